@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# The front door; meson does the work.
+BUILD ?= build
+
+.PHONY: all demo test bench deb check clean setup
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD)
+
+setup:            # install what a build needs (Debian, Ubuntu; root or sudo)
+	@tools/setup build
+demo:             # install what is missing, build, trace a real OpenCL program, print the report
+	@tools/setup demo && $(MAKE) --no-print-directory all && tools/demo
+test:             # install what tests need, run them all
+	@tools/setup test && $(MAKE) --no-print-directory all && tools/test
+bench:            # measure, print a table, write docs/performance.md's figures
+	@tools/setup bench && tools/bench
+deb:              # build/gputap_*.deb
+	@tools/setup build && $(MAKE) --no-print-directory all && tools/deb
+clean:
+	@rm -rf $(BUILD)

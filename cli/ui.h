@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What all commands show the same way: errors, near names, colours, progress. */
+#ifndef GPUTAP_CLI_UI_H
+#define GPUTAP_CLI_UI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* "gputap <command>: sentence" on stderr, then the cause chain if there is one. Return: @exit_code. */
+int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A note on stderr: "gputap: sentence". */
+void ui_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The name of @names (NULL-ended) nearest to @word, or NULL when none is near. */
+const char *ui_nearest(const char *word, const char *const *names);
+
+/* For getopt_long(): what to print for '?' and ':'; names the nearest long option. Return: GT_EXIT_USAGE. */
+struct option;
+int ui_bad_option(const char *command, char *const *argv, const struct option *options);
+
+/* Colours: on a terminal, without NO_COLOR, TERM not dumb. Each is "" when off. */
+struct ui_colors { const char *bold, *dim, *red, *green, *yellow, *cyan, *reset; };
+const struct ui_colors *ui_colors(FILE *stream);
+unsigned ui_columns(FILE *stream); /* of the terminal; 100 when it is none */
+
+/* A bar on stderr if that is a terminal and the work takes over half a second; nothing else ever. */
+struct ui_progress { const char *what; uint64_t total, last_ns, start_ns; bool on, shown; };
+void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total);
+void ui_progress_set(struct ui_progress *p, uint64_t done);
+void ui_progress_end(struct ui_progress *p);
+
+/* Numbers for people: "1.23 ms", "4.5 GiB", "12,345". Per-thread buffers, a few calls stay valid. */
+const char *ui_duration(uint64_t ns);
+const char *ui_bytes(uint64_t bytes);
+const char *ui_count(uint64_t count);
+
+#endif

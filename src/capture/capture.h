@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* The capture (`.gputap`): append-only file of checked blocks, valid at any moment.
+ * The writer is the collector (and `gputap recover`); the reader is everything else.
+ * capture/format.h has the bytes; docs/capture-format.md explains them.
+ *
+ * A process image is what one exec or fork made: a pid may stand for several. */
+#ifndef GPUTAP_CAPTURE_CAPTURE_H
+#define GPUTAP_CAPTURE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock/clock.h"
+#include "record/record.h"
+
+/* Writing -------------------------------------------------------------------- */
+
+struct gt_capture_writer;
+
+struct gt_capture_options {
+	bool compress; /* zstd level 1 on stream blocks; smaller, slower */
+};
+
+/* What was run where. Strings are borrowed for the call. */
+struct gt_session_info {
+	const char *hostname, *boot_id, *kernel, *cpu, *gputap_version;
+	const char *command;  /* argv joined by NUL, ended by a second NUL */
+	const char *options;  /* text of how it was traced, for `gputap info` */
+	const char *directory;
+	uint32_t host_clock;  /* enum gt_host_clock */
+	uint64_t start_ns;    /* BOOTTIME */
+	uint64_t start_realtime_ns;
+	int32_t rank;         /* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, PMI_RANK; -1: none */
+};
+
+struct gt_process_info {
+	uint32_t index;       /* of the image in this capture, from 0 */
+	uint32_t pid, ppid, image;
+	uint64_t start_ticks; /* writer; the reader gives start_ns, end_ns */
+	uint64_t start_ns, end_ns; /* end 0: not known to have ended */
+	const char *exe, *argv;    /* argv as in gt_session_info.command */
+	int32_t wait_status;  /* as waitpid() gives it; -1: not known (not our child) */
+	bool ended, proper_end; /* its library's destructor ran */
+	uint32_t runtimes;    /* bit per enum gt_domain seen */
+	uint32_t children_lost;
+};
+
+struct gt_thread_info {
+	uint32_t process, ordinal, tid;
+	uint64_t start_ticks, end_ticks;
+	const char *name;
+};
+
+/* Sums at some moment; the newest counts. dropped includes GT_DROP_UNFINISHED once the image is gone. */
+struct gt_counts {
+	uint64_t seen[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	uint64_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+};
+
+/**
+ * gt_capture_writer_create() - start a new capture file
+ * @path: must not exist unless @replace; @session is written first
+ * Return: 0 or negative errno with a cause (util/error.h).
+ */
+int gt_capture_writer_create(const char *path, bool replace, const struct gt_capture_options *options,
+			     const struct gt_session_info *session, struct gt_capture_writer **out);
+
+/* Go on with a capture that was not finished: a torn last block is cut off. For `gputap recover`. */
+int gt_capture_writer_reopen(const char *path, struct gt_capture_writer **out);
+
+int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *process);
+int gt_capture_write_process_end(struct gt_capture_writer *w, const struct gt_process_info *process);
+int gt_capture_write_thread(struct gt_capture_writer *w, const struct gt_thread_info *thread);
+int gt_capture_write_clock(struct gt_capture_writer *w, const struct gt_clock_tuple *tuple);
+int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process, const struct gt_counts *counts);
+
+/* A part of one thread's ring that is drained. Encoders are kept per (process, ordinal). */
+struct gt_stream; /* created on first use, ended with its thread */
+int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal, struct gt_stream **out);
+void gt_capture_stream_destroy(struct gt_stream *s);
+
+/**
+ * gt_capture_write_records() - encode whole records into the capture
+ * @data: records as in ring/region.h, 8-byte aligned; @bytes: multiple of 8; validated: a malformed
+ *        record ends the batch with -EBADMSG and what was good before it is kept
+ * @recorded: += by class and domain for what went in
+ * Return: 0, -ENOSPC and other negative errno when the file cannot take it: nothing of the batch counts.
+ */
+int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes, struct gt_counts *recorded);
+
+/* Write out what is buffered. After it, the file holds every batch that was accepted. */
+int gt_capture_flush(struct gt_capture_writer *w);
+
+/* Flush, write the end mark (complete unless @complete is false), close. */
+int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete);
+void gt_capture_writer_destroy(struct gt_capture_writer *w); /* without the end mark */
+
+/* Reading -------------------------------------------------------------------- */
+
+struct gt_capture;
+
+/* How the file ended. */
+enum gt_capture_end { GT_CAPTURE_COMPLETE, GT_CAPTURE_INCOMPLETE /* says so itself */, GT_CAPTURE_CUT /* no end mark */ };
+
+struct gt_capture_health {
+	enum gt_capture_end end;
+	uint64_t bytes, bad_bytes;  /* skipped because a checksum or a length was wrong */
+	uint64_t bad_blocks, unknown_blocks;
+};
+
+/**
+ * gt_capture_open() - map a capture and read everything but the records
+ * Return: 0, or negative errno with a cause: -EBADMSG not a capture, -ENOTSUP from a newer version,
+ *         -EISDIR, -ENODATA empty, .. A capture that is cut or damaged inside opens: see health.
+ * Owner: caller; gt_capture_close(). Thread: one at a time per object.
+ */
+int gt_capture_open(const char *path, struct gt_capture **out);
+void gt_capture_close(struct gt_capture *c);
+
+const struct gt_capture_health *gt_capture_health(const struct gt_capture *c);
+const struct gt_session_info *gt_capture_session(const struct gt_capture *c);
+const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c);
+size_t gt_capture_process_count(const struct gt_capture *c);
+const struct gt_process_info *gt_capture_process(const struct gt_capture *c, uint32_t index);
+const struct gt_counts *gt_capture_counts(const struct gt_capture *c, uint32_t process);
+size_t gt_capture_thread_count(const struct gt_capture *c);
+const struct gt_thread_info *gt_capture_thread(const struct gt_capture *c, size_t index);
+const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process, uint32_t ordinal);
+
+/* A text by id; "" when it is not there. Not terminated: use *bytes. Also gives a terminated copy. */
+const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint32_t id);
+
+struct gt_object_info {
+	uint32_t process;
+	enum gt_object_type type;
+	enum gt_domain domain;
+	uint64_t number, handle, parent;
+	const char *text; /* "key=value\0..", ended by an empty string */
+	uint32_t device_index; /* devices: the same device (uuid, else pci, else name and order) has the same
+				* index in all processes; queues: that of their device; from 0 */
+	uint32_t ordinal;      /* queues: count within process and device, from 1 */
+};
+size_t gt_capture_object_count(const struct gt_capture *c);
+const struct gt_object_info *gt_capture_object(const struct gt_capture *c, size_t index);
+const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process, enum gt_object_type type,
+						    uint64_t number);
+/* Value of a key in an object's text, or NULL. */
+const char *gt_object_value(const struct gt_object_info *object, const char *key);
+/* Devices after merging by identity. */
+size_t gt_capture_device_count(const struct gt_capture *c);
+const struct gt_object_info *gt_capture_device(const struct gt_capture *c, uint32_t device_index);
+const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process, uint64_t device_number);
+
+struct gt_event_info {
+	uint32_t process;
+	enum gt_event_code code;
+	enum gt_domain domain;
+	uint64_t time_ns, value;
+	const char *text;
+};
+size_t gt_capture_event_count(const struct gt_capture *c);
+const struct gt_event_info *gt_capture_event(const struct gt_capture *c, size_t index);
+
+/* One record, decoded, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
+struct gt_item {
+	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
+	uint32_t process;         /* index */
+	uint32_t ordinal;         /* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
+	uint32_t op;              /* CALL: GT_OP() */
+	uint8_t depth;            /* CALL */
+	uint64_t id;              /* CALL: own; DEVICE: of its call */
+	uint64_t parent;          /* CALL: enclosing call, 0 none */
+	uint64_t external[GT_EXTERNAL_STACK_COUNT]; /* CALL: top of the stacks at its begin; 0 none */
+	uint64_t start_ns, end_ns;
+	/* CALL */
+	uint64_t ret;
+	const uint64_t *args; /* GT_OP_NARGS(op) of them, or NULL when recorded without */
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+	/* DEVICE */
+	enum gt_device_op device_op;
+	int32_t status;
+	uint32_t name;              /* string id */
+	const struct gt_object_info *queue; /* NULL: not known */
+	uint64_t call_start_ns;
+	uint64_t queued_ns, submitted_ns; /* 0: not known, as start_ns and end_ns may be */
+	uint64_t bytes, object[2];
+	uint32_t global[3], local[3], ordinal_in_graph, replay;
+};
+
+struct gt_cursor;
+
+/* Records of the whole capture, thread by thread in batches; of one thread in order of call begin
+ * (an enclosing call before the calls in it). No order between threads. Several cursors may be open.
+ * Memory is bounded, whatever the capture's size. */
+int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out);
+void gt_cursor_destroy(struct gt_cursor *cursor);
+/* Return: 1 and *out, 0 at the end, negative errno with a cause. */
+int gt_cursor_next(struct gt_cursor *cursor, const struct gt_item **out);
+/* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */
+uint64_t gt_cursor_position(const struct gt_cursor *cursor);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* What a thread of the traced program needs to write records, and the hot path itself.
+ *
+ *   gt_thread_get() -> gt_call_begin() -> the real call -> gt_ring_reserve() .. gt_ring_commit() -> gt_call_end()
+ *
+ * One TLS block (initial-exec), one cache line hot. Nothing here is shared with other threads
+ * but through the region (ring/region.h).
+ * Never on this path: allocation, locks, formatting, system calls, errno. The slow paths
+ * (gt_thread_attach(), gt_ring_next()) run once per thread and once per block. */
+#ifndef GPUTAP_CORE_THREAD_H
+#define GPUTAP_CORE_THREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "ring/region.h"
+
+#define gt_likely(x) __builtin_expect(!!(x), 1)
+#define gt_unlikely(x) __builtin_expect(!!(x), 0)
+
+struct gt_thread {
+	uint8_t *cur;           /* where the next record goes */
+	uint8_t *end;           /* of the current block's data */
+	struct gt_block *block; /* NULL until the first record */
+	struct gt_slot *slot;   /* NULL: this thread has none yet */
+	uint64_t id;            /* of the last call that began */
+	uint32_t depth;         /* calls open */
+	uint32_t writing;       /* between reserve and commit: a signal handler's records are counted, not written */
+	uint32_t internal;      /* gputap's own calls into a runtime: taps go straight through */
+	uint32_t epoch;         /* equals *gt_epoch when attached to this process image */
+};
+
+extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* On a page that the kernel wipes in a fork child (MADV_WIPEONFORK), however the child was
+ * made: 0 there, so that every thread state of the parent is stale. 0 also when not recording. */
+extern const _Atomic uint32_t *gt_epoch __attribute__((visibility("hidden")));
+extern uint32_t gt_host_clock __attribute__((visibility("hidden"))); /* enum gt_host_clock */
+
+static inline uint64_t gt_ticks(void)
+{
+#if defined(__x86_64__)
+	if (gt_likely(gt_host_clock == GT_HOST_CLOCK_TSC))
+		return __rdtsc();
+#endif
+	struct timespec t;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/**
+ * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process image, or recording is off
+ * Return: the thread's state with a slot, or NULL: make the call as if gputap were not there.
+ */
+struct gt_thread *gt_thread_attach(struct gt_thread *t);
+
+/**
+ * gt_thread_get() - this thread's state, ready to record
+ * Return: NULL when this call is not to be recorded (gputap's own call, recording off, no slot free).
+ */
+static inline struct gt_thread *gt_thread_get(void)
+{
+	struct gt_thread *t = &gt_thread;
+
+	if (gt_unlikely(t->internal))
+		return NULL;
+	if (gt_likely(t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) && t->epoch))
+		return t;
+	return gt_thread_attach(t);
+}
+
+static inline void gt_count(_Atomic uint64_t *counter)
+{
+	/* single writer: a plain increment that other processes may read */
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* Count a call as seen, give it its id. */
+static inline uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain)
+{
+	gt_count(&t->slot->seen[GT_CLASS_CALL][domain]);
+	t->depth++;
+	return ++t->id;
+}
+
+static inline void gt_call_end(struct gt_thread *t)
+{
+	t->depth--;
+}
+
+/* Count what could not be recorded. */
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason reason);
+
+/**
+ * gt_ring_next() - slow half of gt_ring_reserve(): hand the block on, take another one
+ * Return: room for `bytes` in the new block, or NULL; then *why says what to count.
+ */
+void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why);
+
+/**
+ * gt_ring_reserve() - room for one record
+ * @bytes: multiple of 8
+ * Return: where to write it; call gt_ring_commit() after. NULL: dropped and counted.
+ */
+static inline void *gt_ring_reserve(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
+{
+	enum gt_drop_reason why = GT_DROP_NESTED;
+	void *p = NULL;
+
+	if (gt_likely(!t->writing)) {
+		t->writing = 1;
+		__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
+		if (gt_likely((size_t)(t->end - t->cur) >= bytes))
+			return t->cur;
+		p = gt_ring_next(t, bytes, &why);
+		if (gt_likely(p != NULL))
+			return p;
+		t->writing = 0;
+	}
+	gt_drop(t, class, domain, why);
+	return NULL;
+}
+
+/* The record of `bytes` at t->cur is whole: the collector may have it. */
+static inline void gt_ring_commit(struct gt_thread *t, size_t bytes)
+{
+	t->cur += bytes;
+	atomic_store_explicit(&t->block->committed, (uint32_t)(t->cur - gt_block_data(t->block)), memory_order_release);
+	__asm__ volatile("" ::: "memory");
+	t->writing = 0;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Exporters: one file per format, one table of functions each. */
+#ifndef GPUTAP_EXPORT_EXPORT_H
+#define GPUTAP_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+struct gt_export_options {
+	const char *command_line; /* how the export was made, for the file's metadata; may be NULL */
+	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
+	void *progress_data;
+};
+
+struct gt_exporter {
+	const char *name;              /* "perfetto" */
+	const char *const *extensions; /* ".pftrace", NULL */
+	const char *text;
+	/* Write @path, which does not exist. Return: 0 or negative errno with a cause; then @path is removed by the caller. */
+	int (*write)(const struct gt_capture *c, const char *path, const struct gt_export_options *options);
+};
+
+/* NULL-ended. */
+extern const struct gt_exporter *const gt_exporters[];
+
+/* By extension of @path, longest first; NULL: no such format. */
+const struct gt_exporter *gt_exporter_for_path(const char *path);
+const struct gt_exporter *gt_exporter_find(const char *name);
+
+/* Write to a temporary name beside @path and rename it when whole; -EEXIST unless @replace. */
+int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path, bool replace,
+	      const struct gt_export_options *options);
+
+#endif

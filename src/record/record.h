@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Records as a traced program writes them into its rings: the ABI between the
+ * injected library and the collector.
+ *
+ *   | head 8 | fixed words of the kind | payload, padded to 8 |
+ *
+ * Everything is in 64-bit words of the machine's byte order. A record never
+ * crosses a block of the ring. `words` counts the whole record, head included,
+ * and is never 0. A reader skips kinds that it does not know.
+ *
+ * Host stamps are ticks of the session's host clock (gt_session.host_clock);
+ * device stamps are raw; both become CLOCK_BOOTTIME ns only when reading.
+ * Times of 0 mean "not known". A duration of 0 is legal. */
+#ifndef GPUTAP_RECORD_RECORD_H
+#define GPUTAP_RECORD_RECORD_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "record/domain.h"
+
+enum gt_record_kind {
+	GT_RECORD_PAD = 0,      /* nothing: skip `words` words */
+	GT_RECORD_CALL = 1,     /* struct gt_record_call: one completed host API call */
+	GT_RECORD_DEVICE = 2,   /* struct gt_record_device: one completed piece of device work */
+	GT_RECORD_STRING = 3,   /* struct gt_record_string: a text that other records name by number */
+	GT_RECORD_OBJECT = 4,   /* struct gt_record_object: a device, queue or context and its properties */
+	GT_RECORD_MODULE = 5,   /* struct gt_record_object: a runtime library that is really mapped, and its door */
+	GT_RECORD_CLOCK = 6,    /* struct gt_record_clock: a device clock read between two host stamps */
+	GT_RECORD_EVENT = 7,    /* struct gt_record_event: something gputap has to tell */
+	GT_RECORD_EXTERNAL = 8, /* struct gt_record_external: push or pop of an external correlation id */
+	GT_RECORD_KIND_COUNT
+};
+
+/* A call's operation: number in its domain, how many argument words follow, domain. */
+#define GT_OP(domain, number, nargs) ((uint32_t)(number) | (uint32_t)(nargs) << 16 | (uint32_t)(domain) << 24)
+#define GT_OP_NUMBER(op) ((op) & 0xffffu)
+#define GT_OP_NARGS(op) ((op) >> 16 & 0xffu)
+#define GT_OP_DOMAIN(op) ((op) >> 24)
+
+struct gt_record {
+	uint16_t words; /* whole record in 64-bit words */
+	uint8_t kind;   /* enum gt_record_kind */
+	uint8_t depth;  /* calls of this thread that were open when this one began; CALL only */
+	uint32_t op;    /* CALL: GT_OP(); others: as the kind says */
+};
+
+/* Correlation id: the ring's thread ordinal and a count. Unique in a process
+ * image, 0 is never one. Ids of a thread rise with the calls' begin. */
+#define GT_ID_SEQ_BITS 40
+#define GT_ID(ordinal, seq) ((uint64_t)(ordinal) << GT_ID_SEQ_BITS | (uint64_t)(seq))
+#define GT_ID_ORDINAL(id) ((uint32_t)((id) >> GT_ID_SEQ_BITS))
+#define GT_ID_SEQ(id) ((id) & ((UINT64_C(1) << GT_ID_SEQ_BITS) - 1))
+
+/* Written when the call has returned, so children come before their parent:
+ * the calls of depth d+1 since the last one of depth d are its children. */
+struct gt_record_call {
+	struct gt_record head;
+	uint64_t start, end; /* host ticks */
+	uint64_t id;         /* correlation id */
+	uint64_t ret;        /* return value; sign- or zero-extended; 0 for void */
+	uint64_t args[];     /* GT_OP_NARGS words: by-value arguments as passed, `out` and
+			      * `status` arguments as the value pointed to after the call.
+			      * Then the payload: for each string and array argument
+			      * recorded, a struct gt_payload and its bytes padded to 8. */
+};
+
+struct gt_payload {
+	uint16_t arg;    /* index of the argument */
+	uint16_t flags;  /* GT_PAYLOAD_* */
+	uint32_t bytes;  /* that follow, without padding */
+};
+#define GT_PAYLOAD_TRUNCATED 1u /* the argument was longer than the cap */
+
+enum gt_device_op {
+	GT_DEVICE_KERNEL = 1,
+	GT_DEVICE_READ,    /* device to host */
+	GT_DEVICE_WRITE,   /* host to device */
+	GT_DEVICE_COPY,    /* device to device */
+	GT_DEVICE_FILL,
+	GT_DEVICE_MAP,
+	GT_DEVICE_UNMAP,
+	GT_DEVICE_MIGRATE,
+	GT_DEVICE_MARKER,
+	GT_DEVICE_BARRIER,
+	GT_DEVICE_COMMAND_BUFFER,
+	GT_DEVICE_NATIVE,  /* host function run in a queue */
+	GT_DEVICE_OTHER,
+	GT_DEVICE_OP_COUNT
+};
+
+/* head.op: number of the device object (gt_record_object); head.depth: enum gt_device_op */
+struct gt_record_device {
+	struct gt_record head;
+	uint64_t id;         /* correlation id of the call that caused it; 0: none known */
+	uint64_t call_start; /* host ticks of that call's begin */
+	uint64_t queue;      /* number of the queue object */
+	uint32_t name;       /* string id of the kernel's name; 0: none */
+	int32_t status;      /* 0: completed; <0: the runtime's error */
+	uint64_t queued, submitted, start, end; /* device clock, raw; 0: not known */
+	uint64_t bytes;      /* moved or filled; 0 for kernels */
+	uint64_t object[2];  /* kernel: handle, 0; copies: source, destination handle or address */
+	uint32_t global[3];  /* kernel: work-items per dimension, saturated; regions: x y z */
+	uint32_t local[3];   /* kernel: work-group size; 0: the runtime chose */
+	uint32_t ordinal;    /* of this node in a graph or command buffer launch; 0 else */
+	uint32_t replay;     /* which launch of that graph, from 1; 0: not from a graph */
+};
+static_assert(sizeof(struct gt_record_device) == 17 * 8, "record layout is an ABI");
+
+/* head.op: string id, unique in the process image, from 1 */
+struct gt_record_string {
+	struct gt_record head;
+	uint64_t bytes;
+	char text[]; /* not terminated */
+};
+
+enum gt_object_type {
+	GT_OBJECT_DEVICE = 1,
+	GT_OBJECT_QUEUE,
+	GT_OBJECT_CONTEXT,
+	GT_OBJECT_MODULE, /* in GT_RECORD_MODULE */
+};
+
+/* head.op: enum gt_object_type; head.depth: enum gt_domain */
+struct gt_record_object {
+	struct gt_record head;
+	uint64_t number; /* of its type in this process image, from 1, never reused */
+	uint64_t handle; /* as the program knows it */
+	uint64_t parent; /* queue: number of its device; else 0 */
+	uint64_t bytes;
+	char text[];     /* "key=value" strings, each ended by NUL. Device: name vendor version driver
+			  * uuid pci type clock (candidate: see clock/); queue: properties context;
+			  * module: path version door */
+};
+
+/* head.op: device number; head.depth: enum gt_clock_method */
+struct gt_record_clock {
+	struct gt_record head;
+	uint64_t host_before, host_after; /* ticks around the reading */
+	uint64_t device;                  /* raw device stamp */
+	uint64_t runtime_host;            /* host stamp that the runtime gave with it; 0: none */
+};
+
+enum gt_event_code {
+	GT_EVENT_LOSS = 1,      /* records were dropped; value: how many since the last such event */
+	GT_EVENT_UNKNOWN_ENTRY, /* the program asked for an entry point that has no tap; text: its name */
+	GT_EVENT_CLOCK,         /* device stamps that cannot be right; value: how many */
+	GT_EVENT_NOT_TRACED,    /* a program of the tree cannot be traced; text: path and why */
+	GT_EVENT_TABLE,         /* a table shorter or longer than known; value: its entries */
+	GT_EVENT_PROFILING,     /* the runtime refused profiling; work of this queue has no times */
+	GT_EVENT_CODE_COUNT
+};
+
+/* head.op: enum gt_event_code; head.depth: enum gt_domain */
+struct gt_record_event {
+	struct gt_record head;
+	uint64_t time; /* host ticks */
+	uint64_t value;
+	uint64_t bytes;
+	char text[];
+};
+
+/* Two stacks, as torch needs: what the framework does, what the user annotated. */
+enum gt_external_stack { GT_EXTERNAL_OPERATION = 0, GT_EXTERNAL_USER = 1, GT_EXTERNAL_STACK_COUNT };
+
+/* head.op: enum gt_external_stack; head.depth: 1 push, 0 pop */
+struct gt_record_external {
+	struct gt_record head;
+	uint64_t time; /* host ticks */
+	uint64_t value;
+};
+
+/* Why a thing that was seen has no record. Counted per thread and domain. */
+enum gt_drop_reason {
+	GT_DROP_FULL = 0,  /* no free block within the waiting time */
+	GT_DROP_NESTED,    /* a signal handler ran calls while a record was being written */
+	GT_DROP_POOL,      /* device work: too much in flight to follow */
+	GT_DROP_RUNTIME,   /* device work: the runtime refused an event or its times */
+	GT_DROP_TOO_LONG,  /* a record longer than a block */
+	GT_DROP_UNFINISHED, /* call or device work still open when the process image ended; collector counts it */
+	GT_DROP_TORN,      /* lost with a damaged or cut file; the reader counts it */
+	GT_DROP_REASON_COUNT
+};
+
+/* What is counted per thread and domain. */
+enum gt_class { GT_CLASS_CALL = 0, GT_CLASS_DEVICE = 1, GT_CLASS_COUNT };
+
+#endif

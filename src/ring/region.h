@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared memory of one traced process image: one file in the session folder,
+ * mapped by the program (writer) and the collector (reader).
+ *
+ *   | gt_region, one page .. | gt_slot x slot_count | gt_block 64 + data x block_count |
+ *
+ * A thread's ring is a chain of blocks. The thread takes a block from the pool,
+ * fills it, links the next one behind it; the collector drains in chain order and
+ * gives drained blocks back. So a quiet thread holds one block, a busy one as many
+ * as the pool has, blocks that come back are still warm, and memory is bounded per
+ * process (pool), not per thread.
+ *
+ * Who writes what (everything else is constant after creation):
+ *   slot.seen/dropped/seq/ ..   the slot's thread           relaxed
+ *   block.committed             the slot's thread           release   -> bytes below are whole records
+ *   block.next                  the slot's thread           release   -> this block gets no more records
+ *   slot.first                  the slot's thread, once     release   -> a new ring to drain
+ *   block.drained, region.free  the collector               release   (free: compare-and-swap, both sides)
+ *   region.drain_count          the collector               relaxed   -> it lives: waiting makes sense
+ *
+ * Killed at any instruction: what is committed stays readable. A block taken and not yet
+ * linked is lost to the pool, never to the reader.
+ * Never here: pointers, locks, system calls after gt_region_create() but for the waiting. */
+#ifndef GPUTAP_RING_REGION_H
+#define GPUTAP_RING_REGION_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "record/record.h"
+
+#define GT_REGION_MAGIC UINT64_C(0x314e474552505447) /* "GTPREGN1" */
+#define GT_REGION_VERSION 1u
+#define GT_BLOCK_HEADER_BYTES 64u
+#define GT_BLOCK_NONE 0u /* blocks count from 1 */
+
+enum gt_host_clock { GT_HOST_CLOCK_TSC = 1, GT_HOST_CLOCK_BOOTTIME = 2 };
+
+enum gt_slot_state {
+	GT_SLOT_FREE = 0,
+	GT_SLOT_ACTIVE = 1,
+	GT_SLOT_CLOSED = 2, /* its thread has ended: drain, then free */
+};
+
+struct gt_slot {
+	/* the thread's, except where said */
+	_Alignas(64) _Atomic uint32_t state; /* FREE -> ACTIVE by the thread (CAS), -> CLOSED by the thread, -> FREE by the collector */
+	uint32_t ordinal;                    /* of this thread in the image, from 1, never reused; part of the ids */
+	uint32_t tid;
+	_Atomic uint32_t first;              /* first block of the ring, or GT_BLOCK_NONE */
+	char name[16];                       /* as pthread_getname_np() gives it when the slot is taken */
+	uint64_t start_ticks;
+	_Atomic uint64_t end_ticks;
+	/* counts by domain and class; when the image is gone: seen = recorded + dropped, with
+	 * GT_DROP_UNFINISHED for what was still open */
+	_Alignas(64) _Atomic uint64_t seen[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	_Atomic uint32_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+};
+
+struct gt_block {
+	_Alignas(64) _Atomic uint32_t committed; /* bytes of whole records behind the header */
+	_Atomic uint32_t next;                   /* block that follows in the ring, or GT_BLOCK_NONE */
+	_Atomic uint32_t free_next;              /* in the pool's stack */
+	uint32_t slot;                           /* index of its owner */
+	uint32_t ordinal;                        /* owner's thread ordinal: tells a reused slot's rings apart */
+	uint32_t reserved;
+	_Alignas(8) _Atomic uint32_t drained;    /* collector: bytes already in the capture; recover starts here */
+};
+
+enum gt_region_state {
+	GT_REGION_CREATING = 0,
+	GT_REGION_LIVE = 1,
+	GT_REGION_EXITED = 2, /* the library's destructor ran: a proper end */
+};
+
+struct gt_region {
+	uint64_t magic;
+	uint32_t version;      /* another version is refused, with a sentence */
+	uint32_t header_bytes; /* sizeof(struct gt_region), rounded up to a page: offset of the slots */
+	uint64_t region_bytes; /* of the whole file; sparse: only touched pages are there */
+	uint32_t slot_bytes, slot_count;
+	uint32_t block_bytes, block_count; /* block_bytes with its header */
+	uint64_t block_offset;             /* of block 1 */
+	uint32_t host_clock;               /* enum gt_host_clock */
+	uint32_t pid, ppid;
+	uint32_t image;                    /* 0 at exec, n in the n-th fork child that never called exec */
+	uint64_t start_ticks;
+	char exe[512];                     /* cut if longer */
+	uint32_t argv_bytes;
+	char argv[3072 - 512 - 4];         /* NUL-separated, cut if longer */
+
+	_Alignas(64) _Atomic uint32_t state;
+	_Atomic uint32_t next_ordinal;
+	_Atomic uint32_t next_string;
+	_Atomic uint32_t next_object[8];   /* by enum gt_object_type */
+	_Atomic uint32_t slots_used;       /* high-water mark: the reader looks no further */
+	_Atomic uint32_t blocks_used;      /* blocks taken that never were in the pool */
+	_Atomic uint32_t runtimes_seen;    /* bit per enum gt_domain: a table was registered */
+	_Atomic uint32_t children_lost;    /* fork children that could not make a region */
+	_Alignas(64) _Atomic uint64_t free; /* tag << 32 | block: stack of drained blocks */
+	_Alignas(64) _Atomic uint64_t full_count; /* blocks handed on: the collector looks at this one word */
+	_Alignas(64) _Atomic uint64_t drain_count;  /* blocks given back */
+	_Atomic uint32_t stop;             /* collector: no more records, taps go straight through */
+};
+
+static inline struct gt_slot *gt_region_slot(const struct gt_region *r, uint32_t index)
+{
+	return (struct gt_slot *)((char *)(uintptr_t)r + r->header_bytes + (uint64_t)index * r->slot_bytes);
+}
+
+static inline struct gt_block *gt_region_block(const struct gt_region *r, uint32_t number)
+{
+	return (struct gt_block *)((char *)(uintptr_t)r + r->block_offset + (uint64_t)(number - 1) * r->block_bytes);
+}
+
+static inline uint8_t *gt_block_data(struct gt_block *b)
+{
+	return (uint8_t *)b + GT_BLOCK_HEADER_BYTES;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The session folder: where a `gputap run` and the programs it traces meet.
+ *
+ *   <folder>/session           struct gt_session, written by the collector before the program starts, constant
+ *                              but for `stop`; every process maps it read-only
+ *   <folder>/<pid>-<ticks>.gpuring   struct gt_region of one process image; made under a name that starts
+ *                              with '.' and renamed when it is whole
+ *   <folder>/output            text: absolute path of the capture that is being written, for `gputap recover`
+ *
+ * The folder's path travels in GPUTAP_SESSION. It is made mode 0700 in /dev/shm (in TMPDIR if there is no
+ * room) and removed when everything is in the capture. */
+#ifndef GPUTAP_RING_SESSION_H
+#define GPUTAP_RING_SESSION_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "record/domain.h"
+
+#define GT_SESSION_ENV "GPUTAP_SESSION"
+#define GT_SESSION_MAGIC UINT64_C(0x3153534553505447) /* "GTPSESS1" */
+#define GT_SESSION_VERSION 1u
+#define GT_REGION_SUFFIX ".gpuring"
+#define GT_OPS_PER_DOMAIN 1024u
+
+struct gt_session {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t bytes;            /* sizeof(struct gt_session) */
+	uint32_t host_clock;       /* enum gt_host_clock */
+	uint32_t block_bytes;      /* power of two, 16 KiB to 4 MiB */
+	uint64_t pool_bytes;       /* blocks of one process image together */
+	uint64_t wait_ns;          /* a writer without a block waits this long, then drops and counts */
+	uint32_t slot_count;       /* threads of a process image at one time */
+	uint32_t payload_cap;      /* bytes recorded of one string or array argument */
+	uint32_t record_args;      /* 0: calls without arguments and payload */
+	uint32_t device_activity;  /* 0: host calls only */
+	uint32_t domains;          /* bit per enum gt_domain that is asked for */
+	uint32_t reserved;
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation that is asked for */
+	_Atomic uint32_t stop;     /* collector: the session is over, be passive */
+};
+
+static inline int gt_session_wants(const struct gt_session *s, unsigned domain, unsigned number)
+{
+	return (s->domains >> domain & 1) && (s->ops[domain][number / 64] >> (number % 64) & 1);
+}
+
+#endif

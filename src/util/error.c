@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { CHAIN_BYTES = 2048 };
+
+static _Thread_local char chain[CHAIN_BYTES];
+
+int gt_error(int status, const char *format, ...)
+{
+	char cause[CHAIN_BYTES], inner[CHAIN_BYTES];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(cause, sizeof cause, format, args);
+	va_end(args);
+	if (n < 0)
+		cause[0] = '\0';
+	memcpy(inner, chain, sizeof inner);
+	if (inner[0])
+		snprintf(chain, sizeof chain, "%.1000s: %.1000s", cause, inner);
+	else if (status < 0)
+		snprintf(chain, sizeof chain, "%.1000s: %s", cause, strerror(-status));
+	else
+		snprintf(chain, sizeof chain, "%.2000s", cause);
+	return status < 0 ? status : -EINVAL;
+}
+
+void gt_error_clear(void)
+{
+	chain[0] = '\0';
+}
+
+const char *gt_error_text(void)
+{
+	return chain;
+}
+
+void gt_error_print(FILE *out)
+{
+	if (chain[0])
+		fprintf(out, "gputap: %s\n", chain);
+	gt_error_clear();
+}
