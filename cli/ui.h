@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* The command that runs; main.c sets it, errors name it. NULL: gputap itself. */
+extern const char *ui_command;
+
 /* "gputap <command>: sentence" on stderr, then the cause chain if there is one. Return: @exit_code. */
 int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A note on stderr: "gputap: sentence". */
@@ -16,7 +19,12 @@ void ui_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The name of @names (NULL-ended) nearest to @word, or NULL when none is near. */
 const char *ui_nearest(const char *word, const char *const *names);
 
-/* For getopt_long(): what to print for '?' and ':'; names the nearest long option. Return: GT_EXIT_USAGE. */
+/* "Did you mean 'x'?" for a word that is none of @names, else the list of them; @kind: "column", "format", ..
+ * Return: GT_EXIT_USAGE. */
+int ui_unknown(const char *kind, const char *word, const char *const *names);
+
+/* For getopt_long() with opterr 0 and ':' first in its short options: what to print for '?' and ':';
+ * names the nearest long option. Return: GT_EXIT_USAGE. */
 struct option;
 int ui_bad_option(const char *command, char *const *argv, const struct option *options);
 
@@ -31,7 +39,7 @@ void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total);
 void ui_progress_set(struct ui_progress *p, uint64_t done);
 void ui_progress_end(struct ui_progress *p);
 
-/* Numbers for people: "1.23 ms", "4.5 GiB", "12,345". Per-thread buffers, a few calls stay valid. */
+/* Numbers for people: "1.23 ms", "4.5 GiB", "12,345". Per-thread buffers, 32 calls stay valid. */
 const char *ui_duration(uint64_t ns);
 const char *ui_bytes(uint64_t bytes);
 const char *ui_count(uint64_t count);

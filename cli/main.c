@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/* gputap: which command was meant. Every command is one file beside this one. */
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "config.h"
+
+/* Weak: a build without a command's file has one command less, and its help says so. */
+#define COMMANDS(X) X(run) X(report) X(export) X(info) X(list) X(recover) X(doctor)
+#define WEAK(name) extern const struct gt_command gt_command_##name __attribute__((weak));
+COMMANDS(WEAK)
+#define ADDRESS(name) &gt_command_##name,
+static const struct gt_command *const commands[] = { COMMANDS(ADDRESS) };
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const struct gt_command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (commands[i] && !strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static void print_help(void)
+{
+	const struct ui_colors *c = ui_colors(stdout);
+
+	printf("gputap writes down what passes between a program and its accelerator, and shows where the time went.\n\n"
+	       "%sStart here%s\n"
+	       "  gputap run ./prog args            trace it as it is; leaves prog.gputap and prints a short report\n"
+	       "  gputap report prog.gputap         all tables: calls, kernels, copies, device busy and idle\n"
+	       "  gputap export prog.gputap -o prog.pftrace\n"
+	       "                                    then open prog.pftrace at ui.perfetto.dev\n"
+	       "  gputap doctor                     what can be traced on this machine, and what is missing\n\n"
+	       "%sCommands%s\n", c->bold, c->reset, c->bold, c->reset);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (commands[i])
+			printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset, commands[i]->summary);
+	printf("\n'gputap COMMAND --help' shows a command's options, 'man gputap-COMMAND' its manual.\n"
+	       "'gputap --version' prints the version.\n");
+}
+
+static int print_version(void)
+{
+	printf("gputap %s\n", GPUTAP_VERSION);
+	return GT_EXIT_OK;
+}
+
+static bool in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	char file[4096];
+
+	for (; path && *path; path += *path == ':') {
+		size_t n = strcspn(path, ":");
+		snprintf(file, sizeof file, "%.*s/%s", (int)n, path, program);
+		if (access(file, X_OK) == 0)
+			return true;
+		path += n;
+	}
+	return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+static int unknown_command(const char *word)
+{
+	const char *names[COMMAND_COUNT + 2], *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (commands[i])
+			names[n++] = commands[i]->name;
+	names[n++] = "help";
+	names[n] = NULL;
+
+	near = ui_nearest(word, names);
+	if (ends_with(word, ".gputap"))
+		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap report %s'?", word, word);
+	if (!near && (strchr(word, '/') ? access(word, X_OK) == 0 : in_path(word)))
+		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap run %s'?", word, word);
+	return ui_unknown("command", word, names);
+}
+
+static int run_command(const struct gt_command *command, int argc, char **argv)
+{
+	int code;
+
+	ui_command = command->name;
+	code = command->run(argc, argv);
+	if ((fflush(stdout) || ferror(stdout)) && code == GT_EXIT_OK)
+		return ui_fail(GT_EXIT_FAILURE, "cannot write to standard output: %m");
+	return code;
+}
+
+static int help_for(int argc, char **argv)
+{
+	const struct gt_command *command;
+	char *args[3];
+
+	if (argc < 3) {
+		print_help();
+		return GT_EXIT_OK;
+	}
+	command = find_command(argv[2]);
+	if (!command)
+		return unknown_command(argv[2]);
+	args[0] = argv[2];
+	args[1] = (char[]){ "--help" };
+	args[2] = NULL;
+	return run_command(command, 2, args);
+}
+
+int main(int argc, char **argv)
+{
+	const struct gt_command *command;
+
+	setlocale(LC_CTYPE, ""); /* names may hold any character; numbers stay with a point */
+	if (argc < 2) {
+		print_help();
+		return GT_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help_for(argc, argv);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version"))
+		return print_version();
+	if (argv[1][0] == '-') {
+		ui_fail(GT_EXIT_USAGE, "no option %s before the command", argv[1]);
+		fprintf(stderr, "  'gputap run PROGRAM ARGS' traces a program, 'gputap --help' shows all\n");
+		return GT_EXIT_USAGE;
+	}
+	command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	return run_command(command, argc - 1, argv + 1);
+}

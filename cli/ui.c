@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+/* What all commands show the same way: errors, near names, colours, progress, numbers.
+ * Rules: sentences for people go to stderr, results to stdout; escape codes only to a terminal;
+ * a wrong word is answered with the nearest right one. */
+#include "cli/ui.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "util/error.h"
+
+const char *ui_command;
+
+/* Errors ----------------------------------------------------------------------- */
+
+static void say_who(const struct ui_colors *c, const char *color)
+{
+	fprintf(stderr, "%sgputap%s%s:%s ", color, ui_command ? " " : "", ui_command ? ui_command : "", c->reset);
+}
+
+int ui_fail(int exit_code, const char *format, ...)
+{
+	const struct ui_colors *c = ui_colors(stderr);
+	const char *chain = gt_error_text();
+	va_list args;
+
+	fflush(stdout);
+	say_who(c, c->red);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "%s%s\n", chain[0] ? ": " : "", chain);
+	gt_error_clear();
+	return exit_code;
+}
+
+void ui_note(const char *format, ...)
+{
+	const struct ui_colors *c = ui_colors(stderr);
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "%sgputap:%s ", c->bold, c->reset);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+/* Near names ------------------------------------------------------------------- */
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+	return m < c ? m : c;
+}
+
+/* Edits (insert, remove, replace, swap of neighbours) from @a to @b, case ignored; words are cut at 63. */
+static unsigned edits(const char *a, const char *b)
+{
+	enum { LONGEST = 63 };
+	unsigned rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *now = rows[2], *spare;
+	size_t n = strnlen(a, LONGEST), m = strnlen(b, LONGEST);
+
+	for (size_t j = 0; j <= m; j++)
+		last[j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		now[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+			now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (x != y));
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+			    y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
+				now[j] = before[j - 2] + 1;
+		}
+		spare = before, before = last, last = now, now = spare;
+	}
+	return last[m];
+}
+
+const char *ui_nearest(const char *word, const char *const *names)
+{
+	size_t length = strlen(word);
+	unsigned best = (unsigned)(length < 3 ? 1 : length / 3 + 1);
+	const char *nearest = NULL;
+
+	for (; *names; names++) {
+		unsigned d = edits(word, *names);
+		/* A beginning that was typed counts as near, but less than a slip of the finger. */
+		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
+			d = 1;
+		if (d < best || (!nearest && d == best && d < length)) {
+			best = d;
+			nearest = *names;
+		}
+	}
+	return nearest;
+}
+
+int ui_unknown(const char *kind, const char *word, const char *const *names)
+{
+	const char *near = ui_nearest(word, names);
+
+	if (near)
+		return ui_fail(GT_EXIT_USAGE, "no %s '%s'; did you mean '%s'?", kind, word, near);
+	ui_fail(GT_EXIT_USAGE, "no %s '%s'", kind, word);
+	fprintf(stderr, "  there %s:", names[0] && names[1] ? "are" : "is");
+	for (size_t i = 0; names[i]; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", names[i]);
+	fputc('\n', stderr);
+	return GT_EXIT_USAGE;
+}
+
+static int usage_hint(const char *command)
+{
+	fprintf(stderr, "  'gputap %s --help' shows its options, with examples\n", command);
+	return GT_EXIT_USAGE;
+}
+
+/* The long option that @word (without "--" and "=value") means, as getopt_long() takes it; *count: how many fit. */
+static const struct option *find_long(const char *word, size_t length, const struct option *options, unsigned *count)
+{
+	const struct option *found = NULL;
+
+	*count = 0;
+	for (const struct option *o = options; o->name; o++) {
+		if (strncmp(o->name, word, length))
+			continue;
+		if (!o->name[length]) {
+			*count = 1;
+			return o;
+		}
+		found = o;
+		++*count;
+	}
+	return found;
+}
+
+static int bad_long_option(const char *command, const char *word, const struct option *options)
+{
+	enum { MOST = 64 };
+	const char *names[MOST + 1], *near;
+	size_t length = strcspn(word + 2, "="), n = 0;
+	unsigned fits;
+	const struct option *o = find_long(word + 2, length, options, &fits);
+	char plain[64];
+
+	if (fits == 1 && o->has_arg == no_argument)
+		ui_fail(GT_EXIT_USAGE, "option --%s takes no value", o->name);
+	else if (fits == 1)
+		ui_fail(GT_EXIT_USAGE, "option --%s wants a value", o->name);
+	if (fits == 1)
+		return usage_hint(command);
+	for (o = options; o->name && n < MOST; o++)
+		if (!fits || !strncmp(o->name, word + 2, length))
+			names[n++] = o->name;
+	names[n] = NULL;
+	if (fits > 1) {
+		ui_fail(GT_EXIT_USAGE, "option --%.*s can mean several", (int)length, word + 2);
+		for (size_t i = 0; i < n; i++)
+			fprintf(stderr, "  --%s\n", names[i]);
+		return GT_EXIT_USAGE;
+	}
+	snprintf(plain, sizeof plain, "%.*s", (int)length, word + 2);
+	near = ui_nearest(plain, names);
+	if (near)
+		return ui_fail(GT_EXIT_USAGE, "no option --%s; did you mean --%s?", plain, near);
+	ui_fail(GT_EXIT_USAGE, "no option --%s", plain);
+	return usage_hint(command);
+}
+
+int ui_bad_option(const char *command, char *const *argv, const struct option *options)
+{
+	const char *word = argv[optind - 1];
+	unsigned fits;
+
+	if (word && !strncmp(word, "--", 2) && word[2]) {
+		const struct option *o = find_long(word + 2, strcspn(word + 2, "="), options, &fits);
+		/* In the middle of "-xyz" getopt has not moved on yet and `word` is a good one. */
+		bool value = strchr(word, '=');
+		if (fits != 1 || (o->has_arg == no_argument && value) || (o->has_arg == required_argument && !value))
+			return bad_long_option(command, word, options);
+	}
+	for (const struct option *o = options; o->name; o++)
+		if (o->val == optopt && o->has_arg == required_argument) {
+			ui_fail(GT_EXIT_USAGE, "option -%c (--%s) wants a value", optopt, o->name);
+			return usage_hint(command);
+		}
+	ui_fail(GT_EXIT_USAGE, "no option -%c", isprint(optopt) ? optopt : '?');
+	return usage_hint(command);
+}
+
+/* Terminal --------------------------------------------------------------------- */
+
+static const struct ui_colors colors_on = { "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[36m", "\033[0m" };
+static const struct ui_colors colors_off = { "", "", "", "", "", "", "" };
+
+static bool is_terminal(FILE *stream)
+{
+	const char *term = getenv("TERM");
+	return isatty(fileno(stream)) && (!term || strcmp(term, "dumb"));
+}
+
+const struct ui_colors *ui_colors(FILE *stream)
+{
+	const char *no = getenv("NO_COLOR");
+	return is_terminal(stream) && !(no && *no) ? &colors_on : &colors_off;
+}
+
+unsigned ui_columns(FILE *stream)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	long n;
+
+	if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	n = columns ? strtol(columns, NULL, 10) : 0;
+	return n >= 20 && n <= 10000 ? (unsigned)n : 100;
+}
+
+/* Progress --------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total)
+{
+	*p = (struct ui_progress){ .what = what, .total = total, .on = is_terminal(stderr) && total };
+	if (p->on)
+		p->start_ns = p->last_ns = now_ns();
+}
+
+static void draw_progress(const struct ui_progress *p, uint64_t done, uint64_t elapsed_ns)
+{
+	enum { WIDEST = 40 };
+	unsigned columns = ui_columns(stderr), width = columns > 60 ? columns - 50 : 10;
+	double share = done < p->total ? (double)done / (double)p->total : 1;
+	uint64_t left_s = share > 0.001 ? (uint64_t)((double)elapsed_ns * (1 - share) / share / 1e9 + 0.5) : 0;
+	char bar[WIDEST + 1];
+
+	if (width > WIDEST)
+		width = WIDEST;
+	for (unsigned i = 0; i < width; i++)
+		bar[i] = (double)i < share * width ? '#' : '.';
+	bar[width] = '\0';
+	fprintf(stderr, "\r%.24s [%s] %3u%%  %llu s left\033[K", p->what, bar, (unsigned)(share * 100), (unsigned long long)left_s);
+	fflush(stderr);
+}
+
+void ui_progress_set(struct ui_progress *p, uint64_t done)
+{
+	uint64_t now;
+
+	if (!p->on)
+		return;
+	now = now_ns();
+	if (now - p->start_ns < 500000000u || now - p->last_ns < 100000000u)
+		return;
+	p->last_ns = now;
+	p->shown = true;
+	draw_progress(p, done, now - p->start_ns);
+}
+
+void ui_progress_end(struct ui_progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->on = p->shown = false;
+}
+
+/* Numbers ---------------------------------------------------------------------- */
+
+static char *next_buffer(size_t *size)
+{
+	enum { BUFFERS = 32, BYTES = 32 };
+	static _Thread_local char buffers[BUFFERS][BYTES];
+	static _Thread_local unsigned turn;
+
+	*size = BYTES;
+	return buffers[turn++ % BUFFERS];
+}
+
+/* Three digits that matter: 1.23, 12.3, 123 */
+static const char *three_digits(double value, const char *unit)
+{
+	size_t size;
+	char *buffer = next_buffer(&size);
+
+	snprintf(buffer, size, value < 9.995 ? "%.2f %s" : value < 99.95 ? "%.1f %s" : "%.0f %s", value, unit);
+	return buffer;
+}
+
+const char *ui_duration(uint64_t ns)
+{
+	size_t size;
+	char *buffer;
+
+	if (ns >= UINT64_C(99950000) && ns < UINT64_C(999500000))
+		return three_digits((double)ns / 1e6, "ms");
+	if (ns >= 999500)
+		return ns < 99950000 ? three_digits((double)ns / 1e6, "ms") : three_digits((double)ns / 1e9, "s");
+	if (ns >= 1000)
+		return three_digits((double)ns / 1e3, "us");
+	buffer = next_buffer(&size);
+	snprintf(buffer, size, "%llu ns", (unsigned long long)ns);
+	return buffer;
+}
+
+const char *ui_bytes(uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double value = (double)bytes;
+	unsigned u = 0;
+	size_t size;
+	char *buffer;
+
+	if (bytes < 1024) {
+		buffer = next_buffer(&size);
+		snprintf(buffer, size, "%u B", (unsigned)bytes);
+		return buffer;
+	}
+	while (value >= 1023.5 && u + 1 < sizeof units / sizeof *units) {
+		value /= 1024;
+		u++;
+	}
+	return three_digits(value, units[u]);
+}
+
+const char *ui_count(uint64_t count)
+{
+	size_t size;
+	char *buffer = next_buffer(&size), digits[24];
+	int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+	char *p = buffer;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+	return buffer;
+}
