@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run every bench program in interleaved rounds, print a table, write docs/performance.md's figures.
+
+usage: bench/run.py [--build DIR] [--rounds N] [--write] [--only NAME] [--quick]
+
+Each program prints lines "key value unit". A figure is the median over the rounds; a ratio is
+made within a round and then its median is taken. Peers that are not installed are listed as such.
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOC = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+
+
+class Missing(Exception):
+    """A peer or a program that is not here."""
+
+
+def run(command, env=None, timeout=600):
+    done = subprocess.run([str(c) for c in command], env={**os.environ, **(env or {})}, timeout=timeout,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def figures(text):
+    out = {}
+    for line in text.splitlines():
+        parts = line.split()
+        if len(parts) == 3:
+            with contextlib.suppress(ValueError):
+                out[parts[0]] = float(parts[1])
+    return out
+
+
+class Bench:
+    def __init__(self, build, quick):
+        self.build, self.quick = build, quick
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="gputap-bench-", dir=os.environ.get("TMPDIR")))
+
+    def program(self, name):
+        path = self.build / "bench" / name
+        if not path.exists():
+            raise Missing(f"{name} was not built (its packages are missing: tools/setup bench)")
+        return path
+
+    def count(self, full):
+        return full // 10 if self.quick else full
+
+    # One method a row group; each returns {key: value}. -------------------------------------
+
+    def tap(self):
+        return figures(run([self.program("tap_cost")]))
+
+    @contextlib.contextmanager
+    def lttng_session(self):
+        for tool in ("lttng", "lttng-sessiond"):
+            if not shutil.which(tool):
+                raise Missing("LTTng is not installed (lttng-tools)")
+        home = self.work / "lttng"
+        home.mkdir(exist_ok=True)
+        env = {"LTTNG_HOME": str(home), "HOME": str(home)}
+        daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel"], env={**os.environ, **env},
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(100):
+                if subprocess.run(["lttng", "list"], env={**os.environ, **env}, capture_output=True).returncode == 0:
+                    break
+                time.sleep(0.05)
+            out = home / "trace"
+            run(["lttng", "create", "bench", f"--output={out}"], env)
+            run(["lttng", "enable-event", "-u", "gputap_bench:*"], env)
+            run(["lttng", "start"], env)
+            yield env
+            run(["lttng", "destroy"], env)
+            shutil.rmtree(out, ignore_errors=True)
+        finally:
+            daemon.terminate()
+            daemon.wait(30)
+
+    def lttng(self):
+        calls = self.count(2_000_000)
+        out = {}
+        with self.lttng_session() as env:
+            for threads in (1, 3):
+                out |= figures(run([self.program("peer_lttng"), f"lttng_pair_{threads}t", 0, calls, threads], env))
+        return out
+
+    def uftrace(self):
+        if not shutil.which("uftrace"):
+            raise Missing("uftrace is not installed")
+        out = {}
+        for key, options in (("uftrace", []), ("uftrace_args", ["-A", "traced_call@arg1/u64,arg2/u64,arg3/u64,arg4/u64", "-R", "traced_call@retval/i32"])):
+            data = self.work / "uftrace"
+            out |= figures(run(["uftrace", "record", "-d", data, *options, self.program("peer_uftrace"), key, self.count(2_000_000)]))
+            shutil.rmtree(data, ignore_errors=True)
+        return out
+
+    def capture(self):
+        return figures(run([self.program("capture_rate")]))
+
+    def exports(self):
+        return figures(run([self.program("export_rate")]))
+
+    def opencl(self):
+        """Whole programs on PoCL, bare and under gputap run, in pairs."""
+        loop, gputap = self.program("opencl_loop"), self.build / "gputap"
+        capture = self.work / "loop.gputap"
+        out = {}
+
+        def wall(command):
+            start = time.monotonic()
+            run(command)
+            return time.monotonic() - start
+
+        traced = [gputap, "run", "-q", "-f", "-o", capture, "--"]
+        kernels = [loop, "k", "kernels", self.count(100_000)]
+        bare = wall(kernels)
+        under = wall(traced + kernels)
+        out["pocl_kernels_bare_s"], out["pocl_kernels_traced_s"] = bare, under
+        out["pocl_kernels_ratio"] = under / bare
+        bare = [wall([loop, "k", "none", 0]) for _ in range(5)]
+        under = [wall(traced + [loop, "k", "none", 0]) for _ in range(5)]
+        out["startup_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
+        bare = [wall(["true"]) for _ in range(11)]
+        under = [wall(traced + ["true"]) for _ in range(11)]
+        out["startup_true_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
+        return out
+
+
+GROUPS = ("tap", "lttng", "uftrace", "opencl", "capture", "exports")
+
+
+def machine():
+    cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown")
+    return f"{cpu}, {os.cpu_count()} CPUs, Linux {platform.release()}, {platform.freedesktop_os_release()['PRETTY_NAME']}"
+
+
+def table(values, ratios):
+    rows = ["| figure | median | min | max |", "| --- | ---: | ---: | ---: |"]
+    for key in sorted(values):
+        v = values[key]
+        rows.append(f"| {key} | {statistics.median(v):.4g} | {min(v):.4g} | {max(v):.4g} |")
+    if ratios:
+        rows += ["", "| ratio | median | min | max | wanted |", "| --- | ---: | ---: | ---: | --- |"]
+        for name, (v, wanted) in ratios.items():
+            rows.append(f"| {name} | {statistics.median(v):.3g} | {min(v):.3g} | {max(v):.3g} | {wanted} |")
+    return "\n".join(rows)
+
+
+# name: (numerator, denominator, what the project promises)
+RATIOS = json.loads((pathlib.Path(__file__).parent / "ratios.json").read_text())
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    ap.add_argument("--rounds", type=int, default=5)
+    ap.add_argument("--only", action="append", choices=GROUPS)
+    ap.add_argument("--quick", action="store_true", help="a tenth of the work: to see that it runs")
+    ap.add_argument("--write", action="store_true", help="write the figures into docs/performance.md")
+    args = ap.parse_args()
+
+    bench = Bench(args.build.resolve(), args.quick)
+    values, per_round, missing = {}, [], {}
+    try:
+        for n in range(args.rounds):
+            found = {}
+            for group in args.only or GROUPS:
+                if group in missing:
+                    continue
+                print(f"round {n + 1}/{args.rounds}: {group}", file=sys.stderr)
+                try:
+                    found |= getattr(bench, group)()
+                except Missing as why:
+                    missing[group] = str(why)
+            per_round.append(found)
+            for key, value in found.items():
+                values.setdefault(key, []).append(value)
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+
+    ratios = {}
+    for name, (over, under, wanted) in RATIOS.items():
+        r = [f[over] / f[under] for f in per_round if f.get(over) is not None and f.get(under)]
+        if r:
+            ratios[name] = (r, wanted)
+    text = table(values, ratios)
+    for group, why in missing.items():
+        text += f"\n\nNot measured: {group}: {why}."
+    print(text)
+    if args.write:
+        head, _, rest = DOC.read_text().partition(BEGIN)
+        _, _, tail = rest.partition(END)
+        note = f"{time.strftime('%Y-%m-%d')}, {machine()}; `make bench`, {args.rounds} rounds."
+        DOC.write_text(f"{head}{BEGIN}\n{note}\n\n{text}\n{END}{tail}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
