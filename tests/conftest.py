@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""What all tests share: fixtures, the leak check around each test, C unit tests as items, listed skips."""
+
+import ctypes
+import dataclasses
+import fnmatch
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+REPO = pathlib.Path(__file__).resolve().parent.parent
+BUILD = (REPO / os.environ.get("GPUTAP_BUILD", "build")).resolve()
+SHM = pathlib.Path("/dev/shm")
+PR_SET_CHILD_SUBREAPER = 36
+
+
+# Fixtures ------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def repo():
+    """The source tree."""
+    return REPO
+
+
+@pytest.fixture(scope="session")
+def build():
+    """The build folder under test."""
+    assert (BUILD / "build.ninja").exists(), f"no build in {BUILD}: run make"
+    return BUILD
+
+
+@pytest.fixture(scope="session")
+def gputap(build):
+    """Path of the gputap command."""
+    path = build / "gputap"
+    assert path.exists(), f"{path} is not built"
+    return path
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """An empty folder, made the current one for this test."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@dataclasses.dataclass
+class Result:
+    """How a command ended. `status` is as a shell would show a negative one: -9 is SIGKILL."""
+    command: list
+    status: int
+    out: str
+    err: str
+
+    def __str__(self):
+        return (f"{' '.join(self.command)}\nstatus {self.status}\n"
+                f"--- stdout\n{self.out[-4000:]}\n--- stderr\n{self.err[-4000:]}")
+
+
+def clean_environment():
+    """This process's environment without what would trace or steer the tested programs."""
+    drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
+    env.update(LC_ALL="C.UTF-8", NO_COLOR="1")
+    return env
+
+
+def run_command(command, *, status=0, timeout=60, env=None, cwd=None, stdin=None, text=True):
+    """Run @command in a process group of its own; at the time limit the whole group is ended.
+
+    status: the one it must exit with (an int, or None for any). env: added to the clean environment;
+    a value of None takes a variable away. stdin: text or bytes to feed. text=False: out and err are bytes.
+    """
+    environment = clean_environment()
+    for key, value in (env or {}).items():
+        environment.pop(key, None)
+        if value is not None:
+            environment[key] = str(value)
+    command = [str(c) for c in command]
+    process = subprocess.Popen(
+        command, env=environment, cwd=cwd, text=text, errors="replace" if text else None,
+        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        out, err = process.communicate(stdin, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        pytest.fail(f"took over {timeout} s: {Result(command, process.returncode, str(out), str(err))}")
+    result = Result(command, process.returncode, out, err)
+    assert status is None or result.status == status, f"expected status {status}: {result}"
+    return result
+
+
+@pytest.fixture
+def run():
+    """run(command, status=0, timeout=60, env=.., cwd=.., stdin=.., text=True) -> Result(status, out, err)."""
+    return run_command
+
+
+@pytest.fixture
+def tap(gputap):
+    """tap("report", file, ..) runs the gputap command; keywords as run()'s."""
+    def call(*arguments, **keywords):
+        return run_command([gputap, *arguments], **keywords)
+    return call
+
+
+# Leaks ---------------------------------------------------------------------
+
+def open_descriptors():
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
+        except OSError:
+            pass  # the one that listed the folder
+    return found
+
+
+def children():
+    """Our children and adopted grandchildren: pid -> state."""
+    found = {}
+    for task in os.listdir("/proc/self/task"):
+        try:
+            pids = pathlib.Path(f"/proc/self/task/{task}/children").read_text().split()
+        except OSError:
+            continue
+        for pid in pids:
+            try:
+                found[int(pid)] = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+            except OSError:
+                pass
+    return found
+
+
+def command_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return "?"
+
+
+def session_folders(under):
+    """Session folders in /dev/shm whose capture is written below @under (tests run side by side)."""
+    found = []
+    for folder in SHM.glob("gputap*"):
+        try:
+            if (folder / "output").read_text().startswith(f"{under}/"):
+                found.append(folder)
+        except OSError:
+            pass  # not a session folder, or just now removed
+    return found
+
+
+@pytest.fixture(autouse=True)
+def no_leaks(request, tmp_path_factory):
+    """A test leaves no descriptor, no process and no session folder behind."""
+    if isinstance(request.node, UnitTest):
+        yield
+        return
+    tmp_path = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans of a test come to us
+    descriptors, before = open_descriptors(), set(children())
+    yield
+    problems = []
+    deadline = time.monotonic() + 3
+    while True:
+        left = {pid: state for pid, state in children().items() if pid not in before}
+        for pid in [pid for pid, state in left.items() if state == "Z"]:
+            os.waitpid(pid, os.WNOHANG)
+            del left[pid]
+        if not left or time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+    for pid in left:
+        problems.append(f"process {pid} is still there: {command_of(pid)}")
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    for number, target in open_descriptors().items():
+        if number not in descriptors and "/pytest-" not in target:
+            problems.append(f"descriptor {number} is still open: {target}")
+    for folder in session_folders(tmp_path) if tmp_path else []:
+        problems.append(f"session folder is still there: {folder}")
+    if problems:
+        pytest.fail("; ".join(problems))
+
+
+# C unit tests ---------------------------------------------------------------
+
+class UnitFailure(Exception):
+    pass
+
+
+class UnitTest(pytest.Item):
+    """One named test of a program tests/unit/*.c in one build of it."""
+
+    def __init__(self, *, program, test, **keywords):
+        super().__init__(**keywords)
+        self.program, self.test = program, test
+
+    def runtest(self):
+        done = subprocess.run([self.program, self.test], env=clean_environment(), text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode == 77:
+            pytest.skip(done.stdout.split("\n")[0].removeprefix("skipped: "))
+        if done.returncode != 0:
+            raise UnitFailure(f"{self.program} {self.test}\n{done.stdout}")
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if isinstance(excinfo.value, UnitFailure) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, 0, self.name
+
+
+class UnitFile(pytest.File):
+    """tests/unit/<name>.c: its tests in the plain build and in each sanitizer build that has it."""
+
+    def collect(self):
+        builds = {"": BUILD}
+        builds.update((kind, REPO / f"build-{kind}") for kind in os.environ.get("GPUTAP_SANITIZE", "").split())
+        for kind, folder in builds.items():
+            program = folder / "tests" / "unit" / self.path.stem
+            if kind and not program.exists():
+                continue  # not meant for this sanitizer
+            if not program.exists():
+                raise self.CollectError(f"{program} is not built: is it in tests/unit/meson.build?")
+            names = subprocess.run([program, "--list"], text=True, check=True, stdout=subprocess.PIPE).stdout.split()
+            for name in names:
+                yield UnitTest.from_parent(self, name=f"{name}[{kind}]" if kind else name, program=program, test=name)
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix == ".c" and file_path.parent.name == "unit" and file_path.name != "unit.c":
+        return UnitFile.from_parent(parent, path=file_path)
+    return None
+
+
+# Skips ----------------------------------------------------------------------
+
+def listed_skips():
+    patterns = []
+    for line in (REPO / "tests" / "skips.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            pattern, separator, reason = line.partition(": ")
+            assert separator and reason.strip(), f"tests/skips.txt: no reason: {line}"
+            patterns.append(pattern.strip())
+    return patterns
+
+
+def refuse_unlisted_skip(report):
+    if report.skipped and not hasattr(report, "wasxfail"):
+        if not any(fnmatch.fnmatchcase(report.nodeid, pattern) for pattern in listed_skips()):
+            why = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+            report.outcome = "failed"
+            report.longrepr = f"skipped, but not listed in tests/skips.txt: {why}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    refuse_unlisted_skip(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    outcome = yield
+    refuse_unlisted_skip(outcome.get_result())

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The harness itself: what it must refuse."""
+
+import subprocess
+import sys
+
+UNIT_BAD = r"""
+#include <unistd.h>
+#include "unit.h"
+UNIT_TEST(values_are_shown) { int three = 3; CHECK_EQ(three, 4); }
+UNIT_TEST(a_descriptor_is_left) { CHECK(dup(1) >= 0); }
+UNIT_TEST(a_child_is_left) { if (fork() == 0) pause(); }
+UNIT_TEST_SECONDS(it_hangs, 1) { pause(); }
+UNIT_TEST(it_crashes) { raise_it(); }
+UNIT_TEST(good) { CHECK_STR("a", "a"); }
+UNIT_TEST(not_here) { unit_skip("no such device"); }
+"""
+
+
+def bad_unit_program(repo, run, work):
+    source = work / "bad.c"
+    source.write_text(UNIT_BAD.replace("raise_it()", "*(volatile int *)8 = 1"))
+    run(["gcc", "-D_GNU_SOURCE", "-w", f"-I{repo}/tests/unit", source, repo / "tests/unit/unit.c", "-o", work / "bad"])
+    return work / "bad"
+
+
+def test_unit_runner_fails_what_must_fail_and_says_why(repo, run, work):
+    program = bad_unit_program(repo, run, work)
+    for name, text in (("values_are_shown", "three == 4: 3 and 4"),
+                       ("a_descriptor_is_left", "leaves 1 descriptors open"),
+                       ("a_child_is_left", "leaves a child process behind"),
+                       ("it_hangs", "took over 1 s"),
+                       ("it_crashes", "Segmentation fault")):
+        result = run([program, name], status=1)
+        assert text in result.out + result.err
+        assert f"FAIL {name}" in result.out
+
+
+def test_unit_runner_passes_and_skips_what_must(repo, run, work):
+    program = bad_unit_program(repo, run, work)
+    assert "ok good" in run([program, "good"]).out
+    assert "no such device" in run([program, "not_here"], status=77).err
+    assert run([program, "--list"]).out.split()[0] == "values_are_shown"
+    assert "no test named nothing" in run([program, "nothing"], status=2).err
+    run([program], status=1)
+
+
+BAD_TESTS = """
+import os, subprocess, pytest
+def test_leaves_a_descriptor(): os.dup(1)
+def test_leaves_a_process(): subprocess.Popen(["sleep", "100"], start_new_session=True)
+def test_leaves_an_orphan(): subprocess.run(["sh", "-c", "sleep 100 &"])
+def test_leaves_a_session_folder(tmp_path):
+    folder = f"/dev/shm/gputap-harness-{os.getpid()}"
+    os.mkdir(folder)
+    open(f"{folder}/output", "w").write(f"{tmp_path}/x.gputap")
+def test_skips_unlisted(): pytest.skip("because")
+def test_good(): pass
+"""
+
+
+def test_pytest_side_fails_leaks_and_unlisted_skips(repo, run, work):
+    (work / "tests").mkdir()
+    (work / "tests" / "skips.txt").write_text("")
+    (work / "tests" / "conftest.py").write_text((repo / "tests" / "conftest.py").read_text())
+    (work / "tests" / "test_bad.py").write_text(BAD_TESTS)
+    try:
+        done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    finally:
+        run(["sh", "-c", f"grep -l '^{work.parent}' /dev/shm/gputap-harness-*/output | while read f; do rm -r ${{f%/output}}; done"])
+        run(["sh", "-c", "rm -rf /dev/shm/gputap-harness-*"])
+    for text in ("descriptor ", "sleep 100", "session folder is still there", "not listed in tests/skips.txt: Skipped: because"):
+        assert text in done.stdout, done.stdout
+    assert "5 passed" in done.stdout and "1 failed, " in done.stdout and "4 errors" in done.stdout, done.stdout
