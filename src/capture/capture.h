@@ -67,8 +67,13 @@ struct gt_counts {
 int gt_capture_writer_create(const char *path, bool replace, const struct gt_capture_options *options,
 			     const struct gt_session_info *session, struct gt_capture_writer **out);
 
-/* Go on with a capture that was not finished: a torn last block is cut off. For `gputap recover`. */
-int gt_capture_writer_reopen(const char *path, struct gt_capture_writer **out);
+/**
+ * gt_capture_writer_reopen() - go on with a capture that was not finished, for `gputap recover`
+ * @bytes: cut the file to this length first: what gt_capture_writer_bytes() said after the last flush that
+ *         counts; UINT64_MAX: keep every whole block, cut off a torn last one and an end mark
+ * Encoders start afresh: no later block leans on one from before.
+ */
+int gt_capture_writer_reopen(const char *path, uint64_t bytes, struct gt_capture_writer **out);
 
 int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *process);
 int gt_capture_write_process_end(struct gt_capture_writer *w, const struct gt_process_info *process);
@@ -84,14 +89,22 @@ void gt_capture_stream_destroy(struct gt_stream *s);
 /**
  * gt_capture_write_records() - encode whole records into the capture
  * @data: records as in ring/region.h, 8-byte aligned; @bytes: multiple of 8; validated: a malformed
- *        record ends the batch with -EBADMSG and what was good before it is kept
+ *        record ends the batch with -EBADMSG and what was good before it is kept. It is memory that a
+ *        wild program may be writing to: read each word once, or copy first
  * @recorded: += by class and domain for what went in
  * Return: 0, -ENOSPC and other negative errno when the file cannot take it: nothing of the batch counts.
  */
 int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes, struct gt_counts *recorded);
 
-/* Write out what is buffered. After it, the file holds every batch that was accepted. */
+/**
+ * gt_capture_flush() - write out what is buffered; after it, the file holds everything that was accepted
+ * Return: 0, or -ENOSPC and other negative errno: then the file is cut back to where the last good flush left
+ *         it, nothing accepted since then is in it (the caller counts that as lost), and the writer stays
+ *         usable: a later flush may work. Room for the end mark and a last set of counts is kept.
+ */
 int gt_capture_flush(struct gt_capture_writer *w);
+/* Length of the file after the last good flush. */
+uint64_t gt_capture_writer_bytes(const struct gt_capture_writer *w);
 
 /* Flush, write the end mark (complete unless @complete is false), close. */
 int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete);
