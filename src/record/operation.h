@@ -22,8 +22,18 @@ enum gt_operation_kind {
 	GT_KIND_COUNT
 };
 
+/* How an argument's word reads, for exporters that write values and not text. */
+enum gt_argument_form {
+	GT_FORM_OTHER = 0, /* only gt_format_arg() knows: string, array, struct, callback */
+	GT_FORM_UNSIGNED,  /* the word is the number (sizes, counts, booleans) */
+	GT_FORM_SIGNED,
+	GT_FORM_ADDRESS,   /* handle or address: hexadecimal */
+	GT_FORM_NAMED,     /* enum or flags: the text depends on the word alone, so it can be kept */
+};
+
 struct gt_argument_info {
 	const char *name, *type; /* as in the prototype */
+	uint8_t form;            /* enum gt_argument_form; of what was recorded: for `out` arguments the value pointed to */
 };
 
 struct gt_operation_info {
