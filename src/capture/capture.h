@@ -181,7 +181,7 @@ struct gt_item {
 	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
 	uint32_t process;         /* index */
 	uint32_t ordinal;         /* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
-	uint32_t op;              /* CALL: GT_OP() */
+	uint32_t op;              /* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both */
 	uint8_t depth;            /* CALL */
 	uint64_t id;              /* CALL: own; DEVICE: of its call */
 	uint64_t parent;          /* CALL: enclosing call, 0 none */

@@ -89,7 +89,12 @@ enum gt_device_op {
 	GT_DEVICE_OP_COUNT
 };
 
-/* head.op: number of the device object (gt_record_object); head.depth: enum gt_device_op */
+/* Device work: the runtime's domain and the number of the device object (gt_record_object; 0: not known).
+ * GT_OP_DOMAIN() gives the domain, so that device work is counted by domain without a look at objects. */
+#define GT_DEVICE_REF(domain, number) (((uint32_t)(number) & 0xffffffu) | (uint32_t)(domain) << 24)
+#define GT_DEVICE_REF_NUMBER(ref) ((ref) & 0xffffffu)
+
+/* head.op: GT_DEVICE_REF(); head.depth: enum gt_device_op */
 struct gt_record_device {
 	struct gt_record head;
 	uint64_t id;         /* correlation id of the call that caused it; 0: none known */
