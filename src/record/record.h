@@ -110,7 +110,7 @@ struct gt_record_device {
 	uint32_t ordinal;    /* of this node in a graph or command buffer launch; 0 else */
 	uint32_t replay;     /* which launch of that graph, from 1; 0: not from a graph */
 };
-static_assert(sizeof(struct gt_record_device) == 17 * 8, "record layout is an ABI");
+static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an ABI");
 
 /* head.op: string id, unique in the process image, from 1 */
 struct gt_record_string {
