@@ -32,8 +32,13 @@ struct gt_operation {
 	uint32_t op;         /* GT_OP() */
 	uint32_t table_offset; /* bytes into the runtime's table; UINT32_MAX: not in it (extension function) */
 	void *const *taps;   /* tap function per instance */
-	uint32_t wrapped;    /* it has a hand-written wrap */
+	void *wrap;          /* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
 };
+
+/* Wraps are declared weak, so that the table of operations knows which ones exist. */
+#define GT_WRAP __attribute__((weak, visibility("hidden")))
+#define GT_PASTE_(a, b, c) a##b##_##c
+#define GT_PASTE(a, b, c) GT_PASTE_(a, b, c)
 
 /* One registered table of a runtime. */
 struct gt_table {

@@ -32,6 +32,7 @@ struct gt_thread {
 	uint32_t writing;       /* between reserve and commit: a signal handler's records are counted, not written */
 	uint32_t internal;      /* gputap's own calls into a runtime: taps go straight through */
 	uint32_t epoch;         /* equals *gt_epoch when attached to this process image */
+	struct gt_external *external; /* what the program pushed; NULL: never anything */
 };
 
 extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -73,18 +74,30 @@ static inline struct gt_thread *gt_thread_get(void)
 	return gt_thread_attach(t);
 }
 
+/* Single writer, other processes read. One instruction where the machine has one: a signal handler's own
+ * increment must not get lost between our load and our store. No lock prefix: nobody else writes. */
 static inline void gt_count(_Atomic uint64_t *counter)
 {
-	/* single writer: a plain increment that other processes may read */
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+#if defined(__x86_64__)
+	__asm__ volatile("incq %0" : "+m"(*counter) : : "cc");
+#else
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+#endif
 }
 
 /* Count a call as seen, give it its id. */
 static inline uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain)
 {
+	uint64_t id = 1;
+
 	gt_count(&t->slot->seen[GT_CLASS_CALL][domain]);
 	t->depth++;
-	return ++t->id;
+#if defined(__x86_64__) /* one instruction, as in gt_count(): ids stay unique under signals */
+	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->id) : : "cc");
+#else
+	id = __atomic_fetch_add(&t->id, 1, __ATOMIC_RELAXED);
+#endif
+	return id + 1;
 }
 
 static inline void gt_call_end(struct gt_thread *t)
@@ -92,7 +105,7 @@ static inline void gt_call_end(struct gt_thread *t)
 	t->depth--;
 }
 
-/* Count what could not be recorded. */
+/* Count what could not be recorded. In the child of a fork, what the parent's thread had begun counts for nobody. */
 void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason reason);
 
 /**
@@ -102,27 +115,43 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, en
 void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why);
 
 /**
+ * gt_ring_try() - gt_ring_reserve() for what is neither call nor device work: no loss is counted
+ * @why: set when it fails
+ */
+static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
+{
+	void *p;
+
+	if (gt_unlikely(t->writing)) {
+		*why = GT_DROP_NESTED;
+		return NULL;
+	}
+	t->writing = 1;
+	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
+	/* A call may return in the child of a fork that began in the parent, whose blocks must not be touched
+	 * any more: however the child was made, its epoch is another one. */
+	if (gt_likely((size_t)(t->end - t->cur) >= bytes &&
+		      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)))
+		return t->cur;
+	p = gt_ring_next(t, bytes, why);
+	if (gt_unlikely(p == NULL))
+		t->writing = 0;
+	return p;
+}
+
+/**
  * gt_ring_reserve() - room for one record
  * @bytes: multiple of 8
  * Return: where to write it; call gt_ring_commit() after. NULL: dropped and counted.
  */
 static inline void *gt_ring_reserve(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
 {
-	enum gt_drop_reason why = GT_DROP_NESTED;
-	void *p = NULL;
+	enum gt_drop_reason why = GT_DROP_FULL;
+	void *p = gt_ring_try(t, bytes, &why);
 
-	if (gt_likely(!t->writing)) {
-		t->writing = 1;
-		__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
-		if (gt_likely((size_t)(t->end - t->cur) >= bytes))
-			return t->cur;
-		p = gt_ring_next(t, bytes, &why);
-		if (gt_likely(p != NULL))
-			return p;
-		t->writing = 0;
-	}
-	gt_drop(t, class, domain, why);
-	return NULL;
+	if (gt_unlikely(p == NULL))
+		gt_drop(t, class, domain, why);
+	return p;
 }
 
 /* The record of `bytes` at t->cur is whole: the collector may have it. */

@@ -40,11 +40,13 @@ enum gt_slot_state {
 	GT_SLOT_FREE = 0,
 	GT_SLOT_ACTIVE = 1,
 	GT_SLOT_CLOSED = 2, /* its thread has ended: drain, then free */
+	GT_SLOT_TAKEN = 3,  /* its thread is filling in who it is: nothing to read yet */
 };
 
+/* Slot 0 is no thread's: it has ordinal 0, no ring, and the counts of threads that found no slot. */
 struct gt_slot {
 	/* the thread's, except where said */
-	_Alignas(64) _Atomic uint32_t state; /* FREE -> ACTIVE by the thread (CAS), -> CLOSED by the thread, -> FREE by the collector */
+	_Alignas(64) _Atomic uint32_t state; /* FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED by the thread, -> FREE by the collector */
 	uint32_t ordinal;                    /* of this thread in the image, from 1, never reused; part of the ids */
 	uint32_t tid;
 	_Atomic uint32_t first;              /* first block of the ring, or GT_BLOCK_NONE */
@@ -83,7 +85,7 @@ struct gt_region {
 	uint64_t block_offset;             /* of block 1 */
 	uint32_t host_clock;               /* enum gt_host_clock */
 	uint32_t pid, ppid;
-	uint32_t image;                    /* 0 at exec, n in the n-th fork child that never called exec */
+	uint32_t image;                    /* 0 after exec; a fork child's is its parent's + 1 */
 	uint64_t start_ticks;
 	char exe[512];                     /* cut if longer */
 	uint32_t argv_bytes;
@@ -101,6 +103,7 @@ struct gt_region {
 	_Alignas(64) _Atomic uint64_t full_count; /* blocks handed on: the collector looks at this one word */
 	_Alignas(64) _Atomic uint64_t drain_count;  /* blocks given back */
 	_Atomic uint32_t stop;             /* collector: no more records, taps go straight through */
+	uint32_t populate;                 /* writer: memory is asked for block by block; 0: it is all there */
 };
 
 static inline struct gt_slot *gt_region_slot(const struct gt_region *r, uint32_t index)

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap's C API for code inside a traced program: say what the program is doing, switch recording on and off,
+ * put functions in front of a runtime's, hear of trouble.
+ *
+ * Link with libgputap (pkg-config gputap). Without `gputap run` around the program everything is legal and does nothing:
+ * functions that would need a session return -ENOTCONN.
+ *
+ * Functions return 0 or a negative errno. Options and descriptions begin with their size: set it with sizeof; what a
+ * newer gputap adds behind is zero then, and zero means default. */
+#ifndef GPUTAP_GPUTAP_H
+#define GPUTAP_GPUTAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPUTAP_API __attribute__((visibility("default")))
+
+#define GPUTAP_VERSION_MAJOR 0
+#define GPUTAP_VERSION_MINOR 1
+
+/**
+ * gputap_version() - version of the library that is loaded
+ * Return: major << 16 | minor; compare the major with GPUTAP_VERSION_MAJOR.
+ * Thread: any.   Signal: safe.   Since: 0.1
+ */
+GPUTAP_API uint32_t gputap_version(void);
+
+/* Domains: one API of a runtime each. Numbers never change. */
+enum gputap_domain {
+	GPUTAP_DOMAIN_OPENCL = 1,
+	GPUTAP_DOMAIN_HIP = 2,
+	GPUTAP_DOMAIN_HIP_COMPILER = 3,
+	GPUTAP_DOMAIN_HSA_CORE = 4,
+	GPUTAP_DOMAIN_HSA_AMD_EXT = 5,
+	GPUTAP_DOMAIN_LEVEL_ZERO = 6,
+	GPUTAP_DOMAIN_CUDA_RUNTIME = 7,
+	GPUTAP_DOMAIN_CUDA_DRIVER = 8,
+	GPUTAP_DOMAIN_ROCTX = 9,
+	GPUTAP_DOMAIN_REFDEV = 10
+};
+
+/* External correlation ------------------------------------------------------- */
+
+/* Two stacks a thread: what a framework is executing, and what the user annotated. */
+enum gputap_stack { GPUTAP_STACK_OPERATION = 0, GPUTAP_STACK_USER = 1 };
+
+/**
+ * gputap_external_push() - calls of this thread from now on belong to @id
+ * @stack: which of the thread's two stacks
+ * @id:    the caller's own number; 0 stands for none
+ * Return: 0, -EINVAL (no such stack), -ENOSPC (250 deep), -ENOMEM.
+ * Thread: the one whose calls are meant.   Signal: not safe.   Since: 0.1
+ * Source: CUPTI external correlation; rocprofiler-sdk external correlation; torch.profiler.
+ */
+GPUTAP_API int gputap_external_push(enum gputap_stack stack, uint64_t id);
+
+/**
+ * gputap_external_pop() - undo the last push of this thread and stack
+ * @id:    receives the id that was on top; may be NULL
+ * Return: 0, -EINVAL, -ENODATA (the stack is empty).
+ * Thread: the one that pushed.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_external_pop(enum gputap_stack stack, uint64_t *id);
+
+/* Contexts ------------------------------------------------------------------- */
+
+struct gputap_context;
+
+/* What a context asks of the trace stream. */
+struct gputap_context_opts {
+	size_t size;                /* sizeof(struct gputap_context_opts) */
+	uint32_t domain;            /* enum gputap_domain */
+	uint32_t operation_count;   /* 0: all of the domain */
+	const uint32_t *operations; /* their numbers, as `gputap list operations` shows them; copied */
+	uint32_t device_activity;   /* not 0: also kernels, copies, .. that the domain's calls cause */
+	uint32_t reserved;          /* 0 */
+};
+
+/**
+ * gputap_context_create() - a set of operations whose recording is switched on and off together
+ * @opts:  what to record
+ * @out:   receives the context, stopped; NULL on failure
+ * Return: 0, -EINVAL (domain, operation number, size), -ENOMEM, -ENOTCONN (the program is not traced).
+ * Owner:  caller; release with gputap_context_destroy().
+ * Taps are put into a runtime's table when the runtime starts, for what contexts ask by then: create contexts before
+ * the first call of the runtime. `gputap run` with no operations selected leaves everything to them.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: rocprofiler-sdk contexts.
+ */
+GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out);
+
+/**
+ * gputap_context_start() - record from now on what the context asks
+ * gputap_context_stop() - no longer on behalf of this context; other contexts and the session's own go on
+ * Return: 0, -EINVAL (NULL). Starting a started context is no error.
+ * Thread: any; calls that other threads are in the middle of may still be recorded or not.
+ * Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_context_start(struct gputap_context *ctx);
+GPUTAP_API int gputap_context_stop(struct gputap_context *ctx);
+
+/**
+ * gputap_context_destroy() - stop it and give its memory back
+ * @ctx:   may be NULL
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API void gputap_context_destroy(struct gputap_context *ctx);
+
+/* Raw tables ----------------------------------------------------------------- */
+
+/* A runtime's table while it is being registered. */
+struct gputap_table {
+	size_t size;         /* of this description */
+	uint32_t domain;     /* enum gputap_domain */
+	uint32_t instance;   /* several copies of a runtime in one process are several instances, from 0 */
+	void **entries;      /* the table, in the runtime's own layout */
+	size_t bytes;        /* of the table */
+	const char *name;    /* of the runtime */
+};
+
+/**
+ * typedef gputap_table_fn - look at a runtime's table, keep entries, put own functions in front
+ * @table: valid during the call. Entries already lead through gputap's taps and earlier subscribers' functions: keep
+ *         the old value of what you replace, and call it. Do not call into the runtime from here: it is starting.
+ * @user:  as given to gputap_table_subscribe()
+ */
+typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
+
+/**
+ * gputap_table_subscribe() - be called when a runtime's table is registered
+ * @fn:    called in the thread in which the runtime starts
+ * Return: 0, -EINVAL, -ENOSPC (16 subscribers).
+ * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Tables that are
+ * registered already are not told: subscribe before the first call of the runtime. Only through doors that have a
+ * table; a runtime that is interposed by name has none.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: rocprofiler_at_intercept_table_registration().
+ */
+GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
+
+/* Events --------------------------------------------------------------------- */
+
+enum gputap_event_code {
+	GPUTAP_EVENT_LOSS = 1,
+	GPUTAP_EVENT_UNKNOWN_ENTRY = 2,
+	GPUTAP_EVENT_CLOCK = 3,
+	GPUTAP_EVENT_NOT_TRACED = 4,
+	GPUTAP_EVENT_TABLE = 5,
+	GPUTAP_EVENT_PROFILING = 6
+};
+
+struct gputap_event {
+	size_t size;      /* of this description */
+	uint32_t code;    /* enum gputap_event_code */
+	uint32_t domain;  /* enum gputap_domain; 0: none */
+	uint64_t value;   /* as the code says: how many, how long */
+	const char *text; /* may be NULL */
+};
+
+/**
+ * typedef gputap_event_fn - hear what gputap has to tell
+ * @event: valid during the call, which is made in the thread where it happened, maybe inside a call of the runtime
+ */
+typedef void (*gputap_event_fn)(const struct gputap_event *event, void *user);
+
+/**
+ * gputap_event_subscribe() - be called for every event of this process from now on
+ * Return: 0, -EINVAL, -ENOSPC (16 subscribers).
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_event_subscribe(gputap_event_fn fn, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* See context.h. GT_SERVICE_WRAP stays where it is once a table has it: what a wrap changed (profiling switched on
+ * in a queue) must be kept invisible for as long as the program lives, recording or not. */
+#include "core/context.h"
+
+#include <string.h>
+
+#include "core/image.h"
+
+_Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
+
+static struct gt_context session_context;
+static struct gt_context *contexts;
+
+static bool asks(const struct gt_context *c, uint32_t op)
+{
+	unsigned domain = GT_OP_DOMAIN(op), number = GT_OP_NUMBER(op);
+
+	return number < GT_OPS_PER_DOMAIN && (c->ops[domain][number / 64] >> (number % 64) & 1);
+}
+
+static bool asks_domain(const struct gt_context *c, unsigned domain)
+{
+	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
+		if (c->ops[domain][i])
+			return true;
+	return false;
+}
+
+/* Does somebody's device activity go through this operation's wrap? */
+static bool needs_wrap(const struct gt_context *c, const struct gt_operation *operation)
+{
+	return operation->wrap && c->device_activity && asks_domain(c, GT_OP_DOMAIN(operation->op));
+}
+
+bool gt_contexts_ask(const struct gt_operation *operation)
+{
+	for (const struct gt_context *c = contexts; c; c = c->next)
+		if (asks(c, operation->op) || needs_wrap(c, operation))
+			return true;
+	return false;
+}
+
+static uint32_t services_of(const struct gt_operation *operation, uint32_t before)
+{
+	uint32_t services = before & GT_SERVICE_WRAP;
+
+	for (const struct gt_context *c = contexts; c; c = c->next) {
+		if (c->started && asks(c, operation->op))
+			services |= GT_SERVICE_STREAM;
+		if (needs_wrap(c, operation))
+			services |= GT_SERVICE_WRAP;
+	}
+	if (atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+		services &= ~(uint32_t)GT_SERVICE_STREAM;
+	return services;
+}
+
+void gt_contexts_apply(struct gt_table *table)
+{
+	for (uint32_t i = 0; i < table->operation_count; i++) {
+		_Atomic uint32_t *word = &table->taps[i].services;
+		uint32_t before = atomic_load_explicit(word, memory_order_relaxed);
+
+		atomic_store_explicit(word, services_of(&table->operations[i], before), memory_order_relaxed);
+	}
+}
+
+static void apply_all(void)
+{
+	for (int i = 0; i < GT_TABLES_MAX; i++) {
+		struct gt_table *table = atomic_load_explicit(&gt_tables[i], memory_order_acquire);
+
+		if (table)
+			gt_contexts_apply(table);
+	}
+	/* recording may have ended while we wrote what we had read before */
+	if (atomic_load_explicit(&gt_image.off, memory_order_seq_cst))
+		gt_contexts_off();
+}
+
+void gt_contexts_off(void)
+{
+	for (int i = 0; i < GT_TABLES_MAX; i++) {
+		struct gt_table *table = atomic_load_explicit(&gt_tables[i], memory_order_acquire);
+
+		for (uint32_t n = 0; table && n < table->operation_count; n++)
+			atomic_fetch_and_explicit(&table->taps[n].services, ~(uint32_t)GT_SERVICE_STREAM,
+						  memory_order_relaxed);
+	}
+}
+
+static void link_context(struct gt_context *c)
+{
+	c->next = contexts;
+	contexts = c;
+}
+
+void gt_contexts_init(const struct gt_session *session)
+{
+	struct gt_context *c = &session_context;
+
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		if (session->domains >> d & 1)
+			memcpy(c->ops[d], session->ops[d], sizeof c->ops[d]);
+	c->device_activity = session->device_activity != 0;
+	c->started = true;
+	gt_image_lock();
+	link_context(c);
+	apply_all();
+	gt_image_unlock();
+}
+
+void gt_context_add(struct gt_context *c)
+{
+	gt_image_lock();
+	link_context(c);
+	gt_image_unlock();
+}
+
+void gt_context_remove(struct gt_context *c)
+{
+	gt_image_lock();
+	for (struct gt_context **at = &contexts; *at; at = &(*at)->next)
+		if (*at == c) {
+			*at = c->next;
+			break;
+		}
+	apply_all();
+	gt_image_unlock();
+}
+
+void gt_context_start(struct gt_context *c)
+{
+	gt_image_lock();
+	c->started = true;
+	apply_all();
+	gt_image_unlock();
+}
+
+void gt_context_stop(struct gt_context *c)
+{
+	gt_image_lock();
+	c->started = false;
+	apply_all();
+	gt_image_unlock();
+}

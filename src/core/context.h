@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: sets of (domain, operations, service) that are started and stopped together.
+ *
+ * The session's stream is one (configured from struct gt_session, started at once); tools make others. An
+ * operation's `services` word is the union of what the started contexts ask; it is the only thing that a
+ * tap looks at. Taps are put into a table when it is registered, for what any context asks by then. */
+#ifndef GPUTAP_CORE_CONTEXT_H
+#define GPUTAP_CORE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/tap.h"
+#include "ring/session.h"
+
+struct gt_context {
+	struct gt_context *next; /* list of all */
+	bool started;
+	bool device_activity;
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* asked of the stream */
+};
+
+/* The session's own context, started. */
+void gt_contexts_init(const struct gt_session *session);
+
+/* All of these: any thread, take gt_image_lock(). */
+void gt_context_add(struct gt_context *c);
+void gt_context_remove(struct gt_context *c); /* stops it; never the session's own */
+void gt_context_start(struct gt_context *c);
+void gt_context_stop(struct gt_context *c);
+
+/* For table.c, with the lock held. */
+bool gt_contexts_ask(const struct gt_operation *operation);
+void gt_contexts_apply(struct gt_table *table);
+
+/* Nothing is recorded any more. No lock: also from a fork child or a writer that found the session stopped. */
+void gt_contexts_off(void);
+
+/* Tables that are registered, for whoever changes services. */
+enum { GT_TABLES_MAX = 32 };
+extern _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX] __attribute__((visibility("hidden")));
+
+#endif

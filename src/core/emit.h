@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What the hand-written parts of a runtime write besides calls: texts, objects, events, clock readings,
+ * and how they start and count device work.
+ *
+ * All of it may be called from any thread, also a driver's, with the state that gt_thread_get() gave. A thread of
+ * NULL is legal everywhere and means: nothing is recorded. errno is preserved.
+ *
+ * Strings, objects and clock readings are not counted as seen: they are no calls and no device work. When a ring
+ * is full they fail visibly (0, false), and the caller tries again at the next opportunity.
+ *
+ * After a fork the child's image has a region of its own. Strings are written into it again by themselves, under
+ * their old ids. Objects are not: keep gt_thread.epoch beside an object and write it again when that differs.
+ *
+ * Device work is one record reserved with
+ *     gt_ring_reserve(t, sizeof(struct gt_record_device), GT_CLASS_DEVICE, domain) .. gt_ring_commit()
+ * by whichever thread learns of the completion; gt_device_seen() is called once when the work is submitted, so that
+ * work that never completes shows as unfinished. */
+#ifndef GPUTAP_CORE_EMIT_H
+#define GPUTAP_CORE_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/thread.h"
+#include "record/record.h"
+
+/**
+ * gt_string_id() - the number under which records name a text
+ * @bytes: length; texts beyond 64 KiB or half a block are cut
+ * Return: the id, written once per process image; 0 when it could not be written now.
+ * Lock-free; the first use of a text allocates (mmap, never malloc). For creation of kernels, not for launches.
+ */
+uint32_t gt_string_id(struct gt_thread *t, const char *text, size_t bytes);
+
+/* A number for a new object: unique in the process image and its fork children, from 1. 0: recording is off. */
+uint64_t gt_object_number(enum gt_object_type type);
+
+/* "key=value" strings as objects carry them. A value that does not fit is cut; the text stays well formed. */
+struct gt_text {
+	size_t bytes;
+	char data[1528];
+};
+void gt_text_add(struct gt_text *text, const char *key, const char *value);
+void gt_text_add_bytes(struct gt_text *text, const char *key, const char *value, size_t bytes);
+void gt_text_add_number(struct gt_text *text, const char *key, uint64_t value);
+void gt_text_add_hex(struct gt_text *text, const char *key, const void *data, size_t bytes);
+
+/* GT_RECORD_OBJECT, or GT_RECORD_MODULE for GT_OBJECT_MODULE. @text may be NULL. */
+bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number,
+		     uint64_t handle, uint64_t parent, const struct gt_text *text);
+
+/* A runtime library that is mapped, written now and again in each fork child. For doors. */
+void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text *text);
+
+/* Write again what a new process image inherited. thread.c calls it when a thread attaches; quick when nothing is new. */
+void gt_emit_renew(struct gt_thread *t);
+
+/* GT_RECORD_EVENT, stamped now. @text may be NULL. */
+bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text);
+
+/* GT_RECORD_CLOCK: @device_stamp was read between the two host stamps. */
+bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64_t host_before, uint64_t host_after,
+		    uint64_t device_stamp, uint64_t runtime_host);
+
+/* A piece of device work was submitted by this thread. */
+static inline void gt_device_seen(struct gt_thread *t, enum gt_domain domain)
+{
+	if (t)
+		gt_count(&t->slot->seen[GT_CLASS_DEVICE][domain]);
+}
+
+/* gputap's own calls into a runtime, between enter and leave: taps go straight through. Nests. */
+static inline void gt_internal_enter(void)
+{
+	gt_thread.internal++;
+}
+
+static inline void gt_internal_leave(void)
+{
+	gt_thread.internal--;
+}
+
+#endif

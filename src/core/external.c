@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/external.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+struct gt_external {
+	uint32_t depth[GT_EXTERNAL_STACK_COUNT];
+	uint64_t ids[GT_EXTERNAL_STACK_COUNT][GT_EXTERNAL_DEPTH];
+};
+
+static void write_record(struct gt_thread *t, enum gt_external_stack stack, int push, uint64_t id)
+{
+	enum gt_drop_reason why;
+	struct gt_record_external *e;
+
+	if (!t)
+		return;
+	e = gt_ring_try(t, sizeof *e, &why);
+	if (!e)
+		return;
+	e->head = (struct gt_record){sizeof *e / 8, GT_RECORD_EXTERNAL, (uint8_t)push, stack};
+	e->time = gt_ticks();
+	e->value = id;
+	gt_ring_commit(t, sizeof *e);
+}
+
+int gt_external_push(enum gt_external_stack stack, uint64_t id)
+{
+	struct gt_external *e = gt_thread.external;
+	int saved = errno;
+
+	if (!e) {
+		e = mmap(NULL, sizeof *e, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (e == MAP_FAILED) {
+			errno = saved;
+			return -ENOMEM;
+		}
+		gt_thread.external = e;
+	}
+	if (e->depth[stack] == GT_EXTERNAL_DEPTH)
+		return -ENOSPC;
+	/* before it is on the stack: a thread that attaches now writes the whole stack */
+	write_record(gt_thread_get(), stack, 1, id);
+	e->ids[stack][e->depth[stack]++] = id;
+	return 0;
+}
+
+int gt_external_pop(enum gt_external_stack stack, uint64_t *id)
+{
+	struct gt_external *e = gt_thread.external;
+
+	if (!e || e->depth[stack] == 0)
+		return -ENODATA;
+	*id = e->ids[stack][e->depth[stack] - 1];
+	write_record(gt_thread_get(), stack, 0, *id);
+	e->depth[stack]--;
+	return 0;
+}
+
+void gt_external_renew(struct gt_thread *t)
+{
+	const struct gt_external *e = t->external;
+
+	if (!e)
+		return;
+	for (int s = 0; s < GT_EXTERNAL_STACK_COUNT; s++)
+		for (uint32_t i = 0; i < e->depth[s]; i++)
+			write_record(t, (enum gt_external_stack)s, 1, e->ids[s][i]);
+}
+
+void gt_external_release(struct gt_thread *t)
+{
+	if (t->external)
+		munmap(t->external, sizeof *t->external);
+	t->external = NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* External correlation ids: what the program or its framework was doing, two stacks a thread. Each push and pop is
+ * a record; the reader gives every call the tops at its begin. */
+#ifndef GPUTAP_CORE_EXTERNAL_H
+#define GPUTAP_CORE_EXTERNAL_H
+
+#include <stdint.h>
+
+#include "core/thread.h"
+#include "record/record.h"
+
+enum { GT_EXTERNAL_DEPTH = 250 }; /* of one stack */
+
+/* Return: 0, -ENOSPC: GT_EXTERNAL_DEPTH reached, -ENOMEM. Kept also while nothing is recorded. */
+int gt_external_push(enum gt_external_stack stack, uint64_t id);
+/* Return: 0 and the id that was on top, -ENODATA: the stack is empty. */
+int gt_external_pop(enum gt_external_stack stack, uint64_t *id);
+
+/* The thread has a new ring: say again what is on its stacks. */
+void gt_external_renew(struct gt_thread *t);
+void gt_external_release(struct gt_thread *t);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* This process image's part in a session.
+ *
+ *   page that the kernel wipes in a fork child | epoch | making | lock |
+ *
+ * gt_epoch points to the first word. It is 0 in a child however that was made (fork, _Fork, clone without CLONE_VM),
+ * with no handler of ours run: every thread's state is stale at once, all records fail into the slow path, and the first
+ * call there makes a region for the child. A vfork child shares memory with its parent: its page is not wiped, and it
+ * records, as it may, into the ring of the thread that waits for it.
+ *
+ * The locks are in the wiped page too: a fork in the middle of making a region leaves none taken in the child. */
+#include "core/image.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/tap.h"
+#include "ring/writer.h"
+
+enum { PAGE = 4096 };
+
+struct wiped {
+	_Atomic uint32_t epoch;
+	_Atomic uint32_t making;
+	_Atomic uint32_t lock;
+};
+
+static struct wiped not_wiped; /* before init, and where the kernel cannot wipe */
+static struct wiped *wiped = &not_wiped;
+static uint32_t last_epoch; /* not wiped: the child's is one more */
+
+struct gt_image gt_image;
+struct gt_tap_options gt_tap_options;
+const _Atomic uint32_t *gt_epoch = &not_wiped.epoch;
+uint32_t gt_host_clock = GT_HOST_CLOCK_BOOTTIME;
+
+void gt_image_stop(void)
+{
+	atomic_store_explicit(&gt_image.off, 1, memory_order_relaxed);
+	gt_contexts_off();
+}
+
+int gt_image_stop_asked(void)
+{
+	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_relaxed);
+
+	return atomic_load_explicit(&gt_image.session->stop, memory_order_relaxed) ||
+	       (r && atomic_load_explicit(&r->stop, memory_order_relaxed));
+}
+
+/* Called with `making` held. */
+static void make_region(void)
+{
+	struct gt_region *parent = atomic_load_explicit(&gt_image.region, memory_order_relaxed), *r;
+
+	r = gt_region_create(gt_image.directory, gt_image.session, parent, gt_ticks());
+	if (!r) {
+		/* for want of anything better: an image that cannot record is counted where its parent is */
+		if (parent)
+			atomic_fetch_add_explicit(&parent->children_lost, 1, memory_order_relaxed);
+		gt_image_stop();
+		return;
+	}
+	atomic_store_explicit(&gt_image.region, r, memory_order_release);
+	if (parent)
+		gt_region_unmap(parent);
+	atomic_store_explicit(&wiped->epoch, ++last_epoch, memory_order_release);
+}
+
+static void take(_Atomic uint32_t *word)
+{
+	const struct timespec pause = {0, 20000};
+	uint32_t free = 0;
+
+	while (!atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire, memory_order_relaxed)) {
+		free = 0;
+		syscall(SYS_nanosleep, &pause, NULL); /* the holder is making system calls too */
+	}
+}
+
+void gt_image_lock(void)
+{
+	take(&wiped->lock);
+}
+
+void gt_image_unlock(void)
+{
+	atomic_store_explicit(&wiped->lock, 0, memory_order_release);
+}
+
+uint32_t gt_image_epoch(void)
+{
+	uint32_t epoch;
+
+	gt_image_init();
+	epoch = atomic_load_explicit(&wiped->epoch, memory_order_acquire);
+	if (epoch || atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+		return epoch;
+	take(&wiped->making);
+	if (atomic_load_explicit(&wiped->epoch, memory_order_relaxed) == 0 &&
+	    !atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+		make_region();
+	atomic_store_explicit(&wiped->making, 0, memory_order_release);
+	return atomic_load_explicit(&wiped->epoch, memory_order_acquire);
+}
+
+/* Kernels before 4.14: only fork() itself is noticed. */
+static void wipe_by_hand(void)
+{
+	memset(&not_wiped, 0, sizeof not_wiped);
+}
+
+static void make_wiped_page(void)
+{
+	struct wiped *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page != MAP_FAILED && syscall(SYS_madvise, page, PAGE, MADV_WIPEONFORK) == 0) {
+		wiped = page;
+		gt_epoch = &page->epoch;
+		return;
+	}
+	if (page != MAP_FAILED)
+		munmap(page, PAGE);
+	pthread_atfork(NULL, NULL, wipe_by_hand);
+}
+
+static void init(void)
+{
+	const char *directory = secure_getenv(GT_SESSION_ENV);
+
+	if (!directory || !directory[0] || strlen(directory) >= sizeof gt_image.directory)
+		goto off;
+	strcpy(gt_image.directory, directory);
+	gt_image.session = gt_session_map(directory);
+	if (!gt_image.session || atomic_load_explicit(&gt_image.session->stop, memory_order_relaxed))
+		goto off;
+	gt_host_clock = gt_image.session->host_clock;
+	gt_tap_options.record_args = gt_image.session->record_args;
+	gt_tap_options.payload_cap = gt_image.session->payload_cap;
+	make_wiped_page();
+	gt_threads_init();
+	make_region();
+	if (!atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+		gt_contexts_init(gt_image.session);
+	return;
+off:
+	atomic_store_explicit(&gt_image.off, 1, memory_order_relaxed);
+}
+
+void gt_image_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int saved = errno;
+
+	/* not while this very thread is inside init() already: a signal handler of the program */
+	if (gt_thread.writing && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) == 0 && !gt_image.session)
+		return;
+	pthread_once(&once, init);
+	errno = saved;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	gt_image_init();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_relaxed);
+
+	/* a fork child that recorded nothing still has its parent's region: not its own to end */
+	if (r && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) != 0)
+		atomic_store_explicit(&r->state, GT_REGION_EXITED, memory_order_release);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Tools inside the process that asked to be told: of tables (to put functions in front) and of events. */
+#ifndef GPUTAP_CORE_SUBSCRIBER_H
+#define GPUTAP_CORE_SUBSCRIBER_H
+
+#include <stddef.h>
+
+#include "core/tap.h"
+
+/* @out has the taps in it; subscribers may replace entries, first subscriber first. No lock is held meanwhile. */
+void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes);
+
+void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Registration of tables: see table.h. Runs inside a runtime's initialisation, once per table: a lock is all right. */
+#include "core/table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/image.h"
+#include "core/subscriber.h"
+
+static bool in_table(const struct gt_operation *op, size_t bytes)
+{
+	return op->table_offset != UINT32_MAX && op->table_offset + sizeof(void *) <= bytes;
+}
+
+static size_t known_bytes(const struct gt_table *table)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		if (table->operations[i].table_offset != UINT32_MAX &&
+		    table->operations[i].table_offset + sizeof(void *) > bytes)
+			bytes = table->operations[i].table_offset + sizeof(void *);
+	return bytes;
+}
+
+/* Remember that it is registered. With the lock held. */
+static int enter(struct gt_table *table)
+{
+	int free = -1;
+
+	for (int i = GT_TABLES_MAX; i-- > 0;) {
+		struct gt_table *t = atomic_load_explicit(&gt_tables[i], memory_order_relaxed);
+
+		if (t == table)
+			return -EALREADY;
+		if (!t)
+			free = i;
+	}
+	if (free < 0)
+		return -ENOSPC;
+	atomic_store_explicit(&gt_tables[free], table, memory_order_release);
+	return 0;
+}
+
+static void seen_in_region(enum gt_domain domain)
+{
+	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_acquire);
+
+	if (r)
+		atomic_fetch_or_explicit(&r->runtimes_seen, 1u << domain, memory_order_relaxed);
+}
+
+int gt_table_register(struct gt_table *table, const void *const *target, size_t bytes, void **out)
+{
+	size_t known = known_bytes(table);
+	int rc;
+
+	if (!target || !out || bytes < sizeof(void *))
+		return -EINVAL;
+	if ((const void *)out != (const void *)target)
+		memcpy(out, target, bytes);
+	gt_image_init();
+	gt_image_lock();
+	rc = enter(table);
+	if (rc == 0) {
+		for (uint32_t i = 0; i < table->operation_count; i++) {
+			const struct gt_operation *op = &table->operations[i];
+			size_t entry = op->table_offset / sizeof(void *);
+
+			if (!in_table(op, bytes) || !target[entry])
+				continue;
+			table->taps[i].real = (void *)(uintptr_t)target[entry];
+			if (gt_contexts_ask(op))
+				out[entry] = op->taps[table->instance];
+		}
+		gt_contexts_apply(table);
+	}
+	gt_image_unlock();
+	if (rc)
+		return rc;
+	seen_in_region(table->domain);
+	if (bytes != known)
+		gt_event_write(gt_thread_get(), GT_EVENT_TABLE, table->domain, bytes / sizeof(void *), table->name);
+	gt_subscribers_call(table, out, bytes);
+	return 0;
+}
+
+int gt_table_adopt(struct gt_table *table)
+{
+	int rc;
+
+	gt_image_init();
+	gt_image_lock();
+	rc = enter(table);
+	if (rc == 0)
+		gt_contexts_apply(table);
+	gt_image_unlock();
+	if (rc == 0)
+		seen_in_region(table->domain);
+	return rc;
+}
+
+static const struct gt_operation *find(const struct gt_table *table, const char *name)
+{
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		if (strcmp(table->operations[i].name, name) == 0)
+			return &table->operations[i];
+	return NULL;
+}
+
+void *gt_table_extension(struct gt_table *const *tables, size_t count, const char *name, void *real, bool *unknown)
+{
+	const struct gt_operation *op = find(tables[0], name);
+	uint32_t index;
+	void *tap = real;
+
+	*unknown = op == NULL;
+	if (!op || !real)
+		return real;
+	index = (uint32_t)(op - tables[0]->operations);
+	gt_image_lock();
+	if (gt_contexts_ask(op)) {
+		for (size_t i = 0; i < count; i++) {
+			void **slot = &tables[i]->taps[index].real;
+
+			if (op->taps[i] == real) /* a loader gave us our own tap back: it is in a table already */
+				break;
+			if (*slot && *slot != real)
+				continue;
+			*slot = real;
+			tap = op->taps[i];
+			enter(tables[i]); /* or it is registered already */
+			gt_contexts_apply(tables[i]);
+			break;
+		}
+	}
+	gt_image_unlock();
+	return tap;
+}

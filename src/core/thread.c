@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* The slow half of core/thread.h: a thread's slot, its blocks, what it could not record.
+ *
+ *   thread begins ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block .. ── thread ends ──► CLOSED
+ *
+ * A thread beyond the region's slots has none. It counts in a page of its own, which is added to slot 0 of the region
+ * (nobody's ring: only counts) each time it drops, so that seen = recorded + dropped stays exact.
+ *
+ * Never here: locks that a program's thread may hold when it is killed or forks, malloc, cancellation points, errno changed. */
+#include "core/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/emit.h"
+#include "core/external.h"
+#include "core/image.h"
+#include "ring/writer.h"
+
+enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
+
+_Thread_local struct gt_thread gt_thread;
+
+static pthread_key_t key;
+static bool key_there;
+static _Atomic uint32_t slot_hint = 1;
+
+/* A thread that the region has no slot for: `slot` is this one's, `folded` is what slot 0 has of it. */
+struct overflow {
+	struct gt_slot slot;
+	uint64_t folded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+};
+
+static bool slot_in_region(const struct gt_region *r, const struct gt_slot *s)
+{
+	return (const char *)s >= (const char *)r && (const char *)s < (const char *)r + r->block_offset;
+}
+
+static struct gt_region *current_region(void)
+{
+	return atomic_load_explicit(&gt_image.region, memory_order_acquire);
+}
+
+/* The thread's own state, or a closed shell: nothing of a former image is touched. */
+static void forget(struct gt_thread *t)
+{
+	t->cur = t->end = NULL;
+	t->block = NULL;
+	t->slot = NULL;
+	t->epoch = 0;
+}
+
+static void count32(_Atomic uint32_t *counter)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("incl %0" : "+m"(*counter) : : "cc"); /* as gt_count() */
+#else
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+#endif
+}
+
+/* What an overflow thread has seen since the last time, into the counts that the collector reads. */
+static void fold(struct gt_region *r, struct overflow *o, enum gt_class class, enum gt_domain domain)
+{
+	uint64_t seen = atomic_load_explicit(&o->slot.seen[class][domain], memory_order_relaxed);
+
+	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->seen[class][domain], seen - o->folded[class][domain],
+				  memory_order_relaxed);
+	o->folded[class][domain] = seen;
+}
+
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason reason)
+{
+	struct gt_region *r = current_region();
+
+	if (!t || !t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
+		return;
+	if (slot_in_region(r, t->slot)) {
+		count32(&t->slot->dropped[reason][class][domain]);
+		return;
+	}
+	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->dropped[reason][class][domain], 1,
+				  memory_order_relaxed);
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		fold(r, (struct overflow *)t->slot, (enum gt_class)c, domain);
+}
+
+/* At the end of a thread; runs again when a later destructor of the program makes calls. */
+static void thread_ends(void *arg)
+{
+	struct gt_thread *t = arg;
+	struct gt_slot *slot = t->slot;
+	struct gt_region *r = current_region();
+	bool mine = t->epoch && t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	forget(t);
+	gt_external_release(t);
+	if (!slot || !mine) /* slots of a former image are the parent's */
+		return;
+	if (!slot_in_region(r, slot)) {
+		munmap(slot, sizeof(struct overflow));
+		return;
+	}
+	atomic_store_explicit(&slot->end_ticks, gt_ticks(), memory_order_relaxed);
+	atomic_store_explicit(&slot->state, GT_SLOT_CLOSED, memory_order_release);
+}
+
+void gt_threads_init(void)
+{
+	/* early, so that the key is one of the few whose values need no allocation */
+	key_there = pthread_key_create(&key, thread_ends) == 0;
+}
+
+static struct gt_slot *overflow_slot(void)
+{
+	struct overflow *o = mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return o == MAP_FAILED ? NULL : &o->slot;
+}
+
+static struct gt_slot *slot_for(struct gt_region *r)
+{
+	uint32_t index = gt_slot_take(r, &slot_hint), ordinal;
+	struct gt_slot *slot;
+
+	if (index == UINT32_MAX)
+		return overflow_slot();
+	slot = gt_region_slot(r, index);
+	ordinal = atomic_fetch_add_explicit(&r->next_ordinal, 1, memory_order_relaxed) + 1;
+	slot->ordinal = ordinal;
+	slot->tid = (uint32_t)syscall(SYS_gettid);
+	atomic_store_explicit(&slot->first, GT_BLOCK_NONE, memory_order_relaxed);
+	memset(slot->name, 0, sizeof slot->name);
+	prctl(PR_GET_NAME, slot->name);
+	slot->start_ticks = gt_ticks();
+	atomic_store_explicit(&slot->end_ticks, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->state, GT_SLOT_ACTIVE, memory_order_release);
+	return slot;
+}
+
+static struct gt_thread *attach(struct gt_thread *t)
+{
+	uint32_t epoch;
+
+	/* A call that began in the parent of a fork is still open here: its end must not look like one of ours.
+	 * Until it has returned, this thread is not recorded. */
+	if (t->epoch && t->depth)
+		return NULL;
+	epoch = gt_image_epoch();
+	if (!epoch || (gt_image_stop_asked() && (gt_image_stop(), true)))
+		return NULL;
+	if (t->epoch == epoch)
+		return t;
+	forget(t);
+	t->slot = slot_for(current_region());
+	if (!t->slot)
+		return NULL;
+	t->depth = 0;
+	t->id = GT_ID(t->slot->ordinal, 0);
+	t->epoch = epoch;
+	if (key_there)
+		pthread_setspecific(key, t);
+	return t;
+}
+
+struct gt_thread *gt_thread_attach(struct gt_thread *t)
+{
+	int saved = errno;
+
+	if (t->writing) /* a signal handler, in the middle of this */
+		return NULL;
+	if (atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+		return NULL;
+	t->writing = 1;
+	t = attach(t);
+	gt_thread.writing = 0;
+	if (t) {
+		gt_emit_renew(t);
+		gt_external_renew(t);
+	}
+	errno = saved;
+	return t;
+}
+
+/* Wait until the collector has given a block back, or session.wait_ns is over. A collector that has given none
+ * during a whole wait is taken for dead or stuck: no waiting again until its count moves. */
+static uint32_t wait_for_block(struct gt_region *r)
+{
+	static _Atomic uint64_t stuck_at = UINT64_MAX;
+	uint64_t drained = atomic_load_explicit(&r->drain_count, memory_order_relaxed);
+	uint64_t limit_ns = gt_image.session->wait_ns, begin_ns, now_ns;
+	struct timespec nap = {0, NAP_NS}, now;
+	uint32_t number;
+
+	if (atomic_load_explicit(&stuck_at, memory_order_relaxed) == drained || limit_ns == 0)
+		return GT_BLOCK_NONE;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	begin_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	do {
+		syscall(SYS_nanosleep, &nap, NULL);
+		number = gt_block_take(r);
+		if (number != GT_BLOCK_NONE || atomic_load_explicit(&r->stop, memory_order_relaxed))
+			return number;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	} while (now_ns - begin_ns < limit_ns);
+	if (atomic_load_explicit(&r->drain_count, memory_order_relaxed) == drained)
+		atomic_store_explicit(&stuck_at, drained, memory_order_relaxed);
+	return GT_BLOCK_NONE;
+}
+
+/* `writing` is held by the caller. */
+static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
+{
+	struct gt_region *r = current_region();
+	uint32_t number, index;
+
+	*why = GT_DROP_FULL;
+	if (!t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
+		return NULL;
+	if (gt_image_stop_asked()) {
+		gt_image_stop();
+		return NULL;
+	}
+	if (bytes > r->block_bytes - GT_BLOCK_HEADER_BYTES) {
+		*why = GT_DROP_TOO_LONG;
+		return NULL;
+	}
+	if (!slot_in_region(r, t->slot))
+		return NULL;
+	number = gt_block_take(r);
+	if (number == GT_BLOCK_NONE)
+		number = wait_for_block(r);
+	if (number == GT_BLOCK_NONE)
+		return NULL;
+	index = (uint32_t)((size_t)((char *)t->slot - (char *)gt_region_slot(r, 0)) / r->slot_bytes);
+	gt_block_link(r, index, t->block, number);
+	t->block = gt_region_block(r, number);
+	t->cur = gt_block_data(t->block);
+	t->end = (uint8_t *)t->block + r->block_bytes;
+	return t->cur;
+}
+
+void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
+{
+	int saved = errno;
+	void *p = next_block(t, bytes, why);
+
+	errno = saved;
+	return p;
+}

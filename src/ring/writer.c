@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer's side of a region.
+ *
+ * Making one takes about a dozen system calls, 20 to 50 us: each process of a traced tree does it. They are
+ * made by number: the libc functions are cancellation points, and other preloaded libraries replace them.
+ *
+ * The file is sparse. tmpfs gives memory when a page is first touched, and SIGBUS when it has none left, so no page
+ * is touched before the kernel has promised it: madvise(MADV_POPULATE_WRITE) where there is one (Linux 5.14), else
+ * the whole file is allocated when it is made.
+ *
+ * Never here: malloc, stdio, signals to the program (RLIMIT_FSIZE is read first: ftruncate() beyond it would send SIGXFSZ),
+ * descriptors that stay open (a program that closes all of them must find its own numbers free, and keep recording). */
+#include "ring/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ring/pool.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { PAGE = 4096, PATH_BYTES = 1024 };
+
+/* Is [at, at + bytes) there, or can it be made? */
+static bool make_present(const struct gt_region *r, const void *at, size_t bytes)
+{
+	uintptr_t start = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
+	uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+	long rc;
+
+	if (!r->populate)
+		return true;
+	do
+		rc = syscall(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);
+	while (rc != 0 && (errno == EINTR || errno == EAGAIN));
+	return rc == 0;
+}
+
+static int open_at(const char *path, int flags, int mode)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static void close_fd(int fd)
+{
+	int saved = errno;
+
+	syscall(SYS_close, fd);
+	errno = saved;
+}
+
+/* No snprintf() here: stdio takes locks that a fork child may have inherited taken. */
+static bool path_join(char *out, const char *directory, const char *name)
+{
+	size_t d = strlen(directory), n = strlen(name);
+
+	if (d + 1 + n + 1 > PATH_BYTES) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(out, directory, d);
+	out[d] = '/';
+	memcpy(out + d + 1, name, n + 1);
+	return true;
+}
+
+static char *put_text(char *at, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(at, text, n + 1);
+	return at + n;
+}
+
+static char *put_number(char *at, uint64_t value)
+{
+	char digits[24], *d = digits + sizeof digits;
+
+	do
+		*--d = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	memcpy(at, d, (size_t)(digits + sizeof digits - d));
+	at += digits + sizeof digits - d;
+	*at = '\0';
+	return at;
+}
+
+const struct gt_session *gt_session_map(const char *directory)
+{
+	char path[PATH_BYTES];
+	const struct gt_session *s;
+	struct stat st;
+	int fd;
+
+	if (!path_join(path, directory, "session"))
+		return NULL;
+	fd = open_at(path, O_RDONLY, 0);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof *s) {
+		close_fd(fd);
+		errno = ENOTSUP;
+		return NULL;
+	}
+	s = mmap(NULL, sizeof *s, PROT_READ, MAP_SHARED, fd, 0);
+	close_fd(fd);
+	if (s == MAP_FAILED)
+		return NULL;
+	if (s->magic != GT_SESSION_MAGIC || s->version != GT_SESSION_VERSION || s->bytes < sizeof *s ||
+	    s->block_bytes < PAGE || s->block_bytes & (s->block_bytes - 1) || s->slot_count == 0) {
+		munmap((void *)(uintptr_t)s, sizeof *s);
+		errno = ENOTSUP;
+		return NULL;
+	}
+	return s;
+}
+
+static uint64_t page_round(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+/* Sizes and offsets for a pool of @blocks. Return: bytes of the file. */
+static uint64_t lay_out(struct gt_region *r, const struct gt_session *s, uint64_t blocks)
+{
+	r->magic = GT_REGION_MAGIC;
+	r->version = GT_REGION_VERSION;
+	r->header_bytes = (uint32_t)page_round(sizeof *r);
+	r->slot_bytes = sizeof(struct gt_slot);
+	r->slot_count = s->slot_count;
+	r->block_bytes = s->block_bytes;
+	r->block_count = (uint32_t)blocks;
+	r->block_offset = page_round(r->header_bytes + (uint64_t)r->slot_count * r->slot_bytes);
+	r->region_bytes = r->block_offset + blocks * r->block_bytes;
+	return r->region_bytes;
+}
+
+static uint64_t file_size_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
+static size_t fixed_bytes(const struct gt_region *r)
+{
+	return r->header_bytes + r->slot_bytes; /* header and slot 0 */
+}
+
+/* Map the file, its header present and laid out, with the largest pool that goes. NULL with errno. */
+static struct gt_region *map_largest(int fd, const struct gt_session *s)
+{
+	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(), bytes;
+	struct gt_region sizes = {0}, *r;
+
+	if (blocks > UINT32_MAX / 2)
+		blocks = UINT32_MAX / 2;
+	if (blocks < GT_REGION_MIN_BLOCKS)
+		blocks = GT_REGION_MIN_BLOCKS;
+	for (;; blocks /= 2) {
+		if (blocks < GT_REGION_MIN_BLOCKS)
+			return NULL; /* errno of the last failure */
+		bytes = lay_out(&sizes, s, blocks);
+		if (bytes > limit) {
+			errno = EFBIG;
+			continue;
+		}
+		if (syscall(SYS_ftruncate, fd, bytes) != 0)
+			continue;
+		r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (r == MAP_FAILED)
+			continue;
+		if (syscall(SYS_madvise, r, fixed_bytes(&sizes), MADV_POPULATE_WRITE) == 0) {
+			sizes.populate = 1;
+			break;
+		}
+		/* an old kernel, or no memory: then this fails too */
+		if (syscall(SYS_fallocate, fd, 0, (off_t)0, (off_t)bytes) == 0)
+			break;
+		munmap(r, bytes);
+	}
+	syscall(SYS_madvise, r, bytes, MADV_DONTDUMP);
+	memcpy(r, &sizes, offsetof(struct gt_region, host_clock));
+	r->populate = sizes.populate;
+	return r;
+}
+
+/* Who this is, from the kernel: true for every way in which a process image can begin. Without /proc (after
+ * chroot) a fork child takes its parent's. */
+static void describe_process(struct gt_region *r, const struct gt_region *parent)
+{
+	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", r->exe, sizeof r->exe - 1);
+	int fd;
+
+	if (n <= 0 && parent)
+		memcpy(r->exe, parent->exe, sizeof r->exe);
+	fd = open_at("/proc/self/cmdline", O_RDONLY, 0);
+	n = 0;
+	if (fd >= 0) {
+		n = syscall(SYS_read, fd, r->argv, sizeof r->argv - 1);
+		close_fd(fd);
+	}
+	if (n > 0) {
+		r->argv_bytes = (uint32_t)n;
+	} else if (parent) {
+		r->argv_bytes = parent->argv_bytes;
+		memcpy(r->argv, parent->argv, sizeof r->argv);
+	}
+}
+
+/* Numbers go on where the parent's were: what the child inherited (handles, ids of names) stays unique. */
+static void inherit(struct gt_region *r, const struct gt_region *parent)
+{
+	r->image = parent->image + 1;
+	atomic_init(&r->next_string, atomic_load_explicit(&parent->next_string, memory_order_relaxed));
+	for (size_t i = 0; i < sizeof r->next_object / sizeof *r->next_object; i++)
+		atomic_init(&r->next_object[i], atomic_load_explicit(&parent->next_object[i], memory_order_relaxed));
+}
+
+struct gt_region *gt_region_create(const char *directory, const struct gt_session *session,
+				   const struct gt_region *parent, uint64_t ticks)
+{
+	char name[64], hidden[PATH_BYTES], path[PATH_BYTES], *at;
+	uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	struct gt_region *r;
+	int fd;
+
+	name[0] = '.';
+	at = put_number(name + 1, pid);
+	at = put_text(at, "-");
+	at = put_number(at, ticks);
+	put_text(at, GT_REGION_SUFFIX);
+	if (!path_join(hidden, directory, name) || !path_join(path, directory, name + 1))
+		return NULL;
+	fd = open_at(hidden, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (fd < 0)
+		return NULL;
+	syscall(SYS_fchmod, fd, 0600); /* whatever the umask */
+	r = map_largest(fd, session);
+	close_fd(fd);
+	if (!r)
+		goto remove;
+	r->host_clock = session->host_clock;
+	r->pid = pid;
+	r->ppid = (uint32_t)syscall(SYS_getppid);
+	r->start_ticks = ticks;
+	describe_process(r, parent);
+	if (parent)
+		inherit(r, parent);
+	atomic_init(&r->slots_used, 1);
+	atomic_init(&gt_region_slot(r, 0)->state, GT_SLOT_ACTIVE);
+	atomic_store_explicit(&r->state, GT_REGION_LIVE, memory_order_release);
+	if (syscall(SYS_renameat, AT_FDCWD, hidden, AT_FDCWD, path) == 0)
+		return r;
+	gt_region_unmap(r);
+remove:
+	fd = errno;
+	syscall(SYS_unlinkat, AT_FDCWD, hidden, 0);
+	errno = fd;
+	return NULL;
+}
+
+void gt_region_unmap(struct gt_region *r)
+{
+	int saved = errno;
+
+	munmap(r, r->region_bytes);
+	errno = saved;
+}
+
+uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint)
+{
+	uint32_t used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
+	uint32_t start = atomic_load_explicit(hint, memory_order_relaxed), index, expected;
+
+	for (uint32_t i = 0; i < used; i++) {
+		struct gt_slot *slot;
+
+		index = (start + i) % used;
+		slot = gt_region_slot(r, index);
+		expected = GT_SLOT_FREE;
+		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == GT_SLOT_FREE &&
+		    atomic_compare_exchange_strong_explicit(&slot->state, &expected, GT_SLOT_TAKEN,
+							    memory_order_acquire, memory_order_relaxed)) {
+			atomic_store_explicit(hint, index + 1, memory_order_relaxed);
+			return index;
+		}
+	}
+	/* one that was never used: present before anybody may look at it, then counted */
+	for (;;) {
+		if (used >= r->slot_count || !make_present(r, gt_region_slot(r, used), sizeof(struct gt_slot)))
+			return UINT32_MAX;
+		if (!atomic_compare_exchange_strong_explicit(&r->slots_used, &used, used + 1, memory_order_release,
+							     memory_order_acquire))
+			continue;
+		expected = GT_SLOT_FREE; /* another thread may have found it meanwhile */
+		if (atomic_compare_exchange_strong_explicit(&gt_region_slot(r, used)->state, &expected, GT_SLOT_TAKEN,
+							    memory_order_acquire, memory_order_relaxed))
+			return used;
+		used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
+	}
+}
+
+uint32_t gt_block_take(struct gt_region *r)
+{
+	uint32_t number = gt_pool_pop(r), last;
+
+	if (number != GT_BLOCK_NONE)
+		return number;
+	number = gt_pool_grow(r);
+	if (number == GT_BLOCK_NONE || make_present(r, gt_region_block(r, number), r->block_bytes))
+		return number;
+	/* no memory: undo, unless somebody grew the pool after us; then the block's number is lost */
+	last = number;
+	atomic_compare_exchange_strong_explicit(&r->blocks_used, &last, number - 1, memory_order_relaxed,
+						memory_order_relaxed);
+	return GT_BLOCK_NONE;
+}
+
+void gt_block_link(struct gt_region *r, uint32_t slot, struct gt_block *last, uint32_t number)
+{
+	struct gt_block *b = gt_region_block(r, number);
+	struct gt_slot *s = gt_region_slot(r, slot);
+
+	atomic_store_explicit(&b->committed, 0, memory_order_relaxed);
+	atomic_store_explicit(&b->drained, 0, memory_order_relaxed);
+	atomic_store_explicit(&b->next, GT_BLOCK_NONE, memory_order_relaxed);
+	b->slot = slot;
+	b->ordinal = s->ordinal;
+	if (last)
+		atomic_store_explicit(&last->next, number, memory_order_release);
+	else
+		atomic_store_explicit(&s->first, number, memory_order_release);
+	atomic_fetch_add_explicit(&r->full_count, 1, memory_order_release);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer's side of a region: making the file, taking slots and blocks. core/thread.c runs it. */
+#ifndef GPUTAP_RING_WRITER_H
+#define GPUTAP_RING_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ring/region.h"
+#include "ring/session.h"
+
+/**
+ * gt_session_map() - map <directory>/session
+ * Return: NULL with errno when it is not there, not ours (another version or size), or not readable.
+ * Never unmapped: `stop` is looked at for as long as the process lives.
+ */
+const struct gt_session *gt_session_map(const char *directory);
+
+/**
+ * gt_region_create() - make this process image's file in the session folder and map it
+ * @parent: region of the image that forked this one, inherited; NULL after exec
+ * @ticks:  host clock, now
+ * Return: NULL with errno. No descriptor stays open. A pool that the limits of the process (address space, file size)
+ *         or the file system refuse is halved until it fits, down to GT_REGION_MIN_BLOCKS.
+ */
+struct gt_region *gt_region_create(const char *directory, const struct gt_session *session,
+				   const struct gt_region *parent, uint64_t ticks);
+void gt_region_unmap(struct gt_region *r);
+
+enum { GT_REGION_MIN_BLOCKS = 4 };
+
+/**
+ * gt_slot_take() - a slot for the calling thread, TAKEN: fill it in, then store ACTIVE (release)
+ * @hint: where to begin looking; the caller's, updated
+ * Return: its index, or UINT32_MAX: as many threads as the region can hold, or no memory.
+ */
+uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint);
+
+/* A block that is present in memory, or GT_BLOCK_NONE: the pool is empty now, or memory is. */
+uint32_t gt_block_take(struct gt_region *r);
+
+/* First or next block of a slot's chain: after this the collector finds it. @last: NULL for the first. */
+void gt_block_link(struct gt_region *r, uint32_t slot, struct gt_block *last, uint32_t number);
+
+#endif
