@@ -68,23 +68,97 @@ extern struct gt_tap_options {
 	uint32_t payload_cap;
 } gt_tap_options __attribute__((visibility("hidden")));
 
-/* Bytes that a payload argument of `bytes` takes in the record. */
-static inline size_t gt_payload_bytes(size_t bytes)
+static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 {
-	size_t cap = gt_tap_options.payload_cap;
-
-	return sizeof(struct gt_payload) + (((bytes < cap ? bytes : cap) + 7) & ~(size_t)7);
+	return atomic_load_explicit(&tap->services, memory_order_relaxed);
 }
 
-/* Write one payload argument, return behind it. */
-static inline uint8_t *gt_payload_put(uint8_t *p, unsigned arg, const void *data, size_t bytes)
-{
-	size_t cap = gt_tap_options.payload_cap, n = bytes < cap ? bytes : cap;
-	struct gt_payload h = {(uint16_t)arg, bytes > cap ? GT_PAYLOAD_TRUNCATED : 0, (uint32_t)n};
+/* The whole of a tap that nobody asks: one load, one test, a tail call. All else is a function of its own with the
+ * same arguments in the same places, so that this one needs no frame and moves nothing. */
+#define GT_ASKED __attribute__((noinline))
+#define GT_TAP(ret, f, index, parameters, arguments)                                            \
+	ret GT_TAP_NAME(f) parameters                                                           \
+	{                                                                                       \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                   \
+		return (gt_tap_services(&GT_TAPS[index]) ? GT_ASKED_NAME(f) : to)arguments;     \
+	}
 
-	memcpy(p, &h, sizeof h);
-	memcpy(p + sizeof h, data, n);
-	return p + sizeof h + ((n + 7) & ~(size_t)7);
+/* Return word of a record without arguments, of an operation that gives its status through one: a call that failed
+ * returned NULL, so that the status can stand in its place (record/record.h). */
+static inline uint64_t gt_tap_failed(int32_t status, uint64_t ret)
+{
+	return status < 0 && !ret ? (uint64_t)(int64_t)status : ret;
 }
+
+/* Room for a call's record, with all but its arguments filled in; then gt_ring_commit() of the same bytes. */
+static inline struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op, size_t bytes, uint64_t id,
+						   uint64_t start, uint64_t end, uint64_t ret)
+{
+	struct gt_record_call *r = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_OP_DOMAIN(op));
+
+	if (gt_likely(r != NULL)) {
+		r->head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_CALL, (uint8_t)(t->depth - 1), op};
+		r->start = start;
+		r->end = end;
+		r->id = id;
+		r->ret = ret;
+	}
+	return r;
+}
+
+/* A whole record without arguments. */
+static inline void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id, uint64_t start, uint64_t end,
+				       uint64_t ret)
+{
+	if (gt_likely(gt_tap_record(t, op, sizeof(struct gt_record_call), id, start, end, ret) != NULL))
+		gt_ring_commit(t, sizeof(struct gt_record_call));
+}
+
+/* Payload: what pointer arguments point to. A tap makes one blob per such argument, NULL when there is nothing to
+ * read or it must not be read, and hands them over together; each costs a struct gt_payload and its bytes, capped at
+ * gt_tap_options.payload_cap. The cap must leave a record of a few payloads below a block (and 512 KiB). */
+struct gt_blob {
+	const void *data; /* NULL: no payload */
+	uint32_t arg;
+	uint64_t bytes; /* all of them, also beyond the cap; strings and lists: at least one more than the cap if cut */
+};
+
+static inline struct gt_blob gt_blob(uint32_t arg, int ok, const void *data, uint64_t bytes)
+{
+	return (struct gt_blob){ok && bytes ? data : NULL, arg, bytes};
+}
+
+static inline struct gt_blob gt_blob_string(uint32_t arg, int ok, const char *text)
+{
+	return (struct gt_blob){ok ? text : NULL, arg, ok && text ? strnlen(text, (size_t)gt_tap_options.payload_cap + 1) : 0};
+}
+
+/* strings[count], with lengths[count] or each ended by NUL: the first one. */
+static inline struct gt_blob gt_blob_first_string(uint32_t arg, int ok, const char **strings, uint64_t count,
+						  const size_t *lengths)
+{
+	if (!ok || !count || !strings)
+		return (struct gt_blob){NULL, arg, 0};
+	if (lengths && lengths[0] && strings[0])
+		return (struct gt_blob){strings[0], arg, lengths[0]};
+	return gt_blob_string(arg, 1, strings[0]);
+}
+
+/* 64-bit words up to and with the first 0; @step 2: only every second one can be the end. */
+static inline struct gt_blob gt_blob_list(uint32_t arg, int ok, const void *list, size_t step)
+{
+	const uint64_t *words = list;
+	size_t n = 0;
+
+	if (!ok || !words)
+		return (struct gt_blob){NULL, arg, 0};
+	while (n * 8 <= gt_tap_options.payload_cap && words[n])
+		n += step;
+	return (struct gt_blob){words, arg, (n + 1) * 8};
+}
+
+/* What the blobs take in a record; write them. Shared by all taps: calls with payload are the long ones. */
+size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count) __attribute__((visibility("hidden")));
+void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count) __attribute__((visibility("hidden")));
 
 #endif
