@@ -8,7 +8,7 @@
 
 #include "core/context.h"
 #include "core/external.h"
-#include "core/image.h"
+#include "core/recording.h"
 #include "core/subscriber.h"
 
 enum { SUBSCRIBERS = 16 };
@@ -30,8 +30,8 @@ static int subscribe(struct subscriber *list, void *fn, void *user)
 
 	if (!fn)
 		return -EINVAL;
-	gt_image_init();
-	gt_image_lock();
+	gt_recording_init();
+	gt_core_lock();
 	for (int i = 0; i < SUBSCRIBERS; i++)
 		if (!atomic_load_explicit(&list[i].fn, memory_order_relaxed)) {
 			list[i].user = user;
@@ -39,7 +39,7 @@ static int subscribe(struct subscriber *list, void *fn, void *user)
 			rc = 0;
 			break;
 		}
-	gt_image_unlock();
+	gt_core_unlock();
 	return rc;
 }
 
@@ -85,8 +85,8 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	for (uint32_t i = 0; i < opts->operation_count; i++)
 		if (opts->operations[i] >= GT_OPS_PER_DOMAIN)
 			return -EINVAL;
-	gt_image_init();
-	if (!gt_image.session)
+	gt_recording_init();
+	if (!gt_recording.session)
 		return -ENOTCONN;
 	ctx = calloc(1, sizeof *ctx);
 	if (!ctx)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/image.h"
+#include "core/recording.h"
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
@@ -51,7 +51,7 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 		if (needs_wrap(c, operation))
 			services |= GT_SERVICE_WRAP;
 	}
-	if (atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		services &= ~(uint32_t)GT_SERVICE_STREAM;
 	return services;
 }
@@ -75,7 +75,7 @@ static void apply_all(void)
 			gt_contexts_apply(table);
 	}
 	/* recording may have ended while we wrote what we had read before */
-	if (atomic_load_explicit(&gt_image.off, memory_order_seq_cst))
+	if (atomic_load_explicit(&gt_recording.off, memory_order_seq_cst))
 		gt_contexts_off();
 }
 
@@ -105,43 +105,43 @@ void gt_contexts_init(const struct gt_session *session)
 			memcpy(c->ops[d], session->ops[d], sizeof c->ops[d]);
 	c->device_activity = session->device_activity != 0;
 	c->started = true;
-	gt_image_lock();
+	gt_core_lock();
 	link_context(c);
 	apply_all();
-	gt_image_unlock();
+	gt_core_unlock();
 }
 
 void gt_context_add(struct gt_context *c)
 {
-	gt_image_lock();
+	gt_core_lock();
 	link_context(c);
-	gt_image_unlock();
+	gt_core_unlock();
 }
 
 void gt_context_remove(struct gt_context *c)
 {
-	gt_image_lock();
+	gt_core_lock();
 	for (struct gt_context **at = &contexts; *at; at = &(*at)->next)
 		if (*at == c) {
 			*at = c->next;
 			break;
 		}
 	apply_all();
-	gt_image_unlock();
+	gt_core_unlock();
 }
 
 void gt_context_start(struct gt_context *c)
 {
-	gt_image_lock();
+	gt_core_lock();
 	c->started = true;
 	apply_all();
-	gt_image_unlock();
+	gt_core_unlock();
 }
 
 void gt_context_stop(struct gt_context *c)
 {
-	gt_image_lock();
+	gt_core_lock();
 	c->started = false;
 	apply_all();
-	gt_image_unlock();
+	gt_core_unlock();
 }

@@ -23,7 +23,7 @@ struct gt_context {
 /* The session's own context, started. */
 void gt_contexts_init(const struct gt_session *session);
 
-/* All of these: any thread, take gt_image_lock(). */
+/* All of these: any thread, take gt_core_lock(). */
 void gt_context_add(struct gt_context *c);
 void gt_context_remove(struct gt_context *c); /* stops it; never the session's own */
 void gt_context_start(struct gt_context *c);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/image.h"
+#include "core/recording.h"
 #include "core/subscriber.h"
 
 enum { BUCKETS = 1024, CHUNK_BYTES = 64 * 1024, STRING_BYTES = 64 * 1024 - 256, MODULES = 32 };
@@ -109,7 +109,7 @@ static uint32_t entry_id(struct gt_thread *t, struct entry *e)
 
 static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_relaxed);
+	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
 	size_t cap = r->block_bytes / 2 < STRING_BYTES ? r->block_bytes / 2 : STRING_BYTES;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	struct entry *head, *e, *mine;
@@ -155,7 +155,7 @@ uint32_t gt_string_id(struct gt_thread *t, const char *text, size_t bytes)
 
 uint64_t gt_object_number(enum gt_object_type type)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_acquire);
+	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
 
 	return r ? atomic_fetch_add_explicit(&r->next_object[type], 1, memory_order_relaxed) + UINT64_C(1) : 0;
 }

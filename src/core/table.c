@@ -7,7 +7,7 @@
 
 #include "core/context.h"
 #include "core/emit.h"
-#include "core/image.h"
+#include "core/recording.h"
 #include "core/subscriber.h"
 
 static bool in_table(const struct gt_operation *op, size_t bytes)
@@ -47,7 +47,7 @@ static int enter(struct gt_table *table)
 
 static void seen_in_region(enum gt_domain domain)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_acquire);
+	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
 
 	if (r)
 		atomic_fetch_or_explicit(&r->runtimes_seen, 1u << domain, memory_order_relaxed);
@@ -62,8 +62,8 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 		return -EINVAL;
 	if ((const void *)out != (const void *)target)
 		memcpy(out, target, bytes);
-	gt_image_init();
-	gt_image_lock();
+	gt_recording_init();
+	gt_core_lock();
 	rc = enter(table);
 	if (rc == 0) {
 		for (uint32_t i = 0; i < table->operation_count; i++) {
@@ -78,7 +78,7 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 		}
 		gt_contexts_apply(table);
 	}
-	gt_image_unlock();
+	gt_core_unlock();
 	if (rc)
 		return rc;
 	seen_in_region(table->domain);
@@ -88,16 +88,25 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 	return 0;
 }
 
+void gt_table_unregister(struct gt_table *table)
+{
+	gt_core_lock();
+	for (int i = 0; i < GT_TABLES_MAX; i++)
+		if (atomic_load_explicit(&gt_tables[i], memory_order_relaxed) == table)
+			atomic_store_explicit(&gt_tables[i], NULL, memory_order_relaxed);
+	gt_core_unlock();
+}
+
 int gt_table_adopt(struct gt_table *table)
 {
 	int rc;
 
-	gt_image_init();
-	gt_image_lock();
+	gt_recording_init();
+	gt_core_lock();
 	rc = enter(table);
 	if (rc == 0)
 		gt_contexts_apply(table);
-	gt_image_unlock();
+	gt_core_unlock();
 	if (rc == 0)
 		seen_in_region(table->domain);
 	return rc;
@@ -121,7 +130,7 @@ void *gt_table_extension(struct gt_table *const *tables, size_t count, const cha
 	if (!op || !real)
 		return real;
 	index = (uint32_t)(op - tables[0]->operations);
-	gt_image_lock();
+	gt_core_lock();
 	if (gt_contexts_ask(op)) {
 		for (size_t i = 0; i < count; i++) {
 			void **slot = &tables[i]->taps[index].real;
@@ -137,6 +146,6 @@ void *gt_table_extension(struct gt_table *const *tables, size_t count, const cha
 			break;
 		}
 	}
-	gt_image_unlock();
+	gt_core_unlock();
 	return tap;
 }

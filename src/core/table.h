@@ -26,6 +26,9 @@
  */
 int gt_table_register(struct gt_table *table, const void *const *target, size_t bytes, void **out);
 
+/* The runtime of that table is gone: the instance can be registered again. */
+void gt_table_unregister(struct gt_table *table);
+
 /**
  * gt_table_adopt() - for interposition: the audit library has set the real functions, the table is the program's bindings
  * Services are set as for a registered table. Return: 0, or -EALREADY.

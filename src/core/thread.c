@@ -20,7 +20,7 @@
 
 #include "core/emit.h"
 #include "core/external.h"
-#include "core/image.h"
+#include "core/recording.h"
 #include "ring/writer.h"
 
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
@@ -44,7 +44,7 @@ static bool slot_in_region(const struct gt_region *r, const struct gt_slot *s)
 
 static struct gt_region *current_region(void)
 {
-	return atomic_load_explicit(&gt_image.region, memory_order_acquire);
+	return atomic_load_explicit(&gt_recording.region, memory_order_acquire);
 }
 
 /* The thread's own state, or a closed shell: nothing of a former image is touched. */
@@ -152,8 +152,8 @@ static struct gt_thread *attach(struct gt_thread *t)
 	 * Until it has returned, this thread is not recorded. */
 	if (t->epoch && t->depth)
 		return NULL;
-	epoch = gt_image_epoch();
-	if (!epoch || (gt_image_stop_asked() && (gt_image_stop(), true)))
+	epoch = gt_recording_epoch();
+	if (!epoch || (gt_recording_stop_asked() && (gt_recording_stop(), true)))
 		return NULL;
 	if (t->epoch == epoch)
 		return t;
@@ -175,7 +175,7 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 
 	if (t->writing) /* a signal handler, in the middle of this */
 		return NULL;
-	if (atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		return NULL;
 	t->writing = 1;
 	t = attach(t);
@@ -194,7 +194,7 @@ static uint32_t wait_for_block(struct gt_region *r)
 {
 	static _Atomic uint64_t stuck_at = UINT64_MAX;
 	uint64_t drained = atomic_load_explicit(&r->drain_count, memory_order_relaxed);
-	uint64_t limit_ns = gt_image.session->wait_ns, begin_ns, now_ns;
+	uint64_t limit_ns = gt_recording.session->wait_ns, begin_ns, now_ns;
 	struct timespec nap = {0, NAP_NS}, now;
 	uint32_t number;
 
@@ -224,8 +224,8 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	*why = GT_DROP_FULL;
 	if (!t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
 		return NULL;
-	if (gt_image_stop_asked()) {
-		gt_image_stop();
+	if (gt_recording_stop_asked()) {
+		gt_recording_stop();
 		return NULL;
 	}
 	if (bytes > r->block_bytes - GT_BLOCK_HEADER_BYTES) {

@@ -9,7 +9,7 @@
  * records, as it may, into the ring of the thread that waits for it.
  *
  * The locks are in the wiped page too: a fork in the middle of making a region leaves none taken in the child. */
-#include "core/image.h"
+#include "core/recording.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -36,39 +36,39 @@ static struct wiped not_wiped; /* before init, and where the kernel cannot wipe 
 static struct wiped *wiped = &not_wiped;
 static uint32_t last_epoch; /* not wiped: the child's is one more */
 
-struct gt_image gt_image;
+struct gt_recording gt_recording;
 struct gt_tap_options gt_tap_options;
 const _Atomic uint32_t *gt_epoch = &not_wiped.epoch;
 uint32_t gt_host_clock = GT_HOST_CLOCK_BOOTTIME;
 
-void gt_image_stop(void)
+void gt_recording_stop(void)
 {
-	atomic_store_explicit(&gt_image.off, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
 	gt_contexts_off();
 }
 
-int gt_image_stop_asked(void)
+int gt_recording_stop_asked(void)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_relaxed);
+	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
 
-	return atomic_load_explicit(&gt_image.session->stop, memory_order_relaxed) ||
+	return atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed) ||
 	       (r && atomic_load_explicit(&r->stop, memory_order_relaxed));
 }
 
 /* Called with `making` held. */
 static void make_region(void)
 {
-	struct gt_region *parent = atomic_load_explicit(&gt_image.region, memory_order_relaxed), *r;
+	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed), *r;
 
-	r = gt_region_create(gt_image.directory, gt_image.session, parent, gt_ticks());
+	r = gt_region_create(gt_recording.directory, gt_recording.session, parent, gt_ticks());
 	if (!r) {
 		/* for want of anything better: an image that cannot record is counted where its parent is */
 		if (parent)
 			atomic_fetch_add_explicit(&parent->children_lost, 1, memory_order_relaxed);
-		gt_image_stop();
+		gt_recording_stop();
 		return;
 	}
-	atomic_store_explicit(&gt_image.region, r, memory_order_release);
+	atomic_store_explicit(&gt_recording.region, r, memory_order_release);
 	if (parent)
 		gt_region_unmap(parent);
 	atomic_store_explicit(&wiped->epoch, ++last_epoch, memory_order_release);
@@ -85,27 +85,27 @@ static void take(_Atomic uint32_t *word)
 	}
 }
 
-void gt_image_lock(void)
+void gt_core_lock(void)
 {
 	take(&wiped->lock);
 }
 
-void gt_image_unlock(void)
+void gt_core_unlock(void)
 {
 	atomic_store_explicit(&wiped->lock, 0, memory_order_release);
 }
 
-uint32_t gt_image_epoch(void)
+uint32_t gt_recording_epoch(void)
 {
 	uint32_t epoch;
 
-	gt_image_init();
+	gt_recording_init();
 	epoch = atomic_load_explicit(&wiped->epoch, memory_order_acquire);
-	if (epoch || atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+	if (epoch || atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		return epoch;
 	take(&wiped->making);
 	if (atomic_load_explicit(&wiped->epoch, memory_order_relaxed) == 0 &&
-	    !atomic_load_explicit(&gt_image.off, memory_order_relaxed))
+	    !atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		make_region();
 	atomic_store_explicit(&wiped->making, 0, memory_order_release);
 	return atomic_load_explicit(&wiped->epoch, memory_order_acquire);
@@ -135,32 +135,32 @@ static void init(void)
 {
 	const char *directory = secure_getenv(GT_SESSION_ENV);
 
-	if (!directory || !directory[0] || strlen(directory) >= sizeof gt_image.directory)
+	if (!directory || !directory[0] || strlen(directory) >= sizeof gt_recording.directory)
 		goto off;
-	strcpy(gt_image.directory, directory);
-	gt_image.session = gt_session_map(directory);
-	if (!gt_image.session || atomic_load_explicit(&gt_image.session->stop, memory_order_relaxed))
+	strcpy(gt_recording.directory, directory);
+	gt_recording.session = gt_session_map(directory);
+	if (!gt_recording.session || atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed))
 		goto off;
-	gt_host_clock = gt_image.session->host_clock;
-	gt_tap_options.record_args = gt_image.session->record_args;
-	gt_tap_options.payload_cap = gt_image.session->payload_cap;
+	gt_host_clock = gt_recording.session->host_clock;
+	gt_tap_options.record_args = gt_recording.session->record_args;
+	gt_tap_options.payload_cap = gt_recording.session->payload_cap;
 	make_wiped_page();
 	gt_threads_init();
 	make_region();
-	if (!atomic_load_explicit(&gt_image.off, memory_order_relaxed))
-		gt_contexts_init(gt_image.session);
+	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+		gt_contexts_init(gt_recording.session);
 	return;
 off:
-	atomic_store_explicit(&gt_image.off, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
 }
 
-void gt_image_init(void)
+void gt_recording_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int saved = errno;
 
 	/* not while this very thread is inside init() already: a signal handler of the program */
-	if (gt_thread.writing && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) == 0 && !gt_image.session)
+	if (gt_thread.writing && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) == 0 && !gt_recording.session)
 		return;
 	pthread_once(&once, init);
 	errno = saved;
@@ -168,12 +168,12 @@ void gt_image_init(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-	gt_image_init();
+	gt_recording_init();
 }
 
 __attribute__((destructor)) static void end(void)
 {
-	struct gt_region *r = atomic_load_explicit(&gt_image.region, memory_order_relaxed);
+	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
 
 	/* a fork child that recorded nothing still has its parent's region: not its own to end */
 	if (r && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) != 0)

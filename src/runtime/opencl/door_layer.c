@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenCL loader layer door: an ICD loader reads OPENCL_LAYERS, opens libgputap.so and asks for a table.
+ *
+ *   program ─► loader ─► our table: a tap where somebody asked ─► the next layer or the driver
+ *                                   NULL: the loader puts in its own function, the call costs what it did
+ *
+ * Each loader copy in the process is an instance with taps of its own. Old loaders want clGetLayerInfo and clInitLayer;
+ * Khronos' from 2026 want clInitLayerWithProperties, and call clDeinitLayer at their end: all four are exported.
+ * The calls come inside the loader's initialisation: nothing here calls OpenCL. */
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl_layer.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "core/table.h"
+#include "runtime/opencl/door.h"
+#include "runtime/opencl/taps.h"
+
+enum { ENTRIES_MAX = 512 };
+
+#define EXPORT __attribute__((visibility("default")))
+
+cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_dispatch *target,
+					     cl_uint *num_entries_ret, const cl_icd_dispatch **layer,
+					     const cl_properties *properties);
+cl_int CL_API_CALL clDeinitLayer(void);
+
+/* What the loaders got. They copy it, or keep the pointer. */
+static void *dispatch[GT_OPENCL_INSTANCES][ENTRIES_MAX];
+
+/* The instance's loader is not mapped any more, or it is this one again (dlclose and dlopen): its taps are free. */
+static int instance_unused(uint32_t i, const void *const *target)
+{
+	void *real = gt_opencl_taps[i][GT_OPENCL_INDEX_clGetPlatformIDs].real;
+	Dl_info where;
+
+	return real && (real == target[0] || !dladdr(real, &where));
+}
+
+static int register_instance(const void *const *target, size_t entries, void ***out)
+{
+	int rc = -ENOSPC;
+
+	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES && rc; i++) {
+		*out = dispatch[i];
+		rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *), *out);
+	}
+	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES && rc; i++)
+		if (instance_unused(i, target)) {
+			gt_table_unregister(&gt_opencl_tables[i]);
+			*out = dispatch[i];
+			rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *), *out);
+		}
+	return rc;
+}
+
+static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch, cl_uint *num_entries_ret,
+			 const cl_icd_dispatch **layer, const void *caller)
+{
+	const void *const *target = (const void *const *)target_dispatch;
+	size_t entries = num_entries < ENTRIES_MAX ? num_entries : ENTRIES_MAX;
+	void **table;
+	int saved = errno, rc;
+
+	if (!target || !num_entries_ret || !layer || !num_entries)
+		return CL_INVALID_VALUE;
+	rc = register_instance(target, entries, &table);
+	if (rc == 0)
+		gt_opencl_module_seen(caller, "layer");
+	errno = saved;
+	if (rc)
+		return CL_OUT_OF_RESOURCES; /* the loader goes on without us */
+	for (size_t i = 0; i < entries; i++)
+		if (table[i] == target[i])
+			table[i] = NULL;
+	*num_entries_ret = (cl_uint)entries;
+	*layer = (const cl_icd_dispatch *)table;
+	return CL_SUCCESS;
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
+{
+	static const char layer_name[] = "gputap";
+	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+	const void *answer = name == CL_LAYER_API_VERSION ? (const void *)&version : layer_name;
+	size_t bytes = name == CL_LAYER_API_VERSION ? sizeof version : sizeof layer_name;
+
+	if ((name != CL_LAYER_API_VERSION && name != CL_LAYER_NAME) || (value && size < bytes))
+		return CL_INVALID_VALUE;
+	if (value)
+		memcpy(value, answer, bytes);
+	if (size_ret)
+		*size_ret = bytes;
+	return CL_SUCCESS;
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target,
+						   cl_uint *num_entries_ret, const cl_icd_dispatch **layer)
+{
+	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_dispatch *target,
+								 cl_uint *num_entries_ret,
+								 const cl_icd_dispatch **layer,
+								 const cl_properties *properties)
+{
+	(void)properties; /* none is defined that concerns us */
+	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
+}
+
+/* The loader is about to unmap itself. Its instance is found to be free when another one needs it: calls of other
+ * threads may still be in our taps now. */
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
+{
+	return CL_SUCCESS;
+}

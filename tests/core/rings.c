@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* A session folder without a collector, for tests of the injected library alone.
+ *
+ *   rings make DIR [key=value ..]   write DIR/session
+ *   rings dump DIR                  print every region's records and counts, one JSON object a line
+ *   rings stop DIR                  the session is over
+ *
+ * Also checks while it reads: blocks belong to their chain, records are whole, seen = recorded + dropped (what is
+ * open at the end is told as "open"). Exit status 1 when something is wrong with the memory itself. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ring/region.h"
+#include "ring/session.h"
+
+static int bad;
+
+static struct gt_session *map_session(const char *dir, bool make)
+{
+	char path[4096];
+	struct gt_session *s;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/session", dir);
+	fd = open(path, make ? O_RDWR | O_CREAT : O_RDWR, 0600);
+	if (fd < 0 || (make && ftruncate(fd, sizeof *s) != 0)) {
+		perror(path);
+		exit(2);
+	}
+	s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return s;
+}
+
+static int make(const char *dir, char **options)
+{
+	struct gt_session *s;
+
+	mkdir(dir, 0700);
+	s = map_session(dir, true);
+	*s = (struct gt_session){.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof *s,
+		.host_clock = GT_HOST_CLOCK_BOOTTIME, .block_bytes = 64 * 1024, .pool_bytes = 16 << 20,
+		.wait_ns = 1000000, .slot_count = 1024, .payload_cap = 256, .record_args = 1, .device_activity = 1,
+		.domains = 0xfffe};
+	memset(s->ops, 0xff, sizeof s->ops);
+	for (; *options; options++) {
+		char *value = strchr(*options, '=');
+		unsigned long long n;
+
+		if (!value)
+			return 2;
+		*value++ = '\0';
+		n = strtoull(value, NULL, 0);
+		if (!strcmp(*options, "block")) s->block_bytes = (uint32_t)n;
+		else if (!strcmp(*options, "pool")) s->pool_bytes = n;
+		else if (!strcmp(*options, "wait")) s->wait_ns = n;
+		else if (!strcmp(*options, "slots")) s->slot_count = (uint32_t)n;
+		else if (!strcmp(*options, "cap")) s->payload_cap = (uint32_t)n;
+		else if (!strcmp(*options, "args")) s->record_args = (uint32_t)n;
+		else if (!strcmp(*options, "device")) s->device_activity = (uint32_t)n;
+		else if (!strcmp(*options, "version")) s->version = (uint32_t)n;
+		else if (!strcmp(*options, "clock")) s->host_clock = (uint32_t)n;
+		else if (!strcmp(*options, "op")) { /* the first one given leaves only those given */
+			static bool first = true;
+
+			if (first)
+				memset(s->ops, 0, sizeof s->ops);
+			first = false;
+			s->ops[n >> 16][(n & 0xffff) / 64] |= UINT64_C(1) << (n % 64);
+		} else if (!strcmp(*options, "noops")) memset(s->ops, 0, sizeof s->ops);
+		else return 2;
+	}
+	return 0;
+}
+
+static void text(const char *key, const char *data, size_t bytes)
+{
+	printf(", \"%s\": \"", key);
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char c = (unsigned char)data[i];
+
+		if (c == '"' || c == '\\' || c < 32 || c > 126)
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void dump_record(const struct gt_record *h, unsigned ordinal)
+{
+	static const char *const kinds[] = {"pad", "call", "device", "string", "object", "module", "clock", "event", "external"};
+
+	printf("{\"kind\": \"%s\", \"thread\": %u, \"depth\": %u, \"op\": %u",
+	       h->kind < GT_RECORD_KIND_COUNT ? kinds[h->kind] : "?", ordinal, h->depth, h->op);
+	switch (h->kind) {
+	case GT_RECORD_CALL: {
+		const struct gt_record_call *c = (const void *)h;
+
+		printf(", \"domain\": %u, \"number\": %u, \"start\": %llu, \"end\": %llu, \"id\": %llu, \"ret\": %lld, \"args\": [",
+		       GT_OP_DOMAIN(h->op), GT_OP_NUMBER(h->op), (unsigned long long)c->start, (unsigned long long)c->end,
+		       (unsigned long long)c->id, (long long)c->ret);
+		for (unsigned i = 0; i < GT_OP_NARGS(h->op); i++)
+			printf("%s%llu", i ? ", " : "", (unsigned long long)c->args[i]);
+		putchar(']');
+		break;
+	}
+	case GT_RECORD_DEVICE:
+		printf(", \"id\": %llu", (unsigned long long)((const struct gt_record_device *)h)->id);
+		break;
+	case GT_RECORD_STRING:
+		text("text", ((const struct gt_record_string *)h)->text, ((const struct gt_record_string *)h)->bytes);
+		break;
+	case GT_RECORD_OBJECT:
+	case GT_RECORD_MODULE:
+		printf(", \"number\": %llu", (unsigned long long)((const struct gt_record_object *)h)->number);
+		text("text", ((const struct gt_record_object *)h)->text, ((const struct gt_record_object *)h)->bytes);
+		break;
+	case GT_RECORD_EVENT:
+		printf(", \"value\": %llu", (unsigned long long)((const struct gt_record_event *)h)->value);
+		text("text", ((const struct gt_record_event *)h)->text, ((const struct gt_record_event *)h)->bytes);
+		break;
+	case GT_RECORD_EXTERNAL:
+		printf(", \"value\": %llu", (unsigned long long)((const struct gt_record_external *)h)->value);
+		break;
+	}
+	printf("}\n");
+}
+
+static void dump_ring(const struct gt_region *r, uint32_t index, uint64_t *recorded)
+{
+	const struct gt_slot *slot = gt_region_slot(r, index);
+	uint32_t walked = 0;
+
+	for (uint32_t n = atomic_load(&slot->first); n != GT_BLOCK_NONE;) {
+		struct gt_block *b = gt_region_block(r, n);
+		uint32_t committed = atomic_load(&b->committed), at = 0;
+
+		if (n > r->block_count || ++walked > r->block_count || b->ordinal != slot->ordinal || b->slot != index ||
+		    committed > r->block_bytes - GT_BLOCK_HEADER_BYTES) {
+			printf("{\"kind\": \"bad\", \"what\": \"block %u\"}\n", n);
+			bad = 1;
+			return;
+		}
+		while (at < committed) {
+			const struct gt_record *h = (const void *)(gt_block_data(b) + at);
+
+			if (h->words == 0 || at + h->words * 8u > committed) {
+				printf("{\"kind\": \"bad\", \"what\": \"record in block %u\"}\n", n);
+				bad = 1;
+				return;
+			}
+			if (h->kind == GT_RECORD_CALL || h->kind == GT_RECORD_DEVICE)
+				recorded[h->kind == GT_RECORD_CALL ? GT_CLASS_CALL : GT_CLASS_DEVICE]++;
+			dump_record(h, slot->ordinal);
+			at += h->words * 8u;
+		}
+		n = atomic_load(&b->next);
+	}
+}
+
+static void dump_region(const char *path, const char *file)
+{
+	uint64_t seen[2] = {0}, dropped[2] = {0}, recorded[2] = {0};
+	struct gt_region *r;
+	struct stat st;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		perror(path);
+		exit(2);
+	}
+	r = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (r == MAP_FAILED || r->magic != GT_REGION_MAGIC || r->region_bytes != (uint64_t)st.st_size) {
+		printf("{\"kind\": \"bad\", \"what\": \"region\"}\n");
+		bad = 1;
+		return;
+	}
+	printf("{\"kind\": \"region\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"image\": %u, \"state\": %u, \"slots\": %u, "
+	       "\"blocks\": %u, \"block_count\": %u, \"children_lost\": %u, \"runtimes\": %u",
+	       file, r->pid, r->ppid, r->image, atomic_load(&r->state), atomic_load(&r->slots_used),
+	       atomic_load(&r->blocks_used), r->block_count, atomic_load(&r->children_lost), atomic_load(&r->runtimes_seen));
+	text("exe", r->exe, strlen(r->exe));
+	text("argv", r->argv, r->argv_bytes);
+	printf("}\n");
+	for (uint32_t i = 0; i < atomic_load(&r->slots_used); i++) {
+		const struct gt_slot *s = gt_region_slot(r, i);
+
+		for (int c = 0; c < 2; c++)
+			for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
+				seen[c] += atomic_load(&s->seen[c][d]);
+				for (int w = 0; w < GT_DROP_REASON_COUNT; w++)
+					dropped[c] += atomic_load(&s->dropped[w][c][d]);
+			}
+		if (i) {
+			printf("{\"kind\": \"thread\", \"ordinal\": %u, \"tid\": %u, \"state\": %u", s->ordinal, s->tid,
+			       atomic_load(&s->state));
+			text("name", s->name, strnlen(s->name, sizeof s->name));
+			printf("}\n");
+		}
+		dump_ring(r, i, recorded);
+	}
+	printf("{\"kind\": \"counts\", \"pid\": %u, \"image\": %u", r->pid, r->image);
+	for (int c = 0; c < 2; c++)
+		printf(", \"%s\": {\"seen\": %llu, \"recorded\": %llu, \"dropped\": %llu}", c ? "device" : "call",
+		       (unsigned long long)seen[c], (unsigned long long)recorded[c], (unsigned long long)dropped[c]);
+	printf("}\n");
+	munmap(r, (size_t)st.st_size);
+}
+
+static int dump(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char path[4096];
+
+	if (!d) {
+		perror(dir);
+		return 2;
+	}
+	while ((e = readdir(d)) != NULL) {
+		size_t n = strlen(e->d_name), suffix = strlen(GT_REGION_SUFFIX);
+
+		if (e->d_name[0] == '.' || n < suffix || strcmp(e->d_name + n - suffix, GT_REGION_SUFFIX) != 0)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+		dump_region(path, e->d_name);
+	}
+	closedir(d);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 3 && !strcmp(argv[1], "make"))
+		return make(argv[2], argv + 3);
+	if (argc == 3 && !strcmp(argv[1], "dump"))
+		return dump(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "stop"))
+		return atomic_store(&map_session(argv[2], false)->stop, 1), 0;
+	fprintf(stderr, "usage: rings make|dump|stop DIR [key=value ..]\n");
+	return 2;
+}
