@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: MIT */
+/* Chrome JSON as torch.profiler writes it, for the programs that read those files: Holistic Trace Analysis,
+ * TraceLens, scripts; docs/export-formats.md has the rules. What they insist on:
+ *
+ *   calls        cat cuda_runtime (whatever the runtime: they know no other), pid and tid of the system
+ *   device work  cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream: number of the
+ *                queue from 1 (0 counts as none); tid: the same, but work that overlaps other work of its queue
+ *                gets a row of its own, 100000 x lane + stream, because Perfetto drops overlapping slices of a row
+ *   link         args.correlation on both, and an ac2g flow whose ends have the same pid, tid and ts
+ *   times        us with three decimals since baseTimeNanoseconds, a multiple of some three months, so that
+ *                a double holds them and ranks agree
+ *   rank         `"rank": 3` with the blank, near the head
+ *
+ * Markers and barriers are cat gpu_marker without stream: nobody counts them as device time.
+ * Arguments of calls are not written: these readers keep everything in memory. See .pftrace and .csv.
+ * What repeats is made into text once: by operation, by thread, by lane, by name. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/formats.h"
+#include "export/number.h"
+#include "export/out.h"
+#include "export/text.h"
+#include "export/view.h"
+#include "util/error.h"
+
+enum {
+	LANE_TID = 100000, /* rows of lanes, see above */
+	DEVICE_SORT = 5000000, /* processes of devices come behind those of the system */
+	TEXT_MAX = 4096,   /* bytes of a name, before it is escaped */
+};
+
+#define BASE_STEP_NS (UINT64_C(7889238) * 1000000000) /* as kineto rounds */
+
+/* A piece of text that is made once. */
+struct piece {
+	uint32_t bytes;
+	char text[];
+};
+
+/* Of a queue: "pid,"tid":row,"ts":" by lane */
+struct rows {
+	unsigned count;
+	struct piece *lane[];
+};
+
+struct chrome {
+	struct gt_out out;
+	struct gt_view view;
+	uint64_t shift_ns;    /* added to BOOTTIME gives ns since base */
+	uint64_t base_ns;
+	bool *device_named;   /* by device, the last one for "not known" */
+	struct piece *works[GT_DEVICE_OP_COUNT]; /* beginning of work without a name */
+};
+
+static struct piece *make_piece(const char *text, size_t bytes)
+{
+	struct piece *piece = malloc(sizeof *piece + bytes);
+
+	if (!piece) {
+		gt_error(-ENOMEM, "export");
+		return NULL;
+	}
+	piece->bytes = (uint32_t)bytes;
+	memcpy(piece->text, text, bytes);
+	return piece;
+}
+
+static inline char *put_piece(char *p, const struct piece *piece)
+{
+	return gt_put(p, piece->text, piece->bytes);
+}
+
+static char *put_quoted(char *p, const char *text)
+{
+	*p++ = '"';
+	p = gt_put_json(p, text, strnlen(text, TEXT_MAX));
+	*p++ = '"';
+	return p;
+}
+
+static inline uint64_t shifted(const struct chrome *x, uint64_t ns)
+{
+	return ns + x->shift_ns;
+}
+
+/* Metadata events ------------------------------------------------------------- */
+
+static void write_label(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid, const char *key, const char *text)
+{
+	char *p = gt_out_room(&x->out);
+
+	p = GT_PUT(p, "{\"ph\":\"M\",\"name\":");
+	p = put_quoted(p, kind);
+	p = GT_PUT(p, ",\"pid\":");
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"args\":{");
+	p = put_quoted(p, key);
+	*p++ = ':';
+	p = put_quoted(p, text);
+	p = GT_PUT(p, "}},\n");
+	gt_out_end(&x->out, p);
+}
+
+static void write_sort(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid, uint64_t index)
+{
+	char *p = gt_out_room(&x->out);
+
+	p = GT_PUT(p, "{\"ph\":\"M\",\"name\":");
+	p = put_quoted(p, kind);
+	p = GT_PUT(p, ",\"pid\":");
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"args\":{\"sort_index\":");
+	p = gt_put_u64(p, index);
+	p = GT_PUT(p, "}},\n");
+	gt_out_end(&x->out, p);
+}
+
+static uint64_t device_pid(const struct chrome *x, uint32_t device)
+{
+	return device == UINT32_MAX ? gt_capture_device_count(x->view.capture) : device;
+}
+
+static void name_device(struct chrome *x, uint32_t device)
+{
+	uint64_t pid = device_pid(x, device);
+	char label[256];
+
+	if (x->device_named[pid])
+		return;
+	x->device_named[pid] = true;
+	write_label(x, "process_name", pid, 0, "name", gt_view_device_label(&x->view, device, label, sizeof label));
+	snprintf(label, sizeof label, "GPU %u", (unsigned)pid);
+	write_label(x, "process_labels", pid, 0, "labels", label);
+	write_sort(x, "process_sort_index", pid, 0, DEVICE_SORT + pid);
+}
+
+static void write_processes(struct chrome *x)
+{
+	const struct gt_capture *c = x->view.capture;
+
+	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
+		const struct gt_process_info *image = gt_capture_process(c, i);
+		char label[256];
+
+		write_label(x, "process_name", image->pid, 0, "name", gt_view_process_label(image, label, sizeof label));
+		write_label(x, "process_labels", image->pid, 0, "labels", "CPU");
+		write_sort(x, "process_sort_index", image->pid, 0, i);
+	}
+}
+
+/* Calls ----------------------------------------------------------------------- */
+
+static const char *call_category(uint32_t op)
+{
+	switch (GT_OP_DOMAIN(op)) {
+	case GT_DOMAIN_CUDA_DRIVER: return "cuda_driver";
+	case GT_DOMAIN_ROCTX: return "user_annotation";
+	default: return "cuda_runtime";
+	}
+}
+
+/* {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
+static struct piece *operation_begin(struct gt_view_operation *o, uint32_t op)
+{
+	char text[1024], *p = text;
+
+	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":");
+	p = put_quoted(p, call_category(op));
+	p = GT_PUT(p, ",\"name\":\"");
+	p = gt_put_json(p, o->name, o->name_bytes < 128 ? o->name_bytes : 128);
+	p = GT_PUT(p, "\",\"pid\":");
+	return o->own = make_piece(text, (size_t)(p - text));
+}
+
+/* 4711,"tid":4712,"ts": */
+static struct piece *thread_begin(struct chrome *x, struct gt_view_thread *t)
+{
+	char text[128], name[64], *p = text;
+
+	/* a thread that damage left without its number still needs a row */
+	uint64_t tid = t->tid ? t->tid : (UINT64_C(1) << 32) + t->index;
+
+	snprintf(name, sizeof name, "thread %u", (unsigned)tid);
+	write_label(x, "thread_name", t->pid, tid, "name", *t->name ? t->name : name);
+	write_sort(x, "thread_sort_index", t->pid, tid, t->ordinal);
+	p = gt_put_u64(p, t->pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"ts\":");
+	return t->own = make_piece(text, (size_t)(p - text));
+}
+
+static char *put_error(char *p, uint32_t domain, int32_t status)
+{
+	const char *name = gt_status_name((enum gt_domain)domain, status);
+	char text[128];
+
+	snprintf(text, sizeof text, "%s (%d)", name ? name : "unknown error", status);
+	p = GT_PUT(p, ",\"error\":");
+	return put_quoted(p, text);
+}
+
+/* {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"}, */
+static char *put_flow(char *p, char phase, uint64_t id, const struct piece *row, uint64_t ns)
+{
+	p = GT_PUT(p, "{\"ph\":\"");
+	*p++ = phase;
+	p = GT_PUT(p, "\",\"id\":");
+	p = gt_put_u64(p, id);
+	p = GT_PUT(p, ",\"pid\":");
+	p = put_piece(p, row);
+	p = gt_put_us(p, ns);
+	if (phase == 's')
+		return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n");
+	return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"},\n");
+}
+
+static int write_call(struct chrome *x, const struct gt_item *call)
+{
+	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
+	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
+	const struct piece *begin, *row;
+	uint64_t correlation;
+	int32_t status = 0;
+	bool failed;
+	char *p;
+
+	if (!t || !o)
+		return -ENOMEM;
+	begin = o->own ? o->own : operation_begin(o, call->op);
+	row = t->own ? t->own : thread_begin(x, t);
+	if (!begin || !row)
+		return -ENOMEM;
+	correlation = gt_view_correlation(&x->view, t, call->id);
+	failed = gt_call_status(call->op, call->ret, call->args, &status) && status < 0;
+
+	p = gt_out_room(&x->out);
+	p = put_piece(p, begin);
+	p = put_piece(p, row);
+	p = gt_put_us(p, shifted(x, call->start_ns));
+	p = GT_PUT(p, ",\"dur\":");
+	p = gt_put_us(p, call->end_ns - call->start_ns);
+	p = GT_PUT(p, ",\"args\":{");
+	if (call->external[GT_EXTERNAL_OPERATION]) {
+		p = GT_PUT(p, "\"External id\":");
+		p = gt_put_u64(p, call->external[GT_EXTERNAL_OPERATION]);
+		*p++ = ',';
+	}
+	p = GT_PUT(p, "\"cbid\":");
+	p = gt_put_u64(p, GT_OP_NUMBER(call->op));
+	p = GT_PUT(p, ",\"correlation\":");
+	p = gt_put_u64(p, correlation);
+	if (failed)
+		p = put_error(p, GT_OP_DOMAIN(call->op), status);
+	p = GT_PUT(p, "}},\n");
+	if (o->submits && !failed)
+		p = put_flow(p, 's', correlation, row, shifted(x, call->start_ns));
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+/* Device work ----------------------------------------------------------------- */
+
+static const char *const class_categories[] = {
+	[GT_WORK_KERNEL] = "kernel",
+	[GT_WORK_COPY] = "gpu_memcpy",
+	[GT_WORK_SET] = "gpu_memset",
+	[GT_WORK_MARK] = "gpu_marker",
+};
+
+/* Readers tell the direction of a copy by the first 11 letters. */
+static const char *work_text(enum gt_device_op op)
+{
+	switch (op) {
+	case GT_DEVICE_READ: return "Memcpy DtoH (Device -> Host)";
+	case GT_DEVICE_WRITE: return "Memcpy HtoD (Host -> Device)";
+	case GT_DEVICE_COPY: return "Memcpy DtoD (Device -> Device)";
+	case GT_DEVICE_FILL: return "Memset (Device)";
+	case GT_DEVICE_MAP: return "Memcpy DtoH (map)";
+	case GT_DEVICE_UNMAP: return "Memcpy HtoD (unmap)";
+	case GT_DEVICE_MIGRATE: return "Memcpy HtoD (migrate)";
+	default: return gt_device_op_name(op);
+	}
+}
+
+/* "cat":"kernel","name":"saxpy","pid": */
+static struct piece *work_begin(enum gt_device_op op, const char *name, size_t bytes)
+{
+	char text[6 * TEXT_MAX + 64], *p = text;
+
+	if (bytes > TEXT_MAX)
+		bytes = TEXT_MAX;
+	p = GT_PUT(p, "\"cat\":");
+	p = put_quoted(p, class_categories[gt_view_work_class(op)]);
+	p = GT_PUT(p, ",\"name\":\"");
+	p = gt_put_json(p, name, bytes);
+	p = GT_PUT(p, "\",\"pid\":");
+	return make_piece(text, (size_t)(p - text));
+}
+
+static const struct piece *work_name(struct chrome *x, const struct gt_item *work)
+{
+	struct gt_view_text *name;
+	unsigned op = work->device_op < GT_DEVICE_OP_COUNT ? (unsigned)work->device_op : GT_DEVICE_OTHER;
+
+	if (!work->name) {
+		const char *text = work_text((enum gt_device_op)op);
+
+		if (!x->works[op])
+			x->works[op] = work_begin((enum gt_device_op)op, text, strlen(text));
+		return x->works[op];
+	}
+	name = gt_view_name(&x->view, work->process, work->name);
+	if (name && !name->own)
+		name->own = work_begin((enum gt_device_op)op, name->text, name->bytes);
+	return name ? name->own : NULL;
+}
+
+/* 0,"tid":1,"ts": */
+static struct piece *lane_row(struct chrome *x, struct gt_view_queue *q, unsigned lane)
+{
+	uint64_t pid = device_pid(x, q->device), tid = (uint64_t)LANE_TID * lane + q->stream;
+	char text[128], label[64], *p = text;
+
+	name_device(x, q->device);
+	snprintf(label, sizeof label, lane ? "stream %u (overlap %u)" : "stream %u", q->stream, lane);
+	write_label(x, "thread_name", pid, tid, "name", label);
+	write_sort(x, "thread_sort_index", pid, tid, (uint64_t)q->stream * 1000 + lane);
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"ts\":");
+	return make_piece(text, (size_t)(p - text));
+}
+
+static const struct piece *find_row(struct chrome *x, struct gt_view_queue *q, unsigned lane)
+{
+	struct rows *rows = q->own;
+	unsigned count = rows ? rows->count : 0;
+
+	if (lane < count)
+		return rows->lane[lane];
+	rows = realloc(rows, sizeof *rows + (lane + 1) * sizeof rows->lane[0]);
+	if (!rows) {
+		gt_error(-ENOMEM, "export");
+		return NULL;
+	}
+	q->own = rows;
+	rows->count = count;
+	for (; rows->count <= lane; rows->count++) {
+		rows->lane[rows->count] = lane_row(x, q, rows->count);
+		if (!rows->lane[rows->count])
+			return NULL;
+	}
+	return rows->lane[lane];
+}
+
+static char *put_triple(char *p, const uint32_t size[3])
+{
+	for (int i = 0; i < 3; i++) {
+		*p++ = i ? ',' : '[';
+		p = gt_put_u64(p, size[i] ? size[i] : 1);
+	}
+	*p++ = ']';
+	return p;
+}
+
+static char *put_kernel_sizes(char *p, const struct gt_item *work)
+{
+	uint32_t groups[3];
+
+	if (!work->global[0])
+		return p;
+	p = GT_PUT(p, ",\"global size\":");
+	p = put_triple(p, work->global);
+	if (!work->local[0]) /* the runtime chose and did not tell */
+		return p;
+	for (int i = 0; i < 3; i++)
+		groups[i] = work->local[i] ? (uint32_t)(((uint64_t)work->global[i] + work->local[i] - 1) / work->local[i]) : 1;
+	p = GT_PUT(p, ",\"grid\":");
+	p = put_triple(p, groups);
+	p = GT_PUT(p, ",\"block\":");
+	return put_triple(p, work->local);
+}
+
+static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns)
+{
+	p = GT_PUT(p, ",\"bytes\":");
+	p = gt_put_u64(p, work->bytes);
+	if (duration_ns) {
+		/* bytes in a ns are GB/s; three decimals */
+		uint64_t milli = (uint64_t)((unsigned __int128)work->bytes * 1000 / duration_ns);
+
+		p = GT_PUT(p, ",\"memory bandwidth (GB/s)\":");
+		p = gt_put_us(p, milli);
+	}
+	return p;
+}
+
+static char *put_work_args(char *p, const struct gt_view_queue *q, const struct gt_item *work, uint64_t device,
+			   uint64_t correlation, uint64_t duration_ns)
+{
+	enum gt_work_class class = gt_view_work_class(work->device_op);
+
+	p = GT_PUT(p, ",\"args\":{\"device\":");
+	p = gt_put_u64(p, device);
+	p = GT_PUT(p, ",\"context\":");
+	p = gt_put_u64(p, q->process + 1);
+	if (class == GT_WORK_MARK)
+		p = GT_PUT(p, ",\"queue\":");
+	else
+		p = GT_PUT(p, ",\"stream\":");
+	p = gt_put_u64(p, q->stream);
+	if (correlation) {
+		p = GT_PUT(p, ",\"correlation\":");
+		p = gt_put_u64(p, correlation);
+	}
+	if (class == GT_WORK_KERNEL)
+		p = put_kernel_sizes(p, work);
+	else if (class != GT_WORK_MARK)
+		p = put_bytes(p, work, duration_ns);
+	if (work->replay) {
+		p = GT_PUT(p, ",\"graph id\":");
+		p = gt_put_u64(p, work->replay);
+		p = GT_PUT(p, ",\"graph node id\":");
+		p = gt_put_u64(p, work->ordinal_in_graph);
+	}
+	if (work->status < 0)
+		p = put_error(p, GT_OP_DOMAIN(work->op), work->status);
+	return GT_PUT(p, "}},\n");
+}
+
+static int write_work(struct chrome *x, const struct gt_item *work)
+{
+	struct gt_view_queue *q = gt_view_queue(&x->view, work);
+	struct gt_view_thread *caller = work->id ? gt_view_thread(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
+	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id), start_ns = work->start_ns, ts;
+	bool timed = work->start_ns && work->end_ns >= work->start_ns;
+	const struct piece *row, *begin;
+	int lane = 0;
+	char *p;
+
+	if (!q)
+		return -ENOMEM;
+	if (timed)
+		lane = gt_lanes_place(&q->lanes, work->start_ns, work->end_ns);
+	else
+		start_ns = gt_view_work_time(work);
+	if (lane < 0)
+		return gt_error(lane, "export");
+	row = find_row(x, q, (unsigned)lane);
+	begin = work_name(x, work);
+	if (!row || !begin)
+		return -ENOMEM;
+	ts = shifted(x, start_ns);
+	p = gt_out_room(&x->out);
+	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
+	p = put_piece(p, begin);
+	p = put_piece(p, row);
+	p = gt_put_us(p, ts);
+	if (timed) {
+		p = GT_PUT(p, ",\"dur\":");
+		p = gt_put_us(p, work->end_ns - work->start_ns);
+	}
+	p = put_work_args(p, q, work, device_pid(x, q->device), correlation, timed ? work->end_ns - work->start_ns : 0);
+	if (correlation)
+		p = put_flow(p, 'f', correlation, row, ts);
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+/* Head and foot ---------------------------------------------------------------- */
+
+static char *put_pair(char *p, const char *key, const char *text)
+{
+	if (!text)
+		return p;
+	*p++ = ',';
+	p = put_quoted(p, key);
+	*p++ = ':';
+	return put_quoted(p, text);
+}
+
+static void write_devices(struct chrome *x)
+{
+	static const char *const keys[] = { "vendor", "version", "driver", "uuid", "pci", "type", NULL };
+	const struct gt_capture *c = x->view.capture;
+
+	gt_out_text(&x->out, "\"deviceProperties\": [");
+	for (uint32_t i = 0; i < gt_capture_device_count(c); i++) {
+		const struct gt_object_info *device = gt_capture_device(c, i);
+		char *p = gt_out_room(&x->out);
+
+		p = i ? GT_PUT(p, ",\n{\"id\":") : GT_PUT(p, "\n{\"id\":");
+		p = gt_put_u64(p, i);
+		p = put_pair(p, "name", gt_object_value(device, "name"));
+		for (const char *const *key = keys; *key; key++)
+			p = put_pair(p, *key, gt_object_value(device, *key));
+		*p++ = '}';
+		gt_out_end(&x->out, p);
+	}
+	gt_out_text(&x->out, "],\n");
+}
+
+static char *put_count(char *p, const char *key, struct gt_view_counts counts)
+{
+	*p++ = ',';
+	p = put_quoted(p, key);
+	p = GT_PUT(p, ":{\"seen\":");
+	p = gt_put_u64(p, counts.seen);
+	p = GT_PUT(p, ",\"recorded\":");
+	p = gt_put_u64(p, counts.recorded);
+	p = GT_PUT(p, ",\"dropped\":");
+	p = gt_put_u64(p, counts.dropped);
+	*p++ = '}';
+	return p;
+}
+
+static void write_head(struct chrome *x, const struct gt_export_options *options)
+{
+	const struct gt_session_info *session = gt_capture_session(x->view.capture);
+	bool complete = gt_capture_health(x->view.capture)->end == GT_CAPTURE_COMPLETE;
+	char command[TEXT_MAX], *p;
+
+	gt_out_text(&x->out, "{\n\"schemaVersion\": 1,\n");
+	write_devices(x);
+	p = gt_out_room(&x->out);
+	if (session->rank >= 0) {
+		p = GT_PUT(p, "\"distributedInfo\": {\"rank\": "); /* the blank is looked for */
+		p = gt_put_u64(p, (uint64_t)session->rank);
+		p = GT_PUT(p, "},\n");
+	}
+	p = GT_PUT(p, "\"gputap\": {\"version\":");
+	p = put_quoted(p, session->gputap_version ? session->gputap_version : "");
+	p = put_pair(p, "command", gt_view_command(session->command, command, sizeof command));
+	p = put_pair(p, "options", session->options);
+	p = put_pair(p, "host", session->hostname);
+	p = put_pair(p, "kernel", session->kernel);
+	p = put_pair(p, "cpu", session->cpu);
+	p = put_pair(p, "exported_by", options->command_line);
+	p = complete ? GT_PUT(p, ",\"complete\":true") : GT_PUT(p, ",\"complete\":false");
+	p = put_count(p, "calls", gt_view_counts(&x->view, GT_CLASS_CALL));
+	p = put_count(p, "device_work", gt_view_counts(&x->view, GT_CLASS_DEVICE));
+	p = GT_PUT(p, "},\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": ");
+	p = gt_put_u64(p, x->base_ns);
+	p = GT_PUT(p, ",\n\"traceEvents\": [\n");
+	gt_out_end(&x->out, p);
+}
+
+static void write_event(struct chrome *x, const struct gt_event_info *e)
+{
+	const struct gt_process_info *image = gt_capture_process(x->view.capture, e->process);
+	char *p = gt_out_room(&x->out);
+
+	p = GT_PUT(p, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"gputap\",\"name\":");
+	p = put_quoted(p, gt_event_code_name(e->code));
+	p = GT_PUT(p, ",\"pid\":");
+	p = gt_put_u64(p, image ? image->pid : 0);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, image ? image->pid : 0);
+	p = GT_PUT(p, ",\"ts\":");
+	p = gt_put_us(p, shifted(x, e->time_ns));
+	p = GT_PUT(p, ",\"args\":{\"value\":");
+	p = gt_put_u64(p, e->value);
+	p = put_pair(p, "domain", e->domain ? gt_domain_name(e->domain) : NULL);
+	p = put_pair(p, "text", e->text);
+	p = GT_PUT(p, "}},\n");
+	gt_out_end(&x->out, p);
+}
+
+static int write_records(struct chrome *x, const struct gt_export_options *options)
+{
+	struct gt_view_progress progress;
+	struct gt_cursor *cursor;
+	const struct gt_item *item;
+	int status = gt_cursor_create(x->view.capture, &cursor);
+
+	if (status)
+		return status;
+	gt_view_progress_begin(&progress, &x->view, options);
+	while ((status = gt_cursor_next(cursor, &item)) > 0) {
+		if (item->kind == GT_RECORD_CALL)
+			status = write_call(x, item);
+		else if (item->kind == GT_RECORD_DEVICE)
+			status = write_work(x, item);
+		else
+			continue;
+		if (status || x->out.status)
+			break;
+		gt_view_progress_step(&progress, cursor);
+	}
+	gt_cursor_destroy(cursor);
+	return status;
+}
+
+/* The clocks' difference at the session's start is used for all: durations stay what they are. */
+static void choose_base(struct chrome *x)
+{
+	const struct gt_host_clock_map *map = gt_capture_host_clock(x->view.capture);
+	const struct gt_session_info *session = gt_capture_session(x->view.capture);
+	uint64_t real = map ? session->start_ns + (uint64_t)gt_host_clock_realtime_offset_ns(map, session->start_ns) :
+			      session->start_realtime_ns;
+
+	x->base_ns = real - real % BASE_STEP_NS;
+	x->shift_ns = real - session->start_ns - x->base_ns;
+}
+
+static void fini(struct chrome *x)
+{
+	for (uint32_t i = 0; i < x->view.queue_count; i++) {
+		struct rows *rows = x->view.queues[i]->own;
+
+		for (unsigned lane = 0; rows && lane < rows->count; lane++)
+			free(rows->lane[lane]);
+	}
+	for (int i = 0; i < GT_DEVICE_OP_COUNT; i++)
+		free(x->works[i]);
+	free(x->device_named);
+	gt_view_fini(&x->view);
+}
+
+static int write_chrome(const struct gt_capture *c, const char *path, const struct gt_export_options *options, bool gzip)
+{
+	struct chrome x = { .base_ns = 0 };
+	int status = gt_view_init(&x.view, c);
+
+	if (status)
+		return status;
+	x.device_named = calloc(gt_capture_device_count(c) + 1, sizeof *x.device_named);
+	if (!x.device_named) {
+		status = gt_error(-ENOMEM, "export");
+		goto fini_view;
+	}
+	status = gt_out_open(&x.out, path, gzip);
+	if (status)
+		goto fini_view;
+	choose_base(&x);
+	write_head(&x, options);
+	write_processes(&x);
+	for (size_t i = 0; i < gt_capture_event_count(c); i++)
+		write_event(&x, gt_capture_event(c, i));
+	status = write_records(&x, options);
+	/* an event that ends the list without a comma */
+	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n]\n}\n");
+	if (status)
+		gt_out_abandon(&x.out);
+	else
+		status = gt_out_close(&x.out);
+fini_view:
+	fini(&x);
+	return status;
+}
+
+static int write_plain(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+{
+	return write_chrome(c, path, options, false);
+}
+
+static int write_gzip(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+{
+	return write_chrome(c, path, options, true);
+}
+
+static const char *const plain_extensions[] = { ".json", NULL };
+static const char *const gzip_extensions[] = { ".json.gz", NULL };
+
+const struct gt_exporter gt_exporter_chrome = {
+	.name = "chrome",
+	.extensions = plain_extensions,
+	.text = "Chrome JSON as torch.profiler writes it, for Holistic Trace Analysis, TraceLens and scripts",
+	.write = write_plain,
+};
+
+const struct gt_exporter gt_exporter_chrome_gz = {
+	.name = "chrome-gz",
+	.extensions = gzip_extensions,
+	.text = "the same, compressed",
+	.write = write_gzip,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* One row for each record, RFC 4180 with \n, a header row; docs/export-formats.md explains the columns.
+ * Times are CLOCK_BOOTTIME ns. A column that a record does not have, or that is not known, is empty. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/formats.h"
+#include "export/number.h"
+#include "export/out.h"
+#include "export/text.h"
+#include "export/view.h"
+#include "util/error.h"
+
+enum { ARGS_MAX = 8192, NAME_MAX_BYTES = 4096 };
+
+static const char header[] =
+	"kind,pid,tid,process,thread,domain,operation,start_ns,end_ns,duration_ns,correlation,parent,depth,"
+	"external_operation,external_user,status,error,return,device,queue,name,queued_ns,submitted_ns,call_start_ns,bytes,"
+	"global_x,global_y,global_z,local_x,local_y,local_z,graph_node,graph_replay,arguments\n";
+
+enum { DEVICE_COLUMNS = 16 }; /* device .. graph_replay */
+
+struct csv {
+	struct gt_out out;
+	struct gt_view view;
+};
+
+static char *put_number(char *p, uint64_t v)
+{
+	p = gt_put_u64(p, v);
+	*p++ = ',';
+	return p;
+}
+
+/* 0: not known */
+static char *put_known(char *p, uint64_t v)
+{
+	if (v)
+		p = gt_put_u64(p, v);
+	*p++ = ',';
+	return p;
+}
+
+static char *put_field(char *p, const char *text)
+{
+	p = gt_put_csv(p, text, strnlen(text, NAME_MAX_BYTES));
+	*p++ = ',';
+	return p;
+}
+
+static char *put_status(char *p, uint32_t domain, int32_t status)
+{
+	const char *name = status < 0 ? gt_status_name((enum gt_domain)domain, status) : NULL;
+
+	p = gt_put_i64(p, status);
+	*p++ = ',';
+	return put_field(p, name ? name : "");
+}
+
+static char *put_start(char *p, const char *kind, const struct gt_view_thread *t, uint32_t op, const char *operation,
+		       const struct gt_item *item)
+{
+	bool timed = item->start_ns && item->end_ns >= item->start_ns;
+
+	p = put_field(p, kind);
+	p = put_number(p, t->pid);
+	p = put_known(p, t->tid);
+	p = put_number(p, t->process);
+	p = put_number(p, t->ordinal);
+	p = put_field(p, gt_domain_name((enum gt_domain)GT_OP_DOMAIN(op)));
+	p = put_field(p, operation);
+	p = put_known(p, item->start_ns);
+	p = put_known(p, item->end_ns);
+	if (timed)
+		p = gt_put_u64(p, item->end_ns - item->start_ns);
+	*p++ = ',';
+	return p;
+}
+
+static int write_call(struct csv *x, const struct gt_item *call)
+{
+	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
+	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
+	char text[ARGS_MAX], *p = gt_out_room(&x->out);
+	int32_t status;
+
+	if (!t || !o)
+		return -ENOMEM;
+	p = put_start(p, "call", t, call->op, o->name, call);
+	p = put_number(p, gt_view_correlation(&x->view, t, call->id));
+	p = put_known(p, gt_view_correlation(&x->view, t, call->parent));
+	p = put_number(p, call->depth);
+	p = put_known(p, call->external[GT_EXTERNAL_OPERATION]);
+	p = put_known(p, call->external[GT_EXTERNAL_USER]);
+	if (gt_call_status(call->op, call->ret, call->args, &status))
+		p = put_status(p, GT_OP_DOMAIN(call->op), status);
+	else
+		p = GT_PUT(p, ",,");
+	p = GT_PUT(p, "0x");
+	p = gt_put_hex(p, call->ret);
+	*p++ = ',';
+	memset(p, ',', DEVICE_COLUMNS);
+	p += DEVICE_COLUMNS;
+	if (call->args) {
+		gt_format_args(text, sizeof text, call->op, call->ret, call->args, call->payload, call->payload_bytes, ", ");
+		p = gt_put_csv(p, text, strlen(text));
+	}
+	*p++ = '\n';
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+static char *put_sizes(char *p, const uint32_t size[3])
+{
+	for (int i = 0; i < 3; i++)
+		p = put_known(p, size[i]);
+	return p;
+}
+
+static int write_work(struct csv *x, const struct gt_item *work)
+{
+	struct gt_view_queue *q = gt_view_queue(&x->view, work);
+	/* the thread that submitted it, if it is known, else the one that wrote the record */
+	struct gt_view_thread *t =
+		gt_view_thread(&x->view, work->process, work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
+	struct gt_view_text *name = work->name ? gt_view_name(&x->view, work->process, work->name) : NULL;
+	char *p = gt_out_room(&x->out);
+
+	if (!q || !t || (work->name && !name))
+		return -ENOMEM;
+	p = put_start(p, "device", t, work->op, gt_device_op_name(work->device_op), work);
+	p = put_known(p, gt_view_correlation(&x->view, t, work->id));
+	p = GT_PUT(p, ",,,,");
+	p = put_status(p, GT_OP_DOMAIN(work->op), work->status);
+	p = GT_PUT(p, ",");
+	if (q->device != UINT32_MAX)
+		p = gt_put_u64(p, q->device);
+	*p++ = ',';
+	p = put_number(p, q->stream);
+	p = put_field(p, name ? name->text : "");
+	p = put_known(p, work->queued_ns);
+	p = put_known(p, work->submitted_ns);
+	p = put_known(p, work->call_start_ns);
+	p = put_known(p, work->bytes);
+	p = put_sizes(p, work->global);
+	p = put_sizes(p, work->local);
+	if (work->replay) {
+		p = put_number(p, work->ordinal_in_graph);
+		p = put_number(p, work->replay);
+	} else {
+		p = GT_PUT(p, ",,");
+	}
+	*p++ = '\n';
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+static int write_records(struct csv *x, const struct gt_export_options *options)
+{
+	struct gt_view_progress progress;
+	struct gt_cursor *cursor;
+	const struct gt_item *item;
+	int status = gt_cursor_create(x->view.capture, &cursor);
+
+	if (status)
+		return status;
+	gt_view_progress_begin(&progress, &x->view, options);
+	while ((status = gt_cursor_next(cursor, &item)) > 0) {
+		if (item->kind == GT_RECORD_CALL)
+			status = write_call(x, item);
+		else if (item->kind == GT_RECORD_DEVICE)
+			status = write_work(x, item);
+		else
+			continue;
+		if (status || x->out.status)
+			break;
+		gt_view_progress_step(&progress, cursor);
+	}
+	gt_cursor_destroy(cursor);
+	return status;
+}
+
+static int write_csv(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+{
+	struct csv x = { .view = { .capture = NULL } };
+	int status = gt_view_init(&x.view, c);
+
+	if (status)
+		return status;
+	status = gt_out_open(&x.out, path, false);
+	if (status)
+		goto fini_view;
+	gt_out_text(&x.out, header);
+	status = write_records(&x, options);
+	if (status)
+		gt_out_abandon(&x.out);
+	else
+		status = gt_out_close(&x.out);
+fini_view:
+	gt_view_fini(&x.view);
+	return status;
+}
+
+static const char *const extensions[] = { ".csv", NULL };
+
+const struct gt_exporter gt_exporter_csv = {
+	.name = "csv",
+	.extensions = extensions,
+	.text = "one row for each call and each piece of device work",
+	.write = write_csv,
+};

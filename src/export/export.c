@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of exporters, and writing under a temporary name: whoever sees the file sees all of it. */
+#include "export/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "export/formats.h"
+#include "util/error.h"
+
+const struct gt_exporter *const gt_exporters[] = {
+	&gt_exporter_perfetto, &gt_exporter_chrome, &gt_exporter_chrome_gz, &gt_exporter_csv, NULL,
+};
+
+const struct gt_exporter *gt_exporter_for_path(const char *path)
+{
+	const struct gt_exporter *best = NULL;
+	size_t length = strlen(path), longest = 0;
+
+	for (size_t i = 0; gt_exporters[i]; i++)
+		for (const char *const *e = gt_exporters[i]->extensions; *e; e++) {
+			size_t n = strlen(*e);
+
+			/* a name before the extension: ".csv" alone is a hidden file, not a format */
+			if (n > longest && n < length && path[length - n - 1] != '/' && !strcmp(path + length - n, *e)) {
+				best = gt_exporters[i];
+				longest = n;
+			}
+		}
+	return best;
+}
+
+const struct gt_exporter *gt_exporter_find(const char *name)
+{
+	for (size_t i = 0; gt_exporters[i]; i++)
+		if (!strcmp(gt_exporters[i]->name, name))
+			return gt_exporters[i];
+	return NULL;
+}
+
+/* Never rename over a device, a pipe or a folder. */
+static int check_target(const char *path, bool replace)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : gt_error(-errno, "look at %s", path);
+	if (S_ISDIR(st.st_mode))
+		return gt_error(-EISDIR, "%s", path);
+	if (!replace)
+		return gt_error(-EEXIST, "%s", path);
+	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		gt_error(0, "%s is not a regular file; exports are written beside their name and renamed", path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Give the finished file its name. */
+static int publish(const char *temporary, const char *path, bool replace)
+{
+	if (replace)
+		return rename(temporary, path) < 0 ? -errno : 0;
+	/* somebody may have made it since we looked */
+	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* a file system without it */
+	return link(temporary, path) < 0 || unlink(temporary) < 0 ? -errno : 0;
+}
+
+int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path, bool replace,
+	      const struct gt_export_options *options)
+{
+	static const struct gt_export_options none;
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash + 1 - path) : 0, status, n;
+	char temporary[4096];
+
+	status = check_target(path, replace);
+	if (status)
+		return status;
+	n = snprintf(temporary, sizeof temporary, "%.*s.%.200s.%d.part", folder, path, path + folder, (int)getpid());
+	if (n < 0 || (size_t)n >= sizeof temporary)
+		return gt_error(-ENAMETOOLONG, "%s", path);
+	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our number */
+		return gt_error(-errno, "remove %s", temporary);
+	status = exporter->write(c, temporary, options ? options : &none);
+	if (!status) {
+		status = publish(temporary, path, replace);
+		if (status)
+			gt_error(status, "give %s its name", path);
+	}
+	if (status)
+		unlink(temporary);
+	return status;
+}

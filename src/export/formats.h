@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The formats, for the list in export.c. */
+#ifndef GPUTAP_EXPORT_FORMATS_H
+#define GPUTAP_EXPORT_FORMATS_H
+
+#include "export/export.h"
+
+extern const struct gt_exporter gt_exporter_perfetto;  /* perfetto.c */
+extern const struct gt_exporter gt_exporter_chrome;    /* chrome.c */
+extern const struct gt_exporter gt_exporter_chrome_gz; /* chrome.c */
+extern const struct gt_exporter gt_exporter_csv;       /* csv.c */
+
+#endif

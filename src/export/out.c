@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffered output of the exporters, see out.h.
+ *   | base ... next ... flush_at | room GT_OUT_ROOM_MAX |
+ * The buffer is written when next has passed flush_at, so that filling it needs no check per byte. */
+#include "export/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+struct gt_gzip {
+	struct isal_zstream stream;
+	uint8_t level[ISAL_DEF_LVL1_LARGE];
+	uint8_t packed[GT_OUT_WRITE];
+};
+
+static void fail(struct gt_out *out, int status)
+{
+	if (!out->status)
+		out->status = gt_error(status, "write %s", out->path);
+}
+
+static void write_all(struct gt_out *out, const void *data, size_t bytes)
+{
+	const char *next = data;
+
+	while (bytes && !out->status) {
+		ssize_t n = write(out->fd, next, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			fail(out, n < 0 ? -errno : -EIO);
+			return;
+		}
+		next += n;
+		bytes -= (size_t)n;
+		out->bytes += (size_t)n;
+	}
+}
+
+static void deflate_all(struct gt_out *out, bool last)
+{
+	struct isal_zstream *z = &out->gzip->stream;
+
+	z->next_in = (uint8_t *)out->base;
+	z->avail_in = (uint32_t)(out->next - out->base);
+	z->end_of_stream = last;
+	do {
+		z->next_out = out->gzip->packed;
+		z->avail_out = sizeof out->gzip->packed;
+		if (isal_deflate(z) != COMP_OK) {
+			fail(out, -EIO);
+			return;
+		}
+		write_all(out, out->gzip->packed, sizeof out->gzip->packed - z->avail_out);
+	} while (!out->status && (z->avail_in || !z->avail_out || (last && z->internal_state.state != ZSTATE_END)));
+}
+
+static int gzip_create(struct gt_gzip **result)
+{
+	struct gt_gzip *g = malloc(sizeof *g);
+
+	if (!g)
+		return -ENOMEM;
+	isal_deflate_init(&g->stream);
+	g->stream.level = 1;
+	g->stream.level_buf = g->level;
+	g->stream.level_buf_size = sizeof g->level;
+	g->stream.gzip_flag = IGZIP_GZIP;
+	g->stream.flush = NO_FLUSH;
+	*result = g;
+	return 0;
+}
+
+int gt_out_open(struct gt_out *out, const char *path, bool gzip)
+{
+	int status;
+
+	*out = (struct gt_out){ .path = path, .fd = -1 };
+	out->base = malloc(GT_OUT_WRITE + GT_OUT_ROOM_MAX);
+	if (!out->base)
+		return gt_error(-ENOMEM, "write %s", path);
+	out->next = out->base;
+	out->flush_at = out->base + GT_OUT_WRITE;
+	if (gzip) {
+		status = gzip_create(&out->gzip);
+		if (status)
+			goto free_buffer;
+	}
+	out->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (out->fd < 0) {
+		status = -errno;
+		goto free_gzip;
+	}
+	return 0;
+
+free_gzip:
+	free(out->gzip);
+free_buffer:
+	free(out->base);
+	return gt_error(status, "create %s", path);
+}
+
+void gt_out_flush(struct gt_out *out)
+{
+	if (out->status)
+		; /* the buffer is only emptied */
+	else if (out->gzip)
+		deflate_all(out, false);
+	else
+		write_all(out, out->base, (size_t)(out->next - out->base));
+	out->next = out->base;
+}
+
+void gt_out_write(struct gt_out *out, const void *data, size_t bytes)
+{
+	const char *next = data;
+
+	while (bytes) {
+		char *room = gt_out_room(out);
+		size_t part = bytes < GT_OUT_ROOM_MAX ? bytes : GT_OUT_ROOM_MAX;
+
+		memcpy(room, next, part);
+		gt_out_end(out, room + part);
+		next += part;
+		bytes -= part;
+	}
+}
+
+void gt_out_abandon(struct gt_out *out)
+{
+	close(out->fd);
+	free(out->gzip);
+	free(out->base);
+}
+
+int gt_out_close(struct gt_out *out)
+{
+	if (out->gzip && !out->status)
+		deflate_all(out, true);
+	else
+		gt_out_flush(out);
+	/* a full disk may be told only here, on network file systems */
+	if (close(out->fd) < 0)
+		fail(out, -errno);
+	free(out->gzip);
+	free(out->base);
+	return out->status;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Protocol buffers' wire format, written by hand and in place. Every function writes at @p and returns the
+ * end; the caller has made sure of the room. */
+#ifndef GPUTAP_EXPORT_PROTO_H
+#define GPUTAP_EXPORT_PROTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { GT_PB_VARINT = 0, GT_PB_FIXED64 = 1, GT_PB_BYTES = 2 };
+
+static inline char *gt_pb_varint(char *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (char)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (char)v;
+	return p;
+}
+
+static inline char *gt_pb_tag(char *p, uint32_t field, unsigned type)
+{
+	return gt_pb_varint(p, field << 3 | type);
+}
+
+static inline char *gt_pb_u64(char *p, uint32_t field, uint64_t v)
+{
+	return gt_pb_varint(gt_pb_tag(p, field, GT_PB_VARINT), v);
+}
+
+/* sfixed, fixed and double alike: the bits */
+static inline char *gt_pb_fixed64(char *p, uint32_t field, uint64_t bits)
+{
+	p = gt_pb_tag(p, field, GT_PB_FIXED64);
+	memcpy(p, &bits, sizeof bits); /* little endian, as every machine that gputap runs on */
+	return p + sizeof bits;
+}
+
+static inline char *gt_pb_double(char *p, uint32_t field, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return gt_pb_fixed64(p, field, bits);
+}
+
+static inline char *gt_pb_bytes(char *p, uint32_t field, const void *data, size_t bytes)
+{
+	p = gt_pb_varint(gt_pb_tag(p, field, GT_PB_BYTES), bytes);
+	memcpy(p, data, bytes);
+	return p + bytes;
+}
+
+static inline char *gt_pb_text(char *p, uint32_t field, const char *text)
+{
+	return gt_pb_bytes(p, field, text, strlen(text));
+}
+
+/* A message in a message: its length is written when it is known, in two bytes always (a longer varint than
+ * needed is legal). At most GT_PB_OPEN_MAX bytes inside. */
+enum { GT_PB_OPEN_MAX = (1 << 14) - 1 };
+
+static inline char *gt_pb_open(char *p, uint32_t field, char **mark)
+{
+	p = gt_pb_tag(p, field, GT_PB_BYTES);
+	*mark = p;
+	return p + 2;
+}
+
+static inline void gt_pb_close(char *p, char *mark)
+{
+	size_t bytes = (size_t)(p - mark - 2);
+
+	mark[0] = (char)((bytes & 0x7f) | 0x80);
+	mark[1] = (char)(bytes >> 7);
+}
+
+/* The same for at most 127 bytes inside. */
+static inline char *gt_pb_open_short(char *p, uint32_t field, char **mark)
+{
+	p = gt_pb_tag(p, field, GT_PB_BYTES);
+	*mark = p;
+	return p + 1;
+}
+
+static inline void gt_pb_close_short(char *p, char *mark)
+{
+	*mark = (char)(p - mark - 1);
+}
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads, queues, names and labels of a capture for exporters, see view.h.
+ * Each kind is an array of pointers (so that they stay) and a map from the capture's key to the index. */
+#include "export/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+
+enum {
+	WORDS_MAX = 4096,     /* kinds of enum and flag values that are kept */
+	WORD_BYTES = 512,
+	STRIDE_SPARE = 1024,  /* thread indexes for threads that a damaged capture lacks */
+};
+
+static int no_memory(void)
+{
+	return gt_error(-ENOMEM, "export");
+}
+
+/* Append a zeroed thing of @bytes to a pointer array and to the map. */
+static void *add(void ***array, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b, size_t bytes)
+{
+	void **more = *array, *thing;
+
+	if ((*count & (*count - 1)) == 0) { /* at powers of two: double */
+		more = realloc(*array, (*count ? *count * 2 : 1) * sizeof *more);
+		if (!more)
+			goto fail;
+		*array = more;
+	}
+	thing = calloc(1, bytes);
+	if (!thing)
+		goto fail;
+	if (gt_map_add(map, a, b, *count)) {
+		free(thing);
+		goto fail;
+	}
+	more[(*count)++] = thing;
+	return thing;
+
+fail:
+	no_memory();
+	return NULL;
+}
+
+static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
+{
+	struct gt_view_thread *t = add((void ***)&v->threads, &v->thread_count, &v->thread_map, process, ordinal, sizeof *t);
+	const struct gt_thread_info *info = gt_capture_thread_find(v->capture, process, ordinal);
+	const struct gt_process_info *image = gt_capture_process(v->capture, process);
+
+	if (!t)
+		return NULL;
+	t->index = v->thread_count - 1;
+	t->process = process;
+	t->ordinal = ordinal;
+	t->pid = image ? image->pid : 0;
+	t->tid = info ? info->tid : 0;
+	t->name = info && info->name ? info->name : "";
+	return t;
+}
+
+int gt_view_init(struct gt_view *v, const struct gt_capture *capture)
+{
+	size_t count = gt_capture_thread_count(capture), devices = gt_capture_device_count(capture);
+
+	*v = (struct gt_view){ .capture = capture, .correlation_stride = (uint32_t)count + STRIDE_SPARE };
+	v->streams = calloc(devices + 1, sizeof *v->streams);
+	if (!v->streams)
+		return no_memory();
+	/* all now, so that their numbers do not depend on the order of the records */
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_thread_info *t = gt_capture_thread(capture, i);
+
+		if (gt_map_find(&v->thread_map, t->process, t->ordinal) < 0 && !add_thread(v, t->process, t->ordinal)) {
+			gt_view_fini(v);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void free_texts(struct gt_view_text **texts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		free(texts[i]->text);
+		free(texts[i]->own);
+		free(texts[i]);
+	}
+	free(texts);
+}
+
+void gt_view_fini(struct gt_view *v)
+{
+	for (uint32_t i = 0; i < v->thread_count; i++) {
+		free(v->threads[i]->own);
+		free(v->threads[i]);
+	}
+	free(v->threads);
+	for (uint32_t i = 0; i < v->queue_count; i++) {
+		gt_lanes_fini(&v->queues[i]->lanes);
+		free(v->queues[i]->own);
+		free(v->queues[i]);
+	}
+	free(v->queues);
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
+		for (uint32_t i = 0; i < v->operation_limit[d]; i++)
+			if (v->operations[d][i]) {
+				free(v->operations[d][i]->own);
+				free(v->operations[d][i]->name);
+				free(v->operations[d][i]);
+			}
+		free(v->operations[d]);
+	}
+	free_texts(v->names, v->name_count);
+	free_texts(v->words, v->word_count);
+	gt_map_fini(&v->thread_map);
+	gt_map_fini(&v->queue_map);
+	gt_map_fini(&v->name_map);
+	gt_map_fini(&v->word_map);
+	free(v->streams);
+	*v = (struct gt_view){ 0 };
+}
+
+struct gt_view_thread *gt_view_thread_slow(struct gt_view *v, uint32_t process, uint32_t ordinal)
+{
+	int64_t found = gt_map_find(&v->thread_map, process, ordinal);
+	struct gt_view_thread *t = found >= 0 ? v->threads[found] : add_thread(v, process, ordinal);
+
+	v->last_thread = t;
+	return t;
+}
+
+struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work)
+{
+	/* unknown queues: one for each process and device number */
+	uint64_t a = work->process, b = work->queue ? (uintptr_t)work->queue : work->op;
+	int64_t found = gt_map_find(&v->queue_map, a, b);
+	const struct gt_process_info *image;
+	const struct gt_object_info *device;
+	struct gt_view_queue *q;
+	size_t devices = gt_capture_device_count(v->capture);
+
+	if (found >= 0)
+		return v->last_queue = v->queues[found];
+	q = add((void ***)&v->queues, &v->queue_count, &v->queue_map, a, b, sizeof *q);
+	if (!q)
+		return NULL;
+	image = gt_capture_process(v->capture, work->process);
+	device = work->queue ? work->queue :
+			       gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, GT_DEVICE_REF_NUMBER(work->op));
+	q->index = v->queue_count - 1;
+	q->process = work->process;
+	q->pid = image ? image->pid : 0;
+	q->object = work->queue;
+	q->device = device && device->device_index < devices ? device->device_index : UINT32_MAX;
+	q->stream = ++v->streams[q->device == UINT32_MAX ? devices : q->device];
+	return v->last_queue = q;
+}
+
+static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
+{
+	t->text = malloc(bytes + 1);
+	if (!t->text)
+		return false;
+	memcpy(t->text, text, bytes);
+	t->text[bytes] = '\0';
+	t->bytes = (uint32_t)bytes;
+	return true;
+}
+
+struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string)
+{
+	int64_t found = gt_map_find(&v->name_map, process, string);
+	struct gt_view_text *t;
+	const char *text;
+
+	if (found >= 0)
+		return v->names[found];
+	t = add((void ***)&v->names, &v->name_count, &v->name_map, process, string, sizeof *t);
+	if (!t)
+		return NULL;
+	t->index = v->name_count - 1;
+	text = gt_capture_string(v->capture, process, string);
+	if (!text || !*text)
+		text = "(name not recorded)";
+	if (!set_text(t, text, strlen(text))) {
+		no_memory();
+		return NULL;
+	}
+	return t;
+}
+
+struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg, const uint64_t *args)
+{
+	uint64_t a = (uint64_t)op << 8 | arg;
+	int64_t found = gt_map_find(&v->word_map, a, args[arg]);
+	char buffer[WORD_BYTES];
+	struct gt_view_text *t;
+	size_t length;
+
+	if (found >= 0)
+		return v->words[found];
+	if (v->word_count >= WORDS_MAX)
+		return NULL;
+	length = gt_format_arg(buffer, sizeof buffer, op, arg, args, NULL, 0);
+	if (length >= sizeof buffer)
+		length = sizeof buffer - 1;
+	t = add((void ***)&v->words, &v->word_count, &v->word_map, a, args[arg], sizeof *t);
+	if (!t)
+		return NULL;
+	t->index = v->word_count - 1;
+	return set_text(t, buffer, length) ? t : NULL;
+}
+
+static bool submits(const struct gt_operation_info *info)
+{
+	if (!info)
+		return true;
+	switch (info->kind) {
+	case GT_KIND_LAUNCH:
+	case GT_KIND_COPY:
+	case GT_KIND_SET:
+		return true;
+	default: /* barriers, maps and migrations have other kinds */
+		return strstr(info->name, "Enqueue") != NULL;
+	}
+}
+
+struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op)
+{
+	uint32_t domain = GT_OP_DOMAIN(op) % GT_DOMAIN_COUNT, number = GT_OP_NUMBER(op);
+	uint32_t limit = v->operation_limit[domain];
+	struct gt_view_operation *o;
+
+	if (number >= limit) {
+		uint32_t want = (uint32_t)gt_operation_count((enum gt_domain)domain);
+		struct gt_view_operation **more;
+
+		if (want <= number)
+			want = number + 1;
+		more = realloc(v->operations[domain], want * sizeof *more);
+		if (!more)
+			goto no_memory;
+		memset(more + limit, 0, (want - limit) * sizeof *more);
+		v->operations[domain] = more;
+		v->operation_limit[domain] = want;
+	}
+	o = calloc(1, sizeof *o);
+	if (!o)
+		goto no_memory;
+	o->name = strdup(gt_operation_name(op));
+	if (!o->name) {
+		free(o);
+		goto no_memory;
+	}
+	o->name_bytes = (uint32_t)strlen(o->name);
+	o->index = v->operation_count++;
+	o->info = gt_operation(op);
+	o->nargs = o->info ? o->info->nargs : 0;
+	o->submits = submits(o->info);
+	return v->operations[domain][number] = o;
+
+no_memory:
+	no_memory();
+	return NULL;
+}
+
+enum gt_work_class gt_view_work_class(enum gt_device_op op)
+{
+	switch (op) {
+	case GT_DEVICE_READ:
+	case GT_DEVICE_WRITE:
+	case GT_DEVICE_COPY:
+	case GT_DEVICE_MAP:
+	case GT_DEVICE_UNMAP:
+	case GT_DEVICE_MIGRATE:
+		return GT_WORK_COPY;
+	case GT_DEVICE_FILL:
+		return GT_WORK_SET;
+	case GT_DEVICE_MARKER:
+	case GT_DEVICE_BARRIER:
+		return GT_WORK_MARK;
+	default:
+		return GT_WORK_KERNEL;
+	}
+}
+
+uint64_t gt_view_work_time(const struct gt_item *work)
+{
+	return work->start_ns     ? work->start_ns :
+	       work->submitted_ns ? work->submitted_ns :
+	       work->queued_ns    ? work->queued_ns :
+				    work->call_start_ns;
+}
+
+const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size)
+{
+	const char *path = process->exe && *process->exe ? process->exe : process->argv, *slash;
+
+	if (!path || !*path) {
+		snprintf(buffer, size, "process %u", process->pid);
+		return buffer;
+	}
+	slash = strrchr(path, '/');
+	snprintf(buffer, size, "%s", slash && slash[1] ? slash + 1 : path);
+	return buffer;
+}
+
+const char *gt_view_command(const char *argv, char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	buffer[0] = '\0';
+	for (const char *word = argv; word && *word && used + 1 < size; word += strlen(word) + 1) {
+		int n = snprintf(buffer + used, size - used, "%s%s", used ? " " : "", word);
+
+		used += n < 0 ? 0 : (size_t)n;
+	}
+	return buffer;
+}
+
+const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer, size_t size)
+{
+	const struct gt_object_info *object =
+		device < gt_capture_device_count(v->capture) ? gt_capture_device(v->capture, device) : NULL;
+	const char *name = object ? gt_object_value(object, "name") : NULL;
+
+	if (device == UINT32_MAX)
+		snprintf(buffer, size, "device not known");
+	else if (name && *name)
+		snprintf(buffer, size, "device %u: %s", device, name);
+	else
+		snprintf(buffer, size, "device %u", device);
+	return buffer;
+}
+
+struct gt_view_counts gt_view_counts(const struct gt_view *v, enum gt_class class)
+{
+	struct gt_view_counts sum = { 0 };
+
+	for (uint32_t p = 0; p < gt_capture_process_count(v->capture); p++) {
+		const struct gt_counts *c = gt_capture_counts(v->capture, p);
+
+		for (int d = 0; c && d < GT_DOMAIN_COUNT; d++) {
+			sum.seen += c->seen[class][d];
+			sum.recorded += c->recorded[class][d];
+			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+				sum.dropped += c->dropped[why][class][d];
+		}
+	}
+	return sum;
+}
+
+void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v, const struct gt_export_options *options)
+{
+	*p = (struct gt_view_progress){ .options = options, .total = gt_capture_health(v->capture)->bytes };
+}
+
+void gt_view_progress_tell(struct gt_view_progress *p, const struct gt_cursor *cursor)
+{
+	if (p->options && p->options->progress)
+		p->options->progress(p->options->progress_data, gt_cursor_position(cursor), p->total);
+}

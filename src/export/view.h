@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* A capture as exporters want to see it: threads, queues and kernel names by small dense numbers with their
+ * labels, correlation numbers that are unique in the whole file, arguments as texts that are kept.
+ * Everything is found or made on first use; what is given out stays valid until gt_view_fini().
+ * Memory: by threads, queues and distinct names, never by records. */
+#ifndef GPUTAP_EXPORT_VIEW_H
+#define GPUTAP_EXPORT_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "export/export.h"
+#include "export/lanes.h"
+#include "export/map.h"
+#include "record/operation.h"
+
+struct gt_view_thread {
+	uint32_t index; /* dense, in the capture's order */
+	uint32_t process, ordinal, pid, tid;
+	const char *name; /* "" when it has none */
+	void *own;        /* the exporter's; freed with free() */
+};
+
+struct gt_view_queue {
+	uint32_t index; /* dense */
+	uint32_t process, pid;
+	uint32_t device; /* merged device index; UINT32_MAX: not known */
+	uint32_t stream; /* queues of the device in all processes, from 1 */
+	const struct gt_object_info *object; /* NULL: work whose queue is not known */
+	struct gt_lanes lanes;
+	void *own;       /* the exporter's; freed with free() */
+};
+
+struct gt_view_text {
+	uint32_t index; /* dense, by kind of text */
+	uint32_t bytes;
+	char *text;     /* terminated */
+	void *own;      /* the exporter's; freed with free() */
+};
+
+struct gt_view_operation {
+	uint32_t index; /* dense */
+	uint32_t name_bytes;
+	const struct gt_operation_info *info; /* NULL: of a newer gputap */
+	char *name;
+	uint8_t nargs;  /* that are known */
+	bool submits;   /* a call that may cause device work: it gets the beginning of a flow */
+	void *own;      /* the exporter's; freed with free() */
+};
+
+/* How device work is spoken of in formats that know only these. */
+enum gt_work_class { GT_WORK_KERNEL, GT_WORK_COPY, GT_WORK_SET, GT_WORK_MARK };
+
+struct gt_view {
+	const struct gt_capture *capture;
+	struct gt_map thread_map, queue_map, name_map, word_map;
+	struct gt_view_thread **threads;
+	struct gt_view_queue **queues;
+	struct gt_view_text **names, **words;
+	struct gt_view_operation **operations[GT_DOMAIN_COUNT]; /* by number */
+	uint32_t operation_limit[GT_DOMAIN_COUNT], operation_count;
+	uint32_t thread_count, queue_count, name_count, word_count;
+	uint32_t *streams; /* used numbers by device, the last one for "not known" */
+	uint32_t correlation_stride;
+	struct gt_view_thread *last_thread; /* of the last look-up: records come thread by thread */
+	struct gt_view_queue *last_queue;
+};
+
+int gt_view_init(struct gt_view *v, const struct gt_capture *capture);
+void gt_view_fini(struct gt_view *v);
+
+/* NULL: no memory, with a cause. */
+struct gt_view_thread *gt_view_thread_slow(struct gt_view *v, uint32_t process, uint32_t ordinal);
+struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work);
+struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);
+/* Name of a kernel (or other named work), by string id, which is not 0. */
+struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string);
+
+/* Text of an argument of form GT_FORM_NAMED; kept, up to some thousand. NULL: too many kinds; format it yourself. */
+struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg, const uint64_t *args);
+
+static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
+{
+	struct gt_view_thread *t = v->last_thread;
+
+	if (t && t->process == process && t->ordinal == ordinal)
+		return t;
+	return gt_view_thread_slow(v, process, ordinal);
+}
+
+static inline struct gt_view_operation *gt_view_operation(struct gt_view *v, uint32_t op)
+{
+	uint32_t domain = GT_OP_DOMAIN(op) % GT_DOMAIN_COUNT, number = GT_OP_NUMBER(op);
+
+	if (number < v->operation_limit[domain] && v->operations[domain][number])
+		return v->operations[domain][number];
+	return gt_view_operation_slow(v, op);
+}
+
+static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struct gt_item *work)
+{
+	struct gt_view_queue *q = v->last_queue;
+
+	if (q && work->queue && q->object == work->queue)
+		return q;
+	return gt_view_queue_slow(v, work);
+}
+
+/* The capture's ids are unique in a process image and large. These are unique in the file, and small for
+ * programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0. NULL thread: 0. */
+static inline uint64_t gt_view_correlation(const struct gt_view *v, const struct gt_view_thread *caller, uint64_t id)
+{
+	uint64_t count = GT_ID_SEQ(id);
+
+	if (!id || !caller)
+		return 0;
+	return (caller->index + (count >> 32) * v->correlation_stride) << 32 | (count & UINT32_MAX);
+}
+
+enum gt_work_class gt_view_work_class(enum gt_device_op op);
+/* Work without times still happened: where it is best known, ns. */
+uint64_t gt_view_work_time(const struct gt_item *work);
+
+/* "python3": of the program that the image runs. */
+const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size);
+/* A NUL-joined list as one line of words. */
+const char *gt_view_command(const char *argv, char *buffer, size_t size);
+/* "pthread-AMD EPYC": name of a merged device, or "device 3". */
+const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer, size_t size);
+
+/* Sums over all processes and domains of one class. */
+struct gt_view_counts {
+	uint64_t seen, recorded, dropped;
+};
+struct gt_view_counts gt_view_counts(const struct gt_view *v, enum gt_class class);
+
+/* Tell progress now and then: call it for every record. */
+struct gt_view_progress {
+	const struct gt_export_options *options;
+	uint64_t total;
+	uint32_t count;
+};
+void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v, const struct gt_export_options *options);
+void gt_view_progress_tell(struct gt_view_progress *p, const struct gt_cursor *cursor);
+static inline void gt_view_progress_step(struct gt_view_progress *p, const struct gt_cursor *cursor)
+{
+	if (__builtin_expect(++p->count % (1u << 16) == 0, 0))
+		gt_view_progress_tell(p, cursor);
+}
+
+#endif
