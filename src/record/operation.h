@@ -34,6 +34,8 @@ enum gt_argument_form {
 struct gt_argument_info {
 	const char *name, *type; /* as in the prototype */
 	uint8_t form;            /* enum gt_argument_form; of what was recorded: for `out` arguments the value pointed to */
+	uint8_t name_bytes;
+	uint8_t how, value_type, length_arg; /* for gt_format_arg(): record/describe.h */
 };
 
 struct gt_operation_info {

@@ -58,7 +58,8 @@ struct gt_record_call {
 	struct gt_record head;
 	uint64_t start, end; /* host ticks */
 	uint64_t id;         /* correlation id */
-	uint64_t ret;        /* return value; sign- or zero-extended; 0 for void */
+	uint64_t ret;        /* return value; sign- or zero-extended; 0 for void. Without arguments, where the status
+			      * is one: a negative status in the place of the NULL that a failed call returns */
 	uint64_t args[];     /* GT_OP_NARGS words: by-value arguments as passed, `out` and
 			      * `status` arguments as the value pointed to after the call.
 			      * Then the payload: for each string and array argument

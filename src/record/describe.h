@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the generated tables (generated/<domain>_info.inc) are made of. For operation.c and format.c only. */
+#ifndef GPUTAP_RECORD_DESCRIBE_H
+#define GPUTAP_RECORD_DESCRIBE_H
+
+#include "record/operation.h"
+
+enum gt_type_class {
+	GT_TYPE_UNSIGNED,
+	GT_TYPE_SIGNED,
+	GT_TYPE_ADDRESS,
+	GT_TYPE_ENUM,
+	GT_TYPE_FLAGS,
+	GT_TYPE_STRUCT,
+	GT_TYPE_PROPERTIES, /* key of a 0-terminated list of keys and values */
+	GT_TYPE_CLASS = 0x0f,
+	GT_TYPE_IS_SIGNED = 0x10, /* an enum of a signed type */
+};
+
+struct gt_value_name {
+	int64_t value;
+	const char *name;
+	uint8_t bytes;
+	uint8_t value_type; /* property: type of the value behind this key */
+};
+
+struct gt_field {
+	const char *name;
+	uint8_t bytes, type, offset;
+};
+
+struct gt_type {
+	const char *name;
+	uint8_t class; /* enum gt_type_class */
+	uint8_t bytes;
+	const struct gt_value_name *names; /* by rising value */
+	uint16_t name_count;
+	const struct gt_field *fields;
+	uint16_t field_count;
+};
+
+/* What gt_argument_info.how says about an argument's word and payload. */
+enum gt_argument_how {
+	GT_HOW_VALUE, /* the word is all */
+	GT_HOW_STRING,
+	GT_HOW_STRINGS, /* the first of an array of strings; length_arg: how many there were */
+	GT_HOW_ARRAY,
+	GT_HOW_LIST,  /* array of words that ends with 0 */
+	GT_HOW_BYTES, /* memory of no known type */
+	GT_HOW_STRUCT,
+	GT_HOW_PROPERTIES,
+};
+
+struct gt_domain_description {
+	const struct gt_operation_info *operations; /* by number; name NULL: no such number */
+	size_t operation_count;
+	const struct gt_type *types; /* 0: any address, 1: any byte */
+	unsigned status_type;        /* 0: the domain has none */
+};
+
+/* NULL: nothing is known about the domain. */
+const struct gt_domain_description *gt_domain_description(enum gt_domain domain);
+/* By value; NULL: it has no name. */
+const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t value);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* A call's arguments as text, from the generated description.
+ *
+ * Exporters come through here for millions of calls: no printf, one pass, one bounds check per piece. The output is
+ * always valid UTF-8 (what is none is written as \xHH) and one line, whatever the traced program passed.
+ * A word or payload that does not fit its description is shown as what it is, never trusted: records come from files. */
+#include <string.h>
+
+#include "record/describe.h"
+
+/* Text goes to `at`; what lies beyond `end` is only counted. */
+struct text {
+	char *at, *end;
+	size_t beyond;
+};
+
+static void put(struct text *t, const char *s, size_t n)
+{
+	size_t room = (size_t)(t->end - t->at);
+
+	if (n <= room) {
+		memcpy(t->at, s, n);
+		t->at += n;
+		return;
+	}
+	if (room)
+		memcpy(t->at, s, room);
+	t->at = t->end;
+	t->beyond += n - room;
+}
+
+static void put_char(struct text *t, char c)
+{
+	put(t, &c, 1);
+}
+
+#define PUT(t, literal) put(t, literal, sizeof literal - 1)
+
+static void put_unsigned(struct text *t, uint64_t v)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+				    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+				    "8081828384858687888990919293949596979899";
+	char digits[20], *p = digits + sizeof digits;
+
+	while (v >= 100) {
+		p -= 2;
+		memcpy(p, pairs + v % 100 * 2, 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		p -= 2;
+		memcpy(p, pairs + v * 2, 2);
+	} else {
+		*--p = (char)('0' + v);
+	}
+	put(t, p, (size_t)(digits + sizeof digits - p));
+}
+
+static void put_signed(struct text *t, int64_t v)
+{
+	if (v < 0)
+		PUT(t, "-");
+	put_unsigned(t, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+static void put_hex(struct text *t, uint64_t v)
+{
+	char digits[18], *p = digits + sizeof digits;
+
+	do {
+		*--p = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	*--p = 'x';
+	*--p = '0';
+	put(t, p, (size_t)(digits + sizeof digits - p));
+}
+
+static void put_address(struct text *t, uint64_t v)
+{
+	if (v)
+		put_hex(t, v);
+	else
+		PUT(t, "NULL");
+}
+
+static void put_flags(struct text *t, const struct gt_type *type, uint64_t v)
+{
+	const struct gt_value_name *whole = gt_value_name(type, (int64_t)v);
+	uint64_t left = v;
+
+	if (whole) {
+		put(t, whole->name, whole->bytes);
+		return;
+	}
+	for (size_t i = 0; i < type->name_count && left; i++) {
+		const struct gt_value_name *n = &type->names[i];
+		uint64_t bit = (uint64_t)n->value;
+
+		if (!bit || (bit & (bit - 1)) || !(left & bit))
+			continue;
+		if (left != v)
+			PUT(t, "|");
+		put(t, n->name, n->bytes);
+		left &= ~bit;
+	}
+	if (left || !v) {
+		if (left != v)
+			PUT(t, "|");
+		if (v)
+			put_hex(t, left);
+		else
+			PUT(t, "0");
+	}
+}
+
+static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
+{
+	const struct gt_value_name *name;
+
+	switch (type->class & GT_TYPE_CLASS) {
+	case GT_TYPE_SIGNED:
+		put_signed(t, (int64_t)v);
+		return;
+	case GT_TYPE_ADDRESS:
+		put_address(t, v);
+		return;
+	case GT_TYPE_FLAGS:
+		put_flags(t, type, v);
+		return;
+	case GT_TYPE_ENUM:
+	case GT_TYPE_PROPERTIES:
+		name = gt_value_name(type, (int64_t)v);
+		if (name)
+			put(t, name->name, name->bytes);
+		else if (type->class & GT_TYPE_IS_SIGNED)
+			put_signed(t, (int64_t)v);
+		else
+			put_hex(t, v);
+		return;
+	default:
+		put_unsigned(t, v);
+	}
+}
+
+/* A value of the type as it lies in memory. */
+static uint64_t load(const struct gt_type *type, const uint8_t *p)
+{
+	bool negative = type->class == GT_TYPE_SIGNED || type->class & GT_TYPE_IS_SIGNED;
+	uint64_t v = 0;
+
+	memcpy(&v, p, type->bytes < 8 ? type->bytes : 8); /* little-endian machines only, as all that write records */
+	if (negative && type->bytes == 4)
+		return (uint64_t)(int64_t)(int32_t)v;
+	return v;
+}
+
+/* Bytes of the UTF-8 character at p, 0: none. */
+static size_t utf8(const uint8_t *p, size_t n)
+{
+	size_t bytes = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+
+	if (!bytes || bytes > n)
+		return 0;
+	for (size_t i = 1; i < bytes; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return bytes;
+}
+
+static void put_string(struct text *t, const uint8_t *p, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	PUT(t, "\"");
+	for (size_t i = 0; i < n;) {
+		size_t plain = i;
+
+		while (plain < n && p[plain] >= 0x20 && p[plain] < 0x7f && p[plain] != '"' && p[plain] != '\\')
+			plain++;
+		put(t, (const char *)p + i, plain - i);
+		i = plain;
+		if (i == n)
+			break;
+		size_t wide = utf8(p + i, n - i);
+
+		if (wide) {
+			put(t, (const char *)p + i, wide);
+			i += wide;
+			continue;
+		}
+		char letter = p[i] == '\n' ? 'n' : p[i] == '\t' ? 't' : p[i] == '"' || p[i] == '\\' ? (char)p[i] : 0;
+
+		if (letter)
+			put(t, (char[]){'\\', letter}, 2);
+		else
+			put(t, (char[]){'\\', 'x', hex[p[i] >> 4], hex[p[i] & 15]}, 4);
+		i++;
+	}
+	PUT(t, "\"");
+}
+
+static void put_bytes(struct text *t, const uint8_t *p, size_t n, bool cut)
+{
+	uint64_t v = 0;
+
+	if (!cut && (n == 1 || n == 2 || n == 4 || n == 8)) {
+		memcpy(&v, p, n);
+		put_hex(t, v);
+		return;
+	}
+	PUT(t, "[");
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			PUT(t, " ");
+		put(t, (char[]){"0123456789abcdef"[p[i] >> 4], "0123456789abcdef"[p[i] & 15]}, 2);
+	}
+	if (cut)
+		PUT(t, " ..");
+	PUT(t, "]");
+}
+
+static void put_array(struct text *t, const struct gt_type *type, const uint8_t *p, size_t n, bool cut)
+{
+	PUT(t, "[");
+	for (size_t i = 0; i + type->bytes <= n; i += type->bytes) {
+		if (i)
+			PUT(t, ", ");
+		put_value(t, type, load(type, p + i));
+	}
+	if (cut)
+		PUT(t, ", ..");
+	PUT(t, "]");
+}
+
+static void put_properties(struct text *t, const struct gt_type *types, const struct gt_type *type, const uint8_t *p,
+			   size_t n, bool cut)
+{
+	PUT(t, "{");
+	for (size_t i = 0; i + 16 <= n; i += 16) {
+		uint64_t key = load(type, p + i), v;
+		const struct gt_value_name *name = gt_value_name(type, (int64_t)key);
+
+		memcpy(&v, p + i + 8, sizeof v);
+		if (i)
+			PUT(t, ", ");
+		put_value(t, type, key);
+		put_char(t, '=');
+		if (name && name->value_type)
+			put_value(t, &types[name->value_type], v);
+		else
+			put_hex(t, v);
+	}
+	if (cut)
+		PUT(t, ", ..");
+	PUT(t, "}");
+}
+
+static void put_struct(struct text *t, const struct gt_type *types, const struct gt_type *type, const uint8_t *p, size_t n)
+{
+	PUT(t, "{");
+	for (size_t i = 0; i < type->field_count; i++) {
+		const struct gt_field *f = &type->fields[i];
+
+		if ((size_t)f->offset + types[f->type].bytes > n)
+			break;
+		if (i)
+			PUT(t, ", ");
+		put(t, f->name, f->bytes);
+		put_char(t, '=');
+		put_value(t, &types[f->type], load(&types[f->type], p + f->offset));
+	}
+	PUT(t, "}");
+}
+
+/* The argument's payload, or NULL. */
+static const uint8_t *payload_of(const uint8_t *payload, uint32_t bytes, unsigned arg, struct gt_payload *h)
+{
+	while (bytes >= sizeof *h) {
+		memcpy(h, payload, sizeof *h);
+		payload += sizeof *h;
+		bytes -= (uint32_t)sizeof *h;
+		if (h->bytes > bytes)
+			return NULL;
+		if (h->arg == arg)
+			return payload;
+		uint32_t padded = (h->bytes + 7) & ~(uint32_t)7;
+
+		if (padded > bytes)
+			return NULL;
+		payload += padded;
+		bytes -= padded;
+	}
+	return NULL;
+}
+
+static void put_argument(struct text *t, const struct gt_domain_description *d, const struct gt_operation_info *info,
+			 unsigned arg, unsigned nargs, const uint64_t *args, const uint8_t *payload, uint32_t payload_bytes)
+{
+	const struct gt_argument_info *a = &info->args[arg];
+	const struct gt_type *type = &d->types[a->value_type];
+	struct gt_payload h;
+	const uint8_t *p;
+
+	if (a->how == GT_HOW_VALUE) {
+		put_value(t, type, args[arg]);
+		return;
+	}
+	p = payload_of(payload, payload_bytes, arg, &h);
+	if (!p) {
+		put_address(t, args[arg]);
+		return;
+	}
+	bool cut = h.flags & GT_PAYLOAD_TRUNCATED, more;
+
+	switch (a->how) {
+	case GT_HOW_STRING:
+	case GT_HOW_STRINGS:
+		more = a->how == GT_HOW_STRINGS && a->length_arg < nargs && args[a->length_arg] > 1;
+		if (more)
+			PUT(t, "[");
+		put_string(t, p, h.bytes);
+		if (cut)
+			PUT(t, "..");
+		if (more)
+			PUT(t, ", ..]");
+		return;
+	case GT_HOW_ARRAY:
+		put_array(t, type, p, h.bytes, cut);
+		return;
+	case GT_HOW_LIST: /* without the 0 at its end */
+		put_array(t, type, p, h.bytes - (cut || h.bytes < 8 ? 0 : 8), cut);
+		return;
+	case GT_HOW_STRUCT:
+		put_struct(t, d->types, type, p, h.bytes);
+		return;
+	case GT_HOW_PROPERTIES:
+		put_properties(t, d->types, type, p, h.bytes, cut);
+		return;
+	default:
+		put_bytes(t, p, h.bytes, cut);
+	}
+}
+
+static struct text begin(char *buffer, size_t size)
+{
+	/* one byte is kept for the end */
+	return (struct text){buffer, size ? buffer + size - 1 : buffer, 0};
+}
+
+static size_t finish(struct text *t, const char *buffer, size_t size)
+{
+	if (size)
+		*t->at = '\0';
+	return (size_t)(t->at - buffer) + t->beyond;
+}
+
+size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, const uint64_t *args, const uint8_t *payload,
+		      uint32_t payload_bytes, const char *separator)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+	const struct gt_domain_description *d = gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
+	unsigned nargs = GT_OP_NARGS(op);
+	size_t between = strlen(separator);
+	struct text t = begin(buffer, size);
+
+	(void)ret;
+	for (unsigned i = 0; i < nargs; i++) {
+		if (i)
+			put(&t, separator, between);
+		if (info && i < info->nargs) {
+			put(&t, info->args[i].name, info->args[i].name_bytes);
+			put_char(&t, '=');
+			put_argument(&t, d, info, i, nargs, args, payload, payload_bytes);
+		} else { /* a newer gputap knew more */
+			put_hex(&t, args[i]);
+		}
+	}
+	return finish(&t, buffer, size);
+}
+
+size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const uint64_t *args, const uint8_t *payload,
+		     uint32_t payload_bytes)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+	struct text t = begin(buffer, size);
+	unsigned nargs = GT_OP_NARGS(op);
+
+	if (arg < nargs && info && arg < info->nargs)
+		put_argument(&t, gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op)), info, arg, nargs, args, payload,
+			     payload_bytes);
+	else if (arg < nargs)
+		put_hex(&t, args[arg]);
+	return finish(&t, buffer, size);
+}

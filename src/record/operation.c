@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Lookup in the generated tables. Everything here is constant: no locks, any thread. */
+#include "record/describe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "generated/opencl_info.inc"
+
+static const struct gt_domain_description *const descriptions[GT_DOMAIN_COUNT] = {
+	[GT_DOMAIN_OPENCL] = &description_opencl,
+};
+
+static const struct {
+	const char *name, *text;
+} domains[GT_DOMAIN_COUNT] = {
+#define X(number, suffix, name, text) [GT_DOMAIN_##suffix] = {name, text},
+	GT_DOMAINS(X)
+#undef X
+};
+
+const struct gt_domain_description *gt_domain_description(enum gt_domain domain)
+{
+	return (unsigned)domain < GT_DOMAIN_COUNT ? descriptions[domain] : NULL;
+}
+
+const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t value)
+{
+	const struct gt_value_name *names = type->names;
+	size_t low = 0, high = type->name_count;
+
+	/* most enums count upwards from their first value without gaps */
+	if (high && (uint64_t)value - (uint64_t)names[0].value < high &&
+	    names[(uint64_t)value - (uint64_t)names[0].value].value == value)
+		return &names[(uint64_t)value - (uint64_t)names[0].value];
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (names[middle].value == value)
+			return &names[middle];
+		if (names[middle].value < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+const char *gt_domain_name(enum gt_domain domain)
+{
+	return (unsigned)domain < GT_DOMAIN_COUNT && domains[domain].name ? domains[domain].name : "unknown";
+}
+
+const char *gt_domain_text(enum gt_domain domain)
+{
+	return (unsigned)domain < GT_DOMAIN_COUNT && domains[domain].text ? domains[domain].text : "unknown";
+}
+
+enum gt_domain gt_domain_find(const char *name)
+{
+	for (unsigned i = 0; i < GT_DOMAIN_COUNT; i++)
+		if (domains[i].name && strcmp(domains[i].name, name) == 0)
+			return (enum gt_domain)i;
+	return GT_DOMAIN_NONE;
+}
+
+size_t gt_operation_count(enum gt_domain domain)
+{
+	const struct gt_domain_description *d = gt_domain_description(domain);
+
+	return d ? d->operation_count : 0;
+}
+
+const struct gt_operation_info *gt_operation(uint32_t op)
+{
+	const struct gt_domain_description *d = gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
+	uint32_t number = GT_OP_NUMBER(op);
+
+	return d && number < d->operation_count && d->operations[number].name ? &d->operations[number] : NULL;
+}
+
+const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const char *name)
+{
+	const struct gt_domain_description *d = gt_domain_description(domain);
+
+	for (size_t i = 0; d && i < d->operation_count; i++)
+		if (d->operations[i].name && strcmp(d->operations[i].name, name) == 0)
+			return &d->operations[i];
+	return NULL;
+}
+
+const char *gt_operation_name(uint32_t op)
+{
+	static _Thread_local char unknown[48];
+	const struct gt_operation_info *info = gt_operation(op);
+
+	if (info)
+		return info->name;
+	snprintf(unknown, sizeof unknown, "%s#%u", gt_domain_name((enum gt_domain)GT_OP_DOMAIN(op)), GT_OP_NUMBER(op));
+	return unknown;
+}
+
+bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+	int arg = info ? info->status_arg : -2;
+
+	if (arg == -2)
+		return false;
+	if (arg == -1) {
+		*status = (int32_t)ret;
+		return true;
+	}
+	if ((unsigned)arg < GT_OP_NARGS(op)) {
+		*status = (int32_t)args[arg];
+		return true;
+	}
+	/* Recorded without arguments: the status stands in for the NULL of a call that failed (record.h). */
+	*status = (int64_t)ret < 0 && (int64_t)ret >= INT32_MIN ? (int32_t)ret : 0;
+	return *status < 0 || ret != 0;
+}
+
+const char *gt_status_name(enum gt_domain domain, int32_t status)
+{
+	const struct gt_domain_description *d = gt_domain_description(domain);
+	const struct gt_value_name *name = d && d->status_type ? gt_value_name(&d->types[d->status_type], status) : NULL;
+
+	return name ? name->name : NULL;
+}
+
+#define NAME_OF(table, i) ((size_t)(i) < sizeof table / sizeof *table && table[i] ? table[i] : "unknown")
+
+const char *gt_operation_kind_name(enum gt_operation_kind kind)
+{
+	static const char *const names[GT_KIND_COUNT] = {
+		[GT_KIND_OTHER] = "other", [GT_KIND_LAUNCH] = "launch",
+		[GT_KIND_COPY] = "copy", [GT_KIND_SET] = "set",
+		[GT_KIND_ALLOCATION] = "allocation", [GT_KIND_FREE] = "free",
+		[GT_KIND_SYNCHRONISATION] = "synchronisation", [GT_KIND_MARKER] = "marker",
+	};
+
+	return NAME_OF(names, kind);
+}
+
+const char *gt_device_op_name(enum gt_device_op op)
+{
+	static const char *const names[GT_DEVICE_OP_COUNT] = {
+		[GT_DEVICE_KERNEL] = "kernel", [GT_DEVICE_READ] = "read",
+		[GT_DEVICE_WRITE] = "write", [GT_DEVICE_COPY] = "copy",
+		[GT_DEVICE_FILL] = "fill", [GT_DEVICE_MAP] = "map",
+		[GT_DEVICE_UNMAP] = "unmap", [GT_DEVICE_MIGRATE] = "migrate",
+		[GT_DEVICE_MARKER] = "marker", [GT_DEVICE_BARRIER] = "barrier",
+		[GT_DEVICE_COMMAND_BUFFER] = "command buffer", [GT_DEVICE_NATIVE] = "native",
+		[GT_DEVICE_OTHER] = "other",
+	};
+
+	return NAME_OF(names, op);
+}
+
+const char *gt_drop_reason_name(enum gt_drop_reason why)
+{
+	static const char *const names[GT_DROP_REASON_COUNT] = {
+		[GT_DROP_FULL] = "ring full", [GT_DROP_NESTED] = "in a signal handler",
+		[GT_DROP_POOL] = "too much in flight", [GT_DROP_RUNTIME] = "refused by the runtime",
+		[GT_DROP_TOO_LONG] = "too long", [GT_DROP_UNFINISHED] = "unfinished",
+		[GT_DROP_TORN] = "torn", [GT_DROP_OUTPUT] = "output full",
+	};
+
+	return NAME_OF(names, why);
+}
+
+const char *gt_event_code_name(enum gt_event_code code)
+{
+	static const char *const names[GT_EVENT_CODE_COUNT] = {
+		[GT_EVENT_LOSS] = "loss", [GT_EVENT_UNKNOWN_ENTRY] = "unknown entry point",
+		[GT_EVENT_CLOCK] = "clock", [GT_EVENT_NOT_TRACED] = "not traced",
+		[GT_EVENT_TABLE] = "table", [GT_EVENT_PROFILING] = "profiling refused",
+	};
+
+	return NAME_OF(names, code);
+}
