@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock/hostclock.h"
+
 /* One reading of every host clock, as near together as can be. */
 struct gt_clock_tuple {
 	uint64_t ticks;      /* of the session's host clock: TSC, or BOOTTIME ns */

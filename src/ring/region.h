@@ -27,14 +27,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "clock/hostclock.h"
 #include "record/record.h"
 
 #define GT_REGION_MAGIC UINT64_C(0x314e474552505447) /* "GTPREGN1" */
 #define GT_REGION_VERSION 1u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE 0u /* blocks count from 1 */
-
-enum gt_host_clock { GT_HOST_CLOCK_TSC = 1, GT_HOST_CLOCK_BOOTTIME = 2 };
 
 enum gt_slot_state {
 	GT_SLOT_FREE = 0,

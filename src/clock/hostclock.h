@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* Which clock host stamps are of. The numbers stand in shared memory and in captures. */
+#ifndef GPUTAP_CLOCK_HOSTCLOCK_H
+#define GPUTAP_CLOCK_HOSTCLOCK_H
+
+enum gt_host_clock { GT_HOST_CLOCK_TSC = 1, GT_HOST_CLOCK_BOOTTIME = 2 };
+
+#endif
