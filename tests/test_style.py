@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The house rules that scripts can check, and that those scripts find what they are for."""
+
+import subprocess
+
+import pytest
+
+
+def test_no_folder_includes_what_is_above_it(repo, run):
+    run([repo / "tools/check-order"])
+
+
+def test_files_keep_the_house_style(repo, run):
+    run([repo / "tools/check-style"])
+
+
+@pytest.mark.parametrize("file, include, complaint", [
+    ("src/util/x.c", '"core/tap.h"', "src/util must not include core/tap.h"),
+    ("src/core/x.h", '"util/../collector/collector.h"', None),
+    ("src/core/y.h", '"collector/collector.h"', "src/core must not include collector/collector.h"),
+    ("src/export/x.c", '"core/thread.h"', "src/export must not include core/thread.h"),
+    ("src/ring/x.c", "<sqlite3.h>", "sqlite3.h belongs only in src/export"),
+    ("src/export/y.c", "<sqlite3.h>", None),
+    ("cli/x.c", '"export/export.h"', None),
+    ("src/new/x.c", '"util/error.h"', "folder is not in the order"),
+])
+def test_check_order_tells_a_broken_order(repo, run, work, file, include, complaint):
+    (work / file).parent.mkdir(parents=True)
+    (work / file).write_text(f"#include {include}\n")
+    result = run([repo / "tools/check-order", work], status=1 if complaint else 0)
+    assert (complaint or "") in result.out
+
+
+SPDX = "/* SPDX-License-Identifier: MIT */\n"
+
+
+@pytest.mark.parametrize("file, text, complaint", [
+    ("src/a.c", "int a;\n", "a.c:1: no SPDX-License-Identifier: MIT"),
+    ("src/a.c", SPDX + "int a;  \n", "a.c:2: white space"),
+    ("src/a.c", SPDX + "/* TO" + "DO: later */\n", "the one tag"),
+    ("src/a.c", SPDX + "/* NEEDS" + "WORK */\n", "needs a reason"),
+    ("src/a.c", SPDX + "/* NEEDS" + "WORK: no device here has it */\n", None),
+    ("src/a.c", SPDX + '#define A "/wo' + 'rk/main"\n', "path of one machine"),
+    ("src/a.c", SPDX + "void f(void)\n{\n" + "\tx();\n" * 150 + "}\n", "function of 153 lines"),
+    ("src/a.c", SPDX + "void f(void)\n{\n" + "\tx();\n" * 100 + "}\n", None),
+    ("src/a.c", SPDX + "int a;\n" * 1500, "1501 lines, 1500 at most"),
+    ("a.py", "# SPDX-License-Identifier: MIT\ndef f():\n" + "    x()\n" * 150, "function of 151 lines"),
+    ("src/a.c", SPDX + "int a; /*" + "x" * 160 + "*/\n", "columns, 160 at most"),
+])
+def test_check_style_tells_a_broken_rule(repo, run, work, file, text, complaint):
+    subprocess.run(["git", "init", "-q", work], check=True)
+    (work / file).parent.mkdir(parents=True, exist_ok=True)
+    (work / file).write_text(text)
+    result = run([repo / "tools/check-style", work], status=1 if complaint else 0)
+    assert (complaint or "") in result.out
+
+
+def test_check_style_tells_two_files_of_one_name(repo, run, work):
+    subprocess.run(["git", "init", "-q", work], check=True)
+    for folder in ("src/a", "src/b"):
+        (work / folder).mkdir(parents=True)
+        (work / folder / "same.c").write_text(SPDX)
+    assert "src/a/same.c has the same name" in run([repo / "tools/check-style", work], status=1).out
