@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Device activity of OpenCL: what its files share.
+ *
+ *   activity_map.c        handle -> object, memory, locks that survive a fork
+ *   activity_object.c     devices, contexts and kernels as records name them
+ *   activity_queue.c      queues: profiling forced on, and hidden from the program
+ *   activity_event.c      events: our references and the forced profiling hidden from the program
+ *   activity_work.c       work in flight, and the harvest of what has completed
+ *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
+ *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three lines each
+ *   activity_commands.c   command buffers
+ *   activity_extension.c  functions that a program asks for by name
+ *
+ * How completion is noticed: every command gets an event, ours when the program wants none, and stands in
+ * its queue's list until somebody finds it completed: a later enqueue (in batches), clFinish and its like, or the
+ * helper thread. Not by clSetEventCallback(): PoCL never calls it for a command that failed, the callbacks run in
+ * the driver's threads and with its locks' order, on NVIDIA they cost a thread switch each, and the program's own
+ * callbacks would be called among ours.
+ *
+ * Locks are held for a few instructions and never around a call of the runtime that may run the program's code (an
+ * event's release can end a context, whose destructor callback is the program's). */
+#ifndef GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
+#define GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/emit.h"
+#include "core/tap.h"
+#include "generated/opencl_ops.h"
+#include "generated/opencl_wraps.h"
+
+/* A core function of the runtime below us. */
+#define GT_CL(table, f) ((__typeof__(&f))(table)->taps[GT_OPENCL_INDEX_##f].real)
+/* The function that is being wrapped. */
+#define GT_CL_REAL(call, f) ((gt_opencl_##f##_fn *)(call)->tap->real)
+
+/* A call that nobody asked to record may still have to be looked at. */
+static inline struct gt_thread *gt_cl_thread(const struct gt_call *call)
+{
+	return call->thread ? call->thread : gt_thread_get();
+}
+
+/* Locks, memory, maps (activity_map.c) -------------------------------------- */
+
+/* Holds the epoch of the image that took it, so that one that a fork left taken is seen to be stale. */
+struct gt_cl_lock {
+	_Atomic uint32_t owner;
+};
+
+enum gt_cl_lock_result {
+	GT_CL_LOCK_FAILED = 0, /* a signal handler in the holder, or a stopped holder: go on without */
+	GT_CL_LOCK_TAKEN,
+	GT_CL_LOCK_STALE, /* taken, but what it guards was left half done by another image: reset it */
+};
+
+enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch);
+
+static inline enum gt_cl_lock_result gt_cl_lock(struct gt_cl_lock *lock, uint32_t epoch)
+{
+	uint32_t nobody = 0;
+
+	if (gt_likely(atomic_compare_exchange_strong_explicit(&lock->owner, &nobody, epoch, memory_order_acquire,
+							      memory_order_relaxed)))
+		return GT_CL_LOCK_TAKEN;
+	return gt_cl_lock_slow(lock, epoch);
+}
+
+static inline void gt_cl_unlock(struct gt_cl_lock *lock)
+{
+	atomic_store_explicit(&lock->owner, 0, memory_order_release);
+}
+
+/* Zeroed memory that is never given back. NULL: none. Preserves errno. */
+void *gt_cl_alloc(uint32_t epoch, size_t bytes);
+
+/* First member of everything that a handle leads to. Never freed: a handle that is used again finds it again. */
+struct gt_cl_node {
+	struct gt_cl_node *next;
+	const void *handle;
+};
+
+struct gt_cl_map {
+	unsigned bits;
+	_Atomic(struct gt_cl_node *) *buckets; /* 1 << bits */
+};
+
+#define GT_CL_MAP(map, log2)                                             \
+	static _Atomic(struct gt_cl_node *) map##_buckets[1u << (log2)]; \
+	static struct gt_cl_map map = {(log2), map##_buckets}
+
+/* Lock-free. */
+static inline void *gt_cl_map_find(const struct gt_cl_map *map, const void *handle)
+{
+	size_t bucket = (uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - map->bits);
+	struct gt_cl_node *n = atomic_load_explicit(&map->buckets[bucket], memory_order_acquire);
+
+	while (n && n->handle != handle)
+		n = n->next;
+	return n;
+}
+
+/* Lock-free; of two for one handle the later one is found. */
+void gt_cl_map_add(struct gt_cl_map *map, struct gt_cl_node *node, const void *handle);
+
+/* Devices, contexts, kernels (activity_object.c) ---------------------------- */
+
+struct gt_cl_device {
+	struct gt_cl_node node;
+	uint64_t number;
+	_Atomic uint32_t epoch; /* image that has its object record; 0: none */
+	_Atomic uint32_t fresh; /* the handle was created again: look at its properties anew */
+	unsigned version;       /* 102 for OpenCL 1.2 */
+	bool timer;             /* clGetDeviceAndHostTimer() works */
+	_Atomic uint64_t clock_read; /* ticks of the last reading */
+	const struct gt_table *table;
+	struct gt_cl_device *next; /* list of all */
+};
+
+/* The table with the core functions: extension functions' calls may come with another one. */
+const struct gt_table *gt_cl_table(const struct gt_call *call);
+
+/* The device's entry with its record written. NULL: no memory, or @device is none. */
+struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t, cl_device_id device);
+/* One reading of its clock. */
+void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
+struct gt_cl_device *gt_cl_devices(void);
+
+/* The context's number, its record written. 0: none. */
+uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context context);
+
+/* String id of the kernel's name; 0: not known. */
+uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
+
+/* Queues (activity_queue.c) ------------------------------------------------- */
+
+enum { GT_CL_PROPERTIES_MAX = 32 };
+
+struct gt_cl_pending {
+	struct gt_cl_pending *next; /* gt_cl_queue.first, .free */
+	cl_event event;             /* one reference is ours */
+	struct gt_record_device record;
+};
+
+struct gt_cl_queue {
+	struct gt_cl_node node;
+	const struct gt_table *table;
+	struct gt_cl_queue *next; /* list of all, never shorter */
+	struct gt_cl_device *device;
+	cl_context context;
+	uint64_t number;
+	_Atomic uint32_t written; /* image that has its object record */
+	_Atomic uint32_t epoch;   /* image whose work is in the lists */
+	bool forced;             /* profiling is on, and the program did not ask for it */
+	bool out_of_order;
+	bool untimed;            /* its events have no times */
+	uint8_t list_count;      /* what the program gave to ..WithProperties; 0: NULL, or another function */
+	cl_command_queue_properties asked; /* as the program wants to see them */
+	cl_queue_properties list[GT_CL_PROPERTIES_MAX];
+
+	/* work in flight */
+	_Alignas(64) struct gt_cl_lock lock;
+	_Atomic uint32_t count;             /* pending, also those in a harvester's hands */
+	uint32_t taken;                     /* of these, in a harvester's hands */
+	uint32_t look;                      /* an enqueue that makes `count` this high harvests */
+	uint32_t free_count;
+	struct gt_cl_pending *first, **last; /* in order of submission */
+	struct gt_cl_pending *free;
+};
+
+/* The queue's entry as it is; NULL: created while nothing was recorded. */
+struct gt_cl_queue *gt_cl_queue_find(cl_command_queue queue);
+/* The same, made when it is not there yet. */
+struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue queue);
+struct gt_cl_queue *gt_cl_queues(void);
+
+/* Work (activity_work.c, activity_helper.c) --------------------------------- */
+
+/* A command on its way into a queue. */
+struct gt_cl_work {
+	struct gt_record_device record;
+	cl_event event;   /* what the runtime gave */
+	cl_event *wanted; /* where the program wants it; NULL: it does not */
+};
+
+#define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
+extern const char gt_cl_no_event;
+
+/* What to give to the runtime as `event`. */
+static inline cl_event *gt_cl_event(const struct gt_call *call, struct gt_cl_work *w, cl_event *event)
+{
+	if (gt_unlikely(!call->thread))
+		return event;
+	w->event = GT_CL_NO_EVENT; /* what the runtime leaves untouched stays untouched for the program */
+	w->wanted = event;
+	return &w->event;
+}
+
+/**
+ * gt_cl_follow() - the other half of gt_cl_event(), after the real call
+ * @blocking: the call has waited for the command
+ * Return: @ret
+ */
+cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, bool blocking,
+		    struct gt_cl_work *w, cl_int ret);
+
+/**
+ * gt_cl_harvest() - record and let go what has completed, of one queue
+ * @limit: look at so many at most
+ * Return: how many were done. Does nothing inside gputap's own calls.
+ */
+uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit);
+
+/* With the queue's lock held so that no reference comes or goes: gputap's own references of an event. *locked says
+ * whether the lock is held; gt_cl_unlock() it after the query that the answer is for. */
+uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked);
+
+/* Entries for work in flight, ready for use: make sure that there are some. The helper does, so that launches need not. */
+void gt_cl_spare_grow(uint32_t epoch);
+
+/* Work was put into an empty queue: have somebody look after it. */
+void gt_cl_helper_want(struct gt_thread *t);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The helper thread: harvests what no call of the program comes by to harvest, keeps entries ready, reads device clocks.
+ * And the end of the process: what has completed by then is recorded, nothing is waited for.
+ *
+ *   busy   something in flight: looks every millisecond, less often while nothing completes
+ *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
+ *
+ * It is started by the first command that is enqueued, with all signals blocked. Without it (no thread to be had) the
+ * program's own calls harvest. After the end of the process has begun it calls the runtime no more: runtimes take
+ * themselves apart in their own exit handlers, which run after ours, because ours was registered later.
+ * Never here: waiting for the device. */
+#include "runtime/opencl/activity.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+
+enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20 };
+
+static struct {
+	_Atomic uint32_t epoch;	  /* image that has a helper, or tried to */
+	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without end */
+	_Atomic uint32_t at_work; /* inside look() */
+	_Atomic uint32_t over;	  /* the process is ending */
+} helper;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+static void nap(uint64_t ns)
+{
+	const struct timespec t = {(time_t)(ns / (1000 * MS)), (long)(ns % (1000 * MS))};
+
+	syscall(SYS_nanosleep, &t, NULL);
+}
+
+/* One round over all queues. Return: commands that are still in flight; *done: how many were harvested. */
+static uint32_t look(uint32_t *done)
+{
+	uint32_t left = 0;
+
+	*done = 0;
+	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next) {
+		*done += gt_cl_harvest(q, UINT32_MAX);
+		left += atomic_load_explicit(&q->count, memory_order_relaxed);
+	}
+	return left;
+}
+
+static void read_clocks(struct gt_thread *t)
+{
+	for (struct gt_cl_device *d = gt_cl_devices(); d; d = d->next)
+		if (d->timer && d->number)
+			gt_cl_device_clock(d, t);
+}
+
+/* Wait for work. */
+static void sleep_until_wanted(void)
+{
+	uint32_t done;
+
+	atomic_store_explicit(&helper.asleep, 1, memory_order_seq_cst);
+	if (look(&done) == 0)
+		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
+}
+
+static void *run(void *arg)
+{
+	uint32_t epoch = (uint32_t)(uintptr_t)arg, left, done, idle = 0;
+	uint64_t step = MS, clocks_at = now_ns();
+
+	while (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+		struct gt_thread *t = gt_thread_get();
+
+		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
+		if (atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+			atomic_store_explicit(&helper.at_work, 0, memory_order_release);
+			break;
+		}
+		left = look(&done);
+		if (t && left && now_ns() - clocks_at >= 1000 * MS) {
+			read_clocks(t);
+			clocks_at = now_ns();
+		}
+		gt_cl_spare_grow(epoch);
+		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
+		if (!t && !left)
+			return NULL; /* recording is over and nothing is held */
+		step = done ? MS : step < 16 * MS ? step * 2 : step;
+		idle = left || done ? 0 : idle + 1;
+		if (idle > IDLE_LOOKS) {
+			sleep_until_wanted();
+			idle = 0;
+			step = MS;
+		}
+		nap(step);
+	}
+	return NULL;
+}
+
+/* Let the helper leave the runtime, then record what is done. The program may still go on with OpenCL after this,
+ * in exit handlers that were registered earlier: its own calls harvest then. */
+static void at_end(void)
+{
+	uint32_t done;
+
+	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
+	for (unsigned i = 0; i < 100 && atomic_load_explicit(&helper.at_work, memory_order_seq_cst); i++)
+		nap(MS / 2);
+	look(&done);
+}
+
+static void start(uint32_t epoch)
+{
+	static _Atomic uint32_t registered;
+	sigset_t all, old;
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) { /* a fork's child inherits them */
+		atexit(at_end);
+		at_quick_exit(at_end);
+	}
+	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
+	atomic_store_explicit(&helper.at_work, 0, memory_order_relaxed);
+	atomic_store_explicit(&helper.over, 0, memory_order_relaxed);
+	if (pthread_attr_init(&attr))
+		return;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (pthread_create(&thread, &attr, run, (void *)(uintptr_t)epoch) == 0)
+		pthread_setname_np(thread, "gputap");
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+void gt_cl_helper_want(struct gt_thread *t)
+{
+	uint32_t known = atomic_load_explicit(&helper.epoch, memory_order_relaxed);
+	int saved = errno;
+
+	if (gt_unlikely(known != t->epoch) && !(known && helper.over) &&
+	    atomic_compare_exchange_strong_explicit(&helper.epoch, &known, t->epoch, memory_order_relaxed, memory_order_relaxed))
+		start(t->epoch);
+	atomic_thread_fence(memory_order_seq_cst); /* the count that the caller raised, against `asleep` */
+	if (gt_unlikely(atomic_load_explicit(&helper.asleep, memory_order_relaxed))) {
+		atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
+		syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	}
+	errno = saved;
+}

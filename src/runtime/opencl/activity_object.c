@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices, contexts and kernels as records name them.
+ *
+ * A handle that is created again gets a new number (devices that are no sub-devices excepted: they live as long as
+ * the runtime). Kernels have no object record: the string id of their name goes into each launch's record.
+ * Properties are asked from the runtime once per object, when the first queue of a device is created. */
+#include "runtime/opencl/activity.h"
+
+#include <CL/cl_ext.h>
+#include <string.h>
+
+#ifndef CL_DEVICE_UUID_KHR
+#define CL_DEVICE_UUID_KHR 0x106A
+#endif
+enum { DEVICE_PCI_KHR = 0x410F, DEVICE_PCI_BUS_NV = 0x4008, DEVICE_PCI_SLOT_NV = 0x4009, DEVICE_PCI_DOMAIN_NV = 0x400A };
+
+struct context {
+	struct gt_cl_node node;
+	_Atomic uint64_t number;
+	_Atomic uint32_t epoch;
+};
+
+struct kernel {
+	struct gt_cl_node node;
+	_Atomic uint32_t name; /* string id; 0: ask the runtime when it is launched */
+};
+
+GT_CL_MAP(devices, 8);
+GT_CL_MAP(contexts, 8);
+GT_CL_MAP(kernels, 12);
+static _Atomic(struct gt_cl_device *) all_devices;
+static _Atomic(const struct gt_table *) core_table;
+
+const struct gt_table *gt_cl_table(const struct gt_call *call)
+{
+	const struct gt_table *known;
+
+	if (gt_likely(call->table->taps[GT_OPENCL_INDEX_clGetEventInfo].real != NULL)) {
+		if (atomic_load_explicit(&core_table, memory_order_relaxed) != call->table)
+			atomic_store_explicit(&core_table, call->table, memory_order_relaxed);
+		return call->table;
+	}
+	known = atomic_load_explicit(&core_table, memory_order_relaxed);
+	return known ? known : call->table;
+}
+
+/* Devices ------------------------------------------------------------------- */
+
+static void add_string(const struct gt_table *table, struct gt_text *text, cl_device_id d, cl_device_info what, const char *key)
+{
+	char value[512];
+	size_t bytes = 0;
+
+	if (GT_CL(table, clGetDeviceInfo)(d, what, sizeof value, value, &bytes) == CL_SUCCESS && bytes > 1 &&
+	    bytes <= sizeof value)
+		gt_text_add_bytes(text, key, value, strnlen(value, bytes));
+}
+
+static void add_type(const struct gt_table *table, struct gt_text *text, cl_device_id d)
+{
+	cl_device_type type = 0;
+
+	if (GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS)
+		gt_text_add(text, "type", type & CL_DEVICE_TYPE_GPU	    ? "gpu"
+					  : type & CL_DEVICE_TYPE_CPU	    ? "cpu"
+					  : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+									      : "other");
+}
+
+static char *put_hex(char *p, unsigned value, unsigned digits)
+{
+	while (digits-- > 0)
+		*p++ = "0123456789abcdef"[value >> (4 * digits) & 15];
+	return p;
+}
+
+/* 300 for "OpenCL 3.0 PoCL ..". A driver's table may end before functions of later versions. */
+static unsigned device_version(const struct gt_table *table, cl_device_id d)
+{
+	char v[128] = "";
+
+	if (GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_VERSION, sizeof v, v, NULL) != CL_SUCCESS ||
+	    strncmp(v, "OpenCL ", 7) != 0 || v[7] < '1' || v[7] > '9' || v[8] != '.' || v[9] < '0' || v[9] > '9')
+		return 100;
+	return (unsigned)(v[7] - '0') * 100 + (unsigned)(v[9] - '0');
+}
+
+/* "0000:3b:00.0", from whichever query the runtime knows. */
+static void add_pci(const struct gt_table *table, struct gt_text *text, cl_device_id d)
+{
+	struct {
+		cl_uint domain, bus, device, function;
+	} pci = {0, 0, 0, 0};
+	cl_uint slot = 0;
+	char where[16], *p = where;
+
+	if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_KHR, sizeof pci, &pci, NULL) != CL_SUCCESS) {
+		if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_BUS_NV, sizeof pci.bus, &pci.bus, NULL) != CL_SUCCESS ||
+		    GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_SLOT_NV, sizeof slot, &slot, NULL) != CL_SUCCESS)
+			return;
+		if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_DOMAIN_NV, sizeof pci.domain, &pci.domain, NULL) != CL_SUCCESS)
+			pci.domain = 0;
+		pci.device = slot >> 3;
+		pci.function = slot & 7;
+	}
+	p = put_hex(p, pci.domain, 4);
+	*p++ = ':';
+	p = put_hex(p, pci.bus, 2);
+	*p++ = ':';
+	p = put_hex(p, pci.device, 2);
+	*p++ = '.';
+	p = put_hex(p, pci.function, 1);
+	gt_text_add_bytes(text, "pci", where, (size_t)(p - where));
+}
+
+static void add_uuid(const struct gt_table *table, struct gt_text *text, cl_device_id d)
+{
+	unsigned char uuid[16];
+	size_t bytes = 0;
+
+	if (GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, &bytes) == CL_SUCCESS &&
+	    bytes == sizeof uuid)
+		gt_text_add_hex(text, "uuid", uuid, sizeof uuid);
+}
+
+void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
+{
+	cl_ulong device = 0, host = 0;
+	uint64_t before, after;
+	cl_int ret;
+
+	if (!d->timer)
+		return;
+	gt_internal_enter();
+	before = gt_ticks();
+	ret = GT_CL(d->table, clGetDeviceAndHostTimer)((cl_device_id)(uintptr_t)d->node.handle, &device, &host);
+	after = gt_ticks();
+	gt_internal_leave();
+	if (ret != CL_SUCCESS || device == 0) {
+		d->timer = false;
+		return;
+	}
+	atomic_store_explicit(&d->clock_read, after, memory_order_relaxed);
+	gt_clock_write(t, (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before, after, device, host);
+}
+
+static void write_device(struct gt_cl_device *d, struct gt_thread *t, uint64_t parent)
+{
+	cl_device_id id = (cl_device_id)(uintptr_t)d->node.handle;
+	const struct gt_table *table = d->table;
+	struct gt_text text = {0};
+
+	add_string(table, &text, id, CL_DEVICE_NAME, "name");
+	add_string(table, &text, id, CL_DEVICE_VENDOR, "vendor");
+	add_string(table, &text, id, CL_DEVICE_VERSION, "version");
+	add_string(table, &text, id, CL_DRIVER_VERSION, "driver");
+	add_type(table, &text, id);
+	add_pci(table, &text, id);
+	add_uuid(table, &text, id);
+	if (d->timer)
+		gt_text_add(&text, "clock", "timer");
+	if (gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_OPENCL, d->number, (uintptr_t)id, parent, &text))
+		atomic_store_explicit(&d->epoch, t->epoch, memory_order_release);
+}
+
+struct gt_cl_device *gt_cl_devices(void)
+{
+	return atomic_load_explicit(&all_devices, memory_order_acquire);
+}
+
+static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
+{
+	struct gt_cl_device *d = gt_cl_alloc(t->epoch, sizeof *d), *first;
+
+	if (!d)
+		return NULL;
+	d->table = table;
+	d->fresh = 1;
+	gt_cl_map_add(&devices, &d->node, id);
+	first = atomic_load_explicit(&all_devices, memory_order_relaxed);
+	do {
+		d->next = first;
+	} while (!atomic_compare_exchange_weak_explicit(&all_devices, &first, d, memory_order_release, memory_order_relaxed));
+	return d;
+}
+
+struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
+{
+	struct gt_cl_device *d = gt_cl_map_find(&devices, id), *root;
+	cl_device_id parent = NULL;
+
+	if (!t || !id || (!d && !(d = add_device(table, t, id))))
+		return d;
+	if (gt_likely(!d->fresh && atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch))
+		return d;
+	gt_internal_enter();
+	if (atomic_exchange_explicit(&d->fresh, 0, memory_order_acq_rel)) {
+		d->number = gt_object_number(GT_OBJECT_DEVICE);
+		d->version = device_version(table, id);
+		d->timer = d->version >= 201 && GT_CL(table, clGetDeviceAndHostTimer) != NULL;
+		gt_cl_device_clock(d, NULL); /* does it work? */
+	}
+	if (GT_CL(table, clGetDeviceInfo)(id, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL) != CL_SUCCESS)
+		parent = NULL;
+	root = parent && parent != id ? gt_cl_device_get(table, t, parent) : NULL;
+	write_device(d, t, root ? root->number : 0);
+	gt_internal_leave();
+	return d;
+}
+
+/* A sub-device's handle may be one that was released before. */
+static void created_again(const cl_device_id *ids, cl_uint count)
+{
+	for (cl_uint i = 0; i < count; i++) {
+		struct gt_cl_device *d = gt_cl_map_find(&devices, ids[i]);
+
+		if (d)
+			atomic_store_explicit(&d->fresh, 1, memory_order_release);
+	}
+}
+
+cl_int gt_opencl_wrap_clCreateSubDevices(const struct gt_call *call, cl_device_id in_device,
+					 const cl_device_partition_property *properties, cl_uint num_entries,
+					 cl_device_id *out_devices, cl_uint *num_devices)
+{
+	cl_uint own = 0, *count = num_devices ? num_devices : &own;
+	cl_int ret = GT_CL_REAL(call, clCreateSubDevices)(in_device, properties, num_entries, out_devices,
+							 out_devices ? count : num_devices);
+
+	if (ret == CL_SUCCESS && out_devices)
+		created_again(out_devices, *count < num_entries ? *count : num_entries);
+	return ret;
+}
+
+/* Contexts ------------------------------------------------------------------ */
+
+static struct context *add_context(struct gt_thread *t, cl_context handle)
+{
+	struct context *c = gt_cl_alloc(t->epoch, sizeof *c);
+
+	if (c)
+		gt_cl_map_add(&contexts, &c->node, handle);
+	return c;
+}
+
+static void add_devices(const struct gt_table *table, struct gt_thread *t, struct gt_text *text, cl_context handle)
+{
+	cl_device_id ids[32];
+	char list[32 * 8], *p = list;
+	size_t bytes = 0;
+
+	if (GT_CL(table, clGetContextInfo)(handle, CL_CONTEXT_DEVICES, sizeof ids, ids, &bytes) != CL_SUCCESS || bytes > sizeof ids)
+		return;
+	for (size_t i = 0; i < bytes / sizeof ids[0]; i++) {
+		struct gt_cl_device *d = gt_cl_device_get(table, t, ids[i]);
+		uint64_t n = d ? d->number : 0, unit = 1;
+
+		while (n / unit >= 10 && unit < 100000)
+			unit *= 10;
+		if (i)
+			*p++ = ' ';
+		for (; unit; unit /= 10)
+			*p++ = (char)('0' + n / unit % 10);
+	}
+	gt_text_add_bytes(text, "devices", list, (size_t)(p - list));
+}
+
+uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context handle)
+{
+	struct context *c = gt_cl_map_find(&contexts, handle);
+	struct gt_text text = {0};
+
+	if (!t || !handle || (!c && !(c = add_context(t, handle))))
+		return 0;
+	if (c->number && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch)
+		return c->number;
+	if (!c->number)
+		c->number = gt_object_number(GT_OBJECT_CONTEXT);
+	gt_internal_enter();
+	add_devices(table, t, &text, handle);
+	gt_internal_leave();
+	if (gt_object_write(t, GT_OBJECT_CONTEXT, GT_DOMAIN_OPENCL, c->number, (uintptr_t)handle, 0, &text))
+		atomic_store_explicit(&c->epoch, t->epoch, memory_order_release);
+	return c->number;
+}
+
+/* What stood under this handle is gone. */
+static void context_created(const struct gt_call *call, cl_context handle)
+{
+	struct context *c = gt_cl_map_find(&contexts, handle);
+
+	if (!handle)
+		return;
+	if (c)
+		atomic_store_explicit(&c->number, 0, memory_order_relaxed);
+	gt_cl_context_number(gt_cl_table(call), gt_cl_thread(call), handle);
+}
+
+cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call, const cl_context_properties *properties,
+					  cl_uint num_devices, const cl_device_id *device_list,
+					  gt_cl_context_notify pfn_notify, void *user_data, cl_int *errcode_ret)
+{
+	cl_context c = GT_CL_REAL(call, clCreateContext)(properties, num_devices, device_list, pfn_notify, user_data, errcode_ret);
+
+	context_created(call, c);
+	return c;
+}
+
+cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call, const cl_context_properties *properties,
+						  cl_device_type device_type, gt_cl_context_notify pfn_notify,
+						  void *user_data, cl_int *errcode_ret)
+{
+	cl_context c = GT_CL_REAL(call, clCreateContextFromType)(properties, device_type, pfn_notify, user_data, errcode_ret);
+
+	context_created(call, c);
+	return c;
+}
+
+/* Kernels ------------------------------------------------------------------- */
+
+static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
+{
+	char name[2048];
+	size_t bytes = 0;
+	uint32_t id = 0;
+	cl_int ret;
+
+	gt_internal_enter();
+	ret = GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, &bytes);
+	if (ret == CL_SUCCESS && bytes > 0 && bytes <= sizeof name) {
+		id = gt_string_id(t, name, strnlen(name, bytes));
+	} else if (GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &bytes) == CL_SUCCESS &&
+		   bytes > sizeof name && bytes <= 1 << 20) {
+		char *longer = gt_cl_alloc(t->epoch, bytes); /* once per such kernel */
+
+		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes, longer, NULL) == CL_SUCCESS)
+			id = gt_string_id(t, longer, strnlen(longer, bytes));
+	}
+	gt_internal_leave();
+	return id;
+}
+
+static struct kernel *kernel_get(struct gt_thread *t, cl_kernel handle)
+{
+	struct kernel *k = gt_cl_map_find(&kernels, handle);
+
+	if (!k && t && (k = gt_cl_alloc(t->epoch, sizeof *k)))
+		gt_cl_map_add(&kernels, &k->node, handle);
+	return k;
+}
+
+uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
+{
+	struct kernel *k = gt_cl_map_find(&kernels, handle);
+	uint32_t name = k ? atomic_load_explicit(&k->name, memory_order_relaxed) : 0;
+
+	if (gt_likely(name != 0))
+		return name;
+	name = ask_name(table, t, handle);
+	k = kernel_get(t, handle);
+	if (k)
+		atomic_store_explicit(&k->name, name, memory_order_relaxed);
+	return name;
+}
+
+/* A name of 0 makes the first launch ask. */
+static void kernel_created(struct gt_thread *t, cl_kernel handle, uint32_t name)
+{
+	struct kernel *k = handle ? (t ? kernel_get(t, handle) : gt_cl_map_find(&kernels, handle)) : NULL;
+
+	if (k)
+		atomic_store_explicit(&k->name, name, memory_order_relaxed);
+}
+
+cl_kernel gt_opencl_wrap_clCreateKernel(const struct gt_call *call, cl_program program, const char *kernel_name, cl_int *errcode_ret)
+{
+	cl_kernel k = GT_CL_REAL(call, clCreateKernel)(program, kernel_name, errcode_ret);
+
+	if (k)
+		kernel_created(call->thread, k, gt_string_id(call->thread, kernel_name, strlen(kernel_name)));
+	return k;
+}
+
+cl_int gt_opencl_wrap_clCreateKernelsInProgram(const struct gt_call *call, cl_program program, cl_uint num_kernels,
+					       cl_kernel *list, cl_uint *num_kernels_ret)
+{
+	cl_uint own = 0, *count = num_kernels_ret ? num_kernels_ret : &own;
+	cl_int ret = GT_CL_REAL(call, clCreateKernelsInProgram)(program, num_kernels, list, list ? count : num_kernels_ret);
+
+	for (cl_uint i = 0; ret == CL_SUCCESS && list && i < *count && i < num_kernels; i++)
+		kernel_created(call->thread, list[i], 0);
+	return ret;
+}
+
+cl_kernel gt_opencl_wrap_clCloneKernel(const struct gt_call *call, cl_kernel source, cl_int *errcode_ret)
+{
+	cl_kernel k = GT_CL_REAL(call, clCloneKernel)(source, errcode_ret);
+
+	kernel_created(call->thread, k, 0);
+	return k;
+}

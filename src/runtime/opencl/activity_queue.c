@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Queues: profiling is forced on where the program did not ask for it, and the program cannot tell.
+ *
+ * The runtime gets the program's properties with CL_QUEUE_PROFILING_ENABLE added; if it refuses, it gets them as
+ * they were, so that every error is its own answer to the program's own arguments. Queues on the device are left
+ * alone. What clGetCommandQueueInfo() says about properties is what the program asked for.
+ *
+ * A queue's entry is found by its handle and is used again when the handle is; commands of the old queue that are
+ * still in its list carry the old queue's number. */
+#include "runtime/opencl/activity.h"
+
+#include <string.h>
+
+GT_CL_MAP(queues, 10);
+static _Atomic(struct gt_cl_queue *) all_queues;
+
+struct gt_cl_queue *gt_cl_queues(void)
+{
+	return atomic_load_explicit(&all_queues, memory_order_acquire);
+}
+
+struct gt_cl_queue *gt_cl_queue_find(cl_command_queue handle)
+{
+	return gt_cl_map_find(&queues, handle);
+}
+
+static struct gt_cl_queue *add_queue(struct gt_thread *t, cl_command_queue handle)
+{
+	struct gt_cl_queue *q = gt_cl_alloc(t->epoch, sizeof *q), *first;
+
+	if (!q)
+		return NULL;
+	q->last = &q->first;
+	gt_cl_map_add(&queues, &q->node, handle);
+	first = atomic_load_explicit(&all_queues, memory_order_relaxed);
+	do {
+		q->next = first;
+	} while (!atomic_compare_exchange_weak_explicit(&all_queues, &first, q, memory_order_release, memory_order_relaxed));
+	return q;
+}
+
+/* Properties in words, for those who read the capture. */
+static void write_queue(struct gt_cl_queue *q, struct gt_thread *t)
+{
+	struct gt_text text = {0};
+	uint64_t context = gt_cl_context_number(q->table, t, q->context);
+
+	gt_text_add(&text, "properties",
+		    q->asked & CL_QUEUE_ON_DEVICE			? "on_device"
+		    : q->out_of_order && q->asked & CL_QUEUE_PROFILING_ENABLE ? "out_of_order profiling"
+		    : q->out_of_order					? "out_of_order"
+		    : q->asked & CL_QUEUE_PROFILING_ENABLE		? "profiling"
+									: "");
+	gt_text_add(&text, "profiling", q->forced ? "forced" : q->untimed ? "off" : "asked");
+	gt_text_add_number(&text, "context", context);
+	if (gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_OPENCL, q->number, (uintptr_t)q->node.handle,
+			    q->device ? q->device->number : 0, &text))
+		atomic_store_explicit(&q->written, t->epoch, memory_order_release);
+}
+
+/* Work that a fork left in the lists belongs to the parent. */
+static void adopt(struct gt_cl_queue *q, struct gt_thread *t)
+{
+	if (gt_cl_lock(&q->lock, t->epoch) == GT_CL_LOCK_FAILED)
+		return;
+	q->first = q->free = NULL;
+	q->last = &q->first;
+	q->taken = q->look = q->free_count = 0;
+	atomic_store_explicit(&q->count, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->epoch, t->epoch, memory_order_release);
+	gt_cl_unlock(&q->lock);
+}
+
+/* A queue that was created without us looking: what the runtime says is what the program asked for. */
+static void learn(struct gt_cl_queue *q, const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
+{
+	cl_device_id device = NULL;
+
+	q->table = table;
+	q->forced = false;
+	q->list_count = 0;
+	if (GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL) == CL_SUCCESS)
+		q->device = gt_cl_device_get(table, t, device);
+	GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_CONTEXT, sizeof q->context, &q->context, NULL);
+	GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_PROPERTIES, sizeof q->asked, &q->asked, NULL);
+	q->out_of_order = q->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	q->untimed = !(q->asked & CL_QUEUE_PROFILING_ENABLE);
+	q->number = gt_object_number(GT_OBJECT_QUEUE);
+}
+
+struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
+{
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+
+	if (gt_likely(q && atomic_load_explicit(&q->written, memory_order_acquire) == t->epoch))
+		return q;
+	if (!q && !(q = add_queue(t, handle)))
+		return NULL;
+	gt_internal_enter();
+	if (q->epoch != t->epoch)
+		adopt(q, t);
+	if (!q->number)
+		learn(q, table, t, handle);
+	if (q->device)
+		gt_cl_device_get(table, t, (cl_device_id)(uintptr_t)q->device->node.handle);
+	write_queue(q, t);
+	gt_internal_leave();
+	return q;
+}
+
+/* What a creating function was given and what came of it. */
+struct creation {
+	cl_context context;
+	cl_device_id device;
+	cl_command_queue_properties asked;
+	const cl_queue_properties *list; /* without the end; NULL: none */
+	unsigned list_count;		 /* with the end, in words; 0: no list, or one too long to keep */
+	bool forced;
+	bool refused;
+};
+
+static void created(const struct gt_call *call, cl_command_queue handle, const struct creation *c)
+{
+	const struct gt_table *table = gt_cl_table(call);
+	struct gt_thread *t = gt_cl_thread(call);
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+
+	if (!handle || (!q && (!t || !(q = add_queue(t, handle)))))
+		return;
+	if (!t) { /* a handle used again, not recorded now: it must not look like the old one */
+		q->number = 0;
+		q->forced = false;
+		atomic_store_explicit(&q->written, 0, memory_order_release);
+		return;
+	}
+	gt_cl_harvest(q, UINT32_MAX);
+	q->table = table;
+	q->context = c->context;
+	q->asked = c->asked;
+	q->forced = c->forced;
+	q->out_of_order = c->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	q->untimed = !c->forced && !(c->asked & CL_QUEUE_PROFILING_ENABLE);
+	q->list_count = (uint8_t)c->list_count;
+	if (c->list_count)
+		memcpy(q->list, c->list, c->list_count * sizeof q->list[0]);
+	q->number = gt_object_number(GT_OBJECT_QUEUE);
+	q->device = gt_cl_device_get(table, t, c->device);
+	if (q->epoch != t->epoch)
+		adopt(q, t);
+	gt_internal_enter();
+	write_queue(q, t);
+	if (q->device)
+		gt_cl_device_clock(q->device, t);
+	gt_internal_leave();
+	if (c->refused)
+		gt_event_write(t, GT_EVENT_PROFILING, GT_DOMAIN_OPENCL, q->number, "the runtime refused a queue with profiling");
+	gt_cl_spare_grow(t->epoch);
+}
+
+static bool can_force(const struct gt_call *call, cl_command_queue_properties asked)
+{
+	return gt_cl_thread(call) && !(asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
+}
+
+cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call, cl_context context, cl_device_id device,
+						     cl_command_queue_properties properties, cl_int *errcode_ret)
+{
+	struct creation c = {context, device, properties, NULL, 0, can_force(call, properties), false};
+	cl_command_queue q = NULL;
+	cl_int error = CL_SUCCESS;
+
+	if (c.forced) {
+		q = GT_CL_REAL(call, clCreateCommandQueue)(context, device, properties | CL_QUEUE_PROFILING_ENABLE, &error);
+		if (q && errcode_ret)
+			*errcode_ret = error;
+	}
+	if (!q) {
+		q = GT_CL_REAL(call, clCreateCommandQueue)(context, device, properties, errcode_ret);
+		c.refused = c.forced && q;
+		c.forced = false;
+	}
+	created(call, q, &c);
+	return q;
+}
+
+/* The program's list with profiling added to it. False: the list has no room or no end within reason. */
+static bool force_list(const cl_queue_properties *list, cl_queue_properties *out, struct creation *c)
+{
+	cl_queue_properties *found = NULL;
+	unsigned n = 0;
+
+	for (; list && list[n]; n += 2) {
+		if (n + 5 > GT_CL_PROPERTIES_MAX)
+			return false;
+		out[n] = list[n];
+		out[n + 1] = list[n + 1];
+		if (list[n] == CL_QUEUE_PROPERTIES && !found)
+			found = &out[n + 1];
+	}
+	c->list = list;
+	c->list_count = list ? n + 1 : 0;
+	if (!found) {
+		out[n++] = CL_QUEUE_PROPERTIES;
+		found = &out[n];
+		out[n++] = 0;
+	}
+	c->asked = *found;
+	*found |= CL_QUEUE_PROFILING_ENABLE;
+	out[n] = 0;
+	return true;
+}
+
+/* Both ..WithProperties functions have this form. */
+typedef cl_command_queue create_fn(cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
+
+static cl_command_queue create_with_list(const struct gt_call *call, create_fn *real, cl_context context,
+					 cl_device_id device, const cl_queue_properties *list, cl_int *errcode_ret)
+{
+	struct creation c = {context, device, 0, NULL, 0, false, false};
+	cl_queue_properties forced[GT_CL_PROPERTIES_MAX];
+	cl_command_queue q = NULL;
+	cl_int error = CL_SUCCESS;
+	bool known = force_list(list, forced, &c);
+
+	if (known && can_force(call, c.asked)) {
+		q = real(context, device, forced, &error);
+		c.forced = q != NULL;
+		if (q && errcode_ret)
+			*errcode_ret = error;
+	}
+	if (!q) {
+		q = real(context, device, list, errcode_ret);
+		c.refused = q && !(c.asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
+	}
+	created(call, q, &c);
+	return q;
+}
+
+cl_command_queue gt_opencl_wrap_clCreateCommandQueueWithProperties(const struct gt_call *call, cl_context context,
+								   cl_device_id device,
+								   const cl_queue_properties *properties, cl_int *errcode_ret)
+{
+	return create_with_list(call, (create_fn *)call->tap->real, context, device, properties, errcode_ret);
+}
+
+cl_command_queue gt_opencl_wrap_clCreateCommandQueueWithPropertiesKHR(const struct gt_call *call, cl_context context,
+								      cl_device_id device,
+								      const cl_queue_properties_khr *properties,
+								      cl_int *errcode_ret)
+{
+	return create_with_list(call, (create_fn *)call->tap->real, context, device, properties, errcode_ret);
+}
+
+/* Queries ------------------------------------------------------------------- */
+
+/* The list is ours to answer: the runtime has another one. It is asked whether it knows the question. */
+static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret)
+{
+	size_t bytes = q->list_count * sizeof q->list[0];
+	cl_int ret = GT_CL_REAL(call, clGetCommandQueueInfo)((cl_command_queue)(uintptr_t)q->node.handle,
+							    CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, NULL);
+
+	if (ret != CL_SUCCESS)
+		return ret;
+	if (value && size < bytes)
+		return CL_INVALID_VALUE;
+	if (value && bytes)
+		memcpy(value, q->list, bytes);
+	if (size_ret)
+		*size_ret = bytes;
+	return CL_SUCCESS;
+}
+
+cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_command_queue handle, cl_command_queue_info name,
+					    size_t size, void *value, size_t *size_ret)
+{
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+	cl_command_queue_properties properties;
+	cl_int ret;
+
+	if (q && name == CL_QUEUE_REFERENCE_COUNT) /* an event of ours may hold its queue */
+		gt_cl_harvest(q, UINT32_MAX);
+	if (q && q->forced && name == CL_QUEUE_PROPERTIES_ARRAY)
+		return answer_list(call, q, size, value, size_ret);
+	ret = GT_CL_REAL(call, clGetCommandQueueInfo)(handle, name, size, value, size_ret);
+	if (ret == CL_SUCCESS && q && q->forced && name == CL_QUEUE_PROPERTIES && value && size >= sizeof properties) {
+		memcpy(&properties, value, sizeof properties);
+		properties &= ~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
+		memcpy(value, &properties, sizeof properties);
+	}
+	return ret;
+}
+
+/* OpenCL 1.0's way to change a queue: profiling stays on, only what the program sees changes. */
+cl_int gt_opencl_wrap_clSetCommandQueueProperty(const struct gt_call *call, cl_command_queue handle,
+						cl_command_queue_properties properties, cl_bool enable,
+						cl_command_queue_properties *old)
+{
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+	cl_int ret = GT_CL_REAL(call, clSetCommandQueueProperty)(handle, properties, enable, old);
+
+	if (ret != CL_SUCCESS || !q)
+		return ret;
+	if (q->forced && old)
+		*old &= ~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
+	if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+		q->out_of_order = enable;
+	if (!(properties & CL_QUEUE_PROFILING_ENABLE))
+		return ret;
+	q->forced = !enable && gt_cl_thread(call) &&
+		    GT_CL_REAL(call, clSetCommandQueueProperty)(handle, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, NULL) == CL_SUCCESS;
+	q->untimed = !enable && !q->forced;
+	return ret;
+}
+
+/* Ends and waits: what is done is recorded before the call returns to the program ------------------------ */
+
+cl_int gt_opencl_wrap_clReleaseCommandQueue(const struct gt_call *call, cl_command_queue handle)
+{
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+
+	if (q)
+		gt_cl_harvest(q, UINT32_MAX);
+	return GT_CL_REAL(call, clReleaseCommandQueue)(handle);
+}
+
+static void harvest_context(cl_context context)
+{
+	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
+		if (q->context == context)
+			gt_cl_harvest(q, UINT32_MAX);
+}
+
+cl_int gt_opencl_wrap_clReleaseContext(const struct gt_call *call, cl_context context)
+{
+	harvest_context(context);
+	return GT_CL_REAL(call, clReleaseContext)(context);
+}
+
+cl_int gt_opencl_wrap_clGetContextInfo(const struct gt_call *call, cl_context context, cl_context_info name, size_t size,
+				       void *value, size_t *size_ret)
+{
+	if (name == CL_CONTEXT_REFERENCE_COUNT)
+		harvest_context(context);
+	return GT_CL_REAL(call, clGetContextInfo)(context, name, size, value, size_ret);
+}
+
+cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue handle)
+{
+	cl_int ret = GT_CL_REAL(call, clFinish)(handle);
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+
+	if (q)
+		gt_cl_harvest(q, UINT32_MAX);
+	return ret;
+}
+
+cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count, const cl_event *list)
+{
+	cl_int ret = GT_CL_REAL(call, clWaitForEvents)(count, list);
+	struct gt_cl_queue *q, *last = NULL;
+	cl_command_queue handle;
+
+	if (!gt_cl_thread(call) || !list || (ret != CL_SUCCESS && ret != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
+		return ret;
+	for (cl_uint i = 0; i < count && i < 64; i++) {
+		handle = NULL;
+		gt_internal_enter();
+		if (GT_CL(gt_cl_table(call), clGetEventInfo)(list[i], CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
+			handle = NULL;
+		gt_internal_leave();
+		q = handle ? gt_cl_map_find(&queues, handle) : NULL;
+		if (q && q != last)
+			gt_cl_harvest(q, UINT32_MAX);
+		last = q;
+	}
+	return ret;
+}
