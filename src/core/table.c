@@ -104,6 +104,8 @@ int gt_table_adopt(struct gt_table *table)
 	gt_recording_init();
 	gt_core_lock();
 	rc = enter(table);
+	if (rc == -EALREADY)
+		rc = 0;
 	if (rc == 0)
 		gt_contexts_apply(table);
 	gt_core_unlock();

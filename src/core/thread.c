@@ -26,6 +26,7 @@
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
 _Thread_local struct gt_thread gt_thread;
+uint32_t gt_skip_nested;
 
 static pthread_key_t key;
 static bool key_there;

@@ -53,6 +53,10 @@ static inline uint64_t gt_ticks(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+/* All ones while some runtime is interposed by name: what it calls inside a call of the program comes through taps
+ * again, and is not the program's. Else 0. */
+extern uint32_t gt_skip_nested __attribute__((visibility("hidden")));
+
 /**
  * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process image, or recording is off
  * Return: the thread's state with a slot, or NULL: make the call as if gputap were not there.
@@ -67,7 +71,7 @@ static inline struct gt_thread *gt_thread_get(void)
 {
 	struct gt_thread *t = &gt_thread;
 
-	if (gt_unlikely(t->internal))
+	if (gt_unlikely(t->internal | (t->depth & gt_skip_nested)))
 		return NULL;
 	if (gt_likely(t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) && t->epoch))
 		return t;

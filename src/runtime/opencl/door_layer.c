@@ -44,11 +44,13 @@ static int register_instance(const void *const *target, size_t entries, void ***
 	int rc = -ENOSPC;
 
 	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES && rc; i++) {
+		if (!gt_opencl_door_take(i))
+			continue;
 		*out = dispatch[i];
 		rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *), *out);
 	}
 	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES && rc; i++)
-		if (instance_unused(i, target)) {
+		if (gt_opencl_door_take(i) && instance_unused(i, target)) {
 			gt_table_unregister(&gt_opencl_tables[i]);
 			*out = dispatch[i];
 			rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *), *out);

@@ -31,41 +31,26 @@ static bool is_new(void *base)
 	return fresh;
 }
 
-/* What both ICD loaders call clGetICDLoaderInfoOCLICD: number 1 is the API's version, 2 the loader's, 3 its name. */
-static void add_loader_info(struct gt_text *text, const char *path)
-{
-	static const struct { int number; const char *key; } infos[] = {{2, "version"}, {3, "name"}, {1, "api"}};
-	int (*info)(int, size_t, void *, size_t *);
-	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-	char value[128];
-
-	if (!handle)
-		return;
-	*(void **)&info = dlsym(handle, "clGetICDLoaderInfoOCLICD");
-	for (size_t i = 0; info && i < sizeof infos / sizeof *infos; i++) {
-		size_t bytes = 0;
-
-		if (info(infos[i].number, sizeof value, value, &bytes) == 0 && bytes > 0 && bytes <= sizeof value)
-			gt_text_add_bytes(text, infos[i].key, value, bytes);
-	}
-	dlclose(handle);
-}
-
-void gt_opencl_module_seen(const void *function, const char *door)
+void gt_opencl_module_named(const char *name, uint64_t base, const char *door)
 {
 	int saved = errno;
 	char path[PATH_MAX];
 	struct gt_text text = {0};
-	Dl_info where;
 
-	if (gt_recording.session && dladdr(function, &where) && where.dli_fname && is_new(where.dli_fbase)) {
-		gt_text_add(&text, "path", realpath(where.dli_fname, path) ? path : where.dli_fname);
+	if (gt_recording.session && is_new((void *)(uintptr_t)base)) {
+		gt_text_add(&text, "path", realpath(name, path) ? path : name);
 		gt_text_add(&text, "door", door);
-		if (strcmp(door, "driver") != 0)
-			add_loader_info(&text, where.dli_fname);
-		gt_module_add(GT_DOMAIN_OPENCL, (uint64_t)(uintptr_t)where.dli_fbase, &text);
+		gt_module_add(GT_DOMAIN_OPENCL, base, &text);
 	}
 	errno = saved;
+}
+
+void gt_opencl_module_seen(const void *function, const char *door)
+{
+	Dl_info where;
+
+	if (gt_recording.session && dladdr(function, &where) && where.dli_fname)
+		gt_opencl_module_named(where.dli_fname, (uintptr_t)where.dli_fbase, door);
 }
 
 void gt_opencl_driver_seen(const void *object)

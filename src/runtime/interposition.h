@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* How libgputap-audit.so finds and arms the taps of libgputap.so: the contract between the two.
+ *
+ * libgputap.so exports one object per domain, gputap_door_<domain>. The audit library may need it before libgputap.so
+ * is relocated (libraries are relocated from the last to the first, a preloaded one comes late), so there is no pointer
+ * in it: all are offsets from the object's own address, which the linker knew.
+ *
+ *   gt_door ─► names      "clBuildProgram\0clCloneKernel\0.."   what a runtime's library exports
+ *           ─► indices    uint16_t[count]                       of each name in the arrays per operation
+ *           ─► functions  int32_t[instances][count]             taps, as offsets from the gt_door too
+ *           ─► taps       struct gt_tap[instances][operations]  .bss: may be written before relocation
+ *           ─► states     struct gt_door_state[instances]       .bss
+ *           ─► opened     void (void): something was armed after libgputap.so's constructor ran
+ *
+ * Who writes: `state` FREE -> ARMED and back, base, path, taps[].real: the audit library, with the dynamic linker's lock
+ * held. `ready`, `adopted`: libgputap.so. */
+#ifndef GPUTAP_RUNTIME_INTERPOSITION_H
+#define GPUTAP_RUNTIME_INTERPOSITION_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define GT_DOOR_MAGIC UINT64_C(0x3130524f4f445447) /* "GTDOOR01" */
+
+struct gt_door {
+	uint64_t magic;
+	int32_t shape, names, indices, functions, taps, states, opened, reserved;
+};
+
+struct gt_door_shape {
+	uint32_t count, instances, operations;
+	uint32_t tap_bytes; /* sizeof(struct gt_tap) */
+};
+
+enum { GT_DOOR_FREE = 0, GT_DOOR_LAYER = 1 /* used by another door */, GT_DOOR_ARMED = 2 };
+
+struct gt_door_state {
+	_Atomic uint32_t state;
+	_Atomic uint32_t ready;   /* libgputap.so's constructor has run: call `opened`. Instance 0's counts for all */
+	_Atomic uint32_t adopted; /* libgputap.so knows of this one */
+	uint32_t reserved;
+	uint64_t base;            /* where the runtime's library is mapped */
+	char path[232];           /* its name, cut if longer */
+};
+
+#define GT_DOOR_AT(door, offset) ((void *)((char *)(uintptr_t)(door) + (offset)))
+
+#endif

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The injected library alone, without a collector: a session folder, a traced command, its rings read back."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import conftest
+
+
+class Session:
+    """with Session(build, wait=0) as s: s.run([..]); s.calls()"""
+
+    def __init__(self, build, **options):
+        self.build, self.options = build, options
+        self.library = build / "libgputap.so.0"
+        self.audit = build / "libgputap-audit.so"
+        self.tool = build / "tests/core/rings"
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gttest-", dir="/dev/shm"))
+        subprocess.run([self.tool, "make", self.folder, *(f"{k}={v}" for k, v in self.options.items())], check=True)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def environment(self, **more):
+        layers = more.pop("layers", str(self.library))
+        return {"GPUTAP_SESSION": self.folder, "GPUTAP_OPENCL_LAYERS": layers, "LD_PRELOAD": self.library,
+                "LD_AUDIT": self.audit, "OPENCL_LAYERS": layers, **more}
+
+    def run(self, command, env=None, **keywords):
+        return conftest.run_command(command, env=self.environment(**(env or {})), **keywords)
+
+    def stop(self):
+        subprocess.run([self.tool, "stop", self.folder], check=True)
+
+    def records(self, exe=None):
+        """All there is, checked on the way; of the images of one program, if named."""
+        out = subprocess.run([self.tool, "dump", self.folder], stdout=subprocess.PIPE, text=True)
+        items, wanted = [], True
+        for line in out.stdout.splitlines():
+            item = json.loads(line)
+            assert item["kind"] != "bad", line
+            if item["kind"] == "region":
+                wanted = exe is None or os.path.basename(item["exe"]) == exe
+            if wanted:
+                items.append(item)
+        assert out.returncode == 0, out.stdout[-2000:]
+        return items
+
+    def kind(self, kind, exe=None):
+        return [r for r in self.records(exe) if r["kind"] == kind]
+
+    def calls(self, exe=None):
+        """Names of the recorded calls, in order of their end."""
+        names = operation_names()
+        return [names[r["number"]] for r in self.kind("call", exe)]
+
+    def counts(self, exe=None):
+        """Sums of (seen, recorded, dropped) of calls."""
+        return tuple(sum(c["call"][k] for c in self.kind("counts", exe)) for k in ("seen", "recorded", "dropped"))
+
+
+def operation_names():
+    text = (conftest.REPO / "generated/opencl_ops.h").read_text()
+    return {int(number): name for name, number in re.findall(r"GT_OPENCL_(\w+) = (\d+),", text)}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The ways in which programs reach OpenCL, each through the layer door and through interposition: every call is
+seen, and seen once."""
+
+import pytest
+
+from rings import Session
+
+WAYS = {
+    "linked": ["way_linked"],
+    "dlopen_global": ["way_plugin", "libway_plugin_linked.so", "global"],
+    "dlopen_local": ["way_plugin", "libway_plugin_linked.so", "local"],
+    "dlopen_deepbind": ["way_plugin", "libway_plugin_linked.so", "deepbind"],
+    "dlsym": ["way_dlsym"],
+    "pointer_table": ["way_table"],
+}
+
+
+@pytest.fixture(params=["layer", "interposition"])
+def door(request):
+    return request.param
+
+
+def command(build, way):
+    folder = build / "tests/door"
+    return [folder / part if part.startswith(("way", "lib")) else part for part in WAYS[way]]
+
+
+def environment(build, door):
+    """Which libOpenCL.so.1 the program finds: Debian's, which knows layers, or ours, which does not."""
+    return {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_call_is_recorded_once(build, door, way):
+    with Session(build) as session:
+        result = session.run(command(build, way), env=environment(build, door))
+        made = [line for line in result.out.splitlines() if line.startswith("cl")]
+        assert made
+        assert session.calls() == made
+        assert session.counts() == (len(made), len(made), 0)
+        modules = [m["text"] for m in session.kind("module")]
+        assert [m for m in modules if f"door={door}\0" in m and "libOpenCL.so" in m], modules
+        assert not [m for m in modules if "door=" in m and f"door={door}\0" not in m and "door=driver\0" not in m]
+
+
+def test_a_library_opened_and_closed_many_times_keeps_being_seen(build, door):
+    with Session(build) as session:
+        folder = build / "tests/door"
+        result = session.run([folder / "way_plugin", folder / "libway_plugin_linked.so", *["local"] * 12],
+                             env=environment(build, door))
+        made = [line for line in result.out.splitlines() if line.startswith("cl")]
+        assert len(made) == 12 * 11
+        assert session.calls() == made
+
+
+def test_only_operations_that_were_asked_for_are_recorded(build, door):
+    finish = 1 << 16 | 47
+    with Session(build, op=finish, device=0) as session:
+        session.run(command(build, "linked"), env=environment(build, door))
+        assert session.calls() == ["clFinish"]
+        assert session.counts() == (1, 1, 0)
+
+
+def test_the_output_is_the_same_without_a_session(build, door):
+    with Session(build) as session:
+        traced = session.run(command(build, "linked"), env=environment(build, door)).out
+        bare = session.run(command(build, "linked"), env={**environment(build, door), "GPUTAP_SESSION": None}).out
+        assert traced == bare
