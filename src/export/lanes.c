@@ -30,6 +30,8 @@ static void move_gap(struct gt_lane *lane, size_t to)
 	size_t free_count = lane->capacity - lane->count;
 	struct interval *base = lane->interval;
 
+	if (!lane->capacity)
+		return;
 	if (to < lane->gap)
 		memmove(base + to + free_count, base + to, (lane->gap - to) * sizeof *base);
 	else

@@ -28,6 +28,7 @@
 enum {
 	TRACE_PACKET = 1,
 
+	PACKET_PROCESS_TREE = 2,
 	PACKET_CLOCK_SNAPSHOT = 6,
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE = 10,
@@ -64,7 +65,6 @@ enum {
 	TRACK_ORDER_RANK = 12,
 	TRACK_DESCRIPTION = 14,
 	PROCESS_PID = 1,
-	PROCESS_COMMAND = 2,
 	PROCESS_NAME = 6,
 	THREAD_PID = 1,
 	THREAD_TID = 2,
@@ -88,6 +88,11 @@ enum {
 	ANNOTATION_NAME_TEXT = 10,
 	ANNOTATION_STRING_IID = 17,
 
+	TREE_PROCESS = 1,
+	TREE_PID = 1,
+	TREE_PARENT = 2,
+	TREE_COMMAND = 3,
+
 	SYSTEM_UTSNAME = 1,
 	UTSNAME_SYSTEM = 1,
 	UTSNAME_RELEASE = 3,
@@ -110,6 +115,7 @@ enum {
 	SEQUENCE_MAIN = 1,
 
 	TEXT_MAX = 512,            /* bytes of an argument's text, before it is made valid */
+	COMMAND_WORDS = 8,
 	ANNOTATIONS_MAX = 12 << 10, /* after this a slice gets no more of them: GT_PB_OPEN_MAX */
 };
 
@@ -868,6 +874,26 @@ static void write_clocks(struct perfetto *x)
 	packet_close(x, p, packet);
 }
 
+/* Command line and parent: the reader takes them from here only. */
+static void write_process_tree(struct perfetto *x, const struct gt_process_info *image)
+{
+	char *p, *packet, *mark, *inner;
+	const char *word = image->argv;
+
+	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
+	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
+	p = gt_pb_u64(p, PACKET_TIMESTAMP, image->start_ns > x->zero ? image->start_ns : x->zero);
+	p = gt_pb_open(p, PACKET_PROCESS_TREE, &mark);
+	p = gt_pb_open(p, TREE_PROCESS, &inner);
+	p = gt_pb_u64(p, TREE_PID, image->pid);
+	p = gt_pb_u64(p, TREE_PARENT, image->ppid);
+	for (unsigned n = 0; word && *word && n < COMMAND_WORDS; n++, word += strlen(word) + 1)
+		p = put_text(p, TREE_COMMAND, word);
+	gt_pb_close(p, inner);
+	gt_pb_close(p, mark);
+	packet_close(x, p, packet);
+}
+
 /* One track a pid: an exec goes on in the same one, and the newest image gives the name. */
 static void write_processes(struct perfetto *x)
 {
@@ -876,8 +902,8 @@ static void write_processes(struct perfetto *x)
 	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_process_info *image = gt_capture_process(c, i);
 		char label[256], *p, *packet, *mark, *inner;
-		const char *word = image->argv;
 
+		write_process_tree(x, image);
 		p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 		p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 		p = gt_pb_open(p, PACKET_TRACK, &mark);
@@ -885,8 +911,6 @@ static void write_processes(struct perfetto *x)
 		p = gt_pb_open(p, TRACK_PROCESS, &inner);
 		p = gt_pb_u64(p, PROCESS_PID, image->pid);
 		p = put_text(p, PROCESS_NAME, gt_view_process_label(image, label, sizeof label));
-		for (unsigned n = 0; word && *word && n < 8; n++, word += strlen(word) + 1)
-			p = put_text(p, PROCESS_COMMAND, word);
 		gt_pb_close(p, inner);
 		gt_pb_close(p, mark);
 		packet_close(x, p, packet);

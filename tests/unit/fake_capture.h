@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* A capture in memory, for tests of what reads captures: the functions of capture/capture.h over arrays that the
+ * test fills in. No file, no decoding; records that no collector would write can be had. */
+#ifndef GPUTAP_FAKE_CAPTURE_H
+#define GPUTAP_FAKE_CAPTURE_H
+
+#include "capture/capture.h"
+#include "record/operation.h"
+
+enum { FAKE_MAX = 64, FAKE_PAYLOAD = 256 };
+
+struct gt_capture {
+	struct gt_session_info session;
+	struct gt_capture_health health;
+	struct gt_process_info process[FAKE_MAX];
+	struct gt_thread_info thread[FAKE_MAX];
+	struct gt_object_info object[FAKE_MAX];
+	struct gt_event_info event[FAKE_MAX];
+	struct gt_counts counts[FAKE_MAX];
+	const char *string[FAKE_MAX]; /* by id, the same for all processes */
+	size_t processes, threads, objects, events, devices;
+	struct gt_item *item;
+	uint64_t (*args)[16]; /* by item */
+	size_t items, capacity;
+	uint64_t sequence[FAKE_MAX]; /* of each thread ordinal */
+};
+
+/* One process (pid 1000, "prog"), one thread (tid 1000), one device with one queue. */
+void fake_capture_init(struct gt_capture *c);
+void fake_capture_fini(struct gt_capture *c);
+uint32_t fake_process(struct gt_capture *c, uint32_t pid, const char *exe);
+void fake_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint32_t tid, const char *name);
+const struct gt_object_info *fake_device(struct gt_capture *c, uint32_t process, const char *text);
+const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, uint64_t device);
+
+/* Append a call by name; @args as many as the operation has, or NULL. */
+struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start, uint64_t end,
+			  unsigned depth, const uint64_t *args);
+/* Append device work; @id: of its call, 0 none. */
+struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue, enum gt_device_op op, uint32_t name,
+			  uint64_t start, uint64_t end, uint64_t id);
+
+#endif
