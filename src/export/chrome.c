@@ -73,8 +73,10 @@ static inline char *put_piece(char *p, const struct piece *piece)
 
 static char *put_quoted(char *p, const char *text)
 {
+	size_t length = strlen(text);
+
 	*p++ = '"';
-	p = gt_put_json(p, text, strnlen(text, TEXT_MAX));
+	p = gt_put_json(p, text, length < TEXT_MAX ? length : TEXT_MAX);
 	*p++ = '"';
 	return p;
 }

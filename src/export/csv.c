@@ -43,7 +43,9 @@ static char *put_known(char *p, uint64_t v)
 
 static char *put_field(char *p, const char *text)
 {
-	p = gt_put_csv(p, text, strnlen(text, NAME_MAX_BYTES));
+	size_t length = strlen(text);
+
+	p = gt_put_csv(p, text, length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES);
 	*p++ = ',';
 	return p;
 }

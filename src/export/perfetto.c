@@ -207,9 +207,10 @@ static uint64_t track_uuid(const struct perfetto *x, enum track_kind kind, uint6
 static char *put_text(char *p, uint32_t field, const char *text)
 {
 	char clean[3 * TEXT_MAX];
-	size_t length = strnlen(text, TEXT_MAX);
+	size_t length = strlen(text);
 
-	return gt_pb_bytes(p, field, clean, (size_t)(gt_put_utf8(clean, text, length) - clean));
+	length = (size_t)(gt_put_utf8(clean, text, length < TEXT_MAX ? length : TEXT_MAX) - clean);
+	return gt_pb_bytes(p, field, clean, length);
 }
 
 static char *packet_open(struct perfetto *x, const struct sequence *s, char **packet)

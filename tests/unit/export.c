@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* src/export: numbers, texts, lanes, output files, and what the formats make of odd captures. */
+#include "export/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "export/lanes.h"
+#include "export/number.h"
+#include "export/out.h"
+#include "export/proto.h"
+#include "export/text.h"
+#include "fake_capture.h"
+#include "unit.h"
+#include "util/error.h"
+
+/* Numbers and texts ------------------------------------------------------------ */
+
+static void check_number(uint64_t v)
+{
+	char want[32], have[32];
+
+	snprintf(want, sizeof want, "%" PRIu64, v);
+	*gt_put_u64(have, v) = '\0';
+	CHECK_STR(have, want);
+	snprintf(want, sizeof want, "%" PRIx64, v);
+	*gt_put_hex(have, v) = '\0';
+	CHECK_STR(have, want);
+	snprintf(want, sizeof want, "%" PRId64, (int64_t)v);
+	*gt_put_i64(have, (int64_t)v) = '\0';
+	CHECK_STR(have, want);
+	snprintf(want, sizeof want, "%" PRIu64 ".%03u", v / 1000, (unsigned)(v % 1000));
+	*gt_put_us(have, v) = '\0';
+	CHECK_STR(have, want);
+}
+
+UNIT_TEST(numbers_read_as_printf_writes_them)
+{
+	uint64_t random = 1;
+
+	for (uint64_t power = 1; power && power <= UINT64_C(10000000000000000000); power *= 10) {
+		check_number(power - 1);
+		check_number(power);
+		check_number(power + 1);
+		if (power == UINT64_C(10000000000000000000))
+			break;
+	}
+	for (unsigned bit = 0; bit < 64; bit++) {
+		check_number(UINT64_C(1) << bit);
+		check_number((UINT64_C(1) << bit) - 1);
+	}
+	check_number(UINT64_MAX);
+	for (int i = 0; i < 100000; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		check_number(random >> (i % 64));
+	}
+}
+
+static const char *json(const char *text, size_t bytes)
+{
+	static char out[256];
+
+	*gt_put_json(out, text, bytes) = '\0';
+	return out;
+}
+
+UNIT_TEST(json_text_escapes_quotes_backslashes_and_control_characters)
+{
+	CHECK_STR(json("a\"b\\c", 5), "a\\\"b\\\\c");
+	CHECK_STR(json("\n\r\t\x01\x1f\x7f", 6), "\\n\\r\\t\\u0001\\u001f\\u007f");
+	CHECK_STR(json("\0x", 2), "\\u0000x");
+}
+
+UNIT_TEST(json_text_keeps_valid_utf8_and_replaces_the_rest_byte_by_byte)
+{
+	CHECK_STR(json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9), "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+	CHECK_STR(json("\xff", 1), "\xef\xbf\xbd");
+	CHECK_STR(json("\xc0\x80", 2), "\xef\xbf\xbd\xef\xbf\xbd");                     /* overlong */
+	CHECK_STR(json("\xed\xa0\x80", 3), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");     /* surrogate */
+	CHECK_STR(json("\xf4\x90\x80\x80", 4), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	CHECK_STR(json("\xe2\x82", 2), "\xef\xbf\xbd\xef\xbf\xbd");                     /* cut off */
+}
+
+static const char *csv(const char *text)
+{
+	static char out[256];
+
+	*gt_put_csv(out, text, strlen(text)) = '\0';
+	return out;
+}
+
+UNIT_TEST(csv_text_is_quoted_only_when_it_must_be)
+{
+	CHECK_STR(csv("plain"), "plain");
+	CHECK_STR(csv(""), "");
+	CHECK_STR(csv("a,b"), "\"a,b\"");
+	CHECK_STR(csv("say \"x\""), "\"say \"\"x\"\"\"");
+	CHECK_STR(csv("two\nlines"), "\"two\nlines\"");
+	CHECK_STR(csv(" blank"), "\" blank\"");
+}
+
+UNIT_TEST(protobuf_messages_have_their_length_in_two_bytes)
+{
+	char out[512], *mark, *p = gt_pb_open(out, 1, &mark);
+
+	memset(p, 'x', 300);
+	gt_pb_close(p + 300, mark);
+	CHECK_MEM(out, "\x0a\xac\x02", 3); /* field 1 of bytes, 300 */
+	p = gt_pb_u64(out, 47, UINT64_MAX);
+	CHECK_MEM(out, "\xf8\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12);
+	CHECK_EQ(p - out, 12);
+}
+
+/* Lanes ------------------------------------------------------------------------- */
+
+UNIT_TEST(lanes_put_work_that_does_not_overlap_in_the_first)
+{
+	struct gt_lanes lanes = { 0 };
+
+	for (uint64_t t = 0; t < 100000; t += 10)
+		CHECK_EQ(gt_lanes_place(&lanes, t, t + 10), 0);
+	CHECK_EQ(lanes.count, 1);
+	gt_lanes_fini(&lanes);
+}
+
+UNIT_TEST(lanes_put_overlapping_work_in_more)
+{
+	struct gt_lanes lanes = { 0 };
+
+	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 0);
+	CHECK_EQ(gt_lanes_place(&lanes, 150, 250), 1);
+	CHECK_EQ(gt_lanes_place(&lanes, 160, 170), 2);
+	CHECK_EQ(gt_lanes_place(&lanes, 200, 210), 0);
+	CHECK_EQ(gt_lanes_place(&lanes, 180, 190), 2);
+	gt_lanes_fini(&lanes);
+}
+
+UNIT_TEST(lanes_take_empty_work_between_its_neighbours)
+{
+	struct gt_lanes lanes = { 0 };
+
+	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 0);
+	CHECK_EQ(gt_lanes_place(&lanes, 200, 200), 0);
+	CHECK_EQ(gt_lanes_place(&lanes, 200, 200), 0);
+	CHECK_EQ(gt_lanes_place(&lanes, 200, 300), 0);
+	CHECK_EQ(gt_lanes_place(&lanes, 150, 150), 1);
+	gt_lanes_fini(&lanes);
+}
+
+/* Readers keep the file's order for equal times: what is placed later must not end where something earlier begins. */
+UNIT_TEST(lanes_keep_late_work_from_ending_where_earlier_placed_work_begins)
+{
+	struct gt_lanes lanes = { 0 };
+
+	CHECK_EQ(gt_lanes_place(&lanes, 200, 300), 0);
+	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 1);
+	CHECK_EQ(gt_lanes_place(&lanes, 100, 199), 0);
+	gt_lanes_fini(&lanes);
+}
+
+struct placed {
+	uint64_t start, end;
+	int lane;
+};
+
+static int by_lane_and_start(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start ? 1 : x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* Work in an order that @shuffle spoils, checked against all pairs that are neighbours. */
+static void check_lanes(size_t count, unsigned shuffle, uint64_t length)
+{
+	struct placed *all = calloc(count, sizeof *all);
+	struct gt_lanes lanes = { 0 };
+	uint64_t random = count;
+
+	for (size_t i = 0; i < count; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		all[i].start = 10 * (i + (shuffle ? (random >> 33) % shuffle : 0));
+		all[i].end = all[i].start + (length ? (random >> 20) % length : 0);
+		all[i].lane = gt_lanes_place(&lanes, all[i].start, all[i].end);
+	}
+	qsort(all, count, sizeof *all, by_lane_and_start);
+	for (size_t i = 1; i < count; i++)
+		if (all[i].lane == all[i - 1].lane)
+			CHECK_LE(all[i - 1].end, all[i].start);
+	gt_lanes_fini(&lanes);
+	free(all);
+}
+
+UNIT_TEST(lanes_never_overlap_whatever_the_order)
+{
+	check_lanes(20000, 0, 30);
+	check_lanes(20000, 5, 30);
+	check_lanes(20000, 1000, 100);
+	check_lanes(20000, 20000, 200);
+	check_lanes(20000, 1000, 0);
+}
+
+UNIT_TEST(lanes_never_overlap_when_the_older_half_was_forgotten)
+{
+	check_lanes(GT_LANE_INTERVALS * 3, 3, 8);
+	check_lanes(GT_LANE_INTERVALS * 2, GT_LANE_INTERVALS, 8);
+}
+
+UNIT_TEST(lanes_merge_two_threads_whose_parts_come_one_after_the_other)
+{
+	struct gt_lanes lanes = { 0 };
+
+	/* batches of 1000: thread A at even times, then thread B in the gaps */
+	for (uint64_t batch = 0; batch < 50; batch++)
+		for (uint64_t thread = 0; thread < 2; thread++)
+			for (uint64_t i = 0; i < 1000; i++) {
+				uint64_t start = (batch * 1000 + i) * 100 + thread * 50;
+
+				CHECK_EQ(gt_lanes_place(&lanes, start, start + 40), 0);
+			}
+	gt_lanes_fini(&lanes);
+}
+
+/* Files -------------------------------------------------------------------------- */
+
+static struct gt_capture fake;
+
+static const char *target(const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", unit_folder(), name);
+	return path;
+}
+
+static int export_to(const char *path, bool replace)
+{
+	return gt_export(gt_exporter_for_path(path), &fake, path, replace, NULL);
+}
+
+static size_t files_in_folder(void)
+{
+	char command[300];
+	FILE *list;
+	size_t count = 0;
+	int c;
+
+	snprintf(command, sizeof command, "ls -A %s", unit_folder());
+	list = popen(command, "r");
+	while ((c = fgetc(list)) != EOF)
+		count += c == '\n';
+	pclose(list);
+	return count;
+}
+
+UNIT_TEST(export_format_follows_the_longest_extension)
+{
+	CHECK_STR(gt_exporter_for_path("a.json")->name, "chrome");
+	CHECK_STR(gt_exporter_for_path("a.json.gz")->name, "chrome-gz");
+	CHECK_STR(gt_exporter_for_path("dir.csv/a.pftrace")->name, "perfetto");
+	CHECK_STR(gt_exporter_for_path("a.csv")->name, "csv");
+	CHECK(!gt_exporter_for_path("a.gz"));
+	CHECK(!gt_exporter_for_path("csv"));
+	CHECK(!gt_exporter_for_path("dir/.csv"));
+	CHECK(!gt_exporter_for_path(""));
+	CHECK(gt_exporter_find("perfetto") == gt_exporter_for_path("x.pftrace"));
+	CHECK(!gt_exporter_find("perfett"));
+}
+
+UNIT_TEST(export_does_not_overwrite_unless_it_is_told_to)
+{
+	fake_capture_init(&fake);
+	CHECK_EQ(export_to(target("a.csv"), false), 0);
+	CHECK_EQ(export_to(target("a.csv"), false), -EEXIST);
+	gt_error_clear();
+	CHECK_EQ(export_to(target("a.csv"), true), 0);
+	CHECK_EQ(files_in_folder(), 1);
+	fake_capture_fini(&fake);
+}
+
+UNIT_TEST(export_never_replaces_what_is_no_regular_file)
+{
+	fake_capture_init(&fake);
+	CHECK_EQ(mkfifo(target("pipe.csv"), 0600), 0);
+	CHECK_EQ(export_to(target("pipe.csv"), true), -EINVAL);
+	gt_error_clear();
+	CHECK_EQ(mkdir(target("folder.csv"), 0700), 0);
+	CHECK_EQ(export_to(target("folder.csv"), true), -EISDIR);
+	gt_error_clear();
+	CHECK_EQ(files_in_folder(), 2);
+	fake_capture_fini(&fake);
+}
+
+UNIT_TEST(export_that_fails_leaves_no_file)
+{
+	fake_capture_init(&fake);
+	CHECK_EQ(export_to(target("none/a.csv"), false), -ENOENT);
+	CHECK(strstr(gt_error_text(), "none/"));
+	gt_error_clear();
+	CHECK_EQ(files_in_folder(), 0);
+	fake_capture_fini(&fake);
+}
+
+UNIT_TEST(output_tells_a_full_disk)
+{
+	struct gt_out out;
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	CHECK_EQ(gt_out_open(&out, target("file"), false), 0);
+	CHECK_EQ(dup2(full, out.fd), out.fd);
+	close(full);
+	gt_out_text(&out, "text");
+	CHECK_EQ(gt_out_close(&out), -ENOSPC);
+	CHECK(strstr(gt_error_text(), "No space left"));
+	gt_error_clear();
+}
