@@ -126,7 +126,7 @@ struct gt_cl_device {
 	struct gt_cl_device *next; /* list of all */
 };
 
-/* The table with the core functions: extension functions' calls may come with another one. */
+/* The table with the core functions: extension functions' calls may come with another one. NULL: none has them all. */
 const struct gt_table *gt_cl_table(const struct gt_call *call);
 
 /* The device's entry with its record written. NULL: no memory, or @device is none. */
@@ -188,8 +188,9 @@ struct gt_cl_queue *gt_cl_queues(void);
 /* A command on its way into a queue. */
 struct gt_cl_work {
 	struct gt_record_device record;
-	cl_event event;   /* what the runtime gave */
-	cl_event *wanted; /* where the program wants it; NULL: it does not */
+	const struct gt_table *table; /* NULL: not followed */
+	cl_event event;		      /* what the runtime gave */
+	cl_event *wanted;	      /* where the program wants it; NULL: it does not */
 };
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
@@ -198,11 +199,26 @@ extern const char gt_cl_no_event;
 /* What to give to the runtime as `event`. */
 static inline cl_event *gt_cl_event(const struct gt_call *call, struct gt_cl_work *w, cl_event *event)
 {
-	if (gt_unlikely(!call->thread))
+	if (gt_unlikely(!call->thread) || gt_unlikely(!(w->table = gt_cl_table(call))))
 		return event;
 	w->event = GT_CL_NO_EVENT; /* what the runtime leaves untouched stays untouched for the program */
 	w->wanted = event;
 	return &w->event;
+}
+
+static inline uint32_t gt_cl_saturated(size_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* A region of @element bytes each; only after the runtime found it to be right. */
+static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, size_t element)
+{
+	if (!region)
+		return;
+	w->record.bytes = (uint64_t)region[0] * region[1] * region[2] * element;
+	for (unsigned i = 0; i < 3; i++)
+		w->record.global[i] = gt_cl_saturated(region[i]);
 }
 
 /**

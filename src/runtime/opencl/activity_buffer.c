@@ -2,20 +2,6 @@
 /* Buffers: reads, writes, copies, fills, maps. object[]: source, destination. */
 #include "runtime/opencl/activity.h"
 
-static uint32_t saturated(size_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
-static void set_region(struct gt_cl_work *w, const size_t *region)
-{
-	if (!region)
-		return;
-	w->record.bytes = (uint64_t)region[0] * region[1] * region[2];
-	for (unsigned i = 0; i < 3; i++)
-		w->record.global[i] = saturated(region[i]);
-}
-
 cl_int gt_opencl_wrap_clEnqueueReadBuffer(const struct gt_call *call, cl_command_queue queue, cl_mem buffer, cl_bool blocking,
 					  size_t offset, size_t size, void *ptr, cl_uint count, const cl_event *list,
 					  cl_event *event)
@@ -61,7 +47,7 @@ cl_int gt_opencl_wrap_clEnqueueReadBufferRect(const struct gt_call *call, cl_com
 							      list, gt_cl_event(call, &w, event));
 
 	if (ret == CL_SUCCESS)
-		set_region(&w, region);
+		gt_cl_set_region(&w, region, 1);
 	return gt_cl_follow(call, queue, GT_DEVICE_READ, blocking, &w, ret);
 }
 
@@ -77,7 +63,7 @@ cl_int gt_opencl_wrap_clEnqueueWriteBufferRect(const struct gt_call *call, cl_co
 							       list, gt_cl_event(call, &w, event));
 
 	if (ret == CL_SUCCESS)
-		set_region(&w, region);
+		gt_cl_set_region(&w, region, 1);
 	return gt_cl_follow(call, queue, GT_DEVICE_WRITE, blocking, &w, ret);
 }
 
@@ -92,7 +78,7 @@ cl_int gt_opencl_wrap_clEnqueueCopyBufferRect(const struct gt_call *call, cl_com
 							      gt_cl_event(call, &w, event));
 
 	if (ret == CL_SUCCESS)
-		set_region(&w, region);
+		gt_cl_set_region(&w, region, 1);
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, false, &w, ret);
 }
 

@@ -12,6 +12,8 @@ static struct gt_cl_queue *queue_of(const struct gt_table *table, cl_event event
 	cl_command_queue handle = NULL;
 	cl_int ret;
 
+	if (!table)
+		return NULL;
 	gt_internal_enter();
 	ret = GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL);
 	gt_internal_leave();
@@ -21,7 +23,7 @@ static struct gt_cl_queue *queue_of(const struct gt_table *table, cl_event event
 cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event, cl_event_info name, size_t size, void *value,
 				     size_t *size_ret)
 {
-	struct gt_cl_queue *q = name == CL_EVENT_REFERENCE_COUNT && value ? queue_of(call->table, event) : NULL;
+	struct gt_cl_queue *q = name == CL_EVENT_REFERENCE_COUNT && value ? queue_of(gt_cl_table(call), event) : NULL;
 	cl_uint count, ours = 0;
 	bool locked = false;
 	cl_int ret;
@@ -64,11 +66,11 @@ static cl_int ask_user_event(const struct gt_table *table, cl_event event, cl_pr
 cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_event event, cl_profiling_info name, size_t size,
 					      void *value, size_t *size_ret)
 {
-	struct gt_cl_queue *q = queue_of(call->table, event);
+	struct gt_cl_queue *q = queue_of(gt_cl_table(call), event);
 
 	if (!q || !q->forced)
 		return GT_CL_REAL(call, clGetEventProfilingInfo)(event, name, size, value, size_ret);
 	if (name >= CL_PROFILING_COMMAND_QUEUED && name <= CL_PROFILING_COMMAND_END && (!value || size >= sizeof(cl_ulong)))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
-	return ask_user_event(call->table, event, name, size, value, size_ret);
+	return ask_user_event(gt_cl_table(call), event, name, size, value, size_ret);
 }

@@ -2,11 +2,6 @@
 /* Kernels, tasks, native kernels. */
 #include "runtime/opencl/activity.h"
 
-static uint32_t saturated(size_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_command_queue queue, cl_kernel kernel,
 					     cl_uint work_dim, const size_t *offset, const size_t *global, const size_t *local,
 					     cl_uint count, const cl_event *list, cl_event *event)
@@ -15,11 +10,11 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 	cl_int ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list,
 							     gt_cl_event(call, &w, event));
 
-	if (gt_likely(ret == CL_SUCCESS && call->thread)) {
-		w.record.name = gt_cl_kernel_name(gt_cl_table(call), call->thread, kernel);
+	if (gt_likely(ret == CL_SUCCESS && w.table)) {
+		w.record.name = gt_cl_kernel_name(w.table, call->thread, kernel);
 		for (unsigned i = 0; i < 3; i++) {
-			w.record.global[i] = global && i < work_dim ? saturated(global[i]) : 1;
-			w.record.local[i] = local && i < work_dim ? saturated(local[i]) : local ? 1 : 0;
+			w.record.global[i] = global && i < work_dim ? gt_cl_saturated(global[i]) : 1;
+			w.record.local[i] = local && i < work_dim ? gt_cl_saturated(local[i]) : local ? 1 : 0;
 		}
 	}
 	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
@@ -31,8 +26,8 @@ cl_int gt_opencl_wrap_clEnqueueTask(const struct gt_call *call, cl_command_queue
 	struct gt_cl_work w = {.record = {.object = {(uintptr_t)kernel}, .global = {1, 1, 1}, .local = {1, 1, 1}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, gt_cl_event(call, &w, event));
 
-	if (ret == CL_SUCCESS && call->thread)
-		w.record.name = gt_cl_kernel_name(gt_cl_table(call), call->thread, kernel);
+	if (ret == CL_SUCCESS && w.table)
+		w.record.name = gt_cl_kernel_name(w.table, call->thread, kernel);
 	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
 }
 

@@ -31,17 +31,33 @@ GT_CL_MAP(kernels, 12);
 static _Atomic(struct gt_cl_device *) all_devices;
 static _Atomic(const struct gt_table *) core_table;
 
+/* Not one that only stands for functions handed out by name. */
+static bool is_whole(const struct gt_table *table)
+{
+	static const unsigned needed[] = {
+		GT_OPENCL_INDEX_clGetEventInfo, GT_OPENCL_INDEX_clGetEventProfilingInfo, GT_OPENCL_INDEX_clRetainEvent,
+		GT_OPENCL_INDEX_clReleaseEvent, GT_OPENCL_INDEX_clGetDeviceInfo, GT_OPENCL_INDEX_clGetKernelInfo,
+		GT_OPENCL_INDEX_clGetContextInfo, GT_OPENCL_INDEX_clGetCommandQueueInfo, GT_OPENCL_INDEX_clGetImageInfo,
+		GT_OPENCL_INDEX_clGetMemObjectInfo, GT_OPENCL_INDEX_clCreateUserEvent, GT_OPENCL_INDEX_clSetUserEventStatus,
+	};
+
+	for (unsigned i = 0; i < sizeof needed / sizeof needed[0]; i++)
+		if (!table->taps[needed[i]].real)
+			return false;
+	return true;
+}
+
 const struct gt_table *gt_cl_table(const struct gt_call *call)
 {
-	const struct gt_table *known;
+	const struct gt_table *known = atomic_load_explicit(&core_table, memory_order_relaxed);
 
-	if (gt_likely(call->table->taps[GT_OPENCL_INDEX_clGetEventInfo].real != NULL)) {
-		if (atomic_load_explicit(&core_table, memory_order_relaxed) != call->table)
-			atomic_store_explicit(&core_table, call->table, memory_order_relaxed);
+	if (gt_likely(known == call->table))
+		return known;
+	if (is_whole(call->table)) {
+		atomic_store_explicit(&core_table, call->table, memory_order_relaxed);
 		return call->table;
 	}
-	known = atomic_load_explicit(&core_table, memory_order_relaxed);
-	return known ? known : call->table;
+	return known;
 }
 
 /* Devices ------------------------------------------------------------------- */
@@ -270,7 +286,7 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 	struct context *c = gt_cl_map_find(&contexts, handle);
 	struct gt_text text = {0};
 
-	if (!t || !handle || (!c && !(c = add_context(t, handle))))
+	if (!t || !table || !handle || (!c && !(c = add_context(t, handle))))
 		return 0;
 	if (c->number && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch)
 		return c->number;

@@ -125,9 +125,9 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 	struct gt_thread *t = gt_cl_thread(call);
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 
-	if (!handle || (!q && (!t || !(q = add_queue(t, handle)))))
+	if (!handle || (!q && (!t || !table || !(q = add_queue(t, handle)))))
 		return;
-	if (!t) { /* a handle used again, not recorded now: it must not look like the old one */
+	if (!t || !table) { /* a handle used again, not recorded now: it must not look like the old one */
 		q->number = 0;
 		q->forced = false;
 		atomic_store_explicit(&q->written, 0, memory_order_release);
@@ -159,7 +159,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 
 static bool can_force(const struct gt_call *call, cl_command_queue_properties asked)
 {
-	return gt_cl_thread(call) && !(asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
+	return gt_cl_thread(call) && gt_cl_table(call) && !(asked & (CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE));
 }
 
 cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call, cl_context context, cl_device_id device,
@@ -358,15 +358,16 @@ cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue hand
 cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count, const cl_event *list)
 {
 	cl_int ret = GT_CL_REAL(call, clWaitForEvents)(count, list);
+	const struct gt_table *table = gt_cl_table(call);
 	struct gt_cl_queue *q, *last = NULL;
 	cl_command_queue handle;
 
-	if (!gt_cl_thread(call) || !list || (ret != CL_SUCCESS && ret != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
+	if (!table || !gt_cl_thread(call) || !list || (ret != CL_SUCCESS && ret != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
 		return ret;
 	for (cl_uint i = 0; i < count && i < 64; i++) {
 		handle = NULL;
 		gt_internal_enter();
-		if (GT_CL(gt_cl_table(call), clGetEventInfo)(list[i], CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
+		if (GT_CL(table, clGetEventInfo)(list[i], CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
 			handle = NULL;
 		gt_internal_leave();
 		q = handle ? gt_cl_map_find(&queues, handle) : NULL;

@@ -202,11 +202,11 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 		    struct gt_cl_work *w, cl_int ret)
 {
 	struct gt_thread *t = call->thread;
-	const struct gt_table *table;
+	const struct gt_table *table = w->table;
 	struct gt_cl_queue *q;
 	bool given, first = false;
 
-	if (gt_unlikely(!t))
+	if (gt_unlikely(!table))
 		return ret;
 	given = w->event != GT_CL_NO_EVENT;
 	if (gt_unlikely(ret != CL_SUCCESS)) {
@@ -214,7 +214,6 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 			*w->wanted = w->event;
 		return ret;
 	}
-	table = gt_cl_table(call);
 	gt_device_seen(t, GT_DOMAIN_OPENCL);
 	q = gt_cl_queue_get(table, t, handle);
 	if (gt_unlikely(!given || !w->event || !q || (w->wanted && !retain(table, w->event)))) {

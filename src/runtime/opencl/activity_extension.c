@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions that a program asks for by name: it gets our tap for those that we know. Two platforms may each have a
+ * function of one name: each gets a tap of its own, as long as there are instances; after that the program gets the
+ * runtime's own function, and the capture says so. */
+#include "core/table.h"
+#include "runtime/opencl/activity.h"
+#include "runtime/opencl/taps.h"
+
+#include <string.h>
+
+enum { TOLD = 256 };
+
+/* Names that were told about, by hash. When it is full, no more are told. */
+static bool tell(const char *name)
+{
+	static _Atomic uint64_t told[TOLD];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325), seen;
+
+	for (const char *c = name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	hash |= 1;
+	for (unsigned i = 0; i < TOLD; i++) {
+		seen = 0;
+		if (atomic_compare_exchange_strong_explicit(&told[(hash + i) % TOLD], &seen, hash, memory_order_relaxed,
+							    memory_order_relaxed))
+			return true;
+		if (seen == hash)
+			return false;
+	}
+	return false;
+}
+
+/* All instances of this function stand for others. */
+static bool no_instance_left(const char *name, const void *real)
+{
+	for (uint32_t f = 0; f < GT_OPENCL_INDEX_COUNT; f++) {
+		if (strcmp(gt_opencl_operations[f].name, name) != 0)
+			continue;
+		for (unsigned i = 0; i < GT_OPENCL_INSTANCES; i++) {
+			const void *other = gt_opencl_taps[i][f].real;
+
+			if (!other || other == real || gt_opencl_operations[f].taps[i] == real)
+				return false;
+		}
+		return true;
+	}
+	return false;
+}
+
+static void *hand_out(const struct gt_call *call, const char *name, void *real)
+{
+	struct gt_table *tables[GT_OPENCL_INSTANCES];
+	bool unknown = false;
+	void *tap;
+
+	if (!real || !name)
+		return real;
+	gt_cl_table(call); /* the table that has the core functions: extension functions' calls come with others */
+	for (unsigned i = 0; i < GT_OPENCL_INSTANCES; i++)
+		tables[i] = &gt_opencl_tables[i];
+	tap = gt_table_extension(tables, GT_OPENCL_INSTANCES, name, real, &unknown);
+	if (unknown ? tell(name) : tap == real && no_instance_left(name, real) && tell(name))
+		gt_event_write(gt_cl_thread(call), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_OPENCL, !unknown, name);
+	return tap;
+}
+
+void *gt_opencl_wrap_clGetExtensionFunctionAddress(const struct gt_call *call, const char *name)
+{
+	return hand_out(call, name, GT_CL_REAL(call, clGetExtensionFunctionAddress)(name));
+}
+
+void *gt_opencl_wrap_clGetExtensionFunctionAddressForPlatform(const struct gt_call *call, cl_platform_id platform, const char *name)
+{
+	return hand_out(call, name, GT_CL_REAL(call, clGetExtensionFunctionAddressForPlatform)(platform, name));
+}

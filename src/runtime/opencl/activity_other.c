@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Markers, barriers, migrations, and the taking and giving of objects that other APIs share. */
+#include "runtime/opencl/activity.h"
+
+static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem *objects)
+{
+	uint64_t bytes = 0;
+	size_t size;
+
+	gt_internal_enter();
+	for (cl_uint i = 0; i < num && i < 256; i++)
+		if (GT_CL(table, clGetMemObjectInfo)(objects[i], CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS)
+			bytes += size;
+	gt_internal_leave();
+	return bytes;
+}
+
+/* Its event is its purpose: NULL is the program's mistake, and the runtime's to answer. */
+cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue, cl_event *event)
+{
+	struct gt_cl_work w = {.record.bytes = 0};
+	cl_int ret;
+
+	if (!event)
+		return GT_CL_REAL(call, clEnqueueMarker)(queue, event);
+	ret = GT_CL_REAL(call, clEnqueueMarker)(queue, gt_cl_event(call, &w, event));
+	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
+}
+
+/* OpenCL 1.0's barrier has no event. Since 1.2 it is the same as one with an empty list, which has. If that one is
+ * refused, the runtime answers to what the program asked. */
+cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_queue queue)
+{
+	const struct gt_table *table = gt_cl_table(call);
+	struct gt_cl_queue *q = gt_cl_queue_find(queue);
+	struct gt_cl_work w = {.record.bytes = 0};
+	cl_int ret;
+
+	if (call->thread && table && q && q->device && q->device->version >= 102 && GT_CL(table, clEnqueueBarrierWithWaitList)) {
+		ret = GT_CL(table, clEnqueueBarrierWithWaitList)(queue, 0, NULL, gt_cl_event(call, &w, NULL));
+		if (ret == CL_SUCCESS)
+			return gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
+	}
+	ret = GT_CL_REAL(call, clEnqueueBarrier)(queue);
+	if (ret == CL_SUCCESS && call->thread) {
+		gt_device_seen(call->thread, GT_DOMAIN_OPENCL);
+		gt_drop(call->thread, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
+	}
+	return ret;
+}
+
+cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call, cl_command_queue queue, cl_uint count,
+						  const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.record.bytes = 0};
+	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(queue, count, list, gt_cl_event(call, &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call, cl_command_queue queue, cl_uint count,
+						   const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.record.bytes = 0};
+	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(queue, count, list, gt_cl_event(call, &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_command_queue queue, cl_uint num,
+						 const cl_mem *objects, cl_mem_migration_flags flags, cl_uint count,
+						 const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.record.global = {num}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjects)(queue, num, objects, flags, count, list,
+								  gt_cl_event(call, &w, event));
+
+	if (ret == CL_SUCCESS && w.table)
+		w.record.bytes = bytes_of(w.table, num, objects);
+	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call, cl_command_queue queue, cl_uint num,
+						   const cl_mem *objects, cl_ulong flags,
+						   cl_uint count, const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.record.global = {num}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjectEXT)(queue, num, objects, flags, count, list,
+								    gt_cl_event(call, &w, event));
+
+	if (ret == CL_SUCCESS && w.table)
+		w.record.bytes = bytes_of(w.table, num, objects);
+	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
+}
+
+/* Acquire and release have one form. */
+#define SHARED(f)                                                                                                       \
+	cl_int gt_opencl_wrap_##f(const struct gt_call *call, cl_command_queue queue, cl_uint num, const cl_mem *objects, \
+				  cl_uint count, const cl_event *list, cl_event *event)                                 \
+	{                                                                                                               \
+		struct gt_cl_work w = {.record.global = {num}};                                                         \
+		cl_int ret = GT_CL_REAL(call, f)(queue, num, objects, count, list, gt_cl_event(call, &w, event));       \
+                                                                                                                        \
+		return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);                                      \
+	}
+SHARED(clEnqueueAcquireGLObjects)
+SHARED(clEnqueueReleaseGLObjects)
+SHARED(clEnqueueAcquireEGLObjectsKHR)
+SHARED(clEnqueueReleaseEGLObjectsKHR)
+SHARED(clEnqueueAcquireExternalMemObjectsKHR)
+SHARED(clEnqueueReleaseExternalMemObjectsKHR)
+SHARED(clEnqueueAcquireGrallocObjectsIMG)
+SHARED(clEnqueueReleaseGrallocObjectsIMG)
+SHARED(clEnqueueAcquireVA_APIMediaSurfacesINTEL)
+SHARED(clEnqueueReleaseVA_APIMediaSurfacesINTEL)
+
+cl_int gt_opencl_wrap_clEnqueueGenerateMipmapIMG(const struct gt_call *call, cl_command_queue queue, cl_mem src,
+						 cl_mem dst, cl_uint mode,
+						 const size_t *array_region, const size_t *mip_region, cl_uint count,
+						 const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.record.object = {(uintptr_t)src, (uintptr_t)dst}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueGenerateMipmapIMG)(queue, src, dst, mode, array_region, mip_region,
+								  count, list, gt_cl_event(call, &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_command_queue queue, cl_uint num,
+						 const void **semaphores, const cl_ulong *payloads, cl_uint count,
+						 const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.record.global = {num}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueWaitSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
+								  gt_cl_event(call, &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call, cl_command_queue queue, cl_uint num,
+						   const void **semaphores, const cl_ulong *payloads, cl_uint count,
+						   const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.record.global = {num}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueSignalSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
+								    gt_cl_event(call, &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+}
