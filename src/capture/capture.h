@@ -38,7 +38,7 @@ struct gt_process_info {
 	uint32_t index;       /* of the image in this capture, from 0 */
 	uint32_t pid, ppid, image;
 	uint64_t start_ticks; /* writer; the reader gives start_ns, end_ns */
-	uint64_t start_ns, end_ns; /* end 0: not known to have ended */
+	uint64_t start_ns, end_ns; /* end 0: not known to have ended; BOOTTIME, given by who writes the end */
 	const char *exe, *argv;    /* argv as in gt_session_info.command */
 	int32_t wait_status;  /* as waitpid() gives it; -1: not known (not our child) */
 	bool ended, proper_end; /* its library's destructor ran */
@@ -132,6 +132,10 @@ struct gt_capture_health {
 int gt_capture_open(const char *path, struct gt_capture **out);
 void gt_capture_close(struct gt_capture *c);
 
+/* Read and check every stream payload too, which opening does not: then health and counts say all that is
+ * damaged; else a damaged one is told when a cursor meets it. Return: 0, or negative errno: cannot read. */
+int gt_capture_verify(struct gt_capture *c);
+
 const struct gt_capture_health *gt_capture_health(const struct gt_capture *c);
 const struct gt_session_info *gt_capture_session(const struct gt_capture *c);
 const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c);
@@ -142,7 +146,7 @@ size_t gt_capture_thread_count(const struct gt_capture *c);
 const struct gt_thread_info *gt_capture_thread(const struct gt_capture *c, size_t index);
 const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process, uint32_t ordinal);
 
-/* A text by id; "" when it is not there. Not terminated: use *bytes. Also gives a terminated copy. */
+/* A text by id, terminated; "" when it is not there. Not NULL. It is what the program gave: any bytes. */
 const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint32_t id);
 
 struct gt_object_info {
@@ -152,7 +156,7 @@ struct gt_object_info {
 	uint64_t number, handle, parent;
 	const char *text; /* "key=value\0..", ended by an empty string */
 	uint32_t device_index; /* devices: the same device (uuid, else pci, else name and order) has the same
-				* index in all processes; queues: that of their device; from 0 */
+				* index in all processes; queues: that of their device; from 0; UINT32_MAX: none */
 	uint32_t ordinal;      /* queues: count within process and device, from 1 */
 };
 size_t gt_capture_object_count(const struct gt_capture *c);
@@ -181,15 +185,17 @@ struct gt_item {
 	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
 	uint32_t process;         /* index */
 	uint32_t ordinal;         /* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
-	uint32_t op;              /* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both */
-	uint8_t depth;            /* CALL */
+	uint32_t op;              /* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both;
+				   * EXTERNAL: enum gt_external_stack */
+	uint8_t depth;            /* CALL; EXTERNAL: 1 push, 0 pop */
 	uint64_t id;              /* CALL: own; DEVICE: of its call */
 	uint64_t parent;          /* CALL: enclosing call, 0 none */
-	uint64_t external[GT_EXTERNAL_STACK_COUNT]; /* CALL: top of the stacks at its begin; 0 none */
+	uint64_t external[GT_EXTERNAL_STACK_COUNT]; /* CALL: top of the stacks at its begin; 0 none;
+						     * EXTERNAL: tops after it */
 	uint64_t start_ns, end_ns;
-	/* CALL */
+	/* CALL; EXTERNAL: ret is the value pushed or popped */
 	uint64_t ret;
-	const uint64_t *args; /* GT_OP_NARGS(op) of them, or NULL when recorded without */
+	const uint64_t *args; /* GT_OP_NARGS(op) of them, or NULL when recorded without, or there are none */
 	const uint8_t *payload;
 	uint32_t payload_bytes;
 	/* DEVICE */
@@ -205,9 +211,11 @@ struct gt_item {
 
 struct gt_cursor;
 
-/* Records of the whole capture, thread by thread in batches; of one thread in order of call begin
- * (an enclosing call before the calls in it). No order between threads. Several cursors may be open.
- * Memory is bounded, whatever the capture's size. */
+/* Records of the whole capture, thread after thread; the calls of a thread in order of their begin (an
+ * enclosing call before the calls in it), its device work and external ids where they were written. No order
+ * between threads. Several cursors may be open.
+ * Memory is bounded, whatever the capture's size: of an outermost call with more than 2^18 calls inside,
+ * the first ones come before it and without parent. */
 int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out);
 void gt_cursor_destroy(struct gt_cursor *cursor);
 /* Return: 1 and *out, 0 at the end, negative errno with a cause. */

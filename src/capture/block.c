@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Payloads of stream blocks: read when they are needed, checked, decompressed. One that is damaged
+ * is counted the first time that somebody meets it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "capture/checksum.h"
+#include "capture/reader.h"
+#include "util/error.h"
+
+void gt_block_reader_fini(struct block_reader *r)
+{
+	free(r->stored);
+	free(r->raw);
+	ZSTD_freeDCtx(r->zstd);
+	memset(r, 0, sizeof *r);
+}
+
+static int block_room(uint8_t **buffer, size_t *room, size_t bytes)
+{
+	uint8_t *p;
+
+	if (*room >= bytes)
+		return 0;
+	p = realloc(*buffer, bytes);
+	if (!p)
+		return gt_error(-ENOMEM, "block of %zu bytes", bytes);
+	*buffer = p;
+	*room = bytes;
+	return 0;
+}
+
+static int decompress(struct block_reader *r, const struct stream_block *b)
+{
+	size_t n;
+
+	if (!r->zstd)
+		r->zstd = ZSTD_createDCtx();
+	if (!r->zstd)
+		return gt_error(-ENOMEM, "decompression");
+	n = ZSTD_decompressDCtx(r->zstd, r->raw, b->raw_bytes, r->stored, b->stored_bytes);
+	return ZSTD_isError(n) || n != b->raw_bytes ? -EBADMSG : 0;
+}
+
+int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b, const uint8_t **payload)
+{
+	bool packed = b->flags & GT_BLOCK_ZSTD;
+	uint8_t **to = packed ? &r->stored : &r->raw;
+	size_t *room = packed ? &r->stored_room : &r->raw_room;
+	int status;
+
+	if (b->bad)
+		return -EBADMSG;
+	status = block_room(&r->raw, &r->raw_room, (size_t)b->raw_bytes + GT_DECODE_SLACK);
+	if (!status)
+		status = block_room(to, room, (size_t)b->stored_bytes + GT_DECODE_SLACK);
+	if (status)
+		return status;
+	status = gt_scan_read(c->fd, *to, b->stored_bytes, b->at + b->head_bytes);
+	if (status && status != -ENODATA)
+		return gt_error(status, "cannot read capture %s", c->path);
+	if (!status && gt_crc32c(0, *to, b->stored_bytes) != b->payload_crc)
+		status = -EBADMSG;
+	if (!status && packed)
+		status = decompress(r, b);
+	else if (!status && b->raw_bytes != b->stored_bytes)
+		status = -EBADMSG;
+	if (status == -ENOMEM)
+		return status;
+	if (status) {
+		gt_block_bad(c, b);
+		return -EBADMSG;
+	}
+	memset(r->raw + b->raw_bytes, 0, GT_DECODE_SLACK);
+	*payload = r->raw;
+	return 0;
+}
+
+/* What the block held is lost: from `recorded` to the torn ones. The header is good, so it says how many. */
+void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
+{
+	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant; /* health and counts are told late, by design */
+	uint8_t head[GT_FILE_HEAD_MAX];
+	struct gt_file_stream ext;
+	struct gt_counts *counts = &c->sums[b->process]->counts;
+	size_t i, at = sizeof(struct gt_file_block) + sizeof ext;
+
+	if (b->bad)
+		return;
+	b->bad = 1;
+	c->health.bad_blocks++;
+	c->health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
+	if (gt_scan_read(c->fd, head, b->head_bytes, b->at))
+		return;
+	memcpy(&ext, head + sizeof(struct gt_file_block), sizeof ext);
+	for (i = 0; i < ext.count_entries && at + sizeof(struct gt_file_count) <= b->head_bytes; i++) {
+		struct gt_file_count n;
+		uint64_t lost;
+
+		memcpy(&n, head + at, sizeof n);
+		at += sizeof n;
+		if (n.class >= GT_CLASS_COUNT || n.domain >= GT_DOMAIN_COUNT)
+			continue;
+		lost = n.count < counts->recorded[n.class][n.domain] ? n.count : counts->recorded[n.class][n.domain];
+		counts->recorded[n.class][n.domain] -= lost;
+		counts->dropped[GT_DROP_TORN][n.class][n.domain] += lost;
+	}
+}
+
+int gt_capture_verify(struct gt_capture *c)
+{
+	struct block_reader reader = {0};
+	const uint8_t *payload;
+	size_t i;
+	int status = 0;
+
+	for (i = 0; i < c->block_count && (!status || status == -EBADMSG); i++)
+		status = gt_block_read(&reader, c, &c->blocks[i], &payload);
+	gt_block_reader_fini(&reader);
+	return status == -EBADMSG ? 0 : status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* CRC-32C (Castagnoli) of blocks. */
+#ifndef GPUTAP_CAPTURE_CHECKSUM_H
+#define GPUTAP_CAPTURE_CHECKSUM_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <isa-l/crc.h>
+
+#include "capture/format.h"
+
+/* Payloads are bounded by the format, so an int is enough for ISA-L. */
+static inline uint32_t gt_crc32c(uint32_t crc, const void *data, size_t bytes)
+{
+	return ~crc32_iscsi((unsigned char *)(uintptr_t)data, (int)bytes, ~crc);
+}
+
+/* Of a block's header and extension, as if head_crc were 0. */
+static inline uint32_t gt_head_crc(const void *head, size_t bytes)
+{
+	static const uint32_t zero;
+	size_t at = offsetof(struct gt_file_block, head_crc);
+	uint32_t crc = gt_crc32c(0, head, at);
+
+	crc = gt_crc32c(crc, &zero, sizeof zero);
+	return gt_crc32c(crc, (const char *)head + at + 4, bytes - at - 4);
+}
+
+#endif

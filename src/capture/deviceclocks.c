@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Settling the clock of every device of a capture when it is opened: the readings are all there, and of
+ * the work a bounded sample is decoded, from blocks spread over the whole file. The call that caused a
+ * sampled piece of work lies in its thread's stream; the blocks' tick ranges say where. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/reader.h"
+#include "util/error.h"
+
+enum {
+	SAMPLE_BLOCKS = 64,     /* of a capture; but at least one of each process, so that each device is seen, up to .. */
+	SAMPLE_BLOCKS_MAX = 512,
+	SAMPLE_WORK = 1024,     /* of a block */
+};
+
+struct sample {
+	uint64_t id, call_start, call_end, stamp;
+	uint32_t device;
+};
+
+struct sampler {
+	struct gt_capture *capture;
+	struct block_reader reader;
+	struct gt_decoder decoder;
+	size_t count;
+	struct sample samples[SAMPLE_WORK];
+};
+
+static int compare_clocks(const void *a, const void *b)
+{
+	const struct device_clock *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct gt_device_clock *find_clock(const struct gt_capture *c, uint32_t process, uint32_t device)
+{
+	struct device_clock key = {process, device, NULL}, *hit;
+
+	hit = c->clock_count ? bsearch(&key, c->clocks, c->clock_count, sizeof key, compare_clocks) : NULL;
+	return hit ? hit->clock : NULL;
+}
+
+struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process, uint32_t device)
+{
+	struct gt_device_clock *clock = find_clock(c, process, device);
+
+	return clock ? clock : find_clock(c, process, 0);
+}
+
+const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process, uint64_t device_number)
+{
+	return device_number <= UINT32_MAX ? gt_device_clock_find(c, process, (uint32_t)device_number) : NULL;
+}
+
+static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
+{
+	struct device_clock *k;
+	int status = GT_LIST_ADD(c, clocks, clock_count, clock_room);
+
+	if (status)
+		return status;
+	k = &c->clocks[c->clock_count];
+	k->process = process;
+	k->device = device;
+	status = gt_device_clock_create(c->host, &k->clock);
+	if (status)
+		return gt_error(status, "device clock of capture %s", c->path);
+	c->clock_count++;
+	return 0;
+}
+
+/* A clock for every device that has an object or readings, and one of each process for work whose device is not
+ * known, or has no object because it was lost. */
+static int make_clocks(struct gt_capture *c)
+{
+	size_t i, n = 0;
+	int status = 0;
+
+	for (i = 0; i < c->object_count && !status; i++)
+		if (c->objects[i].type == GT_OBJECT_DEVICE && c->objects[i].number <= UINT32_MAX)
+			status = add_clock(c, c->objects[i].process, (uint32_t)c->objects[i].number);
+	for (i = 0; i < c->reading_count && !status; i++)
+		if (!i || c->readings[i].process != c->readings[i - 1].process || c->readings[i].device != c->readings[i - 1].device)
+			status = add_clock(c, c->readings[i].process, c->readings[i].device);
+	for (i = 0; i < c->block_count && !status; i++)
+		if (c->blocks[i].flags & GT_BLOCK_DEVICE && (!i || c->blocks[i].process != c->blocks[i - 1].process))
+			status = add_clock(c, c->blocks[i].process, 0);
+	if (status || !c->clock_count)
+		return status;
+	qsort(c->clocks, c->clock_count, sizeof *c->clocks, compare_clocks);
+	for (i = 0; i < c->clock_count; i++)
+		if (n && !compare_clocks(&c->clocks[n - 1], &c->clocks[i]))
+			gt_device_clock_destroy(c->clocks[i].clock);
+		else
+			c->clocks[n++] = c->clocks[i];
+	c->clock_count = n;
+	return 0;
+}
+
+/* Device work of one block. Return: 0 (also for a damaged one) or negative errno. */
+static int sample_block(struct sampler *s, struct stream_block *b)
+{
+	struct gt_file_stream base = gt_block_base(b);
+	const uint8_t *payload;
+	struct gt_row row;
+	int status = gt_block_read(&s->reader, s->capture, b, &payload);
+
+	s->count = 0;
+	if (status)
+		return status == -EBADMSG ? 0 : status;
+	gt_decoder_begin(&s->decoder, &base, payload, b->raw_bytes);
+	while (s->count < SAMPLE_WORK && (status = gt_decoder_next(&s->decoder, &row)) > 0) {
+		const uint64_t *w = row.words;
+		uint64_t stamp;
+
+		if ((row.head >> 16 & 0xff) != GT_RECORD_DEVICE)
+			continue;
+		stamp = w[GT_DEVICE_WORD_QUEUED] ? w[GT_DEVICE_WORD_QUEUED] :
+			w[GT_DEVICE_WORD_SUBMITTED] ? w[GT_DEVICE_WORD_SUBMITTED] : w[GT_DEVICE_WORD_START];
+		s->samples[s->count++] = (struct sample){.id = w[0], .call_start = w[1], .stamp = stamp,
+							 .device = GT_DEVICE_REF_NUMBER((uint32_t)(row.head >> 32))};
+	}
+	return status == -ENOMEM ? status : 0;
+}
+
+/* The block of a stream whose calls ran at that time; NULL: none. */
+static struct stream_block *find_block(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint64_t ticks)
+{
+	size_t low = 0, high = c->stream_count, i;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct stream *s = &c->streams[middle];
+
+		if (s->process < process || (s->process == process && s->ordinal < ordinal))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == c->stream_count || c->streams[low].process != process || c->streams[low].ordinal != ordinal)
+		return NULL;
+	for (i = 0; i < c->streams[low].count; i++) {
+		struct stream_block *b = &c->blocks[c->streams[low].first + i];
+
+		if (b->first_ticks <= ticks && ticks <= b->last_ticks)
+			return b;
+	}
+	return NULL;
+}
+
+/* Ends of the calls of the samples, from the block that holds the call of the one in the middle: samples of a block
+ * come from the same time, so this finds nearly all. */
+static int find_ends(struct sampler *s, uint32_t process)
+{
+	const struct sample *middle = &s->samples[s->count / 2];
+	struct stream_block *b = find_block(s->capture, process, GT_ID_ORDINAL(middle->id), middle->call_start);
+	struct gt_file_stream base;
+	const uint8_t *payload;
+	struct gt_row row;
+	int status;
+
+	if (!b)
+		return 0;
+	status = gt_block_read(&s->reader, s->capture, b, &payload);
+	if (status)
+		return status == -EBADMSG ? 0 : status;
+	qsort(s->samples, s->count, sizeof *s->samples, compare_samples);
+	base = gt_block_base(b);
+	gt_decoder_begin(&s->decoder, &base, payload, b->raw_bytes);
+	while ((status = gt_decoder_next(&s->decoder, &row)) > 0) {
+		size_t low = 0, high = s->count;
+
+		if ((row.head >> 16 & 0xff) != GT_RECORD_CALL || row.id < s->samples[0].id || row.id > s->samples[s->count - 1].id)
+			continue;
+		while (low < high) {
+			size_t m = low + (high - low) / 2;
+
+			if (s->samples[m].id < row.id)
+				low = m + 1;
+			else
+				high = m;
+		}
+		for (; low < s->count && s->samples[low].id == row.id; low++)
+			s->samples[low].call_end = row.end;
+	}
+	return status == -ENOMEM ? status : 0;
+}
+
+static int sample(struct sampler *s, struct stream_block *b)
+{
+	size_t i;
+	int status = sample_block(s, b);
+
+	if (!status && s->count)
+		status = find_ends(s, b->process);
+	for (i = 0; i < s->count && !status; i++) {
+		struct gt_device_clock *clock = gt_device_clock_find(s->capture, b->process, s->samples[i].device);
+
+		if (clock)
+			gt_device_clock_add_work(clock, s->samples[i].call_start, s->samples[i].call_end, s->samples[i].stamp);
+	}
+	return status;
+}
+
+/* Blocks with device work: every n-th, and the first of each process. */
+static int sample_blocks(struct gt_capture *c)
+{
+	struct sampler *s;
+	size_t total = 0, taken = 0, seen = 0, i, step;
+	uint32_t last_process = UINT32_MAX;
+	int status = 0;
+
+	for (i = 0; i < c->block_count; i++)
+		total += (c->blocks[i].flags & GT_BLOCK_DEVICE) != 0;
+	if (!total)
+		return 0;
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return gt_error(-ENOMEM, "capture %s", c->path);
+	s->capture = c;
+	gt_decoder_init(&s->decoder);
+	step = total / SAMPLE_BLOCKS + 1;
+	for (i = 0; i < c->block_count && !status && taken < SAMPLE_BLOCKS_MAX; i++) {
+		struct stream_block *b = &c->blocks[i];
+
+		if (!(b->flags & GT_BLOCK_DEVICE))
+			continue;
+		if (seen++ % step && b->process == last_process)
+			continue;
+		last_process = b->process;
+		taken++;
+		status = sample(s, b);
+	}
+	gt_decoder_fini(&s->decoder);
+	gt_block_reader_fini(&s->reader);
+	free(s);
+	return status;
+}
+
+int gt_device_clocks_finish(struct gt_capture *c)
+{
+	size_t i;
+	int status = make_clocks(c);
+
+	for (i = 0; i < c->reading_count && !status; i++) {
+		const struct reading *r = &c->readings[i];
+		struct gt_device_clock *clock = gt_device_clock_find(c, r->process, r->device);
+
+		if (gt_device_clock_add_reading(clock, r->device_stamp, r->host_before, r->host_after) == -ENOMEM)
+			status = gt_error(-ENOMEM, "device clock of capture %s", c->path);
+	}
+	if (!status)
+		status = sample_blocks(c);
+	for (i = 0; i < c->clock_count && !status; i++)
+		gt_device_clock_settle(c->clocks[i].clock);
+	return status;
+}

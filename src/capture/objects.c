@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices, queues, contexts and modules of a capture; the same device of several processes made one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/reader.h"
+#include "util/error.h"
+
+static int compare_objects(const void *a, const void *b)
+{
+	const struct gt_object_info *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+const char *gt_object_value(const struct gt_object_info *object, const char *key)
+{
+	size_t n = strlen(key);
+	const char *p;
+
+	for (p = object->text; *p; p += strlen(p) + 1)
+		if (!strncmp(p, key, n) && p[n] == '=')
+			return p + n + 1;
+	return NULL;
+}
+
+/* A device in some process: what it is called, and its place among those of that process that are called the same
+ * (two devices of one platform may share a uuid, or have only a name). */
+struct identity {
+	const char *text;
+	size_t object;
+	uint32_t process, nth;
+	char kind; /* the uuid of one and the name of another never match */
+};
+
+static bool is_set(const char *value)
+{
+	return value && value[strspn(value, "0-")] != '\0';
+}
+
+static void identify(const struct gt_object_info *o, struct identity *id)
+{
+	const char *value = gt_object_value(o, "uuid");
+
+	id->kind = 'u';
+	if (!is_set(value)) {
+		value = gt_object_value(o, "pci");
+		id->kind = 'p';
+	}
+	if (!is_set(value)) {
+		value = gt_object_value(o, "name");
+		id->kind = 'n';
+	}
+	id->text = value ? value : "";
+}
+
+static int compare_names(const struct identity *x, const struct identity *y)
+{
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+static int compare_in_process(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+	int names = compare_names(x, y);
+
+	if (names)
+		return names;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+	int names = compare_names(x, y);
+
+	if (names)
+		return names;
+	if (x->nth != y->nth)
+		return x->nth < y->nth ? -1 : 1;
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+/* @ids: of all devices, @same: per object, receives the first object that is the same device */
+static void find_same(struct identity *ids, size_t n, size_t *same)
+{
+	size_t i;
+
+	if (!n)
+		return;
+	qsort(ids, n, sizeof *ids, compare_in_process);
+	for (i = 1; i < n; i++)
+		if (!compare_names(&ids[i - 1], &ids[i]) && ids[i - 1].process == ids[i].process)
+			ids[i].nth = ids[i - 1].nth + 1;
+	qsort(ids, n, sizeof *ids, compare_devices);
+	for (i = 0; i < n; i++)
+		if (i && !compare_names(&ids[i - 1], &ids[i]) && ids[i - 1].nth == ids[i].nth)
+			same[ids[i].object] = same[ids[i - 1].object];
+		else
+			same[ids[i].object] = ids[i].object;
+}
+
+static int merge_devices(struct gt_capture *c)
+{
+	struct identity *ids = calloc(c->object_count + 1, sizeof *ids);
+	size_t *same = calloc(c->object_count + 1, sizeof *same);
+	size_t i, n = 0;
+	int status = 0;
+
+	if (!ids || !same) {
+		status = gt_error(-ENOMEM, "devices of capture %s", c->path);
+		goto out;
+	}
+	for (i = 0; i < c->object_count; i++) {
+		if (c->objects[i].type != GT_OBJECT_DEVICE)
+			continue;
+		identify(&c->objects[i], &ids[n]);
+		ids[n].process = c->objects[i].process;
+		ids[n++].object = i;
+	}
+	find_same(ids, n, same);
+	for (i = 0; i < c->object_count; i++) {
+		struct gt_object_info *o = &c->objects[i];
+
+		if (o->type != GT_OBJECT_DEVICE)
+			continue;
+		if (same[i] != i) { /* an object before this one */
+			o->device_index = c->objects[same[i]].device_index;
+			continue;
+		}
+		status = GT_LIST_ADD(c, devices, device_count, device_room);
+		if (status)
+			goto out;
+		o->device_index = (uint32_t)c->device_count;
+		c->devices[c->device_count++] = o;
+	}
+out:
+	free(same);
+	free(ids);
+	return status;
+}
+
+struct queue {
+	uint32_t process;
+	uint64_t device;
+	size_t object;
+};
+
+static int compare_queues(const void *a, const void *b)
+{
+	const struct queue *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+static int number_queues(struct gt_capture *c)
+{
+	struct queue *q = calloc(c->object_count + 1, sizeof *q);
+	size_t i, n = 0;
+
+	if (!q)
+		return gt_error(-ENOMEM, "queues of capture %s", c->path);
+	for (i = 0; i < c->object_count; i++)
+		if (c->objects[i].type == GT_OBJECT_QUEUE)
+			q[n++] = (struct queue){c->objects[i].process, c->objects[i].parent, i};
+	qsort(q, n, sizeof *q, compare_queues);
+	for (i = 0; i < n; i++) {
+		struct gt_object_info *o = &c->objects[q[i].object];
+		const struct gt_object_info *device = gt_capture_object_find(c, o->process, GT_OBJECT_DEVICE, o->parent);
+
+		if (device)
+			o->device_index = device->device_index;
+		o->ordinal = i && q[i - 1].process == q[i].process && q[i - 1].device == q[i].device ?
+			     c->objects[q[i - 1].object].ordinal + 1 : 1;
+	}
+	free(q);
+	return 0;
+}
+
+int gt_objects_finish(struct gt_capture *c)
+{
+	size_t i, n = 0;
+	int status = gt_sort_stable(c->objects, c->object_count, sizeof *c->objects, compare_objects);
+
+	if (status)
+		return status;
+	for (i = 0; i < c->object_count; i++) {
+		if (n && !compare_objects(&c->objects[n - 1], &c->objects[i]))
+			n--; /* told again: the newest counts */
+		c->objects[n++] = c->objects[i];
+	}
+	c->object_count = n;
+	status = merge_devices(c);
+	return status ? status : number_queues(c);
+}
+
+size_t gt_capture_object_count(const struct gt_capture *c)
+{
+	return c->object_count;
+}
+
+const struct gt_object_info *gt_capture_object(const struct gt_capture *c, size_t index)
+{
+	return index < c->object_count ? &c->objects[index] : NULL;
+}
+
+const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process, enum gt_object_type type,
+						    uint64_t number)
+{
+	struct gt_object_info key = {.process = process, .type = type, .number = number};
+
+	return c->object_count ? bsearch(&key, c->objects, c->object_count, sizeof key, compare_objects) : NULL;
+}
+
+size_t gt_capture_device_count(const struct gt_capture *c)
+{
+	return c->device_count;
+}
+
+const struct gt_object_info *gt_capture_device(const struct gt_capture *c, uint32_t device_index)
+{
+	return device_index < c->device_count ? c->devices[device_index] : NULL;
+}

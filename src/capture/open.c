@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* An open capture: putting in order what the scan found, and giving it out. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/reader.h"
+#include "util/error.h"
+
+/* Merge sort, because the newest of equal entries is the last one of the file and qsort() forgets that. */
+int gt_sort_stable(void *list, size_t count, size_t bytes, int (*compare)(const void *, const void *))
+{
+	char *from = list, *to, *buffer;
+	size_t width, i;
+
+	for (i = 1; i < count && compare(from + (i - 1) * bytes, from + i * bytes) <= 0; i++)
+		;
+	if (i >= count)
+		return 0;
+	to = buffer = malloc(count * bytes);
+	if (!buffer)
+		return gt_error(-ENOMEM, "sorting %zu entries", count);
+	for (width = 1; width < count; width *= 2) {
+		for (i = 0; i < count; i += 2 * width) {
+			size_t a = i, middle = i + width < count ? i + width : count, b = middle;
+			size_t end = i + 2 * width < count ? i + 2 * width : count, k;
+
+			for (k = i; k < end; k++) {
+				size_t take = a < middle && (b >= end || compare(from + a * bytes, from + b * bytes) <= 0) ? a++ : b++;
+
+				memcpy(to + k * bytes, from + take * bytes, bytes);
+			}
+		}
+		buffer = from;
+		from = to;
+		to = buffer;
+	}
+	if (from != list) {
+		memcpy(list, from, count * bytes);
+		to = from;
+	}
+	free(to);
+	return 0;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct stream_block *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->ordinal != y->ordinal)
+		return x->ordinal < y->ordinal ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static int finish_streams(struct gt_capture *c)
+{
+	size_t i;
+
+	if (c->block_count)
+		qsort(c->blocks, c->block_count, sizeof *c->blocks, compare_blocks);
+	for (i = 0; i < c->block_count; i++) {
+		const struct stream_block *b = &c->blocks[i];
+		struct stream *s = c->stream_count ? &c->streams[c->stream_count - 1] : NULL;
+
+		if (!s || s->process != b->process || s->ordinal != b->ordinal) {
+			int status = GT_LIST_ADD(c, streams, stream_count, stream_room);
+
+			if (status)
+				return status;
+			s = &c->streams[c->stream_count++];
+			*s = (struct stream){b->process, b->ordinal, i, 0};
+		}
+		s->count++;
+	}
+	return 0;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct gt_thread_info *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+/* One entry per thread, the newest; one for each stream whose thread block is lost. Its place in the list
+ * tells the newest: insertion keeps equal ones in order. */
+static int finish_threads(struct gt_capture *c)
+{
+	size_t i, n = 0;
+	int status;
+
+	for (i = 0; i < c->stream_count; i++) {
+		status = GT_LIST_ADD(c, threads, thread_count, thread_room);
+
+		if (status)
+			return status;
+		c->threads[c->thread_count++] = (struct gt_thread_info){
+			.process = c->streams[i].process, .ordinal = c->streams[i].ordinal, .name = NULL};
+	}
+	status = gt_sort_stable(c->threads, c->thread_count, sizeof *c->threads, compare_threads);
+	if (status)
+		return status;
+	for (i = 0; i < c->thread_count; i++) {
+		struct gt_thread_info *t = &c->threads[i];
+
+		if (n && !compare_threads(&c->threads[n - 1], t)) {
+			if (t->name) /* the stream's nameless entry, last of its kind, adds nothing */
+				c->threads[n - 1] = *t;
+			continue;
+		}
+		c->threads[n] = *t;
+		if (!c->threads[n].name)
+			c->threads[n].name = "";
+		n++;
+	}
+	c->thread_count = n;
+	return 0;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	const struct string_entry *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int finish_strings(struct gt_capture *c)
+{
+	size_t i, n = 0, process = 0;
+	int status = gt_sort_stable(c->strings, c->string_count, sizeof *c->strings, compare_strings);
+
+	if (status)
+		return status;
+	for (i = 0; i < c->string_count; i++) {
+		if (n && !compare_strings(&c->strings[n - 1], &c->strings[i]))
+			n--; /* the newest counts */
+		c->strings[n++] = c->strings[i];
+	}
+	c->string_count = n;
+	c->string_first = calloc(c->process_count + 1, sizeof *c->string_first);
+	if (!c->string_first)
+		return gt_error(-ENOMEM, "strings of capture %s", c->path);
+	for (i = 0; i < n; i++)
+		while (process <= c->strings[i].process)
+			c->string_first[process++] = i;
+	while (process <= c->process_count)
+		c->string_first[process++] = n;
+	return 0;
+}
+
+/* What the collector counted and what can be read here must agree in a capture that is whole. In one that is not, what
+ * is here is recorded, what was recorded and is not here is torn, and what came after the last sums was seen. */
+static void finish_counts(struct gt_capture *c)
+{
+	size_t i;
+	unsigned k, d, why;
+
+	if (c->health.end == GT_CAPTURE_COMPLETE && !c->health.bad_blocks)
+		return;
+	for (i = 0; i < c->process_count; i++)
+		for (k = 0; c->sums[i] && k < GT_CLASS_COUNT; k++)
+			for (d = 0; d < GT_DOMAIN_COUNT; d++) {
+				struct gt_counts *n = &c->sums[i]->counts;
+				uint64_t here = c->sums[i]->present[k][d], sum = here;
+
+				if (n->recorded[k][d] > here)
+					n->dropped[GT_DROP_TORN][k][d] += n->recorded[k][d] - here;
+				n->recorded[k][d] = here;
+				for (why = 0; why < GT_DROP_REASON_COUNT; why++)
+					sum += n->dropped[why][k][d];
+				if (n->seen[k][d] < sum)
+					n->seen[k][d] = sum;
+			}
+}
+
+static int finish_times(struct gt_capture *c)
+{
+	int status = gt_host_clock_map_create(c->tuples, c->tuple_count, &c->host);
+	size_t i;
+
+	if (status)
+		return gt_error(status, "clocks of capture %s", c->path);
+	for (i = 0; i < c->process_count; i++)
+		if (c->processes[i].start_ticks)
+			c->processes[i].start_ns = gt_host_clock_to_ns(c->host, c->processes[i].start_ticks);
+	for (i = 0; i < c->event_count; i++)
+		c->events[i].time_ns = gt_host_clock_to_ns(c->host, c->events[i].time_ns);
+	return 0;
+}
+
+int gt_capture_open(const char *path, struct gt_capture **out)
+{
+	struct gt_capture *c = calloc(1, sizeof *c);
+	struct gt_session_info *s;
+	int status;
+
+	*out = NULL;
+	if (!c || !(c->path = strdup(path))) {
+		free(c);
+		return gt_error(-ENOMEM, "capture %s", path);
+	}
+	s = &c->session;
+	s->hostname = s->boot_id = s->kernel = s->cpu = s->gputap_version = s->options = s->directory = "";
+	s->command = "\0";
+	s->rank = -1;
+	c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+	if (c->fd < 0) {
+		status = gt_error(-errno, "cannot open capture %s", path);
+		goto fail;
+	}
+	if ((status = gt_capture_scan(c)) || (status = finish_streams(c)) || (status = finish_threads(c)) ||
+	    (status = finish_strings(c)) || (status = finish_times(c)) || (status = gt_objects_finish(c)) ||
+	    (status = gt_device_clocks_finish(c)))
+		goto fail;
+	finish_counts(c);
+	*out = c;
+	return 0;
+fail:
+	gt_capture_close(c);
+	return status;
+}
+
+void gt_capture_close(struct gt_capture *c)
+{
+	struct text_chunk *k;
+	size_t i;
+
+	if (!c)
+		return;
+	while ((k = c->texts)) {
+		c->texts = k->next;
+		free(k);
+	}
+	for (i = 0; i < c->process_count; i++)
+		free(c->sums[i]);
+	for (i = 0; i < c->clock_count; i++)
+		gt_device_clock_destroy(c->clocks[i].clock);
+	gt_host_clock_map_destroy(c->host);
+	free(c->sums);
+	free(c->processes);
+	free(c->threads);
+	free(c->events);
+	free(c->objects);
+	free(c->strings);
+	free(c->string_first);
+	free(c->readings);
+	free(c->clocks);
+	free(c->devices);
+	free(c->blocks);
+	free(c->streams);
+	free(c->tuples);
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->path);
+	free(c);
+}
+
+/* Giving out ---------------------------------------------------------------- */
+
+const struct gt_capture_health *gt_capture_health(const struct gt_capture *c)
+{
+	return &c->health;
+}
+
+const struct gt_session_info *gt_capture_session(const struct gt_capture *c)
+{
+	return &c->session;
+}
+
+const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c)
+{
+	return c->host;
+}
+
+size_t gt_capture_process_count(const struct gt_capture *c)
+{
+	return c->process_count;
+}
+
+const struct gt_process_info *gt_capture_process(const struct gt_capture *c, uint32_t index)
+{
+	return index < c->process_count ? &c->processes[index] : NULL;
+}
+
+const struct gt_counts *gt_capture_counts(const struct gt_capture *c, uint32_t process)
+{
+	static const struct gt_counts none;
+
+	return process < c->process_count && c->sums[process] ? &c->sums[process]->counts : &none;
+}
+
+size_t gt_capture_thread_count(const struct gt_capture *c)
+{
+	return c->thread_count;
+}
+
+const struct gt_thread_info *gt_capture_thread(const struct gt_capture *c, size_t index)
+{
+	return index < c->thread_count ? &c->threads[index] : NULL;
+}
+
+const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process, uint32_t ordinal)
+{
+	struct gt_thread_info key = {.process = process, .ordinal = ordinal};
+
+	return c->thread_count ? bsearch(&key, c->threads, c->thread_count, sizeof key, compare_threads) : NULL;
+}
+
+const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint32_t id)
+{
+	const struct string_entry *first, *hit;
+	struct string_entry key = {process, id, NULL};
+	size_t count;
+
+	if (process >= c->process_count)
+		return "";
+	first = c->strings + c->string_first[process];
+	count = c->string_first[process + 1] - c->string_first[process];
+	if (!count || id < first->id)
+		return "";
+	/* ids are given in order: without a loss the place is known */
+	if (id - first->id < count && first[id - first->id].id == id)
+		return first[id - first->id].text;
+	hit = bsearch(&key, first, count, sizeof key, compare_strings);
+	return hit ? hit->text : "";
+}
+
+size_t gt_capture_event_count(const struct gt_capture *c)
+{
+	return c->event_count;
+}
+
+const struct gt_event_info *gt_capture_event(const struct gt_capture *c, size_t index)
+{
+	return index < c->event_count ? &c->events[index] : NULL;
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a capture: one walk over the block headers; payloads of streams are only indexed, all else is
+ * read. The file may be anything: every length is checked against what is there, what makes no sense is
+ * counted in health and left out, and memory is bounded by a small multiple of the file's size. */
+#include "capture/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/checksum.h"
+#include "util/error.h"
+
+/* Lists and texts ----------------------------------------------------------- */
+
+int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes)
+{
+	size_t wanted = *room ? *room * 2 : 16;
+	char *p;
+
+	if (count < *room)
+		return 0;
+	while (wanted <= count)
+		wanted *= 2;
+	p = reallocarray(*list, wanted, item_bytes);
+	if (!p)
+		return gt_error(-ENOMEM, "list of %zu", wanted);
+	memset(p + *room * item_bytes, 0, (wanted - *room) * item_bytes);
+	*list = p;
+	*room = wanted;
+	return 0;
+}
+
+const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes)
+{
+	struct text_chunk *k = c->texts;
+	char *at;
+
+	if (!k || k->room - k->used < bytes + 2) {
+		size_t room = bytes + 2 > 65536 ? bytes + 2 : 65536;
+
+		k = malloc(sizeof *k + room);
+		if (!k) {
+			gt_error(-ENOMEM, "texts of capture %s", c->path);
+			return NULL;
+		}
+		k->used = 0;
+		k->room = room;
+		k->next = c->texts;
+		c->texts = k;
+	}
+	at = k->data + k->used;
+	if (bytes)
+		memcpy(at, text, bytes);
+	at[bytes] = at[bytes + 1] = '\0';
+	k->used += bytes + 2;
+	return at;
+}
+
+/* Payloads ------------------------------------------------------------------ */
+
+/* Reads a payload; what is not there reads as 0 and "". */
+struct unpacker {
+	const uint8_t *p, *end;
+};
+
+static void unpack(struct unpacker *u, void *to, size_t bytes)
+{
+	if ((size_t)(u->end - u->p) < bytes) {
+		memset(to, 0, bytes);
+		u->p = u->end;
+		return;
+	}
+	memcpy(to, u->p, bytes);
+	u->p += bytes;
+}
+
+static uint32_t unpack32(struct unpacker *u)
+{
+	uint32_t v;
+
+	unpack(u, &v, sizeof v);
+	return v;
+}
+
+static uint64_t unpack64(struct unpacker *u)
+{
+	uint64_t v;
+
+	unpack(u, &v, sizeof v);
+	return v;
+}
+
+static const char *unpack_text(struct unpacker *u, struct gt_capture *c)
+{
+	uint32_t bytes = unpack32(u);
+	const char *text;
+
+	if (bytes > (size_t)(u->end - u->p))
+		bytes = (uint32_t)(u->end - u->p);
+	text = gt_text_keep(c, u->p, bytes);
+	u->p += bytes;
+	return text;
+}
+
+static int read_session(struct gt_capture *c, struct unpacker *u)
+{
+	struct gt_session_info *s = &c->session;
+	const char **texts[] = {&s->hostname, &s->boot_id, &s->kernel, &s->cpu, &s->gputap_version, &s->command, &s->options,
+				&s->directory};
+	size_t i;
+
+	s->host_clock = unpack32(u);
+	s->rank = (int32_t)unpack32(u);
+	s->start_ns = unpack64(u);
+	s->start_realtime_ns = unpack64(u);
+	for (i = 0; i < sizeof texts / sizeof *texts; i++) {
+		*texts[i] = unpack_text(u, c);
+		if (!*texts[i])
+			return -ENOMEM;
+	}
+	c->has_session = true;
+	return 0;
+}
+
+/* The process of a block, made if it is new. Each has a block before it (64 bytes or more), so that an index
+ * beyond what the file can hold is damage and not a reason to allocate. */
+static int get_process(struct gt_capture *c, const struct gt_scan_block *block, struct gt_process_info **out)
+{
+	uint32_t index = block->head.process;
+	int status;
+
+	if (index > block->at / 64)
+		return -EBADMSG;
+	while (c->process_count <= index) {
+		struct gt_process_info *p;
+
+		status = GT_LIST_ADD(c, processes, process_count, process_room);
+		if (!status)
+			status = gt_list_grow((void **)&c->sums, &c->sums_room, c->process_count, sizeof *c->sums);
+		if (status)
+			return status;
+		p = &c->processes[c->process_count];
+		p->index = (uint32_t)c->process_count++;
+		p->exe = p->argv = "\0";
+		p->wait_status = -1;
+	}
+	*out = &c->processes[index];
+	return 0;
+}
+
+static struct process_sums *get_sums(struct gt_capture *c, uint32_t index)
+{
+	if (!c->sums[index])
+		c->sums[index] = calloc(1, sizeof **c->sums);
+	return c->sums[index];
+}
+
+static int read_process(struct gt_capture *c, struct gt_process_info *p, struct unpacker *u)
+{
+	p->pid = unpack32(u);
+	p->ppid = unpack32(u);
+	p->image = unpack32(u);
+	unpack32(u);
+	p->start_ticks = unpack64(u);
+	p->exe = unpack_text(u, c);
+	p->argv = unpack_text(u, c);
+	return p->exe && p->argv ? 0 : -ENOMEM;
+}
+
+static void read_process_end(struct gt_process_info *p, struct unpacker *u)
+{
+	uint32_t flags;
+
+	p->wait_status = (int32_t)unpack32(u);
+	flags = unpack32(u);
+	p->ended = flags & 1;
+	p->proper_end = flags >> 1 & 1;
+	p->runtimes = unpack32(u);
+	p->children_lost = unpack32(u);
+	p->end_ns = unpack64(u);
+}
+
+static int read_thread(struct gt_capture *c, const struct gt_file_block *h, struct unpacker *u)
+{
+	struct gt_thread_info *t;
+	int status = GT_LIST_ADD(c, threads, thread_count, thread_room);
+
+	if (status)
+		return status;
+	t = &c->threads[c->thread_count];
+	t->process = h->process;
+	t->ordinal = h->ordinal;
+	t->tid = unpack32(u);
+	unpack32(u);
+	t->start_ticks = unpack64(u);
+	t->end_ticks = unpack64(u);
+	t->name = unpack_text(u, c);
+	if (!t->name)
+		return -ENOMEM;
+	c->thread_count++;
+	return 0;
+}
+
+static int read_tuple(struct gt_capture *c, struct unpacker *u)
+{
+	int status = GT_LIST_ADD(c, tuples, tuple_count, tuple_room);
+
+	if (!status)
+		unpack(u, &c->tuples[c->tuple_count++], sizeof *c->tuples);
+	return status;
+}
+
+static void read_counts(struct gt_counts *counts, struct unpacker *u)
+{
+	memset(counts, 0, sizeof *counts);
+	while (u->p < u->end) {
+		struct gt_file_sum s;
+
+		unpack(u, &s, sizeof s);
+		if (s.class >= GT_CLASS_COUNT || s.domain >= GT_DOMAIN_COUNT || s.what >= 2 + GT_DROP_REASON_COUNT)
+			continue;
+		if (s.what == 0)
+			counts->seen[s.class][s.domain] = s.value;
+		else if (s.what == 1)
+			counts->recorded[s.class][s.domain] = s.value;
+		else
+			counts->dropped[s.what - 2][s.class][s.domain] = s.value;
+	}
+}
+
+/* Records that lie outside of streams --------------------------------------- */
+
+static int add_string(struct gt_capture *c, uint32_t process, uint32_t id, const void *text, size_t bytes)
+{
+	struct string_entry *s;
+	int status = GT_LIST_ADD(c, strings, string_count, string_room);
+
+	if (status)
+		return status;
+	s = &c->strings[c->string_count];
+	s->process = process;
+	s->id = id;
+	s->text = gt_text_keep(c, text, bytes);
+	if (!s->text)
+		return -ENOMEM;
+	c->string_count++;
+	return 0;
+}
+
+static int add_object(struct gt_capture *c, uint32_t process, const struct gt_record_object *r, const void *text)
+{
+	struct gt_object_info *o;
+	int status = GT_LIST_ADD(c, objects, object_count, object_room);
+
+	if (status)
+		return status;
+	o = &c->objects[c->object_count];
+	*o = (struct gt_object_info){.process = process, .domain = (enum gt_domain)r->head.depth, .number = r->number,
+				     .type = r->head.kind == GT_RECORD_MODULE ? GT_OBJECT_MODULE : (enum gt_object_type)r->head.op,
+				     .handle = r->handle, .parent = r->parent, .device_index = UINT32_MAX};
+	o->text = gt_text_keep(c, text, r->bytes);
+	if (!o->text)
+		return -ENOMEM;
+	c->object_count++;
+	return 0;
+}
+
+static int add_event(struct gt_capture *c, uint32_t process, const struct gt_record_event *r, const void *text)
+{
+	struct gt_event_info *e;
+	int status = GT_LIST_ADD(c, events, event_count, event_room);
+
+	if (status)
+		return status;
+	e = &c->events[c->event_count];
+	*e = (struct gt_event_info){.process = process, .code = (enum gt_event_code)r->head.op, .domain = (enum gt_domain)r->head.depth,
+				    .time_ns = r->time /* ticks until the clocks are known */, .value = r->value};
+	e->text = gt_text_keep(c, text, r->bytes);
+	if (!e->text)
+		return -ENOMEM;
+	c->event_count++;
+	return 0;
+}
+
+static int add_reading(struct gt_capture *c, uint32_t process, const struct gt_record_clock *r)
+{
+	int status = GT_LIST_ADD(c, readings, reading_count, reading_room);
+
+	if (!status)
+		c->readings[c->reading_count++] = (struct reading){process, r->head.op, r->device, r->host_before, r->host_after};
+	return status;
+}
+
+/* One record of `bytes`; its fixed part is copied, because blocks lie unaligned. */
+static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
+{
+	union {
+		struct gt_record head;
+		struct gt_record_string string;
+		struct gt_record_object object;
+		struct gt_record_event event;
+		struct gt_record_clock clock;
+	} r;
+	const size_t string = sizeof r.string, object = sizeof r.object, event = sizeof r.event;
+
+	memset(&r, 0, sizeof r);
+	memcpy(&r, p, bytes < sizeof r ? bytes : sizeof r);
+	switch (r.head.kind) {
+	case GT_RECORD_STRING:
+		if (bytes < string || r.string.bytes > bytes - string)
+			return -EBADMSG;
+		return add_string(c, process, r.head.op, p + string, r.string.bytes);
+	case GT_RECORD_OBJECT:
+	case GT_RECORD_MODULE:
+		if (bytes < object || r.object.bytes > bytes - object)
+			return -EBADMSG;
+		return add_object(c, process, &r.object, p + object);
+	case GT_RECORD_EVENT:
+		if (bytes < event || r.event.bytes > bytes - event)
+			return -EBADMSG;
+		return add_event(c, process, &r.event, p + event);
+	case GT_RECORD_CLOCK:
+		if (bytes < sizeof r.clock)
+			return -EBADMSG;
+		return add_reading(c, process, &r.clock);
+	default:
+		return 0; /* of a later version */
+	}
+}
+
+/* -EBADMSG: some of it made no sense. */
+static int read_records(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
+{
+	int bad = 0;
+
+	while (bytes) {
+		uint16_t words;
+		int status;
+
+		if (bytes < 8)
+			return -EBADMSG;
+		memcpy(&words, p, sizeof words);
+		if (!words || words > bytes / 8)
+			return -EBADMSG;
+		status = read_record(c, process, p, (size_t)words * 8);
+		if (status == -EBADMSG)
+			bad = status;
+		else if (status)
+			return status;
+		p += (size_t)words * 8;
+		bytes -= (size_t)words * 8;
+	}
+	return bad;
+}
+
+/* Blocks -------------------------------------------------------------------- */
+
+static int index_stream(struct gt_capture *c, const struct gt_scan_block *block)
+{
+	const struct gt_file_block *h = &block->head;
+	struct gt_file_stream ext;
+	struct gt_process_info *process;
+	struct process_sums *sums;
+	size_t i;
+	int status;
+
+	if (h->head_bytes < sizeof *h + sizeof ext)
+		return -EBADMSG;
+	memcpy(&ext, block->extension, sizeof ext);
+	if (ext.count_entries > (h->head_bytes - sizeof *h - sizeof ext) / sizeof(struct gt_file_count))
+		return -EBADMSG;
+	status = get_process(c, block, &process);
+	if (!status)
+		status = GT_LIST_ADD(c, blocks, block_count, block_room);
+	if (status)
+		return status;
+	sums = get_sums(c, h->process);
+	if (!sums)
+		return gt_error(-ENOMEM, "counts of capture %s", c->path);
+	c->blocks[c->block_count++] = (struct stream_block){
+		.at = block->at, .first_ticks = ext.first_ticks, .last_ticks = ext.last_ticks, .base_ticks = ext.base_ticks,
+		.base_id = ext.base_id, .process = h->process, .ordinal = h->ordinal, .stored_bytes = h->stored_bytes,
+		.raw_bytes = h->raw_bytes, .payload_crc = h->payload_crc, .head_bytes = h->head_bytes, .flags = h->flags};
+	c->stream_bytes += (uint64_t)h->head_bytes + h->stored_bytes;
+	for (i = 0; i < ext.count_entries; i++) {
+		struct gt_file_count n;
+
+		memcpy(&n, block->extension + sizeof ext + i * sizeof n, sizeof n);
+		if (n.class < GT_CLASS_COUNT && n.domain < GT_DOMAIN_COUNT)
+			sums->present[n.class][n.domain] += n.count;
+	}
+	return 0;
+}
+
+static int read_block(struct gt_capture *c, const struct gt_scan_block *block, const uint8_t *payload)
+{
+	const struct gt_file_block *h = &block->head;
+	struct unpacker u = {payload, payload + h->stored_bytes};
+	struct gt_process_info *process = NULL;
+	struct gt_file_end end;
+	int status = 0;
+
+	if (h->type == GT_BLOCK_PROCESS || h->type == GT_BLOCK_PROCESS_END || h->type == GT_BLOCK_THREAD ||
+	    h->type == GT_BLOCK_COUNTS || h->type == GT_BLOCK_RECORDS)
+		status = get_process(c, block, &process);
+	if (status)
+		return status;
+	switch (h->type) {
+	case GT_BLOCK_SESSION:
+		return read_session(c, &u);
+	case GT_BLOCK_PROCESS:
+		return read_process(c, process, &u);
+	case GT_BLOCK_PROCESS_END:
+		read_process_end(process, &u);
+		return 0;
+	case GT_BLOCK_THREAD:
+		return read_thread(c, h, &u);
+	case GT_BLOCK_CLOCK:
+		return read_tuple(c, &u);
+	case GT_BLOCK_COUNTS:
+		if (!get_sums(c, h->process))
+			return gt_error(-ENOMEM, "counts of capture %s", c->path);
+		read_counts(&c->sums[h->process]->counts, &u);
+		return 0;
+	case GT_BLOCK_RECORDS:
+		return read_records(c, h->process, payload, h->stored_bytes);
+	case GT_BLOCK_END:
+		unpack(&u, &end, sizeof end);
+		c->health.end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
+		c->has_end = true;
+		return 0;
+	default:
+		c->health.unknown_blocks++;
+		return 0;
+	}
+}
+
+static int take_block(struct gt_capture *c, const struct gt_scan_block *block, uint8_t *payload)
+{
+	const struct gt_file_block *h = &block->head;
+	uint64_t at = block->at + h->head_bytes;
+	int status;
+
+	c->has_end = false; /* an end mark that something follows is none */
+	if (h->process >= GT_FILE_PROCESS_MAX)
+		return -EBADMSG;
+	if (h->type == GT_BLOCK_STREAM)
+		return index_stream(c, block);
+	if (h->type > GT_BLOCK_END || h->flags & GT_BLOCK_ZSTD) {
+		c->health.unknown_blocks++;
+		return 0;
+	}
+	status = gt_scan_read(c->fd, payload, h->stored_bytes, at);
+	if (status)
+		return status;
+	if (gt_crc32c(0, payload, h->stored_bytes) != h->payload_crc)
+		return -EBADMSG;
+	return read_block(c, block, payload);
+}
+
+int gt_capture_scan(struct gt_capture *c)
+{
+	struct gt_scan *s = malloc(sizeof *s);
+	struct gt_scan_block *block = malloc(sizeof *block);
+	uint8_t *payload = malloc(GT_FILE_PAYLOAD_MAX);
+	int status;
+
+	if (!s || !block || !payload) {
+		status = gt_error(-ENOMEM, "capture %s", c->path);
+		goto out;
+	}
+	status = gt_scan_init(s, c->fd, c->path);
+	if (status)
+		goto out;
+	while ((status = gt_scan_next(s, block)) > 0) {
+		status = take_block(c, block, payload);
+		if (status == -EBADMSG || status == -ENODATA) {
+			c->health.bad_blocks++;
+			c->health.bad_bytes += (uint64_t)block->head.head_bytes + block->head.stored_bytes;
+		} else if (status) {
+			break;
+		}
+	}
+	if (status)
+		status = gt_error(status, "cannot read capture %s", c->path);
+	c->health.bytes = s->bytes;
+	c->health.bad_bytes += s->bad_bytes;
+	c->health.bad_blocks += s->bad_blocks;
+	if (!c->has_end)
+		c->health.end = GT_CAPTURE_CUT;
+out:
+	free(payload);
+	free(block);
+	free(s);
+	return status;
+}

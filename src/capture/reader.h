@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of an open capture: what reader.c, objects.c, deviceclocks.c and cursor.c share. */
+#ifndef GPUTAP_CAPTURE_READER_H
+#define GPUTAP_CAPTURE_READER_H
+
+#include "capture/capture.h"
+#include "capture/decode.h"
+#include "capture/format.h"
+#include "capture/scan.h"
+
+/* A stream block without its payload. */
+struct stream_block {
+	uint64_t at;          /* of the header in the file */
+	uint64_t first_ticks, last_ticks;
+	uint64_t base_ticks, base_id;
+	uint32_t process, ordinal;
+	uint32_t stored_bytes, raw_bytes, payload_crc;
+	uint16_t head_bytes;
+	uint8_t flags, bad;
+};
+
+struct stream {
+	uint32_t process, ordinal;
+	size_t first, count;  /* blocks, in the order of the file */
+};
+
+struct text_chunk {
+	struct text_chunk *next;
+	size_t used, room;
+	char data[];
+};
+
+struct string_entry {
+	uint32_t process, id;
+	const char *text;
+};
+
+struct reading {
+	uint32_t process, device;
+	uint64_t device_stamp, host_before, host_after;
+};
+
+struct device_clock {
+	uint32_t process, device;
+	struct gt_device_clock *clock;
+};
+
+/* What a process' counts block says and what its readable stream blocks hold. */
+struct process_sums {
+	struct gt_counts counts;
+	uint64_t present[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+};
+
+struct gt_capture {
+	int fd;
+	char *path;
+	struct gt_capture_health health;
+	bool has_session, has_end;
+	struct gt_session_info session;
+	struct gt_clock_tuple *tuples;
+	struct gt_host_clock_map *host;
+	struct gt_process_info *processes;
+	struct process_sums **sums; /* as many; NULL: nothing counted */
+	struct gt_thread_info *threads;
+	struct gt_event_info *events;
+	struct gt_object_info *objects; /* by process, type, number */
+	struct string_entry *strings;   /* by process, id */
+	size_t *string_first;           /* per process, and one more */
+	struct reading *readings;
+	struct device_clock *clocks;    /* by process, device */
+	const struct gt_object_info **devices; /* by device_index */
+	struct stream_block *blocks;    /* by process, ordinal, place in the file */
+	struct stream *streams;         /* by process, ordinal */
+	uint64_t stream_bytes;
+	struct text_chunk *texts;
+	size_t tuple_count, process_count, thread_count, event_count, object_count, string_count, reading_count, clock_count,
+		device_count, block_count, stream_count;
+	size_t tuple_room, process_room, thread_room, event_room, object_room, string_room, reading_room, clock_room,
+		device_room, block_room, stream_room;
+	size_t sums_room;
+};
+
+/* Room for one more; new room is zeroed. 0 or -ENOMEM with a cause. */
+int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes);
+#define GT_LIST_ADD(c, list, count, room) gt_list_grow((void **)&(c)->list, &(c)->room, (c)->count, sizeof *(c)->list)
+
+int gt_sort_stable(void *list, size_t count, size_t bytes, int (*compare)(const void *, const void *));
+
+/* Copy of a text that lives as long as the capture, ended by two NULs. NULL: no memory. */
+const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
+
+int gt_capture_scan(struct gt_capture *c);
+int gt_objects_finish(struct gt_capture *c);
+int gt_device_clocks_finish(struct gt_capture *c);
+/* That of device 0 when it has none of its own; NULL: the process has no device work. */
+struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process, uint32_t device);
+
+/* Payload of stream blocks, checked and decompressed. */
+struct block_reader {
+	uint8_t *stored, *raw; /* raw: with GT_DECODE_SLACK zeros behind */
+	size_t stored_room, raw_room;
+	void *zstd;
+};
+void gt_block_reader_fini(struct block_reader *r);
+/* Return: 0 and *payload, -EBADMSG: damaged (told in health and counts), other negative errno with a cause. */
+int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b, const uint8_t **payload);
+/* Count it as damaged, once. */
+void gt_block_bad(const struct gt_capture *c, struct stream_block *b);
+
+static inline struct gt_file_stream gt_block_base(const struct stream_block *b)
+{
+	return (struct gt_file_stream){.base_ticks = b->base_ticks, .base_id = b->base_id};
+}
+
+#endif

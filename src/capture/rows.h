@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two halves of the row form (capture/format.h) share. */
+#ifndef GPUTAP_CAPTURE_ROWS_H
+#define GPUTAP_CAPTURE_ROWS_H
+
+#include <stdint.h>
+
+static inline uint64_t gt_zigzag(uint64_t d)
+{
+	return d << 1 ^ (uint64_t)((int64_t)d >> 63);
+}
+
+static inline uint64_t gt_unzigzag(uint64_t z)
+{
+	return z >> 1 ^ -(z & 1);
+}
+
+/* Code of a word: 0 1 3 8 bytes */
+static inline uint32_t gt_row_word_bytes(uint32_t code)
+{
+	return 0x08030100u >> (code * 8) & 0xff;
+}
+
+/* Code of a time: 1 2 4 8 bytes */
+static inline uint32_t gt_row_time_code(uint64_t v)
+{
+	return (v > 0xff) + (v > 0xffff) + (v > 0xffffffff);
+}
+
+static inline uint32_t gt_row_time_bytes(uint32_t code)
+{
+	return 1u << code;
+}
+
+/* Low bytes of an 8-byte load; bytes 0 to 8. */
+static inline uint64_t gt_row_mask(uint32_t bytes)
+{
+	return bytes ? UINT64_MAX >> (64 - 8 * bytes) : 0;
+}
+
+static inline uint64_t gt_row_hash(uint64_t head)
+{
+	return head * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Walking the blocks of a capture file by their headers, around what is damaged. */
+#ifndef GPUTAP_CAPTURE_SCAN_H
+#define GPUTAP_CAPTURE_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/format.h"
+
+#define GT_SCAN_WINDOW (64u << 10)
+
+struct gt_scan {
+	int fd;
+	uint64_t bytes;              /* of the file when the scan began */
+	uint64_t at;                 /* next block is looked for here */
+	uint64_t bad_bytes, bad_blocks;
+	uint64_t window_at;
+	size_t window_bytes;
+	uint8_t window[GT_SCAN_WINDOW];
+};
+
+struct gt_scan_block {
+	uint64_t at;                 /* of the header in the file */
+	struct gt_file_block head;
+	uint8_t extension[GT_FILE_HEAD_MAX]; /* head_bytes - sizeof head */
+};
+
+/**
+ * gt_scan_init() - check the file header
+ * @path: for causes
+ * Return: 0, or negative errno with a cause: -EISDIR, -ENODATA, -EBADMSG, -ENOTSUP.
+ */
+int gt_scan_init(struct gt_scan *s, int fd, const char *path);
+
+/* Return: 1 and *block, whose payload lies in the file whole; 0 at the end; negative errno: cannot read. */
+int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block);
+
+/* Read exactly; -ENODATA when the file is shorter. */
+int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at);
+
+/* Where to go on writing: behind the last whole block with a good payload that lies below @limit and is no
+ * end mark. */
+int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end);
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* A device's stamps -> CLOCK_BOOTTIME, by what there is to go by (clock.h). Everything is in
+ * integers; what is kept is bounded, so that a hostile capture cannot make it grow. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock/clock.h"
+#include "clock/piece.h"
+
+enum {
+	WORK_MAX = 65536,
+	READINGS_MAX = 1 << 20,
+	WINDOW_NS = 50000000,   /* of readings this near together the tightest counts */
+	TOLERANCE_NS = 1000,    /* jitter of tuples: below it nothing is a violation */
+	OPEN_CALL_NS = 10000000, /* a call whose end is not known lasted no longer */
+	DRIFT_MIN_NS = 1000000000, /* shorter than this, or with fewer samples, drift is noise */
+	DRIFT_MIN_WORK = 100,
+};
+
+struct reading {
+	uint64_t device, host_ns, width_ns;
+};
+
+struct work {
+	uint64_t queued, start_ns, end_ns;
+};
+
+struct gt_device_clock {
+	const struct gt_host_clock_map *host;
+	struct reading *readings;
+	struct work *work;
+	size_t reading_count, reading_room, work_count, work_room;
+	uint64_t work_seen;
+	struct gt_clock_pieces pieces;
+	const struct gt_clock_pieces *use;
+	enum gt_clock_method method;
+	uint64_t residual_ns, violations;
+};
+
+static int grow(void **list, size_t *room, size_t count, size_t bytes)
+{
+	size_t more = *room ? *room * 2 : 64;
+	void *p;
+
+	if (count < *room)
+		return 0;
+	p = reallocarray(*list, more, bytes);
+	if (!p)
+		return -ENOMEM;
+	*list = p;
+	*room = more;
+	return 0;
+}
+
+int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out)
+{
+	struct gt_device_clock *clock = calloc(1, sizeof *clock);
+
+	*out = NULL;
+	if (!clock)
+		return -ENOMEM;
+	clock->host = host;
+	if (gt_clock_pieces_init(&clock->pieces, NULL, 0, NULL)) {
+		free(clock);
+		return -ENOMEM;
+	}
+	clock->use = &clock->pieces;
+	*out = clock;
+	return 0;
+}
+
+void gt_device_clock_destroy(struct gt_device_clock *clock)
+{
+	if (!clock)
+		return;
+	gt_clock_pieces_fini(&clock->pieces);
+	free(clock->readings);
+	free(clock->work);
+	free(clock);
+}
+
+int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device, uint64_t host_before, uint64_t host_after)
+{
+	struct reading *r;
+	uint64_t before, after;
+
+	if (host_after < host_before || clock->reading_count == READINGS_MAX)
+		return -EINVAL;
+	if (grow((void **)&clock->readings, &clock->reading_room, clock->reading_count, sizeof *clock->readings))
+		return -ENOMEM;
+	before = gt_host_clock_to_ns(clock->host, host_before);
+	after = gt_host_clock_to_ns(clock->host, host_after);
+	r = &clock->readings[clock->reading_count++];
+	r->device = device;
+	r->width_ns = after - before;
+	r->host_ns = before + r->width_ns / 2;
+	return 0;
+}
+
+void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end, uint64_t queued)
+{
+	struct work *w;
+
+	if (!queued || !call_start || clock->work_count == WORK_MAX)
+		return;
+	if (grow((void **)&clock->work, &clock->work_room, clock->work_count, sizeof *clock->work))
+		return; /* fewer samples: worse, not wrong */
+	w = &clock->work[clock->work_count++];
+	w->queued = queued;
+	w->start_ns = gt_host_clock_to_ns(clock->host, call_start);
+	w->end_ns = call_end > call_start ? gt_host_clock_to_ns(clock->host, call_end) :
+		    w->start_ns < UINT64_MAX - OPEN_CALL_NS ? w->start_ns + OPEN_CALL_NS : UINT64_MAX;
+}
+
+/* Readings ------------------------------------------------------------------ */
+
+static int compare_readings(const void *a, const void *b)
+{
+	const struct reading *x = a, *y = b;
+
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+static bool settle_readings(struct gt_device_clock *clock)
+{
+	struct gt_clock_point *points;
+	struct gt_clock_pieces pieces;
+	struct reading *r = clock->readings;
+	size_t n = 0, i, best;
+	int status;
+
+	if (!clock->reading_count)
+		return false;
+	points = calloc(clock->reading_count, sizeof *points);
+	if (!points)
+		return false;
+	qsort(r, clock->reading_count, sizeof *r, compare_readings);
+	for (i = 0; i < clock->reading_count; ) {
+		uint64_t window = r[i].host_ns;
+
+		for (best = i; i < clock->reading_count && r[i].host_ns - window < WINDOW_NS; i++)
+			best = r[i].width_ns < r[best].width_ns ? i : best;
+		points[n].in = r[best].device;
+		points[n++].out = r[best].host_ns;
+	}
+	status = gt_clock_pieces_init(&pieces, points, n, NULL);
+	free(points);
+	if (status) {
+		gt_clock_pieces_fini(&pieces);
+		return false;
+	}
+	gt_clock_pieces_fini(&clock->pieces);
+	clock->pieces = pieces;
+	for (i = 0; i < clock->reading_count; i++) {
+		uint64_t at = gt_clock_piece_convert(gt_clock_pieces_find(&pieces, r[i].device), r[i].device);
+		uint64_t off = at > r[i].host_ns ? at - r[i].host_ns : r[i].host_ns - at;
+
+		/* inside its bracket a reading agrees; half the bracket is what it cannot say */
+		off = off > r[i].width_ns / 2 ? off : 0;
+		clock->residual_ns = off > clock->residual_ns ? off : clock->residual_ns;
+	}
+	clock->method = GT_CLOCK_TIMER;
+	return true;
+}
+
+/* A host clock -------------------------------------------------------------- */
+
+static size_t count_inside(const struct gt_device_clock *clock, enum gt_clock_method method, uint64_t *outside_ns)
+{
+	size_t i, inside = 0;
+
+	*outside_ns = 0;
+	for (i = 0; i < clock->work_count; i++) {
+		const struct work *w = &clock->work[i];
+		uint64_t q = gt_host_clock_from(clock->host, method, w->queued);
+		uint64_t off = q < w->start_ns ? w->start_ns - q : q > w->end_ns ? q - w->end_ns : 0;
+
+		if (off > TOLERANCE_NS)
+			continue;
+		inside++;
+		*outside_ns = off > *outside_ns ? off : *outside_ns;
+	}
+	return inside;
+}
+
+static bool settle_host(struct gt_device_clock *clock)
+{
+	static const enum gt_clock_method candidates[] = {
+		GT_CLOCK_HOST_RAW, GT_CLOCK_HOST_MONOTONIC, GT_CLOCK_HOST_BOOTTIME, GT_CLOCK_HOST_REALTIME,
+	};
+	size_t i, inside, most = 0;
+	uint64_t outside_ns;
+
+	for (i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+		inside = count_inside(clock, candidates[i], &outside_ns);
+		if (inside <= most)
+			continue;
+		most = inside;
+		clock->method = candidates[i];
+		clock->residual_ns = outside_ns;
+	}
+	/* nearly all: a runtime may stamp some kinds of work elsewhere */
+	if (most && most >= clock->work_count - clock->work_count / 20) {
+		uint64_t host = gt_host_clock_residual_ns(clock->host);
+
+		clock->residual_ns = host > clock->residual_ns ? host : clock->residual_ns;
+		clock->use = gt_host_clock_pieces_of(clock->host, clock->method);
+		return true;
+	}
+	clock->method = GT_CLOCK_UNKNOWN;
+	clock->residual_ns = 0;
+	return false;
+}
+
+/* Smallest offset ----------------------------------------------------------- */
+
+static int compare_work(const void *a, const void *b)
+{
+	const struct work *x = a, *y = b;
+
+	return (x->queued > y->queued) - (x->queued < y->queued);
+}
+
+static int64_t lag(const struct work *w)
+{
+	return (int64_t)(w->queued - w->start_ns);
+}
+
+/* Does b lie on or above the line from a to c? */
+static bool above(const struct work *a, const struct work *b, const struct work *c)
+{
+	__int128 left = (__int128)(lag(b) - lag(a)) * (__int128)(c->queued - a->queued);
+	__int128 right = (__int128)(lag(c) - lag(a)) * (__int128)(b->queued - a->queued);
+
+	return left >= right;
+}
+
+/* The line below all lags that is nearest to them: the edge of their lower hull over the mean stamp
+ * (Moon, Skelly, Towsley 1999 for packet delays). Sorts the work. False: too little to tell a drift. */
+static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *point, struct gt_clock_ratio *rate)
+{
+	struct work *w = clock->work;
+	size_t n = clock->work_count, hull = 0, i;
+	unsigned __int128 sum = 0;
+	uint64_t mean;
+	struct work *line;
+	int64_t rise;
+	uint64_t run;
+	bool found = false;
+
+	qsort(w, n, sizeof *w, compare_work);
+	if (n < DRIFT_MIN_WORK || w[n - 1].queued - w[0].queued < DRIFT_MIN_NS || w[n - 1].queued - w[0].queued >= UINT64_MAX / 4)
+		return false;
+	for (i = 0; i < n; i++) /* so that no product overflows */
+		if (lag(&w[i]) - lag(&w[0]) > INT64_MAX / 4 || lag(&w[i]) - lag(&w[0]) < INT64_MIN / 4)
+			return false;
+	line = calloc(n, sizeof *line);
+	if (!line)
+		return false;
+	for (i = 0; i < n; i++) {
+		sum += w[i].queued;
+		while (hull > 1 && above(&line[hull - 2], &line[hull - 1], &w[i]))
+			hull--;
+		if (hull == 1 && line[0].queued == w[i].queued && lag(&w[i]) <= lag(&line[0]))
+			hull = 0;
+		if (!hull || line[hull - 1].queued < w[i].queued)
+			line[hull++] = w[i];
+	}
+	mean = (uint64_t)(sum / n);
+	for (i = 0; i + 1 < hull && line[i + 1].queued <= mean; i++)
+		;
+	if (i + 1 < hull) {
+		run = line[i + 1].queued - line[i].queued;
+		rise = lag(&line[i + 1]) - lag(&line[i]);
+		/* a real oscillator is off by less than 200 ppm; more is latency that changed */
+		if ((rise < 0 ? -(uint64_t)rise : (uint64_t)rise) <= run / 5000) {
+			point->in = line[i].queued;
+			point->out = line[i].start_ns;
+			rate->in = run;
+			rate->out = run - (uint64_t)rise;
+			found = true;
+		}
+	}
+	free(line);
+	return found;
+}
+
+static void settle_offset(struct gt_device_clock *clock)
+{
+	struct gt_clock_point point;
+	struct gt_clock_ratio rate = {1, 1};
+	struct gt_clock_pieces pieces;
+	uint64_t least = UINT64_MAX;
+	size_t i, best = 0;
+
+	if (!clock->work_count)
+		return;
+	if (!find_drift(clock, &point, &rate)) {
+		/* lags compare by their difference to the first: the clocks may be any distance apart */
+		for (i = 1; i < clock->work_count; i++)
+			if (lag(&clock->work[i]) - lag(&clock->work[0]) < lag(&clock->work[best]) - lag(&clock->work[0]))
+				best = i;
+		point.in = clock->work[best].queued;
+		point.out = clock->work[best].start_ns;
+		rate = (struct gt_clock_ratio){1, 1};
+	}
+	if (gt_clock_pieces_init(&pieces, &point, 1, &rate)) {
+		gt_clock_pieces_fini(&pieces);
+		return;
+	}
+	gt_clock_pieces_fini(&clock->pieces);
+	clock->pieces = pieces;
+	clock->method = GT_CLOCK_OFFSET;
+	/* the work that set the offset was queued somewhere within its call: the shortest call bounds the error */
+	for (i = 0; i < clock->work_count; i++)
+		if (clock->work[i].end_ns - clock->work[i].start_ns < least)
+			least = clock->work[i].end_ns - clock->work[i].start_ns;
+	clock->residual_ns = least;
+}
+
+void gt_device_clock_settle(struct gt_device_clock *clock)
+{
+	size_t i;
+
+	clock->use = &clock->pieces;
+	clock->method = GT_CLOCK_UNKNOWN;
+	clock->residual_ns = clock->violations = 0;
+	if (!settle_readings(clock) && !settle_host(clock))
+		settle_offset(clock);
+	for (i = 0; i < clock->work_count; i++)
+		if (gt_device_clock_to_ns(clock, clock->work[i].queued) + TOLERANCE_NS < clock->work[i].start_ns)
+			clock->violations++;
+	free(clock->work);
+	free(clock->readings);
+	clock->work = NULL;
+	clock->readings = NULL;
+	clock->work_count = clock->work_room = clock->reading_count = clock->reading_room = 0;
+}
+
+uint64_t gt_device_clock_to_ns(const struct gt_device_clock *clock, uint64_t device)
+{
+	return gt_clock_piece_convert(gt_clock_pieces_find(clock->use, device), device);
+}
+
+const struct gt_clock_pieces *gt_device_clock_pieces(const struct gt_device_clock *clock)
+{
+	return clock->use;
+}
+
+enum gt_clock_method gt_device_clock_method(const struct gt_device_clock *clock)
+{
+	return clock->method;
+}
+
+const char *gt_clock_method_name(enum gt_clock_method method)
+{
+	static const char *const names[] = {
+		[GT_CLOCK_UNKNOWN] = "unknown",
+		[GT_CLOCK_TIMER] = "device timer",
+		[GT_CLOCK_HOST_RAW] = "CLOCK_MONOTONIC_RAW",
+		[GT_CLOCK_HOST_MONOTONIC] = "CLOCK_MONOTONIC",
+		[GT_CLOCK_HOST_BOOTTIME] = "CLOCK_BOOTTIME",
+		[GT_CLOCK_HOST_REALTIME] = "CLOCK_REALTIME",
+		[GT_CLOCK_OFFSET] = "smallest offset",
+	};
+
+	return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
+}
+
+uint64_t gt_device_clock_residual_ns(const struct gt_device_clock *clock)
+{
+	return clock->residual_ns;
+}
+
+uint64_t gt_device_clock_violations(const struct gt_device_clock *clock)
+{
+	return clock->violations;
+}

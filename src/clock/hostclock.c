@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's clocks: which one taps use, reading all of them at one moment, and the way from each to
+ * CLOCK_BOOTTIME. Tuples of a capture may be damaged, so nothing here trusts their order. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#include "clock/clock.h"
+#include "clock/hostclock.h"
+#include "clock/piece.h"
+
+enum { TRIES = 8 };
+
+struct gt_host_clock_map {
+	struct gt_clock_pieces ticks, monotonic, raw, realtime, boottime; /* the last: the identity */
+	struct gt_clock_tuple *tuples; /* by boottime_ns, rising */
+	size_t count;
+	uint64_t residual_ns;
+};
+
+/* Reading ------------------------------------------------------------------- */
+
+uint32_t gt_clock_host_choose(void)
+{
+#if defined(__x86_64__)
+	unsigned a, b, c, d;
+	char name[32] = "";
+	FILE *f;
+
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d >> 8 & 1))
+		return GT_HOST_CLOCK_BOOTTIME;
+	/* The kernel watches its clocksource: where it gave the TSC up (unsynchronised, unstable), so do we. */
+	f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	if (f) {
+		if (!fgets(name, sizeof name, f))
+			name[0] = '\0';
+		fclose(f);
+	}
+	if (!strcmp(name, "tsc\n"))
+		return GT_HOST_CLOCK_TSC;
+#endif
+	return GT_HOST_CLOCK_BOOTTIME;
+}
+
+static uint64_t read_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* Ordered on both sides: a tap's plain read may drift by some instructions, a bracket must not. */
+static uint64_t read_ticks(uint32_t host_clock)
+{
+#if defined(__x86_64__)
+	if (host_clock == GT_HOST_CLOCK_TSC) {
+		uint64_t t;
+
+		_mm_lfence();
+		t = __rdtsc();
+		_mm_lfence();
+		return t;
+	}
+#else
+	(void)host_clock;
+#endif
+	return read_ns(CLOCK_BOOTTIME);
+}
+
+/* How far another clock is from BOOTTIME, from the tightest of several brackets. */
+static uint64_t offset_from_boottime(clockid_t clock)
+{
+	uint64_t best = UINT64_MAX, offset = 0;
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		uint64_t before = read_ns(CLOCK_BOOTTIME), there = read_ns(clock), after = read_ns(CLOCK_BOOTTIME);
+
+		if (after - before < best) {
+			best = after - before;
+			offset = there - (before + best / 2);
+		}
+	}
+	return offset;
+}
+
+void gt_clock_tuple_take(uint32_t host_clock, struct gt_clock_tuple *out)
+{
+	uint64_t best = UINT64_MAX;
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		uint64_t before = read_ticks(host_clock), now = read_ns(CLOCK_BOOTTIME), after = read_ticks(host_clock);
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		out->ticks = host_clock == GT_HOST_CLOCK_TSC ? before + best / 2 : now;
+		out->boottime_ns = now;
+	}
+	out->spread_ticks = best;
+	out->monotonic_ns = out->boottime_ns + offset_from_boottime(CLOCK_MONOTONIC);
+	out->raw_ns = out->boottime_ns + offset_from_boottime(CLOCK_MONOTONIC_RAW);
+	out->realtime_ns = out->boottime_ns + offset_from_boottime(CLOCK_REALTIME);
+}
+
+/* Map ----------------------------------------------------------------------- */
+
+static int compare_tuples(const void *a, const void *b)
+{
+	const struct gt_clock_tuple *x = a, *y = b;
+
+	return (x->boottime_ns > y->boottime_ns) - (x->boottime_ns < y->boottime_ns);
+}
+
+static int compare_rates(const void *a, const void *b)
+{
+	const struct gt_clock_ratio *x = a, *y = b;
+	unsigned __int128 l = (unsigned __int128)x->out * y->in, r = (unsigned __int128)y->out * x->in;
+
+	return (l > r) - (l < r);
+}
+
+/* Rate of the ticks when the host is awake: the median over MONOTONIC, which does not count a suspend. */
+static int usual_rate(const struct gt_clock_tuple *t, size_t n, struct gt_clock_ratio *usual)
+{
+	struct gt_clock_ratio *rates = calloc(n ? n : 1, sizeof *rates);
+	size_t count = 0, i, last = 0;
+
+	if (!rates)
+		return -ENOMEM;
+	for (i = 1; i < n; i++) {
+		if (t[i].ticks <= t[last].ticks || t[i].monotonic_ns < t[last].monotonic_ns + 1000000)
+			continue;
+		rates[count].in = t[i].ticks - t[last].ticks;
+		rates[count++].out = t[i].monotonic_ns - t[last].monotonic_ns;
+		last = i;
+	}
+	usual->in = usual->out = 0;
+	if (count) {
+		qsort(rates, count, sizeof *rates, compare_rates);
+		*usual = rates[count / 2];
+	}
+	free(rates);
+	return 0;
+}
+
+/* Farthest that a tuple lies from the line through its neighbours, away from suspends. */
+static uint64_t residual(const struct gt_clock_tuple *t, size_t n)
+{
+	uint64_t worst = 0;
+	size_t i;
+
+	for (i = 1; i + 1 < n; i++) {
+		const struct gt_clock_tuple *a = &t[i - 1], *b = &t[i + 1];
+		int64_t sleep_a = (int64_t)(a->boottime_ns - a->monotonic_ns), sleep_b = (int64_t)(b->boottime_ns - b->monotonic_ns);
+		uint64_t at, off;
+
+		if (t[i].ticks <= a->ticks || b->ticks <= t[i].ticks)
+			continue;
+		if (sleep_b - sleep_a > 1000000 || sleep_a - sleep_b > 1000000)
+			continue;
+		at = a->boottime_ns + (uint64_t)((unsigned __int128)(t[i].ticks - a->ticks) * (b->boottime_ns - a->boottime_ns) /
+						 (b->ticks - a->ticks));
+		off = at > t[i].boottime_ns ? at - t[i].boottime_ns : t[i].boottime_ns - at;
+		worst = off > worst ? off : worst;
+	}
+	return worst;
+}
+
+static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_tuple *t, size_t n, size_t member,
+		       const struct gt_clock_ratio *usual)
+{
+	struct gt_clock_point *points = calloc(n ? n : 1, sizeof *points);
+	size_t i;
+	int status;
+
+	if (!points)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		memcpy(&points[i].in, (const char *)&t[i] + member, sizeof points[i].in);
+		points[i].out = t[i].boottime_ns;
+	}
+	status = gt_clock_pieces_init(pieces, points, n, usual);
+	free(points);
+	return status;
+}
+
+int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, struct gt_host_clock_map **out)
+{
+	static const struct gt_clock_ratio one = {1, 1};
+	struct gt_host_clock_map *map = calloc(1, sizeof *map);
+	struct gt_clock_ratio usual;
+	int status = -ENOMEM;
+
+	*out = NULL;
+	if (!map)
+		return -ENOMEM;
+	map->tuples = calloc(count ? count : 1, sizeof *map->tuples);
+	if (!map->tuples)
+		goto fail;
+	map->count = count;
+	if (count)
+		memcpy(map->tuples, tuples, count * sizeof *tuples);
+	qsort(map->tuples, count, sizeof *map->tuples, compare_tuples);
+	status = usual_rate(map->tuples, count, &usual);
+	if (status)
+		goto fail;
+#define PIECES(clock, member, rate) \
+	if ((status = init_pieces(&map->clock, map->tuples, count, offsetof(struct gt_clock_tuple, member), rate))) \
+		goto fail
+	PIECES(ticks, ticks, &usual);
+	PIECES(monotonic, monotonic_ns, &one);
+	PIECES(raw, raw_ns, &one);
+	PIECES(realtime, realtime_ns, NULL);
+#undef PIECES
+	status = gt_clock_pieces_init(&map->boottime, NULL, 0, NULL);
+	if (status)
+		goto fail;
+	map->residual_ns = residual(map->tuples, count);
+	if (count == 1 && map->tuples[0].ticks != map->tuples[0].boottime_ns)
+		map->residual_ns = UINT64_MAX; /* the rate is not known */
+	*out = map;
+	return 0;
+fail:
+	gt_host_clock_map_destroy(map);
+	return status;
+}
+
+void gt_host_clock_map_destroy(struct gt_host_clock_map *map)
+{
+	if (!map)
+		return;
+	gt_clock_pieces_fini(&map->ticks);
+	gt_clock_pieces_fini(&map->monotonic);
+	gt_clock_pieces_fini(&map->raw);
+	gt_clock_pieces_fini(&map->realtime);
+	gt_clock_pieces_fini(&map->boottime);
+	free(map->tuples);
+	free(map);
+}
+
+const struct gt_clock_pieces *gt_host_clock_pieces(const struct gt_host_clock_map *map)
+{
+	return &map->ticks;
+}
+
+uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks)
+{
+	return gt_clock_piece_convert(gt_clock_pieces_find(&map->ticks, ticks), ticks);
+}
+
+const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock_map *map, enum gt_clock_method method)
+{
+	switch (method) {
+	case GT_CLOCK_HOST_RAW:
+		return &map->raw;
+	case GT_CLOCK_HOST_MONOTONIC:
+		return &map->monotonic;
+	case GT_CLOCK_HOST_REALTIME:
+		return &map->realtime;
+	default:
+		return &map->boottime;
+	}
+}
+
+uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method, uint64_t ns)
+{
+	return gt_clock_piece_convert(gt_clock_pieces_find(gt_host_clock_pieces_of(map, method), ns), ns);
+}
+
+int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, uint64_t boottime_ns)
+{
+	size_t low = 0, high = map->count;
+
+	if (!map->count)
+		return 0;
+	while (high - low > 1) { /* the last tuple not after that time: a step of the wall clock is seen late, never early */
+		size_t middle = low + (high - low) / 2;
+
+		if (map->tuples[middle].boottime_ns <= boottime_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (int64_t)(map->tuples[low].realtime_ns - map->tuples[low].boottime_ns);
+}
+
+uint64_t gt_host_clock_residual_ns(const struct gt_host_clock_map *map)
+{
+	return map->residual_ns;
+}

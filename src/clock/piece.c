@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines through points, in integers. Each piece is capped at the point where the next one begins, and
+ * the multiplier is rounded down: so conversion never runs backwards, whatever the points. */
+#include "clock/piece.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { NEAREST_NS = 1000000 }; /* jitter of a reading, 100 ns, must not become a rate */
+
+static unsigned bits(uint64_t v)
+{
+	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
+
+static void set_rate(struct gt_clock_piece *piece, uint64_t out, uint64_t in)
+{
+	int shift = 62 + (int)bits(in) - (int)bits(out);
+	unsigned __int128 mult;
+
+	piece->shift = shift < 0 ? 0 : shift > 126 ? 126 : (unsigned)shift;
+	mult = ((unsigned __int128)out << piece->shift) / (in ? in : 1);
+	piece->mult = mult >> 63 ? UINT64_MAX >> 1 : (uint64_t)mult;
+}
+
+/* Did `in` stand still for a while? More than 0.1 % and 1 ms beyond the usual rate. */
+static bool stopped(uint64_t out, uint64_t in, const struct gt_clock_ratio *usual)
+{
+	unsigned __int128 expected = (unsigned __int128)in * usual->out / usual->in;
+
+	return out > expected && out - expected > NEAREST_NS && out - expected > expected / 1000;
+}
+
+int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
+			 const struct gt_clock_ratio *usual)
+{
+	struct gt_clock_piece *list = calloc(count ? count : 1, sizeof *list);
+	size_t n = 0, i;
+
+	pieces->list = list;
+	pieces->count = 0;
+	if (!list)
+		return -ENOMEM;
+	if (usual && (!usual->in || !usual->out))
+		usual = NULL;
+	for (i = 0; i < count; i++) {
+		if (n && (points[i].in <= list[n - 1].in0 || points[i].out < list[n - 1].out0 ||
+			  points[i].out - list[n - 1].out0 < NEAREST_NS))
+			continue;
+		list[n].in0 = points[i].in;
+		list[n++].out0 = points[i].out;
+	}
+	if (!n)
+		n = 1;
+	for (i = 0; i < n; i++) {
+		struct gt_clock_piece *p = &list[i];
+
+		p->from = i ? p->in0 : 0;
+		p->to = i + 1 < n ? p[1].in0 - 1 : UINT64_MAX;
+		p->cap = i + 1 < n ? p[1].out0 : UINT64_MAX;
+		if (i + 1 < n && usual && stopped(p[1].out0 - p->out0, p[1].in0 - p->in0, usual))
+			set_rate(p, usual->out, usual->in);
+		else if (i + 1 < n)
+			set_rate(p, p[1].out0 - p->out0, p[1].in0 - p->in0);
+		else if (i)
+			p->mult = p[-1].mult, p->shift = p[-1].shift;
+		else
+			set_rate(p, usual ? usual->out : 1, usual ? usual->in : 1);
+	}
+	pieces->count = n;
+	return 0;
+}
+
+void gt_clock_pieces_fini(struct gt_clock_pieces *pieces)
+{
+	free(pieces->list);
+	pieces->list = NULL;
+	pieces->count = 0;
+}
+
+const struct gt_clock_piece *gt_clock_pieces_find(const struct gt_clock_pieces *pieces, uint64_t in)
+{
+	size_t low = 0, high = pieces->count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pieces->list[middle].from <= in)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &pieces->list[low];
+}

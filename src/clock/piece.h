@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* A clock as pieces of straight lines, for those who convert many stamps: find the piece once,
+ * use it while gt_clock_piece_holds(). */
+#ifndef GPUTAP_CLOCK_PIECE_H
+#define GPUTAP_CLOCK_PIECE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock/clock.h"
+
+/* out = out0 + (in - in0) * mult / 2^shift, never more than cap; for `in` in [from, to]. */
+struct gt_clock_piece {
+	uint64_t from, to;
+	uint64_t in0, out0, cap;
+	uint64_t mult; /* below 2^63: the product of 128 bits never overflows */
+	unsigned shift;
+};
+
+struct gt_clock_pieces {
+	struct gt_clock_piece *list; /* by `from`; the first begins at 0, the last ends at UINT64_MAX, no holes */
+	size_t count;
+};
+
+struct gt_clock_ratio {
+	uint64_t out, in;
+};
+
+static inline bool gt_clock_piece_holds(const struct gt_clock_piece *piece, uint64_t in)
+{
+	return in >= piece->from && in <= piece->to;
+}
+
+static inline uint64_t gt_clock_piece_convert(const struct gt_clock_piece *piece, uint64_t in)
+{
+	unsigned __int128 d;
+
+	if (in >= piece->in0) {
+		d = (unsigned __int128)(in - piece->in0) * piece->mult >> piece->shift;
+		return d > piece->cap - piece->out0 ? piece->cap : piece->out0 + (uint64_t)d;
+	}
+	d = (unsigned __int128)(piece->in0 - in) * piece->mult >> piece->shift;
+	return d > piece->out0 ? 0 : piece->out0 - (uint64_t)d;
+}
+
+/* One point on both clocks. */
+struct gt_clock_point {
+	uint64_t in, out;
+};
+
+/**
+ * gt_clock_pieces_init() - lines through points
+ * @points:   in any state: those that go backwards or lie nearer than 1 ms to the one before are left out
+ * @usual:    rate when nothing unusual happens, or NULL. A piece that is clearly faster holds a stop of
+ *            the `in` clock (suspended host): it runs at the usual rate and jumps at its end.
+ * Return: 0 or -ENOMEM. No points: the identity; one point: that offset and the usual rate, else 1.
+ */
+int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
+			 const struct gt_clock_ratio *usual);
+void gt_clock_pieces_fini(struct gt_clock_pieces *pieces);
+const struct gt_clock_piece *gt_clock_pieces_find(const struct gt_clock_pieces *pieces, uint64_t in);
+
+const struct gt_clock_pieces *gt_host_clock_pieces(const struct gt_host_clock_map *map);
+const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock_map *map, enum gt_clock_method method);
+const struct gt_clock_pieces *gt_device_clock_pieces(const struct gt_device_clock *clock); /* settled */
+
+#endif

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes captures that no program made: whatever a test of a reader needs, of any size, the same each time.
+ * All through the public writer functions, as the collector does it: one stream per thread, device work in the stream
+ * of a thread of its own (the runtime's), strings and objects before what names them.
+ *
+ * The host clock is a counter of 2.6 ticks per ns that begins at a second of BOOTTIME; devices stamp in CLOCK_MONOTONIC_RAW,
+ * 250 ms away from it, unless --device-clock says otherwise. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "generated/opencl_ops.h"
+#include "util/error.h"
+
+#define TICKS_NUM 13u /* ticks per ns: 13/5 */
+#define TICKS_DEN 5u
+#define T0_NS UINT64_C(1000000000)
+#define T0_TICKS UINT64_C(777000000000)
+#define RAW_AHEAD_NS UINT64_C(250000000)
+
+enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000 };
+
+static struct {
+	uint64_t calls, flush_bytes;
+	unsigned threads, devices, kernels, processes, queues;
+	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash;
+	const char *out, *device_clock;
+} o = {.calls = 1000, .threads = 1, .devices = 1, .kernels = 3, .processes = 1, .queues = 2, .flush_bytes = 4 << 20,
+       .device_clock = "raw"};
+
+static struct gt_capture_writer *writer;
+static uint64_t since_flush;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "synth: %s: ", what);
+	gt_error_print(stderr);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static void check(int status, const char *what)
+{
+	if (status)
+		die(what);
+}
+
+/* Time ---------------------------------------------------------------------- */
+
+static uint64_t ticks_of(uint64_t ns)
+{
+	return T0_TICKS + (ns - T0_NS) / TICKS_DEN * TICKS_NUM + (ns - T0_NS) % TICKS_DEN * TICKS_NUM / TICKS_DEN;
+}
+
+static uint64_t device_stamp(uint64_t ns)
+{
+	if (!strcmp(o.device_clock, "raw"))
+		return ns + RAW_AHEAD_NS;
+	if (!strcmp(o.device_clock, "timer")) /* 40 ppm fast, with readings */
+		return ns * 3 + ns / 25000 * 3;
+	return ns / 1000000 * 1000000 + UINT64_C(88000000000000) + ns % 1000000; /* offset: known to nobody */
+}
+
+static void write_tuple(uint64_t ns)
+{
+	struct gt_clock_tuple t = {.ticks = ticks_of(ns), .boottime_ns = ns, .monotonic_ns = ns, .raw_ns = ns + RAW_AHEAD_NS,
+				   .realtime_ns = ns + UINT64_C(1700000000000000000), .spread_ticks = 60};
+
+	check(gt_capture_write_clock(writer, &t), "clock");
+}
+
+/* Threads ------------------------------------------------------------------- */
+
+struct thread {
+	struct gt_stream *stream;
+	struct process *process;
+	uint32_t ordinal;
+	uint64_t now_ns, seq, random;
+	uint8_t *p, *buffer;
+};
+
+struct process {
+	uint32_t index, next_string;
+	uint64_t latest_ns;
+	struct gt_counts counts;
+	struct thread *threads, device_thread;
+	uint64_t *device_free_ns; /* per device: when its last kernel ends */
+};
+
+static uint64_t draw(struct thread *t, uint64_t below)
+{
+	t->random ^= t->random << 13;
+	t->random ^= t->random >> 7;
+	t->random ^= t->random << 17;
+	return t->random % below;
+}
+
+static void send(struct thread *t)
+{
+	size_t bytes = (size_t)(t->p - t->buffer);
+
+	if (!bytes)
+		return;
+	check(gt_capture_write_records(t->stream, t->buffer, bytes, &t->process->counts), "records");
+	t->p = t->buffer;
+	since_flush += bytes;
+	if (since_flush >= o.flush_bytes) {
+		check(gt_capture_flush(writer), "flush");
+		since_flush = 0;
+	}
+}
+
+static void *reserve(struct thread *t, size_t bytes)
+{
+	void *p;
+
+	if (t->p + bytes > t->buffer + BATCH_BYTES)
+		send(t);
+	p = t->p;
+	t->p += bytes;
+	return p;
+}
+
+static void text_record(struct thread *t, uint8_t kind, uint8_t depth, uint32_t op, const uint64_t *fixed, unsigned words,
+			const void *text, size_t bytes)
+{
+	size_t padded = (bytes + 7) & ~(size_t)7, total = 8 + words * 8 + 8 + padded;
+	uint64_t *r = reserve(t, total);
+	struct gt_record head = {(uint16_t)(total / 8), kind, depth, op};
+
+	memset(r, 0, total);
+	memcpy(r, &head, 8);
+	memcpy(r + 1, fixed, words * 8);
+	r[1 + words] = bytes;
+	memcpy(r + 2 + words, text, bytes);
+}
+
+static const char *const tricky[] = {
+	"plain", "with \"quotes\"", "back\\slash\\", "single 'quotes' & <tags>", "tab\tand\nnewline\r", "control \x01\x1f\x7f",
+	"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x94\xa5", "invalid \xff\xfe utf-8 \xc3", "cut \xe2\x82", "overlong \xc0\xaf \xed\xa0\x80",
+	"triton_poi_fused_add_0d1d2d\"]},{", "void f<int, float(*)[3]>(T&&)::{lambda()#1}::operator()() const", "%s%n%d {} $x `y`",
+	"", " leading and trailing ", "</script>", "a,b;c\td|e", "=SUM(A1)",
+};
+
+/* Name of kernel k. Strings are never terminated in records. */
+static size_t kernel_name(char *buffer, size_t size, unsigned k)
+{
+	size_t n = sizeof tricky / sizeof *tricky;
+
+	if (o.tricky && k < n)
+		return (size_t)snprintf(buffer, size, "%s", tricky[k]);
+	if (o.tricky && k == n) { /* long */
+		memset(buffer, 'L', 2000);
+		return 2000;
+	}
+	return (size_t)snprintf(buffer, size, "kernel_%u", k);
+}
+
+static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args, int64_t ret, uint64_t duration_ns,
+		     unsigned depth, const void *payload, size_t payload_bytes, uint64_t id, uint64_t start_ns)
+{
+	size_t words = 5, padded = (payload_bytes + 7) & ~(size_t)7;
+	struct gt_record_call *r;
+
+	if (o.plain)
+		nargs = 0, padded = 0;
+	words += nargs + padded / 8;
+	r = reserve(t, words * 8);
+	r->head = (struct gt_record){(uint16_t)words, GT_RECORD_CALL, (uint8_t)depth, GT_OP(GT_DOMAIN_OPENCL, number, nargs)};
+	r->start = ticks_of(start_ns);
+	r->end = ticks_of(start_ns + duration_ns);
+	r->id = id;
+	r->ret = (uint64_t)ret;
+	if (nargs)
+		memcpy(r->args, args, nargs * 8);
+	if (padded) {
+		memset(r->args + nargs, 0, padded);
+		memcpy(r->args + nargs, payload, payload_bytes);
+	}
+	t->process->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
+	if (start_ns + duration_ns > t->process->latest_ns)
+		t->process->latest_ns = start_ns + duration_ns;
+	return id;
+}
+
+static uint64_t next_id(struct thread *t)
+{
+	return GT_ID(t->ordinal, ++t->seq);
+}
+
+/* One call at depth 0 now. */
+static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args, int64_t ret, uint64_t duration_ns,
+		       const void *payload, size_t payload_bytes)
+{
+	uint64_t id = call(t, number, nargs, args, ret, duration_ns, 0, payload, payload_bytes, next_id(t), t->now_ns);
+
+	t->now_ns += duration_ns + 40 + draw(t, 200);
+	return id;
+}
+
+static void device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device, unsigned queue, enum gt_device_op op,
+			uint32_t name, uint64_t bytes, uint64_t duration_ns)
+{
+	struct process *p = t->process;
+	struct gt_record_device *r = reserve(&p->device_thread, sizeof *r);
+	uint64_t queued = call_ns + 300, submitted = queued + 500, start = submitted + 1500 + draw(t, 4000);
+
+	if (!o.overlap && start < p->device_free_ns[device])
+		start = p->device_free_ns[device];
+	p->device_free_ns[device] = start + duration_ns;
+	memset(r, 0, sizeof *r);
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)op, GT_DEVICE_REF(GT_DOMAIN_OPENCL, device + 1)};
+	r->id = id;
+	r->call_start = ticks_of(call_ns);
+	r->queue = 1 + device * o.queues + queue;
+	r->name = name;
+	r->queued = device_stamp(queued);
+	r->submitted = device_stamp(submitted);
+	r->start = device_stamp(start);
+	r->end = device_stamp(start + duration_ns);
+	r->bytes = bytes;
+	r->object[0] = 0x55d0c8000000 + name * 0x60;
+	if (op == GT_DEVICE_KERNEL) {
+		r->global[0] = 1024 << draw(t, 6);
+		r->global[1] = r->global[2] = 1;
+		r->local[0] = 64;
+		r->local[1] = r->local[2] = 1;
+	} else {
+		r->global[0] = (uint32_t)bytes;
+		r->object[1] = 0x7f1200000000 + draw(t, 64) * 4096;
+	}
+	p->counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL]++;
+	if (start + duration_ns > p->latest_ns)
+		p->latest_ns = start + duration_ns;
+}
+
+static void external(struct thread *t, unsigned stack, bool push, uint64_t value)
+{
+	struct gt_record_external *r = reserve(t, sizeof *r);
+
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_EXTERNAL, push, stack};
+	r->time = ticks_of(t->now_ns);
+	r->value = value;
+}
+
+static const uint64_t queue_handle = 0x55d0c7a1b2c0;
+
+static void set_arg(struct thread *t, unsigned kernel, unsigned index)
+{
+	uint64_t buffer = 0x55d0c9100000 + draw(t, 32) * 0x1a0;
+	uint64_t args[4] = {0x55d0c8000000 + kernel * 0x60, index, index == 2 ? 4 : 8, 0x7ffd10203000 + index * 8};
+	struct { struct gt_payload head; uint64_t data; } payload = {{3, 0, (uint32_t)args[2]}, index == 2 ? 1024 : buffer};
+
+	simple(t, GT_OPENCL_clSetKernelArg, 4, args, 0, 60 + draw(t, 60), &payload, sizeof payload);
+}
+
+static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned queue)
+{
+	uint64_t start = t->now_ns;
+	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100, 0x55d0c8000000 + kernel * 0x60, 1, 0, 0x7ffd10204000, 0x7ffd10204020,
+			    0, 0, 0x55d0ca000000 + draw(t, 100) * 0x200};
+	struct { struct gt_payload a; uint64_t global; struct gt_payload b; uint64_t local; } payload = {
+		{4, 0, 8}, 1024, {5, 0, 8}, 64};
+	int64_t ret = o.failed && draw(t, 10) == 0 ? -54 : 0;
+	uint64_t id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500), &payload, sizeof payload);
+
+	if (!ret)
+		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, 3000 + draw(t, 50000));
+}
+
+static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
+{
+	uint64_t start = t->now_ns, bytes = 4096 << draw(t, 8);
+	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100, 0x55d0c9100000, 1, 0, bytes, 0x7f1200000000, 0, 0, 0};
+	uint64_t id = simple(t, read ? GT_OPENCL_clEnqueueReadBuffer : GT_OPENCL_clEnqueueWriteBuffer, 9, args, 0, 30000 + draw(t, 9000), NULL, 0);
+
+	device_work(t, id, start, device, queue, read ? GT_DEVICE_READ : GT_DEVICE_WRITE, 0, bytes, 2000 + bytes / 20);
+}
+
+/* clBuildProgram calls back; the callback asks for information: three levels. */
+static void nested(struct thread *t)
+{
+	uint64_t outer = next_id(t), start = t->now_ns, args[6] = {0x55d0c6000000, 1, 0x7ffd10205000, 0, 0x401000, 0};
+	uint64_t middle = next_id(t), info[5] = {0x55d0c6000000, 0x1160, 0, 0, 17};
+
+	call(t, GT_OPENCL_clGetProgramInfo, 5, info, 0, 100, 2, NULL, 0, next_id(t), start + 300);
+	call(t, GT_OPENCL_clGetProgramInfo, 5, info, 0, 100, 2, NULL, 0, next_id(t), start + 500);
+	call(t, GT_OPENCL_clGetProgramBuildInfo, 5, info, 0, 600, 1, NULL, 0, middle, start + 200);
+	call(t, GT_OPENCL_clGetProgramInfo, 5, info, 0, 100, 1, NULL, 0, next_id(t), start + 900);
+	call(t, GT_OPENCL_clBuildProgram, 6, args, 0, 2000, 0, NULL, 0, outer, start);
+	t->now_ns += 2500;
+}
+
+/* One of the things that threads do; at least one call. */
+static void step(struct thread *t, uint64_t i)
+{
+	unsigned device = (unsigned)(i % o.devices), queue = (unsigned)draw(t, o.queues), kernel = (unsigned)draw(t, o.kernels);
+	uint64_t args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
+
+	switch (i % 8) {
+	case 0:
+		if (o.external)
+			external(t, (unsigned)(i / 8 % 2), true, 1000 + i);
+		copy(t, false, device, queue);
+		break;
+	case 1:
+	case 2:
+	case 3:
+		set_arg(t, kernel, (unsigned)(i % 8) - 1);
+		break;
+	case 4:
+		launch(t, kernel, device, queue);
+		break;
+	case 5:
+		simple(t, GT_OPENCL_clFlush, 1, args, 0, 400 + draw(t, 100), NULL, 0);
+		break;
+	case 6:
+		if (o.nested && i % 32 == 6)
+			nested(t);
+		else
+			simple(t, GT_OPENCL_clFinish, 1, args, 0, 5000 + draw(t, 60000), NULL, 0);
+		break;
+	default:
+		copy(t, true, device, queue);
+		if (o.external)
+			external(t, (unsigned)(i / 8 % 2), false, 0);
+	}
+}
+
+/* Processes ----------------------------------------------------------------- */
+
+static void objects(struct process *p)
+{
+	struct thread *t = &p->device_thread;
+	unsigned d, q, k;
+	char text[2600];
+	size_t n;
+
+	for (k = 0; k < o.kernels; k++) {
+		n = kernel_name(text, sizeof text, k);
+		text_record(t, GT_RECORD_STRING, 0, k + 1, NULL, 0, text, n);
+	}
+	n = (size_t)snprintf(text, sizeof text, "path=/usr/lib/libOpenCL.so.1%cversion=OpenCL 3.0%cdoor=layer%c", 0, 0, 0);
+	text_record(t, GT_RECORD_MODULE, GT_DOMAIN_OPENCL, GT_OBJECT_MODULE, (uint64_t[]){1, 0, 0}, 3, text, n);
+	text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_CONTEXT, (uint64_t[]){1, 0x55d0c5000000, 0}, 3, "", 0);
+	for (d = 0; d < o.devices; d++) {
+		n = (size_t)snprintf(text, sizeof text, "name=Synthetic %s%cvendor=gputap%cversion=OpenCL 3.0%cdriver=1.0%cuuid=%08x-0000%ctype=gpu%c",
+				     o.tricky ? "\"Dev\\ice\" \xe2\x84\xa2" : "device", 0, 0, 0, 0, d + 0xabc, 0, 0);
+		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_DEVICE, (uint64_t[]){d + 1, 0x55d0c4000000 + d * 0x100, 0}, 3,
+			    text, n);
+		for (q = 0; q < o.queues; q++) {
+			n = (size_t)snprintf(text, sizeof text, "properties=%s%ccontext=1%c", o.overlap ? "out-of-order profiling" : "profiling", 0, 0);
+			text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_QUEUE,
+				    (uint64_t[]){1 + d * o.queues + q, queue_handle + d * 0x1000 + q * 0x100, d + 1}, 3, text, n);
+		}
+	}
+	send(t);
+}
+
+static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
+{
+	struct gt_thread_info info = {.process = p->index, .ordinal = ordinal, .tid = 4000 + p->index * 100 + ordinal,
+				      .start_ticks = ticks_of(T0_NS + 1000), .name = o.tricky ? "wor\"ker\\\xff" : "worker"};
+
+	*t = (struct thread){.process = p, .ordinal = ordinal, .now_ns = T0_NS + 100000 + p->index * 1000 + ordinal * 77,
+			     .random = 88172645463325252 + ordinal * 7919 + p->index * 104729, .buffer = malloc(BATCH_BYTES)};
+	t->p = t->buffer;
+	if (!t->buffer)
+		die("no memory");
+	check(gt_capture_write_thread(writer, &info), "thread");
+	check(gt_capture_stream_create(writer, p->index, ordinal, &t->stream), "stream");
+}
+
+static void begin_process(struct process *p, uint32_t index)
+{
+	struct gt_process_info info = {.index = index, .pid = 4000 + index * 100, .ppid = index ? 4000 : 3999, .image = index ? 1 : 0,
+				       .start_ticks = ticks_of(T0_NS), .exe = o.tricky ? "/opt/my \"app\"/b\\in" : "/usr/bin/synthetic",
+				       .argv = "synthetic\0--size\00042\0"};
+	unsigned i;
+
+	p->index = index;
+	check(gt_capture_write_process(writer, &info), "process");
+	p->threads = calloc(o.threads, sizeof *p->threads);
+	p->device_free_ns = calloc(o.devices, sizeof *p->device_free_ns);
+	if (!p->threads || !p->device_free_ns)
+		die("no memory");
+	for (i = 0; i < o.threads; i++)
+		make_thread(p, &p->threads[i], i + 1);
+	make_thread(p, &p->device_thread, o.threads + 1);
+	objects(p);
+}
+
+static void reading(struct thread *t, unsigned device, uint64_t ns)
+{
+	struct gt_record_clock *r = reserve(t, sizeof *r);
+
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_CLOCK, GT_CLOCK_TIMER, device + 1};
+	r->host_before = ticks_of(ns - 400);
+	r->host_after = ticks_of(ns + 400);
+	r->device = device_stamp(ns);
+	r->runtime_host = 0;
+}
+
+static void end_process(struct process *p)
+{
+	struct gt_process_info info = {.index = p->index, .ended = true, .proper_end = !o.crash, .wait_status = o.crash ? 9 : 0,
+				       .runtimes = 1u << GT_DOMAIN_OPENCL, .end_ns = p->latest_ns + 1000};
+	static const char lost[] = "records were lost", unknown[] = "clNeverHeardOf\"XYZ";
+	unsigned i;
+
+	if (o.events) {
+		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL, GT_EVENT_UNKNOWN_ENTRY,
+			    (uint64_t[]){ticks_of(T0_NS + 5000), 0}, 2, unknown, sizeof unknown - 1);
+		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL, GT_EVENT_LOSS, (uint64_t[]){ticks_of(p->latest_ns), 7}, 2,
+			    lost, sizeof lost - 1);
+	}
+	if (o.drops) {
+		p->counts.dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 7;
+		p->counts.dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 1;
+		p->counts.dropped[GT_DROP_RUNTIME][GT_CLASS_DEVICE][GT_DOMAIN_OPENCL] = 2;
+		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 8;
+		p->counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL] += 2;
+	}
+	if (o.crash) { /* killed inside nested calls: the children are there, the parent never came */
+		uint64_t args[5] = {0}, outer = next_id(&p->threads[0]);
+
+		(void)outer;
+		call(&p->threads[0], GT_OPENCL_clGetProgramInfo, 5, args, 0, 100, 1, NULL, 0, next_id(&p->threads[0]), p->threads[0].now_ns + 50);
+		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
+		p->counts.dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
+	}
+	for (i = 0; i <= o.threads; i++) {
+		struct thread *t = i < o.threads ? &p->threads[i] : &p->device_thread;
+
+		send(t);
+		gt_capture_stream_destroy(t->stream);
+		free(t->buffer);
+	}
+	check(gt_capture_write_counts(writer, p->index, &p->counts), "counts");
+	check(gt_capture_write_process_end(writer, &info), "process end");
+	free(p->threads);
+	free(p->device_free_ns);
+}
+
+/* Calls of all threads in turn, so that streams lie mixed in the file; a clock tuple each simulated second. */
+static void work(struct process *processes)
+{
+	uint64_t i, k, next_tuple = T0_NS + 1000000000;
+	unsigned p, t, d;
+
+	for (i = 0; i < o.calls; i += 4096) {
+		uint64_t latest = 0;
+
+		for (p = 0; p < o.processes; p++)
+			for (t = 0; t < o.threads; t++) {
+				struct thread *thread = &processes[p].threads[t];
+
+				for (k = i; k < i + 4096 && k < o.calls; k++)
+					step(thread, k);
+				latest = thread->now_ns > latest ? thread->now_ns : latest;
+			}
+		for (; next_tuple < latest; next_tuple += 1000000000) {
+			write_tuple(next_tuple);
+			for (p = 0; p < o.processes && !strcmp(o.device_clock, "timer"); p++)
+				for (d = 0; d < o.devices; d++)
+					reading(&processes[p].device_thread, d, next_tuple);
+		}
+	}
+}
+
+enum { OPT_FLUSH = 256, OPT_CLOCK };
+
+static void options(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"calls", 1, 0, 'c'}, {"threads", 1, 0, 't'}, {"devices", 1, 0, 'd'}, {"kernels", 1, 0, 'k'}, {"queues", 1, 0, 'q'},
+		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
+		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
+		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
+		{"output", 1, 0, 'o'}, {0, 0, 0, 0}};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1)
+		switch (c) {
+		case 'c': o.calls = strtoull(optarg, NULL, 0); break;
+		case 't': o.threads = (unsigned)atoi(optarg); break;
+		case 'd': o.devices = (unsigned)atoi(optarg); break;
+		case 'k': o.kernels = (unsigned)atoi(optarg); break;
+		case 'q': o.queues = (unsigned)atoi(optarg); break;
+		case 'p': o.processes = (unsigned)atoi(optarg); break;
+		case 'n': o.tricky = !strcmp(optarg, "tricky"); break;
+		case 'O': o.overlap = true; break;
+		case 'N': o.nested = true; break;
+		case 'F': o.failed = true; break;
+		case 'D': o.drops = true; break;
+		case 'E': o.external = true; break;
+		case 'V': o.events = true; break;
+		case 'K': o.crash = true; break;
+		case 'z': o.compress = true; break;
+		case 'P': o.plain = true; break;
+		case 'C': o.cut = true; break;
+		case OPT_FLUSH: o.flush_bytes = strtoull(optarg, NULL, 0); break;
+		case OPT_CLOCK: o.device_clock = optarg; break;
+		case 'o': o.out = optarg; break;
+		default: exit(2);
+		}
+	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX || !o.queues || !o.processes) {
+		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
+				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
+				"             [--compress] [--plain] [--cut] [--flush-bytes B] [--device-clock raw|timer|offset] -o FILE\n"
+				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n");
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct gt_session_info session = {
+		.hostname = "synthetic-host", .boot_id = "11111111-2222-3333-4444-555555555555", .kernel = "6.1.0", .cpu = "Synthetic CPU",
+		.gputap_version = "0.1.0", .command = "synthetic\0--size\00042\0", .options = "synth", .directory = "/tmp",
+		.host_clock = GT_HOST_CLOCK_TSC, .start_ns = T0_NS, .start_realtime_ns = T0_NS + UINT64_C(1700000000000000000), .rank = -1};
+	struct gt_capture_options capture = {0};
+	struct process *processes;
+	uint64_t latest = T0_NS;
+	unsigned p;
+
+	options(argc, argv);
+	capture.compress = o.compress;
+	check(gt_capture_writer_create(o.out, true, &capture, &session, &writer), "create");
+	write_tuple(T0_NS);
+	processes = calloc(o.processes, sizeof *processes);
+	if (!processes)
+		die("no memory");
+	for (p = 0; p < o.processes; p++)
+		begin_process(&processes[p], p);
+	if (!strcmp(o.device_clock, "timer"))
+		for (p = 0; p < o.processes; p++)
+			for (unsigned d = 0; d < o.devices; d++)
+				reading(&processes[p].device_thread, d, T0_NS + 50000);
+	work(processes);
+	for (p = 0; p < o.processes; p++) {
+		end_process(&processes[p]);
+		latest = processes[p].latest_ns > latest ? processes[p].latest_ns : latest;
+	}
+	write_tuple(latest + 2000000);
+	if (o.cut) {
+		check(gt_capture_flush(writer), "flush");
+		gt_capture_writer_destroy(writer);
+	} else {
+		check(gt_capture_writer_finish(writer, !o.crash), "finish");
+	}
+	free(processes);
+	return 0;
+}
