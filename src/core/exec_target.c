@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at a program's file: privileges, word size, dynamic or static; through one level of "#!". */
+#include "core/exec_target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+enum { OUR_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { OUR_MACHINE = EM_AARCH64 };
+#endif
+
+enum { HEAD_BYTES = 512, PROGRAM_HEADERS = 32 };
+
+/* The kernel sets AT_SECURE, and ld.so forgets LD_PRELOAD and LD_AUDIT. */
+static bool gains_privileges(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return false;
+	if ((st.st_mode & S_ISUID) && st.st_uid != getuid())
+		return true;
+	if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid())
+		return true;
+	return getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *e)
+{
+	Elf64_Phdr p[PROGRAM_HEADERS];
+	size_t count = e->e_phnum < PROGRAM_HEADERS ? e->e_phnum : PROGRAM_HEADERS;
+	ssize_t n = syscall(SYS_pread64, fd, p, count * sizeof *p, e->e_phoff);
+
+	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof *p; i++)
+		if (p[i].p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
+static const char *look(int fd, int depth);
+
+static const char *look_at_interpreter(char *line, int depth)
+{
+	char *start = line + 2, *end;
+	const char *why;
+	int fd;
+
+	start += strspn(start, " \t");
+	end = start + strcspn(start, " \t\n");
+	if (*end == '\0' || end == start || depth > 0)
+		return NULL;
+	*end = '\0';
+	fd = (int)syscall(SYS_openat, AT_FDCWD, start, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return NULL;
+	why = look(fd, depth + 1);
+	syscall(SYS_close, fd);
+	return why;
+}
+
+static const char *look(int fd, int depth)
+{
+	union {
+		Elf64_Ehdr elf;
+		char text[HEAD_BYTES];
+	} head;
+	ssize_t n = syscall(SYS_pread64, fd, &head, sizeof head - 1, (off_t)0);
+
+	if (n < 4)
+		return NULL;
+	head.text[n] = '\0';
+	if (head.text[0] == '#' && head.text[1] == '!') /* privileges of scripts are ignored by the kernel */
+		return look_at_interpreter(head.text, depth);
+	if (gains_privileges(fd))
+		return "it gains privileges (set-user-ID, set-group-ID or file capabilities)";
+	if (memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0 || n < (ssize_t)sizeof head.elf)
+		return NULL;
+	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != OUR_MACHINE)
+		return "it is for another machine or word size";
+	return has_interpreter(fd, &head.elf) ? NULL : "it is statically linked";
+}
+
+const char *gt_exec_obstacle(int fd, const char *path)
+{
+	int saved = errno, own = fd;
+	const char *why = NULL;
+
+	if (path)
+		own = (int)syscall(SYS_openat, fd, path, O_RDONLY | O_CLOEXEC, 0);
+	if (own >= 0)
+		why = look(own, 0);
+	if (path && own >= 0)
+		syscall(SYS_close, own);
+	errno = saved;
+	return why;
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The exec family in front of libc's: traced children of programs that clean the environment, everything else untouched."""
+
+import os
+import re
+import shutil
+import stat
+
+import pytest
+
+from rings import Session
+
+WAYS = ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "posix_spawn", "posix_spawnp",
+        "vfork_execve", "vfork_execvp", "fork_execl"]
+
+
+@pytest.fixture
+def ways(build):
+    return build / "tests/core/exec_ways"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_child_with_a_cleaned_environment_is_traced(build, ways, way):
+    with Session(build) as session:
+        result = session.run([ways, way, shutil.which("env")])
+        lines = result.out.splitlines()
+        assert "KEPT=1" in lines
+        assert f"GPUTAP_SESSION={session.folder}" in lines
+        assert f"LD_PRELOAD={session.library}" in lines
+        assert f"LD_AUDIT={session.audit}" in lines
+        assert f"OPENCL_LAYERS={session.library}" in lines
+        assert [r for r in session.kind("region") if os.path.basename(r["exe"]) in ("env", "coreutils")]
+
+
+def test_what_the_program_put_into_the_lists_stays(build, ways):
+    with Session(build) as session:
+        script = f'exec env -i LD_PRELOAD=libm.so.6 OPENCL_LAYERS=/nowhere.so LD_AUDIT= {shutil.which("env")}'
+        result = session.run(["sh", "-c", script])
+        lines = result.out.splitlines()
+        assert f"LD_PRELOAD={session.library}:libm.so.6" in lines
+        assert f"OPENCL_LAYERS={session.library}:/nowhere.so" in lines
+        assert f"LD_AUDIT={session.audit}" in [line.rstrip(":").replace("=:", "=") for line in lines]
+
+
+def test_an_intact_environment_is_passed_on_as_it_is(build):
+    def shown(result):  # without what the shell itself sets
+        return sorted(line for line in result.out.splitlines() if not re.match("(PWD|SHLVL|OLDPWD|_)=", line))
+
+    with Session(build) as session:
+        env = shutil.which("env")
+        assert shown(session.run([env])) == shown(session.run(["sh", "-c", f"exec {env}"]))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_failing_to_start_gives_the_same_error(build, ways, way, run):
+    with Session(build) as session:
+        for program in ["/nonexistent/program", "/etc/passwd", "/"]:
+            bare = run([ways, way, program], status=None).status
+            assert session.run([ways, way, program], status=None).status == bare >= 100
+
+
+def test_a_static_program_runs_and_is_told(build, ways):
+    with Session(build) as session:
+        program = build / "tests/core/static_program"
+        session.run([ways, "posix_spawn", program], status=7)
+        session.run([ways, "execve", program], status=7)
+        events = [e for e in session.kind("event") if e["op"] == 4]
+        assert len(events) == 2
+        assert all(e["text"] == f"{program}: it is statically linked" for e in events)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to make a set-user-ID file of another user")
+def test_a_program_that_gains_privileges_runs_and_is_told(build, ways, work):
+    with Session(build) as session:
+        program = work / "setuid_true"
+        shutil.copy(shutil.which("true"), program)
+        os.chown(program, 12345, 12345)
+        program.chmod(0o755 | stat.S_ISUID)
+        session.run([ways, "vfork_execve", program])
+        texts = [e["text"] for e in session.kind("event")]
+        assert texts == [f"{program}: it gains privileges (set-user-ID, set-group-ID or file capabilities)"]
+        assert not session.kind("region", "setuid_true")
+
+
+def test_scripts_are_judged_by_their_interpreter(build, ways, work):
+    with Session(build) as session:
+        script = work / "script"
+        script.write_text(f"#!{build / 'tests/core/static_program'}\n")
+        script.chmod(0o755)
+        session.run([ways, "execvp", script], status=7)
+        assert len(session.kind("event")) == 1
+        script.write_text("#!/bin/sh\nexit 3\n")
+        session.run([ways, "execvp", script], status=3)
+        assert len(session.kind("event")) == 1
+
+
+def test_ocl_icd_shortening_the_layers_is_undone_in_children(build):
+    with Session(build) as session:
+        layers = f"{session.library}:/nowhere/liblayer.so"
+        result = session.run(["sh", "-c", shutil.which("env")],
+                             env={"GPUTAP_OPENCL_LAYERS": layers, "OPENCL_LAYERS": str(session.library)})
+        assert f"OPENCL_LAYERS={layers}" in result.out.splitlines()
