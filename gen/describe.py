@@ -25,8 +25,8 @@ def nearest(word, words):
 
 
 class Token(str):
-    """A word of the file and where it stands."""
-    file, line, kind = '', 0, ''
+    """A word of the file and where it stands. `first`: at the beginning of a line, where only statements begin."""
+    file, line, kind, first = '', 0, '', False
 
 
 class Type:
@@ -109,7 +109,8 @@ class Parser:
                 line += 1
                 continue
             t = Token(m.group(m.lastindex))
-            t.file, t.line, t.kind = shown, line, kind
+            at = m.start(m.lastindex)
+            t.file, t.line, t.kind, t.first = shown, line, kind, at == 0 or text[at - 1] == '\n'
             if kind == 'bad':
                 self.fail(t, f"'{t}' means nothing here")
             out.append(t)
@@ -124,9 +125,12 @@ class Parser:
     def take(self, want=None, kind=None):
         t = self.peek()
         if t is None:
-            self.fail(self.tokens[-1], f'the file ends where {want or "a " + kind} is expected')
+            self.fail(self.tokens[-1], f"the file ends where {want or kind or 'more'} is expected")
+        wanted = repr(want) if want else 'a ' + kind if kind else 'more'
+        if t.first and t != '}':
+            self.fail(t, f"expected {wanted}; a statement that goes on is indented")
         if (want and t != want) or (kind and t.kind != kind):
-            self.fail(t, f"expected {repr(want) if want else 'a ' + kind}, found '{t}'")
+            self.fail(t, f"expected {wanted}, found '{t}'")
         self.at += 1
         return t
 
@@ -141,7 +145,10 @@ class Parser:
         outer = getattr(self, 'tokens', None), getattr(self, 'at', 0)
         self.tokens, self.at = self.load(path), 0
         while self.peek() is not None:
-            t = self.take()
+            t = self.tokens[self.at]
+            self.at += 1
+            if not t.first:
+                self.fail(t, f"'{t}' belongs to no statement; a statement begins where the line begins")
             if t.kind == 'number':
                 self.operation(t)
             elif t in STATEMENTS:
@@ -354,10 +361,9 @@ class Parser:
         self.api.operations.append(op)
 
     def words(self, op):
-        line = self.tokens[self.at - 1].line
         allowed = KINDS[1:] + ('wrap', 'readable', 'unless')
-        while self.peek() is not None and self.peek().line == line and self.peek().kind == 'word':
-            w = self.take()
+        while self.peek() is not None and not self.peek().first:
+            w = self.take(kind='word')
             if w == 'wrap':
                 op.wrap = True
             elif w == 'unless':
