@@ -18,7 +18,7 @@ static const char header[] =
 	"external_operation,external_user,status,error,return,device,queue,name,queued_ns,submitted_ns,call_start_ns,bytes,"
 	"global_x,global_y,global_z,local_x,local_y,local_z,graph_node,graph_replay,arguments\n";
 
-enum { DEVICE_COLUMNS = 16 }; /* device .. graph_replay */
+enum { DEVICE_COLUMNS = 15 }; /* device .. graph_replay */
 
 struct csv {
 	struct gt_out out;

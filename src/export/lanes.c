@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_CAPACITY = 64 };
+
 struct interval {
 	uint64_t start, end;
 };
@@ -39,27 +41,34 @@ static void move_gap(struct gt_lane *lane, size_t to)
 	lane->gap = to;
 }
 
-/* Make room for one more. */
-static int grow(struct gt_lane *lane)
+static void forget_half(struct gt_lane *lane)
 {
-	size_t half, capacity;
-	struct interval *bigger;
+	size_t half = lane->count / 2;
 
-	move_gap(lane, lane->count);
-	if (lane->count < GT_LANE_INTERVALS) {
-		capacity = lane->capacity ? lane->capacity * 2 : 64;
-		bigger = realloc(lane->interval, capacity * sizeof *bigger);
-		if (!bigger)
-			return -ENOMEM;
-		lane->interval = bigger;
-		lane->capacity = capacity;
-		return 0;
-	}
-	half = lane->count / 2;
 	lane->forgotten = lane->interval[half - 1].end;
 	memmove(lane->interval, lane->interval + half, (lane->count - half) * sizeof *lane->interval);
 	lane->count -= half;
 	lane->gap = lane->count;
+}
+
+/* Make room for one more; the gap is at the end then. */
+static int grow(struct gt_lane *lane, size_t *budget)
+{
+	size_t more = lane->capacity ? lane->capacity : FIRST_CAPACITY;
+	struct interval *bigger;
+
+	move_gap(lane, lane->count);
+	if (lane->capacity && budget && *budget < more) {
+		forget_half(lane);
+		return 0;
+	}
+	bigger = realloc(lane->interval, (lane->capacity + more) * sizeof *bigger);
+	if (!bigger)
+		return -ENOMEM;
+	lane->interval = bigger;
+	lane->capacity += more;
+	if (budget)
+		*budget -= *budget < more ? *budget : more;
 	return 0;
 }
 
@@ -80,7 +89,7 @@ static size_t upper_bound(struct gt_lane *lane, uint64_t start)
 }
 
 /* Return: 1 taken in, 0 no room, -ENOMEM. */
-static int lane_place(struct gt_lane *lane, uint64_t start, uint64_t end)
+static int lane_place(struct gt_lane *lane, size_t *budget, uint64_t start, uint64_t end)
 {
 	size_t index;
 
@@ -101,7 +110,7 @@ static int lane_place(struct gt_lane *lane, uint64_t start, uint64_t end)
 	if (lane->count == lane->capacity) {
 		size_t before = lane->count;
 
-		if (grow(lane))
+		if (grow(lane, budget))
 			return -ENOMEM;
 		if (before != lane->count) { /* the older half is gone */
 			if (start < lane->forgotten)
@@ -134,12 +143,12 @@ int gt_lanes_place(struct gt_lanes *l, uint64_t start, uint64_t end)
 	int placed;
 
 	for (i = 0; i < l->count; i++) {
-		placed = lane_place(l->lanes[i], start, end);
+		placed = lane_place(l->lanes[i], l->budget, start, end);
 		if (placed)
 			return placed < 0 ? placed : (int)i;
 	}
 	lane = add_lane(l);
-	if (!lane || lane_place(lane, start, end) < 0)
+	if (!lane || lane_place(lane, l->budget, start, end) < 0)
 		return -ENOMEM;
 	return (int)i;
 }

@@ -28,7 +28,6 @@
 enum {
 	TRACE_PACKET = 1,
 
-	PACKET_PROCESS_TREE = 2,
 	PACKET_CLOCK_SNAPSHOT = 6,
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE = 10,
@@ -65,6 +64,7 @@ enum {
 	TRACK_ORDER_RANK = 12,
 	TRACK_DESCRIPTION = 14,
 	PROCESS_PID = 1,
+	PROCESS_COMMAND = 2,
 	PROCESS_NAME = 6,
 	THREAD_PID = 1,
 	THREAD_TID = 2,
@@ -87,11 +87,6 @@ enum {
 	ANNOTATION_POINTER = 7,
 	ANNOTATION_NAME_TEXT = 10,
 	ANNOTATION_STRING_IID = 17,
-
-	TREE_PROCESS = 1,
-	TREE_PID = 1,
-	TREE_PARENT = 2,
-	TREE_COMMAND = 3,
 
 	SYSTEM_UTSNAME = 1,
 	UTSNAME_SYSTEM = 1,
@@ -479,9 +474,7 @@ static char *put_result(char *p, const struct gt_view_operation *o, const struct
 	char text[64];
 	int32_t status;
 
-	if (gt_call_status(call->op, call->ret, call->args, &status)) {
-		if (status >= 0)
-			return p;
+	if (gt_call_status(call->op, call->ret, call->args, &status) && status < 0) {
 		name = gt_status_name((enum gt_domain)GT_OP_DOMAIN(call->op), status);
 		snprintf(text, sizeof text, "%s (%d)", name ? name : "unknown error", status);
 		return annotate_text(p, KEY_ERROR, text);
@@ -875,47 +868,44 @@ static void write_clocks(struct perfetto *x)
 	packet_close(x, p, packet);
 }
 
-/* Command line and parent: the reader takes them from here only. */
-static void write_process_tree(struct perfetto *x, const struct gt_process_info *image)
+static void write_process(struct perfetto *x, const struct gt_process_info *image)
 {
-	char *p, *packet, *mark, *inner;
+	char label[256], command[TEXT_MAX], *p, *packet, *mark, *inner;
 	const char *word = image->argv;
 
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
-	p = gt_pb_u64(p, PACKET_TIMESTAMP, image->start_ns > x->zero ? image->start_ns : x->zero);
-	p = gt_pb_open(p, PACKET_PROCESS_TREE, &mark);
-	p = gt_pb_open(p, TREE_PROCESS, &inner);
-	p = gt_pb_u64(p, TREE_PID, image->pid);
-	p = gt_pb_u64(p, TREE_PARENT, image->ppid);
+	p = gt_pb_open(p, PACKET_TRACK, &mark);
+	p = gt_pb_u64(p, TRACK_UUID, track_uuid(x, TRACKS_PROCESS, image->pid, 0));
+	p = gt_pb_open(p, TRACK_PROCESS, &inner);
+	p = gt_pb_u64(p, PROCESS_PID, image->pid);
+	p = put_text(p, PROCESS_NAME, gt_view_process_label(image, label, sizeof label));
 	for (unsigned n = 0; word && *word && n < COMMAND_WORDS; n++, word += strlen(word) + 1)
-		p = put_text(p, TREE_COMMAND, word);
+		p = put_text(p, PROCESS_COMMAND, word);
 	gt_pb_close(p, inner);
+	/* the reader keeps this for people; the command line above it drops */
+	p = put_text(p, TRACK_DESCRIPTION, gt_view_command(image->argv, command, sizeof command));
 	gt_pb_close(p, mark);
 	packet_close(x, p, packet);
 }
 
-/* One track a pid: an exec goes on in the same one, and the newest image gives the name. */
-static void write_processes(struct perfetto *x)
+/* One track a pid: an exec goes on in the same one. The newest image gives the name; the reader keeps the first
+ * that it sees, so there is one descriptor only. */
+static int write_processes(struct perfetto *x)
 {
-	const struct gt_capture *c = x->view.capture;
+	struct gt_map pids = { .count = 0 };
+	int status = 0;
 
-	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
-		const struct gt_process_info *image = gt_capture_process(c, i);
-		char label[256], *p, *packet, *mark, *inner;
+	for (uint32_t i = (uint32_t)gt_capture_process_count(x->view.capture); i-- > 0 && !status;) {
+		const struct gt_process_info *image = gt_capture_process(x->view.capture, i);
 
-		write_process_tree(x, image);
-		p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
-		p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
-		p = gt_pb_open(p, PACKET_TRACK, &mark);
-		p = gt_pb_u64(p, TRACK_UUID, track_uuid(x, TRACKS_PROCESS, image->pid, 0));
-		p = gt_pb_open(p, TRACK_PROCESS, &inner);
-		p = gt_pb_u64(p, PROCESS_PID, image->pid);
-		p = put_text(p, PROCESS_NAME, gt_view_process_label(image, label, sizeof label));
-		gt_pb_close(p, inner);
-		gt_pb_close(p, mark);
-		packet_close(x, p, packet);
+		if (gt_map_find(&pids, image->pid, 0) >= 0)
+			continue;
+		status = gt_map_add(&pids, image->pid, 0, 0);
+		write_process(x, image);
 	}
+	gt_map_fini(&pids);
+	return status ? gt_error(status, "export") : 0;
 }
 
 static char *put_counts(char *p, const char *what, struct gt_view_counts counts)
@@ -1074,10 +1064,11 @@ static int write_perfetto(const struct gt_capture *c, const char *path, const st
 	choose_zero(&x);
 	sequence_begin(&x, &main_sequence, CLOCK_BOOTTIME_ID, 0);
 	write_clocks(&x);
-	write_processes(&x);
+	status = write_processes(&x);
 	write_about(&x, options);
 	write_events(&x);
-	status = write_records(&x, options);
+	if (!status)
+		status = write_records(&x, options);
 	if (status)
 		gt_out_abandon(&x.out);
 	else

@@ -67,7 +67,9 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture)
 {
 	size_t count = gt_capture_thread_count(capture), devices = gt_capture_device_count(capture);
 
-	*v = (struct gt_view){ .capture = capture, .correlation_stride = (uint32_t)count + STRIDE_SPARE };
+	*v = (struct gt_view){
+		.capture = capture, .correlation_stride = (uint32_t)count + STRIDE_SPARE, .lanes_budget = GT_LANES_BUDGET,
+	};
 	v->streams = calloc(devices + 1, sizeof *v->streams);
 	if (!v->streams)
 		return no_memory();
@@ -153,6 +155,7 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	device = work->queue ? work->queue :
 			       gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, GT_DEVICE_REF_NUMBER(work->op));
 	q->index = v->queue_count - 1;
+	q->lanes.budget = &v->lanes_budget;
 	q->process = work->process;
 	q->pid = image ? image->pid : 0;
 	q->object = work->queue;

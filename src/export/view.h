@@ -63,6 +63,7 @@ struct gt_view {
 	uint32_t thread_count, queue_count, name_count, word_count;
 	uint32_t *streams; /* used numbers by device, the last one for "not known" */
 	uint32_t correlation_stride;
+	size_t lanes_budget;
 	struct gt_view_thread *last_thread; /* of the last look-up: records come thread by thread */
 	struct gt_view_queue *last_queue;
 };

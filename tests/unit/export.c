@@ -178,10 +178,10 @@ static int by_lane_and_start(const void *a, const void *b)
 }
 
 /* Work in an order that @shuffle spoils, checked against all pairs that are neighbours. */
-static void check_lanes(size_t count, unsigned shuffle, uint64_t length)
+static void check_lanes(size_t count, unsigned shuffle, uint64_t length, size_t budget)
 {
 	struct placed *all = calloc(count, sizeof *all);
-	struct gt_lanes lanes = { 0 };
+	struct gt_lanes lanes = { .budget = &budget };
 	uint64_t random = count;
 
 	for (size_t i = 0; i < count; i++) {
@@ -200,17 +200,19 @@ static void check_lanes(size_t count, unsigned shuffle, uint64_t length)
 
 UNIT_TEST(lanes_never_overlap_whatever_the_order)
 {
-	check_lanes(20000, 0, 30);
-	check_lanes(20000, 5, 30);
-	check_lanes(20000, 1000, 100);
-	check_lanes(20000, 20000, 200);
-	check_lanes(20000, 1000, 0);
+	check_lanes(20000, 0, 30, GT_LANES_BUDGET);
+	check_lanes(20000, 5, 30, GT_LANES_BUDGET);
+	check_lanes(20000, 1000, 100, GT_LANES_BUDGET);
+	check_lanes(20000, 20000, 200, GT_LANES_BUDGET);
+	check_lanes(20000, 1000, 0, GT_LANES_BUDGET);
 }
 
 UNIT_TEST(lanes_never_overlap_when_the_older_half_was_forgotten)
 {
-	check_lanes(GT_LANE_INTERVALS * 3, 3, 8);
-	check_lanes(GT_LANE_INTERVALS * 2, GT_LANE_INTERVALS, 8);
+	check_lanes(20000, 3, 8, 1000);
+	check_lanes(20000, 5000, 8, 1000);
+	check_lanes(20000, 20000, 200, 300);
+	check_lanes(20000, 100, 200, 0);
 }
 
 UNIT_TEST(lanes_merge_two_threads_whose_parts_come_one_after_the_other)

@@ -30,7 +30,7 @@ void fake_capture_fini(struct gt_capture *c)
 uint32_t fake_process(struct gt_capture *c, uint32_t pid, const char *exe)
 {
 	c->process[c->processes] = (struct gt_process_info){
-		.index = (uint32_t)c->processes, .pid = pid, .start_ns = c->session.start_ns, .exe = exe, .argv = "prog\0-x\0",
+		.index = (uint32_t)c->processes, .pid = pid, .start_ns = c->session.start_ns, .exe = exe, .argv = "./bin/prog\0-x\0",
 	};
 	return (uint32_t)c->processes++;
 }
