@@ -21,12 +21,20 @@ struct gt_run_options {
 
 struct gt_run_result {
 	int wait_status;        /* of the program, as waitpid() gives it */
-	int exec_errno;         /* not 0: the program could not be started */
-	uint32_t processes, runtimes;
-	uint64_t seen, recorded, dropped;
-	bool complete;
+	int exec_errno;         /* not 0: the program could not be started, and there is no capture */
+	uint32_t pid;           /* of the program */
+	uint32_t processes;     /* images that recorded */
+	uint32_t runtimes;      /* bit per enum gt_domain that was seen in any of them */
+	uint32_t torn;          /* images whose rings made no sense in part: they wrote over them */
+	uint32_t refused;       /* ring files of another version, or damaged from the start */
+	uint32_t still_running; /* images that went on when the session ended */
+	uint64_t seen, recorded, dropped, unfinished; /* calls and device work; unfinished is part of dropped */
+	bool complete;          /* nothing that ended is missing */
 	int output_error;       /* negative errno: the capture could not take everything (disk full) */
 };
+
+/* Everything recorded, in the sizes that suit most programs. */
+void gt_session_defaults(struct gt_session *session);
 
 /**
  * gt_collector_run() - trace argv[0] with argv from start to end
@@ -34,7 +42,22 @@ struct gt_run_result {
  */
 int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result);
 
-/* Finish a capture whose collector died. @directory: the session folder. */
-int gt_collector_recover(const char *directory, FILE *tell, struct gt_run_result *result);
+/**
+ * gt_collector_recover() - finish a capture whose collector died
+ * @directory: the session folder; it is removed when all is in the capture
+ * @output: receives the capture's path, PATH_MAX bytes; "" if not even that is known
+ * Programs of the session that still run are told to record no more.
+ * Return: 0, or negative errno with a cause: -EBUSY the collector lives, -ENOENT no such folder, -ENODATA it died before
+ *         the program started (the folder is removed), .. The folder stays as it is then and may be tried again.
+ */
+int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result);
+
+/* One session found on this machine, for `gputap recover` without a folder. */
+struct gt_session_found {
+	const char *path, *output; /* output: "" if not known */
+	uint32_t collector_pid;    /* 0: it has no collector any more */
+	bool in_use;               /* programs of it still run */
+};
+void gt_collector_sessions(void (*each)(const struct gt_session_found *found, void *data), void *data);
 
 #endif

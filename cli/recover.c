@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/* gputap recover: finish captures whose collector was killed. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "collector/collector.h"
+
+static const char help[] =
+	"gputap recover [FOLDER ..]\n"
+	"\n"
+	"When `gputap run` itself is killed, what the programs recorded stays in the session's folder. This finishes the capture\n"
+	"with it and removes the folder. Programs of the session that still run go on, unrecorded from then on.\n"
+	"\n"
+	"Examples\n"
+	"  gputap recover                              lists the sessions that can be recovered\n"
+	"  gputap recover /dev/shm/gputap-1000-x7Ks2q  finishes that one's capture\n";
+
+static const struct option options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void list_one(const struct gt_session_found *found, void *data)
+{
+	unsigned *count = data;
+
+	if (found->collector_pid) {
+		printf("%s  is being written to %s by process %u\n", found->path, found->output, found->collector_pid);
+		return;
+	}
+	printf("%s  left from %s%s\n", found->path, *found->output ? found->output : "a capture that is not named",
+	       found->in_use ? "; programs of it still run" : "");
+	++*count;
+}
+
+static int list(void)
+{
+	unsigned count = 0;
+
+	gt_collector_sessions(list_one, &count);
+	if (count)
+		printf("\n'gputap recover FOLDER' finishes a capture.\n");
+	else
+		printf("no session to recover\n");
+	return GT_EXIT_OK;
+}
+
+static int recover(const char *folder)
+{
+	struct gt_run_result result;
+	char output[PATH_MAX];
+	int status = gt_collector_recover(folder, output, &result);
+
+	if (status == -ENODATA) {
+		ui_fail(GT_EXIT_FAILURE, "nothing to recover");
+		return GT_EXIT_FAILURE;
+	}
+	if (status)
+		return ui_fail(GT_EXIT_FAILURE, "cannot recover %s", folder);
+	ui_note("finished %s with %s records of %u process%s that were still in memory", output, ui_count(result.recorded),
+		result.processes, result.processes == 1 ? "" : "es");
+	if (result.dropped > result.unfinished)
+		ui_note("%s records are lost: the rings were full after the collector had gone",
+			ui_count(result.dropped - result.unfinished));
+	if (result.still_running)
+		ui_note("%u process%s of the session still run%s, unrecorded from now on", result.still_running,
+			result.still_running == 1 ? "" : "es", result.still_running == 1 ? "s" : "");
+	return GT_EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	int option, code = GT_EXIT_OK;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (option != 'h')
+			return ui_bad_option("recover", argv, options);
+		fputs(help, stdout);
+		return GT_EXIT_OK;
+	}
+	if (optind == argc)
+		return list();
+	for (int i = optind; i < argc; i++)
+		if (recover(argv[i]))
+			code = GT_EXIT_FAILURE;
+	return code;
+}
+
+const struct gt_command gt_command_recover = { "recover", "finish captures whose collector was killed", run };

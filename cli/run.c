@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: MIT
+/* gputap run: trace a program from start to end. Everything of ours goes to stderr; the program's stdin and
+ * stdout are its own, and its exit status or death by signal becomes ours. */
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "collector/collector.h"
+#include "collector/target.h"
+#include "export/export.h"
+#include "record/operation.h"
+#include "util/error.h"
+
+/* weak: a build without the report says less */
+int gt_report_short(const char *capture, FILE *out) __attribute__((weak));
+
+static const char help[] =
+	"gputap run [options] [--] PROGRAM [ARGUMENTS]\n"
+	"\n"
+	"Runs PROGRAM as it is and writes down every call into an accelerator's runtime, and what the device did for it, of the\n"
+	"program and of every process that it starts. Its input, output and exit status are as without gputap.\n"
+	"\n"
+	"Examples\n"
+	"  gputap run ./simulation --steps 100             leaves simulation.PID.gputap, prints a short report\n"
+	"  gputap run -o step.gputap python train.py       then: gputap report step.gputap\n"
+	"  gputap run -o step.pftrace python train.py      to open at ui.perfetto.dev\n"
+	"  gputap run --ops 'clEnqueue*,clFinish' ./prog   these calls only; the others cost nothing\n"
+	"  gputap run --no-args --no-device ./prog         calls and their times, nothing else\n"
+	"  gputap run --wait ./server --daemon             until the last process of the tree has ended\n"
+	"\n"
+	"Output\n"
+	"  -o, --output FILE    capture (.gputap), or what `gputap export` can write: by FILE's extension\n"
+	"  -f, --force          replace FILE if it exists\n"
+	"  -q, --quiet          no report, no notes; errors and losses are still told\n"
+	"      --compress       smaller captures, more work while tracing (zstd)\n"
+	"What to record\n"
+	"  -d, --domains LIST   only these APIs, as in `gputap list domains`: opencl,hip\n"
+	"      --ops LIST       only these operations, as in `gputap list operations`; * and ? match any letters\n"
+	"      --no-args        not the arguments of calls\n"
+	"      --no-device      not the work of the device\n"
+	"      --max-bytes N    of one string or array argument; 256 if not said\n"
+	"How\n"
+	"      --wait           until every process of the tree has ended, not only PROGRAM\n"
+	"      --buffer SIZE    memory for what is not yet written, of each process; 64M if not said\n"
+	"      --block-size SIZE  of the pieces of it that threads take; 64K if not said\n"
+	"      --when-full TIME how long a call may wait when the buffer is full, before it goes unrecorded (and is\n"
+	"                       counted): 100ms if not said, 0 never waits\n"
+	"      --threads N      that record at the same time in one process; 4096 if not said\n";
+
+enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS };
+
+static const struct option options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "force", no_argument, NULL, 'f' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "domains", required_argument, NULL, 'd' },
+	{ "ops", required_argument, NULL, OPT_OPS },
+	{ "no-args", no_argument, NULL, OPT_NO_ARGS },
+	{ "no-device", no_argument, NULL, OPT_NO_DEVICE },
+	{ "max-bytes", required_argument, NULL, OPT_MAX_BYTES },
+	{ "compress", no_argument, NULL, OPT_COMPRESS },
+	{ "wait", no_argument, NULL, OPT_WAIT },
+	{ "buffer", required_argument, NULL, OPT_BUFFER },
+	{ "block-size", required_argument, NULL, OPT_BLOCK },
+	{ "when-full", required_argument, NULL, OPT_FULL },
+	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct request {
+	struct gt_run_options run;
+	const char *output, *domains, *ops; /* as given; NULL: not */
+	bool quiet;
+	char text[512];      /* of the options, for the capture */
+	char capture[PATH_MAX];
+	char named[PATH_MAX]; /* the default output */
+	const struct gt_exporter *exporter; /* NULL: a capture is what is wanted */
+	char **argv;
+};
+
+/* Options ----------------------------------------------------------------------- */
+
+/* "64M", "256KiB", "4096": bytes. */
+static bool parse_size(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	unsigned long long n;
+	const char *unit;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || errno)
+		return false;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		unsigned shift = 10 * (unsigned)(unit - units + 1);
+
+		if (n > UINT64_MAX >> shift)
+			return false;
+		n <<= shift;
+		end++;
+		if (*end == 'i')
+			end++;
+	}
+	if (*end == 'B')
+		end++;
+	*out = n;
+	return !*end;
+}
+
+/* "100ms", "1s", "250us", "0": ns. */
+static bool parse_time(const char *text, uint64_t *out)
+{
+	static const struct { const char *name; double ns; } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	double n = strtod(text, &end);
+
+	if (end == text || !(n >= 0) || !isdigit((unsigned char)text[0]))
+		return false;
+	if (n == 0 && !*end) {
+		*out = 0;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (!strcmp(end, units[i].name) && n * units[i].ns < 1e15) {
+			*out = (uint64_t)(n * units[i].ns);
+			return true;
+		}
+	return false;
+}
+
+static int bad_value(const char *option, const char *value, const char *wanted)
+{
+	return ui_fail(GT_EXIT_USAGE, "%s %s: %s", option, value, wanted);
+}
+
+static int size_option(const char *option, const char *value, uint64_t least, uint64_t most, uint64_t *out)
+{
+	if (!parse_size(value, out))
+		return bad_value(option, value, "a size is a number, with K, M or G behind it if you like");
+	if (*out < least || *out > most)
+		return ui_fail(GT_EXIT_USAGE, "%s %s: from %s to %s", option, value, ui_bytes(least), ui_bytes(most));
+	return 0;
+}
+
+static int number_option(const char *option, const char *value, uint64_t least, uint64_t most, uint32_t *out)
+{
+	char *end;
+	unsigned long long n = strtoull(value, &end, 10);
+
+	if (!isdigit((unsigned char)value[0]) || *end || n < least || n > most)
+		return ui_fail(GT_EXIT_USAGE, "%s %s: a number from %llu to %llu", option, value, (unsigned long long)least,
+			       (unsigned long long)most);
+	*out = (uint32_t)n;
+	return 0;
+}
+
+static int block_option(const char *value, uint32_t *out)
+{
+	uint64_t bytes;
+	int code = size_option("--block-size", value, 16 << 10, 4 << 20, &bytes);
+
+	if (code)
+		return code;
+	if (bytes & (bytes - 1))
+		return bad_value("--block-size", value, "a power of two, 16K to 4M");
+	*out = (uint32_t)bytes;
+	return 0;
+}
+
+static int take_option(struct request *r, int option, char **argv)
+{
+	struct gt_session *s = &r->run.session;
+	uint64_t bytes;
+	int code = 0;
+
+	switch (option) {
+	case 'o': r->output = optarg; break;
+	case 'f': r->run.replace = true; break;
+	case 'q': r->quiet = true; break;
+	case 'd': r->domains = optarg; break;
+	case OPT_OPS: r->ops = optarg; break;
+	case OPT_NO_ARGS: s->record_args = 0; break;
+	case OPT_NO_DEVICE: s->device_activity = 0; break;
+	case OPT_COMPRESS: r->run.compress = true; break;
+	case OPT_WAIT: r->run.wait_tree = true; break;
+	case OPT_MAX_BYTES:
+		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
+		s->payload_cap = (uint32_t)bytes;
+		break;
+	case OPT_BUFFER: code = size_option("--buffer", optarg, 256 << 10, UINT64_C(64) << 30, &s->pool_bytes); break;
+	case OPT_BLOCK: code = block_option(optarg, &s->block_bytes); break;
+	case OPT_THREADS: code = number_option("--threads", optarg, 1, 1 << 16, &s->slot_count); break;
+	case OPT_FULL:
+		if (!parse_time(optarg, &s->wait_ns))
+			code = bad_value("--when-full", optarg, "a time such as 100ms, 2s or 0");
+		break;
+	default:
+		code = ui_bad_option("run", argv, options);
+	}
+	return code;
+}
+
+/* Next word of a list separated by commas; false at its end. */
+static bool next_word(const char **list, char *word, size_t room)
+{
+	size_t n;
+
+	*list += strspn(*list, ", ");
+	n = strcspn(*list, ", ");
+	if (!n)
+		return false;
+	snprintf(word, room, "%.*s", (int)n, *list);
+	*list += n;
+	return true;
+}
+
+static int choose_domains(const char *list, uint32_t *out)
+{
+	const char *names[GT_DOMAIN_COUNT + 1];
+	char word[128];
+	size_t n = 0;
+
+#define X(number, suffix, name, text) names[n++] = name;
+	GT_DOMAINS(X)
+#undef X
+	names[n] = NULL;
+	*out = 0;
+	while (next_word(&list, word, sizeof word)) {
+		enum gt_domain d = gt_domain_find(word);
+
+		if (d == GT_DOMAIN_NONE)
+			return ui_unknown("domain", word, names);
+		*out |= 1u << d;
+	}
+	if (!*out)
+		return ui_fail(GT_EXIT_USAGE, "--domains names none; 'gputap list domains' shows them");
+	return 0;
+}
+
+/* All operation names of the chosen domains, NULL-ended, for near names. */
+static const char **operation_names(uint32_t domains)
+{
+	const char **names;
+	size_t n = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		n += domains >> d & 1 ? gt_operation_count(d) : 0;
+	names = calloc(n + 1, sizeof *names);
+	n = 0;
+	for (unsigned d = 1; names && d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; domains >> d & 1 && i < gt_operation_count(d); i++) {
+			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
+
+			if (o)
+				names[n++] = o->name;
+		}
+	return names;
+}
+
+static size_t choose_matching(const char *pattern, struct gt_session *s)
+{
+	size_t found = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; s->domains >> d & 1 && i < gt_operation_count(d); i++) {
+			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
+
+			if (!o || fnmatch(pattern, o->name, 0))
+				continue;
+			s->ops[d][i / 64] |= UINT64_C(1) << (i % 64);
+			found++;
+		}
+	return found;
+}
+
+static int choose_operations(const char *list, struct gt_session *s)
+{
+	char word[256];
+	size_t found = 0;
+
+	memset(s->ops, 0, sizeof s->ops);
+	while (next_word(&list, word, sizeof word)) {
+		const char **names, *near;
+		int code;
+
+		if (choose_matching(word, s)) {
+			found++;
+			continue;
+		}
+		names = operation_names(s->domains);
+		near = names && !strpbrk(word, "*?[") ? ui_nearest(word, names) : NULL;
+		if (near)
+			code = ui_fail(GT_EXIT_USAGE, "no operation '%s'; did you mean '%s'?", word, near);
+		else
+			code = ui_fail(GT_EXIT_USAGE, "no operation matches '%s'; 'gputap list operations' shows them", word);
+		free(names);
+		return code;
+	}
+	if (!found)
+		return ui_fail(GT_EXIT_USAGE, "--ops names none; 'gputap list operations' shows them");
+	return 0;
+}
+
+static void describe_options(struct request *r)
+{
+	const struct gt_session *s = &r->run.session;
+
+	snprintf(r->text, sizeof r->text, "domains=%.100s ops=%.200s args=%s device=%s buffer=%llu block=%u when-full=%lluns%s",
+		 r->domains ? r->domains : "all", r->ops ? r->ops : "all", s->record_args ? "yes" : "no",
+		 s->device_activity ? "yes" : "no", (unsigned long long)s->pool_bytes, s->block_bytes,
+		 (unsigned long long)s->wait_ns, r->run.compress ? " compress" : "");
+	r->run.options_text = r->text;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcasecmp(text + n - m, end);
+}
+
+static int unknown_format(const char *path)
+{
+	fprintf(stderr, "gputap run: what to write is told by the extension, and '%s' has none that is known\n  known: .gputap", path);
+	for (size_t i = 0; gt_exporters[i]; i++)
+		for (size_t k = 0; gt_exporters[i]->extensions[k]; k++)
+			fprintf(stderr, " %s", gt_exporters[i]->extensions[k]);
+	fputc('\n', stderr);
+	return GT_EXIT_USAGE;
+}
+
+/* Which file, and is it free? */
+static int choose_output(struct request *r)
+{
+	const char *program = strrchr(r->argv[0], '/') ? strrchr(r->argv[0], '/') + 1 : r->argv[0];
+	struct stat st;
+
+	if (!r->output) {
+		snprintf(r->named, sizeof r->named, "%.200s.%d.gputap", *program ? program : "program", (int)getpid());
+		r->output = r->named;
+	}
+	if (!ends_with(r->output, ".gputap")) {
+		r->exporter = gt_exporter_for_path(r->output);
+		if (!r->exporter)
+			return unknown_format(r->output);
+	}
+	if (stat(r->output, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return ui_fail(GT_EXIT_FAILURE, "%s is a folder; name a file in it", r->output);
+		if (!r->run.replace)
+			return ui_fail(GT_EXIT_FAILURE, "%s exists; -f replaces it", r->output);
+		if (access(r->output, W_OK))
+			return ui_fail(GT_EXIT_FAILURE, "%s exists and cannot be written: %m", r->output);
+	}
+	if (r->exporter) /* beside the export, so that it is on a disk meant for such things */
+		snprintf(r->capture, sizeof r->capture, "%.3000s.%d.gputap", r->output, (int)getpid());
+	else
+		snprintf(r->capture, sizeof r->capture, "%s", r->output);
+	r->run.output = r->capture;
+	return 0;
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+	int code = 0, option;
+
+	gt_session_defaults(&r->run.session);
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "+:ho:fqd:", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			exit(fflush(stdout) ? GT_EXIT_FAILURE : GT_EXIT_OK);
+		}
+		code = take_option(r, option, argv);
+		if (code)
+			return code;
+	}
+	if (optind >= argc) {
+		ui_fail(GT_EXIT_USAGE, "no program to run");
+		fputs("  'gputap run ./program its arguments'; 'gputap run --help' shows more\n", stderr);
+		return GT_EXIT_USAGE;
+	}
+	r->argv = argv + optind;
+	if (r->run.session.pool_bytes < 4 * (uint64_t)r->run.session.block_bytes)
+		return ui_fail(GT_EXIT_USAGE, "--buffer must hold at least four blocks of --block-size");
+	if (r->domains)
+		code = choose_domains(r->domains, &r->run.session.domains);
+	if (!code && r->ops)
+		code = choose_operations(r->ops, &r->run.session);
+	if (!code)
+		code = choose_output(r);
+	describe_options(r);
+	return code;
+}
+
+/* After the run ------------------------------------------------------------------- */
+
+static int cannot_start(const char *program, const struct gt_target *t, int error)
+{
+	gt_error_clear();
+	if (error == ENOENT && t->executable)
+		return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: its interpreter%s%s is not there", program,
+			       t->interpreter[0] ? " " : "", t->interpreter);
+	if (error == ENOENT || error == ENOTDIR)
+		return ui_fail(GT_EXIT_NOT_FOUND, "%s: no such program%s", program, strchr(program, '/') ? "" : " in PATH");
+	if (error == EACCES && t->found && !t->executable)
+		return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: not an executable program", t->path);
+	return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: %s", program, strerror(error));
+}
+
+/* What was lost, and why: said even when quiet. */
+static void tell_losses(const struct request *r, const struct gt_run_result *result)
+{
+	uint64_t lost = result->dropped - result->unfinished;
+
+	if (result->output_error)
+		ui_note("%s could not take everything (%s): %s of %s records are lost, which is counted in it", r->run.output,
+			strerror(-result->output_error), ui_count(lost), ui_count(result->seen));
+	else if (lost)
+		ui_note("%s of %s records are lost; 'gputap info %s' says where; a larger --buffer or --when-full may help",
+			ui_count(lost), ui_count(result->seen), r->run.output);
+	if (result->torn)
+		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,
+			result->torn == 1 ? "" : "es");
+	if (result->refused)
+		ui_note("%u process%s could not be traced: another version of libgputap was loaded there", result->refused,
+			result->refused == 1 ? "" : "es");
+}
+
+static void tell_nothing_seen(const struct gt_target *t, const char *program)
+{
+	const char *why = gt_target_reason(t->obstacle);
+
+	if (why)
+		ui_note("nothing was recorded: %s cannot be traced because %s", program, why);
+	else
+		ui_note("%s used no runtime that gputap can trace; 'gputap doctor' says what can be traced here", program);
+}
+
+static bool show_progress;
+static struct ui_progress progress;
+
+static void on_progress(void *data, uint64_t done, uint64_t total)
+{
+	(void)data;
+	if (!show_progress) {
+		ui_progress_begin(&progress, "export", total);
+		show_progress = true;
+	}
+	ui_progress_set(&progress, done);
+}
+
+/* The capture becomes what was asked for, and goes. On failure it stays: nothing traced is thrown away. */
+static bool export(const struct request *r)
+{
+	struct gt_export_options o = { .progress = on_progress };
+	struct gt_capture *c;
+	int status = gt_capture_open(r->capture, &c);
+
+	if (!status) {
+		status = gt_export(r->exporter, c, r->output, r->run.replace, &o);
+		if (show_progress)
+			ui_progress_end(&progress);
+		gt_capture_close(c);
+	}
+	if (status) {
+		ui_fail(GT_EXIT_FAILURE, "cannot write %s", r->output);
+		ui_note("what was traced is in %s", r->capture);
+		return false;
+	}
+	return true;
+}
+
+static void tell_results(const struct request *r, const struct gt_target *t, const struct gt_run_result *result)
+{
+	bool exported = r->exporter && export(r);
+
+	tell_losses(r, result);
+	if (!r->quiet) {
+		if (!result->runtimes)
+			tell_nothing_seen(t, r->argv[0]);
+		else if (gt_report_short && gt_report_short(r->capture, stderr))
+			gt_error_clear();
+		if (result->still_running)
+			ui_note("%u process%s of the tree still ran%s at the end; --wait waits for all", result->still_running,
+				result->still_running == 1 ? "" : "es", result->still_running == 1 ? "s" : "");
+		if (!r->exporter)
+			ui_note("wrote %s", r->output);
+		else if (exported)
+			ui_note("wrote %s", r->output);
+	}
+	if (exported)
+		unlink(r->capture);
+}
+
+/* End as the program ended. */
+static int end_as(int wait_status)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t one;
+	int number;
+
+	if (WIFEXITED(wait_status))
+		return WEXITSTATUS(wait_status);
+	number = WTERMSIG(wait_status);
+	fflush(stdout);
+	fflush(stderr);
+	setrlimit(RLIMIT_CORE, &none); /* the core, if any, is the program's */
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(number, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	kill(getpid(), number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	return 128 + number; /* a signal that does not kill us */
+}
+
+static int run(int argc, char **argv)
+{
+	struct request r = { 0 };
+	struct gt_run_result result;
+	struct gt_target target;
+	int code = parse(&r, argc, argv);
+
+	if (code)
+		return code;
+	gt_target_look(r.argv[0], &target);
+	if (!target.executable) /* before a file is made, or replaced */
+		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
+	if (target.obstacle && !r.quiet)
+		ui_note("%s cannot be traced because %s; programs that it starts still can", r.argv[0],
+			gt_target_reason(target.obstacle));
+	if (gt_collector_run(&r.run, r.argv, &result))
+		return ui_fail(GT_EXIT_FAILURE, "cannot trace");
+	if (result.exec_errno)
+		return cannot_start(r.argv[0], &target, result.exec_errno);
+	tell_results(&r, &target, &result);
+	return end_as(result.wait_status);
+}
+
+const struct gt_command gt_command_run = { "run", "trace a program from start to end", run };

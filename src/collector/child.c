@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the program, passing signals: see child.h. */
+#include "collector/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/guard.h"
+#include "util/error.h"
+
+/* Ours alone: they mean that gputap itself is broken, or that its output is. */
+static bool is_ours(int number)
+{
+	static const int ours[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (number == ours[i])
+			return true;
+	return false;
+}
+
+int gt_child_init(struct gt_child *c)
+{
+	struct sigaction normal = { .sa_handler = SIG_DFL };
+	sigset_t all;
+
+	memset(c, 0, sizeof *c);
+	c->pidfd = c->signal_fd = -1;
+	c->pid = -1;
+	sigfillset(&all);
+	for (int i = 1; i < NSIG; i++)
+		if (is_ours(i))
+			sigdelset(&all, i);
+	sigprocmask(SIG_SETMASK, &all, &c->mask_before);
+	sigaction(SIGCHLD, &normal, &c->chld_before); /* ignored, it would take the exit status away */
+	c->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (c->signal_fd < 0) {
+		int status = gt_error(-errno, "cannot collect signals");
+
+		gt_child_fini(c);
+		return status;
+	}
+	return 0;
+}
+
+/* In the child, up to exec. Only its failure is told, through @tell. */
+static void run_program(const struct gt_child *c, char *const *argv, char *const *environment, int tell)
+{
+	int error;
+
+	gt_guard_restore();
+	sigaction(SIGCHLD, &c->chld_before, NULL);
+	sigprocmask(SIG_SETMASK, &c->mask_before, NULL);
+	execvpe(argv[0], argv, environment);
+	error = errno;
+	while (write(tell, &error, sizeof error) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+int gt_child_start(struct gt_child *c, char *const *argv, char *const *environment)
+{
+	int pipe_fd[2], error = 0;
+	ssize_t n;
+
+	if (pipe2(pipe_fd, O_CLOEXEC))
+		return gt_error(-errno, "cannot make a pipe");
+	c->pid = fork();
+	if (c->pid == 0)
+		run_program(c, argv, environment, pipe_fd[1]);
+	error = errno;
+	close(pipe_fd[1]);
+	if (c->pid < 0) {
+		close(pipe_fd[0]);
+		return gt_error(-error, "cannot start a process");
+	}
+	do
+		n = read(pipe_fd[0], &error, sizeof error);
+	while (n < 0 && errno == EINTR);
+	close(pipe_fd[0]);
+	if (n == sizeof error) {
+		waitpid(c->pid, NULL, 0);
+		c->pid = -1;
+		return gt_error(-error, "%s", argv[0]);
+	}
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	return 0;
+}
+
+static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
+{
+	if (c->pid < 0 || c->ended)
+		return;
+	if (s->ssi_code == SI_QUEUE)
+		sigqueue(c->pid, (int)s->ssi_signo, (union sigval){ .sival_ptr = (void *)(uintptr_t)s->ssi_ptr });
+	else
+		kill(c->pid, (int)s->ssi_signo);
+}
+
+static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
+{
+	switch (s->ssi_signo) {
+	case SIGCHLD:
+	case SIGPIPE: /* our own stderr has gone */
+	case SIGXFSZ: /* our own capture is too long: write() says so */
+	case SIGIO:   /* a lease, see gt_file_in_use() */
+		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
+			send_on(c, s);
+		return;
+	case SIGCONT: /* a shell sends it to the whole group: only a program that is stopped needs it from us */
+		if (c->stopped)
+			send_on(c, s);
+		return;
+	case SIGINT:
+	case SIGTERM:
+	case SIGHUP:
+	case SIGQUIT:
+		c->interrupted |= c->ended;
+		/* fall through */
+	default:
+		/* > 0: from the kernel, that is the terminal, which sends it to the whole group */
+		if (s->ssi_code <= 0)
+			send_on(c, s);
+	}
+}
+
+/* The program was stopped by job control: stop as it did, until somebody continues us. */
+static void stop_too(int number)
+{
+	struct sigaction normal = { .sa_handler = SIG_DFL }, before;
+	sigset_t one;
+
+	if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU)
+		return;
+	sigaction(number, &normal, &before);
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL); /* here we stop */
+	sigprocmask(SIG_BLOCK, &one, NULL);
+	sigaction(number, &before, NULL);
+}
+
+void gt_child_poll(struct gt_child *c)
+{
+	struct signalfd_siginfo s;
+	int status;
+
+	while (read(c->signal_fd, &s, sizeof s) == sizeof s)
+		on_signal(c, &s);
+	while (c->pid > 0 && !c->ended && waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
+		if (WIFSTOPPED(status)) {
+			c->stopped = true;
+			stop_too(WSTOPSIG(status));
+		} else if (WIFCONTINUED(status)) {
+			c->stopped = false;
+		} else {
+			c->ended = true;
+			c->wait_status = status;
+		}
+	}
+}
+
+void gt_child_fini(struct gt_child *c)
+{
+	struct signalfd_siginfo s;
+
+	while (c->signal_fd >= 0 && read(c->signal_fd, &s, sizeof s) == sizeof s)
+		;
+	if (c->signal_fd >= 0)
+		close(c->signal_fd);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->signal_fd = c->pidfd = -1;
+	sigaction(SIGCHLD, &c->chld_before, NULL);
+	sigprocmask(SIG_SETMASK, &c->mask_before, NULL);
+}

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector's life: see collector.h.
+ *
+ *   signals, folder, journal, capture -> program -> loop -> stop -> read what is left -> end mark -> folder removed
+ *
+ * The loop sleeps in epoll_wait(): on signals and the program's end, on new ring files (inotify), on the ends of processes
+ * (pidfd). Rings themselves wake nobody: they are looked at every 1 to 20 ms, more rarely the less they hold, which
+ * costs a busy writer nothing and an idle machine next to nothing.
+ *
+ * When has an image ended? When its process has (pidfd) or when nobody maps its region any more (gt_file_in_use):
+ * exec ends an image but not the process, and a pid from another namespace means nothing here. */
+#include "collector/collector.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock/clock.h"
+#include "collector/child.h"
+#include "collector/drain.h"
+#include "collector/environment.h"
+#include "collector/folder.h"
+#include "collector/guard.h"
+#include "config.h"
+#include "ring/region.h"
+#include "util/error.h"
+
+#define MS UINT64_C(1000000)
+#define PARTIAL_EVERY_NS (50 * MS)
+#define SLOW_EVERY_NS (1000 * MS)
+#define COUNTS_EVERY_NS (5000 * MS)
+#define LINGER_NS (1000 * MS)  /* process gone, region still mapped by others and silent for so long: ended */
+#define IDLE_SLEEP_MS 20
+#define BACKLOG_BYTES (UINT64_C(1) << 20) /* read in one pass: there is more, do not sleep */
+
+struct collector {
+	struct gt_libraries libraries;
+	struct gt_folder folder;
+	struct gt_capture_writer *writer;
+	struct gt_drain drain;
+	struct gt_child child;
+	int epoll, inotify;
+	bool rescan;              /* something could not be opened yet, or names were missed */
+	bool exec_failed, has_files_limit;
+	struct rlimit files_limit;
+	uint32_t host_clock;
+	uint64_t partial_ns, slow_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+/* What is run where -------------------------------------------------------------- */
+
+struct session_text {
+	char boot_id[64], cpu[128], kernel[3 * 65], directory[PATH_MAX];
+	struct utsname uts;
+	char *command;
+};
+
+/* First line of @path that begins with @key (""), behind it and a colon. */
+static void read_line(const char *path, const char *key, char *out, size_t room)
+{
+	FILE *f = fopen(path, "re");
+	char line[512], *value;
+
+	out[0] = '\0';
+	while (f && fgets(line, sizeof line, f)) {
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		value = *key && strchr(line, ':') ? strchr(line, ':') + 1 : line;
+		value += strspn(value, " \t");
+		value[strcspn(value, "\n")] = '\0';
+		snprintf(out, room, "%s", value);
+		break;
+	}
+	if (f)
+		fclose(f);
+}
+
+static int32_t rank_of_environment(void)
+{
+	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *text = getenv(names[i]);
+		char *end;
+		long rank = text ? strtol(text, &end, 10) : -1;
+
+		if (text && *text && !*end && rank >= 0 && rank <= INT32_MAX)
+			return (int32_t)rank;
+	}
+	return -1;
+}
+
+static char *join_argv(char *const *argv)
+{
+	size_t bytes = 1;
+	char *text, *p;
+
+	for (int i = 0; argv[i]; i++)
+		bytes += strlen(argv[i]) + 1;
+	p = text = malloc(bytes);
+	if (!text)
+		return NULL;
+	for (int i = 0; argv[i]; i++)
+		p = stpcpy(p, argv[i]) + 1;
+	*p = '\0';
+	return text;
+}
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static int describe(char *const *argv, const char *options, uint32_t host_clock, struct session_text *text,
+		    struct gt_session_info *info)
+{
+	memset(info, 0, sizeof *info);
+	uname(&text->uts);
+	read_line("/proc/sys/kernel/random/boot_id", "", text->boot_id, sizeof text->boot_id);
+	read_line("/proc/cpuinfo", "model name", text->cpu, sizeof text->cpu);
+	snprintf(text->kernel, sizeof text->kernel, "%s %s", text->uts.sysname, text->uts.release);
+	if (!getcwd(text->directory, sizeof text->directory))
+		text->directory[0] = '\0';
+	text->command = join_argv(argv);
+	if (!text->command)
+		return gt_error(-ENOMEM, "no memory for the command line");
+	*info = (struct gt_session_info){
+		.hostname = text->uts.nodename,
+		.boot_id = text->boot_id,
+		.kernel = text->kernel,
+		.cpu = text->cpu,
+		.gputap_version = GPUTAP_VERSION,
+		.command = text->command,
+		.options = options ? options : "",
+		.directory = text->directory,
+		.host_clock = host_clock,
+		.start_ns = clock_ns(CLOCK_BOOTTIME),
+		.start_realtime_ns = clock_ns(CLOCK_REALTIME),
+		.rank = rank_of_environment(),
+	};
+	return 0;
+}
+
+void gt_session_defaults(struct gt_session *s)
+{
+	memset(s, 0, sizeof *s);
+	s->block_bytes = 64 << 10;
+	s->pool_bytes = UINT64_C(64) << 20;
+	s->wait_ns = 100 * MS;
+	s->slot_count = 4096;
+	s->payload_cap = 256;
+	s->record_args = 1;
+	s->device_activity = 1;
+	s->domains = UINT32_MAX & ~1u;
+	memset(s->ops, 0xff, sizeof s->ops);
+}
+
+/* Setting up and down ---------------------------------------------------------- */
+
+static int watch(struct collector *c, int fd, void *what)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = what };
+
+	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* A process needs two descriptors: take what we may have. The program gets the limit as it was. */
+static void raise_files_limit(struct collector *c)
+{
+	struct rlimit more;
+
+	if (!c->has_files_limit)
+		c->has_files_limit = getrlimit(RLIMIT_NOFILE, &c->files_limit) == 0;
+	more = c->files_limit;
+	more.rlim_cur = more.rlim_max;
+	if (c->has_files_limit)
+		setrlimit(RLIMIT_NOFILE, &more);
+}
+
+static void restore_files_limit(const struct collector *c)
+{
+	if (c->has_files_limit)
+		setrlimit(RLIMIT_NOFILE, &c->files_limit);
+}
+
+static int absolute(const char *path, char *out)
+{
+	char directory[PATH_MAX];
+
+	if (path[0] == '/' && snprintf(out, PATH_MAX, "%s", path) < PATH_MAX)
+		return 0;
+	if (path[0] != '/' && getcwd(directory, sizeof directory) &&
+	    snprintf(out, PATH_MAX, "%s/%s", directory, path) < PATH_MAX)
+		return 0;
+	return gt_error(-ENAMETOOLONG, "the path of the capture is too long");
+}
+
+static int open_capture(struct collector *c, const struct gt_run_options *o, char *const *argv)
+{
+	struct gt_capture_options options = { .compress = o->compress };
+	struct gt_session_info info;
+	struct session_text text;
+	int status = describe(argv, o->options_text, c->host_clock, &text, &info);
+
+	if (!status)
+		status = gt_capture_writer_create(o->output, o->replace, &options, &info, &c->writer);
+	free(text.command);
+	return status;
+}
+
+static int open_session(struct collector *c, const struct gt_run_options *o, char *const *argv)
+{
+	struct gt_session session = o->session;
+	char output[PATH_MAX];
+	int status;
+
+	session.magic = GT_SESSION_MAGIC;
+	session.version = GT_SESSION_VERSION;
+	session.bytes = sizeof session;
+	session.host_clock = c->host_clock = gt_clock_host_choose();
+	atomic_store(&session.stop, 0);
+	status = absolute(o->output, output);
+	if (!status)
+		status = open_capture(c, o, argv);
+	if (status)
+		return status;
+	status = gt_folder_create(&session, output, &c->folder);
+	if (!status) {
+		gt_drain_init(&c->drain, &c->folder, c->writer);
+		status = gt_journal_create(&c->folder, &c->drain.journal);
+	}
+	if (status) {
+		if (c->folder.fd >= 0)
+			gt_folder_remove(&c->folder);
+		gt_capture_writer_destroy(c->writer);
+		unlink(o->output);
+	}
+	return status;
+}
+
+static int open_events(struct collector *c)
+{
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (c->epoll < 0)
+		return gt_error(-errno, "cannot make an epoll descriptor");
+	c->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (c->inotify >= 0 && (inotify_add_watch(c->inotify, c->folder.path, IN_MOVED_TO | IN_ONLYDIR) < 0 ||
+				watch(c, c->inotify, &c->inotify))) {
+		close(c->inotify);
+		c->inotify = -1; /* limits of inotify are small and shared: look into the folder instead */
+	}
+	if (watch(c, c->child.signal_fd, &c->child))
+		return gt_error(-errno, "cannot wait for signals");
+	return 0;
+}
+
+static void take_clock(struct collector *c)
+{
+	struct gt_clock_tuple tuple;
+
+	gt_clock_tuple_take(c->host_clock, &tuple);
+	gt_drain_write_clock(&c->drain, &tuple);
+}
+
+/* Images ----------------------------------------------------------------------- */
+
+/* Start of a process in ms since boot; 0: not known. */
+static uint64_t process_start_ms(uint32_t pid)
+{
+	char path[64], text[1024], *p;
+	unsigned long long start = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')'); /* the name may hold anything */
+	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) != 1)
+		return 0;
+	return start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* A pidfd of the process that made the region; -1: it is gone, or the pid is another's by now. */
+static int open_pidfd(const struct gt_tracee *image)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)image->pid, 0);
+	struct timespec real, boot;
+	struct stat st;
+	uint64_t made_ms;
+
+	if (pidfd < 0 || fstat(image->fd, &st))
+		return pidfd;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	made_ms = (uint64_t)((st.st_ctim.tv_sec - real.tv_sec + boot.tv_sec) * 1000 +
+			     (st.st_ctim.tv_nsec - real.tv_nsec + boot.tv_nsec) / 1000000);
+	if (process_start_ms(image->pid) > made_ms + 100) {
+		close(pidfd);
+		return -1;
+	}
+	return pidfd;
+}
+
+static void adopt(struct collector *c, struct gt_tracee *image)
+{
+	image->active_ns = image->counted_ns = now_ns();
+	image->pidfd = open_pidfd(image);
+	if (image->pidfd < 0)
+		image->exited = true; /* if nobody maps it either */
+	else if (watch(c, image->pidfd, image))
+		c->rescan = true;
+	/* exec: the image that had this pid before is over */
+	for (size_t i = 0; i < c->drain.image_count; i++)
+		if (c->drain.images[i] != image && c->drain.images[i]->pid == image->pid && image->number == 0)
+			c->drain.images[i]->replaced = true;
+}
+
+static void add(struct collector *c, const char *name)
+{
+	struct gt_tracee *image;
+
+	if (gt_drain_add(&c->drain, name, &image)) {
+		gt_error_clear();
+		c->rescan = true;
+	} else if (image && image->region) {
+		adopt(c, image);
+	}
+	gt_error_clear(); /* refused ones are counted */
+}
+
+static void scan(struct collector *c)
+{
+	int fd = openat(c->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+
+	c->rescan = c->inotify < 0;
+	while (dir && (e = readdir(dir)))
+		add(c, e->d_name);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+}
+
+static void read_names(struct collector *c)
+{
+	_Alignas(struct inotify_event) char buffer[4096];
+	ssize_t n;
+
+	while ((n = read(c->inotify, buffer, sizeof buffer)) > 0)
+		for (char *p = buffer; p < buffer + n;) {
+			const struct inotify_event *e = (const void *)p;
+
+			if (e->mask & IN_Q_OVERFLOW)
+				c->rescan = true;
+			else if (e->len)
+				add(c, e->name);
+			p += sizeof *e + e->len;
+		}
+}
+
+/* Has the image ended? @slow: also ask about those that nothing has been heard of. */
+static bool is_over(const struct gt_tracee *image, bool slow, uint64_t now)
+{
+	int in_use;
+
+	if (!image->region)
+		return false;
+	if (image->lost)
+		return true;
+	if (!image->exited && !image->replaced && !slow)
+		return false;
+	in_use = gt_file_in_use(image->fd);
+	if (in_use == 0)
+		return true;
+	/* gone or replaced, but others (fork children) hold on to its memory, or the file system cannot tell */
+	return (image->exited || image->replaced) && (in_use < 0 || now - image->active_ns > LINGER_NS);
+}
+
+static void end_images(struct collector *c, bool slow, uint64_t now)
+{
+	for (size_t i = 0; i < c->drain.image_count;) {
+		struct gt_tracee *image = c->drain.images[i];
+
+		if (!is_over(image, slow, now)) {
+			i++;
+			continue;
+		}
+		image->exited = true;
+		if (c->child.ended && (pid_t)image->pid == c->child.pid && !image->replaced)
+			image->wait_status = c->child.wait_status;
+		gt_drain_end_image(&c->drain, image, now); /* another one stands at i now */
+	}
+}
+
+static uint64_t drain_all(struct collector *c, enum gt_drain_how how, uint64_t now)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < c->drain.image_count; i++)
+		bytes += gt_drain_image(&c->drain, c->drain.images[i], how, now);
+	return bytes;
+}
+
+/* The loop ----------------------------------------------------------------------- */
+
+static void handle_events(struct collector *c, int timeout_ms)
+{
+	struct epoll_event events[32];
+	int n = epoll_wait(c->epoll, events, 32, timeout_ms);
+
+	for (int i = 0; i < n; i++) {
+		void *what = events[i].data.ptr;
+
+		if (what == &c->inotify) {
+			read_names(c);
+		} else if (what == &c->child) {
+			gt_child_poll(&c->child);
+		} else {
+			struct gt_tracee *image = what;
+
+			image->exited = true;
+			close(image->pidfd); /* leaves the epoll set with it */
+			image->pidfd = -1;
+		}
+	}
+	/* the program may have ended without a SIGCHLD that we could tell from others */
+	gt_child_poll(&c->child);
+}
+
+/* Once a second. */
+static void slow_work(struct collector *c, uint64_t now)
+{
+	take_clock(c);
+	end_images(c, true, now);
+	for (size_t i = 0; i < c->drain.image_count; i++) {
+		struct gt_tracee *image = c->drain.images[i];
+
+		if (now - image->counted_ns < COUNTS_EVERY_NS || image->active_ns < image->counted_ns)
+			continue;
+		gt_drain_write_counts(&c->drain, image);
+		image->counted_ns = now;
+	}
+	c->slow_ns = now;
+}
+
+static bool tree_has_ended(struct collector *c)
+{
+	/* between exec and the new image's first breath nobody maps anything: look twice */
+	for (int i = 0; i < 2; i++) {
+		if (c->drain.image_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
+			return false;
+		if (i == 0)
+			handle_events(c, 100);
+	}
+	return true;
+}
+
+static void collect(struct collector *c, bool wait_tree)
+{
+	int sleep_ms = 1;
+
+	for (;;) {
+		uint64_t now, bytes;
+
+		handle_events(c, sleep_ms);
+		now = now_ns();
+		if (c->rescan)
+			scan(c);
+		bytes = drain_all(c, GT_DRAIN_FULL, now);
+		if (now - c->partial_ns >= PARTIAL_EVERY_NS) {
+			bytes += drain_all(c, GT_DRAIN_PARTIAL, now);
+			c->partial_ns = now;
+			if (c->inotify < 0)
+				c->rescan = true;
+		}
+		if (now - c->slow_ns >= SLOW_EVERY_NS)
+			slow_work(c, now);
+		else
+			end_images(c, false, now);
+		gt_drain_commit(&c->drain);
+		if (c->child.ended && (!wait_tree || c->child.interrupted || tree_has_ended(c)))
+			return;
+		if (bytes >= BACKLOG_BYTES)
+			sleep_ms = 0;
+		else if (bytes)
+			sleep_ms = 1;
+		else
+			sleep_ms = sleep_ms < IDLE_SLEEP_MS / 2 ? 2 * sleep_ms + !sleep_ms : IDLE_SLEEP_MS;
+	}
+}
+
+/* Everything is told to stop; read what there is, whoever still runs. */
+static void finish_images(struct collector *c, struct gt_run_result *result)
+{
+	uint64_t now = now_ns();
+
+	gt_folder_stop(&c->folder);
+	scan(c);
+	end_images(c, true, now);
+	gt_drain_stop(&c->drain);
+	while (c->drain.image_count) {
+		struct gt_tracee *image = c->drain.images[0];
+
+		result->still_running += image->region && !image->exited;
+		gt_drain_end_image(&c->drain, image, now);
+	}
+	take_clock(c);
+	gt_drain_commit(&c->drain);
+}
+
+static void fill_result(const struct gt_drain *d, struct gt_run_result *result)
+{
+	const struct gt_counts *t = &d->totals;
+
+	result->processes = d->processes;
+	result->runtimes = d->runtimes;
+	result->torn = d->torn;
+	result->refused = d->refused;
+	result->seen = gt_counts_sum(t->seen);
+	result->recorded = gt_counts_sum(t->recorded);
+	result->dropped = gt_counts_dropped(t);
+	result->unfinished = gt_counts_sum(t->dropped[GT_DROP_UNFINISHED]);
+	result->output_error = d->output_error;
+	result->complete = !d->output_error && !d->torn && !d->refused && result->dropped == result->unfinished;
+}
+
+/* The end mark; the folder goes only when everything stands in the file. */
+static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer, struct gt_run_result *result)
+{
+	int status;
+
+	fill_result(d, result);
+	status = gt_capture_writer_finish(writer, result->complete);
+	if (status && !result->output_error) {
+		result->output_error = status;
+		result->complete = false;
+	}
+	gt_error_clear();
+}
+
+static int start_program(struct collector *c, char *const *argv)
+{
+	char **environment = NULL;
+	int status = gt_environment_make(environ, &c->libraries, c->folder.path, &environment);
+
+	if (!status) {
+		take_clock(c);
+		gt_drain_commit(&c->drain); /* recover can start from here */
+		restore_files_limit(c);
+		status = gt_child_start(&c->child, argv, environment);
+		raise_files_limit(c);
+		c->exec_failed = status && c->child.pid < 0;
+	}
+	gt_environment_free(environment);
+	return status;
+}
+
+int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
+{
+	struct collector c = { .epoll = -1, .inotify = -1, .folder.fd = -1 };
+	int status;
+
+	memset(result, 0, sizeof *result);
+	status = gt_libraries_find(&c.libraries);
+	if (!status)
+		status = gt_child_init(&c.child);
+	if (status)
+		return status;
+	status = open_session(&c, options, argv);
+	if (status)
+		goto restore_signals;
+	gt_guard_install();
+	status = open_events(&c);
+	if (!status)
+		status = start_program(&c, argv);
+	if (status) {
+		if (c.exec_failed)
+			result->exec_errno = -status;
+		gt_capture_writer_destroy(c.writer);
+		unlink(options->output);
+		status = c.exec_failed ? 0 : status;
+		goto remove_folder;
+	}
+	result->pid = (uint32_t)c.child.pid;
+	collect(&c, options->wait_tree);
+	finish_images(&c, result);
+	result->wait_status = c.child.wait_status;
+	finish_capture(&c.drain, c.writer, result);
+remove_folder:
+	gt_drain_fini(&c.drain);
+	gt_folder_remove(&c.folder);
+	gt_guard_restore();
+	restore_files_limit(&c);
+	if (c.inotify >= 0)
+		close(c.inotify);
+	if (c.epoll >= 0)
+		close(c.epoll);
+restore_signals:
+	gt_child_fini(&c.child);
+	return status;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* From rings into the capture: all images of a session, read in batches (see journal.h for why).
+ *
+ * Blocks that are handed on are read at once; a block that its thread still fills only now and then, and not for
+ * a few records: reading close behind the writer takes the cache line away from it. A block goes back to
+ * its pool when what was in it is in the file.
+ * What the file cannot take (disk full) is counted and given up, so that programs never wait for a disk. */
+#ifndef GPUTAP_COLLECTOR_DRAIN_H
+#define GPUTAP_COLLECTOR_DRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "collector/folder.h"
+#include "collector/tracee.h"
+#include "collector/journal.h"
+
+struct gt_give_back {
+	struct gt_tracee *image;
+	uint32_t block;
+};
+
+struct gt_drain {
+	struct gt_folder *folder;
+	struct gt_journal journal;
+	struct gt_capture_writer *writer;
+	bool recovering;         /* the rings' owners may be gone or told to stop: nothing is given back */
+
+	struct gt_tracee **images;
+	size_t image_count, image_room;
+	uint32_t next_index;
+
+	/* the batch being made; its marks lie in the journal */
+	uint64_t batch_bytes;
+	bool batch_dirty;        /* something stands in the capture's buffers */
+	struct gt_tracee *mark_image[GT_JOURNAL_MARKS];
+	struct gt_tracee *touched[GT_JOURNAL_REDOS];
+	uint32_t touched_count;
+	struct gt_give_back *give;
+	size_t give_count, give_room;
+
+	/* results */
+	int output_error;        /* the first one */
+	uint32_t processes, runtimes, torn, refused;
+	struct gt_counts totals; /* of the images that have ended */
+};
+
+/* @writer: borrowed. The journal is the caller's to create or open. */
+void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer);
+void gt_drain_fini(struct gt_drain *d);
+
+/**
+ * gt_drain_add() - a region file has appeared
+ * Return: 0, also when it is known already or refused (counted); -EAGAIN: not now.
+ */
+int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out);
+
+enum gt_drain_how {
+	GT_DRAIN_FULL,    /* blocks that are handed on */
+	GT_DRAIN_PARTIAL, /* and others, if there is a fair amount in them or it has lain there for long */
+	GT_DRAIN_ALL,     /* everything that is committed */
+};
+/* Read an image's rings. Return: bytes read. */
+uint64_t gt_drain_image(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how, uint64_t now_ns);
+
+/* Finish the batch: the capture is flushed, the journal says so, blocks go back. */
+void gt_drain_commit(struct gt_drain *d);
+
+void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple);
+void gt_drain_write_counts(struct gt_drain *d, struct gt_tracee *image);
+
+/* The image is gone (or the session is over): read everything, write its end, forget it. */
+void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns);
+
+/* Tell every image to record no more. */
+void gt_drain_stop(struct gt_drain *d);
+
+/* For recover: carry out a redo that the journal still holds. */
+void gt_drain_redo(struct gt_drain *d);
+
+uint64_t gt_counts_sum(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT]);
+uint64_t gt_counts_dropped(const struct gt_counts *counts);
+
+#endif

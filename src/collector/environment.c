@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding our libraries and making the program's environment: see environment.h. */
+#include "collector/environment.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "ring/session.h"
+#include "util/error.h"
+
+#define INJECT_NAME "libgputap.so.0"
+#define AUDIT_NAME "libgputap-audit.so"
+#define LIBRARY_PATH_ENV "GPUTAP_LIBRARY_PATH"
+
+static int try_directory(const char *directory, size_t n, struct gt_libraries *out)
+{
+	if (!n || snprintf(out->inject, sizeof out->inject, "%.*s/" INJECT_NAME, (int)n, directory) >= (int)sizeof out->inject ||
+	    snprintf(out->audit, sizeof out->audit, "%.*s/" AUDIT_NAME, (int)n, directory) >= (int)sizeof out->audit)
+		return -1;
+	if (access(out->audit, R_OK))
+		out->audit[0] = '\0'; /* NEEDSWORK: an error, once the audit library is built */
+	return access(out->inject, R_OK) ? -1 : 0;
+}
+
+static int find(struct gt_libraries *out)
+{
+	const char *list = getenv(LIBRARY_PATH_ENV);
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n > 0) {
+		self[n] = '\0';
+		*strrchr(self, '/') = '\0';
+		if (!try_directory(self, strlen(self), out))
+			return 0;
+	}
+	if (!try_directory(GPUTAP_LIBDIR, strlen(GPUTAP_LIBDIR), out))
+		return 0;
+	while (list && *list) {
+		n = (ssize_t)strcspn(list, ":");
+		if (list[0] == '/' && !try_directory(list, (size_t)n, out))
+			return 0;
+		list += n + (list[n] == ':');
+	}
+	return gt_error(-ENOENT, INJECT_NAME " and " AUDIT_NAME " are neither beside the gputap command nor in " GPUTAP_LIBDIR
+			"; name their folder in " LIBRARY_PATH_ENV);
+}
+
+int gt_libraries_find(struct gt_libraries *out)
+{
+	int status = find(out);
+
+	if (status)
+		return status;
+	/* the dynamic linker splits LD_PRELOAD at both, and nothing can quote them */
+	if (strpbrk(out->inject, " :"))
+		return gt_error(-EINVAL, "the folder of %s has a space or a colon in its name, which LD_PRELOAD cannot carry; "
+				"name another one in " LIBRARY_PATH_ENV, out->inject);
+	return 0;
+}
+
+static const char *value_of(char *const *environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *environment; environment++)
+		if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+			return *environment + n + 1;
+	return NULL;
+}
+
+/* "@name=@first:@rest"; @ours is left out of the user's list if it stands there already (gputap in gputap). */
+static char *list_variable(const char *name, const char *ours, const char *users, bool ours_first)
+{
+	size_t room = strlen(name) + strlen(ours) + (users ? strlen(users) : 0) + 4;
+	char *text = malloc(room), *rest = malloc(room), *end = rest;
+
+	if (!text || !rest) {
+		free(text);
+		free(rest);
+		return NULL;
+	}
+	*end = '\0';
+	while (users && *users) {
+		size_t n = strcspn(users, ": ");
+
+		if (n && (n != strlen(ours) || strncmp(users, ours, n)))
+			end += sprintf(end, "%s%.*s", end == rest ? "" : ":", (int)n, users);
+		users += n + (users[n] != '\0');
+	}
+	if (end == rest)
+		sprintf(text, "%s=%s", name, ours);
+	else if (ours_first)
+		sprintf(text, "%s=%s:%s", name, ours, rest);
+	else
+		sprintf(text, "%s=%s:%s", name, rest, ours);
+	free(rest);
+	return text;
+}
+
+static char *variable(const char *name, const char *value)
+{
+	char *text = malloc(strlen(name) + strlen(value) + 2);
+
+	if (text)
+		sprintf(text, "%s=%s", name, value);
+	return text;
+}
+
+static bool is_replaced(const char *entry, char *const *set, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t n = strcspn(set[i], "=") + 1;
+
+		if (!strncmp(entry, set[i], n))
+			return true;
+	}
+	return false;
+}
+
+int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, char ***out)
+{
+	enum { SET_COUNT = 5 };
+	char *set[SET_COUNT];
+	char **all = NULL;
+	size_t count = 0, n = 0;
+	bool good = true;
+
+	set[0] = variable(GT_SESSION_ENV, folder);
+	set[1] = list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);
+	set[2] = list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
+	set[3] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
+	set[4] = set[3] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[3], '=') + 1) : NULL;
+	if (!l->audit[0] && set[2])
+		set[2][strlen("LD_AUDIT=")] = '\0';
+	for (int i = 0; i < SET_COUNT; i++)
+		good = good && set[i];
+	while (base[count])
+		count++;
+	if (good)
+		all = calloc(count + SET_COUNT + 1, sizeof *all);
+	for (size_t i = 0; all && i < count; i++)
+		if (!is_replaced(base[i], set, SET_COUNT)) {
+			all[n] = strdup(base[i]);
+			good = good && all[n++];
+		}
+	for (int i = 0; i < SET_COUNT; i++)
+		if (all)
+			all[n++] = set[i];
+		else
+			free(set[i]);
+	if (!all || !good) {
+		gt_environment_free(all);
+		return gt_error(-ENOMEM, "no memory for the program's environment");
+	}
+	*out = all;
+	return 0;
+}
+
+void gt_environment_free(char **environment)
+{
+	for (size_t i = 0; environment && environment[i]; i++)
+		free(environment[i]);
+	free(environment);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program needs in its environment so that gputap's libraries are loaded into it and its children. */
+#ifndef GPUTAP_COLLECTOR_ENVIRONMENT_H
+#define GPUTAP_COLLECTOR_ENVIRONMENT_H
+
+#include <limits.h>
+
+struct gt_libraries {
+	char inject[PATH_MAX]; /* libgputap.so.0 */
+	char audit[PATH_MAX];  /* libgputap-audit.so */
+};
+
+/**
+ * gt_libraries_find() - where our two libraries lie
+ * Beside the running executable (a build folder), where gputap was installed, in GPUTAP_LIBRARY_PATH.
+ */
+int gt_libraries_find(struct gt_libraries *out);
+
+/**
+ * gt_environment_make() - a copy of @base with what the session needs
+ * LD_PRELOAD: ours, then the user's. LD_AUDIT: the user's, then ours. OPENCL_LAYERS: ours first, which is nearest to the
+ * runtime (loaders call the last one first), so the user's layers see the program as they would without us; ocl-icd cuts
+ * the variable after the first use, so the whole value also travels in GPUTAP_OPENCL_LAYERS.
+ * Owner: caller; gt_environment_free().
+ */
+int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder, char ***out);
+void gt_environment_free(char **environment);
+
+#endif

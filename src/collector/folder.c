@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* The session folder: see folder.h. Everything goes through the folder's descriptor, so that renaming
+ * or a changed root cannot lead elsewhere; files are made O_EXCL and O_NOFOLLOW, mode 0600. */
+#include "collector/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+/* Beyond one pool: the journal, slots, more processes with little to say. */
+#define SPARE_BYTES (UINT64_C(8) << 20)
+
+static bool has_room(const char *directory, uint64_t bytes)
+{
+	struct statvfs fs;
+
+	return statvfs(directory, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize >= bytes &&
+	       access(directory, W_OK | X_OK) == 0;
+}
+
+/* Where session folders may lie; NULL-ended. */
+static void places(const char *out[4])
+{
+	const char *tmpdir = getenv("TMPDIR");
+	int n = 0;
+
+	out[n++] = "/dev/shm";
+	if (tmpdir && tmpdir[0] == '/')
+		out[n++] = tmpdir;
+	out[n++] = "/tmp";
+	out[n] = NULL;
+}
+
+static int make_directory(uint64_t bytes, char *path, size_t size)
+{
+	const char *place[4];
+	int error = ENOSPC;
+
+	places(place);
+	for (int i = 0; place[i]; i++) {
+		if (!has_room(place[i], bytes))
+			continue;
+		if (snprintf(path, size, "%s/" GT_FOLDER_PREFIX "%u-XXXXXX", place[i], (unsigned)getuid()) >= (int)size)
+			continue;
+		if (mkdtemp(path))
+			return 0;
+		error = errno;
+	}
+	return gt_error(-error, "no place for the session folder (%llu MiB needed in /dev/shm, TMPDIR or /tmp)",
+			(unsigned long long)(bytes >> 20));
+}
+
+static int write_file(int dir, const char *name, const void *data, size_t bytes)
+{
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int error = 0;
+
+	if (fd < 0)
+		return gt_error(-errno, "cannot make %s in the session folder", name);
+	if (write(fd, data, bytes) != (ssize_t)bytes)
+		error = gt_error(errno ? -errno : -ENOSPC, "cannot write %s in the session folder", name);
+	if (error) {
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+int gt_folder_create(const struct gt_session *session, const char *output, struct gt_folder *out)
+{
+	int status, fd;
+
+	memset(out, 0, sizeof *out);
+	out->fd = out->session_fd = -1;
+	status = make_directory(session->pool_bytes + SPARE_BYTES, out->path, sizeof out->path);
+	if (status)
+		return status;
+	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (out->fd < 0) {
+		status = gt_error(-errno, "cannot open %s", out->path);
+		rmdir(out->path);
+		return status;
+	}
+	fd = write_file(out->fd, "output", output, strlen(output));
+	if (fd >= 0) {
+		close(fd);
+		fd = write_file(out->fd, "session", session, sizeof *session);
+	}
+	if (fd < 0) {
+		gt_folder_remove(out);
+		return fd;
+	}
+	out->session_fd = fd;
+	out->session = mmap(NULL, sizeof *session, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (out->session == MAP_FAILED) {
+		out->session = NULL;
+		status = gt_error(-errno, "cannot map the session file");
+		gt_folder_remove(out);
+		return status;
+	}
+	return 0;
+}
+
+static int check_session(const struct gt_folder *f, uint64_t size)
+{
+	const struct gt_session *s = f->session;
+
+	if (size < sizeof *s || s->magic != GT_SESSION_MAGIC)
+		return gt_error(-EBADMSG, "%s/session is not one of gputap's", f->path);
+	if (s->version != GT_SESSION_VERSION || s->bytes != sizeof *s)
+		return gt_error(-ENOTSUP, "%s was made by another version of gputap (session version %u, ours is %u)", f->path,
+				s->version, GT_SESSION_VERSION);
+	return 0;
+}
+
+int gt_folder_open(const char *path, struct gt_folder *out)
+{
+	struct stat st;
+	int status;
+
+	memset(out, 0, sizeof *out);
+	out->session_fd = -1;
+	if (!realpath(path, out->path))
+		snprintf(out->path, sizeof out->path, "%s", path);
+	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (out->fd < 0)
+		return gt_error(-errno, "cannot open the session folder %s", out->path);
+	out->session_fd = openat(out->fd, "session", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (out->session_fd < 0 || fstat(out->session_fd, &st)) {
+		status = gt_error(-errno, "%s is no session folder: it has no file 'session'", out->path);
+		goto fail;
+	}
+	if (st.st_size < (off_t)sizeof *out->session) {
+		status = gt_error(-EBADMSG, "%s/session is cut", out->path);
+		goto fail;
+	}
+	out->session = mmap(NULL, sizeof *out->session, PROT_READ | PROT_WRITE, MAP_SHARED, out->session_fd, 0);
+	if (out->session == MAP_FAILED) {
+		out->session = NULL;
+		status = gt_error(-errno, "cannot map %s/session", out->path);
+		goto fail;
+	}
+	status = check_session(out, (uint64_t)st.st_size);
+	if (!status)
+		return 0;
+fail:
+	gt_folder_close(out);
+	return status;
+}
+
+int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes)
+{
+	int fd = openat(f->fd, "output", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t n;
+
+	if (fd < 0)
+		return gt_error(-errno, "%s does not say which capture it belongs to", f->path);
+	n = read(fd, path, bytes - 1);
+	close(fd);
+	if (n <= 0 || path[0] != '/')
+		return gt_error(-EBADMSG, "%s/output does not hold a path", f->path);
+	path[n] = '\0';
+	return 0;
+}
+
+void gt_folder_stop(struct gt_folder *f)
+{
+	if (f->session)
+		atomic_store_explicit(&f->session->stop, 1, memory_order_release);
+}
+
+void gt_folder_close(struct gt_folder *f)
+{
+	if (f->session)
+		munmap(f->session, sizeof *f->session);
+	if (f->session_fd >= 0)
+		close(f->session_fd);
+	if (f->fd >= 0)
+		close(f->fd);
+	f->session = NULL;
+	f->fd = f->session_fd = -1;
+}
+
+void gt_folder_remove(struct gt_folder *f)
+{
+	int fd = f->fd >= 0 ? openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(f->fd, e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	rmdir(f->path);
+	gt_folder_close(f);
+}
+
+int gt_file_in_use(int fd)
+{
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0) {
+		fcntl(fd, F_SETLEASE, F_UNLCK);
+		return 0;
+	}
+	return errno == EAGAIN || errno == EBUSY ? 1 : -1;
+}
+
+void gt_folder_find(void (*each)(const char *path, void *data), void *data)
+{
+	const char *place[4];
+	char path[PATH_MAX];
+
+	places(place);
+	for (int i = 0; place[i]; i++) {
+		DIR *dir = opendir(place[i]);
+		struct dirent *e;
+
+		for (int k = 0; k < i && dir; k++)
+			if (!strcmp(place[k], place[i])) { /* TMPDIR=/tmp */
+				closedir(dir);
+				dir = NULL;
+			}
+		while (dir && (e = readdir(dir))) {
+			if (strncmp(e->d_name, GT_FOLDER_PREFIX, strlen(GT_FOLDER_PREFIX)))
+				continue;
+			snprintf(path, sizeof path, "%s/%.255s/session", place[i], e->d_name);
+			if (access(path, R_OK | W_OK))
+				continue;
+			*strrchr(path, '/') = '\0';
+			each(path, data);
+		}
+		if (dir)
+			closedir(dir);
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The session folder as the collector sees it: making, opening, emptying. What lies in it: ring/session.h,
+ * and `journal` (collector/journal.h), which only the collector and `gputap recover` use. */
+#ifndef GPUTAP_COLLECTOR_FOLDER_H
+#define GPUTAP_COLLECTOR_FOLDER_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdbool.h>
+
+#include "ring/session.h"
+
+#define GT_FOLDER_PREFIX "gputap-" /* then the user's number and six letters */
+
+struct gt_folder {
+	char path[PATH_MAX];
+	int fd;
+	int session_fd;             /* kept: tells whether a process of the tree still maps the session */
+	struct gt_session *session; /* mapped */
+};
+
+/**
+ * gt_folder_create() - make a new session folder where there is room
+ * @session: what every process will read; constant from now on but for `stop`
+ * @output:  absolute path of the capture, for `gputap recover`
+ * Tries /dev/shm, TMPDIR, /tmp, in this order; takes the first with room for one pool and a bit more.
+ */
+int gt_folder_create(const struct gt_session *session, const char *output, struct gt_folder *out);
+
+/* Open the folder of a session whose collector may have died. -ENOENT, -EBADMSG, -ENOTSUP with a cause. */
+int gt_folder_open(const char *path, struct gt_folder *out);
+/* The capture's path as the collector wrote it. */
+int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes);
+
+/* Tell every process of the tree to go straight through from now on. */
+void gt_folder_stop(struct gt_folder *f);
+
+/* Remove the folder with all that is in it; close. */
+void gt_folder_remove(struct gt_folder *f);
+void gt_folder_close(struct gt_folder *f);
+
+/**
+ * gt_file_in_use() - does any other process hold this file open or mapped?
+ * @fd: opened for reading and writing, by us alone
+ * Asks the kernel for a write lease, which it grants only to a sole user, and gives it back at once. It is right
+ * whatever the pid namespace, and after exec, which drops a mapping without a trace elsewhere.
+ * Return: 1 in use, 0 not in use, -1 the file system cannot tell.
+ */
+int gt_file_in_use(int fd);
+
+/* Call @each for every folder of a session found on this machine, of any state. */
+void gt_folder_find(void (*each)(const char *path, void *data), void *data);
+
+#endif

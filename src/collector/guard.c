@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* SIGBUS while reading a ring: see guard.h. */
+#include "collector/guard.h"
+
+#include <signal.h>
+
+sigjmp_buf gt_guard_point;
+
+static volatile sig_atomic_t armed;
+static struct sigaction before;
+static bool installed;
+
+static void on_bus(int number)
+{
+	if (armed) {
+		armed = 0;
+		siglongjmp(gt_guard_point, 1);
+	}
+	/* elsewhere it is a defect of ours: die of it */
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void gt_guard_install(void)
+{
+	/* SA_NODEFER: the handler is left by a jump, which does not restore the mask */
+	struct sigaction action = { .sa_handler = on_bus, .sa_flags = SA_NODEFER };
+
+	if (!installed)
+		installed = sigaction(SIGBUS, &action, &before) == 0;
+}
+
+void gt_guard_restore(void)
+{
+	if (installed)
+		sigaction(SIGBUS, &before, NULL);
+	installed = false;
+}
+
+void gt_guard_begin(void)
+{
+	armed = 1;
+}
+
+void gt_guard_end(void)
+{
+	armed = 0;
+}

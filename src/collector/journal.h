@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What the collector has done with the rings, so that `gputap recover` can go on exactly where it
+ * stopped: nothing twice, nothing left out, whatever instruction the SIGKILL hit.
+ *
+ *   <folder>/journal:  | head | marks | redo accounts | accounts |      mapped, like the rings
+ *
+ * Work is done in batches. A batch's records go into the capture's buffers; then
+ *   1. the capture is flushed: its file is now `redo_capture_bytes` long;
+ *   2. marks (how far each ring is read) and the changed accounts stand in the redo area; phase = REDO;
+ *   3. they are carried out: slot.first, block.drained, accounts, capture_bytes; phase = IDLE;
+ *   4. only then are drained blocks given back to their pools.
+ * Killed before 2: the capture is cut back to capture_bytes and the batch is read from the rings again.
+ * Killed after 2: step 3 is done again, which changes nothing if it was done already.
+ * Locking: flock() on the file; who holds it is the session's collector. */
+#ifndef GPUTAP_COLLECTOR_JOURNAL_H
+#define GPUTAP_COLLECTOR_JOURNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "collector/folder.h"
+
+#define GT_JOURNAL_MAGIC UINT64_C(0x3152554f4a505447) /* "GTPJOUR1" */
+#define GT_JOURNAL_VERSION 1u
+
+enum {
+	GT_JOURNAL_MARKS = 4096,    /* rings in one batch */
+	GT_JOURNAL_REDOS = 64,      /* images in one batch */
+	GT_JOURNAL_ACCOUNTS = 8192, /* images at one time; sparse */
+};
+
+enum gt_account_state { GT_ACCOUNT_FREE = 0, GT_ACCOUNT_OPEN = 1, GT_ACCOUNT_ENDED = 2 /* all is in the capture */ };
+
+/* What is known of an image beside its region. */
+struct gt_account {
+	uint32_t state, pid;
+	uint64_t start_ticks; /* with pid: the region file's name */
+	uint32_t index;       /* of the image in the capture */
+	uint32_t torn;        /* bytes in its rings were no records */
+	struct gt_counts counts; /* recorded; and seen and dropped of the threads that ended, and the collector's own losses */
+};
+
+struct gt_mark {
+	uint32_t account, slot, ordinal;
+	uint32_t first, drained; /* the ring now begins there */
+	uint32_t free_slot;      /* its thread has ended and everything is read */
+};
+
+struct gt_redo {
+	uint32_t number, reserved; /* of the account */
+	struct gt_account account;
+};
+
+enum gt_journal_phase { GT_JOURNAL_IDLE = 0, GT_JOURNAL_REDO = 1 };
+
+struct gt_journal_head {
+	uint64_t magic;
+	uint32_t version, bytes;
+	uint32_t collector_pid;
+	uint32_t accounts_used; /* high-water mark, for searching */
+	uint64_t capture_bytes; /* length of the capture that goes with what the rings say */
+	uint32_t next_index;
+	_Atomic uint32_t phase;
+	uint64_t redo_capture_bytes;
+	uint32_t redo_next_index, mark_count, redo_count;
+};
+
+struct gt_journal_file {
+	struct gt_journal_head head;
+	struct gt_mark marks[GT_JOURNAL_MARKS];
+	struct gt_redo redos[GT_JOURNAL_REDOS];
+	struct gt_account accounts[GT_JOURNAL_ACCOUNTS];
+};
+
+struct gt_journal {
+	int fd;
+	struct gt_journal_file *file;
+};
+
+int gt_journal_create(const struct gt_folder *f, struct gt_journal *out);
+/* For recover. -EBUSY: the collector still lives, @out->file->head.collector_pid is not known then. */
+int gt_journal_open(const struct gt_folder *f, struct gt_journal *out);
+void gt_journal_close(struct gt_journal *j);
+
+/* Which collector holds the journal; 0: none does. */
+uint32_t gt_journal_owner(const struct gt_folder *f);
+
+/* The account of a region file, or UINT32_MAX. */
+uint32_t gt_journal_find(const struct gt_journal *j, uint32_t pid, uint64_t start_ticks);
+/* A free one, or UINT32_MAX. It stays free in the file until a redo fills it. */
+uint32_t gt_journal_take(struct gt_journal *j);
+void gt_journal_release(struct gt_journal *j, uint32_t number);
+
+/* Steps 2 and 3 for what does not lie in regions; marks are the caller's, between begin and end. */
+void gt_journal_redo_begin(struct gt_journal *j, uint64_t capture_bytes, uint32_t next_index);
+void gt_journal_redo_accounts(struct gt_journal *j);
+void gt_journal_redo_end(struct gt_journal *j);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* `gputap recover`: what the collector would have done had it not been killed.
+ *
+ * The journal says how far it was (journal.h). The capture is cut back to the length that goes with that; a batch that was
+ * flushed but not carried out in the rings is carried out; then the rings are read to their ends. Killed in its turn,
+ * recover can be run again: it keeps the same journal. */
+#include "collector/collector.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock/clock.h"
+#include "collector/drain.h"
+#include "collector/folder.h"
+#include "collector/guard.h"
+#include "util/error.h"
+
+static void add_all(struct gt_drain *d)
+{
+	int fd = openat(d->folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct gt_tracee *image;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		gt_drain_add(d, e->d_name, &image);
+		gt_error_clear(); /* refused ones are counted */
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+}
+
+/* The moment between telling programs to stop and reading their rings: a record being written now gets in. */
+static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
+{
+	struct timespec t = { .tv_nsec = 20 * 1000 * 1000 };
+
+	for (size_t i = 0; i < d->image_count; i++) {
+		struct gt_tracee *image = d->images[i];
+		bool in_use = image->region && gt_file_in_use(image->fd) == 1;
+
+		image->exited = !in_use;
+		result->still_running += in_use;
+	}
+	if (result->still_running)
+		nanosleep(&t, NULL);
+}
+
+static int finish(struct gt_folder *folder, struct gt_drain *d, const char *output, struct gt_run_result *result)
+{
+	struct gt_clock_tuple tuple;
+	struct gt_capture_writer *writer;
+	int status;
+
+	gt_drain_redo(d);
+	status = gt_capture_writer_reopen(output, d->journal.file->head.capture_bytes, &writer);
+	if (status)
+		return gt_error(status, "cannot go on with %s", output);
+	d->writer = writer;
+	gt_clock_tuple_take(folder->session->host_clock, &tuple);
+	gt_drain_write_clock(d, &tuple);
+	gt_folder_stop(folder);
+	add_all(d);
+	gt_drain_stop(d);
+	let_writers_finish(d, result);
+	while (d->image_count && !d->output_error)
+		gt_drain_end_image(d, d->images[0], 0);
+	gt_drain_commit(d);
+	if (d->output_error) {
+		/* unlike while tracing, nothing is in a hurry: the rings stay for another try */
+		status = gt_error(d->output_error, "cannot write all of %s", output);
+		gt_capture_writer_destroy(writer);
+		return status;
+	}
+	result->processes = d->processes;
+	result->runtimes = d->runtimes;
+	result->torn = d->torn;
+	result->refused = d->refused;
+	result->seen = gt_counts_sum(d->totals.seen);
+	result->recorded = gt_counts_sum(d->totals.recorded);
+	result->dropped = gt_counts_dropped(&d->totals);
+	result->unfinished = gt_counts_sum(d->totals.dropped[GT_DROP_UNFINISHED]);
+	result->complete = !d->torn && !d->refused && result->dropped == result->unfinished;
+	status = gt_capture_writer_finish(writer, result->complete);
+	return status ? gt_error(status, "cannot finish %s", output) : 0;
+}
+
+int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result)
+{
+	struct gt_folder folder;
+	struct gt_drain d;
+	int status;
+
+	memset(result, 0, sizeof *result);
+	result->wait_status = -1;
+	output[0] = '\0';
+	status = gt_folder_open(directory, &folder);
+	if (status)
+		return status;
+	gt_drain_init(&d, &folder, NULL);
+	d.recovering = true;
+	status = gt_folder_output(&folder, output, PATH_MAX);
+	if (!status)
+		status = gt_journal_open(&folder, &d.journal);
+	if (!status) {
+		gt_guard_install();
+		if (!d.journal.file->head.capture_bytes && !d.journal.file->head.redo_capture_bytes) {
+			gt_folder_remove(&folder);
+			status = gt_error(-ENODATA, "the collector of %s died before the program was started", directory);
+		} else {
+			status = finish(&folder, &d, output, result);
+		}
+		gt_guard_restore();
+	}
+	gt_drain_fini(&d);
+	if (!status)
+		gt_folder_remove(&folder);
+	else
+		gt_folder_close(&folder);
+	return status;
+}
+
+struct found {
+	void (*each)(const struct gt_session_found *found, void *data);
+	void *data;
+};
+
+static void look(const char *path, void *data)
+{
+	const struct found *f = data;
+	struct gt_session_found found = { .path = path };
+	struct gt_folder folder;
+	char output[PATH_MAX] = "";
+
+	if (gt_folder_open(path, &folder)) {
+		gt_error_clear();
+		return;
+	}
+	if (gt_folder_output(&folder, output, sizeof output))
+		gt_error_clear();
+	found.output = output;
+	found.collector_pid = gt_journal_owner(&folder);
+	found.in_use = gt_file_in_use(folder.session_fd) == 1;
+	gt_folder_close(&folder);
+	f->each(&found, f->data);
+}
+
+void gt_collector_sessions(void (*each)(const struct gt_session_found *found, void *data), void *data)
+{
+	struct found f = { each, data };
+
+	gt_folder_find(look, &f);
+}

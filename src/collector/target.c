@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* What kind of program is about to be run: see target.h. */
+#include "collector/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#elif defined(__riscv)
+#define OUR_MACHINE EM_RISCV
+#elif defined(__powerpc64__)
+#define OUR_MACHINE EM_PPC64
+#else
+#define OUR_MACHINE EM_NONE
+#endif
+
+static bool is_program(const char *path, bool *found)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	*found = true;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* As execvp() does: a name with a slash is a path, another is looked for along PATH. */
+static void resolve(const char *program, struct gt_target *t)
+{
+	const char *path = getenv("PATH");
+	char candidate[PATH_MAX];
+
+	if (strchr(program, '/')) {
+		snprintf(t->path, sizeof t->path, "%s", program);
+		t->executable = is_program(program, &t->found);
+		return;
+	}
+	if (!*program)
+		return;
+	for (path = path ? path : "/bin:/usr/bin"; ; path++) {
+		size_t n = strcspn(path, ":");
+		bool found = false;
+
+		if (snprintf(candidate, sizeof candidate, "%.*s%s%s", (int)n, path, n ? "/" : "", program) < (int)sizeof candidate &&
+		    is_program(candidate, &found)) {
+			strcpy(t->path, candidate);
+			t->found = t->executable = true;
+			return;
+		}
+		if (found && !t->found) { /* there, but not to be executed: the answer unless a later one is */
+			strcpy(t->path, candidate);
+			t->found = true;
+		}
+		path += n;
+		if (!*path)
+			return;
+	}
+}
+
+static bool is_privileged(int fd)
+{
+	struct stat st;
+	char cap[64];
+
+	if (fstat(fd, &st))
+		return false;
+	return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+	       ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid()) ||
+	       (geteuid() != 0 && fgetxattr(fd, "security.capability", cap, sizeof cap) > 0);
+}
+
+static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ssize_t n)
+{
+	const Elf64_Ehdr *e = (const void *)head;
+	bool has_interpreter = false, musl = false, is_dynamic_linker = true;
+	char name[PATH_MAX];
+
+	if (head[EI_CLASS] == ELFCLASS32)
+		return GT_TARGET_32BIT;
+	if (n < (ssize_t)sizeof *e)
+		return GT_TARGET_NONE;
+	if (OUR_MACHINE != EM_NONE && e->e_machine != OUR_MACHINE)
+		return GT_TARGET_MACHINE;
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		Elf64_Phdr p;
+
+		if (pread(fd, &p, sizeof p, (off_t)(e->e_phoff + (uint64_t)i * e->e_phentsize)) != sizeof p)
+			break;
+		if (p.p_type != PT_INTERP)
+			continue;
+		has_interpreter = true;
+		n = pread(fd, name, p.p_filesz < sizeof name - 1 ? p.p_filesz : sizeof name - 1, (off_t)p.p_offset);
+		name[n > 0 ? n : 0] = '\0';
+		musl = strstr(name, "ld-musl") != NULL;
+	}
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	if (!has_interpreter) { /* `ld.so prog` is as good as prog */
+		char path[PATH_MAX];
+
+		n = readlink(name, path, sizeof path - 1);
+		path[n > 0 ? n : 0] = '\0';
+		is_dynamic_linker = strstr(path, "/ld-linux") || strstr(path, "/ld64.so") || strstr(path, "/ld.so");
+	}
+	if (!has_interpreter && !is_dynamic_linker)
+		return GT_TARGET_STATIC;
+	return musl ? GT_TARGET_MUSL : GT_TARGET_NONE;
+}
+
+/* The path behind "#!"; false: none. */
+static bool script_interpreter(const unsigned char *head, ssize_t n, char *out, size_t room)
+{
+	const char *p = (const char *)head + 2;
+	size_t length;
+
+	if (n < 3 || head[0] != '#' || head[1] != '!')
+		return false;
+	p += strspn(p, " \t");
+	length = strcspn(p, " \t\n\r");
+	return length && snprintf(out, room, "%.*s", (int)length, p) < (int)room;
+}
+
+static enum gt_target_obstacle look_at_file(const char *path, struct gt_target *t, int depth)
+{
+	unsigned char head[512] = { 0 };
+	enum gt_target_obstacle obstacle = GT_TARGET_NONE;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return GT_TARGET_NONE; /* executable but not readable: exec can */
+	n = read(fd, head, sizeof head - 1);
+	if (n > SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
+		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED : look_at_elf(fd, head, n);
+	else if (depth < 4 && script_interpreter(head, n, t->interpreter, sizeof t->interpreter))
+		obstacle = look_at_file(t->interpreter, t, depth + 1);
+	close(fd);
+	return obstacle;
+}
+
+void gt_target_look(const char *program, struct gt_target *out)
+{
+	memset(out, 0, sizeof *out);
+	resolve(program, out);
+	if (out->executable)
+		out->obstacle = look_at_file(out->path, out, 0);
+}
+
+const char *gt_target_reason(enum gt_target_obstacle obstacle)
+{
+	switch (obstacle) {
+	case GT_TARGET_PRIVILEGED:
+		return "it runs with privileges of its own (set-user-id, set-group-id or file capabilities), so the dynamic "
+		       "linker does not let other libraries in";
+	case GT_TARGET_STATIC:
+		return "it is statically linked, so there is no dynamic linker to let other libraries in";
+	case GT_TARGET_32BIT:
+		return "it is a 32-bit program and gputap's libraries are 64-bit";
+	case GT_TARGET_MACHINE:
+		return "it is made for another kind of machine";
+	case GT_TARGET_MUSL:
+		return "it uses the musl C library, which gputap's libraries cannot be loaded beside";
+	case GT_TARGET_NONE:
+		break;
+	}
+	return NULL;
+}
