@@ -41,6 +41,7 @@ def test_every_call_is_recorded_once(build, door, way):
         assert session.counts() == (len(made), len(made), 0)
         modules = [m["text"] for m in session.kind("module")]
         assert [m for m in modules if f"door={door}\0" in m and "libOpenCL.so" in m], modules
+        assert [m for m in modules if "door=driver\0" in m and "libpocl.so" in m], modules
         assert not [m for m in modules if "door=" in m and f"door={door}\0" not in m and "door=driver\0" not in m]
 
 

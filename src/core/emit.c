@@ -269,7 +269,7 @@ static void module_write(struct gt_thread *t, const struct module *m)
 void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text *text)
 {
 	uint32_t n = atomic_fetch_add_explicit(&module_count, 1, memory_order_relaxed);
-	struct gt_thread *t = gt_thread_get();
+	struct gt_thread *t = gt_thread_own();
 	struct module *m = &modules[n];
 
 	if (n >= MODULES) {

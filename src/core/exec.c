@@ -251,7 +251,7 @@ static void tell(int fd, const char *path)
 	if (path && strlen(path) < PATH_MAX)
 		at = append(append(at, path, strlen(path)), ": ", 2);
 	memcpy(at, why, strlen(why) + 1);
-	gt_event_write(gt_thread_get(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, 0, text);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, 0, text);
 }
 
 /* As execvp() will find it. */

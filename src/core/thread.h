@@ -78,6 +78,16 @@ static inline struct gt_thread *gt_thread_get(void)
 	return gt_thread_attach(t);
 }
 
+/* For what gputap itself has to write (objects, modules, events), also inside its own calls. */
+static inline struct gt_thread *gt_thread_own(void)
+{
+	struct gt_thread *t = &gt_thread;
+
+	if (gt_likely(t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) && t->epoch))
+		return t;
+	return gt_thread_attach(t);
+}
+
 /* Single writer, other processes read. One instruction where the machine has one: a signal handler's own
  * increment must not get lost between our load and our store. No lock prefix: nobody else writes. */
 static inline void gt_count(_Atomic uint64_t *counter)

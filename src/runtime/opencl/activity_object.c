@@ -5,6 +5,7 @@
  * the runtime). Kernels have no object record: the string id of their name goes into each launch's record.
  * Properties are asked from the runtime once per object, when the first queue of a device is created. */
 #include "runtime/opencl/activity.h"
+#include "runtime/opencl/door.h"
 
 #include <CL/cl_ext.h>
 #include <string.h>
@@ -210,6 +211,7 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 	if (gt_likely(!d->fresh && atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch))
 		return d;
 	gt_internal_enter();
+	gt_opencl_used(table, id);
 	if (atomic_exchange_explicit(&d->fresh, 0, memory_order_acq_rel)) {
 		d->number = gt_object_number(GT_OBJECT_DEVICE);
 		d->version = device_version(table, id);

@@ -10,6 +10,7 @@
 
 #include "core/emit.h"
 #include "core/recording.h"
+#include "runtime/opencl/taps.h"
 
 enum { SEEN_MAX = 32 };
 
@@ -53,10 +54,25 @@ void gt_opencl_module_seen(const void *function, const char *door)
 		gt_opencl_module_named(where.dli_fname, (uintptr_t)where.dli_fbase, door);
 }
 
-void gt_opencl_driver_seen(const void *object)
+static void keep_mapped(const void *function)
+{
+	Dl_info where;
+
+	/* the handle is not needed: NODELETE stays */
+	if (function && dladdr(function, &where) && where.dli_fname)
+		dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+void gt_opencl_used(const struct gt_table *table, const void *object)
 {
 	const void *const *const *functions = object;
+	const void *function = functions && *functions ? (*functions)[GT_OPENCL_clFinish] : NULL;
+	int saved = errno;
 
-	if (functions && *functions)
-		gt_opencl_module_seen((*functions)[0], "driver");
+	if (!function)
+		return;
+	gt_opencl_module_seen(function, "driver");
+	keep_mapped(function);
+	keep_mapped(table->taps[GT_OPENCL_INDEX_clFinish].real);
+	errno = saved;
 }
