@@ -300,6 +300,7 @@ void gt_drain_commit(struct gt_drain *d)
 	settle_rings(d);
 	gt_journal_redo_end(&d->journal);
 	give_back(d);
+	d->batch_count++;
 	d->batch_bytes = 0;
 	d->batch_dirty = false;
 }
@@ -406,7 +407,7 @@ static enum peek peek(struct gt_drain *d, struct gt_tracee *image, uint32_t slot
 static uint64_t drain_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t i, enum gt_drain_how how, uint64_t now_ns)
 {
 	struct gt_ring *ring = &image->rings[i];
-	uint64_t read = 0;
+	uint64_t read = 0, batch = d->batch_count;
 
 	for (uint32_t walked = 0; walked <= image->block_count; walked++) {
 		uint32_t committed, next, fresh;
@@ -414,6 +415,10 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t
 
 		if (!make_room(d, image))
 			return read;
+		if (batch != d->batch_count) { /* blocks were given back: they may come again, filled anew */
+			batch = d->batch_count;
+			walked = 0;
+		}
 		found = peek(d, image, i, ring, &committed, &next);
 		if (found == PEEK_MAD)
 			break_ring(image, ring);
@@ -436,7 +441,7 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t
 		if (next == GT_BLOCK_NONE)
 			return read;
 	}
-	break_ring(image, ring); /* more blocks than there are: a circle */
+	break_ring(image, ring); /* more blocks in one batch than there are: a circle */
 	return read;
 }
 
