@@ -161,11 +161,15 @@ def record(api, op, w, thread, times):
     if blobs:
         if any(', ok, ' in b for b in blobs):
             w(f'\t\tint ok = {readable(api, op)};')
-        w('\t\tconst struct gt_blob blobs[] = {')
-        for b in blobs:
-            w(f'\t\t\t{b},')
-        w('\t\t};')
-        w(f'\t\tsize_t bytes = {size} + gt_blobs_bytes(blobs, {len(blobs)});')
+        if len(blobs) == 1:
+            w(f'\t\tconst struct gt_blob blob = {blobs[0]};')
+            w(f'\t\tsize_t bytes = {size} + gt_blob_bytes(blob);')
+        else:
+            w('\t\tconst struct gt_blob blobs[] = {')
+            for b in blobs:
+                w(f'\t\t\t{b},')
+            w('\t\t};')
+            w(f'\t\tsize_t bytes = {size} + gt_blobs_bytes(blobs, {len(blobs)});')
         size = 'bytes'
     w(f'\t\tstruct gt_record_call *r = gt_tap_record({thread}, GT_OP(GT_DOMAIN_{up}, {op.number}, {n}), {size}, '
       f'{times}, {ret_word(op)});')
@@ -173,7 +177,8 @@ def record(api, op, w, thread, times):
     for line in filled([f'r->args[{i}] = {argument_word(api, op, a)};' for i, a in enumerate(op.args)], '\t\t\t'):
         w(line)
     if blobs:
-        w(f'\t\t\tgt_blobs_put(r->args + {n}, blobs, {len(blobs)});')
+        w(f'\t\t\tgt_blob_put(r->args + {n}, blob);' if len(blobs) == 1 else
+          f'\t\t\tgt_blobs_put(r->args + {n}, blobs, {len(blobs)});')
     w(f'\t\t\tgt_ring_commit({thread}, {size});')
     w('\t\t}')
     w('\t} else')

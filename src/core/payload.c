@@ -4,9 +4,9 @@
  * Never here: reading through a pointer that the tap did not find readable. */
 #include "core/tap.h"
 
-static size_t capped(const struct gt_blob *b)
+static size_t capped(uint64_t bytes)
 {
-	return b->bytes < gt_tap_options.payload_cap ? b->bytes : gt_tap_options.payload_cap;
+	return bytes < gt_tap_options.payload_cap ? bytes : gt_tap_options.payload_cap;
 }
 
 size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count)
@@ -14,9 +14,20 @@ size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count)
 	size_t bytes = 0;
 
 	for (const struct gt_blob *b = blobs; b < blobs + count; b++)
-		if (b->data)
-			bytes += sizeof(struct gt_payload) + ((capped(b) + 7) & ~(size_t)7);
+		bytes += gt_blob_bytes(*b);
 	return bytes;
+}
+
+void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
+{
+	size_t n = capped(bytes);
+	struct gt_payload h = {(uint16_t)arg, n < bytes ? GT_PAYLOAD_TRUNCATED : 0, (uint32_t)n};
+	uint64_t *words = p;
+
+	memcpy(words++, &h, sizeof h);
+	if (n % 8)
+		words[n / 8] = 0; /* padding is part of the record: nothing old shows */
+	memcpy(words, data, n);
 }
 
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
@@ -24,21 +35,7 @@ void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 	uint8_t *at = p;
 
 	for (const struct gt_blob *b = blobs; b < blobs + count; b++) {
-		if (!b->data)
-			continue;
-		size_t n = capped(b);
-		struct gt_payload h = {(uint16_t)b->arg, n < b->bytes ? GT_PAYLOAD_TRUNCATED : 0, (uint32_t)n};
-
-		memcpy(at, &h, sizeof h);
-		at += sizeof h;
-		if (n == 8) { /* handles and pointers: most of what there is */
-			memcpy(at, b->data, 8);
-			at += 8;
-			continue;
-		}
-		if (n & 7)
-			memset(at + (n & ~(size_t)7), 0, 8);
-		memcpy(at, b->data, n);
-		at += (n + 7) & ~(size_t)7;
+		gt_blob_put((uint64_t *)at, *b);
+		at += gt_blob_bytes(*b);
 	}
 }

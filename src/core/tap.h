@@ -97,7 +97,11 @@ static inline struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t
 	struct gt_record_call *r = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_OP_DOMAIN(op));
 
 	if (gt_likely(r != NULL)) {
-		r->head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_CALL, (uint8_t)(t->depth - 1), op};
+		/* struct gt_record as one store */
+		uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 | (uint64_t)(uint8_t)(t->depth - 1) << 24 |
+				(uint64_t)op << 32;
+
+		memcpy(&r->head, &head, sizeof head);
 		r->start = start;
 		r->end = end;
 		r->id = id;
@@ -107,7 +111,7 @@ static inline struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t
 }
 
 /* A whole record without arguments. */
-static inline void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id, uint64_t start, uint64_t end,
+static inline __attribute__((always_inline)) void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id, uint64_t start, uint64_t end,
 				       uint64_t ret)
 {
 	if (gt_likely(gt_tap_record(t, op, sizeof(struct gt_record_call), id, start, end, ret) != NULL))
@@ -157,8 +161,34 @@ static inline struct gt_blob gt_blob_list(uint32_t arg, int ok, const void *list
 	return (struct gt_blob){words, arg, (n + 1) * 8};
 }
 
-/* What the blobs take in a record; write them. Shared by all taps: calls with payload are the long ones. */
+/* What the blobs take in a record; write them. Shared by all taps: calls with several payloads are the long ones. */
 size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count) __attribute__((visibility("hidden")));
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count) __attribute__((visibility("hidden")));
+void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes) __attribute__((visibility("hidden")));
+
+/* The same for one blob, in line for what kernel arguments mostly are: 4 or 8 bytes. */
+static inline size_t gt_blob_bytes(struct gt_blob b)
+{
+	uint64_t cap = gt_tap_options.payload_cap, n = b.bytes < cap ? b.bytes : cap;
+
+	return b.data ? sizeof(struct gt_payload) + (size_t)((n + 7) & ~UINT64_C(7)) : 0;
+}
+
+static inline void gt_blob_put(uint64_t *p, struct gt_blob b)
+{
+	uint32_t half;
+
+	if (b.data && (b.bytes == 8 || b.bytes == 4) && gt_tap_options.payload_cap >= 8) {
+		p[0] = b.arg | b.bytes << 32; /* struct gt_payload */
+		if (b.bytes == 8) {
+			memcpy(p + 1, b.data, 8);
+		} else {
+			memcpy(&half, b.data, 4);
+			p[1] = half;
+		}
+	} else if (b.data) {
+		gt_blob_put_any(p, b.arg, b.data, b.bytes);
+	}
+}
 
 #endif

@@ -25,7 +25,7 @@
 
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
-_Thread_local struct gt_thread gt_thread;
+_Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
 uint32_t gt_skip_nested;
 
 static pthread_key_t key;
@@ -54,7 +54,7 @@ static void forget(struct gt_thread *t)
 	t->cur = t->end = NULL;
 	t->block = NULL;
 	t->slot = NULL;
-	t->epoch = 0;
+	t->epoch = GT_EPOCH_NONE;
 }
 
 static void count32(_Atomic uint32_t *counter)
@@ -92,13 +92,31 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, en
 		fold(r, (struct overflow *)t->slot, (enum gt_class)c, domain);
 }
 
+void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
+{
+	enum gt_drop_reason why = GT_DROP_FULL;
+	void *p = gt_ring_try(t, bytes, &why);
+
+	if (!p)
+		gt_drop(t, class, domain, why);
+	return p;
+}
+
+uint64_t gt_ticks_boottime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
 /* At the end of a thread; runs again when a later destructor of the program makes calls. */
 static void thread_ends(void *arg)
 {
 	struct gt_thread *t = arg;
 	struct gt_slot *slot = t->slot;
 	struct gt_region *r = current_region();
-	bool mine = t->epoch && t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	bool mine = t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
 	forget(t);
 	gt_external_release(t);
@@ -151,7 +169,7 @@ static struct gt_thread *attach(struct gt_thread *t)
 
 	/* A call that began in the parent of a fork is still open here: its end must not look like one of ours.
 	 * Until it has returned, this thread is not recorded. */
-	if (t->epoch && t->depth)
+	if (t->epoch != GT_EPOCH_NONE && t->depth)
 		return NULL;
 	epoch = gt_recording_epoch();
 	if (!epoch || (gt_recording_stop_asked() && (gt_recording_stop(), true)))
@@ -174,7 +192,8 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
 	int saved = errno;
 
-	if (t->writing) /* a signal handler, in the middle of this */
+	/* gputap's own call; a runtime's own call; a signal handler, in the middle of this */
+	if (t->internal || (t->depth & gt_skip_nested) || t->writing)
 		return NULL;
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		return NULL;

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -22,6 +23,8 @@
 #define gt_likely(x) __builtin_expect(!!(x), 1)
 #define gt_unlikely(x) __builtin_expect(!!(x), 0)
 
+#define GT_EPOCH_NONE UINT32_MAX
+
 struct gt_thread {
 	uint8_t *cur;           /* where the next record goes */
 	uint8_t *end;           /* of the current block's data */
@@ -30,8 +33,8 @@ struct gt_thread {
 	uint64_t id;            /* of the last call that began */
 	uint32_t depth;         /* calls open */
 	uint32_t writing;       /* between reserve and commit: a signal handler's records are counted, not written */
-	uint32_t internal;      /* gputap's own calls into a runtime: taps go straight through */
-	uint32_t epoch;         /* equals *gt_epoch when attached to this process image */
+	uint32_t epoch;         /* equals *gt_epoch when attached to this process image; else GT_EPOCH_NONE or a stale one */
+	uint32_t internal;      /* gputap's own calls into a runtime: taps go straight through. Behind `epoch`: read together */
 	struct gt_external *external; /* what the program pushed; NULL: never anything */
 };
 
@@ -42,15 +45,15 @@ extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initia
 extern const _Atomic uint32_t *gt_epoch __attribute__((visibility("hidden")));
 extern uint32_t gt_host_clock __attribute__((visibility("hidden"))); /* enum gt_host_clock */
 
+uint64_t gt_ticks_boottime(void) __attribute__((cold, visibility("hidden")));
+
 static inline uint64_t gt_ticks(void)
 {
 #if defined(__x86_64__)
 	if (gt_likely(gt_host_clock == GT_HOST_CLOCK_TSC))
 		return __rdtsc();
 #endif
-	struct timespec t;
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+	return gt_ticks_boottime();
 }
 
 /* All ones while some runtime is interposed by name: what it calls inside a call of the program comes through taps
@@ -70,10 +73,13 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t);
 static inline struct gt_thread *gt_thread_get(void)
 {
 	struct gt_thread *t = &gt_thread;
+	uint64_t epoch_internal;
 
-	if (gt_unlikely(t->internal | (t->depth & gt_skip_nested)))
-		return NULL;
-	if (gt_likely(t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) && t->epoch))
+	/* attached to this image, and not inside: one comparison, since the upper half must be 0 */
+	static_assert(offsetof(struct gt_thread, internal) == offsetof(struct gt_thread, epoch) + 4 &&
+		      offsetof(struct gt_thread, epoch) % 8 == 0, "read as one little-endian word");
+	memcpy(&epoch_internal, &t->epoch, sizeof epoch_internal);
+	if (gt_likely(epoch_internal == atomic_load_explicit(gt_epoch, memory_order_relaxed) && !(t->depth & gt_skip_nested)))
 		return t;
 	return gt_thread_attach(t);
 }
@@ -153,6 +159,8 @@ static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_
 	return p;
 }
 
+void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain);
+
 /**
  * gt_ring_reserve() - room for one record
  * @bytes: multiple of 8
@@ -160,12 +168,20 @@ static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_
  */
 static inline void *gt_ring_reserve(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
 {
-	enum gt_drop_reason why = GT_DROP_FULL;
-	void *p = gt_ring_try(t, bytes, &why);
+	if (gt_likely(!t->writing)) {
+		t->writing = 1;
+		__asm__ volatile("" ::: "memory"); /* as in gt_ring_try() */
+		uint8_t *p = t->cur;
 
-	if (gt_unlikely(p == NULL))
-		gt_drop(t, class, domain, why);
-	return p;
+		if (gt_likely((size_t)(t->end - p) >= bytes &&
+			      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed))) {
+			if (!p)
+				__builtin_unreachable(); /* there is room, so there is a block */
+			return p;
+		}
+		t->writing = 0;
+	}
+	return gt_ring_reserve_slow(t, bytes, class, domain);
 }
 
 /* The record of `bytes` at t->cur is whole: the collector may have it. */
