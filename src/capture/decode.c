@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Undoes encode.c. The payload may be anything: nothing is trusted but its length. A row is
  * decoded without a look at the end, because GT_DECODE_SLACK readable bytes follow the payload; whether it
- * went past the end is checked once, after. */
+ * went past the end is checked once, after. Compiled twice, see codec.c. */
 #include "capture/decode.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/rows.h"
+#include "capture/words.h"
 
 static_assert(GT_DECODE_SLACK >= GT_ROW_PREDICTED * 8 + GT_ROW_PREDICTED / 4 + 64, "a row may be read past the end");
-
-void gt_decoder_init(struct gt_decoder *d)
-{
-	d->scratch = NULL;
-	d->p = d->end = NULL;
-	d->shape_count = 0;
-}
-
-void gt_decoder_fini(struct gt_decoder *d)
-{
-	free(d->scratch);
-	d->scratch = NULL;
-}
-
-void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream, const uint8_t *payload, size_t bytes)
-{
-	d->p = payload;
-	d->end = payload + bytes;
-	d->last_end = stream->base_ticks;
-	d->expect_id = stream->base_id;
-	d->shape_count = 0;
-}
 
 static inline uint64_t load(const uint8_t *p)
 {
@@ -77,41 +55,9 @@ static struct gt_decode_shape *shape_new(struct gt_decoder *d)
 	s->coded = words - fixed < GT_ROW_PREDICTED ? words - fixed : GT_ROW_PREDICTED;
 	s->tail = words - fixed - s->coded;
 	s->words = d->words[d->shape_count];
-	memset(s->words, 0, s->coded * sizeof *s->words);
+	memset(s->words, 0, (s->coded + GT_WORDS_PAD) * sizeof *s->words);
 	d->shape_count++;
 	return s;
-}
-
-static inline const uint8_t *get_word(const uint8_t *p, uint64_t *word, uint32_t code)
-{
-	uint32_t bytes = gt_row_word_bytes(code);
-	static const uint64_t mask[4] = {0, 0xff, 0xffffff, UINT64_MAX};
-
-	*word += gt_unzigzag(load(p) & mask[code]);
-	return p + bytes;
-}
-
-static inline const uint8_t *get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words, uint32_t n)
-{
-	uint32_t i = 0;
-
-	for (; i + 4 <= n; i += 4) {
-		uint32_t c = *codes++;
-
-		if (!c)
-			continue;
-		p = get_word(p, words + i, c & 3);
-		p = get_word(p, words + i + 1, c >> 2 & 3);
-		p = get_word(p, words + i + 2, c >> 4 & 3);
-		p = get_word(p, words + i + 3, c >> 6);
-	}
-	if (i < n) {
-		uint32_t c = *codes;
-
-		for (; i < n; i++, c >>= 2)
-			p = get_word(p, words + i, c & 3);
-	}
-	return p;
 }
 
 /* The row's words with its tail, in one piece. */
@@ -122,7 +68,7 @@ static int join_tail(struct gt_decoder *d, const struct gt_decode_shape *s, cons
 	if (*p > d->end || (size_t)(d->end - *p) < bytes)
 		return -EBADMSG;
 	if (!d->scratch) {
-		d->scratch = malloc(UINT16_MAX * sizeof *d->scratch);
+		d->scratch = malloc((UINT16_MAX + GT_WORDS_PAD) * sizeof *d->scratch);
 		if (!d->scratch)
 			return -ENOMEM;
 	}
@@ -157,14 +103,14 @@ static inline const uint8_t *decode_call(struct gt_decoder *d, struct gt_decode_
 	row->id = id;
 	d->expect_id = id + 1;
 	d->last_end = row->end;
-	p = get_word(p, s->words, control >> 4 & 3);
-	return get_words(p, codes, s->words + 1, s->coded - 1);
+	p = gt_get_word(p, s->words, control >> 4 & 3);
+	return gt_get_words(p, codes, s->words + 1, s->coded - 1);
 }
 
 /* Stamps were stored as differences; the shape keeps the differences. */
 static const uint8_t *decode_device(struct gt_decoder *d, struct gt_decode_shape *s, struct gt_row *row)
 {
-	const uint8_t *p = get_words(d->p + (s->coded + 3) / 4, d->p, s->words, s->coded);
+	const uint8_t *p = gt_get_words(d->p + (s->coded + 3) / 4, d->p, s->words, s->coded);
 	uint32_t i;
 
 	if (s->coded != GT_DEVICE_MIN_WORDS - 1)
@@ -176,7 +122,7 @@ static const uint8_t *decode_device(struct gt_decoder *d, struct gt_decode_shape
 	return p;
 }
 
-int gt_decoder_next(struct gt_decoder *d, struct gt_row *row)
+int GT_DECODER_NEXT(struct gt_decoder *d, struct gt_row *row)
 {
 	struct gt_decode_shape *s;
 	const uint8_t *p;
@@ -202,7 +148,7 @@ int gt_decoder_next(struct gt_decoder *d, struct gt_row *row)
 	else if (s->kind == GT_RECORD_DEVICE)
 		p = decode_device(d, s, row);
 	else
-		p = get_words(d->p + (s->coded + 3) / 4, d->p, s->words, s->coded);
+		p = gt_get_words(d->p + (s->coded + 3) / 4, d->p, s->words, s->coded);
 	if (__builtin_expect(s->tail != 0, 0)) {
 		int status = join_tail(d, s, &p, row);
 

@@ -28,7 +28,14 @@ struct gt_shape {
 	uint32_t coded, tail; /* words behind the fixed ones: with codes, as they are */
 };
 
+struct gt_encoder;
+
+/* See gt_encoder_run(). */
+typedef const uint64_t *gt_encoder_run_fn(struct gt_encoder *e, const uint64_t *data, const uint64_t *end, enum gt_encode_stop *stop);
+gt_encoder_run_fn gt_encoder_run_any, gt_encoder_run_v3;
+
 struct gt_encoder {
+	gt_encoder_run_fn *run;
 	uint8_t *p, *end;      /* next row; end leaves room for the 8-byte stores of a row */
 	uint8_t *begin;
 	uint64_t last_end, expect_id;
@@ -52,6 +59,10 @@ void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes);
  * @data: may be shared with a process that writes to it: each word is read once where it matters
  * Return: the first word that was not encoded.
  */
-const uint64_t *gt_encoder_run(struct gt_encoder *e, const uint64_t *data, const uint64_t *end, enum gt_encode_stop *stop);
+static inline const uint64_t *gt_encoder_run(struct gt_encoder *e, const uint64_t *data, const uint64_t *end,
+					     enum gt_encode_stop *stop)
+{
+	return e->run(e, data, end, stop);
+}
 
 #endif
