@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* What a tapped call costs, through the real library: this program plays the OpenCL loader, hands libgputap.so a table of
+ * functions that do nothing, and calls them through the table that it gets back. Beside it, in the same run: the bare
+ * call, and the floor (two time stamps around the call and a 64-byte record stored into a ring).
+ *
+ *   parent: writes the session, starts itself again with libgputap.so preloaded, then plays the collector: takes
+ *           full blocks and gives them back
+ *   child:  measures, prints "key ns ns"
+ *
+ * One process a setting (asked or not, with arguments or without): the library reads its session once. */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl_icd.h>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock/clock.h"
+#include "measure.h"
+#include "ring/pool.h"
+#include "ring/session.h"
+
+enum { CALLS = 400000, COLD_CALLS = 3000, COLD_BYTES = 2 << 20, FLOOR_BYTES = 1 << 20, THREADS = 3 };
+
+typedef cl_int (*one_argument)(cl_event);
+typedef cl_int (*four_arguments)(cl_kernel, cl_uint, size_t, const void *);
+
+static _Atomic uint64_t sink;
+
+__attribute__((noinline)) static cl_int real_retain(cl_event e)
+{
+	__asm__ volatile("" : : "r"(e));
+	return 0;
+}
+
+__attribute__((noinline)) static cl_int real_set_arg(cl_kernel k, cl_uint i, size_t n, const void *v)
+{
+	__asm__ volatile("" : : "r"(k), "r"(i), "r"(n), "r"(v));
+	return 0;
+}
+
+/* The floor: the least that writes a record of a call. Not inlined, called through a pointer like a tap. */
+struct floor_ring {
+	_Alignas(64) _Atomic uint64_t head;
+	_Alignas(64) uint64_t data[FLOOR_BYTES / 8];
+};
+static struct floor_ring *floor_rings[THREADS];
+static _Thread_local struct floor_ring *floor_ring __attribute__((tls_model("initial-exec")));
+static four_arguments floor_real = real_set_arg;
+
+__attribute__((noinline)) static cl_int floor_set_arg(cl_kernel k, cl_uint i, size_t n, const void *v)
+{
+	uint64_t start = __rdtsc(), end, head, *r;
+	cl_int ret = floor_real(k, i, n, v);
+
+	end = __rdtsc();
+	head = atomic_load_explicit(&floor_ring->head, memory_order_relaxed);
+	r = &floor_ring->data[head % (FLOOR_BYTES / 8)];
+	r[0] = 42;
+	r[1] = start;
+	r[2] = end;
+	r[3] = (uint64_t)(uint32_t)ret;
+	r[4] = (uintptr_t)k;
+	r[5] = i;
+	r[6] = n;
+	r[7] = (uintptr_t)v;
+	atomic_store_explicit(&floor_ring->head, head + 8, memory_order_release);
+	return ret;
+}
+
+/* Measuring -------------------------------------------------------------------- */
+
+struct job {
+	four_arguments four;
+	one_argument one;
+	const void *value;
+	size_t bytes;
+	int cpu;
+	double ns;
+	pthread_barrier_t *barrier;
+};
+
+static double one_trial(const struct job *j)
+{
+	uint64_t start = bench_now_ns();
+
+	if (j->one)
+		for (uint64_t i = 0; i < CALLS; i++)
+			j->one((cl_event)(uintptr_t)i);
+	else
+		for (uint64_t i = 0; i < CALLS; i++)
+			j->four((cl_kernel)(uintptr_t)&sink, (cl_uint)i, j->bytes, j->value);
+	return (double)(bench_now_ns() - start) / CALLS;
+}
+
+static void *run_job(void *arg)
+{
+	struct job *j = arg;
+	double trials[15];
+
+	bench_pin(j->cpu);
+	floor_ring = floor_rings[j->cpu];
+	one_trial(j);
+	if (j->barrier)
+		pthread_barrier_wait(j->barrier);
+	for (int i = 0; i < 15; i++)
+		trials[i] = one_trial(j);
+	j->ns = bench_median(trials, 15);
+	return NULL;
+}
+
+static void warm(const char *key, const char *more, struct job job)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "tap_%s%s", key, more);
+	run_job(&job);
+	bench_print(name, job.ns, "ns");
+}
+
+/* Three threads at once; the mean of what each found. */
+static void warm_threads(const char *key, const char *more, struct job job)
+{
+	struct job jobs[THREADS];
+	pthread_t threads[THREADS];
+	pthread_barrier_t barrier;
+	char name[64];
+	double sum = 0;
+
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++) {
+		jobs[i] = job;
+		jobs[i].cpu = i;
+		jobs[i].barrier = &barrier;
+		pthread_create(&threads[i], NULL, run_job, &jobs[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += jobs[i].ns;
+	}
+	snprintf(name, sizeof name, "tap_%s%s_3t", key, more);
+	bench_print(name, sum / THREADS, "ns");
+}
+
+/* Other data walked between calls, until L1 and L2 have forgotten ours: mean of the lowest 99 %. */
+static void cold(const char *key, const char *more, struct job job)
+{
+	static uint8_t *walk;
+	double *each = calloc(COLD_CALLS, sizeof *each), sum = 0, per_tick;
+	uint64_t t0 = __rdtsc(), n0 = bench_now_ns(), x = 0;
+	char name[64];
+	int n = COLD_CALLS * 99 / 100;
+
+	bench_pin(job.cpu);
+	floor_ring = floor_rings[job.cpu];
+	if (!walk) {
+		walk = malloc(COLD_BYTES);
+		memset(walk, 1, COLD_BYTES);
+	}
+	for (int i = 0; i < COLD_CALLS; i++) {
+		uint64_t before, after;
+		unsigned cpu;
+
+		for (size_t at = 0; at < COLD_BYTES; at += 64)
+			x += walk[at];
+		_mm_lfence();
+		before = __rdtscp(&cpu);
+		_mm_lfence();
+		if (job.one)
+			job.one((cl_event)(uintptr_t)i);
+		else
+			job.four((cl_kernel)(uintptr_t)&sink, (cl_uint)i, job.bytes, job.value);
+		_mm_lfence();
+		after = __rdtscp(&cpu);
+		_mm_lfence();
+		each[i] = (double)(after - before);
+	}
+	atomic_fetch_add(&sink, x);
+	per_tick = (double)(bench_now_ns() - n0) / (double)(__rdtsc() - t0);
+	qsort(each, COLD_CALLS, sizeof *each, bench_compare_double);
+	for (int i = 0; i < n; i++)
+		sum += each[i];
+	snprintf(name, sizeof name, "tap_%s%s_cold", key, more);
+	bench_print(name, sum / n * per_tick, "ns");
+	free(each);
+}
+
+static void all(const char *key, const char *more, struct job job)
+{
+	warm(key, more, job);
+	warm_threads(key, more, job);
+	cold(key, more, job);
+}
+
+static const cl_icd_dispatch *layer(void)
+{
+	static struct _cl_icd_dispatch target, out;
+	cl_int (*init)(cl_uint, const cl_icd_dispatch *, cl_uint *, const cl_icd_dispatch **);
+	const cl_icd_dispatch *got = NULL;
+	cl_uint n = 0;
+
+	target.clRetainEvent = real_retain;
+	target.clSetKernelArg = real_set_arg;
+	*(void **)&init = dlsym(RTLD_DEFAULT, "clInitLayer");
+	if (!init || init(sizeof target / sizeof(void *), &target, &n, &got) != CL_SUCCESS)
+		exit(3);
+	/* as loaders do with what is NULL */
+	out = target;
+	if (got->clRetainEvent)
+		out.clRetainEvent = got->clRetainEvent;
+	if (got->clSetKernelArg)
+		out.clSetKernelArg = got->clSetKernelArg;
+	return &out;
+}
+
+static int child(const char *setting)
+{
+	const cl_icd_dispatch *table;
+	uint64_t value = 7;
+
+	for (int i = 0; i < THREADS; i++) {
+		floor_rings[i] = aligned_alloc(64, sizeof(struct floor_ring));
+		memset(floor_rings[i], 1, sizeof(struct floor_ring));
+		floor_rings[i]->head = 0;
+	}
+	table = layer();
+	if (!strcmp(setting, "floor")) {
+		all("bare", "", (struct job){.four = real_set_arg, .cpu = 1});
+		all("floor", "", (struct job){.four = floor_set_arg, .cpu = 1});
+	} else if (!strcmp(setting, "untouched")) {
+		if (table->clSetKernelArg != real_set_arg)
+			exit(4);
+		all("untouched", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
+	} else if (!strcmp(setting, "passive")) {
+		/* the collector has stopped the region: taps are there, nobody wants them now */
+		for (int i = 0; i < 4 * CALLS; i++)
+			table->clSetKernelArg(NULL, 0, 0, NULL);
+		all("passive", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
+	} else if (!strcmp(setting, "plain")) {
+		all("plain", "", (struct job){.four = table->clSetKernelArg, .cpu = 1});
+	} else {
+		all("args", "1", (struct job){.one = table->clRetainEvent, .cpu = 1});
+		all("args", "4", (struct job){.four = table->clSetKernelArg, .cpu = 1});
+		all("args", "4_payload8", (struct job){.four = table->clSetKernelArg, .value = &value, .bytes = 8, .cpu = 1});
+	}
+	return 0;
+}
+
+/* The collector's part --------------------------------------------------------- */
+
+static struct gt_region *find_region(const char *dir)
+{
+	struct gt_region *r = NULL;
+	struct dirent *e;
+	struct stat st;
+	char path[4096];
+	DIR *d = opendir(dir);
+	int fd;
+
+	while (d && !r && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.' || !strstr(e->d_name, GT_REGION_SUFFIX))
+			continue;
+		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+		fd = open(path, O_RDWR);
+		if (fd >= 0 && fstat(fd, &st) == 0)
+			r = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+	return r;
+}
+
+/* Give every block but each ring's last one back. */
+static void drain(struct gt_region *r)
+{
+	uint32_t used = atomic_load(&r->slots_used);
+
+	for (uint32_t i = 1; i < used; i++) {
+		struct gt_slot *s = gt_region_slot(r, i);
+		uint32_t first = atomic_load_explicit(&s->first, memory_order_acquire), next;
+
+		while (first && (next = atomic_load_explicit(&gt_region_block(r, first)->next, memory_order_acquire)) != 0) {
+			atomic_store_explicit(&s->first, next, memory_order_relaxed);
+			gt_pool_push(r, first);
+			atomic_fetch_add(&r->drain_count, 1);
+			first = next;
+		}
+	}
+}
+
+static int run_setting(const char *self, const char *library, const char *setting)
+{
+	char dir[] = "/dev/shm/gputap-tap-cost-XXXXXX", path[4096], command[4200];
+	struct gt_region *r = NULL;
+	struct gt_session *s;
+	int fd, status = 0;
+	pid_t pid;
+
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(path, sizeof path, "%s/session", dir);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof *s) != 0)
+		return 1;
+	s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	*s = (struct gt_session){.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof *s,
+		.host_clock = gt_clock_host_choose(), .block_bytes = 64 << 10, .pool_bytes = 64 << 20, .wait_ns = 100000000,
+		.slot_count = 256, .payload_cap = 256, .record_args = !strcmp(setting, "args"), .domains = 2};
+	if (strcmp(setting, "untouched") != 0)
+		memset(s->ops, 0xff, sizeof s->ops);
+	pid = fork();
+	if (pid == 0) {
+		setenv("GPUTAP_SESSION", dir, 1);
+		setenv("LD_PRELOAD", library, 1);
+		execl(self, self, setting, (char *)NULL);
+		_exit(127);
+	}
+	bench_pin(3);
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (!r)
+			r = find_region(dir);
+		if (r && !strcmp(setting, "passive"))
+			atomic_store(&r->stop, 1); /* the first full block switches the taps off */
+		if (r)
+			drain(r);
+		usleep(200);
+	}
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	if (system(command) != 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		fprintf(stderr, "tap_cost %s: status %x\n", setting, status);
+		return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const settings[] = {"floor", "untouched", "passive", "plain", "args"};
+	char self[4096], library[4200];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	int rc = 0;
+
+	if (argc == 2 && getenv("GPUTAP_SESSION"))
+		return child(argv[1]);
+	if (n < 0)
+		return 1;
+	self[n] = '\0';
+	/* build/bench/tap_cost -> build/libgputap.so.0 */
+	snprintf(library, sizeof library, "%s", self);
+	*strrchr(library, '/') = '\0';
+	strcpy(strrchr(library, '/'), "/libgputap.so.0");
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		if (argc < 2 || !strcmp(argv[1], settings[i]))
+			rc |= run_setting(self, library, settings[i]);
+	return rc;
+}
