@@ -22,7 +22,7 @@
 #include "core/context.h"
 #include "core/emit.h"
 #include "core/tap.h"
-#include "ring/writer.h"
+#include "ring/region_writer.h"
 
 enum { PAGE = 4096 };
 

@@ -21,7 +21,7 @@
 #include "core/emit.h"
 #include "core/external.h"
 #include "core/recording.h"
-#include "ring/writer.h"
+#include "ring/region_writer.h"
 
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 

@@ -10,7 +10,7 @@
  *
  * Never here: malloc, stdio, signals to the program (RLIMIT_FSIZE is read first: ftruncate() beyond it would send SIGXFSZ),
  * descriptors that stay open (a program that closes all of them must find its own numbers free, and keep recording). */
-#include "ring/writer.h"
+#include "ring/region_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
