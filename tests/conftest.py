@@ -236,7 +236,7 @@ class UnitFile(pytest.File):
 
 
 def pytest_collect_file(file_path, parent):
-    if file_path.suffix == ".c" and file_path.parent.name == "unit" and file_path.name != "unit.c":
+    if file_path.suffix == ".c" and file_path.parent.name == "unit" and not file_path.with_suffix(".h").exists():
         return UnitFile.from_parent(parent, path=file_path)
     return None
 

@@ -19,7 +19,8 @@ static struct gt_capture capture;
 static char long_name[5001];
 
 static const char *const names[] = {
-	NULL, "saxpy", "void \"quoted\"<'a', \"b\\\\c\">(int*)", "back\\slash \\n \\u0041", "tab\tnew\nline\r\x01\x1b[31m", "\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+	NULL, "saxpy", "void \"quoted\"<'a', \"b\\\\c\">(int*)", "back\\slash \\n \\u0041",
+	"tab\tnew\nline\r\x01\x1b[31m", "\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
 	"bad \xff\xc3( \xed\xa0\x80 end \xe2\x82", "comma, semicolon; </script>", long_name,
 };
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
