@@ -5,7 +5,8 @@
  * Two passes over the capture. The first writes the calls: a call's row number is the row number of its thread's
  * run plus its count within it (struct run), so that the second pass, which writes device work, finds the row of
  * any call in a few kilobytes. Work whose call is not in the capture gets a row of its own to hang on: RPD's tools
- * delete work without one. Rows go into the file as b-tree pages (bulk.h); SQLite adds indexes, metadata and views.
+ * delete work without one. Rows go into the file as b-tree pages (bulk.h), index entries too, after a sort on the
+ * side (sorter.h); SQLite makes the empty tables at the beginning and fills small ones at the end.
  *
  * Names and arguments are made harmless (no quotes, backslashes, control characters, broken UTF-8): RPD's tools
  * print them into JSON as they are. Times are CLOCK_BOOTTIME ns. */
@@ -22,6 +23,7 @@
 #include "export/map.h"
 #include "export/number.h"
 #include "export/rpd_schema.h"
+#include "export/sorter.h"
 #include "export/text.h"
 #include "export/view.h"
 #include "util/error.h"
@@ -33,6 +35,9 @@ enum {
 	ARGS_ROOM = 16384,    /* for one text before it is cut */
 	RUN_GAP = 64,         /* calls missing in a run before a new one begins */
 	SMALL_CAPTURE = 8 << 20,
+	TEXT_SORT_BYTES = 64 << 20, /* memory of the sorters, for captures that are not small */
+	LINK_SORT_BYTES = 16 << 20,
+	SMALL_SORT_BYTES = 2 << 20,
 	HEX_BYTES = 19,
 };
 
@@ -68,6 +73,8 @@ struct rpd {
 	struct gt_view view;
 	struct gt_bulk *db;
 	struct gt_bulk_tree *string, *ustring, *api, *copyapi, *kernelapi, *op, *api_ops;
+	struct gt_bulk_tree *ops_by_op;
+	struct gt_sorter *texts_sorted, *links_sorted, *kernels_sorted, *copies_sorted; /* become indexes */
 	struct gt_bulk_row row;
 	struct gt_map texts;       /* two hashes of a name -> index into text_ids */
 	int64_t *text_ids;
@@ -141,12 +148,30 @@ static size_t cut_text(const char *text, size_t bytes)
 	return bytes;
 }
 
-static void add_text(struct rpd *r, struct gt_bulk_tree *table, int64_t id, const char *text, size_t bytes)
+static void note(struct rpd *r, int status)
+{
+	if (status && !r->status)
+		r->status = status;
+}
+
+/* Names stand in rocpd_string, arguments in both text tables. */
+static void add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument)
 {
 	gt_bulk_begin(&r->row);
 	gt_bulk_null(&r->row);
 	gt_bulk_text(&r->row, text, bytes);
-	gt_bulk_add(table, id, &r->row);
+	gt_bulk_add(r->string, id, &r->row);
+	if (argument)
+		gt_bulk_add(r->ustring, id, &r->row);
+	note(r, gt_sorter_add(r->texts_sorted, text, bytes, (uint64_t)id << 1 | argument));
+}
+
+/* An entry of an index by a row number of rocpd_api. */
+static void add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
+{
+	uint64_t big = __builtin_bswap64((uint64_t)api);
+
+	note(r, gt_sorter_add(index, &big, sizeof big, (uint64_t)id));
 }
 
 static uint64_t hash_text(const char *text, size_t bytes, uint64_t seed)
@@ -167,12 +192,12 @@ static uint64_t hash_text(const char *text, size_t bytes, uint64_t seed)
 /* Id of a name; names are few and written once. */
 static int64_t name_id(struct rpd *r, const char *name)
 {
-	size_t bytes = strnlen(name, ARGS_ROOM);
+	size_t bytes = strlen(name);
 	char *clean = r->text;
 	int64_t found;
 	uint64_t a, b;
 
-	bytes = cut_text(clean, (size_t)(put_clean(clean, name, bytes) - clean));
+	bytes = cut_text(clean, (size_t)(put_clean(clean, name, bytes < ARGS_ROOM ? bytes : ARGS_ROOM) - clean));
 	a = hash_text(clean, bytes, 1);
 	b = hash_text(clean, bytes, 2);
 	found = gt_map_find(&r->texts, a, b);
@@ -184,7 +209,7 @@ static int64_t name_id(struct rpd *r, const char *name)
 		return EMPTY_TEXT;
 	}
 	r->text_ids[r->text_count++] = r->next_string;
-	add_text(r, r->string, r->next_string, clean, bytes);
+	add_text(r, r->next_string, clean, bytes, !bytes); /* '' is an argument too */
 	return r->next_string++;
 }
 
@@ -234,7 +259,7 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 		const char *name = gt_status_name(GT_OP_DOMAIN(item->op), status);
 
 		p = GT_PUT(p, " | status=");
-		p = name ? gt_put(p, name, strnlen(name, 64)) : gt_put_i64(p, status);
+		p = name ? gt_put(p, name, strlen(name)) : gt_put_i64(p, status);
 	}
 	return p;
 }
@@ -269,8 +294,7 @@ static int64_t args_id(struct rpd *r, const struct gt_item *item, const struct g
 	if (!length)
 		return EMPTY_TEXT;
 	id = r->next_string++;
-	add_text(r, r->string, id, text, length);
-	gt_bulk_add(r->ustring, id, &r->row);
+	add_text(r, id, text, length, true);
 	if (slot) {
 		slot->id = id;
 		slot->bytes = bytes;
@@ -462,8 +486,7 @@ static void add_marker(struct rpd *r, const struct gt_view_thread *thread, enum 
 
 	p = stack == GT_EXTERNAL_USER ? GT_PUT(p, "user ") : GT_PUT(p, "operation ");
 	p = gt_put_u64(p, m.value);
-	add_text(r, r->string, api.args, text, (size_t)(p - text));
-	gt_bulk_add(r->ustring, api.args, &r->row);
+	add_text(r, api.args, text, (size_t)(p - text), true);
 	add_api(r, &api);
 }
 
@@ -499,7 +522,7 @@ static void add_external(struct rpd *r, const struct gt_item *item)
 		own->external[stack].stack = moved;
 		own->external[stack].capacity = bigger;
 	}
-	own->external[stack].stack[own->external[stack].depth++] = (struct marker){item->id, item->start_ns};
+	own->external[stack].stack[own->external[stack].depth++] = (struct marker){item->ret, item->start_ns};
 }
 
 /* Ranges that were never closed end with their thread's last call. */
@@ -580,6 +603,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t kernel, bool graph)
 {
 	struct gt_bulk_row *row = &r->row;
+	int64_t id;
 
 	if (get_flags(r, api) & CALL_HAS_KERNEL)
 		return;
@@ -600,7 +624,9 @@ static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api
 	gt_bulk_int(row, 0);
 	gt_bulk_int(row, 0);
 	gt_bulk_int(row, kernel);
-	gt_bulk_add(r->kernelapi, (int64_t)gt_bulk_count(r->kernelapi) + 1, row);
+	id = (int64_t)gt_bulk_count(r->kernelapi) + 1;
+	gt_bulk_add(r->kernelapi, id, row);
+	add_link(r, r->kernels_sorted, api, id);
 }
 
 static void add_copyapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t device)
@@ -610,6 +636,7 @@ static void add_copyapi(struct rpd *r, const struct gt_item *work, int64_t api, 
 	unsigned flags = get_flags(r, api);
 	struct gt_bulk_row *row = &r->row;
 	char address[HEX_BYTES];
+	int64_t id;
 
 	if (flags & CALL_HAS_COPY)
 		return;
@@ -627,7 +654,9 @@ static void add_copyapi(struct rpd *r, const struct gt_item *work, int64_t api, 
 	gt_bulk_int(row, writes ? NO_DEVICE : device);
 	gt_bulk_int(row, !!(flags & CALL_BLOCKS));
 	gt_bulk_int(row, 0); /* whether host memory is pinned is not known */
-	gt_bulk_add(r->copyapi, (int64_t)gt_bulk_count(r->copyapi) + 1, row);
+	id = (int64_t)gt_bulk_count(r->copyapi) + 1;
+	gt_bulk_add(r->copyapi, id, row);
+	add_link(r, r->copies_sorted, api, id);
 }
 
 static void add_work(struct rpd *r, const struct gt_item *work)
@@ -673,6 +702,11 @@ static void add_work(struct rpd *r, const struct gt_item *work)
 	gt_bulk_int(row, api);
 	gt_bulk_int(row, op);
 	gt_bulk_add(r->api_ops, op, row);
+	add_link(r, r->links_sorted, api, op);
+	gt_bulk_begin(row);
+	gt_bulk_int(row, op);
+	gt_bulk_int(row, op); /* both rise together */
+	gt_bulk_add(r->ops_by_op, 0, row);
 	if (graph || work->device_op == GT_DEVICE_KERNEL)
 		add_kernelapi(r, work, api, own->handle, name, graph);
 	else if (work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_COPY)
@@ -735,9 +769,9 @@ static void put_sql(struct rpd *r, sqlite3_str *sql, const char *format, ...)
 
 static void put_clean_text(struct rpd *r, sqlite3_str *sql, const char *before, const char *text)
 {
-	size_t bytes = strnlen(text, ARGS_ROOM);
+	size_t bytes = strlen(text);
 
-	*put_clean(r->text, text, bytes) = '\0';
+	*put_clean(r->text, text, bytes < ARGS_ROOM ? bytes : ARGS_ROOM) = '\0';
 	put_sql(r, sql, "%s%Q", before, r->text);
 }
 
@@ -806,6 +840,62 @@ static void put_own_tables(struct rpd *r, sqlite3_str *sql)
 	}
 }
 
+/* The indexes of both text tables, in one go. */
+static int index_texts(struct rpd *r)
+{
+	struct gt_bulk_tree *by_string = gt_bulk_tree(r->db, "rocpd_string_by_string");
+	struct gt_bulk_tree *by_ustring = gt_bulk_tree(r->db, "rocpd_ustring_by_string");
+	const void *text;
+	uint64_t number;
+	size_t bytes;
+	int status;
+
+	if (!by_string || !by_ustring)
+		return -ENOENT;
+	while ((status = gt_sorter_next(r->texts_sorted, &text, &bytes, &number)) > 0) {
+		gt_bulk_begin(&r->row);
+		gt_bulk_text(&r->row, text, bytes);
+		gt_bulk_int(&r->row, (int64_t)(number >> 1));
+		gt_bulk_add(by_string, 0, &r->row);
+		if (number & 1)
+			gt_bulk_add(by_ustring, 0, &r->row);
+	}
+	return status;
+}
+
+static int index_links(struct rpd *r, struct gt_sorter *sorted, const char *index)
+{
+	struct gt_bulk_tree *tree = gt_bulk_tree(r->db, index);
+	const void *key;
+	uint64_t id, big;
+	size_t bytes;
+	int status;
+
+	if (!tree)
+		return -ENOENT;
+	while ((status = gt_sorter_next(sorted, &key, &bytes, &id)) > 0) {
+		memcpy(&big, key, sizeof big);
+		gt_bulk_begin(&r->row);
+		gt_bulk_int(&r->row, (int64_t)__builtin_bswap64(big));
+		gt_bulk_int(&r->row, (int64_t)id);
+		gt_bulk_add(tree, 0, &r->row);
+	}
+	return status;
+}
+
+static int write_indexes(struct rpd *r)
+{
+	int status = index_texts(r);
+
+	if (!status)
+		status = index_links(r, r->links_sorted, "rocpd_api_ops_by_api");
+	if (!status) /* SQLite's own names for those of their primary keys */
+		status = index_links(r, r->kernels_sorted, "sqlite_autoindex_rocpd_kernelapi_1");
+	if (!status)
+		status = index_links(r, r->copies_sorted, "sqlite_autoindex_rocpd_copyapi_1");
+	return status;
+}
+
 /* What SQLite itself has to do at the end. */
 static int finish(struct rpd *r, const struct gt_export_options *options)
 {
@@ -821,7 +911,7 @@ static int finish(struct rpd *r, const struct gt_export_options *options)
 	put_sql(r, sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', %lld), ('rocpd_api', %lld), "
 			"('rocpd_op', %lld), ('rocpd_api_ops', %lld);", r->next_string - 1, r->next_string - 1, r->next_api - 1,
 		r->next_op - 1, r->next_op - 1);
-	put_sql(r, sql, "%sREINDEX rocpd_kernelapi; REINDEX rocpd_copyapi; COMMIT;", rpd_indexes);
+	put_sql(r, sql, "COMMIT;");
 	text = sqlite3_str_finish(sql);
 	if (!text)
 		no_memory(r);
@@ -840,18 +930,28 @@ static int open_file(struct rpd *r, const char *path)
 	struct { struct gt_bulk_tree **tree; const char *name; } trees[] = {
 		{&r->string, "rocpd_string"}, {&r->ustring, "rocpd_ustring"}, {&r->api, "rocpd_api"}, {&r->copyapi, "rocpd_copyapi"},
 		{&r->kernelapi, "rocpd_kernelapi"}, {&r->op, "rocpd_op"}, {&r->api_ops, "rocpd_api_ops"},
+		{&r->ops_by_op, "rocpd_api_ops_by_op"},
 	};
 	bool small = gt_capture_health(r->view.capture)->bytes < SMALL_CAPTURE;
+	struct { struct gt_sorter **sorter; size_t memory; } sorters[] = {
+		{&r->texts_sorted, TEXT_SORT_BYTES}, {&r->links_sorted, LINK_SORT_BYTES}, {&r->kernels_sorted, LINK_SORT_BYTES},
+		{&r->copies_sorted, LINK_SORT_BYTES},
+	};
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX];
 	int status = gt_bulk_create(path, rpd_tables, small ? GT_BULK_MIN_PAGE : GT_BULK_MAX_PAGE, &r->db);
 
+	/* what does not fit in memory goes beside the file: there is room, if anywhere */
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	for (size_t i = 0; i < sizeof sorters / sizeof *sorters && !status; i++)
+		status = gt_sorter_create(folder, small ? SMALL_SORT_BYTES : sorters[i].memory, sorters[i].sorter);
 	if (status)
 		return status;
 	for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
 		if (!(*trees[i].tree = gt_bulk_tree(r->db, trees[i].name)))
 			return -ENOENT;
 	r->next_string = r->next_api = r->next_op = 1;
-	if (name_id(r, "") == EMPTY_TEXT)
-		add_text(r, r->ustring, EMPTY_TEXT, "", 0);
+	name_id(r, ""); /* EMPTY_TEXT */
 	for (unsigned i = 0; i < GT_DEVICE_OP_COUNT; i++)
 		r->type_ids[i] = name_id(r, type_name(i));
 	r->task_id = name_id(r, "Task");
@@ -884,8 +984,14 @@ static int write_rpd(const struct gt_capture *c, const char *path, const struct 
 		status = run_pass(r, 1, options);
 	}
 	if (!status)
+		status = write_indexes(r);
+	if (!status)
 		status = finish(r, options);
 	gt_bulk_destroy(r->db);
+	gt_sorter_destroy(r->texts_sorted);
+	gt_sorter_destroy(r->links_sorted);
+	gt_sorter_destroy(r->kernels_sorted);
+	gt_sorter_destroy(r->copies_sorted);
 	gt_view_fini(&r->view);
 	gt_map_fini(&r->texts);
 	gt_map_fini(&r->unseen);

@@ -38,10 +38,8 @@ static const char rpd_tables[] =
 	"command text NOT NULL, start integer NOT NULL, \"end\" integer);"
 	"CREATE TABLE gputap_thread (pid integer NOT NULL, tid integer NOT NULL, name text NOT NULL);"
 	"CREATE TABLE gputap_queue (gpuId integer NOT NULL, queueId integer NOT NULL, pid integer NOT NULL, stream text NOT NULL, "
-	"device text NOT NULL);";
-
-/* The texts' indexes are what RPD's own schema makes; those of the links serve its views. */
-static const char rpd_indexes[] =
+	"device text NOT NULL);"
+	/* what RPD's own schema has, and two that serve its views */
 	"CREATE INDEX rocpd_string_by_string ON rocpd_string (string);"
 	"CREATE INDEX rocpd_ustring_by_string ON rocpd_ustring (string);"
 	"CREATE INDEX rocpd_api_ops_by_api ON rocpd_api_ops (api_id);"

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap export: write a capture in another program's format. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "export/export.h"
+#include "util/error.h"
+
+enum { MAX_NAMES = 64 };
+
+struct export_request {
+	const char *input, *output, *format;
+	bool replace;
+};
+
+static void print_help(void)
+{
+	printf("Usage: gputap export FILE -o OUT [-f] [--format NAME]\n\n"
+	       "Write a capture in the format that OUT's extension names:\n\n");
+	for (size_t i = 0; gt_exporters[i]; i++) {
+		char extensions[80] = "";
+		size_t n = 0;
+
+		for (const char *const *e = gt_exporters[i]->extensions; *e && n < sizeof extensions; e++)
+			n += (size_t)snprintf(extensions + n, sizeof extensions - n, "%s%s", n ? " " : "", *e);
+		printf("  %-14s %-10s %s\n", extensions, gt_exporters[i]->name, gt_exporters[i]->text);
+	}
+	printf("\n  -o, --output OUT    file to write; its extension names the format\n"
+	       "  -f, --force         replace OUT if it exists\n"
+	       "      --format NAME   the format, whatever OUT's extension is\n"
+	       "  -h, --help          this text\n\n"
+	       "Examples:\n"
+	       "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
+	       "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
+	       "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n");
+}
+
+/* Return: GT_EXIT_OK; GT_EXIT_USAGE, told; -1: help was asked for and given. */
+static int parse(int argc, char **argv, struct export_request *request)
+{
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'}, {"format", required_argument, NULL, 'F'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+	};
+	int c;
+
+	opterr = 0;
+	optind = 0; /* starts afresh, GNU getopt's own state included */
+	while ((c = getopt_long(argc, argv, ":o:fh", options, NULL)) != -1)
+		switch (c) {
+		case 'o':
+			if (request->output)
+				return ui_fail(GT_EXIT_USAGE, "-o is given twice: one export writes one file");
+			request->output = optarg;
+			break;
+		case 'f':
+			request->replace = true;
+			break;
+		case 'F':
+			request->format = optarg;
+			break;
+		case 'h':
+			print_help();
+			return -1;
+		default:
+			return ui_bad_option("export", argv, options);
+		}
+	if (optind == argc)
+		return ui_fail(GT_EXIT_USAGE, "which capture? gputap export prog.gputap -o prog.pftrace");
+	if (argc - optind > 1)
+		return ui_fail(GT_EXIT_USAGE, "one capture at a time: %s, %s; and the output goes behind -o", argv[optind],
+			       argv[optind + 1]);
+	request->input = argv[optind];
+	if (!request->output)
+		return ui_fail(GT_EXIT_USAGE, "where to? gputap export %s -o prog.pftrace", request->input);
+	return GT_EXIT_OK;
+}
+
+static int unknown_format(const char *word, bool by_extension)
+{
+	const char *names[MAX_NAMES];
+	size_t n = 0;
+
+	for (size_t i = 0; gt_exporters[i]; i++) {
+		if (!by_extension)
+			names[n++] = gt_exporters[i]->name;
+		for (const char *const *e = gt_exporters[i]->extensions; by_extension && *e && n < MAX_NAMES - 1; e++)
+			names[n++] = *e;
+	}
+	names[n] = NULL;
+	return ui_unknown(by_extension ? "output format" : "format", word, names);
+}
+
+/* Return: NULL, told. */
+static const struct gt_exporter *choose(const struct export_request *request)
+{
+	const char *slash = strrchr(request->output, '/'), *file = slash ? slash + 1 : request->output;
+	const char *extension = strchr(*file == '.' && *file ? file + 1 : file, '.');
+	const struct gt_exporter *exporter;
+
+	if (!strcmp(request->output, "-")) {
+		ui_fail(GT_EXIT_USAGE, "an export is a file of its own, not the standard output: name one behind -o");
+		return NULL;
+	}
+	if (request->format) {
+		exporter = gt_exporter_find(request->format);
+		if (!exporter)
+			unknown_format(request->format, false);
+		return exporter;
+	}
+	exporter = gt_exporter_for_path(request->output);
+	if (exporter)
+		return exporter;
+	if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
+		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json") ? strrchr(extension, '.') : extension,
+			       true);
+	else
+		ui_fail(GT_EXIT_USAGE, "%s has no extension: .pftrace, .json, .rpd, .. name the format, or --format does",
+			request->output);
+	return NULL;
+}
+
+static char *join(int argc, char **argv)
+{
+	size_t bytes = sizeof "gputap";
+	char *line, *p;
+
+	for (int i = 0; i < argc; i++)
+		bytes += strlen(argv[i]) + 1;
+	line = malloc(bytes);
+	if (!line)
+		return NULL;
+	p = stpcpy(line, "gputap");
+	for (int i = 0; i < argc; i++)
+		p = stpcpy(stpcpy(p, " "), argv[i]);
+	return line;
+}
+
+static void show_progress(void *data, uint64_t done, uint64_t total)
+{
+	struct ui_progress *progress = data;
+
+	progress->total = total;
+	ui_progress_set(progress, done);
+}
+
+static void tell_health(const struct export_request *request, const struct gt_capture *capture)
+{
+	const struct gt_capture_health *health = gt_capture_health(capture);
+
+	if (health->bad_bytes)
+		ui_note("%s is damaged: %s of %s could not be read and are not in the export", request->input,
+			ui_bytes(health->bad_bytes), ui_bytes(health->bytes));
+	else if (health->end == GT_CAPTURE_CUT)
+		ui_note("%s has no end: its writer was stopped, or still writes; the export has what is there", request->input);
+	else if (health->end == GT_CAPTURE_INCOMPLETE)
+		ui_note("%s is not complete, it says; 'gputap info %s' tells what is missing", request->input, request->input);
+}
+
+static int run_export(int argc, char **argv)
+{
+	struct export_request request = {0};
+	const struct gt_exporter *exporter;
+	struct gt_capture *capture;
+	struct ui_progress progress;
+	char *line = join(argc, argv);
+	struct gt_export_options options = {.command_line = line, .progress = show_progress, .progress_data = &progress};
+	int status = parse(argc, argv, &request), exit_code = GT_EXIT_OK;
+
+	if (status || !(exporter = choose(&request))) {
+		free(line);
+		return status < 0 ? GT_EXIT_OK : GT_EXIT_USAGE;
+	}
+	status = gt_capture_open(request.input, &capture);
+	if (status) {
+		free(line);
+		return ui_fail(GT_EXIT_FAILURE, "cannot read %s", request.input);
+	}
+	tell_health(&request, capture);
+	ui_progress_begin(&progress, exporter->name, gt_capture_health(capture)->bytes);
+	status = gt_export(exporter, capture, request.output, request.replace, &options);
+	ui_progress_end(&progress);
+	if (status == -EEXIST && !request.replace) {
+		gt_error_clear();
+		exit_code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", request.output);
+	} else if (status) {
+		exit_code = ui_fail(GT_EXIT_FAILURE, "cannot write %s", request.output);
+	}
+	gt_capture_close(capture);
+	free(line);
+	return exit_code;
+}
+
+const struct gt_command gt_command_export = {"export", "write a capture for Perfetto, torch.profiler's readers, RPD, spreadsheets",
+					     run_export};
