@@ -18,6 +18,6 @@ test:             # install what tests need, run them all
 bench:            # measure, print a table, write docs/performance.md's figures
 	@tools/setup bench && tools/bench
 deb:              # build/gputap_*.deb
-	@tools/setup build && $(MAKE) --no-print-directory all && tools/deb
+	@tools/setup deb && tools/deb
 clean:
 	@rm -rf $(BUILD)

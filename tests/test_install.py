@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""The installed copy: complete, found by pkg-config, compiled against from C and C++, working where it is moved to; the package."""
+
+import fcntl
+import gzip
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+API_PROGRAM = r"""
+#include <gputap/gputap.h>
+#include <stdio.h>
+int main(void)
+{
+	printf("%u.%u\n", gputap_version() >> 16, gputap_version() & 0xffff);
+	return (gputap_version() >> 16) != GPUTAP_VERSION_MAJOR;
+}
+"""
+
+
+def once(tmp_path_factory, name, make):
+    """A folder that is made once for all workers of this run."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = base / name
+    with open(base / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            making = base / f"{name}.making"
+            shutil.rmtree(making, ignore_errors=True)
+            make(making)
+            making.rename(folder)
+    return folder
+
+
+def shell(command, **keywords):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **keywords)
+    assert done.returncode == 0, f"{command}\n{done.stdout}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory, repo):
+    """Built for, and installed into, a prefix of its own."""
+    def make(folder):
+        target_build = folder.parent / "prefix-build"
+        shell(["meson", "setup", target_build, repo, f"--prefix={folder.parent / 'prefix'}", "-Doptimization=0"])
+        shell(["meson", "install", "-C", target_build, "--destdir", folder / "stage"])
+        staged = folder / "stage" / str(folder.parent / "prefix").lstrip("/")
+        for entry in staged.iterdir():
+            entry.rename(folder / entry.name)
+        shutil.rmtree(folder / "stage")
+        shutil.rmtree(target_build)
+
+    return once(tmp_path_factory, "prefix", make)
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory, build):
+    """The build under test, installed for its own prefix into another place."""
+    def make(folder):
+        shell(["meson", "install", "-C", build, "--no-rebuild", "--destdir", folder])
+    stage = once(tmp_path_factory, "moved", make)
+    return next(stage.glob("**/bin/gputap")).parent.parent
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory, repo):
+    """The .deb, beside the folder `unpacked`."""
+    def make(folder):
+        folder.mkdir()
+        shell([repo / "tools/deb", folder])
+        shell(["dpkg-deb", "-x", next(folder.glob("*.deb")), folder / "unpacked"])
+    return next(once(tmp_path_factory, "package", make).glob("*.deb"))
+
+
+def pkg_config(prefix, *arguments):
+    directory = next(prefix.glob("lib/**/pkgconfig"))
+    return shell(["pkg-config", *arguments, "gputap"], env={**os.environ, "PKG_CONFIG_PATH": str(directory)}).split()
+
+
+def compile_and_run(run, work, prefix, compiler, suffix):
+    source = work / f"program{suffix}"
+    source.write_text(API_PROGRAM)
+    run([compiler, "-Wall", "-Wextra", "-Werror", "-pedantic", source, "-o", work / "program",
+         *pkg_config(prefix, "--cflags", "--libs")])
+    library = next(prefix.glob("lib/**/libgputap.so.0")).parent
+    return run([work / "program"], env={"LD_LIBRARY_PATH": library}).out.strip()
+
+
+def trace_demo(run, command, build, work):
+    run([command, "run", "-q", "-o", work / "demo.gputap", build / "examples" / "demo"])
+    report = run([command, "report", work / "demo.gputap"]).out
+    assert "heat_step" in report and "clEnqueueNDRangeKernel" in report
+    run([command, "export", work / "demo.gputap", "-o", work / "demo.rpd"])
+
+
+INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so", "lib/**/libgputap.so.0", "lib/**/libgputap-audit.so",
+             "lib/**/pkgconfig/gputap.pc", "share/man/man1/gputap.1", "share/man/man1/gputap-run.1",
+             "share/man/man1/gputap-report.1", "share/man/man1/gputap-export.1", "share/bash-completion/completions/gputap",
+             "share/zsh/site-functions/_gputap", "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md")
+
+
+@pytest.mark.parametrize("file", INSTALLED)
+@pytest.mark.timeout(300)
+def test_install_into_an_empty_prefix_has(prefix, file):
+    assert list(prefix.glob(file)), f"{file} is not among {[str(p.relative_to(prefix)) for p in prefix.rglob('*') if p.is_file()]}"
+
+
+@pytest.mark.timeout(300)
+def test_installed_copy_serves_a_c_program(prefix, run, work):
+    assert compile_and_run(run, work, prefix, "gcc", ".c") == pkg_config(prefix, "--modversion")[0].rsplit(".", 1)[0]
+
+
+@pytest.mark.timeout(300)
+def test_installed_copy_serves_a_cpp_program(prefix, run, work):
+    assert compile_and_run(run, work, prefix, "g++", ".cc") == pkg_config(prefix, "--modversion")[0].rsplit(".", 1)[0]
+
+
+@pytest.mark.timeout(300)
+def test_installed_copy_traces_a_program(prefix, build, run, work):
+    trace_demo(run, prefix / "bin" / "gputap", build, work)
+
+
+def test_copy_that_was_moved_traces_a_program(moved, build, run, work):
+    trace_demo(run, moved / "bin" / "gputap", build, work)
+
+
+@pytest.mark.timeout(300)
+def test_package_unpacks_to_a_copy_that_traces_a_program(package, build, run, work):
+    trace_demo(run, package.parent / "unpacked" / "usr" / "bin" / "gputap", build, work)
+
+
+@pytest.mark.timeout(300)
+def test_package_needs_the_libraries_that_its_command_links(package):
+    depends = shell(["dpkg-deb", "-f", package, "Depends"])
+    for library in ("libc6", "libsqlite3-0", "libzstd1", "libisal2"):
+        assert library in depends
+
+
+@pytest.mark.timeout(300)
+def test_package_keeps_the_rules_of_the_distribution(package):
+    """What lintian would call an error, as far as a few lines can tell."""
+    fields = shell(["dpkg-deb", "-f", package])
+    for field in ("Package", "Version", "Architecture", "Maintainer", "Depends", "Description", "Installed-Size", "Section"):
+        assert f"{field}: " in fields
+    unpacked = package.parent / "unpacked"
+    files = [p for p in unpacked.rglob("*") if p.is_file() and not p.is_symlink()]
+    for path in files:
+        name = path.relative_to(unpacked).as_posix()
+        assert name.startswith("usr/")
+        assert path.stat().st_mode & 0o022 == 0, f"{name} can be written by others"
+        if path.read_bytes()[:4] == b"\x7fELF":
+            dynamic = shell(["readelf", "-d", "-S", path])
+            assert "RPATH" not in dynamic and "RUNPATH" not in dynamic, name
+            assert ".debug_info" not in dynamic, f"{name} is not stripped"
+            assert (path.stat().st_mode & 0o111 != 0) == name.startswith("usr/bin/"), f"mode of {name}"
+        if "/man/" in name:
+            assert gzip.decompress(path.read_bytes()), name
+    assert (unpacked / "usr/share/doc/gputap/copyright").exists()
+    assert gzip.decompress((unpacked / "usr/share/doc/gputap/changelog.gz").read_bytes())
+    listed = shell(["dpkg-deb", "-I", package, "md5sums"])
+    assert sorted(line.split("  ", 1)[1] for line in listed.splitlines()) == sorted(
+        p.relative_to(unpacked).as_posix() for p in files)
+    owners = {line.split()[1] for line in shell(["dpkg-deb", "-c", package]).splitlines()}
+    assert owners == {"root/root"}
+
+
+@pytest.mark.timeout(300)
+def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
+    run([repo / "tools/deb", work], timeout=250)
+    again = next(pathlib.Path(work).glob("*.deb"))
+    assert again.read_bytes() == package.read_bytes()
