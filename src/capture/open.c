@@ -216,11 +216,14 @@ int gt_capture_open(const char *path, struct gt_capture **out)
 		status = gt_error(-errno, "cannot open capture %s", path);
 		goto fail;
 	}
-	if ((status = gt_capture_scan(c)) || (status = finish_streams(c)) || (status = finish_threads(c)) ||
+	status = gt_capture_scan(c);
+	if (status)
+		goto fail;
+	finish_counts(c); /* first: settling clocks may meet damaged payloads, which change the sums */
+	if ((status = finish_streams(c)) || (status = finish_threads(c)) ||
 	    (status = finish_strings(c)) || (status = finish_times(c)) || (status = gt_objects_finish(c)) ||
 	    (status = gt_device_clocks_finish(c)))
 		goto fail;
-	finish_counts(c);
 	*out = c;
 	return 0;
 fail:

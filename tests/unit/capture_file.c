@@ -1,0 +1,974 @@
+/* SPDX-License-Identifier: MIT */
+/* Capture files: what is written is read, in order, whatever happens to the file. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "capture/checksum.h"
+#include "records.h"
+
+static struct records r;
+
+/* Writing and reading ------------------------------------------------------- */
+
+static void finish(struct gt_capture_writer *w, struct gt_stream *s, const struct gt_counts *counts)
+{
+	gt_capture_stream_destroy(s);
+	CHECK_OK(gt_capture_write_counts(w, 0, counts));
+	CHECK_OK(gt_capture_writer_finish(w, true));
+}
+
+UNIT_TEST(a_capture_tells_its_session_processes_threads_and_counts)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_thread_info thread = {.ordinal = 1, .tid = 43, .start_ticks = 5, .name = "first"};
+	struct gt_process_info end = {.wait_status = 256, .ended = true, .proper_end = true, .runtimes = 2, .end_ns = 1000005000, .children_lost = 3};
+	struct gt_counts counts = {.seen = {{0, 10}}, .dropped = {{{0, 9}}}};
+	const struct gt_process_info *p;
+	struct gt_capture *c;
+
+	CHECK_OK(gt_capture_write_thread(w, &thread));
+	thread.name = "second";
+	thread.end_ticks = 99;
+	CHECK_OK(gt_capture_write_thread(w, &thread));
+	records_call(&r, 46, 1, 0, GT_ID(1, 1), 1000000100, 1000000200, 7);
+	write_records(s, &r, &counts);
+	CHECK_OK(gt_capture_write_process_end(w, &end));
+	finish(w, s, &counts);
+
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_COMPLETE);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
+	CHECK_STR(gt_capture_session(c)->hostname, "host");
+	CHECK_MEM(gt_capture_session(c)->command, "prog\0arg\0", 10);
+	CHECK_EQ(gt_capture_process_count(c), 1);
+	p = gt_capture_process(c, 0);
+	CHECK_EQ(p->pid, 42);
+	CHECK_EQ(p->start_ns, 1000000000);
+	CHECK_EQ(p->end_ns, 1000005000);
+	CHECK_EQ(p->wait_status, 256);
+	CHECK(p->ended && p->proper_end);
+	CHECK_EQ(p->runtimes, 2);
+	CHECK_EQ(p->children_lost, 3);
+	CHECK_STR(p->exe, "/bin/prog");
+	CHECK_MEM(p->argv, "prog\0arg\0", 10);
+	CHECK_NULL(gt_capture_process(c, 1));
+	CHECK_EQ(gt_capture_thread_count(c), 1);
+	CHECK_STR(gt_capture_thread_find(c, 0, 1)->name, "second");
+	CHECK_EQ(gt_capture_thread_find(c, 0, 1)->end_ticks, 99);
+	CHECK_NULL(gt_capture_thread_find(c, 0, 2));
+	CHECK_EQ(gt_capture_counts(c, 0)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 10);
+	CHECK_EQ(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 1);
+	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL], 9);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(items_have_their_arguments_payload_and_times)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	struct gt_record_device *d;
+	const struct gt_item *i;
+	struct gt_capture *c;
+	struct gt_cursor *k;
+	uint64_t *p;
+
+	p = records_add(&r, 5 + 4 + 2, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, 38, 4));
+	p[1] = 1000000100;
+	p[2] = 1000000250;
+	p[3] = GT_ID(1, 1);
+	p[4] = (uint64_t)-52;
+	p[5] = 0xaaaa;
+	p[8] = UINT64_MAX;
+	p[9] = 3 | UINT64_C(8) << 32;
+	p[10] = UINT64_C(0x1122334455667788);
+	records_call(&r, 46, 0, 0, GT_ID(1, 2), 1000000300, 1000000300, 0); /* a duration of 0; no arguments */
+	d = records_device(&r, GT_ID(1, 1), 1000000100, 1000000150);
+	d->status = -5;
+	d->bytes = 4096;
+	d->global[2] = 77;
+	d->local[0] = 64;
+	d->replay = 9;
+	d->object[1] = 0xbeef;
+	d = records_device(&r, 0, 0, 1000000150);
+	d->submitted = d->start = d->end = 0;
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	CHECK_EQ(counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 2);
+	CHECK_EQ(counts.recorded[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL], 2);
+
+	c = open_capture(path);
+	k = cursor_of(c);
+	i = next_item(k);
+	CHECK_EQ(i->kind, GT_RECORD_CALL);
+	CHECK_EQ(i->start_ns, 1000000100);
+	CHECK_EQ(i->end_ns, 1000000250);
+	CHECK_EQ((int64_t)i->ret, -52);
+	CHECK_EQ(i->args[0], 0xaaaa);
+	CHECK_EQ(i->args[3], UINT64_MAX);
+	CHECK_EQ(i->payload_bytes, 16);
+	CHECK_MEM(i->payload, p + 9, 16);
+	i = next_item(k);
+	CHECK_EQ(i->id, GT_ID(1, 2));
+	CHECK_EQ(i->start_ns, i->end_ns);
+	CHECK_NULL(i->args);
+	CHECK_EQ(i->payload_bytes, 0);
+	i = next_item(k);
+	CHECK_EQ(i->kind, GT_RECORD_DEVICE);
+	CHECK_EQ(i->device_op, GT_DEVICE_KERNEL);
+	CHECK_EQ(GT_OP_DOMAIN(i->op), GT_DOMAIN_OPENCL);
+	CHECK_EQ(i->call_start_ns, 1000000100);
+	CHECK_EQ(i->queued_ns, 1000000150);
+	CHECK_EQ(i->submitted_ns, 1000000160);
+	CHECK_EQ(i->start_ns, 1000000250);
+	CHECK_EQ(i->end_ns, 1000001250);
+	CHECK_EQ(i->status, -5);
+	CHECK_EQ(i->bytes, 4096);
+	CHECK_EQ(i->global[2], 77);
+	CHECK_EQ(i->local[0], 64);
+	CHECK_EQ(i->replay, 9);
+	CHECK_EQ(i->object[1], 0xbeef);
+	i = next_item(k);
+	CHECK_EQ(i->queued_ns, 1000000150);
+	CHECK_EQ(i->submitted_ns, 0);
+	CHECK_EQ(i->start_ns, 0);
+	CHECK_EQ(i->end_ns, 0);
+	CHECK_EQ(i->call_start_ns, 0);
+	CHECK_NULL(next_item(k));
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+/* Random groups of nested calls: the reader must give them in the order in which they began, with parents. */
+struct model_call {
+	uint64_t id, parent;
+	unsigned depth;
+};
+
+static struct model_call model[20000];
+static size_t model_count;
+static uint64_t model_now, model_seq;
+
+static void model_make(uint64_t *state, unsigned depth, uint64_t parent, unsigned budget)
+{
+	uint64_t id = GT_ID(1, ++model_seq), start = ++model_now, children = budget ? records_random(state) % 4 : 0;
+
+	model[model_count++] = (struct model_call){id, parent, depth};
+	while (children--)
+		model_make(state, depth + 1, id, budget - 1);
+	records_call(&r, 1 + depth, depth % 3, depth, id, start, ++model_now, id);
+}
+
+static void read_model(const char *path)
+{
+	struct gt_capture *c = open_capture(path);
+	struct gt_cursor *k = cursor_of(c);
+	size_t n;
+
+	for (n = 0; n < model_count; n++) {
+		const struct gt_item *i = next_item(k);
+
+		CHECK_NOT_NULL(i);
+		CHECK_EQ(i->id, model[n].id);
+		CHECK_EQ(i->parent, model[n].parent);
+		CHECK_EQ(i->depth, model[n].depth);
+		if (i->depth % 3)
+			CHECK_EQ(i->args[0], i->id);
+	}
+	CHECK_NULL(next_item(k));
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(calls_come_in_order_of_their_begin_with_their_parents)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	uint64_t state = 11;
+
+	model_now = 1000000000;
+	while (model_count < 15000) {
+		r.count = 0;
+		model_make(&state, 0, 0, (unsigned)(records_random(&state) % 6));
+		write_records(s, &r, &counts);
+		if (records_random(&state) % 50 == 0) /* blocks may end inside a group too: flush between batches of one */
+			CHECK_OK(gt_capture_flush(w));
+	}
+	finish(w, s, &counts);
+	read_model(path);
+}
+
+UNIT_TEST(a_group_of_calls_may_span_blocks)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	struct gt_capture *c;
+	struct gt_cursor *k;
+	uint64_t n;
+
+	for (n = 2; n <= 5000; n++) {
+		r.count = 0;
+		records_call(&r, 1, 2, 1, GT_ID(1, n), 1000000000 + n * 10, 1000000000 + n * 10 + 5, n);
+		write_records(s, &r, &counts);
+		if (n % 100 == 0)
+			CHECK_OK(gt_capture_flush(w));
+	}
+	r.count = 0;
+	records_call(&r, 2, 0, 0, GT_ID(1, 1), 1000000000, 1001000000, 0);
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	k = cursor_of(c);
+	CHECK_EQ(next_item(k)->id, GT_ID(1, 1));
+	for (n = 2; n <= 5000; n++) {
+		const struct gt_item *i = next_item(k);
+
+		CHECK_EQ(i->id, GT_ID(1, n));
+		CHECK_EQ(i->parent, GT_ID(1, 1));
+		CHECK_EQ(i->args[1], n + 1);
+	}
+	CHECK_NULL(next_item(k));
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(calls_inside_one_that_never_returned_come_without_parent)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	const struct gt_item *i;
+	struct gt_capture *c;
+	struct gt_cursor *k;
+
+	records_call(&r, 1, 0, 2, GT_ID(1, 3), 1000000030, 1000000031, 0);
+	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000040, 0);
+	records_call(&r, 1, 0, 1, GT_ID(1, 4), 1000000050, 1000000060, 0);
+	write_records(s, &r, &counts); /* call 1 at depth 0: killed inside */
+	finish(w, s, &counts);
+	c = open_capture(path);
+	k = cursor_of(c);
+	i = next_item(k);
+	CHECK_EQ(i->id, GT_ID(1, 2));
+	CHECK_EQ(i->parent, 0);
+	i = next_item(k);
+	CHECK_EQ(i->id, GT_ID(1, 3));
+	CHECK_EQ(i->parent, GT_ID(1, 2));
+	i = next_item(k);
+	CHECK_EQ(i->id, GT_ID(1, 4));
+	CHECK_EQ(i->parent, 0);
+	CHECK_NULL(next_item(k));
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(calls_of_a_dropped_parent_are_not_given_to_the_next_call)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	const struct gt_item *i;
+	struct gt_capture *c;
+	struct gt_cursor *k;
+
+	/* 1 was dropped, 2 is its child; 3 has child 4 whose child 5 lost it: nearest that is known is 3 */
+	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000021, 0);
+	records_call(&r, 1, 0, 2, GT_ID(1, 5), 1000000050, 1000000051, 0);
+	records_call(&r, 1, 0, 0, GT_ID(1, 3), 1000000030, 1000000090, 0);
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	k = cursor_of(c);
+	i = next_item(k);
+	CHECK_EQ(i->id, GT_ID(1, 2));
+	CHECK_EQ(i->parent, 0);
+	i = next_item(k);
+	CHECK_EQ(i->id, GT_ID(1, 3));
+	i = next_item(k);
+	CHECK_EQ(i->id, GT_ID(1, 5));
+	CHECK_EQ(i->parent, GT_ID(1, 3));
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(external_ids_are_those_at_a_calls_begin)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	uint64_t seen[5][2] = {{0}}, n;
+	const struct gt_item *i;
+	struct gt_capture *c;
+	struct gt_cursor *k;
+
+	records_external(&r, GT_EXTERNAL_USER, true, 1000000010, 70);
+	/* call 1 begins at 20; inside it 500 is pushed at 30, call 2 begins at 40, popped at 60, call 3 begins at 70 */
+	records_external(&r, GT_EXTERNAL_OPERATION, true, 1000000030, 500);
+	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000040, 1000000050, 0);
+	records_external(&r, GT_EXTERNAL_OPERATION, false, 1000000060, 500);
+	records_call(&r, 1, 0, 1, GT_ID(1, 3), 1000000070, 1000000080, 0);
+	records_call(&r, 1, 0, 0, GT_ID(1, 1), 1000000020, 1000000090, 0);
+	/* call 4 has no calls inside, but a push */
+	records_external(&r, GT_EXTERNAL_OPERATION, true, 1000000110, 600);
+	records_call(&r, 1, 0, 0, GT_ID(1, 4), 1000000100, 1000000120, 0);
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	k = cursor_of(c);
+	for (n = 0; (i = next_item(k)); ) {
+		if (i->kind == GT_RECORD_EXTERNAL) {
+			n++;
+			CHECK_EQ(i->ret, n == 1 ? 70 : n < 4 ? 500 : 600);
+			continue;
+		}
+		seen[GT_ID_SEQ(i->id)][0] = i->external[GT_EXTERNAL_OPERATION];
+		seen[GT_ID_SEQ(i->id)][1] = i->external[GT_EXTERNAL_USER];
+	}
+	CHECK_EQ(n, 4);
+	CHECK_EQ(seen[1][0], 0);
+	CHECK_EQ(seen[2][0], 500);
+	CHECK_EQ(seen[3][0], 0);
+	CHECK_EQ(seen[4][0], 0);
+	for (n = 1; n < 5; n++)
+		CHECK_EQ(seen[n][1], 70);
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(strings_and_events_keep_any_bytes_and_the_newest_counts)
+{
+	static const char odd[] = "q\"b\\\x01\xff\xc3";
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	uint64_t fixed[2] = {1000000500, 12};
+	struct gt_capture *c;
+
+	records_string(&r, 1, "first");
+	records_string(&r, 2, odd);
+	records_string(&r, 7, "");
+	records_string(&r, 1, "newest");
+	records_string(&r, UINT32_MAX, "last");
+	records_text(&r, GT_RECORD_EVENT, GT_DOMAIN_OPENCL, GT_EVENT_LOSS, fixed, 2, "lost", 4);
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	CHECK_STR(gt_capture_string(c, 0, 1), "newest");
+	CHECK_STR(gt_capture_string(c, 0, 2), odd);
+	CHECK_STR(gt_capture_string(c, 0, 7), "");
+	CHECK_STR(gt_capture_string(c, 0, UINT32_MAX), "last");
+	CHECK_STR(gt_capture_string(c, 0, 0), "");
+	CHECK_STR(gt_capture_string(c, 0, 5), "");
+	CHECK_STR(gt_capture_string(c, 1, 1), "");
+	CHECK_EQ(gt_capture_event_count(c), 1);
+	CHECK_EQ(gt_capture_event(c, 0)->time_ns, 1000000500);
+	CHECK_EQ(gt_capture_event(c, 0)->value, 12);
+	CHECK_STR(gt_capture_event(c, 0)->text, "lost");
+	gt_capture_close(c);
+}
+
+#define TEXT(t) t, sizeof t
+
+UNIT_TEST(the_same_device_of_two_processes_is_one)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_process_info child = {.index = 1, .pid = 43};
+	struct gt_stream *s = stream_begin(w, 0, 1), *s2;
+	struct gt_counts counts = {0};
+	const struct gt_object_info *o;
+	struct gt_capture *c;
+
+	CHECK_OK(gt_capture_write_process(w, &child));
+	s2 = stream_begin(w, 1, 1);
+	records_object(&r, GT_OBJECT_DEVICE, 1, 0, TEXT("name=A\0uuid=1234\0"));
+	records_object(&r, GT_OBJECT_DEVICE, 2, 0, TEXT("name=B\0uuid=0000\0pci=0:1.0\0"));
+	records_object(&r, GT_OBJECT_DEVICE, 3, 0, TEXT("name=C\0"));
+	records_object(&r, GT_OBJECT_DEVICE, 4, 0, TEXT("name=C\0"));
+	records_object(&r, GT_OBJECT_QUEUE, 1, 2, TEXT("properties=\0"));
+	records_object(&r, GT_OBJECT_QUEUE, 2, 1, TEXT("properties=x\0"));
+	records_object(&r, GT_OBJECT_QUEUE, 3, 2, TEXT(""));
+	records_object(&r, GT_OBJECT_QUEUE, 4, 99, TEXT(""));
+	write_records(s, &r, &counts);
+	r.count = 0;
+	records_object(&r, GT_OBJECT_DEVICE, 1, 0, TEXT("name=C\0"));         /* C, first of its process */
+	records_object(&r, GT_OBJECT_DEVICE, 2, 0, TEXT("name=other\0uuid=1234\0")); /* A */
+	records_object(&r, GT_OBJECT_DEVICE, 3, 0, TEXT("pci=0:1.0\0"));      /* B */
+	records_object(&r, GT_OBJECT_DEVICE, 4, 0, TEXT("name=1234\0"));      /* a name is no uuid */
+	write_records(s2, &r, &counts);
+	gt_capture_stream_destroy(s2);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_device_count(c), 5);
+#define INDEX(process, number) gt_capture_object_find(c, process, GT_OBJECT_DEVICE, number)->device_index
+	CHECK_EQ(INDEX(0, 1), 0);
+	CHECK_EQ(INDEX(0, 4), 3);
+	CHECK_EQ(INDEX(1, 1), INDEX(0, 3));
+	CHECK_EQ(INDEX(1, 2), INDEX(0, 1));
+	CHECK_EQ(INDEX(1, 3), INDEX(0, 2));
+	CHECK_EQ(INDEX(1, 4), 4);
+#undef INDEX
+	o = gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 3);
+	CHECK_EQ(o->device_index, 1);
+	CHECK_EQ(o->ordinal, 2);
+	CHECK_EQ(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 1)->ordinal, 1);
+	CHECK_EQ(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 2)->ordinal, 1);
+	CHECK_STR(gt_object_value(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 2), "properties"), "x");
+	CHECK_NULL(gt_object_value(o, "properties"));
+	CHECK_EQ(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 4)->device_index, UINT32_MAX);
+	CHECK_NULL(gt_capture_device(c, 5));
+	gt_capture_close(c);
+}
+
+UNIT_TEST(a_queue_of_a_device_record_is_found)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, true);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	const struct gt_item *i;
+	struct gt_capture *c;
+	struct gt_cursor *k;
+
+	records_device(&r, GT_ID(1, 1), 1000000000, 1000000100); /* before its object: another ring may be slower */
+	records_device(&r, GT_ID(1, 1), 1000000000, 1000000100)->queue = 5;
+	records_object(&r, GT_OBJECT_QUEUE, 1, 1, TEXT(""));
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	k = cursor_of(c);
+	i = next_item(k);
+	CHECK_NOT_NULL(i->queue);
+	CHECK_EQ(i->queue->number, 1);
+	CHECK_NULL(next_item(k)->queue);
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+/* Malformed input ----------------------------------------------------------- */
+
+UNIT_TEST(what_is_good_before_a_malformed_record_is_kept)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	struct gt_capture *c;
+
+	records_call(&r, 1, 2, 0, GT_ID(1, 1), 1000000000, 1000000001, 0);
+	records_string(&r, 1, "good");
+	records_call(&r, 1, 2, 0, GT_ID(1, 2), 1000000002, 1000000003, 0);
+	records_call(&r, 1, 2, 0, GT_ID(1, 3), 1000000004, 1000000005, 0)[0] |= 0xffff; /* 65535 words */
+	CHECK_EQ(gt_capture_write_records(s, r.words, r.count * 8, &counts), -EBADMSG);
+	CHECK_EQ(counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 2);
+	gt_error_clear();
+	r.count = 0;
+	records_call(&r, 1, 2, 0, GT_ID(1, 4), 1000000006, 1000000007, 0);
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	CHECK_EQ(count_items(c), 3);
+	CHECK_STR(gt_capture_string(c, 0, 1), "good");
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(lengths_inside_records_are_checked_when_writing)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	uint64_t fixed[3] = {1, 2, 3};
+	int kind;
+
+	for (kind = GT_RECORD_STRING; kind <= GT_RECORD_EVENT; kind++) {
+		size_t count = kind == GT_RECORD_STRING ? 0 : kind == GT_RECORD_EVENT ? 2 : 3;
+
+		if (kind == GT_RECORD_CLOCK)
+			continue;
+		r.count = 0;
+		records_text(&r, (uint8_t)kind, 0, 1, fixed, count, "12345678", 8);
+		r.words[1 + count] = 9;
+		CHECK_EQ(gt_capture_write_records(s, r.words, r.count * 8, NULL), -EBADMSG);
+		r.words[1 + count] = UINT64_MAX;
+		CHECK_EQ(gt_capture_write_records(s, r.words, r.count * 8, NULL), -EBADMSG);
+	}
+	r.count = 0;
+	records_add(&r, 4, GT_RECORD_CLOCK, 0, 1);
+	CHECK_EQ(gt_capture_write_records(s, r.words, r.count * 8, NULL), -EBADMSG);
+	gt_error_clear();
+	gt_capture_stream_destroy(s);
+	CHECK_OK(gt_capture_writer_finish(w, true));
+}
+
+UNIT_TEST(kinds_of_records_that_are_not_known_are_kept_and_skipped)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	struct gt_capture *c;
+
+	records_add(&r, 9, GT_RECORD_KIND_COUNT + 3, 1, 7);
+	records_call(&r, 1, 2, 0, GT_ID(1, 1), 1000000000, 1000000001, 0);
+	records_string(&r, 1, "behind");
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	CHECK_EQ(count_items(c), 1);
+	CHECK_STR(gt_capture_string(c, 0, 1), "behind");
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(a_record_as_long_as_records_can_be_is_kept)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_counts counts = {0};
+	const struct gt_item *i;
+	struct gt_capture *c;
+	struct gt_cursor *k;
+	uint64_t *p, n;
+
+	records_call(&r, 1, 1, 0, GT_ID(1, 1), 1000000000, 1000000001, 0);
+	p = records_add(&r, UINT16_MAX, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, 2, 3));
+	for (n = 1; n < UINT16_MAX; n++)
+		p[n] = n * UINT64_C(0x9e3779b97f4a7c15);
+	p[1] = p[2] = 1000000002;
+	p[3] = GT_ID(1, 2);
+	records_call(&r, 1, 1, 0, GT_ID(1, 3), 1000000003, 1000000004, 0);
+	write_records(s, &r, &counts);
+	finish(w, s, &counts);
+	c = open_capture(path);
+	k = cursor_of(c);
+	CHECK_EQ(next_item(k)->id, GT_ID(1, 1));
+	i = next_item(k);
+	CHECK_EQ(i->payload_bytes, (UINT16_MAX - 8) * 8);
+	CHECK_MEM(i->payload, p + 8, i->payload_bytes);
+	CHECK_EQ(next_item(k)->id, GT_ID(1, 3));
+	CHECK_NULL(next_item(k));
+	gt_cursor_destroy(k);
+	gt_capture_close(c);
+}
+
+/* Damage -------------------------------------------------------------------- */
+
+/* A capture with all kinds of blocks: several stream blocks with 8 calls each. Return: calls. */
+static uint64_t write_sample(const char *path, bool compress)
+{
+	struct gt_capture_writer *w = capture_begin(path, compress);
+	struct gt_stream *s = stream_begin(w, 0, 1);
+	struct gt_thread_info thread = {.ordinal = 1, .tid = 43, .name = "t"};
+	struct gt_counts counts = {0};
+	uint64_t n, id = 0;
+
+	CHECK_OK(gt_capture_write_thread(w, &thread));
+	for (n = 0; n < 6; n++) {
+		unsigned i;
+
+		r.count = 0;
+		records_string(&r, (uint32_t)n + 1, "a kernel");
+		for (i = 0; i < 8; i++) {
+			id++;
+			records_call(&r, 1, 3, 0, GT_ID(1, id), 1000000000 + id * 100, 1000000050 + id * 100, id);
+		}
+		records_device(&r, GT_ID(1, id), 1000000000 + id * 100, 1000000010 + id * 100);
+		counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 8;
+		counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL]++;
+		write_records(s, &r, &counts);
+		CHECK_OK(gt_capture_flush(w));
+	}
+	finish(w, s, &counts);
+	return id;
+}
+
+static uint64_t sum_of(const struct gt_counts *n, enum gt_class class)
+{
+	uint64_t sum = n->recorded[class][GT_DOMAIN_OPENCL];
+	unsigned why;
+
+	for (why = 0; why < GT_DROP_REASON_COUNT; why++)
+		sum += n->dropped[why][class][GT_DOMAIN_OPENCL];
+	return sum;
+}
+
+/* Opens and walks what is there. Return: items, or -1: refused. */
+static int64_t walk(const char *path)
+{
+	struct gt_capture *c;
+	struct gt_cursor *k;
+	const struct gt_item *item;
+	int64_t calls = 0;
+	int status = gt_capture_open(path, &c);
+
+	if (status) {
+		CHECK(gt_error_text()[0] != '\0');
+		gt_error_clear();
+		return -1;
+	}
+	k = cursor_of(c);
+	while ((item = next_item(k)))
+		calls += item->kind == GT_RECORD_CALL;
+	gt_cursor_destroy(k);
+	if (gt_capture_process_count(c)) { /* the sums hold whatever was lost */
+		const struct gt_counts *n = gt_capture_counts(c, 0);
+
+		CHECK_EQ(n->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], calls);
+		CHECK_EQ(n->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], sum_of(n, GT_CLASS_CALL));
+		CHECK_EQ(n->seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL], sum_of(n, GT_CLASS_DEVICE));
+	}
+	gt_capture_close(c);
+	return calls;
+}
+
+static void truncate_everywhere(bool compress)
+{
+	const char *path = file_name("a.gputap"), *cut = file_name("cut.gputap");
+	uint64_t calls = write_sample(path, compress);
+	size_t bytes, n;
+	uint8_t *data = file_read(path, &bytes);
+	int64_t last = -1;
+
+	for (n = 0; n <= bytes; n++) {
+		int64_t now;
+
+		file_write(cut, data, n);
+		now = walk(cut);
+		CHECK_GE(now, last); /* every block that is whole stays readable */
+		CHECK(now <= 0 || now % 8 == 0);
+		last = now;
+	}
+	CHECK_EQ(last, calls);
+	free(data);
+}
+
+UNIT_TEST(a_capture_cut_at_any_byte_gives_all_its_whole_blocks)
+{
+	truncate_everywhere(false);
+}
+
+UNIT_TEST(a_compressed_capture_cut_at_any_byte_gives_all_its_whole_blocks)
+{
+	truncate_everywhere(true);
+}
+
+UNIT_TEST_SECONDS(one_flipped_bit_costs_one_block_at_most, 120)
+{
+	const char *path = file_name("a.gputap"), *bad = file_name("bad.gputap");
+	int64_t calls = (int64_t)write_sample(path, false);
+	size_t bytes, n;
+	uint8_t *data = file_read(path, &bytes);
+
+	for (n = 0; n < bytes; n++) {
+		int64_t got;
+
+		data[n] ^= (uint8_t)(1 << n % 8);
+		file_write(bad, data, bytes);
+		data[n] ^= (uint8_t)(1 << n % 8);
+		got = walk(bad);
+		CHECK_GE(got, calls - 8);
+		CHECK_LE(got, calls);
+	}
+	free(data);
+}
+
+UNIT_TEST(a_damaged_payload_is_counted_as_torn)
+{
+	const char *path = file_name("a.gputap");
+	uint64_t calls = write_sample(path, false);
+	size_t bytes, n, hits = 0;
+	uint8_t *data = file_read(path, &bytes);
+	struct gt_file_block head;
+	struct gt_capture *c;
+
+	for (n = sizeof(struct gt_file_header); n < bytes; n += (size_t)head.head_bytes + head.stored_bytes) {
+		memcpy(&head, data + n, sizeof head);
+		if (head.type == GT_BLOCK_STREAM && ++hits == 2)
+			data[n + head.head_bytes + head.stored_bytes / 2] ^= 0x10;
+	}
+	file_write(path, data, bytes);
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1); /* found when the device clocks were settled */
+	CHECK_EQ(count_items(c), calls - 8 + 5);
+	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_CALL][GT_DOMAIN_OPENCL], 8);
+	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_DEVICE][GT_DOMAIN_OPENCL], 1);
+	CHECK_EQ(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], calls - 8);
+	CHECK_OK(gt_capture_verify(c));
+	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1); /* told once */
+	gt_capture_close(c);
+	free(data);
+}
+
+UNIT_TEST(garbage_between_blocks_is_skipped)
+{
+	const char *path = file_name("a.gputap");
+	uint64_t calls = write_sample(path, false);
+	size_t bytes, n, at = 0, junk = 300000;
+	uint8_t *data = file_read(path, &bytes), *mixed = malloc(bytes + junk);
+	struct gt_file_block head;
+	struct gt_capture *c;
+
+	CHECK_NOT_NULL(mixed);
+	for (n = sizeof(struct gt_file_header); n < bytes / 2; n += (size_t)head.head_bytes + head.stored_bytes) {
+		memcpy(&head, data + n, sizeof head);
+		at = n;
+	}
+	memcpy(mixed, data, at);
+	for (n = 0; n < junk; n++)
+		mixed[at + n] = n % 97 ? (uint8_t)(n * 31) : (uint8_t)(GT_BLOCK_MAGIC >> 8 * (n / 97 % 4));
+	memcpy(mixed + at + junk, data + at, bytes - at);
+	file_write(path, mixed, bytes + junk);
+	c = open_capture(path);
+	CHECK_EQ(count_items(c), calls + 6);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, junk);
+	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1);
+	gt_capture_close(c);
+	free(mixed);
+	free(data);
+}
+
+/* What cannot be read ------------------------------------------------------- */
+
+static void refused(const char *path, int status, const char *word)
+{
+	struct gt_capture *c = (void *)1;
+
+	CHECK_EQ(gt_capture_open(path, &c), status);
+	CHECK_NULL(c);
+	CHECK_NOT_NULL(strstr(gt_error_text(), word));
+	gt_error_clear();
+}
+
+UNIT_TEST(what_is_no_capture_is_refused_with_a_sentence)
+{
+	const char *path = file_name("a.gputap");
+
+	file_write(path, "", 0);
+	refused(path, -ENODATA, "is empty");
+	file_write(path, "hello\n", 6);
+	refused(path, -EBADMSG, "not a gputap capture");
+	file_write(path, "a long text that is no capture, as long as a capture's header is at least", 74);
+	refused(path, -EBADMSG, "not a gputap capture");
+	file_write(path, GT_FILE_MAGIC "\1\0\0\0", 12);
+	refused(path, -EBADMSG, "cut within its first");
+	refused(unit_folder(), -EISDIR, "Is a directory");
+	refused(file_name("missing"), -ENOENT, "missing");
+	unlink(path);
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	refused(path, -EINVAL, "not a regular file");
+}
+
+UNIT_TEST(a_newer_major_version_is_refused_and_a_newer_minor_one_is_read)
+{
+	const char *path = file_name("a.gputap");
+	uint64_t calls = write_sample(path, false);
+	size_t bytes;
+	uint8_t *data = file_read(path, &bytes);
+	struct gt_file_header *h = (void *)data;
+
+	h->minor = 900;
+	h->crc = gt_crc32c(0, h, offsetof(struct gt_file_header, crc));
+	file_write(path, data, bytes);
+	CHECK_EQ(walk(path), calls);
+	h->major = GT_FILE_MAJOR + 1;
+	h->crc = gt_crc32c(0, h, offsetof(struct gt_file_header, crc));
+	file_write(path, data, bytes);
+	refused(path, -ENOTSUP, "newer gputap");
+	free(data);
+}
+
+static size_t add_block(uint8_t *to, struct gt_file_block head, const void *extension, size_t extension_bytes, const void *payload, size_t bytes)
+{
+	uint8_t buffer[GT_FILE_HEAD_MAX];
+
+	head.magic = GT_BLOCK_MAGIC;
+	head.head_bytes = (uint16_t)(sizeof head + extension_bytes);
+	head.stored_bytes = head.raw_bytes = (uint32_t)bytes;
+	head.payload_crc = gt_crc32c(0, payload, bytes);
+	head.head_crc = 0;
+	memcpy(buffer, &head, sizeof head);
+	memcpy(buffer + sizeof head, extension, extension_bytes);
+	head.head_crc = gt_head_crc(buffer, head.head_bytes);
+	memcpy(to, &head, sizeof head);
+	memcpy(to + sizeof head, extension, extension_bytes);
+	memcpy(to + head.head_bytes, payload, bytes);
+	return head.head_bytes + bytes;
+}
+
+UNIT_TEST(blocks_of_unknown_types_and_longer_ones_are_read_over)
+{
+	const char *path = file_name("a.gputap");
+	uint64_t calls = write_sample(path, false), longer[12] = {7, 1, 2, 3, 0, 77};
+	size_t bytes, n = sizeof(struct gt_file_header);
+	uint8_t *data = file_read(path, &bytes), *more = malloc(bytes + 4096);
+	struct gt_capture *c;
+
+	CHECK_NOT_NULL(more);
+	memcpy(more, data, n);
+	n += add_block(more + n, (struct gt_file_block){.type = 200, .process = 5}, "extended", 8, "unknown", 7);
+	n += add_block(more + n, (struct gt_file_block){.type = GT_BLOCK_CLOCK}, "extended", 8, longer, sizeof longer);
+	memcpy(more + n, data + sizeof(struct gt_file_header), bytes - sizeof(struct gt_file_header));
+	file_write(path, more, n + bytes - sizeof(struct gt_file_header));
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->unknown_blocks, 1);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
+	CHECK_EQ(count_items(c), calls + 6);
+	gt_capture_close(c);
+	free(more);
+	free(data);
+}
+
+UNIT_TEST(a_block_that_names_a_process_beyond_belief_allocates_nothing)
+{
+	const char *path = file_name("a.gputap");
+	uint8_t *data, more[256];
+	size_t bytes, n;
+	struct gt_capture *c;
+	int fd;
+
+	write_sample(path, false);
+	data = file_read(path, &bytes);
+	n = add_block(more, (struct gt_file_block){.type = GT_BLOCK_PROCESS, .process = GT_FILE_PROCESS_MAX - 1}, "", 0, "", 0);
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	CHECK_EQ(write(fd, more, n), (ssize_t)n);
+	close(fd);
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_process_count(c), 1);
+	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_CUT); /* something follows the end mark */
+	gt_capture_close(c);
+	free(data);
+}
+
+/* Going on, and files that take no more ------------------------------------- */
+
+UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
+{
+	const char *path = file_name("a.gputap");
+	uint64_t calls = write_sample(path, false), at;
+	struct gt_capture_writer *w;
+	struct gt_counts counts = {0};
+	struct gt_capture *c;
+	struct gt_stream *s;
+	size_t bytes;
+	uint8_t *data = file_read(path, &bytes);
+
+	file_write(path, data, bytes - 3); /* the end mark is torn */
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_CUT);
+	gt_capture_close(c);
+	CHECK_OK(gt_capture_writer_reopen(path, UINT64_MAX, &w));
+	s = stream_begin(w, 0, 1);
+	r.count = 0;
+	records_call(&r, 1, 1, 0, GT_ID(1, 1000), 2000000000, 2000000001, 0);
+	write_records(s, &r, &counts);
+	CHECK_OK(gt_capture_flush(w));
+	at = gt_capture_writer_bytes(w);
+	write_records(s, &r, &counts);
+	gt_capture_stream_destroy(s);
+	CHECK_OK(gt_capture_writer_finish(w, false));
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_INCOMPLETE);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
+	CHECK_EQ(count_items(c), calls + 6 + 2);
+	gt_capture_close(c);
+
+	CHECK_OK(gt_capture_writer_reopen(path, at, &w)); /* back to what the flush left */
+	CHECK_EQ(gt_capture_writer_bytes(w), at);
+	CHECK_OK(gt_capture_writer_finish(w, true));
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
+	CHECK_EQ(count_items(c), calls + 6 + 1);
+	gt_capture_close(c);
+	free(data);
+}
+
+UNIT_TEST(two_writers_of_one_file_are_refused)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false), *other;
+
+	CHECK_OK(gt_capture_flush(w));
+	CHECK_EQ(gt_capture_writer_reopen(path, UINT64_MAX, &other), -EBUSY);
+	CHECK_NOT_NULL(strstr(gt_error_text(), "being written"));
+	gt_error_clear();
+	CHECK_OK(gt_capture_writer_finish(w, true));
+	CHECK_EQ(gt_capture_writer_create(path, false, NULL, &(struct gt_session_info){.rank = -1}, &other), -EEXIST);
+	gt_error_clear();
+}
+
+static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s, int *failed)
+{
+	struct gt_counts good = {0}, counts = {0};
+	uint64_t n, state = 3;
+	int i;
+
+	for (n = 0; n < 600; n++) {
+		r.count = 0;
+		for (i = 0; i < 100; i++) {
+			uint64_t *p = records_call(&r, 1, 8, 0, GT_ID(1, n * 100 + i + 1), 1000000000 + n * 1000 + i * 10, 1000000005 + n * 1000 + i * 10, 0);
+			int k;
+
+			for (k = 0; k < 8; k++)
+				p[5 + k] = records_random(&state); /* 64 bytes that nothing makes shorter */
+		}
+		if (gt_capture_write_records(s, r.words, r.count * 8, &counts))
+			break;
+		if (n % 10 == 9) {
+			int status = gt_capture_flush(w);
+
+			if (!status)
+				good = counts; /* else nothing since the last good one is in the file */
+			else
+				*failed = status;
+			counts = good;
+		}
+	}
+	return good;
+}
+
+UNIT_TEST(a_file_that_takes_no_more_keeps_what_was_flushed_and_says_what_was_lost)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w;
+	struct gt_stream *s;
+	struct rlimit limit = {1 << 20, 1 << 20};
+	struct gt_counts counts;
+	struct gt_capture *c;
+	int failed = 0;
+
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0); /* going over it would end us by SIGXFSZ */
+	w = capture_begin(path, false);
+	s = stream_begin(w, 0, 1);
+	counts = fill_up(w, s, &failed);
+	CHECK_EQ(failed, -EFBIG);
+	gt_error_clear();
+	counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 60000;
+	counts.dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 60000 - counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL];
+	r.count = 0;
+	records_string(&r, 1, "late");
+	CHECK_OK(gt_capture_write_records(s, r.words, r.count * 8, NULL));
+	finish(w, s, &counts);
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_COMPLETE);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
+	CHECK_EQ(count_items(c), counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL]);
+	CHECK_GT(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 0);
+	CHECK_GT(gt_capture_counts(c, 0)->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][GT_DOMAIN_OPENCL], 0);
+	CHECK_STR(gt_capture_string(c, 0, 1), "late"); /* what is not records survives a failed flush */
+	gt_capture_close(c);
+}
