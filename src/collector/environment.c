@@ -30,13 +30,17 @@ static int try_directory(const char *directory, size_t n, struct gt_libraries *o
 static int find(struct gt_libraries *out)
 {
 	const char *list = getenv(LIBRARY_PATH_ENV);
-	char self[PATH_MAX];
+	char self[PATH_MAX], beside[PATH_MAX + sizeof "/" GPUTAP_LIBDIR_FROM_BINDIR], installed[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
 	if (n > 0) {
 		self[n] = '\0';
 		*strrchr(self, '/') = '\0';
 		if (!try_directory(self, strlen(self), out))
+			return 0;
+		/* an installed copy, wherever it was moved to */
+		snprintf(beside, sizeof beside, "%s/" GPUTAP_LIBDIR_FROM_BINDIR, self);
+		if (realpath(beside, installed) && !try_directory(installed, strlen(installed), out))
 			return 0;
 	}
 	if (!try_directory(GPUTAP_LIBDIR, strlen(GPUTAP_LIBDIR), out))
