@@ -95,6 +95,19 @@ static void text(const char *key, const char *data, size_t bytes)
 	putchar('"');
 }
 
+static void dump_device(const struct gt_record_device *d)
+{
+	printf(", \"id\": %llu, \"device\": %u, \"queue\": %llu, \"name\": %u, \"status\": %d, \"bytes\": %llu",
+	       (unsigned long long)d->id, GT_DEVICE_REF_NUMBER(d->head.op), (unsigned long long)d->queue, d->name, d->status,
+	       (unsigned long long)d->bytes);
+	printf(", \"call_start\": %llu, \"times\": [%llu, %llu, %llu, %llu]", (unsigned long long)d->call_start,
+	       (unsigned long long)d->queued, (unsigned long long)d->submitted, (unsigned long long)d->start,
+	       (unsigned long long)d->end);
+	printf(", \"object\": [%llu, %llu], \"global\": [%u, %u, %u], \"local\": [%u, %u, %u], \"ordinal\": %u, \"replay\": %u",
+	       (unsigned long long)d->object[0], (unsigned long long)d->object[1], d->global[0], d->global[1], d->global[2],
+	       d->local[0], d->local[1], d->local[2], d->ordinal, d->replay);
+}
+
 static void dump_record(const struct gt_record *h, unsigned ordinal)
 {
 	static const char *const kinds[] = {"pad", "call", "device", "string", "object", "module", "clock", "event", "external"};
@@ -114,14 +127,24 @@ static void dump_record(const struct gt_record *h, unsigned ordinal)
 		break;
 	}
 	case GT_RECORD_DEVICE:
-		printf(", \"id\": %llu", (unsigned long long)((const struct gt_record_device *)h)->id);
+		dump_device((const void *)h);
 		break;
+	case GT_RECORD_CLOCK: {
+		const struct gt_record_clock *c = (const void *)h;
+
+		printf(", \"before\": %llu, \"after\": %llu, \"device\": %llu", (unsigned long long)c->host_before,
+		       (unsigned long long)c->host_after, (unsigned long long)c->device);
+		break;
+	}
 	case GT_RECORD_STRING:
 		text("text", ((const struct gt_record_string *)h)->text, ((const struct gt_record_string *)h)->bytes);
 		break;
 	case GT_RECORD_OBJECT:
 	case GT_RECORD_MODULE:
-		printf(", \"number\": %llu", (unsigned long long)((const struct gt_record_object *)h)->number);
+		printf(", \"number\": %llu, \"handle\": %llu, \"parent\": %llu",
+		       (unsigned long long)((const struct gt_record_object *)h)->number,
+		       (unsigned long long)((const struct gt_record_object *)h)->handle,
+		       (unsigned long long)((const struct gt_record_object *)h)->parent);
 		text("text", ((const struct gt_record_object *)h)->text, ((const struct gt_record_object *)h)->bytes);
 		break;
 	case GT_RECORD_EVENT:

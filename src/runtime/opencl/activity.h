@@ -170,7 +170,7 @@ struct gt_cl_queue {
 	/* work in flight */
 	_Alignas(64) struct gt_cl_lock lock;
 	_Atomic uint32_t count;             /* pending, also those in a harvester's hands */
-	uint32_t taken;                     /* of these, in a harvester's hands */
+	_Atomic uint32_t taken;             /* of these, in a harvester's hands */
 	uint32_t look;                      /* an enqueue that makes `count` this high harvests */
 	uint32_t free_count;
 	struct gt_cl_pending *first, **last; /* in order of submission */
@@ -235,6 +235,9 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue queue, enum gt_
  * Return: how many were done. Does nothing inside gputap's own calls.
  */
 uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit);
+/* All of a queue, and wait a moment for what another harvester has in its hands: after the program has waited for its
+ * commands, their records are there, whatever happens to it next. */
+void gt_cl_harvest_all(struct gt_cl_queue *q);
 
 /* With the queue's lock held so that no reference comes or goes: gputap's own references of an event. *locked says
  * whether the lock is held; gt_cl_unlock() it after the query that the answer is for. */

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define INCOMPATIBLE_COMMAND_QUEUE_KHR (-1139)
+#define INCOMPATIBLE_COMMAND_QUEUE_KHR (-1140)
 
 enum { KINDS = 12, NAME_BYTES = 64, QUEUES = 8 };
 

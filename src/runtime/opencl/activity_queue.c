@@ -65,7 +65,8 @@ static void adopt(struct gt_cl_queue *q, struct gt_thread *t)
 		return;
 	q->first = q->free = NULL;
 	q->last = &q->first;
-	q->taken = q->look = q->free_count = 0;
+	q->taken = 0;
+	q->look = q->free_count = 0;
 	atomic_store_explicit(&q->count, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->epoch, t->epoch, memory_order_release);
 	gt_cl_unlock(&q->lock);
@@ -133,7 +134,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 		atomic_store_explicit(&q->written, 0, memory_order_release);
 		return;
 	}
-	gt_cl_harvest(q, UINT32_MAX);
+	gt_cl_harvest_all(q);
 	q->table = table;
 	q->context = c->context;
 	q->asked = c->asked;
@@ -279,7 +280,7 @@ cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_comma
 	cl_int ret;
 
 	if (q && name == CL_QUEUE_REFERENCE_COUNT) /* an event of ours may hold its queue */
-		gt_cl_harvest(q, UINT32_MAX);
+		gt_cl_harvest_all(q);
 	if (q && q->forced && name == CL_QUEUE_PROPERTIES_ARRAY)
 		return answer_list(call, q, size, value, size_ret);
 	ret = GT_CL_REAL(call, clGetCommandQueueInfo)(handle, name, size, value, size_ret);
@@ -320,7 +321,7 @@ cl_int gt_opencl_wrap_clReleaseCommandQueue(const struct gt_call *call, cl_comma
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 
 	if (q)
-		gt_cl_harvest(q, UINT32_MAX);
+		gt_cl_harvest_all(q);
 	return GT_CL_REAL(call, clReleaseCommandQueue)(handle);
 }
 
@@ -328,7 +329,7 @@ static void harvest_context(cl_context context)
 {
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
 		if (q->context == context)
-			gt_cl_harvest(q, UINT32_MAX);
+			gt_cl_harvest_all(q);
 }
 
 cl_int gt_opencl_wrap_clReleaseContext(const struct gt_call *call, cl_context context)
@@ -351,7 +352,7 @@ cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue hand
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 
 	if (q)
-		gt_cl_harvest(q, UINT32_MAX);
+		gt_cl_harvest_all(q);
 	return ret;
 }
 
@@ -372,7 +373,7 @@ cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count,
 		gt_internal_leave();
 		q = handle ? gt_cl_map_find(&queues, handle) : NULL;
 		if (q && q != last)
-			gt_cl_harvest(q, UINT32_MAX);
+			gt_cl_harvest_all(q);
 		last = q;
 	}
 	return ret;

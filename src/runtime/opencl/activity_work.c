@@ -230,8 +230,10 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 		*w->wanted = w->event;
 	if (gt_unlikely(first))
 		gt_cl_helper_want(t);
-	if (q && (blocking || atomic_load_explicit(&q->count, memory_order_relaxed) >= q->look))
-		gt_cl_harvest(q, blocking ? UINT32_MAX : 4 * BATCH);
+	if (blocking && q)
+		gt_cl_harvest_all(q);
+	else if (q && gt_unlikely(atomic_load_explicit(&q->count, memory_order_relaxed) >= q->look))
+		gt_cl_harvest(q, 4 * BATCH);
 	return ret;
 }
 
@@ -253,7 +255,7 @@ static uint32_t take(struct gt_cl_queue *q, uint32_t epoch, uint32_t limit, stru
 	}
 	if (!q->first)
 		q->last = &q->first;
-	q->taken += n;
+	atomic_fetch_add_explicit(&q->taken, n, memory_order_relaxed);
 	gt_cl_unlock(&q->lock);
 	return n;
 }
@@ -297,7 +299,7 @@ static void give_back(struct gt_cl_queue *q, uint32_t epoch, const struct chain 
 			q->last = left->last;
 		q->first = left->first;
 	}
-	q->taken -= left->count + done->count;
+	atomic_fetch_sub_explicit(&q->taken, left->count + done->count, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&q->count, done->count, memory_order_relaxed);
 	keep = q->free_count < KEEP;
 	if (keep && done->count) {
@@ -383,6 +385,17 @@ uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit)
 	gt_internal_leave();
 	q->look = atomic_load_explicit(&q->count, memory_order_relaxed) + LOOK_EVERY;
 	return done_count;
+}
+
+void gt_cl_harvest_all(struct gt_cl_queue *q)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	gt_cl_harvest(q, UINT32_MAX);
+	if (gt_thread.internal || !epoch || atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
+		return;
+	for (unsigned i = 0; i < 1000 && atomic_load_explicit(&q->taken, memory_order_relaxed); i++)
+		sched_yield();
 }
 
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked)

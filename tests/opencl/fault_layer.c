@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* An OpenCL layer that misbehaves as a runtime may, between gputap and the real one. OPENCL_LAYERS=this:gputap and
+ * FAULT names what it does:
+ *   refuse   queues with profiling
+ *   untimed  no profiling information, though it was asked for
+ *   failed   kernels end with error -5
+ *   eventless kernels succeed, but there is no event
+ *   timer    clGetDeviceAndHostTimer() works: CLOCK_MONOTONIC_RAW, as PoCL's stamps */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl_layer.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static const cl_icd_dispatch *below;
+static cl_icd_dispatch ours;
+
+static cl_command_queue CL_API_CALL create(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error)
+{
+	if (!(p & CL_QUEUE_PROFILING_ENABLE))
+		return below->clCreateCommandQueue(c, d, p, error);
+	if (error)
+		*error = CL_INVALID_QUEUE_PROPERTIES;
+	return NULL;
+}
+
+static cl_command_queue CL_API_CALL create_with(cl_context c, cl_device_id d, const cl_queue_properties *list, cl_int *error)
+{
+	for (const cl_queue_properties *p = list; p && p[0]; p += 2)
+		if (p[0] == CL_QUEUE_PROPERTIES && p[1] & CL_QUEUE_PROFILING_ENABLE) {
+			if (error)
+				*error = CL_INVALID_QUEUE_PROPERTIES;
+			return NULL;
+		}
+	return below->clCreateCommandQueueWithProperties(c, d, list, error);
+}
+
+static cl_int CL_API_CALL no_profiling(cl_event e, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+{
+	(void)e, (void)name, (void)size, (void)value, (void)size_ret;
+	return CL_PROFILING_INFO_NOT_AVAILABLE;
+}
+
+static cl_int CL_API_CALL failed_info(cl_event e, cl_event_info name, size_t size, void *value, size_t *size_ret)
+{
+	cl_int ret = below->clGetEventInfo(e, name, size, value, size_ret);
+	cl_command_type type = 0;
+
+	if (ret == CL_SUCCESS && name == CL_EVENT_COMMAND_EXECUTION_STATUS && value && *(cl_int *)value == CL_COMPLETE &&
+	    below->clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL) == CL_SUCCESS && type == CL_COMMAND_NDRANGE_KERNEL)
+		*(cl_int *)value = -5;
+	return ret;
+}
+
+static cl_int CL_API_CALL eventless(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g, const size_t *l,
+				    cl_uint c, const cl_event *w, cl_event *e)
+{
+	(void)e;
+	return below->clEnqueueNDRangeKernel(q, k, n, o, g, l, c, w, NULL);
+}
+
+static cl_int CL_API_CALL timer(cl_device_id d, cl_ulong *device, cl_ulong *host)
+{
+	struct timespec t;
+
+	(void)d;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	*device = *host = (cl_ulong)t.tv_sec * 1000000000 + (cl_ulong)t.tv_nsec;
+	return CL_SUCCESS;
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
+{
+	const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+
+	if (name != CL_LAYER_API_VERSION || (value && size < sizeof version))
+		return CL_INVALID_VALUE;
+	if (value)
+		memcpy(value, &version, sizeof version);
+	if (size_ret)
+		*size_ret = sizeof version;
+	return CL_SUCCESS;
+}
+
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_ret,
+						   const cl_icd_dispatch **layer)
+{
+	const char *fault = getenv("FAULT");
+
+	if (count < sizeof ours / sizeof(void *) || !fault)
+		return CL_INVALID_VALUE;
+	below = target;
+	if (!strcmp(fault, "refuse")) {
+		ours.clCreateCommandQueue = create;
+		ours.clCreateCommandQueueWithProperties = create_with;
+	} else if (!strcmp(fault, "untimed")) {
+		ours.clGetEventProfilingInfo = no_profiling;
+	} else if (!strcmp(fault, "failed")) {
+		ours.clGetEventInfo = failed_info;
+	} else if (!strcmp(fault, "eventless")) {
+		ours.clEnqueueNDRangeKernel = eventless;
+	} else if (!strcmp(fault, "timer")) {
+		ours.clGetDeviceAndHostTimer = timer;
+	}
+	*count_ret = sizeof ours / sizeof(void *);
+	*layer = &ours;
+	return CL_SUCCESS;
+}
