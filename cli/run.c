@@ -498,8 +498,8 @@ static void tell_results(const struct request *r, const struct gt_target *t, con
 		else if (gt_report_short && gt_report_short(r->capture, stderr))
 			gt_error_clear();
 		if (result->still_running)
-			ui_note("%u process%s of the tree still ran%s at the end; --wait waits for all", result->still_running,
-				result->still_running == 1 ? "" : "es", result->still_running == 1 ? "s" : "");
+			ui_note("%u process%s of the tree still ran at the end; --wait waits for all", result->still_running,
+				result->still_running == 1 ? "" : "es");
 		if (!r->exporter)
 			ui_note("wrote %s", r->output);
 		else if (exported)

@@ -21,6 +21,7 @@
 #define BATCH_BYTES (UINT64_C(2) << 20)  /* of rings: what a flush is worth */
 #define PARTIAL_BYTES 4096u              /* a block in use is read for this much .. */
 #define PARTIAL_NS UINT64_C(1000000000)  /* .. or when it has lain for so long */
+#define TURN_BLOCKS 64u                  /* of one ring, then others have their turn */
 
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
@@ -300,7 +301,6 @@ void gt_drain_commit(struct gt_drain *d)
 	settle_rings(d);
 	gt_journal_redo_end(&d->journal);
 	give_back(d);
-	d->batch_count++;
 	d->batch_bytes = 0;
 	d->batch_dirty = false;
 }
@@ -407,18 +407,16 @@ static enum peek peek(struct gt_drain *d, struct gt_tracee *image, uint32_t slot
 static uint64_t drain_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t i, enum gt_drain_how how, uint64_t now_ns)
 {
 	struct gt_ring *ring = &image->rings[i];
-	uint64_t read = 0, batch = d->batch_count;
+	/* a thread that is over has no more blocks than there are; one that runs gets them again as we go */
+	uint32_t limit = how == GT_DRAIN_ALL ? image->block_count + 1 : TURN_BLOCKS;
+	uint64_t read = 0;
 
-	for (uint32_t walked = 0; walked <= image->block_count; walked++) {
+	for (uint32_t walked = 0; walked < limit; walked++) {
 		uint32_t committed, next, fresh;
 		enum peek found;
 
 		if (!make_room(d, image))
 			return read;
-		if (batch != d->batch_count) { /* blocks were given back: they may come again, filled anew */
-			batch = d->batch_count;
-			walked = 0;
-		}
 		found = peek(d, image, i, ring, &committed, &next);
 		if (found == PEEK_MAD)
 			break_ring(image, ring);
@@ -441,7 +439,10 @@ static uint64_t drain_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t
 		if (next == GT_BLOCK_NONE)
 			return read;
 	}
-	break_ring(image, ring); /* more blocks in one batch than there are: a circle */
+	if (how == GT_DRAIN_ALL)
+		break_ring(image, ring); /* a circle */
+	else
+		image->full_seen = UINT64_MAX; /* come back soon */
 	return read;
 }
 

@@ -35,7 +35,6 @@ struct gt_drain {
 	/* the batch being made; its marks lie in the journal */
 	uint64_t batch_bytes;
 	bool batch_dirty;        /* something stands in the capture's buffers */
-	uint64_t batch_count; /* committed so far */
 	struct gt_tracee *mark_image[GT_JOURNAL_MARKS];
 	struct gt_tracee *touched[GT_JOURNAL_REDOS];
 	uint32_t touched_count;

@@ -22,9 +22,7 @@ static int try_directory(const char *directory, size_t n, struct gt_libraries *o
 	if (!n || snprintf(out->inject, sizeof out->inject, "%.*s/" INJECT_NAME, (int)n, directory) >= (int)sizeof out->inject ||
 	    snprintf(out->audit, sizeof out->audit, "%.*s/" AUDIT_NAME, (int)n, directory) >= (int)sizeof out->audit)
 		return -1;
-	if (access(out->audit, R_OK))
-		out->audit[0] = '\0'; /* NEEDSWORK: an error, once the audit library is built */
-	return access(out->inject, R_OK) ? -1 : 0;
+	return access(out->inject, R_OK) || access(out->audit, R_OK) ? -1 : 0;
 }
 
 static int find(struct gt_libraries *out)
@@ -140,8 +138,6 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	set[2] = list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
 	set[3] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
 	set[4] = set[3] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[3], '=') + 1) : NULL;
-	if (!l->audit[0] && set[2])
-		set[2][strlen("LD_AUDIT=")] = '\0';
 	for (int i = 0; i < SET_COUNT; i++)
 		good = good && set[i];
 	while (base[count])

@@ -12,13 +12,29 @@
 
 #include "util/error.h"
 
-static int map_file(struct gt_journal *j)
+static int map_file(struct gt_journal *j, uint64_t bytes)
 {
-	j->file = mmap(NULL, sizeof *j->file, PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
-	if (j->file != MAP_FAILED)
-		return 0;
-	j->file = NULL;
-	return gt_error(-errno, "cannot map the collector's journal");
+	j->file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
+	if (j->file == MAP_FAILED) {
+		j->file = NULL;
+		return gt_error(-errno, "cannot map the collector's journal");
+	}
+	j->bytes = bytes;
+	return 0;
+}
+
+static uint64_t file_bytes(uint32_t accounts)
+{
+	return sizeof(struct gt_journal_file) + (uint64_t)accounts * sizeof(struct gt_account);
+}
+
+/* As long as it may be: a limit of file size (ulimit -f) holds for this one too. */
+static int size_file(struct gt_journal *j)
+{
+	for (j->account_count = GT_JOURNAL_ACCOUNTS; j->account_count >= 16; j->account_count /= 2)
+		if (ftruncate(j->fd, (off_t)file_bytes(j->account_count)) == 0)
+			return map_file(j, file_bytes(j->account_count));
+	return gt_error(-errno, "no room for the collector's journal");
 }
 
 int gt_journal_create(const struct gt_folder *f, struct gt_journal *out)
@@ -30,7 +46,7 @@ int gt_journal_create(const struct gt_folder *f, struct gt_journal *out)
 	if (out->fd < 0)
 		return gt_error(-errno, "cannot make the collector's journal");
 	flock(out->fd, LOCK_EX | LOCK_NB);
-	status = ftruncate(out->fd, sizeof *out->file) ? gt_error(-errno, "no room for the collector's journal") : map_file(out);
+	status = size_file(out);
 	if (status) {
 		gt_journal_close(out);
 		return status;
@@ -38,14 +54,32 @@ int gt_journal_create(const struct gt_folder *f, struct gt_journal *out)
 	out->file->head.magic = GT_JOURNAL_MAGIC;
 	out->file->head.version = GT_JOURNAL_VERSION;
 	out->file->head.bytes = sizeof *out->file;
+	out->file->head.account_count = out->account_count;
 	out->file->head.collector_pid = (uint32_t)getpid();
+	return 0;
+}
+
+static int check_file(const struct gt_folder *f, struct gt_journal *j)
+{
+	struct stat st;
+	int status;
+
+	if (fstat(j->fd, &st) || st.st_size < (off_t)sizeof *j->file)
+		return gt_error(-EBADMSG, "the journal of %s is cut", f->path);
+	status = map_file(j, (uint64_t)st.st_size);
+	if (status)
+		return status;
+	j->account_count = j->file->head.account_count;
+	if (j->file->head.magic != GT_JOURNAL_MAGIC || j->file->head.version != GT_JOURNAL_VERSION ||
+	    j->file->head.bytes != sizeof *j->file || j->account_count > GT_JOURNAL_ACCOUNTS ||
+	    file_bytes(j->account_count) > j->bytes)
+		return gt_error(-EBADMSG, "the journal of %s is damaged or from another version", f->path);
 	return 0;
 }
 
 int gt_journal_open(const struct gt_folder *f, struct gt_journal *out)
 {
-	struct stat st;
-	int status = 0;
+	int status;
 
 	memset(out, 0, sizeof *out);
 	out->fd = openat(f->fd, "journal", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -53,24 +87,17 @@ int gt_journal_open(const struct gt_folder *f, struct gt_journal *out)
 		return gt_error(-errno, "%s has no journal: its collector died before it began", f->path);
 	if (flock(out->fd, LOCK_EX | LOCK_NB))
 		status = gt_error(-EBUSY, "this session still has its collector (process %u)", gt_journal_owner(f));
-	else if (fstat(out->fd, &st) || st.st_size != (off_t)sizeof *out->file)
-		status = gt_error(-EBADMSG, "the journal of %s is cut or from another version", f->path);
 	else
-		status = map_file(out);
-	if (!status && (out->file->head.magic != GT_JOURNAL_MAGIC || out->file->head.version != GT_JOURNAL_VERSION ||
-			out->file->head.bytes != sizeof *out->file))
-		status = gt_error(-EBADMSG, "the journal of %s is damaged or from another version", f->path);
-	if (status) {
+		status = check_file(f, out);
+	if (status)
 		gt_journal_close(out);
-		return status;
-	}
-	return 0;
+	return status;
 }
 
 void gt_journal_close(struct gt_journal *j)
 {
 	if (j->file)
-		munmap(j->file, sizeof *j->file);
+		munmap(j->file, j->bytes);
 	if (j->fd >= 0)
 		close(j->fd); /* the lock goes with it */
 	j->file = NULL;
@@ -93,7 +120,7 @@ uint32_t gt_journal_owner(const struct gt_folder *f)
 
 uint32_t gt_journal_find(const struct gt_journal *j, uint32_t pid, uint64_t start_ticks)
 {
-	for (uint32_t i = 0; i < j->file->head.accounts_used && i < GT_JOURNAL_ACCOUNTS; i++) {
+	for (uint32_t i = 0; i < j->file->head.accounts_used && i < j->account_count; i++) {
 		const struct gt_account *a = &j->file->accounts[i];
 
 		if (a->state != GT_ACCOUNT_FREE && a->pid == pid && a->start_ticks == start_ticks)
@@ -104,7 +131,7 @@ uint32_t gt_journal_find(const struct gt_journal *j, uint32_t pid, uint64_t star
 
 uint32_t gt_journal_take(struct gt_journal *j)
 {
-	for (uint32_t i = 0; i < GT_JOURNAL_ACCOUNTS; i++) {
+	for (uint32_t i = 0; i < j->account_count; i++) {
 		struct gt_account *a = &j->file->accounts[i];
 
 		/* pid alone: taken, but not yet in the journal's own view */
@@ -141,7 +168,7 @@ void gt_journal_redo_accounts(struct gt_journal *j)
 	struct gt_journal_file *f = j->file;
 
 	for (uint32_t i = 0; i < f->head.redo_count && i < GT_JOURNAL_REDOS; i++)
-		if (f->redos[i].number < GT_JOURNAL_ACCOUNTS)
+		if (f->redos[i].number < j->account_count)
 			f->accounts[f->redos[i].number] = f->redos[i].account;
 	f->head.capture_bytes = f->head.redo_capture_bytes;
 	f->head.next_index = f->head.redo_next_index;

@@ -28,7 +28,7 @@
 enum {
 	GT_JOURNAL_MARKS = 4096,    /* rings in one batch */
 	GT_JOURNAL_REDOS = 64,      /* images in one batch */
-	GT_JOURNAL_ACCOUNTS = 8192, /* images at one time; sparse */
+	GT_JOURNAL_ACCOUNTS = 8192, /* images at one time; sparse, and fewer if files may not be so long */
 };
 
 enum gt_account_state { GT_ACCOUNT_FREE = 0, GT_ACCOUNT_OPEN = 1, GT_ACCOUNT_ENDED = 2 /* all is in the capture */ };
@@ -65,17 +65,20 @@ struct gt_journal_head {
 	_Atomic uint32_t phase;
 	uint64_t redo_capture_bytes;
 	uint32_t redo_next_index, mark_count, redo_count;
+	uint32_t account_count;
 };
 
 struct gt_journal_file {
 	struct gt_journal_head head;
 	struct gt_mark marks[GT_JOURNAL_MARKS];
 	struct gt_redo redos[GT_JOURNAL_REDOS];
-	struct gt_account accounts[GT_JOURNAL_ACCOUNTS];
+	struct gt_account accounts[];
 };
 
 struct gt_journal {
 	int fd;
+	uint64_t bytes;
+	uint32_t account_count; /* as the file's, but nobody else's to change */
 	struct gt_journal_file *file;
 };
 

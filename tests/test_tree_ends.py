@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Every way in which a process can begin and end: its status comes through, its calls are all in the capture."""
+
+import signal
+
+import pytest
+
+from processes import Tree, told
+
+
+@pytest.fixture
+def tree(build, work):
+    return Tree(build)
+
+
+@pytest.mark.parametrize("steps, status", [
+    (["calls:50"], 0),
+    (["calls:50", "exit:3"], 3),
+    (["calls:50", "exit:255"], 255),
+    (["calls:50", "_exit:4"], 4),
+    (["calls:50", "quick_exit:5"], 5),
+    (["calls:50", "abort"], -signal.SIGABRT),
+    (["calls:50", f"raise:{int(signal.SIGSEGV)}"], -signal.SIGSEGV),
+    (["calls:50", f"raise:{int(signal.SIGKILL)}"], -signal.SIGKILL),
+    (["calls:50", f"raise:{int(signal.SIGTERM)}"], -signal.SIGTERM),
+    (["calls:50", f"raise:{int(signal.SIGRTMIN) + 3}"], -(signal.SIGRTMIN + 3)),
+], ids=lambda v: "_".join(v[1:]) or "return" if isinstance(v, list) else "")
+def test_the_end_of_a_program_comes_through_and_loses_nothing(tree, steps, status):
+    result = tree.run(*steps, status=status)
+    assert tree.calls() == told(result)
+
+
+@pytest.mark.parametrize("steps", [
+    ["calls:3", "fork", "calls:5"],
+    ["fork", "calls:5"],
+    ["calls:3", "fork", "fork", "calls:5"],
+    ["calls:3", "fork", "calls:5", "_exit:0"],
+    ["calls:3", "vfork:calls:6", "calls:2"],
+    ["calls:3", "spawn:calls:6+_exit:0", "calls:2"],
+    ["calls:3", "exec:calls:4"],
+    ["calls:3", "exec:calls:4+exit:0"],
+    ["calls:3", "fork", "exec:calls:4"],
+    ["calls:3", "spawn:calls:2+fork+calls:1", "fork", "calls:5"],
+], ids=lambda v: "_".join(v).replace(":", ""))
+def test_every_process_of_the_tree_is_followed(tree, steps):
+    result = tree.run(*steps)
+    assert tree.calls() == [image for image in told(result) if image[1]] # one that called nothing has no ring
+
+
+def test_exec_makes_a_second_image_of_the_same_process(tree):
+    tree.run("calls:3", "exec:calls:4+exit:9", status=9)
+    first, second = tree.read()["processes"]
+    assert first["pid"] == second["pid"]
+    assert (first["ended"], first["wait_status"]) == (True, -1)
+    assert (second["ended"], second["wait_status"]) == (True, 9 << 8)
+
+
+def test_a_child_that_outlives_the_program_is_told_to_stop(tree):
+    result = tree.run("calls:3", "leave:300", "calls:5", "sleep:900", "calls:100")
+    assert "still ran at the end; --wait" in result.err
+    found = tree.read()
+    assert [p["ended"] for p in found["processes"]] == [True, False]
+    assert found["processes"][1]["calls"] == 5
+
+
+def test_wait_stays_until_the_last_process_of_the_tree(tree):
+    result = tree.run("calls:3", "leave", "sleep:400", "calls:10", "exec:calls:4+exit:0", options=["--wait"])
+    assert tree.calls() == told(result)
+    assert "still ran" not in result.err
+
+
+@pytest.mark.parametrize("step", ["close", "closeall", "chdir:/", "chroot:/dev"])
+def test_a_program_that_takes_its_surroundings_away_is_recorded_to_its_end(tree, step):
+    tree.run("calls:10", step, "calls:10", "_exit:6", status=6)
+    (process,) = tree.read()["processes"]
+    assert process["calls"] == 21
+    assert process["count_calls"]["dropped"] == {}
+
+
+def test_1000_short_lived_children_are_all_there(tree):
+    tree.run("children:1000,5", timeout=110)
+    found = tree.read()
+    assert len(found["processes"]) == 1001
+    assert [p["calls"] for p in found["processes"]] == [1] + [5] * 1000
+
+
+def test_10000_threads_over_time_are_all_there(tree):
+    result = tree.run("threads:10000,20,7")
+    (process,) = tree.read()["processes"]
+    assert tree.calls() == told(result) == [(process["pid"], 70001)]
+    assert process["threads"] == 10001
+
+
+def test_threads_and_blocks_come_back(tree):
+    """Memory is bounded: 5,000 threads pass through a pool of 64 blocks and 1,000 slots, and nothing waits in vain."""
+    result = tree.run("threads:5000,8,40", options=["--buffer", "1M", "--block-size", "16K", "--threads", "1000",
+                                                    "--when-full", "20s"])
+    assert tree.calls() == told(result)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The program is given what it would have without gputap."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+import conftest
+from processes import Tree
+
+
+@pytest.fixture
+def tree(build, work):
+    return Tree(build)
+
+
+def show(command, **keywords):
+    return subprocess.run([str(c) for c in command], env=conftest.clean_environment(), stdout=subprocess.PIPE, text=True,
+                          check=True, timeout=60, **keywords).stdout
+
+
+def test_descriptors_masks_dispositions_and_group_are_as_without(tree):
+    assert show([tree.gputap, "run", "-o", "c.gputap", tree.bare, "show"]) == show([tree.bare, "show"])
+
+
+def test_inherited_masks_dispositions_and_descriptors_reach_the_program(tree):
+    extra = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(extra, True)
+
+    def before():
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGCHLD])
+        for number in (signal.SIGHUP, signal.SIGCHLD, signal.SIGBUS, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_IGN)
+
+    keywords = {"preexec_fn": before, "pass_fds": [extra]}
+    traced = show([tree.gputap, "run", "-o", "c.gputap", tree.bare, "show"], **keywords)
+    assert traced == show([tree.bare, "show"], **keywords)
+    assert f" {int(signal.SIGHUP)} " in traced.split("ignored:")[1]
+    os.close(extra)
+
+
+def test_the_limit_of_open_files_is_as_without(tree):
+    import resource
+
+    def before():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1024))
+
+    assert show([tree.gputap, "run", "-o", "c.gputap", "sh", "-c", "ulimit -Sn; ulimit -Hn"], preexec_fn=before) == "256\n1024\n"
+
+
+def test_input_and_output_pass_untouched(tree, run):
+    data = bytes(range(256)) * 5000
+    result = tree.run("echo", program=tree.bare, stdin=data, text=False)
+    assert result.out == data
+    assert b"wrote c.gputap" in result.err
+
+
+def test_preloads_audits_and_layers_of_the_user_stay(tree, build):
+    """Ours first in LD_PRELOAD, the user's as they were; in OPENCL_LAYERS ours first too, which is nearest the runtime."""
+    theirs = {"LD_PRELOAD": "/lib/x86_64-linux-gnu/libm.so.6", "OPENCL_LAYERS": "/a/one.so:/b/two.so"}
+    result = tree.run("-c", "echo $LD_PRELOAD; echo $LD_AUDIT; echo $OPENCL_LAYERS; echo $GPUTAP_OPENCL_LAYERS",
+                      program="/bin/sh", env=theirs)
+    ours, audit = f"{build}/libgputap.so.0", f"{build}/libgputap-audit.so"
+    assert result.out.splitlines() == [f"{ours}:{theirs['LD_PRELOAD']}", audit, f"{ours}:{theirs['OPENCL_LAYERS']}",
+                                       f"{ours}:{theirs['OPENCL_LAYERS']}"]
+
+
+def test_gputap_in_gputap_leaves_one_of_each_in_the_environment(tree, build):
+    inner = [tree.gputap, "run", "-q", "-o", "inner.gputap", "sh", "-c", "echo $LD_PRELOAD; echo $OPENCL_LAYERS"]
+    result = tree.run(*inner[1:], program=inner[0])
+    assert result.out.splitlines() == [f"{build}/libgputap.so.0"] * 2
+
+
+def test_gputap_is_not_the_reaper_of_orphans(tree):
+    """An orphan goes where it would go without us."""
+    result = tree.run("-c", "(sh -c 'sleep 0.2; cut -d\" \" -f4 /proc/$$/stat') & exit 0", program="/bin/sh",
+                      options=["--wait"])
+    assert int(result.out) != 0
+    assert "c.gputap" in result.err

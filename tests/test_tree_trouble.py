@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Programs that cannot be traced, that write over our memory, disks that are full."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+from processes import Tree
+
+
+@pytest.fixture
+def tree(build, work):
+    return Tree(build)
+
+
+# Not started, not traced
+
+def test_a_program_that_is_not_there_gives_127_and_a_sentence(tap, work):
+    assert "no such program in PATH" in tap("run", "no-such-program", status=127).err
+    assert "./no/such: no such program\n" in tap("run", "./no/such", status=127).err
+    assert os.listdir(work) == []
+
+
+def test_a_file_that_is_no_program_gives_126_and_a_sentence(tap, work):
+    (work / "text").write_text("hello\n")
+    assert "not an executable program" in tap("run", "./text", status=126).err
+    assert "not an executable program" in tap("run", "/tmp", status=126).err
+    assert os.listdir(work) == ["text"]
+
+
+def test_a_script_whose_interpreter_is_missing_gives_126_and_names_it(tap, work):
+    (work / "script").write_text("#!/no/such/interpreter\n")
+    (work / "script").chmod(0o755)
+    assert "its interpreter /no/such/interpreter is not there" in tap("run", "./script", status=126).err
+    assert os.listdir(work) == ["script"]
+
+
+def test_a_failed_start_leaves_the_old_capture_alone(tap, work):
+    (work / "old.gputap").write_text("precious")
+    tap("run", "-f", "-o", "old.gputap", "no-such-program", status=127)
+    assert (work / "old.gputap").read_text() == "precious"
+
+
+def test_a_program_without_a_runtime_keeps_its_status_and_is_told(tree):
+    result = tree.run("exit", 11, program=tree.bare, status=11)
+    assert "used no runtime that gputap can trace; 'gputap doctor'" in result.err
+
+
+def test_a_static_program_is_told_to_be_one(tree):
+    result = tree.run("exit", 12, program=tree.folder / "bare_static", status=12)
+    assert "cannot be traced because it is statically linked" in result.err
+
+
+def test_a_set_user_id_program_is_told_to_be_one(tree, work):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to make a set-user-id program of another user")
+    program = work / "suid"
+    shutil.copy(tree.bare, program)
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    result = tree.run("exit", 13, program=program, status=13)
+    assert "cannot be traced because it runs with privileges of its own" in result.err
+
+
+def test_a_script_is_judged_by_its_interpreter(tree, work):
+    script = work / "script"
+    script.write_text(f"#!{tree.folder}/bare_static exit\n")
+    script.chmod(0o755)
+    assert "it is statically linked" in tree.run(program=script, status=0).err
+
+
+# Memory
+
+@pytest.mark.parametrize("what", ["head", "blocks", "all"])
+def test_a_program_that_writes_over_its_rings_harms_only_its_own_records(tree, what):
+    result = tree.run("calls:2000", f"scribble:{what}", "sleep:200", "_exit:0", timeout=60)
+    assert result.status == 0
+    assert len(tree.read()["processes"]) == 1
+
+
+@pytest.mark.parametrize("what", ["blocks", "all"])
+def test_what_could_not_be_read_is_counted_as_torn_and_told(tree, what):
+    result = tree.run("calls:60000", f"scribble:{what}", "_exit:0", options=["--buffer", "16M"])
+    assert "wrote over gputap's rings" in result.err
+    found = tree.read()
+    assert found["end"] == "incomplete"
+
+
+def test_a_ring_file_that_is_cut_under_us_does_not_end_the_collector(tree):
+    result = tree.run("fork", "calls:5000", "cut", "sleep:200", status=None, timeout=60)
+    assert "wrote c.gputap" in result.err
+    tree.read()
+
+
+# Disk
+
+def test_a_full_disk_stops_neither_the_program_nor_the_capture(tree, work, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    small = work / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", small], check=True)
+    try:
+        result = tree.run("calls:3000000", "exit:9", capture=small / "c.gputap", status=9)
+        assert "could not take everything (No space left on device)" in result.err
+        shutil.copy(small / "c.gputap", work / "copy.gputap")
+    finally:
+        subprocess.run(["umount", small], check=True)
+    found = tree.read(work / "copy.gputap")
+    (process,) = found["processes"]
+    assert found["end"] == "incomplete"
+    assert process["count_calls"]["seen"] == 3000001
+    assert process["count_calls"]["dropped"]["output"] > 0
+    assert process["calls"] > 0
+
+
+def test_a_limit_of_file_size_ends_neither(tree, work):
+    """RLIMIT_FSIZE: the collector would be killed by SIGXFSZ if it did not look."""
+    command = f"ulimit -f 16384; exec {tree.gputap} run -o c.gputap {tree.caller} calls:5000000 exit:9"
+    result = conftest.run_command(["bash", "-c", command], status=9)
+    assert "could not take everything" in result.err
+    (process,) = tree.read()["processes"]
+    assert process["count_calls"]["seen"] == 5000001
+    assert process["count_calls"]["dropped"]["output"] > 0
+
+
+# Output
+
+def test_an_output_that_exists_is_not_overwritten_without_force(tap, work, tree):
+    (work / "c.gputap").write_text("precious")
+    assert "-f replaces it" in tap("run", "-o", "c.gputap", tree.bare, status=1).err
+    assert (work / "c.gputap").read_text() == "precious"
+    tap("run", "-f", "-o", "c.gputap", tree.bare)
+    tree.read()
+
+
+def test_an_output_in_a_folder_that_is_not_there_is_told_before_the_program_runs(tap, work, tree):
+    result = tap("run", "-o", "no/such/c.gputap", "touch", "ran", status=1)
+    assert "no/such/c.gputap" in result.err
+    assert not (work / "ran").exists()
+
+
+def test_libraries_that_are_missing_are_named(tree, work, gputap):
+    lonely = work / "gputap"
+    shutil.copy(gputap, lonely)
+    result = conftest.run_command([lonely, "run", "true"], status=1)
+    assert "libgputap.so.0 and libgputap-audit.so" in result.err
+    assert sorted(os.listdir(work)) == ["gputap"]
+    result = conftest.run_command([lonely, "run", "-o", "c.gputap", "true"],
+                                  env={"GPUTAP_LIBRARY_PATH": f"/nowhere:{gputap.parent}"})
+    assert "c.gputap" in result.err
