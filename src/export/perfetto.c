@@ -109,49 +109,56 @@ enum {
 	ORDER_EXPLICIT = 3,
 	SEQUENCE_MAIN = 1,
 
+	IID_NULL = 1,              /* "NULL" among the texts of values; others are from 2 */
+	ARGS_MAX = 24,
 	TEXT_MAX = 512,            /* bytes of an argument's text, before it is made valid */
 	COMMAND_WORDS = 8,
 	ANNOTATIONS_MAX = 12 << 10, /* after this a slice gets no more of them: GT_PB_OPEN_MAX */
 };
 
 /* Keys of annotations that are not arguments of calls: in SQL `debug.<key>`. */
-#define KEYS(X)                                            \
-	X(CORRELATION, "correlation")                      \
-	X(ERROR, "error")                                  \
-	X(RETURN, "return")                                \
-	X(EXTERNAL_OPERATION, "external_operation")        \
-	X(EXTERNAL_USER, "external_user")                  \
-	X(DEVICE, "device")                                \
-	X(QUEUE, "queue")                                  \
-	X(GLOBAL_SIZE, "global_size")                      \
-	X(LOCAL_SIZE, "local_size")                        \
-	X(BYTES, "bytes")                                  \
-	X(BANDWIDTH, "gigabytes_per_second")               \
-	X(LATENCY, "launch_latency_ns")                    \
-	X(QUEUED, "queued_to_submitted_ns")                \
-	X(SUBMITTED, "submitted_to_start_ns")              \
-	X(GRAPH_NODE, "graph_node")                        \
-	X(GRAPH_REPLAY, "graph_replay")                    \
-	X(TIMES, "times")
+#define KEYS(X)                                                 \
+	X(CORRELATION, "correlation", UINT)                     \
+	X(ERROR, "error", STRING)                               \
+	X(RETURN, "return", POINTER)                            \
+	X(EXTERNAL_OPERATION, "external_operation", UINT)       \
+	X(EXTERNAL_USER, "external_user", UINT)                 \
+	X(DEVICE, "device", UINT)                               \
+	X(QUEUE, "queue", UINT)                                 \
+	X(GLOBAL_SIZE, "global_size", STRING)                   \
+	X(LOCAL_SIZE, "local_size", STRING)                     \
+	X(BYTES, "bytes", UINT)                                 \
+	X(BANDWIDTH, "gigabytes_per_second", DOUBLE)            \
+	X(LATENCY, "launch_latency_ns", INT)                    \
+	X(QUEUED, "queued_to_submitted_ns", INT)                \
+	X(SUBMITTED, "submitted_to_start_ns", INT)              \
+	X(GRAPH_NODE, "graph_node", UINT)                       \
+	X(GRAPH_REPLAY, "graph_replay", UINT)                   \
+	X(TIMES, "times", STRING)
 
 enum key {
 	KEY_NONE,
-#define X(name, text) KEY_##name,
+#define X(name, text, type) KEY_##name,
 	KEYS(X)
 #undef X
 	KEY_COUNT
 };
 
 static const char *const key_texts[KEY_COUNT] = {
-#define X(name, text) [KEY_##name] = text,
+#define X(name, text, type) [KEY_##name] = text,
+	KEYS(X)
+#undef X
+};
+
+static const uint8_t key_fields[KEY_COUNT] = {
+#define X(name, text, type) [KEY_##name] = ANNOTATION_##type,
 	KEYS(X)
 #undef X
 };
 
 /* A writer of packets that share texts, track and clock. */
 struct sequence {
-	char head[8];       /* what every packet has: sequence and flags */
-	unsigned head_bytes;
+	struct gt_pb_piece head; /* what every packet has: sequence and flags */
 	uint64_t last_ns;   /* of the delta clock */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
 	struct open_call *open;
@@ -164,9 +171,28 @@ struct open_call {
 	uint32_t depth;
 };
 
+/* An annotation up to its value, put down as one word; the length, its second byte, comes when the value is there. */
+struct annotation {
+	uint64_t start;
+	uint8_t bytes;
+};
+
+/* One argument of an operation. The last value that had a name is kept: it mostly comes again. */
+struct argument {
+	struct annotation value_start, null_start;
+	uint8_t form;
+	uint32_t key;
+	uint64_t value;
+	struct gt_view_text *word;
+};
+
 /* Of one operation. */
 struct call_kind {
-	uint32_t keys[16]; /* numbers of its arguments' names */
+	struct gt_pb_piece event; /* type, name, category */
+	uint32_t named;           /* bits: arguments of GT_FORM_NAMED */
+	uint8_t nargs;
+	int8_t status_arg;        /* as in gt_operation_info */
+	struct argument args[];
 };
 
 struct lanes_own {
@@ -179,6 +205,7 @@ struct perfetto {
 	struct gt_view view;
 	uint64_t zero, seed; /* ns; of track numbers */
 	uint32_t sequences;
+	struct annotation keys[KEY_COUNT]; /* for those that are numbers */
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
 	struct gt_bits devices; /* that have a track */
@@ -212,7 +239,7 @@ static char *packet_open(struct perfetto *x, const struct sequence *s, char **pa
 {
 	char *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, packet);
 
-	return gt_put(p, s->head, s->head_bytes);
+	return gt_pb_put(p, &s->head);
 }
 
 static void packet_close(struct perfetto *x, char *p, char *packet)
@@ -228,9 +255,9 @@ static void sequence_begin(struct perfetto *x, struct sequence *s, uint32_t cloc
 	char *p, *packet, *mark, *inner;
 
 	s->last_ns = x->zero;
-	p = gt_pb_u64(s->head, PACKET_SEQUENCE, id);
+	p = gt_pb_u64(s->head.data, PACKET_SEQUENCE, id);
 	p = gt_pb_u64(p, PACKET_FLAGS, FLAG_NEEDS);
-	s->head_bytes = (unsigned)(p - s->head);
+	s->head.bytes = (uint8_t)(p - s->head.data);
 
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, id);
@@ -329,23 +356,71 @@ found:
 	return 0;
 }
 
+static void make_annotation(struct annotation *a, uint32_t key, uint32_t field, unsigned type)
+{
+	char start[16], *mark, *p = gt_pb_open_short(start, EVENT_ANNOTATION, &mark);
+
+	p = gt_pb_u64(p, ANNOTATION_NAME, key);
+	p = gt_pb_tag(p, field, type);
+	a->bytes = (uint8_t)(p - start); /* 7 at most: keys have two bytes, fields too */
+	memset(p, 0, sizeof start - a->bytes);
+	memcpy(&a->start, start, sizeof a->start);
+}
+
+static int make_argument(struct perfetto *x, const struct gt_argument_info *info, struct argument *a)
+{
+	static const uint32_t fields[] = {
+		[GT_FORM_UNSIGNED] = ANNOTATION_UINT,
+		[GT_FORM_SIGNED] = ANNOTATION_INT,
+		[GT_FORM_ADDRESS] = ANNOTATION_POINTER,
+		[GT_FORM_NAMED] = ANNOTATION_STRING_IID,
+		[GT_FORM_OTHER] = ANNOTATION_POINTER, /* without payload it is an address */
+	};
+
+	if (key_of_argument(x, info->name, &a->key))
+		return -ENOMEM;
+	a->form = info->form < sizeof fields / sizeof fields[0] ? info->form : (uint8_t)GT_FORM_OTHER;
+	make_annotation(&a->value_start, a->key, fields[a->form], GT_PB_VARINT);
+	make_annotation(&a->null_start, a->key, ANNOTATION_STRING_IID, GT_PB_VARINT);
+	return 0;
+}
+
+static struct call_kind *make_kind(struct perfetto *x, struct gt_view_operation *o, uint32_t domain)
+{
+	unsigned nargs = o->nargs < ARGS_MAX ? o->nargs : ARGS_MAX;
+	struct call_kind *kind = calloc(1, sizeof *kind + nargs * sizeof kind->args[0]);
+	char *p;
+
+	if (!kind) {
+		gt_error(-ENOMEM, "export");
+		return NULL;
+	}
+	o->own = kind;
+	p = gt_pb_u64(kind->event.data, EVENT_TYPE, TYPE_BEGIN);
+	p = gt_pb_u64(p, EVENT_NAME, o->index + 1);
+	p = gt_pb_u64(p, EVENT_CATEGORY, domain + 1);
+	kind->event.bytes = (uint8_t)(p - kind->event.data);
+	for (unsigned i = 0; i < nargs; i++)
+		if (make_argument(x, &o->info->args[i], &kind->args[i]))
+			return NULL;
+		else if (kind->args[i].form == GT_FORM_NAMED)
+			kind->named |= UINT32_C(1) << i;
+	kind->nargs = (uint8_t)nargs;
+	kind->status_arg = o->info ? o->info->status_arg : -2;
+	return kind;
+}
+
 /* What a sequence needs before the first call of an operation. */
 static int need_operation(struct perfetto *x, struct sequence *s, struct gt_view_operation *o, uint32_t domain)
 {
-	struct call_kind *kind = o->own;
+	struct call_kind *kind = o->own ? o->own : make_kind(x, o, domain);
 
-	if (!kind) {
-		kind = o->own = calloc(1, sizeof *kind);
-		if (!kind)
-			return gt_error(-ENOMEM, "export");
-		for (unsigned i = 0; i < o->nargs && i < 16; i++)
-			if (key_of_argument(x, o->info->args[i].name, &kind->keys[i]))
-				return -ENOMEM;
-	}
+	if (!kind)
+		return -ENOMEM;
 	gt_bits_add(&s->ops, o->index);
 	intern(x, s, INTERNED_EVENT_NAME, o->index + 1, o->name);
-	for (unsigned i = 0; i < o->nargs && i < 16; i++)
-		need_key(x, s, kind->keys[i]);
+	for (unsigned i = 0; i < kind->nargs; i++)
+		need_key(x, s, kind->args[i].key);
 	if (!gt_bits_has(&s->categories, domain)) {
 		gt_bits_add(&s->categories, domain);
 		intern(x, s, INTERNED_CATEGORY, domain + 1, gt_domain_name((enum gt_domain)domain));
@@ -356,15 +431,14 @@ static int need_operation(struct perfetto *x, struct sequence *s, struct gt_view
 /* Annotations --------------------------------------------------------------------
  * p: in an open track event. Keys must be interned. */
 
-static inline char *annotate_u64(char *p, uint32_t key, uint32_t field, uint64_t value)
+static inline char *annotate(char *p, const struct annotation *a, uint64_t value)
 {
-	char *mark;
+	char *end;
 
-	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
-	p = gt_pb_u64(p, ANNOTATION_NAME, key);
-	p = gt_pb_u64(p, field, value);
-	gt_pb_close_short(p, mark);
-	return p;
+	memcpy(p, &a->start, sizeof a->start);
+	end = gt_pb_varint_wide(p + a->bytes, value);
+	p[1] = (char)(end - p - 2);
+	return end;
 }
 
 static char *annotate_text(char *p, uint32_t key, const char *text)
@@ -428,52 +502,90 @@ static char *annotate_size(char *p, uint32_t key, const uint32_t size[3])
 /* Calls ----------------------------------------------------------------------- */
 
 /* Texts of arguments that this call needs and the sequence does not know yet. */
-static int need_words(struct perfetto *x, struct sequence *s, const struct gt_view_operation *o,
-		      const struct gt_item *call, struct gt_view_text **words)
+static inline void need_words(struct perfetto *x, struct sequence *s, const struct gt_item *call, struct call_kind *kind)
 {
-	for (unsigned i = 0; i < o->nargs; i++) {
-		struct gt_view_text *word;
+	unsigned nargs = GT_OP_NARGS(call->op);
 
-		if (o->info->args[i].form != GT_FORM_NAMED || i >= 16)
-			continue;
-		word = words[i] = gt_view_word(&x->view, call->op, i, call->args);
-		if (word && !gt_bits_has(&s->words, word->index)) {
-			gt_bits_add(&s->words, word->index);
-			intern(x, s, INTERNED_ANNOTATION_STRING, word->index + 1, word->text);
+	for (uint32_t named = kind->named; named; named &= named - 1) {
+		unsigned i = (unsigned)__builtin_ctz(named);
+		struct argument *a = &kind->args[i];
+
+		if (i >= nargs)
+			return;
+		if (!a->word || a->value != call->args[i]) {
+			a->value = call->args[i];
+			a->word = gt_view_word(&x->view, call->op, i, call->args);
+		}
+		if (a->word && !gt_bits_has(&s->words, a->word->index)) {
+			gt_bits_add(&s->words, a->word->index);
+			intern(x, s, INTERNED_ANNOTATION_STRING, a->word->index + IID_NULL + 1, a->word->text);
 		}
 	}
-	return 0;
 }
 
-static char *put_argument(char *p, const struct gt_view_operation *o, const struct gt_item *call, unsigned i,
-			  const struct gt_view_text *word)
+/* Arguments that have a payload, as bits. */
+static uint32_t payload_bits(const struct gt_item *call)
 {
-	const struct call_kind *kind = o->own;
-	char text[TEXT_MAX];
+	const uint8_t *next = call->payload;
+	uint32_t left = call->payload_bytes, bits = 0;
+	struct gt_payload head;
 
-	switch (o->info->args[i].form) {
-	case GT_FORM_UNSIGNED:
-		return annotate_u64(p, kind->keys[i], ANNOTATION_UINT, call->args[i]);
-	case GT_FORM_SIGNED:
-		return annotate_u64(p, kind->keys[i], ANNOTATION_INT, call->args[i]);
-	case GT_FORM_ADDRESS:
-		return annotate_u64(p, kind->keys[i], ANNOTATION_POINTER, call->args[i]);
-	case GT_FORM_NAMED:
-		if (word)
-			return annotate_u64(p, kind->keys[i], ANNOTATION_STRING_IID, word->index + 1);
-		/* fall through */
-	default:
-		gt_format_arg(text, sizeof text, call->op, i, call->args, call->payload, call->payload_bytes);
-		return annotate_text(p, kind->keys[i], text);
+	while (left >= sizeof head) {
+		uint32_t whole;
+
+		memcpy(&head, next, sizeof head);
+		if (head.arg < ARGS_MAX)
+			bits |= UINT32_C(1) << head.arg;
+		whole = (uint32_t)sizeof head + ((head.bytes + 7) & ~UINT32_C(7));
+		if (whole < head.bytes || whole > left)
+			break;
+		next += whole;
+		left -= whole;
 	}
+	return bits;
 }
 
-static char *put_result(char *p, const struct gt_view_operation *o, const struct gt_item *call)
+/* The formatter's text is valid UTF-8 and goes where it belongs at once. */
+static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *call, unsigned arg)
+{
+	char *mark, *inner;
+	size_t length;
+
+	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+	p = gt_pb_u64(p, ANNOTATION_NAME, key);
+	p = gt_pb_open(p, ANNOTATION_STRING, &inner);
+	length = gt_format_arg(p, TEXT_MAX, call->op, arg, call->args, call->payload, call->payload_bytes);
+	p += length < TEXT_MAX ? length : TEXT_MAX - 1;
+	gt_pb_close(p, inner);
+	gt_pb_close(p, mark);
+	return p;
+}
+
+static inline char *put_argument(char *p, const struct argument *a, const struct gt_item *call, unsigned i, uint32_t payloads)
+{
+	uint64_t value = call->args[i];
+
+	if (a->form == GT_FORM_NAMED) {
+		if (!a->word)
+			return annotate_formatted(p, a->key, call, i);
+		value = a->word->index + IID_NULL + 1;
+	} else if (a->form == GT_FORM_OTHER || a->form == GT_FORM_ADDRESS) {
+		if (payloads >> i & 1)
+			return annotate_formatted(p, a->key, call, i);
+		if (!value)
+			return annotate(p, &a->null_start, IID_NULL);
+	}
+	return annotate(p, &a->value_start, value);
+}
+
+static char *put_result(const struct perfetto *x, char *p, const struct gt_view_operation *o, const struct gt_item *call)
 {
 	const char *name;
 	char text[64];
 	int32_t status;
 
+	if (!call->ret && ((const struct call_kind *)o->own)->status_arg == -1) /* by far the most frequent */
+		return p;
 	if (gt_call_status(call->op, call->ret, call->args, &status) && status < 0) {
 		name = gt_status_name((enum gt_domain)GT_OP_DOMAIN(call->op), status);
 		snprintf(text, sizeof text, "%s (%d)", name ? name : "unknown error", status);
@@ -481,20 +593,20 @@ static char *put_result(char *p, const struct gt_view_operation *o, const struct
 	}
 	/* what is not a status is a handle, an address or nothing */
 	if (call->ret && o->info && o->info->status_arg != -1)
-		return annotate_u64(p, KEY_RETURN, ANNOTATION_POINTER, call->ret);
+		return annotate(p, &x->keys[KEY_RETURN], call->ret);
 	return p;
 }
 
 static void write_end(struct perfetto *x, struct sequence *s, uint64_t ns)
 {
-	char *packet, *mark, *p;
+	char *packet, *p;
 
 	p = gt_pb_open_short(gt_out_room(&x->out), TRACE_PACKET, &packet);
-	p = gt_put(p, s->head, s->head_bytes);
-	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns - s->last_ns);
-	p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
-	p = gt_pb_u64(p, EVENT_TYPE, TYPE_END);
-	gt_pb_close_short(p, mark);
+	p = gt_pb_put(p, &s->head);
+	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
+	p = gt_pb_varint_wide(p, ns - s->last_ns);
+	memcpy(p, (char[]){ PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2, EVENT_TYPE << 3 | GT_PB_VARINT, TYPE_END }, 4);
+	p += 4;
 	gt_pb_close_short(p, packet);
 	gt_out_end(&x->out, p);
 	s->last_ns = ns;
@@ -558,22 +670,27 @@ static struct sequence *thread_begin(struct perfetto *x, struct gt_view_thread *
 	packet_close(x, p, packet);
 	for (uint32_t key = KEY_CORRELATION; key <= KEY_EXTERNAL_USER; key++)
 		need_key(x, s, key);
+	intern(x, s, INTERNED_ANNOTATION_STRING, IID_NULL, "NULL");
 	return s;
 }
 
-static char *put_call_annotations(char *p, const struct gt_view_operation *o, const struct gt_item *call,
-				  struct gt_view_text *const *words)
+static char *put_call_annotations(const struct perfetto *x, char *p, const struct gt_view_operation *o, const struct gt_item *call)
 {
 	const char *limit = p + ANNOTATIONS_MAX;
+	struct call_kind *kind = o->own;
 
-	if (call->args)
-		for (unsigned i = 0; i < o->nargs && i < GT_OP_NARGS(call->op) && i < 16 && p < limit; i++)
-			p = put_argument(p, o, call, i, words[i]);
-	p = put_result(p, o, call);
+	if (call->args) {
+		unsigned nargs = kind->nargs < GT_OP_NARGS(call->op) ? kind->nargs : GT_OP_NARGS(call->op);
+		uint32_t payloads = call->payload_bytes ? payload_bits(call) : 0;
+
+		for (unsigned i = 0; i < nargs && p < limit; i++)
+			p = put_argument(p, &kind->args[i], call, i, payloads);
+	}
+	p = put_result(x, p, o, call);
 	if (call->external[GT_EXTERNAL_OPERATION])
-		p = annotate_u64(p, KEY_EXTERNAL_OPERATION, ANNOTATION_UINT, call->external[GT_EXTERNAL_OPERATION]);
+		p = annotate(p, &x->keys[KEY_EXTERNAL_OPERATION], call->external[GT_EXTERNAL_OPERATION]);
 	if (call->external[GT_EXTERNAL_USER])
-		p = annotate_u64(p, KEY_EXTERNAL_USER, ANNOTATION_UINT, call->external[GT_EXTERNAL_USER]);
+		p = annotate(p, &x->keys[KEY_EXTERNAL_USER], call->external[GT_EXTERNAL_USER]);
 	return p;
 }
 
@@ -582,7 +699,6 @@ static int write_call(struct perfetto *x, const struct gt_item *call)
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
 	uint32_t domain = GT_OP_DOMAIN(call->op) % GT_DOMAIN_COUNT;
-	struct gt_view_text *words[16] = { NULL };
 	struct sequence *s;
 	uint64_t start_ns, correlation;
 	char *p, *packet, *mark;
@@ -596,21 +712,20 @@ static int write_call(struct perfetto *x, const struct gt_item *call)
 		return -ENOMEM;
 	close_calls(x, s, call->depth, call->start_ns);
 	if (call->args)
-		need_words(x, s, o, call, words);
+		need_words(x, s, call, o->own);
 
 	start_ns = call->start_ns > s->last_ns ? call->start_ns : s->last_ns;
 	correlation = gt_view_correlation(&x->view, t, call->id);
 	p = packet_open(x, s, &packet);
-	p = gt_pb_u64(p, PACKET_TIMESTAMP, start_ns - s->last_ns);
+	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
+	p = gt_pb_varint_wide(p, start_ns - s->last_ns);
 	s->last_ns = start_ns;
 	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
-	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
-	p = gt_pb_u64(p, EVENT_NAME, o->index + 1);
-	p = gt_pb_u64(p, EVENT_CATEGORY, domain + 1);
+	p = gt_pb_put(p, &((const struct call_kind *)o->own)->event);
 	if (o->submits)
 		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
-	p = annotate_u64(p, KEY_CORRELATION, ANNOTATION_UINT, correlation);
-	p = put_call_annotations(p, o, call, words);
+	p = annotate(p, &x->keys[KEY_CORRELATION], correlation);
+	p = put_call_annotations(x, p, o, call);
 	gt_pb_close(p, mark);
 	packet_close(x, p, packet);
 	return push_call(s, call->end_ns > start_ns ? call->end_ns : start_ns, call->depth);
@@ -622,7 +737,7 @@ static void device_track(struct perfetto *x, uint32_t device)
 {
 	uint32_t bit = device == UINT32_MAX ? 0 : device + 1;
 	char label[256], *p, *packet, *mark;
-	struct sequence main_sequence = { .head_bytes = 0 };
+	struct sequence main_sequence = { .last_ns = 0 };
 
 	if (gt_bits_has(&x->devices, bit))
 		return;
@@ -719,7 +834,7 @@ static uint64_t work_name(struct perfetto *x, struct sequence *s, const struct g
 	return number + 1;
 }
 
-static char *put_work_sizes(char *p, const struct gt_item *work, enum gt_work_class class)
+static char *put_work_sizes(const struct perfetto *x, char *p, const struct gt_item *work, enum gt_work_class class)
 {
 	if (work->global[0])
 		p = annotate_size(p, KEY_GLOBAL_SIZE, work->global);
@@ -727,7 +842,7 @@ static char *put_work_sizes(char *p, const struct gt_item *work, enum gt_work_cl
 		p = annotate_size(p, KEY_LOCAL_SIZE, work->local);
 	if (!work->bytes)
 		return p;
-	p = annotate_u64(p, KEY_BYTES, ANNOTATION_UINT, work->bytes);
+	p = annotate(p, &x->keys[KEY_BYTES], work->bytes);
 	if (class == GT_WORK_COPY && work->end_ns > work->start_ns) {
 		char *mark;
 
@@ -739,29 +854,28 @@ static char *put_work_sizes(char *p, const struct gt_item *work, enum gt_work_cl
 	return p;
 }
 
-static char *put_work_annotations(struct perfetto *x, char *p, const struct gt_view_queue *q, const struct gt_item *work,
+static char *put_work_annotations(const struct perfetto *x, char *p, const struct gt_view_queue *q, const struct gt_item *work,
 				  enum gt_work_class class, uint64_t correlation)
 {
 	const char *error;
 	char text[64];
 
-	(void)x;
 	if (correlation)
-		p = annotate_u64(p, KEY_CORRELATION, ANNOTATION_UINT, correlation);
+		p = annotate(p, &x->keys[KEY_CORRELATION], correlation);
 	if (q->device != UINT32_MAX)
-		p = annotate_u64(p, KEY_DEVICE, ANNOTATION_UINT, q->device);
-	p = annotate_u64(p, KEY_QUEUE, ANNOTATION_UINT, q->stream);
-	p = put_work_sizes(p, work, class);
+		p = annotate(p, &x->keys[KEY_DEVICE], q->device);
+	p = annotate(p, &x->keys[KEY_QUEUE], q->stream);
+	p = put_work_sizes(x, p, work, class);
 	/* times before the start, as lengths: what a reader wants to know; signed, clocks may be wrong */
 	if (work->start_ns && work->call_start_ns)
-		p = annotate_u64(p, KEY_LATENCY, ANNOTATION_INT, work->start_ns - work->call_start_ns);
+		p = annotate(p, &x->keys[KEY_LATENCY], work->start_ns - work->call_start_ns);
 	if (work->submitted_ns && work->queued_ns)
-		p = annotate_u64(p, KEY_QUEUED, ANNOTATION_INT, work->submitted_ns - work->queued_ns);
+		p = annotate(p, &x->keys[KEY_QUEUED], work->submitted_ns - work->queued_ns);
 	if (work->start_ns && work->submitted_ns)
-		p = annotate_u64(p, KEY_SUBMITTED, ANNOTATION_INT, work->start_ns - work->submitted_ns);
+		p = annotate(p, &x->keys[KEY_SUBMITTED], work->start_ns - work->submitted_ns);
 	if (work->replay) {
-		p = annotate_u64(p, KEY_GRAPH_NODE, ANNOTATION_UINT, work->ordinal_in_graph);
-		p = annotate_u64(p, KEY_GRAPH_REPLAY, ANNOTATION_UINT, work->replay);
+		p = annotate(p, &x->keys[KEY_GRAPH_NODE], work->ordinal_in_graph);
+		p = annotate(p, &x->keys[KEY_GRAPH_REPLAY], work->replay);
 	}
 	if (work->status < 0) {
 		error = gt_status_name((enum gt_domain)GT_OP_DOMAIN(work->op), work->status);
@@ -1052,7 +1166,7 @@ static void fini(struct perfetto *x)
 
 static int write_perfetto(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
 {
-	struct sequence main_sequence = { .head_bytes = 0 };
+	struct sequence main_sequence = { .last_ns = 0 };
 	struct perfetto x = { .seed = 0 };
 	int status = gt_view_init(&x.view, c);
 
@@ -1062,6 +1176,8 @@ static int write_perfetto(const struct gt_capture *c, const char *path, const st
 	if (status)
 		goto fini_view;
 	choose_zero(&x);
+	for (uint32_t key = KEY_NONE + 1; key < KEY_COUNT; key++)
+		make_annotation(&x.keys[key], key, key_fields[key], GT_PB_VARINT);
 	sequence_begin(&x, &main_sequence, CLOCK_BOOTTIME_ID, 0);
 	write_clocks(&x);
 	status = write_processes(&x);

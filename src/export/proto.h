@@ -20,6 +20,40 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 	return p;
 }
 
+/* The same without a branch for each byte; writes up to 10 bytes beyond @p whatever it returns. */
+static inline char *gt_pb_varint_wide(char *p, uint64_t v)
+{
+	unsigned more; /* bytes after the first */
+
+	if (v < 0x80) {
+		*p = (char)v;
+		return p + 1;
+	}
+	if (v >> 56)
+		return gt_pb_varint(p, v);
+	more = (63 - (unsigned)__builtin_clzll(v)) * 37 >> 8; /* divided by 7, for up to 68 */
+	/* spread groups of 7 bits over bytes: 28, 14, 7 */
+	v = (v & 0x00fffffff0000000u) << 4 | (v & 0x000000000fffffffu);
+	v = (v & 0x0fffc0000fffc000u) << 2 | (v & 0x00003fff00003fffu);
+	v = (v & 0x3f803f803f803f80u) << 1 | (v & 0x007f007f007f007fu);
+	v |= 0x8080808080808080u & ((UINT64_C(1) << 8 * more) - 1);
+	memcpy(p, &v, sizeof v);
+	return p + more + 1;
+}
+
+/* Bytes that are made once and put into many messages: copied in steps of 8, so up to 7 bytes more are written. */
+struct gt_pb_piece {
+	uint8_t bytes;
+	char data[39];
+};
+
+static inline char *gt_pb_put(char *p, const struct gt_pb_piece *piece)
+{
+	for (unsigned i = 0; i < piece->bytes; i += 8)
+		memcpy(p + i, piece->data + i, 8);
+	return p + piece->bytes;
+}
+
 static inline char *gt_pb_tag(char *p, uint32_t field, unsigned type)
 {
 	return gt_pb_varint(p, field << 3 | type);

@@ -166,8 +166,8 @@ static void tell(void)
 				parent = capture.item[j].id;
 				break;
 			}
-		printf("%s\n{\"kind\":\"%s\",\"process\":%u,\"thread\":%u,\"id\":%llu,\"parent\":%llu,\"start\":%llu,\"end\":%llu,\"what\":\"%s\",\"name\":%u}",
-		       separator, item->kind == GT_RECORD_CALL ? "call" : "work", item->process,
+		printf("%s\n{\"kind\":\"%s\",\"process\":%u,\"thread\":%u,\"id\":%llu,\"parent\":%llu,\"start\":%llu,\"end\":%llu,"
+		       "\"what\":\"%s\",\"name\":%u}", separator, item->kind == GT_RECORD_CALL ? "call" : "work", item->process,
 		       item->kind == GT_RECORD_CALL ? item->ordinal : GT_ID_ORDINAL(item->id), (unsigned long long)GT_ID_SEQ(item->id),
 		       (unsigned long long)GT_ID_SEQ(parent), (unsigned long long)item->start_ns, (unsigned long long)item->end_ns,
 		       item->kind == GT_RECORD_CALL ? gt_operation_name(item->op) : gt_device_op_name(item->device_op), item->name);
