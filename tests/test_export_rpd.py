@@ -373,7 +373,6 @@ def test_rocpd_graph_finds_captured_graphs_added_by_our_rule(export, upstream):
 
 
 def test_raptor_sees_all_kernels(export, upstream):
-    pytest.importorskip("pandas", reason="raptor needs pandas")
     rpd = export()
     out = python(upstream, upstream / "raptor/raptor.py", rpd.path, "--categorize", "--kernelseq", cwd=upstream / "raptor")
     assert "plain" in out
