@@ -11,6 +11,8 @@
  *                a double holds them and ranks agree
  *   rank         `"rank": 3` with the blank, near the head
  *
+ * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the variant for .hta.json.gz
+ * gives launching calls those, and their own as args.api.
  * Markers and barriers are cat gpu_marker without stream: nobody counts them as device time.
  * Arguments of calls are not written: these readers keep everything in memory. See .pftrace and .csv.
  * What repeats is made into text once: by operation, by thread, by lane, by name. */
@@ -44,8 +46,14 @@ struct rows {
 	struct piece *lane[];
 };
 
+/* Of an operation: all before the thread's row, and what goes behind the correlation. */
+struct call_text {
+	struct piece *begin, *api;
+};
+
 struct chrome {
 	struct gt_out out;
+	bool cuda_names;
 	struct gt_view view;
 	uint64_t shift_ns;    /* added to BOOTTIME gives ns since base */
 	uint64_t base_ns;
@@ -166,17 +174,42 @@ static const char *call_category(uint32_t op)
 	}
 }
 
-/* {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
-static struct piece *operation_begin(struct gt_view_operation *o, uint32_t op)
+/* What CUDA calls such a call; NULL: nothing that readers look for. */
+static const char *cuda_name(const struct gt_view_operation *o)
 {
+	switch (o->info ? o->info->kind : GT_KIND_OTHER) {
+	case GT_KIND_LAUNCH: return "cudaLaunchKernel";
+	case GT_KIND_COPY: return "cudaMemcpyAsync";
+	case GT_KIND_SET: return "cudaMemsetAsync";
+	default: return NULL;
+	}
+}
+
+/* begin: {"ph":"X","cat":"cuda_runtime","name":"clFinish","pid": */
+static struct call_text *operation_begin(struct chrome *x, struct gt_view_operation *o, uint32_t op)
+{
+	const char *other = x->cuda_names ? cuda_name(o) : NULL;
+	struct call_text *call = calloc(1, sizeof *call);
 	char text[1024], *p = text;
 
+	if (!call) {
+		gt_error(-ENOMEM, "export");
+		return NULL;
+	}
+	o->own = call;
 	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":");
 	p = put_quoted(p, call_category(op));
-	p = GT_PUT(p, ",\"name\":\"");
-	p = gt_put_json(p, o->name, o->name_bytes < 128 ? o->name_bytes : 128);
-	p = GT_PUT(p, "\",\"pid\":");
-	return o->own = make_piece(text, (size_t)(p - text));
+	p = GT_PUT(p, ",\"name\":");
+	p = put_quoted(p, other ? other : o->name); /* ours: short */
+	p = GT_PUT(p, ",\"pid\":");
+	call->begin = make_piece(text, (size_t)(p - text));
+	p = text;
+	if (other) {
+		p = GT_PUT(p, ",\"api\":");
+		p = put_quoted(p, o->name);
+	}
+	call->api = make_piece(text, (size_t)(p - text));
+	return call;
 }
 
 /* 4711,"tid":4712,"ts": */
@@ -226,7 +259,8 @@ static int write_call(struct chrome *x, const struct gt_item *call)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
-	const struct piece *begin, *row;
+	const struct call_text *text;
+	const struct piece *row;
 	uint64_t correlation;
 	int32_t status = 0;
 	bool failed;
@@ -234,15 +268,15 @@ static int write_call(struct chrome *x, const struct gt_item *call)
 
 	if (!t || !o)
 		return -ENOMEM;
-	begin = o->own ? o->own : operation_begin(o, call->op);
+	text = o->own ? o->own : operation_begin(x, o, call->op);
 	row = t->own ? t->own : thread_begin(x, t);
-	if (!begin || !row)
+	if (!text || !text->begin || !text->api || !row)
 		return -ENOMEM;
 	correlation = gt_view_correlation(&x->view, t, call->id);
 	failed = gt_call_status(call->op, call->ret, call->args, &status) && status < 0;
 
 	p = gt_out_room(&x->out);
-	p = put_piece(p, begin);
+	p = put_piece(p, text->begin);
 	p = put_piece(p, row);
 	p = gt_put_us(p, shifted(x, call->start_ns));
 	p = GT_PUT(p, ",\"dur\":");
@@ -257,6 +291,7 @@ static int write_call(struct chrome *x, const struct gt_item *call)
 	p = gt_put_u64(p, GT_OP_NUMBER(call->op));
 	p = GT_PUT(p, ",\"correlation\":");
 	p = gt_put_u64(p, correlation);
+	p = put_piece(p, text->api);
 	if (failed)
 		p = put_error(p, GT_OP_DOMAIN(call->op), status);
 	p = GT_PUT(p, "}},\n");
@@ -620,15 +655,23 @@ static void fini(struct chrome *x)
 		for (unsigned lane = 0; rows && lane < rows->count; lane++)
 			free(rows->lane[lane]);
 	}
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; i < x->view.operation_limit[d]; i++) {
+			struct call_text *call = x->view.operations[d][i] ? x->view.operations[d][i]->own : NULL;
+
+			free(call ? call->begin : NULL);
+			free(call ? call->api : NULL);
+		}
 	for (int i = 0; i < GT_DEVICE_OP_COUNT; i++)
 		free(x->works[i]);
 	free(x->device_named);
 	gt_view_fini(&x->view);
 }
 
-static int write_chrome(const struct gt_capture *c, const char *path, const struct gt_export_options *options, bool gzip)
+static int write_chrome(const struct gt_capture *c, const char *path, const struct gt_export_options *options, bool gzip,
+			bool cuda_names)
 {
-	struct chrome x = { .base_ns = 0 };
+	struct chrome x = { .cuda_names = cuda_names };
 	int status = gt_view_init(&x.view, c);
 
 	if (status)
@@ -660,16 +703,22 @@ fini_view:
 
 static int write_plain(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
 {
-	return write_chrome(c, path, options, false);
+	return write_chrome(c, path, options, false, false);
 }
 
 static int write_gzip(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
 {
-	return write_chrome(c, path, options, true);
+	return write_chrome(c, path, options, true, false);
+}
+
+static int write_cuda_names(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+{
+	return write_chrome(c, path, options, true, true);
 }
 
 static const char *const plain_extensions[] = { ".json", NULL };
 static const char *const gzip_extensions[] = { ".json.gz", NULL };
+static const char *const cuda_extensions[] = { ".hta.json.gz", NULL };
 
 const struct gt_exporter gt_exporter_chrome = {
 	.name = "chrome",
@@ -683,4 +732,11 @@ const struct gt_exporter gt_exporter_chrome_gz = {
 	.extensions = gzip_extensions,
 	.text = "the same, compressed",
 	.write = write_gzip,
+};
+
+const struct gt_exporter gt_exporter_hta = {
+	.name = "hta",
+	.extensions = cuda_extensions,
+	.text = "the same with CUDA's names for launching calls, for statistics that go by them",
+	.write = write_cuda_names,
 };

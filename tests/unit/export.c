@@ -266,6 +266,7 @@ UNIT_TEST(export_format_follows_the_longest_extension)
 {
 	CHECK_STR(gt_exporter_for_path("a.json")->name, "chrome");
 	CHECK_STR(gt_exporter_for_path("a.json.gz")->name, "chrome-gz");
+	CHECK_STR(gt_exporter_for_path("a.hta.json.gz")->name, "hta");
 	CHECK_STR(gt_exporter_for_path("dir.csv/a.pftrace")->name, "perfetto");
 	CHECK_STR(gt_exporter_for_path("a.csv")->name, "csv");
 	CHECK(!gt_exporter_for_path("a.gz"));
