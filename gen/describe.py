@@ -3,6 +3,7 @@
 
 Everything that is wrong ends in one Bad("file:line: sentence"), with the nearest right word
 where a name is unknown: whoever edits a description sees the line, never a traceback."""
+import copy
 import difflib
 import os
 import re
@@ -12,7 +13,11 @@ REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8}
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'table', 'extensions', 'include', 'handle', 'integer', 'enum', 'flags', 'properties',
               'status', 'struct', 'callback', 'arguments', 'group')
-TOKEN = re.compile(r'\s*(?:#[^\n]*)?(?:(\n)|("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|\d+))\b|([A-Za-z_]\w*)|([][{}(),:=*])|(\S))')
+TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|\d+))\b|([A-Za-z_]\w*)|([][{}(),:=*])|(\S))')
+
+
+# Names that the generated code uses for itself: an argument called so gets a trailing _ there.
+RESERVED = ('tap', 'real', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status')
 
 
 class Bad(Exception):
@@ -34,26 +39,29 @@ class Type:
         self.name, self.cls, self.rep, self.c = name, cls, rep, c or name
         self.bytes = REPRESENTATIONS.get(rep, 8)
         self.names = []   # (name, value, type of the property's value or None)
-        self.fields = []  # struct: (type, name, offset)
-        self.args = []    # callback
+        self.fields, self.args = [], []  # struct: (type, name, offset); callback
 
 
 class Arg:
     def __init__(self, name, base, stars, const, line):
-        self.name, self.type, self.stars, self.const, self.line = name, base, stars, const, line
+        self.type, self.stars, self.const, self.line = base, stars, const, line
+        self.shown = str(name)        # to readers
+        self.name = self.shown + ('_' if self.shown in RESERVED else '')  # in generated C
         self.how = 'value'            # value pointer out status string strings until0 array outarray properties struct
         self.length = self.count = None  # argument name or number; outarray: capacity and how many came
         self.view = base              # what the memory pointed to is
 
+    def spelled(self, base):
+        return f"{'const ' if self.const else ''}{base}{' ' + '*' * self.stars if self.stars else ''}"
+
     def c_type(self):
-        return f"{'const ' if self.const else ''}{self.type.c}{' ' + '*' * self.stars if self.stars else ''}"
+        return self.spelled(self.type.c)
 
     def shown_type(self):
-        return f"{'const ' if self.const else ''}{self.type.name}{' ' + '*' * self.stars if self.stars else ''}"
+        return self.spelled(self.type.name)
 
     def declaration(self):
-        t = self.c_type()
-        return t + ('' if t.endswith('*') else ' ') + self.name
+        return f'{self.c_type()} {self.name}'.replace('* ', '*')
 
     def element_bytes(self):
         return 8 if self.stars > 1 else 1 if self.view.cls == 'void' else self.view.bytes
@@ -68,10 +76,11 @@ class Operation:
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
-        for i, a in enumerate(self.args):
-            if a.how == 'status':
-                return i
-        return -1 if self.ret is api.status_type and not self.ret_stars else -2
+        found = [i for i, a in enumerate(self.args) if a.how == 'status']
+        return found[0] if found else -1 if self.ret is api.status_type and not self.ret_stars else -2
+
+    def returns_nothing(self):
+        return self.ret.cls == 'void' and not self.ret_stars
 
     def ret_c(self):
         return self.ret.c + (' ' + '*' * self.ret_stars if self.ret_stars else '')
@@ -101,17 +110,12 @@ class Parser:
             text = open(path, encoding='utf-8').read()
         except OSError as e:
             raise Bad(f'{shown}: {e.strerror}')
-        line, out = 1, []
-        for m in TOKEN.finditer(text + '\n'):
-            kind = ('newline', 'string', 'header', 'number', 'word', 'mark', 'bad')[m.lastindex - 1]
-            line += m.group(0)[:m.start(m.lastindex) - m.start()].count('\n')
-            if kind == 'newline':
-                line += 1
-                continue
-            t = Token(m.group(m.lastindex))
-            at = m.start(m.lastindex)
-            t.file, t.line, t.kind, t.first = shown, line, kind, at == 0 or text[at - 1] == '\n'
-            if kind == 'bad':
+        out = []
+        for m in TOKEN.finditer(text):
+            t, at = Token(m.group(m.lastindex)), m.start(m.lastindex)
+            t.file, t.line, t.first = shown, text.count('\n', 0, at) + 1, at == 0 or text[at - 1] == '\n'
+            t.kind = ('string', 'header', 'number', 'word', 'mark', 'bad')[m.lastindex - 1]
+            if t.kind == 'bad':
                 self.fail(t, f"'{t}' means nothing here")
             out.append(t)
         return out
@@ -134,11 +138,22 @@ class Parser:
         self.at += 1
         return t
 
+    def word(self):
+        return self.take(kind='word')
+
     def accept(self, word):
-        if self.peek() == word:
-            self.at += 1
-            return True
-        return False
+        found = self.peek() == word
+        self.at += found
+        return found
+
+    def items(self, opening, closing):
+        """Once for each item of a list with commas, also behind the last one."""
+        self.take(opening)
+        while not self.accept(closing):
+            yield
+            if not self.accept(','):
+                self.take(closing)
+                return
 
     # Statements ------------------------------------------------------------
     def read(self, path):
@@ -155,15 +170,13 @@ class Parser:
                 getattr(self, 'do_' + t)(t)
             else:
                 self.fail(t, f"no statement begins with '{t}'{nearest(t, STATEMENTS)}")
-        directory = os.path.dirname(path)
         self.tokens, self.at = outer
-        return directory
 
     def do_domain(self, _):
-        self.api.domain = self.take(kind='word')
+        self.api.domain = self.word()
 
     def do_table(self, _):
-        self.api.table = self.take(kind='word')
+        self.api.table = self.word()
         self.api.table_count = int(self.take(kind='number'))
         self.api.header = self.take(kind='header')
 
@@ -175,35 +188,30 @@ class Parser:
         self.read(os.path.join(self.root, os.path.dirname(t.file), name))
 
     def do_group(self, _):
-        self.group = self.take(kind='word')
+        self.group = self.word()
 
-    def spelling(self):
-        return self.take(kind='string').strip('"') if self.accept('as') else None
-
-    def define(self, t, cls, rep='u64'):
-        name = self.take(kind='word')
+    def define(self, cls, rep='u64'):
+        name = self.word()
         if name in self.api.types:
             self.fail(name, f"type '{name}' is described twice")
         if rep is None:
-            rep = self.take(kind='word')
+            rep = self.word()
             if rep not in REPRESENTATIONS:
                 self.fail(rep, f"'{rep}' is no representation{nearest(rep, REPRESENTATIONS)}")
-        typ = self.api.types[str(name)] = Type(str(name), cls, str(rep), self.spelling())
+        spelling = self.take(kind='string').strip('"') if self.accept('as') else None
+        typ = self.api.types[str(name)] = Type(str(name), cls, str(rep), spelling)
         return typ
 
     def do_handle(self, t):
-        self.define(t, 'handle')
-        while self.accept(','):
-            self.define(t, 'handle')
+        self.define('handle')
 
     def do_integer(self, t):
-        self.define(t, 'integer', None)
+        self.define('integer', None)
 
     def names(self, typ):
-        self.take('{')
         seen = {}
-        while not self.accept('}'):
-            name = self.take(kind='word')
+        for _ in self.items('{', '}'):
+            name = self.word()
             if name in seen:
                 self.fail(name, f"'{name}' stands in {typ.name} twice")
             self.take('=')
@@ -211,44 +219,37 @@ class Parser:
             if int(value, 0) in seen.values():
                 self.fail(value, f"{value} has two names in {typ.name}")
             seen[name] = int(value, 0)
-            follows = self.take(kind='word') if self.peek() is not None and self.peek().kind == 'word' else None
-            typ.names.append((str(name), seen[name], self.type_of(follows) if follows else None))
-            if not self.accept(','):
-                self.take('}')
-                break
+            more = typ.cls == 'properties' and self.peek() not in (',', '}')
+            typ.names.append((str(name), seen[name], self.type_of(self.word()) if more else None))
 
     def do_enum(self, t):
-        self.names(self.define(t, str(t), None))
+        self.names(self.define(str(t), None))
 
     do_flags = do_properties = do_enum
 
     def do_status(self, t):
-        self.api.status_type = self.define(t, 'status', None)
+        self.api.status_type = self.define('status', None)
         self.names(self.api.status_type)
 
     def do_struct(self, t):
-        typ, offset = self.define(t, 'struct'), 0
-        self.take('{')
-        while not self.accept('}'):
-            field = self.type_of(self.take(kind='word'))
+        typ, offset = self.define('struct'), 0
+        for _ in self.items('{', '}'):
+            field = self.type_of(self.word())
             if field.cls in ('void', 'char', 'struct'):
                 self.fail(self.tokens[self.at - 1], f"a field cannot be {field.name}")
             offset = (offset + field.bytes - 1) // field.bytes * field.bytes
-            typ.fields.append((field, str(self.take(kind='word')), offset))
+            typ.fields.append((field, str(self.word()), offset))
             offset += field.bytes
-            if not self.accept(','):
-                self.take('}')
-                break
         widest = max(f.bytes for f, _, _ in typ.fields)
         typ.bytes = (offset + widest - 1) // widest * widest
 
     def do_callback(self, t):
-        callback = self.define(t, 'callback')
-        callback.args = self.arguments(callback)
+        callback = self.define('callback')
+        callback.args = self.arguments()
 
     def do_arguments(self, _):
-        name = self.take(kind='word')
-        self.api.macros[str(name)] = self.arguments(name)
+        name = self.word()
+        self.api.macros[str(name)] = self.arguments()
 
     # Operations --------------------------------------------------------------
     def type_of(self, t):
@@ -256,17 +257,11 @@ class Parser:
             self.fail(t, f"unknown type '{t}'{nearest(t, self.api.types)}")
         return self.api.types[t]
 
-    def bound(self):
-        t = self.take()
-        if t.kind not in ('word', 'number'):
-            self.fail(t, f"expected an argument's name or a number, found '{t}'")
-        return t
-
     def argument(self):
         prefix = view = None
         const = False
         while True:
-            t = self.take(kind='word')
+            t = self.word()
             if t not in PREFIXES:
                 break
             if t == 'const':
@@ -276,18 +271,17 @@ class Parser:
             else:
                 prefix = t
                 if t == 'as':
-                    view = self.type_of(self.take(kind='word'))
+                    view = self.type_of(self.word())
         base, stars = self.type_of(t), 0
         while self.accept('*'):
             stars += 1
-        arg = Arg(None, base, stars, const, t)
+        name = self.word()
+        arg = Arg(name, base, stars, const, t)
         arg.view = view or base
-        name = self.take(kind='word')
-        arg.name = str(name)
         if self.accept('['):
-            arg.length = self.bound()
+            arg.length = self.take()
             if self.accept(':'):
-                arg.count = self.bound()
+                arg.count = self.word()
             self.take(']')
         self.classify(arg, prefix, name)
         return arg
@@ -295,22 +289,23 @@ class Parser:
     def classify(self, a, prefix, t):
         cls = a.view.cls
         if prefix and prefix != 'as' and not a.stars:
-            self.fail(t, f"'{prefix}' needs a pointer, '{a.name}' is none")
+            self.fail(t, f"'{prefix}' needs a pointer, '{a.shown}' is none")
         if not a.stars:
             if a.length is not None or cls in ('void', 'properties', 'struct'):
-                self.fail(t, f"'{a.name}' must be a pointer")
+                self.fail(t, f"'{a.shown}' must be a pointer")
             return
         if prefix in ('status', 'string', 'strings', 'until0'):
             a.how = str(prefix)
-            wrong = (prefix == 'status' and a.type is not self.api.status_type
+            wrong = (prefix == 'until0' and a.stars == 1 and a.type.bytes != 8
+                     or prefix == 'status' and a.type is not self.api.status_type
                      or prefix == 'string' and (cls != 'char' or a.stars != 1)
                      or prefix == 'strings' and (cls != 'char' or a.stars != 2 or a.length is None))
             if wrong:
-                self.fail(t, f"'{a.name}' cannot be {prefix}: it is {a.shown_type()}")
+                self.fail(t, f"'{a.shown}' cannot be {prefix}: it is {a.shown_type()}")
         elif prefix == 'out':
             a.how = 'out' if a.length is None else 'outarray'
             if a.stars == 1 and cls in ('void', 'struct', 'properties'):
-                self.fail(t, f"'{a.name}': what {a.shown_type()} points to is no single value")
+                self.fail(t, f"'{a.shown}': what {a.shown_type()} points to is no single value")
         elif a.length is not None:
             a.how = 'array'
         elif cls == 'properties' and a.stars == 1:
@@ -320,17 +315,13 @@ class Parser:
         else:
             a.how = 'pointer'
 
-    def arguments(self, before):
-        self.take('(')
+    def arguments(self):
         out = []
-        while not self.accept(')'):
+        for _ in self.items('(', ')'):
             if self.peek() in self.api.macros:
-                out += self.api.macros[self.take()]
+                out += [copy.copy(a) for a in self.api.macros[self.take()]]
             else:
                 out.append(self.argument())
-            if not self.accept(','):
-                self.take(')')
-                break
         return out
 
     def operation(self, number):
@@ -338,14 +329,14 @@ class Parser:
         op = Operation(n, None, self.group, number)
         if self.accept('hole'):
             op.hole = True
-            op.name = self.take(kind='word')
+            op.name = self.word()
         else:
             self.accept('const')
-            op.ret = self.type_of(self.take(kind='word'))
+            op.ret = self.type_of(self.word())
             while self.accept('*'):
                 op.ret_stars += 1
-            op.name = self.take(kind='word')
-            op.args = self.arguments(op.name)
+            op.name = self.word()
+            op.args = self.arguments()
             self.words(op)
             self.check_arguments(op)
         for o in self.api.operations:
@@ -356,46 +347,52 @@ class Parser:
         if self.group is None:
             self.fail(number, 'an operation before the first group')
         if self.api.table_count <= n < self.api.extensions:
-            self.fail(number, f'number {n} is neither of the table (below {self.api.table_count}) nor an extension ({self.api.extensions} and above)')
+            self.fail(number, f'number {n} is neither of the table (below {self.api.table_count}) nor an extension '
+                      f'({self.api.extensions} and above)')
         op.name = str(op.name)
         self.api.operations.append(op)
 
     def words(self, op):
         allowed = KINDS[1:] + ('wrap', 'readable', 'unless')
         while self.peek() is not None and not self.peek().first:
-            w = self.take(kind='word')
+            w = self.word()
             if w == 'wrap':
                 op.wrap = True
             elif w == 'unless':
-                op.unless = self.take(kind='word')
+                op.unless = self.word()
             elif w == 'readable':
-                self.take('(')
                 statuses = {k: v for k, v, _ in (self.api.status_type.names if self.api.status_type else [])}
-                while not self.accept(')'):
-                    s = self.take(kind='word')
+                for _ in self.items('(', ')'):
+                    s = self.word()
                     if s not in statuses:
                         self.fail(s, f"unknown status '{s}'{nearest(s, statuses)}")
                     op.readable.append((str(s), statuses[s]))
-                    self.accept(',')
             elif w in KINDS[1:]:
                 op.kind = str(w)
             else:
                 self.fail(w, f"'{w}' says nothing about an operation{nearest(w, allowed)}")
 
     def check_arguments(self, op):
-        names = [a.name for a in op.args]
+        names = [a.shown for a in op.args]
+        by_name = {a.shown: a.name for a in op.args}
         for i, a in enumerate(op.args):
-            if a.name in names[:i]:
-                self.fail(a.line, f"two arguments of {op.name} are called '{a.name}'")
+            if a.shown in names[:i]:
+                self.fail(a.line, f"two arguments of {op.name} are called '{a.shown}'")
             for b in (a.length, a.count):
-                if b is not None and b.kind == 'word' and b not in names:
+                if b is not None and b.kind != 'number' and b not in names:
                     self.fail(b, f"{op.name} has no argument '{b}'{nearest(b, names)}")
+            for b, pointer, what in ((a.length, False, 'a length'), (a.count, True, 'a count or lengths')):
+                if b in names and bool(op.args[names.index(b)].stars) != pointer:
+                    self.fail(b, f"'{b}' cannot be {what}: it is {op.args[names.index(b)].shown_type()}")
+            a.length_arg = names.index(a.length) if a.length in names else None
+            a.length, a.count = by_name.get(a.length, a.length), by_name.get(a.count, a.count)
         if [a.how for a in op.args].count('status') > 1:
             self.fail(op.name, f'{op.name} has more than one status')
         if len(op.args) > 255:
             self.fail(op.name, f'{op.name} has more arguments than a record can hold')
         if op.unless and op.unless not in names:
             self.fail(op.unless, f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")
+        op.unless = by_name.get(op.unless, op.unless)
 
 
 def parse(path, root):

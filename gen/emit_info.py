@@ -10,10 +10,6 @@ def type_class(t):
     return CLASSES[t.cls] or ('SIGNED' if t.rep.startswith('i') else 'UNSIGNED')
 
 
-def quoted(text):
-    return '"' + text.replace('\\', '\\\\').replace('"', '\\"') + '"'
-
-
 class Types:
     """Types that arguments need, numbered; 0 is any address, 1 any byte."""
 
@@ -35,19 +31,12 @@ class Types:
         return self.list.index(t)
 
 
-def names_of(t, types):
-    rows = sorted(t.names, key=lambda n: n[1])
-    out = [f'static const struct gt_value_name names_{t.name}[] = {{']
-    for name, value, follows in rows:
-        value = f'{value}' if -1 << 31 <= value < 1 << 31 else f'INT64_C({value})'
-        out.append(f'\t{{{value}, {quoted(name)}, {len(name)}, {types.number(follows) if follows else 0}}},')
-    return out + ['};']
-
-
-def fields_of(t, types):
-    out = [f'static const struct gt_field fields_{t.name}[] = {{']
-    out += [f'\t{{{quoted(n)}, {len(n)}, {types.number(f)}, {offset}}},' for f, n, offset in t.fields]
-    return out + ['};']
+def parts_of(t, types):
+    names = [f'\t{{INT64_C({value}), "{name}", {len(name)}, {types.number(follows) if follows else 0}}},'
+             for name, value, follows in sorted(t.names, key=lambda n: n[1])]
+    fields = [f'\t{{"{n}", {len(n)}, {types.number(f)}, {offset}}},' for f, n, offset in t.fields]
+    return ([f'static const struct gt_value_name names_{t.name}[] = {{'] + names + ['};'] if names else []) + \
+        ([f'static const struct gt_field fields_{t.name}[] = {{'] + fields + ['};'] if fields else [])
 
 
 def form(a):
@@ -59,7 +48,6 @@ def form(a):
 
 
 def argument(op, a, types):
-    names = [x.name for x in op.args]
     how, stars = {'value': 'VALUE', 'out': 'VALUE', 'status': 'VALUE', 'pointer': 'VALUE', 'string': 'STRING',
                   'strings': 'STRINGS', 'until0': 'LIST', 'array': 'ARRAY', 'outarray': 'ARRAY', 'struct': 'STRUCT',
                   'properties': 'PROPERTIES'}[a.how], a.stars
@@ -67,8 +55,8 @@ def argument(op, a, types):
         stars -= 1
     if how in ('ARRAY', 'LIST') and not stars and a.view.cls == 'void':
         how = 'BYTES'
-    length = names.index(a.length) if a.length in names else 255
-    return (f'{{{quoted(a.name)}, {quoted(a.shown_type())}, GT_FORM_{form(a)}, {len(a.name)}, GT_HOW_{how}, '
+    length = 255 if a.length_arg is None else a.length_arg
+    return (f'{{"{a.shown}", "{a.shown_type()}", GT_FORM_{form(a)}, {len(a.shown)}, GT_HOW_{how}, '
             f'{types.number(a.view, stars)}, {length}}}')
 
 
@@ -86,10 +74,7 @@ def info(api):
     status = types.number(api.status_type) if api.status_type else 0
     out = [head(api, 'emit_info.py')]
     for t in types.list[2:]:
-        if t.names:
-            out += names_of(t, types)
-        if t.fields:
-            out += fields_of(t, types)
+        out += parts_of(t, types)
     out += ['', f'static const struct gt_type types_{api.domain}[] = {{',
             '\t{"address", GT_TYPE_ADDRESS, 8, NULL, 0, NULL, 0},', '\t{"byte", GT_TYPE_UNSIGNED, 1, NULL, 0, NULL, 0},']
     for t in types.list[2:]:

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Descriptions of APIs, what is generated from them, and what must never change about them."""
+import importlib.util
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import REPO
+
+GOOD = """domain toy
+table toy_table 2 <toy.h>
+extensions 10
+handle toy_queue
+integer toy_uint u32
+integer size_t u64
+status toy_int i32 { TOY_OK = 0, TOY_BAD = -1 }
+enum toy_mode u32 { TOY_FAST = 1 }
+group things
+0 toy_int toy_start(toy_queue queue, toy_uint count) launch
+1 toy_queue toy_create(string const char *name, status toy_int *error)
+"""
+
+# name: (what is replaced in GOOD, by what, line that must be named, what must be said)
+BAD = {
+    "unknown_statement": ("group things", "gruop things", 9, "no statement begins with 'gruop' (did you mean 'group'?)"),
+    "unknown_type": ("toy_uint count", "toy_unit count", 10, "unknown type 'toy_unit' (did you mean 'toy_uint'?)"),
+    "unknown_kind": (") launch", ") lanch", 10, "'lanch' says nothing about an operation (did you mean 'launch'?)"),
+    "unknown_representation": ("toy_uint u32", "toy_uint u33", 5, "'u33' is no representation (did you mean 'u32'?)"),
+    "unknown_length": ("toy_uint count", "toy_uint count, const toy_queue *list[cuont]", 10,
+                       "toy_start has no argument 'cuont' (did you mean 'count'?)"),
+    "unknown_status": (") launch", ") readable(TOY_BAT)", 10, "unknown status 'TOY_BAT' (did you mean 'TOY_BAD'?)"),
+    "unknown_callback": (") launch", ") unless quue", 10, "toy_start has no argument 'quue' (did you mean 'queue'?)"),
+    "number_used_twice": ("1 toy_queue", "0 toy_queue", 11, "number 0 is toy_start, line 10 of"),
+    "number_between_table_and_extensions": ("1 toy_queue", "7 toy_queue", 11, "number 7 is neither of the table"),
+    "name_used_twice": ("toy_create", "toy_start", 11, "'toy_start' is described already, line 10 of"),
+    "argument_named_twice": ("toy_uint count", "toy_uint queue", 10, "two arguments of toy_start are called 'queue'"),
+    "value_with_two_names": ("TOY_FAST = 1", "TOY_FAST = 1, TOY_QUICK = 1", 8, "1 has two names in toy_mode"),
+    "name_with_two_values": ("TOY_FAST = 1", "TOY_FAST = 1, TOY_FAST = 2", 8, "'TOY_FAST' stands in toy_mode twice"),
+    "type_described_twice": ("enum toy_mode", "enum toy_uint", 8, "type 'toy_uint' is described twice"),
+    "missing_parenthesis": ("toy_uint count) launch", "toy_uint count", 11, "a statement that goes on is indented"),
+    "statement_not_at_the_margin": ("group things", " group things", 9, "'group' belongs to no statement"),
+    "string_that_is_none": ("string const char *name", "string const toy_uint *name", 11, "'name' cannot be string"),
+    "two_statuses": ("status toy_int *error", "status toy_int *a, status toy_int *error", 11, "more than one status"),
+    "out_of_a_value": ("toy_uint count", "out toy_uint count", 10, "'out' needs a pointer, 'count' is none"),
+    "length_that_is_a_pointer": ("toy_uint count", "toy_uint *count, const toy_queue *list[count]", 10,
+                                 "'count' cannot be a length: it is toy_uint *"),
+    "strange_character": ("toy_uint count", "toy_uint count;", 10, "';' means nothing here"),
+    "operation_without_group": ("group things\n", "\n", 10, "an operation before the first group"),
+    "end_in_the_middle": ("status toy_int *error)\n", "status", 11, "the file ends"),
+}
+
+
+def generate(*words):
+    return subprocess.run([sys.executable, REPO / "tools" / "generate", *words], text=True, capture_output=True, timeout=60)
+
+
+def describe():
+    spec = importlib.util.spec_from_file_location("describe", REPO / "gen" / "describe.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def opencl():
+    return describe().parse(str(REPO / "api" / "opencl.api"), str(REPO))
+
+
+def test_generated_files_are_what_the_descriptions_make():
+    result = generate("--check")
+    assert result.returncode == 0, result.stderr
+
+
+def test_tiny_description_makes_the_golden_files():
+    result = generate("--check", "--output", REPO / "tests/gen/golden", REPO / "tests/gen/tiny.api")
+    assert result.returncode == 0, result.stderr
+
+
+def test_check_tells_a_file_that_differs_and_leaves_it(tmp_path):
+    generate("--output", tmp_path, REPO / "tests/gen/tiny.api")
+    changed = tmp_path / "tiny_ops.h"
+    changed.write_text(changed.read_text() + "\n")
+    before = changed.read_text()
+    result = generate("--check", "--output", tmp_path, REPO / "tests/gen/tiny.api")
+    assert result.returncode == 1 and "tiny_ops.h" in result.stderr
+    assert changed.read_text() == before
+
+
+def test_generator_keeps_to_the_standard_library_and_800_lines():
+    lines = 0
+    for path in [*(REPO / "gen").glob("*.py"), REPO / "tools" / "generate"]:
+        text = path.read_text()
+        lines += text.count("\n")
+        modules = set(re.findall(r"^(?:import|from) (\w+)", text, re.M))
+        assert modules <= set(sys.stdlib_module_names) | {"describe", "emit_info", "emit_taps"}
+    assert lines <= 800
+
+
+def test_good_description_is_accepted(tmp_path):
+    (tmp_path / "toy.api").write_text(GOOD)
+    result = generate("--output", tmp_path, tmp_path / "toy.api")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_description_fails_with_file_and_line(name, tmp_path):
+    old, new, line, said = BAD[name]
+    assert GOOD.count(old) == 1
+    (tmp_path / "toy.api").write_text(GOOD.replace(old, new))
+    result = generate("--output", tmp_path, tmp_path / "toy.api")
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"toy.api:{line}: "), result.stderr
+    assert said in result.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "toy.api"], "nothing is written for a bad description"
+
+
+def test_included_file_is_named_when_it_is_bad(tmp_path):
+    (tmp_path / "toy.api").write_text(GOOD.replace("group things", 'include "more.api"\ngroup things'))
+    (tmp_path / "more.api").write_text("# fine\nenum toy_more u32 { A = 1, B = 1 }\n")
+    assert generate(tmp_path / "toy.api").stderr.startswith("more.api:2: 1 has two names")
+
+
+def test_missing_include_is_told(tmp_path):
+    (tmp_path / "toy.api").write_text('include "gone.api"\n')
+    assert generate(tmp_path / "toy.api").stderr.startswith("gone.api: No such file")
+
+
+# What is in captures for ever ---------------------------------------------------
+
+def frozen():
+    lines = (REPO / "tests/golden/operations.txt").read_text().splitlines()
+    return [tuple(line.split()) for line in lines if line and not line.startswith("#")]
+
+
+def test_frozen_numbers_and_names_are_unique():
+    rows = frozen()
+    assert len({row[:2] for row in rows}) == len(rows)
+    assert len({(row[0], row[2]) for row in rows}) == len(rows)
+
+
+def test_operations_have_the_numbers_they_were_frozen_with(opencl):
+    described = {("opencl", str(op.number), op.name) for op in opencl.operations}
+    assert described == {row for row in frozen() if row[0] == "opencl"}, \
+        "numbers never change and are never used again; new operations are added to tests/golden/operations.txt"
+
+
+def test_domain_numbers_never_change():
+    numbers = dict(re.findall(r"X\(\d+, (\w+)|X\((\d+)", "") or [])
+    found = re.findall(r"X\((\d+), (\w+),", (REPO / "src/record/domain.h").read_text())
+    numbers = {name: int(number) for number, name in found}
+    known = {"OPENCL": 1, "HIP": 2, "HIP_COMPILER": 3, "HSA_CORE": 4, "HSA_AMD_EXT": 5, "LEVEL_ZERO": 6, "CUDA_RUNTIME": 7,
+             "CUDA_DRIVER": 8, "ROCTX": 9, "REFDEV": 10}
+    assert {name: numbers.get(name) for name in known} == known
+
+
+# Against the headers of the distribution ---------------------------------------
+
+def compiles(tmp_path, text):
+    source = tmp_path / "check.c"
+    source.write_text(text)
+    return subprocess.run(["cc", "-std=gnu11", "-fsyntax-only", "-DCL_TARGET_OPENCL_VERSION=300", f"-I{REPO}/src", f"-I{REPO}",
+                           source], text=True, capture_output=True, timeout=60)
+
+
+def test_every_entry_of_the_dispatch_table_is_described(opencl, tmp_path):
+    text = "#include <assert.h>\n#include <stddef.h>\n#include <CL/cl_icd.h>\n"
+    text += f"static_assert(sizeof(cl_icd_dispatch) == {opencl.table_count} * sizeof(void *), \"entries\");\n"
+    for op in opencl.operations:
+        if op.number < opencl.table_count:
+            text += f"static_assert(offsetof(cl_icd_dispatch, {op.name}) == {op.number} * sizeof(void *), \"{op.name}\");\n"
+    result = compiles(tmp_path, text)
+    assert result.returncode == 0, result.stderr
+    assert {op.number for op in opencl.operations} >= set(range(opencl.table_count))
+
+
+def test_prototypes_of_the_table_are_the_header_s(opencl, tmp_path):
+    text = '#include <assert.h>\n#include "generated/opencl_wraps.h"\n'
+    for op in opencl.real():
+        if op.number < opencl.table_count:
+            arguments = ", ".join(a.declaration() for a in op.args) or "void"
+            text += (f"typedef {op.ret_c()} t_{op.name}({arguments});\nstatic_assert(__builtin_types_compatible_p(t_{op.name} *, "
+                     f"__typeof__(((cl_icd_dispatch *)0)->{op.name})), \"{op.name}\");\n")
+    result = compiles(tmp_path, text)
+    assert result.returncode == 0, result.stderr
+
+
+def test_values_have_the_header_s_names(opencl, tmp_path):
+    text = "#include <assert.h>\n#include <CL/cl_icd.h>\n#include <CL/cl_ext.h>\n"
+    for t in opencl.types.values():
+        for name, value, _ in t.names:
+            bits = "(unsigned long long)" if value >= 0 else "(long long)"
+            text += f"#ifdef {name}\nstatic_assert({bits}({name}) == {bits}({value}LL), \"{name}\");\n#endif\n"
+    result = compiles(tmp_path, text)
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/* What generated taps do, shown with those of tests/gen/tiny.api: every kind of argument, a runtime that fails, and
+ * programs that pass pointers which must not be followed. The rings behind them are a plain buffer here. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GT_DOMAIN_TINY 11
+#include "core/tap.h"
+#include "tests/gen/golden/tiny_ops.h"
+#include "tests/gen/golden/tiny_wraps.h"
+#include "unit.h"
+
+/* What taps use of the core ---------------------------------------------------- */
+
+static struct {
+	struct gt_block block;
+	uint64_t words[8192];
+} ring;
+static struct gt_slot slot;
+static _Atomic uint32_t epoch = 1;
+static unsigned drops;
+
+struct gt_tap_options gt_tap_options = {1, 64};
+_Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
+const _Atomic uint32_t *gt_epoch = &epoch;
+uint32_t gt_host_clock = GT_HOST_CLOCK_TSC, gt_skip_nested;
+
+struct gt_thread *gt_thread_attach(struct gt_thread *t)
+{
+	if (t->internal || !epoch)
+		return NULL;
+	*t = (struct gt_thread){.cur = (uint8_t *)ring.words, .end = (uint8_t *)(ring.words + 8192), .block = &ring.block,
+				.slot = &slot, .id = GT_ID(7, 0), .epoch = 1};
+	return t;
+}
+
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason why)
+{
+	(void)t, (void)class, (void)domain, (void)why;
+	drops++;
+}
+
+void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
+{
+	(void)t, (void)bytes;
+	*why = GT_DROP_FULL;
+	return NULL;
+}
+
+void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
+{
+	(void)bytes;
+	gt_drop(t, class, domain, GT_DROP_FULL);
+	return NULL;
+}
+
+uint64_t gt_ticks_boottime(void)
+{
+	return 1;
+}
+
+/* The taps -------------------------------------------------------------------- */
+
+extern struct gt_tap gt_tiny_taps[1][GT_TINY_INDEX_COUNT];
+extern struct gt_table gt_tiny_tables[1];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#define GT_INSTANCE 0
+#include "tests/gen/golden/tiny_taps.inc"
+#pragma GCC diagnostic pop
+#define GT_TAP_LIST(f) (void *const[]){gt_tiny_tap0_##f}
+extern const struct gt_operation gt_tiny_operations[GT_TINY_INDEX_COUNT];
+#include "tests/gen/golden/tiny_operations.inc"
+struct gt_tap gt_tiny_taps[1][GT_TINY_INDEX_COUNT];
+struct gt_table gt_tiny_tables[1];
+
+/* A runtime that answers what it is told to. */
+static struct {
+	tiny_int status;
+	void *pointer;
+	tiny_uint came;
+	void (*inside)(void);
+	int saw_error_pointer;
+} answer;
+
+static tiny_int real_int(void)
+{
+	if (answer.inside)
+		answer.inside();
+	errno = EDOM;
+	return answer.status;
+}
+
+static tiny_int real_values(tiny_queue queue, tiny_uint count, long number, size_t bytes, unsigned mode, unsigned long access)
+{
+	return queue == (tiny_queue)0x10 && count == 4000000000u && number == -5 && bytes == SIZE_MAX && mode == 16 && access == 3 ?
+		       real_int() :
+		       -99;
+}
+
+static tiny_int real_out(tiny_queue queue, tiny_queue *made, long *number)
+{
+	(void)queue;
+	if (made)
+		*made = answer.pointer;
+	if (number)
+		*number = -8;
+	return answer.status;
+}
+
+static tiny_int real_list(tiny_uint room, tiny_queue *queues, tiny_uint *came)
+{
+	for (tiny_uint i = 0; queues && i < room && i < answer.came; i++)
+		queues[i] = (tiny_queue)(uintptr_t)(0x100 + i);
+	if (came)
+		*came = answer.came;
+	return answer.status;
+}
+
+static tiny_queue real_create(const unsigned long *properties, const unsigned long *words, tiny_int *error)
+{
+	(void)properties, (void)words;
+	answer.saw_error_pointer = error != NULL;
+	if (error)
+		*error = answer.status;
+	return answer.pointer;
+}
+
+static void *real_map(tiny_queue queue, void *at, tiny_int *error)
+{
+	(void)queue, (void)at;
+	answer.saw_error_pointer = error != NULL;
+	if (error)
+		*error = answer.status;
+	return answer.pointer;
+}
+
+static struct gt_call wrapped;
+
+void gt_tiny_wrap_tiny_free(const struct gt_call *call, tiny_queue queue)
+{
+	wrapped = *call;
+	((gt_tiny_tiny_free_fn *)call->tap->real)(queue);
+}
+
+static const void *next_record;
+
+static void begin(uint32_t services)
+{
+	void *reals[GT_TINY_INDEX_COUNT] = {
+		[GT_TINY_INDEX_tiny_values] = real_values, [GT_TINY_INDEX_tiny_out] = real_out,
+		[GT_TINY_INDEX_tiny_list] = real_list, [GT_TINY_INDEX_tiny_create] = real_create,
+		[GT_TINY_INDEX_tiny_map] = real_map,
+	};
+
+	for (int i = 0; i < GT_TINY_INDEX_COUNT; i++)
+		gt_tiny_taps[0][i] = (struct gt_tap){reals[i] ? reals[i] : (void *)real_int, services, 0};
+	next_record = ring.words;
+}
+
+/* The next record that was committed; NULL: there is none. */
+static const struct gt_record_call *record(void)
+{
+	const struct gt_record_call *r = next_record;
+
+	if ((const uint8_t *)r >= (const uint8_t *)ring.words + ring.block.committed)
+		return NULL;
+	CHECK(r->head.words >= 5);
+	CHECK_EQ(r->head.kind, GT_RECORD_CALL);
+	CHECK(r->end >= r->start);
+	next_record = (const uint64_t *)r + r->head.words;
+	return r;
+}
+
+/* Payload of an argument. The bytes lie behind it. NULL: there is none. */
+static const struct gt_payload *payload(const struct gt_record_call *r, unsigned arg)
+{
+	const uint64_t *p = r->args + GT_OP_NARGS(r->head.op), *end = (const uint64_t *)r + r->head.words;
+
+	while (p < end) {
+		const struct gt_payload *h = (const void *)p;
+
+		if (h->arg == arg)
+			return h;
+		p += 1 + (h->bytes + 7) / 8;
+	}
+	CHECK(p == end);
+	return NULL;
+}
+
+/* A page that nobody may touch. */
+static void *forbidden(void)
+{
+	return mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+UNIT_TEST(tap_that_nobody_asks_passes_everything_through)
+{
+	begin(0);
+	answer.status = 3;
+	CHECK_EQ(gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3), 3);
+	CHECK(record() == NULL);
+	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 0);
+}
+
+UNIT_TEST(tap_records_values_extended_as_their_types_say)
+{
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	answer.status = -7;
+	CHECK_EQ(gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3), -7);
+	r = record();
+	CHECK_EQ(r->head.op, GT_OP(GT_DOMAIN_TINY, GT_TINY_tiny_values, 6));
+	CHECK_EQ(r->ret, (uint64_t)-7);
+	CHECK_EQ(r->args[0], 0x10);
+	CHECK_EQ(r->args[1], 4000000000u);
+	CHECK_EQ(r->args[2], (uint64_t)-5);
+	CHECK_EQ(r->args[3], SIZE_MAX);
+	CHECK_EQ(r->args[4], 16);
+	CHECK_EQ(r->args[5], 3);
+	CHECK_EQ(r->id, GT_ID(7, 1));
+	CHECK(record() == NULL);
+	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 1);
+	CHECK_EQ(gt_thread.depth, 0);
+}
+
+UNIT_TEST(tap_keeps_errno_of_the_runtime)
+{
+	begin(GT_SERVICE_STREAM);
+	errno = 0;
+	gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3);
+	CHECK_EQ(errno, EDOM);
+}
+
+UNIT_TEST(tap_without_recorded_arguments_still_tells_the_status)
+{
+	begin(GT_SERVICE_STREAM);
+	gt_tap_options.record_args = 0;
+	answer.status = -3;
+	answer.pointer = NULL;
+	CHECK(gt_tiny_tap0_tiny_create(NULL, NULL, NULL) == NULL);
+	CHECK_EQ(record()->ret, (uint64_t)-3);
+	answer.status = 0;
+	answer.pointer = (void *)0x77;
+	gt_tiny_tap0_tiny_create(NULL, NULL, NULL);
+	const struct gt_record_call *r = record();
+	CHECK_EQ(r->ret, 0x77);
+	CHECK_EQ(r->head.words, 5);
+	CHECK_EQ(GT_OP_NARGS(r->head.op), 0);
+}
+
+UNIT_TEST(out_arguments_are_what_stands_there_after_a_call_that_succeeded)
+{
+	tiny_queue made = (tiny_queue)1;
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	answer.pointer = (void *)0x55;
+	gt_tiny_tap0_tiny_out(NULL, &made, NULL);
+	r = record();
+	CHECK_EQ(r->args[1], 0x55);
+	CHECK_EQ(r->args[2], 0);
+	answer.status = -7;
+	gt_tiny_tap0_tiny_out(NULL, &made, NULL);
+	CHECK_EQ(record()->args[1], 0);
+}
+
+UNIT_TEST(status_is_known_when_the_program_does_not_ask_for_it)
+{
+	tiny_int status = 1;
+
+	begin(GT_SERVICE_STREAM);
+	answer.status = -3;
+	gt_tiny_tap0_tiny_create(NULL, NULL, NULL);
+	CHECK_EQ(record()->args[2], (uint64_t)-3);
+	gt_tiny_tap0_tiny_create(NULL, NULL, &status);
+	CHECK_EQ(record()->args[2], (uint64_t)-3);
+	CHECK_EQ(status, -3);
+}
+
+UNIT_TEST(runtime_gets_the_program_s_own_null_when_nothing_is_recorded)
+{
+	begin(GT_SERVICE_STREAM);
+	gt_thread.internal = 1;
+	gt_tiny_tap0_tiny_create(NULL, NULL, NULL);
+	CHECK_EQ(answer.saw_error_pointer, 0);
+	gt_tiny_tap0_tiny_map(NULL, NULL, NULL);
+	CHECK_EQ(answer.saw_error_pointer, 0);
+	CHECK(record() == NULL);
+}
+
+UNIT_TEST(arrays_are_recorded_with_their_lengths)
+{
+	tiny_queue list[] = {(tiny_queue)1, (tiny_queue)2, (tiny_queue)3};
+	size_t region[] = {4, 5, 6};
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	gt_tiny_tap0_tiny_arrays(2, list, "abcde", 5, region);
+	r = record();
+	CHECK_EQ(payload(r, 1)->bytes, 16);
+	CHECK(memcmp(payload(r, 1) + 1, list, 16) == 0);
+	CHECK_EQ(payload(r, 2)->bytes, 5);
+	CHECK(memcmp(payload(r, 2) + 1, "abcde\0\0\0", 8) == 0);
+	CHECK_EQ(payload(r, 4)->bytes, 24);
+	CHECK_EQ(payload(r, 4)->flags, 0);
+	CHECK_EQ(r->head.words, 5 + 5 + 3 + 2 + 4);
+}
+
+UNIT_TEST(long_payload_is_cut_at_the_cap_and_says_so)
+{
+	tiny_queue list[100] = {0};
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	gt_tiny_tap0_tiny_arrays(100, list, NULL, 0, NULL);
+	r = record();
+	CHECK_EQ(payload(r, 1)->bytes, 64);
+	CHECK_EQ(payload(r, 1)->flags, GT_PAYLOAD_TRUNCATED);
+	CHECK(payload(r, 2) == NULL);
+	CHECK(payload(r, 4) == NULL);
+}
+
+UNIT_TEST(pointers_of_a_failed_call_are_not_followed)
+{
+	begin(GT_SERVICE_STREAM);
+	answer.status = -1;
+	gt_tiny_tap0_tiny_arrays(1000000, forbidden(), forbidden(), SIZE_MAX, forbidden());
+	gt_tiny_tap0_tiny_list(1000, forbidden(), NULL);
+	gt_tiny_tap0_tiny_text(forbidden(), NULL, NULL);
+	gt_tiny_tap0_tiny_texts(9, forbidden(), forbidden());
+	gt_tiny_tap0_tiny_create(forbidden(), forbidden(), NULL);
+	gt_tiny_tap0_tiny_region(forbidden(), forbidden());
+	for (int i = 0; i < 6; i++) {
+		const struct gt_record_call *r = record();
+
+		CHECK_EQ(r->head.words, 5 + GT_OP_NARGS(r->head.op));
+	}
+}
+
+UNIT_TEST(null_pointers_are_recorded_as_such)
+{
+	begin(GT_SERVICE_STREAM);
+	gt_tiny_tap0_tiny_arrays(3, NULL, NULL, 3, NULL);
+	gt_tiny_tap0_tiny_list(3, NULL, NULL);
+	gt_tiny_tap0_tiny_create(NULL, NULL, NULL);
+	gt_tiny_tap0_tiny_text(NULL, NULL, NULL);
+	gt_tiny_tap0_tiny_texts(2, NULL, NULL);
+	gt_tiny_tap0_tiny_texts(2, (const char *[]){NULL, NULL}, NULL);
+	gt_tiny_tap0_tiny_region(NULL, NULL);
+	gt_tiny_tap0_tiny_no_status(NULL);
+	for (int i = 0; i < 8; i++) {
+		const struct gt_record_call *r = record();
+
+		CHECK_EQ(r->head.words, 5 + GT_OP_NARGS(r->head.op));
+	}
+}
+
+UNIT_TEST(only_the_elements_that_came_are_recorded)
+{
+	tiny_queue queues[4];
+	tiny_uint came = 0;
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	answer.came = 2;
+	gt_tiny_tap0_tiny_list(4, queues, &came);
+	r = record();
+	CHECK_EQ(payload(r, 1)->bytes, 16);
+	CHECK_EQ(r->args[2], 2);
+	answer.came = 9; /* more than there is room for */
+	gt_tiny_tap0_tiny_list(4, queues, &came);
+	CHECK_EQ(payload(record(), 1)->bytes, 32);
+	gt_tiny_tap0_tiny_list(4, queues, NULL); /* nobody knows how many came */
+	CHECK(payload(record(), 1) == NULL);
+}
+
+UNIT_TEST(text_is_recorded_after_failures_that_come_from_reading_it)
+{
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	answer.status = -3;
+	gt_tiny_tap0_tiny_text("wrong", NULL, NULL);
+	r = record();
+	CHECK_EQ(payload(r, 0)->bytes, 5);
+	CHECK(memcmp(payload(r, 0) + 1, "wrong", 5) == 0);
+	answer.status = -4;
+	gt_tiny_tap0_tiny_text("wrong", NULL, NULL);
+	CHECK(payload(record(), 0) == NULL);
+}
+
+static void notify(tiny_queue queue, tiny_int status, void *data)
+{
+	(void)queue, (void)status, (void)data;
+}
+
+UNIT_TEST(text_that_a_callback_may_have_freed_is_not_read)
+{
+	begin(GT_SERVICE_STREAM);
+	gt_tiny_tap0_tiny_text(forbidden(), notify, NULL);
+	CHECK(payload(record(), 0) == NULL);
+}
+
+UNIT_TEST(text_is_never_read_beyond_its_end)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct gt_record_call *r;
+
+	mprotect(page + 4096, 4096, PROT_NONE);
+	begin(GT_SERVICE_STREAM);
+	memcpy(page + 4090, "hello", 6);
+	gt_tiny_tap0_tiny_no_status(page + 4090);
+	CHECK_EQ(payload(record(), 0)->bytes, 5);
+	memset(page + 4096 - 66, 'x', 65);
+	gt_tiny_tap0_tiny_no_status(page + 4096 - 66);
+	r = record();
+	CHECK_EQ(payload(r, 0)->bytes, 64);
+	CHECK_EQ(payload(r, 0)->flags, GT_PAYLOAD_TRUNCATED);
+	gt_tiny_tap0_tiny_no_status("");
+	r = record();
+	CHECK_EQ(payload(r, 0)->bytes, 0);
+}
+
+UNIT_TEST(first_of_several_texts_is_recorded)
+{
+	const char *texts[] = {"first", "second"};
+	size_t lengths[] = {3, 0};
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	gt_tiny_tap0_tiny_texts(2, texts, NULL);
+	r = record();
+	CHECK_EQ(payload(r, 1)->bytes, 5);
+	gt_tiny_tap0_tiny_texts(2, texts, lengths);
+	r = record();
+	CHECK_EQ(payload(r, 1)->bytes, 3);
+	gt_tiny_tap0_tiny_texts(0, forbidden(), NULL);
+	CHECK(payload(record(), 1) == NULL);
+}
+
+UNIT_TEST(lists_are_read_up_to_their_zero)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned long *list = (unsigned long *)(page + 4096) - 3;
+	const struct gt_record_call *r;
+
+	mprotect(page + 4096, 4096, PROT_NONE);
+	begin(GT_SERVICE_STREAM);
+	answer.pointer = (void *)1;
+	memcpy(list, (unsigned long[]){5, 0, 0}, 24); /* key 5 with the value 0, and the end */
+	gt_tiny_tap0_tiny_create(list, list + 2, NULL);
+	r = record();
+	CHECK_EQ(payload(r, 0)->bytes, 24);
+	CHECK_EQ(payload(r, 1)->bytes, 8);
+}
+
+UNIT_TEST(wrap_gets_the_call_and_stands_in_its_record)
+{
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM | GT_SERVICE_WRAP);
+	gt_tiny_tap0_tiny_free((tiny_queue)4);
+	r = record();
+	CHECK(wrapped.thread == &gt_thread);
+	CHECK(wrapped.table == &gt_tiny_tables[0]);
+	CHECK(wrapped.tap == &gt_tiny_taps[0][GT_TINY_INDEX_tiny_free]);
+	CHECK_EQ(wrapped.id, r->id);
+	CHECK_EQ(wrapped.start, r->start);
+	CHECK_EQ(r->ret, 0);
+}
+
+UNIT_TEST(wrap_alone_gets_no_thread)
+{
+	begin(GT_SERVICE_WRAP);
+	wrapped.thread = &gt_thread;
+	gt_tiny_tap0_tiny_free((tiny_queue)4);
+	CHECK(wrapped.thread == NULL);
+	CHECK_EQ(wrapped.id, 0);
+	CHECK(record() == NULL);
+}
+
+UNIT_TEST(operation_without_a_wrap_says_so)
+{
+	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_free].wrap == (void *)gt_tiny_wrap_tiny_free);
+	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_region].wrap == NULL); /* described, not written */
+	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_values].wrap == NULL);
+	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_free].table_offset, 11 * 8);
+	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_mark].table_offset, UINT32_MAX);
+}
+
+static void nested(void)
+{
+	void (*again)(void) = answer.inside;
+
+	answer.inside = NULL;
+	gt_tiny_tap0_tiny_mark((tiny_queue)9, NULL);
+	answer.inside = again;
+}
+
+UNIT_TEST(calls_inside_a_call_have_its_depth_plus_one_and_come_first)
+{
+	const struct gt_record_call *inner, *outer;
+
+	begin(GT_SERVICE_STREAM);
+	answer.inside = nested;
+	gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3);
+	inner = record();
+	outer = record();
+	CHECK_EQ(inner->head.depth, 1);
+	CHECK_EQ(outer->head.depth, 0);
+	CHECK(inner->id > outer->id);
+	CHECK(inner->start >= outer->start && inner->end <= outer->end);
+}
+
+static void recording_ends(void)
+{
+	epoch = 0;
+}
+
+UNIT_TEST(call_that_returns_after_recording_ended_writes_nothing)
+{
+	begin(GT_SERVICE_STREAM);
+	answer.inside = recording_ends;
+	answer.status = 5;
+	CHECK_EQ(gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3), 5);
+	CHECK(record() == NULL);
+	CHECK_EQ(drops, 1);
+	CHECK_EQ(gt_thread.depth, 0);
+}
+
+static void in_handler(void)
+{
+	gt_thread.writing = 1; /* as if the signal had come between reserve and commit */
+}
+
+UNIT_TEST(call_in_a_signal_handler_between_reserve_and_commit_is_counted)
+{
+	begin(GT_SERVICE_STREAM);
+	answer.inside = in_handler;
+	gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3);
+	CHECK(record() == NULL);
+	CHECK_EQ(drops, 1);
+	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 1);
+}
