@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Khronos' own tests answer the same with and without gputap.
+
+GPUTAP_OPENCL_CTS names a folder in which OpenCL-CTS was built (any version that fits the installed headers);
+the programs found there are run bare and traced, on the first device. What fails bare may fail traced: the
+same tests must fail.
+"""
+
+import os
+import pathlib
+import re
+
+import pytest
+
+PROGRAMS = ("test_events", "test_profiling", "test_device_timer", "test_computeinfo", "test_multiples",
+            "test_cl_khr_command_buffer", "test_api", "test_buffers", "test_basic")
+SLOW = {"test_buffers", "test_basic"}
+LIMIT = 1500
+
+
+def program(name):
+    root = os.environ.get("GPUTAP_OPENCL_CTS")
+    if not root:
+        pytest.skip("GPUTAP_OPENCL_CTS names no build of OpenCL-CTS")
+    if name in SLOW and not os.environ.get("GPUTAP_SLOW"):
+        pytest.skip("slow: GPUTAP_SLOW=1 runs it")
+    for path in sorted(pathlib.Path(root).rglob(name)):
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    pytest.skip(f"{name} is not built in {root}")
+
+
+def verdicts(text):
+    """{test: passed, failed or skipped} of the harness's own lines."""
+    return dict(re.findall(r"^(\w+) (passed|FAILED|skipped)$", text, re.M))
+
+
+@pytest.mark.timeout(2 * LIMIT + 60)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_khronos_tests_answer_the_same(run, gputap, work, name):
+    path = program(name)
+    env = {"CL_WIMPY_MODE": "1"}
+    bare = run([path], status=None, timeout=LIMIT, env=env, cwd=path.parent)
+    traced = run([gputap, "run", "-q", "-o", work / "cts.gputap", "--", path], status=None, timeout=LIMIT, env=env,
+                 cwd=path.parent)
+    assert verdicts(bare.out) or "SKIPPED" in bare.out, bare
+    assert verdicts(traced.out) == verdicts(bare.out)
+    assert traced.status == bare.status, traced
