@@ -5,7 +5,9 @@ import collections
 import csv
 import gzip
 import json
+import os
 import re
+import subprocess
 
 import pytest
 
@@ -28,7 +30,6 @@ def odd(build, tmp_path_factory):
     """The exported files and what is in them."""
     folder = tmp_path_factory.mktemp("odd")
     files = {e: folder / f"odd.{e}" for e in ("pftrace", "json", "json.gz", "csv")}
-    import subprocess
     done = subprocess.run([build / "tests/consumers/odd_capture", *files.values()], check=True, text=True,
                           stdout=subprocess.PIPE, timeout=60)
     items = json.loads(done.stdout)
@@ -232,6 +233,15 @@ def test_chrome_in_perfetto_has_each_record(odd):
     assert len([s for s in have["slices"] if s["category"] == "cuda_runtime"]) == len(odd.calls)
     assert len([s for s in have["slices"] if s["category"] not in ("cuda_runtime", "gputap")]) == len(odd.work)
     assert len(have["flows"]) == sum(1 for w in odd.work if w["correlation"])
+
+
+@pytest.mark.parametrize("extension", ["json", "csv"])
+def test_odd_exports_are_the_golden_ones(odd, repo, extension):
+    """Byte for byte. GPUTAP_GOLDEN=write writes them anew, for a change that is wanted."""
+    golden = repo / "tests/golden" / f"odd.{extension}"
+    if os.environ.get("GPUTAP_GOLDEN") == "write":
+        golden.write_bytes(odd.files[extension].read_bytes())
+    assert odd.files[extension].read_bytes() == golden.read_bytes()
 
 
 # CSV ---------------------------------------------------------------------------------------

@@ -754,13 +754,21 @@ static void device_track(struct perfetto *x, uint32_t device)
 	packet_close(x, p, packet);
 }
 
-/* "queue 2", with the process where there are several. */
+/* "queue 2 (out of order)", with the process where there are several. */
 static void queue_label(const struct perfetto *x, const struct gt_view_queue *q, char *label, size_t size)
 {
+	const char *properties = q->object ? gt_object_value(q->object, "properties") : NULL;
+	bool out_of_order = properties && strstr(properties, "out_of_order");
+	bool several = gt_capture_process_count(x->view.capture) > 1;
+	char process[32] = "";
+
+	if (several)
+		snprintf(process, sizeof process, "pid %u", q->pid);
 	if (!q->object)
 		snprintf(label, size, "queue not known");
-	else if (gt_capture_process_count(x->view.capture) > 1)
-		snprintf(label, size, "queue %u (pid %u)", q->stream, q->pid);
+	else if (several || out_of_order)
+		snprintf(label, size, "queue %u (%s%s%s)", q->stream, process, several && out_of_order ? ", " : "",
+			 out_of_order ? "out of order" : "");
 	else
 		snprintf(label, size, "queue %u", q->stream);
 }
