@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "cli/command.h"
 #include "util/error.h"
@@ -224,6 +225,78 @@ unsigned ui_columns(FILE *stream)
 		return size.ws_col;
 	n = columns ? strtol(columns, NULL, 10) : 0;
 	return n >= 20 && n <= 10000 ? (unsigned)n : 100;
+}
+
+/* Text ------------------------------------------------------------------------- */
+
+size_t ui_utf8(const char *text, uint32_t *character)
+{
+	const unsigned char *t = (const unsigned char *)text;
+	size_t n = t[0] < 0x80 ? 1 : t[0] >= 0xf0 && t[0] < 0xf5 ? 4 : t[0] >= 0xe0 ? 3 : 2;
+	uint32_t c = t[0];
+
+	*character = UI_UTF8_BAD;
+	if (n > 1) {
+		static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+		if (t[0] < 0xc2 || t[0] >= 0xf5)
+			return 1;
+		c = t[0] & (0x7fu >> n);
+		for (size_t i = 1; i < n; i++) {
+			if ((t[i] & 0xc0) != 0x80)
+				return 1;
+			c = c << 6 | (t[i] & 0x3f);
+		}
+		if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+			return 1;
+	}
+	*character = c;
+	return n;
+}
+
+static unsigned character_width(uint32_t c)
+{
+	int w;
+
+	if (c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0))
+		return 1; /* shown as '?' */
+	w = c < 0x7f || MB_CUR_MAX == 1 ? 1 : wcwidth((wchar_t)c);
+	return w < 0 ? 1 : (unsigned)w;
+}
+
+unsigned ui_width(const char *text)
+{
+	unsigned width = 0;
+	uint32_t c;
+
+	while (*text) {
+		text += ui_utf8(text, &c);
+		width += character_width(c);
+	}
+	return width;
+}
+
+unsigned ui_put(FILE *out, const char *text, unsigned most)
+{
+	bool cut = ui_width(text) > most;
+	unsigned room = cut && most >= 2 ? most - 2 : most, width = 0;
+	uint32_t c;
+
+	while (*text) {
+		size_t n = ui_utf8(text, &c);
+		if (width + character_width(c) > room)
+			break;
+		width += character_width(c);
+		if (c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0))
+			fputc('?', out);
+		else
+			fwrite(text, 1, n, out);
+		text += n;
+	}
+	if (cut && most >= 2) {
+		fputs("..", out);
+		width += 2;
+	}
+	return width;
 }
 
 /* Progress --------------------------------------------------------------------- */

@@ -44,4 +44,13 @@ const char *ui_duration(uint64_t ns);
 const char *ui_bytes(uint64_t bytes);
 const char *ui_count(uint64_t count);
 
+/* Text from a traced program, made fit for a terminal. */
+#define UI_UTF8_BAD UINT32_MAX
+/* The character at @text, which is not empty; UI_UTF8_BAD for a byte that is no UTF-8. Return: its bytes. */
+size_t ui_utf8(const char *text, uint32_t *character);
+/* Columns that ui_put() takes for @text. */
+unsigned ui_width(const char *text);
+/* Print @text, control characters as '?'; more than @most columns: cut with "..". Return: columns printed. */
+unsigned ui_put(FILE *out, const char *text, unsigned most);
+
 #endif

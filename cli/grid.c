@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+#include "cli/grid.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/lookup.h"
+#include "cli/ui.h"
+
+enum { COLUMNS_MOST = 32, GAP = 2, INDENT = 2, NARROWEST_LAST = 16 };
+
+void grid_init(struct grid *g, const char *name, const struct grid_column *columns, unsigned column_count)
+{
+	*g = (struct grid){ .name = name, .heading = "", .columns = columns, .column_count = column_count };
+}
+
+void grid_fini(struct grid *g)
+{
+	for (size_t i = 0; i < g->owned_count; i++)
+		free(g->owned[i]);
+	free(g->owned);
+	free(g->cells);
+	*g = (struct grid){ 0 };
+}
+
+struct grid_cell *grid_row(struct grid *g)
+{
+	if (g->row_count == g->row_room) {
+		size_t room = g->row_room ? g->row_room * 2 : 16;
+		g->cells = lookup_grow(g->cells, g->row_room * g->column_count, room * g->column_count, sizeof *g->cells);
+		g->row_room = room;
+	}
+	return g->cells + g->row_count++ * g->column_count;
+}
+
+const char *grid_keep(struct grid *g, const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	text = lookup_grow(NULL, 0, (size_t)(n > 0 ? n : 0) + 1, 1);
+	va_start(args, format);
+	vsnprintf(text, (size_t)(n > 0 ? n : 0) + 1, format, args);
+	va_end(args);
+	if (g->owned_count == g->owned_room) {
+		size_t room = g->owned_room ? g->owned_room * 2 : 16;
+		g->owned = lookup_grow(g->owned, g->owned_room, room, sizeof *g->owned);
+		g->owned_room = room;
+	}
+	g->owned[g->owned_count++] = text;
+	return text;
+}
+
+/* Sorting ---------------------------------------------------------------------- */
+
+int grid_column(const struct grid *g, const char *name)
+{
+	for (unsigned c = 0; c < g->column_count; c++)
+		if (!strcmp(g->columns[c].key, name) || !strcmp(g->columns[c].title, name))
+			return (int)c;
+	return -1;
+}
+
+/* Below 0: @a goes first. Cells without a value go last. */
+static int compare_cells(const struct grid_cell *a, const struct grid_cell *b)
+{
+	if (a->has != b->has)
+		return a->has == CELL_NONE ? 1 : b->has == CELL_NONE ? -1 : 0;
+	switch (a->has) {
+	case CELL_TEXT: return strcmp(a->text, b->text);
+	case CELL_COUNT: return (a->count < b->count) - (a->count > b->count);
+	case CELL_SIGNED: return (a->integer < b->integer) - (a->integer > b->integer);
+	case CELL_REAL: return (a->real < b->real) - (a->real > b->real);
+	default: return 0;
+	}
+}
+
+struct sort_order {
+	const struct grid *grid;
+	unsigned column;
+	bool reverse;
+};
+
+static int compare_rows(const void *a, const void *b, void *data)
+{
+	const struct sort_order *order = data;
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	const struct grid_cell *x = order->grid->cells + i * order->grid->column_count + order->column;
+	const struct grid_cell *y = order->grid->cells + j * order->grid->column_count + order->column;
+	int c = compare_cells(x, y);
+
+	if (c && order->reverse && x->has && y->has)
+		c = -c;
+	return c ? c : (i > j) - (i < j);
+}
+
+void grid_sort(struct grid *g, unsigned column, bool reverse)
+{
+	struct sort_order order = { g, column, reverse };
+	size_t row_bytes = g->column_count * sizeof *g->cells;
+	struct grid_cell *sorted;
+	size_t *rows;
+
+	if (g->row_count < 2)
+		return;
+	rows = lookup_grow(NULL, 0, g->row_count, sizeof *rows);
+	sorted = lookup_grow(NULL, 0, g->row_room, row_bytes);
+	for (size_t i = 0; i < g->row_count; i++)
+		rows[i] = i;
+	qsort_r(rows, g->row_count, sizeof *rows, compare_rows, &order);
+	for (size_t i = 0; i < g->row_count; i++)
+		memcpy(sorted + i * g->column_count, g->cells + rows[i] * g->column_count, row_bytes);
+	free(rows);
+	free(g->cells);
+	g->cells = sorted;
+}
+
+/* Text ------------------------------------------------------------------------- */
+
+static const char *cell_show(const struct grid_column *column, const struct grid_cell *cell, char *buffer, size_t size)
+{
+	if (cell->has == CELL_NONE)
+		return "-";
+	switch (column->type) {
+	case GRID_TEXT: return cell->text;
+	case GRID_NS: return ui_duration(cell->count);
+	case GRID_BYTES: return ui_bytes(cell->count);
+	case GRID_COUNT: return ui_count(cell->count);
+	case GRID_SIGNED: snprintf(buffer, size, "%" PRId64, cell->integer); break;
+	case GRID_RATE: snprintf(buffer, size, cell->real < 9.995e9 ? "%.2f GB/s" : "%.1f GB/s", cell->real / 1e9); break;
+	case GRID_SHARE: snprintf(buffer, size, "%.1f%%", cell->real * 100); break;
+	}
+	return buffer;
+}
+
+static bool cell_empty(const struct grid_cell *cell)
+{
+	return cell->has == CELL_NONE || (cell->has == CELL_COUNT && !cell->count) || (cell->has == CELL_TEXT && !*cell->text);
+}
+
+static bool column_shown(const struct grid *g, unsigned c, size_t rows)
+{
+	const struct grid_cell *first = g->cells + c;
+
+	if (g->columns[c].show == GRID_ALWAYS || g->columns[c].show == GRID_DATA)
+		return g->columns[c].show == GRID_ALWAYS;
+	for (size_t r = 0; r < rows; r++) {
+		const struct grid_cell *cell = g->cells + r * g->column_count + c;
+		if (g->columns[c].show == GRID_IF_ANY ? !cell_empty(cell) : compare_cells(first, cell) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Which columns, and how wide. The last one shown takes what is left. Return: index of the last one. */
+static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsigned *width)
+{
+	char buffer[64];
+	unsigned last = 0, sum;
+
+	for (unsigned c = 0; c < g->column_count; c++) {
+		width[c] = column_shown(g, c, rows) ? ui_width(g->columns[c].title) : 0;
+		for (size_t r = 0; width[c] && r < rows; r++) {
+			unsigned w = ui_width(cell_show(&g->columns[c], g->cells + r * g->column_count + c, buffer, sizeof buffer));
+			width[c] = w > width[c] ? w : width[c];
+		}
+		last = width[c] ? c : last;
+	}
+	for (;;) {
+		unsigned worst = last;
+		unsigned tail = width[last] < NARROWEST_LAST ? width[last] : NARROWEST_LAST;
+		sum = INDENT;
+		for (unsigned c = 0; c < last; c++)
+			if (width[c]) {
+				sum += width[c] + GAP;
+				if (g->columns[c].rank && g->columns[c].rank >= g->columns[worst].rank)
+					worst = c;
+			}
+		if (sum + tail <= room || worst == last || !g->columns[worst].rank)
+			break;
+		width[worst] = 0;
+	}
+	if (sum + width[last] > room)
+		width[last] = room > sum + 2 ? room - sum : 2;
+	return last;
+}
+
+static void put_spaces(FILE *out, unsigned n)
+{
+	fprintf(out, "%*s", (int)n, "");
+}
+
+static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last, const char *color, const char *reset)
+{
+	unsigned w = ui_width(text), pad = w < width ? width - w : 0;
+
+	if (!left)
+		put_spaces(out, pad);
+	fputs(color, out);
+	ui_put(out, text, last && !left && w > width ? w : width);
+	fputs(reset, out);
+	if (left && !last)
+		put_spaces(out, pad);
+	if (!last)
+		put_spaces(out, GAP);
+}
+
+void grid_print_text(const struct grid *g, FILE *out, size_t top)
+{
+	const struct ui_colors *colors = ui_colors(out);
+	size_t rows = top && top < g->row_count ? top : g->row_count;
+	unsigned room = isatty(fileno(out)) ? ui_columns(out) : UINT32_MAX / 2, width[COLUMNS_MOST] = { 0 }, last;
+	char buffer[64];
+
+	if (*g->heading)
+		fprintf(out, "%s%s%s\n", colors->bold, g->heading, colors->reset);
+	if (!rows) {
+		fprintf(out, "%*snone\n", INDENT, "");
+		return;
+	}
+	last = lay_out(g, rows, room, width);
+	put_spaces(out, INDENT);
+	for (unsigned c = 0; c <= last; c++)
+		if (width[c])
+			put_cell(out, g->columns[c].title, width[c], g->columns[c].type == GRID_TEXT, c == last, colors->dim, colors->reset);
+	fputc('\n', out);
+	for (size_t r = 0; r < rows; r++) {
+		put_spaces(out, INDENT);
+		for (unsigned c = 0; c <= last; c++) {
+			const struct grid_cell *cell = g->cells + r * g->column_count + c;
+			bool bad = g->columns[c].bad && !cell_empty(cell);
+			if (width[c])
+				put_cell(out, cell_show(&g->columns[c], cell, buffer, sizeof buffer), width[c],
+					 g->columns[c].type == GRID_TEXT, c == last, bad ? colors->red : "",
+					 bad ? colors->reset : "");
+		}
+		fputc('\n', out);
+	}
+	if (rows < g->row_count) {
+		put_spaces(out, INDENT);
+		fprintf(out, "%s.. and %s more (--top 0 shows all)%s\n", colors->dim, ui_count(g->row_count - rows), colors->reset);
+	}
+}
+
+/* CSV and JSON ------------------------------------------------------------------- */
+
+/* A name cannot send escape codes to a terminal. */
+static int csv_byte(char byte)
+{
+	return (unsigned char)byte < 0x20 && byte != '\n' && byte != '\t' ? '?' : (unsigned char)byte;
+}
+
+static void put_csv(FILE *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\n\r") && *text != ' ') {
+		for (; *text; text++)
+			fputc(csv_byte(*text), out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(csv_byte(*text), out);
+	}
+	fputc('"', out);
+}
+
+void grid_print_csv(const struct grid *g, FILE *out, size_t top, bool name_column)
+{
+	size_t rows = top && top < g->row_count ? top : g->row_count;
+
+	fputs(name_column ? "table," : "", out);
+	for (unsigned c = 0; c < g->column_count; c++)
+		fprintf(out, "%s%s", c ? "," : "", g->columns[c].key);
+	fputc('\n', out);
+	for (size_t r = 0; r < rows; r++) {
+		if (name_column)
+			fprintf(out, "%s,", g->name);
+		for (unsigned c = 0; c < g->column_count; c++) {
+			const struct grid_cell *cell = g->cells + r * g->column_count + c;
+			fputs(c ? "," : "", out);
+			if (cell->has == CELL_TEXT)
+				put_csv(out, cell->text);
+			else if (cell->has == CELL_COUNT)
+				fprintf(out, "%" PRIu64, cell->count);
+			else if (cell->has == CELL_SIGNED)
+				fprintf(out, "%" PRId64, cell->integer);
+			else if (cell->has == CELL_REAL && isfinite(cell->real))
+				fprintf(out, "%.6g", cell->real);
+		}
+		fputc('\n', out);
+	}
+}
+
+void grid_print_json(const struct grid *g, struct json *j, size_t top)
+{
+	size_t rows = top && top < g->row_count ? top : g->row_count;
+
+	json_array(j, g->name);
+	for (size_t r = 0; r < rows; r++) {
+		json_object(j, NULL);
+		for (unsigned c = 0; c < g->column_count; c++) {
+			const struct grid_cell *cell = g->cells + r * g->column_count + c;
+			const char *key = g->columns[c].key;
+			switch (cell->has) {
+			case CELL_NONE: json_null(j, key); break;
+			case CELL_TEXT: json_string(j, key, cell->text); break;
+			case CELL_COUNT: json_count(j, key, cell->count); break;
+			case CELL_SIGNED: json_integer(j, key, cell->integer); break;
+			case CELL_REAL: json_number(j, key, cell->real); break;
+			}
+		}
+		json_close(j);
+	}
+	json_close(j);
+}

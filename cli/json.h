@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON for scripts: indented, valid whatever bytes a name has (what is not UTF-8 becomes U+FFFD). */
+#ifndef GPUTAP_CLI_JSON_H
+#define GPUTAP_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	unsigned depth;
+	bool filled[16];  /* this level has a member */
+	char closing[16];
+};
+
+/* @key: NULL in an array and for the outermost value. */
+void json_object(struct json *j, const char *key);
+void json_array(struct json *j, const char *key);
+void json_close(struct json *j); /* the newest open one; the outermost ends the line */
+void json_string(struct json *j, const char *key, const char *value); /* NULL: null */
+void json_count(struct json *j, const char *key, uint64_t value);
+void json_integer(struct json *j, const char *key, int64_t value);
+void json_number(struct json *j, const char *key, double value);
+void json_bool(struct json *j, const char *key, bool value);
+void json_null(struct json *j, const char *key);
+
+#endif

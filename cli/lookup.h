@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Two small tables for commands that read records: texts by number and number by text, and a map of numbers.
+ * Without memory the command says so and ends (lookup_grow()): there is nothing to save here. */
+#ifndef GPUTAP_CLI_LOOKUP_H
+#define GPUTAP_CLI_LOOKUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOOKUP_NONE UINT32_MAX
+
+/* realloc() to @count things of @each bytes, the new ones zeroed; ends the command when there is no memory. */
+void *lookup_grow(void *old, size_t old_count, size_t count, size_t each);
+
+/* Texts: the same text has the same number, numbers count from 0. Zero-initialised is empty. */
+struct texts {
+	char **text;
+	uint32_t count, room;
+	uint32_t *slots; /* number + 1, open addressing */
+	uint32_t slot_count;
+};
+uint32_t texts_put(struct texts *t, const char *text);
+static inline const char *texts_get(const struct texts *t, uint32_t number)
+{
+	return number < t->count ? t->text[number] : "";
+}
+void texts_fini(struct texts *t);
+
+/* 64-bit key to 32-bit value. Zero-initialised is empty. */
+struct idmap {
+	struct idmap_slot { uint64_t key; uint32_t value; uint32_t used; } *slots;
+	uint32_t slot_count, count;
+};
+uint32_t idmap_get(const struct idmap *m, uint64_t key); /* LOOKUP_NONE: not there */
+void idmap_put(struct idmap *m, uint64_t key, uint32_t value);
+void idmap_fini(struct idmap *m);
+
+static inline uint64_t lookup_mix(uint64_t h)
+{
+	h ^= h >> 32;
+	h *= UINT64_C(0xd6e8feb86659fd93);
+	h ^= h >> 32;
+	h *= UINT64_C(0xd6e8feb86659fd93);
+	return h ^ h >> 32;
+}
+
+#endif
