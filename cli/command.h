@@ -3,6 +3,8 @@
 #ifndef GPUTAP_CLI_COMMAND_H
 #define GPUTAP_CLI_COMMAND_H
 
+#include <stdio.h>
+
 /* Exit codes of gputap itself. `gputap run` passes the program's own through. */
 enum {
 	GT_EXIT_OK = 0,
@@ -20,5 +22,8 @@ struct gt_command {
 
 extern const struct gt_command gt_command_run, gt_command_report, gt_command_export, gt_command_info, gt_command_list,
 	gt_command_recover, gt_command_doctor;
+
+/* Where the time went, in at most twenty lines, for the end of `gputap run`. Return: 0 or negative errno with a cause. */
+int gt_report_short(const char *capture, FILE *out);
 
 #endif

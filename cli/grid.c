@@ -150,11 +150,15 @@ static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 {
 	const struct grid_cell *first = g->cells + c;
 
-	if (g->columns[c].show == GRID_ALWAYS || g->columns[c].show == GRID_DATA)
-		return g->columns[c].show == GRID_ALWAYS;
+	enum grid_show show = g->always >> c & 1 ? GRID_ALWAYS : g->columns[c].show;
+
+	if (show == GRID_ALWAYS || show == GRID_FOR_PEOPLE)
+		return true;
+	if (show == GRID_DATA)
+		return false;
 	for (size_t r = 0; r < rows; r++) {
 		const struct grid_cell *cell = g->cells + r * g->column_count + c;
-		if (g->columns[c].show == GRID_IF_ANY ? !cell_empty(cell) : compare_cells(first, cell) != 0)
+		if (show == GRID_IF_ANY ? !cell_empty(cell) : compare_cells(first, cell) != 0)
 			return true;
 	}
 	return false;
@@ -278,16 +282,26 @@ void grid_print_csv(const struct grid *g, FILE *out, size_t top, bool name_colum
 {
 	size_t rows = top && top < g->row_count ? top : g->row_count;
 
+	const char *comma = "";
+
 	fputs(name_column ? "table," : "", out);
-	for (unsigned c = 0; c < g->column_count; c++)
-		fprintf(out, "%s%s", c ? "," : "", g->columns[c].key);
+	for (unsigned c = 0; c < g->column_count; c++) {
+		if (g->columns[c].show == GRID_FOR_PEOPLE)
+			continue;
+		fprintf(out, "%s%s", comma, g->columns[c].key);
+		comma = ",";
+	}
 	fputc('\n', out);
 	for (size_t r = 0; r < rows; r++) {
 		if (name_column)
 			fprintf(out, "%s,", g->name);
+		comma = "";
 		for (unsigned c = 0; c < g->column_count; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
-			fputs(c ? "," : "", out);
+			if (g->columns[c].show == GRID_FOR_PEOPLE)
+				continue;
+			fputs(comma, out);
+			comma = ",";
 			if (cell->has == CELL_TEXT)
 				put_csv(out, cell->text);
 			else if (cell->has == CELL_COUNT)
@@ -311,6 +325,8 @@ void grid_print_json(const struct grid *g, struct json *j, size_t top)
 		for (unsigned c = 0; c < g->column_count; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
 			const char *key = g->columns[c].key;
+			if (g->columns[c].show == GRID_FOR_PEOPLE)
+				continue;
 			switch (cell->has) {
 			case CELL_NONE: json_null(j, key); break;
 			case CELL_TEXT: json_string(j, key, cell->text); break;

@@ -27,6 +27,7 @@ enum grid_show {
 	GRID_IF_ANY,    /* in text only when a row has something other than 0 or nothing */
 	GRID_IF_DIFFER, /* in text only when rows differ */
 	GRID_DATA,      /* never in text */
+	GRID_FOR_PEOPLE, /* only in text */
 };
 
 struct grid_column {
@@ -52,6 +53,8 @@ struct grid {
 	const char *heading; /* text, may be "" */
 	const struct grid_column *columns;
 	unsigned column_count;
+	uint32_t always;     /* bit per column: shown in text whatever its `show` */
+	size_t usual_top;    /* rows in text without --top; 0: all */
 	struct grid_cell *cells;
 	size_t row_count, row_room;
 	char **owned;

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+/* gputap report: options, then one pass over the files, then the tables as text, CSV or JSON. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/report.h"
+#include "cli/ui.h"
+#include "config.h"
+#include "util/error.h"
+
+enum { TOP_DEFAULT = -1 };
+
+struct report_options {
+	const char *where, *sort;
+	long top;
+	unsigned by;      /* SUMMARY_NAME | ..; 0: not said */
+	uint32_t tables;  /* bit per enum report_table; 0: not said */
+	bool reverse, csv, json;
+};
+
+static void print_help(void)
+{
+	const struct ui_colors *c = ui_colors(stdout);
+
+	printf("%sgputap report%s [options] FILE..\n"
+	       "Where the time went: calls, kernels, copies, devices, threads. Several files are summed up.\n\n"
+	       "%sExamples%s\n"
+	       "  gputap report prog.gputap                          everything\n"
+	       "  gputap report prog.gputap --table kernels --top 5  the five kernels that took longest\n"
+	       "  gputap report prog.gputap --by thread              who called\n"
+	       "  gputap report prog.gputap --where failed           only what failed\n"
+	       "  gputap report prog.gputap --where 'name~^conv and duration>1ms'\n"
+	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
+	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
+	       "%sOptions%s\n"
+	       "  -t, --table NAME,..   only these tables: operations failures kernels copies other devices gaps\n"
+	       "                        latency processes threads loss\n"
+	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns); numbers largest first\n"
+	       "  -r, --reverse         the other way round\n"
+	       "  -n, --top N           at most N rows a table; 0: all\n"
+	       "  -b, --by KEY,..       a row for each: name device process thread queue\n"
+	       "                        (calls have no device or queue and stay by name then)\n"
+	       "  -w, --where EXPR      only records for which EXPR holds, see below\n"
+	       "      --json            all tables for scripts; keys never change\n"
+	       "      --csv             the same as CSV; several tables: the first column says which\n"
+	       "  -h, --help\n\n"
+	       "%sExpressions%s\n"
+	       "  name=clEnqueue*  name~'^cl(Wait|Finish)'  name!=x  name!~x    = takes * ? [..], ~ a regular expression\n"
+	       "  domain=opencl  kind=copy  kind=kernel                         kind of call or of device work\n"
+	       "  device=0  device=*H100*  queue=2  process=1234  process=python*  thread=worker*\n"
+	       "  duration>10us  duration<=1.5ms  bytes>=1MiB  failed           with and, or, not and ( )\n"
+	       "  A condition about what a record does not have (the device of a call) does not hold.\n",
+	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
+}
+
+/* Options -------------------------------------------------------------------------- */
+
+static int parse_list(const char *kind, const char *value, const char *const *names, unsigned *bits)
+{
+	char word[64];
+
+	for (; *value; value += *value == ',') {
+		size_t n = strcspn(value, ",");
+		unsigned i = 0;
+		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), value);
+		while (names[i] && strcmp(names[i], word))
+			i++;
+		if (!names[i])
+			return ui_unknown(kind, word, names);
+		*bits |= 1u << i;
+		value += n;
+	}
+	return GT_EXIT_OK;
+}
+
+static const struct option long_options[] = {
+	{ "table", required_argument, NULL, 't' }, { "sort", required_argument, NULL, 's' },
+	{ "reverse", no_argument, NULL, 'r' },     { "top", required_argument, NULL, 'n' },
+	{ "by", required_argument, NULL, 'b' },    { "where", required_argument, NULL, 'w' },
+	{ "json", no_argument, NULL, 'J' },        { "csv", no_argument, NULL, 'C' },
+	{ "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
+};
+
+/* Return: exit code, or -1 to go on. */
+static int parse_options(int argc, char **argv, struct report_options *o)
+{
+	static const char *const keys[] = { "name", "device", "process", "thread", "queue", NULL };
+	char *end;
+	int c, rc;
+
+	opterr = 0;
+	optind = 1;
+	while ((c = getopt_long(argc, argv, ":t:s:rn:b:w:h", long_options, NULL)) != -1) {
+		rc = GT_EXIT_OK;
+		switch (c) {
+		case 't': rc = parse_list("table", optarg, report_table_names, &o->tables); break;
+		case 'b': rc = parse_list("key", optarg, keys, &o->by); break;
+		case 's': o->sort = optarg; break;
+		case 'w': o->where = optarg; break;
+		case 'r': o->reverse = true; break;
+		case 'J': o->json = true; break;
+		case 'C': o->csv = true; break;
+		case 'n':
+			o->top = strtol(optarg, &end, 10);
+			if (end == optarg || *end || o->top < 0)
+				return ui_fail(GT_EXIT_USAGE, "--top wants a number of rows, not '%s'", optarg);
+			break;
+		case 'h': print_help(); return GT_EXIT_OK;
+		default: return ui_bad_option("report", argv, long_options);
+		}
+		if (rc)
+			return rc;
+	}
+	if (o->json && o->csv)
+		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
+	if (optind == argc) {
+		ui_fail(GT_EXIT_USAGE, "which capture? Name a file that 'gputap run' wrote");
+		fprintf(stderr, "  gputap run PROGRAM ARGS     traces a program into PROGRAM.gputap\n"
+				"  gputap report PROGRAM.gputap\n");
+		return GT_EXIT_USAGE;
+	}
+	return -1;
+}
+
+static void choose_keys(struct summary *s, unsigned by)
+{
+	const unsigned of_calls = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD;
+
+	s->keys[SUMMARY_CALLS] = by & of_calls ? by & of_calls : SUMMARY_NAME;
+	s->keys[SUMMARY_KERNELS] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;
+	s->keys[SUMMARY_COPIES] = s->keys[SUMMARY_OTHER] = by ? by & ~(unsigned)SUMMARY_NAME : SUMMARY_DEVICE;
+}
+
+static int bad_expression(const char *expression, const struct filter_error *error)
+{
+	unsigned before = 0;
+	char part[512];
+
+	snprintf(part, sizeof part, "%.*s", (int)(error->at < sizeof part ? error->at : sizeof part - 1), expression);
+	before = ui_width(part);
+	ui_fail(GT_EXIT_USAGE, "--where: %s", error->text);
+	fputs("  ", stderr);
+	ui_put(stderr, expression, UINT32_MAX);
+	fprintf(stderr, "\n  %*s^\n", (int)before, "");
+	return GT_EXIT_USAGE;
+}
+
+/* Text ------------------------------------------------------------------------------- */
+
+static bool file_complete(const struct summary_file *f)
+{
+	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes && !f->health.bad_blocks;
+}
+
+static bool complete(const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->file_count; i++)
+		if (!file_complete(&s->files[i]))
+			return false;
+	return summary_dropped(s) == 0;
+}
+
+static void print_file(const struct summary_file *f, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+
+	fputs(c->bold, out);
+	ui_put(out, f->path, UINT32_MAX);
+	fputs(c->reset, out);
+	fputs(": ", out);
+	ui_put(out, f->command, isatty(fileno(out)) && ui_columns(out) > 40 ? ui_columns(out) - 30 : UINT32_MAX);
+	fprintf(out, "\n  %s on ", ui_duration(f->end_ns - f->start_ns));
+	ui_put(out, f->host, 64);
+	fprintf(out, ", %s process%s, %s thread%s\n", ui_count(f->processes), f->processes == 1 ? "" : "es",
+		ui_count(f->threads), f->threads == 1 ? "" : "s");
+	if (f->health.end == GT_CAPTURE_CUT)
+		fprintf(out, "  %sThe capture has no end: the collector was killed, or it is still being written.%s\n", c->yellow, c->reset);
+	if (f->health.bad_bytes || f->health.bad_blocks)
+		fprintf(out, "  %sThe capture is damaged: %s in %s part%s could not be read and are missing here.%s\n", c->red,
+			ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks), f->health.bad_blocks == 1 ? "" : "s", c->reset);
+}
+
+static void print_totals(const struct summary *s, const struct report_options *o, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	uint64_t dropped = summary_dropped(s), device = s->read[GT_CLASS_DEVICE];
+
+	fprintf(out, "  %s calls, %s pieces of device work", ui_count(s->read[GT_CLASS_CALL]), ui_count(device));
+	if (device)
+		fprintf(out, s->linked == device ? ", all linked to their call" : ", %.2f%% linked to their call",
+			100.0 * (double)s->linked / (double)device);
+	fputs("; ", out);
+	if (dropped)
+		fprintf(out, "%s%s of %s records were lost%s\n", c->red, ui_count(dropped), ui_count(summary_seen(s)), c->reset);
+	else
+		fprintf(out, "nothing lost\n");
+	if (o->where) {
+		fprintf(out, "  %sOnly where ", c->yellow);
+		ui_put(out, o->where, UINT32_MAX);
+		fprintf(out, ": %s of them%s\n", ui_count(s->matched), c->reset);
+	}
+}
+
+static bool wants(const struct report_options *o, enum report_table table)
+{
+	return !o->tables || o->tables >> table & 1;
+}
+
+static void sort_as_asked(struct grid *g, const struct report_options *o)
+{
+	int column = o->sort ? grid_column(g, o->sort) : -1;
+
+	if (column >= 0)
+		grid_sort(g, (unsigned)column, o->reverse);
+	else if (o->reverse && !o->sort && g->column_count)
+		grid_sort(g, 0, true);
+}
+
+static size_t rows_of(const struct grid *g, const struct report_options *o)
+{
+	if (o->top != TOP_DEFAULT)
+		return (size_t)o->top;
+	return o->json || o->csv ? 0 : g->usual_top;
+}
+
+static void print_operations(const struct summary *s, const struct report_options *o, FILE *out)
+{
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
+		uint64_t calls = 0, failed = 0, ns = 0;
+		struct grid g;
+		for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++) {
+			const struct summary_group *row = &s->groups[SUMMARY_CALLS].rows[i];
+			if (row->domain != d)
+				continue;
+			calls += row->count;
+			failed += row->failed;
+			ns += row->times.total > row->inner_ns ? row->times.total - row->inner_ns : 0;
+		}
+		if (!calls)
+			continue;
+		report_table(&g, REPORT_OPERATIONS, s, (enum gt_domain)d);
+		g.heading = grid_keep(&g, "Operations of %s: %s calls, %s in them%s%s%s", gt_domain_name((enum gt_domain)d),
+				      ui_count(calls), ui_duration(ns), failed ? ", " : "", failed ? ui_count(failed) : "",
+				      failed ? " failed" : "");
+		sort_as_asked(&g, o);
+		fputc('\n', out);
+		grid_print_text(&g, out, rows_of(&g, o));
+		grid_fini(&g);
+	}
+}
+
+static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
+{
+	for (uint32_t i = 0; i < s->file_count; i++)
+		print_file(&s->files[i], out);
+	print_totals(s, o, out);
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
+		struct grid g;
+		bool named = o->tables >> t & 1;
+		if (!wants(o, (enum report_table)t))
+			continue;
+		if (t == REPORT_OPERATIONS && s->groups[SUMMARY_CALLS].count) {
+			print_operations(s, o, out);
+			continue;
+		}
+		report_table(&g, (enum report_table)t, s, GT_DOMAIN_NONE);
+		if (g.row_count || named) {
+			sort_as_asked(&g, o);
+			fputc('\n', out);
+			grid_print_text(&g, out, rows_of(&g, o));
+		}
+		grid_fini(&g);
+	}
+	if (s->matched)
+		fprintf(out, "\nPercentiles are exact for up to %d values, else within 1.6%%.\n", HISTOGRAM_EXACT);
+}
+
+/* CSV and JSON ----------------------------------------------------------------------- */
+
+static void print_csv(const struct summary *s, const struct report_options *o, FILE *out)
+{
+	bool several = !o->tables || (o->tables & (o->tables - 1)), first = true;
+
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
+		struct grid g;
+		if (!wants(o, (enum report_table)t))
+			continue;
+		report_table(&g, (enum report_table)t, s, GT_DOMAIN_NONE);
+		sort_as_asked(&g, o);
+		if (!first)
+			fputc('\n', out);
+		first = false;
+		grid_print_csv(&g, out, rows_of(&g, o), several);
+		grid_fini(&g);
+	}
+}
+
+static void print_json(const struct summary *s, const struct report_options *o, FILE *out)
+{
+	struct json j = { .out = out };
+
+	json_object(&j, NULL);
+	json_string(&j, "format", "gputap-report");
+	json_count(&j, "version", 1);
+	json_string(&j, "gputap", GPUTAP_VERSION);
+	json_array(&j, "files");
+	for (uint32_t i = 0; i < s->file_count; i++) {
+		const struct summary_file *f = &s->files[i];
+		json_object(&j, NULL);
+		json_string(&j, "path", f->path);
+		json_string(&j, "command", f->command);
+		json_string(&j, "host", f->host);
+		json_count(&j, "start_unix_ns", f->realtime_ns);
+		json_count(&j, "wall_ns", f->end_ns - f->start_ns);
+		json_count(&j, "bytes", f->health.bytes);
+		json_count(&j, "bad_bytes", f->health.bad_bytes);
+		json_bool(&j, "complete", file_complete(f));
+		json_count(&j, "processes", f->processes);
+		json_count(&j, "threads", f->threads);
+		json_close(&j);
+	}
+	json_close(&j);
+	json_bool(&j, "complete", complete(s));
+	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
+	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
+	json_count(&j, "linked", s->linked);
+	json_count(&j, "seen", summary_seen(s));
+	json_count(&j, "dropped", summary_dropped(s));
+	json_string(&j, "where", o->where);
+	json_count(&j, "matched", s->matched);
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
+		struct grid g;
+		if (!wants(o, (enum report_table)t))
+			continue;
+		report_table(&g, (enum report_table)t, s, GT_DOMAIN_NONE);
+		sort_as_asked(&g, o);
+		grid_print_json(&g, &j, rows_of(&g, o));
+		grid_fini(&g);
+	}
+	json_close(&j);
+}
+
+/* The command ------------------------------------------------------------------------- */
+
+static int check_sort(const struct report_options *o)
+{
+	if (!o->sort)
+		return GT_EXIT_OK;
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
+		struct grid g;
+		int column;
+		if (!wants(o, (enum report_table)t))
+			continue;
+		report_table(&g, (enum report_table)t, &(struct summary){ 0 }, GT_DOMAIN_NONE);
+		column = grid_column(&g, o->sort);
+		grid_fini(&g);
+		if (column >= 0)
+			return GT_EXIT_OK;
+	}
+	return ui_unknown("column", o->sort, report_columns());
+}
+
+static int report_files(const struct report_options *o, char **paths, int count)
+{
+	struct summary s = { .progress = true };
+	struct filter_error error;
+	int code = GT_EXIT_OK, rc;
+
+	choose_keys(&s, o->by);
+	if (o->where) {
+		s.filter = filter_create(o->where, summary_texts, &s, &error);
+		if (!s.filter)
+			return bad_expression(o->where, &error);
+	}
+	for (int i = 0; i < count; i++) {
+		rc = summary_add_file(&s, paths[i]);
+		if (!rc)
+			continue;
+		code = ui_fail(GT_EXIT_FAILURE, "no report of '%s'", paths[i]);
+		goto out;
+	}
+	summary_finish(&s);
+	if (o->json)
+		print_json(&s, o, stdout);
+	else if (o->csv)
+		print_csv(&s, o, stdout);
+	else
+		print_text(&s, o, stdout);
+out:
+	filter_destroy(s.filter);
+	summary_fini(&s);
+	return code;
+}
+
+static int report_main(int argc, char **argv)
+{
+	struct report_options o = { .top = TOP_DEFAULT };
+	int code = parse_options(argc, argv, &o);
+
+	if (code < 0)
+		code = check_sort(&o);
+	else
+		return code;
+	return code ? code : report_files(&o, argv + optind, argc - optind);
+}
+
+const struct gt_command gt_command_report = { "report", "show where the time went: calls, kernels, copies, devices, threads", report_main };

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of a report, made from a summary. Their names and their columns' keys are documented in
+ * gputap-report(1) and never change; new ones may come. */
+#ifndef GPUTAP_CLI_REPORT_H
+#define GPUTAP_CLI_REPORT_H
+
+#include "cli/grid.h"
+#include "cli/summary.h"
+
+enum report_table {
+	REPORT_OPERATIONS,
+	REPORT_FAILURES,
+	REPORT_KERNELS,
+	REPORT_COPIES,
+	REPORT_OTHER,
+	REPORT_DEVICES,
+	REPORT_GAPS,
+	REPORT_LATENCY,
+	REPORT_PROCESSES,
+	REPORT_THREADS,
+	REPORT_LOSS,
+	REPORT_TABLE_COUNT
+};
+
+/* NULL-ended, in the order of enum report_table. */
+extern const char *const report_table_names[];
+
+/* Make one table, in its own order. @domain: for REPORT_OPERATIONS, only that domain; GT_DOMAIN_NONE: all.
+ * Release with grid_fini(). */
+void report_table(struct grid *g, enum report_table table, const struct summary *s, enum gt_domain domain);
+
+/* Column keys and titles of all tables, NULL-ended; for --sort. */
+const char *const *report_columns(void);
+
+/* "exit 0", "signal 9 (Killed)", "still running", .. (per-thread buffer) */
+const char *report_process_end(const struct summary_process *p);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/* The end of `gputap run`: at most twenty lines that answer "where did the time go". */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/report.h"
+#include "cli/ui.h"
+#include "util/error.h"
+
+enum { KINDS_MOST = 4, OPERATIONS_MOST = 3, KERNELS_MOST = 4, COPIES_MOST = 3, DEVICES_MOST = 3, FAILURES_MOST = 2, LABEL = 9 };
+
+static void label(FILE *out, const char *text)
+{
+	const struct ui_colors *c = ui_colors(out);
+	fprintf(out, "  %s%-*s%s", c->cyan, LABEL, text, c->reset);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Columns left for a name when @used are taken. */
+static unsigned room(FILE *out, unsigned used)
+{
+	unsigned columns = isatty(fileno(out)) ? ui_columns(out) : 1000;
+	return columns > used + 10 ? columns - used : 10;
+}
+
+/* The calls of one kind: "waiting  812 ms  66%  clFinish 600 ms, clWaitForEvents 212 ms" */
+static void print_kind(const struct summary *s, enum gt_operation_kind kind, FILE *out)
+{
+	const struct summary_groups *groups = &s->groups[SUMMARY_CALLS];
+	const char *text = gt_operation_kind_name(kind), *separator = "";
+	uint64_t below = UINT64_MAX;
+
+	fprintf(out, "%-15s %8s %5.1f%%  ", text, ui_duration(s->kind_ns[kind]), percent(s->kind_ns[kind], s->outer_ns));
+	for (unsigned k = 0; k < OPERATIONS_MOST; k++) {
+		const struct summary_group *best = NULL;
+		for (uint32_t i = 0; i < groups->count; i++) {
+			const struct summary_group *g = &groups->rows[i];
+			if (g->kind == kind && g->times.total < below && (!best || g->times.total > best->times.total))
+				best = g;
+		}
+		if (!best)
+			break;
+		below = best->times.total;
+		fprintf(out, "%s%s %s", separator, texts_get(&s->names, best->name), ui_duration(best->times.total));
+		separator = ", ";
+	}
+	fputc('\n', out);
+}
+
+static void print_calls(const struct summary *s, FILE *out)
+{
+	bool done[GT_KIND_COUNT] = { false };
+	uint64_t failed = 0;
+
+	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
+		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
+	label(out, "calls");
+	fprintf(out, "%s took %s", ui_count(s->read[GT_CLASS_CALL]), ui_duration(s->outer_ns));
+	if (failed)
+		fprintf(out, ", %s failed", ui_count(failed));
+	fputc('\n', out);
+	for (unsigned n = 0; n < KINDS_MOST; n++) {
+		unsigned best = GT_KIND_COUNT;
+		for (unsigned k = 0; k < GT_KIND_COUNT; k++)
+			if (!done[k] && s->kind_ns[k] && (best == GT_KIND_COUNT || s->kind_ns[k] > s->kind_ns[best]))
+				best = k;
+		if (best == GT_KIND_COUNT)
+			break;
+		done[best] = true;
+		label(out, "");
+		print_kind(s, (enum gt_operation_kind)best, out);
+	}
+}
+
+static void print_failures(const struct summary *s, FILE *out)
+{
+	struct grid g;
+
+	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
+	for (size_t r = 0; r < g.row_count && r < FAILURES_MOST; r++) {
+		const struct grid_cell *row = g.cells + r * g.column_count;
+		const struct ui_colors *c = ui_colors(out);
+		label(out, "failed");
+		fprintf(out, "%s%s x %s %s%s\n", c->red, ui_count(row[0].count), row[g.column_count - 1].text,
+			row[grid_column(&g, "error")].text, c->reset);
+	}
+	grid_fini(&g);
+}
+
+static void print_devices(const struct summary *s, FILE *out)
+{
+	for (uint32_t i = 0; i < s->device_count && i < DEVICES_MOST; i++) {
+		const struct summary_device *d = &s->devices[i];
+		const struct timeline *t = &d->all;
+		uint64_t span = t->last_ns - t->first_ns;
+		label(out, "device");
+		ui_put(out, d->name, 40);
+		fprintf(out, ": busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)", percent(t->busy_ns, span), ui_duration(span),
+			percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
+		if (t->gaps.count)
+			fprintf(out, ", longest gap %s", ui_duration(t->gaps.max));
+		fputc('\n', out);
+		if (!d->launch.count)
+			continue;
+		label(out, "");
+		fprintf(out, "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no work was queued\n",
+			ui_duration(histogram_percentile(&d->launch, 500)), ui_duration(histogram_percentile(&d->launch, 990)),
+			percent(t->starved_ns, span));
+	}
+}
+
+static void print_work(const struct summary *s, FILE *out)
+{
+	struct grid g;
+
+	report_table(&g, REPORT_KERNELS, s, GT_DOMAIN_NONE);
+	for (size_t r = 0; r < g.row_count && r < KERNELS_MOST; r++) {
+		const struct grid_cell *row = g.cells + r * g.column_count;
+		label(out, r ? "" : "kernels");
+		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(row[0].count), row[1].real * 100, ui_count(row[2].count),
+			ui_duration(row[3].count));
+		ui_put(out, row[g.column_count - 1].text, room(out, LABEL + 44));
+		fputc('\n', out);
+	}
+	grid_fini(&g);
+	report_table(&g, REPORT_COPIES, s, GT_DOMAIN_NONE);
+	for (size_t r = 0; r < g.row_count && r < COPIES_MOST; r++) {
+		const struct grid_cell *row = g.cells + r * g.column_count;
+		label(out, r ? "" : "copies");
+		fprintf(out, "%8s %6s  %9s x %-8s  %s", ui_duration(row[0].count), "", ui_count(row[2].count),
+			row[2].count ? ui_bytes(row[3].count / row[2].count) : "", row[g.column_count - 1].text);
+		if (row[4].has)
+			fprintf(out, ", %.2f GB/s", row[4].real / 1e9);
+		fputc('\n', out);
+	}
+	grid_fini(&g);
+}
+
+int gt_report_short(const char *capture, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	struct summary s = { .keys = { SUMMARY_NAME, SUMMARY_NAME | SUMMARY_DEVICE, SUMMARY_DEVICE, SUMMARY_DEVICE }, .progress = true };
+	const struct summary_file *f;
+	uint64_t records;
+	int rc = summary_add_file(&s, capture);
+
+	if (rc)
+		goto out;
+	summary_finish(&s);
+	f = &s.files[0];
+	records = s.read[GT_CLASS_CALL] + s.read[GT_CLASS_DEVICE];
+	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s records, ", c->bold, c->reset, ui_duration(f->end_ns - f->start_ns),
+		ui_count(f->processes), f->processes == 1 ? "" : "es", ui_count(f->threads), f->threads == 1 ? "" : "s",
+		ui_count(records));
+	if (summary_dropped(&s))
+		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);
+	else
+		fprintf(out, "nothing lost\n");
+	if (records) {
+		print_calls(&s, out);
+		print_failures(&s, out);
+		print_devices(&s, out);
+		print_work(&s, out);
+	}
+	label(out, "more");
+	fprintf(out, "gputap report %s\n", capture);
+out:
+	summary_fini(&s);
+	return rc;
+}

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: MIT
+/* One function a table. Which columns a table has stands in one list each; cells are put down in its order. */
+#include "cli/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cli/ui.h"
+
+const char *const report_table_names[] = { "operations", "failures", "kernels", "copies",  "other", "devices", "gaps",
+					   "latency",    "processes", "threads", "loss", NULL };
+
+#define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
+
+/* Columns that several tables have. */
+#define TIMES_COLUMNS \
+	{ "mean_ns", "mean", GRID_NS, GRID_ALWAYS, 0, false }, { "p50_ns", "p50", GRID_NS, GRID_ALWAYS, 3, false }, \
+	{ "p99_ns", "p99", GRID_NS, GRID_ALWAYS, 2, false }, { "min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false },   \
+	{ "max_ns", "max", GRID_NS, GRID_ALWAYS, 1, false }
+#define OWNER_COLUMNS \
+	{ "pid", "pid", GRID_COUNT, GRID_IF_ANY, 0, false }, { "process", "process", GRID_TEXT, GRID_IF_ANY, 4, false }, \
+	{ "tid", "tid", GRID_COUNT, GRID_IF_ANY, 0, false }, { "thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false }
+#define DEVICE_COLUMNS \
+	{ "device", "device", GRID_COUNT, GRID_IF_DIFFER, 0, false }, { "queue", "queue", GRID_COUNT, GRID_IF_ANY, 0, false }, \
+	{ "device_name", "device name", GRID_TEXT, GRID_DATA, 0, false }
+
+static const struct grid_column operation_columns[] = {
+	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "self_ns", "self", GRID_NS, GRID_DATA, 0, false },
+	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
+	TIMES_COLUMNS,
+	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	OWNER_COLUMNS,
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
+};
+
+static const struct grid_column failure_columns[] = {
+	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "status", "status", GRID_SIGNED, GRID_ALWAYS, 1, false },
+	{ "error", "error", GRID_TEXT, GRID_ALWAYS, 0, true },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "on", "on", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column kernel_columns[] = {
+	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	TIMES_COLUMNS,
+	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	DEVICE_COLUMNS,
+	OWNER_COLUMNS,
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
+};
+
+static const struct grid_column copy_columns[] = {
+	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 4, false },
+	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false },
+	{ "bytes_per_s", "rate", GRID_RATE, GRID_ALWAYS, 0, false },
+	TIMES_COLUMNS,
+	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	DEVICE_COLUMNS,
+	OWNER_COLUMNS,
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "operation", "operation", GRID_TEXT, GRID_DATA, 0, false },
+	{ "direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column device_columns[] = {
+	{ "device", "device", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "kernel_share", "kernels", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "copy_share", "copies", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "idle_share", "idle", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "starved_share", "no work queued", GRID_SHARE, GRID_ALWAYS, 3, false },
+	{ "span_ns", "of", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false },
+	{ "kernel_ns", "kernel time", GRID_NS, GRID_DATA, 0, false },
+	{ "copy_ns", "copy time", GRID_NS, GRID_DATA, 0, false },
+	{ "idle_ns", "idle time", GRID_NS, GRID_DATA, 0, false },
+	{ "starved_ns", "starved time", GRID_NS, GRID_DATA, 0, false },
+	{ "uncertain_ns", "uncertain", GRID_NS, GRID_IF_ANY, 0, true },
+	{ "gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 2, false },
+	{ "gap_p50_ns", "gap p50", GRID_NS, GRID_ALWAYS, 5, false },
+	{ "gap_p99_ns", "gap p99", GRID_NS, GRID_ALWAYS, 6, false },
+	{ "gap_max_ns", "gap max", GRID_NS, GRID_ALWAYS, 4, false },
+	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 7, false },
+	{ "untimed", "without times", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "device_name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column gap_columns[] = {
+	{ "gap_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false },
+	{ "at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "device", "device", GRID_COUNT, GRID_IF_DIFFER, 0, false },
+	{ "after", "after", GRID_TEXT, GRID_DATA, 0, false },
+	{ "before", "before", GRID_TEXT, GRID_DATA, 0, false },
+	{ "between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false },
+};
+
+static const struct grid_column latency_columns[] = {
+	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	TIMES_COLUMNS,
+	{ "early", "early", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{ "device", "device", GRID_COUNT, GRID_IF_DIFFER, 0, false },
+	{ "stage", "stage", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column process_columns[] = {
+	{ "pid", "pid", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "wall_ns", "wall", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 3, false },
+	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "threads", "threads", GRID_COUNT, GRID_ALWAYS, 2, false },
+	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{ "image", "image", GRID_COUNT, GRID_DATA, 0, false },
+	{ "parent_pid", "parent", GRID_COUNT, GRID_DATA, 0, false },
+	{ "end", "end", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "file", "file", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "exe", "exe", GRID_TEXT, GRID_DATA, 0, false },
+	{ "process", "process", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column thread_columns[] = {
+	{ "tid", "tid", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false },
+	{ "wait_ns", "waiting", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 1, false },
+	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{ "pid", "pid", GRID_COUNT, GRID_IF_DIFFER, 0, false },
+	{ "process", "process", GRID_TEXT, GRID_IF_DIFFER, 3, false },
+	{ "thread", "thread", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column loss_columns[] = {
+	{ "dropped", "dropped", GRID_COUNT, GRID_ALWAYS, 0, true },
+	{ "seen", "of", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "class", "what", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "reason", "why", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct { const struct grid_column *columns; unsigned count; const char *heading; size_t usual_top; } tables[] = {
+	[REPORT_OPERATIONS] = { operation_columns, COUNT_OF(operation_columns), "Operations", 20 },
+	[REPORT_FAILURES] = { failure_columns, COUNT_OF(failure_columns), "Failures", 20 },
+	[REPORT_KERNELS] = { kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20 },
+	[REPORT_COPIES] = { copy_columns, COUNT_OF(copy_columns), "Copies", 20 },
+	[REPORT_OTHER] = { kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20 },
+	[REPORT_DEVICES] = { device_columns, COUNT_OF(device_columns), "Devices, from their first work to their last", 20 },
+	[REPORT_GAPS] = { gap_columns, COUNT_OF(gap_columns), "Largest gaps, in which a device had nothing to do", 5 },
+	[REPORT_LATENCY] = { latency_columns, COUNT_OF(latency_columns), "Launch latency: from a call's begin to its kernel's start", 20 },
+	[REPORT_PROCESSES] = { process_columns, COUNT_OF(process_columns), "Processes", 10 },
+	[REPORT_THREADS] = { thread_columns, COUNT_OF(thread_columns), "Threads", 10 },
+	[REPORT_LOSS] = { loss_columns, COUNT_OF(loss_columns), "Lost", 0 },
+};
+
+const char *const *report_columns(void)
+{
+	static const char *names[256];
+	size_t n = 0;
+
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++)
+		for (unsigned c = 0; c < tables[t].count && n + 3 < COUNT_OF(names); c++) {
+			bool known = false;
+			for (size_t i = 0; i < n && !known; i++)
+				known = !strcmp(names[i], tables[t].columns[c].key);
+			if (!known)
+				names[n++] = tables[t].columns[c].key;
+		}
+	names[n] = NULL;
+	return names;
+}
+
+/* Cells that several tables have --------------------------------------------------- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static struct grid_cell *put_times(struct grid_cell *cell, const struct histogram *h)
+{
+	if (!h->count) {
+		for (unsigned i = 0; i < 5; i++)
+			*cell++ = cell_none();
+		return cell;
+	}
+	*cell++ = cell_count(histogram_mean(h));
+	*cell++ = cell_count(histogram_percentile(h, 500));
+	*cell++ = cell_count(histogram_percentile(h, 990));
+	*cell++ = cell_count(h->min);
+	*cell++ = cell_count(h->max);
+	return cell;
+}
+
+static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s, uint32_t process, uint32_t thread)
+{
+	if (process == LOOKUP_NONE && thread != LOOKUP_NONE)
+		process = s->threads[thread].process; /* a thread's number alone says little */
+	*cell++ = process == LOOKUP_NONE ? cell_none() : cell_count(s->processes[process].pid);
+	*cell++ = process == LOOKUP_NONE ? cell_none() : cell_text(s->processes[process].name);
+	*cell++ = thread == LOOKUP_NONE ? cell_none() : cell_count(s->threads[thread].tid);
+	*cell++ = thread == LOOKUP_NONE ? cell_none() : cell_text(s->threads[thread].name);
+	return cell;
+}
+
+static struct grid_cell *put_device(struct grid_cell *cell, const struct summary *s, const struct summary_group *g)
+{
+	uint32_t device = g->device == LOOKUP_NONE && g->queue != LOOKUP_NONE ? s->queues[g->queue].device : g->device;
+
+	*cell++ = device == LOOKUP_NONE ? cell_none() : cell_count(device);
+	*cell++ = g->queue == LOOKUP_NONE ? cell_none() : cell_count(s->queues[g->queue].ordinal);
+	*cell++ = device == LOOKUP_NONE ? cell_none() : cell_text(s->devices[device].name);
+	return cell;
+}
+
+static struct grid_cell domain_cell(uint32_t domain)
+{
+	return cell_text(gt_domain_name((enum gt_domain)domain));
+}
+
+static struct grid_cell name_cell(const struct summary *s, uint32_t name)
+{
+	return name == LOOKUP_NONE ? cell_none() : cell_text(texts_get(&s->names, name));
+}
+
+static void sort_by(struct grid *g, const char *key)
+{
+	grid_sort(g, (unsigned)grid_column(g, key), false);
+}
+
+/* What was asked for with --by is shown even when all rows have the same. */
+static void show_always(struct grid *g, const char *key)
+{
+	g->always |= 1u << grid_column(g, key);
+}
+
+/* Tables --------------------------------------------------------------------------- */
+
+static uint64_t self_ns(const struct summary_group *g)
+{
+	return g->times.total > g->inner_ns ? g->times.total - g->inner_ns : 0;
+}
+
+static void make_operations(struct grid *g, const struct summary *s, enum gt_domain domain)
+{
+	const struct summary_groups *groups = &s->groups[SUMMARY_CALLS];
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++)
+		all += self_ns(&groups->rows[i]);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct summary_group *row = &groups->rows[i];
+		struct grid_cell *cell;
+		if (domain != GT_DOMAIN_NONE && row->domain != domain)
+			continue;
+		cell = grid_row(g);
+		*cell++ = cell_count(row->times.total);
+		*cell++ = cell_count(self_ns(row));
+		*cell++ = cell_real(share(self_ns(row), all));
+		*cell++ = cell_count(row->count);
+		cell = put_times(cell, &row->times);
+		*cell++ = cell_count(row->failed);
+		cell = put_owner(cell, s, row->process, row->thread);
+		*cell++ = domain_cell(row->domain);
+		*cell++ = name_cell(s, row->name);
+	}
+	sort_by(g, "total_ns");
+}
+
+static void make_failures(struct grid *g, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->failure_count; i++) {
+		const struct summary_failure *f = &s->failures[i];
+		const char *error = gt_status_name((enum gt_domain)f->domain, f->status);
+		struct grid_cell *cell = grid_row(g);
+		*cell++ = cell_count(f->count);
+		*cell++ = cell_signed(f->status);
+		*cell++ = cell_text(error ? error : "unknown");
+		*cell++ = domain_cell(f->domain);
+		*cell++ = cell_text(f->device ? "device" : "call");
+		*cell++ = name_cell(s, f->name);
+	}
+	sort_by(g, "count");
+}
+
+static void make_kernels(struct grid *g, const struct summary *s, enum summary_class class)
+{
+	const struct summary_groups *groups = &s->groups[class];
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++)
+		all += groups->rows[i].times.total;
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct summary_group *row = &groups->rows[i];
+		struct grid_cell *cell = grid_row(g);
+		*cell++ = cell_count(row->times.total);
+		*cell++ = cell_real(share(row->times.total, all));
+		*cell++ = cell_count(row->count);
+		cell = put_times(cell, &row->times);
+		*cell++ = cell_count(row->failed);
+		cell = put_device(cell, s, row);
+		cell = put_owner(cell, s, row->process, row->thread);
+		*cell++ = domain_cell(row->domain);
+		*cell++ = name_cell(s, row->name);
+	}
+	sort_by(g, "total_ns");
+	if (!(s->keys[class] & SUMMARY_NAME) && s->keys[class] & (SUMMARY_DEVICE | SUMMARY_QUEUE)) {
+		show_always(g, "device");
+		show_always(g, "device_name");
+	}
+}
+
+static const char *direction(enum gt_device_op op)
+{
+	switch (op) {
+	case GT_DEVICE_READ: return "device to host";
+	case GT_DEVICE_WRITE: return "host to device";
+	case GT_DEVICE_COPY: return "device to device";
+	default: return gt_device_op_name(op);
+	}
+}
+
+static void make_copies(struct grid *g, const struct summary *s)
+{
+	const struct summary_groups *groups = &s->groups[SUMMARY_COPIES];
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++)
+		all += groups->rows[i].times.total;
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct summary_group *row = &groups->rows[i];
+		bool rate = row->times.total && row->timed_bytes;
+		struct grid_cell *cell = grid_row(g);
+		*cell++ = cell_count(row->times.total);
+		*cell++ = cell_real(share(row->times.total, all));
+		*cell++ = cell_count(row->count);
+		*cell++ = cell_count(row->bytes);
+		*cell++ = rate ? cell_real((double)row->timed_bytes * 1e9 / (double)row->times.total) : cell_none();
+		cell = put_times(cell, &row->times);
+		*cell++ = cell_count(row->failed);
+		cell = put_device(cell, s, row);
+		cell = put_owner(cell, s, row->process, row->thread);
+		*cell++ = domain_cell(row->domain);
+		*cell++ = cell_text(gt_device_op_name(row->device_op));
+		*cell++ = cell_text(direction(row->device_op));
+	}
+	sort_by(g, "total_ns");
+}
+
+static void make_devices(struct grid *g, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		const struct summary_device *d = &s->devices[i];
+		const struct timeline *t = &d->all;
+		uint64_t span = t->last_ns - t->first_ns;
+		struct grid_cell *cell;
+		if (!d->count)
+			continue;
+		cell = grid_row(g);
+		*cell++ = cell_count(i);
+		*cell++ = cell_real(share(t->busy_ns, span));
+		*cell++ = cell_real(share(d->kernels.busy_ns, span));
+		*cell++ = cell_real(share(d->copies.busy_ns, span));
+		*cell++ = cell_real(share(span - t->busy_ns, span));
+		*cell++ = cell_real(share(t->starved_ns, span));
+		*cell++ = cell_count(span);
+		*cell++ = cell_count(t->busy_ns);
+		*cell++ = cell_count(d->kernels.busy_ns);
+		*cell++ = cell_count(d->copies.busy_ns);
+		*cell++ = cell_count(span - t->busy_ns);
+		*cell++ = cell_count(t->starved_ns);
+		*cell++ = cell_count(t->late_ns);
+		*cell++ = cell_count(t->gaps.count);
+		*cell++ = cell_count(histogram_percentile(&t->gaps, 500));
+		*cell++ = cell_count(histogram_percentile(&t->gaps, 990));
+		*cell++ = cell_count(t->gaps.max);
+		*cell++ = cell_count(d->count);
+		*cell++ = cell_count(d->untimed);
+		*cell++ = cell_count(d->failed);
+		*cell++ = domain_cell(d->domain);
+		*cell++ = cell_text(d->name);
+	}
+}
+
+/* Times of several files have no common beginning: a gap's time counts from the first file that can hold it. */
+static uint64_t since_start(const struct summary *s, uint64_t time)
+{
+	uint64_t best = 0;
+
+	for (uint32_t i = 0; i < s->file_count; i++)
+		if (s->files[i].start_ns <= time && s->files[i].start_ns > best)
+			best = s->files[i].start_ns;
+	return time - best;
+}
+
+static void make_gaps(struct grid *g, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		const struct timeline *t = &s->devices[i].all;
+		for (unsigned k = 0; k < t->largest_count; k++) {
+			const struct timeline_gap *gap = &t->largest[k];
+			const char *after = texts_get(&s->names, gap->before), *before = texts_get(&s->names, gap->after);
+			struct grid_cell *cell = grid_row(g);
+			*cell++ = cell_count(gap->end - gap->start);
+			*cell++ = cell_count(gap->starved_ns);
+			*cell++ = cell_count(since_start(s, gap->start));
+			*cell++ = cell_count(i);
+			*cell++ = cell_text(after);
+			*cell++ = cell_text(before);
+			*cell++ = cell_text(grid_keep(g, "%s .. %s", after, before));
+		}
+	}
+	sort_by(g, "gap_ns");
+}
+
+static void make_latency(struct grid *g, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		const struct summary_device *d = &s->devices[i];
+		const struct { const char *stage; const struct histogram *times; } stages[] = {
+			{ "call to start", &d->launch },
+			{ "call to queued", &d->enqueue },
+			{ "queued to submitted", &d->submit },
+			{ "submitted to start", &d->wait },
+		};
+		for (unsigned k = 0; (d->launch.count || d->early) && k < COUNT_OF(stages); k++) {
+			struct grid_cell *cell = grid_row(g);
+			*cell++ = cell_count(stages[k].times->count);
+			cell = put_times(cell, stages[k].times);
+			*cell++ = k ? cell_none() : cell_count(d->early);
+			*cell++ = cell_count(i);
+			*cell++ = cell_text(stages[k].stage);
+		}
+	}
+}
+
+const char *report_process_end(const struct summary_process *p)
+{
+	static _Thread_local char text[64];
+
+	if (!p->ended)
+		return "still running";
+	if (p->wait_status < 0)
+		return p->proper_end ? "ended" : "ended early";
+	if (WIFSIGNALED(p->wait_status))
+		snprintf(text, sizeof text, "%s (signal %d)", strsignal(WTERMSIG(p->wait_status)), WTERMSIG(p->wait_status));
+	else
+		snprintf(text, sizeof text, "exit %d", WEXITSTATUS(p->wait_status));
+	return text;
+}
+
+static void make_processes(struct grid *g, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->process_count; i++) {
+		const struct summary_process *p = &s->processes[i];
+		uint64_t end = p->end_ns ? p->end_ns : s->files[p->file].end_ns;
+		struct grid_cell *cell = grid_row(g);
+		*cell++ = cell_count(p->pid);
+		*cell++ = p->start_ns && end > p->start_ns ? cell_count(end - p->start_ns) : cell_none();
+		*cell++ = cell_count(p->calls);
+		*cell++ = cell_count(p->call_ns);
+		*cell++ = cell_count(p->device_count);
+		*cell++ = cell_count(p->device_ns);
+		*cell++ = cell_count(p->threads);
+		*cell++ = cell_count(p->failed);
+		*cell++ = cell_count(p->image);
+		*cell++ = cell_count(p->ppid);
+		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(p)));
+		*cell++ = cell_text(s->files[p->file].path);
+		*cell++ = cell_text(p->exe);
+		*cell++ = cell_text(p->name);
+	}
+	sort_by(g, "call_ns");
+}
+
+static void make_threads(struct grid *g, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->thread_count; i++) {
+		const struct summary_thread *t = &s->threads[i];
+		const struct summary_process *p = &s->processes[t->process];
+		uint64_t end = t->end_ns ? t->end_ns : p->end_ns ? p->end_ns : s->files[p->file].end_ns;
+		struct grid_cell *cell;
+		if (!t->calls && !t->device_count)
+			continue;
+		cell = grid_row(g);
+		*cell++ = cell_count(t->tid);
+		*cell++ = cell_count(t->calls);
+		*cell++ = cell_count(t->call_ns);
+		*cell++ = t->start_ns && end > t->start_ns ? cell_real(share(t->call_ns, end - t->start_ns)) : cell_none();
+		*cell++ = cell_count(t->sync_ns);
+		*cell++ = cell_count(t->device_count);
+		*cell++ = cell_count(t->device_ns);
+		*cell++ = cell_count(t->failed);
+		*cell++ = cell_count(p->pid);
+		*cell++ = cell_text(p->name);
+		*cell++ = cell_text(t->name);
+	}
+	sort_by(g, "call_ns");
+}
+
+static void make_loss(struct grid *g, const struct summary *s)
+{
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
+			for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++) {
+				uint64_t dropped = s->counts.dropped[why][c][d];
+				struct grid_cell *cell;
+				if (!dropped)
+					continue;
+				cell = grid_row(g);
+				*cell++ = cell_count(dropped);
+				*cell++ = cell_count(s->counts.seen[c][d]);
+				*cell++ = domain_cell(d);
+				*cell++ = cell_text(c == GT_CLASS_CALL ? "calls" : "device work");
+				*cell++ = cell_text(gt_drop_reason_name((enum gt_drop_reason)why));
+			}
+	sort_by(g, "dropped");
+}
+
+void report_table(struct grid *g, enum report_table table, const struct summary *s, enum gt_domain domain)
+{
+	grid_init(g, report_table_names[table], tables[table].columns, tables[table].count);
+	g->heading = tables[table].heading;
+	g->usual_top = tables[table].usual_top;
+	switch (table) {
+	case REPORT_OPERATIONS: make_operations(g, s, domain); break;
+	case REPORT_FAILURES: make_failures(g, s); break;
+	case REPORT_KERNELS: make_kernels(g, s, SUMMARY_KERNELS); break;
+	case REPORT_COPIES: make_copies(g, s); break;
+	case REPORT_OTHER: make_kernels(g, s, SUMMARY_OTHER); break;
+	case REPORT_DEVICES: make_devices(g, s); break;
+	case REPORT_GAPS: make_gaps(g, s); break;
+	case REPORT_LATENCY: make_latency(g, s); break;
+	case REPORT_PROCESSES: make_processes(g, s); break;
+	case REPORT_THREADS: make_threads(g, s); break;
+	case REPORT_LOSS: make_loss(g, s); break;
+	case REPORT_TABLE_COUNT: break;
+	}
+}

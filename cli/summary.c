@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: MIT
+/* One pass over the records of each file. Every record is first put into small numbers (its name, device, process,
+ * thread, queue), then shown to the filter, then added to its group, its thread and its device. */
+#include "cli/summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ui.h"
+#include "util/error.h"
+
+enum { KIND_DEVICE = 64 }; /* numbers of device operations in FILTER_KIND: behind the calls' kinds */
+
+/* What is only needed while one file is read. */
+struct reading {
+	struct summary *s;
+	const struct gt_capture *capture;
+	struct summary_file *file;
+	uint32_t file_index, first_process;
+	struct idmap operations; /* GT_OP() -> name */
+	struct idmap strings;    /* process << 32 | string id -> name */
+	struct idmap threads;    /* process << 32 | ordinal -> thread */
+	struct idmap devices;    /* process << 32 | device reference -> device */
+	struct idmap queues;     /* address of gt_object_info -> queue */
+	uint64_t last_thread_key;
+	uint32_t last_thread;
+};
+
+/* A record in small numbers. */
+struct entry {
+	const struct gt_item *item;
+	enum summary_class class;
+	uint32_t domain, name, device, process, thread, queue;
+	enum gt_operation_kind kind; /* of a call */
+	uint64_t duration_ns;
+	int32_t status;
+	bool timed, failed;
+};
+
+#define GROW(array, count, room) \
+	((count) == (room) ? ((array) = lookup_grow((array), (room), (room) ? (room) * 2 : 16, sizeof *(array)), \
+			      (room) = (room) ? (room) * 2 : 16) : 0)
+
+/* Names for people and filters -------------------------------------------------- */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+unsigned summary_texts(void *data, enum filter_field field, uint32_t number, const char **texts)
+{
+	static _Thread_local char digits[32];
+	struct summary *s = data;
+
+	switch (field) {
+	case FILTER_NAME:
+		texts[0] = texts_get(&s->names, number);
+		return 1;
+	case FILTER_DOMAIN:
+		texts[0] = gt_domain_name((enum gt_domain)number);
+		return 1;
+	case FILTER_KIND:
+		texts[0] = number < KIND_DEVICE ? gt_operation_kind_name((enum gt_operation_kind)number) :
+						  gt_device_op_name((enum gt_device_op)(number - KIND_DEVICE));
+		return 1;
+	case FILTER_DEVICE:
+		snprintf(digits, sizeof digits, "%" PRIu32, number);
+		texts[0] = digits;
+		texts[1] = s->devices[number].name;
+		return 2;
+	case FILTER_PROCESS:
+		snprintf(digits, sizeof digits, "%" PRIu32, s->processes[number].pid);
+		texts[0] = digits;
+		texts[1] = s->processes[number].name;
+		texts[2] = s->processes[number].exe;
+		return 3;
+	case FILTER_THREAD:
+		snprintf(digits, sizeof digits, "%" PRIu32, s->threads[number].tid);
+		texts[0] = digits;
+		texts[1] = s->threads[number].name;
+		return 2;
+	case FILTER_QUEUE:
+		snprintf(digits, sizeof digits, "%" PRIu32, s->queues[number].ordinal);
+		texts[0] = digits;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* Small numbers ------------------------------------------------------------------ */
+
+static uint32_t name_of(struct summary *s, const char *text)
+{
+	return texts_put(&s->names, text);
+}
+
+static uint32_t operation_name(struct reading *r, uint32_t op)
+{
+	uint32_t name = idmap_get(&r->operations, op);
+
+	if (name == LOOKUP_NONE) {
+		name = name_of(r->s, gt_operation_name(op));
+		idmap_put(&r->operations, op, name);
+	}
+	return name;
+}
+
+static uint32_t kernel_name(struct reading *r, const struct gt_item *item)
+{
+	uint64_t key = (uint64_t)item->process << 32 | item->name;
+	uint32_t name = idmap_get(&r->strings, key);
+	const char *text;
+
+	if (name == LOOKUP_NONE) {
+		text = item->name ? gt_capture_string(r->capture, item->process, item->name) : "";
+		name = name_of(r->s, *text ? text : "(no name)");
+		idmap_put(&r->strings, key, name);
+	}
+	return name;
+}
+
+static uint32_t add_thread(struct reading *r, uint32_t process, uint32_t ordinal)
+{
+	const struct gt_host_clock_map *clock = gt_capture_host_clock(r->capture);
+	const struct gt_thread_info *info = gt_capture_thread_find(r->capture, process, ordinal);
+	struct summary *s = r->s;
+	struct summary_thread *t;
+
+	GROW(s->threads, s->thread_count, s->thread_room);
+	t = &s->threads[s->thread_count];
+	t->process = r->first_process + process;
+	t->ordinal = ordinal;
+	if (info) {
+		t->tid = info->tid;
+		t->name = texts_get(&s->names, name_of(s, info->name ? info->name : ""));
+		t->start_ns = clock && info->start_ticks ? gt_host_clock_to_ns(clock, info->start_ticks) : 0;
+		t->end_ns = clock && info->end_ticks ? gt_host_clock_to_ns(clock, info->end_ticks) : 0;
+	} else {
+		t->name = texts_get(&s->names, name_of(s, ""));
+	}
+	s->processes[t->process].threads++;
+	r->file->threads++;
+	return s->thread_count++;
+}
+
+static uint32_t thread_of(struct reading *r, uint32_t process, uint32_t ordinal)
+{
+	uint64_t key = (uint64_t)process << 32 | ordinal;
+	uint32_t thread;
+
+	if (key == r->last_thread_key && r->last_thread != LOOKUP_NONE)
+		return r->last_thread;
+	thread = idmap_get(&r->threads, key);
+	if (thread == LOOKUP_NONE) {
+		thread = add_thread(r, process, ordinal);
+		idmap_put(&r->threads, key, thread);
+	}
+	r->last_thread_key = key;
+	r->last_thread = thread;
+	return thread;
+}
+
+/* The same device in several files is one if it has a UUID; without one, if host, name and place are the same. */
+static uint32_t add_device(struct reading *r, const struct gt_object_info *object, enum gt_domain domain)
+{
+	struct summary *s = r->s;
+	const char *name = object ? gt_object_value(object, "name") : NULL;
+	const char *uuid = object ? gt_object_value(object, "uuid") : NULL;
+	struct summary_device *d;
+	char id[512];
+	uint32_t number;
+
+	name = name && *name ? name : "unknown device";
+	if (uuid && *uuid)
+		snprintf(id, sizeof id, "uuid %.200s", uuid);
+	else
+		snprintf(id, sizeof id, "%.100s %d %.200s", r->file->host, object ? (int)object->device_index : -1, name);
+	number = texts_put(&s->device_ids, id);
+	if (number < s->device_count)
+		return number;
+	GROW(s->devices, s->device_count, s->device_room);
+	d = &s->devices[s->device_count++];
+	d->name_id = name_of(s, name);
+	d->name = texts_get(&s->names, d->name_id);
+	d->domain = domain;
+	return number;
+}
+
+static uint32_t device_of(struct reading *r, const struct gt_item *item)
+{
+	uint64_t key = (uint64_t)item->process << 32 | item->op;
+	uint32_t device = idmap_get(&r->devices, key);
+	const struct gt_object_info *object;
+
+	if (device != LOOKUP_NONE)
+		return device;
+	object = gt_capture_object_find(r->capture, item->process, GT_OBJECT_DEVICE, GT_DEVICE_REF_NUMBER(item->op));
+	if (object)
+		object = gt_capture_device(r->capture, object->device_index);
+	device = add_device(r, object, (enum gt_domain)GT_OP_DOMAIN(item->op));
+	idmap_put(&r->devices, key, device);
+	return device;
+}
+
+static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t device)
+{
+	uint64_t key = (uint64_t)(uintptr_t)item->queue;
+	struct summary *s = r->s;
+	uint32_t queue;
+
+	if (!item->queue)
+		return LOOKUP_NONE;
+	queue = idmap_get(&r->queues, key);
+	if (queue != LOOKUP_NONE)
+		return queue;
+	GROW(s->queues, s->queue_count, s->queue_room);
+	queue = s->queue_count++;
+	s->queues[queue] = (struct summary_queue){ device, r->first_process + item->process, item->queue->ordinal };
+	idmap_put(&r->queues, key, queue);
+	return queue;
+}
+
+/* Groups ------------------------------------------------------------------------- */
+
+static bool same_group(const struct summary_group *a, const struct summary_group *b)
+{
+	return a->name == b->name && a->domain == b->domain && a->device == b->device && a->process == b->process &&
+	       a->thread == b->thread && a->queue == b->queue;
+}
+
+static uint32_t group_of(struct summary *s, const struct entry *e)
+{
+	struct summary_groups *groups = &s->groups[e->class];
+	unsigned keys = s->keys[e->class];
+	struct summary_group key = {
+		.domain = e->domain,
+		.name = keys & SUMMARY_NAME || e->class >= SUMMARY_COPIES ? e->name : LOOKUP_NONE,
+		.device = keys & SUMMARY_DEVICE ? e->device : LOOKUP_NONE,
+		.process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
+		.thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
+		.queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+		.device_op = e->item->device_op,
+		.kind = e->kind,
+	};
+	uint64_t hash;
+	uint32_t row;
+
+	if (groups->last < groups->count && same_group(&groups->rows[groups->last], &key))
+		return groups->last;
+	hash = lookup_mix((uint64_t)key.name << 32 | key.device);
+	hash = lookup_mix(hash + ((uint64_t)key.process << 32 | key.thread));
+	hash = lookup_mix(hash + ((uint64_t)key.queue << 32 | key.domain));
+	for (; (row = idmap_get(&groups->by_hash, hash)) != LOOKUP_NONE; hash++)
+		if (same_group(&groups->rows[row], &key))
+			return groups->last = row;
+	GROW(groups->rows, groups->count, groups->room);
+	groups->rows[groups->count] = key;
+	idmap_put(&groups->by_hash, hash, groups->count);
+	return groups->last = groups->count++;
+}
+
+static void add_to_group(struct summary_group *g, const struct entry *e)
+{
+	g->count++;
+	g->failed += e->failed;
+	g->bytes += e->item->bytes;
+	if (e->timed) {
+		histogram_add(&g->times, e->duration_ns);
+		g->timed_bytes += e->item->bytes;
+	}
+}
+
+static void add_failure(struct summary *s, const struct entry *e)
+{
+	bool device = e->class != SUMMARY_CALLS;
+	uint64_t key = lookup_mix((uint64_t)e->name << 32 | (uint32_t)e->status) + (device ? e->domain + 16 : e->domain);
+	struct summary_failure *f;
+	uint32_t i;
+
+	for (; (i = idmap_get(&s->failure_ids, key)) != LOOKUP_NONE; key++) {
+		f = &s->failures[i];
+		if (f->name == e->name && f->status == e->status && f->domain == e->domain && f->device == device) {
+			f->count++;
+			return;
+		}
+	}
+	GROW(s->failures, s->failure_count, s->failure_room);
+	idmap_put(&s->failure_ids, key, s->failure_count);
+	s->failures[s->failure_count++] = (struct summary_failure){ e->domain, e->name, e->status, device, 1 };
+}
+
+/* Records ------------------------------------------------------------------------ */
+
+static bool matches(struct summary *s, const struct entry *e, uint32_t kind)
+{
+	const struct filter_record record = {
+		.text = { e->name, e->domain, kind, e->device, e->process, e->thread, e->queue },
+		.duration_ns = e->duration_ns,
+		.bytes = e->item->bytes,
+		.timed = e->timed,
+		.failed = e->failed,
+	};
+
+	return !s->filter || filter_match(s->filter, &record);
+}
+
+/* Group of the call that is open at each depth of the thread: its inner calls' time is not its own. */
+static void note_open(struct summary *s, struct summary_thread *t, unsigned depth, uint64_t duration_ns, uint32_t group)
+{
+	if (depth >= t->open_count) {
+		t->open = lookup_grow(t->open, t->open_count, depth + 4, sizeof *t->open);
+		for (uint32_t i = t->open_count; i < depth + 4; i++)
+			t->open[i] = LOOKUP_NONE;
+		t->open_count = depth + 4;
+	}
+	if (depth && t->open[depth - 1] != LOOKUP_NONE)
+		s->groups[SUMMARY_CALLS].rows[t->open[depth - 1]].inner_ns += duration_ns;
+	t->open[depth] = group;
+}
+
+static void add_call(struct reading *r, const struct gt_item *item)
+{
+	struct summary *s = r->s;
+	const struct gt_operation_info *info = gt_operation(item->op);
+	enum gt_operation_kind kind = info ? (enum gt_operation_kind)info->kind : GT_KIND_OTHER;
+	struct entry e = {
+		.kind = kind, .item = item, .class = SUMMARY_CALLS, .domain = GT_OP_DOMAIN(item->op), .device = LOOKUP_NONE,
+		.queue = LOOKUP_NONE, .process = r->first_process + item->process,
+		.duration_ns = item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0, .timed = true,
+	};
+	struct summary_process *p;
+	struct summary_thread *t;
+	uint32_t group = LOOKUP_NONE;
+
+	e.name = operation_name(r, item->op);
+	e.thread = thread_of(r, item->process, item->ordinal);
+	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) && e.status < 0;
+	t = &s->threads[e.thread];
+	p = &s->processes[e.process];
+	if (matches(s, &e, (uint32_t)kind)) {
+		group = group_of(s, &e);
+		add_to_group(&s->groups[SUMMARY_CALLS].rows[group], &e);
+		s->matched++;
+		s->kind_count[kind]++;
+		s->kind_ns[kind] += e.duration_ns;
+		t->calls++;
+		p->calls++;
+		if (item->depth == 0) {
+			s->outer_ns += e.duration_ns;
+			t->call_ns += e.duration_ns;
+			p->call_ns += e.duration_ns;
+		}
+		if (kind == GT_KIND_SYNCHRONISATION)
+			t->sync_ns += e.duration_ns;
+		if (e.failed) {
+			t->failed++;
+			p->failed++;
+			add_failure(s, &e);
+		}
+	}
+	note_open(s, t, item->depth, e.duration_ns, group);
+}
+
+static enum summary_class device_class(enum gt_device_op op)
+{
+	switch (op) {
+	case GT_DEVICE_KERNEL:
+	case GT_DEVICE_NATIVE:
+		return SUMMARY_KERNELS;
+	case GT_DEVICE_READ:
+	case GT_DEVICE_WRITE:
+	case GT_DEVICE_COPY:
+	case GT_DEVICE_FILL:
+	case GT_DEVICE_MAP:
+	case GT_DEVICE_UNMAP:
+	case GT_DEVICE_MIGRATE:
+		return SUMMARY_COPIES;
+	default:
+		return SUMMARY_OTHER;
+	}
+}
+
+static uint64_t after(uint64_t later, uint64_t earlier)
+{
+	return later > earlier ? later - earlier : 0;
+}
+
+/* From the call's begin to the kernel's start, and where on the way the time went. */
+static void add_latency(struct summary_device *d, const struct gt_item *item)
+{
+	if (!item->call_start_ns || !item->start_ns)
+		return;
+	if (item->start_ns < item->call_start_ns) {
+		d->early++;
+		return;
+	}
+	histogram_add(&d->launch, item->start_ns - item->call_start_ns);
+	if (!item->queued_ns || !item->submitted_ns)
+		return;
+	histogram_add(&d->enqueue, after(item->queued_ns, item->call_start_ns));
+	histogram_add(&d->submit, after(item->submitted_ns, item->queued_ns));
+	histogram_add(&d->wait, after(item->start_ns, item->submitted_ns));
+}
+
+/* Markers and barriers are no work: some runtimes stamp them long before what they wait for has ended. */
+static void add_busy(struct summary_device *d, const struct entry *e)
+{
+	const struct gt_item *item = e->item;
+	struct timeline_span span = { item->start_ns, item->end_ns, item->queued_ns ? item->queued_ns : item->call_start_ns,
+				      e->name, e->name };
+
+	if (item->device_op == GT_DEVICE_MARKER || item->device_op == GT_DEVICE_BARRIER)
+		return;
+	timeline_add(&d->all, &span);
+	if (e->class == SUMMARY_KERNELS)
+		timeline_add(&d->kernels, &span);
+	else if (e->class == SUMMARY_COPIES)
+		timeline_add(&d->copies, &span);
+}
+
+static void add_device_work(struct reading *r, const struct gt_item *item)
+{
+	struct summary *s = r->s;
+	struct entry e = {
+		.item = item, .class = device_class(item->device_op), .domain = GT_OP_DOMAIN(item->op),
+		.process = r->first_process + item->process, .thread = LOOKUP_NONE, .status = item->status,
+		.failed = item->status < 0, .timed = item->start_ns && item->end_ns >= item->start_ns,
+	};
+	struct summary_device *d;
+
+	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
+	e.name = item->device_op == GT_DEVICE_KERNEL ? kernel_name(r, item) : name_of(s, gt_device_op_name(item->device_op));
+	e.device = device_of(r, item);
+	e.queue = queue_of(r, item, e.device);
+	s->linked += item->id != 0;
+	if (item->id)
+		e.thread = thread_of(r, item->process, GT_ID_ORDINAL(item->id));
+	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op))
+		return;
+	s->matched++;
+	add_to_group(&s->groups[e.class].rows[group_of(s, &e)], &e);
+	d = &s->devices[e.device];
+	d->count++;
+	d->untimed += !e.timed;
+	d->failed += e.failed;
+	if (e.timed) {
+		add_busy(d, &e);
+		if (item->device_op == GT_DEVICE_KERNEL)
+			add_latency(d, item);
+	}
+	if (e.failed)
+		add_failure(s, &e);
+	s->processes[e.process].device_count++;
+	s->processes[e.process].device_ns += e.duration_ns;
+	if (e.thread != LOOKUP_NONE) {
+		s->threads[e.thread].device_count++;
+		s->threads[e.thread].device_ns += e.duration_ns;
+	}
+}
+
+/* Files -------------------------------------------------------------------------- */
+
+/* argv joined by NUL as words with spaces between. */
+static const char *joined(struct summary *s, const char *argv)
+{
+	char line[4096];
+	size_t n = 0;
+
+	for (; argv && *argv && n + 2 < sizeof line; argv += strlen(argv) + 1)
+		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", n ? " " : "", argv);
+	line[n < sizeof line ? n : sizeof line - 1] = '\0';
+	return texts_get(&s->names, name_of(s, n ? line : ""));
+}
+
+static const char *kept(struct summary *s, const char *text)
+{
+	return texts_get(&s->names, name_of(s, text ? text : ""));
+}
+
+static void add_counts(struct gt_counts *sum, const struct gt_counts *counts)
+{
+	const uint64_t *from = (const uint64_t *)counts;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t i = 0; counts && i < sizeof *sum / sizeof *to; i++)
+		to[i] += from[i];
+}
+
+static void add_processes(struct reading *r)
+{
+	struct summary *s = r->s;
+	size_t count = gt_capture_process_count(r->capture);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gt_process_info *info = gt_capture_process(r->capture, i);
+		struct summary_process *p;
+		GROW(s->processes, s->process_count, s->process_room);
+		p = &s->processes[s->process_count++];
+		*p = (struct summary_process){
+			.file = r->file_index, .index = i, .pid = info->pid, .image = info->image, .ppid = info->ppid,
+			.start_ns = info->start_ns, .end_ns = info->end_ns, .wait_status = info->wait_status,
+			.ended = info->ended, .proper_end = info->proper_end,
+		};
+		p->exe = kept(s, info->exe);
+		p->name = kept(s, last_part(p->exe));
+		s->runtimes |= info->runtimes;
+		add_counts(&s->counts, gt_capture_counts(r->capture, i));
+		if (info->end_ns > r->file->end_ns)
+			r->file->end_ns = info->end_ns;
+	}
+	r->file->processes = (uint32_t)count;
+}
+
+static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_progress *progress)
+{
+	struct summary *s = r->s;
+	const struct gt_item *item;
+	uint64_t end = r->file->end_ns;
+	int rc;
+
+	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
+		if ((++r->file->records & 0xffff) == 0)
+			ui_progress_set(progress, gt_cursor_position(cursor));
+		if (item->process >= r->file->processes)
+			continue; /* a damaged file can say anything */
+		if (item->kind == GT_RECORD_CALL) {
+			s->read[GT_CLASS_CALL]++;
+			add_call(r, item);
+		} else if (item->kind == GT_RECORD_DEVICE) {
+			s->read[GT_CLASS_DEVICE]++;
+			add_device_work(r, item);
+		}
+		if (item->end_ns > end)
+			end = item->end_ns;
+	}
+	r->file->end_ns = end;
+	return rc;
+}
+
+int summary_add_file(struct summary *s, const char *path)
+{
+	struct gt_capture *capture;
+	struct gt_cursor *cursor;
+	struct ui_progress progress;
+	struct reading r = { .s = s, .file_index = s->file_count, .first_process = s->process_count, .last_thread = LOOKUP_NONE };
+	const struct gt_session_info *session;
+	int rc = gt_capture_open(path, &capture);
+
+	if (rc)
+		return rc;
+	s->files = lookup_grow(s->files, s->file_count, s->file_count + 1, sizeof *s->files);
+	r.capture = capture;
+	r.file = &s->files[s->file_count++];
+	session = gt_capture_session(capture);
+	*r.file = (struct summary_file){
+		.path = kept(s, path), .command = joined(s, session->command), .host = kept(s, session->hostname),
+		.options = kept(s, session->options), .health = *gt_capture_health(capture), .start_ns = session->start_ns,
+		.end_ns = session->start_ns, .realtime_ns = session->start_realtime_ns,
+	};
+	add_processes(&r);
+	rc = gt_cursor_create(capture, &cursor);
+	if (rc)
+		goto close_capture;
+	if (s->progress)
+		ui_progress_begin(&progress, last_part(path), r.file->health.bytes);
+	else
+		progress = (struct ui_progress){ 0 };
+	rc = read_records(&r, cursor, &progress);
+	ui_progress_end(&progress);
+	r.file->health = *gt_capture_health(capture); /* damage is found on the way */
+	gt_cursor_destroy(cursor);
+close_capture:
+	gt_capture_close(capture);
+	idmap_fini(&r.operations);
+	idmap_fini(&r.strings);
+	idmap_fini(&r.threads);
+	idmap_fini(&r.devices);
+	idmap_fini(&r.queues);
+	return rc < 0 ? rc : 0;
+}
+
+void summary_finish(struct summary *s)
+{
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		timeline_finish(&s->devices[i].all);
+		timeline_finish(&s->devices[i].kernels);
+		timeline_finish(&s->devices[i].copies);
+	}
+}
+
+uint64_t summary_seen(const struct summary *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
+		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+			sum += s->counts.seen[c][d];
+	return sum;
+}
+
+uint64_t summary_dropped(const struct summary *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
+		for (unsigned c = 0; c < GT_CLASS_COUNT; c++)
+			for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+				sum += s->counts.dropped[why][c][d];
+	return sum;
+}
+
+void summary_fini(struct summary *s)
+{
+	for (unsigned c = 0; c < SUMMARY_CLASS_COUNT; c++) {
+		for (uint32_t i = 0; i < s->groups[c].count; i++)
+			histogram_fini(&s->groups[c].rows[i].times);
+		free(s->groups[c].rows);
+		idmap_fini(&s->groups[c].by_hash);
+	}
+	for (uint32_t i = 0; i < s->device_count; i++) {
+		struct summary_device *d = &s->devices[i];
+		timeline_fini(&d->all);
+		timeline_fini(&d->kernels);
+		timeline_fini(&d->copies);
+		histogram_fini(&d->launch);
+		histogram_fini(&d->enqueue);
+		histogram_fini(&d->submit);
+		histogram_fini(&d->wait);
+	}
+	for (uint32_t i = 0; i < s->thread_count; i++)
+		free(s->threads[i].open);
+	free(s->files);
+	free(s->devices);
+	free(s->processes);
+	free(s->threads);
+	free(s->queues);
+	free(s->failures);
+	texts_fini(&s->names);
+	texts_fini(&s->device_ids);
+	idmap_fini(&s->failure_ids);
+	*s = (struct summary){ 0 };
+}

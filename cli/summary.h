@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures summed up: one pass over their records, memory bounded by the number of distinct things
+ * (names, devices, threads, ..), not by the number of records. Printing is report.c's. */
+#ifndef GPUTAP_CLI_SUMMARY_H
+#define GPUTAP_CLI_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "cli/filter.h"
+#include "cli/histogram.h"
+#include "cli/lookup.h"
+#include "cli/timeline.h"
+#include "record/operation.h"
+
+/* What makes a row of its own. */
+enum summary_key {
+	SUMMARY_NAME = 1,
+	SUMMARY_DEVICE = 2,
+	SUMMARY_PROCESS = 4,
+	SUMMARY_THREAD = 8,
+	SUMMARY_QUEUE = 16,
+};
+
+enum summary_class {
+	SUMMARY_CALLS,   /* host API calls */
+	SUMMARY_KERNELS,
+	SUMMARY_COPIES,  /* whatever moves or maps bytes */
+	SUMMARY_OTHER,   /* markers, barriers, command buffers, .. */
+	SUMMARY_CLASS_COUNT
+};
+
+struct summary_group {
+	/* LOOKUP_NONE where the group is not split by it */
+	uint32_t domain, name, device, process, thread, queue;
+	enum gt_device_op device_op; /* not SUMMARY_CALLS */
+	enum gt_operation_kind kind; /* SUMMARY_CALLS, of its first call */
+	struct histogram times;
+	uint64_t count, failed, bytes;
+	uint64_t timed_bytes; /* of those whose times are known: for rates */
+	uint64_t inner_ns;    /* of calls inside these calls */
+};
+
+struct summary_groups {
+	struct summary_group *rows;
+	uint32_t count, room;
+	struct idmap by_hash;
+	uint32_t last; /* row that was hit last */
+};
+
+struct summary_failure {
+	uint32_t domain, name;
+	int32_t status;
+	bool device; /* device work; else a call */
+	uint64_t count;
+};
+
+struct summary_device {
+	const char *name; /* of the capture's text; kept in summary.names */
+	uint32_t name_id;
+	enum gt_domain domain;
+	uint64_t count, untimed, failed;
+	struct timeline all, kernels, copies;
+	/* kernels: call begin to start, and its parts */
+	struct histogram launch, enqueue, submit, wait;
+	uint64_t early; /* kernels that seemed to start before their call */
+};
+
+struct summary_process {
+	uint32_t file, index, pid, image, ppid;
+	const char *exe, *name; /* path, last part of it */
+	uint32_t threads;
+	uint64_t calls, call_ns, device_count, device_ns, failed;
+	uint64_t start_ns, end_ns; /* 0: not known */
+	int32_t wait_status;
+	bool ended, proper_end;
+};
+
+struct summary_thread {
+	uint32_t process, ordinal, tid;
+	const char *name;
+	uint64_t calls, call_ns, sync_ns, device_count, device_ns, failed;
+	uint64_t start_ns, end_ns;
+	uint32_t *open; /* group of the open call of each depth */
+	uint32_t open_count;
+};
+
+struct summary_queue {
+	uint32_t device, process, ordinal;
+};
+
+struct summary_file {
+	const char *path, *command, *host, *options;
+	struct gt_capture_health health;
+	uint64_t start_ns, end_ns, realtime_ns;
+	uint64_t records;
+	uint32_t processes, threads;
+};
+
+struct summary {
+	/* set by the caller before the first file */
+	unsigned keys[SUMMARY_CLASS_COUNT]; /* SUMMARY_NAME | .. */
+	struct filter *filter;              /* NULL: all */
+	bool progress;
+
+	struct texts names;
+	struct summary_groups groups[SUMMARY_CLASS_COUNT];
+	struct summary_file *files;
+	struct summary_device *devices;
+	struct summary_process *processes;
+	struct summary_thread *threads;
+	struct summary_queue *queues;
+	struct summary_failure *failures;
+	uint32_t file_count, device_count, process_count, thread_count, queue_count, failure_count;
+	uint32_t device_room, process_room, thread_room, queue_room, failure_room;
+	struct texts device_ids;
+	struct idmap failure_ids;
+
+	struct gt_counts counts;  /* of all processes together, whatever the filter */
+	uint64_t read[GT_CLASS_COUNT]; /* records that were there */
+	uint64_t matched, linked; /* by the filter; device records with a call */
+	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT]; /* calls, without the calls inside them */
+	uint64_t outer_ns;        /* calls that are in no other call */
+	uint32_t runtimes;        /* bit per domain seen */
+};
+
+/* For filters made with the summary as their data. */
+unsigned summary_texts(void *summary, enum filter_field field, uint32_t number, const char **texts);
+
+/* Add one capture. Return: 0 or negative errno with a cause. */
+int summary_add_file(struct summary *s, const char *path);
+void summary_finish(struct summary *s);
+void summary_fini(struct summary *s);
+
+uint64_t summary_dropped(const struct summary *s);
+uint64_t summary_seen(const struct summary *s);
+
+#endif
