@@ -127,13 +127,14 @@ void grid_sort(struct grid *g, unsigned column, bool reverse)
 
 static const char *cell_show(const struct grid_column *column, const struct grid_cell *cell, char *buffer, size_t size)
 {
-	if (cell->has == CELL_NONE)
+	if (cell->has == CELL_NONE || (column->bad && cell->has == CELL_COUNT && !cell->count))
 		return "-";
 	switch (column->type) {
 	case GRID_TEXT: return cell->text;
 	case GRID_NS: return ui_duration(cell->count);
 	case GRID_BYTES: return ui_bytes(cell->count);
 	case GRID_COUNT: return ui_count(cell->count);
+	case GRID_ID: snprintf(buffer, size, "%" PRIu64, cell->count); break;
 	case GRID_SIGNED: snprintf(buffer, size, "%" PRId64, cell->integer); break;
 	case GRID_RATE: snprintf(buffer, size, cell->real < 9.995e9 ? "%.2f GB/s" : "%.1f GB/s", cell->real / 1e9); break;
 	case GRID_SHARE: snprintf(buffer, size, "%.1f%%", cell->real * 100); break;
@@ -248,7 +249,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 		}
 		fputc('\n', out);
 	}
-	if (rows < g->row_count) {
+	if (rows < g->row_count && !g->selection) {
 		put_spaces(out, INDENT);
 		fprintf(out, "%s.. and %s more (--top 0 shows all)%s\n", colors->dim, ui_count(g->row_count - rows), colors->reset);
 	}

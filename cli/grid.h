@@ -16,6 +16,7 @@ enum grid_type {
 	GRID_TEXT,
 	GRID_COUNT,  /* whole number */
 	GRID_SIGNED,
+	GRID_ID,     /* pid, device: a number that is a name */
 	GRID_NS,     /* duration */
 	GRID_BYTES,
 	GRID_RATE,   /* bytes per second */
@@ -55,6 +56,7 @@ struct grid {
 	unsigned column_count;
 	uint32_t always;     /* bit per column: shown in text whatever its `show` */
 	size_t usual_top;    /* rows in text without --top; 0: all */
+	bool selection;      /* its rows are only the most interesting ones anyway: no "and 12 more" */
 	struct grid_cell *cells;
 	size_t row_count, row_room;
 	char **owned;

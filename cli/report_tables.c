@@ -21,10 +21,10 @@ const char *const report_table_names[] = { "operations", "failures", "kernels", 
 	{ "p99_ns", "p99", GRID_NS, GRID_ALWAYS, 2, false }, { "min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false },   \
 	{ "max_ns", "max", GRID_NS, GRID_ALWAYS, 1, false }
 #define OWNER_COLUMNS \
-	{ "pid", "pid", GRID_COUNT, GRID_IF_ANY, 0, false }, { "process", "process", GRID_TEXT, GRID_IF_ANY, 4, false }, \
-	{ "tid", "tid", GRID_COUNT, GRID_IF_ANY, 0, false }, { "thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false }
+	{ "pid", "pid", GRID_ID, GRID_IF_ANY, 0, false }, { "process", "process", GRID_TEXT, GRID_IF_ANY, 4, false }, \
+	{ "tid", "tid", GRID_ID, GRID_IF_ANY, 0, false }, { "thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false }
 #define DEVICE_COLUMNS \
-	{ "device", "device", GRID_COUNT, GRID_IF_DIFFER, 0, false }, { "queue", "queue", GRID_COUNT, GRID_IF_ANY, 0, false }, \
+	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false }, { "queue", "queue", GRID_ID, GRID_IF_ANY, 0, false }, \
 	{ "device_name", "device name", GRID_TEXT, GRID_DATA, 0, false }
 
 static const struct grid_column operation_columns[] = {
@@ -76,7 +76,7 @@ static const struct grid_column copy_columns[] = {
 };
 
 static const struct grid_column device_columns[] = {
-	{ "device", "device", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "device", "device", GRID_ID, GRID_ALWAYS, 0, false },
 	{ "busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false },
 	{ "kernel_share", "kernels", GRID_SHARE, GRID_ALWAYS, 0, false },
 	{ "copy_share", "copies", GRID_SHARE, GRID_ALWAYS, 0, false },
@@ -104,7 +104,7 @@ static const struct grid_column gap_columns[] = {
 	{ "gap_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false },
 	{ "starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false },
 	{ "at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "device", "device", GRID_COUNT, GRID_IF_DIFFER, 0, false },
+	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
 	{ "after", "after", GRID_TEXT, GRID_DATA, 0, false },
 	{ "before", "before", GRID_TEXT, GRID_DATA, 0, false },
 	{ "between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false },
@@ -114,12 +114,12 @@ static const struct grid_column latency_columns[] = {
 	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
 	TIMES_COLUMNS,
 	{ "early", "early", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "device", "device", GRID_COUNT, GRID_IF_DIFFER, 0, false },
+	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
 	{ "stage", "stage", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
 
 static const struct grid_column process_columns[] = {
-	{ "pid", "pid", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 0, false },
 	{ "wall_ns", "wall", GRID_NS, GRID_ALWAYS, 0, false },
 	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
 	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false },
@@ -128,7 +128,7 @@ static const struct grid_column process_columns[] = {
 	{ "threads", "threads", GRID_COUNT, GRID_ALWAYS, 2, false },
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
 	{ "image", "image", GRID_COUNT, GRID_DATA, 0, false },
-	{ "parent_pid", "parent", GRID_COUNT, GRID_DATA, 0, false },
+	{ "parent_pid", "parent", GRID_ID, GRID_DATA, 0, false },
 	{ "end", "end", GRID_TEXT, GRID_ALWAYS, 0, false },
 	{ "file", "file", GRID_TEXT, GRID_IF_DIFFER, 0, false },
 	{ "exe", "exe", GRID_TEXT, GRID_DATA, 0, false },
@@ -136,7 +136,7 @@ static const struct grid_column process_columns[] = {
 };
 
 static const struct grid_column thread_columns[] = {
-	{ "tid", "tid", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "tid", "tid", GRID_ID, GRID_ALWAYS, 0, false },
 	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
 	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false },
 	{ "call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false },
@@ -144,7 +144,7 @@ static const struct grid_column thread_columns[] = {
 	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 1, false },
 	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false },
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "pid", "pid", GRID_COUNT, GRID_IF_DIFFER, 0, false },
+	{ "pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false },
 	{ "process", "process", GRID_TEXT, GRID_IF_DIFFER, 3, false },
 	{ "thread", "thread", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
@@ -338,6 +338,12 @@ static const char *direction(enum gt_device_op op)
 	}
 }
 
+/* Mapping hands out an address and may move nothing: no rate. */
+static bool moves_bytes(enum gt_device_op op)
+{
+	return op != GT_DEVICE_MAP && op != GT_DEVICE_UNMAP;
+}
+
 static void make_copies(struct grid *g, const struct summary *s)
 {
 	const struct summary_groups *groups = &s->groups[SUMMARY_COPIES];
@@ -347,7 +353,7 @@ static void make_copies(struct grid *g, const struct summary *s)
 		all += groups->rows[i].times.total;
 	for (uint32_t i = 0; i < groups->count; i++) {
 		const struct summary_group *row = &groups->rows[i];
-		bool rate = row->times.total && row->timed_bytes;
+		bool rate = row->times.total && row->timed_bytes && moves_bytes(row->device_op);
 		struct grid_cell *cell = grid_row(g);
 		*cell++ = cell_count(row->times.total);
 		*cell++ = cell_real(share(row->times.total, all));
@@ -429,6 +435,7 @@ static void make_gaps(struct grid *g, const struct summary *s)
 		}
 	}
 	sort_by(g, "gap_ns");
+	g->selection = true;
 }
 
 static void make_latency(struct grid *g, const struct summary *s)

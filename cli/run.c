@@ -23,9 +23,6 @@
 #include "record/operation.h"
 #include "util/error.h"
 
-/* weak: a build without the report says less */
-int gt_report_short(const char *capture, FILE *out) __attribute__((weak));
-
 static const char help[] =
 	"gputap run [options] [--] PROGRAM [ARGUMENTS]\n"
 	"\n"
@@ -495,7 +492,7 @@ static void tell_results(const struct request *r, const struct gt_target *t, con
 	if (!r->quiet) {
 		if (!result->runtimes)
 			tell_nothing_seen(t, r->argv[0]);
-		else if (gt_report_short && gt_report_short(r->capture, stderr))
+		else if (gt_report_short(r->capture, stderr))
 			gt_error_clear();
 		if (result->still_running)
 			ui_note("%u process%s of the tree still ran at the end; --wait waits for all", result->still_running,

@@ -433,6 +433,7 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 		.failed = item->status < 0, .timed = item->start_ns && item->end_ns >= item->start_ns,
 	};
 	struct summary_device *d;
+	uint32_t group;
 
 	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
 	e.name = item->device_op == GT_DEVICE_KERNEL ? kernel_name(r, item) : name_of(s, gt_device_op_name(item->device_op));
@@ -444,7 +445,8 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op))
 		return;
 	s->matched++;
-	add_to_group(&s->groups[e.class].rows[group_of(s, &e)], &e);
+	group = group_of(s, &e); /* moves the rows when it adds one */
+	add_to_group(&s->groups[e.class].rows[group], &e);
 	d = &s->devices[e.device];
 	d->count++;
 	d->untimed += !e.timed;
