@@ -167,8 +167,6 @@ int gt_report_short(const char *capture, FILE *out)
 		print_devices(&s, out);
 		print_work(&s, out);
 	}
-	label(out, "more");
-	fprintf(out, "gputap report %s\n", capture);
 out:
 	summary_fini(&s);
 	return rc;

@@ -498,7 +498,7 @@ static void tell_results(const struct request *r, const struct gt_target *t, con
 			ui_note("%u process%s of the tree still ran at the end; --wait waits for all", result->still_running,
 				result->still_running == 1 ? "" : "es");
 		if (!r->exporter)
-			ui_note("wrote %s", r->output);
+			ui_note("wrote %s; 'gputap report %s' shows all of it", r->output, r->output);
 		else if (exported)
 			ui_note("wrote %s", r->output);
 	}
