@@ -50,10 +50,11 @@ static const char help[] =
 	"      --max-bytes N    of one string or array argument; 256 if not said\n"
 	"How\n"
 	"      --wait           until every process of the tree has ended, not only PROGRAM\n"
-	"      --buffer SIZE    memory for what is not yet written, of each process; 64M if not said\n"
+	"      --buffer SIZE    memory for what is not yet written, of each process; 256M if not said, less where there\n"
+	"                       is less; only what is used is taken\n"
 	"      --block-size SIZE  of the pieces of it that threads take; 64K if not said\n"
 	"      --when-full TIME how long a call may wait when the buffer is full, before it goes unrecorded (and is\n"
-	"                       counted): 100ms if not said, 0 never waits\n"
+	"                       counted): 1s if not said, 0 never waits\n"
 	"      --threads N      that record at the same time in one process; 4096 if not said\n";
 
 enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS };

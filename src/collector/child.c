@@ -146,13 +146,10 @@ static void stop_too(int number)
 	sigaction(number, &before, NULL);
 }
 
-void gt_child_poll(struct gt_child *c)
+static void look_at_program(struct gt_child *c)
 {
-	struct signalfd_siginfo s;
 	int status;
 
-	while (read(c->signal_fd, &s, sizeof s) == sizeof s)
-		on_signal(c, &s);
 	while (c->pid > 0 && !c->ended && waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
 		if (WIFSTOPPED(status)) {
 			c->stopped = true;
@@ -164,6 +161,16 @@ void gt_child_poll(struct gt_child *c)
 			c->wait_status = status;
 		}
 	}
+}
+
+void gt_child_poll(struct gt_child *c)
+{
+	struct signalfd_siginfo s;
+
+	look_at_program(c); /* first: what to do with a SIGCONT depends on it */
+	while (read(c->signal_fd, &s, sizeof s) == sizeof s)
+		on_signal(c, &s);
+	look_at_program(c);
 }
 
 void gt_child_fini(struct gt_child *c)

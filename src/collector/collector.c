@@ -3,9 +3,10 @@
  *
  *   signals, folder, journal, capture -> program -> loop -> stop -> read what is left -> end mark -> folder removed
  *
- * The loop sleeps in epoll_wait(): on signals and the program's end, on new ring files (inotify), on the ends of processes
- * (pidfd). Rings themselves wake nobody: they are looked at every 1 to 20 ms, more rarely the less they hold, which
- * costs a busy writer nothing and an idle machine next to nothing.
+ * The loop sleeps in epoll_wait(): on signals and the program's end, on the ends of processes (pidfd). Rings wake nobody:
+ * they are looked at every 1 to 20 ms, more rarely the less they hold, which costs a busy writer nothing and an idle machine
+ * next to nothing. New ring files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
+ * 10 to 25 ms, more than all the rest of a short run.)
  *
  * When has an image ended? When its process has (pidfd) or when nobody maps its region any more (gt_file_in_use):
  * exec ends an image but not the process, and a pid from another namespace means nothing here. */
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -51,8 +51,9 @@ struct collector {
 	struct gt_capture_writer *writer;
 	struct gt_drain drain;
 	struct gt_child child;
-	int epoll, inotify;
-	bool rescan;              /* something could not be opened yet, or names were missed */
+	int epoll;
+	struct timespec folder_time; /* of change, when it was last looked into */
+	bool rescan;              /* something could not be opened yet */
 	bool exec_failed, has_files_limit;
 	struct rlimit files_limit;
 	uint32_t host_clock;
@@ -168,8 +169,8 @@ void gt_session_defaults(struct gt_session *s)
 {
 	memset(s, 0, sizeof *s);
 	s->block_bytes = 64 << 10;
-	s->pool_bytes = UINT64_C(64) << 20;
-	s->wait_ns = 100 * MS;
+	s->pool_bytes = UINT64_C(256) << 20; /* a quarter second of ten million calls each second */
+	s->wait_ns = 1000 * MS;
 	s->slot_count = 4096;
 	s->payload_cap = 256;
 	s->record_args = 1;
@@ -266,12 +267,6 @@ static int open_events(struct collector *c)
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll < 0)
 		return gt_error(-errno, "cannot make an epoll descriptor");
-	c->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (c->inotify >= 0 && (inotify_add_watch(c->inotify, c->folder.path, IN_MOVED_TO | IN_ONLYDIR) < 0 ||
-				watch(c, c->inotify, &c->inotify))) {
-		close(c->inotify);
-		c->inotify = -1; /* limits of inotify are small and shared: look into the folder instead */
-	}
 	if (watch(c, c->child.signal_fd, &c->child))
 		return gt_error(-errno, "cannot wait for signals");
 	return 0;
@@ -362,7 +357,7 @@ static void scan(struct collector *c)
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
 
-	c->rescan = c->inotify < 0;
+	c->rescan = false;
 	while (dir && (e = readdir(dir)))
 		add(c, e->d_name);
 	if (dir)
@@ -371,21 +366,20 @@ static void scan(struct collector *c)
 		close(fd);
 }
 
-static void read_names(struct collector *c)
+/* May there be files that the last scan did not see? */
+static bool folder_changed(struct collector *c)
 {
-	_Alignas(struct inotify_event) char buffer[4096];
-	ssize_t n;
+	struct timespec now;
+	struct stat st;
+	bool changed;
 
-	while ((n = read(c->inotify, buffer, sizeof buffer)) > 0)
-		for (char *p = buffer; p < buffer + n;) {
-			const struct inotify_event *e = (const void *)p;
-
-			if (e->mask & IN_Q_OVERFLOW)
-				c->rescan = true;
-			else if (e->len)
-				add(c, e->name);
-			p += sizeof *e + e->len;
-		}
+	if (fstat(c->folder.fd, &st))
+		return false;
+	changed = st.st_mtim.tv_sec != c->folder_time.tv_sec || st.st_mtim.tv_nsec != c->folder_time.tv_nsec;
+	c->folder_time = st.st_mtim;
+	/* times of change come in steps of some ms: a second change may hide behind a fresh one */
+	clock_gettime(CLOCK_REALTIME, &now);
+	return changed || (now.tv_sec - st.st_mtim.tv_sec) * 1000 + (now.tv_nsec - st.st_mtim.tv_nsec) / 1000000 < 50;
 }
 
 /* Has the image ended? @slow: also ask about those that nothing has been heard of. */
@@ -441,11 +435,7 @@ static void handle_events(struct collector *c, int timeout_ms)
 	for (int i = 0; i < n; i++) {
 		void *what = events[i].data.ptr;
 
-		if (what == &c->inotify) {
-			read_names(c);
-		} else if (what == &c->child) {
-			gt_child_poll(&c->child);
-		} else {
+		if (what != &c->child) {
 			struct gt_tracee *image = what;
 
 			image->exited = true;
@@ -453,8 +443,7 @@ static void handle_events(struct collector *c, int timeout_ms)
 			image->pidfd = -1;
 		}
 	}
-	/* the program may have ended without a SIGCHLD that we could tell from others */
-	gt_child_poll(&c->child);
+	gt_child_poll(&c->child); /* each time: a SIGCHLD may stand for several */
 }
 
 /* Once a second. */
@@ -494,14 +483,12 @@ static void collect(struct collector *c, bool wait_tree)
 
 		handle_events(c, sleep_ms);
 		now = now_ns();
-		if (c->rescan)
+		if (folder_changed(c) || c->rescan)
 			scan(c);
 		bytes = drain_all(c, GT_DRAIN_FULL, now);
 		if (now - c->partial_ns >= PARTIAL_EVERY_NS) {
 			bytes += drain_all(c, GT_DRAIN_PARTIAL, now);
 			c->partial_ns = now;
-			if (c->inotify < 0)
-				c->rescan = true;
 		}
 		if (now - c->slow_ns >= SLOW_EVERY_NS)
 			slow_work(c, now);
@@ -587,7 +574,7 @@ static int start_program(struct collector *c, char *const *argv)
 
 int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
 {
-	struct collector c = { .epoll = -1, .inotify = -1, .folder.fd = -1 };
+	struct collector c = { .epoll = -1, .folder.fd = -1 };
 	int status;
 
 	memset(result, 0, sizeof *result);
@@ -621,8 +608,6 @@ remove_folder:
 	gt_folder_remove(&c.folder);
 	gt_guard_restore();
 	restore_files_limit(&c);
-	if (c.inotify >= 0)
-		close(c.inotify);
 	if (c.epoll >= 0)
 		close(c.epoll);
 restore_signals:

@@ -18,13 +18,16 @@
 
 /* Beyond one pool: the journal, slots, more processes with little to say. */
 #define SPARE_BYTES (UINT64_C(8) << 20)
+#define SMALL_POOL_BYTES (UINT64_C(16) << 20) /* enough to start with in a small place, a container's /dev/shm */
 
-static bool has_room(const char *directory, uint64_t bytes)
+/* Bytes free; 0: not a place for us. */
+static uint64_t room_in(const char *directory)
 {
 	struct statvfs fs;
 
-	return statvfs(directory, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize >= bytes &&
-	       access(directory, W_OK | X_OK) == 0;
+	if (statvfs(directory, &fs) || access(directory, W_OK | X_OK))
+		return 0;
+	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
 /* Where session folders may lie; NULL-ended. */
@@ -40,23 +43,30 @@ static void places(const char *out[4])
 	out[n] = NULL;
 }
 
-static int make_directory(uint64_t bytes, char *path, size_t size)
+/* @pool_bytes: what is wanted; made smaller where there is less. Memory beats a disk, also if there is little of it. */
+static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 {
+	uint64_t least = *pool_bytes < SMALL_POOL_BYTES ? *pool_bytes : SMALL_POOL_BYTES;
 	const char *place[4];
 	int error = ENOSPC;
 
 	places(place);
 	for (int i = 0; place[i]; i++) {
-		if (!has_room(place[i], bytes))
+		uint64_t room = room_in(place[i]);
+
+		if (room < least + SPARE_BYTES)
 			continue;
 		if (snprintf(path, size, "%s/" GT_FOLDER_PREFIX "%u-XXXXXX", place[i], (unsigned)getuid()) >= (int)size)
 			continue;
-		if (mkdtemp(path))
+		if (mkdtemp(path)) {
+			room -= SPARE_BYTES;
+			*pool_bytes = *pool_bytes < room ? *pool_bytes : room;
 			return 0;
+		}
 		error = errno;
 	}
 	return gt_error(-error, "no place for the session folder (%llu MiB needed in /dev/shm, TMPDIR or /tmp)",
-			(unsigned long long)(bytes >> 20));
+			(unsigned long long)((least + SPARE_BYTES) >> 20));
 }
 
 static int write_file(int dir, const char *name, const void *data, size_t bytes)
@@ -75,13 +85,13 @@ static int write_file(int dir, const char *name, const void *data, size_t bytes)
 	return fd;
 }
 
-int gt_folder_create(const struct gt_session *session, const char *output, struct gt_folder *out)
+int gt_folder_create(struct gt_session *session, const char *output, struct gt_folder *out)
 {
 	int status, fd;
 
 	memset(out, 0, sizeof *out);
 	out->fd = out->session_fd = -1;
-	status = make_directory(session->pool_bytes + SPARE_BYTES, out->path, sizeof out->path);
+	status = make_directory(&session->pool_bytes, out->path, sizeof out->path);
 	if (status)
 		return status;
 	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

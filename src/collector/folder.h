@@ -21,11 +21,12 @@ struct gt_folder {
 
 /**
  * gt_folder_create() - make a new session folder where there is room
- * @session: what every process will read; constant from now on but for `stop`
+ * @session: what every process will read; constant from now on but for `stop`. Its pool_bytes is made smaller where there
+ *           is less room
  * @output:  absolute path of the capture, for `gputap recover`
- * Tries /dev/shm, TMPDIR, /tmp, in this order; takes the first with room for one pool and a bit more.
+ * Tries /dev/shm, TMPDIR, /tmp, in this order; takes the first with room for a small pool and a bit more.
  */
-int gt_folder_create(const struct gt_session *session, const char *output, struct gt_folder *out);
+int gt_folder_create(struct gt_session *session, const char *output, struct gt_folder *out);
 
 /* Open the folder of a session whose collector may have died. -ENOENT, -EBADMSG, -ENOTSUP with a cause. */
 int gt_folder_open(const char *path, struct gt_folder *out);
