@@ -14,24 +14,47 @@ struct text {
 	size_t beyond;
 };
 
-static void put(struct text *t, const char *s, size_t n)
+static __attribute__((noinline)) void put_part(struct text *t, const char *s, size_t n)
 {
 	size_t room = (size_t)(t->end - t->at);
 
-	if (n <= room) {
-		memcpy(t->at, s, n);
-		t->at += n;
-		return;
-	}
 	if (room)
 		memcpy(t->at, s, room);
 	t->at = t->end;
 	t->beyond += n - room;
 }
 
-static void put_char(struct text *t, char c)
+/* Most pieces are shorter than 32 bytes: two stores that overlap, and no call. */
+static inline void copy(char *to, const char *from, size_t n)
 {
-	put(t, &c, 1);
+	if (n > 32)
+		memcpy(to, from, n);
+	else if (n >= 16)
+		memcpy(to, from, 16), memcpy(to + n - 16, from + n - 16, 16);
+	else if (n >= 8)
+		memcpy(to, from, 8), memcpy(to + n - 8, from + n - 8, 8);
+	else if (n >= 4)
+		memcpy(to, from, 4), memcpy(to + n - 4, from + n - 4, 4);
+	else if (n)
+		to[0] = from[0], to[n / 2] = from[n / 2], to[n - 1] = from[n - 1];
+}
+
+static inline void put(struct text *t, const char *s, size_t n)
+{
+	if (n > (size_t)(t->end - t->at)) {
+		put_part(t, s, n);
+		return;
+	}
+	copy(t->at, s, n);
+	t->at += n;
+}
+
+static inline void put_char(struct text *t, char c)
+{
+	if (t->at < t->end)
+		*t->at++ = c;
+	else
+		t->beyond++;
 }
 
 #define PUT(t, literal) put(t, literal, sizeof literal - 1)
@@ -64,17 +87,30 @@ static void put_signed(struct text *t, int64_t v)
 	put_unsigned(t, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
+/* Eight hexadecimal digits, the last one in the highest byte. */
+static uint64_t hex_digits(uint32_t v)
+{
+	uint64_t x = v, above_9;
+
+	x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff); /* halves, bytes, nibbles move apart; the highest ends lowest */
+	x = (x & UINT64_C(0xffff)) << 32 | x >> 32;
+	x = ((x >> 8) & UINT64_C(0x000000ff000000ff)) | (x & UINT64_C(0x000000ff000000ff)) << 16;
+	x = ((x >> 4) & UINT64_C(0x000f000f000f000f)) | (x & UINT64_C(0x000f000f000f000f)) << 8;
+	above_9 = ((x + UINT64_C(0x0606060606060606)) >> 4) & UINT64_C(0x0101010101010101);
+	return x + UINT64_C(0x3030303030303030) + above_9 * ('a' - '0' - 10);
+}
+
 static void put_hex(struct text *t, uint64_t v)
 {
-	char digits[18], *p = digits + sizeof digits;
+	char text[2 + 16];
+	uint64_t high = hex_digits((uint32_t)(v >> 32)), low = hex_digits((uint32_t)v);
+	size_t zeros = v ? (size_t)__builtin_clzll(v) / 4 : 15;
+	char *from = text + zeros;
 
-	do {
-		*--p = "0123456789abcdef"[v & 15];
-		v >>= 4;
-	} while (v);
-	*--p = 'x';
-	*--p = '0';
-	put(t, p, (size_t)(digits + sizeof digits - p));
+	memcpy(text + 2, &high, 8);
+	memcpy(text + 10, &low, 8);
+	memcpy(from, "0x", 2);
+	put(t, from, sizeof text - zeros);
 }
 
 static void put_address(struct text *t, uint64_t v)
