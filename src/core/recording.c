@@ -37,9 +37,9 @@ static struct wiped *wiped = &not_wiped;
 static uint32_t last_epoch; /* not wiped: the child's is one more */
 
 struct gt_recording gt_recording;
-struct gt_tap_options gt_tap_options;
-const _Atomic uint32_t *gt_epoch = &not_wiped.epoch;
-uint32_t gt_host_clock = GT_HOST_CLOCK_BOOTTIME;
+GT_HOT struct gt_tap_options gt_tap_options;
+GT_HOT const _Atomic uint32_t *gt_epoch = &not_wiped.epoch;
+GT_HOT uint32_t gt_host_clock = GT_HOST_CLOCK_BOOTTIME;
 
 void gt_recording_stop(void)
 {

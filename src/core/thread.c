@@ -25,8 +25,8 @@
 
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
-_Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
-uint32_t gt_skip_nested;
+_Alignas(64) _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
+GT_HOT uint32_t gt_skip_nested;
 
 static pthread_key_t key;
 static bool key_there;
