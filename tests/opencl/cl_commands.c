@@ -6,6 +6,13 @@
 static const char source[] = "kernel void advance(global int *x) { x[get_global_id(0)] += 3; }\n"
 			     "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n";
 
+/* version 0.9.5 of the extension put an argument into the middle */
+#if defined(CL_KHR_COMMAND_BUFFER_EXTENSION_VERSION) && CL_KHR_COMMAND_BUFFER_EXTENSION_VERSION >= CL_MAKE_VERSION(0, 9, 5)
+#define PROPERTIES NULL,
+#else
+#define PROPERTIES
+#endif
+
 #define FUNCTION(f) f##_fn f = (f##_fn)clGetExtensionFunctionAddressForPlatform(platform, #f)
 
 int main(void)
@@ -49,7 +56,7 @@ int main(void)
 	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, advance, 1, NULL, &global, NULL, 0, NULL, &s[0], NULL));
 	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, advance, 1, NULL, &global, NULL, 1, s, &s[1], NULL));
 	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, twice, 1, NULL, &global, NULL, 1, &s[1], &s[2], NULL));
-	OK(clCommandCopyBufferKHR(b, NULL, a, c, 0, 0, sizeof x, 1, &s[2], NULL, NULL));
+	OK(clCommandCopyBufferKHR(b, NULL, PROPERTIES a, c, 0, 0, sizeof x, 1, &s[2], NULL, NULL));
 	OK(clFinalizeCommandBufferKHR(b));
 	for (int i = 0; i < 3; i++) {
 		OK(clEnqueueCommandBufferKHR(0, NULL, b, 0, NULL, i == 1 ? &e : NULL));
