@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All conversion of time: one canonical clock, CLOCK_BOOTTIME in ns.
  *
- * Tuples of all host clocks are taken by the collector at start, every second and at the end;
+ * Tuples of all host clocks are taken by the collector at start, every second and at the end (two at least: one gives no rate);
  * conversion happens when reading, piecewise linear between neighbouring tuples, in 128-bit
  * integers, and reports its residual (how far a tuple lies from the line through its
  * neighbours). Before the first and after the last tuple the nearest piece is extended.

@@ -50,6 +50,14 @@ int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_p
 		list[n].in0 = points[i].in;
 		list[n++].out0 = points[i].out;
 	}
+	if (n == 1) { /* all within a millisecond: a rough rate is better than none */
+		const struct gt_clock_point *last = &points[count - 1];
+
+		if (last->in > list[0].in0 && last->out > list[0].out0 && count > 1) {
+			list[n].in0 = last->in;
+			list[n++].out0 = last->out;
+		}
+	}
 	if (!n)
 		n = 1;
 	for (i = 0; i < n; i++) {

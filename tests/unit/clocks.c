@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks: conversion is monotone and right within a tuple's jitter, whatever the tuples; device clocks are found. */
+#include <time.h>
+
+#include "clock/clock.h"
+#include "clock/piece.h"
+#include "unit.h"
+
+#define S UINT64_C(1000000000)
+
+static uint64_t state = 88172645463325252;
+
+static uint64_t draw(uint64_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % below;
+}
+
+static struct gt_clock_tuple tuple(uint64_t ticks, uint64_t boottime)
+{
+	return (struct gt_clock_tuple){ticks, boottime, boottime, boottime + S / 4, boottime + 1700000000 * S, 60};
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Host ---------------------------------------------------------------------- */
+
+UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
+{
+	struct gt_clock_tuple a, b;
+	uint32_t host = gt_clock_host_choose();
+	struct timespec t;
+	uint64_t ns;
+
+	CHECK(host == GT_HOST_CLOCK_TSC || host == GT_HOST_CLOCK_BOOTTIME);
+	gt_clock_tuple_take(host, &a);
+	gt_clock_tuple_take(host, &b);
+	CHECK_GT(b.boottime_ns, a.boottime_ns);
+	CHECK_GT(b.ticks, a.ticks);
+	CHECK_LT(a.spread_ticks, 1000000000);
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
+	CHECK_GE(ns, b.raw_ns);
+	CHECK_LT(ns - b.raw_ns, 30 * S); /* a slow machine is still the same moment, another clock is not */
+	clock_gettime(CLOCK_REALTIME, &t);
+	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
+	CHECK_LT(distance(ns, b.realtime_ns), 30 * S);
+	gt_clock_tuple_take(GT_HOST_CLOCK_BOOTTIME, &a);
+	CHECK_EQ(a.ticks, a.boottime_ns);
+}
+
+/* A counter at 2.6 GHz that drifts by up to 50 ppm, tuples each second with 100 ns of jitter. */
+UNIT_TEST(drifting_ticks_convert_within_the_jitter_of_tuples)
+{
+	struct gt_clock_tuple t[60];
+	struct gt_host_clock_map *map;
+	uint64_t ticks = 12345678, ns = 5 * S, i, k;
+	uint64_t tick_at[60], ns_at[60];
+
+	for (i = 0; i < 60; i++) {
+		tick_at[i] = ticks;
+		ns_at[i] = ns;
+		t[i] = tuple(ticks, ns + draw(100));
+		ticks += 2600000000 + draw(130000);
+		ns += S;
+	}
+	CHECK_OK(gt_host_clock_map_create(t, 60, &map));
+	for (i = 0; i + 1 < 60; i++)
+		for (k = 0; k < 1000; k++) {
+			uint64_t at = tick_at[i] + (tick_at[i + 1] - tick_at[i]) * k / 1000;
+
+			CHECK_LE(distance(gt_host_clock_to_ns(map, at), ns_at[i] + S * k / 1000), 102);
+		}
+	CHECK_LT(gt_host_clock_residual_ns(map), 60000);
+	CHECK_GT(gt_host_clock_residual_ns(map), 0);
+	/* extended beyond both ends, at the rate of the nearest piece */
+	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[0] - 2600000), ns_at[0] - 1000000), 200);
+	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[59] + 2600000), ns_at[59] + 1000000), 200);
+	gt_host_clock_map_destroy(map);
+}
+
+UNIT_TEST(conversion_never_runs_backwards_whatever_the_tuples)
+{
+	int round;
+
+	for (round = 0; round < 300; round++) {
+		struct gt_clock_tuple t[20];
+		struct gt_host_clock_map *map;
+		size_t n = draw(20), i;
+		uint64_t at = 0, last = 0;
+		unsigned shift = (unsigned)draw(60);
+
+		for (i = 0; i < n; i++)
+			t[i] = (struct gt_clock_tuple){draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> draw(60), draw(UINT64_MAX) >> shift,
+						       draw(UINT64_MAX) >> shift, draw(UINT64_MAX), draw(1000)};
+		CHECK_OK(gt_host_clock_map_create(t, n, &map));
+		for (i = 0; i < 2000; i++) {
+			uint64_t now;
+
+			at = i == 1999 ? UINT64_MAX : at + (UINT64_MAX >> shift) / 1000 > at ? at + (UINT64_MAX >> shift) / 1000 : UINT64_MAX;
+			now = gt_host_clock_to_ns(map, at);
+			CHECK_GE(now, last);
+			last = now;
+			(void)gt_host_clock_from(map, GT_CLOCK_HOST_REALTIME, at);
+			(void)gt_host_clock_realtime_offset_ns(map, at);
+		}
+		gt_host_clock_map_destroy(map);
+	}
+}
+
+UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
+{
+	struct gt_clock_tuple t[2] = {tuple(UINT64_MAX - 2600000001, 100 * S), tuple(UINT64_MAX - 1, 101 * S)};
+	struct gt_host_clock_map *map;
+
+	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
+	CHECK_LE(distance(gt_host_clock_to_ns(map, UINT64_MAX), 101 * S), 1);
+	CHECK_LE(distance(gt_host_clock_to_ns(map, UINT64_MAX - 1300000001), 100 * S + S / 2), 1);
+	CHECK_EQ(gt_host_clock_to_ns(map, 0), 0); /* before BOOTTIME began: not below 0 */
+	gt_host_clock_map_destroy(map);
+	t[0] = tuple(0, UINT64_MAX - S);
+	t[1] = tuple(1000000000, UINT64_MAX);
+	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
+	CHECK_EQ(gt_host_clock_to_ns(map, UINT64_MAX), UINT64_MAX); /* not beyond either */
+	CHECK_EQ(gt_host_clock_to_ns(map, 0), UINT64_MAX - S);
+	gt_host_clock_map_destroy(map);
+}
+
+/* Asleep for an hour within the second between two tuples; ticks and MONOTONIC stand still meanwhile. */
+UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
+{
+	struct gt_clock_tuple t[6];
+	struct gt_host_clock_map *map;
+	uint64_t i;
+
+	for (i = 0; i < 6; i++) {
+		uint64_t sleep = i >= 3 ? 3600 * S : 0;
+
+		t[i] = tuple(i * 2600000000, 10 * S + i * S + sleep);
+		t[i].monotonic_ns = 10 * S + i * S;
+		t[i].raw_ns = t[i].monotonic_ns + 77;
+	}
+	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
+	CHECK_LE(distance(gt_host_clock_to_ns(map, 2 * 2600000000 + 1300000000), 12 * S + S / 2), 2); /* a call took its time, not 30 minutes */
+	CHECK_EQ(gt_host_clock_to_ns(map, 3 * 2600000000), 3600 * S + 13 * S);
+	CHECK_LE(distance(gt_host_clock_from(map, GT_CLOCK_HOST_MONOTONIC, 12 * S + S / 2), 12 * S + S / 2), 2);
+	CHECK_LE(distance(gt_host_clock_from(map, GT_CLOCK_HOST_RAW, 14 * S + 77), 3614 * S), 2);
+	CHECK_LT(gt_host_clock_residual_ns(map), 100);
+	gt_host_clock_map_destroy(map);
+}
+
+UNIT_TEST(ticks_that_go_on_while_the_host_sleeps_are_followed)
+{
+	struct gt_clock_tuple t[6];
+	struct gt_host_clock_map *map;
+	uint64_t i;
+
+	for (i = 0; i < 6; i++) {
+		uint64_t sleep = i >= 3 ? 3600 * S : 0;
+
+		t[i] = tuple((10 * S + i * S + sleep) / 10 * 26, 10 * S + i * S + sleep);
+		t[i].monotonic_ns = 10 * S + i * S;
+	}
+	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
+	CHECK_LE(distance(gt_host_clock_to_ns(map, (12 * S + 1800 * S) / 10 * 26), 12 * S + 1800 * S), 20);
+	gt_host_clock_map_destroy(map);
+}
+
+UNIT_TEST(one_tuple_gives_an_offset_and_no_tuple_the_identity)
+{
+	struct gt_clock_tuple t = tuple(7 * S, 9 * S);
+	struct gt_host_clock_map *map;
+
+	CHECK_OK(gt_host_clock_map_create(NULL, 0, &map));
+	CHECK_EQ(gt_host_clock_to_ns(map, 12345), 12345);
+	CHECK_EQ(gt_host_clock_realtime_offset_ns(map, 5), 0);
+	gt_host_clock_map_destroy(map);
+	CHECK_OK(gt_host_clock_map_create(&t, 1, &map));
+	CHECK_EQ(gt_host_clock_to_ns(map, 7 * S), 9 * S);
+	CHECK_EQ(gt_host_clock_residual_ns(map), UINT64_MAX); /* the rate of these ticks is not known */
+	gt_host_clock_map_destroy(map);
+	t.ticks = t.boottime_ns;
+	CHECK_OK(gt_host_clock_map_create(&t, 1, &map));
+	CHECK_EQ(gt_host_clock_to_ns(map, 123 * S), 123 * S);
+	CHECK_EQ(gt_host_clock_residual_ns(map), 0);
+	gt_host_clock_map_destroy(map);
+}
+
+UNIT_TEST(a_program_of_less_than_a_millisecond_has_a_rate_too)
+{
+	struct gt_clock_tuple t[2] = {tuple(2600000, 9 * S), tuple(2600000 + 780000, 9 * S + 300000)};
+	struct gt_host_clock_map *map;
+
+	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
+	CHECK_LE(distance(gt_host_clock_to_ns(map, 2600000 + 390000), 9 * S + 150000), 1);
+	gt_host_clock_map_destroy(map);
+}
+
+UNIT_TEST(wall_time_follows_a_step_of_the_clock)
+{
+	struct gt_clock_tuple t[3] = {tuple(0, 10 * S), tuple(1 * S, 11 * S), tuple(2 * S, 12 * S)};
+	struct gt_host_clock_map *map;
+
+	t[2].realtime_ns += 3600 * S;
+	CHECK_OK(gt_host_clock_map_create(t, 3, &map));
+	CHECK_EQ(gt_host_clock_realtime_offset_ns(map, 0), 1700000000 * (int64_t)S);
+	CHECK_EQ(gt_host_clock_realtime_offset_ns(map, 11 * S + 5), 1700000000 * (int64_t)S);
+	CHECK_EQ(gt_host_clock_realtime_offset_ns(map, 12 * S), 1700003600 * (int64_t)S);
+	gt_host_clock_map_destroy(map);
+}
+
+UNIT_TEST(cached_pieces_convert_as_the_map_does)
+{
+	struct gt_clock_tuple t[4] = {tuple(100, 10 * S), tuple(26 * S / 10, 11 * S), tuple(26 * S / 5, 12 * S + 5000), tuple(8 * S, 13 * S)};
+	const struct gt_clock_piece *piece = NULL;
+	struct gt_host_clock_map *map;
+	uint64_t i;
+
+	CHECK_OK(gt_host_clock_map_create(t, 4, &map));
+	for (i = 0; i < 10000; i++) {
+		uint64_t at = i % 2 ? draw(9 * S) : i * 800000;
+
+		if (!piece || !gt_clock_piece_holds(piece, at))
+			piece = gt_clock_pieces_find(gt_host_clock_pieces(map), at);
+		CHECK(gt_clock_piece_holds(piece, at));
+		CHECK_EQ(gt_clock_piece_convert(piece, at), gt_host_clock_to_ns(map, at));
+	}
+	gt_host_clock_map_destroy(map);
+}
+
+/* Devices ------------------------------------------------------------------- */
+
+/* 1 tick is 1 ns; RAW runs 250 ms ahead and 30 ppm fast. */
+static struct gt_host_clock_map *plain_host(void)
+{
+	struct gt_clock_tuple t[40];
+	struct gt_host_clock_map *map;
+	uint64_t i;
+
+	for (i = 0; i < 40; i++) {
+		t[i] = tuple(10 * S + i * S, 10 * S + i * S);
+		t[i].raw_ns = 10 * S + i * S + S / 4 + i * 30000;
+	}
+	CHECK_OK(gt_host_clock_map_create(t, 40, &map));
+	return map;
+}
+
+static uint64_t raw_of(uint64_t ns)
+{
+	return ns + S / 4 + (ns - 10 * S) / 1000000 * 30 + (ns - 10 * S) % 1000000 * 30 / 1000000;
+}
+
+typedef uint64_t stamp_fn(uint64_t ns);
+
+/* Work each millisecond: a call of 5 to 25 us, queued 1 to 4 us into it. */
+static struct gt_device_clock *device_of(struct gt_host_clock_map *host, stamp_fn *stamp, bool ends, unsigned count)
+{
+	struct gt_device_clock *clock;
+	unsigned i;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	for (i = 0; i < count; i++) {
+		uint64_t start = 11 * S + i * 5000000 + draw(1000000), end = start + 5000 + draw(20000);
+
+		gt_device_clock_add_work(clock, start, ends ? end : 0, stamp(start + 1000 + draw(3000)));
+	}
+	gt_device_clock_settle(clock);
+	return clock;
+}
+
+static void check_converts(struct gt_device_clock *clock, stamp_fn *stamp, uint64_t within)
+{
+	unsigned i;
+
+	for (i = 0; i < 5000; i++)
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, stamp(11 * S + i * 5000000)), 11 * S + i * 5000000), within);
+}
+
+UNIT_TEST(a_device_that_stamps_in_monotonic_raw_is_recognised)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock = device_of(host, raw_of, true, 3000);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_RAW);
+	CHECK_EQ(gt_device_clock_violations(clock), 0);
+	check_converts(clock, raw_of, 5);
+	gt_device_clock_destroy(clock);
+	clock = device_of(host, raw_of, false, 3000); /* the calls' ends are not known */
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_RAW);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+static uint64_t monotonic_of(uint64_t ns)
+{
+	return ns;
+}
+
+static uint64_t realtime_of(uint64_t ns)
+{
+	return ns + 1700000000 * S;
+}
+
+UNIT_TEST(devices_that_stamp_in_other_host_clocks_are_recognised)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock = device_of(host, monotonic_of, true, 100);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_MONOTONIC); /* BOOTTIME is the same here */
+	check_converts(clock, monotonic_of, 2);
+	gt_device_clock_destroy(clock);
+	clock = device_of(host, realtime_of, true, 1);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_REALTIME);
+	check_converts(clock, realtime_of, 2);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+static uint64_t sometimes_of(uint64_t ns)
+{
+	return raw_of(ns) + (draw(50) == 0 ? 40 * S : 0);
+}
+
+static uint64_t half_of(uint64_t ns)
+{
+	return raw_of(ns) + (draw(2) ? 40 * S : 0);
+}
+
+UNIT_TEST(a_few_odd_stamps_do_not_hide_the_clock_but_many_do)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock = device_of(host, sometimes_of, true, 3000);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_RAW);
+	gt_device_clock_destroy(clock);
+	clock = device_of(host, half_of, true, 3000);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+/* A counter of its own: far away, 80 ppm slow. */
+static uint64_t own_of(uint64_t ns)
+{
+	return ns - 9 * S - (ns - 10 * S) / 12500;
+}
+
+UNIT_TEST(an_unknown_clock_gets_the_smallest_offset_and_its_drift)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock = device_of(host, own_of, true, 4000);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
+	CHECK_EQ(gt_device_clock_violations(clock), 0);
+	check_converts(clock, own_of, 1500); /* queued at least 1 us into its call: that much stays unknown */
+	CHECK_GE(gt_device_clock_residual_ns(clock), 1000);
+	CHECK_LE(gt_device_clock_residual_ns(clock), 25000);
+	gt_device_clock_destroy(clock);
+	clock = device_of(host, own_of, true, 20); /* too few to tell the drift */
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
+	CHECK_EQ(gt_device_clock_violations(clock), 0);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+static uint64_t far_of(uint64_t ns)
+{
+	return ns + (UINT64_MAX - 60 * S);
+}
+
+UNIT_TEST(a_device_clock_near_the_end_of_64_bits_has_no_trouble)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock = device_of(host, far_of, true, 3000);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
+	CHECK_EQ(gt_device_clock_violations(clock), 0);
+	check_converts(clock, far_of, 1500);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+/* 24 ticks per us, 100 ppm off. */
+static uint64_t timer_of(uint64_t ns)
+{
+	return 5000000 + (ns - 10 * S) / 1000 * 24 + (ns - 10 * S) / 10000 / 42;
+}
+
+UNIT_TEST(readings_of_a_device_timer_come_first)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock;
+	uint64_t ns, i;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	for (ns = 11 * S; ns < 40 * S; ns += S) {
+		for (i = 0; i < 3; i++) /* the tightest of those near together counts */
+			CHECK_OK(gt_device_clock_add_reading(clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500), ns + i * 100000 - (i == 1 ? 200 : 90000),
+							     ns + i * 100000 + (i == 1 ? 200 : 90000)));
+		gt_device_clock_add_work(clock, ns, ns + 1000, timer_of(ns + 500));
+	}
+	CHECK_EQ(gt_device_clock_add_reading(clock, 1, 5, 4), -22); /* after lies before */
+	gt_device_clock_settle(clock);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
+	for (ns = 11 * S; ns < 40 * S; ns += 77777777)
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, timer_of(ns)), ns), 1200); /* a tick is 42 ns, jitter 500 */
+	CHECK_EQ(gt_device_clock_violations(clock), 0);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock;
+	uint64_t ns = 11 * S;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	CHECK_OK(gt_device_clock_add_reading(clock, ns, ns - 100, ns + 100));
+	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 50000);
+	gt_device_clock_add_work(clock, ns, ns + 1000, ns - 500); /* within what tuples can tell */
+	gt_device_clock_add_work(clock, ns, ns + 1000, ns + 500);
+	gt_device_clock_add_work(clock, ns, ns + 1000, 0); /* not known */
+	gt_device_clock_settle(clock);
+	CHECK_EQ(gt_device_clock_violations(clock), 1);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+UNIT_TEST(a_device_without_any_sign_converts_to_itself)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	gt_device_clock_settle(clock);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_UNKNOWN);
+	CHECK_EQ(gt_device_clock_to_ns(clock, 12345), 12345);
+	CHECK_STR(gt_clock_method_name(GT_CLOCK_UNKNOWN), "unknown");
+	CHECK_STR(gt_clock_method_name((enum gt_clock_method)99), "unknown");
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+/* Damaged captures give anything: an answer, monotone, no overflow (the sanitizers look). */
+UNIT_TEST(device_clocks_take_any_values)
+{
+	int round;
+
+	for (round = 0; round < 300; round++) {
+		struct gt_host_clock_map *host = plain_host();
+		struct gt_device_clock *clock;
+		unsigned shift = (unsigned)draw(64), n = (unsigned)draw(400), i;
+		uint64_t last = 0;
+
+		CHECK_OK(gt_device_clock_create(host, &clock));
+		for (i = 0; i < n; i++) {
+			if (round % 3 == 0)
+				(void)gt_device_clock_add_reading(clock, draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> draw(64));
+			gt_device_clock_add_work(clock, draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> shift);
+		}
+		gt_device_clock_settle(clock);
+		for (i = 0; i < 1000; i++) {
+			uint64_t now = gt_device_clock_to_ns(clock, UINT64_MAX / 999 * i);
+
+			CHECK_GE(now, last);
+			last = now;
+		}
+		gt_device_clock_destroy(clock);
+		gt_host_clock_map_destroy(host);
+	}
+}
