@@ -436,7 +436,7 @@ static int read_block(struct gt_capture *c, const struct gt_scan_block *block, c
 	}
 }
 
-static int take_block(struct gt_capture *c, const struct gt_scan_block *block, uint8_t *payload)
+static int take_block(struct gt_capture *c, const struct gt_scan_block *block, uint8_t **payload, size_t *room)
 {
 	const struct gt_file_block *h = &block->head;
 	uint64_t at = block->at + h->head_bytes;
@@ -451,22 +451,25 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 		c->health.unknown_blocks++;
 		return 0;
 	}
-	status = gt_scan_read(c->fd, payload, h->stored_bytes, at);
+	status = gt_list_grow((void **)payload, room, h->stored_bytes, 1);
+	if (!status)
+		status = gt_scan_read(c->fd, *payload, h->stored_bytes, at);
 	if (status)
 		return status;
-	if (gt_crc32c(0, payload, h->stored_bytes) != h->payload_crc)
+	if (gt_crc32c(0, *payload, h->stored_bytes) != h->payload_crc)
 		return -EBADMSG;
-	return read_block(c, block, payload);
+	return read_block(c, block, *payload);
 }
 
 int gt_capture_scan(struct gt_capture *c)
 {
 	struct gt_scan *s = malloc(sizeof *s);
 	struct gt_scan_block *block = malloc(sizeof *block);
-	uint8_t *payload = malloc(GT_FILE_PAYLOAD_MAX);
+	uint8_t *payload = NULL;
+	size_t room = 0;
 	int status;
 
-	if (!s || !block || !payload) {
+	if (!s || !block) {
 		status = gt_error(-ENOMEM, "capture %s", c->path);
 		goto out;
 	}
@@ -474,7 +477,7 @@ int gt_capture_scan(struct gt_capture *c)
 	if (status)
 		goto out;
 	while ((status = gt_scan_next(s, block)) > 0) {
-		status = take_block(c, block, payload);
+		status = take_block(c, block, &payload, &room);
 		if (status == -EBADMSG || status == -ENODATA) {
 			c->health.bad_blocks++;
 			c->health.bad_bytes += (uint64_t)block->head.head_bytes + block->head.stored_bytes;

@@ -222,16 +222,18 @@ static int compare_work(const void *a, const void *b)
 	return (x->queued > y->queued) - (x->queued < y->queued);
 }
 
-static int64_t lag(const struct work *w)
+/* How much longer work waited from its call to its queued stamp than other work. The clocks may be any distance
+ * apart: only differences of lags mean something. */
+static int64_t more_lag(const struct work *w, const struct work *than)
 {
-	return (int64_t)(w->queued - w->start_ns);
+	return (int64_t)((w->queued - w->start_ns) - (than->queued - than->start_ns));
 }
 
 /* Does b lie on or above the line from a to c? */
 static bool above(const struct work *a, const struct work *b, const struct work *c)
 {
-	__int128 left = (__int128)(lag(b) - lag(a)) * (__int128)(c->queued - a->queued);
-	__int128 right = (__int128)(lag(c) - lag(a)) * (__int128)(b->queued - a->queued);
+	__int128 left = (__int128)more_lag(b, a) * (__int128)(c->queued - a->queued);
+	__int128 right = (__int128)more_lag(c, a) * (__int128)(b->queued - a->queued);
 
 	return left >= right;
 }
@@ -253,7 +255,7 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	if (n < DRIFT_MIN_WORK || w[n - 1].queued - w[0].queued < DRIFT_MIN_NS || w[n - 1].queued - w[0].queued >= UINT64_MAX / 4)
 		return false;
 	for (i = 0; i < n; i++) /* so that no product overflows */
-		if (lag(&w[i]) - lag(&w[0]) > INT64_MAX / 4 || lag(&w[i]) - lag(&w[0]) < INT64_MIN / 4)
+		if (more_lag(&w[i], &w[0]) > INT64_MAX / 4 || more_lag(&w[i], &w[0]) < INT64_MIN / 4)
 			return false;
 	line = calloc(n, sizeof *line);
 	if (!line)
@@ -262,7 +264,7 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 		sum += w[i].queued;
 		while (hull > 1 && above(&line[hull - 2], &line[hull - 1], &w[i]))
 			hull--;
-		if (hull == 1 && line[0].queued == w[i].queued && lag(&w[i]) <= lag(&line[0]))
+		if (hull == 1 && line[0].queued == w[i].queued && more_lag(&w[i], &line[0]) <= 0)
 			hull = 0;
 		if (!hull || line[hull - 1].queued < w[i].queued)
 			line[hull++] = w[i];
@@ -272,7 +274,7 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 		;
 	if (i + 1 < hull) {
 		run = line[i + 1].queued - line[i].queued;
-		rise = lag(&line[i + 1]) - lag(&line[i]);
+		rise = more_lag(&line[i + 1], &line[i]);
 		/* a real oscillator is off by less than 200 ppm; more is latency that changed */
 		if ((rise < 0 ? -(uint64_t)rise : (uint64_t)rise) <= run / 5000) {
 			point->in = line[i].queued;
@@ -297,9 +299,8 @@ static void settle_offset(struct gt_device_clock *clock)
 	if (!clock->work_count)
 		return;
 	if (!find_drift(clock, &point, &rate)) {
-		/* lags compare by their difference to the first: the clocks may be any distance apart */
 		for (i = 1; i < clock->work_count; i++)
-			if (lag(&clock->work[i]) - lag(&clock->work[0]) < lag(&clock->work[best]) - lag(&clock->work[0]))
+			if (more_lag(&clock->work[i], &clock->work[best]) < 0)
 				best = i;
 		point.in = clock->work[best].queued;
 		point.out = clock->work[best].start_ns;

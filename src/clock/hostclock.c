@@ -160,12 +160,11 @@ static uint64_t residual(const struct gt_clock_tuple *t, size_t n)
 
 	for (i = 1; i + 1 < n; i++) {
 		const struct gt_clock_tuple *a = &t[i - 1], *b = &t[i + 1];
-		int64_t sleep_a = (int64_t)(a->boottime_ns - a->monotonic_ns), sleep_b = (int64_t)(b->boottime_ns - b->monotonic_ns);
-		uint64_t at, off;
+		uint64_t slept = (b->boottime_ns - b->monotonic_ns) - (a->boottime_ns - a->monotonic_ns), at, off;
 
 		if (t[i].ticks <= a->ticks || b->ticks <= t[i].ticks)
 			continue;
-		if (sleep_b - sleep_a > 1000000 || sleep_a - sleep_b > 1000000)
+		if ((int64_t)slept > 1000000 || (int64_t)slept < -1000000)
 			continue;
 		at = a->boottime_ns + (uint64_t)((unsigned __int128)(t[i].ticks - a->ticks) * (b->boottime_ns - a->boottime_ns) /
 						 (b->ticks - a->ticks));

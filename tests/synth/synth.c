@@ -133,7 +133,8 @@ static void text_record(struct thread *t, uint8_t kind, uint8_t depth, uint32_t 
 
 	memset(r, 0, total);
 	memcpy(r, &head, 8);
-	memcpy(r + 1, fixed, words * 8);
+	if (words)
+		memcpy(r + 1, fixed, words * 8);
 	r[1 + words] = bytes;
 	memcpy(r + 2 + words, text, bytes);
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as a capture file: open, ask for everything, walk all items. The first byte says whether the checksums
+ * are mended before (then what is behind them is tested) or left as they are, and which row decoder is used. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "capture/checksum.h"
+#include "fuzz.h"
+#include "util/error.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+/* Checksums of whatever looks like a block; lengths stay as they are, so that wrong ones are seen too. */
+static void mend(uint8_t *file, size_t bytes)
+{
+	size_t at = sizeof(struct gt_file_header);
+
+	if (bytes < at)
+		return;
+	memcpy(file, GT_FILE_MAGIC, 8);
+	((struct gt_file_header *)file)->crc = gt_crc32c(0, file, offsetof(struct gt_file_header, crc));
+	while (at + sizeof(struct gt_file_block) <= bytes) {
+		struct gt_file_block h;
+
+		memcpy(&h, file + at, sizeof h);
+		if (h.magic != GT_BLOCK_MAGIC) {
+			at++;
+			continue;
+		}
+		if (h.head_bytes < sizeof h || h.head_bytes > bytes - at || h.stored_bytes > bytes - at - h.head_bytes) {
+			at += 4;
+			continue;
+		}
+		h.payload_crc = gt_crc32c(0, file + at + h.head_bytes, h.stored_bytes);
+		memcpy(file + at, &h, sizeof h);
+		h.head_crc = gt_head_crc(file + at, h.head_bytes);
+		memcpy(file + at, &h, sizeof h);
+		at += (size_t)h.head_bytes + h.stored_bytes;
+	}
+}
+
+static uint64_t touch(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+static uint64_t look_at_lists(struct gt_capture *c)
+{
+	const struct gt_session_info *s = gt_capture_session(c);
+	uint64_t sum = touch(s->hostname) + touch(s->command) + touch(s->options);
+	size_t i;
+
+	for (i = 0; i < gt_capture_process_count(c); i++) {
+		const struct gt_process_info *p = gt_capture_process(c, (uint32_t)i);
+
+		sum += touch(p->exe) + touch(p->argv) + gt_capture_counts(c, (uint32_t)i)->seen[0][1];
+	}
+	for (i = 0; i < gt_capture_thread_count(c); i++) {
+		const struct gt_thread_info *t = gt_capture_thread(c, i);
+
+		sum += touch(t->name) + (gt_capture_thread_find(c, t->process, t->ordinal) == t);
+	}
+	for (i = 0; i < gt_capture_object_count(c); i++) {
+		const struct gt_object_info *o = gt_capture_object(c, i);
+
+		sum += touch(gt_object_value(o, "name")) + o->ordinal;
+		if (gt_capture_device(c, o->device_index))
+			sum += touch(gt_capture_device(c, o->device_index)->text);
+		if (gt_capture_device_clock(c, o->process, o->number))
+			sum += gt_device_clock_violations(gt_capture_device_clock(c, o->process, o->number));
+	}
+	for (i = 0; i < gt_capture_event_count(c); i++)
+		sum += touch(gt_capture_event(c, i)->text) + gt_capture_event(c, i)->time_ns;
+	return sum;
+}
+
+static uint64_t look_at_items(struct gt_capture *c)
+{
+	const struct gt_item *i;
+	struct gt_cursor *k;
+	uint64_t sum = 0, n;
+
+	if (gt_cursor_create(c, &k))
+		return 0;
+	while (gt_cursor_next(k, &i) > 0) {
+		if (i->end_ns < i->start_ns && i->kind == GT_RECORD_CALL)
+			sum++; /* a damaged duration wraps: readers must bear it */
+		for (n = 0; i->args && n < GT_OP_NARGS(i->op); n++)
+			sum += i->args[n];
+		for (n = 0; n < i->payload_bytes; n++)
+			sum += i->payload[n];
+		if (i->kind == GT_RECORD_DEVICE)
+			sum += touch(gt_capture_string(c, i->process, i->name)) + (i->queue ? i->queue->ordinal : 0);
+		sum += i->id + i->parent + i->external[0];
+	}
+	if (gt_cursor_position(k) > gt_capture_health(c)->bytes)
+		abort();
+	gt_cursor_destroy(k);
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static int fd = -1;
+	static char path[64];
+	struct gt_capture *c;
+	volatile uint64_t sum;
+	uint8_t *file;
+
+	if (bytes < 1)
+		return 0;
+	fuzz_file(&fd, path);
+	file = malloc(bytes);
+	if (!file)
+		return 0;
+	memcpy(file, data + 1, bytes - 1);
+	if (data[0] & 1)
+		mend(file, bytes - 1);
+	if (ftruncate(fd, 0) || pwrite(fd, file, bytes - 1, 0) != (ssize_t)bytes - 1)
+		abort();
+	free(file);
+	if (gt_capture_open(path, &c)) {
+		if (!gt_error_text()[0])
+			abort(); /* refused without a sentence */
+		gt_error_clear();
+		return 0;
+	}
+	sum = look_at_lists(c) + look_at_items(c);
+	(void)gt_capture_verify(c);
+	sum += look_at_items(c);
+	(void)sum;
+	gt_capture_close(c);
+	gt_error_clear();
+	return 0;
+}
