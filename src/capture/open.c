@@ -323,7 +323,7 @@ const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint
 	struct string_entry key = {process, id, NULL};
 	size_t count;
 
-	if (process >= c->process_count)
+	if (process >= c->process_count || !c->string_count)
 		return "";
 	first = c->strings + c->string_first[process];
 	count = c->string_first[process + 1] - c->string_first[process];

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Both fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test (GPUTAP_FUZZ)."""
+
+import os
+
+import pytest
+
+SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
+OPTIONS = ["-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024", f"-max_total_time={SECONDS // 2}"]
+ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+
+pytestmark = [pytest.mark.timeout(SECONDS + 120),
+              pytest.mark.skipif(not SECONDS, reason="GPUTAP_FUZZ=0")]
+
+
+@pytest.fixture
+def corpus(work, run, repo, build):
+    run([repo / "tests/fuzz/corpus", build / "tests/synth/synth", "reader", "writer"])
+    return work
+
+
+def fuzz(run, repo, target):
+    program = repo / "build-fuzz/tests/fuzz" / f"fuzz_{target}"
+    run([program, *OPTIONS, f"-artifact_prefix=found-{target}-", target], env=ENVIRONMENT, timeout=SECONDS + 100)
+
+
+def test_any_bytes_as_a_capture_are_read_or_refused(corpus, run, repo):
+    fuzz(run, repo, "reader")
+
+
+def test_any_bytes_as_records_are_taken_or_refused(corpus, run, repo):
+    fuzz(run, repo, "writer")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Whole captures as synth writes them, read back through the public reader."""
+
+import re
+
+import pytest
+
+
+@pytest.fixture
+def synth(run, build, work):
+    def write(*options):
+        run([build / "tests/synth/synth", *options, "-o", "a.gputap"])
+        return work / "a.gputap"
+    return write
+
+
+@pytest.fixture
+def dump(run, build):
+    def read(path, *options):
+        return run([build / "tests/synth/dump", path, *options]).out
+    return read
+
+
+def counts(text):
+    return {word: int(number) for number, word in re.findall(r"(\d+) (processes|threads|calls|device|external|events)", text)}
+
+
+@pytest.mark.parametrize("options", [[], ["--compress"], ["--plain"], ["--flush-bytes", "1000"], ["--cut"], ["--device-clock", "timer"]])
+def test_every_call_of_every_thread_comes_back(synth, dump, options):
+    text = dump(synth("--calls", "20000", "--threads", "3", "--processes", "2", *options))
+    # of 8 calls three are enqueues: a kernel, a write, a read
+    assert counts(text) == {"processes": 2, "threads": 8, "calls": 120000, "device": 45000, "external": 0, "events": 0}
+    assert ", bad 0 bytes" in text
+
+
+def test_an_interrupted_capture_says_that_it_is_cut(synth, dump):
+    assert "\ncut, " in dump(synth("--cut"))
+    assert "\nincomplete, " in dump(synth("--crash", "--nested"))
+    assert "\ncomplete, " in dump(synth())
+
+
+@pytest.mark.parametrize("clock, name", [("raw", "CLOCK_MONOTONIC_RAW"), ("timer", "device timer"), ("offset", "smallest offset")])
+def test_the_clock_of_a_device_is_found_and_nothing_starts_before_its_call(synth, dump, clock, name):
+    text = dump(synth("--calls", "40000", "--device-clock", clock))
+    assert re.search(rf"clock {name} residual \d+ ns violations 0$", text, re.M)
+
+
+def test_compressed_and_plain_captures_hold_the_same(synth, dump):
+    options = ["--calls", "3000", "--threads", "2", "--nested", "--external", "--failed", "--names", "tricky", "--events", "--overlap"]
+    plain = dump(synth(*options), "--items").rsplit("\n", 2)[0]
+    assert dump(synth("--compress", *options), "--items").rsplit("\n", 2)[0] == plain
+    assert plain.count("\ncall ") > 6000
+
+
+def test_children_lie_inside_their_parents(synth, dump):
+    text = dump(synth("--calls", "4000", "--nested"), "--items")
+    calls = {m[1]: m for m in re.finditer(r"^call .* id=(\S+) parent=(\S+) .* (\d+)\.\.(\d+) ret", text, re.M)}
+    children = [m for m in calls.values() if m[2] != "0"]
+    assert len(children) > 400
+    for child in children:
+        parent = calls[child[2]]
+        assert int(parent[3]) <= int(child[3]) <= int(child[4]) <= int(parent[4])
