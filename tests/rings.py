@@ -15,14 +15,14 @@ import conftest
 class Session:
     """with Session(build, wait=0) as s: s.run([..]); s.calls()"""
 
-    def __init__(self, build, **options):
-        self.build, self.options = build, options
+    def __init__(self, build, under="/dev/shm", **options):
+        self.build, self.under, self.options = build, under, options
         self.library = build / "libgputap.so.0"
         self.audit = build / "libgputap-audit.so"
         self.tool = build / "tests/core/rings"
 
     def __enter__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gttest-", dir="/dev/shm"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gttest-", dir=self.under))
         subprocess.run([self.tool, "make", self.folder, *(f"{k}={v}" for k, v in self.options.items())], check=True)
         return self
 

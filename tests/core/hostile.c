@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* hostile WHAT ..: a program that does to its own process what tracers forget about, then makes 20 OpenCL calls.
+ * Prints the calls' results. Exit status 0 when they were as they should be. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int calls(void)
+{
+	cl_uint n = 0;
+
+	for (int i = 0; i < 20; i++) {
+		errno = 1000 + i;
+		if (clGetPlatformIDs(0, NULL, &n) != CL_SUCCESS || n == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static void *calls_in_thread(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)calls();
+}
+
+static int in_child(pid_t pid)
+{
+	int status;
+
+	if (pid == 0)
+		_exit(calls());
+	return waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	int rc = calls();
+
+	for (int i = 1; i < argc && !rc; i++) {
+		if (!strcmp(argv[i], "close_all"))
+			closefrom(0);
+		else if (!strcmp(argv[i], "chdir"))
+			rc = chdir("/proc");
+		else if (!strcmp(argv[i], "chroot"))
+			rc = chroot("/proc/self/task") || chdir("/");
+		else if (!strcmp(argv[i], "setuid"))
+			rc = setgid(65534) || setuid(65534);
+		else if (!strcmp(argv[i], "umask"))
+			umask(0777);
+		else if (!strcmp(argv[i], "clearenv"))
+			clearenv();
+		else if (!strcmp(argv[i], "block_signals")) {
+			sigset_t all;
+
+			sigfillset(&all);
+			sigprocmask(SIG_SETMASK, &all, NULL);
+		} else if (!strcmp(argv[i], "no_files")) {
+			struct rlimit none = {0, 0};
+
+			rc = setrlimit(RLIMIT_NOFILE, &none);
+		} else if (!strcmp(argv[i], "fork"))
+			rc = in_child(fork());
+		else if (!strcmp(argv[i], "_Fork"))
+			rc = in_child(_Fork());
+		else if (!strcmp(argv[i], "clone"))
+			rc = in_child((pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL));
+		else if (!strcmp(argv[i], "thread")) {
+			pthread_t t;
+			void *result;
+
+			rc = pthread_create(&t, NULL, calls_in_thread, NULL) || pthread_join(t, &result) || result;
+		} else if (!strcmp(argv[i], "_exit"))
+			_exit(calls());
+		else if (!strcmp(argv[i], "quick_exit")) {
+			rc = calls();
+			quick_exit(rc);
+		} else if (!strcmp(argv[i], "abort")) {
+			calls();
+			abort();
+		} else if (!strcmp(argv[i], "crash")) {
+			calls();
+			raise(SIGSEGV);
+		} else
+			return 2;
+		if (!rc)
+			rc = calls();
+	}
+	return rc;
+}
