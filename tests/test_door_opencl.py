@@ -39,6 +39,8 @@ def test_every_call_is_recorded_once(build, door, way):
         assert made
         assert session.calls() == made
         assert session.counts() == (len(made), len(made), 0)
+        writes = [name for name in made if name == "clEnqueueWriteBuffer"]
+        assert [c["device"] for c in session.kind("counts")] == [{"seen": len(writes), "recorded": len(writes), "dropped": 0}]
         modules = [m["text"] for m in session.kind("module")]
         assert [m for m in modules if f"door={door}\0" in m and "libOpenCL.so" in m], modules
         assert [m for m in modules if "door=driver\0" in m and "libpocl.so" in m], modules

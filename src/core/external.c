@@ -42,7 +42,7 @@ int gt_external_push(enum gt_external_stack stack, uint64_t id)
 	if (e->depth[stack] == GT_EXTERNAL_DEPTH)
 		return -ENOSPC;
 	/* before it is on the stack: a thread that attaches now writes the whole stack */
-	write_record(gt_thread_get(), stack, 1, id);
+	write_record(gt_thread_own(), stack, 1, id);
 	e->ids[stack][e->depth[stack]++] = id;
 	return 0;
 }
@@ -54,7 +54,7 @@ int gt_external_pop(enum gt_external_stack stack, uint64_t *id)
 	if (!e || e->depth[stack] == 0)
 		return -ENODATA;
 	*id = e->ids[stack][e->depth[stack] - 1];
-	write_record(gt_thread_get(), stack, 0, *id);
+	write_record(gt_thread_own(), stack, 0, *id);
 	e->depth[stack]--;
 	return 0;
 }

@@ -359,7 +359,7 @@ uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit)
 
 	if (!count || gt_thread.internal || !epoch || atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
 		return 0;
-	t = gt_thread_get();
+	t = gt_thread_own();
 	if (limit > count)
 		limit = count;
 	gt_internal_enter();
