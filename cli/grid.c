@@ -172,7 +172,7 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 	unsigned last = 0, sum;
 
 	for (unsigned c = 0; c < g->column_count; c++) {
-		width[c] = column_shown(g, c, rows) ? ui_width(g->columns[c].title) : 0;
+		width[c] = !column_shown(g, c, rows) ? 0 : *g->columns[c].title ? ui_width(g->columns[c].title) : 1;
 		for (size_t r = 0; width[c] && r < rows; r++) {
 			unsigned w = ui_width(cell_show(&g->columns[c], g->cells + r * g->column_count + c, buffer, sizeof buffer));
 			width[c] = w > width[c] ? w : width[c];

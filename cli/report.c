@@ -383,7 +383,10 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		code = ui_fail(GT_EXIT_FAILURE, "no report of '%s'", paths[i]);
 		goto out;
 	}
-	summary_finish(&s);
+	if (summary_finish(&s)) {
+		code = ui_fail(GT_EXIT_FAILURE, "no report");
+		goto out;
+	}
 	if (o->json)
 		print_json(&s, o, stdout);
 	else if (o->csv)

@@ -151,7 +151,9 @@ int gt_report_short(const char *capture, FILE *out)
 
 	if (rc)
 		goto out;
-	summary_finish(&s);
+	rc = summary_finish(&s);
+	if (rc)
+		goto out;
 	f = &s.files[0];
 	records = s.read[GT_CLASS_CALL] + s.read[GT_CLASS_DEVICE];
 	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s records, ", c->bold, c->reset, ui_duration(f->end_ns - f->start_ns),

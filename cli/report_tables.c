@@ -88,7 +88,6 @@ static const struct grid_column device_columns[] = {
 	{ "copy_ns", "copy time", GRID_NS, GRID_DATA, 0, false },
 	{ "idle_ns", "idle time", GRID_NS, GRID_DATA, 0, false },
 	{ "starved_ns", "starved time", GRID_NS, GRID_DATA, 0, false },
-	{ "uncertain_ns", "uncertain", GRID_NS, GRID_IF_ANY, 0, true },
 	{ "gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 2, false },
 	{ "gap_p50_ns", "gap p50", GRID_NS, GRID_ALWAYS, 5, false },
 	{ "gap_p99_ns", "gap p99", GRID_NS, GRID_ALWAYS, 6, false },
@@ -393,7 +392,6 @@ static void make_devices(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(d->copies.busy_ns);
 		*cell++ = cell_count(span - t->busy_ns);
 		*cell++ = cell_count(t->starved_ns);
-		*cell++ = cell_count(t->late_ns);
 		*cell++ = cell_count(t->gaps.count);
 		*cell++ = cell_count(histogram_percentile(&t->gaps, 500));
 		*cell++ = cell_count(histogram_percentile(&t->gaps, 990));

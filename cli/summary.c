@@ -166,7 +166,8 @@ static uint32_t thread_of(struct reading *r, uint32_t process, uint32_t ordinal)
 	return thread;
 }
 
-/* The same device in several files is one if it has a UUID; without one, if host, name and place are the same. */
+/* The same device in several files is one (and has one clock) if the machine has not been started anew between them
+ * and its UUID, or else its name and place, are the same. */
 static uint32_t add_device(struct reading *r, const struct gt_object_info *object, enum gt_domain domain)
 {
 	struct summary *s = r->s;
@@ -178,9 +179,9 @@ static uint32_t add_device(struct reading *r, const struct gt_object_info *objec
 
 	name = name && *name ? name : "unknown device";
 	if (uuid && *uuid)
-		snprintf(id, sizeof id, "uuid %.200s", uuid);
+		snprintf(id, sizeof id, "%.64s uuid %.200s", r->file->boot, uuid);
 	else
-		snprintf(id, sizeof id, "%.100s %d %.200s", r->file->host, object ? (int)object->device_index : -1, name);
+		snprintf(id, sizeof id, "%.64s %d %.200s", r->file->boot, object ? (int)object->device_index : -1, name);
 	number = texts_put(&s->device_ids, id);
 	if (number < s->device_count)
 		return number;
@@ -562,7 +563,8 @@ int summary_add_file(struct summary *s, const char *path)
 	session = gt_capture_session(capture);
 	*r.file = (struct summary_file){
 		.path = kept(s, path), .command = joined(s, session->command), .host = kept(s, session->hostname),
-		.options = kept(s, session->options), .health = *gt_capture_health(capture), .start_ns = session->start_ns,
+		.boot = kept(s, session->boot_id),
+		.health = *gt_capture_health(capture), .start_ns = session->start_ns,
 		.end_ns = session->start_ns, .realtime_ns = session->start_realtime_ns,
 	};
 	add_processes(&r);
@@ -587,13 +589,16 @@ close_capture:
 	return rc < 0 ? rc : 0;
 }
 
-void summary_finish(struct summary *s)
+int summary_finish(struct summary *s)
 {
-	for (uint32_t i = 0; i < s->device_count; i++) {
-		timeline_finish(&s->devices[i].all);
-		timeline_finish(&s->devices[i].kernels);
-		timeline_finish(&s->devices[i].copies);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->device_count && !rc; i++) {
+		rc = timeline_finish(&s->devices[i].all);
+		rc = rc ? rc : timeline_finish(&s->devices[i].kernels);
+		rc = rc ? rc : timeline_finish(&s->devices[i].copies);
 	}
+	return rc;
 }
 
 uint64_t summary_seen(const struct summary *s)

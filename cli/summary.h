@@ -92,7 +92,7 @@ struct summary_queue {
 };
 
 struct summary_file {
-	const char *path, *command, *host, *options;
+	const char *path, *command, *host, *boot;
 	struct gt_capture_health health;
 	uint64_t start_ns, end_ns, realtime_ns;
 	uint64_t records;
@@ -131,7 +131,8 @@ unsigned summary_texts(void *summary, enum filter_field field, uint32_t number, 
 
 /* Add one capture. Return: 0 or negative errno with a cause. */
 int summary_add_file(struct summary *s, const char *path);
-void summary_finish(struct summary *s);
+/* Return: 0 or negative errno with a cause. */
+int summary_finish(struct summary *s);
 void summary_fini(struct summary *s);
 
 uint64_t summary_dropped(const struct summary *s);

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "cli/timeline.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/lookup.h"
+#include "util/error.h"
 
-enum { PENDING = 8192, SPANS_MOST = 256 * 1024 };
+enum { PENDING = 8192, SPANS_MOST = 512 * 1024, RUN_BUFFER = 512 };
+
+/* Spans in order, in the file or, when left is 0, all in the buffer. */
+struct timeline_run {
+	uint64_t at, left; /* bytes: where the next are, how many */
+	struct timeline_span *buffer;
+	size_t have, next;
+};
 
 static void keep_gap(struct timeline *t, const struct timeline_gap *gap)
 {
@@ -26,7 +37,7 @@ static void keep_gap(struct timeline *t, const struct timeline_gap *gap)
 
 static void finish_span(struct timeline *t, const struct timeline_span *span)
 {
-	struct timeline_gap gap = { t->frontier, span->start, 0, t->frontier_last, span->first };
+	struct timeline_gap gap = { t->end_ns, span->start, 0, t->end_name, span->first };
 
 	if (t->finished_any && gap.end > gap.start) {
 		if (span->queued > gap.start)
@@ -36,19 +47,149 @@ static void finish_span(struct timeline *t, const struct timeline_span *span)
 		keep_gap(t, &gap);
 	}
 	t->busy_ns += span->end - span->start;
-	t->frontier = span->end;
-	t->frontier_last = span->last;
+	t->end_ns = span->end;
+	t->end_name = span->last;
 	t->finished_any = true;
 }
 
-static void finish_spans(struct timeline *t, size_t count)
+/* Runs --------------------------------------------------------------------------- */
+
+static bool open_file(struct timeline *t)
 {
-	for (size_t i = 0; i < count; i++)
-		finish_span(t, &t->spans[i]);
-	t->span_count -= count;
-	if (t->span_count)
-		memmove(t->spans, t->spans + count, t->span_count * sizeof *t->spans);
+	const char *folder = getenv("TMPDIR");
+
+	if (t->run_count)
+		return true;
+	t->file = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return t->file >= 0;
 }
+
+/* All spans become a run. When the file takes no more they stay where they are, now and later. */
+static void spill(struct timeline *t)
+{
+	size_t bytes = t->span_count * sizeof *t->spans, done = 0;
+
+	if (t->no_file || !open_file(t)) {
+		t->no_file = true;
+		return;
+	}
+	while (done < bytes) {
+		ssize_t n = pwrite(t->file, (char *)t->spans + done, bytes - done, (off_t)(t->file_bytes + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			t->no_file = true;
+			if (!t->run_count)
+				close(t->file);
+			return;
+		}
+		done += (size_t)n;
+	}
+	if (t->run_count == t->run_room) {
+		size_t room = t->run_room ? t->run_room * 2 : 16;
+		t->runs = lookup_grow(t->runs, t->run_room, room, sizeof *t->runs);
+		t->run_room = room;
+	}
+	t->runs[t->run_count++] = (struct timeline_run){ .at = t->file_bytes, .left = bytes };
+	t->file_bytes += bytes;
+	t->span_count = 0;
+}
+
+/* The run's buffer filled again. Return: 1, 0 at its end, negative errno. */
+static int fill_run(struct timeline *t, struct timeline_run *r)
+{
+	size_t bytes = RUN_BUFFER * sizeof *r->buffer, done = 0;
+
+	if (!r->left)
+		return 0;
+	if (!r->buffer)
+		r->buffer = lookup_grow(NULL, 0, RUN_BUFFER, sizeof *r->buffer);
+	bytes = r->left < bytes ? r->left : bytes;
+	while (done < bytes) {
+		ssize_t n = pread(t->file, (char *)r->buffer + done, bytes - done, (off_t)(r->at + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return gt_error(n < 0 ? -errno : -EIO, "reading a temporary file");
+		done += (size_t)n;
+	}
+	r->at += bytes;
+	r->left -= bytes;
+	r->have = bytes / sizeof *r->buffer;
+	r->next = 0;
+	return 1;
+}
+
+static bool run_before(const struct timeline_run *a, const struct timeline_run *b)
+{
+	return a->buffer[a->next].start < b->buffer[b->next].start;
+}
+
+/* The heap: no run is before its parent. */
+static void sift_down(struct timeline_run *heap, size_t count, size_t i)
+{
+	for (;;) {
+		size_t least = i, left = 2 * i + 1, right = left + 1;
+		struct timeline_run swap;
+		if (left < count && run_before(&heap[left], &heap[least]))
+			least = left;
+		if (right < count && run_before(&heap[right], &heap[least]))
+			least = right;
+		if (least == i)
+			return;
+		swap = heap[i];
+		heap[i] = heap[least];
+		heap[least] = swap;
+		i = least;
+	}
+}
+
+static int merge_runs(struct timeline *t)
+{
+	struct timeline_span now = { 0 };
+	struct timeline_run *heap = t->runs;
+	size_t count = t->run_count;
+	bool any = false;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		rc = fill_run(t, &heap[i]);
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t i = count / 2; i-- > 0;)
+		sift_down(heap, count, i);
+	while (count) {
+		const struct timeline_span *span = &heap[0].buffer[heap[0].next];
+		if (any && span->start <= now.end) {
+			if (span->end > now.end) {
+				now.end = span->end;
+				now.last = span->last;
+			}
+		} else {
+			if (any)
+				finish_span(t, &now);
+			now = *span;
+			any = true;
+		}
+		if (++heap[0].next == heap[0].have) {
+			rc = fill_run(t, &heap[0]);
+			if (rc < 0)
+				return rc;
+			if (rc == 0) {
+				free(heap[0].buffer);
+				heap[0] = heap[--count];
+				heap[count].buffer = NULL;
+			}
+		}
+		sift_down(heap, count, 0);
+	}
+	if (any)
+		finish_span(t, &now);
+	return 0;
+}
+
+/* Spans -------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -111,41 +252,45 @@ static void merge_pending(struct timeline *t)
 	}
 	free(tail);
 	t->pending_count = 0;
-	if (t->span_count > SPANS_MOST)
-		finish_spans(t, t->span_count / 2);
+	if (t->span_count > (t->spans_most ? t->spans_most : SPANS_MOST))
+		spill(t);
 }
 
 void timeline_add(struct timeline *t, const struct timeline_span *work)
 {
-	struct timeline_span span = *work;
-
-	if (!t->any || span.start < t->first_ns)
-		t->first_ns = span.start;
-	if (!t->any || span.end > t->last_ns)
-		t->last_ns = span.end;
+	if (!t->any || work->start < t->first_ns)
+		t->first_ns = work->start;
+	if (!t->any || work->end > t->last_ns)
+		t->last_ns = work->end;
 	t->any = true;
-	if (t->finished_any && span.start < t->frontier) {
-		t->late_ns += (span.end < t->frontier ? span.end : t->frontier) - span.start;
-		if (span.end <= t->frontier)
-			return;
-		span.start = t->frontier;
-	}
 	if (!t->pending)
 		t->pending = lookup_grow(NULL, 0, PENDING, sizeof *t->pending);
-	t->pending[t->pending_count++] = span;
+	t->pending[t->pending_count++] = *work;
 	if (t->pending_count == PENDING)
 		merge_pending(t);
 }
 
-void timeline_finish(struct timeline *t)
+int timeline_finish(struct timeline *t)
 {
 	merge_pending(t);
-	finish_spans(t, t->span_count);
+	if (t->span_count) { /* what is in memory is one more run */
+		if (t->run_count == t->run_room)
+			t->runs = lookup_grow(t->runs, t->run_room, t->run_room + 1, sizeof *t->runs);
+		t->runs[t->run_count++] = (struct timeline_run){ .buffer = t->spans, .have = t->span_count };
+		t->spans = NULL;
+		t->span_count = 0;
+	}
+	return merge_runs(t);
 }
 
 void timeline_fini(struct timeline *t)
 {
 	histogram_fini(&t->gaps);
+	for (size_t i = 0; i < t->run_count; i++)
+		free(t->runs[i].buffer);
+	if (t->file_bytes)
+		close(t->file);
+	free(t->runs);
 	free(t->spans);
 	free(t->pending);
 	*t = (struct timeline){ 0 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* When a device was busy: the union of its intervals, which come in almost any order.
+/* When a device was busy: the union of its intervals, which come in any order.
  *
- *   timeline_add() -> pending, unsorted -> merged spans, sorted, apart from each other -> finished: only sums
+ *   timeline_add() -> pending, unsorted -> spans, sorted and apart from each other -> runs in a temporary file
  *
- * Memory is bounded: beyond SPANS_MOST the older half of the spans is finished and nothing before their end (the
- * frontier) can change any more. What comes later than that and lies before the frontier is counted in late_ns:
- * busy_ns may be too small by up to that. Captures are nearly in order of time, so it is 0 but for strange ones. */
+ * Memory is bounded: when there are too many spans they go, sorted as they are, into a nameless temporary file
+ * (32 bytes each), and timeline_finish() merges all of them. Without room for such a file they stay in memory. */
 #ifndef GPUTAP_CLI_TIMELINE_H
 #define GPUTAP_CLI_TIMELINE_H
 
@@ -31,22 +30,28 @@ struct timeline_gap {
 
 struct timeline {
 	/* results, after timeline_finish() */
-	uint64_t first_ns, last_ns, busy_ns, late_ns;
+	uint64_t first_ns, last_ns, busy_ns;
 	uint64_t starved_ns;      /* of all gaps together */
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* largest first */
 	unsigned largest_count;
 	/* work */
+	size_t spans_most; /* 0: the usual */
 	struct timeline_span *spans, *pending;
 	size_t span_count, span_room, pending_count;
-	uint64_t frontier;
-	uint32_t frontier_last;
-	bool any, finished_any;
+	struct timeline_run *runs;
+	size_t run_count, run_room;
+	uint64_t file_bytes;
+	int file; /* of the runs, when there are any */
+	bool any, finished_any, no_file;
+	uint64_t end_ns;   /* of the span that was finished last */
+	uint32_t end_name;
 };
 
 /* Zero-initialised is empty. */
 void timeline_add(struct timeline *t, const struct timeline_span *work);
-void timeline_finish(struct timeline *t);
+/* Return: 0 or negative errno with a cause: the temporary file cannot be read. */
+int timeline_finish(struct timeline *t);
 void timeline_fini(struct timeline *t);
 
 #endif

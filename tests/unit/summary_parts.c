@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/* What `gputap report` counts with: percentiles, busy time, filters, near names. */
+#include <stdlib.h>
+
+#include "cli/filter.h"
+#include "cli/histogram.h"
+#include "cli/lookup.h"
+#include "cli/timeline.h"
+#include "cli/ui.h"
+#include "unit.h"
+
+static uint64_t next_random(uint64_t *state)
+{
+	return lookup_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+UNIT_TEST(percentiles_of_few_values_are_exact)
+{
+	struct histogram h = { 0 };
+
+	for (uint64_t i = HISTOGRAM_EXACT; i >= 1; i--)
+		histogram_add(&h, i * 1000003);
+	CHECK_EQ(histogram_percentile(&h, 500), UINT64_C(16000048));
+	CHECK_EQ(histogram_percentile(&h, 990), UINT64_C(32000096));
+	CHECK_EQ(h.min, UINT64_C(1000003));
+	CHECK_EQ(h.max, UINT64_C(32000096));
+	histogram_fini(&h);
+}
+
+UNIT_TEST(percentiles_of_many_values_are_within_a_sixty_fourth)
+{
+	enum { COUNT = 20000 };
+	static uint64_t values[COUNT];
+	struct histogram h = { 0 };
+	uint64_t state = 1;
+
+	for (unsigned i = 0; i < COUNT; i++) {
+		values[i] = next_random(&state) >> (next_random(&state) % 64);
+		histogram_add(&h, values[i]);
+	}
+	qsort(values, COUNT, sizeof *values, by_value);
+	for (unsigned permille = 1; permille <= 1000; permille++) {
+		uint64_t truth = values[((uint64_t)COUNT * permille + 999) / 1000 - 1], got = histogram_percentile(&h, permille);
+		uint64_t error = got > truth ? got - truth : truth - got;
+		CHECK(error <= truth / 64);
+	}
+	CHECK_EQ(histogram_percentile(&h, 1000) <= values[COUNT - 1], true);
+	histogram_fini(&h);
+}
+
+UNIT_TEST(percentile_of_nothing_is_zero)
+{
+	struct histogram h = { 0 };
+	CHECK_EQ(histogram_percentile(&h, 500), UINT64_C(0));
+}
+
+static void add(struct timeline *t, uint64_t start, uint64_t end, uint64_t queued, uint32_t name)
+{
+	timeline_add(t, &(struct timeline_span){ start, end, queued, name, name });
+}
+
+UNIT_TEST(busy_time_is_the_union_of_intervals_in_any_order)
+{
+	struct timeline t = { 0 };
+
+	add(&t, 100, 200, 90, 1);
+	add(&t, 50, 60, 10, 2);
+	add(&t, 150, 250, 90, 3);
+	add(&t, 250, 260, 90, 4); /* touches: no gap */
+	add(&t, 300, 300, 295, 5); /* of no length */
+	CHECK_EQ(timeline_finish(&t), 0);
+	CHECK_EQ(t.busy_ns, UINT64_C(170));
+	CHECK_EQ(t.first_ns, UINT64_C(50));
+	CHECK_EQ(t.last_ns, UINT64_C(300));
+	CHECK_EQ(t.gaps.count, UINT64_C(2));
+	CHECK_EQ(t.gaps.total, UINT64_C(80));
+	CHECK_EQ(t.largest_count, 2u);
+	CHECK_EQ(t.largest[0].end - t.largest[0].start + 0, UINT64_C(40));
+	CHECK_EQ(t.starved_ns, UINT64_C(30) + 35);
+	timeline_fini(&t);
+}
+
+UNIT_TEST(gaps_name_the_work_on_both_sides)
+{
+	struct timeline t = { 0 };
+
+	add(&t, 100, 200, 0, 1);
+	add(&t, 120, 190, 0, 2);
+	add(&t, 1000, 1100, 0, 3);
+	CHECK_EQ(timeline_finish(&t), 0);
+	CHECK_EQ(t.largest[0].before, 1u);
+	CHECK_EQ(t.largest[0].after, 3u);
+	timeline_fini(&t);
+}
+
+/* The same intervals with all spans in memory and with runs in a file. */
+UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
+{
+	enum { COUNT = 60000 };
+	struct timeline memory = { 0 }, file = { .spans_most = 500 };
+	uint64_t state = 7;
+
+	for (unsigned i = 0; i < COUNT; i++) {
+		/* two threads' work, one after the other, as a capture has it */
+		uint64_t start = (uint64_t)(i % (COUNT / 2)) * 1000 + next_random(&state) % 1000;
+		uint64_t end = start + next_random(&state) % 400;
+		add(&memory, start, end, start - 10, i);
+		add(&file, start, end, start - 10, i);
+	}
+	CHECK_EQ(timeline_finish(&memory), 0);
+	CHECK_EQ(memory.run_count, (size_t)1);
+	CHECK(file.run_count > 3);
+	CHECK_EQ(timeline_finish(&file), 0);
+	CHECK_EQ(file.busy_ns, memory.busy_ns);
+	CHECK_EQ(file.gaps.count, memory.gaps.count);
+	CHECK_EQ(file.gaps.total, memory.gaps.total);
+	CHECK_EQ(file.starved_ns, memory.starved_ns);
+	CHECK_EQ(file.largest[0].start, memory.largest[0].start);
+	CHECK_EQ(file.largest[TIMELINE_GAPS - 1].end, memory.largest[TIMELINE_GAPS - 1].end);
+	CHECK_EQ(file.busy_ns + file.gaps.total, file.last_ns - file.first_ns);
+	timeline_fini(&memory);
+	timeline_fini(&file);
+}
+
+static unsigned texts(void *data, enum filter_field field, uint32_t number, const char **out)
+{
+	static const char *const names[] = { "clFinish", "clEnqueueReadBuffer", "conv2d<float>", "opencl" };
+	unsigned *asked = data;
+
+	(void)field;
+	++*asked;
+	out[0] = names[number];
+	return 1;
+}
+
+static bool holds(const char *expression, const struct filter_record *record)
+{
+	struct filter_error error;
+	unsigned asked = 0;
+	struct filter *f = filter_create(expression, texts, &asked, &error);
+	bool result;
+
+	if (!f)
+		unit_fail(__FILE__, __LINE__, "%s: at %zu: %s", expression, error.at, error.text);
+	result = filter_match(f, record);
+	CHECK_EQ(filter_match(f, record), result);
+	filter_destroy(f);
+	return result;
+}
+
+UNIT_TEST(filter_says_which_records_count)
+{
+	struct filter_record r = { .text = { 1, 3, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE },
+				   .duration_ns = 15000, .bytes = 4096, .timed = true, .failed = true };
+
+	CHECK(holds("failed", &r));
+	CHECK(!holds("not failed", &r));
+	CHECK(holds("name=clEnqueueReadBuffer", &r));
+	CHECK(holds("name=clEnqueue*", &r));
+	CHECK(!holds("name=clEnqueue", &r));
+	CHECK(holds("name~Read|Write", &r));
+	CHECK(holds("name ~ '^cl(Finish|Enqueue)'", &r));
+	CHECK(holds("name~^cl(Finish|Enqueue) and failed", &r));
+	CHECK(holds("name!~Finish && duration>10us && duration<0.1ms", &r));
+	CHECK(holds("duration=15us", &r));
+	CHECK(!holds("duration>15us", &r));
+	CHECK(holds("bytes>=4K and bytes<=4KiB", &r));
+	CHECK(holds("name=x or name=y or domain=opencl", &r));
+	CHECK(!holds("(name=x or domain=opencl) and !failed", &r));
+	CHECK(!holds("device=0", &r));
+	CHECK(!holds("device!=0", &r)); /* has none */
+	CHECK(holds("not device=0", &r));
+}
+
+UNIT_TEST(filter_asks_for_a_text_once)
+{
+	struct filter_error error;
+	unsigned asked = 0;
+	struct filter *f = filter_create("name~Read", texts, &asked, &error);
+	struct filter_record r = { .text = { 1 } };
+
+	for (unsigned i = 0; i < 1000; i++)
+		CHECK(filter_match(f, &r));
+	CHECK_EQ(asked, 1u);
+	filter_destroy(f);
+}
+
+UNIT_TEST(filter_tells_where_an_expression_is_wrong)
+{
+	static const struct { const char *expression; size_t at; const char *says; } wrong[] = {
+		{ "", 0, "ends too early" },
+		{ "nam=x", 0, "did you mean 'name'" },
+		{ "name", 4, "after 'name' comes" },
+		{ "name=", 5, "a value is missing" },
+		{ "name>3", 4, "'name' takes" },
+		{ "duration~3", 8, "'duration' takes" },
+		{ "duration>3parsec", 9, "not a time" },
+		{ "bytes>many", 6, "not a size" },
+		{ "name~*(", 5, "regular expression" },
+		{ "failed failed", 7, "'and' or 'or' expected" },
+		{ "(failed", 7, "not closed" },
+		{ "failed and", 10, "ends too early" },
+		{ "name='x", 5, "quote" },
+		{ "failed)", 6, "'and' or 'or' expected" },
+		{ "colour=red", 0, "no field 'colour'" },
+	};
+
+	for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct filter_error error = { 0 };
+		struct filter *f = filter_create(wrong[i].expression, texts, NULL, &error);
+		CHECK(!f);
+		CHECK(strstr(error.text, wrong[i].says));
+		CHECK_EQ(error.at, wrong[i].at);
+	}
+}
+
+UNIT_TEST(filter_nested_too_deeply_is_refused)
+{
+	char deep[2000];
+	struct filter_error error;
+
+	memset(deep, '(', sizeof deep - 1);
+	deep[sizeof deep - 1] = '\0';
+	CHECK(!filter_create(deep, texts, NULL, &error));
+	memset(deep, '!', sizeof deep - 1);
+	CHECK(!filter_create(deep, texts, NULL, &error));
+	CHECK(strstr(error.text, "deep"));
+}
+
+UNIT_TEST(nearest_names_are_those_a_finger_slipped_from)
+{
+	static const char *const names[] = { "run", "report", "export", "info", "list", "recover", "doctor", NULL };
+
+	CHECK_STR(ui_nearest("reprot", names), "report");
+	CHECK_STR(ui_nearest("rnu", names), "run");
+	CHECK_STR(ui_nearest("docter", names), "doctor");
+	CHECK_STR(ui_nearest("lists", names), "list");
+	CHECK_STR(ui_nearest("exp", names), "export");
+	CHECK(!ui_nearest("frobnicate", names));
+	CHECK(!ui_nearest("x", names));
+}
+
+UNIT_TEST(numbers_have_three_digits_and_a_unit)
+{
+	CHECK_STR(ui_duration(0), "0 ns");
+	CHECK_STR(ui_duration(999), "999 ns");
+	CHECK_STR(ui_duration(1000), "1.00 us");
+	CHECK_STR(ui_duration(999499), "999 us");
+	CHECK_STR(ui_duration(999500), "1.00 ms");
+	CHECK_STR(ui_duration(12345678), "12.3 ms");
+	CHECK_STR(ui_duration(999499999), "999 ms");
+	CHECK_STR(ui_duration(999500000), "1.00 s");
+	CHECK_STR(ui_duration(UINT64_C(3600000000000)), "3600 s");
+	CHECK_STR(ui_bytes(1023), "1023 B");
+	CHECK_STR(ui_bytes(1024), "1.00 KiB");
+	CHECK_STR(ui_bytes(UINT64_MAX), "16.0 EiB");
+	CHECK_STR(ui_count(0), "0");
+	CHECK_STR(ui_count(1234567), "1,234,567");
+	CHECK_STR(ui_count(UINT64_MAX), "18,446,744,073,709,551,615");
+}
