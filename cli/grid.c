@@ -203,26 +203,28 @@ static void put_spaces(FILE *out, unsigned n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last, const char *color, const char *reset)
+/* @spaces: not yet printed, so that no line ends in some. */
+static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last, unsigned *spaces, const char *color,
+		     const char *reset)
 {
 	unsigned w = ui_width(text), pad = w < width ? width - w : 0;
 
-	if (!left)
-		put_spaces(out, pad);
-	fputs(color, out);
-	ui_put(out, text, last && !left && w > width ? w : width);
-	fputs(reset, out);
-	if (left && !last)
-		put_spaces(out, pad);
-	if (!last)
-		put_spaces(out, GAP);
+	if (*text) {
+		put_spaces(out, *spaces + (left ? 0 : pad));
+		fputs(color, out);
+		ui_put(out, text, last && !left && w > width ? w : width);
+		fputs(reset, out);
+		*spaces = GAP + (left ? pad : 0);
+	} else {
+		*spaces += width + GAP;
+	}
 }
 
 void grid_print_text(const struct grid *g, FILE *out, size_t top)
 {
 	const struct ui_colors *colors = ui_colors(out);
 	size_t rows = top && top < g->row_count ? top : g->row_count;
-	unsigned room = isatty(fileno(out)) ? ui_columns(out) : UINT32_MAX / 2, width[COLUMNS_MOST] = { 0 }, last;
+	unsigned room = isatty(fileno(out)) ? ui_columns(out) : UINT32_MAX / 2, width[COLUMNS_MOST] = { 0 }, last, spaces = INDENT;
 	char buffer[64];
 
 	if (*g->heading)
@@ -232,19 +234,19 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 		return;
 	}
 	last = lay_out(g, rows, room, width);
-	put_spaces(out, INDENT);
 	for (unsigned c = 0; c <= last; c++)
 		if (width[c])
-			put_cell(out, g->columns[c].title, width[c], g->columns[c].type == GRID_TEXT, c == last, colors->dim, colors->reset);
+			put_cell(out, g->columns[c].title, width[c], g->columns[c].type == GRID_TEXT, c == last, &spaces, colors->dim,
+				 colors->reset);
 	fputc('\n', out);
 	for (size_t r = 0; r < rows; r++) {
-		put_spaces(out, INDENT);
+		spaces = INDENT;
 		for (unsigned c = 0; c <= last; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
 			bool bad = g->columns[c].bad && !cell_empty(cell);
 			if (width[c])
 				put_cell(out, cell_show(&g->columns[c], cell, buffer, sizeof buffer), width[c],
-					 g->columns[c].type == GRID_TEXT, c == last, bad ? colors->red : "",
+					 g->columns[c].type == GRID_TEXT, c == last, &spaces, bad ? colors->red : "",
 					 bad ? colors->reset : "");
 		}
 		fputc('\n', out);

@@ -32,7 +32,7 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 /* Column keys and titles of all tables, NULL-ended; for --sort. */
 const char *const *report_columns(void);
 
-/* "exit 0", "signal 9 (Killed)", "still running", .. (per-thread buffer) */
-const char *report_process_end(const struct summary_process *p);
+/* "exit 0", "Killed (signal 9)", "still running", .. (per-thread buffer). As in struct gt_process_info. */
+const char *report_process_end(bool ended, bool proper_end, int wait_status);
 
 #endif

@@ -457,18 +457,18 @@ static void make_latency(struct grid *g, const struct summary *s)
 	}
 }
 
-const char *report_process_end(const struct summary_process *p)
+const char *report_process_end(bool ended, bool proper_end, int wait_status)
 {
 	static _Thread_local char text[64];
 
-	if (!p->ended)
+	if (!ended)
 		return "still running";
-	if (p->wait_status < 0)
-		return p->proper_end ? "ended" : "ended early";
-	if (WIFSIGNALED(p->wait_status))
-		snprintf(text, sizeof text, "%s (signal %d)", strsignal(WTERMSIG(p->wait_status)), WTERMSIG(p->wait_status));
+	if (wait_status < 0)
+		return proper_end ? "ended" : "ended early";
+	if (WIFSIGNALED(wait_status))
+		snprintf(text, sizeof text, "%s (signal %d)", strsignal(WTERMSIG(wait_status)), WTERMSIG(wait_status));
 	else
-		snprintf(text, sizeof text, "exit %d", WEXITSTATUS(p->wait_status));
+		snprintf(text, sizeof text, "exit %d", WEXITSTATUS(wait_status));
 	return text;
 }
 
@@ -488,7 +488,7 @@ static void make_processes(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(p->failed);
 		*cell++ = cell_count(p->image);
 		*cell++ = cell_count(p->ppid);
-		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(p)));
+		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(p->ended, p->proper_end, p->wait_status)));
 		*cell++ = cell_text(s->files[p->file].path);
 		*cell++ = cell_text(p->exe);
 		*cell++ = cell_text(p->name);
