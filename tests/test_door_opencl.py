@@ -2,6 +2,8 @@
 """The ways in which programs reach OpenCL, each through the layer door and through interposition: every call is
 seen, and seen once."""
 
+import subprocess
+
 import pytest
 
 from rings import Session
@@ -70,3 +72,21 @@ def test_the_output_is_the_same_without_a_session(build, door):
         traced = session.run(command(build, "linked"), env=environment(build, door)).out
         bare = session.run(command(build, "linked"), env={**environment(build, door), "GPUTAP_SESSION": None}).out
         assert traced == bare
+
+
+def test_a_library_in_front_of_a_loader_with_layers_is_not_seen_twice(build):
+    """Both doors are open: the library is interposed, and its loader loads the layer."""
+    with Session(build) as session:
+        env = {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
+        result = session.run(command(build, "linked"), env=env)
+        made = [line for line in result.out.splitlines() if line.startswith("cl")]
+        assert session.calls() == made
+        assert session.counts() == (len(made), len(made), 0)
+        assert session.kind("counts")[0]["device"] == {"seen": 1, "recorded": 1, "dropped": 0}
+
+
+def system_loader():
+    for line in subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE, text=True).stdout.splitlines():
+        if line.strip().startswith("libOpenCL.so.1 "):
+            return line.rsplit(" ", 1)[1]
+    raise AssertionError("no libOpenCL.so.1")

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* A libOpenCL.so.1 of the kind that programs bring along: exports the functions and jumps to those of the system's loader
+ * (SHIM_LOADER), which knows layers. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define X(name)                                                                     \
+	__attribute__((visibility("hidden"))) void *real_##name;                    \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
+		"	jmp *real_" #name "(%rip)\n");
+#include "generated/opencl_exports.inc"
+#undef X
+
+__attribute__((constructor)) static void begin(void)
+{
+	void *loader = dlopen(getenv("SHIM_LOADER"), RTLD_NOW | RTLD_LOCAL);
+
+	if (!loader) {
+		puts(dlerror());
+		exit(9);
+	}
+#define X(name) real_##name = dlsym(loader, #name);
+#include "generated/opencl_exports.inc"
+#undef X
+}
