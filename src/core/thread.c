@@ -21,6 +21,7 @@
 #include "core/emit.h"
 #include "core/external.h"
 #include "core/recording.h"
+#include "core/subscriber.h"
 #include "ring/region_writer.h"
 
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
@@ -82,6 +83,8 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, en
 
 	if (!t || !t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
 		return;
+	t->lost++;
+	t->lost_domain = domain;
 	if (slot_in_region(r, t->slot)) {
 		count32(&t->slot->dropped[reason][class][domain]);
 		return;
@@ -267,11 +270,34 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	return t->cur;
 }
 
+/* There is room again: say how much was lost meanwhile. Return: where the caller's record goes now. */
+static void *tell_loss(struct gt_thread *t, size_t bytes)
+{
+	uint32_t lost = t->lost;
+	enum gt_domain domain = (enum gt_domain)t->lost_domain;
+	struct gt_record_event *e = (struct gt_record_event *)t->cur;
+
+	if ((size_t)(t->end - t->cur) < bytes + sizeof *e)
+		return t->cur; /* with the next block */
+	t->lost = 0;
+	e->head = (struct gt_record){sizeof *e / 8, GT_RECORD_EVENT, (uint8_t)domain, GT_EVENT_LOSS};
+	e->time = gt_ticks();
+	e->value = lost;
+	e->bytes = 0;
+	gt_ring_commit(t, sizeof *e);
+	/* `writing` is off now: a subscriber may make calls, whose records come first */
+	gt_subscribers_event(GT_EVENT_LOSS, domain, lost, NULL);
+	t->writing = 1;
+	return (size_t)(t->end - t->cur) >= bytes ? t->cur : NULL;
+}
+
 void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 {
 	int saved = errno;
 	void *p = next_block(t, bytes, why);
 
+	if (p && t->lost)
+		p = tell_loss(t, bytes);
 	errno = saved;
 	return p;
 }

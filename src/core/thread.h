@@ -40,6 +40,8 @@ struct gt_thread {
 	uint32_t epoch;         /* equals *gt_epoch when attached to this process image; else GT_EPOCH_NONE or a stale one */
 	uint32_t internal;      /* gputap's own calls into a runtime: taps go straight through. Behind `epoch`: read together */
 	struct gt_external *external; /* what the program pushed; NULL: never anything */
+	uint32_t lost;          /* records dropped since the last GT_EVENT_LOSS */
+	uint32_t lost_domain;
 };
 
 extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -105,7 +105,7 @@ static struct gt_region *find_region(pid_t pid)
 struct reader {
 	struct gt_region *region;
 	uint32_t block[THREADS_MAX], at[THREADS_MAX]; /* by slot */
-	uint64_t records, last_seq[THREADS_MAX];      /* by ordinal */
+	uint64_t records, lost, last_seq[THREADS_MAX]; /* by ordinal */
 	uint64_t next[THREADS_MAX];                   /* by ordinal: number of its next record */
 	_Atomic bool stop;
 	bool give_back;
@@ -115,6 +115,11 @@ static void read_record(struct reader *r, const struct gt_block *b, const struct
 {
 	uint32_t ordinal = GT_ID_ORDINAL(c->id);
 
+	if (c->head.kind == GT_RECORD_EVENT) {
+		CHECK_EQ(c->head.op, GT_EVENT_LOSS);
+		r->lost += ((const struct gt_record_event *)c)->value;
+		return;
+	}
 	CHECK_EQ(c->head.kind, GT_RECORD_CALL);
 	CHECK_EQ(c->head.op, OP);
 	CHECK_EQ(ordinal, b->ordinal);
@@ -313,6 +318,24 @@ UNIT_TEST(without_a_reader_calls_are_dropped_and_counted)
 	free(r);
 }
 
+UNIT_TEST(a_loss_is_told_when_there_is_room_again)
+{
+	struct writer w = {.calls = 20000};
+	struct reader *r;
+
+	with_session("a_loss_is_told_when_there_is_room_again", (struct gt_session){.pool_bytes = 1 << 18});
+	r = reader_new(own_region(), true);
+	write_calls(&w);
+	CHECK_LT(w.recorded, w.calls);
+	read_all(r);
+	CHECK_EQ(r->lost, 0);
+	CHECK(call(w.calls));
+	read_all(r);
+	CHECK_EQ(r->lost, w.calls - w.recorded);
+	CHECK_EQ(r->records, w.recorded + 1);
+	free(r);
+}
+
 UNIT_TEST(a_record_longer_than_a_block_is_dropped_and_counted)
 {
 	enum gt_drop_reason why;
@@ -427,6 +450,8 @@ UNIT_TEST_SECONDS(calls_in_signal_handlers_are_recorded_or_counted, 60)
 		for (uint32_t at = 0; at < atomic_load(&b->committed); at += ((struct gt_record *)(gt_block_data(b) + at))->words * 8u) {
 			const struct gt_record_call *c = (const void *)(gt_block_data(b) + at);
 
+			if (c->head.kind == GT_RECORD_EVENT) /* of losses, in handlers */
+				continue;
 			CHECK_EQ(c->args[2], ~c->args[0]);
 			r->records++;
 		}

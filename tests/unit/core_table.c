@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Registration of tables and what contexts make of it, with a domain of three functions and one extension. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/context.h"
+#include "core/recording.h"
+#include "core/subscriber.h"
+#include "core/table.h"
+#include "gputap/gputap.h"
+#include "ring/session.h"
+#include "unit.h"
+
+#define DOMAIN GT_DOMAIN_REFDEV
+enum { ENTRIES = 3, OPERATIONS = 4, INSTANCES = 2 };
+
+static int tap_ids[INSTANCES][OPERATIONS], real_ids[8]; /* their addresses stand for functions */
+static void *const taps_of[OPERATIONS][INSTANCES] = {
+	{&tap_ids[0][0], &tap_ids[1][0]}, {&tap_ids[0][1], &tap_ids[1][1]},
+	{&tap_ids[0][2], &tap_ids[1][2]}, {&tap_ids[0][3], &tap_ids[1][3]}};
+static const struct gt_operation operations[OPERATIONS] = {
+	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of[0], (void *)(uintptr_t)1},
+	{"copy", GT_OP(DOMAIN, 1, 0), 8, taps_of[1], NULL},
+	{"wait", GT_OP(DOMAIN, 2, 0), 16, taps_of[2], NULL},
+	{"extra", GT_OP(DOMAIN, 300, 0), UINT32_MAX, taps_of[3], NULL},
+};
+static struct gt_tap taps[INSTANCES][OPERATIONS];
+static struct gt_table tables[INSTANCES] = {
+	{DOMAIN, 0, operations, OPERATIONS, taps[0], "fake", "1"}, {DOMAIN, 1, operations, OPERATIONS, taps[1], "fake", "1"}};
+static const void *const target[5] = {&real_ids[0], &real_ids[1], &real_ids[2], &real_ids[3], &real_ids[4]};
+
+/* As in ring_threads.c: this program again, with a session that asks for the given operations. */
+static void with_session(const char *test, unsigned ops, bool device)
+{
+	struct gt_session s = {.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof s,
+			       .host_clock = GT_HOST_CLOCK_BOOTTIME, .block_bytes = 16384, .pool_bytes = 1 << 20,
+			       .slot_count = 8, .domains = 1u << DOMAIN, .device_activity = device};
+	char path[256], folder[128];
+	int fd;
+
+	if (getenv(GT_SESSION_ENV))
+		return;
+	s.ops[DOMAIN][0] = ops;
+	snprintf(folder, sizeof folder, "%s", unit_folder());
+	snprintf(path, sizeof path, "%s/session", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK_EQ(write(fd, &s, sizeof s), (ssize_t)sizeof s);
+	close(fd);
+	setenv(GT_SESSION_ENV, folder, 1);
+	execl("/proc/self/exe", "core_table", "--no-fork", test, (char *)NULL);
+}
+
+static uint32_t services(int instance, int op)
+{
+	return atomic_load(&taps[instance][op].services);
+}
+
+UNIT_TEST(taps_stand_only_where_somebody_asked)
+{
+	void *out[ENTRIES];
+
+	with_session("taps_stand_only_where_somebody_asked", 1u << 1, false);
+	CHECK_EQ(gt_table_register(&tables[0], target, sizeof out, out), 0);
+	CHECK_EQ(out[0], target[0]);
+	CHECK_EQ(out[1], (const void *)&tap_ids[0][1]);
+	CHECK_EQ(out[2], target[2]);
+	CHECK_EQ(services(0, 0), 0);
+	CHECK_EQ(services(0, 1), GT_SERVICE_STREAM);
+	for (int i = 0; i < ENTRIES; i++)
+		CHECK_EQ(taps[0][i].real, target[i]);
+	CHECK_EQ(gt_table_register(&tables[0], target, sizeof out, out), -EALREADY);
+	CHECK_EQ(out[1], target[1]);
+	CHECK_EQ(gt_table_register(&tables[1], target, sizeof out, out), 0);
+	CHECK_EQ(out[1], (const void *)&tap_ids[1][1]);
+	CHECK_EQ(gt_table_register(&tables[1], NULL, sizeof out, out), -EINVAL);
+	CHECK_EQ(atomic_load(&atomic_load(&gt_recording.region)->runtimes_seen), 1u << DOMAIN);
+}
+
+UNIT_TEST(device_activity_needs_wraps_also_of_operations_that_nobody_asked_for)
+{
+	void *out[ENTRIES];
+
+	with_session("device_activity_needs_wraps_also_of_operations_that_nobody_asked_for", 1u << 1, true);
+	CHECK_EQ(gt_table_register(&tables[0], target, sizeof out, out), 0);
+	CHECK_EQ(out[0], (const void *)&tap_ids[0][0]);
+	CHECK_EQ(services(0, 0), GT_SERVICE_WRAP);
+	CHECK_EQ(services(0, 1), GT_SERVICE_STREAM);
+	CHECK_EQ(out[2], target[2]);
+	/* the end of recording leaves the wrap: what it hides must stay hidden */
+	gt_recording_stop();
+	CHECK_EQ(services(0, 0), GT_SERVICE_WRAP);
+	CHECK_EQ(services(0, 1), 0);
+}
+
+UNIT_TEST(a_table_can_be_patched_in_place)
+{
+	void *table[ENTRIES];
+
+	with_session("a_table_can_be_patched_in_place", 7, false);
+	memcpy(table, target, sizeof table);
+	CHECK_EQ(gt_table_register(&tables[0], (const void *const *)table, sizeof table, table), 0);
+	for (int i = 0; i < ENTRIES; i++) {
+		CHECK_EQ(table[i], (const void *)&tap_ids[0][i]);
+		CHECK_EQ(taps[0][i].real, target[i]);
+	}
+}
+
+static unsigned told;
+static uint64_t told_value;
+
+static void listen(const struct gputap_event *e, void *user)
+{
+	CHECK_EQ(e->code, GPUTAP_EVENT_TABLE);
+	CHECK_EQ(e->domain, DOMAIN);
+	CHECK_STR(e->text, "fake");
+	told_value = e->value;
+	told++;
+	(void)user;
+}
+
+UNIT_TEST(a_shorter_and_a_longer_table_are_used_as_far_as_known_and_told)
+{
+	void *out[5] = {0};
+
+	with_session("a_shorter_and_a_longer_table_are_used_as_far_as_known_and_told", 7, false);
+	CHECK_EQ(gputap_event_subscribe(listen, NULL), 0);
+	CHECK_EQ(gt_table_register(&tables[0], target, 16, out), 0);
+	CHECK_EQ(told, 1);
+	CHECK_EQ(told_value, 2);
+	CHECK_EQ(out[1], (const void *)&tap_ids[0][1]);
+	CHECK_NULL(out[2]);
+	CHECK_NULL(taps[0][2].real);
+	CHECK_EQ(gt_table_register(&tables[1], target, sizeof out, out), 0);
+	CHECK_EQ(told, 2);
+	CHECK_EQ(told_value, 5);
+	CHECK_EQ(out[2], (const void *)&tap_ids[1][2]);
+	CHECK_EQ(out[4], target[4]);
+	gt_table_unregister(&tables[0]);
+	CHECK_EQ(gt_table_register(&tables[0], target, 24, out), 0);
+	CHECK_EQ(told, 2); /* just as long as known */
+}
+
+UNIT_TEST(an_empty_entry_stays_empty)
+{
+	const void *const holes[ENTRIES] = {&real_ids[0], NULL, &real_ids[2]};
+	void *out[ENTRIES];
+
+	with_session("an_empty_entry_stays_empty", 7, false);
+	CHECK_EQ(gt_table_register(&tables[0], holes, sizeof out, out), 0);
+	CHECK_NULL(out[1]);
+	CHECK_NULL(taps[0][1].real);
+}
+
+UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
+{
+	struct gt_table *const list[INSTANCES] = {&tables[0], &tables[1]};
+	struct gt_context c = {.started = true};
+	bool unknown;
+
+	with_session("each_real_function_of_an_extension_gets_a_tap_of_its_own", 0, false);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown), (void *)&real_ids[5]); /* nobody asked */
+	CHECK(!unknown);
+	c.ops[DOMAIN][300 / 64] = UINT64_C(1) << 300 % 64;
+	gt_context_add(&c);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown), (void *)&tap_ids[0][3]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown), (void *)&tap_ids[0][3]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[6], &unknown), (void *)&tap_ids[1][3]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[7], &unknown), (void *)&real_ids[7]); /* none left */
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &tap_ids[0][3], &unknown), (void *)&tap_ids[0][3]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", NULL, &unknown), NULL);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "other", &real_ids[7], &unknown), (void *)&real_ids[7]);
+	CHECK(unknown);
+	gt_context_start(&c);
+	CHECK_EQ(services(0, 3), GT_SERVICE_STREAM);
+	CHECK_EQ(services(1, 3), GT_SERVICE_STREAM);
+	gt_context_remove(&c);
+	CHECK_EQ(services(0, 3), 0);
+}
