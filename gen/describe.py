@@ -17,7 +17,8 @@ TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-
 
 
 # Names that the generated code uses for itself: an argument called so gets a trailing _ there.
-RESERVED = ('tap', 'real', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status')
+RESERVED = ('tap', 'real', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status',
+            'came')
 
 
 class Bad(Exception):
@@ -384,7 +385,7 @@ class Parser:
             for b, pointer, what in ((a.length, False, 'a length'), (a.count, True, 'a count or lengths')):
                 if b in names and bool(op.args[names.index(b)].stars) != pointer:
                     self.fail(b, f"'{b}' cannot be {what}: it is {op.args[names.index(b)].shown_type()}")
-            a.length_arg = names.index(a.length) if a.length in names else None
+            a.length_arg = names.index(a.length) if a.length in names else 255
             a.length, a.count = by_name.get(a.length, a.length), by_name.get(a.count, a.count)
         if [a.how for a in op.args].count('status') > 1:
             self.fail(op.name, f'{op.name} has more than one status')

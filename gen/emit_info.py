@@ -55,9 +55,8 @@ def argument(op, a, types):
         stars -= 1
     if how in ('ARRAY', 'LIST') and not stars and a.view.cls == 'void':
         how = 'BYTES'
-    length = 255 if a.length_arg is None else a.length_arg
     return (f'{{"{a.shown}", "{a.shown_type()}", GT_FORM_{form(a)}, {len(a.shown)}, GT_HOW_{how}, '
-            f'{types.number(a.view, stars)}, {length}}}')
+            f'{types.number(a.view, stars)}, {a.length_arg}}}')
 
 
 def info(api):
@@ -72,9 +71,7 @@ def info(api):
                     f'{"true" if op.number < api.table_count else "false"}, "{op.group}", '
                     f'{"args_" + op.name if op.args else "NULL"}}},')
     status = types.number(api.status_type) if api.status_type else 0
-    out = [head(api, 'emit_info.py')]
-    for t in types.list[2:]:
-        out += parts_of(t, types)
+    out = [head(api, 'emit_info.py')] + [line for t in types.list[2:] for line in parts_of(t, types)]
     out += ['', f'static const struct gt_type types_{api.domain}[] = {{',
             '\t{"address", GT_TYPE_ADDRESS, 8, NULL, 0, NULL, 0},', '\t{"byte", GT_TYPE_UNSIGNED, 1, NULL, 0, NULL, 0},']
     for t in types.list[2:]:

@@ -91,19 +91,32 @@ WRAPPED = """
 """
 
 
+def own_values(api, op):
+    """Status, and how many elements came, are known also when the program passes NULL: declarations, statements."""
+    local, own = [], []
+    for a in op.args:
+        count = next((b for b in op.args if a.how == 'outarray' and b.name == a.count), None)
+        if a.how == 'status':
+            local.append(f'{a.type.c} status = 0;')
+            own.append('{0} = {0} ? {0} : &status;'.format(a.name))
+        elif count:  # both NULL is an error that must stay one
+            local.append(f'{count.type.c} came = 0;')
+            own.append('{0} = {0} || !{1} ? {0} : &came;'.format(count.name, a.name))
+    return local, own
+
+
 def tap(api, op):
     """Two functions: the tap itself, small enough to need no frame, and what it does when somebody asked."""
     up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
-    call, own = ', '.join(a.name for a in op.args), ''
-    if status >= 0:
-        own = '\n' + '\t' * (1 + op.wrap) + '{0} = {0} ? {0} : &status;'.format(op.args[status].name)
+    call, indent = ', '.join(a.name for a in op.args), '\n' + '\t' * (1 + op.wrap)
+    local, own = own_values(api, op)
     thread, times = ('call.thread', 'call.id, call.start, end') if op.wrap else ('t', 'id, start, end')
     types = ', '.join(a.c_type() for a in op.args) or 'void'
     out = [f'static GT_ASKED {c} GT_ASKED_NAME({op.name})({parameters(op)})', '{',
            f'\tconst struct gt_tap *tap = &GT_TAPS[GT_{up}_INDEX_{op.name}];', f'\t{c} (*real)({types}) = tap->real;']
     out += (WRAPPED if op.wrap else PLAIN).format(
-        up=up, domain=api.domain, name=op.name, call=call, comma=', ' if call else '', own=own,
-        local=f'\n\t{api.status_type.c} status = 0;' if own else '', ret='' if void else ' ret',
+        up=up, domain=api.domain, name=op.name, call=call, comma=', ' if call else '',
+        own=''.join(indent + line for line in own), local=''.join('\n\t' + line for line in local), ret='' if void else ' ret',
         result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
         leave_real=f'{{ real({call}); return; }}' if void else f'return real({call});').strip('\n').split('\n')
     record(api, op, out.append, thread, times)
@@ -181,19 +194,16 @@ def operations(api):
     """generated/<domain>_operations.inc: struct gt_operation per operation, in the order of the indices."""
     up, out = upper(api), [head(api, 'emit_taps.py')]
     if api.table:
-        out.append(f'/* The table is another project\'s struct: its layout is part of its ABI and must be what the numbers say. */')
-        for op in api.operations:
-            if op.number < api.table_count:
-                out.append(f'static_assert(offsetof({api.table}, {op.name}) == {op.number} * sizeof(void *), "{op.name} has moved");')
-        out.append('')
+        out.append("/* The table is another project's struct: its layout is part of its ABI and must be what the numbers say. */")
+        out += [f'static_assert(offsetof({api.table}, {op.name}) == {op.number} * sizeof(void *), "{op.name} has moved");'
+                for op in api.operations if op.number < api.table_count] + ['']
     out.append(f'const struct gt_operation gt_{api.domain}_operations[GT_{up}_INDEX_COUNT] = {{')
     for op in api.real():
         offset = f'offsetof({api.table}, {op.name})' if op.number < api.table_count else 'UINT32_MAX'
         wrap = f'(void *)gt_{api.domain}_wrap_{op.name}' if op.wrap else 'NULL'
         out.append(f'\t{{"{op.name}", GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), {offset}, '
                    f'GT_TAP_LIST({op.name}), {wrap}}},')
-    out.append('};')
-    return '\n'.join(out) + '\n'
+    return '\n'.join(out + ['};']) + '\n'
 
 
 def numbers(api):
@@ -210,29 +220,20 @@ def numbers(api):
 
 def wraps(api):
     """generated/<domain>_wraps.h: what the hand-written wraps must look like, and callback types."""
-    up, guard = upper(api), f'GPUTAP_GENERATED_{upper(api)}_WRAPS_H'
+    guard, wrapped = f'GPUTAP_GENERATED_{upper(api)}_WRAPS_H', [op for op in api.real() if op.wrap]
     out = [head(api, 'emit_taps.py') + f'#ifndef {guard}\n#define {guard}\n']
-    if api.header:
-        out.append(f'#include {api.header}\n')
-    out.append('#include "core/tap.h"\n')
-    for t in api.types.values():
-        if t.cls == 'callback':
-            out.append(f'typedef void (*{t.name})({", ".join(a.declaration() for a in t.args)});')
+    out.append((f'#include {api.header}\n\n' if api.header else '') + '#include "core/tap.h"\n')
+    out += [f'typedef void (*{t.name})({", ".join(a.declaration() for a in t.args)});'
+            for t in api.types.values() if t.cls == 'callback']
     out.append('\n/* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */')
-    for op in api.real():
-        if op.wrap:
-            out.append(f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct gt_call *call'
-                       f'{", " + parameters(op) if op.args else ""}) GT_WRAP;')
+    out += [f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct gt_call *call{", " * bool(op.args)}'
+            f'{parameters(op) if op.args else ""}) GT_WRAP;' for op in wrapped]
     out.append('\n/* call->tap->real as what it is. */')
-    for op in api.real():
-        if op.wrap:
-            out.append(f'typedef {op.ret_c()} gt_{api.domain}_{op.name}_fn({parameters(op)});')
+    out += [f'typedef {op.ret_c()} gt_{api.domain}_{op.name}_fn({parameters(op)});' for op in wrapped]
     out.append('\n/* Arguments of operations as one struct each. */')
-    for op in api.real():
-        if op.args:
-            out.append(f'struct gt_{api.domain}_args_{op.name} {{ {" ".join(a.declaration() + ";" for a in op.args)} }};')
-    out.append('\n#endif')
-    return '\n'.join(out) + '\n'
+    out += [f'struct gt_{api.domain}_args_{op.name} {{ {" ".join(a.declaration() + ";" for a in op.args)} }};'
+            for op in api.real() if op.args]
+    return '\n'.join(out + ['\n#endif']) + '\n'
 
 
 def exports(api):

@@ -82,7 +82,7 @@ static struct {
 	void *pointer;
 	tiny_uint came;
 	void (*inside)(void);
-	int saw_error_pointer;
+	int saw_error_pointer, saw_count_pointer;
 } answer;
 
 static tiny_int real_int(void)
@@ -114,6 +114,7 @@ static tiny_int real_list(tiny_uint room, tiny_queue *queues, tiny_uint *came)
 {
 	for (tiny_uint i = 0; queues && i < room && i < answer.came; i++)
 		queues[i] = (tiny_queue)(uintptr_t)(0x100 + i);
+	answer.saw_count_pointer = came != NULL;
 	if (came)
 		*came = answer.came;
 	return answer.status;
@@ -374,7 +375,14 @@ UNIT_TEST(only_the_elements_that_came_are_recorded)
 	answer.came = 9; /* more than there is room for */
 	gt_tiny_tap0_tiny_list(4, queues, &came);
 	CHECK_EQ(payload(record(), 1)->bytes, 32);
-	gt_tiny_tap0_tiny_list(4, queues, NULL); /* nobody knows how many came */
+	answer.came = 1;
+	gt_tiny_tap0_tiny_list(4, queues, NULL); /* the program does not want to know how many came */
+	r = record();
+	CHECK_EQ(payload(r, 1)->bytes, 8);
+	CHECK_EQ(r->args[2], 1);
+	answer.came = 77;
+	gt_tiny_tap0_tiny_list(0, NULL, NULL); /* wrong, and stays wrong */
+	CHECK_EQ(answer.saw_count_pointer, 0);
 	CHECK(payload(record(), 1) == NULL);
 }
 

@@ -23,7 +23,7 @@ struct gt_tiny_args_tiny_values { tiny_queue queue; tiny_uint count; long number
 struct gt_tiny_args_tiny_no_status { const char *text; };
 struct gt_tiny_args_tiny_out { tiny_queue queue; tiny_queue *made; long *number; };
 struct gt_tiny_args_tiny_arrays { tiny_uint n; const tiny_queue *list; const void *bytes_; size_t size; const size_t *region; };
-struct gt_tiny_args_tiny_list { tiny_uint room; tiny_queue *queues; tiny_uint *came; };
+struct gt_tiny_args_tiny_list { tiny_uint room; tiny_queue *queues; tiny_uint *came_; };
 struct gt_tiny_args_tiny_create { const unsigned long *properties; const unsigned long *words; tiny_int *error; };
 struct gt_tiny_args_tiny_text { const char *text; tiny_notify notify; void *data; };
 struct gt_tiny_args_tiny_texts { tiny_uint n; const char **texts; const size_t *lengths; };
