@@ -193,9 +193,10 @@ def test_a_command_buffer_is_one_piece_of_work_that_names_its_contents(trace):
     assert sorted(r["replay"] for r in launches) == [1, 2, 3]
 
 
-def test_a_function_without_a_tap_is_told_once(trace):
-    t = trace("cl_commands")
-    assert [e["text"] for e in t.events if e["op"] == 2] == ["clSetContentSizeBufferPoCL"]
+def test_a_function_without_a_tap_is_told_once(trace, build):
+    t = trace("cl_tomorrow", layers=[build / "tests/opencl/libtomorrow_layer.so"])
+    assert t.out == "right\n"
+    assert [e["text"] for e in t.events if e["op"] == 2] == ["clFunctionOfTomorrow"]
 
 
 def test_beyond_the_cap_commands_are_counted_but_not_followed(trace):
