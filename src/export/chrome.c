@@ -29,12 +29,13 @@
 enum {
 	LANE_TID = 100000, /* rows of lanes, see above */
 	DEVICE_SORT = 5000000, /* processes of devices come behind those of the system */
+	PIECE_STEP = 32,
 	TEXT_MAX = 4096,   /* bytes of a name, before it is escaped */
 };
 
 #define BASE_STEP_NS (UINT64_C(7889238) * 1000000000) /* as kineto rounds */
 
-/* A piece of text that is made once. */
+/* A piece of text that is made once. Copied in steps, so there are PIECE_STEP bytes more of it. */
 struct piece {
 	uint32_t bytes;
 	char text[];
@@ -49,6 +50,7 @@ struct rows {
 /* Of an operation: all before the thread's row, and what goes behind the correlation. */
 struct call_text {
 	struct piece *begin, *api;
+	bool by_return; /* the status is what it returns */
 };
 
 struct chrome {
@@ -63,7 +65,7 @@ struct chrome {
 
 static struct piece *make_piece(const char *text, size_t bytes)
 {
-	struct piece *piece = malloc(sizeof *piece + bytes);
+	struct piece *piece = calloc(1, sizeof *piece + bytes + PIECE_STEP);
 
 	if (!piece) {
 		gt_error(-ENOMEM, "export");
@@ -76,7 +78,9 @@ static struct piece *make_piece(const char *text, size_t bytes)
 
 static inline char *put_piece(char *p, const struct piece *piece)
 {
-	return gt_put(p, piece->text, piece->bytes);
+	for (uint32_t i = 0; i < piece->bytes; i += PIECE_STEP)
+		memcpy(p + i, piece->text + i, PIECE_STEP);
+	return p + piece->bytes;
 }
 
 static char *put_quoted(char *p, const char *text)
@@ -209,6 +213,7 @@ static struct call_text *operation_begin(struct chrome *x, struct gt_view_operat
 		p = put_quoted(p, o->name);
 	}
 	call->api = make_piece(text, (size_t)(p - text));
+	call->by_return = o->info && o->info->status_arg == -1;
 	return call;
 }
 
@@ -240,16 +245,16 @@ static char *put_error(char *p, uint32_t domain, int32_t status)
 	return put_quoted(p, text);
 }
 
-/* {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"}, */
-static char *put_flow(char *p, char phase, uint64_t id, const struct piece *row, uint64_t ns)
+/* {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"},
+ * @place: from the pid to the ts, as it stands in the event already */
+static inline char *put_flow(char *p, char phase, uint64_t id, const char *place, const char *place_end)
 {
 	p = GT_PUT(p, "{\"ph\":\"");
 	*p++ = phase;
 	p = GT_PUT(p, "\",\"id\":");
 	p = gt_put_u64(p, id);
 	p = GT_PUT(p, ",\"pid\":");
-	p = put_piece(p, row);
-	p = gt_put_us(p, ns);
+	p = gt_put(p, place, (size_t)(place_end - place));
 	if (phase == 's')
 		return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n");
 	return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"},\n");
@@ -264,7 +269,7 @@ static int write_call(struct chrome *x, const struct gt_item *call)
 	uint64_t correlation;
 	int32_t status = 0;
 	bool failed;
-	char *p;
+	char *p, *place, *place_end;
 
 	if (!t || !o)
 		return -ENOMEM;
@@ -273,12 +278,13 @@ static int write_call(struct chrome *x, const struct gt_item *call)
 	if (!text || !text->begin || !text->api || !row)
 		return -ENOMEM;
 	correlation = gt_view_correlation(&x->view, t, call->id);
-	failed = gt_call_status(call->op, call->ret, call->args, &status) && status < 0;
+	/* what has no result mostly did not fail: a look at the description only for the others */
+	failed = (call->ret || !text->by_return) && gt_call_status(call->op, call->ret, call->args, &status) && status < 0;
 
 	p = gt_out_room(&x->out);
-	p = put_piece(p, text->begin);
+	place = p = put_piece(p, text->begin);
 	p = put_piece(p, row);
-	p = gt_put_us(p, shifted(x, call->start_ns));
+	place_end = p = gt_put_us(p, shifted(x, call->start_ns));
 	p = GT_PUT(p, ",\"dur\":");
 	p = gt_put_us(p, call->end_ns - call->start_ns);
 	p = GT_PUT(p, ",\"args\":{");
@@ -296,7 +302,7 @@ static int write_call(struct chrome *x, const struct gt_item *call)
 		p = put_error(p, GT_OP_DOMAIN(call->op), status);
 	p = GT_PUT(p, "}},\n");
 	if (o->submits && !failed)
-		p = put_flow(p, 's', correlation, row, shifted(x, call->start_ns));
+		p = put_flow(p, 's', correlation, place, place_end);
 	gt_out_end(&x->out, p);
 	return 0;
 }
@@ -476,11 +482,11 @@ static int write_work(struct chrome *x, const struct gt_item *work)
 {
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	struct gt_view_thread *caller = work->id ? gt_view_thread(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
-	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id), start_ns = work->start_ns, ts;
+	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id), start_ns = work->start_ns;
 	bool timed = work->start_ns && work->end_ns >= work->start_ns;
 	const struct piece *row, *begin;
+	char *p, *place, *place_end;
 	int lane = 0;
-	char *p;
 
 	if (!q)
 		return -ENOMEM;
@@ -494,19 +500,18 @@ static int write_work(struct chrome *x, const struct gt_item *work)
 	begin = work_name(x, work);
 	if (!row || !begin)
 		return -ENOMEM;
-	ts = shifted(x, start_ns);
 	p = gt_out_room(&x->out);
 	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
-	p = put_piece(p, begin);
+	place = p = put_piece(p, begin);
 	p = put_piece(p, row);
-	p = gt_put_us(p, ts);
+	place_end = p = gt_put_us(p, shifted(x, start_ns));
 	if (timed) {
 		p = GT_PUT(p, ",\"dur\":");
 		p = gt_put_us(p, work->end_ns - work->start_ns);
 	}
 	p = put_work_args(p, q, work, device_pid(x, q->device), correlation, timed ? work->end_ns - work->start_ns : 0);
 	if (correlation)
-		p = put_flow(p, 'f', correlation, row, ts);
+		p = put_flow(p, 'f', correlation, place, place_end);
 	gt_out_end(&x->out, p);
 	return 0;
 }

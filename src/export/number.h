@@ -74,16 +74,55 @@ static inline char *gt_put_hex(char *p, uint64_t v)
 	return p + length;
 }
 
-/* ns as us with three decimals */
+/* The eight digits of @v < 10^8, leading zeros too, first digit in the lowest byte: as a word to be stored. Each step
+ * splits all groups of digits at once: 8 into 4 and 4, those into 2 and 2, those into 1 and 1. */
+static inline uint64_t gt_eight_digits(uint32_t v)
+{
+	uint64_t groups = v / 10000 | (uint64_t)(v % 10000) << 32;
+	uint64_t high = (groups * 10486 >> 20) & 0x0000007f0000007fu; /* / 100 */
+
+	groups = high | (groups - high * 100) << 16;
+	high = (groups * 103 >> 10) & 0x000f000f000f000fu; /* / 10 */
+	groups = high | (groups - high * 10) << 8;
+	return groups | 0x3030303030303030u;
+}
+
+/* ns as us with three decimals; writes up to 24 bytes whatever it returns */
 static inline char *gt_put_us(char *p, uint64_t ns)
 {
-	uint64_t us = ns / 1000;
-	unsigned rest = (unsigned)(ns - us * 1000);
+	char digits[32];
+	unsigned length;
 
-	p = gt_put_u64(p, us);
+	if (ns < 100000000) {
+		uint64_t word = gt_eight_digits((uint32_t)ns);
+
+		length = gt_decimal_length(ns);
+		if (length < 4)
+			length = 4; /* 0.001 */
+		memcpy(digits, &word, 8);
+		memcpy(p, digits + 8 - length, 8);
+		p += length - 3;
+		*p = '.';
+		memcpy(p + 1, digits + 5, 4); /* one byte too many is written, for a whole word */
+		return p + 4;
+	}
+	if (ns < 10000000000000000u) {
+		uint64_t high = ns / 100000000, words[2];
+
+		words[0] = gt_eight_digits((uint32_t)high);
+		words[1] = gt_eight_digits((uint32_t)(ns - high * 100000000));
+		length = gt_decimal_length(ns);
+		memcpy(digits, words, 16);
+		memcpy(p, digits + 16 - length, 16);
+		p += length - 3;
+		*p = '.';
+		memcpy(p + 1, digits + 13, 4);
+		return p + 4;
+	}
+	p = gt_put_u64(p, ns / 1000);
 	p[0] = '.';
-	p[1] = (char)('0' + rest / 100);
-	memcpy(p + 2, gt_digit_pairs + 2 * (rest % 100), 2);
+	p[1] = (char)('0' + ns % 1000 / 100);
+	memcpy(p + 2, gt_digit_pairs + 2 * (ns % 100), 2);
 	return p + 4;
 }
 
