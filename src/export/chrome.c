@@ -481,7 +481,7 @@ static char *put_work_args(char *p, const struct gt_view_queue *q, const struct 
 static int write_work(struct chrome *x, const struct gt_item *work)
 {
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
-	struct gt_view_thread *caller = work->id ? gt_view_thread(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
+	struct gt_view_thread *caller = work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
 	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id), start_ns = work->start_ns;
 	bool timed = work->start_ns && work->end_ns >= work->start_ns;
 	const struct piece *row, *begin;

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __BMI2__
+#include <immintrin.h>
+#endif
 
 enum { GT_PB_VARINT = 0, GT_PB_FIXED64 = 1, GT_PB_BYTES = 2 };
 
@@ -23,7 +26,11 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 /* The same without a branch for each byte; writes up to 10 bytes beyond @p whatever it returns. */
 static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 {
-	unsigned more; /* bytes after the first */
+	/* continuation bits of one byte, two, .. eight */
+	static const uint64_t more[8] = {
+		0, 0x80, 0x8080, 0x808080, 0x80808080, 0x8080808080, 0x808080808080, 0x80808080808080,
+	};
+	unsigned last; /* index of the last byte */
 
 	if (v < 0x80) {
 		*p = (char)v;
@@ -31,26 +38,37 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 	}
 	if (v >> 56)
 		return gt_pb_varint(p, v);
-	more = (63 - (unsigned)__builtin_clzll(v)) * 37 >> 8; /* divided by 7, for up to 68 */
+	last = (63 - (unsigned)__builtin_clzll(v)) * 37 >> 8; /* divided by 7, for up to 68 */
+#ifdef __BMI2__
+	v = _pdep_u64(v, 0x7f7f7f7f7f7f7f7fu);
+#else
 	/* spread groups of 7 bits over bytes: 28, 14, 7 */
 	v = (v & 0x00fffffff0000000u) << 4 | (v & 0x000000000fffffffu);
 	v = (v & 0x0fffc0000fffc000u) << 2 | (v & 0x00003fff00003fffu);
 	v = (v & 0x3f803f803f803f80u) << 1 | (v & 0x007f007f007f007fu);
-	v |= 0x8080808080808080u & ((UINT64_C(1) << 8 * more) - 1);
+#endif
+	v |= more[last];
 	memcpy(p, &v, sizeof v);
-	return p + more + 1;
+	return p + last + 1;
 }
 
 /* Bytes that are made once and put into many messages: copied in steps of 8, so up to 7 bytes more are written. */
 struct gt_pb_piece {
 	uint8_t bytes;
-	char data[39];
+	char data[55];
 };
 
 static inline char *gt_pb_put(char *p, const struct gt_pb_piece *piece)
 {
 	for (unsigned i = 0; i < piece->bytes; i += 8)
 		memcpy(p + i, piece->data + i, 8);
+	return p + piece->bytes;
+}
+
+/* The same for a piece of at most 16 bytes: always 16 are written. */
+static inline char *gt_pb_put_short(char *p, const struct gt_pb_piece *piece)
+{
+	memcpy(p, piece->data, 16);
 	return p + piece->bytes;
 }
 

@@ -10,7 +10,7 @@
 #include "util/error.h"
 
 enum {
-	WORDS_MAX = 4096,     /* kinds of enum and flag values that are kept */
+	WORDS_MAX = 16384,    /* texts of values that are kept */
 	WORD_BYTES = 512,
 	STRIDE_SPARE = 1024,  /* thread indexes for threads that a damaged capture lacks */
 };
@@ -127,13 +127,11 @@ void gt_view_fini(struct gt_view *v)
 	*v = (struct gt_view){ 0 };
 }
 
-struct gt_view_thread *gt_view_thread_slow(struct gt_view *v, uint32_t process, uint32_t ordinal)
+struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal)
 {
 	int64_t found = gt_map_find(&v->thread_map, process, ordinal);
-	struct gt_view_thread *t = found >= 0 ? v->threads[found] : add_thread(v, process, ordinal);
 
-	v->last_thread = t;
-	return t;
+	return found >= 0 ? v->threads[found] : add_thread(v, process, ordinal);
 }
 
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work)
@@ -147,7 +145,7 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	size_t devices = gt_capture_device_count(v->capture);
 
 	if (found >= 0)
-		return v->last_queue = v->queues[found];
+		return v->queue_cache[gt_view_queue_slot(work->queue)] = v->queues[found];
 	q = add((void ***)&v->queues, &v->queue_count, &v->queue_map, a, b, sizeof *q);
 	if (!q)
 		return NULL;
@@ -161,7 +159,7 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	q->object = work->queue;
 	q->device = device && device->device_index < devices ? device->device_index : UINT32_MAX;
 	q->stream = ++v->streams[q->device == UINT32_MAX ? devices : q->device];
-	return v->last_queue = q;
+	return v->queue_cache[gt_view_queue_slot(work->queue)] = q;
 }
 
 static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
@@ -197,26 +195,37 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 	return t;
 }
 
+/* Words have numbers but no content in the map: each is kept under the key that asked for it first. */
+static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text, size_t bytes)
+{
+	struct gt_view_text *t;
+
+	if (v->word_count >= WORDS_MAX)
+		return NULL;
+	t = add((void ***)&v->words, &v->word_count, &v->word_map, a, b, sizeof *t);
+	if (!t)
+		return NULL;
+	t->index = v->word_count - 1;
+	return set_text(t, text, bytes) ? t : NULL;
+}
+
+struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes)
+{
+	/* an argument number that no operation has, and a count */
+	return add_word(v, UINT64_MAX, v->word_count, text, bytes);
+}
+
 struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg, const uint64_t *args)
 {
 	uint64_t a = (uint64_t)op << 8 | arg;
 	int64_t found = gt_map_find(&v->word_map, a, args[arg]);
 	char buffer[WORD_BYTES];
-	struct gt_view_text *t;
 	size_t length;
 
 	if (found >= 0)
 		return v->words[found];
-	if (v->word_count >= WORDS_MAX)
-		return NULL;
 	length = gt_format_arg(buffer, sizeof buffer, op, arg, args, NULL, 0);
-	if (length >= sizeof buffer)
-		length = sizeof buffer - 1;
-	t = add((void ***)&v->words, &v->word_count, &v->word_map, a, args[arg], sizeof *t);
-	if (!t)
-		return NULL;
-	t->index = v->word_count - 1;
-	return set_text(t, buffer, length) ? t : NULL;
+	return add_word(v, a, args[arg], buffer, length < sizeof buffer ? length : sizeof buffer - 1);
 }
 
 static bool submits(const struct gt_operation_info *info)

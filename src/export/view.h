@@ -52,6 +52,8 @@ struct gt_view_operation {
 /* How device work is spoken of in formats that know only these. */
 enum gt_work_class { GT_WORK_KERNEL, GT_WORK_COPY, GT_WORK_SET, GT_WORK_MARK };
 
+enum { GT_VIEW_QUEUE_CACHE = 64 };
+
 struct gt_view {
 	const struct gt_capture *capture;
 	struct gt_map thread_map, queue_map, name_map, word_map;
@@ -64,15 +66,15 @@ struct gt_view {
 	uint32_t *streams; /* used numbers by device, the last one for "not known" */
 	uint32_t correlation_stride;
 	size_t lanes_budget;
-	struct gt_view_thread *last_thread; /* of the last look-up: records come thread by thread */
-	struct gt_view_queue *last_queue;
+	struct gt_view_thread *last_thread, *last_caller; /* of the last look-up: records come thread by thread */
+	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE]; /* by their objects' place */
 };
 
 int gt_view_init(struct gt_view *v, const struct gt_capture *capture);
 void gt_view_fini(struct gt_view *v);
 
 /* NULL: no memory, with a cause. */
-struct gt_view_thread *gt_view_thread_slow(struct gt_view *v, uint32_t process, uint32_t ordinal);
+struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal);
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work);
 struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);
 /* Name of a kernel (or other named work), by string id, which is not 0. */
@@ -81,13 +83,26 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 /* Text of an argument of form GT_FORM_NAMED; kept, up to some thousand. NULL: too many kinds; format it yourself. */
 struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg, const uint64_t *args);
 
+/* The text as one of the words, for what the caller keeps by a key of its own. NULL: there are too many. */
+struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes);
+
 static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
 {
 	struct gt_view_thread *t = v->last_thread;
 
 	if (t && t->process == process && t->ordinal == ordinal)
 		return t;
-	return gt_view_thread_slow(v, process, ordinal);
+	return v->last_thread = gt_view_thread_find(v, process, ordinal);
+}
+
+/* The thread whose call caused work: remembered apart from the one whose records come. */
+static inline struct gt_view_thread *gt_view_caller(struct gt_view *v, uint32_t process, uint32_t ordinal)
+{
+	struct gt_view_thread *t = v->last_caller;
+
+	if (t && t->process == process && t->ordinal == ordinal)
+		return t;
+	return v->last_caller = gt_view_thread_find(v, process, ordinal);
 }
 
 static inline struct gt_view_operation *gt_view_operation(struct gt_view *v, uint32_t op)
@@ -99,9 +114,14 @@ static inline struct gt_view_operation *gt_view_operation(struct gt_view *v, uin
 	return gt_view_operation_slow(v, op);
 }
 
+static inline unsigned gt_view_queue_slot(const struct gt_object_info *queue)
+{
+	return (unsigned)((uintptr_t)queue / sizeof *queue % GT_VIEW_QUEUE_CACHE);
+}
+
 static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struct gt_item *work)
 {
-	struct gt_view_queue *q = v->last_queue;
+	struct gt_view_queue *q = v->queue_cache[gt_view_queue_slot(work->queue)];
 
 	if (q && work->queue && q->object == work->queue)
 		return q;

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number, what the capture says of
+ * itself), perfetto_records.c the two loops that write each call and each piece of work. */
+#ifndef GPUTAP_EXPORT_PERFETTO_H
+#define GPUTAP_EXPORT_PERFETTO_H
+
+#include "export/bits.h"
+#include "export/export.h"
+#include "export/out.h"
+#include "export/proto.h"
+#include "export/view.h"
+
+/* Field numbers, message by message. */
+enum {
+	TRACE_PACKET = 1,
+
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_SYSTEM_INFO = 45,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK = 60,
+	PACKET_FIRST = 87,
+
+	SNAPSHOT_CLOCK = 1,
+	CLOCK_ID = 1,
+	CLOCK_TIME = 2,
+	CLOCK_INCREMENTAL = 3,
+
+	DEFAULTS_CLOCK = 58,
+	DEFAULTS_TRACK_EVENT = 11,
+	DEFAULTS_TRACK_UUID = 11,
+
+	INTERNED_CATEGORY = 1,
+	INTERNED_EVENT_NAME = 2,
+	INTERNED_ANNOTATION_NAME = 3,
+	INTERNED_ANNOTATION_STRING = 29,
+	INTERNED_IID = 1,
+	INTERNED_TEXT = 2,
+
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	TRACK_CHILD_ORDERING = 11,
+	TRACK_ORDER_RANK = 12,
+	TRACK_DESCRIPTION = 14,
+	PROCESS_PID = 1,
+	PROCESS_COMMAND = 2,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+
+	EVENT_CATEGORY = 3,
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME = 10,
+	EVENT_TRACK = 11,
+	EVENT_CATEGORY_TEXT = 22,
+	EVENT_NAME_TEXT = 23,
+	EVENT_FLOW = 47,
+
+	ANNOTATION_NAME = 1,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_STRING = 6,
+	ANNOTATION_POINTER = 7,
+	ANNOTATION_NAME_TEXT = 10,
+	ANNOTATION_STRING_IID = 17,
+
+	SYSTEM_UTSNAME = 1,
+	UTSNAME_SYSTEM = 1,
+	UTSNAME_RELEASE = 3,
+};
+
+enum {
+	FLAG_CLEARED = 1, /* interned texts and defaults begin here */
+	FLAG_NEEDS = 2,   /* packet makes no sense without them */
+
+	TYPE_BEGIN = 1,
+	TYPE_END = 2,
+	TYPE_INSTANT = 3,
+
+	CLOCK_REALTIME_ID = 1,
+	CLOCK_BOOTTIME_ID = 6,
+	CLOCK_DELTA = 64, /* ids from 64 belong to a sequence: ns since its previous packet */
+	CLOCK_ZERO = 65,  /* ns since `zero` */
+
+	ORDER_EXPLICIT = 3,
+	SEQUENCE_MAIN = 1,
+
+	IID_NULL = 1,              /* "NULL" among the texts of values; others are from 2 */
+	ARGS_MAX = 24,
+	TEXT_MAX = 512,            /* bytes of a text, before it is made valid */
+	COMMAND_WORDS = 8,
+	ANNOTATIONS_MAX = 12 << 10, /* after this a slice gets no more of them: GT_PB_OPEN_MAX */
+};
+
+/* Keys of annotations that are not arguments of calls: in SQL `debug.<key>`. */
+#define KEYS(X)                                                 \
+	X(CORRELATION, "correlation", UINT)                     \
+	X(ERROR, "error", STRING)                               \
+	X(RETURN, "return", POINTER)                            \
+	X(EXTERNAL_OPERATION, "external_operation", UINT)       \
+	X(EXTERNAL_USER, "external_user", UINT)                 \
+	X(DEVICE, "device", UINT)                               \
+	X(QUEUE, "queue", UINT)                                 \
+	X(GLOBAL_SIZE, "global_size", STRING)                   \
+	X(LOCAL_SIZE, "local_size", STRING)                     \
+	X(BYTES, "bytes", UINT)                                 \
+	X(BANDWIDTH, "gigabytes_per_second", DOUBLE)            \
+	X(LATENCY, "launch_latency_ns", INT)                    \
+	X(QUEUED, "queued_to_submitted_ns", INT)                \
+	X(SUBMITTED, "submitted_to_start_ns", INT)              \
+	X(GRAPH_NODE, "graph_node", UINT)                       \
+	X(GRAPH_REPLAY, "graph_replay", UINT)                   \
+	X(TIMES, "times", STRING)
+
+enum key {
+	KEY_NONE,
+#define X(name, text, type) KEY_##name,
+	KEYS(X)
+#undef X
+	KEY_COUNT
+};
+
+/* An annotation up to its value, put down as one word; the length, its second byte, comes when the value is there. */
+struct gt_pf_annotation {
+	uint64_t start;
+	uint8_t bytes;
+};
+
+/* How an argument is written. */
+enum gt_pf_mode {
+	MODE_NUMBER,  /* the word */
+	MODE_NAMED,   /* text by number, by the word */
+	MODE_ADDRESS, /* payload if there is one, else the word; 0 is "NULL" */
+};
+
+/* One argument of an operation. The last value that had a name is kept: it mostly comes again. */
+struct gt_pf_argument {
+	struct gt_pf_annotation number, text; /* the value as a number, or as a text by number */
+	uint8_t mode;
+	uint8_t length_arg; /* argument that a payload's text may depend on */
+	uint32_t key;
+	uint64_t value;
+	struct gt_view_text *word;
+};
+
+/* Of one operation. */
+struct gt_pf_call {
+	struct gt_pb_piece event; /* type, name, category: at most 16 bytes */
+	uint32_t named;           /* bits: arguments of MODE_NAMED */
+	uint8_t nargs;
+	bool by_return;           /* the status is what it returns */
+	struct gt_pf_argument args[];
+};
+
+/* A call whose end is not written yet. */
+struct gt_pf_open {
+	uint64_t end_ns;
+	uint32_t depth;
+};
+
+/* A writer of packets that share texts, track and clock. */
+struct gt_pf_sequence {
+	/* at most 16 bytes each: what every packet has inside (sequence and flags); a slice's end up to its time, with
+	 * room for the length at [1] */
+	struct gt_pb_piece head, end_head;
+	struct gt_pb_piece work;     /* annotations that all work of a lane has: device and queue */
+	uint64_t last_ns;            /* of the delta clock */
+	struct gt_bits ops, keys, words, names, categories; /* interned already */
+	struct gt_pf_open *open;
+	uint32_t open_count, open_capacity;
+};
+
+/* Payloads seen lately, so that what comes again becomes a text by number. */
+struct gt_pf_payload {
+	uint64_t key;      /* operation and argument; 0: free */
+	uint64_t data[4], length;
+	uint32_t bytes, flags;
+	struct gt_view_text *word; /* from the second time on */
+};
+enum { PAYLOADS = 2048, PAYLOAD_BYTES = 32 };
+
+/* A size as text: "64 x 64", the last few. */
+struct gt_pf_size {
+	uint32_t size[3];
+	struct gt_pb_piece piece; /* annotation */
+};
+enum { SIZES = 64 };
+
+struct gt_pf {
+	struct gt_out out;
+	struct gt_view view;
+	uint64_t zero, seed; /* ns; of track numbers */
+	uint32_t sequences;
+	struct gt_pf_annotation keys[KEY_COUNT]; /* for those that are numbers */
+	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
+	uint32_t arg_name_count;
+	struct gt_bits devices; /* that have a track */
+	struct gt_pf_payload payloads[PAYLOADS];
+	struct gt_pf_size sizes[SIZES];
+};
+
+char *gt_pf_put_text(char *p, uint32_t field, const char *text);
+void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid, const char *text);
+
+/* What a sequence needs before its first call of an operation. Return: 0 or -ENOMEM. */
+int gt_pf_need_operation(struct gt_pf *x, struct gt_pf_sequence *s, struct gt_view_operation *o, uint32_t domain);
+/* A thread's sequence and track, on its first record; that of a queue's lane. NULL: no memory, with a cause. */
+struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
+struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_queue *q, unsigned lane);
+
+/* All records. Compiled for any CPU and for x86-64 with BMI2. */
+int gt_pf_records_any(struct gt_pf *x, const struct gt_export_options *options);
+int gt_pf_records_v3(struct gt_pf *x, const struct gt_export_options *options);
+
+static inline char *gt_pf_annotate(char *p, const struct gt_pf_annotation *a, uint64_t value)
+{
+	char *end;
+
+	memcpy(p, &a->start, sizeof a->start);
+	end = gt_pb_varint_wide(p + a->bytes, value);
+	p[1] = (char)(end - p - 2);
+	return end;
+}
+
+static inline char *gt_pf_packet_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)
+{
+	char *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, packet);
+
+	return gt_pb_put_short(p, &s->head);
+}
+
+static inline void gt_pf_packet_close(struct gt_pf *x, char *p, char *packet)
+{
+	gt_pb_close(p, packet);
+	gt_out_end(&x->out, p);
+}
+
+#endif

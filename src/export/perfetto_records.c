@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* The Perfetto exporter's loops: each call as slice begin and end, each piece of work as both at once. Millions of times, so
+ * what repeats is made once (perfetto.c) and copied: a slice's type, name and category by operation, an annotation up to its
+ * value by argument, device and queue by lane. Compiled twice, see meson.build; the name of what it exports is GT_PF_RECORDS.
+ *
+ * Arguments are numbers, addresses, or texts by number: names of values, and payloads (arrays, small memory) from the
+ * second time that they are seen. Only what is new is formatted. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/number.h"
+#include "export/perfetto.h"
+#include "util/error.h"
+
+/* Annotations with text ------------------------------------------------------------ */
+
+static char *annotate_text(char *p, uint32_t key, const char *text)
+{
+	char *mark;
+
+	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+	p = gt_pb_u64(p, ANNOTATION_NAME, key);
+	p = gt_pf_put_text(p, ANNOTATION_STRING, text);
+	gt_pb_close(p, mark);
+	return p;
+}
+
+static char *annotate_status(char *p, uint32_t op, int32_t status)
+{
+	const char *name = gt_status_name((enum gt_domain)GT_OP_DOMAIN(op), status);
+	char text[96];
+
+	snprintf(text, sizeof text, "%s (%d)", name ? name : "unknown error", status);
+	return annotate_text(p, KEY_ERROR, text);
+}
+
+/* The formatter's text is valid UTF-8 and goes where it belongs at once. */
+static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *call, unsigned arg)
+{
+	char *mark, *inner;
+	size_t length;
+
+	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
+	p = gt_pb_u64(p, ANNOTATION_NAME, key);
+	p = gt_pb_open(p, ANNOTATION_STRING, &inner);
+	length = gt_format_arg(p, TEXT_MAX, call->op, arg, call->args, call->payload, call->payload_bytes);
+	p += length < TEXT_MAX ? length : TEXT_MAX - 1;
+	gt_pb_close(p, inner);
+	gt_pb_close(p, mark);
+	return p;
+}
+
+/* "1024 x 1024"; trailing ones are left out */
+static void make_size(struct gt_pf_size *s, uint32_t key, const uint32_t size[3])
+{
+	unsigned dimensions = size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
+	char text[3 * GT_NUMBER_MAX], *t = text, *mark, *p;
+
+	for (unsigned i = 0; i < dimensions; i++) {
+		if (i)
+			t = GT_PUT(t, " x ");
+		t = gt_put_u64(t, size[i]); /* 36 bytes at most with the blanks */
+	}
+	p = gt_pb_open_short(s->piece.data, EVENT_ANNOTATION, &mark);
+	p = gt_pb_u64(p, ANNOTATION_NAME, key);
+	p = gt_pb_bytes(p, ANNOTATION_STRING, text, (size_t)(t - text));
+	gt_pb_close_short(p, mark);
+	s->piece.bytes = (uint8_t)(p - s->piece.data);
+	memcpy(s->size, size, sizeof s->size);
+}
+
+static inline char *annotate_size(struct gt_pf *x, char *p, uint32_t key, const uint32_t size[3])
+{
+	uint32_t hash = (size[0] * 0x9e3779b1u ^ size[1] * 0x85ebca6bu ^ size[2] * 0xc2b2ae35u ^ key << 26) >> 26;
+	struct gt_pf_size *s = &x->sizes[hash % SIZES];
+
+	/* the key is in the piece, at [3] behind tag, length, tag */
+	if (!s->piece.bytes || memcmp(s->size, size, sizeof s->size) || s->piece.data[3] != (char)key)
+		make_size(s, key, size);
+	return gt_pb_put(p, &s->piece);
+}
+
+/* Arguments ------------------------------------------------------------------------- */
+
+static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_view_text *word)
+{
+	if (__builtin_expect(gt_bits_has(&s->words, word->index), 1))
+		return;
+	gt_bits_add(&s->words, word->index);
+	gt_pf_intern(x, s, INTERNED_ANNOTATION_STRING, word->index + IID_NULL + 1, word->text);
+}
+
+/* Texts of named values that this call needs and the sequence does not know yet. */
+static inline void need_names(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *item, struct gt_pf_call *call)
+{
+	unsigned nargs = GT_OP_NARGS(item->op);
+
+	for (uint32_t named = call->named; named; named &= named - 1) {
+		unsigned i = (unsigned)__builtin_ctz(named);
+		struct gt_pf_argument *a = &call->args[i];
+
+		if (i >= nargs)
+			return;
+		if (!a->word || a->value != item->args[i]) {
+			a->value = item->args[i];
+			a->word = gt_view_word(&x->view, item->op, i, item->args);
+		}
+		if (a->word)
+			need_word(x, s, a->word);
+	}
+}
+
+/* A payload's text by number, or NULL: seen for the first time, or too long. */
+static struct gt_view_text *payload_word(struct gt_pf *x, const struct gt_pf_argument *a, const struct gt_item *item,
+					 const struct gt_payload *head, const uint8_t *data)
+{
+	uint64_t key = (uint64_t)item->op << 16 | head->arg | UINT64_C(1) << 63, words[4] = { 0 };
+	uint64_t length_value = a->length_arg < GT_OP_NARGS(item->op) ? item->args[a->length_arg] : 0, hash = key ^ length_value;
+	struct gt_pf_payload *slot;
+	char text[TEXT_MAX];
+	size_t length;
+
+	if (head->bytes > PAYLOAD_BYTES)
+		return NULL;
+	memcpy(words, data, head->bytes);
+	for (int i = 0; i < 4; i++)
+		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+	slot = &x->payloads[hash >> 48 & (PAYLOADS - 1)];
+	if (slot->key != key || slot->length != length_value || slot->bytes != head->bytes || slot->flags != head->flags ||
+	    memcmp(slot->data, words, sizeof words)) {
+		*slot = (struct gt_pf_payload){ .key = key, .length = length_value, .bytes = head->bytes, .flags = head->flags };
+		memcpy(slot->data, words, sizeof words);
+		return NULL;
+	}
+	if (!slot->word) {
+		length = gt_format_arg(text, sizeof text, item->op, head->arg, item->args, item->payload, item->payload_bytes);
+		if (length < sizeof text)
+			slot->word = gt_view_word_of(&x->view, text, length);
+	}
+	return slot->word;
+}
+
+/* The arguments that have a payload, as bits; their texts by number, where they have one. */
+static uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
+			      const struct gt_item *item, struct gt_view_text **words)
+{
+	const uint8_t *next = item->payload;
+	uint32_t left = item->payload_bytes, bits = 0;
+	struct gt_payload head;
+
+	while (left >= sizeof head) {
+		uint32_t padded;
+
+		memcpy(&head, next, sizeof head);
+		next += sizeof head;
+		left -= (uint32_t)sizeof head;
+		if (head.bytes > left)
+			break;
+		if (head.arg < call->nargs) {
+			bits |= UINT32_C(1) << head.arg;
+			words[head.arg] = payload_word(x, &call->args[head.arg], item, &head, next);
+			if (words[head.arg])
+				need_word(x, s, words[head.arg]);
+		}
+		padded = (head.bytes + 7) & ~UINT32_C(7);
+		if (padded > left)
+			break;
+		next += padded;
+		left -= padded;
+	}
+	return bits;
+}
+
+static inline char *put_arguments(char *p, const struct gt_pf_call *call, const struct gt_item *item, uint32_t payloads,
+				  struct gt_view_text *const *words)
+{
+	unsigned nargs = call->nargs < GT_OP_NARGS(item->op) ? call->nargs : GT_OP_NARGS(item->op);
+	const char *limit = p + ANNOTATIONS_MAX;
+
+	for (unsigned i = 0; i < nargs; i++) {
+		const struct gt_pf_argument *a = &call->args[i];
+		const struct gt_pf_annotation *start = &a->number;
+		uint64_t value = item->args[i];
+
+		if (a->mode == MODE_ADDRESS) {
+			const struct gt_view_text *word = payloads >> i & 1 ? words[i] : NULL;
+
+			if (payloads >> i & 1 && !word) {
+				if (p < limit)
+					p = annotate_formatted(p, a->key, item, i);
+				continue;
+			}
+			if (word || !value) {
+				start = &a->text;
+				value = word ? word->index + IID_NULL + 1 : IID_NULL;
+			}
+		} else if (a->mode == MODE_NAMED) {
+			if (!a->word) {
+				if (p < limit)
+					p = annotate_formatted(p, a->key, item, i);
+				continue;
+			}
+			start = &a->text;
+			value = a->word->index + IID_NULL + 1;
+		}
+		p = gt_pf_annotate(p, start, value);
+	}
+	return p;
+}
+
+/* Calls ------------------------------------------------------------------------------- */
+
+static char *put_result(const struct gt_pf *x, char *p, const struct gt_pf_call *call, const struct gt_item *item)
+{
+	int32_t status;
+
+	if (gt_call_status(item->op, item->ret, item->args, &status) && status < 0)
+		return annotate_status(p, item->op, status);
+	/* what is not a status is a handle, an address or nothing */
+	if (item->ret && !call->by_return)
+		return gt_pf_annotate(p, &x->keys[KEY_RETURN], item->ret);
+	return p;
+}
+
+static inline void write_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t ns)
+{
+	static const char event[4] = { PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2, EVENT_TYPE << 3 | GT_PB_VARINT, TYPE_END };
+	char *packet = gt_out_room(&x->out), *p;
+
+	p = gt_pb_varint_wide(gt_pb_put_short(packet, &s->end_head), ns - s->last_ns);
+	memcpy(p, event, sizeof event);
+	p += sizeof event;
+	packet[1] = (char)(p - packet - 2);
+	gt_out_end(&x->out, p);
+	s->last_ns = ns;
+}
+
+/* End the calls that are over when a call of @depth begins at @start_ns. */
+static inline void close_calls(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t depth, uint64_t start_ns)
+{
+	while (s->open_count) {
+		struct gt_pf_open *top = &s->open[s->open_count - 1];
+
+		/* a lost parent leaves calls of a smaller depth that are over too */
+		if (top->depth < depth && top->end_ns >= start_ns)
+			return;
+		write_end(x, s, top->end_ns > s->last_ns ? top->end_ns : s->last_ns);
+		s->open_count--;
+	}
+}
+
+static int grow_open(struct gt_pf_sequence *s)
+{
+	uint32_t capacity = s->open_capacity ? s->open_capacity * 2 : 8;
+	struct gt_pf_open *more = realloc(s->open, capacity * sizeof *more);
+
+	if (!more)
+		return gt_error(-ENOMEM, "export");
+	s->open = more;
+	s->open_capacity = capacity;
+	return 0;
+}
+
+static inline int push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t depth)
+{
+	/* a call ends within the one around it, whatever rounding did */
+	if (s->open_count && end_ns > s->open[s->open_count - 1].end_ns)
+		end_ns = s->open[s->open_count - 1].end_ns;
+	if (s->open_count == s->open_capacity && grow_open(s))
+		return -ENOMEM;
+	s->open[s->open_count++] = (struct gt_pf_open){ end_ns, depth };
+	return 0;
+}
+
+static int write_call(struct gt_pf *x, const struct gt_item *item)
+{
+	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
+	struct gt_view_operation *o = gt_view_operation(&x->view, item->op);
+	struct gt_view_text *words[ARGS_MAX];
+	struct gt_pf_sequence *s;
+	struct gt_pf_call *call;
+	uint64_t start_ns, correlation;
+	uint32_t payloads = 0;
+	char *p, *packet, *mark;
+
+	if (!t || !o)
+		return -ENOMEM;
+	s = t->own ? t->own : gt_pf_thread_begin(x, t);
+	if (!s)
+		return -ENOMEM;
+	if (__builtin_expect(!gt_bits_has(&s->ops, o->index), 0) &&
+	    gt_pf_need_operation(x, s, o, GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT))
+		return -ENOMEM;
+	call = o->own;
+	close_calls(x, s, item->depth, item->start_ns);
+	if (item->args) {
+		need_names(x, s, item, call);
+		if (item->payload_bytes)
+			payloads = need_payloads(x, s, call, item, words);
+	}
+
+	start_ns = item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
+	correlation = gt_view_correlation(&x->view, t, item->id);
+	p = gt_pf_packet_open(x, s, &packet);
+	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
+	p = gt_pb_varint_wide(p, start_ns - s->last_ns);
+	s->last_ns = start_ns;
+	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
+	p = gt_pb_put_short(p, &call->event);
+	if (o->submits)
+		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
+	p = gt_pf_annotate(p, &x->keys[KEY_CORRELATION], correlation);
+	if (item->args)
+		p = put_arguments(p, call, item, payloads, words);
+	if (item->ret || !call->by_return) /* by far the most calls return 0, their status */
+		p = put_result(x, p, call, item);
+	if (item->external[GT_EXTERNAL_OPERATION])
+		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_OPERATION], item->external[GT_EXTERNAL_OPERATION]);
+	if (item->external[GT_EXTERNAL_USER])
+		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_USER], item->external[GT_EXTERNAL_USER]);
+	gt_pb_close(p, mark);
+	gt_pf_packet_close(x, p, packet);
+	return push_call(s, item->end_ns > start_ns ? item->end_ns : start_ns, item->depth);
+}
+
+/* Device work --------------------------------------------------------------------------- */
+
+/* Number of the name of a piece of work; interned on the way. 1 .. GT_DEVICE_OP_COUNT are kinds of work. */
+static inline uint64_t work_name(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *work)
+{
+	uint32_t number = (uint32_t)work->device_op;
+	struct gt_view_text *name = NULL;
+
+	if (work->name) {
+		name = gt_view_name(&x->view, work->process, work->name);
+		if (!name)
+			return 0;
+		number = GT_DEVICE_OP_COUNT + name->index;
+	}
+	if (__builtin_expect(!gt_bits_has(&s->names, number), 0)) {
+		gt_bits_add(&s->names, number);
+		gt_pf_intern(x, s, INTERNED_EVENT_NAME, number + 1, name ? name->text : gt_device_op_name(work->device_op));
+	}
+	return number + 1;
+}
+
+static char *put_bytes(const struct gt_pf *x, char *p, const struct gt_item *work, enum gt_work_class class)
+{
+	char *mark;
+
+	p = gt_pf_annotate(p, &x->keys[KEY_BYTES], work->bytes);
+	if (class != GT_WORK_COPY || work->end_ns <= work->start_ns)
+		return p;
+	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
+	p = gt_pb_u64(p, ANNOTATION_NAME, KEY_BANDWIDTH);
+	p = gt_pb_double(p, ANNOTATION_DOUBLE, (double)work->bytes / (double)(work->end_ns - work->start_ns));
+	gt_pb_close_short(p, mark);
+	return p;
+}
+
+static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct gt_item *work, enum gt_work_class class)
+{
+	if (work->global[0])
+		p = annotate_size(x, p, KEY_GLOBAL_SIZE, work->global);
+	if (work->local[0])
+		p = annotate_size(x, p, KEY_LOCAL_SIZE, work->local);
+	if (work->bytes)
+		p = put_bytes(x, p, work, class);
+	/* times before the start, as lengths: what a reader wants to know; signed, clocks may be wrong */
+	if (work->start_ns && work->call_start_ns)
+		p = gt_pf_annotate(p, &x->keys[KEY_LATENCY], work->start_ns - work->call_start_ns);
+	if (work->submitted_ns && work->queued_ns)
+		p = gt_pf_annotate(p, &x->keys[KEY_QUEUED], work->submitted_ns - work->queued_ns);
+	if (work->start_ns && work->submitted_ns)
+		p = gt_pf_annotate(p, &x->keys[KEY_SUBMITTED], work->start_ns - work->submitted_ns);
+	if (work->replay) {
+		p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_NODE], work->ordinal_in_graph);
+		p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_REPLAY], work->replay);
+	}
+	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;
+}
+
+static int write_work(struct gt_pf *x, const struct gt_item *work)
+{
+	struct gt_view_queue *q = gt_view_queue(&x->view, work);
+	struct gt_view_thread *caller = work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
+	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id);
+	bool timed = work->start_ns && work->end_ns >= work->start_ns;
+	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work), end_ns = timed ? work->end_ns : start_ns, name;
+	enum gt_work_class class = gt_view_work_class(work->device_op);
+	char *p, *packet, *mark;
+	struct gt_pf_sequence *s;
+	int lane;
+
+	if (!q)
+		return -ENOMEM;
+	if (start_ns < x->zero)
+		start_ns = x->zero;
+	if (end_ns < start_ns)
+		end_ns = start_ns;
+	lane = timed ? gt_lanes_place(&q->lanes, start_ns, end_ns) : 0;
+	if (lane < 0)
+		return gt_error(lane, "export");
+	s = gt_pf_lane(x, q, (unsigned)lane);
+	if (!s)
+		return -ENOMEM;
+	name = work_name(x, s, work);
+	if (!name)
+		return -ENOMEM;
+
+	p = gt_pf_packet_open(x, s, &packet);
+	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
+	p = gt_pb_varint_wide(p, start_ns - x->zero);
+	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
+	p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
+	p = gt_pb_u64(p, EVENT_NAME, name);
+	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
+	if (correlation) {
+		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
+		p = gt_pf_annotate(p, &x->keys[KEY_CORRELATION], correlation);
+	}
+	p = gt_pb_put(p, &s->work);
+	p = put_work_annotations(x, p, work, class);
+	if (!timed)
+		p = annotate_text(p, KEY_TIMES, "not known");
+	gt_pb_close(p, mark);
+	gt_pf_packet_close(x, p, packet);
+	if (timed) {
+		s->last_ns = x->zero;
+		write_end(x, s, end_ns);
+	}
+	return 0;
+}
+
+/* All ------------------------------------------------------------------------------------ */
+
+int GT_PF_RECORDS(struct gt_pf *x, const struct gt_export_options *options)
+{
+	struct gt_view_progress progress;
+	struct gt_cursor *cursor;
+	const struct gt_item *item;
+	int status = gt_cursor_create(x->view.capture, &cursor);
+
+	if (status)
+		return status;
+	gt_view_progress_begin(&progress, &x->view, options);
+	while ((status = gt_cursor_next(cursor, &item)) > 0) {
+		if (item->kind == GT_RECORD_CALL)
+			status = write_call(x, item);
+		else if (item->kind == GT_RECORD_DEVICE)
+			status = write_work(x, item);
+		else
+			continue;
+		if (status || x->out.status)
+			break;
+		gt_view_progress_step(&progress, cursor);
+	}
+	gt_cursor_destroy(cursor);
+	for (uint32_t i = 0; !status && i < x->view.thread_count; i++)
+		if (x->view.threads[i]->own)
+			close_calls(x, x->view.threads[i]->own, 0, UINT64_MAX);
+	return status;
+}
