@@ -1,30 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder and decoder of rows but for their hot loops: encode.c and decode.c are compiled once for any CPU and once for
- * those with AVX2 and BMI2, which is chosen here. */
+/* Encoder and decoder of rows but for their hot loops: encode.c, decode.c and cursor_next.c are compiled once for any CPU
+ * and once for those with AVX2 and BMI2, which is chosen here. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/decode.h"
+#include "capture/cursor.h"
 #include "capture/encode.h"
 
 #if GT_CAPTURE_V3
-static bool fast_cpu(void)
+bool gt_fast_cpu(void)
 {
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 }
 #else
-static bool fast_cpu(void)
+bool gt_fast_cpu(void)
 {
 	return false;
 }
-#define gt_encoder_run_v3 gt_encoder_run_any
-#define gt_decoder_next_v3 gt_decoder_next_any
+
+/* never called: they keep the choice in one place */
+const uint64_t *gt_encoder_run_v3(struct gt_encoder *e, const uint64_t *data, const uint64_t *end, enum gt_encode_stop *stop)
+{
+	return gt_encoder_run_any(e, data, end, stop);
+}
+
+int gt_decoder_next_v3(struct gt_decoder *d, struct gt_row *row)
+{
+	return gt_decoder_next_any(d, row);
+}
+
+int gt_cursor_next_v3(struct gt_cursor *k, const struct gt_item **out)
+{
+	return gt_cursor_next_any(k, out);
+}
 #endif
 
 void gt_encoder_init(struct gt_encoder *e)
 {
-	e->run = fast_cpu() ? gt_encoder_run_v3 : gt_encoder_run_any;
+	e->run = gt_fast_cpu() ? gt_encoder_run_v3 : gt_encoder_run_any;
 	memset(e->total, 0, sizeof e->total);
 	gt_encoder_reset(e, NULL, 0);
 }
@@ -44,7 +58,7 @@ void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes)
 
 void gt_decoder_init(struct gt_decoder *d)
 {
-	d->next = fast_cpu() ? gt_decoder_next_v3 : gt_decoder_next_any;
+	d->next = gt_fast_cpu() ? gt_decoder_next_v3 : gt_decoder_next_any;
 	d->scratch = NULL;
 	d->p = d->end = NULL;
 	d->shape_count = 0;

@@ -3,6 +3,7 @@
 #ifndef GPUTAP_CAPTURE_DECODE_H
 #define GPUTAP_CAPTURE_DECODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,9 @@ struct gt_row {
 	const uint64_t *words;    /* CALL: ret and what follows; others: all behind the head */
 	uint32_t count;
 };
+
+/* This CPU runs the functions whose names end in v3. */
+bool gt_fast_cpu(void);
 
 void gt_decoder_init(struct gt_decoder *d);
 void gt_decoder_fini(struct gt_decoder *d);

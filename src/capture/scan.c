@@ -14,6 +14,8 @@
 #include "capture/checksum.h"
 #include "util/error.h"
 
+enum { LOOK_BYTES = 4096 };
+
 int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at)
 {
 	size_t done = 0;
@@ -32,7 +34,7 @@ int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at)
 	return 0;
 }
 
-/* The window holds `at` and as much as the file has behind it. Return: bytes there, 0 at the end; negative errno. */
+/* The window holds `at` and @wanted bytes behind it, or as much as there is, and a bit more. Return: bytes there, 0 at the end; negative errno. */
 static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, const uint8_t **p)
 {
 	size_t offset;
@@ -42,9 +44,10 @@ static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, const uint8_t
 	if (wanted > s->bytes - at)
 		wanted = (size_t)(s->bytes - at);
 	if (at < s->window_at || at - s->window_at > s->window_bytes || s->window_bytes - (at - s->window_at) < wanted) {
-		size_t bytes = s->bytes - at < GT_SCAN_WINDOW ? (size_t)(s->bytes - at) : GT_SCAN_WINDOW;
+		size_t bytes = wanted > LOOK_BYTES ? wanted : LOOK_BYTES; /* headers lie far apart */
 		int status;
 
+		bytes = bytes < s->bytes - at ? bytes : (size_t)(s->bytes - at);
 		s->window_bytes = 0;
 		status = gt_scan_read(s->fd, s->window, bytes, at);
 		if (status == -ENODATA) { /* cut while we read */

@@ -269,7 +269,7 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 	uint64_t id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500), &payload, sizeof payload);
 
 	if (!ret)
-		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, 3000 + draw(t, 50000));
+		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, (3000 + draw(t, 50000)) / o.threads); /* the device keeps up */
 }
 
 static void copy(struct thread *t, bool read, unsigned device, unsigned queue)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of a cursor: what cursor.c and cursor_next.c share. */
+#ifndef GPUTAP_CAPTURE_CURSOR_H
+#define GPUTAP_CAPTURE_CURSOR_H
+
+#include "capture/reader.h"
+#include "clock/piece.h"
+
+typedef int gt_cursor_next_fn(struct gt_cursor *k, const struct gt_item **out);
+gt_cursor_next_fn gt_cursor_next_any, gt_cursor_next_v3;
+
+enum {
+	GROUP_NODES = 1 << 18,
+	GROUP_WORDS = 1 << 21,  /* 16 MiB of arguments and payload */
+	STACK_MAX = 256,        /* of external ids; deeper ones are counted only */
+	LOG_MAX = 1024,         /* changes of external stacks inside one outermost call */
+	QUEUE_CACHE = 64,
+};
+
+struct node {
+	uint64_t head, start, end, id, parent;
+	uint64_t external[GT_EXTERNAL_STACK_COUNT];
+	size_t words;           /* index into group_words */
+	uint32_t count;
+};
+
+struct external {
+	uint64_t time, top;
+	uint32_t stack;
+};
+
+struct gt_cursor {
+	gt_cursor_next_fn *next;
+	const struct gt_capture *capture;
+	size_t stream, block;   /* block: of the capture, that comes next */
+	size_t block_end;       /* of the stream */
+	uint64_t passed;        /* bytes of stream blocks */
+	bool in_block;
+	struct block_reader reader;
+
+	const struct gt_clock_piece *host; /* of the last stamp */
+	const struct gt_clock_piece *queued, *running;
+	const struct gt_clock_pieces *device_pieces;
+	uint32_t device_ref;    /* whose pieces those are */
+	bool device_set;
+	const struct gt_object_info *queues[QUEUE_CACHE]; /* of this process, by number */
+
+	struct node *group;     /* in order of arrival */
+	uint32_t *order;        /* of going out, and before that `open`: arrived, no parent yet */
+	uint64_t *group_words;
+	size_t group_room, word_room, group_count, word_count, open_count, group_next;
+	bool going_out;
+
+	uint64_t stack[GT_EXTERNAL_STACK_COUNT][STACK_MAX];
+	size_t depth[GT_EXTERNAL_STACK_COUNT];
+	uint64_t base[GT_EXTERNAL_STACK_COUNT]; /* tops before the first entry of the log */
+	struct external log[LOG_MAX];
+	size_t log_count;
+
+	struct gt_row row;
+	struct gt_item item;
+	struct gt_decoder decoder;
+};
+
+#endif
