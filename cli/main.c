@@ -10,18 +10,16 @@
 #include "cli/ui.h"
 #include "config.h"
 
-/* Weak: a build without a command's file has one command less, and its help says so. */
-#define COMMANDS(X) X(run) X(report) X(export) X(info) X(list) X(recover) X(doctor)
-#define WEAK(name) extern const struct gt_command gt_command_##name __attribute__((weak));
-COMMANDS(WEAK)
-#define ADDRESS(name) &gt_command_##name,
-static const struct gt_command *const commands[] = { COMMANDS(ADDRESS) };
+static const struct gt_command *const commands[] = {
+	&gt_command_run, &gt_command_report, &gt_command_export, &gt_command_info, &gt_command_list, &gt_command_recover,
+	&gt_command_doctor,
+};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static const struct gt_command *find_command(const char *name)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (commands[i] && !strcmp(commands[i]->name, name))
+		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
 }
@@ -39,8 +37,7 @@ static void print_help(void)
 	       "  gputap doctor                     what can be traced on this machine, and what is missing\n\n"
 	       "%sCommands%s\n", c->bold, c->reset, c->bold, c->reset);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (commands[i])
-			printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset, commands[i]->summary);
+		printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset, commands[i]->summary);
 	printf("\n'gputap COMMAND --help' shows a command's options, 'man gputap-COMMAND' its manual.\n"
 	       "'gputap --version' prints the version.\n");
 }
@@ -78,8 +75,7 @@ static int unknown_command(const char *word)
 	size_t n = 0;
 
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (commands[i])
-			names[n++] = commands[i]->name;
+		names[n++] = commands[i]->name;
 	names[n++] = "help";
 	names[n] = NULL;
 

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: MIT
+/* gputap doctor: what can be traced on this machine, what is in the way, and how to get what is missing. */
+#include "cli/doctor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/ui.h"
+#include "clock/clock.h"
+#include "collector/collector.h"
+#include "collector/environment.h"
+#include "config.h"
+#include "ring/region.h"
+#include "util/error.h"
+
+enum finding_level { FOUND_OK, FOUND_NOTE, FOUND_BAD };
+static const char *const level_names[] = { "ok", "note", "bad" };
+
+struct finding {
+	enum finding_level level;
+	const char *area, *what;
+	char text[512], hint[256];
+};
+
+enum { FINDINGS_MOST = 128, CHILD_SECONDS = 20 };
+
+struct doctor {
+	struct finding findings[FINDINGS_MOST];
+	unsigned count;
+	unsigned loaders, drivers, devices;
+	bool injection;
+	char loader[PATH_MAX]; /* the one that programs get */
+};
+
+extern char **environ;
+
+static struct finding *add(struct doctor *d, enum finding_level level, const char *area, const char *what)
+{
+	struct finding *f = &d->findings[d->count < FINDINGS_MOST ? d->count++ : FINDINGS_MOST - 1];
+
+	*f = (struct finding){ .level = level, .area = area, .what = what };
+	return f;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(f->text, sizeof f->text, format, args);
+	va_end(args);
+}
+
+__attribute__((format(printf, 2, 3))) static void hint(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(f->hint, sizeof f->hint, format, args);
+	va_end(args);
+}
+
+/* gputap itself ---------------------------------------------------------------------- */
+
+static void check_injection(struct doctor *d)
+{
+	static const char *const nothing = "/nonexistent"; /* no session: the libraries stay passive */
+	struct gt_libraries libraries;
+	struct doctor_child child;
+	char **environment;
+	struct finding *f = add(d, FOUND_OK, "gputap", "libraries");
+
+	if (gt_libraries_find(&libraries)) {
+		f->level = FOUND_BAD;
+		say(f, "%s", gt_error_text());
+		gt_error_clear();
+		return;
+	}
+	*strrchr(libraries.inject, '/') = '\0';
+	say(f, "%s", libraries.inject);
+	libraries.inject[strlen(libraries.inject)] = '/';
+
+	f = add(d, FOUND_BAD, "gputap", "injection");
+	if (gt_environment_make(environ, &libraries, nothing, &environment)) {
+		say(f, "%s", gt_error_text());
+		gt_error_clear();
+		return;
+	}
+	if (doctor_run_child("loaded", NULL, environment, CHILD_SECONDS, &child)) {
+		say(f, "cannot be tried: %s", gt_error_text());
+		gt_error_clear();
+	} else if (strstr(child.text, "inject") && strstr(child.text, "audit")) {
+		f->level = FOUND_OK;
+		d->injection = true;
+		say(f, "LD_PRELOAD and LD_AUDIT get both libraries into a program");
+	} else if (strstr(child.text, "inject")) {
+		f->level = FOUND_NOTE;
+		d->injection = true;
+		say(f, "LD_PRELOAD works, LD_AUDIT does not: OpenCL through loaders without layers is not seen");
+	} else {
+		say(f, "LD_PRELOAD does not get libgputap.so into a program");
+		hint(f, "is /etc/ld.so.preload, a sandbox or a security module in the way?");
+	}
+	gt_environment_free(environment);
+}
+
+static void check_memory(struct doctor *d)
+{
+	static const char *const places[] = { "/dev/shm", "/tmp" };
+	const uint64_t wanted = (64 + 8) * UINT64_C(1048576);
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct statvfs fs;
+		bool there = statvfs(places[i], &fs) == 0 && access(places[i], W_OK | X_OK) == 0;
+		uint64_t room = there ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
+		struct finding *f = add(d, FOUND_OK, "gputap", "memory");
+		if (room >= wanted) {
+			say(f, "%s has room for %s; a traced process takes up to 64 MiB", places[i], ui_bytes(room));
+			return;
+		}
+		f->level = i ? FOUND_BAD : FOUND_NOTE;
+		say(f, there ? "%s has room for %s only; a session wants 72 MiB" : "%s cannot be written to", places[i], ui_bytes(room));
+		hint(f, i ? "gputap run --buffer 8M takes less" :
+			    "in a container: start it with --shm-size=1g; until then a folder on disk is used, which is slower");
+	}
+}
+
+static void check_system(struct doctor *d)
+{
+	struct finding *f = add(d, FOUND_OK, "gputap", "libc");
+	int major = 0, minor = 0;
+
+	sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor);
+	say(f, "glibc %s", gnu_get_libc_version());
+	if (major == 2 && minor < 35) {
+		f->level = FOUND_NOTE;
+		hint(f, "before 2.35 the audit interface sees less; programs whose OpenCL loader knows layers are fine");
+	}
+	f = add(d, FOUND_OK, "gputap", "clock");
+	if (gt_clock_host_choose() == GT_HOST_CLOCK_TSC) {
+		say(f, "the CPU's counter is invariant: a time stamp takes about 10 ns");
+	} else {
+		f->level = FOUND_NOTE;
+		say(f, "the CPU's counter cannot be trusted here (the kernel does not use it): clock_gettime() instead, which takes longer");
+	}
+}
+
+struct session_count { struct doctor *d; unsigned left; };
+
+static void note_session(const struct gt_session_found *found, void *data)
+{
+	struct session_count *count = data;
+
+	if (found->collector_pid)
+		return;
+	if (count->left++ < 5) {
+		struct finding *f = add(count->d, FOUND_NOTE, "gputap", "session");
+		say(f, "%s was left by a gputap that was killed", found->path);
+		hint(f, "gputap recover %s", found->path);
+	}
+}
+
+/* OpenCL ------------------------------------------------------------------------------- */
+
+static bool file_has(const char *path, const char *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	bool has = false;
+	void *map;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map != MAP_FAILED) {
+			has = memmem(map, (size_t)st.st_size, text, strlen(text)) != NULL;
+			munmap(map, (size_t)st.st_size);
+		}
+	}
+	close(fd);
+	return has;
+}
+
+static void add_loader(struct doctor *d, const char *path)
+{
+	char real[PATH_MAX];
+	struct finding *f;
+
+	if (!realpath(path, real))
+		return;
+	for (unsigned i = 0; i < d->count; i++)
+		if (!strcmp(d->findings[i].what, "loader") && !strncmp(d->findings[i].text, real, strlen(real)))
+			return;
+	f = add(d, FOUND_OK, "opencl", "loader");
+	say(f, "%.400s, %s", real, file_has(real, "OPENCL_LAYERS") ? "with layers" : "without layers: interposition is used");
+	if (!d->loaders++)
+		snprintf(d->loader, sizeof d->loader, "%s", path);
+}
+
+/* What the dynamic linker's cache knows under @stem, one call each; only of our own word size. */
+static void each_library(const char *stem, void (*each)(struct doctor *d, const char *path), struct doctor *d)
+{
+	FILE *cache = popen("/sbin/ldconfig -p 2>/dev/null || /usr/sbin/ldconfig -p 2>/dev/null", "re");
+	char line[PATH_MAX + 256];
+
+	while (cache && fgets(line, sizeof line, cache)) {
+		char *arrow = strstr(line, " => "), *name = line + strspn(line, " \t");
+		if (!arrow || strncmp(name, stem, strlen(stem)) || (sizeof(void *) == 8 && !strstr(line, "64")))
+			continue;
+		arrow[strcspn(arrow, "\n")] = '\0';
+		each(d, arrow + 4);
+	}
+	if (cache)
+		pclose(cache);
+}
+
+static void find_loaders(struct doctor *d)
+{
+	const char *list = getenv("LD_LIBRARY_PATH");
+	char path[PATH_MAX];
+	struct finding *f;
+
+	for (; list && *list; list += *list == ':') {
+		size_t n = strcspn(list, ":");
+		snprintf(path, sizeof path, "%.*s/libOpenCL.so.1", (int)n, list);
+		if (access(path, R_OK) == 0)
+			add_loader(d, path);
+		list += n;
+	}
+	each_library("libOpenCL.so", add_loader, d);
+	if (d->loaders)
+		return;
+	f = add(d, FOUND_BAD, "opencl", "loader");
+	say(f, "there is no libOpenCL.so");
+	hint(f, "apt install ocl-icd-libopencl1");
+}
+
+/* An ICD file holds the name of a library, for dlopen(). */
+static void check_driver(struct doctor *d, const char *file, const char *library)
+{
+	struct finding *f = add(d, FOUND_BAD, "opencl", "driver");
+	struct doctor_child child;
+
+	if (doctor_run_child("library", library, NULL, CHILD_SECONDS, &child)) {
+		say(f, "%s: cannot be tried: %s", library, gt_error_text());
+		gt_error_clear();
+	} else if (child.timed_out) {
+		say(f, "%s (%s): was not loaded within %d s", library, file, CHILD_SECONDS);
+	} else if (WIFSIGNALED(child.wait_status)) {
+		say(f, "%s (%s): crashes when it is loaded: %s", library, file, strsignal(WTERMSIG(child.wait_status)));
+	} else if (WEXITSTATUS(child.wait_status)) {
+		child.text[strcspn(child.text, "\n")] = '\0';
+		say(f, "%s (%s): %.300s", library, file, child.text);
+	} else {
+		f->level = FOUND_OK;
+		d->drivers++;
+		say(f, "%s (%s)", library, file);
+	}
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+static void check_icd_file(struct doctor *d, const char *path)
+{
+	char line[PATH_MAX] = "";
+	FILE *file = fopen(path, "re");
+
+	if (file && fgets(line, sizeof line, file)) {
+		line[strcspn(line, " \t\r\n")] = '\0';
+		if (*line)
+			check_driver(d, path, line);
+	}
+	if (file)
+		fclose(file);
+}
+
+static void each_driver(struct doctor *d)
+{
+	/* in the order in which ocl-icd and the Khronos loader look */
+	const char *names = getenv("OCL_ICD_FILENAMES"), *place = getenv("OCL_ICD_VENDORS");
+	char path[PATH_MAX];
+	struct dirent **entries;
+	int count;
+
+	for (; names && *names; names += *names == ':') {
+		size_t n = strcspn(names, ":");
+		snprintf(path, sizeof path, "%.*s", (int)n, names);
+		check_driver(d, "OCL_ICD_FILENAMES", path);
+		names += n;
+	}
+	if (!place || !*place)
+		place = getenv("OPENCL_VENDOR_PATH");
+	if (!place || !*place)
+		place = "/etc/OpenCL/vendors";
+	if (ends_with(place, ".icd")) {
+		check_icd_file(d, place);
+		return;
+	}
+	count = scandir(place, &entries, NULL, alphasort);
+	if (count < 0 && strstr(place, ".so")) {
+		check_driver(d, "OCL_ICD_VENDORS", place);
+		return;
+	}
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof path, "%s/%s", place, entries[i]->d_name);
+		if (ends_with(path, ".icd"))
+			check_icd_file(d, path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+}
+
+static void note_nvidia(struct doctor *d, const char *path)
+{
+	struct finding *f;
+
+	for (unsigned i = 0; i < d->count; i++)
+		if (strstr(d->findings[i].text, "libnvidia-opencl"))
+			return;
+	f = add(d, FOUND_NOTE, "opencl", "driver");
+	say(f, "%.400s is here, but no loader is told of it", path);
+	hint(f, "OCL_ICD_FILENAMES=libnvidia-opencl.so.1 gputap run ..");
+}
+
+static void find_drivers(struct doctor *d)
+{
+	struct finding *f;
+
+	each_driver(d);
+	each_library("libnvidia-opencl.so", note_nvidia, d);
+	if (d->drivers)
+		return;
+	f = add(d, FOUND_BAD, "opencl", "driver");
+	say(f, "no OpenCL driver can be loaded");
+	hint(f, "apt install pocl-opencl-icd   (runs on the CPU)");
+}
+
+static void find_devices(struct doctor *d)
+{
+	struct doctor_child child;
+	struct finding *f;
+
+	if (!d->loaders || !d->drivers)
+		return; /* told already */
+	if (doctor_run_child("opencl", d->loader, NULL, CHILD_SECONDS, &child)) {
+		f = add(d, FOUND_BAD, "opencl", "device");
+		say(f, "cannot be looked for: %s", gt_error_text());
+		gt_error_clear();
+		return;
+	}
+	for (char *line = child.text, *next; *line; line = next) {
+		char *field[4] = { line, line, line, line };
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		for (unsigned i = 1; i < 4; i++) {
+			char *tab = strchr(field[i - 1], '\t');
+			if (!tab)
+				break;
+			*tab = '\0';
+			field[i] = tab + 1;
+		}
+		if (field[3] == line)
+			continue; /* not one of our lines */
+		f = add(d, FOUND_OK, "opencl", "device");
+		say(f, "%.200s (%s, driver %.100s, %.100s)", field[1], field[0], field[2], field[3]);
+		d->devices++;
+	}
+	if (child.timed_out || WIFSIGNALED(child.wait_status)) {
+		f = add(d, FOUND_BAD, "opencl", "device");
+		if (child.timed_out)
+			say(f, "a driver did not answer within %d s", CHILD_SECONDS);
+		else
+			say(f, "a driver crashes when it is asked for its devices: %s", strsignal(WTERMSIG(child.wait_status)));
+	} else if (!d->devices) {
+		f = add(d, FOUND_BAD, "opencl", "device");
+		say(f, "the drivers have no device");
+		hint(f, "is /dev/dri, /dev/kfd or /dev/nvidia* there, and may you open it (groups video, render)?");
+	}
+}
+
+/* Elsewhere ------------------------------------------------------------------------------ */
+
+static void note_runtime(struct doctor *d, const char *path)
+{
+	struct finding *f;
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return;
+	for (unsigned i = 0; i < d->count; i++)
+		if (!strncmp(d->findings[i].text, real, strlen(real)))
+			return;
+	f = add(d, FOUND_NOTE, "others", "runtime");
+	say(f, "%.400s: this version of gputap does not trace it", real);
+}
+
+static void find_others(struct doctor *d)
+{
+	static const char *const stems[] = { "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so", "libcuda.so" };
+
+	for (unsigned i = 0; i < sizeof stems / sizeof *stems; i++)
+		each_library(stems[i], note_runtime, d);
+}
+
+static void find_tools(struct doctor *d)
+{
+	static const struct { const char *program, *what_for; } tools[] = {
+		{ "clinfo", "lists OpenCL devices in full" },
+		{ "sqlite3", "asks questions of .rpd exports" },
+		{ "jq", "takes reports in JSON apart" },
+	};
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++) {
+		struct finding *f;
+		bool there = false;
+		for (const char *p = path; p && *p && !there; p += *p == ':') {
+			size_t n = strcspn(p, ":");
+			snprintf(file, sizeof file, "%.*s/%s", (int)n, p, tools[i].program);
+			there = access(file, X_OK) == 0;
+			p += n;
+		}
+		f = add(d, there ? FOUND_OK : FOUND_NOTE, "others", "tool");
+		say(f, "%s %s%s", tools[i].program, there ? "" : "is not here; it ", tools[i].what_for);
+		if (!there)
+			hint(f, "apt install %s", tools[i].program);
+	}
+}
+
+/* Output ----------------------------------------------------------------------------------- */
+
+static bool healthy(const struct doctor *d)
+{
+	return d->injection && d->devices;
+}
+
+static void print_text(const struct doctor *d)
+{
+	const struct ui_colors *c = ui_colors(stdout);
+	const char *const colors[] = { c->green, c->yellow, c->red };
+	const char *area = "";
+
+	for (unsigned i = 0; i < d->count; i++) {
+		const struct finding *f = &d->findings[i];
+		if (strcmp(area, f->area))
+			printf("%s%s%s%s\n", *area ? "\n" : "", c->bold, f->area, c->reset);
+		area = f->area;
+		printf("  %s%-4s%s  %-9s  ", colors[f->level], level_names[f->level], c->reset, f->what);
+		ui_put(stdout, f->text, UINT32_MAX);
+		putchar('\n');
+		if (*f->hint) {
+			printf("                   %s-> ", c->cyan);
+			ui_put(stdout, f->hint, UINT32_MAX);
+			printf("%s\n", c->reset);
+		}
+	}
+	if (healthy(d))
+		printf("\n%sOpenCL programs can be traced here:%s gputap run PROGRAM ARGS\n", c->bold, c->reset);
+	else
+		printf("\n%sNothing can be traced here yet.%s What is marked bad is in the way.\n", c->red, c->reset);
+}
+
+static void print_json(const struct doctor *d)
+{
+	struct json j = { .out = stdout };
+
+	json_object(&j, NULL);
+	json_string(&j, "format", "gputap-doctor");
+	json_count(&j, "version", 1);
+	json_string(&j, "gputap", GPUTAP_VERSION);
+	json_bool(&j, "ok", healthy(d));
+	json_array(&j, "traceable");
+	if (healthy(d))
+		json_string(&j, NULL, "opencl");
+	json_close(&j);
+	json_array(&j, "findings");
+	for (unsigned i = 0; i < d->count; i++) {
+		const struct finding *f = &d->findings[i];
+		json_object(&j, NULL);
+		json_string(&j, "area", f->area);
+		json_string(&j, "what", f->what);
+		json_string(&j, "level", level_names[f->level]);
+		json_string(&j, "text", f->text);
+		json_string(&j, "hint", *f->hint ? f->hint : NULL);
+		json_close(&j);
+	}
+	json_close(&j);
+	json_close(&j);
+}
+
+static void print_help(void)
+{
+	const struct ui_colors *c = ui_colors(stdout);
+
+	printf("%sgputap doctor%s [options]\n"
+	       "Looks at this machine: what can be traced, what is in the way, how to get what is missing.\n"
+	       "Exit status 0 if at least one runtime can be traced, else 1.\n\n"
+	       "%sExamples%s\n"
+	       "  gputap doctor\n"
+	       "  gputap doctor --json | jq -r '.findings[] | select(.level == \"bad\") | .hint'\n"
+	       "  OCL_ICD_FILENAMES=libnvidia-opencl.so.1 gputap doctor     with another driver\n\n"
+	       "%sOptions%s\n"
+	       "      --json   for scripts; keys never change\n"
+	       "  -h, --help\n",
+	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
+}
+
+static int doctor_main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "json", no_argument, NULL, 'J' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct session_count sessions = { 0 };
+	struct doctor *d;
+	bool json = false;
+	int c, code;
+
+	if (argc > 2 && !strcmp(argv[1], "--probe"))
+		return doctor_probe(argc - 2, argv + 2);
+	opterr = 0;
+	optind = 1;
+	while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'J': json = true; break;
+		case 'h': print_help(); return GT_EXIT_OK;
+		default: return ui_bad_option("doctor", argv, long_options);
+		}
+	}
+	if (optind < argc)
+		return ui_fail(GT_EXIT_USAGE, "takes no '%s'", argv[optind]);
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return ui_fail(GT_EXIT_FAILURE, "out of memory");
+	check_injection(d);
+	check_memory(d);
+	check_system(d);
+	sessions.d = d;
+	gt_collector_sessions(note_session, &sessions);
+	find_loaders(d);
+	find_drivers(d);
+	find_devices(d);
+	find_others(d);
+	find_tools(d);
+	if (json)
+		print_json(d);
+	else
+		print_text(d);
+	code = healthy(d) ? GT_EXIT_OK : GT_EXIT_FAILURE;
+	free(d);
+	return code;
+}
+
+const struct gt_command gt_command_doctor = { "doctor", "say what can be traced here, and what is missing", doctor_main };

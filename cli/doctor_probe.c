@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/* The children of gputap doctor: see doctor.h. */
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/doctor.h"
+#include "util/error.h"
+
+extern char **environ;
+
+/* In the child ------------------------------------------------------------------- */
+
+/* Which of gputap's libraries are mapped into this process. */
+static int probe_loaded(void)
+{
+	char line[4096];
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool inject = false, audit = false;
+
+	while (maps && fgets(line, sizeof line, maps)) {
+		inject |= strstr(line, "/libgputap.so") != NULL;
+		audit |= strstr(line, "/libgputap-audit.so") != NULL;
+	}
+	if (maps)
+		fclose(maps);
+	printf("%s%s\n", inject ? "inject " : "", audit ? "audit" : "");
+	return GT_EXIT_OK;
+}
+
+static int probe_library(const char *name)
+{
+	if (dlopen(name, RTLD_NOW | RTLD_LOCAL))
+		return GT_EXIT_OK;
+	printf("%s\n", dlerror());
+	return GT_EXIT_FAILURE;
+}
+
+/* One line a device: type, name, driver version, platform, separated by tabs. */
+static int probe_opencl(const char *name)
+{
+	enum { MOST = 16 };
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	cl_platform_id platforms[MOST];
+	cl_uint platform_count = 0;
+	__typeof__(&clGetPlatformIDs) get_platforms;
+	__typeof__(&clGetPlatformInfo) platform_info;
+	__typeof__(&clGetDeviceIDs) get_devices;
+	__typeof__(&clGetDeviceInfo) device_info;
+
+	if (!library) {
+		printf("%s\n", dlerror());
+		return GT_EXIT_FAILURE;
+	}
+	*(void **)&get_platforms = dlsym(library, "clGetPlatformIDs");
+	*(void **)&platform_info = dlsym(library, "clGetPlatformInfo");
+	*(void **)&get_devices = dlsym(library, "clGetDeviceIDs");
+	*(void **)&device_info = dlsym(library, "clGetDeviceInfo");
+	if (!get_platforms || !platform_info || !get_devices || !device_info) {
+		printf("not an OpenCL library\n");
+		return GT_EXIT_FAILURE;
+	}
+	if (get_platforms(MOST, platforms, &platform_count) != CL_SUCCESS)
+		platform_count = 0;
+	for (cl_uint p = 0; p < platform_count && p < MOST; p++) {
+		cl_device_id devices[MOST];
+		cl_uint count = 0;
+		char platform[256] = "";
+		platform_info(platforms[p], CL_PLATFORM_NAME, sizeof platform, platform, NULL);
+		if (get_devices(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
+			count = 0;
+		for (cl_uint d = 0; d < count && d < MOST; d++) {
+			char device[256] = "", driver[256] = "";
+			cl_device_type type = 0;
+			device_info(devices[d], CL_DEVICE_NAME, sizeof device, device, NULL);
+			device_info(devices[d], CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+			device_info(devices[d], CL_DEVICE_TYPE, sizeof type, &type, NULL);
+			printf("%s\t%s\t%s\t%s\n", type & CL_DEVICE_TYPE_GPU ? "gpu" : type & CL_DEVICE_TYPE_CPU ? "cpu" : "accelerator",
+			       device, driver, platform);
+			fflush(stdout);
+		}
+	}
+	return GT_EXIT_OK;
+}
+
+int doctor_probe(int argc, char **argv)
+{
+	int code = GT_EXIT_USAGE;
+
+	if (argc == 1 && !strcmp(argv[0], "loaded"))
+		code = probe_loaded();
+	else if (argc == 2 && !strcmp(argv[0], "library"))
+		code = probe_library(argv[1]);
+	else if (argc == 2 && !strcmp(argv[0], "opencl"))
+		code = probe_opencl(argv[1]);
+	fflush(stdout);
+	_exit(code); /* a driver's destructors are no concern of ours */
+}
+
+/* In the parent ------------------------------------------------------------------- */
+
+static long now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void read_until_end(int fd, long deadline_ms, struct doctor_child *out)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	char drop[4096];
+	size_t n = 0;
+
+	for (;;) {
+		long left = deadline_ms - now_ms();
+		bool full = n + 1 >= sizeof out->text;
+		ssize_t got;
+		if (left <= 0 || (poll(&ready, 1, (int)left) == 0)) {
+			out->timed_out = true;
+			break;
+		}
+		got = full ? read(fd, drop, sizeof drop) : read(fd, out->text + n, sizeof out->text - 1 - n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		n += full ? 0 : (size_t)got;
+	}
+	out->text[n] = '\0';
+}
+
+int doctor_run_child(const char *what, const char *argument, char *const *environment, unsigned seconds, struct doctor_child *out)
+{
+	char *argv[] = { (char[]){ "gputap" }, (char[]){ "doctor" }, (char[]){ "--probe" }, (char *)(uintptr_t)what,
+			 (char *)(uintptr_t)argument, NULL };
+	posix_spawn_file_actions_t actions;
+	int pipe_fds[2], rc;
+	pid_t pid;
+
+	*out = (struct doctor_child){ .wait_status = -1 };
+	if (pipe2(pipe_fds, O_CLOEXEC))
+		return gt_error(-errno, "a pipe");
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], 1);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	rc = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv, environment ? environment : environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(pipe_fds[1]);
+	if (rc) {
+		close(pipe_fds[0]);
+		return gt_error(-rc, "starting a child");
+	}
+	read_until_end(pipe_fds[0], now_ms() + (long)seconds * 1000, out);
+	close(pipe_fds[0]);
+	if (out->timed_out)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &out->wait_status, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
