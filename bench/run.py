@@ -142,7 +142,20 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "lttng", "uftrace", "opencl", "capture", "exports")
+    def paced(self):
+        """Two threads at 5 million calls a second each: what was reached, what was lost."""
+        capture = self.work / "paced.gputap"
+        out = figures(run([self.build / "gputap", "run", "-q", "-f", "-o", capture, "--", self.program("opencl_paced"),
+                           2, 5e6, 3 if self.quick else 30]))
+        info = json.loads(run([self.build / "gputap", "info", "--json", capture]))
+        counts = info["totals"]
+        out["paced_seen_M"] = counts["seen"] / 1e6
+        out["paced_dropped"] = counts["dropped"]
+        out["paced_bytes_per_record"] = capture.stat().st_size / counts["recorded"]
+        return out
+
+
+GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports")
 
 
 def machine():
