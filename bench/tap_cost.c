@@ -5,7 +5,7 @@
  *
  *   parent: writes the session, starts itself again with libgputap.so preloaded, then plays the collector: takes
  *           full blocks and gives them back
- *   child:  measures, prints "key ns ns"
+ *   child:  measures, prints "key value ns" and "key_ratio value x": of the floor, trial beside trial
  *
  * One process a setting (asked or not, with arguments or without): the library reads its session once. */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -90,7 +90,7 @@ struct job {
 	const void *value;
 	size_t bytes;
 	int cpu;
-	double ns;
+	double ns, ratio; /* median; median of trial / the floor's trial before it */
 	pthread_barrier_t *barrier;
 };
 
@@ -109,17 +109,22 @@ static double one_trial(const struct job *j)
 
 static void *run_job(void *arg)
 {
-	struct job *j = arg;
-	double trials[15];
+	struct job *j = arg, floor = {.four = floor_set_arg};
+	double trials[15], ratios[15];
 
 	bench_pin(j->cpu);
 	floor_ring = floor_rings[j->cpu];
 	one_trial(j);
 	if (j->barrier)
 		pthread_barrier_wait(j->barrier);
-	for (int i = 0; i < 15; i++)
+	for (int i = 0; i < 15; i++) {
+		double beside = one_trial(&floor);
+
 		trials[i] = one_trial(j);
+		ratios[i] = trials[i] / beside;
+	}
 	j->ns = bench_median(trials, 15);
+	j->ratio = bench_median(ratios, 15);
 	return NULL;
 }
 
@@ -130,6 +135,8 @@ static void warm(const char *key, const char *more, struct job job)
 	snprintf(name, sizeof name, "tap_%s%s", key, more);
 	run_job(&job);
 	bench_print(name, job.ns, "ns");
+	strcat(name, "_ratio");
+	bench_print(name, job.ratio, "x");
 }
 
 /* Three threads at once; the mean of what each found. */
@@ -139,7 +146,7 @@ static void warm_threads(const char *key, const char *more, struct job job)
 	pthread_t threads[THREADS];
 	pthread_barrier_t barrier;
 	char name[64];
-	double sum = 0;
+	double sum = 0, ratios = 0;
 
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (int i = 0; i < THREADS; i++) {
@@ -151,9 +158,12 @@ static void warm_threads(const char *key, const char *more, struct job job)
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
 		sum += jobs[i].ns;
+		ratios += jobs[i].ratio;
 	}
 	snprintf(name, sizeof name, "tap_%s%s_3t", key, more);
 	bench_print(name, sum / THREADS, "ns");
+	strcat(name, "_ratio");
+	bench_print(name, ratios / THREADS, "x");
 }
 
 /* Other data walked between calls, until L1 and L2 have forgotten ours: mean of the lowest 99 %. */
