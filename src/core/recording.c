@@ -159,10 +159,10 @@ void gt_recording_init(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int saved = errno;
 
-	/* not while this very thread is inside init() already: a signal handler of the program */
-	if (gt_thread.writing && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) == 0 && !gt_recording.session)
-		return;
+	/* a signal handler that interrupts init() and makes a call must not come here again: it would wait for itself */
+	gt_thread.internal++;
 	pthread_once(&once, init);
+	gt_thread.internal--;
 	errno = saved;
 }
 
