@@ -34,7 +34,7 @@ enum {
 	KEPT_MAX_BYTES = 8 << 20, /* metadata is refused beyond while the file takes nothing */
 	META_BYTES = 64 << 10,   /* records of one RECORDS block, but for a single longer one */
 	TEXT_MAX_BYTES = 256 << 10, /* of one text in a metadata block */
-	BALLAST_BYTES = 256 << 10, /* of disk kept for the last sums and the end mark */
+	BALLAST_BYTES = 64 << 10, /* of disk kept for the last sums and the end mark */
 	STREAM_HEAD_BYTES = sizeof(struct gt_file_block) + sizeof(struct gt_file_stream) +
 			    GT_CLASS_COUNT * GT_DOMAIN_COUNT * sizeof(struct gt_file_count),
 	SPARE_STREAMS = 16,      /* encoders kept for the next thread: their pages are touched already */

@@ -166,11 +166,19 @@ static bool settle_readings(struct gt_device_clock *clock)
 
 /* A host clock -------------------------------------------------------------- */
 
-static size_t count_inside(const struct gt_device_clock *clock, enum gt_clock_method method, uint64_t *outside_ns)
-{
-	size_t i, inside = 0;
+/* How the work looks if the stamps are of a host clock. */
+struct fit {
+	size_t inside;       /* queued within its call */
+	uint64_t lag_ns;     /* of those, from call to queued, mean */
+	uint64_t outside_ns; /* of those, farthest outside that is forgiven */
+};
 
-	*outside_ns = 0;
+static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_method method)
+{
+	struct fit fit = {0};
+	unsigned __int128 lags = 0;
+	size_t i;
+
 	for (i = 0; i < clock->work_count; i++) {
 		const struct work *w = &clock->work[i];
 		uint64_t q = gt_host_clock_from(clock->host, method, w->queued);
@@ -178,39 +186,41 @@ static size_t count_inside(const struct gt_device_clock *clock, enum gt_clock_me
 
 		if (off > TOLERANCE_NS)
 			continue;
-		inside++;
-		*outside_ns = off > *outside_ns ? off : *outside_ns;
+		fit.inside++;
+		lags += q > w->start_ns ? q - w->start_ns : 0;
+		fit.outside_ns = off > fit.outside_ns ? off : fit.outside_ns;
 	}
-	return inside;
+	if (fit.inside)
+		fit.lag_ns = (uint64_t)(lags / fit.inside);
+	return fit;
 }
 
+/* Of the clocks in which nearly all work was queued within its call (a runtime may stamp some kinds of work elsewhere), the
+ * one with the shortest way from call to queued: where two clocks are near each other, both may fit. */
 static bool settle_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
 		GT_CLOCK_HOST_RAW, GT_CLOCK_HOST_MONOTONIC, GT_CLOCK_HOST_BOOTTIME, GT_CLOCK_HOST_REALTIME,
 	};
-	size_t i, inside, most = 0;
-	uint64_t outside_ns;
+	uint64_t host = gt_host_clock_residual_ns(clock->host);
+	struct fit best = {0};
+	size_t i;
 
 	for (i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-		inside = count_inside(clock, candidates[i], &outside_ns);
-		if (inside <= most)
-			continue;
-		most = inside;
-		clock->method = candidates[i];
-		clock->residual_ns = outside_ns;
-	}
-	/* nearly all: a runtime may stamp some kinds of work elsewhere */
-	if (most && most >= clock->work_count - clock->work_count / 20) {
-		uint64_t host = gt_host_clock_residual_ns(clock->host);
+		struct fit fit = try_clock(clock, candidates[i]);
 
-		clock->residual_ns = host > clock->residual_ns ? host : clock->residual_ns;
-		clock->use = gt_host_clock_pieces_of(clock->host, clock->method);
-		return true;
+		if (!fit.inside || fit.inside < clock->work_count - clock->work_count / 20)
+			continue;
+		if (best.inside && fit.lag_ns + TOLERANCE_NS >= best.lag_ns)
+			continue;
+		best = fit;
+		clock->method = candidates[i];
 	}
-	clock->method = GT_CLOCK_UNKNOWN;
-	clock->residual_ns = 0;
-	return false;
+	if (!best.inside)
+		return false;
+	clock->residual_ns = host > best.outside_ns ? host : best.outside_ns;
+	clock->use = gt_host_clock_pieces_of(clock->host, clock->method);
+	return true;
 }
 
 /* Smallest offset ----------------------------------------------------------- */

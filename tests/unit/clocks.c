@@ -321,6 +321,22 @@ UNIT_TEST(devices_that_stamp_in_other_host_clocks_are_recognised)
 	gt_host_clock_map_destroy(host);
 }
 
+/* RAW and MONOTONIC are 3 ms apart, as after a short uptime, and the calls' ends are not known: both fit. */
+UNIT_TEST(of_two_host_clocks_that_fit_the_nearer_one_is_taken)
+{
+	struct gt_clock_tuple t[2] = {tuple(10 * S, 10 * S), tuple(50 * S, 50 * S)};
+	struct gt_host_clock_map *host;
+	struct gt_device_clock *clock;
+
+	t[0].raw_ns = 10 * S - 3000000;
+	t[1].raw_ns = 50 * S - 3000000;
+	CHECK_OK(gt_host_clock_map_create(t, 2, &host));
+	clock = device_of(host, monotonic_of, false, 100);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_MONOTONIC);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
 static uint64_t sometimes_of(uint64_t ns)
 {
 	return raw_of(ns) + (draw(50) == 0 ? 40 * S : 0);
