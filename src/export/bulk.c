@@ -287,7 +287,8 @@ static void finish_header(struct gt_bulk *db)
 
 static int sql_error(sqlite3 *sql, const char *path, const char *doing)
 {
-	int status = sqlite3_errcode(sql) == SQLITE_FULL ? -ENOSPC : sqlite3_errcode(sql) == SQLITE_NOMEM ? -ENOMEM : -EIO;
+	int code = sqlite3_errcode(sql), system = code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? sqlite3_system_errno(sql) : 0;
+	int status = system ? -system : code == SQLITE_FULL ? -ENOSPC : code == SQLITE_NOMEM ? -ENOMEM : -EIO;
 
 	status = gt_error(status, "SQLite: %s", sqlite3_errmsg(sql));
 	sqlite3_close(sql);

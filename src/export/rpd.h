@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the RPD exporter share: the database in the making. rpd.c says how it goes together,
+ * rpd_text.c has names and arguments, rpd_rows.c calls and device work. */
+#ifndef GPUTAP_EXPORT_RPD_H
+#define GPUTAP_EXPORT_RPD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/bulk.h"
+#include "export/map.h"
+#include "export/sorter.h"
+#include "export/view.h"
+
+enum {
+	RPD_EMPTY_TEXT = 1,       /* id of '' in both text tables: RPD's importer looks for it there */
+	RPD_ARGS_SLOTS = 1 << 14, /* of the cache of argument texts */
+	RPD_ARGS_KEY_BYTES = 240, /* longer ones are not kept */
+	RPD_ARGS_ROOM = 16384,    /* for one text before it is cut */
+	RPD_HEX_BYTES = 19,
+};
+
+/* Calls of one thread, one after the other: count `seq + i` has row `row + i`. */
+struct rpd_run {
+	uint32_t process, ordinal;
+	uint64_t seq, span;
+	int64_t row;
+};
+
+/* The view's `own` of a queue. */
+struct rpd_queue { char handle[RPD_HEX_BYTES]; };
+
+/* A call's operation, result, arguments and payload as they are, and the id of their text. */
+struct rpd_args_slot {
+	int64_t id;
+	uint32_t bytes;
+	uint8_t key[RPD_ARGS_KEY_BYTES];
+};
+
+struct rpd {
+	struct gt_view view;
+	struct gt_bulk *db;
+	struct gt_bulk_tree *string, *ustring, *api, *copyapi, *kernelapi, *op, *api_ops;
+	struct gt_bulk_tree *ops_by_op;
+	struct gt_sorter *texts_sorted, *links_sorted, *kernels_sorted, *copies_sorted; /* become indexes */
+	struct gt_bulk_row row;
+	struct gt_map texts;       /* two hashes of a name -> index into text_ids */
+	int64_t *text_ids;
+	size_t text_count, text_capacity;
+	int64_t next_string, next_api, next_op;
+	struct rpd_run *runs;
+	size_t run_count, run_capacity, last_run;
+	uint8_t *flags;            /* CALL_*, two rows a byte */
+	size_t flags_bytes;
+	struct gt_map unseen;      /* process, call id -> row - first_unseen, for calls that are not in the capture */
+	int64_t first_unseen;
+	struct rpd_args_slot *args;
+	char *text;                /* RPD_ARGS_ROOM and some, and again for the clean copy */
+	int64_t domain_ids[GT_DOMAIN_COUNT], type_ids[GT_DEVICE_OP_COUNT], task_id, marker_id, unseen_id;
+	uint64_t untimed;          /* device work without times: has no row */
+	int status;
+};
+
+/* A first failure is kept in rpd.status; rows go on being made and lead nowhere. */
+int gt_rpd_no_memory(struct rpd *r);
+void gt_rpd_note(struct rpd *r, int status);
+/* Room for one more element. Return: the array, which may have moved, or NULL: it is where it was. */
+void *gt_rpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes);
+
+/* Copy @text without what RPD's tools would print into JSON unescaped. Room: 3 bytes for each of @bytes. */
+char *gt_rpd_put_clean(char *p, const char *text, size_t bytes);
+/* Names stand in rocpd_string, arguments in both text tables. */
+void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument);
+/* Id of a name; names are few and written once. */
+int64_t gt_rpd_name(struct rpd *r, const char *name);
+/* Id of a call's arguments as text. */
+int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item, const struct gt_view_operation *operation);
+
+/* First all calls and external ids, then the next two, then all device work. */
+void gt_rpd_add_call(struct rpd *r, const struct gt_item *item);
+void gt_rpd_add_external(struct rpd *r, const struct gt_item *item);
+void gt_rpd_close_markers(struct rpd *r);
+void gt_rpd_settle_calls(struct rpd *r);
+void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
+/* RPD's word for it. */
+const char *gt_rpd_type_name(enum gt_device_op op);
+
+#endif

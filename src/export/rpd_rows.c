@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls, external ids and device work as rows of an RPD file, and the links between them. See rpd.h. */
+#include "export/rpd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/number.h"
+#include "util/error.h"
+
+enum { RUN_GAP = 64 }; /* calls missing in a run before a new one begins */
+
+/* What is remembered of a call's row, 4 bits each. */
+enum { CALL_THERE = 1, CALL_BLOCKS = 2, CALL_HAS_KERNEL = 4, CALL_HAS_COPY = 8 };
+
+struct marker { uint64_t value, start_ns; };
+
+/* The view's `own` of a thread: external ids that are pushed. */
+struct thread_own {
+	struct { struct marker *stack; uint32_t depth, capacity; } external[GT_EXTERNAL_STACK_COUNT];
+	uint64_t last_ns;
+};
+
+struct operation_own { int64_t name, category; int blocking_arg; };
+
+/* An entry of an index by a row number of rocpd_api. */
+static void add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
+{
+	uint64_t big = __builtin_bswap64((uint64_t)api);
+
+	gt_rpd_note(r, gt_sorter_add(index, &big, sizeof big, (uint64_t)id));
+}
+
+/* Calls ---------------------------------------------------------------------- */
+
+static unsigned get_flags(const struct rpd *r, int64_t row)
+{
+	return (size_t)row / 2 < r->flags_bytes ? r->flags[row / 2] >> (row % 2 * 4) & 15u : 0;
+}
+
+static void set_flags(struct rpd *r, int64_t row, unsigned flags)
+{
+	size_t byte = (size_t)row / 2;
+
+	if (byte >= r->flags_bytes) {
+		size_t bigger = byte + byte / 2 + 4096;
+		uint8_t *moved = realloc(r->flags, bigger);
+
+		if (!moved) {
+			gt_rpd_no_memory(r);
+			return;
+		}
+		memset(moved + r->flags_bytes, 0, bigger - r->flags_bytes);
+		r->flags = moved;
+		r->flags_bytes = bigger;
+	}
+	r->flags[byte] |= (uint8_t)(flags << (row % 2 * 4));
+}
+
+/* The row number of a call that comes now. */
+static int64_t take_row(struct rpd *r, const struct gt_item *call)
+{
+	struct rpd_run *run = r->run_count ? &r->runs[r->run_count - 1] : NULL;
+	uint64_t seq = GT_ID_SEQ(call->id);
+
+	if (!run || run->process != call->process || run->ordinal != call->ordinal || seq < run->seq + run->span ||
+	    seq - (run->seq + run->span) > RUN_GAP || r->next_api != run->row + (int64_t)run->span) {
+		struct rpd_run *moved = gt_rpd_grow(r->runs, r->run_count, &r->run_capacity, sizeof *r->runs);
+
+		if (!moved) {
+			gt_rpd_no_memory(r);
+			return 0;
+		}
+		r->runs = moved;
+		run = &r->runs[r->run_count++];
+		*run = (struct rpd_run){call->process, call->ordinal, seq, 0, r->next_api};
+	}
+	run->span = seq - run->seq + 1;
+	r->next_api = run->row + (int64_t)run->span;
+	return r->next_api - 1;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct rpd_run *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->ordinal != y->ordinal)
+		return x->ordinal < y->ordinal ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+void gt_rpd_settle_calls(struct rpd *r)
+{
+	qsort(r->runs, r->run_count, sizeof *r->runs, compare_runs);
+	r->first_unseen = r->next_api;
+}
+
+/* The row of a call, after the runs were sorted. 0: it is not in the capture. */
+static int64_t find_row(struct rpd *r, uint32_t process, uint64_t id)
+{
+	struct rpd_run key = {process, GT_ID_ORDINAL(id), GT_ID_SEQ(id), 0, 0};
+	size_t low = 0, high = r->run_count;
+	int64_t row;
+
+	if (r->last_run < r->run_count && compare_runs(&r->runs[r->last_run], &key) <= 0 &&
+	    (r->last_run + 1 == r->run_count || compare_runs(&key, &r->runs[r->last_run + 1]) < 0)) {
+		low = r->last_run + 1;
+		high = low;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_runs(&r->runs[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	r->last_run = --low;
+	if (r->runs[low].process != process || r->runs[low].ordinal != key.ordinal || key.seq - r->runs[low].seq >= r->runs[low].span)
+		return 0;
+	row = r->runs[low].row + (int64_t)(key.seq - r->runs[low].seq);
+	return get_flags(r, row) & CALL_THERE ? row : 0;
+}
+
+struct api_row {
+	int64_t id, pid, tid;
+	uint64_t start_ns, end_ns;
+	int64_t name, category, domain, args;
+};
+
+static void add_api(struct rpd *r, const struct api_row *api)
+{
+	struct gt_bulk_row *row = &r->row;
+
+	gt_bulk_begin(row);
+	gt_bulk_null(row);
+	gt_bulk_int(row, api->pid);
+	gt_bulk_int(row, api->tid);
+	gt_bulk_int(row, (int64_t)api->start_ns);
+	gt_bulk_int(row, (int64_t)(api->end_ns > api->start_ns ? api->end_ns : api->start_ns));
+	gt_bulk_int(row, api->name);
+	gt_bulk_int(row, api->category);
+	gt_bulk_int(row, api->domain);
+	gt_bulk_int(row, api->args);
+	gt_bulk_add(r->api, api->id, row);
+}
+
+static struct operation_own *operation_own(struct rpd *r, struct gt_view_operation *operation)
+{
+	struct operation_own *own = operation->own;
+
+	if (own)
+		return own;
+	operation->own = own = malloc(sizeof *own);
+	if (!own) {
+		gt_rpd_no_memory(r);
+		return NULL;
+	}
+	own->name = gt_rpd_name(r, operation->name);
+	own->category = gt_rpd_name(r, operation->info ? gt_operation_kind_name(operation->info->kind) : "");
+	own->blocking_arg = -1;
+	for (int i = 0; i < operation->nargs; i++)
+		if (!strncmp(operation->info->args[i].name, "blocking", 8))
+			own->blocking_arg = i;
+	return own;
+}
+
+static struct thread_own *thread_own(struct rpd *r, struct gt_view_thread *thread)
+{
+	if (!thread->own && !(thread->own = calloc(1, sizeof(struct thread_own))))
+		gt_rpd_no_memory(r);
+	return thread->own;
+}
+
+static int64_t domain_id(struct rpd *r, uint32_t domain)
+{
+	if (domain >= GT_DOMAIN_COUNT)
+		domain = GT_DOMAIN_NONE;
+	if (!r->domain_ids[domain])
+		r->domain_ids[domain] = gt_rpd_name(r, gt_domain_name(domain));
+	return r->domain_ids[domain];
+}
+
+void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
+{
+	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
+	struct gt_view_operation *operation = gt_view_operation(&r->view, item->op);
+	struct operation_own *own;
+	struct thread_own *mine;
+	struct api_row api;
+	int64_t args;
+
+	if (!thread || !operation || !(own = operation_own(r, operation)) || !(mine = thread_own(r, thread))) {
+		gt_rpd_note(r, -ENOMEM); /* told already */
+		return;
+	}
+	args = gt_rpd_args(r, item, operation);
+	api = (struct api_row){take_row(r, item), thread->pid, thread->tid, item->start_ns, item->end_ns, own->name, own->category,
+			       domain_id(r, GT_OP_DOMAIN(item->op)), args};
+	add_api(r, &api);
+	set_flags(r, api.id, own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg] ? CALL_THERE | CALL_BLOCKS :
+												      CALL_THERE);
+	if (item->end_ns > mine->last_ns)
+		mine->last_ns = item->end_ns;
+}
+
+/* External ids ---------------------------------------------------------------- */
+
+/* A range of the user's or the framework's, as RPD has them: an api row named UserMarker. */
+static void add_marker(struct rpd *r, const struct gt_view_thread *thread, enum gt_external_stack stack, struct marker m,
+		       uint64_t end_ns)
+{
+	struct api_row api = {r->next_api++, thread->pid, thread->tid, m.start_ns, end_ns, r->marker_id, RPD_EMPTY_TEXT, r->marker_id,
+			      r->next_string++};
+	char *text = r->text, *p = text;
+
+	p = stack == GT_EXTERNAL_USER ? GT_PUT(p, "user ") : GT_PUT(p, "operation ");
+	p = gt_put_u64(p, m.value);
+	gt_rpd_add_text(r, api.args, text, (size_t)(p - text), true);
+	add_api(r, &api);
+}
+
+void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
+{
+	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
+	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
+	uint32_t stack = item->op;
+
+	if (!own)
+		gt_rpd_note(r, -ENOMEM);
+	if (!own || stack >= GT_EXTERNAL_STACK_COUNT)
+		return;
+	if (item->start_ns > own->last_ns)
+		own->last_ns = item->start_ns;
+	if (!item->depth) {
+		/* a pop without its push is of a push from before the recording */
+		if (own->external[stack].depth) {
+			struct marker m = own->external[stack].stack[--own->external[stack].depth];
+
+			add_marker(r, thread, stack, m, item->start_ns);
+		}
+		return;
+	}
+	if (own->external[stack].depth == own->external[stack].capacity) {
+		uint32_t bigger = own->external[stack].capacity ? own->external[stack].capacity * 2 : 8;
+		struct marker *moved = realloc(own->external[stack].stack, bigger * sizeof *moved);
+
+		if (!moved) {
+			gt_rpd_no_memory(r);
+			return;
+		}
+		own->external[stack].stack = moved;
+		own->external[stack].capacity = bigger;
+	}
+	own->external[stack].stack[own->external[stack].depth++] = (struct marker){item->ret, item->start_ns};
+}
+
+/* Ranges that were never closed end with their thread's last call. */
+void gt_rpd_close_markers(struct rpd *r)
+{
+	for (uint32_t i = 0; i < r->view.thread_count; i++) {
+		struct gt_view_thread *thread = r->view.threads[i];
+		struct thread_own *own = thread->own;
+
+		for (unsigned stack = 0; own && stack < GT_EXTERNAL_STACK_COUNT; stack++) {
+			while (own->external[stack].depth) {
+				struct marker m = own->external[stack].stack[--own->external[stack].depth];
+
+				add_marker(r, thread, stack, m, own->last_ns);
+			}
+			free(own->external[stack].stack);
+			own->external[stack].stack = NULL;
+		}
+	}
+}
+
+/* Device work ------------------------------------------------------------------ */
+
+const char *gt_rpd_type_name(enum gt_device_op op)
+{
+	static const char *const names[GT_DEVICE_OP_COUNT] = {
+		[GT_DEVICE_KERNEL] = "KernelExecution", [GT_DEVICE_READ] = "CopyDeviceToHost", [GT_DEVICE_WRITE] = "CopyHostToDevice",
+		[GT_DEVICE_COPY] = "CopyDeviceToDevice", [GT_DEVICE_FILL] = "FillBuffer", [GT_DEVICE_MAP] = "MapBuffer",
+		[GT_DEVICE_UNMAP] = "UnmapBuffer", [GT_DEVICE_MIGRATE] = "MigrateBuffer", [GT_DEVICE_MARKER] = "Marker",
+		[GT_DEVICE_BARRIER] = "Barrier", [GT_DEVICE_COMMAND_BUFFER] = "Task", [GT_DEVICE_NATIVE] = "NativeKernel",
+		[GT_DEVICE_OTHER] = "Other",
+	};
+
+	return op < GT_DEVICE_OP_COUNT && names[op] ? names[op] : "Other";
+}
+
+static struct rpd_queue *queue_own(struct rpd *r, struct gt_view_queue *queue)
+{
+	struct rpd_queue *own = queue->own;
+
+	if (own)
+		return own;
+	queue->own = own = malloc(sizeof *own);
+	if (!own) {
+		gt_rpd_no_memory(r);
+		return NULL;
+	}
+	*gt_put_hex(GT_PUT(own->handle, "0x"), queue->object ? queue->object->handle : 0) = '\0';
+	return own;
+}
+
+/* A row for a call that the capture does not have, for its work to hang on. It has no length: so it nests. */
+static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
+{
+	uint32_t ordinal = work->id ? GT_ID_ORDINAL(work->id) : work->ordinal;
+	struct gt_view_thread *thread = gt_view_thread(&r->view, work->process, ordinal);
+	uint64_t at = work->call_start_ns ? work->call_start_ns : work->queued_ns ? work->queued_ns : work->start_ns;
+	int64_t known = work->id ? gt_map_find(&r->unseen, work->process, work->id) : -1;
+	struct api_row api;
+
+	if (known >= 0)
+		return r->first_unseen + known;
+	if (!thread) {
+		gt_rpd_note(r, -ENOMEM); /* told already */
+		return 0;
+	}
+	api = (struct api_row){r->next_api++, thread->pid, thread->tid, at, at, r->unseen_id, RPD_EMPTY_TEXT,
+			       domain_id(r, GT_OP_DOMAIN(work->op)), RPD_EMPTY_TEXT};
+	add_api(r, &api);
+	set_flags(r, api.id, CALL_THERE);
+	if (work->id && gt_map_add(&r->unseen, work->process, work->id, (uint32_t)(api.id - r->first_unseen)) < 0)
+		gt_rpd_no_memory(r);
+	return api.id;
+}
+
+/* One row per launching call, whatever it launched: a graph goes by a name of its own. */
+static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t kernel, bool graph)
+{
+	struct gt_bulk_row *row = &r->row;
+	int64_t id;
+
+	if (get_flags(r, api) & CALL_HAS_KERNEL)
+		return;
+	set_flags(r, api, CALL_HAS_KERNEL);
+	if (graph) {
+		char name[64];
+
+		snprintf(name, sizeof name, "Graph Kernel (0x%llx)", (unsigned long long)work->object[0]);
+		kernel = gt_rpd_name(r, name);
+	}
+	gt_bulk_begin(row);
+	gt_bulk_int(row, api);
+	gt_bulk_text(row, stream, strlen(stream));
+	for (unsigned i = 0; i < 3; i++)
+		gt_bulk_int(row, graph ? 0 : work->global[i]);
+	for (unsigned i = 0; i < 3; i++)
+		gt_bulk_int(row, graph ? 0 : work->local[i]);
+	gt_bulk_int(row, 0);
+	gt_bulk_int(row, 0);
+	gt_bulk_int(row, kernel);
+	id = (int64_t)gt_bulk_count(r->kernelapi) + 1;
+	gt_bulk_add(r->kernelapi, id, row);
+	add_link(r, r->kernels_sorted, api, id);
+}
+
+static void add_copyapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t device)
+{
+	enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE, NO_DEVICE = -1 };
+	bool reads = work->device_op == GT_DEVICE_READ, writes = work->device_op == GT_DEVICE_WRITE;
+	unsigned flags = get_flags(r, api);
+	struct gt_bulk_row *row = &r->row;
+	char address[RPD_HEX_BYTES];
+	int64_t id;
+
+	if (flags & CALL_HAS_COPY)
+		return;
+	set_flags(r, api, CALL_HAS_COPY);
+	gt_bulk_begin(row);
+	gt_bulk_int(row, api);
+	gt_bulk_text(row, stream, strlen(stream));
+	gt_bulk_int(row, (int64_t)work->bytes);
+	gt_bulk_int(row, work->global[1] ? work->global[0] : 0);
+	gt_bulk_int(row, work->global[1]);
+	gt_bulk_int(row, reads ? DEVICE_TO_HOST : writes ? HOST_TO_DEVICE : DEVICE_TO_DEVICE);
+	for (int i = 1; i >= 0; i--) /* destination, source */
+		gt_bulk_text(row, address, (size_t)(gt_put_hex(GT_PUT(address, "0x"), work->object[i]) - address));
+	gt_bulk_int(row, reads ? NO_DEVICE : device);
+	gt_bulk_int(row, writes ? NO_DEVICE : device);
+	gt_bulk_int(row, !!(flags & CALL_BLOCKS));
+	gt_bulk_int(row, 0); /* whether host memory is pinned is not known */
+	id = (int64_t)gt_bulk_count(r->copyapi) + 1;
+	gt_bulk_add(r->copyapi, id, row);
+	add_link(r, r->copies_sorted, api, id);
+}
+
+void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
+{
+	struct gt_view_queue *queue = gt_view_queue(&r->view, work);
+	struct rpd_queue *own = queue ? queue_own(r, queue) : NULL;
+	bool graph = work->device_op == GT_DEVICE_COMMAND_BUFFER || work->replay;
+	struct gt_bulk_row *row = &r->row;
+	int64_t api, op, name = RPD_EMPTY_TEXT, type, device;
+
+	if (!own) {
+		gt_rpd_note(r, -ENOMEM); /* told already */
+		return;
+	}
+	if (!work->start_ns) {
+		r->untimed++;
+		return;
+	}
+	api = work->id ? find_row(r, work->process, work->id) : 0;
+	if (!api)
+		api = add_unseen_call(r, work);
+	if (work->name) {
+		struct gt_view_text *text = gt_view_name(&r->view, work->process, work->name);
+
+		name = text ? gt_rpd_name(r, text->text) : RPD_EMPTY_TEXT;
+	}
+	type = graph && work->device_op == GT_DEVICE_KERNEL ? r->task_id :
+	       r->type_ids[work->device_op < GT_DEVICE_OP_COUNT ? work->device_op : GT_DEVICE_OTHER];
+	device = queue->device == UINT32_MAX ? -1 : (int64_t)queue->device;
+	op = r->next_op++;
+	gt_bulk_begin(row);
+	gt_bulk_null(row);
+	gt_bulk_int(row, device);
+	gt_bulk_int(row, queue->stream);
+	gt_bulk_int(row, work->ordinal_in_graph);
+	gt_bulk_int(row, (int64_t)work->start_ns);
+	gt_bulk_int(row, (int64_t)(work->end_ns > work->start_ns ? work->end_ns : work->start_ns));
+	gt_bulk_int(row, name);
+	gt_bulk_int(row, type);
+	gt_bulk_add(r->op, op, row);
+	gt_bulk_begin(row);
+	gt_bulk_null(row);
+	gt_bulk_int(row, api);
+	gt_bulk_int(row, op);
+	gt_bulk_add(r->api_ops, op, row);
+	add_link(r, r->links_sorted, api, op);
+	gt_bulk_begin(row);
+	gt_bulk_int(row, op);
+	gt_bulk_int(row, op); /* both rise together */
+	gt_bulk_add(r->ops_by_op, 0, row);
+	if (graph || work->device_op == GT_DEVICE_KERNEL)
+		add_kernelapi(r, work, api, own->handle, name, graph);
+	else if (work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_COPY)
+		add_copyapi(r, work, api, own->handle, device);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Names and arguments of an RPD file: made harmless, kept, written. See rpd.h. */
+#include "export/rpd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/number.h"
+#include "export/text.h"
+
+char *gt_rpd_put_clean(char *p, const char *text, size_t bytes)
+{
+	const char *end = text + bytes;
+
+	while (text < end) {
+		unsigned char c = (unsigned char)*text;
+		unsigned n;
+
+		if (c >= 0x80) {
+			n = gt_utf8_length((const unsigned char *)text, (size_t)(end - text));
+			p = n ? gt_put(p, text, n) : gt_put(p, "\xef\xbf\xbd", 3);
+			text += n ? n : 1;
+			continue;
+		}
+		*p++ = c < 0x20 || c == 0x7f ? ' ' : c == '"' ? '\'' : c == '\\' ? '/' : (char)c;
+		text++;
+	}
+	return p;
+}
+
+/* At most GT_BULK_TEXT_BYTES, and no character cut in two. */
+static size_t cut_text(const char *text, size_t bytes)
+{
+	if (bytes <= GT_BULK_TEXT_BYTES)
+		return bytes;
+	bytes = GT_BULK_TEXT_BYTES;
+	while (bytes && ((unsigned char)text[bytes] & 0xc0) == 0x80)
+		bytes--;
+	return bytes;
+}
+
+void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument)
+{
+	gt_bulk_begin(&r->row);
+	gt_bulk_null(&r->row);
+	gt_bulk_text(&r->row, text, bytes);
+	gt_bulk_add(r->string, id, &r->row);
+	if (argument)
+		gt_bulk_add(r->ustring, id, &r->row);
+	gt_rpd_note(r, gt_sorter_add(r->texts_sorted, text, bytes, (uint64_t)id << 1 | argument));
+}
+
+static uint64_t hash_text(const char *text, size_t bytes, uint64_t seed)
+{
+	uint64_t h = seed ^ bytes * 0x9e3779b97f4a7c15u, word;
+
+	for (; bytes >= 8; text += 8, bytes -= 8) {
+		memcpy(&word, text, 8);
+		h = (h ^ word) * 0xbf58476d1ce4e5b9u;
+		h ^= h >> 29;
+	}
+	word = 0;
+	memcpy(&word, text, bytes);
+	h = (h ^ word) * 0x94d049bb133111ebu;
+	return h ^ h >> 32;
+}
+
+int64_t gt_rpd_name(struct rpd *r, const char *name)
+{
+	size_t bytes = strlen(name);
+	char *clean = r->text;
+	int64_t found, *ids;
+	uint64_t a, b;
+
+	bytes = cut_text(clean, (size_t)(gt_rpd_put_clean(clean, name, bytes < RPD_ARGS_ROOM ? bytes : RPD_ARGS_ROOM) - clean));
+	a = hash_text(clean, bytes, 1);
+	b = hash_text(clean, bytes, 2);
+	found = gt_map_find(&r->texts, a, b);
+	if (found >= 0)
+		return r->text_ids[found];
+	ids = gt_rpd_grow(r->text_ids, r->text_count, &r->text_capacity, sizeof *ids);
+	r->text_ids = ids ? ids : r->text_ids;
+	if (!ids || gt_map_add(&r->texts, a, b, (uint32_t)r->text_count) < 0) {
+		gt_rpd_no_memory(r);
+		return RPD_EMPTY_TEXT;
+	}
+	r->text_ids[r->text_count++] = r->next_string;
+	gt_rpd_add_text(r, r->next_string, clean, bytes, !bytes); /* '' is an argument too */
+	return r->next_string++;
+}
+
+/* "name=value | name=value", clean. Return: the end. */
+static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const struct gt_view_operation *operation)
+{
+	const struct gt_operation_info *info = operation->info;
+	char *end = r->text + RPD_ARGS_ROOM, value[4096], *start = p;
+	int32_t status;
+
+	for (unsigned i = 0; i < operation->nargs && p < end - 256; i++) {
+		size_t n = strlen(info->args[i].name);
+		struct gt_view_text *word;
+
+		if (p != start)
+			p = GT_PUT(p, " | ");
+		p = gt_put(p, info->args[i].name, n < 64 ? n : 64);
+		*p++ = '=';
+		switch (info->args[i].form) {
+		case GT_FORM_UNSIGNED:
+			p = gt_put_u64(p, item->args[i]);
+			continue;
+		case GT_FORM_SIGNED:
+			p = gt_put_i64(p, (int64_t)item->args[i]);
+			continue;
+		case GT_FORM_ADDRESS:
+			p = gt_put_hex(GT_PUT(p, "0x"), item->args[i]);
+			continue;
+		case GT_FORM_NAMED:
+			word = gt_view_word(&r->view, item->op, i, item->args);
+			if (word && word->bytes < (size_t)(end - p) / 3) {
+				p = gt_rpd_put_clean(p, word->text, word->bytes);
+				continue;
+			}
+			break;
+		default:
+			break;
+		}
+		n = gt_format_arg(value, sizeof value, item->op, i, item->args, item->payload, item->payload_bytes);
+		if (n >= sizeof value)
+			n = sizeof value - 1;
+		if (n > (size_t)(end - p) / 3)
+			n = (size_t)(end - p) / 3;
+		p = gt_rpd_put_clean(p, value, n);
+	}
+	if (gt_call_status(item->op, item->ret, item->args, &status) && status < 0) {
+		const char *name = gt_status_name(GT_OP_DOMAIN(item->op), status);
+
+		p = GT_PUT(p, " | status=");
+		p = name ? gt_put(p, name, strlen(name)) : gt_put_i64(p, status);
+	}
+	return p;
+}
+
+/* Id of a call's arguments as text, in both text tables. The text depends on nothing but the key, and programs
+ * repeat themselves: a cache by the key saves most of the making, the writing and the space. */
+int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item, const struct gt_view_operation *operation)
+{
+	uint8_t key[RPD_ARGS_KEY_BYTES];
+	uint32_t words = GT_OP_NARGS(item->op), bytes = 16 + words * 8;
+	struct rpd_args_slot *slot = NULL;
+	char *text = r->text;
+	size_t length;
+	int64_t id;
+
+	if (!item->args || !operation->info)
+		return RPD_EMPTY_TEXT;
+	if (bytes + item->payload_bytes <= sizeof key) {
+		uint64_t op = item->op;
+
+		memcpy(key, &op, 8);
+		memcpy(key + 8, &item->ret, 8);
+		memcpy(key + 16, item->args, words * 8);
+		if (item->payload_bytes)
+			memcpy(key + bytes, item->payload, item->payload_bytes);
+		bytes += item->payload_bytes;
+		slot = &r->args[hash_text((char *)key, bytes, 0) % RPD_ARGS_SLOTS];
+		if (slot->bytes == bytes && !memcmp(slot->key, key, bytes))
+			return slot->id;
+	}
+	length = cut_text(text, (size_t)(put_args(r, text, item, operation) - text));
+	if (!length)
+		return RPD_EMPTY_TEXT;
+	id = r->next_string++;
+	gt_rpd_add_text(r, id, text, length, true);
+	if (slot) {
+		slot->id = id;
+		slot->bytes = bytes;
+		memcpy(slot->key, key, bytes);
+	}
+	return id;
+}

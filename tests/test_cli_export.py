@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""`gputap export`: how it chooses a format, what it refuses and how it says so."""
+
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def capture(run, build, work):
+    run([build / "tests/synth/synth", "--calls", "200", "--threads", "2", "-o", "t.gputap"])
+    return work / "t.gputap"
+
+
+FORMATS = {"t.pftrace": b"\x0a", "t.json": b"{", "t.json.gz": b"\x1f\x8b", "t.rpd": b"SQLite format 3", "t.db": b"SQLite format 3",
+           "t.csv": b"kind,"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_export_takes_the_format_from_the_extension(capture, tap, name):
+    result = tap("export", capture, "-o", name)
+    assert result.out == result.err == ""
+    with open(name, "rb") as file:
+        assert file.read(20).startswith(FORMATS[name])
+
+
+def test_export_takes_the_format_that_is_named_whatever_the_extension(capture, tap, work):
+    tap("export", capture, "-o", "trace.bin", "--format", "rpd")
+    assert (work / "trace.bin").read_bytes().startswith(b"SQLite format 3")
+
+
+@pytest.mark.parametrize("output, near", [("t.pftrac", ".pftrace"), ("t.jso", ".json"), ("t.json.gzip", ".json.gz"), ("t.rdp", ".rpd"),
+                                          ("t.v2.cvs", ".csv")])
+def test_export_names_the_nearest_extension(capture, tap, work, output, near):
+    result = tap("export", capture, "-o", output, status=2)
+    assert f"did you mean '{near}'" in result.err
+    assert not (work / output).exists()
+
+
+def test_export_names_the_nearest_format(capture, tap):
+    assert "did you mean 'perfetto'" in tap("export", capture, "-o", "x", "--format", "perfeto", status=2).err
+
+
+def test_export_lists_the_extensions_when_none_is_near(capture, tap):
+    result = tap("export", capture, "-o", "t.parquet", status=2)
+    for extension in (".pftrace", ".json", ".rpd", ".csv"):
+        assert extension in result.err
+
+
+def test_export_keeps_what_exists_without_force(capture, tap, work):
+    (work / "t.csv").write_text("mine")
+    result = tap("export", capture, "-o", "t.csv", status=1)
+    assert "t.csv exists" in result.err and "-f" in result.err
+    assert (work / "t.csv").read_text() == "mine"
+    tap("export", capture, "-o", "t.csv", "-f")
+    assert (work / "t.csv").read_text() != "mine"
+
+
+@pytest.mark.parametrize("arguments, complaint", [
+    ((), "which capture?"),
+    (("t.gputap",), "where to?"),
+    (("t.gputap", "other.gputap", "-o", "t.csv"), "one capture at a time"),
+    (("t.gputap", "-o", "a.csv", "-o", "b.csv"), "twice"),
+    (("t.gputap", "-o", "-"), "standard output"),
+    (("t.gputap", "-o", "trace"), "no extension"),
+    (("t.gputap", "--outptu", "t.csv"), "--output"),
+    (("t.gputap", "-o"), "-o"),
+])
+def test_export_says_what_is_wrong_with_its_arguments(capture, tap, arguments, complaint):
+    assert complaint in tap("export", *arguments, status=2).err
+
+
+@pytest.mark.parametrize("content, complaint", [(None, "No such file"), (b"", "empty"), (b"not a capture" * 100, "capture")])
+def test_export_says_what_is_wrong_with_its_input(tap, work, content, complaint):
+    if content is not None:
+        (work / "x.gputap").write_bytes(content)
+    result = tap("export", "x.gputap", "-o", "t.csv", status=1)
+    assert "x.gputap" in result.err and complaint in result.err
+    assert not (work / "t.csv").exists()
+
+
+def test_export_says_that_a_folder_is_none(tap, work):
+    assert "directory" in tap("export", work, "-o", "t.csv", status=1).err
+
+
+@pytest.mark.parametrize("output", ["missing/t.csv", "missing/t.rpd", "missing/t.pftrace"])
+def test_export_says_that_it_cannot_write(capture, tap, output):
+    result = tap("export", capture, "-o", output, status=1)
+    assert output in result.err and "No such file or directory" in result.err
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_export_of_a_full_disk_leaves_nothing(capture, gputap, run, work, name):
+    """A file may have 8 KiB here; a signal for that is what a shell's ulimit gives."""
+    result = run(["sh", "-c", f"ulimit -f 16; trap '' XFSZ; exec {gputap} export {capture} -o {name}"], status=None)
+    if result.status == 0:
+        assert (work / name).stat().st_size <= 16 * 512  # it fitted
+    else:
+        assert result.status == 1 and name in result.err
+        assert [p.name for p in work.iterdir()] == ["t.gputap"]
+
+
+def test_export_tells_of_a_capture_without_an_end(run, build, tap, work):
+    run([build / "tests/synth/synth", "--calls", "200", "--cut", "-o", "t.gputap"])
+    assert "no end" in tap("export", "t.gputap", "-o", "t.csv").err
+    assert (work / "t.csv").exists()
+
+
+def test_export_tells_of_a_damaged_capture(capture, tap, work):
+    data = bytearray(capture.read_bytes())
+    middle = len(data) // 2
+    data[middle:middle + 16] = b"\xff" * 16
+    capture.write_bytes(data)
+    assert "damaged" in tap("export", capture, "-o", "t.csv").err
+    assert (work / "t.csv").exists()
+
+
+def test_export_helps_by_example(tap):
+    result = tap("export", "--help")
+    assert "Examples:" in result.out and "ui.perfetto.dev" in result.out
+    for extension in (".pftrace", ".json.gz", ".rpd", ".csv"):
+        assert extension in result.out
+
+
+@pytest.mark.parametrize("name", ["t.rpd", "t.pftrace"])
+def test_export_shows_progress_that_only_rises(run, build, gputap, work, name):
+    run([build / "tests/synth/synth", "--calls", "1500000", "--threads", "2", "-o", "t.gputap"])
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen([gputap, "export", "t.gputap", "-o", name], stderr=theirs, stdout=subprocess.DEVNULL, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                data = os.read(ours, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            shown += data
+        os.close(ours)
+    assert process.returncode == 0
+    percents = [int(p) for p in re.findall(rb"(\d+)\s*%", shown)]
+    assert percents == sorted(percents) and all(p <= 100 for p in percents)
