@@ -82,7 +82,9 @@ def test_recover_while_the_program_runs_on(tree, tap, work):
     wait_until(lambda: tally(work / "tally") > before + 1000, "the program to run on")
     os.kill(child, signal.SIGKILL)
     process.communicate()
-    assert tree.read()["processes"][0]["calls"] > 0
+    found = tree.read()
+    assert found["end"] == "complete" # what came after the session's end is not missing from it
+    assert found["processes"][0]["calls"] > 0
     assert not folder.exists()
 
 

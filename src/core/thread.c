@@ -248,6 +248,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	if (!t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
 		return NULL;
 	if (gt_recording_stop_asked()) {
+		*why = GT_DROP_UNFINISHED; /* the session ended before this call did */
 		gt_recording_stop();
 		return NULL;
 	}
@@ -260,8 +261,11 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	number = gt_block_take(r);
 	if (number == GT_BLOCK_NONE)
 		number = wait_for_block(r);
-	if (number == GT_BLOCK_NONE)
+	if (number == GT_BLOCK_NONE) {
+		if (gt_recording_stop_asked())
+			*why = GT_DROP_UNFINISHED;
 		return NULL;
+	}
 	index = (uint32_t)((size_t)((char *)t->slot - (char *)gt_region_slot(r, 0)) / r->slot_bytes);
 	gt_block_link(r, index, t->block, number);
 	t->block = gt_region_block(r, number);

@@ -183,7 +183,7 @@ enum gt_drop_reason {
 	GT_DROP_POOL,      /* device work: too much in flight to follow */
 	GT_DROP_RUNTIME,   /* device work: the runtime refused an event or its times */
 	GT_DROP_TOO_LONG,  /* a record longer than a block */
-	GT_DROP_UNFINISHED, /* call or device work still open when the process image ended; collector counts it */
+	GT_DROP_UNFINISHED, /* call or device work still open when the process image or the session ended; collector counts it */
 	GT_DROP_TORN,      /* lost with a damaged ring or file: the bytes were no records */
 	GT_DROP_OUTPUT,    /* the capture could not take it (disk full, file size limit); collector counts it */
 	GT_DROP_REASON_COUNT
