@@ -118,24 +118,24 @@ static void check_injection(struct doctor *d)
 	gt_environment_free(environment);
 }
 
+/* As gputap run looks for a place for its session, which makes do with little. */
 static void check_memory(struct doctor *d)
 {
 	static const char *const places[] = { "/dev/shm", "/tmp" };
-	const uint64_t wanted = (64 + 8) * UINT64_C(1048576);
+	const uint64_t little = 24 * UINT64_C(1048576), plenty = 264 * UINT64_C(1048576);
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct statvfs fs;
 		bool there = statvfs(places[i], &fs) == 0 && access(places[i], W_OK | X_OK) == 0;
 		uint64_t room = there ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
-		struct finding *f = add(d, FOUND_OK, "gputap", "memory");
-		if (room >= wanted) {
-			say(f, "%s has room for %s; a traced process takes up to 64 MiB", places[i], ui_bytes(room));
+		struct finding *f = add(d, room >= plenty ? FOUND_OK : FOUND_NOTE, "gputap", "memory");
+		say(f, there ? "%s has room for %s; a traced process takes up to 256 MiB" : "%s cannot be written to", places[i],
+		    ui_bytes(room));
+		if (room < plenty)
+			hint(f, "busy programs may lose records; in a container: start it with --shm-size=1g");
+		if (room >= little)
 			return;
-		}
 		f->level = i ? FOUND_BAD : FOUND_NOTE;
-		say(f, there ? "%s has room for %s only; a session wants 72 MiB" : "%s cannot be written to", places[i], ui_bytes(room));
-		hint(f, i ? "gputap run --buffer 8M takes less" :
-			    "in a container: start it with --shm-size=1g; until then a folder on disk is used, which is slower");
 	}
 }
 

@@ -30,11 +30,11 @@ static void print_help(void)
 
 	printf("gputap writes down what passes between a program and its accelerator, and shows where the time went.\n\n"
 	       "%sStart here%s\n"
-	       "  gputap run ./prog args            trace it as it is; leaves prog.gputap and prints a short report\n"
-	       "  gputap report prog.gputap         all tables: calls, kernels, copies, device busy and idle\n"
+	       "  gputap run -o prog.gputap ./prog args     trace it as it is; prints a short report at its end\n"
+	       "  gputap report prog.gputap                 all tables: calls, kernels, copies, devices, threads\n"
 	       "  gputap export prog.gputap -o prog.pftrace\n"
-	       "                                    then open prog.pftrace at ui.perfetto.dev\n"
-	       "  gputap doctor                     what can be traced on this machine, and what is missing\n\n"
+	       "                                            then open prog.pftrace at ui.perfetto.dev\n"
+	       "  gputap doctor                             what can be traced on this machine, what is missing\n\n"
 	       "%sCommands%s\n", c->bold, c->reset, c->bold, c->reset);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset, commands[i]->summary);

@@ -49,7 +49,7 @@ static void print_help(void)
 	       "      --csv             the same as CSV; several tables: the first column says which\n"
 	       "  -h, --help\n\n"
 	       "%sExpressions%s\n"
-	       "  name=clEnqueue*  name~'^cl(Wait|Finish)'  name!=x  name!~x    = takes * ? [..], ~ a regular expression\n"
+	       "  name=clEnqueue*  name~'^cl(Wait|Finish)'  name!=x  name!~x    = takes * ? [..], ~ a regex\n"
 	       "  domain=opencl  kind=copy  kind=kernel                         kind of call or of device work\n"
 	       "  device=0  device=*H100*  queue=2  process=1234  process=python*  thread=worker*\n"
 	       "  duration>10us  duration<=1.5ms  bytes>=1MiB  failed           with and, or, not and ( )\n"

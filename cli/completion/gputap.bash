@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+# bash completion of gputap; needs no other completion library.
+# tests/test_cli_completion.py compares the options below with the commands' own --help.
+
+_gputap_words() {
+	COMPREPLY=($(compgen -W "$1" -- "$cur"))
+}
+
+_gputap_files() { # captures, and folders on the way to them
+	local IFS=$'\n'
+	compopt -o filenames 2>/dev/null
+	COMPREPLY=($(compgen -f -X '!*.gputap' -- "$cur") $(compgen -d -- "$cur"))
+}
+
+_gputap_any_file() {
+	local IFS=$'\n'
+	compopt -o filenames 2>/dev/null
+	COMPREPLY=($(compgen -f -- "$cur"))
+}
+
+# a list with commas: the words before the last comma stay
+_gputap_list() {
+	local before=
+	[[ $cur == *,* ]] && before=${cur%,*},
+	COMPREPLY=($(compgen -P "$before" -W "$1" -- "${cur##*,}"))
+	compopt -o nospace 2>/dev/null
+}
+
+_gputap_names() { # gputap list THING, one column; "number" comes first in operations
+	"${COMP_WORDS[0]}" list "$1" --json 2>/dev/null | sed -n 's/^ *"name": "\([^"]*\)",*$/\1/p'
+}
+
+# Where the program of `gputap run` begins, or 0.
+_gputap_program() {
+	local i word
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		case $word in
+		--) echo $((i + 1)); return ;;
+		-o | --output | -d | --domains | --ops | --max-bytes | --buffer | --block-size | --when-full | --threads) ((i++)) ;;
+		--*=*) ;;
+		-*) ;;
+		=) ((i++)) ;; # readline splits at '='
+		*) echo "$i"; return ;;
+		esac
+	done
+	echo 0
+}
+
+_gputap_run() {
+	local program
+	program=$(_gputap_program)
+	if ((program)); then # the program's own completion
+		if declare -F _command_offset >/dev/null; then
+			_command_offset "$program"
+		else
+			_gputap_any_file
+		fi
+		return
+	fi
+	case $prev in
+	-o | --output) _gputap_any_file; return ;;
+	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
+	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
+	--max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--output --force --quiet --compress --domains --ops --no-args --no-device --max-bytes --wait --buffer
+			--block-size --when-full --threads --help"
+	else
+		COMPREPLY=($(compgen -c -- "$cur"))
+		[[ $cur == */* ]] && _gputap_any_file
+	fi
+}
+
+_gputap_report() {
+	case $prev in
+	-t | --table)
+		_gputap_list "operations failures kernels copies other devices gaps latency processes threads loss"; return ;;
+	-b | --by) _gputap_list "name device process thread queue"; return ;;
+	-s | --sort)
+		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
+		return ;;
+	-n | --top) return ;;
+	-w | --where) _gputap_words "name domain kind device process thread queue duration bytes failed"; return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--table --sort --reverse --top --by --where --json --csv --help"
+	else
+		_gputap_files
+	fi
+}
+
+_gputap_export() {
+	case $prev in
+	-o | --output) _gputap_any_file; return ;;
+	--format) _gputap_words "$(_gputap_names formats)"; return ;;
+	esac
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --help"; else _gputap_files; fi
+}
+
+_gputap_info() {
+	if [[ $cur == -* ]]; then _gputap_words "--all --json --help"; else _gputap_files; fi
+}
+
+_gputap_list_command() {
+	case $prev in
+	-d | --domain) _gputap_words "$(_gputap_names domains)"; return ;;
+	-g | --group)
+		_gputap_words "$("${COMP_WORDS[0]}" list operations --json | sed -n 's/^ *"group": "\([^"]*\)",*$/\1/p' | sort -u)"
+		return ;;
+	-k | --kind)
+		_gputap_words "$("${COMP_WORDS[0]}" list operations --json | sed -n 's/^ *"kind": "\([^"]*\)",*$/\1/p' | sort -u)"
+		return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--domain --group --kind --json --help"
+	elif ((COMP_CWORD == 2)); then
+		_gputap_words "domains operations doors formats"
+	else
+		_gputap_words "$(_gputap_names "${COMP_WORDS[2]}")"
+	fi
+}
+
+_gputap() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		_gputap_words "run report export info list recover doctor help --help --version"
+		return
+	fi
+	if [[ $cur == = ]]; then # --option=
+		cur=
+	elif [[ $prev == = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	case ${COMP_WORDS[1]} in
+	run) _gputap_run ;;
+	report) _gputap_report ;;
+	export) _gputap_export ;;
+	info) _gputap_info ;;
+	list) _gputap_list_command ;;
+	recover)
+		if [[ $cur == -* ]]; then
+			_gputap_words "--help"
+		else
+			_gputap_words "$("${COMP_WORDS[0]}" recover 2>/dev/null | sed -n 's/^\(\/[^ ]*\)  left from .*/\1/p')"
+		fi ;;
+	doctor) _gputap_words "--json --help" ;;
+	help) _gputap_words "run report export info list recover doctor" ;;
+	esac
+}
+
+complete -F _gputap gputap
