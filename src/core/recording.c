@@ -143,7 +143,10 @@ static void init(void)
 		goto off;
 	gt_host_clock = gt_recording.session->host_clock;
 	gt_tap_options.record_args = gt_recording.session->record_args;
-	gt_tap_options.payload_cap = gt_recording.session->payload_cap;
+	/* a call's few payloads together stay below a block */
+	gt_tap_options.payload_cap = gt_recording.session->payload_cap < gt_recording.session->block_bytes / 8 ?
+					     gt_recording.session->payload_cap :
+					     gt_recording.session->block_bytes / 8;
 	make_wiped_page();
 	gt_threads_init();
 	make_region();

@@ -111,8 +111,8 @@ static inline struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t
 }
 
 /* A whole record without arguments. */
-static inline __attribute__((always_inline)) void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id, uint64_t start, uint64_t end,
-				       uint64_t ret)
+static inline __attribute__((always_inline)) void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id,
+								      uint64_t start, uint64_t end, uint64_t ret)
 {
 	if (gt_likely(gt_tap_record(t, op, sizeof(struct gt_record_call), id, start, end, ret) != NULL))
 		gt_ring_commit(t, sizeof(struct gt_record_call));
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void gt_tap_record_plain(struct gt_
 
 /* Payload: what pointer arguments point to. A tap makes one blob per such argument, NULL when there is nothing to
  * read or it must not be read, and hands them over together; each costs a struct gt_payload and its bytes, capped at
- * gt_tap_options.payload_cap. The cap must leave a record of a few payloads below a block (and 512 KiB). */
+ * gt_tap_options.payload_cap, which leaves a record of a few payloads below a block (and 512 KiB). */
 struct gt_blob {
 	const void *data; /* NULL: no payload */
 	uint32_t arg;
