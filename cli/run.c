@@ -442,12 +442,19 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 			result->refused == 1 ? "" : "es");
 }
 
+static void tell_obstacle(const struct gt_target *t, const char *program)
+{
+	/* a privileged program takes our variables out of the environment, so its children do not get them */
+	bool children = t->obstacle != GT_TARGET_PRIVILEGED && t->obstacle != GT_TARGET_MACHINE;
+
+	ui_note("%s cannot be traced because %s%s", program, gt_target_reason(t->obstacle),
+		children ? "; programs that it starts still can" : "");
+}
+
 static void tell_nothing_seen(const struct gt_target *t, const char *program)
 {
-	const char *why = gt_target_reason(t->obstacle);
-
-	if (why)
-		ui_note("nothing was recorded: %s cannot be traced because %s", program, why);
+	if (t->obstacle)
+		ui_note("nothing was recorded");
 	else
 		ui_note("%s used no runtime that gputap can trace; 'gputap doctor' says what can be traced here", program);
 }
@@ -543,8 +550,7 @@ static int run(int argc, char **argv)
 	if (!target.executable) /* before a file is made, or replaced */
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
-		ui_note("%s cannot be traced because %s; programs that it starts still can", r.argv[0],
-			gt_target_reason(target.obstacle));
+		tell_obstacle(&target, r.argv[0]);
 	if (gt_collector_run(&r.run, r.argv, &result))
 		return ui_fail(GT_EXIT_FAILURE, "cannot trace");
 	if (result.exec_errno)

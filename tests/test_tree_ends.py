@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every way in which a process can begin and end: its status comes through, its calls are all in the capture."""
 
+import os
 import signal
 
 import pytest
@@ -96,3 +97,18 @@ def test_threads_and_blocks_come_back(tree):
     result = tree.run("threads:5000,8,40", options=["--buffer", "1M", "--block-size", "16K", "--threads", "1000",
                                                     "--when-full", "20s"])
     assert tree.calls() == told(result)
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_a_runtime_that_is_closed_again_keeps_what_it_recorded(tree, rounds):
+    result = tree.run(rounds, program=tree.folder / "closer")
+    assert tree.calls() == told(result)
+
+
+def test_a_program_in_a_pid_namespace_of_its_own_is_followed(tree):
+    """Its pid means nothing to the collector, or another process; it lives longer than the collector looks away."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to make a pid namespace")
+    result = tree.run("--fork", "--pid", tree.caller, "calls:50", "sleep:1500", "calls:50", program="unshare")
+    found = {pid: calls for pid, calls in tree.calls() if calls}
+    assert found == dict(told(result)) == {1: 101}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""gputap run: its options, names and notes."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import conftest
+from processes import Tree
+
+
+@pytest.fixture
+def tree(build, work):
+    return Tree(build)
+
+
+def test_help_teaches_by_example_on_stdout(tap):
+    result = tap("run", "--help")
+    assert "Examples\n  gputap run ./simulation" in result.out
+    assert result.err == ""
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    ([], "no program to run"),
+    (["--"], "no program to run"),
+    (["--outptu", "x", "true"], "did you mean --output?"),
+    (["-o"], "-o"),
+    (["-d", "opencll", "true"], "no domain 'opencll'; did you mean 'opencl'?"),
+    (["-d", ",", "true"], "--domains names none"),
+    (["--ops", "clEnqueueNDRangKernel", "true"], "did you mean 'clEnqueueNDRangeKernel'?"),
+    (["--ops", "clNothing*", "true"], "no operation matches 'clNothing*'"),
+    (["--ops", ",", "true"], "--ops names none"),
+    (["--buffer", "many", "true"], "a size is a number"),
+    (["--buffer", "1K", "true"], "--buffer 1K: from 256 KiB"),
+    (["--buffer", "18446744073709551615G", "true"], "a size is a number"),
+    (["--block-size", "100000", "true"], "a power of two"),
+    (["--buffer", "256K", "--block-size", "4M", "true"], "at least four blocks"),
+    (["--when-full", "soon", "true"], "a time such as"),
+    (["--threads", "0", "true"], "a number from 1"),
+    (["--threads", "-1", "true"], "a number from 1"),
+    (["-o", "x.docx", "true"], "'x.docx' has none that is known"),
+    (["-o", "x", "true"], "known: .gputap .pftrace"),
+])
+def test_what_is_wrong_is_named_and_nothing_runs(tap, work, arguments, sentence):
+    result = tap("run", *arguments, status=2)
+    assert sentence in result.err
+    assert os.listdir(work) == []
+
+
+def test_the_program_keeps_its_own_options(tap, work):
+    assert tap("run", "-q", "-o", "c.gputap", "echo", "-n", "--help", "-o").out == "--help -o"
+    assert tap("run", "-qf", "-o", "c.gputap", "--", "echo", "-q").out == "-q\n"
+
+
+def test_the_capture_is_named_after_the_program(tree, tap, work):
+    result = tap("run", tree.caller, "calls:3")
+    (name,) = os.listdir(work)
+    assert name.startswith("caller.") and name.endswith(".gputap")
+    assert f"wrote {name}" in result.err
+    assert tree.read(name)["processes"][0]["calls"] == 4
+
+
+def test_quiet_says_nothing_when_nothing_is_lost(tree):
+    assert tree.run("calls:3", options=["-q"]).err == ""
+
+
+def test_a_report_follows_the_run_on_stderr(tree):
+    result = tree.run("calls:1000")
+    assert "1,001 records, nothing lost" in result.err
+    assert "clGetPlatformInfo" in result.err
+    assert result.out.count("\n") == 1
+
+
+def test_only_chosen_operations_are_recorded(tree):
+    tree.run("calls:500", options=["--ops", "clGetPlatformI?s,clGetDev*"])
+    assert tree.read()["processes"][0]["calls"] == 1
+
+
+def test_only_chosen_domains_are_recorded(tree):
+    result = tree.run("calls:500", options=["--domains", "hip,level_zero"])
+    assert result.status == 0
+    assert sum(p["calls"] for p in tree.read()["processes"]) == 0
+
+
+def test_without_arguments_captures_are_smaller(tree, work):
+    tree.run("calls:20000", capture="with.gputap")
+    tree.run("calls:20000", capture="without.gputap", options=["--no-args"])
+    assert tree.calls("without.gputap")[0][1] == tree.calls("with.gputap")[0][1] == 20001
+    assert (work / "without.gputap").stat().st_size < (work / "with.gputap").stat().st_size
+
+
+def test_compressed_captures_hold_the_same(tree, work):
+    tree.run("calls:200000", capture="plain.gputap")
+    tree.run("calls:200000", capture="small.gputap", options=["--compress"])
+    assert tree.calls("small.gputap")[0][1] == 200001
+    assert (work / "small.gputap").stat().st_size < (work / "plain.gputap").stat().st_size
+
+
+@pytest.mark.parametrize("extension", [".json", ".json.gz", ".pftrace", ".csv", ".rpd"])
+def test_an_export_is_written_by_its_extension_and_no_capture_stays(tree, work, extension):
+    result = tree.run("calls:100", capture=f"out{extension}")
+    assert os.listdir(work) == [f"out{extension}"]
+    assert (work / f"out{extension}").stat().st_size > 0
+    assert f"wrote out{extension}" in result.err
+
+
+def test_json_of_a_run_is_json(tree, work):
+    tree.run("calls:100", capture="out.json")
+    assert "traceEvents" in json.loads((work / "out.json").read_text())
+
+
+def test_an_export_that_fails_leaves_the_capture_and_says_where(tree, work):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    small = work / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small], check=True)
+    try:
+        result = tree.run("calls:100000", capture=small / "out.json", options=["-q"])
+        assert "cannot write" in result.err and "what was traced is in" in result.err
+        (left,) = [f for f in os.listdir(small) if f.endswith(".gputap")]
+        assert tree.calls(small / left)[0][1] == 100001
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_the_session_goes_where_there_is_room(tree, work):
+    """A container with a tiny /dev/shm: TMPDIR takes the session."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    inside = f"mount -t tmpfs -o size=1m tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap " \
+             f"sh -c 'echo $GPUTAP_SESSION; exec {tree.caller} calls:2000'"
+    result = conftest.run_command(["unshare", "--mount", "sh", "-c", inside], env={"TMPDIR": work})
+    session = pathlib.Path(result.out.splitlines()[0])
+    assert session.parent == work
+    assert not session.exists()
+    assert tree.read()["processes"][-1]["calls"] == 2001
+
+
+def test_a_small_shm_gets_a_small_buffer(tree, work):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    inside = f"mount -t tmpfs -o size=32m tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap " \
+             f"sh -c 'echo $GPUTAP_SESSION; exec {tree.caller} calls:1000000'"
+    result = conftest.run_command(["unshare", "--mount", "sh", "-c", inside])
+    assert result.out.startswith("/dev/shm/")
+    assert tree.read()["processes"][-1]["calls"] == 1000001
