@@ -2,6 +2,7 @@
 """The ways in which programs reach OpenCL, each through the layer door and through interposition: every call is
 seen, and seen once."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -90,3 +91,36 @@ def system_loader():
         if line.strip().startswith("libOpenCL.so.1 "):
             return line.rsplit(" ", 1)[1]
     raise AssertionError("no libOpenCL.so.1")
+
+
+def copies(work, count):
+    """The system's loader as several files: the dynamic linker takes them for different libraries."""
+    made = []
+    for i in range(count):
+        made.append(work / f"libloader{i}.so")
+        shutil.copy(system_loader(), made[-1])
+    return made
+
+
+@pytest.mark.parametrize("loaders", ["two_with_layers", "one_with_one_without", "two_without"])
+def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
+    without = [build / "tests/door/libOpenCL.so.1", shutil.copy(build / "tests/door/libOpenCL.so.1", work / "libother.so")]
+    paths = {"two_with_layers": copies(work, 2), "one_with_one_without": [*copies(work, 1), without[0]],
+             "two_without": without}[loaders]
+    with Session(build) as session:
+        result = session.run([build / "tests/door/two_loaders", *paths])
+        made = result.out.splitlines()
+        assert len(made) == 8
+        assert session.calls() == made
+        doors = [m["text"].split("door=")[1].split("\0")[0] for m in session.kind("module")]
+        assert sorted(d for d in doors if d != "driver") == sorted(
+            {"two_with_layers": ["layer"] * 2, "one_with_one_without": ["layer", "interposition"],
+             "two_without": ["interposition"] * 2}[loaders])
+
+
+def test_one_loader_too_many_works_untraced_and_is_told(build, work):
+    with Session(build) as session:
+        result = session.run([build / "tests/door/two_loaders", *copies(work, 4)])
+        assert len(result.out.splitlines()) == 16
+        assert len(session.calls()) == 12
+        assert ["more than can be told apart" in e["text"] for e in session.kind("event")] == [True]

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/emit.h"
 #include "core/table.h"
 #include "runtime/opencl/door.h"
 #include "runtime/opencl/taps.h"
@@ -71,6 +72,9 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 	rc = register_instance(target, entries, &table);
 	if (rc == 0)
 		gt_opencl_module_seen(caller, "layer");
+	else
+		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
+			       "a copy of the OpenCL loader: there are more than can be told apart");
 	errno = saved;
 	if (rc)
 		return CL_OUT_OF_RESOURCES; /* the loader goes on without us */
