@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY]. Prints ns per kernel on standard error. */
+/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY]. Prints on standard error, in ns per
+ * kernel: wall time, time to enqueue, processor time of the process and of this thread. */
 #include "program.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 static const char source[] = "kernel void small(global int *x) { x[get_global_id(0)] += 1; }\n";
@@ -14,6 +16,14 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+static double processor(int whose)
+{
+	struct rusage r;
+
+	getrusage(whose, &r);
+	return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1e9 + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1e3;
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 100000, every = argc > 2 ? atoi(argv[2]) : 0;
@@ -21,7 +31,7 @@ int main(int argc, char **argv)
 	cl_command_queue q;
 	cl_kernel k;
 	cl_mem m;
-	double start, queued;
+	double start, queued, all, mine;
 
 	open_device();
 	q = open_queue(0);
@@ -31,6 +41,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 100; i++)
 		OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &local, 0, NULL, NULL));
 	OK(clFinish(q));
+	all = processor(RUSAGE_SELF);
+	mine = processor(RUSAGE_THREAD);
 	start = now();
 	for (int i = 0; i < n; i++) {
 		OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &local, 0, NULL, NULL));
@@ -39,6 +51,7 @@ int main(int argc, char **argv)
 	}
 	queued = now();
 	OK(clFinish(q));
-	fprintf(stderr, "%.0f %.0f\n", (now() - start) / n, (queued - start) / n);
+	fprintf(stderr, "%.0f %.0f %.0f %.0f\n", (now() - start) / n, (queued - start) / n,
+		(processor(RUSAGE_SELF) - all) / n, (processor(RUSAGE_THREAD) - mine) / n);
 	return 0;
 }

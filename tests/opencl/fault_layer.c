@@ -56,6 +56,14 @@ static cl_int CL_API_CALL failed_info(cl_event e, cl_event_info name, size_t siz
 	return ret;
 }
 
+static cl_int CL_API_CALL failed_profiling(cl_event e, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+{
+	cl_int status = CL_COMPLETE;
+
+	failed_info(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+	return status < 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : below->clGetEventProfilingInfo(e, name, size, value, size_ret);
+}
+
 static cl_int CL_API_CALL eventless(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g, const size_t *l,
 				    cl_uint c, const cl_event *w, cl_event *e)
 {
@@ -101,6 +109,7 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_d
 		ours.clGetEventProfilingInfo = no_profiling;
 	} else if (!strcmp(fault, "failed")) {
 		ours.clGetEventInfo = failed_info;
+		ours.clGetEventProfilingInfo = failed_profiling;
 	} else if (!strcmp(fault, "eventless")) {
 		ours.clEnqueueNDRangeKernel = eventless;
 	} else if (!strcmp(fault, "timer")) {

@@ -65,14 +65,16 @@ enum gt_cl_lock_result {
 
 enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch);
 
-static inline enum gt_cl_lock_result gt_cl_lock(struct gt_cl_lock *lock, uint32_t epoch)
+static inline bool gt_cl_try_lock(struct gt_cl_lock *lock, uint32_t epoch)
 {
 	uint32_t nobody = 0;
 
-	if (gt_likely(atomic_compare_exchange_strong_explicit(&lock->owner, &nobody, epoch, memory_order_acquire,
-							      memory_order_relaxed)))
-		return GT_CL_LOCK_TAKEN;
-	return gt_cl_lock_slow(lock, epoch);
+	return atomic_compare_exchange_strong_explicit(&lock->owner, &nobody, epoch, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline enum gt_cl_lock_result gt_cl_lock(struct gt_cl_lock *lock, uint32_t epoch)
+{
+	return gt_likely(gt_cl_try_lock(lock, epoch)) ? GT_CL_LOCK_TAKEN : gt_cl_lock_slow(lock, epoch);
 }
 
 static inline void gt_cl_unlock(struct gt_cl_lock *lock)
@@ -145,11 +147,27 @@ uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl
 
 enum { GT_CL_PROPERTIES_MAX = 32 };
 
-struct gt_cl_pending {
-	struct gt_cl_pending *next; /* gt_cl_queue.first, .free */
-	cl_event event;             /* one reference is ours */
-	struct gt_record_device record;
+/* What an enqueue function knows of its command: the part of struct gt_record_device that is not the same for all. */
+struct gt_cl_what {
+	uint64_t bytes;
+	uint64_t object[2];
+	uint32_t global[3];
+	uint32_t local[3];
+	uint32_t name;
+	uint32_t replay;
 };
+
+/* A command in flight. */
+struct gt_cl_pending {
+	cl_event event; /* one reference is ours */
+	uint64_t id, call_start;
+	uint64_t queue;	 /* its number: the queue's entry may stand for another one by the time that this is done */
+	uint32_t device; /* GT_DEVICE_REF() */
+	uint32_t op;	 /* enum gt_device_op */
+	struct gt_cl_what what;
+};
+
+struct gt_cl_chunk; /* of a queue's list: some of these in a row */
 
 struct gt_cl_queue {
 	struct gt_cl_node node;
@@ -167,15 +185,26 @@ struct gt_cl_queue {
 	cl_command_queue_properties asked; /* as the program wants to see them */
 	cl_queue_properties list[GT_CL_PROPERTIES_MAX];
 
-	/* work in flight */
-	_Alignas(64) struct gt_cl_lock lock;
-	_Atomic uint32_t count;             /* pending, also those in a harvester's hands */
-	_Atomic uint32_t taken;             /* of these, in a harvester's hands */
-	uint32_t look;                      /* an enqueue that makes `count` this high harvests */
-	uint32_t free_count;
-	struct gt_cl_pending *first, **last; /* in order of submission */
-	struct gt_cl_pending *free;
+	/* Work in flight: positions count all commands ever; [harvested, pushed) are in the list. */
+	_Alignas(64) struct gt_cl_lock push; /* tail, pushed */
+	uint32_t look;			     /* an enqueue that makes so many wait harvests */
+	struct gt_cl_chunk *tail;
+	_Atomic uint64_t pushed;
+	_Alignas(64) struct gt_cl_lock harvest; /* head, harvested, and the references in the list */
+	struct gt_cl_chunk *head;
+	uint64_t head_at; /* position of its first entry */
+	_Atomic uint64_t harvested;
+	uint64_t pushed_known; /* the helper's: at its last look */
 };
+
+/* Commands that are in the list. */
+static inline uint64_t gt_cl_queue_count(const struct gt_cl_queue *q)
+{
+	return atomic_load_explicit(&q->pushed, memory_order_relaxed) - atomic_load_explicit(&q->harvested, memory_order_relaxed);
+}
+
+/* The list is this image's, and empty: what fork left in it is the parent's. */
+void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch);
 
 /* The queue's entry as it is; NULL: created while nothing was recorded. */
 struct gt_cl_queue *gt_cl_queue_find(cl_command_queue queue);
@@ -187,7 +216,7 @@ struct gt_cl_queue *gt_cl_queues(void);
 
 /* A command on its way into a queue. */
 struct gt_cl_work {
-	struct gt_record_device record;
+	struct gt_cl_what what;
 	const struct gt_table *table; /* NULL: not followed */
 	cl_event event;		      /* what the runtime gave */
 	cl_event *wanted;	      /* where the program wants it; NULL: it does not */
@@ -216,9 +245,9 @@ static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, 
 {
 	if (!region)
 		return;
-	w->record.bytes = (uint64_t)region[0] * region[1] * region[2] * element;
+	w->what.bytes = (uint64_t)region[0] * region[1] * region[2] * element;
 	for (unsigned i = 0; i < 3; i++)
-		w->record.global[i] = gt_cl_saturated(region[i]);
+		w->what.global[i] = gt_cl_saturated(region[i]);
 }
 
 /**
@@ -235,12 +264,12 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue queue, enum gt_
  * Return: how many were done. Does nothing inside gputap's own calls.
  */
 uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit);
-/* All of a queue, and wait a moment for what another harvester has in its hands: after the program has waited for its
- * commands, their records are there, whatever happens to it next. */
+/* All of a queue, also when another thread is at it: after the program has waited for its commands, their records are
+ * there, whatever happens to it next. */
 void gt_cl_harvest_all(struct gt_cl_queue *q);
 
-/* With the queue's lock held so that no reference comes or goes: gputap's own references of an event. *locked says
- * whether the lock is held; gt_cl_unlock() it after the query that the answer is for. */
+/* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock() q->harvest after the query that
+ * the answer is for. */
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked);
 
 /* Entries for work in flight, ready for use: make sure that there are some. The helper does, so that launches need not. */

@@ -141,7 +141,7 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 {
 	struct commands *c = gt_cl_map_find(&command_buffers, handle);
 	cl_command_queue queue = queues && num_queues ? queues[0] : c && c->queue_count ? c->queues[0] : NULL;
-	struct gt_cl_work w = {.record.object = {(uintptr_t)handle}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)handle}};
 	cl_int ret;
 
 	if (gt_unlikely(incompatible(call, num_queues, queues, handle, c, &ret)))
@@ -150,9 +150,9 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list, gt_cl_event(call, &w, event));
 	if (ret == CL_SUCCESS && w.table && c) {
-		w.record.name = name_of(c, call->thread);
-		w.record.global[0] = c->total;
-		w.record.replay = atomic_fetch_add_explicit(&c->replay, 1, memory_order_relaxed) + 1;
+		w.what.name = name_of(c, call->thread);
+		w.what.global[0] = c->total;
+		w.what.replay = atomic_fetch_add_explicit(&c->replay, 1, memory_order_relaxed) + 1;
 	}
 	return gt_cl_follow(call, queue, GT_DEVICE_COMMAND_BUFFER, false, &w, ret);
 }

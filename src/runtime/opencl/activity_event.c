@@ -29,12 +29,12 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 	cl_int ret;
 
 	if (q) {
-		gt_cl_harvest(q, UINT32_MAX);
+		gt_cl_harvest_all(q);
 		ours = gt_cl_event_references(q, event, &locked);
 	}
 	ret = GT_CL_REAL(call, clGetEventInfo)(event, name, size, value, size_ret);
 	if (q && locked)
-		gt_cl_unlock(&q->lock);
+		gt_cl_unlock(&q->harvest);
 	if (ours && ret == CL_SUCCESS && size >= sizeof count) {
 		memcpy(&count, value, sizeof count);
 		count = count > ours ? count - ours : count;

@@ -47,15 +47,20 @@ static void nap(uint64_t ns)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
-/* One round over all queues. Return: commands that are still in flight; *done: how many were harvested. */
-static uint32_t look(uint32_t *done)
+/* One round over all queues. Return: commands that are still in flight; *done: how many were harvested.
+ * @all: also those that the program is feeding, whose enqueues harvest */
+static uint32_t look(bool all, uint32_t *done)
 {
 	uint32_t left = 0;
+	uint64_t pushed;
 
 	*done = 0;
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next) {
-		*done += gt_cl_harvest(q, UINT32_MAX);
-		left += atomic_load_explicit(&q->count, memory_order_relaxed);
+		pushed = atomic_load_explicit(&q->pushed, memory_order_relaxed);
+		if (all || pushed == q->pushed_known)
+			*done += gt_cl_harvest(q, UINT32_MAX);
+		q->pushed_known = pushed;
+		left += (uint32_t)gt_cl_queue_count(q);
 	}
 	return left;
 }
@@ -73,7 +78,7 @@ static void sleep_until_wanted(void)
 	uint32_t done;
 
 	atomic_store_explicit(&helper.asleep, 1, memory_order_seq_cst);
-	if (look(&done) == 0)
+	if (look(true, &done) == 0)
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 }
@@ -91,7 +96,7 @@ static void *run(void *arg)
 			atomic_store_explicit(&helper.at_work, 0, memory_order_release);
 			break;
 		}
-		left = look(&done);
+		left = look(false, &done);
 		if (t && left && now_ns() - clocks_at >= 1000 * MS) {
 			read_clocks(t);
 			clocks_at = now_ns();
@@ -121,7 +126,7 @@ static void at_end(void)
 	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
 	for (unsigned i = 0; i < 100 && atomic_load_explicit(&helper.at_work, memory_order_seq_cst); i++)
 		nap(MS / 2);
-	look(&done);
+	look(true, &done);
 }
 
 static void start(uint32_t epoch)

@@ -18,7 +18,7 @@ cl_int gt_opencl_wrap_clEnqueueReadImage(const struct gt_call *call, cl_command_
 					 size_t row_pitch, size_t slice_pitch, void *ptr, cl_uint count,
 					 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)image, (uintptr_t)ptr}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)image, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueReadImage)(queue, image, blocking, origin, region, row_pitch,
 							  slice_pitch, ptr, count, list, gt_cl_event(call, &w, event));
 
@@ -32,7 +32,7 @@ cl_int gt_opencl_wrap_clEnqueueWriteImage(const struct gt_call *call, cl_command
 					  size_t row_pitch, size_t slice_pitch, const void *ptr, cl_uint count,
 					  const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)ptr, (uintptr_t)image}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)image}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWriteImage)(queue, image, blocking, origin, region, row_pitch,
 							   slice_pitch, ptr, count, list,
 							   gt_cl_event(call, &w, event));
@@ -46,7 +46,7 @@ cl_int gt_opencl_wrap_clEnqueueFillImage(const struct gt_call *call, cl_command_
 					 const void *color, const size_t *origin, const size_t *region, cl_uint count,
 					 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {0, (uintptr_t)image}};
+	struct gt_cl_work w = {.what.object = {0, (uintptr_t)image}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueFillImage)(queue, image, color, origin, region, count, list,
 							  gt_cl_event(call, &w, event));
 
@@ -59,7 +59,7 @@ cl_int gt_opencl_wrap_clEnqueueCopyImage(const struct gt_call *call, cl_command_
 					 const size_t *src_origin, const size_t *dst_origin, const size_t *region,
 					 cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)src, (uintptr_t)dst}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueCopyImage)(queue, src, dst, src_origin, dst_origin, region, count,
 							  list, gt_cl_event(call, &w, event));
 
@@ -73,7 +73,7 @@ cl_int gt_opencl_wrap_clEnqueueCopyImageToBuffer(const struct gt_call *call, cl_
 						 size_t dst_offset, cl_uint count, const cl_event *list,
 						 cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)src, (uintptr_t)dst}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueCopyImageToBuffer)(queue, src, dst, src_origin, region, dst_offset,
 								  count, list, gt_cl_event(call, &w, event));
 
@@ -87,7 +87,7 @@ cl_int gt_opencl_wrap_clEnqueueCopyBufferToImage(const struct gt_call *call, cl_
 						 const size_t *region, cl_uint count, const cl_event *list,
 						 cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)src, (uintptr_t)dst}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueCopyBufferToImage)(queue, src, dst, src_offset, dst_origin, region,
 								  count, list, gt_cl_event(call, &w, event));
 
@@ -101,12 +101,12 @@ void *gt_opencl_wrap_clEnqueueMapImage(const struct gt_call *call, cl_command_qu
 				       size_t *slice_pitch, cl_uint count, const cl_event *list, cl_event *event,
 				       cl_int *errcode_ret)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)image}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)image}};
 	cl_int own = CL_SUCCESS, *error = errcode_ret ? errcode_ret : &own;
 	void *p = GT_CL_REAL(call, clEnqueueMapImage)(queue, image, blocking, flags, origin, region, row_pitch, slice_pitch,
 						     count, list, gt_cl_event(call, &w, event), error);
 
-	w.record.object[1] = (uintptr_t)p;
+	w.what.object[1] = (uintptr_t)p;
 	if (*error == CL_SUCCESS && w.table)
 		set_image_region(&w, image, region);
 	gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, *error);

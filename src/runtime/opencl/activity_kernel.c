@@ -6,15 +6,15 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 					     cl_uint work_dim, const size_t *offset, const size_t *global, const size_t *local,
 					     cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)kernel}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)kernel}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list,
 							     gt_cl_event(call, &w, event));
 
 	if (gt_likely(ret == CL_SUCCESS && w.table)) {
-		w.record.name = gt_cl_kernel_name(w.table, call->thread, kernel);
+		w.what.name = gt_cl_kernel_name(w.table, call->thread, kernel);
 		for (unsigned i = 0; i < 3; i++) {
-			w.record.global[i] = global && i < work_dim ? gt_cl_saturated(global[i]) : 1;
-			w.record.local[i] = local && i < work_dim ? gt_cl_saturated(local[i]) : local ? 1 : 0;
+			w.what.global[i] = global && i < work_dim ? gt_cl_saturated(global[i]) : 1;
+			w.what.local[i] = local && i < work_dim ? gt_cl_saturated(local[i]) : local ? 1 : 0;
 		}
 	}
 	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
@@ -23,11 +23,11 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 cl_int gt_opencl_wrap_clEnqueueTask(const struct gt_call *call, cl_command_queue queue, cl_kernel kernel, cl_uint count,
 				    const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.object = {(uintptr_t)kernel}, .global = {1, 1, 1}, .local = {1, 1, 1}}};
+	struct gt_cl_work w = {.what = {.object = {(uintptr_t)kernel}, .global = {1, 1, 1}, .local = {1, 1, 1}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, gt_cl_event(call, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
-		w.record.name = gt_cl_kernel_name(w.table, call->thread, kernel);
+		w.what.name = gt_cl_kernel_name(w.table, call->thread, kernel);
 	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
 }
 
@@ -35,7 +35,7 @@ cl_int gt_opencl_wrap_clEnqueueNativeKernel(const struct gt_call *call, cl_comma
 					    void *args, size_t args_bytes, cl_uint num_mem_objects, const cl_mem *mem_list,
 					    const void **args_mem_loc, cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)function}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)function}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueNativeKernel)(queue, function, args, args_bytes, num_mem_objects, mem_list,
 							    args_mem_loc, count, list, gt_cl_event(call, &w, event));
 

@@ -8,27 +8,32 @@
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 18, SPINS = 200, YIELDS = 2000 };
+enum { CHUNK_BYTES = 1 << 18, SPINS = 100, NAPS = 4000, NAP_NS = 20000 };
 
 enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch)
 {
-	for (unsigned i = 0; i < SPINS + YIELDS; i++) {
+	const struct timespec nap = {0, NAP_NS};
+	int saved = errno;
+
+	for (unsigned i = 0; i < SPINS + NAPS; i++) {
 		uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
 		enum gt_cl_lock_result result = owner ? GT_CL_LOCK_STALE : GT_CL_LOCK_TAKEN;
 
 		if (owner != epoch && atomic_compare_exchange_strong_explicit(&lock->owner, &owner, epoch,
 									      memory_order_acquire, memory_order_relaxed))
-			return result;
-		if (i >= SPINS)
-			sched_yield();
+			return errno = saved, result;
+		if (i >= SPINS) /* the holder lost its processor: leave it ours */
+			syscall(SYS_nanosleep, &nap, NULL);
 #if defined(__x86_64__)
 		else
 			__builtin_ia32_pause();
 #endif
 	}
+	errno = saved;
 	return GT_CL_LOCK_FAILED;
 }
 

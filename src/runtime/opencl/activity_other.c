@@ -18,7 +18,7 @@ static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem
 /* Its event is its purpose: NULL is the program's mistake, and the runtime's to answer. */
 cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue, cl_event *event)
 {
-	struct gt_cl_work w = {.record.bytes = 0};
+	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret;
 
 	if (!event)
@@ -33,7 +33,7 @@ cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_qu
 {
 	const struct gt_table *table = gt_cl_table(call);
 	struct gt_cl_queue *q = gt_cl_queue_find(queue);
-	struct gt_cl_work w = {.record.bytes = 0};
+	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret;
 
 	if (call->thread && table && q && q->device && q->device->version >= 102 && GT_CL(table, clEnqueueBarrierWithWaitList)) {
@@ -52,7 +52,7 @@ cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_qu
 cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call, cl_command_queue queue, cl_uint count,
 						  const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.bytes = 0};
+	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(queue, count, list, gt_cl_event(call, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
@@ -61,7 +61,7 @@ cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call, cl
 cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call, cl_command_queue queue, cl_uint count,
 						   const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.bytes = 0};
+	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(queue, count, list, gt_cl_event(call, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
@@ -71,12 +71,12 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_
 						 const cl_mem *objects, cl_mem_migration_flags flags, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.global = {num}};
+	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjects)(queue, num, objects, flags, count, list,
 								  gt_cl_event(call, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
-		w.record.bytes = bytes_of(w.table, num, objects);
+		w.what.bytes = bytes_of(w.table, num, objects);
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
@@ -84,12 +84,12 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call, c
 						   const cl_mem *objects, cl_ulong flags,
 						   cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.global = {num}};
+	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjectEXT)(queue, num, objects, flags, count, list,
 								    gt_cl_event(call, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
-		w.record.bytes = bytes_of(w.table, num, objects);
+		w.what.bytes = bytes_of(w.table, num, objects);
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
@@ -98,7 +98,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call, c
 	cl_int gt_opencl_wrap_##f(const struct gt_call *call, cl_command_queue queue, cl_uint num, const cl_mem *objects, \
 				  cl_uint count, const cl_event *list, cl_event *event)                                 \
 	{                                                                                                               \
-		struct gt_cl_work w = {.record.global = {num}};                                                         \
+		struct gt_cl_work w = {.what.global = {num}};                                                         \
 		cl_int ret = GT_CL_REAL(call, f)(queue, num, objects, count, list, gt_cl_event(call, &w, event));       \
                                                                                                                         \
 		return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);                                      \
@@ -119,7 +119,7 @@ cl_int gt_opencl_wrap_clEnqueueGenerateMipmapIMG(const struct gt_call *call, cl_
 						 const size_t *array_region, const size_t *mip_region, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)src, (uintptr_t)dst}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueGenerateMipmapIMG)(queue, src, dst, mode, array_region, mip_region,
 								  count, list, gt_cl_event(call, &w, event));
 
@@ -130,7 +130,7 @@ cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_
 						 const void **semaphores, const cl_ulong *payloads, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.global = {num}};
+	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWaitSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
 								  gt_cl_event(call, &w, event));
 
@@ -141,7 +141,7 @@ cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call, c
 						   const void **semaphores, const cl_ulong *payloads, cl_uint count,
 						   const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.global = {num}};
+	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSignalSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
 								    gt_cl_event(call, &w, event));
 

@@ -30,7 +30,6 @@ static struct gt_cl_queue *add_queue(struct gt_thread *t, cl_command_queue handl
 
 	if (!q)
 		return NULL;
-	q->last = &q->first;
 	gt_cl_map_add(&queues, &q->node, handle);
 	first = atomic_load_explicit(&all_queues, memory_order_relaxed);
 	do {
@@ -56,20 +55,6 @@ static void write_queue(struct gt_cl_queue *q, struct gt_thread *t)
 	if (gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_OPENCL, q->number, (uintptr_t)q->node.handle,
 			    q->device ? q->device->number : 0, &text))
 		atomic_store_explicit(&q->written, t->epoch, memory_order_release);
-}
-
-/* Work that a fork left in the lists belongs to the parent. */
-static void adopt(struct gt_cl_queue *q, struct gt_thread *t)
-{
-	if (gt_cl_lock(&q->lock, t->epoch) == GT_CL_LOCK_FAILED)
-		return;
-	q->first = q->free = NULL;
-	q->last = &q->first;
-	q->taken = 0;
-	q->look = q->free_count = 0;
-	atomic_store_explicit(&q->count, 0, memory_order_relaxed);
-	atomic_store_explicit(&q->epoch, t->epoch, memory_order_release);
-	gt_cl_unlock(&q->lock);
 }
 
 /* A queue that was created without us looking: what the runtime says is what the program asked for. */
@@ -99,7 +84,7 @@ struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thre
 		return NULL;
 	gt_internal_enter();
 	if (q->epoch != t->epoch)
-		adopt(q, t);
+		gt_cl_queue_reset(q, t->epoch);
 	if (!q->number)
 		learn(q, table, t, handle);
 	if (q->device)
@@ -147,7 +132,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 	q->device = gt_cl_device_get(table, t, c->device);
 	if (q->epoch != t->epoch)
-		adopt(q, t);
+		gt_cl_queue_reset(q, t->epoch);
 	gt_internal_enter();
 	write_queue(q, t);
 	if (q->device)

@@ -16,7 +16,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMFree(const struct gt_call *call, cl_command_qu
 				       void **pointers, gt_cl_svm_free function, void *user_data, cl_uint count,
 				       const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.global = {num}};
+	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFree)(queue, num, pointers, function, user_data, count, list,
 							gt_cl_event(call, &w, event));
 
@@ -27,7 +27,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemcpy(const struct gt_call *call, cl_command_
 					 void *dst, const void *src, size_t size, cl_uint count, const cl_event *list,
 					 cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpy)(queue, blocking, dst, src, size, count, list,
 							  gt_cl_event(call, &w, event));
 
@@ -38,7 +38,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemFill(const struct gt_call *call, cl_command
 					  const void *pattern, size_t pattern_size, size_t size, cl_uint count,
 					  const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemFill)(queue, dst, pattern, pattern_size, size, count, list,
 							   gt_cl_event(call, &w, event));
 
@@ -49,7 +49,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMap(const struct gt_call *call, cl_command_que
 				      cl_map_flags flags, void *ptr, size_t size, cl_uint count, const cl_event *list,
 				      cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMap)(queue, blocking, flags, ptr, size, count, list,
 						       gt_cl_event(call, &w, event));
 
@@ -59,7 +59,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMap(const struct gt_call *call, cl_command_que
 cl_int gt_opencl_wrap_clEnqueueSVMUnmap(const struct gt_call *call, cl_command_queue queue, void *ptr, cl_uint count,
 					const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmap)(queue, ptr, count, list, gt_cl_event(call, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
@@ -69,7 +69,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMFreeARM(const struct gt_call *call, cl_command
 					  void **pointers, gt_cl_svm_free function, void *user_data, cl_uint count,
 					  const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.global = {num}};
+	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFreeARM)(queue, num, pointers, function, user_data, count, list,
 							   gt_cl_event(call, &w, event));
 
@@ -80,7 +80,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemcpyARM(const struct gt_call *call, cl_comma
 					    void *dst, const void *src, size_t size, cl_uint count,
 					    const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpyARM)(queue, blocking, dst, src, size, count, list,
 							     gt_cl_event(call, &w, event));
 
@@ -91,7 +91,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemFillARM(const struct gt_call *call, cl_comm
 					     const void *pattern, size_t pattern_size, size_t size, cl_uint count,
 					     const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemFillARM)(queue, dst, pattern, pattern_size, size, count, list,
 							      gt_cl_event(call, &w, event));
 
@@ -102,7 +102,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMapARM(const struct gt_call *call, cl_command_
 					 cl_map_flags flags, void *ptr, size_t size, cl_uint count,
 					 const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMapARM)(queue, blocking, flags, ptr, size, count, list,
 							  gt_cl_event(call, &w, event));
 
@@ -112,7 +112,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMapARM(const struct gt_call *call, cl_command_
 cl_int gt_opencl_wrap_clEnqueueSVMUnmapARM(const struct gt_call *call, cl_command_queue queue, void *ptr,
 					   cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmapARM)(queue, ptr, count, list, gt_cl_event(call, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
@@ -122,12 +122,12 @@ cl_int gt_opencl_wrap_clEnqueueSVMMigrateMem(const struct gt_call *call, cl_comm
 					     const void **pointers, const size_t *sizes, cl_mem_migration_flags flags,
 					     cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record.global = {num}};
+	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMigrateMem)(queue, num, pointers, sizes, flags, count, list,
 							      gt_cl_event(call, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
-		w.record.bytes = sum(num, sizes);
+		w.what.bytes = sum(num, sizes);
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
@@ -135,7 +135,7 @@ cl_int gt_opencl_wrap_clEnqueueMemcpyINTEL(const struct gt_call *call, cl_comman
 					   void *dst, const void *src, size_t size, cl_uint count,
 					   const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemcpyINTEL)(queue, blocking, dst, src, size, count, list,
 							    gt_cl_event(call, &w, event));
 
@@ -146,7 +146,7 @@ cl_int gt_opencl_wrap_clEnqueueMemFillINTEL(const struct gt_call *call, cl_comma
 					    const void *pattern, size_t pattern_size, size_t size, cl_uint count,
 					    const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemFillINTEL)(queue, dst, pattern, pattern_size, size, count, list,
 							     gt_cl_event(call, &w, event));
 
@@ -157,7 +157,7 @@ cl_int gt_opencl_wrap_clEnqueueMemsetINTEL(const struct gt_call *call, cl_comman
 					   cl_int value, size_t size, cl_uint count, const cl_event *list,
 					   cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemsetINTEL)(queue, dst, value, size, count, list,
 							    gt_cl_event(call, &w, event));
 
@@ -168,7 +168,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemINTEL(const struct gt_call *call, cl_co
 					       size_t size, cl_mem_migration_flags flags, cl_uint count,
 					       const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.record = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemINTEL)(queue, ptr, size, flags, count, list,
 								gt_cl_event(call, &w, event));
 
@@ -179,7 +179,7 @@ cl_int gt_opencl_wrap_clEnqueueMemAdviseINTEL(const struct gt_call *call, cl_com
 					      size_t size, cl_uint advice, cl_uint count, const cl_event *list,
 					      cl_event *event)
 {
-	struct gt_cl_work w = {.record.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
+	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemAdviseINTEL)(queue, ptr, size, advice, count, list,
 							       gt_cl_event(call, &w, event));
 

@@ -1,39 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /* Work in flight: a list per queue, and the harvest of what has completed.
  *
- *   enqueue: gt_cl_follow() ──► q->first .. q->last ──► gt_cl_harvest() ──► record in the harvester's own ring
- *                 ▲                                          │
- *                 └──────── q->free ◄──── spare ◄────────────┘
+ *        harvested ▼                    ▼ pushed
+ *   | chunk ─────────────► chunk ─────────────► chunk |      entries in a row, in the order of submission
+ *     q->head                              q->tail           a chunk that is behind goes to the spare ones
  *
- * An entry is the finished record without its times, the event, and nothing else. A harvester takes entries out of
- * the list, asks the runtime with no lock held, and puts back what has not completed: at the front in a queue that runs
- * in order (the first that is not done ends the harvest), at the end in one that does not.
+ * An enqueue writes one entry at the tail (q->push, taken among the threads that enqueue to this queue); one harvester at
+ * a time goes along from the head (q->harvest): asks the runtime, writes the record into its own thread's ring, lets the
+ * event go. They share nothing but the two positions. In a queue that runs in order the first command that is not done
+ * ends the harvest; in one that does not, it goes to the tail.
+ *
+ * Events are let go soon, because runtimes use their memory again: kept until the program waits, 100,000 events of PoCL
+ * made each enqueue cost twice as much (fresh pages). So enqueues harvest, a few commands at a time, and the helper
+ * does what the program does not come by to do.
+ *
  * Every command that was enqueued is counted as seen in its call's thread; every entry ends as a record, as a drop,
- * or is still here when the process ends. Entries that fork left here are the parent's and are forgotten.
- * Entries come from slabs, are never freed, and are capped: beyond the cap commands are not followed but counted. */
+ * or is still here when the process ends. Beyond a cap commands are not followed but counted. */
 #include "runtime/opencl/activity.h"
 
-#include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
-	BATCH = 32,	       /* entries in a harvester's hands */
-	LOOK_EVERY = 256,      /* enqueues between two harvests of a queue */
-	SLAB = 256,	       /* entries made at once */
-	KEEP = 1024,	       /* free entries that a queue keeps; more go to the spare ones */
-	SPARE_WANTED = 1024,   /* that the helper keeps ready */
-	CAP_DEFAULT = 1 << 20, /* entries of a process image: 144 MiB at most */
+	LOOK_EVERY = 32,       /* enqueues between two harvests of a queue */
+	LOOK_AT = 128,	       /* commands that an enqueue harvests at most */
+	CHUNK = 31,	       /* entries: 3.2 KiB */
+	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
+	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 107 MiB */
+};
+
+struct gt_cl_chunk {
+	struct gt_cl_chunk *next;
+	struct gt_cl_pending entry[CHUNK];
 };
 
 const char gt_cl_no_event;
 
-/* Entries that no queue has. */
+/* Chunks that no queue has. */
 static struct {
 	struct gt_cl_lock lock;
 	_Atomic uint32_t count;
-	_Atomic uint32_t made; /* of all, for the cap */
-	struct gt_cl_pending *first;
+	struct gt_cl_chunk *first;
 } spare;
 
 /* For tests: how much may be in flight. */
@@ -52,6 +58,8 @@ static uint32_t cap(void)
 	return n;
 }
 
+/* Chunks ------------------------------------------------------------------------ */
+
 static bool spare_lock(uint32_t epoch)
 {
 	switch (gt_cl_lock(&spare.lock, epoch)) {
@@ -67,99 +75,118 @@ static bool spare_lock(uint32_t epoch)
 	return true;
 }
 
-static bool spare_make(uint32_t epoch)
+static void spare_give(struct gt_cl_chunk *c, uint32_t epoch)
 {
-	struct gt_cl_pending *slab;
-	uint32_t n = SLAB, made = atomic_load_explicit(&spare.made, memory_order_relaxed);
-
-	do {
-		if (made >= cap())
-			return false;
-		if (n > cap() - made)
-			n = cap() - made;
-	} while (!atomic_compare_exchange_weak_explicit(&spare.made, &made, made + n, memory_order_relaxed, memory_order_relaxed));
-	slab = gt_cl_alloc(epoch, n * sizeof *slab);
-	if (!slab)
-		return false;
-	for (uint32_t i = 0; i + 1 < n; i++)
-		slab[i].next = &slab[i + 1]; /* touches its pages, too */
 	if (!spare_lock(epoch))
-		return false;
-	slab[n - 1].next = spare.first;
-	spare.first = slab;
-	spare.count += n;
+		return;
+	c->next = spare.first;
+	spare.first = c;
+	spare.count++;
 	gt_cl_unlock(&spare.lock);
-	return true;
+}
+
+static struct gt_cl_chunk *spare_take(uint32_t epoch)
+{
+	struct gt_cl_chunk *c;
+
+	if (atomic_load_explicit(&spare.count, memory_order_relaxed) == 0)
+		return gt_cl_alloc(epoch, sizeof *c);
+	if (!spare_lock(epoch))
+		return NULL;
+	c = spare.first;
+	if (c) {
+		spare.first = c->next;
+		spare.count--;
+		c->next = NULL;
+	}
+	gt_cl_unlock(&spare.lock);
+	return c ? c : gt_cl_alloc(epoch, sizeof *c);
 }
 
 void gt_cl_spare_grow(uint32_t epoch)
 {
-	while (atomic_load_explicit(&spare.count, memory_order_relaxed) < SPARE_WANTED && spare_make(epoch))
-		;
-}
+	struct gt_cl_chunk *c;
 
-/* One entry for a queue, from the spare ones; more of them into its own list. With the queue's lock held. */
-static struct gt_cl_pending *refill(struct gt_cl_queue *q, uint32_t epoch)
-{
-	struct gt_cl_pending *p, *rest;
-
-	if (atomic_load_explicit(&spare.count, memory_order_relaxed) == 0)
-		spare_make(epoch);
-	if (!spare_lock(epoch))
-		return NULL;
-	p = spare.first;
-	if (p) {
-		rest = p;
-		for (unsigned i = 0; i < BATCH && rest->next; i++) {
-			rest = rest->next;
-			q->free_count++;
-		}
-		spare.first = rest->next;
-		spare.count -= q->free_count + 1;
-		rest->next = NULL;
-		q->free = p->next;
+	while (atomic_load_explicit(&spare.count, memory_order_relaxed) < SPARE_WANTED) {
+		c = gt_cl_alloc(epoch, sizeof *c);
+		if (!c)
+			return;
+		c->entry[0].event = c->entry[CHUNK - 1].event = NULL; /* its pages come now */
+		spare_give(c, epoch);
 	}
-	gt_cl_unlock(&spare.lock);
-	return p;
 }
 
-/* Called with the queue's lock held. */
-static struct gt_cl_pending *entry(struct gt_cl_queue *q, uint32_t epoch)
-{
-	struct gt_cl_pending *p = q->free;
+/* Submission ---------------------------------------------------------------------- */
 
-	if (gt_unlikely(!p))
-		return refill(q, epoch);
-	q->free = p->next;
-	q->free_count--;
-	return p;
+void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
+{
+	if (!gt_cl_lock(&q->push, epoch))
+		return;
+	if (gt_cl_lock(&q->harvest, epoch)) {
+		q->head = q->tail = NULL; /* the parent's; not given to the spare ones: a harvester there may hold one */
+		q->harvested = q->pushed = 0;
+		q->head_at = q->pushed_known = 0;
+		q->look = 0;
+		atomic_store_explicit(&q->epoch, epoch, memory_order_release);
+		gt_cl_unlock(&q->harvest);
+	}
+	gt_cl_unlock(&q->push);
 }
 
-static bool queue_lock(struct gt_cl_queue *q, uint32_t epoch)
+/* A lock of a queue whose list is this image's. */
+static bool queue_lock(struct gt_cl_lock *lock, uint32_t epoch)
 {
-	enum gt_cl_lock_result r = gt_cl_lock(&q->lock, epoch);
+	enum gt_cl_lock_result r = gt_cl_lock(lock, epoch);
 
 	if (gt_unlikely(r == GT_CL_LOCK_STALE)) /* gt_cl_queue_get() resets it */
-		gt_cl_unlock(&q->lock);
+		gt_cl_unlock(lock);
 	return r == GT_CL_LOCK_TAKEN;
 }
 
-static bool push(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_cl_work *w, bool *first)
+/* Where the next entry goes; its position is q->pushed. With q->push held. */
+static struct gt_cl_pending *tail_entry(struct gt_cl_queue *q, uint32_t epoch)
 {
+	uint64_t pushed = atomic_load_explicit(&q->pushed, memory_order_relaxed);
+	struct gt_cl_chunk *c;
+
+	if (gt_unlikely(pushed % CHUNK == 0)) {
+		c = spare_take(epoch);
+		if (!c)
+			return NULL;
+		if (q->tail)
+			q->tail->next = c;
+		else
+			q->head = c;
+		q->tail = c;
+	}
+	return &q->tail->entry[pushed % CHUNK];
+}
+
+static void tail_done(struct gt_cl_queue *q)
+{
+	atomic_store_explicit(&q->pushed, atomic_load_explicit(&q->pushed, memory_order_relaxed) + 1, memory_order_release);
+}
+
+static bool push(struct gt_cl_queue *q, const struct gt_call *call, enum gt_device_op op, const struct gt_cl_work *w)
+{
+	uint32_t epoch = call->thread->epoch;
 	struct gt_cl_pending *p = NULL;
 
-	if (gt_unlikely(!queue_lock(q, t->epoch)))
+	if (gt_unlikely(!queue_lock(&q->push, epoch)))
 		return false;
-	p = entry(q, t->epoch);
+	if (gt_likely(gt_cl_queue_count(q) < cap()))
+		p = tail_entry(q, epoch);
 	if (gt_likely(p != NULL)) {
-		p->next = NULL;
 		p->event = w->event;
-		p->record = w->record;
-		*q->last = p;
-		q->last = &p->next;
-		*first = atomic_fetch_add_explicit(&q->count, 1, memory_order_relaxed) == 0;
+		p->id = call->id;
+		p->call_start = call->start;
+		p->queue = q->number;
+		p->device = GT_DEVICE_REF(GT_DOMAIN_OPENCL, q->device ? q->device->number : 0);
+		p->op = op;
+		p->what = w->what;
+		tail_done(q);
 	}
-	gt_cl_unlock(&q->lock);
+	gt_cl_unlock(&q->push);
 	return p != NULL;
 }
 
@@ -170,12 +197,12 @@ static void release(const struct gt_table *table, cl_event event)
 	gt_internal_leave();
 }
 
-/* A successful command whose event is not to be followed. */
-static void lose(const struct gt_table *table, struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_reason why)
+/* A successful command that is not to be followed. */
+static void lose(struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_reason why)
 {
 	gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, why);
 	if (w->event != GT_CL_NO_EVENT && w->event && !w->wanted)
-		release(table, w->event);
+		release(w->table, w->event);
 }
 
 static bool retain(const struct gt_table *table, cl_event event)
@@ -188,234 +215,221 @@ static bool retain(const struct gt_table *table, cl_event event)
 	return ret == CL_SUCCESS;
 }
 
-static void fill(const struct gt_call *call, const struct gt_cl_queue *q, enum gt_device_op op, struct gt_record_device *r)
+static void follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op, const struct gt_cl_work *w)
 {
-	uint64_t device = q->device ? q->device->number : 0;
-
-	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)op, GT_DEVICE_REF(GT_DOMAIN_OPENCL, device)};
-	r->id = call->id;
-	r->call_start = call->start;
-	r->queue = q->number;
+	if (gt_unlikely(!q || w->event == GT_CL_NO_EVENT || !w->event || (w->wanted && !retain(w->table, w->event)))) {
+		lose(call->thread, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
+	} else if (gt_unlikely(!push(q, call, op, w))) {
+		if (w->wanted)
+			release(w->table, w->event);
+		lose(call->thread, w, GT_DROP_POOL);
+	}
 }
 
 cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op, bool blocking,
 		    struct gt_cl_work *w, cl_int ret)
 {
-	struct gt_thread *t = call->thread;
-	const struct gt_table *table = w->table;
-	struct gt_cl_queue *q;
-	bool given, first = false;
+	struct gt_cl_queue *q = NULL;
+	uint64_t count;
 
-	if (gt_unlikely(!table))
+	if (gt_unlikely(!w->table))
 		return ret;
-	given = w->event != GT_CL_NO_EVENT;
-	if (gt_unlikely(ret != CL_SUCCESS)) {
-		if (w->wanted && given)
-			*w->wanted = w->event;
-		return ret;
+	if (gt_likely(ret == CL_SUCCESS)) {
+		gt_device_seen(call->thread, GT_DOMAIN_OPENCL);
+		q = gt_cl_queue_get(w->table, call->thread, handle);
+		follow(call, q, op, w);
 	}
-	gt_device_seen(t, GT_DOMAIN_OPENCL);
-	q = gt_cl_queue_get(table, t, handle);
-	if (gt_unlikely(!given || !w->event || !q || (w->wanted && !retain(table, w->event)))) {
-		lose(table, t, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
-	} else {
-		fill(call, q, op, &w->record);
-		if (gt_unlikely(!push(q, t, w, &first))) {
-			if (w->wanted)
-				release(table, w->event);
-			lose(table, t, w, GT_DROP_POOL);
-		}
-	}
-	if (w->wanted && given)
+	if (w->wanted && w->event != GT_CL_NO_EVENT)
 		*w->wanted = w->event;
-	if (gt_unlikely(first))
-		gt_cl_helper_want(t);
-	if (blocking && q)
+	if (gt_unlikely(!q))
+		return ret;
+	count = gt_cl_queue_count(q);
+	if (count == 1 && !blocking)
+		gt_cl_helper_want(call->thread);
+	if (blocking)
 		gt_cl_harvest_all(q);
-	else if (q && gt_unlikely(atomic_load_explicit(&q->count, memory_order_relaxed) >= q->look))
-		gt_cl_harvest(q, 4 * BATCH);
+	else if (gt_unlikely(count >= q->look))
+		gt_cl_harvest(q, LOOK_AT);
 	return ret;
 }
 
 /* The harvest --------------------------------------------------------------- */
 
-/* Up to BATCH entries from the front of the list. */
-static uint32_t take(struct gt_cl_queue *q, uint32_t epoch, uint32_t limit, struct gt_cl_pending **batch)
+/* The times, the last one first: a runtime refuses that one until the command is done. False: not done, or no times. */
+static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4])
 {
-	struct gt_cl_pending *p;
-	uint32_t n = 0;
-
-	if (!queue_lock(q, epoch))
-		return 0;
-	*batch = q->first;
-	for (p = q->first; p && n < limit && n < BATCH; n++) {
-		q->first = p->next;
-		p->next = n + 1 < limit && n + 1 < BATCH ? p->next : NULL;
-		p = q->first;
-	}
-	if (!q->first)
-		q->last = &q->first;
-	atomic_fetch_add_explicit(&q->taken, n, memory_order_relaxed);
-	gt_cl_unlock(&q->lock);
-	return n;
+	for (unsigned i = 4; i-- > 0;)
+		if (GT_CL(table, clGetEventProfilingInfo)(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof v[i], &v[i], NULL) != CL_SUCCESS ||
+		    v[i] == 0) {
+			v[0] = v[1] = v[2] = v[3] = 0;
+			return false;
+		}
+	return true;
 }
 
-struct chain {
-	struct gt_cl_pending *first, **last;
-	uint32_t count;
-};
-
-static void chain_add(struct chain *c, struct gt_cl_pending *p)
+/* 1: still to be done; 0 and below: how it ended; 2: the runtime does not know the event. */
+static cl_int ask_status(const struct gt_table *table, cl_event event)
 {
-	p->next = NULL;
-	*c->last = p;
-	c->last = &p->next;
-	c->count++;
+	cl_int status = CL_COMPLETE;
+
+	if (GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) != CL_SUCCESS)
+		return 2;
+	return status > CL_COMPLETE ? 1 : status;
 }
 
-/* Entries that a queue does not need to keep. */
-static void give_spare(uint32_t epoch, const struct chain *c)
+static void record(struct gt_thread *t, const struct gt_cl_pending *p, cl_int status, const cl_ulong v[4])
 {
-	if (!c->count || !spare_lock(epoch))
+	struct gt_record_device *r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL);
+
+	if (gt_unlikely(!r))
 		return;
-	*c->last = spare.first;
-	spare.first = c->first;
-	spare.count += c->count;
-	gt_cl_unlock(&spare.lock);
-}
-
-static void give_back(struct gt_cl_queue *q, uint32_t epoch, const struct chain *left, const struct chain *done)
-{
-	bool keep;
-
-	if (!queue_lock(q, epoch))
-		return; /* lost with its references: whoever holds this lock never comes back */
-	if (left->count && q->out_of_order) {
-		*q->last = left->first;
-		q->last = left->last;
-	} else if (left->count) {
-		*left->last = q->first;
-		if (!q->first)
-			q->last = left->last;
-		q->first = left->first;
-	}
-	atomic_fetch_sub_explicit(&q->taken, left->count + done->count, memory_order_relaxed);
-	atomic_fetch_sub_explicit(&q->count, done->count, memory_order_relaxed);
-	keep = q->free_count < KEEP;
-	if (keep && done->count) {
-		*done->last = q->free;
-		q->free = done->first;
-		q->free_count += done->count;
-	}
-	gt_cl_unlock(&q->lock);
-	if (!keep)
-		give_spare(epoch, done);
-}
-
-static void ask_times(const struct gt_table *table, cl_event event, struct gt_record_device *r)
-{
-	cl_ulong v[4] = {0, 0, 0, 0};
-
-	for (unsigned i = 0; i < 4; i++)
-		if (GT_CL(table, clGetEventProfilingInfo)(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof v[i], &v[i], NULL) != CL_SUCCESS)
-			return;
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)p->op, p->device};
+	r->id = p->id;
+	r->call_start = p->call_start;
+	r->queue = p->queue;
+	r->name = p->what.name;
+	r->status = status;
 	r->queued = v[0];
 	r->submitted = v[1];
 	r->start = v[2];
 	r->end = v[3];
+	r->bytes = p->what.bytes;
+	for (unsigned i = 0; i < 2; i++)
+		r->object[i] = p->what.object[i];
+	for (unsigned i = 0; i < 3; i++) {
+		r->global[i] = p->what.global[i];
+		r->local[i] = p->what.local[i];
+	}
+	r->ordinal = 0;
+	r->replay = p->what.replay;
+	gt_ring_commit(t, sizeof *r);
 }
 
-/* Ask after one command; if it is done, record it and let its event go. */
-static bool settle(struct gt_cl_queue *q, struct gt_thread *t, struct gt_cl_pending *p)
+/* Ask after one command; if it is done, record it and let its event go. @t: NULL: nothing is recorded any more. */
+static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_cl_pending *p)
 {
-	const struct gt_table *table = q->table;
-	struct gt_record_device *r;
-	cl_int status = CL_COMPLETE, ret;
+	cl_ulong v[4] = {0, 0, 0, 0};
+	cl_int status = CL_COMPLETE;
 
-	ret = GT_CL(table, clGetEventInfo)(p->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-	if (ret == CL_SUCCESS && status > CL_COMPLETE)
-		return false;
-	if (ret != CL_SUCCESS) { /* the program released what was not its own: there is nothing left to ask */
+	if (q->untimed || !ask_times(q->table, p->event, v)) {
+		status = ask_status(q->table, p->event);
+		if (status == 1)
+			return false;
+		if (status == CL_COMPLETE && !q->untimed) /* it may have completed in between */
+			ask_times(q->table, p->event, v);
+	}
+	if (status == 2) /* the program released what was not its own: there is nothing left to ask or to release */
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
-		return true;
-	}
-	p->record.status = status;
-	if (!q->untimed)
-		ask_times(table, p->event, &p->record);
-	r = t ? gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL) : NULL;
-	if (r) {
-		*r = p->record;
-		gt_ring_commit(t, sizeof *r);
-	}
-	GT_CL(table, clReleaseEvent)(p->event);
+	else if (t)
+		record(t, p, status, v);
+	if (status != 2)
+		GT_CL(q->table, clReleaseEvent)(p->event);
 	return true;
+}
+
+/* A command that is not done goes behind the others. With q->harvest held. */
+static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, uint32_t epoch)
+{
+	struct gt_cl_pending *to = NULL;
+
+	if (!queue_lock(&q->push, epoch))
+		return false;
+	to = tail_entry(q, epoch);
+	if (to) {
+		*to = *p;
+		tail_done(q);
+	}
+	gt_cl_unlock(&q->push);
+	return to != NULL;
+}
+
+/* The entry at a position that was pushed and not harvested. A chunk that is behind goes away here, not when its last entry
+ * is done: the tail points into it until there is another one. */
+static const struct gt_cl_pending *entry_at(struct gt_cl_queue *q, uint64_t at, uint32_t epoch)
+{
+	struct gt_cl_chunk *behind = q->head;
+
+	if (at == q->head_at + CHUNK) {
+		q->head = behind->next;
+		q->head_at = at;
+		spare_give(behind, epoch);
+	}
+	return &q->head->entry[at - q->head_at];
+}
+
+/* With q->harvest held. */
+static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
+{
+	struct gt_thread *t = gt_thread_own();
+	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
+	uint64_t end = atomic_load_explicit(&q->pushed, memory_order_acquire);
+	uint32_t done = 0;
+
+	if (end - at > limit)
+		end = at + limit;
+	gt_internal_enter();
+	for (; at < end; at++) {
+		const struct gt_cl_pending *p = entry_at(q, at, epoch);
+
+		if (settle(q, t, p))
+			done++;
+		else if (!q->out_of_order || !move_to_tail(q, p, epoch))
+			break;
+		atomic_store_explicit(&q->harvested, at + 1, memory_order_release);
+	}
+	gt_internal_leave();
+	q->look = (uint32_t)gt_cl_queue_count(q) + LOOK_EVERY;
+	return done;
+}
+
+/* Is there something, and is it ours to look at? The epoch; 0: no. */
+static uint32_t worth_it(const struct gt_cl_queue *q)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	if (!gt_cl_queue_count(q) || gt_thread.internal || atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
+		return 0;
+	return epoch;
 }
 
 uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit)
 {
-	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed), n, done_count = 0;
-	uint32_t count = atomic_load_explicit(&q->count, memory_order_relaxed);
-	struct gt_thread *t;
+	uint32_t epoch = worth_it(q), done;
 
-	if (!count || gt_thread.internal || !epoch || atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
-		return 0;
-	t = gt_thread_own();
-	if (limit > count)
-		limit = count;
-	gt_internal_enter();
-	do {
-		struct chain left = {NULL, &left.first, 0}, done = {NULL, &done.first, 0};
-		struct gt_cl_pending *p = NULL, *next;
-
-		n = take(q, epoch, limit, &p);
-		for (; p; p = next) {
-			next = p->next;
-			if ((q->out_of_order || !left.count) && settle(q, t, p))
-				chain_add(&done, p);
-			else
-				chain_add(&left, p);
-		}
-		if (n)
-			give_back(q, epoch, &left, &done);
-		limit -= n;
-		done_count += done.count;
-		if (left.count && !q->out_of_order)
-			break;
-	} while (n && limit);
-	gt_internal_leave();
-	q->look = atomic_load_explicit(&q->count, memory_order_relaxed) + LOOK_EVERY;
-	return done_count;
+	if (!epoch || !gt_cl_try_lock(&q->harvest, epoch))
+		return 0; /* somebody is at it */
+	done = harvest(q, limit, epoch);
+	gt_cl_unlock(&q->harvest);
+	return done;
 }
 
 void gt_cl_harvest_all(struct gt_cl_queue *q)
 {
-	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	uint32_t epoch = worth_it(q);
 
-	gt_cl_harvest(q, UINT32_MAX);
-	if (gt_thread.internal || !epoch || atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
+	if (!epoch || !queue_lock(&q->harvest, epoch))
 		return;
-	for (unsigned i = 0; i < 1000 && atomic_load_explicit(&q->taken, memory_order_relaxed); i++)
-		sched_yield();
+	harvest(q, UINT64_MAX, epoch);
+	gt_cl_unlock(&q->harvest);
 }
 
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked)
 {
-	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed), ours = 0;
+	uint32_t epoch = worth_it(q), ours = 0;
+	const struct gt_cl_chunk *c;
+	uint64_t end;
 
-	*locked = false;
-	if (!epoch || atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
+	*locked = epoch && queue_lock(&q->harvest, epoch);
+	if (!*locked)
 		return 0;
-	/* what a harvester has in its hands comes back or goes; one below us on this thread's stack never does */
-	for (unsigned i = 0; i < 1000; i++) {
-		if (!queue_lock(q, epoch))
-			return 0;
-		if (!q->taken || i == 999)
-			break;
-		gt_cl_unlock(&q->lock);
-		sched_yield();
+	c = q->head;
+	end = atomic_load_explicit(&q->pushed, memory_order_acquire);
+	for (uint64_t at = q->harvested, base = q->head_at; at < end; at++) {
+		if (at == base + CHUNK) {
+			c = c->next;
+			base = at;
+		}
+		ours += c->entry[at - base].event == event;
 	}
-	*locked = true;
-	for (const struct gt_cl_pending *p = q->first; p; p = p->next)
-		ours += p->event == event;
 	return ours;
 }
