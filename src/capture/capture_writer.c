@@ -51,7 +51,8 @@ struct gt_stream {
 
 struct gt_capture_writer {
 	int fd, ballast_fd;
-	bool compress, failed;      /* failed: something accepted was lost, the capture cannot be complete */
+	bool failed;                /* something that was accepted is lost: the capture cannot be complete */
+	bool kept_short;            /* `kept` misses something */
 	char *path;
 	uint64_t file_bytes;        /* whole blocks in the file */
 	uint64_t flushed_bytes;     /* .. after the last good flush */
@@ -164,11 +165,14 @@ static int append_block(struct gt_capture_writer *w, uint8_t type, uint32_t proc
 		gt_error_clear();
 	}
 	status = make_room(w, sizeof head + bytes);
-	if (!status)
-		status = grow(w, &w->kept, &w->kept_room, w->kept_bytes, sizeof head + bytes);
 	if (status)
 		return status;
 	put_block(w, &head, sizeof head, payload, bytes);
+	if (grow(w, &w->kept, &w->kept_room, w->kept_bytes, sizeof head + bytes)) {
+		gt_error_clear();
+		w->kept_short = true;
+		return 0;
+	}
 	memcpy(w->kept + w->kept_bytes, w->out + w->out_bytes - sizeof head - bytes, sizeof head + bytes);
 	w->kept_bytes += sizeof head + bytes;
 	return 0;
@@ -216,18 +220,18 @@ static bool meta_valid(const uint64_t *record, uint32_t words)
 	return words >= fixed && record[text] <= (words - fixed) * 8;
 }
 
-/* Keep one record for a RECORDS block. Return: 0, -EBADMSG, or why there is no room. */
+/* Keep one record for a RECORDS block. It is not counted as recorded, so where there is no room for it any more the
+ * batch goes on without it. Return: 0 or -EBADMSG. */
 static int put_meta(struct gt_stream *s, const uint64_t *data, uint32_t words)
 {
 	struct gt_capture_writer *w = s->writer;
 	size_t bytes = (size_t)words * 8;
 	uint64_t head = words | (__atomic_load_n(data, __ATOMIC_RELAXED) & ~UINT64_C(0xffff));
-	int status;
 
-	if (w->meta_bytes && (w->meta_process != s->process || w->meta_bytes + bytes > META_BYTES)) {
-		status = end_meta(w);
-		if (status)
-			return status;
+	if (w->meta_bytes && (w->meta_process != s->process || w->meta_bytes + bytes > META_BYTES) && end_meta(w)) {
+		gt_error_clear();
+		w->failed = true;
+		return 0;
 	}
 	w->meta_process = s->process;
 	memcpy(w->meta + w->meta_bytes, data, bytes);
@@ -433,6 +437,8 @@ static void forget_records(struct gt_capture_writer *w)
 		w->failed = true; /* blocks stay that nobody counts */
 	w->file_bytes = w->flushed_bytes;
 	w->out_bytes = 0;
+	w->failed |= w->kept_short;
+	w->kept_short = false;
 	if (make_room(w, w->kept_bytes)) {
 		gt_error_clear();
 		w->failed = true;
@@ -462,6 +468,7 @@ int gt_capture_flush(struct gt_capture_writer *w)
 	}
 	w->flushed_bytes = w->file_bytes;
 	w->kept_bytes = 0;
+	w->kept_short = false;
 	return 0;
 }
 

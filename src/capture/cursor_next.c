@@ -119,6 +119,8 @@ static inline const struct gt_item *call_item(struct gt_cursor *k, uint64_t head
 	item->depth = (uint8_t)(head >> 24);
 	item->start_ns = host_ns(k, start);
 	item->end_ns = host_ns(k, end);
+	if (__builtin_expect(item->end_ns < item->start_ns, 0)) /* only damage makes it so; readers subtract */
+		item->end_ns = item->start_ns;
 	item->ret = words[0];
 	if (__builtin_expect(nargs && count - 1 >= nargs, 1)) {
 		item->args = words + 1;
