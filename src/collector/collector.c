@@ -12,7 +12,6 @@
  * exec ends an image but not the process, and a pid from another namespace means nothing here. */
 #include "collector/collector.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -338,32 +337,22 @@ static void adopt(struct collector *c, struct gt_tracee *image)
 			c->drain.images[i]->replaced = true;
 }
 
-static void add(struct collector *c, const char *name)
+static void add(const char *name, void *data)
 {
+	struct collector *c = data;
 	struct gt_tracee *image;
 
-	if (gt_drain_add(&c->drain, name, &image)) {
-		gt_error_clear();
+	if (gt_drain_add(&c->drain, name, &image))
 		c->rescan = true;
-	} else if (image && image->region) {
+	else if (image && image->region)
 		adopt(c, image);
-	}
 	gt_error_clear(); /* refused ones are counted */
 }
 
 static void scan(struct collector *c)
 {
-	int fd = openat(c->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *e;
-
 	c->rescan = false;
-	while (dir && (e = readdir(dir)))
-		add(c, e->d_name);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	gt_folder_rings(&c->folder, add, c);
 }
 
 /* May there be files that the last scan did not see? */

@@ -606,7 +606,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 	int status;
 
 	*out = NULL;
-	if (!gt_tracee_parse_name(name, &pid, &ticks) || find_image(d, pid, ticks))
+	if (!gt_ring_name_parse(name, &pid, &ticks) || find_image(d, pid, ticks))
 		return 0;
 	account = gt_journal_find(&d->journal, pid, ticks);
 	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)

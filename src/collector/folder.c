@@ -182,6 +182,78 @@ int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes)
 	return 0;
 }
 
+bool gt_ring_name_parse(const char *name, uint32_t *pid, uint64_t *ticks)
+{
+	unsigned long long t;
+	unsigned p;
+	int n = 0;
+
+	if (name[0] < '0' || name[0] > '9' || sscanf(name, "%u-%llu%n", &p, &t, &n) != 2 || strcmp(name + n, GT_REGION_SUFFIX))
+		return false;
+	*pid = p;
+	*ticks = t;
+	return true;
+}
+
+struct ring_name {
+	uint64_t ticks;
+	char name[56];
+};
+
+static int by_age(const void *a, const void *b)
+{
+	const struct ring_name *x = a, *y = b;
+
+	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+/* In memory that is freed, or NULL for none. */
+static struct ring_name *read_names(int fd, size_t *count)
+{
+	DIR *dir = fdopendir(fd);
+	struct ring_name *names = NULL, *more;
+	size_t room = 0;
+	struct dirent *e;
+	uint64_t ticks;
+	uint32_t pid;
+
+	*count = 0;
+	while (dir && (e = readdir(dir))) {
+		if (strlen(e->d_name) >= sizeof names->name || !gt_ring_name_parse(e->d_name, &pid, &ticks))
+			continue;
+		if (*count == room) {
+			room = room ? 2 * room : 64;
+			more = realloc(names, room * sizeof *names);
+			if (!more)
+				break; /* the others are seen next time */
+			names = more;
+		}
+		names[*count].ticks = ticks;
+		strcpy(names[(*count)++].name, e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	else
+		close(fd);
+	return names;
+}
+
+void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data), void *data)
+{
+	int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ring_name *names;
+	size_t count;
+
+	if (fd < 0)
+		return;
+	names = read_names(fd, &count);
+	if (names)
+		qsort(names, count, sizeof *names, by_age);
+	for (size_t i = 0; i < count; i++)
+		each(names[i].name, data);
+	free(names);
+}
+
 void gt_folder_stop(struct gt_folder *f)
 {
 	if (f->session)

@@ -33,6 +33,12 @@ int gt_folder_open(const char *path, struct gt_folder *out);
 /* The capture's path as the collector wrote it. */
 int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes);
 
+/* Call @each for every ring file, oldest first. */
+void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data), void *data);
+
+/* "<pid>-<ticks>.gpuring"; false: another file. */
+bool gt_ring_name_parse(const char *name, uint32_t *pid, uint64_t *ticks);
+
 /* Tell every process of the tree to go straight through from now on. */
 void gt_folder_stop(struct gt_folder *f);
 

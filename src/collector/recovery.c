@@ -6,9 +6,7 @@
  * recover can be run again: it keeps the same journal. */
 #include "collector/collector.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <time.h>
@@ -20,21 +18,12 @@
 #include "collector/guard.h"
 #include "util/error.h"
 
-static void add_all(struct gt_drain *d)
+static void add(const char *name, void *data)
 {
-	int fd = openat(d->folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct gt_tracee *image;
-	struct dirent *e;
 
-	while (dir && (e = readdir(dir))) {
-		gt_drain_add(d, e->d_name, &image);
-		gt_error_clear(); /* refused ones are counted */
-	}
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	gt_drain_add(data, name, &image);
+	gt_error_clear(); /* refused ones are counted */
 }
 
 /* The moment between telling programs to stop and reading their rings: a record being written now gets in. */
@@ -67,7 +56,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_clock_tuple_take(folder->session->host_clock, &tuple);
 	gt_drain_write_clock(d, &tuple);
 	gt_folder_stop(folder);
-	add_all(d);
+	gt_folder_rings(folder, add, d);
 	gt_drain_stop(d);
 	let_writers_finish(d, result);
 	while (d->image_count && !d->output_error)

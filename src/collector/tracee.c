@@ -21,19 +21,6 @@ enum {
 	BLOCK_BYTES_MAX = 16 << 20,
 };
 
-bool gt_tracee_parse_name(const char *name, uint32_t *pid, uint64_t *ticks)
-{
-	unsigned long long t;
-	unsigned p;
-	int n = 0;
-
-	if (name[0] < '0' || name[0] > '9' || sscanf(name, "%u-%llu%n", &p, &t, &n) != 2 || strcmp(name + n, GT_REGION_SUFFIX))
-		return false;
-	*pid = p;
-	*ticks = t;
-	return true;
-}
-
 /* The head as it is now, against the file's size. Copies what is used later. */
 static int check_region(struct gt_tracee *image, const char *name, uint64_t file_bytes)
 {
@@ -74,7 +61,7 @@ int gt_tracee_open(const struct gt_folder *f, const char *name, struct gt_tracee
 	out->pidfd = -1;
 	out->wait_status = -1;
 	out->account = UINT32_MAX;
-	gt_tracee_parse_name(name, &out->name_pid, &out->name_ticks);
+	gt_ring_name_parse(name, &out->name_pid, &out->name_ticks);
 	out->fd = openat(f->fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->fd < 0) {
 		status = errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -EAGAIN : -errno;

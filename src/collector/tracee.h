@@ -54,9 +54,6 @@ struct gt_tracee {
 	uint32_t rings_known;
 };
 
-/* "<pid>-<ticks>.gpuring"; false: another file. */
-bool gt_tracee_parse_name(const char *name, uint32_t *pid, uint64_t *ticks);
-
 /**
  * gt_tracee_open() - map a region file and check its head
  * Return: 0; -EAGAIN: not now (descriptors or memory are short), try later; else refused, with a cause:
