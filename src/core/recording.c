@@ -58,6 +58,7 @@ int gt_recording_stop_asked(void)
 /* Called with `making` held. */
 static void make_region(void)
 {
+	static struct gt_region *former; /* of the parent's parent: nobody looks at it any more */
 	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed), *r;
 
 	r = gt_region_create(gt_recording.directory, gt_recording.session, parent, gt_ticks());
@@ -69,8 +70,10 @@ static void make_region(void)
 		return;
 	}
 	atomic_store_explicit(&gt_recording.region, r, memory_order_release);
-	if (parent)
-		gt_region_unmap(parent);
+	/* the parent's stays mapped for a generation: another thread may have looked up the region just now */
+	if (former)
+		gt_region_unmap(former);
+	former = parent;
 	atomic_store_explicit(&wiped->epoch, ++last_epoch, memory_order_release);
 }
 

@@ -292,6 +292,7 @@ static void *tell_loss(struct gt_thread *t, size_t bytes)
 	/* `writing` is off now: a subscriber may make calls, whose records come first */
 	gt_subscribers_event(GT_EVENT_LOSS, domain, lost, NULL);
 	t->writing = 1;
+	__asm__ volatile("" ::: "memory"); /* a signal handler may have moved the end before that, not after */
 	return (size_t)(t->end - t->cur) >= bytes ? t->cur : NULL;
 }
 
