@@ -2,7 +2,7 @@
 # The front door; meson does the work.
 BUILD ?= build
 
-.PHONY: all demo test bench deb check clean setup
+.PHONY: all demo test bench deb check clean setup generate
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -17,6 +17,8 @@ test:             # install what tests need, run them all
 	@tools/setup test && $(MAKE) --no-print-directory all && tools/test
 bench:            # measure, print a table, write docs/performance.md's figures
 	@tools/setup bench && tools/bench
+generate:         # make generated/ from api/ (needs nothing but Python)
+	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
 deb:              # build/gputap_*.deb
 	@tools/setup deb && tools/deb
 clean:

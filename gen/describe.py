@@ -13,9 +13,7 @@ REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8}
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
 STATEMENTS = ('domain', 'table', 'extensions', 'include', 'handle', 'integer', 'enum', 'flags', 'properties',
               'status', 'struct', 'callback', 'arguments', 'group')
-TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|\d+))\b|([A-Za-z_]\w*)|([][{}(),:=*])|(\S))')
-
-
+TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b|([A-Za-z_]\w*)|([][{}(),:=*])|(\S))')
 # Names that the generated code uses for itself: an argument called so gets a trailing _ there.
 RESERVED = ('tap', 'real', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status',
             'came')
@@ -106,11 +104,13 @@ class Parser:
     # Tokens ----------------------------------------------------------------
     def load(self, path):
         shown = os.path.relpath(path, self.root)
+        if shown in self.api.sources:
+            raise Bad(f'{shown}: included twice')
         self.api.sources.append(shown)
         try:
             text = open(path, encoding='utf-8').read()
-        except OSError as e:
-            raise Bad(f'{shown}: {e.strerror}')
+        except (OSError, UnicodeDecodeError) as e:
+            raise Bad(f'{shown}: {getattr(e, "strerror", None) or e}')
         out = []
         for m in TOKEN.finditer(text):
             t, at = Token(m.group(m.lastindex)), m.start(m.lastindex)
@@ -241,7 +241,7 @@ class Parser:
             offset = (offset + field.bytes - 1) // field.bytes * field.bytes
             typ.fields.append((field, str(self.word()), offset))
             offset += field.bytes
-        widest = max(f.bytes for f, _, _ in typ.fields)
+        widest = max((f.bytes for f, _, _ in typ.fields), default=1)
         typ.bytes = (offset + widest - 1) // widest * widest
 
     def do_callback(self, t):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Descriptions of APIs, what is generated from them, and what must never change about them."""
 import importlib.util
+import random
 import re
 import subprocess
 import sys
@@ -123,6 +124,38 @@ def test_included_file_is_named_when_it_is_bad(tmp_path):
     assert generate(tmp_path / "toy.api").stderr.startswith("more.api:2: 1 has two names")
 
 
+def test_file_that_includes_itself_is_told(tmp_path):
+    (tmp_path / "toy.api").write_text('include "toy.api"\n')
+    assert generate(tmp_path / "toy.api").stderr == "toy.api: included twice\n"
+
+
+def test_file_that_is_no_text_is_told(tmp_path):
+    (tmp_path / "toy.api").write_bytes(b"domain \xff\xfe\n")
+    assert generate(tmp_path / "toy.api").stderr.startswith("toy.api: 'utf-8' codec")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_edits_never_end_in_a_traceback(seed, tmp_path):
+    module, chance = describe(), random.Random(seed)
+    text = (REPO / "tests/gen/tiny-types.api").read_text() + (REPO / "tests/gen/tiny.api").read_text()
+    words = re.findall(r"\s+|\w+|[^\w\s]", text.replace('include "tiny-types.api"', ""))
+    path = tmp_path / "tiny.api"
+    refused = 0
+    for _ in range(300):
+        edited = list(words)
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(edited))
+            new = chance.choice(["", chance.choice(words), edited[at] + chance.choice(words), "0", "-1", '"', "<", "[", "1" * 30])
+            edited[at] = new
+        path.write_text("".join(edited))
+        try:
+            module.parse(str(path), str(tmp_path))
+        except module.Bad as bad:
+            refused += 1
+            assert re.match(r"tiny\.api:\d+: ", str(bad)), bad
+    assert refused > 100
+
+
 def test_missing_include_is_told(tmp_path):
     (tmp_path / "toy.api").write_text('include "gone.api"\n')
     assert generate(tmp_path / "toy.api").stderr.startswith("gone.api: No such file")
@@ -148,7 +181,6 @@ def test_operations_have_the_numbers_they_were_frozen_with(opencl):
 
 
 def test_domain_numbers_never_change():
-    numbers = dict(re.findall(r"X\(\d+, (\w+)|X\((\d+)", "") or [])
     found = re.findall(r"X\((\d+), (\w+),", (REPO / "src/record/domain.h").read_text())
     numbers = {name: int(number) for number, name in found}
     known = {"OPENCL": 1, "HIP": 2, "HIP_COMPILER": 3, "HSA_CORE": 4, "HSA_AMD_EXT": 5, "LEVEL_ZERO": 6, "CUDA_RUNTIME": 7,
@@ -195,3 +227,23 @@ def test_values_have_the_header_s_names(opencl, tmp_path):
             text += f"#ifdef {name}\nstatic_assert({bits}({name}) == {bits}({value}LL), \"{name}\");\n#endif\n"
     result = compiles(tmp_path, text)
     assert result.returncode == 0, result.stderr
+
+
+HANDED_OUT = """
+import ctypes, glob, re
+cl = ctypes.CDLL("libOpenCL.so.1")
+platform = ctypes.c_void_p()
+assert cl.clGetPlatformIDs(1, ctypes.byref(platform), None) == 0
+address = cl.clGetExtensionFunctionAddressForPlatform
+address.restype, address.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
+driver, = {re.search(r"/\\S*libpocl\\.so\\S*", line).group(0) for line in open("/proc/self/maps") if "libpocl.so" in line}
+for name in sorted(set(re.findall(rb"(?<=\\0)cl[A-Z]\\w+(?=\\0)", open(driver, "rb").read()))):
+    if address(platform, name):
+        print(name.decode())
+"""
+
+
+def test_every_function_that_pocl_hands_out_by_name_is_described(opencl, run):
+    names = run([sys.executable, "-c", HANDED_OUT]).out.split()
+    assert len(names) >= 17
+    assert set(names) <= {op.name for op in opencl.operations}
