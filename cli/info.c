@@ -542,13 +542,13 @@ static int info_file(const char *path, bool json, bool all)
 	int rc = gt_capture_open(path, &i.capture);
 
 	if (rc)
-		return ui_fail(GT_EXIT_FAILURE, "cannot read '%s'", path);
+		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	i.session = gt_capture_session(i.capture);
 	i.end_ns = i.session->start_ns;
 	rc = read_records(&i);
 	if (rc < 0) {
 		gt_capture_close(i.capture);
-		return ui_fail(GT_EXIT_FAILURE, "cannot read '%s' to its end", path);
+		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	}
 	i.health = *gt_capture_health(i.capture);
 	sum_counts(&i);

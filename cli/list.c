@@ -95,6 +95,16 @@ static bool has_door(enum gt_domain domain)
 	return false;
 }
 
+/* Numbers that are not used (any more) do not count. */
+static uint64_t known_operations(enum gt_domain domain)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < gt_operation_count(domain); i++)
+		n += gt_operation(GT_OP(domain, i, 0)) != NULL;
+	return n;
+}
+
 static void make_domains(struct grid *g, const struct list_options *o)
 {
 	grid_init(g, "domains", domain_columns, COUNT_OF(domain_columns));
@@ -102,7 +112,7 @@ static void make_domains(struct grid *g, const struct list_options *o)
 #define ADD(number, suffix, domain_name, domain_text)                                   \
 	if (chosen(o, domain_name)) {                                                   \
 		struct grid_cell *cell = grid_row(g);                                   \
-		*cell++ = cell_count(gt_operation_count(GT_DOMAIN_##suffix));           \
+		*cell++ = cell_count(known_operations(GT_DOMAIN_##suffix));           \
 		*cell++ = cell_text(has_door(GT_DOMAIN_##suffix) ? "yes" : "not yet"); \
 		*cell++ = cell_text(domain_name);                                       \
 		*cell++ = cell_text(domain_text);                                       \

@@ -71,7 +71,7 @@ static bool ends_with(const char *text, const char *end)
 
 static int unknown_command(const char *word)
 {
-	const char *names[COMMAND_COUNT + 2], *near;
+	const char *names[COMMAND_COUNT + 2];
 	size_t n = 0;
 
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -79,10 +79,9 @@ static int unknown_command(const char *word)
 	names[n++] = "help";
 	names[n] = NULL;
 
-	near = ui_nearest(word, names);
 	if (ends_with(word, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap report %s'?", word, word);
-	if (!near && (strchr(word, '/') ? access(word, X_OK) == 0 : in_path(word)))
+	if (strchr(word, '/') ? access(word, X_OK) == 0 : in_path(word))
 		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap run %s'?", word, word);
 	return ui_unknown("command", word, names);
 }
@@ -93,7 +92,11 @@ static int run_command(const struct gt_command *command, int argc, char **argv)
 
 	ui_command = command->name;
 	code = command->run(argc, argv);
-	if ((fflush(stdout) || ferror(stdout)) && code == GT_EXIT_OK)
+	if (ferror(stdout)) { /* some time ago: once more, for the reason */
+		clearerr(stdout);
+		putchar('\n');
+	}
+	if (fflush(stdout) && code == GT_EXIT_OK)
 		return ui_fail(GT_EXIT_FAILURE, "cannot write to standard output: %m");
 	return code;
 }

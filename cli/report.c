@@ -380,7 +380,7 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		rc = summary_add_file(&s, paths[i]);
 		if (!rc)
 			continue;
-		code = ui_fail(GT_EXIT_FAILURE, "no report of '%s'", paths[i]);
+		code = ui_fail(GT_EXIT_FAILURE, "%s", "");
 		goto out;
 	}
 	if (summary_finish(&s)) {

@@ -17,9 +17,9 @@ const char *const report_table_names[] = { "operations", "failures", "kernels", 
 
 /* Columns that several tables have. */
 #define TIMES_COLUMNS \
-	{ "mean_ns", "mean", GRID_NS, GRID_ALWAYS, 0, false }, { "p50_ns", "p50", GRID_NS, GRID_ALWAYS, 3, false }, \
-	{ "p99_ns", "p99", GRID_NS, GRID_ALWAYS, 2, false }, { "min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false },   \
-	{ "max_ns", "max", GRID_NS, GRID_ALWAYS, 1, false }
+	{ "mean_ns", "mean", GRID_NS, GRID_ALWAYS, 1, false }, { "p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false }, \
+	{ "p99_ns", "p99", GRID_NS, GRID_ALWAYS, 3, false }, { "min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false },   \
+	{ "max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false }
 #define OWNER_COLUMNS \
 	{ "pid", "pid", GRID_ID, GRID_IF_ANY, 0, false }, { "process", "process", GRID_TEXT, GRID_IF_ANY, 4, false }, \
 	{ "tid", "tid", GRID_ID, GRID_IF_ANY, 0, false }, { "thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false }
@@ -140,8 +140,8 @@ static const struct grid_column thread_columns[] = {
 	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false },
 	{ "call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false },
 	{ "wait_ns", "waiting", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 1, false },
-	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 3, false },
+	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false },
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
 	{ "pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false },
 	{ "process", "process", GRID_TEXT, GRID_IF_DIFFER, 3, false },

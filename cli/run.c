@@ -27,8 +27,8 @@ static const char help[] =
 	"gputap run [options] [--] PROGRAM [ARGUMENTS]\n"
 	"\n"
 	"Runs PROGRAM as it is and writes down every call into an accelerator's runtime, and what the device\n"
-	"did for it, of the program and of every process that it starts. Its input, output and exit status are\n"
-	"as without gputap.\n"
+	"did for it, of the program and of every process that it starts. Its input, output and exit status\n"
+	"are as without gputap.\n"
 	"\n"
 	"Examples\n"
 	"  gputap run ./simulation --steps 100             leaves simulation.PID.gputap and a short report\n"
@@ -56,7 +56,8 @@ static const char help[] =
 	"      --block-size SIZE  of the pieces of it that threads take; 64K if not said\n"
 	"      --when-full TIME how long a call may wait when the buffer is full, before it goes unrecorded\n"
 	"                       (and is counted): 1s if not said, 0 never waits\n"
-	"      --threads N      that record at the same time in one process; 4096 if not said\n";
+	"      --threads N      that record at the same time in one process; 4096 if not said\n"
+	"  -h, --help\n";
 
 enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS };
 

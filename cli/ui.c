@@ -5,6 +5,7 @@
 #include "cli/ui.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -28,16 +29,18 @@ static void say_who(const struct ui_colors *c, const char *color)
 
 int ui_fail(int exit_code, const char *format, ...)
 {
+	int n, saved = errno;
 	const struct ui_colors *c = ui_colors(stderr);
 	const char *chain = gt_error_text();
 	va_list args;
 
 	fflush(stdout);
 	say_who(c, c->red);
+	errno = saved; /* for %m */
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	n = vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, "%s%s\n", chain[0] ? ": " : "", chain);
+	fprintf(stderr, "%s%s\n", n > 0 && chain[0] ? ": " : "", chain);
 	gt_error_clear();
 	return exit_code;
 }

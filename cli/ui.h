@@ -11,7 +11,8 @@
 /* The command that runs; main.c sets it, errors name it. NULL: gputap itself. */
 extern const char *ui_command;
 
-/* "gputap <command>: sentence" on stderr, then the cause chain if there is one. Return: @exit_code. */
+/* "gputap <command>: sentence" on stderr, then the cause chain if there is one (alone when the sentence is "%s", "").
+ * Return: @exit_code. */
 int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A note on stderr: "gputap: sentence". */
 void ui_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -9,6 +9,12 @@ enum { CHAIN_BYTES = 2048 };
 
 static _Thread_local char chain[CHAIN_BYTES];
 
+/* Statuses that say of which sort a failure is; what the sentence says is better than their text. */
+static int is_sort(int status)
+{
+	return status == -EBADMSG || status == -ENODATA || status == -ENOTSUP;
+}
+
 int gt_error(int status, const char *format, ...)
 {
 	char cause[CHAIN_BYTES], inner[CHAIN_BYTES];
@@ -23,7 +29,7 @@ int gt_error(int status, const char *format, ...)
 	memcpy(inner, chain, sizeof inner);
 	if (inner[0])
 		snprintf(chain, sizeof chain, "%.1000s: %.1000s", cause, inner);
-	else if (status < 0)
+	else if (status < 0 && !is_sort(status))
 		snprintf(chain, sizeof chain, "%.1000s: %s", cause, strerror(-status));
 	else
 		snprintf(chain, sizeof chain, "%.2000s", cause);

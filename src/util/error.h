@@ -9,7 +9,8 @@
 
 /**
  * gt_error() - add a cause and return a status
- * @status: negative errno (-EINVAL, ..); its text is printed behind the sentence; 0: no errno text
+ * @status: negative errno (-EINVAL, ..); its text is printed behind the sentence, but not for
+ *          -EBADMSG, -ENODATA and -ENOTSUP, of which the sentence says more; 0: no errno text
  * Return: @status, or -EINVAL for 0, so that `return gt_error(..)` reads well.
  */
 int gt_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Whatever is wrong with what a command is given: one clear sentence, exit 1 or 2, nothing on stdout."""
+
+import os
+import struct
+import zlib
+
+import pytest
+
+READERS = ["report", "info"]
+
+
+@pytest.fixture
+def capture(run, build, work):
+    run([build / "tests/synth/synth", "--calls", "3000", "-o", "a.gputap"])
+    return work / "a.gputap"
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def newer(path):
+    """The same capture from a gputap of the far future."""
+    data = bytearray(path.read_bytes())
+    data[8:10] = struct.pack("<H", 77)
+    data[60:64] = struct.pack("<I", crc32c(data[:60]))
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("make, says", [
+    (lambda p: p.unlink(), "No such file or directory"),
+    (lambda p: (p.unlink(), p.mkdir()), "Is a directory"),
+    (lambda p: p.write_bytes(b""), "is empty"),
+    (lambda p: p.write_bytes(p.read_bytes()[:13]), "is cut within its first 64 bytes"),
+    (lambda p: p.write_bytes(b"#!/bin/sh\necho hello\n" * 9), "is not a gputap capture"),
+    (newer, "a newer gputap is needed"),
+], ids=["missing", "directory", "empty", "tiny", "no capture", "newer"])
+def test_what_is_no_capture_is_refused(tap, capture, command, make, says):
+    make(capture)
+    result = tap(command, "a.gputap", status=1)
+    assert result.out == ""
+    lines = result.err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith(f"gputap {command}: ") and says in lines[0] and "a.gputap" in lines[0]
+    assert "Bad message" not in lines[0] and "No data" not in lines[0]
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_an_unreadable_capture_is_refused(tap, capture, command):
+    if os.geteuid() == 0:
+        command_line = ["setpriv", "--reuid=65534", "--clear-groups"]
+    else:
+        command_line = []
+    capture.chmod(0)
+    from conftest import BUILD, run_command
+    # as somebody else we must still be able to start gputap: a copy that everybody may run
+    if command_line:
+        import shutil
+        shutil.copy(BUILD / "gputap", "/tmp/gputap-%d" % os.getpid())
+        program = "/tmp/gputap-%d" % os.getpid()
+        os.chmod(program, 0o755)
+    else:
+        program = BUILD / "gputap"
+    for folder in [capture.parent, *capture.parent.parents][:4]:
+        if str(folder).startswith("/tmp/pytest"):
+            folder.chmod(0o755)
+    try:
+        result = run_command([*command_line, program, command, capture], status=1)
+    finally:
+        if command_line:
+            os.unlink(program)
+    assert result.out == "" and "Permission denied" in result.err
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_capture_cut_anywhere_is_read_as_far_as_it_is_valid(tap, capture, command):
+    data = capture.read_bytes()
+    for length in range(64, len(data), len(data) // 37):
+        capture.write_bytes(data[:length])
+        result = tap(command, "a.gputap", status=None)
+        assert result.status in (0, 1), result
+        if result.status == 0:
+            assert ("no end" in result.out), result
+        else:
+            assert len(result.err.splitlines()) == 1 and result.out == "", result
+
+
+def test_damage_is_told_and_the_rest_is_read(tap, capture):
+    data = bytearray(capture.read_bytes())
+    middle = len(data) // 2
+    data[middle:middle + 16] = bytes(16)
+    capture.write_bytes(data)
+    assert "The capture is damaged" in tap("report", "a.gputap").out
+    info = tap("info", "a.gputap").out
+    assert info.startswith("a.gputap: not complete\n") and "damaged" in info
+
+
+def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
+    result = tap("report", "a.gputap", "b.gputap", status=1)
+    assert "b.gputap" in result.err and result.out == ""
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["reprot"], "did you mean 'report'?"),
+    (["a.gputap"], "did you mean 'gputap report a.gputap'?"),
+    (["clinfo"], "did you mean 'gputap run clinfo'?"),
+    (["frobnicate"], "there are: run, report, export, info, list, recover, doctor, help"),
+    (["-o", "x"], "no option -o before the command"),
+    (["report"], "which capture?"),
+    (["info"], "which capture?"),
+    (["report", "a.gputap", "--tpo", "3"], "did you mean --top?"),
+    (["report", "a.gputap", "--jsn"], "did you mean --json?"),
+    (["report", "a.gputap", "-Q"], "no option -Q"),
+    (["report", "a.gputap", "-n"], "option -n (--top) wants a value"),
+    (["report", "a.gputap", "--top"], "option --top wants a value"),
+    (["report", "a.gputap", "--json=yes"], "option --json takes no value"),
+    (["report", "a.gputap", "--top", "many"], "--top wants a number of rows, not 'many'"),
+    (["report", "a.gputap", "--top", "-3"], "--top wants a number of rows"),
+    (["report", "a.gputap", "--sort", "totl_ns"], "did you mean 'total_ns'?"),
+    (["report", "a.gputap", "--sort", "colour"], "no column 'colour'"),
+    (["report", "a.gputap", "--by", "devise"], "did you mean 'device'?"),
+    (["report", "a.gputap", "--table", "kernel"], "did you mean 'kernels'?"),
+    (["report", "a.gputap", "--where", "nmae=x"], "did you mean 'name'?"),
+    (["report", "a.gputap", "--json", "--csv"], "choose one"),
+    (["list", "opertions"], "did you mean 'operations'?"),
+    (["list", "operations", "--group", "quue"], "did you mean 'queue'?"),
+    (["list", "operations", "--domain", "openlc"], "did you mean 'opencl'?"),
+    (["list", "operations", "--kind", "copie"], "did you mean 'copy'?"),
+    (["info", "--al", "--jsin", "a.gputap"], "did you mean --json?"),
+    (["doctor", "--jason"], "did you mean --json?"),
+    (["doctor", "everything"], "takes no 'everything'"),
+    (["help", "reprot"], "did you mean 'report'?"),
+])
+def test_a_wrong_word_is_answered_with_the_right_one(tap, capture, arguments, says):
+    result = tap(*arguments, status=2)
+    assert result.out == ""
+    assert says in result.err, result
+
+
+def test_nothing_named_like_a_pattern_is_told(tap):
+    assert "nothing is named like 'cuda*'" in tap("list", "operations", "cuda*", status=1).err
+
+
+def test_output_that_cannot_be_written_is_told(gputap, capture, run):
+    result = run(["sh", "-c", f"'{gputap}' report a.gputap > /dev/full"], status=1)
+    assert "cannot write to standard output: No space left on device" in result.err

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Help, manual pages and completion: they fit, they are clean, what they show works, and they name the same options."""
+
+import re
+import shlex
+
+import pytest
+
+import conftest
+
+COMMANDS = ["run", "report", "export", "info", "list", "recover", "doctor"]
+MAN = conftest.REPO / "docs" / "man"
+COMPLETION = conftest.REPO / "cli" / "completion"
+
+
+def options_of(tap, command):
+    return set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", tap(command, "--help").out, re.M)) | {"--help"}
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_in_100_columns_and_has_examples(tap, command):
+    out = tap(*([command] if command else []), "--help").out
+    assert max(map(len, out.splitlines())) <= 100
+    assert out.count("\n  gputap ") >= 2
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_found_both_ways(tap, command):
+    assert tap("help", command).out == tap(command, "--help").out == tap(command, "-h").out
+
+
+def test_version_is_that_of_the_build(tap, repo):
+    version = re.search(r"version: '([^']+)'", (repo / "meson.build").read_text()).group(1)
+    assert tap("--version").out == f"gputap {version}\n"
+
+
+def test_no_command_shows_help_and_fails(tap):
+    assert "Start here" in tap(status=2).out
+
+
+# Manual ----------------------------------------------------------------------
+
+@pytest.mark.parametrize("page", sorted(p.name for p in MAN.glob("*.1")))
+def test_manual_page_is_clean(run, page):
+    assert run(["mandoc", "-Tlint", "-Wwarning", MAN / page]).out == ""
+    result = run(["man", "--warnings", "-l", MAN / page], env={"MANPAGER": "cat", "MANWIDTH": "80"})
+    assert result.err == "" and "EXAMPLES" in result.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_manual_names_the_options_of_the_help(tap, command):
+    text = (MAN / f"gputap-{command}.1").read_text()
+    named = {"--" + name for name in re.findall(r"Fl \\-([a-z-]+)", text)}
+    if command != "recover":
+        assert options_of(tap, command) <= named | {"--help"}
+    help_text = tap(command, "--help").out
+    assert all(option in help_text for option in named)
+
+
+def test_manual_names_the_columns_of_the_report(tap, build, run, work):
+    run([build / "tests/synth/synth", "--drops", "--failed", "-o", "a.gputap"])
+    text = (MAN / "gputap-report.1").read_text()
+    for line in tap("report", "a.gputap", "--csv").out.splitlines():
+        if line.startswith("table,"):
+            for key in line.split(",")[1:]:
+                assert re.search(rf"\b{key}\b", text), key
+
+
+def examples():
+    for page in sorted(MAN.glob("*.1")):
+        for line in re.findall(r"^\$ (.*)$", page.read_text(), re.M):
+            yield pytest.param(line, id=f"{page.stem}: {line}")
+
+
+@pytest.mark.parametrize("line", list(examples()))
+def test_example_of_the_manual_works(run, tap, build, work, line):
+    (work / "prog").symlink_to(build / "tests/opencl/cl_basic")
+    if "prog.gputap" in line and " run " not in line:
+        tap("run", "-q", "-o", "prog.gputap", "./prog")
+    words = shlex.split(line)
+    assert words[0] == "gputap"
+    tap(*words[1:])
+    for i, word in enumerate(words):
+        if word == "-o":
+            assert (work / words[i + 1]).stat().st_size > 0
+
+
+# Completion --------------------------------------------------------------------
+
+DRIVER = r"""
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+_gputap
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def complete(run, gputap, work):
+    """complete("report", "--ta") gives what bash would offer for the last word."""
+    def call(*words):
+        result = run(["bash", "-c", DRIVER, "-", COMPLETION / "gputap.bash", gputap, *words])
+        assert result.err == ""
+        return set(result.out.split())
+    return call
+
+
+@pytest.mark.parametrize("words, offered", [
+    (["re"], {"report", "recover"}),
+    (["help", "re"], {"report", "recover"}),
+    (["report", "--t"], {"--table", "--top"}),
+    (["report", "--table", "k"], {"kernels"}),
+    (["report", "--table", "kernels,cop"], {"kernels,copies"}),
+    (["report", "--by", "d"], {"device"}),
+    (["report", "--sort", "mean"], {"mean_ns"}),
+    (["export", "a.gputap", "--format", "per"], {"perfetto"}),
+    (["list", "dom"], {"domains"}),
+    (["list", "operations", "--group", "que"], {"queue"}),
+    (["list", "operations", "clFin"], {"clFinish", "clFinalizeCommandBufferKHR"}),
+    (["run", "--domains", "open"], {"opencl"}),
+    (["run", "--ops", "clFlush,clFini"], {"clFlush,clFinish"}),
+    (["run", "--dom"], {"--domains"}),
+    (["doctor", "--j"], {"--json"}),
+])
+def test_bash_offers(complete, words, offered):
+    assert complete(*words) == offered
+
+
+def test_bash_offers_captures_and_folders(complete, work):
+    (work / "a.gputap").touch()
+    (work / "b.txt").touch()
+    (work / "runs").mkdir()
+    assert complete("report", "") == {"a.gputap", "runs"}
+    assert complete("info", "a") == {"a.gputap"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_bash_offers_the_options_of_the_help(tap, complete, command):
+    assert complete(command, "--") == options_of(tap, command)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_zsh_knows_the_options_of_the_help(tap, run, command):
+    run(["zsh", "-n", COMPLETION / "_gputap"])
+    text = (COMPLETION / "_gputap").read_text()
+    part = re.search(rf"^\t\t{command}\)(.*?);;", text, re.S | re.M).group(1)
+    for option in options_of(tap, command):
+        assert option in part, option

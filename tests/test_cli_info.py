@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""gputap info, list and doctor."""
+
+import json
+import os
+import stat
+
+import pytest
+
+
+@pytest.fixture
+def synth(run, build, work):
+    def make(*options):
+        run([build / "tests/synth/synth", *options, "-o", "a.gputap"])
+        return "a.gputap"
+    return make
+
+
+# info ------------------------------------------------------------------------
+
+def info(tap, path):
+    return json.loads(tap("info", path, "--json").out)
+
+
+def test_info_of_a_whole_capture(tap, synth):
+    i = info(tap, synth("--calls", "2000", "--threads", "3"))
+    assert i["complete"] and i["why_not_complete"] == [] and i["end"] == "complete"
+    assert i["seen"] == i["recorded"] == i["calls"] + i["device_work"] and i["dropped"] == 0
+    assert i["linked"] == i["device_work"]
+    assert i["bytes"] == os.path.getsize("a.gputap")
+    assert tap("info", "a.gputap").out.startswith("a.gputap: complete\n")
+
+
+def test_info_of_losses_names_the_reasons(tap, synth):
+    i = info(tap, synth("--calls", "2000", "--drops"))
+    assert not i["complete"] and "lost while tracing" in i["why_not_complete"][0]
+    assert i["seen"] == i["recorded"] + i["dropped"]
+    assert i["dropped"] == sum(i["dropped_by_reason"].values()) == sum(r["dropped"] for r in i["records"]) > 0
+    assert i["dropped_by_reason"]["ring full"] > 0
+    assert "ring full" in tap("info", "a.gputap").out
+
+
+def test_info_of_an_interrupted_capture(tap, synth):
+    i = info(tap, synth("--cut"))
+    assert not i["complete"] and i["end"] == "cut"
+    assert "gputap recover" in i["why_not_complete"][0]
+
+
+def test_info_tells_events(tap, synth):
+    i = info(tap, synth("--events"))
+    assert {"unknown entry point", "loss"} <= {e["event"] for e in i["events"]}
+
+
+def test_info_of_a_crashed_process(tap, synth):
+    i = info(tap, synth("--crash"))
+    assert any(p["signal"] for p in i["processes"])
+    assert "signal" in tap("info", "a.gputap").out
+
+
+@pytest.mark.parametrize("clock", ["raw", "timer", "offset"])
+def test_info_says_how_device_clocks_were_converted(tap, synth, clock):
+    i = info(tap, synth("--device-clock", clock))
+    assert i["devices"][0]["clock"] and i["devices"][0]["residual_ns"] is not None
+
+
+def test_info_of_a_traced_program(tap, build, work):
+    tap("run", "-q", "-o", "real.gputap", build / "tests/opencl/cl_basic", "2")
+    i = info(tap, "real.gputap")
+    assert i["complete"], i["why_not_complete"]
+    assert i["command"][-1] == "2" and i["linked"] == i["device_work"] > 0
+    loaders = [r for r in i["runtimes"] if "libOpenCL" in r["path"]]
+    assert len(loaders) == 1 and loaders[0]["door"] in ("layer", "interposition") and os.path.exists(loaders[0]["path"])
+    assert i["devices"][0]["clock"] == "CLOCK_MONOTONIC_RAW"
+    process = i["processes"][0]
+    assert process["exit_status"] == 0 and process["end"] == "exit 0" and process["exe"].endswith("/cl_basic")
+    assert 0 < process["wall_ns"] <= i["wall_ns"]
+
+
+def test_info_of_several_files(tap, synth):
+    synth("--calls", "10")
+    assert tap("info", "a.gputap", "a.gputap").out.count("a.gputap: ") == 2
+
+
+# list ------------------------------------------------------------------------
+
+def test_list_has_every_operation_of_the_frozen_list(tap, repo):
+    frozen = (repo / "tests/golden/operations.txt").read_text()
+    listed = json.loads(tap("list", "operations", "--json").out)["operations"]
+    domains = json.loads(tap("list", "domains", "--json").out)["domains"]
+    assert len(listed) == sum(d["operations"] for d in domains) > 200
+    for o in listed:
+        assert o["name"] in frozen
+        assert o["group"] and o["kind"] and o["entry"] in ("table", "extension")
+
+
+def test_list_chooses_by_pattern_group_and_kind(tap):
+    def names(*options):
+        return {o["name"] for o in json.loads(tap("list", "operations", "--json", *options).out)["operations"]}
+    assert names("clFin*") == {"clFinish", "clFinalizeCommandBufferKHR"}
+    assert "clEnqueueNDRangeKernel" in names("--kind", "launch")
+    assert "clFlush" in names("--group", "queue") and "clFlush" not in names("--group", "queue", "*Create*")
+    assert names("--domain", "opencl") == names()
+
+
+def test_list_without_a_word_gives_an_overview(tap):
+    out = tap("list").out
+    for word in ("Domains", "opencl", "layer", "interposition", "perfetto", ".rpd"):
+        assert word in out
+
+
+def test_list_formats_are_those_that_export_takes(tap):
+    for f in json.loads(tap("list", "formats", "--json").out)["formats"]:
+        assert f["name"] in tap("export", "--help").out
+        for extension in f["extensions"].split():
+            assert extension in tap("export", "--help").out
+
+
+# doctor ------------------------------------------------------------------------
+
+def doctor(tap, status=0, **env):
+    d = json.loads(tap("doctor", "--json", status=status, env=env).out)
+    assert d["ok"] == (status == 0)
+    return d, {(f["what"], f["level"]) for f in d["findings"]}
+
+
+def test_doctor_finds_what_is_here(tap):
+    d, found = doctor(tap)
+    assert d["traceable"] == ["opencl"]
+    for what in ("libraries", "injection", "loader", "driver", "device"):
+        assert (what, "ok") in found
+    assert "OpenCL programs can be traced here" in tap("doctor").out
+
+
+def test_doctor_says_how_to_get_a_driver(tap, work):
+    d, found = doctor(tap, status=1, OCL_ICD_VENDORS=str(work))
+    assert ("driver", "bad") in found and d["traceable"] == []
+    assert any("apt install pocl-opencl-icd" in (f["hint"] or "") for f in d["findings"])
+    assert "Nothing can be traced here yet" in tap("doctor", status=1, env={"OCL_ICD_VENDORS": str(work)}).out
+
+
+def driver(run, work, text):
+    """A driver library made of @text, and a folder that names it."""
+    (work / "driver.c").write_text(text)
+    run(["cc", "-shared", "-fPIC", "-o", "libdriver.so", "driver.c"])
+    (work / "vendors").mkdir()
+    (work / "vendors" / "bad.icd").write_text(f"{work}/libdriver.so\n")
+    return str(work / "vendors")
+
+
+def test_doctor_survives_a_driver_that_crashes(tap, run, work):
+    folder = driver(run, work, "#include <signal.h>\n__attribute__((constructor)) static void f(void) { raise(SIGSEGV); }\n")
+    d, found = doctor(tap, status=1, OCL_ICD_VENDORS=folder)
+    assert ("driver", "bad") in found
+    assert any("crashes when it is loaded: Segmentation fault" in f["text"] for f in d["findings"])
+
+
+def test_doctor_tells_a_driver_that_is_not_there(tap, work):
+    (work / "x.icd").write_text("libnosuchdriver.so\n")
+    d, found = doctor(tap, status=1, OCL_ICD_VENDORS=str(work))
+    assert any("libnosuchdriver.so: cannot open shared object file" in f["text"] for f in d["findings"])
+
+
+def test_doctor_finds_libraries_missing(run, gputap, work):
+    copy = work / "gputap"
+    copy.write_bytes(gputap.read_bytes())
+    copy.chmod(copy.stat().st_mode | stat.S_IXUSR)
+    result = run([copy, "doctor", "--json"], status=None)
+    found = {f["what"]: f for f in json.loads(result.out)["findings"]}
+    if found["libraries"]["level"] == "bad":  # else an installed copy was found, which is right too
+        assert result.status == 1 and "GPUTAP_LIBRARY_PATH" in found["libraries"]["text"]
+
+
+def test_doctor_tells_of_a_session_to_recover(tap, build, run, work):
+    """A collector that was killed leaves its session."""
+    run(["sh", "-c", f"'{build}/gputap' run -o k.gputap sh -c 'kill -9 $PPID; sleep 0.2' & wait"], status=None)
+    found = [f for f in json.loads(tap("doctor", "--json").out)["findings"] if f["what"] == "session"]
+    ours = [f for f in found if os.path.exists(f["hint"].split()[-1] + "/output") and
+            str(work) in open(f["hint"].split()[-1] + "/output").read()]
+    for f in ours:
+        tap(*f["hint"].split()[1:], status=None)
+    assert ours, found

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""gputap report: golden tables of a synthetic capture, a traced PoCL program, options, filters, terminals."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+
+import conftest
+
+GOLDEN = conftest.REPO / "tests" / "golden"
+TABLES = ["operations", "failures", "kernels", "copies", "other", "devices", "gaps", "latency", "processes", "threads", "loss"]
+
+
+@pytest.fixture
+def synth(run, build, work):
+    """synth(options..) writes capture a.gputap; the same each time."""
+    def make(*options, out="a.gputap"):
+        run([build / "tests/synth/synth", *options, "-o", out])
+        return out
+    return make
+
+
+@pytest.fixture
+def busy(synth):
+    """Two processes with two threads, two devices, failures, losses, names that hurt."""
+    return synth("--calls", "3000", "--threads", "2", "--processes", "2", "--devices", "2", "--kernels", "4", "--nested", "--failed",
+                 "--drops", "--events", "--names", "tricky")
+
+
+def check_golden(name, text):
+    path = GOLDEN / name
+    text = re.sub(r'"gputap": "[^"]*"', '"gputap": "VERSION"', text)
+    if os.environ.get("GPUTAP_GOLDEN"):  # look at the difference before you commit it
+        path.write_text(text)
+    assert text == path.read_text(), f"differs from {path}"
+
+
+def on_terminal(command, columns=100, env=None):
+    """Output of @command on a terminal of that width."""
+    leader, follower = pty.openpty()
+    subprocess.run(["stty", "cols", str(columns), "rows", "50"], stdin=follower, check=True)
+    environment = {**conftest.clean_environment(), "TERM": "xterm", **(env or {})}
+    if "NO_COLOR" not in (env or {}):
+        environment.pop("NO_COLOR", None)
+    process = subprocess.Popen([str(c) for c in command], stdin=follower, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    out = b""
+    while True:
+        try:
+            data = os.read(leader, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        out += data
+    os.close(leader)
+    assert process.wait(60) == 0, out
+    return out.decode().replace("\r\n", "\n")
+
+
+# Golden --------------------------------------------------------------------
+
+def test_text_is_the_golden_one(tap, busy):
+    check_golden("report.txt", tap("report", busy).out)
+
+
+def test_json_is_the_golden_one(tap, busy):
+    check_golden("report.json", tap("report", busy, "--json", "--top", "5").out)
+
+
+def test_csv_is_the_golden_one(tap, busy):
+    check_golden("report.csv", tap("report", busy, "--csv", "--top", "5").out)
+
+
+def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):
+    """CSV export has one row per record: add them up another way."""
+    run([conftest.BUILD / "gputap", "export", busy, "-o", "a.csv"])
+    report = json.loads(tap("report", busy, "--json").out)
+    rows = list(csv.DictReader(open("a.csv", newline="")))
+    assert report["calls"] + report["device_work"] == len(rows)
+    assert report["seen"] == report["calls"] + report["device_work"] + report["dropped"]
+    calls = sum(o["calls"] for o in report["operations"])
+    work = sum(o["count"] for table in ("kernels", "copies", "other") for o in report[table])
+    assert (calls, work) == (report["calls"], report["device_work"])
+    assert sum(o["failed"] for o in report["operations"]) == sum(f["count"] for f in report["failures"] if f["on"] == "call")
+
+
+def test_several_files_are_summed_up(tap, synth):
+    one = synth("--calls", "500")
+    two = synth("--calls", "700", out="b.gputap")
+    sums = [json.loads(tap("report", *files, "--json").out) for files in ((one,), (two,), (one, two))]
+    assert sums[0]["calls"] + sums[1]["calls"] == sums[2]["calls"]
+    assert len(sums[2]["files"]) == 2
+    counts = [{o["name"]: o["calls"] for o in s["operations"]} for s in sums]
+    assert counts[2]["clFinish"] == counts[0]["clFinish"] + counts[1]["clFinish"]
+
+
+def test_times_inside_other_calls_are_not_counted_twice(tap, synth):
+    report = json.loads(tap("report", synth("--calls", "1000", "--nested"), "--json").out)
+    operations = {o["name"]: o for o in report["operations"]}
+    assert operations["clBuildProgram"]["self_ns"] < operations["clBuildProgram"]["total_ns"]
+    assert sum(o["share"] for o in report["operations"]) == pytest.approx(1, abs=1e-4)
+    assert sum(o["self_ns"] for o in report["operations"]) == sum(t["call_ns"] for t in report["threads"])
+
+
+# Options -------------------------------------------------------------------
+
+def table(tap, capture, name, *options):
+    return json.loads(tap("report", capture, "--json", "--table", name, *options).out)[name]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_each_table_can_be_asked_for_alone(tap, busy, name):
+    report = json.loads(tap("report", busy, "--json", "-t", name).out)
+    assert [t for t in TABLES if t in report] == [name]
+    header = tap("report", busy, "--csv", "-t", name).out.splitlines()[0]
+    if report[name]:
+        assert header.split(",") == list(report[name][0])
+
+
+def test_rows_are_sorted_as_asked(tap, busy):
+    means = [o["mean_ns"] for o in table(tap, busy, "operations", "--sort", "mean_ns")]
+    assert means == sorted(means, reverse=True) and len(set(means)) > 1
+    assert [o["mean_ns"] for o in table(tap, busy, "operations", "--sort", "mean", "--reverse")] == sorted(means)
+    names = [o["name"] for o in table(tap, busy, "operations", "--sort", "name")]
+    assert names == sorted(names)
+
+
+def test_top_limits_rows_and_says_how_many_are_left(tap, busy):
+    assert len(table(tap, busy, "operations", "--top", "2")) == 2
+    assert len(table(tap, busy, "operations", "--top", "0")) == 9
+    out = tap("report", busy, "-t", "operations", "--top", "2").out
+    assert ".. and 7 more (--top 0 shows all)" in out
+
+
+@pytest.mark.parametrize("key, column, count", [("process", "pid", 2), ("thread", "tid", 4), ("name", "name", 9)])
+def test_calls_have_a_row_for_each_key(tap, busy, key, column, count):
+    rows = table(tap, busy, "operations", "--by", key)
+    assert len({r[column] for r in rows}) == len(rows) == count
+    assert sum(r["calls"] for r in rows) == 13504
+
+
+@pytest.mark.parametrize("key, column", [("device", "device"), ("process", "pid"), ("thread", "tid"), ("name", "name")])
+def test_kernels_have_a_row_for_each_key(tap, busy, key, column):
+    rows = table(tap, busy, "kernels", "--by", key)
+    assert len({r[column] for r in rows}) == len(rows)
+    assert sum(r["count"] for r in rows) == 1331
+
+
+def test_keys_can_be_joined(tap, busy):
+    rows = table(tap, busy, "operations", "--by", "name,process")
+    assert len({(r["name"], r["pid"]) for r in rows}) == len(rows) == 18
+
+
+@pytest.mark.parametrize("expression, keeps", [
+    ("failed", lambda o: o["failed"] == o["calls"]),
+    ("name=clFinish", lambda o: o["name"] == "clFinish"),
+    ("name~^clEnqueue(Read|Write)", lambda o: o["name"] in ("clEnqueueReadBuffer", "clEnqueueWriteBuffer")),
+    ("kind=copy and process=4000", lambda o: "Buffer" in o["name"]),
+    ("duration>30us", lambda o: o["min_ns"] > 30000),
+    ("domain=hip", lambda o: False),
+    ("device=0", lambda o: False),
+])
+def test_where_keeps_what_holds(tap, busy, expression, keeps):
+    rows = table(tap, busy, "operations", "--where", expression)
+    assert all(keeps(o) for o in rows)
+    assert bool(rows) == (expression not in ("domain=hip", "device=0"))
+
+
+def test_where_splits_the_records_in_two(tap, busy):
+    for expression in ("failed", "device=1", "duration<10us", "thread=4001", "bytes>=64K", "queue=1"):
+        matched = [json.loads(tap("report", busy, "--json", "-t", "loss", "-w", e).out)["matched"]
+                   for e in (expression, f"not ({expression})")]
+        assert sum(matched) == 13504 + 4331 and min(matched) > 0, expression
+
+
+def test_a_wrong_expression_is_told_with_a_caret(tap, busy):
+    result = tap("report", busy, "--where", "duration>10us adn failed", status=2)
+    lines = result.err.splitlines()
+    assert "'and' or 'or' expected here" in lines[0]
+    assert lines[2].index("^") == lines[1].index("adn")
+    assert result.out == ""
+
+
+# Terminals -----------------------------------------------------------------
+
+def test_no_escape_codes_into_a_pipe(tap, busy):
+    for options in ([], ["--csv"], ["--json"]):
+        assert "\x1b" not in tap("report", busy, *options, env={"NO_COLOR": None, "TERM": "xterm"}).out
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_lines_of_tables_fit_the_terminal(gputap, busy, columns):
+    out = on_terminal([gputap, "report", busy, "-t", "operations,kernels,copies,gaps,threads"], columns)
+    assert "\x1b[1m" in out
+    plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", out)
+    tables = plain[plain.index("\nOperations"):]
+    rows = [line for line in tables.splitlines() if re.match(r" +[0-9.,]+ ", line)]
+    assert len(rows) > 15 and max(map(len, rows)) <= columns
+
+
+def test_no_color_is_heard(gputap, busy):
+    assert "\x1b" not in on_terminal([gputap, "report", busy], env={"NO_COLOR": "1"})
+    assert "\x1b" not in on_terminal([gputap, "report", busy], env={"TERM": "dumb"})
+
+
+def test_names_cannot_send_escape_codes(gputap, tap, run, build, work):
+    run([build / "tests/synth/synth", "--names", "tricky", "-o", "a\x1b[31m.gputap"])
+    for options in ([], ["--csv"], ["--json"]):
+        assert "\x1b" not in tap("report", "a\x1b[31m.gputap", *options).out
+
+
+# A real program --------------------------------------------------------------
+
+@pytest.fixture
+def real(tap, build, work):
+    result = tap("run", "-o", "real.gputap", build / "tests/opencl/cl_basic", "5")
+    return result, "real.gputap"
+
+
+def test_a_traced_program_has_a_report(tap, real):
+    report = json.loads(tap("report", real[1], "--json").out)
+    assert report["complete"] and report["linked"] == report["device_work"] > 0
+    assert report["seen"] == report["calls"] + report["device_work"]
+    assert [p["end"] for p in report["processes"]] == ["exit 0"]
+    device = report["devices"][0]
+    assert 0 < device["busy_ns"] <= device["span_ns"]
+    assert device["busy_ns"] + device["idle_ns"] == device["span_ns"]
+    assert device["starved_ns"] <= device["idle_ns"]
+    stages = {s["stage"]: s for s in report["latency"]}
+    assert stages["call to start"]["count"] == sum(k["count"] for k in report["kernels"])
+    assert all(k["total_ns"] > 0 and k["min_ns"] <= k["p50_ns"] <= k["p99_ns"] <= k["max_ns"] for k in report["kernels"])
+
+
+def test_run_ends_with_a_short_report(real):
+    lines = real[0].err.splitlines()
+    assert lines[0].startswith("gputap: ") and lines[0].endswith("nothing lost")
+    assert 5 <= len(lines) <= 21
+    assert any(line.startswith("  calls ") for line in lines) and any(line.startswith("  kernels ") for line in lines)
+    assert lines[-1] == "gputap: wrote real.gputap; 'gputap report real.gputap' shows all of it"
