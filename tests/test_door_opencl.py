@@ -93,12 +93,12 @@ def system_loader():
     raise AssertionError("no libOpenCL.so.1")
 
 
-def copies(work, count):
-    """The system's loader as several files: the dynamic linker takes them for different libraries."""
+def copies(work, count, source=None):
+    """A loader, the system's, as several files: the dynamic linker takes them for different libraries."""
     made = []
     for i in range(count):
         made.append(work / f"libloader{i}.so")
-        shutil.copy(system_loader(), made[-1])
+        shutil.copy(source or system_loader(), made[-1])
     return made
 
 
@@ -118,9 +118,11 @@ def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
              "two_without": ["interposition"] * 2}[loaders])
 
 
-def test_one_loader_too_many_works_untraced_and_is_told(build, work):
+@pytest.mark.parametrize("layers", [True, False], ids=["with_layers", "without"])
+def test_one_loader_too_many_works_untraced_and_is_told(build, work, layers):
     with Session(build) as session:
-        result = session.run([build / "tests/door/two_loaders", *copies(work, 4)])
+        source = system_loader() if layers else build / "tests/door/libOpenCL.so.1"
+        result = session.run([build / "tests/door/two_loaders", *copies(work, 4, source)])
         assert len(result.out.splitlines()) == 16
         assert len(session.calls()) == 12
         assert ["more than can be told apart" in e["text"] for e in session.kind("event")] == [True]

@@ -38,7 +38,7 @@ struct gt_door_state {
 	_Atomic uint32_t state;
 	_Atomic uint32_t ready;   /* libgputap.so's constructor has run: call `opened`. Instance 0's counts for all */
 	_Atomic uint32_t adopted; /* libgputap.so knows of this one */
-	uint32_t reserved;
+	_Atomic uint32_t missed;  /* libraries that found no instance free; instance 0's counts for all */
 	uint64_t base;            /* where the runtime's library is mapped */
 	char path[232];           /* its name, cut if longer */
 };

@@ -224,9 +224,11 @@ static void arm(const struct gt_door *door, const struct link_map *map)
 		states[i].base = map->l_addr;
 		atomic_store(&states[i].adopted, 0);
 		atomic_store(&states[i].state, GT_DOOR_ARMED);
+	} else {
+		atomic_fetch_add(&states[0].missed, 1);
 	}
 	set_protection(from, to, segment->p_flags);
-	if (i >= 0 && atomic_load(&states[0].ready)) {
+	if (atomic_load(&states[0].ready)) {
 		void (*opened)(void);
 
 		*(void **)&opened = GT_DOOR_AT(door, door->opened);

@@ -8,6 +8,7 @@
  * and not recorded. */
 #include <stdbool.h>
 
+#include "core/emit.h"
 #include "core/recording.h"
 #include "core/table.h"
 #include "runtime/interposition.h"
@@ -89,6 +90,9 @@ HIDDEN void gt_opencl_door_opened(void)
 {
 	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES; i++)
 		adopt(i);
+	if (atomic_exchange_explicit(&gt_opencl_door_states[0].missed, 0, memory_order_relaxed))
+		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
+			       "a copy of the OpenCL library: there are more than can be told apart");
 }
 
 bool gt_opencl_door_take(uint32_t instance)
