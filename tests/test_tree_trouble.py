@@ -113,7 +113,7 @@ def test_a_full_disk_stops_neither_the_program_nor_the_capture(tree, work, tmp_p
     (process,) = found["processes"]
     assert found["end"] == "incomplete"
     assert process["count_calls"]["seen"] == 3000001
-    assert process["count_calls"]["dropped"]["output"] > 0
+    assert set(process["count_calls"]["dropped"]) == {"output"}
     assert process["calls"] > 0
 
 
@@ -124,7 +124,7 @@ def test_a_limit_of_file_size_ends_neither(tree, work):
     assert "could not take everything" in result.err
     (process,) = tree.read()["processes"]
     assert process["count_calls"]["seen"] == 5000001
-    assert process["count_calls"]["dropped"]["output"] > 0
+    assert set(process["count_calls"]["dropped"]) == {"output"}
 
 
 # Output

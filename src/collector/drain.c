@@ -334,6 +334,26 @@ static void touch_pages(const uint8_t *data, size_t bytes)
 	(void)*(volatile const uint8_t *)(data + bytes - 1);
 }
 
+/* The file took nothing of a batch: what was in it? */
+static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_counts *counts)
+{
+	size_t at = 0;
+
+	while (at + sizeof(struct gt_record) <= bytes) {
+		const volatile struct gt_record *head = (const void *)(data + at);
+		uint32_t op = head->op, words = head->words;
+		uint32_t domain = GT_OP_DOMAIN(op); /* stands at the same place in GT_DEVICE_REF() */
+
+		if (head->kind == GT_RECORD_CALL && domain < GT_DOMAIN_COUNT)
+			counts->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][domain]++;
+		else if (head->kind == GT_RECORD_DEVICE && domain < GT_DOMAIN_COUNT)
+			counts->dropped[GT_DROP_OUTPUT][GT_CLASS_DEVICE][domain]++;
+		if (!words)
+			return;
+		at += 8 * (size_t)words;
+	}
+}
+
 static void read_records(struct gt_drain *d, struct gt_tracee *image, struct gt_ring *ring, uint32_t committed, uint64_t now_ns)
 {
 	const uint8_t *data = gt_block_data(gt_tracee_block(image, ring->block)) + ring->at;
@@ -344,8 +364,12 @@ static void read_records(struct gt_drain *d, struct gt_tracee *image, struct gt_
 	status = gt_capture_write_records(ring->stream, data, bytes, &image->pending);
 	if (status == -EBADMSG)
 		image->torn = true; /* what follows is skipped up to `committed`: a later record begins there */
+	else if (status)
+		count_lost_records(data, bytes, &image->pending);
+	if (status && status != -EBADMSG && !d->output_error)
+		d->output_error = status;
 	if (status)
-		gt_error_clear(); /* of the file: the flush will tell, and count */
+		gt_error_clear();
 	ring->at = committed;
 	ring->read_ns = now_ns;
 	image->active_ns = now_ns;
@@ -608,7 +632,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 	*out = NULL;
 	if (!gt_ring_name_parse(name, &pid, &ticks) || find_image(d, pid, ticks))
 		return 0;
-	account = gt_journal_find(&d->journal, pid, ticks);
+	account = d->recovering ? gt_journal_find(&d->journal, pid, ticks) : UINT32_MAX;
 	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)
 		return 0; /* all of it is in the capture; only the file was not removed yet */
 	if (!GT_GUARD())

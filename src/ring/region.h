@@ -15,6 +15,8 @@
  *   block.committed             the slot's thread           release   -> bytes below are whole records
  *   block.next                  the slot's thread           release   -> this block gets no more records
  *   slot.first                  the slot's thread, once     release   -> a new ring to drain
+ *   slot.first                  then the collector          release   moves on as blocks are drained
+ *   slot.* of a CLOSED one      the collector               release   counts to 0, FREE
  *   block.drained, region.free  the collector               release   (free: compare-and-swap, both sides)
  *   region.drain_count          the collector               relaxed   -> it lives: waiting makes sense
  *
