@@ -229,41 +229,58 @@ static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t
 
 /* Groups ------------------------------------------------------------------------- */
 
-static bool same_group(const struct summary_group *a, const struct summary_group *b)
+/* What tells groups apart; small, as it is made for every record. */
+struct group_ids {
+	uint32_t domain, name, device, process, thread, queue;
+};
+
+static bool is_group(const struct summary_group *g, const struct group_ids *k)
 {
-	return a->name == b->name && a->domain == b->domain && a->device == b->device && a->process == b->process &&
-	       a->thread == b->thread && a->queue == b->queue;
+	return g->name == k->name && g->domain == k->domain && g->device == k->device && g->process == k->process &&
+	       g->thread == k->thread && g->queue == k->queue;
+}
+
+static uint32_t find_group(struct summary_groups *groups, const struct group_ids *k, const struct entry *e)
+{
+	uint64_t hash = lookup_mix((uint64_t)k->name << 32 | k->device);
+	uint32_t row;
+
+	hash = lookup_mix(hash + ((uint64_t)k->process << 32 | k->thread));
+	hash = lookup_mix(hash + ((uint64_t)k->queue << 32 | k->domain));
+	for (; (row = idmap_get(&groups->by_hash, hash)) != LOOKUP_NONE; hash++)
+		if (is_group(&groups->rows[row], k))
+			return row;
+	GROW(groups->rows, groups->count, groups->room);
+	groups->rows[groups->count] = (struct summary_group){
+		.domain = k->domain, .name = k->name, .device = k->device, .process = k->process, .thread = k->thread,
+		.queue = k->queue, .device_op = e->item->device_op, .kind = e->kind,
+	};
+	idmap_put(&groups->by_hash, hash, groups->count);
+	return groups->count++;
 }
 
 static uint32_t group_of(struct summary *s, const struct entry *e)
 {
 	struct summary_groups *groups = &s->groups[e->class];
 	unsigned keys = s->keys[e->class];
-	struct summary_group key = {
+	const struct group_ids k = {
 		.domain = e->domain,
 		.name = keys & SUMMARY_NAME || e->class >= SUMMARY_COPIES ? e->name : LOOKUP_NONE,
 		.device = keys & SUMMARY_DEVICE ? e->device : LOOKUP_NONE,
 		.process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
 		.thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
 		.queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
-		.device_op = e->item->device_op,
-		.kind = e->kind,
 	};
-	uint64_t hash;
-	uint32_t row;
+	uint32_t *hint;
 
-	if (groups->last < groups->count && same_group(&groups->rows[groups->last], &key))
-		return groups->last;
-	hash = lookup_mix((uint64_t)key.name << 32 | key.device);
-	hash = lookup_mix(hash + ((uint64_t)key.process << 32 | key.thread));
-	hash = lookup_mix(hash + ((uint64_t)key.queue << 32 | key.domain));
-	for (; (row = idmap_get(&groups->by_hash, hash)) != LOOKUP_NONE; hash++)
-		if (same_group(&groups->rows[row], &key))
-			return groups->last = row;
-	GROW(groups->rows, groups->count, groups->room);
-	groups->rows[groups->count] = key;
-	idmap_put(&groups->by_hash, hash, groups->count);
-	return groups->last = groups->count++;
+	if (e->name >= groups->hint_count) {
+		groups->hints = lookup_grow(groups->hints, groups->hint_count, e->name + 64, sizeof *groups->hints);
+		groups->hint_count = e->name + 64;
+	}
+	hint = &groups->hints[e->name];
+	if (!*hint || !is_group(&groups->rows[*hint - 1], &k))
+		*hint = find_group(groups, &k, e) + 1;
+	return *hint - 1;
 }
 
 static void add_to_group(struct summary_group *g, const struct entry *e)
@@ -628,6 +645,7 @@ void summary_fini(struct summary *s)
 		for (uint32_t i = 0; i < s->groups[c].count; i++)
 			histogram_fini(&s->groups[c].rows[i].times);
 		free(s->groups[c].rows);
+		free(s->groups[c].hints);
 		idmap_fini(&s->groups[c].by_hash);
 	}
 	for (uint32_t i = 0; i < s->device_count; i++) {

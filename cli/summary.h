@@ -47,7 +47,8 @@ struct summary_groups {
 	struct summary_group *rows;
 	uint32_t count, room;
 	struct idmap by_hash;
-	uint32_t last; /* row that was hit last */
+	uint32_t *hints; /* by name: row + 1 that was hit last, 0 none */
+	uint32_t hint_count;
 };
 
 struct summary_failure {

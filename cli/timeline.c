@@ -239,7 +239,9 @@ static void merge_pending(struct timeline *t)
 
 	if (!t->pending_count)
 		return;
-	qsort(t->pending, t->pending_count, sizeof *t->pending, by_start);
+	if (t->disorder)
+		qsort(t->pending, t->pending_count, sizeof *t->pending, by_start);
+	t->disorder = false;
 	from = find_span(t, t->pending[0].start);
 	tail_count = t->span_count - from;
 	tail = lookup_grow(NULL, 0, tail_count, sizeof *tail);
@@ -265,6 +267,8 @@ void timeline_add(struct timeline *t, const struct timeline_span *work)
 	t->any = true;
 	if (!t->pending)
 		t->pending = lookup_grow(NULL, 0, PENDING, sizeof *t->pending);
+	if (t->pending_count && work->start < t->pending[t->pending_count - 1].start)
+		t->disorder = true;
 	t->pending[t->pending_count++] = *work;
 	if (t->pending_count == PENDING)
 		merge_pending(t);

@@ -43,7 +43,7 @@ struct timeline {
 	size_t run_count, run_room;
 	uint64_t file_bytes;
 	int file; /* of the runs, when there are any */
-	bool any, finished_any, no_file;
+	bool any, finished_any, no_file, disorder; /* disorder: pending is not sorted */
 	uint64_t end_ns;   /* of the span that was finished last */
 	uint32_t end_name;
 };
