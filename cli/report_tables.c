@@ -209,10 +209,15 @@ static struct grid_cell *put_times(struct grid_cell *cell, const struct histogra
 	return cell;
 }
 
-static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s, uint32_t process, uint32_t thread)
+/* A thread's or a queue's number says little without its process. */
+static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s, const struct summary_group *g)
 {
+	uint32_t process = g->process, thread = g->thread;
+
 	if (process == LOOKUP_NONE && thread != LOOKUP_NONE)
-		process = s->threads[thread].process; /* a thread's number alone says little */
+		process = s->threads[thread].process;
+	else if (process == LOOKUP_NONE && g->queue != LOOKUP_NONE)
+		process = s->queues[g->queue].process;
 	*cell++ = process == LOOKUP_NONE ? cell_none() : cell_count(s->processes[process].pid);
 	*cell++ = process == LOOKUP_NONE ? cell_none() : cell_text(s->processes[process].name);
 	*cell++ = thread == LOOKUP_NONE ? cell_none() : cell_count(s->threads[thread].tid);
@@ -277,7 +282,7 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		*cell++ = cell_count(row->count);
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->failed);
-		cell = put_owner(cell, s, row->process, row->thread);
+		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);
 	}
@@ -316,7 +321,7 @@ static void make_kernels(struct grid *g, const struct summary *s, enum summary_c
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->failed);
 		cell = put_device(cell, s, row);
-		cell = put_owner(cell, s, row->process, row->thread);
+		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);
 	}
@@ -362,7 +367,7 @@ static void make_copies(struct grid *g, const struct summary *s)
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->failed);
 		cell = put_device(cell, s, row);
-		cell = put_owner(cell, s, row->process, row->thread);
+		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = cell_text(gt_device_op_name(row->device_op));
 		*cell++ = cell_text(direction(row->device_op));

@@ -153,6 +153,11 @@ def test_kernels_have_a_row_for_each_key(tap, busy, key, column):
     assert sum(r["count"] for r in rows) == 1331
 
 
+def test_queues_are_told_apart_by_process(tap, busy):
+    rows = table(tap, busy, "copies", "--by", "queue")
+    assert len({(r["pid"], r["device"], r["queue"], r["operation"]) for r in rows}) == len(rows) == 8
+
+
 def test_keys_can_be_joined(tap, busy):
     rows = table(tap, busy, "operations", "--by", "name,process")
     assert len({(r["name"], r["pid"]) for r in rows}) == len(rows) == 18
