@@ -123,6 +123,7 @@ struct gt_cl_device {
 	_Atomic uint32_t fresh; /* the handle was created again: look at its properties anew */
 	unsigned version;       /* 102 for OpenCL 1.2 */
 	bool timer;             /* clGetDeviceAndHostTimer() works */
+	bool host;		/* it computes on the host's processors */
 	_Atomic uint64_t clock_read; /* ticks of the last reading */
 	const struct gt_table *table;
 	struct gt_cl_device *next; /* list of all */
@@ -181,6 +182,7 @@ struct gt_cl_queue {
 	bool forced;             /* profiling is on, and the program did not ask for it */
 	bool out_of_order;
 	bool untimed;            /* its events have no times */
+	bool helped;             /* the helper harvests it, also while the program feeds it */
 	uint8_t list_count;      /* what the program gave to ..WithProperties; 0: NULL, or another function */
 	cl_command_queue_properties asked; /* as the program wants to see them */
 	cl_queue_properties list[GT_CL_PROPERTIES_MAX];
@@ -277,5 +279,6 @@ void gt_cl_spare_grow(uint32_t epoch);
 
 /* Work was put into an empty queue: have somebody look after it. */
 void gt_cl_helper_want(struct gt_thread *t);
+bool gt_cl_helper_lives(void);
 
 #endif

@@ -2,7 +2,8 @@
 /* The helper thread: harvests what no call of the program comes by to harvest, keeps entries ready, reads device clocks.
  * And the end of the process: what has completed by then is recorded, nothing is waited for.
  *
- *   busy   something in flight: looks every millisecond, less often while nothing completes
+ *   busy   something in flight: looks every millisecond, less often while nothing completes. Queues of devices that are
+ *          the host itself are left alone while the program feeds them
  *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
  *
  * It is started by the first command that is enqueued, with all signals blocked. Without it (no thread to be had) the
@@ -23,14 +24,20 @@
 
 #define MS UINT64_C(1000000)
 
-enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20 };
+enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
 static struct {
 	_Atomic uint32_t epoch;	  /* image that has a helper, or tried to */
+	_Atomic uint32_t alive;	  /* image whose helper runs */
 	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without end */
 	_Atomic uint32_t at_work; /* inside look() */
 	_Atomic uint32_t over;	  /* the process is ending */
 } helper;
+
+static bool over(void)
+{
+	return atomic_load_explicit(&helper.over, memory_order_seq_cst);
+}
 
 static uint64_t now_ns(void)
 {
@@ -48,7 +55,7 @@ static void nap(uint64_t ns)
 }
 
 /* One round over all queues. Return: commands that are still in flight; *done: how many were harvested.
- * @all: also those that the program is feeding, whose enqueues harvest */
+ * @all: also those that the program is feeding, whose enqueues harvest; and though the process is ending */
 static uint32_t look(bool all, uint32_t *done)
 {
 	uint32_t left = 0;
@@ -56,9 +63,13 @@ static uint32_t look(bool all, uint32_t *done)
 
 	*done = 0;
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next) {
+		uint32_t some = AT_ONCE;
+
 		pushed = atomic_load_explicit(&q->pushed, memory_order_relaxed);
-		if (all || pushed == q->pushed_known)
-			*done += gt_cl_harvest(q, UINT32_MAX);
+		while (some == AT_ONCE && (all || q->helped || pushed == q->pushed_known) && (all || !over())) {
+			some = gt_cl_harvest(q, AT_ONCE);
+			*done += some;
+		}
 		q->pushed_known = pushed;
 		left += (uint32_t)gt_cl_queue_count(q);
 	}
@@ -75,10 +86,12 @@ static void read_clocks(struct gt_thread *t)
 /* Wait for work. */
 static void sleep_until_wanted(void)
 {
-	uint32_t done;
+	bool work = false;
 
 	atomic_store_explicit(&helper.asleep, 1, memory_order_seq_cst);
-	if (look(true, &done) == 0)
+	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
+		work |= gt_cl_queue_count(q) != 0;
+	if (!work && !over())
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 }
@@ -88,11 +101,12 @@ static void *run(void *arg)
 	uint32_t epoch = (uint32_t)(uintptr_t)arg, left, done, idle = 0;
 	uint64_t step = MS, clocks_at = now_ns();
 
-	while (!atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+	atomic_store_explicit(&helper.alive, epoch, memory_order_relaxed);
+	while (!over()) {
 		struct gt_thread *t = gt_thread_get();
 
 		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
-		if (atomic_load_explicit(&helper.over, memory_order_seq_cst)) {
+		if (over()) {
 			atomic_store_explicit(&helper.at_work, 0, memory_order_release);
 			break;
 		}
@@ -104,7 +118,7 @@ static void *run(void *arg)
 		gt_cl_spare_grow(epoch);
 		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
 		if (!t && !left)
-			return NULL; /* recording is over and nothing is held */
+			break; /* recording is over and nothing is held */
 		step = done ? MS : step < 16 * MS ? step * 2 : step;
 		idle = left || done ? 0 : idle + 1;
 		if (idle > IDLE_LOOKS) {
@@ -114,6 +128,7 @@ static void *run(void *arg)
 		}
 		nap(step);
 	}
+	atomic_store_explicit(&helper.alive, 0, memory_order_relaxed);
 	return NULL;
 }
 
@@ -153,6 +168,11 @@ static void start(uint32_t epoch)
 		pthread_setname_np(thread, "gputap");
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
+}
+
+bool gt_cl_helper_lives(void)
+{
+	return atomic_load_explicit(&helper.alive, memory_order_relaxed) == atomic_load_explicit(gt_epoch, memory_order_relaxed);
 }
 
 void gt_cl_helper_want(struct gt_thread *t)

@@ -73,11 +73,18 @@ static void add_string(const struct gt_table *table, struct gt_text *text, cl_de
 		gt_text_add_bytes(text, key, value, strnlen(value, bytes));
 }
 
-static void add_type(const struct gt_table *table, struct gt_text *text, cl_device_id d)
+static cl_device_type device_type(const struct gt_table *table, cl_device_id d)
 {
 	cl_device_type type = 0;
 
-	if (GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS)
+	return GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS ? type : 0;
+}
+
+static void add_type(const struct gt_table *table, struct gt_text *text, cl_device_id d)
+{
+	cl_device_type type = device_type(table, d);
+
+	if (type)
 		gt_text_add(text, "type", type & CL_DEVICE_TYPE_GPU	    ? "gpu"
 					  : type & CL_DEVICE_TYPE_CPU	    ? "cpu"
 					  : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
@@ -215,6 +222,7 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 	if (atomic_exchange_explicit(&d->fresh, 0, memory_order_acq_rel)) {
 		d->number = gt_object_number(GT_OBJECT_DEVICE);
 		d->version = device_version(table, id);
+		d->host = device_type(table, id) & CL_DEVICE_TYPE_CPU;
 		d->timer = d->version >= 201 && GT_CL(table, clGetDeviceAndHostTimer) != NULL;
 		gt_cl_device_clock(d, NULL); /* does it work? */
 	}

@@ -67,6 +67,7 @@ static void learn(struct gt_cl_queue *q, const struct gt_table *table, struct gt
 	q->list_count = 0;
 	if (GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL) == CL_SUCCESS)
 		q->device = gt_cl_device_get(table, t, device);
+	q->helped = q->device && !q->device->host;
 	GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_CONTEXT, sizeof q->context, &q->context, NULL);
 	GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_PROPERTIES, sizeof q->asked, &q->asked, NULL);
 	q->out_of_order = q->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -131,6 +132,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 		memcpy(q->list, c->list, c->list_count * sizeof q->list[0]);
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 	q->device = gt_cl_device_get(table, t, c->device);
+	q->helped = q->device && !q->device->host;
 	if (q->epoch != t->epoch)
 		gt_cl_queue_reset(q, t->epoch);
 	gt_internal_enter();
@@ -239,6 +241,25 @@ cl_command_queue gt_opencl_wrap_clCreateCommandQueueWithPropertiesKHR(const stru
 
 /* Queries ------------------------------------------------------------------- */
 
+/* Of an empty list runtimes say that it is one word long (PoCL) or none (NVIDIA): ask about a queue that has one. */
+static bool ask_empty_list(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret, cl_int *ret)
+{
+	const cl_queue_properties empty[] = {0};
+	cl_command_queue like = NULL;
+	cl_int error;
+
+	if (q->device->version < 200)
+		return false;
+	gt_internal_enter();
+	like = GT_CL(q->table, clCreateCommandQueueWithProperties)(q->context, (cl_device_id)(uintptr_t)q->device->node.handle, empty, &error);
+	if (like) {
+		*ret = GT_CL(q->table, clGetCommandQueueInfo)(like, CL_QUEUE_PROPERTIES_ARRAY, size, value, size_ret);
+		GT_CL(q->table, clReleaseCommandQueue)(like);
+	}
+	gt_internal_leave();
+	return like != NULL;
+}
+
 /* The list is ours to answer: the runtime has another one. It is asked whether it knows the question. */
 static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret)
 {
@@ -246,7 +267,7 @@ static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *
 	cl_int ret = GT_CL_REAL(call, clGetCommandQueueInfo)((cl_command_queue)(uintptr_t)q->node.handle,
 							    CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, NULL);
 
-	if (ret != CL_SUCCESS)
+	if (ret != CL_SUCCESS || (q->list_count == 1 && q->device && ask_empty_list(q, size, value, size_ret, &ret)))
 		return ret;
 	if (value && size < bytes)
 		return CL_INVALID_VALUE;

@@ -10,9 +10,10 @@
  * event go. They share nothing but the two positions. In a queue that runs in order the first command that is not done
  * ends the harvest; in one that does not, it goes to the tail.
  *
- * Events are let go soon, because runtimes use their memory again: kept until the program waits, 100,000 events of PoCL
- * made each enqueue cost twice as much (fresh pages). So enqueues harvest, a few commands at a time, and the helper
- * does what the program does not come by to do.
+ * Who harvests. Where the device is the host itself, enqueues do, a few commands at a time, and the helper only what the
+ * program does not come by to do: there is no idle processor, and events are to be let go soon, because runtimes use
+ * their memory again (kept until the program waits, 100,000 events of PoCL made each enqueue cost twice as much). Where
+ * it is not, asking takes microseconds (NVIDIA: 1.4 us a question), and the helper does it beside the program.
  *
  * Every command that was enqueued is counted as seen in its call's thread; every entry ends as a record, as a drop,
  * or is still here when the process ends. Beyond a cap commands are not followed but counted. */
@@ -22,6 +23,7 @@
 
 enum {
 	LOOK_EVERY = 32,       /* enqueues between two harvests of a queue */
+	LOOK_HELPED = 16384,   /* the same where the helper harvests: should it not keep up */
 	LOOK_AT = 128,	       /* commands that an enqueue harvests at most */
 	CHUNK = 31,	       /* entries: 3.2 KiB */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
@@ -378,7 +380,7 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 		atomic_store_explicit(&q->harvested, at + 1, memory_order_release);
 	}
 	gt_internal_leave();
-	q->look = (uint32_t)gt_cl_queue_count(q) + LOOK_EVERY;
+	q->look = (uint32_t)gt_cl_queue_count(q) + (q->helped && gt_cl_helper_lives() ? LOOK_HELPED : LOOK_EVERY);
 	return done;
 }
 
