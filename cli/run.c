@@ -439,7 +439,7 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,
 			result->torn == 1 ? "" : "es");
 	if (result->refused)
-		ui_note("%u process%s could not be traced: another version of libgputap was loaded there", result->refused,
+		ui_note("%u process%s could not be read: the ring file is damaged, or of another version of libgputap", result->refused,
 			result->refused == 1 ? "" : "es");
 }
 

@@ -156,8 +156,6 @@ static void scribble(const char *what)
 		else if (!strcmp(what, "blocks"))
 			for (unsigned long p = to - (to - from) / 64 * 63; p < to; p += 64 << 10)
 				memset((void *)p, 0xff, 64);
-		else if (!strcmp(what, "cut"))
-			(void)0;
 	}
 	if (maps)
 		fclose(maps);
@@ -166,11 +164,10 @@ static void scribble(const char *what)
 /* Make our ring file shorter, as a disk that lies would. */
 static void cut_ring(void)
 {
-	char path[256], target[512];
+	char path[256];
 	const char *folder = getenv("GPUTAP_SESSION");
 
 	snprintf(path, sizeof path, "for f in %s/*.gpuring; do truncate -s 8192 $f; done", folder ? folder : "/nowhere");
-	(void)target;
 	if (system(path))
 		die("truncate");
 }
@@ -288,6 +285,10 @@ static void step(const char *word)
 			die("chroot");
 	} else if (IS("scribble")) {
 		scribble(value);
+	} else if (IS("freeze")) { /* the collector, so that it reads nothing until .. */
+		kill(getppid(), SIGSTOP);
+	} else if (IS("thaw")) {
+		kill(getppid(), SIGCONT);
 	} else if (IS("cut")) {
 		cut_ring();
 	} else if (IS("exit")) {
