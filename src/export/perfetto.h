@@ -21,6 +21,7 @@ enum {
 	PACKET_INTERNED = 12,
 	PACKET_FLAGS = 13,
 	PACKET_SYSTEM_INFO = 45,
+	PACKET_CLOCK = 58,
 	PACKET_DEFAULTS = 59,
 	PACKET_TRACK = 60,
 	PACKET_FIRST = 87,
@@ -174,7 +175,7 @@ struct gt_pf_sequence {
 	 * room for the length at [1] */
 	struct gt_pb_piece head, end_head;
 	struct gt_pb_piece work;     /* annotations that all work of a lane has: device and queue */
-	uint64_t last_ns;            /* of the delta clock */
+	uint64_t last_ns, last_begin_ns; /* of the delta clock; where the last call began */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
 	struct gt_pf_open *open;
 	uint32_t open_count, open_capacity;

@@ -272,6 +272,33 @@ static inline int push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t 
 	return 0;
 }
 
+static inline char *put_time(char *p, struct gt_pf_sequence *s, uint64_t ns)
+{
+	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
+	p = gt_pb_varint_wide(p, ns - s->last_ns);
+	s->last_ns = ns;
+	return p;
+}
+
+/* A call that encloses more calls than a cursor holds back comes behind them. The delta clock does not go back, so such a
+ * call has its time of BOOTTIME, and is begun and ended at once: the reader sorts by time. */
+static char *put_late_time(char *p, uint64_t ns)
+{
+	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns);
+	return gt_pb_u64(p, PACKET_CLOCK, CLOCK_BOOTTIME_ID);
+}
+
+static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t ns)
+{
+	char *packet, *mark, *p = gt_pf_packet_open(x, s, &packet);
+
+	p = put_late_time(p, ns);
+	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
+	p = gt_pb_u64(p, EVENT_TYPE, TYPE_END);
+	gt_pb_close(p, mark);
+	gt_pf_packet_close(x, p, packet);
+}
+
 static int write_call(struct gt_pf *x, const struct gt_item *item)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
@@ -282,6 +309,7 @@ static int write_call(struct gt_pf *x, const struct gt_item *item)
 	uint64_t start_ns, correlation;
 	uint32_t payloads = 0;
 	char *p, *packet, *mark;
+	bool late;
 
 	if (!t || !o)
 		return -ENOMEM;
@@ -299,12 +327,11 @@ static int write_call(struct gt_pf *x, const struct gt_item *item)
 			payloads = need_payloads(x, s, call, item, words);
 	}
 
-	start_ns = item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
+	late = item->start_ns < s->last_begin_ns;
+	start_ns = late || item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
 	correlation = gt_view_correlation(&x->view, t, item->id);
 	p = gt_pf_packet_open(x, s, &packet);
-	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
-	p = gt_pb_varint_wide(p, start_ns - s->last_ns);
-	s->last_ns = start_ns;
+	p = late ? put_late_time(p, start_ns) : put_time(p, s, start_ns);
 	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_put_short(p, &call->event);
 	if (o->submits)
@@ -320,6 +347,11 @@ static int write_call(struct gt_pf *x, const struct gt_item *item)
 		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_USER], item->external[GT_EXTERNAL_USER]);
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
+	if (late) {
+		write_late_end(x, s, item->end_ns > start_ns ? item->end_ns : start_ns);
+		return 0;
+	}
+	s->last_begin_ns = start_ns;
 	return push_call(s, item->end_ns > start_ns ? item->end_ns : start_ns, item->depth);
 }
 

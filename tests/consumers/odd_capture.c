@@ -50,6 +50,19 @@ static void add_nesting(uint64_t t)
 	call(0, 0, "clFlush", t + 2000, t + 2010, 0)->ret = (uint64_t)(int64_t)-36;
 }
 
+/* A call that encloses more than a cursor holds back comes behind what it encloses. */
+static void add_late_parent(uint64_t t)
+{
+	struct gt_item *item;
+	uint64_t parent = GT_ID(0, ++capture.sequence[0]);
+
+	call(0, 0, "clGetDeviceInfo", t + 10, t + 20, 1)->parent = parent;
+	call(0, 0, "clGetDeviceInfo", t + 20, t + 990, 1)->parent = parent;
+	item = call(0, 0, "clBuildProgram", t, t + 1000, 0);
+	item->id = parent;
+	call(0, 0, "clFinish", t + 1000, t + 1010, 0);
+}
+
 static void add_names(const struct gt_object_info *queue, uint64_t t)
 {
 	for (uint32_t i = 1; i < NAME_COUNT; i++, t += 1000) {
@@ -126,6 +139,7 @@ static void fill(void)
 	fake_thread(&capture, 2, 3, 1100, "exec'd");
 
 	add_nesting(t);
+	add_late_parent(t + 5000);
 	add_names(queue, t + 10000);
 	add_overlap(second, t + 50000);
 	add_loose_ends(queue, t + 100000);
@@ -158,9 +172,9 @@ static void tell(void)
 	printf("[");
 	for (size_t i = 0; i < capture.items; i++) {
 		const struct gt_item *item = &capture.item[i];
-		uint64_t parent = 0;
+		uint64_t parent = item->parent;
 
-		for (size_t j = i; item->depth && j-- > 0;)
+		for (size_t j = i; item->depth && !parent && j-- > 0;)
 			if (capture.item[j].kind == GT_RECORD_CALL && capture.item[j].ordinal == item->ordinal &&
 			    capture.item[j].depth + 1 == item->depth) {
 				parent = capture.item[j].id;
