@@ -25,5 +25,7 @@ extern const struct gt_command gt_command_run, gt_command_report, gt_command_exp
 
 /* Where the time went, in at most twenty lines, for the end of `gputap run`. Return: 0 or negative errno with a cause. */
 int gt_report_short(const char *capture, FILE *out);
+/* Half a sentence on what can be traced on this machine; takes a few ms. */
+void gt_doctor_short(char *text, size_t size);
 
 #endif

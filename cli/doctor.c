@@ -399,6 +399,37 @@ static void find_devices(struct doctor *d)
 	}
 }
 
+/* Without a look into the drivers, which takes long: for the end of a run that saw nothing. */
+void gt_doctor_short(char *text, size_t size)
+{
+	const char *place = getenv("OCL_ICD_VENDORS");
+	struct doctor *d = calloc(1, sizeof *d);
+	struct dirent **entries;
+	int drivers = getenv("OCL_ICD_FILENAMES") ? 1 : 0, count;
+
+	if (!d) {
+		snprintf(text, size, "'gputap doctor' says what can be traced here");
+		return;
+	}
+	each_library("libOpenCL.so", add_loader, d);
+	count = scandir(place && *place ? place : "/etc/OpenCL/vendors", &entries, NULL, NULL);
+	for (int i = 0; i < count; i++) {
+		drivers += ends_with(entries[i]->d_name, ".icd");
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	else if (place && *place)
+		drivers++; /* one driver by name */
+	if (!d->loaders)
+		snprintf(text, size, "there is no OpenCL here; 'gputap doctor' says how to get it");
+	else if (!drivers)
+		snprintf(text, size, "there is OpenCL here but no driver; 'gputap doctor' says how to get one");
+	else
+		snprintf(text, size, "OpenCL is here with %d driver%s; 'gputap doctor' says more", drivers, drivers == 1 ? "" : "s");
+	free(d);
+}
+
 /* Elsewhere ------------------------------------------------------------------------------ */
 
 static void note_runtime(struct doctor *d, const char *path)

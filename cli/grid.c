@@ -11,7 +11,7 @@
 #include "cli/lookup.h"
 #include "cli/ui.h"
 
-enum { COLUMNS_MOST = 32, GAP = 2, INDENT = 2, NARROWEST_LAST = 22 };
+enum { COLUMNS_MOST = 32, GAP = 2, INDENT = 2, NARROWEST_LAST = 32 };
 
 void grid_init(struct grid *g, const char *name, const struct grid_column *columns, unsigned column_count)
 {

@@ -454,10 +454,14 @@ static void tell_obstacle(const struct gt_target *t, const char *program)
 
 static void tell_nothing_seen(const struct gt_target *t, const char *program)
 {
-	if (t->obstacle)
+	char here[128];
+
+	if (t->obstacle) {
 		ui_note("nothing was recorded");
-	else
-		ui_note("%s used no runtime that gputap can trace; 'gputap doctor' says what can be traced here", program);
+		return;
+	}
+	gt_doctor_short(here, sizeof here);
+	ui_note("%s used no runtime that gputap can trace; %s", program, here);
 }
 
 static bool show_progress;

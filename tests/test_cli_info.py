@@ -179,3 +179,8 @@ def test_doctor_tells_of_a_session_to_recover(tap, build, run, work):
     for f in ours:
         tap(*f["hint"].split()[1:], status=None)
     assert ours, found
+
+
+def test_run_that_saw_nothing_says_what_is_here(tap, work):
+    assert "true used no runtime that gputap can trace; OpenCL is here with" in tap("run", "true").err
+    assert "OpenCL here but no driver" in tap("run", "true", env={"OCL_ICD_VENDORS": str(work)}).err
