@@ -127,7 +127,8 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 
 int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, char ***out)
 {
-	enum { SET_COUNT = 5 };
+	enum { SET_COUNT = 7 };
+	const char *tunables = value_of(base, "GLIBC_TUNABLES");
 	char *set[SET_COUNT];
 	char **all = NULL;
 	size_t count = 0, n = 0;
@@ -138,6 +139,12 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	set[2] = list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
 	set[3] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
 	set[4] = set[3] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[3], '=') + 1) : NULL;
+	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is us, and does no harm */
+	set[5] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0", value_of(base, "ASAN_OPTIONS"), false);
+	/* With any auditor, glibc lays out static thread-local storage before it knows the program's libraries, and those with
+	 * more than 1.6 KB (jemalloc: 2.6) do not load. 6 KiB more still leave threads room on the smallest stack. */
+	set[6] = tunables && strstr(tunables, "glibc.rtld.optional_static_tls=") ? variable("GLIBC_TUNABLES", tunables)
+							  : list_variable("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=6144", tunables, false);
 	for (int i = 0; i < SET_COUNT; i++)
 		good = good && set[i];
 	while (base[count])
