@@ -14,7 +14,7 @@
 #include "capture/checksum.h"
 #include "util/error.h"
 
-enum { LOOK_BYTES = 4096 };
+enum { LOOK_BYTES = 4096 }; /* headers lie far apart: more would be read for nothing */
 
 int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at)
 {
@@ -34,8 +34,9 @@ int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at)
 	return 0;
 }
 
-/* The window holds `at` and @wanted bytes behind it, or as much as there is, and a bit more. Return: bytes there, 0 at the end; negative errno. */
-static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, const uint8_t **p)
+/* Show `at` and @wanted bytes behind it, or as many as there are; @refill bytes are read if they are not in the window.
+ * Return: bytes there, 0 at the end; negative errno. */
+static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill, const uint8_t **p)
 {
 	size_t offset;
 
@@ -44,10 +45,9 @@ static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, const uint8_t
 	if (wanted > s->bytes - at)
 		wanted = (size_t)(s->bytes - at);
 	if (at < s->window_at || at - s->window_at > s->window_bytes || s->window_bytes - (at - s->window_at) < wanted) {
-		size_t bytes = wanted > LOOK_BYTES ? wanted : LOOK_BYTES; /* headers lie far apart */
+		size_t bytes = refill < s->bytes - at ? refill : (size_t)(s->bytes - at);
 		int status;
 
-		bytes = bytes < s->bytes - at ? bytes : (size_t)(s->bytes - at);
 		s->window_bytes = 0;
 		status = gt_scan_read(s->fd, s->window, bytes, at);
 		if (status == -ENODATA) { /* cut while we read */
@@ -68,7 +68,7 @@ static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, const uint8_t
 static int try_block(struct gt_scan *s, uint64_t at, struct gt_scan_block *block)
 {
 	const uint8_t *p = NULL;
-	ssize_t n = look(s, at, GT_FILE_HEAD_MAX, &p);
+	ssize_t n = look(s, at, GT_FILE_HEAD_MAX, LOOK_BYTES, &p);
 	struct gt_file_block *h = &block->head;
 
 	if (n < 0)
@@ -93,14 +93,16 @@ static int64_t find_magic(struct gt_scan *s, uint64_t at)
 		const uint8_t *p = NULL, *hit;
 		ssize_t n;
 #ifdef SEEK_DATA
-		off_t data = lseek(s->fd, (off_t)at, SEEK_DATA); /* a hole of terabytes costs nothing to make */
+		if (at + sizeof magic > s->window_at + s->window_bytes) { /* a hole of terabytes costs nothing to make */
+			off_t data = lseek(s->fd, (off_t)at, SEEK_DATA);
 
-		if (data < 0 && errno == ENXIO)
-			break;
-		if (data > (off_t)at)
-			at = (uint64_t)data;
+			if (data < 0 && errno == ENXIO)
+				break;
+			if (data > (off_t)at)
+				at = (uint64_t)data;
+		}
 #endif
-		n = look(s, at, GT_SCAN_WINDOW, &p);
+		n = look(s, at, sizeof magic, GT_SCAN_WINDOW, &p);
 		if (n < 0)
 			return n;
 		if ((size_t)n < sizeof magic)

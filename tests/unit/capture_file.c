@@ -741,6 +741,36 @@ UNIT_TEST(garbage_between_blocks_is_skipped)
 	free(data);
 }
 
+/* Looking for the next block must not read the same bytes again and again, nor what is not there: else these take
+ * minutes and years, and the test's time limit ends them. */
+UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked_once)
+{
+	const char *path = file_name("a.gputap");
+	size_t bytes, total = 64 << 20, n;
+	uint32_t magic = GT_BLOCK_MAGIC;
+	uint8_t *data, *many = malloc(total);
+	uint64_t calls = write_sample(path, false);
+	struct gt_capture *c;
+
+	CHECK_NOT_NULL(many);
+	data = file_read(path, &bytes);
+	for (n = 0; n < total; n += sizeof magic)
+		memcpy(many + n, &magic, sizeof magic);
+	memcpy(many, data, sizeof(struct gt_file_header));
+	file_write(path, many, total);
+	c = open_capture(path);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, total - sizeof(struct gt_file_header));
+	gt_capture_close(c);
+	file_write(path, data, bytes);
+	CHECK_EQ(truncate(path, INT64_C(1) << 42), 0);
+	c = open_capture(path);
+	CHECK_EQ(count_items(c), calls + 6);
+	CHECK_EQ(gt_capture_health(c)->bad_bytes, (UINT64_C(1) << 42) - bytes);
+	gt_capture_close(c);
+	free(many);
+	free(data);
+}
+
 /* What cannot be read ------------------------------------------------------- */
 
 static void refused(const char *path, int status, const char *word)
