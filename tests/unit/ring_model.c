@@ -505,5 +505,5 @@ UNIT_TEST_SECONDS(two_writers_after_each_other_in_one_slot, 100)
 /* Without the tag in region.free this fails: a block is popped, given back and popped again meanwhile. */
 UNIT_TEST_SECONDS(two_writers_and_blocks_that_come_back, 100)
 {
-	check((struct setting){.writers = 2, .records = {1, 2}, .a_block = 1, .slots = 3, .blocks = 2, .deaths = 1, .warm = true});
+	check((struct setting){.writers = 2, .records = {1, 2}, .a_block = 1, .slots = 3, .blocks = 2, .warm = true});
 }
