@@ -221,6 +221,7 @@ static void describe_process(struct gt_region *r, const struct gt_region *parent
 static void inherit(struct gt_region *r, const struct gt_region *parent)
 {
 	r->image = parent->image + 1;
+	atomic_init(&r->runtimes_seen, atomic_load_explicit(&parent->runtimes_seen, memory_order_relaxed)); /* its tables, too */
 	atomic_init(&r->next_string, atomic_load_explicit(&parent->next_string, memory_order_relaxed));
 	for (size_t i = 0; i < sizeof r->next_object / sizeof *r->next_object; i++)
 		atomic_init(&r->next_object[i], atomic_load_explicit(&parent->next_object[i], memory_order_relaxed));
