@@ -2,8 +2,9 @@
 """Whatever is wrong with what a command is given: one clear sentence, exit 1 or 2, nothing on stdout."""
 
 import os
+import shutil
 import struct
-import zlib
+import tempfile
 
 import pytest
 
@@ -52,29 +53,16 @@ def test_what_is_no_capture_is_refused(tap, capture, command, make, says):
 
 
 @pytest.mark.parametrize("command", READERS)
-def test_an_unreadable_capture_is_refused(tap, capture, command):
-    if os.geteuid() == 0:
-        command_line = ["setpriv", "--reuid=65534", "--clear-groups"]
-    else:
-        command_line = []
-    capture.chmod(0)
-    from conftest import BUILD, run_command
-    # as somebody else we must still be able to start gputap: a copy that everybody may run
-    if command_line:
-        import shutil
-        shutil.copy(BUILD / "gputap", "/tmp/gputap-%d" % os.getpid())
-        program = "/tmp/gputap-%d" % os.getpid()
+def test_an_unreadable_capture_is_refused(run, gputap, capture, command):
+    """As root, who may read everything, the copy is started as nobody."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = shutil.copy(gputap, folder)
+        locked = shutil.copy(capture, folder)
         os.chmod(program, 0o755)
-    else:
-        program = BUILD / "gputap"
-    for folder in [capture.parent, *capture.parent.parents][:4]:
-        if str(folder).startswith("/tmp/pytest"):
-            folder.chmod(0o755)
-    try:
-        result = run_command([*command_line, program, command, capture], status=1)
-    finally:
-        if command_line:
-            os.unlink(program)
+        os.chmod(locked, 0)
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        result = run([*nobody, program, command, locked], status=1)
     assert result.out == "" and "Permission denied" in result.err
 
 
