@@ -82,7 +82,7 @@ function startEngine(onReply) {
   const scope = {
     TextDecoder, TextEncoder, URL, performance, setTimeout, clearTimeout, queueMicrotask,
     XMLHttpRequest: FileRequest, WorkerGlobalScope: function () {}, importScripts: () => {}, location: { href: 'http://localhost/engine_bundle.js' },
-    crypto: globalThis.crypto,
+    crypto: globalThis.crypto || require('crypto').webcrypto,
     console: { log() {}, debug() {}, warn: (...a) => process.env.PERFETTO_LOG && console.error(...a), error: (...a) => console.error(...a) },
   };
   scope.self = scope.globalThis = scope;
