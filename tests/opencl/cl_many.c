@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY]. Prints on standard error, in ns per
+/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY [ITEMS [QUEUE_PROPERTIES]]]. Prints on standard error, in ns per
  * kernel: wall time, time to enqueue, processor time of the process and of this thread. */
 #include "program.h"
 
@@ -27,16 +27,16 @@ static double processor(int whose)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 100000, every = argc > 2 ? atoi(argv[2]) : 0;
-	size_t global = 64, local = 64;
+	size_t global = argc > 3 ? (size_t)atoi(argv[3]) : 64, local = 64;
 	cl_command_queue q;
 	cl_kernel k;
 	cl_mem m;
 	double start, queued, all, mine;
 
 	open_device();
-	q = open_queue(0);
+	q = open_queue(argc > 4 ? (cl_command_queue_properties)atoi(argv[4]) : 0);
 	k = open_kernel(build_program(source), "small");
-	m = open_buffer(4096);
+	m = open_buffer(global * sizeof(int));
 	OK(clSetKernelArg(k, 0, sizeof m, &m));
 	for (int i = 0; i < 100; i++)
 		OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &local, 0, NULL, NULL));

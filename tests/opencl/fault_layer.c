@@ -5,7 +5,8 @@
  *   untimed  no profiling information, though it was asked for
  *   failed   kernels end with error -5
  *   eventless kernels succeed, but there is no event
- *   timer    clGetDeviceAndHostTimer() works: CLOCK_MONOTONIC_RAW, as PoCL's stamps */
+ *   timer    clGetDeviceAndHostTimer() works: CLOCK_MONOTONIC_RAW, as PoCL's stamps
+ *   platforms  each time that clCreateCommandBufferKHR() is asked for, it is that of another platform */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl_layer.h>
@@ -81,6 +82,31 @@ static cl_int CL_API_CALL timer(cl_device_id d, cl_ulong *device, cl_ulong *host
 	return CL_SUCCESS;
 }
 
+/* Four platforms' functions of one name; each answers with an error of its own. */
+#define PLATFORM(n)                                                                                                   \
+	static void *CL_API_CALL create_buffer##n(cl_uint count, const cl_command_queue *queues, const cl_ulong *list, cl_int *error) \
+	{                                                                                                             \
+		(void)count, (void)queues, (void)list;                                                                \
+		if (error)                                                                                            \
+			*error = -100 - n;                                                                            \
+		return NULL;                                                                                          \
+	}
+PLATFORM(1)
+PLATFORM(2)
+PLATFORM(3)
+PLATFORM(4)
+
+static void *CL_API_CALL of_platforms(cl_platform_id platform, const char *name)
+{
+	static void *(*const all[])(cl_uint, const cl_command_queue *, const cl_ulong *, cl_int *) = {create_buffer1, create_buffer2,
+												      create_buffer3, create_buffer4};
+	static unsigned asked;
+
+	if (strcmp(name, "clCreateCommandBufferKHR") != 0)
+		return below->clGetExtensionFunctionAddressForPlatform(platform, name);
+	return (void *)all[asked++ % 4];
+}
+
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
 {
 	const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
@@ -114,6 +140,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_d
 		ours.clEnqueueNDRangeKernel = eventless;
 	} else if (!strcmp(fault, "timer")) {
 		ours.clGetDeviceAndHostTimer = timer;
+	} else if (!strcmp(fault, "platforms")) {
+		ours.clGetExtensionFunctionAddressForPlatform = of_platforms;
 	}
 	*count_ret = sizeof ours / sizeof(void *);
 	*layer = &ours;
