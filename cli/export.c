@@ -190,6 +190,8 @@ static int run_export(int argc, char **argv)
 		exit_code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", request.output);
 	} else if (status) {
 		exit_code = ui_fail(GT_EXIT_FAILURE, "cannot write %s", request.output);
+	} else if (!gt_capture_is_whole(gt_capture_health(capture))) {
+		exit_code = GT_EXIT_FAILURE; /* told above */
 	}
 	gt_capture_close(capture);
 	free(line);

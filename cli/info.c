@@ -558,7 +558,7 @@ static int info_file(const char *path, bool json, bool all)
 	else
 		print_text(&i, all);
 	gt_capture_close(i.capture);
-	return GT_EXIT_OK;
+	return gt_capture_is_whole(&i.health) ? GT_EXIT_OK : GT_EXIT_FAILURE;
 }
 
 static int info_main(int argc, char **argv)

@@ -393,6 +393,9 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		print_csv(&s, o, stdout);
 	else
 		print_text(&s, o, stdout);
+	for (uint32_t i = 0; i < s.file_count; i++)
+		if (!gt_capture_is_whole(&s.files[i].health))
+			code = GT_EXIT_FAILURE; /* told in its head */
 out:
 	filter_destroy(s.filter);
 	summary_fini(&s);

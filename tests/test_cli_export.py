@@ -105,7 +105,7 @@ def test_export_of_a_full_disk_leaves_nothing(capture, gputap, run, work, name):
 
 def test_export_tells_of_a_capture_without_an_end(run, build, tap, work):
     run([build / "tests/synth/synth", "--calls", "200", "--cut", "-o", "t.gputap"])
-    assert "no end" in tap("export", "t.gputap", "-o", "t.csv").err
+    assert "no end" in tap("export", "t.gputap", "-o", "t.csv", status=1).err
     assert (work / "t.csv").exists()
 
 
@@ -114,7 +114,7 @@ def test_export_tells_of_a_damaged_capture(capture, tap, work):
     middle = len(data) // 2
     data[middle:middle + 16] = b"\xff" * 16
     capture.write_bytes(data)
-    assert "damaged" in tap("export", capture, "-o", "t.csv").err
+    assert "damaged" in tap("export", capture, "-o", "t.csv", status=1).err
     assert (work / "t.csv").exists()
 
 

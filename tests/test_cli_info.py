@@ -18,8 +18,8 @@ def synth(run, build, work):
 
 # info ------------------------------------------------------------------------
 
-def info(tap, path):
-    return json.loads(tap("info", path, "--json").out)
+def info(tap, path, status=0):
+    return json.loads(tap("info", path, "--json", status=status).out)
 
 
 def test_info_of_a_whole_capture(tap, synth):
@@ -41,7 +41,7 @@ def test_info_of_losses_names_the_reasons(tap, synth):
 
 
 def test_info_of_an_interrupted_capture(tap, synth):
-    i = info(tap, synth("--cut"))
+    i = info(tap, synth("--cut"), status=1)
     assert not i["complete"] and i["end"] == "cut"
     assert "gputap recover" in i["why_not_complete"][0]
 

@@ -63,7 +63,7 @@ class Export:
     def __init__(self, run, build, tap, folder, *options):
         self.capture, self.path = folder / "t.gputap", folder / "t.rpd"
         run([build / "tests/synth/synth", *options, "-o", self.capture])
-        tap("export", self.capture, "-o", self.path)
+        tap("export", self.capture, "-o", self.path, status=1 if "--cut" in options else 0)
         self.items = read_items(run, build, self.capture)
         self.db = sqlite3.connect(self.path)
 

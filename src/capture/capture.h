@@ -123,6 +123,12 @@ struct gt_capture_health {
 	uint64_t bad_blocks, unknown_blocks;
 };
 
+/* Is all of it there that was ever in it? Commands that read a capture exit with 1 when not, after doing what they can. */
+static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
+{
+	return health->end != GT_CAPTURE_CUT && !health->bad_bytes && !health->bad_blocks;
+}
+
 /**
  * gt_capture_open() - map a capture and read everything but the records
  * Return: 0, or negative errno with a cause: -EBADMSG not a capture, -ENOTSUP from a newer version,
