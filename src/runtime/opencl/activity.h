@@ -196,7 +196,8 @@ struct gt_cl_queue {
 	struct gt_cl_chunk *head;
 	uint64_t head_at; /* position of its first entry */
 	_Atomic uint64_t harvested;
-	uint64_t pushed_known; /* the helper's: at its last look */
+	uint64_t pushed_known, quiet_since_ns; /* the helper's: at its last look, and since when it is so */
+	_Atomic uint32_t waiting;	       /* threads in clFinish(): they harvest when it returns */
 };
 
 /* Commands that are in the list. */
@@ -269,6 +270,9 @@ uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit);
 /* All of a queue, also when another thread is at it: after the program has waited for its commands, their records are
  * there, whatever happens to it next. */
 void gt_cl_harvest_all(struct gt_cl_queue *q);
+/* The same after a wait for some of them. In a queue out of order that is a part only: going through all that is in flight
+ * at each of many waits would be quadratic. */
+void gt_cl_harvest_waited(struct gt_cl_queue *q);
 
 /* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock() q->harvest after the query that
  * the answer is for. */

@@ -28,10 +28,8 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 	bool locked = false;
 	cl_int ret;
 
-	if (q) {
-		gt_cl_harvest_all(q);
+	if (q)
 		ours = gt_cl_event_references(q, event, &locked);
-	}
 	ret = GT_CL_REAL(call, clGetEventInfo)(event, name, size, value, size_ret);
 	if (q && locked)
 		gt_cl_unlock(&q->harvest);

@@ -3,7 +3,8 @@
  * And the end of the process: what has completed by then is recorded, nothing is waited for.
  *
  *   busy   something in flight: looks every millisecond, less often while nothing completes. Queues of devices that are
- *          the host itself are left alone while the program feeds them
+ *          the host itself are left alone until the program has left them alone for a while (on PoCL, 100,000 small
+ *          kernels took 11 % longer with a helper that took part, 5 % with one that does not)
  *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
  *
  * It is started by the first command that is enqueued, with all signals blocked. Without it (no thread to be had) the
@@ -23,6 +24,9 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
+/* Devices that are the host: the helper takes a processor from them, and the program's calls harvest soon. */
+#define QUIET_NS (50 * MS)     /* nothing was enqueued for so long */
+#define WAITING_NS (1000 * MS) /* the same, while a thread waits for the queue */
 
 enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
@@ -54,23 +58,31 @@ static void nap(uint64_t ns)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
+/* Is a queue the helper's to harvest? */
+static bool ours(struct gt_cl_queue *q, uint64_t now)
+{
+	uint64_t pushed = atomic_load_explicit(&q->pushed, memory_order_relaxed);
+
+	if (pushed != q->pushed_known) {
+		q->pushed_known = pushed;
+		q->quiet_since_ns = now;
+	}
+	return q->helped || now - q->quiet_since_ns > (atomic_load_explicit(&q->waiting, memory_order_relaxed) ? WAITING_NS : QUIET_NS);
+}
+
 /* One round over all queues. Return: commands that are still in flight; *done: how many were harvested.
  * @all: also those that the program is feeding, whose enqueues harvest; and though the process is ending */
 static uint32_t look(bool all, uint32_t *done)
 {
+	uint64_t now = now_ns();
 	uint32_t left = 0;
-	uint64_t pushed;
 
 	*done = 0;
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next) {
-		uint32_t some = AT_ONCE;
+		bool wanted = all || ours(q, now);
 
-		pushed = atomic_load_explicit(&q->pushed, memory_order_relaxed);
-		while (some == AT_ONCE && (all || q->helped || pushed == q->pushed_known) && (all || !over())) {
+		for (uint32_t some = AT_ONCE; some == AT_ONCE && wanted && (all || !over()); *done += some)
 			some = gt_cl_harvest(q, AT_ONCE);
-			*done += some;
-		}
-		q->pushed_known = pushed;
 		left += (uint32_t)gt_cl_queue_count(q);
 	}
 	return left;
@@ -141,7 +153,8 @@ static void at_end(void)
 	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
 	for (unsigned i = 0; i < 100 && atomic_load_explicit(&helper.at_work, memory_order_seq_cst); i++)
 		nap(MS / 2);
-	look(true, &done);
+	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
+		look(true, &done);
 }
 
 static void start(uint32_t epoch)

@@ -354,11 +354,15 @@ cl_int gt_opencl_wrap_clGetContextInfo(const struct gt_call *call, cl_context co
 
 cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue handle)
 {
-	cl_int ret = GT_CL_REAL(call, clFinish)(handle);
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+	cl_int ret;
 
-	if (q)
-		gt_cl_harvest_all(q);
+	if (!q)
+		return GT_CL_REAL(call, clFinish)(handle);
+	atomic_fetch_add_explicit(&q->waiting, 1, memory_order_relaxed);
+	ret = GT_CL_REAL(call, clFinish)(handle);
+	atomic_fetch_sub_explicit(&q->waiting, 1, memory_order_relaxed);
+	gt_cl_harvest_all(q);
 	return ret;
 }
 
@@ -379,7 +383,7 @@ cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count,
 		gt_internal_leave();
 		q = handle ? gt_cl_map_find(&queues, handle) : NULL;
 		if (q && q != last)
-			gt_cl_harvest_all(q);
+			gt_cl_harvest_waited(q);
 		last = q;
 	}
 	return ret;

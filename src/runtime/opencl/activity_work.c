@@ -25,6 +25,7 @@ enum {
 	LOOK_EVERY = 32,       /* enqueues between two harvests of a queue */
 	LOOK_HELPED = 16384,   /* the same where the helper harvests: should it not keep up */
 	LOOK_AT = 128,	       /* commands that an enqueue harvests at most */
+	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at */
 	CHUNK = 31,	       /* entries: 3.2 KiB */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
 	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 107 MiB */
@@ -249,7 +250,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 	if (count == 1 && !blocking)
 		gt_cl_helper_want(call->thread);
 	if (blocking)
-		gt_cl_harvest_all(q);
+		gt_cl_harvest_waited(q);
 	else if (gt_unlikely(count >= q->look))
 		gt_cl_harvest(q, LOOK_AT);
 	return ret;
@@ -413,6 +414,14 @@ void gt_cl_harvest_all(struct gt_cl_queue *q)
 		return;
 	harvest(q, UINT64_MAX, epoch);
 	gt_cl_unlock(&q->harvest);
+}
+
+void gt_cl_harvest_waited(struct gt_cl_queue *q)
+{
+	if (q->out_of_order)
+		gt_cl_harvest(q, LOOK_WAITED);
+	else
+		gt_cl_harvest_all(q);
 }
 
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked)
