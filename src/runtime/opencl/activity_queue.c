@@ -241,33 +241,34 @@ cl_command_queue gt_opencl_wrap_clCreateCommandQueueWithPropertiesKHR(const stru
 
 /* Queries ------------------------------------------------------------------- */
 
-/* Of an empty list runtimes say that it is one word long (PoCL) or none (NVIDIA): ask about a queue that has one. */
-static bool ask_empty_list(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret, cl_int *ret)
+/* What the runtime says of a queue with the program's list: of an empty one, that it is one word long (PoCL) or none
+ * (NVIDIA); in an error, the size needed (NVIDIA) or nothing. So a queue is made that has that list, and asked. */
+static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret, cl_int *ret)
 {
-	const cl_queue_properties empty[] = {0};
-	cl_command_queue like = NULL;
+	cl_command_queue alike = NULL;
 	cl_int error;
 
 	if (q->device->version < 200)
 		return false;
 	gt_internal_enter();
-	like = GT_CL(q->table, clCreateCommandQueueWithProperties)(q->context, (cl_device_id)(uintptr_t)q->device->node.handle, empty, &error);
-	if (like) {
-		*ret = GT_CL(q->table, clGetCommandQueueInfo)(like, CL_QUEUE_PROPERTIES_ARRAY, size, value, size_ret);
-		GT_CL(q->table, clReleaseCommandQueue)(like);
+	alike = GT_CL(q->table, clCreateCommandQueueWithProperties)(q->context, (cl_device_id)(uintptr_t)q->device->node.handle,
+								    q->list, &error);
+	if (alike) {
+		*ret = GT_CL(q->table, clGetCommandQueueInfo)(alike, CL_QUEUE_PROPERTIES_ARRAY, size, value, size_ret);
+		GT_CL(q->table, clReleaseCommandQueue)(alike);
 	}
 	gt_internal_leave();
-	return like != NULL;
+	return alike != NULL;
 }
 
-/* The list is ours to answer: the runtime has another one. It is asked whether it knows the question. */
+/* The runtime has another list than the program gave; it is asked first whether it knows the question. */
 static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret)
 {
 	size_t bytes = q->list_count * sizeof q->list[0];
 	cl_int ret = GT_CL_REAL(call, clGetCommandQueueInfo)((cl_command_queue)(uintptr_t)q->node.handle,
 							    CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, NULL);
 
-	if (ret != CL_SUCCESS || (q->list_count == 1 && q->device && ask_empty_list(q, size, value, size_ret, &ret)))
+	if (ret != CL_SUCCESS || (q->list_count && q->device && ask_alike(q, size, value, size_ret, &ret)))
 		return ret;
 	if (value && size < bytes)
 		return CL_INVALID_VALUE;
