@@ -18,7 +18,7 @@ void gt_opencl_used(const struct gt_table *table, const void *object);
 
 /* Record the library that holds @function. @door: "layer", "interposition", or "driver" for what is behind them. */
 void gt_opencl_module_seen(const void *function, const char *door);
-/* The same for one that must not be asked for now: the dynamic linker is busy with it. */
+/* The same while the dynamic linker is busy with the library, so that it cannot be asked for its name. */
 void gt_opencl_module_named(const char *path, uint64_t base, const char *door);
 
 /* The layer door takes an instance. False: interposition has it. */
