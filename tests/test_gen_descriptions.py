@@ -247,3 +247,23 @@ def test_every_function_that_pocl_hands_out_by_name_is_described(opencl, run):
     names = run([sys.executable, "-c", HANDED_OUT]).out.split()
     assert len(names) >= 17
     assert set(names) <= {op.name for op in opencl.operations}
+
+
+def extension_functions(opencl):
+    return [op for op in opencl.operations if op.number >= opencl.table_count]
+
+
+def test_each_wrap_of_the_description_is_written(opencl, build, run):
+    """They are weak: a missing one would be skipped without a word, and its device work with it."""
+    symbols = set(run(["nm", "--defined-only", build / "libgputap.so.0"]).out.split())
+    missing = [op.name for op in opencl.operations if op.wrap and f"gt_opencl_wrap_{op.name}" not in symbols]
+    assert missing == [] and "gt_opencl_wrap_clEnqueueNDRangeKernel" in symbols
+
+
+def test_the_table_of_extension_functions_is_the_description_s(opencl, repo):
+    text = (repo / "docs/doors.md").read_text().split("### Extension functions with device times")[1].split("###")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| `cl")]
+    told = [(name, not row[2].startswith("no")) for row in rows for name in re.findall(r"`(cl\w+)`", row[0])]
+    wait = {"num_events_in_wait_list", "num_sync_points_in_wait_list"}
+    assert len(told) == len(set(told))
+    assert dict(told) == {op.name: op.wrap for op in extension_functions(opencl) if op.wrap or wait & {a.name for a in op.args}}
