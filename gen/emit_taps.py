@@ -174,7 +174,7 @@ def taps_of(api, wanted):
 def taps(api):
     """generated/<domain>_taps.inc: the taps of one instance for the functions of the table, then for all others."""
     out = [head(api, 'emit_taps.py')]
-    out.append(f'''/* Included once per instance, with GT_INSTANCE defined as its number; see runtime/{api.domain}/taps.c. */
+    out.append(f'''/* Compiled once per instance, with GT_INSTANCE defined as its number; see runtime/{api.domain}/taps_instance.c. */
 #define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
 #define GT_ASKED_NAME(f) GT_PASTE(asked, GT_INSTANCE, f)
 #define GT_TAPS gt_{api.domain}_taps[GT_INSTANCE]
@@ -191,8 +191,10 @@ def extension_taps(api):
 
 
 def operations(api):
-    """generated/<domain>_operations.inc: struct gt_operation per operation, in the order of the indices."""
+    """generated/<domain>_operations.inc: struct gt_operation per operation, in the order of the indices; before it the
+    declarations of the taps that it names, as each instance's are a compilation unit of their own."""
     up, out = upper(api), [head(api, 'emit_taps.py')]
+    out += [f'GT_TAP_DECLARE({op.ret_c()}, {op.name}, ({parameters(op)}));' for op in api.real()] + ['']
     if api.table:
         out.append("/* The table is another project's struct: its layout is part of its ABI and must be what the numbers say. */")
         out += [f'static_assert(offsetof({api.table}, {op.name}) == {op.number} * sizeof(void *), "{op.name} has moved");'

@@ -70,6 +70,7 @@ extern struct gt_table gt_tiny_tables[1];
 #define GT_INSTANCE 0
 #include "tests/gen/golden/tiny_taps.inc"
 #pragma GCC diagnostic pop
+#define GT_TAP_DECLARE(ret, f, parameters) ret gt_tiny_tap0_##f parameters
 #define GT_TAP_LIST(f) (void *const[]){gt_tiny_tap0_##f}
 extern const struct gt_operation gt_tiny_operations[GT_TINY_INDEX_COUNT];
 #include "tests/gen/golden/tiny_operations.inc"

@@ -6,7 +6,7 @@
 #include "core/tap.h"
 #include "generated/opencl_ops.h"
 
-#define GT_OPENCL_INSTANCES 3 /* taps.c has one set of taps for each */
+#define GT_OPENCL_INSTANCES 3 /* one set of taps for each: taps.c, src/runtime/meson.build */
 
 /* Indexed by enum gt_opencl_index. */
 extern const struct gt_operation gt_opencl_operations[GT_OPENCL_INDEX_COUNT] __attribute__((visibility("hidden")));
