@@ -74,7 +74,7 @@ def test_a_child_that_cannot_make_its_region_runs_and_is_counted(build, trouble)
         assert session.counts("hostile") == (60, 60, 0)
 
 
-@pytest.mark.parametrize("end, status", [("_exit", 0), ("quick_exit", 0), ("abort", -signal.SIGABRT), ("crash", -signal.SIGSEGV)])
+@pytest.mark.parametrize("end, status", [("_exit", 0), ("abort", -signal.SIGABRT), ("crash", -signal.SIGSEGV)])
 def test_what_was_recorded_outlives_the_end_by(build, end, status):
     with Session(build) as session:
         command = [*limited(core=0), build / "tests/core/hostile", end]
@@ -82,6 +82,13 @@ def test_what_was_recorded_outlives_the_end_by(build, end, status):
         assert session.calls("hostile") == ["clGetPlatformIDs"] * 40
         assert session.counts("hostile") == (40, 40, 0)
         assert [r["state"] for r in session.kind("region", "hostile")] == [1]  # not a proper end
+
+
+@pytest.mark.parametrize("end", ["thread", "quick_exit"])
+def test_exit_and_quick_exit_are_proper_ends(build, end):
+    with Session(build) as session:
+        session.run([build / "tests/core/hostile", end])
+        assert {r["state"] for r in session.kind("region", "hostile")} == {2}
 
 
 @pytest.mark.parametrize("limits", [{"as": 4 << 30}, {"fsize": 1 << 20}], ids=["address_space", "file_size"])

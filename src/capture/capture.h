@@ -41,7 +41,7 @@ struct gt_process_info {
 	uint64_t start_ns, end_ns; /* end 0: not known to have ended; BOOTTIME, given by who writes the end */
 	const char *exe, *argv;    /* argv as in gt_session_info.command */
 	int32_t wait_status;  /* as waitpid() gives it; -1: not known (not our child) */
-	bool ended, proper_end; /* its library's destructor ran */
+	bool ended, proper_end; /* by exit() or quick_exit(), or returned from main */
 	uint32_t runtimes;    /* bit per enum gt_domain seen */
 	uint32_t children_lost;
 };

@@ -172,11 +172,6 @@ void gt_recording_init(void)
 	errno = saved;
 }
 
-__attribute__((constructor)) static void begin(void)
-{
-	gt_recording_init();
-}
-
 __attribute__((destructor)) static void end(void)
 {
 	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
@@ -184,4 +179,11 @@ __attribute__((destructor)) static void end(void)
 	/* a fork child that recorded nothing still has its parent's region: not its own to end */
 	if (r && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) != 0)
 		atomic_store_explicit(&r->state, GT_REGION_EXITED, memory_order_release);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	gt_recording_init();
+	if (gt_recording.session)
+		at_quick_exit(end); /* which runs no destructors; as the first one there is, it runs last */
 }

@@ -73,7 +73,7 @@ struct gt_block {
 enum gt_region_state {
 	GT_REGION_CREATING = 0,
 	GT_REGION_LIVE = 1,
-	GT_REGION_EXITED = 2, /* the library's destructor ran: a proper end */
+	GT_REGION_EXITED = 2, /* the library's destructor or its handler of quick_exit() ran: a proper end */
 };
 
 struct gt_region {
