@@ -10,6 +10,7 @@
 
 #include "capture/capture.h"
 #include "cli/command.h"
+#include "cli/linked.h"
 #include "cli/report.h"
 #include "cli/ui.h"
 #include "config.h"
@@ -27,7 +28,7 @@ struct info {
 	const struct gt_session_info *session;
 	struct gt_capture_health health;
 	struct gt_counts counts;
-	uint64_t read[GT_CLASS_COUNT], linked, untimed, end_ns;
+	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
 	uint64_t seen, recorded, dropped;
 	char reasons[REASONS_MOST][200]; /* why it is not complete */
 	unsigned reason_count;
@@ -97,6 +98,7 @@ static int read_records(struct info *i)
 	const struct gt_item *item;
 	struct gt_cursor *cursor;
 	struct ui_progress progress;
+	struct linked linked = { 0 };
 	uint64_t n = 0;
 	int rc = gt_cursor_create(i->capture, &cursor);
 
@@ -106,10 +108,12 @@ static int read_records(struct info *i)
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
 		if ((++n & 0xffff) == 0)
 			ui_progress_set(&progress, gt_cursor_position(cursor));
-		i->read[GT_CLASS_CALL] += item->kind == GT_RECORD_CALL;
-		if (item->kind == GT_RECORD_DEVICE) {
+		if (item->kind == GT_RECORD_CALL) {
+			i->read[GT_CLASS_CALL]++;
+			linked_call(&linked, item->process, item->id);
+		} else if (item->kind == GT_RECORD_DEVICE) {
 			i->read[GT_CLASS_DEVICE]++;
-			i->linked += item->id != 0;
+			linked_work(&linked, item->process, item->id);
 			i->untimed += !item->start_ns;
 		}
 		if (item->end_ns > i->end_ns)
@@ -117,6 +121,9 @@ static int read_records(struct info *i)
 	}
 	ui_progress_end(&progress);
 	gt_cursor_destroy(cursor);
+	i->linked = linked.work;
+	i->call_lost = linked.lost;
+	linked_fini(&linked);
 	return rc;
 }
 
@@ -416,6 +423,8 @@ static void print_head(const struct info *i)
 		label("linked");
 		printf("%.4g%% of %s pieces of device work to the call that caused them", 100.0 * (double)i->linked /
 		       (double)i->read[GT_CLASS_DEVICE], ui_count(i->read[GT_CLASS_DEVICE]));
+		if (i->call_lost)
+			printf("; %sthe call of %s is not in the capture%s", c->yellow, ui_count(i->call_lost), c->reset);
 		if (i->untimed)
 			printf("; %s%s without times%s", c->yellow, ui_count(i->untimed), c->reset);
 		putchar('\n');
@@ -487,6 +496,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);
 	json_count(j, "device_work", i->read[GT_CLASS_DEVICE]);
 	json_count(j, "linked", i->linked);
+	json_count(j, "call_lost", i->call_lost);
 	json_count(j, "untimed", i->untimed);
 	json_count(j, "threads", gt_capture_thread_count(i->capture));
 	json_count(j, "seen", i->seen);

@@ -190,9 +190,10 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	uint64_t dropped = summary_dropped(s), device = s->read[GT_CLASS_DEVICE];
 
 	fprintf(out, "  %s calls, %s pieces of device work", ui_count(s->read[GT_CLASS_CALL]), ui_count(device));
-	if (device)
-		fprintf(out, s->linked == device ? ", all linked to their call" : ", %.2f%% linked to their call",
-			100.0 * (double)s->linked / (double)device);
+	if (device && s->linked.work == device)
+		fputs(", all linked to their call", out);
+	else if (device)
+		fprintf(out, ", all but %s linked to their call", ui_count(device - s->linked.work));
 	fputs("; ", out);
 	if (dropped)
 		fprintf(out, "%s%s of %s records were lost%s\n", c->red, ui_count(dropped), ui_count(summary_seen(s)), c->reset);
@@ -327,7 +328,8 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 	json_bool(&j, "complete", complete(s));
 	json_count(&j, "calls", s->read[GT_CLASS_CALL]);
 	json_count(&j, "device_work", s->read[GT_CLASS_DEVICE]);
-	json_count(&j, "linked", s->linked);
+	json_count(&j, "linked", s->linked.work);
+	json_count(&j, "call_lost", s->linked.lost);
 	json_count(&j, "seen", summary_seen(s));
 	json_count(&j, "dropped", summary_dropped(s));
 	json_string(&j, "where", o->where);

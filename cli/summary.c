@@ -356,6 +356,7 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	struct summary_thread *t;
 	uint32_t group = LOOKUP_NONE;
 
+	linked_call(&s->linked, e.process, item->id);
 	e.name = operation_name(r, item->op);
 	e.thread = thread_of(r, item->process, item->ordinal);
 	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) && e.status < 0;
@@ -457,7 +458,7 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	e.name = item->device_op == GT_DEVICE_KERNEL ? kernel_name(r, item) : name_of(s, gt_device_op_name(item->device_op));
 	e.device = device_of(r, item);
 	e.queue = queue_of(r, item, e.device);
-	s->linked += item->id != 0;
+	linked_work(&s->linked, e.process, item->id);
 	if (item->id)
 		e.thread = thread_of(r, item->process, GT_ID_ORDINAL(item->id));
 	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op))
@@ -669,5 +670,6 @@ void summary_fini(struct summary *s)
 	texts_fini(&s->names);
 	texts_fini(&s->device_ids);
 	idmap_fini(&s->failure_ids);
+	linked_fini(&s->linked);
 	*s = (struct summary){ 0 };
 }

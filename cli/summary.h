@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "cli/filter.h"
 #include "cli/histogram.h"
+#include "cli/linked.h"
 #include "cli/lookup.h"
 #include "cli/timeline.h"
 #include "record/operation.h"
@@ -121,7 +122,8 @@ struct summary {
 
 	struct gt_counts counts;  /* of all processes together, whatever the filter */
 	uint64_t read[GT_CLASS_COUNT]; /* records that were there */
-	uint64_t matched, linked; /* by the filter; device records with a call */
+	uint64_t matched;         /* by the filter */
+	struct linked linked;     /* device work with its call, whatever the filter */
 	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT]; /* calls, without the calls inside them */
 	uint64_t outer_ns;        /* calls that are in no other call */
 	uint32_t runtimes;        /* bit per domain seen */

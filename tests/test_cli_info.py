@@ -31,6 +31,18 @@ def test_info_of_a_whole_capture(tap, synth):
     assert tap("info", "a.gputap").out.startswith("a.gputap: complete\n")
 
 
+@pytest.mark.parametrize("end", [[], ["--processes", "3"], ["--threads", "3"]], ids=["one", "processes", "threads"])
+def test_device_work_is_linked_only_if_its_call_is_there(tap, synth, end):
+    i = info(tap, synth("--calls", "2000", "--lose", "10", *end))
+    calls_lost = i["dropped_by_reason"]["ring full"]
+    assert calls_lost == (75 if end else 25)
+    assert (i["linked"], i["call_lost"]) == (i["device_work"] - calls_lost, calls_lost)
+    assert f"the call of {calls_lost} is not in the capture" in tap("info", "a.gputap").out
+    r = json.loads(tap("report", "a.gputap", "--json").out)
+    assert (r["device_work"], r["linked"], r["call_lost"]) == (i["device_work"], i["linked"], i["call_lost"])
+    assert f"all but {calls_lost} linked to their call" in tap("report", "a.gputap").out
+
+
 def test_info_of_losses_names_the_reasons(tap, synth):
     i = info(tap, synth("--calls", "2000", "--drops"))
     assert not i["complete"] and "lost while tracing" in i["why_not_complete"][0]

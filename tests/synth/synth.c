@@ -24,7 +24,7 @@
 enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000 };
 
 static struct {
-	uint64_t calls, flush_bytes;
+	uint64_t calls, flush_bytes, lose;
 	unsigned threads, devices, kernels, processes, queues;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash;
 	const char *out, *device_clock;
@@ -260,14 +260,23 @@ static void set_arg(struct thread *t, unsigned kernel, unsigned index)
 
 static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned queue)
 {
+	static uint64_t launches;
 	uint64_t start = t->now_ns;
 	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100, 0x55d0c8000000 + kernel * 0x60, 1, 0, 0x7ffd10204000, 0x7ffd10204020,
 			    0, 0, 0x55d0ca000000 + draw(t, 100) * 0x200};
 	struct { struct gt_payload a; uint64_t global; struct gt_payload b; uint64_t local; } payload = {
 		{4, 0, 8}, 1024, {5, 0, 8}, 64};
 	int64_t ret = o.failed && draw(t, 10) == 0 ? -54 : 0;
-	uint64_t id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500), &payload, sizeof payload);
+	uint64_t id;
 
+	if (o.lose && ++launches % o.lose == 0) { /* the ring was full for its record */
+		id = next_id(t);
+		t->now_ns += 2500;
+		t->process->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
+		t->process->counts.dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
+	} else {
+		id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500), &payload, sizeof payload);
+	}
 	if (!ret)
 		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, (3000 + draw(t, 50000)) / o.threads); /* the device keeps up */
 }
@@ -472,7 +481,7 @@ static void work(struct process *processes)
 	}
 }
 
-enum { OPT_FLUSH = 256, OPT_CLOCK };
+enum { OPT_FLUSH = 256, OPT_CLOCK, OPT_LOSE };
 
 static void options(int argc, char **argv)
 {
@@ -481,6 +490,7 @@ static void options(int argc, char **argv)
 		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
 		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
 		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
+		{"lose", 1, 0, OPT_LOSE},
 		{"output", 1, 0, 'o'}, {0, 0, 0, 0}};
 	int c;
 
@@ -504,6 +514,7 @@ static void options(int argc, char **argv)
 		case 'P': o.plain = true; break;
 		case 'C': o.cut = true; break;
 		case OPT_FLUSH: o.flush_bytes = strtoull(optarg, NULL, 0); break;
+		case OPT_LOSE: o.lose = strtoull(optarg, NULL, 0); break;
 		case OPT_CLOCK: o.device_clock = optarg; break;
 		case 'o': o.out = optarg; break;
 		default: exit(2);
@@ -511,8 +522,9 @@ static void options(int argc, char **argv)
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX || !o.queues || !o.processes) {
 		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
 				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
-				"             [--compress] [--plain] [--cut] [--flush-bytes B] [--device-clock raw|timer|offset] -o FILE\n"
-				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n");
+				"             [--compress] [--plain] [--cut] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N] -o FILE\n"
+				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
+				"--lose N: no record of every Nth kernel's call.\n");
 		exit(2);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include "cli/filter.h"
 #include "cli/histogram.h"
+#include "cli/linked.h"
 #include "cli/lookup.h"
 #include "cli/timeline.h"
 #include "cli/ui.h"
@@ -18,6 +19,44 @@ static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return (x > y) - (x < y);
+}
+
+UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
+{
+	struct linked l = { 0 };
+
+	linked_work(&l, 1, 7); /* three pieces of one call, and then it */
+	linked_work(&l, 1, 7);
+	linked_work(&l, 1, 7);
+	linked_work(&l, 1, 0);
+	CHECK_EQ(l.work, 0);
+	CHECK_EQ(l.lost, 3);
+	linked_call(&l, 2, 7); /* another process's */
+	linked_call(&l, 1, 7 + LINKED_PAGE_IDS);
+	linked_call(&l, 1, (UINT64_C(1) << 40) + 7); /* another thread's */
+	CHECK_EQ(l.work, 0);
+	linked_call(&l, 1, 7);
+	CHECK_EQ(l.work, 3);
+	CHECK_EQ(l.lost, 0);
+	linked_call(&l, 1, 7); /* damage may repeat a record */
+	linked_work(&l, 1, 7);
+	CHECK_EQ(l.work, 4);
+	linked_fini(&l);
+}
+
+UNIT_TEST(links_of_many_calls_take_little_memory)
+{
+	struct linked l = { 0 };
+
+	for (uint64_t id = 1; id <= 100000; id++) {
+		linked_work(&l, 0, id % 3 ? id : 0);
+		if (id % 2)
+			linked_call(&l, 0, id);
+	}
+	CHECK_EQ(l.work, 33333);
+	CHECK_EQ(l.lost, 33334);
+	CHECK_EQ(l.count, 100000 / LINKED_PAGE_IDS + 1);
+	linked_fini(&l);
 }
 
 UNIT_TEST(percentiles_of_few_values_are_exact)
