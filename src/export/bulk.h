@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum {
-	GT_BULK_COLUMNS = 16,      /* of one row */
+	GT_BULK_COLUMNS = 32,      /* of one row */
 	GT_BULK_ROW_BYTES = 4080,  /* so that no row needs overflow pages, and no index entry either: 16 KiB pages and up */
 	GT_BULK_TEXT_BYTES = 4000, /* longer text is cut */
 	GT_BULK_MIN_PAGE = 16384,
@@ -87,6 +87,18 @@ static inline void gt_bulk_int(struct gt_bulk_row *r, int64_t value)
 	big = __builtin_bswap64((uint64_t)value << (8 * (8 - bytes)));
 	memcpy(r->body + r->body_bytes, &big, 8); /* the row has room for the bytes that do not count */
 	r->body_bytes += bytes;
+}
+
+static inline void gt_bulk_real(struct gt_bulk_row *r, double value)
+{
+	uint64_t big;
+
+	assert(r->head_bytes < sizeof r->head && r->body_bytes + 8 <= sizeof r->body);
+	memcpy(&big, &value, 8);
+	big = __builtin_bswap64(big);
+	r->head[r->head_bytes++] = 7;
+	memcpy(r->body + r->body_bytes, &big, 8);
+	r->body_bytes += 8;
 }
 
 static inline void gt_bulk_text(struct gt_bulk_row *r, const char *text, size_t bytes)

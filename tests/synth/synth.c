@@ -25,7 +25,7 @@ enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000 };
 
 static struct {
 	uint64_t calls, flush_bytes, lose;
-	unsigned threads, devices, kernels, processes, queues;
+	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash;
 	const char *out, *device_clock;
 } o = {.calls = 1000, .threads = 1, .devices = 1, .kernels = 3, .processes = 1, .queues = 2, .flush_bytes = 4 << 20,
@@ -192,12 +192,18 @@ static uint64_t next_id(struct thread *t)
 	return GT_ID(t->ordinal, ++t->seq);
 }
 
-/* One call at depth 0 now. */
+/* One call at depth 0 now. Those that --distinct asks for have an address as their last argument that no other call has. */
 static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args, int64_t ret, uint64_t duration_ns,
 		       const void *payload, size_t payload_bytes)
 {
-	uint64_t id = call(t, number, nargs, args, ret, duration_ns, 0, payload, payload_bytes, next_id(t), t->now_ns);
+	uint64_t id = next_id(t), own[16];
 
+	if (o.distinct && id % 100 < o.distinct) {
+		memcpy(own, args, nargs * sizeof *args);
+		own[nargs - 1] = 0x7f0000000000 + ((uint64_t)t->ordinal << 36) + t->seq * 16;
+		args = own;
+	}
+	call(t, number, nargs, args, ret, duration_ns, 0, payload, payload_bytes, id, t->now_ns);
 	t->now_ns += duration_ns + 40 + draw(t, 200);
 	return id;
 }
@@ -490,7 +496,7 @@ static void options(int argc, char **argv)
 		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
 		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
 		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
-		{"lose", 1, 0, OPT_LOSE},
+		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'},
 		{"output", 1, 0, 'o'}, {0, 0, 0, 0}};
 	int c;
 
@@ -502,6 +508,7 @@ static void options(int argc, char **argv)
 		case 'k': o.kernels = (unsigned)atoi(optarg); break;
 		case 'q': o.queues = (unsigned)atoi(optarg); break;
 		case 'p': o.processes = (unsigned)atoi(optarg); break;
+		case 'T': o.distinct = (unsigned)atoi(optarg); break;
 		case 'n': o.tricky = !strcmp(optarg, "tricky"); break;
 		case 'O': o.overlap = true; break;
 		case 'N': o.nested = true; break;
@@ -524,7 +531,7 @@ static void options(int argc, char **argv)
 				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
 				"             [--compress] [--plain] [--cut] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N] -o FILE\n"
 				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
-				"--lose N: no record of every Nth kernel's call.\n");
+				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n");
 		exit(2);
 	}
 }

@@ -106,6 +106,31 @@ static void check(int64_t rows, unsigned page_bytes, size_t longest)
 	CHECK_STR(ask("SELECT x FROM empty"), "7");
 }
 
+UNIT_TEST(bulk_writes_nulls_and_floats_in_rows_of_many_columns)
+{
+	struct gt_bulk *db;
+	struct gt_bulk_tree *t;
+	struct gt_bulk_row row;
+	char sql[1024];
+	int n = snprintf(sql, sizeof sql, "CREATE TABLE wide (id integer PRIMARY KEY, r real, e text");
+
+	for (int i = 3; i < GT_BULK_COLUMNS; i++)
+		n += snprintf(sql + n, sizeof sql - (size_t)n, ", c%d", i);
+	snprintf(sql + n, sizeof sql - (size_t)n, ");");
+	CHECK_OK(gt_bulk_create(file_path(), sql, GT_BULK_MIN_PAGE, &db));
+	CHECK_NOT_NULL(t = gt_bulk_tree(db, "wide"));
+	gt_bulk_begin(&row);
+	gt_bulk_null(&row);
+	gt_bulk_real(&row, -0.375);
+	gt_bulk_null(&row);
+	for (int i = 3; i < GT_BULK_COLUMNS; i++)
+		gt_bulk_int(&row, -i);
+	gt_bulk_add(t, 1, &row);
+	CHECK_OK(gt_bulk_finish(db, "CREATE VIEW v AS SELECT * FROM wide;"));
+	CHECK_STR(ask("PRAGMA integrity_check"), "ok");
+	CHECK_STR(ask("SELECT r || typeof(r) || typeof(e) || c31 FROM v"), "-0.375realnull-31");
+}
+
 UNIT_TEST(bulk_writes_empty_tables)
 {
 	check(0, 65536, 100);
