@@ -24,6 +24,8 @@ struct gt_out {
 	int fd;
 	int status;       /* first error; it has its cause already */
 	uint64_t bytes;   /* given to write() so far */
+	uint64_t reserved; /* blocks up to here were asked for .. */
+	bool has_reserved; /* .. and some were given */
 };
 
 /* Create @path, which must not exist. Return: 0 or negative errno with a cause. */
@@ -32,6 +34,7 @@ int gt_out_open(struct gt_out *out, const char *path, bool gzip);
 int gt_out_close(struct gt_out *out);
 /* Close without writing: the export failed elsewhere. */
 void gt_out_abandon(struct gt_out *out);
+/* Write most of what there is: the buffer has room again. */
 void gt_out_flush(struct gt_out *out);
 
 /* At least GT_OUT_ROOM_MAX bytes to write to. */

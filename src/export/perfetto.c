@@ -69,13 +69,13 @@ static void sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t c
 	char *p, *packet, *mark, *inner;
 
 	s->last_ns = x->zero;
+	/* no flag that the packet needs what came before: it says what to do after a loss, and a file has none */
 	p = gt_pb_u64(s->head.data, PACKET_SEQUENCE, id);
-	p = gt_pb_u64(p, PACKET_FLAGS, FLAG_NEEDS);
 	s->head.bytes = (uint8_t)(p - s->head.data);
-	p = gt_pb_open_short(s->end_head.data, TRACE_PACKET, &mark);
+	p = gt_pb_open_short(s->timed_head.data, TRACE_PACKET, &mark);
 	p = gt_pb_put(p, &s->head);
 	p = gt_pb_tag(p, PACKET_TIMESTAMP, GT_PB_VARINT);
-	s->end_head.bytes = (uint8_t)(p - s->end_head.data);
+	s->timed_head.bytes = (uint8_t)(p - s->timed_head.data);
 
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, id);
@@ -185,57 +185,61 @@ static void make_annotation(struct gt_pf_annotation *a, uint32_t key, uint32_t f
 	memcpy(&a->start, start, sizeof a->start);
 }
 
-static int make_argument(struct gt_pf *x, const struct gt_argument_info *info, struct gt_pf_argument *a)
+static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i, const struct gt_argument_info *info)
 {
-	uint32_t field = ANNOTATION_POINTER; /* other forms without payload: it is an address */
+	struct gt_pf_argument *a = &call->args[i];
+	uint32_t field = ANNOTATION_POINTER;
 
 	if (key_of_argument(x, info->name, &a->key))
 		return -ENOMEM;
-	a->mode = MODE_ADDRESS;
 	a->length_arg = info->length_arg;
 	if (info->form == GT_FORM_UNSIGNED || info->form == GT_FORM_SIGNED) {
-		a->mode = MODE_NUMBER;
 		field = info->form == GT_FORM_SIGNED ? ANNOTATION_INT : ANNOTATION_UINT;
 	} else if (info->form == GT_FORM_NAMED) {
-		a->mode = MODE_NAMED;
+		call->named |= UINT32_C(1) << i;
+	} else { /* other forms without payload: it is an address */
+		call->addresses |= UINT32_C(1) << i;
 	}
-	make_annotation(&a->number, a->key, field);
-	make_annotation(&a->text, a->key, ANNOTATION_STRING_IID);
+	make_annotation(&a->form[0], a->key, field);
+	make_annotation(&a->form[1], a->key, ANNOTATION_STRING_IID);
 	return 0;
 }
 
 static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o, uint32_t domain)
 {
 	unsigned nargs = o->nargs < ARGS_MAX ? o->nargs : ARGS_MAX;
-	struct gt_pf_call *call = calloc(1, sizeof *call + nargs * sizeof call->args[0]);
-	char *p;
+	struct gt_pf_call *call = calloc(1, sizeof *call + nargs * (sizeof call->args[0] + VALUES * sizeof *call->values));
+	char *p, *mark;
 
 	if (!call) {
 		gt_error(-ENOMEM, "export");
 		return NULL;
 	}
 	o->own = call;
-	p = gt_pb_u64(call->event.data, EVENT_TYPE, TYPE_BEGIN);
+	p = gt_pb_open_short(call->event.data, PACKET_TRACK_EVENT, &mark);
+	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
 	p = gt_pb_u64(p, EVENT_NAME, o->index + 1);
 	p = gt_pb_u64(p, EVENT_CATEGORY, domain + 1);
 	call->event.bytes = (uint8_t)(p - call->event.data);
-	for (unsigned i = 0; i < nargs; i++) {
-		if (make_argument(x, &o->info->args[i], &call->args[i]))
-			return NULL;
-		call->named |= (uint32_t)(call->args[i].mode == MODE_NAMED) << i;
-	}
 	call->nargs = (uint8_t)nargs;
+	call->values = (struct gt_pf_value *)&call->args[nargs];
+	for (unsigned i = 0; i < nargs; i++)
+		if (make_argument(x, call, i, &o->info->args[i]))
+			return NULL;
 	call->by_return = o->info && o->info->status_arg == -1;
 	return call;
 }
 
-/* What a sequence needs before the first call of an operation. */
 int gt_pf_need_operation(struct gt_pf *x, struct gt_pf_sequence *s, struct gt_view_operation *o, uint32_t domain)
 {
 	struct gt_pf_call *call = o->own ? o->own : make_call(x, o, domain);
 
 	if (!call)
 		return -ENOMEM;
+	call->owner = s;
+	memset(call->values, 0, call->nargs * VALUES * sizeof *call->values);
+	if (gt_bits_has(&s->ops, o->index))
+		return 0;
 	gt_bits_add(&s->ops, o->index);
 	gt_pf_intern(x, s, INTERNED_EVENT_NAME, o->index + 1, o->name);
 	for (unsigned i = 0; i < call->nargs; i++)

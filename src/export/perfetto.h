@@ -82,7 +82,6 @@ enum {
 
 enum {
 	FLAG_CLEARED = 1, /* interned texts and defaults begin here */
-	FLAG_NEEDS = 2,   /* packet makes no sense without them */
 
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
@@ -137,29 +136,30 @@ struct gt_pf_annotation {
 	uint8_t bytes;
 };
 
-/* How an argument is written. */
-enum gt_pf_mode {
-	MODE_NUMBER,  /* the word */
-	MODE_NAMED,   /* text by number, by the word */
-	MODE_ADDRESS, /* payload if there is one, else the word; 0 is "NULL" */
-};
-
-/* One argument of an operation. The last value that had a name is kept: it mostly comes again. */
-struct gt_pf_argument {
-	struct gt_pf_annotation number, text; /* the value as a number, or as a text by number */
-	uint8_t mode;
-	uint8_t length_arg; /* argument that a payload's text may depend on */
-	uint32_t key;
+/* An argument as it was written for a value, the whole annotation: 17 bytes at most, 7 before the value and 10 of it. */
+struct gt_pf_value {
 	uint64_t value;
-	struct gt_view_text *word;
+	char data[23];
+	uint8_t bytes; /* 0: free */
+};
+enum { VALUES = 8 };
+
+/* One argument of an operation. */
+struct gt_pf_argument {
+	struct gt_pf_annotation form[2]; /* [0] the value as it is, [1] a text by number */
+	uint32_t key;
+	uint8_t length_arg; /* argument that a payload's text may depend on */
 };
 
 /* Of one operation. */
 struct gt_pf_call {
-	struct gt_pb_piece event; /* type, name, category: at most 16 bytes */
-	uint32_t named;           /* bits: arguments of MODE_NAMED */
+	struct gt_pb_piece event; /* track event up to its length, at [1], and type, name, category: at most 16 bytes */
+	struct gt_pf_sequence *owner; /* that last had such a call: it knows the operation */
+	uint32_t named;           /* bits: arguments whose values have names .. */
+	uint32_t addresses;       /* .. and that are a payload if there is one, else the word; 0 is "NULL" */
 	uint8_t nargs;
 	bool by_return;           /* the status is what it returns */
+	struct gt_pf_value *values; /* behind args, VALUES of each: those that came lately, for most come again */
 	struct gt_pf_argument args[];
 };
 
@@ -171,9 +171,9 @@ struct gt_pf_open {
 
 /* A writer of packets that share texts, track and clock. */
 struct gt_pf_sequence {
-	/* at most 16 bytes each: what every packet has inside (sequence and flags); a slice's end up to its time, with
-	 * room for the length at [1] */
-	struct gt_pb_piece head, end_head;
+	/* at most 16 bytes each: what every packet has inside (the sequence); a packet up to its time, with room for the
+	 * length at [1] */
+	struct gt_pb_piece head, timed_head;
 	struct gt_pb_piece work;     /* annotations that all work of a lane has: device and queue */
 	uint64_t last_ns, last_begin_ns; /* of the delta clock; where the last call began */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
@@ -206,6 +206,7 @@ struct gt_pf {
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
 	struct gt_bits devices; /* that have a track */
+	uint64_t iids[ARGS_MAX]; /* of the call at hand: its payloads' texts by number, 0: not by number */
 	struct gt_pf_payload payloads[PAYLOADS];
 	struct gt_pf_size sizes[SIZES];
 };
@@ -213,7 +214,7 @@ struct gt_pf {
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid, const char *text);
 
-/* What a sequence needs before its first call of an operation. Return: 0 or -ENOMEM. */
+/* What a sequence needs before its first call of an operation, and after another's call. Return: 0 or -ENOMEM. */
 int gt_pf_need_operation(struct gt_pf *x, struct gt_pf_sequence *s, struct gt_view_operation *o, uint32_t domain);
 /* A thread's sequence and track, on its first record; that of a queue's lane. NULL: no memory, with a cause. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
@@ -231,6 +232,25 @@ static inline char *gt_pf_annotate(char *p, const struct gt_pf_annotation *a, ui
 	end = gt_pb_varint_wide(p + a->bytes, value);
 	p[1] = (char)(end - p - 2);
 	return end;
+}
+
+/* A packet, up to its time or without one; nearly always so short that its length, at @packet, has one byte. */
+static inline char *gt_pf_timed_open(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t time, char **packet)
+{
+	char *start = gt_out_room(&x->out);
+
+	*packet = start + 1;
+	return gt_pb_varint_wide(gt_pb_put_short(start, &s->timed_head), time);
+}
+
+static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)
+{
+	return gt_pb_put_short(gt_pb_open_short(gt_out_room(&x->out), TRACE_PACKET, packet), &s->head);
+}
+
+static inline void gt_pf_short_close(struct gt_pf *x, char *p, char *packet)
+{
+	gt_out_end(&x->out, gt_pb_close_either(p, packet));
 }
 
 static inline char *gt_pf_packet_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)

@@ -90,29 +90,9 @@ static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s, const st
 	gt_pf_intern(x, s, INTERNED_ANNOTATION_STRING, word->index + IID_NULL + 1, word->text);
 }
 
-/* Texts of named values that this call needs and the sequence does not know yet. */
-static inline void need_names(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *item, struct gt_pf_call *call)
-{
-	unsigned nargs = GT_OP_NARGS(item->op);
-
-	for (uint32_t named = call->named; named; named &= named - 1) {
-		unsigned i = (unsigned)__builtin_ctz(named);
-		struct gt_pf_argument *a = &call->args[i];
-
-		if (i >= nargs)
-			return;
-		if (!a->word || a->value != item->args[i]) {
-			a->value = item->args[i];
-			a->word = gt_view_word(&x->view, item->op, i, item->args);
-		}
-		if (a->word)
-			need_word(x, s, a->word);
-	}
-}
-
 /* A payload's text by number, or NULL: seen for the first time, or too long. */
-static struct gt_view_text *payload_word(struct gt_pf *x, const struct gt_pf_argument *a, const struct gt_item *item,
-					 const struct gt_payload *head, const uint8_t *data)
+static inline struct gt_view_text *payload_word(struct gt_pf *x, const struct gt_pf_argument *a, const struct gt_item *item,
+						const struct gt_payload *head, const uint8_t *data)
 {
 	uint64_t key = (uint64_t)item->op << 16 | head->arg | UINT64_C(1) << 63, words[4] = { 0 };
 	uint64_t length_value = a->length_arg < GT_OP_NARGS(item->op) ? item->args[a->length_arg] : 0, hash = key ^ length_value;
@@ -122,12 +102,15 @@ static struct gt_view_text *payload_word(struct gt_pf *x, const struct gt_pf_arg
 
 	if (head->bytes > PAYLOAD_BYTES)
 		return NULL;
-	memcpy(words, data, head->bytes);
-	for (int i = 0; i < 4; i++)
+	for (unsigned i = 0; i * 8 < head->bytes; i++) { /* whole words: payloads are padded to them */
+		memcpy(&words[i], data + i * 8, 8);
+		if (head->bytes - i * 8 < 8)
+			words[i] &= ~(UINT64_MAX << head->bytes % 8 * 8);
 		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+	}
 	slot = &x->payloads[hash >> 48 & (PAYLOADS - 1)];
 	if (slot->key != key || slot->length != length_value || slot->bytes != head->bytes || slot->flags != head->flags ||
-	    memcmp(slot->data, words, sizeof words)) {
+	    ((slot->data[0] ^ words[0]) | (slot->data[1] ^ words[1]) | (slot->data[2] ^ words[2]) | (slot->data[3] ^ words[3]))) {
 		*slot = (struct gt_pf_payload){ .key = key, .length = length_value, .bytes = head->bytes, .flags = head->flags };
 		memcpy(slot->data, words, sizeof words);
 		return NULL;
@@ -140,9 +123,9 @@ static struct gt_view_text *payload_word(struct gt_pf *x, const struct gt_pf_arg
 	return slot->word;
 }
 
-/* The arguments that have a payload, as bits; their texts by number, where they have one. */
-static uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
-			      const struct gt_item *item, struct gt_view_text **words)
+/* The arguments that have a payload, as bits; their texts by number in x->iids. */
+static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
+				     const struct gt_item *item)
 {
 	const uint8_t *next = item->payload;
 	uint32_t left = item->payload_bytes, bits = 0;
@@ -154,56 +137,78 @@ static uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const s
 		memcpy(&head, next, sizeof head);
 		next += sizeof head;
 		left -= (uint32_t)sizeof head;
-		if (head.bytes > left)
-			break;
-		if (head.arg < call->nargs) {
-			bits |= UINT32_C(1) << head.arg;
-			words[head.arg] = payload_word(x, &call->args[head.arg], item, &head, next);
-			if (words[head.arg])
-				need_word(x, s, words[head.arg]);
-		}
 		padded = (head.bytes + 7) & ~UINT32_C(7);
-		if (padded > left)
+		if (head.bytes > left || padded > left)
 			break;
+		if (head.arg < call->nargs && call->addresses >> head.arg & 1) {
+			struct gt_view_text *word = payload_word(x, &call->args[head.arg], item, &head, next);
+
+			bits |= UINT32_C(1) << head.arg;
+			x->iids[head.arg] = word ? word->index + IID_NULL + 1 : 0;
+			if (word)
+				need_word(x, s, word);
+		}
 		next += padded;
 		left -= padded;
 	}
 	return bits;
 }
 
-static inline char *put_arguments(char *p, const struct gt_pf_call *call, const struct gt_item *item, uint32_t payloads,
-				  struct gt_view_text *const *words)
+/* An argument's value that is not among those at hand. Return: false if it has no number and no text by number. */
+static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
+						 const struct gt_item *item, unsigned i, struct gt_pf_value *slot)
+{
+	uint64_t value = item->args[i];
+	bool text = false;
+
+	if (call->named >> i & 1) {
+		struct gt_view_text *word = gt_view_word(&x->view, item->op, i, item->args);
+
+		if (!word)
+			return false;
+		need_word(x, s, word);
+		value = word->index + IID_NULL + 1;
+		text = true;
+	} else if (call->addresses >> i & 1 && !value) {
+		value = IID_NULL;
+		text = true;
+	}
+	slot->value = item->args[i];
+	slot->bytes = (uint8_t)(gt_pf_annotate(slot->data, &call->args[i].form[text], value) - slot->data);
+	return true;
+}
+
+/* Return: the end; NULL: a text had to be written down first, where @p was, so the packet has to be begun again. */
+static inline char *put_arguments(struct gt_pf *x, struct gt_pf_sequence *s, char *p, const struct gt_pf_call *call,
+				  const struct gt_item *item, uint32_t payloads)
 {
 	unsigned nargs = call->nargs < GT_OP_NARGS(item->op) ? call->nargs : GT_OP_NARGS(item->op);
-	const char *limit = p + ANNOTATIONS_MAX;
+	const char *limit = p + ANNOTATIONS_MAX, *packet = x->out.next;
+	struct gt_pf_value *values = call->values;
 
-	for (unsigned i = 0; i < nargs; i++) {
-		const struct gt_pf_argument *a = &call->args[i];
-		const struct gt_pf_annotation *start = &a->number;
+	for (unsigned i = 0; i < nargs; i++, values += VALUES) {
 		uint64_t value = item->args[i];
+		struct gt_pf_value *slot = &values[value * 0x9e3779b97f4a7c15u >> 61];
 
-		if (a->mode == MODE_ADDRESS) {
-			const struct gt_view_text *word = payloads >> i & 1 ? words[i] : NULL;
-
-			if (payloads >> i & 1 && !word) {
-				if (p < limit)
-					p = annotate_formatted(p, a->key, item, i);
-				continue;
-			}
-			if (word || !value) {
-				start = &a->text;
-				value = word ? word->index + IID_NULL + 1 : IID_NULL;
-			}
-		} else if (a->mode == MODE_NAMED) {
-			if (!a->word) {
-				if (p < limit)
-					p = annotate_formatted(p, a->key, item, i);
-				continue;
-			}
-			start = &a->text;
-			value = a->word->index + IID_NULL + 1;
+		if (payloads >> i & 1) {
+			if (x->iids[i])
+				p = gt_pf_annotate(p, &call->args[i].form[1], x->iids[i]);
+			else if (p < limit)
+				p = annotate_formatted(p, call->args[i].key, item, i);
+			continue;
 		}
-		p = gt_pf_annotate(p, start, value);
+		if (__builtin_expect(slot->value != value || !slot->bytes, 0)) {
+			if (!make_value(x, s, call, item, i, slot)) {
+				if (p < limit)
+					p = annotate_formatted(p, call->args[i].key, item, i);
+				continue;
+			}
+			if (x->out.next != packet)
+				return NULL;
+		}
+		memcpy(p, slot->data, 16);
+		memcpy(p + 16, slot->data + 16, 4);
+		p += slot->bytes;
 	}
 	return p;
 }
@@ -225,12 +230,11 @@ static char *put_result(const struct gt_pf *x, char *p, const struct gt_pf_call 
 static inline void write_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t ns)
 {
 	static const char event[4] = { PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2, EVENT_TYPE << 3 | GT_PB_VARINT, TYPE_END };
-	char *packet = gt_out_room(&x->out), *p;
+	char *packet, *p = gt_pf_timed_open(x, s, ns - s->last_ns, &packet);
 
-	p = gt_pb_varint_wide(gt_pb_put_short(packet, &s->end_head), ns - s->last_ns);
 	memcpy(p, event, sizeof event);
 	p += sizeof event;
-	packet[1] = (char)(p - packet - 2);
+	gt_pb_close_short(p, packet);
 	gt_out_end(&x->out, p);
 	s->last_ns = ns;
 }
@@ -272,14 +276,6 @@ static inline int push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t 
 	return 0;
 }
 
-static inline char *put_time(char *p, struct gt_pf_sequence *s, uint64_t ns)
-{
-	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
-	p = gt_pb_varint_wide(p, ns - s->last_ns);
-	s->last_ns = ns;
-	return p;
-}
-
 /* A call that encloses more calls than a cursor holds back comes behind them. The delta clock does not go back, so such a
  * call has its time of BOOTTIME, and is begun and ended at once: the reader sorts by time. */
 static char *put_late_time(char *p, uint64_t ns)
@@ -303,11 +299,10 @@ static int write_call(struct gt_pf *x, const struct gt_item *item)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, item->op);
-	struct gt_view_text *words[ARGS_MAX];
+	uint64_t start_ns, end_ns, correlation;
+	uint32_t payloads = 0;
 	struct gt_pf_sequence *s;
 	struct gt_pf_call *call;
-	uint64_t start_ns, correlation;
-	uint32_t payloads = 0;
 	char *p, *packet, *mark;
 	bool late;
 
@@ -316,43 +311,49 @@ static int write_call(struct gt_pf *x, const struct gt_item *item)
 	s = t->own ? t->own : gt_pf_thread_begin(x, t);
 	if (!s)
 		return -ENOMEM;
-	if (__builtin_expect(!gt_bits_has(&s->ops, o->index), 0) &&
-	    gt_pf_need_operation(x, s, o, GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT))
-		return -ENOMEM;
 	call = o->own;
-	close_calls(x, s, item->depth, item->start_ns);
-	if (item->args) {
-		need_names(x, s, item, call);
-		if (item->payload_bytes)
-			payloads = need_payloads(x, s, call, item, words);
+	if (__builtin_expect(!call || call->owner != s, 0)) {
+		if (gt_pf_need_operation(x, s, o, GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT))
+			return -ENOMEM;
+		call = o->own;
 	}
+	close_calls(x, s, item->depth, item->start_ns);
+	if (item->args && item->payload_bytes)
+		payloads = need_payloads(x, s, call, item);
 
 	late = item->start_ns < s->last_begin_ns;
 	start_ns = late || item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
+	end_ns = item->end_ns > start_ns ? item->end_ns : start_ns;
 	correlation = gt_view_correlation(&x->view, t, item->id);
-	p = gt_pf_packet_open(x, s, &packet);
-	p = late ? put_late_time(p, start_ns) : put_time(p, s, start_ns);
-	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
+again:
+	if (__builtin_expect(late, 0))
+		p = put_late_time(gt_pf_short_open(x, s, &packet), start_ns);
+	else
+		p = gt_pf_timed_open(x, s, start_ns - s->last_ns, &packet);
+	mark = p + 1;
 	p = gt_pb_put_short(p, &call->event);
 	if (o->submits)
 		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
 	p = gt_pf_annotate(p, &x->keys[KEY_CORRELATION], correlation);
-	if (item->args)
-		p = put_arguments(p, call, item, payloads, words);
+	if (item->args) {
+		p = put_arguments(x, s, p, call, item, payloads);
+		if (__builtin_expect(!p, 0))
+			goto again;
+	}
 	if (item->ret || !call->by_return) /* by far the most calls return 0, their status */
 		p = put_result(x, p, call, item);
 	if (item->external[GT_EXTERNAL_OPERATION])
 		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_OPERATION], item->external[GT_EXTERNAL_OPERATION]);
 	if (item->external[GT_EXTERNAL_USER])
 		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_USER], item->external[GT_EXTERNAL_USER]);
-	gt_pb_close(p, mark);
-	gt_pf_packet_close(x, p, packet);
+	p = gt_pb_close_either(p, mark);
+	gt_pf_short_close(x, p, packet);
 	if (late) {
-		write_late_end(x, s, item->end_ns > start_ns ? item->end_ns : start_ns);
+		write_late_end(x, s, end_ns);
 		return 0;
 	}
-	s->last_begin_ns = start_ns;
-	return push_call(s, item->end_ns > start_ns ? item->end_ns : start_ns, item->depth);
+	s->last_ns = s->last_begin_ns = start_ns;
+	return push_call(s, end_ns, item->depth);
 }
 
 /* Device work --------------------------------------------------------------------------- */
@@ -440,10 +441,8 @@ static int write_work(struct gt_pf *x, const struct gt_item *work)
 	if (!name)
 		return -ENOMEM;
 
-	p = gt_pf_packet_open(x, s, &packet);
-	*p++ = PACKET_TIMESTAMP << 3 | GT_PB_VARINT;
-	p = gt_pb_varint_wide(p, start_ns - x->zero);
-	p = gt_pb_open(p, PACKET_TRACK_EVENT, &mark);
+	p = gt_pf_timed_open(x, s, start_ns - x->zero, &packet);
+	p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
 	p = gt_pb_u64(p, EVENT_NAME, name);
 	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
@@ -455,8 +454,8 @@ static int write_work(struct gt_pf *x, const struct gt_item *work)
 	p = put_work_annotations(x, p, work, class);
 	if (!timed)
 		p = annotate_text(p, KEY_TIMES, "not known");
-	gt_pb_close(p, mark);
-	gt_pf_packet_close(x, p, packet);
+	p = gt_pb_close_either(p, mark);
+	gt_pf_short_close(x, p, packet);
 	if (timed) {
 		s->last_ns = x->zero;
 		write_end(x, s, end_ns);

@@ -23,7 +23,7 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 	return p;
 }
 
-/* The same without a branch for each byte; writes up to 10 bytes beyond @p whatever it returns. */
+/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever it returns. */
 static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 {
 	/* continuation bits of one byte, two, .. eight */
@@ -32,13 +32,9 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 	};
 	unsigned last; /* index of the last byte */
 
-	if (v < 0x80) {
-		*p = (char)v;
-		return p + 1;
-	}
-	if (v >> 56)
+	if (__builtin_expect(v >> 56 != 0, 0))
 		return gt_pb_varint(p, v);
-	last = (63 - (unsigned)__builtin_clzll(v)) * 37 >> 8; /* divided by 7, for up to 68 */
+	last = (63 - (unsigned)__builtin_clzll(v | 1)) * 37 >> 8; /* divided by 7, for up to 68 */
 #ifdef __BMI2__
 	v = _pdep_u64(v, 0x7f7f7f7f7f7f7f7fu);
 #else
@@ -140,6 +136,20 @@ static inline char *gt_pb_open_short(char *p, uint32_t field, char **mark)
 static inline void gt_pb_close_short(char *p, char *mark)
 {
 	*mark = (char)(p - mark - 1);
+}
+
+/* The same for what is nearly always that short: more than 127 bytes move up by one. Return: the end. */
+static inline char *gt_pb_close_either(char *p, char *mark)
+{
+	size_t bytes = (size_t)(p - mark - 1);
+
+	if (__builtin_expect(bytes > 127, 0)) {
+		memmove(mark + 2, mark + 1, bytes);
+		gt_pb_close(++p, mark);
+	} else {
+		*mark = (char)bytes;
+	}
+	return p;
 }
 
 #endif
