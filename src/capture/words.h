@@ -132,9 +132,9 @@ static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes
 {
 	uint32_t i = 0;
 
+	/* no look whether any of four differ: the guess costs more than the work */
 	for (; i + 4 <= n; i += 4, codes++)
-		if (*codes)
-			p = gt_get_four(p, *codes, words + i);
+		p = gt_get_four(p, *codes, words + i);
 	if (i < n) /* codes of words that are not there count for nothing */
 		p = gt_get_four(p, *codes & ((1u << 2 * (n - i)) - 1), words + i);
 	return p;

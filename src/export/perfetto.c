@@ -33,11 +33,6 @@ static const uint8_t key_fields[KEY_COUNT] = {
 #undef X
 };
 
-struct lanes_own {
-	unsigned count;
-	struct gt_pf_sequence lane[]; /* by lane */
-};
-
 /* Tracks --------------------------------------------------------------------- */
 
 enum track_kind { TRACKS_PROCESS = 1, TRACKS_THREAD, TRACKS_DEVICE, TRACKS_LANE, TRACKS_SELF };
@@ -354,12 +349,10 @@ static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_se
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_MARK + 1, "marker");
 }
 
-struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_queue *q, unsigned lane)
+struct gt_pf_sequence *gt_pf_lane_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned lane)
 {
-	struct lanes_own *own = q->own;
+	struct gt_pf_lanes *own = q->own;
 
-	if (own && lane < own->count)
-		return &own->lane[lane];
 	own = realloc(own, sizeof *own + (lane + 1) * sizeof own->lane[0]);
 	if (!own) {
 		gt_error(-ENOMEM, "export");
@@ -590,7 +583,7 @@ static void fini(struct gt_pf *x)
 		if (x->view.threads[i]->own)
 			sequence_fini(x->view.threads[i]->own);
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
-		struct lanes_own *own = x->view.queues[i]->own;
+		struct gt_pf_lanes *own = x->view.queues[i]->own;
 
 		for (unsigned lane = 0; own && lane < own->count; lane++)
 			sequence_fini(&own->lane[lane]);

@@ -181,6 +181,12 @@ struct gt_pf_sequence {
 	uint32_t open_count, open_capacity;
 };
 
+/* Of a queue. */
+struct gt_pf_lanes {
+	unsigned count;
+	struct gt_pf_sequence lane[];
+};
+
 /* Payloads seen lately, so that what comes again becomes a text by number. */
 struct gt_pf_payload {
 	uint64_t key;      /* operation and argument; 0: free */
@@ -206,7 +212,7 @@ struct gt_pf {
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
 	struct gt_bits devices; /* that have a track */
-	uint64_t iids[ARGS_MAX]; /* of the call at hand: its payloads' texts by number, 0: not by number */
+	struct gt_pf_value given[ARGS_MAX]; /* of the call at hand: arguments that have a payload; free: has to be formatted */
 	struct gt_pf_payload payloads[PAYLOADS];
 	struct gt_pf_size sizes[SIZES];
 };
@@ -218,7 +224,14 @@ void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uin
 int gt_pf_need_operation(struct gt_pf *x, struct gt_pf_sequence *s, struct gt_view_operation *o, uint32_t domain);
 /* A thread's sequence and track, on its first record; that of a queue's lane. NULL: no memory, with a cause. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
-struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_queue *q, unsigned lane);
+struct gt_pf_sequence *gt_pf_lane_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned lane);
+
+static inline struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_queue *q, unsigned lane)
+{
+	struct gt_pf_lanes *own = q->own;
+
+	return __builtin_expect(own && lane < own->count, 1) ? &own->lane[lane] : gt_pf_lane_slow(x, q, lane);
+}
 
 /* All records. Compiled for any CPU and for x86-64 with BMI2. */
 int gt_pf_records_any(struct gt_pf *x, const struct gt_export_options *options);

@@ -123,7 +123,7 @@ static inline struct gt_view_text *payload_word(struct gt_pf *x, const struct gt
 	return slot->word;
 }
 
-/* The arguments that have a payload, as bits; their texts by number in x->iids. */
+/* The arguments that have a payload, as bits; how they are written in x->given. */
 static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
 				     const struct gt_item *item)
 {
@@ -142,11 +142,16 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, 
 			break;
 		if (head.arg < call->nargs && call->addresses >> head.arg & 1) {
 			struct gt_view_text *word = payload_word(x, &call->args[head.arg], item, &head, next);
+			struct gt_pf_value *given = &x->given[head.arg];
 
 			bits |= UINT32_C(1) << head.arg;
-			x->iids[head.arg] = word ? word->index + IID_NULL + 1 : 0;
-			if (word)
+			given->value = item->args[head.arg];
+			given->bytes = 0;
+			if (word) {
 				need_word(x, s, word);
+				given->bytes = (uint8_t)(gt_pf_annotate(given->data, &call->args[head.arg].form[1],
+									word->index + IID_NULL + 1) - given->data);
+			}
 		}
 		next += padded;
 		left -= padded;
@@ -190,15 +195,10 @@ static inline char *put_arguments(struct gt_pf *x, struct gt_pf_sequence *s, cha
 		uint64_t value = item->args[i];
 		struct gt_pf_value *slot = &values[value * 0x9e3779b97f4a7c15u >> 61];
 
-		if (payloads >> i & 1) {
-			if (x->iids[i])
-				p = gt_pf_annotate(p, &call->args[i].form[1], x->iids[i]);
-			else if (p < limit)
-				p = annotate_formatted(p, call->args[i].key, item, i);
-			continue;
-		}
+		/* no branch for each kind of argument: which operation comes next is hard to guess */
+		slot = payloads >> i & 1 ? &x->given[i] : slot;
 		if (__builtin_expect(slot->value != value || !slot->bytes, 0)) {
-			if (!make_value(x, s, call, item, i, slot)) {
+			if (payloads >> i & 1 || !make_value(x, s, call, item, i, slot)) {
 				if (p < limit)
 					p = annotate_formatted(p, call->args[i].key, item, i);
 				continue;
@@ -295,6 +295,8 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
+enum { FLOW_BYTES = 10 };
+
 static int write_call(struct gt_pf *x, const struct gt_item *item)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
@@ -318,7 +320,7 @@ static int write_call(struct gt_pf *x, const struct gt_item *item)
 		call = o->own;
 	}
 	close_calls(x, s, item->depth, item->start_ns);
-	if (item->args && item->payload_bytes)
+	if (item->args)
 		payloads = need_payloads(x, s, call, item);
 
 	late = item->start_ns < s->last_begin_ns;
@@ -332,8 +334,8 @@ again:
 		p = gt_pf_timed_open(x, s, start_ns - s->last_ns, &packet);
 	mark = p + 1;
 	p = gt_pb_put_short(p, &call->event);
-	if (o->submits)
-		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
+	gt_pb_fixed64(p, EVENT_FLOW, correlation);
+	p += o->submits ? FLOW_BYTES : 0; /* without a branch: see put_arguments() */
 	p = gt_pf_annotate(p, &x->keys[KEY_CORRELATION], correlation);
 	if (item->args) {
 		p = put_arguments(x, s, p, call, item, payloads);
