@@ -160,6 +160,18 @@ __attribute__((format(printf, 2, 3))) static void add_reason(struct info *i, con
 	va_end(args);
 }
 
+/* Those that could not make a ring file; the rest of these events are about programs that nobody can trace. */
+static void find_untraced(struct info *i)
+{
+	for (size_t k = 0; k < gt_capture_event_count(i->capture); k++) {
+		const struct gt_event_info *e = gt_capture_event(i->capture, k);
+		const struct gt_process_info *p = gt_capture_process(i->capture, e->process);
+
+		if (e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value && p)
+			add_reason(i, "process %u was not traced: %s", p->pid, e->text ? e->text : "");
+	}
+}
+
 static void find_reasons(struct info *i)
 {
 	uint64_t read = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
@@ -175,6 +187,7 @@ static void find_reasons(struct info *i)
 		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped), ui_count(i->seen));
 	if (i->seen != i->recorded + i->dropped && i->health.end != GT_CAPTURE_CUT)
 		add_reason(i, "%s were seen, but %s recorded and %s lost", ui_count(i->seen), ui_count(i->recorded), ui_count(i->dropped));
+	find_untraced(i);
 	if (read < i->recorded)
 		add_reason(i, "%s records were written and %s are there", ui_count(i->recorded), ui_count(read));
 }

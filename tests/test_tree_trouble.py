@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that cannot be traced, that write over our memory, disks that are full."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -47,6 +48,16 @@ def test_a_failed_start_leaves_the_old_capture_alone(tap, work):
 def test_a_program_without_a_runtime_keeps_its_status_and_is_told(tree):
     result = tree.run("exit", 11, program=tree.bare, status=11)
     assert "used no runtime that gputap can trace; " in result.err and "'gputap doctor' says" in result.err
+
+
+def test_a_program_that_cannot_make_its_ring_file_is_named_with_the_reason(tree, tap):
+    result = tree.run("-c", f"ulimit -f 8; exec '{tree.folder}/bare' exit 12", program="sh", status=12)
+    assert "1 process could not be traced" in result.err
+    found = json.loads(tap("info", "c.gputap", "--json").out)
+    (event,) = [e for e in found["events"] if e["event"] == "not traced"]
+    assert event["text"] == f"{str(tree.folder / 'bare')[-100:]}: its ring file could not be made: File too large"
+    assert found["complete"] is False
+    assert any(f"process {event['pid']} was not traced" in why for why in found["why_not_complete"])
 
 
 def test_a_static_program_is_told_to_be_one(tree):

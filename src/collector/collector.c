@@ -510,6 +510,7 @@ static void finish_images(struct collector *c, struct gt_run_result *result)
 		result->still_running += image->region && !image->exited;
 		gt_drain_end_image(&c->drain, image, now);
 	}
+	gt_drain_write_untraced(&c->drain);
 	take_clock(c);
 	gt_drain_commit(&c->drain);
 }
@@ -522,12 +523,13 @@ static void fill_result(const struct gt_drain *d, struct gt_run_result *result)
 	result->runtimes = d->runtimes;
 	result->torn = d->torn;
 	result->refused = d->refused;
+	result->untraced = d->untraced;
 	result->seen = gt_counts_sum(t->seen);
 	result->recorded = gt_counts_sum(t->recorded);
 	result->dropped = gt_counts_dropped(t);
 	result->unfinished = gt_counts_sum(t->dropped[GT_DROP_UNFINISHED]);
 	result->output_error = d->output_error;
-	result->complete = !d->output_error && !d->torn && !d->refused && result->dropped == result->unfinished;
+	result->complete = !d->output_error && !d->torn && !d->refused && !d->untraced && result->dropped == result->unfinished;
 }
 
 /* The end mark; the folder goes only when everything stands in the file. */

@@ -43,7 +43,7 @@ struct gt_drain {
 
 	/* results */
 	int output_error;        /* the first one */
-	uint32_t processes, runtimes, torn, refused;
+	uint32_t processes, runtimes, torn, refused, untraced;
 	struct gt_counts totals; /* of the images that have ended */
 };
 
@@ -73,6 +73,9 @@ void gt_drain_write_counts(struct gt_drain *d, struct gt_tracee *image);
 
 /* The image is gone (or the session is over): read everything, write its end, forget it. */
 void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns);
+
+/* At the end: processes that left word that they could not make a ring file. */
+void gt_drain_write_untraced(struct gt_drain *d);
 
 /* Tell every image to record no more. */
 void gt_drain_stop(struct gt_drain *d);

@@ -61,6 +61,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	let_writers_finish(d, result);
 	while (d->image_count && !d->output_error)
 		gt_drain_end_image(d, d->images[0], 0);
+	gt_drain_write_untraced(d);
 	gt_drain_commit(d);
 	if (d->output_error) {
 		/* unlike while tracing, nothing is in a hurry: the rings stay for another try */
@@ -72,11 +73,12 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	result->runtimes = d->runtimes;
 	result->torn = d->torn;
 	result->refused = d->refused;
+	result->untraced = d->untraced;
 	result->seen = gt_counts_sum(d->totals.seen);
 	result->recorded = gt_counts_sum(d->totals.recorded);
 	result->dropped = gt_counts_dropped(&d->totals);
 	result->unfinished = gt_counts_sum(d->totals.dropped[GT_DROP_UNFINISHED]);
-	result->complete = !d->torn && !d->refused && result->dropped == result->unfinished;
+	result->complete = !d->torn && !d->refused && !d->untraced && result->dropped == result->unfinished;
 	status = gt_capture_writer_finish(writer, result->complete);
 	return status ? gt_error(status, "cannot finish %s", output) : 0;
 }

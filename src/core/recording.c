@@ -60,10 +60,12 @@ static void make_region(void)
 {
 	static struct gt_region *former; /* of the parent's parent: nobody looks at it any more */
 	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed), *r;
+	uint64_t ticks = gt_ticks();
 
-	r = gt_region_create(gt_recording.directory, gt_recording.session, parent, gt_ticks());
+	r = gt_region_create(gt_recording.directory, gt_recording.session, parent, ticks);
 	if (!r) {
-		/* for want of anything better: an image that cannot record is counted where its parent is */
+		gt_untraced_tell(gt_recording.directory, ticks, errno);
+		/* also counted where its parent is: it may not reach the folder any more */
 		if (parent)
 			atomic_fetch_add_explicit(&parent->children_lost, 1, memory_order_relaxed);
 		gt_recording_stop();

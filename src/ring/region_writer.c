@@ -28,7 +28,11 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { PAGE = 4096, PATH_BYTES = 1024 };
+enum {
+	PAGE = 4096,
+	PATH_BYTES = 1024,
+	UNTRACED_EXE_BYTES = 100, /* of a program's path: tmpfs keeps short links in the inode */
+};
 
 /* Is [at, at + bytes) there, or can it be made? */
 static bool make_present(const struct gt_region *r, const void *at, size_t bytes)
@@ -268,6 +272,23 @@ remove:
 	syscall(SYS_unlinkat, AT_FDCWD, hidden, 0);
 	errno = fd;
 	return NULL;
+}
+
+void gt_untraced_tell(const char *directory, uint64_t ticks, int error)
+{
+	char name[64], path[PATH_BYTES], exe[PATH_BYTES], text[32 + UNTRACED_EXE_BYTES], *at;
+	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	at = put_number(name, (uint32_t)syscall(SYS_getpid));
+	at = put_text(at, "-");
+	at = put_number(at, ticks);
+	put_text(at, GT_UNTRACED_SUFFIX);
+	at = put_number(text, (uint64_t)error);
+	at = put_text(at, " ");
+	put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
+	if (path_join(path, directory, name))
+		syscall(SYS_symlinkat, text, AT_FDCWD, path);
 }
 
 void gt_region_unmap(struct gt_region *r)

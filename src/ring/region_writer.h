@@ -17,6 +17,12 @@
 const struct gt_session *gt_session_map(const char *directory);
 
 /**
+ * gt_untraced_tell() - leave word in the session folder that this image has no region, for want of @error
+ * @ticks: host clock, now
+ */
+void gt_untraced_tell(const char *directory, uint64_t ticks, int error);
+
+/**
  * gt_region_create() - make this process image's file in the session folder and map it
  * @parent: region of the image that forked this one, inherited; NULL after exec
  * @ticks:  host clock, now

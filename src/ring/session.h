@@ -5,6 +5,8 @@
  *                              but for `stop`; every process maps it read-only
  *   <folder>/<pid>-<ticks>.gpuring   struct gt_region of one process image; made under a name that starts
  *                              with '.' and renamed when it is whole
+ *   <folder>/<pid>-<ticks>.gpulost   symbolic link left by an image that could not make its region, as a link needs no
+ *                              descriptor and no block of memory: "errno path-of-the-program", its end if it is long
  *   <folder>/output            text: absolute path of the capture that is being written, for `gputap recover`
  *
  * The folder's path travels in GPUTAP_SESSION. It is made mode 0700 in /dev/shm (in TMPDIR if there is no
@@ -21,6 +23,7 @@
 #define GT_SESSION_MAGIC UINT64_C(0x3153534553505447) /* "GTPSESS1" */
 #define GT_SESSION_VERSION 1u
 #define GT_REGION_SUFFIX ".gpuring"
+#define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_OPS_PER_DOMAIN 1024u
 
 struct gt_session {
