@@ -233,7 +233,8 @@ def test_a_traced_program_has_a_report(tap, real):
     report = json.loads(tap("report", real[1], "--json").out)
     assert report["complete"] and report["linked"] == report["device_work"] > 0
     assert report["seen"] == report["calls"] + report["device_work"]
-    assert [p["end"] for p in report["processes"]] == ["exit 0"]
+    ends = [p["end"] for p in report["processes"]]
+    assert ends.count("exit 0") == 1 and set(ends) <= {"exit 0", "ended"}  # with an empty kernel cache PoCL starts a linker
     device = report["devices"][0]
     assert 0 < device["busy_ns"] <= device["span_ns"]
     assert device["busy_ns"] + device["idle_ns"] == device["span_ns"]
