@@ -3,7 +3,7 @@
 
 GPUTAP_OPENCL_CTS names a folder in which OpenCL-CTS was built (any version that fits the installed headers);
 the programs found there are run bare and traced, on the first device. What fails bare may fail traced: the
-same tests must fail. All together take about half an hour on four cores.
+same tests must fail. All together take well over half an hour.
 
 LONG tests of a program take minutes each on a CPU and are left out, unless GPUTAP_SLOW=1 asks for them.
 """
