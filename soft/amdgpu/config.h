@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the software GPUs are like, read once from the environment. `gputap soft amdgpu` sets these variables from its options.
+ *
+ * | variable | meaning, default |
+ * | SOFT_AMDGPU_GPUS | how many, 1 to 8; 1 |
+ * | SOFT_AMDGPU_GFX | type: 900, 906, 908, 90a; 906 |
+ * | SOFT_AMDGPU_MEMORY | memory of each, "16G", "512M"; the type's |
+ * | SOFT_AMDGPU_DURATIONS | file of kernel names and microseconds |
+ * | SOFT_AMDGPU_EXECUTE | 0: kernels take their time but do nothing |
+ * | SOFT_AMDGPU_CLOCK_EPOCH, _SKEW, _DRIFT | "5s", "20us,-20us", "50ppm": one for all GPUs, or one for each |
+ * | SOFT_AMDGPU_LARGE_BAR | 1: the host may reach all device memory, as ROCr is told |
+ * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50, 0 on one CPU |
+ * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: each call and packet, too; on stderr |
+ */
+#ifndef SOFT_AMDGPU_CONFIG_H
+#define SOFT_AMDGPU_CONFIG_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "soft/common/clock.h"
+
+#define SOFT_AMDGPU_MAX 8u
+
+/* A kind of GPU, as the topology shows it. To add one: a row in gpu_types.c, and what isa/ lacks for it. */
+struct soft_gpu_type {
+	const char *name;          /* "gfx906" */
+	uint32_t gfx;              /* 0x906 */
+	uint8_t major, minor, stepping;
+	const char *marketing_name;
+	uint16_t device_id;
+	uint32_t shader_engines, arrays_per_engine, units_per_array, simds_per_unit, waves_per_simd;
+	uint32_t wave_size, lds_kib, l2_kib, vgpr_bytes_per_unit, sgpr_bytes_per_unit, clock_mhz, firmware, sdma_firmware;
+	uint64_t memory_bytes;
+};
+
+struct soft_amdgpu_config {
+	const struct soft_gpu_type *type;
+	unsigned gpus;
+	uint64_t memory_bytes;
+	bool execute, large_bar;
+	unsigned spin_us, trace;
+	char durations[PATH_MAX];  /* "" for none */
+	struct soft_clock clock[SOFT_AMDGPU_MAX];
+};
+
+/* Return: NULL for a name that is none ("906" and "gfx906" are the same). */
+const struct soft_gpu_type *soft_gpu_type_find(const char *name);
+/* "gfx900 gfx906 .." */
+const char *soft_gpu_type_names(void);
+
+/* Reads the environment. Return: true; false with a sentence in @why, which names the variable. */
+bool soft_amdgpu_config_read(struct soft_amdgpu_config *config, char *why, size_t size);
+
+#endif

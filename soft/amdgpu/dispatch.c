@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/* A kernel dispatch: its packet is checked as the packet processor does, its kernel is found and executed, its time is taken.
+ *
+ * A kernel with a set duration ends that long after its start, exactly, as its stamps say; execution that took
+ * longer counts. Everything that may touch the program's memory is inside of a guarded call. */
+#include <hsa/hsa.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "soft/amdgpu/queue.h"
+#include "soft/common/guard.h"
+
+#define MOST_WORK_ITEMS 1024u
+
+struct run { /* what the guarded call gets and gives */
+	struct soft_queue *q;
+	const hsa_kernel_dispatch_packet_t *packet;
+	const struct soft_kernel *kernel;
+	uint64_t id;
+	enum soft_isa_result result;
+	struct soft_isa_error error;
+};
+
+static uint64_t read_clock(void *queue)
+{
+	return soft_gpu_ticks(((struct soft_queue *)queue)->node);
+}
+
+static void interrupt(void *queue, uint32_t m0)
+{
+	(void)queue;
+	soft_event_interrupt(m0);
+}
+
+/* The interpreter is made for a queue's first kernel: most queues never run one. */
+static struct soft_isa *machine(struct soft_queue *q)
+{
+	const struct soft_gpu_type *t = soft_config()->type;
+
+	if (!q->isa) {
+		q->gpu = (struct soft_isa_gpu){
+			.gfx = t->gfx, .compute_units = t->shader_engines * t->arrays_per_engine * t->units_per_array,
+			.lds_aperture = SOFT_LDS_APERTURE, .private_aperture = SOFT_PRIVATE_APERTURE,
+			.read_clock = read_clock, .interrupt = interrupt, .data = q,
+		};
+		q->isa = soft_isa_create(&q->gpu);
+	}
+	return q->isa;
+}
+
+static void execute(void *run)
+{
+	struct run *r = run;
+	struct soft_dispatch dispatch = {
+		.packet = r->packet, .packet_address = (uint64_t)r->packet, .queue_address = (uint64_t)r->q->aql, .dispatch_id = r->id,
+		.code_base = r->kernel->code_base, .code_bytes = r->kernel->code_bytes, .stop = &r->q->bell.stop,
+	};
+	struct soft_isa *isa;
+
+	if (r->kernel->kind != SOFT_KERNEL_CODE) {
+		soft_blit_run(r->kernel->kind, r->packet->kernarg_address);
+		return;
+	}
+	if (!soft_config()->execute && !r->kernel->runtimes_own)
+		return;
+	isa = machine(r->q);
+	r->result = isa ? soft_isa_run(isa, &dispatch, &r->error, NULL) : SOFT_ISA_NO_MEMORY;
+}
+
+/* Return: false when the packet is refused; the queue has failed then. */
+static bool check(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, uint64_t id)
+{
+	uint64_t items = (uint64_t)p->workgroup_size_x * p->workgroup_size_y * p->workgroup_size_z;
+	unsigned dimensions = p->setup & 3;
+	unsigned long long n = id;
+
+	if (!p->kernel_object)
+		soft_queue_fail(q, SOFT_QUEUE_BAD_CODE, "packet %llu has no kernel object", n);
+	else if (!dimensions || !items || !p->grid_size_x || !p->grid_size_y || !p->grid_size_z)
+		soft_queue_fail(q, SOFT_QUEUE_BAD_DIMENSIONS, "packet %llu: %u dimensions, workgroup %u x %u x %u, grid %u x %u x %u", n,
+				dimensions, p->workgroup_size_x, p->workgroup_size_y, p->workgroup_size_z, p->grid_size_x,
+				p->grid_size_y, p->grid_size_z);
+	else if (items > MOST_WORK_ITEMS)
+		soft_queue_fail(q, SOFT_QUEUE_GROUP_TOO_LARGE, "packet %llu: workgroup of %llu work-items", n, (unsigned long long)items);
+	else if (p->group_segment_size > soft_config()->type->lds_kib * 1024)
+		soft_queue_fail(q, SOFT_QUEUE_BAD_GROUP_MEMORY, "packet %llu: %u bytes of LDS", n, p->group_segment_size);
+	else
+		return true;
+	return false;
+}
+
+static void fail(struct run *r)
+{
+	static const enum soft_queue_error errors[] = {
+		[SOFT_ISA_UNSUPPORTED] = SOFT_QUEUE_ILLEGAL_INSTRUCTION, [SOFT_ISA_ILLEGAL] = SOFT_QUEUE_ILLEGAL_INSTRUCTION,
+		[SOFT_ISA_TRAP] = SOFT_QUEUE_TRAP, [SOFT_ISA_BAD_DESCRIPTOR] = SOFT_QUEUE_BAD_CODE,
+		[SOFT_ISA_DEADLOCK] = SOFT_QUEUE_TRAP, [SOFT_ISA_NO_MEMORY] = SOFT_QUEUE_BAD_REGISTERS,
+	};
+	const struct soft_isa_error *e = &r->error;
+
+	if (!r->q->isa && r->result == SOFT_ISA_NO_MEMORY && !soft_isa_has(soft_config()->type->gfx)) {
+		soft_queue_fail(r->q, SOFT_QUEUE_ILLEGAL_INSTRUCTION, "kernel %s is not executed: there is an interpreter for %s, but none for "
+				"%s (SOFT_AMDGPU_EXECUTE=0 lets kernels do nothing)", r->kernel->name, soft_isa_targets(), soft_config()->type->name);
+		return;
+	}
+	soft_queue_fail(r->q, errors[r->result], "kernel %s, offset %#llx, workgroup (%u, %u, %u): %s: %s [%08x %08x]", r->kernel->name,
+			(unsigned long long)(e->pc ? e->pc - r->kernel->code_base : 0), e->workgroup[0], e->workgroup[1], e->workgroup[2],
+			soft_isa_result_text(r->result), e->text, e->words[0], e->words[1]);
+}
+
+static void fault(struct run *r, uint64_t address)
+{
+	char what[300];
+
+	snprintf(what, sizeof what, "kernel %s", r->kernel->name);
+	soft_queue_memory_fault(r->q, address, what);
+}
+
+/* Waits until @ns after @host_ns have passed, most of it asleep. */
+static void stay_busy(const struct soft_queue *q, uint64_t host_ns, uint64_t ns)
+{
+	const uint64_t awake = 80000, nap = 20000000; /* a sleep is late by up to 60 us; a destroyed queue must not wait long */
+	uint64_t end = host_ns + ns, now;
+
+	while ((now = soft_clock_host_ns()) < end && !soft_queue_stopped(q)) {
+		uint64_t left = end - now;
+		if (left > awake) {
+			left -= awake;
+			left = left < nap ? left : nap;
+			nanosleep(&(struct timespec){.tv_nsec = (long)left}, NULL);
+		} else {
+			__builtin_ia32_pause();
+		}
+	}
+}
+
+bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint64_t *start, uint64_t *end)
+{
+	const struct soft_clock *clock = &soft_config()->clock[q->node - 1];
+	struct run r = {.q = q, .packet = slot, .id = id, .result = SOFT_ISA_DONE};
+	uint64_t began = soft_clock_host_ns(), ended;
+
+	if (!check(q, r.packet, id))
+		return false;
+	r.kernel = soft_kernel_get(&q->kernels, r.packet->kernel_object);
+	if (!r.kernel) {
+		soft_queue_fail(q, SOFT_QUEUE_BAD_CODE, "no memory");
+		return false;
+	}
+	if (!soft_guard_call(execute, &r, &r.error.address))
+		r.result = SOFT_ISA_MEMORY_FAULT;
+	if (r.result == SOFT_ISA_STOPPED)
+		return false;
+	if (r.result == SOFT_ISA_MEMORY_FAULT) {
+		fault(&r, r.error.address);
+		return false;
+	}
+	if (r.result != SOFT_ISA_DONE) {
+		fail(&r);
+		return false;
+	}
+	ended = soft_clock_host_ns();
+	if (r.kernel->duration_ns > ended - began) {
+		stay_busy(q, began, r.kernel->duration_ns);
+		ended = began + r.kernel->duration_ns;
+	}
+	*start = soft_clock_ticks(clock, began);
+	*end = soft_clock_ticks(clock, ended);
+	*end += *end == *start; /* nothing takes no time: such stamps look like missing ones */
+	return true;
+}

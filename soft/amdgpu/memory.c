@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+/* Allocations of host and device memory, and ranges of the program's own memory that it registered.
+ *
+ *   ranges[ALLOCATED]   disjoint, sorted by base            } an address is looked up in the first, then in the second
+ *   ranges[REGISTERED]  may overlap, sorted by base         }
+ *
+ * Device memory is anonymous memory that costs pages as it is touched, with a budget per GPU. It is not passed on to
+ * children (MADV_DONTFORK), as device memory is not. Whether a GPU has a range mapped is written down, but not enforced:
+ * see "too forgiving" in docs/soft-amdgpu.md.
+ * Locking: one mutex around everything; mmap and munmap are outside of it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "soft/amdgpu/amdgpu.h"
+
+#define BIG_PAGE (2ull << 20)
+
+struct range {
+	uint64_t base, bytes;
+	HSAuint32 node;
+	HsaMemFlags flags;
+	HSA_POINTER_TYPE type;
+	void *user_data;
+	unsigned references;       /* registrations of exactly this range */
+	HSAuint32 mapped_count;
+	HSAuint32 mapped[SOFT_AMDGPU_MAX];
+};
+
+struct ranges {
+	struct range **item;
+	size_t count, space;
+	uint64_t longest;          /* of all that ever were: how far back an overlapping one can begin */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ranges allocated, registered;
+static uint64_t used[1 + SOFT_AMDGPU_MAX];
+
+/* The first whose base is above @address. */
+static size_t upper_bound(const struct ranges *r, uint64_t address)
+{
+	size_t low = 0, high = r->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (r->item[middle]->base <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct range *find(const struct ranges *r, uint64_t address)
+{
+	for (size_t i = upper_bound(r, address); i-- && address - r->item[i]->base < r->longest;)
+		if (address - r->item[i]->base < r->item[i]->bytes)
+			return r->item[i];
+	return NULL;
+}
+
+static struct range *find_base(const struct ranges *r, uint64_t base)
+{
+	size_t i = upper_bound(r, base);
+
+	return i && r->item[i - 1]->base == base ? r->item[i - 1] : NULL;
+}
+
+static struct range *find_any(uint64_t address)
+{
+	struct range *found = find(&allocated, address);
+
+	return found ? found : find(&registered, address);
+}
+
+static struct range *insert(struct ranges *r, uint64_t base, uint64_t bytes)
+{
+	struct range *range = calloc(1, sizeof *range);
+	size_t at;
+
+	if (!range)
+		return NULL;
+	if (r->count == r->space) {
+		size_t space = r->space ? 2 * r->space : 64;
+		void *item = realloc(r->item, space * sizeof *r->item);
+		if (!item) {
+			free(range);
+			return NULL;
+		}
+		r->item = item;
+		r->space = space;
+	}
+	at = upper_bound(r, base);
+	memmove(&r->item[at + 1], &r->item[at], (r->count - at) * sizeof *r->item);
+	r->item[at] = range;
+	r->count++;
+	range->base = base;
+	range->bytes = bytes;
+	range->references = 1;
+	if (bytes > r->longest)
+		r->longest = bytes;
+	return range;
+}
+
+static void erase(struct ranges *r, struct range *range)
+{
+	size_t at = upper_bound(r, range->base);
+
+	while (r->item[--at] != range) /* several may begin at one address */
+		;
+	memmove(&r->item[at], &r->item[at + 1], (r->count - at - 1) * sizeof *r->item);
+	r->count--;
+	free(range);
+}
+
+/* Takes @bytes of the node's memory. Scratch is a reservation that ROCr makes once, and no memory. */
+static bool take_budget(HSAuint32 node, uint64_t bytes)
+{
+	bool fits = true;
+
+	pthread_mutex_lock(&lock);
+	if (soft_is_gpu(node)) {
+		fits = bytes <= soft_config()->memory_bytes - used[node];
+		if (fits)
+			used[node] += bytes;
+	}
+	pthread_mutex_unlock(&lock);
+	return fits;
+}
+
+static void give_budget(HSAuint32 node, uint64_t bytes)
+{
+	pthread_mutex_lock(&lock);
+	if (soft_is_gpu(node))
+		used[node] -= bytes;
+	pthread_mutex_unlock(&lock);
+}
+
+/* @bytes of zeroed pages, big ones where the real driver would have them. Return: NULL without. */
+static char *map_pages(uint64_t bytes)
+{
+	uint64_t align = bytes >= BIG_PAGE ? BIG_PAGE : SOFT_PAGE, want = bytes + align - SOFT_PAGE;
+	char *all = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *pages;
+
+	if (all == MAP_FAILED)
+		return NULL;
+	pages = (char *)(((uint64_t)all + align - 1) & ~(align - 1));
+	if (pages > all)
+		munmap(all, (size_t)(pages - all));
+	if (all + want > pages + bytes)
+		munmap(pages + bytes, (size_t)(all + want - (pages + bytes)));
+	madvise(pages, bytes, MADV_DONTFORK);
+	return pages;
+}
+
+static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags)
+{
+	struct range *range;
+
+	pthread_mutex_lock(&lock);
+	range = insert(&allocated, (uint64_t)pages, bytes);
+	if (range) {
+		range->node = node;
+		range->flags = flags;
+		range->type = HSA_POINTER_ALLOCATED;
+	}
+	pthread_mutex_unlock(&lock);
+	return range != NULL;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags, void **out)
+{
+	HSAuint32 budget = flags.ui32.Scratch ? 0 : node;
+	char *pages;
+
+	if (soft_opened())
+		return soft_opened();
+	if (node > soft_config()->gpus)
+		return HSAKMT_STATUS_INVALID_NODE_UNIT;
+	if (flags.ui32.GDSMemory || flags.ui32.FixedAddress)
+		return HSAKMT_STATUS_NOT_SUPPORTED;
+	if (!bytes || bytes > 1ull << 46)
+		return bytes ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_INVALID_PARAMETER;
+	bytes = (bytes + SOFT_PAGE - 1) & ~(SOFT_PAGE - 1);
+	if (!take_budget(budget, bytes)) {
+		soft_trace(1, "GPU %u has no %llu bytes left", node, (unsigned long long)bytes);
+		return HSAKMT_STATUS_NO_MEMORY;
+	}
+	pages = map_pages(bytes);
+	if (!pages || !insert_allocation(pages, bytes, node, flags)) {
+		if (pages)
+			munmap(pages, bytes);
+		give_budget(budget, bytes);
+		return HSAKMT_STATUS_NO_MEMORY;
+	}
+	*out = pages;
+	soft_trace(2, "allocate node %u, %#llx bytes, flags %#x: %p", node, (unsigned long long)bytes, flags.Value, (void *)pages);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
+{
+	struct range *range;
+
+	(void)bytes; /* the real one believes its own books, too */
+	if (soft_opened())
+		return soft_opened();
+	pthread_mutex_lock(&lock);
+	range = find_base(&allocated, (uint64_t)address);
+	if (range) {
+		bytes = range->bytes;
+		if (soft_is_gpu(range->node) && !range->flags.ui32.Scratch)
+			used[range->node] -= bytes;
+		erase(&allocated, range);
+	}
+	pthread_mutex_unlock(&lock);
+	if (!range)
+		return HSAKMT_STATUS_ERROR;
+	soft_trace(2, "free %p, %#llx bytes", address, (unsigned long long)bytes);
+	soft_kernel_forget((uint64_t)address, bytes);
+	munmap(address, bytes);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 bytes, HsaMemFlags flags)
+{
+	struct range *range;
+
+	if (soft_opened())
+		return soft_opened();
+	pthread_mutex_lock(&lock);
+	range = find_base(&registered, (uint64_t)address);
+	if (range && range->bytes == bytes) {
+		range->references++;
+	} else {
+		range = insert(&registered, (uint64_t)address, bytes);
+		if (range) {
+			range->flags = flags;
+			range->type = HSA_POINTER_REGISTERED_USER;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	soft_trace(2, "register %p, %#llx bytes", address, (unsigned long long)bytes);
+	return range ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NO_MEMORY;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *address)
+{
+	struct range *range;
+	bool found;
+
+	if (soft_opened())
+		return soft_opened();
+	pthread_mutex_lock(&lock);
+	range = find_base(&registered, (uint64_t)address);
+	found = range != NULL;
+	if (range && !--range->references)
+		erase(&registered, range);
+	pthread_mutex_unlock(&lock);
+	return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
+}
+
+static void add_node(struct range *range, HSAuint32 node)
+{
+	for (HSAuint32 i = 0; i < range->mapped_count; i++)
+		if (range->mapped[i] == node)
+			return;
+	if (soft_is_gpu(node) && range->mapped_count < SOFT_AMDGPU_MAX)
+		range->mapped[range->mapped_count++] = node;
+}
+
+static HSAKMT_STATUS map_to(void *address, HSAuint64 *gpu_address, HSAuint64 count, const HSAuint32 *nodes)
+{
+	struct range *range;
+
+	pthread_mutex_lock(&lock);
+	range = find_base(&registered, (uint64_t)address);
+	if (!range)
+		range = find_any((uint64_t)address);
+	for (HSAuint64 i = 0; range && i < count; i++)
+		add_node(range, nodes[i]);
+	pthread_mutex_unlock(&lock);
+	if (!range)
+		return HSAKMT_STATUS_ERROR;
+	if (gpu_address)
+		*gpu_address = (HSAuint64)address;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *address, HSAuint64 bytes, HSAuint64 *gpu_address, HsaMemMapFlags flags,
+						  HSAuint64 count, HSAuint32 *nodes)
+{
+	(void)bytes;
+	(void)flags;
+	return soft_opened() ? soft_opened() : map_to(address, gpu_address, count, nodes);
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPU(void *address, HSAuint64 bytes, HSAuint64 *gpu_address)
+{
+	static const HSAuint32 all[SOFT_AMDGPU_MAX] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+	(void)bytes;
+	return soft_opened() ? soft_opened() : map_to(address, gpu_address, soft_config()->gpus, all);
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *address)
+{
+	struct range *range;
+
+	if (soft_opened())
+		return soft_opened();
+	pthread_mutex_lock(&lock);
+	range = find_base(&registered, (uint64_t)address);
+	if (!range)
+		range = find_base(&allocated, (uint64_t)address);
+	if (range && !range->flags.ui32.Scratch)
+		range->mapped_count = 0;
+	pthread_mutex_unlock(&lock);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* ROCr takes an error together with another type than UNKNOWN for a mistake of ours. */
+THUNK_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerInfo *info)
+{
+	struct range *range;
+
+	if (soft_opened())
+		return soft_opened();
+	memset(info, 0, sizeof *info);
+	pthread_mutex_lock(&lock);
+	range = find_any((uint64_t)address);
+	if (range)
+		*info = (HsaPointerInfo){
+			.Type = range->type, .Node = range->node, .MemFlags = range->flags, .CPUAddress = (void *)range->base,
+			.GPUAddress = range->base, .SizeInBytes = range->bytes, .NMappedNodes = range->mapped_count,
+			.MappedNodes = range->mapped, .UserData = range->user_data,
+		};
+	pthread_mutex_unlock(&lock);
+	return range ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_ERROR;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtSetMemoryUserData(const void *address, void *data)
+{
+	struct range *range;
+
+	if (soft_opened())
+		return soft_opened();
+	pthread_mutex_lock(&lock);
+	range = find_any((uint64_t)address);
+	if (range)
+		range->user_data = data;
+	pthread_mutex_unlock(&lock);
+	return range ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_ERROR;
+}
+
+bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes)
+{
+	struct range *range;
+
+	pthread_mutex_lock(&lock);
+	range = find(&allocated, address);
+	if (range) {
+		*base = range->base;
+		*bytes = range->bytes;
+	}
+	pthread_mutex_unlock(&lock);
+	return range != NULL;
+}
+
+void soft_memory_close(void)
+{
+	pthread_mutex_init(&lock, NULL); /* the parent's thread that held it is not here */
+	allocated = registered = (struct ranges){0};
+	memset(used, 0, sizeof used);
+}
+
+/* What the kernel's driver would need a real device for. */
+THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, HSAuint32 alternate, void *address, HSAuint64 bytes)
+{
+	(void)policy;
+	(void)alternate;
+	(void)address;
+	(void)bytes;
+	if (soft_opened())
+		return soft_opened();
+	return soft_is_gpu(node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
+}
+
+/* NEEDSWORK: memory of other processes (hipIpc*) wants device memory that is backed by a memfd. */
+THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes, HsaSharedMemoryHandle *handle)
+{
+	(void)address;
+	(void)bytes;
+	(void)handle;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes)
+{
+	(void)handle;
+	(void)address;
+	(void)bytes;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes,
+							  HSAuint64 count, HSAuint32 *nodes)
+{
+	(void)handle;
+	(void)address;
+	(void)bytes;
+	(void)count;
+	(void)nodes;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, HsaGraphicsResourceInfo *info, HSAuint64 count, HSAuint32 *nodes)
+{
+	(void)handle;
+	(void)info;
+	(void)count;
+	(void)nodes;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+/* Not offered by the topology; managed memory works without. */
+THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned int count, HSA_SVM_ATTRIBUTE *attributes)
+{
+	(void)address;
+	(void)bytes;
+	(void)count;
+	(void)attributes;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtSVMGetAttr(void *address, HSAuint64 bytes, unsigned int count, HSA_SVM_ATTRIBUTE *attributes)
+{
+	(void)address;
+	(void)bytes;
+	(void)count;
+	(void)attributes;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/* Queues: creating and destroying them with their doorbells and worker threads; how they fail. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "soft/amdgpu/queue.h"
+#include "soft/common/guard.h"
+
+enum { DOORBELLS = 1024 };
+#define DOORBELL_REST UINT64_MAX /* before the first packet: no index has this value */
+
+/* ROCr tells doorbells apart by 10 bits of their address: a page of them per GPU, aligned to its own size. */
+static _Alignas(DOORBELLS * 8) uint64_t doorbells[SOFT_AMDGPU_MAX][DOORBELLS];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_queue *queues;
+
+bool soft_queues_open(void)
+{
+	return true;
+}
+
+static bool number_used(HSAuint32 node, unsigned number)
+{
+	for (const struct soft_queue *q = queues; q; q = q->next)
+		if (q->node == node && q->number == number)
+			return true;
+	return false;
+}
+
+/* The GPU's lowest free doorbell. Return: false when there is none. */
+static bool take_doorbell(struct soft_queue *q)
+{
+	for (q->number = 0; q->number < DOORBELLS; q->number++)
+		if (!number_used(q->node, q->number)) {
+			q->doorbell = &doorbells[q->node - 1][q->number];
+			__atomic_store_n(q->doorbell, DOORBELL_REST, __ATOMIC_RELAXED);
+			q->bell.cell = q->doorbell;
+			return true;
+		}
+	return false;
+}
+
+/* ROCr's queue structure holds the indices of an AQL queue; those of an SDMA queue are ours. */
+static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
+{
+	if (q->type == HSA_QUEUE_COMPUTE_AQL) {
+		q->write_index = resource->Queue_write_ptr_aql;
+		q->read_index = resource->Queue_read_ptr_aql;
+		q->aql = (amd_queue_t *)((char *)q->read_index - offsetof(amd_queue_t, read_dispatch_id));
+		return;
+	}
+	q->write_index = &q->own_indices[0];
+	q->read_index = &q->own_indices[1];
+	resource->Queue_write_ptr_aql = (HSAuint64 *)q->write_index;
+	resource->Queue_read_ptr_aql = (HSAuint64 *)q->read_index;
+}
+
+/* Adds @q to the list, with its bell and its thread. Return: 0 or an errno. */
+static int start(struct soft_queue *q)
+{
+	bool aql = q->type == HSA_QUEUE_COMPUTE_AQL;
+	char name[16];
+	int error;
+
+	error = soft_bell_add(&q->bell);
+	if (error)
+		return error;
+	snprintf(name, sizeof name, "gpu%hhu-%s%hu", (unsigned char)q->node, aql ? "aql" : "dma", (unsigned short)q->number);
+	error = soft_thread_start(&q->thread, name, aql ? soft_queue_aql_work : soft_queue_sdma_work, q);
+	if (error) {
+		soft_bell_remove(&q->bell);
+		return error;
+	}
+	q->next = queues;
+	queues = q;
+	return 0;
+}
+
+static bool known_type(HSA_QUEUE_TYPE type)
+{
+	return type == HSA_QUEUE_COMPUTE_AQL || type == HSA_QUEUE_SDMA || type == HSA_QUEUE_SDMA_XGMI;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority, void *ring,
+					  HSAuint64 bytes, HsaEvent *event, HsaQueueResource *resource)
+{
+	HSAKMT_STATUS status = HSAKMT_STATUS_OUT_OF_RESOURCES;
+	struct soft_queue *q;
+
+	(void)priority; /* all are alike here */
+	(void)event;
+	if (soft_opened())
+		return soft_opened();
+	if (!soft_is_gpu(node))
+		return HSAKMT_STATUS_INVALID_NODE_UNIT;
+	if (!known_type(type))
+		return HSAKMT_STATUS_NOT_SUPPORTED;
+	if (!ring || bytes < SOFT_PAGE || (bytes & (bytes - 1)))
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	q = calloc(1, sizeof *q);
+	if (!q)
+		return HSAKMT_STATUS_NO_MEMORY;
+	q->node = node;
+	q->type = type;
+	q->ring = ring;
+	q->bytes = bytes;
+	q->suspended = percentage == 0;
+	soft_guard_init(); /* the program may have installed handlers since */
+	pthread_mutex_lock(&lock);
+	if (take_doorbell(q)) {
+		set_indices(q, resource);
+		if (start(q) == 0)
+			status = HSAKMT_STATUS_SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	if (status) {
+		free(q);
+		return status;
+	}
+	resource->QueueId = (HSA_QUEUEID)q;
+	resource->Queue_DoorBell_aql = (HSAuint64 *)q->doorbell;
+	soft_trace(1, "GPU %u queue %u: %s, %llu bytes", node, q->number, type == HSA_QUEUE_COMPUTE_AQL ? "AQL" : "SDMA", (unsigned long long)bytes);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* Takes the queue off the list. Return: NULL when it is on none. */
+static struct soft_queue *take(HSA_QUEUEID id)
+{
+	struct soft_queue *found = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (struct soft_queue **at = &queues; *at; at = &(*at)->next)
+		if ((HSA_QUEUEID)*at == id) {
+			found = *at;
+			*at = found->next;
+			break;
+		}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static struct soft_queue *find_locked(HSA_QUEUEID id)
+{
+	for (struct soft_queue *q = queues; q; q = q->next)
+		if ((HSA_QUEUEID)q == id)
+			return q;
+	return NULL;
+}
+
+/* Ends also a kernel that never returns. */
+THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
+{
+	struct soft_queue *q;
+
+	if (soft_opened())
+		return soft_opened();
+	q = take(id);
+	if (!q)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	soft_bell_stop(&q->bell);
+	pthread_join(q->thread, NULL);
+	soft_bell_remove(&q->bell);
+	soft_trace(1, "GPU %u queue %u: destroyed after %llu packets", q->node, q->number, (unsigned long long)q->packets);
+	soft_isa_destroy(q->isa);
+	soft_kernel_cache_clear(&q->kernels);
+	free(q);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* Percentage 0 suspends: so ROCr stops a queue that failed. Other changes make no difference here. */
+THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
+					  HsaEvent *event)
+{
+	struct soft_queue *q;
+
+	(void)priority;
+	(void)ring;
+	(void)bytes;
+	(void)event;
+	if (soft_opened())
+		return soft_opened();
+	pthread_mutex_lock(&lock);
+	q = find_locked(id);
+	if (q && percentage == 0)
+		__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	return q ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *mask)
+{
+	(void)id;
+	if (soft_opened())
+		return soft_opened();
+	return count && mask && count % 32 == 0 ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}
+
+/* The topology says that there are none. */
+THUNK_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first)
+{
+	(void)id;
+	(void)count;
+	(void)first;
+	return soft_opened() ? soft_opened() : HSAKMT_STATUS_OUT_OF_RESOURCES;
+}
+
+void soft_queue_halt(struct soft_queue *q)
+{
+	struct soft_idle idle = {.since_ns = 1}; /* no spinning */
+
+	while (!soft_queue_stopped(q))
+		soft_value_wait(&idle);
+}
+
+void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...)
+{
+	amd_signal_t *signal = (amd_signal_t *)q->aql->queue_inactive_signal.handle;
+	char text[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	soft_say("GPU %u queue %u stops: %s", q->node, q->number, text);
+	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
+	if (!signal)
+		return;
+	__atomic_store_n((int64_t *)&signal->value, (int64_t)(uint32_t)error, __ATOMIC_RELEASE);
+	if (signal->event_mailbox_ptr) {
+		__atomic_store_n((uint64_t *)signal->event_mailbox_ptr, signal->event_id, __ATOMIC_RELEASE);
+		soft_event_signal(signal->event_id);
+	}
+}
+
+void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what)
+{
+	soft_say("GPU %u queue %u: %s accesses %#llx, where no memory is", q->node, q->number, what, (unsigned long long)address);
+	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
+	soft_event_memory_fault(q->node, address, false);
+}
+
+void soft_queue_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	queues = NULL; /* their threads are the parent's */
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+/* Opening and closing, versions, and the calls that a software GPU has no use for. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "soft/amdgpu/amdgpu.h"
+#include "soft/common/bell.h"
+#include "soft/common/guard.h"
+
+#define KNOWN_ROCR "libhsa-runtime64.so.1.5.0" /* 5.2.3 of Debian 12 */
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_amdgpu_config config; /* written by the first open, then read only */
+static bool configured;
+static int open_count, forked;           /* atomics; open_count is changed under open_lock */
+
+static void say(const char *format, va_list arguments)
+{
+	char line[1024];
+	int n = vsnprintf(line, sizeof line - 1, format, arguments);
+
+	n = n < (int)sizeof line - 1 ? n : (int)sizeof line - 2;
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, (size_t)n) < 0) /* one write: lines of threads and processes do not mix */
+		return;
+}
+
+void soft_say(const char *format, ...)
+{
+	char prefixed[512];
+	va_list arguments;
+
+	snprintf(prefixed, sizeof prefixed, "soft amdgpu: %s", format);
+	va_start(arguments, format);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	say(prefixed, arguments);
+#pragma GCC diagnostic pop
+	va_end(arguments);
+}
+
+void soft_trace_line(const char *format, ...)
+{
+	char prefixed[512];
+	va_list arguments;
+
+	snprintf(prefixed, sizeof prefixed, "soft amdgpu [%ld]: %s", (long)syscall(SYS_gettid), format);
+	va_start(arguments, format);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	say(prefixed, arguments);
+#pragma GCC diagnostic pop
+	va_end(arguments);
+}
+
+const struct soft_amdgpu_config *soft_config(void)
+{
+	return &config;
+}
+
+HSAKMT_STATUS soft_opened(void)
+{
+	if (__atomic_load_n(&forked, __ATOMIC_RELAXED) || !__atomic_load_n(&open_count, __ATOMIC_ACQUIRE))
+		return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* The child has no worker threads, and its parent's device memory is not mapped here. What it inherited must not be used. */
+static void in_child(void)
+{
+	pthread_mutex_init(&open_lock, NULL);
+	forked = 1;
+	soft_bell_forked();
+	soft_event_forked();
+	soft_queue_forked();
+	soft_kernel_forked();
+}
+
+/* Return: false with a sentence on stderr. */
+static bool configure(void)
+{
+	char why[512];
+
+	if (configured)
+		return true;
+	if (!soft_amdgpu_config_read(&config, why, sizeof why)) {
+		soft_say("%s", why);
+		return false;
+	}
+	if (!soft_durations_open(config.durations) || !soft_topology_open() || !soft_queues_open()) {
+		config.gpus = 0;
+		return false;
+	}
+	soft_bell_spin_us(config.spin_us);
+	pthread_atfork(NULL, NULL, in_child);
+	configured = true;
+	return true;
+}
+
+/* Another ROCr may ask for what is not here, in ways that nobody tried. */
+static void check_caller(const void *caller)
+{
+	char path[PATH_MAX];
+	const char *name;
+	Dl_info info;
+
+	if (!dladdr(caller, &info) || !strstr(info.dli_fname, "libhsa-runtime64") || !realpath(info.dli_fname, path))
+		return;
+	name = strrchr(path, '/') + 1;
+	if (strcmp(name, KNOWN_ROCR) != 0)
+		soft_say("%s is not known to work: known are ROCr 5.2.3 (" KNOWN_ROCR ") and HIP 5.2.3 of Debian 12", path);
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtOpenKFD(void)
+{
+	const void *caller = __builtin_return_address(0);
+	HSAKMT_STATUS status = HSAKMT_STATUS_SUCCESS;
+
+	pthread_mutex_lock(&open_lock);
+	if (forked) { /* the parent's queues, events and memory are the parent's */
+		open_count = 0;
+		forked = 0;
+		soft_memory_close();
+	}
+	if (!configured)
+		check_caller(caller);
+	if (!configure()) {
+		status = HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
+	} else {
+		soft_guard_init();
+		if (open_count)
+			status = HSAKMT_STATUS_KERNEL_ALREADY_OPENED;
+		__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
+		soft_trace(1, "open: %u x %s, %llu MiB each", config.gpus, config.type->name, (unsigned long long)config.memory_bytes >> 20);
+	}
+	pthread_mutex_unlock(&open_lock);
+	return status;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtCloseKFD(void)
+{
+	HSAKMT_STATUS status;
+
+	pthread_mutex_lock(&open_lock);
+	status = soft_opened();
+	if (status == HSAKMT_STATUS_SUCCESS)
+		__atomic_store_n(&open_count, open_count - 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&open_lock);
+	return status;
+}
+
+/* From 1.4 on ROCr trusts what the driver says of SRAM ECC; 1.10 has the events that it waits for. */
+THUNK_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
+{
+	if (soft_opened())
+		return soft_opened();
+	version->KernelInterfaceMajorVersion = 1;
+	version->KernelInterfaceMinorVersion = 10;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *counters)
+{
+	uint64_t host = soft_clock_host_ns(); /* one reading for both: conversion is exact */
+	struct timespec cpu;
+
+	if (soft_opened())
+		return soft_opened();
+	if (node > config.gpus)
+		return HSAKMT_STATUS_INVALID_NODE_UNIT;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &cpu);
+	*counters = (HsaClockCounters){
+		.GPUClockCounter = node ? soft_clock_paired_ticks(&config.clock[node - 1], host) : 0,
+		.CPUClockCounter = (uint64_t)cpu.tv_sec * 1000000000ull + (uint64_t)cpu.tv_nsec,
+		.SystemClockCounter = host,
+		.SystemClockFrequencyHz = 1000000000,
+	};
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* NOT_SUPPORTED: errors then come by queue_inactive_signal, as before that interface. */
+THUNK_API HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp)
+{
+	(void)debug;
+	(void)setup_ttmp;
+	return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
+{
+	return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+/* Traps end a kernel here; no handler runs. ROCr insists on success. */
+THUNK_API HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes, void *buffer, HSAuint64 buffer_bytes)
+{
+	(void)code;
+	(void)code_bytes;
+	(void)buffer;
+	(void)buffer_bytes;
+	if (soft_opened())
+		return soft_opened();
+	return soft_is_gpu(node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtGetXNACKMode(HSAint32 *enabled)
+{
+	if (soft_opened())
+		return soft_opened();
+	*enabled = 0;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable)
+{
+	if (soft_opened())
+		return soft_opened();
+	return enable ? HSAKMT_STATUS_NOT_SUPPORTED : HSAKMT_STATUS_SUCCESS;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+/* Watching doorbells: see bell.h. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "soft/common/bell.h"
+
+#define US 1000ull
+#define MS 1000000ull
+
+static pthread_mutex_t bells_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct soft_bell *bells;      /* under bells_lock */
+static pthread_t watcher;
+static int watching;                 /* the watcher goes on while it is 1 */
+
+static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* adding and removing, one at a time */
+static unsigned count;               /* under life_lock */
+
+static uint64_t spin_ns = 50 * US;
+
+static uint32_t value_epoch;         /* futex: soft_value_changed() counts it up when somebody waits */
+static int value_waiters;
+
+#define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static void futex_wait(uint32_t *word, uint32_t value, const struct timespec *timeout)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout, NULL, 0);
+}
+
+static void futex_wake(uint32_t *word, int threads)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
+}
+
+static void pause_cpu(void)
+{
+	for (int i = 0; i < 16; i++)
+		__builtin_ia32_pause();
+}
+
+static void sleep_us(unsigned us)
+{
+	struct timespec t = {.tv_nsec = (long)(us * US)};
+
+	nanosleep(&t, NULL);
+}
+
+/* true: still in the time of spinning, one turn of it is done. */
+static bool spin(struct soft_idle *idle)
+{
+	uint64_t now = now_ns();
+
+	if (!idle->since_ns)
+		idle->since_ns = now;
+	if (now - idle->since_ns >= spin_ns)
+		return false;
+	pause_cpu();
+	return true;
+}
+
+/* How long to sleep when the last thing happened @quiet_ns ago. */
+static unsigned pace_us(uint64_t quiet_ns)
+{
+	return quiet_ns < 2 * MS ? 10 : quiet_ns < 50 * MS ? 50 : quiet_ns < 1000 * MS ? 250 : 1000;
+}
+
+static void wake(struct soft_bell *bell)
+{
+	STORE(bell->parked, 0);
+	__atomic_fetch_add(&bell->wakeups, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&bell->wakeups, 1);
+}
+
+static bool wake_changed(void)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&bells_lock);
+	for (struct soft_bell *b = bells; b; b = b->next)
+		if (LOAD(b->parked) && LOAD(*b->cell) != LOAD(b->seen)) {
+			wake(b);
+			any = true;
+		}
+	pthread_mutex_unlock(&bells_lock);
+	return any;
+}
+
+static void *watch(void *unused)
+{
+	uint64_t last = now_ns();
+
+	prctl(PR_SET_TIMERSLACK, 1ul); /* the default adds 50 us to each sleep */
+	while (LOAD(watching)) {
+		uint64_t now = now_ns();
+		if (wake_changed())
+			last = now;
+		sleep_us(pace_us(now - last));
+	}
+	return unused;
+}
+
+void soft_bell_spin_us(unsigned us)
+{
+	spin_ns = us * US;
+}
+
+int soft_thread_start(unsigned long *thread, const char *name, void *(*function)(void *), void *argument)
+{
+	sigset_t all, old;
+	pthread_t id;
+	int error;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGABRT);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&id, NULL, function, argument);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (error)
+		return error;
+	pthread_setname_np(id, name);
+	*thread = id;
+	return 0;
+}
+
+int soft_bell_add(struct soft_bell *bell)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&life_lock);
+	if (!count) {
+		STORE(watching, 1);
+		error = soft_thread_start(&watcher, "soft-bells", watch, NULL);
+	}
+	if (!error) {
+		count++;
+		pthread_mutex_lock(&bells_lock);
+		bell->next = bells;
+		bells = bell;
+		pthread_mutex_unlock(&bells_lock);
+	}
+	pthread_mutex_unlock(&life_lock);
+	return error;
+}
+
+void soft_bell_remove(struct soft_bell *bell)
+{
+	pthread_mutex_lock(&life_lock);
+	pthread_mutex_lock(&bells_lock);
+	for (struct soft_bell **at = &bells; *at; at = &(*at)->next)
+		if (*at == bell) {
+			*at = bell->next;
+			break;
+		}
+	pthread_mutex_unlock(&bells_lock);
+	if (!--count) {
+		STORE(watching, 0);
+		pthread_join(watcher, NULL);
+	}
+	pthread_mutex_unlock(&life_lock);
+}
+
+void soft_bell_stop(struct soft_bell *bell)
+{
+	__atomic_store_n(&bell->stop, 1, __ATOMIC_SEQ_CST);
+	wake(bell);
+}
+
+void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idle)
+{
+	uint32_t wakeups;
+
+	if (spin(idle))
+		return;
+	wakeups = LOAD(bell->wakeups); /* before `stop` is looked at: a stop after that ends the futex's wait */
+	STORE(bell->seen, seen);
+	__atomic_store_n(&bell->parked, 1, __ATOMIC_SEQ_CST);
+	/* a store to the cell from here on is the watcher's to see; one before it is seen here */
+	if (!__atomic_load_n(&bell->stop, __ATOMIC_SEQ_CST) && __atomic_load_n(bell->cell, __ATOMIC_SEQ_CST) == seen)
+		futex_wait(&bell->wakeups, wakeups, NULL);
+	STORE(bell->parked, 0);
+}
+
+void soft_value_wait(struct soft_idle *idle)
+{
+	uint32_t epoch = LOAD(value_epoch);
+	struct timespec t;
+
+	if (spin(idle))
+		return;
+	idle->sleep_us = idle->sleep_us ? idle->sleep_us * 3 / 2 + 1 : 5;
+	if (idle->sleep_us > 250)
+		idle->sleep_us = 250;
+	t = (struct timespec){.tv_nsec = (long)(idle->sleep_us * US)};
+	__atomic_fetch_add(&value_waiters, 1, __ATOMIC_SEQ_CST);
+	futex_wait(&value_epoch, epoch, &t);
+	__atomic_fetch_sub(&value_waiters, 1, __ATOMIC_SEQ_CST);
+}
+
+void soft_value_changed(void)
+{
+	/* a waiter that is missed here looks again within its sleep */
+	if (!LOAD(value_waiters))
+		return;
+	__atomic_fetch_add(&value_epoch, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&value_epoch, 1 << 30);
+}
+
+void soft_bell_forked(void)
+{
+	pthread_mutex_init(&bells_lock, NULL);
+	pthread_mutex_init(&life_lock, NULL);
+	bells = NULL;
+	count = 0;
+	value_waiters = 0;
+	watching = 0;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/* Memory faults of worker threads: signal handlers and a jump. See guard.h. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "soft/common/guard.h"
+
+struct guard {
+	sigjmp_buf back;
+	uint64_t address;
+};
+
+static __thread struct guard *volatile guard; /* the call that this thread is in */
+
+static pthread_mutex_t install = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction before_segv, before_bus; /* written under `install`, before our handler can run */
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	const struct sigaction *before = number == SIGSEGV ? &before_segv : &before_bus;
+
+	if (before->sa_flags & SA_SIGINFO)
+		before->sa_sigaction(number, info, context);
+	else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
+		before->sa_handler(number);
+	else
+		sigaction(number, before, NULL); /* the access is made again and ends the program as it would have */
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	struct guard *g = guard;
+
+	if (!g || info->si_code <= 0) { /* not ours; or sent by somebody with kill() */
+		pass_on(number, info, context);
+		return;
+	}
+	g->address = (uint64_t)info->si_addr;
+	siglongjmp(g->back, 1);
+}
+
+static void take(int number, struct sigaction *before)
+{
+	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, now;
+
+	sigemptyset(&ours.sa_mask);
+	if (sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_fault)
+		return;
+	*before = now;
+	sigaction(number, &ours, NULL);
+}
+
+void soft_guard_init(void)
+{
+	pthread_mutex_lock(&install);
+	take(SIGSEGV, &before_segv);
+	take(SIGBUS, &before_bus);
+	pthread_mutex_unlock(&install);
+}
+
+bool soft_guard_call(void (*function)(void *), void *argument, uint64_t *address)
+{
+	struct guard g;
+
+	if (sigsetjmp(g.back, 0)) { /* mask not saved: a system call each; SA_NODEFER leaves it as it is */
+		guard = NULL;
+		*address = g.address;
+		return false;
+	}
+	guard = &g;
+	function(argument);
+	guard = NULL;
+	return true;
+}
