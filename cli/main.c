@@ -12,7 +12,7 @@
 
 static const struct gt_command *const commands[] = {
 	&gt_command_run, &gt_command_report, &gt_command_export, &gt_command_info, &gt_command_list, &gt_command_recover,
-	&gt_command_doctor,
+	&gt_command_doctor, &gt_command_soft,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

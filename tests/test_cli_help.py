@@ -8,7 +8,7 @@ import pytest
 
 import conftest
 
-COMMANDS = ["run", "report", "export", "info", "list", "recover", "doctor"]
+COMMANDS = ["run", "report", "export", "info", "list", "recover", "doctor", "soft"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 
@@ -122,6 +122,9 @@ def complete(run, gputap, work):
     (["run", "--ops", "clFlush,clFini"], {"clFlush,clFinish"}),
     (["run", "--dom"], {"--domains"}),
     (["doctor", "--j"], {"--json"}),
+    (["soft", ""], {"amdgpu"}),
+    (["soft", "amdgpu", "--clock-s"], {"--clock-skew"}),
+    (["soft", "amdgpu", "--gfx", "90a"], {"90a"}),
 ])
 def test_bash_offers(complete, words, offered):
     assert complete(*words) == offered

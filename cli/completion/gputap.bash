@@ -73,6 +73,27 @@ _gputap_run() {
 	fi
 }
 
+_gputap_soft() {
+	local i
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--) if declare -F _command_offset >/dev/null; then _command_offset $((i + 1)); else _gputap_any_file; fi; return ;;
+		esac
+	done
+	case $prev in
+	soft) [[ $cur == -* ]] || { _gputap_words "amdgpu"; return; } ;;
+	--gfx) _gputap_words "900 906 908 90a"; return ;;
+	--durations) _gputap_any_file; return ;;
+	--gpus | --memory | --clock-epoch | --clock-skew | --clock-drift) return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		_gputap_words "--gpus --gfx --memory --durations --no-execute --clock-epoch --clock-skew --clock-drift --large-bar --kfd --help"
+	else
+		COMPREPLY=($(compgen -c -- "$cur"))
+		[[ $cur == */* ]] && _gputap_any_file
+	fi
+}
+
 _gputap_report() {
 	case $prev in
 	-t | --table)
@@ -126,7 +147,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report export info list recover doctor help --help --version"
+		_gputap_words "run report export info list recover doctor soft help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -147,7 +168,8 @@ _gputap() {
 			_gputap_words "$("${COMP_WORDS[0]}" recover 2>/dev/null | sed -n 's/^\(\/[^ ]*\)  left from .*/\1/p')"
 		fi ;;
 	doctor) _gputap_words "--json --help" ;;
-	help) _gputap_words "run report export info list recover doctor" ;;
+	soft) _gputap_soft ;;
+	help) _gputap_words "run report export info list recover doctor soft" ;;
 	esac
 }
 

@@ -63,7 +63,7 @@ static bool parse_scaled(const char *text, const struct unit *units, const char 
 		unit = end;
 	for (; units->name; units++)
 		if (!strcmp(units->name, unit)) {
-			value = round(value * units->factor);
+			value = value * units->factor + (value < 0 ? -0.5 : 0.5);
 			if (fabs(value) >= 9e18)
 				return false;
 			*out = (int64_t)value;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/* The ROCr that the dynamic linker would find is looked up in the folders where it searches, and its ELF file is asked which
+ * functions of libhsakmt it wants: one that wants others than the stand-in has does not load, and one that wants none has
+ * a libhsakmt inside, which nothing can stand in for. */
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/soft_runtime.h"
+#include "cli/ui.h"
+
+#define ROCR "libhsa-runtime64.so.1"
+#define KNOWN_FILE "libhsa-runtime64.so.1.5.0"
+#define KNOWN "known to work are ROCr 5.2.3 and HIP 5.2.3 of Debian 12 (libhsa-runtime64-1, libamdhip64-5)"
+
+static const char *const stand_in_has[] = {
+#define X(name) "hsaKmt" #name,
+#include "soft/amdgpu/functions.h"
+#undef X
+};
+
+struct rocr {
+	char path[PATH_MAX];     /* "" when there is none */
+	unsigned wants, lacks;   /* functions of libhsakmt; those that the stand-in has not */
+	char lacking[128];       /* names of some */
+};
+
+static bool find_in(const char *folders, struct rocr *r)
+{
+	for (size_t n; folders && *folders; folders += n + (folders[n] == ':')) {
+		char file[PATH_MAX];
+		n = strcspn(folders, ":");
+		if (n && snprintf(file, sizeof file, "%.*s/" ROCR, (int)n, folders) < (int)sizeof file && realpath(file, r->path))
+			return true;
+	}
+	r->path[0] = '\0';
+	return false;
+}
+
+static bool has(const char *name)
+{
+	for (size_t i = 0; i < sizeof stand_in_has / sizeof *stand_in_has; i++)
+		if (!strcmp(stand_in_has[i], name))
+			return true;
+	return false;
+}
+
+static void count_symbol(struct rocr *r, const char *name)
+{
+	size_t length = strlen(r->lacking);
+
+	if (strncmp(name, "hsaKmt", 6) != 0)
+		return;
+	r->wants++;
+	if (has(name))
+		return;
+	r->lacks++;
+	if (length + strlen(name) + 2 < sizeof r->lacking)
+		snprintf(r->lacking + length, sizeof r->lacking - length, "%s%s", length ? " " : "", name);
+}
+
+/* The undefined dynamic symbols of a mapped ELF file; one that is no sound file has none. */
+static void read_symbols(struct rocr *r, const char *file, uint64_t bytes)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
+	const Elf64_Shdr *section;
+
+	if (bytes < sizeof *header || memcmp(file, ELFMAG, SELFMAG) || header->e_shoff > bytes ||
+	    header->e_shnum > (bytes - header->e_shoff) / sizeof *section)
+		return;
+	section = (const Elf64_Shdr *)(file + header->e_shoff);
+	for (unsigned i = 0; i < header->e_shnum; i++) {
+		const Elf64_Shdr *s = &section[i], *names = s->sh_link < header->e_shnum ? &section[s->sh_link] : NULL;
+		const Elf64_Sym *symbol = (const Elf64_Sym *)(file + s->sh_offset);
+		if (s->sh_type != SHT_DYNSYM || !names || s->sh_offset > bytes || s->sh_size > bytes - s->sh_offset ||
+		    names->sh_offset > bytes || !names->sh_size || names->sh_size > bytes - names->sh_offset ||
+		    file[names->sh_offset + names->sh_size - 1])
+			continue;
+		for (uint64_t k = 0; k < s->sh_size / sizeof *symbol; k++)
+			if (symbol[k].st_shndx == SHN_UNDEF && symbol[k].st_name < names->sh_size)
+				count_symbol(r, file + names->sh_offset + symbol[k].st_name);
+	}
+}
+
+static bool look(struct rocr *r)
+{
+	struct stat st;
+	void *file;
+	int fd;
+
+	*r = (struct rocr){ 0 };
+	if (!find_in(getenv("LD_LIBRARY_PATH"), r) && !find_in("/usr/local/lib:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:"
+							      "/usr/lib64:/usr/lib:/opt/rocm/lib", r))
+		return false;
+	fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	if (fstat(fd, &st) == 0) {
+		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (file != MAP_FAILED) {
+			read_symbols(r, file, (uint64_t)st.st_size);
+			munmap(file, (size_t)st.st_size);
+		}
+	}
+	close(fd);
+	return true;
+}
+
+static bool known(const struct rocr *r)
+{
+	const char *slash = strrchr(r->path, '/');
+
+	return slash && !strcmp(slash + 1, KNOWN_FILE);
+}
+
+/* One sentence; "" when all is well. */
+static void judge(const struct rocr *r, bool found, char *out, size_t size)
+{
+	*out = '\0';
+	if (!found)
+		snprintf(out, size, "no " ROCR " is installed; " KNOWN);
+	else if (!r->wants)
+		snprintf(out, size, "%s has libhsakmt inside, which nothing can stand in for; " KNOWN, r->path);
+	else if (r->lacks)
+		snprintf(out, size, "%s wants %u functions that the stand-in lacks (%s); " KNOWN, r->path, r->lacks, r->lacking);
+	else if (!known(r))
+		snprintf(out, size, "%s is not known to work; " KNOWN, r->path);
+}
+
+void soft_runtime_describe(FILE *out)
+{
+	char sentence[PATH_MAX + 512];
+	struct rocr r;
+	bool found = look(&r);
+
+	judge(&r, found, sentence, sizeof sentence);
+	fprintf(out, "        %s\n", *sentence ? sentence : r.path);
+}
+
+void soft_runtime_warn(void)
+{
+	char sentence[PATH_MAX + 512];
+	struct rocr r;
+	bool found = look(&r);
+
+	judge(&r, found, sentence, sizeof sentence);
+	if (*sentence)
+		ui_note("%s", sentence);
+}
