@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Loads, stores and atomics outside of LDS: scalar loads, flat, global and scratch instructions, scratch through buffers.
+ *
+ * Where an address leads: below 2^47 to the host's memory, which the caller of soft_isa_run() guards; into the two
+ * apertures to LDS and to scratch (flat instructions only); anything else is a fault.
+ * Scratch is swizzled, so that registers spilled by a wave lie together: dword i of lane l at 256 i + 4 l. */
+#include "soft/amdgpu/isa/isa_numbers.h"
+#include "soft/amdgpu/isa/isa_wave.h"
+
+#define HOST_BITS 47
+
+static int is_host(uint64_t address, unsigned bytes)
+{
+	return !((address | (address + bytes)) >> HOST_BITS);
+}
+
+int soft_scalar_load(struct soft_wave *w, const struct soft_step *s)
+{
+	uint64_t address = pair(w, s->base) + (uint64_t)(int64_t)s->offset;
+
+	if (s->source[0] < REG_COUNT)
+		address += w->s[s->source[0]];
+	address &= ~3ull;
+	if (!is_host(address, s->op->bytes))
+		return soft_fault(w, address);
+	memcpy(&w->s[s->result], (const void *)(uintptr_t)address, s->op->bytes);
+	return 0;
+}
+
+int soft_scalar_time(struct soft_wave *w, const struct soft_step *s)
+{
+	const struct soft_isa_gpu *gpu = soft_isa_gpu(w);
+
+	set_pair(w, s->result, gpu->read_clock(gpu->data));
+	return 0;
+}
+
+/* ---- one element of one lane, anywhere ---- */
+
+static int move_scratch(struct soft_wave *w, unsigned lane, uint32_t at, void *data, unsigned bytes, int store)
+{
+	uint8_t *d = data;
+
+	if (at > w->scratch_bytes || bytes > w->scratch_bytes - at)
+		return soft_fault(w, soft_isa_gpu(w)->private_aperture + at);
+	for (unsigned i = 0; i < bytes;) {
+		uint32_t a = at + i;
+		uint8_t *p = w->scratch + (size_t)(a >> 2) * 4 * SOFT_LANES + 4 * lane + (a & 3);
+		unsigned n = 4 - (a & 3);
+
+		n = MIN(n, bytes - i);
+		if (store)
+			memcpy(p, d + i, n);
+		else
+			memcpy(d + i, p, n);
+		i += n;
+	}
+	return 0;
+}
+
+/* LDS or host memory behind a flat address; NULL: neither. */
+static uint8_t *flat_memory(struct soft_wave *w, uint64_t address, unsigned bytes)
+{
+	const struct soft_isa_gpu *gpu = soft_isa_gpu(w);
+
+	if ((address & ~(uint64_t)UINT32_MAX) == gpu->lds_aperture) {
+		uint32_t at = (uint32_t)address;
+
+		return at <= w->group->lds_bytes && bytes <= w->group->lds_bytes - at ? w->group->lds + at : NULL;
+	}
+	return is_host(address, bytes) ? (uint8_t *)(uintptr_t)address : NULL;
+}
+
+static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned lane, uint64_t address, void *data, int store)
+{
+	unsigned bytes = s->op->bytes;
+	uint8_t *p;
+
+	if (s->segment == SOFT_SCRATCH)
+		return move_scratch(w, lane, (uint32_t)address, data, bytes, store);
+	if (s->segment == SOFT_FLAT && (address & ~(uint64_t)UINT32_MAX) == soft_isa_gpu(w)->private_aperture)
+		return move_scratch(w, lane, (uint32_t)address, data, bytes, store);
+	p = s->segment == SOFT_FLAT ? flat_memory(w, address, bytes) : is_host(address, bytes) ? (uint8_t *)(uintptr_t)address : NULL;
+	if (!p)
+		return soft_fault(w, address);
+	if (store)
+		memcpy(p, data, bytes);
+	else
+		memcpy(data, p, bytes);
+	return 0;
+}
+
+/* ---- all lanes ---- */
+
+/* What a byte or word becomes in its register. */
+static uint32_t widen(const struct soft_op *op, uint32_t x, uint32_t before)
+{
+	if (op->bytes == 1)
+		x = op->is_signed ? (uint32_t)(int8_t)x : x & 0xff;
+	else
+		x = op->is_signed ? (uint32_t)(int16_t)x : x & 0xffff;
+	if (op->flags & SOFT_FLAG_LOW)
+		return (x & 0xffff) | (before & 0xffff0000);
+	return op->flags & SOFT_FLAG_HIGH ? x << 16 | (before & 0xffff) : x;
+}
+
+static int load_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	unsigned words = s->op->bytes / 4;
+
+	for (unsigned l = 0; l < SOFT_LANES; l++) {
+		uint32_t x[4] = { 0 };
+		int event;
+
+		if (!(exec >> l & 1))
+			continue;
+		event = move_element(w, s, l, address[l], x, 0);
+		if (event)
+			return event;
+		if (!words)
+			w->v[s->result][l] = widen(s->op, x[0], w->v[s->result][l]);
+		for (unsigned i = 0; i < words; i++)
+			w->v[s->result + i][l] = x[i];
+	}
+	return 0;
+}
+
+static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	unsigned words = (s->op->bytes + 3) / 4;
+
+	for (unsigned l = 0; l < SOFT_LANES; l++) {
+		uint32_t x[4];
+		int event;
+
+		if (!(exec >> l & 1))
+			continue;
+		for (unsigned i = 0; i < words; i++)
+			x[i] = w->v[s->data + i][l];
+		if (s->op->flags & SOFT_FLAG_HIGH)
+			x[0] >>= 16;
+		event = move_element(w, s, l, address[l], x, 1);
+		if (event)
+			return event;
+	}
+	return 0;
+}
+
+/* The same for dwords in host memory, which is what most of them are. */
+static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	unsigned words = s->op->bytes / 4;
+
+	for (uint64_t left = exec; left; left &= left - 1) {
+		unsigned l = (unsigned)__builtin_ctzll(left);
+		const uint8_t *p = (const uint8_t *)(uintptr_t)address[l];
+
+		for (unsigned i = 0; i < words; i++)
+			memcpy(&w->v[s->result + i][l], p + 4 * i, 4);
+	}
+}
+
+static void store_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	unsigned words = s->op->bytes / 4;
+
+	for (uint64_t left = exec; left; left &= left - 1) {
+		unsigned l = (unsigned)__builtin_ctzll(left);
+		uint8_t *p = (uint8_t *)(uintptr_t)address[l];
+
+		for (unsigned i = 0; i < words; i++)
+			memcpy(p + 4 * i, &w->v[s->data + i][l], 4);
+	}
+}
+
+/* Is lane l's dword the l-th from the first lane's on? */
+static int is_row(const uint64_t *address)
+{
+	uint64_t differs = 0;
+
+	for (unsigned l = 0; l < SOFT_LANES; l++)
+		differs |= address[l] ^ (address[0] + 4 * l);
+	return !differs;
+}
+
+static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	uint64_t high = 0;
+
+	if (s->segment == SOFT_SCRATCH || s->op->bytes < 4)
+		return 0;
+	for (uint64_t left = exec; left; left &= left - 1) {
+		uint64_t a = address[__builtin_ctzll(left)];
+
+		high |= a | (a + 16);
+	}
+	return !(high >> HOST_BITS);
+}
+
+static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	if (!all_host(s, exec, address))
+		return load_lanes(w, s, exec, address);
+	if (s->op->bytes == 4 && exec == UINT64_MAX && is_row(address))
+		memcpy(w->v[s->result], (const void *)(uintptr_t)address[0], 4 * SOFT_LANES);
+	else
+		load_host(w, s, exec, address);
+	return 0;
+}
+
+static int store(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	if (!all_host(s, exec, address))
+		return store_lanes(w, s, exec, address);
+	if (s->op->bytes == 4 && exec == UINT64_MAX && is_row(address))
+		memcpy((void *)(uintptr_t)address[0], w->v[s->data], 4 * SOFT_LANES);
+	else
+		store_host(w, s, exec, address);
+	return 0;
+}
+
+/* ---- atomics ---- */
+
+static uint64_t merge_memory32(const struct soft_op *op, uint32_t *p, uint64_t x, uint64_t y)
+{
+	uint32_t m = __atomic_load_n(p, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(p, &m, (uint32_t)op->merge(m, x, y), 1, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+	return m;
+}
+
+static uint64_t merge_memory64(const struct soft_op *op, uint64_t *p, uint64_t x, uint64_t y)
+{
+	uint64_t m = __atomic_load_n(p, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(p, &m, op->merge(m, x, y), 1, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+	return m;
+}
+
+static uint64_t data_of(const struct soft_wave *w, unsigned r, unsigned l, int wide)
+{
+	return w->v[r][l] | (wide ? (uint64_t)w->v[r + 1][l] << 32 : 0);
+}
+
+static int merge_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+{
+	int wide = s->op->bytes == 8;
+
+	for (unsigned l = 0; l < SOFT_LANES; l++) {
+		uint64_t x, y = 0, m;
+		uint8_t *p;
+
+		if (!(exec >> l & 1))
+			continue;
+		p = s->segment == SOFT_FLAT || is_host(address[l], 8) ? flat_memory(w, address[l], s->op->bytes) : NULL;
+		if (!p || address[l] % s->op->bytes)
+			return soft_fault(w, address[l]);
+		x = data_of(w, s->data, l, wide);
+		if (s->op->flags & SOFT_FLAG_COMPARE)
+			y = data_of(w, s->data + 1u + (unsigned)wide, l, wide);
+		m = wide ? merge_memory64(s->op, (uint64_t *)(void *)p, x, y) : merge_memory32(s->op, (uint32_t *)(void *)p, x, y);
+		if (!s->returns)
+			continue;
+		w->v[s->result][l] = (uint32_t)m;
+		if (wide)
+			w->v[s->result + 1][l] = (uint32_t)(m >> 32);
+	}
+	return 0;
+}
+
+/* ---- instructions ---- */
+
+int soft_memory(struct soft_wave *w, const struct soft_step *s)
+{
+	uint64_t exec = pair(w, REG_EXEC), base = 0;
+	uint64_t address[SOFT_LANES];
+	const uint32_t *low = w->v[s->source[0]], *high = w->v[(s->source[0] + 1) & 255];
+
+	if (!exec)
+		return 0;
+	if (s->segment == SOFT_SCRATCH) { /* an offset from a vector register or from a scalar one */
+		for (unsigned l = 0; l < SOFT_LANES; l++)
+			address[l] = (uint32_t)((s->base < REG_COUNT ? w->s[s->base] : low[l]) + (uint32_t)s->offset);
+	} else if (s->base < REG_COUNT) {
+		base = pair(w, s->base) + (uint64_t)(int64_t)s->offset;
+		for (unsigned l = 0; l < SOFT_LANES; l++)
+			address[l] = base + low[l];
+	} else {
+		for (unsigned l = 0; l < SOFT_LANES; l++)
+			address[l] = (low[l] | (uint64_t)high[l] << 32) + (uint64_t)(int64_t)s->offset;
+	}
+	switch (s->op->kind) {
+	case SOFT_KIND_LOAD: return load(w, s, exec, address);
+	case SOFT_KIND_STORE: return store(w, s, exec, address);
+	default: return merge_lanes(w, s, exec, address);
+	}
+}
+
+/* A buffer's descriptor in four SGPRs. Only the one that the wave got for its scratch is known: of its own memory, swizzled.
+ * The offset register counts bytes of the whole wave: 64 per byte of a lane. */
+int soft_buffer(struct soft_wave *w, const struct soft_step *s)
+{
+	uint64_t exec = pair(w, REG_EXEC);
+	uint64_t address[SOFT_LANES];
+	uint32_t wave_offset = source32(w, s, 1);
+
+	if ((pair(w, s->base) & 0xffffffffffffull) != (uint64_t)(uintptr_t)w->scratch || !w->scratch_bytes)
+		return soft_unsupported(w, "of a buffer that is not scratch");
+	if (wave_offset % (4 * SOFT_LANES))
+		return soft_unsupported(w, "with an uneven offset");
+	for (unsigned l = 0; l < SOFT_LANES; l++)
+		address[l] = (s->source[0] >= REG_VECTOR ? w->v[s->source[0] - REG_VECTOR][l] : 0) + (uint32_t)s->offset +
+			     wave_offset / SOFT_LANES;
+	return s->op->kind == SOFT_KIND_LOAD ? load_lanes(w, s, exec, address) : store_lanes(w, s, exec, address);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* A dispatch: its workgroups one after another, the waves of one in turns.
+ *
+ *   packet + kernel descriptor ─► launch ─► for each workgroup: waves made ─► turns until all have ended
+ *   turn: steps until the wave ends, waits at a barrier, sleeps, or has had its share of instructions
+ *
+ * A barrier opens when every wave that has not ended waits at it. Turns make waves that wait for each other in loops (a
+ * flag in LDS) go on. Registers that a wave does not get anything in are 0, so that a run can be repeated.
+ * The caller may leave a run by a jump at any access to global memory: nothing is locked then, all memory is the machine's. */
+#include "soft/amdgpu/isa/isa_code.h"
+#include "soft/amdgpu/isa/isa_numbers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_WAVES 16
+#define LDS_BYTES 65536
+#define TURN_STEPS 50000 /* the queue's stop flag is looked at at least that often */
+
+struct launch { /* of one dispatch: from the packet and the kernel descriptor */
+	uint32_t size[3], grid[3], groups[3];
+	uint32_t lds_bytes, scratch_bytes; /* of a lane */
+	uint32_t rsrc1, rsrc2;
+	uint16_t properties;
+	uint64_t entry, kernarg;
+	unsigned waves;
+};
+
+struct soft_isa {
+	struct soft_isa_gpu gpu;
+	struct code code;
+	struct soft_wave *waves[MAX_WAVES];
+	struct soft_workgroup group;
+	uint8_t *lds, *scratch;
+	size_t scratch_size;
+	const struct soft_dispatch *dispatch;
+	struct soft_isa_stats stats;
+};
+
+const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w)
+{
+	return &w->isa->gpu;
+}
+
+int soft_isa_stops(const struct soft_wave *w)
+{
+	const int *stop = w->isa->dispatch->stop;
+
+	return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
+}
+
+const char *soft_isa_result_text(enum soft_isa_result result)
+{
+	static const char *const texts[] = {
+#define X(name, text) [name] = text,
+		SOFT_ISA_RESULTS(X)
+#undef X
+	};
+
+	return result < sizeof(texts) / sizeof(*texts) ? texts[result] : "?";
+}
+
+bool soft_isa_has(uint32_t gfx)
+{
+	return gfx == 0x906;
+}
+
+const char *soft_isa_targets(void)
+{
+	return "gfx906";
+}
+
+struct soft_isa *soft_isa_create(const struct soft_isa_gpu *gpu)
+{
+	struct soft_isa *isa = soft_isa_has(gpu->gfx) ? calloc(1, sizeof(*isa)) : NULL;
+
+	if (!isa)
+		return NULL;
+	isa->gpu = *gpu;
+	return isa;
+}
+
+void soft_isa_destroy(struct soft_isa *isa)
+{
+	if (!isa)
+		return;
+	soft_code_clear(&isa->code);
+	for (unsigned i = 0; i < MAX_WAVES; i++)
+		free(isa->waves[i]);
+	free(isa->lds);
+	free(isa->scratch);
+	free(isa);
+}
+
+/* ---- steps ---- */
+
+/* The step at @pc, decoded. NULL: no memory, or *@event outside of the kernel's code. */
+static struct soft_step *fetch(struct soft_isa *isa, struct code_page **page, uint64_t pc, int *event)
+{
+	const struct soft_dispatch *d = isa->dispatch;
+	struct soft_step *s;
+	uint32_t words[4];
+	uint64_t left;
+	unsigned count;
+
+	if (!*page || (*page)->address != (pc & ~(uint64_t)(CODE_PAGE_BYTES - 1))) {
+		*page = soft_code_page(&isa->code, pc);
+		if (!*page)
+			return NULL;
+	}
+	s = &(*page)->steps[pc / 4 % CODE_PAGE_STEPS];
+	if (__builtin_expect(s->run != NULL, 1))
+		return s;
+	left = pc - d->code_base < d->code_bytes ? d->code_bytes - (pc - d->code_base) : 0;
+	count = left / 4 > 4 ? 4 : (unsigned)(left / 4);
+	if (!count) {
+		*event = SOFT_EVENT_FAULT;
+		return NULL;
+	}
+	memcpy(words, (const void *)(uintptr_t)pc, 4 * count);
+	soft_decode(s, words, count, &isa->gpu);
+	return s;
+}
+
+/* Until something other than the next instruction has to be done. w->pc is then behind the instruction that asked for it,
+ * or at it when it failed. Return: an event; 0: no memory. */
+static int run_wave(struct soft_isa *isa, struct soft_wave *w)
+{
+	struct code_page *page = NULL;
+	int event = 0;
+	unsigned left;
+
+	for (left = TURN_STEPS; left; left--) {
+		uint64_t pc = w->pc;
+		const struct soft_step *s = fetch(isa, &page, pc, &event);
+
+		if (!s) {
+			w->fault = pc;
+			break;
+		}
+		w->pc = pc + s->bytes;
+		event = __builtin_expect(w->special, 0) ? soft_special_step(w, s) : s->run(w, s);
+		if (event) {
+			if (event > SOFT_EVENT_STOP)
+				w->pc = pc;
+			left--;
+			break;
+		}
+	}
+	w->instructions += TURN_STEPS - left;
+	return !left && !event ? (soft_isa_stops(w) ? SOFT_EVENT_STOP : SOFT_EVENT_YIELD) : event;
+}
+
+/* ---- errors ---- */
+
+static enum soft_isa_result fail(const struct soft_isa *isa, const struct soft_wave *w, int event, struct soft_isa_error *error)
+{
+	const struct soft_dispatch *d = isa->dispatch;
+	struct soft_step s;
+	uint64_t left = w->pc - d->code_base < d->code_bytes ? d->code_bytes - (w->pc - d->code_base) : 0;
+	unsigned count = left / 4 > 4 ? 4 : (unsigned)(left / 4);
+
+	memset(error, 0, sizeof(*error));
+	memcpy(error->workgroup, isa->group.id, sizeof(error->workgroup));
+	error->pc = w->pc;
+	if (!event) {
+		snprintf(error->text, sizeof(error->text), "decoded instructions");
+		return SOFT_ISA_NO_MEMORY;
+	}
+	if (event == SOFT_EVENT_STOP)
+		return SOFT_ISA_STOPPED;
+	if (count) {
+		memcpy(error->words, (const void *)(uintptr_t)w->pc, 4 * count);
+		soft_decode(&s, error->words, count, &isa->gpu);
+		memset(error->words + s.bytes / 4, 0, sizeof(error->words) - s.bytes);
+	}
+	error->address = w->fault;
+	error->trap = w->trap;
+	if (!count)
+		snprintf(error->text, sizeof(error->text), "the next instruction, outside of the kernel's code");
+	else if (event == SOFT_EVENT_FAULT || event == SOFT_EVENT_TRAP)
+		snprintf(error->text, sizeof(error->text), "%s", s.op ? s.op->name : "an instruction");
+	else if (s.op)
+		snprintf(error->text, sizeof(error->text), "%s %s", s.op->name, w->why ? w->why : "in this form");
+	else
+		snprintf(error->text, sizeof(error->text), "%s", w->why ? w->why : "an instruction without a name");
+	switch (event) {
+	case SOFT_EVENT_FAULT: return SOFT_ISA_MEMORY_FAULT;
+	case SOFT_EVENT_TRAP: return SOFT_ISA_TRAP;
+	case SOFT_EVENT_ILLEGAL: return SOFT_ISA_ILLEGAL;
+	default: return SOFT_ISA_UNSUPPORTED;
+	}
+}
+
+static enum soft_isa_result refuse_launch(struct soft_isa_error *error, enum soft_isa_result result, const char *text)
+{
+	memset(error, 0, sizeof(*error));
+	snprintf(error->text, sizeof(error->text), "%s", text);
+	return result;
+}
+
+/* ---- waves ---- */
+
+/* Scalar registers in the order in which the descriptor's bits ask for them. */
+static void set_scalars(const struct soft_isa *isa, const struct launch *a, struct soft_wave *w)
+{
+	const struct soft_dispatch *d = isa->dispatch;
+	const uint32_t *id = isa->group.id;
+	uint64_t scratch = (uint64_t)(uintptr_t)w->scratch;
+	unsigned n = 0;
+
+	memset(w->s, 0, sizeof(w->s));
+	if (a->properties & 1) { /* the scratch buffer: 4 bytes per lane, swizzled over 64 lanes, the lane's number added */
+		w->s[0] = (uint32_t)scratch;
+		w->s[1] = (uint32_t)(scratch >> 32 & 0xffff) | 0x80000000;
+		w->s[2] = UINT32_MAX;
+		w->s[3] = 0x00e80000;
+		n = 4;
+	}
+#define PAIR(bit, value) \
+	if (a->properties >> (bit) & 1) { \
+		set_pair(w, n, (value)); \
+		n += 2; \
+	}
+	PAIR(1, d->packet_address)
+	PAIR(2, d->queue_address)
+	PAIR(3, a->kernarg)
+	PAIR(4, d->dispatch_id)
+	PAIR(5, scratch)
+#undef PAIR
+	if (a->properties >> 6 & 1)
+		w->s[n] = a->scratch_bytes;
+	n = a->rsrc2 >> 1 & 31;
+	for (unsigned i = 0; i < 3; i++)
+		if (a->rsrc2 >> (7 + i) & 1)
+			w->s[n++] = id[i];
+	if (a->rsrc2 >> 10 & 1)
+		w->s[n++] = a->waves | (w->index == 0) << 31; /* workgroup info */
+	/* The wave's offset within scratch comes last and stays 0: the descriptor's base is the wave's own. */
+}
+
+/* Work-item ids, and which lanes there are: the grid may end inside of a workgroup. */
+static uint64_t set_ids(const struct soft_isa *isa, const struct launch *a, struct soft_wave *w)
+{
+	uint32_t x = w->index * SOFT_LANES, y, z, end[3];
+	uint64_t exec = 0;
+
+	y = x / a->size[0];
+	z = y / a->size[1];
+	x -= y * a->size[0];
+	y -= z * a->size[1];
+	for (unsigned i = 0; i < 3; i++)
+		end[i] = MIN(a->size[i], a->grid[i] - isa->group.id[i] * a->size[i]);
+	for (unsigned l = 0; l < SOFT_LANES; l++) {
+		w->v[0][l] = x;
+		w->v[1][l] = a->rsrc2 >> 11 & 3 ? y : 0;
+		w->v[2][l] = a->rsrc2 >> 12 & 1 ? z : 0;
+		exec |= (uint64_t)(x < end[0] && y < end[1] && z < end[2]) << l;
+		if (++x == a->size[0]) {
+			x = 0;
+			if (++y == a->size[1])
+				y = 0, z++;
+		}
+	}
+	return exec;
+}
+
+static void start_wave(struct soft_isa *isa, const struct launch *a, unsigned index)
+{
+	struct soft_wave *w = isa->waves[index];
+	unsigned registers = ((a->rsrc1 & 63) + 1) * 4;
+	uint64_t exec;
+
+	w->isa = isa;
+	w->group = &isa->group;
+	w->index = index;
+	w->scratch_bytes = a->scratch_bytes;
+	w->scratch = a->scratch_bytes ? isa->scratch + (size_t)index * a->scratch_bytes * SOFT_LANES : NULL;
+	w->pc = a->entry;
+	w->scc = w->trap = 0;
+	w->fault = 0;
+	w->why = NULL;
+	w->waits = w->indexed = 0;
+	w->mode = a->rsrc1 >> 12 & 0xff;
+	soft_set_special(w);
+	memset(w->v, 0, sizeof(w->v[0]) * MAX(registers, 3));
+	set_scalars(isa, a, w);
+	exec = set_ids(isa, a, w);
+	set_pair(w, REG_EXEC, exec);
+	w->done = !exec;
+	isa->stats.waves += !!exec;
+}
+
+/* ---- workgroups ---- */
+
+static enum soft_isa_result run_group(struct soft_isa *isa, const struct launch *a, struct soft_isa_error *error)
+{
+	for (unsigned i = 0; i < a->waves; i++)
+		start_wave(isa, a, i);
+	isa->stats.workgroups++;
+	for (;;) {
+		unsigned alive = 0, waiting = 0;
+
+		for (unsigned i = 0; i < a->waves; i++) {
+			struct soft_wave *w = isa->waves[i];
+			int event;
+
+			if (w->done)
+				continue;
+			if (!w->waits) {
+				event = run_wave(isa, w);
+				isa->stats.instructions += w->instructions;
+				w->instructions = 0;
+				if (event == SOFT_EVENT_END)
+					w->done = 1;
+				else if (event == SOFT_EVENT_BARRIER)
+					w->waits = 1;
+				else if (event != SOFT_EVENT_YIELD)
+					return fail(isa, w, event, error);
+			}
+			alive += !w->done;
+			waiting += w->waits && !w->done;
+		}
+		if (!alive)
+			return SOFT_ISA_DONE;
+		for (unsigned i = 0; i < a->waves && waiting == alive; i++)
+			isa->waves[i]->waits = 0;
+	}
+}
+
+/* ---- dispatch ---- */
+
+static uint32_t read32(const void *p, size_t at)
+{
+	uint32_t x;
+
+	memcpy(&x, (const char *)p + at, sizeof(x));
+	return x;
+}
+
+static uint64_t read64(const void *p, size_t at)
+{
+	uint64_t x;
+
+	memcpy(&x, (const char *)p + at, sizeof(x));
+	return x;
+}
+
+/* Offsets of hsa_kernel_dispatch_packet_t and of the kernel descriptor. Return: what is wrong, or NULL. */
+static const char *read_launch(struct launch *a, const void *packet)
+{
+	uint64_t object = read64(packet, 32);
+	const void *kd = (const void *)(uintptr_t)object;
+	unsigned dimensions = read32(packet, 0) >> 16 & 3;
+	uint64_t items = 1;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint16_t size;
+
+		memcpy(&size, (const char *)packet + 4 + 2 * i, sizeof(size));
+		a->size[i] = i < dimensions && size ? size : 1;
+		a->grid[i] = i < dimensions ? read32(packet, 12 + 4 * i) : 1;
+		a->groups[i] = (uint32_t)(((uint64_t)a->grid[i] + a->size[i] - 1) / a->size[i]);
+		items *= a->size[i];
+	}
+	a->scratch_bytes = MAX(read32(packet, 24), read32(kd, 4));
+	a->scratch_bytes = (a->scratch_bytes + 15) & ~15u;
+	a->lds_bytes = MAX(read32(packet, 28), read32(kd, 0));
+	a->kernarg = read64(packet, 40);
+	a->entry = object + read64(kd, 16);
+	a->rsrc1 = read32(kd, 48);
+	a->rsrc2 = read32(kd, 52);
+	a->properties = (uint16_t)read32(kd, 56);
+	a->waves = (unsigned)((items + SOFT_LANES - 1) / SOFT_LANES);
+	if (a->waves > MAX_WAVES)
+		return "a workgroup of more than 1024 work-items";
+	if (a->lds_bytes > LDS_BYTES)
+		return "more than 64 KiB of LDS";
+	if (a->properties >> 10 & 1)
+		return "waves of 32 lanes";
+	if (a->entry & 3)
+		return "code that is not aligned";
+	return NULL;
+}
+
+static int reserve(struct soft_isa *isa, const struct launch *a)
+{
+	size_t scratch = (size_t)a->scratch_bytes * SOFT_LANES * a->waves;
+
+	if (!isa->lds)
+		isa->lds = calloc(1, LDS_BYTES);
+	if (!isa->lds)
+		return -1;
+	if (scratch > isa->scratch_size) {
+		free(isa->scratch);
+		isa->scratch_size = 0;
+		isa->scratch = aligned_alloc(4096, (scratch + 4095) & ~(size_t)4095);
+		if (!isa->scratch)
+			return -1;
+		memset(isa->scratch, 0, scratch);
+		isa->scratch_size = scratch;
+	}
+	for (unsigned i = 0; i < a->waves; i++) {
+		if (isa->waves[i])
+			continue;
+		isa->waves[i] = aligned_alloc(64, (sizeof(struct soft_wave) + 63) & ~(size_t)63);
+		if (!isa->waves[i])
+			return -1;
+		memset(isa->waves[i], 0, sizeof(struct soft_wave));
+	}
+	return 0;
+}
+
+enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispatch *dispatch, struct soft_isa_error *error,
+				  struct soft_isa_stats *stats)
+{
+	enum soft_isa_result result = SOFT_ISA_DONE;
+	struct launch a = { 0 };
+	uint32_t *id = isa->group.id;
+	const char *why = read_launch(&a, dispatch->packet);
+
+	soft_code_refresh(&isa->code);
+	isa->dispatch = dispatch;
+	isa->stats.dispatches++;
+	if (why)
+		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR, why);
+	if (reserve(isa, &a))
+		return refuse_launch(error, SOFT_ISA_NO_MEMORY, "registers, LDS and scratch");
+	isa->group.lds = isa->lds;
+	isa->group.lds_bytes = a.lds_bytes;
+	isa->group.flat_id = 0;
+	for (id[2] = 0; id[2] < a.groups[2] && !result; id[2]++)
+		for (id[1] = 0; id[1] < a.groups[1] && !result; id[1]++)
+			for (id[0] = 0; id[0] < a.groups[0] && !result; id[0]++, isa->group.flat_id++)
+				result = run_group(isa, &a, error);
+	if (stats)
+		*stats = isa->stats;
+	return result;
+}

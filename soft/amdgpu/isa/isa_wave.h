@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the interpreter: instructions decoded, and the state of a wave.
+ *
+ *   gfx906.isa ── gen/isa.py ──► struct soft_op (a row per instruction) ─┐
+ *   code in memory ── isa_decode.c ──────────────────────────────────────────┴► struct soft_step ── isa_run.c ──► struct soft_wave
+ *
+ * A step is one instruction at one address: its row, its operands looked up, its form checked. Steps are kept by page of
+ * code (isa_code.c), so that an instruction is decoded once. Running one is a call of step->run, which returns 0 or an event.
+ *
+ * Registers: v[register][lane], so that an operand of a lane loop is a row. s[] holds what the 7-bit register numbers of
+ * scalar operands name, VCC and EXEC included. Nothing here is shared between threads. */
+#ifndef SOFT_AMDGPU_ISA_WAVE_H
+#define SOFT_AMDGPU_ISA_WAVE_H
+
+#include "soft/amdgpu/isa/isa.h"
+#include "soft/amdgpu/isa/isa_lanes.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum soft_encoding {
+	SOFT_SOP2, SOFT_SOP1, SOFT_SOPC, SOFT_SOPK, SOFT_SOPP, SOFT_SMEM, SOFT_VOP2, SOFT_VOP1, SOFT_VOPC, SOFT_VOP3, SOFT_VOP3P,
+	SOFT_MEMORY, SOFT_MUBUF, SOFT_DS,
+};
+
+enum soft_kind { /* which function of the interpreter runs it */
+	SOFT_KIND_NOTHING, SOFT_KIND_SCALAR, SOFT_KIND_BRANCH, SOFT_KIND_HAND, SOFT_KIND_VECTOR, SOFT_KIND_PACKED, SOFT_KIND_MIX,
+	SOFT_KIND_TIME, SOFT_KIND_LOAD, SOFT_KIND_STORE, SOFT_KIND_ATOMIC, SOFT_KIND_READ, SOFT_KIND_WRITE, SOFT_KIND_READ2,
+	SOFT_KIND_WRITE2,
+};
+
+enum soft_type {
+	SOFT_TYPE_NOTHING, SOFT_TYPE_NONE, SOFT_TYPE_U16, SOFT_TYPE_I16, SOFT_TYPE_F16, SOFT_TYPE_H16, SOFT_TYPE_U24, SOFT_TYPE_I24,
+	SOFT_TYPE_U32, SOFT_TYPE_I32, SOFT_TYPE_F32, SOFT_TYPE_B32, SOFT_TYPE_K32, SOFT_TYPE_SGPR, SOFT_TYPE_FIELD,
+	SOFT_TYPE_U64, SOFT_TYPE_I64, SOFT_TYPE_F64, SOFT_TYPE_MASK, SOFT_TYPE_MASKX, SOFT_TYPE_SCC, SOFT_TYPE_SAVEEXEC,
+	SOFT_TYPE_WRITEEXEC,
+};
+
+enum soft_flag {
+	SOFT_FLAG_ACC = 1, SOFT_FLAG_CARRYIN = 2, SOFT_FLAG_VCCIN = 4, SOFT_FLAG_CARRY = 8, SOFT_FLAG_SDST = 16, SOFT_FLAG_OPSEL = 32,
+	SOFT_FLAG_KEEP = 64, SOFT_FLAG_LITERAL = 128, SOFT_FLAG_HIGH = 256, SOFT_FLAG_LOW = 512, SOFT_FLAG_TWO = 1024,
+	SOFT_FLAG_RTN = 2048, SOFT_FLAG_ST64 = 4096, SOFT_FLAG_COMPARE = 8192, SOFT_FLAG_MASK = 16384, SOFT_FLAG_MASKX = 32768,
+};
+
+struct soft_wave;
+struct soft_step;
+
+/* What a step makes the wave's loop do; 0: go on with the next one. */
+enum soft_event {
+	SOFT_EVENT_END = 1, SOFT_EVENT_BARRIER, SOFT_EVENT_YIELD, SOFT_EVENT_STOP, SOFT_EVENT_FAULT, SOFT_EVENT_TRAP,
+	SOFT_EVENT_UNSUPPORTED, SOFT_EVENT_ILLEGAL,
+};
+
+typedef int (*soft_step_function)(struct soft_wave *w, const struct soft_step *s);
+
+struct soft_op {
+	const char *name;
+	uint8_t encoding, kind;
+	uint16_t number;
+	uint8_t type[4];            /* result, operands */
+	uint8_t bytes, is_signed;   /* memory: of an element, in all */
+	uint32_t flags;
+	uint16_t lanes, clamp_lanes; /* index into the lane tables */
+	soft_step_function run;     /* scalar, branch, hand */
+	uint64_t (*merge)(uint64_t m, uint64_t x, uint64_t y); /* atomic: memory's new value */
+};
+
+enum soft_register {
+	REG_FLAT_SCRATCH = 102, REG_VCC = 106, REG_M0 = 124, REG_EXEC = 126,
+	REG_COUNT = 128,
+	/* Operands that are no registers; numbers of their own, vector registers are 256 and up. */
+	REG_CONSTANT = 128, REG_VCCZ = 251, REG_EXECZ = 252, REG_SCC = 253,
+	REG_VECTOR = 256,
+};
+
+enum soft_modifier { SOFT_PLAIN, SOFT_MODIFIED, SOFT_SDWA, SOFT_DPP };
+enum soft_segment { SOFT_FLAT, SOFT_SCRATCH, SOFT_GLOBAL };
+
+struct soft_step {
+	soft_step_function run;     /* NULL: not decoded */
+	const struct soft_op *op;
+	soft_lanes_function lanes;
+	uint64_t constant[3];       /* of operands that are REG_CONSTANT, in the operand's type */
+	uint16_t source[3];
+	uint8_t bytes;              /* of the instruction */
+	uint8_t result;             /* first VGPR, or SGPR of scalar instructions */
+	uint8_t mask_result;        /* SGPR pair that carries and comparisons go to */
+	uint8_t mask_source;        /* .. and come from */
+	uint8_t modifier;           /* enum soft_modifier */
+	uint8_t absolute, negate, negate_high; /* a bit per operand */
+	uint8_t half, half_high;    /* op_sel, op_sel_hi */
+	uint8_t clamp;
+	uint8_t segment;            /* enum soft_segment */
+	uint8_t base, data, data2;  /* memory: SGPR base (128 none), VGPRs of data */
+	uint8_t returns;            /* atomics: the old value is wanted */
+	uint8_t modes;              /* float formats it touches: 1 single, 2 double and half */
+	uint32_t control;           /* the SDWA or DPP word */
+	int32_t offset, offset2;
+	const char *why;            /* what is not done, when run only says so */
+};
+
+struct soft_workgroup {
+	uint8_t *lds;
+	uint32_t lds_bytes;
+	uint32_t id[3];
+	uint32_t flat_id;
+};
+
+struct soft_wave {
+	uint32_t v[256][SOFT_LANES] __attribute__((aligned(64)));
+	uint32_t s[REG_COUNT] __attribute__((aligned(64)));
+	/* live[l] is ~0 where bit l of live_mask is set: EXEC as rows are, made when it is wanted. */
+	uint32_t live[SOFT_LANES] __attribute__((aligned(64)));
+	uint64_t live_mask;
+	uint64_t pc;                /* of the next instruction, while one runs */
+	uint32_t scc;
+	uint32_t mode;              /* MODE register */
+	uint8_t indexed;            /* s_set_gpr_idx_on */
+	uint8_t special;            /* indexed, or float modes that are not MODE_PLAIN: soft_special_step() */
+	uint8_t done, waits;
+	uint32_t index;             /* in its workgroup */
+	uint8_t *scratch;           /* swizzled: dword i of lane l at 256 i + 4 l */
+	uint32_t scratch_bytes;     /* per lane */
+	uint64_t fault;             /* address, when a step returned SOFT_EVENT_FAULT */
+	uint32_t trap;
+	const char *why;            /* a form that is not done, told by a step */
+	struct soft_workgroup *group;
+	struct soft_isa *isa;
+	uint64_t instructions;
+};
+
+/* MODE's fields. */
+#define MODE_ROUND_32(mode) ((mode) & 3)
+#define MODE_ROUND_64(mode) ((mode) >> 2 & 3)
+#define MODE_DENORMAL_32(mode) ((mode) >> 4 & 3)
+#define MODE_DENORMAL_64(mode) ((mode) >> 6 & 3)
+#define MODE_PLAIN 0xf0         /* of its low 8 bits: to nearest, denormals are numbers */
+
+static inline void soft_set_special(struct soft_wave *w)
+{
+	w->special = w->indexed || (w->mode & 0xff) != MODE_PLAIN;
+}
+
+static inline uint64_t pair(const struct soft_wave *w, unsigned n)
+{
+	return w->s[n] | (uint64_t)w->s[n + 1] << 32;
+}
+
+static inline void set_pair(struct soft_wave *w, unsigned n, uint64_t x)
+{
+	w->s[n] = (uint32_t)x;
+	w->s[n + 1] = (uint32_t)(x >> 32);
+}
+
+static inline uint32_t register32(const struct soft_wave *w, unsigned n) { return w->s[n]; }
+static inline uint64_t register64(const struct soft_wave *w, unsigned n) { return pair(w, n); }
+static inline void set_register32(struct soft_wave *w, unsigned n, uint32_t x) { w->s[n] = x; }
+static inline void set_register64(struct soft_wave *w, unsigned n, uint64_t x) { set_pair(w, n, x); }
+
+/* A scalar operand. */
+static inline uint64_t source64(const struct soft_wave *w, const struct soft_step *s, unsigned n)
+{
+	unsigned r = s->source[n];
+
+	if (r < REG_COUNT)
+		return pair(w, r);
+	switch (r) {
+	case REG_VCCZ: return !pair(w, REG_VCC);
+	case REG_EXECZ: return !pair(w, REG_EXEC);
+	case REG_SCC: return w->scc;
+	default: return s->constant[n];
+	}
+}
+
+static inline uint32_t source32(const struct soft_wave *w, const struct soft_step *s, unsigned n)
+{
+	unsigned r = s->source[n];
+
+	return r < REG_COUNT ? w->s[r] : (uint32_t)source64(w, s, n);
+}
+
+static inline int soft_type_is_64(unsigned type)
+{
+	return type >= SOFT_TYPE_U64 && type <= SOFT_TYPE_F64;
+}
+
+/* Says what is not done and ends the kernel. */
+static inline int soft_unsupported(struct soft_wave *w, const char *why)
+{
+	w->why = why;
+	return SOFT_EVENT_UNSUPPORTED;
+}
+
+static inline int soft_fault(struct soft_wave *w, uint64_t address)
+{
+	w->fault = address;
+	return SOFT_EVENT_FAULT;
+}
+
+#include "generated/gfx906_hand.h"
+
+/* isa_scalar.c: the row of an encoding's number, NULL when there is none. */
+const struct soft_op *soft_op_of(enum soft_encoding encoding, unsigned number);
+extern const struct soft_op *const soft_ops;
+extern const unsigned soft_op_count;
+/* What the number would be called: "v_mqsad_u32_u8", or NULL. */
+const char *soft_absent_name(enum soft_encoding encoding, unsigned number);
+
+/* isa_decode.c: makes a step of the instruction at @pc; @words are what can be read from there on, at most 4, at least 1. */
+void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count, const struct soft_isa_gpu *gpu);
+
+/* isa_vector.c */
+int soft_vector_plain(struct soft_wave *w, const struct soft_step *s);
+int soft_vector_modified(struct soft_wave *w, const struct soft_step *s);
+int soft_vector_packed(struct soft_wave *w, const struct soft_step *s);
+int soft_vector_mix(struct soft_wave *w, const struct soft_step *s);
+/* Runs a step in a wave that is special. */
+int soft_special_step(struct soft_wave *w, const struct soft_step *s);
+const soft_lanes_function *soft_lanes_table(void);
+/* Bits of @exec as a row. */
+const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
+
+/* isa_memory.c, isa_lds.c */
+int soft_scalar_load(struct soft_wave *w, const struct soft_step *s);
+int soft_scalar_time(struct soft_wave *w, const struct soft_step *s);
+int soft_memory(struct soft_wave *w, const struct soft_step *s);
+int soft_buffer(struct soft_wave *w, const struct soft_step *s);
+int soft_lds(struct soft_wave *w, const struct soft_step *s);
+
+/* isa_run.c: what steps ask of the machine. */
+const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w);
+int soft_isa_stops(const struct soft_wave *w);
+
+#endif
