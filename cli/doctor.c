@@ -41,7 +41,7 @@ enum { FINDINGS_MOST = 128, CHILD_SECONDS = 20 };
 struct doctor {
 	struct finding findings[FINDINGS_MOST];
 	unsigned count;
-	unsigned loaders, drivers, devices;
+	unsigned loaders, drivers, devices, hips;
 	bool injection;
 	char loader[PATH_MAX]; /* the one that programs get */
 };
@@ -446,9 +446,45 @@ static void note_runtime(struct doctor *d, const char *path)
 	say(f, "%.400s: this version of gputap does not trace it", real);
 }
 
+/* HIP: ROCm's from version 6 on gives its table to whoever listens to rocprofiler-register. */
+static void add_hip(struct doctor *d, const char *path)
+{
+	char real[PATH_MAX];
+	struct finding *f;
+
+	if (!realpath(path, real))
+		return;
+	for (unsigned i = 0; i < d->count; i++)
+		if (!strncmp(d->findings[i].text, real, strlen(real)))
+			return;
+	f = add(d, FOUND_OK, "hip", "runtime");
+	if (file_has(real, "rocprofiler_register_library_api_table")) {
+		f->level = FOUND_NOTE;
+		say(f, "%.400s, of ROCm 6 or later: this version of gputap does not trace it", real);
+	} else {
+		say(f, "%.400s: interposition is used", real);
+	}
+	d->hips++;
+}
+
+static void find_hip(struct doctor *d)
+{
+	struct finding *f;
+
+	each_library("libamdhip64.so", add_hip, d);
+	if (d->hips) {
+		f = add(d, access("/dev/kfd", F_OK) == 0 ? FOUND_OK : FOUND_NOTE, "hip", "device");
+		say(f, f->level == FOUND_OK ? "there is /dev/kfd" : "there is no /dev/kfd, so no AMD GPU: HIP's calls fail, and are traced");
+		return;
+	}
+	f = add(d, FOUND_NOTE, "hip", "runtime");
+	say(f, "there is no libamdhip64.so");
+	hint(f, "apt install hipcc libamdhip64-dev   (or ROCm's packages)");
+}
+
 static void find_others(struct doctor *d)
 {
-	static const char *const stems[] = { "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so", "libcuda.so" };
+	static const char *const stems[] = { "libhsa-runtime64.so", "libze_loader.so", "libcuda.so" };
 
 	for (unsigned i = 0; i < sizeof stems / sizeof *stems; i++)
 		each_library(stems[i], note_runtime, d);
@@ -594,6 +630,7 @@ static int doctor_main(int argc, char **argv)
 	find_loaders(d);
 	find_drivers(d);
 	find_devices(d);
+	find_hip(d);
 	find_others(d);
 	find_tools(d);
 	if (json)

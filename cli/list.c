@@ -49,6 +49,8 @@ static const struct grid_column format_columns[] = {
 static const struct { enum gt_domain domain; const char *name, *text; } doors[] = {
 	{ GT_DOMAIN_OPENCL, "layer", "a layer of the OpenCL loader (OPENCL_LAYERS): nothing for operations not asked for" },
 	{ GT_DOMAIN_OPENCL, "interposition", "the dynamic linker is asked: loaders without layers, libraries without a loader" },
+	{ GT_DOMAIN_HIP, "interposition", "the dynamic linker is asked: ROCm's HIP before 6" },
+	{ GT_DOMAIN_HIP_COMPILER, "interposition", "the same library" },
 };
 
 static void print_help(void)

@@ -359,7 +359,8 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	linked_call(&s->linked, e.process, item->id);
 	e.name = operation_name(r, item->op);
 	e.thread = thread_of(r, item->process, item->ordinal);
-	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) && e.status < 0;
+	e.failed = gt_call_status(item->op, item->ret, item->args, &e.status) &&
+		   gt_status_failed((enum gt_domain)e.domain, e.status);
 	t = &s->threads[e.thread];
 	p = &s->processes[e.process];
 	if (matches(s, &e, (uint32_t)kind)) {

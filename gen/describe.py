@@ -9,13 +9,17 @@ import os
 import re
 
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'synchronisation', 'marker')
-REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8}
+REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4}
+C_NAMES = {'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'uint32_t', 'u64': 'uint64_t', 'i32': 'int32_t', 'i64': 'int64_t', 'f32': 'float'}
+# What an argument or a member is to its operation: enum gt_role.
+ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source', 'destination', 'bytes', 'times',
+         'address', 'direction', 'device', 'value')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
-STATEMENTS = ('domain', 'table', 'extensions', 'include', 'handle', 'integer', 'enum', 'flags', 'properties',
-              'status', 'struct', 'callback', 'arguments', 'group')
-TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b|([A-Za-z_]\w*)|([][{}(),:=*])|(\S))')
+STATEMENTS = ('domain', 'table', 'entries', 'extensions', 'outermost', 'include', 'handle', 'integer', 'opaque', 'enum', 'flags',
+              'properties', 'status', 'struct', 'callback', 'arguments', 'group')
+TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))')
 # Names that the generated code uses for itself: an argument called so gets a trailing _ there.
-RESERVED = ('tap', 'real', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status',
+RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status',
             'came')
 
 
@@ -38,7 +42,9 @@ class Type:
         self.name, self.cls, self.rep, self.c = name, cls, rep, c or name
         self.bytes = REPRESENTATIONS.get(rep, 8)
         self.names = []   # (name, value, type of the property's value or None)
-        self.fields, self.args = [], []  # struct: (type, name, offset); callback
+        self.fields, self.args = [], []  # struct: (type, name, offset, role); callback
+        self.role = None  # of every argument of the type that is given no other
+        self.by_value = False  # struct: some operation takes or returns it as it is
 
 
 class Arg:
@@ -49,6 +55,7 @@ class Arg:
         self.how = 'value'            # value pointer out status string strings until0 array outarray properties struct
         self.length = self.count = None  # argument name or number; outarray: capacity and how many came
         self.view = base              # what the memory pointed to is
+        self.role, self.scale = base.role if stars < 2 else None, 1
 
     def spelled(self, base):
         return f"{'const ' if self.const else ''}{base}{' ' + '*' * self.stars if self.stars else ''}"
@@ -71,7 +78,7 @@ class Operation:
         self.number, self.name, self.group, self.where = number, name, group, where
         self.ret, self.ret_stars, self.args = None, 0, []
         self.kind, self.wrap, self.hole = 'other', False, False
-        self.readable, self.unless = [], None
+        self.readable, self.unless, self.exported = [], None, None
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
@@ -88,7 +95,8 @@ class Operation:
 class Api:
     def __init__(self):
         self.domain = self.table = self.header = self.status_type = None
-        self.table_count, self.extensions = 0, 1 << 16
+        self.table_count, self.table_from, self.extensions = 0, 0, 1 << 16
+        self.outermost, self.succeeds = False, []
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
         self.macros, self.operations, self.sources = {}, [], []
 
@@ -181,6 +189,14 @@ class Parser:
         self.api.table_count = int(self.take(kind='number'))
         self.api.header = self.take(kind='header')
 
+    def do_entries(self, _):
+        self.api.table_count = int(self.take(kind='number'))
+        self.take('from')
+        self.api.table_from = int(self.take(kind='number'))
+
+    def do_outermost(self, _):
+        self.api.outermost = True
+
     def do_extensions(self, _):
         self.api.extensions = int(self.take(kind='number'))
 
@@ -201,13 +217,21 @@ class Parser:
                 self.fail(rep, f"'{rep}' is no representation{nearest(rep, REPRESENTATIONS)}")
         spelling = self.take(kind='string').strip('"') if self.accept('as') else None
         typ = self.api.types[str(name)] = Type(str(name), cls, str(rep), spelling)
+        typ.role = self.role()
         return typ
+
+    def role(self):
+        t = self.peek()
+        return str(self.take()) if t in ROLES and not t.first else None
 
     def do_handle(self, t):
         self.define('handle')
 
     def do_integer(self, t):
         self.define('integer', None)
+
+    def do_opaque(self, t):
+        self.define('void')
 
     def names(self, typ):
         seen = {}
@@ -231,6 +255,18 @@ class Parser:
     def do_status(self, t):
         self.api.status_type = self.define('status', None)
         self.names(self.api.status_type)
+        if self.peek() == 'succeeds' and not self.peek().first:
+            self.take()
+            self.api.succeeds = self.statuses()
+
+    def statuses(self):
+        known, out = {k: v for k, v, _ in (self.api.status_type.names if self.api.status_type else [])}, []
+        for _ in self.items('(', ')'):
+            s = self.word()
+            if s not in known:
+                self.fail(s, f"unknown status '{s}'{nearest(s, known)}")
+            out.append((str(s), known[s]))
+        return out
 
     def do_struct(self, t):
         typ, offset = self.define('struct'), 0
@@ -239,9 +275,10 @@ class Parser:
             if field.cls in ('void', 'char', 'struct'):
                 self.fail(self.tokens[self.at - 1], f"a field cannot be {field.name}")
             offset = (offset + field.bytes - 1) // field.bytes * field.bytes
-            typ.fields.append((field, str(self.word()), offset))
+            name = str(self.word())
+            typ.fields.append((field, name, offset, self.role() or field.role))
             offset += field.bytes
-        widest = max((f.bytes for f, _, _ in typ.fields), default=1)
+        widest = max((f[0].bytes for f in typ.fields), default=1)
         typ.bytes = (offset + widest - 1) // widest * widest
 
     def do_callback(self, t):
@@ -284,6 +321,9 @@ class Parser:
             if self.accept(':'):
                 arg.count = self.word()
             self.take(']')
+        arg.role = self.role() or arg.role
+        if arg.role and self.accept('*'):
+            arg.scale = int(self.take(kind='number'), 0)
         self.classify(arg, prefix, name)
         return arg
 
@@ -292,8 +332,10 @@ class Parser:
         if prefix and prefix != 'as' and not a.stars:
             self.fail(t, f"'{prefix}' needs a pointer, '{a.shown}' is none")
         if not a.stars:
-            if a.length is not None or cls in ('void', 'properties', 'struct'):
+            if a.length is not None or cls in ('void', 'properties'):
                 self.fail(t, f"'{a.shown}' must be a pointer")
+            if cls == 'struct':
+                a.how, a.type.by_value = 'byvalue', True
             return
         if prefix in ('status', 'string', 'strings', 'until0'):
             a.how = str(prefix)
@@ -304,8 +346,8 @@ class Parser:
             if wrong:
                 self.fail(t, f"'{a.shown}' cannot be {prefix}: it is {a.shown_type()}")
         elif prefix == 'out':
-            a.how = 'out' if a.length is None else 'outarray'
-            if a.stars == 1 and cls in ('void', 'struct', 'properties'):
+            a.how = 'outarray' if a.length is not None else 'outstruct' if cls == 'struct' and a.stars == 1 else 'out'
+            if a.stars == 1 and cls in ('void', 'properties'):
                 self.fail(t, f"'{a.shown}': what {a.shown_type()} points to is no single value")
         elif a.length is not None:
             a.how = 'array'
@@ -336,6 +378,7 @@ class Parser:
             op.ret = self.type_of(self.word())
             while self.accept('*'):
                 op.ret_stars += 1
+            op.ret.by_value |= op.ret.cls == 'struct' and not op.ret_stars
             op.name = self.word()
             op.args = self.arguments()
             self.words(op)
@@ -354,20 +397,17 @@ class Parser:
         self.api.operations.append(op)
 
     def words(self, op):
-        allowed = KINDS[1:] + ('wrap', 'readable', 'unless')
+        allowed = KINDS[1:] + ('wrap', 'readable', 'unless', 'exported')
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
                 op.wrap = True
             elif w == 'unless':
                 op.unless = self.word()
+            elif w == 'exported':
+                op.exported = self.take(kind='string').strip('"')
             elif w == 'readable':
-                statuses = {k: v for k, v, _ in (self.api.status_type.names if self.api.status_type else [])}
-                for _ in self.items('(', ')'):
-                    s = self.word()
-                    if s not in statuses:
-                        self.fail(s, f"unknown status '{s}'{nearest(s, statuses)}")
-                    op.readable.append((str(s), statuses[s]))
+                op.readable += self.statuses()
             elif w in KINDS[1:]:
                 op.kind = str(w)
             else:

@@ -110,6 +110,26 @@ def tap(gputap):
     return call
 
 
+# HIP -----------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def hip_headers():
+    """ROCm's HIP library and headers are installed."""
+    test = subprocess.run(["cc", "-xc", "-w", "-D__HIP_PLATFORM_AMD__", "-include", "hip/hip_runtime_api.h", "-o", "/dev/null", "-",
+                           "-lamdhip64"], input=b"int main(void) { return 0; }", stderr=subprocess.PIPE)
+    if test.returncode:
+        pytest.skip("needs HIP: apt install libamdhip64-dev")
+
+
+@pytest.fixture(scope="session")
+def softgpu(build):
+    """Environment in which HIP programs find AMD GPUs in software."""
+    library = build / "soft/amdgpu/libhsakmt.so.1"
+    if not library.exists():
+        pytest.skip("needs the software GPU, which is built where ROCm's headers are: apt install libhsakmt-dev libhsa-runtime-dev")
+    return {"LD_LIBRARY_PATH": library.parent}
+
+
 # Leaks ---------------------------------------------------------------------
 
 def open_descriptors():

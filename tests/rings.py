@@ -60,7 +60,7 @@ class Session:
     def calls(self, exe=None):
         """Names of the recorded calls, in order of their end."""
         names = operation_names()
-        return [names[r["number"]] for r in self.kind("call", exe)]
+        return [names[r["domain"], r["number"]] for r in self.kind("call", exe)]
 
     def counts(self, exe=None):
         """Sums of (seen, recorded, dropped) of calls."""
@@ -68,5 +68,8 @@ class Session:
 
 
 def operation_names():
-    text = (conftest.REPO / "generated/opencl_ops.h").read_text()
-    return {int(number): name for name, number in re.findall(r"GT_OPENCL_(\w+) = (\d+),", text)}
+    """(domain, number) -> name, as frozen."""
+    numbers = {name: int(number) for number, name in
+               re.findall(r'X\((\d+), \w+, "(\w+)"', (conftest.REPO / "src/record/domain.h").read_text())}
+    rows = [line.split() for line in (conftest.REPO / "tests/golden/operations.txt").read_text().splitlines()]
+    return {(numbers[row[0]], int(row[1])): row[2] for row in rows if row and row[0] in numbers}

@@ -111,7 +111,7 @@ def test_list_chooses_by_pattern_group_and_kind(tap):
     assert names("clFin*") == {"clFinish", "clFinalizeCommandBufferKHR"}
     assert "clEnqueueNDRangeKernel" in names("--kind", "launch")
     assert "clFlush" in names("--group", "queue") and "clFlush" not in names("--group", "queue", "*Create*")
-    assert names("--domain", "opencl") == names()
+    assert names("--domain", "opencl") | names("--domain", "hip") | names("--domain", "hip_compiler") == names()
 
 
 def test_list_without_a_word_gives_an_overview(tap):

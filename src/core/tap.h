@@ -118,6 +118,24 @@ static inline __attribute__((always_inline)) void gt_tap_record_plain(struct gt_
 		gt_ring_commit(t, sizeof(struct gt_record_call));
 }
 
+/* The first eight bytes of something passed by value, as a record's word. */
+static inline uint64_t gt_value_word(const void *value, size_t bytes)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, value, bytes < 8 ? bytes : 8);
+	return word;
+}
+
+/* A struct passed by value, whole, as payload: 1 + (bytes + 7) / 8 words. It is an argument, so that no cap holds for it. */
+static inline __attribute__((always_inline)) void gt_value_put(uint64_t *p, uint32_t arg, const void *value, size_t bytes)
+{
+	p[0] = arg | (uint64_t)bytes << 32; /* struct gt_payload */
+	if (bytes % 8)
+		p[1 + bytes / 8] = 0;
+	memcpy(p + 1, value, bytes);
+}
+
 /* Payload: what pointer arguments point to. A tap makes one blob per such argument, NULL when there is nothing to
  * read or it must not be read, and hands them over together; each costs a struct gt_payload and its bytes, capped at
  * gt_tap_options.payload_cap, which leaves a record of a few payloads below a block (and 512 KiB). */

@@ -27,7 +27,7 @@
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
 _Alignas(64) _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
-GT_HOT uint32_t gt_skip_nested;
+GT_HOT uint32_t gt_skip_nested[GT_DOMAIN_COUNT];
 
 static pthread_key_t key;
 static bool key_there;
@@ -55,6 +55,7 @@ static void forget(struct gt_thread *t)
 	t->cur = t->end = NULL;
 	t->block = NULL;
 	t->slot = NULL;
+	t->api_id = 0;
 	t->epoch = GT_EPOCH_NONE;
 }
 
@@ -195,8 +196,8 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
 	int saved = errno;
 
-	/* gputap's own call; a runtime's own call; a signal handler, in the middle of this */
-	if (t->internal || (t->depth & gt_skip_nested) || t->writing)
+	/* gputap's own call; a signal handler, in the middle of this */
+	if (t->internal || t->writing)
 		return NULL;
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		return NULL;
@@ -209,6 +210,11 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	}
 	errno = saved;
 	return t;
+}
+
+struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain)
+{
+	return t->depth & gt_skip_nested[domain] ? NULL : gt_thread_attach(t);
 }
 
 /* Wait until the collector has given a block back, or session.wait_ns is over. A collector that has given none

@@ -10,6 +10,7 @@
 #ifndef GPUTAP_CORE_THREAD_H
 #define GPUTAP_CORE_THREAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -42,6 +43,8 @@ struct gt_thread {
 	struct gt_external *external; /* what the program pushed; NULL: never anything */
 	uint32_t lost;          /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
+	uint64_t api_id;        /* of the recorded call of an `outermost` API (HIP) that is open; 0: none */
+	uint64_t api_start;     /* host ticks of its begin: what lower layers submit meanwhile is linked to it */
 };
 
 extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -62,15 +65,28 @@ static inline uint64_t gt_ticks(void)
 	return gt_ticks_boottime();
 }
 
-/* All ones while some runtime is interposed by name: what it calls inside a call of the program comes through taps
- * again, and is not the program's. Else 0. */
-extern uint32_t gt_skip_nested __attribute__((visibility("hidden")));
+/* Per domain, all ones while a runtime of it is interposed by name: what it calls inside a call of the program comes
+ * through taps again, and is not the program's. Else 0. (Domains that say `outermost` have gt_thread_api() for that.) */
+extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidden")));
 
 /**
  * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process image, or recording is off
  * Return: the thread's state with a slot, or NULL: make the call as if gputap were not there.
  */
 struct gt_thread *gt_thread_attach(struct gt_thread *t);
+struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain);
+
+/* Attached to this process image, and not inside a call of gputap's own. */
+static inline bool gt_thread_ready(const struct gt_thread *t)
+{
+	uint64_t epoch_internal;
+
+	/* one comparison, since the upper half must be 0 */
+	static_assert(offsetof(struct gt_thread, internal) == offsetof(struct gt_thread, epoch) + 4 &&
+		      offsetof(struct gt_thread, epoch) % 8 == 0, "read as one little-endian word");
+	memcpy(&epoch_internal, &t->epoch, sizeof epoch_internal);
+	return epoch_internal == atomic_load_explicit(gt_epoch, memory_order_relaxed);
+}
 
 /**
  * gt_thread_get() - this thread's state, ready to record
@@ -79,15 +95,40 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t);
 static inline struct gt_thread *gt_thread_get(void)
 {
 	struct gt_thread *t = &gt_thread;
-	uint64_t epoch_internal;
 
-	/* attached to this image, and not inside: one comparison, since the upper half must be 0 */
-	static_assert(offsetof(struct gt_thread, internal) == offsetof(struct gt_thread, epoch) + 4 &&
-		      offsetof(struct gt_thread, epoch) % 8 == 0, "read as one little-endian word");
-	memcpy(&epoch_internal, &t->epoch, sizeof epoch_internal);
-	if (gt_likely(epoch_internal == atomic_load_explicit(gt_epoch, memory_order_relaxed) && !(t->depth & gt_skip_nested)))
+	return gt_likely(gt_thread_ready(t)) ? t : gt_thread_attach(t);
+}
+
+/* gt_thread_get() for a call of that domain: NULL also when it is not the program's, but the runtime's own. */
+static inline struct gt_thread *gt_thread_call(enum gt_domain domain)
+{
+	struct gt_thread *t = &gt_thread;
+
+	if (gt_likely(gt_thread_ready(t) && !(t->depth & gt_skip_nested[domain])))
 		return t;
-	return gt_thread_attach(t);
+	return gt_thread_attach_call(t, domain);
+}
+
+/* The same for an `outermost` API: NULL inside one of its calls. Then gt_api_enter() .. gt_api_leave(). */
+static inline struct gt_thread *gt_thread_api(void)
+{
+	struct gt_thread *t = &gt_thread;
+
+	if (gt_likely(gt_thread_ready(t) && !t->api_id))
+		return t;
+	return t->api_id ? NULL : gt_thread_attach(t);
+}
+
+static inline void gt_api_enter(struct gt_thread *t, uint64_t id, uint64_t start)
+{
+	t->api_id = id;
+	t->api_start = start;
+}
+
+/* There was none before: inside, gt_thread_api() gives NULL. */
+static inline void gt_api_leave(struct gt_thread *t)
+{
+	t->api_id = 0;
 }
 
 /* For what gputap itself has to write (objects, modules, events), also inside its own calls. */

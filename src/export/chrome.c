@@ -279,7 +279,8 @@ static int write_call(struct chrome *x, const struct gt_item *call)
 		return -ENOMEM;
 	correlation = gt_view_correlation(&x->view, t, call->id);
 	/* what has no result mostly did not fail: a look at the description only for the others */
-	failed = (call->ret || !text->by_return) && gt_call_status(call->op, call->ret, call->args, &status) && status < 0;
+	failed = (call->ret || !text->by_return) && gt_call_status(call->op, call->ret, call->args, &status) &&
+		 gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
 
 	p = gt_out_room(&x->out);
 	place = p = put_piece(p, text->begin);

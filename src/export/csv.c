@@ -52,7 +52,10 @@ static char *put_field(char *p, const char *text)
 
 static char *put_status(char *p, uint32_t domain, int32_t status)
 {
-	const char *name = status < 0 ? gt_status_name((enum gt_domain)domain, status) : NULL;
+	const char *name = NULL;
+
+	if (gt_status_failed((enum gt_domain)domain, status))
+		name = gt_status_name((enum gt_domain)domain, status);
 
 	p = gt_put_i64(p, status);
 	*p++ = ',';

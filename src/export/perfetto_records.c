@@ -219,7 +219,8 @@ static char *put_result(const struct gt_pf *x, char *p, const struct gt_pf_call 
 {
 	int32_t status;
 
-	if (gt_call_status(item->op, item->ret, item->args, &status) && status < 0)
+	if (gt_call_status(item->op, item->ret, item->args, &status) &&
+	    gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status))
 		return annotate_status(p, item->op, status);
 	/* what is not a status is a handle, an address or nothing */
 	if (item->ret && !call->by_return)

@@ -131,7 +131,7 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 			n = (size_t)(end - p) / 3;
 		p = gt_rpd_put_clean(p, value, n);
 	}
-	if (gt_call_status(item->op, item->ret, item->args, &status) && status < 0) {
+	if (gt_call_status(item->op, item->ret, item->args, &status) && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status)) {
 		const char *name = gt_status_name(GT_OP_DOMAIN(item->op), status);
 
 		p = GT_PUT(p, " | status=");

@@ -9,6 +9,7 @@ enum gt_type_class {
 	GT_TYPE_UNSIGNED,
 	GT_TYPE_SIGNED,
 	GT_TYPE_ADDRESS,
+	GT_TYPE_FLOAT, /* 32 bits of IEEE 754 */
 	GT_TYPE_ENUM,
 	GT_TYPE_FLAGS,
 	GT_TYPE_STRUCT,
@@ -26,13 +27,15 @@ struct gt_value_name {
 
 struct gt_field {
 	const char *name;
-	uint8_t bytes, type, offset;
+	uint8_t bytes, type;
+	uint16_t offset;
+	uint8_t role; /* enum gt_role */
 };
 
 struct gt_type {
 	const char *name;
 	uint8_t class; /* enum gt_type_class */
-	uint8_t bytes;
+	uint16_t bytes;
 	const struct gt_value_name *names; /* by rising value */
 	uint16_t name_count;
 	const struct gt_field *fields;
@@ -56,11 +59,18 @@ struct gt_domain_description {
 	size_t operation_count;
 	const struct gt_type *types; /* 0: any address, 1: any byte */
 	unsigned status_type;        /* 0: the domain has none */
+	const int32_t *successes;    /* statuses of success; NULL: 0 and above */
+	unsigned success_count;
 };
 
 /* NULL: nothing is known about the domain. */
 const struct gt_domain_description *gt_domain_description(enum gt_domain domain);
 /* By value; NULL: it has no name. */
 const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t value);
+
+/* The argument's payload among @bytes of a record's, and its head; NULL: there is none, or it is damaged. */
+const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg, struct gt_payload *head);
+/* A value of the type as it lies in memory, extended to a word. */
+uint64_t gt_value_load(const struct gt_type *type, const uint8_t *p);
 
 #endif

@@ -4,6 +4,7 @@
  * Exporters come through here for millions of calls: no printf, one pass, one bounds check per piece. The output is
  * always valid UTF-8 (what is none is written as \xHH) and one line, whatever the traced program passed.
  * A word or payload that does not fit its description is shown as what it is, never trusted: records come from files. */
+#include <stdio.h>
 #include <string.h>
 
 #include "record/describe.h"
@@ -151,6 +152,17 @@ static void put_flags(struct text *t, const struct gt_type *type, uint64_t v)
 	}
 }
 
+/* Rare (events' elapsed times), hence printf. */
+static __attribute__((noinline)) void put_float(struct text *t, uint64_t v)
+{
+	uint32_t bits = (uint32_t)v;
+	char digits[32];
+	float f;
+
+	memcpy(&f, &bits, sizeof f);
+	put(t, digits, (size_t)snprintf(digits, sizeof digits, "%.9g", (double)f));
+}
+
 static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
 {
 	const struct gt_value_name *name;
@@ -161,6 +173,9 @@ static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
 		return;
 	case GT_TYPE_ADDRESS:
 		put_address(t, v);
+		return;
+	case GT_TYPE_FLOAT:
+		put_float(t, v);
 		return;
 	case GT_TYPE_FLAGS:
 		put_flags(t, type, v);
@@ -180,8 +195,7 @@ static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
 	}
 }
 
-/* A value of the type as it lies in memory. */
-static uint64_t load(const struct gt_type *type, const uint8_t *p)
+uint64_t gt_value_load(const struct gt_type *type, const uint8_t *p)
 {
 	bool negative = type->class == GT_TYPE_SIGNED || type->class & GT_TYPE_IS_SIGNED;
 	uint64_t v = 0;
@@ -266,7 +280,7 @@ static void put_array(struct text *t, const struct gt_type *type, const uint8_t 
 	for (size_t i = 0; i + type->bytes <= n; i += type->bytes) {
 		if (i)
 			PUT(t, ", ");
-		put_value(t, type, load(type, p + i));
+		put_value(t, type, gt_value_load(type, p + i));
 	}
 	if (cut)
 		PUT(t, ", ..");
@@ -278,7 +292,7 @@ static void put_properties(struct text *t, const struct gt_type *types, const st
 {
 	PUT(t, "{");
 	for (size_t i = 0; i + 16 <= n; i += 16) {
-		uint64_t key = load(type, p + i), v;
+		uint64_t key = gt_value_load(type, p + i), v;
 		const struct gt_value_name *name = gt_value_name(type, (int64_t)key);
 
 		memcpy(&v, p + i + 8, sizeof v);
@@ -308,13 +322,12 @@ static void put_struct(struct text *t, const struct gt_type *types, const struct
 			PUT(t, ", ");
 		put(t, f->name, f->bytes);
 		put_char(t, '=');
-		put_value(t, &types[f->type], load(&types[f->type], p + f->offset));
+		put_value(t, &types[f->type], gt_value_load(&types[f->type], p + f->offset));
 	}
 	PUT(t, "}");
 }
 
-/* The argument's payload, or NULL. */
-static const uint8_t *payload_of(const uint8_t *payload, uint32_t bytes, unsigned arg, struct gt_payload *h)
+const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg, struct gt_payload *h)
 {
 	while (bytes >= sizeof *h) {
 		memcpy(h, payload, sizeof *h);
@@ -346,7 +359,7 @@ static void put_argument(struct text *t, const struct gt_domain_description *d, 
 		put_value(t, type, args[arg]);
 		return;
 	}
-	p = payload_of(payload, payload_bytes, arg, &h);
+	p = gt_payload_find(payload, payload_bytes, arg, &h);
 	if (!p) {
 		put_address(t, args[arg]);
 		return;

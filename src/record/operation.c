@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generated/hip_compiler_info.inc"
+#include "generated/hip_info.inc"
 #include "generated/opencl_info.inc"
 
 static const struct gt_domain_description *const descriptions[GT_DOMAIN_COUNT] = {
 	[GT_DOMAIN_OPENCL] = &description_opencl,
+	[GT_DOMAIN_HIP] = &description_hip,
+	[GT_DOMAIN_HIP_COMPILER] = &description_hip_compiler,
 };
 
 static const struct {
@@ -118,6 +122,18 @@ bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *st
 	/* Recorded without arguments: the status stands in for the NULL of a call that failed (record.h). */
 	*status = (int64_t)ret < 0 && (int64_t)ret >= INT32_MIN ? (int32_t)ret : 0;
 	return *status < 0 || ret != 0;
+}
+
+bool gt_status_failed(enum gt_domain domain, int32_t status)
+{
+	const struct gt_domain_description *d = gt_domain_description(domain);
+
+	if (!d || !d->successes)
+		return status < 0;
+	for (unsigned i = 0; i < d->success_count; i++)
+		if (status == d->successes[i])
+			return false;
+	return true;
 }
 
 const char *gt_status_name(enum gt_domain domain, int32_t status)

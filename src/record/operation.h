@@ -31,11 +31,34 @@ enum gt_argument_form {
 	GT_FORM_NAMED,     /* enum or flags: the text depends on the word alone, so it can be kept */
 };
 
+/* What an argument, or a member of what it points to, is to its operation. */
+enum gt_role {
+	GT_ROLE_NONE = 0,
+	GT_ROLE_FUNCTION,    /* device function, or the host's stand-in for it */
+	GT_ROLE_GRID,        /* blocks (work-items for some): one struct of three, or three arguments x y z */
+	GT_ROLE_BLOCK,
+	GT_ROLE_STREAM,
+	GT_ROLE_EVENT,
+	GT_ROLE_GRAPH,
+	GT_ROLE_GRAPHEXEC,
+	GT_ROLE_SOURCE,
+	GT_ROLE_DESTINATION,
+	GT_ROLE_BYTES,       /* moved, set or allocated: all of this role and of TIMES multiplied, gt_call_bytes() */
+	GT_ROLE_TIMES,       /* rows, slices */
+	GT_ROLE_ADDRESS,     /* allocated or freed */
+	GT_ROLE_DIRECTION,   /* of a copy */
+	GT_ROLE_DEVICE,
+	GT_ROLE_VALUE,       /* that memory is set to */
+	GT_ROLE_COUNT
+};
+
 struct gt_argument_info {
 	const char *name, *type; /* as in the prototype */
 	uint8_t form;            /* enum gt_argument_form; of what was recorded: for `out` arguments the value pointed to */
 	uint8_t name_bytes;
 	uint8_t how, value_type, length_arg; /* for gt_format_arg(): record/describe.h */
+	uint8_t role;        /* enum gt_role */
+	uint8_t scale;       /* role BYTES: bytes of each */
 };
 
 struct gt_operation_info {
@@ -61,8 +84,9 @@ const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const c
 const char *gt_operation_name(uint32_t op);
 const char *gt_operation_kind_name(enum gt_operation_kind kind);
 
-/* The call's status: 0 and above is success. False when the operation has none or it was not recorded. */
+/* The call's status: gt_status_failed() says what it means. False when the operation has none or it was not recorded. */
 bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status);
+bool gt_status_failed(enum gt_domain domain, int32_t status);
 /* "CL_INVALID_VALUE"; NULL: no name known. */
 const char *gt_status_name(enum gt_domain domain, int32_t status);
 const char *gt_device_op_name(enum gt_device_op op);     /* "kernel", "read", .. */
@@ -79,5 +103,22 @@ size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, cons
 /* One argument's value alone. */
 size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const uint64_t *args, const uint8_t *payload,
 		     uint32_t payload_bytes);
+
+/* A recorded call's arguments and their payload, as its record or item has them. */
+struct gt_call_view {
+	uint32_t op;
+	const uint64_t *args;
+	const uint8_t *payload;
+	uint32_t payload_bytes;
+};
+
+/**
+ * gt_call_role() - the value of that role
+ * @index: which one of several, as for the three of a grid that are arguments of their own; members count one by one
+ * Return: false: the operation has none (so many), or it was not recorded.
+ */
+bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index, uint64_t *value);
+/* Bytes that the call moves, sets or allocates, as it asks for them. False: it does not say. */
+bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes);
 
 #endif

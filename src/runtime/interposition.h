@@ -18,7 +18,10 @@
 #define GPUTAP_RUNTIME_INTERPOSITION_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "record/domain.h"
 
 #define GT_DOOR_MAGIC UINT64_C(0x3130524f4f445447) /* "GTDOOR01" */
 
@@ -42,6 +45,11 @@ struct gt_door_state {
 	uint64_t base;            /* where the runtime's library is mapped */
 	char path[232];           /* its name, cut if longer */
 };
+
+/* In libgputap.so. True once for each library that was armed: its table is to be adopted, its module told. */
+bool gt_door_adopt(struct gt_door_state *state);
+/* An event, when libraries of the domain found no instance free. */
+void gt_door_tell_missed(struct gt_door_state *states, enum gt_domain domain, const char *text);
 
 #define GT_DOOR_AT(door, offset) ((void *)((char *)(uintptr_t)(door) + (offset)))
 

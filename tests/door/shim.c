@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define X(name)                                                                     \
+#define X(name, exported)                                                                     \
 	__attribute__((visibility("hidden"))) void *real_##name;                    \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
 		"	jmp *real_" #name "(%rip)\n");
@@ -20,7 +20,7 @@ __attribute__((constructor)) static void begin(void)
 		puts(dlerror());
 		exit(9);
 	}
-#define X(name) real_##name = dlsym(loader, #name);
+#define X(name, exported) real_##name = dlsym(loader, #name);
 #include "generated/opencl_exports.inc"
 #undef X
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* First argument: an object, whose first word points to the driver's table. Weak: those below are different. */
-#define X(name)                                                                                                 \
+#define X(name, exported)                                                                                                 \
 	__attribute__((naked, weak, visibility("default"))) void forward_##name(void) __asm__(#name);           \
 	__attribute__((naked, weak, visibility("default"))) void forward_##name(void)                           \
 	{                                                                                                       \

@@ -83,7 +83,20 @@ UNIT_TEST(every_name_of_a_status_is_found)
 	CHECK(gt_status_name(GT_DOMAIN_OPENCL, -29) == NULL);
 	CHECK(gt_status_name(GT_DOMAIN_OPENCL, 1) == NULL);
 	CHECK(gt_status_name(GT_DOMAIN_OPENCL, INT32_MIN) == NULL);
-	CHECK(gt_status_name(GT_DOMAIN_HIP, 0) == NULL);
+	CHECK_STR(gt_status_name(GT_DOMAIN_HIP, 0), "hipSuccess");
+	CHECK_STR(gt_status_name(GT_DOMAIN_HIP, 100), "hipErrorNoDevice");
+	CHECK(gt_status_name(GT_DOMAIN_LEVEL_ZERO, 0) == NULL);
+}
+
+UNIT_TEST(what_failed_is_the_domain_s_word)
+{
+	CHECK(!gt_status_failed(GT_DOMAIN_OPENCL, 0));
+	CHECK(!gt_status_failed(GT_DOMAIN_OPENCL, 1));
+	CHECK(gt_status_failed(GT_DOMAIN_OPENCL, -1));
+	CHECK(!gt_status_failed(GT_DOMAIN_HIP, 0));
+	CHECK(!gt_status_failed(GT_DOMAIN_HIP, 600)); /* hipErrorNotReady: a query's answer */
+	CHECK(gt_status_failed(GT_DOMAIN_HIP, 1));
+	CHECK(gt_status_failed(GT_DOMAIN_HIP, 100));
 }
 
 UNIT_TEST(arrays_show_their_elements_and_that_they_are_cut)

@@ -25,7 +25,12 @@ static unsigned drops;
 struct gt_tap_options gt_tap_options = {1, 64};
 _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
 const _Atomic uint32_t *gt_epoch = &epoch;
-uint32_t gt_host_clock = GT_HOST_CLOCK_TSC, gt_skip_nested;
+uint32_t gt_host_clock = GT_HOST_CLOCK_TSC, gt_skip_nested[GT_DOMAIN_COUNT];
+
+struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain)
+{
+	return t->depth & gt_skip_nested[domain] ? NULL : gt_thread_attach(t);
+}
 
 struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
@@ -139,6 +144,20 @@ static void *real_map(tiny_queue queue, void *at, tiny_int *error)
 	return answer.pointer;
 }
 
+static int real_fill(void *stream, void *at, struct gt_tiny_size size, unsigned short value, float factor, size_t count)
+{
+	(void)stream, (void)at;
+	return size.width == 64 && size.height == 3 && size.depth == 1 && value == 9 && factor == 0.5f && count == 10 ? 0 : -99;
+}
+
+static struct gt_tiny_size real_ask(void *stream, const void *secret, struct gt_tiny_size *size, float *factor)
+{
+	(void)stream, (void)secret;
+	*size = (struct gt_tiny_size){1, 2, 3};
+	*factor = 0.25f;
+	return (struct gt_tiny_size){7, 8, 9};
+}
+
 static struct gt_call wrapped;
 
 void gt_tiny_wrap_tiny_free(const struct gt_call *call, tiny_queue queue)
@@ -154,7 +173,8 @@ static void begin(uint32_t services)
 	void *reals[GT_TINY_INDEX_COUNT] = {
 		[GT_TINY_INDEX_tiny_values] = real_values, [GT_TINY_INDEX_tiny_out] = real_out,
 		[GT_TINY_INDEX_tiny_list] = real_list, [GT_TINY_INDEX_tiny_create] = real_create,
-		[GT_TINY_INDEX_tiny_map] = real_map,
+		[GT_TINY_INDEX_tiny_map] = real_map, [GT_TINY_INDEX_tiny_fill] = real_fill,
+		[GT_TINY_INDEX_tiny_ask] = real_ask,
 	};
 
 	for (int i = 0; i < GT_TINY_INDEX_COUNT; i++)
@@ -205,6 +225,49 @@ UNIT_TEST(tap_that_nobody_asks_passes_everything_through)
 	CHECK_EQ(gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3), 3);
 	CHECK(record() == NULL);
 	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 0);
+}
+
+UNIT_TEST(structs_and_floats_by_value_go_through_and_into_the_record)
+{
+	const struct gt_tiny_size size = {64, 3, 1};
+	const struct gt_record_call *r;
+
+	begin(GT_SERVICE_STREAM);
+	CHECK_EQ(gt_tiny_tap0_tiny_fill((void *)0x10, (void *)0x20, size, 9, 0.5f, 10), 0);
+	r = record();
+	CHECK_NOT_NULL(r);
+	CHECK_EQ(r->args[2], 64 | UINT64_C(3) << 32); /* the first eight bytes */
+	CHECK_EQ(r->args[3], 9);
+	CHECK_EQ(r->args[4], 0x3f000000); /* 0.5f */
+	CHECK_NOT_NULL(payload(r, 2));
+	CHECK_EQ(payload(r, 2)->bytes, sizeof size);
+	CHECK_EQ(memcmp(payload(r, 2) + 1, &size, sizeof size), 0);
+}
+
+UNIT_TEST(structs_by_value_are_whole_under_the_smallest_payload_cap)
+{
+	gt_tap_options.payload_cap = 0;
+	begin(GT_SERVICE_STREAM);
+	gt_tiny_tap0_tiny_fill((void *)0x10, (void *)0x20, (struct gt_tiny_size){64, 3, 1}, 9, 0.5f, 10);
+	gt_tap_options.payload_cap = 64;
+	CHECK_EQ(payload(record(), 2)->bytes, 12);
+}
+
+UNIT_TEST(structs_are_returned_and_given_out)
+{
+	const struct gt_record_call *r;
+	struct gt_tiny_size out, ret;
+	float factor;
+
+	begin(GT_SERVICE_STREAM);
+	ret = gt_tiny_tap0_tiny_ask((void *)0x10, NULL, &out, &factor);
+	CHECK(ret.width == 7 && ret.height == 8 && ret.depth == 9);
+	r = record();
+	CHECK_NOT_NULL(r);
+	CHECK_EQ(r->ret, 7 | UINT64_C(8) << 32);
+	CHECK_EQ(r->args[3], 0x3e800000);
+	CHECK_NOT_NULL(payload(r, 2));
+	CHECK_EQ(memcmp(payload(r, 2) + 1, &out, sizeof out), 0);
 }
 
 UNIT_TEST(tap_records_values_extended_as_their_types_say)

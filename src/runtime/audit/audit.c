@@ -10,6 +10,11 @@
  *
  *   OpenCL: a library that exports clGetPlatformIDs. Left alone: a loader that knows layers (the text OPENCL_LAYERS is in
  *   it: the layer door is there), a layer, and a driver behind such a loader.
+ *   HIP: a library that exports __hipRegisterFatBinary, whatever its file is called. Left alone: one that offers its tables
+ *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there).
+ *
+ * What a library calls of its own exports is nobody's call. Its PLT slots for them get the real addresses before the linker
+ * looks at them, and their relocations are sent elsewhere, so that they stay.
  *
  * This library lives in a link namespace of its own. It uses no libc at all: none is mapped a second time for it (start-up),
  * and there is no state to share by mistake. No allocation, no thread-local storage, no output; what it cannot
@@ -28,6 +33,12 @@
 
 enum { PENDING_MAX = 16, PAGE = 4096 };
 
+#if defined(__x86_64__)
+enum { JUMP_SLOT = R_X86_64_JUMP_SLOT };
+#elif defined(__aarch64__)
+enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT };
+#endif
+
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT unsigned int la_version(unsigned int version);
@@ -35,10 +46,8 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t
 EXPORT unsigned int la_objclose(uintptr_t *cookie);
 
 static bool active;
-static const struct gt_door *opencl;           /* in libgputap.so, once that is mapped */
-static const struct link_map *pending[PENDING_MAX]; /* runtimes that were mapped before it */
-static unsigned pending_count;
 static bool layer_loader; /* an OpenCL loader that knows layers was seen */
+static ElfW(Addr) nowhere; /* what relocations write that must write nothing */
 
 /* One object's dynamic symbols. */
 struct symbols {
@@ -174,6 +183,50 @@ static int take_instance(const struct gt_door_shape *shape, struct gt_door_state
 	return -1;
 }
 
+static bool in_names(const struct gt_door *door, const char *name)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const char *at = GT_DOOR_AT(door, door->names);
+
+	for (uint32_t i = 0; i < shape->count; i++, at += bare_length(at) + 1)
+		if (bare_equal(at, name))
+			return true;
+	return false;
+}
+
+/* Before the symbols change, and before the linker relocates: the library's own calls of its exports stay its own. */
+static void keep_own_calls(const struct gt_door *door, const struct link_map *map, const struct symbols *s)
+{
+	ElfW(Rela) *plt = NULL;
+	size_t count = 0;
+	const ElfW(Phdr) *segment, *slots;
+
+	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_JMPREL)
+			plt = (ElfW(Rela) *)(uintptr_t)dynamic_pointer(map, d->d_un.d_ptr);
+		else if (d->d_tag == DT_PLTRELSZ)
+			count = d->d_un.d_val / sizeof *plt;
+		else if (d->d_tag == DT_PLTREL && d->d_un.d_val != DT_RELA)
+			return;
+	}
+	segment = plt && count ? segment_of(map, plt) : NULL;
+	if (!segment || !set_protection(plt, plt + count, PF_R | PF_W))
+		return;
+	for (ElfW(Rela) *r = plt; r < plt + count; r++) {
+		const ElfW(Sym) *symbol = &s->table[ELF64_R_SYM(r->r_info)];
+		ElfW(Addr) *slot = (ElfW(Addr) *)(map->l_addr + r->r_offset);
+
+		if (ELF64_R_TYPE(r->r_info) != JUMP_SLOT || !is_defined(symbol) || !in_names(door, s->strings + symbol->st_name))
+			continue;
+		slots = segment_of(map, slot);
+		if (!slots || !(slots->p_flags & PF_W))
+			continue;
+		*slot = map->l_addr + symbol->st_value;
+		r->r_offset = (ElfW(Addr))&nowhere - map->l_addr;
+	}
+	set_protection(plt, plt + count, segment->p_flags);
+}
+
 /* The names of @door that the library defines, in turn: their first, their last, or each changed. */
 static void change_symbols(const struct gt_door *door, const struct symbols *s, int instance, ElfW(Sym) **from, ElfW(Sym) **to)
 {
@@ -202,7 +255,7 @@ static void change_symbols(const struct gt_door *door, const struct symbols *s, 
 	}
 }
 
-static void arm(const struct gt_door *door, const struct link_map *map)
+static void arm(const struct gt_door *door, const struct link_map *map, bool own_calls)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
 	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
@@ -219,6 +272,8 @@ static void arm(const struct gt_door *door, const struct link_map *map)
 		return;
 	i = take_instance(shape, states);
 	if (i >= 0) {
+		if (own_calls)
+			keep_own_calls(door, map, &s);
 		change_symbols(door, &s, i, NULL, NULL);
 		bare_copy(states[i].path, map->l_name, sizeof states[i].path);
 		states[i].base = map->l_addr;
@@ -236,12 +291,22 @@ static void arm(const struct gt_door *door, const struct link_map *map)
 	}
 }
 
-/* Does this library's OpenCL need interposition? */
+/* Does the library refer to a symbol of somebody else? */
+static bool imports(const struct symbols *s, const char *name)
+{
+	uint32_t count = s->gnu ? s->gnu[1] : s->sysv[1]; /* DT_GNU_HASH: the undefined ones come first */
+
+	for (uint32_t i = 1; i < count; i++)
+		if (s->table[i].st_shndx == SHN_UNDEF && bare_equal(s->strings + s->table[i].st_name, name))
+			return true;
+	return false;
+}
+
 static bool wants_opencl(const struct link_map *map, const struct symbols *s)
 {
 	static const char layers[] = "OPENCL_LAYERS";
 
-	if (!find(s, "clGetPlatformIDs") || find(s, "clInitLayer"))
+	if (find(s, "clInitLayer"))
 		return false;
 	if (contains(map, layers, sizeof layers - 1)) {
 		layer_loader = true;
@@ -250,28 +315,67 @@ static bool wants_opencl(const struct link_map *map, const struct symbols *s)
 	return !(layer_loader && find(s, "clIcdGetPlatformIDsKHR"));
 }
 
-static void meet_opencl(const struct link_map *map, const struct symbols *s)
+static bool wants_hip(const struct link_map *map, const struct symbols *s)
 {
-	const ElfW(Sym) *symbol = opencl ? NULL : find(s, "gputap_door_opencl");
+	(void)map;
+	return !imports(s, "rocprofiler_register_library_api_table");
+}
 
-	if (symbol) {
-		const struct gt_door *door = (const struct gt_door *)(s->base + symbol->st_value);
-		const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+/* What can be interposed. Several domains may be in one library. */
+static struct api {
+	const char *object; /* of libgputap.so: gputap_door_<domain> */
+	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
+	bool (*wants)(const struct link_map *map, const struct symbols *s);
+	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
+	const struct gt_door *door; /* once libgputap.so is mapped */
+	unsigned pending_count;
+	const struct link_map *pending[PENDING_MAX]; /* libraries that were mapped before it */
+} apis[] = {
+	{"gputap_door_opencl", "clGetPlatformIDs", wants_opencl, false, NULL, 0, {NULL}},
+	{"gputap_door_hip", "__hipRegisterFatBinary", wants_hip, true, NULL, 0, {NULL}},
+	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", wants_hip, true, NULL, 0, {NULL}},
+};
 
-		if (door->magic != GT_DOOR_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
-			return; /* another version's */
-		opencl = door;
-		for (unsigned i = 0; i < pending_count; i++)
-			arm(opencl, pending[i]);
-		pending_count = 0;
+enum { APIS = sizeof apis / sizeof *apis };
+
+static void meet_door(struct api *a, const struct symbols *s, const ElfW(Sym) *symbol)
+{
+	const struct gt_door *door = (const struct gt_door *)(s->base + symbol->st_value);
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+
+	if (door->magic != GT_DOOR_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
+		return; /* another version's */
+	a->door = door;
+	for (unsigned i = 0; i < a->pending_count; i++)
+		arm(a->door, a->pending[i], a->own_calls);
+	a->pending_count = 0;
+}
+
+static void meet(struct api *a, const struct link_map *map, const struct symbols *s)
+{
+	const ElfW(Sym) *symbol = a->door ? NULL : find(s, a->object);
+
+	if (symbol)
+		meet_door(a, s, symbol);
+	else if (!find(s, a->marker) || !a->wants(map, s))
 		return;
-	}
-	if (!wants_opencl(map, s))
-		return;
-	if (opencl)
-		arm(opencl, map);
-	else if (pending_count < PENDING_MAX)
-		pending[pending_count++] = map;
+	else if (a->door)
+		arm(a->door, map, a->own_calls);
+	else if (a->pending_count < PENDING_MAX)
+		a->pending[a->pending_count++] = map;
+}
+
+static void forget(struct api *a, const struct link_map *map)
+{
+	const struct gt_door_shape *shape = a->door ? GT_DOOR_AT(a->door, a->door->shape) : NULL;
+	struct gt_door_state *states = a->door ? GT_DOOR_AT(a->door, a->door->states) : NULL;
+
+	for (unsigned i = 0; i < a->pending_count; i++)
+		if (a->pending[i] == map)
+			a->pending[i] = a->pending[--a->pending_count];
+	for (unsigned i = 0; shape && i < shape->instances; i++)
+		if (atomic_load(&states[i].state) == GT_DOOR_ARMED && states[i].base == map->l_addr)
+			atomic_store(&states[i].state, GT_DOOR_FREE);
 }
 
 __attribute__((constructor)) static void begin(int argc, char **argv, char **environment)
@@ -297,21 +401,14 @@ unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cooki
 	(void)namespace;
 	*cookie = (uintptr_t)map;
 	if (read_symbols(map, &s))
-		meet_opencl(map, &s);
+		for (unsigned i = 0; i < APIS; i++)
+			meet(&apis[i], map, &s);
 	return 0;
 }
 
 unsigned int la_objclose(uintptr_t *cookie)
 {
-	const struct link_map *map = (const struct link_map *)*cookie;
-	const struct gt_door_shape *shape = opencl ? GT_DOOR_AT(opencl, opencl->shape) : NULL;
-	struct gt_door_state *states = opencl ? GT_DOOR_AT(opencl, opencl->states) : NULL;
-
-	for (unsigned i = 0; i < pending_count; i++)
-		if (pending[i] == map)
-			pending[i] = pending[--pending_count];
-	for (unsigned i = 0; shape && i < shape->instances; i++)
-		if (atomic_load(&states[i].state) == GT_DOOR_ARMED && states[i].base == map->l_addr)
-			atomic_store(&states[i].state, GT_DOOR_FREE);
+	for (unsigned i = 0; i < APIS; i++)
+		forget(&apis[i], (const struct link_map *)*cookie);
 	return 0;
 }

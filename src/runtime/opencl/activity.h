@@ -47,7 +47,7 @@
 /* A call that nobody asked to record may still have to be looked at. */
 static inline struct gt_thread *gt_cl_thread(const struct gt_call *call)
 {
-	return call->thread ? call->thread : gt_thread_get();
+	return call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
 }
 
 /* Locks, memory, maps (activity_map.c) -------------------------------------- */

@@ -115,7 +115,7 @@ static void *run(void *arg)
 
 	atomic_store_explicit(&helper.alive, epoch, memory_order_relaxed);
 	while (!over()) {
-		struct gt_thread *t = gt_thread_get();
+		struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
 
 		atomic_store_explicit(&helper.at_work, 1, memory_order_seq_cst);
 		if (over()) {

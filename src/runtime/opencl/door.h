@@ -16,11 +16,6 @@ struct gt_table;
  */
 void gt_opencl_used(const struct gt_table *table, const void *object);
 
-/* Record the library that holds @function. @door: "layer", "interposition", or "driver" for what is behind them. */
-void gt_opencl_module_seen(const void *function, const char *door);
-/* The same while the dynamic linker is busy with the library, so that it cannot be asked for its name. */
-void gt_opencl_module_named(const char *path, uint64_t base, const char *door);
-
 /* The layer door takes an instance. False: interposition has it. */
 bool gt_opencl_door_take(uint32_t instance);
 

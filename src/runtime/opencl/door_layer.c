@@ -16,6 +16,7 @@
 
 #include "core/emit.h"
 #include "core/table.h"
+#include "runtime/module.h"
 #include "runtime/opencl/door.h"
 #include "runtime/opencl/taps.h"
 
@@ -71,7 +72,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 		return CL_INVALID_VALUE;
 	rc = register_instance(target, entries, &table);
 	if (rc == 0)
-		gt_opencl_module_seen(caller, "layer");
+		gt_runtime_module_of(GT_DOMAIN_OPENCL, caller, "layer");
 	else
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
 			       "a copy of the OpenCL loader: there are more than can be told apart");

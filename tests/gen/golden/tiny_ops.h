@@ -17,6 +17,8 @@ enum gt_tiny_op {
 	GT_TINY_tiny_free = 11,
 	GT_TINY_tiny_map = 20,
 	GT_TINY_tiny_mark = 22,
+	GT_TINY_tiny_fill = 23,
+	GT_TINY_tiny_ask = 24,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -34,6 +36,8 @@ enum gt_tiny_index {
 	GT_TINY_INDEX_tiny_free,
 	GT_TINY_INDEX_tiny_map,
 	GT_TINY_INDEX_tiny_mark,
+	GT_TINY_INDEX_tiny_fill,
+	GT_TINY_INDEX_tiny_ask,
 	GT_TINY_INDEX_COUNT
 };
 

@@ -6,6 +6,10 @@
 
 #include "core/tap.h"
 
+#ifndef gt_tiny_size
+struct gt_tiny_size { uint32_t width; uint32_t height; uint32_t depth; };
+#define gt_tiny_size gt_tiny_size
+#endif
 typedef void (*tiny_notify)(tiny_queue queue, tiny_int status_, void *data);
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
@@ -31,5 +35,7 @@ struct gt_tiny_args_tiny_region { const tiny_region *region; const void *other; 
 struct gt_tiny_args_tiny_free { tiny_queue queue; };
 struct gt_tiny_args_tiny_map { tiny_queue queue; void *at; tiny_int *error; };
 struct gt_tiny_args_tiny_mark { tiny_queue queue; void **slots; };
+struct gt_tiny_args_tiny_fill { void *stream; void *at; struct gt_tiny_size size; unsigned short value; float factor; size_t count; };
+struct gt_tiny_args_tiny_ask { void *stream; const void *secret; struct gt_tiny_size *size; float *factor; };
 
 #endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* What a call's arguments are to it, by role: bytes, source, destination, stream .. So exporters need no tables of names.
+ * Values come from files: whatever does not fit its description is not there. */
+#include "record/describe.h"
+
+static const uint8_t *payload_of(const struct gt_call_view *c, unsigned arg, uint32_t *bytes)
+{
+	struct gt_payload h;
+	const uint8_t *p = gt_payload_find(c->payload, c->payload_bytes, arg, &h);
+
+	*bytes = p ? h.bytes : 0;
+	return p;
+}
+
+/* The member's value in the argument's payload. */
+static bool member(const struct gt_domain_description *d, const struct gt_field *f, const uint8_t *p, uint32_t bytes,
+		   uint64_t *value)
+{
+	if (!p || (size_t)f->offset + d->types[f->type].bytes > bytes)
+		return false;
+	*value = gt_value_load(&d->types[f->type], p + f->offset);
+	return true;
+}
+
+/* Calls @visit for each value of the call that has a role; false from it ends the walk. */
+static void walk(const struct gt_call_view *c,
+		 bool (*visit)(void *to, enum gt_role role, uint64_t value, unsigned scale), void *to)
+{
+	const struct gt_operation_info *info = gt_operation(c->op);
+	const struct gt_domain_description *d = gt_domain_description((enum gt_domain)GT_OP_DOMAIN(c->op));
+	unsigned nargs = GT_OP_NARGS(c->op);
+
+	for (unsigned i = 0; info && i < info->nargs && i < nargs; i++) {
+		const struct gt_argument_info *a = &info->args[i];
+		const struct gt_type *type = &d->types[a->value_type];
+		uint32_t bytes;
+		const uint8_t *p;
+		uint64_t value;
+
+		if (a->how != GT_HOW_STRUCT) {
+			if (a->role && !visit(to, (enum gt_role)a->role, c->args[i], a->scale))
+				return;
+			continue;
+		}
+		p = payload_of(c, i, &bytes);
+		/* a struct's own role is that of its members that have none */
+		for (unsigned n = 0; n < type->field_count; n++) {
+			unsigned role = type->fields[n].role ? type->fields[n].role : a->role;
+
+			if (role && member(d, &type->fields[n], p, bytes, &value) && !visit(to, (enum gt_role)role, value, 1))
+				return;
+		}
+	}
+}
+
+struct wanted {
+	enum gt_role role;
+	unsigned index;
+	uint64_t value;
+	bool found;
+};
+
+static bool look(void *to, enum gt_role role, uint64_t value, unsigned scale)
+{
+	struct wanted *w = to;
+
+	(void)scale;
+	if (role != w->role || w->index-- > 0)
+		return true;
+	w->value = value;
+	w->found = true;
+	return false;
+}
+
+bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index, uint64_t *value)
+{
+	struct wanted w = {role, index, 0, false};
+
+	walk(call, look, &w);
+	*value = w.value;
+	return w.found;
+}
+
+static bool multiply(void *to, enum gt_role role, uint64_t value, unsigned scale)
+{
+	struct wanted *w = to;
+
+	if (role == GT_ROLE_BYTES || role == GT_ROLE_TIMES) {
+		if (__builtin_mul_overflow(w->value, value, &w->value) || __builtin_mul_overflow(w->value, scale, &w->value))
+			w->value = UINT64_MAX;
+		w->found |= role == GT_ROLE_BYTES;
+	}
+	return true;
+}
+
+bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes)
+{
+	struct wanted w = {GT_ROLE_BYTES, 0, 1, false};
+
+	walk(call, multiply, &w);
+	*bytes = w.found ? w.value : 0;
+	return w.found;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP before ROCm 6, which offers its table to nobody: libgputap-audit.so has put our taps in the place of what the library
+ * exports, both what programs call and what compilers call for them (runtime/audit/audit.c). Libraries that do offer it
+ * are left to the table's door.
+ *
+ * Each mapped copy of the library is an instance of its own. Calls that it makes to its own exports do not come here:
+ * the audit library binds them to the real functions. */
+#include "core/recording.h"
+#include "core/table.h"
+#include "runtime/hip/hip_taps.h"
+#include "runtime/interposition.h"
+#include "runtime/module.h"
+
+#define GT_DOOR hip
+#define GT_DOOR_UP HIP
+#define GT_DOOR_EXPORTS "generated/hip_exports.inc"
+#include "runtime/door_object.inc"
+
+#define GT_DOOR hip_compiler
+#define GT_DOOR_UP HIP_COMPILER
+#define GT_DOOR_EXPORTS "generated/hip_compiler_exports.inc"
+#include "runtime/door_object.inc"
+
+/* Both: with the dynamic linker's lock held. No dlopen(), no dladdr() here. */
+__attribute__((visibility("hidden"), used)) void gt_hip_door_opened(void)
+{
+	for (uint32_t i = 0; i < GT_HIP_INSTANCES; i++) {
+		struct gt_door_state *s = &gt_hip_door_states[i];
+
+		if (!gt_door_adopt(s))
+			continue;
+		gt_table_adopt(&gt_hip_tables[i]);
+		gt_runtime_module_named(GT_DOMAIN_HIP, s->path, s->base, "interposition");
+	}
+	gt_door_tell_missed(gt_hip_door_states, GT_DOMAIN_HIP,
+			    "a copy of the HIP library: there are more than can be told apart");
+}
+
+__attribute__((visibility("hidden"), used)) void gt_hip_compiler_door_opened(void)
+{
+	for (uint32_t i = 0; i < GT_HIP_COMPILER_INSTANCES; i++)
+		if (gt_door_adopt(&gt_hip_compiler_door_states[i]))
+			gt_table_adopt(&gt_hip_compiler_tables[i]);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	gt_recording_init();
+	atomic_store_explicit(&gt_hip_door_states[0].ready, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_hip_compiler_door_states[0].ready, 1, memory_order_relaxed);
+	gt_hip_door_opened();
+	gt_hip_compiler_door_opened();
+}

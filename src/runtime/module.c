@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/module.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+
+enum { SEEN_MAX = 64 };
+
+/* Load addresses of libraries that have a record. */
+static struct {
+	uint64_t base;
+	enum gt_domain domain;
+} seen[SEEN_MAX];
+
+static bool is_new(enum gt_domain domain, uint64_t base)
+{
+	bool fresh = false;
+
+	gt_core_lock();
+	for (int i = 0; i < SEEN_MAX && !(seen[i].base == base && seen[i].domain == domain); i++)
+		if (!seen[i].base) {
+			seen[i].base = base;
+			seen[i].domain = domain;
+			fresh = true;
+			break;
+		}
+	gt_core_unlock();
+	return fresh;
+}
+
+void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t base, const char *door)
+{
+	int saved = errno;
+	char path[PATH_MAX];
+	struct gt_text text = {0};
+
+	if (gt_recording.session && is_new(domain, base)) {
+		gt_text_add(&text, "path", realpath(name, path) ? path : name);
+		gt_text_add(&text, "door", door);
+		gt_module_add(domain, base, &text);
+	}
+	errno = saved;
+}
+
+void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door)
+{
+	Dl_info where;
+
+	if (gt_recording.session && dladdr(function, &where) && where.dli_fname)
+		gt_runtime_module_named(domain, where.dli_fname, (uintptr_t)where.dli_fbase, door);
+}

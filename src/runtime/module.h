@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Which libraries of a runtime are really mapped: a record for each, once per domain. For doors. */
+#ifndef GPUTAP_RUNTIME_MODULE_H
+#define GPUTAP_RUNTIME_MODULE_H
+
+#include <stdint.h>
+
+#include "record/domain.h"
+
+/* Record the library that holds @function. @door: how its calls are seen, "layer", "interposition", .. */
+void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door);
+/* The same while the dynamic linker is busy with the library, so that it cannot be asked for its name. */
+void gt_runtime_module_named(enum gt_domain domain, const char *path, uint64_t base, const char *door);
+
+#endif

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""The ways in which programs reach HIP before ROCm 6: every call is seen, and seen once, whatever the library calls of itself."""
+
+import subprocess
+
+import pytest
+
+from rings import Session
+
+WAYS = {
+    "linked": ["linked"],
+    "bound_now": ["bound_now"],
+    "dlopen_global": ["plugin_host", "plugin.so", "global"],
+    "dlopen_local": ["plugin_host", "plugin.so", "local"],
+    "dlopen_deepbind": ["plugin_host", "plugin.so", "deepbind"],
+    "dlsym": ["dlsym"],
+    "pointer_table": ["table"],
+}
+HIP, HIP_COMPILER = 2, 3
+
+
+@pytest.fixture(scope="session")
+def ways(tmp_path_factory, repo, hip_headers):
+    """tests/hip/way.c, compiled in each way."""
+    folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
+
+    def compile(out, *options):
+        subprocess.run(["cc", "-O1", "-w", source, "-o", folder / out, *options, "-ldl"], check=True)
+    compile("linked", "-lamdhip64", "-Wl,-z,lazy")
+    compile("bound_now", "-lamdhip64", "-Wl,-z,now")
+    compile("table", "-DVIA_TABLE", "-lamdhip64")
+    compile("dlsym", "-DVIA_DLSYM")
+    compile("plugin_host", "-DVIA_DLSYM")
+    compile("plugin.so", "-DPLUGIN", "-shared", "-fPIC", "-lamdhip64")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def device(softgpu):
+    """Where kernels do nothing: that is no matter here, and quicker."""
+    return {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
+
+
+def command(ways, way):
+    return [ways / part if (ways / part).exists() else part for part in WAYS[way]]
+
+
+def made_by(out):
+    return [line for line in out.splitlines() if line.startswith("hip")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_hip_call_is_recorded_once(build, ways, device, way):
+    with Session(build) as session:
+        made = made_by(session.run(command(ways, way), env=device).out)
+        assert len(made) == 21
+        assert session.calls() == made
+        assert session.counts() == (len(made), len(made), 0)
+        modules = [m["text"] for m in session.kind("module")]
+        assert ["door=interposition\0" in m for m in modules if "libamdhip64" in m] == [True], modules
+
+
+def test_only_hip_operations_that_were_asked_for_are_recorded(build, ways, device):
+    """hipMemset3D copies nothing, but the library's own code calls hipMemcpy and others through its PLT: not the program's."""
+    with Session(build, op=HIP << 16 | 259, device=0) as session:
+        made = made_by(session.run(command(ways, "linked"), env=device).out)
+        assert session.calls() == [name for name in made if name == "hipMemcpy"]
+
+
+def test_a_traced_hip_program_prints_what_it_prints_untraced(build, ways, device):
+    with Session(build) as session:
+        traced = session.run(command(ways, "linked"), env=device).out
+        assert traced == session.run(command(ways, "linked"), env={**device, "GPUTAP_SESSION": None}).out
+
+
+def test_a_library_opened_and_closed_many_times_keeps_being_seen(build, ways, device):
+    with Session(build) as session:
+        made = made_by(session.run([ways / "plugin_host", ways / "plugin.so", *["local"] * 3], env=device).out)
+        assert len(made) == 3 * 21
+        assert session.calls() == made
+
+
+def test_structs_passed_by_value_are_whole_in_the_record(build, ways, device, tap, work):
+    tap("run", "-q", "-o", "a.gputap", "--", ways / "linked", env=device)
+    tap("export", "a.gputap", "-o", "a.csv")
+    text = (work / "a.csv").read_text()
+    assert "extent={width=32, height=4, depth=2}" in text
+    assert "ysize=4}, value=9, extent={width=32, height=4, depth=0}" in text
+    handle = ", ".join(f"reserved{i}=6510615555426900570" for i in range(8))  # 0x5a..
+    assert f"handle={{{handle}}}, flags=0" in text
+
+
+def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, work):
+    """No software GPU: /dev/kfd is not there, or nobody's business here."""
+    result = tap("run", "-o", "a.gputap", "--", ways / "linked", env={"HIP_VISIBLE_DEVICES": "-1"}, status=None)
+    assert result.status == 3
+    assert "hipGetDeviceCount" in result.out
+    report = tap("report", "a.gputap").out
+    assert "hipErrorNoDevice" in report and "hipGetDeviceCount" in report
+    tap("export", "a.gputap", "-o", "a.csv")
+    assert ",100,hipErrorNoDevice," in (work / "a.csv").read_text()
