@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* See batch.h; journal.h says what the journal holds and why. */
+#include "collector/batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/guard.h"
+#include "util/error.h"
+
+#define BATCH_BYTES (UINT64_C(2) << 20) /* of rings: what a flush is worth */
+
+bool gt_batch_halted(const struct gt_drain *d)
+{
+	return d->recovering && d->output_error;
+}
+
+void gt_batch_touch(struct gt_drain *d, struct gt_tracee *image)
+{
+	if (!image->touched) {
+		image->touched = true;
+		d->touched[d->touched_count++] = image; /* gt_batch_make_room() saw to it that it fits */
+	}
+}
+
+bool gt_batch_make_room(struct gt_drain *d, const struct gt_tracee *image)
+{
+	if (d->batch_bytes >= BATCH_BYTES || d->journal.file->head.mark_count == GT_JOURNAL_MARKS ||
+	    (!image->touched && d->touched_count == GT_JOURNAL_REDOS))
+		gt_drain_commit(d);
+	return !gt_batch_halted(d);
+}
+
+void gt_batch_set_mark(struct gt_drain *d, struct gt_tracee *image, uint32_t slot, struct gt_ring *ring)
+{
+	struct gt_journal_head *h = &d->journal.file->head;
+	struct gt_mark *m;
+
+	gt_batch_touch(d, image);
+	if (ring->mark == UINT32_MAX) {
+		ring->mark = h->mark_count;
+		d->mark_image[h->mark_count++] = image;
+	}
+	m = &d->journal.file->marks[ring->mark];
+	*m = (struct gt_mark){
+		.account = image->account,
+		.slot = slot,
+		.ordinal = ring->ordinal,
+		.first = ring->done ? GT_BLOCK_NONE : ring->block,
+		.drained = ring->at,
+		.free_slot = ring->done && !ring->broken,
+	};
+}
+
+void gt_batch_give_back_later(struct gt_drain *d, struct gt_tracee *image, uint32_t block)
+{
+	if (d->recovering)
+		return;
+	if (d->give_count == d->give_room) {
+		size_t room = d->give_room ? 2 * d->give_room : 256;
+		void *more = realloc(d->give, room * sizeof *d->give);
+
+		if (!more)
+			return; /* the pool loses a block */
+		d->give = more;
+		d->give_room = room;
+	}
+	d->give[d->give_count++] = (struct gt_give_back){ image, block };
+}
+
+void gt_drain_lose(struct gt_drain *d, struct gt_tracee *image)
+{
+	image->torn = image->lost = true;
+	for (size_t i = 0; i < d->give_count;)
+		if (d->give[i].image == image)
+			d->give[i] = d->give[--d->give_count];
+		else
+			i++;
+}
+
+/* Carry out one mark in its region. Again and again the same, whoever owns the slot meanwhile. */
+static void apply_mark(struct gt_tracee *image, const struct gt_mark *m)
+{
+	struct gt_slot *slot = gt_tracee_slot(image, m->slot);
+
+	if (slot->ordinal != m->ordinal)
+		return;
+	if (m->free_slot) {
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) == GT_SLOT_CLOSED)
+			gt_tracee_free_slot(image, m->slot);
+		return;
+	}
+	if (gt_tracee_has_block(image, m->first))
+		atomic_store_explicit(&gt_tracee_block(image, m->first)->drained, m->drained, memory_order_relaxed);
+	atomic_store_explicit(&slot->first, m->first, memory_order_release);
+}
+
+static void apply_marks(struct gt_drain *d)
+{
+	const struct gt_journal_file *f = d->journal.file;
+	volatile uint32_t i;
+
+	for (i = 0; i < f->head.mark_count; i++) {
+		struct gt_tracee *image = d->mark_image[i];
+
+		if (!image || image->lost)
+			continue;
+		if (!GT_GUARD()) {
+			gt_drain_lose(d, d->mark_image[i]);
+			continue;
+		}
+		apply_mark(image, &f->marks[i]);
+		gt_guard_end();
+	}
+}
+
+static void give_back(struct gt_drain *d)
+{
+	volatile size_t i;
+
+	for (i = 0; i < d->give_count; i++) {
+		if (!GT_GUARD()) {
+			d->give[i].image->torn = d->give[i].image->lost = true;
+			continue;
+		}
+		if (!d->give[i].image->lost)
+			gt_tracee_give_back(d->give[i].image, d->give[i].block);
+		gt_guard_end();
+	}
+	d->give_count = 0;
+}
+
+/* Rings that were drained to their end can serve the next thread; marks are used up. */
+static void settle_rings(struct gt_drain *d)
+{
+	for (uint32_t i = 0; i < d->journal.file->head.mark_count; i++) {
+		struct gt_tracee *image = d->mark_image[i];
+		struct gt_ring *ring = &image->rings[d->journal.file->marks[i].slot];
+
+		ring->mark = UINT32_MAX;
+		if (!ring->done)
+			continue;
+		if (ring->stream)
+			gt_capture_stream_destroy(ring->stream);
+		*ring = (struct gt_ring){ .mark = UINT32_MAX, .ordinal = ring->ordinal };
+	}
+}
+
+/* The accounts as they are with this batch, into the redo area. */
+static void fill_redos(struct gt_drain *d)
+{
+	struct gt_journal_file *f = d->journal.file;
+
+	for (uint32_t i = 0; i < d->touched_count; i++) {
+		struct gt_tracee *image = d->touched[i];
+		struct gt_redo *redo = &f->redos[i];
+
+		redo->number = image->account;
+		redo->account = f->accounts[image->account];
+		redo->account.state = image->ended ? GT_ACCOUNT_ENDED : GT_ACCOUNT_OPEN;
+		redo->account.pid = image->name_pid;
+		redo->account.start_ticks = image->name_ticks;
+		redo->account.index = image->index;
+		redo->account.torn = image->torn;
+		gt_counts_add(&redo->account.counts, &image->pending);
+		memset(&image->pending, 0, sizeof image->pending);
+		image->touched = false;
+	}
+	f->head.redo_count = d->touched_count;
+	d->touched_count = 0;
+}
+
+/* What should have been recorded is lost to the disk. */
+static void count_as_lost(struct gt_drain *d)
+{
+	for (uint32_t i = 0; i < d->touched_count; i++) {
+		struct gt_counts *p = &d->touched[i]->pending;
+
+		for (int c = 0; c < GT_CLASS_COUNT; c++)
+			for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
+				p->dropped[GT_DROP_OUTPUT][c][k] += p->recorded[c][k];
+				p->recorded[c][k] = 0;
+			}
+	}
+}
+
+void gt_drain_commit(struct gt_drain *d)
+{
+	struct gt_journal_head *h = &d->journal.file->head;
+	int status;
+
+	if (gt_batch_halted(d) || (!d->batch_dirty && !h->mark_count && !d->touched_count))
+		return;
+	status = gt_capture_flush(d->writer);
+	if (status) {
+		if (!d->output_error)
+			d->output_error = status;
+		gt_error_clear(); /* told at the end, once */
+		if (gt_batch_halted(d))
+			return;
+		count_as_lost(d); /* the writer keeps what is not of records for the next flush */
+	}
+	fill_redos(d);
+	gt_journal_redo_begin(&d->journal, gt_capture_writer_bytes(d->writer), d->next_index);
+	gt_journal_redo_accounts(&d->journal);
+	apply_marks(d);
+	settle_rings(d);
+	gt_journal_redo_end(&d->journal);
+	give_back(d);
+	d->batch_bytes = 0;
+	d->batch_dirty = false;
+}
+
+/* The marks of one account, in its region. */
+static void redo_marks(struct gt_drain *d, const struct gt_redo *redo)
+{
+	const struct gt_journal_file *f = d->journal.file;
+	struct gt_tracee image;
+	char name[64];
+
+	snprintf(name, sizeof name, "%u-%llu" GT_REGION_SUFFIX, redo->account.pid,
+		 (unsigned long long)redo->account.start_ticks);
+	if (gt_tracee_open(d->folder, name, &image)) {
+		gt_error_clear(); /* removed already, or never good */
+		return;
+	}
+	for (uint32_t i = 0; i < f->head.mark_count && i < GT_JOURNAL_MARKS; i++)
+		if (f->marks[i].account == redo->number && f->marks[i].slot < image.slot_count)
+			apply_mark(&image, &f->marks[i]);
+	gt_tracee_close(&image);
+}
+
+void gt_drain_redo(struct gt_drain *d)
+{
+	struct gt_journal_file *f = d->journal.file;
+
+	if (atomic_load_explicit(&f->head.phase, memory_order_acquire) == GT_JOURNAL_REDO) {
+		gt_journal_redo_accounts(&d->journal);
+		for (uint32_t i = 0; i < f->head.redo_count && i < GT_JOURNAL_REDOS; i++)
+			redo_marks(d, &f->redos[i]);
+	}
+	gt_journal_redo_end(&d->journal);
+	d->next_index = f->head.next_index;
+}

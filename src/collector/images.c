@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes of a session, from the first look at a region to its last word: see drain.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/batch.h"
+#include "collector/guard.h"
+#include "util/error.h"
+
+void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
+{
+	memset(d, 0, sizeof *d);
+	d->folder = folder;
+	d->writer = writer;
+	d->journal.fd = -1;
+}
+
+void gt_drain_fini(struct gt_drain *d)
+{
+	for (size_t i = 0; i < d->image_count; i++) {
+		gt_tracee_close(d->images[i]);
+		free(d->images[i]);
+	}
+	free(d->images);
+	free(d->give);
+	gt_journal_close(&d->journal);
+}
+
+uint64_t gt_counts_sum(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+			sum += counts[c][k];
+	return sum;
+}
+
+uint64_t gt_counts_dropped(const struct gt_counts *counts)
+{
+	uint64_t sum = 0;
+
+	for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+		sum += gt_counts_sum(counts->dropped[why]);
+	return sum;
+}
+
+void gt_drain_announce_process(struct gt_drain *d, struct gt_tracee *image)
+{
+	struct gt_process_info info;
+	struct gt_tracee_text text;
+
+	if (image->lost)
+		return;
+	if (!GT_GUARD()) {
+		gt_drain_lose(d, image);
+		return;
+	}
+	gt_tracee_info(image, &info, &text);
+	gt_guard_end();
+	gt_capture_write_process(d->writer, &info);
+}
+
+void gt_drain_announce_thread(struct gt_drain *d, struct gt_tracee *image, uint32_t i)
+{
+	const struct gt_slot *slot = gt_tracee_slot(image, i);
+	char name[sizeof slot->name + 1];
+	struct gt_thread_info info = { .process = image->index, .ordinal = image->rings[i].ordinal, .name = name };
+
+	if (image->lost)
+		return;
+	if (!GT_GUARD()) {
+		gt_drain_lose(d, image);
+		return;
+	}
+	memcpy(name, slot->name, sizeof slot->name);
+	name[sizeof slot->name] = '\0';
+	info.tid = slot->tid;
+	info.start_ticks = slot->start_ticks;
+	info.end_ticks = atomic_load_explicit(&slot->end_ticks, memory_order_relaxed);
+	gt_guard_end();
+	gt_capture_write_thread(d->writer, &info);
+}
+
+static struct gt_tracee *find_image(const struct gt_drain *d, uint32_t pid, uint64_t ticks)
+{
+	for (size_t i = d->image_count; i-- > 0;)
+		if (d->images[i]->name_pid == pid && d->images[i]->name_ticks == ticks)
+			return d->images[i];
+	return NULL;
+}
+
+static int push_image(struct gt_drain *d, const struct gt_tracee *image, struct gt_tracee **out)
+{
+	struct gt_tracee *copy = malloc(sizeof *copy);
+
+	if (copy && d->image_count == d->image_room) {
+		size_t room = d->image_room ? 2 * d->image_room : 64;
+		void *more = realloc(d->images, room * sizeof *d->images);
+
+		if (!more) {
+			free(copy);
+			copy = NULL;
+		} else {
+			d->images = more;
+			d->image_room = room;
+		}
+	}
+	if (!copy)
+		return gt_error(-EAGAIN, "no memory for another process");
+	*copy = *image;
+	d->images[d->image_count++] = copy;
+	*out = copy;
+	return 0;
+}
+
+int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
+{
+	struct gt_tracee fresh;
+	uint32_t pid, account;
+	uint64_t ticks;
+	int status;
+
+	*out = NULL;
+	if (!gt_ring_name_parse(name, &pid, &ticks) || find_image(d, pid, ticks))
+		return 0;
+	account = d->recovering ? gt_journal_find(&d->journal, pid, ticks) : UINT32_MAX;
+	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)
+		return 0; /* all of it is in the capture; only the file was not removed yet */
+	if (!GT_GUARD())
+		return gt_error(-EBADMSG, "%s was cut", name);
+	status = gt_tracee_open(d->folder, name, &fresh); /* no region when it fails */
+	gt_guard_end();
+	if (status == -EAGAIN)
+		return status;
+	if (!status && account == UINT32_MAX) {
+		account = gt_journal_take(&d->journal);
+		if (account == UINT32_MAX) {
+			gt_tracee_close(&fresh);
+			return gt_error(-EAGAIN, "too many processes at one time");
+		}
+		fresh.index = d->next_index++;
+	} else if (!status) {
+		fresh.index = d->journal.file->accounts[account].index;
+		fresh.torn = d->journal.file->accounts[account].torn;
+	}
+	fresh.account = account;
+	if (status)
+		d->refused++;
+	status = push_image(d, &fresh, out);
+	if (status) {
+		if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_FREE)
+			gt_journal_release(&d->journal, account);
+		gt_tracee_close(&fresh);
+	}
+	if (status || !(*out)->region)
+		return status;
+	d->processes++;
+	if (!gt_batch_make_room(d, *out))
+		return 0;
+	gt_batch_touch(d, *out);
+	gt_drain_announce_process(d, *out);
+	d->batch_dirty = true;
+	return 0;
+}
+
+/* seen = recorded + dropped, always: what is open, or was damaged, makes up the difference. */
+static void balance(struct gt_tracee *image, struct gt_counts *counts)
+{
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
+			uint64_t known = counts->recorded[c][k];
+
+			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+				known += counts->dropped[why][c][k];
+			if (known > counts->seen[c][k]) { /* the counters themselves were written over */
+				image->torn = true;
+				counts->seen[c][k] = known;
+			}
+			counts->dropped[image->torn ? GT_DROP_TORN : GT_DROP_UNFINISHED][c][k] += counts->seen[c][k] - known;
+		}
+}
+
+static void sum_counts(struct gt_drain *d, struct gt_tracee *image, struct gt_counts *out)
+{
+	volatile uint32_t i = 0, used = 0;
+
+	*out = d->journal.file->accounts[image->account].counts;
+	gt_counts_add(out, &image->pending);
+	if (!image->lost) {
+		if (GT_GUARD()) {
+			used = gt_tracee_slots_used(image);
+			for (i = 0; i < used; i++) /* those that are done stand in `pending` */
+				if (i >= image->rings_known || !image->rings[i].done)
+					gt_tracee_add_slot_counts(image, i, out);
+			gt_guard_end();
+		} else {
+			gt_drain_lose(d, image);
+		}
+	}
+	balance(image, out);
+}
+
+void gt_drain_write_counts(struct gt_drain *d, struct gt_tracee *image)
+{
+	struct gt_counts counts;
+
+	if (!image->region)
+		return;
+	sum_counts(d, image, &counts);
+	gt_capture_write_counts(d->writer, image->index, &counts);
+	d->batch_dirty = true;
+}
+
+void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple)
+{
+	gt_capture_write_clock(d->writer, tuple);
+	d->batch_dirty = true;
+}
+
+void gt_drain_stop(struct gt_drain *d)
+{
+	volatile size_t i;
+
+	for (i = 0; i < d->image_count; i++) {
+		if (!d->images[i]->region || d->images[i]->lost)
+			continue;
+		if (!GT_GUARD()) {
+			gt_drain_lose(d, d->images[i]);
+			continue;
+		}
+		atomic_store_explicit(&d->images[i]->region->stop, 1, memory_order_release);
+		gt_guard_end();
+	}
+}
+
+static void forget_image(struct gt_drain *d, struct gt_tracee *image)
+{
+	char name[64];
+
+	for (size_t i = 0; i < d->image_count; i++)
+		if (d->images[i] == image) {
+			d->images[i] = d->images[--d->image_count];
+			break;
+		}
+	snprintf(name, sizeof name, "%u-%llu" GT_REGION_SUFFIX, image->name_pid, (unsigned long long)image->name_ticks);
+	unlinkat(d->folder->fd, name, 0);
+	if (image->account != UINT32_MAX)
+		gt_journal_release(&d->journal, image->account);
+	gt_tracee_close(image);
+	free(image);
+}
+
+static void end_threads(struct gt_drain *d, struct gt_tracee *image)
+{
+	for (uint32_t i = 0; i < image->rings_known && !image->lost; i++)
+		if (image->rings[i].stream && !image->rings[i].done)
+			gt_drain_announce_thread(d, image, i);
+}
+
+static void final_info(struct gt_drain *d, struct gt_tracee *image, struct gt_process_info *info, struct gt_tracee_text *text)
+{
+	memset(info, 0, sizeof *info);
+	info->exe = info->argv = "";
+	if (!image->lost) {
+		if (GT_GUARD()) {
+			gt_tracee_info(image, info, text);
+			gt_guard_end();
+		} else {
+			gt_drain_lose(d, image);
+		}
+	}
+	info->index = image->index;
+	info->wait_status = image->wait_status;
+	info->ended = image->exited || image->wait_status != -1;
+	if (info->ended && !d->recovering) { /* when we noticed; after the collector's death nobody knows */
+		struct timespec now;
+		clock_gettime(CLOCK_BOOTTIME, &now);
+		info->end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	}
+}
+
+void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns)
+{
+	struct gt_process_info info;
+	struct gt_tracee_text text;
+	struct gt_counts counts;
+
+	if (!image->region) {
+		forget_image(d, image);
+		return;
+	}
+	gt_drain_image(d, image, GT_DRAIN_ALL, now_ns);
+	gt_drain_commit(d); /* a failed flush moves what was recorded: sum only after it */
+	if (gt_batch_halted(d))
+		return;
+	end_threads(d, image);
+	final_info(d, image, &info, &text);
+	sum_counts(d, image, &counts);
+	gt_capture_write_process_end(d->writer, &info);
+	gt_capture_write_counts(d->writer, info.index, &counts);
+	d->batch_dirty = true;
+	image->ended = true;
+	gt_batch_touch(d, image);
+	gt_drain_commit(d);
+	if (gt_batch_halted(d)) {
+		image->ended = false;
+		return;
+	}
+	d->runtimes |= info.runtimes;
+	d->torn += image->torn;
+	gt_counts_add(&d->totals, &counts);
+	forget_image(d, image);
+}
