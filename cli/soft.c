@@ -37,7 +37,7 @@ static const char help[] =
 	"\n"
 	"Options\n"
 	"      --gpus N           1 to 8; 1 if not said\n"
-	"      --gfx TYPE         900, 906, 908, 90a; 906 if not said; kernels of 908 and 90a are not executed\n"
+	"      --gfx TYPE         900, 906, 908, 90a; 906 by default; kernels of 908, 90a are not executed\n"
 	"      --memory SIZE      of each: 512M, 16G; as the real one has if not said\n"
 	"      --durations FILE   lines of a kernel's name or pattern and the microseconds that it takes\n"
 	"      --no-execute       kernels take their time but do nothing (copies and fills are done)\n"

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+/* hip_soft MODE ..: what a HIP program sees of software GPUs; prints what happened, one line per step. */
+#include <hip/hip_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define MUST(call) \
+	do { \
+		hipError_t error_ = (call); \
+		if (error_ != hipSuccess) { \
+			printf("%s: %s\n", #call, hipGetErrorName(error_)); \
+			fflush(stdout); \
+			exit(1); \
+		} \
+	} while (0)
+
+__global__ void add(const int *a, const int *b, int *c, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		c[i] = a[i] + b[i];
+}
+
+__global__ void wait_for(volatile int *flag, int *out)
+{
+	while (!*flag)
+		;
+	*out = 1;
+}
+
+__global__ void set_flag(volatile int *flag)
+{
+	*flag = 1;
+	__threadfence_system();
+}
+
+__global__ void say(int n)
+{
+	printf("device says %d of %d\n", (int)threadIdx.x, n);
+}
+
+__global__ void mark(int *out, int value)
+{
+	*out = value;
+}
+
+__global__ void wild(int *out)
+{
+	*(int *)0x123456789000 = *out;
+}
+
+static void devices(int, char **)
+{
+	int n;
+
+	MUST(hipGetDeviceCount(&n));
+	printf("devices %d\n", n);
+	for (int i = 0; i < n; i++) {
+		hipDeviceProp_t p;
+		char bus[32];
+		MUST(hipGetDeviceProperties(&p, i));
+		MUST(hipDeviceGetPCIBusId(bus, sizeof bus, i));
+		printf("%d: %s, %s, %zu MiB, %d units, at %s\n", i, p.name, p.gcnArchName, p.totalGlobalMem >> 20, p.multiProcessorCount, bus);
+	}
+}
+
+static bool same(const std::vector<int> &a, const std::vector<int> &b) { return a == b; }
+
+/* Every way of copying and setting, with sizes that are no multiples of anything. */
+static void copies(int, char **)
+{
+	const size_t n = 300007, bytes = n * sizeof(int);
+	std::vector<int> from(n), to(n);
+	int *a, *b, *pinned;
+
+	for (size_t i = 0; i < n; i++)
+		from[i] = (int)(i * 2654435761u);
+	MUST(hipMalloc(&a, bytes));
+	MUST(hipMalloc(&b, bytes));
+	MUST(hipHostMalloc(&pinned, bytes));
+	MUST(hipMemcpy(a, from.data(), bytes, hipMemcpyHostToDevice));
+	MUST(hipMemcpy(b, a, bytes, hipMemcpyDeviceToDevice));
+	MUST(hipMemcpy(to.data(), b, bytes, hipMemcpyDeviceToHost));
+	printf("there, across and back: %s\n", same(from, to) ? "same" : "differs");
+
+	memcpy(pinned, from.data(), bytes);
+	MUST(hipMemset(b, 0, bytes));
+	MUST(hipMemcpyAsync(b, pinned, bytes, hipMemcpyHostToDevice, 0));
+	MUST(hipMemcpyAsync(pinned, b, bytes, hipMemcpyDeviceToHost, 0));
+	MUST(hipStreamSynchronize(0));
+	printf("pinned, there and back: %s\n", memcmp(pinned, from.data(), bytes) ? "differs" : "same");
+
+	MUST(hipMemset((char *)a + 5, 0x5a, 1001));
+	MUST(hipMemcpy(to.data(), a, bytes, hipMemcpyDeviceToHost));
+	memset((char *)from.data() + 5, 0x5a, 1001);
+	printf("bytes set: %s\n", same(from, to) ? "same" : "differs");
+
+	MUST(hipMemsetD32((hipDeviceptr_t)a, 0x12345678, n));
+	MUST(hipMemcpy(to.data(), a, bytes, hipMemcpyDeviceToHost));
+	std::fill(from.begin(), from.end(), 0x12345678);
+	printf("words set: %s\n", same(from, to) ? "same" : "differs");
+
+	for (size_t i = 0; i < n; i++)
+		from[i] = (int)i;
+	MUST(hipMemset(a, 0, bytes));
+	MUST(hipMemcpy2D(a, 512, from.data(), 400, 300, 100, hipMemcpyHostToDevice)); /* 100 rows of 300 bytes */
+	MUST(hipMemcpy2D(to.data(), 400, a, 512, 300, 100, hipMemcpyDeviceToHost));
+	bool good = true;
+	for (int row = 0; row < 100; row++)
+		good = good && !memcmp((char *)to.data() + row * 400, (char *)from.data() + row * 400, 300);
+	printf("rows: %s\n", good ? "same" : "differs");
+}
+
+static void kernels(int, char **)
+{
+	const int n = 10007;
+	std::vector<int> a(n), b(n), c(n);
+	int *d[3], wrong = 0;
+
+	for (int i = 0; i < n; i++)
+		a[i] = i, b[i] = 3 * i;
+	for (auto &p : d)
+		MUST(hipMalloc(&p, n * sizeof(int)));
+	MUST(hipMemcpy(d[0], a.data(), n * sizeof(int), hipMemcpyHostToDevice));
+	MUST(hipMemcpy(d[1], b.data(), n * sizeof(int), hipMemcpyHostToDevice));
+	add<<<(n + 255) / 256, 256>>>(d[0], d[1], d[2], n);
+	MUST(hipGetLastError());
+	MUST(hipMemcpy(c.data(), d[2], n * sizeof(int), hipMemcpyDeviceToHost));
+	for (int i = 0; i < n; i++)
+		wrong += c[i] != 4 * i;
+	printf("wrong %d\n", wrong);
+}
+
+/* A kernel on one stream waits for a kernel of the other: they run at the same time, or never end. */
+static void streams(int, char **)
+{
+	hipStream_t s[2];
+	int *flag, *out;
+
+	MUST(hipHostMalloc(&flag, 2 * sizeof *flag, hipHostMallocCoherent));
+	out = flag + 1;
+	flag[0] = flag[1] = 0;
+	for (auto &stream : s)
+		MUST(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+	wait_for<<<1, 64, 0, s[0]>>>(flag, out);
+	printf("query: %s\n", hipGetErrorName(hipStreamQuery(s[0])));
+	set_flag<<<1, 1, 0, s[1]>>>(flag);
+	MUST(hipStreamSynchronize(s[0]));
+	MUST(hipStreamSynchronize(s[1]));
+	printf("waited: %d\n", *out);
+
+	hipEvent_t between; /* and in order across streams when an event says so */
+	MUST(hipEventCreate(&between));
+	mark<<<1, 1, 0, s[0]>>>(out, 1);
+	MUST(hipEventRecord(between, s[0]));
+	MUST(hipStreamWaitEvent(s[1], between, 0));
+	mark<<<1, 1, 0, s[1]>>>(out, 2);
+	MUST(hipStreamSynchronize(s[1]));
+	printf("last: %d\n", *out);
+	for (auto &stream : s)
+		MUST(hipStreamDestroy(stream));
+}
+
+/* Each GPU fills memory and hands it to the next one. */
+static void peers(int, char **)
+{
+	const size_t n = 5000, bytes = n * sizeof(int);
+	int count, can, *memory[16], wrong = 0;
+	std::vector<int> host(n);
+
+	MUST(hipGetDeviceCount(&count));
+	for (int i = 0; i < count; i++) {
+		MUST(hipSetDevice(i));
+		MUST(hipMalloc(&memory[i], bytes));
+		MUST(hipMemset(memory[i], i + 1, bytes));
+		MUST(hipDeviceSynchronize());
+	}
+	for (int i = 0; i < count; i++) {
+		int next = (i + 1) % count;
+		MUST(hipSetDevice(i));
+		MUST(hipDeviceCanAccessPeer(&can, i, next));
+		if (!can)
+			printf("%d cannot reach %d\n", i, next);
+		MUST(hipDeviceEnablePeerAccess(next, 0));
+	}
+	for (int i = 0; i + 1 < count; i++) /* the first one's reaches all */
+		MUST(hipMemcpyPeer(memory[i + 1], i + 1, memory[i], i, bytes));
+	for (int i = 0; i < count; i++) {
+		MUST(hipMemcpy(host.data(), memory[i], bytes, hipMemcpyDeviceToHost));
+		for (int value : host)
+			wrong += value != 0x01010101;
+	}
+	printf("copies wrong: %d\n", wrong);
+	MUST(hipSetDevice(0)); /* a kernel that reads and writes another one's memory */
+	add<<<(n + 255) / 256, 256>>>(memory[0], memory[count - 1], memory[count - 1], n);
+	MUST(hipMemcpy(host.data(), memory[count - 1], bytes, hipMemcpyDeviceToHost));
+	printf("kernel: %x\n", host[n - 1]);
+}
+
+static void budget(int, char **)
+{
+	size_t free_bytes, total;
+	int *blocks[64], n = 0;
+	hipError_t error;
+
+	MUST(hipMemGetInfo(&free_bytes, &total));
+	printf("total %zu MiB\n", total >> 20);
+	while (n < 64 && (error = hipMalloc(&blocks[n], 64 << 20)) == hipSuccess)
+		n++;
+	printf("then %s, %s\n", hipGetErrorName(error), n > 10 ? "after more than 10" : "too early");
+	MUST(hipFree(blocks[0]));
+	printf("after a free: %s\n", hipGetErrorName(hipMalloc(&blocks[0], 64 << 20)));
+	MUST(hipMemset(blocks[n - 1], 1, 64 << 20));
+	MUST(hipDeviceSynchronize());
+}
+
+/* hip_soft modules FIRST SECOND: two code objects in turn; the same address has another kernel each time. */
+static void modules(int argc, char **argv)
+{
+	int *out, value = 0, wrong = 0;
+	void *arguments[] = { &out };
+
+	if (argc < 4)
+		exit(2);
+	MUST(hipMalloc(&out, sizeof *out));
+	for (int i = 0; i < 20; i++) {
+		hipModule_t module;
+		hipFunction_t function;
+		MUST(hipModuleLoad(&module, argv[2 + i % 2]));
+		MUST(hipModuleGetFunction(&function, module, i % 2 ? "second" : "first"));
+		MUST(hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, arguments, nullptr));
+		MUST(hipMemcpy(&value, out, sizeof value, hipMemcpyDeviceToHost));
+		wrong += value != 1 + i % 2;
+		MUST(hipModuleUnload(module));
+	}
+	printf("wrong %d\n", wrong);
+}
+
+static void print(int, char **)
+{
+	say<<<1, 3>>>(3);
+	MUST(hipDeviceSynchronize());
+}
+
+static void managed(int, char **)
+{
+	int *a;
+
+	MUST(hipMallocManaged(&a, 3 * 1000 * sizeof *a));
+	for (int i = 0; i < 2000; i++)
+		a[i] = i;
+	add<<<4, 256>>>(a, a + 1000, a + 2000, 1000);
+	MUST(hipDeviceSynchronize());
+	printf("last %d\n", a[2999]);
+}
+
+/* Kernels whose times a file sets: events around three of them. */
+static void durations(int, char **)
+{
+	hipEvent_t begin, end;
+	float ms;
+	int *out;
+
+	MUST(hipMalloc(&out, sizeof *out));
+	MUST(hipEventCreate(&begin));
+	MUST(hipEventCreate(&end));
+	MUST(hipEventRecord(begin));
+	for (int i = 0; i < 3; i++)
+		mark<<<1, 1>>>(out, i);
+	MUST(hipEventRecord(end));
+	MUST(hipEventSynchronize(end));
+	MUST(hipEventElapsedTime(&ms, begin, end));
+	printf("%s\n", ms >= 15 ? "15 ms or more" : "less than 15 ms");
+}
+
+static void leave(int, char **)
+{
+	int *flag;
+
+	MUST(hipHostMalloc(&flag, 2 * sizeof *flag, hipHostMallocCoherent));
+	*flag = 0;
+	wait_for<<<1, 64>>>(flag, flag + 1);
+	MUST(hipGetLastError());
+	printf("leaving\n"); /* with a kernel that never ends */
+}
+
+static void fault(int, char **)
+{
+	int *out;
+
+	MUST(hipMalloc(&out, sizeof *out));
+	wild<<<1, 1>>>(out);
+	printf("sync: %s\n", hipGetErrorName(hipDeviceSynchronize()));
+}
+
+static const struct { const char *name; void (*run)(int, char **); } modes[] = {
+	{ "devices", devices }, { "copies", copies }, { "kernels", kernels }, { "streams", streams }, { "peers", peers }, { "budget", budget },
+	{ "modules", modules }, { "print", print }, { "managed", managed }, { "durations", durations }, { "leave", leave }, { "fault", fault },
+};
+
+int main(int argc, char **argv)
+{
+	for (auto &mode : modes)
+		if (argc > 1 && !strcmp(mode.name, argv[1])) {
+			mode.run(argc, argv);
+			return 0;
+		}
+	return 2;
+}

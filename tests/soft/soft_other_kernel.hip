@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+/* A code object of the same shape as another one, with another kernel in the same place. */
+#include <hip/hip_runtime.h>
+
+extern "C" __global__ void NAME(int *out)
+{
+	*out = VALUE;
+}
