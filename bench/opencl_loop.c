@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* opencl_loop KEY WHAT COUNT: a real OpenCL program on the first device. Prints ns per call.
- * WHAT: kernels   small kernels on one queue, finished every 64
+ * WHAT: kernels   kernels of one work-item on one queue, finished every 64
+ *       kernels:N the same of N work-items
  *       calls     clGetContextInfo, a call that does nearly nothing
  *       none      nothing: start and end only (for start-up time) */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -17,7 +18,7 @@ static int fail(const char *what, cl_int error)
 int main(int argc, char **argv)
 {
 	static const char *source = "kernel void fill(global int *a, int v) { a[get_global_id(0)] = v; }";
-	const size_t one = 1;
+	size_t items = 1;
 	cl_platform_id platform;
 	cl_device_id device;
 	cl_int error, value = 7;
@@ -25,8 +26,10 @@ int main(int argc, char **argv)
 	uint64_t count, start;
 
 	if (argc != 4)
-		return fail("usage: opencl_loop KEY kernels|calls|none COUNT", 0);
+		return fail("usage: opencl_loop KEY kernels[:ITEMS]|calls|none COUNT", 0);
 	count = strtoull(argv[3], NULL, 0);
+	if (!strncmp(argv[2], "kernels:", 8))
+		items = strtoull(argv[2] + 8, NULL, 0);
 	if ((error = clGetPlatformIDs(1, &platform, NULL)))
 		return fail("clGetPlatformIDs", error);
 	if ((error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)))
@@ -37,14 +40,14 @@ int main(int argc, char **argv)
 	if ((error = clBuildProgram(program, 1, &device, "", NULL, NULL)))
 		return fail("clBuildProgram", error);
 	cl_kernel kernel = clCreateKernel(program, "fill", &error);
-	cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 4096, NULL, &error);
+	cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof value, NULL, &error);
 	clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
 	clSetKernelArg(kernel, 1, sizeof value, &value);
 
 	start = bench_now_ns();
-	if (!strcmp(argv[2], "kernels"))
+	if (!strncmp(argv[2], "kernels", 7))
 		for (uint64_t i = 0; i < count; i++) {
-			if ((error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL)))
+			if ((error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, items == 1 ? &items : NULL, 0, NULL, NULL)))
 				return fail("clEnqueueNDRangeKernel", error);
 			if (i % 64 == 63)
 				clFinish(queue);

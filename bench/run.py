@@ -128,11 +128,11 @@ class Bench:
             return time.monotonic() - start
 
         traced = [gputap, "run", "-q", "-f", "-o", capture, "--"]
-        kernels = [loop, "k", "kernels", self.count(100_000)]
-        bare = wall(kernels)
-        under = wall(traced + kernels)
-        out["pocl_kernels_bare_s"], out["pocl_kernels_traced_s"] = bare, under
-        out["pocl_kernels_ratio"] = under / bare
+        for key, items in (("pocl_kernels", 1), ("pocl_kernels_4k", 4096)):
+            kernels = [loop, "k", f"kernels:{items}", self.count(100_000)]
+            pairs = [(wall(kernels), wall(traced + kernels)) for _ in range(1 if self.quick else 5)]
+            out[f"{key}_bare_s"], out[f"{key}_traced_s"] = (statistics.median(side) for side in zip(*pairs))
+            out[f"{key}_ratio"] = statistics.median(under / bare for bare, under in pairs)
         bare = [wall([loop, "k", "none", 0]) for _ in range(5)]
         under = [wall(traced + [loop, "k", "none", 0]) for _ in range(5)]
         out["startup_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
@@ -140,7 +140,6 @@ class Bench:
         under = [wall(traced + ["true"]) for _ in range(11)]
         out["startup_true_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
         return out
-
 
     def paced(self):
         """Two threads at 5 million calls a second each: what was reached, what was lost."""
