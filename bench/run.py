@@ -113,6 +113,14 @@ class Bench:
     def capture(self):
         return figures(run([self.program("capture_rate")]))
 
+    def soft(self):
+        """The software GPU's queues: kernels that do nothing, not executed and executed."""
+        out = {}
+        for prefix, options in (("soft", ["--no-execute"]), ("soft_executed", [])):
+            out |= figures(run([self.build / "gputap", "soft", "amdgpu", *options, "--", self.program("soft_rate"), prefix,
+                                self.build / "tests/soft/soft_kernels.co", self.count(1_000_000)]))
+        return out
+
     def exports(self):
         return figures(run([self.program("export_rate")]))
 
@@ -153,7 +161,7 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports")
+GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft")
 
 
 def machine():

@@ -78,7 +78,7 @@ static bool spin(struct soft_idle *idle)
 /* How long to sleep when the last thing happened @quiet_ns ago. */
 static unsigned pace_us(uint64_t quiet_ns)
 {
-	return quiet_ns < 2 * MS ? 10 : quiet_ns < 50 * MS ? 50 : quiet_ns < 1000 * MS ? 250 : 1000;
+	return quiet_ns < 2 * MS ? 10 : quiet_ns < 20 * MS ? 50 : quiet_ns < 200 * MS ? 200 : quiet_ns < 2000 * MS ? 1000 : 4000;
 }
 
 static void wake(struct soft_bell *bell)
