@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What programs on plain HSA have in common: see hsa_program.h. */
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
 #include <string.h>
 
 #include "hsa_program.h"
@@ -122,9 +124,11 @@ hsa_signal_t hsa_program_signal(int64_t value)
 	return signal;
 }
 
+/* ThreadSanitizer does not see what ROCr's atomics order: they are done once more, here and below. */
 void hsa_program_wait(hsa_signal_t signal)
 {
 	hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+	__atomic_load_n((int64_t *)&((amd_signal_t *)signal.handle)->value, __ATOMIC_ACQUIRE);
 }
 
 void hsa_program_put(hsa_queue_t *queue, const void *packet, uint16_t header)
@@ -133,7 +137,7 @@ void hsa_program_put(hsa_queue_t *queue, const void *packet, uint16_t header)
 	char *slot = (char *)queue->base_address + (index & (queue->size - 1)) * 64;
 	uint32_t first;
 
-	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
+	while (index - __atomic_load_n(&((amd_queue_t *)queue)->read_dispatch_id, __ATOMIC_ACQUIRE) >= queue->size)
 		;
 	memcpy(slot + 4, (const char *)packet + 4, 60);
 	memcpy(&first, packet, 4);

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""The software AMD GPU under the real ROCr and HIP, with kernels that are executed."""
+
+import re
+
+import pytest
+
+from test_soft_amdgpu_hsa import hsa, parse_times  # noqa: F401  (a fixture)
+
+
+@pytest.fixture
+def hip(tap, build):
+    """hip("copies", options=["--gpus", "2"], ..) runs tests/soft/hip_soft on software GPUs; its result."""
+    def call(mode, *arguments, options=(), **keywords):
+        return tap("soft", "amdgpu", *options, "--", build / "tests/soft/hip_soft", mode, *arguments, **keywords)
+    return call
+
+
+# HSA ---------------------------------------------------------------------------
+
+def test_kernel_runs_after_its_barriers(hsa):
+    assert hsa("barriers").out.splitlines()[2:] == ["both open: 0 0 0", "kernel: first 1 last 256", "end"]
+
+
+def test_packets_of_four_threads_on_one_queue_are_each_run_once(hsa):
+    assert hsa("producers").out == "counted 8000 signal 0\nend\n"
+
+
+def test_queue_is_destroyed_while_its_kernel_never_ends(hsa):
+    assert hsa("endless").out == "destroyed\n" * 3 + "end\n"
+
+
+def test_runtime_starts_and_shuts_down_many_times(hsa):
+    assert hsa("cycles").out == "last 64\n" * 10
+
+
+def test_stamps_of_executed_kernels_lie_between_submission_and_completion(hsa):
+    t = parse_times(hsa("times"))
+    assert (t["before"], t["after"], t["backward"]) == (0, 0, 0)
+
+
+def test_instruction_that_is_none_ends_the_queue_by_name(hsa):
+    result = hsa("kernel", "no_instruction")
+    assert result.out == "no_instruction: HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION\nend\n"
+    assert re.search(r"soft amdgpu: GPU 1 queue 1 stops: kernel no_instruction, offset 0x[0-9a-f]+, .*bf9f0000", result.err)
+
+
+def test_trap_ends_the_queue(hsa):
+    assert hsa("kernel", "trap").out == "trap: HSA_STATUS_ERROR_EXCEPTION\nend\n"
+
+
+def test_access_to_no_memory_ends_the_program_as_on_hardware(hsa):
+    result = hsa("kernel", "touch_nothing", status=-6)
+    assert "kernel touch_nothing accesses 0x123456789000, where no memory is" in result.err
+    assert re.search(r"Memory access fault by GPU node-1 .* on address 0x123456789000", result.err)
+
+
+# fork --------------------------------------------------------------------------
+
+def test_child_and_parent_start_the_runtime_each_for_itself(hsa):
+    assert hsa("fork-before").out == "last 64\nchild status 0\nlast 64\n"
+
+
+def test_child_cannot_use_the_parents_gpu_until_the_parent_has_closed_it(hsa):
+    out = hsa("fork-after").out
+    assert out == "init succeeds\nqueue fails\nallocation fails\nchild status 0\n" + "last 64\nchild status 0\nlast 64\n"
+
+
+# HIP ---------------------------------------------------------------------------
+
+def test_hip_lists_the_devices(hip):
+    lines = hip("devices", options=["--gpus", "8", "--memory", "2G"]).out.splitlines()
+    assert lines[0] == "devices 8"
+    assert lines[1] == "0: Software GPU gfx906, gfx906:sramecc-:xnack-, 2048 MiB, 60 units, at 0000:03:00.0"
+    assert len({line.split(" at ")[1] for line in lines[1:]}) == 8
+
+
+@pytest.mark.parametrize("env", [{}, {"HSA_ENABLE_SDMA": "0"}, {"HSA_ENABLE_INTERRUPT": "0"}, {"SOFT_AMDGPU_LARGE_BAR": "1"},
+                                 {"SOFT_AMDGPU_SPIN": "0"}], ids=lambda env: "".join(env) or "plain")
+def test_copies_and_fills_are_right(hip, env):
+    assert hip("copies", env=env).out.splitlines() == [
+        "there, across and back: same", "pinned, there and back: same", "bytes set: same", "words set: same", "rows: same"]
+
+
+def test_copies_and_fills_are_done_when_kernels_are_not(hip):
+    assert "differs" not in hip("copies", options=["--no-execute"]).out
+    assert hip("kernels", options=["--no-execute"]).out != "wrong 0\n"
+
+
+def test_kernel_computes(hip):
+    assert hip("kernels").out == "wrong 0\n"
+
+
+def test_streams_overlap_and_events_order_them(hip):
+    assert hip("streams").out == "query: hipErrorNotReady\nwaited: 1\nlast: 2\n"
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_peers_copy_and_reach_each_other(hip, count):
+    assert hip("peers", options=["--gpus", str(count), "--memory", "1G"]).out == "copies wrong: 0\nkernel: 2020202\n"
+
+
+def test_memory_ends_where_the_budget_does(hip):
+    out = hip("budget", options=["--memory", "1G"]).out
+    assert out == "total 1024 MiB\nthen hipErrorOutOfMemory, after more than 10\nafter a free: hipSuccess\n"
+
+
+def test_modules_are_told_apart_at_one_address(hip, build):
+    assert hip("modules", build / "tests/soft/soft_first.co", build / "tests/soft/soft_second.co").out == "wrong 0\n"
+
+
+def test_device_prints(hip):
+    assert hip("print").out == "".join(f"device says {i} of 3\n" for i in range(3))
+
+
+def test_managed_memory_is_computed_on(hip):
+    assert hip("managed").out == "last 2998\n"
+
+
+@pytest.mark.parametrize("pattern", ["mark", "mark(int*, int)", "_Z4mark*", "m?rk"])
+def test_durations_name_kernels_as_people_do(hip, work, pattern):
+    (work / "d.txt").write_text(f"{pattern} 5ms\n* 0\n")
+    assert hip("durations", options=["--durations", "d.txt"]).out == "15 ms or more\n"
+
+
+def test_program_leaves_with_a_kernel_that_never_ends(hip):
+    assert hip("leave").out == "leaving\n"
+
+
+def test_fault_in_a_hip_kernel_ends_the_program(hip):
+    result = hip("fault", status=-6)
+    assert "kernel _Z4wildPi accesses 0x123456789000" in result.err and "Memory access fault by GPU node-1" in result.err
+
+
+@pytest.mark.parametrize("order", ["run first", "soft first"])
+def test_runs_inside_and_outside_of_gputap_run(run, gputap, build, work, order):
+    trace, soft = [gputap, "run", "-o", "a.gputap", "--"], [gputap, "soft", "amdgpu", "--"]
+    command = trace + soft if order == "run first" else soft + trace
+    result = run([*command, build / "tests/soft/hip_soft", "kernels"])
+    assert result.out == "wrong 0\n"
+
+
+def test_kernels_of_a_type_without_interpreter_say_so(hip):
+    result = hip("copies", options=["--gfx", "908"], status=-6)
+    assert re.search(r"kernel __amd_rocclr_\w+ is not executed: there is an interpreter for .*, but none for gfx908", result.err)
