@@ -241,7 +241,7 @@ def operations(api):
             if op.number < api.table_count else 'UINT32_MAX'
         wrap = f'(void *)gt_{api.domain}_wrap_{op.name}' if op.wrap else 'NULL'
         out.append(f'\t{{"{op.name}", GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), {offset}, '
-                   f'GT_TAP_LIST({op.name}), {wrap}}},')
+                   f'GT_TAP_LIST({op.name}), {wrap}, {str(op.always).lower()}}},')
     return '\n'.join(out + ['};']) + '\n'
 
 

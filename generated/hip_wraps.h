@@ -30,8 +30,10 @@ struct gt_hip_ipc_event_handle { uint64_t reserved0; uint64_t reserved1; uint64_
 #endif
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
+int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int hipVersion, uint64_t flags, unsigned int *symbolStatus) GT_WRAP;
 
 /* call->tap->real as what it is. */
+typedef int gt_hip_hipGetProcAddress_fn(const char *symbol, void **pfn, int hipVersion, uint64_t flags, unsigned int *symbolStatus);
 
 /* Arguments of operations as one struct each. */
 struct gt_hip_args_hipApiName { uint32_t id_; };

@@ -99,3 +99,65 @@ def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, w
     assert "hipErrorNoDevice" in report and "hipGetDeviceCount" in report
     tap("export", "a.gputap", "-o", "a.csv")
     assert ",100,hipErrorNoDevice," in (work / "a.csv").read_text()
+
+
+# What no real library does on demand -----------------------------------------------
+
+@pytest.fixture(scope="session")
+def standins(tmp_path_factory, repo):
+    """copies, and libraries tests/hip/standin.c: libhipN.so, libhip_sysv.so, libhip_registers.so."""
+    folder, source = tmp_path_factory.mktemp("standins"), repo / "tests/hip/standin.c"
+
+    def compile(out, copy, *options):
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", source, f"-DCOPY={copy}", "-o", folder / out, *options], check=True)
+    for i in range(4):
+        compile(f"libhip{i}.so", i)
+    compile("libhip_sysv.so", 7, "-Wl,--hash-style=sysv", "-Wl,-z,now,-z,relro")
+    compile("libhip_registers.so", 8, "-DREGISTERS")
+    subprocess.run(["cc", "-O1", repo / "tests/hip/copies.c", "-o", folder / "copies", "-ldl"], check=True)
+    return folder
+
+
+def libraries(folder, *names):
+    return [folder / "copies", *(folder / f"libhip{name}.so" for name in names)]
+
+
+@pytest.mark.parametrize("device", [1, 0], ids=["device_activity", "calls_only"])
+def test_functions_handed_out_by_address_are_seen(build, standins, device):
+    with Session(build, device=device) as session:
+        made = made_by(session.run(libraries(standins, 0)).out)
+        assert made[-3:] == ["hipMalloc", "hipSetDevice", "hipFree"]
+        assert session.calls() == made
+
+
+def test_the_older_hash_table_and_read_only_relocations_are_no_obstacle(build, standins):
+    with Session(build) as session:
+        made = made_by(session.run(libraries(standins, "_sysv")).out)
+        assert session.calls() == made
+
+
+def test_copies_of_the_library_are_told_apart(build, standins):
+    with Session(build) as session:
+        made = made_by(session.run(libraries(standins, 0, 1, 2)).out)
+        assert session.calls() == made
+        assert [c["args"][0] for c in session.kind("call") if c["number"] == 103] == [0, 1, 2]
+        assert len(session.kind("module")) == 3
+
+
+def test_one_copy_too_many_works_untraced_and_is_told(build, standins):
+    with Session(build) as session:
+        made = made_by(session.run(libraries(standins, 0, 1, 2, 3)).out)
+        assert session.calls() == made[:len(made) * 3 // 4]
+        assert ["more than can be told apart" in e["text"] for e in session.kind("event")] == [True]
+
+
+def test_own_calls_are_nobody_s_also_when_only_they_are_asked_for(build, standins):
+    with Session(build, op=HIP << 16 | 215, device=0) as session:
+        session.run(libraries(standins, 0, "_sysv"))
+        assert session.calls() == ["hipMalloc"] * 2  # those by address; not those inside hipMallocPitch
+
+
+def test_a_library_that_offers_its_table_is_left_to_the_table_s_door(build, standins):
+    with Session(build) as session:
+        session.run(libraries(standins, "_registers"))
+        assert session.calls() == []

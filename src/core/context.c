@@ -27,10 +27,10 @@ static bool asks_domain(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
-/* Does somebody's device activity go through this operation's wrap? */
+/* Does somebody's device activity, or his view of all calls, go through this operation's wrap? */
 static bool needs_wrap(const struct gt_context *c, const struct gt_operation *operation)
 {
-	return operation->wrap && c->device_activity && asks_domain(c, GT_OP_DOMAIN(operation->op));
+	return operation->wrap && (c->device_activity || operation->wrap_always) && asks_domain(c, GT_OP_DOMAIN(operation->op));
 }
 
 bool gt_contexts_ask(const struct gt_operation *operation)

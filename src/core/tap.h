@@ -9,6 +9,7 @@
 #define GPUTAP_CORE_TAP_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct gt_operation {
 	uint32_t table_offset; /* bytes into the runtime's table; UINT32_MAX: not in it (extension function) */
 	void *const *taps;   /* tap function per instance */
 	void *wrap;          /* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
+	bool wrap_always;    /* also without device activity: calls would be missed without it */
 };
 
 /* Wraps are declared weak, so that the table of operations knows which ones exist. */

@@ -34,9 +34,9 @@
 enum { PENDING_MAX = 16, PAGE = 4096 };
 
 #if defined(__x86_64__)
-enum { JUMP_SLOT = R_X86_64_JUMP_SLOT };
+enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, GLOB_DAT = R_X86_64_GLOB_DAT };
 #elif defined(__aarch64__)
-enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT };
+enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOB_DAT = R_AARCH64_GLOB_DAT };
 #endif
 
 #define EXPORT __attribute__((visibility("default")))
@@ -194,29 +194,20 @@ static bool in_names(const struct gt_door *door, const char *name)
 	return false;
 }
 
-/* Before the symbols change, and before the linker relocates: the library's own calls of its exports stay its own. */
-static void keep_own_calls(const struct gt_door *door, const struct link_map *map, const struct symbols *s)
+/* One table of relocations: those of PLT and GOT slots for the library's own exports are done here, for good. */
+static void settle(const struct gt_door *door, const struct link_map *map, const struct symbols *s, ElfW(Rela) *first, size_t count)
 {
-	ElfW(Rela) *plt = NULL;
-	size_t count = 0;
-	const ElfW(Phdr) *segment, *slots;
+	const ElfW(Phdr) *segment = first && count ? segment_of(map, first) : NULL, *slots;
 
-	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_JMPREL)
-			plt = (ElfW(Rela) *)(uintptr_t)dynamic_pointer(map, d->d_un.d_ptr);
-		else if (d->d_tag == DT_PLTRELSZ)
-			count = d->d_un.d_val / sizeof *plt;
-		else if (d->d_tag == DT_PLTREL && d->d_un.d_val != DT_RELA)
-			return;
-	}
-	segment = plt && count ? segment_of(map, plt) : NULL;
-	if (!segment || !set_protection(plt, plt + count, PF_R | PF_W))
+	if (!segment || !set_protection(first, first + count, PF_R | PF_W))
 		return;
-	for (ElfW(Rela) *r = plt; r < plt + count; r++) {
+	for (ElfW(Rela) *r = first; r < first + count; r++) {
 		const ElfW(Sym) *symbol = &s->table[ELF64_R_SYM(r->r_info)];
 		ElfW(Addr) *slot = (ElfW(Addr) *)(map->l_addr + r->r_offset);
+		unsigned type = ELF64_R_TYPE(r->r_info);
 
-		if (ELF64_R_TYPE(r->r_info) != JUMP_SLOT || !is_defined(symbol) || !in_names(door, s->strings + symbol->st_name))
+		if ((type != JUMP_SLOT && type != GLOB_DAT) || !is_defined(symbol) ||
+		    !in_names(door, s->strings + symbol->st_name))
 			continue;
 		slots = segment_of(map, slot);
 		if (!slots || !(slots->p_flags & PF_W))
@@ -224,7 +215,30 @@ static void keep_own_calls(const struct gt_door *door, const struct link_map *ma
 		*slot = map->l_addr + symbol->st_value;
 		r->r_offset = (ElfW(Addr))&nowhere - map->l_addr;
 	}
-	set_protection(plt, plt + count, segment->p_flags);
+	set_protection(first, first + count, segment->p_flags);
+}
+
+/* Before the symbols change, and before the linker relocates: the library's own calls of its exports stay its own.
+ * (Tables of pointers are left to the linker: those are for others.) */
+static void keep_own_calls(const struct gt_door *door, const struct link_map *map, const struct symbols *s)
+{
+	ElfW(Rela) *plt = NULL, *others = NULL;
+	size_t plt_count = 0, count = 0;
+
+	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+		void *p = (void *)(uintptr_t)dynamic_pointer(map, d->d_un.d_ptr);
+
+		if (d->d_tag == DT_JMPREL)
+			plt = p;
+		else if (d->d_tag == DT_PLTRELSZ)
+			plt_count = d->d_un.d_val / sizeof *plt;
+		else if (d->d_tag == DT_RELA)
+			others = p;
+		else if (d->d_tag == DT_RELASZ)
+			count = d->d_un.d_val / sizeof *others;
+	}
+	settle(door, map, s, plt, plt_count);
+	settle(door, map, s, others, count);
 }
 
 /* The names of @door that the library defines, in turn: their first, their last, or each changed. */
@@ -268,12 +282,12 @@ static void arm(const struct gt_door *door, const struct link_map *map, bool own
 		return;
 	change_symbols(door, &s, 0, &from, &to);
 	segment = from ? segment_of(map, from) : NULL;
+	if (segment && own_calls)
+		keep_own_calls(door, map, &s);
 	if (!segment || !set_protection(from, to, PF_R | PF_W))
 		return;
 	i = take_instance(shape, states);
 	if (i >= 0) {
-		if (own_calls)
-			keep_own_calls(door, map, &s);
 		change_symbols(door, &s, i, NULL, NULL);
 		bare_copy(states[i].path, map->l_name, sizeof states[i].path);
 		states[i].base = map->l_addr;

@@ -5,6 +5,8 @@
  *
  * Each mapped copy of the library is an instance of its own. Calls that it makes to its own exports do not come here:
  * the audit library binds them to the real functions. */
+#include "runtime/hip/hip_door.h"
+
 #include "core/recording.h"
 #include "core/table.h"
 #include "runtime/hip/hip_taps.h"
@@ -41,6 +43,19 @@ __attribute__((visibility("hidden"), used)) void gt_hip_compiler_door_opened(voi
 	for (uint32_t i = 0; i < GT_HIP_COMPILER_INSTANCES; i++)
 		if (gt_door_adopt(&gt_hip_compiler_door_states[i]))
 			gt_table_adopt(&gt_hip_compiler_tables[i]);
+}
+
+bool gt_hip_door_take(enum gt_domain domain, uint32_t instance)
+{
+	struct gt_door_state *states = domain == GT_DOMAIN_HIP ? gt_hip_door_states : gt_hip_compiler_door_states;
+	uint32_t free = GT_DOOR_FREE;
+
+	return atomic_compare_exchange_strong(&states[instance].state, &free, GT_DOOR_LAYER) || free == GT_DOOR_LAYER;
+}
+
+bool gt_hip_is_interposed(uint32_t instance)
+{
+	return atomic_load_explicit(&gt_hip_door_states[instance].state, memory_order_relaxed) == GT_DOOR_ARMED;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP's doors among themselves: an instance belongs to one of them. */
+#ifndef GPUTAP_RUNTIME_HIP_HIP_DOOR_H
+#define GPUTAP_RUNTIME_HIP_HIP_DOOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/domain.h"
+
+/* The table's door takes an instance of gt_hip_tables or gt_hip_compiler_tables. False: interposition has it. */
+bool gt_hip_door_take(enum gt_domain domain, uint32_t instance);
+
+/* Are this instance's taps in the place of a library's exports? */
+bool gt_hip_is_interposed(uint32_t instance);
+
+#endif

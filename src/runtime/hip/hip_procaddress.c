@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* hipGetProcAddress(): functions that a runtime hands out by address. Where its exports are interposed, the address
+ * may be that of a real function: the program gets the function's tap instead, of the same instance.
+ * Where the runtime's table is ours (ROCm 6 and later), what is handed out goes through the table already, and no address
+ * is one of a real function. */
+#include "core/table.h"
+#include "generated/hip_wraps.h"
+#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_taps.h"
+
+static void *tap_for(const struct gt_table *table, const char *name, void *real)
+{
+	struct gt_table *tables[GT_HIP_INSTANCES];
+	bool unknown;
+
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		if (table->taps[i].real == real)
+			return table->operations[i].taps[table->instance];
+	/* a function that is not exported: by its name, in any instance that has none of that name */
+	for (unsigned i = 0; i < GT_HIP_INSTANCES; i++)
+		tables[i] = &gt_hip_tables[i];
+	return gt_table_extension(tables, GT_HIP_INSTANCES, name, real, &unknown);
+}
+
+int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int version, uint64_t flags,
+				  unsigned int *status)
+{
+	int ret = ((gt_hip_hipGetProcAddress_fn *)call->tap->real)(symbol, pfn, version, flags, status);
+
+	if (ret == 0 && symbol && pfn && *pfn && gt_hip_is_interposed(call->table->instance))
+		*pfn = tap_for(call->table, symbol, *pfn);
+	return ret;
+}
