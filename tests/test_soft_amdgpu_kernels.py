@@ -42,7 +42,7 @@ def test_stamps_of_executed_kernels_lie_between_submission_and_completion(hsa):
 def test_instruction_that_is_none_ends_the_queue_by_name(hsa):
     result = hsa("kernel", "no_instruction")
     assert result.out == "no_instruction: HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION\nend\n"
-    assert re.search(r"soft amdgpu: GPU 1 queue 1 stops: kernel no_instruction, offset 0x[0-9a-f]+, .*bf9f0000", result.err)
+    assert re.search(r"soft amdgpu: GPU 1 queue 1 stops: kernel no_instruction, at 0x[0-9a-f]+ of its code object, .*bf9f0000", result.err)
 
 
 def test_trap_ends_the_queue(hsa):

@@ -103,9 +103,9 @@ static void fail(struct run *r)
 				"%s (SOFT_AMDGPU_EXECUTE=0 lets kernels do nothing)", r->kernel->name, soft_isa_targets(), soft_config()->type->name);
 		return;
 	}
-	soft_queue_fail(r->q, errors[r->result], "kernel %s, offset %#llx, workgroup (%u, %u, %u): %s: %s [%08x %08x]", r->kernel->name,
-			(unsigned long long)(e->pc ? e->pc - r->kernel->code_base : 0), e->workgroup[0], e->workgroup[1], e->workgroup[2],
-			soft_isa_result_text(r->result), e->text, e->words[0], e->words[1]);
+	soft_queue_fail(r->q, errors[r->result], "kernel %s, at %#llx of its code object, workgroup (%u, %u, %u): %s: %s [%08x %08x]",
+			r->kernel->name, (unsigned long long)(e->pc ? e->pc - r->kernel->code_base : 0), e->workgroup[0], e->workgroup[1],
+			e->workgroup[2], soft_isa_result_text(r->result), e->text, e->words[0], e->words[1]);
 }
 
 static void fault(struct run *r, uint64_t address)
