@@ -164,6 +164,7 @@ struct gt_object_info {
 	uint32_t device_index; /* devices: the same device (uuid, else pci, else name and order) has the same
 				* index in all processes; queues: that of their device; from 0; UINT32_MAX: none */
 	uint32_t ordinal;      /* queues: count within process and device, from 1 */
+	uint64_t begin_ns, end_ns; /* code objects and kernel symbols: loaded from then, until then; 0: not known, or not unloaded */
 };
 size_t gt_capture_object_count(const struct gt_capture *c);
 const struct gt_object_info *gt_capture_object(const struct gt_capture *c, size_t index);

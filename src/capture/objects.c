@@ -190,6 +190,21 @@ static int number_queues(struct gt_capture *c)
 	return 0;
 }
 
+static void apply_lifetimes(struct gt_capture *c)
+{
+	for (size_t i = 0; i < c->lifetime_count; i++) {
+		const struct lifetime *l = &c->lifetimes[i];
+		/* the list is ours */
+		struct gt_object_info *o = (struct gt_object_info *)gt_capture_object_find(c, l->process, l->type, l->number);
+		uint64_t ns = gt_host_clock_to_ns(c->host, l->ticks);
+
+		if (o && l->begins)
+			o->begin_ns = ns;
+		else if (o)
+			o->end_ns = ns;
+	}
+}
+
 int gt_objects_finish(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -203,6 +218,7 @@ int gt_objects_finish(struct gt_capture *c)
 		c->objects[n++] = c->objects[i];
 	}
 	c->object_count = n;
+	apply_lifetimes(c);
 	status = merge_devices(c);
 	return status ? status : number_queues(c);
 }

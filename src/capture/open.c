@@ -255,6 +255,7 @@ void gt_capture_close(struct gt_capture *c)
 	free(c->strings);
 	free(c->string_first);
 	free(c->readings);
+	free(c->lifetimes);
 	free(c->clocks);
 	free(c->devices);
 	free(c->blocks);

@@ -292,6 +292,16 @@ static int add_reading(struct gt_capture *c, uint32_t process, const struct gt_r
 	return status;
 }
 
+static int add_lifetime(struct gt_capture *c, uint32_t process, const struct gt_record_lifetime *r)
+{
+	int status = GT_LIST_ADD(c, lifetimes, lifetime_count, lifetime_room);
+
+	if (!status)
+		c->lifetimes[c->lifetime_count++] = (struct lifetime){r->time, r->number, process, (enum gt_object_type)r->head.op,
+								      r->begins != 0};
+	return status;
+}
+
 /* One record of `bytes`; its fixed part is copied, because blocks lie unaligned. */
 static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p, size_t bytes)
 {
@@ -301,6 +311,7 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		struct gt_record_object object;
 		struct gt_record_event event;
 		struct gt_record_clock clock;
+		struct gt_record_lifetime lifetime;
 	} r;
 	const size_t string = sizeof r.string, object = sizeof r.object, event = sizeof r.event;
 
@@ -324,6 +335,10 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		if (bytes < sizeof r.clock)
 			return -EBADMSG;
 		return add_reading(c, process, &r.clock);
+	case GT_RECORD_LIFETIME:
+		if (bytes < sizeof r.lifetime)
+			return -EBADMSG;
+		return add_lifetime(c, process, &r.lifetime);
 	default:
 		return 0; /* of a later version */
 	}

@@ -40,6 +40,14 @@ struct reading {
 	uint64_t device_stamp, host_before, host_after;
 };
 
+/* From when, or until when, an object is loaded. */
+struct lifetime {
+	uint64_t ticks, number;
+	uint32_t process;
+	enum gt_object_type type;
+	bool begins;
+};
+
 struct device_clock {
 	uint32_t process, device;
 	struct gt_device_clock *clock;
@@ -67,6 +75,7 @@ struct gt_capture {
 	struct string_entry *strings;   /* by process, id */
 	size_t *string_first;           /* per process, and one more */
 	struct reading *readings;
+	struct lifetime *lifetimes;
 	struct device_clock *clocks;    /* by process, device */
 	const struct gt_object_info **devices; /* by device_index */
 	struct stream_block *blocks;    /* by process, ordinal, place in the file */
@@ -74,9 +83,9 @@ struct gt_capture {
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
 	size_t tuple_count, process_count, thread_count, event_count, object_count, string_count, reading_count, clock_count,
-		device_count, block_count, stream_count;
+		device_count, block_count, stream_count, lifetime_count;
 	size_t tuple_room, process_room, thread_room, event_room, object_room, string_room, reading_room, clock_room,
-		device_room, block_room, stream_room;
+		device_room, block_room, stream_room, lifetime_room;
 	size_t sums_room;
 };
 

@@ -225,6 +225,19 @@ bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_doma
 	return true;
 }
 
+bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number, bool begins)
+{
+	struct gt_record_lifetime *l;
+	enum gt_drop_reason why;
+
+	l = t ? gt_ring_try(t, sizeof *l, &why) : NULL;
+	if (!l)
+		return false;
+	*l = (struct gt_record_lifetime){{sizeof *l / 8, GT_RECORD_LIFETIME, (uint8_t)domain, type}, gt_ticks(), number, begins};
+	gt_ring_commit(t, sizeof *l);
+	return true;
+}
+
 bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)
 {
 	size_t bytes = text ? strnlen(text, 4000) : 0, size = sizeof(struct gt_record_event) + ((bytes + 7) & ~(size_t)7);

@@ -50,6 +50,9 @@ void gt_text_add_hex(struct gt_text *text, const char *key, const void *data, si
 bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number,
 		     uint64_t handle, uint64_t parent, const struct gt_text *text);
 
+/* GT_RECORD_LIFETIME, now. */
+bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number, bool begins);
+
 /* A runtime library that is mapped, written now and again in each fork child. For doors. */
 void gt_module_add(enum gt_domain domain, uint64_t handle, const struct gt_text *text);
 

@@ -289,7 +289,7 @@ const char *gt_rpd_type_name(enum gt_device_op op)
 		[GT_DEVICE_COPY] = "CopyDeviceToDevice", [GT_DEVICE_FILL] = "FillBuffer", [GT_DEVICE_MAP] = "MapBuffer",
 		[GT_DEVICE_UNMAP] = "UnmapBuffer", [GT_DEVICE_MIGRATE] = "MigrateBuffer", [GT_DEVICE_MARKER] = "Marker",
 		[GT_DEVICE_BARRIER] = "Barrier", [GT_DEVICE_COMMAND_BUFFER] = "Task", [GT_DEVICE_NATIVE] = "NativeKernel",
-		[GT_DEVICE_OTHER] = "Other",
+		[GT_DEVICE_OTHER] = "Other", [GT_DEVICE_GRAPH] = "Task", [GT_DEVICE_SCRATCH] = "Scratch",
 	};
 
 	return op < GT_DEVICE_OP_COUNT && names[op] ? names[op] : "Other";

@@ -167,7 +167,8 @@ const char *gt_device_op_name(enum gt_device_op op)
 		[GT_DEVICE_UNMAP] = "unmap", [GT_DEVICE_MIGRATE] = "migrate",
 		[GT_DEVICE_MARKER] = "marker", [GT_DEVICE_BARRIER] = "barrier",
 		[GT_DEVICE_COMMAND_BUFFER] = "command buffer", [GT_DEVICE_NATIVE] = "native",
-		[GT_DEVICE_OTHER] = "other",
+		[GT_DEVICE_OTHER] = "other", [GT_DEVICE_GRAPH] = "graph",
+		[GT_DEVICE_SCRATCH] = "scratch",
 	};
 
 	return NAME_OF(names, op);

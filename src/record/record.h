@@ -29,6 +29,7 @@ enum gt_record_kind {
 	GT_RECORD_CLOCK = 6,    /* struct gt_record_clock: a device clock read between two host stamps */
 	GT_RECORD_EVENT = 7,    /* struct gt_record_event: something gputap has to tell */
 	GT_RECORD_EXTERNAL = 8, /* struct gt_record_external: push or pop of an external correlation id */
+	GT_RECORD_LIFETIME = 9, /* struct gt_record_lifetime: from when, or until when, an object is what its record says */
 	GT_RECORD_KIND_COUNT
 };
 
@@ -87,6 +88,8 @@ enum gt_device_op {
 	GT_DEVICE_COMMAND_BUFFER,
 	GT_DEVICE_NATIVE,  /* host function run in a queue */
 	GT_DEVICE_OTHER,
+	GT_DEVICE_GRAPH,   /* a graph's launch as one: from its first node's start to its last one's end */
+	GT_DEVICE_SCRATCH, /* a queue's memory for spilled registers, made or given back */
 	GT_DEVICE_OP_COUNT
 };
 
@@ -105,13 +108,23 @@ struct gt_record_device {
 	int32_t status;      /* 0: completed; <0: the runtime's error */
 	uint64_t queued, submitted, start, end; /* device clock, raw; 0: not known */
 	uint64_t bytes;      /* moved or filled; 0 for kernels */
-	uint64_t object[2];  /* kernel: handle, 0; copies: source, destination handle or address */
+	uint64_t object[2];  /* kernel: handle, GT_KERNEL_DETAIL(); copies: source, destination handle or address */
 	uint32_t global[3];  /* kernel: work-items per dimension, saturated; regions: x y z */
 	uint32_t local[3];   /* kernel: work-group size; 0: the runtime chose */
 	uint32_t ordinal;    /* of this node in a graph or command buffer launch; 0 else */
 	uint32_t replay;     /* which launch of that graph, from 1; 0: not from a graph */
 };
 static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an ABI");
+
+/* Of a kernel: number of its GT_OBJECT_KERNEL_SYMBOL (0: none known), bytes of local memory a work-group, bytes of
+ * private memory a work-item; each stays at the highest number that it has room for. */
+#define GT_KERNEL_DETAIL(symbol, group_bytes, private_bytes)                              \
+	((uint64_t)GT_SATURATED(symbol, 0xffffff) << 40 | (uint64_t)GT_SATURATED(group_bytes, 0xfffff) << 20 | \
+	 (uint64_t)GT_SATURATED(private_bytes, 0xfffff))
+#define GT_SATURATED(n, max) ((n) < (max) ? (n) : (max))
+#define GT_KERNEL_SYMBOL(detail) ((uint32_t)((detail) >> 40))
+#define GT_KERNEL_GROUP_BYTES(detail) ((uint32_t)((detail) >> 20 & 0xfffff))
+#define GT_KERNEL_PRIVATE_BYTES(detail) ((uint32_t)((detail) & 0xfffff))
 
 /* head.op: string id, unique in the process image, from 1 */
 struct gt_record_string {
@@ -125,6 +138,11 @@ enum gt_object_type {
 	GT_OBJECT_QUEUE,
 	GT_OBJECT_CONTEXT,
 	GT_OBJECT_MODULE, /* in GT_RECORD_MODULE */
+	GT_OBJECT_CODE_OBJECT,   /* device code that is loaded */
+	GT_OBJECT_KERNEL_SYMBOL, /* a kernel in it */
+	GT_OBJECT_STREAM,
+	GT_OBJECT_GRAPH,
+	GT_OBJECT_TYPE_COUNT
 };
 
 /* head.op: enum gt_object_type; head.depth: enum gt_domain */
@@ -132,11 +150,12 @@ struct gt_record_object {
 	struct gt_record head;
 	uint64_t number; /* of its type in this process image, from 1, never reused */
 	uint64_t handle; /* as the program knows it */
-	uint64_t parent; /* queue: number of its device; else 0 */
+	uint64_t parent; /* queue, code object, stream: number of its device; kernel symbol: of its code object; else 0 */
 	uint64_t bytes;
 	char text[];     /* "key=value" strings, each ended by NUL. Device: name vendor version driver
 			  * uuid pci type clock (candidate: see clock/); queue: properties context;
-			  * module: path version door */
+			  * module: path version door; code object: uri storage load_base load_bytes load_delta;
+			  * kernel symbol: name (mangled) and what its code asks for */
 };
 
 /* head.op: device number; head.depth: enum gt_clock_method */
@@ -174,6 +193,15 @@ struct gt_record_external {
 	struct gt_record head;
 	uint64_t time; /* host ticks */
 	uint64_t value;
+};
+
+/* An object's handle or address may be used again for another one: this says when it began and ended to stand for this one.
+ * head.op: enum gt_object_type; head.depth: enum gt_domain */
+struct gt_record_lifetime {
+	struct gt_record head;
+	uint64_t time;   /* host ticks */
+	uint64_t number; /* of the object */
+	uint64_t begins; /* 1: from then on; 0: until then */
 };
 
 /* Why a thing that was seen has no record. Counted per thread and domain. */

@@ -33,7 +33,7 @@
 #include "record/record.h"
 
 #define GT_REGION_MAGIC UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_REGION_VERSION 1u
+#define GT_REGION_VERSION 2u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE 0u /* blocks count from 1 */
 
@@ -95,7 +95,7 @@ struct gt_region {
 	_Alignas(64) _Atomic uint32_t state;
 	_Atomic uint32_t next_ordinal;
 	_Atomic uint32_t next_string;
-	_Atomic uint32_t next_object[8];   /* by enum gt_object_type */
+	_Atomic uint32_t next_object[16];  /* by enum gt_object_type */
 	_Atomic uint32_t slots_used;       /* high-water mark: the reader looks no further */
 	_Atomic uint32_t blocks_used;      /* blocks taken that never were in the pool */
 	_Atomic uint32_t runtimes_seen;    /* bit per enum gt_domain: a table was registered */
