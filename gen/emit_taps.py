@@ -272,8 +272,8 @@ def wraps(api):
     out.append('\n/* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */')
     out += [f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct gt_call *call{", " * bool(op.args)}'
             f'{parameters(op) if op.args else ""}) GT_WRAP;' for op in wrapped]
-    out.append('\n/* call->tap->real as what it is. */')
-    out += [f'typedef {op.ret_c()} gt_{api.domain}_{op.name}_fn({parameters(op)});' for op in wrapped]
+    out.append('\n/* tap.real as what it is. */')
+    out += [f'typedef {op.ret_c()} gt_{api.domain}_{op.name}_fn({parameters(op)});' for op in api.real()]
     out.append('\n/* Arguments of operations as one struct each. */')
     out += [f'struct gt_{api.domain}_args_{op.name} {{ {" ".join(a.declaration() + ";" for a in op.args)} }};'
             for op in api.real() if op.args]

@@ -11,7 +11,16 @@ struct gt_hip_dim3 { uint32_t x; uint32_t y; uint32_t z; };
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
 
-/* call->tap->real as what it is. */
+/* tap.real as what it is. */
+typedef int gt_hip_compiler___hipPopCallConfiguration_fn(struct gt_hip_dim3 *gridDim, struct gt_hip_dim3 *blockDim, size_t *sharedMem, void **stream);
+typedef int gt_hip_compiler___hipPushCallConfiguration_fn(struct gt_hip_dim3 gridDim, struct gt_hip_dim3 blockDim, size_t sharedMem, void *stream);
+typedef void ** gt_hip_compiler___hipRegisterFatBinary_fn(const void *data);
+typedef void gt_hip_compiler___hipRegisterFunction_fn(void **modules, const void *hostFunction, char *deviceFunction, const char *deviceName, unsigned int threadLimit, void *tid, void *bid, struct gt_hip_dim3 *blockDim, struct gt_hip_dim3 *gridDim, int *wSize);
+typedef void gt_hip_compiler___hipRegisterManagedVar_fn(void *hipModule, void **pointer, void *init_value, const char *name, size_t size, unsigned int align);
+typedef void gt_hip_compiler___hipRegisterSurface_fn(void **modules, void *var, char *hostVar, char *deviceVar, int type, int ext);
+typedef void gt_hip_compiler___hipRegisterTexture_fn(void **modules, void *var, char *hostVar, char *deviceVar, int type, int norm, int ext);
+typedef void gt_hip_compiler___hipRegisterVar_fn(void **modules, void *var, char *hostVar, char *deviceVar, int ext, size_t size, int constant, int global);
+typedef void gt_hip_compiler___hipUnregisterFatBinary_fn(void **modules);
 
 /* Arguments of operations as one struct each. */
 struct gt_hip_compiler_args___hipPopCallConfiguration { struct gt_hip_dim3 *gridDim; struct gt_hip_dim3 *blockDim; size_t *sharedMem; void **stream; };

@@ -65,7 +65,8 @@ def describe():
     return module
 
 
-DESCRIPTIONS = {"opencl": "opencl.api", "hip": "hip.api", "hip_compiler": "hip-compiler.api"}
+DESCRIPTIONS = {"opencl": "opencl.api", "hip": "hip.api", "hip_compiler": "hip-compiler.api",
+                "hsa_core": "hsa-core.api", "hsa_amd_ext": "hsa-amd-ext.api"}
 
 
 @pytest.fixture(scope="module")

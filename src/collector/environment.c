@@ -114,6 +114,20 @@ static char *variable(const char *name, const char *value)
 	return text;
 }
 
+/* ROCr reads names separated by spaces, with quotes and backslashes; the user's stay as they are. We are the first to get the
+ * tables, so that the user's tools stand in front of us and see what they see without us; and once more the last one, to be
+ * told which of them failed. */
+static char *hsa_tools(const char *ours, const char *users)
+{
+	char *text = NULL;
+
+	if (!users || !*users)
+		return variable("HSA_TOOLS_LIB", ours);
+	if (strstr(users, ours)) /* gputap in gputap */
+		return variable("HSA_TOOLS_LIB", users);
+	return asprintf(&text, "HSA_TOOLS_LIB=%s %s %s", ours, users, ours) < 0 ? NULL : text;
+}
+
 static bool is_replaced(const char *entry, char *const *set, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -127,7 +141,7 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 
 int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, char ***out)
 {
-	enum { SET_COUNT = 7 };
+	enum { SET_COUNT = 8 };
 	const char *tunables = value_of(base, "GLIBC_TUNABLES");
 	char *set[SET_COUNT];
 	char **all = NULL;
@@ -145,6 +159,7 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	 * more than 1.6 KB (jemalloc: 2.6) do not load. 6 KiB more still leave threads room on the smallest stack. */
 	set[6] = tunables && strstr(tunables, "glibc.rtld.optional_static_tls=") ? variable("GLIBC_TUNABLES", tunables)
 							  : list_variable("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=6144", tunables, false);
+	set[7] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"));
 	for (int i = 0; i < SET_COUNT; i++)
 		good = good && set[i];
 	while (base[count])

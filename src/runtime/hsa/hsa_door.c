@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* HSA's tables: from the runtime's order into ours (ROCm 6.3's, whose positions are the operations' numbers), registered, and the
+ * taps written back into the runtime's.
+ *
+ *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (74) ─► gt_table_register() ─► changed entries back
+ *
+ * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
+#include "runtime/hsa/door.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/table.h"
+#include "runtime/module.h"
+
+enum {
+	CORE_ENTRIES = 125,
+	AMD_EXT_ENTRIES = 74,
+	NOT_BEFORE_5_6 = 16, /* hsa_amd_memory_async_copy_on_engine, hsa_amd_memory_copy_engine_status */
+	NOT_BEFORE_5_5 = 49, /* hsa_amd_spm_acquire, _release, _set_dest_buffer */
+};
+
+/* Operation number == position in the canonical table. */
+static_assert(GT_HSA_CORE_hsa_executable_iterate_program_symbols == CORE_ENTRIES - 1, "api/hsa-core.api");
+static_assert(GT_HSA_AMD_EXT_hsa_amd_portable_export_dmabuf_v2 == AMD_EXT_ENTRIES - 1, "api/hsa-amd-ext.api");
+static_assert((int)GT_HSA_AMD_EXT_hsa_amd_memory_async_copy_on_engine == (int)NOT_BEFORE_5_6 &&
+	      (int)GT_HSA_AMD_EXT_hsa_amd_memory_copy_engine_status == NOT_BEFORE_5_6 + 1, "api/hsa-amd-ext.api");
+static_assert((int)GT_HSA_AMD_EXT_hsa_amd_spm_acquire == (int)NOT_BEFORE_5_5 &&
+	      (int)GT_HSA_AMD_EXT_hsa_amd_spm_set_dest_buffer == NOT_BEFORE_5_5 + 2, "api/hsa-amd-ext.api");
+static_assert(sizeof(struct gt_hsa_version) == 16 && offsetof(struct gt_hsa_tables, pc_sampling) == 56, "ROCr's ABI");
+
+/* Any of the runtime's tables of functions. */
+struct functions {
+	struct gt_hsa_version version;
+	void *entries[];
+};
+
+/* The runtime's functions as they were before us, in our order, and what we made of them. */
+struct canonical {
+	struct gt_hsa_version version;
+	void *entries[CORE_ENTRIES];
+};
+
+static struct {
+	struct canonical real, taps;
+} core[GT_HSA_INSTANCES], amd_ext[GT_HSA_INSTANCES];
+
+struct gt_hsa_runtime gt_hsa_runtimes[GT_HSA_INSTANCES];
+
+/* How many entries the runtime's table has; 0 for what cannot be one. */
+static uint32_t entries(const struct functions *table)
+{
+	return table->version.size < sizeof table->version ? 0 : (table->version.size - sizeof table->version) / sizeof(void *);
+}
+
+/* Position of an operation in an AmdExtTable of that many entries; UINT32_MAX: it has none. Until ROCm 5.6 new entries were put
+ * in the middle; since then tables only grow at their end. */
+static uint32_t amd_ext_position(uint32_t number, uint32_t count)
+{
+	uint32_t position = number;
+
+	if (count < 55 && number >= NOT_BEFORE_5_6) {
+		if (number < NOT_BEFORE_5_6 + 2 || count > 51 || (count > 48 && count < 51))
+			return UINT32_MAX; /* 49, 50, 52 .. 54: no release had so many */
+		position -= 2;
+		if (count <= 48 && number >= NOT_BEFORE_5_5) {
+			if (number < NOT_BEFORE_5_5 + 3)
+				return UINT32_MAX;
+			position -= 3;
+		}
+	}
+	return position < count ? position : UINT32_MAX;
+}
+
+static bool amd_ext_known(uint32_t count)
+{
+	return count <= 48 || count == 51 || (count >= 55 && count <= AMD_EXT_ENTRIES);
+}
+
+static uint32_t core_position(uint32_t number, uint32_t count)
+{
+	return number < count ? number : UINT32_MAX;
+}
+
+/* The runtime's table through one of the functions above. */
+static void take(const struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t), struct canonical *out)
+{
+	memset(out, 0, sizeof *out);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = position(i, entries(table));
+
+		if (at != UINT32_MAX)
+			out->entries[i] = table->entries[at];
+	}
+}
+
+static void give(struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t), const struct canonical *real,
+		 const struct canonical *taps)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (taps->entries[i] != real->entries[i])
+			__atomic_store_n(&table->entries[position(i, entries(table))], taps->entries[i], __ATOMIC_RELEASE);
+}
+
+/* Is one of the entries that we changed as it was before? Then the runtime was shut down and has begun anew. (Not: none of
+ * them is ours. Another tool may stand in front of each.) */
+static bool is_reset(const struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t),
+		     const struct canonical *real, const struct canonical *taps)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (taps->entries[i] != real->entries[i] && table->entries[position(i, entries(table))] == real->entries[i])
+			return true;
+	return false;
+}
+
+static void register_core(struct gt_hsa_runtime *r)
+{
+	struct functions *table = r->tables->core;
+	uint32_t n = r->instance;
+
+	take(table, CORE_ENTRIES, core_position, &core[n].real);
+	gt_table_register(&gt_hsa_core_tables[n], (const void *const *)&core[n].real, sizeof core[n].real, (void **)&core[n].taps);
+	if (entries(table) != CORE_ENTRIES)
+		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_HSA_CORE, entries(table), gt_hsa_core_tables[n].name);
+}
+
+static void register_amd_ext(struct gt_hsa_runtime *r)
+{
+	const size_t bytes = sizeof(struct gt_hsa_version) + AMD_EXT_ENTRIES * sizeof(void *);
+	struct functions *table = r->tables->amd_ext;
+	uint32_t n = r->instance;
+
+	take(table, AMD_EXT_ENTRIES, amd_ext_position, &amd_ext[n].real);
+	gt_table_register(&gt_hsa_amd_ext_tables[n], (const void *const *)&amd_ext[n].real, bytes, (void **)&amd_ext[n].taps);
+	if (!amd_ext_known(entries(table)))
+		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_HSA_AMD_EXT, entries(table),
+			       gt_hsa_amd_ext_tables[n].name);
+}
+
+static void unregister(struct gt_hsa_runtime *r)
+{
+	gt_table_unregister(&gt_hsa_core_tables[r->instance]);
+	gt_table_unregister(&gt_hsa_amd_ext_tables[r->instance]);
+}
+
+/* The instance of those tables, or a free one; NULL: there is none. @known: it has them already. */
+static struct gt_hsa_runtime *find(struct gt_hsa_tables *tables, bool *known)
+{
+	struct gt_hsa_runtime *found = NULL;
+
+	*known = false;
+	gt_core_lock();
+	for (uint32_t i = GT_HSA_INSTANCES; i-- > 0 && !*known;) {
+		struct gt_hsa_runtime *r = &gt_hsa_runtimes[i];
+
+		*known = r->tables == tables;
+		if (*known || !r->tables)
+			found = r;
+	}
+	if (found && !*known) {
+		found->tables = tables;
+		found->instance = (uint32_t)(found - gt_hsa_runtimes);
+	}
+	gt_core_unlock();
+	return found;
+}
+
+static void tell_module(struct gt_hsa_runtime *r, const char *door, uint64_t version)
+{
+	Dl_info where;
+
+	(void)version;
+	/* the tables are the library's own data; their entries may be a tool's functions */
+	r->base = dladdr(r->tables, &where) ? (uintptr_t)where.dli_fbase : 0;
+	if (r->base)
+		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, door);
+}
+
+int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version)
+{
+	struct gt_hsa_runtime *r;
+	bool known;
+
+	if (!gt_recording.session)
+		return 0;
+	if (!gt_hsa_has(tables, core) || !gt_hsa_has(tables, amd_ext))
+		return -EINVAL;
+	r = find(tables, &known);
+	if (!r) {
+		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_HSA_CORE, 0,
+			       "a copy of the HSA runtime: there are more than can be told apart");
+		return -ENOSPC;
+	}
+	if (known) {
+		if (!is_reset(tables->core, CORE_ENTRIES, core_position, &core[r->instance].real, &core[r->instance].taps) &&
+		    !is_reset(tables->amd_ext, AMD_EXT_ENTRIES, amd_ext_position, &amd_ext[r->instance].real,
+			      &amd_ext[r->instance].taps))
+			return 0; /* the other door's */
+		unregister(r);
+	}
+	r->loads++;
+	register_core(r);
+	register_amd_ext(r);
+	tell_module(r, door, version);
+	if (gt_hsa_activity_loaded)
+		gt_hsa_activity_loaded(r);
+	give(tables->core, CORE_ENTRIES, core_position, &core[r->instance].real, &core[r->instance].taps);
+	give(tables->amd_ext, AMD_EXT_ENTRIES, amd_ext_position, &amd_ext[r->instance].real, &amd_ext[r->instance].taps);
+	return 0;
+}
+
+/* What ROCr looks for in a library of HSA_TOOLS_LIB. */
+#define EXPORT __attribute__((visibility("default")))
+EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
+EXPORT void OnUnload(void);
+
+/* @failed_names: tools before us in HSA_TOOLS_LIB that are not there or said no. Always true: ROCr 5 unmaps a tool that says
+ * false and calls its OnUnload() all the same. */
+bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+{
+	(void)runtime_version;
+	if (!tables || !gt_recording.session)
+		return true;
+	gt_hsa_door_tables(tables, "HSA_TOOLS_LIB", 0);
+	(void)failed_count;
+	(void)failed_names;
+	return true;
+}
+
+/* Its caller says whose it is. A library that calls a function OnUnload() of its own gets ours, as the first one there is: it is
+ * sent on. */
+void OnUnload(void)
+{
+	Dl_info where;
+	bool found = dladdr(__builtin_return_address(0), &where) != 0;
+
+	for (uint32_t i = 0; found && i < GT_HSA_INSTANCES; i++) {
+		struct gt_hsa_runtime *r = &gt_hsa_runtimes[i];
+
+		if (!r->tables || r->base != (uintptr_t)where.dli_fbase)
+			continue;
+		if (gt_hsa_activity_unloading)
+			gt_hsa_activity_unloading(r);
+		unregister(r);
+		gt_core_lock();
+		r->tables = NULL;
+		gt_core_unlock();
+		return;
+	}
+}
