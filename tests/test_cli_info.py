@@ -111,7 +111,9 @@ def test_list_chooses_by_pattern_group_and_kind(tap):
     assert names("clFin*") == {"clFinish", "clFinalizeCommandBufferKHR"}
     assert "clEnqueueNDRangeKernel" in names("--kind", "launch")
     assert "clFlush" in names("--group", "queue") and "clFlush" not in names("--group", "queue", "*Create*")
-    assert names("--domain", "opencl") | names("--domain", "hip") | names("--domain", "hip_compiler") == names()
+    domains = [d["name"] for d in json.loads(tap("list", "domains", "--json").out)["domains"] if d["operations"]]
+    assert names().union(*(names("--domain", d) for d in domains)) == names() and "hsa_core" in domains
+    assert "hsa_init" in names("--domain", "hsa_core") and "hsa_init" not in names("--domain", "hsa_amd_ext")
 
 
 def test_list_without_a_word_gives_an_overview(tap):

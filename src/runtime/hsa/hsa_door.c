@@ -5,7 +5,7 @@
  *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (74) ─► gt_table_register() ─► changed entries back
  *
  * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
-#include "runtime/hsa/door.h"
+#include "runtime/hsa/hsa_door.h"
 
 #include <dlfcn.h>
 #include <errno.h>

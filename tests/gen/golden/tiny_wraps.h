@@ -17,10 +17,22 @@ tiny_int gt_tiny_wrap_tiny_region(const struct gt_call *call, const tiny_region 
 void gt_tiny_wrap_tiny_free(const struct gt_call *call, tiny_queue queue) GT_WRAP;
 void * gt_tiny_wrap_tiny_map(const struct gt_call *call, tiny_queue queue, void *at, tiny_int *error) GT_WRAP;
 
-/* call->tap->real as what it is. */
+/* tap.real as what it is. */
+typedef tiny_int gt_tiny_tiny_values_fn(tiny_queue queue, tiny_uint count, long number, size_t bytes_, unsigned mode, unsigned long access);
+typedef void gt_tiny_tiny_nothing_fn(void);
+typedef size_t gt_tiny_tiny_no_status_fn(const char *text);
+typedef tiny_int gt_tiny_tiny_out_fn(tiny_queue queue, tiny_queue *made, long *number);
+typedef tiny_int gt_tiny_tiny_arrays_fn(tiny_uint n, const tiny_queue *list, const void *bytes_, size_t size, const size_t *region);
+typedef tiny_int gt_tiny_tiny_list_fn(tiny_uint room, tiny_queue *queues, tiny_uint *came_);
+typedef tiny_queue gt_tiny_tiny_create_fn(const unsigned long *properties, const unsigned long *words, tiny_int *error);
+typedef tiny_int gt_tiny_tiny_text_fn(const char *text, tiny_notify notify, void *data);
+typedef tiny_int gt_tiny_tiny_texts_fn(tiny_uint n, const char **texts, const size_t *lengths);
 typedef tiny_int gt_tiny_tiny_region_fn(const tiny_region *region, const void *other);
 typedef void gt_tiny_tiny_free_fn(tiny_queue queue);
 typedef void * gt_tiny_tiny_map_fn(tiny_queue queue, void *at, tiny_int *error);
+typedef tiny_int gt_tiny_tiny_mark_fn(tiny_queue queue, void **slots);
+typedef tiny_int gt_tiny_tiny_fill_fn(void *stream, void *at, struct gt_tiny_size size, unsigned short value, float factor, size_t count);
+typedef struct gt_tiny_size gt_tiny_tiny_ask_fn(void *stream, const void *secret, struct gt_tiny_size *size, float *factor);
 
 /* Arguments of operations as one struct each. */
 struct gt_tiny_args_tiny_values { tiny_queue queue; tiny_uint count; long number; size_t bytes_; unsigned mode; unsigned long access; };

@@ -9,8 +9,8 @@
  *
  * A wrap is a function gt_hsa_core_wrap_<name>() or gt_hsa_amd_ext_wrap_<name>() with the prototype in generated/hsa_*_wraps.h, for
  * operations that say `wrap` in api/hsa-*.api; gt_hsa_runtime_of(call) is its runtime. */
-#ifndef GPUTAP_RUNTIME_HSA_DOOR_H
-#define GPUTAP_RUNTIME_HSA_DOOR_H
+#ifndef GPUTAP_RUNTIME_HSA_HSA_DOOR_H
+#define GPUTAP_RUNTIME_HSA_HSA_DOOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
