@@ -30,14 +30,14 @@ def trace(tap, program, softgpu, work):
     def run(*words, env=None, options=()):
         result = tap("run", "-f", "-o", "a.gputap", *options, "--", program, *words, env={**softgpu, **(env or {})})
         tap("export", "-f", "a.gputap", "-o", "a.csv")
-        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["name"].startswith("hsa_")]
+        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
         rows.sort(key=lambda r: (int(r["start_ns"]), -int(r["end_ns"])))
         return result, rows, json.loads(tap("info", "--json", "a.gputap").out)
     return run
 
 
 def names(rows):
-    return [r["name"] for r in rows]
+    return [r["operation"] for r in rows]
 
 
 def test_every_hsa_call_is_recorded_in_order(trace):
@@ -60,11 +60,11 @@ def test_a_program_that_never_shuts_hsa_down_is_recorded_whole(trace):
 
 def test_hsa_arguments_read_as_the_program_wrote_them(trace):
     rows = trace()[1]
-    by_name = {r["name"]: r for r in rows}
-    assert "initial_value=7, num_consumers=0, consumers=0, signal=0x" in by_name["hsa_signal_create"]["arguments"].replace("0x0", "0")
+    by_name = {r["operation"]: r for r in rows}
+    assert by_name["hsa_signal_create"]["arguments"].startswith("initial_value=7, num_consumers=0, consumers=NULL, signal=0x")
     assert by_name["hsa_signal_store_relaxed"]["arguments"].endswith("value=-4")
-    assert "size=4096, flags=0, ptr=0x" in by_name["hsa_amd_memory_pool_allocate"]["arguments"].replace("0x0,", "0,")
-    info = [r["arguments"] for r in rows if r["name"] == "hsa_agent_get_info"]
+    assert "size=4096, flags=0, ptr=0x" in by_name["hsa_amd_memory_pool_allocate"]["arguments"]
+    info = [r["arguments"] for r in rows if r["operation"] == "hsa_agent_get_info"]
     assert "attribute=HSA_AGENT_INFO_DEVICE" in info[0] and "attribute=HSA_AGENT_INFO_NAME" in info[-1]
 
 
@@ -76,7 +76,7 @@ def test_a_failed_hsa_call_is_told_by_its_status_name(trace, tap):
 
 def test_a_call_of_an_iteration_callback_has_the_iteration_as_its_parent(trace):
     rows = trace()[1]
-    assert [r["depth"] for r in rows if r["name"] == "hsa_agent_get_info"] == ["1", "1", "0"]
+    assert [r["depth"] for r in rows if r["operation"] == "hsa_agent_get_info"] == ["1", "1", "0"]
 
 
 def test_the_library_that_is_really_mapped_is_told_with_its_door(trace, tap):
@@ -106,7 +106,8 @@ def test_the_users_own_tool_sees_what_it_sees_without_gputap(trace, run, program
 def test_a_tool_library_that_fails_is_said_and_the_program_runs(trace, tap, program, tool):
     result, rows, _ = trace("--no-shutdown", env={"HSA_TOOLS_LIB": program.parent / tool})
     assert result.out == "gfx906 -4\n" and len(rows) == len(ROUND)
-    assert tool in tap("info", "a.gputap").out
+    if tool == "fails.so":  # of one that is not there ROCr 5 tells nobody
+        assert tool in tap("info", "a.gputap").out
 
 
 def test_only_operations_that_were_asked_for_are_recorded(trace):

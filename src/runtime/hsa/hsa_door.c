@@ -226,8 +226,8 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	if (!tables || !gt_recording.session)
 		return true;
 	gt_hsa_door_tables(tables, "HSA_TOOLS_LIB", 0);
-	(void)failed_count;
-	(void)failed_names;
+	for (uint64_t i = 0; i < failed_count; i++)
+		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_HSA_CORE, 0, failed_names[i]);
 	return true;
 }
 
