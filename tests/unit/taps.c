@@ -8,6 +8,8 @@
 
 #define GT_DOMAIN_TINY 11
 #include "core/tap.h"
+#include "generated/hip_compiler_ops.h"
+#include "generated/hip_compiler_wraps.h"
 #include "tests/gen/golden/tiny_ops.h"
 #include "tests/gen/golden/tiny_wraps.h"
 #include "unit.h"
@@ -74,6 +76,13 @@ extern struct gt_table gt_tiny_tables[1];
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define GT_INSTANCE 0
 #include "tests/gen/golden/tiny_taps.inc"
+#pragma GCC diagnostic pop
+/* A domain that says `outermost`: the smallest there is. */
+extern struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
+struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#include "generated/hip_compiler_taps.inc"
 #pragma GCC diagnostic pop
 #define GT_TAP_DECLARE(ret, f, parameters) ret gt_tiny_tap0_##f parameters
 #define GT_TAP_LIST(f) (void *const[]){gt_tiny_tap0_##f}
@@ -617,4 +626,81 @@ UNIT_TEST(call_in_a_signal_handler_between_reserve_and_commit_is_counted)
 	CHECK(record() == NULL);
 	CHECK_EQ(drops, 1);
 	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 1);
+}
+
+/* Domains that say `outermost` ---------------------------------------------------- */
+
+static struct {
+	uint64_t id, start;
+	unsigned depth;
+} inside;
+
+static int real_pop(struct gt_hip_dim3 *grid, struct gt_hip_dim3 *block, size_t *bytes, void **stream)
+{
+	(void)grid, (void)block, (void)bytes, (void)stream;
+	return 0;
+}
+
+static int real_push(struct gt_hip_dim3 grid, struct gt_hip_dim3 block, size_t bytes, void *stream)
+{
+	(void)grid, (void)block, (void)bytes, (void)stream;
+	inside.id = gt_thread.api_id;
+	inside.start = gt_thread.api_start;
+	inside.depth = gt_thread.depth;
+	gt_hip_compiler_tap0___hipPopCallConfiguration(NULL, NULL, NULL, NULL); /* the runtime's own */
+	gt_tiny_tap0_tiny_free(NULL); /* of a layer below */
+	return 0;
+}
+
+static void begin_outermost(uint32_t services)
+{
+	begin(GT_SERVICE_STREAM);
+	gt_hip_compiler_taps[0][GT_HIP_COMPILER_INDEX___hipPushCallConfiguration] = (struct gt_tap){real_push, services, 0};
+	gt_hip_compiler_taps[0][GT_HIP_COMPILER_INDEX___hipPopCallConfiguration] = (struct gt_tap){real_pop, GT_SERVICE_STREAM, 0};
+}
+
+UNIT_TEST(call_inside_a_call_of_its_api_is_the_runtime_s_own_and_others_are_recorded)
+{
+	const struct gt_hip_dim3 one = {1, 1, 1};
+	const struct gt_record_call *inner, *outer;
+
+	begin_outermost(GT_SERVICE_STREAM);
+	CHECK_EQ(gt_hip_compiler_tap0___hipPushCallConfiguration(one, one, 0, NULL), 0);
+	inner = record();
+	outer = record();
+	CHECK_NOT_NULL(inner);
+	CHECK_NOT_NULL(outer);
+	CHECK(record() == NULL);
+	CHECK_EQ(GT_OP_DOMAIN(inner->head.op), GT_DOMAIN_TINY);
+	CHECK_EQ(inner->head.depth, 1);
+	CHECK_EQ(GT_OP_DOMAIN(outer->head.op), GT_DOMAIN_HIP_COMPILER);
+	CHECK_EQ(outer->head.depth, 0);
+	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_HIP_COMPILER], 1);
+}
+
+UNIT_TEST(open_call_of_an_api_is_known_in_its_thread_while_it_is_open)
+{
+	const struct gt_hip_dim3 one = {1, 1, 1};
+	const struct gt_record_call *outer;
+
+	begin_outermost(GT_SERVICE_STREAM);
+	gt_hip_compiler_tap0___hipPushCallConfiguration(one, one, 0, NULL);
+	record();
+	outer = record();
+	CHECK_EQ(inside.id, outer->id);
+	CHECK_EQ(inside.start, outer->start);
+	CHECK_EQ(inside.depth, 1);
+	CHECK_EQ(gt_thread.api_id, 0);
+	CHECK_EQ(gt_thread.depth, 0);
+}
+
+UNIT_TEST(call_of_an_api_that_nobody_asked_for_is_not_the_open_one)
+{
+	const struct gt_hip_dim3 one = {1, 1, 1};
+
+	begin_outermost(0);
+	inside.id = 1;
+	gt_hip_compiler_tap0___hipPushCallConfiguration(one, one, 0, NULL);
+	CHECK_EQ(inside.id, 0);
+	CHECK_EQ(inside.depth, 0);
 }
