@@ -98,14 +98,17 @@ PLAIN = """
 """
 WRAPPED = """
 	uint32_t services = gt_tap_services(tap);
-	struct gt_call call = {{GT_TABLE, tap, services & GT_SERVICE_STREAM ? {thread} : NULL, 0, 0}};{local}
+	struct gt_call call = {{GT_TABLE, tap, services & (GT_SERVICE_STREAM | GT_SERVICE_WORK) ? {thread} : NULL, 0, 0}};{local}
 	if (gt_likely(call.thread != NULL)) {{{own}
-		call.id = gt_call_begin(call.thread, GT_DOMAIN_{up});
+		call.id = gt_likely(services & GT_SERVICE_STREAM) ? gt_call_begin(call.thread, GT_DOMAIN_{up}) : gt_call_begin_unrecorded(call.thread);
 		call.start = gt_ticks();{enter}
 	}}
 	{result}services & GT_SERVICE_WRAP ? gt_{domain}_wrap_{name}(&call{comma}{call}) : real({call});
-	if (gt_unlikely(!call.thread))
+	if (gt_unlikely(!call.id)) {{
+		if (call.thread)
+			gt_call_end(call.thread);
 		return{ret};
+	}}
 	uint64_t end = gt_ticks();{leave}
 """
 

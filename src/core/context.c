@@ -12,17 +12,27 @@ _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 static struct gt_context session_context;
 static struct gt_context *contexts;
 
-static bool asks(const struct gt_context *c, uint32_t op)
+static bool in_set(const uint64_t set[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64], uint32_t op)
 {
 	unsigned domain = GT_OP_DOMAIN(op), number = GT_OP_NUMBER(op);
 
-	return number < GT_OPS_PER_DOMAIN && (c->ops[domain][number / 64] >> (number % 64) & 1);
+	return number < GT_OPS_PER_DOMAIN && (set[domain][number / 64] >> (number % 64) & 1);
+}
+
+static bool asks(const struct gt_context *c, uint32_t op)
+{
+	return in_set(c->ops, op);
+}
+
+static bool asks_work(const struct gt_context *c, uint32_t op)
+{
+	return c->device_activity && in_set(c->work, op);
 }
 
 static bool asks_domain(const struct gt_context *c, unsigned domain)
 {
 	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
-		if (c->ops[domain][i])
+		if (c->ops[domain][i] || c->work[domain][i])
 			return true;
 	return false;
 }
@@ -50,9 +60,11 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 			services |= GT_SERVICE_STREAM;
 		if (needs_wrap(c, operation))
 			services |= GT_SERVICE_WRAP;
+		if (c->started && (services & GT_SERVICE_WRAP) && asks_work(c, operation->op))
+			services |= GT_SERVICE_WORK;
 	}
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
-		services &= ~(uint32_t)GT_SERVICE_STREAM;
+		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK);
 	return services;
 }
 
@@ -85,8 +97,8 @@ void gt_contexts_off(void)
 		struct gt_table *table = atomic_load_explicit(&gt_tables[i], memory_order_acquire);
 
 		for (uint32_t n = 0; table && n < table->operation_count; n++)
-			atomic_fetch_and_explicit(&table->taps[n].services, ~(uint32_t)GT_SERVICE_STREAM,
-						  memory_order_relaxed);
+			atomic_fetch_and_explicit(&table->taps[n].services,
+						  ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK), memory_order_relaxed);
 	}
 }
 
@@ -101,8 +113,10 @@ void gt_contexts_init(const struct gt_session *session)
 	struct gt_context *c = &session_context;
 
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
-		if (session->domains >> d & 1)
+		if (session->domains >> d & 1) {
 			memcpy(c->ops[d], session->ops[d], sizeof c->ops[d]);
+			memcpy(c->work[d], session->work[d], sizeof c->work[d]);
+		}
 	c->device_activity = session->device_activity != 0;
 	c->started = true;
 	gt_core_lock();

@@ -17,7 +17,8 @@ struct gt_context {
 	struct gt_context *next; /* list of all */
 	bool started;
 	bool device_activity;
-	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* asked of the stream */
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];  /* asked of the stream */
+	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* whose device work is asked for in any case */
 };
 
 /* The session's own context, started. */

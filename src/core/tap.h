@@ -19,6 +19,7 @@
 enum gt_service {
 	GT_SERVICE_STREAM = 1, /* record it */
 	GT_SERVICE_WRAP = 2,   /* device activity or transparency needs the hand-written wrap around the real function */
+	GT_SERVICE_WORK = 4,   /* record its device work, also when the call itself is not recorded */
 };
 
 struct gt_tap {
@@ -58,10 +59,10 @@ struct gt_table {
 struct gt_call {
 	const struct gt_table *table;
 	const struct gt_tap *tap;
-	struct gt_thread *thread; /* NULL: this call is not recorded; behave as if gputap were not there,
+	struct gt_thread *thread; /* NULL: nothing of this call is recorded; behave as if gputap were not there,
 				   * but for keeping what was changed invisible */
-	uint64_t id;    /* correlation id; 0 when not recorded */
-	uint64_t start; /* host ticks; 0 when not recorded */
+	uint64_t id;    /* correlation id; 0: the call itself is not recorded, its device work is if there is a thread */
+	uint64_t start; /* host ticks; 0 without thread */
 };
 
 /* Options that taps read, copied from the session when recording starts. */

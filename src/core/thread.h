@@ -30,6 +30,8 @@
  * lines cold. */
 #define GT_HOT __attribute__((section("gt_hot")))
 
+struct gt_graph_launch;
+
 struct gt_thread {
 	uint8_t *cur;           /* where the next record goes */
 	uint8_t *end;           /* of the current block's data */
@@ -45,6 +47,7 @@ struct gt_thread {
 	uint32_t lost_domain;
 	uint64_t api_id;        /* of the recorded call of an `outermost` API (HIP) that is open; 0: none */
 	uint64_t api_start;     /* host ticks of its begin: what lower layers submit meanwhile is linked to it */
+	struct gt_graph_launch *graph; /* that is open in this thread (runtime/graph.h); NULL: none */
 };
 
 extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -165,6 +168,13 @@ static inline uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain)
 	id = __atomic_fetch_add(&t->id, 1, __ATOMIC_RELAXED);
 #endif
 	return id + 1;
+}
+
+/* A call that is not recorded, but whose device work is: what the runtime calls inside is nobody's. Ends as all do. */
+static inline uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
+{
+	t->depth++;
+	return 0;
 }
 
 static inline void gt_call_end(struct gt_thread *t)

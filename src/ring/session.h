@@ -21,10 +21,21 @@
 
 #define GT_SESSION_ENV "GPUTAP_SESSION"
 #define GT_SESSION_MAGIC UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 1u
+#define GT_SESSION_VERSION 2u
 #define GT_REGION_SUFFIX ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_OPS_PER_DOMAIN 1024u
+#define GT_KERNELS_BYTES 1024u /* of --kernels, with its NUL */
+
+/* How much is recorded, as `gputap run --mode` says; the words hold for every runtime. */
+enum gt_mode {
+	GT_MODE_DEFAULT = 0, /* HIP's calls and not HSA's, every call of the others, all device work */
+	GT_MODE_LITE,        /* kernels, and a graph's launch as one; no copies, no calls */
+	GT_MODE_STANDARD,    /* all device work, no calls */
+	GT_MODE_HIP,         /* all device work, every call but HSA's */
+	GT_MODE_HSA,         /* that, and HSA's calls */
+	GT_MODE_COUNT
+};
 
 struct gt_session {
 	uint64_t magic;
@@ -39,14 +50,23 @@ struct gt_session {
 	uint32_t record_args;      /* 0: calls without arguments and payload */
 	uint32_t device_activity;  /* 0: host calls only */
 	uint32_t domains;          /* bit per enum gt_domain that is asked for */
-	uint32_t reserved;
+	uint32_t mode;             /* enum gt_mode */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation that is asked for */
+	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation whose device work is recorded although
+								 * its calls are not asked for */
+	char kernels[GT_KERNELS_BYTES]; /* extended regular expression: kernels that are recorded; "": all */
 	_Atomic uint32_t stop;     /* collector: the session is over, be passive */
 };
 
 static inline int gt_session_wants(const struct gt_session *s, unsigned domain, unsigned number)
 {
 	return (s->domains >> domain & 1) && (s->ops[domain][number / 64] >> (number % 64) & 1);
+}
+
+/* Device work beside kernels: copies, fills, .. */
+static inline int gt_session_wants_copies(const struct gt_session *s)
+{
+	return s->device_activity && s->mode != GT_MODE_LITE;
 }
 
 #endif

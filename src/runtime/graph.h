@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What the layer that makes packets of a graph (HSA) asks the layer that knows graphs (HIP).
+ *
+ *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_stamp() ──► packet handled, by whichever thread
+ *                                         copy submitted:         gt_graph_stamp_copy()      │ stamp
+ *                                                                                            ▼
+ *                                         record {graph, replay, ordinal}, or a part of the launch's one record
+ *
+ * The thread that launches reserves its packets' numbers in the order of the graph's nodes, one packet after the other, and
+ * has written the former one when it reserves the next: that is where a packet gets its node. Whether it is a kernel of the
+ * program, a copy or a fill made of kernels, or a barrier is known when it is handled, maybe by another thread that shares
+ * the queue: so a stamp has a node for each of these.
+ *
+ * In a record the graph's number stands in the upper half of `queue` (record/record.h), beside `replay` and `ordinal`.
+ *
+ * Weak: without HIP nobody sets gt_thread.graph, and nothing of this is called. */
+#ifndef GPUTAP_RUNTIME_GRAPH_H
+#define GPUTAP_RUNTIME_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/tap.h"
+
+/* What a packet of a launch can be. Its numbers are those of enum gt_hsa_kernel_class. */
+enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH_PARTS };
+
+#define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal: the node is not known */
+
+/* One launch's record where nodes have none. Its memory is never given back. */
+struct gt_graph_envelope;
+
+struct gt_graph_stamp {
+	uint32_t graph;                   /* number of its object */
+	uint32_t replay;                  /* of the graph, from 1; 0: not of a graph */
+	uint32_t ordinal[GT_GRAPH_PARTS]; /* node, if the packet is that */
+	uint32_t unobserved;              /* bit per part: let it run as if gputap were not there, and count nothing */
+	struct gt_graph_envelope *envelope; /* NULL: a record of its own. Else, unless unobserved: gt_graph_envelope_done()
+					     * when it has completed, or _lost(), once; not counted as device work */
+};
+
+/**
+ * gt_graph_stamp() - the thread has reserved a packet's number in a queue
+ * @queue: hsa_queue_t as the runtime has it, its packets as the producer writes them
+ */
+void gt_graph_stamp(struct gt_graph_launch *launch, const void *queue, uint64_t number, struct gt_graph_stamp *stamp) GT_WRAP;
+
+/* A copy that is no packet: stamp->ordinal[GT_GRAPH_COPY]. */
+void gt_graph_stamp_copy(struct gt_graph_launch *launch, const void *destination, const void *source, uint64_t bytes,
+			 struct gt_graph_stamp *stamp) GT_WRAP;
+
+/**
+ * gt_graph_envelope_done() - a part has completed
+ * @device: GT_DEVICE_REF(); @queue: number of its object; @start, @end: raw, of the device's clock
+ */
+void gt_graph_envelope_done(struct gt_graph_envelope *envelope, struct gt_thread *t, uint32_t device, uint64_t queue,
+			    uint64_t start, uint64_t end) GT_WRAP;
+/* Its times will never be known. */
+void gt_graph_envelope_lost(struct gt_graph_envelope *envelope, struct gt_thread *t) GT_WRAP;
+
+#endif
