@@ -47,6 +47,7 @@ static int decompress(struct block_reader *r, const struct stream_block *b)
 
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b, const uint8_t **payload)
 {
+	const struct capture_file *file = &c->files[gt_session_of(c, b->process)->file];
 	bool packed = b->flags & GT_BLOCK_ZSTD;
 	uint8_t **to = packed ? &r->stored : &r->raw;
 	size_t *room = packed ? &r->stored_room : &r->raw_room;
@@ -59,9 +60,9 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 		status = block_room(to, room, (size_t)b->stored_bytes + GT_DECODE_SLACK);
 	if (status)
 		return status;
-	status = gt_scan_read(c->fd, *to, b->stored_bytes, b->at + b->head_bytes);
+	status = gt_scan_read(file->fd, *to, b->stored_bytes, b->at + b->head_bytes);
 	if (status && status != -ENODATA)
-		return gt_error(status, "cannot read capture %s", c->path);
+		return gt_error(status, "cannot read capture %s", file->path);
 	if (!status && gt_crc32c(0, *to, b->stored_bytes) != b->payload_crc)
 		status = -EBADMSG;
 	if (!status && packed)
@@ -86,6 +87,7 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 	uint8_t head[GT_FILE_HEAD_MAX];
 	struct gt_file_stream ext;
 	struct gt_counts *counts = &c->sums[b->process]->counts;
+	struct session *session = gt_session_of(c, b->process);
 	size_t i, at = sizeof(struct gt_file_block) + sizeof ext;
 
 	if (b->bad)
@@ -93,7 +95,9 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 	b->bad = 1;
 	c->health.bad_blocks++;
 	c->health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
-	if (gt_scan_read(c->fd, head, b->head_bytes, b->at))
+	session->public.health.bad_blocks++;
+	session->public.health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
+	if (gt_scan_read(c->files[session->file].fd, head, b->head_bytes, b->at))
 		return;
 	memcpy(&ext, head + sizeof(struct gt_file_block), sizeof ext);
 	for (i = 0; i < ext.count_entries && at + sizeof(struct gt_file_count) <= b->head_bytes; i++) {

@@ -36,6 +36,7 @@ struct gt_session_info {
 
 struct gt_process_info {
 	uint32_t index;       /* of the image in this capture, from 0 */
+	uint32_t session;     /* reader: whose; gt_capture_session_at() */
 	uint32_t pid, ppid, image;
 	uint64_t start_ticks; /* writer; the reader gives start_ns, end_ns */
 	uint64_t start_ns, end_ns; /* end 0: not known to have ended; BOOTTIME, given by who writes the end */
@@ -136,15 +137,49 @@ static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
  * Owner: caller; gt_capture_close(). Thread: one at a time per object.
  */
 int gt_capture_open(const char *path, struct gt_capture **out);
+/* The same for several files as if they had been merged. Each stays open: mind RLIMIT_NOFILE. */
+int gt_capture_open_several(const char *const *paths, size_t count, struct gt_capture **out);
+/* Would it open? Its header only is looked at. Return: 0, or the error with its cause. */
+int gt_capture_probe(const char *path);
 void gt_capture_close(struct gt_capture *c);
 
 /* Read and check every stream payload too, which opening does not: then health and counts say all that is
  * damaged; else a damaged one is told when a cursor meets it. Return: 0, or negative errno: cannot read. */
 int gt_capture_verify(struct gt_capture *c);
 
+/* Of all sessions together: how the worst one ended. */
 const struct gt_capture_health *gt_capture_health(const struct gt_capture *c);
+/* The first session, in whose CLOCK_BOOTTIME all times are. */
 const struct gt_session_info *gt_capture_session(const struct gt_capture *c);
 const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c);
+
+/* How a session's times came onto the first session's CLOCK_BOOTTIME. */
+enum gt_alignment {
+	GT_ALIGNED_BOOT,     /* same kernel, same boot: the same clock */
+	GT_ALIGNED_REALTIME, /* by both sides' CLOCK_REALTIME, as good as those agree */
+	GT_ALIGNED_NOT,      /* nothing is left that says how its clock ran */
+};
+
+/* One `gputap run`. Opened alone, a capture has one session; merged ones, and several files opened as one, have more. */
+struct gt_capture_session {
+	struct gt_session_info info;     /* start_ns on the first session's clock */
+	struct gt_capture_health health; /* of its own capture, before it was merged */
+	const char *path;                /* of that, as it was named when it was opened or merged */
+	uint8_t uuid[16];                /* of that; 0: damaged */
+	enum gt_alignment alignment;
+	int64_t shift_ns;                /* what was added to its CLOCK_BOOTTIME */
+	uint64_t uncertainty_ns;         /* REALTIME: how far the wall clocks were moved while they were watched */
+	uint32_t machine;                /* the same for sessions of one boot id or host name, from 0 */
+	uint32_t node;                   /* in it a pid is one process: sessions of one machine unless pids say otherwise; from 0 */
+	uint32_t first_process, process_count;
+};
+/* In order of their begin. At least one. */
+size_t gt_capture_session_count(const struct gt_capture *c);
+const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index);
+/* Sessions that were left out because another one has the same id: files named twice, or merged already. */
+size_t gt_capture_repeated_count(const struct gt_capture *c);
+/* Host clock of a process' session, for ticks that come as they are (gt_thread_info). */
+const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c, uint32_t process);
 size_t gt_capture_process_count(const struct gt_capture *c);
 const struct gt_process_info *gt_capture_process(const struct gt_capture *c, uint32_t index);
 const struct gt_counts *gt_capture_counts(const struct gt_capture *c, uint32_t process);
@@ -161,8 +196,8 @@ struct gt_object_info {
 	enum gt_domain domain;
 	uint64_t number, handle, parent;
 	const char *text; /* "key=value\0..", ended by an empty string */
-	uint32_t device_index; /* devices: the same device (uuid, else pci, else name and order) has the same
-				* index in all processes; queues: that of their device; from 0; UINT32_MAX: none */
+	uint32_t device_index; /* devices: the same device (uuid, else pci, else name and order) of a machine has the
+				* same index in all processes; queues: that of their device; from 0; UINT32_MAX: none */
 	uint32_t ordinal;      /* queues: count within process and device, from 1 */
 	uint64_t begin_ns, end_ns; /* code objects and kernel symbols: loaded from then, until then; 0: not known, or not unloaded */
 };
@@ -229,5 +264,23 @@ void gt_cursor_destroy(struct gt_cursor *cursor);
 int gt_cursor_next(struct gt_cursor *cursor, const struct gt_item **out);
 /* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */
 uint64_t gt_cursor_position(const struct gt_cursor *cursor);
+
+/* Merging -------------------------------------------------------------------- */
+
+struct gt_merge_options {
+	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
+	void *progress_data;
+};
+
+/**
+ * gt_capture_merge() - put the sessions of several captures into one file, without decoding their records
+ * @path: must not exist; removed by the caller when this fails
+ * @health: receives what the inputs' damage is; they are merged as far as they are valid
+ * @repeated: receives how many sessions were left out because they came before
+ * Every process, thread, id and time stays what it is: blocks are copied, each with the number of its session.
+ * Return: 0 or negative errno with a cause.
+ */
+int gt_capture_merge(const char *const *paths, size_t count, const char *path, const struct gt_merge_options *options,
+		     struct gt_capture_health *health, size_t *repeated);
 
 #endif

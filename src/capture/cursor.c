@@ -13,10 +13,9 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 
 	*out = NULL;
 	if (!k)
-		return gt_error(-ENOMEM, "cursor of capture %s", c->path);
+		return gt_error(-ENOMEM, "cursor of capture %s", c->files[0].path);
 	k->capture = c;
 	k->next = gt_fast_cpu() ? gt_cursor_next_v3 : gt_cursor_next_any;
-	k->host = gt_clock_pieces_find(gt_host_clock_pieces(c->host), 0);
 	gt_decoder_init(&k->decoder);
 	*out = k;
 	return 0;

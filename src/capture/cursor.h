@@ -38,6 +38,7 @@ struct gt_cursor {
 	bool in_block;
 	struct block_reader reader;
 
+	const struct gt_clock_pieces *host_pieces; /* of the stream's session */
 	const struct gt_clock_piece *host; /* of the last stamp */
 	const struct gt_clock_piece *queued, *running;
 	const struct gt_clock_pieces *device_pieces;

@@ -27,7 +27,7 @@
 static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 {
 	if (__builtin_expect(!gt_clock_piece_holds(k->host, ticks), 0))
-		k->host = gt_clock_pieces_find(gt_host_clock_pieces(k->capture->host), ticks);
+		k->host = gt_clock_pieces_find(k->host_pieces, ticks);
 	return gt_clock_piece_convert(k->host, ticks);
 }
 
@@ -224,7 +224,7 @@ static int group_room(struct gt_cursor *k)
 		order = group ? reallocarray(k->order, nodes, sizeof *order) : NULL;
 		k->order = order ? order : k->order;
 		if (!order)
-			return gt_error(-ENOMEM, "nested calls of capture %s", k->capture->path);
+			return gt_error(-ENOMEM, "nested calls of capture %s", k->capture->files[0].path);
 		k->group_room = nodes;
 	}
 	if (words - k->word_count < k->row.count) {
@@ -233,7 +233,7 @@ static int group_room(struct gt_cursor *k)
 			words *= 2;
 		w = reallocarray(k->group_words, words, sizeof *w);
 		if (!w)
-			return gt_error(-ENOMEM, "nested calls of capture %s", k->capture->path);
+			return gt_error(-ENOMEM, "nested calls of capture %s", k->capture->files[0].path);
 		k->group_words = w;
 		k->word_room = words;
 	}
@@ -349,6 +349,8 @@ static bool next_stream(struct gt_cursor *k)
 	k->item.ordinal = s->ordinal;
 	k->depth[0] = k->depth[1] = 0;
 	k->device_set = false;
+	k->host_pieces = gt_host_clock_pieces(gt_session_of(k->capture, s->process)->host);
+	k->host = gt_clock_pieces_find(k->host_pieces, 0);
 	close_log(k);
 	return true;
 }
@@ -402,7 +404,7 @@ int GT_CURSOR_NEXT(struct gt_cursor *k, const struct gt_item **out)
 				continue;
 			}
 			if (status == -ENOMEM)
-				return gt_error(status, "capture %s", k->capture->path);
+				return gt_error(status, "capture %s", k->capture->files[0].path);
 			if (status < 0) /* good checksum, bad rows: a writer's defect; its other blocks may be good */
 				gt_block_bad(k->capture, &k->capture->blocks[k->block - 1]);
 		}

@@ -10,8 +10,10 @@
 #include "util/error.h"
 
 enum {
-	SAMPLE_BLOCKS = 64,     /* of a capture; but at least one of each process, so that each device is seen, up to .. */
-	SAMPLE_BLOCKS_MAX = 512,
+	SAMPLE_BLOCKS = 1024,   /* of all sessions together, of each .. */
+	SAMPLE_BLOCKS_LOW = 8,
+	SAMPLE_BLOCKS_HIGH = 64, /* .. but at least one of each process, so that each device is seen, up to .. */
+	SAMPLE_BLOCKS_MAX = 512, /* .. in a session */
 	SAMPLE_WORK = 1024,     /* of a block */
 };
 
@@ -74,9 +76,9 @@ static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
 	k = &c->clocks[c->clock_count];
 	k->process = process;
 	k->device = device;
-	status = gt_device_clock_create(c->host, &k->clock);
+	status = gt_device_clock_create(gt_session_of(c, process)->host, &k->clock);
 	if (status)
-		return gt_error(status, "device clock of capture %s", c->path);
+		return gt_error(status, "device clock of capture %s", c->files[0].path);
 	c->clock_count++;
 	return 0;
 }
@@ -214,25 +216,16 @@ static int sample(struct sampler *s, struct stream_block *b)
 	return status;
 }
 
-/* Blocks with device work: every n-th, and the first of each process. */
-static int sample_blocks(struct gt_capture *c)
+/* Blocks of a session with device work, of @total: every n-th, and the first of each process. */
+static int sample_session(struct sampler *s, size_t first, size_t end, size_t total)
 {
-	struct sampler *s;
-	size_t total = 0, taken = 0, seen = 0, i, step;
+	struct gt_capture *c = s->capture;
+	size_t taken = 0, seen = 0, i, wanted = SAMPLE_BLOCKS / c->session_count;
+	size_t step = total / (wanted < SAMPLE_BLOCKS_LOW ? SAMPLE_BLOCKS_LOW : wanted > SAMPLE_BLOCKS_HIGH ? SAMPLE_BLOCKS_HIGH : wanted) + 1;
 	uint32_t last_process = UINT32_MAX;
 	int status = 0;
 
-	for (i = 0; i < c->block_count; i++)
-		total += (c->blocks[i].flags & GT_BLOCK_DEVICE) != 0;
-	if (!total)
-		return 0;
-	s = calloc(1, sizeof *s);
-	if (!s)
-		return gt_error(-ENOMEM, "capture %s", c->path);
-	s->capture = c;
-	gt_decoder_init(&s->decoder);
-	step = total / SAMPLE_BLOCKS + 1;
-	for (i = 0; i < c->block_count && !status && taken < SAMPLE_BLOCKS_MAX; i++) {
+	for (i = first; i < end && !status && taken < SAMPLE_BLOCKS_MAX; i++) {
 		struct stream_block *b = &c->blocks[i];
 
 		if (!(b->flags & GT_BLOCK_DEVICE))
@@ -242,6 +235,28 @@ static int sample_blocks(struct gt_capture *c)
 		last_process = b->process;
 		taken++;
 		status = sample(s, b);
+	}
+	return status;
+}
+
+static int sample_blocks(struct gt_capture *c)
+{
+	struct sampler *s = calloc(1, sizeof *s);
+	size_t first, end;
+	int status = 0;
+
+	if (!s)
+		return gt_error(-ENOMEM, "capture %s", c->files[0].path);
+	s->capture = c;
+	gt_decoder_init(&s->decoder);
+	for (first = 0; first < c->block_count && !status; first = end) {
+		const struct session *session = gt_session_of(c, c->blocks[first].process);
+		size_t total = 0;
+
+		for (end = first; end < c->block_count && gt_session_of(c, c->blocks[end].process) == session; end++)
+			total += (c->blocks[end].flags & GT_BLOCK_DEVICE) != 0;
+		if (total)
+			status = sample_session(s, first, end, total);
 	}
 	gt_decoder_fini(&s->decoder);
 	gt_block_reader_fini(&s->reader);
@@ -259,7 +274,7 @@ int gt_device_clocks_finish(struct gt_capture *c)
 		struct gt_device_clock *clock = gt_device_clock_find(c, r->process, r->device);
 
 		if (gt_device_clock_add_reading(clock, r->device_stamp, r->host_before, r->host_after) == -ENOMEM)
-			status = gt_error(-ENOMEM, "device clock of capture %s", c->path);
+			status = gt_error(-ENOMEM, "device clock of capture %s", c->files[0].path);
 	}
 	if (!status)
 		status = sample_blocks(c);

@@ -39,7 +39,8 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little-endian; this machine needs conversions");
 
 #define GT_FILE_MAGIC "\x89GPUTAP\n" /* 8 bytes: not text, cut by what mends line ends */
-#define GT_FILE_MAJOR 1 /* a reader refuses a higher one */
+#define GT_FILE_MAJOR 1 /* of one session */
+#define GT_FILE_MAJOR_MERGED 2 /* several sessions: a reader of 1 would mix them. A reader refuses a higher one */
 #define GT_FILE_MINOR 0 /* raised when something is added that readers may skip */
 
 struct gt_file_header {
@@ -64,11 +65,13 @@ enum gt_block_type {
 	GT_BLOCK_RECORDS = 7,     /* strings, objects, modules, events, clock readings: ring records as they were */
 	GT_BLOCK_STREAM = 8,      /* rows of calls, device work, external ids; extension gt_file_stream */
 	GT_BLOCK_END = 9,         /* nothing follows; gt_file_end */
+	GT_BLOCK_SECTION = 10,    /* of a merged file: gt_file_section and the path; the newest counts */
 };
 
 enum gt_block_flag {
 	GT_BLOCK_ZSTD = 1,   /* payload is a zstd frame of raw_bytes */
 	GT_BLOCK_DEVICE = 2, /* STREAM: holds device work */
+	GT_BLOCK_OF_SECTION = 4, /* the last 4 bytes of the head are the number of the block's section */
 };
 
 struct gt_file_block {
@@ -86,6 +89,7 @@ static_assert(sizeof(struct gt_file_block) == 32, "file format");
 #define GT_FILE_HEAD_MAX 1024u           /* head_bytes */
 #define GT_FILE_PAYLOAD_MAX (4u << 20)   /* stored_bytes and raw_bytes */
 #define GT_FILE_PROCESS_MAX (1u << 20)   /* indexes are below */
+#define GT_FILE_SECTION_MAX 4096u        /* numbers are below */
 
 struct gt_file_count {
 	uint8_t class, domain;
@@ -106,6 +110,15 @@ struct gt_file_end {
 	uint32_t reserved;
 	uint64_t bytes;    /* of the file before this block */
 };
+
+/* A session of a merged file: the capture that it was. Written before its blocks (end: cut) and behind them. */
+struct gt_file_section {
+	uint8_t uuid[16];
+	uint32_t end;        /* 0 complete, 1 incomplete, 2 cut */
+	uint32_t bad_blocks, unknown_blocks, path_bytes; /* path_bytes: of the path that follows */
+	uint64_t bytes, bad_bytes;
+};
+static_assert(sizeof(struct gt_file_section) == 48, "file format");
 
 /* COUNTS: any number of these */
 struct gt_file_sum {

@@ -29,12 +29,12 @@ const char *gt_object_value(const struct gt_object_info *object, const char *key
 	return NULL;
 }
 
-/* A device in some process: what it is called, and its place among those of that process that are called the same
+/* A device in some process: on which machine, what it is called, and its place among those of that process that are called the same
  * (two devices of one platform may share a uuid, or have only a name). */
 struct identity {
 	const char *text;
 	size_t object;
-	uint32_t process, nth;
+	uint32_t machine, process, nth;
 	char kind; /* the uuid of one and the name of another never match */
 };
 
@@ -61,6 +61,8 @@ static void identify(const struct gt_object_info *o, struct identity *id)
 
 static int compare_names(const struct identity *x, const struct identity *y)
 {
+	if (x->machine != y->machine)
+		return x->machine < y->machine ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	return strcmp(x->text, y->text);
@@ -117,7 +119,7 @@ static int merge_devices(struct gt_capture *c)
 	int status = 0;
 
 	if (!ids || !same) {
-		status = gt_error(-ENOMEM, "devices of capture %s", c->path);
+		status = gt_error(-ENOMEM, "devices of capture %s", c->files[0].path);
 		goto out;
 	}
 	for (i = 0; i < c->object_count; i++) {
@@ -125,6 +127,7 @@ static int merge_devices(struct gt_capture *c)
 			continue;
 		identify(&c->objects[i], &ids[n]);
 		ids[n].process = c->objects[i].process;
+		ids[n].machine = gt_session_of(c, ids[n].process)->public.machine;
 		ids[n++].object = i;
 	}
 	find_same(ids, n, same);
@@ -172,7 +175,7 @@ static int number_queues(struct gt_capture *c)
 	size_t i, n = 0;
 
 	if (!q)
-		return gt_error(-ENOMEM, "queues of capture %s", c->path);
+		return gt_error(-ENOMEM, "queues of capture %s", c->files[0].path);
 	for (i = 0; i < c->object_count; i++)
 		if (c->objects[i].type == GT_OBJECT_QUEUE)
 			q[n++] = (struct queue){c->objects[i].process, c->objects[i].parent, i};
@@ -196,7 +199,7 @@ static void apply_lifetimes(struct gt_capture *c)
 		const struct lifetime *l = &c->lifetimes[i];
 		/* the list is ours */
 		struct gt_object_info *o = (struct gt_object_info *)gt_capture_object_find(c, l->process, l->type, l->number);
-		uint64_t ns = gt_host_clock_to_ns(c->host, l->ticks);
+		uint64_t ns = gt_host_clock_to_ns(gt_session_of(c, l->process)->host, l->ticks);
 
 		if (o && l->begins)
 			o->begin_ns = ns;

@@ -147,7 +147,7 @@ static int finish_strings(struct gt_capture *c)
 	c->string_count = n;
 	c->string_first = calloc(c->process_count + 1, sizeof *c->string_first);
 	if (!c->string_first)
-		return gt_error(-ENOMEM, "strings of capture %s", c->path);
+		return gt_error(-ENOMEM, "strings of capture %s", c->files[0].path);
 	for (i = 0; i < n; i++)
 		while (process <= c->strings[i].process)
 			c->string_first[process++] = i;
@@ -163,9 +163,12 @@ static void finish_counts(struct gt_capture *c)
 	size_t i;
 	unsigned k, d, why;
 
-	if (c->health.end == GT_CAPTURE_COMPLETE && !c->health.bad_blocks)
-		return;
-	for (i = 0; i < c->process_count; i++)
+	for (i = 0; i < c->process_count; i++) {
+		const struct session *session = gt_session_of(c, (uint32_t)i);
+		const struct gt_capture_health *health = &session->public.health;
+
+		if (health->end == GT_CAPTURE_COMPLETE && !health->bad_blocks && c->files[session->file].whole)
+			continue;
 		for (k = 0; c->sums[i] && k < GT_CLASS_COUNT; k++)
 			for (d = 0; d < GT_DOMAIN_COUNT; d++) {
 				struct gt_counts *n = &c->sums[i]->counts;
@@ -179,56 +182,96 @@ static void finish_counts(struct gt_capture *c)
 				if (n->seen[k][d] < sum)
 					n->seen[k][d] = sum;
 			}
+	}
 }
 
-static int finish_times(struct gt_capture *c)
+/* Processes and events of sessions whose clocks are known. */
+static void finish_times(struct gt_capture *c)
 {
-	int status = gt_host_clock_map_create(c->tuples, c->tuple_count, &c->host);
 	size_t i;
 
-	if (status)
-		return gt_error(status, "clocks of capture %s", c->path);
-	for (i = 0; i < c->process_count; i++)
-		if (c->processes[i].start_ticks)
-			c->processes[i].start_ns = gt_host_clock_to_ns(c->host, c->processes[i].start_ticks);
+	for (i = 0; i < c->process_count; i++) {
+		const struct session *s = gt_session_of(c, (uint32_t)i);
+		struct gt_process_info *p = &c->processes[i];
+
+		if (p->start_ticks)
+			p->start_ns = gt_host_clock_to_ns(s->host, p->start_ticks);
+		if (p->end_ns)
+			p->end_ns += (uint64_t)s->public.shift_ns;
+	}
 	for (i = 0; i < c->event_count; i++)
-		c->events[i].time_ns = gt_host_clock_to_ns(c->host, c->events[i].time_ns);
-	return 0;
+		c->events[i].time_ns = gt_host_clock_to_ns(gt_session_of(c, c->events[i].process)->host, c->events[i].time_ns);
 }
 
-int gt_capture_open(const char *path, struct gt_capture **out)
+static int open_file(struct gt_capture *c, const char *path)
+{
+	struct capture_file *file;
+	int status = GT_LIST_ADD(c, files, file_count, file_room);
+
+	if (status)
+		return status;
+	file = &c->files[c->file_count];
+	*file = (struct capture_file){.fd = -1, .path = strdup(path)};
+	if (!file->path)
+		return gt_error(-ENOMEM, "capture %s", path);
+	c->file_count++;
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+	if (file->fd < 0)
+		return gt_error(-errno, "cannot open capture %s", path);
+	return gt_capture_scan(c);
+}
+
+int gt_capture_open_several(const char *const *paths, size_t count, struct gt_capture **out)
 {
 	struct gt_capture *c = calloc(1, sizeof *c);
-	struct gt_session_info *s;
-	int status;
+	size_t i;
+	int status = 0;
 
 	*out = NULL;
-	if (!c || !(c->path = strdup(path))) {
-		free(c);
-		return gt_error(-ENOMEM, "capture %s", path);
-	}
-	s = &c->session;
-	s->hostname = s->boot_id = s->kernel = s->cpu = s->gputap_version = s->options = s->directory = "";
-	s->command = "\0";
-	s->rank = -1;
-	c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
-	if (c->fd < 0) {
-		status = gt_error(-errno, "cannot open capture %s", path);
-		goto fail;
-	}
-	status = gt_capture_scan(c);
-	if (status)
+	if (!c)
+		return gt_error(-ENOMEM, "capture %s", paths[0]);
+	for (i = 0; i < count && !status; i++)
+		status = open_file(c, paths[i]);
+	if (status || (status = gt_sessions_finish(c)))
 		goto fail;
 	finish_counts(c); /* first: settling clocks may meet damaged payloads, which change the sums */
-	if ((status = finish_streams(c)) || (status = finish_threads(c)) ||
-	    (status = finish_strings(c)) || (status = finish_times(c)) || (status = gt_objects_finish(c)) ||
-	    (status = gt_device_clocks_finish(c)))
+	finish_times(c);
+	if ((status = finish_streams(c)) || (status = finish_threads(c)) || (status = finish_strings(c)) ||
+	    (status = gt_objects_finish(c)) || (status = gt_device_clocks_finish(c)))
 		goto fail;
 	*out = c;
 	return 0;
 fail:
 	gt_capture_close(c);
 	return status;
+}
+
+int gt_capture_probe(const char *path)
+{
+	struct gt_scan *s = malloc(sizeof *s);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = s ? 0 : gt_error(-ENOMEM, "capture %s", path);
+
+	if (fd < 0)
+		status = gt_error(-errno, "cannot open capture %s", path);
+	if (!status)
+		status = gt_scan_init(s, fd, path);
+	if (fd >= 0)
+		close(fd);
+	free(s);
+	return status;
+}
+
+int gt_capture_open(const char *path, struct gt_capture **out)
+{
+	return gt_capture_open_several(&path, 1, out);
+}
+
+static void close_session(struct session *s)
+{
+	gt_host_clock_map_destroy(s->host);
+	free(s->tuples);
+	free(s->processes);
+	free(s);
 }
 
 void gt_capture_close(struct gt_capture *c)
@@ -246,7 +289,13 @@ void gt_capture_close(struct gt_capture *c)
 		free(c->sums[i]);
 	for (i = 0; i < c->clock_count; i++)
 		gt_device_clock_destroy(c->clocks[i].clock);
-	gt_host_clock_map_destroy(c->host);
+	for (i = 0; i < c->session_count; i++)
+		close_session(c->sessions[i]);
+	for (i = 0; i < c->file_count; i++) {
+		if (c->files[i].fd >= 0)
+			close(c->files[i].fd);
+		free(c->files[i].path);
+	}
 	free(c->sums);
 	free(c->processes);
 	free(c->threads);
@@ -260,10 +309,8 @@ void gt_capture_close(struct gt_capture *c)
 	free(c->devices);
 	free(c->blocks);
 	free(c->streams);
-	free(c->tuples);
-	if (c->fd >= 0)
-		close(c->fd);
-	free(c->path);
+	free(c->sessions);
+	free(c->files);
 	free(c);
 }
 
@@ -276,12 +323,32 @@ const struct gt_capture_health *gt_capture_health(const struct gt_capture *c)
 
 const struct gt_session_info *gt_capture_session(const struct gt_capture *c)
 {
-	return &c->session;
+	return &c->sessions[0]->public.info;
 }
 
 const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c)
 {
-	return c->host;
+	return c->sessions[0]->host;
+}
+
+size_t gt_capture_session_count(const struct gt_capture *c)
+{
+	return c->session_count;
+}
+
+const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index)
+{
+	return index < c->session_count ? &c->sessions[index]->public : NULL;
+}
+
+size_t gt_capture_repeated_count(const struct gt_capture *c)
+{
+	return c->repeated_count;
+}
+
+const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c, uint32_t process)
+{
+	return process < c->process_count ? gt_session_of(c, process)->host : c->sessions[0]->host;
 }
 
 size_t gt_capture_process_count(const struct gt_capture *c)

@@ -41,7 +41,7 @@ const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes)
 
 		k = malloc(sizeof *k + room);
 		if (!k) {
-			gt_error(-ENOMEM, "texts of capture %s", c->path);
+			gt_error(-ENOMEM, "texts of capture %s", c->files[0].path);
 			return NULL;
 		}
 		k->used = 0;
@@ -103,9 +103,9 @@ static const char *unpack_text(struct unpacker *u, struct gt_capture *c)
 	return text;
 }
 
-static int read_session(struct gt_capture *c, struct unpacker *u)
+static int read_session(struct gt_capture *c, struct session *session, struct unpacker *u)
 {
-	struct gt_session_info *s = &c->session;
+	struct gt_session_info *s = &session->public.info;
 	const char **texts[] = {&s->hostname, &s->boot_id, &s->kernel, &s->cpu, &s->gputap_version, &s->command, &s->options,
 				&s->directory};
 	size_t i;
@@ -119,33 +119,38 @@ static int read_session(struct gt_capture *c, struct unpacker *u)
 		if (!*texts[i])
 			return -ENOMEM;
 	}
-	c->has_session = true;
+	session->has_info = true;
 	return 0;
 }
 
 /* The process of a block, made if it is new. Each has a block before it (64 bytes or more), so that an index
  * beyond what the file can hold is damage and not a reason to allocate. */
-static int get_process(struct gt_capture *c, const struct gt_scan_block *block, struct gt_process_info **out)
+static int get_process(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block, struct gt_process_info **out)
 {
+	struct session *s = c->sessions[session];
 	uint32_t index = block->head.process;
 	int status;
 
 	if (index > block->at / 64)
 		return -EBADMSG;
-	while (c->process_count <= index) {
+	while (s->process_count <= index) {
 		struct gt_process_info *p;
 
-		status = GT_LIST_ADD(c, processes, process_count, process_room);
+		status = GT_LIST_ADD(s, processes, process_count, process_room);
+		if (!status)
+			status = GT_LIST_ADD(c, processes, process_count, process_room);
 		if (!status)
 			status = gt_list_grow((void **)&c->sums, &c->sums_room, c->process_count, sizeof *c->sums);
 		if (status)
 			return status;
 		p = &c->processes[c->process_count];
+		s->processes[s->process_count++] = (uint32_t)c->process_count;
+		p->session = session;
 		p->index = (uint32_t)c->process_count++;
 		p->exe = p->argv = "\0";
 		p->wait_status = -1;
 	}
-	*out = &c->processes[index];
+	*out = &c->processes[s->processes[index]];
 	return 0;
 }
 
@@ -181,7 +186,7 @@ static void read_process_end(struct gt_process_info *p, struct unpacker *u)
 	p->end_ns = unpack64(u);
 }
 
-static int read_thread(struct gt_capture *c, const struct gt_file_block *h, struct unpacker *u)
+static int read_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, struct unpacker *u)
 {
 	struct gt_thread_info *t;
 	int status = GT_LIST_ADD(c, threads, thread_count, thread_room);
@@ -189,8 +194,8 @@ static int read_thread(struct gt_capture *c, const struct gt_file_block *h, stru
 	if (status)
 		return status;
 	t = &c->threads[c->thread_count];
-	t->process = h->process;
-	t->ordinal = h->ordinal;
+	t->process = process;
+	t->ordinal = ordinal;
 	t->tid = unpack32(u);
 	unpack32(u);
 	t->start_ticks = unpack64(u);
@@ -202,12 +207,12 @@ static int read_thread(struct gt_capture *c, const struct gt_file_block *h, stru
 	return 0;
 }
 
-static int read_tuple(struct gt_capture *c, struct unpacker *u)
+static int read_tuple(struct session *s, struct unpacker *u)
 {
-	int status = GT_LIST_ADD(c, tuples, tuple_count, tuple_room);
+	int status = GT_LIST_ADD(s, tuples, tuple_count, tuple_room);
 
 	if (!status)
-		unpack(u, &c->tuples[c->tuple_count++], sizeof *c->tuples);
+		unpack(u, &s->tuples[s->tuple_count++], sizeof *s->tuples);
 	return status;
 }
 
@@ -371,7 +376,7 @@ static int read_records(struct gt_capture *c, uint32_t process, const uint8_t *p
 
 /* Blocks -------------------------------------------------------------------- */
 
-static int index_stream(struct gt_capture *c, const struct gt_scan_block *block)
+static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block)
 {
 	const struct gt_file_block *h = &block->head;
 	struct gt_file_stream ext;
@@ -385,17 +390,17 @@ static int index_stream(struct gt_capture *c, const struct gt_scan_block *block)
 	memcpy(&ext, block->extension, sizeof ext);
 	if (ext.count_entries > (h->head_bytes - sizeof *h - sizeof ext) / sizeof(struct gt_file_count))
 		return -EBADMSG;
-	status = get_process(c, block, &process);
+	status = get_process(c, session, block, &process);
 	if (!status)
 		status = GT_LIST_ADD(c, blocks, block_count, block_room);
 	if (status)
 		return status;
-	sums = get_sums(c, h->process);
+	sums = get_sums(c, process->index);
 	if (!sums)
-		return gt_error(-ENOMEM, "counts of capture %s", c->path);
+		return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
 	c->blocks[c->block_count++] = (struct stream_block){
 		.at = block->at, .first_ticks = ext.first_ticks, .last_ticks = ext.last_ticks, .base_ticks = ext.base_ticks,
-		.base_id = ext.base_id, .process = h->process, .ordinal = h->ordinal, .stored_bytes = h->stored_bytes,
+		.base_id = ext.base_id, .process = process->index, .ordinal = h->ordinal, .stored_bytes = h->stored_bytes,
 		.raw_bytes = h->raw_bytes, .payload_crc = h->payload_crc, .head_bytes = h->head_bytes, .flags = h->flags};
 	c->stream_bytes += (uint64_t)h->head_bytes + h->stored_bytes;
 	for (i = 0; i < ext.count_entries; i++) {
@@ -408,105 +413,226 @@ static int index_stream(struct gt_capture *c, const struct gt_scan_block *block)
 	return 0;
 }
 
-static int read_block(struct gt_capture *c, const struct gt_scan_block *block, const uint8_t *payload)
+/* What a merged file says of one of its sessions. The first time it comes before all its blocks. */
+static int read_section(struct gt_capture *c, struct session *s, struct unpacker *u)
+{
+	struct gt_capture_health *health = &s->public.health;
+	struct gt_file_section section;
+	size_t i;
+
+	unpack(u, &section, sizeof section);
+	for (i = 0; i < c->session_count && !s->process_count && !s->repeated && !gt_uuid_is_zero(section.uuid); i++)
+		if (c->sessions[i] != s && !c->sessions[i]->repeated && !memcmp(c->sessions[i]->public.uuid, section.uuid, sizeof section.uuid))
+			s->repeated = true;
+	memcpy(s->public.uuid, section.uuid, sizeof section.uuid);
+	health->end = section.end <= GT_CAPTURE_CUT ? (enum gt_capture_end)section.end : GT_CAPTURE_CUT;
+	health->bytes = section.bytes;
+	health->bad_bytes = section.bad_bytes;
+	health->bad_blocks = section.bad_blocks;
+	health->unknown_blocks = section.unknown_blocks;
+	if (section.path_bytes > (size_t)(u->end - u->p))
+		return -EBADMSG;
+	s->public.path = gt_text_keep(c, u->p, section.path_bytes);
+	return s->public.path ? 0 : -ENOMEM;
+}
+
+static int read_block(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block, const uint8_t *payload)
 {
 	const struct gt_file_block *h = &block->head;
 	struct unpacker u = {payload, payload + h->stored_bytes};
+	struct capture_file *file = &c->files[c->file_count - 1];
 	struct gt_process_info *process = NULL;
 	struct gt_file_end end;
 	int status = 0;
 
 	if (h->type == GT_BLOCK_PROCESS || h->type == GT_BLOCK_PROCESS_END || h->type == GT_BLOCK_THREAD ||
 	    h->type == GT_BLOCK_COUNTS || h->type == GT_BLOCK_RECORDS)
-		status = get_process(c, block, &process);
+		status = get_process(c, session, block, &process);
 	if (status)
 		return status;
 	switch (h->type) {
 	case GT_BLOCK_SESSION:
-		return read_session(c, &u);
+		return read_session(c, c->sessions[session], &u);
 	case GT_BLOCK_PROCESS:
 		return read_process(c, process, &u);
 	case GT_BLOCK_PROCESS_END:
 		read_process_end(process, &u);
 		return 0;
 	case GT_BLOCK_THREAD:
-		return read_thread(c, h, &u);
+		return read_thread(c, process->index, h->ordinal, &u);
 	case GT_BLOCK_CLOCK:
-		return read_tuple(c, &u);
+		return read_tuple(c->sessions[session], &u);
 	case GT_BLOCK_COUNTS:
-		if (!get_sums(c, h->process))
-			return gt_error(-ENOMEM, "counts of capture %s", c->path);
-		read_counts(&c->sums[h->process]->counts, &u);
+		if (!get_sums(c, process->index))
+			return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
+		read_counts(&c->sums[process->index]->counts, &u);
 		return 0;
 	case GT_BLOCK_RECORDS:
-		return read_records(c, h->process, payload, h->stored_bytes);
+		return read_records(c, process->index, payload, h->stored_bytes);
 	case GT_BLOCK_END:
 		unpack(&u, &end, sizeof end);
-		c->health.end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
-		c->has_end = true;
+		file->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
+		file->has_end = true;
 		return 0;
+	case GT_BLOCK_SECTION:
+		return read_section(c, c->sessions[session], &u);
 	default:
-		c->health.unknown_blocks++;
+		c->sessions[session]->public.health.unknown_blocks++;
 		return 0;
 	}
+}
+
+/* The session of a block, made if it is new. */
+static int get_session(struct gt_capture *c, uint32_t section, uint32_t *out)
+{
+	uint32_t file = (uint32_t)c->file_count - 1;
+	struct session *s;
+	size_t i;
+	int status;
+
+	for (i = c->session_count; i-- > 0 && c->sessions[i]->file == file;)
+		if (c->sessions[i]->section == section) {
+			*out = (uint32_t)i;
+			return 0;
+		}
+	status = GT_LIST_ADD(c, sessions, session_count, session_room);
+	if (status)
+		return status;
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return gt_error(-ENOMEM, "capture %s", c->files[file].path);
+	s->file = file;
+	s->section = section;
+	s->public.path = c->files[file].path;
+	s->public.health.end = GT_CAPTURE_CUT;
+	s->public.info = (struct gt_session_info){.hostname = "", .boot_id = "", .kernel = "", .cpu = "", .gputap_version = "",
+						  .command = "\0", .options = "", .directory = "", .rank = -1};
+	*out = (uint32_t)c->session_count;
+	c->sessions[c->session_count++] = s;
+	return 0;
 }
 
 static int take_block(struct gt_capture *c, const struct gt_scan_block *block, uint8_t **payload, size_t *room)
 {
 	const struct gt_file_block *h = &block->head;
+	struct capture_file *file = &c->files[c->file_count - 1];
 	uint64_t at = block->at + h->head_bytes;
+	uint32_t section = gt_scan_section(block), session = 0;
 	int status;
 
-	c->has_end = false; /* an end mark that something follows is none */
-	if (h->process >= GT_FILE_PROCESS_MAX)
+	file->has_end = false; /* an end mark that something follows is none */
+	if (h->process >= GT_FILE_PROCESS_MAX || (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
-	if (h->type == GT_BLOCK_STREAM)
-		return index_stream(c, block);
-	if (h->type > GT_BLOCK_END || h->flags & GT_BLOCK_ZSTD) {
-		c->health.unknown_blocks++;
-		return 0;
+	if (h->type != GT_BLOCK_END) { /* that is the file's */
+		status = get_session(c, section, &session);
+		if (status)
+			return status;
+		if (c->sessions[session]->repeated && h->type != GT_BLOCK_SECTION)
+			return 0;
+		if (h->type == GT_BLOCK_STREAM)
+			return index_stream(c, session, block);
+		if (h->type > GT_BLOCK_SECTION || h->flags & GT_BLOCK_ZSTD) {
+			c->sessions[session]->public.health.unknown_blocks++;
+			return 0;
+		}
 	}
 	status = gt_list_grow((void **)payload, room, h->stored_bytes, 1);
 	if (!status)
-		status = gt_scan_read(c->fd, *payload, h->stored_bytes, at);
+		status = gt_scan_read(file->fd, *payload, h->stored_bytes, at);
 	if (status)
 		return status;
 	if (gt_crc32c(0, *payload, h->stored_bytes) != h->payload_crc)
 		return -EBADMSG;
-	return read_block(c, block, *payload);
+	return read_block(c, session, block, *payload);
+}
+
+/* The whole file was walked: what it says of its session, or for a merged one the sessions of themselves. */
+static int finish_file(struct gt_capture *c, const struct gt_scan *s, const struct gt_capture_health *found)
+{
+	struct capture_file *file = &c->files[c->file_count - 1];
+	uint32_t session = 0;
+	size_t i;
+	int status = 0;
+
+	if (!file->has_end)
+		file->end = GT_CAPTURE_CUT;
+	file->whole = file->end == GT_CAPTURE_COMPLETE && !found->bad_blocks;
+	c->health.bytes += s->bytes;
+	c->health.bad_bytes += found->bad_bytes;
+	c->health.bad_blocks += found->bad_blocks;
+	if (file->end > c->health.end)
+		c->health.end = file->end;
+	if (!c->session_count || c->sessions[c->session_count - 1]->file != c->file_count - 1)
+		status = get_session(c, GT_SECTION_NONE, &session);
+	for (i = c->session_count; i-- > 0 && c->sessions[i]->file == c->file_count - 1 && !status;) {
+		struct session *one = c->sessions[i];
+		struct gt_capture_health *health = &one->public.health;
+
+		if (one->section == GT_SECTION_NONE) {
+			health->end = file->end;
+			health->bytes = s->bytes;
+			health->bad_bytes = found->bad_bytes;
+			health->bad_blocks = found->bad_blocks;
+			memcpy(one->public.uuid, s->uuid, sizeof s->uuid);
+		} else if (!one->repeated) {
+			c->health.bad_bytes += health->bad_bytes;
+			c->health.bad_blocks += health->bad_blocks;
+			if (health->end > c->health.end)
+				c->health.end = health->end;
+		}
+		c->health.unknown_blocks += health->unknown_blocks;
+	}
+	return status;
+}
+
+/* A file of one session says its id in its header: a second one of it need not be read. */
+static bool came_before(const struct gt_capture *c, const uint8_t uuid[16])
+{
+	size_t i;
+
+	for (i = 0; i < c->session_count && !gt_uuid_is_zero(uuid); i++)
+		if (!memcmp(c->sessions[i]->public.uuid, uuid, 16))
+			return true;
+	return false;
 }
 
 int gt_capture_scan(struct gt_capture *c)
 {
+	struct capture_file *file = &c->files[c->file_count - 1];
 	struct gt_scan *s = malloc(sizeof *s);
 	struct gt_scan_block *block = malloc(sizeof *block);
+	struct gt_capture_health found = {0};
 	uint8_t *payload = NULL;
 	size_t room = 0;
 	int status;
 
 	if (!s || !block) {
-		status = gt_error(-ENOMEM, "capture %s", c->path);
+		status = gt_error(-ENOMEM, "capture %s", file->path);
 		goto out;
 	}
-	status = gt_scan_init(s, c->fd, c->path);
+	status = gt_scan_init(s, file->fd, file->path);
 	if (status)
 		goto out;
+	if (came_before(c, s->uuid)) {
+		c->repeated_count++;
+		goto out;
+	}
 	while ((status = gt_scan_next(s, block)) > 0) {
 		status = take_block(c, block, &payload, &room);
 		if (status == -EBADMSG || status == -ENODATA) {
-			c->health.bad_blocks++;
-			c->health.bad_bytes += (uint64_t)block->head.head_bytes + block->head.stored_bytes;
+			found.bad_blocks++;
+			found.bad_bytes += (uint64_t)block->head.head_bytes + block->head.stored_bytes;
 		} else if (status) {
 			break;
 		}
 	}
-	if (status)
-		status = gt_error(status, "cannot read capture %s", c->path);
-	c->health.bytes = s->bytes;
-	c->health.bad_bytes += s->bad_bytes;
-	c->health.bad_blocks += s->bad_blocks;
-	if (!c->has_end)
-		c->health.end = GT_CAPTURE_CUT;
+	if (status) {
+		status = gt_error(status, "cannot read capture %s", file->path);
+		goto out;
+	}
+	found.bad_bytes += s->bad_bytes;
+	found.bad_blocks += s->bad_blocks;
+	status = finish_file(c, s, &found);
 out:
 	free(payload);
 	free(block);

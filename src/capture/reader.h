@@ -59,14 +59,29 @@ struct process_sums {
 	uint64_t present[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 
-struct gt_capture {
+struct capture_file {
 	int fd;
 	char *path;
-	struct gt_capture_health health;
-	bool has_session, has_end;
-	struct gt_session_info session;
+	bool has_end, whole;  /* whole: no header in it was damaged */
+	enum gt_capture_end end;
+};
+
+/* A session while it is read and after. */
+struct session {
+	struct gt_capture_session public;
+	uint32_t file, section;
+	bool repeated;        /* it came before: nothing of it is kept */
+	bool has_info;
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
+	uint32_t *processes;  /* by index in its own capture: in this one */
+	size_t tuple_count, tuple_room, process_count, process_room;
+};
+
+struct gt_capture {
+	struct capture_file *files;
+	struct session **sessions;      /* in order of their begin, when open */
+	struct gt_capture_health health;
 	struct gt_process_info *processes;
 	struct process_sums **sums; /* as many; NULL: nothing counted */
 	struct gt_thread_info *threads;
@@ -82,9 +97,9 @@ struct gt_capture {
 	struct stream *streams;         /* by process, ordinal */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
-	size_t tuple_count, process_count, thread_count, event_count, object_count, string_count, reading_count, clock_count,
-		device_count, block_count, stream_count, lifetime_count;
-	size_t tuple_room, process_room, thread_room, event_room, object_room, string_room, reading_room, clock_room,
+	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count, object_count, string_count,
+		reading_count, clock_count, device_count, block_count, stream_count, lifetime_count;
+	size_t file_room, session_room, process_room, thread_room, event_room, object_room, string_room, reading_room, clock_room,
 		device_room, block_room, stream_room, lifetime_room;
 	size_t sums_room;
 };
@@ -98,7 +113,14 @@ int gt_sort_stable(void *list, size_t count, size_t bytes, int (*compare)(const 
 /* Copy of a text that lives as long as the capture, ended by two NULs. NULL: no memory. */
 const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
 
+/* All blocks of the newest of `files`. */
 int gt_capture_scan(struct gt_capture *c);
+/* Sessions on one clock, in order of their begin, and their processes with them. */
+int gt_sessions_finish(struct gt_capture *c);
+static inline struct session *gt_session_of(const struct gt_capture *c, uint32_t process)
+{
+	return c->sessions[c->processes[process].session];
+}
 int gt_objects_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
 /* That of device 0 when it has none of its own; NULL: the process has no device work. */

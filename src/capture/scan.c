@@ -162,9 +162,10 @@ static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_
 	if (n < sizeof *h)
 		return gt_error(-EBADMSG, "capture %s is cut within its first %zu bytes: nothing can be read", path, sizeof *h);
 	if (!memcmp(h->magic, GT_FILE_MAGIC, 8) && gt_crc32c(0, h, offsetof(struct gt_file_header, crc)) == h->crc) {
-		if (h->major > GT_FILE_MAJOR)
+		if (h->major > GT_FILE_MAJOR_MERGED)
 			return gt_error(-ENOTSUP, "capture %s has format %u.%u, this gputap reads up to %u: a newer gputap is needed",
-					path, h->major, h->minor, GT_FILE_MAJOR);
+					path, h->major, h->minor, GT_FILE_MAJOR_MERGED);
+		memcpy(s->uuid, h->uuid, sizeof s->uuid);
 		s->at = h->header_bytes >= sizeof *h ? h->header_bytes : sizeof *h;
 		return 0;
 	}
@@ -184,6 +185,16 @@ static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_
 	if (memcmp(h->magic, GT_FILE_MAGIC, 8))
 		return gt_error(-EBADMSG, "%s is not a gputap capture", path);
 	return gt_error(-EBADMSG, "capture %s: its header is damaged", path);
+}
+
+uint32_t gt_scan_section(const struct gt_scan_block *block)
+{
+	uint32_t number = GT_SECTION_NONE;
+	size_t extension = block->head.head_bytes - sizeof block->head;
+
+	if (block->head.flags & GT_BLOCK_OF_SECTION && extension >= sizeof number)
+		memcpy(&number, block->extension + extension - sizeof number, sizeof number);
+	return number;
 }
 
 int gt_scan_init(struct gt_scan *s, int fd, const char *path)

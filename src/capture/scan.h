@@ -3,8 +3,10 @@
 #ifndef GPUTAP_CAPTURE_SCAN_H
 #define GPUTAP_CAPTURE_SCAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "capture/format.h"
 
@@ -15,6 +17,7 @@ struct gt_scan {
 	uint64_t bytes;              /* of the file when the scan began */
 	uint64_t at;                 /* next block is looked for here */
 	uint64_t bad_bytes, bad_blocks;
+	uint8_t uuid[16];            /* of the file; 0 if its header is damaged */
 	uint64_t window_at;
 	size_t window_bytes;
 	uint8_t window[GT_SCAN_WINDOW];
@@ -25,6 +28,19 @@ struct gt_scan_block {
 	struct gt_file_block head;
 	uint8_t extension[GT_FILE_HEAD_MAX]; /* head_bytes - sizeof head */
 };
+
+#define GT_SECTION_NONE UINT32_MAX /* a file of one session does not say it */
+
+/* Of a capture whose header is damaged. */
+static inline bool gt_uuid_is_zero(const uint8_t uuid[16])
+{
+	static const uint8_t zero[16];
+
+	return !memcmp(uuid, zero, sizeof zero);
+}
+
+/* Number of the section that a block belongs to. */
+uint32_t gt_scan_section(const struct gt_scan_block *block);
 
 /**
  * gt_scan_init() - check the file header

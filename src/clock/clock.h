@@ -44,6 +44,9 @@ void gt_clock_tuple_take(uint32_t host_clock, struct gt_clock_tuple *out);
 struct gt_host_clock_map; /* ticks -> BOOTTIME ns, and the other host clocks -> BOOTTIME ns */
 
 int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, struct gt_host_clock_map **out);
+/* The same onto another host's BOOTTIME: @shift_ns is added to all that comes out. */
+int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t count, int64_t shift_ns,
+				     struct gt_host_clock_map **out);
 void gt_host_clock_map_destroy(struct gt_host_clock_map *map);
 uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks);
 /* @method: one of GT_CLOCK_HOST_*; @ns of that clock */

@@ -192,12 +192,15 @@ static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_tup
 	return status;
 }
 
-int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, struct gt_host_clock_map **out)
+int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t count, int64_t shift_ns,
+				     struct gt_host_clock_map **out)
 {
 	static const struct gt_clock_ratio one = {1, 1};
+	const struct gt_clock_point moved = {shift_ns < 0 ? (uint64_t)-shift_ns : 0, shift_ns < 0 ? 0 : (uint64_t)shift_ns};
 	struct gt_host_clock_map *map = calloc(1, sizeof *map);
 	struct gt_clock_ratio usual;
 	int status = -ENOMEM;
+	size_t i;
 
 	*out = NULL;
 	if (!map)
@@ -208,6 +211,8 @@ int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, 
 	map->count = count;
 	if (count)
 		memcpy(map->tuples, tuples, count * sizeof *tuples);
+	for (i = 0; i < count; i++)
+		map->tuples[i].boottime_ns += (uint64_t)shift_ns;
 	qsort(map->tuples, count, sizeof *map->tuples, compare_tuples);
 	status = usual_rate(map->tuples, count, &usual);
 	if (status)
@@ -220,17 +225,22 @@ int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, 
 	PIECES(raw, raw_ns, &one);
 	PIECES(realtime, realtime_ns, NULL);
 #undef PIECES
-	status = gt_clock_pieces_init(&map->boottime, NULL, 0, NULL);
+	status = gt_clock_pieces_init(&map->boottime, &moved, shift_ns != 0, &one);
 	if (status)
 		goto fail;
 	map->residual_ns = residual(map->tuples, count);
-	if (count == 1 && map->tuples[0].ticks != map->tuples[0].boottime_ns)
+	if (count == 1 && map->tuples[0].ticks + (uint64_t)shift_ns != map->tuples[0].boottime_ns)
 		map->residual_ns = UINT64_MAX; /* the rate is not known */
 	*out = map;
 	return 0;
 fail:
 	gt_host_clock_map_destroy(map);
 	return status;
+}
+
+int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, struct gt_host_clock_map **out)
+{
+	return gt_host_clock_map_create_shifted(tuples, count, 0, out);
 }
 
 void gt_host_clock_map_destroy(struct gt_host_clock_map *map)

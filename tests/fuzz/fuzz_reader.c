@@ -21,6 +21,7 @@ static void mend(uint8_t *file, size_t bytes)
 	if (bytes < at)
 		return;
 	memcpy(file, GT_FILE_MAGIC, 8);
+	((struct gt_file_header *)file)->major %= GT_FILE_MAJOR_MERGED + 1;
 	((struct gt_file_header *)file)->crc = gt_crc32c(0, file, offsetof(struct gt_file_header, crc));
 	while (at + sizeof(struct gt_file_block) <= bytes) {
 		struct gt_file_block h;
@@ -52,6 +53,12 @@ static uint64_t look_at_lists(struct gt_capture *c)
 	const struct gt_session_info *s = gt_capture_session(c);
 	uint64_t sum = touch(s->hostname) + touch(s->command) + touch(s->options);
 	size_t i;
+
+	for (i = 0; i < gt_capture_session_count(c); i++) {
+		const struct gt_capture_session *one = gt_capture_session_at(c, i);
+
+		sum += touch(one->path) + touch(one->info.hostname) + one->node + one->machine + (uint64_t)one->shift_ns;
+	}
 
 	for (i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_process_info *p = gt_capture_process(c, (uint32_t)i);

@@ -814,7 +814,7 @@ UNIT_TEST(a_newer_major_version_is_refused_and_a_newer_minor_one_is_read)
 	h->crc = gt_crc32c(0, h, offsetof(struct gt_file_header, crc));
 	file_write(path, data, bytes);
 	CHECK_EQ(walk(path), calls);
-	h->major = GT_FILE_MAJOR + 1;
+	h->major = GT_FILE_MAJOR_MERGED + 1;
 	h->crc = gt_crc32c(0, h, offsetof(struct gt_file_header, crc));
 	file_write(path, data, bytes);
 	refused(path, -ENOTSUP, "newer gputap");

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* Several captures become one file, see gt_capture_merge(). Blocks are copied as they are, payloads unread but for their
+ * checksum; only the head grows by the number of the session:
+ *
+ *   | header, major 2 | SECTION 0 | blocks of 0 .. | SECTION 0 | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | END |
+ *
+ * The first SECTION of each says which capture it was, the second how that one ended: so a merge that is cut short says of
+ * each session whether it is all there. What of an input is damaged is left out and counted there. Memory: one block. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "capture/checksum.h"
+#include "capture/scan.h"
+#include "util/error.h"
+
+enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
+
+/* A session of the input. */
+struct section {
+	uint32_t in, out;     /* number there, here */
+	bool repeated;
+	struct gt_file_section told;
+	char *path;
+};
+
+struct merge {
+	int fd;
+	const char *path;
+	uint8_t *buffer;      /* WRITE_BYTES, and room for a whole block */
+	size_t used;
+	uint64_t bytes;       /* in the file */
+	uint8_t (*ids)[16];   /* of the sessions that are in */
+	size_t id_count, id_room;
+	uint32_t next;        /* section */
+	struct section *sections; /* of the input */
+	size_t section_count, section_room;
+	struct gt_capture_health health;
+	size_t repeated;
+	const struct gt_merge_options *options;
+	uint64_t done, total;
+};
+
+static int flush(struct merge *m)
+{
+	size_t done = 0;
+
+	while (done < m->used) {
+		ssize_t n = write(m->fd, m->buffer + done, m->used - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return gt_error(n < 0 ? -errno : -EIO, "write %s", m->path);
+		done += (size_t)n;
+	}
+	m->bytes += m->used;
+	m->used = 0;
+	return 0;
+}
+
+/* The head of a block; its payload, of head.stored_bytes, was put behind gt_merge's room for it. */
+static int put_block(struct merge *m, struct gt_file_block head, const void *extension, size_t extension_bytes, uint32_t section,
+		     const void *payload)
+{
+	uint8_t *at = m->buffer + m->used;
+
+	head.head_bytes = (uint16_t)(sizeof head + extension_bytes);
+	head.magic = GT_BLOCK_MAGIC;
+	head.head_crc = 0;
+	if (section != GT_SECTION_NONE) {
+		head.flags |= GT_BLOCK_OF_SECTION;
+		head.head_bytes += (uint16_t)sizeof section;
+	}
+	if (extension_bytes)
+		memcpy(at + sizeof head, extension, extension_bytes);
+	if (section != GT_SECTION_NONE)
+		memcpy(at + sizeof head + extension_bytes, &section, sizeof section);
+	memcpy(at, &head, sizeof head);
+	head.head_crc = gt_head_crc(at, head.head_bytes);
+	memcpy(at, &head, sizeof head);
+	memcpy(at + head.head_bytes, payload, head.stored_bytes);
+	m->used += (size_t)head.head_bytes + head.stored_bytes;
+	return m->used >= WRITE_BYTES ? flush(m) : 0;
+}
+
+static int put_section(struct merge *m, const struct section *s)
+{
+	uint8_t payload[sizeof s->told + PATH_BYTES];
+	struct gt_file_section told = s->told;
+	struct gt_file_block head = {.type = GT_BLOCK_SECTION};
+	size_t bytes = strnlen(s->path, PATH_BYTES);
+
+	told.path_bytes = (uint32_t)bytes;
+	memcpy(payload, &told, sizeof told);
+	memcpy(payload + sizeof told, s->path, bytes);
+	head.stored_bytes = head.raw_bytes = (uint32_t)(sizeof told + bytes);
+	head.payload_crc = gt_crc32c(0, payload, head.stored_bytes);
+	return put_block(m, head, NULL, 0, s->out, payload);
+}
+
+static int put_header(struct merge *m)
+{
+	struct gt_file_header header = {.magic = GT_FILE_MAGIC, .major = GT_FILE_MAJOR_MERGED, .minor = GT_FILE_MINOR,
+					.header_bytes = sizeof header};
+
+	if (getrandom(header.uuid, sizeof header.uuid, 0) != (ssize_t)sizeof header.uuid)
+		return gt_error(-errno, "random id of %s", m->path);
+	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
+	memcpy(m->buffer, &header, sizeof header);
+	m->used = sizeof header;
+	return 0;
+}
+
+static int put_end(struct merge *m)
+{
+	struct gt_file_end end = {.complete = gt_capture_is_whole(&m->health) && m->health.end == GT_CAPTURE_COMPLETE,
+				  .bytes = m->bytes + m->used};
+	struct gt_file_block head = {.type = GT_BLOCK_END, .stored_bytes = sizeof end, .raw_bytes = sizeof end,
+				     .payload_crc = gt_crc32c(0, &end, sizeof end)};
+	int status = put_block(m, head, NULL, 0, GT_SECTION_NONE, &end);
+
+	return status ? status : flush(m);
+}
+
+/* Room for one more, zeroed. */
+static int grow(void **list, size_t *room, size_t count, size_t bytes)
+{
+	size_t wanted = *room ? *room * 2 : 16;
+	char *p;
+
+	if (count < *room)
+		return 0;
+	p = reallocarray(*list, wanted, bytes);
+	if (!p)
+		return gt_error(-ENOMEM, "merge");
+	memset(p + *room * bytes, 0, (wanted - *room) * bytes);
+	*list = p;
+	*room = wanted;
+	return 0;
+}
+
+/* Is a session with this id in already? If not, it is now. 1, 0, -ENOMEM */
+static int take_id(struct merge *m, const uint8_t uuid[16])
+{
+	size_t i;
+	int status;
+
+	if (gt_uuid_is_zero(uuid))
+		return 0;
+	for (i = 0; i < m->id_count; i++)
+		if (!memcmp(m->ids[i], uuid, 16))
+			return 1;
+	status = grow((void **)&m->ids, &m->id_room, m->id_count, sizeof *m->ids);
+	if (!status)
+		memcpy(m->ids[m->id_count++], uuid, 16);
+	return status;
+}
+
+static struct section *find_section(struct merge *m, uint32_t number)
+{
+	size_t i;
+
+	for (i = m->section_count; i-- > 0;)
+		if (m->sections[i].in == number)
+			return &m->sections[i];
+	return NULL;
+}
+
+/* A section of the input is seen for the first time: it gets a number here, unless its session came before. */
+static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16], const char *path, size_t path_bytes, struct section **out)
+{
+	struct section *s;
+	int status = grow((void **)&m->sections, &m->section_room, m->section_count, sizeof *m->sections);
+
+	if (status)
+		return status;
+	s = *out = &m->sections[m->section_count];
+	*s = (struct section){.in = number, .out = m->next, .path = strndup(path, path_bytes), .told = {.end = GT_CAPTURE_CUT}};
+	if (!s->path)
+		return gt_error(-ENOMEM, "merge");
+	m->section_count++;
+	memcpy(s->told.uuid, uuid, sizeof s->told.uuid);
+	status = take_id(m, uuid);
+	if (status < 0)
+		return status;
+	s->repeated = status > 0;
+	m->repeated += s->repeated;
+	if (s->repeated)
+		return 0;
+	if (m->next == GT_FILE_SECTION_MAX)
+		return gt_error(-E2BIG, "merge of more than %u sessions", GT_FILE_SECTION_MAX);
+	m->next++;
+	return put_section(m, s);
+}
+
+static int read_section(struct merge *m, uint32_t number, const uint8_t *payload, size_t bytes)
+{
+	struct gt_file_section told;
+	struct section *s;
+
+	if (bytes < sizeof told)
+		return -EBADMSG;
+	memcpy(&told, payload, sizeof told);
+	if (told.path_bytes > bytes - sizeof told || told.end > GT_CAPTURE_CUT)
+		return -EBADMSG;
+	s = find_section(m, number);
+	if (!s) {
+		int status = add_section(m, number, told.uuid, (const char *)payload + sizeof told, told.path_bytes, &s);
+
+		if (status)
+			return status;
+	}
+	s->told = told;
+	return 0;
+}
+
+struct input {
+	struct gt_scan scan;
+	struct gt_scan_block block;
+	uint8_t payload[GT_FILE_PAYLOAD_MAX];
+	const char *path;
+	bool has_end;
+	enum gt_capture_end end;
+	uint64_t bad_bytes, bad_blocks;
+};
+
+static int copy_block(struct merge *m, struct input *in)
+{
+	const struct gt_file_block *h = &in->block.head;
+	uint32_t number = gt_scan_section(&in->block);
+	size_t extension = h->head_bytes - sizeof *h;
+	struct section *s;
+	int status = gt_scan_read(in->scan.fd, in->payload, h->stored_bytes, in->block.at + h->head_bytes);
+
+	in->has_end = false;
+	if (status)
+		return status;
+	if (gt_crc32c(0, in->payload, h->stored_bytes) != h->payload_crc || extension + sizeof number > GT_FILE_HEAD_MAX - sizeof *h)
+		return -EBADMSG;
+	if (h->type == GT_BLOCK_END) {
+		struct gt_file_end end = {0};
+
+		memcpy(&end, in->payload, h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
+		in->has_end = true;
+		in->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
+		return 0;
+	}
+	if (h->type == GT_BLOCK_SECTION)
+		return read_section(m, number, in->payload, h->stored_bytes);
+	s = find_section(m, number);
+	if (!s) { /* of a file of one session; or its SECTION block is damaged */
+		static const uint8_t unknown[16];
+
+		status = add_section(m, number, number == GT_SECTION_NONE ? in->scan.uuid : unknown, in->path, strlen(in->path), &s);
+	}
+	if (status || s->repeated)
+		return status;
+	return put_block(m, *h, in->block.extension, number == GT_SECTION_NONE ? extension : extension - sizeof number, s->out,
+			 in->payload);
+}
+
+/* The input was read to its end: how each of its sessions ended. Of damage in a merged file nobody knows whose it was:
+ * the first session gets the bytes, and none of them is complete. */
+static int finish_input(struct merge *m, const struct input *in)
+{
+	struct gt_capture_health *sum = &m->health;
+	uint64_t bad_bytes = in->bad_bytes, bad_blocks = in->bad_blocks;
+	enum gt_capture_end end = in->has_end ? in->end : GT_CAPTURE_CUT;
+	struct section *s;
+	size_t i;
+	int status = m->section_count ? 0 : add_section(m, GT_SECTION_NONE, in->scan.uuid, in->path, strlen(in->path), &s);
+
+	sum->end = end > sum->end ? end : sum->end;
+	for (i = 0; i < m->section_count && !status; i++) {
+		struct gt_file_section *told = &m->sections[i].told;
+
+		if (m->sections[i].repeated)
+			continue;
+		if (m->sections[i].in == GT_SECTION_NONE) {
+			*told = (struct gt_file_section){.bytes = in->scan.bytes, .end = end};
+			memcpy(told->uuid, in->scan.uuid, sizeof told->uuid);
+		} else if (in->bad_blocks && told->end == GT_CAPTURE_COMPLETE) {
+			told->end = GT_CAPTURE_INCOMPLETE;
+		}
+		told->bad_bytes += bad_bytes;
+		told->bad_blocks += (uint32_t)bad_blocks;
+		bad_bytes = bad_blocks = 0;
+		sum->bad_bytes += told->bad_bytes;
+		sum->bad_blocks += told->bad_blocks;
+		sum->end = told->end > (uint32_t)sum->end ? (enum gt_capture_end)told->end : sum->end;
+		status = put_section(m, &m->sections[i]);
+	}
+	return status;
+}
+
+static int copy_input(struct merge *m, struct input *in, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
+	size_t i;
+
+	if (fd < 0)
+		return gt_error(-errno, "cannot open capture %s", path);
+	in->path = path;
+	in->has_end = false;
+	in->end = GT_CAPTURE_CUT;
+	in->bad_bytes = in->bad_blocks = 0;
+	status = gt_scan_init(&in->scan, fd, path);
+	if (status)
+		goto out;
+	m->health.bytes += in->scan.bytes;
+	while ((status = gt_scan_next(&in->scan, &in->block)) > 0) {
+		status = copy_block(m, in);
+		if (status == -EBADMSG || status == -ENODATA) {
+			in->bad_blocks++;
+			in->bad_bytes += (uint64_t)in->block.head.head_bytes + in->block.head.stored_bytes;
+		} else if (status) {
+			break;
+		}
+		if (m->options->progress)
+			m->options->progress(m->options->progress_data, m->done + in->scan.at, m->total);
+	}
+	m->done += in->scan.bytes;
+	in->bad_blocks += in->scan.bad_blocks;
+	in->bad_bytes += in->scan.bad_bytes;
+	if (!status)
+		status = finish_input(m, in);
+	else
+		gt_error(status, "cannot merge %s", path);
+out:
+	for (i = 0; i < m->section_count; i++)
+		free(m->sections[i].path);
+	m->section_count = 0;
+	close(fd);
+	return status;
+}
+
+int gt_capture_merge(const char *const *paths, size_t count, const char *path, const struct gt_merge_options *options,
+		     struct gt_capture_health *health, size_t *repeated)
+{
+	static const struct gt_merge_options none;
+	struct merge m = {.path = path, .options = options ? options : &none};
+	struct input *in = malloc(sizeof *in);
+	struct stat st;
+	size_t i;
+	int status;
+
+	m.buffer = malloc(WRITE_BYTES + GT_FILE_PAYLOAD_MAX + GT_FILE_HEAD_MAX);
+	m.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (m.fd < 0)
+		status = gt_error(-errno, "cannot write %s", path);
+	else
+		status = in && m.buffer ? put_header(&m) : gt_error(-ENOMEM, "merge");
+	for (i = 0; i < count; i++)
+		m.total += stat(paths[i], &st) ? 0 : (uint64_t)st.st_size;
+	for (i = 0; i < count && !status; i++)
+		status = copy_input(&m, in, paths[i]);
+	if (!status)
+		status = put_end(&m);
+	if (m.fd >= 0 && close(m.fd) && !status)
+		status = gt_error(-errno, "write %s", path);
+	*health = m.health;
+	*repeated = m.repeated;
+	free(m.sections);
+	free(m.ids);
+	free(m.buffer);
+	free(in);
+	return status;
+}
