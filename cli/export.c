@@ -7,21 +7,18 @@
 
 #include "capture/capture.h"
 #include "cli/command.h"
+#include "cli/export.h"
+#include "cli/inputs.h"
 #include "cli/ui.h"
 #include "export/export.h"
 #include "util/error.h"
 
 enum { MAX_NAMES = 64 };
 
-struct export_request {
-	const char *input, *output, *format;
-	bool replace;
-};
-
 static void print_help(void)
 {
-	printf("Usage: gputap export FILE -o OUT [-f] [--format NAME]\n\n"
-	       "Write a capture in the format that OUT's extension names:\n\n");
+	printf("Usage: gputap export FILE.. -o OUT [-f] [--format NAME]\n\n"
+	       "Write a capture, or several as one, in the format that OUT's extension names:\n\n");
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		char extensions[80] = "";
 		size_t n = 0;
@@ -37,6 +34,7 @@ static void print_help(void)
 	       "Examples:\n"
 	       "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
 	       "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
+	       "  gputap export rank*.gputap -o job.pftrace       all ranks in one picture, on one clock\n"
 	       "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n");
 }
 
@@ -72,12 +70,10 @@ static int parse(int argc, char **argv, struct export_request *request)
 		}
 	if (optind == argc)
 		return ui_fail(GT_EXIT_USAGE, "which capture? gputap export prog.gputap -o prog.pftrace");
-	if (argc - optind > 1)
-		return ui_fail(GT_EXIT_USAGE, "one capture at a time: %s, %s; and the output goes behind -o", argv[optind],
-			       argv[optind + 1]);
-	request->input = argv[optind];
+	request->inputs = argv + optind;
+	request->input_count = argc - optind;
 	if (!request->output)
-		return ui_fail(GT_EXIT_USAGE, "where to? gputap export %s -o prog.pftrace", request->input);
+		return ui_fail(GT_EXIT_USAGE, "where to? gputap export %s -o prog.pftrace", argv[optind]);
 	return GT_EXIT_OK;
 }
 
@@ -96,8 +92,7 @@ static int unknown_format(const char *word, bool by_extension)
 	return ui_unknown(by_extension ? "output format" : "format", word, names);
 }
 
-/* Return: NULL, told. */
-static const struct gt_exporter *choose(const struct export_request *request)
+const struct gt_exporter *export_choose(const struct export_request *request)
 {
 	const char *slash = strrchr(request->output, '/'), *file = slash ? slash + 1 : request->output;
 	const char *extension = strchr(*file == '.' && *file ? file + 1 : file, '.');
@@ -116,6 +111,11 @@ static const struct gt_exporter *choose(const struct export_request *request)
 	exporter = gt_exporter_for_path(request->output);
 	if (exporter)
 		return exporter;
+	if (extension && !strcmp(extension, ".gputap")) {
+		ui_fail(GT_EXIT_USAGE, "a capture is no export: 'gputap merge %s .. -o %s' puts several into one", request->inputs[0],
+			request->output);
+		return NULL;
+	}
 	if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json") ? strrchr(extension, '.') : extension,
 			       true);
@@ -125,7 +125,7 @@ static const struct gt_exporter *choose(const struct export_request *request)
 	return NULL;
 }
 
-static char *join(int argc, char **argv)
+char *export_command_line(int argc, char **argv)
 {
 	size_t bytes = sizeof "gputap";
 	char *line, *p;
@@ -149,53 +149,70 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(progress, done);
 }
 
-static void tell_health(const struct export_request *request, const struct gt_capture *capture)
+static void tell_session(const struct gt_capture_session *s)
 {
-	const struct gt_capture_health *health = gt_capture_health(capture);
+	if (s->health.bad_bytes)
+		ui_note("%s is damaged: %s of %s could not be read and are not in the export", s->path, ui_bytes(s->health.bad_bytes),
+			ui_bytes(s->health.bytes));
+	else if (s->health.end == GT_CAPTURE_CUT)
+		ui_note("%s has no end: its writer was stopped, or still writes; the export has what is there", s->path);
+	else if (s->health.end == GT_CAPTURE_INCOMPLETE)
+		ui_note("%s is not complete, it says; 'gputap info %s' tells what is missing", s->path, s->path);
+}
 
-	if (health->bad_bytes)
-		ui_note("%s is damaged: %s of %s could not be read and are not in the export", request->input,
-			ui_bytes(health->bad_bytes), ui_bytes(health->bytes));
-	else if (health->end == GT_CAPTURE_CUT)
-		ui_note("%s has no end: its writer was stopped, or still writes; the export has what is there", request->input);
-	else if (health->end == GT_CAPTURE_INCOMPLETE)
-		ui_note("%s is not complete, it says; 'gputap info %s' tells what is missing", request->input, request->input);
+static int write_out(const struct gt_capture *capture, const struct export_request *request, const struct gt_exporter *exporter)
+{
+	struct ui_progress progress;
+	struct gt_export_options options = {.command_line = request->command_line, .progress = show_progress, .progress_data = &progress};
+	int status;
+
+	ui_progress_begin(&progress, exporter->name, gt_capture_health(capture)->bytes);
+	status = gt_export(exporter, capture, request->output, request->replace, &options);
+	ui_progress_end(&progress);
+	if (status == -EEXIST && !request->replace) {
+		gt_error_clear();
+		return ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", request->output);
+	}
+	return status ? ui_fail(GT_EXIT_FAILURE, "cannot write %s", request->output) : GT_EXIT_OK;
+}
+
+int export_files(const struct export_request *request, const struct gt_exporter *exporter)
+{
+	struct gt_capture *capture;
+	struct inputs in;
+	int exit_code = inputs_choose(&in, request->inputs, request->input_count);
+
+	if (exit_code)
+		return exit_code;
+	if (gt_capture_open_several(in.paths, in.count, &capture)) {
+		inputs_fini(&in);
+		return ui_fail(GT_EXIT_FAILURE, "cannot read %s", request->input_count == 1 ? request->inputs[0] : "the captures");
+	}
+	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
+		tell_session(gt_capture_session_at(capture, i));
+	inputs_tell(capture);
+	exit_code = write_out(capture, request, exporter);
+	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
+		exit_code = GT_EXIT_FAILURE; /* told above */
+	gt_capture_close(capture);
+	inputs_fini(&in);
+	return exit_code;
 }
 
 static int run_export(int argc, char **argv)
 {
 	struct export_request request = {0};
 	const struct gt_exporter *exporter;
-	struct gt_capture *capture;
-	struct ui_progress progress;
-	char *line = join(argc, argv);
-	struct gt_export_options options = {.command_line = line, .progress = show_progress, .progress_data = &progress};
-	int status = parse(argc, argv, &request), exit_code = GT_EXIT_OK;
+	char *line = export_command_line(argc, argv);
+	int status = parse(argc, argv, &request);
 
-	if (status || !(exporter = choose(&request))) {
-		free(line);
-		return status < 0 ? GT_EXIT_OK : GT_EXIT_USAGE;
-	}
-	status = gt_capture_open(request.input, &capture);
-	if (status) {
-		free(line);
-		return ui_fail(GT_EXIT_FAILURE, "cannot read %s", request.input);
-	}
-	tell_health(&request, capture);
-	ui_progress_begin(&progress, exporter->name, gt_capture_health(capture)->bytes);
-	status = gt_export(exporter, capture, request.output, request.replace, &options);
-	ui_progress_end(&progress);
-	if (status == -EEXIST && !request.replace) {
-		gt_error_clear();
-		exit_code = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", request.output);
-	} else if (status) {
-		exit_code = ui_fail(GT_EXIT_FAILURE, "cannot write %s", request.output);
-	} else if (!gt_capture_is_whole(gt_capture_health(capture))) {
-		exit_code = GT_EXIT_FAILURE; /* told above */
-	}
-	gt_capture_close(capture);
+	request.command_line = line;
+	if (status || !(exporter = export_choose(&request)))
+		status = status < 0 ? GT_EXIT_OK : GT_EXIT_USAGE;
+	else
+		status = export_files(&request, exporter);
 	free(line);
-	return exit_code;
+	return status;
 }
 
 const struct gt_command gt_command_export = {"export", "write a capture for Perfetto, torch.profiler's readers, RPD, spreadsheets",

@@ -34,6 +34,22 @@ struct info {
 	unsigned reason_count;
 };
 
+static const struct grid_column session_columns[] = {
+	{ "session", "session", GRID_ID, GRID_ALWAYS, 0, false },
+	{ "rank", "rank", GRID_SIGNED, GRID_IF_ANY, 0, false },
+	{ "host", "host", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "node", "node", GRID_ID, GRID_ALWAYS, 3, false },
+	{ "at_ns", "begin", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "processes", "processes", GRID_COUNT, GRID_ALWAYS, 4, false },
+	{ "clock", "aligned by", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "shift_ns", "moved by", GRID_SIGNED, GRID_DATA, 0, false },
+	{ "uncertainty_ns", "within", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "end", "end", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "bytes", "size", GRID_BYTES, GRID_ALWAYS, 5, false },
+	{ "boot_id", "boot", GRID_TEXT, GRID_DATA, 0, false },
+	{ "path", "file", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
 static const struct grid_column runtime_columns[] = {
 	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false },
 	{ "door", "door", GRID_TEXT, GRID_ALWAYS, 0, false },
@@ -199,6 +215,34 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
+static const char *const end_names[] = { "complete", "incomplete", "cut" };
+
+static void make_sessions(struct grid *g, const struct info *i)
+{
+	static const char *const ways[] = { "boot", "wall clock", "nothing" };
+
+	grid_init(g, "sessions", session_columns, COUNT_OF(session_columns));
+	g->heading = "Sessions, and how they came onto one clock";
+	for (size_t k = 0; k < gt_capture_session_count(i->capture); k++) {
+		const struct gt_capture_session *s = gt_capture_session_at(i->capture, k);
+		struct grid_cell *cell = grid_row(g);
+
+		*cell++ = cell_count(k);
+		*cell++ = s->info.rank >= 0 ? cell_signed(s->info.rank) : cell_none();
+		*cell++ = cell_text(s->info.hostname);
+		*cell++ = cell_count(s->node);
+		*cell++ = cell_count(s->info.start_ns > i->session->start_ns ? s->info.start_ns - i->session->start_ns : 0);
+		*cell++ = cell_count(s->process_count);
+		*cell++ = cell_text(ways[s->alignment]);
+		*cell++ = cell_signed(s->shift_ns);
+		*cell++ = s->alignment == GT_ALIGNED_REALTIME ? cell_count(s->uncertainty_ns) : cell_none();
+		*cell++ = cell_text(end_names[s->health.end]);
+		*cell++ = cell_count(s->health.bytes);
+		*cell++ = cell_text(s->info.boot_id);
+		*cell++ = cell_text(s->path);
+	}
+}
+
 /* One row for each library and door; several processes map the same one. */
 static void make_runtimes(struct grid *g, const struct info *i)
 {
@@ -357,7 +401,7 @@ static void make_events(struct grid *g, const struct info *i)
 }
 
 typedef void make_fn(struct grid *g, const struct info *i);
-static make_fn *const makers[] = { make_runtimes, make_devices, make_processes, make_records, make_events };
+static make_fn *const makers[] = { make_sessions, make_runtimes, make_devices, make_processes, make_records, make_events };
 
 /* Output ---------------------------------------------------------------------------- */
 
@@ -454,7 +498,7 @@ static void print_text(const struct info *i, bool all)
 	for (unsigned k = 0; k < COUNT_OF(makers); k++) {
 		struct grid g;
 		makers[k](&g, i);
-		if (g.row_count) {
+		if (g.row_count > (makers[k] == make_sessions)) { /* a session alone is in the head */
 			size_t most = makers[k] == make_events ? EVENTS_SHOWN : makers[k] == make_processes ? PROCESSES_SHOWN : 0;
 			putchar('\n');
 			g.selection = true; /* its own words for what is left out */
@@ -470,7 +514,6 @@ static void print_text(const struct info *i, bool all)
 
 static void print_json_head(const struct info *i, struct json *j)
 {
-	static const char *const ends[] = { "complete", "incomplete", "cut" };
 	const struct gt_session_info *s = i->session;
 	uint64_t records = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
 
@@ -482,7 +525,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	for (unsigned r = 0; r < i->reason_count; r++)
 		json_string(j, NULL, i->reasons[r]);
 	json_close(j);
-	json_string(j, "end", ends[i->health.end]);
+	json_string(j, "end", end_names[i->health.end]);
 	json_array(j, "command");
 	for (const char *word = s->command; word && *word; word += strlen(word) + 1)
 		json_string(j, NULL, word);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/inputs.h"
 #include "cli/report.h"
 #include "cli/ui.h"
 #include "config.h"
@@ -161,7 +162,7 @@ static bool complete(const struct summary *s)
 	for (uint32_t i = 0; i < s->file_count; i++)
 		if (!file_complete(&s->files[i]))
 			return false;
-	return summary_dropped(s) == 0;
+	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE && !s->health.bad_blocks;
 }
 
 static void print_file(const struct summary_file *f, FILE *out)
@@ -363,14 +364,16 @@ static int check_sort(const struct report_options *o)
 		if (column >= 0)
 			return GT_EXIT_OK;
 	}
-	return ui_unknown("column", o->sort, report_columns());
+	return ui_unknown(o->tables ? "column of these tables" : "column", o->sort, report_columns(o->tables));
 }
 
 static int report_files(const struct report_options *o, char **paths, int count)
 {
 	struct summary s = { .progress = true };
 	struct filter_error error;
-	int code = GT_EXIT_OK, rc;
+	struct gt_capture *capture;
+	struct inputs in;
+	int code, rc;
 
 	choose_keys(&s, o->by);
 	if (o->where) {
@@ -378,14 +381,16 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		if (!s.filter)
 			return bad_expression(o->where, &error);
 	}
-	for (int i = 0; i < count; i++) {
-		rc = summary_add_file(&s, paths[i]);
-		if (!rc)
-			continue;
+	code = inputs_choose(&in, paths, count);
+	if (code)
+		goto free_filter;
+	rc = gt_capture_open_several(in.paths, in.count, &capture);
+	if (rc) {
 		code = ui_fail(GT_EXIT_FAILURE, "%s", "");
-		goto out;
+		goto fini_inputs;
 	}
-	if (summary_finish(&s)) {
+	inputs_tell(capture);
+	if (summary_add(&s, capture) || summary_finish(&s)) {
 		code = ui_fail(GT_EXIT_FAILURE, "no report");
 		goto out;
 	}
@@ -395,10 +400,13 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		print_csv(&s, o, stdout);
 	else
 		print_text(&s, o, stdout);
-	for (uint32_t i = 0; i < s.file_count; i++)
-		if (!gt_capture_is_whole(&s.files[i].health))
-			code = GT_EXIT_FAILURE; /* told in its head */
+	if (in.left_out || !gt_capture_is_whole(&s.health))
+		code = GT_EXIT_FAILURE; /* told in its head */
 out:
+	gt_capture_close(capture);
+fini_inputs:
+	inputs_fini(&in);
+free_filter:
 	filter_destroy(s.filter);
 	summary_fini(&s);
 	return code;

@@ -147,11 +147,13 @@ int gt_report_short(const char *capture, FILE *out)
 	struct summary s = { .keys = { SUMMARY_NAME, SUMMARY_NAME | SUMMARY_DEVICE, SUMMARY_DEVICE, SUMMARY_DEVICE }, .progress = true };
 	const struct summary_file *f;
 	uint64_t records;
-	int rc = summary_add_file(&s, capture);
+	struct gt_capture *opened;
+	int rc = gt_capture_open(capture, &opened);
 
 	if (rc)
-		goto out;
-	rc = summary_finish(&s);
+		return rc;
+	rc = summary_add(&s, opened);
+	rc = rc ? rc : summary_finish(&s);
 	if (rc)
 		goto out;
 	f = &s.files[0];
@@ -170,6 +172,7 @@ int gt_report_short(const char *capture, FILE *out)
 		print_work(&s, out);
 	}
 out:
+	gt_capture_close(opened);
 	summary_fini(&s);
 	return rc;
 }

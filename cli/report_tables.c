@@ -170,13 +170,13 @@ static const struct { const struct grid_column *columns; unsigned count; const c
 	[REPORT_LOSS] = { loss_columns, COUNT_OF(loss_columns), "Lost", 0 },
 };
 
-const char *const *report_columns(void)
+const char *const *report_columns(uint32_t wanted)
 {
 	static const char *names[256];
 	size_t n = 0;
 
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++)
-		for (unsigned c = 0; c < tables[t].count && n + 3 < COUNT_OF(names); c++) {
+		for (unsigned c = 0; c < tables[t].count && (!wanted || wanted >> t & 1) && n + 3 < COUNT_OF(names); c++) {
 			bool known = false;
 			for (size_t i = 0; i < n && !known; i++)
 				known = !strcmp(names[i], tables[t].columns[c].key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One pass over the records of each file. Every record is first put into small numbers (its name, device, process,
+/* One pass over the records of all files together. Every record is first put into small numbers (its name, device, process,
  * thread, queue), then shown to the filter, then added to its group, its thread and its device. */
 #include "cli/summary.h"
 
@@ -14,12 +14,10 @@
 
 enum { KIND_DEVICE = 64 }; /* numbers of device operations in FILTER_KIND: behind the calls' kinds */
 
-/* What is only needed while one file is read. */
+/* What is only needed while they are read. */
 struct reading {
 	struct summary *s;
 	const struct gt_capture *capture;
-	struct summary_file *file;
-	uint32_t file_index, first_process;
 	struct idmap operations; /* GT_OP() -> name */
 	struct idmap strings;    /* process << 32 | string id -> name */
 	struct idmap threads;    /* process << 32 | ordinal -> thread */
@@ -127,14 +125,14 @@ static uint32_t kernel_name(struct reading *r, const struct gt_item *item)
 
 static uint32_t add_thread(struct reading *r, uint32_t process, uint32_t ordinal)
 {
-	const struct gt_host_clock_map *clock = gt_capture_host_clock(r->capture);
+	const struct gt_host_clock_map *clock = gt_capture_process_clock(r->capture, process);
 	const struct gt_thread_info *info = gt_capture_thread_find(r->capture, process, ordinal);
 	struct summary *s = r->s;
 	struct summary_thread *t;
 
 	GROW(s->threads, s->thread_count, s->thread_room);
 	t = &s->threads[s->thread_count];
-	t->process = r->first_process + process;
+	t->process = process;
 	t->ordinal = ordinal;
 	if (info) {
 		t->tid = info->tid;
@@ -145,7 +143,7 @@ static uint32_t add_thread(struct reading *r, uint32_t process, uint32_t ordinal
 		t->name = texts_get(&s->names, name_of(s, ""));
 	}
 	s->processes[t->process].threads++;
-	r->file->threads++;
+	s->files[s->processes[process].file].threads++;
 	return s->thread_count++;
 }
 
@@ -166,22 +164,17 @@ static uint32_t thread_of(struct reading *r, uint32_t process, uint32_t ordinal)
 	return thread;
 }
 
-/* The same device in several files is one (and has one clock) if the machine has not been started anew between them
- * and its UUID, or else its name and place, are the same. */
+/* The capture says which devices are the same. */
 static uint32_t add_device(struct reading *r, const struct gt_object_info *object, enum gt_domain domain)
 {
 	struct summary *s = r->s;
 	const char *name = object ? gt_object_value(object, "name") : NULL;
-	const char *uuid = object ? gt_object_value(object, "uuid") : NULL;
 	struct summary_device *d;
-	char id[512];
+	char id[32];
 	uint32_t number;
 
 	name = name && *name ? name : "unknown device";
-	if (uuid && *uuid)
-		snprintf(id, sizeof id, "%.64s uuid %.200s", r->file->boot, uuid);
-	else
-		snprintf(id, sizeof id, "%.64s %d %.200s", r->file->boot, object ? (int)object->device_index : -1, name);
+	snprintf(id, sizeof id, "%d", object ? (int)object->device_index : -1);
 	number = texts_put(&s->device_ids, id);
 	if (number < s->device_count)
 		return number;
@@ -222,7 +215,7 @@ static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t
 		return queue;
 	GROW(s->queues, s->queue_count, s->queue_room);
 	queue = s->queue_count++;
-	s->queues[queue] = (struct summary_queue){ device, r->first_process + item->process, item->queue->ordinal };
+	s->queues[queue] = (struct summary_queue){ device, item->process, item->queue->ordinal };
 	idmap_put(&r->queues, key, queue);
 	return queue;
 }
@@ -349,7 +342,7 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	enum gt_operation_kind kind = info ? (enum gt_operation_kind)info->kind : GT_KIND_OTHER;
 	struct entry e = {
 		.kind = kind, .item = item, .class = SUMMARY_CALLS, .domain = GT_OP_DOMAIN(item->op), .device = LOOKUP_NONE,
-		.queue = LOOKUP_NONE, .process = r->first_process + item->process,
+		.queue = LOOKUP_NONE, .process = item->process,
 		.duration_ns = item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0, .timed = true,
 	};
 	struct summary_process *p;
@@ -449,7 +442,7 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	struct summary *s = r->s;
 	struct entry e = {
 		.item = item, .class = device_class(item->device_op), .domain = GT_OP_DOMAIN(item->op),
-		.process = r->first_process + item->process, .thread = LOOKUP_NONE, .status = item->status,
+		.process = item->process, .thread = LOOKUP_NONE, .status = item->status,
 		.failed = item->status < 0, .timed = item->start_ns && item->end_ns >= item->start_ns,
 	};
 	struct summary_device *d;
@@ -514,6 +507,24 @@ static void add_counts(struct gt_counts *sum, const struct gt_counts *counts)
 		to[i] += from[i];
 }
 
+/* A row for each session, whichever file it is in. */
+static void add_sessions(struct reading *r)
+{
+	struct summary *s = r->s;
+	size_t count = gt_capture_session_count(r->capture);
+
+	s->files = lookup_grow(s->files, 0, (uint32_t)count, sizeof *s->files);
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_capture_session *session = gt_capture_session_at(r->capture, i);
+
+		s->files[s->file_count++] = (struct summary_file){
+			.path = kept(s, session->path), .command = joined(s, session->info.command), .host = kept(s, session->info.hostname),
+			.start_ns = session->info.start_ns, .end_ns = session->info.start_ns, .realtime_ns = session->info.start_realtime_ns,
+			.processes = session->process_count,
+		};
+	}
+}
+
 static void add_processes(struct reading *r)
 {
 	struct summary *s = r->s;
@@ -525,7 +536,7 @@ static void add_processes(struct reading *r)
 		GROW(s->processes, s->process_count, s->process_room);
 		p = &s->processes[s->process_count++];
 		*p = (struct summary_process){
-			.file = r->file_index, .index = i, .pid = info->pid, .image = info->image, .ppid = info->ppid,
+			.file = info->session, .index = i, .pid = info->pid, .image = info->image, .ppid = info->ppid,
 			.start_ns = info->start_ns, .end_ns = info->end_ns, .wait_status = info->wait_status,
 			.ended = info->ended, .proper_end = info->proper_end,
 		};
@@ -533,24 +544,27 @@ static void add_processes(struct reading *r)
 		p->name = kept(s, last_part(p->exe));
 		s->runtimes |= info->runtimes;
 		add_counts(&s->counts, gt_capture_counts(r->capture, i));
-		if (info->end_ns > r->file->end_ns)
-			r->file->end_ns = info->end_ns;
+		if (info->end_ns > s->files[p->file].end_ns)
+			s->files[p->file].end_ns = info->end_ns;
 	}
-	r->file->processes = (uint32_t)count;
 }
 
 static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_progress *progress)
 {
 	struct summary *s = r->s;
 	const struct gt_item *item;
-	uint64_t end = r->file->end_ns;
+	uint64_t records = 0;
 	int rc;
 
 	while ((rc = gt_cursor_next(cursor, &item)) == 1) {
-		if ((++r->file->records & 0xffff) == 0)
+		struct summary_file *file;
+
+		if ((++records & 0xffff) == 0)
 			ui_progress_set(progress, gt_cursor_position(cursor));
-		if (item->process >= r->file->processes)
+		if (item->process >= s->process_count)
 			continue; /* a damaged file can say anything */
+		file = &s->files[s->processes[item->process].file];
+		file->records++;
 		if (item->kind == GT_RECORD_CALL) {
 			s->read[GT_CLASS_CALL]++;
 			add_call(r, item);
@@ -558,48 +572,31 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 			s->read[GT_CLASS_DEVICE]++;
 			add_device_work(r, item);
 		}
-		if (item->end_ns > end)
-			end = item->end_ns;
+		if (item->end_ns > file->end_ns)
+			file->end_ns = item->end_ns;
 	}
-	r->file->end_ns = end;
 	return rc;
 }
 
-int summary_add_file(struct summary *s, const char *path)
+int summary_add(struct summary *s, const struct gt_capture *capture)
 {
-	struct gt_capture *capture;
 	struct gt_cursor *cursor;
-	struct ui_progress progress;
-	struct reading r = { .s = s, .file_index = s->file_count, .first_process = s->process_count, .last_thread = LOOKUP_NONE };
-	const struct gt_session_info *session;
-	int rc = gt_capture_open(path, &capture);
+	struct ui_progress progress = { 0 };
+	struct reading r = { .s = s, .capture = capture, .last_thread = LOOKUP_NONE };
+	int rc = gt_cursor_create(capture, &cursor);
 
 	if (rc)
 		return rc;
-	s->files = lookup_grow(s->files, s->file_count, s->file_count + 1, sizeof *s->files);
-	r.capture = capture;
-	r.file = &s->files[s->file_count++];
-	session = gt_capture_session(capture);
-	*r.file = (struct summary_file){
-		.path = kept(s, path), .command = joined(s, session->command), .host = kept(s, session->hostname),
-		.boot = kept(s, session->boot_id),
-		.health = *gt_capture_health(capture), .start_ns = session->start_ns,
-		.end_ns = session->start_ns, .realtime_ns = session->start_realtime_ns,
-	};
+	add_sessions(&r);
 	add_processes(&r);
-	rc = gt_cursor_create(capture, &cursor);
-	if (rc)
-		goto close_capture;
 	if (s->progress)
-		ui_progress_begin(&progress, last_part(path), r.file->health.bytes);
-	else
-		progress = (struct ui_progress){ 0 };
+		ui_progress_begin(&progress, s->file_count == 1 ? last_part(s->files[0].path) : "reading", gt_capture_health(capture)->bytes);
 	rc = read_records(&r, cursor, &progress);
 	ui_progress_end(&progress);
-	r.file->health = *gt_capture_health(capture); /* damage is found on the way */
+	for (uint32_t i = 0; i < s->file_count; i++) /* damage is found on the way */
+		s->files[i].health = gt_capture_session_at(capture, i)->health;
+	s->health = *gt_capture_health(capture);
 	gt_cursor_destroy(cursor);
-close_capture:
-	gt_capture_close(capture);
 	idmap_fini(&r.operations);
 	idmap_fini(&r.strings);
 	idmap_fini(&r.threads);

@@ -93,8 +93,8 @@ struct summary_queue {
 	uint32_t device, process, ordinal;
 };
 
-struct summary_file {
-	const char *path, *command, *host, *boot;
+struct summary_file { /* a session: files that were merged hold several */
+	const char *path, *command, *host;
 	struct gt_capture_health health;
 	uint64_t start_ns, end_ns, realtime_ns;
 	uint64_t records;
@@ -123,6 +123,7 @@ struct summary {
 	struct gt_counts counts;  /* of all processes together, whatever the filter */
 	uint64_t read[GT_CLASS_COUNT]; /* records that were there */
 	uint64_t matched;         /* by the filter */
+	struct gt_capture_health health; /* of all files together */
 	struct linked linked;     /* device work with its call, whatever the filter */
 	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT]; /* calls, without the calls inside them */
 	uint64_t outer_ns;        /* calls that are in no other call */
@@ -132,8 +133,8 @@ struct summary {
 /* For filters made with the summary as their data. */
 unsigned summary_texts(void *summary, enum filter_field field, uint32_t number, const char **texts);
 
-/* Add one capture. Return: 0 or negative errno with a cause. */
-int summary_add_file(struct summary *s, const char *path);
+/* All of a capture, once. Return: 0 or negative errno with a cause. */
+int summary_add(struct summary *s, const struct gt_capture *capture);
 /* Return: 0 or negative errno with a cause. */
 int summary_finish(struct summary *s);
 void summary_fini(struct summary *s);

@@ -98,7 +98,7 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["reprot"], "did you mean 'report'?"),
     (["a.gputap"], "did you mean 'gputap report a.gputap'?"),
     (["clinfo"], "did you mean 'gputap run clinfo'?"),
-    (["frobnicate"], "there are: run, report, export, info, list, recover, doctor, help"),
+    (["frobnicate"], "there are: run, report, export, info, merge, list, recover, doctor, soft, help"),
     (["-o", "x"], "no option -o before the command"),
     (["report"], "which capture?"),
     (["info"], "which capture?"),

@@ -62,7 +62,6 @@ def test_export_keeps_what_exists_without_force(capture, tap, work):
 @pytest.mark.parametrize("arguments, complaint", [
     ((), "which capture?"),
     (("t.gputap",), "where to?"),
-    (("t.gputap", "other.gputap", "-o", "t.csv"), "one capture at a time"),
     (("t.gputap", "-o", "a.csv", "-o", "b.csv"), "twice"),
     (("t.gputap", "-o", "-"), "standard output"),
     (("t.gputap", "-o", "trace"), "no extension"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Help, manual pages and completion: they fit, they are clean, what they show works, and they name the same options."""
 
+import glob
 import re
 import shlex
 
@@ -8,7 +9,7 @@ import pytest
 
 import conftest
 
-COMMANDS = ["run", "report", "export", "info", "list", "recover", "doctor", "soft"]
+COMMANDS = ["run", "report", "export", "info", "merge", "list", "recover", "doctor", "soft"]
 MAN = conftest.REPO / "docs" / "man"
 COMPLETION = conftest.REPO / "cli" / "completion"
 
@@ -78,7 +79,9 @@ def test_example_of_the_manual_works(run, tap, build, work, line):
     (work / "prog").symlink_to(build / "tests/opencl/cl_basic")
     if "prog.gputap" in line and " run " not in line:
         tap("run", "-q", "-o", "prog.gputap", "./prog")
-    words = shlex.split(line)
+    for rank in range(2 if "rank*" in line else 0):
+        run([build / "tests/synth/synth", "--calls", "100", "--rank", rank, "-o", f"rank{rank}.gputap"])
+    words = [file for word in shlex.split(line) for file in ([word] if "rank*" not in word else sorted(glob.glob(word)))]
     assert words[0] == "gputap"
     tap(*words[1:])
     for i, word in enumerate(words):

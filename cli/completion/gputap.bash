@@ -120,6 +120,14 @@ _gputap_export() {
 	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --help"; else _gputap_files; fi
 }
 
+_gputap_merge() {
+	case $prev in
+	-o | --output) _gputap_any_file; return ;;
+	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
+	esac
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --help"; else _gputap_files; fi
+}
+
 _gputap_info() {
 	if [[ $cur == -* ]]; then _gputap_words "--all --json --help"; else _gputap_files; fi
 }
@@ -147,7 +155,7 @@ _gputap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_gputap_words "run report export info list recover doctor soft help --help --version"
+		_gputap_words "run report export info merge list recover doctor soft help --help --version"
 		return
 	fi
 	if [[ $cur == = ]]; then # --option=
@@ -160,6 +168,7 @@ _gputap() {
 	report) _gputap_report ;;
 	export) _gputap_export ;;
 	info) _gputap_info ;;
+	merge) _gputap_merge ;;
 	list) _gputap_list_command ;;
 	recover)
 		if [[ $cur == -* ]]; then
@@ -169,7 +178,7 @@ _gputap() {
 		fi ;;
 	doctor) _gputap_words "--json --help" ;;
 	soft) _gputap_soft ;;
-	help) _gputap_words "run report export info list recover doctor soft" ;;
+	help) _gputap_words "run report export info merge list recover doctor soft" ;;
 	esac
 }
 

@@ -159,11 +159,12 @@ static void write_processes(struct chrome *x)
 
 	for (uint32_t i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_process_info *image = gt_capture_process(c, i);
+		uint64_t pid = gt_view_pid(&x->view, i);
 		char label[256];
 
-		write_label(x, "process_name", image->pid, 0, "name", gt_view_process_label(image, label, sizeof label));
-		write_label(x, "process_labels", image->pid, 0, "labels", "CPU");
-		write_sort(x, "process_sort_index", image->pid, 0, i);
+		write_label(x, "process_name", pid, 0, "name", gt_view_process_title(&x->view, image, label, sizeof label));
+		write_label(x, "process_labels", pid, 0, "labels", "CPU");
+		write_sort(x, "process_sort_index", pid, 0, i);
 	}
 }
 
@@ -573,7 +574,7 @@ static void write_head(struct chrome *x, const struct gt_export_options *options
 	gt_out_text(&x->out, "{\n\"schemaVersion\": 1,\n");
 	write_devices(x);
 	p = gt_out_room(&x->out);
-	if (session->rank >= 0) {
+	if (session->rank >= 0 && gt_capture_session_count(x->view.capture) == 1) { /* readers take it for the whole file's */
 		p = GT_PUT(p, "\"distributedInfo\": {\"rank\": "); /* the blank is looked for */
 		p = gt_put_u64(p, (uint64_t)session->rank);
 		p = GT_PUT(p, "},\n");
@@ -597,15 +598,14 @@ static void write_head(struct chrome *x, const struct gt_export_options *options
 
 static void write_event(struct chrome *x, const struct gt_event_info *e)
 {
-	const struct gt_process_info *image = gt_capture_process(x->view.capture, e->process);
 	char *p = gt_out_room(&x->out);
 
 	p = GT_PUT(p, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"gputap\",\"name\":");
 	p = put_quoted(p, gt_event_code_name(e->code));
 	p = GT_PUT(p, ",\"pid\":");
-	p = gt_put_u64(p, image ? image->pid : 0);
+	p = gt_put_u64(p, gt_view_pid(&x->view, e->process));
 	p = GT_PUT(p, ",\"tid\":");
-	p = gt_put_u64(p, image ? image->pid : 0);
+	p = gt_put_u64(p, gt_view_pid(&x->view, e->process));
 	p = GT_PUT(p, ",\"ts\":");
 	p = gt_put_us(p, shifted(x, e->time_ns));
 	p = GT_PUT(p, ",\"args\":{\"value\":");

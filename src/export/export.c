@@ -74,10 +74,8 @@ static int publish(const char *temporary, const char *path, bool replace)
 	return link(temporary, path) < 0 || unlink(temporary) < 0 ? -errno : 0;
 }
 
-int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path, bool replace,
-	      const struct gt_export_options *options)
+int gt_export_publish(const char *path, bool replace, int (*write)(void *data, const char *temporary), void *data)
 {
-	static const struct gt_export_options none;
 	const char *slash = strrchr(path, '/');
 	int folder = slash ? (int)(slash + 1 - path) : 0, status, n;
 	char temporary[4096];
@@ -90,7 +88,7 @@ int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, co
 		return gt_error(-ENAMETOOLONG, "%s", path);
 	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our number */
 		return gt_error(-errno, "remove %s", temporary);
-	status = exporter->write(c, temporary, options ? options : &none);
+	status = write(data, temporary);
 	if (!status) {
 		status = publish(temporary, path, replace);
 		if (status)
@@ -99,4 +97,26 @@ int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, co
 	if (status)
 		unlink(temporary);
 	return status;
+}
+
+struct request {
+	const struct gt_exporter *exporter;
+	const struct gt_capture *capture;
+	const struct gt_export_options *options;
+};
+
+static int write_export(void *data, const char *temporary)
+{
+	const struct request *r = data;
+
+	return r->exporter->write(r->capture, temporary, r->options);
+}
+
+int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path, bool replace,
+	      const struct gt_export_options *options)
+{
+	static const struct gt_export_options none;
+	struct request request = { exporter, c, options ? options : &none };
+
+	return gt_export_publish(path, replace, write_export, &request);
 }

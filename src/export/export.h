@@ -29,6 +29,9 @@ extern const struct gt_exporter *const gt_exporters[];
 const struct gt_exporter *gt_exporter_for_path(const char *path);
 const struct gt_exporter *gt_exporter_find(const char *name);
 
+/* Give @write a temporary name beside @path, and rename that when it is whole; -EEXIST unless @replace. */
+int gt_export_publish(const char *path, bool replace, int (*write)(void *data, const char *temporary), void *data);
+
 /* Write to a temporary name beside @path and rename it when whole; -EEXIST unless @replace. */
 int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path, bool replace,
 	      const struct gt_export_options *options);

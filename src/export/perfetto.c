@@ -308,7 +308,7 @@ static void queue_label(const struct gt_pf *x, const struct gt_view_queue *q, ch
 	char process[32] = "";
 
 	if (several)
-		snprintf(process, sizeof process, "pid %u", q->pid);
+		snprintf(process, sizeof process, "pid %llu", (unsigned long long)q->pid);
 	if (!q->object)
 		snprintf(label, size, "queue not known");
 	else if (several || out_of_order)
@@ -447,10 +447,10 @@ static void write_process(struct gt_pf *x, const struct gt_process_info *image)
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
-	p = gt_pb_u64(p, TRACK_UUID, track_uuid(x, TRACKS_PROCESS, image->pid, 0));
+	p = gt_pb_u64(p, TRACK_UUID, track_uuid(x, TRACKS_PROCESS, gt_view_pid(&x->view, image->index), 0));
 	p = gt_pb_open(p, TRACK_PROCESS, &inner);
-	p = gt_pb_u64(p, PROCESS_PID, image->pid);
-	p = gt_pf_put_text(p, PROCESS_NAME, gt_view_process_label(image, label, sizeof label));
+	p = gt_pb_u64(p, PROCESS_PID, gt_view_pid(&x->view, image->index));
+	p = gt_pf_put_text(p, PROCESS_NAME, gt_view_process_title(&x->view, image, label, sizeof label));
 	for (unsigned n = 0; word && *word && n < COMMAND_WORDS; n++, word += strlen(word) + 1)
 		p = gt_pf_put_text(p, PROCESS_COMMAND, word);
 	gt_pb_close(p, inner);
@@ -470,9 +470,9 @@ static int write_processes(struct gt_pf *x)
 	for (uint32_t i = (uint32_t)gt_capture_process_count(x->view.capture); i-- > 0 && !status;) {
 		const struct gt_process_info *image = gt_capture_process(x->view.capture, i);
 
-		if (gt_map_find(&pids, image->pid, 0) >= 0)
+		if (gt_map_find(&pids, gt_view_pid(&x->view, i), 0) >= 0)
 			continue;
-		status = gt_map_add(&pids, image->pid, 0, 0);
+		status = gt_map_add(&pids, gt_view_pid(&x->view, i), 0, 0);
 		write_process(x, image);
 	}
 	gt_map_fini(&pids);
@@ -544,7 +544,7 @@ static void write_events(struct gt_pf *x)
 	for (size_t i = 0; i < gt_capture_event_count(c); i++) {
 		const struct gt_event_info *e = gt_capture_event(c, i);
 		const struct gt_process_info *image = gt_capture_process(c, e->process);
-		uint64_t track = image ? track_uuid(x, TRACKS_PROCESS, image->pid, 0) : track_uuid(x, TRACKS_SELF, 0, 0);
+		uint64_t track = image ? track_uuid(x, TRACKS_PROCESS, gt_view_pid(&x->view, e->process), 0) : track_uuid(x, TRACKS_SELF, 0, 0);
 		char *p, *packet, *mark;
 
 		p = self_packet(x, e->time_ns, track, "gputap", gt_event_code_name(e->code), &packet, &mark);

@@ -161,13 +161,15 @@ static void put_own_tables(struct rpd *r, sqlite3_str *sql)
 	for (size_t i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_process_info *p = gt_capture_process(c, (uint32_t)i);
 
-		put_sql(r, sql, "INSERT INTO gputap_process VALUES (%u, %u, %u", p->pid, p->image, p->ppid);
+		put_sql(r, sql, "INSERT INTO gputap_process VALUES (%llu, %u, %u", (unsigned long long)gt_view_pid(&r->view, (uint32_t)i),
+			p->image, p->ppid);
 		put_clean_text(r, sql, ", ", p->exe);
 		put_clean_text(r, sql, ", ", gt_view_command(p->argv, line, sizeof line));
 		put_sql(r, sql, ", %lld, nullif(%lld, 0));", (long long)p->start_ns, (long long)p->end_ns);
 	}
 	for (uint32_t i = 0; i < r->view.thread_count; i++) {
-		put_sql(r, sql, "INSERT INTO gputap_thread VALUES (%u, %u", r->view.threads[i]->pid, r->view.threads[i]->tid);
+		put_sql(r, sql, "INSERT INTO gputap_thread VALUES (%llu, %llu", (unsigned long long)r->view.threads[i]->pid,
+			(unsigned long long)r->view.threads[i]->tid);
 		put_clean_text(r, sql, ", ", r->view.threads[i]->name);
 		put_sql(r, sql, ");");
 	}
@@ -175,8 +177,8 @@ static void put_own_tables(struct rpd *r, sqlite3_str *sql)
 		const struct gt_view_queue *q = r->view.queues[i];
 		const struct rpd_queue *own = q->own;
 
-		put_sql(r, sql, "INSERT INTO gputap_queue VALUES (%lld, %u, %u, %Q", q->device == UINT32_MAX ? -1LL : (long long)q->device,
-			q->stream, q->pid, own ? own->handle : "0x0");
+		put_sql(r, sql, "INSERT INTO gputap_queue VALUES (%lld, %u, %llu, %Q", q->device == UINT32_MAX ? -1LL : (long long)q->device,
+			q->stream, (unsigned long long)q->pid, own ? own->handle : "0x0");
 		put_clean_text(r, sql, ", ", gt_view_device_label(&r->view, q->device, line, sizeof line));
 		put_sql(r, sql, ");");
 	}

@@ -46,6 +46,20 @@ fail:
 	return NULL;
 }
 
+static uint64_t node_offset(const struct gt_view *v, const struct gt_process_info *process)
+{
+	const struct gt_capture_session *session = gt_capture_session_at(v->capture, process->session);
+
+	return session ? (uint64_t)session->node * GT_VIEW_PID_STRIDE : 0;
+}
+
+uint64_t gt_view_pid(const struct gt_view *v, uint32_t process)
+{
+	const struct gt_process_info *image = gt_capture_process(v->capture, process);
+
+	return image ? image->pid + node_offset(v, image) : 0;
+}
+
 static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
 {
 	struct gt_view_thread *t = add((void ***)&v->threads, &v->thread_count, &v->thread_map, process, ordinal, sizeof *t);
@@ -57,8 +71,8 @@ static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, ui
 	t->index = v->thread_count - 1;
 	t->process = process;
 	t->ordinal = ordinal;
-	t->pid = image ? image->pid : 0;
-	t->tid = info ? info->tid : 0;
+	t->pid = gt_view_pid(v, process);
+	t->tid = info && info->tid ? info->tid + (image ? node_offset(v, image) : 0) : 0;
 	t->name = info && info->name ? info->name : "";
 	return t;
 }
@@ -139,7 +153,6 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	/* unknown queues: one for each process and device number */
 	uint64_t a = work->process, b = work->queue ? (uintptr_t)work->queue : work->op;
 	int64_t found = gt_map_find(&v->queue_map, a, b);
-	const struct gt_process_info *image;
 	const struct gt_object_info *device;
 	struct gt_view_queue *q;
 	size_t devices = gt_capture_device_count(v->capture);
@@ -149,13 +162,12 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	q = add((void ***)&v->queues, &v->queue_count, &v->queue_map, a, b, sizeof *q);
 	if (!q)
 		return NULL;
-	image = gt_capture_process(v->capture, work->process);
 	device = work->queue ? work->queue :
 			       gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, GT_DEVICE_REF_NUMBER(work->op));
 	q->index = v->queue_count - 1;
 	q->lanes.budget = &v->lanes_budget;
 	q->process = work->process;
-	q->pid = image ? image->pid : 0;
+	q->pid = gt_view_pid(v, work->process);
 	q->object = work->queue;
 	q->device = device && device->device_index < devices ? device->device_index : UINT32_MAX;
 	q->stream = ++v->streams[q->device == UINT32_MAX ? devices : q->device];
@@ -319,6 +331,22 @@ const char *gt_view_process_label(const struct gt_process_info *process, char *b
 	}
 	slash = strrchr(path, '/');
 	snprintf(buffer, size, "%s", slash && slash[1] ? slash + 1 : path);
+	return buffer;
+}
+
+const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process, char *buffer, size_t size)
+{
+	const struct gt_capture_session *session = gt_capture_session_at(v->capture, process->session);
+	size_t n;
+
+	gt_view_process_label(process, buffer, size);
+	n = strlen(buffer);
+	if (!session || gt_capture_session_count(v->capture) < 2)
+		return buffer;
+	if (session->info.rank >= 0)
+		snprintf(buffer + n, size - n, " (rank %d, %.64s)", session->info.rank, session->info.hostname);
+	else
+		snprintf(buffer + n, size - n, " (%.64s)", session->info.hostname);
 	return buffer;
 }
 

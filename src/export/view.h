@@ -17,14 +17,16 @@
 
 struct gt_view_thread {
 	uint32_t index; /* dense, in the capture's order */
-	uint32_t process, ordinal, pid, tid;
+	uint32_t process, ordinal;
+	uint64_t pid, tid; /* as gt_view_pid() */
 	const char *name; /* "" when it has none */
 	void *own;        /* the exporter's; freed with free() */
 };
 
 struct gt_view_queue {
 	uint32_t index; /* dense */
-	uint32_t process, pid;
+	uint32_t process;
+	uint64_t pid;    /* as gt_view_pid() */
 	uint32_t device; /* merged device index; UINT32_MAX: not known */
 	uint32_t stream; /* queues of the device in all processes, from 1 */
 	const struct gt_object_info *object; /* NULL: work whose queue is not known */
@@ -143,6 +145,12 @@ enum gt_work_class gt_view_work_class(enum gt_device_op op);
 /* Work without times still happened: where it is best known, ns. */
 uint64_t gt_view_work_time(const struct gt_item *work);
 
+/* Formats know a process by one number. Of several machines, or name spaces of pids, it is the pid and this many for each:
+ * RPD's convention for several nodes, above every pid of Linux. */
+enum { GT_VIEW_PID_STRIDE = 10000000 };
+uint64_t gt_view_pid(const struct gt_view *v, uint32_t process);
+/* "python3", or "python3 (rank 3, node17)" where sessions of several `gputap run` are in the capture. */
+const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process, char *buffer, size_t size);
 /* "python3": of the program that the image runs. */
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size);
 /* A NUL-joined list as one line of words. */

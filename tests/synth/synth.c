@@ -17,7 +17,7 @@
 
 #define TICKS_NUM 13u /* ticks per ns: 13/5 */
 #define TICKS_DEN 5u
-#define T0_NS UINT64_C(1000000000)
+#define T0_NS (o.start)
 #define T0_TICKS UINT64_C(777000000000)
 #define RAW_AHEAD_NS UINT64_C(250000000)
 
@@ -27,9 +27,13 @@ static struct {
 	uint64_t calls, flush_bytes, lose;
 	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash;
-	const char *out, *device_clock;
+	const char *out, *device_clock, *host, *boot;
+	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
+	unsigned pid;
+	int rank;
 } o = {.calls = 1000, .threads = 1, .devices = 1, .kernels = 3, .processes = 1, .queues = 2, .flush_bytes = 4 << 20,
-       .device_clock = "raw"};
+       .device_clock = "raw", .host = "synthetic-host", .boot = "11111111-2222-3333-4444-555555555555", .start = 1000000000,
+       .realtime_offset = UINT64_C(1700000000000000000), .pid = 4000, .rank = -1};
 
 static struct gt_capture_writer *writer;
 static uint64_t since_flush;
@@ -67,7 +71,7 @@ static uint64_t device_stamp(uint64_t ns)
 static void write_tuple(uint64_t ns)
 {
 	struct gt_clock_tuple t = {.ticks = ticks_of(ns), .boottime_ns = ns, .monotonic_ns = ns, .raw_ns = ns + RAW_AHEAD_NS,
-				   .realtime_ns = ns + UINT64_C(1700000000000000000), .spread_ticks = 60};
+				   .realtime_ns = ns + o.realtime_offset, .spread_ticks = 60};
 
 	check(gt_capture_write_clock(writer, &t), "clock");
 }
@@ -378,7 +382,7 @@ static void objects(struct process *p)
 
 static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
 {
-	struct gt_thread_info info = {.process = p->index, .ordinal = ordinal, .tid = 4000 + p->index * 100 + ordinal,
+	struct gt_thread_info info = {.process = p->index, .ordinal = ordinal, .tid = o.pid + p->index * 100 + ordinal,
 				      .start_ticks = ticks_of(T0_NS + 1000), .name = o.tricky ? "wor\"ker\\\xff" : "worker"};
 
 	*t = (struct thread){.process = p, .ordinal = ordinal, .now_ns = T0_NS + 100000 + p->index * 1000 + ordinal * 77,
@@ -392,7 +396,7 @@ static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
 
 static void begin_process(struct process *p, uint32_t index)
 {
-	struct gt_process_info info = {.index = index, .pid = 4000 + index * 100, .ppid = index ? 4000 : 3999, .image = index ? 1 : 0,
+	struct gt_process_info info = {.index = index, .pid = o.pid + index * 100, .ppid = index ? o.pid : o.pid - 1, .image = index ? 1 : 0,
 				       .start_ticks = ticks_of(T0_NS), .exe = o.tricky ? "/opt/my \"app\"/b\\in" : "/usr/bin/synthetic",
 				       .argv = "synthetic\0--size\00042\0"};
 	unsigned i;
@@ -487,7 +491,7 @@ static void work(struct process *processes)
 	}
 }
 
-enum { OPT_FLUSH = 256, OPT_CLOCK, OPT_LOSE };
+enum { OPT_FLUSH = 256, OPT_CLOCK, OPT_LOSE, OPT_HOST, OPT_BOOT, OPT_START, OPT_REALTIME, OPT_PID, OPT_RANK };
 
 static void options(int argc, char **argv)
 {
@@ -497,7 +501,8 @@ static void options(int argc, char **argv)
 		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
 		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
 		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'},
-		{"output", 1, 0, 'o'}, {0, 0, 0, 0}};
+		{"host", 1, 0, OPT_HOST}, {"boot", 1, 0, OPT_BOOT}, {"start", 1, 0, OPT_START}, {"realtime-offset", 1, 0, OPT_REALTIME},
+		{"pid", 1, 0, OPT_PID}, {"rank", 1, 0, OPT_RANK}, {"output", 1, 0, 'o'}, {0, 0, 0, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1)
@@ -523,13 +528,20 @@ static void options(int argc, char **argv)
 		case OPT_FLUSH: o.flush_bytes = strtoull(optarg, NULL, 0); break;
 		case OPT_LOSE: o.lose = strtoull(optarg, NULL, 0); break;
 		case OPT_CLOCK: o.device_clock = optarg; break;
+		case OPT_HOST: o.host = optarg; break;
+		case OPT_BOOT: o.boot = optarg; break;
+		case OPT_START: o.start = strtoull(optarg, NULL, 0); break;
+		case OPT_REALTIME: o.realtime_offset = strtoull(optarg, NULL, 0); break;
+		case OPT_PID: o.pid = (unsigned)atoi(optarg); break;
+		case OPT_RANK: o.rank = atoi(optarg); break;
 		case 'o': o.out = optarg; break;
 		default: exit(2);
 		}
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX || !o.queues || !o.processes) {
 		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
 				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
-				"             [--compress] [--plain] [--cut] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N] -o FILE\n"
+				"             [--compress] [--plain] [--cut] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N]\n"
+				"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
 				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
 				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n");
 		exit(2);
@@ -538,16 +550,20 @@ static void options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct gt_session_info session = {
-		.hostname = "synthetic-host", .boot_id = "11111111-2222-3333-4444-555555555555", .kernel = "6.1.0", .cpu = "Synthetic CPU",
+	struct gt_session_info session = {.kernel = "6.1.0", .cpu = "Synthetic CPU",
 		.gputap_version = "0.1.0", .command = "synthetic\0--size\00042\0", .options = "synth", .directory = "/tmp",
-		.host_clock = GT_HOST_CLOCK_TSC, .start_ns = T0_NS, .start_realtime_ns = T0_NS + UINT64_C(1700000000000000000), .rank = -1};
+		.host_clock = GT_HOST_CLOCK_TSC};
 	struct gt_capture_options capture = {0};
 	struct process *processes;
-	uint64_t latest = T0_NS;
+	uint64_t latest;
 	unsigned p;
 
 	options(argc, argv);
+	session.hostname = o.host;
+	session.boot_id = o.boot;
+	session.start_ns = latest = T0_NS;
+	session.start_realtime_ns = T0_NS + o.realtime_offset;
+	session.rank = o.rank;
 	capture.compress = o.compress;
 	check(gt_capture_writer_create(o.out, true, &capture, &session, &writer), "create");
 	write_tuple(T0_NS);

@@ -126,6 +126,20 @@ const struct gt_session_info *gt_capture_session(const struct gt_capture *c)
 	return &c->session;
 }
 
+size_t gt_capture_session_count(const struct gt_capture *c)
+{
+	(void)c;
+	return 1;
+}
+
+const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index)
+{
+	static const struct gt_capture_session session;
+
+	(void)c;
+	return index ? NULL : &session;
+}
+
 const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c)
 {
 	(void)c;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing captures in another format, for the commands that do. */
+#ifndef GPUTAP_CLI_EXPORT_H
+#define GPUTAP_CLI_EXPORT_H
+
+#include <stdbool.h>
+
+#include "export/export.h"
+
+struct export_request {
+	char **inputs;
+	int input_count;
+	const char *output, *format; /* format NULL: by the output's extension */
+	const char *command_line;
+	bool replace;
+};
+
+/* "gputap export a.gputap -o a.csv", for the file's metadata; free() it. NULL: no memory. */
+char *export_command_line(int argc, char **argv);
+/* Return: NULL, told. */
+const struct gt_exporter *export_choose(const struct export_request *request);
+/* Return: exit code; told. */
+int export_files(const struct export_request *request, const struct gt_exporter *exporter);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/* What commands that take several captures have in common. */
+#include "cli/inputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "util/error.h"
+
+enum { FILES_SPARE = 64 };
+
+/* Every capture stays open while it is read. */
+static void raise_files_limit(size_t count)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= count + FILES_SPARE)
+		return;
+	limit.rlim_cur = limit.rlim_max < count + FILES_SPARE ? limit.rlim_max : count + FILES_SPARE;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int inputs_choose(struct inputs *in, char **paths, int count)
+{
+	*in = (struct inputs){ .paths = calloc((size_t)count, sizeof *in->paths) };
+	if (!in->paths)
+		return ui_fail(GT_EXIT_FAILURE, "no memory");
+	for (int i = 0; i < count; i++) {
+		int status = count > 1 ? gt_capture_probe(paths[i]) : 0;
+
+		if (!status) {
+			in->paths[in->count++] = paths[i];
+			continue;
+		}
+		if (status != -EBADMSG && status != -ENODATA && status != -ENOTSUP) {
+			inputs_fini(in);
+			return ui_fail(GT_EXIT_FAILURE, "%s", "");
+		}
+		ui_note("left out: %s", gt_error_text());
+		gt_error_clear();
+		in->left_out = true;
+	}
+	if (!in->count) {
+		inputs_fini(in);
+		return ui_fail(GT_EXIT_FAILURE, "none of the %d files is a capture", count);
+	}
+	raise_files_limit(in->count);
+	return GT_EXIT_OK;
+}
+
+void inputs_fini(struct inputs *in)
+{
+	free(in->paths);
+	in->paths = NULL;
+}
+
+void inputs_tell(const struct gt_capture *capture)
+{
+	const struct gt_capture_session *first = gt_capture_session_at(capture, 0);
+	size_t repeated = gt_capture_repeated_count(capture), moved = 0, lost = 0;
+	uint64_t uncertainty_ns = 0;
+
+	if (repeated)
+		ui_note("%s session%s given twice (by a copy, or merged before): read once", ui_count(repeated), repeated == 1 ? " is" : "s are");
+	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
+		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
+
+		moved += s->alignment == GT_ALIGNED_REALTIME;
+		lost += s->alignment == GT_ALIGNED_NOT;
+		if (s->uncertainty_ns > uncertainty_ns)
+			uncertainty_ns = s->uncertainty_ns;
+	}
+	if (moved)
+		ui_note("%s session%s ran on another machine or boot than %s: aligned by wall clocks (CLOCK_REALTIME), which moved by %s "
+			"while traced; how far two machines' clocks differ, no capture can tell",
+			ui_count(moved), moved == 1 ? "" : "s", first->path, ui_duration(uncertainty_ns));
+	if (lost)
+		ui_note("%s session%s without any clock reading that could be read: not aligned", ui_count(lost), lost == 1 ? " is" : "s are");
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap merge: several captures as one, or as one export. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "cli/command.h"
+#include "cli/export.h"
+#include "cli/inputs.h"
+#include "cli/ui.h"
+#include "util/error.h"
+
+static const char help[] =
+	"Usage: gputap merge FILE.. -o OUT [-f] [--format NAME]\n\n"
+	"Put the captures of many processes, ranks and hosts together. OUT is a capture (.gputap), which\n"
+	"every command reads like any other, or an export, as OUT's extension says.\n\n"
+	"Nothing is renumbered: processes, threads and correlation ids stay what they are, and belong to\n"
+	"their session. The same device, by UUID or PCI address and host, is one. Captures of one boot\n"
+	"share a clock; others are aligned by the hosts' wall clocks, and that is said. A capture that is\n"
+	"given twice counts once; what is damaged is merged as far as it is valid, and told.\n\n"
+	"  -o, --output OUT    file to write\n"
+	"  -f, --force         replace OUT if it exists\n"
+	"      --format NAME   the format, whatever OUT's extension is: gputap, or as for 'gputap export'\n"
+	"  -h, --help          this text\n\n"
+	"Examples:\n"
+	"  gputap merge rank*.gputap -o job.gputap       then: gputap report job.gputap\n"
+	"  gputap merge rank*.gputap -o job.pftrace      all ranks in one picture, on one clock\n"
+	"  gputap merge job.gputap late.gputap -o all.gputap\n";
+
+/* Return: GT_EXIT_OK; GT_EXIT_USAGE, told; -1: help was asked for and given. */
+static int parse(int argc, char **argv, struct export_request *request)
+{
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'}, {"format", required_argument, NULL, 'F'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+	};
+	int c;
+
+	opterr = 0;
+	optind = 0; /* starts afresh, GNU getopt's own state included */
+	while ((c = getopt_long(argc, argv, ":o:fh", options, NULL)) != -1)
+		switch (c) {
+		case 'o':
+			if (request->output)
+				return ui_fail(GT_EXIT_USAGE, "-o is given twice: one merge writes one file");
+			request->output = optarg;
+			break;
+		case 'f':
+			request->replace = true;
+			break;
+		case 'F':
+			request->format = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return -1;
+		default:
+			return ui_bad_option("merge", argv, options);
+		}
+	if (optind == argc)
+		return ui_fail(GT_EXIT_USAGE, "which captures? gputap merge rank*.gputap -o job.gputap");
+	request->inputs = argv + optind;
+	request->input_count = argc - optind;
+	if (!request->output)
+		return ui_fail(GT_EXIT_USAGE, "where to? gputap merge %s .. -o job.gputap", argv[optind]);
+	return GT_EXIT_OK;
+}
+
+static bool wants_capture(const struct export_request *request)
+{
+	const char *extension = strrchr(request->output, '.');
+
+	if (request->format)
+		return !strcmp(request->format, "gputap");
+	return extension && !strcmp(extension, ".gputap");
+}
+
+static void show_progress(void *data, uint64_t done, uint64_t total)
+{
+	struct ui_progress *progress = data;
+
+	progress->total = total;
+	ui_progress_set(progress, done);
+}
+
+struct merging {
+	const struct inputs *in;
+	const struct gt_merge_options *options;
+	struct gt_capture_health health;
+	size_t repeated;
+};
+
+static int write_merged(void *data, const char *temporary)
+{
+	struct merging *m = data;
+
+	return gt_capture_merge(m->in->paths, m->in->count, temporary, m->options, &m->health, &m->repeated);
+}
+
+/* What was merged is looked at once more, by its heads only: whose clocks were moved, what is missing. */
+static void tell_result(const struct export_request *request, const struct merging *m)
+{
+	struct gt_capture *capture;
+
+	if (gt_capture_open(request->output, &capture)) {
+		ui_note("%s was written, but: %s", request->output, gt_error_text());
+		gt_error_clear();
+		return;
+	}
+	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
+		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
+
+		if (s->health.bad_bytes)
+			ui_note("%s is damaged: %s of %s could not be read and are not in %s", s->path, ui_bytes(s->health.bad_bytes),
+				ui_bytes(s->health.bytes), request->output);
+		else if (s->health.end == GT_CAPTURE_CUT)
+			ui_note("%s has no end: its writer was stopped, or still writes; %s has what is there", s->path, request->output);
+		else if (s->health.end == GT_CAPTURE_INCOMPLETE)
+			ui_note("%s is not complete, it says", s->path);
+	}
+	if (m->repeated)
+		ui_note("%s session%s given twice (by a copy, or merged before): merged once", ui_count(m->repeated),
+			m->repeated == 1 ? " is" : "s are");
+	inputs_tell(capture);
+	gt_capture_close(capture);
+}
+
+static int merge_captures(const struct export_request *request)
+{
+	struct ui_progress progress;
+	struct gt_merge_options options = {.progress = show_progress, .progress_data = &progress};
+	struct inputs in;
+	struct merging m = {.in = &in, .options = &options};
+	int status = inputs_choose(&in, request->inputs, request->input_count);
+
+	if (status)
+		return status;
+	ui_progress_begin(&progress, "merging", 0);
+	status = gt_export_publish(request->output, request->replace, write_merged, &m);
+	ui_progress_end(&progress);
+	if (status == -EEXIST && !request->replace) {
+		gt_error_clear();
+		status = ui_fail(GT_EXIT_FAILURE, "%s exists: -f replaces it", request->output);
+	} else if (status) {
+		status = ui_fail(GT_EXIT_FAILURE, "cannot write %s", request->output);
+	} else {
+		tell_result(request, &m);
+		status = in.left_out || !gt_capture_is_whole(&m.health) ? GT_EXIT_FAILURE : GT_EXIT_OK;
+	}
+	inputs_fini(&in);
+	return status;
+}
+
+static int run_merge(int argc, char **argv)
+{
+	struct export_request request = {0};
+	const struct gt_exporter *exporter;
+	char *line;
+	int status = parse(argc, argv, &request);
+
+	if (status)
+		return status < 0 ? GT_EXIT_OK : status;
+	if (wants_capture(&request))
+		return merge_captures(&request);
+	exporter = export_choose(&request);
+	if (!exporter)
+		return GT_EXIT_USAGE;
+	request.command_line = line = export_command_line(argc, argv);
+	status = export_files(&request, exporter);
+	free(line);
+	return status;
+}
+
+const struct gt_command gt_command_merge = {"merge", "put captures of several processes, ranks and hosts into one", run_merge};
