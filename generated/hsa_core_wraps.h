@@ -11,7 +11,18 @@ int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call) GT_WRAP;
 int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent, uint32_t size, unsigned int type, void *callback, void *data, uint32_t private_segment_size, uint32_t group_segment_size, void **queue) GT_WRAP;
 int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue) GT_WRAP;
 int gt_hsa_core_wrap_hsa_queue_inactivate(const struct gt_call *call, void *queue) GT_WRAP;
+void gt_hsa_core_wrap_hsa_queue_store_write_index_relaxed(const struct gt_call *call, const void *queue, uint64_t value) GT_WRAP;
+void gt_hsa_core_wrap_hsa_queue_store_write_index_screlease(const struct gt_call *call, const void *queue, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_cas_write_index_scacq_screl(const struct gt_call *call, const void *queue, uint64_t expected, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_cas_write_index_scacquire(const struct gt_call *call, const void *queue, uint64_t expected, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_cas_write_index_relaxed(const struct gt_call *call, const void *queue, uint64_t expected, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_cas_write_index_screlease(const struct gt_call *call, const void *queue, uint64_t expected, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_add_write_index_scacq_screl(const struct gt_call *call, const void *queue, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_add_write_index_scacquire(const struct gt_call *call, const void *queue, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_add_write_index_relaxed(const struct gt_call *call, const void *queue, uint64_t value) GT_WRAP;
+uint64_t gt_hsa_core_wrap_hsa_queue_add_write_index_screlease(const struct gt_call *call, const void *queue, uint64_t value) GT_WRAP;
 int gt_hsa_core_wrap_hsa_memory_copy(const struct gt_call *call, void *dst, const void *src, size_t size) GT_WRAP;
+int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t signal) GT_WRAP;
 int gt_hsa_core_wrap_hsa_executable_destroy(const struct gt_call *call, uint64_t executable) GT_WRAP;
 int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t executable, const char *options) GT_WRAP;
 

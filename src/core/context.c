@@ -37,10 +37,27 @@ static bool asks_domain(const struct gt_context *c, unsigned domain)
 	return false;
 }
 
+/* What HIP's work is noticed through: also when none of these functions' calls are recorded. */
+static bool asks_rocm(const struct gt_context *c)
+{
+	return asks_domain(c, GT_DOMAIN_HIP) || asks_domain(c, GT_DOMAIN_HSA_CORE) || asks_domain(c, GT_DOMAIN_HSA_AMD_EXT);
+}
+
+static bool is_rocm(unsigned domain)
+{
+	return domain == GT_DOMAIN_HIP || domain == GT_DOMAIN_HSA_CORE || domain == GT_DOMAIN_HSA_AMD_EXT;
+}
+
 /* Does somebody's device activity, or his view of all calls, go through this operation's wrap? */
 static bool needs_wrap(const struct gt_context *c, const struct gt_operation *operation)
 {
-	return operation->wrap && (c->device_activity || operation->wrap_always) && asks_domain(c, GT_OP_DOMAIN(operation->op));
+	unsigned domain = GT_OP_DOMAIN(operation->op);
+
+	if (!operation->wrap)
+		return false;
+	if (operation->wrap_always && asks_domain(c, domain))
+		return true;
+	return c->device_activity && (is_rocm(domain) ? asks_rocm(c) : asks_domain(c, domain));
 }
 
 bool gt_contexts_ask(const struct gt_operation *operation)

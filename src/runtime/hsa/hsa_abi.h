@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of HSA's ABI that device activity works with, so that gputap needs no HSA header: handles are 64-bit numbers,
+ * queues are pointers, packets and signals lie in memory as the HSA and AMD specifications say.
+ * tests/test_activity_rocm_abi.py holds it against the distribution's headers. */
+#ifndef GPUTAP_RUNTIME_HSA_ABI_H
+#define GPUTAP_RUNTIME_HSA_ABI_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GT_HSA_SUCCESS = 0, GT_HSA_INFO_BREAK = 1 };
+
+/* hsa_agent_info_t and AMD's */
+enum gt_hsa_agent_info {
+	GT_HSA_AGENT_NAME = 0,		 /* char[64] */
+	GT_HSA_AGENT_VENDOR_NAME = 1,	 /* char[64] */
+	GT_HSA_AGENT_WAVEFRONT_SIZE = 6, /* uint32_t */
+	GT_HSA_AGENT_NODE = 16,		 /* uint32_t */
+	GT_HSA_AGENT_DEVICE = 17,	 /* uint32_t: 0 CPU, 1 GPU */
+	GT_HSA_AGENT_CHIP_ID = 0xa000,
+	GT_HSA_AGENT_COMPUTE_UNITS = 0xa002,
+	GT_HSA_AGENT_MAX_CLOCK_MHZ = 0xa003,
+	GT_HSA_AGENT_DRIVER_NODE = 0xa004,
+	GT_HSA_AGENT_BDFID = 0xa006,
+	GT_HSA_AGENT_PRODUCT_NAME = 0xa009, /* char[64] */
+	GT_HSA_AGENT_MAX_WAVES_PER_CU = 0xa00a,
+	GT_HSA_AGENT_SIMDS_PER_CU = 0xa00b,
+	GT_HSA_AGENT_SHADER_ENGINES = 0xa00c,
+	GT_HSA_AGENT_PCI_DOMAIN = 0xa00f,
+	GT_HSA_AGENT_UUID = 0xa011, /* char[21] */
+};
+enum { GT_HSA_DEVICE_CPU = 0, GT_HSA_DEVICE_GPU = 1 };
+
+/* hsa_system_info_t */
+enum { GT_HSA_SYSTEM_TIMESTAMP = 2, GT_HSA_SYSTEM_TIMESTAMP_FREQUENCY = 3 };
+
+/* hsa_executable_symbol_info_t */
+enum gt_hsa_symbol_info {
+	GT_HSA_SYMBOL_TYPE = 0, /* uint32_t: 1 kernel */
+	GT_HSA_SYMBOL_NAME_LENGTH = 1,
+	GT_HSA_SYMBOL_NAME = 2,
+	GT_HSA_SYMBOL_KERNARG_BYTES = 11,
+	GT_HSA_SYMBOL_KERNARG_ALIGNMENT = 12,
+	GT_HSA_SYMBOL_GROUP_BYTES = 13,
+	GT_HSA_SYMBOL_PRIVATE_BYTES = 14,
+	GT_HSA_SYMBOL_KERNEL_OBJECT = 22,
+};
+enum { GT_HSA_SYMBOL_KERNEL = 1 };
+
+/* hsa_ven_amd_loader_loaded_code_object_info_t */
+enum gt_hsa_loaded_info {
+	GT_HSA_LOADED_AGENT = 3,
+	GT_HSA_LOADED_STORAGE_TYPE = 4, /* uint32_t: 0 none, 1 file, 2 memory */
+	GT_HSA_LOADED_MEMORY_BASE = 5,
+	GT_HSA_LOADED_MEMORY_BYTES = 6,
+	GT_HSA_LOADED_FILE = 7,
+	GT_HSA_LOADED_DELTA = 8, /* int64_t */
+	GT_HSA_LOADED_BASE = 9,
+	GT_HSA_LOADED_BYTES = 10,
+	GT_HSA_LOADED_URI_LENGTH = 11, /* uint32_t */
+	GT_HSA_LOADED_URI = 12,
+};
+enum { GT_HSA_EXTENSION_AMD_LOADER = 0x201 };
+
+/* hsa_ven_amd_loader_1_01_pfn_t */
+struct gt_hsa_loader {
+	int (*query_host_address)(const void *device, const void **host);
+	int (*query_segment_descriptors)(void *descriptors, size_t *count);
+	int (*query_executable)(const void *device, uint64_t *executable);
+	int (*iterate_loaded_code_objects)(uint64_t executable, int (*each)(uint64_t executable, uint64_t loaded, void *data),
+					   void *data);
+	int (*loaded_code_object_get_info)(uint64_t loaded, unsigned int attribute, void *value);
+};
+
+/* Packets -------------------------------------------------------------------- */
+
+enum gt_hsa_packet_type {
+	GT_HSA_PACKET_VENDOR = 0,
+	GT_HSA_PACKET_INVALID = 1,
+	GT_HSA_PACKET_KERNEL = 2,
+	GT_HSA_PACKET_BARRIER_AND = 3,
+	GT_HSA_PACKET_AGENT = 4,
+	GT_HSA_PACKET_BARRIER_OR = 5,
+};
+#define GT_HSA_PACKET_TYPE(header) ((header) & 0xffu)
+#define GT_HSA_PACKET_BARRIER_BIT (1u << 8)
+#define GT_HSA_FENCES(header) ((header) & (0xfu << 9)) /* acquire and release scopes */
+
+struct gt_hsa_kernel_packet {
+	uint16_t header, setup;
+	uint16_t local[3], reserved0;
+	uint32_t grid[3];
+	uint32_t private_bytes, group_bytes;
+	uint64_t kernel_object;
+	uint64_t kernarg;
+	uint64_t reserved2;
+	uint64_t completion_signal;
+};
+
+struct gt_hsa_barrier_packet {
+	uint16_t header, reserved0;
+	uint32_t reserved1;
+	uint64_t dependency[5];
+	uint64_t reserved2;
+	uint64_t completion_signal;
+};
+
+union gt_hsa_packet {
+	struct gt_hsa_kernel_packet kernel;
+	struct gt_hsa_barrier_packet barrier;
+};
+static_assert(sizeof(union gt_hsa_packet) == 64 && offsetof(struct gt_hsa_kernel_packet, completion_signal) == 56 &&
+		      offsetof(struct gt_hsa_kernel_packet, kernel_object) == 32 &&
+		      offsetof(struct gt_hsa_barrier_packet, completion_signal) == 56,
+	      "AQL packets are 64 bytes");
+
+typedef void gt_hsa_packet_writer(const void *packets, uint64_t count);
+typedef void gt_hsa_packet_handler(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer);
+
+/* Signals, queues -------------------------------------------------------------- */
+
+/* amd_signal_t; a signal's handle is its address. */
+struct gt_hsa_signal {
+	int64_t kind; /* 1: one that programs make */
+	_Atomic int64_t value;
+	uint64_t event_mailbox;
+	uint32_t event_id, reserved1;
+	_Atomic uint64_t start_ts, end_ts; /* raw; the packet processor writes them before the value */
+	uint64_t queue;
+	uint32_t reserved3[2];
+};
+static_assert(sizeof(struct gt_hsa_signal) == 64 && offsetof(struct gt_hsa_signal, start_ts) == 32, "amd_signal_t");
+enum { GT_HSA_SIGNAL_USER = 1 };
+enum { GT_HSA_SIGNAL_GPU_ONLY = 1 }; /* HSA_AMD_SIGNAL_AMD_GPU_ONLY: no interrupt */
+
+/* hsa_queue_t, what programs may read of it */
+struct gt_hsa_queue_abi {
+	uint32_t type, features;
+	void *base_address;
+	uint64_t doorbell_signal;
+	uint32_t size, reserved1;
+	uint64_t id;
+};
+
+struct gt_hsa_times {
+	uint64_t start, end; /* system clock domain */
+};
+
+struct gt_hsa_dim3 {
+	uint32_t x, y, z;
+};
+
+#endif

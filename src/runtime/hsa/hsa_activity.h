@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Device activity of HSA, and so of HIP: what its files share.
+ *
+ *   hsa_agent.c     agents as devices; clock readings
+ *   hsa_queue.c     queues: interception instead of the plain queue; owners of packet numbers
+ *   hsa_dispatch.c  the packet handler, in the submitting thread
+ *   hsa_signal.c    the program's own completion signals that we read the times from
+ *   hsa_code.c      code objects, kernel symbols, names by kernel_object
+ *   hsa_copy.c      asynchronous copies
+ *   hsa_helper.c    a thread per agent: harvests what has completed; the end of the process
+ *
+ *   reserve a packet number ─► write packet ─► ring doorbell ─► handler ─► slot, our signal ─► device
+ *      owner[number] := HIP call                                  │ number                        │ times, signal
+ *                                                                 ▼                               ▼
+ *                                                        record, prefilled ◄──── helper reads both, writes it, slot is free
+ *
+ * Completion. A packet without a completion signal gets one of ours. A packet that has one keeps it: its times lie in the
+ * signal until it is used again or destroyed, and both come through us, in the thread that does it; so the program's waits end
+ * when they ended before, no packet is added, and what it reads from its signal is true. Only where one signal stands for
+ * several packets at once the kernel gets ours and the program's is served by a barrier packet behind it, before we look.
+ *
+ * Correlation. A queue has several producers (HIP's streams share queues), and who rings the doorbell brings all packets that
+ * are valid by then, others' too: a packet's owner is who reserved its number, not who runs the handler.
+ *
+ * Locks: none on the way of a packet; the runtime itself lets one thread at a time into a queue's handler.
+ * Never there: allocation, system calls (but one, to wake the helper of a queue that is half full), creation of signals. */
+#ifndef GPUTAP_RUNTIME_HSA_ACTIVITY_H
+#define GPUTAP_RUNTIME_HSA_ACTIVITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/emit.h"
+#include "record/record.h"
+#include "runtime/hsa/hsa_door.h"
+#include "runtime/hsa/hsa_abi.h"
+
+#define GT_HSA_CORE(r, f) gt_hsa_core_real(r, f)
+#define GT_HSA_AMD(r, f) gt_hsa_amd_ext_real(r, f)
+#define GT_HSA_MS UINT64_C(1000000)
+
+/* Is device work recorded now, in this process image? */
+static inline struct gt_thread *gt_hsa_thread(void)
+{
+	return gt_thread_own();
+}
+
+/* Zeroed memory; NULL: none. Preserves errno. */
+void *gt_hsa_alloc(size_t bytes);
+void gt_hsa_free(void *p, size_t bytes);
+uint64_t gt_hsa_boottime_ns(void);
+
+/* Agents (hsa_agent.c) --------------------------------------------------- */
+
+struct gt_hsa_helper;
+
+struct gt_hsa_agent {
+	struct gt_hsa_runtime *runtime;
+	uint64_t handle;
+	uint64_t number;	  /* of its device object; 0: a CPU */
+	bool gpu;
+	_Atomic uint32_t written; /* image that has its object record */
+	uint64_t clock_read_ns;
+	_Atomic(struct gt_hsa_queue *) queues;
+};
+
+enum { GT_HSA_AGENTS_MAX = 64 };
+/* The agent's entry with its record written. NULL: too many. */
+struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_thread *t, uint64_t handle);
+/* By position, NULL behind the last. */
+struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i);
+/* One reading of the clock that its stamps are in. */
+void gt_hsa_agent_clock(struct gt_hsa_agent *a, struct gt_thread *t);
+
+/* Work in flight --------------------------------------------------------------- */
+
+enum gt_hsa_slot_state {
+	GT_HSA_SLOT_FREE = 0,
+	GT_HSA_SLOT_PENDING, /* submitted */
+	GT_HSA_SLOT_CLAIMED, /* somebody reads the times from the program's signal */
+	GT_HSA_SLOT_SAVED,   /* they are in raw[] */
+	GT_HSA_SLOT_LOST,    /* done, but nobody could tell its times */
+	GT_HSA_SLOT_DONE,    /* recorded; freed in the order of submission */
+};
+
+struct gt_hsa_slot {
+	struct gt_hsa_signal *ours;  /* NULL: not armed yet */
+	struct gt_hsa_signal *watch; /* where the times will be: ours, or the program's */
+	_Atomic uint32_t state;	     /* enum gt_hsa_slot_state */
+	uint32_t entry;		     /* of the watched signal in the table of signals, + 1 */
+	uint64_t raw[2];	     /* start, end as the packet processor wrote them */
+	struct gt_record_device record; /* all but the times */
+	uint64_t reserved[3];
+};
+static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
+
+/* Who reserved a packet's number, and so submits it. */
+struct gt_hsa_owner {
+	uint64_t packet; /* number + 1: tells entries of a former round apart */
+	uint64_t id, start;
+	uint32_t replay, ordinal;
+};
+
+/* Queues (hsa_queue.c) ------------------------------------------------------ */
+
+enum gt_hsa_queue_state {
+	GT_HSA_QUEUE_LIVE = 1,
+	GT_HSA_QUEUE_DESTROYED, /* by the program: harvest what is done, count the rest */
+	GT_HSA_QUEUE_GONE,	/* nothing of it is left; found no more */
+};
+
+struct gt_hsa_queue {
+	struct gt_hsa_queue *hash_next;
+	_Atomic(struct gt_hsa_queue *) agent_next; /* of an agent, newest first; never shorter */
+	void *handle;			  /* hsa_queue_t as the program has it */
+	struct gt_hsa_agent *agent;
+	uint64_t number;
+	uint64_t born_ns;
+	_Atomic uint32_t state;
+	uint32_t epoch; /* image that it was made in: a fork's child has no such queue */
+	uint32_t capacity; /* slots, power of two */
+	uint32_t owner_mask;
+	struct gt_hsa_slot *slots;
+	struct gt_hsa_owner *owners;
+
+	/* submitting threads, one at a time */
+	_Alignas(64) _Atomic uint32_t busy;
+	uint64_t tail_known_head;
+	_Atomic uint64_t tail;
+	/* the helper's */
+	_Alignas(64) _Atomic uint64_t head;
+	uint64_t armed; /* slots below have a signal */
+};
+
+/* Lock-free; NULL: a queue that is not intercepted. */
+struct gt_hsa_queue *gt_hsa_queue_find(const void *handle);
+/* Signals for slots that have none yet. Return: false: all have one. */
+bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t count);
+/* Its signals and memory, by the helper, when the queue is destroyed and harvested. */
+void gt_hsa_queue_bury(struct gt_hsa_queue *q);
+
+static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint64_t position)
+{
+	return &q->slots[position & (q->capacity - 1)];
+}
+
+/* Dispatch (hsa_dispatch.c) -------------------------------------------------- */
+
+gt_hsa_packet_handler gt_hsa_handle_packets;
+
+/* The program's signals (hsa_signal.c) ----------------------------------------- */
+
+/* Read the times of this slot's work from the program's signal when it has them. False: that signal stands for other work
+ * that is in flight, or the table is full: not watched. */
+bool gt_hsa_signal_watch(struct gt_hsa_slot *slot, struct gt_hsa_signal *signal);
+/* The signal is about to be used again, or to go: what it has of earlier work is saved now. False: that was not done yet. */
+bool gt_hsa_signal_release(uint64_t signal);
+/* The helper's look: true: the times are in slot->raw, or lost. */
+bool gt_hsa_signal_harvest(struct gt_hsa_slot *slot);
+void gt_hsa_signal_forget(struct gt_hsa_slot *slot);
+
+/* Kernels (hsa_code.c) ----------------------------------------------------------- */
+
+enum gt_hsa_kernel_class {
+	GT_HSA_KERNEL_USER = 0,
+	GT_HSA_KERNEL_COPY, /* HIP's own, that copy or fill memory */
+	GT_HSA_KERNEL_FILL,
+};
+
+struct gt_hsa_kernel {
+	struct gt_hsa_kernel *next;
+	_Atomic uint64_t object; /* address of the kernel's descriptor; 0: unloaded */
+	uint64_t executable;
+	uint64_t symbol;	 /* number of its object */
+	uint32_t name;		 /* string id */
+	uint32_t class;		 /* enum gt_hsa_kernel_class */
+};
+
+/* Lock-free; NULL: no code object that we saw being loaded has it. */
+const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object);
+
+/* Copies (hsa_copy.c) -------------------------------------------------------------- */
+
+/* Harvest copies; @all: at the end. Return: how many are in flight. */
+uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done);
+
+/* The helper (hsa_helper.c) ----------------------------------------------------------- */
+
+/* Work was submitted, or will be: have somebody look after it. Starts the agent's helper. */
+void gt_hsa_helper_want(struct gt_hsa_agent *agent, struct gt_thread *t);
+/* From the packet handler: the queue is half full, and the helper may be asleep. */
+void gt_hsa_helper_hurry(struct gt_hsa_agent *agent);
+/* The runtime goes: harvest, and touch it no more. */
+void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime);
+
+#endif

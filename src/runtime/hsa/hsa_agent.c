@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Agents as records name them, and the clock that their stamps are in.
+ *
+ * ROCr translates a device's counter into its system clock itself (hsa_amd_profiling_get_dispatch_time() gives system time), which
+ * is CLOCK_BOOTTIME on Linux today. Nothing is assumed: that clock is read between two host stamps now and then, and what it
+ * is comes out when the capture is read (clock/).
+ *
+ * Entries are never freed; an agent's handle is the same for as long as the runtime lives. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "clock/clock.h"
+#include "core/recording.h"
+#include "runtime/hsa/hsa_activity.h"
+
+static struct gt_hsa_agent agents[GT_HSA_AGENTS_MAX];
+static _Atomic uint32_t agent_count;
+
+void *gt_hsa_alloc(size_t bytes)
+{
+	int saved = errno;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void gt_hsa_free(void *p, size_t bytes)
+{
+	int saved = errno;
+
+	if (p)
+		munmap(p, bytes);
+	errno = saved;
+}
+
+uint64_t gt_hsa_boottime_ns(void)
+{
+	return gt_ticks_boottime();
+}
+
+static bool get(const struct gt_hsa_agent *a, enum gt_hsa_agent_info what, void *value)
+{
+	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
+
+	return info && info(a->handle, what, value) == GT_HSA_SUCCESS;
+}
+
+static void add_number(struct gt_text *text, const char *key, const struct gt_hsa_agent *a, enum gt_hsa_agent_info what)
+{
+	uint32_t value = 0;
+
+	if (get(a, what, &value))
+		gt_text_add_number(text, key, value);
+}
+
+static void add_pci(struct gt_text *text, const struct gt_hsa_agent *a)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t bdf = 0, domain = 0;
+	char pci[16];
+
+	if (!get(a, GT_HSA_AGENT_BDFID, &bdf))
+		return;
+	get(a, GT_HSA_AGENT_PCI_DOMAIN, &domain);
+	for (int i = 0; i < 4; i++)
+		pci[i] = digits[domain >> (12 - 4 * i) & 15];
+	pci[4] = ':';
+	pci[5] = digits[bdf >> 12 & 15];
+	pci[6] = digits[bdf >> 8 & 15];
+	pci[7] = ':';
+	pci[8] = digits[bdf >> 3 >> 4 & 1];
+	pci[9] = digits[bdf >> 3 & 15];
+	pci[10] = '.';
+	pci[11] = digits[bdf & 7];
+	gt_text_add_bytes(text, "pci", pci, 12);
+}
+
+static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	struct gt_text text = {0};
+	char name[65] = "", product[65] = "", vendor[65] = "", uuid[65] = "";
+
+	get(a, GT_HSA_AGENT_NAME, name);
+	get(a, GT_HSA_AGENT_PRODUCT_NAME, product);
+	get(a, GT_HSA_AGENT_VENDOR_NAME, vendor);
+	get(a, GT_HSA_AGENT_UUID, uuid);
+	gt_text_add(&text, "name", product[0] ? product : name);
+	gt_text_add(&text, "vendor", vendor);
+	if (uuid[0])
+		gt_text_add(&text, "uuid", uuid);
+	add_pci(&text, a);
+	gt_text_add(&text, "type", a->gpu ? "gpu" : "cpu");
+	gt_text_add(&text, "isa", name);
+	add_number(&text, "compute_units", a, GT_HSA_AGENT_COMPUTE_UNITS);
+	add_number(&text, "simds_per_compute_unit", a, GT_HSA_AGENT_SIMDS_PER_CU);
+	add_number(&text, "waves_per_compute_unit", a, GT_HSA_AGENT_MAX_WAVES_PER_CU);
+	add_number(&text, "shader_engines", a, GT_HSA_AGENT_SHADER_ENGINES);
+	add_number(&text, "wavefront", a, GT_HSA_AGENT_WAVEFRONT_SIZE);
+	add_number(&text, "max_clock_mhz", a, GT_HSA_AGENT_MAX_CLOCK_MHZ);
+	add_number(&text, "chip", a, GT_HSA_AGENT_CHIP_ID);
+	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
+	if (gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE, a->number, a->handle, 0, &text))
+		atomic_store_explicit(&a->written, t->epoch, memory_order_release);
+}
+
+static struct gt_hsa_agent *find(const struct gt_hsa_runtime *runtime, uint64_t handle)
+{
+	uint32_t n = atomic_load_explicit(&agent_count, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (agents[i].handle == handle && agents[i].runtime == runtime)
+			return &agents[i];
+	return NULL;
+}
+
+static struct gt_hsa_agent *add(struct gt_hsa_runtime *runtime, uint64_t handle)
+{
+	struct gt_hsa_agent *a;
+	uint32_t n, device = GT_HSA_DEVICE_CPU;
+
+	gt_core_lock();
+	a = find(runtime, handle);
+	n = atomic_load_explicit(&agent_count, memory_order_relaxed);
+	if (!a && n < GT_HSA_AGENTS_MAX) {
+		a = &agents[n];
+		a->runtime = runtime;
+		a->handle = handle;
+		a->number = gt_object_number(GT_OBJECT_DEVICE);
+		if (GT_HSA_CORE(runtime, hsa_agent_get_info)(handle, GT_HSA_AGENT_DEVICE, &device) == GT_HSA_SUCCESS)
+			a->gpu = device == GT_HSA_DEVICE_GPU;
+		atomic_store_explicit(&agent_count, n + 1, memory_order_release);
+	}
+	gt_core_unlock();
+	return a;
+}
+
+struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_thread *t, uint64_t handle)
+{
+	struct gt_hsa_agent *a = find(runtime, handle);
+
+	if (!a && !(a = add(runtime, handle)))
+		return NULL;
+	if (gt_unlikely(atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
+		write_agent(a, t);
+		gt_hsa_agent_clock(a, t);
+	}
+	return a;
+}
+
+struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i)
+{
+	return i < atomic_load_explicit(&agent_count, memory_order_acquire) ? &agents[i] : NULL;
+}
+
+void gt_hsa_agent_clock(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	uint64_t before, after, stamp = 0;
+
+	before = gt_ticks();
+	if (GT_HSA_CORE(a->runtime, hsa_system_get_info)(GT_HSA_SYSTEM_TIMESTAMP, &stamp) != GT_HSA_SUCCESS)
+		return;
+	after = gt_ticks();
+	gt_clock_write(t, (uint32_t)a->number, GT_CLOCK_TIMER, before, after, stamp, 0);
+	a->clock_read_ns = gt_hsa_boottime_ns();
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Code objects and the kernels in them: names for dispatches, and objects whose lifetimes a reader can rely on.
+ *
+ * An executable is looked through when it is frozen: loaded code objects, and per agent the kernels' symbols. A kernel is found
+ * by the address that dispatch packets carry; that address is used again after an unload (modules of the same size land where
+ * the former was), so an entry is put out of use when its executable is destroyed, and written anew by the next one.
+ *
+ * Numbers of objects are never used again; GT_RECORD_LIFETIME says from when until when each was loaded.
+ * Locking: look-ups have none; freezing and destroying take gt_core_lock() for changes of the table. */
+#include <string.h>
+
+#include "core/recording.h"
+#include "runtime/hsa/hsa_activity.h"
+
+enum { BUCKET_BITS = 12, NAME_BYTES = 8192, PATH_BYTES = 1024 };
+
+static _Atomic(struct gt_hsa_kernel *) buckets[1 << BUCKET_BITS];
+
+/* Code objects that are loaded. */
+struct code_object {
+	struct code_object *next;
+	uint64_t executable, number;
+};
+static struct code_object *loaded, *spare;
+
+static _Atomic(struct gt_hsa_kernel *) *bucket_of(uint64_t object)
+{
+	return &buckets[object * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
+}
+
+const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object)
+{
+	struct gt_hsa_kernel *k = atomic_load_explicit(bucket_of(object), memory_order_acquire);
+
+	while (k && atomic_load_explicit(&k->object, memory_order_acquire) != object)
+		k = k->next;
+	return k;
+}
+
+/* Entries in rows that are never given back. */
+static void *take_entry(size_t bytes)
+{
+	static char *row, *end;
+	void *p;
+
+	if (row + bytes > end) {
+		row = gt_hsa_alloc(1 << 16);
+		end = row ? row + (1 << 16) : NULL;
+		if (!row)
+			return NULL;
+	}
+	p = row;
+	row += (bytes + 15) & ~(size_t)15;
+	return p;
+}
+
+/* HIP's own kernels, that stand for copies and fills. */
+static enum gt_hsa_kernel_class class_of(const char *name, size_t bytes)
+{
+	static const struct {
+		const char *prefix;
+		enum gt_hsa_kernel_class class;
+	} known[] = {
+		{"__amd_rocclr_copy", GT_HSA_KERNEL_COPY},
+		{"__amd_rocclr_fill", GT_HSA_KERNEL_FILL},
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (bytes >= strlen(known[i].prefix) && memcmp(name, known[i].prefix, strlen(known[i].prefix)) == 0)
+			return known[i].class;
+	return GT_HSA_KERNEL_USER;
+}
+
+/* With the lock held. An entry of that bucket that is out of use, or a new one. */
+static struct gt_hsa_kernel *entry_for(uint64_t object)
+{
+	_Atomic(struct gt_hsa_kernel *) *bucket = bucket_of(object);
+	struct gt_hsa_kernel *k = atomic_load_explicit(bucket, memory_order_relaxed), *free = NULL;
+
+	for (; k; k = k->next) {
+		uint64_t has = atomic_load_explicit(&k->object, memory_order_relaxed);
+
+		if (has == object)
+			return k;
+		if (!has)
+			free = k;
+	}
+	if (free)
+		return free;
+	k = take_entry(sizeof *k);
+	if (!k)
+		return NULL;
+	k->next = atomic_load_explicit(bucket, memory_order_relaxed);
+	atomic_store_explicit(bucket, k, memory_order_release);
+	return k;
+}
+
+static void add_kernel(uint64_t executable, uint64_t object, uint64_t symbol, uint32_t name, enum gt_hsa_kernel_class class)
+{
+	struct gt_hsa_kernel *k;
+
+	gt_core_lock();
+	k = entry_for(object);
+	if (k) {
+		k->executable = executable;
+		k->symbol = symbol;
+		k->name = name;
+		k->class = class;
+		atomic_store_explicit(&k->object, object, memory_order_release);
+	}
+	gt_core_unlock();
+}
+
+/* Freezing ---------------------------------------------------------------------- */
+
+struct freezing {
+	struct gt_hsa_runtime *runtime;
+	struct gt_thread *thread;
+	uint64_t executable, agent, code_object;
+	const struct gt_hsa_loader *loader;
+};
+
+static void add_symbol_number(struct gt_text *text, const char *key, const struct freezing *f, uint64_t symbol,
+			      enum gt_hsa_symbol_info what)
+{
+	uint32_t value = 0;
+
+	if (GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info)(symbol, what, &value) == GT_HSA_SUCCESS)
+		gt_text_add_number(text, key, value);
+}
+
+/* What the kernel's descriptor says of registers; in the code object as it lies in the host's memory. */
+static void add_registers(struct gt_text *text, const struct freezing *f, uint64_t object)
+{
+	const void *host = NULL;
+	uint32_t rsrc1;
+
+	if (!f->loader->query_host_address ||
+	    f->loader->query_host_address((const void *)(uintptr_t)object, &host) != GT_HSA_SUCCESS || !host)
+		return;
+	memcpy(&rsrc1, (const char *)host + 48, sizeof rsrc1); /* amdhsa_kernel_descriptor.compute_pgm_rsrc1 */
+	gt_text_add_number(text, "vgpr_granules", (rsrc1 & 63) + 1);
+	gt_text_add_number(text, "sgpr_granules", (rsrc1 >> 6 & 15) + 1);
+}
+
+static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, void *data)
+{
+	struct freezing *f = data;
+	gt_hsa_core_hsa_executable_symbol_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
+	struct gt_text text = {0};
+	char name[NAME_BYTES];
+	uint32_t type = 0, bytes = 0, id;
+	uint64_t object = 0, number;
+
+	(void)agent;
+	if (info(symbol, GT_HSA_SYMBOL_TYPE, &type) != GT_HSA_SUCCESS || type != GT_HSA_SYMBOL_KERNEL ||
+	    info(symbol, GT_HSA_SYMBOL_KERNEL_OBJECT, &object) != GT_HSA_SUCCESS ||
+	    info(symbol, GT_HSA_SYMBOL_NAME_LENGTH, &bytes) != GT_HSA_SUCCESS || !object)
+		return GT_HSA_SUCCESS;
+	if (bytes >= sizeof name || info(symbol, GT_HSA_SYMBOL_NAME, name) != GT_HSA_SUCCESS)
+		bytes = 0;
+	if (bytes > 3 && memcmp(name + bytes - 3, ".kd", 3) == 0)
+		bytes -= 3;
+	id = bytes ? gt_string_id(f->thread, name, bytes) : 0;
+	number = gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
+	gt_text_add_bytes(&text, "name", name, bytes);
+	add_symbol_number(&text, "kernarg_bytes", f, symbol, GT_HSA_SYMBOL_KERNARG_BYTES);
+	add_symbol_number(&text, "kernarg_alignment", f, symbol, GT_HSA_SYMBOL_KERNARG_ALIGNMENT);
+	add_symbol_number(&text, "group_bytes", f, symbol, GT_HSA_SYMBOL_GROUP_BYTES);
+	add_symbol_number(&text, "private_bytes", f, symbol, GT_HSA_SYMBOL_PRIVATE_BYTES);
+	add_registers(&text, f, object);
+	gt_object_write(f->thread, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, number, object, f->code_object, &text);
+	gt_lifetime_write(f->thread, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, number, true);
+	add_kernel(executable, object, number, id, class_of(name, bytes));
+	return GT_HSA_SUCCESS;
+}
+
+static void add_uri(struct gt_text *text, const struct freezing *f, uint64_t object)
+{
+	char uri[PATH_BYTES];
+	uint32_t bytes = 0;
+
+	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI_LENGTH, &bytes) == GT_HSA_SUCCESS &&
+	    bytes && bytes < sizeof uri && f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI, uri) == GT_HSA_SUCCESS)
+		gt_text_add_bytes(text, "uri", uri, bytes);
+}
+
+static int each_code_object(uint64_t executable, uint64_t object, void *data)
+{
+	static const char *const storages[] = {"none", "file", "memory"};
+	struct freezing *f = data;
+	struct gt_text text = {0};
+	struct gt_hsa_agent *agent;
+	struct code_object *c;
+	uint64_t base = 0, bytes = 0;
+	int64_t delta = 0;
+	uint32_t storage = 0;
+
+	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_AGENT, &f->agent) != GT_HSA_SUCCESS || !f->agent)
+		return GT_HSA_SUCCESS;
+	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BASE, &base);
+	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BYTES, &bytes);
+	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_DELTA, &delta);
+	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_STORAGE_TYPE, &storage);
+	add_uri(&text, f, object);
+	gt_text_add(&text, "storage", storage < 3 ? storages[storage] : "");
+	gt_text_add_number(&text, "load_base", base);
+	gt_text_add_number(&text, "load_bytes", bytes);
+	gt_text_add_number(&text, "load_delta", (uint64_t)delta);
+	agent = gt_hsa_agent_get(f->runtime, f->thread, f->agent);
+	f->code_object = gt_object_number(GT_OBJECT_CODE_OBJECT);
+	gt_object_write(f->thread, GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, f->code_object, object, agent ? agent->number : 0,
+			&text);
+	gt_lifetime_write(f->thread, GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, f->code_object, true);
+	gt_core_lock();
+	c = spare ? spare : take_entry(sizeof *c);
+	if (c) {
+		if (c == spare)
+			spare = c->next;
+		*c = (struct code_object){loaded, executable, f->code_object};
+		loaded = c;
+	}
+	gt_core_unlock();
+	GT_HSA_CORE(f->runtime, hsa_executable_iterate_agent_symbols)(executable, f->agent, (void *)(uintptr_t)each_symbol, f);
+	return GT_HSA_SUCCESS;
+}
+
+int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t executable, const char *options)
+{
+	int status = ((gt_hsa_core_hsa_executable_freeze_fn *)call->tap->real)(executable, options);
+	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
+	struct gt_hsa_loader loader = {0};
+	struct freezing f = {r, gt_hsa_thread(), executable, 0, 0, &loader};
+	gt_hsa_core_hsa_system_get_major_extension_table_fn *table = GT_HSA_CORE(r, hsa_system_get_major_extension_table);
+
+	if (status == GT_HSA_SUCCESS && f.thread && table &&
+	    table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader) == GT_HSA_SUCCESS && loader.loaded_code_object_get_info)
+		loader.iterate_loaded_code_objects(executable, each_code_object, &f);
+	return status;
+}
+
+/* Its kernels and code objects are loaded no more. */
+static void unload(uint64_t executable, struct gt_thread *t)
+{
+	gt_core_lock();
+	for (size_t i = 0; i < sizeof buckets / sizeof buckets[0]; i++)
+		for (struct gt_hsa_kernel *k = atomic_load_explicit(&buckets[i], memory_order_relaxed); k; k = k->next)
+			if (k->executable == executable && atomic_load_explicit(&k->object, memory_order_relaxed)) {
+				atomic_store_explicit(&k->object, 0, memory_order_release);
+				gt_lifetime_write(t, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, k->symbol, false);
+			}
+	for (struct code_object **at = &loaded; *at;) {
+		struct code_object *c = *at;
+
+		if (c->executable != executable) {
+			at = &c->next;
+			continue;
+		}
+		gt_lifetime_write(t, GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, c->number, false);
+		*at = c->next;
+		c->next = spare;
+		spare = c;
+	}
+	gt_core_unlock();
+}
+
+/* Before the real call: what comes after it may be loaded at the same address. */
+int gt_hsa_core_wrap_hsa_executable_destroy(const struct gt_call *call, uint64_t executable)
+{
+	unload(executable, gt_hsa_thread());
+	return ((gt_hsa_core_hsa_executable_destroy_fn *)call->tap->real)(executable);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The packet handler: runs in the thread that rings a queue's doorbell, between the packet and the device.
+ *
+ * A kernel's packet gets what tells us its end (activity.h), and its record is filled in but for the times; every other packet
+ * goes on as it is. Packets of one call are handed on together, at most BATCH at a time: more than a fixed number breaks
+ * runtimes that copy them into a buffer of fixed size.
+ *
+ * What cannot be followed (no slot free, nothing recorded now) runs as it would without us, and is counted.
+ * Never here: allocation, locks, creation of signals; system calls but for gt_hsa_helper_hurry(). */
+#include <string.h>
+
+#include "core/recording.h"
+#include "runtime/hsa/hsa_activity.h"
+
+enum { BATCH = 64 };
+
+struct batch {
+	union gt_hsa_packet packets[BATCH];
+	uint32_t count;
+	gt_hsa_packet_writer *writer;
+};
+
+static void flush(struct batch *b)
+{
+	if (b->count)
+		b->writer(b->packets, b->count);
+	b->count = 0;
+}
+
+static union gt_hsa_packet *next(struct batch *b)
+{
+	if (gt_unlikely(b->count == BATCH))
+		flush(b);
+	return &b->packets[b->count++];
+}
+
+/* A slot for this thread's next kernel; NULL: none free. The queue's `busy` is held. */
+static struct gt_hsa_slot *take_slot(struct gt_hsa_queue *q)
+{
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+	struct gt_hsa_slot *s;
+
+	if (gt_unlikely(tail - q->tail_known_head >= q->capacity / 2)) {
+		q->tail_known_head = atomic_load_explicit(&q->head, memory_order_acquire);
+		if (tail - q->tail_known_head >= q->capacity / 2 && tail % 256 == 0)
+			gt_hsa_helper_hurry(q->agent);
+		if (tail - q->tail_known_head >= q->capacity)
+			return NULL;
+	}
+	s = gt_hsa_slot(q, tail);
+	return gt_likely(__atomic_load_n(&s->ours, __ATOMIC_ACQUIRE) != NULL) ? s : NULL;
+}
+
+
+/* What is known of the work; the call that it is linked to. */
+static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_kernel_packet *p, uint64_t number,
+		 struct gt_thread *t)
+{
+	const struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
+	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(p->kernel_object);
+	struct gt_record_device *r = &s->record;
+
+	r->id = t->api_id;
+	r->call_start = t->api_start;
+	r->replay = r->ordinal = 0;
+	if (gt_likely(o->packet == number + 1)) {
+		r->id = o->id;
+		r->call_start = o->start;
+		r->replay = o->replay;
+		r->ordinal = o->ordinal;
+	}
+	if (!r->id) { /* HSA without HIP: the call that rings */
+		r->id = t->depth ? t->id : 0;
+		r->call_start = t->depth ? gt_ticks() : 0;
+	}
+	r->head.depth = GT_DEVICE_KERNEL;
+	r->name = k ? k->name : 0;
+	r->bytes = 0;
+	r->object[0] = p->kernel_object;
+	r->object[1] = GT_KERNEL_DETAIL(k ? k->symbol : 0, p->group_bytes, p->private_bytes);
+	for (int i = 0; i < 3; i++) {
+		r->global[i] = p->grid[i];
+		r->local[i] = p->local[i];
+	}
+	r->queued = gt_hsa_boottime_ns();
+}
+
+/* The packet's completion tells us. False: the program's signal has to be served behind it. */
+static bool complete_with(struct gt_hsa_slot *s, struct gt_hsa_kernel_packet *p)
+{
+	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)p->completion_signal;
+
+	if (theirs && gt_hsa_signal_watch(s, theirs))
+		return true;
+	p->completion_signal = (uintptr_t)s->ours;
+	return !theirs;
+}
+
+/* Behind everything that is in the queue, the program's signal. No dependency on ours: that is used again soon. */
+static void serve(struct batch *b, const struct gt_hsa_kernel_packet *kernel, uint64_t signal)
+{
+	struct gt_hsa_barrier_packet *p = &next(b)->barrier;
+
+	memset(p, 0, sizeof *p);
+	p->header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT | GT_HSA_FENCES(kernel->header));
+	p->completion_signal = signal;
+	gt_hsa_signal_release(signal);
+}
+
+static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, uint64_t number,
+		   struct gt_thread *t)
+{
+	struct gt_hsa_kernel_packet *p = &next(b)->kernel;
+	uint64_t theirs = from->completion_signal;
+	struct gt_hsa_slot *s;
+	bool served;
+
+	*p = *from;
+	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	s = take_slot(q);
+	if (gt_unlikely(!s)) {
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		if (theirs)
+			gt_hsa_signal_release(theirs);
+		return;
+	}
+	fill(q, s, p, number, t);
+	served = complete_with(s, p);
+	atomic_store_explicit(&s->state, GT_HSA_SLOT_PENDING, memory_order_release);
+	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1, memory_order_release);
+	if (gt_unlikely(!served)) {
+		struct gt_hsa_kernel_packet copy = *p; /* a flush may come between */
+
+		serve(b, &copy, theirs);
+	}
+}
+
+void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer)
+{
+	struct gt_hsa_queue *q = data;
+	struct gt_thread *t = gt_hsa_thread();
+	const union gt_hsa_packet *from = packets;
+	struct batch b;
+
+	if (gt_unlikely(!t || q->epoch != t->epoch ||
+			atomic_exchange_explicit(&q->busy, 1, memory_order_acquire))) {
+		/* nothing is recorded; or the runtime let two threads in here, which none is known to do */
+		for (uint64_t i = 0; t && q->epoch == t->epoch && i < count; i++)
+			if (GT_HSA_PACKET_TYPE(from[i].kernel.header) == GT_HSA_PACKET_KERNEL) {
+				gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+				gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+			}
+		writer(packets, count);
+		return;
+	}
+	b.count = 0;
+	b.writer = writer;
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t type = GT_HSA_PACKET_TYPE(from[i].kernel.header);
+
+		if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
+			kernel(&b, q, &from[i].kernel, index + i, t);
+			continue;
+		}
+		/* all of them have their signal in the same place */
+		if (from[i].barrier.completion_signal && type != GT_HSA_PACKET_INVALID)
+			gt_hsa_signal_release(from[i].barrier.completion_signal);
+		*next(&b) = from[i];
+	}
+	flush(&b);
+	atomic_store_explicit(&q->busy, 0, memory_order_release);
+}

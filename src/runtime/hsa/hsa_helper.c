@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* The helpers: a thread per device that harvests what has completed, so that no program thread does; and the end of the process.
+ *
+ *   busy   something in flight: looks every STEP, twice as late each time that nothing had completed
+ *   idle   nothing in flight: naps, longer and longer; a queue that is half full wakes it (gt_hsa_helper_hurry())
+ *
+ * A look goes along a queue from its oldest work, WINDOW pieces far: whatever is done is recorded, in whatever order; a long
+ * kernel holds up nothing but the slots behind it. Nothing is waited for: no other queue's or device's work comes late.
+ *
+ * All signals are blocked in the helpers; they are detached, and keep no process alive. At exit() the end harvests what is done
+ * by then, once the helpers have left the runtime: ROCr takes itself apart in later exit handlers. hsa_shut_down() comes
+ * through gt_hsa_helper_leave() instead. What has not completed by then is counted as unfinished by the collector. */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/recording.h"
+#include "runtime/hsa/hsa_activity.h"
+
+#define STEP_NS (GT_HSA_MS / 10)
+#define STEP_MAX_NS (2 * GT_HSA_MS)
+#define IDLE_MAX_NS (50 * GT_HSA_MS)
+#define CLOCK_NS (1000 * GT_HSA_MS)
+
+enum { STACK_BYTES = 256 << 10, WINDOW = 256, ARM_AT_ONCE = 256 };
+
+struct helper {
+	_Atomic uint32_t epoch;	  /* image that has this helper, or tried to */
+	_Atomic uint32_t asleep;  /* futex: 1 while it naps with nothing in flight */
+	_Atomic uint32_t at_work; /* inside the runtime, or about to be */
+};
+
+static struct helper helpers[GT_HSA_AGENTS_MAX];
+static _Atomic uint32_t over; /* the process ends, or the runtime goes: no call into it */
+
+static void nap(uint64_t ns)
+{
+	const struct timespec t = {(time_t)(ns / (1000 * GT_HSA_MS)), (long)(ns % (1000 * GT_HSA_MS))};
+
+	syscall(SYS_nanosleep, &t, NULL);
+}
+
+static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_thread *t)
+{
+	struct gt_hsa_times times = {0, 0};
+	struct gt_record_device *r;
+	int status = -1;
+
+	if (s->watch == s->ours && atomic_load_explicit(&s->state, memory_order_relaxed) == GT_HSA_SLOT_SAVED) {
+		/* the runtime translates what lies in a signal */
+		atomic_store_explicit(&s->ours->start_ts, s->raw[0], memory_order_relaxed);
+		atomic_store_explicit(&s->ours->end_ts, s->raw[1], memory_order_relaxed);
+	}
+	if (atomic_load_explicit(&s->state, memory_order_relaxed) != GT_HSA_SLOT_LOST)
+		status = GT_HSA_AMD(q->agent->runtime, hsa_amd_profiling_get_dispatch_time)(q->agent->handle, (uintptr_t)s->ours, &times);
+	if (status != GT_HSA_SUCCESS) {
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_RUNTIME);
+		return;
+	}
+	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
+	if (!r)
+		return;
+	*r = s->record;
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, s->record.head.depth,
+				     GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, q->agent->number)};
+	r->queue = q->number;
+	r->status = 0;
+	r->submitted = 0;
+	r->start = times.start;
+	r->end = times.end;
+	gt_ring_commit(t, sizeof *r);
+}
+
+/* Is it done, and are its times where they can be read? */
+static bool completed(struct gt_hsa_slot *s)
+{
+	uint32_t state = atomic_load_explicit(&s->state, memory_order_acquire);
+
+	if (state != GT_HSA_SLOT_PENDING)
+		return state == GT_HSA_SLOT_SAVED || state == GT_HSA_SLOT_LOST;
+	if (gt_likely(s->watch == s->ours))
+		return atomic_load_explicit(&s->ours->value, memory_order_acquire) < 1;
+	return gt_hsa_signal_harvest(s);
+}
+
+/* As it was made. */
+static void recycle(struct gt_hsa_slot *s)
+{
+	atomic_store_explicit(&s->ours->value, 1, memory_order_relaxed);
+	atomic_store_explicit(&s->ours->start_ts, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->ours->end_ts, 0, memory_order_relaxed);
+	s->watch = s->ours;
+	atomic_store_explicit(&s->state, GT_HSA_SLOT_DONE, memory_order_relaxed);
+}
+
+/* Return: how much is in flight. */
+static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint32_t *done)
+{
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_acquire), i;
+	uint32_t missed = 0;
+
+	for (i = head; i < tail && missed < WINDOW; i++) {
+		struct gt_hsa_slot *s = gt_hsa_slot(q, i);
+
+		if (atomic_load_explicit(&s->state, memory_order_relaxed) != GT_HSA_SLOT_DONE) {
+			if (!completed(s)) {
+				missed++;
+				continue;
+			}
+			write_record(q, s, t);
+			recycle(s);
+			++*done;
+		}
+		if (i == head) {
+			atomic_store_explicit(&s->state, GT_HSA_SLOT_FREE, memory_order_relaxed);
+			atomic_store_explicit(&q->head, ++head, memory_order_release);
+		}
+	}
+	return (uint32_t)(tail - head);
+}
+
+/* The program has destroyed it: what has not completed never will. */
+static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
+{
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
+
+	for (uint64_t i = q->head; i < tail; i++) {
+		struct gt_hsa_slot *s = gt_hsa_slot(q, i);
+
+		if (atomic_load_explicit(&s->state, memory_order_relaxed) == GT_HSA_SLOT_DONE)
+			continue;
+		gt_hsa_signal_forget(s);
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_UNFINISHED);
+	}
+	gt_hsa_queue_bury(q);
+}
+
+/* One round over an agent's queues. @last: nobody else looks any more */
+static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done, bool last)
+{
+	uint32_t left = 0;
+
+	for (struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q; q = q->agent_next) {
+		uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire), mine;
+
+		if (state == GT_HSA_QUEUE_GONE || q->epoch != t->epoch)
+			continue;
+		if (!last && gt_hsa_queue_arm(q, ARM_AT_ONCE))
+			++*done; /* come again soon */
+		mine = look_at_queue(q, t, done);
+		if (state == GT_HSA_QUEUE_DESTROYED)
+			end_queue(q, t);
+		else
+			left += mine;
+	}
+	return left + gt_hsa_copies_look(a, t, done);
+}
+
+static void *run(void *arg)
+{
+	struct gt_hsa_agent *a = arg;
+	struct helper *h = &helpers[a - gt_hsa_agent_at(0)];
+	uint64_t step = STEP_NS;
+
+	for (;;) {
+		struct gt_thread *t;
+		uint32_t left, done = 0;
+
+		atomic_store_explicit(&h->at_work, 1, memory_order_seq_cst);
+		t = atomic_load_explicit(&over, memory_order_seq_cst) ? NULL : gt_thread_get();
+		if (!t)
+			break;
+		left = look(a, t, &done, false);
+		if (gt_hsa_boottime_ns() - a->clock_read_ns >= CLOCK_NS && (left || done))
+			gt_hsa_agent_clock(a, t);
+		atomic_store_explicit(&h->at_work, 0, memory_order_release);
+		if (done)
+			step = STEP_NS;
+		else if (step < (left ? STEP_MAX_NS : IDLE_MAX_NS))
+			step *= 2;
+		if (left || done) {
+			nap(step);
+		} else {
+			const struct timespec wait = {0, (long)step};
+
+			atomic_store_explicit(&h->asleep, 1, memory_order_seq_cst);
+			syscall(SYS_futex, &h->asleep, FUTEX_WAIT_PRIVATE, 1, &wait, NULL, 0);
+			atomic_store_explicit(&h->asleep, 0, memory_order_relaxed);
+		}
+	}
+	atomic_store_explicit(&h->at_work, 0, memory_order_release);
+	atomic_store_explicit(&h->epoch, 0, memory_order_release);
+	return NULL;
+}
+
+/* Let the helpers leave the runtime. */
+static void stop_helpers(void)
+{
+	atomic_store_explicit(&over, 1, memory_order_seq_cst);
+	for (uint32_t i = 0; i < GT_HSA_AGENTS_MAX; i++)
+		for (unsigned n = 0; n < 100 && atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst); n++)
+			nap(GT_HSA_MS / 2);
+}
+
+static void look_last(const struct gt_hsa_runtime *only)
+{
+	struct gt_thread *t = gt_thread_own();
+	struct gt_hsa_agent *a;
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; t && (a = gt_hsa_agent_at(i)); i++)
+		if ((!only || a->runtime == only) && a->runtime->tables && a->gpu)
+			look(a, t, &done, true);
+}
+
+static void at_end(void)
+{
+	stop_helpers();
+	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
+		look_last(NULL);
+}
+
+void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
+{
+	struct gt_thread *t = gt_thread_own();
+	struct gt_hsa_agent *a;
+
+	stop_helpers();
+	look_last(runtime);
+	for (uint32_t i = 0; t && (a = gt_hsa_agent_at(i)); i++)
+		for (struct gt_hsa_queue *q = a->runtime == runtime ? a->queues : NULL; q; q = q->agent_next)
+			if (atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_GONE && q->epoch == t->epoch)
+				end_queue(q, t);
+	atomic_store_explicit(&over, 0, memory_order_seq_cst);
+}
+
+static void start(struct gt_hsa_agent *a)
+{
+	static _Atomic uint32_t registered;
+	sigset_t all, old;
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
+		atexit(at_end);
+		at_quick_exit(at_end);
+	}
+	if (pthread_attr_init(&attr))
+		return;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (pthread_create(&thread, &attr, run, a) == 0)
+		pthread_setname_np(thread, "gputap");
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+void gt_hsa_helper_want(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	struct helper *h = &helpers[a - gt_hsa_agent_at(0)];
+	uint32_t known = atomic_load_explicit(&h->epoch, memory_order_relaxed);
+	int saved = errno;
+
+	if (known != t->epoch && !atomic_load_explicit(&over, memory_order_relaxed) &&
+	    atomic_compare_exchange_strong_explicit(&h->epoch, &known, t->epoch, memory_order_relaxed, memory_order_relaxed)) {
+		atomic_store_explicit(&h->asleep, 0, memory_order_relaxed);
+		atomic_store_explicit(&h->at_work, 0, memory_order_relaxed);
+		start(a);
+	}
+	errno = saved;
+}
+
+void gt_hsa_helper_hurry(struct gt_hsa_agent *a)
+{
+	struct helper *h = &helpers[a - gt_hsa_agent_at(0)];
+	int saved = errno;
+
+	if (atomic_exchange_explicit(&h->asleep, 0, memory_order_relaxed))
+		syscall(SYS_futex, &h->asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	errno = saved;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Queues: the program gets one that the runtime lets us see the packets of (hsa_amd_queue_intercept_create()), made with its own
+ * arguments, or the plain one where the runtime will not; then an event says so.
+ *
+ * Work in flight of a queue is a ring of slots in the order of submission: [head, tail). Twice as many as the queue has packets,
+ * so that what is done and not yet harvested has room too. Each slot has a signal of its own, made in advance: some when the
+ * queue is, the others by the helper.
+ *
+ * Who submits. The thread that reserves a packet's number writes its HIP call's id beside it (owners[number]), by way of the
+ * functions that every producer goes through: hsa_queue_add_, _cas_ and _store_write_index. Twice the size here too: a thread
+ * may reserve before there is room.
+ *
+ * Entries are found by the program's pointer, and never freed: what may still be looked at stays readable. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/recording.h"
+#include "runtime/hsa/hsa_activity.h"
+
+enum {
+	BUCKET_BITS = 8,
+	CAPACITY_MIN = 1024,
+	CAPACITY_MAX = 1 << 17,
+	ARMED_AT_ONCE = 2048, /* signals that are made with the queue */
+	GPU_ONLY_TRIES = 1,
+};
+
+static _Atomic(struct gt_hsa_queue *) buckets[1 << BUCKET_BITS];
+
+static _Atomic(struct gt_hsa_queue *) *bucket_of(const void *handle)
+{
+	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
+}
+
+struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
+{
+	struct gt_hsa_queue *q = atomic_load_explicit(bucket_of(handle), memory_order_acquire);
+
+	while (q && (q->handle != handle || atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
+		q = q->hash_next;
+	return q;
+}
+
+/* Signals -------------------------------------------------------------------- */
+
+/* Without interrupt where possible: we look at it, nobody waits. */
+static struct gt_hsa_signal *make_signal(struct gt_hsa_runtime *r)
+{
+	gt_hsa_amd_ext_hsa_amd_signal_create_fn *gpu_only = GT_HSA_AMD(r, hsa_amd_signal_create);
+	uint64_t handle = 0;
+
+	if (!gpu_only || gpu_only(1, 0, NULL, GT_HSA_SIGNAL_GPU_ONLY, &handle) != GT_HSA_SUCCESS)
+		if (GT_HSA_CORE(r, hsa_signal_create)(1, 0, NULL, &handle) != GT_HSA_SUCCESS)
+			return NULL;
+	return (struct gt_hsa_signal *)(uintptr_t)handle;
+}
+
+bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t count)
+{
+	for (; count && q->armed < q->capacity; count--) {
+		struct gt_hsa_slot *s = &q->slots[q->armed];
+		struct gt_hsa_signal *ours = make_signal(q->agent->runtime);
+
+		if (!ours)
+			return false;
+		s->watch = ours;
+		__atomic_store_n(&s->ours, ours, __ATOMIC_RELEASE);
+		q->armed++;
+	}
+	return q->armed < q->capacity;
+}
+
+void gt_hsa_queue_bury(struct gt_hsa_queue *q)
+{
+	gt_hsa_core_hsa_signal_destroy_fn *destroy = GT_HSA_CORE(q->agent->runtime, hsa_signal_destroy);
+
+	for (uint64_t i = 0; i < q->armed; i++)
+		destroy((uintptr_t)q->slots[i].ours);
+	q->armed = 0;
+	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
+	gt_hsa_free(q->owners, (q->owner_mask + UINT64_C(1)) * sizeof *q->owners);
+	q->slots = NULL;
+	q->owners = NULL;
+	atomic_store_explicit(&q->state, GT_HSA_QUEUE_GONE, memory_order_release);
+}
+
+/* Creation -------------------------------------------------------------------- */
+
+static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent *a, struct gt_thread *t, uint64_t number,
+			const void *handle, uint32_t size, uint32_t type, const char *profiling)
+{
+	static const char *const types[] = {"multi", "single", "cooperative"};
+	struct gt_text text = {0};
+
+	gt_text_add(&text, "properties", type < 3 ? types[type] : "");
+	gt_text_add_number(&text, "size", size);
+	gt_text_add(&text, "profiling", q ? "intercepted" : profiling);
+	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, number, (uintptr_t)handle, a->number, &text);
+}
+
+static void *sized(size_t count, size_t bytes)
+{
+	return gt_hsa_alloc(count * bytes);
+}
+
+static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, struct gt_thread *t)
+{
+	struct gt_hsa_queue *q = gt_hsa_alloc((sizeof *q + 4095) & ~(size_t)4095);
+	uint32_t capacity = CAPACITY_MIN;
+
+	while (capacity < 2 * size && capacity < CAPACITY_MAX)
+		capacity *= 2;
+	if (!q)
+		return NULL;
+	q->agent = a;
+	q->epoch = t->epoch;
+	q->capacity = capacity;
+	q->owner_mask = capacity - 1;
+	q->slots = sized(capacity, sizeof *q->slots);
+	q->owners = sized(capacity, sizeof *q->owners);
+	if (!q->slots || !q->owners) {
+		gt_hsa_free(q->slots, capacity * sizeof *q->slots);
+		gt_hsa_free(q->owners, capacity * sizeof *q->owners);
+		gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
+		return NULL;
+	}
+	return q;
+}
+
+static void publish(struct gt_hsa_queue *q, void *handle)
+{
+	_Atomic(struct gt_hsa_queue *) *bucket = bucket_of(handle);
+	struct gt_hsa_queue *first = atomic_load_explicit(&q->agent->queues, memory_order_relaxed);
+
+	q->handle = handle;
+	atomic_store_explicit(&q->state, GT_HSA_QUEUE_LIVE, memory_order_relaxed);
+	do
+		q->agent_next = first;
+	while (!atomic_compare_exchange_weak_explicit(&q->agent->queues, &first, q, memory_order_release, memory_order_relaxed));
+	first = atomic_load_explicit(bucket, memory_order_relaxed);
+	do
+		q->hash_next = first;
+	while (!atomic_compare_exchange_weak_explicit(bucket, &first, q, memory_order_release, memory_order_relaxed));
+}
+
+struct creation {
+	uint64_t agent;
+	uint32_t size;
+	unsigned int type;
+	void *callback, *data;
+	uint32_t private_bytes, group_bytes;
+};
+
+/* NULL: the runtime refused; *why then. */
+static struct gt_hsa_queue *intercepted(struct gt_hsa_runtime *r, struct gt_thread *t, struct gt_hsa_agent *a,
+					const struct creation *c, void **out, const char **why)
+{
+	gt_hsa_amd_ext_hsa_amd_queue_intercept_create_fn *create = GT_HSA_AMD(r, hsa_amd_queue_intercept_create);
+	gt_hsa_amd_ext_hsa_amd_queue_intercept_register_fn *put = GT_HSA_AMD(r, hsa_amd_queue_intercept_register);
+	gt_hsa_amd_ext_hsa_amd_profiling_set_profiler_enabled_fn *profile = GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled);
+	struct gt_hsa_queue *q;
+	void *handle = NULL;
+
+	*why = "the runtime cannot intercept queues";
+	if (!create || !put || !profile)
+		return NULL;
+	q = make_entry(a, c->size, t);
+	*why = "no memory for a queue's work in flight";
+	if (!q)
+		return NULL;
+	*why = "the runtime refused to intercept a queue";
+	if (create(c->agent, c->size, c->type, c->callback, c->data, c->private_bytes, c->group_bytes, &handle) != GT_HSA_SUCCESS)
+		goto no_queue;
+	*why = "the runtime refused a queue with profiling";
+	if (profile(handle, 1) != GT_HSA_SUCCESS || put(handle, (void *)(uintptr_t)gt_hsa_handle_packets, q) != GT_HSA_SUCCESS)
+		goto no_profiling;
+	gt_hsa_queue_arm(q, ARMED_AT_ONCE);
+	q->number = gt_object_number(GT_OBJECT_QUEUE);
+	q->born_ns = gt_hsa_boottime_ns();
+	publish(q, handle);
+	*out = handle;
+	return q;
+no_profiling:
+	GT_HSA_CORE(r, hsa_queue_destroy)(handle);
+no_queue:
+	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
+	gt_hsa_free(q->owners, q->capacity * sizeof *q->owners);
+	gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
+	return NULL;
+}
+
+/* NULL: intercept. */
+static const char *reason_not_to(const struct gt_hsa_runtime *r)
+{
+	(void)r;
+	return NULL;
+}
+
+int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent, uint32_t size, unsigned int type, void *callback,
+				      void *data, uint32_t private_segment_size, uint32_t group_segment_size, void **queue)
+{
+	struct creation c = {agent, size, type, callback, data, private_segment_size, group_segment_size};
+	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
+	gt_hsa_core_hsa_queue_create_fn *real = (gt_hsa_core_hsa_queue_create_fn *)call->tap->real;
+	struct gt_thread *t = gt_hsa_thread();
+	struct gt_hsa_agent *a = t ? gt_hsa_agent_get(r, t, agent) : NULL;
+	struct gt_hsa_queue *q = NULL;
+	const char *why;
+	void *handle = NULL;
+	int status;
+
+	if (!a || !a->gpu || !queue)
+		return real(agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
+	why = reason_not_to(r);
+	if (!why)
+		q = intercepted(r, t, a, &c, &handle, &why);
+	if (q) {
+		*queue = handle;
+		write_queue(q, a, t, q->number, handle, size, type, NULL);
+		gt_hsa_helper_want(a, t);
+		return GT_HSA_SUCCESS;
+	}
+	status = real(agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
+	if (status == GT_HSA_SUCCESS) {
+		uint64_t number = gt_object_number(GT_OBJECT_QUEUE);
+
+		write_queue(NULL, a, t, number, *queue, size, type, why);
+		gt_event_write(t, GT_EVENT_PROFILING, GT_DOMAIN_HSA_CORE, number, why);
+	}
+	return status;
+}
+
+int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
+{
+	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	int status = ((gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real)(queue);
+
+	if (q && status == GT_HSA_SUCCESS)
+		atomic_store_explicit(&q->state, GT_HSA_QUEUE_DESTROYED, memory_order_release);
+	return status;
+}
+
+/* Who submits what --------------------------------------------------------------- */
+
+/* Packets [from, from + count) are this thread's. */
+static void own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+{
+	const struct gt_thread *t = &gt_thread;
+
+	if (gt_unlikely(count > q->owner_mask))
+		return;
+	for (uint64_t i = from; i < from + count; i++) {
+		struct gt_hsa_owner *o = &q->owners[i & q->owner_mask];
+
+		o->packet = i + 1;
+		o->id = t->api_id;
+		o->start = t->api_start;
+	}
+}
+
+#define ADD(f)                                                                                                                \
+	uint64_t gt_hsa_core_wrap_##f(const struct gt_call *call, const void *queue, uint64_t value)                           \
+	{                                                                                                                     \
+		uint64_t from = ((gt_hsa_core_##f##_fn *)call->tap->real)(queue, value);                                       \
+		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                                                            \
+                                                                                                                              \
+		if (gt_likely(q != NULL))                                                                                     \
+			own(q, from, value);                                                                                  \
+		return from;                                                                                                  \
+	}
+ADD(hsa_queue_add_write_index_scacq_screl)
+ADD(hsa_queue_add_write_index_scacquire)
+ADD(hsa_queue_add_write_index_relaxed)
+ADD(hsa_queue_add_write_index_screlease)
+
+#define CAS(f)                                                                                                                \
+	uint64_t gt_hsa_core_wrap_##f(const struct gt_call *call, const void *queue, uint64_t expected, uint64_t value)        \
+	{                                                                                                                     \
+		uint64_t found = ((gt_hsa_core_##f##_fn *)call->tap->real)(queue, expected, value);                            \
+		struct gt_hsa_queue *q = found == expected && value > expected ? gt_hsa_queue_find(queue) : NULL;             \
+                                                                                                                              \
+		if (gt_likely(q != NULL))                                                                                     \
+			own(q, expected, value - expected);                                                                   \
+		return found;                                                                                                 \
+	}
+CAS(hsa_queue_cas_write_index_scacq_screl)
+CAS(hsa_queue_cas_write_index_scacquire)
+CAS(hsa_queue_cas_write_index_relaxed)
+CAS(hsa_queue_cas_write_index_screlease)
+
+/* Queues with one producer: what is new is its own. */
+#define STORE(f)                                                                                                              \
+	void gt_hsa_core_wrap_##f(const struct gt_call *call, const void *queue, uint64_t value)                               \
+	{                                                                                                                     \
+		struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);                                                           \
+		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                                                            \
+		uint64_t from = q ? GT_HSA_CORE(r, hsa_queue_load_write_index_relaxed)(queue) : value;                        \
+                                                                                                                              \
+		if (gt_likely(value > from))                                                                                  \
+			own(q, from, value - from);                                                                           \
+		((gt_hsa_core_##f##_fn *)call->tap->real)(queue, value);                                                      \
+	}
+STORE(hsa_queue_store_write_index_relaxed)
+STORE(hsa_queue_store_write_index_screlease)
