@@ -101,6 +101,7 @@ def trace_demo(run, command, build, work):
 INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so", "lib/**/libgputap.so.0", "lib/**/libgputap-audit.so",
              "lib/**/pkgconfig/gputap.pc", "share/man/man1/gputap.1", "share/man/man1/gputap-run.1",
              "share/man/man1/gputap-report.1", "share/man/man1/gputap-export.1", "share/bash-completion/completions/gputap",
+             "lib/**/gputap/soft/amdgpu/libhsakmt.so.1", "lib/**/gputap/soft/amdgpu/libsoft-kfd.so", "share/man/man1/gputap-soft.1",
              "share/zsh/site-functions/_gputap", "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md")
 
 
@@ -127,6 +128,12 @@ def test_installed_copy_traces_a_program(prefix, build, run, work):
 
 def test_copy_that_was_moved_traces_a_program(moved, build, run, work):
     trace_demo(run, moved / "bin" / "gputap", build, work)
+
+
+def test_copy_that_was_moved_has_its_software_gpu(moved, run):
+    out = run([moved / "bin" / "gputap", "soft", "amdgpu", "--", "rocminfo"]).out
+    assert "Software GPU gfx906" in out
+    assert str(moved) in run([moved / "bin" / "gputap", "soft"]).out
 
 
 @pytest.mark.timeout(300)

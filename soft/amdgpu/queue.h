@@ -49,7 +49,7 @@ struct soft_queue {
 	uint64_t own_indices[2];      /* SDMA: the thunk owns them */
 	amd_queue_t *aql;             /* AQL: ROCr's queue structure, which the read index lies in */
 	struct soft_bell bell;
-	unsigned long thread;
+	pthread_t thread;
 	int suspended;                /* atomic; percentage 0, or an error */
 	struct soft_queue *next;
 	uint64_t packets;             /* the worker's */

@@ -121,7 +121,7 @@ void soft_bell_spin_us(unsigned us)
 	spin_ns = us * US;
 }
 
-int soft_thread_start(unsigned long *thread, const char *name, void *(*function)(void *), void *argument)
+int soft_thread_start(pthread_t *thread, const char *name, void *(*function)(void *), void *argument)
 {
 	sigset_t all, old;
 	pthread_t id;

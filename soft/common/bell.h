@@ -12,6 +12,7 @@
 #ifndef SOFT_BELL_H
 #define SOFT_BELL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,6 +52,6 @@ void soft_value_changed(void);
 void soft_bell_forked(void);
 
 /* A thread with all signals blocked but those of its own faults, named as given (15 characters). Return: 0 or an errno. */
-int soft_thread_start(unsigned long *thread, const char *name, void *(*function)(void *), void *argument);
+int soft_thread_start(pthread_t *thread, const char *name, void *(*function)(void *), void *argument);
 
 #endif

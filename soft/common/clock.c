@@ -34,10 +34,3 @@ uint64_t soft_clock_paired_ticks(const struct soft_clock *clock, uint64_t host_n
 {
 	return soft_clock_ticks(clock, host_ns - (uint64_t)clock->skew_ns);
 }
-
-uint64_t soft_clock_span(const struct soft_clock *clock, uint64_t ns)
-{
-	uint64_t ticks = scale(ns, clock->hz);
-
-	return ticks || !ns ? ticks : 1;
-}

@@ -25,7 +25,5 @@ uint64_t soft_clock_host_ns(void);
 uint64_t soft_clock_ticks(const struct soft_clock *clock, uint64_t host_ns);
 /* What the driver says that it shows at @host_ns. */
 uint64_t soft_clock_paired_ticks(const struct soft_clock *clock, uint64_t host_ns);
-/* Ticks that @ns last; at least 1 for more than none. */
-uint64_t soft_clock_span(const struct soft_clock *clock, uint64_t ns);
 
 #endif
