@@ -13,7 +13,11 @@
 #ifndef SOFT_AMDGPU_H
 #define SOFT_AMDGPU_H
 
+#if __has_include(<hsakmt.h>)
 #include <hsakmt.h>
+#else /* where newer packages have it */
+#include <hsakmt/hsakmt.h>
+#endif
 #include <stdbool.h>
 #include <stdint.h>
 
