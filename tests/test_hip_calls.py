@@ -58,7 +58,7 @@ def test_launches_say_what_they_launch(rows):
         assert all("numBlocks={x=16, y=1, z=1}, dimBlocks={x=64, y=1, z=1}" in text for text in shown(name)), name
     assert "gridDimX=16, gridDimY=1, gridDimZ=1, blockDimX=64" in shown("hipModuleLaunchKernel")[0]
     assert "globalWorkSizeX=1024" in shown("hipExtModuleLaunchKernel")[0]  # exported with a C++ name
-    assert 'kname="add"' in shown("hipModuleGetFunction")[0]
+    assert 'kname="add"' in shown("hipModuleGetFunction")[1]
     assert "mode=hipStreamCaptureModeGlobal" in shown("hipStreamBeginCapture")[0]
     assert "sizeBytes=4096, kind=hipMemcpyDeviceToHost" in shown("hipMemcpy")[0]
     assert 'deviceName="add"' in shown("__hipRegisterFunction")[0]
@@ -77,12 +77,15 @@ def test_out_arguments_are_what_the_call_gave(rows):
 
 def test_a_failed_call_has_its_error_s_name_everywhere(rows, traced, tap, tmp_path):
     failed = [row for row in rows if row["error"]]
-    assert [(row["operation"], row["status"], row["error"]) for row in failed] == [("hipFree", "1", "hipErrorInvalidValue")]
+    assert [(row["operation"], row["status"], row["error"]) for row in failed] == [
+        ("hipModuleGetFunction", "500", "hipErrorNotFound"), ("hipFree", "1", "hipErrorInvalidValue")]
+    assert 'kname="sub"' in failed[0]["arguments"]
     report = tap("report", traced[0]).out
     assert "hipErrorInvalidValue" in report
     tap("export", traced[0], "-o", tmp_path / "a.json.gz")
     events = json.loads(gzip.open(tmp_path / "a.json.gz").read())["traceEvents"]
-    assert [e["args"]["error"] for e in events if "error" in e.get("args", {})] == ["hipErrorInvalidValue (1)"]
+    assert [e["args"]["error"] for e in events if "error" in e.get("args", {})] == [
+        "hipErrorNotFound (500)", "hipErrorInvalidValue (1)"]
     tap("export", traced[0], "-o", tmp_path / "a.rpd")
     with sqlite3.connect(tmp_path / "a.rpd") as db:
         found = db.execute("select apiName, args from api where args like '%status=hipErrorInvalidValue%'").fetchall()

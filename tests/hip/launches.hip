@@ -37,6 +37,8 @@ static void from_module(const char *path, int *data, hipStream_t stream)
 	void *args[] = {&data, &value};
 
 	CHECK(CALL(hipModuleLoad, &module, path));
+	if (CALL(hipModuleGetFunction, &f, module, "sub") != hipErrorNotFound)
+		exit(6);
 	CHECK(CALL(hipModuleGetFunction, &f, module, "add"));
 	CHECK(CALL(hipModuleLaunchKernel, f, N / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, args, nullptr));
 	CHECK(CALL(hipExtModuleLaunchKernel, f, N, 1, 1, BLOCK, 1, 1, 0, stream, args, nullptr, nullptr, nullptr, 0));

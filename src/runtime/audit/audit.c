@@ -360,8 +360,9 @@ static void meet_door(struct api *a, const struct symbols *s, const ElfW(Sym) *s
 	if (door->magic != GT_DOOR_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
 		return; /* another version's */
 	a->door = door;
+	/* libgputap.so came late (not preloaded): these may be relocated, and their slots read-only */
 	for (unsigned i = 0; i < a->pending_count; i++)
-		arm(a->door, a->pending[i], a->own_calls);
+		arm(a->door, a->pending[i], false);
 	a->pending_count = 0;
 }
 
