@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "cli/command.h"
 #include "cli/linked.h"
+#include "cli/mode.h"
 #include "cli/report.h"
 #include "cli/ui.h"
 #include "config.h"
@@ -22,6 +23,12 @@
 
 enum { REASONS_MOST = 8, EVENTS_SHOWN = 10, PROCESSES_SHOWN = 20 };
 
+/* Was the device's side of a runtime seen at all? */
+struct coverage {
+	uint64_t launches[GT_DOMAIN_COUNT]; /* calls that launched something */
+	uint64_t work[GT_DOMAIN_COUNT];
+};
+
 struct info {
 	const char *path;
 	struct gt_capture *capture;
@@ -30,6 +37,8 @@ struct info {
 	struct gt_counts counts;
 	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
 	uint64_t seen, recorded, dropped;
+	enum gt_mode mode;
+	struct coverage *coverage; /* of each process */
 	char reasons[REASONS_MOST][200]; /* why it is not complete */
 	unsigned reason_count;
 };
@@ -109,6 +118,16 @@ static const struct grid_column event_columns[] = {
 
 /* Reading --------------------------------------------------------------------------- */
 
+static void count_launch(struct info *i, const struct gt_item *item)
+{
+	const struct gt_operation_info *o = gt_operation(item->op);
+	int32_t status;
+
+	if (o && o->kind == GT_KIND_LAUNCH &&
+	    !(gt_call_status(item->op, item->ret, item->args, &status) && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status)))
+		i->coverage[item->process].launches[GT_OP_DOMAIN(item->op)]++;
+}
+
 static int read_records(struct info *i)
 {
 	const struct gt_item *item;
@@ -126,9 +145,11 @@ static int read_records(struct info *i)
 			ui_progress_set(&progress, gt_cursor_position(cursor));
 		if (item->kind == GT_RECORD_CALL) {
 			i->read[GT_CLASS_CALL]++;
+			count_launch(i, item);
 			linked_call(&linked, item->process, item->id);
 		} else if (item->kind == GT_RECORD_DEVICE) {
 			i->read[GT_CLASS_DEVICE]++;
+			i->coverage[item->process].work[GT_OP_DOMAIN(item->op)]++;
 			linked_work(&linked, item->process, item->id);
 			i->untimed += !item->start_ns;
 		}
@@ -163,6 +184,52 @@ static void sum_counts(struct info *i)
 			for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
 				i->dropped += i->counts.dropped[why][c][d];
 		}
+}
+
+/* ROCm's device work is HSA's, whoever asked for it. */
+static enum gt_domain work_domain(unsigned domain)
+{
+	return domain == GT_DOMAIN_HIP ? GT_DOMAIN_HSA_CORE : (enum gt_domain)domain;
+}
+
+/* Was device work asked for? */
+static bool work_asked(const struct info *i)
+{
+	return !i->session->options || !strstr(i->session->options, "device=no");
+}
+
+/* The first runtime whose program launched, and of whose device nothing was seen; GT_DOMAIN_NONE: all is well. Without
+ * calls in the capture, whether there were launches is not known: HIP being there is enough to say so. */
+static enum gt_domain uncovered(const struct info *i, uint64_t *launches, uint32_t *pid)
+{
+	for (uint32_t p = 0; work_asked(i) && p < gt_capture_process_count(i->capture); p++)
+		for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
+			const struct coverage *c = &i->coverage[p];
+			const struct gt_counts *counts = gt_capture_counts(i->capture, p);
+			enum gt_domain work = work_domain(d);
+
+			if (c->work[work] || (counts && counts->seen[GT_CLASS_DEVICE][work]))
+				continue;
+			if (!c->launches[d] && (mode_has_calls(i->mode) || !(gt_capture_process(i->capture, p)->runtimes >> d & 1) ||
+						d != GT_DOMAIN_HIP))
+				continue;
+			*launches = c->launches[d];
+			*pid = gt_capture_process(i->capture, p)->pid;
+			return (enum gt_domain)d;
+		}
+	return GT_DOMAIN_NONE;
+}
+
+static const char *coverage_word(const struct info *i)
+{
+	uint64_t launches;
+	uint32_t pid;
+
+	if (!work_asked(i))
+		return "not asked";
+	if (uncovered(i, &launches, &pid) != GT_DOMAIN_NONE)
+		return "none";
+	return i->read[GT_CLASS_DEVICE] ? "device work seen" : "no launches";
 }
 
 __attribute__((format(printf, 2, 3))) static void add_reason(struct info *i, const char *format, ...)
@@ -433,6 +500,24 @@ static const char *host_clock_name(uint32_t clock)
 	return clock == GT_HOST_CLOCK_TSC ? "the CPU's counter (TSC)" : clock == GT_HOST_CLOCK_BOOTTIME ? "CLOCK_BOOTTIME" : "unknown";
 }
 
+static void print_coverage(const struct info *i)
+{
+	uint64_t launches = 0;
+	uint32_t pid = 0;
+	enum gt_domain d = uncovered(i, &launches, &pid);
+	const struct ui_colors *c = ui_colors(stdout);
+
+	print_line("mode", mode_name(i->mode));
+	if (d == GT_DOMAIN_NONE)
+		return;
+	label("coverage");
+	if (launches)
+		printf("%snone: process %u made %s launches of %s, but nothing was seen of its device%s\n", c->yellow, pid,
+		       ui_count(launches), gt_domain_name(d), c->reset);
+	else
+		printf("%snone: process %u used %s, but nothing was seen of its device%s\n", c->yellow, pid, gt_domain_name(d), c->reset);
+}
+
 static void print_head(const struct info *i)
 {
 	const struct ui_colors *c = ui_colors(stdout);
@@ -452,6 +537,7 @@ static void print_head(const struct info *i)
 	putchar('\n');
 	print_line("in", s->directory);
 	print_line("options", s->options);
+	print_coverage(i);
 	if (localtime_r(&when, &tm))
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
 	label("when");
@@ -478,9 +564,13 @@ static void print_head(const struct info *i)
 	putchar('\n');
 	if (i->read[GT_CLASS_DEVICE]) {
 		label("linked");
-		printf("%.4g%% of %s pieces of device work to the call that caused them", 100.0 * (double)i->linked /
+		if (!mode_has_calls(i->mode))
+			printf("not asked: mode %s records no calls; %s pieces of device work", mode_name(i->mode),
+			       ui_count(i->read[GT_CLASS_DEVICE]));
+		else
+			printf("%.4g%% of %s pieces of device work to the call that caused them", 100.0 * (double)i->linked /
 		       (double)i->read[GT_CLASS_DEVICE], ui_count(i->read[GT_CLASS_DEVICE]));
-		if (i->call_lost)
+		if (i->call_lost && mode_has_calls(i->mode))
 			printf("; %sthe call of %s is not in the capture%s", c->yellow, ui_count(i->call_lost), c->reset);
 		if (i->untimed)
 			printf("; %s%s without times%s", c->yellow, ui_count(i->untimed), c->reset);
@@ -532,6 +622,8 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_close(j);
 	json_string(j, "directory", s->directory);
 	json_string(j, "options", s->options);
+	json_string(j, "mode", mode_name(i->mode));
+	json_string(j, "coverage", coverage_word(i));
 	json_string(j, "gputap", s->gputap_version);
 	json_string(j, "host", s->hostname);
 	json_string(j, "boot_id", s->boot_id);
@@ -551,8 +643,9 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_number(j, "bytes_per_record", records ? (double)i->health.bytes / (double)records : 0);
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);
 	json_count(j, "device_work", i->read[GT_CLASS_DEVICE]);
+	json_bool(j, "linked_asked", mode_has_calls(i->mode));
 	json_count(j, "linked", i->linked);
-	json_count(j, "call_lost", i->call_lost);
+	json_count(j, "call_lost", mode_has_calls(i->mode) ? i->call_lost : 0);
 	json_count(j, "untimed", i->untimed);
 	json_count(j, "threads", gt_capture_thread_count(i->capture));
 	json_count(j, "seen", i->seen);
@@ -610,9 +703,12 @@ static int info_file(const char *path, bool json, bool all)
 	if (rc)
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	i.session = gt_capture_session(i.capture);
+	i.mode = mode_of_options(i.session->options);
+	i.coverage = lookup_grow(NULL, 0, (uint32_t)gt_capture_process_count(i.capture) + 1, sizeof *i.coverage);
 	i.end_ns = i.session->start_ns;
 	rc = read_records(&i);
 	if (rc < 0) {
+		free(i.coverage);
 		gt_capture_close(i.capture);
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	}
@@ -623,6 +719,7 @@ static int info_file(const char *path, bool json, bool all)
 		print_json(&i);
 	else
 		print_text(&i, all);
+	free(i.coverage);
 	gt_capture_close(i.capture);
 	return gt_capture_is_whole(&i.health) ? GT_EXIT_OK : GT_EXIT_FAILURE;
 }

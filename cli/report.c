@@ -191,7 +191,9 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	uint64_t dropped = summary_dropped(s), device = s->read[GT_CLASS_DEVICE];
 
 	fprintf(out, "  %s calls, %s pieces of device work", ui_count(s->read[GT_CLASS_CALL]), ui_count(device));
-	if (device && s->linked.work == device)
+	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
+		fputs(", without calls to link it to", out);
+	else if (device && s->linked.work == device)
 		fputs(", all linked to their call", out);
 	else if (device)
 		fprintf(out, ", all but %s linked to their call", ui_count(device - s->linked.work));

@@ -3,7 +3,6 @@
  * stdout are its own, and its exit status or death by signal becomes ours. */
 #include <ctype.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/mode.h"
 #include "cli/ui.h"
 #include "collector/collector.h"
 #include "collector/target.h"
@@ -35,6 +35,7 @@ static const char help[] =
 	"  gputap run -o step.gputap python train.py       then: gputap report step.gputap\n"
 	"  gputap run -o step.pftrace python train.py      to open at ui.perfetto.dev\n"
 	"  gputap run --ops 'clEnqueue*,clFinish' ./prog   these calls only; the others cost nothing\n"
+	"  gputap run --mode lite -o serve.gputap ./server  for production: the device's kernels\n"
 	"  gputap run --no-args --no-device ./prog         calls and their times, nothing else\n"
 	"  gputap run --wait ./server --daemon             until the last process of the tree has ended\n"
 	"\n"
@@ -44,8 +45,13 @@ static const char help[] =
 	"  -q, --quiet          no report, no notes; errors and losses are still told\n"
 	"      --compress       smaller captures, more work while tracing (zstd)\n"
 	"What to record\n"
+	"  -m, --mode MODE      how much: lite      kernels, a graph's launch as one; no copies, no calls\n"
+	"                                 standard  all device work, no calls\n"
+	"                                 hip       that, and every call but HSA's: as without --mode\n"
+	"                                 hsa       that, and HSA's calls\n"
 	"  -d, --domains LIST   only these APIs, as in `gputap list domains`: opencl,hip\n"
 	"      --ops LIST       only these operations, as in `gputap list operations`, with * and ?\n"
+	"      --kernels REGEX  only kernels whose name matches, mangled or as in the source (as grep -E)\n"
 	"      --no-args        not the arguments of calls\n"
 	"      --no-device      not the work of the device\n"
 	"      --max-bytes N    of one string or array argument; 256 if not said\n"
@@ -57,17 +63,22 @@ static const char help[] =
 	"      --when-full TIME how long a call may wait when the buffer is full, before it goes unrecorded\n"
 	"                       (and is counted): 1s if not said, 0 never waits\n"
 	"      --threads N      that record at the same time in one process; 4096 if not said\n"
-	"  -h, --help\n";
+	"  -h, --help\n"
+	"\n"
+	"RTL_MODE and RTL_OUTPUT of rocm-trace-lite stand for --mode and --output, which win. A %p in\n"
+	"RTL_OUTPUT is gputap's own process number: one file holds every process.\n";
 
-enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS };
+enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS, OPT_KERNELS };
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "force", no_argument, NULL, 'f' },
 	{ "quiet", no_argument, NULL, 'q' },
+	{ "mode", required_argument, NULL, 'm' },
 	{ "domains", required_argument, NULL, 'd' },
 	{ "ops", required_argument, NULL, OPT_OPS },
+	{ "kernels", required_argument, NULL, OPT_KERNELS },
 	{ "no-args", no_argument, NULL, OPT_NO_ARGS },
 	{ "no-device", no_argument, NULL, OPT_NO_DEVICE },
 	{ "max-bytes", required_argument, NULL, OPT_MAX_BYTES },
@@ -82,11 +93,13 @@ static const struct option options[] = {
 
 struct request {
 	struct gt_run_options run;
-	const char *output, *domains, *ops; /* as given; NULL: not */
+	const char *output;       /* as given; NULL: not */
+	struct mode_options what;
 	bool quiet;
-	char text[512];      /* of the options, for the capture */
+	char text[1024];     /* of the options, for the capture */
 	char capture[PATH_MAX];
 	char named[PATH_MAX]; /* the default output */
+	char rtl_output[PATH_MAX];
 	const struct gt_exporter *exporter; /* NULL: a capture is what is wanted */
 	char **argv;
 };
@@ -192,8 +205,10 @@ static int take_option(struct request *r, int option, char **argv)
 	case 'o': r->output = optarg; break;
 	case 'f': r->run.replace = true; break;
 	case 'q': r->quiet = true; break;
-	case 'd': r->domains = optarg; break;
-	case OPT_OPS: r->ops = optarg; break;
+	case 'm': r->what.mode = optarg; break;
+	case 'd': r->what.domains = optarg; break;
+	case OPT_OPS: r->what.ops = optarg; break;
+	case OPT_KERNELS: r->what.kernels = optarg; break;
 	case OPT_NO_ARGS: s->record_args = 0; break;
 	case OPT_NO_DEVICE: s->device_activity = 0; break;
 	case OPT_COMPRESS: r->run.compress = true; break;
@@ -215,113 +230,14 @@ static int take_option(struct request *r, int option, char **argv)
 	return code;
 }
 
-/* Next word of a list separated by commas; false at its end. */
-static bool next_word(const char **list, char *word, size_t room)
-{
-	size_t n;
-
-	*list += strspn(*list, ", ");
-	n = strcspn(*list, ", ");
-	if (!n)
-		return false;
-	snprintf(word, room, "%.*s", (int)n, *list);
-	*list += n;
-	return true;
-}
-
-static int choose_domains(const char *list, uint32_t *out)
-{
-	const char *names[GT_DOMAIN_COUNT + 1];
-	char word[128];
-	size_t n = 0;
-
-#define X(number, suffix, name, text) names[n++] = name;
-	GT_DOMAINS(X)
-#undef X
-	names[n] = NULL;
-	*out = 0;
-	while (next_word(&list, word, sizeof word)) {
-		enum gt_domain d = gt_domain_find(word);
-
-		if (d == GT_DOMAIN_NONE)
-			return ui_unknown("domain", word, names);
-		*out |= 1u << d;
-	}
-	if (!*out)
-		return ui_fail(GT_EXIT_USAGE, "--domains names none; 'gputap list domains' shows them");
-	return 0;
-}
-
-/* All operation names of the chosen domains, NULL-ended, for near names. */
-static const char **operation_names(uint32_t domains)
-{
-	const char **names;
-	size_t n = 0;
-
-	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		n += domains >> d & 1 ? gt_operation_count(d) : 0;
-	names = calloc(n + 1, sizeof *names);
-	n = 0;
-	for (unsigned d = 1; names && d < GT_DOMAIN_COUNT; d++)
-		for (uint32_t i = 0; domains >> d & 1 && i < gt_operation_count(d); i++) {
-			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
-
-			if (o)
-				names[n++] = o->name;
-		}
-	return names;
-}
-
-static size_t choose_matching(const char *pattern, struct gt_session *s)
-{
-	size_t found = 0;
-
-	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		for (uint32_t i = 0; s->domains >> d & 1 && i < gt_operation_count(d); i++) {
-			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
-
-			if (!o || fnmatch(pattern, o->name, 0))
-				continue;
-			s->ops[d][i / 64] |= UINT64_C(1) << (i % 64);
-			found++;
-		}
-	return found;
-}
-
-static int choose_operations(const char *list, struct gt_session *s)
-{
-	char word[256];
-	size_t found = 0;
-
-	memset(s->ops, 0, sizeof s->ops);
-	while (next_word(&list, word, sizeof word)) {
-		const char **names, *near;
-		int code;
-
-		if (choose_matching(word, s)) {
-			found++;
-			continue;
-		}
-		names = operation_names(s->domains);
-		near = names && !strpbrk(word, "*?[") ? ui_nearest(word, names) : NULL;
-		if (near)
-			code = ui_fail(GT_EXIT_USAGE, "no operation '%s'; did you mean '%s'?", word, near);
-		else
-			code = ui_fail(GT_EXIT_USAGE, "no operation matches '%s'; 'gputap list operations' shows them", word);
-		free(names);
-		return code;
-	}
-	if (!found)
-		return ui_fail(GT_EXIT_USAGE, "--ops names none; 'gputap list operations' shows them");
-	return 0;
-}
-
 static void describe_options(struct request *r)
 {
 	const struct gt_session *s = &r->run.session;
 
-	snprintf(r->text, sizeof r->text, "domains=%.100s ops=%.200s args=%s device=%s buffer=%llu block=%u when-full=%lluns%s",
-		 r->domains ? r->domains : "all", r->ops ? r->ops : "all", s->record_args ? "yes" : "no",
+	snprintf(r->text, sizeof r->text,
+		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s buffer=%llu block=%u when-full=%lluns%s",
+		 mode_name((enum gt_mode)s->mode), r->what.domains ? r->what.domains : "all", r->what.ops ? r->what.ops : "all",
+		 s->kernels[0] ? " kernels=" : "", s->kernels, s->record_args ? "yes" : "no",
 		 s->device_activity ? "yes" : "no", (unsigned long long)s->pool_bytes, s->block_bytes,
 		 (unsigned long long)s->wait_ns, r->run.compress ? " compress" : "");
 	r->run.options_text = r->text;
@@ -350,6 +266,8 @@ static int choose_output(struct request *r)
 	const char *program = strrchr(r->argv[0], '/') ? strrchr(r->argv[0], '/') + 1 : r->argv[0];
 	struct stat st;
 
+	if (!r->output) /* rocm-trace-lite's; its .db is RPD, as ours is */
+		r->output = mode_rtl_output(r->rtl_output, sizeof r->rtl_output);
 	if (!r->output) {
 		snprintf(r->named, sizeof r->named, "%.200s.%d.gputap", *program ? program : "program", (int)getpid());
 		r->output = r->named;
@@ -382,7 +300,7 @@ static int parse(struct request *r, int argc, char **argv)
 	gt_session_defaults(&r->run.session);
 	opterr = 0;
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "+:ho:fqd:", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+:ho:fqm:d:", options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			exit(fflush(stdout) ? GT_EXIT_FAILURE : GT_EXIT_OK);
@@ -399,10 +317,7 @@ static int parse(struct request *r, int argc, char **argv)
 	r->argv = argv + optind;
 	if (r->run.session.pool_bytes < 4 * (uint64_t)r->run.session.block_bytes)
 		return ui_fail(GT_EXIT_USAGE, "--buffer must hold at least four blocks of --block-size");
-	if (r->domains)
-		code = choose_domains(r->domains, &r->run.session.domains);
-	if (!code && r->ops)
-		code = choose_operations(r->ops, &r->run.session);
+	code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = choose_output(r);
 	describe_options(r);

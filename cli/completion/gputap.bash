@@ -37,7 +37,7 @@ _gputap_program() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		--) echo $((i + 1)); return ;;
-		-o | --output | -d | --domains | --ops | --max-bytes | --buffer | --block-size | --when-full | --threads) ((i++)) ;;
+		-o | --output | -m | --mode | -d | --domains | --ops | --kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) ((i++)) ;;
 		--*=*) ;;
 		-*) ;;
 		=) ((i++)) ;; # readline splits at '='
@@ -61,11 +61,12 @@ _gputap_run() {
 	case $prev in
 	-o | --output) _gputap_any_file; return ;;
 	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
+	-m | --mode) _gputap_words "lite standard hip hsa"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
-	--max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
+	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--output --force --quiet --compress --domains --ops --no-args --no-device --max-bytes --wait --buffer
+		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --max-bytes --wait --buffer
 			--block-size --when-full --threads --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))

@@ -152,6 +152,7 @@ static void init(void)
 	gt_tap_options.payload_cap = gt_recording.session->payload_cap < gt_recording.session->block_bytes / 8 ?
 					     gt_recording.session->payload_cap :
 					     gt_recording.session->block_bytes / 8;
+	gt_tap_options.choose_kernels = gt_recording.session->kernels[0] != '\0';
 	make_wiped_page();
 	gt_threads_init();
 	make_region();

@@ -69,6 +69,7 @@ struct gt_call {
 extern struct gt_tap_options {
 	uint32_t record_args;
 	uint32_t payload_cap;
+	uint32_t choose_kernels; /* some are not to be recorded: core/kernels.h */
 } gt_tap_options __attribute__((visibility("hidden")));
 
 static inline uint32_t gt_tap_services(const struct gt_tap *tap)

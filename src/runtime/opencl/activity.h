@@ -144,6 +144,13 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 /* String id of the kernel's name; 0: not known. */
 uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
 
+/* Of `gputap run --kernels`: false: its dispatches are not followed. */
+bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel kernel);
+static inline bool gt_cl_kernel_wanted(const struct gt_call *call, cl_kernel kernel)
+{
+	return gt_likely(!gt_tap_options.choose_kernels) || !call->thread || gt_cl_kernel_chosen(call, kernel);
+}
+
 /* Queues (activity_queue.c) ------------------------------------------------- */
 
 enum { GT_CL_PROPERTIES_MAX = 32 };

@@ -7,9 +7,12 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 					     cl_uint count, const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)kernel}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list,
-							     gt_cl_event(call, &w, event));
+	cl_int ret;
 
+	if (gt_unlikely(!gt_cl_kernel_wanted(call, kernel)))
+		return GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list, event);
+	ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list,
+						       gt_cl_event(call, &w, event));
 	if (gt_likely(ret == CL_SUCCESS && w.table)) {
 		w.what.name = gt_cl_kernel_name(w.table, call->thread, kernel);
 		for (unsigned i = 0; i < 3; i++) {
@@ -24,8 +27,11 @@ cl_int gt_opencl_wrap_clEnqueueTask(const struct gt_call *call, cl_command_queue
 				    const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what = {.object = {(uintptr_t)kernel}, .global = {1, 1, 1}, .local = {1, 1, 1}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, gt_cl_event(call, &w, event));
+	cl_int ret;
 
+	if (gt_unlikely(!gt_cl_kernel_wanted(call, kernel)))
+		return GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, event);
+	ret = GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, gt_cl_event(call, &w, event));
 	if (ret == CL_SUCCESS && w.table)
 		w.what.name = gt_cl_kernel_name(w.table, call->thread, kernel);
 	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);

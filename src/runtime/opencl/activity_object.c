@@ -5,6 +5,8 @@
  * the runtime). Kernels have no object record: the string id of their name goes into each launch's record.
  * Properties are asked from the runtime once per object, when the first queue of a device is created. */
 #include "runtime/opencl/activity.h"
+
+#include "core/kernels.h"
 #include "runtime/opencl/door.h"
 
 #include <CL/cl_ext.h>
@@ -24,7 +26,9 @@ struct context {
 struct kernel {
 	struct gt_cl_node node;
 	_Atomic uint32_t name; /* string id; 0: ask the runtime when it is launched */
+	_Atomic uint32_t choice; /* of --kernels: not asked yet, WANTED, UNWANTED */
 };
+enum { WANTED = 1, UNWANTED };
 
 GT_CL_MAP(devices, 8);
 GT_CL_MAP(contexts, 8);
@@ -344,7 +348,8 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call, co
 
 /* Kernels ------------------------------------------------------------------- */
 
-static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
+/* @wanted: is it to be recorded? */
+static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle, bool *wanted)
 {
 	char name[2048];
 	size_t bytes = 0;
@@ -355,12 +360,15 @@ static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_k
 	ret = GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, &bytes);
 	if (ret == CL_SUCCESS && bytes > 0 && bytes <= sizeof name) {
 		id = gt_string_id(t, name, strnlen(name, bytes));
+		*wanted = gt_kernel_wanted(name, strnlen(name, bytes));
 	} else if (GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &bytes) == CL_SUCCESS &&
 		   bytes > sizeof name && bytes <= 1 << 20) {
 		char *longer = gt_cl_alloc(t->epoch, bytes); /* once per such kernel */
 
-		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes, longer, NULL) == CL_SUCCESS)
+		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes, longer, NULL) == CL_SUCCESS) {
 			id = gt_string_id(t, longer, strnlen(longer, bytes));
+			*wanted = gt_kernel_wanted(longer, strnlen(longer, bytes));
+		}
 	}
 	gt_internal_leave();
 	return id;
@@ -382,11 +390,26 @@ uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl
 
 	if (gt_likely(name != 0))
 		return name;
-	name = ask_name(table, t, handle);
+	name = ask_name(table, t, handle, &(bool){true});
 	k = kernel_get(t, handle);
 	if (k)
 		atomic_store_explicit(&k->name, name, memory_order_relaxed);
 	return name;
+}
+
+bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)
+{
+	const struct gt_table *table = gt_cl_table(call);
+	struct kernel *k = kernel_get(call->thread, handle);
+	uint32_t choice = k ? atomic_load_explicit(&k->choice, memory_order_relaxed) : 0;
+	bool wanted = true;
+
+	if (choice || !table)
+		return choice != UNWANTED;
+	ask_name(table, call->thread, handle, &wanted);
+	if (k)
+		atomic_store_explicit(&k->choice, wanted ? WANTED : UNWANTED, memory_order_relaxed);
+	return wanted;
 }
 
 /* A name of 0 makes the first launch ask. */
@@ -394,8 +417,10 @@ static void kernel_created(struct gt_thread *t, cl_kernel handle, uint32_t name)
 {
 	struct kernel *k = handle ? (t ? kernel_get(t, handle) : gt_cl_map_find(&kernels, handle)) : NULL;
 
-	if (k)
-		atomic_store_explicit(&k->name, name, memory_order_relaxed);
+	if (!k)
+		return;
+	atomic_store_explicit(&k->name, name, memory_order_relaxed);
+	atomic_store_explicit(&k->choice, 0, memory_order_relaxed); /* the handle may have been another kernel's */
 }
 
 cl_kernel gt_opencl_wrap_clCreateKernel(const struct gt_call *call, cl_program program, const char *kernel_name, cl_int *errcode_ret)

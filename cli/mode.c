@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/* See mode.h. A mode says two things of each operation: whether its calls are recorded, and whether the device work that
+ * they cause is, with or without them.
+ *
+ *   mode        calls                device work
+ *   lite        annotations          kernels; a graph's launch as one
+ *   standard    annotations          all
+ *   hip         all but HSA's        all
+ *   hsa         all                  all
+ *
+ * Without --mode it is as `hip`, but that HSA's calls are recorded when --domains names them. ROCm's device work is
+ * HSA's, so that --domains hip keeps HSA's work. --ops replaces the mode's calls. */
+#include "cli/mode.h"
+
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "record/operation.h"
+
+#define BIT(domain) (UINT32_C(1) << (domain))
+#define HSA (BIT(GT_DOMAIN_HSA_CORE) | BIT(GT_DOMAIN_HSA_AMD_EXT))
+#define HIP (BIT(GT_DOMAIN_HIP) | BIT(GT_DOMAIN_HIP_COMPILER))
+#define ANNOTATIONS BIT(GT_DOMAIN_ROCTX)
+
+static const char *const names[] = { "default", "lite", "standard", "hip", "hsa", NULL };
+
+const char *mode_name(enum gt_mode mode)
+{
+	return names[mode < GT_MODE_COUNT ? mode : GT_MODE_DEFAULT];
+}
+
+enum gt_mode mode_of_options(const char *options)
+{
+	const char *at = options ? strstr(options, "mode=") : NULL;
+
+	for (unsigned m = 1; at && m < GT_MODE_COUNT; m++)
+		if (!strncmp(at + 5, names[m], strlen(names[m])) && strchr(" ", at[5 + strlen(names[m])]))
+			return (enum gt_mode)m;
+	return GT_MODE_DEFAULT;
+}
+
+/* RTL's own words for what is one mode here: it has two for the middle one. */
+static const char *rtl_word(const char *word)
+{
+	return !strcmp(word, "full") || !strcmp(word, "default") ? "standard" : word;
+}
+
+static int find_mode(const char *word, const char *what, enum gt_mode *out)
+{
+	char said[128];
+
+	for (unsigned m = 1; m < GT_MODE_COUNT; m++)
+		if (!strcmp(word, names[m])) {
+			*out = (enum gt_mode)m;
+			return 0;
+		}
+	snprintf(said, sizeof said, "%s", what);
+	return ui_unknown(said, word, (const char *const *)names + 1);
+}
+
+/* Next word of a list separated by commas; false at its end. */
+static bool next_word(const char **list, char *word, size_t room)
+{
+	size_t n;
+
+	*list += strspn(*list, ", ");
+	n = strcspn(*list, ", ");
+	if (!n)
+		return false;
+	snprintf(word, room, "%.*s", (int)n, *list);
+	*list += n;
+	return true;
+}
+
+static int choose_domains(const char *list, uint32_t *out)
+{
+	const char *known[GT_DOMAIN_COUNT + 1];
+	char word[128];
+	size_t n = 0;
+
+#define X(number, suffix, name, text) known[n++] = name;
+	GT_DOMAINS(X)
+#undef X
+	known[n] = NULL;
+	*out = 0;
+	while (next_word(&list, word, sizeof word)) {
+		enum gt_domain d = gt_domain_find(word);
+
+		if (d == GT_DOMAIN_NONE)
+			return ui_unknown("domain", word, known);
+		*out |= BIT(d);
+	}
+	if (!*out)
+		return ui_fail(GT_EXIT_USAGE, "--domains names none; 'gputap list domains' shows them");
+	return 0;
+}
+
+/* All operation names of the chosen domains, NULL-ended, for near names. */
+static const char **operation_names(uint32_t domains)
+{
+	const char **list;
+	size_t n = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		n += domains & BIT(d) ? gt_operation_count(d) : 0;
+	list = calloc(n + 1, sizeof *list);
+	n = 0;
+	for (unsigned d = 1; list && d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; domains & BIT(d) && i < gt_operation_count(d); i++) {
+			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
+
+			if (o)
+				list[n++] = o->name;
+		}
+	return list;
+}
+
+/* Return: bit per domain in which something matched. */
+static uint32_t choose_matching(const char *pattern, uint32_t domains, struct gt_session *s)
+{
+	uint32_t found = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; domains & BIT(d) && i < gt_operation_count(d); i++) {
+			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
+
+			if (!o || fnmatch(pattern, o->name, 0))
+				continue;
+			s->ops[d][i / 64] |= UINT64_C(1) << (i % 64);
+			found |= BIT(d);
+		}
+	return found;
+}
+
+static int unknown_operation(const char *word, uint32_t domains)
+{
+	const char **list = operation_names(domains);
+	const char *near = list && !strpbrk(word, "*?[") ? ui_nearest(word, list) : NULL;
+	int code;
+
+	if (near)
+		code = ui_fail(GT_EXIT_USAGE, "no operation '%s'; did you mean '%s'?", word, near);
+	else
+		code = ui_fail(GT_EXIT_USAGE, "no operation matches '%s'; 'gputap list operations' shows them", word);
+	free(list);
+	return code;
+}
+
+static int choose_operations(const char *list, uint32_t domains, struct gt_session *s, uint32_t *matched)
+{
+	char word[256];
+
+	*matched = 0;
+	memset(s->ops, 0, sizeof s->ops);
+	while (next_word(&list, word, sizeof word)) {
+		uint32_t found = choose_matching(word, domains, s);
+
+		if (!found)
+			return unknown_operation(word, domains);
+		*matched |= found;
+	}
+	if (!*matched)
+		return ui_fail(GT_EXIT_USAGE, "--ops names none; 'gputap list operations' shows them");
+	return 0;
+}
+
+/* A name in C++ has brackets, stars and the like, which the expression must not read as its own. */
+static void escape(const char *from, char *to, size_t size)
+{
+	size_t n = 0;
+
+	for (; *from && n + 3 < size; from++) {
+		if (strchr(".[]{}()*+?^$|\\", *from))
+			to[n++] = '\\';
+		to[n++] = *from;
+	}
+	to[n] = '\0';
+}
+
+static int choose_kernels(const char *text, struct gt_session *s)
+{
+	char why[128], literal[2 * GT_KERNELS_BYTES];
+	regex_t expression;
+	int error;
+
+	if (!*text)
+		return ui_fail(GT_EXIT_USAGE, "--kernels '': an extended regular expression, as for grep -E; '.' is every kernel");
+	if (strlen(text) >= sizeof s->kernels)
+		return ui_fail(GT_EXIT_USAGE, "--kernels: at most %zu bytes", sizeof s->kernels - 1);
+	error = regcomp(&expression, text, REG_EXTENDED | REG_NOSUB);
+	if (error) {
+		regerror(error, &expression, why, sizeof why);
+		escape(text, literal, sizeof literal);
+		return ui_fail(GT_EXIT_USAGE, "--kernels '%s': %s; that text itself would be '%s'", text, why, literal);
+	}
+	regfree(&expression);
+	snprintf(s->kernels, sizeof s->kernels, "%s", text);
+	return 0;
+}
+
+static void set_calls(struct gt_session *s, uint32_t domains)
+{
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		memset(s->ops[d], domains & BIT(d) ? 0xff : 0, sizeof s->ops[d]);
+}
+
+static void set_work(struct gt_session *s, uint32_t domains)
+{
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		memset(s->work[d], domains & BIT(d) ? 0xff : 0, sizeof s->work[d]);
+}
+
+/* Of the APIs whose calls cause the work themselves: launches only. Who makes packets of a launch (HSA) is told the mode. */
+static void keep_launches(struct gt_session *s)
+{
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		for (uint32_t i = 0; !(HSA & BIT(d)) && i < gt_operation_count(d); i++) {
+			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
+
+			if (o && o->kind != GT_KIND_LAUNCH)
+				s->work[d][i / 64] &= ~(UINT64_C(1) << (i % 64));
+		}
+}
+
+int mode_choose(struct mode_options *o, struct gt_session *s)
+{
+	uint32_t asked = s->domains, matched = 0;
+	const char *rtl = o->mode ? NULL : getenv("RTL_MODE");
+	enum gt_mode mode = GT_MODE_DEFAULT;
+	int code = 0;
+
+	if (o->mode)
+		code = find_mode(o->mode, "mode", &mode);
+	else if (rtl && *rtl)
+		code = find_mode(rtl_word(rtl), "RTL_MODE", &mode);
+	if (!code && o->domains)
+		code = choose_domains(o->domains, &asked);
+	if (code)
+		return code;
+	s->mode = mode;
+	s->domains = asked | (asked & HIP ? HSA : 0);
+	if (!mode_has_calls(mode))
+		set_calls(s, asked & ANNOTATIONS);
+	else if (mode == GT_MODE_HIP || (mode == GT_MODE_DEFAULT && !o->domains))
+		set_calls(s, asked & ~HSA);
+	else
+		set_calls(s, mode == GT_MODE_HSA && asked & HIP ? asked | HSA : asked);
+	if (o->ops)
+		code = choose_operations(o->ops, asked, s, &matched);
+	/* HSA's work is not of HSA's calls alone; the others' work comes with their calls, where the mode has those */
+	set_work(s, mode_has_calls(mode) ? (!o->ops || mode || matched & (HIP | HSA) ? HSA : 0) : UINT32_MAX);
+	if (mode == GT_MODE_LITE)
+		keep_launches(s);
+	if (!code && o->kernels)
+		code = choose_kernels(o->kernels, s);
+	return code;
+}
+
+const char *mode_rtl_output(char *buffer, size_t size)
+{
+	const char *from = getenv("RTL_OUTPUT"), *p;
+	size_t n = 0;
+
+	if (!from || !*from)
+		return NULL;
+	for (; *from && n + 16 < size; from = p) {
+		p = from + 1;
+		if (from[0] == '%' && from[1] == 'p') {
+			n += (size_t)snprintf(buffer + n, size - n, "%d", (int)getpid());
+			p++;
+		} else {
+			buffer[n++] = *from;
+		}
+	}
+	buffer[n] = '\0';
+	return buffer;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* How much `gputap run` records: --mode, --domains, --ops, --kernels, and rocm-trace-lite's RTL_MODE and RTL_OUTPUT. */
+#ifndef GPUTAP_CLI_MODE_H
+#define GPUTAP_CLI_MODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ring/session.h"
+
+struct mode_options {
+	const char *mode, *domains, *ops, *kernels; /* as given; NULL: not */
+};
+
+/* All of it, into the session. Return: 0, or an exit status with everything said. */
+int mode_choose(struct mode_options *options, struct gt_session *session);
+
+/* "lite", "standard", "hip", "hsa"; "default". */
+const char *mode_name(enum gt_mode mode);
+
+/* Mode that a capture's options text says; GT_MODE_DEFAULT: none, or of an older gputap. */
+enum gt_mode mode_of_options(const char *options);
+
+/* Were calls asked for, so that device work can be linked to them? */
+static inline bool mode_has_calls(enum gt_mode mode)
+{
+	return mode != GT_MODE_LITE && mode != GT_MODE_STANDARD;
+}
+
+/**
+ * mode_rtl_output() - RTL_OUTPUT as a file's name
+ * Return: NULL: not set. "%p", which asks rocm-trace-lite for a file each process, becomes gputap's own process number:
+ * one file holds them all.
+ */
+const char *mode_rtl_output(char *buffer, size_t size);
+
+#endif
