@@ -66,7 +66,7 @@ def describe():
 
 
 DESCRIPTIONS = {"opencl": "opencl.api", "hip": "hip.api", "hip_compiler": "hip-compiler.api",
-                "hsa_core": "hsa-core.api", "hsa_amd_ext": "hsa-amd-ext.api"}
+                "hsa_core": "hsa-core.api", "hsa_amd_ext": "hsa-amd-ext.api", "roctx": "roctx.api"}
 
 
 @pytest.fixture(scope="module")

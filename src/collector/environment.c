@@ -76,6 +76,13 @@ static const char *value_of(char *const *environment, const char *name)
 	return NULL;
 }
 
+static const char *value_or(char *const *environment, const char *name, const char *otherwise)
+{
+	const char *value = value_of(environment, name);
+
+	return value ? value : otherwise;
+}
+
 /* "@name=@first:@rest"; @ours is left out of the user's list if it stands there already (gputap in gputap). */
 static char *list_variable(const char *name, const char *ours, const char *users, bool ours_first)
 {
@@ -141,8 +148,8 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 
 int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, char ***out)
 {
-	enum { SET_COUNT = 8 };
-	const char *tunables = value_of(base, "GLIBC_TUNABLES");
+	enum { SET_COUNT = 11 };
+	const char *tunables = value_of(base, "GLIBC_TUNABLES"), *forced = value_of(base, "GPUTAP_REGISTER_FORCE_LOAD");
 	char *set[SET_COUNT];
 	char **all = NULL;
 	size_t count = 0, n = 0;
@@ -160,6 +167,12 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	set[6] = tunables && strstr(tunables, "glibc.rtld.optional_static_tls=") ? variable("GLIBC_TUNABLES", tunables)
 							  : list_variable("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=6144", tunables, false);
 	set[7] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"));
+	/* ROCm 6 and later: librocprofiler-register takes us for a tool; what the user wanted of it is kept for our door */
+	set[8] = variable("ROCPROFILER_REGISTER_FORCE_LOAD", "1");
+	set[9] = variable("GPUTAP_REGISTER_FORCE_LOAD", forced ? forced : value_or(base, "ROCPROFILER_REGISTER_FORCE_LOAD", ""));
+	/* and ROCr loads the user's HSA_TOOLS_LIB as without us, though somebody has taken its tables */
+	set[10] = variable("HSA_TOOLS_ROCPROFILER_V1_TOOLS",
+			   value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
 	for (int i = 0; i < SET_COUNT; i++)
 		good = good && set[i];
 	while (base[count])

@@ -176,3 +176,11 @@ void gt_context_stop(struct gt_context *c)
 	apply_all();
 	gt_core_unlock();
 }
+
+void gt_contexts_pause(bool paused)
+{
+	gt_core_lock();
+	session_context.started = !paused;
+	apply_all();
+	gt_core_unlock();
+}

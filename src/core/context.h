@@ -30,6 +30,9 @@ void gt_context_remove(struct gt_context *c); /* stops it; never the session's o
 void gt_context_start(struct gt_context *c);
 void gt_context_stop(struct gt_context *c);
 
+/* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */
+void gt_contexts_pause(bool paused);
+
 /* For table.c, with the lock held. */
 bool gt_contexts_ask(const struct gt_operation *operation);
 void gt_contexts_apply(struct gt_table *table);

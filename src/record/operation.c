@@ -10,6 +10,7 @@
 #include "generated/hsa_amd_ext_info.inc"
 #include "generated/hsa_core_info.inc"
 #include "generated/opencl_info.inc"
+#include "generated/roctx_info.inc"
 
 static const struct gt_domain_description *const descriptions[GT_DOMAIN_COUNT] = {
 	[GT_DOMAIN_OPENCL] = &description_opencl,
@@ -17,6 +18,7 @@ static const struct gt_domain_description *const descriptions[GT_DOMAIN_COUNT] =
 	[GT_DOMAIN_HIP_COMPILER] = &description_hip_compiler,
 	[GT_DOMAIN_HSA_CORE] = &description_hsa_core,
 	[GT_DOMAIN_HSA_AMD_EXT] = &description_hsa_amd_ext,
+	[GT_DOMAIN_ROCTX] = &description_roctx,
 };
 
 static const struct {

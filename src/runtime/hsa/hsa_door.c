@@ -106,15 +106,22 @@ static void give(struct functions *table, uint32_t count, uint32_t (*position)(u
 			__atomic_store_n(&table->entries[position(i, entries(table))], taps->entries[i], __ATOMIC_RELEASE);
 }
 
-/* Is one of the entries that we changed as it was before? Then the runtime was shut down and has begun anew. (Not: none of
- * them is ours. Another tool may stand in front of each.) */
+/* Is an entry that we changed as it was before, and none of them ours? Then the runtime was shut down and has begun anew. (The
+ * second alone says nothing: another tool may stand in front of each. With one of ours among the real functions, calls would
+ * go round in a circle.) */
 static bool is_reset(const struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t),
 		     const struct canonical *real, const struct canonical *taps)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (taps->entries[i] != real->entries[i] && table->entries[position(i, entries(table))] == real->entries[i])
-			return true;
-	return false;
+	bool as_before = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (taps->entries[i] == real->entries[i])
+			continue;
+		if (table->entries[position(i, entries(table))] == taps->entries[i])
+			return false;
+		as_before |= table->entries[position(i, entries(table))] == real->entries[i];
+	}
+	return as_before;
 }
 
 static void register_core(struct gt_hsa_runtime *r)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* libroctx64.so.4: ROCTx without ROCm. A program that marks its phases links and runs anywhere; under gputap its marks are recorded.
+ *
+ * Each function goes through one of three tables, which are offered once, at the first call, to whoever exports
+ * rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). Without one a mark costs two loads and a call.
+ * Another library of the process that has these functions is the real one: calls go there. One that can be paused (it comes with
+ * librocprofiler-sdk) offers its own tables; then ours are not.
+ *
+ * Levels of nested ranges are the thread's, ids of ranges the process's. libc only; no thread, no allocation. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "compat/roctx/roctx.h"
+
+enum { VERSION = 10000 * ROCTX_VERSION_MAJOR + 100 * ROCTX_VERSION_MINOR, TABLES = 3 };
+
+typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count);
+
+static _Thread_local int level;
+static _Atomic uint64_t last_range;
+
+static void mark(const char *message)
+{
+	(void)message;
+}
+
+static int push(const char *message)
+{
+	(void)message;
+	return level++;
+}
+
+static int pop(void)
+{
+	return level ? --level : -1;
+}
+
+static roctx_range_id_t start(const char *message)
+{
+	(void)message;
+	return atomic_fetch_add_explicit(&last_range, 1, memory_order_relaxed) + 1;
+}
+
+static void stop(roctx_range_id_t id)
+{
+	(void)id;
+}
+
+static int get_thread_id(roctx_thread_id_t *tid)
+{
+	*tid = (roctx_thread_id_t)syscall(SYS_gettid);
+	return 0;
+}
+
+static int control(roctx_thread_id_t tid)
+{
+	(void)tid;
+	return 0;
+}
+
+static int name_thread(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+static int name_agent(const char *name, const struct hsa_agent_s *agent)
+{
+	(void)name, (void)agent;
+	return 0;
+}
+
+static int name_device(const char *name, int device)
+{
+	(void)name, (void)device;
+	return 0;
+}
+
+static int name_stream(const char *name, const struct ihipStream_t *stream)
+{
+	(void)name, (void)stream;
+	return 0;
+}
+
+/* Their layout is known to tools: a size in bytes, then functions, more of them with time. */
+static struct core {
+	uint64_t size;
+	void (*mark)(const char *);
+	int (*push)(const char *);
+	int (*pop)(void);
+	roctx_range_id_t (*start)(const char *);
+	void (*stop)(roctx_range_id_t);
+	int (*get_thread_id)(roctx_thread_id_t *);
+} core = {sizeof core, mark, push, pop, start, stop, get_thread_id};
+
+static struct control {
+	uint64_t size;
+	int (*pause)(roctx_thread_id_t);
+	int (*resume)(roctx_thread_id_t);
+} controls = {sizeof controls, control, control};
+
+static struct names {
+	uint64_t size;
+	int (*thread)(const char *);
+	int (*agent)(const char *, const struct hsa_agent_s *);
+	int (*device)(const char *, int);
+	int (*stream)(const char *, const struct ihipStream_t *);
+} names = {sizeof names, name_thread, name_agent, name_device, name_stream};
+
+/* @entry: of a table; stays where the real library has no such function. */
+static void chain(void *entry, const char *name)
+{
+	void *real = dlsym(RTLD_NEXT, name);
+
+	if (real)
+		*(void **)entry = real;
+}
+
+static void offer(void)
+{
+	void *tables[TABLES] = {&core, &controls, &names};
+	set_api_table_fn *take;
+
+	if (dlsym(RTLD_NEXT, "roctxRangePushA")) {
+		chain(&core.mark, "roctxMarkA");
+		chain(&core.push, "roctxRangePushA");
+		chain(&core.pop, "roctxRangePop");
+		chain(&core.start, "roctxRangeStartA");
+		chain(&core.stop, "roctxRangeStop");
+		chain(&core.get_thread_id, "roctxGetThreadId");
+		chain(&controls.pause, "roctxProfilerPause");
+		chain(&controls.resume, "roctxProfilerResume");
+		chain(&names.thread, "roctxNameOsThread");
+		chain(&names.agent, "roctxNameHsaAgent");
+		chain(&names.device, "roctxNameHipDevice");
+		chain(&names.stream, "roctxNameHipStream");
+	}
+	if (dlsym(RTLD_NEXT, "roctxProfilerPause"))
+		return;
+	take = (set_api_table_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
+	if (take)
+		take("roctx", VERSION, 0, tables, TABLES);
+}
+
+/* The tables, offered. */
+static void ready(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static _Atomic int done;
+
+	if (__builtin_expect(!atomic_load_explicit(&done, memory_order_acquire), 0)) {
+		pthread_once(&once, offer);
+		atomic_store_explicit(&done, 1, memory_order_release);
+	}
+}
+
+#define CALL(table, f, ...) (ready(), (table).f(__VA_ARGS__))
+
+void roctxMarkA(const char *message)
+{
+	CALL(core, mark, message);
+}
+
+int roctxRangePushA(const char *message)
+{
+	return CALL(core, push, message);
+}
+
+int roctxRangePop(void)
+{
+	return CALL(core, pop);
+}
+
+roctx_range_id_t roctxRangeStartA(const char *message)
+{
+	return CALL(core, start, message);
+}
+
+void roctxRangeStop(roctx_range_id_t id)
+{
+	CALL(core, stop, id);
+}
+
+int roctxGetThreadId(roctx_thread_id_t *tid)
+{
+	return CALL(core, get_thread_id, tid);
+}
+
+int roctxProfilerPause(roctx_thread_id_t tid)
+{
+	return CALL(controls, pause, tid);
+}
+
+int roctxProfilerResume(roctx_thread_id_t tid)
+{
+	return CALL(controls, resume, tid);
+}
+
+int roctxNameOsThread(const char *name)
+{
+	return CALL(names, thread, name);
+}
+
+int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *agent)
+{
+	return CALL(names, agent, name, agent);
+}
+
+int roctxNameHipDevice(const char *name, int device)
+{
+	return CALL(names, device, name, device);
+}
+
+int roctxNameHipStream(const char *name, const struct ihipStream_t *stream)
+{
+	return CALL(names, stream, name, stream);
+}
+
+uint32_t roctx_version_major(void)
+{
+	return ROCTX_VERSION_MAJOR;
+}
+
+uint32_t roctx_version_minor(void)
+{
+	return ROCTX_VERSION_MINOR;
+}
+
+/* Names without the letter: programs that get functions by name look for these too. */
+#define ALIAS(name, of) extern __typeof__(of) name __attribute__((alias(#of)))
+#undef roctxMark
+#undef roctxRangePush
+#undef roctxRangeStart
+ALIAS(roctxMark, roctxMarkA);
+ALIAS(roctxRangePush, roctxRangePushA);
+ALIAS(roctxRangeStart, roctxRangeStartA);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* The door of ROCm 6 and later: its libraries offer their tables of functions through librocprofiler-register to whoever exports
+ * rocprofiler_set_api_table(). That is us, as the first library there is; a librocprofiler-sdk that would have got them gets
+ * them behind us, so that its functions stand in front of our taps: program, SDK, tap, runtime.
+ *
+ * In the middle of the runtime's initialisation: copying and patching, no call into any runtime. A registration meanwhile,
+ * nested or from another thread, is refused by librocprofiler-register and lost. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/table.h"
+#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_taps.h"
+#include "runtime/hsa/hsa_door.h"
+#include "runtime/module.h"
+#include "runtime/roctx/roctx_taps.h"
+
+#define SDK_NAME "librocprofiler-sdk.so"
+#define REGISTER_NAME "librocprofiler-register.so"
+
+/* rocprofiler_status_t */
+enum { SUCCESS = 0, INVALID_ARGUMENT = 19 };
+
+typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count);
+__attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
+
+/* HIP's tables, size in bytes first; one per registered table, as their addresses are how they are known again. */
+static _Atomic(void *) taken[2][GT_HIP_INSTANCES];
+
+static int take_hip(enum gt_domain domain, struct gt_table *tables, uint32_t count, void *theirs)
+{
+	const size_t size = *(const uint64_t *)theirs;
+	_Atomic(void *) *mine = taken[domain == GT_DOMAIN_HIP_COMPILER];
+
+	if (!gt_recording.session)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (atomic_load(&mine[i]) == theirs)
+			return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!gt_hip_door_take(domain, i) ||
+		    gt_table_register(&tables[i], theirs, size, theirs) != 0)
+			continue;
+		atomic_store(&mine[i], theirs);
+		gt_runtime_module_of(domain, theirs, "rocprofiler-register");
+		return 0;
+	}
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, "a copy of the HIP library: there are more than can be told apart");
+	return -ENOSPC;
+}
+
+static int take(const char *name, uint64_t version, void **tables, uint64_t count)
+{
+	if (!strcmp(name, "hsa"))
+		return gt_hsa_door_tables(tables[0], "rocprofiler-register", version);
+	if (!strcmp(name, "hip"))
+		return take_hip(GT_DOMAIN_HIP, gt_hip_tables, GT_HIP_INSTANCES, tables[0]);
+	if (!strcmp(name, "hip_compiler"))
+		return take_hip(GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, GT_HIP_COMPILER_INSTANCES, tables[0]);
+	return strcmp(name, "roctx") ? 0 : gt_roctx_door_tables(tables, count);
+}
+
+/* The SDK ---------------------------------------------------------------- */
+
+struct looked_for {
+	const char *name;
+	char path[PATH_MAX];
+};
+
+static int is_it(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct looked_for *l = data;
+	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash ? slash + 1 : info->dlpi_name;
+
+	(void)size;
+	if (strncmp(base, l->name, strlen(l->name)) || strlen(info->dlpi_name) >= sizeof l->path)
+		return 0;
+	strcpy(l->path, info->dlpi_name);
+	return 1;
+}
+
+/* The library of that name (and any version) that is mapped. */
+static bool find_mapped(const char *name, char *path)
+{
+	struct looked_for l = {.name = name};
+
+	if (!dl_iterate_phdr(is_it, &l))
+		return false;
+	strcpy(path, l.path);
+	return true;
+}
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+static bool is_true(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value && strcmp(value, "0") && strcasecmp(value, "off") && strcasecmp(value, "false") &&
+	       strcasecmp(value, "no") && strcasecmp(value, "n") && strcasecmp(value, "f");
+}
+
+/* What librocprofiler-register would take for the sign of a tool, were we not there. `gputap run` has kept the user's value of
+ * ROCPROFILER_REGISTER_FORCE_LOAD in ours. */
+static bool has_tool(void)
+{
+	return is_set("ROCP_TOOL_LIBRARIES") || is_set("ROCPROFILER_REGISTER_LIBRARY") || is_true("GPUTAP_REGISTER_FORCE_LOAD") ||
+	       dlsym(RTLD_NEXT, "rocprofiler_configure");
+}
+
+/* Open the SDK as librocprofiler-register would: the library that the user names, else one beside it. NULL: there is none. */
+static void *open_sdk(void)
+{
+	const char *named = getenv("ROCPROFILER_REGISTER_LIBRARY");
+	char path[PATH_MAX];
+	void *handle;
+
+	if (find_mapped(SDK_NAME, path))
+		return dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	if (!has_tool())
+		return NULL;
+	handle = dlopen(named && *named ? named : SDK_NAME, RTLD_LAZY | RTLD_GLOBAL);
+	if (!handle && find_mapped(REGISTER_NAME, path)) {
+		char *slash = strrchr(path, '/');
+
+		if (slash && (size_t)(slash - path) + sizeof "/" SDK_NAME <= sizeof path) {
+			strcpy(slash + 1, SDK_NAME);
+			handle = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+		}
+	}
+	if (!handle)
+		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_NONE, 0, named && *named ? named : SDK_NAME);
+	return handle;
+}
+
+static set_api_table_fn *sdk(void)
+{
+	static _Atomic(set_api_table_fn *) known;
+	set_api_table_fn *fn = atomic_load_explicit(&known, memory_order_acquire);
+	void *handle;
+
+	if (fn)
+		return fn;
+	handle = open_sdk();
+	fn = handle ? (set_api_table_fn *)(uintptr_t)dlsym(handle, "rocprofiler_set_api_table") : NULL;
+	if (fn == rocprofiler_set_api_table)
+		fn = NULL;
+	atomic_store_explicit(&known, fn, memory_order_release);
+	return fn;
+}
+
+/* @instance: counts from 0 for each name. An instance that we cannot trace is an event, not an error: the program runs.
+ * Return: 0, or what the SDK says. */
+int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count)
+{
+	static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx", "rccl", "rocdecode", "rocjpeg"};
+	int saved = errno, status = INVALID_ARGUMENT;
+	set_api_table_fn *next;
+
+	if (!name || !tables || !count || !tables[0])
+		return INVALID_ARGUMENT;
+	gt_recording_init();
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			status = SUCCESS;
+	if (status == SUCCESS)
+		take(name, version, tables, count);
+	next = sdk();
+	if (next)
+		status = next(name, version, instance, tables, count);
+	errno = saved;
+	return status;
+}

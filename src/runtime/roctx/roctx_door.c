@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* ROCTx: three small tables, each with its size in bytes in front, become one whose positions are the operations' numbers.
+ * Pause and resume are the program's word about recording: a call of the program, carried out here. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/table.h"
+#include "generated/roctx_wraps.h"
+#include "runtime/module.h"
+#include "runtime/roctx/roctx_taps.h"
+
+enum { TABLES = 3, ENTRIES = 20 };
+
+struct functions {
+	uint64_t size;
+	void *entries[];
+};
+
+struct canonical {
+	uint64_t size;
+	void *entries[ENTRIES];
+};
+
+/* How many functions each table has that are known, and where they are in ours. */
+static const struct {
+	uint32_t first, count;
+} parts[TABLES] = {{GT_ROCTX_roctxMarkA, 6}, {GT_ROCTX_roctxProfilerPause, 2}, {GT_ROCTX_roctxNameOsThread, 4}};
+
+static struct {
+	void *core; /* the library's first table; NULL: free */
+	struct canonical real, taps;
+} instances[GT_ROCTX_INSTANCES];
+
+/* What the program gets for pause and resume, whoever asks for records of them. The pause itself is the last call recorded, the
+ * resume the first. */
+typedef int control_fn(uint64_t tid);
+
+static int pause_instance(int n, uint64_t tid)
+{
+	int ret = ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerPause])(tid);
+
+	gt_contexts_pause(true);
+	return ret;
+}
+
+static int resume_instance(int n, uint64_t tid)
+{
+	gt_contexts_pause(false);
+	return ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerResume])(tid);
+}
+
+#define CONTROL(n)                                   \
+	static int pause_##n(uint64_t tid)           \
+	{                                            \
+		return pause_instance(n, tid);       \
+	}                                            \
+	static int resume_##n(uint64_t tid)          \
+	{                                            \
+		return resume_instance(n, tid);      \
+	}
+CONTROL(0)
+CONTROL(1)
+CONTROL(2)
+
+static control_fn *const controls[GT_ROCTX_INSTANCES][2] = {{pause_0, resume_0}, {pause_1, resume_1}, {pause_2, resume_2}};
+
+static void *front(int n, uint32_t number)
+{
+	if (number == GT_ROCTX_roctxProfilerPause || number == GT_ROCTX_roctxProfilerResume)
+		return (void *)(uintptr_t)controls[n][number - GT_ROCTX_roctxProfilerPause];
+	return instances[n].taps.entries[number];
+}
+
+static uint64_t entries(const struct functions *table)
+{
+	return table->size < sizeof table->size ? 0 : table->size / sizeof(void *) - 1;
+}
+
+static int find(void *core)
+{
+	int found = -ENOSPC;
+
+	gt_core_lock();
+	for (int i = GT_ROCTX_INSTANCES; i-- > 0;) {
+		if (instances[i].core == core) {
+			found = -EALREADY;
+			break;
+		}
+		if (!instances[i].core)
+			found = i;
+	}
+	if (found >= 0)
+		instances[found].core = core;
+	gt_core_unlock();
+	return found;
+}
+
+int gt_roctx_door_tables(void **tables, uint64_t count)
+{
+	struct functions *const *from = (struct functions *const *)tables;
+	int n;
+
+	if (count < 1 || !tables || !tables[0])
+		return -EINVAL;
+	if (!gt_recording.session)
+		return 0;
+	n = find(tables[0]);
+	if (n == -EALREADY)
+		return 0;
+	if (n < 0) {
+		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
+			       "a copy of the ROCTx library: there are more than can be told apart");
+		return n;
+	}
+	for (uint64_t t = 0; t < TABLES && t < count; t++)
+		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++)
+			instances[n].real.entries[parts[t].first + i] = from[t]->entries[i];
+	gt_table_register(&gt_roctx_tables[n], (const void *const *)&instances[n].real, sizeof instances[n].real,
+			  (void **)&instances[n].taps);
+	gt_runtime_module_of(GT_DOMAIN_ROCTX, tables[0], "rocprofiler-register");
+	for (uint64_t t = 0; t < TABLES && t < count; t++) {
+		if (entries(from[t]) != parts[t].count)
+			gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_ROCTX, entries(from[t]), gt_roctx_tables[n].name);
+		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++) {
+			void *tap = front(n, parts[t].first + (uint32_t)i);
+
+			if (tap != instances[n].real.entries[parts[t].first + i])
+				__atomic_store_n(&from[t]->entries[i], tap, __ATOMIC_RELEASE);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* ROCm 6 in small: libraries that register their tables as the real ones do. Compiled several times:
+ *   REGISTER  librocprofiler-register.so.0: asks whoever exports rocprofiler_set_api_table(), if there is a sign of a tool
+ *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts or lengthens its table
+ *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does
+ *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
+ *   else      the program */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int set_api_table_fn(const char *, uint64_t, uint64_t, void **, uint64_t);
+
+struct registration_id {
+	uint64_t handle;
+};
+
+int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void), uint32_t version, void **tables,
+					   uint64_t count, struct registration_id *id);
+int hipMalloc(void **out, size_t bytes);
+int hipFree(void *p);
+int hsa_init(void);
+int hsa_shut_down(void);
+int hsa_signal_load(uint64_t signal);
+
+enum { HIP_MALLOC = 215, HIP_FREE = 90, HIP_COUNT = 463 };
+
+#ifdef REGISTER
+static int is_set(const char *name)
+{
+	return getenv(name) && *getenv(name);
+}
+
+int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void), uint32_t version, void **tables,
+					   uint64_t count, struct registration_id *id)
+{
+	static uint64_t instances[8];
+	static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx"};
+	set_api_table_fn *take = (set_api_table_fn *)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
+	uint64_t instance = 0;
+
+	(void)import, (void)id;
+	if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD"))
+		return 1; /* no tools */
+	if (!take)
+		abort(); /* as the real one does */
+	for (int i = 0; i < 4; i++)
+		if (!strcmp(name, names[i]))
+			instance = instances[i]++;
+	return take(name, version, instance, tables, count) ? 6 : 0;
+}
+
+#elif defined HIP
+#ifndef ENTRIES
+#define ENTRIES HIP_COUNT
+#endif
+
+static int real_malloc(void **out, size_t bytes)
+{
+	*out = malloc(bytes);
+	return 0;
+}
+
+static int real_free(void *p)
+{
+	free(p);
+	return 0;
+}
+
+static struct {
+	uint64_t size;
+	void *entries[ENTRIES];
+} table = {sizeof table, {[HIP_MALLOC] = real_malloc, [HIP_FREE] = real_free}};
+
+static struct {
+	uint64_t size;
+	void *entries[9];
+} compiler = {sizeof compiler, {0}};
+
+uint32_t rocprofiler_register_import_hip(void);
+uint32_t rocprofiler_register_import_hip(void)
+{
+	return 60300;
+}
+
+static void offer(void)
+{
+	static int done;
+	void *hip[] = {&table}, *hip_compiler[] = {&compiler};
+	struct registration_id id;
+
+	if (done++)
+		return;
+	rocprofiler_register_library_api_table("hip", rocprofiler_register_import_hip, 60300, hip, 1, &id);
+	rocprofiler_register_library_api_table("hip_compiler", rocprofiler_register_import_hip, 60300, hip_compiler, 1, &id);
+}
+
+int hipMalloc(void **out, size_t bytes)
+{
+	offer();
+	return ((int (*)(void **, size_t))table.entries[HIP_MALLOC])(out, bytes);
+}
+
+int hipFree(void *p)
+{
+	offer();
+	return ((int (*)(void *))table.entries[HIP_FREE])(p);
+}
+/* what an interposing door would look for */
+void **__hipRegisterFatBinary(const void *data);
+void **__hipRegisterFatBinary(const void *data)
+{
+	(void)data;
+	return NULL;
+}
+
+#elif defined HSA
+enum { INIT = 0, SHUT_DOWN = 1, LOAD_RELAXED = 39, CORE = 125, AMD_EXT = 74 };
+
+struct version {
+	uint32_t major, size, step, reserved;
+};
+
+static int real_init(void)
+{
+	return 0;
+}
+
+static int64_t real_load(uint64_t signal)
+{
+	return (int64_t)signal + 1;
+}
+
+static struct {
+	struct version version;
+	void *entries[CORE];
+} core;
+static struct {
+	struct version version;
+	void *entries[AMD_EXT];
+} amd_ext;
+static struct {
+	struct version version;
+	void *tables[6];
+} root = {{3, sizeof root, 1, 0}, {&core, &amd_ext}};
+
+static void reset(void)
+{
+	memset(&core, 0, sizeof core);
+	memset(&amd_ext, 0, sizeof amd_ext);
+	core.version = (struct version){2, sizeof core, 0, 0};
+	amd_ext.version = (struct version){2, sizeof amd_ext, 7, 0};
+	core.entries[INIT] = core.entries[SHUT_DOWN] = real_init;
+	core.entries[LOAD_RELAXED] = real_load;
+}
+
+int hsa_init(void)
+{
+	void *tables[] = {&root};
+	struct registration_id id;
+	const char *tools = getenv("HSA_TOOLS_LIB"), *old = getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
+	char text[4096];
+
+	reset();
+	if (!rocprofiler_register_library_api_table("hsa", NULL, 11600, tables, 1, &id) && !(old && atoi(old)))
+		return 0;
+	snprintf(text, sizeof text, "%s", tools ? tools : "");
+	for (char *name = strtok(text, " "); name; name = strtok(NULL, " ")) {
+		void *handle = dlopen(name, RTLD_LAZY);
+		int (*load)(void *, uint64_t, uint64_t, const char *const *) = handle ? dlsym(handle, "OnLoad") : NULL;
+
+		if (load)
+			load(&root, 3, 0, NULL);
+	}
+	return 0;
+}
+
+int hsa_shut_down(void)
+{
+	int rc = ((int (*)(void))core.entries[SHUT_DOWN])();
+
+	reset(); /* and OnUnload() is not called: this was not OnLoad()'s door */
+	return rc;
+}
+
+int hsa_signal_load(uint64_t signal)
+{
+	return (int)((int64_t (*)(uint64_t))core.entries[LOAD_RELAXED])(signal);
+}
+
+#elif defined SDK
+set_api_table_fn rocprofiler_set_api_table;
+static int (*next)(void **, size_t);
+static unsigned count;
+
+static int counting(void **out, size_t bytes)
+{
+	count++;
+	return next(out, bytes);
+}
+
+int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t n)
+{
+	(void)version, (void)instance, (void)n;
+	if (!strcmp(name, "hip")) {
+		void **entry = (void **)tables[0] + 1 + HIP_MALLOC;
+
+		next = (int (*)(void **, size_t))*entry;
+		*entry = counting;
+	}
+	return 0;
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+	fprintf(stderr, "sdk: %u\n", count);
+}
+
+#else
+static void hip(const char *library)
+{
+	void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL) : NULL, *p;
+	int (*get)(void **, size_t) = handle ? (int (*)(void **, size_t))dlsym(handle, "hipMalloc") : hipMalloc;
+	int (*give)(void *) = handle ? (int (*)(void *))dlsym(handle, "hipFree") : hipFree;
+
+	for (int i = 0; i < 3; i++) {
+		if (get(&p, 64 + (size_t)i))
+			exit(1);
+		give(p);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) { /* more copies of HIP's library */
+		hip(argv[i]);
+		printf("copy %d\n", i);
+	}
+	hip(NULL);
+	for (int round = 0; round < 2; round++) {
+		hsa_init();
+		printf("%d\n", hsa_signal_load(41));
+		hsa_shut_down();
+	}
+	return 0;
+}
+#endif

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The door of ROCm 6 and later: libraries that offer their tables through librocprofiler-register. The libraries are small ones
+of ours (tests/rocm/modern.c); with GPUTAP_ROCPROFILER_REGISTER, the real register library stands between them and gputap."""
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+
+import pytest
+
+
+def build_modern(folder, source, register=None, entries=None):
+    def compile(out, *options):
+        subprocess.run(["cc", "-O1", "-Wall", "-Wno-pedantic", source, "-o", folder / out, "-ldl", *options], check=True)
+    if register:
+        shutil.copy(register, folder / "librocprofiler-register.so.0")
+    else:
+        compile("librocprofiler-register.so.0", "-DREGISTER", "-shared", "-fPIC", "-Wl,-soname,librocprofiler-register.so.0")
+    shared = ["-shared", "-fPIC", f"-L{folder}", "-l:librocprofiler-register.so.0"]
+    for name in ("libamdhip64.so.6", "copy1.so", "copy2.so", "copy3.so"):
+        compile(name, "-DHIP", *([f"-DENTRIES={entries}"] if entries else []), f"-Wl,-soname,{name}", *shared)
+    compile("libhsa-runtime64.so.1", "-DHSA", "-Wl,-soname,libhsa-runtime64.so.1", *shared)
+    compile("librocprofiler-sdk.so.1", "-DSDK", "-shared", "-fPIC", "-Wl,-soname,librocprofiler-sdk.so.1")
+    compile("program", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", f"-Wl,-rpath-link,{folder}")
+    compile("with_sdk", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", f"-Wl,-rpath-link,{folder}",
+            "-Wl,--no-as-needed", "-l:librocprofiler-sdk.so.1")
+    return folder
+
+
+@pytest.fixture(scope="session", params=["stand-in", "real"])
+def modern(request, tmp_path_factory, repo):
+    register = os.environ.get("GPUTAP_ROCPROFILER_REGISTER")
+    if request.param == "real" and not register:
+        pytest.skip("needs librocprofiler-register.so.0 of ROCm 6 or later, named by GPUTAP_ROCPROFILER_REGISTER")
+    return build_modern(tmp_path_factory.mktemp("modern"), repo / "tests/rocm/modern.c", register if request.param == "real" else None)
+
+
+@pytest.fixture
+def trace(tap, work):
+    def run(folder, program, *words, env=None):
+        result = tap("run", "-f", "-o", "a.gputap", "--", folder / program, *words, env={"LD_LIBRARY_PATH": folder, **(env or {})})
+        tap("export", "-f", "a.gputap", "-o", "a.csv")
+        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
+        rows.sort(key=lambda r: int(r["correlation"]))
+        return result, [r["operation"] for r in rows], tap("info", "a.gputap").out
+    return run
+
+
+HIP = ["hipMalloc", "hipFree"] * 3
+HSA = ["hsa_signal_load_relaxed", "hsa_shut_down"] * 2  # hsa_init() itself is what hands over the tables
+
+
+def test_every_call_through_a_registered_table_is_recorded_once(trace, modern):
+    result, names, info = trace(modern, "program")
+    assert names == HIP + HSA
+    assert result.out == "42\n42\n"
+    assert info.count("rocprofiler-register") == 3  # hip, hip_compiler, hsa
+    assert "HSA_TOOLS_LIB" not in info and "interposition" not in info
+
+
+def test_untraced_programs_of_rocm_6_run_as_before(run, modern):
+    assert run([modern / "program"], env={"LD_LIBRARY_PATH": modern}).out == "42\n42\n"
+
+
+def test_the_users_old_hsa_tool_is_still_loaded_and_no_call_is_seen_twice(trace, modern, repo):
+    subprocess.run(["cc", "-shared", "-fPIC", repo / "tests/rocm/hsa_tool.c", "-o", modern / "old.so"], check=True)
+    _, names, info = trace(modern, "program", env={"HSA_TOOLS_LIB": modern / "old.so"})
+    assert names == HIP + HSA
+    assert "HSA_TOOLS_LIB" not in info
+
+
+def test_a_mapped_sdk_gets_the_tables_behind_gputap(trace, modern):
+    result, names, _ = trace(modern, "with_sdk")
+    assert "sdk: 3\n" in result.err
+    assert names == HIP + HSA
+
+
+def test_an_sdk_that_the_user_asked_for_is_loaded(trace, modern):
+    result, names, _ = trace(modern, "program", env={"ROCPROFILER_REGISTER_LIBRARY": modern / "librocprofiler-sdk.so.1"})
+    assert "sdk: 3\n" in result.err and names == HIP + HSA
+
+
+def test_an_sdk_that_cannot_be_loaded_is_told_and_the_program_runs(trace, modern):
+    result, names, info = trace(modern, "program", env={"ROCPROFILER_REGISTER_LIBRARY": "/nowhere/librocprofiler-sdk.so"})
+    assert result.out == "42\n42\n" and names == HIP + HSA
+    assert "/nowhere/librocprofiler-sdk.so" in info
+
+
+def test_copies_beyond_what_can_be_told_apart_are_told(trace, modern):
+    copies = [modern / f"copy{i}.so" for i in (1, 2, 3)]
+    result, names, info = trace(modern, "program", *copies)
+    assert result.out == "copy 1\ncopy 2\ncopy 3\n42\n42\n"
+    assert names == HIP * 3 + HSA  # of four copies, three
+    assert "a copy of the HIP library: there are more than can be told apart" in info
+
+
+@pytest.mark.parametrize("entries", [300, 500])
+def test_shorter_and_longer_tables_are_used_as_far_as_known_and_told(trace, tmp_path, repo, entries):
+    folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", entries=entries)
+    _, names, info = trace(folder, "program")
+    assert names == HIP + HSA
+    assert "table" in info

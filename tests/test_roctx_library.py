@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""libroctx64.so.4 of ours: as ROCm's, without ROCm; and recorded under gputap."""
+
+import csv
+import io
+import subprocess
+
+import pytest
+
+PRINTED = "4.1 0 1 1 1 1 1 1 0 -1 0 1 1".split()
+
+
+@pytest.fixture(scope="session")
+def marks(tmp_path_factory, repo, build):
+    folder = tmp_path_factory.mktemp("roctx")
+    subprocess.run(["cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/rocm/marks.c", "-o", folder / "marks",
+                    f"-L{build}/src/compat/roctx", "-l:libroctx64.so.4", "-lpthread"], check=True)
+    return folder / "marks"
+
+
+@pytest.fixture
+def environment(build):
+    return {"LD_LIBRARY_PATH": build / "src/compat/roctx"}
+
+
+@pytest.fixture
+def trace(tap, marks, environment, work):
+    def run(*words):
+        result = tap("run", "-f", "-o", "a.gputap", "--", marks, *words, env=environment)
+        tap("export", "-f", "a.gputap", "-o", "a.csv")
+        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
+        return result, sorted(rows, key=lambda r: int(r["start_ns"]))
+    return run
+
+
+def test_levels_and_ids_are_right_without_gputap(run, marks, environment):
+    assert run([marks], env=environment).out.split() == PRINTED
+
+
+def test_the_program_sees_the_same_levels_under_gputap(trace):
+    assert trace()[0].out.split() == PRINTED
+
+
+def test_every_mark_is_recorded_with_its_message(trace):
+    rows = trace()[1]
+    told = [(r["operation"], r["arguments"]) for r in rows if r["operation"] != "roctxGetThreadId"]
+    assert told[:4] == [("roctxRangePushA", 'message="outer"'), ("roctxRangePushA", 'message="step"'),
+                        ("roctxMarkA", 'message="now"'), ("roctxRangePop", "")]
+    assert len(rows) == 19
+    started = [r for r in rows if r["operation"] == "roctxRangeStartA"]
+    stopped = [r for r in rows if r["operation"] == "roctxRangeStop"]
+    assert len(started) == len(stopped) == 1 and started[0]["tid"] != stopped[0]["tid"]
+
+
+def test_a_paused_program_is_not_recorded_until_it_resumes(trace):
+    assert [r["operation"] for r in trace("pause")[1]] == ["roctxMarkA", "roctxProfilerPause", "roctxProfilerResume", "roctxMarkA"]
+
+
+def test_pausing_works_also_where_pauses_are_not_recorded(tap, marks, environment, work):
+    tap("run", "-o", "a.gputap", "--ops", "roctxMarkA", "--no-device", "--", marks, "pause", env=environment)
+    tap("export", "a.gputap", "-o", "a.csv")
+    text = (work / "a.csv").read_text()
+    assert "before" in text and "after" in text and "between" not in text
+
+
+def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
+    library = build / "src/compat/roctx/libroctx64.so.4"
+    names = run(["nm", "-D", "--defined-only", library]).out
+    for name in ("roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop", "roctx_version_major",
+                 "roctx_version_minor"):
+        assert f"{name}@@ROCTX_4.1" in names  # what programs that were linked with ROCm's ask for
+    dynamic = run(["readelf", "-d", library]).out
+    needed = [line for line in dynamic.splitlines() if "NEEDED" in line]
+    assert "[libroctx64.so.4]" in dynamic and all("libc.so" in line for line in needed)
+
+
+def test_another_library_with_the_functions_is_called_and_may_tell_its_own(run, tmp_path, build, repo):
+    """As librocprofiler-sdk-roctx behind ours: levels come from it."""
+    (tmp_path / "real.c").write_text("int roctxRangePushA(const char *m) { return 7; }\nint roctxRangePop(void) { return 7; }\n"
+                                     "int roctxProfilerPause(unsigned long t) { return 0; }\n")
+    (tmp_path / "main.c").write_text('#include <stdio.h>\n#include "compat/roctx/roctx.h"\n'
+                                     'int main(void) { printf("%d\\n", roctxRangePushA("x")); return 0; }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "real.c", "-o", tmp_path / "libreal.so"], check=True)
+    subprocess.run(["cc", f"-I{repo}/include", tmp_path / "main.c", "-o", tmp_path / "main", f"-L{build}/src/compat/roctx",
+                    "-l:libroctx64.so.4", "-Wl,--no-as-needed", tmp_path / "libreal.so"], check=True)
+    assert run([tmp_path / "main"], env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
