@@ -4,9 +4,10 @@
 One tap, from top to bottom: nobody asks: tail call of the real function; count, stamp, call, stamp; one record
 of head, arguments and payload. What a tap may read through the program's pointers, and when, is decided here and
 nowhere else: `readable()` below."""
+import re
 import textwrap
 
-from describe import C_NAMES
+from describe import C_NAMES, ROLES
 
 
 def head(api, emitter):
@@ -127,6 +128,22 @@ def own_values(api, op):
     return local, own
 
 
+def moves(op, thread):
+    """What a copy or set moves, for the device work that it becomes: statements behind gt_api_enter() and before gt_api_leave()."""
+    if op.kind not in ('copy', 'set'):
+        return '', ''
+    values = {role: [a for a in op.args if a.role == role and a.how in ('value', 'pointer', 'byvalue')] for role in ROLES}
+    factors = [f'(uint64_t){a.name}' + (f' * {a.scale}' if a.scale > 1 else '') if a.how != 'byvalue' else
+               ' * '.join(f'{a.name}.{field[1]}' for field in a.type.fields) for a in values['bytes'] + values['times']]
+    ends = [f'(uintptr_t){values[role][0].name}' if values[role] and values[role][0].how != 'byvalue' else '0'
+            for role in ('destination', 'source')]
+    word = re.search('HtoD|HtoA|DtoH|AtoH|DtoD|AtoD|DtoA|AtoA', op.name)
+    direction = values['direction'][0].name if values['direction'] else str({'H': 1}.get(word[0][0], 2 if word[0][-1] == 'H' else 3)) if word else '0'
+    if not factors:
+        return '', ''
+    return f'gt_api_moves({thread}, {" * ".join(factors)}, {", ".join(ends)}, {direction});', f'gt_api_moves({thread}, 0, 0, 0, 0);'
+
+
 def tap(api, op):
     """Two functions: the tap itself, small enough to need no frame, and what it does when somebody asked."""
     up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
@@ -137,6 +154,8 @@ def tap(api, op):
     out = [f'static GT_ASKED {c} GT_ASKED_NAME({op.name})({parameters(op)})', '{',
            f'\tconst struct gt_tap *tap = &GT_TAPS[GT_{up}_INDEX_{op.name}];', f'\t{c} (*real)({types}) = tap->real;']
     enter, leave = (f'gt_api_enter({thread}, {times.rpartition(",")[0]});', f'gt_api_leave({thread});') if api.outermost else ('', '')
+    if api.outermost and moves(op, thread)[0]:
+        enter, leave = enter + indent + moves(op, thread)[0], moves(op, thread)[1] + '\n\t' + leave
     out += (WRAPPED if op.wrap else PLAIN).format(
         thread='gt_thread_api()' if api.outermost else f'gt_thread_call(GT_DOMAIN_{up})',
         enter=enter and indent + enter, leave=leave and '\n\t' + leave, up=up, domain=api.domain, name=op.name, call=call, comma=', ' if call else '',

@@ -47,6 +47,9 @@ struct gt_thread {
 	uint32_t lost_domain;
 	uint64_t api_id;        /* of the recorded call of an `outermost` API (HIP) that is open; 0: none */
 	uint64_t api_start;     /* host ticks of its begin: what lower layers submit meanwhile is linked to it */
+	uint64_t api_bytes;     /* that call moves or sets so many; 0: none, or it does not say. Then also: */
+	uint64_t api_source, api_destination;
+	uint32_t api_direction; /* as the API says it; 0: it does not */
 	struct gt_graph_launch *graph; /* that is open in this thread (runtime/graph.h); NULL: none */
 };
 
@@ -126,6 +129,15 @@ static inline void gt_api_enter(struct gt_thread *t, uint64_t id, uint64_t start
 {
 	t->api_id = id;
 	t->api_start = start;
+}
+
+/* The call that was entered copies or fills memory. */
+static inline void gt_api_moves(struct gt_thread *t, uint64_t bytes, uintptr_t destination, uintptr_t source, uint32_t direction)
+{
+	t->api_bytes = bytes;
+	t->api_destination = destination;
+	t->api_source = source;
+	t->api_direction = direction;
 }
 
 /* There was none before: inside, gt_thread_api() gives NULL. */

@@ -32,6 +32,7 @@
 
 #include "core/emit.h"
 #include "record/record.h"
+#include "runtime/graph.h"
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/hsa/hsa_abi.h"
 
@@ -61,6 +62,7 @@ struct gt_hsa_agent {
 	bool gpu;
 	_Atomic uint32_t written; /* image that has its object record */
 	uint64_t clock_read_ns;
+	_Atomic uint64_t copies;  /* number of the queue object that stands for its copy engines; 0: not made yet */
 	_Atomic(struct gt_hsa_queue *) queues;
 };
 
@@ -83,14 +85,21 @@ enum gt_hsa_slot_state {
 	GT_HSA_SLOT_DONE,    /* recorded; freed in the order of submission */
 };
 
+/* What is known of a piece of work until it is done. */
+struct gt_hsa_watch {
+	struct gt_hsa_signal *signal; /* where the times will be: ours, or the program's */
+	_Atomic uint32_t state;	      /* enum gt_hsa_slot_state */
+	uint32_t entry;		      /* of the program's signal in the table of signals, + 1; 0: none */
+	uint64_t times[2];	      /* SAVED: start, end: raw for kernels, system time for copies */
+	struct gt_hsa_agent *agent;   /* copies; NULL: a kernel */
+	int64_t value;		      /* copies: of the signal before, and the end of what it stood for last */
+	uint64_t last_end;
+};
+
 struct gt_hsa_slot {
-	struct gt_hsa_signal *ours;  /* NULL: not armed yet */
-	struct gt_hsa_signal *watch; /* where the times will be: ours, or the program's */
-	_Atomic uint32_t state;	     /* enum gt_hsa_slot_state */
-	uint32_t entry;		     /* of the watched signal in the table of signals, + 1 */
-	uint64_t raw[2];	     /* start, end as the packet processor wrote them */
-	struct gt_record_device record; /* all but the times */
-	uint64_t reserved[3];
+	struct gt_hsa_watch watch;
+	struct gt_hsa_signal *ours; /* NULL: not armed yet */
+	struct gt_record_device record; /* all but the times; `submitted`: struct gt_graph_envelope *, or 0 */
 };
 static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
@@ -98,7 +107,10 @@ static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 struct gt_hsa_owner {
 	uint64_t packet; /* number + 1: tells entries of a former round apart */
 	uint64_t id, start;
-	uint32_t replay, ordinal;
+	uint64_t bytes, source, destination; /* what the call moves; 0: it does not say */
+	uint32_t direction;		     /* hipMemcpyKind */
+	uint32_t reserved;
+	struct gt_graph_stamp stamp;
 };
 
 /* Queues (hsa_queue.c) ------------------------------------------------------ */
@@ -126,6 +138,7 @@ struct gt_hsa_queue {
 	/* submitting threads, one at a time */
 	_Alignas(64) _Atomic uint32_t busy;
 	uint64_t tail_known_head;
+	uint64_t moved_id; /* call whose bytes a kernel has already */
 	_Atomic uint64_t tail;
 	/* the helper's */
 	_Alignas(64) _Atomic uint64_t head;
@@ -148,23 +161,32 @@ static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint
 
 gt_hsa_packet_handler gt_hsa_handle_packets;
 
+/* A packet that a graph's launch made: what it is in the graph. */
+static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_graph_stamp *s, enum gt_graph_part part)
+{
+	r->replay = s->replay;
+	r->ordinal = s->ordinal[part];
+	r->queue |= (uint64_t)s->graph << 32;
+	r->submitted = (uintptr_t)s->envelope;
+}
+
 /* The program's signals (hsa_signal.c) ----------------------------------------- */
 
-/* Read the times of this slot's work from the program's signal when it has them. False: that signal stands for other work
- * that is in flight, or the table is full: not watched. */
-bool gt_hsa_signal_watch(struct gt_hsa_slot *slot, struct gt_hsa_signal *signal);
+/* Read the times of this work from the program's signal when it has them. False: that signal stands for other work that is in
+ * flight, or the table is full: not watched. */
+bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal);
 /* The signal is about to be used again, or to go: what it has of earlier work is saved now. False: that was not done yet. */
 bool gt_hsa_signal_release(uint64_t signal);
-/* The helper's look: true: the times are in slot->raw, or lost. */
-bool gt_hsa_signal_harvest(struct gt_hsa_slot *slot);
-void gt_hsa_signal_forget(struct gt_hsa_slot *slot);
+/* The helper's look: true: the times are in w->times, or lost. */
+bool gt_hsa_signal_harvest(struct gt_hsa_watch *w);
+void gt_hsa_signal_forget(struct gt_hsa_watch *w);
 
 /* Kernels (hsa_code.c) ----------------------------------------------------------- */
 
-enum gt_hsa_kernel_class {
-	GT_HSA_KERNEL_USER = 0,
-	GT_HSA_KERNEL_COPY, /* HIP's own, that copy or fill memory */
-	GT_HSA_KERNEL_FILL,
+enum gt_hsa_kernel_class { /* numbers as in enum gt_graph_part */
+	GT_HSA_KERNEL_USER = GT_GRAPH_KERNEL,
+	GT_HSA_KERNEL_COPY = GT_GRAPH_COPY, /* HIP's own, that copy or fill memory */
+	GT_HSA_KERNEL_FILL = GT_GRAPH_FILL,
 };
 
 struct gt_hsa_kernel {
@@ -181,10 +203,17 @@ const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object);
 
 /* Copies (hsa_copy.c) -------------------------------------------------------------- */
 
-/* Harvest copies; @all: at the end. Return: how many are in flight. */
+/* Harvest this device's copies. Return: how many are in flight. */
 uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done);
+/* The runtime goes: what is in flight is counted as unfinished. */
+void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t);
 
 /* The helper (hsa_helper.c) ----------------------------------------------------------- */
+
+/* A piece of work has completed, or will never; @times: NULL: nobody can tell its times. */
+void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a, const struct gt_hsa_times *times,
+		       struct gt_thread *t);
+void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thread *t);
 
 /* Work was submitted, or will be: have somebody look after it. Starts the agent's helper. */
 void gt_hsa_helper_want(struct gt_hsa_agent *agent, struct gt_thread *t);

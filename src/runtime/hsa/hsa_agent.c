@@ -128,9 +128,9 @@ static struct gt_hsa_agent *add(struct gt_hsa_runtime *runtime, uint64_t handle)
 		a = &agents[n];
 		a->runtime = runtime;
 		a->handle = handle;
-		a->number = gt_object_number(GT_OBJECT_DEVICE);
 		if (GT_HSA_CORE(runtime, hsa_agent_get_info)(handle, GT_HSA_AGENT_DEVICE, &device) == GT_HSA_SUCCESS)
 			a->gpu = device == GT_HSA_DEVICE_GPU;
+		a->number = a->gpu ? gt_object_number(GT_OBJECT_DEVICE) : 0;
 		atomic_store_explicit(&agent_count, n + 1, memory_order_release);
 	}
 	gt_core_unlock();
@@ -143,7 +143,7 @@ struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_
 
 	if (!a && !(a = add(runtime, handle)))
 		return NULL;
-	if (gt_unlikely(atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
+	if (gt_unlikely(a->gpu && atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
 		write_agent(a, t);
 		gt_hsa_agent_clock(a, t);
 	}

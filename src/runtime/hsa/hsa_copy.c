@@ -1,22 +1,258 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous copies. */
+/* Asynchronous copies: their completion signal stays the program's, and the runtime is asked for the times that lie in it, by the
+ * helper or, at the latest, when the signal is used again or destroyed (hsa_signal.c).
+ *
+ *   free ─► slot ─► PENDING ─ helper ─► record ─► free       slots are taken from the low end: the helper looks no further than
+ *                                                           the highest one that was ever in use
+ *
+ * Times are kept by the runtime only after hsa_amd_profiling_async_copy_enable(), which is called once for all; a program that
+ * switches it off has it on all the same.
+ *
+ * HIP's copies inside the device, and small ones, are kernels: hsa_dispatch.c has them. hsa_memory_copy() and hsa_amd_memory_fill() have
+ * no signal and no times: they are calls.
+ * NEEDSWORK: a signal that several copies in flight share keeps the times of the last one; the others are counted as refused
+ * by the runtime. */
+#include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
+
+enum { SLOTS = 4096 };
+
+struct copy {
+	struct gt_hsa_watch watch;
+	struct gt_record_device record;
+	_Atomic uint32_t taken;
+	uint32_t epoch;
+};
+
+static struct copy copies[SLOTS];
+static _Atomic uint32_t used;  /* slots below have been in use */
+static _Atomic uint32_t first; /* where to look for a free one */
+
+/* Taken; NULL: none free. */
+static struct copy *take(void)
+{
+	uint32_t from = atomic_load_explicit(&first, memory_order_relaxed), limit;
+
+	for (uint32_t i = from < SLOTS ? from : 0; i < SLOTS; i++) {
+		uint32_t free = 0;
+
+		if (atomic_load_explicit(&copies[i].taken, memory_order_relaxed) ||
+		    !atomic_compare_exchange_strong_explicit(&copies[i].taken, &free, 1, memory_order_acquire, memory_order_relaxed))
+			continue;
+		limit = atomic_load_explicit(&used, memory_order_relaxed);
+		while (limit <= i && !atomic_compare_exchange_weak_explicit(&used, &limit, i + 1, memory_order_release,
+									     memory_order_relaxed))
+			;
+		atomic_store_explicit(&first, i + 1, memory_order_relaxed);
+		return &copies[i];
+	}
+	atomic_store_explicit(&first, 0, memory_order_relaxed);
+	return NULL;
+}
+
+static void give(struct copy *c)
+{
+	uint32_t i = (uint32_t)(c - copies);
+
+	atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_FREE, memory_order_relaxed);
+	atomic_store_explicit(&c->taken, 0, memory_order_release);
+	if (i < atomic_load_explicit(&first, memory_order_relaxed))
+		atomic_store_explicit(&first, i, memory_order_relaxed);
+}
+
+static void enable_times(struct gt_hsa_runtime *r)
+{
+	static _Atomic uint32_t loads[GT_HSA_INSTANCES];
+	gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *enable = GT_HSA_AMD(r, hsa_amd_profiling_async_copy_enable);
+
+	if (atomic_exchange_explicit(&loads[r->instance], r->loads, memory_order_relaxed) != r->loads && enable)
+		enable(true);
+}
+
+/* The queue object that stands for a device's copy engines. */
+static uint64_t engines(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	uint64_t number = atomic_load_explicit(&a->copies, memory_order_acquire), fresh;
+	struct gt_text text = {0};
+
+	if (gt_likely(number))
+		return number;
+	fresh = gt_object_number(GT_OBJECT_QUEUE);
+	if (!atomic_compare_exchange_strong_explicit(&a->copies, &number, fresh, memory_order_release, memory_order_acquire))
+		return number;
+	gt_text_add(&text, "properties", "copy engines");
+	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, fresh, a->handle, a->number, &text);
+	return fresh;
+}
+
+struct transfer {
+	const void *destination, *source;
+	uint64_t bytes;
+	uint64_t destination_agent, source_agent; /* 0: not known */
+	uint64_t signal;
+};
+
+/* Before the real call. NULL: not followed. */
+static struct copy *begin(const struct gt_call *call, const struct transfer *x, enum gt_device_op op)
+{
+	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
+	struct gt_thread *t = gt_hsa_thread();
+	struct gt_hsa_agent *to, *from, *device;
+	struct gt_graph_stamp stamp = {.replay = 0};
+	struct copy *c;
+
+	if (gt_unlikely(!t) || !x->signal)
+		return NULL;
+	enable_times(r);
+	to = x->destination_agent ? gt_hsa_agent_get(r, t, x->destination_agent) : NULL;
+	from = x->source_agent ? gt_hsa_agent_get(r, t, x->source_agent) : NULL;
+	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
+	if (!device)
+		return NULL; /* between host memories: no device works */
+	if (t->graph && gt_graph_stamp_copy)
+		gt_graph_stamp_copy(t->graph, x->destination, x->source, x->bytes, &stamp);
+	if (stamp.replay && stamp.unobserved >> GT_GRAPH_COPY & 1)
+		return NULL;
+	if (!stamp.replay || !stamp.envelope)
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	c = take();
+	if (!c) {
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		return NULL;
+	}
+	c->epoch = t->epoch;
+	c->record = (struct gt_record_device){
+		.id = t->api_id ? t->api_id : call->id, .call_start = t->api_id ? t->api_start : call->start,
+		.queue = engines(device, t), .bytes = x->bytes,
+		.object = {(uintptr_t)x->source, (uintptr_t)x->destination},
+		.local = {from ? (uint32_t)from->number : 0, to ? (uint32_t)to->number : 0, 0}};
+	c->record.head.depth = op != GT_DEVICE_OTHER ? op : !from || !from->gpu ? GT_DEVICE_WRITE : !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
+	if (stamp.replay)
+		gt_hsa_stamp(&c->record, &stamp, GT_GRAPH_COPY);
+	c->watch.agent = device;
+	c->record.queued = gt_hsa_boottime_ns();
+	if (gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal))
+		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_PENDING, memory_order_release);
+	else
+		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_LOST, memory_order_release);
+	gt_hsa_helper_want(device, t);
+	return c;
+}
+
+/* The runtime refused: nothing was seen. */
+static int end(struct copy *c, int status)
+{
+	if (c && status != GT_HSA_SUCCESS) {
+		gt_hsa_signal_forget(&c->watch);
+		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_LOST, memory_order_release);
+	}
+	return status;
+}
+
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy(const struct gt_call *call, void *dst, uint64_t dst_agent, const void *src,
+						  uint64_t src_agent, size_t size, uint32_t num_dep_signals,
+						  const uint64_t *dep_signals, uint64_t completion_signal)
+{
+	const struct transfer x = {dst, src, size, dst_agent, src_agent, completion_signal};
+	struct copy *c = begin(call, &x, GT_DEVICE_OTHER);
+
+	return end(c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_fn *)call->tap->real)(dst, dst_agent, src, src_agent, size,
+										       num_dep_signals, dep_signals,
+										       completion_signal));
+}
+
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(const struct gt_call *call, void *dst, uint64_t dst_agent,
+							    const void *src, uint64_t src_agent, size_t size,
+							    uint32_t num_dep_signals, const uint64_t *dep_signals,
+							    uint64_t completion_signal, unsigned int engine_id,
+							    _Bool force_copy_on_sdma)
+{
+	const struct transfer x = {dst, src, size, dst_agent, src_agent, completion_signal};
+	struct copy *c = begin(call, &x, GT_DEVICE_OTHER);
+
+	return end(c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_on_engine_fn *)call->tap->real)(
+			      dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal, engine_id,
+			      force_copy_on_sdma));
+}
+
+/* hsa_pitched_ptr_t */
+struct pitched {
+	const void *base;
+	size_t pitch, slice;
+};
+
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *call, const void *dst, const void *dst_offset,
+						       const void *src, const void *src_offset, const void *range,
+						       uint64_t copy_agent, unsigned int dir, uint32_t num_dep_signals,
+						       const uint64_t *dep_signals, uint64_t completion_signal)
+{
+	static const uint8_t ops[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ, GT_DEVICE_COPY};
+	const struct gt_hsa_dim3 *n = range;
+	const struct pitched *to = dst, *from = src;
+	struct transfer x = {NULL, NULL, 0, copy_agent, 0, completion_signal};
+	struct copy *c = NULL;
+
+	if (n && to && from) {
+		x.destination = to->base;
+		x.source = from->base;
+		x.bytes = (uint64_t)n->x * n->y * n->z;
+		c = begin(call, &x, dir < sizeof ops ? ops[dir] : GT_DEVICE_COPY);
+	}
+	if (c)
+		for (int i = 0; i < 3; i++)
+			c->record.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
+	return end(c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_rect_fn *)call->tap->real)(
+			      dst, dst_offset, src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals,
+			      completion_signal));
+}
+
+/* It stays on. */
+int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call, _Bool enable)
+{
+	return ((gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *)call->tap->real)(enable || gt_hsa_thread());
+}
 
 uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done)
 {
-	(void)agent;
-	(void)t;
-	(void)done;
-	return 0;
+	uint32_t n = atomic_load_explicit(&used, memory_order_acquire), left = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct copy *c = &copies[i];
+		uint32_t state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
+		struct gt_hsa_times times;
+
+		if (state == GT_HSA_SLOT_FREE || c->watch.agent != agent || c->epoch != t->epoch)
+			continue;
+		if (state < GT_HSA_SLOT_SAVED && !gt_hsa_signal_harvest(&c->watch)) {
+			left++;
+			continue;
+		}
+		times = (struct gt_hsa_times){c->watch.times[0], c->watch.times[1]};
+		state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
+		gt_hsa_write_work(&c->record, agent, state == GT_HSA_SLOT_SAVED ? &times : NULL, t);
+		give(c);
+		++*done;
+	}
+	return left;
+}
+
+void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t)
+{
+	uint32_t n = atomic_load_explicit(&used, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct copy *c = &copies[i];
+
+		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) == GT_HSA_SLOT_FREE ||
+		    c->watch.agent->runtime != runtime || c->epoch != t->epoch)
+			continue;
+		gt_hsa_signal_forget(&c->watch);
+		gt_hsa_count_unfinished(&c->record, t);
+		give(c);
+	}
 }
 
 void gt_hsa_activity_unloading(struct gt_hsa_runtime *runtime)
 {
 	gt_hsa_helper_leave(runtime);
-}
-
-int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t signal)
-{
-	gt_hsa_signal_release(signal);
-	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
 }

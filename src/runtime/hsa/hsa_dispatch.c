@@ -52,28 +52,35 @@ static struct gt_hsa_slot *take_slot(struct gt_hsa_queue *q)
 }
 
 
-/* What is known of the work; the call that it is linked to. */
-static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_kernel_packet *p, uint64_t number,
-		 struct gt_thread *t)
+/* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one of them. */
+static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t class, struct gt_record_device *r)
 {
-	const struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
-	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(p->kernel_object);
+	static const uint8_t copies[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ, GT_DEVICE_COPY, GT_DEVICE_COPY};
+
+	if (!o->bytes)
+		return;
+	r->head.depth = class == GT_HSA_KERNEL_FILL ? GT_DEVICE_FILL : copies[o->direction < sizeof copies ? o->direction : 0];
+	r->bytes = q->moved_id == o->id ? 0 : o->bytes;
+	r->object[0] = o->source;
+	r->object[1] = o->destination;
+	q->moved_id = o->id;
+}
+
+/* What is known of the work; the call that it is linked to. @o: NULL: who reserved the packet's number is not known. */
+static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_kernel_packet *p, const struct gt_hsa_owner *o,
+		 const struct gt_hsa_kernel *k, struct gt_thread *t)
+{
+	uint32_t class = k ? k->class : GT_HSA_KERNEL_USER;
 	struct gt_record_device *r = &s->record;
 
-	r->id = t->api_id;
-	r->call_start = t->api_start;
-	r->replay = r->ordinal = 0;
-	if (gt_likely(o->packet == number + 1)) {
-		r->id = o->id;
-		r->call_start = o->start;
-		r->replay = o->replay;
-		r->ordinal = o->ordinal;
-	}
+	r->head.depth = GT_DEVICE_KERNEL;
+	r->id = o ? o->id : t->api_id;
+	r->call_start = o ? o->start : t->api_start;
 	if (!r->id) { /* HSA without HIP: the call that rings */
 		r->id = t->depth ? t->id : 0;
 		r->call_start = t->depth ? gt_ticks() : 0;
 	}
-	r->head.depth = GT_DEVICE_KERNEL;
+	r->queue = q->number;
 	r->name = k ? k->name : 0;
 	r->bytes = 0;
 	r->object[0] = p->kernel_object;
@@ -82,6 +89,12 @@ static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_
 		r->global[i] = p->grid[i];
 		r->local[i] = p->local[i];
 	}
+	r->replay = r->ordinal = 0;
+	r->submitted = 0;
+	if (gt_unlikely(class != GT_HSA_KERNEL_USER) && o)
+		moves(q, o, class, r);
+	if (gt_unlikely(o && o->stamp.replay))
+		gt_hsa_stamp(r, &o->stamp, (enum gt_graph_part)class);
 	r->queued = gt_hsa_boottime_ns();
 }
 
@@ -90,8 +103,9 @@ static bool complete_with(struct gt_hsa_slot *s, struct gt_hsa_kernel_packet *p)
 {
 	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)p->completion_signal;
 
-	if (theirs && gt_hsa_signal_watch(s, theirs))
+	if (theirs && gt_hsa_signal_watch(&s->watch, theirs))
 		return true;
+	s->watch.signal = s->ours;
 	p->completion_signal = (uintptr_t)s->ours;
 	return !theirs;
 }
@@ -110,29 +124,43 @@ static void serve(struct batch *b, const struct gt_hsa_kernel_packet *kernel, ui
 static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, uint64_t number,
 		   struct gt_thread *t)
 {
+	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel_object);
+	const struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
 	struct gt_hsa_kernel_packet *p = &next(b)->kernel;
 	uint64_t theirs = from->completion_signal;
 	struct gt_hsa_slot *s;
 	bool served;
 
 	*p = *from;
-	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	if (gt_unlikely(o->packet != number + 1))
+		o = NULL;
+	if (gt_unlikely(o && o->stamp.replay)) {
+		if (o->stamp.unobserved >> (k ? k->class : 0) & 1)
+			goto unobserved;
+	}
+	if (gt_likely(!o || !o->stamp.replay || !o->stamp.envelope))
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	s = take_slot(q);
 	if (gt_unlikely(!s)) {
-		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-		if (theirs)
-			gt_hsa_signal_release(theirs);
-		return;
+		if (o && o->stamp.replay && o->stamp.envelope)
+			gt_graph_envelope_lost(o->stamp.envelope, t);
+		else
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		goto unobserved;
 	}
-	fill(q, s, p, number, t);
+	fill(q, s, p, o, k, t);
 	served = complete_with(s, p);
-	atomic_store_explicit(&s->state, GT_HSA_SLOT_PENDING, memory_order_release);
+	atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_PENDING, memory_order_release);
 	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1, memory_order_release);
 	if (gt_unlikely(!served)) {
 		struct gt_hsa_kernel_packet copy = *p; /* a flush may come between */
 
 		serve(b, &copy, theirs);
 	}
+	return;
+unobserved:
+	if (theirs)
+		gt_hsa_signal_release(theirs);
 }
 
 void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer)

@@ -46,47 +46,69 @@ static void nap(uint64_t ns)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
-static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_thread *t)
+void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a, const struct gt_hsa_times *times,
+		       struct gt_thread *t)
 {
-	struct gt_hsa_times times = {0, 0};
+	struct gt_graph_envelope *envelope = (struct gt_graph_envelope *)(uintptr_t)work->submitted;
+	uint32_t device = GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, a->number);
 	struct gt_record_device *r;
-	int status = -1;
 
-	if (s->watch == s->ours && atomic_load_explicit(&s->state, memory_order_relaxed) == GT_HSA_SLOT_SAVED) {
-		/* the runtime translates what lies in a signal */
-		atomic_store_explicit(&s->ours->start_ts, s->raw[0], memory_order_relaxed);
-		atomic_store_explicit(&s->ours->end_ts, s->raw[1], memory_order_relaxed);
+	if (gt_unlikely(envelope != NULL)) {
+		if (times)
+			gt_graph_envelope_done(envelope, t, device, work->queue & UINT32_MAX, times->start, times->end);
+		else
+			gt_graph_envelope_lost(envelope, t);
+		return;
 	}
-	if (atomic_load_explicit(&s->state, memory_order_relaxed) != GT_HSA_SLOT_LOST)
-		status = GT_HSA_AMD(q->agent->runtime, hsa_amd_profiling_get_dispatch_time)(q->agent->handle, (uintptr_t)s->ours, &times);
-	if (status != GT_HSA_SUCCESS) {
+	if (!times) {
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_RUNTIME);
 		return;
 	}
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
 	if (!r)
 		return;
-	*r = s->record;
-	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, s->record.head.depth,
-				     GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, q->agent->number)};
-	r->queue = q->number;
+	*r = *work;
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, work->head.depth, device};
 	r->status = 0;
 	r->submitted = 0;
-	r->start = times.start;
-	r->end = times.end;
+	r->start = times->start;
+	r->end = times->end;
 	gt_ring_commit(t, sizeof *r);
+}
+
+void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thread *t)
+{
+	if (work->submitted)
+		gt_graph_envelope_lost((struct gt_graph_envelope *)(uintptr_t)work->submitted, t);
+	else
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_UNFINISHED);
+}
+
+static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct gt_thread *t)
+{
+	struct gt_hsa_times times = {0, 0};
+	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_relaxed);
+	int status = -1;
+
+	if (state == GT_HSA_SLOT_SAVED) { /* the runtime translates what lies in a signal */
+		atomic_store_explicit(&s->ours->start_ts, s->watch.times[0], memory_order_relaxed);
+		atomic_store_explicit(&s->ours->end_ts, s->watch.times[1], memory_order_relaxed);
+	}
+	if (state != GT_HSA_SLOT_LOST)
+		status = GT_HSA_AMD(q->agent->runtime, hsa_amd_profiling_get_dispatch_time)(q->agent->handle, (uintptr_t)s->ours, &times);
+	gt_hsa_write_work(&s->record, q->agent, status == GT_HSA_SUCCESS ? &times : NULL, t);
 }
 
 /* Is it done, and are its times where they can be read? */
 static bool completed(struct gt_hsa_slot *s)
 {
-	uint32_t state = atomic_load_explicit(&s->state, memory_order_acquire);
+	uint32_t state = atomic_load_explicit(&s->watch.state, memory_order_acquire);
 
 	if (state != GT_HSA_SLOT_PENDING)
 		return state == GT_HSA_SLOT_SAVED || state == GT_HSA_SLOT_LOST;
-	if (gt_likely(s->watch == s->ours))
+	if (gt_likely(!s->watch.entry))
 		return atomic_load_explicit(&s->ours->value, memory_order_acquire) < 1;
-	return gt_hsa_signal_harvest(s);
+	return gt_hsa_signal_harvest(&s->watch);
 }
 
 /* As it was made. */
@@ -95,8 +117,8 @@ static void recycle(struct gt_hsa_slot *s)
 	atomic_store_explicit(&s->ours->value, 1, memory_order_relaxed);
 	atomic_store_explicit(&s->ours->start_ts, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->ours->end_ts, 0, memory_order_relaxed);
-	s->watch = s->ours;
-	atomic_store_explicit(&s->state, GT_HSA_SLOT_DONE, memory_order_relaxed);
+	s->watch.signal = s->ours;
+	atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_DONE, memory_order_relaxed);
 }
 
 /* Return: how much is in flight. */
@@ -109,7 +131,7 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 	for (i = head; i < tail && missed < WINDOW; i++) {
 		struct gt_hsa_slot *s = gt_hsa_slot(q, i);
 
-		if (atomic_load_explicit(&s->state, memory_order_relaxed) != GT_HSA_SLOT_DONE) {
+		if (atomic_load_explicit(&s->watch.state, memory_order_relaxed) != GT_HSA_SLOT_DONE) {
 			if (!completed(s)) {
 				missed++;
 				continue;
@@ -119,7 +141,7 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 			++*done;
 		}
 		if (i == head) {
-			atomic_store_explicit(&s->state, GT_HSA_SLOT_FREE, memory_order_relaxed);
+			atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_FREE, memory_order_relaxed);
 			atomic_store_explicit(&q->head, ++head, memory_order_release);
 		}
 	}
@@ -134,10 +156,10 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 	for (uint64_t i = q->head; i < tail; i++) {
 		struct gt_hsa_slot *s = gt_hsa_slot(q, i);
 
-		if (atomic_load_explicit(&s->state, memory_order_relaxed) == GT_HSA_SLOT_DONE)
+		if (atomic_load_explicit(&s->watch.state, memory_order_relaxed) == GT_HSA_SLOT_DONE)
 			continue;
-		gt_hsa_signal_forget(s);
-		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_UNFINISHED);
+		gt_hsa_signal_forget(&s->watch);
+		gt_hsa_count_unfinished(&s->record, t);
 	}
 	gt_hsa_queue_bury(q);
 }
@@ -238,6 +260,7 @@ void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
 		for (struct gt_hsa_queue *q = a->runtime == runtime ? a->queues : NULL; q; q = q->agent_next)
 			if (atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_GONE && q->epoch == t->epoch)
 				end_queue(q, t);
+	gt_hsa_copies_end(runtime, t);
 	atomic_store_explicit(&over, 0, memory_order_seq_cst);
 }
 

@@ -63,7 +63,7 @@ bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t count)
 
 		if (!ours)
 			return false;
-		s->watch = ours;
+		s->watch.signal = ours;
 		__atomic_store_n(&s->ours, ours, __ATOMIC_RELEASE);
 		q->armed++;
 	}
@@ -255,6 +255,15 @@ static void own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		o->packet = i + 1;
 		o->id = t->api_id;
 		o->start = t->api_start;
+		o->bytes = t->api_bytes;
+		o->stamp.replay = 0;
+		if (gt_unlikely(t->graph != NULL) && gt_graph_stamp)
+			gt_graph_stamp(t->graph, q->handle, i, &o->stamp);
+		if (gt_unlikely(t->api_bytes)) {
+			o->source = t->api_source;
+			o->destination = t->api_destination;
+			o->direction = t->api_direction;
+		}
 	}
 }
 

@@ -18,66 +18,93 @@
 
 enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
 
-static _Atomic(struct gt_hsa_slot *) table[ENTRIES + ROW];
+static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 
 static uint32_t row_of(const struct gt_hsa_signal *s)
 {
 	return (uint32_t)((uintptr_t)s * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BITS));
 }
 
-static bool claim(struct gt_hsa_slot *slot)
+static bool claim(struct gt_hsa_watch *w)
 {
 	uint32_t pending = GT_HSA_SLOT_PENDING;
 
-	return atomic_compare_exchange_strong_explicit(&slot->state, &pending, GT_HSA_SLOT_CLAIMED, memory_order_acquire,
+	return atomic_compare_exchange_strong_explicit(&w->state, &pending, GT_HSA_SLOT_CLAIMED, memory_order_acquire,
 						       memory_order_relaxed);
 }
 
-static void leave_table(struct gt_hsa_slot *slot)
+/* With the work claimed: its signal is the program's alone again. */
+static void leave(struct gt_hsa_watch *w, enum gt_hsa_slot_state state)
 {
-	if (slot->entry)
-		atomic_store_explicit(&table[slot->entry - 1], NULL, memory_order_release);
-	slot->entry = 0;
+	if (w->entry)
+		atomic_store_explicit(&table[w->entry - 1], NULL, memory_order_release);
+	w->entry = 0;
+	w->signal = NULL;
+	atomic_store_explicit(&w->state, state, memory_order_release);
 }
 
-/* With the slot claimed. */
-static bool take_times(struct gt_hsa_slot *slot)
+/* A copy's times are where only the runtime finds them; they are never set to 0, so a new end tells. */
+static bool copy_times(const struct gt_hsa_watch *w, uint64_t *start, uint64_t *end)
 {
-	uint64_t end = atomic_load_explicit(&slot->watch->end_ts, memory_order_acquire);
-	uint64_t start = atomic_load_explicit(&slot->watch->start_ts, memory_order_acquire);
+	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) < w->value;
+	struct gt_hsa_times times = {0, 0};
 
-	if (!start || !end)
-		return false;
-	slot->raw[0] = start;
-	slot->raw[1] = end;
-	leave_table(slot);
-	slot->watch = slot->ours;
-	atomic_store_explicit(&slot->state, GT_HSA_SLOT_SAVED, memory_order_release);
+	if (GT_HSA_AMD(w->agent->runtime, hsa_amd_profiling_get_async_copy_time)((uintptr_t)w->signal, &times) != GT_HSA_SUCCESS)
+		return counted; /* done, but without times: 0 */
+	*start = times.start;
+	*end = times.end;
+	return counted || (times.end != w->last_end && times.start >= w->last_end && times.end);
+}
+
+static bool take_times(struct gt_hsa_watch *w)
+{
+	uint64_t start = 0, end = 0;
+
+	if (w->agent) {
+		if (!copy_times(w, &start, &end))
+			return false;
+	} else {
+		end = atomic_load_explicit(&w->signal->end_ts, memory_order_acquire);
+		start = atomic_load_explicit(&w->signal->start_ts, memory_order_acquire);
+		if (!start || !end)
+			return false;
+	}
+	w->times[0] = start;
+	w->times[1] = end;
+	leave(w, start && end ? GT_HSA_SLOT_SAVED : GT_HSA_SLOT_LOST);
 	return true;
 }
 
-bool gt_hsa_signal_watch(struct gt_hsa_slot *slot, struct gt_hsa_signal *signal)
+static bool enter(struct gt_hsa_watch *w, uint32_t row)
 {
-	uint32_t row = row_of(signal);
-
-	if (signal->kind != GT_HSA_SIGNAL_USER || atomic_load_explicit(&signal->value, memory_order_relaxed) != 1)
-		return false;
-	if (!gt_hsa_signal_release((uintptr_t)signal))
-		return false;
-	atomic_store_explicit(&signal->start_ts, 0, memory_order_relaxed);
-	atomic_store_explicit(&signal->end_ts, 0, memory_order_relaxed);
-	slot->watch = signal;
 	for (uint32_t i = row; i < row + ROW; i++) {
-		struct gt_hsa_slot *none = NULL;
+		struct gt_hsa_watch *none = NULL;
 
-		slot->entry = i + 1;
+		w->entry = i + 1;
 		if (!atomic_load_explicit(&table[i], memory_order_relaxed) &&
-		    atomic_compare_exchange_strong_explicit(&table[i], &none, slot, memory_order_release, memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(&table[i], &none, w, memory_order_release, memory_order_relaxed))
 			return true;
 	}
-	slot->entry = 0;
-	slot->watch = slot->ours;
+	w->entry = 0;
 	return false;
+}
+
+bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal)
+{
+	struct gt_hsa_times last = {0, 0};
+
+	w->value = atomic_load_explicit(&signal->value, memory_order_relaxed);
+	if (signal->kind != GT_HSA_SIGNAL_USER || (!w->agent && w->value != 1) || !gt_hsa_signal_release((uintptr_t)signal))
+		return false;
+	if (w->agent) {
+		GT_HSA_AMD(w->agent->runtime, hsa_amd_profiling_get_async_copy_time)((uintptr_t)signal, &last);
+		w->last_end = last.end;
+	} else {
+		atomic_store_explicit(&signal->start_ts, 0, memory_order_relaxed);
+		atomic_store_explicit(&signal->end_ts, 0, memory_order_relaxed);
+	}
+	w->signal = signal;
+	return enter(w, row_of(signal));
 }
 
 bool gt_hsa_signal_release(uint64_t handle)
@@ -87,44 +114,44 @@ bool gt_hsa_signal_release(uint64_t handle)
 	bool all = true;
 
 	for (uint32_t i = row; i < row + ROW; i++) {
-		struct gt_hsa_slot *slot = atomic_load_explicit(&table[i], memory_order_acquire);
+		struct gt_hsa_watch *w = atomic_load_explicit(&table[i], memory_order_acquire);
 
-		if (gt_likely(!slot) || slot->watch != signal)
+		if (gt_likely(!w) || w->signal != signal)
 			continue;
-		while (atomic_load_explicit(&slot->state, memory_order_acquire) == GT_HSA_SLOT_CLAIMED)
+		while (atomic_load_explicit(&w->state, memory_order_acquire) == GT_HSA_SLOT_CLAIMED)
 			sched_yield();
-		if (slot->watch != signal || !claim(slot))
+		if (w->signal != signal || !claim(w))
 			continue;
-		if (slot->watch != signal) { /* the slot is another's by now */
-			atomic_store_explicit(&slot->state, GT_HSA_SLOT_PENDING, memory_order_release);
-			continue;
-		}
-		if (!take_times(slot)) {
-			leave_table(slot);
-			slot->watch = slot->ours;
-			atomic_store_explicit(&slot->state, GT_HSA_SLOT_LOST, memory_order_release);
+		if (w->signal != signal) { /* it is another piece of work by now */
+			atomic_store_explicit(&w->state, GT_HSA_SLOT_PENDING, memory_order_release);
+		} else if (!take_times(w)) {
+			leave(w, GT_HSA_SLOT_LOST);
 			all = false;
 		}
 	}
 	return all;
 }
 
-bool gt_hsa_signal_harvest(struct gt_hsa_slot *slot)
+bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
 {
 	/* of the program's signal nothing may be read without a claim: it may be destroyed at any moment */
-	if (!claim(slot))
-		return atomic_load_explicit(&slot->state, memory_order_acquire) >= GT_HSA_SLOT_SAVED;
-	if (take_times(slot))
+	if (!claim(w))
+		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_SLOT_SAVED;
+	if (take_times(w))
 		return true;
-	atomic_store_explicit(&slot->state, GT_HSA_SLOT_PENDING, memory_order_release);
+	atomic_store_explicit(&w->state, GT_HSA_SLOT_PENDING, memory_order_release);
 	return false;
 }
 
-void gt_hsa_signal_forget(struct gt_hsa_slot *slot)
+void gt_hsa_signal_forget(struct gt_hsa_watch *w)
 {
-	if (slot->watch != slot->ours && claim(slot)) {
-		leave_table(slot);
-		slot->watch = slot->ours;
-		atomic_store_explicit(&slot->state, GT_HSA_SLOT_LOST, memory_order_release);
-	}
+	if (w->entry && claim(w))
+		leave(w, GT_HSA_SLOT_LOST);
+}
+
+int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t signal)
+{
+	if (gt_likely(signal))
+		gt_hsa_signal_release(signal);
+	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
 }
