@@ -45,12 +45,13 @@ static const char help[] =
 	"      --clock-skew TIME  by which its times come out late: 20us, -1ms\n"
 	"      --clock-drift RATE by which it runs fast: 50ppm, -200ppb\n"
 	"                         (one for all GPUs, or one for each: 50ppm,0,-50ppm)\n"
+	"      --fail WHAT        allocate, event, queue, kernel, hang; each one, or queue:2, or queue:2+\n"
 	"      --large-bar        the host may reach all memory of a GPU\n"
 	"      --kfd              pretend that there are /dev/kfd and its module, for programs that look\n"
 	"                         (rocminfo gets it without being asked)\n"
 	"  -h, --help\n";
 
-enum { OPT_GPUS = 256, OPT_GFX, OPT_MEMORY, OPT_DURATIONS, OPT_EXECUTE, OPT_EPOCH, OPT_SKEW, OPT_DRIFT, OPT_BAR, OPT_KFD };
+enum { OPT_GPUS = 256, OPT_GFX, OPT_MEMORY, OPT_DURATIONS, OPT_EXECUTE, OPT_EPOCH, OPT_SKEW, OPT_DRIFT, OPT_FAIL, OPT_BAR, OPT_KFD };
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -62,6 +63,7 @@ static const struct option options[] = {
 	{ "clock-epoch", required_argument, NULL, OPT_EPOCH },
 	{ "clock-skew", required_argument, NULL, OPT_SKEW },
 	{ "clock-drift", required_argument, NULL, OPT_DRIFT },
+	{ "fail", required_argument, NULL, OPT_FAIL },
 	{ "large-bar", no_argument, NULL, OPT_BAR },
 	{ "kfd", no_argument, NULL, OPT_KFD },
 	{ NULL, 0, NULL, 0 },
@@ -77,6 +79,7 @@ static const struct { int option; const char *variable, *value; } variables[] = 
 	{ OPT_EPOCH, "SOFT_AMDGPU_CLOCK_EPOCH", NULL },
 	{ OPT_SKEW, "SOFT_AMDGPU_CLOCK_SKEW", NULL },
 	{ OPT_DRIFT, "SOFT_AMDGPU_CLOCK_DRIFT", NULL },
+	{ OPT_FAIL, "SOFT_AMDGPU_FAIL", NULL },
 	{ OPT_BAR, "SOFT_AMDGPU_LARGE_BAR", "1" },
 };
 enum { VARIABLES = sizeof variables / sizeof *variables };

@@ -143,3 +143,30 @@ def test_runs_inside_and_outside_of_gputap_run(run, gputap, build, work, order):
 def test_kernels_of_a_type_without_interpreter_say_so(hip):
     result = hip("copies", options=["--gfx", "908"], status=-6)
     assert re.search(r"kernel __amd_rocclr_\w+ is not executed: there is an interpreter for .*, but none for gfx908", result.err)
+
+
+# Faults that a test asks for ---------------------------------------------------
+
+def test_allocation_that_is_to_fail_fails(hip):
+    out = hip("budget", options=["--fail", "allocate:60+"], status=None).out
+    assert "then hipErrorOutOfMemory" in out
+
+
+def test_signals_are_polled_when_events_have_run_out(hsa):
+    assert hsa("signals", options=["--fail", "event:100+"]).out == "waited for 5000\nend\n"
+    assert "Queue event creation failed" in hsa("signals", options=["--fail", "event:3+"], status=1).err
+
+
+def test_queue_that_is_to_fail_fails(hsa):
+    result = hsa("many-queues", options=["--fail", "queue:20"], status=1)
+    assert "hsa_queue_create" in result.out and "HSA_STATUS_ERROR_OUT_OF_RESOURCES" in result.out
+
+
+def test_kernel_that_is_to_fail_ends_its_queue(hsa):
+    result = hsa("kernel", "store_index", options=["--fail", "kernel"])
+    assert result.out == "store_index: HSA_STATUS_ERROR_EXCEPTION\nend\n"
+    assert "kernel store_index is to fail (SOFT_AMDGPU_FAIL)" in result.err
+
+
+def test_kernel_that_is_to_hang_hangs_its_queue_only(hip):
+    assert hip("leave", options=["--fail", "hang"]).out == "leaving\n"

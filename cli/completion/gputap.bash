@@ -85,10 +85,11 @@ _gputap_soft() {
 	soft) [[ $cur == -* ]] || { _gputap_words "amdgpu"; return; } ;;
 	--gfx) _gputap_words "900 906 908 90a"; return ;;
 	--durations) _gputap_any_file; return ;;
+	--fail) _gputap_list "allocate event queue kernel hang"; return ;;
 	--gpus | --memory | --clock-epoch | --clock-skew | --clock-drift) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--gpus --gfx --memory --durations --no-execute --clock-epoch --clock-skew --clock-drift --large-bar --kfd --help"
+		_gputap_words "--gpus --gfx --memory --durations --no-execute --clock-epoch --clock-skew --clock-drift --fail --large-bar --kfd --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file

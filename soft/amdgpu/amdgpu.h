@@ -31,6 +31,7 @@
 const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
 /* SUCCESS between open and close, in the process that opened. First line of each call. */
 HSAKMT_STATUS soft_opened(void);
+bool soft_fails(enum soft_amdgpu_fault fault); /* one more of these: is it to fail? */
 static inline bool soft_is_gpu(HSAuint32 node) { return node >= 1 && node <= soft_config()->gpus; }
 /* Ticks of the GPU's own clock, now. */
 static inline uint64_t soft_gpu_ticks(HSAuint32 node)

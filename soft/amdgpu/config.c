@@ -86,6 +86,20 @@ static void read_clocks(struct reader *r, struct soft_amdgpu_config *c)
 						  .drift_ppb = drift[i], .anchor_ns = now};
 }
 
+static void read_faults(struct reader *r, struct soft_amdgpu_config *c)
+{
+	static const char *const names[SOFT_FAIL_COUNT] = {
+		[SOFT_FAIL_ALLOCATE] = "allocate", [SOFT_FAIL_EVENT] = "event", [SOFT_FAIL_QUEUE] = "queue", [SOFT_FAIL_KERNEL] = "kernel",
+		[SOFT_FAIL_HANG] = "hang",
+	};
+	const char *text = setting("SOFT_AMDGPU_FAIL");
+
+	for (unsigned i = 0; i < SOFT_FAIL_COUNT; i++)
+		c->faults[i].name = names[i];
+	if (text && !soft_faults_parse(c->faults, text))
+		complain(r, "SOFT_AMDGPU_FAIL", "allocate, event, queue, kernel or hang, with :3 (the third) or :3+ (from there on)");
+}
+
 bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t size)
 {
 	struct reader r = {.why = why, .size = size};
@@ -116,5 +130,6 @@ bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t siz
 	else if (text)
 		strcpy(c->durations, text);
 	read_clocks(&r, c);
+	read_faults(&r, c);
 	return !r.failed;
 }

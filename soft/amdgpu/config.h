@@ -8,6 +8,7 @@
  * | SOFT_AMDGPU_DURATIONS | file of kernel names and microseconds |
  * | SOFT_AMDGPU_EXECUTE | 0: kernels take their time but do nothing |
  * | SOFT_AMDGPU_CLOCK_EPOCH, _SKEW, _DRIFT | "5s", "20us,-20us", "50ppm": one for all GPUs, or one for each |
+ * | SOFT_AMDGPU_FAIL | "queue:2,allocate:10+": what is to fail, see enum soft_amdgpu_fault and soft/common/faults.h |
  * | SOFT_AMDGPU_LARGE_BAR | 1: the host may reach all device memory, as ROCr is told |
  * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50, 0 on one CPU |
  * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: each call and packet, too; on stderr |
@@ -21,6 +22,7 @@
 #include <stdint.h>
 
 #include "soft/common/clock.h"
+#include "soft/common/faults.h"
 
 #define SOFT_AMDGPU_MAX 8u
 
@@ -36,6 +38,16 @@ struct soft_gpu_type {
 	uint64_t memory_bytes;
 };
 
+/* What can be made to fail. */
+enum soft_amdgpu_fault {
+	SOFT_FAIL_ALLOCATE, /* an allocation finds no memory, host's or device's */
+	SOFT_FAIL_EVENT,    /* there is no event left: ROCr makes signals that are polled, and no queue */
+	SOFT_FAIL_QUEUE,    /* there is no queue left */
+	SOFT_FAIL_KERNEL,   /* a kernel ends its queue with an error */
+	SOFT_FAIL_HANG,     /* a kernel never ends */
+	SOFT_FAIL_COUNT
+};
+
 struct soft_amdgpu_config {
 	const struct soft_gpu_type *type;
 	unsigned gpus;
@@ -44,6 +56,7 @@ struct soft_amdgpu_config {
 	unsigned spin_us, trace;
 	char durations[PATH_MAX];  /* "" for none */
 	struct soft_clock clock[SOFT_AMDGPU_MAX];
+	struct soft_fault faults[SOFT_FAIL_COUNT + 1];
 };
 
 /* Return: NULL for a name that is none ("906" and "gfx906" are the same). */

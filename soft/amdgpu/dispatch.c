@@ -147,6 +147,14 @@ bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint
 		soft_queue_fail(q, SOFT_QUEUE_BAD_CODE, "no memory");
 		return false;
 	}
+	if (r.kernel->kind == SOFT_KERNEL_CODE && soft_fails(SOFT_FAIL_HANG)) {
+		soft_queue_halt(q);
+		return false;
+	}
+	if (r.kernel->kind == SOFT_KERNEL_CODE && soft_fails(SOFT_FAIL_KERNEL)) {
+		soft_queue_fail(q, SOFT_QUEUE_TRAP, "kernel %s is to fail (SOFT_AMDGPU_FAIL)", r.kernel->name);
+		return false;
+	}
 	if (!soft_guard_call(execute, &r, &r.error.address))
 		r.result = SOFT_ISA_MEMORY_FAULT;
 	if (r.result == SOFT_ISA_STOPPED)

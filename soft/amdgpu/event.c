@@ -90,6 +90,8 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manua
 		return soft_opened();
 	if (wanted->EventType >= HSA_EVENTTYPE_MAXID)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
+	if (wanted->EventType == HSA_EVENTTYPE_SIGNAL && soft_fails(SOFT_FAIL_EVENT))
+		return HSAKMT_STATUS_ERROR;
 	pthread_mutex_lock(&lock);
 	e = take_free();
 	if (e) {

@@ -181,6 +181,8 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMe
 		return HSAKMT_STATUS_INVALID_NODE_UNIT;
 	if (flags.ui32.GDSMemory || flags.ui32.FixedAddress)
 		return HSAKMT_STATUS_NOT_SUPPORTED;
+	if (soft_fails(SOFT_FAIL_ALLOCATE))
+		return HSAKMT_STATUS_NO_MEMORY;
 	if (!bytes || bytes > 1ull << 46)
 		return bytes ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_INVALID_PARAMETER;
 	bytes = (bytes + SOFT_PAGE - 1) & ~(SOFT_PAGE - 1);

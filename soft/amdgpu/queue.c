@@ -101,6 +101,8 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 		return HSAKMT_STATUS_NOT_SUPPORTED;
 	if (!ring || bytes < SOFT_PAGE || (bytes & (bytes - 1)))
 		return HSAKMT_STATUS_INVALID_PARAMETER;
+	if (soft_fails(SOFT_FAIL_QUEUE))
+		return HSAKMT_STATUS_OUT_OF_RESOURCES;
 	q = calloc(1, sizeof *q);
 	if (!q)
 		return HSAKMT_STATUS_NO_MEMORY;

@@ -17,7 +17,7 @@
 #define KNOWN_ROCR "libhsa-runtime64.so.1.5.0" /* 5.2.3 of Debian 12 */
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_amdgpu_config config; /* written by the first open, then read only */
+static struct soft_amdgpu_config config; /* written by the first open, then read only but for the faults' counters */
 static bool configured;
 static int open_count, forked;           /* atomics; open_count is changed under open_lock */
 
@@ -63,6 +63,11 @@ void soft_trace_line(const char *format, ...)
 const struct soft_amdgpu_config *soft_config(void)
 {
 	return &config;
+}
+
+bool soft_fails(enum soft_amdgpu_fault fault)
+{
+	return soft_fault_now(&config.faults[fault]);
 }
 
 HSAKMT_STATUS soft_opened(void)

@@ -9,6 +9,7 @@
 
 #include "soft/common/bell.h"
 #include "soft/common/clock.h"
+#include "soft/common/faults.h"
 #include "soft/common/guard.h"
 #include "soft/common/settings.h"
 #include "unit.h"
@@ -84,6 +85,28 @@ UNIT_TEST(skew_is_in_what_the_driver_pairs_only)
 	c.skew_ns = 20000;
 	CHECK_EQ(soft_clock_ticks(&c, 1000000), 100000u);
 	CHECK_EQ(soft_clock_paired_ticks(&c, 1000000), 98000u);
+}
+
+/* faults -------------------------------------------------------------------------- */
+
+UNIT_TEST(faults_hit_the_calls_that_were_named)
+{
+	struct soft_fault f[] = { { .name = "queue" }, { .name = "event" }, { .name = "hang" }, { 0 } };
+	unsigned queues = 0, events = 0, hangs = 0;
+
+	CHECK(soft_faults_parse(f, "queue:3,event:4+"));
+	for (int i = 0; i < 6; i++) {
+		queues = queues * 2 + soft_fault_now(&f[0]);
+		events = events * 2 + soft_fault_now(&f[1]);
+		hangs += soft_fault_now(&f[2]);
+	}
+	CHECK_EQ(queues, 0b001000u);
+	CHECK_EQ(events, 0b000111u);
+	CHECK_EQ(hangs, 0u);
+	CHECK(soft_faults_parse(f, "hang"));
+	CHECK(soft_fault_now(&f[2]) && soft_fault_now(&f[2]));
+	for (const char *const *bad = (const char *const[]){ "", "queu", "queue:", "queue:0", "queue:x", "queue:1,", "queue:1-2", NULL }; *bad; bad++)
+		CHECK(!soft_faults_parse(f, *bad));
 }
 
 /* guard --------------------------------------------------------------------------- */

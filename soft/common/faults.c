@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/* Reading fault switches: see faults.h. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/common/faults.h"
+
+static struct soft_fault *find(struct soft_fault *faults, const char *name, size_t length)
+{
+	for (; faults->name; faults++)
+		if (strlen(faults->name) == length && !strncmp(faults->name, name, length))
+			return faults;
+	return NULL;
+}
+
+/* ":3", ":3+" or nothing. Return: what is behind it, NULL for anything else. */
+static const char *parse_range(struct soft_fault *fault, const char *text)
+{
+	char *end;
+
+	fault->first = 1;
+	fault->last = UINT64_MAX;
+	if (*text != ':')
+		return text;
+	if (!isdigit((unsigned char)text[1]))
+		return NULL;
+	fault->first = strtoull(text + 1, &end, 10);
+	if (*end == '+')
+		end++;
+	else
+		fault->last = fault->first;
+	return fault->first ? end : NULL;
+}
+
+bool soft_faults_parse(struct soft_fault *faults, const char *text)
+{
+	for (;;) {
+		size_t length = strcspn(text, ":,");
+		struct soft_fault *fault = find(faults, text, length);
+
+		text = fault ? parse_range(fault, text + length) : NULL;
+		if (!text || (*text && *text != ','))
+			return false;
+		if (!*text++)
+			return true;
+	}
+}
