@@ -28,7 +28,7 @@ def program(tmp_path_factory, repo, softgpu):
 def trace(tap, program, softgpu, work):
     """trace("--again", env=..) -> (result of gputap run, rows of the calls in order, info)"""
     def run(*words, env=None, options=()):
-        result = tap("run", "-f", "-o", "a.gputap", *options, "--", program, *words, env={**softgpu, **(env or {})})
+        result = tap("run", "-f", "-o", "a.gputap", "--mode", "hsa", *options, "--", program, *words, env={**softgpu, **(env or {})})
         tap("export", "-f", "a.gputap", "-o", "a.csv")
         rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
         rows.sort(key=lambda r: (int(r["start_ns"]), -int(r["end_ns"])))

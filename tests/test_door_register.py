@@ -40,7 +40,7 @@ def modern(request, tmp_path_factory, repo):
 @pytest.fixture
 def trace(tap, work):
     def run(folder, program, *words, env=None):
-        result = tap("run", "-f", "-o", "a.gputap", "--", folder / program, *words, env={"LD_LIBRARY_PATH": folder, **(env or {})})
+        result = tap("run", "-f", "-o", "a.gputap", "--mode", "hsa", "--", folder / program, *words, env={"LD_LIBRARY_PATH": folder, **(env or {})})
         tap("export", "-f", "a.gputap", "-o", "a.csv")
         rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
         rows.sort(key=lambda r: int(r["correlation"]))
