@@ -24,11 +24,20 @@
 
 /* Times --------------------------------------------------------------------- */
 
+/* Of another piece than the last stamp, or where that one has no short way. */
+static __attribute__((noinline)) uint64_t convert_anew(const struct gt_clock_piece **piece, const struct gt_clock_pieces *pieces,
+						       uint64_t stamp)
+{
+	if (!gt_clock_piece_holds(*piece, stamp))
+		*piece = gt_clock_pieces_find(pieces, stamp);
+	return gt_clock_piece_convert(*piece, stamp);
+}
+
 static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 {
-	if (__builtin_expect(!gt_clock_piece_holds(k->host, ticks), 0))
-		k->host = gt_clock_pieces_find(k->host_pieces, ticks);
-	return gt_clock_piece_convert(k->host, ticks);
+	if (__builtin_expect(gt_clock_piece_is_plain(k->host, ticks), 1))
+		return gt_clock_piece_convert_plain(k->host, ticks);
+	return convert_anew(&k->host, k->host_pieces, ticks);
 }
 
 /* @piece: of the last such stamp; work may run long after it was queued, so those have pieces of their own */
@@ -36,9 +45,9 @@ static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_piec
 {
 	if (__builtin_expect(!stamp, 0))
 		return 0; /* not known */
-	if (__builtin_expect(!gt_clock_piece_holds(*piece, stamp), 0))
-		*piece = gt_clock_pieces_find(k->device_pieces, stamp);
-	return gt_clock_piece_convert(*piece, stamp);
+	if (__builtin_expect(gt_clock_piece_is_plain(*piece, stamp), 1))
+		return gt_clock_piece_convert_plain(*piece, stamp);
+	return convert_anew(piece, k->device_pieces, stamp);
 }
 
 static void choose_device(struct gt_cursor *k, uint32_t ref)

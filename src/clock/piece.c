@@ -18,9 +18,27 @@ static void set_rate(struct gt_clock_piece *piece, uint64_t out, uint64_t in)
 	int shift = 62 + (int)bits(in) - (int)bits(out);
 	unsigned __int128 mult;
 
-	piece->shift = shift < 0 ? 0 : shift > 126 ? 126 : (unsigned)shift;
+	piece->shift = (uint8_t)(shift < 0 ? 0 : shift > 126 ? 126 : shift);
 	mult = ((unsigned __int128)out << piece->shift) / (in ? in : 1);
 	piece->mult = mult >> 63 ? UINT64_MAX >> 1 : (uint64_t)mult;
+}
+
+/* How far from in0 the short way gives what the long one does: the piece lasts, no bit is shifted out, the cap is not reached.
+ * Conversion rises, so what holds for the last stamp holds for all before. */
+static void set_plain(struct gt_clock_piece *piece)
+{
+	uint64_t last = piece->to - piece->in0, most;
+
+	piece->left = piece->shift < 64 ? (uint8_t)(64 - piece->shift) : 0;
+	piece->right = piece->shift > 64 ? (uint8_t)(piece->shift - 64) : 0;
+	if (piece->left == 64)
+		return;
+	most = UINT64_MAX >> piece->left;
+	last = last < most ? last : most;
+	/* a last piece has no end: half of it and half of that, until it fits */
+	while (last && (unsigned __int128)last * piece->mult >> piece->shift > piece->cap - piece->out0)
+		last /= 2;
+	piece->plain = last;
 }
 
 /* Did `in` stand still for a while? More than 0.1 % and 1 ms beyond the usual rate. */
@@ -74,6 +92,7 @@ int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_p
 			p->mult = p[-1].mult, p->shift = p[-1].shift;
 		else
 			set_rate(p, usual ? usual->out : 1, usual ? usual->in : 1);
+		set_plain(p);
 	}
 	pieces->count = n;
 	return 0;

@@ -12,10 +12,11 @@
 
 /* out = out0 + (in - in0) * mult / 2^shift, never more than cap; for `in` in [from, to]. */
 struct gt_clock_piece {
-	uint64_t from, to;
-	uint64_t in0, out0, cap;
+	uint64_t in0, out0;
 	uint64_t mult; /* below 2^63: the product of 128 bits never overflows */
-	unsigned shift;
+	uint64_t plain; /* up to so far behind in0, the result is out0 + (high word of ((in - in0) << left) * mult) >> right */
+	uint8_t left, right, shift;
+	uint64_t from, to, cap;
 };
 
 struct gt_clock_pieces {
@@ -32,7 +33,8 @@ static inline bool gt_clock_piece_holds(const struct gt_clock_piece *piece, uint
 	return in >= piece->from && in <= piece->to;
 }
 
-static inline uint64_t gt_clock_piece_convert(const struct gt_clock_piece *piece, uint64_t in)
+/* Any `in` of the piece. */
+static inline uint64_t gt_clock_piece_convert_any(const struct gt_clock_piece *piece, uint64_t in)
 {
 	unsigned __int128 d;
 
@@ -42,6 +44,24 @@ static inline uint64_t gt_clock_piece_convert(const struct gt_clock_piece *piece
 	}
 	d = (unsigned __int128)(piece->in0 - in) * piece->mult >> piece->shift;
 	return d > piece->out0 ? 0 : piece->out0 - (uint64_t)d;
+}
+
+/* The piece's own work for nearly all stamps of it: no shift of 128 bits, no cap to look at. */
+static inline bool gt_clock_piece_is_plain(const struct gt_clock_piece *piece, uint64_t in)
+{
+	return in - piece->in0 < piece->plain;
+}
+
+static inline uint64_t gt_clock_piece_convert_plain(const struct gt_clock_piece *piece, uint64_t in)
+{
+	uint64_t high = (uint64_t)((unsigned __int128)((in - piece->in0) << piece->left) * piece->mult >> 64);
+
+	return piece->out0 + (high >> piece->right);
+}
+
+static inline uint64_t gt_clock_piece_convert(const struct gt_clock_piece *piece, uint64_t in)
+{
+	return gt_clock_piece_is_plain(piece, in) ? gt_clock_piece_convert_plain(piece, in) : gt_clock_piece_convert_any(piece, in);
 }
 
 /* One point on both clocks. */

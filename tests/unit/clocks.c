@@ -113,6 +113,67 @@ UNIT_TEST(conversion_never_runs_backwards_whatever_the_tuples)
 	}
 }
 
+static void check_plain(const struct gt_clock_piece *piece, uint64_t in)
+{
+	if (gt_clock_piece_holds(piece, in) && gt_clock_piece_is_plain(piece, in))
+		CHECK_EQ(gt_clock_piece_convert_plain(piece, in), gt_clock_piece_convert_any(piece, in));
+}
+
+UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
+{
+	int round;
+
+	for (round = 0; round < 1000; round++) {
+		const struct gt_clock_pieces *pieces;
+		struct gt_clock_tuple t[20];
+		struct gt_host_clock_map *map;
+		unsigned shift = (unsigned)draw(60), other = (unsigned)draw(60);
+		size_t n = draw(20), i, k;
+
+		for (i = 0; i < n; i++)
+			t[i] = tuple(draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> other);
+		CHECK_OK(gt_host_clock_map_create(t, n, &map));
+		pieces = gt_host_clock_pieces(map);
+		for (i = 0; i < pieces->count; i++) {
+			const struct gt_clock_piece *p = &pieces->list[i];
+			uint64_t end = p->in0 + p->plain;
+
+			CHECK_LE(p->plain, p->to - p->in0); /* no stamp of another piece is taken for one of this */
+			for (k = 0; k < 100; k++)
+				check_plain(p, p->in0 + draw(p->plain + 1));
+			for (k = 0; k < 3; k++) {
+				check_plain(p, p->in0 + k);
+				check_plain(p, p->in0 - k);
+				check_plain(p, end - k);
+				check_plain(p, end + k);
+			}
+		}
+		gt_host_clock_map_destroy(map);
+	}
+}
+
+UNIT_TEST(stamps_of_ordinary_clocks_take_the_short_way)
+{
+	struct gt_clock_tuple t[10];
+	struct gt_host_clock_map *map;
+	const struct gt_clock_pieces *pieces;
+	uint64_t tenths, i;
+
+	for (tenths = 2; tenths <= 60; tenths++) { /* a tenth of 1 GHz each */
+		for (i = 0; i < 10; i++)
+			t[i] = tuple(i * S / 10 * tenths + draw(100), 100 * S + i * S);
+		CHECK_OK(gt_host_clock_map_create(t, 10, &map));
+		pieces = gt_host_clock_pieces(map);
+		for (i = 0; i + 1 < pieces->count; i++)
+			CHECK_GE(pieces->list[i].plain + 1, pieces->list[i].to - pieces->list[i].in0);
+		CHECK_GT(pieces->list[i].plain, 100 * 86400 * S / 10 * tenths); /* the last one, for months */
+		gt_host_clock_map_destroy(map);
+	}
+	CHECK_OK(gt_host_clock_map_create(NULL, 0, &map)); /* the identity */
+	CHECK_GT(gt_host_clock_pieces(map)->list[0].plain, 100 * 86400 * S);
+	gt_host_clock_map_destroy(map);
+}
+
 UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
 {
 	struct gt_clock_tuple t[2] = {tuple(UINT64_MAX - 2600000001, 100 * S), tuple(UINT64_MAX - 1, 101 * S)};
