@@ -6,6 +6,7 @@
 #include "export/lanes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,20 @@ static int lane_place(struct gt_lane *lane, size_t *budget, uint64_t start, uint
 	return 1;
 }
 
+/* Behind all that the lane holds, where there is room: nearly all work. */
+static inline bool append(struct gt_lane *lane, uint64_t start, uint64_t end)
+{
+	if (start < lane->last_end || lane->gap != lane->count || lane->count == lane->capacity || start < lane->forgotten)
+		return false;
+	if (lane->count && lane->interval[lane->count - 1].end == start)
+		lane->interval[lane->count - 1].end = end;
+	else
+		lane->interval[lane->count++] = (struct interval){ start, end };
+	lane->gap = lane->count;
+	lane->last_end = end;
+	return true;
+}
+
 static struct gt_lane *add_lane(struct gt_lanes *l)
 {
 	struct gt_lane **more = realloc(l->lanes, (l->count + 1) * sizeof *more);
@@ -142,6 +157,8 @@ int gt_lanes_place(struct gt_lanes *l, uint64_t start, uint64_t end)
 	unsigned i;
 	int placed;
 
+	if (__builtin_expect(l->count && append(l->lanes[0], start, end), 1))
+		return 0;
 	for (i = 0; i < l->count; i++) {
 		placed = lane_place(l->lanes[i], l->budget, start, end);
 		if (placed)

@@ -13,7 +13,7 @@
 struct gt_gzip;
 
 enum {
-	GT_OUT_WRITE = 1 << 18,    /* bytes of one write() */
+	GT_OUT_WRITE = 1 << 19,    /* bytes of one write(); the kernel makes pages of its cache as large as it may, so not less */
 	GT_OUT_ROOM_MAX = 1 << 18, /* most that gt_out_room() gives */
 };
 

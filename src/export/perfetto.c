@@ -200,7 +200,7 @@ static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i, c
 	return 0;
 }
 
-static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o, uint32_t domain)
+static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o, uint32_t op)
 {
 	unsigned nargs = o->nargs < ARGS_MAX ? o->nargs : ARGS_MAX;
 	struct gt_pf_call *call = calloc(1, sizeof *call + nargs * (sizeof call->args[0] + VALUES * sizeof *call->values));
@@ -214,27 +214,43 @@ static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o
 	p = gt_pb_open_short(call->event.data, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
 	p = gt_pb_u64(p, EVENT_NAME, o->index + 1);
-	p = gt_pb_u64(p, EVENT_CATEGORY, domain + 1);
+	p = gt_pb_u64(p, EVENT_CATEGORY, GT_OP_DOMAIN(op) % GT_DOMAIN_COUNT + 1);
 	call->event.bytes = (uint8_t)(p - call->event.data);
 	call->nargs = (uint8_t)nargs;
 	call->values = (struct gt_pf_value *)&call->args[nargs];
 	for (unsigned i = 0; i < nargs; i++)
 		if (make_argument(x, call, i, &o->info->args[i]))
 			return NULL;
+	call->op = op;
+	call->flow_bytes = o->submits ? FLOW_BYTES : 0;
 	call->by_return = o->info && o->info->status_arg == -1;
 	return call;
 }
 
-int gt_pf_need_operation(struct gt_pf *x, struct gt_pf_sequence *s, struct gt_view_operation *o, uint32_t domain)
+/* 0 is looked for in one place only: the others are free with it, and that one with 1. */
+static void forget_values(struct gt_pf_call *call)
 {
-	struct gt_pf_call *call = o->own ? o->own : make_call(x, o, domain);
-
-	if (!call)
-		return -ENOMEM;
-	call->owner = s;
 	memset(call->values, 0, call->nargs * VALUES * sizeof *call->values);
+	for (unsigned i = 0; i < call->nargs; i++)
+		call->values[i * VALUES + gt_pf_value_slot(0)].value = 1;
+}
+
+struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op)
+{
+	struct gt_view_operation *o = gt_view_operation(&x->view, op);
+	uint32_t domain = GT_OP_DOMAIN(op) % GT_DOMAIN_COUNT;
+	struct gt_pf_call *call;
+
+	if (!o || (!o->own && !make_call(x, o, op)))
+		return NULL;
+	call = x->recent[op % RECENT] = o->own;
+	call->op = op; /* of a newer gputap, the number of arguments may differ from call to call */
+	if (call->owner == s)
+		return call;
+	call->owner = s;
+	forget_values(call);
 	if (gt_bits_has(&s->ops, o->index))
-		return 0;
+		return call;
 	gt_bits_add(&s->ops, o->index);
 	gt_pf_intern(x, s, INTERNED_EVENT_NAME, o->index + 1, o->name);
 	for (unsigned i = 0; i < call->nargs; i++)
@@ -243,7 +259,7 @@ int gt_pf_need_operation(struct gt_pf *x, struct gt_pf_sequence *s, struct gt_vi
 		gt_bits_add(&s->categories, domain);
 		gt_pf_intern(x, s, INTERNED_CATEGORY, domain + 1, gt_domain_name((enum gt_domain)domain));
 	}
-	return 0;
+	return call;
 }
 
 /* Tracks of threads and queues --------------------------------------------------- */

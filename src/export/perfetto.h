@@ -138,11 +138,25 @@ struct gt_pf_annotation {
 
 /* An argument as it was written for a value, the whole annotation: 17 bytes at most, 7 before the value and 10 of it. */
 struct gt_pf_value {
-	uint64_t value;
 	char data[23];
-	uint8_t bytes; /* 0: free */
+	uint8_t bytes;
+	uint64_t value; /* of a free one: not such that it is looked for here */
 };
 enum { VALUES = 8 };
+static_assert(sizeof(struct gt_pf_value) == 32, "the data with its length is 24 bytes");
+
+static inline char *gt_pf_put_value(char *p, const struct gt_pf_value *value)
+{
+	/* in the pieces in which they are written, so that what is new does not have to reach the cache first */
+	memcpy(p, value->data, 16);
+	memcpy(p + 16, value->data + 16, 8);
+	return p + value->bytes;
+}
+
+static inline unsigned gt_pf_value_slot(uint64_t value)
+{
+	return (unsigned)(value * 0x9e3779b97f4a7c15u >> 61);
+}
 
 /* One argument of an operation. */
 struct gt_pf_argument {
@@ -153,15 +167,19 @@ struct gt_pf_argument {
 
 /* Of one operation. */
 struct gt_pf_call {
+	uint32_t op;
 	struct gt_pb_piece event; /* track event up to its length, at [1], and type, name, category: at most 16 bytes */
 	struct gt_pf_sequence *owner; /* that last had such a call: it knows the operation */
 	uint32_t named;           /* bits: arguments whose values have names .. */
 	uint32_t addresses;       /* .. and that are a payload if there is one, else the word; 0 is "NULL" */
 	uint8_t nargs;
+	uint8_t flow_bytes;       /* of a call that submits; 0 */
 	bool by_return;           /* the status is what it returns */
 	struct gt_pf_value *values; /* behind args, VALUES of each: those that came lately, for most come again */
 	struct gt_pf_argument args[];
 };
+
+enum { FLOW_BYTES = 10, RECENT = 64 };
 
 /* A call whose end is not written yet. */
 struct gt_pf_open {
@@ -189,19 +207,26 @@ struct gt_pf_lanes {
 
 /* Payloads seen lately, so that what comes again becomes a text by number. */
 struct gt_pf_payload {
-	uint64_t key;      /* operation and argument; 0: free */
-	uint64_t data[4], length;
-	uint32_t bytes, flags;
-	struct gt_view_text *word; /* from the second time on */
+	uint64_t data[4], length, head; /* head: struct gt_payload, of the argument .. */
+	uint32_t op;                    /* .. of this operation; 0: free */
+	struct gt_view_text *word;      /* from the second time on */
+	const struct gt_pf_sequence *owner; /* that has the text already, and last had it */
+	struct gt_pf_value written;
 };
 enum { PAYLOADS = 2048, PAYLOAD_BYTES = 32 };
+
+static inline unsigned gt_pf_payload_slot(uint64_t hash)
+{
+	return (unsigned)(hash * 0x9e3779b97f4a7c15u >> 53);
+}
+static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
 
 /* A size as text: "64 x 64", the last few. */
 struct gt_pf_size {
 	uint32_t size[3];
 	struct gt_pb_piece piece; /* annotation */
 };
-enum { SIZES = 64 };
+enum { SIZES = 256 };
 
 struct gt_pf {
 	struct gt_out out;
@@ -212,7 +237,9 @@ struct gt_pf {
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
 	struct gt_bits devices; /* that have a track */
-	struct gt_pf_value given[ARGS_MAX]; /* of the call at hand: arguments that have a payload; free: has to be formatted */
+	/* of the call at hand: arguments that have a payload; one that has to be formatted has another value than the call */
+	struct gt_pf_value given[ARGS_MAX];
+	struct gt_pf_call *recent[RECENT]; /* operations of late, by their numbers */
 	struct gt_pf_payload payloads[PAYLOADS];
 	struct gt_pf_size sizes[SIZES];
 };
@@ -220,8 +247,8 @@ struct gt_pf {
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid, const char *text);
 
-/* What a sequence needs before its first call of an operation, and after another's call. Return: 0 or -ENOMEM. */
-int gt_pf_need_operation(struct gt_pf *x, struct gt_pf_sequence *s, struct gt_view_operation *o, uint32_t domain);
+/* An operation, with what a sequence needs before its first call of it, and after another's call. NULL: no memory, with a cause. */
+struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op);
 /* A thread's sequence and track, on its first record; that of a queue's lane. NULL: no memory, with a cause. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
 struct gt_pf_sequence *gt_pf_lane_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned lane);
@@ -261,9 +288,17 @@ static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequenc
 	return gt_pb_put_short(gt_pb_open_short(gt_out_room(&x->out), TRACE_PACKET, packet), &s->head);
 }
 
-static inline void gt_pf_short_close(struct gt_pf *x, char *p, char *packet)
+/* @mark: of the track event, which ends where the packet does. */
+static inline void gt_pf_short_close(struct gt_pf *x, char *p, char *packet, char *mark)
 {
-	gt_out_end(&x->out, gt_pb_close_either(p, packet));
+	if (__builtin_expect(p - packet > 128, 0)) {
+		p = gt_pb_close_either(p, mark);
+		p = gt_pb_close_either(p, packet);
+	} else {
+		gt_pb_close_short(p, mark);
+		gt_pb_close_short(p, packet);
+	}
+	gt_out_end(&x->out, p);
 }
 
 static inline char *gt_pf_packet_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)

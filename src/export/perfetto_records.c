@@ -71,11 +71,11 @@ static void make_size(struct gt_pf_size *s, uint32_t key, const uint32_t size[3]
 
 static inline char *annotate_size(struct gt_pf *x, char *p, uint32_t key, const uint32_t size[3])
 {
-	uint32_t hash = (size[0] * 0x9e3779b1u ^ size[1] * 0x85ebca6bu ^ size[2] * 0xc2b2ae35u ^ key << 26) >> 26;
+	uint64_t hash = ((uint64_t)size[1] << 32 ^ size[0] ^ (uint64_t)size[2] << 20 ^ key << 10) * 0x9e3779b97f4a7c15u >> 56;
 	struct gt_pf_size *s = &x->sizes[hash % SIZES];
 
-	/* the key is in the piece, at [3] behind tag, length, tag */
-	if (!s->piece.bytes || memcmp(s->size, size, sizeof s->size) || s->piece.data[3] != (char)key)
+	/* the key is in the piece, at [3] behind tag, length, tag; a free one's is 0 */
+	if (((s->size[0] ^ size[0]) | (s->size[1] ^ size[1]) | (s->size[2] ^ size[2])) || s->piece.data[3] != (char)key)
 		make_size(s, key, size);
 	return gt_pb_put(p, &s->piece);
 }
@@ -90,37 +90,71 @@ static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s, const st
 	gt_pf_intern(x, s, INTERNED_ANNOTATION_STRING, word->index + IID_NULL + 1, word->text);
 }
 
-/* A payload's text by number, or NULL: seen for the first time, or too long. */
-static inline struct gt_view_text *payload_word(struct gt_pf *x, const struct gt_pf_argument *a, const struct gt_item *item,
-						const struct gt_payload *head, const uint8_t *data)
+/* A payload's text and how it is written; NULL: seen for the first time, or too long. */
+static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *x, struct gt_pf_sequence *s,
+								  const struct gt_pf_argument *a, const struct gt_item *item,
+								  struct gt_pf_payload *slot)
 {
-	uint64_t key = (uint64_t)item->op << 16 | head->arg | UINT64_C(1) << 63, words[4] = { 0 };
-	uint64_t length_value = a->length_arg < GT_OP_NARGS(item->op) ? item->args[a->length_arg] : 0, hash = key ^ length_value;
-	struct gt_pf_payload *slot;
+	uint32_t arg = (uint16_t)slot->head;
 	char text[TEXT_MAX];
 	size_t length;
 
-	if (head->bytes > PAYLOAD_BYTES)
-		return NULL;
-	for (unsigned i = 0; i * 8 < head->bytes; i++) { /* whole words: payloads are padded to them */
-		memcpy(&words[i], data + i * 8, 8);
-		if (head->bytes - i * 8 < 8)
-			words[i] &= ~(UINT64_MAX << head->bytes % 8 * 8);
-		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+	if (!slot->word) {
+		length = gt_format_arg(text, sizeof text, item->op, arg, item->args, item->payload, item->payload_bytes);
+		if (length < sizeof text)
+			slot->word = gt_view_word_of(&x->view, text, length);
+		if (!slot->word)
+			return NULL;
 	}
-	slot = &x->payloads[hash >> 48 & (PAYLOADS - 1)];
-	if (slot->key != key || slot->length != length_value || slot->bytes != head->bytes || slot->flags != head->flags ||
-	    ((slot->data[0] ^ words[0]) | (slot->data[1] ^ words[1]) | (slot->data[2] ^ words[2]) | (slot->data[3] ^ words[3]))) {
-		*slot = (struct gt_pf_payload){ .key = key, .length = length_value, .bytes = head->bytes, .flags = head->flags };
+	need_word(x, s, slot->word);
+	slot->owner = s;
+	slot->written.bytes = (uint8_t)(gt_pf_annotate(slot->written.data, &a->form[1], slot->word->index + IID_NULL + 1) -
+					slot->written.data);
+	return &slot->written;
+}
+
+/* Payloads of 9 bytes and more. */
+static __attribute__((noinline)) struct gt_pf_value *long_payload(struct gt_pf *x, struct gt_pf_sequence *s,
+								  const struct gt_pf_argument *a, const struct gt_item *item,
+								  const uint8_t *payload, uint32_t bytes, uint64_t length)
+{
+	uint64_t words[4] = { 0 }, head, hash;
+	struct gt_pf_payload *slot;
+
+	if (bytes > PAYLOAD_BYTES)
+		return NULL;
+	memcpy(&head, payload, sizeof head);
+	memcpy(words, payload + sizeof head, bytes);
+	hash = head ^ (uint64_t)item->op << 20 ^ length ^ words[0] ^ words[1] << 3 ^ words[2] << 6 ^ words[3] << 9;
+	slot = &x->payloads[gt_pf_payload_slot(hash)];
+	if (slot->op != item->op || slot->head != head || slot->length != length || memcmp(slot->data, words, sizeof words)) {
+		*slot = (struct gt_pf_payload){ .op = item->op, .head = head, .length = length };
 		memcpy(slot->data, words, sizeof words);
 		return NULL;
 	}
-	if (!slot->word) {
-		length = gt_format_arg(text, sizeof text, item->op, head->arg, item->args, item->payload, item->payload_bytes);
-		if (length < sizeof text)
-			slot->word = gt_view_word_of(&x->view, text, length);
+	return slot->owner == s ? &slot->written : make_payload(x, s, a, item, slot);
+}
+
+/* How the argument's payload is written; most are one word. */
+static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_argument *a,
+						const struct gt_item *item, const uint8_t *payload, uint32_t bytes)
+{
+	uint64_t length = a->length_arg < GT_OP_NARGS(item->op) ? item->args[a->length_arg] : 0, head, word = 0;
+	struct gt_pf_payload *slot;
+
+	if (bytes > 8)
+		return long_payload(x, s, a, item, payload, bytes, length);
+	memcpy(&head, payload, sizeof head);
+	if (bytes) { /* a whole word: payloads are padded to them */
+		memcpy(&word, payload + sizeof head, 8);
+		word &= UINT64_MAX >> (64 - bytes * 8);
 	}
-	return slot->word;
+	slot = &x->payloads[gt_pf_payload_slot(head ^ (uint64_t)item->op << 20 ^ length ^ word)];
+	if (__builtin_expect((slot->op ^ item->op) | (slot->head ^ head) | (slot->length ^ length) | (slot->data[0] ^ word), 0)) {
+		*slot = (struct gt_pf_payload){ .op = item->op, .head = head, .length = length, .data = { word } };
+		return NULL;
+	}
+	return __builtin_expect(slot->owner == s, 1) ? &slot->written : make_payload(x, s, a, item, slot);
 }
 
 /* The arguments that have a payload, as bits; how they are written in x->given. */
@@ -135,25 +169,21 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, 
 		uint32_t padded;
 
 		memcpy(&head, next, sizeof head);
-		next += sizeof head;
 		left -= (uint32_t)sizeof head;
 		padded = (head.bytes + 7) & ~UINT32_C(7);
 		if (head.bytes > left || padded > left)
 			break;
 		if (head.arg < call->nargs && call->addresses >> head.arg & 1) {
-			struct gt_view_text *word = payload_word(x, &call->args[head.arg], item, &head, next);
-			struct gt_pf_value *given = &x->given[head.arg];
+			struct gt_pf_value *value = payload_value(x, s, &call->args[head.arg], item, next, head.bytes);
 
 			bits |= UINT32_C(1) << head.arg;
-			given->value = item->args[head.arg];
-			given->bytes = 0;
-			if (word) {
-				need_word(x, s, word);
-				given->bytes = (uint8_t)(gt_pf_annotate(given->data, &call->args[head.arg].form[1],
-									word->index + IID_NULL + 1) - given->data);
+			x->given[head.arg].value = value ? item->args[head.arg] : ~item->args[head.arg];
+			if (value) {
+				memcpy(x->given[head.arg].data, value->data, 16);
+				memcpy(x->given[head.arg].data + 16, value->data + 16, 8);
 			}
 		}
-		next += padded;
+		next += sizeof head + padded;
 		left -= padded;
 	}
 	return bits;
@@ -183,32 +213,38 @@ static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_s
 	return true;
 }
 
+/* An argument that was not written lately. Return: the end; NULL: see put_arguments(). */
+static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_pf_sequence *s, char *p, const char *limit,
+						     const struct gt_pf_call *call, const struct gt_item *item, unsigned i,
+						     struct gt_pf_value *slot)
+{
+	const char *packet = x->out.next;
+
+	if (!slot || !make_value(x, s, call, item, i, slot))
+		return p < limit ? annotate_formatted(p, call->args[i].key, item, i) : p;
+	return x->out.next == packet ? gt_pf_put_value(p, slot) : NULL;
+}
+
 /* Return: the end; NULL: a text had to be written down first, where @p was, so the packet has to be begun again. */
 static inline char *put_arguments(struct gt_pf *x, struct gt_pf_sequence *s, char *p, const struct gt_pf_call *call,
 				  const struct gt_item *item, uint32_t payloads)
 {
 	unsigned nargs = call->nargs < GT_OP_NARGS(item->op) ? call->nargs : GT_OP_NARGS(item->op);
-	const char *limit = p + ANNOTATIONS_MAX, *packet = x->out.next;
-	struct gt_pf_value *values = call->values;
+	const char *limit = p + ANNOTATIONS_MAX;
+	struct gt_pf_value *values = call->values, *given = x->given;
 
-	for (unsigned i = 0; i < nargs; i++, values += VALUES) {
-		uint64_t value = item->args[i];
-		struct gt_pf_value *slot = &values[value * 0x9e3779b97f4a7c15u >> 61];
+	for (const uint64_t *arg = item->args, *end = arg + nargs; arg < end; arg++, values += VALUES, given++, payloads >>= 1) {
+		struct gt_pf_value *slot = values + gt_pf_value_slot(*arg);
 
 		/* no branch for each kind of argument: which operation comes next is hard to guess */
-		slot = payloads >> i & 1 ? &x->given[i] : slot;
-		if (__builtin_expect(slot->value != value || !slot->bytes, 0)) {
-			if (payloads >> i & 1 || !make_value(x, s, call, item, i, slot)) {
-				if (p < limit)
-					p = annotate_formatted(p, call->args[i].key, item, i);
-				continue;
-			}
-			if (x->out.next != packet)
-				return NULL;
+		slot = payloads & 1 ? given : slot;
+		if (__builtin_expect(slot->value == *arg, 1)) {
+			p = gt_pf_put_value(p, slot);
+			continue;
 		}
-		memcpy(p, slot->data, 16);
-		memcpy(p + 16, slot->data + 16, 4);
-		p += slot->bytes;
+		p = put_new_value(x, s, p, limit, call, item, (unsigned)(arg - item->args), payloads & 1 ? NULL : slot);
+		if (!p)
+			return NULL;
 	}
 	return p;
 }
@@ -296,12 +332,9 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
-enum { FLOW_BYTES = 10 };
-
 static int write_call(struct gt_pf *x, const struct gt_item *item)
 {
 	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
-	struct gt_view_operation *o = gt_view_operation(&x->view, item->op);
 	uint64_t start_ns, end_ns, correlation;
 	uint32_t payloads = 0;
 	struct gt_pf_sequence *s;
@@ -309,16 +342,16 @@ static int write_call(struct gt_pf *x, const struct gt_item *item)
 	char *p, *packet, *mark;
 	bool late;
 
-	if (!t || !o)
+	if (!t)
 		return -ENOMEM;
 	s = t->own ? t->own : gt_pf_thread_begin(x, t);
 	if (!s)
 		return -ENOMEM;
-	call = o->own;
-	if (__builtin_expect(!call || call->owner != s, 0)) {
-		if (gt_pf_need_operation(x, s, o, GT_OP_DOMAIN(item->op) % GT_DOMAIN_COUNT))
+	call = x->recent[item->op % RECENT];
+	if (__builtin_expect(!call || call->op != item->op || call->owner != s, 0)) {
+		call = gt_pf_operation(x, s, item->op);
+		if (!call)
 			return -ENOMEM;
-		call = o->own;
 	}
 	close_calls(x, s, item->depth, item->start_ns);
 	if (item->args)
@@ -336,7 +369,7 @@ again:
 	mark = p + 1;
 	p = gt_pb_put_short(p, &call->event);
 	gt_pb_fixed64(p, EVENT_FLOW, correlation);
-	p += o->submits ? FLOW_BYTES : 0; /* without a branch: see put_arguments() */
+	p += call->flow_bytes; /* without a branch: see put_arguments() */
 	p = gt_pf_annotate(p, &x->keys[KEY_CORRELATION], correlation);
 	if (item->args) {
 		p = put_arguments(x, s, p, call, item, payloads);
@@ -349,8 +382,7 @@ again:
 		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_OPERATION], item->external[GT_EXTERNAL_OPERATION]);
 	if (item->external[GT_EXTERNAL_USER])
 		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_USER], item->external[GT_EXTERNAL_USER]);
-	p = gt_pb_close_either(p, mark);
-	gt_pf_short_close(x, p, packet);
+	gt_pf_short_close(x, p, packet, mark);
 	if (late) {
 		write_late_end(x, s, end_ns);
 		return 0;
@@ -457,8 +489,7 @@ static int write_work(struct gt_pf *x, const struct gt_item *work)
 	p = put_work_annotations(x, p, work, class);
 	if (!timed)
 		p = annotate_text(p, KEY_TIMES, "not known");
-	p = gt_pb_close_either(p, mark);
-	gt_pf_short_close(x, p, packet);
+	gt_pf_short_close(x, p, packet, mark);
 	if (timed) {
 		s->last_ns = x->zero;
 		write_end(x, s, end_ns);

@@ -26,15 +26,11 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 /* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever it returns. */
 static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 {
-	/* continuation bits of one byte, two, .. eight */
-	static const uint64_t more[8] = {
-		0, 0x80, 0x8080, 0x808080, 0x80808080, 0x8080808080, 0x808080808080, 0x80808080808080,
-	};
-	unsigned last; /* index of the last byte */
+	uint64_t more = 0x8080808080808080u; /* continuation bits */
+	unsigned before; /* bits before the last byte */
 
 	if (__builtin_expect(v >> 56 != 0, 0))
 		return gt_pb_varint(p, v);
-	last = (63 - (unsigned)__builtin_clzll(v | 1)) * 37 >> 8; /* divided by 7, for up to 68 */
 #ifdef __BMI2__
 	v = _pdep_u64(v, 0x7f7f7f7f7f7f7f7fu);
 #else
@@ -43,21 +39,28 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 	v = (v & 0x0fffc0000fffc000u) << 2 | (v & 0x00003fff00003fffu);
 	v = (v & 0x3f803f803f803f80u) << 1 | (v & 0x007f007f007f007fu);
 #endif
-	v |= more[last];
+	before = ((unsigned)__builtin_clzll(v | 1) ^ 63) & 56;
+#ifdef __BMI2__
+	more = _bzhi_u64(more, before);
+#else
+	more &= (UINT64_C(1) << before) - 1;
+#endif
+	v |= more;
 	memcpy(p, &v, sizeof v);
-	return p + last + 1;
+	return p + before / 8 + 1;
 }
 
-/* Bytes that are made once and put into many messages: copied in steps of 8, so up to 7 bytes more are written. */
+/* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 bytes more are written. */
 struct gt_pb_piece {
 	uint8_t bytes;
-	char data[55];
+	char data[63];
 };
 
 static inline char *gt_pb_put(char *p, const struct gt_pb_piece *piece)
 {
-	for (unsigned i = 0; i < piece->bytes; i += 8)
-		memcpy(p + i, piece->data + i, 8);
+	memcpy(p, piece->data, 16);
+	for (unsigned i = 16; __builtin_expect(i < piece->bytes, 0); i += 16)
+		memcpy(p + i, piece->data + i, 16);
 	return p + piece->bytes;
 }
 

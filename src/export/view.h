@@ -138,6 +138,8 @@ static inline uint64_t gt_view_correlation(const struct gt_view *v, const struct
 
 	if (!id || !caller)
 		return 0;
+	if (__builtin_expect(count <= UINT32_MAX, 1))
+		return (uint64_t)caller->index << 32 | count;
 	return (caller->index + (count >> 32) * v->correlation_stride) << 32 | (count & UINT32_MAX);
 }
 
