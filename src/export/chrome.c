@@ -22,6 +22,7 @@
 #include "export/formats.h"
 #include "export/number.h"
 #include "export/out.h"
+#include "export/records.h"
 #include "export/text.h"
 #include "export/view.h"
 #include "util/error.h"
@@ -261,8 +262,9 @@ static inline char *put_flow(char *p, char phase, uint64_t id, const char *place
 	return GT_PUT(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"},\n");
 }
 
-static int write_call(struct chrome *x, const struct gt_item *call)
+static int write_call(void *exporter, const struct gt_item *call)
 {
+	struct chrome *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
 	const struct call_text *text;
@@ -480,8 +482,9 @@ static char *put_work_args(char *p, const struct gt_view_queue *q, const struct 
 	return GT_PUT(p, "}},\n");
 }
 
-static int write_work(struct chrome *x, const struct gt_item *work)
+static int write_work(void *exporter, const struct gt_item *work)
 {
+	struct chrome *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	struct gt_view_thread *caller = work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
 	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id), start_ns = work->start_ns;
@@ -616,31 +619,6 @@ static void write_event(struct chrome *x, const struct gt_event_info *e)
 	gt_out_end(&x->out, p);
 }
 
-static int write_records(struct chrome *x, const struct gt_export_options *options)
-{
-	struct gt_view_progress progress;
-	struct gt_cursor *cursor;
-	const struct gt_item *item;
-	int status = gt_cursor_create(x->view.capture, &cursor);
-
-	if (status)
-		return status;
-	gt_view_progress_begin(&progress, &x->view, options);
-	while ((status = gt_cursor_next(cursor, &item)) > 0) {
-		if (item->kind == GT_RECORD_CALL)
-			status = write_call(x, item);
-		else if (item->kind == GT_RECORD_DEVICE)
-			status = write_work(x, item);
-		else
-			continue;
-		if (status || x->out.status)
-			break;
-		gt_view_progress_step(&progress, cursor);
-	}
-	gt_cursor_destroy(cursor);
-	return status;
-}
-
 /* The clocks' difference at the session's start is used for all: durations stay what they are. */
 static void choose_base(struct chrome *x)
 {
@@ -695,13 +673,10 @@ static int write_chrome(const struct gt_capture *c, const char *path, const stru
 	write_processes(&x);
 	for (size_t i = 0; i < gt_capture_event_count(c); i++)
 		write_event(&x, gt_capture_event(c, i));
-	status = write_records(&x, options);
+	status = gt_export_records(&x.view, &x.out, options, &x, write_call, write_work);
 	/* an event that ends the list without a comma */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n]\n}\n");
-	if (status)
-		gt_out_abandon(&x.out);
-	else
-		status = gt_out_close(&x.out);
+	status = gt_out_finish(&x.out, status);
 fini_view:
 	fini(&x);
 	return status;

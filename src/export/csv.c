@@ -7,6 +7,7 @@
 #include "export/formats.h"
 #include "export/number.h"
 #include "export/out.h"
+#include "export/records.h"
 #include "export/text.h"
 #include "export/view.h"
 #include "util/error.h"
@@ -82,8 +83,9 @@ static char *put_start(char *p, const char *kind, const struct gt_view_thread *t
 	return p;
 }
 
-static int write_call(struct csv *x, const struct gt_item *call)
+static int write_call(void *exporter, const struct gt_item *call)
 {
+	struct csv *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, call->process, call->ordinal);
 	struct gt_view_operation *o = gt_view_operation(&x->view, call->op);
 	char text[ARGS_MAX], *p = gt_out_room(&x->out);
@@ -122,8 +124,9 @@ static char *put_sizes(char *p, const uint32_t size[3])
 	return p;
 }
 
-static int write_work(struct csv *x, const struct gt_item *work)
+static int write_work(void *exporter, const struct gt_item *work)
 {
+	struct csv *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	/* the thread that submitted it, if it is known, else the one that wrote the record */
 	struct gt_view_thread *t =
@@ -160,31 +163,6 @@ static int write_work(struct csv *x, const struct gt_item *work)
 	return 0;
 }
 
-static int write_records(struct csv *x, const struct gt_export_options *options)
-{
-	struct gt_view_progress progress;
-	struct gt_cursor *cursor;
-	const struct gt_item *item;
-	int status = gt_cursor_create(x->view.capture, &cursor);
-
-	if (status)
-		return status;
-	gt_view_progress_begin(&progress, &x->view, options);
-	while ((status = gt_cursor_next(cursor, &item)) > 0) {
-		if (item->kind == GT_RECORD_CALL)
-			status = write_call(x, item);
-		else if (item->kind == GT_RECORD_DEVICE)
-			status = write_work(x, item);
-		else
-			continue;
-		if (status || x->out.status)
-			break;
-		gt_view_progress_step(&progress, cursor);
-	}
-	gt_cursor_destroy(cursor);
-	return status;
-}
-
 static int write_csv(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
 {
 	struct csv x = { .view = { .capture = NULL } };
@@ -196,11 +174,8 @@ static int write_csv(const struct gt_capture *c, const char *path, const struct 
 	if (status)
 		goto fini_view;
 	gt_out_text(&x.out, header);
-	status = write_records(&x, options);
-	if (status)
-		gt_out_abandon(&x.out);
-	else
-		status = gt_out_close(&x.out);
+	status = gt_export_records(&x.view, &x.out, options, &x, write_call, write_work);
+	status = gt_out_finish(&x.out, status);
 fini_view:
 	gt_view_fini(&x.view);
 	return status;

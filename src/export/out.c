@@ -155,15 +155,14 @@ void gt_out_write(struct gt_out *out, const void *data, size_t bytes)
 	}
 }
 
-void gt_out_abandon(struct gt_out *out)
+int gt_out_finish(struct gt_out *out, int status)
 {
-	close(out->fd);
-	free(out->gzip);
-	free(out->base);
-}
-
-int gt_out_close(struct gt_out *out)
-{
+	if (status) { /* nothing more of it counts */
+		close(out->fd);
+		free(out->gzip);
+		free(out->base);
+		return status;
+	}
 	if (out->gzip && !out->status)
 		deflate_all(out, true);
 	else

@@ -30,10 +30,9 @@ struct gt_out {
 
 /* Create @path, which must not exist. Return: 0 or negative errno with a cause. */
 int gt_out_open(struct gt_out *out, const char *path, bool gzip);
-/* Write what is left and close. Return: the first error of all, or 0. @out needs no more care. */
-int gt_out_close(struct gt_out *out);
-/* Close without writing: the export failed elsewhere. */
-void gt_out_abandon(struct gt_out *out);
+/* Write what is left and close; with a @status of the exporter's that is not 0, only close.
+ * Return: that, else the first error of all, or 0. @out needs no more care. */
+int gt_out_finish(struct gt_out *out, int status);
 /* Write most of what there is: the buffer has room again. */
 void gt_out_flush(struct gt_out *out);
 

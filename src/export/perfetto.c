@@ -637,10 +637,7 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 	write_events(x);
 	if (!status)
 		status = write_records(x, options);
-	if (!status)
-		return gt_out_close(&x->out);
-	gt_out_abandon(&x->out);
-	return status;
+	return gt_out_finish(&x->out, status);
 }
 
 static int write_perfetto(const struct gt_capture *c, const char *path, const struct gt_export_options *options)

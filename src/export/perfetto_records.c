@@ -10,6 +10,7 @@
 
 #include "export/number.h"
 #include "export/perfetto.h"
+#include "export/records.h"
 #include "util/error.h"
 
 /* Annotations with text ------------------------------------------------------------ */
@@ -332,8 +333,9 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
-static int write_call(struct gt_pf *x, const struct gt_item *item)
+static int write_call(void *exporter, const struct gt_item *item)
 {
+	struct gt_pf *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
 	uint64_t start_ns, end_ns, correlation;
 	uint32_t payloads = 0;
@@ -448,8 +450,9 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;
 }
 
-static int write_work(struct gt_pf *x, const struct gt_item *work)
+static int write_work(void *exporter, const struct gt_item *work)
 {
+	struct gt_pf *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	struct gt_view_thread *caller = work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
 	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id);
@@ -501,26 +504,8 @@ static int write_work(struct gt_pf *x, const struct gt_item *work)
 
 int GT_PF_RECORDS(struct gt_pf *x, const struct gt_export_options *options)
 {
-	struct gt_view_progress progress;
-	struct gt_cursor *cursor;
-	const struct gt_item *item;
-	int status = gt_cursor_create(x->view.capture, &cursor);
+	int status = gt_export_records(&x->view, &x->out, options, x, write_call, write_work);
 
-	if (status)
-		return status;
-	gt_view_progress_begin(&progress, &x->view, options);
-	while ((status = gt_cursor_next(cursor, &item)) > 0) {
-		if (item->kind == GT_RECORD_CALL)
-			status = write_call(x, item);
-		else if (item->kind == GT_RECORD_DEVICE)
-			status = write_work(x, item);
-		else
-			continue;
-		if (status || x->out.status)
-			break;
-		gt_view_progress_step(&progress, cursor);
-	}
-	gt_cursor_destroy(cursor);
 	for (uint32_t i = 0; !status && i < x->view.thread_count; i++)
 		if (x->view.threads[i]->own)
 			close_calls(x, x->view.threads[i]->own, 0, UINT64_MAX);

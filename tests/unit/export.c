@@ -116,6 +116,39 @@ UNIT_TEST(protobuf_messages_have_their_length_in_two_bytes)
 	CHECK_EQ(p - out, 12);
 }
 
+UNIT_TEST(protobuf_messages_of_up_to_127_bytes_have_their_length_in_one_byte_where_that_was_hoped_for)
+{
+	char out[512], *mark, *p;
+
+	for (size_t bytes = 0; bytes < 300; bytes++) {
+		p = gt_pb_open_short(out, 1, &mark);
+		memset(p, 'x', bytes);
+		p[bytes] = '?';
+		p = gt_pb_close_either(p + bytes, mark);
+		CHECK_EQ(p - out, (bytes < 128 ? 2 : 3) + bytes);
+		CHECK_EQ((uint8_t)out[1], bytes < 128 ? bytes : (bytes & 127) | 128);
+		if (bytes) {
+			CHECK_EQ(p[-1], 'x');
+			CHECK_EQ(out[bytes < 128 ? 2 : 3], 'x');
+		}
+	}
+}
+
+UNIT_TEST(protobuf_numbers_are_the_same_whichever_way_they_are_written)
+{
+	char one[32], other[32];
+	uint64_t random = 1;
+
+	for (int i = 0; i < 100000; i++) {
+		uint64_t v = i < 64 ? UINT64_C(1) << i : i < 128 ? (UINT64_C(1) << (i - 64)) - 1 : random >> i % 64;
+		ptrdiff_t bytes = gt_pb_varint(one, v) - one;
+
+		CHECK_EQ(gt_pb_varint_wide(other, v) - other, bytes);
+		CHECK_MEM(other, one, (size_t)bytes);
+		random = random * 6364136223846793005u + 1442695040888963407u;
+	}
+}
+
 /* Lanes ------------------------------------------------------------------------- */
 
 UNIT_TEST(lanes_put_work_that_does_not_overlap_in_the_first)
@@ -311,6 +344,49 @@ UNIT_TEST(export_that_fails_leaves_no_file)
 	fake_capture_fini(&fake);
 }
 
+/* Blocks are asked for ahead in large pieces: the file must have its length, its bytes, and no blocks behind them. */
+UNIT_TEST(output_keeps_no_blocks_that_it_did_not_need)
+{
+	enum { LINES = 3000000, LINE = 8 };
+	static char line[LINE + 1], have[LINE * 4096];
+	uint64_t expected = 0;
+	struct gt_out out;
+	struct stat st;
+	FILE *file;
+	size_t got;
+
+	CHECK_EQ(gt_out_open(&out, target("file"), false), 0);
+	for (unsigned i = 0; i < LINES; i++) {
+		snprintf(line, sizeof line, "%07u\n", i);
+		gt_out_text(&out, line);
+	}
+	if (!out.has_reserved)
+		unit_skip("this file system takes no reservations");
+	CHECK_EQ(gt_out_finish(&out, 0), 0);
+	CHECK_EQ(stat(target("file"), &st), 0);
+	CHECK_EQ(st.st_size, (off_t)LINES * LINE);
+	CHECK_LE(st.st_blocks * 512, st.st_size + (1 << 20)); /* the file system's own */
+	file = fopen(target("file"), "rbe");
+	CHECK(file);
+	while ((got = fread(have, LINE, sizeof have / LINE, file)) > 0)
+		for (size_t i = 0; i < got; i++)
+			CHECK_EQ(strtoull(have + i * LINE, NULL, 10), expected++);
+	fclose(file);
+	CHECK_EQ(expected, LINES);
+}
+
+UNIT_TEST(output_of_an_export_that_failed_is_only_closed)
+{
+	struct gt_out out;
+	struct stat st;
+
+	CHECK_EQ(gt_out_open(&out, target("file"), false), 0);
+	gt_out_text(&out, "text");
+	CHECK_EQ(gt_out_finish(&out, -EIO), -EIO);
+	CHECK_EQ(stat(target("file"), &st), 0);
+	CHECK_EQ(st.st_size, 0);
+}
+
 UNIT_TEST(output_tells_a_full_disk)
 {
 	struct gt_out out;
@@ -320,7 +396,7 @@ UNIT_TEST(output_tells_a_full_disk)
 	CHECK_EQ(dup2(full, out.fd), out.fd);
 	close(full);
 	gt_out_text(&out, "text");
-	CHECK_EQ(gt_out_close(&out), -ENOSPC);
+	CHECK_EQ(gt_out_finish(&out, 0), -ENOSPC);
 	CHECK(strstr(gt_error_text(), "No space left"));
 	gt_error_clear();
 }
