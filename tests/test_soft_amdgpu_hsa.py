@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The software AMD GPU under the real ROCr: what plain HSA programs see of it, and what they are told when they do wrong."""
 
+import pathlib
 import re
 
 import pytest
@@ -109,6 +110,16 @@ def test_durations_are_exact_to_the_tick(hsa, work):
     assert 199_980 <= t["least"] and t["before"] == 0
 
 
+# Copies ------------------------------------------------------------------------
+
+@pytest.mark.parametrize("sdma, box", [(1, "60 elements, 0 wrong"), (0, "refused")], ids=["engine", "shader"])
+def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
+    """By the copy engine, and by ROCr's own shaders."""
+    assert hsa("copies", env={"HSA_ENABLE_SDMA": sdma}).out.splitlines() == [
+        "gate closed: 1 1", "gate open: 0 0", "bytes: same, the rest untouched", "there: in its time", "back: in its time",
+        "filled: 0x1020304 0x1020304, then as before", f"box: {box}", "end"]
+
+
 # Settings that are wrong -------------------------------------------------------
 
 @pytest.mark.parametrize("options, said", [
@@ -148,6 +159,15 @@ def test_program_that_there_is_none_of_is_told(tap):
 def test_list_names_the_library_and_the_runtime(tap, build):
     out = tap("soft").out
     assert str(build / "soft/amdgpu/libhsakmt.so.1") in out and "libhsa-runtime64.so.1" in out
+
+
+def test_runtime_of_another_version_is_named_by_the_library(run, build, work):
+    real = pathlib.Path("/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1").resolve()
+    (work / "libhsa-runtime64.so.1").write_bytes(real.read_bytes())
+    result = run([build / "tests/soft/hsa_queue", "closed-barrier", build / "tests/soft/soft_kernels.co"],
+                 env={"LD_LIBRARY_PATH": f"{work}:{build / 'soft/amdgpu'}"})
+    assert result.err.startswith(f"soft amdgpu: {work}/libhsa-runtime64.so.1 is not known to work: known are ROCr 5.2.3")
+    assert result.out == "destroyed\nend\n"
 
 
 def test_runtime_that_wants_other_functions_is_named(tap, run, work):

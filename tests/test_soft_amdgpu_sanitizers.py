@@ -7,7 +7,7 @@ import pytest
 
 import conftest
 
-MODES = ["barriers", "barrier-values", "times", "errors", "closed-barrier", "producers", "signals", "many-queues", "cycles", "endless"]
+MODES = ["barriers", "barrier-values", "times", "copies", "errors", "closed-barrier", "producers", "signals", "many-queues", "cycles", "endless"]
 KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The kinds of GPU that can be shown. Figures are those of the real ones as far as programs ask for them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "soft/amdgpu/config.h"
@@ -35,7 +36,13 @@ const struct soft_gpu_type *soft_gpu_type_find(const char *name)
 	return NULL;
 }
 
+/* Written by the first call: the settings are read before there are threads of ours. */
 const char *soft_gpu_type_names(void)
 {
-	return "gfx900 gfx906 gfx908 gfx90a";
+	static char names[128];
+
+	if (!*names)
+		for (size_t i = 0, n = 0; i < sizeof types / sizeof *types; i++)
+			n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? " " : "", types[i].name);
+	return names;
 }

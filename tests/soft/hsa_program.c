@@ -34,7 +34,17 @@ static hsa_status_t on_pool(hsa_amd_memory_pool_t pool, void *data)
 	if (segment == HSA_AMD_SEGMENT_GLOBAL)
 		MUST(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags));
 	if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
-		*(hsa_amd_memory_pool_t *)data = pool;
+		((struct hsa_program *)data)->host = pool;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t on_gpu_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+	hsa_amd_segment_t segment;
+
+	MUST(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
+	if (segment == HSA_AMD_SEGMENT_GLOBAL)
+		((struct hsa_program *)data)->device = pool;
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -57,7 +67,8 @@ void hsa_program_start(struct hsa_program *p)
 		printf("no GPU\n");
 		exit(1);
 	}
-	MUST(hsa_iterate_agents(on_cpu, &p->host));
+	MUST(hsa_iterate_agents(on_cpu, p));
+	MUST(hsa_amd_agent_iterate_memory_pools(p->gpu, on_gpu_pool, p));
 }
 
 void hsa_program_load(struct hsa_program *p, const char *file)

@@ -28,6 +28,7 @@ struct hsa_program {
 	hsa_agent_t gpu;          /* the first one */
 	unsigned gpus;
 	hsa_amd_memory_pool_t host; /* fine-grained memory that the GPU reaches */
+	hsa_amd_memory_pool_t device; /* the GPU's own */
 	hsa_executable_t code;
 };
 

@@ -127,6 +127,80 @@ static void times(void)
 	MUST(hsa_queue_destroy(q));
 }
 
+/* copies ---------------------------------------------------------------------- */
+
+enum { COPY_BYTES = 5 << 20 }; /* more than one packet copies */
+
+static void show_copy_time(const char *what, hsa_signal_t done, uint64_t begin)
+{
+	hsa_amd_profiling_async_copy_time_t t;
+	uint64_t end = system_now();
+
+	MUST(hsa_amd_profiling_get_async_copy_time(done, &t));
+	printf("%s: %s\n", what, t.start + 100 >= begin && t.start <= t.end && t.end <= end + 100 ? "in its time" : "out of its time");
+}
+
+/* There, when a signal allows it, and back. */
+static void copies_there_and_back(const unsigned char *from, unsigned char *to, void *device)
+{
+	hsa_signal_t gate = hsa_program_signal(1), there = hsa_program_signal(1), back = hsa_program_signal(1);
+	uint64_t begin = system_now();
+
+	MUST(hsa_amd_memory_async_copy(device, program.gpu, from, program.gpu, COPY_BYTES - 3, 1, &gate, there));
+	MUST(hsa_amd_memory_async_copy(to, program.gpu, device, program.gpu, COPY_BYTES - 3, 1, &there, back));
+	nap_ms(5);
+	show("gate closed", (hsa_signal_t[]){ there, back }, 2);
+	hsa_signal_store_screlease(gate, 0);
+	hsa_program_wait(back);
+	show("gate open", (hsa_signal_t[]){ there, back }, 2);
+	printf("bytes: %s, the rest %s\n", memcmp(from, to, COPY_BYTES - 3) ? "differ" : "same", to[COPY_BYTES - 3] ? "written" : "untouched");
+	show_copy_time("there", there, begin);
+	show_copy_time("back", back, begin);
+}
+
+/* A box of 5 x 4 x 3 elements of 4 bytes, out of the middle of one image into the middle of another. */
+static void copy_box(uint32_t *from, uint32_t *to)
+{
+	hsa_signal_t done = hsa_program_signal(1);
+	hsa_pitched_ptr_t source = { from, 16 * 4, 16 * 8 * 4 }, target = { to, 32 * 4, 32 * 8 * 4 };
+	hsa_dim3_t source_at = { 3 * 4, 2, 1 }, target_at = { 7 * 4, 1, 2 }, range = { 5 * 4, 4, 3 };
+	unsigned wrong = 0, copied = 0;
+
+	for (unsigned i = 0; i < 16 * 8 * 8; i++)
+		from[i] = i + 1;
+	memset(to, 0, 32 * 8 * 8 * 4);
+	if (hsa_amd_memory_async_copy_rect(&target, &target_at, &source, &source_at, &range, program.gpu, hsaHostToDevice, 0, NULL, done)) {
+		printf("box: refused\n"); /* by ROCr, which has no shader for it */
+		return;
+	}
+	hsa_program_wait(done);
+	for (unsigned z = 0; z < 8; z++)
+		for (unsigned y = 0; y < 8; y++)
+			for (unsigned x = 0; x < 32; x++) {
+				bool inside = x >= 7 && x < 12 && y >= 1 && y < 5 && z >= 2 && z < 5;
+				uint32_t wanted = inside ? (x - 7 + 3) + (y - 1 + 2) * 16 + (z - 2 + 1) * 128 + 1 : 0;
+				wrong += to[x + y * 32 + z * 256] != wanted;
+				copied += inside;
+			}
+	printf("box: %u elements, %u wrong\n", copied, wrong);
+}
+
+static void copies(void)
+{
+	unsigned char *from = hsa_program_memory(&program, COPY_BYTES), *to = hsa_program_memory(&program, COPY_BYTES);
+	void *device;
+
+	for (unsigned i = 0; i < COPY_BYTES; i++)
+		from[i] = (unsigned char)(i * 2654435761u >> 24);
+	MUST(hsa_amd_memory_pool_allocate(program.device, COPY_BYTES, 0, &device));
+	MUST(hsa_amd_profiling_async_copy_enable(true));
+	copies_there_and_back(from, to, device);
+	MUST(hsa_amd_memory_fill(device, 0x01020304, 1000));
+	MUST(hsa_memory_copy(to, device, 4004));
+	printf("filled: %#x %#x, then %s\n", ((uint32_t *)to)[0], ((uint32_t *)to)[999], memcmp(to + 4000, from + 4000, 4) ? "something else" : "as before");
+	copy_box((uint32_t *)from, (uint32_t *)to);
+}
+
 /* errors ---------------------------------------------------------------------- */
 
 /* Shared with ROCr's thread; atomics, since ThreadSanitizer does not see what ROCr's signals order. */
@@ -356,7 +430,7 @@ static void fork_modes(const char *mode, const char *file)
 }
 
 static const struct { const char *name; void (*run)(void); } modes[] = {
-	{ "barriers", barriers }, { "barrier-values", barrier_values }, { "times", times }, { "errors", errors }, { "endless", endless },
+	{ "barriers", barriers }, { "barrier-values", barrier_values }, { "times", times }, { "copies", copies }, { "errors", errors }, { "endless", endless },
 	{ "closed-barrier", closed_barrier }, { "producers", producers }, { "signals", signals }, { "many-queues", many_queues },
 };
 
