@@ -214,8 +214,8 @@ void soft_queue_halt(struct soft_queue *q)
 {
 	struct soft_idle idle = {.since_ns = 1}; /* no spinning */
 
-	while (!soft_queue_stopped(q))
-		soft_value_wait(&idle);
+	while (!soft_queue_stopped(q)) /* it may still be rung */
+		soft_bell_wait(&q->bell, __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE), &idle);
 }
 
 void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...)

@@ -205,12 +205,14 @@ void soft_value_wait(struct soft_idle *idle)
 {
 	uint32_t epoch = LOAD(value_epoch);
 	struct timespec t;
+	unsigned most;
 
 	if (spin(idle))
 		return;
+	most = now_ns() - idle->since_ns < 100 * MS ? 250 : 1000;
 	idle->sleep_us = idle->sleep_us ? idle->sleep_us * 3 / 2 + 1 : 5;
-	if (idle->sleep_us > 250)
-		idle->sleep_us = 250;
+	if (idle->sleep_us > most)
+		idle->sleep_us = most;
 	t = (struct timespec){.tv_nsec = (long)(idle->sleep_us * US)};
 	__atomic_fetch_add(&value_waiters, 1, __ATOMIC_SEQ_CST);
 	futex_wait(&value_epoch, epoch, &t);
