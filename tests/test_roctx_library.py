@@ -3,6 +3,8 @@
 
 import csv
 import io
+import json
+import sqlite3
 import subprocess
 
 import pytest
@@ -84,3 +86,44 @@ def test_another_library_with_the_functions_is_called_and_may_tell_its_own(run, 
     subprocess.run(["cc", f"-I{repo}/include", tmp_path / "main.c", "-o", tmp_path / "main", f"-L{build}/src/compat/roctx",
                     "-l:libroctx64.so.4", "-Wl,--no-as-needed", tmp_path / "libreal.so"], check=True)
     assert run([tmp_path / "main"], env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
+
+
+# What exports make of it ---------------------------------------------------------
+
+@pytest.fixture
+def exported(tap, marks, environment, work):
+    def make(name):
+        tap("run", "-f", "-o", "a.gputap", "--", marks, env=environment)
+        tap("export", "-f", "a.gputap", "-o", name)
+        return work / name
+    return make
+
+
+NAMES = sorted(["outer", "step", "step", "step", "now", "now", "now", "in the helper", 'across "threads"', "never popped"])
+
+
+def test_ranges_are_annotations_in_chrome_json(exported):
+    events = json.loads(exported("a.json").read_text())["traceEvents"]
+    ranges = [e for e in events if e.get("cat") == "user_annotation" and e["ph"] == "X" and not e["name"].startswith("roctx")]
+    assert sorted(e["name"] for e in ranges) == NAMES
+    outer = next(e for e in ranges if e["name"] == "outer")
+    for step in (e for e in ranges if e["name"] == "step"):
+        assert outer["ts"] <= step["ts"] and step["ts"] + step["dur"] <= outer["ts"] + outer["dur"]
+    assert not [e for e in events if e["name"] in ("roctxRangePushA", "roctxRangePop", "roctxMarkA")]
+
+
+def test_a_range_that_another_thread_ends_belongs_to_the_one_that_began_it(exported):
+    events = json.loads(exported("a.json").read_text())["traceEvents"]
+    by_name = {e["name"]: e for e in events if e.get("cat") == "user_annotation"}
+    across, helper = by_name['across "threads"'], by_name["in the helper"]
+    assert across["tid"] == by_name["outer"]["tid"] != helper["tid"]
+    assert across["ts"] <= helper["ts"] <= across["ts"] + across["dur"]
+
+
+def test_ranges_are_user_markers_in_rpd(exported):
+    db = sqlite3.connect(exported("a.rpd"))
+    rows = db.execute("SELECT args, \"end\" - start FROM api WHERE apiName = 'UserMarker'").fetchall()
+    assert sorted(name for name, _ in rows) == [name.replace('"', "'") for name in NAMES]
+    assert all(ns == 0 for name, ns in rows if name == "now")
+    assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    db.close()

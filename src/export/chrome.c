@@ -13,6 +13,7 @@
  *
  * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the variant for .hta.json.gz
  * gives launching calls those, and their own as args.api.
+ * What the program says of itself (ROCTx) is cat user_annotation, from push to pop; the calls that say it are not written.
  * Markers and barriers are cat gpu_marker without stream: nobody counts them as device time.
  * Arguments of calls are not written: these readers keep everything in memory. See .pftrace and .csv.
  * What repeats is made into text once: by operation, by thread, by lane, by name. */
@@ -22,6 +23,7 @@
 #include "export/formats.h"
 #include "export/number.h"
 #include "export/out.h"
+#include "export/ranges.h"
 #include "export/records.h"
 #include "export/text.h"
 #include "export/view.h"
@@ -58,6 +60,7 @@ struct chrome {
 	struct gt_out out;
 	bool cuda_names;
 	struct gt_view view;
+	struct gt_ranges ranges;
 	uint64_t shift_ns;    /* added to BOOTTIME gives ns since base */
 	uint64_t base_ns;
 	bool *device_named;   /* by device, the last one for "not known" */
@@ -309,6 +312,51 @@ static int write_call(void *exporter, const struct gt_item *call)
 		p = put_flow(p, 's', correlation, place, place_end);
 	gt_out_end(&x->out, p);
 	return 0;
+}
+
+/* Ranges ----------------------------------------------------------------------- */
+
+static int write_range(struct chrome *x, const struct gt_range *range)
+{
+	struct gt_view_thread *t = gt_view_thread(&x->view, range->process, range->ordinal);
+	const struct piece *row = !t ? NULL : t->own ? t->own : thread_begin(x, t);
+	char *p;
+
+	if (!row)
+		return -ENOMEM;
+	p = gt_out_room(&x->out);
+	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
+	p = put_quoted(p, range->name);
+	p = GT_PUT(p, ",\"pid\":");
+	p = put_piece(p, row);
+	p = gt_put_us(p, shifted(x, range->start_ns));
+	p = GT_PUT(p, ",\"dur\":");
+	p = gt_put_us(p, range->end_ns - range->start_ns);
+	p = GT_PUT(p, ",\"args\":{}},\n");
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+static int write_call_or_mark(void *exporter, const struct gt_item *call)
+{
+	struct chrome *x = exporter;
+	struct gt_range range;
+	int status;
+
+	if (__builtin_expect(gt_mark_of(call->op) == GT_MARK_NONE, 1))
+		return write_call(x, call);
+	status = gt_ranges_step(&x->ranges, call, &range);
+	return status > 0 ? write_range(x, &range) : status;
+}
+
+static int write_open_ranges(struct chrome *x)
+{
+	struct gt_range range;
+	int status = 0;
+
+	while (!status && gt_ranges_rest(&x->ranges, &range))
+		status = write_range(x, &range);
+	return status;
 }
 
 /* Device work ----------------------------------------------------------------- */
@@ -649,6 +697,7 @@ static void fini(struct chrome *x)
 	for (int i = 0; i < GT_DEVICE_OP_COUNT; i++)
 		free(x->works[i]);
 	free(x->device_named);
+	gt_ranges_fini(&x->ranges);
 	gt_view_fini(&x->view);
 }
 
@@ -673,7 +722,9 @@ static int write_chrome(const struct gt_capture *c, const char *path, const stru
 	write_processes(&x);
 	for (size_t i = 0; i < gt_capture_event_count(c); i++)
 		write_event(&x, gt_capture_event(c, i));
-	status = gt_export_records(&x.view, &x.out, options, &x, write_call, write_work);
+	status = gt_export_records(&x.view, &x.out, options, &x, write_call_or_mark, write_work);
+	if (!status)
+		status = write_open_ranges(&x);
 	/* an event that ends the list without a comma */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n]\n}\n");
 	status = gt_out_finish(&x.out, status);

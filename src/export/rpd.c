@@ -83,7 +83,9 @@ static int run_pass(struct rpd *r, unsigned pass, const struct gt_export_options
 		return status;
 	gt_view_progress_begin(&progress, &r->view, &ours);
 	while (!r->status && (status = gt_cursor_next(cursor, &item)) > 0) {
-		if (pass == 0 && item->kind == GT_RECORD_CALL)
+		if (pass == 0 && item->kind == GT_RECORD_CALL && gt_mark_of(item->op))
+			gt_rpd_add_mark(r, item);
+		else if (pass == 0 && item->kind == GT_RECORD_CALL)
 			gt_rpd_add_call(r, item);
 		else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
 			gt_rpd_add_external(r, item);

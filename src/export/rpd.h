@@ -10,6 +10,7 @@
 
 #include "export/bulk.h"
 #include "export/map.h"
+#include "export/ranges.h"
 #include "export/sorter.h"
 #include "export/view.h"
 
@@ -40,6 +41,7 @@ struct rpd_args_slot {
 
 struct rpd {
 	struct gt_view view;
+	struct gt_ranges ranges;
 	struct gt_bulk *db;
 	struct gt_bulk_tree *string, *ustring, *api, *copyapi, *kernelapi, *op, *api_ops;
 	struct gt_bulk_tree *ops_by_op;
@@ -80,6 +82,7 @@ int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item, const struct gt_v
 /* First all calls and external ids, then the next two, then all device work. */
 void gt_rpd_add_call(struct rpd *r, const struct gt_item *item);
 void gt_rpd_add_external(struct rpd *r, const struct gt_item *item);
+void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call); /* instead of gt_rpd_add_call(): what gt_mark_of() knows */
 void gt_rpd_close_markers(struct rpd *r);
 void gt_rpd_settle_calls(struct rpd *r);
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);

@@ -25,6 +25,8 @@ struct thread_own {
 
 struct operation_own { int64_t name, category; int blocking_arg; };
 
+enum { RANGE_BYTES = 1000 }; /* of a range's name */
+
 /* An entry of an index by a row number of rocpd_api. */
 static void add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
 {
@@ -261,9 +263,38 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 	own->external[stack].stack[own->external[stack].depth++] = (struct marker){item->ret, item->start_ns};
 }
 
+static void add_range(struct rpd *r, const struct gt_range *range)
+{
+	const struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
+	struct api_row api = {r->next_api++, thread ? thread->pid : 0, thread ? thread->tid : 0, range->start_ns, range->end_ns, r->marker_id,
+			      RPD_EMPTY_TEXT, r->marker_id, r->next_string++};
+
+	size_t bytes = strlen(range->name);
+
+	bytes = (size_t)(gt_rpd_put_clean(r->text, range->name, bytes < RANGE_BYTES ? bytes : RANGE_BYTES) - r->text);
+	gt_rpd_add_text(r, api.args, r->text, bytes, true);
+	add_api(r, &api);
+}
+
+void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call)
+{
+	struct gt_range range;
+	int status = gt_ranges_step(&r->ranges, call, &range);
+
+	if (status < 0)
+		gt_rpd_note(r, status);
+	else if (status)
+		add_range(r, &range);
+}
+
 /* Ranges that were never closed end with their thread's last call. */
 void gt_rpd_close_markers(struct rpd *r)
 {
+	struct gt_range range;
+
+	while (gt_ranges_rest(&r->ranges, &range))
+		add_range(r, &range);
+	gt_ranges_fini(&r->ranges);
 	for (uint32_t i = 0; i < r->view.thread_count; i++) {
 		struct gt_view_thread *thread = r->view.threads[i];
 		struct thread_own *own = thread->own;

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* See ranges.h. Open ranges are one list for all threads: a thread's calls come together, so that the last ones are mostly its own. */
+#include "export/ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generated/roctx_ops.h"
+#include "record/describe.h"
+#include "record/operation.h"
+#include "util/error.h"
+
+struct gt_range_open {
+	uint32_t process, ordinal;
+	uint64_t start_ns, id; /* id 0: pushed */
+	char *name;
+};
+
+struct gt_range_stop {
+	uint32_t process;
+	uint64_t id, end_ns;
+};
+
+enum gt_mark gt_mark_of(uint32_t op)
+{
+	if (GT_OP_DOMAIN(op) != GT_DOMAIN_ROCTX)
+		return GT_MARK_NONE;
+	switch (GT_OP_NUMBER(op)) {
+	case GT_ROCTX_roctxMarkA: return GT_MARK_INSTANT;
+	case GT_ROCTX_roctxRangePushA: return GT_MARK_PUSH;
+	case GT_ROCTX_roctxRangePop: return GT_MARK_POP;
+	case GT_ROCTX_roctxRangeStartA: return GT_MARK_START;
+	case GT_ROCTX_roctxRangeStop: return GT_MARK_STOP;
+	default: return GT_MARK_NONE;
+	}
+}
+
+/* The message, which is the first argument; without arguments: what was called. */
+static char *message(const struct gt_item *call)
+{
+	struct gt_payload head;
+	const uint8_t *text = gt_payload_find(call->payload, call->payload_bytes, 0, &head);
+
+	return text ? strndup((const char *)text, head.bytes) : strdup(gt_operation_name(call->op));
+}
+
+static void *grow(void *list, size_t count, size_t *room, size_t bytes)
+{
+	size_t bigger = *room ? *room * 2 : 16;
+	void *moved = list;
+
+	if (count == *room && (moved = realloc(list, bigger * bytes)))
+		*room = bigger;
+	if (!moved)
+		gt_error(-ENOMEM, "ranges of the program");
+	return moved;
+}
+
+static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range *out)
+{
+	const struct gt_range_open o = r->open[i];
+
+	memmove(&r->open[i], &r->open[i + 1], (r->open_count - i - 1) * sizeof *r->open);
+	r->open_count--;
+	free(r->name);
+	r->name = o.name;
+	*out = (struct gt_range){o.process, o.ordinal, o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns, o.name, o.id != 0};
+	return 1;
+}
+
+static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
+{
+	struct gt_range_open *open = grow(r->open, r->open_count, &r->open_room, sizeof *open);
+	char *name = message(call);
+
+	if (open)
+		r->open = open;
+	if (!open || !name) {
+		free(name);
+		return open ? gt_error(-ENOMEM, "ranges of the program") : -ENOMEM;
+	}
+	r->open[r->open_count++] = (struct gt_range_open){call->process, call->ordinal, call->start_ns, id, name};
+	return 0;
+}
+
+static int start(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+{
+	int status = begin(r, call, call->ret);
+
+	for (size_t i = 0; !status && i < r->stop_count; i++)
+		if (r->stops[i].process == call->process && r->stops[i].id == call->ret) {
+			uint64_t end_ns = r->stops[i].end_ns;
+
+			r->stops[i] = r->stops[--r->stop_count];
+			return give(r, r->open_count - 1, end_ns, out);
+		}
+	return status;
+}
+
+static int stop(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+{
+	uint64_t id = call->args && GT_OP_NARGS(call->op) ? call->args[0] : 0;
+	struct gt_range_stop *stops;
+
+	for (size_t i = r->open_count; id && i-- > 0;)
+		if (r->open[i].process == call->process && r->open[i].id == id)
+			return give(r, i, call->end_ns, out);
+	stops = id ? grow(r->stops, r->stop_count, &r->stop_room, sizeof *stops) : NULL;
+	if (!stops)
+		return id ? -ENOMEM : 0;
+	r->stops = stops;
+	r->stops[r->stop_count++] = (struct gt_range_stop){call->process, id, call->end_ns};
+	return 0;
+}
+
+int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
+{
+	int status;
+
+	if (call->end_ns > r->last_ns)
+		r->last_ns = call->end_ns;
+	switch (gt_mark_of(call->op)) {
+	case GT_MARK_INSTANT:
+		status = begin(r, call, 0);
+		return status ? status : give(r, r->open_count - 1, call->start_ns, out);
+	case GT_MARK_PUSH:
+		return begin(r, call, 0);
+	case GT_MARK_START:
+		return start(r, call, out);
+	case GT_MARK_STOP:
+		return stop(r, call, out);
+	case GT_MARK_POP: /* one without its push is of a range from before the recording */
+		for (size_t i = r->open_count; i-- > 0;)
+			if (!r->open[i].id && r->open[i].process == call->process && r->open[i].ordinal == call->ordinal)
+				return give(r, i, call->end_ns, out);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+bool gt_ranges_rest(struct gt_ranges *r, struct gt_range *out)
+{
+	return r->open_count && give(r, r->open_count - 1, r->last_ns, out);
+}
+
+void gt_ranges_fini(struct gt_ranges *r)
+{
+	for (size_t i = 0; i < r->open_count; i++)
+		free(r->open[i].name);
+	free(r->open);
+	free(r->stops);
+	free(r->name);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program says about itself by calls: marks, ranges that are pushed and popped in a thread, ranges that one thread starts
+ * and any other stops. Calls go in, in a cursor's order; ranges come out when both ends are known. */
+#ifndef GPUTAP_EXPORT_RANGES_H
+#define GPUTAP_EXPORT_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+enum gt_mark { GT_MARK_NONE = 0, GT_MARK_INSTANT, GT_MARK_PUSH, GT_MARK_POP, GT_MARK_START, GT_MARK_STOP };
+
+/* What a call of that operation does; NONE for all that say nothing. */
+enum gt_mark gt_mark_of(uint32_t op);
+
+struct gt_range {
+	uint32_t process, ordinal; /* the thread that began it */
+	uint64_t start_ns, end_ns; /* of an instant: the same */
+	const char *name;          /* terminated; valid until the next call of this file */
+	bool across;               /* started and stopped, maybe by different threads: may overlap others of its thread */
+};
+
+/* All zero at first. */
+struct gt_ranges {
+	struct gt_range_open *open;
+	struct gt_range_stop *stops; /* whose start comes later: another thread's records */
+	size_t open_count, open_room, stop_count, stop_room;
+	uint64_t last_ns;
+	char *name; /* of the range given out last */
+};
+
+/* Return: 1 and *out, 0: nothing is whole by this call, -ENOMEM with a cause. */
+int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out);
+/* After the last call, until it says false: ranges that nobody ended. They go to the end of what was recorded. */
+bool gt_ranges_rest(struct gt_ranges *r, struct gt_range *out);
+void gt_ranges_fini(struct gt_ranges *r);
+
+#endif
