@@ -69,7 +69,6 @@ void soft_event_forked(void);
 
 /* queue.c */
 void soft_queue_forked(void);
-bool soft_queues_open(void);
 
 /* kernel.c */
 void soft_kernel_forget(uint64_t base, uint64_t bytes); /* unloaded: what was known of its kernels */

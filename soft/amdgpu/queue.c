@@ -18,11 +18,6 @@ static _Alignas(DOORBELLS * 8) uint64_t doorbells[SOFT_AMDGPU_MAX][DOORBELLS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_queue *queues;
 
-bool soft_queues_open(void)
-{
-	return true;
-}
-
 static bool number_used(HSAuint32 node, unsigned number)
 {
 	for (const struct soft_queue *q = queues; q; q = q->next)

@@ -21,42 +21,39 @@ static struct soft_amdgpu_config config; /* written by the first open, then read
 static bool configured;
 static int open_count, forked;           /* atomics; open_count is changed under open_lock */
 
-static void say(const char *format, va_list arguments)
+/* One write: lines of threads and processes do not mix. */
+static void say(const char *prefix, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+
+static void say(const char *prefix, const char *format, va_list arguments)
 {
 	char line[1024];
-	int n = vsnprintf(line, sizeof line - 1, format, arguments);
+	size_t n = (size_t)snprintf(line, sizeof line, "%s", prefix), most = sizeof line - 1;
+	int more = vsnprintf(line + n, sizeof line - n, format, arguments);
 
-	n = n < (int)sizeof line - 1 ? n : (int)sizeof line - 2;
+	n += more > 0 ? (size_t)more : 0;
+	n = n < most ? n : most;
 	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, (size_t)n) < 0) /* one write: lines of threads and processes do not mix */
-		return;
+	if (write(STDERR_FILENO, line, n) < 0)
+		return; /* nobody to tell */
 }
 
 void soft_say(const char *format, ...)
 {
-	char prefixed[512];
 	va_list arguments;
 
-	snprintf(prefixed, sizeof prefixed, "soft amdgpu: %s", format);
 	va_start(arguments, format);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	say(prefixed, arguments);
-#pragma GCC diagnostic pop
+	say("soft amdgpu: ", format, arguments);
 	va_end(arguments);
 }
 
 void soft_trace_line(const char *format, ...)
 {
-	char prefixed[512];
+	char prefix[64];
 	va_list arguments;
 
-	snprintf(prefixed, sizeof prefixed, "soft amdgpu [%ld]: %s", (long)syscall(SYS_gettid), format);
+	snprintf(prefix, sizeof prefix, "soft amdgpu [%ld]: ", (long)syscall(SYS_gettid));
 	va_start(arguments, format);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	say(prefixed, arguments);
-#pragma GCC diagnostic pop
+	say(prefix, format, arguments);
 	va_end(arguments);
 }
 
@@ -99,7 +96,7 @@ static bool configure(void)
 		soft_say("%s", why);
 		return false;
 	}
-	if (!soft_durations_open(config.durations) || !soft_topology_open() || !soft_queues_open()) {
+	if (!soft_durations_open(config.durations) || !soft_topology_open()) {
 		config.gpus = 0;
 		return false;
 	}
