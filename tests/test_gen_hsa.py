@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""HSA's descriptions against the headers of the distribution: what the generated taps believe of ABIs that they never include."""
+
+import importlib.util
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+HEADERS = pathlib.Path("/usr/include/hsa")
+C_NAMES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "i32": "int32_t", "i64": "int64_t"}
+# In the AmdExtTable of 48 entries that ROCm 4.5 to 5.4 have, these are missing.
+NOT_IN_5_2 = {16, 17, 49, 50, 51}
+
+PRELUDE = """
+#define AMD_INTERNAL_BUILD
+#include <type_traits>
+#include <cstdint>
+#include "hsa_api_trace.h"
+/* Passed alike: of the same size, and in an integer register both. (Each handle is a struct of one 64-bit number.) */
+template <class T> constexpr bool whole = std::is_integral<T>::value || std::is_enum<T>::value || std::is_pointer<T>::value ||
+	(std::is_class<T>::value && std::is_trivially_copyable<T>::value && sizeof(T) == 8);
+template <class A, class B> struct one { static constexpr bool same = sizeof(A) == sizeof(B) && whole<A> && whole<B>; };
+template <> struct one<void, void> { static constexpr bool same = true; };
+template <class F, class G> struct alike { static constexpr bool same = false; };
+template <class R, class S, class... A, class... B> struct alike<R(A...), S(B...)> {
+	static constexpr bool counts = sizeof...(A) == sizeof...(B);
+	template <bool c, class = void> struct all { static constexpr bool same = false; };
+	template <class V> struct all<true, V> { static constexpr bool same = (one<A, B>::same && ... && one<R, S>::same); };
+	static constexpr bool same = all<counts>::same;
+};
+#define _Bool bool
+"""
+
+
+@pytest.fixture(scope="module")
+def apis(repo):
+    if not (HEADERS / "hsa_api_trace.h").exists():
+        pytest.skip("needs HSA's headers: apt install libhsa-runtime-dev")
+    spec = importlib.util.spec_from_file_location("describe", repo / "gen/describe.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(module)
+    return {name: module.parse(str(repo / "api" / f"{name}.api"), str(repo)) for name in ("hsa-core", "hsa-amd-ext")}
+
+
+def compiles(folder, lines):
+    source = folder / "check.cc"
+    source.write_text(PRELUDE + "\n".join(lines) + "\n")
+    done = subprocess.run(["c++", "-std=c++17", "-fsyntax-only", "-w", f"-I{HEADERS}", "-I/usr/include", source], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+def there(api):
+    return [op for op in api.operations if api.domain == "hsa_core" or op.number < 53 and op.number not in NOT_IN_5_2]
+
+
+def test_hsa_core_functions_are_where_their_numbers_say(apis, tmp_path):
+    compiles(tmp_path, [f"static_assert(offsetof(CoreApiTable, {op.name}_fn) == 16 + 8 * {op.number});"
+                        for op in apis["hsa-core"].operations] + ["static_assert(sizeof(CoreApiTable) == 16 + 8 * 125);"])
+
+
+def test_hsa_amd_ext_functions_are_where_the_door_looks_for_them_in_5_2(apis, tmp_path):
+    ops = there(apis["hsa-amd-ext"])
+    compiles(tmp_path, [f"static_assert(offsetof(AmdExtTable, {op.name}_fn) == 16 + 8 * {i});" for i, op in enumerate(ops)] +
+             [f"static_assert(sizeof(AmdExtTable) == 16 + 8 * {len(ops)});"])
+
+
+@pytest.mark.parametrize("name", ["hsa-core", "hsa-amd-ext"])
+def test_hsa_prototypes_pass_what_the_headers_prototypes_pass(apis, tmp_path, name):
+    lines = []
+    for op in there(apis[name]):
+        described = f"{op.ret_c()}({', '.join(a.c_type() for a in op.args)})"
+        lines.append(f'static_assert(alike<std::remove_pointer_t<decltype(&{op.name})>, {described}>::same, "{op.name}");')
+    assert len(lines) == (125 if name == "hsa-core" else 48)
+    compiles(tmp_path, lines)
+
+
+def test_hsa_enumerators_have_the_headers_values(apis, tmp_path):
+    text = "".join((HEADERS / f).read_text() for f in ("hsa.h", "hsa_ext_amd.h"))
+    known = set(re.findall(r"\b(HSA_\w+|hsa[A-Z]\w+)\s*=", text))
+    values = {n: v for api in apis.values() for t in api.types.values() for n, v, _ in t.names}
+    lines = [f'static_assert((long)({n}) == {v}, "{n}");' for n, v in values.items() if n in known]
+    assert len(lines) > 200
+    compiles(tmp_path, lines)
+
+
+@pytest.mark.parametrize("struct", ["hsa_dim3_t", "hsa_pitched_ptr_t", "hsa_amd_profiling_dispatch_time_t",
+                                    "hsa_amd_profiling_async_copy_time_t"])
+def test_hsa_structs_have_the_headers_layout(apis, tmp_path, struct):
+    t = apis["hsa-amd-ext"].types[struct]
+    compiles(tmp_path, [f"static_assert(sizeof({struct}) == {t.bytes});"] +
+             [f"static_assert(offsetof({struct}, {f[1]}) == {f[2]});" for f in t.fields])
