@@ -36,11 +36,12 @@ enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024 };
 extern char **environ;
 
 /* A variable and what of it is ours. */
-enum { SESSION, PRELOAD, AUDIT, LAYERS, ALL_LAYERS, STATIC_TLS, ASAN, OURS_COUNT };
+enum { SESSION, PRELOAD, AUDIT, LAYERS, ALL_LAYERS, HSA_TOOLS, REGISTER, STATIC_TLS, ASAN, OURS_COUNT };
 static struct {
 	const char *name;
 	const char *library; /* a list: ours is the element whose last part begins so. NULL: all of it is ours */
 	bool last;           /* of a list: ours comes last */
+	char separator;      /* of a list, if it is not a colon */
 	size_t bytes;        /* of ours; 0: there is none */
 	char ours[VALUE_BYTES];
 } variables[OURS_COUNT] = {
@@ -49,6 +50,8 @@ static struct {
 	[AUDIT] = {.name = "LD_AUDIT", .library = "libgputap-audit.so", .last = true},
 	[LAYERS] = {.name = "OPENCL_LAYERS", .library = "libgputap.so"},
 	[ALL_LAYERS] = {.name = "GPUTAP_OPENCL_LAYERS"},
+	[HSA_TOOLS] = {.name = "HSA_TOOLS_LIB", .library = "libgputap.so", .separator = ' '},
+	[REGISTER] = {.name = "ROCPROFILER_REGISTER_FORCE_LOAD"},
 	/* what the first two need so as not to be in a program's way: collector/environment.c */
 	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = "glibc.rtld.optional_static_tls=", .last = true},
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},
@@ -169,16 +172,17 @@ static char *append(char *at, const char *text, size_t bytes)
 static char *compose(int i, const char *theirs, char *at)
 {
 	size_t n = theirs && variables[i].library ? strlen(theirs) : 0;
+	char separator = variables[i].separator ? variables[i].separator : ':';
 
 	at = append(at, variables[i].name, strlen(variables[i].name));
 	*at++ = '=';
 	if (n && variables[i].last) {
 		at = append(at, theirs, n);
-		*at++ = ':';
+		*at++ = separator;
 	}
 	at = append(at, variables[i].ours, variables[i].bytes);
 	if (n && !variables[i].last) {
-		*at++ = ':';
+		*at++ = separator;
 		at = append(at, theirs, n);
 	}
 	*at++ = '\0';
