@@ -195,10 +195,11 @@ void soft_kernel_forget(uint64_t base, uint64_t bytes)
 			put(k);
 			any = true;
 		}
-	if (any)
+	if (any) {
 		__atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE);
+		soft_isa_forget(base, bytes); /* data that is freed has never been decoded */
+	}
 	pthread_mutex_unlock(&lock);
-	soft_isa_forget(base, bytes);
 }
 
 void soft_kernel_forked(void)
@@ -206,4 +207,5 @@ void soft_kernel_forked(void)
 	pthread_mutex_init(&lock, NULL);
 	memset(kernels, 0, sizeof kernels); /* their names' code is not mapped here */
 	generation++;
+	soft_isa_forked();
 }

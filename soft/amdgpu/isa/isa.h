@@ -96,6 +96,9 @@ enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispat
  * while a run is going on in others (of other code). */
 void soft_isa_forget(uint64_t base, uint64_t bytes);
 
+/* In the child after fork(): a lock that another thread of the parent held is free. The parent's machines are not used any more. */
+void soft_isa_forked(void);
+
 /* The sentence of a result, for messages. */
 const char *soft_isa_result_text(enum soft_isa_result result);
 

@@ -23,6 +23,11 @@ void soft_isa_forget(uint64_t base, uint64_t bytes)
 	pthread_mutex_unlock(&gone.lock);
 }
 
+void soft_isa_forked(void)
+{
+	pthread_mutex_init(&gone.lock, NULL);
+}
+
 struct code_page *soft_code_page(struct code *code, uint64_t address)
 {
 	uint64_t base = address & ~(uint64_t)(CODE_PAGE_BYTES - 1);
