@@ -214,6 +214,8 @@ static bool meta_valid(const uint64_t *record, uint32_t words)
 		break;
 	case GT_RECORD_CLOCK:
 		return words >= sizeof(struct gt_record_clock) / 8;
+	case GT_RECORD_LIFETIME:
+		return words >= sizeof(struct gt_record_lifetime) / 8;
 	default:
 		return true; /* of a later version: only its length is ours to check, and it was */
 	}

@@ -27,11 +27,11 @@ static bool has_clock(const struct session *s)
 	return s->tuple_count || s->has_info;
 }
 
-/* REALTIME minus BOOTTIME nearest to that wall time. */
-static int64_t wall_offset(const struct session *s, uint64_t realtime_ns)
+/* REALTIME minus BOOTTIME nearest to that wall time; damaged files say anything, so that all this wraps. */
+static uint64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 {
 	const struct gt_session_info *info = &s->public.info;
-	int64_t offset = (int64_t)(info->start_realtime_ns - info->start_ns);
+	uint64_t offset = info->start_realtime_ns - info->start_ns;
 	uint64_t best = UINT64_MAX;
 	size_t i;
 
@@ -41,7 +41,7 @@ static int64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 
 		if (away < best) {
 			best = away;
-			offset = (int64_t)(t->realtime_ns - t->boottime_ns);
+			offset = t->realtime_ns - t->boottime_ns;
 		}
 	}
 	return offset;
@@ -86,7 +86,7 @@ static bool same_boot(const struct session *a, const struct session *b)
 		return false;
 	if (!strcmp(x->hostname, y->hostname))
 		return true;
-	moved = (uint64_t)(wall_offset(a, begin_realtime(b)) - wall_offset(b, begin_realtime(b)));
+	moved = wall_offset(a, begin_realtime(b)) - wall_offset(b, begin_realtime(b));
 	return moved + SAME_KERNEL_NS < 2 * (uint64_t)SAME_KERNEL_NS;
 }
 
@@ -109,7 +109,7 @@ static int align(struct gt_capture *c)
 
 			boots[count++].first = s;
 			if (k && has_clock(s) && has_clock(c->sessions[0])) {
-				boots[k].shift_ns = wall_offset(s, now) - wall_offset(c->sessions[0], now);
+				boots[k].shift_ns = (int64_t)(wall_offset(s, now) - wall_offset(c->sessions[0], now));
 				boots[k].uncertainty_ns = wall_moved(s) + wall_moved(c->sessions[0]);
 			}
 		}

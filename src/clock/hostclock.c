@@ -196,7 +196,7 @@ int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t
 				     struct gt_host_clock_map **out)
 {
 	static const struct gt_clock_ratio one = {1, 1};
-	const struct gt_clock_point moved = {shift_ns < 0 ? (uint64_t)-shift_ns : 0, shift_ns < 0 ? 0 : (uint64_t)shift_ns};
+	const struct gt_clock_point moved = {shift_ns < 0 ? 0 - (uint64_t)shift_ns : 0, shift_ns < 0 ? 0 : (uint64_t)shift_ns};
 	struct gt_host_clock_map *map = calloc(1, sizeof *map);
 	struct gt_clock_ratio usual;
 	int status = -ENOMEM;
