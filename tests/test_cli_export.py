@@ -16,6 +16,7 @@ def capture(run, build, work):
 
 
 FORMATS = {"t.pftrace": b"\x0a", "t.json": b"{", "t.json.gz": b"\x1f\x8b", "t.rpd": b"SQLite format 3", "t.db": b"SQLite format 3",
+           "t.rocpd": b"SQLite format 3",
            "t.csv": b"kind,"}
 
 

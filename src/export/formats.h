@@ -10,6 +10,7 @@ extern const struct gt_exporter gt_exporter_chrome;    /* chrome.c */
 extern const struct gt_exporter gt_exporter_chrome_gz; /* chrome.c */
 extern const struct gt_exporter gt_exporter_hta;       /* chrome.c */
 extern const struct gt_exporter gt_exporter_rpd;       /* rpd.c */
+extern const struct gt_exporter gt_exporter_rocpd;     /* rocpd.c */
 extern const struct gt_exporter gt_exporter_csv;       /* csv.c */
 
 #endif

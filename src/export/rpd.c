@@ -22,6 +22,7 @@
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/rpd_schema.h"
+#include "export/text.h"
 #include "util/error.h"
 
 enum {
@@ -115,7 +116,7 @@ static void put_clean_text(struct rpd *r, sqlite3_str *sql, const char *before, 
 {
 	size_t bytes = strlen(text);
 
-	*gt_rpd_put_clean(r->text, text, bytes < RPD_ARGS_ROOM ? bytes : RPD_ARGS_ROOM) = '\0';
+	*gt_put_harmless(r->text, text, bytes < RPD_ARGS_ROOM ? bytes : RPD_ARGS_ROOM) = '\0';
 	put_sql(r, sql, "%s%Q", before, r->text);
 }
 
@@ -255,7 +256,7 @@ static int finish(struct rpd *r, const struct gt_export_options *options)
 	put_sql(r, sql, "%s", rpd_views);
 	/* so that rows added later get numbers behind ours */
 	put_sql(r, sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', %lld), ('rocpd_api', %lld), "
-			"('rocpd_op', %lld), ('rocpd_api_ops', %lld);", r->next_string - 1, r->next_string - 1, r->next_api - 1,
+			"('rocpd_op', %lld), ('rocpd_api_ops', %lld);", r->next_string - 1, r->next_string - 1, r->calls.next_row - 1,
 		r->next_op - 1, r->next_op - 1);
 	put_sql(r, sql, "COMMIT;");
 	text = sqlite3_str_finish(sql);
@@ -296,7 +297,7 @@ static int open_file(struct rpd *r, const char *path)
 	for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
 		if (!(*trees[i].tree = gt_bulk_tree(r->db, trees[i].name)))
 			return -ENOENT;
-	r->next_string = r->next_api = r->next_op = 1;
+	r->next_string = r->calls.next_row = r->next_op = 1;
 	gt_rpd_name(r, ""); /* RPD_EMPTY_TEXT */
 	for (unsigned i = 0; i < GT_DEVICE_OP_COUNT; i++)
 		r->type_ids[i] = gt_rpd_name(r, gt_rpd_type_name(i));
@@ -341,8 +342,7 @@ static int write_rpd(const struct gt_capture *c, const char *path, const struct 
 	gt_map_fini(&r->texts);
 	gt_map_fini(&r->unseen);
 	free(r->text_ids);
-	free(r->runs);
-	free(r->flags);
+	gt_rowmap_fini(&r->calls);
 	free(r->args);
 	free(r->text);
 	free(r);

@@ -11,6 +11,7 @@
 #include "export/bulk.h"
 #include "export/map.h"
 #include "export/ranges.h"
+#include "export/rowmap.h"
 #include "export/sorter.h"
 #include "export/view.h"
 
@@ -20,13 +21,6 @@ enum {
 	RPD_ARGS_KEY_BYTES = 240, /* longer ones are not kept */
 	RPD_ARGS_ROOM = 16384,    /* for one text before it is cut */
 	RPD_HEX_BYTES = 19,
-};
-
-/* Calls of one thread, one after the other: count `seq + i` has row `row + i`. */
-struct rpd_run {
-	uint32_t process, ordinal;
-	uint64_t seq, span;
-	int64_t row;
 };
 
 /* The view's `own` of a queue. */
@@ -50,11 +44,8 @@ struct rpd {
 	struct gt_map texts;       /* two hashes of a name -> index into text_ids */
 	int64_t *text_ids;
 	size_t text_count, text_capacity;
-	int64_t next_string, next_api, next_op;
-	struct rpd_run *runs;
-	size_t run_count, run_capacity, last_run;
-	uint8_t *flags;            /* CALL_*, two rows a byte */
-	size_t flags_bytes;
+	int64_t next_string, next_op;
+	struct gt_rowmap calls;    /* rows of rocpd_api */
 	struct gt_map unseen;      /* process, call id -> row - first_unseen, for calls that are not in the capture */
 	int64_t first_unseen;
 	struct rpd_args_slot *args;
@@ -70,8 +61,6 @@ void gt_rpd_note(struct rpd *r, int status);
 /* Room for one more element. Return: the array, which may have moved, or NULL: it is where it was. */
 void *gt_rpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes);
 
-/* Copy @text without what RPD's tools would print into JSON unescaped. Room: 3 bytes for each of @bytes. */
-char *gt_rpd_put_clean(char *p, const char *text, size_t bytes);
 /* Names stand in rocpd_string, arguments in both text tables. */
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument);
 /* Id of a name; names are few and written once. */

@@ -8,18 +8,16 @@
 #include <string.h>
 
 #include "export/number.h"
+#include "export/text.h"
+#include "export/pushes.h"
 #include "util/error.h"
 
-enum { RUN_GAP = 64 }; /* calls missing in a run before a new one begins */
-
 /* What is remembered of a call's row, 4 bits each. */
-enum { CALL_THERE = 1, CALL_BLOCKS = 2, CALL_HAS_KERNEL = 4, CALL_HAS_COPY = 8 };
-
-struct marker { uint64_t value, start_ns; };
+enum { CALL_THERE = GT_ROW_THERE, CALL_BLOCKS = 2, CALL_HAS_KERNEL = 4, CALL_HAS_COPY = 8 };
 
 /* The view's `own` of a thread: external ids that are pushed. */
 struct thread_own {
-	struct { struct marker *stack; uint32_t depth, capacity; } external[GT_EXTERNAL_STACK_COUNT];
+	struct gt_external external;
 	uint64_t last_ns;
 };
 
@@ -37,97 +35,25 @@ static void add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_
 
 /* Calls ---------------------------------------------------------------------- */
 
-static unsigned get_flags(const struct rpd *r, int64_t row)
-{
-	return (size_t)row / 2 < r->flags_bytes ? r->flags[row / 2] >> (row % 2 * 4) & 15u : 0;
-}
-
 static void set_flags(struct rpd *r, int64_t row, unsigned flags)
 {
-	size_t byte = (size_t)row / 2;
-
-	if (byte >= r->flags_bytes) {
-		size_t bigger = byte + byte / 2 + 4096;
-		uint8_t *moved = realloc(r->flags, bigger);
-
-		if (!moved) {
-			gt_rpd_no_memory(r);
-			return;
-		}
-		memset(moved + r->flags_bytes, 0, bigger - r->flags_bytes);
-		r->flags = moved;
-		r->flags_bytes = bigger;
-	}
-	r->flags[byte] |= (uint8_t)(flags << (row % 2 * 4));
+	if (gt_rowmap_set(&r->calls, row, flags))
+		gt_rpd_no_memory(r);
 }
 
-/* The row number of a call that comes now. */
 static int64_t take_row(struct rpd *r, const struct gt_item *call)
 {
-	struct rpd_run *run = r->run_count ? &r->runs[r->run_count - 1] : NULL;
-	uint64_t seq = GT_ID_SEQ(call->id);
+	int64_t row = gt_rowmap_take(&r->calls, call);
 
-	if (!run || run->process != call->process || run->ordinal != call->ordinal || seq < run->seq + run->span ||
-	    seq - (run->seq + run->span) > RUN_GAP || r->next_api != run->row + (int64_t)run->span) {
-		struct rpd_run *moved = gt_rpd_grow(r->runs, r->run_count, &r->run_capacity, sizeof *r->runs);
-
-		if (!moved) {
-			gt_rpd_no_memory(r);
-			return 0;
-		}
-		r->runs = moved;
-		run = &r->runs[r->run_count++];
-		*run = (struct rpd_run){call->process, call->ordinal, seq, 0, r->next_api};
-	}
-	run->span = seq - run->seq + 1;
-	r->next_api = run->row + (int64_t)run->span;
-	return r->next_api - 1;
-}
-
-static int compare_runs(const void *a, const void *b)
-{
-	const struct rpd_run *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->ordinal != y->ordinal)
-		return x->ordinal < y->ordinal ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	if (!row)
+		gt_rpd_no_memory(r);
+	return row;
 }
 
 void gt_rpd_settle_calls(struct rpd *r)
 {
-	qsort(r->runs, r->run_count, sizeof *r->runs, compare_runs);
-	r->first_unseen = r->next_api;
-}
-
-/* The row of a call, after the runs were sorted. 0: it is not in the capture. */
-static int64_t find_row(struct rpd *r, uint32_t process, uint64_t id)
-{
-	struct rpd_run key = {process, GT_ID_ORDINAL(id), GT_ID_SEQ(id), 0, 0};
-	size_t low = 0, high = r->run_count;
-	int64_t row;
-
-	if (r->last_run < r->run_count && compare_runs(&r->runs[r->last_run], &key) <= 0 &&
-	    (r->last_run + 1 == r->run_count || compare_runs(&key, &r->runs[r->last_run + 1]) < 0)) {
-		low = r->last_run + 1;
-		high = low;
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_runs(&r->runs[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return 0;
-	r->last_run = --low;
-	if (r->runs[low].process != process || r->runs[low].ordinal != key.ordinal || key.seq - r->runs[low].seq >= r->runs[low].span)
-		return 0;
-	row = r->runs[low].row + (int64_t)(key.seq - r->runs[low].seq);
-	return get_flags(r, row) & CALL_THERE ? row : 0;
+	gt_rowmap_settle(&r->calls);
+	r->first_unseen = r->calls.next_row;
 }
 
 struct api_row {
@@ -215,10 +141,10 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 /* External ids ---------------------------------------------------------------- */
 
 /* A range of the user's or the framework's, as RPD has them: an api row named UserMarker. */
-static void add_marker(struct rpd *r, const struct gt_view_thread *thread, enum gt_external_stack stack, struct marker m,
+static void add_marker(struct rpd *r, const struct gt_view_thread *thread, enum gt_external_stack stack, struct gt_external_range m,
 		       uint64_t end_ns)
 {
-	struct api_row api = {r->next_api++, thread->pid, thread->tid, m.start_ns, end_ns, r->marker_id, RPD_EMPTY_TEXT, r->marker_id,
+	struct api_row api = {gt_rowmap_next(&r->calls), thread->pid, thread->tid, m.start_ns, end_ns, r->marker_id, RPD_EMPTY_TEXT, r->marker_id,
 			      r->next_string++};
 	char *text = r->text, *p = text;
 
@@ -232,6 +158,7 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
 	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
+	struct gt_external_range range;
 	uint32_t stack = item->op;
 
 	if (!own)
@@ -240,38 +167,23 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 		return;
 	if (item->start_ns > own->last_ns)
 		own->last_ns = item->start_ns;
-	if (!item->depth) {
-		/* a pop without its push is of a push from before the recording */
-		if (own->external[stack].depth) {
-			struct marker m = own->external[stack].stack[--own->external[stack].depth];
-
-			add_marker(r, thread, stack, m, item->start_ns);
-		}
-		return;
-	}
-	if (own->external[stack].depth == own->external[stack].capacity) {
-		uint32_t bigger = own->external[stack].capacity ? own->external[stack].capacity * 2 : 8;
-		struct marker *moved = realloc(own->external[stack].stack, bigger * sizeof *moved);
-
-		if (!moved) {
+	if (item->depth) {
+		if (gt_external_push(&own->external, stack, (struct gt_external_range){item->ret, item->start_ns}))
 			gt_rpd_no_memory(r);
-			return;
-		}
-		own->external[stack].stack = moved;
-		own->external[stack].capacity = bigger;
+	} else if (gt_external_pop(&own->external, stack, &range)) {
+		add_marker(r, thread, stack, range, item->start_ns);
 	}
-	own->external[stack].stack[own->external[stack].depth++] = (struct marker){item->ret, item->start_ns};
 }
 
 static void add_range(struct rpd *r, const struct gt_range *range)
 {
 	const struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
-	struct api_row api = {r->next_api++, thread ? thread->pid : 0, thread ? thread->tid : 0, range->start_ns, range->end_ns, r->marker_id,
+	struct api_row api = {gt_rowmap_next(&r->calls), thread ? thread->pid : 0, thread ? thread->tid : 0, range->start_ns, range->end_ns, r->marker_id,
 			      RPD_EMPTY_TEXT, r->marker_id, r->next_string++};
 
 	size_t bytes = strlen(range->name);
 
-	bytes = (size_t)(gt_rpd_put_clean(r->text, range->name, bytes < RANGE_BYTES ? bytes : RANGE_BYTES) - r->text);
+	bytes = (size_t)(gt_put_harmless(r->text, range->name, bytes < RANGE_BYTES ? bytes : RANGE_BYTES) - r->text);
 	gt_rpd_add_text(r, api.args, r->text, bytes, true);
 	add_api(r, &api);
 }
@@ -300,14 +212,13 @@ void gt_rpd_close_markers(struct rpd *r)
 		struct thread_own *own = thread->own;
 
 		for (unsigned stack = 0; own && stack < GT_EXTERNAL_STACK_COUNT; stack++) {
-			while (own->external[stack].depth) {
-				struct marker m = own->external[stack].stack[--own->external[stack].depth];
+			struct gt_external_range open;
 
-				add_marker(r, thread, stack, m, own->last_ns);
-			}
-			free(own->external[stack].stack);
-			own->external[stack].stack = NULL;
+			while (gt_external_pop(&own->external, stack, &open))
+				add_marker(r, thread, stack, open, own->last_ns);
 		}
+		if (own)
+			gt_external_fini(&own->external);
 	}
 }
 
@@ -356,7 +267,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 		gt_rpd_note(r, -ENOMEM); /* told already */
 		return 0;
 	}
-	api = (struct api_row){r->next_api++, thread->pid, thread->tid, at, at, r->unseen_id, RPD_EMPTY_TEXT,
+	api = (struct api_row){gt_rowmap_next(&r->calls), thread->pid, thread->tid, at, at, r->unseen_id, RPD_EMPTY_TEXT,
 			       domain_id(r, GT_OP_DOMAIN(work->op)), RPD_EMPTY_TEXT};
 	add_api(r, &api);
 	set_flags(r, api.id, CALL_THERE);
@@ -371,7 +282,7 @@ static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api
 	struct gt_bulk_row *row = &r->row;
 	int64_t id;
 
-	if (get_flags(r, api) & CALL_HAS_KERNEL)
+	if (gt_rowmap_flags(&r->calls, api) & CALL_HAS_KERNEL)
 		return;
 	set_flags(r, api, CALL_HAS_KERNEL);
 	if (graph) {
@@ -399,7 +310,7 @@ static void add_copyapi(struct rpd *r, const struct gt_item *work, int64_t api, 
 {
 	enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE, NO_DEVICE = -1 };
 	bool reads = work->device_op == GT_DEVICE_READ, writes = work->device_op == GT_DEVICE_WRITE;
-	unsigned flags = get_flags(r, api);
+	unsigned flags = gt_rowmap_flags(&r->calls, api);
 	struct gt_bulk_row *row = &r->row;
 	char address[RPD_HEX_BYTES];
 	int64_t id;
@@ -441,7 +352,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 		r->untimed++;
 		return;
 	}
-	api = work->id ? find_row(r, work->process, work->id) : 0;
+	api = work->id ? gt_rowmap_find(&r->calls, work->process, work->id) : 0;
 	if (!api)
 		api = add_unseen_call(r, work);
 	if (work->name) {

@@ -8,37 +8,6 @@
 #include "export/number.h"
 #include "export/text.h"
 
-char *gt_rpd_put_clean(char *p, const char *text, size_t bytes)
-{
-	const char *end = text + bytes;
-
-	while (text < end) {
-		unsigned char c = (unsigned char)*text;
-		unsigned n;
-
-		if (c >= 0x80) {
-			n = gt_utf8_length((const unsigned char *)text, (size_t)(end - text));
-			p = n ? gt_put(p, text, n) : gt_put(p, "\xef\xbf\xbd", 3);
-			text += n ? n : 1;
-			continue;
-		}
-		*p++ = c < 0x20 || c == 0x7f ? ' ' : c == '"' ? '\'' : c == '\\' ? '/' : (char)c;
-		text++;
-	}
-	return p;
-}
-
-/* At most GT_BULK_TEXT_BYTES, and no character cut in two. */
-static size_t cut_text(const char *text, size_t bytes)
-{
-	if (bytes <= GT_BULK_TEXT_BYTES)
-		return bytes;
-	bytes = GT_BULK_TEXT_BYTES;
-	while (bytes && ((unsigned char)text[bytes] & 0xc0) == 0x80)
-		bytes--;
-	return bytes;
-}
-
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument)
 {
 	gt_bulk_begin(&r->row);
@@ -50,21 +19,6 @@ void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, 
 	gt_rpd_note(r, gt_sorter_add(r->texts_sorted, text, bytes, (uint64_t)id << 1 | argument));
 }
 
-static uint64_t hash_text(const char *text, size_t bytes, uint64_t seed)
-{
-	uint64_t h = seed ^ bytes * 0x9e3779b97f4a7c15u, word;
-
-	for (; bytes >= 8; text += 8, bytes -= 8) {
-		memcpy(&word, text, 8);
-		h = (h ^ word) * 0xbf58476d1ce4e5b9u;
-		h ^= h >> 29;
-	}
-	word = 0;
-	memcpy(&word, text, bytes);
-	h = (h ^ word) * 0x94d049bb133111ebu;
-	return h ^ h >> 32;
-}
-
 int64_t gt_rpd_name(struct rpd *r, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -72,9 +26,9 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 	int64_t found, *ids;
 	uint64_t a, b;
 
-	bytes = cut_text(clean, (size_t)(gt_rpd_put_clean(clean, name, bytes < RPD_ARGS_ROOM ? bytes : RPD_ARGS_ROOM) - clean));
-	a = hash_text(clean, bytes, 1);
-	b = hash_text(clean, bytes, 2);
+	bytes = gt_cut_utf8(clean, (size_t)(gt_put_harmless(clean, name, bytes < RPD_ARGS_ROOM ? bytes : RPD_ARGS_ROOM) - clean), GT_BULK_TEXT_BYTES);
+	a = gt_text_hash(clean, bytes, 1);
+	b = gt_text_hash(clean, bytes, 2);
 	found = gt_map_find(&r->texts, a, b);
 	if (found >= 0)
 		return r->text_ids[found];
@@ -117,7 +71,7 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 		case GT_FORM_NAMED:
 			word = gt_view_word(&r->view, item->op, i, item->args);
 			if (word && word->bytes < (size_t)(end - p) / 3) {
-				p = gt_rpd_put_clean(p, word->text, word->bytes);
+				p = gt_put_harmless(p, word->text, word->bytes);
 				continue;
 			}
 			break;
@@ -129,7 +83,7 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 			n = sizeof value - 1;
 		if (n > (size_t)(end - p) / 3)
 			n = (size_t)(end - p) / 3;
-		p = gt_rpd_put_clean(p, value, n);
+		p = gt_put_harmless(p, value, n);
 	}
 	if (gt_call_status(item->op, item->ret, item->args, &status) && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status)) {
 		const char *name = gt_status_name(GT_OP_DOMAIN(item->op), status);
@@ -162,11 +116,11 @@ int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item, const struct gt_v
 		if (item->payload_bytes)
 			memcpy(key + bytes, item->payload, item->payload_bytes);
 		bytes += item->payload_bytes;
-		slot = &r->args[hash_text((char *)key, bytes, 0) % RPD_ARGS_SLOTS];
+		slot = &r->args[gt_text_hash((char *)key, bytes, 0) % RPD_ARGS_SLOTS];
 		if (slot->bytes == bytes && !memcmp(slot->key, key, bytes))
 			return slot->id;
 	}
-	length = cut_text(text, (size_t)(put_args(r, text, item, operation) - text));
+	length = gt_cut_utf8(text, (size_t)(put_args(r, text, item, operation) - text), GT_BULK_TEXT_BYTES);
 	if (!length)
 		return RPD_EMPTY_TEXT;
 	id = r->next_string++;

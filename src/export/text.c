@@ -114,3 +114,47 @@ char *gt_put_csv(char *p, const char *text, size_t bytes)
 	*p++ = '"';
 	return p;
 }
+
+char *gt_put_harmless(char *p, const char *text, size_t bytes)
+{
+	const char *end = text + bytes;
+
+	while (text < end) {
+		unsigned char c = (unsigned char)*text;
+		unsigned n;
+
+		if (c >= 0x80) {
+			n = gt_utf8_length((const unsigned char *)text, (size_t)(end - text));
+			p = n ? gt_put(p, text, n) : gt_put(p, "\xef\xbf\xbd", 3);
+			text += n ? n : 1;
+			continue;
+		}
+		*p++ = c < 0x20 || c == 0x7f ? ' ' : c == '"' ? '\'' : c == '\\' ? '/' : (char)c;
+		text++;
+	}
+	return p;
+}
+
+size_t gt_cut_utf8(const char *text, size_t bytes, size_t most)
+{
+	if (bytes <= most)
+		return bytes;
+	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	return most;
+}
+
+uint64_t gt_text_hash(const char *text, size_t bytes, uint64_t seed)
+{
+	uint64_t h = seed ^ bytes * 0x9e3779b97f4a7c15u, word;
+
+	for (; bytes >= 8; text += 8, bytes -= 8) {
+		memcpy(&word, text, 8);
+		h = (h ^ word) * 0xbf58476d1ce4e5b9u;
+		h ^= h >> 29;
+	}
+	word = 0;
+	memcpy(&word, text, bytes);
+	h = (h ^ word) * 0x94d049bb133111ebu;
+	return h ^ h >> 32;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd tools read.
+ *
+ * Two passes over the capture, calls and then device work. Rows that go by records are written as b-tree pages (bulk.h);
+ * all else is small and left to SQL at the end: nodes, processes, threads, agents, queues, kernels, texts.
+ *
+ * What its readers insist on: every row has the file's guid; a dispatch has an event, an agent, a queue, a kernel, a
+ * thread and a region name (the empty one); a copy has both agents, the host's too; an event's stack_id is the call,
+ * parent_stack_id the call around it, correlation_id what the user pushed. rocpd_string is UNIQUE, so that only names are
+ * there and arguments stand in their rows. Ids of processes and threads are pid and tid, of several sessions as gt_view_pid().
+ *
+ * The guid is the first session's id, so that exporting a capture twice gives the same file twice and not two ranks. */
+#include "export/rocpd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/rocpd_schema.h"
+#include "export/text.h"
+#include "util/error.h"
+
+enum { SMALL_CAPTURE = 8 << 20, NAME_MAX_BYTES = 8192 };
+
+int gt_rocpd_no_memory(struct rocpd *r)
+{
+	if (!r->status)
+		r->status = gt_error(-ENOMEM, "export");
+	return r->status;
+}
+
+void gt_rocpd_note(struct rocpd *r, int status)
+{
+	if (status && !r->status)
+		r->status = status;
+}
+
+void *gt_rocpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes)
+{
+	size_t bigger = *capacity ? *capacity * 2 : 64;
+	void *moved;
+
+	if (count < *capacity)
+		return array;
+	moved = realloc(array, bigger * element_bytes);
+	if (moved)
+		*capacity = bigger;
+	return moved;
+}
+
+int64_t gt_rocpd_name(struct rocpd *r, const char *name)
+{
+	size_t bytes = strlen(name);
+	uint64_t a, b;
+	int64_t found;
+	char **names, *clean;
+
+	bytes = (size_t)(gt_put_utf8(r->text, name, bytes < NAME_MAX_BYTES ? bytes : NAME_MAX_BYTES) - r->text);
+	a = gt_text_hash(r->text, bytes, 1);
+	b = gt_text_hash(r->text, bytes, 2);
+	found = gt_map_find(&r->names, a, b);
+	if (found >= 0)
+		return found + 1;
+	names = gt_rocpd_grow(r->name_text, r->name_count, &r->name_capacity, sizeof *names);
+	r->name_text = names ? names : r->name_text;
+	clean = strndup(r->text, bytes);
+	if (!names || !clean || gt_map_add(&r->names, a, b, (uint32_t)r->name_count) < 0) {
+		free(clean);
+		gt_rocpd_no_memory(r);
+		return ROCPD_EMPTY_TEXT;
+	}
+	names[r->name_count++] = clean;
+	return (int64_t)r->name_count;
+}
+
+char *gt_rocpd_schema(const struct rocpd *r, const char *text)
+{
+	size_t bytes = 0;
+	const char *p;
+	char *out, *to;
+
+	for (p = text; *p; p++)
+		bytes += *p == '%' ? sizeof r->uuid : 1;
+	out = to = malloc(bytes + 1);
+	for (p = text; out && *p; p++)
+		if (*p != '%')
+			*to++ = *p;
+		else
+			to = stpcpy(to, *++p == 'U' ? r->uuid : r->guid);
+	if (out)
+		*to = '\0';
+	return out;
+}
+
+/* Progress over both passes. */
+struct two_passes {
+	const struct gt_export_options *options;
+	unsigned pass;
+};
+
+static void tell_pass(void *data, uint64_t done, uint64_t total)
+{
+	const struct two_passes *p = data;
+
+	p->options->progress(p->options->progress_data, done + p->pass * total, 2 * total);
+}
+
+static int run_pass(struct rocpd *r, unsigned pass, const struct gt_export_options *options)
+{
+	struct two_passes both = {options, pass};
+	struct gt_export_options ours = {.progress = options->progress ? tell_pass : NULL, .progress_data = &both};
+	struct gt_view_progress progress;
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+	int status = gt_cursor_create(r->view.capture, &cursor);
+
+	if (status)
+		return status;
+	gt_view_progress_begin(&progress, &r->view, &ours);
+	while (!r->status && (status = gt_cursor_next(cursor, &item)) > 0) {
+		if (pass == 0 && item->kind == GT_RECORD_CALL)
+			gt_rocpd_add_call(r, item);
+		else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
+			gt_rocpd_add_external(r, item);
+		else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
+			gt_rocpd_add_work(r, item);
+		if (gt_bulk_status(r->db)) /* told by gt_bulk_finish() */
+			break;
+		gt_view_progress_step(&progress, cursor);
+	}
+	gt_cursor_destroy(cursor);
+	return r->status ? r->status : status < 0 ? status : 0;
+}
+
+/* The first session's id as a UUID of version 8: "what its maker likes". */
+static void choose_guid(struct rocpd *r)
+{
+	const struct gt_capture_session *session = gt_capture_session_at(r->view.capture, 0);
+	uint8_t id[16];
+	size_t n = 0;
+
+	memcpy(id, session->uuid, sizeof id);
+	id[6] = (uint8_t)(0x80 | (id[6] & 0x0f));
+	id[8] = (uint8_t)(0x80 | (id[8] & 0x3f));
+	for (unsigned i = 0; i < sizeof id; i++)
+		n += (size_t)snprintf(r->guid + n, sizeof r->guid - n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+	snprintf(r->uuid, sizeof r->uuid, "_%s", r->guid);
+	for (char *p = r->uuid; *p; p++)
+		if (*p == '-')
+			*p = '_';
+}
+
+static struct gt_bulk_tree *find_tree(struct rocpd *r, const char *name)
+{
+	char full[128];
+
+	snprintf(full, sizeof full, "%s%s", name, r->uuid);
+	return gt_bulk_tree(r->db, full);
+}
+
+static int open_file(struct rocpd *r, const char *path)
+{
+	struct { struct gt_bulk_tree **tree; const char *name; int64_t *next; } trees[] = {
+		{&r->event, "rocpd_event", &r->next_event}, {&r->arg, "rocpd_arg", &r->next_arg},
+		{&r->region, "rocpd_region", &r->next_region}, {&r->sample, "rocpd_sample", &r->next_sample},
+		{&r->dispatch, "rocpd_kernel_dispatch", &r->next_dispatch}, {&r->copy, "rocpd_memory_copy", &r->next_copy},
+		{&r->allocate, "rocpd_memory_allocate", &r->next_allocate},
+	};
+	static const char *const copies[GT_DEVICE_OP_COUNT] = {
+		[GT_DEVICE_READ] = "MEMORY_COPY_DEVICE_TO_HOST", [GT_DEVICE_WRITE] = "MEMORY_COPY_HOST_TO_DEVICE",
+		[GT_DEVICE_COPY] = "MEMORY_COPY_DEVICE_TO_DEVICE", [GT_DEVICE_MAP] = "MEMORY_COPY_MAP",
+		[GT_DEVICE_UNMAP] = "MEMORY_COPY_UNMAP", [GT_DEVICE_MIGRATE] = "MEMORY_COPY_MIGRATE",
+	};
+	bool small = gt_capture_health(r->view.capture)->bytes < SMALL_CAPTURE;
+	char *schema;
+	int status;
+
+	choose_guid(r);
+	for (size_t i = 0; i < gt_capture_session_count(r->view.capture); i++) {
+		uint32_t machine = gt_capture_session_at(r->view.capture, i)->machine;
+
+		r->machine_count = machine >= r->machine_count ? machine + 1 : r->machine_count;
+	}
+	schema = gt_rocpd_schema(r, rocpd_tables);
+	if (!schema)
+		return gt_rocpd_no_memory(r);
+	status = gt_bulk_create(path, schema, small ? GT_BULK_MIN_PAGE : GT_BULK_MAX_PAGE, &r->db);
+	free(schema);
+	for (size_t i = 0; i < sizeof trees / sizeof *trees && !status; i++) {
+		*trees[i].next = 1;
+		*trees[i].tree = find_tree(r, trees[i].name);
+		status = *trees[i].tree ? 0 : -ENOENT;
+	}
+	if (status)
+		return status;
+	gt_rocpd_name(r, ""); /* ROCPD_EMPTY_TEXT */
+	r->dispatch_category = gt_rocpd_name(r, "KERNEL_DISPATCH");
+	r->copy_category = gt_rocpd_name(r, "MEMORY_COPY");
+	r->allocation_category = gt_rocpd_name(r, "MEMORY_ALLOCATION");
+	r->scratch_category = gt_rocpd_name(r, "SCRATCH_MEMORY");
+	r->marker_category = gt_rocpd_name(r, "MARKER_CORE_RANGE_API");
+	for (unsigned i = 0; i < GT_DEVICE_OP_COUNT; i++)
+		r->copy_names[i] = copies[i] ? gt_rocpd_name(r, copies[i]) : ROCPD_EMPTY_TEXT;
+	return r->status;
+}
+
+/* Numbers of rows added later begin behind ours. */
+static void put_sequences(struct rocpd *r, sqlite3_str *sql)
+{
+	const struct { const char *name; int64_t last; } tables[] = {
+		{"event", r->next_event - 1}, {"arg", r->next_arg - 1}, {"region", r->next_region - 1}, {"sample", r->next_sample - 1},
+		{"kernel_dispatch", r->next_dispatch - 1}, {"memory_copy", r->next_copy - 1}, {"memory_allocate", r->next_allocate - 1},
+	};
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		sqlite3_str_appendf(sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_%s%s', %lld);", tables[i].name, r->uuid,
+				    (long long)tables[i].last);
+}
+
+static int finish(struct rocpd *r, const struct gt_export_options *options)
+{
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+	char *text;
+	int status;
+
+	sqlite3_str_appendall(sql, "BEGIN;");
+	gt_rocpd_put_info(r, sql, options);
+	put_sequences(r, sql);
+	for (size_t i = 0; i < sizeof rocpd_table_names / sizeof *rocpd_table_names; i++)
+		sqlite3_str_appendf(sql, "CREATE VIEW %s AS SELECT * FROM \"%s%s\";", rocpd_table_names[i], rocpd_table_names[i], r->uuid);
+	sqlite3_str_appendall(sql, rocpd_views);
+	sqlite3_str_appendall(sql, "COMMIT;");
+	if (sqlite3_str_errcode(sql))
+		gt_rocpd_no_memory(r);
+	text = sqlite3_str_finish(sql);
+	if (!text)
+		gt_rocpd_no_memory(r);
+	if (r->status) {
+		sqlite3_free(text);
+		return r->status;
+	}
+	status = gt_bulk_finish(r->db, text);
+	r->db = NULL;
+	sqlite3_free(text);
+	return status;
+}
+
+static int write_rocpd(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+{
+	struct rocpd *r = calloc(1, sizeof *r);
+	int status;
+
+	if (!r)
+		return gt_error(-ENOMEM, "export");
+	status = gt_view_init(&r->view, c);
+	r->text = malloc(ROCPD_TEXT_ROOM);
+	if (!status && !r->text)
+		status = gt_rocpd_no_memory(r);
+	if (!status)
+		status = open_file(r, path);
+	if (!status)
+		status = run_pass(r, 0, options);
+	if (r->view.capture)
+		gt_rocpd_settle_calls(r);
+	if (!status && !(status = r->status))
+		status = run_pass(r, 1, options);
+	if (!status)
+		status = finish(r, options);
+	gt_bulk_destroy(r->db);
+	gt_view_fini(&r->view);
+	for (size_t i = 0; i < r->name_count; i++)
+		free(r->name_text[i]);
+	gt_map_fini(&r->names);
+	gt_map_fini(&r->kernel_map);
+	gt_map_fini(&r->track_map);
+	free(r->name_text);
+	free(r->kernels);
+	free(r->tracks);
+	free(r->externals);
+	free(r->text);
+	free(r);
+	return status;
+}
+
+static const char *const extensions[] = {".rocpd", NULL};
+
+const struct gt_exporter gt_exporter_rocpd = {
+	.name = "rocpd",
+	.extensions = extensions,
+	.text = "ROCm 7's rocpd tables, for rocprofiler-sdk's tools",
+	.write = write_rocpd,
+};

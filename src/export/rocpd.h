@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the rocpd exporter share: the database in the making. rocpd.c says how it goes together,
+ * rocpd_rows.c has calls and device work, rocpd_info.c the small tables that say who and where. */
+#ifndef GPUTAP_EXPORT_ROCPD_H
+#define GPUTAP_EXPORT_ROCPD_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/bulk.h"
+#include "export/map.h"
+#include "export/ranges.h"
+#include "export/view.h"
+
+enum {
+	ROCPD_EMPTY_TEXT = 1,   /* id of '': what a dispatch without a region must name, or its view loses it */
+	ROCPD_GUID_BYTES = 36,
+	ROCPD_VALUE_BYTES = 3600, /* of an argument, so that a row stays below GT_BULK_ROW_BYTES */
+	ROCPD_TEXT_ROOM = 65536,
+};
+
+/* A kernel as its dispatches name it. */
+struct rocpd_kernel {
+	uint32_t process, name, symbol; /* string, number of GT_OBJECT_KERNEL_SYMBOL; 0: none */
+	const char *text;               /* work that is no kernel goes by its kind; else NULL */
+};
+
+/* External ids of a thread's calls change seldom: the value from this call on. */
+struct rocpd_external {
+	uint32_t process, ordinal;
+	uint64_t seq, value;
+};
+
+struct rocpd_track {
+	uint32_t thread; /* of the view */
+	int64_t name;
+};
+
+
+struct rocpd {
+	struct gt_view view;
+	struct gt_bulk *db;
+	struct gt_bulk_tree *event, *arg, *region, *sample, *dispatch, *copy, *allocate;
+	struct gt_bulk_row row;
+	uint32_t machine_count;
+	char guid[ROCPD_GUID_BYTES + 1], uuid[ROCPD_GUID_BYTES + 2]; /* uuid: what tables end in */
+	int64_t next_event, next_arg, next_region, next_sample, next_dispatch, next_copy, next_allocate;
+
+	struct gt_map names;     /* two hashes of a text -> index into name_text; its id is one more */
+	char **name_text;
+	size_t name_count, name_capacity;
+	struct gt_map kernel_map; /* process, string or symbol -> index; its id is one more */
+	struct rocpd_kernel *kernels;
+	size_t kernel_count, kernel_capacity;
+	struct gt_map track_map;
+	struct rocpd_track *tracks;
+	size_t track_count, track_capacity;
+	struct gt_ranges ranges; /* that are open, of the program's markers */
+	struct rocpd_external *externals;
+	size_t external_count, external_capacity;
+
+	int64_t category[GT_DOMAIN_COUNT], dispatch_category, copy_category, allocation_category, scratch_category, marker_category;
+	int64_t copy_names[GT_DEVICE_OP_COUNT];
+	char *text;              /* ROCPD_TEXT_ROOM */
+	uint64_t untimed;        /* device work without times: has no row */
+	int status;
+};
+
+/* A first failure is kept in rocpd.status; rows go on being made and lead nowhere. */
+int gt_rocpd_no_memory(struct rocpd *r);
+void gt_rocpd_note(struct rocpd *r, int status);
+void *gt_rocpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes);
+
+/* Id of a name in rocpd_string, which holds each once. */
+int64_t gt_rocpd_name(struct rocpd *r, const char *name);
+
+/* First all calls and external ids, then the next one, then all device work. */
+void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *item);
+void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item);
+void gt_rocpd_settle_calls(struct rocpd *r);
+void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work);
+
+/* Ids in the small tables. */
+int64_t gt_rocpd_node_id(const struct rocpd *r, uint32_t process);
+int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread);
+int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process);
+int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device); /* UINT32_MAX: one that is not known */
+
+/* The small tables, the views and what SQLite counts, as SQL. */
+void gt_rocpd_put_info(struct rocpd *r, sqlite3_str *sql, const struct gt_export_options *options);
+/* Text of SQL with the file's ids in it; free() it. NULL: no memory. */
+char *gt_rocpd_schema(const struct rocpd *r, const char *text);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* The small tables of a rocpd file: metadata, texts, nodes, processes, threads, agents, queues, kernels, tracks. They are
+ * written by SQL when all is known; where several images or threads had one number, the newest says what it was. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "export/export.h"
+#include "export/rocpd.h"
+#include "export/text.h"
+#include "util/error.h"
+
+enum { TEXT_BYTES = 4096, COMMAND_BYTES = 16384 };
+
+int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process)
+{
+	const struct gt_process_info *info = gt_capture_process(r->view.capture, process);
+	const struct gt_capture_session *session = info ? gt_capture_session_at(r->view.capture, info->session) : NULL;
+
+	return session ? session->machine : 0;
+}
+
+int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device)
+{
+	size_t devices = gt_capture_device_count(r->view.capture);
+
+	return (int64_t)r->machine_count + (int64_t)(device < devices ? device : devices);
+}
+
+static const char *machine_id(const struct gt_capture_session *s)
+{
+	return s->info.hostname && *s->info.hostname ? s->info.hostname : s->info.boot_id ? s->info.boot_id : "";
+}
+
+/* The same in every file of the machine. */
+static int64_t node_id(const struct gt_capture_session *s)
+{
+	const char *id = machine_id(s);
+
+	return (int64_t)(gt_text_hash(id, strlen(id), 3) & 0x7fffffff) + s->machine + 1;
+}
+
+static const struct gt_capture_session *first_of(const struct rocpd *r, uint32_t machine)
+{
+	size_t i = 0;
+
+	while (i + 1 < gt_capture_session_count(r->view.capture) && gt_capture_session_at(r->view.capture, i)->machine != machine)
+		i++;
+	return gt_capture_session_at(r->view.capture, i);
+}
+
+int64_t gt_rocpd_node_id(const struct rocpd *r, uint32_t process)
+{
+	return node_id(first_of(r, (uint32_t)gt_rocpd_host_agent(r, process)));
+}
+
+int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread)
+{
+	/* a thread that damage left without its number still needs a row */
+	return thread->tid ? (int64_t)thread->tid : (INT64_C(1) << 40) + thread->index;
+}
+
+/* SQL ------------------------------------------------------------------------ */
+
+static void put(struct rocpd *r, sqlite3_str *sql, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	sqlite3_str_vappendf(sql, format, args);
+	va_end(args);
+	if (sqlite3_str_errcode(sql))
+		gt_rocpd_no_memory(r);
+}
+
+/* INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
+static void begin(struct rocpd *r, sqlite3_str *sql, const char *table, const char *columns)
+{
+	put(r, sql, "INSERT OR IGNORE INTO \"rocpd_%s%s\" (guid, %s) VALUES ('%s'", table, r->uuid, columns, r->guid);
+}
+
+/* , 'text' */
+static void put_text(struct rocpd *r, sqlite3_str *sql, const char *text)
+{
+	size_t bytes = text ? strlen(text) : 0;
+
+	*gt_put_utf8(r->text, text ? text : "", bytes < COMMAND_BYTES ? bytes : COMMAND_BYTES) = '\0';
+	put(r, sql, ", %Q", r->text);
+}
+
+static void put_metadata(struct rocpd *r, sqlite3_str *sql, const char *tag, const char *value)
+{
+	put(r, sql, "INSERT INTO \"rocpd_metadata%s\" (tag, value) VALUES (%Q", r->uuid, tag);
+	put_text(r, sql, value);
+	put(r, sql, ");");
+}
+
+static void put_count(struct rocpd *r, sqlite3_str *sql, const char *tag, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	put_metadata(r, sql, tag, text);
+}
+
+static void put_all_metadata(struct rocpd *r, sqlite3_str *sql, const struct gt_export_options *options)
+{
+	const struct gt_session_info *session = gt_capture_session(r->view.capture);
+	struct gt_view_counts calls = gt_view_counts(&r->view, GT_CLASS_CALL), work = gt_view_counts(&r->view, GT_CLASS_DEVICE);
+
+	put_metadata(r, sql, "schema_version", "3");
+	put_metadata(r, sql, "uuid", r->uuid);
+	put_metadata(r, sql, "guid", r->guid);
+	put_metadata(r, sql, "gputap::version", session->gputap_version);
+	put_metadata(r, sql, "gputap::clock", "CLOCK_BOOTTIME");
+	put_metadata(r, sql, "gputap::exported_by", options->command_line);
+	put_metadata(r, sql, "gputap::complete", gt_capture_health(r->view.capture)->end == GT_CAPTURE_COMPLETE ? "yes" : "no");
+	put_count(r, sql, "gputap::sessions", gt_capture_session_count(r->view.capture));
+	put_count(r, sql, "gputap::calls_seen", calls.seen);
+	put_count(r, sql, "gputap::calls_dropped", calls.dropped);
+	put_count(r, sql, "gputap::ops_seen", work.seen);
+	put_count(r, sql, "gputap::ops_dropped", work.dropped);
+	put_count(r, sql, "gputap::ops_without_times", r->untimed);
+}
+
+static void put_nodes(struct rocpd *r, sqlite3_str *sql)
+{
+	for (uint32_t m = 0; m < r->machine_count; m++) {
+		const struct gt_capture_session *s = first_of(r, m);
+
+		begin(r, sql, "info_node", "id, hash, machine_id, system_name, hostname, release, version, hardware_name, domain_name");
+		put(r, sql, ", %lld, %lld", (long long)node_id(s), (long long)node_id(s));
+		put_text(r, sql, machine_id(s));
+		put_text(r, sql, "Linux");
+		put_text(r, sql, s->info.hostname);
+		put_text(r, sql, s->info.kernel);
+		put(r, sql, ", '', 'x86_64', '');");
+	}
+}
+
+static void put_processes(struct rocpd *r, sqlite3_str *sql)
+{
+	char command[COMMAND_BYTES];
+
+	for (uint32_t i = (uint32_t)gt_capture_process_count(r->view.capture); i-- > 0;) {
+		const struct gt_process_info *p = gt_capture_process(r->view.capture, i);
+
+		begin(r, sql, "info_process", "id, nid, ppid, pid, init, fini, start, \"end\", command, environment, extdata");
+		put(r, sql, ", %lld, %lld, %u, %u, %lld, nullif(%lld, 0), %lld, nullif(%lld, 0)", (long long)gt_view_pid(&r->view, i),
+		    (long long)gt_rocpd_node_id(r, i), p->ppid, p->pid, (long long)p->start_ns, (long long)p->end_ns, (long long)p->start_ns,
+		    (long long)p->end_ns);
+		put_text(r, sql, gt_view_command(p->argv, command, sizeof command));
+		put(r, sql, ", '{}', '{}');");
+	}
+}
+
+static void put_threads(struct rocpd *r, sqlite3_str *sql)
+{
+	for (uint32_t i = r->view.thread_count; i-- > 0;) {
+		const struct gt_view_thread *t = r->view.threads[i];
+		const struct gt_thread_info *info = gt_capture_thread_find(r->view.capture, t->process, t->ordinal);
+		const struct gt_process_info *p = gt_capture_process(r->view.capture, t->process);
+		const struct gt_host_clock_map *clock = gt_capture_process_clock(r->view.capture, t->process);
+		uint64_t start = info && clock && info->start_ticks ? gt_host_clock_to_ns(clock, info->start_ticks) : 0;
+		uint64_t end = info && clock && info->end_ticks ? gt_host_clock_to_ns(clock, info->end_ticks) : 0;
+
+		begin(r, sql, "info_thread", "id, nid, ppid, pid, tid, name, start, \"end\"");
+		put(r, sql, ", %lld, %lld, %u, %lld, %u", (long long)gt_rocpd_thread_id(t), (long long)gt_rocpd_node_id(r, t->process),
+		    p ? p->ppid : 0, (long long)t->pid, info ? info->tid : 0);
+		put_text(r, sql, t->name);
+		put(r, sql, ", nullif(%lld, 0), nullif(%lld, 0));", (long long)start, (long long)end);
+	}
+}
+
+struct agent {
+	int64_t id, node, pid;
+	const char *type;
+	size_t type_index;
+	const char *name, *vendor, *uuid, *pci;
+};
+
+static void put_agent(struct rocpd *r, sqlite3_str *sql, const struct agent *a)
+{
+	char *p = r->text + ROCPD_TEXT_ROOM / 2, *extra = p;
+
+	begin(r, sql, "info_agent", "id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, model_name, vendor_name, "
+	      "product_name, user_name, extdata");
+	put(r, sql, ", %lld, %lld, %lld, %Q, %lld, %lld, %lld, NULL", (long long)a->id, (long long)a->node, (long long)a->pid, a->type,
+	    (long long)a->id, (long long)a->id, (long long)a->type_index);
+	put_text(r, sql, a->name);
+	put_text(r, sql, a->name);
+	put_text(r, sql, a->vendor);
+	put_text(r, sql, a->name);
+	put_text(r, sql, a->name);
+	p = stpcpy(p, "{\"uuid\":\"");
+	p = gt_put_json(p, a->uuid ? a->uuid : "", a->uuid ? strnlen(a->uuid, 512) : 0);
+	p = stpcpy(p, "\",\"pci\":\"");
+	p = gt_put_json(p, a->pci ? a->pci : "", a->pci ? strnlen(a->pci, 512) : 0);
+	strcpy(p, "\"}");
+	put(r, sql, ", %Q);", extra);
+}
+
+static void put_agents(struct rocpd *r, sqlite3_str *sql)
+{
+	const struct gt_capture *c = r->view.capture;
+	size_t devices = gt_capture_device_count(c);
+
+	for (uint32_t m = 0; m < r->machine_count; m++) {
+		const struct gt_capture_session *s = first_of(r, m);
+		const char *cpu = s->info.cpu && *s->info.cpu ? s->info.cpu : "CPU";
+
+		put_agent(r, sql, &(struct agent){m, node_id(s), (int64_t)gt_view_pid(&r->view, s->first_process), "CPU", m, cpu, "", NULL, NULL});
+	}
+	for (size_t i = 0; i <= devices; i++) {
+		const struct gt_object_info *o = i < devices ? gt_capture_device(c, (uint32_t)i) : NULL;
+		uint32_t process = o ? o->process : 0;
+		const char *name = o ? gt_object_value(o, "name") : NULL, *type = o ? gt_object_value(o, "type") : NULL;
+
+		put_agent(r, sql, &(struct agent){gt_rocpd_agent(r, (uint32_t)i), gt_rocpd_node_id(r, process),
+						  (int64_t)gt_view_pid(&r->view, process), type && !strcmp(type, "cpu") ? "CPU" : "GPU", i,
+						  name && *name ? name : "device not known", o ? gt_object_value(o, "vendor") : "",
+						  o ? gt_object_value(o, "uuid") : NULL, o ? gt_object_value(o, "pci") : NULL});
+	}
+}
+
+static void put_queues(struct rocpd *r, sqlite3_str *sql)
+{
+	static const char *const tables[] = {"info_queue", "info_stream"}, *const names[] = {"Queue", "Stream"};
+
+	for (uint32_t i = 0; i < r->view.queue_count; i++) {
+		const struct gt_view_queue *q = r->view.queues[i];
+
+		for (unsigned k = 0; k < 2; k++) {
+			begin(r, sql, tables[k], "id, nid, pid, name, extdata");
+			put(r, sql, ", %lld, %lld, %lld, '%s %u', '{\"handle\":%llu}');", (long long)i + 1, (long long)gt_rocpd_node_id(r, q->process),
+			    (long long)q->pid, names[k], q->stream, (unsigned long long)(q->object ? q->object->handle : 0));
+		}
+	}
+}
+
+static long long number_of(const struct gt_object_info *o, const char *key)
+{
+	const char *value = o ? gt_object_value(o, key) : NULL;
+
+	return value ? (long long)strtoull(value, NULL, 0) : 0;
+}
+
+/* Code objects that are recorded; and for each process one for kernels whose code object is not. */
+static void put_code_objects(struct rocpd *r, sqlite3_str *sql)
+{
+	static const char columns[] = "id, nid, pid, agent_id, uri, load_base, load_size, load_delta, storage_type";
+	const struct gt_capture *c = r->view.capture;
+	size_t objects = gt_capture_object_count(c);
+
+	for (size_t i = 0; i < objects; i++) {
+		const struct gt_object_info *o = gt_capture_object(c, i), *device;
+		const char *storage = gt_object_value(o, "storage");
+
+		if (o->type != GT_OBJECT_CODE_OBJECT)
+			continue;
+		device = gt_capture_object_find(c, o->process, GT_OBJECT_DEVICE, o->parent);
+		begin(r, sql, "info_code_object", columns);
+		put(r, sql, ", %lld, %lld, %lld, %lld", (long long)i + 1, (long long)gt_rocpd_node_id(r, o->process),
+		    (long long)gt_view_pid(&r->view, o->process), (long long)gt_rocpd_agent(r, device ? device->device_index : UINT32_MAX));
+		put_text(r, sql, gt_object_value(o, "uri"));
+		put(r, sql, ", %lld, %lld, %lld, '%s');", number_of(o, "load_base"), number_of(o, "load_bytes"), number_of(o, "load_delta"),
+		    storage && !strcasecmp(storage, "file") ? "FILE" : "MEMORY");
+	}
+	for (uint32_t p = 0; p < gt_capture_process_count(c); p++) {
+		begin(r, sql, "info_code_object", columns);
+		put(r, sql, ", %lld, %lld, %lld, %lld, '', 0, 0, 0, 'MEMORY');", (long long)(objects + p + 1), (long long)gt_rocpd_node_id(r, p),
+		    (long long)gt_view_pid(&r->view, p), (long long)gt_rocpd_agent(r, UINT32_MAX));
+	}
+}
+
+static void put_kernel(struct rocpd *r, sqlite3_str *sql, size_t index)
+{
+	const struct gt_capture *c = r->view.capture;
+	const struct rocpd_kernel *k = &r->kernels[index];
+	const struct gt_object_info *symbol = k->symbol ? gt_capture_object_find(c, k->process, GT_OBJECT_KERNEL_SYMBOL, k->symbol) : NULL;
+	const struct gt_object_info *code = symbol ? gt_capture_object_find(c, k->process, GT_OBJECT_CODE_OBJECT, symbol->parent) : NULL;
+	struct gt_view_text *shown = k->name ? gt_view_name(&r->view, k->process, k->name) : NULL;
+	const char *name = symbol ? gt_object_value(symbol, "name") : NULL, *display = k->text ? k->text : shown ? shown->text : NULL;
+	char *p = r->text + ROCPD_TEXT_ROOM / 2, *extra = p;
+
+	if (!name || !*name)
+		name = k->name ? gt_capture_string(c, k->process, k->name) : "";
+	if (!display)
+		display = *name ? name : "(name not recorded)";
+	begin(r, sql, "info_kernel_symbol", "id, nid, pid, code_object_id, kernel_name, display_name, kernel_object, kernarg_segment_size, "
+	      "kernarg_segment_alignment, group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count, extdata");
+	put(r, sql, ", %lld, %lld, %lld, %lld", (long long)index + 1, (long long)gt_rocpd_node_id(r, k->process), (long long)gt_view_pid(&r->view, k->process),
+	    code ? (long long)(code - gt_capture_object(c, 0)) + 1 : (long long)(gt_capture_object_count(c) + k->process + 1));
+	put_text(r, sql, *name ? name : display);
+	put_text(r, sql, display);
+	put(r, sql, ", %lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld", symbol ? (long long)symbol->handle : 0LL, number_of(symbol, "kernarg_bytes"),
+	    number_of(symbol, "kernarg_alignment"), number_of(symbol, "group_bytes"), number_of(symbol, "private_bytes"), number_of(symbol, "sgprs"),
+	    number_of(symbol, "vgprs"), number_of(symbol, "accum_vgprs"));
+	p = stpcpy(p, "{\"demangled_kernel_name\":\"");
+	p = gt_put_json(p, display, strnlen(display, 1024));
+	p = stpcpy(p, "\",\"formatted_kernel_name\":\"");
+	p = gt_put_json(p, display, strnlen(display, 1024));
+	strcpy(p, "\"}");
+	put(r, sql, ", %Q);", extra);
+}
+
+void gt_rocpd_put_info(struct rocpd *r, sqlite3_str *sql, const struct gt_export_options *options)
+{
+	put_all_metadata(r, sql, options);
+	put_nodes(r, sql);
+	put_processes(r, sql);
+	put_threads(r, sql);
+	put_agents(r, sql);
+	put_queues(r, sql);
+	put_code_objects(r, sql);
+	for (size_t i = 0; i < r->kernel_count; i++)
+		put_kernel(r, sql, i);
+	for (size_t i = 0; i < r->track_count; i++) {
+		const struct gt_view_thread *t = r->view.threads[r->tracks[i].thread];
+
+		begin(r, sql, "track", "id, nid, pid, tid, name_id");
+		put(r, sql, ", %lld, %lld, %lld, %lld, %lld);", (long long)i + 1, (long long)gt_rocpd_node_id(r, t->process), (long long)t->pid,
+		    (long long)gt_rocpd_thread_id(t), (long long)r->tracks[i].name);
+	}
+	for (size_t i = 0; i < r->name_count; i++) {
+		begin(r, sql, "string", "id, string");
+		put(r, sql, ", %lld, %Q);", (long long)i + 1, r->name_text[i]);
+	}
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls, external ids and device work as rows of a rocpd file. See rocpd.c for the rules. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/pushes.h"
+#include "export/number.h"
+#include "export/rocpd.h"
+#include "export/text.h"
+#include "util/error.h"
+
+enum { MESSAGE_BYTES = 1024 };
+
+/* The view's `own` of a thread. */
+struct thread_own {
+	int64_t node, id;
+	struct gt_external external;
+	uint64_t last_ns, last_external;
+};
+
+struct operation_own { int64_t name; };
+
+static const char nothing[] = "{}";
+
+/* Every row begins with its id, which is the rowid, and the guid. */
+static struct gt_bulk_row *begin(struct rocpd *r)
+{
+	gt_bulk_begin(&r->row);
+	gt_bulk_null(&r->row);
+	gt_bulk_text(&r->row, r->guid, ROCPD_GUID_BYTES);
+	return &r->row;
+}
+
+static void put_json(struct gt_bulk_row *row)
+{
+	gt_bulk_text(row, nothing, sizeof nothing - 1);
+}
+
+struct event {
+	int64_t category;
+	uint64_t stack, parent, external;
+	const char *extra; /* JSON; NULL: nothing */
+};
+
+static int64_t add_event(struct rocpd *r, const struct event *e)
+{
+	struct gt_bulk_row *row = begin(r);
+
+	gt_bulk_int(row, e->category);
+	gt_bulk_int(row, (int64_t)e->stack);
+	gt_bulk_int(row, (int64_t)e->parent);
+	gt_bulk_int(row, (int64_t)e->external);
+	put_json(row); /* call_stack */
+	put_json(row); /* line_info */
+	if (e->extra)
+		gt_bulk_text(row, e->extra, strlen(e->extra));
+	else
+		put_json(row);
+	gt_bulk_add(r->event, r->next_event, row);
+	return r->next_event++;
+}
+
+static struct thread_own *thread_own(struct rocpd *r, struct gt_view_thread *thread)
+{
+	struct thread_own *own = thread->own;
+
+	if (own)
+		return own;
+	thread->own = own = calloc(1, sizeof *own);
+	if (!own) {
+		gt_rocpd_no_memory(r);
+		return NULL;
+	}
+	own->node = gt_rocpd_node_id(r, thread->process);
+	own->id = gt_rocpd_thread_id(thread);
+	return own;
+}
+
+static void put_owner(struct gt_bulk_row *row, const struct gt_view_thread *thread)
+{
+	const struct thread_own *own = thread->own;
+
+	gt_bulk_int(row, own->node);
+	gt_bulk_int(row, (int64_t)thread->pid);
+	gt_bulk_int(row, own->id);
+}
+
+static void put_span(struct gt_bulk_row *row, uint64_t start_ns, uint64_t end_ns)
+{
+	gt_bulk_int(row, (int64_t)start_ns);
+	gt_bulk_int(row, (int64_t)(end_ns > start_ns ? end_ns : start_ns));
+}
+
+/* Calls ---------------------------------------------------------------------- */
+
+static int64_t category_of(struct rocpd *r, uint32_t domain)
+{
+	static const char *const known[GT_DOMAIN_COUNT] = {
+		[GT_DOMAIN_HIP] = "HIP_RUNTIME_API", [GT_DOMAIN_HIP_COMPILER] = "HIP_COMPILER_API", [GT_DOMAIN_HSA_CORE] = "HSA_CORE_API",
+		[GT_DOMAIN_HSA_AMD_EXT] = "HSA_AMD_EXT_API",
+	};
+	char name[64];
+
+	domain = domain < GT_DOMAIN_COUNT ? domain : GT_DOMAIN_NONE;
+	if (r->category[domain])
+		return r->category[domain];
+	snprintf(name, sizeof name, "%s_API", gt_domain_name((enum gt_domain)domain));
+	for (char *p = name; *p; p++)
+		*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+	return r->category[domain] = gt_rocpd_name(r, known[domain] ? known[domain] : name);
+}
+
+static struct operation_own *operation_own(struct rocpd *r, struct gt_view_operation *operation)
+{
+	struct operation_own *own = operation->own;
+
+	if (own)
+		return own;
+	operation->own = own = malloc(sizeof *own);
+	if (!own)
+		gt_rocpd_no_memory(r);
+	else
+		own->name = gt_rocpd_name(r, operation->name);
+	return own;
+}
+
+/* The value of an argument as text, in r->text. Return: its length. */
+static size_t put_value(struct rocpd *r, const struct gt_item *call, const struct gt_view_operation *operation, unsigned arg)
+{
+	char raw[ROCPD_VALUE_BYTES], *p = r->text;
+	struct gt_view_text *word;
+	size_t n;
+
+	switch (operation->info->args[arg].form) {
+	case GT_FORM_UNSIGNED:
+		return (size_t)(gt_put_u64(p, call->args[arg]) - p);
+	case GT_FORM_SIGNED:
+		return (size_t)(gt_put_i64(p, (int64_t)call->args[arg]) - p);
+	case GT_FORM_ADDRESS:
+		return (size_t)(gt_put_hex(GT_PUT(p, "0x"), call->args[arg]) - p);
+	case GT_FORM_NAMED:
+		word = gt_view_word(&r->view, call->op, arg, call->args);
+		if (word && word->bytes <= ROCPD_VALUE_BYTES) {
+			memcpy(p, word->text, word->bytes);
+			return word->bytes;
+		}
+		break;
+	default:
+		break;
+	}
+	n = gt_format_arg(raw, sizeof raw, call->op, arg, call->args, call->payload, call->payload_bytes);
+	n = (size_t)(gt_put_utf8(p, raw, n < sizeof raw ? n : sizeof raw - 1) - p);
+	return gt_cut_utf8(p, n, ROCPD_VALUE_BYTES);
+}
+
+static void add_args(struct rocpd *r, const struct gt_item *call, const struct gt_view_operation *operation, int64_t event)
+{
+	for (unsigned i = 0; call->args && i < operation->nargs; i++) {
+		const struct gt_argument_info *arg = &operation->info->args[i];
+		size_t bytes = put_value(r, call, operation, i);
+		struct gt_bulk_row *row = begin(r);
+
+		gt_bulk_int(row, event);
+		gt_bulk_int(row, i);
+		gt_bulk_text(row, arg->type, strnlen(arg->type, 128));
+		gt_bulk_text(row, arg->name, strnlen(arg->name, 128));
+		gt_bulk_text(row, r->text, bytes);
+		put_json(row);
+		gt_bulk_add(r->arg, r->next_arg++, row);
+	}
+}
+
+static void add_region(struct rocpd *r, const struct gt_view_thread *thread, uint64_t start_ns, uint64_t end_ns, int64_t name, int64_t event)
+{
+	struct gt_bulk_row *row = begin(r);
+
+	put_owner(row, thread);
+	put_span(row, start_ns, end_ns);
+	gt_bulk_int(row, name);
+	gt_bulk_int(row, event);
+	put_json(row);
+	gt_bulk_add(r->region, r->next_region++, row);
+}
+
+static void add_sample(struct rocpd *r, const struct gt_view_thread *thread, int64_t name, uint64_t ns, int64_t event)
+{
+	int64_t track = gt_map_find(&r->track_map, thread->index, (uint64_t)name);
+	struct gt_bulk_row *row;
+
+	if (track < 0) {
+		struct rocpd_track *moved = gt_rocpd_grow(r->tracks, r->track_count, &r->track_capacity, sizeof *moved);
+
+		r->tracks = moved ? moved : r->tracks;
+		if (!moved || gt_map_add(&r->track_map, thread->index, (uint64_t)name, (uint32_t)r->track_count) < 0) {
+			gt_rocpd_no_memory(r);
+			return;
+		}
+		track = (int64_t)r->track_count;
+		r->tracks[r->track_count++] = (struct rocpd_track){thread->index, name};
+	}
+	row = begin(r);
+	gt_bulk_int(row, track + 1);
+	gt_bulk_int(row, (int64_t)ns);
+	gt_bulk_int(row, event);
+	put_json(row);
+	gt_bulk_add(r->sample, r->next_sample++, row);
+}
+
+static void add_allocation(struct rocpd *r, const struct gt_item *call, const struct gt_view_thread *thread, enum gt_operation_kind kind,
+			   const struct event *of_call)
+{
+	struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
+	struct event e = {r->allocation_category, of_call->stack, of_call->parent, of_call->external, NULL};
+	const char *type = kind == GT_KIND_FREE ? "FREE" : "ALLOC";
+	uint64_t address = 0, bytes = 0;
+	struct gt_bulk_row *row;
+	int64_t event;
+
+	if (!call->args || !gt_call_role(&view, GT_ROLE_ADDRESS, 0, &address))
+		return;
+	gt_call_bytes(&view, &bytes);
+	event = add_event(r, &e);
+	row = begin(r);
+	put_owner(row, thread);
+	gt_bulk_null(row); /* which device was current is not recorded */
+	gt_bulk_text(row, type, strlen(type));
+	gt_bulk_text(row, "REAL", 4);
+	put_span(row, call->start_ns, call->end_ns);
+	gt_bulk_int(row, (int64_t)address);
+	gt_bulk_int(row, (int64_t)bytes);
+	gt_bulk_null(row);
+	gt_bulk_null(row);
+	gt_bulk_int(row, event);
+	put_json(row);
+	gt_bulk_add(r->allocate, r->next_allocate++, row);
+}
+
+static void note_external(struct rocpd *r, struct thread_own *own, const struct gt_item *call, uint64_t value)
+{
+	struct rocpd_external *moved;
+
+	if (value == own->last_external)
+		return;
+	own->last_external = value;
+	moved = gt_rocpd_grow(r->externals, r->external_count, &r->external_capacity, sizeof *moved);
+	if (!moved) {
+		gt_rocpd_no_memory(r);
+		return;
+	}
+	r->externals = moved;
+	moved[r->external_count++] = (struct rocpd_external){call->process, call->ordinal, GT_ID_SEQ(call->id), value};
+}
+
+/* Markers --------------------------------------------------------------------- */
+
+/* What the program said of itself; instants are samples. */
+static void add_marker(struct rocpd *r, const struct gt_range *range)
+{
+	struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
+	struct event e = {.category = r->marker_category};
+	char message[MESSAGE_BYTES], *p = message;
+	int64_t event, name = gt_rocpd_name(r, range->start_ns == range->end_ns ? "roctxMark" : "roctxRange");
+
+	if (!thread || !thread_own(r, thread)) {
+		gt_rocpd_note(r, -ENOMEM); /* told already */
+		return;
+	}
+	p = GT_PUT(p, "{\"message\":\"");
+	p = gt_put_json(p, range->name, gt_cut_utf8(range->name, strlen(range->name), MESSAGE_BYTES / 8));
+	strcpy(p, "\"}");
+	e.extra = message;
+	event = add_event(r, &e);
+	if (range->start_ns == range->end_ns)
+		add_sample(r, thread, name, range->start_ns, event);
+	else
+		add_region(r, thread, range->start_ns, range->end_ns, name, event);
+}
+
+static void step_markers(struct rocpd *r, const struct gt_item *call)
+{
+	struct gt_range range;
+	int status = gt_ranges_step(&r->ranges, call, &range);
+
+	if (status < 0)
+		gt_rocpd_note(r, status);
+	else if (status)
+		add_marker(r, &range);
+}
+
+/* Calls, whole ----------------------------------------------------------------- */
+
+void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
+{
+	struct gt_view_thread *thread = gt_view_thread(&r->view, call->process, call->ordinal);
+	struct gt_view_operation *operation = gt_view_operation(&r->view, call->op);
+	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
+	struct operation_own *name = operation ? operation_own(r, operation) : NULL;
+	uint64_t external = call->external[GT_EXTERNAL_USER] ? call->external[GT_EXTERNAL_USER] : call->external[GT_EXTERNAL_OPERATION];
+	struct event e;
+	int64_t event;
+
+	if (!own || !name) {
+		gt_rocpd_note(r, -ENOMEM); /* told already */
+		return;
+	}
+	e = (struct event){category_of(r, GT_OP_DOMAIN(call->op)), gt_view_correlation(&r->view, thread, call->id),
+			   gt_view_correlation(&r->view, thread, call->parent), external, NULL};
+	event = add_event(r, &e);
+	add_region(r, thread, call->start_ns, call->end_ns, name->name, event);
+	if (operation->info)
+		add_args(r, call, operation, event);
+	if (operation->info && (operation->info->kind == GT_KIND_ALLOCATION || operation->info->kind == GT_KIND_FREE))
+		add_allocation(r, call, thread, (enum gt_operation_kind)operation->info->kind, &e);
+	if (gt_mark_of(call->op))
+		step_markers(r, call);
+	note_external(r, own, call, external);
+	if (call->end_ns > own->last_ns)
+		own->last_ns = call->end_ns;
+}
+
+/* External ids ---------------------------------------------------------------- */
+
+/* A range of the user's or the framework's. */
+static void add_range(struct rocpd *r, const struct gt_view_thread *thread, enum gt_external_stack stack, struct gt_external_range range, uint64_t end_ns)
+{
+	struct event e = {.category = r->marker_category, .external = range.value};
+	char message[64];
+
+	snprintf(message, sizeof message, "{\"message\":\"%s %llu\"}", stack == GT_EXTERNAL_USER ? "user" : "operation",
+		 (unsigned long long)range.value);
+	e.extra = message;
+	add_region(r, thread, range.start_ns, end_ns, gt_rocpd_name(r, "external id"), add_event(r, &e));
+}
+
+void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item)
+{
+	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
+	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
+	struct gt_external_range range;
+
+	if (!own)
+		gt_rocpd_note(r, -ENOMEM);
+	if (!own || item->op >= GT_EXTERNAL_STACK_COUNT)
+		return;
+	if (item->start_ns > own->last_ns)
+		own->last_ns = item->start_ns;
+	if (item->depth) {
+		if (gt_external_push(&own->external, item->op, (struct gt_external_range){item->ret, item->start_ns}))
+			gt_rocpd_no_memory(r);
+	} else if (gt_external_pop(&own->external, item->op, &range)) {
+		add_range(r, thread, item->op, range, item->start_ns);
+	}
+}
+
+static int compare_externals(const void *a, const void *b)
+{
+	const struct rocpd_external *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->ordinal != y->ordinal)
+		return x->ordinal < y->ordinal ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* Ranges that were never closed end with their thread's last call. */
+void gt_rocpd_settle_calls(struct rocpd *r)
+{
+	struct gt_range marker;
+
+	while (gt_ranges_rest(&r->ranges, &marker))
+		if (r->db)
+			add_marker(r, &marker);
+	gt_ranges_fini(&r->ranges);
+	for (uint32_t i = 0; i < r->view.thread_count; i++) {
+		struct thread_own *own = r->view.threads[i]->own;
+		struct gt_external_range range;
+
+		for (unsigned stack = 0; own && stack < GT_EXTERNAL_STACK_COUNT; stack++)
+			while (gt_external_pop(&own->external, stack, &range))
+				if (r->db)
+					add_range(r, r->view.threads[i], stack, range, own->last_ns);
+		if (own)
+			gt_external_fini(&own->external);
+	}
+	if (r->external_count)
+		qsort(r->externals, r->external_count, sizeof *r->externals, compare_externals);
+}
+
+/* What the user had pushed when a call began. */
+static uint64_t external_of(const struct rocpd *r, uint32_t process, uint64_t id)
+{
+	struct rocpd_external key = {process, GT_ID_ORDINAL(id), GT_ID_SEQ(id), 0};
+	size_t low = 0, high = r->external_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_externals(&r->externals[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && r->externals[low - 1].process == process && r->externals[low - 1].ordinal == key.ordinal ? r->externals[low - 1].value : 0;
+}
+
+/* Device work ------------------------------------------------------------------ */
+
+static bool is_rocm(const struct gt_item *work)
+{
+	return GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE || GT_OP_DOMAIN(work->op) == GT_DOMAIN_HIP;
+}
+
+/* The kernel's row in rocpd_info_kernel_symbol. */
+static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
+{
+	bool kernel = work->device_op == GT_DEVICE_KERNEL;
+	uint32_t symbol = kernel && is_rocm(work) ? GT_KERNEL_SYMBOL(work->object[1]) : 0;
+	uint64_t key = !kernel ? UINT64_C(1) << 33 | (uint64_t)work->device_op : symbol ? UINT64_C(1) << 32 | symbol : work->name;
+	int64_t found = gt_map_find(&r->kernel_map, work->process, key);
+	struct rocpd_kernel *moved;
+
+	if (found >= 0)
+		return found + 1;
+	moved = gt_rocpd_grow(r->kernels, r->kernel_count, &r->kernel_capacity, sizeof *moved);
+	r->kernels = moved ? moved : r->kernels;
+	if (!moved || gt_map_add(&r->kernel_map, work->process, key, (uint32_t)r->kernel_count) < 0) {
+		gt_rocpd_no_memory(r);
+		return 1;
+	}
+	moved[r->kernel_count++] = (struct rocpd_kernel){work->process, work->name, symbol, kernel ? NULL : gt_device_op_name(work->device_op)};
+	return (int64_t)r->kernel_count;
+}
+
+static void add_dispatch(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
+			 int64_t event)
+{
+	bool detail = work->device_op == GT_DEVICE_KERNEL && is_rocm(work);
+	int64_t kernel = kernel_id(r, work);
+	struct gt_bulk_row *row = begin(r);
+
+	put_owner(row, thread);
+	gt_bulk_int(row, gt_rocpd_agent(r, queue->device));
+	gt_bulk_int(row, kernel);
+	gt_bulk_int(row, r->next_dispatch);
+	gt_bulk_int(row, (int64_t)queue->index + 1);
+	gt_bulk_int(row, (int64_t)queue->index + 1);
+	put_span(row, work->start_ns, work->end_ns);
+	gt_bulk_int(row, detail ? GT_KERNEL_PRIVATE_BYTES(work->object[1]) : 0);
+	gt_bulk_int(row, detail ? GT_KERNEL_GROUP_BYTES(work->object[1]) : 0);
+	for (unsigned i = 0; i < 3; i++)
+		gt_bulk_int(row, work->local[i]);
+	for (unsigned i = 0; i < 3; i++)
+		gt_bulk_int(row, work->global[i]);
+	gt_bulk_int(row, ROCPD_EMPTY_TEXT);
+	gt_bulk_int(row, event);
+	put_json(row);
+	gt_bulk_add(r->dispatch, r->next_dispatch++, row);
+}
+
+static void add_copy(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
+		     int64_t event)
+{
+	int64_t host = gt_rocpd_host_agent(r, work->process), device = gt_rocpd_agent(r, queue->device);
+	bool reads = work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_MAP;
+	bool writes = work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_UNMAP;
+	struct gt_bulk_row *row = begin(r);
+
+	put_owner(row, thread);
+	put_span(row, work->start_ns, work->end_ns);
+	gt_bulk_int(row, r->copy_names[work->device_op]);
+	gt_bulk_int(row, reads ? host : device);
+	gt_bulk_int(row, (int64_t)work->object[1]);
+	gt_bulk_int(row, writes ? host : device);
+	gt_bulk_int(row, (int64_t)work->object[0]);
+	gt_bulk_int(row, (int64_t)work->bytes);
+	gt_bulk_int(row, (int64_t)queue->index + 1);
+	gt_bulk_int(row, (int64_t)queue->index + 1);
+	gt_bulk_int(row, ROCPD_EMPTY_TEXT);
+	gt_bulk_int(row, event);
+	put_json(row);
+	gt_bulk_add(r->copy, r->next_copy++, row);
+}
+
+static void add_scratch(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
+			int64_t event)
+{
+	const char *type = work->bytes ? "ALLOC" : "FREE";
+	struct gt_bulk_row *row = begin(r);
+
+	put_owner(row, thread);
+	gt_bulk_int(row, gt_rocpd_agent(r, queue->device));
+	gt_bulk_text(row, type, strlen(type));
+	gt_bulk_text(row, "SCRATCH", 7);
+	put_span(row, work->start_ns, work->end_ns);
+	gt_bulk_int(row, (int64_t)work->object[0]);
+	gt_bulk_int(row, (int64_t)work->bytes);
+	gt_bulk_int(row, (int64_t)queue->index + 1);
+	gt_bulk_int(row, (int64_t)queue->index + 1);
+	gt_bulk_int(row, event);
+	put_json(row);
+	gt_bulk_add(r->allocate, r->next_allocate++, row);
+}
+
+void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
+{
+	struct gt_view_queue *queue = gt_view_queue(&r->view, work);
+	struct gt_view_thread *thread = gt_view_caller(&r->view, work->process, work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
+	uint64_t stack;
+	struct event e;
+
+	if (!queue || !thread || !thread_own(r, thread)) {
+		gt_rocpd_note(r, -ENOMEM); /* told already */
+		return;
+	}
+	if (!work->start_ns) {
+		r->untimed++;
+		return;
+	}
+	stack = gt_view_correlation(&r->view, thread, work->id);
+	e = (struct event){r->dispatch_category, stack, stack, work->id && r->external_count ? external_of(r, work->process, work->id) : 0, NULL};
+	if (work->device_op < GT_DEVICE_OP_COUNT && r->copy_names[work->device_op] != ROCPD_EMPTY_TEXT) {
+		e.category = r->copy_category;
+		add_copy(r, work, thread, queue, add_event(r, &e));
+	} else if (work->device_op == GT_DEVICE_SCRATCH) {
+		e.category = r->scratch_category;
+		add_scratch(r, work, thread, queue, add_event(r, &e));
+	} else if (work->device_op == GT_DEVICE_MARKER || work->device_op == GT_DEVICE_BARRIER) {
+		e.category = gt_rocpd_name(r, work->device_op == GT_DEVICE_MARKER ? "QUEUE_MARKER" : "QUEUE_BARRIER");
+		add_sample(r, thread, e.category, work->start_ns, add_event(r, &e));
+	} else {
+		add_dispatch(r, work, thread, queue, add_event(r, &e));
+	}
+}
