@@ -92,8 +92,8 @@ struct gt_hsa_watch {
 	uint32_t entry;		      /* of the program's signal in the table of signals, + 1; 0: none */
 	uint64_t times[2];	      /* SAVED: start, end: raw for kernels, system time for copies */
 	struct gt_hsa_agent *agent;   /* copies; NULL: a kernel */
-	int64_t value;		      /* copies: of the signal before, and the end of what it stood for last */
-	uint64_t last_end;
+	int64_t value;		      /* copies: of the signal before; and when the copy was submitted, system time */
+	uint64_t queued;
 };
 
 struct gt_hsa_slot {

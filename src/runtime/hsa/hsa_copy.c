@@ -130,7 +130,7 @@ static struct copy *begin(const struct gt_call *call, const struct transfer *x, 
 	if (stamp.replay)
 		gt_hsa_stamp(&c->record, &stamp, GT_GRAPH_COPY);
 	c->watch.agent = device;
-	c->record.queued = gt_hsa_boottime_ns();
+	c->record.queued = c->watch.queued = gt_hsa_boottime_ns();
 	if (gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal))
 		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_PENDING, memory_order_release);
 	else

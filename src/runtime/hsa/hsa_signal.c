@@ -17,6 +17,7 @@
 #include "runtime/hsa/hsa_activity.h"
 
 enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
+#define SKEW_NS UINT64_C(20000) /* between our clock and the translated one */
 
 static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 
@@ -43,35 +44,38 @@ static void leave(struct gt_hsa_watch *w, enum gt_hsa_slot_state state)
 	atomic_store_explicit(&w->state, state, memory_order_release);
 }
 
-/* A copy's times are where only the runtime finds them; they are never set to 0, so a new end tells. */
-static bool copy_times(const struct gt_hsa_watch *w, uint64_t *start, uint64_t *end)
+/* A copy's times are where only the runtime finds them, and it complains when it is asked before they are there: so it is asked
+ * when the value says that it is done, or, once, when the program uses the signal again (@last): then it must be done, and what is
+ * there may be the times of what the signal stood for before. */
+static bool copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
 	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) < w->value;
-	struct gt_hsa_times times = {0, 0};
 
-	if (GT_HSA_AMD(w->agent->runtime, hsa_amd_profiling_get_async_copy_time)((uintptr_t)w->signal, &times) != GT_HSA_SUCCESS)
-		return counted; /* done, but without times: 0 */
-	*start = times.start;
-	*end = times.end;
-	return counted || (times.end != w->last_end && times.start >= w->last_end && times.end);
+	*times = (struct gt_hsa_times){0, 0};
+	if (!counted && !last)
+		return false;
+	if (GT_HSA_AMD(w->agent->runtime, hsa_amd_profiling_get_async_copy_time)((uintptr_t)w->signal, times) != GT_HSA_SUCCESS ||
+	    times->end < times->start || times->start + SKEW_NS < w->queued)
+		*times = (struct gt_hsa_times){0, 0};
+	return counted || times->end;
 }
 
-static bool take_times(struct gt_hsa_watch *w)
+static bool take_times(struct gt_hsa_watch *w, bool last)
 {
-	uint64_t start = 0, end = 0;
+	struct gt_hsa_times times;
 
 	if (w->agent) {
-		if (!copy_times(w, &start, &end))
+		if (!copy_times(w, last, &times))
 			return false;
 	} else {
-		end = atomic_load_explicit(&w->signal->end_ts, memory_order_acquire);
-		start = atomic_load_explicit(&w->signal->start_ts, memory_order_acquire);
-		if (!start || !end)
+		times.end = atomic_load_explicit(&w->signal->end_ts, memory_order_acquire);
+		times.start = atomic_load_explicit(&w->signal->start_ts, memory_order_acquire);
+		if (!times.start || !times.end)
 			return false;
 	}
-	w->times[0] = start;
-	w->times[1] = end;
-	leave(w, start && end ? GT_HSA_SLOT_SAVED : GT_HSA_SLOT_LOST);
+	w->times[0] = times.start;
+	w->times[1] = times.end;
+	leave(w, times.end ? GT_HSA_SLOT_SAVED : GT_HSA_SLOT_LOST);
 	return true;
 }
 
@@ -91,15 +95,10 @@ static bool enter(struct gt_hsa_watch *w, uint32_t row)
 
 bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal)
 {
-	struct gt_hsa_times last = {0, 0};
-
 	w->value = atomic_load_explicit(&signal->value, memory_order_relaxed);
 	if (signal->kind != GT_HSA_SIGNAL_USER || (!w->agent && w->value != 1) || !gt_hsa_signal_release((uintptr_t)signal))
 		return false;
-	if (w->agent) {
-		GT_HSA_AMD(w->agent->runtime, hsa_amd_profiling_get_async_copy_time)((uintptr_t)signal, &last);
-		w->last_end = last.end;
-	} else {
+	if (!w->agent) {
 		atomic_store_explicit(&signal->start_ts, 0, memory_order_relaxed);
 		atomic_store_explicit(&signal->end_ts, 0, memory_order_relaxed);
 	}
@@ -124,7 +123,7 @@ bool gt_hsa_signal_release(uint64_t handle)
 			continue;
 		if (w->signal != signal) { /* it is another piece of work by now */
 			atomic_store_explicit(&w->state, GT_HSA_SLOT_PENDING, memory_order_release);
-		} else if (!take_times(w)) {
+		} else if (!take_times(w, true)) {
 			leave(w, GT_HSA_SLOT_LOST);
 			all = false;
 		}
@@ -137,7 +136,7 @@ bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
 	/* of the program's signal nothing may be read without a claim: it may be destroyed at any moment */
 	if (!claim(w))
 		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_SLOT_SAVED;
-	if (take_times(w))
+	if (take_times(w, false))
 		return true;
 	atomic_store_explicit(&w->state, GT_HSA_SLOT_PENDING, memory_order_release);
 	return false;
