@@ -4,6 +4,7 @@
  *   hsa_agent.c     agents as devices; clock readings
  *   hsa_queue.c     queues: interception instead of the plain queue; owners of packet numbers
  *   hsa_dispatch.c  the packet handler, in the submitting thread
+ *   hsa_room.c      old runtimes' queues must not be filled to the brim
  *   hsa_signal.c    the program's own completion signals that we read the times from
  *   hsa_code.c      code objects, kernel symbols, names by kernel_object
  *   hsa_copy.c      asynchronous copies
@@ -92,8 +93,8 @@ struct gt_hsa_watch {
 	uint32_t entry;		      /* of the program's signal in the table of signals, + 1; 0: none */
 	uint64_t times[2];	      /* SAVED: start, end: raw for kernels, system time for copies */
 	struct gt_hsa_agent *agent;   /* copies; NULL: a kernel */
-	int64_t value;		      /* copies: of the signal before; and when the copy was submitted, system time */
-	uint64_t queued;
+	int64_t value;		      /* copies: of the signal before; packets: how many were handed on with this one */
+	uint64_t queued;	      /* copies: when it was submitted, system time */
 };
 
 struct gt_hsa_slot {
@@ -139,10 +140,14 @@ struct gt_hsa_queue {
 	_Alignas(64) _Atomic uint32_t busy;
 	uint64_t tail_known_head;
 	uint64_t moved_id; /* call whose bytes a kernel has already */
+	uint64_t forwarded; /* packets handed on or about to be, all kinds */
+	uint64_t tracked;   /* of them, up to the last one that has a slot */
+	uint32_t room;	    /* packets that may be in the runtime's queue; 0: it copes with any number (hsa_room.c) */
 	_Atomic uint64_t tail;
 	/* the helper's */
 	_Alignas(64) _Atomic uint64_t head;
 	uint64_t armed; /* slots below have a signal */
+	_Atomic uint64_t passed; /* of `forwarded`: so many have left the runtime's queue, or more */
 };
 
 /* Lock-free; NULL: a queue that is not intercepted. */
@@ -160,6 +165,24 @@ static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint
 /* Dispatch (hsa_dispatch.c) -------------------------------------------------- */
 
 gt_hsa_packet_handler gt_hsa_handle_packets;
+
+/* A slot for the next packet; NULL: none free. */
+struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q);
+/* It is filled in: @packet is the one that will complete it. */
+void gt_hsa_slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s);
+
+/* Before packets are handed on, which q->forwarded counts already: wait until the runtime's queue has room for them. */
+void gt_hsa_room_wait(struct gt_hsa_queue *q) __attribute__((cold));
+static inline void gt_hsa_room(struct gt_hsa_queue *q)
+{
+	if (q->room && gt_unlikely(q->forwarded - atomic_load_explicit(&q->passed, memory_order_relaxed) >= q->room))
+		gt_hsa_room_wait(q);
+}
+/* Is the runtime's interception one that must not be given more than the queue's size? */
+bool gt_hsa_room_needed(const struct gt_hsa_runtime *r);
+
+/* What is in a slot without being work of the program: told by nobody. */
+enum { GT_HSA_MARKER = GT_DEVICE_OP_COUNT };
 
 /* A packet that a graph's launch made: what it is in the graph. */
 static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_graph_stamp *s, enum gt_graph_part part)

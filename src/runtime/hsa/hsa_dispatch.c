@@ -15,6 +15,7 @@
 enum { BATCH = 64 };
 
 struct batch {
+	struct gt_hsa_queue *queue;
 	union gt_hsa_packet packets[BATCH];
 	uint32_t count;
 	gt_hsa_packet_writer *writer;
@@ -22,8 +23,10 @@ struct batch {
 
 static void flush(struct batch *b)
 {
-	if (b->count)
+	if (b->count) {
+		gt_hsa_room(b->queue);
 		b->writer(b->packets, b->count);
+	}
 	b->count = 0;
 }
 
@@ -31,11 +34,12 @@ static union gt_hsa_packet *next(struct batch *b)
 {
 	if (gt_unlikely(b->count == BATCH))
 		flush(b);
+	b->queue->forwarded++;
 	return &b->packets[b->count++];
 }
 
-/* A slot for this thread's next kernel; NULL: none free. The queue's `busy` is held. */
-static struct gt_hsa_slot *take_slot(struct gt_hsa_queue *q)
+/* The queue's `busy` is held. */
+struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q)
 {
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 	struct gt_hsa_slot *s;
@@ -51,6 +55,32 @@ static struct gt_hsa_slot *take_slot(struct gt_hsa_queue *q)
 	return gt_likely(__atomic_load_n(&s->ours, __ATOMIC_ACQUIRE) != NULL) ? s : NULL;
 }
 
+
+void gt_hsa_slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s)
+{
+	s->watch.value = (int64_t)q->forwarded;
+	q->tracked = q->forwarded;
+	atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_PENDING, memory_order_release);
+	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1, memory_order_release);
+}
+
+/* A packet that tells how far the queue has come, where many have passed that do not tell us. It holds up nothing. */
+static void mark(struct batch *b)
+{
+	struct gt_hsa_queue *q = b->queue;
+	struct gt_hsa_slot *s = gt_hsa_slot_take(q);
+	struct gt_hsa_barrier_packet *p;
+
+	if (!s)
+		return;
+	p = &next(b)->barrier;
+	memset(p, 0, sizeof *p);
+	p->header = GT_HSA_PACKET_BARRIER_AND;
+	p->completion_signal = (uintptr_t)s->ours;
+	s->watch.signal = s->ours;
+	s->record.head.depth = GT_HSA_MARKER;
+	gt_hsa_slot_put(q, s);
+}
 
 /* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one of them. */
 static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t class, struct gt_record_device *r)
@@ -140,7 +170,7 @@ static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_
 	}
 	if (gt_likely(!o || !o->stamp.replay || !o->stamp.envelope))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	s = take_slot(q);
+	s = gt_hsa_slot_take(q);
 	if (gt_unlikely(!s)) {
 		if (o && o->stamp.replay && o->stamp.envelope)
 			gt_graph_envelope_lost(o->stamp.envelope, t);
@@ -150,8 +180,7 @@ static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_
 	}
 	fill(q, s, p, o, k, t);
 	served = complete_with(s, p);
-	atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_PENDING, memory_order_release);
-	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1, memory_order_release);
+	gt_hsa_slot_put(q, s);
 	if (gt_unlikely(!served)) {
 		struct gt_hsa_kernel_packet copy = *p; /* a flush may come between */
 
@@ -161,6 +190,8 @@ static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_
 unobserved:
 	if (theirs)
 		gt_hsa_signal_release(theirs);
+	if (q->room && q->forwarded - q->tracked > q->room / 4)
+		mark(b);
 }
 
 void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer)
@@ -181,6 +212,7 @@ void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, 
 		writer(packets, count);
 		return;
 	}
+	b.queue = q;
 	b.count = 0;
 	b.writer = writer;
 	for (uint64_t i = 0; i < count; i++) {
@@ -194,6 +226,8 @@ void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, 
 		if (from[i].barrier.completion_signal && type != GT_HSA_PACKET_INVALID)
 			gt_hsa_signal_release(from[i].barrier.completion_signal);
 		*next(&b) = from[i];
+		if (q->room && gt_unlikely(q->forwarded - q->tracked > q->room / 4))
+			mark(&b);
 	}
 	flush(&b);
 	atomic_store_explicit(&q->busy, 0, memory_order_release);

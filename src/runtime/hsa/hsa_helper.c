@@ -126,6 +126,7 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_acquire), i;
+	uint64_t passed = atomic_load_explicit(&q->passed, memory_order_relaxed);
 	uint32_t missed = 0;
 
 	for (i = head; i < tail && missed < WINDOW; i++) {
@@ -136,7 +137,10 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 				missed++;
 				continue;
 			}
-			write_record(q, s, t);
+			if (s->record.head.depth != GT_HSA_MARKER)
+				write_record(q, s, t);
+			if ((uint64_t)s->watch.value > passed)
+				passed = (uint64_t)s->watch.value;
 			recycle(s);
 			++*done;
 		}
@@ -145,6 +149,7 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 			atomic_store_explicit(&q->head, ++head, memory_order_release);
 		}
 	}
+	atomic_store_explicit(&q->passed, passed, memory_order_release);
 	return (uint32_t)(tail - head);
 }
 
@@ -159,7 +164,8 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 		if (atomic_load_explicit(&s->watch.state, memory_order_relaxed) == GT_HSA_SLOT_DONE)
 			continue;
 		gt_hsa_signal_forget(&s->watch);
-		gt_hsa_count_unfinished(&s->record, t);
+		if (s->record.head.depth != GT_HSA_MARKER)
+			gt_hsa_count_unfinished(&s->record, t);
 	}
 	gt_hsa_queue_bury(q);
 }

@@ -116,6 +116,7 @@ static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, st
 	q->epoch = t->epoch;
 	q->capacity = capacity;
 	q->owner_mask = capacity - 1;
+	q->room = gt_hsa_room_needed(a->runtime) ? size : 0;
 	q->slots = sized(capacity, sizeof *q->slots);
 	q->owners = sized(capacity, sizeof *q->owners);
 	if (!q->slots || !q->owners) {
