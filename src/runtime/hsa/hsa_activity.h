@@ -166,8 +166,8 @@ static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint
 
 gt_hsa_packet_handler gt_hsa_handle_packets;
 
-/* A slot for the next packet; NULL: none free. */
-struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q);
+/* A slot for the next packet; NULL: no more than @reserve are free. */
+struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q, uint32_t reserve);
 /* It is filled in: @packet is the one that will complete it. */
 void gt_hsa_slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s);
 
@@ -178,6 +178,9 @@ static inline void gt_hsa_room(struct gt_hsa_queue *q)
 	if (q->room && gt_unlikely(q->forwarded - atomic_load_explicit(&q->passed, memory_order_relaxed) >= q->room))
 		gt_hsa_room_wait(q);
 }
+/* A slot for a marker, from the reserve or as soon as the helper has freed one; NULL: it does not. */
+struct gt_hsa_slot *gt_hsa_room_slot(struct gt_hsa_queue *q);
+enum { GT_HSA_MARKERS = 16 }; /* slots that are kept for them */
 /* Is the runtime's interception one that must not be given more than the queue's size? */
 bool gt_hsa_room_needed(const struct gt_hsa_runtime *r);
 

@@ -39,7 +39,7 @@ static union gt_hsa_packet *next(struct batch *b)
 }
 
 /* The queue's `busy` is held. */
-struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q)
+struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q, uint32_t reserve)
 {
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 	struct gt_hsa_slot *s;
@@ -48,7 +48,7 @@ struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q)
 		q->tail_known_head = atomic_load_explicit(&q->head, memory_order_acquire);
 		if (tail - q->tail_known_head >= q->capacity / 2 && tail % 256 == 0)
 			gt_hsa_helper_hurry(q->agent);
-		if (tail - q->tail_known_head >= q->capacity)
+		if (tail - q->tail_known_head >= q->capacity - reserve)
 			return NULL;
 	}
 	s = gt_hsa_slot(q, tail);
@@ -68,7 +68,7 @@ void gt_hsa_slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s)
 static void mark(struct batch *b)
 {
 	struct gt_hsa_queue *q = b->queue;
-	struct gt_hsa_slot *s = gt_hsa_slot_take(q);
+	struct gt_hsa_slot *s = gt_hsa_room_slot(q);
 	struct gt_hsa_barrier_packet *p;
 
 	if (!s)
@@ -170,7 +170,7 @@ static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_
 	}
 	if (gt_likely(!o || !o->stamp.replay || !o->stamp.envelope))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	s = gt_hsa_slot_take(q);
+	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);
 	if (gt_unlikely(!s)) {
 		if (o && o->stamp.replay && o->stamp.envelope)
 			gt_graph_envelope_lost(o->stamp.envelope, t);

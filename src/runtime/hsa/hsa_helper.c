@@ -28,7 +28,7 @@
 #define IDLE_MAX_NS (50 * GT_HSA_MS)
 #define CLOCK_NS (1000 * GT_HSA_MS)
 
-enum { STACK_BYTES = 256 << 10, WINDOW = 256, ARM_AT_ONCE = 256 };
+enum { STACK_BYTES = 256 << 10, WINDOW = 256, MANY = 512, ARM_AT_ONCE = 1024 };
 
 struct helper {
 	_Atomic uint32_t epoch;	  /* image that has this helper, or tried to */
@@ -213,6 +213,8 @@ static void *run(void *arg)
 			step = STEP_NS;
 		else if (step < (left ? STEP_MAX_NS : IDLE_MAX_NS))
 			step *= 2;
+		if (done >= MANY)
+			continue; /* there is more by now */
 		if (left || done) {
 			nap(step);
 		} else {

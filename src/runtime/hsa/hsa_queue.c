@@ -21,8 +21,7 @@ enum {
 	BUCKET_BITS = 8,
 	CAPACITY_MIN = 1024,
 	CAPACITY_MAX = 1 << 17,
-	ARMED_AT_ONCE = 2048, /* signals that are made with the queue */
-	GPU_ONLY_TRIES = 1,
+	ARMED_AT_ONCE = 8192, /* signals that are made with the queue */
 };
 
 static _Atomic(struct gt_hsa_queue *) buckets[1 << BUCKET_BITS];

@@ -67,3 +67,16 @@ void gt_hsa_room_wait(struct gt_hsa_queue *q)
 		sched_yield();
 	}
 }
+
+struct gt_hsa_slot *gt_hsa_room_slot(struct gt_hsa_queue *q)
+{
+	struct gt_hsa_slot *s = gt_hsa_slot_take(q, 0);
+	uint64_t since = s ? 0 : gt_hsa_boottime_ns();
+
+	while (!s && gt_hsa_boottime_ns() - since < LIMIT_NS) {
+		gt_hsa_helper_hurry(q->agent);
+		sched_yield();
+		s = gt_hsa_slot_take(q, 0);
+	}
+	return s;
+}
