@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Device activity of HSA and HIP on the software GPU: every piece of work once, with the right name, times, bytes and call."""
+
+import collections
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+WHOLE = bool(os.environ.get("GPUTAP_SLOW"))
+
+
+@pytest.fixture(scope="session")
+def hsa_dispatches(tmp_path_factory, repo, softgpu):
+    program = tmp_path_factory.mktemp("rocm") / "hsa_dispatches"
+    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", repo / "tests/rocm/hsa_dispatches.c",
+                    repo / "tests/soft/hsa_program.c", "-o", program, "-lhsa-runtime64", "-lpthread"], check=True)
+    return program
+
+
+@pytest.fixture(scope="session")
+def hip(tmp_path_factory, repo, softgpu):
+    """hip("hip_streams") -> the program that hipcc makes of tests/rocm/hip_streams.hip, made once."""
+    folder, made = tmp_path_factory.mktemp("hip"), {}
+
+    def make(name, *options):
+        if name not in made:
+            made[name] = folder / name
+            subprocess.run(["hipcc", "--offload-arch=gfx906", "-O2", "-pthread", *options, repo / f"tests/rocm/{name}.hip", "-o", made[name]],
+                           check=True, capture_output=True)
+        return made[name]
+    return make
+
+
+class Trace:
+    def __init__(self, result, rows, info):
+        self.result, self.info = result, info
+        self.calls = {(r["pid"], r["correlation"]): r for r in rows if r["kind"] == "call"}
+        self.work = [r for r in rows if r["kind"] == "device"]
+
+    def call(self, work):
+        return self.calls.get((work["pid"], work["correlation"]))
+
+    def counts(self):
+        """(seen, recorded, dropped by reason) of device work."""
+        rows = [r for r in self.info["records"] if r["what"] == "device work"]
+        return sum(r["seen"] for r in rows), sum(r["recorded"] for r in rows)
+
+
+@pytest.fixture
+def trace(tap, softgpu, work):
+    def run(*words, env=None, options=(), gpus=1, execute=True, **keywords):
+        settings = {**softgpu, "SOFT_AMDGPU_GPUS": str(gpus), "SOFT_AMDGPU_EXECUTE": str(int(execute)), **(env or {})}
+        result = tap("run", "-f", "-o", "a.gputap", *options, "--", *words, env=settings, **keywords)
+        tap("export", "-f", "a.gputap", "-o", "a.csv")
+        rows = list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
+        return Trace(result, rows, json.loads(tap("info", "--json", "a.gputap").out))
+    return run
+
+
+@pytest.fixture
+def dispatches(trace, hsa_dispatches, build):
+    def run(queues, count, *words, **keywords):
+        return trace(hsa_dispatches, build / "tests/soft/soft_kernels.co", str(queues), str(count), *words, execute=False, **keywords)
+    return run
+
+
+def numbers(work):
+    """Which kernel of which queue of the program each one was: its grid says it."""
+    return [(int(w["global_z"]) - 1, int(w["global_x"]) - 1 + 64 * (int(w["global_y"]) - 1)) for w in work]
+
+
+def wanted(queues, count):
+    return sorted((q, i) for q in range(queues) for i in range(count))
+
+
+@pytest.mark.parametrize("words", [(), ("own",), ("shared",), ("no-wait",), ("late",)], ids=lambda w: "_".join(w) or "plain")
+def test_every_dispatch_is_recorded_once(dispatches, words):
+    t = dispatches(4, 1500, *words, gpus=2)
+    found = numbers(t.work)
+    assert len(found) == len(set(found)) and set(found) <= set(wanted(4, 1500))
+    assert t.info["seen"] == len(t.work) + t.info["dropped"] + len(t.calls)
+    if words not in (("no-wait",), ("late",)):
+        assert sorted(found) == wanted(4, 1500) and t.info["dropped"] == 0
+
+
+def test_a_million_dispatches_on_eight_queues_of_four_gpus_lose_none(dispatches):
+    count = 125000 if WHOLE else 5000
+    t = dispatches(8, count, gpus=4, timeout=300)
+    assert sorted(numbers(t.work)) == wanted(8, count) and t.info["dropped"] == 0
+    devices = {(int(w["global_z"]) - 1) % 4: w["device"] for w in t.work}
+    assert sorted(devices.values()) == ["0", "1", "2", "3"]
+    assert all(w["device"] == devices[(int(w["global_z"]) - 1) % 4] for w in t.work)
+
+
+def test_work_of_one_queue_runs_one_after_the_other(dispatches):
+    t = dispatches(2, 1000)
+    for queue in range(2):
+        spans = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work if w["global_z"] == str(queue + 1))
+        assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:]))
+        assert all(start <= end for start, end in spans)
+
+
+def test_work_is_queued_before_it_starts(dispatches):
+    t = dispatches(2, 1000)
+    assert all(int(w["queued_ns"]) <= int(w["start_ns"]) for w in t.work)
+
+
+def test_dispatches_are_linked_to_hsa_calls_where_there_is_no_hip(dispatches):
+    t = dispatches(3, 500, options=["--mode", "hsa"])
+    called = collections.Counter(t.call(w)["operation"] for w in t.work)
+    assert set(called) == {"hsa_signal_store_screlease"} and sum(called.values()) == 1500
+
+
+def test_kernels_have_the_names_of_their_code_object(dispatches):
+    assert {w["name"] for w in dispatches(2, 10, gpus=2).work} == {"nothing"}
+
+
+@pytest.mark.parametrize("how", ["kill", "abort"])
+def test_what_was_done_when_the_program_is_killed_is_recorded(dispatches, how):
+    t = dispatches(2, 1000, how, status=None)
+    assert t.result.status != 0
+    assert t.info["seen"] == len(t.work) + t.info["dropped"] + len(t.calls)
+    assert len(numbers(t.work)) == len(set(numbers(t.work)))
+
+
+# HIP ------------------------------------------------------------------------
+
+def grid_of(call):
+    return tuple(int(n) for n in re.search(r"numBlocks=\{x=(\d+), y=(\d+), z=(\d+)\}", call["arguments"]).groups())
+
+
+def test_kernels_are_linked_to_the_launch_that_made_them(trace, hip):
+    """Threads' streams share queues, so that one thread's doorbell brings the other's packets. Each launch has a grid of its own."""
+    t = trace(hip("hip_streams"), "2", "8", "3000", execute=False)
+    kernels = [w for w in t.work if w["operation"] == "kernel"]
+    assert len(kernels) == 6000 and len({tuple(w[f"global_{d}"] for d in "xyz") for w in kernels}) == 6000
+    for w in kernels:
+        assert t.call(w)["operation"] == "hipLaunchKernel"
+        assert grid_of(t.call(w)) == tuple(int(w[f"global_{d}"]) for d in "xyz")
+        assert int(t.call(w)["start_ns"]) <= int(w["queued_ns"])
+    fills = [w for w in t.work if w["operation"] == "fill"]
+    assert {t.call(w)["operation"] for w in fills} == {"hipMemsetAsync"} and {w["bytes"] for w in fills} == {"4096"}
+    assert t.info["dropped"] == 0
+
+
+def test_copies_have_the_bytes_and_direction_of_their_calls(trace, hip):
+    t = trace(hip("hip_copies"))
+    moved = collections.defaultdict(list)
+    for w in t.work:
+        moved[t.call(w)["operation"], w["operation"]].append(w)
+    bytes_of = {key: sum(int(w["bytes"] or 0) for w in works) for key, works in moved.items()}
+    truth = dict(line.split("=") for line in t.result.out.split())
+    assert bytes_of["hipMemcpy", "write"] == int(truth["h2d"])
+    assert bytes_of["hipMemcpy", "read"] == int(truth["d2h"])
+    assert bytes_of["hipMemcpy", "copy"] == int(truth["d2d"])
+    assert bytes_of["hipMemset", "fill"] == int(truth["set"])
+    assert bytes_of["hipMemcpy2D", "write"] == int(truth["rect"])
+    assert all(0 < int(w["start_ns"]) <= int(w["end_ns"]) for w in t.work)
+    assert t.info["dropped"] == 0 and t.result.err.count("time stamps") == 0
+
+
+def test_a_module_loaded_again_at_the_same_address_gets_its_own_name(trace, hip, build):
+    t = trace(hip("hip_modules"), build / "tests/soft/soft_first.co", build / "tests/soft/soft_second.co", "40")
+    kernels = sorted((w for w in t.work if w["operation"] == "kernel"), key=lambda w: int(w["start_ns"]))
+    assert [w["name"] for w in kernels] == ["first", "second"] * 20
+    assert "wrong 0" in t.result.out
+
+
+def test_a_program_that_exits_without_waiting_is_recorded_whole(trace, hip):
+    t = trace(hip("hip_streams"), "1", "4", "500", "no-wait", execute=False)
+    assert t.info["seen"] == t.info["recorded"] + t.info["dropped"] and len(t.calls) > 500
+
+
+def test_parent_and_child_of_a_fork_have_work_of_their_own(trace, hip):
+    t = trace(hip("hip_fork"))
+    by_pid = collections.Counter(w["pid"] for w in t.work if w["operation"] == "kernel")
+    assert sorted(by_pid.values()) == [100, 200]
+    assert all(t.call(w)["operation"] == "hipLaunchKernel" for w in t.work if w["operation"] == "kernel")
+
+
+def test_a_fault_of_the_device_ends_the_program_and_not_the_capture(trace, hip):
+    t = trace(hip("hip_fault"), status=None)
+    assert t.result.status == -6
+    assert sum(w["name"].startswith("_Z4fine") for w in t.work) == 50
+    assert t.info["seen"] == t.info["recorded"] + t.info["dropped"]
