@@ -41,7 +41,7 @@ enum { FINDINGS_MOST = 128, CHILD_SECONDS = 20 };
 struct doctor {
 	struct finding findings[FINDINGS_MOST];
 	unsigned count;
-	unsigned loaders, drivers, devices, hips;
+	unsigned loaders, drivers, devices, hips, hsas;
 	bool injection;
 	char loader[PATH_MAX]; /* the one that programs get */
 };
@@ -458,13 +458,36 @@ static void add_hip(struct doctor *d, const char *path)
 		if (!strncmp(d->findings[i].text, real, strlen(real)))
 			return;
 	f = add(d, FOUND_OK, "hip", "runtime");
-	if (file_has(real, "rocprofiler_register_library_api_table")) {
-		f->level = FOUND_NOTE;
-		say(f, "%.400s, of ROCm 6 or later: this version of gputap does not trace it", real);
-	} else {
-		say(f, "%.400s: interposition is used", real);
-	}
+	say(f, "%.400s: %s", real, file_has(real, "rocprofiler_register_library_api_table") ?
+	    "rocprofiler-register is used, as in ROCm 6 and later (not tried with a real one)" : "interposition is used");
 	d->hips++;
+}
+
+static void add_hsa(struct doctor *d, const char *path)
+{
+	char real[PATH_MAX];
+	struct finding *f;
+
+	if (!realpath(path, real))
+		return;
+	for (unsigned i = 0; i < d->count; i++)
+		if (!strncmp(d->findings[i].text, real, strlen(real)))
+			return;
+	f = add(d, FOUND_OK, "hsa", "runtime");
+	say(f, "%.400s: %s is used", real, file_has(real, "rocprofiler_register_library_api_table") ? "rocprofiler-register" : "HSA_TOOLS_LIB");
+	d->hsas++;
+}
+
+static void find_hsa(struct doctor *d)
+{
+	struct finding *f;
+
+	each_library("libhsa-runtime64.so", add_hsa, d);
+	if (d->hsas)
+		return;
+	f = add(d, FOUND_NOTE, "hsa", "runtime");
+	say(f, "there is no libhsa-runtime64.so");
+	hint(f, "apt install libhsa-runtime64-1 libhsa-runtime-dev   (or ROCm's packages)");
 }
 
 static void find_hip(struct doctor *d)
@@ -484,7 +507,7 @@ static void find_hip(struct doctor *d)
 
 static void find_others(struct doctor *d)
 {
-	static const char *const stems[] = { "libhsa-runtime64.so", "libze_loader.so", "libcuda.so" };
+	static const char *const stems[] = { "libze_loader.so", "libcuda.so" };
 
 	for (unsigned i = 0; i < sizeof stems / sizeof *stems; i++)
 		each_library(stems[i], note_runtime, d);
@@ -631,6 +654,7 @@ static int doctor_main(int argc, char **argv)
 	find_drivers(d);
 	find_devices(d);
 	find_hip(d);
+	find_hsa(d);
 	find_others(d);
 	find_tools(d);
 	if (json)
