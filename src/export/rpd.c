@@ -340,6 +340,7 @@ static int write_rpd(const struct gt_capture *c, const char *path, const struct 
 	gt_sorter_destroy(r->copies_sorted);
 	gt_view_fini(&r->view);
 	gt_map_fini(&r->texts);
+	gt_map_fini(&r->functions);
 	gt_map_fini(&r->unseen);
 	free(r->text_ids);
 	gt_rowmap_fini(&r->calls);

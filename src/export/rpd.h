@@ -41,6 +41,7 @@ struct rpd {
 	struct gt_bulk_tree *ops_by_op;
 	struct gt_sorter *texts_sorted, *links_sorted, *kernels_sorted, *copies_sorted; /* become indexes */
 	struct gt_bulk_row row;
+	struct gt_map functions;   /* process, function of the host -> id of the kernel's name */
 	struct gt_map texts;       /* two hashes of a name -> index into text_ids */
 	int64_t *text_ids;
 	size_t text_count, text_capacity;

@@ -21,7 +21,7 @@ struct thread_own {
 	uint64_t last_ns;
 };
 
-struct operation_own { int64_t name, category; int blocking_arg; };
+struct operation_own { int64_t name, category; int blocking_arg; bool blocks; };
 
 enum { RANGE_BYTES = 1000 }; /* of a range's name */
 
@@ -93,6 +93,8 @@ static struct operation_own *operation_own(struct rpd *r, struct gt_view_operati
 	own->name = gt_rpd_name(r, operation->name);
 	own->category = gt_rpd_name(r, operation->info ? gt_operation_kind_name(operation->info->kind) : "");
 	own->blocking_arg = -1;
+	own->blocks = operation->info && GT_OP_DOMAIN(operation->info->op) == GT_DOMAIN_HIP && operation->info->kind == GT_KIND_COPY &&
+		      !strstr(operation->name, "Async");
 	for (int i = 0; i < operation->nargs; i++)
 		if (!strncmp(operation->info->args[i].name, "blocking", 8))
 			own->blocking_arg = i;
@@ -115,6 +117,89 @@ static int64_t domain_id(struct rpd *r, uint32_t domain)
 	return r->domain_ids[domain];
 }
 
+/* One row of rocpd_kernelapi per launching call. */
+struct kernel_row {
+	int64_t api, name;
+	const char *stream;
+	uint64_t grid[3], block[3], group_bytes, private_bytes;
+};
+
+static void put_kernel_row(struct rpd *r, const struct kernel_row *k)
+{
+	struct gt_bulk_row *row = &r->row;
+	int64_t id = (int64_t)gt_bulk_count(r->kernelapi) + 1;
+
+	set_flags(r, k->api, CALL_HAS_KERNEL);
+	gt_bulk_begin(row);
+	gt_bulk_int(row, k->api);
+	gt_bulk_text(row, k->stream, strlen(k->stream));
+	for (unsigned i = 0; i < 3; i++)
+		gt_bulk_int(row, (int64_t)k->grid[i]);
+	for (unsigned i = 0; i < 3; i++)
+		gt_bulk_int(row, (int64_t)k->block[i]);
+	gt_bulk_int(row, (int64_t)k->group_bytes);
+	gt_bulk_int(row, (int64_t)k->private_bytes);
+	gt_bulk_int(row, k->name);
+	gt_bulk_add(r->kernelapi, id, row);
+	add_link(r, r->kernels_sorted, k->api, id);
+}
+
+static int64_t graph_name(struct rpd *r, uint64_t handle)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "Graph Kernel (0x%llx)", (unsigned long long)handle);
+	return gt_rpd_name(r, name);
+}
+
+/* __hipRegisterFunction() says which kernel a function of the host stands for. */
+static void note_function(struct rpd *r, const struct gt_item *call, const struct gt_operation_info *info)
+{
+	char text[1024];
+	uint64_t host = 0;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < info->nargs; i++)
+		if (!strcmp(info->args[i].name, "hostFunction"))
+			host = call->args[i];
+		else if (!strcmp(info->args[i].name, "deviceName"))
+			n = gt_format_arg(text, sizeof text, call->op, i, call->args, call->payload, call->payload_bytes);
+	if (!host || n < 3 || n >= sizeof text || *text != '"' || gt_map_find(&r->functions, call->process, host) >= 0)
+		return;
+	text[n - 1] = '\0'; /* the closing quote */
+	if (gt_map_add(&r->functions, call->process, host, (uint32_t)gt_rpd_name(r, text + 1)) < 0)
+		gt_rpd_no_memory(r);
+}
+
+/* Launches of HIP say it all themselves, those that a graph captures too, which are never work of their own; a graph's launch
+ * goes by its name. */
+static void add_hip_launch(struct rpd *r, const struct gt_item *item, int64_t api)
+{
+	struct gt_call_view call = {item->op, item->args, item->payload, item->payload_bytes};
+	uint64_t stream = 0, function = 0, graph;
+	struct kernel_row k = {.api = api};
+	char handle[RPD_HEX_BYTES];
+	int64_t known;
+
+	gt_call_role(&call, GT_ROLE_STREAM, 0, &stream);
+	*gt_put_hex(GT_PUT(handle, "0x"), stream) = '\0';
+	k.stream = handle;
+	if (gt_call_role(&call, GT_ROLE_GRAPHEXEC, 0, &graph)) {
+		k.name = graph_name(r, graph);
+		put_kernel_row(r, &k);
+		return;
+	}
+	known = gt_call_role(&call, GT_ROLE_FUNCTION, 0, &function) ? gt_map_find(&r->functions, item->process, function) : -1;
+	if (known < 0)
+		return; /* its work will say the name */
+	k.name = known;
+	for (unsigned i = 0; i < 3; i++) {
+		gt_call_role(&call, GT_ROLE_GRID, i, &k.grid[i]);
+		gt_call_role(&call, GT_ROLE_BLOCK, i, &k.block[i]);
+	}
+	put_kernel_row(r, &k);
+}
+
 void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 {
 	struct gt_view_thread *thread = gt_view_thread(&r->view, item->process, item->ordinal);
@@ -132,8 +217,13 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 	api = (struct api_row){take_row(r, item), thread->pid, thread->tid, item->start_ns, item->end_ns, own->name, own->category,
 			       domain_id(r, GT_OP_DOMAIN(item->op)), args};
 	add_api(r, &api);
-	set_flags(r, api.id, own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg] ? CALL_THERE | CALL_BLOCKS :
-												      CALL_THERE);
+	set_flags(r, api.id, CALL_THERE);
+	if (own->blocks || (own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg]))
+		set_flags(r, api.id, CALL_BLOCKS);
+	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP_COMPILER && operation->info && item->payload_bytes)
+		note_function(r, item, operation->info);
+	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP && operation->info && operation->info->kind == GT_KIND_LAUNCH)
+		add_hip_launch(r, item, api.id);
 	if (item->end_ns > mine->last_ns)
 		mine->last_ns = item->end_ns;
 }
@@ -276,34 +366,20 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 	return api.id;
 }
 
-/* One row per launching call, whatever it launched: a graph goes by a name of its own. */
+/* What the launching call did not say itself. */
 static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t kernel, bool graph)
 {
-	struct gt_bulk_row *row = &r->row;
-	int64_t id;
+	struct kernel_row k = {.api = api, .name = kernel, .stream = stream};
 
 	if (gt_rowmap_flags(&r->calls, api) & CALL_HAS_KERNEL)
 		return;
-	set_flags(r, api, CALL_HAS_KERNEL);
-	if (graph) {
-		char name[64];
-
-		snprintf(name, sizeof name, "Graph Kernel (0x%llx)", (unsigned long long)work->object[0]);
-		kernel = gt_rpd_name(r, name);
+	if (graph)
+		k.name = graph_name(r, work->object[0]);
+	for (unsigned i = 0; i < 3 && !graph; i++) {
+		k.grid[i] = work->global[i];
+		k.block[i] = work->local[i];
 	}
-	gt_bulk_begin(row);
-	gt_bulk_int(row, api);
-	gt_bulk_text(row, stream, strlen(stream));
-	for (unsigned i = 0; i < 3; i++)
-		gt_bulk_int(row, graph ? 0 : work->global[i]);
-	for (unsigned i = 0; i < 3; i++)
-		gt_bulk_int(row, graph ? 0 : work->local[i]);
-	gt_bulk_int(row, 0);
-	gt_bulk_int(row, 0);
-	gt_bulk_int(row, kernel);
-	id = (int64_t)gt_bulk_count(r->kernelapi) + 1;
-	gt_bulk_add(r->kernelapi, id, row);
-	add_link(r, r->kernels_sorted, api, id);
+	put_kernel_row(r, &k);
 }
 
 static void add_copyapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t device)

@@ -43,6 +43,24 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 	return r->next_string++;
 }
 
+/* RPD's tools look for some arguments of HIP's by the names, and sizes in the form, that RPD itself gives them. */
+static const char *argument_name(const struct gt_operation_info *info, unsigned arg, bool *in_hex)
+{
+	bool hip = GT_OP_DOMAIN(info->op) == GT_DOMAIN_HIP, memory = info->kind == GT_KIND_ALLOCATION || info->kind == GT_KIND_FREE;
+
+	*in_hex = false;
+	switch (hip ? info->args[arg].role : GT_ROLE_NONE) {
+	case GT_ROLE_STREAM: return "stream";
+	case GT_ROLE_GRAPH: return "graph";
+	case GT_ROLE_GRAPHEXEC: return "graphExec";
+	case GT_ROLE_ADDRESS: return memory ? "ptr" : info->args[arg].name;
+	case GT_ROLE_BYTES:
+		*in_hex = memory && info->args[arg].form == GT_FORM_UNSIGNED;
+		return memory ? "size" : info->args[arg].name;
+	default: return info->args[arg].name;
+	}
+}
+
 /* "name=value | name=value", clean. Return: the end. */
 static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const struct gt_view_operation *operation)
 {
@@ -51,14 +69,16 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 	int32_t status;
 
 	for (unsigned i = 0; i < operation->nargs && p < end - 256; i++) {
-		size_t n = strlen(info->args[i].name);
+		bool in_hex;
+		const char *name = argument_name(info, i, &in_hex);
+		size_t n = strlen(name);
 		struct gt_view_text *word;
 
 		if (p != start)
 			p = GT_PUT(p, " | ");
-		p = gt_put(p, info->args[i].name, n < 64 ? n : 64);
+		p = gt_put(p, name, n < 64 ? n : 64);
 		*p++ = '=';
-		switch (info->args[i].form) {
+		switch (in_hex ? GT_FORM_ADDRESS : info->args[i].form) {
 		case GT_FORM_UNSIGNED:
 			p = gt_put_u64(p, item->args[i]);
 			continue;

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""RPD and rocpd files of a real HIP program: launches, copies, a graph; under the names that RPD's tools look for."""
+
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+
+from conftest import run_command
+from test_export_rpd import python, upstream # a fixture  # noqa: F401
+
+
+@pytest.fixture(scope="session")
+def capture(tmp_path_factory, repo, gputap, hip_headers, softgpu):
+    """tests/hip/graph.hip: 4 launches, 3 captured ones that run twice, a fill, two copies."""
+    if not shutil.which("hipcc"):
+        pytest.skip("needs hipcc: apt install hipcc")
+    folder = tmp_path_factory.mktemp("graph")
+    subprocess.run(["hipcc", "--offload-arch=gfx906", "-O2", "-w", repo / "tests/hip/graph.hip", "-o", folder / "graph"], check=True)
+    result = run_command([gputap, "run", "-q", "-o", folder / "t.gputap", folder / "graph"], env=softgpu)
+    assert result.out == "10\n"
+    return folder / "t.gputap"
+
+
+@pytest.fixture
+def rpd(capture, gputap, work):
+    run_command([gputap, "export", capture, "-o", work / "t.rpd"])
+    return work / "t.rpd"
+
+
+def query(path, sql):
+    with sqlite3.connect(path) as db:
+        return db.execute(sql).fetchall()
+
+
+def test_rpd_has_every_call_and_piece_of_work_and_is_sound(rpd):
+    assert query(rpd, "PRAGMA integrity_check") == [("ok",)] and not query(rpd, "PRAGMA foreign_key_check")
+    calls = dict(query(rpd, "SELECT apiName, count(*) FROM api WHERE domain = 'hip' GROUP BY 1"))
+    assert calls["hipLaunchKernel"] == 7 and calls["hipGraphLaunch"] == 2 and calls["hipMemcpy"] == 2
+    assert query(rpd, "SELECT count(*) FROM op WHERE description LIKE '%add%'") == [(10,)]
+    assert {"FillBuffer", "CopyHostToDevice", "CopyDeviceToHost"} <= {row[0] for row in query(rpd, "SELECT DISTINCT opType FROM op")}
+
+
+def test_rpd_links_all_kernels_of_a_graph_to_their_launch(rpd):
+    rows = query(rpd, "SELECT a.apiName, count(*) FROM rocpd_api_ops l JOIN api a ON a.id = l.api_id JOIN op o ON o.id = l.op_id "
+                      "WHERE o.description LIKE '%add%' GROUP BY a.id ORDER BY a.id")
+    assert rows == [("hipLaunchKernel", 1)] * 4 + [("hipGraphLaunch", 3)] * 2
+
+
+def test_rpd_has_a_launch_row_of_every_launch_captured_ones_too(rpd):
+    rows = query(rpd, "SELECT a.apiName, k.stream, k.gridX, k.workgroupX, s.string FROM rocpd_kernelapi k JOIN api a ON a.id = k.api_ptr_id "
+                      "JOIN rocpd_string s ON s.id = k.kernelName_id ORDER BY a.id")
+    [(stream, graph)] = query(rpd, "SELECT substr(args, instr(args, 'stream=') + 7), substr(args, 11, instr(args, ' |') - 11) FROM api "
+                                   "WHERE apiName = 'hipGraphLaunch' LIMIT 1")
+    assert [row[:4] for row in rows] == [("hipLaunchKernel", stream, 4, 64)] * 7 + [("hipGraphLaunch", stream, 0, 0)] * 2
+    assert all("add" in row[4] for row in rows[:7]) and {row[4] for row in rows[7:]} == {f"Graph Kernel ({graph})"}
+
+
+def test_rpd_names_arguments_as_rpd_does(rpd):
+    args = dict(query(rpd, "SELECT apiName, args FROM api WHERE domain = 'hip' AND apiName != 'hipMemcpy'"))
+    address = args["hipFree"].removeprefix("ptr=")
+    assert args["hipMalloc"] == f"ptr={address} | size=0x400" and address.startswith("0x")
+    assert args["hipStreamEndCapture"].split(" | ")[1].startswith("graph=0x")
+    assert args["hipGraphInstantiate"].startswith("graphExec=0x") and " | graph=0x" in args["hipGraphInstantiate"]
+
+
+def test_rpd_copies_say_whether_the_call_waited(rpd):
+    assert query(rpd, "SELECT kind, size, sync FROM rocpd_copyapi ORDER BY 1") == [(1, 1024, 1), (2, 1024, 1)]
+
+
+def test_rocpd_has_allocations_dispatches_copies_and_kernels_with_their_code_objects(capture, gputap, work):
+    run_command([gputap, "export", capture, "-o", work / "t.rocpd"])
+    path = work / "t.rocpd"
+    assert query(path, "PRAGMA integrity_check") == [("ok",)] and not query(path, "PRAGMA foreign_key_check")
+    [(address, _), (freed, _)] = allocations = query(path, "SELECT address, size FROM memory_allocations ORDER BY start")
+    assert [size for _, size in allocations] == [1024, 0] and address == freed
+    assert query(path, "SELECT count(*) FROM kernels WHERE name LIKE '%add%' AND category = 'KERNEL_DISPATCH'") == [(10,)]
+    assert query(path, "SELECT name, size FROM memory_copies ORDER BY start") == \
+        [("MEMORY_COPY_HOST_TO_DEVICE", 1024), ("MEMORY_COPY_DEVICE_TO_HOST", 1024)]
+    rows = query(path, "SELECT r.name, count(*) FROM kernels k JOIN regions r ON r.stack_id = k.stack_id WHERE k.name LIKE '%add%' GROUP BY 1")
+    assert sorted(rows) == [("hipGraphLaunch", 6), ("hipLaunchKernel", 4)]
+    assert query(path, "SELECT DISTINCT category FROM regions ORDER BY 1") == [("HIP_COMPILER_API",), ("HIP_RUNTIME_API",)]
+
+
+def test_rocpd_graph_of_rpd_finds_the_graph_and_its_kernels(rpd, upstream): # noqa: F811
+    python(upstream, "-m", "rocpd.graph", rpd)
+    [(graph, instance)] = query(rpd, "SELECT graph, graphExec FROM ext_graph")
+    assert query(rpd, "SELECT DISTINCT graph, graphExec FROM rocpd_graphapi WHERE graphExec != ''") == [(graph, instance)]
+    assert query(rpd, "SELECT count(*) FROM ext_graph_kernelapis e JOIN api a ON a.id = e.api_id WHERE a.apiName = 'hipLaunchKernel'") == [(3,)]
