@@ -151,7 +151,8 @@ enum gputap_event_code {
 	GPUTAP_EVENT_NOT_TRACED = 4,
 	GPUTAP_EVENT_TABLE = 5,
 	GPUTAP_EVENT_PROFILING = 6,
-	GPUTAP_EVENT_TOOL = 7
+	GPUTAP_EVENT_TOOL = 7,
+	GPUTAP_EVENT_FAULT = 8
 };
 
 struct gputap_event {

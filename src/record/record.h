@@ -174,6 +174,7 @@ enum gt_event_code {
 	GT_EVENT_TABLE,         /* a table shorter or longer than known; value: its entries */
 	GT_EVENT_PROFILING,     /* the runtime refused profiling; work of this queue has no times */
 	GT_EVENT_TOOL,          /* another tool of the program's could not be loaded, or said no; text: its name */
+	GT_EVENT_FAULT,         /* a device or queue has failed; value: the address or the runtime's status */
 	GT_EVENT_CODE_COUNT
 };
 

@@ -144,6 +144,16 @@ struct gt_hsa_queue_abi {
 	uint64_t id;
 };
 
+typedef void gt_hsa_queue_callback(int status, void *queue, void *data);
+
+/* hsa_amd_event_t */
+struct gt_hsa_event {
+	uint32_t type; /* 0: a memory fault */
+	uint64_t agent, address;
+	uint32_t reasons;
+};
+enum { GT_HSA_MEMORY_FAULT = 0, GT_HSA_ERROR = 0x1000 };
+
 struct gt_hsa_times {
 	uint64_t start, end; /* system clock domain */
 };

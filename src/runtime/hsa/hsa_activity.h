@@ -8,6 +8,7 @@
  *   hsa_signal.c    the program's own completion signals that we read the times from
  *   hsa_code.c      code objects, kernel symbols, names by kernel_object
  *   hsa_copy.c      asynchronous copies
+ *   hsa_fault.c     the runtime tells that a device or queue has failed
  *   hsa_helper.c    a thread per agent: harvests what has completed; the end of the process
  *
  *   reserve a packet number ─► write packet ─► ring doorbell ─► handler ─► slot, our signal ─► device
@@ -130,6 +131,8 @@ struct gt_hsa_queue {
 	uint64_t number;
 	uint64_t born_ns;
 	_Atomic uint32_t state;
+	gt_hsa_queue_callback *callback; /* the program's, and its data */
+	void *callback_data;
 	uint32_t epoch; /* image that it was made in: a fork's child has no such queue */
 	uint32_t capacity; /* slots, power of two */
 	uint32_t owner_mask;
@@ -161,6 +164,13 @@ static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint
 {
 	return &q->slots[position & (q->capacity - 1)];
 }
+
+/* Faults (hsa_fault.c) ------------------------------------------------------------ */
+
+/* Be told when memory is accessed that is not there; once for each load of the runtime. */
+void gt_hsa_fault_listen(struct gt_hsa_runtime *r);
+/* Instead of the program's callback of a queue; @data: struct gt_hsa_queue. */
+gt_hsa_queue_callback gt_hsa_fault_of_queue;
 
 /* Dispatch (hsa_dispatch.c) -------------------------------------------------- */
 
@@ -245,6 +255,8 @@ void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thre
 void gt_hsa_helper_want(struct gt_hsa_agent *agent, struct gt_thread *t);
 /* From the packet handler: the queue is half full, and the helper may be asleep. */
 void gt_hsa_helper_hurry(struct gt_hsa_agent *agent);
+/* The device has failed, and the process may end right now: harvest what is done. @text: for the capture. In the runtime's thread. */
+void gt_hsa_helper_fault(uint64_t value, const char *text);
 /* The runtime goes: harvest, and touch it no more. */
 void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime);
 

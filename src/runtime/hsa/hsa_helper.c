@@ -37,7 +37,8 @@ struct helper {
 };
 
 static struct helper helpers[GT_HSA_AGENTS_MAX];
-static _Atomic uint32_t over; /* the process ends, or the runtime goes: no call into it */
+static _Atomic uint32_t over;	 /* the process ends, or the runtime goes: no call into it */
+static _Atomic uint32_t waiting; /* somebody else harvests just now */
 
 static void nap(uint64_t ns)
 {
@@ -202,6 +203,11 @@ static void *run(void *arg)
 		uint32_t left, done = 0;
 
 		atomic_store_explicit(&h->at_work, 1, memory_order_seq_cst);
+		if (atomic_load_explicit(&waiting, memory_order_seq_cst)) {
+			atomic_store_explicit(&h->at_work, 0, memory_order_release);
+			nap(STEP_NS);
+			continue;
+		}
 		t = atomic_load_explicit(&over, memory_order_seq_cst) ? NULL : gt_thread_get();
 		if (!t)
 			break;
@@ -230,13 +236,18 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Let the helpers leave the runtime. */
-static void stop_helpers(void)
+/* Let the helpers leave the runtime; @why: `over` or `waiting`. False: one of them does not. */
+static bool hold_helpers(_Atomic uint32_t *why)
 {
-	atomic_store_explicit(&over, 1, memory_order_seq_cst);
-	for (uint32_t i = 0; i < GT_HSA_AGENTS_MAX; i++)
+	bool held = true;
+
+	atomic_store_explicit(why, 1, memory_order_seq_cst);
+	for (uint32_t i = 0; i < GT_HSA_AGENTS_MAX; i++) {
 		for (unsigned n = 0; n < 100 && atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst); n++)
 			nap(GT_HSA_MS / 2);
+		held = held && !atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst);
+	}
+	return held;
 }
 
 static void look_last(const struct gt_hsa_runtime *only)
@@ -250,10 +261,22 @@ static void look_last(const struct gt_hsa_runtime *only)
 			look(a, t, &done, true);
 }
 
+void gt_hsa_helper_fault(uint64_t value, const char *text)
+{
+	static _Atomic uint32_t told;
+	int saved = errno;
+
+	if (!atomic_exchange_explicit(&told, 1, memory_order_relaxed))
+		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_HSA_CORE, value, text);
+	if (hold_helpers(&waiting))
+		look_last(NULL);
+	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
+	errno = saved;
+}
+
 static void at_end(void)
 {
-	stop_helpers();
-	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
+	if (hold_helpers(&over) && !gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
 		look_last(NULL);
 }
 
@@ -262,7 +285,7 @@ void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
 	struct gt_thread *t = gt_thread_own();
 	struct gt_hsa_agent *a;
 
-	stop_helpers();
+	hold_helpers(&over);
 	look_last(runtime);
 	for (uint32_t i = 0; t && (a = gt_hsa_agent_at(i)); i++)
 		for (struct gt_hsa_queue *q = a->runtime == runtime ? a->queues : NULL; q; q = q->agent_next)

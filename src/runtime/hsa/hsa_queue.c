@@ -169,11 +169,15 @@ static struct gt_hsa_queue *intercepted(struct gt_hsa_runtime *r, struct gt_thre
 	if (!q)
 		return NULL;
 	*why = "the runtime refused to intercept a queue";
-	if (create(c->agent, c->size, c->type, c->callback, c->data, c->private_bytes, c->group_bytes, &handle) != GT_HSA_SUCCESS)
+	*(void **)&q->callback = c->callback;
+	q->callback_data = c->data;
+	if (create(c->agent, c->size, c->type, c->callback ? (void *)(uintptr_t)gt_hsa_fault_of_queue : NULL, q, c->private_bytes,
+		   c->group_bytes, &handle) != GT_HSA_SUCCESS)
 		goto no_queue;
 	*why = "the runtime refused a queue with profiling";
 	if (profile(handle, 1) != GT_HSA_SUCCESS || put(handle, (void *)(uintptr_t)gt_hsa_handle_packets, q) != GT_HSA_SUCCESS)
 		goto no_profiling;
+	gt_hsa_fault_listen(r);
 	gt_hsa_queue_arm(q, ARMED_AT_ONCE);
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 	q->born_ns = gt_hsa_boottime_ns();
