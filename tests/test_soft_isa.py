@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The software GPU's instructions: one at a time, as llvm-mc encodes them, against a second evaluation (tests/soft/isa_*)."""
+
+import re
+import shutil
+
+import pytest
+
+LLVM_MC = next((name for name in ("llvm-mc-14", "llvm-mc-15", "llvm-mc-18", "llvm-mc") if shutil.which(name)), None)
+
+
+@pytest.fixture(scope="module")
+def program(build):
+    return build / "tests/soft/isa_cases"
+
+
+@pytest.fixture
+def words(run, program, tmp_path):
+    """A file with the bytes of each case's instruction, a line each."""
+    texts = tmp_path / "cases.s"
+    texts.write_text(run([program, "--texts"]).out)
+    out = run([LLVM_MC, "-arch=amdgcn", "-mcpu=gfx906", "-show-encoding", texts]).out
+    encodings = re.findall(r"encoding: \[([^\]]*)\]", out)
+    assert len(encodings) == len(texts.read_text().splitlines())
+    file = tmp_path / "words"
+    file.write_text("".join(e + "\n" for e in encodings))
+    return file
+
+
+def test_every_instruction_that_is_claimed_has_a_case(run, program):
+    claimed = run([program, "--claimed"]).out.split()
+    tested = set(run([program, "--tested"]).out.split())
+    assert len(claimed) > 800
+    assert [name for name in claimed if name not in tested] == []
+    assert tested <= set(claimed)
+
+
+@pytest.mark.parametrize("prefix", ["s_", "v_cmp", "v_", "ds_", "flat_", "global_", "scratch_", "buffer_"])
+def test_instructions_do_what_a_second_evaluation_says(run, program, words, prefix):
+    assert re.search(r"^[1-9]\d* cases, 0 wrong$", run([program, words, prefix]).out, re.M)
