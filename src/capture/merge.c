@@ -64,7 +64,7 @@ static int flush(struct merge *m)
 	return 0;
 }
 
-/* The head of a block; its payload, of head.stored_bytes, was put behind gt_merge's room for it. */
+/* A block with its section, behind those that wait to be written. @payload: head.stored_bytes */
 static int put_block(struct merge *m, struct gt_file_block head, const void *extension, size_t extension_bytes, uint32_t section,
 		     const void *payload)
 {
