@@ -105,11 +105,8 @@ WRAPPED = """
 		call.start = gt_ticks();{enter}
 	}}
 	{result}services & GT_SERVICE_WRAP ? gt_{domain}_wrap_{name}(&call{comma}{call}) : real({call});
-	if (gt_unlikely(!call.id)) {{
-		if (call.thread)
-			gt_call_end(call.thread);
+	if (gt_unlikely(!gt_call_recorded(&call)))
 		return{ret};
-	}}
 	uint64_t end = gt_ticks();{leave}
 """
 

@@ -249,6 +249,7 @@ struct gt_item {
 	uint64_t queued_ns, submitted_ns; /* 0: not known, as start_ns and end_ns may be */
 	uint64_t bytes, object[2];
 	uint32_t global[3], local[3], ordinal_in_graph, replay;
+	uint32_t graph;             /* number of the GT_OBJECT_GRAPH whose launch this is part of; 0: none */
 };
 
 struct gt_cursor;

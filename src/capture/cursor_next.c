@@ -175,7 +175,8 @@ static const struct gt_item *device_item(struct gt_cursor *k)
 	item->device_op = (enum gt_device_op)r.head.depth;
 	item->status = r.status;
 	item->name = r.name;
-	item->queue = find_queue(k, r.queue);
+	item->queue = find_queue(k, (uint32_t)r.queue);
+	item->graph = (uint32_t)(r.queue >> 32);
 	item->call_start_ns = r.call_start ? host_ns(k, r.call_start) : 0;
 	item->queued_ns = device_ns(k, &k->queued, r.queued);
 	item->submitted_ns = device_ns(k, &k->queued, r.submitted);

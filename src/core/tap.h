@@ -94,6 +94,16 @@ static inline uint64_t gt_tap_failed(int32_t status, uint64_t ret)
 	return status < 0 && !ret ? (uint64_t)(int64_t)status : ret;
 }
 
+/* After the real call; false: it is over, there is nothing to write. */
+static inline bool gt_call_recorded(const struct gt_call *call)
+{
+	if (gt_likely(call->id))
+		return true;
+	if (call->thread)
+		gt_call_end(call->thread);
+	return false;
+}
+
 /* Room for a call's record, with all but its arguments filled in; then gt_ring_commit() of the same bytes. */
 static inline struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op, size_t bytes, uint64_t id,
 						   uint64_t start, uint64_t end, uint64_t ret)

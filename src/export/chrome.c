@@ -521,9 +521,13 @@ static char *put_work_args(char *p, const struct gt_view_queue *q, const struct 
 		p = put_bytes(p, work, duration_ns);
 	if (work->replay) {
 		p = GT_PUT(p, ",\"graph id\":");
+		p = gt_put_u64(p, work->graph ? work->graph : work->replay);
+		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH) {
+			p = GT_PUT(p, ",\"graph node id\":");
+			p = gt_put_u64(p, work->ordinal_in_graph);
+		}
+		p = GT_PUT(p, ",\"graph replay\":");
 		p = gt_put_u64(p, work->replay);
-		p = GT_PUT(p, ",\"graph node id\":");
-		p = gt_put_u64(p, work->ordinal_in_graph);
 	}
 	if (work->status < 0)
 		p = put_error(p, GT_OP_DOMAIN(work->op), work->status);

@@ -118,6 +118,7 @@ enum {
 	X(LATENCY, "launch_latency_ns", INT)                    \
 	X(QUEUED, "queued_to_submitted_ns", INT)                \
 	X(SUBMITTED, "submitted_to_start_ns", INT)              \
+	X(GRAPH, "graph", UINT)                                 \
 	X(GRAPH_NODE, "graph_node", UINT)                       \
 	X(GRAPH_REPLAY, "graph_replay", UINT)                   \
 	X(TIMES, "times", STRING)

@@ -444,7 +444,10 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 	if (work->start_ns && work->submitted_ns)
 		p = gt_pf_annotate(p, &x->keys[KEY_SUBMITTED], work->start_ns - work->submitted_ns);
 	if (work->replay) {
-		p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_NODE], work->ordinal_in_graph);
+		if (work->graph)
+			p = gt_pf_annotate(p, &x->keys[KEY_GRAPH], work->graph);
+		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH)
+			p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_NODE], work->ordinal_in_graph);
 		p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_REPLAY], work->replay);
 	}
 	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;

@@ -103,7 +103,7 @@ struct gt_record_device {
 	struct gt_record head;
 	uint64_t id;         /* correlation id of the call that caused it; 0: none known */
 	uint64_t call_start; /* host ticks of that call's begin */
-	uint64_t queue;      /* number of the queue object */
+	uint64_t queue;      /* number of the queue object; upper half: of the graph object whose launch this is part of */
 	uint32_t name;       /* string id of the kernel's name; 0: none */
 	int32_t status;      /* 0: completed; <0: the runtime's error */
 	uint64_t queued, submitted, start, end; /* device clock, raw; 0: not known */
@@ -111,7 +111,7 @@ struct gt_record_device {
 	uint64_t object[2];  /* kernel: handle, GT_KERNEL_DETAIL(); copies: source, destination handle or address */
 	uint32_t global[3];  /* kernel: work-items per dimension, saturated; regions: x y z */
 	uint32_t local[3];   /* kernel: work-group size; 0: the runtime chose */
-	uint32_t ordinal;    /* of this node in a graph or command buffer launch; 0 else */
+	uint32_t ordinal;    /* of this node in a graph or command buffer launch, UINT32_MAX: not known; 0 else */
 	uint32_t replay;     /* which launch of that graph, from 1; 0: not from a graph */
 };
 static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an ABI");
@@ -175,6 +175,7 @@ enum gt_event_code {
 	GT_EVENT_PROFILING,     /* the runtime refused profiling; work of this queue has no times */
 	GT_EVENT_TOOL,          /* another tool of the program's could not be loaded, or said no; text: its name */
 	GT_EVENT_FAULT,         /* a device or queue has failed; value: the address or the runtime's status */
+	GT_EVENT_GRAPH,         /* a graph's work came otherwise than its nodes say; value: number of its object; text: how */
 	GT_EVENT_CODE_COUNT
 };
 

@@ -231,7 +231,8 @@ struct gt_hsa_kernel {
 	uint64_t executable;
 	uint64_t symbol;	 /* number of its object */
 	uint32_t name;		 /* string id */
-	uint32_t class;		 /* enum gt_hsa_kernel_class */
+	uint16_t class;		 /* enum gt_hsa_kernel_class */
+	uint16_t unwanted;	 /* not among `gputap run --kernels` */
 };
 
 /* Lock-free; NULL: no code object that we saw being loaded has it. */

@@ -9,6 +9,7 @@
  * Locking: look-ups have none; freezing and destroying take gt_core_lock() for changes of the table. */
 #include <string.h>
 
+#include "core/kernels.h"
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
 
@@ -95,7 +96,8 @@ static struct gt_hsa_kernel *entry_for(uint64_t object)
 	return k;
 }
 
-static void add_kernel(uint64_t executable, uint64_t object, uint64_t symbol, uint32_t name, enum gt_hsa_kernel_class class)
+static void add_kernel(uint64_t executable, uint64_t object, uint64_t symbol, uint32_t name, enum gt_hsa_kernel_class class,
+		       bool wanted)
 {
 	struct gt_hsa_kernel *k;
 
@@ -105,7 +107,8 @@ static void add_kernel(uint64_t executable, uint64_t object, uint64_t symbol, ui
 		k->executable = executable;
 		k->symbol = symbol;
 		k->name = name;
-		k->class = class;
+		k->class = (uint16_t)class;
+		k->unwanted = !wanted;
 		atomic_store_explicit(&k->object, object, memory_order_release);
 	}
 	gt_core_unlock();
@@ -171,7 +174,7 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	add_registers(&text, f, object);
 	gt_object_write(f->thread, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, number, object, f->code_object, &text);
 	gt_lifetime_write(f->thread, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, number, true);
-	add_kernel(executable, object, number, id, class_of(name, bytes));
+	add_kernel(executable, object, number, id, class_of(name, bytes), gt_kernel_wanted(name, bytes));
 	return GT_HSA_SUCCESS;
 }
 

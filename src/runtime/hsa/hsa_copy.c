@@ -101,7 +101,7 @@ static struct copy *begin(const struct gt_call *call, const struct transfer *x, 
 	struct gt_graph_stamp stamp = {.replay = 0};
 	struct copy *c;
 
-	if (gt_unlikely(!t) || !x->signal)
+	if (gt_unlikely(!t) || !x->signal || (!t->graph && !gt_session_wants_copies(gt_recording.session)))
 		return NULL;
 	enable_times(r);
 	to = x->destination_agent ? gt_hsa_agent_get(r, t, x->destination_agent) : NULL;

@@ -168,6 +168,9 @@ static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_
 		if (o->stamp.unobserved >> (k ? k->class : 0) & 1)
 			goto unobserved;
 	}
+	if (gt_unlikely(k && (k->unwanted || k->class)) && !(o && o->stamp.replay && o->stamp.envelope) &&
+	    (k->unwanted || !gt_session_wants_copies(gt_recording.session)))
+		goto unobserved;
 	if (gt_likely(!o || !o->stamp.replay || !o->stamp.envelope))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);

@@ -11,8 +11,6 @@
  * may reserve before there is room.
  *
  * Entries are found by the program's pointer, and never freed: what may still be looked at stays readable. */
-#include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,28 +193,11 @@ no_queue:
 	return NULL;
 }
 
-/* ROCm's version as the library's file name ends, libhsa-runtime64.so.1.18.70200: 70200. 0: it does not say. */
-static unsigned long rocm_version(const struct gt_hsa_runtime *r)
-{
-	char path[PATH_MAX];
-	const char *dot;
-	Dl_info where;
-
-	if (!r->tables || !dladdr(r->tables, &where) || !realpath(where.dli_fname, path))
-		return 0;
-	dot = strrchr(path, '.');
-	return dot && strlen(dot) == 6 ? strtoul(dot + 1, NULL, 10) : 0;
-}
-
-/* NULL: intercept. ROCm 7.2's interception hands on several packets at once by way of a buffer that they can overrun, with any
- * handler (rocm-systems#2185, mended by #4066). GPUTAP_HSA_INTERCEPT=1: all the same. */
+/* NULL: intercept. */
 static const char *reason_not_to(const struct gt_hsa_runtime *r)
 {
-	unsigned long version = rocm_version(r);
-
-	if (version / 100 != 702 || secure_getenv("GPUTAP_HSA_INTERCEPT"))
-		return NULL;
-	return "interception of queues can corrupt memory in ROCm 7.2; GPUTAP_HSA_INTERCEPT=1 does it all the same";
+	(void)r;
+	return NULL;
 }
 
 int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent, uint32_t size, unsigned int type, void *callback,

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* Executable graphs: which kernel of which launch is which node.
+ *
+ *   hipGraphInstantiate   the graph's nodes and their order are asked of the runtime, and written down as an object
+ *   hipGraphLaunch        gt_thread.graph for as long as the call takes; a cursor goes along the order
+ *   a packet number is reserved   the cursor is moved over the packet before, which is written by now; the new one will be
+ *                         the next kernel, copy or fill of the order: what it is, its handler sees
+ *
+ * Envelopes (`--mode lite`): only packets that can be the launch's first or last get a signal. Those are, on each queue that
+ * the launch touches, the first of the nodes without work before them, and the last of those without work behind them. Which
+ * node is a queue's last one is learnt in the graph's first launch, which observes all that could be; on another stream
+ * later ones do that too. So a launch costs two signals a queue, and a few comparisons a node.
+ *
+ * The order is checked: a kernel of another name than the node's, or nodes that are left, and the graph's later launches have
+ * no ordinals, which an event tells (GT_EVENT_GRAPH).
+ *
+ * Locks: gt_core_lock() where graphs are made and destroyed. A launch takes none. */
+#include <string.h>
+
+#include "core/recording.h"
+#include "runtime/hip/hip_graph.h"
+#include "runtime/hsa/hsa_activity.h"
+
+enum { BUCKET_BITS = 10, QUEUES_MAX = 8, KERNEL_OBJECT_AT = 32, PACKET_BYTES = 64 };
+
+/* A queue that a launch touches, and the place of the last node there that none is behind. */
+struct touched {
+	const void *queue;
+	uint32_t last;
+	uint32_t started; /* a node's packet is in it; before, there may be barriers */
+};
+
+struct graph {
+	struct graph *next; /* of the bucket; never taken out: destroyed ones wait for another handle */
+	_Atomic(void *) handle;
+	uint32_t number, name;
+	struct gt_hip_nodes nodes;
+	uint32_t written; /* ordinals below are in the object's records; UINT32_MAX: not even the first one */
+	_Atomic uint32_t replays;
+	_Atomic uint32_t wrong;   /* the runtime submits in an order of its own */
+	_Atomic uint32_t learned; /* 1: being written, 2: `last` is good */
+	struct touched last[QUEUES_MAX];
+	uint32_t last_count;
+};
+
+struct gt_graph_launch {
+	struct graph *graph;
+	struct gt_graph_envelope *envelope;
+	uint32_t replay;
+	uint32_t at;                          /* place behind the last packet's node */
+	uint32_t candidate[GT_GRAPH_PARTS];   /* place of the packet that was reserved, if it is that */
+	uint32_t unobserved, parts;
+	uint32_t last_part, last_place;
+	bool blind;                           /* the order is not known: no ordinals */
+	bool wrong, learning, unobservable;
+	const void *queue;                    /* of that packet; NULL: none to be looked at */
+	uint64_t number;
+	struct touched touched[QUEUES_MAX];
+	uint32_t touched_count;
+	const void *destination, *source;     /* end of the last copy's memory */
+	uint64_t copied;
+};
+
+static struct graph *buckets[1 << BUCKET_BITS];
+
+static struct graph **bucket_of(const void *handle)
+{
+	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
+}
+
+static struct graph *find(void *handle)
+{
+	struct graph *g = __atomic_load_n(bucket_of(handle), __ATOMIC_ACQUIRE);
+
+	while (g && atomic_load_explicit(&g->handle, memory_order_acquire) != handle)
+		g = g->next;
+	return g;
+}
+
+/* Objects ------------------------------------------------------------------------ */
+
+static uint32_t count_kind(const struct graph *g, uint8_t kind)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->nodes.count; i++)
+		n += g->nodes.order[i].kind == kind;
+	return n;
+}
+
+static bool write_head(const struct graph *g, struct gt_thread *t)
+{
+	struct gt_text text = {0};
+
+	gt_text_add_number(&text, "nodes", g->nodes.count);
+	gt_text_add_number(&text, "kernels", count_kind(g, GT_HIP_NODE_KERNEL));
+	gt_text_add_number(&text, "copies", count_kind(g, GT_HIP_NODE_COPY));
+	gt_text_add_number(&text, "fills", count_kind(g, GT_HIP_NODE_FILL));
+	return gt_object_write(t, GT_OBJECT_GRAPH, GT_DOMAIN_HIP, g->number, (uintptr_t)atomic_load(&g->handle), 0, &text);
+}
+
+/* As many nodes as an object has room for: "k12 k13 c f", a letter and for kernels the name's string id. */
+static bool write_nodes(struct graph *g, struct gt_thread *t)
+{
+	struct gt_text text = {0};
+	char list[1300];
+	uint32_t i = g->written;
+	size_t n = 0;
+
+	for (; i < g->nodes.count && n + 16 < sizeof list; i++) {
+		const struct gt_hip_node *node = &g->nodes.order[g->nodes.place[i]];
+		char digits[16];
+		unsigned k = 0;
+
+		if (n)
+			list[n++] = ' ';
+		list[n++] = (char)node->kind;
+		for (uint32_t v = node->name; v; v /= 10)
+			digits[k++] = (char)('0' + v % 10);
+		while (k)
+			list[n++] = digits[--k];
+	}
+	gt_text_add_number(&text, "first", g->written);
+	gt_text_add_bytes(&text, "nodes", list, n);
+	if (!gt_object_write(t, GT_OBJECT_GRAPH, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_GRAPH), 0, g->number, &text))
+		return false;
+	g->written = i;
+	return true;
+}
+
+static void write_object(struct graph *g, struct gt_thread *t)
+{
+	if (g->written == UINT32_MAX && write_head(g, t))
+		g->written = 0;
+	while (g->written < g->nodes.count && write_nodes(g, t))
+		;
+}
+
+static void name_graph(struct graph *g, struct gt_thread *t)
+{
+	char text[32] = "graph ", digits[16];
+	unsigned n = 6, k = 0;
+
+	g->number = (uint32_t)gt_object_number(GT_OBJECT_GRAPH);
+	for (uint32_t v = g->number; v; v /= 10)
+		digits[k++] = (char)('0' + v % 10);
+	while (k)
+		text[n++] = digits[--k];
+	g->name = gt_string_id(t, text, n);
+	g->written = UINT32_MAX;
+	write_object(g, t);
+}
+
+/* Making and destroying ------------------------------------------------------------ */
+
+static void instantiated(const struct gt_call *call, void *handle, void *source)
+{
+	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
+	struct gt_hip_nodes nodes;
+	struct graph *g;
+
+	if (!t || !gt_hip_nodes_ask(call->table, t, source, &nodes))
+		return;
+	gt_core_lock();
+	for (g = *bucket_of(handle); g && atomic_load(&g->handle) && atomic_load(&g->handle) != handle; g = g->next)
+		;
+	if (!g) {
+		g = gt_hip_alloc(sizeof *g);
+		if (g) {
+			g->next = *bucket_of(handle);
+			__atomic_store_n(bucket_of(handle), g, __ATOMIC_RELEASE);
+		}
+	}
+	if (g) {
+		gt_hip_nodes_free(&g->nodes);
+		g->nodes = nodes;
+		atomic_store(&g->replays, 0);
+		atomic_store(&g->wrong, 0);
+		atomic_store(&g->learned, 0);
+		atomic_store_explicit(&g->handle, handle, memory_order_release);
+		name_graph(g, t);
+	} else {
+		gt_hip_nodes_free(&nodes);
+	}
+	gt_core_unlock();
+}
+
+/* The same handle, other kernels: another object, for what is launched from now on. */
+static void changed(const struct gt_call *call, struct graph *g, void *source)
+{
+	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
+	struct gt_hip_nodes nodes;
+
+	if (!t)
+		return;
+	if (source && gt_hip_nodes_ask(call->table, t, source, &nodes)) {
+		gt_hip_nodes_free(&g->nodes);
+		g->nodes = nodes;
+		atomic_store(&g->learned, 0);
+	}
+	name_graph(g, t);
+}
+
+int gt_hip_wrap_hipGraphInstantiate(const struct gt_call *call, void **exec, void *graph, void **error_node, char *log, size_t bytes)
+{
+	int ret = ((gt_hip_hipGraphInstantiate_fn *)call->tap->real)(exec, graph, error_node, log, bytes);
+
+	if (ret == 0 && exec)
+		instantiated(call, *exec, graph);
+	return ret;
+}
+
+int gt_hip_wrap_hipGraphInstantiateWithFlags(const struct gt_call *call, void **exec, void *graph, unsigned long long flags)
+{
+	int ret = ((gt_hip_hipGraphInstantiateWithFlags_fn *)call->tap->real)(exec, graph, flags);
+
+	if (ret == 0 && exec)
+		instantiated(call, *exec, graph);
+	return ret;
+}
+
+int gt_hip_wrap_hipGraphInstantiateWithParams(const struct gt_call *call, void **exec, void *graph, void *params)
+{
+	int ret = ((gt_hip_hipGraphInstantiateWithParams_fn *)call->tap->real)(exec, graph, params);
+
+	if (ret == 0 && exec)
+		instantiated(call, *exec, graph);
+	return ret;
+}
+
+int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
+{
+	struct graph *g = exec ? find(exec) : NULL;
+
+	if (g) { /* before: another thread may get the handle for a new one */
+		gt_core_lock();
+		atomic_store_explicit(&g->handle, NULL, memory_order_release);
+		gt_hip_nodes_free(&g->nodes);
+		gt_core_unlock();
+	}
+	return ((gt_hip_hipGraphExecDestroy_fn *)call->tap->real)(exec);
+}
+
+int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void *exec, void *node, const void *params)
+{
+	int ret = ((gt_hip_hipGraphExecKernelNodeSetParams_fn *)call->tap->real)(exec, node, params);
+	struct graph *g = ret == 0 ? find(exec) : NULL;
+	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
+
+	for (uint32_t i = 0; g && t && i < g->nodes.count; i++) {
+		struct gt_hip_node *n = &g->nodes.order[i];
+		uint32_t name = n->handle == node ? gt_hip_kernel_name(call->table, t, params) : 0;
+
+		if (!name || name == n->name)
+			continue;
+		n->name = name;
+		changed(call, g, NULL);
+		break;
+	}
+	return ret;
+}
+
+int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *exec, void *graph, void **error_node, unsigned int *result)
+{
+	int ret = ((gt_hip_hipGraphExecUpdate_fn *)call->tap->real)(exec, graph, error_node, result);
+	struct graph *g = ret == 0 ? find(exec) : NULL;
+
+	if (g)
+		changed(call, g, graph);
+	return ret;
+}
+
+/* A launch ------------------------------------------------------------------------- */
+
+static struct touched *touch(struct gt_graph_launch *l, const void *queue)
+{
+	for (uint32_t i = 0; i < l->touched_count; i++)
+		if (l->touched[i].queue == queue)
+			return &l->touched[i];
+	if (l->touched_count == QUEUES_MAX)
+		return NULL;
+	l->touched[l->touched_count] = (struct touched){queue, UINT32_MAX, 0};
+	return &l->touched[l->touched_count++];
+}
+
+/* Learnt from a launch into this queue: does @place end what the launch does there? */
+static bool ends(const struct gt_graph_launch *l, const void *queue, uint32_t place)
+{
+	const struct graph *g = l->graph;
+
+	for (uint32_t i = 0; !l->learning && i < g->last_count; i++)
+		if (g->last[i].queue == queue)
+			return g->last[i].last == place;
+	return true;
+}
+
+/* What the packet before was, if it was one of the graph's nodes. */
+static void settle(struct gt_graph_launch *l)
+{
+	const struct gt_hsa_kernel *k;
+	const uint8_t *packet;
+	uint32_t size, part, place;
+	uint64_t object;
+
+	if (!l->queue)
+		return;
+	memcpy(&packet, (const uint8_t *)l->queue + 8, sizeof packet); /* hsa_queue_t.base_address, .size */
+	memcpy(&size, (const uint8_t *)l->queue + 24, sizeof size);
+	packet += (l->number & (size - 1)) * PACKET_BYTES;
+	memcpy(&object, packet + KERNEL_OBJECT_AT, sizeof object); /* a barrier's last dependency */
+	k = object ? gt_hsa_kernel_find(object) : NULL;
+	for (uint32_t i = 0; k && i < l->touched_count; i++)
+		l->touched[i].started |= l->touched[i].queue == l->queue;
+	l->queue = NULL;
+	if (!k)
+		return;
+	part = k->class;
+	place = l->candidate[part];
+	if (l->envelope && !(l->unobserved >> part & 1)) {
+		gt_hip_envelope_part(l->envelope);
+		l->parts++;
+	}
+	if (place >= l->graph->nodes.count) {
+		l->wrong |= part == GT_GRAPH_KERNEL;
+		return;
+	}
+	if (part == GT_GRAPH_KERNEL && k->name && l->graph->nodes.order[place].name && k->name != l->graph->nodes.order[place].name)
+		l->wrong = true;
+	l->at = place + 1;
+	l->last_part = part;
+	l->last_place = place;
+}
+
+/* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be made of several: one goes on
+ * with the same node unless the next node that makes work is a copy too. */
+static uint32_t place_of(const struct gt_graph_launch *l, enum gt_graph_part part, bool goes_on)
+{
+	const uint32_t *next = l->graph->nodes.order[l->at].next;
+
+	if (part == GT_GRAPH_COPY && l->last_part == GT_GRAPH_COPY &&
+	    (goes_on || next[GT_GRAPH_COPY] > next[GT_GRAPH_KERNEL] || next[GT_GRAPH_COPY] > next[GT_GRAPH_FILL] ||
+	     next[GT_GRAPH_COPY] == l->graph->nodes.count))
+		return l->last_place;
+	return next[part];
+}
+
+static bool observed(struct gt_graph_launch *l, const struct touched *where, uint32_t place)
+{
+	const struct gt_hip_node *n = &l->graph->nodes.order[place];
+
+	if (!where || l->blind || place >= l->graph->nodes.count)
+		return true;
+	return (n->first && !where->started) || (n->last && ends(l, where->queue, place));
+}
+
+static void stamp_parts(struct gt_graph_launch *l, struct gt_graph_stamp *s)
+{
+	const struct graph *g = l->graph;
+
+	s->graph = g->number;
+	s->replay = l->replay;
+	s->envelope = l->envelope;
+	for (int p = 0; p < GT_GRAPH_PARTS; p++) {
+		uint32_t place = l->candidate[p];
+
+		s->ordinal[p] = place < g->nodes.count && !l->blind ? g->nodes.order[place].ordinal : GT_GRAPH_NO_NODE;
+	}
+}
+
+/* Bits of what needs no signal in this queue. */
+static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
+{
+	struct touched *where;
+	uint32_t bits = 0;
+
+	if (l->unobservable)
+		return (1u << GT_GRAPH_PARTS) - 1;
+	if (!l->envelope)
+		return 0;
+	if (!l->touched_count) /* which queue the launch goes to decides whether it is one that was learnt from */
+		l->learning = atomic_load_explicit(&l->graph->learned, memory_order_acquire) != 2 ||
+			      !l->graph->last_count || l->graph->last[0].queue != queue;
+	where = touch(l, queue);
+	for (int p = 0; p < GT_GRAPH_PARTS; p++) {
+		uint32_t place = l->candidate[p];
+
+		if (!observed(l, where, place))
+			bits |= 1u << p;
+		else if (where && place < l->graph->nodes.count && l->graph->nodes.order[place].last && l->learning)
+			where->last = place;
+	}
+	return bits;
+}
+
+void gt_graph_stamp(struct gt_graph_launch *l, const void *queue, uint64_t number, struct gt_graph_stamp *s)
+{
+	settle(l);
+	for (int p = 0; p < GT_GRAPH_PARTS; p++)
+		l->candidate[p] = place_of(l, (enum gt_graph_part)p, false);
+	stamp_parts(l, s);
+	s->unobserved = l->unobserved = unobserved_parts(l, queue);
+	l->queue = queue;
+	l->number = number;
+}
+
+/* Large copies from or to memory that is not pinned go in chunks, one behind the other. */
+static bool same_copy(const struct gt_graph_launch *l, const void *destination, const void *source)
+{
+	return l->copied && l->copied % (1 << 20) == 0 && (destination == l->destination || source == l->source);
+}
+
+void gt_graph_stamp_copy(struct gt_graph_launch *l, const void *destination, const void *source, uint64_t bytes,
+			 struct gt_graph_stamp *s)
+{
+	settle(l);
+	for (int p = 0; p < GT_GRAPH_PARTS; p++)
+		l->candidate[p] = place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
+	stamp_parts(l, s);
+	s->unobserved = l->unobservable ? (1u << GT_GRAPH_PARTS) - 1 : 0;
+	if (l->envelope) {
+		gt_hip_envelope_part(l->envelope);
+		l->parts++;
+	}
+	if (l->candidate[GT_GRAPH_COPY] < l->graph->nodes.count) {
+		l->at = l->candidate[GT_GRAPH_COPY] + 1;
+		l->last_part = GT_GRAPH_COPY;
+		l->last_place = l->candidate[GT_GRAPH_COPY];
+	}
+	l->destination = (const char *)destination + bytes;
+	l->source = (const char *)source + bytes;
+	l->copied = bytes;
+}
+
+/* What was seen of the order, for later launches. */
+static void learn(struct gt_graph_launch *l, struct gt_thread *t)
+{
+	struct graph *g = l->graph;
+	uint32_t none = 0;
+
+	if (l->at && !l->wrong && g->nodes.order[l->at].next[GT_GRAPH_KERNEL] != g->nodes.count)
+		l->wrong = true;
+	if (l->wrong && !l->blind && !atomic_exchange(&g->wrong, 1))
+		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number, "its kernels came in another order than its nodes have");
+	if (l->wrong || !l->envelope || !l->touched_count || l->touched_count == QUEUES_MAX ||
+	    !atomic_compare_exchange_strong(&g->learned, &none, 1))
+		return;
+	memcpy(g->last, l->touched, sizeof g->last);
+	g->last_count = l->touched_count;
+	atomic_store_explicit(&g->learned, 2, memory_order_release);
+}
+
+static int launch(const struct gt_call *call, void *exec, void *stream)
+{
+	gt_hip_hipGraphLaunch_fn *real = (gt_hip_hipGraphLaunch_fn *)call->tap->real;
+	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
+	struct graph *g = t && exec && !t->graph && !t->internal ? find(exec) : NULL;
+	uint64_t api_id, api_start;
+	struct gt_graph_launch l;
+	int ret;
+
+	if (!g)
+		return real(exec, stream);
+	if (gt_unlikely(g->written != g->nodes.count))
+		write_object(g, t);
+	api_id = t->api_id;
+	api_start = t->api_start;
+	if (!api_id) { /* the call is not recorded: an id for the launch all the same */
+		t->api_id = __atomic_add_fetch(&t->id, 1, __ATOMIC_RELAXED);
+		t->api_start = call->start ? call->start : gt_ticks();
+	}
+	memset(&l, 0, offsetof(struct gt_graph_launch, touched));
+	l.touched_count = 0;
+	l.copied = 0;
+	l.graph = g;
+	l.replay = atomic_fetch_add_explicit(&g->replays, 1, memory_order_relaxed) + 1;
+	l.blind = atomic_load_explicit(&g->wrong, memory_order_relaxed);
+	l.last_part = GT_GRAPH_PARTS;
+	if (gt_recording.session->mode == GT_MODE_LITE) {
+		l.envelope = gt_hip_envelope_open(t->api_id, t->api_start, g->number, l.replay, g->name, (uintptr_t)exec,
+						  g->nodes.count);
+		l.unobservable = !l.envelope;
+	}
+	t->graph = &l;
+	ret = real(exec, stream);
+	t->graph = NULL;
+	settle(&l);
+	if (l.unobservable) {
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+	} else if (l.envelope) {
+		if (l.parts)
+			gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+		gt_hip_envelope_close(l.envelope, t);
+	}
+	if (ret == 0)
+		learn(&l, t);
+	t->api_id = api_id;
+	t->api_start = api_start;
+	return ret;
+}
+
+int gt_hip_wrap_hipGraphLaunch(const struct gt_call *call, void *exec, void *stream)
+{
+	return launch(call, exec, stream);
+}
+
+int gt_hip_wrap_hipGraphLaunch_spt(const struct gt_call *call, void *exec, void *stream)
+{
+	return launch(call, exec, stream);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphs of HIP: what its files share.
+ *
+ *   hip_graph.c           executable graphs by handle; the launch; which packet is which node
+ *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, asked of the runtime at instantiation
+ *   hip_graph_envelope.c  one record a launch */
+#ifndef GPUTAP_RUNTIME_HIP_GRAPH_H
+#define GPUTAP_RUNTIME_HIP_GRAPH_H
+
+#include "core/emit.h"
+#include "generated/hip_wraps.h"
+#include "runtime/graph.h"
+#include "runtime/hip/hip_taps.h"
+
+#define GT_HIP(table, f) ((__typeof__(gt_hip_##f##_fn) *)(table)->taps[GT_HIP_INDEX_##f].real)
+
+/* What nodes are, as the graph's object says it: a letter each. */
+enum gt_hip_node_kind {
+	GT_HIP_NODE_KERNEL = 'k',
+	GT_HIP_NODE_COPY = 'c',
+	GT_HIP_NODE_FILL = 'f',
+	GT_HIP_NODE_HOST = 'h',
+	GT_HIP_NODE_GRAPH = 'g', /* its own nodes come next */
+	GT_HIP_NODE_EMPTY = 'e',
+	GT_HIP_NODE_EVENT = 'v',
+	GT_HIP_NODE_OTHER = 'o',
+};
+
+/* One node, at its place in the order of submission. */
+struct gt_hip_node {
+	void *handle;                /* hipGraphNode_t of the graph that was instantiated */
+	uint32_t ordinal;            /* in the order of creation; those of a child graph behind its node */
+	uint32_t name;               /* string id of a kernel's name; 0: not known */
+	uint32_t next[GT_GRAPH_PARTS]; /* place of the first node at or behind this one that is such; count: none */
+	uint8_t kind;                /* enum gt_hip_node_kind */
+	bool first, last;            /* no other node that makes work is before, behind it */
+};
+
+struct gt_hip_nodes {
+	uint32_t count;
+	size_t bytes;              /* of the memory */
+	struct gt_hip_node *order; /* [count + 1]: the last one is none */
+	uint32_t *place;           /* by ordinal */
+};
+
+/* Zeroed; NULL: none. Preserves errno. */
+void *gt_hip_alloc(size_t bytes);
+void gt_hip_free(void *p, size_t bytes);
+
+/**
+ * gt_hip_nodes_ask() - the nodes of @graph, in the order in which HIP submits them
+ * Return: false: it could not be told; @nodes is empty then.
+ */
+bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph, struct gt_hip_nodes *nodes);
+/* String id of what hipKernelNodeParams name; 0: not known. */
+uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *params);
+void gt_hip_nodes_free(struct gt_hip_nodes *nodes);
+
+/* Envelopes (hip_graph_envelope.c): NULL: too many launches in flight. One part is the launch itself. */
+struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay, uint32_t name,
+					       uint64_t handle, uint32_t nodes);
+void gt_hip_envelope_part(struct gt_graph_envelope *e);
+/* The launch has returned. */
+void gt_hip_envelope_close(struct gt_graph_envelope *e, struct gt_thread *t);
+
+#endif

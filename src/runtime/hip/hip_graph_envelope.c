@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* One record a launch, for `--mode lite`: from the start of its first node to the end of its last one.
+ *
+ * Parts are the packets and copies that can be first or last (hip_graph.c), and the launch itself until it has returned. Each
+ * one that completes widens the span; the last one writes the record. Helpers of several devices come here, and are quick.
+ *
+ * Envelopes lie in a table; a launch that finds none free runs unobserved and is counted. */
+#include <string.h>
+
+#include "runtime/hip/hip_graph.h"
+
+enum { ENVELOPES = 4096, LAUNCHING = 1 << 30 };
+
+struct gt_graph_envelope {
+	_Atomic uint32_t parts; /* 0: free; else 1, and one for each in flight, and LAUNCHING: a part may have completed
+				 * before the launch counts it */
+	_Atomic uint32_t lock;  /* of the span */
+	uint32_t device, graph, replay, name, nodes;
+	uint32_t lost;
+	uint64_t id, call_start, queue, handle, start, end;
+};
+
+static struct gt_graph_envelope envelopes[ENVELOPES];
+static _Atomic uint32_t hint;
+
+struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay, uint32_t name,
+					       uint64_t handle, uint32_t nodes)
+{
+	uint32_t from = atomic_fetch_add_explicit(&hint, 1, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < ENVELOPES; i++) {
+		struct gt_graph_envelope *e = &envelopes[(from + i) % ENVELOPES];
+		uint32_t nobody = 0;
+
+		if (!atomic_compare_exchange_strong_explicit(&e->parts, &nobody, 1 + LAUNCHING, memory_order_acquire, memory_order_relaxed))
+			continue;
+		e->device = e->lost = 0;
+		e->graph = graph;
+		e->replay = replay;
+		e->name = name;
+		e->nodes = nodes;
+		e->id = id;
+		e->call_start = start;
+		e->handle = handle;
+		e->queue = e->start = e->end = 0;
+		return e;
+	}
+	return NULL;
+}
+
+void gt_hip_envelope_part(struct gt_graph_envelope *e)
+{
+	atomic_fetch_add_explicit(&e->parts, 1, memory_order_relaxed);
+}
+
+static void write_record(const struct gt_graph_envelope *e, struct gt_thread *t)
+{
+	struct gt_record_device *r;
+
+	if (!e->device) { /* no part has times; or there was none: no node that works */
+		if (e->lost)
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_RUNTIME);
+		return;
+	}
+	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
+	if (!r)
+		return;
+	*r = (struct gt_record_device){.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_GRAPH, e->device}, .id = e->id,
+				       .call_start = e->call_start, .queue = e->queue | (uint64_t)e->graph << 32, .name = e->name,
+				       .start = e->start, .end = e->end, .object = {e->handle, e->nodes}, .replay = e->replay};
+	gt_ring_commit(t, sizeof *r);
+}
+
+static void leave(struct gt_graph_envelope *e, struct gt_thread *t, uint32_t parts)
+{
+	if (atomic_fetch_sub_explicit(&e->parts, parts, memory_order_acq_rel) != parts + 1)
+		return;
+	if (t)
+		write_record(e, t);
+	atomic_store_explicit(&e->parts, 0, memory_order_release);
+}
+
+static void lock(struct gt_graph_envelope *e)
+{
+	while (atomic_exchange_explicit(&e->lock, 1, memory_order_acquire))
+		;
+}
+
+void gt_graph_envelope_done(struct gt_graph_envelope *e, struct gt_thread *t, uint32_t device, uint64_t queue, uint64_t start,
+			    uint64_t end)
+{
+	if (!start || end < start) { /* a clock's reading, not a time */
+		gt_graph_envelope_lost(e, t);
+		return;
+	}
+	lock(e);
+	if (!e->device || start < e->start) {
+		e->start = start;
+		e->device = device;
+		e->queue = queue;
+	}
+	if (end > e->end)
+		e->end = end;
+	atomic_store_explicit(&e->lock, 0, memory_order_release);
+	leave(e, t, 1);
+}
+
+void gt_graph_envelope_lost(struct gt_graph_envelope *e, struct gt_thread *t)
+{
+	lock(e);
+	e->lost = 1;
+	atomic_store_explicit(&e->lock, 0, memory_order_release);
+	leave(e, t, 1);
+}
+
+void gt_hip_envelope_close(struct gt_graph_envelope *e, struct gt_thread *t)
+{
+	leave(e, t, LAUNCHING);
+}

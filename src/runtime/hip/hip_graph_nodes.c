@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* A graph's nodes, asked of the runtime when the program instantiates it, and the order in which HIP will submit them.
+ *
+ * Identity. A node's ordinal is its place in the order of creation (hipGraphGetNodes(); of capture, for captured streams), from 0;
+ * the nodes of a child graph are counted right behind the node that holds it.
+ *
+ * Order. HIP (read in 5.2, ihipGraph::LevelOrder) goes breadth first: nodes without predecessors in the order of creation, then
+ * of each node the successors, in the order in which their edges were made, that are one level below it; a node's level is the
+ * length of the longest way to it. Branches go to queues of their own, but one thread submits all of them in this order. That
+ * what comes is what was expected is checked at each launch, by the kernels' names (hip_graph.c).
+ *
+ * These calls of the runtime leave its last error as a successful call does, which the instantiation just was. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/hip/hip_graph.h"
+
+enum { NODES_MAX = 1 << 20, DEPTH_MAX = 8 };
+
+/* enum hipGraphNodeType of HIP 5 */
+enum {
+	TYPE_KERNEL = 1,
+	TYPE_COPY = 2,
+	TYPE_FILL = 3,
+	TYPE_HOST = 4,
+	TYPE_GRAPH = 5,
+	TYPE_EMPTY = 6,
+	TYPE_WAIT_EVENT = 7,
+	TYPE_RECORD_EVENT = 8,
+	TYPE_COPY_1D = 9,
+	TYPE_COPY_FROM_SYMBOL = 10,
+	TYPE_COPY_TO_SYMBOL = 11,
+};
+
+struct kernel_params {
+	uint32_t block[3];
+	void **extra;
+	void *function;
+	uint32_t grid[3];
+	void **params;
+	uint32_t shared_bytes;
+};
+
+void *gt_hip_alloc(size_t bytes)
+{
+	int saved = errno;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void gt_hip_free(void *p, size_t bytes)
+{
+	int saved = errno;
+
+	if (p)
+		munmap(p, bytes);
+	errno = saved;
+}
+
+/* Work of one graph (not its children's). All arrays are in one mapping. */
+struct level {
+	void **nodes, **from, **to;
+	size_t count, edges, bytes;
+	uint32_t *index;      /* hash of nodes: place + 1 */
+	uint32_t mask;
+	uint32_t *edge_first; /* [count + 1] into edge_to: successors in the order of their making */
+	uint32_t *edge_to;
+	uint32_t *depth, *left, *queue, *ordinal, *type;
+	uint8_t *work, *before, *behind, *pushed;
+};
+
+struct walk {
+	const struct gt_table *table;
+	struct gt_thread *thread;
+	struct gt_hip_nodes *out;
+	uint32_t room, counter;
+};
+
+static uint32_t hash_of(const void *p, uint32_t mask)
+{
+	return (uint32_t)((uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+}
+
+static uint32_t find(const struct level *l, const void *node)
+{
+	for (uint32_t h = hash_of(node, l->mask); l->index[h]; h = (h + 1) & l->mask)
+		if (l->nodes[l->index[h] - 1] == node)
+			return l->index[h] - 1;
+	return UINT32_MAX;
+}
+
+static bool ask_sizes(const struct walk *w, void *graph, struct level *l)
+{
+	return GT_HIP(w->table, hipGraphGetNodes)(graph, NULL, &l->count) == 0 && l->count <= NODES_MAX &&
+	       GT_HIP(w->table, hipGraphGetEdges)(graph, NULL, NULL, &l->edges) == 0 && l->edges <= 16 * (size_t)NODES_MAX;
+}
+
+static bool make_level(const struct walk *w, void *graph, struct level *l)
+{
+	size_t n, e;
+	uint32_t *u;
+
+	if (!ask_sizes(w, graph, l))
+		return false;
+	n = l->count;
+	e = l->edges;
+	for (l->mask = 16; l->mask < 2 * n; l->mask *= 2)
+		;
+	l->bytes = (n + 2 * e) * sizeof(void *) + (l->mask + 6 * n + 1 + e) * sizeof *u + 4 * n + 64;
+	l->nodes = gt_hip_alloc(l->bytes);
+	if (!l->nodes)
+		return false;
+	l->from = l->nodes + n;
+	l->to = l->from + e;
+	u = (uint32_t *)(l->to + e);
+	l->index = u, u += l->mask;
+	l->edge_first = u, u += n + 1;
+	l->edge_to = u, u += e;
+	l->depth = u, u += n;
+	l->left = u, u += n;
+	l->queue = u, u += n;
+	l->ordinal = u, u += n;
+	l->type = u, u += n;
+	l->work = (uint8_t *)u;
+	l->before = l->work + n;
+	l->behind = l->before + n;
+	l->pushed = l->behind + n;
+	l->mask--;
+	return true;
+}
+
+static bool fill_level(const struct walk *w, void *graph, struct level *l)
+{
+	size_t n = l->count, e = l->edges;
+
+	if ((n && GT_HIP(w->table, hipGraphGetNodes)(graph, l->nodes, &l->count) != 0) || l->count != n ||
+	    (e && GT_HIP(w->table, hipGraphGetEdges)(graph, l->from, l->to, &l->edges) != 0) || l->edges != e)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t h = hash_of(l->nodes[i], l->mask);
+
+		while (l->index[h])
+			h = (h + 1) & l->mask;
+		l->index[h] = i + 1;
+		if (GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i], (void *)&l->type[i]) != 0)
+			return false;
+	}
+	for (size_t k = 0; k < e; k++) { /* count, then place: stable, so each node's edges keep their order */
+		uint32_t a = find(l, l->from[k]), b = find(l, l->to[k]);
+
+		if (a == UINT32_MAX || b == UINT32_MAX)
+			return false;
+		l->edge_first[a + 1]++;
+		l->left[b]++;
+	}
+	for (size_t i = 0; i < n; i++)
+		l->edge_first[i + 1] += l->edge_first[i];
+	for (size_t k = 0; k < e; k++)
+		l->edge_to[l->edge_first[find(l, l->from[k])] + l->queue[find(l, l->from[k])]++] = find(l, l->to[k]);
+	return true;
+}
+
+static bool makes_work(uint32_t type)
+{
+	return type == TYPE_KERNEL || type == TYPE_COPY || type == TYPE_FILL || type == TYPE_GRAPH || type >= TYPE_COPY_1D;
+}
+
+/* Levels, and who has work before and behind. False: not a graph without circles. */
+static bool sort(struct level *l)
+{
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		l->work[i] = makes_work(l->type[i]);
+		if (!l->left[i])
+			l->queue[tail++] = i;
+	}
+	while (head < tail) {
+		uint32_t i = l->queue[head++];
+
+		for (uint32_t k = l->edge_first[i]; k < l->edge_first[i + 1]; k++) {
+			uint32_t j = l->edge_to[k];
+
+			if (l->depth[j] < l->depth[i] + 1)
+				l->depth[j] = l->depth[i] + 1;
+			l->before[j] |= l->before[i] | l->work[i];
+			if (!--l->left[j])
+				l->queue[tail++] = j;
+		}
+	}
+	if (tail != l->count)
+		return false;
+	while (tail--)
+		for (uint32_t k = l->edge_first[l->queue[tail]]; k < l->edge_first[l->queue[tail] + 1]; k++)
+			l->behind[l->queue[tail]] |= l->behind[l->edge_to[k]] | l->work[l->edge_to[k]];
+	return true;
+}
+
+static uint8_t kind_of(uint32_t type)
+{
+	switch (type) {
+	case TYPE_KERNEL: return GT_HIP_NODE_KERNEL;
+	case TYPE_FILL: return GT_HIP_NODE_FILL;
+	case TYPE_HOST: return GT_HIP_NODE_HOST;
+	case TYPE_GRAPH: return GT_HIP_NODE_GRAPH;
+	case TYPE_EMPTY: return GT_HIP_NODE_EMPTY;
+	case TYPE_WAIT_EVENT:
+	case TYPE_RECORD_EVENT: return GT_HIP_NODE_EVENT;
+	case TYPE_COPY:
+	case TYPE_COPY_1D:
+	case TYPE_COPY_FROM_SYMBOL:
+	case TYPE_COPY_TO_SYMBOL: return GT_HIP_NODE_COPY;
+	default: return GT_HIP_NODE_OTHER;
+	}
+}
+
+/* A function of the program's code by its stand-in in the host's, or of a module by its handle. */
+uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *kernel)
+{
+	const struct kernel_params *params = kernel;
+	const char *name = NULL;
+
+	if (!params->function)
+		return 0;
+	gt_internal_enter();
+	if (GT_HIP(table, hipKernelNameRefByPtr))
+		name = GT_HIP(table, hipKernelNameRefByPtr)(params->function, NULL);
+	if (!name && GT_HIP(table, hipKernelNameRef))
+		name = GT_HIP(table, hipKernelNameRef)(params->function);
+	gt_internal_leave();
+	return name ? gt_string_id(t, name, strlen(name)) : 0;
+}
+
+static uint32_t name_of(const struct walk *w, void *node)
+{
+	struct kernel_params params = {0};
+
+	return GT_HIP(w->table, hipGraphKernelNodeGetParams)(node, (void *)&params) == 0 ?
+		       gt_hip_kernel_name(w->table, w->thread, &params) : 0;
+}
+
+static bool room_for(struct walk *w, uint32_t more)
+{
+	struct gt_hip_nodes *o = w->out;
+	uint32_t room = w->room ? w->room : 64;
+	struct gt_hip_node *order;
+
+	while (room < o->count + more + 1)
+		room *= 2;
+	if (room == w->room)
+		return true;
+	order = gt_hip_alloc(room * (sizeof *order + sizeof *o->place));
+	if (!order)
+		return false;
+	if (o->order)
+		memcpy(order, o->order, o->count * sizeof *order);
+	gt_hip_free(o->order, o->bytes);
+	o->order = order;
+	o->bytes = room * (sizeof *order + sizeof *o->place);
+	o->place = (uint32_t *)(order + room);
+	w->room = room;
+	return true;
+}
+
+static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last, uint32_t *counter);
+
+/* Ordinals of a graph's nodes: those in child graphs are counted, and walked when their turn in the order comes. */
+static bool count(struct walk *w, void *graph, unsigned depth, uint32_t *total)
+{
+	struct level l = {0};
+	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l);
+
+	for (uint32_t i = 0; good && i < l.count; i++) {
+		void *child = NULL;
+
+		++*total;
+		if (l.type[i] == TYPE_GRAPH)
+			good = GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l.nodes[i], &child) == 0 &&
+			       count(w, child, depth + 1, total);
+	}
+	gt_hip_free(l.nodes, l.bytes);
+	return good && *total <= NODES_MAX;
+}
+
+static bool number(struct walk *w, struct level *l, unsigned depth, uint32_t *counter)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		void *child = NULL;
+
+		l->ordinal[i] = (*counter)++;
+		if (l->type[i] == TYPE_GRAPH && (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) != 0 ||
+						 !count(w, child, depth + 1, counter)))
+			return false;
+	}
+	return true;
+}
+
+static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned depth, bool first, bool last)
+{
+	struct gt_hip_nodes *o = w->out;
+	uint32_t ordinal = l->ordinal[i] + 1;
+	struct gt_hip_node *n;
+	void *child = NULL;
+
+	first &= !l->before[i];
+	last &= !l->behind[i];
+	if (!room_for(w, 1))
+		return false;
+	n = &o->order[o->count++];
+	*n = (struct gt_hip_node){.handle = l->nodes[i], .ordinal = l->ordinal[i], .kind = kind_of(l->type[i]), .first = first, .last = last};
+	if (n->kind == GT_HIP_NODE_KERNEL)
+		n->name = name_of(w, l->nodes[i]);
+	return n->kind != GT_HIP_NODE_GRAPH ||
+	       (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) == 0 &&
+		walk(w, child, depth + 1, first, last, &ordinal));
+}
+
+static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last, uint32_t *counter)
+{
+	struct level l = {0};
+	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l) && number(w, &l, depth, counter);
+	uint32_t head = 0, tail = 0;
+
+	if (good) {
+		memset(l.queue, 0, l.count * sizeof *l.queue);
+		good = sort(&l);
+	}
+	for (uint32_t i = 0; good && i < l.count; i++)
+		if (l.depth[i] == 0)
+			l.queue[tail++] = i;
+	while (good && head < tail) {
+		uint32_t i = l.queue[head++];
+
+		good = put(w, &l, i, depth, first, last);
+		for (uint32_t k = l.edge_first[i]; k < l.edge_first[i + 1]; k++) {
+			uint32_t j = l.edge_to[k];
+
+			if (l.pushed[j] || l.depth[j] != l.depth[i] + 1)
+				continue;
+			l.pushed[j] = 1;
+			l.queue[tail++] = j;
+		}
+	}
+	gt_hip_free(l.nodes, l.bytes);
+	return good;
+}
+
+/* Where the next node of each kind is, from each place; and places by ordinal. */
+static void link_nodes(struct gt_hip_nodes *o)
+{
+	uint32_t next[GT_GRAPH_PARTS] = {o->count, o->count, o->count};
+
+	for (uint32_t i = o->count + 1; i-- > 0;) {
+		struct gt_hip_node *n = &o->order[i];
+
+		if (i < o->count) {
+			if (n->kind == GT_HIP_NODE_KERNEL)
+				next[GT_GRAPH_KERNEL] = i;
+			else if (n->kind == GT_HIP_NODE_COPY)
+				next[GT_GRAPH_COPY] = i;
+			else if (n->kind == GT_HIP_NODE_FILL)
+				next[GT_GRAPH_FILL] = i;
+			o->place[n->ordinal] = i;
+		}
+		memcpy(n->next, next, sizeof next);
+	}
+}
+
+bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph, struct gt_hip_nodes *nodes)
+{
+	struct walk w = {table, t, nodes, 0, 0};
+	bool good;
+
+	memset(nodes, 0, sizeof *nodes);
+	if (!GT_HIP(table, hipGraphGetNodes) || !GT_HIP(table, hipGraphGetEdges) || !GT_HIP(table, hipGraphNodeGetType) ||
+	    !GT_HIP(table, hipGraphKernelNodeGetParams) || !GT_HIP(table, hipGraphChildGraphNodeGetGraph))
+		return false;
+	gt_internal_enter();
+	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) && w.counter == nodes->count;
+	gt_internal_leave();
+	if (good)
+		link_nodes(nodes);
+	else
+		gt_hip_nodes_free(nodes);
+	return good;
+}
+
+void gt_hip_nodes_free(struct gt_hip_nodes *nodes)
+{
+	gt_hip_free(nodes->order, nodes->bytes);
+	memset(nodes, 0, sizeof *nodes);
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Graphs of real HIP on software GPUs: each dispatch of each replay is the node that it is. tests/hip/graphs.hip makes node i a
+kernel of i + 1 work-groups, so that a dispatch's grid is the truth."""
+
+import collections
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import run_command
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory, repo, hip_headers):
+    if not shutil.which("hipcc"):
+        pytest.skip("needs hipcc: apt install hipcc")
+    path = tmp_path_factory.mktemp("graphs") / "graphs"
+    subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-o", path, repo / "tests/hip/graphs.hip"], check=True)
+    return path
+
+
+@pytest.fixture
+def traced(program, softgpu, gputap, work):
+    """Events of the Chrome JSON of one run, and what `gputap info` says."""
+    def go(*arguments, options=(), status=0):
+        run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", *options, "--", program, *map(str, arguments)], env=softgpu,
+                    status=status)
+        run_command([gputap, "export", "-f", "-o", "a.json", "a.gputap"])
+        info = json.loads(run_command([gputap, "info", "--json", "a.gputap"]).out)
+        return json.loads((work / "a.json").read_text())["traceEvents"], info
+    return go
+
+
+def nodes(events):
+    """Device work of graphs."""
+    return [e for e in events if e.get("ph") == "X" and "graph replay" in e.get("args", {})]
+
+
+def kernels(events):
+    """Of the program: HIP copies and fills with kernels of its own."""
+    return [e for e in nodes(events) if e["cat"] == "kernel" and "amd_rocclr" not in e["name"]]
+
+
+NODES = {"chain": 20, "fork": 16, "capture": 6, "child": 10, "shuffle": 7}
+KERNELS = {"chain": set(range(20)), "fork": {*range(1, 13), 14}, "capture": {0, 1, 2, 5}, "child": {0, 2, 3, 4, 6, 7, 8, 9},
+           "shuffle": set(range(7))}
+# nodes of the second copy of a child graph launch what the first one's do
+CHILD = {6: 2, 7: 3, 8: 4}
+
+
+@pytest.mark.parametrize("shape", NODES)
+def test_every_kernel_of_every_replay_is_the_node_that_it_is(traced, shape):
+    events, info = traced(shape, 5)
+    seen = collections.defaultdict(set)
+    for e in kernels(events):
+        node, grid = e["args"]["graph node id"], e["args"]["grid"][0]
+        truth = CHILD.get(node, node) if shape == "child" else node
+        assert grid == truth + 1, f"node {node} was launched with {grid} groups"
+        assert node not in seen[e["args"]["graph replay"]]
+        seen[e["args"]["graph replay"]].add(node)
+    assert dict(seen) == {replay: KERNELS[shape] for replay in range(1, 6)}
+    assert info["dropped"] == 0 and info["linked"] == info["device_work"]
+
+
+def test_launches_of_threads_whose_streams_share_queues_keep_their_nodes(traced):
+    events, info = traced("fork", 6, 8, status=None)  # what the program computes is tests/test_rocm_*'s matter
+    found = collections.Counter()
+    for e in kernels(events):
+        assert e["args"]["grid"][0] == e["args"]["graph node id"] + 1
+        found[e["args"]["graph id"], e["args"]["graph replay"]] += 1
+    assert len(found) == 48 and set(found.values()) == {13}
+    assert info["dropped"] == 0 and info["linked"] == info["device_work"]
+
+
+def test_copies_and_fills_of_a_graph_are_nodes_too(traced):
+    events, _ = traced("fork", 2)
+    others = {(e["args"]["graph replay"], e["args"]["graph node id"]) for e in nodes(events)
+              if e not in kernels(events)}
+    assert others == {(r, n) for r in (1, 2) for n in (0, 13, 15)}
+
+
+def test_all_work_of_a_launch_is_linked_to_that_launch(traced):
+    events, _ = traced("shuffle", 4)
+    launches = [e["args"]["correlation"] for e in events if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"]
+    of = collections.defaultdict(set)
+    for e in kernels(events):
+        of[e["args"]["graph replay"]].add(e["args"]["correlation"])
+    assert [of[r] for r in range(1, 5)] == [{c} for c in launches]
+
+
+@pytest.mark.parametrize("shape", NODES)
+def test_lite_records_one_span_a_launch_from_its_first_node_to_its_last(traced, shape):
+    events, info = traced(shape, 3, options=["--mode", "lite"])
+    spans = nodes(events)
+    assert [e["args"]["graph replay"] for e in sorted(spans, key=lambda e: e["ts"])] == [1, 2, 3]
+    assert all(e["name"].startswith("graph ") for e in spans)
+    assert [e for e in events if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")] == spans
+    assert info["calls"] == 0 and info["dropped"] == 0 and info["complete"]
+
+
+def test_spans_of_lite_take_as_long_as_the_nodes_that_standard_records(traced, softgpu):
+    spans = nodes(traced("chain", 3, 1, 400, options=["--mode", "lite"])[0])
+    whole = collections.defaultdict(list)
+    for e in nodes(traced("chain", 3, 1, 400, options=["--mode", "standard"])[0]):
+        whole[e["args"]["graph replay"]] += [e["ts"], e["ts"] + e["dur"]]
+    longest = max(max(t) - min(t) for t in whole.values())
+    assert len(spans) == len(whole) == 3
+    assert all(e["dur"] > longest / 10 for e in spans), "a span ends where its last node does, not before"
+
+
+def test_standard_has_nodes_without_a_call(traced):
+    events, info = traced("chain", 2, options=["--mode", "standard"])
+    assert {(e["args"]["graph replay"], e["args"]["graph node id"]) for e in kernels(events)} == \
+        {(r, n) for r in (1, 2) for n in range(20)}
+    assert info["calls"] == 0 and info["dropped"] == 0 and not info["linked_asked"]
+
+
+def test_kernels_of_no_interest_do_not_shift_the_nodes_of_the_others(traced):
+    events, info = traced("chain", 2, options=["--kernels", r"^other\(unsigned"])
+    assert sorted(e["args"]["graph node id"] for e in kernels(events)) == [3, 3, 10, 10, 17, 17]
+    assert all(e["args"]["grid"][0] == e["args"]["graph node id"] + 1 for e in kernels(events)) and info["dropped"] == 0
