@@ -17,8 +17,9 @@
  * the driver's threads and with its locks' order, on NVIDIA they cost a thread switch each, and the program's own
  * callbacks would be called among ours.
  *
- * Locks are held for a few instructions and never around a call of the runtime that may run the program's code (an
- * event's release can end a context, whose destructor callback is the program's). */
+ * Locks are held for a few instructions, for questions to the runtime where an object is met for the first time, and never
+ * around a call of the runtime that may run the program's code (an event's release can end a context, whose destructor
+ * callback is the program's). */
 #ifndef GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 #define GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 
@@ -122,7 +123,7 @@ struct gt_cl_device {
 	_Atomic uint32_t epoch; /* image that has its object record; 0: none */
 	_Atomic uint32_t fresh; /* the handle was created again: look at its properties anew */
 	unsigned version;       /* 102 for OpenCL 1.2 */
-	bool timer;             /* clGetDeviceAndHostTimer() works */
+	_Atomic bool timer;     /* clGetDeviceAndHostTimer() works */
 	bool host;		/* it computes on the host's processors */
 	_Atomic uint64_t clock_read; /* ticks of the last reading */
 	const struct gt_table *table;
@@ -182,21 +183,21 @@ struct gt_cl_queue {
 	const struct gt_table *table;
 	struct gt_cl_queue *next; /* list of all, never shorter */
 	struct gt_cl_device *device;
-	cl_context context;
+	_Atomic(cl_context) context;
 	uint64_t number;
 	_Atomic uint32_t written; /* image that has its object record */
 	_Atomic uint32_t epoch;   /* image whose work is in the lists */
 	bool forced;             /* profiling is on, and the program did not ask for it */
 	bool out_of_order;
 	bool untimed;            /* its events have no times */
-	bool helped;             /* the helper harvests it, also while the program feeds it */
+	_Atomic bool helped;     /* the helper harvests it, also while the program feeds it */
 	uint8_t list_count;      /* what the program gave to ..WithProperties; 0: NULL, or another function */
 	cl_command_queue_properties asked; /* as the program wants to see them */
 	cl_queue_properties list[GT_CL_PROPERTIES_MAX];
 
 	/* Work in flight: positions count all commands ever; [harvested, pushed) are in the list. */
 	_Alignas(64) struct gt_cl_lock push; /* tail, pushed */
-	uint32_t look;			     /* an enqueue that makes so many wait harvests */
+	_Atomic uint32_t look;		     /* an enqueue that makes so many wait harvests */
 	struct gt_cl_chunk *tail;
 	_Atomic uint64_t pushed;
 	_Alignas(64) struct gt_cl_lock harvest; /* head, harvested, and the references in the list */

@@ -67,7 +67,7 @@ static bool ours(struct gt_cl_queue *q, uint64_t now)
 		q->pushed_known = pushed;
 		q->quiet_since_ns = now;
 	}
-	return q->helped || now - q->quiet_since_ns > (atomic_load_explicit(&q->waiting, memory_order_relaxed) ? WAITING_NS : QUIET_NS);
+	return atomic_load_explicit(&q->helped, memory_order_relaxed) || now - q->quiet_since_ns > (atomic_load_explicit(&q->waiting, memory_order_relaxed) ? WAITING_NS : QUIET_NS);
 }
 
 /* One round over all queues. Return: commands that are still in flight; *done: how many were harvested.
@@ -100,7 +100,7 @@ static void sleep_until_wanted(void)
 {
 	bool work = false;
 
-	atomic_store_explicit(&helper.asleep, 1, memory_order_seq_cst);
+	atomic_exchange_explicit(&helper.asleep, 1, memory_order_acq_rel);
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
 		work |= gt_cl_queue_count(q) != 0;
 	if (!work && !over())
@@ -196,8 +196,9 @@ void gt_cl_helper_want(struct gt_thread *t)
 	if (gt_unlikely(known != t->epoch) && !(known && helper.over) &&
 	    atomic_compare_exchange_strong_explicit(&helper.epoch, &known, t->epoch, memory_order_relaxed, memory_order_relaxed))
 		start(t->epoch);
-	atomic_thread_fence(memory_order_seq_cst); /* the count that the caller raised, against `asleep` */
-	if (gt_unlikely(atomic_load_explicit(&helper.asleep, memory_order_relaxed))) {
+	/* Of this and the helper's exchange the later one reads the earlier: it sees that the other is asleep, or the count
+	 * that the caller has raised. */
+	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel))) {
 		atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 	}

@@ -34,6 +34,7 @@ GT_CL_MAP(devices, 8);
 GT_CL_MAP(contexts, 8);
 GT_CL_MAP(kernels, 12);
 static _Atomic(struct gt_cl_device *) all_devices;
+static struct gt_cl_lock learning; /* of devices and contexts: two threads that meet one make one entry of it */
 static _Atomic(const struct gt_table *) core_table;
 
 /* Not one that only stands for functions handed out by name. */
@@ -157,7 +158,7 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 	uint64_t before, after;
 	cl_int ret;
 
-	if (!d->timer)
+	if (!atomic_load_explicit(&d->timer, memory_order_relaxed))
 		return;
 	gt_internal_enter();
 	before = gt_ticks();
@@ -165,7 +166,7 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 	after = gt_ticks();
 	gt_internal_leave();
 	if (ret != CL_SUCCESS || device == 0) {
-		d->timer = false;
+		atomic_store_explicit(&d->timer, false, memory_order_relaxed);
 		return;
 	}
 	atomic_store_explicit(&d->clock_read, after, memory_order_relaxed);
@@ -185,7 +186,7 @@ static void write_device(struct gt_cl_device *d, struct gt_thread *t, uint64_t p
 	add_type(table, &text, id);
 	add_pci(table, &text, id);
 	add_uuid(table, &text, id);
-	if (d->timer)
+	if (atomic_load_explicit(&d->timer, memory_order_relaxed))
 		gt_text_add(&text, "clock", "timer");
 	if (gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_OPENCL, d->number, (uintptr_t)id, parent, &text))
 		atomic_store_explicit(&d->epoch, t->epoch, memory_order_release);
@@ -212,28 +213,48 @@ static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_t
 	return d;
 }
 
-struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
+static bool is_known(const struct gt_cl_device *d, const struct gt_thread *t)
+{
+	return d && !atomic_load_explicit(&d->fresh, memory_order_acquire) &&
+	       atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
+}
+
+/* With `learning` held, or not to be had. */
+static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
 {
 	struct gt_cl_device *d = gt_cl_map_find(&devices, id), *root;
 	cl_device_id parent = NULL;
 
-	if (!t || !id || (!d && !(d = add_device(table, t, id))))
+	if (is_known(d, t) || (!d && !(d = add_device(table, t, id))))
 		return d;
-	if (gt_likely(!d->fresh && atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch))
-		return d;
-	gt_internal_enter();
-	gt_opencl_used(table, id);
-	if (atomic_exchange_explicit(&d->fresh, 0, memory_order_acq_rel)) {
+	if (atomic_load_explicit(&d->fresh, memory_order_acquire)) {
 		d->number = gt_object_number(GT_OBJECT_DEVICE);
 		d->version = device_version(table, id);
 		d->host = device_type(table, id) & CL_DEVICE_TYPE_CPU;
 		d->timer = d->version >= 201 && GT_CL(table, clGetDeviceAndHostTimer) != NULL;
 		gt_cl_device_clock(d, NULL); /* does it work? */
+		atomic_store_explicit(&d->fresh, 0, memory_order_release);
 	}
 	if (GT_CL(table, clGetDeviceInfo)(id, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL) != CL_SUCCESS)
 		parent = NULL;
-	root = parent && parent != id ? gt_cl_device_get(table, t, parent) : NULL;
+	root = parent && parent != id ? learn_device(table, t, parent) : NULL;
 	write_device(d, t, root ? root->number : 0);
+	return d;
+}
+
+struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
+{
+	struct gt_cl_device *d = gt_cl_map_find(&devices, id);
+	bool locked;
+
+	if (!t || !id || gt_likely(is_known(d, t)))
+		return d;
+	gt_internal_enter();
+	gt_opencl_used(table, id);
+	locked = gt_cl_lock(&learning, t->epoch);
+	d = learn_device(table, t, id);
+	if (locked)
+		gt_cl_unlock(&learning);
 	gt_internal_leave();
 	return d;
 }
@@ -282,7 +303,7 @@ static void add_devices(const struct gt_table *table, struct gt_thread *t, struc
 	if (GT_CL(table, clGetContextInfo)(handle, CL_CONTEXT_DEVICES, sizeof ids, ids, &bytes) != CL_SUCCESS || bytes > sizeof ids)
 		return;
 	for (size_t i = 0; i < bytes / sizeof ids[0]; i++) {
-		struct gt_cl_device *d = gt_cl_device_get(table, t, ids[i]);
+		struct gt_cl_device *d = learn_device(table, t, ids[i]);
 		uint64_t n = d ? d->number : 0, unit = 1;
 
 		while (n / unit >= 10 && unit < 100000)
@@ -295,23 +316,45 @@ static void add_devices(const struct gt_table *table, struct gt_thread *t, struc
 	gt_text_add_bytes(text, "devices", list, (size_t)(p - list));
 }
 
-uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context handle)
+/* Its number, if that is in a record of this image. */
+static uint64_t known_context(const struct context *c, const struct gt_thread *t)
+{
+	return c && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch ? c->number : 0;
+}
+
+static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t, cl_context handle)
 {
 	struct context *c = gt_cl_map_find(&contexts, handle);
+	uint64_t number = known_context(c, t);
 	struct gt_text text = {0};
 
-	if (!t || !table || !handle || (!c && !(c = add_context(t, handle))))
-		return 0;
-	if (c->number && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch)
-		return c->number;
+	if (number || (!c && !(c = add_context(t, handle))))
+		return number;
 	if (!c->number)
 		c->number = gt_object_number(GT_OBJECT_CONTEXT);
-	gt_internal_enter();
 	add_devices(table, t, &text, handle);
-	gt_internal_leave();
 	if (gt_object_write(t, GT_OBJECT_CONTEXT, GT_DOMAIN_OPENCL, c->number, (uintptr_t)handle, 0, &text))
 		atomic_store_explicit(&c->epoch, t->epoch, memory_order_release);
 	return c->number;
+}
+
+uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context handle)
+{
+	uint64_t number;
+	bool locked;
+
+	if (!t || !table || !handle)
+		return 0;
+	number = known_context(gt_cl_map_find(&contexts, handle), t);
+	if (gt_likely(number != 0))
+		return number;
+	gt_internal_enter();
+	locked = gt_cl_lock(&learning, t->epoch);
+	number = learn_context(table, t, handle);
+	if (locked)
+		gt_cl_unlock(&learning);
+	gt_internal_leave();
+	return number;
 }
 
 /* What stood under this handle is gone. */

@@ -13,6 +13,7 @@
 
 GT_CL_MAP(queues, 10);
 static _Atomic(struct gt_cl_queue *) all_queues;
+static struct gt_cl_lock learning; /* of queues that were there before: two threads that meet one make one entry of it */
 
 struct gt_cl_queue *gt_cl_queues(void)
 {
@@ -61,6 +62,7 @@ static void write_queue(struct gt_cl_queue *q, struct gt_thread *t)
 static void learn(struct gt_cl_queue *q, const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
 {
 	cl_device_id device = NULL;
+	cl_context context = NULL;
 
 	q->table = table;
 	q->forced = false;
@@ -68,22 +70,26 @@ static void learn(struct gt_cl_queue *q, const struct gt_table *table, struct gt
 	if (GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL) == CL_SUCCESS)
 		q->device = gt_cl_device_get(table, t, device);
 	q->helped = q->device && !q->device->host;
-	GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_CONTEXT, sizeof q->context, &q->context, NULL);
+	GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+	q->context = context;
 	GT_CL(table, clGetCommandQueueInfo)(handle, CL_QUEUE_PROPERTIES, sizeof q->asked, &q->asked, NULL);
 	q->out_of_order = q->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 	q->untimed = !(q->asked & CL_QUEUE_PROFILING_ENABLE);
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 }
 
-struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
+static bool is_known(const struct gt_cl_queue *q, const struct gt_thread *t)
+{
+	return q && atomic_load_explicit(&q->written, memory_order_acquire) == t->epoch;
+}
+
+/* With `learning` held, or not to be had. */
+static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
 {
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 
-	if (gt_likely(q && atomic_load_explicit(&q->written, memory_order_acquire) == t->epoch))
+	if (is_known(q, t) || (!q && !(q = add_queue(t, handle))))
 		return q;
-	if (!q && !(q = add_queue(t, handle)))
-		return NULL;
-	gt_internal_enter();
 	if (q->epoch != t->epoch)
 		gt_cl_queue_reset(q, t->epoch);
 	if (!q->number)
@@ -91,6 +97,21 @@ struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thre
 	if (q->device)
 		gt_cl_device_get(table, t, (cl_device_id)(uintptr_t)q->device->node.handle);
 	write_queue(q, t);
+	return q;
+}
+
+struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
+{
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+	bool locked;
+
+	if (gt_likely(is_known(q, t)))
+		return q;
+	gt_internal_enter();
+	locked = gt_cl_lock(&learning, t->epoch);
+	q = know_queue(table, t, handle);
+	if (locked)
+		gt_cl_unlock(&learning);
 	gt_internal_leave();
 	return q;
 }

@@ -128,8 +128,8 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 	if (gt_cl_lock(&q->harvest, epoch)) {
 		q->head = q->tail = NULL; /* the parent's; not given to the spare ones: a harvester there may hold one */
 		q->harvested = q->pushed = 0;
-		q->head_at = q->pushed_known = 0;
-		q->look = 0;
+		q->head_at = 0;
+		atomic_store_explicit(&q->look, 0, memory_order_relaxed);
 		atomic_store_explicit(&q->epoch, epoch, memory_order_release);
 		gt_cl_unlock(&q->harvest);
 	}
@@ -251,7 +251,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 		gt_cl_helper_want(call->thread);
 	if (blocking)
 		gt_cl_harvest_waited(q);
-	else if (gt_unlikely(count >= q->look))
+	else if (gt_unlikely(count >= atomic_load_explicit(&q->look, memory_order_relaxed)))
 		gt_cl_harvest(q, LOOK_AT);
 	return ret;
 }
@@ -367,6 +367,7 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
 	uint64_t end = atomic_load_explicit(&q->pushed, memory_order_acquire);
 	uint32_t done = 0;
+	bool helped;
 
 	if (end - at > limit)
 		end = at + limit;
@@ -381,7 +382,8 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 		atomic_store_explicit(&q->harvested, at + 1, memory_order_release);
 	}
 	gt_internal_leave();
-	q->look = (uint32_t)gt_cl_queue_count(q) + (q->helped && gt_cl_helper_lives() ? LOOK_HELPED : LOOK_EVERY);
+	helped = atomic_load_explicit(&q->helped, memory_order_relaxed) && gt_cl_helper_lives();
+	atomic_store_explicit(&q->look, (uint32_t)gt_cl_queue_count(q) + (helped ? LOOK_HELPED : LOOK_EVERY), memory_order_relaxed);
 	return done;
 }
 
