@@ -243,14 +243,13 @@ __attribute__((format(printf, 2, 3))) static void add_reason(struct info *i, con
 	va_end(args);
 }
 
-/* Those that could not make a ring file; the rest of these events are about programs that nobody can trace. */
 static void find_untraced(struct info *i)
 {
 	for (size_t k = 0; k < gt_capture_event_count(i->capture); k++) {
 		const struct gt_event_info *e = gt_capture_event(i->capture, k);
 		const struct gt_process_info *p = gt_capture_process(i->capture, e->process);
 
-		if (e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value && p)
+		if (gt_event_is_untraced(e) && p)
 			add_reason(i, "process %u was not traced: %s", p->pid, e->text ? e->text : "");
 	}
 }

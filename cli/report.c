@@ -154,7 +154,7 @@ static int bad_expression(const char *expression, const struct filter_error *err
 
 static bool file_complete(const struct summary_file *f)
 {
-	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes && !f->health.bad_blocks;
+	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes && !f->health.bad_blocks && !f->untraced;
 }
 
 static bool complete(const struct summary *s)
@@ -180,6 +180,9 @@ static void print_file(const struct summary_file *f, FILE *out)
 		ui_count(f->threads), f->threads == 1 ? "" : "s");
 	if (f->health.end == GT_CAPTURE_CUT)
 		fprintf(out, "  %sThe capture has no end: the collector was killed, or it is still being written.%s\n", c->yellow, c->reset);
+	if (f->untraced)
+		fprintf(out, "  %s%s of them could not be traced, for want of memory or descriptors: 'gputap info' says which and why.%s\n",
+			c->red, ui_count(f->untraced), c->reset);
 	if (f->health.bad_bytes || f->health.bad_blocks)
 		fprintf(out, "  %sThe capture is damaged: %s in %s part%s could not be read and are missing here.%s\n", c->red,
 			ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks), f->health.bad_blocks == 1 ? "" : "s", c->reset);
@@ -325,6 +328,7 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 		json_bool(&j, "complete", file_complete(f));
 		json_count(&j, "processes", f->processes);
 		json_count(&j, "threads", f->threads);
+		json_count(&j, "untraced", f->untraced);
 		json_close(&j);
 	}
 	json_close(&j);

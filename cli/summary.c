@@ -525,6 +525,16 @@ static void add_sessions(struct reading *r)
 	}
 }
 
+static void count_untraced(struct reading *r)
+{
+	for (size_t i = 0; i < gt_capture_event_count(r->capture); i++) {
+		const struct gt_event_info *e = gt_capture_event(r->capture, i);
+
+		if (gt_event_is_untraced(e) && e->process < r->s->process_count)
+			r->s->files[r->s->processes[e->process].file].untraced++;
+	}
+}
+
 static void add_processes(struct reading *r)
 {
 	struct summary *s = r->s;
@@ -593,6 +603,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 		ui_progress_begin(&progress, s->file_count == 1 ? last_part(s->files[0].path) : "reading", gt_capture_health(capture)->bytes);
 	rc = read_records(&r, cursor, &progress);
 	ui_progress_end(&progress);
+	count_untraced(&r);
 	for (uint32_t i = 0; i < s->file_count; i++) /* damage is found on the way */
 		s->files[i].health = gt_capture_session_at(capture, i)->health;
 	s->health = *gt_capture_health(capture);

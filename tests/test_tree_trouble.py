@@ -4,12 +4,13 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 
 import pytest
 
 import conftest
-from processes import Tree
+from processes import Tree, child_of, finish, sessions_of, tally, wait_until
 
 
 @pytest.fixture
@@ -58,6 +59,47 @@ def test_a_program_that_cannot_make_its_ring_file_is_named_with_the_reason(tree,
     assert event["text"] == f"{str(tree.folder / 'bare')[-100:]}: its ring file could not be made: File too large"
     assert found["complete"] is False
     assert any(f"process {event['pid']} was not traced" in why for why in found["why_not_complete"])
+
+
+def untraced(tap, capture="c.gputap"):
+    """What info and report say of processes that could not make a ring file: their reasons, and how many."""
+    found = json.loads(tap("info", capture, "--json").out)
+    report = json.loads(tap("report", capture, "--json").out)
+    assert found["complete"] is report["complete"] is False
+    reasons = [e["text"].partition("its ring file could not be made: ")[2] for e in found["events"] if e["event"] == "not traced"]
+    assert report["files"][0]["untraced"] == len(reasons)
+    assert f"{len(reasons)} of them could not be traced" in tap("report", capture).out
+    return reasons
+
+
+def test_a_child_without_free_descriptors_is_named_with_the_reason(tree, tap):
+    result = tree.run("calls:3", "nofiles", "fork", "calls:5", "exit:4", status=4)
+    assert "1 process could not be traced" in result.err
+    assert untraced(tap) == ["Too many open files"]
+    assert sum(p["calls"] for p in tree.read()["processes"]) == 4 + 5  # of the parent
+
+
+def test_what_recover_finishes_names_them_too(tree, tap, work):
+    process = tree.start(f"tally:{work}/tally", "calls:3", "nofiles", "fork", "forever")
+    wait_until(lambda: tally(work / "tally") > 10, "the child to call")
+    child = child_of(process)
+    process.kill()
+    os.killpg(os.getpgid(child), signal.SIGKILL)
+    finish(process)
+    (folder,) = sessions_of("c.gputap")
+    assert "1 process could not be traced" in tap("recover", folder).err
+    assert untraced(tap) == ["Too many open files"]
+
+
+def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reason(tree, tap, work):
+    """The session starts in a /dev/shm of its own, 64 MiB large, which the program's shell fills before it runs the program."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    fill = f"for n in 65536 4096; do while printf %${{n}}s x; do :; done; done >/dev/shm/filler 2>&-; {tree.caller} calls:5 exit:6; exit $?"
+    traced = f"mount -t tmpfs -o size=64m tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c '{fill}' 2>err"
+    assert subprocess.run(["unshare", "-m", "sh", "-c", traced], env=conftest.clean_environment()).returncode == 6
+    assert "could not be traced" in (work / "err").read_text()
+    assert untraced(tap) == ["No space left on device"]
 
 
 def test_a_static_program_is_told_to_be_one(tree):

@@ -221,6 +221,11 @@ struct gt_event_info {
 };
 size_t gt_capture_event_count(const struct gt_capture *c);
 const struct gt_event_info *gt_capture_event(const struct gt_capture *c, size_t index);
+/* Of a process that could not make a ring file? The rest of GT_EVENT_NOT_TRACED is about programs that nobody can trace. */
+static inline bool gt_event_is_untraced(const struct gt_event_info *e)
+{
+	return e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value;
+}
 
 /* One record, decoded, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -277,6 +278,9 @@ static void step(const char *word)
 	} else if (IS("closeall")) {
 		for (int i = 0; i < 1024; i++)
 			close(i);
+	} else if (IS("nofiles")) { /* no more of them, from now on */
+		if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}))
+			die("setrlimit");
 	} else if (IS("chdir")) {
 		if (chdir(value))
 			die("chdir");

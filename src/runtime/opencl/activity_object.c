@@ -227,6 +227,7 @@ static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt
 
 	if (is_known(d, t) || (!d && !(d = add_device(table, t, id))))
 		return d;
+	gt_opencl_used(table, id); /* may wait for the dynamic linker, whose lock's holder may wait for ours, but gives up */
 	if (atomic_load_explicit(&d->fresh, memory_order_acquire)) {
 		d->number = gt_object_number(GT_OBJECT_DEVICE);
 		d->version = device_version(table, id);
@@ -250,7 +251,6 @@ struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_th
 	if (!t || !id || gt_likely(is_known(d, t)))
 		return d;
 	gt_internal_enter();
-	gt_opencl_used(table, id);
 	locked = gt_cl_lock(&learning, t->epoch);
 	d = learn_device(table, t, id);
 	if (locked)
