@@ -399,20 +399,15 @@ static void find_devices(struct doctor *d)
 	}
 }
 
-/* Without a look into the drivers, which takes long: for the end of a run that saw nothing. */
-void gt_doctor_short(char *text, size_t size)
+/* Without a look into the drivers, which takes long: for the end of a run that saw nothing. ------------------------ */
+
+static unsigned count_icd_files(void)
 {
 	const char *place = getenv("OCL_ICD_VENDORS");
-	struct doctor *d = calloc(1, sizeof *d);
+	unsigned drivers = getenv("OCL_ICD_FILENAMES") ? 1 : 0;
 	struct dirent **entries;
-	int drivers = getenv("OCL_ICD_FILENAMES") ? 1 : 0, count;
+	int count = scandir(place && *place ? place : "/etc/OpenCL/vendors", &entries, NULL, NULL);
 
-	if (!d) {
-		snprintf(text, size, "'gputap doctor' says what can be traced here");
-		return;
-	}
-	each_library("libOpenCL.so", add_loader, d);
-	count = scandir(place && *place ? place : "/etc/OpenCL/vendors", &entries, NULL, NULL);
 	for (int i = 0; i < count; i++) {
 		drivers += ends_with(entries[i]->d_name, ".icd");
 		free(entries[i]);
@@ -421,12 +416,47 @@ void gt_doctor_short(char *text, size_t size)
 		free(entries);
 	else if (place && *place)
 		drivers++; /* one driver by name */
-	if (!d->loaders)
-		snprintf(text, size, "there is no OpenCL here; 'gputap doctor' says how to get it");
-	else if (!drivers)
-		snprintf(text, size, "there is OpenCL here but no driver; 'gputap doctor' says how to get one");
+	return drivers;
+}
+
+static void count_hip(struct doctor *d, const char *path)
+{
+	(void)path;
+	d->hips++;
+}
+
+static void count_hsa(struct doctor *d, const char *path)
+{
+	(void)path;
+	d->hsas++;
+}
+
+void gt_doctor_short(char *text, size_t size)
+{
+	static const char *const amd[] = { NULL, "HIP", "HSA", "HIP and HSA" };
+	struct doctor *d = calloc(1, sizeof *d);
+	const char *rocm;
+	unsigned drivers;
+	char opencl[64] = "";
+
+	if (!d) {
+		snprintf(text, size, "'gputap doctor' says what can be traced here");
+		return;
+	}
+	each_library("libOpenCL.so", add_loader, d);
+	each_library("libamdhip64.so", count_hip, d);
+	each_library("libhsa-runtime64.so", count_hsa, d);
+	rocm = amd[(d->hips != 0) + 2 * (d->hsas != 0)];
+	drivers = count_icd_files();
+	if (d->loaders && drivers)
+		snprintf(opencl, sizeof opencl, "OpenCL with %u driver%s", drivers, drivers == 1 ? "" : "s");
+	else if (d->loaders)
+		snprintf(opencl, sizeof opencl, "OpenCL without a driver");
+	if (*opencl || rocm)
+		snprintf(text, size, "here: %s%s%s%s; 'gputap doctor' says more", opencl, *opencl && rocm ? ", " : "", rocm ? rocm : "",
+			 !rocm ? "" : access("/dev/kfd", F_OK) == 0 ? " with an AMD GPU" : " without an AMD GPU");
 	else
-		snprintf(text, size, "OpenCL is here with %d driver%s; 'gputap doctor' says more", drivers, drivers == 1 ? "" : "s");
+		snprintf(text, size, "there is none here; 'gputap doctor' says how to get one");
 	free(d);
 }
 
@@ -498,6 +528,8 @@ static void find_hip(struct doctor *d)
 	if (d->hips) {
 		f = add(d, access("/dev/kfd", F_OK) == 0 ? FOUND_OK : FOUND_NOTE, "hip", "device");
 		say(f, f->level == FOUND_OK ? "there is /dev/kfd" : "there is no /dev/kfd, so no AMD GPU: HIP's calls fail, and are traced");
+		if (f->level != FOUND_OK)
+			hint(f, "gputap soft amdgpu PROGRAM   (runs it on an AMD GPU in software)");
 		return;
 	}
 	f = add(d, FOUND_NOTE, "hip", "runtime");

@@ -77,8 +77,15 @@ static void print_calls(const struct summary *s, FILE *out)
 	}
 }
 
+/* HIP's answer where there is no GPU; HSA then fails to begin. */
+static bool is_for_want_of_gpu(const char *error)
+{
+	return !strcmp(error, "hipErrorNoDevice") || !strcmp(error, "HSA_STATUS_ERROR_OUT_OF_RESOURCES");
+}
+
 static void print_failures(const struct summary *s, FILE *out)
 {
+	bool no_gpu = false;
 	struct grid g;
 
 	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
@@ -88,6 +95,11 @@ static void print_failures(const struct summary *s, FILE *out)
 		label(out, "failed");
 		fprintf(out, "%s%s x %s %s%s\n", c->red, ui_count(row[0].count), row[g.column_count - 1].text,
 			row[grid_column(&g, "error")].text, c->reset);
+		no_gpu |= is_for_want_of_gpu(row[grid_column(&g, "error")].text);
+	}
+	if (no_gpu && !s->device_count && access("/dev/kfd", F_OK) != 0) {
+		label(out, "");
+		fprintf(out, "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM\n");
 	}
 	grid_fini(&g);
 }

@@ -372,14 +372,14 @@ static void tell_obstacle(const struct gt_target *t, const char *program)
 
 static void tell_nothing_seen(const struct gt_target *t, const char *program)
 {
-	char here[128];
+	char here[256];
 
 	if (t->obstacle) {
 		ui_note("nothing was recorded");
 		return;
 	}
 	gt_doctor_short(here, sizeof here);
-	ui_note("%s used no runtime that gputap can trace; %s", program, here);
+	ui_note("%s used no runtime that gputap can trace (OpenCL, HIP, HSA); %s", program, here);
 }
 
 static bool show_progress;

@@ -196,5 +196,7 @@ def test_doctor_tells_of_a_session_to_recover(tap, build, run, work):
 
 
 def test_run_that_saw_nothing_says_what_is_here(tap, work):
-    assert "true used no runtime that gputap can trace; OpenCL is here with" in tap("run", "true").err
-    assert "OpenCL here but no driver" in tap("run", "true", env={"OCL_ICD_VENDORS": str(work)}).err
+    told = tap("run", "true").err
+    assert "true used no runtime that gputap can trace (OpenCL, HIP, HSA); here: OpenCL with" in told
+    assert ("HIP" in told.partition("here: ")[2]) == any(f["area"] == "hip" and f["level"] == "ok" for f in doctor(tap)[0]["findings"])
+    assert "here: OpenCL without a driver" in tap("run", "true", env={"OCL_ICD_VENDORS": str(work)}).err

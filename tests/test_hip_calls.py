@@ -4,6 +4,7 @@
 import csv
 import gzip
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -105,3 +106,13 @@ def test_doctor_knows_the_hip_library(hip_headers, tap):
     findings = json.loads(tap("doctor", "--json", status=None).out)["findings"]
     runtime = [f for f in findings if f["area"] == "hip" and f["what"] == "runtime"]
     assert runtime and "libamdhip64.so" in runtime[0]["text"], findings
+
+
+def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_told_of_one_in_software(hip_headers, tap, work):
+    if os.path.exists("/dev/kfd"):
+        pytest.skip("there is an AMD GPU here")
+    (work / "p.c").write_text("int hipGetDeviceCount(int *); int main(void) { int n; return hipGetDeviceCount(&n) == 100 ? 3 : 4; }\n")
+    subprocess.run(["cc", "p.c", "-o", "p", "-lamdhip64"], check=True)
+    told = tap("run", "-o", "c.gputap", "./p", status=3).err
+    assert "1 x hipGetDeviceCount hipErrorNoDevice" in told
+    assert "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM" in told

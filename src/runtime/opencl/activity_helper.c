@@ -62,12 +62,14 @@ static void nap(uint64_t ns)
 static bool ours(struct gt_cl_queue *q, uint64_t now)
 {
 	uint64_t pushed = atomic_load_explicit(&q->pushed, memory_order_relaxed);
+	uint32_t waited_for;
 
 	if (pushed != q->pushed_known) {
 		q->pushed_known = pushed;
 		q->quiet_since_ns = now;
 	}
-	return atomic_load_explicit(&q->helped, memory_order_relaxed) || now - q->quiet_since_ns > (atomic_load_explicit(&q->waiting, memory_order_relaxed) ? WAITING_NS : QUIET_NS);
+	waited_for = atomic_load_explicit(&q->waiting, memory_order_relaxed);
+	return atomic_load_explicit(&q->helped, memory_order_relaxed) || now - q->quiet_since_ns > (waited_for ? WAITING_NS : QUIET_NS);
 }
 
 /* One round over all queues. Return: commands that are still in flight; *done: how many were harvested.
