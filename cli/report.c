@@ -38,13 +38,13 @@ static void print_help(void)
 	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
-	       "  -t, --table NAME,..   only these tables: operations failures kernels copies other devices gaps\n"
-	       "                        latency processes threads loss\n"
+	       "  -t, --table NAME,..   only these tables: operations ranges failures kernels copies other devices\n"
+	       "                        gaps latency processes threads loss\n"
 	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns); numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
 	       "  -n, --top N           at most N rows a table; 0: all\n"
 	       "  -b, --by KEY,..       a row for each: name device process thread queue\n"
-	       "                        (calls have no device or queue and stay by name then)\n"
+	       "                        (calls and ranges have no device or queue and stay by name then)\n"
 	       "  -w, --where EXPR      only records for which EXPR holds, see below\n"
 	       "      --json            all tables for scripts; keys never change\n"
 	       "      --csv             the same as CSV; several tables: the first column says which\n"
@@ -131,7 +131,7 @@ static void choose_keys(struct summary *s, unsigned by)
 {
 	const unsigned of_calls = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD;
 
-	s->keys[SUMMARY_CALLS] = by & of_calls ? by & of_calls : SUMMARY_NAME;
+	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] = by & of_calls ? by & of_calls : SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;
 	s->keys[SUMMARY_COPIES] = s->keys[SUMMARY_OTHER] = by ? by & ~(unsigned)SUMMARY_NAME : SUMMARY_DEVICE;
 }
@@ -208,7 +208,10 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	if (o->where) {
 		fprintf(out, "  %sOnly where ", c->yellow);
 		ui_put(out, o->where, UINT32_MAX);
-		fprintf(out, ": %s of them%s\n", ui_count(s->matched), c->reset);
+		fprintf(out, ": %s of them", ui_count(s->matched));
+		if (s->matched_ranges)
+			fprintf(out, ", %s ranges and marks of the program", ui_count(s->matched_ranges));
+		fprintf(out, "%s\n", c->reset);
 	}
 }
 
@@ -282,7 +285,7 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 		}
 		grid_fini(&g);
 	}
-	if (s->matched)
+	if (s->matched || s->matched_ranges)
 		fprintf(out, "\nPercentiles are exact for up to %d values, else within 1.6%%.\n", HISTOGRAM_EXACT);
 }
 

@@ -10,7 +10,7 @@
 
 #include "cli/ui.h"
 
-const char *const report_table_names[] = { "operations", "failures", "kernels", "copies",  "other", "devices", "gaps",
+const char *const report_table_names[] = { "operations", "ranges", "failures", "kernels", "copies",  "other", "devices", "gaps",
 					   "latency",    "processes", "threads", "loss", NULL };
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
@@ -34,6 +34,17 @@ static const struct grid_column operation_columns[] = {
 	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
 	TIMES_COLUMNS,
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	OWNER_COLUMNS,
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
+};
+
+static const struct grid_column range_columns[] = {
+	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	TIMES_COLUMNS,
+	{ "marks", "marks", GRID_COUNT, GRID_IF_ANY, 0, false },
 	OWNER_COLUMNS,
 	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
 	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
@@ -158,6 +169,7 @@ static const struct grid_column loss_columns[] = {
 
 static const struct { const struct grid_column *columns; unsigned count; const char *heading; size_t usual_top; } tables[] = {
 	[REPORT_OPERATIONS] = { operation_columns, COUNT_OF(operation_columns), "Operations", 20 },
+	[REPORT_RANGES] = { range_columns, COUNT_OF(range_columns), "Ranges of the program, each with all inside it", 20 },
 	[REPORT_FAILURES] = { failure_columns, COUNT_OF(failure_columns), "Failures", 20 },
 	[REPORT_KERNELS] = { kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20 },
 	[REPORT_COPIES] = { copy_columns, COUNT_OF(copy_columns), "Copies", 20 },
@@ -282,6 +294,36 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		*cell++ = cell_count(row->count);
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->failed);
+		cell = put_owner(cell, s, row);
+		*cell++ = domain_cell(row->domain);
+		*cell++ = name_cell(s, row->name);
+	}
+	sort_by(g, "total_ns");
+}
+
+/* How long the programs ran, all sessions together: what ranges are a share of. They nest, so their times have no sum. */
+static uint64_t wall_ns(const struct summary *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < s->file_count; i++)
+		sum += s->files[i].end_ns - s->files[i].start_ns;
+	return sum;
+}
+
+static void make_ranges(struct grid *g, const struct summary *s)
+{
+	const struct summary_groups *groups = &s->groups[SUMMARY_RANGES];
+
+	for (uint32_t i = 0; i < groups->count; i++) {
+		const struct summary_group *row = &groups->rows[i];
+		struct grid_cell *cell = grid_row(g);
+
+		*cell++ = cell_count(row->times.total);
+		*cell++ = cell_real(share(row->times.total, wall_ns(s)));
+		*cell++ = cell_count(row->times.count);
+		cell = put_times(cell, &row->times);
+		*cell++ = cell_count(row->count - row->times.count);
 		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);
@@ -552,6 +594,7 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	g->usual_top = tables[table].usual_top;
 	switch (table) {
 	case REPORT_OPERATIONS: make_operations(g, s, domain); break;
+	case REPORT_RANGES: make_ranges(g, s); break;
 	case REPORT_FAILURES: make_failures(g, s); break;
 	case REPORT_KERNELS: make_kernels(g, s, SUMMARY_KERNELS); break;
 	case REPORT_COPIES: make_copies(g, s); break;

@@ -23,6 +23,7 @@ struct reading {
 	struct idmap threads;    /* process << 32 | ordinal -> thread */
 	struct idmap devices;    /* process << 32 | device reference -> device */
 	struct idmap queues;     /* address of gt_object_info -> queue */
+	struct gt_ranges ranges;
 	uint64_t last_thread_key;
 	uint32_t last_thread;
 };
@@ -289,7 +290,7 @@ static void add_to_group(struct summary_group *g, const struct entry *e)
 
 static void add_failure(struct summary *s, const struct entry *e)
 {
-	bool device = e->class != SUMMARY_CALLS;
+	bool device = e->class >= SUMMARY_KERNELS;
 	uint64_t key = lookup_mix((uint64_t)e->name << 32 | (uint32_t)e->status) + (device ? e->domain + 16 : e->domain);
 	struct summary_failure *f;
 	uint32_t i;
@@ -378,6 +379,36 @@ static void add_call(struct reading *r, const struct gt_item *item)
 		}
 	}
 	note_open(s, t, item->depth, e.duration_ns, group);
+}
+
+/* A whole range of the program, nested or not. A mark has a name but no time. */
+static void add_range(struct reading *r, const struct gt_range *range)
+{
+	struct summary *s = r->s;
+	const struct gt_item item = { .kind = GT_RECORD_CALL };
+	struct entry e = {
+		.kind = GT_KIND_MARKER, .item = &item, .class = SUMMARY_RANGES, .domain = GT_DOMAIN_ROCTX, .device = LOOKUP_NONE,
+		.queue = LOOKUP_NONE, .process = range->process, .duration_ns = range->end_ns - range->start_ns, .timed = !range->instant,
+	};
+	uint32_t group;
+
+	e.name = name_of(s, range->name);
+	e.thread = thread_of(r, range->process, range->ordinal);
+	if (!matches(s, &e, GT_KIND_MARKER))
+		return;
+	s->matched_ranges++;
+	group = group_of(s, &e);
+	add_to_group(&s->groups[SUMMARY_RANGES].rows[group], &e);
+}
+
+static int add_mark(struct reading *r, const struct gt_item *call)
+{
+	struct gt_range range;
+	int status = gt_ranges_step(&r->ranges, call, &range);
+
+	if (status > 0)
+		add_range(r, &range);
+	return status < 0 ? status : 0;
 }
 
 static enum summary_class device_class(enum gt_device_op op)
@@ -578,6 +609,8 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 		if (item->kind == GT_RECORD_CALL) {
 			s->read[GT_CLASS_CALL]++;
 			add_call(r, item);
+			if (GT_OP_DOMAIN(item->op) == GT_DOMAIN_ROCTX && (rc = add_mark(r, item)))
+				return rc;
 		} else if (item->kind == GT_RECORD_DEVICE) {
 			s->read[GT_CLASS_DEVICE]++;
 			add_device_work(r, item);
@@ -591,6 +624,7 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 int summary_add(struct summary *s, const struct gt_capture *capture)
 {
 	struct gt_cursor *cursor;
+	struct gt_range range;
 	struct ui_progress progress = { 0 };
 	struct reading r = { .s = s, .capture = capture, .last_thread = LOOKUP_NONE };
 	int rc = gt_cursor_create(capture, &cursor);
@@ -602,6 +636,9 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	if (s->progress)
 		ui_progress_begin(&progress, s->file_count == 1 ? last_part(s->files[0].path) : "reading", gt_capture_health(capture)->bytes);
 	rc = read_records(&r, cursor, &progress);
+	while (!rc && gt_ranges_rest(&r.ranges, &range))
+		add_range(&r, &range);
+	gt_ranges_fini(&r.ranges);
 	ui_progress_end(&progress);
 	count_untraced(&r);
 	for (uint32_t i = 0; i < s->file_count; i++) /* damage is found on the way */

@@ -14,6 +14,7 @@
 #include "cli/linked.h"
 #include "cli/lookup.h"
 #include "cli/timeline.h"
+#include "export/ranges.h"
 #include "record/operation.h"
 
 /* What makes a row of its own. */
@@ -27,6 +28,7 @@ enum summary_key {
 
 enum summary_class {
 	SUMMARY_CALLS,   /* host API calls */
+	SUMMARY_RANGES,  /* what the program says of itself (ROCTx): ranges, and marks, which have no time */
 	SUMMARY_KERNELS,
 	SUMMARY_COPIES,  /* whatever moves or maps bytes */
 	SUMMARY_OTHER,   /* markers, barriers, command buffers, .. */
@@ -36,7 +38,7 @@ enum summary_class {
 struct summary_group {
 	/* LOOKUP_NONE where the group is not split by it */
 	uint32_t domain, name, device, process, thread, queue;
-	enum gt_device_op device_op; /* not SUMMARY_CALLS */
+	enum gt_device_op device_op; /* of device work */
 	enum gt_operation_kind kind; /* SUMMARY_CALLS, of its first call */
 	struct histogram times;
 	uint64_t count, failed, bytes;
@@ -124,6 +126,7 @@ struct summary {
 	struct gt_counts counts;  /* of all processes together, whatever the filter */
 	uint64_t read[GT_CLASS_COUNT]; /* records that were there */
 	uint64_t matched;         /* by the filter */
+	uint64_t matched_ranges;  /* of the program: in no count of records */
 	struct gt_capture_health health; /* of all files together */
 	struct linked linked;     /* device work with its call, whatever the filter */
 	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT]; /* calls, without the calls inside them */

@@ -18,7 +18,8 @@ import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
 # A row's place must not hang on a time: these tables are sorted by a column that has none; gaps by when they were.
-SORT = {"operations": ("name",), "failures": ("name",), "kernels": ("name",), "copies": ("operation",), "other": ("name",), "devices": (),
+SORT = {"operations": ("name",), "ranges": ("name",), "failures": ("name",), "kernels": ("name",), "copies": ("operation",),
+        "other": ("name",), "devices": (),
         "gaps": ("at_ns", "--reverse"), "latency": (), "processes": (), "threads": (), "loss": ()}
 ADDRESS = re.compile(r"0x[0-9a-f]{7,12}\b")
 PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")

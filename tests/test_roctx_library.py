@@ -127,3 +127,40 @@ def test_ranges_are_user_markers_in_rpd(exported):
     assert all(ns == 0 for name, ns in rows if name == "now")
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
+
+
+# What the report makes of it -------------------------------------------------------
+
+@pytest.fixture
+def report(tap, marks, environment):
+    tap("run", "-f", "-o", "a.gputap", "--", marks, env=environment)
+    return lambda *words: tap("report", "a.gputap", *words).out
+
+
+def ranges(text):
+    return {r["name"]: r for r in json.loads(text)["ranges"]}
+
+
+def test_the_report_counts_each_range_with_what_is_nested_in_it(report):
+    rows = ranges(report("--json"))
+    assert {name: (r["count"], r["marks"]) for name, r in rows.items()} == {
+        "outer": (1, 0), "step": (3, 0), "now": (0, 3), "in the helper": (1, 0), 'across "threads"': (1, 0), "never popped": (1, 0)}
+    assert rows["outer"]["total_ns"] >= rows["step"]["total_ns"] >= 3 * rows["step"]["min_ns"] > 0
+    assert rows["step"]["min_ns"] <= rows["step"]["p50_ns"] <= rows["step"]["p99_ns"] <= rows["step"]["max_ns"]
+    assert rows["now"]["total_ns"] == 0 and rows["now"]["mean_ns"] is None
+    assert all(0 <= r["share"] <= 1 for r in rows.values())
+
+
+def test_ranges_are_reported_by_the_thread_that_began_them(report):
+    rows = json.loads(report("--json", "--table", "ranges", "--by", "thread,name"))["ranges"]
+    tids = {r["name"]: r["tid"] for r in rows}
+    assert tids["outer"] == tids['across "threads"'] != tids["in the helper"]
+    assert sum(r["count"] for r in json.loads(report("--json", "--by", "thread"))["ranges"]) == 7
+
+
+def test_ranges_are_sorted_filtered_and_written_as_other_tables(report):
+    rows = list(csv.DictReader(io.StringIO(report("--csv", "--table", "ranges", "--sort", "name", "--where", "name~^[ns]"))))
+    assert [(r["name"], r["count"], r["marks"]) for r in rows] == [("never popped", "1", "0"), ("now", "0", "3"), ("step", "3", "0")]
+    assert "0 of them, 3 ranges and marks of the program" in report("--where", "name=step")
+    text = report("--table", "ranges", "--top", "1")
+    assert "Ranges of the program" in text and "and 5 more" in text

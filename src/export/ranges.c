@@ -65,7 +65,7 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 	r->open_count--;
 	free(r->name);
 	r->name = o.name;
-	*out = (struct gt_range){o.process, o.ordinal, o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns, o.name, o.id != 0};
+	*out = (struct gt_range){o.process, o.ordinal, o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns, o.name, o.id != 0, false};
 	return 1;
 }
 
@@ -123,7 +123,11 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 	switch (gt_mark_of(call->op)) {
 	case GT_MARK_INSTANT:
 		status = begin(r, call, 0);
-		return status ? status : give(r, r->open_count - 1, call->start_ns, out);
+		if (status)
+			return status;
+		give(r, r->open_count - 1, call->start_ns, out);
+		out->instant = true;
+		return 1;
 	case GT_MARK_PUSH:
 		return begin(r, call, 0);
 	case GT_MARK_START:

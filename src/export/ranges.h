@@ -20,6 +20,7 @@ struct gt_range {
 	uint64_t start_ns, end_ns; /* of an instant: the same */
 	const char *name;          /* terminated; valid until the next call of this file */
 	bool across;               /* started and stopped, maybe by different threads: may overlap others of its thread */
+	bool instant;              /* a mark */
 };
 
 /* All zero at first. */
