@@ -142,7 +142,6 @@ def test_kernels_are_linked_to_the_launch_that_made_them(trace, hip):
     for w in kernels:
         assert t.call(w)["operation"] == "hipLaunchKernel"
         assert grid_of(t.call(w)) == tuple(int(w[f"global_{d}"]) for d in "xyz")
-        assert int(t.call(w)["start_ns"]) <= int(w["queued_ns"])
     fills = [w for w in t.work if w["operation"] == "fill"]
     assert {t.call(w)["operation"] for w in fills} == {"hipMemsetAsync"} and {w["bytes"] for w in fills} == {"4096"}
     assert t.info["dropped"] == 0
