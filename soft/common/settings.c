@@ -44,7 +44,7 @@ bool soft_parse_bytes(const char *text, uint64_t *out)
 		shift = 10 * (unsigned)(letter - letters + 1);
 		end++;
 		if (!strcmp(end, "iB") || !strcmp(end, "B"))
-			end = (char[]){""};
+			end += strlen(end);
 	}
 	if (errno || *end || *out > UINT64_MAX >> shift)
 		return false;
