@@ -149,6 +149,35 @@ class Bench:
         out["startup_true_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
         return out
 
+    def hip_program(self, name):
+        """bench/NAME.hip, compiled here: hipcc is no compiler of the build."""
+        program = self.work / name
+        if not shutil.which("hipcc") or not (self.build / "soft/amdgpu/libhsakmt.so.1").exists():
+            raise Missing("hipcc or the software GPU is not here (tools/setup)")
+        if not program.exists():
+            run(["hipcc", "--offload-arch=gfx906", "-O2", ROOT / "bench" / f"{name}.hip", "-o", program])
+        return program
+
+    def hip(self):
+        """A launch-bound HIP loop on the software GPU, kernels not executed: bare and in each mode, in turn."""
+        gputap, trials = self.build / "gputap", {}
+        loop = [self.hip_program("hip_loop"), "hip", self.count(200_000)]
+        soft = [gputap, "soft", "amdgpu", "--no-execute", "--"]
+        for _ in range(1 if self.quick else 3):
+            for mode in ("bare", "lite", "standard", "hip"):
+                traced = [] if mode == "bare" else [gputap, "run", "-q", "-f", "-o", self.work / "hip.gputap", "--mode", mode, "--"]
+                start = time.monotonic()
+                found = figures(run(soft + traced + loop))
+                found["hip_s"] = time.monotonic() - start
+                trials.setdefault(mode, []).append(found)
+        out = {}
+        for mode, found in trials.items():
+            for key in ("hip_s", "hip_ns", "hip_launch_ns"):
+                out[f"{key.replace('hip', f'hip_loop_{mode}')}"] = statistics.median(f[key] for f in found)
+            if mode != "bare":
+                out[f"hip_loop_{mode}_ratio"] = statistics.median(f["hip_s"] / b["hip_s"] for f, b in zip(found, trials["bare"]))
+        return out
+
     def paced(self):
         """Two threads at 5 million calls a second each: what was reached, what was lost."""
         capture = self.work / "paced.gputap"
@@ -161,7 +190,7 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft")
+GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip")
 
 
 def machine():
