@@ -6,6 +6,7 @@ import dataclasses
 import fnmatch
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -128,6 +129,21 @@ def softgpu(build):
     if not library.exists():
         pytest.skip("needs the software GPU, which is built where ROCm's headers are: apt install libhsakmt-dev libhsa-runtime-dev")
     return {"LD_LIBRARY_PATH": library.parent}
+
+
+@pytest.fixture(scope="session")
+def hip_program(hip_headers, tmp_path_factory, repo):
+    """hip_program("truth") is tests/hip/truth.hip, compiled for the software GPU."""
+    if not shutil.which("hipcc"):
+        pytest.skip("needs hipcc: apt install hipcc")
+    folder = tmp_path_factory.mktemp("programs")
+
+    def compiled(name):
+        program = folder / name
+        if not program.exists():
+            subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-Wall", repo / f"tests/hip/{name}.hip", "-o", program], check=True)
+        return program
+    return compiled
 
 
 # Leaks ---------------------------------------------------------------------

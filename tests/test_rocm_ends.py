@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""HIP programs that fork, leave their work behind, are killed, fault: the capture is complete up to the moment and says how it ended."""
+
+import collections
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import clean_environment
+from processes import child_of, finish, tally, wait_until
+
+
+@pytest.fixture
+def ends(hip_program, softgpu, tap, run, work):
+    """ends("kernels:3", "exit") -> what was recorded; output and status are as untraced."""
+    def call(*words, status=0):
+        program = hip_program("ends")
+        bare = run([program, *words], env=softgpu, status=status)
+        result = tap("run", "-q", "-o", "e.gputap", "--", program, *words, env=softgpu, status=status)
+        assert result.out == bare.out
+        return Recorded(tap)
+    return call
+
+
+class Recorded:
+    """e.gputap: processes, and how many calls of an operation or kernels each has."""
+
+    def __init__(self, tap):
+        self.info = json.loads(tap("info", "--json", "e.gputap").out)
+        assert self.info["end"] == "complete"
+        assert self.info["seen"] == self.info["recorded"] + self.info["dropped"]
+        tap("export", "-f", "e.gputap", "-o", "e.csv")
+        self.found = collections.defaultdict(collections.Counter)
+        self.links = []
+        with open("e.csv", newline="") as f:
+            rows = list(csv.DictReader(f))
+        calls = {row["correlation"]: row for row in rows if row["kind"] == "call"}
+        for row in rows:
+            if row["kind"] in ("call", "device"):
+                self.found[int(row["pid"])][row["name"] or row["operation"]] += 1
+            if row["kind"] == "device":
+                self.links.append((row, calls.get(row["correlation"])))
+
+    def of(self, name):
+        """How many of it each process has, without those that have none."""
+        return sorted(n for n in (counts[name] for counts in self.found.values()) if n)
+
+    def check_links(self):
+        for row, call in self.links:
+            assert call and call["pid"] == row["pid"], row
+            assert (row["name"] == "count") == (call["operation"] == "hipLaunchKernel"), (row, call)
+
+    def unfinished(self):
+        assert self.info["dropped"] == self.info["dropped_by_reason"]["unfinished"], self.info["dropped_by_reason"]
+        return self.info["dropped"]
+
+
+def test_parent_and_child_of_a_fork_before_hip_are_both_whole(ends):
+    recorded = ends("fork-before", "kernels:30")
+    assert recorded.of("hipLaunchKernel") == recorded.of("count") == [30, 30]
+    recorded.check_links()
+    assert recorded.info["dropped"] == 0
+
+
+def test_a_child_that_does_nothing_after_its_parent_s_hip_disturbs_nothing(ends):
+    recorded = ends("kernels:20", "fork-idle", "kernels:10")
+    assert recorded.of("hipLaunchKernel") == recorded.of("count") == [30]
+    recorded.check_links()
+    assert recorded.info["dropped"] == 0
+
+
+def test_a_child_that_starts_anew_after_its_parent_s_hip_is_whole(ends):
+    recorded = ends("kernels:20", "fork-exec:12", "kernels:10")
+    assert recorded.of("hipLaunchKernel") == recorded.of("count") == [12, 30]
+    recorded.check_links()
+    assert recorded.info["dropped"] == 0
+
+
+@pytest.mark.parametrize("end", ["exit", "_exit", "abort"])
+def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
+    status = -signal.SIGABRT if end == "abort" else 0
+    recorded = ends("kernels:50", "queued:300", end, status=status)
+    assert recorded.of("hipLaunchKernel") == [350]
+    assert sum(recorded.of("count")) >= (50 if end == "exit" else 0)  # by then harvested; a process that _exits harvests nothing
+    assert recorded.info["device_work"] + recorded.unfinished() == 350 + 2  # a fill, a copy
+    recorded.check_links()
+    (process,) = recorded.info["processes"]
+    assert ("Aborted" in json.dumps(process)) == (end == "abort"), process
+
+
+def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(ends):
+    recorded = ends("kernels:40", "fault", status=-signal.SIGABRT)
+    assert recorded.of("hipLaunchKernel") == [41] and recorded.of("count") == [40]
+    assert recorded.unfinished() == 2  # the kernel, and the call that waited for it
+    assert "Aborted" in json.dumps(recorded.info["processes"])
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned(gputap, hip_program, softgpu, tap, work, part):
+    for _ in range(2):
+        for name in ("tally", "e.gputap"):
+            (work / name).unlink(missing_ok=True)
+        command = [gputap, "run", "-q", "-o", "e.gputap", "--", hip_program("ends"), "forever"]
+        environment = {**clean_environment(), **{key: str(value) for key, value in softgpu.items()}}
+        process = subprocess.Popen([str(c) for c in command], env=environment, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        child = child_of(process)
+        wait_until(lambda: tally(work / "tally") > 10, "the first launches")
+        time.sleep(random.random() * 0.1)
+        os.kill(child, signal.SIGKILL)
+        assert finish(process).status == -signal.SIGKILL
+        recorded, returned = Recorded(tap), tally(work / "tally")
+        launches = sum(recorded.of("hipLaunchKernel"))
+        assert returned <= launches <= returned + 1
+        assert recorded.info["device_work"] + recorded.info["dropped"] <= launches + 3  # a fill; the calls that were open
+        recorded.check_links()
+        assert "Killed" in json.dumps(recorded.info["processes"])

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""What tests/hip/truth.hip did, by its options alone, and a capture of it held against that."""
+
+import collections
+import csv
+import itertools
+import re
+
+DEFAULTS = {"threads": 2, "streams": 8, "launches": 50, "copies": 0, "graphs": 0, "nodes": 8, "gpus": 1, "rounds": 1}
+SHAPE = re.compile(r"numBlocks=\{x=(\d+), y=(\d+), z=(\d+)\}, dimBlocks=\{x=(\d+), y=(\d+), z=1\}, .*stream=(\w+)")
+BYTES = re.compile(r"sizeBytes=(\d+)")
+COPIES = {"write": "hipMemcpyHostToDevice", "read": "hipMemcpyDeviceToHost", "copy": "hipMemcpyDeviceToDevice"}
+
+
+def number(grid, block):
+    """The number that truth.hip's shape() made these sizes of; the block has two digits."""
+    digits = [*grid, *block]
+    return sum((digit - 1) << 4 * i for i, digit in enumerate(digits))
+
+
+class Truth:
+    """Truth(threads=2, graphs=3).command(program); .check(read_capture(..))"""
+
+    def __init__(self, **options):
+        self.options = options
+        self.__dict__.update(DEFAULTS | options)
+        self.lanes = self.threads * self.streams
+        self.first_node = self.lanes * self.launches
+
+    def command(self, program):
+        return [program, *(f"{key}={value}" for key, value in self.options.items())]
+
+    @property
+    def launched(self):
+        """number -> how often, of plain launches."""
+        return collections.Counter(dict.fromkeys(range(self.first_node), self.rounds))
+
+    @property
+    def replayed(self):
+        """number -> how often, of graphs' nodes."""
+        last = self.first_node + self.threads * self.nodes
+        return collections.Counter({n: self.rounds * self.graphs for n in range(self.first_node, last) if self.graphs})
+
+    def kernels(self):
+        return self.launched.total() + self.replayed.total()
+
+    def check(self, found):
+        """Every kernel is there as often as it ran, linked to the call that made it, in its order."""
+        self.check_launches(found)
+        if self.graphs:
+            self.check_graphs(found)
+        if self.copies:
+            self.check_copies(found)
+        for row in found.device:
+            assert found.call_of(row), f"not linked: {row}"
+            check_order(found, row)
+
+    def check_launches(self, found):
+        kernels = found.kernels("numbered")
+        assert collections.Counter(row["number"] for row in kernels) == self.launched
+        streams = {}
+        for row in kernels:
+            call = found.call_of(row)
+            assert call and call["operation"] == "hipLaunchKernel", row
+            assert (call["pid"], call["tid"]) == (row["pid"], row["tid"])
+            assert call["number"] == row["number"], f"linked to another launch: {row} {call}"
+            streams.setdefault(row["number"] // self.launches, []).append((call["start"], row, call["stream"]))
+        assert len(streams) == self.lanes
+        for lane, rows in streams.items():
+            rows.sort(key=lambda item: item[0])
+            assert [row["number"] % self.launches for _, row, _ in rows] == list(range(self.launches)) * self.rounds
+            for (_, a, _), (_, b, _) in itertools.pairwise(rows):
+                assert a["end"] <= b["start"], f"lane {lane} is out of order: {a} {b}"
+            assert len({stream for _, _, stream in rows}) <= self.rounds
+            assert {int(row["device"]) for _, row, _ in rows} == {found.device_numbers[lane % self.gpus]}
+
+    def check_graphs(self, found):
+        kernels = found.kernels("node")
+        assert collections.Counter(row["number"] for row in kernels) == self.replayed
+        by_call = collections.defaultdict(list)
+        for row in kernels:
+            call = found.call_of(row)
+            assert call and call["operation"] == "hipGraphLaunch", row
+            by_call[row["correlation"]].append(row)
+        assert len(by_call) == self.rounds * self.threads * self.graphs
+        for rows in by_call.values():  # one replay each: every node once, in the order of the capture
+            rows.sort(key=lambda row: row["start"])
+            assert [row["number"] - rows[0]["number"] for row in rows] == list(range(self.nodes))
+
+    def check_copies(self, found):
+        """Each copy and fill has the bytes that its call asked for, in pieces or whole."""
+        moved = collections.Counter()
+        for row in found.device:
+            if row["operation"] in (*COPIES, "fill"):
+                moved[row["correlation"], row["operation"]] += int(row["bytes"] or 0)
+        asked = {}
+        for id, call in found.calls.items():
+            if not call["operation"].startswith(("hipMemcpy", "hipMemset")):
+                continue
+            kinds = ["fill"] if "Memset" in call["operation"] else [k for k, name in COPIES.items() if name in call["arguments"]]
+            asked[id, kinds[0]] = int(BYTES.search(call["arguments"])[1])
+        assert len(asked) >= self.rounds * self.lanes * self.copies * 5
+        assert moved == asked
+
+
+CLOCK_NS = 20_000  # ROCr's translation of device times is off by what interrupted its last reading of both clocks
+
+
+def check_order(found, row):
+    call = found.call_of(row)
+    assert call["start"] == int(row["call_start_ns"])
+    assert call["start"] <= row["start"] + CLOCK_NS and row["start"] <= row["end"], (row, call)
+
+
+class Capture:
+    """Calls by their correlation id, and device work, of one process; numbers are looked at already."""
+
+    def __init__(self, path):
+        self.calls, self.device = {}, []
+        with open(path, newline="") as f:
+            for row in csv.DictReader(f):
+                if row["kind"] not in ("call", "device"):
+                    continue
+                row["start"], row["end"] = int(row["start_ns"]), int(row["end_ns"])
+                if row["kind"] == "device":
+                    self.device.append(self.numbered(row))
+                else:
+                    shape = SHAPE.search(row["arguments"])
+                    if shape:
+                        sizes = [int(s) for s in shape.groups()[:5]]
+                        row["number"], row["stream"] = number(sizes[:3], sizes[3:]), shape[6]
+                    self.calls[row["correlation"]] = row
+        self.device_numbers = sorted({int(row["device"]) for row in self.device})
+
+    @staticmethod
+    def numbered(row):
+        if row["operation"] == "kernel" and row["global_x"]:
+            block = [int(row[f"local_{axis}"]) for axis in "xyz"]
+            grid = [int(row[f"global_{axis}"]) // size for axis, size in zip("xyz", block)]
+            row["number"] = number(grid, block[:2])
+        return row
+
+    def kernels(self, name):
+        return [row for row in self.device if row["operation"] == "kernel" and row["name"] == name]
+
+    def call_of(self, row):
+        return self.calls.get(row["correlation"])
+
+
+def read_capture(tap, capture, **keywords):
+    table = f"{capture}.csv"
+    tap("export", "-f", capture, "-o", table, **keywords)
+    return Capture(table)
