@@ -11,7 +11,7 @@ $(BUILD)/build.ninja:
 
 setup:            # install what a build needs (Debian, Ubuntu; root or sudo)
 	@tools/setup build
-demo:             # install what is missing, build, trace a real OpenCL program, print the report
+demo:             # install what is missing, build, trace real OpenCL and HIP programs, print the report
 	@tools/setup demo && $(MAKE) --no-print-directory all && tools/demo
 test:             # install what tests need, run them all
 	@tools/setup test && $(MAKE) --no-print-directory all && tools/test

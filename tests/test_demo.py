@@ -1,18 +1,53 @@
 # SPDX-License-Identifier: MIT
 """What the README promises first: the demo, and the lists of what has to be installed."""
 
+import json
 import re
+import shutil
 import subprocess
 
+import pytest
 
-def test_demo_leaves_a_picture_and_says_where(repo, run, work):
-    result = run([repo / "tools/demo", work], timeout=110)
+from conftest import run_command
+
+
+@pytest.fixture(scope="module")
+def demo(repo, tmp_path_factory):
+    """(folder, output) of one run of tools/demo."""
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, run_command([repo / "tools/demo", folder], timeout=110)
+
+
+def test_demo_leaves_a_picture_and_says_where(demo):
+    folder, result = demo
     assert "no heat was lost" in result.out
-    assert f"{work}/demo.pftrace" in result.out and "ui.perfetto.dev" in result.out
-    assert (work / "demo.pftrace").stat().st_size > 10000
+    assert f"{folder}/demo.pftrace" in result.out and "ui.perfetto.dev" in result.out
+    assert (folder / "demo.pftrace").stat().st_size > 10000
     for kernel in ("heat_step", "row_sums", "shrink"):
         assert re.search(rf"\b{kernel}\b", result.out)
     assert "all linked to their call; nothing lost" in result.out
+
+
+def test_demo_traces_its_hip_program_in_the_same_capture(demo, softgpu, tap):
+    if not shutil.which("hipcc"):
+        pytest.skip("needs hipcc: apt install hipcc")
+    folder, result = demo
+    assert "what the GPU computed is what the host computed" in result.out
+    report = json.loads(tap("report", "--json", folder / "demo.gputap").out)
+    counts = {k["name"]: k["count"] for k in report["kernels"]}
+    # eight chunks, twenty replays of the graph
+    for kernel, count in (("saxpy", 8), ("square", 8), ("pull", 20), ("move", 20), ("energy", 20), ("heat_step", 1000)):
+        assert [c for name, c in counts.items() if kernel in name] == [count], kernel
+    assert b"pull" in (folder / "demo.pftrace").read_bytes()
+
+
+def test_demo_without_hipcc_does_its_opencl_part_and_says_so(repo, run, work):
+    (work / "bin").mkdir()
+    for tool in ("dirname", "sh"):
+        (work / "bin" / tool).symlink_to(shutil.which(tool))
+    result = run([repo / "tools/demo", work], env={"PATH": work / "bin"}, timeout=110)
+    assert "there is no hipcc" in result.err and "no heat was lost" in result.out
+    assert "saxpy" not in result.out and (work / "demo.pftrace").stat().st_size > 10000
 
 
 def test_demo_computes_the_same_with_and_without_gputap(build, tap, run, work):
