@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from consumers import perfetto
+
 PRINTED = "4.1 0 1 1 1 1 1 1 0 -1 0 1 1".split()
 
 
@@ -164,3 +166,70 @@ def test_ranges_are_sorted_filtered_and_written_as_other_tables(report):
     assert "0 of them, 3 ranges and marks of the program" in report("--where", "name=step")
     text = report("--table", "ranges", "--top", "1")
     assert "Ranges of the program" in text and "and 5 more" in text
+
+
+# What Perfetto makes of it ----------------------------------------------------------
+
+SAID = """
+select s.ts, s.dur, s.name, s.depth, s.track_id, t.name as track, th.tid
+from slice s left join thread_track t on s.track_id = t.id
+left join thread th using (utid) where s.category = 'user_annotation' order by s.ts, s.id"""
+
+
+@pytest.fixture(scope="session")
+def overlapping(tmp_path_factory, repo, build):
+    """A program whose started ranges overlap, with one that nobody stops."""
+    folder = tmp_path_factory.mktemp("overlapping")
+    (folder / "main.c").write_text("""#include <unistd.h>
+#include "compat/roctx/roctx.h"
+int main(void)
+{
+	roctx_range_id_t a = roctxRangeStartA("a"), b = roctxRangeStartA("b");
+	roctxRangePushA("pushed");
+	usleep(1000);
+	roctxRangeStop(a);
+	usleep(1000);
+	roctxRangeStop(b);
+	a = roctxRangeStartA("c");
+	roctxRangePop();
+	roctxRangePop();
+	return a == b;
+}
+""")
+    subprocess.run(["cc", f"-I{repo}/include", folder / "main.c", "-o", folder / "overlapping",
+                    f"-L{build}/src/compat/roctx", "-l:libroctx64.so.4"], check=True)
+    return folder / "overlapping"
+
+
+@pytest.fixture
+def seen(tap, environment, work):
+    def make(*words):
+        tap("run", "-f", "-o", "a.gputap", "--", *words, env=environment)
+        tap("export", "-f", "a.gputap", "-o", "a.pftrace")
+        answer = perfetto.ask(work / "a.pftrace", said=SAID, complaints=perfetto.COMPLAINTS, slices=perfetto.SLICES)
+        assert answer["complaints"] == []
+        assert not [s for s in answer["slices"] if s["name"].startswith(("roctxMark", "roctxRange"))]
+        return answer["said"]
+    return make
+
+
+def test_perfetto_has_ranges_nested_in_a_track_of_their_thread(seen, marks):
+    said = seen(marks)
+    assert sorted(s["name"] for s in said) == NAMES and {s["track"] for s in said} == {"ranges"}
+    outer = next(s for s in said if s["name"] == "outer")
+    inside = [s for s in said if s["name"] in ("step", "now")]
+    assert outer["depth"] == 0 and sorted((s["name"], s["depth"], s["dur"] > 0) for s in inside) == \
+        [("now", 2, False)] * 3 + [("step", 1, True)] * 3
+    assert all(outer["ts"] <= s["ts"] and s["ts"] + s["dur"] <= outer["ts"] + outer["dur"] for s in inside)
+    by_name = {s["name"]: s for s in said}
+    assert by_name["outer"]["tid"] == by_name['across "threads"']["tid"] != by_name["in the helper"]["tid"]
+    assert by_name["never popped"]["dur"] >= 0
+
+
+def test_perfetto_has_started_ranges_that_overlap_in_lanes(seen, overlapping):
+    said = {s["name"]: s for s in seen(overlapping)}
+    assert set(said) == {"a", "b", "c", "pushed"} and all(s["depth"] == 0 and s["dur"] >= 0 for s in said.values())
+    assert len({said[name]["track_id"] for name in ("a", "b", "pushed")}) == 3 and said["c"]["track_id"] in (
+        said["a"]["track_id"], said["b"]["track_id"])
+    assert said["a"]["ts"] <= said["b"]["ts"] <= said["a"]["ts"] + said["a"]["dur"] <= said["b"]["ts"] + said["b"]["dur"]
+    assert len({s["tid"] for s in said.values()}) == 1

@@ -4,6 +4,8 @@
  *   sequence 1           clocks, processes, devices, what the capture says of itself, gputap's events
  *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so the calls must
  *                        come in order of begin, which is what a cursor gives
+ *   one per thread and   what the program says of itself (ROCTx), see perfetto_ranges.c
+ *   lane of its ranges
  *   one per queue lane   device work; times are from the trace's start, because work comes in any order
  *
  * A sequence says once: its track, its clock, and every text that it names by number (interned). All clocks
@@ -35,10 +37,7 @@ static const uint8_t key_fields[KEY_COUNT] = {
 
 /* Tracks --------------------------------------------------------------------- */
 
-enum track_kind { TRACKS_PROCESS = 1, TRACKS_THREAD, TRACKS_DEVICE, TRACKS_LANE, TRACKS_SELF };
-
-/* Numbers of tracks differ from capture to capture, so that files may be joined. */
-static uint64_t track_uuid(const struct gt_pf *x, enum track_kind kind, uint64_t a, uint64_t b)
+uint64_t gt_pf_track(const struct gt_pf *x, enum gt_pf_tracks kind, uint64_t a, uint64_t b)
 {
 	uint64_t h = x->seed ^ (uint64_t)kind * 0x9e3779b97f4a7c15u;
 
@@ -57,8 +56,7 @@ char *gt_pf_put_text(char *p, uint32_t field, const char *text)
 	return gt_pb_bytes(p, field, clean, length);
 }
 
-/* Begin a sequence: its clock and, unless 0, its track. */
-static void sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock, uint64_t track)
+void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock, uint64_t track)
 {
 	uint32_t id = ++x->sequences;
 	char *p, *packet, *mark, *inner;
@@ -104,7 +102,7 @@ static void sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t c
 	gt_pf_packet_close(x, p, packet);
 }
 
-static void sequence_fini(struct gt_pf_sequence *s)
+void gt_pf_sequence_fini(struct gt_pf_sequence *s)
 {
 	gt_bits_fini(&s->ops);
 	gt_bits_fini(&s->keys);
@@ -112,6 +110,7 @@ static void sequence_fini(struct gt_pf_sequence *s)
 	gt_bits_fini(&s->names);
 	gt_bits_fini(&s->categories);
 	free(s->open);
+	gt_pf_ranges_fini(s->ranges);
 }
 
 /* Texts by number -------------------------------------------------------------- */
@@ -268,18 +267,18 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t)
 {
 	struct gt_pf_sequence *s = t->own = calloc(1, sizeof *s);
-	uint64_t track = track_uuid(x, TRACKS_THREAD, t->pid, t->tid ? t->tid : UINT64_C(1) << 32 | t->ordinal);
+	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_THREAD, t->pid, gt_pf_thread_key(t));
 	char *p, *packet, *mark, *inner;
 
 	if (!s) {
 		gt_error(-ENOMEM, "export");
 		return NULL;
 	}
-	sequence_begin(x, s, CLOCK_DELTA, track);
+	gt_pf_sequence_begin(x, s, CLOCK_DELTA, track);
 	p = gt_pf_packet_open(x, s, &packet);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, track);
-	p = gt_pb_u64(p, TRACK_PARENT, track_uuid(x, TRACKS_PROCESS, t->pid, 0));
+	p = gt_pb_u64(p, TRACK_PARENT, gt_pf_track(x, GT_PF_TRACKS_PROCESS, t->pid, 0));
 	p = gt_pb_open(p, TRACK_THREAD, &inner);
 	p = gt_pb_u64(p, THREAD_PID, t->pid);
 	p = gt_pb_u64(p, THREAD_TID, t->tid);
@@ -307,7 +306,7 @@ static void device_track(struct gt_pf *x, uint32_t device)
 	p = gt_pf_packet_open(x, &main_sequence, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
-	p = gt_pb_u64(p, TRACK_UUID, track_uuid(x, TRACKS_DEVICE, bit, 0));
+	p = gt_pb_u64(p, TRACK_UUID, gt_pf_track(x, GT_PF_TRACKS_DEVICE, bit, 0));
 	p = gt_pf_put_text(p, TRACK_NAME, label);
 	p = gt_pb_u64(p, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
 	p = gt_pb_u64(p, TRACK_ORDER_RANK, bit);
@@ -337,17 +336,17 @@ static void queue_label(const struct gt_pf *x, const struct gt_view_queue *q, ch
 /* The track of a new lane: lanes of a queue have one name, so that the reader shows them as rows of one track. */
 static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_sequence *s, unsigned lane)
 {
-	uint64_t track = track_uuid(x, TRACKS_LANE, q->index, lane);
+	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_LANE, q->index, lane);
 	uint32_t bit = q->device == UINT32_MAX ? 0 : q->device + 1;
 	char label[64], *p, *packet, *mark;
 
 	device_track(x, q->device);
-	sequence_begin(x, s, CLOCK_ZERO, track);
+	gt_pf_sequence_begin(x, s, CLOCK_ZERO, track);
 	queue_label(x, q, label, sizeof label);
 	p = gt_pf_packet_open(x, s, &packet);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, track);
-	p = gt_pb_u64(p, TRACK_PARENT, track_uuid(x, TRACKS_DEVICE, bit, 0));
+	p = gt_pb_u64(p, TRACK_PARENT, gt_pf_track(x, GT_PF_TRACKS_DEVICE, bit, 0));
 	p = gt_pf_put_text(p, TRACK_NAME, label);
 	p = gt_pb_u64(p, TRACK_ORDER_RANK, q->stream);
 	gt_pb_close(p, mark);
@@ -463,7 +462,7 @@ static void write_process(struct gt_pf *x, const struct gt_process_info *image)
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
-	p = gt_pb_u64(p, TRACK_UUID, track_uuid(x, TRACKS_PROCESS, gt_view_pid(&x->view, image->index), 0));
+	p = gt_pb_u64(p, TRACK_UUID, gt_pf_track(x, GT_PF_TRACKS_PROCESS, gt_view_pid(&x->view, image->index), 0));
 	p = gt_pb_open(p, TRACK_PROCESS, &inner);
 	p = gt_pb_u64(p, PROCESS_PID, gt_view_pid(&x->view, image->index));
 	p = gt_pf_put_text(p, PROCESS_NAME, gt_view_process_title(&x->view, image, label, sizeof label));
@@ -518,7 +517,7 @@ static const char *end_text(enum gt_capture_end end)
 static void write_about(struct gt_pf *x, const struct gt_export_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
-	uint64_t track = track_uuid(x, TRACKS_SELF, 0, 0);
+	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
 	char *p, *packet, *mark, text[TEXT_MAX];
 	const struct { const char *name, *text; } rows[] = {
 		{ "gputap version", session->gputap_version },
@@ -560,7 +559,7 @@ static void write_events(struct gt_pf *x)
 	for (size_t i = 0; i < gt_capture_event_count(c); i++) {
 		const struct gt_event_info *e = gt_capture_event(c, i);
 		const struct gt_process_info *image = gt_capture_process(c, e->process);
-		uint64_t track = image ? track_uuid(x, TRACKS_PROCESS, gt_view_pid(&x->view, e->process), 0) : track_uuid(x, TRACKS_SELF, 0, 0);
+		uint64_t track = image ? gt_pf_track(x, GT_PF_TRACKS_PROCESS, gt_view_pid(&x->view, e->process), 0) : gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
 		char *p, *packet, *mark;
 
 		p = self_packet(x, e->time_ns, track, "gputap", gt_event_code_name(e->code), &packet, &mark);
@@ -597,12 +596,13 @@ static void fini(struct gt_pf *x)
 {
 	for (uint32_t i = 0; i < x->view.thread_count; i++)
 		if (x->view.threads[i]->own)
-			sequence_fini(x->view.threads[i]->own);
+			gt_pf_sequence_fini(x->view.threads[i]->own);
+	gt_ranges_fini(&x->ranges);
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
 		struct gt_pf_lanes *own = x->view.queues[i]->own;
 
 		for (unsigned lane = 0; own && lane < own->count; lane++)
-			sequence_fini(&own->lane[lane]);
+			gt_pf_sequence_fini(&own->lane[lane]);
 	}
 	gt_bits_fini(&x->devices);
 	free(x->arg_names);
@@ -630,13 +630,15 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 	choose_zero(x);
 	for (uint32_t key = KEY_NONE + 1; key < KEY_COUNT; key++)
 		make_annotation(&x->keys[key], key, key_fields[key]);
-	sequence_begin(x, &main_sequence, CLOCK_BOOTTIME_ID, 0);
+	gt_pf_sequence_begin(x, &main_sequence, CLOCK_BOOTTIME_ID, 0);
 	write_clocks(x);
 	status = write_processes(x);
 	write_about(x, options);
 	write_events(x);
 	if (!status)
 		status = write_records(x, options);
+	if (!status)
+		status = gt_pf_ranges_end(x);
 	return gt_out_finish(&x->out, status);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number, what the capture says of
- * itself), perfetto_records.c the two loops that write each call and each piece of work. */
+ * itself), perfetto_records.c the two loops that write each call and each piece of work, perfetto_ranges.c what the
+ * program says of itself. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -8,6 +9,7 @@
 #include "export/export.h"
 #include "export/out.h"
 #include "export/proto.h"
+#include "export/ranges.h"
 #include "export/view.h"
 
 /* Field numbers, message by message. */
@@ -198,6 +200,7 @@ struct gt_pf_sequence {
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
 	struct gt_pf_open *open;
 	uint32_t open_count, open_capacity;
+	struct gt_pf_ranges *ranges; /* of a thread that has any; its own tracks */
 };
 
 /* Of a queue. */
@@ -238,6 +241,7 @@ struct gt_pf {
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
 	struct gt_bits devices; /* that have a track */
+	struct gt_ranges ranges; /* that are started and stopped */
 	/* of the call at hand: arguments that have a payload; one that has to be formatted has another value than the call */
 	struct gt_pf_value given[ARGS_MAX];
 	struct gt_pf_call *recent[RECENT]; /* operations of late, by their numbers */
@@ -245,6 +249,20 @@ struct gt_pf {
 	struct gt_pf_size sizes[SIZES];
 };
 
+enum gt_pf_tracks { GT_PF_TRACKS_PROCESS = 1, GT_PF_TRACKS_THREAD, GT_PF_TRACKS_DEVICE, GT_PF_TRACKS_LANE, GT_PF_TRACKS_SELF,
+		    GT_PF_TRACKS_RANGES };
+
+/* Numbers of tracks differ from capture to capture, so that files may be joined. */
+uint64_t gt_pf_track(const struct gt_pf *x, enum gt_pf_tracks kind, uint64_t a, uint64_t b);
+/* Of a thread in its process. */
+static inline uint64_t gt_pf_thread_key(const struct gt_view_thread *t)
+{
+	return t->tid ? t->tid : UINT64_C(1) << 32 | t->ordinal;
+}
+
+/* Begin a sequence: its clock and, unless 0, its track. */
+void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock, uint64_t track);
+void gt_pf_sequence_fini(struct gt_pf_sequence *s);
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
 void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid, const char *text);
 
@@ -260,6 +278,12 @@ static inline struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_
 
 	return __builtin_expect(own && lane < own->count, 1) ? &own->lane[lane] : gt_pf_lane_slow(x, q, lane);
 }
+
+/* A call by which thread @t says something of itself (gt_mark_of()). Return: 0 or negative errno with a cause. */
+int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *call);
+/* What nobody ended, after the last record. */
+int gt_pf_ranges_end(struct gt_pf *x);
+void gt_pf_ranges_fini(struct gt_pf_ranges *r);
 
 /* All records. Compiled for any CPU and for x86-64 with BMI2. */
 int gt_pf_records_any(struct gt_pf *x, const struct gt_export_options *options);

@@ -351,6 +351,9 @@ static int write_call(void *exporter, const struct gt_item *item)
 		return -ENOMEM;
 	call = x->recent[item->op % RECENT];
 	if (__builtin_expect(!call || call->op != item->op || call->owner != s, 0)) {
+		/* marks are never kept as operations of late: they always come here */
+		if (gt_mark_of(item->op))
+			return gt_pf_mark(x, t, item);
 		call = gt_pf_operation(x, s, item->op);
 		if (!call)
 			return -ENOMEM;

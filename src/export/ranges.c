@@ -36,13 +36,14 @@ enum gt_mark gt_mark_of(uint32_t op)
 	}
 }
 
-/* The message, which is the first argument; without arguments: what was called. */
-static char *message(const struct gt_item *call)
+/* The message is the first argument. */
+size_t gt_mark_text(const struct gt_item *call, const char **text)
 {
 	struct gt_payload head;
-	const uint8_t *text = gt_payload_find(call->payload, call->payload_bytes, 0, &head);
+	const uint8_t *message = gt_payload_find(call->payload, call->payload_bytes, 0, &head);
 
-	return text ? strndup((const char *)text, head.bytes) : strdup(gt_operation_name(call->op));
+	*text = message ? (const char *)message : gt_operation_name(call->op);
+	return message ? strnlen(*text, head.bytes) : strlen(*text);
 }
 
 static void *grow(void *list, size_t count, size_t *room, size_t bytes)
@@ -72,7 +73,9 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
 {
 	struct gt_range_open *open = grow(r->open, r->open_count, &r->open_room, sizeof *open);
-	char *name = message(call);
+	const char *text;
+	size_t bytes = gt_mark_text(call, &text);
+	char *name = strndup(text, bytes);
 
 	if (open)
 		r->open = open;

@@ -15,6 +15,9 @@ enum gt_mark { GT_MARK_NONE = 0, GT_MARK_INSTANT, GT_MARK_PUSH, GT_MARK_POP, GT_
 /* What a call of that operation does; NONE for all that say nothing. */
 enum gt_mark gt_mark_of(uint32_t op);
 
+/* What it says: its message, or without arguments what was called. Not terminated. Return: bytes. */
+size_t gt_mark_text(const struct gt_item *call, const char **text);
+
 struct gt_range {
 	uint32_t process, ordinal; /* the thread that began it */
 	uint64_t start_ns, end_ns; /* of an instant: the same */
