@@ -156,7 +156,11 @@ static void print_work(const struct summary *s, FILE *out)
 int gt_report_short(const char *capture, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
-	struct summary s = { .keys = { SUMMARY_NAME, SUMMARY_NAME | SUMMARY_DEVICE, SUMMARY_DEVICE, SUMMARY_DEVICE }, .progress = true };
+	struct summary s = {
+		.keys = { [SUMMARY_CALLS] = SUMMARY_NAME, [SUMMARY_RANGES] = SUMMARY_NAME, [SUMMARY_KERNELS] = SUMMARY_NAME | SUMMARY_DEVICE,
+			  [SUMMARY_COPIES] = SUMMARY_DEVICE, [SUMMARY_OTHER] = SUMMARY_DEVICE },
+		.progress = true,
+	};
 	const struct summary_file *f;
 	uint64_t records;
 	struct gt_capture *opened;
