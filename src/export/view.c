@@ -210,15 +210,19 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 /* Words have numbers but no content in the map: each is kept under the key that asked for it first. */
 static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text, size_t bytes)
 {
-	struct gt_view_text *t;
+	struct gt_view_text content = {.own = NULL}, *t;
 
-	if (v->word_count >= WORDS_MAX)
+	/* content first: what is in the map is whole */
+	if (v->word_count >= WORDS_MAX || !set_text(&content, text, bytes))
 		return NULL;
 	t = add((void ***)&v->words, &v->word_count, &v->word_map, a, b, sizeof *t);
-	if (!t)
+	if (!t) {
+		free(content.text);
 		return NULL;
+	}
+	*t = content;
 	t->index = v->word_count - 1;
-	return set_text(t, text, bytes) ? t : NULL;
+	return t;
 }
 
 struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes)
