@@ -168,6 +168,8 @@ static void *worker(void *argument)
 			if (opt(GPUS) > 1)
 				MUST(hipSetDevice(lane % opt(GPUS)));
 			launch(device_found[lane % opt(GPUS)], lane, lane * opt(LAUNCHES) + i, i, streams[s]);
+			if (i % CHUNK == CHUNK - 1) // HIP keeps what was launched until it is waited for
+				MUST(hipStreamSynchronize(streams[s]));
 		}
 	}
 	if (opt(END))
