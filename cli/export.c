@@ -30,6 +30,7 @@ static void print_help(void)
 	printf("\n  -o, --output OUT    file to write; its extension names the format\n"
 	       "  -f, --force         replace OUT if it exists\n"
 	       "      --format NAME   the format, whatever OUT's extension is\n"
+	       "      --mangled       names of C++ kernels as they were recorded: _Z4fillPfi, not fill(float*, int)\n"
 	       "  -h, --help          this text\n\n"
 	       "Examples:\n"
 	       "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
@@ -43,7 +44,7 @@ static int parse(int argc, char **argv, struct export_request *request)
 {
 	static const struct option options[] = {
 		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'}, {"format", required_argument, NULL, 'F'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+		{"mangled", no_argument, NULL, 'M'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
 	};
 	int c;
 
@@ -61,6 +62,9 @@ static int parse(int argc, char **argv, struct export_request *request)
 			break;
 		case 'F':
 			request->format = optarg;
+			break;
+		case 'M':
+			request->mangled = true;
 			break;
 		case 'h':
 			print_help();
@@ -163,7 +167,8 @@ static void tell_session(const struct gt_capture_session *s)
 static int write_out(const struct gt_capture *capture, const struct export_request *request, const struct gt_exporter *exporter)
 {
 	struct ui_progress progress;
-	struct gt_export_options options = {.command_line = request->command_line, .progress = show_progress, .progress_data = &progress};
+	struct gt_export_options options = {.command_line = request->command_line, .mangled = request->mangled,
+					    .progress = show_progress, .progress_data = &progress};
 	int status;
 
 	ui_progress_begin(&progress, exporter->name, gt_capture_health(capture)->bytes);

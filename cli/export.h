@@ -12,7 +12,7 @@ struct export_request {
 	int input_count;
 	const char *output, *format; /* format NULL: by the output's extension */
 	const char *command_line;
-	bool replace;
+	bool replace, mangled;
 };
 
 /* "gputap export a.gputap -o a.csv", for the file's metadata; free() it. NULL: no memory. */

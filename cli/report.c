@@ -20,7 +20,7 @@ struct report_options {
 	long top;
 	unsigned by;      /* SUMMARY_NAME | ..; 0: not said */
 	uint32_t tables;  /* bit per enum report_table; 0: not said */
-	bool reverse, csv, json;
+	bool reverse, csv, json, mangled;
 };
 
 static void print_help(void)
@@ -48,6 +48,7 @@ static void print_help(void)
 	       "  -w, --where EXPR      only records for which EXPR holds, see below\n"
 	       "      --json            all tables for scripts; keys never change\n"
 	       "      --csv             the same as CSV; several tables: the first column says which\n"
+	       "      --mangled         names of C++ kernels as they were recorded; EXPR sees those too\n"
 	       "  -h, --help\n\n"
 	       "%sExpressions%s\n"
 	       "  name=clEnqueue*  name~'^cl(Wait|Finish)'  name!=x  name!~x    = takes * ? [..], ~ a regex\n"
@@ -83,7 +84,8 @@ static const struct option long_options[] = {
 	{ "reverse", no_argument, NULL, 'r' },     { "top", required_argument, NULL, 'n' },
 	{ "by", required_argument, NULL, 'b' },    { "where", required_argument, NULL, 'w' },
 	{ "json", no_argument, NULL, 'J' },        { "csv", no_argument, NULL, 'C' },
-	{ "help", no_argument, NULL, 'h' },        { NULL, 0, NULL, 0 },
+	{ "mangled", no_argument, NULL, 'M' },     { "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
 };
 
 /* Return: exit code, or -1 to go on. */
@@ -105,6 +107,7 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		case 'r': o->reverse = true; break;
 		case 'J': o->json = true; break;
 		case 'C': o->csv = true; break;
+		case 'M': o->mangled = true; break;
 		case 'n':
 			o->top = strtol(optarg, &end, 10);
 			if (end == optarg || *end || o->top < 0)
@@ -378,7 +381,7 @@ static int check_sort(const struct report_options *o)
 
 static int report_files(const struct report_options *o, char **paths, int count)
 {
-	struct summary s = { .progress = true };
+	struct summary s = { .progress = true, .mangled = o->mangled };
 	struct filter_error error;
 	struct gt_capture *capture;
 	struct inputs in;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/ui.h"
+#include "util/demangle.h"
 #include "util/error.h"
 
 enum { KIND_DEVICE = 64 }; /* numbers of device operations in FILTER_KIND: behind the calls' kinds */
@@ -115,10 +116,13 @@ static uint32_t kernel_name(struct reading *r, const struct gt_item *item)
 	uint64_t key = (uint64_t)item->process << 32 | item->name;
 	uint32_t name = idmap_get(&r->strings, key);
 	const char *text;
+	char *readable;
 
 	if (name == LOOKUP_NONE) {
 		text = item->name ? gt_capture_string(r->capture, item->process, item->name) : "";
-		name = name_of(r->s, *text ? text : "(no name)");
+		readable = r->s->mangled ? NULL : gt_demangle(text);
+		name = name_of(r->s, readable ? readable : *text ? text : "(no name)");
+		free(readable);
 		idmap_put(&r->strings, key, name);
 	}
 	return name;

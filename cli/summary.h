@@ -109,6 +109,7 @@ struct summary {
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* SUMMARY_NAME | .. */
 	struct filter *filter;              /* NULL: all */
 	bool progress;
+	bool mangled;                       /* names of kernels as they were recorded */
 
 	struct texts names;
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];

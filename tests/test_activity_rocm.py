@@ -185,5 +185,5 @@ def test_parent_and_child_of_a_fork_have_work_of_their_own(trace, hip):
 def test_a_fault_of_the_device_ends_the_program_and_not_the_capture(trace, hip):
     t = trace(hip("hip_fault"), status=None)
     assert t.result.status == -6
-    assert sum(w["name"].startswith("_Z4fine") for w in t.work) == 50
+    assert sum(w["name"].startswith("fine(") for w in t.work) == 50
     assert t.info["seen"] == t.info["recorded"] + t.info["dropped"]

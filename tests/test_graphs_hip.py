@@ -3,8 +3,12 @@
 kernel of i + 1 work-groups, so that a dispatch's grid is the truth."""
 
 import collections
+import contextlib
+import csv
+import io
 import json
 import shutil
+import sqlite3
 import subprocess
 
 import pytest
@@ -121,3 +125,45 @@ def test_kernels_of_no_interest_do_not_shift_the_nodes_of_the_others(traced):
     events, info = traced("chain", 2, options=["--kernels", r"^other\(unsigned"])
     assert sorted(e["args"]["graph node id"] for e in kernels(events)) == [3, 3, 10, 10, 17, 17]
     assert all(e["args"]["grid"][0] == e["args"]["graph node id"] + 1 for e in kernels(events)) and info["dropped"] == 0
+
+
+def csv_rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_kernels_are_shown_demangled_unless_told_otherwise(program, softgpu, gputap, work):
+    short = run_command([gputap, "run", "-f", "-o", "a.gputap", "--", program, "chain", "2"], env=softgpu).err
+    assert "count(unsigned int*, unsigned int)" in short and "_Z5count" not in short
+    for options, name, not_name in (((), "count(unsigned int*, unsigned int)", "_Z5countPjj"),
+                                    (("--mangled",), "_Z5countPjj", "count(unsigned")):
+        for form in ((), ("--json",), ("--csv",)):
+            text = run_command([gputap, "report", *form, *options, "a.gputap"]).out
+            assert name in text and not_name not in text
+        for extension in ("json", "csv", "pftrace", "rpd", "rocpd"):
+            run_command([gputap, "export", "-f", *options, "-o", f"a.{extension}", "a.gputap"])
+            assert name.encode() in (work / f"a.{extension}").read_bytes(), extension
+        # the arguments of calls stay as they are: only names of work are looked at
+        shown = {r["name"] for r in csv_rows((work / "a.csv").read_text())}
+        assert name in shown and not any(n.startswith(not_name) for n in shown)
+        events = json.loads((work / "a.json").read_text())["traceEvents"]
+        shown = {e["name"] for e in events if e.get("cat") == "kernel"}
+        assert name in shown and not any(n.startswith(not_name) for n in shown)
+        with contextlib.closing(sqlite3.connect(work / "a.rocpd")) as db:
+            pairs = set(db.execute("SELECT kernel_name, display_name FROM kernel_symbols"))
+        assert ("_Z5countPjj", name) in pairs or ("_Z5countPjj.kd", name) in pairs
+
+
+def test_expressions_see_the_names_that_are_shown(program, softgpu, gputap, work):
+    run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--", program, "chain", "2"], env=softgpu)
+    for options, pattern in (((), "other(unsigned*"), (("--mangled",), "_Z5otherPjj")):
+        report = json.loads(run_command([gputap, "report", "--json", *options, "-w", f"name='{pattern}'", "a.gputap"]).out)
+        assert [k["count"] for k in report["kernels"]] == [6]
+
+
+def test_csv_rows_of_graphs_name_their_graph(program, softgpu, gputap, work):
+    run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--", program, "chain", "2"], env=softgpu)
+    run_command([gputap, "export", "-f", "-o", "a.csv", "a.gputap"])
+    rows = csv_rows((work / "a.csv").read_text())
+    of = [r for r in rows if r["graph_replay"]]
+    assert len(of) == 40 and len({r["graph"] for r in of}) == 1 and int(of[0]["graph"]) > 0
+    assert all(not r["graph"] for r in rows if not r["graph_replay"])

@@ -108,7 +108,7 @@ _gputap_report() {
 	-w | --where) _gputap_words "name domain kind device process thread queue duration bytes failed"; return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--table --sort --reverse --top --by --where --json --csv --help"
+		_gputap_words "--table --sort --reverse --top --by --where --json --csv --mangled --help"
 	else
 		_gputap_files
 	fi
@@ -119,7 +119,7 @@ _gputap_export() {
 	-o | --output) _gputap_any_file; return ;;
 	--format) _gputap_words "$(_gputap_names formats)"; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --mangled --help"; else _gputap_files; fi
 }
 
 _gputap_merge() {

@@ -709,7 +709,7 @@ static int write_chrome(const struct gt_capture *c, const char *path, const stru
 			bool cuda_names)
 {
 	struct chrome x = { .cuda_names = cuda_names };
-	int status = gt_view_init(&x.view, c);
+	int status = gt_view_init(&x.view, c, options);
 
 	if (status)
 		return status;

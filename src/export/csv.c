@@ -17,9 +17,9 @@ enum { ARGS_MAX = 8192, NAME_MAX_BYTES = 4096 };
 static const char header[] =
 	"kind,pid,tid,process,thread,domain,operation,start_ns,end_ns,duration_ns,correlation,parent,depth,"
 	"external_operation,external_user,status,error,return,device,queue,name,queued_ns,submitted_ns,call_start_ns,bytes,"
-	"global_x,global_y,global_z,local_x,local_y,local_z,graph_node,graph_replay,arguments\n";
+	"global_x,global_y,global_z,local_x,local_y,local_z,graph,graph_node,graph_replay,arguments\n";
 
-enum { DEVICE_COLUMNS = 15 }; /* device .. graph_replay */
+enum { DEVICE_COLUMNS = 16 }; /* device .. graph_replay */
 
 struct csv {
 	struct gt_out out;
@@ -152,6 +152,7 @@ static int write_work(void *exporter, const struct gt_item *work)
 	p = put_known(p, work->bytes);
 	p = put_sizes(p, work->global);
 	p = put_sizes(p, work->local);
+	p = put_known(p, work->graph);
 	if (work->replay) {
 		p = put_number(p, work->ordinal_in_graph);
 		p = put_number(p, work->replay);
@@ -166,7 +167,7 @@ static int write_work(void *exporter, const struct gt_item *work)
 static int write_csv(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
 {
 	struct csv x = { .view = { .capture = NULL } };
-	int status = gt_view_init(&x.view, c);
+	int status = gt_view_init(&x.view, c, options);
 
 	if (status)
 		return status;

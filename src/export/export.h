@@ -10,6 +10,7 @@
 
 struct gt_export_options {
 	const char *command_line; /* how the export was made, for the file's metadata; may be NULL */
+	bool mangled;             /* names of kernels as they were recorded, not as people write them */
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
 	void *progress_data;
 };

@@ -649,7 +649,7 @@ static int write_perfetto(const struct gt_capture *c, const char *path, const st
 
 	if (!x)
 		return gt_error(-ENOMEM, "export");
-	status = gt_view_init(&x->view, c);
+	status = gt_view_init(&x->view, c, options);
 	if (!status) {
 		status = write_file(x, path, options);
 		fini(x);

@@ -255,7 +255,7 @@ static int write_rocpd(const struct gt_capture *c, const char *path, const struc
 
 	if (!r)
 		return gt_error(-ENOMEM, "export");
-	status = gt_view_init(&r->view, c);
+	status = gt_view_init(&r->view, c, options);
 	r->text = malloc(ROCPD_TEXT_ROOM);
 	if (!status && !r->text)
 		status = gt_rocpd_no_memory(r);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/demangle.h"
 #include "util/error.h"
 
 enum {
@@ -77,12 +78,13 @@ static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, ui
 	return t;
 }
 
-int gt_view_init(struct gt_view *v, const struct gt_capture *capture)
+int gt_view_init(struct gt_view *v, const struct gt_capture *capture, const struct gt_export_options *options)
 {
 	size_t count = gt_capture_thread_count(capture), devices = gt_capture_device_count(capture);
 
 	*v = (struct gt_view){
 		.capture = capture, .correlation_stride = (uint32_t)count + STRIDE_SPARE, .lanes_budget = GT_LANES_BUDGET,
+		.mangled = options && options->mangled,
 	};
 	v->streams = calloc(devices + 1, sizeof *v->streams);
 	if (!v->streams)
@@ -190,6 +192,8 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 	int64_t found = gt_map_find(&v->name_map, process, string);
 	struct gt_view_text *t;
 	const char *text;
+	char *readable;
+	bool kept;
 
 	if (found >= 0)
 		return v->names[found];
@@ -200,7 +204,10 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 	text = gt_capture_string(v->capture, process, string);
 	if (!text || !*text)
 		text = "(name not recorded)";
-	if (!set_text(t, text, strlen(text))) {
+	readable = v->mangled ? NULL : gt_demangle(text);
+	kept = set_text(t, readable ? readable : text, strlen(readable ? readable : text));
+	free(readable);
+	if (!kept) {
 		no_memory();
 		return NULL;
 	}

@@ -68,18 +68,20 @@ struct gt_view {
 	uint32_t *streams; /* used numbers by device, the last one for "not known" */
 	uint32_t correlation_stride;
 	size_t lanes_budget;
+	bool mangled; /* names stay as they were recorded */
 	struct gt_view_thread *last_thread, *last_caller; /* of the last look-up: records come thread by thread */
 	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE]; /* by their objects' place */
 };
 
-int gt_view_init(struct gt_view *v, const struct gt_capture *capture);
+/* @options: may be NULL */
+int gt_view_init(struct gt_view *v, const struct gt_capture *capture, const struct gt_export_options *options);
 void gt_view_fini(struct gt_view *v);
 
 /* NULL: no memory, with a cause. */
 struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal);
 struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item *work);
 struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op);
-/* Name of a kernel (or other named work), by string id, which is not 0. */
+/* Name of a kernel (or other named work), by string id, which is not 0: as it is shown. */
 struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string);
 
 /* Text of an argument of form GT_FORM_NAMED; kept, up to some thousand. NULL: too many kinds; format it yourself. */
