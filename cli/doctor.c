@@ -19,6 +19,7 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/soft_runtime.h"
 #include "cli/ui.h"
 #include "clock/clock.h"
 #include "collector/collector.h"
@@ -42,7 +43,7 @@ struct doctor {
 	struct finding findings[FINDINGS_MOST];
 	unsigned count;
 	unsigned loaders, drivers, devices, hips, hsas;
-	bool injection;
+	bool injection, amd_gpu, soft_gpu;
 	char loader[PATH_MAX]; /* the one that programs get */
 };
 
@@ -476,6 +477,18 @@ static void note_runtime(struct doctor *d, const char *path)
 	say(f, "%.400s: this version of gputap does not trace it", real);
 }
 
+/* As a shell would. */
+static bool find_program(const char *name, char out[PATH_MAX])
+{
+	for (const char *p = getenv("PATH"); p && *p; p += *p == ':') {
+		size_t n = strcspn(p, ":");
+		if (snprintf(out, PATH_MAX, "%.*s/%s", (int)n, p, name) < PATH_MAX && access(out, X_OK) == 0)
+			return true;
+		p += n;
+	}
+	return false;
+}
+
 /* HIP: ROCm's from version 6 on gives its table to whoever listens to rocprofiler-register. */
 static void add_hip(struct doctor *d, const char *path)
 {
@@ -522,19 +535,58 @@ static void find_hsa(struct doctor *d)
 
 static void find_hip(struct doctor *d)
 {
+	char path[PATH_MAX];
 	struct finding *f;
 
 	each_library("libamdhip64.so", add_hip, d);
-	if (d->hips) {
-		f = add(d, access("/dev/kfd", F_OK) == 0 ? FOUND_OK : FOUND_NOTE, "hip", "device");
-		say(f, f->level == FOUND_OK ? "there is /dev/kfd" : "there is no /dev/kfd, so no AMD GPU: HIP's calls fail, and are traced");
-		if (f->level != FOUND_OK)
-			hint(f, "gputap soft amdgpu PROGRAM   (runs it on an AMD GPU in software)");
+	if (!d->hips) {
+		f = add(d, FOUND_NOTE, "hip", "runtime");
+		say(f, "there is no libamdhip64.so");
+		hint(f, "apt install libamdhip64-dev   (or ROCm's packages)");
+	}
+	if (find_program("hipcc", path) || (snprintf(path, sizeof path, "/opt/rocm/bin/hipcc"), access(path, X_OK) == 0)) {
+		f = add(d, FOUND_OK, "hip", "compiler");
+		say(f, "%.400s", path);
+	} else {
+		f = add(d, FOUND_NOTE, "hip", "compiler");
+		say(f, "there is no hipcc; HIP programs that are compiled already do without");
+		hint(f, "apt install hipcc   (or ROCm's packages)");
+	}
+}
+
+/* What HIP and HSA compute on: the kernel's driver, and what stands in for it. */
+static void find_amd_gpus(struct doctor *d)
+{
+	struct finding *f = add(d, FOUND_NOTE, "amdgpu", "driver");
+	char folder[PATH_MAX], sentence[sizeof f->text];
+	int fd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0) {
+		close(fd);
+		f->level = FOUND_OK;
+		d->amd_gpu = true;
+		say(f, "there is /dev/kfd, and it may be used");
+	} else if (errno == ENOENT) {
+		say(f, "there is no /dev/kfd, so no AMD GPU: HIP's calls fail, and are traced");
+		hint(f, "gputap soft amdgpu PROGRAM   (runs it on an AMD GPU in software)");
+	} else {
+		say(f, "/dev/kfd cannot be opened: %s", strerror(errno));
+		hint(f, "may you? groups render and video: 'id' says yours; in a container: --device /dev/kfd --device /dev/dri");
+	}
+
+	f = add(d, FOUND_NOTE, "amdgpu", "software");
+	if (!soft_runtime_find(folder)) {
+		say(f, "there is no AMD GPU in software: this gputap was built without ROCm's headers");
+		hint(f, "apt install libhsakmt-dev libhsa-runtime-dev, then build anew");
 		return;
 	}
-	f = add(d, FOUND_NOTE, "hip", "runtime");
-	say(f, "there is no libamdhip64.so");
-	hint(f, "apt install hipcc libamdhip64-dev   (or ROCm's packages)");
+	d->soft_gpu = soft_runtime_check(sentence, sizeof sentence);
+	if (*sentence) {
+		say(f, "%s", sentence);
+	} else {
+		f->level = FOUND_OK;
+		say(f, "%.400s/" SOFT_RUNTIME_LIBRARY, folder);
+	}
 }
 
 static void find_others(struct doctor *d)
@@ -552,19 +604,11 @@ static void find_tools(struct doctor *d)
 		{ "sqlite3", "asks questions of .rpd exports" },
 		{ "jq", "takes reports in JSON apart" },
 	};
-	const char *path = getenv("PATH");
 	char file[PATH_MAX];
 
 	for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++) {
-		struct finding *f;
-		bool there = false;
-		for (const char *p = path; p && *p && !there; p += *p == ':') {
-			size_t n = strcspn(p, ":");
-			snprintf(file, sizeof file, "%.*s/%s", (int)n, p, tools[i].program);
-			there = access(file, X_OK) == 0;
-			p += n;
-		}
-		f = add(d, there ? FOUND_OK : FOUND_NOTE, "others", "tool");
+		bool there = find_program(tools[i].program, file);
+		struct finding *f = add(d, there ? FOUND_OK : FOUND_NOTE, "others", "tool");
 		say(f, "%s %s%s", tools[i].program, there ? "" : "is not here; it ", tools[i].what_for);
 		if (!there)
 			hint(f, "apt install %s", tools[i].program);
@@ -573,9 +617,40 @@ static void find_tools(struct doctor *d)
 
 /* Output ----------------------------------------------------------------------------------- */
 
-static bool healthy(const struct doctor *d)
+enum { TRACE_OPENCL, TRACE_HIP, TRACE_HSA, TRACEABLE };
+
+/* Which runtimes can be traced with work on a device. Return: how many. */
+static unsigned traceable(const struct doctor *d, bool out[TRACEABLE])
 {
-	return d->injection && d->devices;
+	bool gpu = d->amd_gpu || d->soft_gpu;
+
+	out[TRACE_OPENCL] = d->injection && d->devices;
+	out[TRACE_HIP] = d->injection && d->hips && d->hsas && gpu;
+	out[TRACE_HSA] = d->injection && d->hsas && gpu;
+	return (unsigned)out[TRACE_OPENCL] + out[TRACE_HIP] + out[TRACE_HSA];
+}
+
+static void print_verdict(const struct doctor *d)
+{
+	static const char *const names[] = { "OpenCL", "HIP", "HSA" };
+	const struct ui_colors *c = ui_colors(stdout);
+	bool can[TRACEABLE];
+	unsigned count = traceable(d, can), told = 0;
+
+	if (!count) {
+		printf("\n%sNothing can be traced here yet.%s What is marked bad is in the way.\n", c->red, c->reset);
+		return;
+	}
+	printf("\n%s", c->bold);
+	for (unsigned i = 0; i < TRACEABLE; i++)
+		if (can[i]) {
+			printf("%s%s", !told ? "" : told + 1 == count ? " and " : ", ", names[i]);
+			told++;
+		}
+	printf(" programs can be traced here:%s gputap run PROGRAM ARGS\n", c->reset);
+	if (can[TRACE_HSA] && !d->amd_gpu)
+		printf("%s on an AMD GPU in software: gputap run -- gputap soft amdgpu -- PROGRAM ARGS\n",
+		       can[TRACE_HIP] ? "HIP's and HSA's" : "HSA's");
 }
 
 static void print_text(const struct doctor *d)
@@ -598,24 +673,25 @@ static void print_text(const struct doctor *d)
 			printf("%s\n", c->reset);
 		}
 	}
-	if (healthy(d))
-		printf("\n%sOpenCL programs can be traced here:%s gputap run PROGRAM ARGS\n", c->bold, c->reset);
-	else
-		printf("\n%sNothing can be traced here yet.%s What is marked bad is in the way.\n", c->red, c->reset);
+	print_verdict(d);
 }
 
 static void print_json(const struct doctor *d)
 {
+	static const char *const names[] = { "opencl", "hip", "hsa" };
 	struct json j = { .out = stdout };
+	bool can[TRACEABLE];
+	unsigned count = traceable(d, can);
 
 	json_object(&j, NULL);
 	json_string(&j, "format", "gputap-doctor");
 	json_count(&j, "version", 1);
 	json_string(&j, "gputap", GPUTAP_VERSION);
-	json_bool(&j, "ok", healthy(d));
+	json_bool(&j, "ok", count > 0);
 	json_array(&j, "traceable");
-	if (healthy(d))
-		json_string(&j, NULL, "opencl");
+	for (unsigned i = 0; i < TRACEABLE; i++)
+		if (can[i])
+			json_string(&j, NULL, names[i]);
 	json_close(&j);
 	json_array(&j, "findings");
 	for (unsigned i = 0; i < d->count; i++) {
@@ -658,7 +734,7 @@ static int doctor_main(int argc, char **argv)
 	};
 	struct session_count sessions = { 0 };
 	struct doctor *d;
-	bool json = false;
+	bool json = false, can[TRACEABLE];
 	int c, code;
 
 	if (argc > 2 && !strcmp(argv[1], "--probe"))
@@ -687,13 +763,14 @@ static int doctor_main(int argc, char **argv)
 	find_devices(d);
 	find_hip(d);
 	find_hsa(d);
+	find_amd_gpus(d);
 	find_others(d);
 	find_tools(d);
 	if (json)
 		print_json(d);
 	else
 		print_text(d);
-	code = healthy(d) ? GT_EXIT_OK : GT_EXIT_FAILURE;
+	code = traceable(d, can) ? GT_EXIT_OK : GT_EXIT_FAILURE;
 	free(d);
 	return code;
 }

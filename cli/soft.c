@@ -15,9 +15,7 @@
 #include "config.h"
 #include "soft/amdgpu/config.h"
 
-#define STAND_IN "libhsakmt.so.1"
 #define KFD_SHIM "libsoft-kfd.so"
-#define FOLDER "soft/amdgpu"
 
 static const char help[] =
 	"gputap soft amdgpu [options] [--] PROGRAM [ARGUMENTS]\n"
@@ -92,32 +90,6 @@ static const char *option_name(int value)
 	return "";
 }
 
-static bool has_stand_in(const char *folder)
-{
-	char file[PATH_MAX];
-
-	return snprintf(file, sizeof file, "%s/" STAND_IN, folder) < (int)sizeof file && access(file, R_OK) == 0;
-}
-
-/* The stand-in's folder: in the build folder beside the command, or where it was installed to and moved to. */
-static bool find_folder(char out[PATH_MAX])
-{
-	char self[PATH_MAX], at[2 * PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (n > 0) {
-		self[n] = '\0';
-		*strrchr(self, '/') = '\0';
-		snprintf(at, sizeof at, "%s/" FOLDER, self);
-		if (realpath(at, out) && has_stand_in(out))
-			return true;
-		snprintf(at, sizeof at, "%s/" GPUTAP_LIBDIR_FROM_BINDIR "/gputap/" FOLDER, self);
-		if (realpath(at, out) && has_stand_in(out))
-			return true;
-	}
-	return realpath(GPUTAP_LIBDIR "/gputap/" FOLDER, out) && has_stand_in(out);
-}
-
 static int not_built(void)
 {
 	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/amdgpu, for want of ROCm's headers: 'apt install libhsakmt-dev "
@@ -172,11 +144,11 @@ static int check_settings(void)
 static int list(void)
 {
 	char folder[PATH_MAX];
-	bool built = find_folder(folder);
+	bool built = soft_runtime_find(folder);
 
 	printf("amdgpu  AMD GPUs (%s) under the real ROCr and HIP\n", soft_gpu_type_names());
 	if (built)
-		printf("        %s/" STAND_IN "\n", folder);
+		printf("        %s/" SOFT_RUNTIME_LIBRARY "\n", folder);
 	else
 		not_built();
 	soft_runtime_describe(stdout);
@@ -195,7 +167,7 @@ static int start(char **argv, bool kfd)
 	char folder[PATH_MAX], shim[PATH_MAX + 32];
 	int status;
 
-	if (!find_folder(folder))
+	if (!soft_runtime_find(folder))
 		return not_built();
 	status = check_settings();
 	if (status)

@@ -15,8 +15,10 @@
 
 #include "cli/soft_runtime.h"
 #include "cli/ui.h"
+#include "config.h"
 
 #define ROCR "libhsa-runtime64.so.1"
+#define FOLDER "soft/amdgpu"
 #define KNOWN_FILE "libhsa-runtime64.so.1.5.0"
 #define KNOWN "known to work are ROCr 5.2.3 and HIP 5.2.3 of Debian 12 (libhsa-runtime64-1, libamdhip64-5)"
 
@@ -132,6 +134,41 @@ static void judge(const struct rocr *r, bool found, char *out, size_t size)
 		snprintf(out, size, "%s wants %u functions that the stand-in lacks (%s); " KNOWN, r->path, r->lacks, r->lacking);
 	else if (!known(r))
 		snprintf(out, size, "%s is not known to work; " KNOWN, r->path);
+}
+
+bool soft_runtime_check(char *out, size_t size)
+{
+	struct rocr r;
+	bool found = look(&r);
+
+	judge(&r, found, out, size);
+	return found && r.wants && !r.lacks;
+}
+
+static bool has_stand_in(const char *folder)
+{
+	char file[PATH_MAX];
+
+	return snprintf(file, sizeof file, "%s/" SOFT_RUNTIME_LIBRARY, folder) < (int)sizeof file && access(file, R_OK) == 0;
+}
+
+/* In the build folder beside the command, or where it was installed to and moved to. */
+bool soft_runtime_find(char out[PATH_MAX])
+{
+	char self[PATH_MAX], at[2 * PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n > 0) {
+		self[n] = '\0';
+		*strrchr(self, '/') = '\0';
+		snprintf(at, sizeof at, "%s/" FOLDER, self);
+		if (realpath(at, out) && has_stand_in(out))
+			return true;
+		snprintf(at, sizeof at, "%s/" GPUTAP_LIBDIR_FROM_BINDIR "/gputap/" FOLDER, self);
+		if (realpath(at, out) && has_stand_in(out))
+			return true;
+	}
+	return realpath(GPUTAP_LIBDIR "/gputap/" FOLDER, out) && has_stand_in(out);
 }
 
 void soft_runtime_describe(FILE *out)
