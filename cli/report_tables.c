@@ -10,7 +10,7 @@
 
 #include "cli/ui.h"
 
-const char *const report_table_names[] = { "operations", "ranges", "failures", "kernels", "copies",  "other", "devices", "gaps",
+const char *const report_table_names[] = { "operations", "ranges", "failures", "kernels", "copies",  "other", "graphs", "devices", "gaps",
 					   "latency",    "processes", "threads", "loss", NULL };
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
@@ -84,6 +84,21 @@ static const struct grid_column copy_columns[] = {
 	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
 	{ "operation", "operation", GRID_TEXT, GRID_DATA, 0, false },
 	{ "direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column graph_columns[] = {
+	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "launches", "launches", GRID_COUNT, GRID_ALWAYS, 0, false },
+	TIMES_COLUMNS,
+	{ "busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false },
+	{ "busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false },
+	{ "nodes", "nodes", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "kernels", "kernels", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{ "work", "recorded work", GRID_COUNT, GRID_DATA, 0, false },
+	{ "recorded", "recorded", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false },
+	{ "process", "process", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "graph", "graph", GRID_ID, GRID_ALWAYS, 0, false },
 };
 
 static const struct grid_column device_columns[] = {
@@ -174,6 +189,7 @@ static const struct { const struct grid_column *columns; unsigned count; const c
 	[REPORT_KERNELS] = { kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20 },
 	[REPORT_COPIES] = { copy_columns, COUNT_OF(copy_columns), "Copies", 20 },
 	[REPORT_OTHER] = { kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20 },
+	[REPORT_GRAPHS] = { graph_columns, COUNT_OF(graph_columns), "Graphs: launches, from the first node's start to the last one's end", 20 },
 	[REPORT_DEVICES] = { device_columns, COUNT_OF(device_columns), "Devices, from their first work to their last", 20 },
 	[REPORT_GAPS] = { gap_columns, COUNT_OF(gap_columns), "Largest gaps, in which a device had nothing to do", 5 },
 	[REPORT_LATENCY] = { latency_columns, COUNT_OF(latency_columns), "Launch latency: from a call's begin to its kernel's start", 20 },
@@ -417,6 +433,28 @@ static void make_copies(struct grid *g, const struct summary *s)
 	sort_by(g, "total_ns");
 }
 
+static void make_graphs(struct grid *g, const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->graphs.count; i++) {
+		const struct graphs_row *row = &s->graphs.rows[i];
+		bool nodes = row->work && !row->whole && row->times.count;
+		struct grid_cell *cell = grid_row(g);
+		*cell++ = cell_count(row->times.total);
+		*cell++ = cell_count(row->launches);
+		cell = put_times(cell, &row->times);
+		*cell++ = nodes ? cell_real(share(row->busy.busy_ns, row->times.total)) : cell_none();
+		*cell++ = nodes ? cell_count(row->busy.busy_ns) : cell_none();
+		*cell++ = row->nodes ? cell_count(row->nodes) : cell_none();
+		*cell++ = row->nodes ? cell_count(row->kernels) : cell_none();
+		*cell++ = cell_count(row->work);
+		*cell++ = cell_text(row->whole ? "envelope" : "full");
+		*cell++ = cell_count(s->processes[row->process].pid);
+		*cell++ = cell_text(s->processes[row->process].name);
+		*cell++ = cell_count(row->number);
+	}
+	sort_by(g, "total_ns");
+}
+
 static void make_devices(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->device_count; i++) {
@@ -599,6 +637,7 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	case REPORT_KERNELS: make_kernels(g, s, SUMMARY_KERNELS); break;
 	case REPORT_COPIES: make_copies(g, s); break;
 	case REPORT_OTHER: make_kernels(g, s, SUMMARY_OTHER); break;
+	case REPORT_GRAPHS: make_graphs(g, s); break;
 	case REPORT_DEVICES: make_devices(g, s); break;
 	case REPORT_GAPS: make_gaps(g, s); break;
 	case REPORT_LATENCY: make_latency(g, s); break;

@@ -495,6 +495,7 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	s->matched++;
 	group = group_of(s, &e); /* moves the rows when it adds one */
 	add_to_group(&s->groups[e.class].rows[group], &e);
+	graphs_add(&s->graphs, r->capture, item);
 	d = &s->devices[e.device];
 	d->count++;
 	d->untimed += !e.timed;
@@ -666,6 +667,7 @@ int summary_finish(struct summary *s)
 		rc = rc ? rc : timeline_finish(&s->devices[i].kernels);
 		rc = rc ? rc : timeline_finish(&s->devices[i].copies);
 	}
+	rc = rc ? rc : graphs_finish(&s->graphs);
 	return rc;
 }
 
@@ -720,6 +722,7 @@ void summary_fini(struct summary *s)
 	texts_fini(&s->names);
 	texts_fini(&s->device_ids);
 	idmap_fini(&s->failure_ids);
+	graphs_fini(&s->graphs);
 	linked_fini(&s->linked);
 	*s = (struct summary){ 0 };
 }

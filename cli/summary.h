@@ -10,6 +10,7 @@
 
 #include "capture/capture.h"
 #include "cli/filter.h"
+#include "cli/graphs.h"
 #include "cli/histogram.h"
 #include "cli/linked.h"
 #include "cli/lookup.h"
@@ -129,6 +130,7 @@ struct summary {
 	uint64_t matched;         /* by the filter */
 	uint64_t matched_ranges;  /* of the program: in no count of records */
 	struct gt_capture_health health; /* of all files together */
+	struct graphs graphs;     /* that match the filter */
 	struct linked linked;     /* device work with its call, whatever the filter */
 	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT]; /* calls, without the calls inside them */
 	uint64_t outer_ns;        /* calls that are in no other call */

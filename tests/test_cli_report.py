@@ -14,7 +14,7 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-TABLES = ["operations", "ranges", "failures", "kernels", "copies", "other", "devices", "gaps", "latency", "processes", "threads", "loss"]
+TABLES = ["operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps", "latency", "processes", "threads", "loss"]
 
 
 @pytest.fixture

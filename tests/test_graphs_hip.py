@@ -167,3 +167,28 @@ def test_csv_rows_of_graphs_name_their_graph(program, softgpu, gputap, work):
     of = [r for r in rows if r["graph_replay"]]
     assert len(of) == 40 and len({r["graph"] for r in of}) == 1 and int(of[0]["graph"]) > 0
     assert all(not r["graph"] for r in rows if not r["graph_replay"])
+
+
+@pytest.mark.parametrize("shape", NODES)
+def test_report_says_how_often_a_graph_was_launched_and_what_it_has(traced, gputap, shape):
+    events, _ = traced(shape, 5)
+    whole = collections.defaultdict(list)
+    for e in nodes(events):
+        whole[e["args"]["graph replay"]] += [e["ts"], e["ts"] + e["dur"]]
+    report = json.loads(run_command([gputap, "report", "--json", "-t", "graphs", "a.gputap"]).out)
+    row, = report["graphs"]
+    assert row["launches"] == 5 and row["recorded"] == "full" and row["work"] == len(nodes(events))
+    assert row["kernels"] == len(KERNELS[shape])
+    assert row["total_ns"] == pytest.approx(sum(max(t) - min(t) for t in whole.values()) * 1000, abs=20)
+    assert 0 < row["busy_ns"] <= row["total_ns"] and row["busy_share"] == pytest.approx(row["busy_ns"] / row["total_ns"], rel=1e-4)
+    text = run_command([gputap, "report", "-t", "graphs", "a.gputap"]).out
+    assert "Graphs: launches" in text and "full" in text
+    rows = csv_rows(run_command([gputap, "report", "--csv", "-t", "graphs", "a.gputap"]).out)
+    assert rows[0]["launches"] == "5"
+
+
+def test_report_of_lite_has_envelopes_and_no_busy_share(traced, gputap):
+    traced("chain", 3, options=["--mode", "lite"])
+    row, = json.loads(run_command([gputap, "report", "--json", "a.gputap"]).out)["graphs"]
+    assert row["recorded"] == "envelope" and row["launches"] == 3 and row["total_ns"] > 0
+    assert row.get("busy_share") is None and row["nodes"] == 20
