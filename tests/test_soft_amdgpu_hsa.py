@@ -98,8 +98,9 @@ def test_drift_does_not_put_stamps_outside_of_their_calls(hsa):
     assert t["backward"] == 0
 
 
-@pytest.mark.parametrize("skew, where", [("3ms", "after"), ("-3ms", "before")])
+@pytest.mark.parametrize("skew, where", [("3ms", "after"), ("-1ms", "before")])
 def test_skew_puts_stamps_outside_of_their_calls(hsa, skew, where):
+    # Stamps from before ROCr's own first reading of both clocks become nonsense in ROCr: no further back than its start takes.
     t = parse_times(hsa("times", options=["--no-execute", "--clock-skew", skew]))
     assert t[where] > 400
 
