@@ -187,48 +187,55 @@ static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
 	return true;
 }
 
+/* A text under a key that is not in the map. NULL: no memory; nothing has changed. */
+static struct gt_view_text *add_text(struct gt_view_text ***texts, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b,
+				     const char *text, size_t bytes)
+{
+	struct gt_view_text content = {.own = NULL}, *t;
+
+	/* content first: what is in the map is whole */
+	if (!set_text(&content, text, bytes)) {
+		no_memory();
+		return NULL;
+	}
+	t = add((void ***)texts, count, map, a, b, sizeof *t);
+	if (!t) {
+		free(content.text);
+		return NULL;
+	}
+	*t = content;
+	t->index = *count - 1;
+	return t;
+}
+
 struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string)
 {
 	int64_t found = gt_map_find(&v->name_map, process, string);
 	struct gt_view_text *t;
 	const char *text;
 	char *readable;
-	bool kept;
 
 	if (found >= 0)
 		return v->names[found];
-	t = add((void ***)&v->names, &v->name_count, &v->name_map, process, string, sizeof *t);
-	if (!t)
-		return NULL;
-	t->index = v->name_count - 1;
 	text = gt_capture_string(v->capture, process, string);
 	if (!text || !*text)
 		text = "(name not recorded)";
 	readable = v->mangled ? NULL : gt_demangle(text);
-	kept = set_text(t, readable ? readable : text, strlen(readable ? readable : text));
+	text = readable ? readable : text;
+	t = add_text(&v->names, &v->name_count, &v->name_map, process, string, text, strlen(text));
 	free(readable);
-	if (!kept) {
-		no_memory();
-		return NULL;
-	}
 	return t;
 }
 
 /* Words have numbers but no content in the map: each is kept under the key that asked for it first. */
 static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text, size_t bytes)
 {
-	struct gt_view_text content = {.own = NULL}, *t;
+	struct gt_view_text *t = NULL;
 
-	/* content first: what is in the map is whole */
-	if (v->word_count >= WORDS_MAX || !set_text(&content, text, bytes))
-		return NULL;
-	t = add((void ***)&v->words, &v->word_count, &v->word_map, a, b, sizeof *t);
-	if (!t) {
-		free(content.text);
-		return NULL;
-	}
-	*t = content;
-	t->index = v->word_count - 1;
+	if (v->word_count < WORDS_MAX)
+		t = add_text(&v->words, &v->word_count, &v->word_map, a, b, text, bytes);
+	if (!t)
+		gt_error_clear(); /* no failure: the caller does without */
 	return t;
 }
 

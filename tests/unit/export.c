@@ -15,9 +15,39 @@
 #include "export/out.h"
 #include "export/proto.h"
 #include "export/text.h"
+#include "export/view.h"
 #include "fake_capture.h"
 #include "unit.h"
 #include "util/error.h"
+
+/* Allocations that fail: the one after that many more; -1: none. */
+static int allocations = -1;
+
+static bool fails(void)
+{
+	return allocations >= 0 && allocations-- == 0;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+	return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return fails() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__real_realloc(void *old, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes)
+{
+	return fails() ? NULL : __real_realloc(old, bytes);
+}
 
 /* Numbers and texts ------------------------------------------------------------ */
 
@@ -147,6 +177,43 @@ UNIT_TEST(protobuf_numbers_are_the_same_whichever_way_they_are_written)
 		CHECK_MEM(other, one, (size_t)bytes);
 		random = random * 6364136223846793005u + 1442695040888963407u;
 	}
+}
+
+/* Texts that are kept ------------------------------------------------------------ */
+
+/* The first look for a text fails at its n-th allocation, for every n; return: those n. */
+static int look_without_memory(bool word)
+{
+	static const uint64_t args[16] = {3};
+	struct gt_capture capture;
+	int failures = 0;
+
+	fake_capture_init(&capture);
+	capture.string[1] = "matmul";
+	for (bool failed = true; failed; failures += failed) {
+		struct gt_view_text *t;
+		struct gt_view view;
+
+		CHECK_EQ(gt_view_init(&view, &capture, NULL), 0);
+		allocations = failures;
+		t = word ? gt_view_word(&view, 0, 0, args) : gt_view_name(&view, 0, 1);
+		allocations = -1;
+		failed = !t;
+		gt_error_clear();
+		t = word ? gt_view_word(&view, 0, 0, args) : gt_view_name(&view, 0, 1);
+		CHECK(t && t->text && t->index == 0);
+		if (!word)
+			CHECK_STR(t->text, "matmul");
+		gt_view_fini(&view);
+	}
+	fake_capture_fini(&capture);
+	return failures;
+}
+
+UNIT_TEST(texts_without_memory_are_not_kept_half)
+{
+	CHECK(look_without_memory(false) >= 3); /* the text, its place, the map */
+	CHECK(look_without_memory(true) >= 3);
 }
 
 /* Lanes ------------------------------------------------------------------------- */
