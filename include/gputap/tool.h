@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* gputap's tool API: be called in the traced process, before and after every call of an accelerator's runtime and at every
+ * step of its device work.
+ *
+ *   context ── asks ──► calls      a callback before and after each        gputap_context_calls()
+ *                  ├──► work       a callback when it is submitted, done   gputap_context_work()
+ *                  ├──► objects    code objects, kernel symbols, ..        gputap_context_objects()
+ *                  └──► buffer     the same as records, in batches         gputap_context_buffer()
+ *
+ * It needs no `gputap run` around the program: whoever links or preloads libgputap, or is named in GPUTAP_TOOLS, is a tool.
+ *
+ * Rules for everything here, unless a function says otherwise:
+ *   - Functions return 0 or a negative errno. Nothing is half done when they fail.
+ *   - Any function may be called from any thread and inside any callback.
+ *   - Descriptions begin with their size. What a newer gputap adds stands behind what this header knows.
+ *   - Callbacks run in the thread in which the thing happens, for several contexts in the order of their tools'
+ *     priorities, then of their creation: first to last before a call, last to first after it. They may make calls of
+ *     the runtime: these are told like the program's. A callback that never returns, throws or jumps out takes the
+ *     program's call with it, as a function of the program's own would; gputap stays usable.
+ *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are never used again. */
+#ifndef GPUTAP_TOOL_H
+#define GPUTAP_TOOL_H
+
+#include <gputap/gputap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Tools ---------------------------------------------------------------------- */
+
+#define GPUTAP_TOOL_ABI 1 /* a tool with another one is refused, with a sentence */
+
+/* What a tool says of itself. */
+struct gputap_tool {
+	size_t size;       /* sizeof(struct gputap_tool) */
+	uint32_t abi;      /* GPUTAP_TOOL_ABI */
+	int32_t priority;  /* lower ones come first: their callbacks are nearer to the program. Equal: order of finding */
+	const char *name;  /* for messages */
+	int (*start)(void *user);    /* make contexts, start them: before the first call of any runtime. Not 0: the tool is
+				      * dropped with what it made. May be NULL */
+	void (*finish)(void *user);  /* the process ends, or gputap_tool_remove(): once. May be NULL */
+	void *user;
+};
+
+/**
+ * gputap_tool_describe() - a tool library exports this function: it is how gputap finds it
+ * @version: gputap_version() of the library that asks
+ * Return: description that stays; NULL: the tool does not want to take part.
+ * Looked for in the libraries that GPUTAP_TOOLS names (paths, separated by ':'), then in the program and all libraries that are
+ * mapped when gputap starts. All are asked first, then all are started, in the order of priority.
+ * Source: rocprofiler_configure(), ompt_start_tool().
+ */
+GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
+
+/**
+ * gputap_tool_add() - be a tool by a call, at any time
+ * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32 tools), what start() returned.
+ * Objects that are there already (code objects, kernel symbols) are told to contexts when they start; calls made
+ * before are not. Runtimes whose tables are registered already have taps for all operations if any tool was there, else for
+ * what the session asks; through doors by interposition everything can be asked at any time.
+ */
+GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
+
+/**
+ * gputap_tool_remove() - finish a tool now: its contexts are stopped and destroyed, none of its callbacks runs afterwards
+ * Return: 0, -ENOENT. Its library may be unloaded then.
+ */
+GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
+
+/* Contexts (more of gputap.h's) ---------------------------------------------- */
+
+/* gputap_context_opts.flags */
+enum {
+	GPUTAP_CONTEXT_FINISH_CALLS = 1, /* after gputap_context_stop(), what has begun is told to its end. Without: no callback
+					  * runs once stop has returned */
+};
+
+/**
+ * gputap_context_active() - is it started?
+ * Return: 1, 0; -EINVAL (NULL).
+ */
+GPUTAP_API int gputap_context_active(const struct gputap_context *ctx);
+
+/* Calls ---------------------------------------------------------------------- */
+
+enum gputap_phase {
+	GPUTAP_PHASE_NONE = 0,
+	GPUTAP_PHASE_ENTER = 1, /* calls: before; work: about to be submitted */
+	GPUTAP_PHASE_EXIT = 2,  /* calls: after; work: submitted */
+	GPUTAP_PHASE_LOAD = 1,  /* objects */
+	GPUTAP_PHASE_UNLOAD = 2,
+	GPUTAP_PHASE_COMPLETE = 3 /* work is done; in a thread of gputap's */
+};
+
+/* A call of a runtime. Valid during the callback. */
+struct gputap_call {
+	size_t size;          /* of this description */
+	uint32_t domain;      /* enum gputap_domain */
+	uint32_t operation;   /* number in the domain */
+	uint32_t phase;       /* ENTER, EXIT */
+	uint32_t instance;    /* of the runtime, from 0: two copies in one process are two */
+	uint64_t thread;      /* as gettid() */
+	uint64_t correlation; /* of the call: what it causes carries it. From 1 without gaps */
+	uint64_t parent;      /* of the call that it was made in; 0: the program itself made it */
+	void *args;           /* the arguments, each as in the prototype, as members of one C struct; NULL: there are none.
+			       * ENTER: what is written there is passed on, if the context asked with GPUTAP_CALLS_WRITE */
+	uint32_t args_bytes;
+	uint32_t ret_bytes;   /* 0: returns nothing */
+	void *ret;            /* EXIT: what it returned; read only */
+	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
+};
+
+/**
+ * typedef gputap_call_fn - a call begins or has ended
+ * @data: eight bytes of this context's for this call, 0 at ENTER, kept until EXIT
+ * @user: as given to gputap_context_calls()
+ */
+typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, void *user);
+
+/* gputap_context_calls() flags */
+enum {
+	GPUTAP_CALLS_WRITE = 1, /* the callback may change arguments on ENTER */
+};
+
+/**
+ * gputap_context_calls() - have a function called before and after calls
+ * @ctx:        stopped
+ * @domain:     enum gputap_domain
+ * @operations: numbers; NULL with @count 0: all of the domain
+ * @flags:      GPUTAP_CALLS_*
+ * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is started), -ENOMEM.
+ * Source: rocprofiler_configure_callback_tracing_service(), ptiCallbackSubscribe().
+ */
+GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
+				    uint32_t flags, gputap_call_fn fn, void *user);
+
+/* Names and arguments -------------------------------------------------------- */
+
+/* NULL: there is none of that number. Texts stay. */
+GPUTAP_API const char *gputap_domain_name(uint32_t domain);              /* "hip" */
+GPUTAP_API const char *gputap_operation_name(uint32_t domain, uint32_t operation); /* "hipMalloc" */
+GPUTAP_API const char *gputap_status_name(uint32_t domain, int32_t status); /* "hipErrorOutOfMemory" */
+GPUTAP_API const char *gputap_event_name(uint32_t code);                 /* enum gputap_event_code */
+GPUTAP_API const char *gputap_work_name(uint32_t type);                  /* enum gputap_work_type */
+GPUTAP_API const char *gputap_object_name(uint32_t type);                /* enum gputap_object_type */
+
+/* Numbers by name. Return: the number, -ENOENT. */
+GPUTAP_API int gputap_domain_find(const char *name);
+GPUTAP_API int gputap_operation_find(uint32_t domain, const char *name);
+
+/* Called for each, in rising order; not 0: no more. The functions return 0, -EINVAL, or what @fn returned last. */
+GPUTAP_API int gputap_domains_iterate(int (*fn)(uint32_t domain, const char *name, void *user), void *user);
+GPUTAP_API int gputap_operations_iterate(uint32_t domain, int (*fn)(uint32_t operation, const char *name, void *user), void *user);
+
+struct gputap_argument {
+	size_t size;           /* of this description */
+	uint32_t number;       /* from 0 */
+	uint32_t indirection;  /* stars of its type */
+	uint32_t dereferenced; /* so many of them were followed for `text` */
+	uint32_t bytes;        /* of the value */
+	const void *value;     /* where it lies */
+	const char *type;      /* "void *", as in the prototype */
+	const char *name;
+	const char *text;      /* the value as people read it; valid during the callback */
+};
+
+/**
+ * gputap_call_arguments() - the arguments of a call, one by one
+ * @call:        as a callback got it
+ * @dereference: how many pointers may be followed where they point to something: 0 is safe at ENTER, where an output is
+ *               not written yet. What cannot be read is shown as an address
+ * @fn:          not 0: no more
+ * Return: 0, -EINVAL, or what @fn returned last.
+ * Source: rocprofiler_iterate_callback_tracing_kind_operation_args().
+ */
+GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
+				     int (*fn)(const struct gputap_argument *argument, void *user), void *user);
+
+/* A call's status. Return: 1 it failed, 0 it succeeded, -ENODATA: the operation has none (or the phase is ENTER). */
+GPUTAP_API int gputap_call_status(const struct gputap_call *call, int32_t *status);
+
+/* Device work ---------------------------------------------------------------- */
+
+/* Numbers never change; equal to those in captures. */
+enum gputap_work_type {
+	GPUTAP_WORK_KERNEL = 1,
+	GPUTAP_WORK_READ,  /* device to host */
+	GPUTAP_WORK_WRITE, /* host to device */
+	GPUTAP_WORK_COPY,  /* device to device */
+	GPUTAP_WORK_FILL,
+	GPUTAP_WORK_MAP,
+	GPUTAP_WORK_UNMAP,
+	GPUTAP_WORK_MIGRATE,
+	GPUTAP_WORK_MARKER,
+	GPUTAP_WORK_BARRIER,
+	GPUTAP_WORK_COMMAND_BUFFER,
+	GPUTAP_WORK_NATIVE,
+	GPUTAP_WORK_OTHER,
+	GPUTAP_WORK_GRAPH,
+	GPUTAP_WORK_SCRATCH
+};
+#define GPUTAP_WORK_ALL UINT64_MAX
+#define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))
+
+/* A piece of device work. Valid during the callback. */
+struct gputap_work {
+	size_t size;          /* of this description */
+	uint32_t domain;      /* of the runtime that it was seen in: HIP's is HSA's */
+	uint32_t type;        /* enum gputap_work_type */
+	uint32_t phase;       /* ENTER and EXIT in the submitting thread (runtimes that let us stand there), then COMPLETE */
+	int32_t status;       /* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, nobody can tell its times */
+	uint64_t thread;      /* that submitted it */
+	uint64_t correlation; /* of the call that caused it; 0: none that is told */
+	uint64_t number;      /* of this piece of work; 0: not counted (OpenCL) */
+	uint64_t device;      /* number of the device object, and its handle */
+	uint64_t device_handle;
+	uint64_t source_device_handle; /* copies: where from; device_handle is where to. 0: not known */
+	uint64_t queue;       /* number of the queue object, and its handle */
+	uint64_t queue_handle;
+	uint64_t kernel;      /* number of the kernel symbol; 0: none */
+	const char *name;     /* of the kernel, mangled, without ".kd"; NULL: none */
+	uint32_t grid[3];     /* work-items */
+	uint32_t group[3];    /* of them in a group */
+	uint32_t group_bytes, private_bytes; /* memory a group, a work-item */
+	uint64_t bytes;       /* moved or set */
+	uint64_t source, destination; /* addresses; 0: not known */
+	uint64_t graph;       /* number of the graph object; 0: not from a graph */
+	uint32_t replay;      /* which launch of it, from 1 */
+	uint32_t ordinal;     /* of the node */
+	uint64_t start, end;  /* COMPLETE: ns; 0: not known */
+	uint64_t external[2]; /* tops of the submitting thread's stacks */
+};
+
+/**
+ * typedef gputap_work_fn - device work is submitted, or done
+ * @data: eight bytes of this context's for this piece of work, 0 first, kept until COMPLETE
+ */
+typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, void *user);
+
+/**
+ * gputap_context_work() - have a function called for device work
+ * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
+ * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOMEM as gputap_context_calls().
+ * Who had ENTER has EXIT and COMPLETE. Work that never completes has none.
+ */
+GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types, gputap_work_fn fn, void *user);
+
+/* Objects -------------------------------------------------------------------- */
+
+/* Numbers never change; equal to those in captures. */
+enum gputap_object_type {
+	GPUTAP_OBJECT_DEVICE = 1,
+	GPUTAP_OBJECT_QUEUE = 2,
+	GPUTAP_OBJECT_CODE_OBJECT = 5,
+	GPUTAP_OBJECT_KERNEL_SYMBOL = 6,
+	GPUTAP_OBJECT_STREAM = 7
+};
+
+/* An object of a runtime. Texts stay until the process ends; the rest is valid during the callback. */
+struct gputap_object {
+	size_t size;
+	uint32_t domain, type; /* enum gputap_object_type */
+	uint32_t phase;        /* LOAD, UNLOAD */
+	uint32_t replayed;     /* 1: it was there before the context was started */
+	uint64_t number;       /* of its type */
+	uint64_t parent;       /* number of: queue, stream, code object: device; kernel symbol: code object */
+	uint64_t handle;       /* as the program knows it; kernel symbol: address of its descriptor */
+	uint64_t device_handle;
+	const char *name;      /* kernel symbol: mangled, as the code object has it (".kd"); device: its name; else NULL */
+	const char *uri;       /* code object */
+	uint64_t load_base, load_bytes; /* code object */
+	int64_t load_delta;
+	uint64_t storage_base, storage_bytes; /* code object in memory; 0, 0: in a file */
+	int32_t storage_file;  /* descriptor; -1: none */
+	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
+	uint32_t sgprs, vgprs, accum_vgprs;
+	int64_t code_offset;   /* of the code, from the descriptor */
+	uint64_t code_address;
+};
+
+/** @data: eight bytes of this context's for this object, kept until UNLOAD */
+typedef void (*gputap_object_fn)(const struct gputap_object *object, uint64_t *data, void *user);
+
+/* gputap_context_objects() flags */
+enum {
+	GPUTAP_OBJECTS_NO_REPLAY = 1,   /* only what is loaded while the context is started */
+	GPUTAP_OBJECTS_PARENT_FIRST = 2 /* also when unloading; else kernel symbols go before their code object */
+};
+
+/**
+ * gputap_context_objects() - have a function called when objects come and go
+ * @types: 1 << enum gputap_object_type of each
+ * Return: as gputap_context_calls(). What is still there when the process ends is unloaded then.
+ */
+GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types, uint32_t flags,
+				      gputap_object_fn fn, void *user);
+
+/* Correlation ---------------------------------------------------------------- */
+
+/**
+ * typedef gputap_retired_fn - nothing more will come of a call
+ * @correlation: its number: its EXIT has been, and all its work is complete
+ * @time:        ns, later than every time told for it
+ */
+typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
+
+/* For calls that this context was told or would be (operations and domains asked with calls, work). Return: as above. */
+GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user);
+
+/* The number of the innermost told call that is open in this thread; 0: none. */
+GPUTAP_API uint64_t gputap_correlation(void);
+
+/* Now, CLOCK_BOOTTIME in ns. */
+GPUTAP_API uint64_t gputap_now(void);
+
+/* Buffers -------------------------------------------------------------------- */
+
+struct gputap_buffer;
+
+enum gputap_buffer_policy {
+	GPUTAP_BUFFER_LOSSLESS = 0, /* who finds it full waits until it has been handed over; inside a delivery it grows */
+	GPUTAP_BUFFER_DISCARD = 1   /* .. drops the record, counted */
+};
+
+struct gputap_record {
+	uint64_t kind;       /* as given to gputap_buffer_write(), or enum gputap_record_kind */
+	const void *payload; /* aligned to 8; valid during the callback */
+	size_t bytes;
+};
+
+/**
+ * typedef gputap_buffer_fn - a batch of records
+ * @lost: records that were dropped, since the buffer was made
+ */
+typedef void (*gputap_buffer_fn)(struct gputap_buffer *buffer, const struct gputap_record *records, size_t count, uint64_t lost,
+				 void *user);
+
+struct gputap_buffer_opts {
+	size_t size;      /* sizeof(struct gputap_buffer_opts) */
+	size_t bytes;     /* that it holds; rounded up to what is allocated. 0: 1 MiB */
+	size_t watermark; /* handed over when so much is in it; 0: half */
+	uint32_t policy;  /* enum gputap_buffer_policy */
+	uint32_t reserved; /* 0 */
+	gputap_buffer_fn fn;
+	void *user;
+	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the one that all share */
+};
+
+/* A thread that hands buffers over; made at once. Callbacks of gputap_thread_subscribe() come around it. */
+GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
+
+GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts, struct gputap_buffer **out);
+/* Hands over what is in it, then frees it. NULL is all right. Not from its own callback: -EDEADLK. */
+GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
+/* All that was written before the call has been handed over when it returns; in a delivery's own thread: as far as possible
+ * at once. Return: 0, -EINVAL. */
+GPUTAP_API int gputap_buffer_flush(struct gputap_buffer *buffer);
+/* Another thread for it. Return: 0, -EINVAL. */
+GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_delivery *delivery);
+
+/**
+ * gputap_buffer_write() - put a record into a buffer; records of one thread stay in their order
+ * @last: 1: behind everything that was written to the buffer before this call by any thread (for what ends something)
+ * Return: 0; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
+ * Thread: any; lock-free unless the buffer is full or new to the thread.
+ */
+GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, const void *payload, size_t bytes, int last);
+
+/* Records that gputap itself writes: gputap_context_buffer(). */
+enum gputap_record_kind {
+	GPUTAP_RECORD_CALL = 1,   /* struct gputap_record_call */
+	GPUTAP_RECORD_WORK = 2,   /* struct gputap_work, phase COMPLETE */
+	GPUTAP_RECORD_RETIRED = 3 /* struct gputap_record_retired */
+};
+
+struct gputap_record_call {
+	uint32_t domain, operation;
+	uint64_t correlation, parent;
+	uint64_t start, end; /* ns */
+	uint64_t thread;
+	uint64_t external[2];
+	uint64_t ret;        /* its first eight bytes */
+};
+
+struct gputap_record_retired {
+	uint64_t correlation, time;
+};
+
+/**
+ * gputap_context_buffer() - record calls and work into a buffer
+ * @operations: as gputap_context_calls(), which the context may also have for the domain
+ * @work_types: as gputap_context_work(); 0: no work
+ * @retirement: not 0: GPUTAP_RECORD_RETIRED, for all calls that have a record here
+ * Return: as gputap_context_calls().
+ */
+GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
+				     uint64_t work_types, int retirement, struct gputap_buffer *buffer);
+
+/* gputap's own threads ------------------------------------------------------- */
+
+/* Before and after gputap starts a thread, in the thread that starts it. */
+typedef void (*gputap_thread_fn)(void *user);
+GPUTAP_API int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The tool API inside (include/gputap/tool.h): what its files share.
+ *
+ *   tool_context.c   who asks for what; start, stop, and that nobody is called after it
+ *   tool_call.c      before and after a call: taps come here (generated "told" halves)
+ *   tool_work.c      device work, objects, correlation ids that retire: the runtimes' activity comes here
+ *   tool_buffer.c    buffers and the threads that hand them over
+ *   tool_args.c      names and arguments
+ *   tool_load.c      finding, starting, finishing tools
+ *
+ * Who may be called now. A context that asks for callbacks has one of POOL places that are never freed; a place's
+ * `generation` tells its users apart. A thread says in its hazards which place it is about to call, looks whether that is
+ * still active, calls, takes the hazard back. Who stops a context makes it inactive, has every running thread pass a barrier
+ * (membarrier(), so that the calls themselves need none), and waits until no other thread's hazard is on the place.
+ * A thread that waits so counts as having taken back its own hazards: two callbacks that stop each other's context do not wait
+ * for ever.
+ *
+ * On a call's way: no lock, no allocation, no system call. */
+#ifndef GPUTAP_TOOL_TOOL_H
+#define GPUTAP_TOOL_TOOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/context.h"
+#include "core/tap.h"
+#include "gputap/tool.h"
+
+enum { GT_TOOL_POOL = 64 }; /* contexts with callbacks, at once */
+
+struct gt_tool_calls {
+	gputap_call_fn fn; /* NULL: not asked */
+	void *user;
+	uint32_t flags;
+};
+
+struct gt_tool_work {
+	gputap_work_fn fn;
+	void *user;
+	uint64_t types; /* 0: not asked */
+};
+
+struct gt_tool_objects {
+	gputap_object_fn fn;
+	void *user;
+	uint64_t types;
+	uint32_t flags;
+};
+
+/* Operations and work of a domain that go into a buffer. */
+struct gt_tool_buffered {
+	struct gputap_buffer *buffer; /* NULL: not asked */
+	uint64_t types;
+	uint32_t retirement;
+	uint64_t ops[GT_OPS_PER_DOMAIN / 64];
+};
+
+/* A context's place. All but the first three are constant while it is active. */
+struct gt_tool_context {
+	_Atomic uint32_t active;     /* 1: may be called */
+	_Atomic uint32_t finishing;  /* 1: stopped, but what has begun is told to its end (GPUTAP_CONTEXT_FINISH_CALLS) */
+	_Atomic uint32_t generation; /* of the place */
+	int32_t priority;
+	uint32_t flags;
+	struct gt_tool_calls calls[GT_DOMAIN_COUNT];
+	struct gt_tool_work work[GT_DOMAIN_COUNT];
+	struct gt_tool_objects objects[GT_DOMAIN_COUNT];
+	struct gt_tool_buffered buffered[GT_DOMAIN_COUNT];
+	gputap_retired_fn retired;
+	void *retired_user;
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* for calls[] */
+};
+extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
+
+/* Contexts that are active, first to last. Seen from one thread a context is in it as soon as start has returned. */
+unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
+
+/* Who had the beginning of something, and has its end. */
+struct gt_tool_heard {
+	uint32_t place, generation;
+	uint64_t data; /* the callback's eight bytes */
+};
+
+/**
+ * gt_tool_lock_in() - about to call this place's functions
+ * @begun: it heard the beginning: all right also when it is only finishing
+ * Return: false: not to be called. True: call, then gt_tool_lock_out().
+ * Nests 8 deep in a thread; deeper ones are not called.
+ */
+bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun);
+void gt_tool_lock_out(void);
+
+/* Calls (tool_call.c) -------------------------------------------------------- */
+
+/* Work that hangs on a call. `references` falls to 0 once: then the call retires. */
+struct gt_correlation {
+	_Atomic uint32_t references; /* the call while it is open, each piece of work */
+	uint32_t heard_count;
+	uint64_t id;
+	uint64_t last;               /* ns: the latest time told of it; written with a reference held, atomic max */
+	struct gt_tool_heard heard[8]; /* contexts that are told of its retirement */
+};
+
+/* A told call that is open, on its thread's stack. */
+struct gt_tool_frame {
+	struct gt_tool_frame *outer;
+	uint64_t correlation, parent;
+	struct gt_correlation *shared; /* NULL: no work hangs on it so far */
+	const struct gt_table *table;
+	const struct gt_operation *operation;
+	void *args, *ret;
+	uint32_t args_bytes, ret_bytes;
+	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
+	uint64_t external[GT_EXTERNAL_STACK_COUNT];
+	uint32_t count;                /* heard */
+	struct gt_tool_heard heard[GT_TOOL_POOL];
+};
+
+/* Innermost of this thread; NULL: none. */
+extern _Thread_local struct gt_tool_frame *gt_tool_frame __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Before a call. False: nobody is to be told: make it as if no tool were there. */
+bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes);
+/* After it; @ret may be NULL. */
+void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
+
+/* Work and correlation (tool_work.c) ----------------------------------------- */
+
+/* One more reference on the frame's call. NULL: nobody wants to hear of its retirement, or there is no memory. */
+struct gt_correlation *gt_correlation_get(struct gt_tool_frame *f);
+void gt_correlation_put(struct gt_correlation *c);
+/* The call is over, whose frame has `shared`, or not: then it retires now. */
+void gt_correlation_leave(struct gt_tool_frame *f);
+
+/* A context that asks for objects has been started: tell it what is there. */
+void gt_tool_objects_replay(uint32_t place, uint32_t generation);
+
+/* Anybody active who asks for this domain's work? For the runtimes' activity: one load. */
+extern _Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT] __attribute__((visibility("hidden")));
+
+/* Buffers (tool_buffer.c) ----------------------------------------------------- */
+
+/* gputap_buffer_write() of a record whose times are host ticks at these two byte offsets: they are converted when it is handed over. */
+int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload, size_t bytes, uint32_t ticks_offset,
+			       uint32_t ticks_count, bool last);
+
+/* Threads of gputap's own are started between these two. */
+void gt_tool_thread_before(void);
+void gt_tool_thread_after(void);
+
+/* Tools (tool_load.c) --------------------------------------------------------- */
+
+/* From the constructor, before any runtime is called: find and start tools. */
+void gt_tools_start(void);
+/* Priority of contexts that are made now in this thread: of the tool whose start() runs, else 0. */
+int32_t gt_tool_priority(void);
+
+#endif
