@@ -92,6 +92,8 @@ static int run_pass(struct rpd *r, unsigned pass, const struct gt_export_options
 			gt_rpd_add_external(r, item);
 		else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
 			gt_rpd_add_work(r, item);
+		else if (pass == 1 && item->kind == GT_RECORD_CALL)
+			gt_rpd_step_copy(r, item);
 		if (gt_bulk_status(r->db)) /* told by gt_bulk_finish() */
 			break;
 		gt_view_progress_step(&progress, cursor);
@@ -329,8 +331,10 @@ static int write_rpd(const struct gt_capture *c, const char *path, const struct 
 		gt_rpd_settle_calls(r);
 		status = run_pass(r, 1, options);
 	}
-	if (!status)
+	if (!status) {
+		gt_rpd_copies_rest(r);
 		status = write_indexes(r);
+	}
 	if (!status)
 		status = finish(r, options);
 	gt_bulk_destroy(r->db);
@@ -343,6 +347,7 @@ static int write_rpd(const struct gt_capture *c, const char *path, const struct 
 	gt_map_fini(&r->functions);
 	gt_map_fini(&r->unseen);
 	free(r->text_ids);
+	free(r->copies);
 	gt_rowmap_fini(&r->calls);
 	free(r->args);
 	free(r->text);

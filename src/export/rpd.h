@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the RPD exporter share: the database in the making. rpd.c says how it goes together,
- * rpd_text.c has names and arguments, rpd_rows.c calls and device work. */
+ * rpd_text.c has names and arguments, rpd_rows.c calls and device work, rpd_copies.c what both say of copies. */
 #ifndef GPUTAP_EXPORT_RPD_H
 #define GPUTAP_EXPORT_RPD_H
 
@@ -21,6 +21,15 @@ enum {
 	RPD_ARGS_KEY_BYTES = 240, /* longer ones are not kept */
 	RPD_ARGS_ROOM = 16384,    /* for one text before it is cut */
 	RPD_HEX_BYTES = 19,
+};
+
+/* What is remembered of a call's row, 4 bits each. */
+enum {
+	RPD_CALL_THERE = GT_ROW_THERE,
+	RPD_CALL_BLOCKS = 2,     /* not HIP's: the program waited for its copy */
+	RPD_CALL_TELLS_COPY = 2, /* HIP's: it says itself what it copies */
+	RPD_CALL_HAS_KERNEL = 4,
+	RPD_CALL_HAS_COPY = 8,
 };
 
 /* The view's `own` of a queue. */
@@ -49,6 +58,8 @@ struct rpd {
 	struct gt_rowmap calls;    /* rows of rocpd_api */
 	struct gt_map unseen;      /* process, call id -> row - first_unseen, for calls that are not in the capture */
 	int64_t first_unseen;
+	struct rpd_copy *copies;   /* whose call or work was met and the other was not: rpd_copies.c */
+	size_t copy_count, copy_capacity;
 	struct rpd_args_slot *args;
 	char *text;                /* RPD_ARGS_ROOM and some, and again for the clean copy */
 	int64_t domain_ids[GT_DOMAIN_COUNT], type_ids[GT_DEVICE_OP_COUNT], task_id, marker_id, unseen_id;
@@ -69,13 +80,23 @@ int64_t gt_rpd_name(struct rpd *r, const char *name);
 /* Id of a call's arguments as text. */
 int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item, const struct gt_view_operation *operation);
 
-/* First all calls and external ids, then the next two, then all device work. */
+/* For a row of rocpd_api: RPD_CALL_.., and an entry of an index by it. */
+void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags);
+void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id);
+
+/* First all calls and external ids, then the next two, then all device work and, among it, the calls once more to
+ * gt_rpd_step_copy(). */
 void gt_rpd_add_call(struct rpd *r, const struct gt_item *item);
 void gt_rpd_add_external(struct rpd *r, const struct gt_item *item);
 void gt_rpd_add_mark(struct rpd *r, const struct gt_item *call); /* instead of gt_rpd_add_call(): what gt_mark_of() knows */
 void gt_rpd_close_markers(struct rpd *r);
 void gt_rpd_settle_calls(struct rpd *r);
+void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call);
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
+/* A call of HIP that copies, and work that copies; @api: the call's row. Then those that stayed alone. */
+void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks);
+void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream, int64_t device);
+void gt_rpd_copies_rest(struct rpd *r);
 /* RPD's word for it. */
 const char *gt_rpd_type_name(enum gt_device_op op);
 

@@ -10,10 +10,8 @@
 #include "export/number.h"
 #include "export/text.h"
 #include "export/pushes.h"
+#include "util/demangle.h"
 #include "util/error.h"
-
-/* What is remembered of a call's row, 4 bits each. */
-enum { CALL_THERE = GT_ROW_THERE, CALL_BLOCKS = 2, CALL_HAS_KERNEL = 4, CALL_HAS_COPY = 8 };
 
 /* The view's `own` of a thread: external ids that are pushed. */
 struct thread_own {
@@ -21,12 +19,11 @@ struct thread_own {
 	uint64_t last_ns;
 };
 
-struct operation_own { int64_t name, category; int blocking_arg; bool blocks; };
+struct operation_own { int64_t name, category; int blocking_arg; bool blocks, copies; };
 
 enum { RANGE_BYTES = 1000 }; /* of a range's name */
 
-/* An entry of an index by a row number of rocpd_api. */
-static void add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
+void gt_rpd_add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_t id)
 {
 	uint64_t big = __builtin_bswap64((uint64_t)api);
 
@@ -35,7 +32,7 @@ static void add_link(struct rpd *r, struct gt_sorter *index, int64_t api, int64_
 
 /* Calls ---------------------------------------------------------------------- */
 
-static void set_flags(struct rpd *r, int64_t row, unsigned flags)
+void gt_rpd_set_flags(struct rpd *r, int64_t row, unsigned flags)
 {
 	if (gt_rowmap_set(&r->calls, row, flags))
 		gt_rpd_no_memory(r);
@@ -93,8 +90,8 @@ static struct operation_own *operation_own(struct rpd *r, struct gt_view_operati
 	own->name = gt_rpd_name(r, operation->name);
 	own->category = gt_rpd_name(r, operation->info ? gt_operation_kind_name(operation->info->kind) : "");
 	own->blocking_arg = -1;
-	own->blocks = operation->info && GT_OP_DOMAIN(operation->info->op) == GT_DOMAIN_HIP && operation->info->kind == GT_KIND_COPY &&
-		      !strstr(operation->name, "Async");
+	own->copies = operation->info && GT_OP_DOMAIN(operation->info->op) == GT_DOMAIN_HIP && operation->info->kind == GT_KIND_COPY;
+	own->blocks = own->copies && !strstr(operation->name, "Async");
 	for (int i = 0; i < operation->nargs; i++)
 		if (!strncmp(operation->info->args[i].name, "blocking", 8))
 			own->blocking_arg = i;
@@ -129,7 +126,7 @@ static void put_kernel_row(struct rpd *r, const struct kernel_row *k)
 	struct gt_bulk_row *row = &r->row;
 	int64_t id = (int64_t)gt_bulk_count(r->kernelapi) + 1;
 
-	set_flags(r, k->api, CALL_HAS_KERNEL);
+	gt_rpd_set_flags(r, k->api, RPD_CALL_HAS_KERNEL);
 	gt_bulk_begin(row);
 	gt_bulk_int(row, k->api);
 	gt_bulk_text(row, k->stream, strlen(k->stream));
@@ -141,7 +138,7 @@ static void put_kernel_row(struct rpd *r, const struct kernel_row *k)
 	gt_bulk_int(row, (int64_t)k->private_bytes);
 	gt_bulk_int(row, k->name);
 	gt_bulk_add(r->kernelapi, id, row);
-	add_link(r, r->kernels_sorted, k->api, id);
+	gt_rpd_add_link(r, r->kernels_sorted, k->api, id);
 }
 
 static int64_t graph_name(struct rpd *r, uint64_t handle)
@@ -155,7 +152,7 @@ static int64_t graph_name(struct rpd *r, uint64_t handle)
 /* __hipRegisterFunction() says which kernel a function of the host stands for. */
 static void note_function(struct rpd *r, const struct gt_item *call, const struct gt_operation_info *info)
 {
-	char text[1024];
+	char text[1024], *readable;
 	uint64_t host = 0;
 	size_t n = 0;
 
@@ -167,8 +164,10 @@ static void note_function(struct rpd *r, const struct gt_item *call, const struc
 	if (!host || n < 3 || n >= sizeof text || *text != '"' || gt_map_find(&r->functions, call->process, host) >= 0)
 		return;
 	text[n - 1] = '\0'; /* the closing quote */
-	if (gt_map_add(&r->functions, call->process, host, (uint32_t)gt_rpd_name(r, text + 1)) < 0)
+	readable = r->view.mangled ? NULL : gt_demangle(text + 1);
+	if (gt_map_add(&r->functions, call->process, host, (uint32_t)gt_rpd_name(r, readable ? readable : text + 1)) < 0)
 		gt_rpd_no_memory(r);
+	free(readable);
 }
 
 /* Launches of HIP say it all themselves, those that a graph captures too, which are never work of their own; a graph's launch
@@ -217,9 +216,11 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 	api = (struct api_row){take_row(r, item), thread->pid, thread->tid, item->start_ns, item->end_ns, own->name, own->category,
 			       domain_id(r, GT_OP_DOMAIN(item->op)), args};
 	add_api(r, &api);
-	set_flags(r, api.id, CALL_THERE);
-	if (own->blocks || (own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg]))
-		set_flags(r, api.id, CALL_BLOCKS);
+	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
+	if (own->copies && item->args)
+		gt_rpd_set_flags(r, api.id, RPD_CALL_TELLS_COPY);
+	else if (own->blocks || (own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg]))
+		gt_rpd_set_flags(r, api.id, RPD_CALL_BLOCKS);
 	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP_COMPILER && operation->info && item->payload_bytes)
 		note_function(r, item, operation->info);
 	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP && operation->info && operation->info->kind == GT_KIND_LAUNCH)
@@ -360,7 +361,7 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 	api = (struct api_row){gt_rowmap_next(&r->calls), thread->pid, thread->tid, at, at, r->unseen_id, RPD_EMPTY_TEXT,
 			       domain_id(r, GT_OP_DOMAIN(work->op)), RPD_EMPTY_TEXT};
 	add_api(r, &api);
-	set_flags(r, api.id, CALL_THERE);
+	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
 	if (work->id && gt_map_add(&r->unseen, work->process, work->id, (uint32_t)(api.id - r->first_unseen)) < 0)
 		gt_rpd_no_memory(r);
 	return api.id;
@@ -371,7 +372,7 @@ static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api
 {
 	struct kernel_row k = {.api = api, .name = kernel, .stream = stream};
 
-	if (gt_rowmap_flags(&r->calls, api) & CALL_HAS_KERNEL)
+	if (gt_rowmap_flags(&r->calls, api) & RPD_CALL_HAS_KERNEL)
 		return;
 	if (graph)
 		k.name = graph_name(r, work->object[0]);
@@ -382,34 +383,17 @@ static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api
 	put_kernel_row(r, &k);
 }
 
-static void add_copyapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t device)
+void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call)
 {
-	enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE, NO_DEVICE = -1 };
-	bool reads = work->device_op == GT_DEVICE_READ, writes = work->device_op == GT_DEVICE_WRITE;
-	unsigned flags = gt_rowmap_flags(&r->calls, api);
-	struct gt_bulk_row *row = &r->row;
-	char address[RPD_HEX_BYTES];
-	int64_t id;
+	struct gt_view_operation *operation = call->args && GT_OP_DOMAIN(call->op) == GT_DOMAIN_HIP ? gt_view_operation(&r->view, call->op) : NULL;
+	struct operation_own *own = operation ? operation_own(r, operation) : NULL;
+	int64_t api;
 
-	if (flags & CALL_HAS_COPY)
+	if (!own || !own->copies)
 		return;
-	set_flags(r, api, CALL_HAS_COPY);
-	gt_bulk_begin(row);
-	gt_bulk_int(row, api);
-	gt_bulk_text(row, stream, strlen(stream));
-	gt_bulk_int(row, (int64_t)work->bytes);
-	gt_bulk_int(row, work->global[1] ? work->global[0] : 0);
-	gt_bulk_int(row, work->global[1]);
-	gt_bulk_int(row, reads ? DEVICE_TO_HOST : writes ? HOST_TO_DEVICE : DEVICE_TO_DEVICE);
-	for (int i = 1; i >= 0; i--) /* destination, source */
-		gt_bulk_text(row, address, (size_t)(gt_put_hex(GT_PUT(address, "0x"), work->object[i]) - address));
-	gt_bulk_int(row, reads ? NO_DEVICE : device);
-	gt_bulk_int(row, writes ? NO_DEVICE : device);
-	gt_bulk_int(row, !!(flags & CALL_BLOCKS));
-	gt_bulk_int(row, 0); /* whether host memory is pinned is not known */
-	id = (int64_t)gt_bulk_count(r->copyapi) + 1;
-	gt_bulk_add(r->copyapi, id, row);
-	add_link(r, r->copies_sorted, api, id);
+	api = gt_rowmap_find(&r->calls, call->process, call->id);
+	if (api)
+		gt_rpd_copy_called(r, call, api, own->blocks);
 }
 
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
@@ -455,7 +439,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	gt_bulk_int(row, api);
 	gt_bulk_int(row, op);
 	gt_bulk_add(r->api_ops, op, row);
-	add_link(r, r->links_sorted, api, op);
+	gt_rpd_add_link(r, r->links_sorted, api, op);
 	gt_bulk_begin(row);
 	gt_bulk_int(row, op);
 	gt_bulk_int(row, op); /* both rise together */
@@ -463,5 +447,5 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	if (graph || work->device_op == GT_DEVICE_KERNEL)
 		add_kernelapi(r, work, api, own->handle, name, graph);
 	else if (work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_COPY)
-		add_copyapi(r, work, api, own->handle, device);
+		gt_rpd_copy_worked(r, work, api, queue->object ? queue->object->handle : 0, device);
 }

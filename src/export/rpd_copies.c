@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of rocpd_copyapi: one for each call that copies. See rpd.h.
+ *
+ * What the device was told may not be what the program asked for: HIP copies pageable memory through buffers of its own, a part at
+ * a time. So HIP's rows have addresses, bytes and stream from the call's arguments, and only the device, and the direction that
+ * hipMemcpyDefault leaves open, from its work. In the second pass call and work come in either order; what came first waits for
+ * the other in a hash table, which is as large as copies are under way. Calls whose work never comes (a graph captured
+ * them, they failed) get their rows at the end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/number.h"
+#include "export/rpd.h"
+#include "export/text.h"
+
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_DEVICE = -1, DEVICE_UNKNOWN = 0 };
+
+/* A row in the making. */
+struct rpd_copy {
+	int64_t api; /* 0: the slot is free */
+	bool called, worked;
+	bool sync;
+	uint64_t stream, bytes, width, height, to, from, kind;
+	int64_t device;
+	enum gt_device_op op;
+};
+
+static struct rpd_copy *slot_of(const struct rpd *r, int64_t api)
+{
+	size_t mask = r->copy_capacity - 1, i = gt_map_hash(0, (uint64_t)api) & mask;
+
+	while (r->copies[i].api && r->copies[i].api != api)
+		i = (i + 1) & mask;
+	return &r->copies[i];
+}
+
+static int make_room(struct rpd *r)
+{
+	struct rpd_copy *old = r->copies;
+	size_t capacity = r->copy_capacity;
+
+	if (r->copy_count * 2 < capacity)
+		return 0;
+	r->copies = calloc(capacity ? capacity * 2 : 64, sizeof *r->copies);
+	if (!r->copies) {
+		r->copies = old;
+		return gt_rpd_no_memory(r);
+	}
+	r->copy_capacity = capacity ? capacity * 2 : 64;
+	for (size_t i = 0; i < capacity; i++)
+		if (old[i].api)
+			*slot_of(r, old[i].api) = old[i];
+	free(old);
+	return 0;
+}
+
+/* Those behind it whose search passed it move up. */
+static void take_out(struct rpd *r, const struct rpd_copy *gone)
+{
+	size_t mask = r->copy_capacity - 1, hole = (size_t)(gone - r->copies);
+
+	for (size_t i = (hole + 1) & mask; r->copies[i].api; i = (i + 1) & mask) {
+		size_t home = gt_map_hash(0, (uint64_t)r->copies[i].api) & mask;
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		r->copies[hole] = r->copies[i];
+		hole = i;
+	}
+	r->copies[hole].api = 0;
+	r->copy_count--;
+}
+
+static void put_address(struct gt_bulk_row *row, uint64_t address)
+{
+	char text[RPD_HEX_BYTES];
+
+	gt_bulk_text(row, text, (size_t)(gt_put_hex(GT_PUT(text, "0x"), address) - text));
+}
+
+static void put_row(struct rpd *r, const struct rpd_copy *c)
+{
+	bool reads = c->worked ? c->op == GT_DEVICE_READ : c->kind == DEVICE_TO_HOST;
+	bool writes = c->worked ? c->op == GT_DEVICE_WRITE : c->kind == HOST_TO_DEVICE;
+	uint64_t kind = c->kind < DEFAULT || !c->worked ? c->kind : reads ? DEVICE_TO_HOST : writes ? HOST_TO_DEVICE : DEVICE_TO_DEVICE;
+	struct gt_bulk_row *row = &r->row;
+	int64_t id = (int64_t)gt_bulk_count(r->copyapi) + 1;
+
+	gt_bulk_begin(row);
+	gt_bulk_int(row, c->api);
+	put_address(row, c->stream);
+	gt_bulk_int(row, (int64_t)c->bytes);
+	gt_bulk_int(row, (int64_t)c->width);
+	gt_bulk_int(row, (int64_t)c->height);
+	gt_bulk_int(row, (int64_t)kind);
+	put_address(row, c->to);
+	put_address(row, c->from);
+	gt_bulk_int(row, reads ? NO_DEVICE : c->device);
+	gt_bulk_int(row, writes ? NO_DEVICE : c->device);
+	gt_bulk_int(row, c->sync);
+	gt_bulk_int(row, 0); /* whether host memory is pinned is not known */
+	gt_bulk_add(r->copyapi, id, row);
+	gt_rpd_add_link(r, r->copies_sorted, c->api, id);
+}
+
+/* A role may be in several members of which the program uses one: the host's address, the device's, an array. */
+static uint64_t address_of(const struct gt_call_view *call, enum gt_role role)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; !value && gt_call_role(call, role, i, &value); i++)
+		;
+	return value;
+}
+
+static void read_call(struct rpd_copy *c, const struct gt_item *item, bool blocks)
+{
+	struct gt_call_view call = {item->op, item->args, item->payload, item->payload_bytes};
+
+	c->called = true;
+	c->sync = blocks;
+	c->kind = DEFAULT;
+	gt_call_role(&call, GT_ROLE_STREAM, 0, &c->stream);
+	gt_call_bytes(&call, &c->bytes);
+	if (gt_call_role(&call, GT_ROLE_TIMES, 0, &c->height))
+		gt_call_role(&call, GT_ROLE_BYTES, 0, &c->width);
+	if (!gt_call_role(&call, GT_ROLE_DIRECTION, 0, &c->kind) || c->kind > DEFAULT)
+		c->kind = DEFAULT;
+	c->to = address_of(&call, GT_ROLE_DESTINATION);
+	c->from = address_of(&call, GT_ROLE_SOURCE);
+}
+
+static void read_work(struct rpd_copy *c, const struct gt_item *work, int64_t device)
+{
+	c->worked = true;
+	c->op = work->device_op;
+	c->device = device;
+}
+
+/* The row's half of call @api; NULL: no memory. */
+static struct rpd_copy *half_of(struct rpd *r, int64_t api)
+{
+	struct rpd_copy *c;
+
+	if (make_room(r))
+		return NULL;
+	c = slot_of(r, api);
+	if (!c->api) {
+		*c = (struct rpd_copy){.api = api, .device = DEVICE_UNKNOWN};
+		r->copy_count++;
+	}
+	return c;
+}
+
+static void complete(struct rpd *r, struct rpd_copy *c)
+{
+	if (!c->called || !c->worked)
+		return;
+	gt_rpd_set_flags(r, c->api, RPD_CALL_HAS_COPY);
+	put_row(r, c);
+	take_out(r, c);
+}
+
+void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks)
+{
+	struct rpd_copy *c = half_of(r, api);
+
+	if (!c)
+		return;
+	read_call(c, call, blocks);
+	complete(r, c);
+}
+
+void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream, int64_t device)
+{
+	unsigned flags = gt_rowmap_flags(&r->calls, api);
+	struct rpd_copy whole, *c;
+
+	if (flags & RPD_CALL_HAS_COPY)
+		return;
+	if (GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE && (flags & RPD_CALL_TELLS_COPY)) {
+		c = half_of(r, api);
+		if (c && !c->worked) {
+			read_work(c, work, device);
+			complete(r, c);
+		}
+		return;
+	}
+	gt_rpd_set_flags(r, api, RPD_CALL_HAS_COPY);
+	whole = (struct rpd_copy){.api = api, .sync = flags & RPD_CALL_BLOCKS, .stream = stream, .bytes = work->bytes,
+				  .width = work->global[1] ? work->global[0] : 0, .height = work->global[1], .kind = DEFAULT,
+				  .to = work->object[1], .from = work->object[0]};
+	read_work(&whole, work, device);
+	put_row(r, &whole);
+}
+
+void gt_rpd_copies_rest(struct rpd *r)
+{
+	for (size_t i = 0; i < r->copy_capacity; i++)
+		if (r->copies[i].api)
+			put_row(r, &r->copies[i]);
+}
