@@ -105,8 +105,8 @@ static inline bool gt_call_recorded(const struct gt_call *call)
 }
 
 /* Room for a call's record, with all but its arguments filled in; then gt_ring_commit() of the same bytes. */
-static inline struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op, size_t bytes, uint64_t id,
-						   uint64_t start, uint64_t end, uint64_t ret)
+static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op, size_t bytes, uint64_t id,
+							      uint64_t start, uint64_t end, uint64_t ret)
 {
 	struct gt_record_call *r = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_OP_DOMAIN(op));
 
@@ -125,8 +125,8 @@ static inline struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t
 }
 
 /* A whole record without arguments. */
-static inline __attribute__((always_inline)) void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id,
-								      uint64_t start, uint64_t end, uint64_t ret)
+static inline GT_IN_LINE void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id, uint64_t start,
+						  uint64_t end, uint64_t ret)
 {
 	if (gt_likely(gt_tap_record(t, op, sizeof(struct gt_record_call), id, start, end, ret) != NULL))
 		gt_ring_commit(t, sizeof(struct gt_record_call));
@@ -142,7 +142,7 @@ static inline uint64_t gt_value_word(const void *value, size_t bytes)
 }
 
 /* A struct passed by value, whole, as payload: 1 + (bytes + 7) / 8 words. It is an argument, so that no cap holds for it. */
-static inline __attribute__((always_inline)) void gt_value_put(uint64_t *p, uint32_t arg, const void *value, size_t bytes)
+static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void *value, size_t bytes)
 {
 	p[0] = arg | (uint64_t)bytes << 32; /* struct gt_payload */
 	if (bytes % 8)
