@@ -142,7 +142,7 @@ def moves(op, thread):
 
 
 def tap(api, op):
-    """Two functions: the tap itself, small enough to need no frame, and what it does when somebody asked."""
+    """Three functions: the tap itself, small enough to need no frame, what it does when somebody asked, and when a tool did."""
     up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
     call, indent = ', '.join(a.name for a in op.args), '\n' + '\t' * (1 + op.wrap)
     local, own = own_values(api, op)
@@ -162,8 +162,34 @@ def tap(api, op):
     record(api, op, out.append, thread, times)
     out.append(f'\tgt_call_end({thread});')
     out[0], out[3] = out[0].replace('* GT', '*GT'), out[3].replace('* (', '*(')
-    return out + ([] if void else ['\treturn ret;']) + [
-        '}', f'GT_TAP({c}, {op.name}, GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call}))']
+    return out + ([] if void else ['\treturn ret;']) + ['}'] + told(api, op) + [
+        f'GT_TAP({c}, {op.name}, GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call}))']
+
+
+TOLD = """
+static GT_ASKED {c} GT_TOLD_NAME({name})({parameters})
+{{
+	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;{values}
+	struct gt_tool_frame frame;
+	if (!gt_tool_call_enter(&frame, GT_TABLE, GT_{up}_INDEX_{name}, {at}, {size}))
+		{early}
+	{result}GT_UNTOLD({name}, GT_{up}_INDEX_{name}{changed});
+	gt_tool_call_exit(&frame, {ret});{returned}
+}}
+"""
+
+
+def told(api, op):
+    """What it does when a tool is to be told: arguments as one struct, in which the tool may have changed them."""
+    c, call, void = op.ret_c(), ', '.join(a.name for a in op.args), op.returns_nothing()
+    early = f'GT_UNTOLD({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
+    return TOLD.format(
+        c=c, name=op.name, parameters=parameters(op), types=', '.join(a.c_type() for a in op.args) or 'void', up=upper(api),
+        values=f'\n\tstruct gt_{api.domain}_args_{op.name} held = {{{call}}};' if call else '', at='&held' if call else 'NULL',
+        size='sizeof held' if call else '0', early=f'{{ {early} return; }}' if void else f'return {early}',
+        changed=''.join(f', held.{a.name}' for a in op.args), result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
+        ret='NULL, 0' if void else '&ret, sizeof ret', returned='' if void else '\n\treturn ret;',
+    ).replace('* GT_TOLD', '*GT_TOLD').replace('* (*real', '*(*real').strip('\n').split('\n')
 
 
 def record(api, op, w, thread, times):
@@ -225,8 +251,11 @@ def taps(api):
     than a file should hold go into <domain>_taps_2.inc and so on."""
     out = [head(api, 'emit_taps.py')]
     out.append(f'''/* Compiled once per instance, with GT_INSTANCE defined as its number; see src/runtime/meson.build. */
+#include "tool/tool.h"
+
 #define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
 #define GT_ASKED_NAME(f) GT_PASTE(asked, GT_INSTANCE, f)
+#define GT_TOLD_NAME(f) GT_PASTE(told, GT_INSTANCE, f)
 #define GT_TAPS gt_{api.domain}_taps[GT_INSTANCE]
 #define GT_TABLE (&gt_{api.domain}_tables[GT_INSTANCE])
 ''')
@@ -237,7 +266,7 @@ def taps(api):
         parts[-1].append(line)
     out += parts[0] + [f'#include "{api.domain}_taps_{n + 2}.inc"' for n in range(len(parts) - 1)]
     out.append(f'#include "{api.domain}_extension_taps.inc"\n')
-    out.append('#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_TAPS\n#undef GT_TABLE')
+    out.append('#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_TOLD_NAME\n#undef GT_TAPS\n#undef GT_TABLE')
     return ['\n'.join(part) + '\n' for part in [out] + [[head(api, 'emit_taps.py')] + part for part in parts[1:]]]
 
 

@@ -73,18 +73,19 @@ struct gputap_context;
 /* What a context asks of the trace stream. */
 struct gputap_context_opts {
 	size_t size;                /* sizeof(struct gputap_context_opts) */
-	uint32_t domain;            /* enum gputap_domain */
+	uint32_t domain;            /* enum gputap_domain; 0: nothing, but of what gputap/tool.h has */
 	uint32_t operation_count;   /* 0: all of the domain */
 	const uint32_t *operations; /* their numbers, as `gputap list operations` shows them; copied */
 	uint32_t device_activity;   /* not 0: also kernels, copies, .. that the domain's calls cause */
-	uint32_t reserved;          /* 0 */
+	uint32_t flags;             /* GPUTAP_CONTEXT_*: gputap/tool.h */
 };
 
 /**
- * gputap_context_create() - a set of operations whose recording is switched on and off together
+ * gputap_context_create() - a set of services that are switched on and off together
  * @opts:  what to record
  * @out:   receives the context, stopped; NULL on failure
- * Return: 0, -EINVAL (domain, operation number, size), -ENOMEM, -ENOTCONN (the program is not traced).
+ * Return: 0, -EINVAL (domain, operation number, flags, size), -ENOMEM, -ENOTCONN (it asks for the stream, and there is none:
+ *         the program does not run under `gputap run`).
  * Owner:  caller; release with gputap_context_destroy().
  * Taps are put into a runtime's table when the runtime starts, for what contexts ask by then: create contexts before
  * the first call of the runtime. `gputap run` with no operations selected leaves everything to them.
@@ -94,9 +95,12 @@ struct gputap_context_opts {
 GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out);
 
 /**
- * gputap_context_start() - record from now on what the context asks
+ * gputap_context_start() - from now on, what the context asks
  * gputap_context_stop() - no longer on behalf of this context; other contexts and the session's own go on
  * Return: 0, -EINVAL (NULL). Starting a started context is no error.
+ * When stop has returned, none of the context's callbacks runs: it waits for those of other threads (not for one whose thread
+ * waits for this one in the same way). Calls that were told at their begin are not told at their end, unless the context has
+ * GPUTAP_CONTEXT_FINISH_CALLS.
  * Thread: any; calls that other threads are in the middle of may still be recorded or not.
  * Signal: not safe.   Since: 0.1
  */

@@ -34,7 +34,7 @@ static bool asks_domain(const struct gt_context *c, unsigned domain)
 	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
 		if (c->ops[domain][i] || c->work[domain][i])
 			return true;
-	return false;
+	return c->work_told >> domain & 1;
 }
 
 /* What HIP's work is noticed through: also when none of these functions' calls are recorded. */
@@ -57,24 +57,26 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 		return false;
 	if (operation->wrap_always && asks_domain(c, domain))
 		return true;
-	return c->device_activity && (is_rocm(domain) ? asks_rocm(c) : asks_domain(c, domain));
+	return (c->device_activity || c->work_told) && (is_rocm(domain) ? asks_rocm(c) : asks_domain(c, domain));
 }
 
 bool gt_contexts_ask(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = contexts; c; c = c->next)
-		if (asks(c, operation->op) || needs_wrap(c, operation))
+		if (asks(c, operation->op) || in_set(c->told, operation->op) || needs_wrap(c, operation))
 			return true;
 	return false;
 }
 
 static uint32_t services_of(const struct gt_operation *operation, uint32_t before)
 {
-	uint32_t services = before & GT_SERVICE_WRAP;
+	uint32_t services = before & GT_SERVICE_WRAP, told = 0;
 
 	for (const struct gt_context *c = contexts; c; c = c->next) {
 		if (c->started && asks(c, operation->op))
 			services |= GT_SERVICE_STREAM;
+		if (c->started && in_set(c->told, operation->op))
+			told = GT_SERVICE_TOLD;
 		if (needs_wrap(c, operation))
 			services |= GT_SERVICE_WRAP;
 		if (c->started && (services & GT_SERVICE_WRAP) && asks_work(c, operation->op))
@@ -82,7 +84,7 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 	}
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK);
-	return services;
+	return services | told;
 }
 
 void gt_contexts_apply(struct gt_table *table)
@@ -161,19 +163,23 @@ void gt_context_remove(struct gt_context *c)
 	gt_core_unlock();
 }
 
+void gt_context_set_started(struct gt_context *c, bool started)
+{
+	c->started = started;
+	apply_all();
+}
+
 void gt_context_start(struct gt_context *c)
 {
 	gt_core_lock();
-	c->started = true;
-	apply_all();
+	gt_context_set_started(c, true);
 	gt_core_unlock();
 }
 
 void gt_context_stop(struct gt_context *c)
 {
 	gt_core_lock();
-	c->started = false;
-	apply_all();
+	gt_context_set_started(c, false);
 	gt_core_unlock();
 }
 

@@ -19,6 +19,8 @@ struct gt_context {
 	bool device_activity;
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];  /* asked of the stream */
 	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* whose device work is asked for in any case */
+	uint64_t told[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* asked by a tool, for callbacks or a buffer */
+	uint32_t work_told;                                     /* domains whose work a tool asks for: 1 << domain */
 };
 
 /* The session's own context, started. */
@@ -29,6 +31,8 @@ void gt_context_add(struct gt_context *c);
 void gt_context_remove(struct gt_context *c); /* stops it; never the session's own */
 void gt_context_start(struct gt_context *c);
 void gt_context_stop(struct gt_context *c);
+/* For who holds gt_core_lock() already: it is started or not from now on. */
+void gt_context_set_started(struct gt_context *c, bool started);
 
 /* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */
 void gt_contexts_pause(bool paused);

@@ -59,6 +59,14 @@ int gt_external_pop(enum gt_external_stack stack, uint64_t *id)
 	return 0;
 }
 
+void gt_external_tops(uint64_t tops[GT_EXTERNAL_STACK_COUNT])
+{
+	const struct gt_external *e = gt_thread.external;
+
+	for (int i = 0; i < GT_EXTERNAL_STACK_COUNT; i++)
+		tops[i] = e && e->depth[i] ? e->ids[i][e->depth[i] - 1] : 0;
+}
+
 void gt_external_renew(struct gt_thread *t)
 {
 	const struct gt_external *e = t->external;

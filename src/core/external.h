@@ -16,6 +16,9 @@ int gt_external_push(enum gt_external_stack stack, uint64_t id);
 /* Return: 0 and the id that was on top, -ENODATA: the stack is empty. */
 int gt_external_pop(enum gt_external_stack stack, uint64_t *id);
 
+/* What is on top of this thread's stacks; 0: nothing. */
+void gt_external_tops(uint64_t tops[GT_EXTERNAL_STACK_COUNT]);
+
 /* The thread has a new ring: say again what is on its stacks. */
 void gt_external_renew(struct gt_thread *t);
 void gt_external_release(struct gt_thread *t);

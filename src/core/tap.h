@@ -20,6 +20,7 @@ enum gt_service {
 	GT_SERVICE_STREAM = 1, /* record it */
 	GT_SERVICE_WRAP = 2,   /* device activity or transparency needs the hand-written wrap around the real function */
 	GT_SERVICE_WORK = 4,   /* record its device work, also when the call itself is not recorded */
+	GT_SERVICE_TOLD = 8,   /* tell tools of it, before and after (src/tool) */
 };
 
 struct gt_tap {
@@ -80,12 +81,19 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 /* The whole of a tap that nobody asks: one load, one test, a tail call. All else is a function of its own with the
  * same arguments in the same places, so that this one needs no frame and moves nothing. */
 #define GT_ASKED __attribute__((noinline))
-#define GT_TAP(ret, f, index, parameters, arguments)                                            \
-	ret GT_TAP_NAME(f) parameters                                                           \
-	{                                                                                       \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                   \
-		return (gt_tap_services(&GT_TAPS[index]) ? GT_ASKED_NAME(f) : to)arguments;     \
+#define GT_TAP(ret, f, index, parameters, arguments)                                                      \
+	ret GT_TAP_NAME(f) parameters                                                                     \
+	{                                                                                                 \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                             \
+		uint32_t services = gt_tap_services(&GT_TAPS[index]);                                     \
+		if (gt_unlikely(services & GT_SERVICE_TOLD))                                              \
+			return GT_TOLD_NAME(f) arguments;                                                 \
+		return (services ? GT_ASKED_NAME(f) : to)arguments;                                       \
 	}
+
+/* Between a tool's two callbacks: the call as it is without tools. */
+#define GT_UNTOLD(f, index, ...) \
+	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_TOLD ? GT_ASKED_NAME(f)(__VA_ARGS__) : real(__VA_ARGS__))
 
 /* Return word of a record without arguments, of an operation that gives its status through one: a call that failed
  * returned NULL, so that the status can stand in its place (record/record.h). */

@@ -81,6 +81,7 @@ unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
 struct gt_tool_heard {
 	uint32_t place, generation;
 	uint64_t data; /* the callback's eight bytes */
+	uint32_t how;  /* tool_call.c's */
 };
 
 /**
@@ -91,6 +92,8 @@ struct gt_tool_heard {
  */
 bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun);
 void gt_tool_lock_out(void);
+
+uint32_t gt_tool_thread(void); /* gettid(), remembered */
 
 /* Calls (tool_call.c) -------------------------------------------------------- */
 
@@ -105,7 +108,8 @@ struct gt_correlation {
 
 /* A told call that is open, on its thread's stack. */
 struct gt_tool_frame {
-	struct gt_tool_frame *outer;
+	struct gt_tool_frame *outer;   /* that this call was made in */
+	struct gt_tool_frame *before;  /* gt_tool_frame is this again afterwards */
 	uint64_t correlation, parent;
 	struct gt_correlation *shared; /* NULL: no work hangs on it so far */
 	const struct gt_table *table;
@@ -114,12 +118,16 @@ struct gt_tool_frame {
 	uint32_t args_bytes, ret_bytes;
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
 	uint64_t external[GT_EXTERNAL_STACK_COUNT];
+	bool calling;                  /* a callback of it runs: calls made now are not the runtime's own */
 	uint32_t count;                /* heard */
 	struct gt_tool_heard heard[GT_TOOL_POOL];
 };
 
 /* Innermost of this thread; NULL: none. */
 extern _Thread_local struct gt_tool_frame *gt_tool_frame __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The next number, for a call, or for work that no told call causes. */
+uint64_t gt_tool_new_correlation(void);
 
 /* Before a call. False: nobody is to be told: make it as if no tool were there. */
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes);

@@ -10,6 +10,7 @@
 #include "core/tap.h"
 #include "generated/hip_compiler_ops.h"
 #include "generated/hip_compiler_wraps.h"
+#include "tool/tool.h"
 #include "tests/gen/golden/tiny_ops.h"
 #include "tests/gen/golden/tiny_wraps.h"
 #include "unit.h"
@@ -56,6 +57,18 @@ void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 	return NULL;
 }
 
+/* No tool asks. */
+bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
+{
+	(void)f, (void)table, (void)index, (void)args, (void)args_bytes;
+	return false;
+}
+
+void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
+{
+	(void)f, (void)ret, (void)ret_bytes;
+}
+
 void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
 {
 	(void)bytes;
@@ -80,6 +93,7 @@ extern struct gt_table gt_tiny_tables[1];
 /* A domain that says `outermost`: the smallest there is. */
 extern struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
 struct gt_tap gt_hip_compiler_taps[1][GT_HIP_COMPILER_INDEX_COUNT];
+static struct gt_table gt_hip_compiler_tables[1];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "generated/hip_compiler_taps.inc"

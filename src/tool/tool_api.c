@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* The public C API (include/gputap/) on top of the core and of this folder. Checks what callers give, nothing else. */
+#include "gputap/tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/context.h"
+#include "core/external.h"
+#include "core/recording.h"
+#include "core/subscriber.h"
+#include "tool/tool_context.h"
+
+enum { SUBSCRIBERS = 16 };
+
+struct subscriber {
+	_Atomic(void *) fn; /* stored last */
+	void *user;
+};
+
+static struct subscriber table_subscribers[SUBSCRIBERS], event_subscribers[SUBSCRIBERS];
+
+static int subscribe(struct subscriber *list, void *fn, void *user)
+{
+	int rc = -ENOSPC;
+
+	if (!fn)
+		return -EINVAL;
+	gt_recording_init();
+	gt_core_lock();
+	for (int i = 0; i < SUBSCRIBERS; i++)
+		if (!atomic_load_explicit(&list[i].fn, memory_order_relaxed)) {
+			list[i].user = user;
+			atomic_store_explicit(&list[i].fn, fn, memory_order_release);
+			rc = 0;
+			break;
+		}
+	gt_core_unlock();
+	return rc;
+}
+
+uint32_t gputap_version(void)
+{
+	return GPUTAP_VERSION_MAJOR << 16 | GPUTAP_VERSION_MINOR;
+}
+
+int gputap_external_push(enum gputap_stack stack, uint64_t id)
+{
+	if ((unsigned)stack >= GT_EXTERNAL_STACK_COUNT)
+		return -EINVAL;
+	return gt_external_push((enum gt_external_stack)stack, id);
+}
+
+int gputap_external_pop(enum gputap_stack stack, uint64_t *id)
+{
+	uint64_t top;
+	int rc;
+
+	if ((unsigned)stack >= GT_EXTERNAL_STACK_COUNT)
+		return -EINVAL;
+	rc = gt_external_pop((enum gt_external_stack)stack, &top);
+	if (rc == 0 && id)
+		*id = top;
+	return rc;
+}
+
+/* Contexts ------------------------------------------------------------------- */
+
+static int set_operations(uint64_t *set, const uint32_t *operations, size_t count)
+{
+	if (count && !operations)
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++)
+		if (operations[i] >= GT_OPS_PER_DOMAIN)
+			return -EINVAL;
+	if (count == 0)
+		memset(set, 0xff, GT_OPS_PER_DOMAIN / 8);
+	for (size_t i = 0; i < count; i++)
+		set[operations[i] / 64] |= UINT64_C(1) << (operations[i] % 64);
+	return 0;
+}
+
+int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out)
+{
+	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
+	struct gputap_context *ctx;
+
+	if (!out)
+		return -EINVAL;
+	*out = NULL;
+	if (!opts || opts->size < sizeof *opts || opts->domain >= GT_DOMAIN_COUNT || opts->flags & ~(uint32_t)GPUTAP_CONTEXT_FINISH_CALLS ||
+	    (!opts->domain && (opts->operation_count || opts->device_activity)))
+		return -EINVAL;
+	for (size_t i = sizeof *opts; i < opts->size; i++)
+		if (((const char *)opts)[i])
+			return -EINVAL; /* it asks for something that this version does not have */
+	if (opts->domain && set_operations(set, opts->operations, opts->operation_count))
+		return -EINVAL;
+	gt_recording_init();
+	if (opts->domain && !gt_recording.session)
+		return -ENOTCONN;
+	ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return -ENOMEM;
+	memcpy(ctx->core.ops[opts->domain], set, sizeof set);
+	ctx->core.device_activity = opts->device_activity != 0;
+	ctx->flags = opts->flags;
+	gt_context_add(&ctx->core);
+	*out = ctx;
+	return 0;
+}
+
+int gputap_context_start(struct gputap_context *ctx)
+{
+	if (!ctx)
+		return -EINVAL;
+	gt_tool_context_start(ctx);
+	return 0;
+}
+
+int gputap_context_stop(struct gputap_context *ctx)
+{
+	if (!ctx)
+		return -EINVAL;
+	gt_tool_context_stop(ctx, ctx->flags & GPUTAP_CONTEXT_FINISH_CALLS);
+	return 0;
+}
+
+int gputap_context_active(const struct gputap_context *ctx)
+{
+	return ctx ? ctx->core.started : -EINVAL;
+}
+
+void gputap_context_destroy(struct gputap_context *ctx)
+{
+	if (!ctx)
+		return;
+	gt_tool_context_stop(ctx, false);
+	gt_tool_context_release(ctx);
+	gt_context_remove(&ctx->core);
+	free(ctx);
+}
+
+/* The place of a context that is about to be given a service, with the lock; or why not. */
+static int place_of(struct gputap_context *ctx, uint32_t domain, const void *fn, struct gt_tool_context **place)
+{
+	if (!ctx || domain == 0 || domain >= GT_DOMAIN_COUNT || !fn)
+		return -EINVAL;
+	gt_core_lock();
+	*place = ctx->core.started ? NULL : gt_tool_place(ctx);
+	if (*place)
+		return 0;
+	gt_core_unlock();
+	return ctx->core.started ? -EBUSY : -ENOSPC;
+}
+
+static int leave(int rc)
+{
+	gt_core_unlock();
+	return rc;
+}
+
+static void add_set(uint64_t *to, const uint64_t *set)
+{
+	for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
+		to[i] |= set[i];
+}
+
+int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count, uint32_t flags,
+			 gputap_call_fn fn, void *user)
+{
+	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
+	struct gt_tool_context *c;
+	int rc = flags & ~(uint32_t)GPUTAP_CALLS_WRITE ? -EINVAL : set_operations(set, operations, count);
+
+	rc = rc ? rc : place_of(ctx, domain, (const void *)(uintptr_t)fn, &c);
+	if (rc)
+		return rc;
+	if (c->calls[domain].fn)
+		return leave(-EEXIST);
+	c->calls[domain] = (struct gt_tool_calls){fn, user, flags};
+	add_set(c->ops[domain], set);
+	add_set(ctx->core.told[domain], set);
+	return leave(0);
+}
+
+int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types, gputap_work_fn fn, void *user)
+{
+	struct gt_tool_context *c;
+	int rc = types ? place_of(ctx, domain, (const void *)(uintptr_t)fn, &c) : -EINVAL;
+
+	if (rc)
+		return rc;
+	if (c->work[domain].fn)
+		return leave(-EEXIST);
+	c->work[domain] = (struct gt_tool_work){fn, user, types};
+	ctx->core.work_told |= 1u << domain;
+	return leave(0);
+}
+
+int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types, uint32_t flags, gputap_object_fn fn,
+			   void *user)
+{
+	struct gt_tool_context *c;
+	int rc = types && !(flags & ~(uint32_t)(GPUTAP_OBJECTS_NO_REPLAY | GPUTAP_OBJECTS_PARENT_FIRST)) ?
+			 place_of(ctx, domain, (const void *)(uintptr_t)fn, &c) :
+			 -EINVAL;
+
+	if (rc)
+		return rc;
+	if (c->objects[domain].fn)
+		return leave(-EEXIST);
+	c->objects[domain] = (struct gt_tool_objects){fn, user, types, flags};
+	ctx->core.work_told |= 1u << domain; /* the same hand-written wraps see them */
+	return leave(0);
+}
+
+int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user)
+{
+	struct gt_tool_context *c;
+	int rc = place_of(ctx, GT_DOMAIN_OPENCL, (const void *)(uintptr_t)fn, &c);
+
+	if (rc)
+		return rc;
+	if (c->retired)
+		return leave(-EEXIST);
+	c->retired = fn;
+	c->retired_user = user;
+	return leave(0);
+}
+
+int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count, uint64_t work_types,
+			  int retirement, struct gputap_buffer *buffer)
+{
+	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
+	struct gt_tool_context *c;
+	int rc = set_operations(set, operations, count);
+
+	rc = rc ? rc : place_of(ctx, domain, buffer, &c);
+	if (rc)
+		return rc;
+	if (c->buffered[domain].buffer)
+		return leave(-EEXIST);
+	c->buffered[domain] = (struct gt_tool_buffered){.buffer = buffer, .types = work_types, .retirement = retirement != 0};
+	add_set(c->buffered[domain].ops, set);
+	add_set(ctx->core.told[domain], set);
+	if (work_types)
+		ctx->core.work_told |= 1u << domain;
+	return leave(0);
+}
+
+/* Subscribers ---------------------------------------------------------------- */
+
+int gputap_table_subscribe(gputap_table_fn fn, void *user)
+{
+	return subscribe(table_subscribers, (void *)(uintptr_t)fn, user);
+}
+
+int gputap_event_subscribe(gputap_event_fn fn, void *user)
+{
+	return subscribe(event_subscribers, (void *)(uintptr_t)fn, user);
+}
+
+void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
+{
+	struct gputap_table t = {sizeof t, table->domain, table->instance, out, bytes, table->name};
+
+	for (int i = 0; i < SUBSCRIBERS; i++) {
+		void *fn = atomic_load_explicit(&table_subscribers[i].fn, memory_order_acquire);
+
+		if (fn)
+			((gputap_table_fn)(uintptr_t)fn)(&t, table_subscribers[i].user);
+	}
+}
+
+void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)
+{
+	struct gputap_event e = {sizeof e, code, domain, value, text};
+
+	for (int i = 0; i < SUBSCRIBERS; i++) {
+		void *fn = atomic_load_explicit(&event_subscribers[i].fn, memory_order_acquire);
+
+		if (fn)
+			((gputap_event_fn)(uintptr_t)fn)(&e, event_subscribers[i].user);
+	}
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Before and after a call that tools are told of.
+ *
+ *   tap ─► gt_tool_call_enter() ─► ENTER, first context to last ─► the call, recorded or not
+ *      ◄── gt_tool_call_exit() ◄── EXIT, last to first, to those that had ENTER ◄──┘
+ *
+ * The frame lies on the tap's stack; gt_tool_frame is the innermost one of the thread. A callback or a runtime that jumps out
+ * (longjmp, an exception) leaves frames behind: whoever comes next finds them deeper in the stack than itself, and takes no
+ * notice. What comes in the middle of a call from the runtime itself is not the program's and is not told, where the core says
+ * so (an `outermost` API; interposition); what a callback calls is.
+ *
+ * Never here: locks, allocation (but for a thread's first time), system calls, errno changed. */
+#include <string.h>
+
+#include "core/external.h"
+#include "tool/tool.h"
+#include "tool/tool_context.h"
+
+enum { CALLED = 1, BUFFERED = 2 };
+
+_Thread_local struct gt_tool_frame *gt_tool_frame;
+
+static _Alignas(64) _Atomic uint64_t last_correlation;
+
+uint64_t gt_tool_new_correlation(void)
+{
+	return atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
+}
+
+uint64_t gputap_correlation(void)
+{
+	return gt_tool_frame ? gt_tool_frame->correlation : 0;
+}
+
+static bool in_set(const uint64_t *set, uint32_t number)
+{
+	return set[number / 64] >> (number % 64) & 1;
+}
+
+/* Is this call the runtime's own, in the middle of one of the program's? */
+static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
+{
+	bool outermost = domain == GT_DOMAIN_HIP || domain == GT_DOMAIN_HIP_COMPILER;
+
+	if (!outermost && !gt_skip_nested[domain])
+		return false;
+	for (const struct gt_tool_frame *f = outer; f && !f->calling; f = f->outer) {
+		enum gt_domain other = f->table->domain;
+
+		if (other == domain || (outermost && (other == GT_DOMAIN_HIP || other == GT_DOMAIN_HIP_COMPILER)))
+			return true;
+	}
+	return false;
+}
+
+static void describe(const struct gt_tool_frame *f, uint32_t phase, struct gputap_call *call)
+{
+	*call = (struct gputap_call){
+		.size = sizeof *call,
+		.domain = f->table->domain,
+		.operation = GT_OP_NUMBER(f->operation->op),
+		.phase = phase,
+		.instance = f->table->instance,
+		.thread = gt_tool_thread(),
+		.correlation = f->correlation,
+		.parent = f->parent,
+		.args = f->args_bytes ? f->args : NULL,
+		.args_bytes = f->args_bytes,
+		.ret_bytes = f->ret_bytes,
+		.ret = f->ret,
+		.external = {f->external[0], f->external[1]},
+	};
+}
+
+/* Who wants to hear of it. Return: how many. */
+static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t number)
+{
+	uint8_t places[GT_TOOL_POOL];
+	unsigned count = gt_tool_order(places);
+
+	f->count = 0;
+	for (unsigned i = 0; i < count; i++) {
+		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
+		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? CALLED : 0) |
+			       (c->buffered[domain].buffer && in_set(c->buffered[domain].ops, number) ? BUFFERED : 0);
+
+		if (how)
+			f->heard[f->count++] = (struct gt_tool_heard){
+				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
+	}
+	return f->count;
+}
+
+static void call_one(struct gt_tool_frame *f, struct gt_tool_heard *h, const struct gputap_call *call)
+{
+	const struct gt_tool_calls *to = &gt_tool_pool[h->place].calls[f->table->domain];
+
+	if (gt_unlikely(!gt_tool_lock_in(h->place, h->generation, call->phase == GPUTAP_PHASE_EXIT))) {
+		h->how &= ~(uint32_t)CALLED; /* stopped, and wants to hear no end either */
+		return;
+	}
+	to->fn(call, &h->data, to->user);
+	gt_tool_lock_out();
+}
+
+bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
+{
+	struct gt_tool_frame *outer = gt_tool_frame;
+	bool buffered = false;
+	struct gputap_call call;
+
+	f->before = outer;
+	while (gt_unlikely(outer && (uintptr_t)outer <= (uintptr_t)f))
+		outer = outer->outer;
+	if (gt_thread.internal || is_nested(outer, table->domain) ||
+	    !choose(f, table->domain, GT_OP_NUMBER(table->operations[index].op)))
+		return false;
+	f->outer = outer;
+	f->correlation = gt_tool_new_correlation();
+	f->parent = outer ? outer->correlation : 0;
+	f->shared = NULL;
+	f->table = table;
+	f->operation = &table->operations[index];
+	f->args = args;
+	f->args_bytes = args_bytes;
+	f->ret = NULL;
+	f->ret_bytes = 0;
+	gt_external_tops(f->external);
+	f->calling = true;
+	gt_tool_frame = f;
+	describe(f, GPUTAP_PHASE_ENTER, &call);
+	for (uint32_t i = 0; i < f->count; i++) {
+		if (f->heard[i].how & CALLED)
+			call_one(f, &f->heard[i], &call);
+		buffered |= f->heard[i].how & BUFFERED;
+	}
+	f->calling = false;
+	f->start = buffered ? gt_ticks() : 0;
+	return true;
+}
+
+static void write_record(const struct gt_tool_frame *f, const struct gt_tool_heard *h, uint64_t end, uint64_t ret)
+{
+	const struct gt_tool_context *c = &gt_tool_pool[h->place];
+	const struct gputap_record_call r = {
+		.domain = f->table->domain,
+		.operation = GT_OP_NUMBER(f->operation->op),
+		.correlation = f->correlation,
+		.parent = f->parent,
+		.start = f->start,
+		.end = end,
+		.thread = gt_tool_thread(),
+		.external = {f->external[0], f->external[1]},
+		.ret = ret,
+	};
+
+	if (!gt_tool_lock_in(h->place, h->generation, true))
+		return;
+	gt_tool_buffer_write_ticks(c->buffered[f->table->domain].buffer, GPUTAP_RECORD_CALL, &r, sizeof r,
+				   offsetof(struct gputap_record_call, start), 2, false);
+	gt_tool_lock_out();
+}
+
+void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
+{
+	uint64_t end = f->start ? gt_ticks() : 0, word = 0;
+	struct gputap_call call;
+
+	f->ret = ret;
+	f->ret_bytes = ret_bytes;
+	f->calling = true;
+	gt_tool_frame = f; /* what was called may have left frames behind */
+	describe(f, GPUTAP_PHASE_EXIT, &call);
+	if (f->start && ret)
+		memcpy(&word, ret, ret_bytes < sizeof word ? ret_bytes : sizeof word);
+	for (uint32_t i = f->count; i-- > 0;) {
+		if (f->heard[i].how & CALLED)
+			call_one(f, &f->heard[i], &call);
+		if (f->heard[i].how & BUFFERED)
+			write_record(f, &f->heard[i], end, word);
+	}
+	gt_correlation_leave(f);
+	gt_tool_frame = f->before;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts of tools: see tool.h for who may be called when.
+ *
+ *   created ─► services are configured ─► started ⇄ stopped ─► destroyed
+ *              (a place of the pool)      │
+ *                                         └► order: the places of active contexts, for who has something to tell
+ *
+ * The order is read without a lock: a sequence number is odd while it is written. All changes are made with gt_core_lock(),
+ * which is never held while a tool's function runs. */
+#include "tool/tool_context.h"
+
+#include <linux/membarrier.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/recording.h"
+
+enum { DEPTH = 8, ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, NAP_NS = 20000 };
+enum { PATIENCE = 250000 }; /* naps, 5 s: a callback was left with longjmp(), and its thread has slept since */
+
+/* Only a seq_cst operation is a fence in the eyes of the thread sanitizer. */
+#if defined(__SANITIZE_THREAD__)
+#define GT_ORDER_HAZARD memory_order_seq_cst
+#else
+#define GT_ORDER_HAZARD memory_order_relaxed
+#endif
+
+/* A thread that calls tools' functions. Never freed: taken over by later threads. */
+struct reader {
+	_Atomic uint64_t hazards[DEPTH]; /* place + 1 | generation << 32; 0: none */
+	uintptr_t stack[DEPTH];		 /* where the caller of each stands */
+	uint32_t depth;
+	uint32_t thread;
+	_Atomic uint32_t waiting; /* for others' callbacks to end */
+	_Atomic uint32_t taken;
+	struct reader *next;
+};
+
+struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
+_Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT];
+
+static bool place_taken[GT_TOOL_POOL];
+static uint64_t place_age[GT_TOOL_POOL], ages; /* order of creation */
+
+static _Atomic uint32_t order_sequence, order_count;
+static _Atomic uint64_t order[ORDER_WORDS];
+
+static _Atomic(struct reader *) readers;
+static _Thread_local struct reader *mine __attribute__((tls_model("initial-exec")));
+static pthread_key_t key;
+static bool key_there;
+static _Atomic uint32_t membarrier_there;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Between a reader's store and its load, and the other way round in who stops a context: one of them must see the other. */
+static void fence_of_reader(void)
+{
+	if (gt_likely(atomic_load_explicit(&membarrier_there, memory_order_relaxed)))
+		atomic_signal_fence(memory_order_seq_cst);
+	else
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void fence_of_writer(void)
+{
+	if (atomic_load_explicit(&membarrier_there, memory_order_relaxed))
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	else
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Threads -------------------------------------------------------------------- */
+
+static void clear(struct reader *r)
+{
+	r->depth = 0;
+	for (int i = 0; i < DEPTH; i++)
+		atomic_store_explicit(&r->hazards[i], 0, memory_order_release);
+	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->taken, 0, memory_order_release);
+}
+
+static void thread_ends(void *reader)
+{
+	mine = NULL;
+	clear(reader);
+}
+
+/* Of a fork: only this thread is there. */
+static void in_child(void)
+{
+	for (struct reader *r = atomic_load(&readers); r; r = r->next)
+		if (r != mine && atomic_load(&r->taken))
+			clear(r);
+	if (mine)
+		mine->thread = (uint32_t)syscall(SYS_gettid);
+	if (atomic_load(&order_sequence) % 2) /* another thread was writing: what there is of it */
+		atomic_fetch_add(&order_sequence, 1);
+}
+
+static void init(void)
+{
+	key_there = pthread_key_create(&key, thread_ends) == 0;
+	pthread_atfork(NULL, NULL, in_child);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
+		atomic_store(&membarrier_there, 1);
+}
+
+static struct reader *make_reader(void)
+{
+	struct reader *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *first;
+
+	if (r == MAP_FAILED)
+		return NULL;
+	atomic_store_explicit(&r->taken, 1, memory_order_relaxed);
+	first = atomic_load_explicit(&readers, memory_order_relaxed);
+	do
+		r->next = first;
+	while (!atomic_compare_exchange_weak_explicit(&readers, &first, r, memory_order_release, memory_order_relaxed));
+	return r;
+}
+
+/* The first time in a thread. NULL: no memory. */
+static struct reader *become_reader(void)
+{
+	int saved = errno;
+	struct reader *r;
+
+	for (r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next) {
+		uint32_t no = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&r->taken, &no, 1, memory_order_acquire, memory_order_relaxed))
+			break;
+	}
+	if (!r)
+		r = make_reader();
+	if (r) {
+		r->thread = (uint32_t)syscall(SYS_gettid);
+		mine = r;
+		if (key_there)
+			pthread_setspecific(key, r);
+	}
+	errno = saved;
+	return r;
+}
+
+uint32_t gt_tool_thread(void)
+{
+	struct reader *r = mine ? mine : become_reader();
+
+	return r ? r->thread : (uint32_t)syscall(SYS_gettid);
+}
+
+/* Hazards -------------------------------------------------------------------- */
+
+static uint64_t hazard_of(uint32_t place, uint32_t generation)
+{
+	return (uint64_t)generation << 32 | (place + 1);
+}
+
+bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)
+{
+	struct reader *r = gt_likely(mine != NULL) ? mine : become_reader();
+	struct gt_tool_context *c = &gt_tool_pool[place];
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	if (gt_unlikely(!r))
+		return false;
+	/* callbacks that were left with longjmp(): they stood deeper in the stack than we do */
+	while (gt_unlikely(r->depth && r->stack[r->depth - 1] <= here))
+		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
+	if (gt_unlikely(r->depth == DEPTH))
+		return false;
+	r->stack[r->depth] = here;
+	atomic_store_explicit(&r->hazards[r->depth], hazard_of(place, generation), GT_ORDER_HAZARD);
+	fence_of_reader();
+	if (gt_likely(atomic_load_explicit(&c->generation, memory_order_acquire) == generation &&
+		      (atomic_load_explicit(&c->active, GT_ORDER_HAZARD) ||
+		       (begun && atomic_load_explicit(&c->finishing, GT_ORDER_HAZARD))))) {
+		r->depth++;
+		atomic_thread_fence(memory_order_acquire);
+		return true;
+	}
+	atomic_store_explicit(&r->hazards[r->depth], 0, memory_order_release);
+	return false;
+}
+
+void gt_tool_lock_out(void)
+{
+	struct reader *r = mine;
+
+	if (gt_likely(r && r->depth))
+		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
+}
+
+static bool called_now(const struct reader *r, uint32_t place)
+{
+	if (!atomic_load_explicit(&r->taken, memory_order_relaxed) || atomic_load_explicit(&r->waiting, memory_order_acquire))
+		return false;
+	for (int i = 0; i < DEPTH; i++)
+		if ((uint32_t)atomic_load_explicit(&r->hazards[i], memory_order_seq_cst) == place + 1)
+			return true;
+	return false;
+}
+
+/* Until no other thread is in a callback of this place, which is not active any more. */
+static void wait_for_callbacks(uint32_t place)
+{
+	const struct timespec nap = {0, NAP_NS};
+	int saved = errno;
+
+	fence_of_writer();
+	if (mine)
+		atomic_store_explicit(&mine->waiting, 1, memory_order_release);
+	for (struct reader *r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next)
+		for (int i = 0; r != mine && i < PATIENCE && called_now(r, place); i++)
+			syscall(SYS_nanosleep, &nap, NULL);
+	if (mine)
+		atomic_store_explicit(&mine->waiting, 0, memory_order_release);
+	errno = saved;
+}
+
+/* Order ---------------------------------------------------------------------- */
+
+unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
+{
+	for (int i = 0; i < SPINS; i++) {
+		uint32_t before = atomic_load_explicit(&order_sequence, memory_order_acquire);
+		uint32_t count = atomic_load_explicit(&order_count, memory_order_acquire);
+
+		for (uint32_t w = 0; w * 8 < count; w++) {
+			uint64_t word = atomic_load_explicit(&order[w], memory_order_acquire);
+
+			memcpy(places + w * 8, &word, 8);
+		}
+		if (gt_likely(before % 2 == 0 && atomic_load_explicit(&order_sequence, memory_order_relaxed) == before))
+			return count;
+	}
+	return 0; /* who writes it does not run; as if nobody had started yet */
+}
+
+static bool comes_before(uint32_t a, uint32_t b)
+{
+	return gt_tool_pool[a].priority != gt_tool_pool[b].priority ? gt_tool_pool[a].priority < gt_tool_pool[b].priority :
+								      place_age[a] < place_age[b];
+}
+
+/* With the lock. */
+static void write_order(void)
+{
+	uint64_t words[ORDER_WORDS] = {0}, types[GT_DOMAIN_COUNT] = {0};
+	uint8_t *places = (uint8_t *)words;
+	uint32_t count = 0;
+
+	for (uint32_t p = 0; p < GT_TOOL_POOL; p++) {
+		uint32_t at = count;
+
+		if (!atomic_load_explicit(&gt_tool_pool[p].active, memory_order_relaxed))
+			continue;
+		for (; at && comes_before(p, places[at - 1]); at--)
+			places[at] = places[at - 1];
+		places[at] = (uint8_t)p;
+		count++;
+		for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+			types[d] |= gt_tool_pool[p].work[d].types | gt_tool_pool[p].buffered[d].types;
+	}
+	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_seq_cst);
+	for (int w = 0; w < ORDER_WORDS; w++)
+		atomic_store_explicit(&order[w], words[w], memory_order_release);
+	atomic_store_explicit(&order_count, count, memory_order_release);
+	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_release);
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+		atomic_store_explicit(&gt_tool_work_types[d], types[d], memory_order_relaxed);
+}
+
+/* Contexts ------------------------------------------------------------------- */
+
+struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
+{
+	pthread_once(&once, init);
+	for (uint32_t p = 0; !ctx->place && p < GT_TOOL_POOL; p++) {
+		struct gt_tool_context *c = &gt_tool_pool[p];
+		uint32_t generation = atomic_load_explicit(&c->generation, memory_order_relaxed);
+
+		if (place_taken[p])
+			continue;
+		place_taken[p] = true;
+		place_age[p] = ++ages;
+		/* whoever has heard of its former user looks at these three alone */
+		memset(&c->priority, 0, sizeof *c - offsetof(struct gt_tool_context, priority));
+		atomic_store_explicit(&c->generation, generation + 1, memory_order_release);
+		c->priority = gt_tool_priority();
+		c->flags = ctx->flags;
+		ctx->place = c;
+	}
+	return ctx->place;
+}
+
+void gt_tool_context_start(struct gputap_context *ctx)
+{
+	struct gt_tool_context *c = ctx->place;
+	bool starts = false;
+
+	gt_core_lock();
+	if (c && !atomic_load_explicit(&c->active, memory_order_relaxed)) {
+		atomic_store_explicit(&c->finishing, 0, memory_order_relaxed);
+		atomic_store_explicit(&c->active, 1, memory_order_release);
+		write_order();
+		starts = true;
+	}
+	gt_context_set_started(&ctx->core, true);
+	gt_core_unlock();
+	if (starts)
+		gt_tool_objects_replay((uint32_t)(c - gt_tool_pool), atomic_load_explicit(&c->generation, memory_order_relaxed));
+}
+
+void gt_tool_context_stop(struct gputap_context *ctx, bool finish)
+{
+	struct gt_tool_context *c = ctx->place;
+
+	gt_core_lock();
+	if (c) {
+		atomic_store_explicit(&c->finishing, finish, memory_order_seq_cst);
+		atomic_store_explicit(&c->active, 0, memory_order_seq_cst);
+		write_order();
+	}
+	gt_context_set_started(&ctx->core, false);
+	gt_core_unlock();
+	if (c)
+		wait_for_callbacks((uint32_t)(c - gt_tool_pool));
+}
+
+void gt_tool_context_release(struct gputap_context *ctx)
+{
+	struct gt_tool_context *c = ctx->place;
+
+	if (!c)
+		return;
+	ctx->place = NULL;
+	gt_core_lock();
+	place_taken[c - gt_tool_pool] = false;
+	gt_core_unlock();
+}
