@@ -79,7 +79,7 @@ static bool string_write(struct gt_thread *t, uint32_t id, const char *text, siz
 
 	s = gt_ring_try(t, size, &why);
 	if (!s)
-		return false;
+		return !gt_recording_has_rings();
 	s->head = (struct gt_record){(uint16_t)(size / 8), GT_RECORD_STRING, 0, id};
 	s->bytes = bytes;
 	memcpy(s->text, text, bytes);
@@ -211,7 +211,7 @@ bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_doma
 
 	o = t ? gt_ring_try(t, size, &why) : NULL;
 	if (!o)
-		return false;
+		return t && !gt_recording_has_rings();
 	o->head = (struct gt_record){(uint16_t)(size / 8), type == GT_OBJECT_MODULE ? GT_RECORD_MODULE : GT_RECORD_OBJECT,
 				     (uint8_t)domain, type};
 	o->number = number;
@@ -232,7 +232,7 @@ bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_do
 
 	l = t ? gt_ring_try(t, sizeof *l, &why) : NULL;
 	if (!l)
-		return false;
+		return t && !gt_recording_has_rings();
 	*l = (struct gt_record_lifetime){{sizeof *l / 8, GT_RECORD_LIFETIME, (uint8_t)domain, type}, gt_ticks(), number, begins};
 	gt_ring_commit(t, sizeof *l);
 	return true;
@@ -247,7 +247,7 @@ bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain
 	gt_subscribers_event(code, domain, value, text);
 	e = t ? gt_ring_try(t, size, &why) : NULL;
 	if (!e)
-		return false;
+		return t && !gt_recording_has_rings();
 	e->head = (struct gt_record){(uint16_t)(size / 8), GT_RECORD_EVENT, (uint8_t)domain, code};
 	e->time = gt_ticks();
 	e->value = value;
@@ -267,7 +267,7 @@ bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64
 
 	c = t ? gt_ring_try(t, sizeof *c, &why) : NULL;
 	if (!c)
-		return false;
+		return t && !gt_recording_has_rings();
 	*c = (struct gt_record_clock){{sizeof *c / 8, GT_RECORD_CLOCK, method, device},
 				      host_before, host_after, device_stamp, runtime_host};
 	gt_ring_commit(t, sizeof *c);

@@ -134,7 +134,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	find_real();
 	gt_recording_init();
-	if (gt_recording.session) {
+	if (gt_recording_is_run()) {
 		restore_layers();
 		remember();
 	}
@@ -142,7 +142,7 @@ __attribute__((constructor)) static void begin(void)
 
 static bool active(void)
 {
-	return gt_recording.session && variables[PRELOAD].bytes &&
+	return gt_recording_is_run() && variables[PRELOAD].bytes &&
 	       !atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed);
 }
 

@@ -8,7 +8,10 @@
  * call there makes a region for the child. A vfork child shares memory with its parent: its page is not wiped, and it
  * records, as it may, into the ring of the thread that waits for it.
  *
- * The locks are in the wiped page too: a fork in the middle of making a region leaves none taken in the child. */
+ * The locks are in the wiped page too: a fork in the middle of making a region leaves none taken in the child.
+ *
+ * Tools without `gputap run` have all this with a region of their own, in which there are slots for threads and no blocks: what
+ * is written goes nowhere, and costs little. */
 #include "core/recording.h"
 
 #include <errno.h>
@@ -24,21 +27,31 @@
 #include "core/tap.h"
 #include "ring/region_writer.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, TOOL_THREADS = 1024, TOOL_BLOCK_BYTES = 64 * 1024 };
 
-struct wiped {
-	_Atomic uint32_t epoch;
-	_Atomic uint32_t making;
-	_Atomic uint32_t lock;
-};
-
-static struct wiped not_wiped; /* before init, and where the kernel cannot wipe */
-static struct wiped *wiped = &not_wiped;
+/* A page of .bss: anonymous private memory, as the kernel wants it. */
+static _Alignas(PAGE) union {
+	struct {
+		_Atomic uint32_t epoch;
+		_Atomic uint32_t making;
+		_Atomic uint32_t lock;
+	};
+	char page[PAGE];
+} wiped;
 static uint32_t last_epoch; /* not wiped: the child's is one more */
+
+/* What tools without `gputap run` have for a session: nobody asks for a record, all device work is looked at. */
+static const struct gt_session tools_session = {
+	.block_bytes = TOOL_BLOCK_BYTES,
+	.slot_count = TOOL_THREADS,
+	.payload_cap = 256,
+	.record_args = 1,
+	.device_activity = 1,
+};
 
 struct gt_recording gt_recording;
 GT_HOT struct gt_tap_options gt_tap_options;
-GT_HOT const _Atomic uint32_t *gt_epoch = &not_wiped.epoch;
+GT_HOT const _Atomic uint32_t *gt_epoch = &wiped.epoch;
 GT_HOT uint32_t gt_host_clock = GT_HOST_CLOCK_BOOTTIME;
 
 void gt_recording_stop(void)
@@ -62,21 +75,28 @@ static void make_region(void)
 	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed), *r;
 	uint64_t ticks = gt_ticks();
 
-	r = gt_region_create(gt_recording.directory, gt_recording.session, parent, ticks);
-	if (!r) {
-		gt_untraced_tell(gt_recording.directory, ticks, errno);
-		/* also counted where its parent is: it may not reach the folder any more */
-		if (parent)
-			atomic_fetch_add_explicit(&parent->children_lost, 1, memory_order_relaxed);
-		gt_recording_stop();
-		return;
+	if (!gt_recording_is_run() || atomic_load_explicit(&gt_recording.off, memory_order_relaxed)) {
+		r = gt_region_private(&tools_session, parent, ticks);
+	} else {
+		r = gt_region_create(gt_recording.directory, gt_recording.session, parent, ticks);
+		if (!r) {
+			gt_untraced_tell(gt_recording.directory, ticks, errno);
+			/* also counted where its parent is: it may not reach the folder any more */
+			if (parent)
+				atomic_fetch_add_explicit(&parent->children_lost, 1, memory_order_relaxed);
+			gt_recording_stop();
+			if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
+				r = gt_region_private(&tools_session, parent, ticks);
+		}
 	}
+	if (!r)
+		return;
 	atomic_store_explicit(&gt_recording.region, r, memory_order_release);
 	/* the parent's stays mapped for a generation: another thread may have looked up the region just now */
 	if (former)
 		gt_region_unmap(former);
 	former = parent;
-	atomic_store_explicit(&wiped->epoch, ++last_epoch, memory_order_release);
+	atomic_store_explicit(&wiped.epoch, ++last_epoch, memory_order_release);
 }
 
 static void take(_Atomic uint32_t *word)
@@ -92,12 +112,19 @@ static void take(_Atomic uint32_t *word)
 
 void gt_core_lock(void)
 {
-	take(&wiped->lock);
+	take(&wiped.lock);
 }
 
 void gt_core_unlock(void)
 {
-	atomic_store_explicit(&wiped->lock, 0, memory_order_release);
+	atomic_store_explicit(&wiped.lock, 0, memory_order_release);
+}
+
+/* Somebody needs threads' states. */
+static bool is_wanted(void)
+{
+	return !atomic_load_explicit(&gt_recording.off, memory_order_relaxed) ||
+	       atomic_load_explicit(&gt_recording.tools, memory_order_relaxed);
 }
 
 uint32_t gt_recording_epoch(void)
@@ -105,59 +132,58 @@ uint32_t gt_recording_epoch(void)
 	uint32_t epoch;
 
 	gt_recording_init();
-	epoch = atomic_load_explicit(&wiped->epoch, memory_order_acquire);
-	if (epoch || atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+	epoch = atomic_load_explicit(&wiped.epoch, memory_order_acquire);
+	if (epoch || !is_wanted())
 		return epoch;
-	take(&wiped->making);
-	if (atomic_load_explicit(&wiped->epoch, memory_order_relaxed) == 0 &&
-	    !atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+	take(&wiped.making);
+	if (atomic_load_explicit(&wiped.epoch, memory_order_relaxed) == 0 && is_wanted())
 		make_region();
-	atomic_store_explicit(&wiped->making, 0, memory_order_release);
-	return atomic_load_explicit(&wiped->epoch, memory_order_acquire);
+	atomic_store_explicit(&wiped.making, 0, memory_order_release);
+	return atomic_load_explicit(&wiped.epoch, memory_order_acquire);
 }
 
 /* Kernels before 4.14: only fork() itself is noticed. */
 static void wipe_by_hand(void)
 {
-	memset(&not_wiped, 0, sizeof not_wiped);
+	memset(&wiped, 0, sizeof wiped);
 }
 
-static void make_wiped_page(void)
+/* What both sessions and tools need. */
+static void prepare(void)
 {
-	struct wiped *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static bool done;
 
-	if (page != MAP_FAILED && syscall(SYS_madvise, page, PAGE, MADV_WIPEONFORK) == 0) {
-		wiped = page;
-		gt_epoch = &page->epoch;
+	if (done)
 		return;
-	}
-	if (page != MAP_FAILED)
-		munmap(page, PAGE);
-	pthread_atfork(NULL, NULL, wipe_by_hand);
+	done = true;
+	if (syscall(SYS_madvise, &wiped, sizeof wiped, MADV_WIPEONFORK) != 0)
+		pthread_atfork(NULL, NULL, wipe_by_hand);
+	gt_threads_init();
 }
 
 static void init(void)
 {
 	const char *directory = secure_getenv(GT_SESSION_ENV);
+	const struct gt_session *s;
 
 	if (!directory || !directory[0] || strlen(directory) >= sizeof gt_recording.directory)
 		goto off;
-	strcpy(gt_recording.directory, directory);
-	gt_recording.session = gt_session_map(directory);
-	if (!gt_recording.session || atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed))
+	s = gt_session_map(directory);
+	if (!s)
 		goto off;
-	gt_host_clock = gt_recording.session->host_clock;
-	gt_tap_options.record_args = gt_recording.session->record_args;
+	strcpy(gt_recording.directory, directory);
+	gt_recording.session = s;
+	if (atomic_load_explicit(&s->stop, memory_order_relaxed))
+		goto off;
+	gt_host_clock = s->host_clock;
+	gt_tap_options.record_args = s->record_args;
 	/* a call's few payloads together stay below a block */
-	gt_tap_options.payload_cap = gt_recording.session->payload_cap < gt_recording.session->block_bytes / 8 ?
-					     gt_recording.session->payload_cap :
-					     gt_recording.session->block_bytes / 8;
-	gt_tap_options.choose_kernels = gt_recording.session->kernels[0] != '\0';
-	make_wiped_page();
-	gt_threads_init();
+	gt_tap_options.payload_cap = s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
+	gt_tap_options.choose_kernels = s->kernels[0] != '\0';
+	prepare();
 	make_region();
 	if (!atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
-		gt_contexts_init(gt_recording.session);
+		gt_contexts_init(s);
 	return;
 off:
 	atomic_store_explicit(&gt_recording.off, 1, memory_order_relaxed);
@@ -175,18 +201,36 @@ void gt_recording_init(void)
 	errno = saved;
 }
 
+void gt_recording_join(void)
+{
+	int saved = errno;
+
+	gt_recording_init();
+	if (atomic_load_explicit(&gt_recording.tools, memory_order_acquire))
+		return;
+	take(&wiped.making);
+	prepare();
+	if (!gt_recording.session)
+		gt_recording.session = &tools_session;
+	atomic_store_explicit(&gt_recording.tools, 1, memory_order_release);
+	if (atomic_load_explicit(&wiped.epoch, memory_order_relaxed) == 0)
+		make_region();
+	atomic_store_explicit(&wiped.making, 0, memory_order_release);
+	errno = saved;
+}
+
 __attribute__((destructor)) static void end(void)
 {
 	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_relaxed);
 
 	/* a fork child that recorded nothing still has its parent's region: not its own to end */
-	if (r && atomic_load_explicit(&wiped->epoch, memory_order_relaxed) != 0)
+	if (r && atomic_load_explicit(&wiped.epoch, memory_order_relaxed) != 0)
 		atomic_store_explicit(&r->state, GT_REGION_EXITED, memory_order_release);
 }
 
 __attribute__((constructor)) static void begin(void)
 {
 	gt_recording_init();
-	if (gt_recording.session)
+	if (gt_recording_is_run())
 		at_quick_exit(end); /* which runs no destructors; as the first one there is, it runs last */
 }

@@ -8,13 +8,30 @@
 #include "core/thread.h"
 #include "ring/session.h"
 
-/* Everything here is hidden. Constant after gt_recording_init() but for `region` and `off`. */
+/* Everything here is hidden. */
 extern struct gt_recording {
-	const struct gt_session *session; /* NULL: not traced */
+	_Atomic(const struct gt_session *) session; /* NULL: gputap does nothing in this process. Tools without `gputap run`: one of
+						     * our own, which asks for nothing. Never changes again */
 	_Atomic(struct gt_region *) region; /* of this image, or of the parent's until this one has its own */
-	_Atomic uint32_t off;             /* recording is over (or never began): do not try again */
-	char directory[480];
+	_Atomic uint32_t off;             /* nothing is recorded (any more, or it never was): do not try again */
+	_Atomic uint32_t tools;           /* there are tools: threads have a state also while nothing is recorded */
+	void (*_Atomic pending)(void);    /* there will be: what starts them, before the first call of a runtime; NULL: no */
+	char directory[480];              /* of the session; "": not under `gputap run`. Constant */
 } gt_recording __attribute__((visibility("hidden")));
+
+/* Is there a stream of records in this process, though it may be over? */
+static inline bool gt_recording_is_run(void)
+{
+	return gt_recording.directory[0] != '\0';
+}
+
+/* Is there a ring that threads write into? Without, everything gets its numbers and is written nowhere. */
+static inline bool gt_recording_has_rings(void)
+{
+	const struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
+
+	return r && r->block_count;
+}
 
 /**
  * gt_recording_init() - find the session, make the region
@@ -23,8 +40,14 @@ extern struct gt_recording {
 void gt_recording_init(void);
 
 /**
+ * gt_recording_join() - a tool is there: everything works for it, with or without a session
+ * Without: a region of the process's own that has slots and no blocks. Thread: any.
+ */
+void gt_recording_join(void);
+
+/**
  * gt_recording_epoch() - this image's epoch; in the child of a fork this makes its region
- * Return: 0: nothing is recorded (any more).
+ * Return: 0: nothing is recorded (any more), and there is no tool.
  * Thread: any; system calls only when the image is new.
  */
 uint32_t gt_recording_epoch(void);

@@ -6,6 +6,8 @@
  * A thread beyond the region's slots has none. It counts in a page of its own, which is added to slot 0 of the region
  * (nobody's ring: only counts) each time it drops, so that seen = recorded + dropped stays exact.
  *
+ * Where there are only tools, a slot is all a thread gets: no blocks, no counts.
+ *
  * Never here: locks that a program's thread may hold when it is killed or forks, malloc, cancellation points, errno changed. */
 #include "core/thread.h"
 
@@ -82,7 +84,7 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, en
 {
 	struct gt_region *r = current_region();
 
-	if (!t || !t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
+	if (!t || !t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed) || !r->block_count)
 		return;
 	t->lost++;
 	t->lost_domain = domain;
@@ -131,7 +133,8 @@ static void thread_ends(void *arg)
 		return;
 	}
 	atomic_store_explicit(&slot->end_ticks, gt_ticks(), memory_order_relaxed);
-	atomic_store_explicit(&slot->state, GT_SLOT_CLOSED, memory_order_release);
+	/* a region without blocks has no collector, which frees the slots of others */
+	atomic_store_explicit(&slot->state, r->block_count ? GT_SLOT_CLOSED : GT_SLOT_FREE, memory_order_release);
 }
 
 void gt_threads_init(void)
@@ -176,8 +179,13 @@ static struct gt_thread *attach(struct gt_thread *t)
 	if (t->epoch != GT_EPOCH_NONE && t->depth)
 		return NULL;
 	epoch = gt_recording_epoch();
-	if (!epoch || (gt_recording_stop_asked() && (gt_recording_stop(), true)))
+	if (!epoch)
 		return NULL;
+	if (gt_recording_stop_asked()) {
+		gt_recording_stop();
+		if (!atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
+			return NULL;
+	}
 	if (t->epoch == epoch)
 		return t;
 	forget(t);
@@ -194,12 +202,19 @@ static struct gt_thread *attach(struct gt_thread *t)
 
 struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
+	void (*start_tools)(void);
 	int saved = errno;
 
 	/* gputap's own call; a signal handler, in the middle of this */
 	if (t->internal || t->writing)
 		return NULL;
-	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
+	start_tools = atomic_load_explicit(&gt_recording.pending, memory_order_relaxed);
+	if (gt_unlikely(start_tools != NULL)) {
+		start_tools();
+		errno = saved;
+	}
+	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed) &&
+	    !atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 		return NULL;
 	t->writing = 1;
 	t = attach(t);
@@ -252,6 +267,8 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 
 	*why = GT_DROP_FULL;
 	if (!t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
+		return NULL;
+	if (!r->block_count)
 		return NULL;
 	if (gt_recording_stop_asked()) {
 		*why = GT_DROP_UNFINISHED; /* the session ended before this call did */

@@ -274,6 +274,25 @@ remove:
 	return NULL;
 }
 
+struct gt_region *gt_region_private(const struct gt_session *session, const struct gt_region *parent, uint64_t ticks)
+{
+	struct gt_region sizes = {0}, *r;
+	uint64_t bytes = lay_out(&sizes, session, 0);
+
+	r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (r == MAP_FAILED)
+		return NULL;
+	memcpy(r, &sizes, offsetof(struct gt_region, host_clock));
+	r->host_clock = session->host_clock;
+	r->pid = (uint32_t)syscall(SYS_getpid);
+	r->start_ticks = ticks;
+	if (parent)
+		inherit(r, parent);
+	atomic_init(&r->slots_used, 1);
+	atomic_init(&gt_region_slot(r, 0)->state, GT_SLOT_ACTIVE);
+	return r;
+}
+
 void gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 {
 	char name[64], path[PATH_BYTES], exe[PATH_BYTES], text[32 + UNTRACED_EXE_BYTES], *at;

@@ -33,6 +33,12 @@ struct gt_region *gt_region_create(const char *directory, const struct gt_sessio
 				   const struct gt_region *parent, uint64_t ticks);
 void gt_region_unmap(struct gt_region *r);
 
+/**
+ * gt_region_private() - a region that nobody else sees, without blocks: for tools where nothing is recorded
+ * @parent, @ticks, Return: as above
+ */
+struct gt_region *gt_region_private(const struct gt_session *session, const struct gt_region *parent, uint64_t ticks);
+
 enum { GT_REGION_MIN_BLOCKS = 4 };
 
 /**

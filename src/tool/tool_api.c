@@ -98,7 +98,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	if (opts->domain && set_operations(set, opts->operations, opts->operation_count))
 		return -EINVAL;
 	gt_recording_init();
-	if (opts->domain && !gt_recording.session)
+	if (opts->domain && !gt_recording_is_run())
 		return -ENOTCONN;
 	ctx = calloc(1, sizeof *ctx);
 	if (!ctx)
