@@ -20,7 +20,7 @@ import subprocess
 
 import pytest
 
-from truth import Truth, read_capture
+from truth import CLOCK_NS, Truth, read_capture
 
 TRUTH = Truth(threads=2, streams=4, launches=12, copies=2, graphs=5, nodes=6)
 
@@ -150,7 +150,7 @@ def test_correlation_timing_order(sql):
     links = sql(LINKED)
     assert len(links) >= TRUTH.launched.total()
     for api_start, api_end, op_start, op_end in links:
-        assert api_start <= op_start + 20_000 and op_start <= op_end  # see truth.CLOCK_NS
+        assert api_start <= op_start + CLOCK_NS and op_start <= op_end
 
 
 def test_multi_kernel_unique_correlation(found):

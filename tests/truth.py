@@ -103,13 +103,14 @@ class Truth:
         assert moved == asked
 
 
-CLOCK_NS = 20_000  # ROCr's translation of device times is off by what interrupted its last reading of both clocks
+CLOCK_NS = 200  # a GPU's tick is 10 ns; the host's ticks are converted between readings a second apart
 
 
 def check_order(found, row):
     call = found.call_of(row)
     assert call["start"] == int(row["call_start_ns"])
     assert call["start"] <= row["start"] + CLOCK_NS and row["start"] <= row["end"], (row, call)
+    assert not row["queued_ns"] or call["start"] <= int(row["queued_ns"]) + CLOCK_NS, (row, call)
 
 
 class Capture:

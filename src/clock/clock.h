@@ -5,7 +5,7 @@
  * conversion happens when reading, piecewise linear between neighbouring tuples, in 128-bit
  * integers, and reports its residual (how far a tuple lies from the line through its
  * neighbours). Before the first and after the last tuple the nearest piece is extended.
- * Device clocks: from gt_record_clock readings when the runtime gives them; else the host clock
+ * Device clocks: the host clock that all gt_record_clock readings agree with, else the line through them; without readings the host clock
  * in which every QUEUED stamp lies inside its call (candidates below); else the smallest offset
  * that keeps call begin <= queued. gt_device_clock says which it was. */
 #ifndef GPUTAP_CLOCK_CLOCK_H

@@ -13,6 +13,7 @@ enum {
 	READINGS_MAX = 1 << 20,
 	WINDOW_NS = 50000000,   /* of readings this near together the tightest counts */
 	TOLERANCE_NS = 1000,    /* jitter of tuples: below it nothing is a violation */
+	SAME_NS = 250,          /* a clock that readings are no farther from, beyond their brackets, is that clock */
 	OPEN_CALL_NS = 10000000, /* a call whose end is not known lasted no longer */
 	DRIFT_MIN_NS = 1000000000, /* shorter than this, or with fewer samples, drift is noise */
 	DRIFT_MIN_WORK = 100,
@@ -120,6 +121,43 @@ static int compare_readings(const void *a, const void *b)
 	const struct reading *x = a, *y = b;
 
 	return (x->device > y->device) - (x->device < y->device);
+}
+
+/* Does every reading say that the stamps are of this host clock? Then no line through the readings can be as near: each of them
+ * is known to half its bracket only, and is microseconds wide when something came between. */
+static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method method, uint64_t *residual)
+{
+	uint64_t host = gt_host_clock_residual_ns(clock->host);
+
+	*residual = host;
+	for (size_t i = 0; i < clock->reading_count; i++) {
+		const struct reading *r = &clock->readings[i];
+		uint64_t at = gt_host_clock_from(clock->host, method, r->device);
+		uint64_t off = at > r->host_ns ? at - r->host_ns : r->host_ns - at;
+
+		off = off > r->width_ns / 2 ? off - r->width_ns / 2 : 0;
+		if (off > SAME_NS + (host < TOLERANCE_NS ? host : TOLERANCE_NS))
+			return false;
+		*residual = off > *residual ? off : *residual;
+	}
+	return clock->reading_count > 0;
+}
+
+/* BOOTTIME first: it is the canonical one, and MONOTONIC is the same on a host that never slept. */
+static bool settle_read_host(struct gt_device_clock *clock)
+{
+	static const enum gt_clock_method candidates[] = {
+		GT_CLOCK_HOST_BOOTTIME, GT_CLOCK_HOST_MONOTONIC, GT_CLOCK_HOST_RAW, GT_CLOCK_HOST_REALTIME,
+	};
+
+	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+		if (read_host(clock, candidates[i], &clock->residual_ns)) {
+			clock->method = candidates[i];
+			clock->use = gt_host_clock_pieces_of(clock->host, clock->method);
+			return true;
+		}
+	clock->residual_ns = 0;
+	return false;
 }
 
 static bool settle_readings(struct gt_device_clock *clock)
@@ -337,7 +375,7 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 	clock->use = &clock->pieces;
 	clock->method = GT_CLOCK_UNKNOWN;
 	clock->residual_ns = clock->violations = 0;
-	if (!settle_readings(clock) && !settle_host(clock))
+	if (!settle_read_host(clock) && !settle_readings(clock) && !settle_host(clock))
 		settle_offset(clock);
 	for (i = 0; i < clock->work_count; i++)
 		if (gt_device_clock_to_ns(clock, clock->work[i].queued) + TOLERANCE_NS < clock->work[i].start_ns)
