@@ -21,7 +21,7 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-enum { REASONS_MOST = 8, EVENTS_SHOWN = 10, PROCESSES_SHOWN = 20 };
+enum { REASONS_MOST = 8, EVENTS_SHOWN = 10, STREAMS_SHOWN = 8, PROCESSES_SHOWN = 20 };
 
 /* Was the device's side of a runtime seen at all? */
 struct coverage {
@@ -81,6 +81,18 @@ static const struct grid_column device_columns[] = {
 	{ "version", "version", GRID_TEXT, GRID_DATA, 0, false },
 	{ "driver", "driver", GRID_TEXT, GRID_ALWAYS, 2, false },
 	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
+};
+
+static const struct grid_column stream_columns[] = {
+	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 3, false },
+	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 2, false },
+	{ "device", "device", GRID_ID, GRID_ALWAYS, 0, false },
+	{ "handle", "stream", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{ "created_ns", "created at", GRID_NS, GRID_ALWAYS, 0, false },
+	{ "destroyed_ns", "destroyed at", GRID_NS, GRID_IF_ANY, 0, false },
+	{ "flags", "flags", GRID_TEXT, GRID_IF_ANY, 5, false },
+	{ "priority", "priority", GRID_TEXT, GRID_IF_ANY, 4, false },
+	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
 };
 
 static const struct grid_column process_columns[] = {
@@ -383,6 +395,35 @@ static void make_devices(struct grid *g, const struct info *i)
 	}
 }
 
+static struct grid_cell since_start(const struct info *i, uint64_t ns)
+{
+	return ns ? cell_count(ns > i->session->start_ns ? ns - i->session->start_ns : 0) : cell_none();
+}
+
+static void make_streams(struct grid *g, const struct info *i)
+{
+	grid_init(g, "streams", stream_columns, COUNT_OF(stream_columns));
+	g->heading = "Streams that programs made";
+	for (size_t k = 0; k < gt_capture_object_count(i->capture); k++) {
+		const struct gt_object_info *o = gt_capture_object(i->capture, k), *device;
+		const struct gt_process_info *p = gt_capture_process(i->capture, o->process);
+		struct grid_cell *cell;
+		if (o->type != GT_OBJECT_STREAM)
+			continue;
+		device = gt_capture_object_find(i->capture, o->process, GT_OBJECT_DEVICE, o->parent);
+		cell = grid_row(g);
+		*cell++ = cell_text(gt_domain_name(o->domain));
+		*cell++ = p ? cell_count(p->pid) : cell_none();
+		*cell++ = device && device->device_index != UINT32_MAX ? cell_count(device->device_index) : cell_none();
+		*cell++ = cell_text(grid_keep(g, "0x%llx", (unsigned long long)o->handle));
+		*cell++ = since_start(i, o->begin_ns);
+		*cell++ = since_start(i, o->end_ns);
+		*cell++ = cell_text(gt_object_value(o, "flags"));
+		*cell++ = cell_text(gt_object_value(o, "priority"));
+		*cell++ = cell_text(gt_object_value(o, "name"));
+	}
+}
+
 static void make_processes(struct grid *g, const struct info *i)
 {
 	uint32_t count = (uint32_t)gt_capture_process_count(i->capture);
@@ -467,7 +508,7 @@ static void make_events(struct grid *g, const struct info *i)
 }
 
 typedef void make_fn(struct grid *g, const struct info *i);
-static make_fn *const makers[] = { make_sessions, make_runtimes, make_devices, make_processes, make_records, make_events };
+static make_fn *const makers[] = { make_sessions, make_runtimes, make_devices, make_streams, make_processes, make_records, make_events };
 
 /* Output ---------------------------------------------------------------------------- */
 
@@ -588,7 +629,8 @@ static void print_text(const struct info *i, bool all)
 		struct grid g;
 		makers[k](&g, i);
 		if (g.row_count > (makers[k] == make_sessions)) { /* a session alone is in the head */
-			size_t most = makers[k] == make_events ? EVENTS_SHOWN : makers[k] == make_processes ? PROCESSES_SHOWN : 0;
+			size_t most = makers[k] == make_events ? EVENTS_SHOWN : makers[k] == make_processes ? PROCESSES_SHOWN :
+				      makers[k] == make_streams ? STREAMS_SHOWN : 0;
 			putchar('\n');
 			g.selection = true; /* its own words for what is left out */
 			grid_print_text(&g, stdout, all ? 0 : most);
@@ -688,7 +730,7 @@ static void print_help(void)
 	       "  gputap info prog.gputap\n"
 	       "  gputap info prog.gputap --json | jq .complete\n\n"
 	       "%sOptions%s\n"
-	       "  -a, --all    every process and event, not only the first ones\n"
+	       "  -a, --all    every process, stream and event, not only the first ones\n"
 	       "      --json   for scripts; keys never change\n"
 	       "  -h, --help\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);

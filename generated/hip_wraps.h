@@ -30,12 +30,17 @@ struct gt_hip_ipc_event_handle { uint64_t reserved0; uint64_t reserved1; uint64_
 #endif
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
+int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **stream, uint32_t cuMaskSize, const uint32_t *cuMask) GT_WRAP;
 int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *graphExec) GT_WRAP;
 int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void *hGraphExec, void *node, const void *pNodeParams) GT_WRAP;
 int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *hGraphExec, void *hGraph, void **hErrorNode_out, unsigned int *updateResult_out) GT_WRAP;
 int gt_hip_wrap_hipGraphInstantiate(const struct gt_call *call, void **pGraphExec, void *graph, void **pErrorNode, char *pLogBuffer, size_t bufferSize) GT_WRAP;
 int gt_hip_wrap_hipGraphInstantiateWithFlags(const struct gt_call *call, void **pGraphExec, void *graph, unsigned long long flags) GT_WRAP;
 int gt_hip_wrap_hipGraphLaunch(const struct gt_call *call, void *graphExec, void *stream) GT_WRAP;
+int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream) GT_WRAP;
+int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stream, unsigned int flags) GT_WRAP;
+int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **stream, unsigned int flags, int priority) GT_WRAP;
+int gt_hip_wrap_hipStreamDestroy(const struct gt_call *call, void *stream) GT_WRAP;
 int gt_hip_wrap_hipGraphLaunch_spt(const struct gt_call *call, void *graphExec, void *stream) GT_WRAP;
 int gt_hip_wrap_hipGraphInstantiateWithParams(const struct gt_call *call, void **pGraphExec, void *graph, void *instantiateParams) GT_WRAP;
 int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int hipVersion, uint64_t flags, unsigned int *symbolStatus) GT_WRAP;

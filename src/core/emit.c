@@ -43,8 +43,7 @@ static _Atomic uint32_t written_epoch; /* image in which everything inherited wa
 static struct module modules[MODULES];
 static _Atomic uint32_t module_count;
 
-/* Memory that stays. NULL: there is none. */
-static void *arena_take(size_t bytes)
+void *gt_arena_take(size_t bytes)
 {
 	struct chunk *c = atomic_load_explicit(&arena, memory_order_acquire), *fresh;
 	size_t at, chunk_bytes = CHUNK_BYTES;
@@ -124,7 +123,7 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 	e = find(head, NULL, hash, text, bytes);
 	if (e)
 		return entry_id(t, e);
-	mine = arena_take(sizeof *mine + bytes);
+	mine = gt_arena_take(sizeof *mine + bytes);
 	if (!mine)
 		return 0;
 	mine->hash = hash;
@@ -312,4 +311,5 @@ void gt_emit_renew(struct gt_thread *t)
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		for (struct entry *e = atomic_load_explicit(&buckets[i], memory_order_acquire); e; e = e->next)
 			entry_id(t, e);
+	gt_kept_renew(t);
 }

@@ -9,7 +9,7 @@
  * is full they fail visibly (0, false), and the caller tries again at the next opportunity.
  *
  * After a fork the child's image has a region of its own. Strings are written into it again by themselves, under
- * their old ids. Objects are not: keep gt_thread.epoch beside an object and write it again when that differs.
+ * their old ids, and so are objects that are kept (gt_object_keep()).
  *
  * Device work is one record reserved with
  *     gt_ring_reserve(t, sizeof(struct gt_record_device), GT_CLASS_DEVICE, domain) .. gt_ring_commit()
@@ -49,6 +49,25 @@ void gt_text_add_hex(struct gt_text *text, const char *key, const void *data, si
 /* GT_RECORD_OBJECT, or GT_RECORD_MODULE for GT_OBJECT_MODULE. @text may be NULL. */
 bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number,
 		     uint64_t handle, uint64_t parent, const struct gt_text *text);
+
+/* An object that lives on in the children of a fork: written now, and again into each child's records, until it is gone.
+ * NULL: no memory, it was written only now; or no thread. gt_object_gone() takes NULL, too. */
+struct gt_object {
+	enum gt_object_type type;
+	enum gt_domain domain;
+	uint64_t number, handle, parent;
+	bool begins; /* with its GT_RECORD_LIFETIME; gt_object_gone() writes the end */
+};
+struct gt_kept;
+struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *object, const struct gt_text *text);
+void gt_object_gone(struct gt_thread *t, struct gt_kept *kept);
+/* Once more, if the ring was full. True: it is in this image's records. */
+bool gt_kept_write(struct gt_thread *t, struct gt_kept *kept);
+/* All of them; gt_emit_renew() does. */
+void gt_kept_renew(struct gt_thread *t);
+
+/* Memory that stays, not zeroed. Lock-free. NULL: there is none. */
+void *gt_arena_take(size_t bytes);
 
 /* GT_RECORD_LIFETIME, now. */
 bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number, bool begins);

@@ -4,6 +4,7 @@
  *   queued:N      the same, not waited for
  *   fork-before   all words behind it are done by the parent and by a child that is forked now; the parent waits for it
  *   fork-idle     forks a child that does nothing but _exit(7); prints that
+ *   fork-look     forks a child that asks for a stream's flags, which HIP answers there too, and _exit(6)s
  *   fork-exec:N   forks a child that starts this program anew, with kernels:N
  *   fault         a kernel stores where no memory is; waits for the device
  *   abort exit _exit   these; exit without waiting for anything
@@ -113,6 +114,13 @@ int main(int argc, char **argv)
 		} else if (!strcmp(word, "fork-idle")) {
 			if (!(child = fork()))
 				_exit(7);
+			wait_for(child);
+		} else if (!strcmp(word, "fork-look")) {
+			if (!(child = fork())) {
+				unsigned flags;
+
+				_exit(hipStreamGetFlags(stream, &flags) == hipSuccess ? 6 : 5);
+			}
 			wait_for(child);
 		} else if (!strncmp(word, "fork-exec:", 10)) {
 			if (!(child = fork()))

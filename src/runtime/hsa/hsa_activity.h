@@ -63,6 +63,9 @@ struct gt_hsa_agent {
 	uint64_t number;	  /* of its device object; 0: a CPU */
 	bool gpu;
 	_Atomic uint32_t written; /* image that has its object record */
+	struct gt_kept *kept;
+	_Atomic uint32_t used;	  /* has had a queue */
+	char pci[13];		  /* "0000:03:00.0"; "": not known */
 	uint64_t clock_read_ns;
 	_Atomic uint64_t copies;  /* number of the queue object that stands for its copy engines; 0: not made yet */
 	_Atomic(struct gt_hsa_queue *) queues;
@@ -123,6 +126,8 @@ enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_GONE,	/* nothing of it is left; found no more */
 };
 
+enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
+
 struct gt_hsa_queue {
 	struct gt_hsa_queue *hash_next;
 	_Atomic(struct gt_hsa_queue *) agent_next; /* of an agent, newest first; never shorter */
@@ -142,7 +147,7 @@ struct gt_hsa_queue {
 	/* submitting threads, one at a time */
 	_Alignas(64) _Atomic uint32_t busy;
 	uint64_t tail_known_head;
-	uint64_t moved_id; /* call whose bytes a kernel has already */
+	uint64_t moved[GT_HSA_MOVERS]; /* by thread: its last call whose bytes a kernel has already */
 	uint64_t forwarded; /* packets handed on or about to be, all kinds */
 	uint64_t tracked;   /* of them, up to the last one that has a slot */
 	uint32_t room;	    /* packets that may be in the runtime's queue; 0: it copes with any number (hsa_room.c) */
@@ -233,6 +238,7 @@ struct gt_hsa_kernel {
 	uint32_t name;		 /* string id */
 	uint16_t class;		 /* enum gt_hsa_kernel_class */
 	uint16_t unwanted;	 /* not among `gputap run --kernels` */
+	struct gt_kept *kept;
 };
 
 /* Lock-free; NULL: no code object that we saw being loaded has it. */

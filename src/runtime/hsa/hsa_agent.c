@@ -15,6 +15,8 @@
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
 
+enum { READINGS = 6 };
+
 static struct gt_hsa_agent agents[GT_HSA_AGENTS_MAX];
 static _Atomic uint32_t agent_count;
 
@@ -56,11 +58,11 @@ static void add_number(struct gt_text *text, const char *key, const struct gt_hs
 		gt_text_add_number(text, key, value);
 }
 
-static void add_pci(struct gt_text *text, const struct gt_hsa_agent *a)
+static void add_pci(struct gt_text *text, struct gt_hsa_agent *a)
 {
 	static const char digits[] = "0123456789abcdef";
 	uint32_t bdf = 0, domain = 0;
-	char pci[16];
+	char *pci = a->pci;
 
 	if (!get(a, GT_HSA_AGENT_BDFID, &bdf))
 		return;
@@ -102,8 +104,7 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	add_number(&text, "max_clock_mhz", a, GT_HSA_AGENT_MAX_CLOCK_MHZ);
 	add_number(&text, "chip", a, GT_HSA_AGENT_CHIP_ID);
 	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
-	if (gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE, a->number, a->handle, 0, &text))
-		atomic_store_explicit(&a->written, t->epoch, memory_order_release);
+	a->kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE, a->number, a->handle, 0, false}, &text);
 }
 
 static struct gt_hsa_agent *find(const struct gt_hsa_runtime *runtime, uint64_t handle)
@@ -144,7 +145,10 @@ struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_
 	if (!a && !(a = add(runtime, handle)))
 		return NULL;
 	if (gt_unlikely(a->gpu && atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
-		write_agent(a, t);
+		if (!a->kept)
+			write_agent(a, t);
+		if (gt_kept_write(t, a->kept))
+			atomic_store_explicit(&a->written, t->epoch, memory_order_release);
 		gt_hsa_agent_clock(a, t);
 	}
 	return a;
@@ -155,14 +159,24 @@ struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i)
 	return i < atomic_load_explicit(&agent_count, memory_order_acquire) ? &agents[i] : NULL;
 }
 
+/* The tightest of some readings: the first one in a while finds cold caches, and any may be interrupted. */
 void gt_hsa_agent_clock(struct gt_hsa_agent *a, struct gt_thread *t)
 {
-	uint64_t before, after, stamp = 0;
+	gt_hsa_core_hsa_system_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_system_get_info);
+	uint64_t best[2] = {0, UINT64_MAX}, at = 0;
 
-	before = gt_ticks();
-	if (GT_HSA_CORE(a->runtime, hsa_system_get_info)(GT_HSA_SYSTEM_TIMESTAMP, &stamp) != GT_HSA_SUCCESS)
-		return;
-	after = gt_ticks();
-	gt_clock_write(t, (uint32_t)a->number, GT_CLOCK_TIMER, before, after, stamp, 0);
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t stamp = 0, before = gt_ticks(), after;
+
+		if (info(GT_HSA_SYSTEM_TIMESTAMP, &stamp) != GT_HSA_SUCCESS)
+			return;
+		after = gt_ticks();
+		if (after - before >= best[1] - best[0])
+			continue;
+		best[0] = before;
+		best[1] = after;
+		at = stamp;
+	}
+	gt_clock_write(t, (uint32_t)a->number, GT_CLOCK_TIMER, best[0], best[1], at, 0);
 	a->clock_read_ns = gt_hsa_boottime_ns();
 }

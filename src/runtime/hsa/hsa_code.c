@@ -20,7 +20,8 @@ static _Atomic(struct gt_hsa_kernel *) buckets[1 << BUCKET_BITS];
 /* Code objects that are loaded. */
 struct code_object {
 	struct code_object *next;
-	uint64_t executable, number;
+	uint64_t executable;
+	struct gt_kept *kept;
 };
 static struct code_object *loaded, *spare;
 
@@ -96,19 +97,19 @@ static struct gt_hsa_kernel *entry_for(uint64_t object)
 	return k;
 }
 
-static void add_kernel(uint64_t executable, uint64_t object, uint64_t symbol, uint32_t name, enum gt_hsa_kernel_class class,
-		       bool wanted)
+static void add_kernel(const struct gt_hsa_kernel *new, uint64_t object)
 {
 	struct gt_hsa_kernel *k;
 
 	gt_core_lock();
 	k = entry_for(object);
 	if (k) {
-		k->executable = executable;
-		k->symbol = symbol;
-		k->name = name;
-		k->class = (uint16_t)class;
-		k->unwanted = !wanted;
+		k->executable = new->executable;
+		k->symbol = new->symbol;
+		k->name = new->name;
+		k->class = new->class;
+		k->unwanted = new->unwanted;
+		k->kept = new->kept;
 		atomic_store_explicit(&k->object, object, memory_order_release);
 	}
 	gt_core_unlock();
@@ -152,8 +153,9 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	gt_hsa_core_hsa_executable_symbol_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
 	struct gt_text text = {0};
 	char name[NAME_BYTES];
-	uint32_t type = 0, bytes = 0, id;
-	uint64_t object = 0, number;
+	struct gt_hsa_kernel kernel = {.executable = executable};
+	uint32_t type = 0, bytes = 0;
+	uint64_t object = 0;
 
 	(void)agent;
 	if (info(symbol, GT_HSA_SYMBOL_TYPE, &type) != GT_HSA_SUCCESS || type != GT_HSA_SYMBOL_KERNEL ||
@@ -164,17 +166,19 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 		bytes = 0;
 	if (bytes > 3 && memcmp(name + bytes - 3, ".kd", 3) == 0)
 		bytes -= 3;
-	id = bytes ? gt_string_id(f->thread, name, bytes) : 0;
-	number = gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
+	kernel.name = bytes ? gt_string_id(f->thread, name, bytes) : 0;
+	kernel.symbol = gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
 	gt_text_add_bytes(&text, "name", name, bytes);
 	add_symbol_number(&text, "kernarg_bytes", f, symbol, GT_HSA_SYMBOL_KERNARG_BYTES);
 	add_symbol_number(&text, "kernarg_alignment", f, symbol, GT_HSA_SYMBOL_KERNARG_ALIGNMENT);
 	add_symbol_number(&text, "group_bytes", f, symbol, GT_HSA_SYMBOL_GROUP_BYTES);
 	add_symbol_number(&text, "private_bytes", f, symbol, GT_HSA_SYMBOL_PRIVATE_BYTES);
 	add_registers(&text, f, object);
-	gt_object_write(f->thread, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, number, object, f->code_object, &text);
-	gt_lifetime_write(f->thread, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, number, true);
-	add_kernel(executable, object, number, id, class_of(name, bytes), gt_kernel_wanted(name, bytes));
+	kernel.class = (uint16_t)class_of(name, bytes);
+	kernel.unwanted = !gt_kernel_wanted(name, bytes);
+	kernel.kept = gt_object_keep(f->thread, &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, kernel.symbol, object,
+								  f->code_object, true}, &text);
+	add_kernel(&kernel, object);
 	return GT_HSA_SUCCESS;
 }
 
@@ -195,6 +199,7 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	struct gt_text text = {0};
 	struct gt_hsa_agent *agent;
 	struct code_object *c;
+	struct gt_kept *kept;
 	uint64_t base = 0, bytes = 0;
 	int64_t delta = 0;
 	uint32_t storage = 0;
@@ -212,15 +217,14 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	gt_text_add_number(&text, "load_delta", (uint64_t)delta);
 	agent = gt_hsa_agent_get(f->runtime, f->thread, f->agent);
 	f->code_object = gt_object_number(GT_OBJECT_CODE_OBJECT);
-	gt_object_write(f->thread, GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, f->code_object, object, agent ? agent->number : 0,
-			&text);
-	gt_lifetime_write(f->thread, GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, f->code_object, true);
+	kept = gt_object_keep(f->thread, &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, f->code_object, object,
+							    agent ? agent->number : 0, true}, &text);
 	gt_core_lock();
 	c = spare ? spare : take_entry(sizeof *c);
 	if (c) {
 		if (c == spare)
 			spare = c->next;
-		*c = (struct code_object){loaded, executable, f->code_object};
+		*c = (struct code_object){loaded, executable, kept};
 		loaded = c;
 	}
 	gt_core_unlock();
@@ -250,7 +254,7 @@ static void unload(uint64_t executable, struct gt_thread *t)
 		for (struct gt_hsa_kernel *k = atomic_load_explicit(&buckets[i], memory_order_relaxed); k; k = k->next)
 			if (k->executable == executable && atomic_load_explicit(&k->object, memory_order_relaxed)) {
 				atomic_store_explicit(&k->object, 0, memory_order_release);
-				gt_lifetime_write(t, GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, k->symbol, false);
+				gt_object_gone(t, k->kept);
 			}
 	for (struct code_object **at = &loaded; *at;) {
 		struct code_object *c = *at;
@@ -259,7 +263,7 @@ static void unload(uint64_t executable, struct gt_thread *t)
 			at = &c->next;
 			continue;
 		}
-		gt_lifetime_write(t, GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, c->number, false);
+		gt_object_gone(t, c->kept);
 		*at = c->next;
 		c->next = spare;
 		spare = c;

@@ -86,14 +86,15 @@ static void mark(struct batch *b)
 static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t class, struct gt_record_device *r)
 {
 	static const uint8_t copies[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ, GT_DEVICE_COPY, GT_DEVICE_COPY};
+	uint64_t *moved = &q->moved[GT_ID_ORDINAL(o->id) % GT_HSA_MOVERS]; /* between a call's kernels may lie another thread's */
 
 	if (!o->bytes)
 		return;
 	r->head.depth = class == GT_HSA_KERNEL_FILL ? GT_DEVICE_FILL : copies[o->direction < sizeof copies ? o->direction : 0];
-	r->bytes = q->moved_id == o->id ? 0 : o->bytes;
+	r->bytes = *moved == o->id ? 0 : o->bytes;
 	r->object[0] = o->source;
 	r->object[1] = o->destination;
-	q->moved_id = o->id;
+	*moved = o->id;
 }
 
 /* What is known of the work; the call that it is linked to. @o: NULL: who reserved the packet's number is not known. */

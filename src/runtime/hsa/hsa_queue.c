@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/recording.h"
+#include "runtime/stream.h"
 #include "runtime/hsa/hsa_activity.h"
 
 enum {
@@ -221,6 +222,8 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	if (q) {
 		*queue = handle;
 		write_queue(q, a, t, q->number, handle, size, type, NULL);
+		if (gt_hip_default_stream && !atomic_exchange_explicit(&a->used, 1, memory_order_relaxed))
+			gt_hip_default_stream(t, a->number);
 		gt_hsa_helper_want(a, t);
 		return GT_HSA_SUCCESS;
 	}

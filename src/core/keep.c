@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects that live on in a fork's child: what was written of them is kept, and written again into the child's records.
+ *
+ *   rooms[class] ─► entry {state, object, text} ─► entry ..     64 B of text and up, each class twice the one before
+ *
+ * An entry whose object has gone is used again by another one of its class; none is ever taken out of its list.
+ * Locking: gt_core_lock() for finding an entry, never for reading one: a fork at any moment leaves a list whole, and an entry
+ * that was being written then is left out. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+
+enum { CLASSES = 6, SMALLEST = 64 };
+enum state { GONE = 0, WRITING, LIVE };
+
+struct gt_kept {
+	struct gt_kept *next;
+	_Atomic uint32_t state; /* enum state */
+	_Atomic uint32_t epoch; /* image that has its records; 0: none yet */
+	enum gt_object_type type;
+	enum gt_domain domain;
+	bool begins; /* has a lifetime */
+	uint64_t number, handle, parent;
+	size_t bytes;
+	char text[];
+};
+
+static struct {
+	_Atomic(struct gt_kept *) first;
+	uint32_t gone; /* entries that may be used again */
+} rooms[CLASSES];
+
+static unsigned class_of(size_t bytes)
+{
+	unsigned class = 0;
+
+	while ((size_t)SMALLEST << class < bytes)
+		class++;
+	return class;
+}
+
+static struct gt_kept *find_room(unsigned class)
+{
+	struct gt_kept *k = rooms[class].gone ? atomic_load_explicit(&rooms[class].first, memory_order_relaxed) : NULL;
+
+	while (k && atomic_load_explicit(&k->state, memory_order_relaxed) != GONE)
+		k = k->next;
+	if (k) {
+		__atomic_sub_fetch(&rooms[class].gone, 1, __ATOMIC_RELAXED);
+		return k;
+	}
+	k = gt_arena_take(sizeof *k + ((size_t)SMALLEST << class));
+	if (k) {
+		atomic_init(&k->state, GONE);
+		k->next = atomic_load_explicit(&rooms[class].first, memory_order_relaxed);
+		atomic_store_explicit(&rooms[class].first, k, memory_order_release);
+	}
+	return k;
+}
+
+static bool write_kept(struct gt_thread *t, struct gt_kept *k, const struct gt_text *text)
+{
+	if (!gt_object_write(t, k->type, k->domain, k->number, k->handle, k->parent, text) ||
+	    (k->begins && !gt_lifetime_write(t, k->type, k->domain, k->number, true)))
+		return false;
+	atomic_store_explicit(&k->epoch, t->epoch, memory_order_relaxed);
+	return true;
+}
+
+bool gt_kept_write(struct gt_thread *t, struct gt_kept *k)
+{
+	struct gt_text text;
+
+	if (!k || atomic_load_explicit(&k->state, memory_order_acquire) != LIVE ||
+	    atomic_load_explicit(&k->epoch, memory_order_relaxed) == t->epoch)
+		return true;
+	text.bytes = k->bytes;
+	memcpy(text.data, k->text, k->bytes);
+	return write_kept(t, k, &text);
+}
+
+struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *o, const struct gt_text *text)
+{
+	size_t bytes = text ? text->bytes : 0;
+	struct gt_kept *k;
+
+	static_assert(sizeof text->data <= SMALLEST << (CLASSES - 1), "the largest text has a class");
+	if (!t)
+		return NULL;
+	gt_core_lock();
+	k = find_room(class_of(bytes));
+	if (k)
+		atomic_store_explicit(&k->state, WRITING, memory_order_release);
+	gt_core_unlock();
+	if (!k) {
+		gt_object_write(t, o->type, o->domain, o->number, o->handle, o->parent, text);
+		return NULL;
+	}
+	k->type = o->type;
+	k->domain = o->domain;
+	k->begins = o->begins;
+	k->number = o->number;
+	k->handle = o->handle;
+	k->parent = o->parent;
+	k->bytes = bytes;
+	atomic_store_explicit(&k->epoch, 0, memory_order_relaxed);
+	if (bytes)
+		memcpy(k->text, text->data, bytes);
+	write_kept(t, k, text);
+	atomic_store_explicit(&k->state, LIVE, memory_order_release);
+	return k;
+}
+
+void gt_object_gone(struct gt_thread *t, struct gt_kept *k)
+{
+	if (!k || atomic_load_explicit(&k->state, memory_order_relaxed) != LIVE)
+		return;
+	if (k->begins)
+		gt_lifetime_write(t, k->type, k->domain, k->number, false);
+	atomic_store_explicit(&k->state, GONE, memory_order_release);
+	__atomic_add_fetch(&rooms[class_of(k->bytes)].gone, 1, __ATOMIC_RELAXED);
+}
+
+void gt_kept_renew(struct gt_thread *t)
+{
+	for (unsigned class = 0; class < CLASSES; class++)
+		for (struct gt_kept *k = atomic_load_explicit(&rooms[class].first, memory_order_acquire); k; k = k->next)
+			gt_kept_write(t, k);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams as objects, with the device that they are on, from their creation until they are destroyed: a handle may be used again.
+ *
+ * The default streams have handle 0; one is told for each device, when the device gets its first queue. HIP names a device
+ * by a number that the program's environment changes, HSA by a handle: the PCI address says which is which.
+ *
+ * Locking: gt_core_lock() for the table of handles. */
+#include "runtime/stream.h"
+
+#include <string.h>
+
+#include "core/recording.h"
+#include "generated/hip_wraps.h"
+#include "runtime/hip/hip_graph.h"
+#include "runtime/hsa/hsa_activity.h"
+
+enum { BUCKET_BITS = 8 };
+
+struct stream {
+	struct stream *next; /* of the bucket; never taken out: destroyed ones wait for another handle */
+	void *handle;
+	struct gt_kept *kept;
+};
+
+static struct stream *buckets[1 << BUCKET_BITS];
+
+static struct stream **bucket_of(const void *handle)
+{
+	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
+}
+
+/* Number of the device that is this thread's current one; 0: not known. */
+static uint64_t current_device(const struct gt_table *table)
+{
+	char pci[16] = "";
+	int device = 0;
+	const struct gt_hsa_agent *a;
+
+	if (!GT_HIP(table, hipGetDevice) || !GT_HIP(table, hipDeviceGetPCIBusId) || GT_HIP(table, hipGetDevice)(&device) != 0 ||
+	    GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) != 0)
+		return 0;
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		if (a->gpu && a->pci[0] && strcmp(a->pci, pci) == 0)
+			return a->number;
+	return 0;
+}
+
+/* By the lock's holder: an entry that has no handle. */
+static struct stream *entry_for(void *handle)
+{
+	struct stream **bucket = bucket_of(handle), *s = *bucket;
+
+	while (s && s->handle && s->handle != handle)
+		s = s->next;
+	if (!s && (s = gt_arena_take(sizeof *s)) != NULL) {
+		*s = (struct stream){.next = *bucket};
+		*bucket = s;
+	}
+	return s;
+}
+
+static void created(const struct gt_call *call, void *handle, unsigned flags, const char *priority)
+{
+	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
+	struct gt_text text = {0};
+	struct gt_kept *kept, *former = NULL;
+	struct stream *s;
+
+	if (!t || !handle)
+		return;
+	gt_text_add_number(&text, "flags", flags);
+	if (priority)
+		gt_text_add(&text, "priority", priority);
+	kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_STREAM),
+						     (uintptr_t)handle, current_device(call->table), true}, &text);
+	gt_core_lock();
+	s = entry_for(handle);
+	if (s) {
+		former = s->handle ? s->kept : NULL; /* destroyed by hipDeviceReset() */
+		s->handle = handle;
+		s->kept = kept;
+	}
+	gt_core_unlock();
+	gt_object_gone(t, former);
+}
+
+/* Before the real call: what comes after it may get the same handle. */
+static void destroyed(const struct gt_call *call, void *handle)
+{
+	struct gt_kept *kept = NULL;
+
+	gt_core_lock();
+	for (struct stream *s = handle ? *bucket_of(handle) : NULL; s; s = s->next)
+		if (s->handle == handle) {
+			kept = s->kept;
+			s->handle = NULL;
+		}
+	gt_core_unlock();
+	gt_object_gone(call->thread ? call->thread : gt_thread_own(), kept);
+}
+
+void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
+{
+	struct gt_text text = {0};
+	bool there = false;
+
+	for (unsigned i = 0; i < GT_HIP_INSTANCES; i++)
+		there |= GT_HIP(&gt_hip_tables[i], hipStreamCreate) != NULL;
+	if (!there)
+		return;
+	gt_text_add(&text, "name", "default stream");
+	gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_STREAM), 0, device, true}, &text);
+}
+
+int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)
+{
+	int ret = ((gt_hip_hipStreamCreate_fn *)call->tap->real)(stream);
+
+	if (ret == 0 && stream)
+		created(call, *stream, 0, NULL);
+	return ret;
+}
+
+int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stream, unsigned int flags)
+{
+	int ret = ((gt_hip_hipStreamCreateWithFlags_fn *)call->tap->real)(stream, flags);
+
+	if (ret == 0 && stream)
+		created(call, *stream, flags, NULL);
+	return ret;
+}
+
+int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **stream, unsigned int flags, int priority)
+{
+	int ret = ((gt_hip_hipStreamCreateWithPriority_fn *)call->tap->real)(stream, flags, priority);
+
+	if (ret == 0 && stream)
+		created(call, *stream, flags, priority < 0 ? "high" : priority > 0 ? "low" : "normal");
+	return ret;
+}
+
+int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **stream, uint32_t words, const uint32_t *mask)
+{
+	int ret = ((gt_hip_hipExtStreamCreateWithCUMask_fn *)call->tap->real)(stream, words, mask);
+
+	if (ret == 0 && stream)
+		created(call, *stream, 0, NULL);
+	return ret;
+}
+
+int gt_hip_wrap_hipStreamDestroy(const struct gt_call *call, void *stream)
+{
+	destroyed(call, stream);
+	return ((gt_hip_hipStreamDestroy_fn *)call->tap->real)(stream);
+}

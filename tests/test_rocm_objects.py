@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Streams, code objects and kernels as objects: from when until when they are there, in each process that has them."""
+
+import json
+import sqlite3
+
+from truth import Truth
+
+
+def streams_of(tap, capture):
+    return json.loads(tap("info", "--json", capture).out)["streams"]
+
+
+def test_each_stream_is_told_with_its_device_from_its_creation_to_its_end(hip_program, softgpu, tap, work):
+    truth = Truth(threads=2, streams=4, launches=3, gpus=2)
+    tap("run", "-q", "-o", "a.gputap", "--", *truth.command(hip_program("truth")), env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
+    streams = streams_of(tap, "a.gputap")
+    made = [s for s in streams if s["handle"] != "0x0"]
+    assert sorted(s["device"] for s in streams if s["handle"] == "0x0") == [0, 1]
+    assert sorted(s["device"] for s in made) == [0] * 4 + [1] * 4
+    assert len({s["handle"] for s in made}) <= 8
+    assert all(s["flags"] == "1" and 0 < s["created_ns"] < s["destroyed_ns"] for s in made)
+
+
+def test_a_child_of_a_fork_has_its_parent_s_objects_in_its_part_of_the_capture(hip_program, softgpu, tap, work):
+    result = tap("run", "-q", "-o", "a.gputap", "--", hip_program("ends"), "kernels:3", "fork-look", "kernels:4", env=softgpu)
+    assert f"child {6 << 8}" in result.out
+    handles = {}
+    for s in streams_of(tap, "a.gputap"):
+        handles.setdefault(s["pid"], []).append((s["handle"], s["device"]))
+    parent, child = handles.values()
+    assert sorted(parent) == sorted(child) and len(parent) == 2
+    tap("export", "a.gputap", "-o", "a.rocpd")
+    with sqlite3.connect("a.rocpd") as db:
+        loaded = db.execute("select pid, count(*) from rocpd_info_code_object group by pid").fetchall()
+    assert len(loaded) == 2 and loaded[0][1] == loaded[1][1] > 0
+    assert [d["processes"] for d in json.loads(tap("info", "--json", "a.gputap").out)["devices"]] == [2]
