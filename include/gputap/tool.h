@@ -74,6 +74,8 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 enum {
 	GPUTAP_CONTEXT_FINISH_CALLS = 1, /* after gputap_context_stop(), what has begun is told to its end. Without: no callback
 					  * runs once stop has returned */
+	GPUTAP_CONTEXT_DENSE = 2         /* from its first service to its end, correlations are given without gaps. Costs
+					  * threads that make calls at the same time much more than a call does */
 };
 
 /**
@@ -101,7 +103,7 @@ struct gputap_call {
 	uint32_t phase;       /* ENTER, EXIT */
 	uint32_t instance;    /* of the runtime, from 0: two copies in one process are two */
 	uint64_t thread;      /* as gettid() */
-	uint64_t correlation; /* of the call: what it causes carries it. From 1 without gaps */
+	uint64_t correlation; /* of the call: what it causes carries it. Rises within a thread */
 	uint64_t parent;      /* of the call that it was made in; 0: the program itself made it */
 	void *args;           /* the arguments, each as in the prototype, as members of one C struct; NULL: there are none.
 			       * ENTER: what is written there is passed on, if the context asked with GPUTAP_CALLS_WRITE */

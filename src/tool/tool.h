@@ -110,21 +110,20 @@ struct gt_correlation {
 struct gt_tool_frame {
 	struct gt_tool_frame *outer;   /* that this call was made in */
 	struct gt_tool_frame *before;  /* gt_tool_frame is this again afterwards */
-	uint64_t correlation, parent;
+	struct gputap_call call;       /* what callbacks get */
 	struct gt_correlation *shared; /* NULL: no work hangs on it so far */
-	const struct gt_table *table;
-	const struct gt_operation *operation;
-	void *args, *ret;
-	uint32_t args_bytes, ret_bytes;
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
-	uint64_t external[GT_EXTERNAL_STACK_COUNT];
 	bool calling;                  /* a callback of it runs: calls made now are not the runtime's own */
+	bool retires;                  /* somebody who heard of it wants to hear of its retirement */
 	uint32_t count;                /* heard */
 	struct gt_tool_heard heard[GT_TOOL_POOL];
 };
 
 /* Innermost of this thread; NULL: none. */
 extern _Thread_local struct gt_tool_frame *gt_tool_frame __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Contexts that want ids without gaps (GPUTAP_CONTEXT_DENSE). */
+extern _Atomic uint32_t gt_tool_dense __attribute__((visibility("hidden")));
 
 /* The next number, for a call, or for work that no told call causes. */
 uint64_t gt_tool_new_correlation(void);

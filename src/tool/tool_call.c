@@ -14,22 +14,33 @@
 
 #include "core/external.h"
 #include "tool/tool.h"
-#include "tool/tool_context.h"
+
 
 enum { CALLED = 1, BUFFERED = 2 };
 
 _Thread_local struct gt_tool_frame *gt_tool_frame;
 
-static _Alignas(64) _Atomic uint64_t last_correlation;
+enum { IDS_AT_ONCE = 256 };
 
+static _Alignas(64) _Atomic uint64_t last_correlation;
+static _Thread_local uint64_t next_id, ids_end; /* what this thread has taken of them */
+
+/* A counter that all threads write would be the dearest thing in a call: they take many numbers at once, unless a
+ * context wants none to be left out. */
 uint64_t gt_tool_new_correlation(void)
 {
-	return atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
+	if (gt_unlikely(atomic_load_explicit(&gt_tool_dense, memory_order_relaxed)))
+		return atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
+	if (gt_unlikely(next_id == ids_end)) {
+		next_id = atomic_fetch_add_explicit(&last_correlation, IDS_AT_ONCE, memory_order_relaxed) + 1;
+		ids_end = next_id + IDS_AT_ONCE;
+	}
+	return next_id++;
 }
 
 uint64_t gputap_correlation(void)
 {
-	return gt_tool_frame ? gt_tool_frame->correlation : 0;
+	return gt_tool_frame ? gt_tool_frame->call.correlation : 0;
 }
 
 static bool in_set(const uint64_t *set, uint32_t number)
@@ -45,31 +56,12 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	if (!outermost && !gt_skip_nested[domain])
 		return false;
 	for (const struct gt_tool_frame *f = outer; f && !f->calling; f = f->outer) {
-		enum gt_domain other = f->table->domain;
+		enum gt_domain other = (enum gt_domain)f->call.domain;
 
 		if (other == domain || (outermost && (other == GT_DOMAIN_HIP || other == GT_DOMAIN_HIP_COMPILER)))
 			return true;
 	}
 	return false;
-}
-
-static void describe(const struct gt_tool_frame *f, uint32_t phase, struct gputap_call *call)
-{
-	*call = (struct gputap_call){
-		.size = sizeof *call,
-		.domain = f->table->domain,
-		.operation = GT_OP_NUMBER(f->operation->op),
-		.phase = phase,
-		.instance = f->table->instance,
-		.thread = gt_tool_thread(),
-		.correlation = f->correlation,
-		.parent = f->parent,
-		.args = f->args_bytes ? f->args : NULL,
-		.args_bytes = f->args_bytes,
-		.ret_bytes = f->ret_bytes,
-		.ret = f->ret,
-		.external = {f->external[0], f->external[1]},
-	};
 }
 
 /* Who wants to hear of it. Return: how many. */
@@ -79,11 +71,13 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 	unsigned count = gt_tool_order(places);
 
 	f->count = 0;
+	f->retires = false;
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
 		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? CALLED : 0) |
 			       (c->buffered[domain].buffer && in_set(c->buffered[domain].ops, number) ? BUFFERED : 0);
 
+		f->retires |= how && c->retired;
 		if (how)
 			f->heard[f->count++] = (struct gt_tool_heard){
 				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
@@ -91,47 +85,49 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 	return f->count;
 }
 
-static void call_one(struct gt_tool_frame *f, struct gt_tool_heard *h, const struct gputap_call *call)
+static void call_one(struct gt_tool_frame *f, struct gt_tool_heard *h)
 {
-	const struct gt_tool_calls *to = &gt_tool_pool[h->place].calls[f->table->domain];
+	const struct gt_tool_calls *to = &gt_tool_pool[h->place].calls[f->call.domain];
 
-	if (gt_unlikely(!gt_tool_lock_in(h->place, h->generation, call->phase == GPUTAP_PHASE_EXIT))) {
+	if (gt_unlikely(!gt_tool_lock_in(h->place, h->generation, f->call.phase == GPUTAP_PHASE_EXIT))) {
 		h->how &= ~(uint32_t)CALLED; /* stopped, and wants to hear no end either */
 		return;
 	}
-	to->fn(call, &h->data, to->user);
+	to->fn(&f->call, &h->data, to->user);
 	gt_tool_lock_out();
 }
 
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
 {
+	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
 	struct gt_tool_frame *outer = gt_tool_frame;
 	bool buffered = false;
-	struct gputap_call call;
 
 	f->before = outer;
 	while (gt_unlikely(outer && (uintptr_t)outer <= (uintptr_t)f))
 		outer = outer->outer;
-	if (gt_thread.internal || is_nested(outer, table->domain) ||
-	    !choose(f, table->domain, GT_OP_NUMBER(table->operations[index].op)))
+	if (gt_thread.internal || is_nested(outer, table->domain) || !choose(f, table->domain, number))
 		return false;
 	f->outer = outer;
-	f->correlation = gt_tool_new_correlation();
-	f->parent = outer ? outer->correlation : 0;
 	f->shared = NULL;
-	f->table = table;
-	f->operation = &table->operations[index];
-	f->args = args;
-	f->args_bytes = args_bytes;
-	f->ret = NULL;
-	f->ret_bytes = 0;
-	gt_external_tops(f->external);
+	f->call = (struct gputap_call){
+		.size = sizeof f->call,
+		.domain = table->domain,
+		.operation = number,
+		.phase = GPUTAP_PHASE_ENTER,
+		.instance = table->instance,
+		.thread = gt_tool_thread(),
+		.correlation = gt_tool_new_correlation(),
+		.parent = outer ? outer->call.correlation : 0,
+		.args = args,
+		.args_bytes = args_bytes,
+	};
+	gt_external_tops(f->call.external);
 	f->calling = true;
 	gt_tool_frame = f;
-	describe(f, GPUTAP_PHASE_ENTER, &call);
 	for (uint32_t i = 0; i < f->count; i++) {
 		if (f->heard[i].how & CALLED)
-			call_one(f, &f->heard[i], &call);
+			call_one(f, &f->heard[i]);
 		buffered |= f->heard[i].how & BUFFERED;
 	}
 	f->calling = false;
@@ -141,22 +137,21 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 
 static void write_record(const struct gt_tool_frame *f, const struct gt_tool_heard *h, uint64_t end, uint64_t ret)
 {
-	const struct gt_tool_context *c = &gt_tool_pool[h->place];
 	const struct gputap_record_call r = {
-		.domain = f->table->domain,
-		.operation = GT_OP_NUMBER(f->operation->op),
-		.correlation = f->correlation,
-		.parent = f->parent,
+		.domain = f->call.domain,
+		.operation = f->call.operation,
+		.correlation = f->call.correlation,
+		.parent = f->call.parent,
 		.start = f->start,
 		.end = end,
-		.thread = gt_tool_thread(),
-		.external = {f->external[0], f->external[1]},
+		.thread = f->call.thread,
+		.external = {f->call.external[0], f->call.external[1]},
 		.ret = ret,
 	};
 
 	if (!gt_tool_lock_in(h->place, h->generation, true))
 		return;
-	gt_tool_buffer_write_ticks(c->buffered[f->table->domain].buffer, GPUTAP_RECORD_CALL, &r, sizeof r,
+	gt_tool_buffer_write_ticks(gt_tool_pool[h->place].buffered[r.domain].buffer, GPUTAP_RECORD_CALL, &r, sizeof r,
 				   offsetof(struct gputap_record_call, start), 2, false);
 	gt_tool_lock_out();
 }
@@ -164,21 +159,21 @@ static void write_record(const struct gt_tool_frame *f, const struct gt_tool_hea
 void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 {
 	uint64_t end = f->start ? gt_ticks() : 0, word = 0;
-	struct gputap_call call;
 
-	f->ret = ret;
-	f->ret_bytes = ret_bytes;
+	f->call.phase = GPUTAP_PHASE_EXIT;
+	f->call.ret = ret;
+	f->call.ret_bytes = ret_bytes;
 	f->calling = true;
 	gt_tool_frame = f; /* what was called may have left frames behind */
-	describe(f, GPUTAP_PHASE_EXIT, &call);
 	if (f->start && ret)
 		memcpy(&word, ret, ret_bytes < sizeof word ? ret_bytes : sizeof word);
 	for (uint32_t i = f->count; i-- > 0;) {
 		if (f->heard[i].how & CALLED)
-			call_one(f, &f->heard[i], &call);
+			call_one(f, &f->heard[i]);
 		if (f->heard[i].how & BUFFERED)
 			write_record(f, &f->heard[i], end, word);
 	}
-	gt_correlation_leave(f);
+	if (f->shared || f->retires)
+		gt_correlation_leave(f);
 	gt_tool_frame = f->before;
 }
