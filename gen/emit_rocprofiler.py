@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Parts of the headers that are compatible with rocprofiler-sdk's (include/compat/rocprofiler-sdk): operation ids, a struct of
+arguments for each operation, the runtimes' tables. And for our library of that name: which argument is called differently there."""
+import textwrap
+
+from emit_taps import head
+
+# Public headers know types by the runtime's names; in a description some have names for readers ("hipStreamFlags", "uint"),
+# which are spelled as what they stand for.
+SPELLED = ('integer', 'flags')
+ELABORATED = {'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTextureFilterMode': 'enum', 'hipResourceViewDesc': 'struct',
+              'hipMipmappedArray': 'struct', 'hsa_agent_s': 'struct', 'ihipStream_t': 'struct', 'hipResourceViewDesc_st': 'struct'}
+# Files of a domain: folder, what stands in ids' names, LAST.
+FOLDERS = {'hip': ('hip', 'runtime', 'HIP_RUNTIME'), 'hip_compiler': ('hip', 'compiler', 'HIP_COMPILER'),
+           'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT')}
+# Arguments that the SDK gives another name than the runtime's prototype.
+RENAMED = {'f': 'func', 'hStream': 'stream', 'properties': 'prop', 'va': 'ptr'}
+RENAMED_IN = {('hipGetDevicePropertiesR0600', 'device'): 'deviceId', ('hipGetDevicePropertiesR0000', 'device'): 'deviceId',
+              ('hsa_amd_vmem_retain_alloc_handle', 'memory_handle'): 'handle',
+              ('hsa_amd_vmem_get_alloc_properties_from_handle', 'memory_handle'): 'alloc_handle'}
+RENAMES = ('hipChooseDeviceR0000', 'hipKernelNameRef', 'hipLaunchCooperativeKernel', 'hipModuleLaunchCooperativeKernel',
+           'hipModuleLaunchKernel', 'hipModuleOccupancyMaxActiveBlocksPerMultiprocessor',
+           'hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags', 'hipModuleOccupancyMaxPotentialBlockSize',
+           'hipModuleOccupancyMaxPotentialBlockSizeWithFlags', 'hipOccupancyMaxActiveBlocksPerMultiprocessor',
+           'hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags', 'hipOccupancyMaxPotentialBlockSize',
+           'hipExtModuleLaunchKernel', 'hipHccModuleLaunchKernel', 'hipLaunchCooperativeKernel_spt',
+           'hsa_amd_vmem_address_reserve', 'hsa_amd_vmem_address_free', 'hsa_amd_vmem_address_reserve_align')
+
+
+def argument_name(op, a):
+    return RENAMED_IN.get((op.name, a.shown)) or (RENAMED.get(a.shown) if op.name in RENAMES else None) or a.shown
+
+
+def spelling(t):
+    if t.name == 'bool':
+        return 'bool'
+    invented = t.cls in SPELLED or t.cls == 'enum' and (t.name.endswith('Flags') or t.bytes != 4)
+    if invented or t.name == 'function':
+        return t.c
+    return f'{ELABORATED[t.name]} {t.name}' if t.name in ELABORATED else t.name
+
+
+def declared(a, name, passed=False):
+    """@passed: as a parameter of a function; else as a member, where dim3 has the SDK's type (it must be none of C++'s classes)."""
+    base = 'rocprofiler_dim3_t' if a.type.name == 'dim3' and not a.stars and not passed else spelling(a.type)
+    text = a.spelled(base) if a.stars or passed else base  # no constant members: the union could not be made
+    return f'{text} {name}'.replace('* ', '*').rstrip()
+
+
+def wrapped(text, indent='\t\t'):
+    return textwrap.fill(text, 140, initial_indent='\t', subsequent_indent=indent, tabsize=8, break_long_words=False)
+
+
+def in_table(api):
+    return [o for o in api.real() if o.number < api.table_count]
+
+
+def args(api):
+    out = [head(api, 'emit_rocprofiler.py') + f'/* Members of rocprofiler_{FOLDERS[api.domain][0]}_api_args_t: nothing else is in this file. */']
+    for op in in_table(api):
+        members = ' '.join(declared(a, argument_name(op, a)) + ';' for a in op.args) or \
+            f'rocprofiler_{FOLDERS[api.domain][0]}_api_no_args no_args;'
+        out.append(wrapped(f'struct {{ {members} }} {op.name};'))
+    return '\n'.join(out) + '\n'
+
+
+def ids(api):
+    folder, part, prefix = FOLDERS[api.domain]
+    name = f'rocprofiler_{folder}_{part}_api_id_t'
+    guard = f'GPUTAP_COMPAT_ROCPROFILER_SDK_{prefix}_API_ID_H'
+    out = [head(api, 'emit_rocprofiler.py') + f'#ifndef {guard}\n#define {guard}\n', f'typedef enum {name} {{',
+           f'\tROCPROFILER_{prefix}_API_ID_NONE = -1,']
+    out += [f'\tROCPROFILER_{prefix}_API_ID_{op.name} = {op.number},' for op in in_table(api)]
+    out += [f'\tROCPROFILER_{prefix}_API_ID_LAST = {api.table_count}', f'}} {name};', '', '#endif']
+    return '\n'.join(out) + '\n'
+
+
+def function_type(api, op):
+    ret = 'const char *' if op.name in ('hipGetErrorName', 'hipGetErrorString', 'hipApiName', 'hipKernelNameRef',
+                                        'hipKernelNameRefByPtr') else \
+        spelling(op.ret) + (' ' + '*' * op.ret_stars if op.ret_stars else '')
+    parameters = ', '.join(declared(a, a.shown, True) for a in op.args) or 'void'
+    return f'typedef {ret}{"" if ret.endswith("*") else " "}(*t_{op.name})({parameters});'
+
+
+def table(api):
+    out = [head(api, 'emit_rocprofiler.py') + f'/* HIP\'s table of functions, {FOLDERS[api.domain][1]}: for hip_api_trace.hpp. */']
+    out += [wrapped(function_type(api, op)).lstrip('\t') for op in in_table(api)]
+    out += ['', 'struct %s {' % {'hip': 'HipDispatchTable', 'hip_compiler': 'HipCompilerDispatchTable'}[api.domain], '\tsize_t size;']
+    out += [f'\tt_{op.name} {op.name}_fn;' for op in in_table(api)] + ['};']
+    return '\n'.join(out) + '\n'
+
+
+def renamed(api):
+    """generated/<domain>_rocprofiler.inc: {operation, argument, name}"""
+    rows = [f'\t{{{op.number}, {i}, "{argument_name(op, a)}"}},' for op in in_table(api)
+            for i, a in enumerate(op.args) if argument_name(op, a) != a.shown]
+    return head(api, 'emit_rocprofiler.py') + '\n'.join(rows) + '\n'
+
+
+def outputs(api):
+    """(path from the root, text) of the public headers, for the domains that have such."""
+    if api.domain not in FOLDERS:
+        return []
+    folder, part, _ = FOLDERS[api.domain]
+    base = f'include/compat/rocprofiler-sdk/{folder}'
+    made = [(f'{base}/details/{part}_args.h', args(api)), (f'{base}/{part}_api_id.h', ids(api)),
+            (f'generated/{api.domain}_rocprofiler.inc', renamed(api))]
+    if folder == 'hip':
+        made.append((f'{base}/details/{part}_table.h', table(api)))
+    return made

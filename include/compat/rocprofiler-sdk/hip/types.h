@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* HIP's types: from its header, which may be of any version since 5.2; what that lacks is declared here, never defined. */
+#ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
+#define GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
+
+#if defined(GPUTAP_ROCPROFILER_OPAQUE) || !defined(__has_include)
+#define GPUTAP_ROCPROFILER_NO_HIP /* the unions of arguments have their size and no members */
+#elif !__has_include(<hip/hip_runtime_api.h>)
+#define GPUTAP_ROCPROFILER_NO_HIP
+#else
+#if !defined(__HIP_PLATFORM_AMD__) && !defined(__HIP_PLATFORM_NVIDIA__)
+#define __HIP_PLATFORM_AMD__ 1
+#endif
+#include <hip/hip_runtime_api.h>
+
+#if HIP_VERSION < 50300000
+typedef struct hipUserObject *hipUserObject_t;
+typedef unsigned int hipGraphMemAttributeType;
+#endif
+#if HIP_VERSION < 50500000
+typedef struct hipExternalSemaphoreWaitNodeParams hipExternalSemaphoreWaitNodeParams;
+typedef struct hipExternalSemaphoreSignalNodeParams hipExternalSemaphoreSignalNodeParams;
+typedef struct hipMemAllocNodeParams hipMemAllocNodeParams;
+typedef struct hipFunctionLaunchParams hipFunctionLaunchParams;
+#endif
+#if HIP_VERSION < 60000000
+typedef struct hipDeviceProp_tR0000 hipDeviceProp_tR0000;
+typedef struct hipDeviceProp_tR0600 hipDeviceProp_tR0600;
+typedef struct hipExternalMemoryMipmappedArrayDesc hipExternalMemoryMipmappedArrayDesc;
+#endif
+#if HIP_VERSION < 60100000
+typedef struct hipGraphNodeParams hipGraphNodeParams;
+typedef struct HIP_MEMSET_NODE_PARAMS HIP_MEMSET_NODE_PARAMS;
+#endif
+#if HIP_VERSION < 60200000
+typedef struct hipGraphInstantiateParams hipGraphInstantiateParams;
+typedef struct hipGraphEdgeData hipGraphEdgeData;
+typedef int hipDriverProcAddressQueryResult;
+#endif
+#endif
+
+#endif

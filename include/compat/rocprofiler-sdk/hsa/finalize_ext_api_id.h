@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* HSA's finalizer extension. This library does not record it. */
+#ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_FINALIZE_EXT_API_ID_H
+#define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_FINALIZE_EXT_API_ID_H
+
+typedef enum rocprofiler_hsa_finalize_ext_api_id_t {
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_NONE = -1,
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_hsa_ext_program_create = 0,
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_hsa_ext_program_destroy,
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_hsa_ext_program_add_module,
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_hsa_ext_program_iterate_modules,
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_hsa_ext_program_get_info,
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_hsa_ext_program_finalize,
+	ROCPROFILER_HSA_FINALIZE_EXT_API_ID_LAST
+} rocprofiler_hsa_finalize_ext_api_id_t;
+
+#endif

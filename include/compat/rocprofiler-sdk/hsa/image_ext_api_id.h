@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* HSA's image extension. This library does not record it. */
+#ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_IMAGE_EXT_API_ID_H
+#define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_IMAGE_EXT_API_ID_H
+
+typedef enum rocprofiler_hsa_image_ext_api_id_t {
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_NONE = -1,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_get_capability = 0,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_data_get_info,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_create,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_import,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_export,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_copy,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_clear,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_destroy,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_sampler_create,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_sampler_destroy,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_get_capability_with_layout,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_data_get_info_with_layout,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_hsa_ext_image_create_with_layout,
+	ROCPROFILER_HSA_IMAGE_EXT_API_ID_LAST
+} rocprofiler_hsa_image_ext_api_id_t;
+
+#endif
