@@ -133,6 +133,33 @@ static double print_json(void)
 	return seconds_since(start) * 1e9 / N;
 }
 
+/* Parts of an export, between two times that it tells how far it is: those on a core of our own (measure.h). */
+enum { PART_RECORDS = 1 << 16, PARTS_MAX = 4096 };
+struct parts {
+	double ns[PARTS_MAX], least, busy;
+	uint64_t start;
+	size_t count, alone;
+};
+
+static void part_begin(struct parts *p)
+{
+	p->busy = bench_busy();
+	p->start = cpu_ns();
+}
+
+static void part_end(void *parts, uint64_t done, uint64_t total)
+{
+	struct parts *p = parts;
+	double ns = (double)(cpu_ns() - p->start), before = p->busy;
+
+	(void)done;
+	(void)total;
+	part_begin(p);
+	p->count++;
+	if (p->alone < PARTS_MAX && bench_alone(before, p->busy, p->least) == BENCH_ALONE)
+		p->ns[p->alone++] = ns;
+}
+
 /* In a process of its own. */
 static void measure(const struct gt_exporter *exporter, const char *capture, uint64_t records, double read_s)
 {
@@ -140,8 +167,11 @@ static void measure(const struct gt_exporter *exporter, const char *capture, uin
 	char out[PATH_MAX], key[64];
 	struct rusage before, after;
 	double user_s = 1e9;
+	static struct parts parts;
+	struct gt_export_options options = {.progress = part_end, .progress_data = &parts};
 	struct stat st;
 
+	parts.least = bench_least_busy(NULL);
 	snprintf(out, sizeof out, "%s/out%s", folder, exporter->extensions[0]);
 	for (int trial = 0; trial < TRIALS; trial++) {
 		struct gt_capture *c = open_capture(capture);
@@ -151,7 +181,8 @@ static void measure(const struct gt_exporter *exporter, const char *capture, uin
 		unlink(out); /* so that its memory is used again, which is warm then */
 		getrusage(RUSAGE_SELF, &before);
 		start = cpu_ns();
-		if (gt_export(exporter, c, out, true, NULL))
+		part_begin(&parts);
+		if (gt_export(exporter, c, out, true, &options))
 			die(exporter->name);
 		s = seconds_since(start);
 		getrusage(RUSAGE_SELF, &after);
@@ -167,6 +198,8 @@ static void measure(const struct gt_exporter *exporter, const char *capture, uin
 	copy_s = copy_bytes((uint64_t)st.st_size);
 #define TELL(what, value, unit) (snprintf(key, sizeof key, "export_%s_%s", exporter->name, what), bench_print(key, value, unit))
 	TELL("rate", (double)records / best_s / 1e6, "Mrecords/s");
+	if (parts.count == TRIALS * (records / PART_RECORDS) && parts.alone >= 10) /* not of formats that go through them twice */
+		TELL("alone_rate", PART_RECORDS * 1e3 / bench_median(parts.ns, parts.alone), "Mrecords/s");
 	TELL("user_rate", (double)records / user_s / 1e6, "Mrecords/s");
 	TELL("format_ns", (user_s - read_s) * 1e9 / (double)records, "ns/record");
 	TELL("bytes", (double)st.st_size / (double)records, "bytes/record");

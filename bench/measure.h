@@ -42,6 +42,45 @@ static inline void bench_pin(int cpu)
 	sched_setaffinity(0, sizeof set, &set);
 }
 
+/* A core's other hardware thread, often another machine's, takes half of what the core can hold in flight, and comes and goes within
+ * milliseconds. It shows in what independent additions cost beside a chain of multiplications, which nobody can slow
+ * down: a ratio, some 20 us of work. */
+static inline double bench_busy(void)
+{
+	uint64_t a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, start = bench_now_ns(), between;
+
+	for (int i = 0; i < 5000; i++)
+		__asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
+				 "add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
+				 "add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5"
+				 : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
+	between = bench_now_ns();
+	for (int i = 0; i < 5000; i++)
+		__asm__ volatile("imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0" : "+r"(a));
+	return (double)(between - start) / (double)(bench_now_ns() - between);
+}
+
+/* That of a core of our own: nearly the least of many, for an interrupt in the chain makes any one of them too small.
+ * @known: from before, as text, or NULL */
+static inline double bench_least_busy(const char *known)
+{
+	double seen[400], before = known ? atof(known) : 1e9;
+
+	for (int i = 0; i < 400; i++)
+		seen[i] = bench_busy();
+	bench_median(seen, 400); /* sorts */
+	return seen[20] < before ? seen[20] : before;
+}
+
+enum bench_core { BENCH_ALONE, BENCH_SHARED, BENCH_MIXED };
+
+/* Of the time between two looks. */
+static inline enum bench_core bench_alone(double before, double after, double least)
+{
+	return before < 1.1 * least && after < 1.1 * least ? BENCH_ALONE :
+	       before > 1.3 * least && after > 1.3 * least ? BENCH_SHARED : BENCH_MIXED;
+}
+
 static inline void bench_print(const char *key, double value, const char *unit)
 {
 	printf("%s %.4f %s\n", key, value, unit);

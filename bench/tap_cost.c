@@ -7,10 +7,9 @@
  *           full blocks and gives them back
  *   child:  measures, prints "key value ns" and "key_ratio value x": of the floor, trial beside trial
  *
- * A core's other hardware thread, often another machine's, takes half of what the core can hold in flight and comes and goes within
- * milliseconds. The floor waits for its time stamps and hardly notices; a tap fills that waiting with work, and does.
- * So short trials are sorted by what independent additions cost just before and after: those of a core that was
- * ours alone make the figures, those of a shared one "key_shared_ratio".
+ * The floor waits for its time stamps and hardly notices another thread on its core; a tap fills that waiting with work, and
+ * does. So trials are short and sorted by whether the core was ours alone (measure.h): those make the figures,
+ * those of a shared core "key_shared_ratio".
  *
  * One process a setting (asked or not, with arguments or without): the library reads its session once. */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -113,55 +112,27 @@ static double one_trial(const struct job *j)
 	return (double)(bench_now_ns() - start) / CALLS;
 }
 
-/* Independent additions beside a chain of multiplications, which nobody can slow down: what the core has left for us.
- * The least is a core of our own; the parent hands its own on. */
-static double busy(void)
-{
-	uint64_t a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, start = bench_now_ns(), between;
-
-	for (int i = 0; i < 5000; i++)
-		__asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
-				 "add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
-				 "add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5"
-				 : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
-	between = bench_now_ns();
-	for (int i = 0; i < 5000; i++)
-		__asm__ volatile("imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0" : "+r"(a));
-	return (double)(between - start) / (double)(bench_now_ns() - between);
-}
-
-/* Nearly the least of many: an interrupt in the chain makes any one of them too small. */
-static double least_busy(void)
-{
-	double seen[400], inherited = getenv("TAP_COST_ALONE") ? atof(getenv("TAP_COST_ALONE")) : 1e9;
-
-	for (int i = 0; i < 400; i++)
-		seen[i] = busy();
-	bench_median(seen, 400); /* sorts */
-	return seen[20] < inherited ? seen[20] : inherited;
-}
-
 static void *run_job(void *arg)
 {
 	struct job *j = arg, floor = {.four = floor_set_arg};
-	double ns[3][TRIALS_MAX], ratios[3][TRIALS_MAX], least, before, after; /* alone, shared, neither for the whole time */
+	double ns[3][TRIALS_MAX], ratios[3][TRIALS_MAX], least, before, after; /* by enum bench_core */
 	int count[3] = {0};
 
 	bench_pin(j->cpu);
 	floor_ring = floor_rings[j->cpu];
-	least = least_busy();
+	least = bench_least_busy(getenv("TAP_COST_ALONE"));
 	one_trial(j);
 	if (j->barrier)
 		pthread_barrier_wait(j->barrier);
 	for (int i = 0; i < TRIALS_MAX && (i < TRIALS || count[0] < TRIALS); i++) {
 		double beside, trial;
-		int kind;
+		enum bench_core kind;
 
-		before = busy();
+		before = bench_busy();
 		beside = one_trial(&floor);
 		trial = one_trial(j);
-		after = busy();
-		kind = before < 1.1 * least && after < 1.1 * least ? 0 : before > 1.3 * least && after > 1.3 * least ? 1 : 2;
+		after = bench_busy();
+		kind = bench_alone(before, after, least);
 		ns[kind][count[kind]] = trial;
 		ratios[kind][count[kind]++] = trial / beside;
 	}
@@ -387,7 +358,7 @@ static int run_setting(const char *self, const char *library, const char *settin
 		.slot_count = 256, .payload_cap = 256, .record_args = !strcmp(setting, "args"), .domains = 2};
 	if (strcmp(setting, "untouched") != 0)
 		memset(s->ops, 0xff, sizeof s->ops);
-	snprintf(path, sizeof path, "%f", least_busy());
+	snprintf(path, sizeof path, "%f", bench_least_busy(NULL));
 	setenv("TAP_COST_ALONE", path, 1);
 	pid = fork();
 	if (pid == 0) {
