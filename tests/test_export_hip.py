@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """RPD and rocpd files of a real HIP program: launches, copies, a graph; under the names that RPD's tools look for."""
 
+import collections
 import shutil
 import sqlite3
 import subprocess
@@ -9,6 +10,7 @@ import pytest
 
 from conftest import run_command
 from test_export_rpd import python, upstream # a fixture  # noqa: F401
+from truth import Capture, Truth, number
 
 
 @pytest.fixture(scope="session")
@@ -88,3 +90,53 @@ def test_rocpd_graph_of_rpd_finds_the_graph_and_its_kernels(rpd, upstream): # no
     [(graph, instance)] = query(rpd, "SELECT graph, graphExec FROM ext_graph")
     assert query(rpd, "SELECT DISTINCT graph, graphExec FROM rocpd_graphapi WHERE graphExec != ''") == [(graph, instance)]
     assert query(rpd, "SELECT count(*) FROM ext_graph_kernelapis e JOIN api a ON a.id = e.api_id WHERE a.apiName = 'hipLaunchKernel'") == [(3,)]
+
+
+# rocpd and what the program is known to have done ---------------------------------
+
+TRUTH = Truth(threads=2, streams=3, launches=20, copies=2, graphs=3, nodes=6)
+
+
+@pytest.fixture(scope="module")
+def known(hip_program, softgpu, gputap, tmp_path_factory):
+    """The file of tests/hip/truth.hip, and its capture by another way."""
+    folder = tmp_path_factory.mktemp("known")
+    run_command([gputap, "run", "-q", "-o", folder / "t.gputap", "--", *TRUTH.command(hip_program("truth"))], env=softgpu)
+    for name in ("t.rocpd", "t.csv"):
+        run_command([gputap, "export", folder / "t.gputap", "-o", folder / name])
+    found = Capture(folder / "t.csv")
+    TRUTH.check(found)
+    return folder / "t.rocpd", found
+
+
+def test_rocpd_views_give_every_dispatch_of_launches_and_graphs_with_its_sizes(known):
+    path, found = known
+    rows = query(path, "SELECT k.name, k.start, k.end, k.grid_x / k.workgroup_x, k.grid_y / k.workgroup_y, k.grid_z / k.workgroup_z, "
+                       "k.workgroup_x, k.workgroup_y, r.name, r.start FROM kernels k JOIN regions r ON r.stack_id = k.stack_id "
+                       "WHERE k.name IN ('numbered', 'node')")
+    seen = collections.Counter((name, number(sizes[:3], sizes[3:]), start, end, call, at) for name, start, end, *sizes, call, at in rows)
+    assert seen == collections.Counter((row["name"], row["number"], row["start"], row["end"], found.call_of(row)["operation"],
+                                        found.call_of(row)["start"]) for name in ("numbered", "node") for row in found.kernels(name))
+    assert query(path, "SELECT count(*) FROM kernels") == query(path, "SELECT count(*) FROM rocpd_kernel_dispatch")
+    assert dict(query(path, "SELECT name, total_calls FROM top_kernels"))["node"] == TRUTH.replayed.total()
+
+
+def test_rocpd_views_give_every_copy_with_its_bytes_and_agents(known):
+    path, found = known
+    words = {"write": "HOST_TO_DEVICE", "read": "DEVICE_TO_HOST", "copy": "DEVICE_TO_DEVICE"}
+    copies = collections.Counter((f"MEMORY_COPY_{words[row['operation']]}", row["start"], row["end"], int(row["bytes"]),
+                                  found.call_of(row)["start"]) for row in found.device if row["operation"] in words)
+    assert copies.total() >= TRUTH.lanes * TRUTH.copies * 4
+    assert collections.Counter(query(path, "SELECT m.name, m.start, m.end, m.size, r.start FROM memory_copies m "
+                                           "JOIN regions r ON r.stack_id = m.stack_id")) == copies
+    assert set(query(path, "SELECT name, src_agent_type, dst_agent_type FROM memory_copies")) == {
+        ("MEMORY_COPY_HOST_TO_DEVICE", "CPU", "GPU"), ("MEMORY_COPY_DEVICE_TO_HOST", "GPU", "CPU"),
+        ("MEMORY_COPY_DEVICE_TO_DEVICE", "GPU", "GPU")}
+
+
+def test_rocpd_has_each_call_once_and_loses_no_work(known):
+    path, found = known
+    assert collections.Counter(query(path, "SELECT name, start, end, tid FROM regions")) == \
+        collections.Counter((call["operation"], call["start"], call["end"], int(call["tid"])) for call in found.calls.values())
+    assert sum(query(path, f"SELECT count(*) FROM {view}")[0][0] for view in ("kernels", "memory_copies")) == len(found.device)
+    assert query(path, "PRAGMA integrity_check") == [("ok",)] and not query(path, "PRAGMA foreign_key_check")
