@@ -250,7 +250,7 @@ def test_without_a_timer_no_clock_is_read(trace):
 
 def test_platforms_functions_of_one_name_are_kept_apart(faulty):
     t = faulty("platforms", "cl_platforms")
-    assert t.out.split() == ["-101", "-102", "-103", "-104"]
-    # three instances have taps; the fourth platform's function is called directly, and the capture says so
-    assert [c["args"][3] for c in t.calls.values() if c["number"] == 256] == [2 ** 64 - 101, 2 ** 64 - 102, 2 ** 64 - 103]
+    assert t.out.split() == [str(-100 - n) for n in range(1, 10)]
+    # eight instances have taps; the ninth platform's function is called directly, and the capture says so
+    assert [c["args"][3] for c in t.calls.values() if c["number"] == 256] == [2 ** 64 - 100 - n for n in range(1, 9)]
     assert [(e["text"], e["value"]) for e in t.events] == [("clCreateCommandBufferKHR", 1)]

@@ -122,7 +122,7 @@ def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
 def test_one_loader_too_many_works_untraced_and_is_told(build, work, layers):
     with Session(build) as session:
         source = system_loader() if layers else build / "tests/door/libOpenCL.so.1"
-        result = session.run([build / "tests/door/two_loaders", *copies(work, 4, source)])
-        assert len(result.out.splitlines()) == 16
-        assert len(session.calls()) == 12
+        result = session.run([build / "tests/door/two_loaders", *copies(work, 9, source)])
+        assert len(result.out.splitlines()) == 36
+        assert len(session.calls()) == 32
         assert ["more than can be told apart" in e["text"] for e in session.kind("event")] == [True]

@@ -23,6 +23,8 @@ enum gt_service {
 	GT_SERVICE_TOLD = 8,   /* tell tools of it, before and after (src/tool) */
 };
 
+enum { GT_INSTANCES = 8 }; /* copies of one runtime in a process that are told apart; each has a set of taps */
+
 struct gt_tap {
 	void *real;                /* the runtime's (or the next tool's) function; NULL: not there */
 	_Atomic uint32_t services; /* enum gt_service; changed by contexts at any time */

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/emit.h"
 #include "core/recording.h"
@@ -34,24 +36,42 @@ static bool is_new(enum gt_domain domain, uint64_t base)
 	return fresh;
 }
 
-void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t base, const char *door)
+/* "5.2.21153" of libamdhip64.so.5.2.21153; a single number is that of the interface. */
+static const char *version_in(const char *path)
+{
+	const char *at = strstr(path, ".so.");
+
+	return at && strchr(at + 4, '.') && !at[4 + strspn(at + 4, "0123456789.")] ? at + 4 : NULL;
+}
+
+void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t base, const char *door, uint64_t version)
 {
 	int saved = errno;
-	char path[PATH_MAX];
+	char path[PATH_MAX], told[32];
+	const char *file = path, *said = told;
 	struct gt_text text = {0};
 
 	if (gt_recording.session && is_new(domain, base)) {
-		gt_text_add(&text, "path", realpath(name, path) ? path : name);
+		if (!realpath(name, path))
+			file = name;
+		if (version)
+			snprintf(told, sizeof told, "%u.%u.%u", (unsigned)(version / 10000), (unsigned)(version / 100 % 100),
+				 (unsigned)(version % 100));
+		else
+			said = version_in(file);
+		gt_text_add(&text, "path", file);
+		if (said)
+			gt_text_add(&text, "version", said);
 		gt_text_add(&text, "door", door);
 		gt_module_add(domain, base, &text);
 	}
 	errno = saved;
 }
 
-void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door)
+void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door, uint64_t version)
 {
 	Dl_info where;
 
 	if (gt_recording.session && dladdr(function, &where) && where.dli_fname)
-		gt_runtime_module_named(domain, where.dli_fname, (uintptr_t)where.dli_fbase, door);
+		gt_runtime_module_named(domain, where.dli_fname, (uintptr_t)where.dli_fbase, door, version);
 }

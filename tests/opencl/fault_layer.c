@@ -82,7 +82,7 @@ static cl_int CL_API_CALL timer(cl_device_id d, cl_ulong *device, cl_ulong *host
 	return CL_SUCCESS;
 }
 
-/* Four platforms' functions of one name; each answers with an error of its own. */
+/* Nine platforms' functions of one name; each answers with an error of its own. */
 #define PLATFORM(n)                                                                                                   \
 	static void *CL_API_CALL create_buffer##n(cl_uint count, const cl_command_queue *queues, const cl_ulong *list, cl_int *error) \
 	{                                                                                                             \
@@ -95,16 +95,22 @@ PLATFORM(1)
 PLATFORM(2)
 PLATFORM(3)
 PLATFORM(4)
+PLATFORM(5)
+PLATFORM(6)
+PLATFORM(7)
+PLATFORM(8)
+PLATFORM(9)
 
 static void *CL_API_CALL of_platforms(cl_platform_id platform, const char *name)
 {
-	static void *(*const all[])(cl_uint, const cl_command_queue *, const cl_ulong *, cl_int *) = {create_buffer1, create_buffer2,
-												      create_buffer3, create_buffer4};
+	static void *(*const all[])(cl_uint, const cl_command_queue *, const cl_ulong *, cl_int *) = {
+		create_buffer1, create_buffer2, create_buffer3, create_buffer4, create_buffer5, create_buffer6, create_buffer7, create_buffer8,
+		create_buffer9};
 	static unsigned asked;
 
 	if (strcmp(name, "clCreateCommandBufferKHR") != 0)
 		return below->clGetExtensionFunctionAddressForPlatform(platform, name);
-	return (void *)all[asked++ % 4];
+	return (void *)all[asked++ % 9];
 }
 
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)

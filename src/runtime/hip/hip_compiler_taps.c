@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of operations, which names the taps of all instances (hip_compiler_taps_instance.c), and the instances' tables. */
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "generated/hip_compiler_wraps.h"
 #include "runtime/hip/hip_taps.h"
 
-#pragma GCC visibility push(hidden)
-#define GT_TAP_DECLARE(ret, f, parameters) \
-	ret gt_hip_compiler_tap0_##f parameters; \
-	ret gt_hip_compiler_tap1_##f parameters; \
-	ret gt_hip_compiler_tap2_##f parameters
-#define GT_TAP_LIST(f) (void *const[]){gt_hip_compiler_tap0_##f, gt_hip_compiler_tap1_##f, gt_hip_compiler_tap2_##f}
-#include "generated/hip_compiler_operations.inc"
-
-struct gt_tap gt_hip_compiler_taps[GT_HIP_COMPILER_INSTANCES][GT_HIP_COMPILER_INDEX_COUNT];
-struct gt_table gt_hip_compiler_tables[GT_HIP_COMPILER_INSTANCES] = {
-#define TABLE(n) {GT_DOMAIN_HIP_COMPILER, n, gt_hip_compiler_operations, GT_HIP_COMPILER_INDEX_COUNT, gt_hip_compiler_taps[n], NULL, NULL}
-	TABLE(0), TABLE(1), TABLE(2),
-};
-#pragma GCC visibility pop
+#define GT_DOOR hip_compiler
+#define GT_DOOR_UP HIP_COMPILER
+#define GT_DOOR_OPERATIONS "generated/hip_compiler_operations.inc"
+#define GT_DOOR_NAME NULL
+#include "runtime/tap_tables.inc"

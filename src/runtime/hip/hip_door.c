@@ -26,13 +26,13 @@
 /* Both: with the dynamic linker's lock held. No dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_hip_door_opened(void)
 {
-	for (uint32_t i = 0; i < GT_HIP_INSTANCES; i++) {
+	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
 		struct gt_door_state *s = &gt_hip_door_states[i];
 
 		if (!gt_door_adopt(s))
 			continue;
 		gt_table_adopt(&gt_hip_tables[i]);
-		gt_runtime_module_named(GT_DOMAIN_HIP, s->path, s->base, "interposition");
+		gt_runtime_module_named(GT_DOMAIN_HIP, s->path, s->base, "interposition", 0);
 	}
 	gt_door_tell_missed(gt_hip_door_states, GT_DOMAIN_HIP,
 			    "a copy of the HIP library: there are more than can be told apart");
@@ -40,7 +40,7 @@ __attribute__((visibility("hidden"), used)) void gt_hip_door_opened(void)
 
 __attribute__((visibility("hidden"), used)) void gt_hip_compiler_door_opened(void)
 {
-	for (uint32_t i = 0; i < GT_HIP_COMPILER_INSTANCES; i++)
+	for (uint32_t i = 0; i < GT_INSTANCES; i++)
 		if (gt_door_adopt(&gt_hip_compiler_door_states[i]))
 			gt_table_adopt(&gt_hip_compiler_tables[i]);
 }

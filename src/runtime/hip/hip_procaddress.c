@@ -10,16 +10,16 @@
 
 static void *tap_for(const struct gt_table *table, const char *name, void *real)
 {
-	struct gt_table *tables[GT_HIP_INSTANCES];
+	struct gt_table *tables[GT_INSTANCES];
 	bool unknown;
 
 	for (uint32_t i = 0; i < table->operation_count; i++)
 		if (table->taps[i].real == real)
 			return table->operations[i].taps[table->instance];
 	/* a function that is not exported: by its name, in any instance that has none of that name */
-	for (unsigned i = 0; i < GT_HIP_INSTANCES; i++)
+	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_hip_tables[i];
-	return gt_table_extension(tables, GT_HIP_INSTANCES, name, real, &unknown);
+	return gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
 }
 
 int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int version, uint64_t flags,

@@ -8,18 +8,16 @@
 #include "generated/hip_compiler_ops.h"
 #include "generated/hip_ops.h"
 
-#define GT_HIP_INSTANCES 3 /* src/runtime/meson.build compiles a set of taps for each */
-#define GT_HIP_COMPILER_INSTANCES GT_HIP_INSTANCES
 
 /* Indexed by enum gt_hip_index. */
 extern const struct gt_operation gt_hip_operations[GT_HIP_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_tap gt_hip_taps[GT_HIP_INSTANCES][GT_HIP_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_table gt_hip_tables[GT_HIP_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_tap gt_hip_taps[GT_INSTANCES][GT_HIP_INDEX_COUNT] __attribute__((visibility("hidden")));
+extern struct gt_table gt_hip_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 /* Indexed by enum gt_hip_compiler_index. */
 extern const struct gt_operation gt_hip_compiler_operations[GT_HIP_COMPILER_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_tap gt_hip_compiler_taps[GT_HIP_COMPILER_INSTANCES][GT_HIP_COMPILER_INDEX_COUNT]
+extern struct gt_tap gt_hip_compiler_taps[GT_INSTANCES][GT_HIP_COMPILER_INDEX_COUNT]
 	__attribute__((visibility("hidden")));
-extern struct gt_table gt_hip_compiler_tables[GT_HIP_COMPILER_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_table gt_hip_compiler_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 #endif

@@ -62,7 +62,7 @@ static void give(struct copy *c)
 
 static void enable_times(struct gt_hsa_runtime *r)
 {
-	static _Atomic uint32_t loads[GT_HSA_INSTANCES];
+	static _Atomic uint32_t loads[GT_INSTANCES];
 	gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *enable = GT_HSA_AMD(r, hsa_amd_profiling_async_copy_enable);
 
 	if (atomic_exchange_explicit(&loads[r->instance], r->loads, memory_order_relaxed) != r->loads && enable)

@@ -47,9 +47,9 @@ struct canonical {
 
 static struct {
 	struct canonical real, taps;
-} core[GT_HSA_INSTANCES], amd_ext[GT_HSA_INSTANCES];
+} core[GT_INSTANCES], amd_ext[GT_INSTANCES];
 
-struct gt_hsa_runtime gt_hsa_runtimes[GT_HSA_INSTANCES];
+struct gt_hsa_runtime gt_hsa_runtimes[GT_INSTANCES];
 
 /* How many entries the runtime's table has; 0 for what cannot be one. */
 static uint32_t entries(const struct functions *table)
@@ -161,7 +161,7 @@ static struct gt_hsa_runtime *find(struct gt_hsa_tables *tables, bool *known)
 
 	*known = false;
 	gt_core_lock();
-	for (uint32_t i = GT_HSA_INSTANCES; i-- > 0 && !*known;) {
+	for (uint32_t i = GT_INSTANCES; i-- > 0 && !*known;) {
 		struct gt_hsa_runtime *r = &gt_hsa_runtimes[i];
 
 		*known = r->tables == tables;
@@ -180,11 +180,10 @@ static void tell_module(struct gt_hsa_runtime *r, const char *door, uint64_t ver
 {
 	Dl_info where;
 
-	(void)version;
 	/* the tables are the library's own data; their entries may be a tool's functions */
 	r->base = dladdr(r->tables, &where) ? (uintptr_t)where.dli_fbase : 0;
 	if (r->base)
-		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, door);
+		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, door, version);
 }
 
 int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version)
@@ -245,7 +244,7 @@ void OnUnload(void)
 	Dl_info where;
 	bool found = dladdr(__builtin_return_address(0), &where) != 0;
 
-	for (uint32_t i = 0; found && i < GT_HSA_INSTANCES; i++) {
+	for (uint32_t i = 0; found && i < GT_INSTANCES; i++) {
 		struct gt_hsa_runtime *r = &gt_hsa_runtimes[i];
 
 		if (!r->tables || r->base != (uintptr_t)where.dli_fbase)

@@ -40,7 +40,7 @@ struct gt_hsa_runtime {
 	uint64_t base;                 /* load address of its library; 0: not known */
 };
 
-extern struct gt_hsa_runtime gt_hsa_runtimes[GT_HSA_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_hsa_runtime gt_hsa_runtimes[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 static inline struct gt_hsa_runtime *gt_hsa_runtime_of(const struct gt_call *call)
 {

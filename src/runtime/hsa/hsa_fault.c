@@ -15,7 +15,7 @@ static int on_event(const struct gt_hsa_event *event, void *data)
 
 void gt_hsa_fault_listen(struct gt_hsa_runtime *r)
 {
-	static _Atomic uint32_t loads[GT_HSA_INSTANCES];
+	static _Atomic uint32_t loads[GT_INSTANCES];
 	gt_hsa_amd_ext_hsa_amd_register_system_event_handler_fn *listen = GT_HSA_AMD(r, hsa_amd_register_system_event_handler);
 
 	if (listen && atomic_exchange_explicit(&loads[r->instance], r->loads, memory_order_relaxed) != r->loads)

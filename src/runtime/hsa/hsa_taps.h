@@ -7,16 +7,15 @@
 #include "generated/hsa_amd_ext_ops.h"
 #include "generated/hsa_core_ops.h"
 
-#define GT_HSA_INSTANCES 3 /* src/runtime/meson.build compiles a set of taps for each */
 
 /* Indexed by enum gt_hsa_core_index. */
 extern const struct gt_operation gt_hsa_core_operations[GT_HSA_CORE_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_tap gt_hsa_core_taps[GT_HSA_INSTANCES][GT_HSA_CORE_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_table gt_hsa_core_tables[GT_HSA_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_tap gt_hsa_core_taps[GT_INSTANCES][GT_HSA_CORE_INDEX_COUNT] __attribute__((visibility("hidden")));
+extern struct gt_table gt_hsa_core_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 /* Indexed by enum gt_hsa_amd_ext_index. */
 extern const struct gt_operation gt_hsa_amd_ext_operations[GT_HSA_AMD_EXT_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_tap gt_hsa_amd_ext_taps[GT_HSA_INSTANCES][GT_HSA_AMD_EXT_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_table gt_hsa_amd_ext_tables[GT_HSA_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_tap gt_hsa_amd_ext_taps[GT_INSTANCES][GT_HSA_AMD_EXT_INDEX_COUNT] __attribute__((visibility("hidden")));
+extern struct gt_table gt_hsa_amd_ext_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 #endif

@@ -36,7 +36,7 @@ static bool no_instance_left(const char *name, const void *real)
 	for (uint32_t f = 0; f < GT_OPENCL_INDEX_COUNT; f++) {
 		if (strcmp(gt_opencl_operations[f].name, name) != 0)
 			continue;
-		for (unsigned i = 0; i < GT_OPENCL_INSTANCES; i++) {
+		for (unsigned i = 0; i < GT_INSTANCES; i++) {
 			const void *other = gt_opencl_taps[i][f].real;
 
 			if (!other || other == real || gt_opencl_operations[f].taps[i] == real)
@@ -49,16 +49,16 @@ static bool no_instance_left(const char *name, const void *real)
 
 static void *hand_out(const struct gt_call *call, const char *name, void *real)
 {
-	struct gt_table *tables[GT_OPENCL_INSTANCES];
+	struct gt_table *tables[GT_INSTANCES];
 	bool unknown = false;
 	void *tap;
 
 	if (!real || !name)
 		return real;
 	gt_cl_table(call); /* the table that has the core functions: extension functions' calls come with others */
-	for (unsigned i = 0; i < GT_OPENCL_INSTANCES; i++)
+	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_opencl_tables[i];
-	tap = gt_table_extension(tables, GT_OPENCL_INSTANCES, name, real, &unknown);
+	tap = gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
 	if (unknown ? tell(name) : tap == real && no_instance_left(name, real) && tell(name))
 		gt_event_write(gt_cl_thread(call), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_OPENCL, !unknown, name);
 	return tap;

@@ -24,14 +24,14 @@
 /* With the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_opencl_door_opened(void)
 {
-	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES; i++) {
+	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
 		struct gt_door_state *s = &gt_opencl_door_states[i];
 
 		if (!gt_door_adopt(s))
 			continue;
 		gt_skip_nested[GT_DOMAIN_OPENCL] = UINT32_MAX;
 		gt_table_adopt(&gt_opencl_tables[i]);
-		gt_runtime_module_named(GT_DOMAIN_OPENCL, s->path, s->base, "interposition");
+		gt_runtime_module_named(GT_DOMAIN_OPENCL, s->path, s->base, "interposition", 0);
 	}
 	gt_door_tell_missed(gt_opencl_door_states, GT_DOMAIN_OPENCL,
 			    "a copy of the OpenCL library: there are more than can be told apart");

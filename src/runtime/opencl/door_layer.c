@@ -30,7 +30,7 @@ cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_d
 cl_int CL_API_CALL clDeinitLayer(void);
 
 /* What the loaders got. They copy it, or keep the pointer. */
-static void *dispatch[GT_OPENCL_INSTANCES][ENTRIES_MAX];
+static void *dispatch[GT_INSTANCES][ENTRIES_MAX];
 
 /* The instance's loader is not mapped any more, or it is this one again (dlclose and dlopen): its taps are free. */
 static int instance_unused(uint32_t i, const void *const *target)
@@ -45,13 +45,13 @@ static int register_instance(const void *const *target, size_t entries, void ***
 {
 	int rc = -ENOSPC;
 
-	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES && rc; i++) {
+	for (uint32_t i = 0; i < GT_INSTANCES && rc; i++) {
 		if (!gt_opencl_door_take(i))
 			continue;
 		*out = dispatch[i];
 		rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *), *out);
 	}
-	for (uint32_t i = 0; i < GT_OPENCL_INSTANCES && rc; i++)
+	for (uint32_t i = 0; i < GT_INSTANCES && rc; i++)
 		if (gt_opencl_door_take(i) && instance_unused(i, target)) {
 			gt_table_unregister(&gt_opencl_tables[i]);
 			*out = dispatch[i];
@@ -72,7 +72,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 		return CL_INVALID_VALUE;
 	rc = register_instance(target, entries, &table);
 	if (rc == 0)
-		gt_runtime_module_of(GT_DOMAIN_OPENCL, caller, "layer");
+		gt_runtime_module_of(GT_DOMAIN_OPENCL, caller, "layer", 0);
 	else
 		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
 			       "a copy of the OpenCL loader: there are more than can be told apart");

@@ -25,7 +25,7 @@ void gt_opencl_used(const struct gt_table *table, const void *object)
 
 	if (!function)
 		return;
-	gt_runtime_module_of(GT_DOMAIN_OPENCL, function, "driver");
+	gt_runtime_module_of(GT_DOMAIN_OPENCL, function, "driver", 0);
 	keep_mapped(function);
 	keep_mapped(table->taps[GT_OPENCL_INDEX_clFinish].real);
 	errno = saved;

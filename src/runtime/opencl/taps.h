@@ -6,11 +6,10 @@
 #include "core/tap.h"
 #include "generated/opencl_ops.h"
 
-#define GT_OPENCL_INSTANCES 3 /* one set of taps for each: taps.c, src/runtime/meson.build */
 
 /* Indexed by enum gt_opencl_index. */
 extern const struct gt_operation gt_opencl_operations[GT_OPENCL_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_tap gt_opencl_taps[GT_OPENCL_INSTANCES][GT_OPENCL_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_table gt_opencl_tables[GT_OPENCL_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_tap gt_opencl_taps[GT_INSTANCES][GT_OPENCL_INDEX_COUNT] __attribute__((visibility("hidden")));
+extern struct gt_table gt_opencl_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 #endif

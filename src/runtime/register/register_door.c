@@ -34,24 +34,24 @@ typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instan
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
 
 /* HIP's tables, size in bytes first; one per registered table, as their addresses are how they are known again. */
-static _Atomic(void *) taken[2][GT_HIP_INSTANCES];
+static _Atomic(void *) taken[2][GT_INSTANCES];
 
-static int take_hip(enum gt_domain domain, struct gt_table *tables, uint32_t count, void *theirs)
+static int take_hip(enum gt_domain domain, struct gt_table *tables, uint64_t version, void *theirs)
 {
 	const size_t size = *(const uint64_t *)theirs;
 	_Atomic(void *) *mine = taken[domain == GT_DOMAIN_HIP_COMPILER];
 
 	if (!gt_recording.session)
 		return 0;
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < GT_INSTANCES; i++)
 		if (atomic_load(&mine[i]) == theirs)
 			return 0;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
 		if (!gt_hip_door_take(domain, i) ||
 		    gt_table_register(&tables[i], theirs, size, theirs) != 0)
 			continue;
 		atomic_store(&mine[i], theirs);
-		gt_runtime_module_of(domain, theirs, "rocprofiler-register");
+		gt_runtime_module_of(domain, theirs, "rocprofiler-register", version);
 		return 0;
 	}
 	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, "a copy of the HIP library: there are more than can be told apart");
@@ -63,10 +63,10 @@ static int take(const char *name, uint64_t version, void **tables, uint64_t coun
 	if (!strcmp(name, "hsa"))
 		return gt_hsa_door_tables(tables[0], "rocprofiler-register", version);
 	if (!strcmp(name, "hip"))
-		return take_hip(GT_DOMAIN_HIP, gt_hip_tables, GT_HIP_INSTANCES, tables[0]);
+		return take_hip(GT_DOMAIN_HIP, gt_hip_tables, version, tables[0]);
 	if (!strcmp(name, "hip_compiler"))
-		return take_hip(GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, GT_HIP_COMPILER_INSTANCES, tables[0]);
-	return strcmp(name, "roctx") ? 0 : gt_roctx_door_tables(tables, count);
+		return take_hip(GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, version, tables[0]);
+	return strcmp(name, "roctx") ? 0 : gt_roctx_door_tables(version, tables, count);
 }
 
 /* The SDK ---------------------------------------------------------------- */

@@ -32,7 +32,7 @@ static const struct {
 static struct {
 	void *core; /* the library's first table; NULL: free */
 	struct canonical real, taps;
-} instances[GT_ROCTX_INSTANCES];
+} instances[GT_INSTANCES];
 
 /* What the program gets for pause and resume, whoever asks for records of them. The pause itself is the last call recorded, the
  * resume the first. */
@@ -64,8 +64,18 @@ static int resume_instance(int n, uint64_t tid)
 CONTROL(0)
 CONTROL(1)
 CONTROL(2)
+CONTROL(3)
+CONTROL(4)
+CONTROL(5)
+CONTROL(6)
+CONTROL(7)
 
-static control_fn *const controls[GT_ROCTX_INSTANCES][2] = {{pause_0, resume_0}, {pause_1, resume_1}, {pause_2, resume_2}};
+static control_fn *const controls[GT_INSTANCES][2] = {
+	{pause_0, resume_0}, {pause_1, resume_1},
+	{pause_2, resume_2}, {pause_3, resume_3},
+	{pause_4, resume_4}, {pause_5, resume_5},
+	{pause_6, resume_6}, {pause_7, resume_7},
+};
 
 static void *front(int n, uint32_t number)
 {
@@ -84,7 +94,7 @@ static int find(void *core)
 	int found = -ENOSPC;
 
 	gt_core_lock();
-	for (int i = GT_ROCTX_INSTANCES; i-- > 0;) {
+	for (int i = GT_INSTANCES; i-- > 0;) {
 		if (instances[i].core == core) {
 			found = -EALREADY;
 			break;
@@ -98,7 +108,7 @@ static int find(void *core)
 	return found;
 }
 
-int gt_roctx_door_tables(void **tables, uint64_t count)
+int gt_roctx_door_tables(uint64_t version, void **tables, uint64_t count)
 {
 	struct functions *const *from = (struct functions *const *)tables;
 	int n;
@@ -120,7 +130,7 @@ int gt_roctx_door_tables(void **tables, uint64_t count)
 			instances[n].real.entries[parts[t].first + i] = from[t]->entries[i];
 	gt_table_register(&gt_roctx_tables[n], (const void *const *)&instances[n].real, sizeof instances[n].real,
 			  (void **)&instances[n].taps);
-	gt_runtime_module_of(GT_DOMAIN_ROCTX, tables[0], "rocprofiler-register");
+	gt_runtime_module_of(GT_DOMAIN_ROCTX, tables[0], "rocprofiler-register", version);
 	for (uint64_t t = 0; t < TABLES && t < count; t++) {
 		if (entries(from[t]) != parts[t].count)
 			gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_ROCTX, entries(from[t]), gt_roctx_tables[n].name);

@@ -6,14 +6,13 @@
 #include "core/tap.h"
 #include "generated/roctx_ops.h"
 
-#define GT_ROCTX_INSTANCES 3 /* src/runtime/meson.build compiles a set of taps for each */
 
 /* Indexed by enum gt_roctx_index. */
 extern const struct gt_operation gt_roctx_operations[GT_ROCTX_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_tap gt_roctx_taps[GT_ROCTX_INSTANCES][GT_ROCTX_INDEX_COUNT] __attribute__((visibility("hidden")));
-extern struct gt_table gt_roctx_tables[GT_ROCTX_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_tap gt_roctx_taps[GT_INSTANCES][GT_ROCTX_INDEX_COUNT] __attribute__((visibility("hidden")));
+extern struct gt_table gt_roctx_tables[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 /* The three tables of a library: core, control, name. Return: 0, also when they are ours already; -ENOSPC, -EINVAL. */
-int gt_roctx_door_tables(void **tables, uint64_t count);
+int gt_roctx_door_tables(uint64_t version, void **tables, uint64_t count);
 
 #endif
