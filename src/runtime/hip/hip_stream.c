@@ -104,7 +104,7 @@ void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
 	struct gt_text text = {0};
 	bool there = false;
 
-	for (unsigned i = 0; i < GT_HIP_INSTANCES; i++)
+	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		there |= GT_HIP(&gt_hip_tables[i], hipStreamCreate) != NULL;
 	if (!there)
 		return;
