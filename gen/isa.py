@@ -180,18 +180,20 @@ def lane_loop(one, suffix, meaning):
     if not compare:
         text += '\tuint32_t *d = n->d;\n'
     if carry or compare:
-        text += '\tuint8_t out[64];\n'
+        text += '\tuint32_t out[64];\n'
+    if {'carryin', 'vccin'} & one.flags:
+        text += '\tuint32_t carry_in[64];\n\n\trow_of(carry_in, n->carry_in);\n'
     text += '\n\tEACH_LANE {\n'
     for c in dict.fromkeys(LANE[t] for t in operands):
         text += f'\t\t{c} ' + ', '.join(f'{name} = get_{t}({row}, l)' for name, row, t in zip('xyz', 'abc', operands) if LANE[t] == c) + ';\n'
     if {'carryin', 'vccin'} & one.flags:
-        text += '\t\tuint32_t k = n->carry_in >> l & 1;\n'
+        text += '\t\tuint32_t k = carry_in[l];\n'
     if compare:
-        text += f'\n\t\tout[l] = !!({meaning});\n'
+        text += f'\n\t\tout[l] = -(uint32_t)!!({meaning});\n'
     else:
         text += f'\t\t{LANE[result]} r = {meaning};\n\n'
         if carry:
-            text += f'\t\tout[l] = !!({one.tags["carry"]});\n'
+            text += f'\t\tout[l] = -(uint32_t)!!({one.tags["carry"]});\n'
         text += f'\t\tput_{result}(d, l, r);\n'
     text += '\t}\n'
     if carry or compare:

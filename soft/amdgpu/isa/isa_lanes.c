@@ -16,13 +16,13 @@
 	static void LANES(name)(struct soft_lanes *n) \
 	{ \
 		const uint32_t *a = n->a, *b = n->b; \
-		uint8_t out[SOFT_LANES]; \
+		uint32_t out[SOFT_LANES]; \
  \
 		EACH_LANE { \
 			type x = get(a, l), y = get(b, l); \
  \
 			(void)x, (void)y; \
-			out[l] = (condition); \
+			out[l] = -(uint32_t)(condition); \
 		} \
 		n->mask_out = mask_of(out); \
 	}

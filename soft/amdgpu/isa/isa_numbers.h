@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
@@ -97,18 +100,33 @@ static inline void put_u64(uint32_t *row, unsigned l, uint64_t r)
 static inline void put_i64(uint32_t *row, unsigned l, int64_t r) { put_u64(row, l, (uint64_t)r); }
 static inline void put_f64(uint32_t *row, unsigned l, double r) { put_u64(row, l, bits64(r)); }
 
-/* 64 bytes of 0 or 1 to 64 bits: the product moves the lowest bits of eight bytes into its highest byte. */
-static inline uint64_t mask_of(const uint8_t out[64])
+/* A row of all ones or zeros to a bit per lane. */
+static inline uint64_t mask_of(const uint32_t row[64])
 {
 	uint64_t mask = 0;
 
-	for (unsigned i = 0; i < 8; i++) {
-		uint64_t eight;
-
-		memcpy(&eight, out + 8 * i, 8);
-		mask |= (eight * 0x0102040810204080ull) >> 56 << 8 * i;
-	}
+#if defined(__AVX2__)
+	for (unsigned i = 0; i < 8; i++)
+		mask |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_loadu_ps((const float *)(row + 8 * i))) << 8 * i;
+#elif defined(__SSE2__)
+	for (unsigned i = 0; i < 16; i++)
+		mask |= (uint64_t)(uint32_t)_mm_movemask_ps(_mm_loadu_ps((const float *)(row + 4 * i))) << 4 * i;
+#else
+	for (unsigned l = 0; l < 64; l++)
+		mask |= (uint64_t)(row[l] & 1) << l;
+#endif
 	return mask;
+}
+
+/* A bit per lane to a row of 1 or 0. */
+static inline void row_of(uint32_t row[64], uint64_t mask)
+{
+	for (unsigned half = 0; half < 2; half++) {
+		uint32_t bits = (uint32_t)(mask >> 32 * half);
+
+		for (unsigned l = 0; l < 32; l++)
+			row[32 * half + l] = bits >> l & 1;
+	}
 }
 
 /* ---- integers ---- */
