@@ -117,6 +117,10 @@ def test_managed_memory_is_computed_on(hip):
     assert hip("managed").out == "last 2998\n"
 
 
+def test_registered_memory_has_an_address_of_its_own_on_the_device(hip):
+    assert hip("registered").out == "registered: 0 wrong, device address another\n"
+
+
 @pytest.mark.parametrize("pattern", ["mark", "mark(int*, int)", "_Z4mark*", "m?rk"])
 def test_durations_name_kernels_as_people_do(hip, work, pattern):
     (work / "d.txt").write_text(f"{pattern} 5ms\n* 0\n")

@@ -5,7 +5,7 @@
  *                    └─ packets, doorbells, signals in memory ──► queue_aql.c queue_sdma.c  (one worker thread per queue)
  *                                                                    └─ kernel.c blit.c durations.c isa/
  *
- * Nodes: 0 is the CPU, 1..gpus are GPUs. All memory is memory of this process: a GPU address is a host address.
+ * Nodes: 0 is the CPU, 1..gpus are GPUs. All memory is memory of this process: a GPU address is a host address, or its alias.
  * State belongs to the process and to hsaKmtOpenKFD(): a child after fork() has lost it, and each call says so until the
  * child opens anew, as with the real one.
  * Order of locks: queues, then bells; memory, events, kernels are taken last and alone. No lock is held while a packet runs.
@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "soft/amdgpu/config.h"
+#include "soft/amdgpu/isa/isa.h"
 
 #define THUNK_API __attribute__((visibility("default")))
 
@@ -54,6 +55,10 @@ void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2
 bool soft_topology_open(void);
 
 /* memory.c */
+/* Registered memory has an address of its own on GPUs, as with the real driver: bit 47, which no host address has. Programs
+ * tell registered memory from allocated by that, HIP among them; what a GPU accesses goes through soft_host(). */
+#define SOFT_ALIAS SOFT_ISA_ALIAS
+static inline void *soft_host(uint64_t address) { return (void *)(address >> SOFT_ISA_HOST_BITS == 1 ? address ^ SOFT_ALIAS : address); }
 /* The allocation (not a registered range) that holds @address. Return: false when there is none. */
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes);
 void soft_memory_close(void); /* forgets everything; unmaps nothing */

@@ -50,13 +50,13 @@ void soft_blit_run(enum soft_kernel_kind kind, const void *arguments)
 {
 	if (kind == SOFT_KERNEL_COPY_ALIGNED) {
 		const struct copy_aligned *c = arguments;
-		memmove((void *)c->target, (const void *)c->source, c->target_end - c->target);
+		memmove(soft_host(c->target), soft_host(c->source), c->target_end - c->target);
 	} else if (kind == SOFT_KERNEL_COPY_MISALIGNED) {
 		const struct copy_misaligned *c = arguments;
-		memmove((void *)c->target, (const void *)c->source, c->target_end - c->target);
+		memmove(soft_host(c->target), soft_host(c->source), c->target_end - c->target);
 	} else {
 		const struct fill *f = arguments;
-		for (uint32_t *word = (uint32_t *)f->target; word < (uint32_t *)f->target_end; word++)
+		for (uint32_t *word = soft_host(f->target), *end = soft_host(f->target_end); word < end; word++)
 			*word = f->value;
 	}
 }

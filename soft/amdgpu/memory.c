@@ -4,6 +4,7 @@
  *   ranges[ALLOCATED]   disjoint, sorted by base            } an address is looked up in the first, then in the second
  *   ranges[REGISTERED]  may overlap, sorted by base         }
  *
+ * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both are understood here.
  * Device memory is anonymous memory that costs pages as it is touched, with a budget per GPU. It is not passed on to
  * children (MADV_DONTFORK), as device memory is not. Whether a GPU has a range mapped is written down, but not enforced:
  * see "too forgiving" in docs/soft-amdgpu.md.
@@ -72,6 +73,7 @@ static struct range *find_any(uint64_t address)
 {
 	struct range *found = find(&allocated, address);
 
+	address = (uint64_t)soft_host(address);
 	return found ? found : find(&registered, address);
 }
 
@@ -264,6 +266,11 @@ THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *address)
 	return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
 }
 
+static uint64_t alias(const struct range *range)
+{
+	return range->type == HSA_POINTER_REGISTERED_USER ? SOFT_ALIAS : 0;
+}
+
 static void add_node(struct range *range, HSAuint32 node)
 {
 	for (HSAuint32 i = 0; i < range->mapped_count; i++)
@@ -283,11 +290,11 @@ static HSAKMT_STATUS map_to(void *address, HSAuint64 *gpu_address, HSAuint64 cou
 		range = find_any((uint64_t)address);
 	for (HSAuint64 i = 0; range && i < count; i++)
 		add_node(range, nodes[i]);
+	if (range && gpu_address)
+		*gpu_address = (HSAuint64)address | alias(range);
 	pthread_mutex_unlock(&lock);
 	if (!range)
 		return HSAKMT_STATUS_ERROR;
-	if (gpu_address)
-		*gpu_address = (HSAuint64)address;
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -336,7 +343,7 @@ THUNK_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerIn
 	if (range)
 		*info = (HsaPointerInfo){
 			.Type = range->type, .Node = range->node, .MemFlags = range->flags, .CPUAddress = (void *)range->base,
-			.GPUAddress = range->base, .SizeInBytes = range->bytes, .NMappedNodes = range->mapped_count,
+			.GPUAddress = range->base | alias(range), .SizeInBytes = range->bytes, .NMappedNodes = range->mapped_count,
 			.MappedNodes = range->mapped, .UserData = range->user_data,
 		};
 	pthread_mutex_unlock(&lock);

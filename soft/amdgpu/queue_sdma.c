@@ -21,7 +21,7 @@ struct step { /* one packet, for the guarded call */
 
 static char *pointer(const uint32_t *p)
 {
-	return (char *)(p[0] | (uint64_t)p[1] << 32);
+	return soft_host(p[0] | (uint64_t)p[1] << 32);
 }
 
 static void copy_linear(const uint32_t *p)

@@ -258,6 +258,34 @@ static void managed(int, char **)
 }
 
 /* Kernels whose times a file sets: events around three of them. */
+/* Memory of the program's own, registered: a kernel, a fill and a copy reach it by its device address. */
+static void registered(int, char **)
+{
+	const int n = 1000;
+	int *a = (int *)malloc(3 * n * sizeof *a), *device, *back, wrong = 0;
+
+	for (int i = 0; i < 2 * n; i++)
+		a[i] = i;
+	for (int round = 0; round < 2; round++) {
+		MUST(hipHostRegister(a, 3 * n * sizeof *a, 0));
+		MUST(hipHostGetDevicePointer((void **)&device, a, 0));
+		add<<<4, 256>>>(device, device + n, device + 2 * n, n);
+		MUST(hipDeviceSynchronize());
+		for (int i = 0; i < n; i++)
+			wrong += a[2 * n + i] != 2 * i + n;
+		MUST(hipMalloc((void **)&back, n * sizeof *back));
+		MUST(hipMemcpy(back, device + 2 * n, n * sizeof *back, hipMemcpyDefault));
+		MUST(hipMemset(device + 2 * n, 0, n * sizeof *back));
+		wrong += a[2 * n] || a[3 * n - 1];
+		MUST(hipMemcpy(device + 2 * n, back, n * sizeof *back, hipMemcpyDefault));
+		wrong += a[2 * n] != n || a[3 * n - 1] != 3 * n - 2;
+		MUST(hipFree(back));
+		MUST(hipHostUnregister(a));
+	}
+	printf("registered: %d wrong, device address %s\n", wrong, device == a ? "the same" : "another");
+	free(a);
+}
+
 static void durations(int, char **)
 {
 	hipEvent_t begin, end;
@@ -298,7 +326,8 @@ static void fault(int, char **)
 
 static const struct { const char *name; void (*run)(int, char **); } modes[] = {
 	{ "devices", devices }, { "copies", copies }, { "kernels", kernels }, { "streams", streams }, { "peers", peers }, { "budget", budget },
-	{ "modules", modules }, { "print", print }, { "managed", managed }, { "durations", durations }, { "leave", leave }, { "fault", fault },
+	{ "modules", modules }, { "print", print }, { "managed", managed }, { "registered", registered }, { "durations", durations },
+	{ "leave", leave }, { "fault", fault },
 };
 
 int main(int argc, char **argv)

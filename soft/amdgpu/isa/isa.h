@@ -5,8 +5,8 @@
  *
  * The queue has read the packet, checked it (sizes not 0, kernel object inside an allocation) and knows the kernel's name;
  * the interpreter reads the 64-byte kernel descriptor at the kernel object, makes LDS and scratch, and fills the first
- * SGPRs and VGPRs as the descriptor's enable bits say. Addresses of the device are addresses of this process; two
- * apertures of 4 GiB each, which no pointer of the host falls into, stand for LDS and for scratch in flat addresses.
+ * SGPRs and VGPRs as the descriptor's enable bits say. Addresses of the device are addresses of this process (or SOFT_ISA_ALIAS of
+ * them); two apertures of 4 GiB each, which no pointer of the host falls into, stand for LDS and for scratch in flat addresses.
  *
  * Threads: a machine belongs to one thread at a time, machines are independent. Atomics on global memory are the host's.
  * Memory faults: the caller guards the call (soft/common/guard.h) and leaves it by a jump when a load or store hits an
@@ -31,6 +31,11 @@
 	X(SOFT_ISA_BAD_DESCRIPTOR, "a kernel descriptor that asks for what there is not") \
 	X(SOFT_ISA_DEADLOCK, "all waves wait for each other: a barrier that some never reach") \
 	X(SOFT_ISA_NO_MEMORY, "no memory for its waves")
+
+/* Host addresses have 47 bits. One of 48 bits with the highest set is the same memory once more: that is how memory which
+ * a program registered looks to a GPU. */
+#define SOFT_ISA_HOST_BITS 47
+#define SOFT_ISA_ALIAS (1ull << SOFT_ISA_HOST_BITS)
 
 enum soft_isa_result {
 #define X(name, text) name,

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Loads, stores and atomics outside of LDS: scalar loads, flat, global and scratch instructions, scratch through buffers.
  *
- * Where an address leads: below 2^47 to the host's memory, which the caller of soft_isa_run() guards; into the two
+ * Where an address leads: below 2^48 to the host's memory, which the caller of soft_isa_run() guards; into the two
  * apertures to LDS and to scratch (flat instructions only); anything else is a fault.
  * Scratch is swizzled, so that registers spilled by a wave lie together: dword i of lane l at 256 i + 4 l. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
-#define HOST_BITS 47
-
 static int is_host(uint64_t address, unsigned bytes)
 {
-	return !((address | (address + bytes)) >> HOST_BITS);
+	return !((address | (address + bytes)) >> (SOFT_ISA_HOST_BITS + 1));
+}
+
+static uint8_t *host(uint64_t address)
+{
+	return (uint8_t *)(uintptr_t)(address & (SOFT_ISA_ALIAS - 1));
 }
 
 int soft_scalar_load(struct soft_wave *w, const struct soft_step *s)
@@ -23,7 +26,7 @@ int soft_scalar_load(struct soft_wave *w, const struct soft_step *s)
 	address &= ~3ull;
 	if (!is_host(address, s->op->bytes))
 		return soft_fault(w, address);
-	memcpy(&w->s[s->result], (const void *)(uintptr_t)address, s->op->bytes);
+	memcpy(&w->s[s->result], host(address), s->op->bytes);
 	return 0;
 }
 
@@ -68,7 +71,7 @@ static uint8_t *flat_memory(struct soft_wave *w, uint64_t address, unsigned byte
 
 		return at <= w->group->lds_bytes && bytes <= w->group->lds_bytes - at ? w->group->lds + at : NULL;
 	}
-	return is_host(address, bytes) ? (uint8_t *)(uintptr_t)address : NULL;
+	return is_host(address, bytes) ? host(address) : NULL;
 }
 
 static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned lane, uint64_t address, void *data, int store)
@@ -80,7 +83,7 @@ static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned
 		return move_scratch(w, lane, (uint32_t)address, data, bytes, store);
 	if (s->segment == SOFT_FLAT && (address & ~(uint64_t)UINT32_MAX) == soft_isa_gpu(w)->private_aperture)
 		return move_scratch(w, lane, (uint32_t)address, data, bytes, store);
-	p = s->segment == SOFT_FLAT ? flat_memory(w, address, bytes) : is_host(address, bytes) ? (uint8_t *)(uintptr_t)address : NULL;
+	p = s->segment == SOFT_FLAT ? flat_memory(w, address, bytes) : is_host(address, bytes) ? host(address) : NULL;
 	if (!p)
 		return soft_fault(w, address);
 	if (store)
@@ -146,65 +149,138 @@ static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t 
 	return 0;
 }
 
-/* The same for dwords in host memory, which is what most of them are. */
+/* The same in host memory, where most of it is. */
 static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
 {
-	unsigned words = s->op->bytes / 4;
+	unsigned bytes = s->op->bytes;
 
 	for (uint64_t left = exec; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		const uint8_t *p = (const uint8_t *)(uintptr_t)address[l];
+		const uint8_t *p = host(address[l]);
+		uint16_t half;
 
-		for (unsigned i = 0; i < words; i++)
+		if (bytes == 1)
+			w->v[s->result][l] = widen(s->op, *p, w->v[s->result][l]);
+		else if (bytes == 2)
+			memcpy(&half, p, 2), w->v[s->result][l] = widen(s->op, half, w->v[s->result][l]);
+		for (unsigned i = 0; i < bytes / 4; i++)
 			memcpy(&w->v[s->result + i][l], p + 4 * i, 4);
 	}
 }
 
 static void store_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
 {
-	unsigned words = s->op->bytes / 4;
+	unsigned bytes = s->op->bytes, shift = s->op->flags & SOFT_FLAG_HIGH ? 16 : 0;
 
 	for (uint64_t left = exec; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
-		uint8_t *p = (uint8_t *)(uintptr_t)address[l];
+		uint8_t *p = host(address[l]);
+		uint16_t half = (uint16_t)(w->v[s->data][l] >> shift);
 
-		for (unsigned i = 0; i < words; i++)
+		if (bytes < 4)
+			memcpy(p, &half, bytes);
+		for (unsigned i = 0; i < bytes / 4; i++)
 			memcpy(p + 4 * i, &w->v[s->data + i][l], 4);
 	}
-}
-
-/* Is lane l's dword the l-th from the first lane's on? */
-static int is_row(const uint64_t *address)
-{
-	uint64_t differs = 0;
-
-	for (unsigned l = 0; l < SOFT_LANES; l++)
-		differs |= address[l] ^ (address[0] + 4 * l);
-	return !differs;
 }
 
 static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *address)
 {
 	uint64_t high = 0;
 
-	if (s->segment == SOFT_SCRATCH || s->op->bytes < 4)
+	if (s->segment == SOFT_SCRATCH)
 		return 0;
 	for (uint64_t left = exec; left; left &= left - 1) {
 		uint64_t a = address[__builtin_ctzll(left)];
 
 		high |= a | (a + 16);
 	}
-	return !(high >> HOST_BITS);
+	return !(high >> (SOFT_ISA_HOST_BITS + 1));
+}
+
+/* ---- neighbours ---- */
+
+/* Lanes that access elements one behind the other: @count of them from lane @first on, at @p. */
+struct row {
+	uint8_t *p;
+	unsigned first, count;
+};
+
+/* Do the active lanes make a row in host memory? Looked at before addresses are made, and in 32 bits, since nearly all do. */
+static int find_row(struct soft_wave *w, const struct soft_step *s, uint64_t exec, struct row *r)
+{
+	const uint32_t *low = w->v[s->source[0]], *high = w->v[(s->source[0] + 1) & 255], *live = soft_live(w, exec);
+	unsigned first = (unsigned)__builtin_ctzll(exec), last = 63 - (unsigned)__builtin_clzll(exec), bytes = s->op->bytes;
+	uint32_t start = low[first] - bytes * first, differs = 0;
+	uint64_t address = low[first], span = (uint64_t)bytes * (last - first);
+
+	if (s->segment == SOFT_SCRATCH || (exec >> first) & ((exec >> first) + 1) || address + span > UINT32_MAX)
+		return 0;
+	for (unsigned l = 0; l < SOFT_LANES; l++)
+		differs |= (low[l] ^ (start + bytes * l)) & live[l];
+	if (s->base < REG_COUNT) {
+		address += pair(w, s->base);
+	} else {
+		for (unsigned l = 0; l < SOFT_LANES; l++)
+			differs |= (high[l] ^ high[first]) & live[l];
+		address |= (uint64_t)high[first] << 32;
+	}
+	address += (uint64_t)(int64_t)s->offset;
+	if (differs || !is_host(address, (unsigned)span + bytes))
+		return 0;
+	r->p = host(address);
+	r->first = first;
+	r->count = last - first + 1;
+	return 1;
+}
+
+static void load_row(struct soft_wave *w, const struct soft_step *s, const struct row *r)
+{
+	uint32_t(*d)[SOFT_LANES] = &w->v[s->result];
+	unsigned words = s->op->bytes / 4;
+
+	if (words == 1) {
+		memcpy(d[0] + r->first, r->p, 4 * (size_t)r->count);
+		return;
+	}
+	for (unsigned n = 0, l = r->first; n < r->count; n++, l++) {
+		uint16_t half;
+
+		if (s->op->bytes == 1)
+			d[0][l] = widen(s->op, r->p[n], d[0][l]);
+		else if (s->op->bytes == 2)
+			memcpy(&half, r->p + 2 * n, 2), d[0][l] = widen(s->op, half, d[0][l]);
+		for (unsigned i = 0; i < words; i++)
+			memcpy(&d[i][l], r->p + 4 * (n * words + i), 4);
+	}
+}
+
+static void store_row(struct soft_wave *w, const struct soft_step *s, const struct row *r)
+{
+	const uint32_t(*d)[SOFT_LANES] = (const uint32_t(*)[SOFT_LANES])&w->v[s->data];
+	unsigned words = s->op->bytes / 4, bytes = s->op->bytes, shift = s->op->flags & SOFT_FLAG_HIGH ? 16 : 0;
+
+	if (words == 1) {
+		memcpy(r->p, d[0] + r->first, 4 * (size_t)r->count);
+		return;
+	}
+	for (unsigned n = 0, l = r->first; n < r->count; n++, l++) {
+		uint16_t half = (uint16_t)(d[0][l] >> shift);
+
+		if (bytes == 1)
+			r->p[n] = (uint8_t)half;
+		else if (bytes == 2)
+			memcpy(r->p + 2 * n, &half, 2);
+		for (unsigned i = 0; i < words; i++)
+			memcpy(r->p + 4 * (n * words + i), &d[i][l], 4);
+	}
 }
 
 static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
 {
 	if (!all_host(s, exec, address))
 		return load_lanes(w, s, exec, address);
-	if (s->op->bytes == 4 && exec == UINT64_MAX && is_row(address))
-		memcpy(w->v[s->result], (const void *)(uintptr_t)address[0], 4 * SOFT_LANES);
-	else
-		load_host(w, s, exec, address);
+	load_host(w, s, exec, address);
 	return 0;
 }
 
@@ -212,10 +288,7 @@ static int store(struct soft_wave *w, const struct soft_step *s, uint64_t exec, 
 {
 	if (!all_host(s, exec, address))
 		return store_lanes(w, s, exec, address);
-	if (s->op->bytes == 4 && exec == UINT64_MAX && is_row(address))
-		memcpy((void *)(uintptr_t)address[0], w->v[s->data], 4 * SOFT_LANES);
-	else
-		store_host(w, s, exec, address);
+	store_host(w, s, exec, address);
 	return 0;
 }
 
@@ -277,9 +350,14 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 	uint64_t exec = pair(w, REG_EXEC), base = 0;
 	uint64_t address[SOFT_LANES];
 	const uint32_t *low = w->v[s->source[0]], *high = w->v[(s->source[0] + 1) & 255];
+	struct row row;
 
 	if (!exec)
 		return 0;
+	if (s->op->kind != SOFT_KIND_ATOMIC && find_row(w, s, exec, &row)) {
+		(s->op->kind == SOFT_KIND_LOAD ? load_row : store_row)(w, s, &row);
+		return 0;
+	}
 	if (s->segment == SOFT_SCRATCH) { /* an offset from a vector register or from a scalar one */
 		for (unsigned l = 0; l < SOFT_LANES; l++)
 			address[l] = (uint32_t)((s->base < REG_COUNT ? w->s[s->base] : low[l]) + (uint32_t)s->offset);
