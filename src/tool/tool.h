@@ -153,6 +153,10 @@ extern _Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT] __attribute__((visib
 int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload, size_t bytes, uint32_t ticks_offset,
 			       uint32_t ticks_count, bool last);
 
+/* Around waiting for other threads, by code that callbacks may call: a buffer's delivery that does it cannot be waited for,
+ * so who finds its buffer full meanwhile does not wait, and who flushes it in a callback goes on. */
+void gt_tool_delivery_waits(bool waits);
+
 /* Threads of gputap's own are started between these two. */
 void gt_tool_thread_before(void);
 void gt_tool_thread_after(void);

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffers, the readers' side: the threads that hand them over.
+ *
+ * One hand-over of a buffer ("drain"), in this order:
+ *   1. how far the lanes of `last` records are written
+ *   2. how far all others are: what was written before any record of 1 is among it
+ *   3. the others' records up to there, lane by lane, then those of 1, in batches; behind each batch its chunks go back
+ * What is written meanwhile is the next one's: no lane can keep a drain from its end.
+ *
+ * `wanted` is cleared before 1: whoever writes after that, and finds the watermark passed, asks anew. `draining` is had
+ * by one thread at a time: the delivery's; it may be another one's when the buffer was given to that one just now.
+ *
+ * A delivery's thread blocks all signals, lives until the process ends, and is started again in a fork child by the first
+ * who wants it. It may itself flush other buffers: those of its own at once, those of another delivery by waiting,
+ * unless that one waits too. Whoever would wait for a thread that waits does without. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/thread.h"
+#include "tool/tool.h"
+#include "tool/tool_buffer.h"
+
+enum { SUBSCRIBERS = 16 };
+
+_Thread_local struct gputap_delivery *gt_delivery_here;
+
+static struct gputap_delivery *_Atomic deliveries; /* never freed */
+static struct gputap_delivery *_Atomic shared;
+
+/* gputap's own threads ------------------------------------------------------------ */
+
+static struct {
+	gputap_thread_fn before, after;
+	void *user;
+	_Atomic uint32_t there;
+} subscribers[SUBSCRIBERS];
+static _Atomic uint32_t subscriber_count;
+
+int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, void *user)
+{
+	uint32_t n = atomic_load_explicit(&subscriber_count, memory_order_relaxed);
+
+	if (!before && !after)
+		return -EINVAL;
+	do {
+		if (n == SUBSCRIBERS)
+			return -ENOSPC;
+	} while (!atomic_compare_exchange_weak_explicit(&subscriber_count, &n, n + 1, memory_order_relaxed, memory_order_relaxed));
+	subscribers[n].before = before;
+	subscribers[n].after = after;
+	subscribers[n].user = user;
+	atomic_store_explicit(&subscribers[n].there, 1, memory_order_release);
+	return 0;
+}
+
+void gt_tool_thread_before(void)
+{
+	for (int i = 0; i < SUBSCRIBERS; i++)
+		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].before)
+			subscribers[i].before(subscribers[i].user);
+}
+
+void gt_tool_thread_after(void)
+{
+	for (int i = SUBSCRIBERS - 1; i >= 0; i--)
+		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].after)
+			subscribers[i].after(subscribers[i].user);
+}
+
+/* One hand-over -------------------------------------------------------------------- */
+
+/* How far the lane is written now. */
+static void take_stop(struct gt_lane *l, uint64_t drain)
+{
+	struct gt_chunk *c = l->read, *next;
+
+	while ((next = atomic_load_explicit(&c->next, memory_order_acquire)) != NULL)
+		c = next;
+	l->stop = c;
+	l->stop_word = atomic_load_explicit(&c->committed, memory_order_acquire);
+	l->drain = drain;
+}
+
+/* Go to the next record before the stop. */
+static bool at_record(struct gt_lane *l)
+{
+	for (;;) {
+		struct gt_chunk *c = l->read;
+		/* a chunk before the stop has a successor, so its last word stands */
+		uint64_t end = c == l->stop ? l->stop_word : atomic_load_explicit(&c->committed, memory_order_acquire);
+
+		if (end >> 32 > l->read_word >> 32)
+			l->read_word = end >> 32 << 32; /* begun again: all of the former lap was read */
+		if (l->read_word < end)
+			return true;
+		if (c == l->stop)
+			return false;
+		l->read = atomic_load_explicit(&c->next, memory_order_relaxed);
+		l->read_word = 0;
+	}
+}
+
+/* The batch's records are done with: room for the writers. */
+static void give_back(struct gputap_buffer *b)
+{
+	int64_t consumed = 0;
+	struct gt_lane *l;
+
+	while ((l = b->touched) != NULL) {
+		struct gt_chunk *c = l->held;
+
+		b->touched = l->touched_next;
+		l->touched = false;
+		consumed += (int64_t)l->consumed;
+		l->consumed = 0;
+		l->held = l->read;
+		while (c != l->read) {
+			struct gt_chunk *next = atomic_load_explicit(&c->next, memory_order_relaxed);
+
+			gt_chunk_release(b, c);
+			c = next;
+		}
+		atomic_store_explicit(&l->read->consumed, l->read_word, memory_order_release);
+	}
+	atomic_fetch_sub_explicit(&b->filled, consumed, memory_order_relaxed);
+	atomic_fetch_add_explicit(&b->room, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&b->waiters, memory_order_seq_cst))
+		gt_word_wake(&b->room);
+	b->batch_count = 0;
+}
+
+static void ring(struct gputap_delivery *d)
+{
+	atomic_fetch_add_explicit(&d->signal, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&d->asleep, memory_order_seq_cst))
+		gt_word_wake(&d->signal);
+}
+
+struct drain {
+	struct gputap_buffer *buffer;
+	uint32_t image;
+	uint64_t ticket;
+};
+
+/* Also when a callback threw: what it was given counts as handed over. */
+static void end_drain(struct drain *d)
+{
+	struct gputap_buffer *b = d->buffer;
+
+	sigset_t signals;
+
+	if (gt_buffers_image() != d->image)
+		return; /* a callback forked, this is the child: the buffer has been emptied below us */
+	if (b->touched)
+		give_back(b);
+	gt_buffers_lock(&signals); /* who destroys it looks with the lock */
+	atomic_store_explicit(&b->drainer, NULL, memory_order_relaxed);
+	atomic_store_explicit(&b->draining, 0, memory_order_seq_cst);
+	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst)) /* again, maybe by a delivery that found it claimed */
+		ring(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
+	atomic_fetch_add_explicit(&b->done, 1, memory_order_seq_cst);
+	gt_word_wake(&b->done);
+	gt_buffers_unlock(&signals);
+}
+
+static bool hand(struct drain *d)
+{
+	struct gputap_buffer *b = d->buffer;
+
+	gt_tool_ticks_convert(b->batch, b->batch_count);
+	b->fn(b, b->batch, b->batch_count, atomic_load_explicit(&b->lost, memory_order_relaxed), b->user);
+	if (gt_buffers_image() != d->image)
+		return false;
+	give_back(b);
+	return true;
+}
+
+static bool hand_lane(struct drain *d, struct gt_lane *l)
+{
+	struct gputap_buffer *b = d->buffer;
+
+	while (at_record(l)) {
+		struct gt_buffered_head *h = (struct gt_buffered_head *)(void *)(l->read->data + GT_LAP_BYTES(l->read_word));
+		size_t bytes = sizeof *h + (((size_t)h->bytes + 7) & ~(size_t)7);
+
+		if (!l->touched) {
+			l->touched = true;
+			l->touched_next = b->touched;
+			b->touched = l;
+		}
+		b->batch[b->batch_count++] = (struct gputap_record){h->kind, h + 1, h->bytes};
+		if (bytes > b->chunk_bytes)
+			atomic_fetch_sub_explicit(&b->oversize, bytes, memory_order_relaxed);
+		l->read_word += bytes;
+		l->consumed += bytes;
+		if (b->batch_count == GT_BATCH && !hand(d))
+			return false;
+	}
+	return true;
+}
+
+/* The caller has `draining`. */
+static void drain(struct gputap_buffer *b)
+{
+	struct drain d __attribute__((cleanup(end_drain))) = {b, gt_buffers_image(), 0};
+	uint64_t number = ++b->drains;
+
+	atomic_store_explicit(&b->drainer, &gt_lane_owner, memory_order_relaxed);
+	atomic_exchange_explicit(&b->wanted, 0, memory_order_seq_cst);
+	d.ticket = atomic_load_explicit(&b->flush_ticket, memory_order_seq_cst);
+	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
+		if (l->last)
+			take_stop(l, number);
+	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
+		if (!l->last)
+			take_stop(l, number);
+	for (int last = 0; last < 2; last++)
+		for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
+			if (l->last == last && l->drain == number && !hand_lane(&d, l))
+				return;
+	if (b->batch_count && !hand(&d))
+		return;
+	atomic_store_explicit(&b->flush_done, d.ticket, memory_order_release);
+}
+
+static bool claim(struct gputap_buffer *b)
+{
+	uint32_t nobody = 0;
+
+	return atomic_compare_exchange_strong_explicit(&b->draining, &nobody, 1, memory_order_seq_cst, memory_order_relaxed);
+}
+
+/* A delivery's thread ---------------------------------------------------------------- */
+
+/* Its buffer that has waited longest, claimed. */
+static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
+{
+	static uint64_t turns; /* with the lock */
+	struct gputap_buffer *found = NULL;
+	sigset_t signals;
+
+	gt_buffers_lock(&signals);
+	for (struct gputap_buffer *b = gt_buffers; b; b = b->next)
+		if (atomic_load_explicit(&b->delivery, memory_order_acquire) == d && (!found || b->served < found->served) &&
+		    atomic_load_explicit(&b->wanted, memory_order_acquire) && !atomic_load_explicit(&b->draining, memory_order_acquire))
+			found = b;
+	if (found && !claim(found))
+		found = NULL;
+	if (found)
+		found->served = ++turns;
+	gt_buffers_unlock(&signals);
+	return found;
+}
+
+static void *run(void *arg)
+{
+	struct gputap_delivery *d = arg;
+
+	gt_delivery_here = d;
+	atomic_store_explicit(&d->asleep, 0, memory_order_relaxed);
+	for (;;) {
+		uint32_t seen = atomic_load_explicit(&d->signal, memory_order_seq_cst);
+		struct gputap_buffer *b = wanted_of(d);
+
+		if (b) {
+			drain(b);
+			continue;
+		}
+		atomic_store_explicit(&d->asleep, 1, memory_order_seq_cst);
+		if (atomic_load_explicit(&d->signal, memory_order_seq_cst) == seen)
+			gt_word_sleep(&d->signal, seen);
+		atomic_store_explicit(&d->asleep, 0, memory_order_seq_cst);
+	}
+	return NULL;
+}
+
+static int create_thread(struct gputap_delivery *d)
+{
+	sigset_t all, signals;
+	pthread_attr_t attr;
+	pthread_t thread;
+	int rc = pthread_attr_init(&attr);
+
+	if (rc)
+		return rc;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &signals);
+	rc = pthread_create(&thread, &attr, run, d);
+	if (rc == 0)
+		pthread_setname_np(thread, "gputap-buffers");
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	pthread_attr_destroy(&attr);
+	return rc;
+}
+
+/* In this process image, if it is not there. Return: 0, or -EAGAIN. */
+static int start(struct gputap_delivery *d)
+{
+	uint32_t image = gt_buffers_image(), nobody;
+	int rc = 0;
+
+	while (rc == 0 && atomic_load_explicit(&d->image, memory_order_acquire) != image) {
+		nobody = 0;
+		if (!atomic_compare_exchange_strong_explicit(&d->starting, &nobody, 1, memory_order_acquire, memory_order_relaxed)) {
+			gt_word_wait(&d->starting, 1);
+			continue;
+		}
+		if (atomic_load_explicit(&d->image, memory_order_relaxed) != image) {
+			gt_tool_thread_before();
+			rc = create_thread(d);
+			gt_tool_thread_after();
+			if (rc == 0)
+				atomic_store_explicit(&d->image, image, memory_order_release);
+		}
+		atomic_store_explicit(&d->starting, 0, memory_order_release);
+		gt_word_wake(&d->starting);
+	}
+	return rc ? -EAGAIN : 0;
+}
+
+void gt_deliveries_reset(uint32_t image)
+{
+	for (struct gputap_delivery *d = atomic_load(&deliveries); d; d = d->next) {
+		atomic_store(&d->asleep, 0);
+		atomic_store(&d->waits, 0);
+		atomic_store(&d->starting, 0);
+	}
+	gt_tool_ticks_reset();
+	if (gt_delivery_here) /* a callback forked: this is the child's only thread, and the delivery's */
+		atomic_store(&gt_delivery_here->image, image);
+}
+
+int gputap_delivery_create(struct gputap_delivery **out)
+{
+	struct gputap_delivery *d, *head = atomic_load(&deliveries);
+	int rc;
+
+	if (!out)
+		return -EINVAL;
+	*out = NULL;
+	gt_buffers_init();
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return -ENOMEM;
+	rc = start(d);
+	if (rc) {
+		free(d);
+		return rc;
+	}
+	do {
+		d->next = head;
+	} while (!atomic_compare_exchange_weak(&deliveries, &head, d));
+	*out = d;
+	return 0;
+}
+
+int gt_delivery_default(struct gputap_delivery **out)
+{
+	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+	struct gputap_delivery *d;
+	int rc = 0;
+
+	*out = atomic_load(&shared);
+	if (*out)
+		return 0;
+	pthread_mutex_lock(&making);
+	d = atomic_load(&shared);
+	if (!d && (rc = gputap_delivery_create(&d)) == 0)
+		atomic_store(&shared, d);
+	pthread_mutex_unlock(&making);
+	*out = d;
+	return rc;
+}
+
+void gt_tool_delivery_waits(bool waits)
+{
+	if (gt_delivery_here)
+		atomic_fetch_add_explicit(&gt_delivery_here->waits, waits ? 1 : UINT32_MAX, memory_order_seq_cst);
+}
+
+bool gt_delivery_blocked(const struct gputap_delivery *d)
+{
+	return gt_delivery_here || atomic_load_explicit(&d->waits, memory_order_seq_cst) ||
+	       atomic_load_explicit(&d->image, memory_order_acquire) != gt_buffers_image();
+}
+
+void gt_delivery_want(struct gputap_buffer *b)
+{
+	struct gputap_delivery *d;
+
+	if (atomic_exchange_explicit(&b->wanted, 1, memory_order_seq_cst))
+		return;
+	d = atomic_load_explicit(&b->delivery, memory_order_seq_cst);
+	if (atomic_load_explicit(&d->image, memory_order_acquire) != gt_buffers_image())
+		start(d);
+	ring(d);
+}
+
+/* Flush, assign, destroy ---------------------------------------------------------------- */
+
+int gputap_buffer_assign(struct gputap_buffer *b, struct gputap_delivery *d)
+{
+	if (!b || !d)
+		return -EINVAL;
+	atomic_store_explicit(&b->delivery, d, memory_order_seq_cst);
+	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst))
+		ring(d);
+	return 0;
+}
+
+/* Waiting for its thread may be for ever: it waits for other threads, maybe for this one. */
+static bool stuck(struct gputap_buffer *b)
+{
+	const struct gputap_delivery *d = atomic_load_explicit(&b->delivery, memory_order_acquire);
+
+	return atomic_load_explicit(&d->image, memory_order_acquire) != gt_buffers_image() ||
+	       ((gt_delivery_here || gt_tool_frame) && atomic_load_explicit(&d->waits, memory_order_seq_cst));
+}
+
+/* Return: false: not all of it could be. */
+static bool hand_over(struct gputap_buffer *b)
+{
+	bool complete = true;
+	uint64_t ticket;
+
+	gt_buffers_look();
+	if ((gt_delivery_here || gt_tool_frame) && atomic_load_explicit(&b->delivery, memory_order_acquire) == gt_delivery_here) {
+		/* else it is this thread's own callback, or the buffer's former thread: they go on with what is left */
+		complete = claim(b);
+		if (complete)
+			drain(b);
+		return complete;
+	}
+	ticket = atomic_fetch_add_explicit(&b->flush_ticket, 1, memory_order_seq_cst) + 1;
+	gt_delivery_want(b);
+	gt_tool_delivery_waits(true);
+	while (complete && atomic_load_explicit(&b->flush_done, memory_order_acquire) < ticket) {
+		uint32_t seen = atomic_load_explicit(&b->done, memory_order_seq_cst);
+
+		gt_delivery_want(b);
+		complete = !stuck(b);
+		if (complete && atomic_load_explicit(&b->flush_done, memory_order_acquire) < ticket)
+			gt_word_wait(&b->done, seen);
+	}
+	gt_tool_delivery_waits(false);
+	return complete;
+}
+
+int gputap_buffer_flush(struct gputap_buffer *b)
+{
+	int saved = errno;
+
+	if (!b)
+		return -EINVAL;
+	hand_over(b);
+	errno = saved;
+	return 0;
+}
+
+/* All is handed over, no drain runs, and none will: it is out of the list. */
+static int retire(struct gputap_buffer *b)
+{
+	struct gputap_buffer **p;
+	sigset_t signals;
+	uint32_t seen;
+
+	for (;;) {
+		bool complete = atomic_load_explicit(&b->drainer, memory_order_relaxed) != &gt_lane_owner && hand_over(b);
+
+		gt_buffers_lock(&signals);
+		if (complete && !atomic_load_explicit(&b->draining, memory_order_acquire))
+			break;
+		seen = atomic_load_explicit(&b->done, memory_order_seq_cst);
+		gt_buffers_unlock(&signals);
+		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner || stuck(b))
+			return -EDEADLK;
+		gt_tool_delivery_waits(true);
+		gt_word_wait(&b->done, seen);
+		gt_tool_delivery_waits(false);
+	}
+	for (p = &gt_buffers; *p && *p != b;)
+		p = &(*p)->next;
+	if (*p)
+		*p = b->next;
+	gt_buffers_unlock(&signals);
+	return 0;
+}
+
+int gputap_buffer_destroy(struct gputap_buffer *b)
+{
+	int saved = errno, rc = b ? retire(b) : 0;
+
+	if (b && rc == 0)
+		gt_buffer_free(b);
+	errno = saved;
+	return rc;
+}

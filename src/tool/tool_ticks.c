@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Host ticks of buffered records to CLOCK_BOOTTIME ns, when they are handed over.
+ *
+ *   ns |            .*  anchors: both clocks read at one moment. Between two of them a straight line, behind the last one
+ *      |        .*'     nothing: a stamp that is newer than all anchors is a reason to take one. So a stamp's time never
+ *      |    .*'         depends on when it is asked for, and later stamps have later times.
+ *      +-------------- ticks
+ *
+ * A reading is some tens of ns off. Taken as it is, it would bend a short piece between two anchors, and the durations in it:
+ * an anchor may leave the line of all anchors so far by 1/1000 at most, unless it is far away (the host was
+ * suspended: one clock went on).
+ * Room for so many anchors as a second or more of deliveries need; then every second of the older half goes. */
+#include <string.h>
+#include <time.h>
+
+#include "clock/clock.h"
+#include "core/recording.h"
+#include "tool/tool_buffer.h"
+
+enum { ANCHORS = 2048, TRIES = 3, FAR_NS = 1000000 };
+
+static struct {
+	_Atomic uint32_t lock;
+	size_t count;
+	struct anchor {
+		uint64_t ticks, ns;
+	} anchors[ANCHORS], first;
+} map;
+
+static uint64_t boottime(void)
+{
+	return gt_ticks_boottime();
+}
+
+static struct anchor reading(void)
+{
+	struct anchor best = {0, 0};
+	uint64_t spread = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = gt_ticks(), ns = boottime(), after = gt_ticks();
+
+		if (after - before < spread) {
+			spread = after - before;
+			best = (struct anchor){before + spread / 2, ns};
+		}
+	}
+	return best;
+}
+
+static uint64_t scaled(uint64_t ticks, uint64_t ns, uint64_t of_ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * ns / of_ticks);
+}
+
+static void thin_out(void)
+{
+	size_t to = 1;
+
+	for (size_t i = 2; i < ANCHORS / 2; i += 2)
+		map.anchors[to++] = map.anchors[i];
+	memmove(map.anchors + to, map.anchors + ANCHORS / 2, sizeof map.anchors[0] * (ANCHORS - ANCHORS / 2));
+	map.count = to + ANCHORS - ANCHORS / 2;
+}
+
+static void add_anchor(void)
+{
+	struct anchor a = reading(), last = map.count ? map.anchors[map.count - 1] : a;
+
+	if (!map.count) {
+		map.first = map.anchors[map.count++] = a;
+		return;
+	}
+	if (a.ticks <= last.ticks)
+		return;
+	if (last.ticks > map.first.ticks) {
+		uint64_t line = last.ns + scaled(a.ticks - last.ticks, last.ns - map.first.ns, last.ticks - map.first.ticks);
+		uint64_t most = (line - last.ns) / 1000;
+
+		if (a.ns + FAR_NS > line && a.ns < line + FAR_NS)
+			a.ns = a.ns > line + most ? line + most : a.ns + most < line ? line - most : a.ns;
+	}
+	if (a.ns < last.ns)
+		a.ns = last.ns;
+	if (map.count == ANCHORS)
+		thin_out();
+	map.anchors[map.count++] = a;
+}
+
+static uint64_t to_ns(uint64_t ticks)
+{
+	size_t low = 0, high;
+	const struct anchor *a;
+
+	if (ticks > map.anchors[map.count - 1].ticks)
+		add_anchor();
+	if (ticks >= map.anchors[map.count - 1].ticks)
+		return map.anchors[map.count - 1].ns;
+	high = map.count - 1;
+	if (high && ticks >= map.anchors[high - 1].ticks)
+		low = high - 1; /* nearly always */
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (map.anchors[middle].ticks <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	a = &map.anchors[low];
+	if (high == low || ticks <= a->ticks) /* before there was a buffer */
+		return a->ns;
+	return a->ns + scaled(ticks - a->ticks, a[1].ns - a->ns, a[1].ticks - a->ticks);
+}
+
+void gt_tool_ticks_start(void)
+{
+	gt_word_lock(&map.lock);
+	if (!map.count) {
+		/* Nothing but buffered calls has ticks when there is no session, and none is before the first buffer. */
+		gt_recording_init();
+		if (!gt_recording.session)
+			gt_host_clock = gt_clock_host_choose();
+		add_anchor();
+	}
+	gt_word_unlock(&map.lock);
+}
+
+void gt_tool_ticks_convert(const struct gputap_record *records, size_t count)
+{
+	bool locked = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *payload = (uint8_t *)(uintptr_t)records[i].payload;
+		struct gt_buffered_head *head = (struct gt_buffered_head *)(void *)payload - 1;
+
+		if (!head->ticks_count || gt_host_clock == GT_HOST_CLOCK_BOOTTIME)
+			continue;
+		if (!locked)
+			gt_word_lock(&map.lock);
+		locked = true;
+		for (unsigned n = 0; n < head->ticks_count; n++) {
+			uint64_t time;
+
+			memcpy(&time, payload + head->ticks_offset + n * 8, sizeof time);
+			time = time ? to_ns(time) : 0;
+			memcpy(payload + head->ticks_offset + n * 8, &time, sizeof time);
+		}
+		head->ticks_count = 0;
+	}
+	if (locked)
+		gt_word_unlock(&map.lock);
+}
+
+void gt_tool_ticks_reset(void)
+{
+	atomic_store_explicit(&map.lock, 0, memory_order_relaxed); /* at most an anchor is lost that was being added */
+}
+
+uint64_t gputap_now(void)
+{
+	return boottime();
+}
