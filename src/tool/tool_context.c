@@ -218,9 +218,11 @@ static void wait_for_callbacks(uint32_t place)
 	fence_of_writer();
 	if (mine)
 		atomic_store_explicit(&mine->waiting, 1, memory_order_release);
+	gt_tool_delivery_waits(true); /* this may be a buffer's callback, the other one wait for room in that buffer */
 	for (struct reader *r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next)
 		for (int i = 0; r != mine && i < PATIENCE && called_now(r, place); i++)
 			syscall(SYS_nanosleep, &nap, NULL);
+	gt_tool_delivery_waits(false);
 	if (mine)
 		atomic_store_explicit(&mine->waiting, 0, memory_order_release);
 	errno = saved;
