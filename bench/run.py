@@ -178,6 +178,23 @@ class Bench:
                 out[f"hip_loop_{mode}_ratio"] = statistics.median(f["hip_s"] / b["hip_s"] for f, b in zip(found, trials["bare"]))
         return out
 
+    def graph(self):
+        """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: what a mode adds to the bare time."""
+        gputap, nodes, trials = self.build / "gputap", 1000, {}
+        program = [self.hip_program("hip_graph"), "graph", nodes, self.count(300)]
+        soft = [gputap, "soft", "amdgpu", "--no-execute", "--"]
+        for _ in range(1 if self.quick else 5):
+            for mode in ("bare", "lite", "standard", "hip"):
+                traced = [] if mode == "bare" else [gputap, "run", "-q", "-f", "-o", self.work / "graph.gputap", "--mode", mode, "--"]
+                trials.setdefault(mode, []).append(figures(run(soft + traced + program)))
+        out = {"hip_graph_bare_us": statistics.median(f["graph_ns"] for f in trials["bare"]) / 1e3}
+        for mode in ("lite", "standard", "hip"):
+            for key, what in (("graph_ns", ""), ("graph_launch_ns", "launching_")):
+                more = [f[key] - bare[key] for f, bare in zip(trials[mode], trials["bare"])]
+                out[f"hip_graph_{mode}_{what}more_us"] = statistics.median(more) / 1e3
+            out[f"hip_graph_{mode}_node_ns"] = 1e3 * out[f"hip_graph_{mode}_more_us"] / nodes
+        return out
+
     def paced(self):
         """Two threads at 5 million calls a second each: what was reached, what was lost."""
         capture = self.work / "paced.gputap"
@@ -190,7 +207,7 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip")
+GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():
