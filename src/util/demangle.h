@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ as people write them. For the command only: it links libstdc++, which the injected library must not. */
+/* Names of C++ as people write them. For the command only: it loads libstdc++, which the injected library must not. */
 #ifndef GPUTAP_UTIL_DEMANGLE_H
 #define GPUTAP_UTIL_DEMANGLE_H
 
