@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 	const int count = sizeof kernels / sizeof *kernels;
 	struct soft_isa_gpu gpu = {
 		.gfx = 0x906, .compute_units = 60, .lds_aperture = 1ull << 48, .private_aperture = 2ull << 48, .read_clock = no_clock,
-		.interrupt = no_interrupt,
+		.read_cycles = no_clock, .interrupt = no_interrupt,
 	};
 	struct soft_isa *isa = soft_isa_create(&gpu);
 	double seconds = 0;

@@ -26,6 +26,14 @@ static uint64_t read_clock(void *queue)
 	return soft_gpu_ticks(((struct soft_queue *)queue)->node);
 }
 
+/* At the rate that programs are told as the device's: clock64() is waited for by it. */
+static uint64_t read_cycles(void *queue)
+{
+	const struct soft_queue *q = queue;
+
+	return read_clock(queue) * soft_config()->type->clock_mhz / (soft_config()->clock[q->node - 1].hz / 1000000);
+}
+
 static void interrupt(void *queue, uint32_t m0)
 {
 	(void)queue;
@@ -41,7 +49,7 @@ static struct soft_isa *machine(struct soft_queue *q)
 		q->gpu = (struct soft_isa_gpu){
 			.gfx = t->gfx, .compute_units = t->shader_engines * t->arrays_per_engine * t->units_per_array,
 			.lds_aperture = SOFT_LDS_APERTURE, .private_aperture = SOFT_PRIVATE_APERTURE,
-			.read_clock = read_clock, .interrupt = interrupt, .data = q,
+			.read_clock = read_clock, .read_cycles = read_cycles, .interrupt = interrupt, .data = q,
 		};
 		q->isa = soft_isa_create(&q->gpu);
 	}

@@ -286,6 +286,11 @@ static uint64_t read_clock(void *data)
 	return ++bench.clock;
 }
 
+static uint64_t read_cycles(void *data)
+{
+	return 3 * read_clock(data);
+}
+
 static void interrupt(void *data, uint32_t m0)
 {
 	(void)data;
@@ -298,7 +303,7 @@ int main(int argc, char **argv)
 	FILE *f;
 
 	bench.gpu = (struct soft_isa_gpu){ .gfx = 0x906, .compute_units = 60, .lds_aperture = 1ull << 48, .private_aperture = 2ull << 48,
-					   .read_clock = read_clock, .interrupt = interrupt };
+					   .read_clock = read_clock, .read_cycles = read_cycles, .interrupt = interrupt };
 	isa_add_scalar_cases();
 	isa_add_vector_cases();
 	isa_add_compare_cases();

@@ -68,8 +68,8 @@ static int run_clock(const struct isa_case *c, const uint32_t *words, unsigned b
 	bench.clock += isa_random() >> 20;
 	if (isa_step(words))
 		return isa_complain(c, "event", 1, 0, 0);
-	if (isa_pair(SR) != bench.clock)
-		return isa_complain(c, "clock", isa_pair(SR), bench.clock, 0);
+	if (isa_pair(SR) != bench.clock * c->line)
+		return isa_complain(c, "clock", isa_pair(SR), bench.clock * c->line, 0);
 	return isa_others_kept(c, 0, 0, SR, 2, 0, 0);
 }
 
@@ -156,8 +156,8 @@ void isa_add_control_cases(void)
 	CASE("s_sleep 2", run_event, SOFT_EVENT_YIELD)
 	CASE("s_sendmsg sendmsg(MSG_INTERRUPT)", run_event, 0)
 	CASE("s_trap 2", run_event, SOFT_EVENT_TRAP)
-	CASE("s_memtime s[16:17]", run_clock, 0)
-	CASE("s_memrealtime s[16:17]", run_clock, 0)
+	CASE("s_memtime s[16:17]", run_clock, 3)
+	CASE("s_memrealtime s[16:17]", run_clock, 1)
 	CASE("s_getreg_b32 s16, hwreg(HW_REG_MODE, 4, 4)", run_getreg, 0)
 	CASE("s_getreg_b32 s16, hwreg(HW_REG_SH_MEM_BASES, 16, 16)", run_getreg, 0)
 	CASE("s_getreg_b32 s16, hwreg(HW_REG_HW_ID, 0, 4)", run_getreg, 0)

@@ -49,8 +49,9 @@ struct soft_isa_gpu {
 	uint32_t compute_units;   /* for HW_ID registers only */
 	uint64_t lds_aperture;    /* base of 4 GiB of flat addresses, the low 32 bits are 0 (src_shared_base) */
 	uint64_t private_aperture; /* the same for scratch (src_private_base) */
-	/* The constant-rate counter that s_memrealtime reads (s_memtime as well), in its own ticks. */
+	/* The constant-rate counter that s_memrealtime reads, in its own ticks, and the cycles that s_memtime counts. */
 	uint64_t (*read_clock)(void *data);
+	uint64_t (*read_cycles)(void *data);
 	/* s_sendmsg MSG_INTERRUPT: m0's low 23 bits name an event; the mailbox has been written before. */
 	void (*interrupt)(void *data, uint32_t m0);
 	void *data;

@@ -34,7 +34,7 @@ int soft_scalar_time(struct soft_wave *w, const struct soft_step *s)
 {
 	const struct soft_isa_gpu *gpu = soft_isa_gpu(w);
 
-	set_pair(w, s->result, gpu->read_clock(gpu->data));
+	set_pair(w, s->result, (s->op->number == 0x24 ? gpu->read_cycles : gpu->read_clock)(gpu->data)); /* s_memtime */
 	return 0;
 }
 
@@ -200,38 +200,69 @@ static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *ad
 
 /* ---- neighbours ---- */
 
-/* Lanes that access elements one behind the other: @count of them from lane @first on, at @p. */
+/* What most accesses are: of elements one behind the other (@count of them, lane @first's at @p), or all of one. */
+enum layout { ANY, ROW, ONE };
+
 struct row {
 	uint8_t *p;
 	unsigned first, count;
 };
 
-/* Do the active lanes make a row in host memory? Looked at before addresses are made, and in 32 bits, since nearly all do. */
-static int find_row(struct soft_wave *w, const struct soft_step *s, uint64_t exec, struct row *r)
+/* Looked at before addresses are made, and in 32 bits: what of host memory the active lanes access. */
+static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, uint64_t exec, struct row *r)
 {
 	const uint32_t *low = w->v[s->source[0]], *high = w->v[(s->source[0] + 1) & 255], *live = soft_live(w, exec);
 	unsigned first = (unsigned)__builtin_ctzll(exec), last = 63 - (unsigned)__builtin_clzll(exec), bytes = s->op->bytes;
-	uint32_t start = low[first] - bytes * first, differs = 0;
-	uint64_t address = low[first], span = (uint64_t)bytes * (last - first);
+	uint32_t start = low[first] - bytes * first, steps = 0, differs = 0;
+	uint64_t address = low[first], span = (uint64_t)bytes * (last - first + 1);
+	int holes = ((exec >> first) & ((exec >> first) + 1)) != 0;
 
-	if (s->segment == SOFT_SCRATCH || (exec >> first) & ((exec >> first) + 1) || address + span > UINT32_MAX)
-		return 0;
-	for (unsigned l = 0; l < SOFT_LANES; l++)
-		differs |= (low[l] ^ (start + bytes * l)) & live[l];
+	if (s->segment == SOFT_SCRATCH || address + span > UINT32_MAX)
+		return ANY;
+	for (unsigned l = 0; l < SOFT_LANES; l++) {
+		steps |= (low[l] ^ (start + bytes * l)) & live[l];
+		differs |= (low[l] ^ low[first]) & live[l];
+	}
 	if (s->base < REG_COUNT) {
 		address += pair(w, s->base);
 	} else {
+		uint32_t apart = 0;
+
 		for (unsigned l = 0; l < SOFT_LANES; l++)
-			differs |= (high[l] ^ high[first]) & live[l];
+			apart |= (high[l] ^ high[first]) & live[l];
+		if (apart)
+			return ANY;
 		address |= (uint64_t)high[first] << 32;
 	}
 	address += (uint64_t)(int64_t)s->offset;
-	if (differs || !is_host(address, (unsigned)span + bytes))
-		return 0;
+	if ((differs && (steps || holes)) || !is_host(address, (unsigned)span))
+		return ANY;
 	r->p = host(address);
 	r->first = first;
 	r->count = last - first + 1;
-	return 1;
+	return !steps && !holes ? ROW : ONE;
+}
+
+/* @x to the active lanes of a register. */
+static void put_live(uint32_t *d, const uint32_t *live, const uint32_t *x)
+{
+	for (unsigned l = 0; l < SOFT_LANES; l++)
+		d[l] = (x[l] & live[l]) | (d[l] & ~live[l]);
+}
+
+static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint8_t *p)
+{
+	const uint32_t *live = soft_live(w, exec);
+	unsigned bytes = s->op->bytes, words = (bytes + 3) / 4;
+	uint32_t x[4] = { 0 };
+
+	memcpy(x, p, bytes);
+	for (unsigned i = 0; i < words; i++) {
+		uint32_t *d = w->v[s->result + i];
+
+		for (unsigned l = 0; l < SOFT_LANES; l++)
+			d[l] = ((bytes < 4 ? widen(s->op, x[0], d[l]) : x[i]) & live[l]) | (d[l] & ~live[l]);
+	}
 }
 
 static void load_row(struct soft_wave *w, const struct soft_step *s, const struct row *r)
@@ -354,9 +385,17 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 
 	if (!exec)
 		return 0;
-	if (s->op->kind != SOFT_KIND_ATOMIC && find_row(w, s, exec, &row)) {
-		(s->op->kind == SOFT_KIND_LOAD ? load_row : store_row)(w, s, &row);
-		return 0;
+	if (s->op->kind != SOFT_KIND_ATOMIC) {
+		enum layout layout = find_layout(w, s, exec, &row);
+
+		if (layout == ROW) {
+			(s->op->kind == SOFT_KIND_LOAD ? load_row : store_row)(w, s, &row);
+			return 0;
+		}
+		if (layout == ONE && s->op->kind == SOFT_KIND_LOAD) {
+			load_one(w, s, exec, row.p);
+			return 0;
+		}
 	}
 	if (s->segment == SOFT_SCRATCH) { /* an offset from a vector register or from a scalar one */
 		for (unsigned l = 0; l < SOFT_LANES; l++)
@@ -376,6 +415,25 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 	}
 }
 
+/* Spilled registers and variables: whole words at one offset in all lanes, which are rows of scratch. Return: 0, if not. */
+static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t exec, uint32_t at)
+{
+	const uint32_t *live = soft_live(w, exec);
+	unsigned bytes = s->op->bytes;
+
+	if ((at | bytes) & 3 || at > w->scratch_bytes || bytes > w->scratch_bytes - at)
+		return 0;
+	for (unsigned i = 0; i < bytes / 4; i++) {
+		uint32_t *row = (uint32_t *)(void *)(w->scratch + (size_t)(at / 4 + i) * 4 * SOFT_LANES);
+
+		if (s->op->kind == SOFT_KIND_LOAD)
+			put_live(w->v[s->result + i], live, row);
+		else
+			put_live(row, live, w->v[s->data + i]);
+	}
+	return 1;
+}
+
 /* A buffer's descriptor in four SGPRs. Only the one that the wave got for its scratch is known: of its own memory, swizzled.
  * The offset register counts bytes of the whole wave: 64 per byte of a lane. */
 int soft_buffer(struct soft_wave *w, const struct soft_step *s)
@@ -388,6 +446,8 @@ int soft_buffer(struct soft_wave *w, const struct soft_step *s)
 		return soft_unsupported(w, "of a buffer that is not scratch");
 	if (wave_offset % (4 * SOFT_LANES))
 		return soft_unsupported(w, "with an uneven offset");
+	if (s->source[0] < REG_VECTOR && move_spilled(w, s, exec, (uint32_t)s->offset + wave_offset / SOFT_LANES))
+		return 0;
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		address[l] = (s->source[0] >= REG_VECTOR ? w->v[s->source[0] - REG_VECTOR][l] : 0) + (uint32_t)s->offset +
 			     wave_offset / SOFT_LANES;
