@@ -92,7 +92,7 @@ def main_jobs(checkout, folder):
         for source in sorted((checkout / "tests/src" / area).glob("*.cpp")):
             target = folder / f"{area.replace('runtimeApi/', '')}-main__{source.stem}"
             lines, runs, built = hit_lines(source), [], None
-            home = folder / f"{target.name}.files"
+            home = folder / f"{target.name.split('__')[0]}.files"  # code objects that the area's programs load
             for word, rest in lines:
                 arguments = hit_arguments(rest)
                 if arguments is None:
@@ -153,7 +153,7 @@ def verdict(status, out):
 
 def run_case(program, arguments, around=(), limit=LIMIT):
     """(verdict, seconds, output) of a case; @around is put before the command."""
-    home = program.with_name(program.name + ".files")
+    home = program.with_name(program.name.split("__")[0] + ".files")
     with tempfile.TemporaryDirectory() as folder:
         here = pathlib.Path(folder) / "here"
         here.mkdir()

@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-#define ROUNDS 24
+#define ROUNDS 32
 
 struct bench bench;
 static struct isa_case *cases;
@@ -68,7 +68,15 @@ uint64_t isa_value(const char *type)
 void isa_begin(int round)
 {
 	struct soft_wave *w = &bench.w;
-	uint64_t exec = round % 4 == 0 ? UINT64_MAX : round % 8 == 1 ? 0 : round % 8 == 5 ? 1ull << (isa_random() & 63) : isa_random();
+	uint64_t exec = isa_random(), some = UINT64_MAX << (isa_random() & 31);
+
+	switch (round % 8) {
+	case 0:
+	case 4: exec = UINT64_MAX; break;
+	case 1: exec = 0; break;
+	case 3: exec = some & UINT64_MAX >> (isa_random() & 31); break; /* neighbours */
+	case 5: exec = 1ull << (isa_random() & 63); break;
+	}
 
 	for (unsigned r = 0; r < 32; r++)
 		for (unsigned l = 0; l < SOFT_LANES; l++)

@@ -84,7 +84,9 @@ static void choose(const struct isa_case *c, struct where *p, unsigned bytes, un
 	const char *o = strstr(c->text, "offset:");
 	int32_t offset = o ? atoi(o + 7) : 0;
 	uint64_t host = (uint64_t)(uintptr_t)bench.memory;
-	uint32_t same = (uint32_t)(isa_random() % 64 / align * align), row = align == 1 && isa_random() & 1;
+	int no_register = buffer && strstr(c->text, ", off, s[12:15]");
+	uint32_t same = (uint32_t)(isa_random() % 64 / align * align), layout = align == 1 ? isa_random() & 3 : 0;
+	uint32_t stride = layout == 1 ? ((const struct access *)(const void *)c->types[0])->bytes : layout == 2 ? 4 : 0;
 
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
 		int space = scratch ? SCRATCH : flat ? (int)(isa_random() % 3) : HOST;
@@ -94,8 +96,10 @@ static void choose(const struct isa_case *c, struct where *p, unsigned bytes, un
 			space = LDS;
 		if (by_scalar)
 			at = 128 + same; /* one address for all lanes */
-		else if (row && space == HOST)
-			at = 128 + (same & ~3u) + 4 * l; /* as most kernels do */
+		else if (layout && space == HOST)
+			at = 128 + same + stride * l; /* one behind the other, all the same: as most kernels do */
+		if (no_register)
+			at = 16 + (uint32_t)offset;
 		p->space[l] = space;
 		p->at[l] = at;
 		if (space == HOST)
@@ -401,6 +405,8 @@ static void add_segments(const struct access *a, int stores_it)
 	FORM("scratch", "v2", ", off offset:12")
 	FORM("scratch", "off", ", s12 offset:8")
 	ADD(run, 0, a, NULL, "buffer_%s %s, v2, s[12:15], s24 offen offset:4", a->name, data);
+	ADD(run, 0, a, NULL, "buffer_%s %s, off, s[12:15], s24 offset:8", a->name, data);
+	ADD(run, 0, a, NULL, "buffer_%s %s, off, s[12:15], s24 offset:13", a->name, data);
 }
 
 static void add_atomics(void)
