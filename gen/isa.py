@@ -7,7 +7,7 @@ import os
 import re
 
 SECTIONS = {'sop2': 128, 'sop1': 256, 'sopc': 128, 'sopk': 32, 'sopp': 128, 'smem': 256, 'vop2': 64, 'vop1': 256, 'vopc': 256,
-            'vop3': 1024, 'vop3p': 128, 'memory': 128, 'mubuf': 128, 'atomic': 128, 'ds': 256, 'compare': 256}
+            'vop3': 1024, 'vop3p': 128, 'memory': 128, 'mubuf': 128, 'mimg': 128, 'atomic': 128, 'ds': 256, 'compare': 256}
 SCALAR = {'u32': 'uint32_t', 'i32': 'int32_t', 'u64': 'uint64_t', 'i64': 'int64_t'}
 LANE = {'u32': 'uint32_t', 'i32': 'int32_t', 'f32': 'float', 'u16': 'uint32_t', 'i16': 'int32_t', 'f16': 'float', 'u64': 'uint64_t',
         'i64': 'int64_t', 'f64': 'double', 'u24': 'uint32_t', 'i24': 'int32_t', 'b32': 'uint32_t', 'h16': 'uint32_t', 'k32': 'float'}

@@ -35,6 +35,6 @@ def test_every_instruction_that_is_claimed_has_a_case(run, program):
     assert tested <= set(claimed)
 
 
-@pytest.mark.parametrize("prefix", ["s_", "v_cmp", "v_", "ds_", "flat_", "global_", "scratch_", "buffer_"])
+@pytest.mark.parametrize("prefix", ["s_", "v_cmp", "v_", "ds_", "flat_", "global_", "scratch_", "buffer_", "image_"])
 def test_instructions_do_what_a_second_evaluation_says(run, program, words, prefix):
     assert re.search(r"^[1-9]\d* cases, 0 wrong$", run([program, words, prefix]).out, re.M)

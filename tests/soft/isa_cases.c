@@ -313,6 +313,7 @@ int main(int argc, char **argv)
 	bench.gpu = (struct soft_isa_gpu){ .gfx = 0x906, .compute_units = 60, .lds_aperture = 1ull << 48, .private_aperture = 2ull << 48,
 					   .read_clock = read_clock, .read_cycles = read_cycles, .interrupt = interrupt };
 	isa_add_scalar_cases();
+	isa_add_image_cases();
 	isa_add_vector_cases();
 	isa_add_compare_cases();
 	isa_add_lane_cases();

@@ -69,6 +69,7 @@ void isa_add(struct isa_case c);
 double isa_from_half(uint32_t bits);
 uint32_t isa_to_half(double x);
 
+void isa_add_image_cases(void);
 void isa_add_vector_cases(void);
 void isa_add_scalar_cases(void);
 void isa_add_compare_cases(void);

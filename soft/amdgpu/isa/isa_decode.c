@@ -543,6 +543,29 @@ static void mubuf(struct decoder *d, uint32_t w)
 		s->run = soft_buffer;
 }
 
+static void mimg(struct decoder *d, uint32_t w)
+{
+	struct soft_step *s = d->s;
+	uint32_t w1 = d->words[d->count > 1];
+
+	s->bytes = 8;
+	if (!soft_op_of(SOFT_MIMG, w >> 18 & 127)) {
+		refuse(d, "an image instruction that samples, counts or takes a level");
+		return;
+	}
+	look_up(d, SOFT_MIMG, w >> 18 & 127);
+	s->control = w >> 8 & 15;
+	s->source[0] = w1 & 255;
+	s->data = s->result = w1 >> 8 & 255;
+	s->base = (uint8_t)((w1 >> 16 & 31) * 4);
+	if (w >> 15 & 7 || !(w >> 12 & 1) || w1 >> 31) /* short coordinates, what was resident; coordinates of 0 to 1, halves */
+		refuse(d, "in a form that is not known");
+	else if (beyond_registers(s) || s->source[0] > 253 || s->base > 96)
+		refuse(d, "beyond the registers");
+	else
+		s->run = soft_image;
+}
+
 static void ds(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
@@ -604,6 +627,8 @@ void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count, con
 		flat(&d, w);
 	else if (w >> 26 == 0x38)
 		mubuf(&d, w);
-	else if (w >> 26 == 0x3c || w >> 26 == 0x3a || w >> 26 == 0x31 || w >> 26 == 0x35)
-		s->bytes = 8, refuse(&d, "an image, buffer format, export or interpolation instruction");
+	else if (w >> 26 == 0x3c)
+		mimg(&d, w);
+	else if (w >> 26 == 0x3a || w >> 26 == 0x31 || w >> 26 == 0x35)
+		s->bytes = 8, refuse(&d, "a buffer format, export or interpolation instruction");
 }

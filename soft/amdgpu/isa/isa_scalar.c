@@ -27,7 +27,7 @@ const struct soft_op *soft_op_of(enum soft_encoding encoding, unsigned number)
 		[SOFT_SOP2] = NUMBERS(sop2), [SOFT_SOP1] = NUMBERS(sop1), [SOFT_SOPC] = NUMBERS(sopc), [SOFT_SOPK] = NUMBERS(sopk),
 		[SOFT_SOPP] = NUMBERS(sopp), [SOFT_SMEM] = NUMBERS(smem), [SOFT_VOP2] = NUMBERS(vop2), [SOFT_VOP1] = NUMBERS(vop1),
 		[SOFT_VOPC] = NUMBERS(vopc), [SOFT_VOP3] = NUMBERS(vop3), [SOFT_VOP3P] = NUMBERS(vop3p),
-		[SOFT_MEMORY] = NUMBERS(memory), [SOFT_MUBUF] = NUMBERS(mubuf), [SOFT_DS] = NUMBERS(ds),
+		[SOFT_MEMORY] = NUMBERS(memory), [SOFT_MUBUF] = NUMBERS(mubuf), [SOFT_MIMG] = NUMBERS(mimg), [SOFT_DS] = NUMBERS(ds),
 	};
 	unsigned row = number < all[encoding].count ? all[encoding].numbers[number] : 0;
 

@@ -20,7 +20,7 @@
 
 enum soft_encoding {
 	SOFT_SOP2, SOFT_SOP1, SOFT_SOPC, SOFT_SOPK, SOFT_SOPP, SOFT_SMEM, SOFT_VOP2, SOFT_VOP1, SOFT_VOPC, SOFT_VOP3, SOFT_VOP3P,
-	SOFT_MEMORY, SOFT_MUBUF, SOFT_DS,
+	SOFT_MEMORY, SOFT_MUBUF, SOFT_MIMG, SOFT_DS,
 };
 
 enum soft_kind { /* which function of the interpreter runs it */
@@ -94,7 +94,7 @@ struct soft_step {
 	uint8_t base, data, data2;  /* memory: SGPR base (128 none), VGPRs of data */
 	uint8_t returns;            /* atomics: the old value is wanted */
 	uint8_t modes;              /* float formats it touches: 1 single, 2 double and half */
-	uint32_t control;           /* the SDWA or DPP word */
+	uint32_t control;           /* the SDWA or DPP word; images: which channels */
 	int32_t offset, offset2;
 	const char *why;            /* what is not done, when run only says so */
 };
@@ -220,11 +220,12 @@ const soft_lanes_function *soft_lanes_table(void);
 /* Bits of @exec as a row. */
 const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
 
-/* isa_memory.c, isa_lds.c */
+/* isa_memory.c, isa_image.c, isa_lds.c */
 int soft_scalar_load(struct soft_wave *w, const struct soft_step *s);
 int soft_scalar_time(struct soft_wave *w, const struct soft_step *s);
 int soft_memory(struct soft_wave *w, const struct soft_step *s);
 int soft_buffer(struct soft_wave *w, const struct soft_step *s);
+int soft_image(struct soft_wave *w, const struct soft_step *s);
 int soft_lds(struct soft_wave *w, const struct soft_step *s);
 
 /* isa_run.c: what steps ask of the machine. */
