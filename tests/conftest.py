@@ -146,6 +146,15 @@ def hip_program(hip_headers, tmp_path_factory, repo):
     return compiled
 
 
+@pytest.fixture(scope="session")
+def hsa_dispatches(tmp_path_factory, repo, softgpu):
+    """tests/rocm/hsa_dispatches.c, a program on plain HSA."""
+    program = tmp_path_factory.mktemp("rocm") / "hsa_dispatches"
+    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", repo / "tests/rocm/hsa_dispatches.c",
+                    repo / "tests/soft/hsa_program.c", "-o", program, "-lhsa-runtime64", "-lpthread"], check=True)
+    return program
+
+
 # Leaks ---------------------------------------------------------------------
 
 def open_descriptors():

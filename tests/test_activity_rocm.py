@@ -15,10 +15,10 @@ WHOLE = bool(os.environ.get("GPUTAP_SLOW"))
 
 
 @pytest.fixture(scope="session")
-def hsa_dispatches(tmp_path_factory, repo, softgpu):
-    program = tmp_path_factory.mktemp("rocm") / "hsa_dispatches"
-    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", repo / "tests/rocm/hsa_dispatches.c",
-                    repo / "tests/soft/hsa_program.c", "-o", program, "-lhsa-runtime64", "-lpthread"], check=True)
+def hsa_copies(tmp_path_factory, repo, softgpu):
+    program = tmp_path_factory.mktemp("rocm") / "hsa_copies"
+    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", repo / "tests/rocm/hsa_copies.c",
+                    repo / "tests/soft/hsa_program.c", "-o", program, "-lhsa-runtime64"], check=True)
     return program
 
 
@@ -118,6 +118,25 @@ def test_dispatches_are_linked_to_hsa_calls_where_there_is_no_hip(dispatches):
 
 def test_kernels_have_the_names_of_their_code_object(dispatches):
     assert {w["name"] for w in dispatches(2, 10, gpus=2).work} == {"nothing"}
+
+
+@pytest.mark.parametrize("words, timed, refused", [(["single:20"], 20, 0), (["shared:20"], 0, 20), (["careless:20"], 0, 20),
+                                                   (["single:5", "shared:9", "single:5"], 10, 9)], ids=lambda w: "_".join(w) if isinstance(w, list) else None)
+def test_copies_in_flight_that_share_a_signal_are_counted_and_have_no_times(trace, hsa_copies, words, timed, refused):
+    """The signal has the times of one of them, and nobody can say of which. Copies beside them have their own."""
+    t = trace(hsa_copies, *words)
+    assert len(t.work) == timed and t.info["dropped"] == t.info["dropped_by_reason"]["refused by the runtime"] == refused
+    now = t.info["start_boottime_ns"] + t.info["wall_ns"]
+    assert all(int(w["queued_ns"]) <= int(w["start_ns"]) <= int(w["end_ns"]) <= now for w in t.work)
+
+
+def test_barriers_are_recorded_in_mode_hsa_alone(trace, hsa_copies):
+    t = trace(hsa_copies, "barriers:10", options=["--mode", "hsa"])
+    assert collections.Counter((w["operation"], w["name"]) for w in t.work) == {("barrier", "barrier-and"): 10, ("barrier", "barrier-or"): 10}
+    ends = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work)
+    assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:]))  # each waits for the one before
+    assert {t.call(w)["operation"] for w in t.work} == {"hsa_signal_store_screlease"}
+    assert not trace(hsa_copies, "barriers:10").work
 
 
 @pytest.mark.parametrize("how", ["kill", "abort"])

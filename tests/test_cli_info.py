@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 
 import pytest
 
@@ -226,3 +227,17 @@ def test_run_that_saw_nothing_says_what_is_here(tap, work):
     assert "true used no runtime that gputap can trace (OpenCL, HIP, HSA); here: OpenCL with" in told
     assert ("HIP" in told.partition("here: ")[2]) == any(f["area"] == "hip" and f["level"] == "ok" for f in doctor(tap)[0]["findings"])
     assert "here: OpenCL without a driver" in tap("run", "true", env={"OCL_ICD_VENDORS": str(work)}).err
+
+
+def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(hip_program, softgpu, tap, work):
+    """HSA's door is taken away in the program, behind gputap's back."""
+    (work / "shut.c").write_text('#include <stdlib.h>\n__attribute__((constructor)) static void shut(void) { unsetenv("HSA_TOOLS_LIB"); }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", "shut.c", "-o", "shut.so"], check=True)
+    env = {**softgpu, "LD_PRELOAD": work / "shut.so"}
+    tap("run", "-q", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=env)
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert info["coverage"] == "none" and info["device_work"] == 0
+    text = tap("info", "a.gputap").out
+    assert "made 7 launches of hip, but nothing was seen of its device" in text
+    tap("run", "-q", "-f", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=softgpu)
+    assert json.loads(tap("info", "--json", "a.gputap").out)["coverage"] == "device work seen"

@@ -60,6 +60,11 @@ class Recorded:
                 continue
             assert call and call["pid"] == row["pid"], row
             assert (row["name"] == "count") == (call["operation"] == "hipLaunchKernel"), (row, call)
+        for pid in self.found:  # one stream: in the order of the launches, each of them once
+            kernels = [(int(row["start_ns"]), int(call["start_ns"]), int(row["end_ns"])) for row, call in self.links
+                       if call and row["name"] == "count" and int(row["pid"]) == pid]
+            kernels.sort()
+            assert all(a[1] < b[1] and a[2] <= b[0] for a, b in zip(kernels, kernels[1:])), kernels
 
     def unfinished(self):
         assert self.info["dropped"] == self.info["dropped_by_reason"]["unfinished"], self.info["dropped_by_reason"]
@@ -96,7 +101,7 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
     assert recorded.info["device_work"] + recorded.unfinished() == 350 + 2  # a fill, a copy
     recorded.check_links()
     (process,) = recorded.info["processes"]
-    assert ("Aborted" in json.dumps(process)) == (end == "abort"), process
+    assert process["end"] == {"abort": "Aborted (signal 6)"}.get(end, "exit 0"), process
 
 
 def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(ends):
@@ -104,6 +109,13 @@ def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(
     assert recorded.of("hipLaunchKernel") == [41] and recorded.of("count") == [40]
     assert recorded.unfinished() == 2  # the kernel, and the call that waited for it
     assert "Aborted" in json.dumps(recorded.info["processes"])
+
+
+def test_what_was_done_well_before_a_kill_is_there_also_after_a_long_silence(ends):
+    recorded = ends("kernels:20", "pause:1500", "kernels:20", "pause:1000", "kill", status=-signal.SIGKILL)
+    assert recorded.of("hipLaunchKernel") == recorded.of("count") == [40]
+    assert recorded.info["dropped"] == 0
+    recorded.check_links()
 
 
 @pytest.mark.parametrize("part", range(4))

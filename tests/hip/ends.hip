@@ -8,9 +8,12 @@
  *   fork-exec:N   forks a child that starts this program anew, with kernels:N
  *   fault         a kernel stores where no memory is; waits for the device
  *   abort exit _exit   these; exit without waiting for anything
+ *   pause:MS      does nothing for so long
+ *   kill          SIGKILL
  *   forever       launches until it is killed; the number of those that have returned is stored in ./tally */
 #include <hip/hip_runtime.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,6 +139,10 @@ int main(int argc, char **argv)
 			exit(0);
 		} else if (!strcmp(word, "_exit")) {
 			_exit(0);
+		} else if (!strncmp(word, "pause:", 6)) {
+			usleep((useconds_t)atoi(number) * 1000);
+		} else if (!strcmp(word, "kill")) {
+			kill(getpid(), SIGKILL);
 		} else if (!strcmp(word, "forever")) {
 			forever();
 		} else {

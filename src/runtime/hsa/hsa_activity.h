@@ -25,7 +25,8 @@
  * are valid by then, others' too: a packet's owner is who reserved its number, not who runs the handler.
  *
  * Locks: none on the way of a packet; the runtime itself lets one thread at a time into a queue's handler.
- * Never there: allocation, system calls (but one, to wake the helper of a queue that is half full), creation of signals. */
+ * Never there: allocation, system calls (but one, to wake the helper: of a queue that is half full, or from its sleep after a quiet
+ * second), creation of signals. */
 #ifndef GPUTAP_RUNTIME_HSA_ACTIVITY_H
 #define GPUTAP_RUNTIME_HSA_ACTIVITY_H
 
@@ -65,6 +66,7 @@ struct gt_hsa_agent {
 	_Atomic uint32_t written; /* image that has its object record */
 	struct gt_kept *kept;
 	_Atomic uint32_t used;	  /* has had a queue */
+	_Atomic uint32_t deep;	  /* nothing has happened for a while, and its helper sleeps longer: to be woken */
 	char pci[13];		  /* "0000:03:00.0"; "": not known */
 	uint64_t clock_read_ns;
 	_Atomic uint64_t copies;  /* number of the queue object that stands for its copy engines; 0: not made yet */
@@ -138,6 +140,8 @@ struct gt_hsa_queue {
 	_Atomic uint32_t state;
 	gt_hsa_queue_callback *callback; /* the program's, and its data */
 	void *callback_data;
+	bool barriers;		   /* are recorded, with these names: string ids of barrier-and, barrier-or */
+	uint32_t barrier_names[2];
 	uint32_t epoch; /* image that it was made in: a fork's child has no such queue */
 	uint32_t capacity; /* slots, power of two */
 	uint32_t owner_mask;
@@ -262,6 +266,12 @@ void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thre
 void gt_hsa_helper_want(struct gt_hsa_agent *agent, struct gt_thread *t);
 /* From the packet handler: the queue is half full, and the helper may be asleep. */
 void gt_hsa_helper_hurry(struct gt_hsa_agent *agent);
+/* There is work in flight: it is not slept through. */
+static inline void gt_hsa_helper_rouse(struct gt_hsa_agent *agent)
+{
+	if (gt_unlikely(atomic_load_explicit(&agent->deep, memory_order_relaxed)))
+		gt_hsa_helper_hurry(agent);
+}
 /* The device has failed, and the process may end right now: harvest what is done. @text: for the capture. In the runtime's thread. */
 void gt_hsa_helper_fault(uint64_t value, const char *text);
 /* The runtime goes: harvest, and touch it no more. */

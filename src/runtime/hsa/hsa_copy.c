@@ -8,10 +8,9 @@
  * Times are kept by the runtime only after hsa_amd_profiling_async_copy_enable(), which is called once for all; a program that
  * switches it off has it on all the same.
  *
- * HIP's copies inside the device, and small ones, are kernels: hsa_dispatch.c has them. hsa_memory_copy() and hsa_amd_memory_fill() have
- * no signal and no times: they are calls.
- * NEEDSWORK: a signal that several copies in flight share keeps the times of the last one; the others are counted as refused
- * by the runtime. */
+ * HIP's copies inside the device, and small ones, are kernels: hsa_dispatch.c has them. hsa_memory_copy() and hsa_amd_memory_fill()
+ * have no signal and no times: they are calls. A signal that several copies in flight share has the times of the one that ended
+ * last, whichever that is: they are counted as work whose times the runtime refused. */
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
 
@@ -136,6 +135,7 @@ static struct copy *begin(const struct gt_call *call, const struct transfer *x, 
 	else
 		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_LOST, memory_order_release);
 	gt_hsa_helper_want(device, t);
+	gt_hsa_helper_rouse(device);
 	return c;
 }
 

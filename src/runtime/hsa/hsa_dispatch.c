@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The packet handler: runs in the thread that rings a queue's doorbell, between the packet and the device.
  *
- * A kernel's packet gets what tells us its end (activity.h), and its record is filled in but for the times; every other packet
- * goes on as it is. Packets of one call are handed on together, at most BATCH at a time: more than a fixed number breaks
+ * A kernel's packet gets what tells us its end (activity.h), and its record is filled in but for the times; so does a barrier's in
+ * `--mode hsa`; every other packet goes on as it is. Packets of one call are handed on together, at most BATCH at a time: more than a fixed number breaks
  * runtimes that copy them into a buffer of fixed size.
  *
  * What cannot be followed (no slot free, nothing recorded now) runs as it would without us, and is counted.
@@ -97,14 +97,11 @@ static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t
 	*moved = o->id;
 }
 
-/* What is known of the work; the call that it is linked to. @o: NULL: who reserved the packet's number is not known. */
-static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_kernel_packet *p, const struct gt_hsa_owner *o,
-		 const struct gt_hsa_kernel *k, struct gt_thread *t)
+/* What is the same for all packets; the call that it is linked to. @o: NULL: who reserved the packet's number is not known. */
+static void begin(struct gt_hsa_queue *q, struct gt_record_device *r, const struct gt_hsa_owner *o, enum gt_device_op op,
+		  const struct gt_thread *t)
 {
-	uint32_t class = k ? k->class : GT_HSA_KERNEL_USER;
-	struct gt_record_device *r = &s->record;
-
-	r->head.depth = GT_DEVICE_KERNEL;
+	r->head.depth = (uint8_t)op;
 	r->id = o ? o->id : t->api_id;
 	r->call_start = o ? o->start : t->api_start;
 	if (!r->id) { /* HSA without HIP: the call that rings */
@@ -112,16 +109,25 @@ static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_
 		r->call_start = t->depth ? gt_ticks() : 0;
 	}
 	r->queue = q->number;
-	r->name = k ? k->name : 0;
 	r->bytes = 0;
+	r->replay = r->ordinal = 0;
+	r->submitted = 0;
+}
+
+static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_kernel_packet *p, const struct gt_hsa_owner *o,
+		 const struct gt_hsa_kernel *k, struct gt_thread *t)
+{
+	uint32_t class = k ? k->class : GT_HSA_KERNEL_USER;
+	struct gt_record_device *r = &s->record;
+
+	begin(q, r, o, GT_DEVICE_KERNEL, t);
+	r->name = k ? k->name : 0;
 	r->object[0] = p->kernel_object;
 	r->object[1] = GT_KERNEL_DETAIL(k ? k->symbol : 0, p->group_bytes, p->private_bytes);
 	for (int i = 0; i < 3; i++) {
 		r->global[i] = p->grid[i];
 		r->local[i] = p->local[i];
 	}
-	r->replay = r->ordinal = 0;
-	r->submitted = 0;
 	if (gt_unlikely(class != GT_HSA_KERNEL_USER) && o)
 		moves(q, o, class, r);
 	if (gt_unlikely(o && o->stamp.replay))
@@ -129,27 +135,80 @@ static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_
 	r->queued = gt_hsa_boottime_ns();
 }
 
-/* The packet's completion tells us. False: the program's signal has to be served behind it. */
-static bool complete_with(struct gt_hsa_slot *s, struct gt_hsa_kernel_packet *p)
+static void fill_barrier(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_barrier_packet *p,
+			 const struct gt_hsa_owner *o, struct gt_thread *t)
 {
-	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)p->completion_signal;
+	struct gt_record_device *r = &s->record;
+
+	begin(q, r, o, GT_DEVICE_BARRIER, t);
+	r->name = q->barrier_names[GT_HSA_PACKET_TYPE(p->header) == GT_HSA_PACKET_BARRIER_OR];
+	r->object[0] = r->object[1] = 0;
+	memset(r->global, 0, sizeof r->global);
+	memset(r->local, 0, sizeof r->local);
+	if (o && o->stamp.replay) {
+		r->replay = o->stamp.replay;
+		r->ordinal = GT_GRAPH_NO_NODE;
+		r->queue |= (uint64_t)o->stamp.graph << 32;
+	}
+	r->queued = gt_hsa_boottime_ns();
+}
+
+/* The packet's completion tells us. False: the program's signal has to be served behind it. */
+static bool complete_with(struct gt_hsa_slot *s, uint64_t *completion)
+{
+	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)*completion;
 
 	if (theirs && gt_hsa_signal_watch(&s->watch, theirs))
 		return true;
 	s->watch.signal = s->ours;
-	p->completion_signal = (uintptr_t)s->ours;
+	*completion = (uintptr_t)s->ours;
 	return !theirs;
 }
 
 /* Behind everything that is in the queue, the program's signal. No dependency on ours: that is used again soon. */
-static void serve(struct batch *b, const struct gt_hsa_kernel_packet *kernel, uint64_t signal)
+static void serve(struct batch *b, uint16_t header, uint64_t signal)
 {
 	struct gt_hsa_barrier_packet *p = &next(b)->barrier;
 
 	memset(p, 0, sizeof *p);
-	p->header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT | GT_HSA_FENCES(kernel->header));
+	p->header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT | GT_HSA_FENCES(header));
 	p->completion_signal = signal;
 	gt_hsa_signal_release(signal);
+}
+
+/* The packet's record is filled in: whoever completes it tells us. @completion: in the packet. */
+static void follow(struct batch *b, struct gt_hsa_slot *s, uint16_t header, uint64_t *completion)
+{
+	uint64_t theirs = *completion;
+	bool served = complete_with(s, completion);
+
+	gt_hsa_slot_put(b->queue, s);
+	gt_hsa_helper_rouse(b->queue->agent);
+	if (gt_unlikely(!served))
+		serve(b, header, theirs);
+}
+
+/* A barrier packet of the program's (or of HIP's for it): `--mode hsa` records it. */
+static void barrier(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_barrier_packet *from, uint64_t number,
+		    struct gt_thread *t)
+{
+	const struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
+	struct gt_hsa_barrier_packet *p = &next(b)->barrier;
+	struct gt_hsa_slot *s;
+
+	*p = *from;
+	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);
+	if (gt_likely(s != NULL)) {
+		fill_barrier(q, s, p, o->packet == number + 1 ? o : NULL, t);
+		follow(b, s, from->header, &p->completion_signal);
+		return;
+	}
+	gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+	if (p->completion_signal)
+		gt_hsa_signal_release(p->completion_signal);
+	if (q->room && q->forwarded - q->tracked > q->room / 4)
+		mark(b);
 }
 
 static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, uint64_t number,
@@ -160,7 +219,6 @@ static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_
 	struct gt_hsa_kernel_packet *p = &next(b)->kernel;
 	uint64_t theirs = from->completion_signal;
 	struct gt_hsa_slot *s;
-	bool served;
 
 	*p = *from;
 	if (gt_unlikely(o->packet != number + 1))
@@ -183,13 +241,7 @@ static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_
 		goto unobserved;
 	}
 	fill(q, s, p, o, k, t);
-	served = complete_with(s, p);
-	gt_hsa_slot_put(q, s);
-	if (gt_unlikely(!served)) {
-		struct gt_hsa_kernel_packet copy = *p; /* a flush may come between */
-
-		serve(b, &copy, theirs);
-	}
+	follow(b, s, from->header, &p->completion_signal);
 	return;
 unobserved:
 	if (theirs)
@@ -224,6 +276,10 @@ void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, 
 
 		if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
 			kernel(&b, q, &from[i].kernel, index + i, t);
+			continue;
+		}
+		if (gt_unlikely(q->barriers) && (type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR)) {
+			barrier(&b, q, &from[i].barrier, index + i, t);
 			continue;
 		}
 		/* all of them have their signal in the same place */

@@ -2,7 +2,11 @@
 /* The helpers: a thread per device that harvests what has completed, so that no program thread does; and the end of the process.
  *
  *   busy   something in flight: looks every STEP, twice as late each time that nothing had completed
- *   idle   nothing in flight: naps, longer and longer; a queue that is half full wakes it (gt_hsa_helper_hurry())
+ *   idle   nothing in flight: naps; after a second of that, longer ones (`deep`), from which the next work wakes it, and a queue
+ *          that is half full (gt_hsa_helper_hurry())
+ *
+ * So what has completed is recorded some 2 ms later at most, if the helper gets a CPU: that is what a SIGKILL of the program can
+ * cost. The collector counts it as unfinished.
  *
  * A look goes along a queue from its oldest work, WINDOW pieces far: whatever is done is recorded, in whatever order; a long
  * kernel holds up nothing but the slots behind it. Nothing is waited for: no other queue's or device's work comes late.
@@ -25,7 +29,8 @@
 
 #define STEP_NS (GT_HSA_MS / 10)
 #define STEP_MAX_NS (2 * GT_HSA_MS)
-#define IDLE_MAX_NS (50 * GT_HSA_MS)
+#define DEEP_NS (50 * GT_HSA_MS)
+#define QUIET_NS (1000 * GT_HSA_MS)
 #define CLOCK_NS (1000 * GT_HSA_MS)
 
 enum { STACK_BYTES = 256 << 10, WINDOW = 256, MANY = 512, ARM_AT_ONCE = 1024 };
@@ -192,15 +197,27 @@ static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done
 	return left + gt_hsa_copies_look(a, t, done);
 }
 
+/* Until that time has gone by, or gt_hsa_helper_hurry(). */
+static void doze(struct helper *h, uint64_t ns)
+{
+	const struct timespec wait = {0, (long)ns};
+
+	atomic_store_explicit(&h->asleep, 1, memory_order_seq_cst);
+	syscall(SYS_futex, &h->asleep, FUTEX_WAIT_PRIVATE, 1, &wait, NULL, 0);
+	atomic_store_explicit(&h->asleep, 0, memory_order_relaxed);
+}
+
 static void *run(void *arg)
 {
 	struct gt_hsa_agent *a = arg;
 	struct helper *h = &helpers[a - gt_hsa_agent_at(0)];
-	uint64_t step = STEP_NS;
+	uint64_t step = STEP_NS, worked = 0;
 
 	for (;;) {
 		struct gt_thread *t;
 		uint32_t left, done = 0;
+		uint64_t now;
+		bool deep;
 
 		atomic_store_explicit(&h->at_work, 1, memory_order_seq_cst);
 		if (atomic_load_explicit(&waiting, memory_order_seq_cst)) {
@@ -212,24 +229,26 @@ static void *run(void *arg)
 		if (!t)
 			break;
 		left = look(a, t, &done, false);
-		if (gt_hsa_boottime_ns() - a->clock_read_ns >= CLOCK_NS && (left || done))
+		now = gt_hsa_boottime_ns();
+		if (now - a->clock_read_ns >= CLOCK_NS && (left || done))
 			gt_hsa_agent_clock(a, t);
 		atomic_store_explicit(&h->at_work, 0, memory_order_release);
 		if (done)
 			step = STEP_NS;
-		else if (step < (left ? STEP_MAX_NS : IDLE_MAX_NS))
+		else if (step < STEP_MAX_NS)
 			step *= 2;
 		if (done >= MANY)
 			continue; /* there is more by now */
 		if (left || done) {
+			worked = now;
+			atomic_store_explicit(&a->deep, 0, memory_order_relaxed);
 			nap(step);
-		} else {
-			const struct timespec wait = {0, (long)step};
-
-			atomic_store_explicit(&h->asleep, 1, memory_order_seq_cst);
-			syscall(SYS_futex, &h->asleep, FUTEX_WAIT_PRIVATE, 1, &wait, NULL, 0);
-			atomic_store_explicit(&h->asleep, 0, memory_order_relaxed);
+			continue;
 		}
+		deep = now - worked > QUIET_NS;
+		if (deep && !atomic_exchange_explicit(&a->deep, 1, memory_order_seq_cst))
+			continue; /* one more look: what came just now woke nobody */
+		doze(h, deep ? DEEP_NS : step);
 	}
 	atomic_store_explicit(&h->at_work, 0, memory_order_release);
 	atomic_store_explicit(&h->epoch, 0, memory_order_release);

@@ -116,6 +116,11 @@ static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, st
 	q->epoch = t->epoch;
 	q->capacity = capacity;
 	q->owner_mask = capacity - 1;
+	q->barriers = gt_recording.session->mode == GT_MODE_HSA;
+	if (q->barriers) {
+		q->barrier_names[0] = gt_string_id(t, "barrier-and", 11);
+		q->barrier_names[1] = gt_string_id(t, "barrier-or", 10);
+	}
 	q->room = gt_hsa_room_needed(a->runtime) ? size : 0;
 	q->slots = sized(capacity, sizeof *q->slots);
 	q->owners = sized(capacity, sizeof *q->owners);

@@ -9,8 +9,10 @@
  * one finds that done. The program may store any value into the signal meanwhile: completion is seen by end_ts, which is
  * set to 0 when the work is submitted.
  *
- * A release that finds no end_ts means that the program uses one signal for several pieces of work in flight; then the
- * times of the earlier one cannot be told any more, and it is counted so (GT_DROP_RUNTIME).
+ * One signal for several pieces of work in flight has the times of whichever completed last. So only a signal whose value is 1 is
+ * read: another value waits for several. A release that finds its work not completed means that the value was no promise; then the
+ * times of neither can be told, nor those of what comes after them until the signal is destroyed (shared[]). Kernels
+ * get a signal of ours then (hsa_dispatch.c), copies are counted as without times (GT_DROP_RUNTIME).
  * Locking: none. Preempted between claim and save: the other side waits for a few instructions of this one. */
 #include <sched.h>
 
@@ -21,9 +23,18 @@ enum { BITS = 14, ROW = 8, ENTRIES = 1 << BITS };
 
 static _Atomic(struct gt_hsa_watch *) table[ENTRIES + ROW];
 
+/* Signals that stood for several pieces of work in flight though their value was 1, by hash. */
+enum { SHARED = 256 };
+static _Atomic(const struct gt_hsa_signal *) shared[SHARED];
+
 static uint32_t row_of(const struct gt_hsa_signal *s)
 {
 	return (uint32_t)((uintptr_t)s * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BITS));
+}
+
+static _Atomic(const struct gt_hsa_signal *) *shared_of(const struct gt_hsa_signal *s)
+{
+	return &shared[row_of(s) % SHARED];
 }
 
 static bool claim(struct gt_hsa_watch *w)
@@ -55,7 +66,7 @@ static bool copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_ti
 	if (!counted && !last)
 		return false;
 	if (GT_HSA_AMD(w->agent->runtime, hsa_amd_profiling_get_async_copy_time)((uintptr_t)w->signal, times) != GT_HSA_SUCCESS ||
-	    times->end < times->start || times->start + SKEW_NS < w->queued)
+	    times->end < times->start || times->start + SKEW_NS < w->queued || times->end > gt_hsa_boottime_ns() + SKEW_NS)
 		*times = (struct gt_hsa_times){0, 0};
 	return counted || times->end;
 }
@@ -96,7 +107,8 @@ static bool enter(struct gt_hsa_watch *w, uint32_t row)
 bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal)
 {
 	w->value = atomic_load_explicit(&signal->value, memory_order_relaxed);
-	if (signal->kind != GT_HSA_SIGNAL_USER || (!w->agent && w->value != 1) || !gt_hsa_signal_release((uintptr_t)signal))
+	if (signal->kind != GT_HSA_SIGNAL_USER || w->value != 1 || !gt_hsa_signal_release((uintptr_t)signal) ||
+	    atomic_load_explicit(shared_of(signal), memory_order_relaxed) == signal)
 		return false;
 	if (!w->agent) {
 		atomic_store_explicit(&signal->start_ts, 0, memory_order_relaxed);
@@ -125,6 +137,7 @@ bool gt_hsa_signal_release(uint64_t handle)
 			atomic_store_explicit(&w->state, GT_HSA_SLOT_PENDING, memory_order_release);
 		} else if (!take_times(w, true)) {
 			leave(w, GT_HSA_SLOT_LOST);
+			atomic_store_explicit(shared_of(signal), signal, memory_order_relaxed);
 			all = false;
 		}
 	}
@@ -150,7 +163,11 @@ void gt_hsa_signal_forget(struct gt_hsa_watch *w)
 
 int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t signal)
 {
-	if (gt_likely(signal))
+	if (gt_likely(signal)) {
+		const struct gt_hsa_signal *gone = (const struct gt_hsa_signal *)(uintptr_t)signal;
+
 		gt_hsa_signal_release(signal);
+		atomic_compare_exchange_strong_explicit(shared_of(gone), &gone, NULL, memory_order_relaxed, memory_order_relaxed);
+	}
 	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
 }

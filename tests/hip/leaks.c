@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/* Preloaded: says at exit how many descriptors and threads the program has. */
+#include <dirent.h>
+#include <stdio.h>
+
+static int entries(const char *folder)
+{
+	DIR *d = opendir(folder);
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+__attribute__((destructor)) static void say(void)
+{
+	fprintf(stderr, "descriptors %d threads %d\n", entries("/proc/self/fd"), entries("/proc/self/task"));
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/* hsa_copies WORD..: copies from host to device memory through HSA, waited for. Each has its own number of bytes, 4096 * (1, 2, ..).
+ *
+ * single:N    N copies, one after the other, with one signal
+ * shared:N    N copies in flight that count one signal down
+ * careless:N  N copies in flight whose signal has the value 1 all the same
+ * barriers:N  N barrier-and packets, then N barrier-or packets, each behind the one before */
+#include <string.h>
+
+#include "hsa_program.h"
+
+enum { MOST = 64, BYTES = 4096 };
+
+static struct hsa_program program;
+static hsa_agent_t cpu;
+static void *source, *target;
+static uint64_t copied;
+
+static hsa_status_t on_agent(hsa_agent_t agent, void *data)
+{
+	hsa_device_type_t type;
+
+	(void)data;
+	MUST(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
+	if (type == HSA_DEVICE_TYPE_CPU)
+		cpu = agent;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void copy(hsa_signal_t done)
+{
+	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, cpu, BYTES * (copied++ % MOST + 1), 0, NULL, done));
+}
+
+static void wait_until(hsa_signal_t done, hsa_signal_value_t value)
+{
+	while (hsa_signal_load_scacquire(done) > value)
+		;
+}
+
+static void copies(const char *word, int count)
+{
+	hsa_signal_t done = hsa_program_signal(*word == 's' && word[1] == 'h' ? count : 1);
+
+	for (int i = 0; i < count; i++) {
+		copy(done);
+		if (strncmp(word, "single", 6))
+			continue;
+		wait_until(done, 0);
+		hsa_signal_store_screlease(done, 1);
+	}
+	if (!strncmp(word, "shared", 6))
+		wait_until(done, 0);
+	if (!strncmp(word, "careless", 8))
+		wait_until(done, 1 - count);
+	MUST(hsa_signal_destroy(done));
+}
+
+static void barriers(int count)
+{
+	hsa_queue_t *queue = hsa_program_queue(&program, 256, NULL, NULL);
+	hsa_signal_t before = {0}, done = {0};
+
+	for (int i = 0; i < 2 * count; i++) {
+		hsa_barrier_and_packet_t p = {.dep_signal = {before}};
+
+		done = hsa_program_signal(1);
+		p.completion_signal = done;
+		hsa_program_put(queue, &p, (uint16_t)(i < count ? HSA_PACKET_TYPE_BARRIER_AND : HSA_PACKET_TYPE_BARRIER_OR));
+		wait_until(done, 0);
+		if (before.handle)
+			MUST(hsa_signal_destroy(before));
+		before = done;
+	}
+	MUST(hsa_signal_destroy(done));
+	MUST(hsa_queue_destroy(queue));
+}
+
+int main(int argc, char **argv)
+{
+	hsa_program_start(&program);
+	MUST(hsa_iterate_agents(on_agent, NULL));
+	source = hsa_program_memory(&program, MOST * BYTES);
+	MUST(hsa_amd_memory_pool_allocate(program.device, MOST * BYTES, 0, &target));
+	for (int i = 1; i < argc; i++) {
+		int count = atoi(strchr(argv[i], ':') + 1);
+
+		if (!strncmp(argv[i], "barriers", 8))
+			barriers(count);
+		else
+			copies(argv[i], count);
+	}
+	printf("done\n");
+	MUST(hsa_shut_down());
+	return 0;
+}
