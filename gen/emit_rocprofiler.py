@@ -91,10 +91,9 @@ def table(api):
     return '\n'.join(out) + '\n'
 
 
-def renamed(api):
-    """generated/<domain>_rocprofiler.inc: {operation, argument, name}"""
-    rows = [f'\t{{{op.number}, {i}, "{argument_name(op, a)}"}},' for op in in_table(api)
-            for i, a in enumerate(op.args) if argument_name(op, a) != a.shown]
+def names(api):
+    """generated/<domain>_rocprofiler.inc: names of operations, by number"""
+    rows = [f'\t[{op.number}] = "{op.name}",' for op in in_table(api)]
     return head(api, 'emit_rocprofiler.py') + '\n'.join(rows) + '\n'
 
 
@@ -105,7 +104,7 @@ def outputs(api):
     folder, part, _ = FOLDERS[api.domain]
     base = f'include/compat/rocprofiler-sdk/{folder}'
     made = [(f'{base}/details/{part}_args.h', args(api)), (f'{base}/{part}_api_id.h', ids(api)),
-            (f'generated/{api.domain}_rocprofiler.inc', renamed(api))]
+            (f'generated/{api.domain}_rocprofiler.inc', names(api))]
     if folder == 'hip':
         made.append((f'{base}/details/{part}_table.h', table(api)))
     return made

@@ -32,7 +32,9 @@
 #define ROCPROFILER_API ROCPROFILER_IMPORT
 #endif
 #endif
+#ifndef ROCPROFILER_NONNULL
 #define ROCPROFILER_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
+#endif
 
 #ifdef __cplusplus
 #define ROCPROFILER_EXTERN_C_INIT extern "C" {

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): what its files share.
+ *
+ *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
+ *   sdk_context.c   contexts, and what is configured for them; made into gputap's contexts
+ *   sdk_call.c      calls of the APIs          sdk_work.c    dispatches, copies
+ *   sdk_object.c    code objects               sdk_table.c   runtimes' tables, that they have been initialised
+ *   sdk_buffer.c    buffers, their threads     sdk_external.c  external correlation ids
+ *   sdk_names.c     statuses, kinds, operations  sdk_args.c  arguments as text
+ *   sdk_agent.c     agents                     sdk_absent.c  what answers that it is not there
+ *
+ * One gputap context for each of a client's, one gputap tool for all. Handles are numbers that are looked up in tables: nothing that a
+ * client passes is followed before it is known.
+ *
+ * Locking: sdk_lock() for tables and configuration; never held while a client's function or gputap runs clients' functions. */
+#ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
+#define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a client passes is looked at, whatever its compiler was told. */
+#define ROCPROFILER_NONNULL(...)
+
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+#include <rocprofiler-sdk/spm.h>
+#include <rocprofiler-sdk/deprecated/counters.h>
+#include <rocprofiler-sdk/experimental/counters.h>
+
+#include "gputap/tool.h"
+
+#pragma weak gputap_tool_add
+
+#define SDK_EXPORT __attribute__((visibility("default")))
+
+enum {
+	SDK_CLIENTS = 64,
+	SDK_CONTEXTS = 64,
+	SDK_BUFFERS = 256,
+	SDK_OPERATIONS = 512, /* of a kind, at most */
+	SDK_FIRST_HANDLE = 256, /* 0 is none, and small numbers are mostly mistakes */
+};
+
+/* Progress of initialisation and of finalisation, as rocprofiler_is_initialized() says it. */
+enum { SDK_NOT_YET = 0, SDK_IN_IT = -1, SDK_DONE = 1 };
+extern _Atomic int sdk_initialized, sdk_finalized;
+
+void sdk_lock(void);
+void sdk_unlock(void);
+
+/* On stderr: "rocprofiler-sdk (gputap): ..". */
+__attribute__((format(printf, 1, 2))) void sdk_tell(const char *format, ...);
+
+/* Clients (sdk_tool.c) --------------------------------------------------------- */
+
+/* May services be configured now? SUCCESS, or CONFIGURATION_LOCKED. */
+rocprofiler_status_t sdk_may_configure(void);
+/* Of the client whose functions run just now; 0: none. */
+uint32_t sdk_current_client(void);
+
+/* Contexts (sdk_context.c) ------------------------------------------------------- */
+
+struct sdk_buffer;
+
+struct sdk_operations {
+	bool configured;
+	uint64_t set[SDK_OPERATIONS / 64];
+};
+
+struct sdk_service {
+	struct sdk_operations ops;
+	rocprofiler_callback_tracing_cb_t fn;
+	void *user;
+};
+
+struct sdk_recorded {
+	struct sdk_operations ops;
+	struct sdk_buffer *buffer;
+};
+
+struct sdk_external; /* ids pushed, by thread */
+struct sdk_objects;  /* code objects and symbols that were told and are still there */
+
+struct sdk_context {
+	uint64_t handle; /* 0: free */
+	uint32_t client;
+	bool dirty;      /* configured differently from what `tap` has */
+	_Atomic bool active;
+	struct gputap_context *tap;
+	struct sdk_service called[ROCPROFILER_CALLBACK_TRACING_LAST];
+	struct sdk_recorded recorded[ROCPROFILER_BUFFER_TRACING_LAST];
+	bool requests[ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST]; /* external ids are asked for */
+	bool requests_configured;
+	rocprofiler_external_correlation_id_request_cb_t request_fn;
+	void *request_user;
+	struct sdk_external *external;
+	struct sdk_objects *objects;
+	_Atomic int64_t in_flight; /* device work that was told and has not completed */
+};
+extern struct sdk_context sdk_contexts[SDK_CONTEXTS];
+
+static inline bool sdk_asks(const struct sdk_operations *o, uint32_t operation)
+{
+	return operation < SDK_OPERATIONS && o->set[operation / 64] >> (operation % 64) & 1;
+}
+
+struct sdk_context *sdk_context_of(rocprofiler_context_id_t id);
+/* All of a client's: make them so that runtimes' tables get what they ask; stop; forget. */
+void sdk_contexts_commit(uint32_t client);
+void sdk_contexts_stop(uint32_t client);
+void sdk_contexts_drop(uint32_t client);
+/* Until their device work has completed, or some seconds have passed; then what is loaded is unloaded. */
+void sdk_contexts_settle(uint32_t client);
+
+/* What gputap calls -------------------------------------------------------------- */
+
+/* user: the context */
+void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user);
+void sdk_on_work(const struct gputap_work *work, uint64_t *data, void *user);
+void sdk_on_object(const struct gputap_object *object, uint64_t *data, void *user);
+void sdk_on_retired(uint64_t correlation, uint64_t time, void *user);
+void sdk_on_device(const struct gputap_object *object);
+/* A runtime has been initialised. */
+void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version, uint64_t instance);
+
+/* Kinds and operations (sdk_names.c) ------------------------------------------------ */
+
+/* A kind that is calls of an API: which domain of gputap's, and where its operations begin there. 0: it is none, or not recorded. */
+struct sdk_api {
+	uint32_t domain, from, count;
+};
+struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind);
+/* The other way round; false: no kind has that operation. */
+bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind, uint32_t *operation);
+
+/* How many operations a kind has; -1: there is no such kind. */
+int sdk_callback_operations(int kind);
+int sdk_buffer_operations(int kind);
+rocprofiler_external_correlation_id_request_kind_t sdk_request_of(rocprofiler_callback_tracing_kind_t kind);
+
+/* External ids (sdk_external.c) ------------------------------------------------------- */
+
+/* Top of the thread's stack, or what stands for it; asked for, when that is configured. @asked: receives whether the tool gave it. */
+uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread, rocprofiler_external_correlation_id_request_kind_t kind,
+			 int32_t operation, uint64_t correlation, bool *asked);
+uint64_t sdk_external_top(struct sdk_context *c, uint64_t thread);
+void sdk_external_drop(struct sdk_context *c);
+
+/* Buffers (sdk_buffer.c) ---------------------------------------------------------------- */
+
+struct sdk_buffer *sdk_buffer_of(rocprofiler_buffer_id_t id);
+bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c);
+void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, const void *record, size_t bytes, bool last);
+void sdk_buffers_drop(const struct sdk_context *c);
+/* Have hearers of threads told (once). */
+void sdk_threads_init(void);
+
+/* Objects (sdk_object.c) ------------------------------------------------------------------ */
+
+/* What is still loaded goes: symbols, then their code object. */
+void sdk_objects_unload(struct sdk_context *c);
+void sdk_objects_drop(struct sdk_context *c);
+
+/* Tables (sdk_table.c) ---------------------------------------------------------------------- */
+
+void sdk_tables_init(void);
+
+/* Agents (sdk_agent.c) ------------------------------------------------------------------------ */
+
+/* Of HSA's handle; 0: not known. */
+rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle);
+
+#endif

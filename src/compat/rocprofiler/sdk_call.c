@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of the APIs: a client's callbacks before and after them, and records of them.
+ *
+ *   ENTER ─► slot of the thread {user data, external id, start} ─► client's callback
+ *   EXIT  ─► client's callback ─► record into the buffer ─► slot back
+ *
+ * gputap keeps eight bytes for each call and context: they hold the slot. Slots of a thread are given back last to first; what a
+ * longjmp() left behind is given back with the next one below.
+ *
+ * Arguments lie in gputap's call as they do in the union of the payload: they are copied as they are. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk.h"
+
+enum { CHUNK = 32, CHUNKS = 64 };
+
+struct slot {
+	rocprofiler_user_data_t user;
+	uint64_t external;
+	uint64_t start; /* ns; 0: nobody records it */
+	uint32_t index;
+	bool asked;     /* the external id is what the client answered */
+};
+
+struct slots {
+	uint32_t used;
+	struct slot *chunks[CHUNKS];
+};
+
+static _Thread_local struct slots *mine __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void thread_ends(void *slots)
+{
+	struct slots *s = slots;
+
+	mine = NULL;
+	for (int i = 0; i < CHUNKS; i++)
+		free(s->chunks[i]);
+	free(s);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key, thread_ends);
+}
+
+static struct slots *begin(void)
+{
+	pthread_once(&once, make_key);
+	mine = calloc(1, sizeof *mine);
+	if (mine)
+		pthread_setspecific(key, mine);
+	return mine;
+}
+
+/* NULL: no memory, or too deep: this call is not told. */
+static struct slot *take(void)
+{
+	struct slot *s, **chunk;
+
+	if (!mine && !begin())
+		return NULL;
+	if (mine->used == CHUNK * CHUNKS)
+		return NULL;
+	chunk = &mine->chunks[mine->used / CHUNK];
+	if (!*chunk && !(*chunk = malloc(CHUNK * sizeof **chunk)))
+		return NULL;
+	s = &(*chunk)[mine->used % CHUNK];
+	s->index = mine->used++;
+	return s;
+}
+
+static void give(const struct slot *s)
+{
+	mine->used = s->index;
+}
+
+/* All kinds' payloads. */
+union payload {
+	uint64_t size;
+	rocprofiler_callback_tracing_hip_api_data_t hip;
+	rocprofiler_callback_tracing_hsa_api_data_t hsa;
+	rocprofiler_callback_tracing_marker_api_data_t marker;
+};
+
+static size_t copied(void *to, size_t room, const void *from, size_t bytes)
+{
+	if (from && bytes)
+		memcpy(to, from, bytes < room ? bytes : room);
+	return bytes;
+}
+
+#define FILL(member)                                                                                  \
+	do {                                                                                          \
+		memset(&p->member, 0, sizeof p->member);                                              \
+		p->size = sizeof p->member;                                                           \
+		copied(&p->member.args, sizeof p->member.args, call->args, call->args_bytes);         \
+		copied(&p->member.retval, sizeof p->member.retval, call->ret, call->ret_bytes);       \
+	} while (0)
+
+static void fill(union payload *p, const struct gputap_call *call)
+{
+	switch (call->domain) {
+	case GPUTAP_DOMAIN_HIP:
+	case GPUTAP_DOMAIN_HIP_COMPILER:
+		FILL(hip);
+		break;
+	case GPUTAP_DOMAIN_HSA_CORE:
+	case GPUTAP_DOMAIN_HSA_AMD_EXT:
+		FILL(hsa);
+		break;
+	default:
+		FILL(marker);
+	}
+}
+
+static void tell(const struct sdk_context *c, const struct sdk_service *service, rocprofiler_callback_tracing_kind_t kind,
+		 uint32_t operation, const struct gputap_call *call, struct slot *s)
+{
+	union payload p;
+	const rocprofiler_callback_tracing_record_t record = {
+		.context_id = {c->handle},
+		.thread_id = call->thread,
+		.correlation_id = {call->correlation, {s->external}, call->parent},
+		.kind = kind,
+		.operation = (rocprofiler_tracing_operation_t)operation,
+		.phase = call->phase == GPUTAP_PHASE_ENTER ? ROCPROFILER_CALLBACK_PHASE_ENTER : ROCPROFILER_CALLBACK_PHASE_EXIT,
+		.payload = &p,
+	};
+
+	fill(&p, call);
+	service->fn(record, &s->user, service->user);
+}
+
+static void record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, uint32_t operation, const struct gputap_call *call,
+		   const struct slot *s, uint64_t end)
+{
+	/* one layout for all APIs */
+	rocprofiler_buffer_tracing_hip_api_record_t r = {
+		.size = sizeof r,
+		.kind = kind,
+		.operation = (rocprofiler_tracing_operation_t)operation,
+		.correlation_id = {call->correlation, {s->external}, call->parent},
+		.start_timestamp = s->start,
+		.end_timestamp = end > s->start ? end : s->start + 1,
+		.thread_id = call->thread,
+	};
+
+	sdk_buffer_write(b, kind, &r, sizeof r, false);
+}
+
+static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, uint32_t operation,
+			    const struct gputap_call *call, const struct slot *s, uint64_t end)
+{
+	rocprofiler_buffer_tracing_hip_api_ext_record_t r = {
+		.size = sizeof r,
+		.kind = kind,
+		.operation = (rocprofiler_tracing_operation_t)operation,
+		.correlation_id = {call->correlation, {s->external}, call->parent},
+		.start_timestamp = s->start,
+		.end_timestamp = end > s->start ? end : s->start + 1,
+		.thread_id = call->thread,
+	};
+
+	copied(&r.args, sizeof r.args, call->args, call->args_bytes);
+	copied(&r.retval, sizeof r.retval, call->ret, call->ret_bytes);
+	sdk_buffer_write(b, kind, &r, sizeof r, false);
+}
+
+/* Kind of records with arguments; NONE: there is none. */
+static rocprofiler_buffer_tracing_kind_t extended(rocprofiler_callback_tracing_kind_t kind)
+{
+	return kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API  ? ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT :
+	       kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API ? ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT :
+								       ROCPROFILER_BUFFER_TRACING_NONE;
+}
+
+void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	struct sdk_context *c = user;
+	rocprofiler_callback_tracing_kind_t kind;
+	rocprofiler_buffer_tracing_kind_t more;
+	struct slot *s = (struct slot *)(uintptr_t)*data;
+	uint64_t end = call->phase == GPUTAP_PHASE_EXIT ? gputap_now() : 0;
+	uint32_t operation;
+	bool recorded, recorded_more;
+
+	if (!sdk_kind_of(call->domain, call->operation, &kind, &operation))
+		return;
+	more = extended(kind);
+	/* API kinds have the same numbers as callbacks and as records */
+	recorded = sdk_asks(&c->recorded[kind].ops, operation);
+	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE && sdk_asks(&c->recorded[more].ops, operation);
+	if (call->phase == GPUTAP_PHASE_ENTER) {
+		if (!(s = take()))
+			return;
+		*data = (uintptr_t)s;
+		s->user.value = 0;
+		s->external = sdk_external_id(c, call->thread, sdk_request_of(kind), (int32_t)operation, call->correlation, &s->asked);
+		if (sdk_asks(&c->called[kind].ops, operation))
+			tell(c, &c->called[kind], kind, operation, call, s);
+		s->start = recorded || recorded_more ? gputap_now() : 0;
+		return;
+	}
+	if (!s)
+		return;
+	if (!s->asked) /* the client may have pushed one at ENTER */
+		s->external = sdk_external_top(c, call->thread);
+	if (sdk_asks(&c->called[kind].ops, operation))
+		tell(c, &c->called[kind], kind, operation, call, s);
+	if (recorded)
+		record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind, operation, call, s, end);
+	if (recorded_more)
+		record_extended(c->recorded[more].buffer, more, operation, call, s, end);
+	give(s);
+}
+
+void sdk_on_retired(uint64_t correlation, uint64_t time, void *user)
+{
+	const struct sdk_context *c = user;
+	const rocprofiler_buffer_tracing_correlation_id_retirement_record_t r = {
+		.size = sizeof r,
+		.kind = ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT,
+		.timestamp = time,
+		.internal_correlation_id = correlation,
+	};
+
+	sdk_buffer_write(c->recorded[ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT].buffer,
+			 ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, &r, sizeof r, true);
+}

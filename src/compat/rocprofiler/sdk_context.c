@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts and their services.
+ *
+ *   created ─► configured (checked whole, then taken over) ─► commit: a gputap context that asks for all of it ─► start ⇄ stop
+ *
+ * gputap is asked once for each domain, for everything of all kinds that lie in it; who of them wants an operation is looked up in
+ * the callback. Committed when the client's initialize() returns, so that runtimes that start later find what is wanted. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sdk.h"
+
+enum { DOMAINS = GPUTAP_DOMAIN_REFDEV + 1, NAP_NS = 1000000, PATIENCE = 5000 /* naps, 5 s */ };
+
+struct sdk_context sdk_contexts[SDK_CONTEXTS];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t handles = SDK_FIRST_HANDLE;
+
+void sdk_lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+void sdk_unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+struct sdk_context *sdk_context_of(rocprofiler_context_id_t id)
+{
+	for (int i = 0; id.handle && i < SDK_CONTEXTS; i++)
+		if (__atomic_load_n(&sdk_contexts[i].handle, __ATOMIC_ACQUIRE) == id.handle)
+			return &sdk_contexts[i];
+	return NULL;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_create_context(rocprofiler_context_id_t *context_id)
+{
+	struct sdk_context *c = NULL;
+
+	if (sdk_may_configure() != ROCPROFILER_STATUS_SUCCESS)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (context_id->handle)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_ID_NOT_ZERO;
+	sdk_lock();
+	for (int i = 0; i < SDK_CONTEXTS && !c; i++)
+		if (!sdk_contexts[i].handle)
+			c = &sdk_contexts[i];
+	if (c) {
+		memset(c, 0, sizeof *c);
+		c->client = sdk_current_client();
+		__atomic_store_n(&c->handle, handles++, __ATOMIC_RELEASE);
+		context_id->handle = c->handle;
+	}
+	sdk_unlock();
+	return c ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_context_id_t context_id, int *status)
+{
+	struct sdk_context *c = sdk_context_of(context_id);
+
+	*status = c && atomic_load(&c->active);
+	return c ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context_id_t context_id, int *status)
+{
+	struct sdk_context *c = sdk_context_of(context_id);
+
+	*status = c != NULL;
+	return c ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+}
+
+/* Configuring --------------------------------------------------------------------- */
+
+/* Check the whole list, then write it. @limit: operations that the kind has. */
+static rocprofiler_status_t take_operations(struct sdk_operations *o, const rocprofiler_tracing_operation_t *operations, size_t count,
+					    int limit)
+{
+	if (!operations != !count)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	for (size_t i = 0; i < count; i++)
+		if (operations[i] < 0 || operations[i] >= limit)
+			return ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
+	if (o->configured)
+		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
+	o->configured = true;
+	if (!count)
+		memset(o->set, 0xff, sizeof o->set);
+	for (size_t i = 0; i < count; i++)
+		o->set[operations[i] / 64] |= UINT64_C(1) << (operations[i] % 64);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_configure_callback_tracing_service(rocprofiler_context_id_t context_id,
+									       rocprofiler_callback_tracing_kind_t kind,
+									       const rocprofiler_tracing_operation_t *operations,
+									       size_t operations_count,
+									       rocprofiler_callback_tracing_cb_t callback,
+									       void *callback_args)
+{
+	int limit = sdk_callback_operations((int)kind);
+	struct sdk_context *c;
+	rocprofiler_status_t status;
+
+	if (sdk_may_configure() != ROCPROFILER_STATUS_SUCCESS)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (!(c = sdk_context_of(context_id)))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (limit < 0 || kind == ROCPROFILER_CALLBACK_TRACING_NONE)
+		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
+	if (!callback)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	sdk_lock();
+	status = take_operations(&c->called[kind].ops, operations, operations_count, limit);
+	if (status == ROCPROFILER_STATUS_SUCCESS) {
+		c->called[kind].fn = callback;
+		c->called[kind].user = callback_args;
+		c->dirty = true;
+	}
+	sdk_unlock();
+	return status;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(rocprofiler_context_id_t context_id,
+									     rocprofiler_buffer_tracing_kind_t kind,
+									     const rocprofiler_tracing_operation_t *operations,
+									     size_t operations_count,
+									     rocprofiler_buffer_id_t buffer_id)
+{
+	int limit = sdk_buffer_operations((int)kind);
+	struct sdk_context *c;
+	struct sdk_buffer *b;
+	rocprofiler_status_t status;
+
+	if (sdk_may_configure() != ROCPROFILER_STATUS_SUCCESS)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (!(c = sdk_context_of(context_id)))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (limit < 0 || kind == ROCPROFILER_BUFFER_TRACING_NONE)
+		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
+	if (!(b = sdk_buffer_of(buffer_id)))
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE && kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
+		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+	sdk_lock();
+	status = take_operations(&c->recorded[kind].ops, operations, operations_count, limit);
+	if (status == ROCPROFILER_STATUS_SUCCESS) {
+		c->recorded[kind].buffer = b;
+		c->dirty = true;
+	}
+	sdk_unlock();
+	return status;
+}
+
+/* Making gputap's context ------------------------------------------------------------ */
+
+struct asked {
+	uint32_t operations[DOMAINS][SDK_OPERATIONS];
+	uint32_t count[DOMAINS];
+	uint64_t work, objects;
+};
+
+static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind, const struct sdk_operations *one,
+		    const struct sdk_operations *two, const struct sdk_operations *three)
+{
+	struct sdk_api api = sdk_api_of(kind);
+
+	for (uint32_t op = 0; api.domain && op < api.count; op++)
+		if (sdk_asks(one, op) || sdk_asks(two, op) || (three && sdk_asks(three, op)))
+			a->operations[api.domain][a->count[api.domain]++] = api.from + op;
+}
+
+/* Kinds whose records are made of something else than the calls of that name. */
+static void ask_others(struct asked *a, const struct sdk_context *c)
+{
+	if (c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH].ops.configured ||
+	    c->recorded[ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH].ops.configured)
+		a->work |= GPUTAP_WORK_ALL; /* copies and sets may be dispatches too */
+	if (c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY].ops.configured ||
+	    c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY].ops.configured)
+		a->work |= GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) | GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
+	if (c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops.configured)
+		a->objects |= 1u << GPUTAP_OBJECT_CODE_OBJECT | 1u << GPUTAP_OBJECT_KERNEL_SYMBOL;
+	if (a->work || a->objects)
+		a->objects |= 1u << GPUTAP_OBJECT_DEVICE;
+}
+
+static void ask(struct asked *a, const struct sdk_context *c)
+{
+	memset(a->count, 0, sizeof a->count);
+	a->work = a->objects = 0;
+	for (int kind = 1; kind < ROCPROFILER_CALLBACK_TRACING_LAST; kind++) {
+		const struct sdk_operations *three = NULL;
+		int recorded = kind == ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API ?
+				       (int)ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API : kind;
+
+		if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API)
+			three = &c->recorded[ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT].ops;
+		if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API)
+			three = &c->recorded[ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT].ops;
+		if (sdk_api_of((rocprofiler_callback_tracing_kind_t)kind).domain)
+			ask_api(a, (rocprofiler_callback_tracing_kind_t)kind, &c->called[kind].ops, &c->recorded[recorded].ops, three);
+	}
+	ask_others(a, c);
+}
+
+static uint32_t object_flags(void)
+{
+	const char *order = getenv("GPUTAP_ROCPROFILER_UNLOAD"), *replay = getenv("GPUTAP_ROCPROFILER_REPLAY");
+
+	return (order && !strcmp(order, "object-first") ? GPUTAP_OBJECTS_PARENT_FIRST : 0) |
+	       (replay && !strcmp(replay, "0") ? GPUTAP_OBJECTS_NO_REPLAY : 0);
+}
+
+/* A new gputap context for what is configured now. */
+static int make(struct sdk_context *c)
+{
+	static struct asked a; /* large; made one after the other, with the lock */
+	const struct gputap_context_opts opts = {.size = sizeof opts, .flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE};
+	int rc;
+
+	sdk_lock();
+	if (c->tap)
+		gputap_context_destroy(c->tap);
+	c->tap = NULL;
+	c->dirty = false;
+	ask(&a, c);
+	rc = gputap_context_create(&opts, &c->tap);
+	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
+		if (a.count[d])
+			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d], 0, sdk_on_call, c);
+	if (rc == 0 && a.work)
+		rc = gputap_context_work(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.work, sdk_on_work, c);
+	if (rc == 0 && a.objects)
+		rc = gputap_context_objects(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.objects, object_flags(), sdk_on_object, c);
+	if (rc == 0 && c->recorded[ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT].ops.configured)
+		rc = gputap_context_retirement(c->tap, sdk_on_retired, c);
+	if (rc) {
+		gputap_context_destroy(c->tap);
+		c->tap = NULL;
+		c->dirty = true;
+	}
+	sdk_unlock();
+	return rc;
+}
+
+void sdk_contexts_commit(uint32_t client)
+{
+	for (int i = 0; i < SDK_CONTEXTS; i++) {
+		struct sdk_context *c = &sdk_contexts[i];
+		int rc;
+
+		if (c->handle && c->client == client &&
+		    (c->called[ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION].ops.configured ||
+		     c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION].ops.configured))
+			sdk_tables_init();
+		if (c->handle && c->client == client && (!c->tap || c->dirty) && (rc = make(c)) != 0)
+			sdk_tell("a context of %s cannot be had: %s", "a tool", strerror(-rc));
+		else if (c->handle && c->client == client && atomic_load(&c->active))
+			gputap_context_start(c->tap);
+	}
+}
+
+/* Starting, stopping -------------------------------------------------------------------- */
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t context_id)
+{
+	struct sdk_context *c = sdk_context_of(context_id);
+
+	if (atomic_load(&sdk_finalized) != SDK_NOT_YET)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (!c)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (atomic_exchange(&c->active, true))
+		return ROCPROFILER_STATUS_SUCCESS;
+	if ((c->dirty || !c->tap) && make(c) != 0) {
+		atomic_store(&c->active, false);
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_STARTED;
+	}
+	if (gputap_context_start(c->tap) != 0) {
+		atomic_store(&c->active, false);
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_STARTED;
+	}
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_stop_context(rocprofiler_context_id_t context_id)
+{
+	struct sdk_context *c = sdk_context_of(context_id);
+
+	if (atomic_load(&sdk_finalized) != SDK_NOT_YET)
+		return ROCPROFILER_STATUS_SUCCESS;
+	if (!c || !atomic_exchange(&c->active, false))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	gputap_context_stop(c->tap);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+void sdk_contexts_stop(uint32_t client)
+{
+	for (int i = 0; i < SDK_CONTEXTS; i++) {
+		struct sdk_context *c = &sdk_contexts[i];
+
+		if (c->handle && c->client == client && atomic_exchange(&c->active, false) && c->tap)
+			gputap_context_stop(c->tap);
+	}
+}
+
+void sdk_contexts_settle(uint32_t client)
+{
+	const struct timespec nap = {0, NAP_NS};
+
+	for (int i = 0; i < SDK_CONTEXTS; i++) {
+		struct sdk_context *c = &sdk_contexts[i];
+
+		if (!c->handle || c->client != client)
+			continue;
+		for (int n = 0; n < PATIENCE && atomic_load(&c->in_flight) > 0; n++)
+			nanosleep(&nap, NULL);
+		sdk_objects_unload(c);
+	}
+}
+
+void sdk_contexts_drop(uint32_t client)
+{
+	for (int i = 0; i < SDK_CONTEXTS; i++) {
+		struct sdk_context *c = &sdk_contexts[i];
+
+		if (!c->handle || c->client != client)
+			continue;
+		atomic_store(&c->active, false);
+		gputap_context_destroy(c->tap);
+		c->tap = NULL;
+		sdk_buffers_drop(c);
+		sdk_external_drop(c);
+		sdk_objects_drop(c);
+		__atomic_store_n(&c->handle, 0, __ATOMIC_RELEASE);
+	}
+}

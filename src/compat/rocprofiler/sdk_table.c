@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* The runtimes' tables, when they are registered: handed to clients that asked for them, and told as initialisation of the runtime.
+ *
+ * HSA's two tables come one after the other, in gputap's order; clients get both in one HsaApiTable with the second one. ROCTx's
+ * three tables are one in gputap; clients get three, whose changed entries are carried over. */
+#include <ctype.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk.h"
+
+enum { HEARERS = 64, INSTANCES = 16 };
+
+static struct {
+	rocprofiler_intercept_library_cb_t fn;
+	uint32_t libs;
+	void *user;
+} hearers[HEARERS];
+static _Atomic int hearer_count;
+
+/* HSA's tables begin so. */
+struct hsa_version {
+	uint32_t major, size, step, reserved;
+};
+
+struct hsa_tables {
+	struct hsa_version version;
+	void *core, *amd_ext, *finalizer, *image, *tools, *pc_sampling;
+};
+
+static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance, void *table)
+{
+	void *tables[1] = {table};
+
+	for (int i = 0; i < atomic_load(&hearer_count); i++)
+		if (hearers[i].libs & (uint32_t)type)
+			hearers[i].fn(type, version, instance, tables, 1, hearers[i].user);
+}
+
+/* Version of a runtime ---------------------------------------------------------------- */
+
+struct looked_for {
+	const char *name;
+	uint64_t version;
+};
+
+/* "/usr/lib/libamdhip64.so.5.2.21153": 50200. What counts builds is no patch. */
+static int is_it(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct looked_for *l = data;
+	const char *found = strstr(info->dlpi_name, l->name);
+	uint64_t parts[3] = {0, 0, 0};
+	char *path, *at;
+
+	(void)size;
+	if (!found)
+		return 0;
+	path = realpath(info->dlpi_name, NULL);
+	at = path ? strstr(path, ".so.") : NULL;
+	for (int i = 0; at && i < 3; i++) {
+		at += i == 0 ? 4 : 1;
+		parts[i] = strtoull(at, &at, 10);
+		if (*at != '.')
+			break;
+	}
+	l->version = 10000 * parts[0] + 100 * parts[1] + (parts[2] < 100 ? parts[2] : 0);
+	free(path);
+	return 1;
+}
+
+/* Never 0: clients take that for "not there". */
+static uint64_t version_of(const char *name)
+{
+	struct looked_for l = {name, 0};
+
+	dl_iterate_phdr(is_it, &l);
+	return l.version ? l.version : 1;
+}
+
+/* Tables -------------------------------------------------------------------------------- */
+
+static void on_hsa(const struct gputap_table *table)
+{
+	static struct hsa_tables all[INSTANCES];
+	struct hsa_tables *t = &all[table->instance % INSTANCES];
+	struct hsa_version *own = (struct hsa_version *)table->entries;
+	bool core = table->domain == GPUTAP_DOMAIN_HSA_CORE;
+	uint64_t version;
+
+	*(core ? &t->core : &t->amd_ext) = table->entries;
+	if (!own->size) { /* NEEDSWORK: gputap's order of entries, ROCm 6.3's, also where the runtime's is an older one */
+		own->major = 2;
+		own->size = (uint32_t)table->bytes;
+		own->step = core ? 0 : 6;
+	}
+	if (core || !t->core)
+		return;
+	t->version.major = 3;
+	t->version.size = sizeof *t;
+	version = version_of("libhsa-runtime64");
+	sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_HSA, version, table->instance);
+	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, t);
+}
+
+/* ROCTx: where its three tables lie in gputap's one, behind the sizes. */
+static const struct {
+	rocprofiler_intercept_table_t type;
+	uint32_t from, count;
+} markers[] = {
+	{ROCPROFILER_MARKER_CORE_TABLE, 0, ROCPROFILER_MARKER_CORE_API_ID_LAST},
+	{ROCPROFILER_MARKER_CONTROL_TABLE, 8, ROCPROFILER_MARKER_CONTROL_API_ID_LAST},
+	{ROCPROFILER_MARKER_NAME_TABLE, 16, ROCPROFILER_MARKER_NAME_API_ID_LAST},
+};
+
+static void on_marker(const struct gputap_table *table)
+{
+	static struct {
+		uint64_t size;
+		void *entries[8];
+	} all[INSTANCES][3];
+	const uint64_t version = 10000 * 4 + 100 * 1;
+
+	sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_MARKER, version, table->instance);
+	for (int i = 0; i < 3; i++) {
+		void **entries = table->entries + 1 + markers[i].from, **ours = all[table->instance % INSTANCES][i].entries;
+
+		if (table->bytes < (1 + markers[i].from + markers[i].count) * sizeof *entries)
+			continue;
+		all[table->instance % INSTANCES][i].size = (1 + markers[i].count) * sizeof *entries;
+		memcpy(ours, entries, markers[i].count * sizeof *entries);
+		hand_out(markers[i].type, version, table->instance, &all[table->instance % INSTANCES][i]);
+		memcpy(entries, ours, markers[i].count * sizeof *entries);
+	}
+}
+
+static void on_table(const struct gputap_table *table, void *user)
+{
+	(void)user;
+	switch (table->domain) {
+	case GPUTAP_DOMAIN_HSA_CORE:
+	case GPUTAP_DOMAIN_HSA_AMD_EXT:
+		on_hsa(table);
+		break;
+	case GPUTAP_DOMAIN_HIP: {
+		uint64_t version = version_of("libamdhip64");
+
+		sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_HIP, version, table->instance);
+		hand_out(ROCPROFILER_HIP_RUNTIME_TABLE, version, table->instance, table->entries);
+		break;
+	}
+	case GPUTAP_DOMAIN_HIP_COMPILER:
+		hand_out(ROCPROFILER_HIP_COMPILER_TABLE, version_of("libamdhip64"), table->instance, table->entries);
+		break;
+	case GPUTAP_DOMAIN_ROCTX:
+		on_marker(table);
+		break;
+	default:
+		break;
+	}
+}
+
+static void subscribe(void)
+{
+	gputap_table_subscribe(on_table, NULL);
+}
+
+void sdk_tables_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, subscribe);
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(rocprofiler_intercept_library_cb_t callback, int libs,
+									    void *data)
+{
+	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	int n;
+
+	if (!callback || libs < 0 || libs >= 2 * ROCPROFILER_TABLE_LAST)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	if (atomic_load(&sdk_initialized) == SDK_DONE)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	sdk_lock();
+	n = atomic_load(&hearer_count);
+	if (n < HEARERS) {
+		hearers[n].fn = callback;
+		hearers[n].libs = libs ? (uint32_t)libs : UINT32_MAX;
+		hearers[n].user = data;
+		atomic_store(&hearer_count, n + 1);
+		status = ROCPROFILER_STATUS_SUCCESS;
+	}
+	sdk_unlock();
+	sdk_tables_init();
+	return status;
+}
+
+/* Initialisation as a service ---------------------------------------------------------------- */
+
+void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version, uint64_t instance)
+{
+	rocprofiler_callback_tracing_runtime_initialization_data_t data = {sizeof data, version, instance};
+	rocprofiler_user_data_t nothing = {0};
+	rocprofiler_thread_id_t tid;
+
+	rocprofiler_get_thread_id(&tid);
+	for (int i = 0; i < SDK_CONTEXTS; i++) {
+		struct sdk_context *c = &sdk_contexts[i];
+		const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION];
+		const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION];
+		const rocprofiler_callback_tracing_record_t r = {
+			.context_id = {c->handle},
+			.thread_id = tid,
+			.kind = ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION,
+			.operation = operation,
+			.phase = ROCPROFILER_CALLBACK_PHASE_NONE,
+			.payload = &data,
+		};
+		const rocprofiler_buffer_tracing_runtime_initialization_record_t b = {
+			.size = sizeof b,
+			.kind = ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION,
+			.operation = operation,
+			.thread_id = tid,
+			.timestamp = gputap_now(),
+			.version = version,
+			.instance = instance,
+		};
+
+		if (!c->handle || !atomic_load(&c->active))
+			continue;
+		if (sdk_asks(&service->ops, (uint32_t)operation))
+			service->fn(r, &nothing, service->user);
+		if (sdk_asks(&to->ops, (uint32_t)operation))
+			sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, &b, sizeof b, false);
+	}
+}

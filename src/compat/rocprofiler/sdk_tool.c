@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* Clients: found, configured, initialised, finalised.
+ *
+ *   found (all) ─► configured (all): "do you want to take part?" ─► initialised (all): contexts, services ─► .. ─► finalised
+ *
+ * Found in this order, each function once: the one that is forced; ROCP_TOOL_LIBRARIES; what everybody sees; all mapped libraries.
+ * gputap starts us before the first call of a runtime, and finishes us when the process ends; rocprofiler_force_configure() starts
+ * us at once. Whatever is wrong with a client is told on stderr and costs that client only.
+ *
+ * No lock is held while a client's function runs: it may call anything, also what finalises it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sdk.h"
+
+enum { TEXT_BYTES = 1024 };
+
+struct client {
+	rocprofiler_configure_func_t configure;
+	rocprofiler_tool_configure_result_t *result; /* NULL: it takes no part */
+	rocprofiler_client_id_t *id;                 /* handed out; what it holds now may be the client's idea */
+	uint32_t handle;
+	char from[PATH_MAX];
+};
+
+_Atomic int sdk_initialized, sdk_finalized;
+
+static struct client clients[SDK_CLIENTS];
+static unsigned client_count;
+static struct client *current; /* whose configure() or initialize() runs */
+static pthread_t configuring;  /* in this thread */
+static rocprofiler_configure_func_t forced;
+
+void sdk_tell(const char *format, ...)
+{
+	char text[TEXT_BYTES] = "rocprofiler-sdk (gputap): ";
+	const size_t prefix = strlen(text);
+	va_list list;
+	size_t bytes;
+
+	va_start(list, format);
+	vsnprintf(text + prefix, sizeof text - prefix - 1, format, list);
+	va_end(list);
+	bytes = strlen(text);
+	text[bytes++] = '\n';
+	if (write(STDERR_FILENO, text, bytes) < 0)
+		return; /* nobody listens */
+}
+
+rocprofiler_status_t sdk_may_configure(void)
+{
+	return atomic_load(&sdk_initialized) == SDK_IN_IT && current && pthread_equal(configuring, pthread_self()) ?
+		       ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+}
+
+uint32_t sdk_current_client(void)
+{
+	return current ? current->handle : 0;
+}
+
+/* Finding ------------------------------------------------------------------------------- */
+
+static void add(rocprofiler_configure_func_t configure, const char *from)
+{
+	struct client *c = &clients[client_count];
+
+	for (unsigned i = 0; i < client_count; i++)
+		if (clients[i].configure == configure)
+			return;
+	if (client_count == SDK_CLIENTS) {
+		sdk_tell("%s: there are %d tools already, it takes no part", from, SDK_CLIENTS);
+		return;
+	}
+	c->configure = configure;
+	snprintf(c->from, sizeof c->from, "%s", from && *from ? from : "(the program)");
+	client_count++;
+}
+
+static const char *object_of(const void *function, struct link_map **map)
+{
+	Dl_info where;
+
+	return dladdr1(function, &where, (void **)map, RTLD_DL_LINKMAP) ? where.dli_fname : NULL;
+}
+
+static rocprofiler_configure_func_t look_up(void *handle)
+{
+	return (rocprofiler_configure_func_t)(uintptr_t)dlsym(handle, "rocprofiler_configure");
+}
+
+/* The library's own function, not one of those that it is linked with. */
+static rocprofiler_configure_func_t own(void *handle)
+{
+	rocprofiler_configure_func_t fn = look_up(handle);
+	struct link_map *its, *of = NULL;
+
+	return fn && dlinfo(handle, RTLD_DI_LINKMAP, &its) == 0 && object_of((const void *)(uintptr_t)fn, &of) && of == its ? fn : NULL;
+}
+
+static void find_named(const char *path)
+{
+	rocprofiler_configure_func_t fn;
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!handle)
+		handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* stays open */
+	if (!handle) {
+		sdk_tell("ROCP_TOOL_LIBRARIES: %s", dlerror());
+		return;
+	}
+	fn = own(handle);
+	if (fn)
+		add(fn, path);
+	else
+		sdk_tell("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is no tool", path);
+}
+
+static void find_in_list(const char *list)
+{
+	char path[PATH_MAX];
+
+	for (size_t n; list && *list; list += n + (list[n] != '\0')) {
+		n = strcspn(list, ":");
+		if (n == 0 || n >= sizeof path)
+			continue;
+		memcpy(path, list, n);
+		path[n] = '\0';
+		find_named(path);
+	}
+}
+
+static void find_mapped(void)
+{
+	struct link_map *map = NULL;
+	void *program = dlopen(NULL, RTLD_LAZY), *handle;
+	rocprofiler_configure_func_t fn;
+
+	if (!program || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0)
+		return;
+	for (; map; map = map->l_next) {
+		handle = map->l_name && *map->l_name ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		if (handle && (fn = own(handle)) != NULL)
+			add(fn, map->l_name);
+		if (handle)
+			dlclose(handle);
+	}
+	dlclose(program);
+}
+
+static void find(void)
+{
+	struct link_map *map;
+	rocprofiler_configure_func_t fn;
+
+	if (forced)
+		add(forced, "(forced)");
+	find_in_list(getenv("ROCP_TOOL_LIBRARIES"));
+	fn = look_up(RTLD_DEFAULT);
+	if (!fn)
+		return;
+	add(fn, object_of((const void *)(uintptr_t)fn, &map));
+	fn = look_up(RTLD_NEXT);
+	if (fn)
+		add(fn, object_of((const void *)(uintptr_t)fn, &map));
+	find_mapped();
+}
+
+/* Initialising ----------------------------------------------------------------------------- */
+
+static void finalize_client(rocprofiler_client_id_t id);
+
+/* What a client keeps a pointer to has a constant in it. */
+static rocprofiler_client_id_t *new_id(uint32_t handle)
+{
+	const rocprofiler_client_id_t made = {sizeof made, NULL, handle};
+	rocprofiler_client_id_t *id = malloc(sizeof *id);
+
+	if (id)
+		memcpy(id, &made, sizeof made);
+	return id;
+}
+
+static void drop(struct client *c)
+{
+	sdk_contexts_stop(c->handle);
+	sdk_contexts_drop(c->handle);
+	c->result = NULL;
+}
+
+static void configure(struct client *c, unsigned number)
+{
+	c->handle = SDK_FIRST_HANDLE + number;
+	c->id = new_id(c->handle);
+	if (!c->id)
+		return;
+	current = c;
+	c->result = c->configure(10000 * ROCPROFILER_VERSION_MAJOR + 100 * ROCPROFILER_VERSION_MINOR + ROCPROFILER_VERSION_PATCH,
+				 ROCPROFILER_VERSION_STRING, number, c->id);
+	current = NULL;
+	if (!c->result)
+		drop(c);
+}
+
+static void initialize(struct client *c)
+{
+	int rc = 0;
+
+	current = c;
+	if (c->result->initialize)
+		rc = c->result->initialize(finalize_client, c->result->tool_data);
+	current = NULL;
+	if (rc == 0) {
+		sdk_contexts_commit(c->handle);
+		return;
+	}
+	sdk_tell("%s: its initialize() returned %d; it takes no part", c->id->name ? c->id->name : c->from, rc);
+	drop(c);
+}
+
+static int start(void *user)
+{
+	int before = SDK_NOT_YET;
+
+	(void)user;
+	if (!atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
+		return 0;
+	configuring = pthread_self();
+	find();
+	for (unsigned i = 0; i < client_count; i++)
+		configure(&clients[i], i);
+	for (unsigned i = 0; i < client_count; i++)
+		if (clients[i].result)
+			initialize(&clients[i]);
+	atomic_store(&sdk_initialized, SDK_DONE);
+	return 0;
+}
+
+/* Finalising --------------------------------------------------------------------------------- */
+
+static void finalize(struct client *c)
+{
+	rocprofiler_tool_configure_result_t *result = c->result;
+
+	if (!result)
+		return;
+	sdk_contexts_settle(c->handle);
+	sdk_contexts_stop(c->handle);
+	if (result->finalize)
+		result->finalize(result->tool_data);
+	drop(c);
+}
+
+/* Everything, once; what is called meanwhile by whom it finalises does nothing. */
+static void finalize_all(void)
+{
+	int before = SDK_NOT_YET;
+
+	if (!atomic_compare_exchange_strong(&sdk_finalized, &before, SDK_IN_IT))
+		return;
+	for (unsigned i = 0; i < client_count; i++)
+		finalize(&clients[i]);
+	atomic_store(&sdk_finalized, SDK_DONE);
+}
+
+static void finalize_client(rocprofiler_client_id_t id)
+{
+	struct client *found = NULL;
+	unsigned left = 0;
+
+	if (atomic_load(&sdk_finalized) != SDK_NOT_YET)
+		return;
+	for (unsigned i = 0; i < client_count; i++)
+		if (clients[i].result) {
+			left++;
+			if (clients[i].handle == id.handle)
+				found = &clients[i];
+		}
+	if (found && left == 1)
+		finalize_all();
+	else if (found)
+		finalize(found);
+}
+
+static void finish(void *user)
+{
+	(void)user;
+	finalize_all();
+}
+
+/* Being gputap's tool ----------------------------------------------------------------------------- */
+
+static const struct gputap_tool tool = {
+	.size = sizeof tool,
+	.abi = GPUTAP_TOOL_ABI,
+	.name = "librocprofiler-sdk",
+	.start = start,
+	.finish = finish,
+};
+
+SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
+{
+	(void)version;
+	return &tool;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
+{
+	rocprofiler_configure_func_t nobody = NULL;
+
+	if (!configure_func)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	if (atomic_load(&sdk_initialized) != SDK_NOT_YET ||
+	    !__atomic_compare_exchange_n(&forced, &nobody, configure_func, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
+	if (gputap_tool_add)
+		gputap_tool_add(&tool); /* starts us; or gputap has found us, and does when it comes to that */
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_is_initialized(int *status)
+{
+	*status = atomic_load(&sdk_initialized);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_is_finalized(int *status)
+{
+	*status = atomic_load(&sdk_finalized);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
