@@ -80,6 +80,7 @@ static const struct grid_column device_columns[] = {
 	{ "vendor", "vendor", GRID_TEXT, GRID_DATA, 0, false },
 	{ "version", "version", GRID_TEXT, GRID_DATA, 0, false },
 	{ "driver", "driver", GRID_TEXT, GRID_ALWAYS, 2, false },
+	{ "label", "called", GRID_TEXT, GRID_IF_ANY, 0, false },
 	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
 
@@ -391,6 +392,7 @@ static void make_devices(struct grid *g, const struct info *i)
 		*cell++ = cell_text(gt_object_value(device, "vendor"));
 		*cell++ = cell_text(gt_object_value(device, "version"));
 		*cell++ = cell_text(gt_object_value(device, "driver"));
+		*cell++ = cell_text(gt_object_value(device, "label"));
 		*cell++ = cell_text(gt_object_value(device, "name"));
 	}
 }
@@ -420,7 +422,7 @@ static void make_streams(struct grid *g, const struct info *i)
 		*cell++ = since_start(i, o->end_ns);
 		*cell++ = cell_text(gt_object_value(o, "flags"));
 		*cell++ = cell_text(gt_object_value(o, "priority"));
-		*cell++ = cell_text(gt_object_value(o, "name"));
+		*cell++ = cell_text(gt_object_called(o));
 	}
 }
 

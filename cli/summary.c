@@ -173,7 +173,7 @@ static uint32_t thread_of(struct reading *r, uint32_t process, uint32_t ordinal)
 static uint32_t add_device(struct reading *r, const struct gt_object_info *object, enum gt_domain domain)
 {
 	struct summary *s = r->s;
-	const char *name = object ? gt_object_value(object, "name") : NULL;
+	const char *name = object ? gt_object_called(object) : NULL;
 	struct summary_device *d;
 	char id[32];
 	uint32_t number;

@@ -6,6 +6,10 @@
 
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
+int gt_roctx_wrap_roctxNameOsThread(const struct gt_call *call, const char *name) GT_WRAP;
+int gt_roctx_wrap_roctxNameHsaAgent(const struct gt_call *call, const char *name, const void *agent) GT_WRAP;
+int gt_roctx_wrap_roctxNameHipDevice(const struct gt_call *call, const char *name, int device_id) GT_WRAP;
+int gt_roctx_wrap_roctxNameHipStream(const struct gt_call *call, const char *name, const void *stream) GT_WRAP;
 
 /* tap.real as what it is. */
 typedef void gt_roctx_roctxMarkA_fn(const char *message);

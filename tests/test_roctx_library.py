@@ -90,6 +90,105 @@ def test_another_library_with_the_functions_is_called_and_may_tell_its_own(run, 
     assert run([tmp_path / "main"], env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
 
 
+# Whose ROCTx it is -------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def theirs(tmp_path_factory):
+    """A library with the exports of roctracer's, whose levels begin at 100, and one that calls its own."""
+    folder = tmp_path_factory.mktemp("theirs")
+    (folder / "real.c").write_text("""
+static __thread int level = 100;
+unsigned roctx_version_major(void) { return 4; }
+unsigned roctx_version_minor(void) { return 1; }
+int roctxRangePushA(const char *m) { return level++; }
+int roctxRangePop(void) { return --level; }
+void roctxMarkA(const char *m) { roctxRangePushA(m); roctxRangePop(); }
+unsigned long roctxRangeStartA(const char *m) { return 7; }
+void roctxRangeStop(unsigned long id) {}
+""")
+    (folder / "map").write_text("ROCTX_4.1 { global: roctx*; local: *; };")
+    (folder / "main.c").write_text("""
+#include <dlfcn.h>
+#include <stdio.h>
+int roctxRangePushA(const char *), roctxRangePop(void);
+void roctxMarkA(const char *);
+int main(int argc, char **argv)
+{
+	void *h = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	int (*push)(const char *) = h ? (int (*)(const char *))dlsym(h, "roctxRangePushA") : roctxRangePushA;
+	int (*pop)(void) = h ? (int (*)(void))dlsym(h, "roctxRangePop") : roctxRangePop;
+	void (*mark)(const char *) = h ? (void (*)(const char *))dlsym(h, "roctxMarkA") : roctxMarkA;
+	printf("%d", push("a"));
+	mark("m");
+	printf(" %d\\n", pop());
+	return 0;
+}
+""")
+    subprocess.run(["cc", "-w", "-shared", "-fPIC", folder / "real.c", "-o", folder / "libroctx64.so.4", "-Wl,-soname,libroctx64.so.4",
+                    f"-Wl,--version-script={folder}/map"], check=True)
+    subprocess.run(["cc", "-w", folder / "main.c", "-o", folder / "main", folder / "libroctx64.so.4"], check=True)
+    (folder / "user").mkdir()
+    subprocess.run(["cc", "-w", folder / "main.c", "-o", folder / "user/runpath", folder / "libroctx64.so.4",
+                    "-Wl,--enable-new-dtags,-rpath,$ORIGIN/.."], check=True)
+    return folder
+
+
+@pytest.fixture
+def told(tap, work):
+    def run(*words, **env):
+        out = tap("run", "-q", "-f", "-o", "a.gputap", "--", *words, env=env).out
+        tap("export", "-f", "a.gputap", "-o", "a.csv")
+        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
+        runtimes = json.loads(tap("info", "--json", "a.gputap").out)["runtimes"]
+        return out, [r["operation"] for r in sorted(rows, key=lambda r: int(r["start_ns"]))], [(r["door"], r["path"]) for r in runtimes]
+    return run
+
+
+CALLS = ["roctxRangePushA", "roctxMarkA", "roctxRangePop"]
+
+
+def test_a_library_of_rocm_5_is_interposed_and_its_own_calls_are_nobody_s(told, theirs):
+    out, calls, runtimes = told(theirs / "main", LD_LIBRARY_PATH=theirs)
+    assert out == "100 100\n" and calls == CALLS
+    assert runtimes == [("interposition", str(theirs / "libroctx64.so.4"))]
+
+
+def test_a_library_that_the_program_knows_the_way_to_is_preferred_to_ours(told, theirs):
+    out, calls, runtimes = told(theirs / "user/runpath")
+    assert out == "100 100\n" and calls == CALLS and runtimes[0][0] == "interposition"
+
+
+@pytest.mark.parametrize("name", [None, "libroctx64.so", "librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so"])
+def test_a_program_that_finds_no_roctx_gets_ours(told, theirs, build, name):
+    out, calls, runtimes = told(theirs / "main", *([name] if name else []))
+    assert out == "0 0\n" and calls == CALLS
+    library = "librocprofiler-sdk-roctx.so.1" if name and "sdk" in name else "libroctx64.so.4"
+    assert runtimes == [("rocprofiler-register", str((build / "src/compat/roctx" / library).resolve()))]
+
+
+def test_without_gputap_the_program_still_finds_none(run, theirs):
+    assert "libroctx64.so.4: cannot open shared object file" in run([theirs / "main"], status=127).err
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_calls_through_ours_into_another_library_are_recorded_once(told, theirs, environment, ours_first, tmp_path, build):
+    """A program that is linked with ours and loads something that brings the other one, and the other way round."""
+    ours = build / "src/compat/roctx/libroctx64.so.4"
+    (tmp_path / "libother.so").write_bytes((theirs / "libroctx64.so.4").read_bytes())
+    order = [ours, tmp_path / "libother.so"] if ours_first else [tmp_path / "libother.so", ours]
+    out, calls, runtimes = told(theirs / "main", LD_PRELOAD=":".join(map(str, order)), LD_LIBRARY_PATH=theirs)
+    assert out == "100 100\n"  # the other one's levels
+    assert calls == CALLS and [door for door, _ in runtimes].count("rocprofiler-register") == 0
+
+
+def test_the_library_of_rocm_6_s_name_has_the_same_functions_without_versions(run, build):
+    library = build / "src/compat/roctx/librocprofiler-sdk-roctx.so.1"
+    names = {line.split()[-1] for line in run(["nm", "-D", "--defined-only", library]).out.splitlines()}
+    older = {line.split()[-1].split("@")[0] for line in run(["nm", "-D", "--defined-only", build / "src/compat/roctx/libroctx64.so.4"]).out.splitlines()}
+    assert names == older - {"ROCTX_4.1"} and "roctxNameHipStream" in names
+    assert "[librocprofiler-sdk-roctx.so.1]" in run(["readelf", "-d", library]).out
+
+
 # What exports make of it ---------------------------------------------------------
 
 @pytest.fixture

@@ -207,6 +207,13 @@ const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, 
 						    uint64_t number);
 /* Value of a key in an object's text, or NULL. */
 const char *gt_object_value(const struct gt_object_info *object, const char *key);
+/* The name that the program gave it, else its own; NULL: neither. */
+static inline const char *gt_object_called(const struct gt_object_info *object)
+{
+	const char *label = gt_object_value(object, "label");
+
+	return label && *label ? label : gt_object_value(object, "name");
+}
 /* Devices after merging by identity. */
 size_t gt_capture_device_count(const struct gt_capture *c);
 const struct gt_object_info *gt_capture_device(const struct gt_capture *c, uint32_t device_index);

@@ -208,6 +208,20 @@ static void apply_lifetimes(struct gt_capture *c)
 	}
 }
 
+/* Threads that the program named are called so. */
+static void apply_thread_names(struct gt_capture *c)
+{
+	for (size_t i = 0; i < c->object_count; i++) {
+		const struct gt_object_info *o = &c->objects[i];
+		const char *name = o->type == GT_OBJECT_THREAD ? gt_object_value(o, "name") : NULL;
+		struct gt_thread_info *t = !name || o->number > UINT32_MAX ? NULL : /* the list is ours */
+			(struct gt_thread_info *)gt_capture_thread_find(c, o->process, (uint32_t)o->number);
+
+		if (t)
+			t->name = name;
+	}
+}
+
 int gt_objects_finish(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -222,6 +236,7 @@ int gt_objects_finish(struct gt_capture *c)
 	}
 	c->object_count = n;
 	apply_lifetimes(c);
+	apply_thread_names(c);
 	status = merge_devices(c);
 	return status ? status : number_queues(c);
 }

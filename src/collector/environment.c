@@ -17,12 +17,30 @@
 #define AUDIT_NAME "libgputap-audit.so"
 #define LIBRARY_PATH_ENV "GPUTAP_LIBRARY_PATH"
 
+/* Installed, or in a build folder. */
+static void find_compat(const char *directory, size_t n, struct gt_libraries *out)
+{
+	static const char *const folders[] = {"gputap", "src/compat/roctx"};
+	char library[PATH_MAX + 64];
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		snprintf(library, sizeof library, "%.*s/%s/libroctx64.so.4", (int)n, directory, folders[i]);
+		if (access(library, R_OK) == 0 &&
+		    snprintf(out->compat, sizeof out->compat, "%.*s/%s", (int)n, directory, folders[i]) < (int)sizeof out->compat)
+			return;
+	}
+	out->compat[0] = '\0';
+}
+
 static int try_directory(const char *directory, size_t n, struct gt_libraries *out)
 {
 	if (!n || snprintf(out->inject, sizeof out->inject, "%.*s/" INJECT_NAME, (int)n, directory) >= (int)sizeof out->inject ||
 	    snprintf(out->audit, sizeof out->audit, "%.*s/" AUDIT_NAME, (int)n, directory) >= (int)sizeof out->audit)
 		return -1;
-	return access(out->inject, R_OK) || access(out->audit, R_OK) ? -1 : 0;
+	if (access(out->inject, R_OK) || access(out->audit, R_OK))
+		return -1;
+	find_compat(directory, n, out);
+	return 0;
 }
 
 static int find(struct gt_libraries *out)
@@ -148,7 +166,7 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 
 int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, char ***out)
 {
-	enum { SET_COUNT = 11 };
+	enum { SET_COUNT = 12 };
 	const char *tunables = value_of(base, "GLIBC_TUNABLES"), *forced = value_of(base, "GPUTAP_REGISTER_FORCE_LOAD");
 	char *set[SET_COUNT];
 	char **all = NULL;
@@ -173,6 +191,7 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	/* and ROCr loads the user's HSA_TOOLS_LIB as without us, though somebody has taken its tables */
 	set[10] = variable("HSA_TOOLS_ROCPROFILER_V1_TOOLS",
 			   value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
+	set[11] = variable("GPUTAP_COMPAT", l->compat);
 	for (int i = 0; i < SET_COUNT; i++)
 		good = good && set[i];
 	while (base[count])

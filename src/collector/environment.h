@@ -8,6 +8,7 @@
 struct gt_libraries {
 	char inject[PATH_MAX]; /* libgputap.so.0 */
 	char audit[PATH_MAX];  /* libgputap-audit.so */
+	char compat[PATH_MAX]; /* the folder of our libroctx64.so.4; "": it is not there */
 };
 
 /**
@@ -21,6 +22,7 @@ int gt_libraries_find(struct gt_libraries *out);
  * LD_PRELOAD: ours, then the user's. LD_AUDIT: the user's, then ours. OPENCL_LAYERS: ours first, which is nearest to the
  * runtime (loaders call the last one first), so the user's layers see the program as they would without us; ocl-icd cuts
  * the variable after the first use, so the whole value also travels in GPUTAP_OPENCL_LAYERS.
+ * GPUTAP_COMPAT: where the audit library finds ROCTx for programs that find none.
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder, char ***out);

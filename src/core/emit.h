@@ -61,6 +61,8 @@ struct gt_object {
 struct gt_kept;
 struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *object, const struct gt_text *text);
 void gt_object_gone(struct gt_thread *t, struct gt_kept *kept);
+/* The object once more, with the program's name for it, "label". In children too, if there is room beside the text. */
+void gt_kept_label(struct gt_thread *t, struct gt_kept *kept, const char *label);
 /* Once more, if the ring was full. True: it is in this image's records. */
 bool gt_kept_write(struct gt_thread *t, struct gt_kept *kept);
 /* All of them; gt_emit_renew() does. */

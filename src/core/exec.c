@@ -36,7 +36,7 @@ enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024 };
 extern char **environ;
 
 /* A variable and what of it is ours. */
-enum { SESSION, PRELOAD, AUDIT, LAYERS, ALL_LAYERS, HSA_TOOLS, REGISTER, STATIC_TLS, ASAN, OURS_COUNT };
+enum { SESSION, PRELOAD, AUDIT, LAYERS, ALL_LAYERS, HSA_TOOLS, REGISTER, COMPAT, STATIC_TLS, ASAN, OURS_COUNT };
 static struct {
 	const char *name;
 	const char *library; /* a list: ours is the element whose last part begins so. NULL: all of it is ours */
@@ -52,6 +52,7 @@ static struct {
 	[ALL_LAYERS] = {.name = "GPUTAP_OPENCL_LAYERS"},
 	[HSA_TOOLS] = {.name = "HSA_TOOLS_LIB", .library = "libgputap.so", .separator = ' '},
 	[REGISTER] = {.name = "ROCPROFILER_REGISTER_FORCE_LOAD"},
+	[COMPAT] = {.name = "GPUTAP_COMPAT"},
 	/* what the first two need so as not to be in a program's way: collector/environment.c */
 	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = "glibc.rtld.optional_static_tls=", .last = true},
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},

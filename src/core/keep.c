@@ -113,6 +113,35 @@ struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *o, c
 	return k;
 }
 
+/* Bytes of the text without a former label, which would be its last string. */
+static size_t bytes_without_label(const struct gt_kept *k)
+{
+	static const char key[] = "label=";
+
+	for (size_t at = 0; at < k->bytes; at += strlen(k->text + at) + 1)
+		if (strncmp(k->text + at, key, sizeof key - 1) == 0)
+			return at;
+	return k->bytes;
+}
+
+void gt_kept_label(struct gt_thread *t, struct gt_kept *k, const char *label)
+{
+	struct gt_text text;
+
+	if (!t || !k || atomic_load_explicit(&k->state, memory_order_acquire) != LIVE)
+		return;
+	text.bytes = bytes_without_label(k);
+	memcpy(text.data, k->text, text.bytes);
+	gt_text_add(&text, "label", label);
+	gt_object_write(t, k->type, k->domain, k->number, k->handle, k->parent, &text);
+	if (class_of(text.bytes) != class_of(k->bytes))
+		return;
+	atomic_store_explicit(&k->state, WRITING, memory_order_release); /* a fork now leaves it out */
+	memcpy(k->text, text.data, text.bytes);
+	k->bytes = text.bytes;
+	atomic_store_explicit(&k->state, LIVE, memory_order_release);
+}
+
 void gt_object_gone(struct gt_thread *t, struct gt_kept *k)
 {
 	if (!k || atomic_load_explicit(&k->state, memory_order_relaxed) != LIVE)

@@ -385,7 +385,7 @@ const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char 
 {
 	const struct gt_object_info *object =
 		device < gt_capture_device_count(v->capture) ? gt_capture_device(v->capture, device) : NULL;
-	const char *name = object ? gt_object_value(object, "name") : NULL;
+	const char *name = object ? gt_object_called(object) : NULL;
 
 	if (device == UINT32_MAX)
 		snprintf(buffer, size, "device not known");

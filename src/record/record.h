@@ -142,6 +142,7 @@ enum gt_object_type {
 	GT_OBJECT_KERNEL_SYMBOL, /* a kernel in it */
 	GT_OBJECT_STREAM,
 	GT_OBJECT_GRAPH,
+	GT_OBJECT_THREAD, /* the name that the program gave its thread; number: the thread's ordinal */
 	GT_OBJECT_TYPE_COUNT
 };
 
@@ -155,7 +156,8 @@ struct gt_record_object {
 	char text[];     /* "key=value" strings, each ended by NUL. Device: name vendor version driver
 			  * uuid pci type clock (candidate: see clock/); queue: properties context;
 			  * module: path version door; code object: uri storage load_base load_bytes load_delta;
-			  * kernel symbol: name (mangled) and what its code asks for */
+			  * kernel symbol: name (mangled) and what its code asks for;
+			  * thread: name. Any: label, the program's name for it */
 };
 
 /* head.op: device number; head.depth: enum gt_clock_method */

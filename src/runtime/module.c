@@ -44,6 +44,15 @@ static const char *version_in(const char *path)
 	return at && strchr(at + 4, '.') && !at[4 + strspn(at + 4, "0123456789.")] ? at + 4 : NULL;
 }
 
+/* The dynamic linker names our ROCTx by where it had looked for another one last. */
+static bool stand_in(const char *name, char *path)
+{
+	const char *folder = getenv("GPUTAP_COMPAT"), *slash = strrchr(name, '/');
+	char at[PATH_MAX];
+
+	return folder && *folder && slash && snprintf(at, sizeof at, "%s%s", folder, slash) < (int)sizeof at && realpath(at, path);
+}
+
 void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t base, const char *door, uint64_t version)
 {
 	int saved = errno;
@@ -52,7 +61,7 @@ void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t b
 	struct gt_text text = {0};
 
 	if (gt_recording.session && is_new(domain, base)) {
-		if (!realpath(name, path))
+		if (!realpath(name, path) && !stand_in(name, path))
 			file = name;
 		if (version)
 			snprintf(told, sizeof told, "%u.%u.%u", (unsigned)(version / 10000), (unsigned)(version / 100 % 100),

@@ -4,16 +4,23 @@
  * Each function goes through one of three tables, which are offered once, at the first call, to whoever exports
  * rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). Without one a mark costs two loads and a call.
  * Another library of the process that has these functions is the real one: calls go there. One that can be paused (it comes with
- * librocprofiler-sdk) offers its own tables; then ours are not.
+ * librocprofiler-sdk) offers its own tables; then ours are not. One that has none is interposed by gputap itself.
+ *
+ * The same source is librocprofiler-sdk-roctx.so.1.
  *
  * Levels of nested ranges are the thread's, ids of ranges the process's. libc only; no thread, no allocation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "compat/roctx/roctx.h"
+
+/* Tells gputap's audit library that this is ours. */
+extern const char gputap_roctx[];
+const char gputap_roctx[] = "gputap";
 
 enum { VERSION = 10000 * ROCTX_VERSION_MAJOR + 100 * ROCTX_VERSION_MINOR, TABLES = 3 };
 
@@ -124,7 +131,9 @@ static void offer(void)
 	void *tables[TABLES] = {&core, &controls, &names};
 	set_api_table_fn *take;
 
-	if (dlsym(RTLD_NEXT, "roctxRangePushA")) {
+	bool real = dlsym(RTLD_NEXT, "roctxRangePushA") != NULL;
+
+	if (real) {
 		chain(&core.mark, "roctxMarkA");
 		chain(&core.push, "roctxRangePushA");
 		chain(&core.pop, "roctxRangePop");
@@ -138,7 +147,7 @@ static void offer(void)
 		chain(&names.device, "roctxNameHipDevice");
 		chain(&names.stream, "roctxNameHipStream");
 	}
-	if (dlsym(RTLD_NEXT, "roctxProfilerPause"))
+	if (dlsym(RTLD_NEXT, "roctxProfilerPause") || (real && dlsym(RTLD_DEFAULT, "gputap_door_roctx")))
 		return;
 	take = (set_api_table_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
 	if (take)

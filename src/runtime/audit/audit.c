@@ -12,9 +12,14 @@
  *   it: the layer door is there), a layer, and a driver behind such a loader.
  *   HIP: a library that exports __hipRegisterFatBinary, whatever its file is called. Left alone: one that offers its tables
  *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there).
+ *   ROCTx: a library that exports roctxRangePushA. Left alone: one that offers its tables, and ours (it has gputap_roctx), which
+ *   does that by itself.
  *
  * What a library calls of its own exports is nobody's call. Its PLT slots for them get the real addresses before the linker
  * looks at them, and their relocations are sent elsewhere, so that they stay.
+ *
+ * And a program that wants ROCTx where there is none gets ours, by la_objsearch(): after all other places, so that a real one is
+ * found wherever it lies. (LD_LIBRARY_PATH would come before a program's RUNPATH and the linker's cache.)
  *
  * This library lives in a link namespace of its own. It uses no libc at all: none is mapped a second time for it (start-up),
  * and there is no state to share by mistake. No allocation, no thread-local storage, no output; what it cannot
@@ -35,8 +40,10 @@ enum { PENDING_MAX = 16, PAGE = 4096 };
 
 #if defined(__x86_64__)
 enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, GLOB_DAT = R_X86_64_GLOB_DAT };
+#define TRIPLET "x86_64-linux-gnu"
 #elif defined(__aarch64__)
 enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOB_DAT = R_AARCH64_GLOB_DAT };
+#define TRIPLET "aarch64-linux-gnu"
 #endif
 
 #define EXPORT __attribute__((visibility("default")))
@@ -44,8 +51,10 @@ enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOB_DAT = R_AARCH64_GLOB_DAT };
 EXPORT unsigned int la_version(unsigned int version);
 EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie);
 EXPORT unsigned int la_objclose(uintptr_t *cookie);
+EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
 static bool active;
+static const char *compat; /* the folder of our ROCTx; NULL: there is none */
 static bool layer_loader; /* an OpenCL loader that knows layers was seen */
 static ElfW(Addr) nowhere; /* what relocations write that must write nothing */
 
@@ -329,6 +338,12 @@ static bool wants_opencl(const struct link_map *map, const struct symbols *s)
 	return !(layer_loader && find(s, "clIcdGetPlatformIDsKHR"));
 }
 
+static bool wants_roctx(const struct link_map *map, const struct symbols *s)
+{
+	(void)map;
+	return !imports(s, "rocprofiler_register_library_api_table") && !find(s, "gputap_roctx");
+}
+
 static bool wants_hip(const struct link_map *map, const struct symbols *s)
 {
 	(void)map;
@@ -348,6 +363,7 @@ static struct api {
 	{"gputap_door_opencl", "clGetPlatformIDs", wants_opencl, false, NULL, 0, {NULL}},
 	{"gputap_door_hip", "__hipRegisterFatBinary", wants_hip, true, NULL, 0, {NULL}},
 	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", wants_hip, true, NULL, 0, {NULL}},
+	{"gputap_door_roctx", "roctxRangePushA", wants_roctx, true, NULL, 0, {NULL}},
 };
 
 enum { APIS = sizeof apis / sizeof *apis };
@@ -400,6 +416,46 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	for (char **e = environment; e && *e; e++)
 		if (bare_find(*e, sizeof "GPUTAP_SESSION=" - 1, "GPUTAP_SESSION=", sizeof "GPUTAP_SESSION=" - 1))
 			active = true;
+		else if (bare_find(*e, sizeof "GPUTAP_COMPAT=/" - 1, "GPUTAP_COMPAT=/", sizeof "GPUTAP_COMPAT=/" - 1))
+			compat = *e + sizeof "GPUTAP_COMPAT=" - 1;
+}
+
+/* "@folder/@name" in the one buffer there is; NULL: too long, or no such file. */
+static char *file_in(const char *folder, const char *name)
+{
+	static char path[512];
+	size_t n = bare_length(folder);
+
+	if (n + 1 + bare_length(name) + 1 > sizeof path)
+		return NULL;
+	bare_copy(path, folder, sizeof path);
+	path[n] = '/';
+	bare_copy(path + n + 1, name, sizeof path - n - 1);
+	return bare_syscall3(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, 4 /* R_OK */) == 0 ? path : NULL;
+}
+
+/* @name is a file in one of the linker's own folders, which come last. */
+static char *stand_in(const char *name)
+{
+	static const char *const folders[] = {"/lib/" TRIPLET, "/usr/lib/" TRIPLET, "/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+	static const char *const ours[][2] = {
+		{"libroctx64.so.4", "libroctx64.so.4"}, {"libroctx64.so", "libroctx64.so.4"},
+		{"librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so.1"},
+		{"librocprofiler-sdk-roctx.so", "librocprofiler-sdk-roctx.so.1"},
+	};
+	const char *file = name;
+
+	for (const char *c = name; *c; c++)
+		file = *c == '/' ? c + 1 : file;
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+		if (!bare_equal(file, ours[i][0]))
+			continue;
+		for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+			if (file_in(folders[f], file))
+				return NULL;
+		return file_in(compat, ours[i][1]);
+	}
+	return NULL;
 }
 
 unsigned int la_version(unsigned int version)
@@ -419,6 +475,14 @@ unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cooki
 		for (unsigned i = 0; i < APIS; i++)
 			meet(&apis[i], map, &s);
 	return 0;
+}
+
+char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag)
+{
+	char *path = flag == LA_SER_DEFAULT && compat ? stand_in(name) : NULL;
+
+	(void)cookie;
+	return path ? path : (char *)(uintptr_t)name;
 }
 
 unsigned int la_objclose(uintptr_t *cookie)

@@ -13,6 +13,7 @@
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_graph.h"
 #include "runtime/hsa/hsa_activity.h"
+#include "runtime/names.h"
 
 enum { BUCKET_BITS = 8 };
 
@@ -110,6 +111,30 @@ void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
 		return;
 	gt_text_add(&text, "name", "default stream");
 	gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_STREAM), 0, device, true}, &text);
+}
+
+void gt_hip_name_stream(struct gt_thread *t, const void *stream, const char *name)
+{
+	struct gt_kept *kept = NULL;
+
+	gt_core_lock();
+	for (struct stream *s = *bucket_of(stream); s; s = s->next)
+		if (s->handle == stream)
+			kept = s->kept;
+	gt_core_unlock();
+	gt_kept_label(t, kept, name);
+}
+
+void gt_hip_name_device(struct gt_thread *t, int device, const char *name)
+{
+	char pci[16] = "";
+
+	for (unsigned i = 0; i < GT_INSTANCES; i++) {
+		const struct gt_table *table = &gt_hip_tables[i];
+
+		if (GT_HIP(table, hipDeviceGetPCIBusId) && GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) == 0 && gt_hsa_name_agent)
+			gt_hsa_name_agent(t, 0, pci, name);
+	}
 }
 
 int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)

@@ -7,6 +7,7 @@
  *
  * Entries are never freed; an agent's handle is the same for as long as the runtime lives. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #include "clock/clock.h"
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
+#include "runtime/names.h"
 
 enum { READINGS = 6 };
 
@@ -80,6 +82,59 @@ static void add_pci(struct gt_text *text, struct gt_hsa_agent *a)
 	gt_text_add_bytes(text, "pci", pci, 12);
 }
 
+/* Names that the program gave, for agents that are met later. */
+enum { NAMES_MAX = 16 };
+static struct given {
+	uint64_t handle;
+	char pci[16], name[104];
+} given[NAMES_MAX];
+static uint32_t given_count;
+
+static bool is_for(const struct given *g, const struct gt_hsa_agent *a)
+{
+	return g->pci[0] ? strcmp(g->pci, a->pci) == 0 : g->handle == a->handle;
+}
+
+static void give_name(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	struct given mine = {0};
+
+	gt_core_lock();
+	for (uint32_t i = 0; i < given_count; i++)
+		if (is_for(&given[i], a))
+			mine = given[i];
+	gt_core_unlock();
+	if (mine.name[0])
+		gt_kept_label(t, a->kept, mine.name);
+}
+
+/* Again: in the place of the former one. */
+static void note_name(const struct given *new)
+{
+	uint32_t i = 0;
+
+	gt_core_lock();
+	while (i < given_count && (given[i].handle != new->handle || strcmp(given[i].pci, new->pci) != 0))
+		i++;
+	if (i < NAMES_MAX) {
+		given[i] = *new;
+		given_count = i == given_count ? i + 1 : given_count;
+	}
+	gt_core_unlock();
+}
+
+void gt_hsa_name_agent(struct gt_thread *t, uint64_t handle, const char *pci, const char *name)
+{
+	struct given new = {.handle = handle};
+
+	snprintf(new.pci, sizeof new.pci, "%s", pci ? pci : "");
+	snprintf(new.name, sizeof new.name, "%s", name);
+	note_name(&new);
+	for (uint32_t i = 0; i < atomic_load_explicit(&agent_count, memory_order_acquire); i++)
+		if (agents[i].kept && is_for(&new, &agents[i]))
+			gt_kept_label(t, agents[i].kept, new.name);
+}
+
 static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	struct gt_text text = {0};
@@ -105,6 +160,7 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	add_number(&text, "chip", a, GT_HSA_AGENT_CHIP_ID);
 	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
 	a->kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE, a->number, a->handle, 0, false}, &text);
+	give_name(a, t);
 }
 
 static struct gt_hsa_agent *find(const struct gt_hsa_runtime *runtime, uint64_t handle)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx: three small tables, each with its size in bytes in front, become one whose positions are the operations' numbers.
- * Pause and resume are the program's word about recording: a call of the program, carried out here. */
+/* ROCTx has two doors. ROCm's older library (roctracer's) offers nothing: its exports are interposed (runtime/audit/audit.c).
+ * Newer ones, and ours, offer three small tables, each with its size in bytes in front, become one whose positions are the operations' numbers.
+ * Pause and resume are the program's word about recording: a call of the program, carried out here (the older library has
+ * neither). An instance belongs to one of the doors. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,8 +11,36 @@
 #include "core/recording.h"
 #include "core/table.h"
 #include "generated/roctx_wraps.h"
+#include "runtime/interposition.h"
 #include "runtime/module.h"
 #include "runtime/roctx/roctx_taps.h"
+
+#define GT_DOOR roctx
+#define GT_DOOR_UP ROCTX
+#define GT_DOOR_EXPORTS "generated/roctx_exports.inc"
+#include "runtime/door_object.inc"
+
+/* With the dynamic linker's lock held: no dlopen(), no dladdr() here. */
+__attribute__((visibility("hidden"), used)) void gt_roctx_door_opened(void)
+{
+	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
+		struct gt_door_state *s = &gt_roctx_door_states[i];
+
+		if (!gt_door_adopt(s))
+			continue;
+		gt_table_adopt(&gt_roctx_tables[i]);
+		gt_runtime_module_named(GT_DOMAIN_ROCTX, s->path, s->base, "interposition", 0);
+	}
+	gt_door_tell_missed(gt_roctx_door_states, GT_DOMAIN_ROCTX,
+			    "a copy of the ROCTx library: there are more than can be told apart");
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	gt_recording_init();
+	atomic_store_explicit(&gt_roctx_door_states[0].ready, 1, memory_order_relaxed);
+	gt_roctx_door_opened();
+}
 
 enum { TABLES = 3, ENTRIES = 20 };
 
@@ -89,21 +119,28 @@ static uint64_t entries(const struct functions *table)
 	return table->size < sizeof table->size ? 0 : table->size / sizeof(void *) - 1;
 }
 
+static bool take(int instance)
+{
+	uint32_t free = GT_DOOR_FREE;
+
+	return !instances[instance].core &&
+	       (atomic_compare_exchange_strong(&gt_roctx_door_states[instance].state, &free, GT_DOOR_LAYER) || free == GT_DOOR_LAYER);
+}
+
+/* The instance for a library's tables; -EALREADY: they have one. */
 static int find(void *core)
 {
 	int found = -ENOSPC;
 
 	gt_core_lock();
-	for (int i = GT_INSTANCES; i-- > 0;) {
-		if (instances[i].core == core) {
+	for (int i = 0; i < GT_INSTANCES; i++)
+		if (instances[i].core == core)
 			found = -EALREADY;
-			break;
-		}
-		if (!instances[i].core)
+	for (int i = 0; i < GT_INSTANCES && found == -ENOSPC; i++)
+		if (take(i)) {
+			instances[i].core = core;
 			found = i;
-	}
-	if (found >= 0)
-		instances[found].core = core;
+		}
 	gt_core_unlock();
 	return found;
 }

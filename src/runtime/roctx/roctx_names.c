@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Names that the program gives: a thread's is an object of its own, others are told with the object that has the name. */
+#include "core/emit.h"
+#include "core/recording.h"
+#include "generated/roctx_wraps.h"
+#include "runtime/names.h"
+
+static struct gt_thread *thread_of(const struct gt_call *call)
+{
+	return call->thread ? call->thread : gt_thread_own();
+}
+
+int gt_roctx_wrap_roctxNameOsThread(const struct gt_call *call, const char *name)
+{
+	struct gt_thread *t = thread_of(call);
+	int ret = ((gt_roctx_roctxNameOsThread_fn *)call->tap->real)(name);
+	struct gt_text text = {0};
+
+	if (t && name && *name) {
+		gt_text_add(&text, "name", name);
+		gt_object_write(t, GT_OBJECT_THREAD, GT_DOMAIN_ROCTX, t->slot->ordinal, 0, 0, &text);
+	}
+	return ret;
+}
+
+/* @agent: points to HSA's handle. */
+int gt_roctx_wrap_roctxNameHsaAgent(const struct gt_call *call, const char *name, const void *agent)
+{
+	struct gt_thread *t = thread_of(call);
+	int ret = ((gt_roctx_roctxNameHsaAgent_fn *)call->tap->real)(name, agent);
+
+	if (t && name && *name && agent && gt_hsa_name_agent)
+		gt_hsa_name_agent(t, *(const uint64_t *)agent, NULL, name);
+	return ret;
+}
+
+int gt_roctx_wrap_roctxNameHipDevice(const struct gt_call *call, const char *name, int device)
+{
+	struct gt_thread *t = thread_of(call);
+	int ret = ((gt_roctx_roctxNameHipDevice_fn *)call->tap->real)(name, device);
+
+	if (t && name && *name && gt_hip_name_device)
+		gt_hip_name_device(t, device, name);
+	return ret;
+}
+
+int gt_roctx_wrap_roctxNameHipStream(const struct gt_call *call, const char *name, const void *stream)
+{
+	struct gt_thread *t = thread_of(call);
+	int ret = ((gt_roctx_roctxNameHipStream_fn *)call->tap->real)(name, stream);
+
+	if (t && name && *name && stream && gt_hip_name_stream)
+		gt_hip_name_stream(t, stream, name);
+	return ret;
+}
