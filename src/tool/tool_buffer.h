@@ -117,6 +117,7 @@ struct gputap_buffer {
 	_Atomic uint64_t flush_done;
 	_Atomic uint32_t done; /* futex: a drain has ended */
 	_Atomic(const struct gt_lane_owner *) drainer; /* thread that drains */
+	uintptr_t frame; /* and where it stands in its stack */
 	uint64_t drains, served;
 	struct gt_lane *touched;
 	uint32_t batch_count;

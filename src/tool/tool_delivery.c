@@ -141,49 +141,41 @@ static void ring(struct gputap_delivery *d)
 		gt_word_wake(&d->signal);
 }
 
-struct drain {
-	struct gputap_buffer *buffer;
-	uint32_t image;
-	uint64_t ticket;
-};
-
-/* Also when a callback threw: what it was given counts as handed over. */
-static void end_drain(struct drain *d)
+/* With the lock, as who destroys it looks with the lock. */
+static void end_drain(struct gputap_buffer *b)
 {
-	struct gputap_buffer *b = d->buffer;
-
-	sigset_t signals;
-
-	if (gt_buffers_image() != d->image)
-		return; /* a callback forked, this is the child: the buffer has been emptied below us */
 	if (b->touched)
 		give_back(b);
-	gt_buffers_lock(&signals); /* who destroys it looks with the lock */
 	atomic_store_explicit(&b->drainer, NULL, memory_order_relaxed);
 	atomic_store_explicit(&b->draining, 0, memory_order_seq_cst);
 	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst)) /* again, maybe by a delivery that found it claimed */
 		ring(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
 	atomic_fetch_add_explicit(&b->done, 1, memory_order_seq_cst);
 	gt_word_wake(&b->done);
-	gt_buffers_unlock(&signals);
 }
 
-static bool hand(struct drain *d)
+/* With the lock. A callback may be left by an exception or longjmp() that ends in the callback which flushed it: then a drain of
+ * this thread's stands deeper in the stack than we do, and what it had handed counts as handed over. (No cleanup of the
+ * compiler's: that needs libgcc_s in every program.) */
+static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 {
-	struct gputap_buffer *b = d->buffer;
+	if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner && b->frame < (uintptr_t)__builtin_frame_address(0))
+		end_drain(b);
+}
 
+/* False: a callback forked and this is the child: the buffer has been emptied below us. */
+static bool hand(struct gputap_buffer *b, uint32_t image)
+{
 	gt_tool_ticks_convert(b->batch, b->batch_count);
 	b->fn(b, b->batch, b->batch_count, atomic_load_explicit(&b->lost, memory_order_relaxed), b->user);
-	if (gt_buffers_image() != d->image)
+	if (gt_buffers_image() != image)
 		return false;
 	give_back(b);
 	return true;
 }
 
-static bool hand_lane(struct drain *d, struct gt_lane *l)
+static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t image)
 {
-	struct gputap_buffer *b = d->buffer;
-
 	while (at_record(l)) {
 		struct gt_buffered_head *h = (struct gt_buffered_head *)(void *)(l->read->data + GT_LAP_BYTES(l->read_word));
 		size_t bytes = sizeof *h + (((size_t)h->bytes + 7) & ~(size_t)7);
@@ -198,21 +190,16 @@ static bool hand_lane(struct drain *d, struct gt_lane *l)
 			atomic_fetch_sub_explicit(&b->oversize, bytes, memory_order_relaxed);
 		l->read_word += bytes;
 		l->consumed += bytes;
-		if (b->batch_count == GT_BATCH && !hand(d))
+		if (b->batch_count == GT_BATCH && !hand(b, image))
 			return false;
 	}
 	return true;
 }
 
-/* The caller has `draining`. */
-static void drain(struct gputap_buffer *b)
+static bool drain_lanes(struct gputap_buffer *b, uint32_t image)
 {
-	struct drain d __attribute__((cleanup(end_drain))) = {b, gt_buffers_image(), 0};
 	uint64_t number = ++b->drains;
 
-	atomic_store_explicit(&b->drainer, &gt_lane_owner, memory_order_relaxed);
-	atomic_exchange_explicit(&b->wanted, 0, memory_order_seq_cst);
-	d.ticket = atomic_load_explicit(&b->flush_ticket, memory_order_seq_cst);
 	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
 		if (l->last)
 			take_stop(l, number);
@@ -221,11 +208,28 @@ static void drain(struct gputap_buffer *b)
 			take_stop(l, number);
 	for (int last = 0; last < 2; last++)
 		for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
-			if (l->last == last && l->drain == number && !hand_lane(&d, l))
-				return;
-	if (b->batch_count && !hand(&d))
+			if (l->last == last && l->drain == number && !hand_lane(b, l, image))
+				return false;
+	return !b->batch_count || hand(b, image);
+}
+
+/* The caller has `draining`. */
+static __attribute__((noinline)) void drain(struct gputap_buffer *b)
+{
+	uint32_t image = gt_buffers_image();
+	sigset_t signals;
+	uint64_t ticket;
+
+	b->frame = (uintptr_t)__builtin_frame_address(0);
+	atomic_store_explicit(&b->drainer, &gt_lane_owner, memory_order_relaxed);
+	atomic_exchange_explicit(&b->wanted, 0, memory_order_seq_cst);
+	ticket = atomic_load_explicit(&b->flush_ticket, memory_order_seq_cst);
+	if (!drain_lanes(b, image))
 		return;
-	atomic_store_explicit(&b->flush_done, d.ticket, memory_order_release);
+	atomic_store_explicit(&b->flush_done, ticket, memory_order_release);
+	gt_buffers_lock(&signals);
+	end_drain(b);
+	gt_buffers_unlock(&signals);
 }
 
 static bool claim(struct gputap_buffer *b)
@@ -245,10 +249,12 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 	sigset_t signals;
 
 	gt_buffers_lock(&signals);
-	for (struct gputap_buffer *b = gt_buffers; b; b = b->next)
+	for (struct gputap_buffer *b = gt_buffers; b; b = b->next) {
+		end_abandoned(b);
 		if (atomic_load_explicit(&b->delivery, memory_order_acquire) == d && (!found || b->served < found->served) &&
 		    atomic_load_explicit(&b->wanted, memory_order_acquire) && !atomic_load_explicit(&b->draining, memory_order_acquire))
 			found = b;
+	}
 	if (found && !claim(found))
 		found = NULL;
 	if (found)
@@ -427,12 +433,16 @@ static bool stuck(struct gputap_buffer *b)
 static bool hand_over(struct gputap_buffer *b)
 {
 	bool complete = true;
+	sigset_t signals;
 	uint64_t ticket;
 
 	gt_buffers_look();
 	if ((gt_delivery_here || gt_tool_frame) && atomic_load_explicit(&b->delivery, memory_order_acquire) == gt_delivery_here) {
 		/* else it is this thread's own callback, or the buffer's former thread: they go on with what is left */
+		gt_buffers_lock(&signals);
+		end_abandoned(b);
 		complete = claim(b);
+		gt_buffers_unlock(&signals);
 		if (complete)
 			drain(b);
 		return complete;

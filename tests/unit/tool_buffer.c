@@ -2,6 +2,7 @@
 /* Buffers of the tool API: order, loss, watermark, flush from everywhere, threads that come and go, fork, times. */
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -384,6 +385,41 @@ UNIT_TEST(two_deliveries_whose_callbacks_flush_each_others_buffers_go_on)
 	CHECK_EQ(c.count, 2101);
 	CHECK_EQ(a.rc, 0);
 	CHECK_EQ(c.rc, 0);
+}
+
+static jmp_buf out;
+static struct gputap_buffer *left, *leaver;
+static _Atomic uint64_t left_count;
+
+static void leave(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+{
+	(void)b, (void)records, (void)lost, (void)user;
+	left_count += count;
+	longjmp(out, 1);
+}
+
+static void catch_it(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+{
+	(void)b, (void)records, (void)count, (void)lost, (void)user;
+	if (setjmp(out) == 0)
+		gputap_buffer_flush(left);
+}
+
+UNIT_TEST(a_callback_that_jumps_into_the_one_that_flushed_leaves_the_buffer_usable)
+{
+	struct gputap_buffer_opts o = {.size = sizeof o, .fn = leave};
+
+	CHECK_OK(gputap_buffer_create(&o, &left));
+	o.fn = catch_it;
+	CHECK_OK(gputap_buffer_create(&o, &leaver));
+	for (uint64_t i = 1; i <= 3; i++) {
+		CHECK_OK(put(left, 0, i));
+		CHECK_OK(put(leaver, 0, i));
+		CHECK_OK(gputap_buffer_flush(leaver));
+		CHECK_EQ(left_count, i);
+	}
+	CHECK_OK(gputap_buffer_destroy(left));
+	CHECK_OK(gputap_buffer_destroy(leaver));
 }
 
 UNIT_TEST(a_buffer_may_be_given_to_another_delivery)
