@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reader's half: names, types and values of all operations, as src/record/describe.h wants them."""
+"""The reader's half: names, types and values of all operations, packed as src/record/packed.h wants them."""
 from emit_taps import head, upper
 
 CLASSES = {'handle': 'ADDRESS', 'callback': 'ADDRESS', 'integer': None, 'enum': 'ENUM', 'status': 'ENUM', 'flags': 'FLAGS',
@@ -35,13 +35,27 @@ class Types:
         return self.list.index(t)
 
 
-def parts_of(t, types, domain):
-    names = [f'\t{{INT64_C({value}), "{name}", {len(name)}, {types.number(follows) if follows else 0}}},'
-             for name, value, follows in sorted(t.names, key=lambda n: n[1])]
-    fields = [f'\t{{"{n}", {len(n)}, {types.number(f)}, {offset}, {role(r)}}},'
-              for f, n, offset, r in t.fields]
-    return ([f'static const struct gt_value_name names_{domain}_{t.name}[] = {{'] + names + ['};'] if names else []) + \
-        ([f'static const struct gt_field fields_{domain}_{t.name}[] = {{'] + fields + ['};'] if fields else [])
+class Texts:
+    """All texts of a domain one behind the other, each once: tables name them by their place, as pointers would have to be
+    relocated whenever the library is loaded."""
+
+    def __init__(self):
+        self.places, self.bytes = {}, 0
+
+    def place(self, text):
+        if text not in self.places:
+            self.places[text] = self.bytes
+            self.bytes += len(text) + 1
+        return self.places[text]
+
+    def lines(self):
+        rest, out = list(self.places), []
+        while rest:
+            line = ''
+            while rest and (not line or len(line) + len(rest[0]) < 110):
+                line += f'"{rest.pop(0)}\\0" '
+            out.append('\t' + line.rstrip())
+        return out
 
 
 def form(a):
@@ -54,7 +68,20 @@ def form(a):
     return 'ADDRESS' if stars else {'ENUM': 'NAMED', 'FLAGS': 'NAMED'}.get(cls, cls)
 
 
-def argument(op, a, types):
+def alignment(a):
+    return 8 if a.stars else max((f[0].bytes for f in a.type.fields), default=1) if a.type.cls == 'struct' else a.type.bytes
+
+
+def places(op):
+    """Where its arguments lie in a C struct of them all: offset, bytes of each."""
+    at = 0
+    for a in op.args:
+        at = -(-at // alignment(a)) * alignment(a)
+        yield at, 8 if a.stars else a.type.bytes
+        at += 8 if a.stars else a.type.bytes
+
+
+def argument(op, a, types, texts, place):
     how, stars = {'value': 'VALUE', 'out': 'VALUE', 'status': 'VALUE', 'pointer': 'VALUE', 'string': 'STRING',
                   'strings': 'STRINGS', 'until0': 'LIST', 'array': 'ARRAY', 'outarray': 'ARRAY', 'struct': 'STRUCT',
                   'outstruct': 'STRUCT', 'byvalue': 'STRUCT', 'properties': 'PROPERTIES'}[a.how], a.stars
@@ -62,35 +89,51 @@ def argument(op, a, types):
         stars -= 1
     if how in ('ARRAY', 'LIST') and not stars and a.view.cls == 'void':
         how = 'BYTES'
-    return (f'{{"{a.shown}", "{a.shown_type()}", GT_FORM_{form(a)}, {len(a.shown)}, GT_HOW_{how}, '
-            f'{types.number(a.view, stars)}, {a.length_arg}, {role(a.role)}, {a.scale}}}')
+    return (f'{{{texts.place(a.shown)}, {texts.place(a.shown_type())}, {place[0]}, GT_FORM_{form(a)}, {len(a.shown)}, GT_HOW_{how}, '
+            f'{types.number(a.view, stars)}, {a.length_arg}, {role(a.role)}, {a.scale}, {place[1]}, {a.stars}, {types.number(a.view)}}}, '
+            f'/* {op.name} {a.shown} */')
+
+
+def rows_of_types(types, texts):
+    """Types, their values, their members: three tables."""
+    values, fields = [], []
+    rows = [f'{{{texts.place("address")}, 8, GT_TYPE_ADDRESS, 0, 0, 0, 0}},', f'{{{texts.place("byte")}, 1, GT_TYPE_UNSIGNED, 0, 0, 0, 0}},']
+    for t in types.list[2:]:
+        sign = ' | GT_TYPE_IS_SIGNED' if t.rep.startswith('i') and type_class(t) == 'ENUM' else ''
+        rows.append(f'{{{texts.place(t.name)}, {t.bytes}, GT_TYPE_{type_class(t)}{sign}, {len(values)}, {len(t.names)}, '
+                    f'{len(fields)}, {len(t.fields)}}}, /* {t.name} */')
+        values += [f'{{INT64_C({value}), {texts.place(name)}, {len(name)}, {types.number(follows) if follows else 0}}}, /* {name} */'
+                   for name, value, follows in sorted(t.names, key=lambda n: n[1])]
+        fields += [f'{{{texts.place(n)}, {offset}, {len(n)}, {types.number(f)}, {role(r)}}}, /* {t.name}.{n} */'
+                   for f, n, offset, r in t.fields]
+    return rows, values, fields
+
+
+def table(kind, name, domain, rows):
+    return [f'static const struct gt_packed_{kind} {name}_{domain}[] = {{'] + ['\t' + row for row in rows or ['{0}']] + ['};']
 
 
 def info(api):
     """generated/<domain>_info.inc"""
-    types, arguments, rows = Types(), [], []
+    types, texts, arguments, operations = Types(), Texts(), [], []
     for op in api.real():
-        if op.args:
-            arguments.append(f'static const struct gt_argument_info args_{op.name}[] = {{')
-            arguments += [f'\t{argument(op, a, types)},' for a in op.args] + ['};']
-        rows.append(f'\t[{op.number}] = {{"{op.name}", GT_OP(GT_DOMAIN_{upper(api)}, {op.number}, {len(op.args)}), '
-                    f'{len(op.args)}, GT_KIND_{op.kind.upper()}, {op.status_arg(api)}, '
-                    f'{"true" if op.number < api.table_count else "false"}, "{op.group}", '
-                    f'{"args_" + op.name if op.args else "NULL"}}},')
+        operations.append(f'{{{texts.place(op.name)}, {texts.place(op.group)}, GT_OP(GT_DOMAIN_{upper(api)}, {op.number}, {len(op.args)}), '
+                          f'{len(arguments)}, GT_KIND_{op.kind.upper()}, {op.status_arg(api)}, '
+                          f'{"true" if op.number < api.table_count else "false"}}}, /* {op.name} */')
+        arguments += [argument(op, a, types, texts, place) for a, place in zip(op.args, places(op))]
     status = types.number(api.status_type) if api.status_type else 0
-    out = [head(api, 'emit_info.py')] + [line for t in types.list[2:] for line in parts_of(t, types, api.domain)]
-    out += ['', f'static const struct gt_type types_{api.domain}[] = {{',
-            '\t{"address", GT_TYPE_ADDRESS, 8, NULL, 0, NULL, 0},', '\t{"byte", GT_TYPE_UNSIGNED, 1, NULL, 0, NULL, 0},']
-    for t in types.list[2:]:
-        names = f'names_{api.domain}_{t.name}, {len(t.names)}' if t.names else 'NULL, 0'
-        fields = f'fields_{api.domain}_{t.name}, {len(t.fields)}' if t.fields else 'NULL, 0'
-        sign = ' | GT_TYPE_IS_SIGNED' if t.rep.startswith('i') and type_class(t) == 'ENUM' else ''
-        out.append(f'\t{{"{t.name}", GT_TYPE_{type_class(t)}{sign}, {t.bytes}, {names}, {fields}}},')
-    out += ['};', ''] + arguments
-    out += ['', f'static const struct gt_operation_info operations_{api.domain}[] = {{'] + rows + ['};', '']
+    rows, values, fields = rows_of_types(types, texts)
+    out = [head(api, 'emit_info.py'), f'static const char texts_{api.domain}[] ='] + texts.lines()
+    out[-1] += ';'
+    out += table('value', 'values', api.domain, values) + table('field', 'fields', api.domain, fields)
+    out += table('type', 'types', api.domain, rows) + table('argument', 'arguments', api.domain, arguments)
+    out += table('operation', 'operations', api.domain, operations)
     if api.succeeds:
         out.append(f'static const int32_t successes_{api.domain}[] = {{{", ".join(str(v) for _, v in api.succeeds)}}};')
-    out += [f'static const struct gt_domain_description description_{api.domain} = {{',
-            f'\toperations_{api.domain}, sizeof operations_{api.domain} / sizeof operations_{api.domain}[0], '
-            f'types_{api.domain}, {status}, {"successes_" + api.domain if api.succeeds else "NULL"}, {len(api.succeeds)}', '};']
+    out += [f'static const struct gt_packed_domain packed_{api.domain} = {{',
+            f'\ttexts_{api.domain}, values_{api.domain}, fields_{api.domain}, types_{api.domain}, arguments_{api.domain}, '
+            f'operations_{api.domain},',
+            f'\t{len(values)}, {len(fields)}, {len(rows)}, {len(arguments)}, {len(operations)}, '
+            f'{max((op.number for op in api.real()), default=-1) + 1}, {status},',
+            f'\t{"successes_" + api.domain if api.succeeds else "NULL"}, {len(api.succeeds)}', '};']
     return '\n'.join(out) + '\n'

@@ -446,3 +446,25 @@ size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const
 		put_hex(&t, args[arg]);
 	return finish(&t, buffer, size);
 }
+
+size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d, const struct gt_type *type,
+		       const uint8_t *p, size_t bytes)
+{
+	struct text t = begin(buffer, size);
+
+	if (type->class == GT_TYPE_STRUCT)
+		put_struct(&t, d->types, type, p, bytes);
+	else
+		put_value(&t, type, gt_value_load(type, p));
+	return finish(&t, buffer, size);
+}
+
+size_t gt_format_string(char *buffer, size_t size, const char *string, size_t bytes, bool cut)
+{
+	struct text t = begin(buffer, size);
+
+	put_string(&t, (const uint8_t *)string, bytes);
+	if (cut)
+		PUT(&t, "..");
+	return finish(&t, buffer, size);
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lookup in the generated tables. Everything here is constant: no locks, any thread. */
-#include "record/describe.h"
+/* Lookup in the generated tables. A domain's are unpacked when they are asked for, then constant: no locks, any thread. */
+#include "record/packed.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,14 +13,15 @@
 #include "generated/opencl_info.inc"
 #include "generated/roctx_info.inc"
 
-static const struct gt_domain_description *const descriptions[GT_DOMAIN_COUNT] = {
-	[GT_DOMAIN_OPENCL] = &description_opencl,
-	[GT_DOMAIN_HIP] = &description_hip,
-	[GT_DOMAIN_HIP_COMPILER] = &description_hip_compiler,
-	[GT_DOMAIN_HSA_CORE] = &description_hsa_core,
-	[GT_DOMAIN_HSA_AMD_EXT] = &description_hsa_amd_ext,
-	[GT_DOMAIN_ROCTX] = &description_roctx,
+static const struct gt_packed_domain *const packed[GT_DOMAIN_COUNT] = {
+	[GT_DOMAIN_OPENCL] = &packed_opencl,
+	[GT_DOMAIN_HIP] = &packed_hip,
+	[GT_DOMAIN_HIP_COMPILER] = &packed_hip_compiler,
+	[GT_DOMAIN_HSA_CORE] = &packed_hsa_core,
+	[GT_DOMAIN_HSA_AMD_EXT] = &packed_hsa_amd_ext,
+	[GT_DOMAIN_ROCTX] = &packed_roctx,
 };
+static _Atomic(const struct gt_domain_description *) descriptions[GT_DOMAIN_COUNT];
 
 static const struct {
 	const char *name, *text;
@@ -29,9 +31,24 @@ static const struct {
 #undef X
 };
 
+static const struct gt_domain_description *describe(enum gt_domain domain)
+{
+	const struct gt_domain_description *made = packed[domain] ? gt_unpack(packed[domain]) : NULL, *there = NULL;
+
+	/* two at once: the second one's stays unused */
+	if (made && !atomic_compare_exchange_strong_explicit(&descriptions[domain], &there, made, memory_order_acq_rel, memory_order_acquire))
+		return there;
+	return made;
+}
+
 const struct gt_domain_description *gt_domain_description(enum gt_domain domain)
 {
-	return (unsigned)domain < GT_DOMAIN_COUNT ? descriptions[domain] : NULL;
+	const struct gt_domain_description *d;
+
+	if ((unsigned)domain >= GT_DOMAIN_COUNT)
+		return NULL;
+	d = atomic_load_explicit(&descriptions[domain], memory_order_acquire);
+	return d ? d : describe(domain);
 }
 
 const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t value)

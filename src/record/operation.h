@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known about every operation of every domain, for those who read records: names, arguments,
- * which value is the status, how to print. Generated from api/<domain>.api (see gen/); not in the injected library. */
+/* What is known about every operation of every domain, for those who read records, and for tools: names, arguments,
+ * which value is the status, how to print. Generated from api/<domain>.api (see gen/). The injected library has it too, for tools. */
 #ifndef GPUTAP_RECORD_OPERATION_H
 #define GPUTAP_RECORD_OPERATION_H
 
@@ -59,6 +59,10 @@ struct gt_argument_info {
 	uint8_t how, value_type, length_arg; /* for gt_format_arg(): record/describe.h */
 	uint8_t role;        /* enum gt_role */
 	uint8_t scale;       /* role BYTES: bytes of each */
+	uint8_t bytes;       /* of the value, as it is passed */
+	uint8_t stars;       /* pointers to follow until there is a.. */
+	uint8_t base;        /* .. type of the domain's (record/describe.h; 1: void or char) */
+	uint16_t offset;     /* in a C struct of all the operation's arguments */
 };
 
 struct gt_operation_info {

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments of live calls, for layers over the tool API that show them another way. */
+#ifndef GPUTAP_TOOL_TOOL_ARGS_H
+#define GPUTAP_TOOL_TOOL_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As C++'s typeid() names its type: "PKv", "P12ihipStream_t", "18rocprofiler_dim3_t". NULL: the domain is not of AMD's
+ * runtimes, or has no such argument. */
+const char *gt_tool_argument_mangled(uint32_t domain, uint32_t operation, unsigned argument);
+
+/* Its place among the operation's arguments, as they lie in a C struct. Return: NULL: there is no such argument. */
+const void *gt_tool_argument_value(uint32_t domain, uint32_t operation, unsigned argument, const void *args, uint32_t *bytes);
+
+enum gt_text_style {
+	GT_TEXT_OWN = 0,  /* as exports: "kind=hipMemcpyDeviceToHost", "{x=310, y=310, z=1}", "NULL" */
+	GT_TEXT_UPSTREAM, /* as rocprofiler-sdk: "DeviceToHost", "{z=1, y=310, x=310}", "(null)"; strings always, without quotes */
+};
+
+/**
+ * gt_tool_argument_text() - an argument's value for people
+ * @args:         struct of the operation's arguments
+ * @dereference:  how many pointers may be followed
+ * @dereferenced: receives how many were
+ * Return: length that the text has, as snprintf().
+ */
+size_t gt_tool_argument_text(uint32_t domain, uint32_t operation, unsigned argument, const void *args, uint32_t dereference,
+			     enum gt_text_style style, char *buffer, size_t size, uint32_t *dereferenced);
+
+#endif
