@@ -74,8 +74,13 @@ struct gt_tool_context {
 };
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
 
-/* Contexts that are active, first to last. Seen from one thread a context is in it as soon as start has returned. */
+/**
+ * gt_tool_order() - contexts that are active, first to last
+ * Return: how many. Not 0: their places may be looked at until gt_tool_order_done(), which must follow at once: who stops
+ * one of them waits for it.
+ */
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
+void gt_tool_order_done(void);
 
 /* Who had the beginning of something, and has its end. */
 struct gt_tool_heard {
@@ -109,7 +114,6 @@ struct gt_correlation {
 /* A told call that is open, on its thread's stack. */
 struct gt_tool_frame {
 	struct gt_tool_frame *outer;   /* that this call was made in */
-	struct gt_tool_frame *before;  /* gt_tool_frame is this again afterwards */
 	struct gputap_call call;       /* what callbacks get */
 	struct gt_correlation *shared; /* NULL: no work hangs on it so far */
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */

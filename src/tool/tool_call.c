@@ -40,7 +40,11 @@ uint64_t gt_tool_new_correlation(void)
 
 uint64_t gputap_correlation(void)
 {
-	return gt_tool_frame ? gt_tool_frame->call.correlation : 0;
+	const struct gt_tool_frame *f = gt_tool_frame;
+
+	while (f && (uintptr_t)f <= (uintptr_t)__builtin_frame_address(0)) /* left behind */
+		f = f->outer;
+	return f ? f->call.correlation : 0;
 }
 
 static bool in_set(const uint64_t *set, uint32_t number)
@@ -82,6 +86,8 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 			f->heard[f->count++] = (struct gt_tool_heard){
 				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
 	}
+	if (count)
+		gt_tool_order_done();
 	return f->count;
 }
 
@@ -103,7 +109,6 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 	struct gt_tool_frame *outer = gt_tool_frame;
 	bool buffered = false;
 
-	f->before = outer;
 	while (gt_unlikely(outer && (uintptr_t)outer <= (uintptr_t)f))
 		outer = outer->outer;
 	if (gt_thread.internal || is_nested(outer, table->domain) || !choose(f, table->domain, number))
@@ -175,5 +180,5 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	}
 	if (f->shared || f->retires)
 		gt_correlation_leave(f);
-	gt_tool_frame = f->before;
+	gt_tool_frame = f->outer;
 }

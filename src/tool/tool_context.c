@@ -26,8 +26,10 @@ enum { PATIENCE = 250000 }; /* naps, 5 s: a callback was left with longjmp(), an
 /* Only a seq_cst operation is a fence in the eyes of the thread sanitizer. */
 #if defined(__SANITIZE_THREAD__)
 #define GT_ORDER_HAZARD memory_order_seq_cst
+#define GT_ORDER_READ memory_order_seq_cst
 #else
 #define GT_ORDER_HAZARD memory_order_relaxed
+#define GT_ORDER_READ memory_order_acquire
 #endif
 
 /* A thread that calls tools' functions. Never freed: taken over by later threads. */
@@ -36,6 +38,7 @@ struct reader {
 	uintptr_t stack[DEPTH];		 /* where the caller of each stands */
 	uint32_t depth;
 	uint32_t thread;
+	_Atomic uint32_t choosing; /* between gt_tool_order() and gt_tool_order_done(): looks at places */
 	_Atomic uint32_t waiting; /* for others' callbacks to end */
 	_Atomic uint32_t taken;
 	struct reader *next;
@@ -82,6 +85,7 @@ static void clear(struct reader *r)
 	r->depth = 0;
 	for (int i = 0; i < DEPTH; i++)
 		atomic_store_explicit(&r->hazards[i], 0, memory_order_release);
+	atomic_store_explicit(&r->choosing, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->taken, 0, memory_order_release);
 }
@@ -203,6 +207,8 @@ static bool called_now(const struct reader *r, uint32_t place)
 {
 	if (!atomic_load_explicit(&r->taken, memory_order_relaxed) || atomic_load_explicit(&r->waiting, memory_order_acquire))
 		return false;
+	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst)) /* for a moment; it may have read the order before */
+		return true;
 	for (int i = 0; i < DEPTH; i++)
 		if ((uint32_t)atomic_load_explicit(&r->hazards[i], memory_order_seq_cst) == place + 1)
 			return true;
@@ -230,10 +236,29 @@ static void wait_for_callbacks(uint32_t place)
 
 /* Order ---------------------------------------------------------------------- */
 
+/* The thread's own counter; a signal handler's calls may come between. */
+static void choosing(struct reader *r, uint32_t more)
+{
+	uint32_t n = atomic_load_explicit(&r->choosing, memory_order_relaxed) + more;
+
+	atomic_store_explicit(&r->choosing, n, more == 1 ? GT_ORDER_HAZARD : memory_order_release);
+}
+
+void gt_tool_order_done(void)
+{
+	choosing(mine, (uint32_t)-1);
+}
+
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 {
+	struct reader *r = gt_likely(mine != NULL) ? mine : become_reader();
+
+	if (gt_unlikely(!r))
+		return 0;
+	choosing(r, 1);
+	fence_of_reader();
 	for (int i = 0; i < SPINS; i++) {
-		uint32_t before = atomic_load_explicit(&order_sequence, memory_order_acquire);
+		uint32_t before = atomic_load_explicit(&order_sequence, GT_ORDER_READ);
 		uint32_t count = atomic_load_explicit(&order_count, memory_order_acquire);
 
 		for (uint32_t w = 0; w * 8 < count; w++) {
@@ -241,10 +266,14 @@ unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 
 			memcpy(places + w * 8, &word, 8);
 		}
-		if (gt_likely(before % 2 == 0 && atomic_load_explicit(&order_sequence, memory_order_relaxed) == before))
+		if (gt_likely(before % 2 == 0 && atomic_load_explicit(&order_sequence, memory_order_relaxed) == before)) {
+			if (!count)
+				break;
 			return count;
+		}
 	}
-	return 0; /* who writes it does not run; as if nobody had started yet */
+	gt_tool_order_done(); /* nobody; or who writes it does not run: as if nobody had started yet */
+	return 0;
 }
 
 static bool comes_before(uint32_t a, uint32_t b)

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/* What tools are told of calls: who, in which order, until when; from many threads, with contexts that come and go. The calls
+ * are made here, as the generated taps make them (src/core/tap.h). */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/table.h"
+#include "tool/tool.h"
+#include "unit.h"
+
+#define DOMAIN GT_DOMAIN_REFDEV
+enum { OPERATIONS = 3, HIP_OPERATIONS = 1 };
+
+static void *const no_taps[1];
+static const struct gt_operation operations[OPERATIONS] = {
+	{"launch", GT_OP(DOMAIN, 0, 1), 0, no_taps, NULL, false},
+	{"copy", GT_OP(DOMAIN, 1, 1), 8, no_taps, NULL, false},
+	{"wait", GT_OP(DOMAIN, 2, 0), 16, no_taps, NULL, false},
+};
+static struct gt_tap taps[OPERATIONS], hip_taps[HIP_OPERATIONS];
+static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", "1"};
+static const struct gt_operation hip_operations[HIP_OPERATIONS] = {{"hipFake", GT_OP(GT_DOMAIN_HIP, 7, 1), 0, no_taps, NULL, false}};
+static struct gt_table hip_table = {GT_DOMAIN_HIP, 0, hip_operations, HIP_OPERATIONS, hip_taps, "fake", "1"};
+
+struct args {
+	uint64_t value;
+};
+
+/* A tap, with a runtime that calls `inside` and returns twice its argument. */
+static uint64_t call_of(const struct gt_table *t, uint32_t op, uint64_t value, void (*inside)(void))
+{
+	struct args held = {value};
+	struct gt_tool_frame frame;
+	uint64_t ret;
+
+	if (!(gt_tap_services(&t->taps[op]) & GT_SERVICE_TOLD) || !gt_tool_call_enter(&frame, t, op, &held, sizeof held)) {
+		if (inside)
+			inside();
+		return 2 * value;
+	}
+	if (inside)
+		inside();
+	ret = 2 * held.value;
+	gt_tool_call_exit(&frame, &ret, sizeof ret);
+	return ret;
+}
+
+static uint64_t call(uint32_t op, uint64_t value)
+{
+	return call_of(&table, op, value, NULL);
+}
+
+/* What was told, as text. */
+static char told[4096];
+
+static void tell(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	size_t at = strlen(told);
+
+	(void)data;
+	snprintf(told + at, sizeof told - at, "%s%s%u ", (const char *)user, c->phase == GPUTAP_PHASE_ENTER ? "+" : "-", c->operation);
+}
+
+static struct gputap_context *context(uint32_t flags)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts, .flags = flags};
+	struct gputap_context *ctx;
+
+	CHECK_OK(gputap_context_create(&opts, &ctx));
+	gt_table_adopt(&table);
+	gt_table_adopt(&hip_table);
+	return ctx;
+}
+
+static struct gputap_context *teller(const char *name, uint32_t flags)
+{
+	struct gputap_context *ctx = context(flags);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell, (void *)(uintptr_t)name));
+	return ctx;
+}
+
+UNIT_TEST(contexts_are_told_first_to_last_and_after_the_call_last_to_first)
+{
+	struct gputap_context *a = teller("a", 0), *b = teller("b", 0), *c = teller("c", 0);
+
+	CHECK_OK(gputap_context_start(c));
+	CHECK_OK(gputap_context_start(a));
+	CHECK_OK(gputap_context_start(b));
+	CHECK_EQ(call(1, 21), 42);
+	CHECK_STR(told, "a+1 b+1 c+1 c-1 b-1 a-1 ");
+	gputap_context_destroy(b);
+	told[0] = '\0';
+	call(0, 0);
+	CHECK_STR(told, "a+0 c+0 c-0 a-0 ");
+}
+
+UNIT_TEST(only_what_a_context_asked_for_is_told_and_nothing_once_it_is_stopped)
+{
+	const uint32_t ops[] = {2, 0};
+	struct gputap_context *ctx = context(0);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, ops, 2, 0, tell, "x"));
+	call(0, 0);
+	CHECK_STR(told, "");
+	CHECK_EQ(gputap_context_active(ctx), 0);
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_EQ(gputap_context_active(ctx), 1);
+	call(1, 0);
+	call(2, 0);
+	CHECK_STR(told, "x+2 x-2 ");
+	CHECK_EQ(gt_tap_services(&taps[1]), 0);
+	CHECK_OK(gputap_context_stop(ctx));
+	CHECK_EQ(gt_tap_services(&taps[2]), 0);
+	call(2, 0);
+	CHECK_STR(told, "x+2 x-2 ");
+}
+
+static struct gputap_context *inner;
+
+static void stop_inner(void)
+{
+	CHECK_OK(gputap_context_stop(inner));
+}
+
+static void start_inner(void)
+{
+	CHECK_OK(gputap_context_start(inner));
+}
+
+UNIT_TEST(who_was_not_told_of_the_begin_is_not_told_of_the_end)
+{
+	CHECK_OK(gputap_context_start(teller("a", 0)));
+	inner = teller("b", 0);
+	call_of(&table, 1, 0, start_inner);
+	CHECK_STR(told, "a+1 a-1 ");
+}
+
+UNIT_TEST(a_context_that_was_stopped_in_the_middle_hears_no_end_unless_it_finishes_calls)
+{
+	inner = teller("a", 0);
+	start_inner();
+	call_of(&table, 1, 0, stop_inner);
+	CHECK_STR(told, "a+1 ");
+	told[0] = '\0';
+	inner = teller("b", GPUTAP_CONTEXT_FINISH_CALLS);
+	start_inner();
+	call_of(&table, 1, 0, stop_inner);
+	call(1, 0);
+	CHECK_STR(told, "b+1 b-1 ");
+	told[0] = '\0';
+	start_inner();
+	call_of(&table, 1, 0, stop_inner);
+	gputap_context_destroy(inner);
+	CHECK_STR(told, "b+1 b-1 ");
+}
+
+static void keep(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	if (c->phase == GPUTAP_PHASE_ENTER) {
+		CHECK_EQ(*data, 0);
+		*data = (uintptr_t)user + c->correlation;
+		CHECK_NULL(c->ret);
+		CHECK_EQ(((struct args *)c->args)->value, 5);
+	} else {
+		CHECK_EQ(*data, (uintptr_t)user + c->correlation);
+		CHECK_EQ(*(uint64_t *)c->ret, 10);
+		CHECK_EQ(c->ret_bytes, 8);
+	}
+	CHECK_EQ(c->thread, (uint64_t)gettid());
+}
+
+UNIT_TEST(each_context_keeps_eight_bytes_of_a_call)
+{
+	for (uintptr_t i = 1; i <= 3; i++) {
+		struct gputap_context *ctx = context(0);
+
+		CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, keep, (void *)(i << 32)));
+		CHECK_OK(gputap_context_start(ctx));
+	}
+	for (int i = 0; i < 100; i++)
+		call(i % 3, 5);
+}
+
+static void change(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	if (c->phase == GPUTAP_PHASE_ENTER)
+		((struct args *)c->args)->value++;
+}
+
+UNIT_TEST(what_a_callback_writes_into_the_arguments_is_passed_on)
+{
+	struct gputap_context *ctx = context(0);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, GPUTAP_CALLS_WRITE, change, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_EQ(call(0, 20), 42);
+}
+
+static uint64_t correlations[8], parents[8];
+static int heard;
+
+static void call_within(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	CHECK_EQ(gputap_correlation(), c->correlation);
+	if (c->phase != GPUTAP_PHASE_ENTER)
+		return;
+	correlations[heard] = c->correlation;
+	parents[heard++] = c->parent;
+	if (c->operation == 7 && heard == 1)
+		call_of(&hip_table, 0, 0, NULL); /* the tool's own: told */
+}
+
+static void hip_within(void)
+{
+	call_of(&hip_table, 0, 0, NULL); /* the runtime's own */
+	call(1, 0);			 /* another runtime's, below it */
+}
+
+UNIT_TEST(the_runtimes_own_calls_are_not_told_but_those_of_callbacks_and_of_lower_runtimes_are)
+{
+	struct gputap_context *ctx = context(0);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, call_within, NULL));
+	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, call_within, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	call_of(&hip_table, 0, 0, hip_within);
+	CHECK_EQ(heard, 3);
+	CHECK_EQ(parents[0], 0);
+	CHECK_EQ(parents[1], correlations[0]);
+	CHECK_EQ(parents[2], correlations[0]);
+	CHECK_NE(correlations[1], correlations[2]);
+	CHECK_EQ(gputap_correlation(), 0);
+}
+
+static jmp_buf away;
+
+static void jump(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	heard++;
+	if (c->operation == 0)
+		longjmp(away, 1);
+}
+
+UNIT_TEST(a_callback_that_jumps_out_leaves_everything_usable)
+{
+	struct gputap_context *ctx = context(0);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, jump, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	for (int i = 0; i < 20; i++)
+		if (!setjmp(away))
+			call(0, 0);
+	CHECK_EQ(heard, 20);
+	CHECK_EQ(call(1, 3), 6);
+	CHECK_EQ(heard, 22);
+	CHECK_OK(gputap_context_stop(ctx));
+	gputap_context_destroy(ctx);
+	CHECK_EQ(gputap_correlation(), 0);
+}
+
+static void destroy_itself(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)c, (void)data, (void)user;
+	heard++;
+	gputap_context_destroy(inner);
+}
+
+UNIT_TEST(a_callback_may_destroy_its_own_context_and_make_others)
+{
+	inner = context(0);
+	CHECK_OK(gputap_context_calls(inner, DOMAIN, NULL, 0, 0, destroy_itself, NULL));
+	CHECK_OK(gputap_context_start(inner));
+	call(0, 0);
+	call(0, 0);
+	CHECK_EQ(heard, 1);
+}
+
+static struct gputap_context *others[2];
+static pthread_barrier_t both_inside;
+static _Atomic int met[2];
+
+static void stop_the_other(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	uintptr_t mine = (uintptr_t)user;
+
+	(void)data;
+	if (c->phase != GPUTAP_PHASE_ENTER || atomic_exchange(&met[mine], 1) || c->operation != mine)
+		return;
+	pthread_barrier_wait(&both_inside);
+	CHECK_OK(gputap_context_stop(others[!mine]));
+}
+
+static void *call_once(void *op)
+{
+	call((uint32_t)(uintptr_t)op, 0);
+	return NULL;
+}
+
+UNIT_TEST(two_callbacks_that_stop_each_others_context_do_not_wait_for_ever)
+{
+	pthread_t threads[2];
+
+	pthread_barrier_init(&both_inside, NULL, 2);
+	for (uintptr_t i = 0; i < 2; i++) {
+		const uint32_t op = (uint32_t)i;
+
+		others[i] = context(0);
+		CHECK_OK(gputap_context_calls(others[i], DOMAIN, &op, 1, 0, stop_the_other, (void *)i));
+		CHECK_OK(gputap_context_start(others[i]));
+	}
+	for (uintptr_t i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, call_once, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+UNIT_TEST(bad_input_gets_its_status_and_nothing_half_done)
+{
+	const struct gputap_context_opts no_flags = {.size = sizeof no_flags, .flags = 1u << 31};
+	const uint32_t wrong[] = {0, 99999};
+	struct gputap_context *ctx = context(0), *none;
+
+	CHECK_EQ(gputap_context_create(&no_flags, &none), -EINVAL);
+	CHECK_NULL(none);
+	CHECK_EQ(gputap_context_calls(NULL, DOMAIN, NULL, 0, 0, tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_calls(ctx, 0, NULL, 0, 0, tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_calls(ctx, GT_DOMAIN_COUNT, NULL, 0, 0, tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, wrong, 2, 0, tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 2, 0, tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 4, tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, NULL, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_work(ctx, DOMAIN, 0, (gputap_work_fn)(uintptr_t)tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_buffer(ctx, DOMAIN, NULL, 0, 0, 0, NULL), -EINVAL);
+	CHECK_OK(gputap_context_start(ctx));
+	call(0, 0);
+	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell, "x"), -EBUSY);
+	CHECK_OK(gputap_context_stop(ctx));
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell, "x"));
+	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell, "x"), -EEXIST);
+	CHECK_EQ(gputap_context_start(NULL), -EINVAL);
+	CHECK_EQ(gputap_context_stop(NULL), -EINVAL);
+	CHECK_EQ(gputap_context_active(NULL), -EINVAL);
+	gputap_context_destroy(NULL);
+}
+
+UNIT_TEST(more_contexts_than_there_are_places_are_refused_and_places_are_used_again)
+{
+	struct gputap_context *ctx[GT_TOOL_POOL], *more = context(0);
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < GT_TOOL_POOL; i++) {
+			ctx[i] = teller("x", 0);
+			CHECK_OK(gputap_context_start(ctx[i]));
+		}
+		CHECK_EQ(gputap_context_calls(more, DOMAIN, NULL, 0, 0, tell, NULL), -ENOSPC);
+		told[0] = '\0';
+		call(2, 0);
+		CHECK_EQ(strlen(told), 2 * 4 * GT_TOOL_POOL);
+		for (int i = 0; i < GT_TOOL_POOL; i++)
+			gputap_context_destroy(ctx[i]);
+	}
+}
+
+/* Many threads ----------------------------------------------------------------- */
+
+enum { CALLERS = 8, TOOLS = 4 };
+
+static _Atomic int running[TOOLS], generation_of[TOOLS];
+static _Atomic uint64_t begun, ended;
+static uint64_t wanted;
+
+struct heard_by {
+	int tool, generation;
+};
+
+/* A tool that is told must be started, and of the generation that its user pointer says. */
+static void check_started(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	const struct heard_by *h = user;
+
+	if (!atomic_load(&running[h->tool]) || atomic_load(&generation_of[h->tool]) != h->generation)
+		unit_fail(__FILE__, __LINE__, "tool %d is told while it is stopped", h->tool);
+	if (c->phase == GPUTAP_PHASE_ENTER) {
+		*data = c->correlation;
+		atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed);
+	} else {
+		if (*data != c->correlation)
+			unit_fail(__FILE__, __LINE__, "%llu and %llu", (unsigned long long)*data, (unsigned long long)c->correlation);
+		atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);
+	}
+}
+
+static bool enough(void)
+{
+	return atomic_load_explicit(&begun, memory_order_relaxed) >= wanted;
+}
+
+static void *caller(void *seed)
+{
+	for (uint32_t i = (uint32_t)(uintptr_t)seed; !enough(); i++)
+		CHECK_EQ(call(i % 3, i), 2 * (uint64_t)i);
+	return NULL;
+}
+
+static void *tool(void *arg)
+{
+	int me = (int)(uintptr_t)arg;
+	unsigned random = (unsigned)me * 7919u + 1;
+
+	for (int round = 0; !enough(); round++) {
+		struct heard_by h = {me, round};
+		struct gputap_context *ctx = context(random % 3 ? 0 : GPUTAP_CONTEXT_DENSE);
+
+		random = random * 1103515245u + 12345u;
+		atomic_store(&generation_of[me], round);
+		CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, check_started, &h));
+		for (unsigned i = 0; i <= (random >> 16) % 4 && !enough(); i++) {
+			atomic_store(&running[me], 1);
+			CHECK_OK(gputap_context_start(ctx));
+			if (random & 0x10000)
+				sched_yield();
+			if (random & 0x20000)
+				break; /* destroyed as it is */
+			CHECK_OK(gputap_context_stop(ctx));
+			atomic_store(&running[me], 0);
+		}
+		gputap_context_destroy(ctx);
+		atomic_store(&running[me], 0);
+	}
+	return NULL;
+}
+
+UNIT_TEST_SECONDS(threads_call_while_tools_come_and_go_and_none_is_told_after_its_stop, 1200)
+{
+	const char *more = getenv("GPUTAP_TOOL_CALLS"); /* that are told, of all threads and tools */
+	pthread_t callers[CALLERS], tools[TOOLS];
+
+	wanted = more ? strtoull(more, NULL, 10) : 100000;
+	for (uintptr_t i = 0; i < TOOLS; i++)
+		pthread_create(&tools[i], NULL, tool, (void *)i);
+	for (uintptr_t i = 0; i < CALLERS; i++)
+		pthread_create(&callers[i], NULL, caller, (void *)i);
+	for (int i = 0; i < CALLERS; i++)
+		pthread_join(callers[i], NULL);
+	for (int i = 0; i < TOOLS; i++)
+		pthread_join(tools[i], NULL);
+	CHECK_LE(atomic_load(&ended), atomic_load(&begun));
+}
+
+static uint64_t seen_ids[CALLERS * 1000];
+static _Atomic uint64_t seen_count;
+
+static void note_id(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	if (c->phase == GPUTAP_PHASE_ENTER)
+		seen_ids[atomic_fetch_add(&seen_count, 1)] = c->correlation;
+}
+
+static void *thousand_calls(void *unused)
+{
+	for (int i = 0; i < 1000; i++)
+		call(0, 0);
+	return unused;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void ids_of_threads(uint32_t flags)
+{
+	struct gputap_context *ctx = context(flags);
+	pthread_t threads[CALLERS];
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, note_id, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	for (int i = 0; i < CALLERS; i++)
+		pthread_create(&threads[i], NULL, thousand_calls, NULL);
+	for (int i = 0; i < CALLERS; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQ(atomic_load(&seen_count), CALLERS * 1000);
+	qsort(seen_ids, CALLERS * 1000, sizeof seen_ids[0], compare);
+	for (int i = 1; i < CALLERS * 1000; i++)
+		CHECK_LT(seen_ids[i - 1], seen_ids[i]);
+}
+
+UNIT_TEST(correlations_of_many_threads_are_unique)
+{
+	ids_of_threads(0);
+}
+
+UNIT_TEST(correlations_are_without_gaps_where_a_context_wants_them_so)
+{
+	ids_of_threads(GPUTAP_CONTEXT_DENSE);
+	CHECK_EQ(seen_ids[0], 1);
+	CHECK_EQ(seen_ids[CALLERS * 1000 - 1], CALLERS * 1000);
+}
+
+static _Atomic int parent_is_inside;
+
+static void dwell(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)c, (void)data, (void)user;
+	atomic_store(&parent_is_inside, 1);
+	while (atomic_load(&parent_is_inside))
+		sched_yield();
+}
+
+UNIT_TEST(a_forks_child_does_not_wait_for_callbacks_of_its_parents_threads)
+{
+	const uint32_t op = 2;
+	struct gputap_context *ctx = context(0);
+	pthread_t thread;
+	int status;
+	pid_t pid;
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, &op, 1, 0, dwell, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	pthread_create(&thread, NULL, call_once, (void *)(uintptr_t)2);
+	while (!atomic_load(&parent_is_inside))
+		sched_yield();
+	pid = fork();
+	if (pid == 0) {
+		alarm(3);
+		_exit(gputap_context_stop(ctx) != 0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	for (int i = 0; i < 2; i++) { /* ENTER and EXIT */
+		atomic_store(&parent_is_inside, 0);
+		while (i == 0 && !atomic_load(&parent_is_inside))
+			sched_yield();
+	}
+	pthread_join(thread, NULL);
+}
