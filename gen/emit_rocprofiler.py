@@ -97,6 +97,15 @@ def names(api):
     return head(api, 'emit_rocprofiler.py') + '\n'.join(rows) + '\n'
 
 
+def argument_names(api):
+    """generated/<domain>_rocprofiler_args.inc: names of the operations' arguments, each ended by NUL"""
+    rows = []
+    for op in in_table(api):
+        text = textwrap.wrap(' '.join(argument_name(op, a) for a in op.args), 120)
+        rows.append(f'\t[{op.number}] = ' + '\n\t\t'.join(f'"{line} "'.replace(' ', '\\0') for line in text or ['']) + ',')
+    return head(api, 'emit_rocprofiler.py') + '\n'.join(rows).replace('"\\0"', '""') + '\n'
+
+
 def outputs(api):
     """(path from the root, text) of the public headers, for the domains that have such."""
     if api.domain not in FOLDERS:
@@ -104,7 +113,7 @@ def outputs(api):
     folder, part, _ = FOLDERS[api.domain]
     base = f'include/compat/rocprofiler-sdk/{folder}'
     made = [(f'{base}/details/{part}_args.h', args(api)), (f'{base}/{part}_api_id.h', ids(api)),
-            (f'generated/{api.domain}_rocprofiler.inc', names(api))]
+            (f'generated/{api.domain}_rocprofiler.inc', names(api)), (f'generated/{api.domain}_rocprofiler_args.inc', argument_names(api))]
     if folder == 'hip':
         made.append((f'{base}/details/{part}_table.h', table(api)))
     return made

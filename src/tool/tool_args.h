@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* librocprofiler-sdk.so.1, which comes with this library, is such a layer: these are exported for it, not for users. */
+#pragma GCC visibility push(default)
+
 /* As C++'s typeid() names its type: "PKv", "P12ihipStream_t", "18rocprofiler_dim3_t". NULL: the domain is not of AMD's
  * runtimes, or has no such argument. */
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t operation, unsigned argument);
@@ -27,5 +30,7 @@ enum gt_text_style {
  */
 size_t gt_tool_argument_text(uint32_t domain, uint32_t operation, unsigned argument, const void *args, uint32_t dereference,
 			     enum gt_text_style style, char *buffer, size_t size, uint32_t *dereferenced);
+
+#pragma GCC visibility pop
 
 #endif
