@@ -66,6 +66,9 @@ class Bench:
     def tap(self):
         return figures(run([self.program("tap_cost")]))
 
+    def buffer(self):
+        return figures(run([self.program("buffer_write")])) | figures(run([self.program("buffer_write"), 3]))
+
     @contextlib.contextmanager
     def lttng_session(self):
         for tool in ("lttng", "lttng-sessiond"):
@@ -207,7 +210,7 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "buffer", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():

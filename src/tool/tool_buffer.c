@@ -255,13 +255,25 @@ static inline size_t room_for(size_t bytes)
 	return sizeof(struct gt_buffered_head) + ((bytes + 7) & ~(size_t)7);
 }
 
+/* Word by word: whoever filled it just now did so, and a wider load would wait until its words have left for the cache. */
+static inline __attribute__((always_inline)) void copy_call(uint8_t *to, const void *from)
+{
+	for (size_t i = 0; i < sizeof(struct gputap_record_call); i += 8) {
+		uint64_t word;
+
+		memcpy(&word, (const uint8_t *)from + i, 8);
+		__asm__("" : "+r"(word)); /* not two at once */
+		memcpy(to + i, &word, 8);
+	}
+}
+
 static inline __attribute__((always_inline)) void put(struct gt_lane *l, struct gt_buffered_head head, const void *payload)
 {
 	uint8_t *p = l->cur;
 
 	memcpy(p, &head, sizeof head);
 	if (gt_likely(head.bytes == sizeof(struct gputap_record_call)))
-		memcpy(p + sizeof head, payload, sizeof(struct gputap_record_call));
+		copy_call(p + sizeof head, payload);
 	else if (head.bytes)
 		memcpy(p + sizeof head, payload, head.bytes);
 	l->cur = p + room_for(head.bytes);

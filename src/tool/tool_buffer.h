@@ -50,7 +50,8 @@ struct gt_buffered_head {
 
 struct gt_lane {
 	/* the writer's */
-	_Alignas(64) uint8_t *cur, *limit; /* limit: end of the chunk, or from where the watermark may be near */
+	_Alignas(64) uint8_t *cur;
+	uint8_t *limit; /* end of the chunk, or from where the watermark may be near */
 	struct gt_chunk *chunk;
 	uint64_t lap;     /* of chunk; << 32 */
 	uint8_t *counted; /* up to here it is in the buffer's `filled` */

@@ -26,6 +26,7 @@
 
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
+#include "tool/tool.h"
 
 #define STEP_NS (GT_HSA_MS / 10)
 #define STEP_MAX_NS (2 * GT_HSA_MS)
@@ -329,11 +330,13 @@ static void start(struct gt_hsa_agent *a)
 		return;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	gt_tool_thread_before();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if (pthread_create(&thread, &attr, run, a) == 0)
 		pthread_setname_np(thread, "gputap");
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	gt_tool_thread_after();
 	pthread_attr_destroy(&attr);
 }
 

@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tool/tool.h"
+
 #define MS UINT64_C(1000000)
 /* Devices that are the host: the helper takes a processor from them, and the program's calls harvest soon. */
 #define QUIET_NS (50 * MS)     /* nothing was enqueued for so long */
@@ -177,11 +179,13 @@ static void start(uint32_t epoch)
 		return;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	gt_tool_thread_before();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if (pthread_create(&thread, &attr, run, (void *)(uintptr_t)epoch) == 0)
 		pthread_setname_np(thread, "gputap");
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	gt_tool_thread_after();
 	pthread_attr_destroy(&attr);
 }
 
