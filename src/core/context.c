@@ -9,6 +9,8 @@
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
+_Atomic uint32_t gt_stream_work;
+
 static struct gt_context session_context;
 static struct gt_context *contexts;
 
@@ -121,10 +123,24 @@ void gt_contexts_off(void)
 	}
 }
 
+/* Whether a context is started makes no difference here: work that is submitted during a pause may be asked for by then. */
+static void note_stream_work(void)
+{
+	uint32_t domains = 0;
+
+	for (const struct gt_context *c = contexts; c; c = c->next)
+		for (unsigned d = 0; c->device_activity && d < GT_DOMAIN_COUNT; d++)
+			for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
+				if (c->ops[d][i] | c->work[d][i])
+					domains |= 1u << (is_rocm(d) ? GT_DOMAIN_HSA_CORE : d);
+	atomic_store_explicit(&gt_stream_work, domains, memory_order_relaxed);
+}
+
 static void link_context(struct gt_context *c)
 {
 	c->next = contexts;
 	contexts = c;
+	note_stream_work();
 }
 
 void gt_contexts_init(const struct gt_session *session)
@@ -159,6 +175,7 @@ void gt_context_remove(struct gt_context *c)
 			*at = c->next;
 			break;
 		}
+	note_stream_work();
 	apply_all();
 	gt_core_unlock();
 }

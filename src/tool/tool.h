@@ -82,11 +82,13 @@ extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibili
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
 void gt_tool_order_done(void);
 
+enum gt_tool_how { GT_TOOL_CALLED = 1, GT_TOOL_BUFFERED = 2 };
+
 /* Who had the beginning of something, and has its end. */
 struct gt_tool_heard {
 	uint32_t place, generation;
 	uint64_t data; /* the callback's eight bytes */
-	uint32_t how;  /* tool_call.c's */
+	uint32_t how;  /* enum gt_tool_how */
 };
 
 /**
@@ -102,14 +104,8 @@ uint32_t gt_tool_thread(void); /* gettid(), remembered */
 
 /* Calls (tool_call.c) -------------------------------------------------------- */
 
-/* Work that hangs on a call. `references` falls to 0 once: then the call retires. */
-struct gt_correlation {
-	_Atomic uint32_t references; /* the call while it is open, each piece of work */
-	uint32_t heard_count;
-	uint64_t id;
-	uint64_t last;               /* ns: the latest time told of it; written with a reference held, atomic max */
-	struct gt_tool_heard heard[8]; /* contexts that are told of its retirement */
-};
+/* Work that hangs on a call (tool_work.c). */
+struct gt_correlation;
 
 /* A told call that is open, on its thread's stack. */
 struct gt_tool_frame {
@@ -145,7 +141,7 @@ void gt_correlation_put(struct gt_correlation *c);
 /* The call is over, whose frame has `shared`, or not: then it retires now. */
 void gt_correlation_leave(struct gt_tool_frame *f);
 
-/* A context that asks for objects has been started: tell it what is there. */
+/* Objects (tool_object.c): a context that asks for them has been started: tell it what is there. */
 void gt_tool_objects_replay(uint32_t place, uint32_t generation);
 
 /* Anybody active who asks for this domain's work? For the runtimes' activity: one load. */

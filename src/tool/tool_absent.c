@@ -4,17 +4,6 @@
 
 #define ABSENT __attribute__((weak))
 
-ABSENT void gt_correlation_leave(struct gt_tool_frame *f)
-{
-	(void)f;
-}
-
-ABSENT void gt_tool_objects_replay(uint32_t place, uint32_t generation)
-{
-	(void)place;
-	(void)generation;
-}
-
 ABSENT int32_t gt_tool_priority(void)
 {
 	return 0;

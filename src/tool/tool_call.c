@@ -16,8 +16,6 @@
 #include "tool/tool.h"
 
 
-enum { CALLED = 1, BUFFERED = 2 };
-
 _Thread_local struct gt_tool_frame *gt_tool_frame;
 
 enum { IDS_AT_ONCE = 256 };
@@ -78,10 +76,10 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 	f->retires = false;
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
-		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? CALLED : 0) |
-			       (c->buffered[domain].buffer && in_set(c->buffered[domain].ops, number) ? BUFFERED : 0);
+		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
+			       (c->buffered[domain].buffer && in_set(c->buffered[domain].ops, number) ? GT_TOOL_BUFFERED : 0);
 
-		f->retires |= how && c->retired;
+		f->retires |= (how && c->retired) || (how & GT_TOOL_BUFFERED && c->buffered[domain].retirement);
 		if (how)
 			f->heard[f->count++] = (struct gt_tool_heard){
 				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
@@ -96,7 +94,7 @@ static void call_one(struct gt_tool_frame *f, struct gt_tool_heard *h)
 	const struct gt_tool_calls *to = &gt_tool_pool[h->place].calls[f->call.domain];
 
 	if (gt_unlikely(!gt_tool_lock_in(h->place, h->generation, f->call.phase == GPUTAP_PHASE_EXIT))) {
-		h->how &= ~(uint32_t)CALLED; /* stopped, and wants to hear no end either */
+		h->how &= ~(uint32_t)GT_TOOL_CALLED; /* stopped, and wants to hear no end either */
 		return;
 	}
 	to->fn(&f->call, &h->data, to->user);
@@ -131,9 +129,9 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 	f->calling = true;
 	gt_tool_frame = f;
 	for (uint32_t i = 0; i < f->count; i++) {
-		if (f->heard[i].how & CALLED)
+		if (f->heard[i].how & GT_TOOL_CALLED)
 			call_one(f, &f->heard[i]);
-		buffered |= f->heard[i].how & BUFFERED;
+		buffered |= f->heard[i].how & GT_TOOL_BUFFERED;
 	}
 	f->calling = false;
 	f->start = buffered ? gt_ticks() : 0;
@@ -173,9 +171,9 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	if (f->start && ret)
 		memcpy(&word, ret, ret_bytes < sizeof word ? ret_bytes : sizeof word);
 	for (uint32_t i = f->count; i-- > 0;) {
-		if (f->heard[i].how & CALLED)
+		if (f->heard[i].how & GT_TOOL_CALLED)
 			call_one(f, &f->heard[i]);
-		if (f->heard[i].how & BUFFERED)
+		if (f->heard[i].how & GT_TOOL_BUFFERED)
 			write_record(f, &f->heard[i], end, word);
 	}
 	if (f->shared || f->retires)

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects that tools are told of: what is there now, and who has heard of it.
+ *
+ *   list, in the order of loading ─► object ─► object ─► ..        devices, queues, code objects
+ *                                      │ children, in the order of loading: kernel symbols
+ *                                      └ hearings: {context, its eight bytes}, one for each LOAD told
+ *
+ * A context hears LOAD of an object once, whether it is told as it happens, or by replay when the context starts (in the
+ * thread that starts it), or both at the same time: who adds the hearing tells it. A child is not told before its parent.
+ * UNLOAD goes to who has a hearing.
+ *
+ * Locking: gt_core_lock() for the lists, never while a callback runs. What somebody is looking at is pinned, and is freed by
+ * the last one. Entries are used again; memory and texts stay until the process ends. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/recording.h"
+#include "tool/tool_work.h"
+
+enum { ROW_BYTES = 1 << 16, TEXT_BUCKETS = 4096, NAP_NS = 50000, PATIENCE = 20000 /* naps, 1 s */ };
+enum { NOBODY = UINT32_MAX };
+
+/* One context has heard of one object. */
+struct hearing {
+	struct hearing *next;
+	struct gt_tool_heard heard; /* place NOBODY: it was not told after all */
+	uint32_t telling;           /* thread that tells LOAD just now; 0: it was told */
+};
+
+struct gt_tool_object {
+	struct gt_tool_object *next, *previous;
+	struct gt_tool_object *parent, *first, *last; /* children */
+	struct hearing *hearings;
+	uint32_t pins;
+	bool gone;
+	struct gputap_object o;
+};
+
+struct text {
+	struct text *next;
+	size_t bytes;
+	char data[];
+};
+
+static struct gt_tool_object *first, *last; /* without parent */
+static struct gt_tool_object *spare_objects;
+static struct hearing *spare_hearings;
+static struct text *texts[TEXT_BUCKETS];
+static _Atomic uint32_t over;
+
+/* Memory (all with the lock) ------------------------------------------------------ */
+
+static void *take_bytes(size_t bytes)
+{
+	static char *row, *end;
+	int saved = errno;
+	void *p;
+
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (!row || bytes > (size_t)(end - row)) {
+		size_t n = bytes > ROW_BYTES ? bytes : ROW_BYTES;
+
+		row = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		errno = saved;
+		if (row == MAP_FAILED) {
+			row = NULL;
+			return NULL;
+		}
+		end = row + n;
+	}
+	p = row;
+	row += bytes;
+	return p;
+}
+
+static struct gt_tool_object *take_object(void)
+{
+	struct gt_tool_object *x = spare_objects;
+
+	if (x)
+		spare_objects = x->next;
+	else
+		x = take_bytes(sizeof *x);
+	if (x)
+		memset(x, 0, sizeof *x);
+	return x;
+}
+
+static struct hearing *take_hearing(void)
+{
+	struct hearing *h = spare_hearings;
+
+	if (h)
+		spare_hearings = h->next;
+	else
+		h = take_bytes(sizeof *h);
+	return h;
+}
+
+const char *gt_tool_text(const char *data, size_t bytes)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	struct text **bucket, *t;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)data[i]) * UINT64_C(0x100000001b3);
+	bucket = &texts[(hash ^ hash >> 32) % TEXT_BUCKETS];
+	gt_core_lock();
+	for (t = *bucket; t && (t->bytes != bytes || memcmp(t->data, data, bytes) != 0); t = t->next)
+		;
+	if (!t && (t = take_bytes(sizeof *t + bytes + 1)) != NULL) {
+		t->bytes = bytes;
+		memcpy(t->data, data, bytes);
+		t->data[bytes] = '\0';
+		t->next = *bucket;
+		*bucket = t;
+	}
+	gt_core_unlock();
+	return t ? t->data : NULL;
+}
+
+/* Lists (all with the lock) -------------------------------------------------------- */
+
+static void append(struct gt_tool_object *x)
+{
+	struct gt_tool_object **head = x->parent ? &x->parent->first : &first, **tail = x->parent ? &x->parent->last : &last;
+
+	x->previous = *tail;
+	if (*tail)
+		(*tail)->next = x;
+	else
+		*head = x;
+	*tail = x;
+}
+
+static void unlink_and_free(struct gt_tool_object *x)
+{
+	struct gt_tool_object **head = x->parent ? &x->parent->first : &first, **tail = x->parent ? &x->parent->last : &last;
+
+	*(x->previous ? &x->previous->next : head) = x->next;
+	*(x->next ? &x->next->previous : tail) = x->previous;
+	while (x->hearings) {
+		struct hearing *h = x->hearings;
+
+		x->hearings = h->next;
+		h->next = spare_hearings;
+		spare_hearings = h;
+	}
+	x->next = spare_objects;
+	spare_objects = x;
+}
+
+static void unpin(struct gt_tool_object *x)
+{
+	if (--x->pins == 0 && x->gone && !x->first)
+		unlink_and_free(x);
+}
+
+static struct hearing *hearing_of(const struct gt_tool_object *x, uint32_t place, uint32_t generation)
+{
+	struct hearing *h = x->hearings;
+
+	while (h && (h->heard.place != place || h->heard.generation != generation))
+		h = h->next;
+	return h;
+}
+
+static void nap(void)
+{
+	const struct timespec t = {0, NAP_NS};
+
+	syscall(SYS_nanosleep, &t, NULL);
+}
+
+/* Telling ------------------------------------------------------------------------------ */
+
+static bool asks(uint32_t place, const struct gputap_object *o)
+{
+	const struct gt_tool_objects *a = &gt_tool_pool[place].objects[o->domain];
+
+	return a->fn && a->types >> o->type & 1;
+}
+
+static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t phase, bool replayed)
+{
+	const struct gt_tool_objects *to = &gt_tool_pool[h->heard.place].objects[x->o.domain];
+	struct gputap_object o = x->o;
+	int saved = errno;
+
+	o.size = sizeof o;
+	o.phase = phase;
+	o.replayed = replayed;
+	if (!gt_tool_lock_in(h->heard.place, h->heard.generation, phase == GPUTAP_PHASE_UNLOAD))
+		return false;
+	to->fn(&o, &h->heard.data, to->user);
+	gt_tool_lock_out();
+	errno = saved;
+	return true;
+}
+
+/* The right to tell this context LOAD; NULL: it has heard, or it need not. Waits while another thread tells it. */
+static struct hearing *begin(struct gt_tool_object *x, uint32_t place, uint32_t generation)
+{
+	uint32_t me = gt_tool_thread();
+	struct hearing *h;
+
+	for (unsigned n = 0;; n++) {
+		gt_core_lock();
+		h = hearing_of(x, place, generation);
+		if (!h)
+			break;
+		if (!h->telling || h->telling == me || n == PATIENCE) {
+			gt_core_unlock();
+			return NULL;
+		}
+		gt_core_unlock();
+		nap();
+	}
+	if (!x->gone && (h = take_hearing()) != NULL) {
+		*h = (struct hearing){x->hearings, {place, generation, 0, 0}, me};
+		x->hearings = h;
+	}
+	gt_core_unlock();
+	return h;
+}
+
+/* @x is pinned, or in the middle of being loaded. */
+static void tell_load(struct gt_tool_object *x, uint32_t place, uint32_t generation, bool replayed)
+{
+	struct hearing *h;
+	bool told;
+
+	if (x->parent && asks(place, &x->parent->o) &&
+	    !(gt_tool_pool[place].objects[x->o.domain].flags & GPUTAP_OBJECTS_NO_REPLAY))
+		tell_load(x->parent, place, generation, replayed);
+	h = asks(place, &x->o) ? begin(x, place, generation) : NULL;
+	if (!h)
+		return;
+	told = call(h, x, GPUTAP_PHASE_LOAD, replayed);
+	gt_core_lock();
+	h->telling = 0;
+	if (!told)
+		h->heard.place = NOBODY;
+	gt_core_unlock();
+}
+
+/* @x has gone, and is pinned: hearings come no more. @parent_first: to contexts that want it so, or to the others; both: 2 */
+static void tell_unload(struct gt_tool_object *x, int parent_first)
+{
+	uint32_t me = gt_tool_thread();
+
+	for (struct hearing *h = x->hearings; h; h = h->next) {
+		if (h->heard.place == NOBODY)
+			continue;
+		for (unsigned n = 0; n < PATIENCE && __atomic_load_n(&h->telling, __ATOMIC_ACQUIRE) && h->telling != me; n++)
+			nap();
+		if (parent_first != 2 &&
+		    parent_first != !!(gt_tool_pool[h->heard.place].objects[x->o.domain].flags & GPUTAP_OBJECTS_PARENT_FIRST))
+			continue;
+		call(h, x, GPUTAP_PHASE_UNLOAD, false);
+		h->heard.place = NOBODY;
+	}
+}
+
+/* Loading, unloading ---------------------------------------------------------------------- */
+
+struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o, struct gt_tool_object *parent)
+{
+	struct gt_tool_object *x;
+
+	gt_core_lock();
+	x = take_object();
+	if (x) {
+		x->o = *o;
+		x->parent = parent;
+		x->pins = !parent; /* until gt_tool_object_loaded() */
+		append(x);
+	}
+	gt_core_unlock();
+	return x;
+}
+
+/* The next one in the list, pinned; @x is let go. NULL: no more. With the lock. */
+static struct gt_tool_object *step(struct gt_tool_object *x, struct gt_tool_object *to)
+{
+	if (to)
+		to->pins++;
+	if (x)
+		unpin(x);
+	return to;
+}
+
+/* The children, in the order of loading; @x is pinned. With the lock. */
+static void tell_children(struct gt_tool_object *x, uint32_t place, uint32_t generation, bool replayed)
+{
+	for (struct gt_tool_object *child = step(NULL, x->first); child; child = step(child, child->next)) {
+		gt_core_unlock();
+		tell_load(child, place, generation, replayed);
+		gt_core_lock();
+	}
+}
+
+void gt_tool_object_loaded(struct gt_tool_object *x)
+{
+	uint8_t places[GT_TOOL_POOL];
+	unsigned count;
+
+	if (!x)
+		return;
+	count = atomic_load_explicit(&over, memory_order_relaxed) ? 0 : gt_tool_order(places);
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t generation = atomic_load_explicit(&gt_tool_pool[places[i]].generation, memory_order_acquire);
+
+		if (!gt_tool_pool[places[i]].objects[x->o.domain].fn)
+			continue;
+		tell_load(x, places[i], generation, false);
+		gt_core_lock();
+		tell_children(x, places[i], generation, false);
+		gt_core_unlock();
+	}
+	gt_core_lock();
+	unpin(x);
+	gt_core_unlock();
+}
+
+static void unload(struct gt_tool_object *x)
+{
+	struct gt_tool_object *child;
+
+	gt_core_lock();
+	if (x->gone) {
+		gt_core_unlock();
+		return;
+	}
+	x->gone = true;
+	x->pins++;
+	for (child = x->last; child; child = child->previous) {
+		child->gone = true;
+		child->pins++;
+	}
+	gt_core_unlock();
+	/* children are pinned, and no more of them come: their list stays as it is */
+	if (x->last)
+		tell_unload(x, 1);
+	for (child = x->last; child; child = child->previous)
+		tell_unload(child, 2);
+	tell_unload(x, 2);
+	gt_core_lock();
+	for (child = x->last; child;) {
+		struct gt_tool_object *before = child->previous;
+
+		unpin(child);
+		child = before;
+	}
+	unpin(x);
+	gt_core_unlock();
+}
+
+void gt_tool_object_unload(struct gt_tool_object *x)
+{
+	if (x)
+		unload(x);
+}
+
+void gt_tool_objects_replay(uint32_t place, uint32_t generation)
+{
+	const struct gt_tool_context *c = &gt_tool_pool[place];
+	struct gt_tool_object *x;
+	bool wanted = false;
+
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+		wanted |= c->objects[d].fn && !(c->objects[d].flags & GPUTAP_OBJECTS_NO_REPLAY);
+	if (!wanted || atomic_load_explicit(&over, memory_order_relaxed))
+		return;
+	gt_core_lock();
+	x = step(NULL, first);
+	while (x) {
+		if (!(c->objects[x->o.domain].flags & GPUTAP_OBJECTS_NO_REPLAY)) {
+			gt_core_unlock();
+			tell_load(x, place, generation, true);
+			gt_core_lock();
+			tell_children(x, place, generation, true);
+		}
+		x = step(x, x->next);
+	}
+	gt_core_unlock();
+}
+
+void gt_tool_objects_end(void)
+{
+	struct gt_tool_object *x, *before;
+
+	atomic_store_explicit(&over, 1, memory_order_relaxed);
+	gt_core_lock();
+	for (x = step(NULL, last); x; x = before) {
+		gt_core_unlock();
+		unload(x);
+		gt_core_lock();
+		before = step(x, x->previous);
+	}
+	gt_core_unlock();
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Device work and objects that tools are told of: what the runtimes' activity calls.
+ *
+ * A piece of work:
+ *
+ *   gt_tool_piece_take()   in the thread that will submit it, inside the call that causes it
+ *   gt_tool_piece_enter()  ENTER: who asks for it hears of it, to its end
+ *   .. it is submitted ..
+ *   gt_tool_piece_exit()   EXIT
+ *   gt_tool_piece_done()   whoever learns how it ended, from any thread, also before EXIT has been
+ *   gt_tool_deliver()      COMPLETE, in a thread of gputap's that holds no lock
+ *
+ * Pieces lie in a pool that grows where a system call is allowed (gt_tool_piece_take() with @grow) and is never given back. */
+#ifndef GPUTAP_TOOL_WORK_H
+#define GPUTAP_TOOL_WORK_H
+
+#include "tool/tool.h"
+
+enum { GT_TOOL_HEARERS = 16 }; /* of one piece of work; more contexts are not told, counted */
+
+/* At the beginning of what lies in a pool. */
+struct gt_tool_entry {
+	_Atomic uint32_t next; /* in the pool, or in a list of what is done: index + 1 */
+	uint32_t index;
+};
+
+struct gt_tool_piece {
+	struct gt_tool_entry entry;
+	_Atomic uint32_t state;
+	uint32_t epoch;        /* image that it was submitted in: a fork's child has no such work */
+	bool dispatch;         /* one of those that are numbered together */
+	bool api;              /* the call that causes it is one of HIP's, not what HIP calls */
+	uint32_t count;
+	struct gt_correlation *shared;
+	uint64_t entered;      /* ns */
+	uint64_t done_start, done_end; /* as the helper says, while EXIT may still be told */
+	int32_t done_status;
+	struct gputap_work work;
+	struct gt_tool_heard heard[GT_TOOL_HEARERS];
+};
+
+/* Bit per type of work that an active context asks of the domain. One load. */
+static inline uint64_t gt_tool_work_asked(enum gt_domain domain)
+{
+	return atomic_load_explicit(&gt_tool_work_types[domain], memory_order_relaxed);
+}
+
+/**
+ * gt_tool_piece_take() - this thread is about to submit work of that domain
+ * @grow: memory may be taken for it (a system call now and then)
+ * Return: with the open call's correlation, thread and external ids; NULL: no memory, counted.
+ */
+struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool grow);
+/* It is in the thread that took it, and in the call that really submits: that one causes it, unless it was one of HIP's already. */
+void gt_tool_piece_submitting(struct gt_tool_piece *p);
+/* It was no work that is told. */
+void gt_tool_piece_give(struct gt_tool_piece *p);
+
+/**
+ * gt_tool_piece_enter() - tell ENTER
+ * p->work is filled in but for what take() knows, size, phase and number; p->dispatch is set.
+ * Return: false: nobody asks for it; it was given back.
+ */
+bool gt_tool_piece_enter(struct gt_tool_piece *p);
+/* After it was submitted. */
+void gt_tool_piece_exit(struct gt_tool_piece *p);
+/* The runtime refused, or it cannot be followed to its end (@counted): nobody will hear of it any more. After EXIT. */
+void gt_tool_piece_drop(struct gt_tool_piece *p, bool counted);
+
+/**
+ * gt_tool_piece_done() - it has completed
+ * @start, @end: ns; 0: not known
+ */
+void gt_tool_piece_done(struct gt_tool_piece *p, int32_t status, uint64_t start, uint64_t end);
+
+/* COMPLETE of all that are done. Return: how many. */
+uint32_t gt_tool_deliver(void);
+
+/* Work that was not told, or not to its end, so far. */
+uint64_t gt_tool_work_lost(void);
+
+/* A runtime's activity has this called at the end, to see what has completed by then. */
+void gt_tool_work_looks(void (*look)(void));
+
+/* The process ends: what is done is told, objects are unloaded, what has not retired does. Once; from then on nothing is told. */
+void gt_tool_work_end(void);
+
+/* Objects (tool_object.c) ------------------------------------------------------ */
+
+struct gt_tool_object;
+
+/* Text that stays. NULL: no memory. */
+const char *gt_tool_text(const char *text, size_t bytes);
+
+/**
+ * gt_tool_object_add() - it is there from now on
+ * @o:      without size, phase and replayed; copied
+ * @parent: told before it, and unloaded together with it; NULL: none, then gt_tool_object_loaded() has to follow
+ * Return: NULL: no memory, it will not be told.
+ * Thread: any; nobody is told here, so that a lock of the runtime's may be held.
+ */
+struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o, struct gt_tool_object *parent);
+/* LOAD of it and of its children. NULL is all right, here and below. */
+void gt_tool_object_loaded(struct gt_tool_object *object);
+/* It and its children go. */
+void gt_tool_object_unload(struct gt_tool_object *object);
+/* All that are left, last to first; what is loaded from now on is not told. */
+void gt_tool_objects_end(void);
+
+#endif
