@@ -8,6 +8,7 @@
  *   hsa_signal.c    the program's own completion signals that we read the times from
  *   hsa_code.c      code objects, kernel symbols, names by kernel_object
  *   hsa_copy.c      asynchronous copies
+ *   hsa_told.c      what tools are told of all this
  *   hsa_fault.c     the runtime tells that a device or queue has failed
  *   hsa_helper.c    a thread per agent: harvests what has completed; the end of the process
  *
@@ -33,11 +34,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/context.h"
 #include "core/emit.h"
 #include "record/record.h"
 #include "runtime/graph.h"
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/hsa/hsa_abi.h"
+#include "tool/tool_work.h"
 
 #define GT_HSA_CORE(r, f) gt_hsa_core_real(r, f)
 #define GT_HSA_AMD(r, f) gt_hsa_amd_ext_real(r, f)
@@ -57,6 +60,7 @@ uint64_t gt_hsa_boottime_ns(void);
 /* Agents (hsa_agent.c) --------------------------------------------------- */
 
 struct gt_hsa_helper;
+struct gt_hsa_kernel;
 
 struct gt_hsa_agent {
 	struct gt_hsa_runtime *runtime;
@@ -69,6 +73,10 @@ struct gt_hsa_agent {
 	_Atomic uint32_t deep;	  /* nothing has happened for a while, and its helper sleeps longer: to be woken */
 	char pci[13];		  /* "0000:03:00.0"; "": not known */
 	uint64_t clock_read_ns;
+	_Atomic uint64_t clock_hz;     /* of the runtime's system clock, */
+	_Atomic int64_t to_boottime;   /* and what makes its ns ours */
+	struct gt_tool_object *object; /* for tools */
+	_Atomic uint32_t untold;
 	_Atomic uint64_t copies;  /* number of the queue object that stands for its copy engines; 0: not made yet */
 	_Atomic(struct gt_hsa_queue *) queues;
 };
@@ -118,6 +126,7 @@ struct gt_hsa_owner {
 	uint32_t direction;		     /* hipMemcpyKind */
 	uint32_t reserved;
 	struct gt_graph_stamp stamp;
+	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
 };
 
 /* Queues (hsa_queue.c) ------------------------------------------------------ */
@@ -147,6 +156,9 @@ struct gt_hsa_queue {
 	uint32_t owner_mask;
 	struct gt_hsa_slot *slots;
 	struct gt_hsa_owner *owners;
+	struct gt_tool_piece **told;	  /* by slot: NULL: nobody is to be told */
+	_Atomic bool has_pieces;	  /* among the owners */
+	struct gt_tool_object *object;
 
 	/* submitting threads, one at a time */
 	_Alignas(64) _Atomic uint32_t busy;
@@ -226,6 +238,33 @@ bool gt_hsa_signal_release(uint64_t signal);
 bool gt_hsa_signal_harvest(struct gt_hsa_watch *w);
 void gt_hsa_signal_forget(struct gt_hsa_watch *w);
 
+/* Tools (hsa_told.c) --------------------------------------------------------------- */
+
+/* Is device work of ROCm recorded, and not only told? */
+static inline bool gt_hsa_recorded(void)
+{
+	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_HSA_CORE & 1;
+}
+
+/* This thread has reserved the packet. */
+void gt_hsa_told_reserve(struct gt_hsa_queue *q, struct gt_hsa_owner *o, bool wanted);
+/* The piece of a dispatch, filled in, before gt_tool_piece_enter(). NULL: nobody asks. */
+struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+					 const struct gt_hsa_kernel_packet *p);
+struct gt_tool_piece *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_owner *o);
+/* A copy is about to be submitted: after ENTER. NULL: nobody asks. */
+struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device, const struct gt_hsa_agent *from,
+				       const struct gt_hsa_agent *to, const struct gt_record_device *r,
+				       const struct gt_graph_stamp *stamp);
+/* @times: NULL: nobody can tell them. */
+void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a, const struct gt_hsa_times *times);
+/* How the runtime's clock and CLOCK_BOOTTIME go together now. */
+void gt_hsa_told_clock(struct gt_hsa_agent *a);
+/* An agent is known; told with the next gt_hsa_told_agents(), where callbacks may run. */
+void gt_hsa_told_agent(struct gt_hsa_agent *a, const char *name);
+void gt_hsa_told_agents(void);
+struct gt_tool_object *gt_hsa_told_queue(const struct gt_hsa_agent *a, uint64_t number, uint64_t handle);
+
 /* Kernels (hsa_code.c) ----------------------------------------------------------- */
 
 enum gt_hsa_kernel_class { /* numbers as in enum gt_graph_part */
@@ -242,6 +281,7 @@ struct gt_hsa_kernel {
 	uint32_t name;		 /* string id */
 	uint16_t class;		 /* enum gt_hsa_kernel_class */
 	uint16_t unwanted;	 /* not among `gputap run --kernels` */
+	const char *text;	 /* its name, for tools; NULL: none */
 	struct gt_kept *kept;
 };
 

@@ -159,6 +159,7 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	add_number(&text, "max_clock_mhz", a, GT_HSA_AGENT_MAX_CLOCK_MHZ);
 	add_number(&text, "chip", a, GT_HSA_AGENT_CHIP_ID);
 	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
+	gt_hsa_told_agent(a, product[0] ? product : name);
 	a->kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE, a->number, a->handle, 0, false}, &text);
 	give_name(a, t);
 }
@@ -235,4 +236,5 @@ void gt_hsa_agent_clock(struct gt_hsa_agent *a, struct gt_thread *t)
 	}
 	gt_clock_write(t, (uint32_t)a->number, GT_CLOCK_TIMER, best[0], best[1], at, 0);
 	a->clock_read_ns = gt_hsa_boottime_ns();
+	gt_hsa_told_clock(a);
 }

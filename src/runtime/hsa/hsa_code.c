@@ -22,6 +22,8 @@ struct code_object {
 	struct code_object *next;
 	uint64_t executable;
 	struct gt_kept *kept;
+	struct gt_tool_object *object; /* for tools */
+	bool untold;
 };
 static struct code_object *loaded, *spare;
 
@@ -110,6 +112,7 @@ static void add_kernel(const struct gt_hsa_kernel *new, uint64_t object)
 		k->class = new->class;
 		k->unwanted = new->unwanted;
 		k->kept = new->kept;
+		k->text = new->text;
 		atomic_store_explicit(&k->object, object, memory_order_release);
 	}
 	gt_core_unlock();
@@ -122,6 +125,8 @@ struct freezing {
 	struct gt_thread *thread;
 	uint64_t executable, agent, code_object;
 	const struct gt_hsa_loader *loader;
+	struct gt_tool_object *object; /* of the code object */
+	char isa[64];                  /* of its agent */
 };
 
 static void add_symbol_number(struct gt_text *text, const char *key, const struct freezing *f, uint64_t symbol,
@@ -133,18 +138,74 @@ static void add_symbol_number(struct gt_text *text, const char *key, const struc
 		gt_text_add_number(text, key, value);
 }
 
-/* What the kernel's descriptor says of registers; in the code object as it lies in the host's memory. */
-static void add_registers(struct gt_text *text, const struct freezing *f, uint64_t object)
+/* The kernel's descriptor, amdhsa_kernel_descriptor, as the code object lies in the host's memory. */
+struct descriptor {
+	uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
+	int64_t code_offset;
+	uint32_t reserved1[5];
+	uint32_t rsrc3, rsrc1, rsrc2;
+};
+static_assert(offsetof(struct descriptor, rsrc1) == 48, "amdhsa_kernel_descriptor");
+
+static bool get_descriptor(const struct freezing *f, uint64_t object, struct descriptor *d)
 {
 	const void *host = NULL;
-	uint32_t rsrc1;
 
 	if (!f->loader->query_host_address ||
 	    f->loader->query_host_address((const void *)(uintptr_t)object, &host) != GT_HSA_SUCCESS || !host)
+		return false;
+	memcpy(d, host, sizeof *d);
+	return true;
+}
+
+static void add_registers(struct gt_text *text, const struct descriptor *d)
+{
+	gt_text_add_number(text, "vgpr_granules", (d->rsrc1 & 63) + 1);
+	gt_text_add_number(text, "sgpr_granules", (d->rsrc1 >> 6 & 15) + 1);
+}
+
+/* In registers: what a granule is depends on the device. */
+static void set_registers(struct gputap_object *o, const struct descriptor *d, const char *isa)
+{
+	uint32_t granules = (d->rsrc1 & 63) + 1;
+	bool unified = strncmp(isa, "gfx90a", 6) == 0 || strncmp(isa, "gfx94", 5) == 0 || strncmp(isa, "gfx95", 5) == 0;
+	bool later = strncmp(isa, "gfx1", 4) == 0;
+
+	o->sgprs = later ? 128 : ((d->rsrc1 >> 6 & 15) / 2 + 1) * 16;
+	o->vgprs = unified ? ((d->rsrc3 & 63) + 1) * 4 : granules * (later ? 8 : 4);
+	if (unified)
+		o->accum_vgprs = granules * 8 > o->vgprs ? granules * 8 - o->vgprs : 0;
+	else if (strncmp(isa, "gfx908", 6) == 0)
+		o->accum_vgprs = o->vgprs;
+}
+
+static void add_told(const struct freezing *f, uint64_t symbol, const struct gt_hsa_kernel *k, uint64_t object, const char *name,
+		     uint32_t bytes, const struct descriptor *d)
+{
+	gt_hsa_core_hsa_executable_symbol_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
+	struct gputap_object o = {
+		.domain = GT_DOMAIN_HSA_CORE,
+		.type = GPUTAP_OBJECT_KERNEL_SYMBOL,
+		.number = k->symbol,
+		.parent = f->code_object,
+		.handle = object,
+		.device_handle = f->agent,
+		.name = gt_tool_text(name, bytes),
+		.storage_file = -1,
+	};
+
+	if (!f->object)
 		return;
-	memcpy(&rsrc1, (const char *)host + 48, sizeof rsrc1); /* amdhsa_kernel_descriptor.compute_pgm_rsrc1 */
-	gt_text_add_number(text, "vgpr_granules", (rsrc1 & 63) + 1);
-	gt_text_add_number(text, "sgpr_granules", (rsrc1 >> 6 & 15) + 1);
+	info(symbol, GT_HSA_SYMBOL_KERNARG_BYTES, &o.kernarg_bytes);
+	info(symbol, GT_HSA_SYMBOL_KERNARG_ALIGNMENT, &o.kernarg_align);
+	info(symbol, GT_HSA_SYMBOL_GROUP_BYTES, &o.group_bytes);
+	info(symbol, GT_HSA_SYMBOL_PRIVATE_BYTES, &o.private_bytes);
+	if (d) {
+		set_registers(&o, d, f->isa);
+		o.code_offset = d->code_offset;
+		o.code_address = object + (uint64_t)d->code_offset;
+	}
+	gt_tool_object_add(&o, f->object);
 }
 
 static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, void *data)
@@ -154,8 +215,10 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	struct gt_text text = {0};
 	char name[NAME_BYTES];
 	struct gt_hsa_kernel kernel = {.executable = executable};
-	uint32_t type = 0, bytes = 0;
+	uint32_t type = 0, bytes = 0, whole;
 	uint64_t object = 0;
+	struct descriptor d;
+	bool described;
 
 	(void)agent;
 	if (info(symbol, GT_HSA_SYMBOL_TYPE, &type) != GT_HSA_SUCCESS || type != GT_HSA_SYMBOL_KERNEL ||
@@ -164,6 +227,7 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 		return GT_HSA_SUCCESS;
 	if (bytes >= sizeof name || info(symbol, GT_HSA_SYMBOL_NAME, name) != GT_HSA_SUCCESS)
 		bytes = 0;
+	whole = bytes;
 	if (bytes > 3 && memcmp(name + bytes - 3, ".kd", 3) == 0)
 		bytes -= 3;
 	kernel.name = bytes ? gt_string_id(f->thread, name, bytes) : 0;
@@ -173,23 +237,52 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	add_symbol_number(&text, "kernarg_alignment", f, symbol, GT_HSA_SYMBOL_KERNARG_ALIGNMENT);
 	add_symbol_number(&text, "group_bytes", f, symbol, GT_HSA_SYMBOL_GROUP_BYTES);
 	add_symbol_number(&text, "private_bytes", f, symbol, GT_HSA_SYMBOL_PRIVATE_BYTES);
-	add_registers(&text, f, object);
+	described = get_descriptor(f, object, &d);
+	if (described)
+		add_registers(&text, &d);
+	kernel.text = bytes ? gt_tool_text(name, bytes) : NULL;
 	kernel.class = (uint16_t)class_of(name, bytes);
 	kernel.unwanted = !gt_kernel_wanted(name, bytes);
 	kernel.kept = gt_object_keep(f->thread, &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, kernel.symbol, object,
 								  f->code_object, true}, &text);
 	add_kernel(&kernel, object);
+	add_told(f, symbol, &kernel, object, name, whole, described ? &d : NULL);
 	return GT_HSA_SUCCESS;
 }
 
-static void add_uri(struct gt_text *text, const struct freezing *f, uint64_t object)
+/* Return: the text, for tools; NULL: none. */
+static const char *add_uri(struct gt_text *text, const struct freezing *f, uint64_t object)
 {
 	char uri[PATH_BYTES];
 	uint32_t bytes = 0;
 
-	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI_LENGTH, &bytes) == GT_HSA_SUCCESS &&
-	    bytes && bytes < sizeof uri && f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI, uri) == GT_HSA_SUCCESS)
-		gt_text_add_bytes(text, "uri", uri, bytes);
+	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI_LENGTH, &bytes) != GT_HSA_SUCCESS || !bytes ||
+	    bytes >= sizeof uri || f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI, uri) != GT_HSA_SUCCESS)
+		return NULL;
+	gt_text_add_bytes(text, "uri", uri, bytes);
+	return gt_tool_text(uri, strnlen(uri, bytes));
+}
+
+/* Where it came from; then it is there for tools. */
+static void add_object(struct freezing *f, uint64_t object, struct gputap_object *o, uint32_t storage)
+{
+	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_agent_get_info);
+
+	o->domain = GT_DOMAIN_HSA_CORE;
+	o->type = GPUTAP_OBJECT_CODE_OBJECT;
+	o->number = f->code_object;
+	o->handle = object;
+	o->device_handle = f->agent;
+	o->storage_file = -1;
+	if (storage == 1)
+		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_FILE, &o->storage_file);
+	if (storage == 2) {
+		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_MEMORY_BASE, &o->storage_base);
+		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_MEMORY_BYTES, &o->storage_bytes);
+	}
+	f->isa[0] = '\0';
+	info(f->agent, GT_HSA_AGENT_NAME, f->isa);
+	f->object = gt_tool_object_add(o, NULL);
 }
 
 static int each_code_object(uint64_t executable, uint64_t object, void *data)
@@ -200,31 +293,32 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	struct gt_hsa_agent *agent;
 	struct code_object *c;
 	struct gt_kept *kept;
-	uint64_t base = 0, bytes = 0;
-	int64_t delta = 0;
+	struct gputap_object o = {0};
 	uint32_t storage = 0;
 
 	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_AGENT, &f->agent) != GT_HSA_SUCCESS || !f->agent)
 		return GT_HSA_SUCCESS;
-	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BASE, &base);
-	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BYTES, &bytes);
-	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_DELTA, &delta);
+	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BASE, &o.load_base);
+	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BYTES, &o.load_bytes);
+	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_DELTA, &o.load_delta);
 	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_STORAGE_TYPE, &storage);
-	add_uri(&text, f, object);
+	o.uri = add_uri(&text, f, object);
 	gt_text_add(&text, "storage", storage < 3 ? storages[storage] : "");
-	gt_text_add_number(&text, "load_base", base);
-	gt_text_add_number(&text, "load_bytes", bytes);
-	gt_text_add_number(&text, "load_delta", (uint64_t)delta);
+	gt_text_add_number(&text, "load_base", o.load_base);
+	gt_text_add_number(&text, "load_bytes", o.load_bytes);
+	gt_text_add_number(&text, "load_delta", (uint64_t)o.load_delta);
 	agent = gt_hsa_agent_get(f->runtime, f->thread, f->agent);
 	f->code_object = gt_object_number(GT_OBJECT_CODE_OBJECT);
 	kept = gt_object_keep(f->thread, &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, f->code_object, object,
 							    agent ? agent->number : 0, true}, &text);
+	o.parent = agent ? agent->number : 0;
+	add_object(f, object, &o, storage);
 	gt_core_lock();
 	c = spare ? spare : take_entry(sizeof *c);
 	if (c) {
 		if (c == spare)
 			spare = c->next;
-		*c = (struct code_object){loaded, executable, kept};
+		*c = (struct code_object){loaded, executable, kept, f->object, true};
 		loaded = c;
 	}
 	gt_core_unlock();
@@ -232,23 +326,48 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	return GT_HSA_SUCCESS;
 }
 
+/* Tools are told behind the iteration: it holds locks of the runtime's. In the order of loading. */
+static void tell_loaded(uint64_t executable)
+{
+	struct gt_tool_object *object;
+
+	gt_hsa_told_agents();
+	do {
+		struct code_object *oldest = NULL;
+
+		gt_core_lock();
+		for (struct code_object *c = loaded; c; c = c->next)
+			if (c->executable == executable && c->untold)
+				oldest = c;
+		object = oldest ? oldest->object : NULL;
+		if (oldest)
+			oldest->untold = false;
+		gt_core_unlock();
+		gt_tool_object_loaded(object);
+	} while (object);
+}
+
 int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t executable, const char *options)
 {
 	int status = ((gt_hsa_core_hsa_executable_freeze_fn *)call->tap->real)(executable, options);
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	struct gt_hsa_loader loader = {0};
-	struct freezing f = {r, gt_hsa_thread(), executable, 0, 0, &loader};
+	struct freezing f = {.runtime = r, .thread = gt_hsa_thread(), .executable = executable, .loader = &loader};
 	gt_hsa_core_hsa_system_get_major_extension_table_fn *table = GT_HSA_CORE(r, hsa_system_get_major_extension_table);
 
 	if (status == GT_HSA_SUCCESS && f.thread && table &&
-	    table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader) == GT_HSA_SUCCESS && loader.loaded_code_object_get_info)
+	    table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader) == GT_HSA_SUCCESS && loader.loaded_code_object_get_info) {
 		loader.iterate_loaded_code_objects(executable, each_code_object, &f);
+		tell_loaded(executable);
+	}
 	return status;
 }
 
 /* Its kernels and code objects are loaded no more. */
 static void unload(uint64_t executable, struct gt_thread *t)
 {
+	struct code_object *gone = NULL, **end = &gone;
+
 	gt_core_lock();
 	for (size_t i = 0; i < sizeof buckets / sizeof buckets[0]; i++)
 		for (struct gt_hsa_kernel *k = atomic_load_explicit(&buckets[i], memory_order_relaxed); k; k = k->next)
@@ -265,9 +384,16 @@ static void unload(uint64_t executable, struct gt_thread *t)
 		}
 		gt_object_gone(t, c->kept);
 		*at = c->next;
-		c->next = spare;
-		spare = c;
+		c->next = NULL;
+		*end = c;
+		end = &c->next;
 	}
+	gt_core_unlock();
+	for (struct code_object *c = gone; c; c = c->next) /* last to first */
+		gt_tool_object_unload(c->object);
+	gt_core_lock();
+	*end = spare;
+	spare = gone;
 	gt_core_unlock();
 }
 

@@ -21,6 +21,7 @@ struct copy {
 	struct gt_record_device record;
 	_Atomic uint32_t taken;
 	uint32_t epoch;
+	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
 };
 
 static struct copy copies[SLOTS];
@@ -81,6 +82,7 @@ static uint64_t engines(struct gt_hsa_agent *a, struct gt_thread *t)
 		return number;
 	gt_text_add(&text, "properties", "copy engines");
 	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, fresh, a->handle, a->number, &text);
+	gt_hsa_told_queue(a, fresh, a->handle);
 	return fresh;
 }
 
@@ -91,60 +93,91 @@ struct transfer {
 	uint64_t signal;
 };
 
-/* Before the real call. NULL: not followed. */
-static struct copy *begin(const struct gt_call *call, const struct transfer *x, enum gt_device_op op)
+/* A copy during its call. */
+struct submission {
+	struct copy *copy; /* NULL: not followed */
+	bool watched;      /* its times can be told: it is not let go before the call is over */
+	struct gt_tool_piece *piece;
+};
+
+/* Before the real call. */
+static struct submission begin(const struct gt_call *call, const struct transfer *x, enum gt_device_op op)
 {
+	static const struct submission nothing;
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	struct gt_thread *t = gt_hsa_thread();
 	struct gt_hsa_agent *to, *from, *device;
 	struct gt_graph_stamp stamp = {.replay = 0};
+	struct gt_record_device record;
+	struct gt_tool_piece *piece;
+	bool recorded;
+	bool watched;
 	struct copy *c;
 
-	if (gt_unlikely(!t) || !x->signal || (!t->graph && !gt_session_wants_copies(gt_recording.session)))
-		return NULL;
+	if (gt_unlikely(!t) || !x->signal)
+		return nothing;
+	recorded = gt_hsa_recorded() && (t->graph || gt_session_wants_copies(gt_recording.session));
+	if (!recorded && !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
+		return nothing;
 	enable_times(r);
 	to = x->destination_agent ? gt_hsa_agent_get(r, t, x->destination_agent) : NULL;
 	from = x->source_agent ? gt_hsa_agent_get(r, t, x->source_agent) : NULL;
 	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
 	if (!device)
-		return NULL; /* between host memories: no device works */
+		return nothing; /* between host memories: no device works */
 	if (t->graph && gt_graph_stamp_copy)
 		gt_graph_stamp_copy(t->graph, x->destination, x->source, x->bytes, &stamp);
 	if (stamp.replay && stamp.unobserved >> GT_GRAPH_COPY & 1)
-		return NULL;
-	if (!stamp.replay || !stamp.envelope)
-		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	c = take();
-	if (!c) {
-		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-		return NULL;
-	}
-	c->epoch = t->epoch;
-	c->record = (struct gt_record_device){
+		recorded = false;
+	gt_hsa_told_agents();
+	record = (struct gt_record_device){
+		.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD,
 		.id = t->api_id ? t->api_id : call->id, .call_start = t->api_id ? t->api_start : call->start,
 		.queue = engines(device, t), .bytes = x->bytes,
 		.object = {(uintptr_t)x->source, (uintptr_t)x->destination},
 		.local = {from ? (uint32_t)from->number : 0, to ? (uint32_t)to->number : 0, 0}};
-	c->record.head.depth = op != GT_DEVICE_OTHER ? op : !from || !from->gpu ? GT_DEVICE_WRITE : !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
+	record.head.depth = op != GT_DEVICE_OTHER ? op : !from || !from->gpu ? GT_DEVICE_WRITE : !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
+	piece = gt_hsa_told_copy(device, from, to, &record, &stamp);
+	if (!recorded && !piece)
+		return nothing;
+	if (recorded && (!stamp.replay || !stamp.envelope))
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	c = take();
+	if (!c) {
+		if (recorded)
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		return (struct submission){NULL, false, piece};
+	}
+	c->epoch = t->epoch;
+	c->record = record;
+	atomic_store_explicit(&c->piece, piece, memory_order_relaxed);
 	if (stamp.replay)
 		gt_hsa_stamp(&c->record, &stamp, GT_GRAPH_COPY);
 	c->watch.agent = device;
 	c->record.queued = c->watch.queued = gt_hsa_boottime_ns();
-	if (gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal))
-		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_PENDING, memory_order_release);
-	else
-		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_LOST, memory_order_release);
+	watched = gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal);
+	atomic_store_explicit(&c->watch.state, watched ? GT_HSA_SLOT_PENDING : GT_HSA_SLOT_LOST, memory_order_release);
 	gt_hsa_helper_want(device, t);
 	gt_hsa_helper_rouse(device);
-	return c;
+	return (struct submission){c, watched, piece};
 }
 
-/* The runtime refused: nothing was seen. */
-static int end(struct copy *c, int status)
+/* After it. The runtime refused: nothing was seen. */
+static int end(const struct submission *x, int status)
 {
-	if (c && status != GT_HSA_SUCCESS) {
-		gt_hsa_signal_forget(&c->watch);
-		atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_LOST, memory_order_release);
+	struct gt_tool_piece *piece = x->piece;
+
+	if (gt_unlikely(piece != NULL))
+		gt_tool_piece_exit(piece); /* it may be the helper's by now */
+	if (!x->copy) {
+		if (piece)
+			gt_tool_piece_drop(piece, status == GT_HSA_SUCCESS);
+	} else if (status != GT_HSA_SUCCESS && x->watched) {
+		piece = atomic_exchange_explicit(&x->copy->piece, NULL, memory_order_acq_rel);
+		if (piece)
+			gt_tool_piece_drop(piece, false);
+		gt_hsa_signal_forget(&x->copy->watch);
+		atomic_store_explicit(&x->copy->watch.state, GT_HSA_SLOT_LOST, memory_order_release);
 	}
 	return status;
 }
@@ -154,9 +187,9 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy(const struct gt_call *call, vo
 						  const uint64_t *dep_signals, uint64_t completion_signal)
 {
 	const struct transfer x = {dst, src, size, dst_agent, src_agent, completion_signal};
-	struct copy *c = begin(call, &x, GT_DEVICE_OTHER);
+	const struct submission c = begin(call, &x, GT_DEVICE_OTHER);
 
-	return end(c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_fn *)call->tap->real)(dst, dst_agent, src, src_agent, size,
+	return end(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_fn *)call->tap->real)(dst, dst_agent, src, src_agent, size,
 										       num_dep_signals, dep_signals,
 										       completion_signal));
 }
@@ -168,9 +201,9 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(const struct gt_call
 							    _Bool force_copy_on_sdma)
 {
 	const struct transfer x = {dst, src, size, dst_agent, src_agent, completion_signal};
-	struct copy *c = begin(call, &x, GT_DEVICE_OTHER);
+	const struct submission c = begin(call, &x, GT_DEVICE_OTHER);
 
-	return end(c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_on_engine_fn *)call->tap->real)(
+	return end(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_on_engine_fn *)call->tap->real)(
 			      dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal, engine_id,
 			      force_copy_on_sdma));
 }
@@ -190,7 +223,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *cal
 	const struct gt_hsa_dim3 *n = range;
 	const struct pitched *to = dst, *from = src;
 	struct transfer x = {NULL, NULL, 0, copy_agent, 0, completion_signal};
-	struct copy *c = NULL;
+	struct submission c = {0};
 
 	if (n && to && from) {
 		x.destination = to->base;
@@ -198,10 +231,10 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *cal
 		x.bytes = (uint64_t)n->x * n->y * n->z;
 		c = begin(call, &x, dir < sizeof ops ? ops[dir] : GT_DEVICE_COPY);
 	}
-	if (c)
+	if (c.watched)
 		for (int i = 0; i < 3; i++)
-			c->record.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
-	return end(c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_rect_fn *)call->tap->real)(
+			c.copy->record.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
+	return end(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_rect_fn *)call->tap->real)(
 			      dst, dst_offset, src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals,
 			      completion_signal));
 }
@@ -219,6 +252,7 @@ uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uin
 	for (uint32_t i = 0; i < n; i++) {
 		struct copy *c = &copies[i];
 		uint32_t state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
+		struct gt_tool_piece *piece;
 		struct gt_hsa_times times;
 
 		if (state == GT_HSA_SLOT_FREE || c->watch.agent != agent || c->epoch != t->epoch)
@@ -230,6 +264,9 @@ uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uin
 		times = (struct gt_hsa_times){c->watch.times[0], c->watch.times[1]};
 		state = atomic_load_explicit(&c->watch.state, memory_order_acquire);
 		gt_hsa_write_work(&c->record, agent, state == GT_HSA_SLOT_SAVED ? &times : NULL, t);
+		piece = atomic_exchange_explicit(&c->piece, NULL, memory_order_acq_rel);
+		if (gt_unlikely(piece != NULL))
+			gt_hsa_told_done(piece, agent, state == GT_HSA_SLOT_SAVED ? &times : NULL);
 		give(c);
 		++*done;
 	}
@@ -242,12 +279,16 @@ void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct copy *c = &copies[i];
+		struct gt_tool_piece *piece;
 
 		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) == GT_HSA_SLOT_FREE ||
 		    c->watch.agent->runtime != runtime || c->epoch != t->epoch)
 			continue;
 		gt_hsa_signal_forget(&c->watch);
 		gt_hsa_count_unfinished(&c->record, t);
+		piece = atomic_exchange_explicit(&c->piece, NULL, memory_order_acq_rel);
+		if (piece)
+			gt_tool_piece_drop(piece, true);
 		give(c);
 	}
 }

@@ -6,7 +6,9 @@
  * runtimes that copy them into a buffer of fixed size.
  *
  * What cannot be followed (no slot free, nothing recorded now) runs as it would without us, and is counted.
+ * Tools hear of a kernel before its packet is handed on, and after it, with nothing held.
  * Never here: allocation, locks, creation of signals; system calls but for gt_hsa_helper_hurry(). */
+#include <sched.h>
 #include <string.h>
 
 #include "core/recording.h"
@@ -188,66 +190,138 @@ static void follow(struct batch *b, struct gt_hsa_slot *s, uint16_t header, uint
 		serve(b, header, theirs);
 }
 
-/* A barrier packet of the program's (or of HIP's for it): `--mode hsa` records it. */
-static void barrier(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_barrier_packet *from, uint64_t number,
-		    struct gt_thread *t)
+/* Is it recorded, and not only told? */
+static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_owner *o)
 {
-	const struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
-	struct gt_hsa_barrier_packet *p = &next(b)->barrier;
-	struct gt_hsa_slot *s;
+	bool graph = o && o->stamp.replay;
 
-	*p = *from;
-	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);
-	if (gt_likely(s != NULL)) {
-		fill_barrier(q, s, p, o->packet == number + 1 ? o : NULL, t);
-		follow(b, s, from->header, &p->completion_signal);
-		return;
-	}
-	gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-	if (p->completion_signal)
-		gt_hsa_signal_release(p->completion_signal);
-	if (q->room && q->forwarded - q->tracked > q->room / 4)
-		mark(b);
+	if (gt_unlikely(!gt_hsa_recorded()) || (gt_unlikely(graph) && o->stamp.unobserved >> (k ? k->class : 0) & 1))
+		return false;
+	return gt_likely(!k || !(k->unwanted || k->class)) || (graph && o->stamp.envelope) ||
+	       (!k->unwanted && gt_session_wants_copies(gt_recording.session));
 }
 
-static void kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, uint64_t number,
-		   struct gt_thread *t)
+/* Outside of our own lock: what a tool's function does may come back here, or never return. */
+static bool tell(struct batch *b, struct gt_tool_piece *piece, bool enter)
 {
-	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel_object);
-	const struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
+	bool told = true;
+
+	flush(b);
+	atomic_store_explicit(&b->queue->busy, 0, memory_order_release);
+	if (enter)
+		told = gt_tool_piece_enter(piece);
+	else
+		gt_tool_piece_exit(piece);
+	while (gt_unlikely(atomic_exchange_explicit(&b->queue->busy, 1, memory_order_acquire)))
+		sched_yield(); /* of two threads in here, which none of the runtimes lets in */
+	return told;
+}
+
+/* Return: false: it is not followed to its end. */
+static bool kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, const struct gt_hsa_owner *o,
+		   const struct gt_hsa_kernel *k, struct gt_tool_piece *piece, struct gt_thread *t)
+{
 	struct gt_hsa_kernel_packet *p = &next(b)->kernel;
+	bool recorded = is_recorded(k, o), envelope = gt_unlikely(o && o->stamp.replay) && o->stamp.envelope;
 	uint64_t theirs = from->completion_signal;
 	struct gt_hsa_slot *s;
 
 	*p = *from;
-	if (gt_unlikely(o->packet != number + 1))
-		o = NULL;
-	if (gt_unlikely(o && o->stamp.replay)) {
-		if (o->stamp.unobserved >> (k ? k->class : 0) & 1)
-			goto unobserved;
-	}
-	if (gt_unlikely(k && (k->unwanted || k->class)) && !(o && o->stamp.replay && o->stamp.envelope) &&
-	    (k->unwanted || !gt_session_wants_copies(gt_recording.session)))
+	if (gt_unlikely(!recorded && !piece))
 		goto unobserved;
-	if (gt_likely(!o || !o->stamp.replay || !o->stamp.envelope))
+	if (gt_likely(recorded && !envelope))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);
 	if (gt_unlikely(!s)) {
-		if (o && o->stamp.replay && o->stamp.envelope)
+		if (recorded && envelope)
 			gt_graph_envelope_lost(o->stamp.envelope, t);
-		else
+		else if (recorded)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
 		goto unobserved;
 	}
 	fill(q, s, p, o, k, t);
+	s->record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
+	q->told[s - q->slots] = piece;
 	follow(b, s, from->header, &p->completion_signal);
-	return;
+	return true;
 unobserved:
 	if (theirs)
 		gt_hsa_signal_release(theirs);
 	if (q->room && q->forwarded - q->tracked > q->room / 4)
 		mark(b);
+	return false;
+}
+
+/* A barrier packet of the program's (or of HIP's for it): `--mode hsa` records it. Return: false: it is not followed to its end. */
+static bool barrier(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_barrier_packet *from, const struct gt_hsa_owner *o,
+		    bool recorded, struct gt_tool_piece *piece, struct gt_thread *t)
+{
+	struct gt_hsa_barrier_packet *p = &next(b)->barrier;
+	struct gt_hsa_slot *s;
+
+	*p = *from;
+	if (recorded)
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);
+	if (gt_likely(s != NULL)) {
+		fill_barrier(q, s, p, o, t);
+		s->record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
+		q->told[s - q->slots] = piece;
+		follow(b, s, from->header, &p->completion_signal);
+		return true;
+	}
+	if (recorded)
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+	if (p->completion_signal)
+		gt_hsa_signal_release(p->completion_signal);
+	if (q->room && q->forwarded - q->tracked > q->room / 4)
+		mark(b);
+	return false;
+}
+
+/* The piece behind its packet: from now on it is the helper's, if it is followed. */
+static void told(struct batch *b, struct gt_tool_piece *piece, bool followed)
+{
+	tell(b, piece, false);
+	if (!followed)
+		gt_tool_piece_drop(piece, true);
+}
+
+static void kernel_packet(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, struct gt_hsa_owner *o,
+			  struct gt_thread *t)
+{
+	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel_object);
+	struct gt_tool_piece *piece = NULL;
+	bool followed;
+
+	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
+		piece = gt_hsa_told_kernel(q, o, k, from);
+		if (piece && !tell(b, piece, true))
+			piece = NULL;
+	}
+	followed = kernel(b, q, from, o, k, piece, t);
+	if (gt_unlikely(piece != NULL))
+		told(b, piece, followed);
+}
+
+/* Return: false: nobody asks for barriers. */
+static bool barrier_packet(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_barrier_packet *from, struct gt_hsa_owner *o,
+			   struct gt_thread *t)
+{
+	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded(), followed;
+	struct gt_tool_piece *piece = NULL;
+
+	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
+		piece = gt_hsa_told_barrier(q, o);
+		if (piece && !tell(b, piece, true))
+			piece = NULL;
+	}
+	if (gt_likely(!recorded && !piece))
+		return false;
+	followed = barrier(b, q, from, o, recorded, piece, t);
+	if (piece)
+		told(b, piece, followed);
+	return true;
 }
 
 void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer)
@@ -260,7 +334,7 @@ void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, 
 	if (gt_unlikely(!t || q->epoch != t->epoch ||
 			atomic_exchange_explicit(&q->busy, 1, memory_order_acquire))) {
 		/* nothing is recorded; or the runtime let two threads in here, which none is known to do */
-		for (uint64_t i = 0; t && q->epoch == t->epoch && i < count; i++)
+		for (uint64_t i = 0; t && q->epoch == t->epoch && gt_hsa_recorded() && i < count; i++)
 			if (GT_HSA_PACKET_TYPE(from[i].kernel.header) == GT_HSA_PACKET_KERNEL) {
 				gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 				gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
@@ -273,15 +347,18 @@ void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, 
 	b.writer = writer;
 	for (uint64_t i = 0; i < count; i++) {
 		uint32_t type = GT_HSA_PACKET_TYPE(from[i].kernel.header);
+		struct gt_hsa_owner *o = &q->owners[(index + i) & q->owner_mask];
 
+		if (gt_unlikely(o->packet != index + i + 1))
+			o = NULL;
 		if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
-			kernel(&b, q, &from[i].kernel, index + i, t);
+			kernel_packet(&b, q, &from[i].kernel, o, t);
 			continue;
 		}
-		if (gt_unlikely(q->barriers) && (type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR)) {
-			barrier(&b, q, &from[i].barrier, index + i, t);
+		if ((type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR) && barrier_packet(&b, q, &from[i].barrier, o, t))
 			continue;
-		}
+		if (gt_unlikely(atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) && o)
+			gt_hsa_told_reserve(q, o, false);
 		/* all of them have their signal in the same place */
 		if (from[i].barrier.completion_signal && type != GT_HSA_PACKET_INVALID)
 			gt_hsa_signal_release(from[i].barrier.completion_signal);

@@ -60,6 +60,8 @@ void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_
 	uint32_t device = GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, a->number);
 	struct gt_record_device *r;
 
+	if (work->head.kind != GT_RECORD_DEVICE)
+		return; /* only told */
 	if (gt_unlikely(envelope != NULL)) {
 		if (times)
 			gt_graph_envelope_done(envelope, t, device, work->queue & UINT32_MAX, times->start, times->end);
@@ -85,6 +87,8 @@ void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_
 
 void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thread *t)
 {
+	if (work->head.kind != GT_RECORD_DEVICE)
+		return;
 	if (work->submitted)
 		gt_graph_envelope_lost((struct gt_graph_envelope *)(uintptr_t)work->submitted, t);
 	else
@@ -104,6 +108,10 @@ static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct g
 	if (state != GT_HSA_SLOT_LOST)
 		status = GT_HSA_AMD(q->agent->runtime, hsa_amd_profiling_get_dispatch_time)(q->agent->handle, (uintptr_t)s->ours, &times);
 	gt_hsa_write_work(&s->record, q->agent, status == GT_HSA_SUCCESS ? &times : NULL, t);
+	if (gt_unlikely(q->told[s - q->slots] != NULL)) {
+		gt_hsa_told_done(q->told[s - q->slots], q->agent, status == GT_HSA_SUCCESS ? &times : NULL);
+		q->told[s - q->slots] = NULL;
+	}
 }
 
 /* Is it done, and are its times where they can be read? */
@@ -173,6 +181,8 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 		gt_hsa_signal_forget(&s->watch);
 		if (s->record.head.depth != GT_HSA_MARKER)
 			gt_hsa_count_unfinished(&s->record, t);
+		if (q->told[s - q->slots])
+			gt_tool_piece_drop(q->told[s - q->slots], true);
 	}
 	gt_hsa_queue_bury(q);
 }
@@ -234,6 +244,7 @@ static void *run(void *arg)
 		if (now - a->clock_read_ns >= CLOCK_NS && (left || done))
 			gt_hsa_agent_clock(a, t);
 		atomic_store_explicit(&h->at_work, 0, memory_order_release);
+		gt_tool_deliver();
 		if (done)
 			step = STEP_NS;
 		else if (step < STEP_MAX_NS)
@@ -294,10 +305,21 @@ void gt_hsa_helper_fault(uint64_t value, const char *text)
 	errno = saved;
 }
 
+/* Tools are finished. */
+static void look_for_tools(void)
+{
+	if (atomic_load_explicit(&over, memory_order_relaxed) || gt_thread.depth)
+		return;
+	if (hold_helpers(&waiting))
+		look_last(NULL);
+	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
+}
+
 static void at_end(void)
 {
 	if (hold_helpers(&over) && !gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
 		look_last(NULL);
+	gt_tool_deliver();
 }
 
 void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
@@ -312,6 +334,7 @@ void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
 			if (atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_GONE && q->epoch == t->epoch)
 				end_queue(q, t);
 	gt_hsa_copies_end(runtime, t);
+	gt_tool_deliver();
 	atomic_store_explicit(&over, 0, memory_order_seq_cst);
 }
 
@@ -325,6 +348,7 @@ static void start(struct gt_hsa_agent *a)
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
+		gt_tool_work_looks(look_for_tools);
 	}
 	if (pthread_attr_init(&attr))
 		return;

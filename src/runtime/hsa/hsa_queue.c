@@ -77,10 +77,14 @@ void gt_hsa_queue_bury(struct gt_hsa_queue *q)
 	for (uint64_t i = 0; i < q->armed; i++)
 		destroy((uintptr_t)q->slots[i].ours);
 	q->armed = 0;
+	for (uint64_t i = 0; q->has_pieces && i <= q->owner_mask; i++)
+		gt_hsa_told_reserve(q, &q->owners[i], false);
+	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
 	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
 	gt_hsa_free(q->owners, (q->owner_mask + UINT64_C(1)) * sizeof *q->owners);
 	q->slots = NULL;
 	q->owners = NULL;
+	q->told = NULL;
 	atomic_store_explicit(&q->state, GT_HSA_QUEUE_GONE, memory_order_release);
 }
 
@@ -124,9 +128,11 @@ static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, st
 	q->room = gt_hsa_room_needed(a->runtime) ? size : 0;
 	q->slots = sized(capacity, sizeof *q->slots);
 	q->owners = sized(capacity, sizeof *q->owners);
-	if (!q->slots || !q->owners) {
+	q->told = sized(capacity, sizeof *q->told);
+	if (!q->slots || !q->owners || !q->told) {
 		gt_hsa_free(q->slots, capacity * sizeof *q->slots);
 		gt_hsa_free(q->owners, capacity * sizeof *q->owners);
+		gt_hsa_free(q->told, capacity * sizeof *q->told);
 		gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
 		return NULL;
 	}
@@ -195,6 +201,7 @@ no_profiling:
 no_queue:
 	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
 	gt_hsa_free(q->owners, q->capacity * sizeof *q->owners);
+	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
 	gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
 	return NULL;
 }
@@ -229,6 +236,7 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 		write_queue(q, a, t, q->number, handle, size, type, NULL);
 		if (gt_hip_default_stream && !atomic_exchange_explicit(&a->used, 1, memory_order_relaxed))
 			gt_hip_default_stream(t, a->number);
+		q->object = gt_hsa_told_queue(a, q->number, (uintptr_t)handle);
 		gt_hsa_helper_want(a, t);
 		return GT_HSA_SUCCESS;
 	}
@@ -245,10 +253,13 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 {
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	struct gt_tool_object *object = q ? q->object : NULL;
 	int status = ((gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real)(queue);
 
-	if (q && status == GT_HSA_SUCCESS)
+	if (q && status == GT_HSA_SUCCESS) {
 		atomic_store_explicit(&q->state, GT_HSA_QUEUE_DESTROYED, memory_order_release);
+		gt_tool_object_unload(object);
+	}
 	return status;
 }
 
@@ -258,12 +269,15 @@ int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 static void own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 {
 	const struct gt_thread *t = &gt_thread;
+	bool told = gt_tool_work_asked(GT_DOMAIN_HSA_CORE) != 0;
 
 	if (gt_unlikely(count > q->owner_mask))
 		return;
 	for (uint64_t i = from; i < from + count; i++) {
 		struct gt_hsa_owner *o = &q->owners[i & q->owner_mask];
 
+		if (gt_unlikely(told || atomic_load_explicit(&o->piece, memory_order_relaxed) != NULL))
+			gt_hsa_told_reserve(q, o, told);
 		o->packet = i + 1;
 		o->id = t->api_id;
 		o->start = t->api_start;
