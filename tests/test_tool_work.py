@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Tools are told of device work and objects: each piece three times, of the right call, until that retires."""
+
+import collections
+import json
+import re
+
+import pytest
+
+from conftest import run_command
+from truth import Truth, number, read_capture
+
+KERNEL, READ, WRITE, COPY, FILL, BARRIER = 1, 2, 3, 4, 5, 10
+DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL = 1, 2, 5, 6
+LAUNCH = 214
+TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
+
+
+class Told:
+    """Lines of tests/tool/work_tool.c, in the order of the process: {kind, phase, line, ..numbers by their names}."""
+
+    def __init__(self, path):
+        self.lines = []
+        for line in path.read_text().splitlines():
+            words = line.split(" ")
+            told = {"kind": words[0], "phase": None if "=" in words[1:2][0] else words[1], "line": len(self.lines)}
+            for word in words[1:]:
+                name, equals, value = word.partition("=")
+                if equals:
+                    told[name] = int(value) if re.fullmatch(r"-?\d+", value) else value
+            self.lines.append(told)
+        assert not self.of("error")
+
+    def of(self, kind, *phases, **values):
+        return [t for t in self.lines if t["kind"] == kind and (not phases or t["phase"] in phases)
+                and all(t.get(name) == value for name, value in values.items())]
+
+    def pieces(self, context=0):
+        """data -> its three lines. The eight bytes were 0 at ENTER, and are what is then written there."""
+        entered = {}
+        for t in self.of("work", "enter", context=context):
+            assert t["data"] == 0
+            entered[key(t)] = [t]
+        for t in self.of("work", "exit", "complete", context=context):
+            assert t["data"] > 0
+            entered[key(t)].append(t)
+        return list(entered.values())
+
+
+def key(t):
+    """Dispatches have a kernel and are numbered together, engines' copies on their own."""
+    return t["domain"], t["kernel"] != 0, t["number"]
+
+
+def shape(t):
+    grid, group = ([int(n) for n in t[name].split(",")] for name in ("grid", "group"))
+    return number([g // s for g, s in zip(grid, group)], group[:2])
+
+
+@pytest.fixture
+def told(build, hip_program, softgpu, tap, work):
+    """told("calls,work", truth=TRUTH, *options of run) -> what the tool was told; the capture is in a.gputap."""
+    def run(words, *options, truth=TRUTH, env=None):
+        out = work / "told"
+        out.unlink(missing_ok=True)
+        tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", *truth.command(hip_program("truth")),
+            env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": f"alone,{words}", "WORK_TOOL_OUT": out, **(env or {})})
+        return Told(out)
+    return run
+
+
+@pytest.fixture(scope="module")
+def whole(build, hip_program, softgpu, gputap, tmp_path_factory):
+    """One run with everything asked for."""
+    folder = tmp_path_factory.mktemp("whole")
+    run_command([gputap, "run", "-q", "-o", folder / "a.gputap", "--", *TRUTH.command(hip_program("truth"))],
+                   env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,calls,work,objects,retire",
+                        "WORK_TOOL_OUT": folder / "told"})
+    return Told(folder / "told"), folder / "a.gputap"
+
+
+def test_each_piece_of_work_is_told_three_times(whole):
+    told, _ = whole
+    pieces = told.pieces()
+    programs = {t["thread"] for t in told.of("call")}
+    programs.remove(min(programs))  # the main thread tells what is left at the end
+    assert len(programs) == TRUTH.threads
+    assert len([p for p in pieces if p[0]["type"] == KERNEL]) == TRUTH.kernels()
+    assert {p[0]["type"] for p in pieces} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
+    for piece in pieces:
+        assert [t["phase"] for t in sorted(piece, key=lambda t: t["line"])] == ["enter", "exit", "complete"], piece
+        enter, leave, complete = piece
+        assert enter["by"] == leave["by"] and complete["by"] not in programs
+        assert leave["data"] == complete["data"]
+        for name in ("type", "correlation", "thread", "device", "queue", "kernel", "name", "grid", "bytes", "graph", "ordinal"):
+            assert enter[name] == leave[name] == complete[name], name
+    assert len({p[1]["data"] for p in pieces}) == len(pieces)
+
+
+def test_dispatches_are_numbered_without_gaps_and_copies_too(whole):
+    told, _ = whole
+    numbers = collections.defaultdict(list)
+    for t in told.of("work", "enter"):
+        numbers[t["kernel"] != 0].append(t["number"])
+    for found in numbers.values():
+        assert sorted(found) == list(range(1, len(found) + 1))
+    assert len(numbers) == 2
+
+
+def test_work_lies_between_its_submission_and_its_completion(whole):
+    told, _ = whole
+    for enter, _, complete in told.pieces():
+        assert complete["status"] == 0
+        assert enter["now"] <= complete["start"] < complete["end"] <= complete["now"]
+
+
+def test_calls_are_numbered_without_gaps(whole):
+    told, _ = whole
+    numbers = sorted(t["correlation"] for t in told.of("call", "enter"))
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert numbers == sorted(t["correlation"] for t in told.of("call", "exit"))
+
+
+def test_a_kernel_carries_the_number_of_the_very_call_that_launched_it(whole):
+    told, _ = whole
+    calls = {t["correlation"]: t for t in told.of("call", "enter")}
+    launched, replayed = [], []
+    for t in told.of("work", "enter", type=KERNEL):
+        call = calls[t["correlation"]]
+        assert call["thread"] == t["thread"]
+        if t["name"] == "node":
+            replayed.append(t)
+        else:
+            assert call["operation"] == LAUNCH and shape(call) == shape(t)
+            launched.append(shape(t))
+    assert collections.Counter(launched) == TRUTH.launched
+    assert collections.Counter(map(shape, replayed)) == TRUTH.replayed
+
+
+def test_nodes_of_a_graph_say_which_they_are(whole):
+    told, _ = whole
+    launches = collections.defaultdict(list)
+    for t in told.of("work", "enter", name="node"):
+        launches[t["correlation"]].append(t)
+    assert len(launches) == TRUTH.threads * TRUTH.graphs
+    for nodes in launches.values():
+        assert [t["ordinal"] for t in nodes] == list(range(TRUTH.nodes))
+        assert len({(t["graph"], t["replay"]) for t in nodes}) == 1 and nodes[0]["graph"] and nodes[0]["replay"]
+
+
+def test_what_is_told_is_what_is_recorded(whole, tap, work):
+    told, capture = whole
+    found = read_capture(tap, capture)
+    names = {KERNEL: "kernel", READ: "read", WRITE: "write", COPY: "copy", FILL: "fill"}
+    assert collections.Counter(names[t["type"]] for t in told.of("work", "complete") if t["type"] != BARRIER) == \
+        collections.Counter(row["operation"] for row in found.device)
+    TRUTH.check(found)
+
+
+def test_every_call_retires_once_and_after_everything_else_of_it(whole):
+    told, _ = whole
+    retired = {t["correlation"]: t for t in told.of("retired")}
+    assert len(retired) == len(told.of("retired"))
+    assert set(retired) == {t["correlation"] for t in told.of("call")}
+    for t in [*told.of("call"), *told.of("work")]:
+        last = retired[t["correlation"]]
+        assert t["line"] < last["line"] and t["now"] < last["now"]
+        assert max(t["now"] if t["phase"] != "complete" else 0, t.get("end", 0)) < last["time"] <= last["now"]
+
+
+def test_a_kernel_was_loaded_with_its_code_object_before_it_is_launched(whole):
+    told, _ = whole
+    loads = {(t["type"], t["number"]): t for t in told.of("object", "load")}
+    for t in told.of("work", "enter"):
+        assert loads[DEVICE, t["device"]]["line"] < t["line"]
+        queue = loads[QUEUE, t["queue"]]
+        assert queue["handle"] == t["queue_handle"] and queue["parent"] == t["device"]
+        if not t["kernel"]:
+            continue
+        symbol = loads[KERNEL_SYMBOL, t["kernel"]]
+        assert symbol["name"] == t["name"] + ".kd" and symbol["line"] < t["line"]
+        assert symbol["sgprs"] and symbol["vgprs"] and symbol["kernarg_bytes"] and symbol["code_address"] > symbol["handle"]
+        code = loads[CODE_OBJECT, symbol["parent"]]
+        assert code["line"] < symbol["line"] and code["load_bytes"] and re.match("(file|memory)://", code["uri"])
+        assert code["device_handle"] == loads[DEVICE, code["parent"]]["handle"] == symbol["device_handle"]
+    assert sorted(n for type, n in loads if type == KERNEL_SYMBOL) == list(range(1, len(told.of("object", "load", type=KERNEL_SYMBOL)) + 1))
+
+
+def test_work_that_no_told_call_causes_gets_a_number_of_its_own_that_retires(told):
+    found = told("work,retire")
+    pieces = found.pieces()
+    assert sorted(p[0]["correlation"] for p in pieces) == list(range(1, len(pieces) + 1))
+    assert {t["correlation"] for t in found.of("retired")} == set(range(1, len(pieces) + 1))
+    for piece in pieces:
+        last = found.of("retired", correlation=piece[0]["correlation"])
+        assert len(last) == 1 and last[0]["line"] > piece[2]["line"] and last[0]["time"] > piece[2]["end"]
+
+
+def test_work_is_told_and_not_recorded_where_the_session_does_not_ask_for_it(told, tap):
+    found = told("calls,work", "--no-device")
+    assert len([p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert info["device_work"] == 0 and info["dropped"] == 0 and info["seen"] == info["recorded"] == info["calls"]
+
+
+def test_all_work_is_told_where_the_session_asks_for_some_of_it(told, tap):
+    found = told("calls,work", "--mode", "lite", "--kernels", "^numbered$")
+    assert {p[0]["type"] for p in found.pieces()} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
+    assert len([p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert info["dropped"] == 0 and info["seen"] == info["recorded"]
+
+
+def test_calls_of_lower_layers_do_not_take_hips_work(told):
+    found = told("calls,hsa,work,retire")
+    calls = {t["correlation"]: t for t in found.of("call", "enter")}
+    assert sorted(calls) == list(range(1, len(calls) + 1))
+    assert {calls[t["correlation"]]["domain"] for t in found.of("work", "enter")} == {2}
+    assert {t["correlation"] for t in found.of("retired")} == set(calls)
+
+
+def test_who_comes_first_is_told_first_of_a_beginning_and_last_of_an_end(told):
+    found = told("twice,calls,work", truth=Truth(threads=1, streams=1, launches=5))
+    orders = collections.defaultdict(list)
+    for t in [*found.of("call"), *found.of("work")]:
+        orders[t["kind"], t["phase"], t.get("domain"), t.get("number"), t["correlation"], t.get("kernel")].append((t["line"], t["context"]))
+    for (_, phase, *_), lines in orders.items():
+        assert [context for _, context in sorted(lines)] == ([0, 1] if phase == "enter" else [1, 0])
+
+
+def test_a_context_that_starts_late_is_told_what_is_there(told):
+    found = told("late,calls,work,objects", truth=Truth(threads=1, streams=2, launches=20, graphs=1))
+    replayed = found.of("object", "load", replayed=1)
+    assert {t["type"] for t in replayed} == {DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL}
+    known = {}
+    for t in found.lines:
+        if t["kind"] == "object" and t["phase"] == "load":
+            assert (t["type"], t["number"]) not in known, "twice"
+            known[t["type"], t["number"]] = t
+            assert t["type"] != KERNEL_SYMBOL or (CODE_OBJECT, t["parent"]) in known
+        if t["kind"] == "work" and t["phase"] == "enter":
+            assert not t["kernel"] or (KERNEL_SYMBOL, t["kernel"]) in known
+            assert (QUEUE, t["queue"]) in known
+    work = found.of("work", "enter", name="numbered")
+    assert len(work) == 40 - 3, "it starts when the third launch is over"
