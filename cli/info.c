@@ -10,6 +10,7 @@
 
 #include "capture/capture.h"
 #include "cli/command.h"
+#include "cli/info_code.h"
 #include "cli/linked.h"
 #include "cli/mode.h"
 #include "cli/report.h"
@@ -21,7 +22,7 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-enum { REASONS_MOST = 8, EVENTS_SHOWN = 10, STREAMS_SHOWN = 8, PROCESSES_SHOWN = 20 };
+enum { REASONS_MOST = 8, EVENTS_SHOWN = 10, STREAMS_SHOWN = 8, CODE_SHOWN = 8, PROCESSES_SHOWN = 20 };
 
 /* Was the device's side of a runtime seen at all? */
 struct coverage {
@@ -509,8 +510,19 @@ static void make_events(struct grid *g, const struct info *i)
 	}
 }
 
+static void make_code_objects(struct grid *g, const struct info *i)
+{
+	info_code_objects(g, i->capture, i->session->start_ns);
+}
+
+static void make_kernel_symbols(struct grid *g, const struct info *i)
+{
+	info_kernel_symbols(g, i->capture, i->session->start_ns);
+}
+
 typedef void make_fn(struct grid *g, const struct info *i);
-static make_fn *const makers[] = { make_sessions, make_runtimes, make_devices, make_streams, make_processes, make_records, make_events };
+static make_fn *const makers[] = { make_sessions, make_runtimes, make_devices, make_streams, make_code_objects, make_kernel_symbols,
+				     make_processes, make_records, make_events };
 
 /* Output ---------------------------------------------------------------------------- */
 
@@ -632,7 +644,8 @@ static void print_text(const struct info *i, bool all)
 		makers[k](&g, i);
 		if (g.row_count > (makers[k] == make_sessions)) { /* a session alone is in the head */
 			size_t most = makers[k] == make_events ? EVENTS_SHOWN : makers[k] == make_processes ? PROCESSES_SHOWN :
-				      makers[k] == make_streams ? STREAMS_SHOWN : 0;
+				      makers[k] == make_streams ? STREAMS_SHOWN :
+				      makers[k] == make_code_objects || makers[k] == make_kernel_symbols ? CODE_SHOWN : 0;
 			putchar('\n');
 			g.selection = true; /* its own words for what is left out */
 			grid_print_text(&g, stdout, all ? 0 : most);
@@ -732,7 +745,7 @@ static void print_help(void)
 	       "  gputap info prog.gputap\n"
 	       "  gputap info prog.gputap --json | jq .complete\n\n"
 	       "%sOptions%s\n"
-	       "  -a, --all    every process, stream and event, not only the first ones\n"
+	       "  -a, --all    every process, stream, code object, kernel and event, not only the first ones\n"
 	       "      --json   for scripts; keys never change\n"
 	       "  -h, --help\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);

@@ -35,3 +35,21 @@ def test_a_child_of_a_fork_has_its_parent_s_objects_in_its_part_of_the_capture(h
         loaded = db.execute("select pid, count(*) from rocpd_info_code_object group by pid").fetchall()
     assert len(loaded) == 2 and loaded[0][1] == loaded[1][1] > 0
     assert [d["processes"] for d in json.loads(tap("info", "--json", "a.gputap").out)["devices"]] == [2]
+
+
+def test_device_code_and_its_kernels_are_told_with_what_they_ask_for(hip_program, softgpu, tap, work):
+    truth = Truth(threads=1, streams=1, launches=2, gpus=2)
+    tap("run", "-q", "-o", "a.gputap", "--", *truth.command(hip_program("truth")), env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    mine = [c for c in info["code_objects"] if "truth" in c["uri"]]
+    assert mine and all(c["storage"] in ("file", "memory") and c["bytes"] > 0 and c["loaded_ns"] > 0 for c in mine)
+    assert all(c["unloaded_ns"] is None or c["unloaded_ns"] > c["loaded_ns"] for c in mine)
+    for c in mine:
+        kernels = [k for k in info["kernel_symbols"] if k["code"] == c["code"]]
+        assert {k["name"] for k in kernels} == {"numbered", "node"} and len(kernels) == c["kernels"]
+        assert {k["device"] for k in kernels} == {c["device"]}
+        assert all(k["vgprs"] == 4 * k["vgpr_granules"] > 0 and k["sgprs"] == 8 * k["sgpr_granules"] > 0 for k in kernels)  # of gfx906
+        assert all(k["kernarg_bytes"] >= 28 and k["object"].startswith("0x") and k["loaded_ns"] > 0 for k in kernels)
+    text = tap("info", "a.gputap").out
+    assert "Device code that was loaded" in text and " more (--all shows them)" in text
+    assert "  numbered\n" in tap("info", "--all", "a.gputap").out
