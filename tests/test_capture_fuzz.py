@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Both fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test (GPUTAP_FUZZ)."""
+"""The three fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test (GPUTAP_FUZZ)."""
 
 import os
 
 import pytest
 
 SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
-OPTIONS = ["-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024", f"-max_total_time={SECONDS // 2}"]
+OPTIONS = ["-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024", f"-max_total_time={SECONDS // 3}"]
 ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
 pytestmark = [pytest.mark.timeout(SECONDS + 120),
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.timeout(SECONDS + 120),
 
 @pytest.fixture
 def corpus(work, run, repo, build):
-    run([repo / "tests/fuzz/corpus", build / "tests/synth/synth", "reader", "writer"])
+    run([repo / "tests/fuzz/corpus", build / "tests/synth/synth", "reader", "writer", "merge"])
     return work
 
 
@@ -26,6 +26,10 @@ def fuzz(run, repo, target):
 
 def test_any_bytes_as_a_capture_are_read_or_refused(corpus, run, repo):
     fuzz(run, repo, "reader")
+
+
+def test_any_bytes_as_two_captures_are_merged_into_what_both_say_or_refused(corpus, run, repo):
+    fuzz(run, repo, "merge")
 
 
 def test_any_bytes_as_records_are_taken_or_refused(corpus, run, repo):

@@ -88,6 +88,7 @@ static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
 static int make_clocks(struct gt_capture *c)
 {
 	size_t i, n = 0;
+	uint32_t last = UINT32_MAX;
 	int status = 0;
 
 	for (i = 0; i < c->object_count && !status; i++)
@@ -96,9 +97,12 @@ static int make_clocks(struct gt_capture *c)
 	for (i = 0; i < c->reading_count && !status; i++)
 		if (!i || c->readings[i].process != c->readings[i - 1].process || c->readings[i].device != c->readings[i - 1].device)
 			status = add_clock(c, c->readings[i].process, c->readings[i].device);
-	for (i = 0; i < c->block_count && !status; i++)
-		if (c->blocks[i].flags & GT_BLOCK_DEVICE && (!i || c->blocks[i].process != c->blocks[i - 1].process))
-			status = add_clock(c, c->blocks[i].process, 0);
+	for (i = 0; i < c->block_count && !status; i++) {
+		if (!(c->blocks[i].flags & GT_BLOCK_DEVICE) || c->blocks[i].process == last)
+			continue;
+		last = c->blocks[i].process;
+		status = add_clock(c, last, 0);
+	}
 	if (status || !c->clock_count)
 		return status;
 	qsort(c->clocks, c->clock_count, sizeof *c->clocks, compare_clocks);

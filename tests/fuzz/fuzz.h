@@ -2,9 +2,14 @@
 #ifndef GPUTAP_FUZZ_H
 #define GPUTAP_FUZZ_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+
+#include "capture/checksum.h"
+#include "capture/format.h"
 
 /* A file in memory that is opened by its path. */
 static inline void fuzz_file(int *fd, char *path)
@@ -15,6 +20,36 @@ static inline void fuzz_file(int *fd, char *path)
 	if (*fd < 0)
 		abort();
 	sprintf(path, "/proc/self/fd/%d", *fd);
+}
+
+/* Checksums of whatever looks like a block; lengths stay as they are, so that wrong ones are seen too. */
+static inline void fuzz_mend(uint8_t *file, size_t bytes)
+{
+	size_t at = sizeof(struct gt_file_header);
+
+	if (bytes < at)
+		return;
+	memcpy(file, GT_FILE_MAGIC, 8);
+	((struct gt_file_header *)file)->major %= GT_FILE_MAJOR_MERGED + 1;
+	((struct gt_file_header *)file)->crc = gt_crc32c(0, file, offsetof(struct gt_file_header, crc));
+	while (at + sizeof(struct gt_file_block) <= bytes) {
+		struct gt_file_block h;
+
+		memcpy(&h, file + at, sizeof h);
+		if (h.magic != GT_BLOCK_MAGIC) {
+			at++;
+			continue;
+		}
+		if (h.head_bytes < sizeof h || h.head_bytes > bytes - at || h.stored_bytes > bytes - at - h.head_bytes) {
+			at += 4;
+			continue;
+		}
+		h.payload_crc = gt_crc32c(0, file + at + h.head_bytes, h.stored_bytes);
+		memcpy(file + at, &h, sizeof h);
+		h.head_crc = gt_head_crc(file + at, h.head_bytes);
+		memcpy(file + at, &h, sizeof h);
+		at += (size_t)h.head_bytes + h.stored_bytes;
+	}
 }
 
 #endif

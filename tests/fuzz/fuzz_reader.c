@@ -7,41 +7,10 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "capture/checksum.h"
 #include "fuzz.h"
 #include "util/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-/* Checksums of whatever looks like a block; lengths stay as they are, so that wrong ones are seen too. */
-static void mend(uint8_t *file, size_t bytes)
-{
-	size_t at = sizeof(struct gt_file_header);
-
-	if (bytes < at)
-		return;
-	memcpy(file, GT_FILE_MAGIC, 8);
-	((struct gt_file_header *)file)->major %= GT_FILE_MAJOR_MERGED + 1;
-	((struct gt_file_header *)file)->crc = gt_crc32c(0, file, offsetof(struct gt_file_header, crc));
-	while (at + sizeof(struct gt_file_block) <= bytes) {
-		struct gt_file_block h;
-
-		memcpy(&h, file + at, sizeof h);
-		if (h.magic != GT_BLOCK_MAGIC) {
-			at++;
-			continue;
-		}
-		if (h.head_bytes < sizeof h || h.head_bytes > bytes - at || h.stored_bytes > bytes - at - h.head_bytes) {
-			at += 4;
-			continue;
-		}
-		h.payload_crc = gt_crc32c(0, file + at + h.head_bytes, h.stored_bytes);
-		memcpy(file + at, &h, sizeof h);
-		h.head_crc = gt_head_crc(file + at, h.head_bytes);
-		memcpy(file + at, &h, sizeof h);
-		at += (size_t)h.head_bytes + h.stored_bytes;
-	}
-}
 
 static uint64_t touch(const char *text)
 {
@@ -125,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	memcpy(file, data + 1, bytes - 1);
 	if (data[0] & 1)
-		mend(file, bytes - 1);
+		fuzz_mend(file, bytes - 1);
 	if (ftruncate(fd, 0) || pwrite(fd, file, bytes - 1, 0) != (ssize_t)bytes - 1)
 		abort();
 	free(file);

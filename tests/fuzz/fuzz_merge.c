@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as two captures that are merged: what the merged file gives back is what both give when they are read as one, and it is
+ * sound even where they are not. The first byte: bits 0 and 1 mend the checksums of the first and the second; the next two: where
+ * the second begins. */
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "fuzz.h"
+#include "util/error.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+struct sum {
+	uint64_t items, ids, times, payload, sessions, processes, objects, events;
+};
+
+static void write_part(int *fd, char *path, const uint8_t *data, size_t bytes, bool mended)
+{
+	uint8_t *copy = malloc(bytes ? bytes : 1);
+
+	fuzz_file(fd, path);
+	if (!copy)
+		abort();
+	memcpy(copy, data, bytes);
+	if (mended)
+		fuzz_mend(copy, bytes);
+	if (ftruncate(*fd, 0) || pwrite(*fd, copy, bytes, 0) != (ssize_t)bytes)
+		abort();
+	free(copy);
+}
+
+static struct sum sum_of(struct gt_capture *c)
+{
+	struct sum s = {.sessions = gt_capture_session_count(c), .processes = gt_capture_process_count(c),
+			.objects = gt_capture_object_count(c), .events = gt_capture_event_count(c)};
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+
+	if (gt_cursor_create(c, &cursor))
+		abort();
+	while (gt_cursor_next(cursor, &item) > 0) {
+		s.items++;
+		s.ids += item->id * (item->process + 1);
+		s.times += item->start_ns ^ item->end_ns;
+		s.payload += item->payload_bytes;
+	}
+	gt_cursor_destroy(cursor);
+	return s;
+}
+
+static struct sum read_several(const char *const *paths, size_t count)
+{
+	struct gt_capture *c;
+	struct sum s;
+
+	if (gt_capture_open_several(paths, count, &c))
+		abort(); /* they were merged */
+	s = sum_of(c);
+	gt_capture_close(c);
+	return s;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static int fds[2] = {-1, -1};
+	static char part[2][64], merged[64];
+	const char *const paths[] = {part[0], part[1]}, *const whole[] = {merged};
+	struct gt_capture_health health;
+	size_t cut, repeated;
+	struct sum apart, together;
+
+	if (bytes < 3)
+		return 0;
+	cut = (size_t)(data[1] | data[2] << 8);
+	cut = cut < bytes - 3 ? cut : bytes - 3;
+	write_part(&fds[0], part[0], data + 3, cut, data[0] & 1);
+	write_part(&fds[1], part[1], data + 3 + cut, bytes - 3 - cut, data[0] & 2);
+	snprintf(merged, sizeof merged, "/dev/shm/fuzz-merge-%d", (int)getpid());
+	unlink(merged);
+	if (gt_capture_merge(paths, 2, merged, NULL, &health, &repeated)) {
+		if (!gt_error_text()[0])
+			abort(); /* refused without a sentence */
+	} else {
+		apart = read_several(paths, 2);
+		together = read_several(whole, 1);
+		if (memcmp(&apart, &together, sizeof apart) != 0) {
+			const uint64_t *a = (const uint64_t *)&apart, *b = (const uint64_t *)&together;
+
+			for (size_t i = 0; i < sizeof apart / sizeof *a; i++)
+				fprintf(stderr, "%zu: %llu %llu\n", i, (unsigned long long)a[i], (unsigned long long)b[i]);
+			abort();
+		}
+	}
+	unlink(merged);
+	gt_error_clear();
+	return 0;
+}
