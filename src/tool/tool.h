@@ -75,12 +75,14 @@ struct gt_tool_context {
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
 
 /**
- * gt_tool_order() - contexts that are active, first to last
- * Return: how many. Not 0: their places may be looked at until gt_tool_order_done(), which must follow at once: who stops
- * one of them waits for it.
+ * gt_tool_look() - what is asked of the places in gt_tool_order() may be looked at now, until gt_tool_look_done()
+ * Who stops a context waits for it: no callback, nothing that takes long, between the two.
+ * Return: false: there is no memory for a thread more; nobody is to be told.
  */
+bool gt_tool_look(void);
+void gt_tool_look_done(void);
+/* Places of the contexts that are active, first to last. Return: how many. */
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
-void gt_tool_order_done(void);
 
 enum gt_tool_how { GT_TOOL_CALLED = 1, GT_TOOL_BUFFERED = 2 };
 

@@ -89,7 +89,8 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	if (!out)
 		return -EINVAL;
 	*out = NULL;
-	if (!opts || opts->size < sizeof *opts || opts->domain >= GT_DOMAIN_COUNT || opts->flags & ~(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE) ||
+	if (!opts || opts->size < sizeof *opts || opts->domain >= GT_DOMAIN_COUNT ||
+	    opts->flags & ~(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE) ||
 	    (!opts->domain && (opts->operation_count || opts->device_activity)))
 		return -EINVAL;
 	for (size_t i = sizeof *opts; i < opts->size; i++)

@@ -70,10 +70,13 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t number)
 {
 	uint8_t places[GT_TOOL_POOL];
-	unsigned count = gt_tool_order(places);
+	unsigned count;
 
 	f->count = 0;
 	f->retires = false;
+	if (gt_unlikely(!gt_tool_look()))
+		return 0;
+	count = gt_tool_order(places);
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
 		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
@@ -84,8 +87,7 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 			f->heard[f->count++] = (struct gt_tool_heard){
 				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
 	}
-	if (count)
-		gt_tool_order_done();
+	gt_tool_look_done();
 	return f->count;
 }
 

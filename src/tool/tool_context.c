@@ -38,7 +38,7 @@ struct reader {
 	uintptr_t stack[DEPTH];		 /* where the caller of each stands */
 	uint32_t depth;
 	uint32_t thread;
-	_Atomic uint32_t choosing; /* between gt_tool_order() and gt_tool_order_done(): looks at places */
+	_Atomic uint32_t choosing; /* between gt_tool_look() and gt_tool_look_done() */
 	_Atomic uint32_t waiting; /* for others' callbacks to end */
 	_Atomic uint32_t taken;
 	struct reader *next;
@@ -244,19 +244,24 @@ static void choosing(struct reader *r, uint32_t more)
 	atomic_store_explicit(&r->choosing, n, more == 1 ? GT_ORDER_HAZARD : memory_order_release);
 }
 
-void gt_tool_order_done(void)
+bool gt_tool_look(void)
+{
+	struct reader *r = gt_likely(mine != NULL) ? mine : become_reader();
+
+	if (gt_unlikely(!r))
+		return false;
+	choosing(r, 1);
+	fence_of_reader();
+	return true;
+}
+
+void gt_tool_look_done(void)
 {
 	choosing(mine, (uint32_t)-1);
 }
 
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 {
-	struct reader *r = gt_likely(mine != NULL) ? mine : become_reader();
-
-	if (gt_unlikely(!r))
-		return 0;
-	choosing(r, 1);
-	fence_of_reader();
 	for (int i = 0; i < SPINS; i++) {
 		uint32_t before = atomic_load_explicit(&order_sequence, GT_ORDER_READ);
 		uint32_t count = atomic_load_explicit(&order_count, memory_order_acquire);
@@ -266,14 +271,10 @@ unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 
 			memcpy(places + w * 8, &word, 8);
 		}
-		if (gt_likely(before % 2 == 0 && atomic_load_explicit(&order_sequence, memory_order_relaxed) == before)) {
-			if (!count)
-				break;
+		if (gt_likely(before % 2 == 0 && atomic_load_explicit(&order_sequence, memory_order_relaxed) == before))
 			return count;
-		}
 	}
-	gt_tool_order_done(); /* nobody; or who writes it does not run: as if nobody had started yet */
-	return 0;
+	return 0; /* who writes it does not run: as if nobody had started yet */
 }
 
 static bool comes_before(uint32_t a, uint32_t b)
