@@ -17,8 +17,10 @@
 extern "C" {
 #endif
 
+/* What libgputap exports. */
 #define GPUTAP_API __attribute__((visibility("default")))
 
+/* Of the header. */
 #define GPUTAP_VERSION_MAJOR 0
 #define GPUTAP_VERSION_MINOR 1
 
@@ -148,6 +150,7 @@ GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
 
 /* Events --------------------------------------------------------------------- */
 
+/* What an event is about. */
 enum gputap_event_code {
 	GPUTAP_EVENT_LOSS = 1,
 	GPUTAP_EVENT_UNKNOWN_ENTRY = 2,
@@ -159,6 +162,7 @@ enum gputap_event_code {
 	GPUTAP_EVENT_FAULT = 8
 };
 
+/* Something that gputap has to tell. Valid during the callback. */
 struct gputap_event {
 	size_t size;      /* of this description */
 	uint32_t code;    /* enum gputap_event_code */

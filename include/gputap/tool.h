@@ -86,6 +86,7 @@ GPUTAP_API int gputap_context_active(const struct gputap_context *ctx);
 
 /* Calls ---------------------------------------------------------------------- */
 
+/* At which step of a call, of work, of an object a callback runs. */
 enum gputap_phase {
 	GPUTAP_PHASE_NONE = 0,
 	GPUTAP_PHASE_ENTER = 1, /* calls: before; work: about to be submitted */
@@ -155,6 +156,7 @@ GPUTAP_API int gputap_operation_find(uint32_t domain, const char *name);
 GPUTAP_API int gputap_domains_iterate(int (*fn)(uint32_t domain, const char *name, void *user), void *user);
 GPUTAP_API int gputap_operations_iterate(uint32_t domain, int (*fn)(uint32_t operation, const char *name, void *user), void *user);
 
+/* One argument of a call. */
 struct gputap_argument {
 	size_t size;           /* of this description */
 	uint32_t number;       /* from 0 */
@@ -320,11 +322,13 @@ GPUTAP_API uint64_t gputap_now(void);
 
 struct gputap_buffer;
 
+/* What happens to a record that finds its buffer full. */
 enum gputap_buffer_policy {
 	GPUTAP_BUFFER_LOSSLESS = 0, /* who finds it full waits until it has been handed over; inside a delivery it grows */
 	GPUTAP_BUFFER_DISCARD = 1   /* .. drops the record, counted */
 };
 
+/* One record of a batch. */
 struct gputap_record {
 	uint64_t kind;       /* as given to gputap_buffer_write(), or enum gputap_record_kind */
 	const void *payload; /* aligned to 8; valid during the callback */
@@ -338,6 +342,7 @@ struct gputap_record {
 typedef void (*gputap_buffer_fn)(struct gputap_buffer *buffer, const struct gputap_record *records, size_t count, uint64_t lost,
 				 void *user);
 
+/* What a buffer is to be. */
 struct gputap_buffer_opts {
 	size_t size;      /* sizeof(struct gputap_buffer_opts) */
 	size_t bytes;     /* that it holds; rounded up to what is allocated. 0: 1 MiB */
@@ -352,6 +357,11 @@ struct gputap_buffer_opts {
 /* A thread that hands buffers over; made at once. Callbacks of gputap_thread_subscribe() come around it. */
 GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
 
+/**
+ * gputap_buffer_create() - memory for records, handed over in batches
+ * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had for it).
+ * A fork's child has it too, empty.
+ */
 GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts, struct gputap_buffer **out);
 /* Hands over what is in it, then frees it. NULL is all right. Not from its own callback: -EDEADLK. */
 GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
@@ -376,6 +386,7 @@ enum gputap_record_kind {
 	GPUTAP_RECORD_RETIRED = 3 /* struct gputap_record_retired */
 };
 
+/* GPUTAP_RECORD_CALL: a call that has returned. */
 struct gputap_record_call {
 	uint32_t domain, operation;
 	uint64_t correlation, parent;
@@ -385,6 +396,7 @@ struct gputap_record_call {
 	uint64_t ret;        /* its first eight bytes */
 };
 
+/* GPUTAP_RECORD_RETIRED: nothing more will come of a call. */
 struct gputap_record_retired {
 	uint64_t correlation, time;
 };

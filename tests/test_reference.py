@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""The reference manual: made by Doxygen from the public headers."""
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree
+
+from conftest import REPO
+
+
+def made(root, out):
+    return subprocess.run([root / "tools/reference", out], capture_output=True, text=True, timeout=60)
+
+
+def documented(out):
+    """Names of functions that have a sentence in the manual."""
+    found = set()
+    for page in (out / "xml").glob("*.xml"):
+        for member in xml.etree.ElementTree.parse(page).iter("memberdef"):
+            texts = [part.itertext() for part in member if part.tag in ("briefdescription", "detaileddescription")]
+            if member.get("kind") == "function" and any("".join(t).strip() for t in texts):
+                found.add(member.findtext("name"))
+    return found
+
+
+def undocumented(result):
+    """What Doxygen complains of; members of structs may speak for themselves."""
+    return [line for line in (result.stdout + result.stderr).splitlines() if line.strip() and not re.search(r"\((variable|enumvalue)\)", line)]
+
+
+def test_no_symbol_of_the_public_headers_is_undocumented(tmp_path):
+    result = made(REPO, tmp_path)
+    assert result.returncode == 0 and undocumented(result) == []
+    text = (REPO / "docs/symbols.txt").read_text().partition("# OpenCL loader layer")[0]
+    exported = {line.split()[0] for line in text.splitlines() if line.startswith("gputap_")}
+    assert len(exported) >= 36
+    assert exported <= documented(tmp_path)
+    assert (tmp_path / "html/index.html").exists()
+
+
+def test_a_function_without_a_comment_is_told(tmp_path):
+    for part in ("tools/reference", "docs/reference", "include/gputap"):
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (REPO / part).is_dir() else shutil.copy)(REPO / part, tmp_path / part)
+    header = tmp_path / "include/gputap/tool.h"
+    header.write_text(header.read_text().replace("/* gputap's own threads", "GPUTAP_API int gputap_forgotten(void);\n\n/* gputap's own threads"))
+    told = undocumented(made(tmp_path, tmp_path / "out"))
+    assert told and all("gputap_forgotten" in line for line in told)
