@@ -39,8 +39,7 @@ static void print_help(void)
 	       "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n");
 }
 
-/* Return: GT_EXIT_OK; GT_EXIT_USAGE, told; -1: help was asked for and given. */
-static int parse(int argc, char **argv, struct export_request *request)
+int export_options(int argc, char **argv, const struct export_words *words, struct export_request *request)
 {
 	static const struct option options[] = {
 		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'}, {"format", required_argument, NULL, 'F'},
@@ -54,7 +53,7 @@ static int parse(int argc, char **argv, struct export_request *request)
 		switch (c) {
 		case 'o':
 			if (request->output)
-				return ui_fail(GT_EXIT_USAGE, "-o is given twice: one export writes one file");
+				return ui_fail(GT_EXIT_USAGE, "-o is given twice: one %s writes one file", words->command);
 			request->output = optarg;
 			break;
 		case 'f':
@@ -67,17 +66,19 @@ static int parse(int argc, char **argv, struct export_request *request)
 			request->mangled = true;
 			break;
 		case 'h':
-			print_help();
+			words->help();
 			return -1;
 		default:
-			return ui_bad_option("export", argv, options);
+			return ui_bad_option(words->command, argv, options);
 		}
 	if (optind == argc)
-		return ui_fail(GT_EXIT_USAGE, "which capture? gputap export prog.gputap -o prog.pftrace");
+		return ui_fail(GT_EXIT_USAGE, "which capture%s? gputap %s %s -o %s", words->several ? "s" : "", words->command,
+			       words->several ? "rank*.gputap" : "prog.gputap", words->output);
 	request->inputs = argv + optind;
 	request->input_count = argc - optind;
 	if (!request->output)
-		return ui_fail(GT_EXIT_USAGE, "where to? gputap export %s -o prog.pftrace", argv[optind]);
+		return ui_fail(GT_EXIT_USAGE, "where to? gputap %s %s%s -o %s", words->command, argv[optind], words->several ? " .." : "",
+			       words->output);
 	return GT_EXIT_OK;
 }
 
@@ -206,10 +207,11 @@ int export_files(const struct export_request *request, const struct gt_exporter 
 
 static int run_export(int argc, char **argv)
 {
+	static const struct export_words words = {"export", "prog.pftrace", false, print_help};
 	struct export_request request = {0};
 	const struct gt_exporter *exporter;
 	char *line = export_command_line(argc, argv);
-	int status = parse(argc, argv, &request);
+	int status = export_options(argc, argv, &words, &request);
 
 	request.command_line = line;
 	if (status || !(exporter = export_choose(&request)))

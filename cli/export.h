@@ -15,6 +15,15 @@ struct export_request {
 	bool replace, mangled;
 };
 
+/* What a command's own sentences say. */
+struct export_words {
+	const char *command, *output; /* "prog.pftrace" */
+	bool several;
+	void (*help)(void);
+};
+
+/* Return: GT_EXIT_OK; GT_EXIT_USAGE, told; -1: help was asked for and given. */
+int export_options(int argc, char **argv, const struct export_words *words, struct export_request *request);
 /* "gputap export a.gputap -o a.csv", for the file's metadata; free() it. NULL: no memory. */
 char *export_command_line(int argc, char **argv);
 /* Return: NULL, told. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap merge: several captures as one, or as one export. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,49 +22,16 @@ static const char help[] =
 	"  -o, --output OUT    file to write\n"
 	"  -f, --force         replace OUT if it exists\n"
 	"      --format NAME   the format, whatever OUT's extension is: gputap, or as for 'gputap export'\n"
+	"      --mangled       in an export, names of C++ kernels as they were recorded\n"
 	"  -h, --help          this text\n\n"
 	"Examples:\n"
 	"  gputap merge rank*.gputap -o job.gputap       then: gputap report job.gputap\n"
 	"  gputap merge rank*.gputap -o job.pftrace      all ranks in one picture, on one clock\n"
 	"  gputap merge job.gputap late.gputap -o all.gputap\n";
 
-/* Return: GT_EXIT_OK; GT_EXIT_USAGE, told; -1: help was asked for and given. */
-static int parse(int argc, char **argv, struct export_request *request)
+static void print_help(void)
 {
-	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'}, {"format", required_argument, NULL, 'F'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
-	};
-	int c;
-
-	opterr = 0;
-	optind = 0; /* starts afresh, GNU getopt's own state included */
-	while ((c = getopt_long(argc, argv, ":o:fh", options, NULL)) != -1)
-		switch (c) {
-		case 'o':
-			if (request->output)
-				return ui_fail(GT_EXIT_USAGE, "-o is given twice: one merge writes one file");
-			request->output = optarg;
-			break;
-		case 'f':
-			request->replace = true;
-			break;
-		case 'F':
-			request->format = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return -1;
-		default:
-			return ui_bad_option("merge", argv, options);
-		}
-	if (optind == argc)
-		return ui_fail(GT_EXIT_USAGE, "which captures? gputap merge rank*.gputap -o job.gputap");
-	request->inputs = argv + optind;
-	request->input_count = argc - optind;
-	if (!request->output)
-		return ui_fail(GT_EXIT_USAGE, "where to? gputap merge %s .. -o job.gputap", argv[optind]);
-	return GT_EXIT_OK;
+	fputs(help, stdout);
 }
 
 static bool wants_capture(const struct export_request *request)
@@ -155,10 +121,11 @@ static int merge_captures(const struct export_request *request)
 
 static int run_merge(int argc, char **argv)
 {
+	static const struct export_words words = {"merge", "job.gputap", true, print_help};
 	struct export_request request = {0};
 	const struct gt_exporter *exporter;
 	char *line;
-	int status = parse(argc, argv, &request);
+	int status = export_options(argc, argv, &words, &request);
 
 	if (status)
 		return status < 0 ? GT_EXIT_OK : status;

@@ -32,7 +32,7 @@ def test_the_injected_library_needs_libc_only(build):
 
 def test_the_audit_library_needs_nothing_and_exports_what_the_linker_calls(build):
     assert "(NEEDED)" not in dynamic(build / "libgputap-audit.so")
-    assert exports(build / "libgputap-audit.so") == {"la_version", "la_objopen", "la_objclose"}
+    assert exports(build / "libgputap-audit.so") == {"la_version", "la_objopen", "la_objclose", "la_objsearch"}
 
 
 def test_exported_symbols_are_those_of_the_list(build, repo):

@@ -127,7 +127,7 @@ _gputap_merge() {
 	-o | --output) _gputap_any_file; return ;;
 	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --mangled --help"; else _gputap_files; fi
 }
 
 _gputap_info() {

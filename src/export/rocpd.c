@@ -19,6 +19,7 @@
 
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/passes.h"
 #include "export/rocpd_schema.h"
 #include "export/text.h"
 #include "util/error.h"
@@ -38,19 +39,6 @@ void gt_rocpd_note(struct rocpd *r, int status)
 		r->status = status;
 }
 
-void *gt_rocpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes)
-{
-	size_t bigger = *capacity ? *capacity * 2 : 64;
-	void *moved;
-
-	if (count < *capacity)
-		return array;
-	moved = realloc(array, bigger * element_bytes);
-	if (moved)
-		*capacity = bigger;
-	return moved;
-}
-
 int64_t gt_rocpd_name(struct rocpd *r, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -64,7 +52,7 @@ int64_t gt_rocpd_name(struct rocpd *r, const char *name)
 	found = gt_map_find(&r->names, a, b);
 	if (found >= 0)
 		return found + 1;
-	names = gt_rocpd_grow(r->name_text, r->name_count, &r->name_capacity, sizeof *names);
+	names = gt_grow(r->name_text, r->name_count, &r->name_capacity, sizeof *names);
 	r->name_text = names ? names : r->name_text;
 	clean = strndup(r->text, bytes);
 	if (!names || !clean || gt_map_add(&r->names, a, b, (uint32_t)r->name_count) < 0) {
@@ -95,44 +83,24 @@ char *gt_rocpd_schema(const struct rocpd *r, const char *text)
 	return out;
 }
 
-/* Progress over both passes. */
-struct two_passes {
-	const struct gt_export_options *options;
-	unsigned pass;
-};
-
-static void tell_pass(void *data, uint64_t done, uint64_t total)
+static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 {
-	const struct two_passes *p = data;
+	struct rocpd *r = exporter;
 
-	p->options->progress(p->options->progress_data, done + p->pass * total, 2 * total);
+	if (pass == 0 && item->kind == GT_RECORD_CALL)
+		gt_rocpd_add_call(r, item);
+	else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
+		gt_rocpd_add_external(r, item);
+	else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
+		gt_rocpd_add_work(r, item);
+	return !r->status && !gt_bulk_status(r->db); /* the latter is told by gt_bulk_finish() */
 }
 
 static int run_pass(struct rocpd *r, unsigned pass, const struct gt_export_options *options)
 {
-	struct two_passes both = {options, pass};
-	struct gt_export_options ours = {.progress = options->progress ? tell_pass : NULL, .progress_data = &both};
-	struct gt_view_progress progress;
-	const struct gt_item *item;
-	struct gt_cursor *cursor;
-	int status = gt_cursor_create(r->view.capture, &cursor);
+	int status = gt_pass_run(&r->view, pass, options, step, r);
 
-	if (status)
-		return status;
-	gt_view_progress_begin(&progress, &r->view, &ours);
-	while (!r->status && (status = gt_cursor_next(cursor, &item)) > 0) {
-		if (pass == 0 && item->kind == GT_RECORD_CALL)
-			gt_rocpd_add_call(r, item);
-		else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
-			gt_rocpd_add_external(r, item);
-		else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
-			gt_rocpd_add_work(r, item);
-		if (gt_bulk_status(r->db)) /* told by gt_bulk_finish() */
-			break;
-		gt_view_progress_step(&progress, cursor);
-	}
-	gt_cursor_destroy(cursor);
-	return r->status ? r->status : status < 0 ? status : 0;
+	return r->status ? r->status : status;
 }
 
 /* The first session's id as a UUID of version 8: "what its maker likes". */

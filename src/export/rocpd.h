@@ -71,7 +71,6 @@ struct rocpd {
 /* A first failure is kept in rocpd.status; rows go on being made and lead nowhere. */
 int gt_rocpd_no_memory(struct rocpd *r);
 void gt_rocpd_note(struct rocpd *r, int status);
-void *gt_rocpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes);
 
 /* Id of a name in rocpd_string, which holds each once. */
 int64_t gt_rocpd_name(struct rocpd *r, const char *name);

@@ -7,6 +7,7 @@
 
 #include "export/pushes.h"
 #include "export/number.h"
+#include "export/passes.h"
 #include "export/rocpd.h"
 #include "export/text.h"
 #include "util/error.h"
@@ -190,7 +191,7 @@ static void add_sample(struct rocpd *r, const struct gt_view_thread *thread, int
 	struct gt_bulk_row *row;
 
 	if (track < 0) {
-		struct rocpd_track *moved = gt_rocpd_grow(r->tracks, r->track_count, &r->track_capacity, sizeof *moved);
+		struct rocpd_track *moved = gt_grow(r->tracks, r->track_count, &r->track_capacity, sizeof *moved);
 
 		r->tracks = moved ? moved : r->tracks;
 		if (!moved || gt_map_add(&r->track_map, thread->index, (uint64_t)name, (uint32_t)r->track_count) < 0) {
@@ -244,7 +245,7 @@ static void note_external(struct rocpd *r, struct thread_own *own, const struct 
 	if (value == own->last_external)
 		return;
 	own->last_external = value;
-	moved = gt_rocpd_grow(r->externals, r->external_count, &r->external_capacity, sizeof *moved);
+	moved = gt_grow(r->externals, r->external_count, &r->external_capacity, sizeof *moved);
 	if (!moved) {
 		gt_rocpd_no_memory(r);
 		return;
@@ -424,7 +425,7 @@ static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 
 	if (found >= 0)
 		return found + 1;
-	moved = gt_rocpd_grow(r->kernels, r->kernel_count, &r->kernel_capacity, sizeof *moved);
+	moved = gt_grow(r->kernels, r->kernel_count, &r->kernel_capacity, sizeof *moved);
 	r->kernels = moved ? moved : r->kernels;
 	if (!moved || gt_map_add(&r->kernel_map, work->process, key, (uint32_t)r->kernel_count) < 0) {
 		gt_rocpd_no_memory(r);

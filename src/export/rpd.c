@@ -21,6 +21,7 @@
 
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/passes.h"
 #include "export/rpd_schema.h"
 #include "export/text.h"
 #include "util/error.h"
@@ -39,67 +40,34 @@ int gt_rpd_no_memory(struct rpd *r)
 	return r->status;
 }
 
-void *gt_rpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes)
-{
-	size_t bigger = *capacity ? *capacity * 2 : 64;
-	void *moved;
-
-	if (count < *capacity)
-		return array;
-	moved = realloc(array, bigger * element_bytes);
-	if (moved)
-		*capacity = bigger;
-	return moved;
-}
-
 void gt_rpd_note(struct rpd *r, int status)
 {
 	if (status && !r->status)
 		r->status = status;
 }
 
-/* Progress over both passes. */
-struct two_passes {
-	const struct gt_export_options *options;
-	unsigned pass;
-};
-
-static void tell_pass(void *data, uint64_t done, uint64_t total)
+static bool step(void *exporter, unsigned pass, const struct gt_item *item)
 {
-	const struct two_passes *p = data;
+	struct rpd *r = exporter;
 
-	p->options->progress(p->options->progress_data, done + p->pass * total, 2 * total);
+	if (pass == 0 && item->kind == GT_RECORD_CALL && gt_mark_of(item->op))
+		gt_rpd_add_mark(r, item);
+	else if (pass == 0 && item->kind == GT_RECORD_CALL)
+		gt_rpd_add_call(r, item);
+	else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
+		gt_rpd_add_external(r, item);
+	else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
+		gt_rpd_add_work(r, item);
+	else if (pass == 1 && item->kind == GT_RECORD_CALL)
+		gt_rpd_step_copy(r, item);
+	return !r->status && !gt_bulk_status(r->db); /* the latter is told by gt_bulk_finish() */
 }
 
 static int run_pass(struct rpd *r, unsigned pass, const struct gt_export_options *options)
 {
-	struct two_passes both = {options, pass};
-	struct gt_export_options ours = {.progress = options->progress ? tell_pass : NULL, .progress_data = &both};
-	struct gt_view_progress progress;
-	const struct gt_item *item;
-	struct gt_cursor *cursor;
-	int status = gt_cursor_create(r->view.capture, &cursor);
+	int status = gt_pass_run(&r->view, pass, options, step, r);
 
-	if (status)
-		return status;
-	gt_view_progress_begin(&progress, &r->view, &ours);
-	while (!r->status && (status = gt_cursor_next(cursor, &item)) > 0) {
-		if (pass == 0 && item->kind == GT_RECORD_CALL && gt_mark_of(item->op))
-			gt_rpd_add_mark(r, item);
-		else if (pass == 0 && item->kind == GT_RECORD_CALL)
-			gt_rpd_add_call(r, item);
-		else if (pass == 0 && item->kind == GT_RECORD_EXTERNAL)
-			gt_rpd_add_external(r, item);
-		else if (pass == 1 && item->kind == GT_RECORD_DEVICE)
-			gt_rpd_add_work(r, item);
-		else if (pass == 1 && item->kind == GT_RECORD_CALL)
-			gt_rpd_step_copy(r, item);
-		if (gt_bulk_status(r->db)) /* told by gt_bulk_finish() */
-			break;
-		gt_view_progress_step(&progress, cursor);
-	}
-	gt_cursor_destroy(cursor);
-	return r->status ? r->status : status < 0 ? status : 0;
+	return r->status ? r->status : status;
 }
 
 /* Text of SQL that grows; what %Q makes of a text is safe in it. */

@@ -70,8 +70,6 @@ struct rpd {
 /* A first failure is kept in rpd.status; rows go on being made and lead nowhere. */
 int gt_rpd_no_memory(struct rpd *r);
 void gt_rpd_note(struct rpd *r, int status);
-/* Room for one more element. Return: the array, which may have moved, or NULL: it is where it was. */
-void *gt_rpd_grow(void *array, size_t count, size_t *capacity, size_t element_bytes);
 
 /* Names stand in rocpd_string, arguments in both text tables. */
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "export/number.h"
+#include "export/passes.h"
 #include "export/text.h"
 
 void gt_rpd_add_text(struct rpd *r, int64_t id, const char *text, size_t bytes, bool argument)
@@ -32,7 +33,7 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 	found = gt_map_find(&r->texts, a, b);
 	if (found >= 0)
 		return r->text_ids[found];
-	ids = gt_rpd_grow(r->text_ids, r->text_count, &r->text_capacity, sizeof *ids);
+	ids = gt_grow(r->text_ids, r->text_count, &r->text_capacity, sizeof *ids);
 	r->text_ids = ids ? ids : r->text_ids;
 	if (!ids || gt_map_add(&r->texts, a, b, (uint32_t)r->text_count) < 0) {
 		gt_rpd_no_memory(r);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What the exporters to SQLite share: two passes over the capture, calls and then device work, with one progress. */
+#ifndef GPUTAP_EXPORT_PASSES_H
+#define GPUTAP_EXPORT_PASSES_H
+
+#include <stdlib.h>
+
+#include "export/view.h"
+
+enum { GT_PASSES = 2 };
+
+struct gt_pass {
+	const struct gt_export_options *options;
+	unsigned number;
+};
+
+static inline void gt_pass_tell(void *data, uint64_t done, uint64_t total)
+{
+	const struct gt_pass *p = data;
+
+	p->options->progress(p->options->progress_data, done + p->number * total, GT_PASSES * total);
+}
+
+/* @step: takes an item; false: that is enough. Return: 0, or what reading said. */
+static inline int gt_pass_run(struct gt_view *view, unsigned number, const struct gt_export_options *options,
+			      bool (*step)(void *exporter, unsigned pass, const struct gt_item *item), void *exporter)
+{
+	struct gt_pass pass = {options, number};
+	struct gt_export_options ours = {.progress = options->progress ? gt_pass_tell : NULL, .progress_data = &pass};
+	struct gt_view_progress progress;
+	const struct gt_item *item;
+	struct gt_cursor *cursor;
+	int status = gt_cursor_create(view->capture, &cursor);
+
+	if (status)
+		return status;
+	gt_view_progress_begin(&progress, view, &ours);
+	while ((status = gt_cursor_next(cursor, &item)) > 0 && step(exporter, number, item))
+		gt_view_progress_step(&progress, cursor);
+	gt_cursor_destroy(cursor);
+	return status < 0 ? status : 0;
+}
+
+/* Room for one more element. Return: the array, which may have moved, or NULL: it is where it was. */
+static inline void *gt_grow(void *array, size_t count, size_t *capacity, size_t element_bytes)
+{
+	size_t bigger = *capacity ? *capacity * 2 : 64;
+	void *moved;
+
+	if (count < *capacity)
+		return array;
+	moved = realloc(array, bigger * element_bytes);
+	if (moved)
+		*capacity = bigger;
+	return moved;
+}
+
+#endif
