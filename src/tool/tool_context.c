@@ -136,6 +136,7 @@ static struct reader *become_reader(void)
 	int saved = errno;
 	struct reader *r;
 
+	pthread_once(&once, init);
 	for (r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next) {
 		uint32_t no = 0;
 
