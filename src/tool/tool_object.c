@@ -306,20 +306,27 @@ static void tell_children(struct gt_tool_object *x, uint32_t place, uint32_t gen
 
 void gt_tool_object_loaded(struct gt_tool_object *x)
 {
+	struct gt_tool_heard hearers[GT_TOOL_POOL];
 	uint8_t places[GT_TOOL_POOL];
-	unsigned count;
+	unsigned count = 0, of;
 
 	if (!x)
 		return;
-	count = atomic_load_explicit(&over, memory_order_relaxed) ? 0 : gt_tool_order(places);
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t generation = atomic_load_explicit(&gt_tool_pool[places[i]].generation, memory_order_acquire);
+	if (!atomic_load_explicit(&over, memory_order_relaxed) && gt_tool_look()) {
+		of = gt_tool_order(places);
+		for (unsigned i = 0; i < of; i++) {
+			const struct gt_tool_context *c = &gt_tool_pool[places[i]];
 
-		if (!gt_tool_pool[places[i]].objects[x->o.domain].fn)
-			continue;
-		tell_load(x, places[i], generation, false);
+			if (c->objects[x->o.domain].fn)
+				hearers[count++] = (struct gt_tool_heard){
+					.place = places[i], .generation = atomic_load_explicit(&c->generation, memory_order_acquire)};
+		}
+		gt_tool_look_done();
+	}
+	for (unsigned i = 0; i < count; i++) {
+		tell_load(x, hearers[i].place, hearers[i].generation, false);
 		gt_core_lock();
-		tell_children(x, places[i], generation, false);
+		tell_children(x, hearers[i].place, hearers[i].generation, false);
 		gt_core_unlock();
 	}
 	gt_core_lock();

@@ -164,12 +164,16 @@ static bool wants_retirement(const struct gt_tool_context *c)
 static bool is_wanted(void)
 {
 	uint8_t places[GT_TOOL_POOL];
-	unsigned count = gt_tool_order(places);
+	bool wanted = false;
+	unsigned count;
 
-	for (unsigned i = 0; i < count; i++)
-		if (wants_retirement(&gt_tool_pool[places[i]]))
-			return true;
-	return false;
+	if (!gt_tool_look())
+		return false;
+	count = gt_tool_order(places);
+	for (unsigned i = 0; i < count && !wanted; i++)
+		wanted = wants_retirement(&gt_tool_pool[places[i]]);
+	gt_tool_look_done();
+	return wanted;
 }
 
 static void retire_for(const struct retiring *r, uint32_t place, uint32_t generation)
@@ -374,8 +378,11 @@ static bool choose(struct gt_tool_piece *p)
 	uint64_t bit = GPUTAP_WORK_BIT(p->work.type);
 	uint32_t domain = p->work.domain;
 	uint8_t places[GT_TOOL_POOL];
-	unsigned count = atomic_load_explicit(&ended, memory_order_relaxed) ? 0 : gt_tool_order(places);
+	unsigned count;
 
+	if (atomic_load_explicit(&ended, memory_order_relaxed) || !gt_tool_look())
+		return false;
+	count = gt_tool_order(places);
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
 		uint32_t how = (c->work[domain].fn && c->work[domain].types & bit ? GT_TOOL_CALLED : 0) |
@@ -387,6 +394,7 @@ static bool choose(struct gt_tool_piece *p)
 		else if (how)
 			atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	}
+	gt_tool_look_done();
 	return p->count != 0;
 }
 
