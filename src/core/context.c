@@ -86,6 +86,9 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 	}
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK);
+	/* tools are still to be started: the first call does */
+	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed))
+		told = GT_SERVICE_TOLD;
 	return services | told;
 }
 
@@ -134,6 +137,13 @@ static void note_stream_work(void)
 				if (c->ops[d][i] | c->work[d][i])
 					domains |= 1u << (is_rocm(d) ? GT_DOMAIN_HSA_CORE : d);
 	atomic_store_explicit(&gt_stream_work, domains, memory_order_relaxed);
+}
+
+void gt_contexts_refresh(void)
+{
+	gt_core_lock();
+	apply_all();
+	gt_core_unlock();
 }
 
 static void link_context(struct gt_context *c)

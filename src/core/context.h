@@ -40,6 +40,9 @@ void gt_contexts_pause(bool paused);
 /* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream does not. HIP's is HSA's. */
 extern _Atomic uint32_t gt_stream_work __attribute__((visibility("hidden")));
 
+/* What services depend on beside contexts has changed. */
+void gt_contexts_refresh(void);
+
 /* For table.c, with the lock held. */
 bool gt_contexts_ask(const struct gt_operation *operation);
 void gt_contexts_apply(struct gt_table *table);

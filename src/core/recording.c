@@ -35,6 +35,7 @@ static _Alignas(PAGE) union {
 		_Atomic uint32_t epoch;
 		_Atomic uint32_t making;
 		_Atomic uint32_t lock;
+		_Atomic uint32_t mapped_lock;
 	};
 	char page[PAGE];
 } wiped;
@@ -118,6 +119,16 @@ void gt_core_lock(void)
 void gt_core_unlock(void)
 {
 	atomic_store_explicit(&wiped.lock, 0, memory_order_release);
+}
+
+void gt_mapped_lock(void)
+{
+	take(&wiped.mapped_lock);
+}
+
+void gt_mapped_unlock(void)
+{
+	atomic_store_explicit(&wiped.mapped_lock, 0, memory_order_release);
 }
 
 /* Somebody needs threads' states. */

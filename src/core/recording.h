@@ -59,6 +59,10 @@ void gt_recording_stop(void);
 void gt_core_lock(void);
 void gt_core_unlock(void);
 
+/* The same for runtime/mapped.c. May be held when gt_core_lock() is taken. */
+void gt_mapped_lock(void);
+void gt_mapped_unlock(void);
+
 /* thread.c's part of initialisation */
 void gt_threads_init(void);
 

@@ -3,12 +3,16 @@
 #ifndef GPUTAP_CORE_SUBSCRIBER_H
 #define GPUTAP_CORE_SUBSCRIBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/tap.h"
 
 /* @out has the taps in it; subscribers may replace entries, first subscriber first. No lock is held meanwhile. */
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes);
+
+/* Does anybody want to be told of tables? */
+bool gt_subscribers_there(void);
 
 void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text);
 

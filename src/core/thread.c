@@ -202,17 +202,11 @@ static struct gt_thread *attach(struct gt_thread *t)
 
 struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
-	void (*start_tools)(void);
 	int saved = errno;
 
 	/* gputap's own call; a signal handler, in the middle of this */
 	if (t->internal || t->writing)
 		return NULL;
-	start_tools = atomic_load_explicit(&gt_recording.pending, memory_order_relaxed);
-	if (gt_unlikely(start_tools != NULL)) {
-		start_tools();
-		errno = saved;
-	}
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed) &&
 	    !atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 		return NULL;

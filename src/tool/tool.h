@@ -165,9 +165,19 @@ void gt_tool_thread_after(void);
 
 /* Tools (tool_load.c) --------------------------------------------------------- */
 
-/* From the constructor, before any runtime is called: find and start tools. */
+/* Find and start tools, once; nothing when it was done. Before any runtime is called (runtime/tool_start.c). */
 void gt_tools_start(void);
-/* Priority of contexts that are made now in this thread: of the tool whose start() runs, else 0. */
+/* Somebody in the process wants to be told, tool or not: the core works without a session, and runtimes come to us. No locks. */
+void gt_tools_needed(void);
+/* The tool whose start() or finish() runs in this thread; NULL: none. What is made now is its. */
+const struct gputap_tool *gt_tool_current(void);
+/* Priority of contexts that are made now in this thread: of that tool, else 0. */
 int32_t gt_tool_priority(void);
+
+/* What a tool has made in its start(): stopped and gone. No callback of it runs afterwards. */
+void gt_tool_contexts_destroy(const struct gputap_tool *tool);
+void gt_subscribers_remove(const struct gputap_tool *tool);
+/* The process ends: nobody is called any more. */
+void gt_tool_contexts_stop_all(void);
 
 #endif

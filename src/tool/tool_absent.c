@@ -8,3 +8,12 @@ ABSENT int32_t gt_tool_priority(void)
 {
 	return 0;
 }
+
+ABSENT const struct gputap_tool *gt_tool_current(void)
+{
+	return NULL;
+}
+
+ABSENT void gt_tools_needed(void)
+{
+}

@@ -17,6 +17,7 @@ enum { SUBSCRIBERS = 16 };
 struct subscriber {
 	_Atomic(void *) fn; /* stored last */
 	void *user;
+	const struct gputap_tool *tool;
 };
 
 static struct subscriber table_subscribers[SUBSCRIBERS], event_subscribers[SUBSCRIBERS];
@@ -32,6 +33,7 @@ static int subscribe(struct subscriber *list, void *fn, void *user)
 	for (int i = 0; i < SUBSCRIBERS; i++)
 		if (!atomic_load_explicit(&list[i].fn, memory_order_relaxed)) {
 			list[i].user = user;
+			list[i].tool = gt_tool_current();
 			atomic_store_explicit(&list[i].fn, fn, memory_order_release);
 			rc = 0;
 			break;
@@ -81,6 +83,8 @@ static int set_operations(uint64_t *set, const uint32_t *operations, size_t coun
 	return 0;
 }
 
+static struct gputap_context *all; /* with gt_core_lock() */
+
 int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
@@ -107,7 +111,12 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 	memcpy(ctx->core.ops[opts->domain], set, sizeof set);
 	ctx->core.device_activity = opts->device_activity != 0;
 	ctx->flags = opts->flags;
+	ctx->tool = gt_tool_current();
 	gt_context_add(&ctx->core);
+	gt_core_lock();
+	ctx->next = all;
+	all = ctx;
+	gt_core_unlock();
 	*out = ctx;
 	return 0;
 }
@@ -140,7 +149,41 @@ void gputap_context_destroy(struct gputap_context *ctx)
 	gt_tool_context_stop(ctx, false);
 	gt_tool_context_release(ctx);
 	gt_context_remove(&ctx->core);
+	gt_core_lock();
+	for (struct gputap_context **at = &all; *at; at = &(*at)->next)
+		if (*at == ctx) {
+			*at = ctx->next;
+			break;
+		}
+	gt_core_unlock();
 	free(ctx);
+}
+
+void gt_tool_contexts_destroy(const struct gputap_tool *tool)
+{
+	struct gputap_context *c;
+
+	do {
+		gt_core_lock();
+		for (c = all; c && c->tool != tool; c = c->next)
+			;
+		gt_core_unlock();
+		gputap_context_destroy(c);
+	} while (c);
+}
+
+void gt_tool_contexts_stop_all(void)
+{
+	struct gputap_context *c;
+
+	do {
+		gt_core_lock();
+		for (c = all; c && !(c->place && c->core.started); c = c->next)
+			;
+		gt_core_unlock();
+		if (c)
+			gt_tool_context_stop(c, false);
+	} while (c);
 }
 
 /* The place of a context that is about to be given a service, with the lock; or why not. */
@@ -148,6 +191,7 @@ static int place_of(struct gputap_context *ctx, uint32_t domain, const void *fn,
 {
 	if (!ctx || domain == 0 || domain >= GT_DOMAIN_COUNT || !fn)
 		return -EINVAL;
+	gt_tools_needed();
 	gt_core_lock();
 	*place = ctx->core.started ? NULL : gt_tool_place(ctx);
 	if (*place)
@@ -255,12 +299,29 @@ int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uin
 
 int gputap_table_subscribe(gputap_table_fn fn, void *user)
 {
+	if (fn)
+		gt_tools_needed();
 	return subscribe(table_subscribers, (void *)(uintptr_t)fn, user);
 }
 
 int gputap_event_subscribe(gputap_event_fn fn, void *user)
 {
 	return subscribe(event_subscribers, (void *)(uintptr_t)fn, user);
+}
+
+static void unsubscribe(struct subscriber *list, const struct gputap_tool *tool)
+{
+	for (int i = 0; tool && i < SUBSCRIBERS; i++)
+		if (list[i].tool == tool)
+			atomic_store_explicit(&list[i].fn, NULL, memory_order_release);
+}
+
+void gt_subscribers_remove(const struct gputap_tool *tool)
+{
+	gt_core_lock();
+	unsubscribe(table_subscribers, tool);
+	unsubscribe(event_subscribers, tool);
+	gt_core_unlock();
 }
 
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
@@ -273,6 +334,14 @@ void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
 		if (fn)
 			((gputap_table_fn)(uintptr_t)fn)(&t, table_subscribers[i].user);
 	}
+}
+
+bool gt_subscribers_there(void)
+{
+	for (int i = 0; i < SUBSCRIBERS; i++)
+		if (atomic_load_explicit(&table_subscribers[i].fn, memory_order_acquire))
+			return true;
+	return false;
 }
 
 void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)

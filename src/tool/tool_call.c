@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/external.h"
+#include "core/recording.h"
 #include "tool/tool.h"
 
 
@@ -103,6 +104,17 @@ static void call_one(struct gt_tool_frame *f, struct gt_tool_heard *h)
 	gt_tool_lock_out();
 }
 
+/* The first call of all, before any tool was started (runtime/tool_start.c). */
+static bool starts_tools(void)
+{
+	void (*start)(void) = atomic_load_explicit(&gt_recording.pending, memory_order_relaxed);
+
+	if (gt_likely(!start))
+		return false;
+	start();
+	return true;
+}
+
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
 {
 	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
@@ -111,7 +123,8 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 
 	while (gt_unlikely(outer && (uintptr_t)outer <= (uintptr_t)f))
 		outer = outer->outer;
-	if (gt_thread.internal || is_nested(outer, table->domain) || !choose(f, table->domain, number))
+	if (gt_thread.internal || is_nested(outer, table->domain) ||
+	    (!choose(f, table->domain, number) && !(starts_tools() && choose(f, table->domain, number))))
 		return false;
 	f->outer = outer;
 	f->shared = NULL;

@@ -9,6 +9,7 @@ struct gputap_context {
 	struct gt_context core;
 	struct gt_tool_context *place; /* NULL: nothing that is told */
 	uint32_t flags;		       /* GPUTAP_CONTEXT_* */
+	const struct gputap_tool *tool; /* in whose start() it was made; NULL: none's */
 	struct gputap_context *next;   /* of all, newest first; with gt_core_lock() */
 };
 

@@ -11,6 +11,12 @@
 /* The table's door takes an instance of gt_hip_tables or gt_hip_compiler_tables. False: interposition has it. */
 bool gt_hip_door_take(enum gt_domain domain, uint32_t instance);
 
+/* Tell the subscribers of raw tables of what is interposed and was not told yet (hip_front.c). Calls tools: no locks. */
+void gt_hip_fronts_tell(void);
+
+/* What programs call in place of an operation's tap; NULL: the tap. */
+void *gt_hip_front(uint32_t instance, uint32_t index);
+
 /* Are this instance's taps in the place of a library's exports? */
 bool gt_hip_is_interposed(uint32_t instance);
 

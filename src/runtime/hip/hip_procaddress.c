@@ -14,8 +14,11 @@ static void *tap_for(const struct gt_table *table, const char *name, void *real)
 	bool unknown;
 
 	for (uint32_t i = 0; i < table->operation_count; i++)
-		if (table->taps[i].real == real)
-			return table->operations[i].taps[table->instance];
+		if (table->taps[i].real == real) {
+			void *front = gt_hip_front(table->instance, i);
+
+			return front ? front : table->operations[i].taps[table->instance];
+		}
 	/* a function that is not exported: by its name, in any instance that has none of that name */
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_hip_tables[i];

@@ -16,6 +16,7 @@
 #include "core/recording.h"
 #include "core/table.h"
 #include "runtime/module.h"
+#include "tool/tool_load.h"
 
 enum {
 	CORE_ENTRIES = 125,
@@ -229,6 +230,7 @@ EXPORT void OnUnload(void);
 bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
 {
 	(void)runtime_version;
+	gt_tools_meet_runtime(true);
 	if (!tables || !gt_recording.session)
 		return true;
 	gt_hsa_door_tables(tables, "HSA_TOOLS_LIB", 0);

@@ -45,6 +45,14 @@ bool gt_opencl_door_take(uint32_t instance)
 	       free == GT_DOOR_LAYER;
 }
 
+bool gt_opencl_has_layer(void)
+{
+	for (uint32_t i = 0; i < GT_INSTANCES; i++)
+		if (atomic_load(&gt_opencl_door_states[i].state) == GT_DOOR_LAYER)
+			return true;
+	return false;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	gt_recording_init();

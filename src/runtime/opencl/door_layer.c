@@ -19,6 +19,7 @@
 #include "runtime/module.h"
 #include "runtime/opencl/door.h"
 #include "runtime/opencl/taps.h"
+#include "tool/tool_load.h"
 
 enum { ENTRIES_MAX = 512 };
 
@@ -70,6 +71,7 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 
 	if (!target || !num_entries_ret || !layer || !num_entries)
 		return CL_INVALID_VALUE;
+	gt_tools_meet_runtime(false);
 	rc = register_instance(target, entries, &table);
 	if (rc == 0)
 		gt_runtime_module_of(GT_DOMAIN_OPENCL, caller, "layer", 0);

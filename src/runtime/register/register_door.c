@@ -23,6 +23,7 @@
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/module.h"
 #include "runtime/roctx/roctx_taps.h"
+#include "tool/tool_load.h"
 
 #define SDK_NAME "librocprofiler-sdk.so"
 #define REGISTER_NAME "librocprofiler-register.so"
@@ -174,6 +175,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	if (!name || !tables || !count || !tables[0])
 		return INVALID_ARGUMENT;
 	gt_recording_init();
+	gt_tools_meet_runtime(false);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			status = SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The few functions that the audit library would have from a libc, which it has not. */
-#ifndef GPUTAP_RUNTIME_AUDIT_BARE_H
-#define GPUTAP_RUNTIME_AUDIT_BARE_H
+#ifndef GPUTAP_CORE_BARE_H
+#define GPUTAP_CORE_BARE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* What interposition does to one library, whoever does it: libgputap-audit.so when the library is mapped, before it is
+ * relocated; or libgputap.so itself, later (runtime/mapped.c).
+ *
+ *   OpenCL: a library that exports clGetPlatformIDs. Left alone: a loader that knows layers (the text OPENCL_LAYERS is in
+ *   it: the layer door is there), a layer, and a driver behind such a loader.
+ *   HIP: a library that exports __hipRegisterFatBinary, whatever its file is called. Left alone: one that offers its tables
+ *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there).
+ *   ROCTx: a library that exports roctxRangePushA. Left alone: one that offers its tables, and ours (it has gputap_roctx), which
+ *   does that by itself.
+ *
+ * What a library calls of its own exports is nobody's call. Its PLT slots for them get the real addresses and their relocations
+ * are sent elsewhere, so that they stay.
+ *
+ * No libc, no allocation; what cannot be done is left undone. */
+#ifndef GPUTAP_RUNTIME_ARM_H
+#define GPUTAP_RUNTIME_ARM_H
+
+#include "core/tap.h"
+#include "core/elf.h"
+#include "runtime/interposition.h"
+
+/* Of whoever arms. */
+struct gt_arming {
+	bool layer_loader;  /* an OpenCL loader that knows layers was seen */
+	bool no_layers;     /* it may have looked for layers already: interpose it like others */
+	bool relocated;     /* libraries are, when they are armed */
+	ElfW(Addr) nowhere; /* what relocations write that must write nothing */
+};
+
+static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
+{
+	static const char layers[] = "OPENCL_LAYERS";
+
+	if (gt_symbol_find(s, "clInitLayer"))
+		return false;
+	if (gt_elf_contains(o, layers, sizeof layers - 1)) {
+		a->layer_loader = true;
+		return a->no_layers;
+	}
+	return !(a->layer_loader && gt_symbol_find(s, "clIcdGetPlatformIDsKHR"));
+}
+
+static inline bool gt_wants_hip(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
+{
+	(void)a;
+	(void)o;
+	return !gt_symbols_import(s, "rocprofiler_register_library_api_table");
+}
+
+static inline bool gt_wants_roctx(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
+{
+	(void)a;
+	(void)o;
+	return !gt_symbols_import(s, "rocprofiler_register_library_api_table") && !gt_symbol_find(s, "gputap_roctx");
+}
+
+/* What can be interposed. Several domains may be in one library. */
+struct gt_interposable {
+	const char *object; /* of libgputap.so: gputap_door_<domain> */
+	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
+	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
+	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
+};
+
+enum { GT_INTERPOSABLES = 4 };
+static const struct gt_interposable gt_interposables[GT_INTERPOSABLES] = {
+	{"gputap_door_opencl", "clGetPlatformIDs", gt_wants_opencl, false},
+	{"gputap_door_hip", "__hipRegisterFatBinary", gt_wants_hip, true},
+	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", gt_wants_hip, true},
+	{"gputap_door_roctx", "roctxRangePushA", gt_wants_roctx, true},
+};
+
+/* An instance that no other door and no other library uses. */
+static inline int gt_door_take_instance(const struct gt_door *door)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
+
+	for (uint32_t i = 0; i < shape->instances; i++) {
+		uint32_t free = GT_DOOR_FREE;
+
+		if (atomic_compare_exchange_strong(&states[i].state, &free, GT_DOOR_LAYER))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Position of an exported name; -1: there are no taps for it. */
+static inline int gt_door_position(const struct gt_door *door, const char *name)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const char *at = GT_DOOR_AT(door, door->names);
+
+	for (uint32_t i = 0; i < shape->count; i++, at += bare_length(at) + 1)
+		if (bare_equal(at, name))
+			return (int)i;
+	return -1;
+}
+
+/* The tap of a position. */
+static inline void *gt_door_tap(const struct gt_door *door, int instance, int position)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const int32_t *functions = (const int32_t *)GT_DOOR_AT(door, door->functions) + (size_t)instance * shape->count;
+
+	return GT_DOOR_AT(door, functions[position]);
+}
+
+/* Its state. */
+static inline struct gt_tap *gt_door_tap_state(const struct gt_door *door, int instance, int position)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const uint16_t *indices = GT_DOOR_AT(door, door->indices);
+
+	return (struct gt_tap *)GT_DOOR_AT(door, door->taps) + (size_t)instance * shape->operations + indices[position];
+}
+
+/* One table of relocations: those of PLT and GOT slots for the library's own exports are done here, for good. */
+static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door, const struct gt_elf *o, const struct gt_symbols *s,
+			       const struct gt_relocations *table)
+{
+	ElfW(Rela) *first = table->first, *end = first + table->count;
+	const ElfW(Phdr) *segment = table->count ? gt_elf_segment(o, first) : NULL, *slots;
+
+	if (!segment || !gt_set_protection(first, end, PF_R | PF_W))
+		return;
+	for (ElfW(Rela) *r = first; r < end; r++) {
+		const ElfW(Sym) *symbol = &s->table[ELF64_R_SYM(r->r_info)];
+		ElfW(Addr) *slot = (ElfW(Addr) *)(o->base + r->r_offset);
+		unsigned type = ELF64_R_TYPE(r->r_info);
+
+		if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT) || !gt_symbol_is_defined(symbol) ||
+		    gt_door_position(door, s->strings + symbol->st_name) < 0)
+			continue;
+		slots = gt_elf_segment(o, slot);
+		if (!slots || !(slots->p_flags & PF_W) || (a->relocated && gt_elf_in_relro(o, slot)))
+			continue;
+		*slot = o->base + symbol->st_value;
+		r->r_offset = (ElfW(Addr))&a->nowhere - o->base;
+	}
+	gt_set_protection(first, end, segment->p_flags);
+}
+
+/* The names of @door that the library defines, in turn: their first, their last, or each changed. */
+static inline void gt_change_symbols(const struct gt_door *door, const struct gt_symbols *s, int instance, ElfW(Sym) **from,
+				     ElfW(Sym) **to)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const char *name = GT_DOOR_AT(door, door->names);
+
+	for (uint32_t i = 0; i < shape->count; i++, name += bare_length(name) + 1) {
+		ElfW(Sym) *symbol = gt_symbol_find(s, name);
+		struct gt_tap *tap;
+
+		if (!symbol || (symbol->st_info & 15) != STT_FUNC)
+			continue;
+		if (from) { /* look only */
+			if (!*from || symbol < *from)
+				*from = symbol;
+			if (!*to || symbol + 1 > *to)
+				*to = symbol + 1;
+			continue;
+		}
+		tap = gt_door_tap_state(door, instance, (int)i);
+		tap->real = (void *)(s->base + symbol->st_value);
+		/* until libgputap.so's constructor has decided: a call before that goes its slow way and asks */
+		atomic_store_explicit(&tap->services, GT_SERVICE_STREAM, memory_order_relaxed);
+		symbol->st_value = (ElfW(Addr))gt_door_tap(door, instance, (int)i) - s->base;
+	}
+}
+
+/* Return: the instance; -1: it stays as it is. */
+static inline int gt_arm(struct gt_arming *a, const struct gt_door *door, const struct gt_elf *o, bool own_calls)
+{
+	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
+	ElfW(Sym) *from = NULL, *to = NULL;
+	struct gt_relocations tables[2];
+	const ElfW(Phdr) *segment;
+	struct gt_symbols s;
+	int i;
+
+	if (!gt_symbols_of(o, &s))
+		return -1;
+	gt_change_symbols(door, &s, 0, &from, &to);
+	segment = from ? gt_elf_segment(o, from) : NULL;
+	if (segment && own_calls) {
+		/* before the symbols change. Tables of pointers are left to the linker: those are for others */
+		gt_relocations_of(o, tables);
+		gt_keep_own(a, door, o, &s, &tables[0]);
+		gt_keep_own(a, door, o, &s, &tables[1]);
+	}
+	if (!segment || !gt_set_protection(from, to, PF_R | PF_W))
+		return -1;
+	i = gt_door_take_instance(door);
+	if (i >= 0) {
+		gt_change_symbols(door, &s, i, NULL, NULL);
+		bare_copy(states[i].path, o->path, sizeof states[i].path);
+		states[i].base = o->base;
+		atomic_store(&states[i].adopted, 0);
+		atomic_store(&states[i].state, GT_DOOR_ARMED);
+	} else {
+		atomic_fetch_add(&states[0].missed, 1);
+	}
+	gt_set_protection(from, to, segment->p_flags);
+	return i;
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* A table for subscribers of raw tables (gputap_table_subscribe()) where HIP has none: before ROCm 6, interposed.
+ *
+ *   program ─► front ─► table[number] ─► subscriber's function ─► tap ─► the library's function
+ *
+ * The table is laid out as ROCm 6.3's HipDispatchTable and HipCompilerDispatchTable, its size first, and holds the taps. Once subscribers have
+ * put their functions in front, all that is bound to the taps is bound to fronts instead: a jump through the table each. The
+ * table stays and is looked at in each call, as the runtime's own would be. Without a subscriber there is none of this.
+ *
+ * What the library lacks of ROCm 6.3 answers hipErrorNotSupported. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/recording.h"
+#include "core/subscriber.h"
+#include "runtime/hip/hip_door.h"
+#include "runtime/hip/hip_taps.h"
+#include "runtime/interposition.h"
+#include "runtime/mapped.h"
+
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
+#define HIP_ENTRIES 463
+#define COMPILER_ENTRIES 9
+enum { ERROR_NOT_SUPPORTED = 801 };
+
+extern const struct gt_door gputap_door_hip, gputap_door_hip_compiler;
+
+/* Named by the assembler below, hence not static. */
+HIDDEN struct {
+	uint64_t size;
+	void *entries[HIP_ENTRIES];
+} gt_hip_front_tables[GT_INSTANCES];
+HIDDEN struct {
+	uint64_t size;
+	void *entries[COMPILER_ENTRIES];
+} gt_hip_compiler_front_tables[GT_INSTANCES];
+
+/* Fronts: one jump for each entry of each instance's table, FRONT_BYTES apart, in the order of the tables. */
+extern char gt_hip_fronts[], gt_hip_compiler_fronts[];
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+#if defined(__x86_64__)
+enum { FRONT_BYTES = 8 };
+#define JUMP(table) "	jmp *" table " + at(%rip)\n	.p2align 3\n"
+#elif defined(__aarch64__)
+enum { FRONT_BYTES = 16 };
+#define JUMP(table) "	adrp x16, " table " + at\n	ldr x16, [x16, :lo12:" table " + at]\n	br x16\n	.p2align 4\n"
+#endif
+#define FRONTS(fronts, table, entries)                  \
+	__asm__(".text\n"                               \
+		"	.p2align 6\n"                   \
+		"	.globl " fronts "\n"            \
+		"	.hidden " fronts "\n"           \
+		fronts ":\n"                            \
+		"	.set at, 0\n"                   \
+		"	.rept " "8" "\n" \
+		"	.set at, at + 8\n" /* size */   \
+		"	.rept " TEXT(entries) "\n"      \
+		JUMP(table)                             \
+		"	.set at, at + 8\n"              \
+		"	.endr\n"                        \
+		"	.endr\n")
+static_assert(GT_INSTANCES == 8, "the assembler above says so");
+FRONTS("gt_hip_fronts", "gt_hip_front_tables", HIP_ENTRIES);
+FRONTS("gt_hip_compiler_fronts", "gt_hip_compiler_front_tables", COMPILER_ENTRIES);
+
+/* One of HIP's two tables. */
+struct front {
+	const struct gt_door *door;
+	struct gt_table *tables;
+	char *fronts, *made; /* the tables, one behind the other */
+	uint32_t entries;
+	bool done[GT_INSTANCES];
+};
+static struct front fronts[2] = {
+	{&gputap_door_hip, gt_hip_tables, gt_hip_fronts, (char *)gt_hip_front_tables, HIP_ENTRIES, {false}},
+	{&gputap_door_hip_compiler, gt_hip_compiler_tables, gt_hip_compiler_fronts, (char *)gt_hip_compiler_front_tables,
+	 COMPILER_ENTRIES, {false}},
+};
+
+static size_t bytes_of(const struct front *f)
+{
+	return (1 + f->entries) * sizeof(void *);
+}
+
+static void *made_for(const struct front *f, uint32_t instance)
+{
+	return f->made + instance * bytes_of(f);
+}
+
+static int not_supported(void)
+{
+	return ERROR_NOT_SUPPORTED;
+}
+
+static void *front_of(const struct front *f, uint32_t instance, uint32_t index)
+{
+	uint32_t offset = f->tables[instance].operations[index].table_offset;
+
+	if (offset == UINT32_MAX)
+		return NULL;
+	return f->fronts + (instance * f->entries + offset / sizeof(void *) - 1) * FRONT_BYTES;
+}
+
+static void *hip_front(uint32_t instance, uint32_t index)
+{
+	return front_of(&fronts[0], instance, index);
+}
+
+static void *compiler_front(uint32_t instance, uint32_t index)
+{
+	return front_of(&fronts[1], instance, index);
+}
+
+/* What the table has for an operation before anybody edits it. */
+static void *entry_of(const struct gt_table *table, uint32_t index)
+{
+	const struct gt_operation *op = &table->operations[index];
+
+	/* names that came with the tables: until then, the only structs of device properties were these */
+	if (!table->taps[index].real && table->domain == GT_DOMAIN_HIP) {
+		if (index == GT_HIP_INDEX_hipGetDevicePropertiesR0000)
+			index = GT_HIP_INDEX_hipGetDeviceProperties;
+		else if (index == GT_HIP_INDEX_hipChooseDeviceR0000)
+			index = GT_HIP_INDEX_hipChooseDevice;
+		op = &table->operations[index];
+	}
+	return table->taps[index].real ? op->taps[table->instance] : (void *)(uintptr_t)not_supported;
+}
+
+static void make(struct front *f, uint32_t instance)
+{
+	const struct gt_table *table = &f->tables[instance];
+	char *made = made_for(f, instance);
+
+	*(uint64_t *)(void *)made = bytes_of(f);
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		if (table->operations[i].table_offset != UINT32_MAX)
+			*(void **)(void *)(made + table->operations[i].table_offset) = entry_of(table, i);
+}
+
+void gt_hip_fronts_tell(void)
+{
+	if (!gt_subscribers_there() || atomic_load(&gt_recording.pending))
+		return;
+	for (unsigned d = 0; d < 2; d++)
+		for (uint32_t i = 0; i < GT_INSTANCES; i++) {
+			struct front *f = &fronts[d];
+			const struct gt_door_state *states = GT_DOOR_AT(f->door, f->door->states);
+
+			if (atomic_load(&states[i].state) != GT_DOOR_ARMED || !atomic_load(&states[i].adopted)) {
+				__atomic_store_n(&f->done[i], false, __ATOMIC_RELEASE); /* closed, and maybe opened again */
+				continue;
+			}
+			if (__atomic_exchange_n(&f->done[i], true, __ATOMIC_ACQ_REL))
+				continue;
+			make(f, i);
+			gt_subscribers_call(&f->tables[i], made_for(f, i), bytes_of(f));
+			gt_mapped_redirect(f->door, i, d ? compiler_front : hip_front);
+		}
+}
+
+void *gt_hip_front(uint32_t instance, uint32_t index)
+{
+	return __atomic_load_n(&fronts[0].done[instance], __ATOMIC_ACQUIRE) ? hip_front(instance, index) : NULL;
+}

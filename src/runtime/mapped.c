@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* See mapped.h. What the audit library does while a library is mapped is done here afterwards:
+ *
+ *   1. the library's symbols lead to taps (runtime/arm.h): what is bound from now on
+ *   2. slots of all mapped objects that hold the address of one of its functions: what was bound before. Pages that were made
+ *      read-only after relocation are writable for that moment
+ *
+ * Not reached: addresses that a program has copied into variables of its own (dlsym() before we were there).
+ *
+ * A library that is opened later is found when the program next asks for an address of anything: dlsym() and dlvsym() lead
+ * through a function that looks first and then jumps on, so that libc still sees who asked. They are redirected as a runtime's
+ * functions are, and only where there is a tool: without one libgputap changes nothing in a process.
+ *
+ * Locking: a lock of our own around all of it; objects are looked at inside dl_iterate_phdr(), which keeps them mapped. No
+ * allocation: dlsym() is called in the middle of malloc() by allocators that wrap another. */
+#include "runtime/mapped.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/recording.h"
+#include "runtime/arm.h"
+#include "runtime/hip/hip_door.h"
+#include "runtime/opencl/door.h"
+#include "tool/tool_load.h"
+
+extern const struct gt_door gputap_door_opencl, gputap_door_hip, gputap_door_hip_compiler, gputap_door_roctx;
+
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
+void gt_opencl_door_opened(void);
+void gt_hip_door_opened(void);
+void gt_hip_compiler_door_opened(void);
+void gt_roctx_door_opened(void);
+HIDDEN void gt_mapped_asked(void);
+/* Assembler below. */
+extern void *gt_mapped_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
+extern void *gt_mapped_dlvsym(void *handle, const char *name, const char *version) __attribute__((visibility("hidden")));
+HIDDEN void *gt_mapped_real_dlsym, *gt_mapped_real_dlvsym;
+
+enum { MOVES = 16 };
+
+/* In the order of gt_interposables. */
+static const struct {
+	const struct gt_door *door;
+	void (*opened)(void);
+} doors[GT_INTERPOSABLES] = {
+	{&gputap_door_opencl, gt_opencl_door_opened},
+	{&gputap_door_hip, gt_hip_door_opened},
+	{&gputap_door_hip_compiler, gt_hip_compiler_door_opened},
+	{&gputap_door_roctx, gt_roctx_door_opened},
+};
+
+/* Addresses that are to be exchanged wherever they are bound. */
+struct move {
+	const struct gt_door *door;
+	int instance;
+	void *(*to)(uint32_t instance, uint32_t index); /* NULL: from the real functions to the taps */
+	uintptr_t low, high;                            /* all that are exchanged lie in between */
+	uintptr_t library;                              /* whose functions they are: its base */
+};
+
+static struct {
+	struct gt_arming arming;
+	struct move moves[MOVES];
+	unsigned move_count;
+	unsigned long long adds, subs; /* of the linker, when we last looked */
+	bool watching, watch_now;
+	bool armed; /* a library, this time */
+} state = {.arming = {.relocated = true}};
+
+static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
+
+/* libgputap-audit.so sees every library before we could. */
+static bool has_auditor(void)
+{
+	const char *auditors = getenv("LD_AUDIT");
+
+	return gt_recording_is_run() && auditors && strstr(auditors, "libgputap-audit.so");
+}
+
+static struct gt_elf object_of(const struct dl_phdr_info *info)
+{
+	struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL, info->dlpi_name};
+
+	for (unsigned i = 0; i < o.header_count; i++)
+		if (o.headers[i].p_type == PT_DYNAMIC)
+			o.dynamic = (const ElfW(Dyn) *)(o.base + o.headers[i].p_vaddr);
+	return o;
+}
+
+static bool is_ours(const struct gt_elf *o)
+{
+	return gt_elf_segment(o, &state) != NULL;
+}
+
+/* Arming --------------------------------------------------------------------- */
+
+static uint32_t mapped[GT_INTERPOSABLES]; /* bit per armed instance whose library was seen this time */
+
+static bool is_armed(unsigned d, const struct gt_elf *o)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(doors[d].door, doors[d].door->shape);
+	struct gt_door_state *states = GT_DOOR_AT(doors[d].door, doors[d].door->states);
+
+	for (unsigned i = 0; i < shape->instances; i++)
+		if (atomic_load(&states[i].state) == GT_DOOR_ARMED && states[i].base == o->base) {
+			mapped[d] |= 1u << i;
+			return true;
+		}
+	return false;
+}
+
+static void add_move(const struct gt_door *door, int instance, void *(*to)(uint32_t, uint32_t), uintptr_t library)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	struct move *m = &state.moves[state.move_count];
+
+	if (state.move_count == MOVES)
+		return;
+	*m = (struct move){.door = door, .instance = instance, .to = to, .low = UINTPTR_MAX, .library = library};
+	for (int i = 0; i < (int)shape->count; i++) {
+		struct gt_tap *tap = gt_door_tap_state(door, instance, i);
+		uintptr_t from = (uintptr_t)(to ? gt_door_tap(door, instance, i) : tap->real);
+
+		if (!tap->real)
+			continue;
+		m->low = from < m->low ? from : m->low;
+		m->high = from + 1 > m->high ? from + 1 : m->high;
+	}
+	state.move_count++;
+}
+
+static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct gt_elf o = object_of(info);
+	struct gt_symbols s;
+
+	(void)size;
+	(void)data;
+	if (is_ours(&o) || !gt_symbols_of(&o, &s))
+		return 0;
+	for (unsigned d = 0; d < GT_INTERPOSABLES; d++) {
+		const struct gt_interposable *what = &gt_interposables[d];
+		int instance;
+
+		if (!gt_symbol_find(&s, what->marker) || is_armed(d, &o) || !what->wants(&state.arming, &o, &s))
+			continue;
+		instance = gt_arm(&state.arming, doors[d].door, &o, what->own_calls);
+		if (instance < 0)
+			continue;
+		mapped[d] |= 1u << instance;
+		state.armed = true;
+		add_move(doors[d].door, instance, NULL, o.base);
+	}
+	return 0;
+}
+
+/* Libraries that are not mapped any more. */
+static void forget(void)
+{
+	for (unsigned d = 0; d < GT_INTERPOSABLES; d++) {
+		const struct gt_door_shape *shape = GT_DOOR_AT(doors[d].door, doors[d].door->shape);
+		struct gt_door_state *states = GT_DOOR_AT(doors[d].door, doors[d].door->states);
+
+		for (unsigned i = 0; i < shape->instances; i++) {
+			uint32_t armed = GT_DOOR_ARMED;
+
+			if (!(mapped[d] >> i & 1))
+				atomic_compare_exchange_strong(&states[i].state, &armed, GT_DOOR_FREE);
+		}
+		mapped[d] = 0;
+	}
+}
+
+/* Settling ------------------------------------------------------------------- */
+
+/* Where a slot that holds @value is to lead; 0: it is not one of ours. */
+static uintptr_t moved(const struct move *m, uintptr_t value, const char *name)
+{
+	const uint16_t *indices = GT_DOOR_AT(m->door, m->door->indices);
+	int i = gt_door_position(m->door, name);
+	void *tap, *from;
+
+	if (i < 0)
+		return 0;
+	tap = gt_door_tap(m->door, m->instance, i);
+	from = m->to ? tap : gt_door_tap_state(m->door, m->instance, i)->real;
+	if (value != (uintptr_t)from)
+		return 0;
+	return (uintptr_t)(m->to ? m->to((uint32_t)m->instance, indices[i]) : tap);
+}
+
+static void write_slot(const struct gt_elf *o, ElfW(Addr) *slot, uintptr_t value)
+{
+	const ElfW(Phdr) *segment = gt_elf_segment(o, slot);
+	unsigned flags = segment ? segment->p_flags : 0;
+
+	if (gt_elf_in_relro(o, slot))
+		flags &= ~(unsigned)PF_W;
+	if (!segment || (!(flags & PF_W) && !gt_set_protection(slot, slot + 1, flags | PF_W)))
+		return;
+	__atomic_store_n(slot, value, __ATOMIC_RELEASE);
+	if (!(flags & PF_W))
+		gt_set_protection(slot, slot + 1, flags);
+}
+
+static uintptr_t settled(const struct gt_elf *o, unsigned type, uintptr_t value, const char *name)
+{
+	uintptr_t to = 0;
+
+	if (state.watch_now && value == (uintptr_t)gt_mapped_real_dlsym)
+		return (uintptr_t)gt_mapped_dlsym;
+	if (state.watch_now && value == (uintptr_t)gt_mapped_real_dlvsym)
+		return (uintptr_t)gt_mapped_dlvsym;
+	for (unsigned i = 0; i < state.move_count && !to; i++) {
+		const struct move *m = &state.moves[i];
+
+		/* the library's own calls stay its own; its tables of pointers are for others */
+		if (value >= m->low && value < m->high && (o->base != m->library || type == GT_POINTER))
+			to = moved(m, value, name);
+	}
+	return to;
+}
+
+static int settle_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct gt_elf o = object_of(info);
+	struct gt_relocations tables[2];
+	struct gt_symbols s;
+
+	(void)size;
+	(void)data;
+	if (is_ours(&o) || !gt_symbols_of(&o, &s))
+		return 0;
+	gt_relocations_of(&o, tables);
+	for (int t = 0; t < 2; t++)
+		for (const ElfW(Rela) *r = tables[t].first; r < tables[t].first + tables[t].count; r++) {
+			ElfW(Addr) *slot = (ElfW(Addr) *)(o.base + r->r_offset);
+			unsigned type = ELF64_R_TYPE(r->r_info);
+			uintptr_t to;
+
+			if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT && (type != GT_POINTER || r->r_addend)) ||
+			    !ELF64_R_SYM(r->r_info) || (uintptr_t)slot % sizeof *slot || !gt_elf_segment(&o, slot))
+				continue;
+			to = settled(&o, type, *slot, s.strings + s.table[ELF64_R_SYM(r->r_info)].st_name);
+			if (to)
+				write_slot(&o, slot, to);
+		}
+	return 0;
+}
+
+struct wanted {
+	const char *name;
+	uintptr_t to;
+	bool done;
+};
+
+/* The first object is the program. */
+static int set_slot(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct gt_elf o = object_of(info);
+	struct gt_relocations tables[2];
+	struct wanted *w = data;
+	struct gt_symbols s;
+
+	(void)size;
+	if (!gt_symbols_of(&o, &s))
+		return 1;
+	gt_relocations_of(&o, tables);
+	for (int t = 0; t < 2; t++)
+		for (const ElfW(Rela) *r = tables[t].first; r < tables[t].first + tables[t].count; r++) {
+			unsigned type = ELF64_R_TYPE(r->r_info);
+			ElfW(Addr) *slot = (ElfW(Addr) *)(o.base + r->r_offset);
+
+			if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT) || !gt_elf_segment(&o, slot) ||
+			    strcmp(s.strings + s.table[ELF64_R_SYM(r->r_info)].st_name, w->name))
+				continue;
+			write_slot(&o, slot, w->to);
+			w->done |= *slot == w->to;
+		}
+	return 1;
+}
+
+bool gt_mapped_program(const char *name, void *to)
+{
+	struct wanted w = {name, (uintptr_t)to, false};
+
+	dl_iterate_phdr(set_slot, &w);
+	return w.done;
+}
+
+/* Symbols -------------------------------------------------------------------- */
+
+static void change_symbol(const struct gt_elf *o, ElfW(Sym) *symbol, uintptr_t to)
+{
+	const ElfW(Phdr) *segment = gt_elf_segment(o, symbol);
+
+	if (!segment || !gt_set_protection(symbol, symbol + 1, segment->p_flags | PF_W))
+		return;
+	symbol->st_value = to - o->base;
+	gt_set_protection(symbol, symbol + 1, segment->p_flags);
+}
+
+/* All versions of a name of libc's that lead to @from. */
+static void change_name(const struct gt_elf *o, const struct gt_symbols *s, const char *name, void *from, void *to)
+{
+	for (ElfW(Sym) *symbol = gt_symbol_find(s, name); symbol; symbol = gt_symbol_find_next(s, name, symbol))
+		if (o->base + symbol->st_value == (uintptr_t)from)
+			change_symbol(o, symbol, (uintptr_t)to);
+}
+
+static int change_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct gt_elf o = object_of(info);
+	struct gt_symbols s;
+
+	(void)size;
+	(void)data;
+	if (is_ours(&o) || !gt_symbols_of(&o, &s))
+		return 0;
+	if (state.watch_now && gt_elf_segment(&o, gt_mapped_real_dlsym)) {
+		change_name(&o, &s, "dlsym", gt_mapped_real_dlsym, (void *)(uintptr_t)gt_mapped_dlsym);
+		change_name(&o, &s, "dlvsym", gt_mapped_real_dlvsym, (void *)(uintptr_t)gt_mapped_dlvsym);
+	}
+	for (unsigned n = 0; n < state.move_count; n++) {
+		const struct move *m = &state.moves[n];
+		const struct gt_door_shape *shape = GT_DOOR_AT(m->door, m->door->shape);
+		const char *name = GT_DOOR_AT(m->door, m->door->names);
+
+		if (!m->to || m->library != o.base)
+			continue;
+		for (uint32_t i = 0; i < shape->count; i++, name += strlen(name) + 1) {
+			ElfW(Sym) *symbol = gt_symbol_find(&s, name);
+			uintptr_t to = symbol ? moved(m, o.base + symbol->st_value, name) : 0;
+
+			if (to)
+				change_symbol(&o, symbol, to);
+		}
+	}
+	return 0;
+}
+
+/* All of it ------------------------------------------------------------------- */
+
+/* With our lock: what is in `moves`, everywhere. */
+static void settle_all(void)
+{
+	if (state.move_count || state.watch_now) {
+		dl_iterate_phdr(change_one, NULL);
+		dl_iterate_phdr(settle_one, NULL);
+	}
+	state.move_count = 0;
+	state.watch_now = false;
+}
+
+static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
+{
+	unsigned long long *to = counts;
+
+	(void)size;
+	to[0] = info->dlpi_adds;
+	to[1] = info->dlpi_subs;
+	return 1;
+}
+
+void gt_mapped_look(bool late)
+{
+	unsigned long long counts[2] = {0, 0};
+	int saved = errno;
+	bool armed = false;
+
+	if (looking || has_auditor())
+		return;
+	dl_iterate_phdr(read_counts, counts);
+	if (counts[0] == state.adds && counts[1] == state.subs)
+		return;
+	looking = true;
+	gt_mapped_lock();
+	if (counts[0] != state.adds || counts[1] != state.subs) {
+		state.arming.no_layers = late && !gt_opencl_has_layer();
+		state.armed = false;
+		dl_iterate_phdr(arm_one, NULL);
+		forget();
+		settle_all();
+		armed = state.armed;
+		state.adds = counts[0];
+		state.subs = counts[1];
+	}
+	gt_mapped_unlock();
+	looking = false;
+	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
+		doors[d].opened();
+	if (armed) {
+		gt_tools_finish_at_exit();
+		gt_hip_fronts_tell();
+	}
+	errno = saved;
+}
+
+void gt_mapped_redirect(const struct gt_door *door, uint32_t instance, void *(*to)(uint32_t instance, uint32_t index))
+{
+	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
+
+	gt_mapped_lock();
+	if (atomic_load(&states[instance].state) == GT_DOOR_ARMED) {
+		add_move(door, (int)instance, to, states[instance].base);
+		settle_all();
+	}
+	gt_mapped_unlock();
+}
+
+void gt_mapped_watch(void)
+{
+	if (has_auditor())
+		return;
+	gt_mapped_lock();
+	if (!state.watching) {
+		gt_mapped_real_dlsym = (void *)(uintptr_t)dlsym;
+		gt_mapped_real_dlvsym = (void *)(uintptr_t)dlvsym;
+		state.watching = state.watch_now = true;
+		settle_all();
+	}
+	gt_mapped_unlock();
+}
+
+void gt_mapped_asked(void)
+{
+	if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
+		gt_mapped_look(gt_tools_late());
+}
+
+/* Look, with the arguments kept; then on, with the caller's return address in its place. */
+#if defined(__x86_64__)
+#define FRONT(name)                                                   \
+	__asm__(".text\n"                                             \
+		".p2align 4\n"                                        \
+		".globl gt_mapped_" #name "\n"                        \
+		".hidden gt_mapped_" #name "\n"                       \
+		".type gt_mapped_" #name ", @function\n"              \
+		"gt_mapped_" #name ":\n"                              \
+		"	.cfi_startproc\n"                             \
+		"	push %rdi\n"                                  \
+		"	.cfi_adjust_cfa_offset 8\n"                   \
+		"	push %rsi\n"                                  \
+		"	.cfi_adjust_cfa_offset 8\n"                   \
+		"	push %rdx\n"                                  \
+		"	.cfi_adjust_cfa_offset 8\n"                   \
+		"	call gt_mapped_asked\n"                       \
+		"	pop %rdx\n"                                   \
+		"	.cfi_adjust_cfa_offset -8\n"                  \
+		"	pop %rsi\n"                                   \
+		"	.cfi_adjust_cfa_offset -8\n"                  \
+		"	pop %rdi\n"                                   \
+		"	.cfi_adjust_cfa_offset -8\n"                  \
+		"	jmp *gt_mapped_real_" #name "(%rip)\n"        \
+		"	.cfi_endproc\n"                               \
+		".size gt_mapped_" #name ", .-gt_mapped_" #name "\n")
+#elif defined(__aarch64__)
+#define FRONT(name)                                                   \
+	__asm__(".text\n"                                             \
+		".p2align 4\n"                                        \
+		".globl gt_mapped_" #name "\n"                        \
+		".hidden gt_mapped_" #name "\n"                       \
+		".type gt_mapped_" #name ", %function\n"              \
+		"gt_mapped_" #name ":\n"                              \
+		"	stp x29, x30, [sp, #-48]!\n"                  \
+		"	stp x0, x1, [sp, #16]\n"                      \
+		"	str x2, [sp, #32]\n"                          \
+		"	bl gt_mapped_asked\n"                         \
+		"	ldr x2, [sp, #32]\n"                          \
+		"	ldp x0, x1, [sp, #16]\n"                      \
+		"	ldp x29, x30, [sp], #48\n"                    \
+		"	adrp x16, gt_mapped_real_" #name "\n"         \
+		"	ldr x16, [x16, :lo12:gt_mapped_real_" #name "]\n" \
+		"	br x16\n"                                     \
+		".size gt_mapped_" #name ", .-gt_mapped_" #name "\n")
+#endif
+FRONT(dlsym);
+FRONT(dlvsym);

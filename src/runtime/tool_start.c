@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The moment at which tools are started, and the one at which they are finished.
+ *
+ *   libraries' constructors ── ours ──► .. ──► __libc_start_main() ──► the program's constructors, main() .. exit()
+ *                              expected?       tools are started                                            │
+ *                                 └─► pending: by the first call of a runtime, if that comes before ◄───────┘ finished
+ *
+ * A library of a tool that is linked with libgputap is initialised after it: in our constructor, its own have not run. So what is found
+ * is started when all libraries are through: in the program's call of __libc_start_main(), which is sent here and has done
+ * nothing yet. A runtime that is called before that (by a library's constructor) starts them then: gt_recording.pending. Where
+ * there is no such call (a start-up of the program's own; libgputap was opened by a running program) they are started at once.
+ *
+ * The end: before the ends of libraries, so that tools may still call runtimes; and after the ends of what the program has
+ * made since it began to use runtimes. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "core/context.h"
+#include "core/recording.h"
+#include "runtime/mapped.h"
+#include "tool/tool_load.h"
+
+typedef int main_fn(int, char **, char **);
+typedef int start_fn(main_fn *program, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*end)(void), void *stack);
+
+static bool late = true;
+static start_fn *real_start;
+static void (*libraries_end)(void);
+
+bool gt_tools_late(void)
+{
+	return late;
+}
+
+/* With the handlers of exit(): behind the program's own. */
+static void program_ends(void)
+{
+	gt_tools_finish();
+	libraries_end();
+}
+
+static int program_starts(main_fn *program, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*end)(void),
+			  void *stack)
+{
+	if (atomic_load(&gt_recording.pending))
+		gt_tools_start();
+	late = true;
+	if (atomic_load(&gt_recording.tools) && end) {
+		libraries_end = end;
+		end = program_ends;
+	}
+	return real_start(program, argc, argv, init, fini, end, stack);
+}
+
+bool gt_tools_are_hidden(void)
+{
+	void *program = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would look in our own scope, too */
+	bool hidden = !program || dlsym(program, "gputap_tool_add") != (void *)(uintptr_t)gputap_tool_add;
+
+	if (program)
+		dlclose(program);
+	return hidden;
+}
+
+/* Will the program call program_starts()? Not if it is running: then we were opened, and mostly not for all to see. */
+static bool wait_for_program(void)
+{
+	if (gt_tools_are_hidden())
+		return false;
+	real_start = (start_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "__libc_start_main");
+	return real_start && gt_mapped_program("__libc_start_main", (void *)(uintptr_t)program_starts);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	bool expected;
+
+	gt_recording_init();
+	expected = gt_tools_expected();
+	if (expected && wait_for_program()) {
+		late = false;
+		atomic_store(&gt_recording.pending, gt_tools_start);
+		gt_tool_doors_open();
+		gt_contexts_refresh();
+	} else if (expected || gt_tools_are_hidden()) {
+		gt_tools_start();
+	}
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* Tools: found, started, finished.
+ *
+ *   GPUTAP_TOOLS, gputap_tool_describe() ──► FOUND ── start() ──► STARTED ── finish() ──► FREE
+ *   gputap_tool_add() ──────────────────────────┘
+ *
+ * When they are started: tool_start.c. A tool's functions are called without any lock, in the thread that is there. Each tool
+ * keeps its library mapped (a reference, given back when it is removed), so that a program that closes it does not pull the
+ * ground from under it. Whatever is wrong with a tool is told as an event and in a line on stderr; the program runs. */
+#include "tool/tool_load.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/emit.h"
+#include "core/recording.h"
+#include "core/elf.h"
+#include "tool/tool_work.h"
+
+enum { TOOLS = 32, DESCRIBERS = 256, TEXT_BYTES = 1024 };
+
+enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
+
+struct entry {
+	const struct gputap_tool *tool;
+	void *library;      /* a reference; NULL: the program's own, or it could not be had */
+	_Atomic uint32_t state;
+	uint32_t age;
+};
+
+typedef const struct gputap_tool *describe_fn(uint32_t version);
+
+static struct entry entries[TOOLS]; /* `tool` and going from and to FREE: with gt_core_lock() */
+static uint32_t ages;
+static _Atomic uint32_t finishing;
+static _Thread_local const struct gputap_tool *current __attribute__((tls_model("initial-exec")));
+
+const struct gputap_tool *gt_tool_current(void)
+{
+	return current;
+}
+
+int32_t gt_tool_priority(void)
+{
+	return current ? current->priority : 0;
+}
+
+/* Telling -------------------------------------------------------------------- */
+
+__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
+{
+	char text[TEXT_BYTES] = "gputap: ";
+	const size_t prefix = strlen(text);
+	va_list list;
+	size_t bytes;
+
+	va_start(list, format);
+	vsnprintf(text + prefix, sizeof text - prefix - 1, format, list);
+	va_end(list);
+	gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_NONE, 0, text + prefix);
+	if (getenv("GPUTAP_QUIET"))
+		return;
+	bytes = strlen(text);
+	text[bytes++] = '\n';
+	if (write(STDERR_FILENO, text, bytes) < 0)
+		return; /* nobody listens */
+}
+
+static const char *name_of(const struct gputap_tool *tool)
+{
+	return tool->name ? tool->name : "a tool without a name";
+}
+
+/* The list ------------------------------------------------------------------- */
+
+/* Keep the library that holds the description. NULL: it is the program, or nothing could be done. */
+static void *keep(const struct gputap_tool *tool)
+{
+	struct link_map *map = NULL;
+	Dl_info where;
+
+	if (!dladdr1(tool, &where, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+		return NULL;
+	return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/* Its entry, in @state. Return: 0, or why there is none. */
+static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **out)
+{
+	int rc = -ENOSPC;
+
+	gt_core_lock();
+	for (int i = TOOLS; i-- > 0;) {
+		struct entry *e = &entries[i];
+
+		if (atomic_load(&e->state) == FREE) {
+			*out = rc == -EALREADY ? *out : e;
+			rc = rc == -EALREADY ? rc : 0;
+		} else if (e->tool == tool) {
+			rc = -EALREADY;
+		}
+	}
+	if (rc == 0) {
+		(*out)->tool = tool;
+		(*out)->library = NULL;
+		(*out)->age = ++ages;
+		atomic_store(&(*out)->state, state);
+	}
+	gt_core_unlock();
+	return rc;
+}
+
+static void leave(struct entry *e)
+{
+	gt_core_lock();
+	e->tool = NULL;
+	atomic_store(&e->state, FREE);
+	gt_core_unlock();
+}
+
+/* -EINVAL, with a sentence, for what cannot be used. @from: where it was found. */
+static int check(const struct gputap_tool *tool, const char *from)
+{
+	if (tool->size < sizeof *tool) {
+		tell("%s: the tool's description has %zu bytes, %zu are needed; it does not take part", from, tool->size, sizeof *tool);
+		return -EINVAL;
+	}
+	if (tool->abi != GPUTAP_TOOL_ABI) {
+		tell("%s: %s was built for version %u of the tool API, this gputap has version %u; it does not take part", from,
+		     name_of(tool), tool->abi, GPUTAP_TOOL_ABI);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Starting and finishing ------------------------------------------------------ */
+
+static int start(struct entry *e)
+{
+	const struct gputap_tool *tool = e->tool, *before = current;
+	int rc = 0;
+
+	atomic_store(&e->state, STARTING);
+	e->library = keep(tool);
+	current = tool;
+	if (tool->start)
+		rc = tool->start(tool->user);
+	current = before;
+	if (rc == 0) {
+		atomic_store(&e->state, STARTED);
+		return 0;
+	}
+	gt_tool_contexts_destroy(tool);
+	gt_subscribers_remove(tool);
+	tell("%s: its start() returned %d; it does not take part", name_of(tool), rc);
+	leave(e);
+	return rc;
+}
+
+/* False: somebody else does, or it has not begun. */
+static bool finish(struct entry *e)
+{
+	const struct gputap_tool *before = current, *tool;
+	uint32_t started = STARTED;
+
+	if (!atomic_compare_exchange_strong(&e->state, &started, FINISHING))
+		return false;
+	tool = e->tool;
+	current = tool;
+	if (tool->finish)
+		tool->finish(tool->user);
+	current = before;
+	return true;
+}
+
+static bool comes_before(const struct entry *a, const struct entry *b)
+{
+	return a->tool->priority != b->tool->priority ? a->tool->priority < b->tool->priority : a->age < b->age;
+}
+
+/* The first or the last one of that state; NULL: there is none. */
+static struct entry *pick(uint32_t wanted, bool last)
+{
+	struct entry *found = NULL;
+
+	gt_core_lock();
+	for (int i = 0; i < TOOLS; i++) {
+		struct entry *e = &entries[i];
+
+		if (atomic_load(&e->state) == wanted && (!found || comes_before(e, found) != last))
+			found = e;
+	}
+	gt_core_unlock();
+	return found;
+}
+
+void gt_tools_finish(void)
+{
+	struct entry *e;
+
+	if (!atomic_load(&gt_recording.tools) || atomic_exchange(&finishing, 1))
+		return;
+	gt_tool_work_end();
+	/* last to first; all of them before any is stopped: they may use each other */
+	while ((e = pick(STARTED, true)))
+		finish(e);
+	gt_tool_contexts_stop_all();
+}
+
+static void at_exit(void)
+{
+	gt_tools_finish();
+}
+
+void gt_tools_finish_at_exit(void)
+{
+	enum { ENOUGH = 16 };
+	static _Atomic uint32_t registered;
+
+	/* who registers last is called first: before the ends of all libraries that were there */
+	if (atomic_load(&gt_recording.tools) && !atomic_load(&finishing) && atomic_fetch_add(&registered, 1) < ENOUGH)
+		atexit(at_exit);
+}
+
+/* Finding --------------------------------------------------------------------- */
+
+struct describers {
+	unsigned count;
+	struct {
+		describe_fn *fn;
+		char from[256];
+	} all[DESCRIBERS];
+};
+
+static void add_describer(struct describers *d, describe_fn *fn, const char *from)
+{
+	for (unsigned i = 0; i < d->count; i++)
+		if (d->all[i].fn == fn)
+			return;
+	if (d->count == DESCRIBERS)
+		return;
+	d->all[d->count].fn = fn;
+	snprintf(d->all[d->count++].from, sizeof d->all[0].from, "%s", from && *from ? from : "the program");
+}
+
+/* The function that the object itself exports, not one of those that it is linked with. */
+static describe_fn *exported(const struct gt_elf *o)
+{
+	struct gt_symbols s;
+	ElfW(Sym) *symbol = gt_symbols_of(o, &s) ? gt_symbol_find(&s, "gputap_tool_describe") : NULL;
+
+	return symbol && (symbol->st_info & 15) == STT_FUNC ? (describe_fn *)(uintptr_t)(o->base + symbol->st_value) : NULL;
+}
+
+static int find_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL, info->dlpi_name};
+	describe_fn *fn;
+
+	(void)size;
+	for (unsigned i = 0; i < o.header_count; i++)
+		if (o.headers[i].p_type == PT_DYNAMIC)
+			o.dynamic = (const ElfW(Dyn) *)(o.base + o.headers[i].p_vaddr);
+	fn = exported(&o);
+	if (fn)
+		add_describer(data, fn, info->dlpi_name);
+	return 0;
+}
+
+static void find_named(struct describers *d, const char *path)
+{
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* stays open */
+	struct link_map *map;
+	struct gt_elf o;
+	describe_fn *fn;
+
+	if (!handle) {
+		tell("GPUTAP_TOOLS: %s", dlerror());
+		return;
+	}
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
+		return;
+	o = (struct gt_elf){.base = map->l_addr, .dynamic = map->l_ld};
+	fn = exported(&o);
+	if (fn)
+		add_describer(d, fn, path);
+	else
+		tell("GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is no tool", path);
+}
+
+static const char *named(void)
+{
+	const char *list = secure_getenv("GPUTAP_TOOLS");
+
+	return list && list[strspn(list, ":")] ? list : NULL;
+}
+
+bool gt_tools_expected(void)
+{
+	return named() || dlsym(RTLD_DEFAULT, "gputap_tool_describe");
+}
+
+/* Ask all who say that they are tools. */
+static void find(bool everywhere)
+{
+	static struct describers d; /* once in a process */
+	const char *list = named();
+	char path[PATH_MAX];
+
+	for (size_t n; list && *list; list += n + (list[n] != '\0')) {
+		n = strcspn(list, ":");
+		if (n >= sizeof path)
+			continue;
+		memcpy(path, list, n);
+		path[n] = '\0';
+		if (n)
+			find_named(&d, path);
+	}
+	if (everywhere)
+		dl_iterate_phdr(find_one, &d);
+	for (unsigned i = 0; i < d.count; i++) {
+		const struct gputap_tool *tool = d.all[i].fn(gputap_version());
+		struct entry *e;
+		int rc;
+
+		if (!tool || check(tool, d.all[i].from))
+			continue;
+		rc = enter(tool, FOUND, &e);
+		if (rc == -ENOSPC)
+			tell("%s: %d tools are there already; it does not take part", name_of(tool), TOOLS);
+	}
+}
+
+void gt_tools_start(void)
+{
+	static _Atomic uint32_t begun;
+	struct entry *e;
+
+	if (atomic_exchange(&begun, 1))
+		return;
+	gt_recording_init();
+	find(gt_tools_are_hidden() || dlsym(RTLD_DEFAULT, "gputap_tool_describe"));
+	atomic_store(&gt_recording.pending, NULL);
+	if (pick(FOUND, false))
+		gt_tools_needed();
+	while ((e = pick(FOUND, false)))
+		start(e);
+	gt_contexts_refresh();
+	if (atomic_load(&gt_recording.tools))
+		gt_tool_doors_look();
+}
+
+void gt_tools_needed(void)
+{
+	int saved = errno;
+
+	if (atomic_load_explicit(&gt_recording.tools, memory_order_acquire))
+		return;
+	gt_recording_join();
+	gt_tool_doors_open();
+	gt_tools_finish_at_exit();
+	at_quick_exit(at_exit);
+	errno = saved;
+}
+
+/* By a call -------------------------------------------------------------------- */
+
+int gputap_tool_add(const struct gputap_tool *tool)
+{
+	struct entry *e;
+	int rc;
+
+	if (!tool)
+		return -EINVAL;
+	if (atomic_load(&finishing))
+		return -ESHUTDOWN;
+	rc = check(tool, "gputap_tool_add()");
+	rc = rc ? rc : enter(tool, STARTING, &e);
+	if (rc)
+		return rc;
+	gt_tools_needed();
+	rc = start(e);
+	gt_tool_doors_look();
+	return rc;
+}
+
+int gputap_tool_remove(const struct gputap_tool *tool)
+{
+	const void *caller = __builtin_return_address(0);
+	struct entry *found = NULL;
+	Dl_info its, callers;
+	void *library;
+
+	gt_core_lock();
+	for (int i = 0; i < TOOLS; i++)
+		if (tool && entries[i].tool == tool)
+			found = &entries[i];
+	gt_core_unlock();
+	if (!found || !finish(found))
+		return -ENOENT;
+	gt_tool_contexts_destroy(tool);
+	gt_subscribers_remove(tool);
+	library = found->library;
+	leave(found);
+	/* the code that we return to may be what the reference keeps mapped */
+	if (library && dladdr(tool, &its) && dladdr(caller, &callers) && its.dli_fbase != callers.dli_fbase)
+		dlclose(library);
+	return 0;
+}

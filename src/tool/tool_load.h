@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Tools: what the files that find and start them share. */
+#ifndef GPUTAP_TOOL_TOOL_LOAD_H
+#define GPUTAP_TOOL_TOOL_LOAD_H
+
+#include <stdbool.h>
+
+#include "tool/tool.h"
+
+/* Is somebody named in GPUTAP_TOOLS, or does a library that everybody sees say that it is a tool? Cheap. */
+bool gt_tools_expected(void);
+
+/* All tools, once: the process ends. Re-entry and another thread's call return at once. */
+void gt_tools_finish(void);
+
+/* Have that called before the libraries that are mapped now are ended. */
+void gt_tools_finish_at_exit(void);
+
+/* Has main() begun, or may it have? */
+bool gt_tools_late(void);
+
+/* Was libgputap opened for somebody alone (RTLD_LOCAL)? His libraries are not found by name then. */
+bool gt_tools_are_hidden(void);
+
+/* What makes runtimes come to us without `gputap run`: variables that they read, once; libraries that are interposed. */
+void gt_tool_doors_open(void);
+/* Libraries that were mapped meanwhile, subscribers that came meanwhile. Calls tools. */
+void gt_tool_doors_look(void);
+
+/* A runtime hands over its table: tools that are still to be started are, and will be finished before it ends. @mapped: other
+ * libraries may have come with it. */
+void gt_tools_meet_runtime(bool mapped);
+
+#endif
