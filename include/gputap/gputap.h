@@ -2,8 +2,8 @@
 /* gputap's C API for code inside a traced program: say what the program is doing, switch recording on and off,
  * put functions in front of a runtime's, hear of trouble.
  *
- * Link with libgputap (pkg-config gputap). Without `gputap run` around the program everything is legal and does nothing:
- * functions that would need a session return -ENOTCONN.
+ * Link with libgputap (pkg-config gputap). Without `gputap run` around the program everything is legal, and nothing is recorded:
+ * functions that would need a session return -ENOTCONN. What gputap/tool.h has, tables and events need none.
  *
  * Functions return 0 or a negative errno. Options and descriptions begin with their size: set it with sizeof; what a
  * newer gputap adds behind is zero then, and zero means default. */
@@ -141,8 +141,8 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  * @fn:    called in the thread in which the runtime starts
  * Return: 0, -EINVAL, -ENOSPC (16 subscribers).
  * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Tables that are
- * registered already are not told: subscribe before the first call of the runtime. Only through doors that have a
- * table; a runtime that is interposed by name has none.
+ * registered already are not told: subscribe before the first call of the runtime. HIP before ROCm 6, which is interposed by
+ * name, gets a table laid out as ROCm 6.3's; OpenCL that is interposed by name has none.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler_at_intercept_table_registration().
  */

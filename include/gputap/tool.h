@@ -48,14 +48,17 @@ struct gputap_tool {
  * @version: gputap_version() of the library that asks
  * Return: description that stays; NULL: the tool does not want to take part.
  * Looked for in the libraries that GPUTAP_TOOLS names (paths, separated by ':'), then in the program and all libraries that are
- * mapped when gputap starts. All are asked first, then all are started, in the order of priority.
+ * mapped when gputap starts. All are asked first, then all are started, in the order of priority: after the constructors of
+ * libraries, before the program's own and main(); in a running program that opens libgputap, at once. Whatever is wrong with a tool is a
+ * GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the program runs.
  * Source: rocprofiler_configure(), ompt_start_tool().
  */
 GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
 
 /**
  * gputap_tool_add() - be a tool by a call, at any time
- * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32 tools), what start() returned.
+ * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32 tools), -ESHUTDOWN (tools have been
+ * finished: the process ends), what start() returned. Its library stays mapped until gputap_tool_remove().
  * Objects that are there already (code objects, kernel symbols) are told to contexts when they start; calls made
  * before are not. Runtimes whose tables are registered already have taps for all operations if any tool was there, else for
  * what the session asks; through doors by interposition everything can be asked at any time.
@@ -63,8 +66,9 @@ GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 
 /**
- * gputap_tool_remove() - finish a tool now: its contexts are stopped and destroyed, none of its callbacks runs afterwards
- * Return: 0, -ENOENT. Its library may be unloaded then.
+ * gputap_tool_remove() - finish a tool now: contexts that it made in start() are stopped and destroyed, its subscriptions of tables
+ * and events end, none of those callbacks runs afterwards
+ * Return: 0, -ENOENT. Its library may be unloaded then; one that calls this itself stays mapped.
  */
 GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 

@@ -76,9 +76,28 @@ static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 /* libgputap-audit.so sees every library before we could. */
 static bool has_auditor(void)
 {
-	const char *auditors = getenv("LD_AUDIT");
+	enum { UNKNOWN, YES, NO };
+	static _Atomic int known; /* the program may change its environment */
+	const char *auditors;
 
-	return gt_recording_is_run() && auditors && strstr(auditors, "libgputap-audit.so");
+	if (!atomic_load_explicit(&known, memory_order_relaxed)) {
+		auditors = gt_recording_is_run() ? getenv("LD_AUDIT") : NULL;
+		atomic_store(&known, auditors && strstr(auditors, "libgputap-audit.so") ? YES : NO);
+	}
+	return atomic_load_explicit(&known, memory_order_relaxed) == YES;
+}
+
+/* A handler of signals in the middle may ask for an address: `looking` keeps it from waiting for its own thread. */
+static void begin(void)
+{
+	looking = true;
+	gt_mapped_lock();
+}
+
+static void end(void)
+{
+	gt_mapped_unlock();
+	looking = false;
 }
 
 static struct gt_elf object_of(const struct dl_phdr_info *info)
@@ -377,8 +396,7 @@ void gt_mapped_look(bool late)
 	dl_iterate_phdr(read_counts, counts);
 	if (counts[0] == state.adds && counts[1] == state.subs)
 		return;
-	looking = true;
-	gt_mapped_lock();
+	begin();
 	if (counts[0] != state.adds || counts[1] != state.subs) {
 		state.arming.no_layers = late && !gt_opencl_has_layer();
 		state.armed = false;
@@ -389,8 +407,7 @@ void gt_mapped_look(bool late)
 		state.adds = counts[0];
 		state.subs = counts[1];
 	}
-	gt_mapped_unlock();
-	looking = false;
+	end();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
 		doors[d].opened();
 	if (armed) {
@@ -404,26 +421,26 @@ void gt_mapped_redirect(const struct gt_door *door, uint32_t instance, void *(*t
 {
 	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
 
-	gt_mapped_lock();
+	begin();
 	if (atomic_load(&states[instance].state) == GT_DOOR_ARMED) {
 		add_move(door, (int)instance, to, states[instance].base);
 		settle_all();
 	}
-	gt_mapped_unlock();
+	end();
 }
 
 void gt_mapped_watch(void)
 {
 	if (has_auditor())
 		return;
-	gt_mapped_lock();
+	begin();
 	if (!state.watching) {
 		gt_mapped_real_dlsym = (void *)(uintptr_t)dlsym;
 		gt_mapped_real_dlvsym = (void *)(uintptr_t)dlvsym;
 		state.watching = state.watch_now = true;
 		settle_all();
 	}
-	gt_mapped_unlock();
+	end();
 }
 
 void gt_mapped_asked(void)

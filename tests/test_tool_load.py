@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""Tools without `gputap run`: how they are found, when they are started and finished, and that runtimes come to them."""
+
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, repo, build):
+    """built(name, *options): tests/tool/<source> compiled, once."""
+    folder, there = tmp_path_factory.mktemp("tools"), {}
+    gputap = ["-L", build, "-l:libgputap.so.0", f"-Wl,-rpath,{build}"]
+
+    def compiled(out, source, *options, link=()):
+        if out not in there:
+            parts = [part for name in link for part in (gputap if name == "gputap" else [name])]
+            subprocess.run(["cc", "-O1", "-w", "-I", repo / "include", *options, repo / "tests/tool" / source, "-o", folder / out, *parts,
+                            "-ldl", "-lpthread"], check=True)
+            there[out] = folder / out
+        return there[out]
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def tool(built):
+    """A tool's library, linked with libgputap."""
+    return built("listener.so", "listener.c", "-shared", "-fPIC", link=["gputap"])
+
+
+@pytest.fixture(scope="session")
+def added(built):
+    """One that is no tool until listener_add() is called."""
+    return built("added.so", "listener.c", "-shared", "-fPIC", "-DBY_CALL", link=["gputap"])
+
+
+@pytest.fixture(scope="session")
+def bare(built):
+    return built("host", "host.c")
+
+
+@pytest.fixture(scope="session")
+def with_hip(built, hip_headers):
+    return built("host_hip", "host.c", "-DHIP", "-Wl,-z,lazy", link=["-lamdhip64"])
+
+
+@pytest.fixture(scope="session")
+def with_opencl(built):
+    return built("host_opencl", "host.c", "-DOPENCL", link=["-lOpenCL"])
+
+
+@pytest.fixture(scope="session")
+def device(softgpu):
+    return {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
+
+
+def told(out, name="listener"):
+    """What the tool printed."""
+    return [line.removeprefix(name + ": ") for line in out.splitlines() if line.startswith(name + ": ")]
+
+
+def finished(out, name="listener"):
+    """Its counts at the end, by domain; fails unless it was finished exactly once."""
+    last = [line for line in told(out, name) if line.startswith("finish")]
+    assert len(last) == 1, out
+    return {domain: count if count in ("some", "no") else int(count) for count, domain in re.findall(r"(\w+) (opencl|hip|hip_compiler|hsa|roctx)\b", last[0])}
+
+
+# Finding ------------------------------------------------------------------------
+
+def test_a_preloaded_tool_is_started_after_its_constructors_and_before_main(run, tool, bare):
+    lines = run([bare, "main"], env={"LD_PRELOAD": tool}).out.splitlines()
+    assert lines[:3] == ["listener: describe, version 0.1", "listener: start, constructed", "main"]
+    assert lines[3].startswith("listener: finish")
+
+
+def test_a_tool_in_GPUTAP_TOOLS_needs_only_libgputap_in_the_program(run, build, tool, bare):
+    out = run([bare, "main"], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": tool}).out
+    assert told(out)[:2] == ["describe, version 0.1", "start, constructed"]
+
+
+def test_the_last_entry_of_GPUTAP_TOOLS_counts_and_empty_ones_do_not(run, build, built, tool, bare):
+    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
+    out = run([bare], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f":{tool}::{second}"}).out
+    assert "start, constructed" in told(out) and "start, constructed" in told(out, "second")
+
+
+@pytest.mark.parametrize("priorities,order", [("", ["listener", "second"]), ("listener=5 second=-3", ["second", "listener"])])
+def test_all_tools_are_asked_first_then_started_by_priority_and_finished_the_other_way_round(run, build, built, tool, bare, priorities, order):
+    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
+    out = run([bare], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"{tool}:{second}", "LISTENER": priorities}).out
+    lines = [tuple(line.split(",")[0].split(": ")) for line in out.splitlines()]
+    assert lines == [("listener", "describe"), ("second", "describe"), *((n, "start") for n in order),
+                     *((n, "finish") for n in reversed(order))]
+
+
+def test_a_tool_that_is_there_twice_is_started_once(run, tool, bare):
+    out = run([bare], env={"LD_PRELOAD": tool, "GPUTAP_TOOLS": f"{tool}:{tool}"}).out
+    assert told(out).count("start, constructed") == 1
+
+
+def test_the_program_itself_may_be_a_tool(run, repo, built):
+    program = built("both", "listener.c", repo / "tests/tool/host.c", "-rdynamic", link=["gputap"])
+    out = run([program]).out
+    assert told(out)[1].startswith("start") and finished(out)
+
+
+def test_a_tool_that_says_no_takes_no_part(run, tool, bare):
+    assert told(run([bare], env={"LD_PRELOAD": tool, "LISTENER": "silent"}).out) == ["describe, version 0.1"]
+
+
+def test_without_a_tool_nothing_is_changed(run, build, bare):
+    result = run([bare, "environment"], env={"LD_PRELOAD": build / "libgputap.so.0"})
+    assert result.out == "environment\nHSA_TOOLS_LIB=(null) OPENCL_LAYERS=(null) LD_AUDIT=(null)\n" and result.err == ""
+
+
+# What is wrong with a tool ----------------------------------------------------------
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_missing_library_is_named_and_the_others_and_the_program_run(run, build, tool, bare, quiet):
+    env = {"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"/nowhere/libmissing.so:{tool}", "GPUTAP_QUIET": "1" if quiet else None}
+    result = run([bare, "main"], env=env)
+    assert "main" in result.out and finished(result.out)
+    assert ("GPUTAP_TOOLS: /nowhere/libmissing.so: cannot open" in result.err) != quiet
+    assert len(result.err.splitlines()) == (not quiet)
+
+
+def test_a_library_that_is_no_tool_is_named(run, build, added, bare):
+    result = run([bare, "main"], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": added})
+    assert result.err == f"gputap: GPUTAP_TOOLS: {added} has no function gputap_tool_describe(); it is no tool\n"
+    assert result.out == "main\n"
+
+
+def test_a_tool_of_another_version_is_refused_with_a_sentence(run, tool, bare):
+    result = run([bare, "main"], env={"LD_PRELOAD": tool, "LISTENER": "abi"})
+    assert "listener was built for version 2 of the tool API, this gputap has version 1" in result.err
+    assert told(result.out) == ["describe, version 0.1"] and "main" in result.out
+
+
+def test_a_tool_whose_start_fails_is_told_nothing_any_more(run, tool, with_hip, device):
+    result = run([with_hip, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "fail calls tables"})
+    assert result.err == "gputap: listener: its start() returned -7; it does not take part\n"
+    assert told(result.out) == ["describe, version 0.1", "start, constructed"]
+
+
+# Runtimes ------------------------------------------------------------------------
+
+def test_a_linked_hip_program_is_told_of(run, tool, with_hip, device):
+    assert finished(run([with_hip, "hip", "hip"], env={**device, "LD_PRELOAD": tool}).out) == {
+        "opencl": 0, "hip": 6, "hip_compiler": 0, "hsa": "some", "roctx": 0}
+
+
+@pytest.mark.parametrize("order", [["gputap", "-lamdhip64"], ["-lamdhip64", "gputap"]])
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_a_program_linked_with_libgputap_in_any_order_is_told_of(run, built, tool, hip_headers, device, order, binding):
+    program = built(f"linked_{order[0]}_{binding}", "host.c", "-DHIP", f"-Wl,-z,{binding},--no-as-needed", link=order)
+    assert finished(run([program, "hip"], env={**device, "GPUTAP_TOOLS": tool}).out)["hip"] == 3
+
+
+WAYS = {"linked": ["linked"], "bound_now": ["bound_now"], "dlopen_global": ["plugin_host", "plugin.so", "global"],
+        "dlopen_local": ["plugin_host", "plugin.so", "local"], "dlopen_deepbind": ["plugin_host", "plugin.so", "deepbind"],
+        "dlsym": ["plugin_host"], "pointer_table": ["table"]}
+
+
+@pytest.fixture(scope="session")
+def ways(tmp_path_factory, repo, hip_headers):
+    """tests/hip/way.c, compiled in each way."""
+    folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
+    for out, options in {"linked": ["-lamdhip64", "-Wl,-z,lazy"], "bound_now": ["-lamdhip64", "-Wl,-z,now"],
+                         "table": ["-DVIA_TABLE", "-lamdhip64"], "plugin_host": ["-DVIA_DLSYM"],
+                         "plugin.so": ["-DPLUGIN", "-shared", "-fPIC", "-lamdhip64"]}.items():
+        subprocess.run(["cc", "-O1", "-w", source, "-o", folder / out, *options, "-ldl"], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("listener", ["", "tables"])
+@pytest.mark.parametrize("way", WAYS)
+def test_every_hip_call_is_told_once_whatever_way_it_takes(run, ways, tool, device, way, listener):
+    command = [ways / part if (ways / part).exists() else part for part in WAYS[way]]
+    out = run(command, env={**device, "LD_PRELOAD": tool, "LISTENER": listener}).out
+    made = [line for line in out.splitlines() if line.startswith("hip")]
+    assert len(made) == 21
+    assert finished(out)["hip"] == 21
+
+
+def test_a_tool_under_gputap_run_and_the_capture_see_the_same_calls(run, tap, build, with_hip, tool, device, work):
+    result = tap("run", "-q", "-o", "a.gputap", "--", "env", f"GPUTAP_TOOLS={tool}", "LISTENER=tables", with_hip, "hip", env=device)
+    assert finished(result.out)["hip"] == 3
+    assert "hipMalloc 4096" in told(result.out)
+    assert "3 calls" in tap("report", "a.gputap").out
+
+
+@pytest.mark.parametrize("host", ["with_opencl", "bare"])
+def test_an_opencl_program_is_told_of(run, request, tool, host):
+    program = request.getfixturevalue(host)
+    assert finished(run([program, "opencl", "opencl"], env={"LD_PRELOAD": tool}).out)["opencl"] == 2
+
+
+# Raw tables -----------------------------------------------------------------------
+
+def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(run, tool, with_hip, device):
+    out = run([with_hip, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "tables calls"}).out
+    lines = told(out)
+    tables = [line for line in lines if line.startswith("table")]
+    assert tables[:2] == ["table 2 of instance 0: 3712 bytes", "table 3 of instance 0: 80 bytes"]
+    assert "0 empty, missing ones say 801" in lines
+    # program -> the tool's function -> tap: the tool is asked before it is told
+    assert lines[lines.index("hipMalloc 4096") + 1] == "call 2.215"
+    assert finished(out)["hip"] == 3
+
+
+def test_two_subscribers_are_chained_the_last_one_outermost(run, build, built, tool, with_hip, device):
+    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
+    out = run([with_hip, "hip"], env={**device, "LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"{tool}:{second}", "LISTENER": "tables"}).out
+    assert [line for line in out.splitlines() if "hipMalloc" in line] == ["second: hipMalloc 4096", "listener: hipMalloc 4096"]
+
+
+def test_a_library_that_is_opened_later_has_a_table_too(run, tool, bare, hip_headers, device):
+    out = run([bare, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "tables"}).out
+    assert "table 2 of instance 0: 3712 bytes" in told(out) and finished(out)["hip"] == 1
+
+
+# Late ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("before", [[], ["hip"]])
+def test_a_tool_that_a_running_program_opens_is_told_of_what_follows(run, tool, with_hip, device, before):
+    out = run([with_hip, *before, "open", tool, "hip"], env=device).out
+    assert finished(out)["hip"] == 3
+
+
+@pytest.mark.parametrize("before", [[], ["opencl"]])
+def test_a_late_tool_is_told_of_opencl_though_the_loader_has_begun(run, tool, with_opencl, before):
+    assert finished(run([with_opencl, *before, "open", tool, "opencl"]).out)["opencl"] == 1
+
+
+def test_a_tool_by_a_call_is_told_until_it_is_removed(run, added, with_hip, device):
+    out = run([with_hip, "hip", "open", added, "remove", "add", "add", "hip", "remove", "hip", "remove"], env=device).out
+    assert re.findall(r"^(?:add|remove): (.*)", out, re.M) == ["-2", "0", "-114", "0", "-2"]
+    assert finished(out)["hip"] == 3
+
+
+def test_a_removed_tool_can_be_unloaded_and_one_that_is_not_stays_mapped(run, added, bare):
+    out = run([bare, "open", added, "add", "close", "is_open", added]).out
+    assert "is open: 1" in out and finished(out) is not None
+    out = run([bare, "open", added, "add", "remove_it", "close", "is_open", added]).out
+    assert "is open: 0" in out
+
+
+# The end --------------------------------------------------------------------------
+
+def test_finish_may_call_the_runtime_and_anything_of_gputap(run, tool, with_hip, device):
+    out = run([with_hip, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "again"}).out
+    assert "1 devices, status 0" in told(out) and finished(out)["hip"] == 4
+
+
+def test_calls_of_handlers_of_exit_are_told_if_they_were_registered_after_the_first_call(run, tool, with_hip, device):
+    assert finished(run([with_hip, "hip", "hip_at_exit"], env={**device, "LD_PRELOAD": tool}).out)["hip"] == 6
+
+
+def test_quick_exit_finishes_tools_and__exit_does_not(run, tool, with_hip, device):
+    assert finished(run([with_hip, "hip", "quick_exit"], env={**device, "LD_PRELOAD": tool}).out)["hip"] == 3
+    assert not any("finish" in line for line in told(run([with_hip, "hip", "_exit"], env={**device, "LD_PRELOAD": tool}).out))
+
+
+def test_threads_that_outlive_main_are_told_of(run, tool, with_hip, device):
+    assert finished(run([with_hip, "outlive"], env={**device, "LD_PRELOAD": tool}).out)["hip"] == 3
+
+
+def test_the_child_of_a_fork_is_told_of_and_finishes_for_itself(run, tool, with_hip):
+    """Without a device: HIP does not work in the child of a process that used one."""
+    out = run([with_hip, "fork", "hip"], env={"LD_PRELOAD": tool, "HIP_VISIBLE_DEVICES": "-1"}).out
+    assert "child: 0" in out
+    assert len([line for line in told(out) if line.startswith("finish")]) == 2
