@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/* What the samples share: a call that fails ends the program with its name. */
+#pragma once
+#include <hip/hip_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#define MUST(call) \
+	do { \
+		hipError_t error_ = (call); \
+		if (error_ != hipSuccess) { \
+			fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error_)); \
+			exit(1); \
+		} \
+	} while (0)
+
+template <class T> T *device_memory(size_t count)
+{
+	void *p;
+
+	MUST(hipMalloc(&p, count * sizeof(T)));
+	return (T *)p;
+}
