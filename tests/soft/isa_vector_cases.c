@@ -183,9 +183,9 @@ static double div_scaled(double x, double y, double z, const struct format *f, u
 		by = is_y;
 	} else if (too_small(y, f)) {
 		by = 1;
-	} else if (inverse && quotient) {
+	} else if (inverse && quotient) { /* down: y is near the largest number */
 		*out = 1;
-		by = is_y;
+		by = -is_y;
 	} else if (inverse) {
 		by = -1;
 	} else if (quotient) {
@@ -211,7 +211,7 @@ static double div_fixed(double x, double y, double z, int least_difference, cons
 	else if (field(z, f) - field(y, f) < least_difference)
 		r = 0;
 	else
-		r = fabs(x);
+		r = isnan(x) && least_difference > -5000 ? INFINITY : fabs(x); /* an overflow, subtracted on the way */
 	return negative ? -r : r;
 }
 

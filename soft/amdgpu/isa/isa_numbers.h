@@ -458,7 +458,7 @@ static inline float div_scale_f32(float x, float y, float z)
 	if (denormal_f32(y))
 		return ldexpf(x, 64);
 	if (denormal_f32(1 / y) && denormal_f32(z / y))
-		return bits32(x) == bits32(y) ? ldexpf(x, 64) : x;
+		return bits32(x) == bits32(y) ? ldexpf(x, -64) : x;
 	if (denormal_f32(1 / y))
 		return ldexpf(x, -64);
 	if (denormal_f32(z / y))
@@ -485,7 +485,7 @@ static inline double div_scale_f64(double x, double y, double z)
 	if (denormal_f64(y))
 		return ldexp(x, 128);
 	if (denormal_f64(1 / y) && denormal_f64(z / y))
-		return bits64(x) == bits64(y) ? ldexp(x, 128) : x;
+		return bits64(x) == bits64(y) ? ldexp(x, -128) : x;
 	if (denormal_f64(1 / y))
 		return ldexp(x, -128);
 	if (denormal_f64(z / y))
@@ -503,7 +503,8 @@ static inline int div_scales_f64(double x, double y, double z)
 	return !denormal_f64(y) && denormal_f64(z / y);
 }
 
-/* The cases that iterating cannot get right; 1 and *@r when @y and @z make one. */
+/* The cases that iterating cannot get right; 1 and *@r when @y and @z make one. (A quotient that overflows comes to the fixup as NaN,
+ * from infinities that were subtracted on the way.) */
 static inline int div_special(double y, double z, double *r)
 {
 	double sign = copysign(1, y) * copysign(1, z);
@@ -529,6 +530,8 @@ static inline float div_fixup_f32(float x, float y, float z)
 		return (float)r;
 	if (exponent_f32(z) - exponent_f32(y) < -150)
 		return copysignf(0, y) * copysignf(1, z);
+	if (x != x)
+		x = INFINITY;
 	return signbit(y) ^ signbit(z) ? -fabsf(x) : fabsf(x);
 }
 
@@ -540,6 +543,8 @@ static inline double div_fixup_f64(double x, double y, double z)
 		return r;
 	if (exponent_f64(z) - exponent_f64(y) < -1075)
 		return copysign(0, y) * copysign(1, z);
+	if (x != x)
+		x = INFINITY;
 	return signbit(y) ^ signbit(z) ? -fabs(x) : fabs(x);
 }
 
