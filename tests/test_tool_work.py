@@ -48,8 +48,8 @@ class Told:
 
 
 def key(t):
-    """Dispatches have a kernel and are numbered together, engines' copies on their own."""
-    return t["domain"], t["kernel"] != 0, t["number"]
+    """Dispatches are numbered together, all else on its own."""
+    return t["domain"], t["kernel"] != 0 or t["type"] == KERNEL, t["number"]
 
 
 def shape(t):
@@ -243,3 +243,46 @@ def test_a_context_that_starts_late_is_told_what_is_there(told):
             assert (QUEUE, t["queue"]) in known
     work = found.of("work", "enter", name="numbered")
     assert len(work) == 40 - 3, "it starts when the third launch is over"
+
+
+# OpenCL ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def told_opencl(build, tap, work):
+    """The same of a program for PoCL; more options of run."""
+    def run(words, program, *options):
+        out = work / "told"
+        tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", build / "tests/opencl" / program,
+            env={"LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": f"alone,{words}", "WORK_TOOL_OUT": out})
+        return Told(out)
+    return run
+
+
+@pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only told"])
+def test_opencls_commands_are_told_from_their_enqueue_to_their_end(told_opencl, tap, options):
+    found = told_opencl("opencl,work,retire,objects", "cl_everything", *options)
+    calls = {t["correlation"]: t for t in found.of("call", "enter")}
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    pieces = [p for p in found.pieces() if len(p) == 3]
+    assert info["dropped"] == 0 and info["device_work"] == (0 if options else len(pieces)) and pieces
+    assert len(found.of("work", "complete")) == len(pieces)
+    devices = {t["number"] for t in found.of("object", "load", type=DEVICE)}
+    queues = {t["number"]: t for t in found.of("object", "load", type=QUEUE)}
+    for enter, leave, complete in pieces:
+        assert [t["phase"] for t in sorted((enter, leave, complete), key=lambda t: t["line"])] == ["enter", "exit", "complete"]
+        call = calls[enter["correlation"]]
+        assert call["thread"] == enter["thread"] and call["line"] < enter["line"]
+        assert leave["device"] in devices and queues[leave["queue"]]["handle"] == leave["queue_handle"]
+        if complete["status"] == 0:
+            assert enter["now"] <= complete["start"] < complete["end"] <= complete["now"]
+    retired = {t["correlation"]: t for t in found.of("retired")}
+    for t in [*found.of("call"), *found.of("work")]:
+        assert t["line"] < retired[t["correlation"]]["line"] and t.get("end", 0) < retired[t["correlation"]]["time"]
+
+
+def test_an_opencl_kernel_has_its_name_and_size(told_opencl):
+    found = told_opencl("opencl,work", "cl_basic")
+    kernels = found.of("work", "complete", type=KERNEL)
+    assert kernels and all(t["name"] != "-" and t["grid"] != "0,0,0" for t in kernels)
+    assert [t["number"] for t in found.of("work", "enter", type=KERNEL)] == list(range(1, len(kernels) + 1))

@@ -97,7 +97,7 @@ enum gputap_phase {
 	GPUTAP_PHASE_EXIT = 2,  /* calls: after; work: submitted */
 	GPUTAP_PHASE_LOAD = 1,  /* objects */
 	GPUTAP_PHASE_UNLOAD = 2,
-	GPUTAP_PHASE_COMPLETE = 3 /* work is done; in a thread of gputap's */
+	GPUTAP_PHASE_COMPLETE = 3 /* work is done; in a thread of gputap's, or the one that ends the process */
 };
 
 /* A call of a runtime. Valid during the callback. */
@@ -220,13 +220,14 @@ struct gputap_work {
 	int32_t status;       /* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, nobody can tell its times */
 	uint64_t thread;      /* that submitted it */
 	uint64_t correlation; /* of the call that caused it; 0: none that is told */
-	uint64_t number;      /* of this piece of work; 0: not counted (OpenCL) */
+	uint64_t number;      /* of this piece of work, from 1 without gaps: dispatches (also those that copy or fill memory)
+			       * are counted together, all other work of the domain on its own */
 	uint64_t device;      /* number of the device object, and its handle */
 	uint64_t device_handle;
 	uint64_t source_device_handle; /* copies: where from; device_handle is where to. 0: not known */
 	uint64_t queue;       /* number of the queue object, and its handle */
 	uint64_t queue_handle;
-	uint64_t kernel;      /* number of the kernel symbol; 0: none */
+	uint64_t kernel;      /* number of the kernel symbol, also of one that copies or fills memory; 0: none */
 	const char *name;     /* of the kernel, mangled, without ".kd"; NULL: none */
 	uint32_t grid[3];     /* work-items */
 	uint32_t group[3];    /* of them in a group */
@@ -250,7 +251,10 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * gputap_context_work() - have a function called for device work
  * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOMEM as gputap_context_calls().
- * Who had ENTER has EXIT and COMPLETE. Work that never completes has none.
+ * Who had ENTER has EXIT and COMPLETE. Work that never completes has no COMPLETE; nor has work for which there is no room to
+ * follow it (event GPUTAP_EVENT_LOSS). One piece is told to 16 contexts at most.
+ * ENTER and EXIT are told by whoever hands the work to the device: where threads share a queue, maybe another one than `thread`.
+ * OpenCL's ENTER knows the type and the queue; everything else is there at EXIT.
  */
 GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types, gputap_work_fn fn, void *user);
 

@@ -123,13 +123,14 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 	e = find(head, NULL, hash, text, bytes);
 	if (e)
 		return entry_id(t, e);
-	mine = gt_arena_take(sizeof *mine + bytes);
+	mine = gt_arena_take(sizeof *mine + bytes + 1);
 	if (!mine)
 		return 0;
 	mine->hash = hash;
 	mine->bytes = (uint32_t)bytes;
 	mine->id = atomic_fetch_add_explicit(&r->next_string, 1, memory_order_relaxed) + 1;
 	memcpy(mine->text, text, bytes);
+	mine->text[bytes] = '\0';
 	mine->next = head;
 	while (!atomic_compare_exchange_weak_explicit(bucket, &head, mine, memory_order_release, memory_order_acquire)) {
 		e = find(head, mine->next, hash, text, bytes);
@@ -150,6 +151,22 @@ uint32_t gt_string_id(struct gt_thread *t, const char *text, size_t bytes)
 	id = string_id(t, text, bytes);
 	errno = saved;
 	return id;
+}
+
+const char *gt_string_text(uint32_t id)
+{
+	static _Atomic(struct entry *) recent[256];
+	struct entry *e = atomic_load_explicit(&recent[id % 256], memory_order_acquire);
+
+	if (!id || (e && e->id == id))
+		return id ? e->text : NULL;
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		for (e = atomic_load_explicit(&buckets[i], memory_order_acquire); e; e = e->next)
+			if (e->id == id) {
+				atomic_store_explicit(&recent[id % 256], e, memory_order_release);
+				return e->text;
+			}
+	return NULL;
 }
 
 uint64_t gt_object_number(enum gt_object_type type)

@@ -33,6 +33,9 @@
  */
 uint32_t gt_string_id(struct gt_thread *t, const char *text, size_t bytes);
 
+/* The text of such a number; stays. NULL: there is none. Not for a way that is walked often with ever other texts. */
+const char *gt_string_text(uint32_t id);
+
 /* A number for a new object: unique in the process image and its fork children, from 1. 0: recording is off. */
 uint64_t gt_object_number(enum gt_object_type type);
 

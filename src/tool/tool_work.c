@@ -59,7 +59,7 @@ static _Atomic uint32_t done_list; /* index + 1 of the newest */
 static _Atomic uint32_t delivering, ended;
 static void (*_Atomic looks[LOOKS])(void);
 static _Atomic uint64_t lost, lost_told;
-static _Alignas(64) _Atomic uint64_t dispatches, others; /* numbers given */
+static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2]; /* given; [1]: dispatches */
 static _Thread_local uint32_t deliveries __attribute__((tls_model("initial-exec"))); /* this thread is in the middle of */
 
 static uint64_t now_ns(void)
@@ -448,7 +448,8 @@ bool gt_tool_piece_enter(struct gt_tool_piece *p)
 	}
 	if (p->shared)
 		add_hearers(p);
-	p->work.number = atomic_fetch_add_explicit(p->dispatch ? &dispatches : &others, 1, memory_order_relaxed) + 1;
+	p->work.number = atomic_fetch_add_explicit(&numbers[p->work.domain][p->dispatch], 1, memory_order_relaxed) + 1;
+	p->began = now_ns();
 	p->work.phase = GPUTAP_PHASE_ENTER;
 	for (uint32_t i = 0; i < p->count; i++)
 		tell_one(p, &p->heard[i]);
@@ -585,6 +586,11 @@ uint32_t gt_tool_deliver(void)
 	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
 	errno = saved;
 	return count;
+}
+
+bool gt_tool_has_done(void)
+{
+	return atomic_load_explicit(&done_list, memory_order_seq_cst) != 0;
 }
 
 uint64_t gt_tool_work_lost(void)

@@ -32,7 +32,8 @@ struct gt_tool_piece {
 	bool api;              /* the call that causes it is one of HIP's, not what HIP calls */
 	uint32_t count;
 	struct gt_correlation *shared;
-	uint64_t entered;      /* ns */
+	uint64_t began, entered; /* ns: before and after ENTER */
+	uint64_t left;           /* ns: after it was submitted, where the runtime's activity needs it */
 	uint64_t done_start, done_end; /* as the helper says, while EXIT may still be told */
 	int32_t done_status;
 	struct gputap_work work;
@@ -75,6 +76,8 @@ void gt_tool_piece_done(struct gt_tool_piece *p, int32_t status, uint64_t start,
 
 /* COMPLETE of all that are done. Return: how many. */
 uint32_t gt_tool_deliver(void);
+/* Is there something to deliver? */
+bool gt_tool_has_done(void);
 
 /* Work that was not told, or not to its end, so far. */
 uint64_t gt_tool_work_lost(void);

@@ -384,7 +384,8 @@ static void with_session(const char *test)
 {
 	struct gt_session s = {.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof s,
 			       .host_clock = GT_HOST_CLOCK_BOOTTIME, .block_bytes = 16384, .pool_bytes = 32 << 20, .slot_count = 32,
-			       .domains = 1u << GT_DOMAIN_OPENCL, .device_activity = 1};
+			       .domains = 1u << GT_DOMAIN_OPENCL, .device_activity = 1,
+			       .ops[GT_DOMAIN_OPENCL] = {~UINT64_C(0)}};
 	char path[256], folder[128];
 	int fd;
 

@@ -164,6 +164,7 @@ struct gt_hsa_queue {
 	_Alignas(64) _Atomic uint32_t busy;
 	uint64_t tail_known_head;
 	uint64_t moved[GT_HSA_MOVERS]; /* by thread: its last call whose bytes a kernel has already */
+	uint64_t told_moved[GT_HSA_MOVERS]; /* the same as tools are told */
 	uint64_t forwarded; /* packets handed on or about to be, all kinds */
 	uint64_t tracked;   /* of them, up to the last one that has a slot */
 	uint32_t room;	    /* packets that may be in the runtime's queue; 0: it copes with any number (hsa_room.c) */

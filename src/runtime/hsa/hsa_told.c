@@ -130,7 +130,10 @@ struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_o
 	w->group_bytes = p->group_bytes;
 	w->private_bytes = p->private_bytes;
 	if (type != GPUTAP_WORK_KERNEL && o && o->bytes) {
-		w->bytes = o->bytes;
+		uint64_t *moved = &q->told_moved[w->correlation % GT_HSA_MOVERS];
+
+		w->bytes = w->correlation && *moved == w->correlation ? 0 : o->bytes; /* with its first kernel */
+		*moved = w->correlation;
 		w->source = o->source;
 		w->destination = o->destination;
 	}

@@ -6,6 +6,7 @@
  *   activity_queue.c      queues: profiling forced on, and hidden from the program
  *   activity_event.c      events: our references and the forced profiling hidden from the program
  *   activity_work.c       work in flight, and the harvest of what has completed
+ *   activity_told.c       what tools are told of all this
  *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
  *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three lines each
  *   activity_commands.c   command buffers
@@ -35,10 +36,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/context.h"
 #include "core/emit.h"
 #include "core/tap.h"
 #include "generated/opencl_ops.h"
 #include "generated/opencl_wraps.h"
+#include "tool/tool_work.h"
 
 /* A core function of the runtime below us. */
 #define GT_CL(table, f) ((__typeof__(&f))(table)->taps[GT_OPENCL_INDEX_##f].real)
@@ -126,6 +129,9 @@ struct gt_cl_device {
 	_Atomic bool timer;     /* clGetDeviceAndHostTimer() works */
 	bool host;		/* it computes on the host's processors */
 	_Atomic uint64_t clock_read; /* ticks of the last reading */
+	_Atomic int told_clock;	     /* which host clock its stamps are of, + 1; 0: not known */
+	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
+	struct gt_tool_object *object;
 	const struct gt_table *table;
 	struct gt_cl_device *next; /* list of all */
 };
@@ -172,8 +178,10 @@ struct gt_cl_pending {
 	uint64_t id, call_start;
 	uint64_t queue;	 /* its number: the queue's entry may stand for another one by the time that this is done */
 	uint32_t device; /* GT_DEVICE_REF() */
-	uint32_t op;	 /* enum gt_device_op */
+	uint16_t op;	 /* enum gt_device_op */
+	bool recorded;	 /* and not only told */
 	struct gt_cl_what what;
+	struct gt_tool_piece *piece; /* for tools; NULL: none asks */
 };
 
 struct gt_cl_chunk; /* of a queue's list: some of these in a row */
@@ -187,6 +195,8 @@ struct gt_cl_queue {
 	uint64_t number;
 	_Atomic uint32_t written; /* image that has its object record */
 	_Atomic uint32_t epoch;   /* image whose work is in the lists */
+	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
+	struct gt_tool_object *object;
 	bool forced;             /* profiling is on, and the program did not ask for it */
 	bool out_of_order;
 	bool untimed;            /* its events have no times */
@@ -231,15 +241,39 @@ struct gt_cl_work {
 	const struct gt_table *table; /* NULL: not followed */
 	cl_event event;		      /* what the runtime gave */
 	cl_event *wanted;	      /* where the program wants it; NULL: it does not */
+	struct gt_thread *thread;     /* NULL: not followed either */
+	struct gt_tool_piece *piece;  /* for tools; NULL: none asks */
+	bool unwanted;		      /* of `gputap run --kernels`: not recorded */
+	bool recorded;
 };
+
+/* Is this call's device work recorded, and not only told? */
+static inline bool gt_cl_recorded(const struct gt_call *call)
+{
+	return call->thread && (atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_OPENCL & 1);
+}
+
+/* Tools (activity_told.c): ENTER, before the real call. w->piece, w->thread then. */
+void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w);
+/* A queue is known, and its device: tools hear of them, once for each number. No lock is held. */
+void gt_cl_told_queue(struct gt_cl_queue *q);
+/* What is known after it, before EXIT. */
+void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
+/* @times: QUEUED, SUBMIT, START, END as the driver says them; 0: it does not. */
+void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status, const uint64_t times[4]);
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
 /* What to give to the runtime as `event`. */
-static inline cl_event *gt_cl_event(const struct gt_call *call, struct gt_cl_work *w, cl_event *event)
+static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w,
+				    cl_event *event)
 {
-	if (gt_unlikely(!call->thread) || gt_unlikely(!(w->table = gt_cl_table(call))))
+	w->recorded = gt_cl_recorded(call) && !w->unwanted;
+	w->thread = w->recorded ? call->thread : NULL;
+	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_OPENCL)))
+		gt_cl_tell(call, queue, op, w);
+	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table(call))))
 		return event;
 	w->event = GT_CL_NO_EVENT; /* what the runtime leaves untouched stays untouched for the program */
 	w->wanted = event;

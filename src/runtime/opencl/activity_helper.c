@@ -107,6 +107,7 @@ static void sleep_until_wanted(void)
 	atomic_exchange_explicit(&helper.asleep, 1, memory_order_acq_rel);
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
 		work |= gt_cl_queue_count(q) != 0;
+	work |= gt_tool_has_done();
 	if (!work && !over())
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
@@ -133,6 +134,7 @@ static void *run(void *arg)
 		}
 		gt_cl_spare_grow(epoch);
 		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
+		gt_tool_deliver();
 		if (!t && !left)
 			break; /* recording is over and nothing is held */
 		step = done ? MS : step < 16 * MS ? step * 2 : step;
@@ -159,6 +161,16 @@ static void at_end(void)
 		nap(MS / 2);
 	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
 		look(true, &done);
+	gt_tool_deliver();
+}
+
+/* Tools are finished. */
+static void look_for_tools(void)
+{
+	uint32_t done;
+
+	if (!over() && !gt_thread.depth)
+		look(true, &done);
 }
 
 static void start(uint32_t epoch)
@@ -171,6 +183,7 @@ static void start(uint32_t epoch)
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) { /* a fork's child inherits them */
 		atexit(at_end);
 		at_quick_exit(at_end);
+		gt_tool_work_looks(look_for_tools);
 	}
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 	atomic_store_explicit(&helper.at_work, 0, memory_order_relaxed);

@@ -9,12 +9,13 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 	struct gt_cl_work w = {.what.object = {(uintptr_t)kernel}};
 	cl_int ret;
 
-	if (gt_unlikely(!gt_cl_kernel_wanted(call, kernel)))
+	w.unwanted = !gt_cl_kernel_wanted(call, kernel);
+	if (gt_unlikely(w.unwanted) && !gt_tool_work_asked(GT_DOMAIN_OPENCL))
 		return GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list,
-						       gt_cl_event(call, &w, event));
+						       gt_cl_event(call, queue, GT_DEVICE_KERNEL, &w, event));
 	if (gt_likely(ret == CL_SUCCESS && w.table)) {
-		w.what.name = gt_cl_kernel_name(w.table, call->thread, kernel);
+		w.what.name = gt_cl_kernel_name(w.table, w.thread, kernel);
 		for (unsigned i = 0; i < 3; i++) {
 			w.what.global[i] = global && i < work_dim ? gt_cl_saturated(global[i]) : 1;
 			w.what.local[i] = local && i < work_dim ? gt_cl_saturated(local[i]) : local ? 1 : 0;
@@ -29,11 +30,12 @@ cl_int gt_opencl_wrap_clEnqueueTask(const struct gt_call *call, cl_command_queue
 	struct gt_cl_work w = {.what = {.object = {(uintptr_t)kernel}, .global = {1, 1, 1}, .local = {1, 1, 1}}};
 	cl_int ret;
 
-	if (gt_unlikely(!gt_cl_kernel_wanted(call, kernel)))
+	w.unwanted = !gt_cl_kernel_wanted(call, kernel);
+	if (gt_unlikely(w.unwanted) && !gt_tool_work_asked(GT_DOMAIN_OPENCL))
 		return GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, event);
-	ret = GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, gt_cl_event(call, &w, event));
+	ret = GT_CL_REAL(call, clEnqueueTask)(queue, kernel, count, list, gt_cl_event(call, queue, GT_DEVICE_KERNEL, &w, event));
 	if (ret == CL_SUCCESS && w.table)
-		w.what.name = gt_cl_kernel_name(w.table, call->thread, kernel);
+		w.what.name = gt_cl_kernel_name(w.table, w.thread, kernel);
 	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
 }
 
@@ -43,7 +45,7 @@ cl_int gt_opencl_wrap_clEnqueueNativeKernel(const struct gt_call *call, cl_comma
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)function}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueNativeKernel)(queue, function, args, args_bytes, num_mem_objects, mem_list,
-							    args_mem_loc, count, list, gt_cl_event(call, &w, event));
+							    args_mem_loc, count, list, gt_cl_event(call, queue, GT_DEVICE_NATIVE, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_NATIVE, false, &w, ret);
 }

@@ -23,7 +23,7 @@ cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_que
 
 	if (!event)
 		return GT_CL_REAL(call, clEnqueueMarker)(queue, event);
-	ret = GT_CL_REAL(call, clEnqueueMarker)(queue, gt_cl_event(call, &w, event));
+	ret = GT_CL_REAL(call, clEnqueueMarker)(queue, gt_cl_event(call, queue, GT_DEVICE_MARKER, &w, event));
 	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
@@ -37,12 +37,12 @@ cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_qu
 	cl_int ret;
 
 	if (call->thread && table && q && q->device && q->device->version >= 102 && GT_CL(table, clEnqueueBarrierWithWaitList)) {
-		ret = GT_CL(table, clEnqueueBarrierWithWaitList)(queue, 0, NULL, gt_cl_event(call, &w, NULL));
-		if (ret == CL_SUCCESS)
-			return gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
+		ret = GT_CL(table, clEnqueueBarrierWithWaitList)(queue, 0, NULL, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, NULL));
+		if (gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret) == CL_SUCCESS)
+			return ret;
 	}
 	ret = GT_CL_REAL(call, clEnqueueBarrier)(queue);
-	if (ret == CL_SUCCESS && call->thread) {
+	if (ret == CL_SUCCESS && gt_cl_recorded(call)) {
 		gt_device_seen(call->thread, GT_DOMAIN_OPENCL);
 		gt_drop(call->thread, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	}
@@ -53,7 +53,7 @@ cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call, cl
 						  const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.bytes = 0};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(queue, count, list, gt_cl_event(call, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(queue, count, list, gt_cl_event(call, queue, GT_DEVICE_MARKER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
@@ -62,7 +62,7 @@ cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call, c
 						   const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.bytes = 0};
-	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(queue, count, list, gt_cl_event(call, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(queue, count, list, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
 }
@@ -73,7 +73,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjects)(queue, num, objects, flags, count, list,
-								  gt_cl_event(call, &w, event));
+								  gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
@@ -86,7 +86,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call, c
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjectEXT)(queue, num, objects, flags, count, list,
-								    gt_cl_event(call, &w, event));
+								    gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
@@ -99,7 +99,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call, c
 				  cl_uint count, const cl_event *list, cl_event *event)                                 \
 	{                                                                                                               \
 		struct gt_cl_work w = {.what.global = {num}};                                                         \
-		cl_int ret = GT_CL_REAL(call, f)(queue, num, objects, count, list, gt_cl_event(call, &w, event));       \
+		cl_int ret = GT_CL_REAL(call, f)(queue, num, objects, count, list, gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));       \
                                                                                                                         \
 		return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);                                      \
 	}
@@ -121,7 +121,7 @@ cl_int gt_opencl_wrap_clEnqueueGenerateMipmapIMG(const struct gt_call *call, cl_
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueGenerateMipmapIMG)(queue, src, dst, mode, array_region, mip_region,
-								  count, list, gt_cl_event(call, &w, event));
+								  count, list, gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
@@ -132,7 +132,7 @@ cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWaitSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
-								  gt_cl_event(call, &w, event));
+								  gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
@@ -143,7 +143,7 @@ cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call, c
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSignalSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
-								    gt_cl_event(call, &w, event));
+								    gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }

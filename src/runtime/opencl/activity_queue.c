@@ -113,6 +113,8 @@ struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thre
 	if (locked)
 		gt_cl_unlock(&learning);
 	gt_internal_leave();
+	if (q)
+		gt_cl_told_queue(q);
 	return q;
 }
 
@@ -164,6 +166,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 	if (c->refused)
 		gt_event_write(t, GT_EVENT_PROFILING, GT_DOMAIN_OPENCL, q->number, "the runtime refused a queue with profiling");
 	gt_cl_spare_grow(t->epoch);
+	gt_cl_told_queue(q);
 }
 
 static bool can_force(const struct gt_call *call, cl_command_queue_properties asked)

@@ -18,7 +18,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMFree(const struct gt_call *call, cl_command_qu
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFree)(queue, num, pointers, function, user_data, count, list,
-							gt_cl_event(call, &w, event));
+							gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
@@ -29,7 +29,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemcpy(const struct gt_call *call, cl_command_
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpy)(queue, blocking, dst, src, size, count, list,
-							  gt_cl_event(call, &w, event));
+							  gt_cl_event(call, queue, GT_DEVICE_COPY, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }
@@ -40,7 +40,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemFill(const struct gt_call *call, cl_command
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemFill)(queue, dst, pattern, pattern_size, size, count, list,
-							   gt_cl_event(call, &w, event));
+							   gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
@@ -51,7 +51,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMap(const struct gt_call *call, cl_command_que
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMap)(queue, blocking, flags, ptr, size, count, list,
-						       gt_cl_event(call, &w, event));
+						       gt_cl_event(call, queue, GT_DEVICE_MAP, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
 }
@@ -60,7 +60,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMUnmap(const struct gt_call *call, cl_command_q
 					const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmap)(queue, ptr, count, list, gt_cl_event(call, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmap)(queue, ptr, count, list, gt_cl_event(call, queue, GT_DEVICE_UNMAP, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
 }
@@ -71,7 +71,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMFreeARM(const struct gt_call *call, cl_command
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFreeARM)(queue, num, pointers, function, user_data, count, list,
-							   gt_cl_event(call, &w, event));
+							   gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
@@ -82,7 +82,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemcpyARM(const struct gt_call *call, cl_comma
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpyARM)(queue, blocking, dst, src, size, count, list,
-							     gt_cl_event(call, &w, event));
+							     gt_cl_event(call, queue, GT_DEVICE_COPY, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }
@@ -93,7 +93,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemFillARM(const struct gt_call *call, cl_comm
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemFillARM)(queue, dst, pattern, pattern_size, size, count, list,
-							      gt_cl_event(call, &w, event));
+							      gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
@@ -104,7 +104,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMapARM(const struct gt_call *call, cl_command_
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMapARM)(queue, blocking, flags, ptr, size, count, list,
-							  gt_cl_event(call, &w, event));
+							  gt_cl_event(call, queue, GT_DEVICE_MAP, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
 }
@@ -113,7 +113,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMUnmapARM(const struct gt_call *call, cl_comman
 					   cl_uint count, const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmapARM)(queue, ptr, count, list, gt_cl_event(call, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmapARM)(queue, ptr, count, list, gt_cl_event(call, queue, GT_DEVICE_UNMAP, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
 }
@@ -124,7 +124,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMigrateMem(const struct gt_call *call, cl_comm
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMigrateMem)(queue, num, pointers, sizes, flags, count, list,
-							      gt_cl_event(call, &w, event));
+							      gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = sum(num, sizes);
@@ -137,7 +137,7 @@ cl_int gt_opencl_wrap_clEnqueueMemcpyINTEL(const struct gt_call *call, cl_comman
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemcpyINTEL)(queue, blocking, dst, src, size, count, list,
-							    gt_cl_event(call, &w, event));
+							    gt_cl_event(call, queue, GT_DEVICE_COPY, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }
@@ -148,7 +148,7 @@ cl_int gt_opencl_wrap_clEnqueueMemFillINTEL(const struct gt_call *call, cl_comma
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemFillINTEL)(queue, dst, pattern, pattern_size, size, count, list,
-							     gt_cl_event(call, &w, event));
+							     gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
@@ -159,7 +159,7 @@ cl_int gt_opencl_wrap_clEnqueueMemsetINTEL(const struct gt_call *call, cl_comman
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemsetINTEL)(queue, dst, value, size, count, list,
-							    gt_cl_event(call, &w, event));
+							    gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
@@ -170,7 +170,7 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemINTEL(const struct gt_call *call, cl_co
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemINTEL)(queue, ptr, size, flags, count, list,
-								gt_cl_event(call, &w, event));
+								gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
@@ -181,7 +181,7 @@ cl_int gt_opencl_wrap_clEnqueueMemAdviseINTEL(const struct gt_call *call, cl_com
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemAdviseINTEL)(queue, ptr, size, advice, count, list,
-							       gt_cl_event(call, &w, event));
+							       gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }

@@ -26,9 +26,9 @@ enum {
 	LOOK_HELPED = 16384,   /* the same where the helper harvests: should it not keep up */
 	LOOK_AT = 128,	       /* commands that an enqueue harvests at most */
 	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at */
-	CHUNK = 31,	       /* entries: 3.2 KiB */
+	CHUNK = 31,	       /* entries: 3.4 KiB */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
-	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 107 MiB */
+	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 115 MiB */
 };
 
 struct gt_cl_chunk {
@@ -172,7 +172,7 @@ static void tail_done(struct gt_cl_queue *q)
 
 static bool push(struct gt_cl_queue *q, const struct gt_call *call, enum gt_device_op op, const struct gt_cl_work *w)
 {
-	uint32_t epoch = call->thread->epoch;
+	uint32_t epoch = w->thread->epoch;
 	struct gt_cl_pending *p = NULL;
 
 	if (gt_unlikely(!queue_lock(&q->push, epoch)))
@@ -185,8 +185,10 @@ static bool push(struct gt_cl_queue *q, const struct gt_call *call, enum gt_devi
 		p->call_start = call->start;
 		p->queue = q->number;
 		p->device = GT_DEVICE_REF(GT_DOMAIN_OPENCL, q->device ? q->device->number : 0);
-		p->op = op;
+		p->op = (uint16_t)op;
 		p->what = w->what;
+		p->recorded = w->recorded;
+		p->piece = w->piece;
 		tail_done(q);
 	}
 	gt_cl_unlock(&q->push);
@@ -203,7 +205,8 @@ static void release(const struct gt_table *table, cl_event event)
 /* A successful command that is not to be followed. */
 static void lose(struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_reason why)
 {
-	gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, why);
+	if (w->recorded)
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, why);
 	if (w->event != GT_CL_NO_EVENT && w->event && !w->wanted)
 		release(w->table, w->event);
 }
@@ -218,37 +221,58 @@ static bool retain(const struct gt_table *table, cl_event event)
 	return ret == CL_SUCCESS;
 }
 
-static void follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op, const struct gt_cl_work *w)
+/* Return: false: it is not. */
+static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op, const struct gt_cl_work *w)
 {
 	if (gt_unlikely(!q || w->event == GT_CL_NO_EVENT || !w->event || (w->wanted && !retain(w->table, w->event)))) {
-		lose(call->thread, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
+		lose(w->thread, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
 	} else if (gt_unlikely(!push(q, call, op, w))) {
 		if (w->wanted)
 			release(w->table, w->event);
-		lose(call->thread, w, GT_DROP_POOL);
+		lose(w->thread, w, GT_DROP_POOL);
+	} else {
+		return true;
 	}
+	return false;
+}
+
+/* @followed: from now on it is the harvest's. */
+static void tell_exit(struct gt_cl_work *w, cl_int ret, bool followed)
+{
+	gt_tool_piece_exit(w->piece);
+	if (!followed)
+		gt_tool_piece_drop(w->piece, ret == CL_SUCCESS);
 }
 
 cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op, bool blocking,
 		    struct gt_cl_work *w, cl_int ret)
 {
 	struct gt_cl_queue *q = NULL;
+	bool followed = false;
 	uint64_t count;
 
-	if (gt_unlikely(!w->table))
+	if (gt_unlikely(!w->table)) {
+		if (w->piece)
+			tell_exit(w, ret, false);
 		return ret;
+	}
 	if (gt_likely(ret == CL_SUCCESS)) {
-		gt_device_seen(call->thread, GT_DOMAIN_OPENCL);
-		q = gt_cl_queue_get(w->table, call->thread, handle);
-		follow(call, q, op, w);
+		if (gt_likely(w->recorded))
+			gt_device_seen(w->thread, GT_DOMAIN_OPENCL);
+		q = gt_cl_queue_get(w->table, w->thread, handle);
+		if (gt_unlikely(w->piece != NULL))
+			gt_cl_told(w, q, op);
+		followed = follow(call, q, op, w);
 	}
 	if (w->wanted && w->event != GT_CL_NO_EVENT)
 		*w->wanted = w->event;
+	if (gt_unlikely(w->piece != NULL))
+		tell_exit(w, ret, followed);
 	if (gt_unlikely(!q))
 		return ret;
 	count = gt_cl_queue_count(q);
-	if (count == 1 && !blocking)
-		gt_cl_helper_want(call->thread);
+	if ((count == 1 && !blocking) || gt_unlikely(w->piece != NULL))
+		gt_cl_helper_want(w->thread);
 	if (blocking)
 		gt_cl_harvest_waited(q);
 	else if (gt_unlikely(count >= atomic_load_explicit(&q->look, memory_order_relaxed)))
@@ -321,10 +345,18 @@ static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_c
 		if (status == CL_COMPLETE && !q->untimed) /* it may have completed in between */
 			ask_times(q->table, p->event, v);
 	}
-	if (status == 2) /* the program released what was not its own: there is nothing left to ask or to release */
+	if (status == 2 && p->recorded) /* the program released what was not its own: there is nothing left to ask or to release */
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
-	else if (t)
+	else if (t && status != 2 && p->recorded)
 		record(t, p, status, v);
+	if (gt_unlikely(p->piece != NULL)) {
+		const uint64_t times[4] = {v[0], v[1], v[2], v[3]};
+
+		if (status == 2)
+			gt_tool_piece_drop(p->piece, true);
+		else
+			gt_cl_told_done(p->piece, q->device, status, times);
+	}
 	if (status != 2)
 		GT_CL(q->table, clReleaseEvent)(p->event);
 	return true;

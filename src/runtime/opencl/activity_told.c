@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What tools are told of OpenCL's commands: ENTER and EXIT around the enqueue function, with the queue and the kind of command
+ * known at ENTER and everything else at EXIT; COMPLETE by the helper (tool/tool_work.h).
+ *
+ * Times. A driver's stamps are of a clock that nobody names. The first command whose QUEUED stamp, taken for one of the host's
+ * clocks, lies between its ENTER and its EXIT says which one it is; a device none of them fits has its QUEUED stamp at ENTER,
+ * which is later than it was by at most a call. */
+#include "runtime/opencl/activity.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define TOLERANCE_NS 2000 /* between two readings of the host's clocks */
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w)
+{
+	struct gt_thread *t = call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
+	struct gt_tool_piece *piece;
+	struct gt_cl_queue *q;
+
+	if (!t || !(gt_tool_work_asked(GT_DOMAIN_OPENCL) & GPUTAP_WORK_BIT(op)) || !(piece = gt_tool_piece_take(GT_DOMAIN_OPENCL, true)))
+		return;
+	q = gt_cl_queue_find(queue);
+	piece->dispatch = op == GT_DEVICE_KERNEL;
+	piece->work.type = op;
+	piece->work.queue = q ? q->number : 0;
+	piece->work.queue_handle = (uintptr_t)queue;
+	piece->work.device = q && q->device ? q->device->number : 0;
+	piece->work.device_handle = q && q->device ? (uintptr_t)q->device->node.handle : 0;
+	if (!gt_tool_piece_enter(piece))
+		return;
+	w->piece = piece;
+	w->thread = t;
+}
+
+void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)
+{
+	struct gputap_work *told = &w->piece->work;
+
+	w->piece->left = gt_ticks_boottime();
+	if (q) {
+		told->queue = q->number;
+		told->device = q->device ? q->device->number : 0;
+		told->device_handle = q->device ? (uintptr_t)q->device->node.handle : 0;
+	}
+	told->name = w->what.name ? gt_string_text(w->what.name) : NULL;
+	told->bytes = w->what.bytes;
+	told->replay = w->what.replay;
+	for (int i = 0; i < 3; i++) {
+		told->grid[i] = w->what.global[i];
+		told->group[i] = w->what.local[i];
+	}
+	if (op == GT_DEVICE_KERNEL)
+		return;
+	told->source = w->what.object[0];
+	told->destination = w->what.object[1];
+}
+
+/* What makes a stamp of the device CLOCK_BOOTTIME. @queued: of a command between these two times. */
+static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t entered, uint64_t left)
+{
+	static const clockid_t clocks[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME};
+	int known = d ? atomic_load_explicit(&d->told_clock, memory_order_relaxed) - 1 : -1;
+
+	for (int i = known >= 0 ? known : 0; i < 4; i++) {
+		uint64_t boottime = read_clock(CLOCK_BOOTTIME);
+		int64_t offset = (int64_t)(boottime - read_clock(clocks[i]));
+		uint64_t at = queued + (uint64_t)offset;
+
+		if (known < 0 && (at + TOLERANCE_NS < entered || at > left + TOLERANCE_NS))
+			continue;
+		if (d)
+			atomic_store_explicit(&d->told_clock, i + 1, memory_order_relaxed);
+		return offset;
+	}
+	return (int64_t)(entered - queued);
+}
+
+void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status, const uint64_t times[4])
+{
+	int64_t offset;
+
+	if (!times[0] || !times[3]) {
+		gt_tool_piece_done(p, status < 0 ? status : -ENODATA, 0, 0);
+		return;
+	}
+	offset = offset_of(d, times[0], p->began, p->left);
+	gt_tool_piece_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset, times[3] + (uint64_t)offset);
+}
+
+/* Objects ------------------------------------------------------------------------ */
+
+static void tell_device(struct gt_cl_device *d)
+{
+	struct gputap_object o = {
+		.domain = GT_DOMAIN_OPENCL,
+		.type = GPUTAP_OBJECT_DEVICE,
+		.number = d->number,
+		.handle = (uintptr_t)d->node.handle,
+		.device_handle = (uintptr_t)d->node.handle,
+		.storage_file = -1,
+	};
+	struct gt_tool_object *former = d->object;
+	char name[512] = "";
+
+	gt_internal_enter();
+	if (GT_CL(d->table, clGetDeviceInfo)((cl_device_id)(uintptr_t)d->node.handle, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS)
+		o.name = gt_tool_text(name, strnlen(name, sizeof name));
+	gt_internal_leave();
+	gt_tool_object_unload(former);
+	d->object = gt_tool_object_add(&o, NULL);
+	gt_tool_object_loaded(d->object);
+}
+
+void gt_cl_told_queue(struct gt_cl_queue *q)
+{
+	struct gt_cl_device *d = q->device;
+	const struct gputap_object o = {
+		.domain = GT_DOMAIN_OPENCL,
+		.type = GPUTAP_OBJECT_QUEUE,
+		.number = q->number,
+		.parent = d ? d->number : 0,
+		.handle = (uintptr_t)q->node.handle,
+		.device_handle = d ? (uintptr_t)d->node.handle : 0,
+		.storage_file = -1,
+	};
+
+	if (d && atomic_exchange_explicit(&d->told_number, d->number, memory_order_acq_rel) != d->number)
+		tell_device(d);
+	if (atomic_exchange_explicit(&q->told_number, q->number, memory_order_acq_rel) == q->number)
+		return;
+	gt_tool_object_unload(q->object); /* that had the handle before: when a queue ends only the runtime knows */
+	q->object = gt_tool_object_add(&o, NULL);
+	gt_tool_object_loaded(q->object);
+}
