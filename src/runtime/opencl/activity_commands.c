@@ -148,7 +148,8 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 		return ret;
 	if (!queue) /* made while nothing was recorded: there is no telling where it runs */
 		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list, event);
-	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list, gt_cl_event(call, queue, GT_DEVICE_COMMAND_BUFFER, &w, event));
+	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,
+							  gt_cl_event(call, queue, GT_DEVICE_COMMAND_BUFFER, &w, event));
 	if (ret == CL_SUCCESS && w.table && c) {
 		w.what.name = name_of(c, w.thread);
 		w.what.global[0] = c->total;
