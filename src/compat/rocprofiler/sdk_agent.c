@@ -23,8 +23,12 @@ static struct agent {
 static unsigned agent_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* HSA's handles, by the order in which gputap numbers GPUs. */
-static _Atomic uint64_t gpu_handles[HANDLES];
+/* GPUs that gputap has told of, in the order of their numbers. */
+static struct {
+	uint64_t number;
+	_Atomic uint64_t handle; /* HSA's */
+} gpus[HANDLES];
+static _Atomic int gpu_count;
 
 /* Of the driver's library: the part of a node's properties that is used; it is ABI. */
 struct thunk_system {
@@ -270,8 +274,24 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_available_agents(rocprofiler_a
 
 void sdk_on_device(const struct gputap_object *object)
 {
-	if (object->number && object->number <= HANDLES)
-		atomic_store(&gpu_handles[object->number - 1], object->handle);
+	int at;
+
+	sdk_lock();
+	at = atomic_load(&gpu_count);
+	for (int i = 0; i < at; i++)
+		if (gpus[i].number == object->number)
+			goto out;
+	if (at == HANDLES)
+		goto out;
+	for (; at > 0 && gpus[at - 1].number > object->number; at--) {
+		gpus[at].number = gpus[at - 1].number;
+		atomic_store(&gpus[at].handle, atomic_load(&gpus[at - 1].handle));
+	}
+	gpus[at].number = object->number;
+	atomic_store(&gpus[at].handle, object->handle);
+	atomic_fetch_add(&gpu_count, 1);
+out:
+	sdk_unlock();
 }
 
 /* NEEDSWORK: gputap does not say which node a device is: its GPUs are taken to be in the order of nodes, and what is none of them
@@ -284,8 +304,8 @@ rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle)
 	if (!hsa_handle)
 		return (rocprofiler_agent_id_t){0};
 	pthread_once(&once, look);
-	for (int i = 0; i < HANDLES; i++)
-		if (atomic_load_explicit(&gpu_handles[i], memory_order_relaxed) == hsa_handle) {
+	for (int i = 0; i < atomic_load_explicit(&gpu_count, memory_order_acquire); i++)
+		if (atomic_load_explicit(&gpus[i].handle, memory_order_relaxed) == hsa_handle) {
 			type = ROCPROFILER_AGENT_TYPE_GPU;
 			of_type = i;
 			break;

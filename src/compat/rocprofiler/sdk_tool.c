@@ -225,6 +225,7 @@ static void initialize(struct client *c)
 	drop(c);
 }
 
+/* Whoever has a client that is found initialises everything; else it stays undone, so that a later rocprofiler_force_configure() can. */
 static int start(void *user)
 {
 	int before = SDK_NOT_YET;
@@ -233,13 +234,14 @@ static int start(void *user)
 	if (!atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
 		return 0;
 	configuring = pthread_self();
-	find();
+	if (!client_count)
+		find();
 	for (unsigned i = 0; i < client_count; i++)
 		configure(&clients[i], i);
 	for (unsigned i = 0; i < client_count; i++)
 		if (clients[i].result)
 			initialize(&clients[i]);
-	atomic_store(&sdk_initialized, SDK_DONE);
+	atomic_store(&sdk_initialized, client_count ? SDK_DONE : SDK_NOT_YET);
 	return 0;
 }
 
@@ -308,7 +310,9 @@ static const struct gputap_tool tool = {
 SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
 	(void)version;
-	return &tool;
+	if (!client_count && atomic_load(&sdk_initialized) == SDK_NOT_YET)
+		find();
+	return client_count ? &tool : NULL; /* without a client the program is left alone */
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
@@ -321,8 +325,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configur
 	    !__atomic_compare_exchange_n(&forced, &nobody, configure_func, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
-	if (gputap_tool_add)
-		gputap_tool_add(&tool); /* starts us; or gputap has found us, and does when it comes to that */
+	if (gputap_tool_add && gputap_tool_add(&tool) == -EALREADY)
+		start(NULL); /* with what was found before: none */
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
