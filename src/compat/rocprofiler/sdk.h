@@ -32,8 +32,6 @@
 
 #include "gputap/tool.h"
 
-#pragma weak gputap_tool_add
-
 #define SDK_EXPORT __attribute__((visibility("default")))
 
 enum {
@@ -170,6 +168,8 @@ void sdk_tables_init(void);
 
 /* Agents (sdk_agent.c) ------------------------------------------------------------------------ */
 
+/* Look which there are: before HSA does. */
+void sdk_agents_init(void);
 /* Of HSA's handle; 0: not known. */
 rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle);
 

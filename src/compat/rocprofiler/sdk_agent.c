@@ -254,6 +254,11 @@ static void look(void)
 	}
 }
 
+void sdk_agents_init(void)
+{
+	pthread_once(&once, look);
+}
+
 SDK_EXPORT rocprofiler_status_t rocprofiler_query_available_agents(rocprofiler_agent_version_t version,
 								   rocprofiler_query_available_agents_cb_t callback, size_t agent_size,
 								   void *user_data)

@@ -236,6 +236,8 @@ static int start(void *user)
 	configuring = pthread_self();
 	if (!client_count)
 		find();
+	if (client_count)
+		sdk_agents_init();
 	for (unsigned i = 0; i < client_count; i++)
 		configure(&clients[i], i);
 	for (unsigned i = 0; i < client_count; i++)
@@ -325,7 +327,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configur
 	    !__atomic_compare_exchange_n(&forced, &nobody, configure_func, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
-	if (gputap_tool_add && gputap_tool_add(&tool) == -EALREADY)
+	if (gputap_tool_add(&tool) == -EALREADY)
 		start(NULL); /* with what was found before: none */
 	return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Upstream's own samples, C tool and unit tests, unchanged, on our librocprofiler-sdk.so.1 and the software GPU.
+
+GPUTAP_ROCPROFILER_SDK names a checkout of rocprofiler-sdk (docs/conformance.md says of which commit). Nothing of it is copied: programs
+are compiled by hand, one command each."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+# Much is compiled, and kernels of 98 million work-items are executed.
+pytestmark = pytest.mark.timeout(900)
+
+FAILURE = re.compile("threw an exception|Permission denied|Could not create logging file|failed with error code|Subprocess aborted")
+UNIT_TESTS = ("callback_external_correlation", "buffered_external_correlation", "intercept_table_and_callback_tracing",
+              "intercept_table_and_callback_tracing_disable_context", "registration_lambda_no_result",
+              "callback_registration_lambda_with_result", "buffer_registration_lambda_with_result", "roctx_callback_tracing",
+              "roctx_buffered_tracing", "error_string")
+
+
+@pytest.fixture(scope="session")
+def checkout():
+    path = os.environ.get("GPUTAP_ROCPROFILER_SDK")
+    if not path or not (pathlib.Path(path) / "samples").is_dir():
+        pytest.skip("needs a checkout of rocprofiler-sdk, named by GPUTAP_ROCPROFILER_SDK")
+    return pathlib.Path(path)
+
+
+class Place:
+    """Where programs are compiled, what with, and how they run."""
+
+    def __init__(self, folder, repo, build, device):
+        self.folder = folder
+        sdk, roctx = build / "src/compat/rocprofiler", build / "src/compat/roctx"
+        self.sdk = sdk
+        self.flags = ["-w", "-D__HIP_PLATFORM_AMD__=1", f"-I{repo}/include/compat", "-idirafter", f"{repo}/include/compat/rocm5"]
+        self.libraries = [f"-L{sdk}", "-lrocprofiler-sdk", f"-L{roctx}", "-lroctx64", f"-Wl,-rpath-link,{build}", "-lpthread"]
+        self.environment = {**device, "LD_LIBRARY_PATH": f"{sdk}:{build}:{roctx}:{device['LD_LIBRARY_PATH']}:{folder}"}
+
+    def compile(self, compiler, *words):
+        subprocess.run([*compiler, *self.flags, *map(str, words), *self.libraries], check=True, cwd=self.folder, timeout=400)
+
+    def run(self, *command, timeout=300, **more):
+        done = subprocess.run([str(c) for c in command], env={**os.environ, **{k: str(v) for k, v in {**self.environment, **more}.items()}},
+                              cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+        assert not FAILURE.search(done.stdout), done.stdout[-4000:]
+        assert done.returncode == 0, done.stdout[-4000:]
+        return done.stdout
+
+
+@pytest.fixture(scope="session")
+def place(checkout, hip_headers, softgpu, tmp_path_factory, repo, build):
+    return Place(tmp_path_factory.mktemp("upstream"), repo, build, softgpu)
+
+
+HIPCC = ["hipcc", "--offload-arch=gfx906", "-std=c++17"]
+
+
+@pytest.fixture(scope="session")
+def sample(place, checkout):
+    def make(name):
+        samples = checkout / "samples"
+        include = [f"-I{samples}", f"-I{samples / name}"]
+        place.compile(["g++", "-std=c++17"], "-O1", "-fPIC", "-shared", *include, samples / name / "client.cpp", "-o", f"lib{name}.so")
+        place.compile(HIPCC, *include, samples / name / "main.cpp", "-o", name, f"-L{place.folder}", f"-l{name}")
+        return place.folder / name
+    return make
+
+
+@pytest.fixture(scope="session")
+def transpose(place, checkout):
+    place.compile(HIPCC, checkout / "tests/bin/transpose/transpose.cpp", "-o", "transpose")
+    return place.folder / "transpose"
+
+
+@pytest.mark.parametrize("way", ["preloaded", "listed"])
+def test_the_c_tool_is_asked_and_no_thread_is_made(place, checkout, transpose, way):
+    place.compile(["gcc", "-std=c11"], "-fPIC", "-shared", checkout / "tests/tools/c-tool.c", "-o", "c-tool.so")
+    tool, library = place.folder / "c-tool.so", place.sdk / "librocprofiler-sdk.so.1"
+    # on ROCm 6 and later librocprofiler-register opens the library; before, somebody has to
+    way = {"LD_PRELOAD": tool} if way == "preloaded" else {"ROCP_TOOL_LIBRARIES": tool, "LD_PRELOAD": library}
+    out = place.run(transpose, 1, 1, SOFT_AMDGPU_EXECUTE="0", **way)
+    assert re.search(r"Test C tool \(priority=0\) is using rocprofiler-sdk v([0-9]+\.[0-9]+\.[0-9]+)", out)
+    assert "Internal thread for rocprofiler-sdk should not be created" not in out
+
+
+@pytest.fixture(scope="session")
+def unit_tests(place, checkout):
+    source = checkout / "source"
+    tests = [source / f"lib/rocprofiler-sdk/tests/{name}.cpp" for name in
+             ("external_correlation", "intercept_table", "registration", "roctx", "status")]
+    place.compile(["g++", "-std=c++17"], "-O0", f"-I{source}", *tests, source / "lib/common/utility.cpp", "-o", "unit_tests", "-lhsa-runtime64",
+                  "-lamdhip64", "-lgtest", "-lgtest_main", "-lglog")
+    return place.folder / "unit_tests"
+
+
+@pytest.mark.parametrize("name", UNIT_TESTS)
+def test_upstreams_unit_tests(place, unit_tests, name):
+    out = place.run(unit_tests, f"--gtest_filter=rocprofiler_lib.{name}")
+    assert "[  PASSED  ] 1 test." in out
+
+
+def test_intercept_table(place, sample):
+    place.run(sample("intercept_table"), 1, 2, 1, SOFT_AMDGPU_EXECUTE="0")
+    log = (place.folder / "intercept_table.log").read_text()
+    assert int(re.search(r"hipLaunchKernel +:: call_count = (\d+)", log)[1]) == 2
+    assert "tool_fini" in log
+
+
+def test_api_callback_tracing(place, sample):
+    place.run(sample("api_callback_tracing"), 1, 2, 1, SOFT_AMDGPU_EXECUTE="0")
+    log = (place.folder / "api_callback_trace.log").read_text()
+    assert "hipLaunchKernel" in log and "tool_fini" in log
+
+
+def test_api_buffered_tracing(place, sample):
+    place.run(sample("api_buffered_tracing"), 1, 1, 1)
+    log = (place.folder / "api_buffered_trace.log").read_text()
+    kernels = re.findall(r"kernel_id=(\d+), kernel=(\S+), start=(\d+), stop=(\d+)", log)
+    assert any(name.startswith("_Z9transpose") for _, name, _, _ in kernels) and "??" not in {name for _, name, _, _ in kernels}
+    assert all(int(start) < int(stop) for _, _, start, stop in kernels)
+    assert "internal thread about to be created by rocprofiler" in log
+
+
+def test_code_object_tracing(place, sample):
+    place.run(sample("code_object_tracing"), 1, 2, 1, SOFT_AMDGPU_EXECUTE="0")
+    log = (place.folder / "code_object_trace.log").read_text()
+    assert len(re.findall("code object load", log)) == len(re.findall("code object unload", log)) >= 1
+    assert len(re.findall("kernel symbol load", log)) == len(re.findall("kernel symbol unload", log)) >= 2
+    assert re.search("kernel_name=.*transpose", log)
+    # symbols go before their code object
+    order = re.findall(r"(kernel symbol|code object) unload", log)
+    assert order[0] == "kernel symbol" and order[-1] == "code object"
+
+
+def test_external_correlation_id_request(place, sample):
+    out = place.run(sample("external_correlation_id_request"), 1, 1, 1)
+    assert "external correlation IDs not seen   : 0" in out and "internal correlation IDs not retired: 0" in out

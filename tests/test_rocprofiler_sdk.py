@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""librocprofiler-sdk.so.1: what it answers, how its tools are found, and what upstream's gets wrong."""
+
+import os
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def sdk(build):
+    """Folder of the library."""
+    return build / "src/compat/rocprofiler"
+
+
+@pytest.fixture(scope="session")
+def compile_tool(repo, build, sdk, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rocprofiler")
+
+    def compile(source, out, *options):
+        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat",
+                        repo / "tests/rocprofiler" / source, "-o", folder / out, *options, f"-L{sdk}", "-Wl,--no-as-needed", "-lrocprofiler-sdk", "-lpthread",
+                        f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
+        return folder / out
+    return compile
+
+
+@pytest.fixture(scope="session")
+def check(compile_tool):
+    return compile_tool("check.c", "check")
+
+
+def tool(compile_tool, name, result=0):
+    return compile_tool("listed.c", f"{name}.so", "-shared", "-fPIC", f'-DNAME="{name}"', f"-DRESULT={result}")
+
+
+def run(command, build, **environment):
+    return subprocess.run([str(c) for c in command], env={**os.environ, "LD_LIBRARY_PATH": str(build), **environment}, text=True,
+                          capture_output=True, timeout=60)
+
+
+def test_statuses_are_those_that_are_documented_and_nothing_is_half_done(check, build):
+    done = run([check], build, SCENARIO="plain")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+
+
+def test_a_failing_initialize_is_heeded(check, build):
+    done = run([check], build, SCENARIO="failing")
+    assert done.returncode == 0 and "initialized 1 finalized 0" in done.stdout, done.stdout
+    assert "check: its initialize() returned -1; it takes no part" in done.stderr
+
+
+def test_finalising_from_finalize_neither_waits_nor_happens_twice(check, build):
+    done = run([check], build, SCENARIO="finalizing")
+    assert done.returncode == 0 and "initialized 1 finalized 1" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("ending", ["", ":"])
+def test_every_library_of_the_list_is_a_tool_the_last_one_too(compile_tool, sdk, build, ending):
+    libraries = [tool(compile_tool, name) for name in ("one", "two", "three")]
+    done = run(["true"], build, ROCP_TOOL_LIBRARIES=":".join(map(str, libraries)) + ending, LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
+    assert done.stderr.splitlines() == [
+        "one asked, priority 0", "two asked, priority 1", "three asked, priority 2",
+        "one initialised", "two initialised", "three initialised", "one finalised", "two finalised", "three finalised"]
+
+
+def test_a_missing_tool_library_is_named_and_the_program_runs(compile_tool, sdk, build):
+    there = tool(compile_tool, "there")
+    done = run(["echo", "ran"], build, ROCP_TOOL_LIBRARIES=f"/nowhere/tool.so:{there}", LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert "/nowhere/tool.so" in done.stderr and "there initialised" in done.stderr
+
+
+def test_a_library_without_the_function_is_named_and_the_program_runs(compile_tool, sdk, build):
+    done = run(["echo", "ran"], build, ROCP_TOOL_LIBRARIES=str(sdk.parent / "roctx/libroctx64.so.4"),
+               LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert "has no function rocprofiler_configure(); it is no tool" in done.stderr
+
+
+def test_a_preloaded_tool_is_found_without_being_named(compile_tool, build):
+    done = run(["true"], build, LD_PRELOAD=str(tool(compile_tool, "preloaded")))
+    assert done.stderr.splitlines() == ["preloaded asked, priority 0", "preloaded initialised", "preloaded finalised"]
+
+
+def test_a_tool_that_fails_is_not_finalised_and_others_are(compile_tool, sdk, build):
+    libraries = [tool(compile_tool, "bad", 1), tool(compile_tool, "good")]
+    done = run(["true"], build, ROCP_TOOL_LIBRARIES=":".join(map(str, libraries)), LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
+    assert "bad: its initialize() returned 1; it takes no part" in done.stderr
+    assert "bad finalised" not in done.stderr and "good finalised" in done.stderr
+
+
+def test_the_library_needs_libc_and_gputap_only(sdk):
+    needed = [line.split("[")[1].rstrip("]") for line in
+              subprocess.run(["readelf", "-d", sdk / "librocprofiler-sdk.so.1"], check=True, capture_output=True,
+                             text=True).stdout.splitlines() if "(NEEDED)" in line]
+    assert sorted(needed) == ["libc.so.6", "libgputap.so.0"]
+
+
+def test_everything_that_the_headers_declare_is_exported(repo, sdk):
+    import re
+    declared = set()
+    for header in (repo / "include/compat/rocprofiler-sdk").rglob("*.h"):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        text = re.sub(r"typedef[^;{]*;|static inline.*?\n}", "", text, flags=re.S)
+        declared |= set(re.findall(r"\b(rocprofiler_\w+)\s*\([^;{}]*\)\s*ROCPROFILER_API", text))
+    exported = subprocess.run(["nm", "-D", "--defined-only", sdk / "librocprofiler-sdk.so.1"], check=True, capture_output=True, text=True).stdout
+    assert len(declared) >= 58
+    assert declared - set(re.findall(r" T (\w+)", exported)) == set()
