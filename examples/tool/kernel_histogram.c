@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* How long each kernel's launches took on the device, as a histogram in powers of two, on stderr when the program ends:
+ *
+ *   saxpy: 64 launches
+ *        4.1 us  ##############                  28
+ *        8.2 us  ##################              36
+ *
+ * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./kernel_histogram.so program */
+#include <gputap/tool.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KERNELS = 256, POWERS = 40, WIDTH = 30 };
+
+static struct gputap_context *context;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several devices complete work side by side */
+
+static struct kernel {
+	char name[200];
+	unsigned launches, times[POWERS]; /* times[n]: of 2^n ns and more */
+} kernels[KERNELS];
+
+static struct kernel *kernel_of(const char *name)
+{
+	for (struct kernel *k = kernels; k < kernels + KERNELS; k++) {
+		if (!k->name[0])
+			snprintf(k->name, sizeof k->name, "%s", name);
+		if (strncmp(k->name, name, sizeof k->name - 1) == 0)
+			return k;
+	}
+	return NULL;
+}
+
+static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+{
+	struct kernel *k;
+
+	(void)data, (void)user;
+	if (work->phase != GPUTAP_PHASE_COMPLETE || work->end <= work->start)
+		return;
+	pthread_mutex_lock(&lock);
+	k = kernel_of(work->name ? work->name : "(no name)");
+	if (k) {
+		int power = 63 - __builtin_clzll(work->end - work->start);
+
+		k->launches++;
+		k->times[power < POWERS ? power : POWERS - 1]++;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static int start(void *user)
+{
+	const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HSA_CORE}; /* HIP's kernels are HSA's */
+	struct gputap_context_opts opts = {.size = sizeof opts};
+	int rc = gputap_context_create(&opts, &context);
+
+	(void)user;
+	for (int i = 0; rc == 0 && i < 2; i++)
+		rc = gputap_context_work(context, domains[i], GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL), on_work, NULL);
+	return rc ? rc : gputap_context_start(context);
+}
+
+static void finish(void *user)
+{
+	(void)user;
+	gputap_context_stop(context);
+	for (const struct kernel *k = kernels; k < kernels + KERNELS && k->name[0]; k++) {
+		fprintf(stderr, "%s: %u launches\n", k->name, k->launches);
+		for (int n = 0; n < POWERS; n++)
+			if (k->times[n])
+				fprintf(stderr, "%12.1f us  %-*.*s %u\n", (double)(UINT64_C(1) << n) / 1e3, WIDTH,
+					(int)(1 + (uint64_t)k->times[n] * (WIDTH - 1) / k->launches), "##############################",
+					k->times[n]);
+	}
+}
+
+const struct gputap_tool *gputap_tool_describe(uint32_t version)
+{
+	static const struct gputap_tool tool = {
+		.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "kernel_histogram", .start = start, .finish = finish};
+
+	(void)version;
+	return &tool;
+}

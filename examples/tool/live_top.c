@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* While the program runs: the operations that are called most often, twice a second, on stderr.
+ *
+ * A callback only counts; a thread of the tool's own looks at the counts. It is no call of the runtime's, so nobody traces it.
+ * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
+#include <gputap/tool.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { DOMAINS = 16, OPERATIONS = 1024, LINES = 5, NAP_US = 50000, NAPS = 10 };
+
+static struct gputap_context *context;
+static _Atomic uint32_t counts[DOMAINS][OPERATIONS];
+static uint32_t shown[DOMAINS][OPERATIONS];
+static pthread_t thread;
+static _Atomic int over;
+
+static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	if (call->phase == GPUTAP_PHASE_ENTER && call->operation < OPERATIONS)
+		atomic_fetch_add_explicit(&counts[call->domain][call->operation], 1, memory_order_relaxed);
+}
+
+/* The highest rates since the last time. */
+static void show(double seconds)
+{
+	static uint32_t now[DOMAINS][OPERATIONS];
+
+	for (int d = 0; d < DOMAINS; d++)
+		for (int o = 0; o < OPERATIONS; o++)
+			now[d][o] = atomic_load_explicit(&counts[d][o], memory_order_relaxed) - shown[d][o];
+	fprintf(stderr, "-- calls a second\n");
+	for (int line = 0; line < LINES; line++) {
+		uint32_t *most = &now[0][0], at;
+
+		for (uint32_t *n = most; n < &now[0][0] + DOMAINS * OPERATIONS; n++)
+			if (*n > *most)
+				most = n;
+		at = (uint32_t)(most - &now[0][0]);
+		if (!*most)
+			break;
+		fprintf(stderr, "%12.0f %s\n", *most / seconds, gputap_operation_name(at / OPERATIONS, at % OPERATIONS));
+		(&shown[0][0])[at] += *most;
+		*most = 0;
+	}
+	for (int i = 0; i < DOMAINS * OPERATIONS; i++)
+		(&shown[0][0])[i] += (&now[0][0])[i];
+}
+
+static void *watch(void *arg)
+{
+	uint64_t last = gputap_now();
+
+	for (int nap = 1; !over; nap++) {
+		usleep(NAP_US);
+		if (nap % NAPS && !over)
+			continue;
+		show((double)(gputap_now() - last) / 1e9);
+		last = gputap_now();
+	}
+	return arg;
+}
+
+static int ask(uint32_t domain, const char *name, void *user)
+{
+	(void)name, (void)user;
+	gputap_context_calls(context, domain, NULL, 0, 0, on_call, NULL);
+	return 0;
+}
+
+static int start(void *user)
+{
+	struct gputap_context_opts opts = {.size = sizeof opts};
+
+	(void)user;
+	if (gputap_context_create(&opts, &context) || gputap_domains_iterate(ask, NULL) || pthread_create(&thread, NULL, watch, NULL))
+		return -1;
+	return gputap_context_start(context);
+}
+
+static void finish(void *user)
+{
+	(void)user;
+	over = 1;
+	pthread_join(thread, NULL);
+}
+
+const struct gputap_tool *gputap_tool_describe(uint32_t version)
+{
+	static const struct gputap_tool tool = {
+		.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "live_top", .start = start, .finish = finish};
+
+	(void)version;
+	return &tool;
+}

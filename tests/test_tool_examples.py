@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The tools of examples/tool/, with real programs."""
+import re
+import subprocess
+
+import pytest
+
+from conftest import REPO
+
+SOURCES = sorted((REPO / "examples/tool").glob("*.c"))
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory, build):
+    """tool("print_calls", "-DNAME=..") is the example's library."""
+    folder = tmp_path_factory.mktemp("tools")
+
+    def compiled(name, *options, out=None):
+        library = folder / f"{out or name}.so"
+        subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{REPO}/include", *options,
+                        REPO / f"examples/tool/{name}.c", "-o", library, f"-L{build}", "-l:libgputap.so.0"], check=True)
+        return library
+    return compiled
+
+
+@pytest.fixture(scope="module")
+def told(build):
+    """told(library, ..) is what the tools say of examples/demo."""
+    if not (build / "examples/demo").exists():
+        pytest.skip("needs OpenCL: apt install ocl-icd-opencl-dev pocl-opencl-icd")
+
+    def run_it(*libraries):
+        from conftest import run_command
+        return run_command([build / "examples/demo"], env={"LD_PRELOAD": build / "libgputap.so.0",
+                                                           "GPUTAP_TOOLS": ":".join(map(str, libraries))}).err
+    return run_it
+
+
+def test_examples_are_short():
+    assert len(SOURCES) >= 5
+    for source in SOURCES:
+        assert source.read_text().count("\n") < 100, source.name
+
+
+def test_calls_are_printed_with_arguments_and_status(tool, told):
+    lines = told(tool("print_calls")).splitlines()
+    begun = [line for line in lines if line.endswith(")")]
+    ended = [line for line in lines if re.fullmatch(r"\w+: \w+ after [\d.]+ us", line)]
+    assert len(begun) == len(ended) > 100
+    assert any(re.match(r"clCreateBuffer\(context=0x\w+, flags=CL_MEM_READ_WRITE, size=\d+, host_ptr=NULL, errcode_ret=0x\w+\)$", b) for b in begun)
+    assert any(line.startswith("clGetDeviceIDs: CL_DEVICE_NOT_FOUND after ") for line in ended)
+
+
+def test_operations_are_timed(tool, told):
+    head, *rows = told(tool("time_operations")).splitlines()
+    assert head.split() == ["operation", "calls", "total", "us", "mean", "us", "longest", "us"]
+    table = {name: (int(calls), float(total), float(longest)) for name, calls, total, _, longest in map(str.split, rows)}
+    totals = [total for _, total, _ in table.values()]
+    assert totals == sorted(totals, reverse=True)
+    assert table["clSetKernelArg"][0] == 3 * table["clEnqueueNDRangeKernel"][0]
+    assert all(0 < longest <= total + 0.1 for _, total, longest in table.values() if total > 1)
+
+
+def test_kernels_are_shown_as_histograms(tool, told):
+    out = told(tool("kernel_histogram"))
+    kernels = dict(re.findall(r"^(\w+): (\d+) launches$", out, re.M))
+    assert len(kernels) == 3
+    bars = re.findall(r"^ +[\d.]+ us  #+ +(\d+)$", out, re.M)
+    assert sum(map(int, bars)) == sum(map(int, kernels.values())) > 100
+
+
+def test_the_live_view_shows_what_is_called_most(tool, told):
+    out = told(tool("live_top"))
+    assert out.startswith("-- calls a second\n")
+    assert re.search(r"^ +\d+ clSetKernelArg$", out, re.M)
+    for block in out.split("-- calls a second\n"):
+        rates = [int(line.split()[0]) for line in block.splitlines()]
+        assert rates == sorted(rates, reverse=True) and len(rates) <= 5
+
+
+@pytest.mark.parametrize("order", [("one", "two"), ("two", "one")], ids="-".join)
+def test_two_tools_chain_in_a_table_in_either_order(tool, told, order):
+    libraries = [tool("chained_table", f'-DNAME="{name}"', out=name) for name in order]
+    inner, outer = order
+    calls = [line for line in told(*libraries).splitlines() if re.match("one|two", line)]
+    assert len(calls) >= 4 and len(calls) % 4 == 0
+    for a, b, c, d in zip(*[iter(calls)] * 4):
+        wanted = int(re.search(r"asks for (\d+)$", a)[1])
+        assert a.startswith(f"{outer}: {wanted - 4096} bytes") and b == f"{inner}: {wanted} bytes, asks for {wanted + 4096}"
+        assert (c, d) == (f"{inner}: done", f"{outer}: done")
