@@ -142,9 +142,9 @@ def test_package_unpacks_to_a_copy_that_traces_a_program(package, build, run, wo
 
 
 @pytest.mark.timeout(300)
-def test_package_needs_the_libraries_that_its_command_links(package):
+def test_package_needs_the_libraries_that_its_command_links_and_loads(package):
     depends = shell(["dpkg-deb", "-f", package, "Depends"])
-    for library in ("libc6", "libsqlite3-0", "libzstd1", "libisal2"):
+    for library in ("libc6", "libsqlite3-0", "libzstd1", "libisal2", "libstdc++6"):
         assert library in depends
 
 
