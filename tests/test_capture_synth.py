@@ -2,6 +2,7 @@
 """Whole captures as synth writes them, read back through the public reader."""
 
 import re
+import struct
 
 import pytest
 
@@ -60,3 +61,19 @@ def test_children_lie_inside_their_parents(synth, dump):
     for child in children:
         parent = calls[child[2]]
         assert int(parent[3]) <= int(child[3]) <= int(child[4]) <= int(parent[4])
+
+
+def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synth, dump):
+    """The blocks of strings and objects are damaged: the device's clock is found by its work alone."""
+    path = synth("--calls", "60", "--device-clock", "offset")
+
+    def times():
+        return re.findall(r"^device .* ext=\S+ (\d+\.\.\d+)", dump(path, "--items"), re.M)
+    whole, file, at = times(), bytearray(path.read_bytes()), 0
+    while (at := file.find(b"TBlk", at)) >= 0:
+        kind, _, head, stored = struct.unpack_from("<BBHI", file, at + 4)
+        if kind == 7:
+            file[at + head + stored // 2] ^= 0xff
+        at += 4
+    path.write_bytes(file)
+    assert times() == whole and len(whole) > 10
