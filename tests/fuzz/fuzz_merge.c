@@ -84,8 +84,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	} else {
 		apart = read_several(paths, 2);
 		together = read_several(whole, 1);
-		if (health.bad_blocks || health.bad_bytes) /* a process may be known by the head of a block that is left out */
+		if (health.bad_blocks || health.bad_bytes) {
+			/* a process may be known by the head of a block that is left out, a session by some of its blocks */
 			together.processes = apart.processes;
+			together.sessions = apart.sessions;
+		}
 		if (memcmp(&apart, &together, sizeof apart) != 0) {
 			const uint64_t *a = (const uint64_t *)&apart, *b = (const uint64_t *)&together;
 
