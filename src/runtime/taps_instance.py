@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""instance.py NM OBJCOPY DOMAIN NUMBER IN OUT: a domain's compiled taps once more, for another instance.
+"""taps_instance.py NM OBJCOPY DOMAIN NUMBER IN OUT: a domain's compiled taps once more, for another instance.
 
 Compiling them takes most of a build's time, and the taps of all instances differ in two addresses: those of the instance's state.
 So they are compiled once, as instance 0, and the others are that object with other names: gt_<domain>_tap0_<f> becomes
