@@ -12,7 +12,7 @@ from truth import Truth, number, read_capture
 
 KERNEL, READ, WRITE, COPY, FILL, BARRIER = 1, 2, 3, 4, 5, 10
 DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL = 1, 2, 5, 6
-LAUNCH = 214
+LAUNCH, GET_DEVICE = 214, 102
 TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
 
 
@@ -59,12 +59,14 @@ def shape(t):
 
 @pytest.fixture
 def told(build, hip_program, softgpu, tap, work):
-    """told("calls,work", truth=TRUTH, *options of run) -> what the tool was told; the capture is in a.gputap."""
-    def run(words, *options, truth=TRUTH, env=None):
+    """told("calls,work", truth=TRUTH, *options of run) -> what the tool was told; the capture is in a.gputap. entry: it is found and
+    started by its entry, else it begins by plain calls when it is loaded."""
+    def run(words, *options, truth=TRUTH, env=None, entry=False):
+        words = words if entry else f"alone,{words}"
         out = work / "told"
         out.unlink(missing_ok=True)
         tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", *truth.command(hip_program("truth")),
-            env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": f"alone,{words}", "WORK_TOOL_OUT": out, **(env or {})})
+            env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": words, "WORK_TOOL_OUT": out, **(env or {})})
         return Told(out)
     return run
 
@@ -243,6 +245,54 @@ def test_a_context_that_starts_late_is_told_what_is_there(told):
             assert (QUEUE, t["queue"]) in known
     work = found.of("work", "enter", name="numbered")
     assert len(work) == 40 - 3, "it starts when the third launch is over"
+
+def test_callbacks_of_work_may_call_the_runtime_and_stop_their_context(told):
+    found = told("calls,work,calling")
+    by_helpers = [t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] == 0]
+    in_launches = [t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] != 0]
+    assert by_helpers and in_launches
+    work = [t for t in found.of("work") if t["type"] == KERNEL]
+    assert len(work) == 3 * TRUTH.kernels() and len([p for p in found.pieces() if len(p) == 3 and p[0]["type"] == KERNEL]) == TRUTH.kernels()
+
+
+# The end, and without `gputap run` ---------------------------------------------
+
+def test_what_is_loaded_is_unloaded_at_the_end_kernels_before_their_code(told):
+    found = told("objects,retire,work,calls", entry=True)
+    loads = {(t["type"], t["number"]): t for t in found.of("object", "load")}
+    unloads = {(t["type"], t["number"]): t for t in found.of("object", "unload")}
+    assert loads.keys() == unloads.keys() and {type for type, _ in loads} == {DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL}
+    for (type, number), t in unloads.items():
+        assert t["data"] == type * 1000 + number
+        if type == KERNEL_SYMBOL:
+            assert t["line"] < unloads[CODE_OBJECT, t["parent"]]["line"]
+    programs = {t["thread"] for t in found.of("call")}
+    finish = [t for t in found.of("finish") if t["by"] in programs]  # `gputap run` itself has the tool, too
+    assert len(finish) == 1 and all(t["kind"] == "finish" for t in found.lines[finish[0]["line"]:])
+    assert {t["correlation"] for t in found.of("retired")} == {t["correlation"] for t in found.of("call")}
+
+
+def test_a_context_may_have_code_objects_unloaded_before_their_kernels(told):
+    found = told("objects,parent_first", entry=True, truth=Truth(threads=1, streams=1, launches=3))
+    code = {t["number"]: t for t in found.of("object", "unload", type=CODE_OBJECT)}
+    kernels = found.of("object", "unload", type=KERNEL_SYMBOL)
+    assert kernels and all(code[t["parent"]]["line"] < t["line"] for t in kernels)
+
+
+def test_a_tool_is_told_the_same_without_gputap_run(build, hip_program, softgpu, run, work):
+    run(TRUTH.command(hip_program("truth")), env={
+        **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "calls,work,objects,retire", "WORK_TOOL_OUT": work / "told"})
+    found = Told(work / "told")
+    pieces = found.pieces()
+    calls = {t["correlation"]: t for t in found.of("call", "enter")}
+    assert sorted(calls) == list(range(1, len(calls) + 1))
+    assert all(len(p) == 3 and p[2]["status"] == 0 and p[0]["now"] <= p[2]["start"] < p[2]["end"] for p in pieces)
+    launched = collections.Counter(shape(p[0]) for p in pieces if p[0]["name"] == "numbered")
+    assert launched == TRUTH.launched
+    assert all(shape(calls[p[0]["correlation"]]) == shape(p[0]) for p in pieces if p[0]["name"] == "numbered")
+    assert collections.Counter(shape(p[0]) for p in pieces if p[0]["name"] == "node") == TRUTH.replayed
+    assert {t["correlation"] for t in found.of("retired")} == set(calls)
+    assert len(found.of("object", "load")) == len(found.of("object", "unload"))
 
 
 # OpenCL ----------------------------------------------------------------------

@@ -190,13 +190,16 @@ static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t pha
 	const struct gt_tool_objects *to = &gt_tool_pool[h->heard.place].objects[x->o.domain];
 	struct gputap_object o = x->o;
 	int saved = errno;
+	bool before;
 
 	o.size = sizeof o;
 	o.phase = phase;
 	o.replayed = replayed;
 	if (!gt_tool_lock_in(h->heard.place, h->heard.generation, phase == GPUTAP_PHASE_UNLOAD))
 		return false;
+	before = gt_tool_calling(true);
 	to->fn(&o, &h->heard.data, to->user);
+	gt_tool_calling(before);
 	gt_tool_lock_out();
 	errno = saved;
 	return true;

@@ -75,6 +75,27 @@ static void raise_to(_Atomic uint64_t *value, uint64_t to)
 		;
 }
 
+/* The open call; what lies deeper in the stack than we do was left by longjmp(). */
+static struct gt_tool_frame *innermost(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	struct gt_tool_frame *f = gt_tool_frame;
+
+	while (f && (uintptr_t)f <= here)
+		f = f->outer;
+	return f;
+}
+
+bool gt_tool_calling(bool calling)
+{
+	struct gt_tool_frame *f = innermost();
+	bool before = f && f->calling;
+
+	if (f)
+		f->calling = calling;
+	return before;
+}
+
 /* Pools ---------------------------------------------------------------------- */
 
 static struct gt_tool_entry *entry_at(struct pool *pool, uint32_t index)
@@ -176,6 +197,14 @@ static bool is_wanted(void)
 	return wanted;
 }
 
+static void call_retired(const struct retiring *r, const struct gt_tool_context *c)
+{
+	bool before = gt_tool_calling(true);
+
+	c->retired(r->id, r->time, c->retired_user);
+	gt_tool_calling(before);
+}
+
 static void retire_for(const struct retiring *r, uint32_t place, uint32_t generation)
 {
 	const struct gputap_record_retired record = {r->id, r->time};
@@ -193,7 +222,7 @@ static void retire_for(const struct retiring *r, uint32_t place, uint32_t genera
 	if (of_work && of_work != of_call)
 		gt_tool_buffer_write_ticks(of_work, GPUTAP_RECORD_RETIRED, &record, sizeof record, 0, 0, true);
 	if (r->called >> place & 1 && c->retired)
-		c->retired(r->id, r->time, c->retired_user);
+		call_retired(r, c);
 	gt_tool_lock_out();
 }
 
@@ -314,15 +343,11 @@ void gt_correlation_leave(struct gt_tool_frame *f)
 
 /* Pieces ------------------------------------------------------------------------ */
 
-/* The call that causes what this thread submits now: HIP's, if it is in the middle of one; else the innermost. What lies deeper
- * in the stack than we do was left by longjmp(). */
+/* The call that causes what this thread submits now: HIP's, if it is in the middle of one; else the innermost. */
 static struct gt_tool_frame *cause(void)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	struct gt_tool_frame *first = gt_tool_frame, *f;
+	struct gt_tool_frame *first = innermost(), *f;
 
-	while (first && (uintptr_t)first <= here)
-		first = first->outer;
 	for (f = first; f && f->call.domain != GT_DOMAIN_HIP; f = f->outer)
 		;
 	return f ? f : first;
@@ -422,6 +447,7 @@ static void tell_one(struct gt_tool_piece *p, struct gt_tool_heard *h)
 {
 	const struct gt_tool_work *to = &gt_tool_pool[h->place].work[p->work.domain];
 	uint32_t phase = p->work.phase;
+	bool before;
 
 	if (!(h->how & GT_TOOL_CALLED))
 		return;
@@ -429,7 +455,9 @@ static void tell_one(struct gt_tool_piece *p, struct gt_tool_heard *h)
 		h->how &= ~(uint32_t)GT_TOOL_CALLED;
 		return;
 	}
+	before = gt_tool_calling(true);
 	to->fn(&p->work, &h->data, to->user);
+	gt_tool_calling(before);
 	gt_tool_lock_out();
 }
 

@@ -40,6 +40,10 @@ struct gt_tool_piece {
 	struct gt_tool_heard heard[GT_TOOL_HEARERS];
 };
 
+/* A callback begins or has ended, maybe in the middle of a call: what it calls is told, not taken for the runtime's own.
+ * Return: what it was before. */
+bool gt_tool_calling(bool calling);
+
 /* Bit per type of work that an active context asks of the domain. One load. */
 static inline uint64_t gt_tool_work_asked(enum gt_domain domain)
 {

@@ -7,9 +7,11 @@
  *   retired correlation=7 time=..
  *
  * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects, retire,
- * late (starts at the end of the third launch), twice (two contexts), parent_first, alone (without the tool's entry: by plain calls). */
+ * late (starts at the end of the third launch), twice (two contexts), parent_first,
+ * calling (HIP, and stop and start, in callbacks of work), alone (without the tool's entry: by plain calls). */
 #include <gputap/tool.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +21,8 @@
 #include <unistd.h>
 
 enum { CONTEXTS = 2, LAUNCH = 214 /* hipLaunchKernel */ };
+
+typedef int hip_get_device(int *device);
 
 static FILE *out;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,6 +59,12 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 	fflush(out);
 	pthread_mutex_unlock(&lock);
 	va_end(args);
+}
+
+static void check(int rc, const char *what)
+{
+	if (rc)
+		say("error %s=%d", what, rc);
 }
 
 /* "grid=4,1,1 group=2,1,1" of hipLaunchKernel(function, dim3, dim3, ..) */
@@ -94,6 +104,17 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	    (unsigned long long)w->external[GPUTAP_STACK_USER], (unsigned long long)*data);
 	if (w->phase == GPUTAP_PHASE_ENTER)
 		*data = ++pieces;
+	if (word("calling")) {
+		hip_get_device *get_device = (hip_get_device *)(intptr_t)dlsym(RTLD_DEFAULT, "hipGetDevice");
+		int device;
+
+		if (!get_device || get_device(&device) != 0)
+			say("error hipGetDevice=1");
+		if (w->phase == GPUTAP_PHASE_COMPLETE && w->number == 10) {
+			check(gputap_context_stop(contexts[0]), "stop");
+			check(gputap_context_start(contexts[0]), "start");
+		}
+	}
 }
 
 static void on_object(const struct gputap_object *o, uint64_t *data, void *user)
@@ -112,12 +133,6 @@ static void on_object(const struct gputap_object *o, uint64_t *data, void *user)
 static void on_retired(uint64_t correlation, uint64_t time, void *user)
 {
 	say("retired correlation=%llu context=%d time=%llu", (unsigned long long)correlation, (int)(intptr_t)user, (unsigned long long)time);
-}
-
-static void check(int rc, const char *what)
-{
-	if (rc)
-		say("error %s=%d", what, rc);
 }
 
 static void configure(int i)
