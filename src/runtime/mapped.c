@@ -17,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,25 +111,58 @@ static struct gt_elf object_of(const struct dl_phdr_info *info)
 	return o;
 }
 
+static struct gt_elf self;
+
+static int find_self(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct gt_elf o = object_of(info);
+
+	(void)size;
+	(void)data;
+	if (!gt_elf_segment(&o, &state))
+		return 0;
+	self = o;
+	return 1;
+}
+
 static bool is_ours(const struct gt_elf *o)
 {
-	return gt_elf_segment(o, &state) != NULL;
+	return o->base == self.base;
 }
 
 /* Arming --------------------------------------------------------------------- */
 
 static uint32_t mapped[GT_INTERPOSABLES]; /* bit per armed instance whose library was seen this time */
 
-static bool is_armed(unsigned d, const struct gt_elf *o)
+/* Do the library's symbols lead to us? Not if it was closed and opened again at the same place. */
+static bool is_changed(const struct gt_door *door, const struct gt_symbols *s)
+{
+	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
+	const char *name = GT_DOOR_AT(door, door->names);
+
+	for (uint32_t i = 0; i < shape->count; i++, name += strlen(name) + 1) {
+		const ElfW(Sym) *symbol = gt_symbol_find(s, name);
+
+		if (symbol && (symbol->st_info & 15) == STT_FUNC)
+			return gt_elf_segment(&self, (void *)(s->base + symbol->st_value)) != NULL;
+	}
+	return false;
+}
+
+static bool is_armed(unsigned d, const struct gt_elf *o, const struct gt_symbols *s)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(doors[d].door, doors[d].door->shape);
 	struct gt_door_state *states = GT_DOOR_AT(doors[d].door, doors[d].door->states);
 
-	for (unsigned i = 0; i < shape->instances; i++)
-		if (atomic_load(&states[i].state) == GT_DOOR_ARMED && states[i].base == o->base) {
+	for (unsigned i = 0; i < shape->instances; i++) {
+		if (atomic_load(&states[i].state) != GT_DOOR_ARMED || states[i].base != o->base)
+			continue;
+		if (is_changed(doors[d].door, s)) {
 			mapped[d] |= 1u << i;
 			return true;
 		}
+		atomic_store(&states[i].state, GT_DOOR_FREE);
+	}
 	return false;
 }
 
@@ -165,7 +199,7 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		const struct gt_interposable *what = &gt_interposables[d];
 		int instance;
 
-		if (!gt_symbol_find(&s, what->marker) || is_armed(d, &o) || !what->wants(&state.arming, &o, &s))
+		if (!gt_symbol_find(&s, what->marker) || is_armed(d, &o, &s) || !what->wants(&state.arming, &o, &s))
 			continue;
 		instance = gt_arm(&state.arming, doors[d].door, &o, what->own_calls);
 		if (instance < 0)
@@ -393,11 +427,11 @@ void gt_mapped_look(bool late)
 
 	if (looking || has_auditor())
 		return;
-	dl_iterate_phdr(read_counts, counts);
-	if (counts[0] == state.adds && counts[1] == state.subs)
-		return;
 	begin();
+	dl_iterate_phdr(read_counts, counts);
 	if (counts[0] != state.adds || counts[1] != state.subs) {
+		if (!self.headers)
+			dl_iterate_phdr(find_self, NULL);
 		state.arming.no_layers = late && !gt_opencl_has_layer();
 		state.armed = false;
 		dl_iterate_phdr(arm_one, NULL);
@@ -429,11 +463,30 @@ void gt_mapped_redirect(const struct gt_door *door, uint32_t instance, void *(*t
 	end();
 }
 
+/* dl_iterate_phdr() holds a lock that the child of a fork would inherit taken. */
+static _Thread_local bool forks __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+	forks = !looking;
+	if (forks)
+		begin();
+}
+
+static void after_fork(void)
+{
+	if (forks)
+		end();
+}
+
 void gt_mapped_watch(void)
 {
 	if (has_auditor())
 		return;
+	pthread_atfork(before_fork, after_fork, after_fork);
 	begin();
+	if (!self.headers)
+		dl_iterate_phdr(find_self, NULL);
 	if (!state.watching) {
 		gt_mapped_real_dlsym = (void *)(uintptr_t)dlsym;
 		gt_mapped_real_dlvsym = (void *)(uintptr_t)dlvsym;
