@@ -37,7 +37,7 @@ class Place:
         sdk, roctx = build / "src/compat/rocprofiler", build / "src/compat/roctx"
         self.sdk = sdk
         self.flags = ["-w", "-D__HIP_PLATFORM_AMD__=1", f"-I{repo}/include/compat", "-idirafter", f"{repo}/include/compat/rocm5"]
-        self.libraries = [f"-L{sdk}", "-lrocprofiler-sdk", f"-L{roctx}", "-lroctx64", f"-Wl,-rpath-link,{build}", "-lpthread"]
+        self.libraries = [f"-L{sdk}", "-lrocprofiler-sdk", f"-L{roctx}", "-lrocprofiler-sdk-roctx", f"-Wl,-rpath-link,{build}", "-lpthread"]
         self.environment = {**device, "LD_LIBRARY_PATH": f"{sdk}:{build}:{roctx}:{device['LD_LIBRARY_PATH']}:{folder}"}
 
     def compile(self, compiler, *words):
