@@ -107,3 +107,17 @@ def test_everything_that_the_headers_declare_is_exported(repo, sdk):
     exported = subprocess.run(["nm", "-D", "--defined-only", sdk / "librocprofiler-sdk.so.1"], check=True, capture_output=True, text=True).stdout
     assert len(declared) >= 58
     assert declared - set(re.findall(r" T (\w+)", exported)) == set()
+
+
+def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open(compile_tool, repo, build, hip_headers, softgpu, tmp_path):
+    subprocess.run(["cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/copies.c", "-o", tmp_path / "copies", "-lamdhip64"], check=True)
+    recorder = compile_tool("recorder.c", "recorder.so", "-shared", "-fPIC")
+    done = run([tmp_path / "copies"], build, LD_PRELOAD=str(recorder), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stdout + done.stderr
+    # as the document on callback tracing shows them: mangled types, values without their enum's prefix
+    assert [line.split()[:4] for line in lines[:5]] == [
+        ["0", "Pv", "dst", "1"], ["1", "PKv", "src", "1"], ["2", "m", "sizeBytes", "0"], ["3", "13hipMemcpyKind", "kind", "0"],
+        ["4", "P12ihipStream_t", "stream", "1"]]
+    assert [line.split()[-1] for line in lines[2:5]] == ["65536", "HostToDevice", "(null)"]
+    assert lines[-1] == "wrong 0 copies 8 gaps 0 retired 1 after 1"

@@ -18,12 +18,15 @@
 #include "core/emit.h"
 #include "core/recording.h"
 #include "core/table.h"
+#include "gputap/tool.h"
 #include "runtime/hip/hip_door.h"
 #include "runtime/hip/hip_taps.h"
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/module.h"
 #include "runtime/roctx/roctx_taps.h"
 #include "tool/tool_load.h"
+
+#pragma weak gputap_tool_add /* unit tests link without it */
 
 #define SDK_NAME "librocprofiler-sdk.so"
 #define REGISTER_NAME "librocprofiler-register.so"
@@ -148,6 +151,17 @@ static void *open_sdk(void)
 	return handle;
 }
 
+/* Ours is a tool of gputap's: what it asks is to be known before tables are taken. (It has no rocprofiler_set_api_table() of its own.) */
+static void let_in(void *handle)
+{
+	const struct gputap_tool *(*describe)(uint32_t) = NULL, *tool;
+
+	*(void **)&describe = dlsym(handle, "gputap_tool_describe");
+	tool = describe ? describe(gputap_version()) : NULL;
+	if (tool && gputap_tool_add)
+		gputap_tool_add(tool);
+}
+
 static set_api_table_fn *sdk(void)
 {
 	static _Atomic(set_api_table_fn *) known;
@@ -157,6 +171,8 @@ static set_api_table_fn *sdk(void)
 	if (fn)
 		return fn;
 	handle = open_sdk();
+	if (handle)
+		let_in(handle);
 	fn = handle ? (set_api_table_fn *)(uintptr_t)dlsym(handle, "rocprofiler_set_api_table") : NULL;
 	if (fn == rocprofiler_set_api_table)
 		fn = NULL;
@@ -179,9 +195,9 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			status = SUCCESS;
+	next = sdk();
 	if (status == SUCCESS)
 		take(name, version, tables, count);
-	next = sdk();
 	if (next)
 		status = next(name, version, instance, tables, count);
 	errno = saved;
