@@ -141,6 +141,26 @@ def moves(op, thread):
     return f'gt_api_moves({thread}, {" * ".join(factors)}, {", ".join(ends)}, {direction});', f'gt_api_moves({thread}, 0, 0, 0, 0);'
 
 
+LANES = {'launch': 'GT_LANE_LAUNCH', 'copy': 'GT_LANE_COPY', 'set': 'GT_LANE_FILL'}
+NO_LANE = ('hipGraphLaunch', 'hipLaunchHostFunc')  # says it itself; makes no device work
+
+
+def lane(op, thread):
+    """What a runtime that submits from its own threads must be told of: statements behind gt_api_enter() and before gt_api_leave()."""
+    base = op.name.removesuffix('_spt')
+    kind = 'GT_LANE_SYNC' if base in ('hipStreamSynchronize', 'hipDeviceSynchronize') else LANES.get(op.kind)
+    if not kind or base in NO_LANE:
+        return '', ''
+    asked = 'if (gt_unlikely(gt_tap_options.lanes))'
+    stream = next((f'(uintptr_t){a.name}' for a in op.args if a.role == 'stream'), '0')
+    if op.kind == 'launch' and stream == '0':  # for several devices at once, or on a stream that was said before
+        return f'{asked} gt_lane_confuse({thread});', ''
+    function, handle = (f'(uintptr_t){op.args[0].name}', op.args[0].type.name == 'hipFunction_t') if op.kind == 'launch' else ('0', False)
+    flags = f'{int(not handle)}, {int(op.name.endswith("_spt"))}, {int("Async" not in op.name)}'
+    return (f'{asked} gt_lane_push({thread}, GT_TABLE, (struct gt_lane_call){{{kind}, {flags}, {function}, {stream}}});',
+            f'{asked} gt_lane_pushed({thread}, {"0" if op.returns_nothing() else "(uint64_t)ret"});')
+
+
 def tap(api, op):
     """Three functions: the tap itself, small enough to need no frame, what it does when somebody asked, and when a tool did."""
     up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
@@ -153,6 +173,8 @@ def tap(api, op):
     enter, leave = (f'gt_api_enter({thread}, {times.rpartition(",")[0]});', f'gt_api_leave({thread});') if api.outermost else ('', '')
     if api.outermost and moves(op, thread)[0]:
         enter, leave = enter + indent + moves(op, thread)[0], moves(op, thread)[1] + '\n\t' + leave
+    if api.outermost and lane(op, thread)[0]:
+        enter, leave = enter + indent + lane(op, thread)[0], lane(op, thread)[1] + '\n\t' * bool(lane(op, thread)[1]) + leave
     out += (WRAPPED if op.wrap else PLAIN).format(
         thread='gt_thread_api()' if api.outermost else f'gt_thread_call(GT_DOMAIN_{up})',
         enter=enter and indent + enter, leave=leave and '\n\t' + leave, up=up, domain=api.domain, name=op.name, call=call, comma=', ' if call else '',

@@ -73,7 +73,22 @@ extern struct gt_tap_options {
 	uint32_t record_args;
 	uint32_t payload_cap;
 	uint32_t choose_kernels; /* some are not to be recorded: core/kernels.h */
+	uint32_t lanes;          /* the runtime submits from threads of its own: gt_lane_push() */
 } gt_tap_options __attribute__((visibility("hidden")));
+
+/* For taps of an `outermost` API, around calls that launch, copy or set, if gt_tap_options.lanes. @by_pointer: @function is the host's
+ * stub, not a handle. @own: without @stream it is the thread's own default stream. @blocking: a copy that returns when it is done. */
+enum gt_lane_kind { GT_LANE_LAUNCH, GT_LANE_COPY, GT_LANE_FILL, GT_LANE_GRAPH, GT_LANE_SYNC };
+struct gt_lane_call {
+	enum gt_lane_kind kind;
+	bool by_pointer, own, blocking;
+	uintptr_t function, stream;
+};
+void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call call)
+	__attribute__((cold, visibility("hidden")));
+void gt_lane_pushed(struct gt_thread *t, uint64_t status) __attribute__((cold, visibility("hidden")));
+/* A call whose work cannot be told apart. */
+void gt_lane_confuse(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
 
 static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 {

@@ -35,6 +35,7 @@
 #define GT_HOT __attribute__((section("gt_hot")))
 
 struct gt_graph_launch;
+struct gt_lane;
 
 struct gt_thread {
 	uint8_t *cur;           /* where the next record goes */
@@ -54,6 +55,7 @@ struct gt_thread {
 	uint64_t api_bytes;     /* that call moves or sets so many; 0: none, or it does not say. Then also: */
 	uint64_t api_source, api_destination;
 	uint32_t api_direction; /* as the API says it; 0: it does not */
+	struct gt_lane *lane;   /* this is a runtime's own thread, which submits what others called for (runtime/lane.h) */
 	struct gt_graph_launch *graph; /* that is open in this thread (runtime/graph.h); NULL: none */
 };
 

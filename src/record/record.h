@@ -178,6 +178,7 @@ enum gt_event_code {
 	GT_EVENT_TOOL,          /* another tool of the program's could not be loaded, or said no; text: its name */
 	GT_EVENT_FAULT,         /* a device or queue has failed; value: the address or the runtime's status */
 	GT_EVENT_GRAPH,         /* a graph's work came otherwise than its nodes say; value: number of its object; text: how */
+	GT_EVENT_UNLINKED,      /* device work that cannot be linked to its call from now on; text: why */
 	GT_EVENT_CODE_COUNT
 };
 

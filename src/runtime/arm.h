@@ -130,13 +130,18 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door, 
 		ElfW(Addr) *slot = (ElfW(Addr) *)(o->base + r->r_offset);
 		unsigned type = ELF64_R_TYPE(r->r_info);
 
-		if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT) || !gt_symbol_is_defined(symbol) ||
-		    gt_door_position(door, s->strings + symbol->st_name) < 0)
+		ElfW(Addr) to = o->base + symbol->st_value;
+
+		if (type != GT_JUMP_SLOT && type != GT_GLOB_DAT)
+			continue;
+		if (!gt_symbol_is_defined(symbol) && door->threads && bare_equal(s->strings + symbol->st_name, "pthread_create"))
+			to = (ElfW(Addr))GT_DOOR_AT(door, door->threads); /* runtime/lane.h says why */
+		else if (!gt_symbol_is_defined(symbol) || gt_door_position(door, s->strings + symbol->st_name) < 0)
 			continue;
 		slots = gt_elf_segment(o, slot);
 		if (!slots || !(slots->p_flags & PF_W) || (a->relocated && gt_elf_in_relro(o, slot)))
 			continue;
-		*slot = o->base + symbol->st_value;
+		*slot = to;
 		r->r_offset = (ElfW(Addr))&a->nowhere - o->base;
 	}
 	gt_set_protection(first, end, segment->p_flags);

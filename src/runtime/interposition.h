@@ -10,6 +10,7 @@
  *           ─► functions  int32_t[instances][count]             taps, as offsets from the gt_door too
  *           ─► taps       struct gt_tap[instances][operations]  .bss: may be written before relocation
  *           ─► states     struct gt_door_state[instances]       .bss
+ *           ─► threads    what the library gets in the place of pthread_create(); 0: the real one
  *           ─► opened     void (void): something was armed after libgputap.so's constructor ran
  *
  * Who writes: `state` FREE -> ARMED and back, base, path, taps[].real: the audit library, with the dynamic linker's lock
@@ -27,7 +28,7 @@
 
 struct gt_door {
 	uint64_t magic;
-	int32_t shape, names, indices, functions, taps, states, opened, reserved;
+	int32_t shape, names, indices, functions, taps, states, opened, threads;
 };
 
 struct gt_door_shape {

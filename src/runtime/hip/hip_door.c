@@ -9,6 +9,7 @@
 
 #include "core/recording.h"
 #include "core/table.h"
+#include "runtime/hip/hip_lane.h"
 #include "runtime/hip/hip_taps.h"
 #include "runtime/interposition.h"
 #include "runtime/module.h"
@@ -16,6 +17,7 @@
 #define GT_DOOR hip
 #define GT_DOOR_UP HIP
 #define GT_DOOR_EXPORTS "generated/hip_exports.inc"
+#define GT_DOOR_THREADS "gt_hip_thread_create"
 #include "runtime/door_object.inc"
 
 #define GT_DOOR hip_compiler
@@ -61,6 +63,7 @@ bool gt_hip_is_interposed(uint32_t instance)
 __attribute__((constructor)) static void begin(void)
 {
 	gt_recording_init();
+	gt_hip_lane_settle();
 	atomic_store_explicit(&gt_hip_door_states[0].ready, 1, memory_order_relaxed);
 	atomic_store_explicit(&gt_hip_compiler_door_states[0].ready, 1, memory_order_relaxed);
 	gt_hip_door_opened();

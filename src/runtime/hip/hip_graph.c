@@ -19,6 +19,7 @@
 
 #include "core/recording.h"
 #include "runtime/hip/hip_graph.h"
+#include "runtime/hip/hip_lane.h"
 #include "runtime/hsa/hsa_activity.h"
 
 enum { BUCKET_BITS = 10, QUEUES_MAX = 8, KERNEL_OBJECT_AT = 32, PACKET_BYTES = 64 };
@@ -35,6 +36,7 @@ struct graph {
 	_Atomic(void *) handle;
 	uint32_t number, name;
 	struct gt_hip_nodes nodes;
+	struct gt_hip_shared_nodes *shared; /* of `nodes`, for lanes; NULL: not made yet */
 	uint32_t written; /* ordinals below are in the object's records; UINT32_MAX: not even the first one */
 	_Atomic uint32_t replays;
 	_Atomic uint32_t wrong;   /* the runtime submits in an order of its own */
@@ -128,6 +130,39 @@ static bool write_nodes(struct graph *g, struct gt_thread *t)
 	return true;
 }
 
+void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *n)
+{
+	if (n && atomic_fetch_sub_explicit(&n->users, 1, memory_order_acq_rel) == 1)
+		gt_hip_free(n, n->bytes);
+}
+
+/* For a launch in a lane; NULL: nobody can say what comes where. */
+static struct gt_hip_shared_nodes *share(struct graph *g)
+{
+	size_t bytes = sizeof(struct gt_hip_shared_nodes) + (g->nodes.count + 1) * sizeof *g->nodes.order;
+	struct gt_hip_shared_nodes *n;
+
+	gt_core_lock();
+	n = g->shared;
+	if (!n && g->nodes.count && !g->nodes.branches && (n = gt_hip_alloc(bytes)) != NULL) {
+		n->users = 1;
+		n->bytes = bytes;
+		n->count = g->nodes.count;
+		memcpy(n->order, g->nodes.order, (g->nodes.count + 1) * sizeof *g->nodes.order);
+		g->shared = n;
+	}
+	if (n)
+		atomic_fetch_add_explicit(&n->users, 1, memory_order_relaxed);
+	gt_core_unlock();
+	return n;
+}
+
+static void unshare(struct graph *g)
+{
+	gt_hip_shared_nodes_put(g->shared);
+	g->shared = NULL;
+}
+
 static void write_object(struct graph *g, struct gt_thread *t)
 {
 	if (g->written == UINT32_MAX && write_head(g, t))
@@ -173,6 +208,7 @@ static void instantiated(const struct gt_call *call, void *handle, void *source)
 	}
 	if (g) {
 		gt_hip_nodes_free(&g->nodes);
+		unshare(g);
 		g->nodes = nodes;
 		atomic_store(&g->replays, 0);
 		atomic_store(&g->wrong, 0);
@@ -193,6 +229,9 @@ static void changed(const struct gt_call *call, struct graph *g, void *source)
 
 	if (!t)
 		return;
+	gt_core_lock();
+	unshare(g);
+	gt_core_unlock();
 	if (source && gt_hip_nodes_ask(call->table, t, source, &nodes)) {
 		gt_hip_nodes_free(&g->nodes);
 		g->nodes = nodes;
@@ -236,6 +275,7 @@ int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 		gt_core_lock();
 		atomic_store_explicit(&g->handle, NULL, memory_order_release);
 		gt_hip_nodes_free(&g->nodes);
+		unshare(g);
 		gt_core_unlock();
 	}
 	return ((gt_hip_hipGraphExecDestroy_fn *)call->tap->real)(exec);
@@ -449,7 +489,7 @@ static void learn(struct gt_graph_launch *l, struct gt_thread *t)
 	atomic_store_explicit(&g->learned, 2, memory_order_release);
 }
 
-static int launch(const struct gt_call *call, void *exec, void *stream)
+static int launch(const struct gt_call *call, void *exec, void *stream, bool own)
 {
 	gt_hip_hipGraphLaunch_fn *real = (gt_hip_hipGraphLaunch_fn *)call->tap->real;
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
@@ -475,6 +515,12 @@ static int launch(const struct gt_call *call, void *exec, void *stream)
 	l.replay = atomic_fetch_add_explicit(&g->replays, 1, memory_order_relaxed) + 1;
 	l.blind = atomic_load_explicit(&g->wrong, memory_order_relaxed);
 	l.last_part = GT_GRAPH_PARTS;
+	if (gt_unlikely(gt_tap_options.lanes)) { /* HIP's threads will submit it */
+		gt_hip_lane_graph(t, call->table, stream, own, g->number, l.replay, share(g));
+		ret = real(exec, stream);
+		gt_lane_pushed(t, (uint64_t)ret);
+		goto done;
+	}
 	if (gt_recording.session->mode == GT_MODE_LITE) {
 		l.envelope = gt_hip_envelope_open(t->api_id, t->api_start, g->number, l.replay, g->name, (uintptr_t)exec,
 						  g->nodes.count);
@@ -494,6 +540,7 @@ static int launch(const struct gt_call *call, void *exec, void *stream)
 	}
 	if (ret == 0)
 		learn(&l, t);
+done:
 	t->api_id = api_id;
 	t->api_start = api_start;
 	return ret;
@@ -501,10 +548,10 @@ static int launch(const struct gt_call *call, void *exec, void *stream)
 
 int gt_hip_wrap_hipGraphLaunch(const struct gt_call *call, void *exec, void *stream)
 {
-	return launch(call, exec, stream);
+	return launch(call, exec, stream, false);
 }
 
 int gt_hip_wrap_hipGraphLaunch_spt(const struct gt_call *call, void *exec, void *stream)
 {
-	return launch(call, exec, stream);
+	return launch(call, exec, stream, true);
 }

@@ -38,6 +38,7 @@ struct gt_hip_node {
 
 struct gt_hip_nodes {
 	uint32_t count;
+	bool branches;             /* HIP may submit it from several threads of its own */
 	size_t bytes;              /* of the memory */
 	struct gt_hip_node *order; /* [count + 1]: the last one is none */
 	uint32_t *place;           /* by ordinal */
@@ -54,6 +55,8 @@ void gt_hip_free(void *p, size_t bytes);
 bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph, struct gt_hip_nodes *nodes);
 /* String id of what hipKernelNodeParams name; 0: not known. */
 uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *params);
+/* Of a kernel: its stub in the host's code, or a hipFunction_t. */
+uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t, const void *function, bool by_pointer);
 void gt_hip_nodes_free(struct gt_hip_nodes *nodes);
 
 /* Envelopes (hip_graph_envelope.c): NULL: too many launches in flight. One part is the launch itself. */

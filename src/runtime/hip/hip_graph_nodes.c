@@ -199,6 +199,16 @@ static bool sort(struct level *l)
 	return true;
 }
 
+/* One node after the other. */
+static bool is_chain(const struct level *l)
+{
+	uint32_t deepest = 0;
+
+	for (uint32_t i = 0; i < l->count; i++)
+		deepest = l->depth[i] > deepest ? l->depth[i] : deepest;
+	return l->count <= 1 || (deepest == l->count - 1 && l->edges == l->count - 1);
+}
+
 static uint8_t kind_of(uint32_t type)
 {
 	switch (type) {
@@ -218,20 +228,24 @@ static uint8_t kind_of(uint32_t type)
 }
 
 /* A function of the program's code by its stand-in in the host's, or of a module by its handle. */
-uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *kernel)
+uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t, const void *function, bool by_pointer)
 {
-	const struct kernel_params *params = kernel;
 	const char *name = NULL;
 
-	if (!params->function)
+	if (!function)
 		return 0;
 	gt_internal_enter();
-	if (GT_HIP(table, hipKernelNameRefByPtr))
-		name = GT_HIP(table, hipKernelNameRefByPtr)(params->function, NULL);
+	if (by_pointer && GT_HIP(table, hipKernelNameRefByPtr))
+		name = GT_HIP(table, hipKernelNameRefByPtr)(function, NULL);
 	if (!name && GT_HIP(table, hipKernelNameRef))
-		name = GT_HIP(table, hipKernelNameRef)(params->function);
+		name = GT_HIP(table, hipKernelNameRef)((void *)(uintptr_t)function);
 	gt_internal_leave();
 	return name ? gt_string_id(t, name, strlen(name)) : 0;
+}
+
+uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *kernel)
+{
+	return gt_hip_function_name(table, t, ((const struct kernel_params *)kernel)->function, true);
 }
 
 static uint32_t name_of(const struct walk *w, void *node)
@@ -328,6 +342,7 @@ static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool l
 		memset(l.queue, 0, l.count * sizeof *l.queue);
 		good = sort(&l);
 	}
+	w->out->branches |= depth > 0 || !is_chain(&l);
 	for (uint32_t i = 0; good && i < l.count; i++)
 		if (l.depth[i] == 0)
 			l.queue[tail++] = i;

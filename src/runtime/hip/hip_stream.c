@@ -11,7 +11,7 @@
 
 #include "core/recording.h"
 #include "generated/hip_wraps.h"
-#include "runtime/hip/hip_graph.h"
+#include "runtime/hip/hip_lane.h"
 #include "runtime/hsa/hsa_activity.h"
 #include "runtime/names.h"
 
@@ -69,6 +69,8 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 
 	if (!t || !handle)
 		return;
+	if (gt_tap_options.lanes)
+		gt_hip_lane_stream(handle);
 	gt_text_add_number(&text, "flags", flags);
 	if (priority)
 		gt_text_add(&text, "priority", priority);
@@ -90,6 +92,8 @@ static void destroyed(const struct gt_call *call, void *handle)
 {
 	struct gt_kept *kept = NULL;
 
+	if (gt_tap_options.lanes)
+		gt_hip_lane_destroyed(handle);
 	gt_core_lock();
 	for (struct stream *s = handle ? *bucket_of(handle) : NULL; s; s = s->next)
 		if (s->handle == handle) {
@@ -139,7 +143,10 @@ void gt_hip_name_device(struct gt_thread *t, int device, const char *name)
 
 int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)
 {
-	int ret = ((gt_hip_hipStreamCreate_fn *)call->tap->real)(stream);
+	int ret;
+
+	gt_hip_lane_begin();
+	ret = ((gt_hip_hipStreamCreate_fn *)call->tap->real)(stream);
 
 	if (ret == 0 && stream)
 		created(call, *stream, 0, NULL);
@@ -148,7 +155,10 @@ int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)
 
 int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stream, unsigned int flags)
 {
-	int ret = ((gt_hip_hipStreamCreateWithFlags_fn *)call->tap->real)(stream, flags);
+	int ret;
+
+	gt_hip_lane_begin();
+	ret = ((gt_hip_hipStreamCreateWithFlags_fn *)call->tap->real)(stream, flags);
 
 	if (ret == 0 && stream)
 		created(call, *stream, flags, NULL);
@@ -157,7 +167,10 @@ int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stre
 
 int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **stream, unsigned int flags, int priority)
 {
-	int ret = ((gt_hip_hipStreamCreateWithPriority_fn *)call->tap->real)(stream, flags, priority);
+	int ret;
+
+	gt_hip_lane_begin();
+	ret = ((gt_hip_hipStreamCreateWithPriority_fn *)call->tap->real)(stream, flags, priority);
 
 	if (ret == 0 && stream)
 		created(call, *stream, flags, priority < 0 ? "high" : priority > 0 ? "low" : "normal");
@@ -166,7 +179,10 @@ int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **s
 
 int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **stream, uint32_t words, const uint32_t *mask)
 {
-	int ret = ((gt_hip_hipExtStreamCreateWithCUMask_fn *)call->tap->real)(stream, words, mask);
+	int ret;
+
+	gt_hip_lane_begin();
+	ret = ((gt_hip_hipExtStreamCreateWithCUMask_fn *)call->tap->real)(stream, words, mask);
 
 	if (ret == 0 && stream)
 		created(call, *stream, 0, NULL);

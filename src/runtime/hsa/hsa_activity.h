@@ -41,6 +41,7 @@
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/hsa/hsa_abi.h"
 #include "tool/tool_work.h"
+#include "runtime/lane.h"
 
 #define GT_HSA_CORE(r, f) gt_hsa_core_real(r, f)
 #define GT_HSA_AMD(r, f) gt_hsa_amd_ext_real(r, f)
@@ -127,6 +128,7 @@ struct gt_hsa_owner {
 	uint32_t reserved;
 	struct gt_graph_stamp stamp;
 	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
+	struct gt_lane *lane; /* of a runtime's own thread, when it is asked whose the packet is: then NULL */
 };
 
 /* Queues (hsa_queue.c) ------------------------------------------------------ */
@@ -283,6 +285,8 @@ struct gt_hsa_kernel {
 	uint16_t class;		 /* enum gt_hsa_kernel_class */
 	uint16_t unwanted;	 /* not among `gputap run --kernels` */
 	const char *text;	 /* its name, for tools; NULL: none */
+	uint32_t kernarg_bytes;
+	bool internal; /* the runtime's own that is neither copy nor fill */
 	struct gt_kept *kept;
 };
 

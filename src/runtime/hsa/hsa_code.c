@@ -111,6 +111,8 @@ static void add_kernel(const struct gt_hsa_kernel *new, uint64_t object)
 		k->name = new->name;
 		k->class = new->class;
 		k->unwanted = new->unwanted;
+		k->kernarg_bytes = new->kernarg_bytes;
+		k->internal = new->internal;
 		k->kept = new->kept;
 		k->text = new->text;
 		atomic_store_explicit(&k->object, object, memory_order_release);
@@ -242,6 +244,8 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 		add_registers(&text, &d);
 	kernel.text = bytes ? gt_tool_text(name, bytes) : NULL;
 	kernel.class = (uint16_t)class_of(name, bytes);
+	kernel.internal = kernel.class == GT_HSA_KERNEL_USER && bytes > 13 && memcmp(name, "__amd_rocclr_", 13) == 0;
+	info(symbol, GT_HSA_SYMBOL_KERNARG_BYTES, &kernel.kernarg_bytes);
 	kernel.unwanted = !gt_kernel_wanted(name, bytes);
 	kernel.kept = gt_object_keep(f->thread, &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, kernel.symbol, object,
 								  f->code_object, true}, &text);

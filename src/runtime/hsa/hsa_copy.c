@@ -112,6 +112,7 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct gt_tool_piece *piece;
 	bool recorded;
 	bool watched;
+	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0, .start = t ? t->api_start : 0};
 	struct copy *c;
 
 	if (gt_unlikely(!t) || !x->signal)
@@ -127,12 +128,17 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 		return nothing; /* between host memories: no device works */
 	if (t->graph && gt_graph_stamp_copy)
 		gt_graph_stamp_copy(t->graph, x->destination, x->source, x->bytes, &stamp);
+	if (gt_unlikely(t->lane && !t->api_id)) {
+		gt_lane_take(t->lane, &(struct gt_lane_work){.part = GT_GRAPH_COPY, .destination = (uintptr_t)x->destination,
+							     .source = (uintptr_t)x->source, .bytes = x->bytes}, &owner);
+		stamp = owner.stamp;
+	}
 	if (stamp.replay && stamp.unobserved >> GT_GRAPH_COPY & 1)
 		recorded = false;
 	gt_hsa_told_agents();
 	record = (struct gt_record_device){
 		.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD,
-		.id = t->api_id ? t->api_id : call->id, .call_start = t->api_id ? t->api_start : call->start,
+		.id = owner.id ? owner.id : call->id, .call_start = owner.id ? owner.start : call->start,
 		.queue = engines(device, t), .bytes = x->bytes,
 		.object = {(uintptr_t)x->source, (uintptr_t)x->destination},
 		.local = {from ? (uint32_t)from->number : 0, to ? (uint32_t)to->number : 0, 0}};

@@ -178,6 +178,22 @@ static void serve(struct batch *b, uint16_t header, uint64_t signal)
 	gt_hsa_signal_release(signal);
 }
 
+/* Reserved by a thread of the runtime's: for whom? */
+static void ask_lane(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k, const struct gt_hsa_kernel_packet *p)
+{
+	struct gt_lane_work work = {.part = k ? (enum gt_graph_part)k->class : GT_GRAPH_KERNEL, .name = k ? k->name : 0};
+	struct gt_lane *lane = o->lane;
+
+	o->lane = NULL;
+	if (k && k->internal)
+		return;
+	if (work.part != GT_GRAPH_KERNEL) { /* HIP keeps its arguments where the host can read them */
+		work.words = (const uint64_t *)(uintptr_t)p->kernarg;
+		work.word_count = k->kernarg_bytes / 8;
+	}
+	gt_lane_take(lane, &work, o);
+}
+
 /* The packet's record is filled in: whoever completes it tells us. @completion: in the packet. */
 static void follow(struct batch *b, struct gt_hsa_slot *s, uint16_t header, uint64_t *completion)
 {
@@ -294,6 +310,8 @@ static void kernel_packet(struct batch *b, struct gt_hsa_queue *q, const struct 
 	struct gt_tool_piece *piece = NULL;
 	bool followed;
 
+	if (gt_unlikely(o && o->lane))
+		ask_lane(o, k, from);
 	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
 		piece = gt_hsa_told_kernel(q, o, k, from);
 		if (piece && !tell(b, piece, true))

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Lanes (runtime/lane.h): what HIP's other files tell of streams and graphs. All but gt_hip_lane_settle() only if gt_tap_options.lanes. */
+#ifndef GPUTAP_RUNTIME_HIP_LANE_H
+#define GPUTAP_RUNTIME_HIP_LANE_H
+
+#include "runtime/hip/hip_graph.h"
+#include "runtime/hsa/hsa_activity.h"
+
+/* Does HIP submit from threads of its own? Sets gt_tap_options.lanes. */
+void gt_hip_lane_settle(void);
+
+/* A call begins that makes a stream, and so one thread; it is that stream's. */
+void gt_hip_lane_begin(void);
+void gt_hip_lane_stream(void *handle);
+/* Before the real call. */
+void gt_hip_lane_destroyed(void *handle);
+
+/* A graph's nodes, for its launches that are in lanes. Counted; NULL is legal. */
+struct gt_hip_shared_nodes {
+	_Atomic uint32_t users;
+	uint32_t count;
+	size_t bytes;
+	struct gt_hip_node order[]; /* [count + 1] */
+};
+void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes);
+/* Around the real hipGraphLaunch(), with gt_lane_pushed() behind it. @nodes: taken over; NULL: its work goes to several streams. */
+void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, void *stream, bool own, uint32_t graph, uint32_t replay,
+		       struct gt_hip_shared_nodes *nodes);
+
+#endif
