@@ -8,7 +8,7 @@
  *
  * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects, retire,
  * late (starts at the end of the third launch), twice (two contexts), parent_first,
- * calling (HIP, and stop and start, in callbacks of work), alone (without the tool's entry: by plain calls). */
+ * buffer (all of that as records), calling (HIP, and stop and start, in callbacks of work), alone (without the tool's entry: by plain calls). */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>
@@ -27,6 +27,7 @@ typedef int hip_get_device(int *device);
 static FILE *out;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gputap_context *contexts[CONTEXTS], *starter;
+static struct gputap_buffer *buffer;
 static _Atomic uint64_t pieces;
 
 static int word(const char *name)
@@ -135,6 +136,39 @@ static void on_retired(uint64_t correlation, uint64_t time, void *user)
 	say("retired correlation=%llu context=%d time=%llu", (unsigned long long)correlation, (int)(intptr_t)user, (unsigned long long)time);
 }
 
+static void on_batch(struct gputap_buffer *from, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+{
+	(void)from, (void)user;
+	for (size_t i = 0; i < count; i++) {
+		const struct gputap_record_call *call = records[i].payload;
+		const struct gputap_record_retired *retired = records[i].payload;
+		const struct gputap_work *work = records[i].payload;
+
+		if (records[i].kind == GPUTAP_RECORD_CALL)
+			say("record call correlation=%llu start=%llu end=%llu", (unsigned long long)call->correlation,
+			    (unsigned long long)call->start, (unsigned long long)call->end);
+		else if (records[i].kind == GPUTAP_RECORD_WORK)
+			say("record work type=%u number=%llu correlation=%llu start=%llu end=%llu", work->type,
+			    (unsigned long long)work->number, (unsigned long long)work->correlation, (unsigned long long)work->start,
+			    (unsigned long long)work->end);
+		else
+			say("record retired correlation=%llu time=%llu", (unsigned long long)retired->correlation,
+			    (unsigned long long)retired->time);
+	}
+	if (lost)
+		say("error lost=%llu", (unsigned long long)lost);
+}
+
+static void configure_buffer(struct gputap_context *context)
+{
+	static const uint32_t some = 0;
+	const struct gputap_buffer_opts opts = {.size = sizeof opts, .fn = on_batch};
+
+	check(gputap_buffer_create(&opts, &buffer), "buffer");
+	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HIP, NULL, 0, 0, 1, buffer), "buffer of calls");
+	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &some, 1, GPUTAP_WORK_ALL, 1, buffer), "buffer of work");
+}
+
 static void configure(int i)
 {
 	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_DOMAIN_HSA_AMD_EXT, GPUTAP_DOMAIN_OPENCL};
@@ -153,6 +187,8 @@ static void configure(int i)
 			check(gputap_context_objects(contexts[i], domains[k], UINT64_MAX, word("parent_first") ? GPUTAP_OBJECTS_PARENT_FIRST : 0,
 						     on_object, user), "objects");
 	}
+	if (word("buffer"))
+		configure_buffer(contexts[i]);
 	if (word("retire"))
 		check(gputap_context_retirement(contexts[i], on_retired, user), "retirement");
 }
@@ -188,6 +224,8 @@ static int start(void *user)
 static void finish(void *user)
 {
 	(void)user;
+	if (buffer)
+		check(gputap_buffer_flush(buffer), "flush");
 	say("finish");
 }
 
