@@ -197,6 +197,12 @@ def test_an_opencl_program_is_told_of(run, request, tool, host):
     assert finished(run([program, "opencl", "opencl"], env={"LD_PRELOAD": tool}).out)["opencl"] == 2
 
 
+def test_a_library_that_comes_and_goes_at_the_same_place_is_told_of_each_time(run, built, repo, tool, bare):
+    library = built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")
+    out = run([bare, *["visit", library] * 5], env={"LD_PRELOAD": tool, "LISTENER": "tables"}).out
+    assert finished(out)["hip"] == 5
+
+
 # Raw tables -----------------------------------------------------------------------
 
 def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(run, tool, with_hip, device):

@@ -51,6 +51,16 @@ static void opencl(void)
 		puts("opencl fails");
 }
 
+/* A library with HIP's functions comes, is used, and goes. */
+static void visit(const char *path)
+{
+	void *there = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	int n;
+
+	((int (*)(int *))dlsym(there, "hipGetDeviceCount"))(&n);
+	dlclose(there);
+}
+
 static void *thread(void *what)
 {
 	usleep(200000);
@@ -84,6 +94,8 @@ int main(int argc, char **argv)
 				puts(dlerror());
 		} else if (!strcmp(what, "close"))
 			dlclose(library);
+		else if (!strcmp(what, "visit"))
+			visit(argv[++i]);
 		else if (!strcmp(what, "is_open"))
 			printf("is open: %d\n", dlopen(argv[++i], RTLD_NOW | RTLD_NOLOAD) != NULL);
 		else if (!strcmp(what, "add"))
