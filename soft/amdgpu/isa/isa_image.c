@@ -96,8 +96,8 @@ static uint32_t encode(const struct image *m, uint32_t x)
 	switch (m->number) {
 	case UINT: return MIN(x, most);
 	case SINT: return m->bits == 32 ? x : (uint32_t)(sign > top ? top : sign < -top - 1 ? -top - 1 : sign);
-	case UNORM: return (uint32_t)rintf(!(f > 0) ? 0 : f > 1 ? (float)most : f * (float)most);
-	case SNORM: return (uint32_t)(int32_t)rintf(!(f == f) ? 0 : f < -1 ? -(float)top : f > 1 ? (float)top : f * (float)top);
+	case UNORM: return (uint32_t)rint(!(f > 0) ? 0 : f > 1 ? most : (double)f * most);
+	case SNORM: return (uint32_t)(int32_t)rint(!(f == f) ? 0 : f < -1 ? -top : f > 1 ? top : (double)f * top);
 	default: return m->bits == 16 ? bits16(f) : x;
 	}
 }
