@@ -8,7 +8,7 @@ import pytest
 from conftest import REPO
 from truth import Truth
 
-SOURCES = sorted((REPO / "examples/tool").glob("*.c"))
+SOURCES = sorted((REPO / "examples/tool").glob("**/*.c"))
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +91,26 @@ def test_two_tools_chain_in_a_table_in_either_order(tool, told, order):
         wanted = int(re.search(r"asks for (\d+)$", a)[1])
         assert a.startswith(f"{outer}: {wanted - 4096} bytes") and b == f"{inner}: {wanted} bytes, asks for {wanted + 4096}"
         assert (c, d) == (f"{inner}: done", f"{outer}: done")
+
+
+FOO_PROGRAM = """
+#include "foo.h"
+#include <stdio.h>
+int main(void) { printf("%d\\n", foo(21)); return foo(1) != 2; }
+"""
+
+
+@pytest.mark.parametrize("tools", [(), ("one",), ("one", "two"), ("two", "one")], ids="-".join)
+def test_a_library_offers_its_own_table_to_tools(tool, run, build, tmp_path, tools):
+    folder, library = REPO / "examples/tool/foo", tmp_path / "libfoo.so"
+    cc = ["cc", "-Wall", "-Wextra", "-Werror", f"-I{REPO}/include", f"-I{folder}"]
+    subprocess.run([*cc, "-shared", "-fPIC", folder / "foo.c", "-o", library, f"-L{build}", f"-Wl,-rpath,{build}", "-l:libgputap.so.0"],
+                   check=True)
+    (tmp_path / "main.c").write_text(FOO_PROGRAM)
+    subprocess.run([*cc, tmp_path / "main.c", library, f"-Wl,-rpath,{tmp_path}", f"-Wl,-rpath-link,{build}", "-o", tmp_path / "main"], check=True)
+    libraries = [tool("foo/foo_tool", f"-I{folder}", f'-DNAME="{name}"', out=name) for name in tools]
+    done = run([tmp_path / "main"], env={"GPUTAP_TOOLS": ":".join(map(str, libraries))} if tools else {})
+    assert done.out == "42\n"
+    begun = [f"{name}: foo(21)" for name in reversed(tools)]
+    assert done.err.splitlines()[:2 * len(tools)] == begun + [f"{line} = 42" for line in reversed(begun)]
+    assert len(done.err.splitlines()) == 4 * len(tools)

@@ -121,7 +121,7 @@ GPUTAP_API void gputap_context_destroy(struct gputap_context *ctx);
 /* A runtime's table while it is being registered. */
 struct gputap_table {
 	size_t size;         /* of this description */
-	uint32_t domain;     /* enum gputap_domain */
+	uint32_t domain;     /* enum gputap_domain; 0: gputap_table_offer() */
 	uint32_t instance;   /* several copies of a runtime in one process are several instances, from 0 */
 	void **entries;      /* the table, in the runtime's own layout */
 	size_t bytes;        /* of the table */
@@ -147,6 +147,19 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  * Source: rocprofiler_at_intercept_table_registration().
  */
 GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
+
+/**
+ * gputap_table_offer() - let subscribers stand in front of a library's own functions
+ * @name:    of the table; what else it is, its users know from the library's header
+ * @entries: the table that the library calls its functions through; may begin with its size
+ * @bytes:   of the table
+ * Return: 0, -EINVAL.
+ * For libraries of which gputap knows nothing: domain and instance are 0, no taps are put in. Once a table, before its first
+ * use. Without subscribers nothing happens.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: the library foo of rocprofiler-sdk's "Runtime intercept tables".
+ */
+GPUTAP_API int gputap_table_offer(const char *name, void **entries, size_t bytes);
 
 /* Events --------------------------------------------------------------------- */
 

@@ -324,16 +324,27 @@ void gt_subscribers_remove(const struct gputap_tool *tool)
 	gt_core_unlock();
 }
 
-void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
+static void offer(const struct gputap_table *t)
 {
-	struct gputap_table t = {sizeof t, table->domain, table->instance, out, bytes, table->name};
-
 	for (int i = 0; i < SUBSCRIBERS; i++) {
 		void *fn = atomic_load_explicit(&table_subscribers[i].fn, memory_order_acquire);
 
 		if (fn)
-			((gputap_table_fn)(uintptr_t)fn)(&t, table_subscribers[i].user);
+			((gputap_table_fn)(uintptr_t)fn)(t, table_subscribers[i].user);
 	}
+}
+
+void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
+{
+	offer(&(struct gputap_table){sizeof(struct gputap_table), table->domain, table->instance, out, bytes, table->name});
+}
+
+int gputap_table_offer(const char *name, void **entries, size_t bytes)
+{
+	if (!name || !entries || bytes < sizeof(void *))
+		return -EINVAL;
+	offer(&(struct gputap_table){sizeof(struct gputap_table), 0, 0, entries, bytes, name});
+	return 0;
 }
 
 bool gt_subscribers_there(void)

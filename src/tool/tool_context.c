@@ -27,9 +27,11 @@ enum { PATIENCE = 250000 }; /* naps, 5 s: a callback was left with longjmp(), an
 #if defined(__SANITIZE_THREAD__)
 #define GT_ORDER_HAZARD memory_order_seq_cst
 #define GT_ORDER_READ memory_order_seq_cst
+#define FENCE() ((void)0)
 #else
 #define GT_ORDER_HAZARD memory_order_relaxed
 #define GT_ORDER_READ memory_order_acquire
+#define FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
 
 /* A thread that calls tools' functions. Never freed: taken over by later threads. */
@@ -67,7 +69,7 @@ static void fence_of_reader(void)
 	if (gt_likely(atomic_load_explicit(&membarrier_there, memory_order_relaxed)))
 		atomic_signal_fence(memory_order_seq_cst);
 	else
-		atomic_thread_fence(memory_order_seq_cst);
+		FENCE();
 }
 
 static void fence_of_writer(void)
@@ -75,7 +77,7 @@ static void fence_of_writer(void)
 	if (atomic_load_explicit(&membarrier_there, memory_order_relaxed))
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	else
-		atomic_thread_fence(memory_order_seq_cst);
+		FENCE();
 }
 
 /* Threads -------------------------------------------------------------------- */
@@ -189,7 +191,6 @@ bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)
 		      (atomic_load_explicit(&c->active, GT_ORDER_HAZARD) ||
 		       (begun && atomic_load_explicit(&c->finishing, GT_ORDER_HAZARD))))) {
 		r->depth++;
-		atomic_thread_fence(memory_order_acquire);
 		return true;
 	}
 	atomic_store_explicit(&r->hazards[r->depth], 0, memory_order_release);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* How a library lets tools stand in front of its functions: it calls them through a table, which it offers when it is first used.
+ * cc -shared -fPIC foo.c -lgputap -o libfoo.so */
+#include "foo.h"
+
+#include <gputap/gputap.h>
+#include <pthread.h>
+
+static int real_foo(int value)
+{
+	return 2 * value;
+}
+
+static struct foo_table table = {.size = sizeof table, .foo = real_foo};
+
+static void offer(void)
+{
+	gputap_table_offer("foo", (void **)(void *)&table, sizeof table);
+}
+
+int foo(int value)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, offer);
+	return table.foo(value);
+}
