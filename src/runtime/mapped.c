@@ -419,13 +419,50 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
 	return 1;
 }
 
+/* In the child of a fork dl_iterate_phdr() waits for ever if another thread of the parent was in the middle of dlopen(). Until
+ * this process itself has opened or closed something, which takes the same lock, there is nothing new to be seen either. */
+static struct {
+	const struct link_map *first;
+	bool possible;
+	uintptr_t objects; /* which were there after the fork */
+} orphan;
+
+static const struct link_map *first_object(void)
+{
+	void *program = dlopen(NULL, RTLD_LAZY);
+	struct link_map *first = NULL;
+
+	if (!program || dlinfo(program, RTLD_DI_LINKMAP, &first) != 0)
+		first = NULL;
+	if (program)
+		dlclose(program);
+	return first;
+}
+
+/* A sum of all. Without a lock. */
+static uintptr_t objects_there(void)
+{
+	uintptr_t sum = 0;
+
+	for (const struct link_map *m = orphan.first; m; m = m->l_next)
+		sum = sum * 31 + m->l_addr;
+	return sum;
+}
+
+static bool is_orphan(void)
+{
+	if (orphan.possible && objects_there() != orphan.objects)
+		orphan.possible = false;
+	return orphan.possible;
+}
+
 void gt_mapped_look(bool late)
 {
 	unsigned long long counts[2] = {0, 0};
 	int saved = errno;
 	bool armed = false;
 
-	if (looking || has_auditor())
+	if (looking || has_auditor() || is_orphan())
 		return;
 	begin();
 	dl_iterate_phdr(read_counts, counts);
@@ -463,9 +500,9 @@ void gt_mapped_redirect(const struct gt_door *door, uint32_t instance, void *(*t
 	end();
 }
 
-/* dl_iterate_phdr() holds a lock that the child of a fork would inherit taken. */
 static _Thread_local bool forks __attribute__((tls_model("initial-exec")));
 
+/* Our own looking does not hold the linker's lock during a fork. */
 static void before_fork(void)
 {
 	forks = !looking;
@@ -479,11 +516,19 @@ static void after_fork(void)
 		end();
 }
 
+static void after_fork_in_child(void)
+{
+	after_fork();
+	orphan.possible = true;
+	orphan.objects = objects_there();
+}
+
 void gt_mapped_watch(void)
 {
 	if (has_auditor())
 		return;
-	pthread_atfork(before_fork, after_fork, after_fork);
+	orphan.first = first_object();
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 	begin();
 	if (!self.headers)
 		dl_iterate_phdr(find_self, NULL);
