@@ -313,7 +313,7 @@ static const struct status statuses[] = {
 	S(ERROR_NOT_AVAILABLE, "This service is not available"),
 	S(ERROR_EXCEEDS_HW_LIMIT, "More is wanted than the hardware has"),
 	S(ERROR_AGENT_ARCH_NOT_SUPPORTED, "This architecture is not supported"),
-	S(ERROR_PERMISSION_DENIED, "Permission denied"),
+	S(ERROR_PERMISSION_DENIED, "The process may not do this"),
 };
 _Static_assert(sizeof statuses / sizeof *statuses == ROCPROFILER_STATUS_LAST, "every status has a name");
 
