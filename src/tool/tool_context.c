@@ -12,6 +12,7 @@
 #include <linux/membarrier.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,7 +21,7 @@
 
 #include "core/recording.h"
 
-enum { DEPTH = 8, ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, NAP_NS = 20000 };
+enum { DEPTH = 8, ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
 enum { PATIENCE = 250000 }; /* naps, 5 s: a callback was left with longjmp(), and its thread has slept since */
 
 /* Only a seq_cst operation is a fence in the eyes of the thread sanitizer. */
@@ -264,7 +265,7 @@ void gt_tool_look_done(void)
 
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 {
-	for (int i = 0; i < SPINS; i++) {
+	for (int i = 0; i < SPINS + YIELDS; i++) {
 		uint32_t before = atomic_load_explicit(&order_sequence, GT_ORDER_READ);
 		uint32_t count = atomic_load_explicit(&order_count, memory_order_acquire);
 
@@ -275,8 +276,10 @@ unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 		}
 		if (gt_likely(before % 2 == 0 && atomic_load_explicit(&order_sequence, memory_order_relaxed) == before))
 			return count;
+		if (gt_unlikely(i >= SPINS)) /* who writes it has lost its processor */
+			sched_yield();
 	}
-	return 0; /* who writes it does not run: as if nobody had started yet */
+	return 0; /* in a fork's child that no handler of ours knew: as if nobody had started yet */
 }
 
 static bool comes_before(uint32_t a, uint32_t b)
