@@ -106,8 +106,9 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
 
 def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(ends):
     recorded = ends("kernels:40", "fault", status=-signal.SIGABRT)
-    assert recorded.of("hipLaunchKernel") == [41] and recorded.of("count") == [40]
-    assert recorded.unfinished() == 2  # the kernel, and the call that waited for it
+    assert recorded.of("hipLaunchKernel") in ([40], [41])  # the abort may come in the middle of the launch
+    assert recorded.of("count") == [40]
+    assert recorded.unfinished() == 2  # the kernel, and the call that launched it or waited for it
     assert "Aborted" in json.dumps(recorded.info["processes"])
 
 

@@ -25,7 +25,7 @@ static struct gt_slot slot;
 static _Atomic uint32_t epoch = 1;
 static unsigned drops;
 
-struct gt_tap_options gt_tap_options = {1, 64, 0};
+struct gt_tap_options gt_tap_options = {.record_args = 1, .payload_cap = 64};
 _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
 const _Atomic uint32_t *gt_epoch = &epoch;
 uint32_t gt_host_clock = GT_HOST_CLOCK_TSC, gt_skip_nested[GT_DOMAIN_COUNT];
