@@ -85,6 +85,25 @@ def test_a_session_that_is_given_twice_counts_once_and_is_told(synth, tap, comma
             assert "2,000 calls" in result.out
 
 
+def test_a_copy_that_was_cut_takes_nothing_from_a_session_that_is_in(synth, tap, work):
+    a, b = synth("a"), synth("b", "--pid", 7000)
+    (work / "half.gputap").write_bytes((work / a).read_bytes()[:-9000])
+    result = tap("merge", a, b, "half.gputap", "-o", "ab.gputap")
+    assert "1 session is given twice" in result.err and "half.gputap" not in result.err
+    found = info(tap, "ab.gputap")
+    assert found["end"] == "complete" and found["calls"] == 2000
+
+
+def test_a_session_whose_first_section_block_is_damaged_is_known_by_its_last(synth, tap, work):
+    a, b = synth("a"), synth("b", "--pid", 7000)
+    tap("merge", a, b, "-o", "ab.gputap")
+    data = bytearray((work / "ab.gputap").read_bytes())
+    data[64 + 36] ^= 0xff  # its id, behind the file's header and the block's head
+    (work / "ab.gputap").write_bytes(data)
+    assert "1 session is given twice (by a copy, or merged before): merged once" in tap("merge", "ab.gputap", a, "-o", "x.gputap", status=1).err
+    assert info(tap, "x.gputap", status=1)["calls"] == 2000
+
+
 def test_sessions_of_one_boot_keep_their_times_and_others_are_aligned_by_wall_clock(synth, tap):
     # host-b booted later: its BOOTTIME is 520 ms behind, its wall clock agrees
     files = [synth("a"), synth("b", "--start", 1040000000, "--pid", 5000),

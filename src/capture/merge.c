@@ -145,17 +145,24 @@ static int grow(void **list, size_t *room, size_t count, size_t bytes)
 	return 0;
 }
 
-/* Is a session with this id in already? If not, it is now. 1, 0, -ENOMEM */
-static int take_id(struct merge *m, const uint8_t uuid[16])
+/* Is a session with this id in already? */
+static bool has_id(const struct merge *m, const uint8_t uuid[16])
 {
 	size_t i;
-	int status;
 
-	if (gt_uuid_is_zero(uuid))
-		return 0;
 	for (i = 0; i < m->id_count; i++)
 		if (!memcmp(m->ids[i], uuid, 16))
-			return 1;
+			return true;
+	return false;
+}
+
+/* It is from now on. */
+static int take_id(struct merge *m, const uint8_t uuid[16])
+{
+	int status;
+
+	if (gt_uuid_is_zero(uuid) || has_id(m, uuid))
+		return 0;
 	status = grow((void **)&m->ids, &m->id_room, m->id_count, sizeof *m->ids);
 	if (!status)
 		memcpy(m->ids[m->id_count++], uuid, 16);
@@ -186,13 +193,13 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 		return gt_error(-ENOMEM, "merge");
 	m->section_count++;
 	memcpy(s->told.uuid, uuid, sizeof s->told.uuid);
-	status = take_id(m, uuid);
-	if (status < 0)
-		return status;
-	s->repeated = status > 0;
+	s->repeated = has_id(m, uuid);
 	m->repeated += s->repeated;
 	if (s->repeated)
 		return 0;
+	status = take_id(m, uuid);
+	if (status)
+		return status;
 	if (m->next == GT_FILE_SECTION_MAX)
 		return gt_error(-E2BIG, "merge of more than %u sessions", GT_FILE_SECTION_MAX);
 	m->next++;
@@ -217,7 +224,7 @@ static int read_section(struct merge *m, uint32_t number, const uint8_t *payload
 			return status;
 	}
 	s->told = told;
-	return 0;
+	return s->repeated ? 0 : take_id(m, told.uuid); /* new if the first SECTION block was damaged */
 }
 
 struct input {
@@ -241,6 +248,8 @@ static int copy_block(struct merge *m, struct input *in)
 	in->has_end = false;
 	if (status)
 		return status;
+	if (h->process >= GT_FILE_PROCESS_MAX || (number != GT_SECTION_NONE && number >= GT_FILE_SECTION_MAX))
+		return -EBADMSG;
 	if (gt_crc32c(0, in->payload, h->stored_bytes) != h->payload_crc || extension + sizeof number > GT_FILE_HEAD_MAX - sizeof *h)
 		return -EBADMSG;
 	if (h->type == GT_BLOCK_END) {
@@ -313,6 +322,11 @@ static int copy_input(struct merge *m, struct input *in, const char *path)
 	status = gt_scan_init(&in->scan, fd, path);
 	if (status)
 		goto out;
+	if (has_id(m, in->scan.uuid)) { /* as the reader does: what such a file holds, or lacks, is nobody's */
+		m->repeated++;
+		m->done += in->scan.bytes;
+		goto out;
+	}
 	m->health.bytes += in->scan.bytes;
 	while ((status = gt_scan_next(&in->scan, &in->block)) > 0) {
 		status = copy_block(m, in);

@@ -741,6 +741,43 @@ UNIT_TEST(garbage_between_blocks_is_skipped)
 	free(data);
 }
 
+/* One capture's header and blocks of a section: no writer makes it, but what reading leaves out, merging leaves out. */
+UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
+{
+	const char *a = file_name("a.gputap"), *b = file_name("b.gputap"), *merged = file_name("merged.gputap");
+	const char *const paths[] = {a, b};
+	uint64_t calls = write_sample(a, false);
+	struct gt_capture_health health;
+	size_t repeated, bytes, first;
+	struct gt_file_block section;
+	struct gt_file_header header;
+	struct gt_capture *c;
+	uint8_t *data;
+
+	CHECK_OK(gt_capture_merge(paths, 1, b, NULL, &health, &repeated));
+	data = file_read(a, &bytes);
+	memcpy(&header, data, sizeof header);
+	free(data);
+	data = file_read(b, &bytes);
+	memcpy(&section, data + sizeof header, sizeof section);
+	CHECK_EQ(section.type, GT_BLOCK_SECTION);
+	first = (size_t)section.head_bytes + section.stored_bytes;
+	memcpy(data + first, &header, sizeof header); /* so that nothing tells of the section */
+	file_write(b, data + first, bytes - first);
+	free(data);
+
+	CHECK_OK(gt_capture_open_several(paths, 2, &c));
+	CHECK_EQ(count_items(c), calls + 6);
+	gt_capture_close(c);
+	CHECK_OK(gt_capture_merge(paths, 2, merged, NULL, &health, &repeated));
+	CHECK_EQ(repeated, 1);
+	CHECK_EQ(health.end, GT_CAPTURE_COMPLETE);
+	c = open_capture(merged);
+	CHECK_EQ(count_items(c), calls + 6);
+	CHECK_EQ(gt_capture_session_count(c), 1);
+	gt_capture_close(c);
+}
+
 /* Looking for the next block must not read the same bytes again and again, nor what is not there: else these take
  * minutes and years, and the test's time limit ends them. */
 UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked_once)
