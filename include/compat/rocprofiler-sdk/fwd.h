@@ -284,7 +284,11 @@ typedef enum rocprofiler_pc_sampling_record_kind_t {
 
 typedef uint64_t rocprofiler_timestamp_t; /* CLOCK_BOOTTIME, ns */
 typedef uint64_t rocprofiler_thread_id_t; /* as gettid() */
+#ifdef GPUTAP_ROCPROFILER_0_5 /* sources that were written for 0.4 or 0.5 */
+typedef uint32_t rocprofiler_tracing_operation_t;
+#else
 typedef int32_t rocprofiler_tracing_operation_t;
+#endif
 typedef uint64_t rocprofiler_kernel_id_t;
 typedef uint64_t rocprofiler_dispatch_id_t;
 typedef uint64_t rocprofiler_counter_instance_id_t;
