@@ -66,6 +66,11 @@ class Bench:
     def tap(self):
         return figures(run([self.program("tap_cost")]))
 
+    def tool(self):
+        """A tool with an empty callback; the session asks for nothing of the same API."""
+        return figures(run([self.build / "gputap", "run", "-q", "-f", "-o", self.work / "tool.gputap", "--domains", "roctx", "--",
+                            self.program("tool_cost")]))
+
     def buffer(self):
         return figures(run([self.program("buffer_write")])) | figures(run([self.program("buffer_write"), 3]))
 
@@ -210,7 +215,7 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "buffer", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "tool", "buffer", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():
