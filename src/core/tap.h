@@ -103,9 +103,9 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	{                                                                                                 \
 		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                             \
 		uint32_t services = gt_tap_services(&GT_TAPS[index]);                                     \
-		if (gt_unlikely(services & GT_SERVICE_TOLD))                                              \
-			return GT_TOLD_NAME(f) arguments;                                                 \
-		return (services ? GT_ASKED_NAME(f) : to)arguments;                                       \
+		if (gt_likely(!services))                                                                 \
+			return to arguments;                                                              \
+		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f) : GT_TOLD_NAME(f))arguments; \
 	}
 
 /* Between a tool's two callbacks: the call as it is without tools. */
