@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of devices: not implemented. */
+/* Counters of devices. Declared for those who compile against it; each function answers that there are none. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEVICE_COUNTING_SERVICE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEVICE_COUNTING_SERVICE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of dispatches: not implemented. */
+/* Counters of dispatches. Declared for those who compile against it; each function answers that there are none. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_COUNTING_SERVICE_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DISPATCH_COUNTING_SERVICE_H
 

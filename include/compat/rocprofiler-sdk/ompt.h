@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenMP tools: not implemented. */
+/* OpenMP tools. Declared for those who compile against it; no OpenMP runtime is ever told of. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_OMPT_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_OMPT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of program counters: not implemented. */
+/* Samples of program counters. Declared for those who compile against it; each function answers that there are none. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_PC_SAMPLING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_PC_SAMPLING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streaming counters: not implemented. */
+/* Streaming counters. Declared for those who compile against it; the function answers that there are none. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 

@@ -190,6 +190,8 @@ static void ask_others(struct asked *a, const struct sdk_context *c)
 		a->objects |= 1u << GPUTAP_OBJECT_DEVICE;
 }
 
+/* NEEDSWORK: scratch, allocations, HIP streams, host symbols and core ranges may be asked for, as upstream's programs do, and nothing
+ * is asked of gputap, which does not tell of them. */
 static void ask(struct asked *a, const struct sdk_context *c)
 {
 	memset(a->count, 0, sizeof a->count);

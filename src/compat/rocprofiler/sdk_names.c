@@ -290,7 +290,7 @@ static const struct status statuses[] = {
 	S(ERROR_BUFFER_BUSY, "The buffer is being used"),
 	S(ERROR_SERVICE_ALREADY_CONFIGURED, "The context has this service already"),
 	S(ERROR_CONFIGURATION_LOCKED, "This is only possible while tools are initialised"),
-	S(ERROR_NOT_IMPLEMENTED, "This is not implemented"),
+	S(ERROR_NOT_IMPLEMENTED, "The library does not have this service"),
 	S(ERROR_INCOMPATIBLE_ABI, "A struct has a size that this version does not know"),
 	S(ERROR_INVALID_ARGUMENT, "An argument is not valid"),
 	S(ERROR_METRIC_NOT_VALID_FOR_AGENT, "The agent has no such metric"),
