@@ -5,7 +5,6 @@
  *        4.096 us  ##############                  28
  *        8.192 us  ##################              36
  *
- * NEEDSWORK: without `gputap run` around the program OpenCL's work is told without times, and is not shown here.
  * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./kernel_histogram.so program */
 #include <gputap/tool.h>
 

@@ -70,6 +70,7 @@ static struct {
 	unsigned long long adds, subs; /* of the linker, when we last looked */
 	bool watching, watch_now;
 	bool armed; /* a library, this time */
+	bool layers_named; /* gt_mapped_layers_named() */
 } state = {.arming = {.relocated = true}};
 
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
@@ -456,7 +457,31 @@ static bool is_orphan(void)
 	return orphan.possible;
 }
 
-void gt_mapped_look(bool late)
+void gt_mapped_layers_named(void)
+{
+	begin();
+	state.layers_named = true;
+	end();
+}
+
+static int find_driver(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct gt_elf o = object_of(info);
+	struct gt_symbols s;
+
+	(void)size;
+	(void)data;
+	/* what a loader asks its drivers for; a loader has both */
+	return !is_ours(&o) && gt_symbols_of(&o, &s) && gt_symbol_find(&s, "clGetExtensionFunctionAddress") &&
+	       !gt_symbol_find(&s, "clGetPlatformIDs");
+}
+
+bool gt_mapped_opencl_has_begun(void)
+{
+	return dl_iterate_phdr(find_driver, NULL) != 0;
+}
+
+void gt_mapped_look(void)
 {
 	unsigned long long counts[2] = {0, 0};
 	int saved = errno;
@@ -469,7 +494,7 @@ void gt_mapped_look(bool late)
 	if (counts[0] != state.adds || counts[1] != state.subs) {
 		if (!self.headers)
 			dl_iterate_phdr(find_self, NULL);
-		state.arming.no_layers = late && !gt_opencl_has_layer();
+		state.arming.no_layers = !state.layers_named && !gt_opencl_has_layer();
 		state.armed = false;
 		dl_iterate_phdr(arm_one, NULL);
 		forget();
@@ -544,7 +569,7 @@ void gt_mapped_watch(void)
 void gt_mapped_asked(void)
 {
 	if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
-		gt_mapped_look(gt_tools_late());
+		gt_mapped_look();
 }
 
 /* Look, with the arguments kept; then on, with the caller's return address in its place. */

@@ -11,10 +11,15 @@
  * gt_mapped_look() - put taps in front of the runtimes' libraries that are mapped and have no door
  * Their symbols are changed, and so is everything that was bound to them before. Cheap when nothing was mapped or unmapped since
  * the last time. Does nothing where libgputap-audit.so is.
- * @late: the program runs already: an OpenCL loader may have looked for its layers
  * Thread: any; not with the dynamic linker's lock, and not from a handler of signals.
  */
-void gt_mapped_look(bool late);
+void gt_mapped_look(void);
+
+/* OpenCL's loaders find us in OPENCL_LAYERS when they look: those that know layers are not interposed. */
+void gt_mapped_layers_named(void);
+
+/* Is an OpenCL driver mapped? Then its loader has looked already. */
+bool gt_mapped_opencl_has_begun(void);
 
 /* From now on, look whenever the program asks for an address (dlsym()): what it has opened is found before it is used. */
 void gt_mapped_watch(void);

@@ -56,8 +56,9 @@ static void set_environment(void)
 
 	if (!path)
 		return;
-	/* a loader that is mapped in a running program may have looked already: it is interposed, as all later ones */
-	if (!gt_tools_late() && !strchr(path, ':'))
+	/* a loader that has looked already is interposed, and so are all later ones: in a running program, or when a library's
+	 * constructor has called it */
+	if (!gt_tools_late() && !strchr(path, ':') && !gt_mapped_opencl_has_begun())
 		put_first("OPENCL_LAYERS", path, ':', false);
 	if (!getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS") && *value_of("HSA_TOOLS_LIB"))
 		setenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1", 1);
@@ -71,8 +72,12 @@ static void set_environment(void)
 
 static void open_doors(void)
 {
+	const char *path = own_path();
+
 	if (!gt_recording_is_run())
 		set_environment();
+	if (path && !gt_tools_late() && strstr(value_of("OPENCL_LAYERS"), path))
+		gt_mapped_layers_named();
 	gt_mapped_watch();
 }
 
@@ -81,12 +86,12 @@ void gt_tool_doors_open(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, open_doors);
-	gt_mapped_look(gt_tools_late());
+	gt_mapped_look();
 }
 
 void gt_tool_doors_look(void)
 {
-	gt_mapped_look(gt_tools_late());
+	gt_mapped_look();
 	gt_hip_fronts_tell();
 }
 

@@ -81,8 +81,9 @@ static const char *shape(const struct gputap_call *call, char text[80])
 
 static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
-	say("call %s domain=%u operation=%u context=%d correlation=%llu parent=%llu thread=%llu current=%llu external=%llu%s",
-	    call->phase == GPUTAP_PHASE_ENTER ? "enter" : "exit", call->domain, call->operation, (int)(intptr_t)user,
+	say("call %s domain=%u operation=%u name=%s context=%d correlation=%llu parent=%llu thread=%llu current=%llu external=%llu%s",
+	    call->phase == GPUTAP_PHASE_ENTER ? "enter" : "exit", call->domain, call->operation,
+	    gputap_operation_name(call->domain, call->operation), (int)(intptr_t)user,
 	    (unsigned long long)call->correlation, (unsigned long long)call->parent, (unsigned long long)call->thread,
 	    (unsigned long long)gputap_correlation(), (unsigned long long)call->external[GPUTAP_STACK_USER],
 	    shape(call, (char[80]){0}));

@@ -243,6 +243,7 @@ struct gt_cl_work {
 	cl_event *wanted;	      /* where the program wants it; NULL: it does not */
 	struct gt_thread *thread;     /* NULL: not followed either */
 	struct gt_tool_piece *piece;  /* for tools; NULL: none asks */
+	struct gt_cl_work *outer;     /* with a piece: told, and open around this one in this thread */
 	bool unwanted;		      /* of `gputap run --kernels`: not recorded */
 	bool recorded;
 };
@@ -255,6 +256,8 @@ static inline bool gt_cl_recorded(const struct gt_call *call)
 
 /* Tools (activity_told.c): ENTER, before the real call. w->piece, w->thread then. */
 void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w);
+/* After it, before EXIT: what this thread enqueues from now on is not inside of it. */
+void gt_cl_tell_over(const struct gt_cl_work *w);
 /* A queue is known, and its device: tools hear of them, once for each number. No lock is held. */
 void gt_cl_told_queue(struct gt_cl_queue *q);
 /* What is known after it, before EXIT. */

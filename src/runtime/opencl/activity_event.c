@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as the program sees them: without our references, without the profiling that it did not ask for.
+/* Events as the program sees them: without our references, without the profiling that it did not ask for. gputap itself
+ * sees what is (its own calls come here where a library in front of the loader is interposed).
  *
  * Which of several errors of one call a runtime gives differs between runtimes. So where the arguments are wrong as well,
  * the runtime is asked the same about an event that has no profiling either, a user event, and its answer is given. */
@@ -12,7 +13,7 @@ static struct gt_cl_queue *queue_of(const struct gt_table *table, cl_event event
 	cl_command_queue handle = NULL;
 	cl_int ret;
 
-	if (!table)
+	if (!table || gt_thread.internal)
 		return NULL;
 	gt_internal_enter();
 	ret = GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL);

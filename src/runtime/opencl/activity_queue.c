@@ -127,7 +127,22 @@ struct creation {
 	unsigned list_count;		 /* with the end, in words; 0: no list, or one too long to keep */
 	bool forced;
 	bool refused;
+	const struct creation *outer; /* open around this one in this thread */
 };
+
+static _Thread_local const struct creation *open_creation __attribute__((tls_model("initial-exec")));
+
+/* False: the runtime's own, in the middle of the program's, which knows what was asked for (see door_interposition.c). */
+static bool begins(struct creation *c)
+{
+	while (open_creation && (uintptr_t)open_creation <= (uintptr_t)c) /* left by longjmp(): we do not stand deeper in the stack */
+		open_creation = open_creation->outer;
+	c->outer = open_creation;
+	if (c->outer && gt_skip_nested[GT_DOMAIN_OPENCL])
+		return false;
+	open_creation = c;
+	return true;
+}
 
 static void created(const struct gt_call *call, cl_command_queue handle, const struct creation *c)
 {
@@ -135,6 +150,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 	struct gt_thread *t = gt_cl_thread(call);
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
 
+	open_creation = c->outer;
 	if (!handle || (!q && (!t || !table || !(q = add_queue(t, handle)))))
 		return;
 	if (!t || !table) { /* a handle used again, not recorded now: it must not look like the old one */
@@ -177,10 +193,12 @@ static bool can_force(const struct gt_call *call, cl_command_queue_properties as
 cl_command_queue gt_opencl_wrap_clCreateCommandQueue(const struct gt_call *call, cl_context context, cl_device_id device,
 						     cl_command_queue_properties properties, cl_int *errcode_ret)
 {
-	struct creation c = {context, device, properties, NULL, 0, can_force(call, properties), false};
+	struct creation c = {context, device, properties, NULL, 0, can_force(call, properties), false, NULL};
 	cl_command_queue q = NULL;
 	cl_int error = CL_SUCCESS;
 
+	if (!begins(&c))
+		return GT_CL_REAL(call, clCreateCommandQueue)(context, device, properties, errcode_ret);
 	if (c.forced) {
 		q = GT_CL_REAL(call, clCreateCommandQueue)(context, device, properties | CL_QUEUE_PROFILING_ENABLE, &error);
 		if (q && errcode_ret)
@@ -228,12 +246,14 @@ typedef cl_command_queue create_fn(cl_context, cl_device_id, const cl_queue_prop
 static cl_command_queue create_with_list(const struct gt_call *call, create_fn *real, cl_context context,
 					 cl_device_id device, const cl_queue_properties *list, cl_int *errcode_ret)
 {
-	struct creation c = {context, device, 0, NULL, 0, false, false};
+	struct creation c = {context, device, 0, NULL, 0, false, false, NULL};
 	cl_queue_properties forced[GT_CL_PROPERTIES_MAX];
 	cl_command_queue q = NULL;
 	cl_int error = CL_SUCCESS;
 	bool known = force_list(list, forced, &c);
 
+	if (!begins(&c))
+		return real(context, device, list, errcode_ret);
 	if (known && can_force(call, c.asked)) {
 		q = real(context, device, forced, &error);
 		c.forced = q != NULL;
@@ -306,7 +326,7 @@ static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *
 cl_int gt_opencl_wrap_clGetCommandQueueInfo(const struct gt_call *call, cl_command_queue handle, cl_command_queue_info name,
 					    size_t size, void *value, size_t *size_ret)
 {
-	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+	struct gt_cl_queue *q = gt_thread.internal ? NULL : gt_cl_map_find(&queues, handle); /* to ourselves the truth is told */
 	cl_command_queue_properties properties;
 	cl_int ret;
 

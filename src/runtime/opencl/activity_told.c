@@ -21,13 +21,25 @@ static uint64_t read_clock(clockid_t id)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+/* The innermost one of this thread whose enqueue function has not returned. */
+static _Thread_local struct gt_cl_work *open_work __attribute__((tls_model("initial-exec")));
+
+/* Is it the runtime's own, in the middle of one of the program's? (interposition; see door_interposition.c) */
+static bool is_nested(const struct gt_cl_work *w)
+{
+	while (open_work && (uintptr_t)open_work <= (uintptr_t)w) /* left by longjmp(): we do not stand deeper in the stack */
+		open_work = open_work->outer;
+	return open_work && gt_skip_nested[GT_DOMAIN_OPENCL];
+}
+
 void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
 	struct gt_tool_piece *piece;
 	struct gt_cl_queue *q;
 
-	if (!t || !(gt_tool_work_asked(GT_DOMAIN_OPENCL) & GPUTAP_WORK_BIT(op)) || !(piece = gt_tool_piece_take(GT_DOMAIN_OPENCL, true)))
+	if (!t || !(gt_tool_work_asked(GT_DOMAIN_OPENCL) & GPUTAP_WORK_BIT(op)) || is_nested(w) ||
+	    !(piece = gt_tool_piece_take(GT_DOMAIN_OPENCL, true)))
 		return;
 	q = gt_cl_queue_find(queue);
 	piece->dispatch = op == GT_DEVICE_KERNEL;
@@ -40,6 +52,13 @@ void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_devi
 		return;
 	w->piece = piece;
 	w->thread = t;
+	w->outer = open_work;
+	open_work = w;
+}
+
+void gt_cl_tell_over(const struct gt_cl_work *w)
+{
+	open_work = w->outer;
 }
 
 void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op)

@@ -239,6 +239,7 @@ static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_de
 /* @followed: from now on it is the harvest's. */
 static void tell_exit(struct gt_cl_work *w, cl_int ret, bool followed)
 {
+	gt_cl_tell_over(w);
 	gt_tool_piece_exit(w->piece);
 	if (!followed)
 		gt_tool_piece_drop(w->piece, ret == CL_SUCCESS);

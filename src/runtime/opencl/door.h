@@ -19,6 +19,9 @@ void gt_opencl_used(const struct gt_table *table, const void *object);
 /* The layer door takes an instance. False: interposition has it. */
 bool gt_opencl_door_take(uint32_t instance);
 
+/* Is the library with that function interposed? */
+bool gt_opencl_door_armed(const void *function);
+
 /* Has a loader us for a layer? */
 bool gt_opencl_has_layer(void);
 

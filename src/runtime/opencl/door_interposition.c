@@ -6,6 +6,7 @@
  * Calls that the library makes to its own exported functions come through the taps too, and a library in front of a
  * layer-capable loader would be seen twice: so with an armed instance, calls within calls are the runtime's own
  * and not recorded. */
+#include <dlfcn.h>
 #include <stdbool.h>
 
 #include "core/emit.h"
@@ -43,6 +44,17 @@ bool gt_opencl_door_take(uint32_t instance)
 
 	return atomic_compare_exchange_strong(&gt_opencl_door_states[instance].state, &free, GT_DOOR_LAYER) ||
 	       free == GT_DOOR_LAYER;
+}
+
+bool gt_opencl_door_armed(const void *function)
+{
+	Dl_info where;
+	bool found = dladdr(function, &where) != 0, armed = false;
+
+	for (uint32_t i = 0; found && i < GT_INSTANCES; i++)
+		armed |= atomic_load(&gt_opencl_door_states[i].state) == GT_DOOR_ARMED &&
+			 gt_opencl_door_states[i].base == (uintptr_t)where.dli_fbase;
+	return armed;
 }
 
 bool gt_opencl_has_layer(void)

@@ -71,6 +71,8 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 
 	if (!target || !num_entries_ret || !layer || !num_entries)
 		return CL_INVALID_VALUE;
+	if (gt_opencl_door_armed(caller)) /* one door is enough: each call would be seen twice */
+		return CL_OUT_OF_RESOURCES;
 	gt_tools_meet_runtime(false);
 	rc = register_instance(target, entries, &table);
 	if (rc == 0)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Tools without `gputap run` are told of OpenCL's calls once, and of its work with times, whatever way it takes and whatever loader."""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import REPO
+from test_door_opencl import WAYS, command, system_loader
+from test_tool_examples import tool  # noqa: F401 (a fixture)
+from test_tool_work import DEVICE, QUEUE, WRITE, Told
+
+LOADERS = ["layer", "interposition", "shim"]
+
+
+def loader(build, door):
+    """libOpenCL.so.1 that the program finds: Debian's, which knows layers; ours, which does not; one in front of Debian's."""
+    return {"layer": {}, "interposition": {"LD_LIBRARY_PATH": build / "tests/door"},
+            "shim": {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}}[door]
+
+
+@pytest.fixture
+def told_without(build, run, work):
+    """told_without(door, command, words, preload) -> what tests/tool/work_tool.c is told, output"""
+    def run_it(door, command, words, preload=(), by="GPUTAP_TOOLS"):
+        library = build / "tests/tool/libwork_tool.so"
+        preload = [*preload, build / "libgputap.so.0" if by == "GPUTAP_TOOLS" else library]
+        env = {**loader(build, door), "LD_PRELOAD": ":".join(map(str, preload)), "WORK_TOOL": words, "WORK_TOOL_OUT": work / "told"}
+        out = run(command, env={**env, **({by: library} if by == "GPUTAP_TOOLS" else {})}).out
+        return Told(work / "told"), out
+    return run_it
+
+
+def check_work(found):
+    pieces = found.pieces()
+    assert [[t["phase"] for t in piece] for piece in pieces] == [["enter", "exit", "complete"]]
+    enter, _, complete = pieces[0]
+    assert complete["type"] == WRITE and complete["bytes"] == 4096 and complete["status"] == 0
+    assert enter["now"] <= complete["start"] < complete["end"] <= complete["now"]
+
+
+@pytest.mark.parametrize("door", LOADERS)
+@pytest.mark.parametrize("way", WAYS)
+def test_calls_are_told_once_and_work_with_its_times(build, told_without, way, door):
+    found, out = told_without(door, command(build, way), "opencl,work,objects")
+    made = [line for line in out.splitlines() if line.startswith("cl")]
+    assert len(made) >= 11 and [t["name"] for t in found.of("call", "enter")] == made
+    check_work(found)
+    assert [t["number"] for t in found.of("object", "load", type=QUEUE)] == list(range(1, len(made) // 11 + 1))
+    assert [t["number"] for t in found.of("object", "load", type=DEVICE)] == [1]
+
+
+@pytest.mark.parametrize("door", LOADERS)
+@pytest.mark.parametrize("words", ["work", "alone,work"], ids=["a tool", "plain calls in a constructor"])
+def test_work_alone_is_told_once(build, told_without, words, door):
+    check_work(told_without(door, command(build, "linked"), words, by="LD_PRELOAD")[0])
+
+
+@pytest.mark.parametrize("door", ["layer", "interposition"])
+def test_a_loader_that_a_librarys_constructor_has_used_is_told_of(build, told_without, work, door):
+    """It has looked for layers before libgputap begins."""
+    (work / "early.c").write_text("int clGetPlatformIDs(unsigned, void *, unsigned *);\n"
+                                  "__attribute__((constructor)) static void begin(void) { unsigned n; clGetPlatformIDs(0, 0, &n); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "early.c", "-o", "early.so", "-lOpenCL"], cwd=work, check=True)
+    check_work(told_without(door, command(build, "linked"), "opencl,work", preload=[work / "early.so"])[0])
+
+
+@pytest.mark.parametrize("how", ["preloaded", "linked", "under gputap run"])
+@pytest.mark.parametrize("door", LOADERS)
+def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, work, door, how):  # noqa: F811
+    libraries = [tool("kernel_histogram"), tool("time_operations")]
+    env = {**loader(build, door), "GPUTAP_TOOLS": ":".join(map(str, libraries))}
+    program = [build / "examples/demo"]
+    if how == "linked":
+        program = [work / "demo"]
+        subprocess.run(["cc", "-O1", "-w", f"-I{REPO}/include", REPO / "examples/demo.c", "-o", program[0], "-lOpenCL", "-lm",
+                        "-Wl,--no-as-needed", f"-L{build}", "-l:libgputap.so.0", f"-Wl,-rpath,{build}"], check=True)
+    elif how == "preloaded":
+        env["LD_PRELOAD"] = build / "libgputap.so.0"
+    else:
+        program = [gputap, "run", "-q", "-o", "a.gputap", "--", "env", f"GPUTAP_TOOLS={env.pop('GPUTAP_TOOLS')}", *program]
+    out = run(program, env=env).err
+    kernels = dict(re.findall(r"^(\w+): (\d+) launches$", out, re.M))
+    assert kernels == {"heat_step": "1000", "row_sums": "40", "shrink": "40"}
+    assert re.search(r"^clEnqueueNDRangeKernel +1080 ", out, re.M)
