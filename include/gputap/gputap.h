@@ -126,6 +126,7 @@ struct gputap_table {
 	void **entries;      /* the table, in the runtime's own layout */
 	size_t bytes;        /* of the table */
 	const char *name;    /* of the runtime */
+	uint64_t version;    /* as the runtime told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it did not */
 };
 
 /**
@@ -142,7 +143,8 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  * Return: 0, -EINVAL, -ENOSPC (16 subscribers).
  * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Tables that are
  * registered already are not told: subscribe before the first call of the runtime. HIP before ROCm 6, which is interposed by
- * name, gets a table laid out as ROCm 6.3's; OpenCL that is interposed by name has none.
+ * name, gets a table laid out as ROCm 6.3's; OpenCL that is interposed by name has none. HSA's tables come in gputap's order,
+ * and once more, when everybody's functions are in them, as the runtime has them: domain 0, name "HsaApiTable".
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler_at_intercept_table_registration().
  */

@@ -11,6 +11,9 @@
 /* @out has the taps in it; subscribers may replace entries, first subscriber first. No lock is held meanwhile. */
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes);
 
+/* The same for a table of which no operation is known, or that has nothing but tables in it. */
+void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries, size_t bytes);
+
 /* Does anybody want to be told of tables? */
 bool gt_subscribers_there(void);
 

@@ -53,7 +53,8 @@ struct gt_table {
 	const struct gt_operation *operations;
 	uint32_t operation_count;
 	struct gt_tap *taps; /* operation_count */
-	const char *name, *version; /* as the runtime calls itself */
+	const char *name; /* as the runtime calls itself */
+	uint64_t version; /* as it told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it did not */
 };
 
 /* A wrap gets this before the operation's own arguments:

@@ -336,14 +336,19 @@ static void offer(const struct gputap_table *t)
 
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
 {
-	offer(&(struct gputap_table){sizeof(struct gputap_table), table->domain, table->instance, out, bytes, table->name});
+	offer(&(struct gputap_table){sizeof(struct gputap_table), table->domain, table->instance, out, bytes, table->name, table->version});
+}
+
+void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries, size_t bytes)
+{
+	offer(&(struct gputap_table){sizeof(struct gputap_table), 0, instance, entries, bytes, name, version});
 }
 
 int gputap_table_offer(const char *name, void **entries, size_t bytes)
 {
 	if (!name || !entries || bytes < sizeof(void *))
 		return -EINVAL;
-	offer(&(struct gputap_table){sizeof(struct gputap_table), 0, 0, entries, bytes, name});
+	gt_subscribers_offer(name, 0, 0, entries, bytes);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/emit.h"
 #include "core/recording.h"
+#include "core/subscriber.h"
 #include "core/table.h"
 #include "runtime/module.h"
 #include "tool/tool_load.h"
@@ -210,6 +211,7 @@ int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t 
 		unregister(r);
 	}
 	r->loads++;
+	gt_hsa_core_tables[r->instance].version = gt_hsa_amd_ext_tables[r->instance].version = version;
 	register_core(r);
 	register_amd_ext(r);
 	tell_module(r, door, version);
@@ -217,6 +219,7 @@ int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t 
 		gt_hsa_activity_loaded(r);
 	give(tables->core, CORE_ENTRIES, core_position, &core[r->instance].real, &core[r->instance].taps);
 	give(tables->amd_ext, AMD_EXT_ENTRIES, amd_ext_position, &amd_ext[r->instance].real, &amd_ext[r->instance].taps);
+	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables, tables->version.size);
 	return 0;
 }
 

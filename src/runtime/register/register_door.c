@@ -51,8 +51,10 @@ static int take_hip(enum gt_domain domain, struct gt_table *tables, uint64_t ver
 		if (atomic_load(&mine[i]) == theirs)
 			return 0;
 	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
-		if (!gt_hip_door_take(domain, i) ||
-		    gt_table_register(&tables[i], theirs, size, theirs) != 0)
+		if (!gt_hip_door_take(domain, i))
+			continue;
+		tables[i].version = version;
+		if (gt_table_register(&tables[i], theirs, size, theirs) != 0)
 			continue;
 		atomic_store(&mine[i], theirs);
 		gt_runtime_module_of(domain, theirs, "rocprofiler-register", version);

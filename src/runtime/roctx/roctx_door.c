@@ -165,6 +165,7 @@ int gt_roctx_door_tables(uint64_t version, void **tables, uint64_t count)
 	for (uint64_t t = 0; t < TABLES && t < count; t++)
 		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++)
 			instances[n].real.entries[parts[t].first + i] = from[t]->entries[i];
+	gt_roctx_tables[n].version = version;
 	gt_table_register(&gt_roctx_tables[n], (const void *const *)&instances[n].real, sizeof instances[n].real,
 			  (void **)&instances[n].taps);
 	gt_runtime_module_of(GT_DOMAIN_ROCTX, tables[0], "rocprofiler-register", version);
