@@ -30,6 +30,14 @@ def check(compile_tool):
     return compile_tool("check.c", "check")
 
 
+@pytest.fixture(scope="session")
+def copies(repo, hip_headers, tmp_path_factory):
+    """A HIP program that copies to and fro."""
+    program = tmp_path_factory.mktemp("programs") / "copies"
+    subprocess.run(["cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/copies.c", "-o", program, "-lamdhip64"], check=True)
+    return program
+
+
 def tool(compile_tool, name, result=0):
     return compile_tool("listed.c", f"{name}.so", "-shared", "-fPIC", f'-DNAME="{name}"', f"-DRESULT={result}")
 
@@ -109,10 +117,9 @@ def test_everything_that_the_headers_declare_is_exported(repo, sdk):
     assert declared - set(re.findall(r" T (\w+)", exported)) == set()
 
 
-def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open(compile_tool, repo, build, hip_headers, softgpu, tmp_path):
-    subprocess.run(["cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/copies.c", "-o", tmp_path / "copies", "-lamdhip64"], check=True)
+def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open(compile_tool, copies, build, softgpu):
     recorder = compile_tool("recorder.c", "recorder.so", "-shared", "-fPIC")
-    done = run([tmp_path / "copies"], build, LD_PRELOAD=str(recorder), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
+    done = run([copies], build, LD_PRELOAD=str(recorder), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout + done.stderr
     # as the document on callback tracing shows them: mangled types, values without their enum's prefix
@@ -121,3 +128,12 @@ def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open
         ["4", "P12ihipStream_t", "stream", "1"]]
     assert [line.split()[-1] for line in lines[2:5]] == ["65536", "HostToDevice", "(null)"]
     assert lines[-1] == "wrong 0 copies 8 gaps 0 retired 1 after 1"
+
+
+def test_hsas_table_is_the_runtimes_own_in_a_hip_program(copies, repo, build, sdk, softgpu, tmp_path):
+    subprocess.run(["g++", "-std=c++17", "-Wall", "-Werror", "-DAMD_INTERNAL_BUILD", "-D__HIP_PLATFORM_AMD__", f"-I{repo}/include/compat",
+                    "-idirafter", f"{repo}/include/compat/rocm5", "-shared", "-fPIC", repo / "tests/rocprofiler/hsa_table.cpp", "-o", tmp_path / "client.so", f"-L{sdk}", "-lrocprofiler-sdk",
+                    f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
+    done = run([copies], build, LD_PRELOAD=str(tmp_path / "client.so"), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
+    assert done.returncode == 0 and "sizes right: 1 1 1, images 1\n" in done.stderr, done.stderr
+    assert "allocated 65536: 0 1\n" in done.stderr

@@ -42,8 +42,13 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
 	uint64_t instance = 0;
 
 	(void)import, (void)id;
-	if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD"))
+	if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD") && !is_set("ROCP_TOOL_LIBRARIES") && !dlsym(RTLD_DEFAULT, "rocprofiler_configure"))
 		return 1; /* no tools */
+	if (!take) {
+		void *sdk = dlopen("librocprofiler-sdk.so", RTLD_GLOBAL | RTLD_LAZY);
+
+		take = sdk ? (set_api_table_fn *)dlsym(sdk, "rocprofiler_set_api_table") : NULL;
+	}
 	if (!take)
 		abort(); /* as the real one does */
 	for (int i = 0; i < 4; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The runtimes' tables, when they are registered: handed to clients that asked for them, and told as initialisation of the runtime.
  *
- * HSA's two tables come one after the other, in gputap's order; clients get both in one HsaApiTable with the second one. ROCTx's
- * three tables are one in gputap; clients get three, whose changed entries are carried over. */
+ * HSA's are the runtime's own, of its size and in its order; they come from gputap under a name. ROCTx's three tables are one in
+ * gputap; clients get three, whose changed entries are carried over. */
 #include <ctype.h>
 #include <link.h>
 #include <pthread.h>
@@ -19,16 +19,6 @@ static struct {
 	void *user;
 } hearers[HEARERS];
 static _Atomic int hearer_count;
-
-/* HSA's tables begin so. */
-struct hsa_version {
-	uint32_t major, size, step, reserved;
-};
-
-struct hsa_tables {
-	struct hsa_version version;
-	void *core, *amd_ext, *finalizer, *image, *tools, *pc_sampling;
-};
 
 static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance, void *table)
 {
@@ -70,38 +60,26 @@ static int is_it(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* Never 0: clients take that for "not there". */
-static uint64_t version_of(const char *name)
+/* As it told itself, or as its file is called. Never 0: clients take that for "not there". */
+static uint64_t version_of(const struct gputap_table *table, const char *name)
 {
 	struct looked_for l = {name, 0};
 
+	if (table->version)
+		return table->version;
 	dl_iterate_phdr(is_it, &l);
 	return l.version ? l.version : 1;
 }
 
 /* Tables -------------------------------------------------------------------------------- */
 
+/* HSA's own, with all that stands in front of its functions in it. */
 static void on_hsa(const struct gputap_table *table)
 {
-	static struct hsa_tables all[INSTANCES];
-	struct hsa_tables *t = &all[table->instance % INSTANCES];
-	struct hsa_version *own = (struct hsa_version *)table->entries;
-	bool core = table->domain == GPUTAP_DOMAIN_HSA_CORE;
-	uint64_t version;
+	uint64_t version = version_of(table, "libhsa-runtime64");
 
-	*(core ? &t->core : &t->amd_ext) = table->entries;
-	if (!own->size) { /* NEEDSWORK: gputap's order of entries, ROCm 6.3's, also where the runtime's is an older one */
-		own->major = 2;
-		own->size = (uint32_t)table->bytes;
-		own->step = core ? 0 : 6;
-	}
-	if (core || !t->core)
-		return;
-	t->version.major = 3;
-	t->version.size = sizeof *t;
-	version = version_of("libhsa-runtime64");
 	sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_HSA, version, table->instance);
-	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, t);
+	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, table->entries);
 }
 
 /* ROCTx: where its three tables lie in gputap's one, behind the sizes. */
@@ -120,7 +98,7 @@ static void on_marker(const struct gputap_table *table)
 		uint64_t size;
 		void *entries[8];
 	} all[INSTANCES][3];
-	const uint64_t version = 10000 * 4 + 100 * 1;
+	const uint64_t version = table->version ? table->version : 10000 * 4 + 100 * 1;
 
 	sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_MARKER, version, table->instance);
 	for (int i = 0; i < 3; i++) {
@@ -139,19 +117,19 @@ static void on_table(const struct gputap_table *table, void *user)
 {
 	(void)user;
 	switch (table->domain) {
-	case GPUTAP_DOMAIN_HSA_CORE:
-	case GPUTAP_DOMAIN_HSA_AMD_EXT:
-		on_hsa(table);
+	case 0:
+		if (!strcmp(table->name, "HsaApiTable"))
+			on_hsa(table);
 		break;
 	case GPUTAP_DOMAIN_HIP: {
-		uint64_t version = version_of("libamdhip64");
+		uint64_t version = version_of(table, "libamdhip64");
 
 		sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_HIP, version, table->instance);
 		hand_out(ROCPROFILER_HIP_RUNTIME_TABLE, version, table->instance, table->entries);
 		break;
 	}
 	case GPUTAP_DOMAIN_HIP_COMPILER:
-		hand_out(ROCPROFILER_HIP_COMPILER_TABLE, version_of("libamdhip64"), table->instance, table->entries);
+		hand_out(ROCPROFILER_HIP_COMPILER_TABLE, version_of(table, "libamdhip64"), table->instance, table->entries);
 		break;
 	case GPUTAP_DOMAIN_ROCTX:
 		on_marker(table);

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""librocprofiler-sdk.so.1 with runtimes of ROCm 6 and later, which register their tables: small ones of ours (tests/rocm/modern.c),
+behind a stand-in for librocprofiler-register, or behind the real one that GPUTAP_ROCPROFILER_REGISTER names."""
+
+import os
+import subprocess
+
+import pytest
+
+from test_door_register import build_modern
+
+
+@pytest.fixture(scope="session", params=["stand-in", "real"])
+def modern(request, tmp_path_factory, repo, build):
+    register = os.environ.get("GPUTAP_ROCPROFILER_REGISTER")
+    if request.param == "real" and not register:
+        pytest.skip("needs librocprofiler-register.so.0 of ROCm 6 or later, named by GPUTAP_ROCPROFILER_REGISTER")
+    folder = build_modern(tmp_path_factory.mktemp("registered"), repo / "tests/rocm/modern.c", register if request.param == "real" else None)
+    sdk = build / "src/compat/rocprofiler"
+    (folder / "librocprofiler-sdk.so.1").unlink()  # the mock; ours lies where the register library looks
+    (folder / "librocprofiler-sdk.so").symlink_to(sdk / "librocprofiler-sdk.so.1")
+    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-shared",
+                    "-fPIC", repo / "tests/rocprofiler/registered.c", "-o", folder / "client.so", f"-L{sdk}", "-lrocprofiler-sdk",
+                    f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("way", ["LD_PRELOAD", "ROCP_TOOL_LIBRARIES"])
+def test_a_registering_runtimes_tables_calls_and_initialisations_come_to_a_client(run, build, modern, way):
+    done = run([modern / "program", modern / "copy1.so"], env={way: modern / "client.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
+    assert done.out == "copy 1\n42\n42\n"
+    said = done.err.splitlines()
+    # a second copy of HIP's library is a second instance; HSA is one copy that is initialised twice
+    assert [line for line in said if not line.startswith("calls")] == [
+        "RUNTIME_INITIALIZATION_HIP 0 of 60300", "table HIP (runtime) 0 of 60300, 1",
+        "RUNTIME_INITIALIZATION_HIP 1 of 60300", "table HIP (runtime) 1 of 60300, 1",
+        *["RUNTIME_INITIALIZATION_HSA 0 of 11600", "table HSA 0 of 11600, 1"] * 2], said
+    assert said[-1] == "calls: 12 of HIP, 4 of HSA"
