@@ -71,8 +71,8 @@ class Mocks:
     def library(self, name, version, folder):
         where, _, needs = MOCKS[name]
         out = folder / f"lib{name}.so.{version}"
-        subprocess.run([self.cxx[0], f"-L{folder}", *self.cxx[1:], "-shared", "-fPIC", self.tests / where / f"{where}.cpp", "-o", out, f"-Wl,-soname,{out.name}",
-                        *(f"-l{need}" for need in needs), "-l:librocprofiler-register.so.0"], check=True)
+        subprocess.run([self.cxx[0], f"-L{folder}", *self.cxx[1:], "-shared", "-fPIC", self.tests / where / f"{where}.cpp", "-o", out,
+                        f"-Wl,-soname,{out.name}", *(f"-l{need}" for need in needs), "-l:librocprofiler-register.so.0"], check=True)
         (folder / f"lib{name}.so").symlink_to(out.name)
 
     @functools.cache

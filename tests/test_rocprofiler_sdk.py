@@ -132,8 +132,30 @@ def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open
 
 def test_hsas_table_is_the_runtimes_own_in_a_hip_program(copies, repo, build, sdk, softgpu, tmp_path):
     subprocess.run(["g++", "-std=c++17", "-Wall", "-Werror", "-DAMD_INTERNAL_BUILD", "-D__HIP_PLATFORM_AMD__", f"-I{repo}/include/compat",
-                    "-idirafter", f"{repo}/include/compat/rocm5", "-shared", "-fPIC", repo / "tests/rocprofiler/hsa_table.cpp", "-o", tmp_path / "client.so", f"-L{sdk}", "-lrocprofiler-sdk",
-                    f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
+                    "-idirafter", f"{repo}/include/compat/rocm5", "-shared", "-fPIC", repo / "tests/rocprofiler/hsa_table.cpp",
+                    "-o", tmp_path / "client.so", f"-L{sdk}", "-lrocprofiler-sdk", f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
     done = run([copies], build, LD_PRELOAD=str(tmp_path / "client.so"), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
     assert done.returncode == 0 and "sizes right: 1 1 1, images 1\n" in done.stderr, done.stderr
     assert "allocated 65536: 0 1\n" in done.stderr
+
+
+FOO_PROGRAM = """
+#include "foo.h"
+#include <stdio.h>
+int main(void) { printf("%d\\n", foo(21)); return foo(1) != 2; }
+"""
+
+
+@pytest.mark.parametrize("names", [("one",), ("one", "two"), ("two", "one")], ids="-".join)
+def test_a_library_that_offers_a_table_of_its_own_is_intercepted_and_clients_chain(compile_tool, repo, build, tmp_path, names):
+    folder, library = repo / "examples/tool/foo", tmp_path / "libfoo.so"
+    cc = ["cc", "-Wall", "-Wextra", "-Werror", f"-I{repo}/include", f"-I{folder}"]
+    subprocess.run([*cc, "-shared", "-fPIC", folder / "foo.c", "-o", library, f"-L{build}", "-l:libgputap.so.0"], check=True)
+    (tmp_path / "main.c").write_text(FOO_PROGRAM)
+    subprocess.run([*cc, tmp_path / "main.c", library, f"-Wl,-rpath,{tmp_path}", f"-Wl,-rpath-link,{build}", "-o", tmp_path / "main"], check=True)
+    clients = [compile_tool("foo_client.c", f"foo_{name}.so", "-shared", "-fPIC", f'-DNAME="{name}"', f"-I{folder}") for name in names]
+    done = run([tmp_path / "main"], build, LD_PRELOAD=":".join(map(str, clients)))
+    assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr
+    begun = [f"{name}: foo(21)" for name in reversed(names)]  # who registers later stands in front
+    assert done.stderr.splitlines()[:2 * len(names)] == begun + [f"{line} = 42" for line in reversed(begun)]
+    assert len(done.stderr.splitlines()) == 4 * len(names)

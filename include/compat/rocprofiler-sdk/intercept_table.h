@@ -8,6 +8,10 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
+/* gputap's own: tables of any library that calls gputap_table_offer(). Each name is a bit of these, given when it comes first;
+ * rocprofiler_query_intercept_table_name() tells which. Not among "all". */
+#define ROCPROFILER_GPUTAP_OFFERED_TABLES 0x7fff0000
+
 /**
  * typedef rocprofiler_intercept_library_cb_t - keep entries, put own functions in their place that call them
  * @type:        one bit

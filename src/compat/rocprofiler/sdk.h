@@ -165,6 +165,8 @@ void sdk_objects_drop(struct sdk_context *c);
 /* Tables (sdk_table.c) ---------------------------------------------------------------------- */
 
 void sdk_tables_init(void);
+/* Of a table that a library of its own offered; NULL: there is none of that type. */
+const char *sdk_offered_name(uint32_t type);
 
 /* Agents (sdk_agent.c) ------------------------------------------------------------------------ */
 

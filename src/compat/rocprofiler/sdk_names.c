@@ -251,7 +251,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_intercept_table_name(rocprofil
 	for (int i = 0; i < COUNT(names); i++)
 		if ((int)kind == 1 << i)
 			return give(names[i], name, name_len);
-	return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
+	return sdk_offered_name((uint32_t)kind) ? give(sdk_offered_name((uint32_t)kind), name, name_len) :
+						  ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_query_external_correlation_id_request_kind_name(

@@ -11,7 +11,7 @@
 
 #include "sdk.h"
 
-enum { HEARERS = 64, INSTANCES = 16 };
+enum { HEARERS = 64, INSTANCES = 16, OFFERED = 15, FIRST_OFFERED = 16 /* bit */, KNOWN_TABLES = 2 * ROCPROFILER_TABLE_LAST - 1 };
 
 static struct {
 	rocprofiler_intercept_library_cb_t fn;
@@ -82,6 +82,34 @@ static void on_hsa(const struct gputap_table *table)
 	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, table->entries);
 }
 
+/* Names of what libraries of their own offer, by bit. */
+static _Atomic(const char *) offered[OFFERED];
+
+const char *sdk_offered_name(uint32_t type)
+{
+	for (int i = 0; i < OFFERED; i++)
+		if (type == 1u << (FIRST_OFFERED + i))
+			return atomic_load(&offered[i]);
+	return NULL;
+}
+
+static void on_offered(const struct gputap_table *table)
+{
+	int i = 0;
+
+	sdk_lock();
+	while (i < OFFERED && atomic_load(&offered[i]) && strcmp(atomic_load(&offered[i]), table->name))
+		i++;
+	if (i < OFFERED && !atomic_load(&offered[i]))
+		atomic_store(&offered[i], strdup(table->name));
+	sdk_unlock();
+	if (i == OFFERED)
+		sdk_tell("the table of %s is not told: there are %d others already", table->name, OFFERED);
+	else
+		hand_out((rocprofiler_intercept_table_t)(1u << (FIRST_OFFERED + i)), table->version ? table->version : 1,
+			 table->instance, table->entries);
+}
+
 /* ROCTx: where its three tables lie in gputap's one, behind the sizes. */
 static const struct {
 	rocprofiler_intercept_table_t type;
@@ -120,6 +148,8 @@ static void on_table(const struct gputap_table *table, void *user)
 	case 0:
 		if (!strcmp(table->name, "HsaApiTable"))
 			on_hsa(table);
+		else
+			on_offered(table);
 		break;
 	case GPUTAP_DOMAIN_HIP: {
 		uint64_t version = version_of(table, "libamdhip64");
@@ -157,7 +187,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(rocp
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	int n;
 
-	if (!callback || libs < 0 || libs >= 2 * ROCPROFILER_TABLE_LAST)
+	if (!callback || libs & ~(KNOWN_TABLES | ROCPROFILER_GPUTAP_OFFERED_TABLES))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
@@ -165,7 +195,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(rocp
 	n = atomic_load(&hearer_count);
 	if (n < HEARERS) {
 		hearers[n].fn = callback;
-		hearers[n].libs = libs ? (uint32_t)libs : UINT32_MAX;
+		hearers[n].libs = libs ? (uint32_t)libs : KNOWN_TABLES;
 		hearers[n].user = data;
 		atomic_store(&hearer_count, n + 1);
 		status = ROCPROFILER_STATUS_SUCCESS;
