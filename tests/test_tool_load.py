@@ -203,6 +203,14 @@ def test_a_library_that_comes_and_goes_at_the_same_place_is_told_of_each_time(ru
     assert finished(out)["hip"] == 5
 
 
+@pytest.mark.parametrize("forks", ["-", "fork"])
+def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(run, built, repo, tool, forks):
+    """Who opens a library that another thread has opened a moment ago is told of from the first call on."""
+    libraries = [built(f"libhip{i}.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", f"-DCOPY={i}") for i in range(4)]
+    out = run([built("churn", "churn.c"), 8, 500 if forks == "-" else 200, forks, *libraries], env={"LD_PRELOAD": tool}).out
+    assert finished(out)["hip"] == int(re.search(r"^made (\d+)", out, re.M)[1])
+
+
 # Raw tables -----------------------------------------------------------------------
 
 def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(run, tool, with_hip, device):

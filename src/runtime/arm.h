@@ -26,6 +26,7 @@ struct gt_arming {
 	bool no_layers;     /* it may have looked for layers already: interpose it like others */
 	bool relocated;     /* libraries are, when they are armed */
 	ElfW(Addr) nowhere; /* what relocations write that must write nothing */
+	void (*opened)(void); /* of the door that is armed: before anybody can reach its taps. NULL: whoever arms calls it later */
 };
 
 static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
@@ -147,32 +148,63 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door, 
 	gt_set_protection(first, end, segment->p_flags);
 }
 
-/* The names of @door that the library defines, in turn: their first, their last, or each changed. */
-static inline void gt_change_symbols(const struct gt_door *door, const struct gt_symbols *s, int instance, ElfW(Sym) **from,
-				     ElfW(Sym) **to)
+/* The next name of @door that the library defines as a function, from *position on; *position and *name are behind it then. NULL: no
+ * more. */
+static inline ElfW(Sym) *gt_next_function(const struct gt_door *door, const struct gt_symbols *s, uint32_t *position, const char **name)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
-	const char *name = GT_DOOR_AT(door, door->names);
 
-	for (uint32_t i = 0; i < shape->count; i++, name += bare_length(name) + 1) {
-		ElfW(Sym) *symbol = gt_symbol_find(s, name);
-		struct gt_tap *tap;
+	*name = *position ? *name : GT_DOOR_AT(door, door->names);
+	while (*position < shape->count) {
+		ElfW(Sym) *symbol = gt_symbol_find(s, *name);
 
-		if (!symbol || (symbol->st_info & 15) != STT_FUNC)
-			continue;
-		if (from) { /* look only */
-			if (!*from || symbol < *from)
-				*from = symbol;
-			if (!*to || symbol + 1 > *to)
-				*to = symbol + 1;
-			continue;
-		}
-		tap = gt_door_tap_state(door, instance, (int)i);
+		++*position;
+		*name += bare_length(*name) + 1;
+		if (symbol && (symbol->st_info & 15) == STT_FUNC)
+			return symbol;
+	}
+	return NULL;
+}
+
+/* From the first to behind the last of them. */
+static inline void gt_symbols_range(const struct gt_door *door, const struct gt_symbols *s, ElfW(Sym) **from, ElfW(Sym) **to)
+{
+	const char *name;
+
+	for (uint32_t i = 0;;) {
+		ElfW(Sym) *symbol = gt_next_function(door, s, &i, &name);
+
+		if (!symbol)
+			return;
+		if (!*from || symbol < *from)
+			*from = symbol;
+		if (!*to || symbol + 1 > *to)
+			*to = symbol + 1;
+	}
+}
+
+/* Taps know what is behind them. */
+static inline void gt_fill_taps(const struct gt_door *door, const struct gt_symbols *s, int instance)
+{
+	ElfW(Sym) *symbol;
+	const char *name;
+
+	for (uint32_t i = 0; (symbol = gt_next_function(door, s, &i, &name)) != NULL;) {
+		struct gt_tap *tap = gt_door_tap_state(door, instance, (int)i - 1);
+
 		tap->real = (void *)(s->base + symbol->st_value);
 		/* until libgputap.so's constructor has decided: a call before that goes its slow way and asks */
 		atomic_store_explicit(&tap->services, GT_SERVICE_STREAM, memory_order_relaxed);
-		symbol->st_value = (ElfW(Addr))gt_door_tap(door, instance, (int)i) - s->base;
 	}
+}
+
+static inline void gt_change_symbols(const struct gt_door *door, const struct gt_symbols *s, int instance)
+{
+	ElfW(Sym) *symbol;
+	const char *name;
+
+	for (uint32_t i = 0; (symbol = gt_next_function(door, s, &i, &name)) != NULL;)
+		__atomic_store_n(&symbol->st_value, (ElfW(Addr))gt_door_tap(door, instance, (int)i - 1) - s->base, __ATOMIC_RELEASE);
 }
 
 /* Return: the instance; -1: it stays as it is. */
@@ -187,7 +219,7 @@ static inline int gt_arm(struct gt_arming *a, const struct gt_door *door, const 
 
 	if (!gt_symbols_of(o, &s))
 		return -1;
-	gt_change_symbols(door, &s, 0, &from, &to);
+	gt_symbols_range(door, &s, &from, &to);
 	segment = from ? gt_elf_segment(o, from) : NULL;
 	if (segment && own_calls) {
 		/* before the symbols change. Tables of pointers are left to the linker: those are for others */
@@ -199,11 +231,14 @@ static inline int gt_arm(struct gt_arming *a, const struct gt_door *door, const 
 		return -1;
 	i = gt_door_take_instance(door);
 	if (i >= 0) {
-		gt_change_symbols(door, &s, i, NULL, NULL);
+		gt_fill_taps(door, &s, i);
 		bare_copy(states[i].path, o->path, sizeof states[i].path);
 		states[i].base = o->base;
 		atomic_store(&states[i].adopted, 0);
 		atomic_store(&states[i].state, GT_DOOR_ARMED);
+		if (a->opened)
+			a->opened();
+		gt_change_symbols(door, &s, i);
 	} else {
 		atomic_fetch_add(&states[0].missed, 1);
 	}

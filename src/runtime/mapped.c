@@ -69,7 +69,7 @@ static struct {
 	unsigned move_count;
 	unsigned long long adds, subs; /* of the linker, when we last looked */
 	bool watching, watch_now;
-	bool armed; /* a library, this time */
+	bool armed; /* a library, this time, or there was no instance for it */
 	bool layers_named; /* gt_mapped_layers_named() */
 } state = {.arming = {.relocated = true}};
 
@@ -202,11 +202,13 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 
 		if (!gt_symbol_find(&s, what->marker) || is_armed(d, &o, &s) || !what->wants(&state.arming, &o, &s))
 			continue;
+		/* other threads may have opened the same library: what they call is told from the first moment on */
+		state.arming.opened = doors[d].opened;
 		instance = gt_arm(&state.arming, doors[d].door, &o, what->own_calls);
+		state.armed = true;
 		if (instance < 0)
 			continue;
 		mapped[d] |= 1u << instance;
-		state.armed = true;
 		add_move(doors[d].door, instance, NULL, o.base);
 	}
 	return 0;
@@ -505,7 +507,7 @@ void gt_mapped_look(void)
 	}
 	end();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
-		doors[d].opened();
+		doors[d].opened(); /* and if there was no instance for one: that is told without a lock */
 	if (armed) {
 		gt_tools_finish_at_exit();
 		gt_hip_fronts_tell();
