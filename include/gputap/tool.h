@@ -78,8 +78,9 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 enum {
 	GPUTAP_CONTEXT_FINISH_CALLS = 1, /* after gputap_context_stop(), what has begun is told to its end. Without: no callback
 					  * runs once stop has returned */
-	GPUTAP_CONTEXT_DENSE = 2         /* from its first service to its end, correlations are given without gaps. Costs
+	GPUTAP_CONTEXT_DENSE = 2,        /* from its first service to its end, correlations are given without gaps. Costs
 					  * threads that make calls at the same time much more than a call does */
+	GPUTAP_CONTEXT_EXIT_FORWARD = 4  /* neighbours in the order that have this are told EXIT of calls first to last, too */
 };
 
 /**
@@ -141,6 +142,22 @@ enum {
  */
 GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
 				    uint32_t flags, gputap_call_fn fn, void *user);
+
+/* gputap_context_quiet() flags */
+enum {
+	GPUTAP_QUIET_ALONE = 1, /* .. but a number of its own if no numbered call is around it */
+};
+
+/**
+ * gputap_context_quiet() - of the calls that a context is told of, these need no correlation of their own
+ * @operations: of those given to gputap_context_calls() for the domain, which comes first
+ * @flags:      GPUTAP_QUIET_*
+ * Return: 0; -EINVAL; -ENOENT (the context is told no calls of the domain), -EBUSY (it is started).
+ * For who tells of something else, allocations for example, by the calls that make it: numbers of calls that are told as calls stay
+ * without gaps. A call that nobody wants a number for has that of the call it was made in, and causes no work; there is none: 0.
+ */
+GPUTAP_API int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
+				    uint32_t flags);
 
 /* Names and arguments -------------------------------------------------------- */
 
@@ -219,7 +236,7 @@ struct gputap_work {
 	uint32_t phase;       /* ENTER and EXIT in the submitting thread (runtimes that let us stand there), then COMPLETE */
 	int32_t status;       /* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, nobody can tell its times */
 	uint64_t thread;      /* that submitted it */
-	uint64_t correlation; /* of the call that caused it; 0: none that is told */
+	uint64_t correlation; /* of the call that caused it; if none is told, one of its own */
 	uint64_t number;      /* of this piece of work, from 1 without gaps: dispatches (also those that copy or fill memory)
 			       * are counted together, all other work of the domain on its own */
 	uint64_t device;      /* number of the device object, and its handle */

@@ -70,6 +70,8 @@ struct gt_tool_context {
 	struct gt_tool_buffered buffered[GT_DOMAIN_COUNT];
 	gputap_retired_fn retired;
 	void *retired_user;
+	uint32_t quiet_flags[GT_DOMAIN_COUNT];
+	uint64_t quiet[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* of ops[] below */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* for calls[] */
 };
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
@@ -84,7 +86,7 @@ void gt_tool_look_done(void);
 /* Places of the contexts that are active, first to last. Return: how many. */
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
 
-enum gt_tool_how { GT_TOOL_CALLED = 1, GT_TOOL_BUFFERED = 2 };
+enum gt_tool_how { GT_TOOL_CALLED = 1, GT_TOOL_BUFFERED = 2, GT_TOOL_FORWARD = 4 /* EXIT in the order of ENTER */ };
 
 /* Who had the beginning of something, and has its end. */
 struct gt_tool_heard {
@@ -116,6 +118,7 @@ struct gt_tool_frame {
 	struct gt_correlation *shared; /* NULL: no work hangs on it so far */
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
 	bool calling;                  /* a callback of it runs: calls made now are not the runtime's own */
+	bool numbered;                 /* has a correlation of its own */
 	bool retires;                  /* somebody who heard of it wants to hear of its retirement */
 	uint32_t count;                /* heard */
 	struct gt_tool_heard heard[GT_TOOL_POOL];

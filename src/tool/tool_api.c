@@ -94,7 +94,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 		return -EINVAL;
 	*out = NULL;
 	if (!opts || opts->size < sizeof *opts || opts->domain >= GT_DOMAIN_COUNT ||
-	    opts->flags & ~(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE) ||
+	    opts->flags & ~(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | GPUTAP_CONTEXT_EXIT_FORWARD) ||
 	    (!opts->domain && (opts->operation_count || opts->device_activity)))
 		return -EINVAL;
 	for (size_t i = sizeof *opts; i < opts->size; i++)
@@ -227,6 +227,22 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 	c->calls[domain] = (struct gt_tool_calls){fn, user, flags};
 	add_set(c->ops[domain], set);
 	add_set(ctx->core.told[domain], set);
+	return leave(0);
+}
+
+int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count, uint32_t flags)
+{
+	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
+	struct gt_tool_context *c;
+	int rc = flags & ~(uint32_t)GPUTAP_QUIET_ALONE ? -EINVAL : set_operations(set, operations, count);
+
+	rc = rc ? rc : place_of(ctx, domain, ctx, &c);
+	if (rc)
+		return rc;
+	if (!c->calls[domain].fn)
+		return leave(-ENOENT);
+	add_set(c->quiet[domain], set);
+	c->quiet_flags[domain] |= flags;
 	return leave(0);
 }
 

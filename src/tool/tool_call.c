@@ -9,6 +9,9 @@
  * notice. What comes in the middle of a call from the runtime itself is not the program's and is not told, where the core says
  * so (an `outermost` API; interposition); what a callback calls is.
  *
+ * A call has a number, its correlation, unless all who hear of it asked to do without: then it shares that of the call around it, and
+ * what it causes is caused by that one.
+ *
  * Never here: locks, allocation (but for a thread's first time), system calls, errno changed. */
 #include <string.h>
 
@@ -67,6 +70,14 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	return false;
 }
 
+/* Does this context want a number for the call, which is made in `f->outer`? */
+static bool wants_number(const struct gt_tool_frame *f, const struct gt_tool_context *c, uint32_t how, enum gt_domain domain,
+			 uint32_t number)
+{
+	return how & GT_TOOL_BUFFERED || !in_set(c->quiet[domain], number) ||
+	       (c->quiet_flags[domain] & GPUTAP_QUIET_ALONE && !(f->outer && f->outer->call.correlation));
+}
+
 /* Who wants to hear of it. Return: how many. */
 static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t number)
 {
@@ -74,7 +85,7 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 	unsigned count;
 
 	f->count = 0;
-	f->retires = false;
+	f->retires = f->numbered = false;
 	if (gt_unlikely(!gt_tool_look()))
 		return 0;
 	count = gt_tool_order(places);
@@ -83,12 +94,16 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
 			       (c->buffered[domain].buffer && in_set(c->buffered[domain].ops, number) ? GT_TOOL_BUFFERED : 0);
 
-		f->retires |= (how && c->retired) || (how & GT_TOOL_BUFFERED && c->buffered[domain].retirement);
-		if (how)
-			f->heard[f->count++] = (struct gt_tool_heard){
-				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
+		if (!how)
+			continue;
+		f->retires |= c->retired || (how & GT_TOOL_BUFFERED && c->buffered[domain].retirement);
+		f->numbered |= wants_number(f, c, how, domain, number);
+		how |= c->flags & GPUTAP_CONTEXT_EXIT_FORWARD ? GT_TOOL_FORWARD : 0;
+		f->heard[f->count++] = (struct gt_tool_heard){
+			places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
 	}
 	gt_tool_look_done();
+	f->retires &= f->numbered;
 	return f->count;
 }
 
@@ -123,10 +138,10 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 
 	while (gt_unlikely(outer && (uintptr_t)outer <= (uintptr_t)f))
 		outer = outer->outer;
+	f->outer = outer;
 	if (gt_thread.internal || is_nested(outer, table->domain) ||
 	    (!choose(f, table->domain, number) && !(starts_tools() && choose(f, table->domain, number))))
 		return false;
-	f->outer = outer;
 	f->shared = NULL;
 	f->call = (struct gputap_call){
 		.size = sizeof f->call,
@@ -135,8 +150,8 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 		.phase = GPUTAP_PHASE_ENTER,
 		.instance = table->instance,
 		.thread = gt_tool_thread(),
-		.correlation = gt_tool_new_correlation(),
-		.parent = outer ? outer->call.correlation : 0,
+		.correlation = f->numbered ? gt_tool_new_correlation() : outer ? outer->call.correlation : 0,
+		.parent = !outer ? 0 : f->numbered ? outer->call.correlation : outer->call.parent,
 		.args = args,
 		.args_bytes = args_bytes,
 	};
@@ -185,11 +200,16 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	gt_tool_frame = f; /* what was called may have left frames behind */
 	if (f->start && ret)
 		memcpy(&word, ret, ret_bytes < sizeof word ? ret_bytes : sizeof word);
-	for (uint32_t i = f->count; i-- > 0;) {
-		if (f->heard[i].how & GT_TOOL_CALLED)
-			call_one(f, &f->heard[i]);
-		if (f->heard[i].how & GT_TOOL_BUFFERED)
-			write_record(f, &f->heard[i], end, word);
+	for (uint32_t first, last = f->count; last > 0; last = first) {
+		first = last - 1;
+		while (gt_unlikely(f->heard[first].how & GT_TOOL_FORWARD) && first > 0 && f->heard[first - 1].how & GT_TOOL_FORWARD)
+			first--;
+		for (uint32_t i = first; i < last; i++) {
+			if (f->heard[i].how & GT_TOOL_CALLED)
+				call_one(f, &f->heard[i]);
+			if (f->heard[i].how & GT_TOOL_BUFFERED)
+				write_record(f, &f->heard[i], end, word);
+		}
 	}
 	if (f->shared || f->retires)
 		gt_correlation_leave(f);

@@ -348,7 +348,9 @@ static struct gt_tool_frame *cause(void)
 {
 	struct gt_tool_frame *first = innermost(), *f;
 
-	for (f = first; f && f->call.domain != GT_DOMAIN_HIP; f = f->outer)
+	while (first && !first->numbered)
+		first = first->outer;
+	for (f = first; f && !(f->numbered && f->call.domain == GT_DOMAIN_HIP); f = f->outer)
 		;
 	return f ? f : first;
 }
@@ -643,8 +645,8 @@ static void retire_open_calls(void)
 		_Atomic uint32_t generations[GT_TOOL_POOL];
 		struct retiring r = {.time = now_ns()};
 
-		if (f->shared)
-			continue; /* with the others */
+		if (f->shared || !f->numbered)
+			continue; /* with the others, or with the call around it */
 		add_frame(f, &r, generations);
 		f->count = 0;
 		retire(&r, generations);

@@ -177,6 +177,73 @@ static void keep(const struct gputap_call *c, uint64_t *data, void *user)
 	CHECK_EQ(c->thread, (uint64_t)gettid());
 }
 
+UNIT_TEST(contexts_that_want_it_are_told_the_end_first_to_last)
+{
+	const uint32_t flag = GPUTAP_CONTEXT_EXIT_FORWARD;
+	struct gputap_context *all[] = {teller("a", 0), teller("b", flag), teller("c", flag), teller("d", 0), teller("e", flag)};
+
+	for (int i = 0; i < 5; i++)
+		CHECK_OK(gputap_context_start(all[i]));
+	call(1, 0);
+	CHECK_STR(told, "a+1 b+1 c+1 d+1 e+1 e-1 d-1 b-1 c-1 a-1 ");
+}
+
+static uint64_t seen_inside;
+
+static void tell_number(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	size_t at = strlen(told);
+
+	(void)data;
+	if (c->phase == GPUTAP_PHASE_ENTER)
+		snprintf(told + at, sizeof told - at, "%s%u:%lu<%lu ", (const char *)user, c->operation, (unsigned long)c->correlation,
+			 (unsigned long)c->parent);
+}
+
+static void call_in_the_middle(void)
+{
+	seen_inside = gputap_correlation();
+	call(2, 0);
+}
+
+UNIT_TEST(a_call_for_which_nobody_wants_a_number_has_that_of_the_call_around_it)
+{
+	const uint32_t quiet[] = {1, 2};
+	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE), *other = context(0);
+
+	CHECK_EQ(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 0), -ENOENT);
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_number, "x"));
+	CHECK_EQ(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 4), -EINVAL);
+	CHECK_EQ(gputap_context_quiet(NULL, DOMAIN, quiet, 2, 0), -EINVAL);
+	CHECK_OK(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 0));
+	CHECK_OK(gputap_context_calls(other, DOMAIN, &quiet[1], 1, 0, tell_number, "y"));
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_EQ(gputap_context_quiet(ctx, DOMAIN, quiet, 2, 0), -EBUSY);
+	call(1, 0);
+	call_of(&table, 0, 0, call_in_the_middle);
+	CHECK_EQ(seen_inside, 1);
+	CHECK_STR(told, "x1:0<0 x0:1<0 x2:1<0 ");
+	CHECK_OK(gputap_context_start(other)); /* somebody does want one */
+	told[0] = '\0';
+	call(2, 0);
+	call_of(&table, 1, 0, call_in_the_middle);
+	CHECK_STR(told, "x2:2<0 y2:2<0 x1:0<0 x2:3<0 y2:3<0 ");
+}
+
+UNIT_TEST(a_call_may_have_a_number_only_if_it_is_made_in_no_other)
+{
+	const uint32_t quiet[] = {1, 2};
+	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_number, "x"));
+	CHECK_OK(gputap_context_quiet(ctx, DOMAIN, quiet, 2, GPUTAP_QUIET_ALONE));
+	CHECK_OK(gputap_context_start(ctx));
+	call(2, 0);
+	call_of(&table, 0, 0, call_in_the_middle);
+	call_of(&table, 1, 0, call_in_the_middle);
+	CHECK_STR(told, "x2:1<0 x0:2<0 x2:2<0 x1:3<0 x2:3<0 ");
+}
+
 UNIT_TEST(each_context_keeps_eight_bytes_of_a_call)
 {
 	for (uintptr_t i = 1; i <= 3; i++) {
