@@ -42,7 +42,8 @@ def shared_stream(tmp_path_factory, hip_headers, repo):
 
 
 def test_launches_of_two_threads_on_one_stream_are_linked_right_or_not_at_all(shared_stream, softgpu, tap, work):
-    """Each thread has a kernel of its own; one that both launch cannot be told apart while both are at it."""
+    """Each thread has a kernel of its own, which is certain by its name whenever it comes; one that both launch cannot be told apart while
+    both are at it. Every order of such steps: tests/unit/lane_model.c."""
     tap("run", "-q", "-o", "a.gputap", "--", shared_stream, "300", env={**softgpu, **QUEUED})
     found = read_capture(tap, "a.gputap")
     linked = collections.Counter()

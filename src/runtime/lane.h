@@ -9,9 +9,16 @@
  * A link is made when it is certain, else the work stays without a call and shows as not linked:
  *   - which stream a thread of HIP's works for is known from the call that was open when it was made;
  *   - of a stream's calls the oldest one must fit: a kernel by its name, a copy or fill by an address that it works on;
- *   - calls of several threads on one stream at the same time have no order: one is taken if it alone fits;
- *   - what does not fit means that the order is not what it seems: that stream's work is not linked any more, until the program has
- *     waited for all of it.
+ *   - calls of several threads on one stream at the same time have no order: one is taken if it alone fits. If a kernel fits calls of
+ *     several threads, it is known how many of them wait for theirs, but not which: until all of them have theirs, no kernel of that
+ *     name is linked, even if only one thread still has calls that wait;
+ *   - a copy or fill that may be a further piece of one call as well as the first one of another is nobody's, and the others' first piece may
+ *     have been from then on;
+ *   - every packet of the stream's thread is seen here, in turn. One that was not would have left its call in the lane for the next;
+ *   - what does not fit, a call that fails (with or without work), a turn that is missing: the order is not what it seems, and that
+ *     stream's work is not linked any more, until the program has waited for all of it, with no other call on the stream meanwhile.
+ * It rests on this: a launch that succeeds makes one kernel, a copy or set on a device's memory at least one piece, and a stream's
+ * thread submits in the order of the calls, where these have one.
  *
  * HIP's side is hip_lane.c; weak, as in runtime/graph.h. */
 #ifndef GPUTAP_RUNTIME_LANE_H
@@ -31,11 +38,15 @@ struct gt_lane_work {
 	uint32_t word_count;
 };
 
+/* The lane's thread has reserved a packet's number. Return: the packet's turn: first, second, .. of that thread; never 0. */
+uint32_t gt_lane_reserve(struct gt_lane *lane) GT_WRAP;
+
 /**
  * gt_lane_take() - the call that this work belongs to
+ * @work: NULL: a packet that belongs to none, in its turn
+ * @turn: the packet's; 0: this is no packet, and its lane's thread is here
  * @owner: its id, start, what is moved and the graph's stamp are set; untouched if nothing is certain
- * Works of a lane come one after the other.
  */
-void gt_lane_take(struct gt_lane *lane, const struct gt_lane_work *work, struct gt_hsa_owner *owner) GT_WRAP;
+void gt_lane_take(struct gt_lane *lane, const struct gt_lane_work *work, uint32_t turn, struct gt_hsa_owner *owner) GT_WRAP;
 
 #endif

@@ -20,6 +20,7 @@
 int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
 
 enum { BUCKETS = 64, OPEN_MOST = 16, WORDS_MOST = 24, ROW = 32, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3 };
+#define UNEXPECTED "a kernel came that no call of its stream launched next"
 #define NOBODY UINTPTR_MAX	 /* handle of a lane whose stream is not known */
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
 
@@ -31,8 +32,9 @@ struct entry {
 	enum state state;
 	bool open;	 /* the call has not returned */
 	bool overlapped; /* another thread's call was open, too: their order is not known */
-	bool doubtful;	 /* and its kernel cannot be told from that one's */
+	bool doubtful;	 /* something came that may have been its, or another's */
 	bool popped;	 /* out of the lane: to be freed when the call returns */
+	const struct gt_thread *thread; /* calls of one thread have an order */
 	uint32_t name, direction;
 	uint64_t id, start, bytes, source, destination;
 	struct gt_hip_shared_nodes *nodes; /* GRAPH; NULL: on several streams */
@@ -47,11 +49,15 @@ struct gt_lane {
 	_Atomic uint32_t lock;
 	bool bound;           /* has its thread */
 	bool gone;            /* its stream is being destroyed; what it has submitted may still come */
-	bool broken;
+	bool broken;          /* until the program has waited */
+	bool lost;            /* for ever */
 	struct entry *first, **last;
 	struct entry *open[OPEN_MOST];
 	uint32_t open_count;
+	uint32_t calls_open;  /* also those without an entry */
 	uint64_t pushes;
+	uint32_t reserved;    /* packets, by its thread */
+	_Atomic uint32_t handled;
 };
 
 /* A thread that HIP has made. */
@@ -69,6 +75,7 @@ static _Thread_local struct {
 	struct entry *entry;
 	struct birth *born; /* newest first */
 	uint64_t pushes;    /* of the lane, this one included */
+	bool alone;         /* no other was open when it began */
 	bool blocking;      /* when it returns, all that was in its lane has been submitted */
 } call __attribute__((tls_model("initial-exec")));
 
@@ -207,11 +214,9 @@ static void leave_open(struct gt_lane *l, const struct entry *e)
 			l->open[i] = l->open[--l->open_count];
 }
 
-static void leave(struct entry *e, bool failed)
+static void leave(struct entry *e)
 {
 	e->open = false;
-	if (failed)
-		e->state = TAKEN;
 	if (e->popped)
 		free_entry(e);
 }
@@ -253,18 +258,23 @@ static struct entry *push(const struct gt_table *table, struct gt_thread *t, str
 	if (!l)
 		return NULL;
 	take_lock(&l->lock);
-	if (!l->broken)
+	call.lane = l;
+	call.pushes = ++l->pushes;
+	call.alone = !l->calls_open++;
+	if (!l->broken) {
 		e = new_entry();
+		if (!e)
+			break_lane(l, "no memory for calls of a stream");
+	}
 	if (e) {
 		e->kind = c.kind;
 		e->id = t->api_id;
 		e->start = t->api_start;
+		e->thread = t;
 		enter(l, e);
 	}
-	call.lane = l;
 	call.entry = l->broken ? NULL : e;
-	call.pushes = ++l->pushes;
-	call.blocking = c.kind == GT_LANE_SYNC || (c.blocking && c.kind == GT_LANE_COPY && t->api_direction == DEVICE_TO_HOST);
+	call.blocking = c.kind == GT_LANE_SYNC || (c.blocking && c.kind == GT_LANE_COPY && t->api_bytes && t->api_direction == DEVICE_TO_HOST);
 	return call.entry;
 }
 
@@ -301,13 +311,14 @@ void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, void *
 		leave_lock(&call.lane->lock);
 }
 
-/* The call has waited for its stream: nothing that came before is still to be submitted, nor what a broken lane has lost track of. */
+/* The call has waited for its stream: what came before has all been submitted, unless it was open when the wait began. */
 static void settle(struct gt_lane *l, const struct entry *e)
 {
-	if (e && !e->overlapped && !e->popped)
+	if (!call.alone || l->pushes != call.pushes)
+		return;
+	if (e && !e->popped)
 		pop_until(l, e->next);
-	if (!l->open_count && l->pushes == call.pushes)
-		l->broken = false;
+	l->broken = l->lost;
 }
 
 void gt_lane_pushed(struct gt_thread *t, uint64_t status)
@@ -317,12 +328,15 @@ void gt_lane_pushed(struct gt_thread *t, uint64_t status)
 	(void)t;
 	if (l) {
 		take_lock(&l->lock);
+		l->calls_open--;
 		if (call.entry)
 			leave_open(l, call.entry);
 		if (call.blocking && !status)
 			settle(l, call.entry);
+		if (call.entry && status && call.entry->kind != GT_LANE_SYNC) /* has it submitted something, or nothing? */
+			break_lane(l, "a call failed");
 		if (call.entry)
-			leave(call.entry, status != 0);
+			leave(call.entry);
 		leave_lock(&l->lock);
 	}
 	call.entry = NULL;
@@ -369,7 +383,7 @@ static struct gt_lane *lane_of_new(void)
 
 	if (l && (!l->bound || (call.born && call.born->lane == l))) {
 		if (call.born && !atomic_load_explicit(&call.born->ended, memory_order_acquire))
-			l->broken = true; /* two threads, and nobody knows which */
+			l->broken = l->lost = true; /* two threads, and nobody knows which */
 		l->bound = true;
 		return l;
 	}
@@ -506,25 +520,29 @@ static bool may_be(const struct entry *e, const struct gt_lane_work *w)
 	return e->kind == GT_LANE_LAUNCH && e->state == PENDING && e->name == w->name;
 }
 
-/* Of calls of several threads, whose order is not known: the one that fits, if all that do are of one thread. */
+/* Of calls of several threads, whose order is not known: the one that fits, if all that do are of one thread. Of @n calls that fit and are
+ * not of one thread, n - 1 are left behind the kernel, and nobody knows which; so none of them can be told from one that
+ * fits and is made later, until as many kernels have come as there were calls. */
 static void take_overlapped(struct gt_lane *l, struct entry *first, const struct gt_lane_work *w, struct gt_hsa_owner *o)
 {
 	struct entry *found = NULL;
-	bool doubtful = false;
+	bool doubtful = false, known = w->name != 0;
 
-	for (struct entry *e = first; e && e->overlapped; e = e->next)
-		if (may_be(e, w)) {
-			found = found ? found : e;
-			doubtful |= GT_ID_ORDINAL(e->id) != GT_ID_ORDINAL(found->id);
-		}
-	for (struct entry *e = found; doubtful && e && e->overlapped; e = e->next)
-		e->doubtful |= may_be(e, w);
-	if (!found) {
-		break_lane(l, "a kernel came that no call of its stream launched next");
+	for (struct entry *e = first; e && e->overlapped; e = e->next) {
+		known &= e->kind != GT_LANE_GRAPH && (e->kind != GT_LANE_LAUNCH || e->state == TAKEN || e->name);
+		if (!may_be(e, w))
+			continue;
+		found = found ? found : e;
+		doubtful |= e->doubtful || e->thread != found->thread;
+	}
+	if (!found || !known) {
+		break_lane(l, UNEXPECTED);
 		return;
 	}
+	for (struct entry *e = found; doubtful && e && e->overlapped; e = e->next)
+		e->doubtful |= may_be(e, w);
 	found->state = TAKEN;
-	if (!found->doubtful)
+	if (!doubtful)
 		link_to(found, o);
 }
 
@@ -557,80 +575,152 @@ static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct 
 		link_to(e, o);
 		return;
 	}
-	break_lane(l, "a kernel came that no call of its stream launched next");
+	break_lane(l, UNEXPECTED);
 }
 
-/* A graph's copy or fill. False: it is none of that graph's. *@over: nothing behind the graph can be meant. */
-static bool take_node(struct gt_lane *l, struct entry *e, const struct gt_lane_work *w, struct gt_hsa_owner *o, bool *over)
-{
-	uint32_t place = node_of(e, w), kernel = e->nodes->order[e->at].next[GT_GRAPH_KERNEL];
+/* Whose a copy's or fill's piece may be. */
+struct claim {
+	struct entry *owner; /* the oldest */
+	unsigned fit;	     /* 0: its addresses do not show, but something of it must come */
+	uint64_t offset;
+	bool doubtful;	     /* it may as well be another's */
+	bool over;	     /* nothing behind can be meant */
+};
 
-	*over = kernel != e->nodes->count;
-	if (place >= kernel)
+static bool is_fresh(const struct entry *e)
+{
+	return !e->moved && !e->doubtful;
+}
+
+static void claim(struct claim *c, struct entry *e, const struct gt_lane_work *w)
+{
+	uint64_t offset = 0;
+	unsigned fit = fits(w, e, &offset);
+	const struct entry *before = c->owner;
+
+	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_LANE_COPY) || (!fit && !is_fresh(e) && !e->doubtful))
+		return; /* of another kind; or what came of it had addresses, and so would this */
+	if (!before) {
+		c->owner = e;
+		c->fit = fit;
+		c->offset = offset;
+		return;
+	}
+	if (e->kind == GT_LANE_COPY && is_fresh(e) && offset)
+		return; /* its first piece comes first */
+	/* all calls on a device's memory make work, and that of the oldest comes first */
+	if (c->fit && is_fresh(before) && c->fit >= fit && (!before->overlapped || !e->overlapped || before->thread == e->thread))
+		return;
+	c->doubtful = true;
+}
+
+/* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be meant. False: all is said. */
+static bool claim_node(struct gt_lane *l, struct claim *c, struct entry *e, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+{
+	uint32_t place, kernel;
+
+	if (!e->nodes || e->overlapped) {
+		c->over = true;
+		return true;
+	}
+	place = node_of(e, w);
+	kernel = e->nodes->order[e->at].next[GT_GRAPH_KERNEL];
+	c->over = kernel != e->nodes->count;
+	if (place >= kernel || (c->owner && c->fit && is_fresh(c->owner)))
+		return true;
+	if (c->owner) {
+		break_lane(l, "a copy or fill came that may be a graph's, or that of a call before it");
 		return false;
+	}
 	pop_until(l, e);
 	reach(e, w, place, o);
-	return true;
+	return false;
 }
 
-/* Of the calls before the next kernel's: the first one that fits, with both ends if there is one such. */
+/* Nobody knows whose piece that was: it may have been the first one of each. */
+static void doubt(struct gt_lane *l, const struct gt_lane_work *w)
+{
+	for (struct entry *e = l->first; e && (e->kind != GT_LANE_LAUNCH || e->state == TAKEN || e->overlapped); e = e->next)
+		e->doubtful |= e->kind == (w->part == GT_GRAPH_COPY ? GT_LANE_COPY : GT_LANE_FILL);
+}
+
+/* Of the calls before the next kernel's: the one that can have asked for it, if there is one such. */
 static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
 {
-	struct entry *best = NULL, *only = NULL, *graph = NULL;
-	uint64_t offset = 0, best_offset = 0;
+	struct claim c = {0};
+	struct entry *only = NULL, *graph = NULL;
 	uint32_t candidates = 0;
-	unsigned fit, best_fit = 0;
-	bool over = false, twin = false;
 
-	for (struct entry *e = l->first; e && !over; e = e->next) {
+	for (struct entry *e = l->first; e && !c.over; e = e->next) {
 		if (e->state == TAKEN || e->kind == GT_LANE_SYNC)
 			continue;
 		if (e->kind == GT_LANE_LAUNCH && !e->overlapped)
 			break; /* its kernel comes first */
 		if (e->kind == GT_LANE_GRAPH) {
-			if (!e->nodes || e->overlapped || best)
-				break;
-			if (take_node(l, e, w, o, &over))
+			if (!claim_node(l, &c, e, w, o))
 				return;
-			graph = e->last_part == w->part ? e : graph; /* one node in several pieces, unless it fits what comes behind */
-			continue;
+			graph = e->nodes && e->last_part == w->part ? e : graph; /* one node in several pieces */
+		} else if (e->kind != GT_LANE_LAUNCH) {
+			claim(&c, e, w);
+			only = e;
+			candidates++;
 		}
-		fit = fits(w, e, &offset);
-		twin = fit == best_fit ? twin || fit : twin && fit < best_fit;
-		if (fit > best_fit) {
-			best = e;
-			best_fit = fit;
-			best_offset = offset;
-		}
-		only = e->kind != GT_LANE_LAUNCH ? e : only;
-		candidates += e->kind != GT_LANE_LAUNCH;
 	}
-	if (best && twin && best->kind == GT_LANE_FILL && best->moved)
-		return; /* another piece of this fill, or the first one of the next */
-	if (best) {
-		if (!best->overlapped)
-			pop_until(l, best);
-		best->moved = best_offset + (w->bytes ? w->bytes : 1);
-		link_to(best, o);
-	} else if (graph) {
+	if (graph && !c.owner) {
 		stamp(graph, graph->last_place, o);
-	} else if (candidates == 1 && only->open && !only->overlapped && (w->part == GT_GRAPH_COPY) == (only->kind == GT_LANE_COPY)) {
+	} else if (c.owner && c.fit && !c.doubtful && !graph) {
+		if (!c.owner->overlapped)
+			pop_until(l, c.owner);
+		c.owner->moved = c.offset + (w->bytes ? w->bytes : 1);
+		link_to(c.owner, o);
+	} else if (candidates == 1 && !graph && only->open && !only->overlapped && (w->part == GT_GRAPH_COPY) == (only->kind == GT_LANE_COPY)) {
 		link_to(only, o); /* a copy to a symbol: the call has no address that the packet has */
+		only->moved = only->moved ? only->moved : 1;
+	} else {
+		doubt(l, w);
 	}
 }
 
-void gt_lane_take(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+/* The lane's thread goes on with something that is no packet. Its packets may still be behind one that another thread is about to write. */
+static void wait_for_packets(const struct gt_lane *l)
+{
+	for (int i = 0; i < 1000 && atomic_load_explicit(&l->handled, memory_order_relaxed) != l->reserved; i++)
+		sched_yield();
+}
+
+/* Have all packets before this one been seen here? What was not seen has taken no call from the lane. */
+static bool in_turn(struct gt_lane *l, uint32_t turn)
+{
+	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);
+
+	if (!turn)
+		return handled == l->reserved;
+	atomic_store_explicit(&l->handled, turn, memory_order_relaxed);
+	return turn == handled + 1;
+}
+
+void gt_lane_take(struct gt_lane *l, const struct gt_lane_work *w, uint32_t turn, struct gt_hsa_owner *o)
 {
 	if (atomic_load_explicit(&confused, memory_order_relaxed))
 		return;
+	if (!turn)
+		wait_for_packets(l);
 	take_lock(&l->lock);
-	if (!l->broken && l->handle != NOBODY) {
+	if (!in_turn(l, turn) && !l->broken)
+		break_lane(l, "a packet came that was not seen in its turn");
+	if (w && !l->broken && l->handle != NOBODY) {
 		if (w->part == GT_GRAPH_KERNEL)
 			take_kernel(l, w, o);
 		else
 			take_transfer(l, w, o);
 	}
 	leave_lock(&l->lock);
+}
+
+uint32_t gt_lane_reserve(struct gt_lane *l)
+{
+	l->reserved = l->reserved == UINT32_MAX ? 1 : l->reserved + 1;
+	return l->reserved;
 }
 
 void gt_hip_lane_settle(void)

@@ -125,7 +125,7 @@ struct gt_hsa_owner {
 	uint64_t id, start;
 	uint64_t bytes, source, destination; /* what the call moves; 0: it does not say */
 	uint32_t direction;		     /* hipMemcpyKind */
-	uint32_t reserved;
+	uint32_t turn;			     /* of `lane` */
 	struct gt_graph_stamp stamp;
 	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
 	struct gt_lane *lane; /* of a runtime's own thread, when it is asked whose the packet is: then NULL */

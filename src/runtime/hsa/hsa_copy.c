@@ -115,7 +115,14 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0, .start = t ? t->api_start : 0};
 	struct copy *c;
 
-	if (gt_unlikely(!t) || !x->signal)
+	if (gt_unlikely(!t))
+		return nothing;
+	if (gt_unlikely(t->lane && !t->api_id)) { /* also of what is not recorded: it has its call */
+		gt_lane_take(t->lane, &(struct gt_lane_work){.part = GT_GRAPH_COPY, .destination = (uintptr_t)x->destination,
+							     .source = (uintptr_t)x->source, .bytes = x->bytes}, 0, &owner);
+		stamp = owner.stamp;
+	}
+	if (!x->signal)
 		return nothing;
 	recorded = gt_hsa_recorded() && (t->graph || gt_session_wants_copies(gt_recording.session));
 	if (!recorded && !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
@@ -128,11 +135,6 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 		return nothing; /* between host memories: no device works */
 	if (t->graph && gt_graph_stamp_copy)
 		gt_graph_stamp_copy(t->graph, x->destination, x->source, x->bytes, &stamp);
-	if (gt_unlikely(t->lane && !t->api_id)) {
-		gt_lane_take(t->lane, &(struct gt_lane_work){.part = GT_GRAPH_COPY, .destination = (uintptr_t)x->destination,
-							     .source = (uintptr_t)x->source, .bytes = x->bytes}, &owner);
-		stamp = owner.stamp;
-	}
 	if (stamp.replay && stamp.unobserved >> GT_GRAPH_COPY & 1)
 		recorded = false;
 	gt_hsa_told_agents();

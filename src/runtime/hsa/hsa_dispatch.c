@@ -185,13 +185,11 @@ static void ask_lane(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k, cons
 	struct gt_lane *lane = o->lane;
 
 	o->lane = NULL;
-	if (k && k->internal)
-		return;
 	if (work.part != GT_GRAPH_KERNEL) { /* HIP keeps its arguments where the host can read them */
 		work.words = (const uint64_t *)(uintptr_t)p->kernarg;
 		work.word_count = k->kernarg_bytes / 8;
 	}
-	gt_lane_take(lane, &work, o);
+	gt_lane_take(lane, k && k->internal ? NULL : &work, o->turn, o);
 }
 
 /* The packet's record is filled in: whoever completes it tells us. @completion: in the packet. */
@@ -372,6 +370,10 @@ void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, 
 		if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
 			kernel_packet(&b, q, &from[i].kernel, o, t);
 			continue;
+		}
+		if (gt_unlikely(o && o->lane)) {
+			gt_lane_take(o->lane, NULL, o->turn, NULL);
+			o->lane = NULL;
 		}
 		if ((type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR) && barrier_packet(&b, q, &from[i].barrier, o, t))
 			continue;

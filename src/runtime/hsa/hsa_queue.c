@@ -284,6 +284,8 @@ static void own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		o->bytes = t->api_bytes;
 		o->stamp.replay = 0;
 		o->lane = t->api_id ? NULL : t->lane;
+		if (gt_unlikely(o->lane != NULL))
+			o->turn = gt_lane_reserve(o->lane);
 		if (gt_unlikely(t->graph != NULL) && gt_graph_stamp)
 			gt_graph_stamp(t->graph, q->handle, i, &o->stamp);
 		if (gt_unlikely(t->api_bytes)) {

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* Model check of lanes (runtime/lane.h): the real functions of src/runtime/hip/hip_lane.c, called in many orders by
+ *
+ *   program's threads ─ each call: push │ the runtime queues its work │ returned ─►  work in the order in which it was queued
+ *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be it or none
+ *
+ * Small plans are run in every order of these steps, larger ones in orders from a random generator with a fixed seed: each run of this
+ * test runs the same ones. */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/runtime/hip/hip_lane.c"
+#include "unit.h"
+
+/* What lanes use of the core ------------------------------------------------------ */
+
+static uint8_t arena[1 << 20] __attribute__((aligned(64)));
+static size_t arena_used;
+static _Atomic uint32_t epoch = 1;
+static unsigned events;
+
+struct gt_tap_options gt_tap_options = {.lanes = 1};
+struct gt_recording gt_recording;
+_Thread_local struct gt_thread gt_thread = {.epoch = 1};
+const _Atomic uint32_t *gt_epoch = &epoch;
+
+struct gt_thread *gt_thread_attach(struct gt_thread *t)
+{
+	return t;
+}
+
+void *gt_arena_take(size_t bytes)
+{
+	void *p = arena + arena_used;
+
+	bytes = (bytes + 63) & ~(size_t)63;
+	CHECK(arena_used + bytes <= sizeof arena);
+	arena_used += bytes;
+	return p;
+}
+
+void gt_core_lock(void)
+{
+}
+
+void gt_core_unlock(void)
+{
+}
+
+bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)
+{
+	(void)t, (void)code, (void)domain, (void)value, (void)text;
+	events++;
+	return true;
+}
+
+uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t, const void *function, bool by_pointer)
+{
+	(void)table, (void)t, (void)by_pointer;
+	return (uint32_t)(uintptr_t)function;
+}
+
+void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes)
+{
+	(void)nodes;
+}
+
+/* The model ---------------------------------------------------------------------- */
+
+enum { STREAM = 16, THREADS_MOST = 3, CALLS_MOST = 8, WORK_MOST = 64, CHOICES_MOST = 128 };
+
+struct planned {
+	enum gt_lane_kind kind;
+	uint32_t name;	/* launch */
+	uint64_t to, from, bytes; /* copy, fill */
+	uint32_t direction;
+	uint32_t pieces; /* of a copy or fill; 0: one */
+	bool fails;	 /* without having made work */
+	bool hidden;	 /* its work has other addresses */
+};
+
+struct plan {
+	uint32_t threads, calls[THREADS_MOST];
+	struct planned call[THREADS_MOST][CALLS_MOST];
+};
+
+enum step { BEGIN, WORK, WAIT, END };
+
+static struct actor {
+	struct gt_thread thread;
+	__typeof__(call) open;
+	uint32_t at, waits_for;
+	enum step step;
+} actors[THREADS_MOST];
+
+static struct work {
+	struct gt_lane_work work;
+	uint64_t words[2], id;
+} works[WORK_MOST];
+static uint32_t made, taken, linked, wrong;
+static struct gt_tap taps[GT_HIP_INDEX_COUNT];
+static const struct gt_table table = {.domain = GT_DOMAIN_HIP, .taps = taps};
+static struct gt_lane *lane;
+
+static void world_begin(void)
+{
+	arena_used = 0;
+	memset(buckets, 0, sizeof buckets);
+	unused = NULL;
+	confused = 0;
+	memset(actors, 0, sizeof actors);
+	made = taken = 0;
+	lane = find(STREAM, 0);
+}
+
+/* Kernels of the runtime's own have both ends as arguments; a copy in pieces is the engines', and tells its size. */
+static void make_work(const struct planned *p, uint64_t id)
+{
+	uint32_t pieces = p->pieces ? p->pieces : 1;
+
+	for (uint32_t i = 0; i < pieces; i++) {
+		struct work *w = &works[made++];
+		uint64_t shift = (p->hidden ? 1 << 20 : 0) + i * (p->bytes / pieces);
+
+		CHECK(made <= WORK_MOST);
+		*w = (struct work){.id = id};
+		w->work.part = p->kind == GT_LANE_LAUNCH ? GT_GRAPH_KERNEL : p->kind == GT_LANE_COPY ? GT_GRAPH_COPY : GT_GRAPH_FILL;
+		w->work.name = p->name;
+		if (p->kind == GT_LANE_LAUNCH)
+			continue;
+		if (pieces == 1 || p->kind == GT_LANE_FILL) {
+			w->words[0] = p->kind == GT_LANE_FILL ? p->to : p->to + shift;
+			w->words[1] = p->from ? p->from + shift : 0;
+			w->work.words = w->words;
+			w->work.word_count = 2;
+		} else {
+			w->work.destination = p->to + shift;
+			w->work.source = p->from + shift;
+			w->work.bytes = p->bytes / pieces;
+		}
+	}
+}
+
+static void step_program(const struct plan *plan, uint32_t who)
+{
+	struct actor *a = &actors[who];
+	const struct planned *p = &plan->call[who][a->at];
+	struct gt_thread *t = &a->thread;
+
+	call = a->open;
+	switch (a->step) {
+	case BEGIN:
+		t->api_id = GT_ID(who + 1, a->at + 1);
+		t->api_bytes = p->bytes;
+		t->api_destination = p->to;
+		t->api_source = p->from;
+		t->api_direction = p->direction;
+		gt_lane_push(t, &table, (struct gt_lane_call){p->kind, false, false, false, p->name, STREAM});
+		break;
+	case WORK:
+		if (p->kind != GT_LANE_SYNC && !p->fails)
+			make_work(p, t->api_id);
+		a->waits_for = p->kind == GT_LANE_SYNC ? made : 0;
+		break;
+	case WAIT: break; /* can go on */
+	case END:
+		gt_lane_pushed(t, p->fails);
+		a->at++;
+		break;
+	}
+	a->step = a->step == END ? BEGIN : a->step + 1;
+	if (a->step == WAIT && p->kind != GT_LANE_SYNC)
+		a->step = END;
+	a->open = call;
+}
+
+static void step_stream(void)
+{
+	const struct work *w = &works[taken++];
+	struct gt_hsa_owner o = {.id = 0};
+
+	gt_lane_take(lane, &w->work, w->work.part != GT_GRAPH_COPY || w->work.words ? gt_lane_reserve(lane) : 0, &o);
+	linked += o.id != 0;
+	wrong += o.id && o.id != w->id;
+}
+
+/* Who can make a step: bit per program's thread, and one for the stream's. */
+static uint32_t ready(const struct plan *plan)
+{
+	uint32_t found = taken < made ? 1u << THREADS_MOST : 0;
+
+	for (uint32_t i = 0; i < plan->threads; i++)
+		if (actors[i].at < plan->calls[i] && (actors[i].step != WAIT || taken >= actors[i].waits_for))
+			found |= 1u << i;
+	return found;
+}
+
+static uint64_t seed;
+
+static uint32_t random_below(uint32_t n)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)((seed >> 33) % n);
+}
+
+/* One order of steps. @choices: which of those that could go did; beyond @given: the first one, or @random. Return: how many choices. */
+static uint32_t run(const struct plan *plan, uint8_t *choices, uint8_t *options, uint32_t given, bool random)
+{
+	uint32_t n = 0, can;
+
+	world_begin();
+	for (; (can = ready(plan)) != 0; n++) {
+		uint32_t count = (uint32_t)__builtin_popcount(can), which;
+
+		CHECK(n < CHOICES_MOST);
+		options[n] = (uint8_t)count;
+		if (n >= given)
+			choices[n] = random ? (uint8_t)random_below(count) : 0;
+		for (which = choices[n]; which; which--)
+			can &= can - 1;
+		which = (uint32_t)__builtin_ctz(can);
+		if (which == THREADS_MOST)
+			step_stream();
+		else
+			step_program(plan, which);
+	}
+	if (wrong) {
+		fprintf(stderr, "order:");
+		for (uint32_t i = 0; i < n; i++)
+			fprintf(stderr, " %u", choices[i]);
+		fprintf(stderr, "\n");
+	}
+	CHECK_EQ(wrong, 0);
+	return n;
+}
+
+static uint64_t run_all(const struct plan *plan)
+{
+	static uint8_t choices[CHOICES_MOST], options[CHOICES_MOST];
+	uint64_t runs = 0;
+	uint32_t given = 0;
+
+	linked = wrong = 0;
+	for (;;) {
+		uint32_t n = run(plan, choices, options, given, false);
+
+		runs++;
+		while (n && choices[n - 1] + 1 == options[n - 1])
+			n--;
+		if (!n)
+			return runs;
+		choices[n - 1]++;
+		given = n;
+	}
+}
+
+static void run_some(const struct plan *plan, uint32_t runs)
+{
+	static uint8_t choices[CHOICES_MOST], options[CHOICES_MOST];
+
+	seed = 1;
+	linked = wrong = 0;
+	for (uint32_t i = 0; i < runs; i++)
+		run(plan, choices, options, 0, true);
+}
+
+#define LAUNCH(n) {.kind = GT_LANE_LAUNCH, .name = n}
+#define SYNC {.kind = GT_LANE_SYNC}
+
+/* Each of two threads has a kernel of its own, and both launch a third one. */
+UNIT_TEST_SECONDS(kernels_of_two_threads_on_one_stream, 60)
+{
+	static const struct plan both = {2, {2, 2}, {{LAUNCH(3), LAUNCH(3)}, {LAUNCH(3), LAUNCH(3)}}},
+				 own = {2, {2, 2}, {{LAUNCH(1), LAUNCH(1)}, {LAUNCH(2), LAUNCH(2)}}},
+				 mixed = {2, {6, 6}, {{LAUNCH(1), LAUNCH(3), LAUNCH(1), LAUNCH(3), LAUNCH(1), LAUNCH(3)},
+						      {LAUNCH(2), LAUNCH(3), LAUNCH(2), LAUNCH(3), LAUNCH(2), LAUNCH(3)}}};
+	uint64_t runs = run_all(&both);
+
+	CHECK(linked > 0 && linked < 4 * runs);
+	runs = run_all(&own);
+	CHECK_EQ(linked, 4 * runs); /* by its name each is certain */
+	run_some(&mixed, 100000);
+	CHECK(linked >= 6 * 100000);
+}
+
+UNIT_TEST_SECONDS(kernels_whose_calls_fail_or_have_no_known_name, 60)
+{
+	static const struct plan fails = {2, {3, 2}, {{LAUNCH(3), {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true}, LAUNCH(3)},
+						      {LAUNCH(3), LAUNCH(3)}}},
+				 unknown = {2, {3, 3}, {{LAUNCH(3), LAUNCH(0), LAUNCH(4)}, {LAUNCH(3), LAUNCH(4), LAUNCH(3)}}},
+				 alone = {1, {3}, {{LAUNCH(3), {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true}, LAUNCH(3)}}};
+
+	run_some(&fails, 100000);
+	run_some(&unknown, 100000);
+	run_all(&alone);
+	CHECK(linked > 0);
+}
+
+/* A lane whose order was lost is trusted again only when nothing of before can still come. */
+UNIT_TEST_SECONDS(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it, 60)
+{
+	static const struct planned failing = {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true};
+	static const struct plan two = {2, {5, 5}, {{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)},
+						    {LAUNCH(3), LAUNCH(3), SYNC, LAUNCH(3), LAUNCH(3)}}},
+				 three = {3, {4, 4, 4}, {{LAUNCH(3), failing, SYNC, LAUNCH(3)}, {LAUNCH(3), SYNC, LAUNCH(3), LAUNCH(3)},
+							 {LAUNCH(3), LAUNCH(3), SYNC, LAUNCH(3)}}},
+				 alone = {1, {5}, {{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)}}};
+	uint64_t runs;
+
+	run_some(&two, 200000);
+	CHECK(linked > 0);
+	run_some(&three, 200000);
+	CHECK(linked > 0);
+	runs = run_all(&alone);
+	CHECK(linked >= runs);
+}
+
+#define COPY(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = DEVICE_TO_DEVICE}
+#define PIECES(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = 1, .pieces = 2}
+#define HIDDEN(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = DEVICE_TO_DEVICE, .hidden = true}
+#define FILL(a, n) {.kind = GT_LANE_FILL, .to = a, .bytes = 4096, .pieces = n}
+enum { A = 0x10000, B = 0x20000, C = 0x30000 };
+
+UNIT_TEST_SECONDS(copies_and_fills_of_one_thread, 60)
+{
+	static const struct plan copies = {1, {6}, {{COPY(A, B), COPY(A, B), LAUNCH(3), PIECES(A, B), PIECES(A, B), COPY(A + 64, B + 64)}}},
+				 hidden = {1, {6}, {{HIDDEN(A, B), COPY(A, B), HIDDEN(A, C), COPY(A, B), LAUNCH(3), COPY(A, B)}}},
+				 inside = {1, {5}, {{COPY(A, B), COPY(A + 64, B + 64), COPY(A, B), LAUNCH(3), COPY(A, B)}}},
+				 fills = {1, {6}, {{FILL(A, 1), FILL(A, 2), FILL(A, 1), COPY(A, B), FILL(A, 3), FILL(B, 1)}}};
+	uint64_t runs = run_all(&copies);
+
+	CHECK_EQ(linked, 8 * runs);
+	runs = run_all(&hidden);
+	CHECK(linked >= 2 * runs);
+	runs = run_all(&inside);
+	CHECK(linked >= 3 * runs);
+	runs = run_all(&fills);
+	CHECK(linked >= 3 * runs);
+}
+
+UNIT_TEST_SECONDS(copies_and_fills_of_several_threads, 60)
+{
+	static const struct plan same = {2, {3, 3}, {{COPY(A, B), COPY(A, B), COPY(A, B)}, {COPY(A, B), COPY(A, B), COPY(A, B)}}},
+				 mixed = {3, {4, 4, 4}, {{COPY(A, B), LAUNCH(3), PIECES(A, C), FILL(A, 2)}, {FILL(A, 1), COPY(A, B), LAUNCH(3), COPY(A, C)},
+							 {HIDDEN(A, B), PIECES(A, B), SYNC, FILL(A, 1)}}},
+				 own = {2, {3, 3}, {{COPY(A, B), COPY(A, B), COPY(A, B)}, {COPY(C, B), COPY(C, B), COPY(C, B)}}};
+
+	run_some(&same, 100000);
+	CHECK(linked > 0);
+	run_some(&mixed, 200000);
+	CHECK(linked > 0);
+	run_some(&own, 100000);
+	CHECK(linked > 0);
+}
