@@ -76,7 +76,7 @@ static void configure_all(void)
 	   ERROR_SERVICE_ALREADY_CONFIGURED);
 	IS(rocprofiler_configure_external_correlation_id_request_service(context, kinds, 1, NULL, NULL), ERROR_INVALID_ARGUMENT);
 	IS(rocprofiler_query_external_correlation_id_request_kind_name(kinds[0], NULL, NULL), ERROR_KIND_NOT_FOUND);
-	IS(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer, NULL, NULL), ERROR_NOT_IMPLEMENTED);
+	IS(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer, NULL, NULL), ERROR_INVALID_ARGUMENT);
 }
 
 static void start_and_stop(void)

@@ -86,6 +86,7 @@ struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
 	bool dirty;      /* configured differently from what `tap` has */
+	bool counts;     /* counters of dispatches were asked for: it cannot be started */
 	_Atomic bool active;
 	struct gputap_context *tap;
 	struct sdk_service called[ROCPROFILER_CALLBACK_TRACING_LAST];

@@ -28,11 +28,6 @@ ABSENT(rocprofiler_iterate_counter_dimensions, COUNTER_NOT_FOUND, rocprofiler_co
 ABSENT(rocprofiler_query_counter_instance_count, COUNTER_NOT_FOUND, rocprofiler_agent_id_t agent_id, rocprofiler_counter_id_t counter_id,
        size_t *instance_count)
 ABSENT(rocprofiler_load_counter_definition, NO_HARDWARE_COUNTERS, const char *yaml, size_t size, rocprofiler_counter_flag_t flags)
-ABSENT(rocprofiler_configure_buffer_dispatch_counting_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id,
-       rocprofiler_buffer_id_t buffer_id, rocprofiler_dispatch_counting_service_cb_t callback, void *callback_data_args)
-ABSENT(rocprofiler_configure_callback_dispatch_counting_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id,
-       rocprofiler_dispatch_counting_service_cb_t dispatch_callback, void *dispatch_callback_args,
-       rocprofiler_dispatch_counting_record_cb_t record_callback, void *record_callback_args)
 ABSENT(rocprofiler_configure_device_counting_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id,
        rocprofiler_buffer_id_t buffer_id, rocprofiler_agent_id_t agent_id, rocprofiler_device_counting_service_cb_t cb, void *user_data)
 ABSENT(rocprofiler_sample_device_counting_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id, rocprofiler_user_data_t user_data,
@@ -44,6 +39,38 @@ ABSENT(rocprofiler_query_pc_sampling_agent_configurations, NOT_IMPLEMENTED, rocp
        rocprofiler_available_pc_sampling_configurations_cb_t cb, void *user_data)
 ABSENT(rocprofiler_configure_spm_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
        rocprofiler_counter_config_id_t counter_config, uint64_t interval)
+
+/* Counting dispatches can be configured, by tools that do so before they know whether they want it; the context does not start. */
+static rocprofiler_status_t count(rocprofiler_context_id_t id)
+{
+	struct sdk_context *c = sdk_context_of(id);
+	rocprofiler_status_t status = sdk_may_configure();
+
+	if (status == ROCPROFILER_STATUS_SUCCESS && !c)
+		status = ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (status == ROCPROFILER_STATUS_SUCCESS && c->counts)
+		status = ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
+	if (status == ROCPROFILER_STATUS_SUCCESS)
+		c->counts = true;
+	return status;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_dispatch_counting_service(rocprofiler_context_id_t context_id,
+										       rocprofiler_buffer_id_t buffer_id,
+										       rocprofiler_dispatch_counting_service_cb_t callback,
+										       void *callback_data_args)
+{
+	if (!callback)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	return sdk_buffer_of(buffer_id) ? count(context_id) : ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+}
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_configure_callback_dispatch_counting_service(
+	rocprofiler_context_id_t context_id, rocprofiler_dispatch_counting_service_cb_t dispatch_callback, void *dispatch_callback_args,
+	rocprofiler_dispatch_counting_record_cb_t record_callback, void *record_callback_args)
+{
+	return dispatch_callback && record_callback ? count(context_id) : ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+}
 
 SDK_EXPORT const char *rocprofiler_get_pc_sampling_instruction_type_name(rocprofiler_pc_sampling_instruction_type_t instruction_type)
 {

@@ -146,7 +146,7 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(roc
 	if (!(b = sdk_buffer_of(buffer_id)))
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
 	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE && kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
-		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL; /* what tools know as: go on without */
 	sdk_lock();
 	status = take_operations(&c->recorded[kind].ops, operations, operations_count, limit);
 	if (status == ROCPROFILER_STATUS_SUCCESS) {
@@ -278,6 +278,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!c)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (c->counts)
+		return ROCPROFILER_STATUS_ERROR_NO_HARDWARE_COUNTERS;
 	if (atomic_exchange(&c->active, true))
 		return ROCPROFILER_STATUS_SUCCESS;
 	if ((c->dirty || !c->tap) && make(c) != 0) {

@@ -8,6 +8,7 @@
 typedef union rocprofiler_rccl_api_retval_t {
 	uint64_t uint64_t_retval;
 	int32_t int32_t_retval;
+	int32_t ncclResult_t_retval;
 	const char *const_charp_retval;
 } rocprofiler_rccl_api_retval_t;
 

@@ -8,6 +8,7 @@
 typedef union rocprofiler_rocjpeg_api_retval_t {
 	uint64_t uint64_t_retval;
 	int32_t int32_t_retval;
+	int32_t rocJpegStatus_retval;
 	const char *const_charp_retval;
 } rocprofiler_rocjpeg_api_retval_t;
 

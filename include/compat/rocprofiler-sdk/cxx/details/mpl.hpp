@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What kinds of text name_info.hpp can keep names as. */
+/* What types can: text that name_info.hpp keeps names as, what can be printed. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace rocprofiler {
 namespace sdk {
@@ -28,6 +30,20 @@ struct string_support {
 	static constexpr auto value = is_string_type<T>::value && !std::is_same_v<T, char *>;
 	static T default_value() { return T{}; }
 	T operator()(const char *text) const { return T{text}; }
+};
+
+template <typename T, typename = void>
+struct can_stringify : std::false_type {
+};
+template <typename T>
+struct can_stringify<T, std::void_t<decltype(std::declval<std::ostream &>() << std::declval<const T &>())>> : std::true_type {
+};
+template <typename T>
+using supports_ostream = can_stringify<T>;
+
+/* For static_assert() in a branch that no type may reach. */
+template <typename T>
+struct assert_false : std::false_type {
 };
 
 } // namespace mpl
