@@ -143,7 +143,7 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
 /* One more reference on the frame's call. NULL: nobody wants to hear of its retirement, or there is no memory. */
 struct gt_correlation *gt_correlation_get(struct gt_tool_frame *f);
 void gt_correlation_put(struct gt_correlation *c);
-/* The call is over, whose frame has `shared`, or not: then it retires now. */
+/* The call is over, whose frame has `shared`, or else `retires`: then it retires now. */
 void gt_correlation_leave(struct gt_tool_frame *f);
 
 /* Objects (tool_object.c): a context that asks for them has been started: tell it what is there. */

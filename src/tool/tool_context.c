@@ -208,7 +208,7 @@ void gt_tool_lock_out(void)
 
 static bool called_now(const struct reader *r, uint32_t place)
 {
-	if (!atomic_load_explicit(&r->taken, memory_order_relaxed) || atomic_load_explicit(&r->waiting, memory_order_acquire))
+	if (!atomic_load_explicit(&r->taken, memory_order_acquire) || atomic_load_explicit(&r->waiting, memory_order_acquire))
 		return false;
 	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst)) /* for a moment; it may have read the order before */
 		return true;

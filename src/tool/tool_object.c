@@ -22,13 +22,22 @@
 #include "tool/tool_work.h"
 
 enum { ROW_BYTES = 1 << 16, TEXT_BUCKETS = 4096, NAP_NS = 50000, PATIENCE = 20000 /* naps, 1 s */ };
-enum { NOBODY = UINT32_MAX };
+
+/* Somebody who asks for objects of a domain. What he asked for is copied: his place may be another context's by the time that
+ * it is his turn. */
+struct listener {
+	uint32_t place, generation;
+	uint32_t flags;
+	uint64_t types; /* 0: he does not */
+};
 
 /* One context has heard of one object. */
 struct hearing {
 	struct hearing *next;
-	struct gt_tool_heard heard; /* place NOBODY: it was not told after all */
-	uint32_t telling;           /* thread that tells LOAD just now; 0: it was told */
+	struct gt_tool_heard heard;
+	uint32_t flags;            /* as he asked */
+	_Atomic uint32_t telling;  /* thread that tells LOAD just now; 0: it was told */
+	_Atomic uint32_t void_now; /* LOAD was not told after all, or UNLOAD was */
 };
 
 struct gt_tool_object {
@@ -164,7 +173,8 @@ static struct hearing *hearing_of(const struct gt_tool_object *x, uint32_t place
 {
 	struct hearing *h = x->hearings;
 
-	while (h && (h->heard.place != place || h->heard.generation != generation))
+	while (h && (h->heard.place != place || h->heard.generation != generation ||
+		     atomic_load_explicit(&h->void_now, memory_order_relaxed)))
 		h = h->next;
 	return h;
 }
@@ -178,11 +188,14 @@ static void nap(void)
 
 /* Telling ------------------------------------------------------------------------------ */
 
-static bool asks(uint32_t place, const struct gputap_object *o)
+static struct listener listener_of(uint32_t place, uint32_t generation, const struct gt_tool_objects *asked)
 {
-	const struct gt_tool_objects *a = &gt_tool_pool[place].objects[o->domain];
+	return (struct listener){place, generation, asked->flags, asked->fn ? asked->types : 0};
+}
 
-	return a->fn && a->types >> o->type & 1;
+static bool asks(const struct listener *l, const struct gputap_object *o)
+{
+	return l->types >> o->type & 1;
 }
 
 static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t phase, bool replayed)
@@ -206,17 +219,20 @@ static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t pha
 }
 
 /* The right to tell this context LOAD; NULL: it has heard, or it need not. Waits while another thread tells it. */
-static struct hearing *begin(struct gt_tool_object *x, uint32_t place, uint32_t generation)
+static struct hearing *begin(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();
 	struct hearing *h;
 
 	for (unsigned n = 0;; n++) {
+		uint32_t telling;
+
 		gt_core_lock();
-		h = hearing_of(x, place, generation);
+		h = hearing_of(x, l->place, l->generation);
 		if (!h)
 			break;
-		if (!h->telling || h->telling == me || n == PATIENCE) {
+		telling = atomic_load_explicit(&h->telling, memory_order_acquire);
+		if (!telling || telling == me || n == PATIENCE) {
 			gt_core_unlock();
 			return NULL;
 		}
@@ -224,7 +240,11 @@ static struct hearing *begin(struct gt_tool_object *x, uint32_t place, uint32_t 
 		nap();
 	}
 	if (!x->gone && (h = take_hearing()) != NULL) {
-		*h = (struct hearing){x->hearings, {place, generation, 0, 0}, me};
+		h->next = x->hearings;
+		h->heard = (struct gt_tool_heard){.place = l->place, .generation = l->generation};
+		h->flags = l->flags;
+		atomic_store_explicit(&h->telling, me, memory_order_relaxed);
+		atomic_store_explicit(&h->void_now, 0, memory_order_relaxed);
 		x->hearings = h;
 	}
 	gt_core_unlock();
@@ -232,40 +252,37 @@ static struct hearing *begin(struct gt_tool_object *x, uint32_t place, uint32_t 
 }
 
 /* @x is pinned, or in the middle of being loaded. */
-static void tell_load(struct gt_tool_object *x, uint32_t place, uint32_t generation, bool replayed)
+static void tell_load(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	struct hearing *h;
-	bool told;
 
-	if (x->parent && asks(place, &x->parent->o) &&
-	    !(gt_tool_pool[place].objects[x->o.domain].flags & GPUTAP_OBJECTS_NO_REPLAY))
-		tell_load(x->parent, place, generation, replayed);
-	h = asks(place, &x->o) ? begin(x, place, generation) : NULL;
+	if (x->parent && asks(l, &x->parent->o) && !(l->flags & GPUTAP_OBJECTS_NO_REPLAY))
+		tell_load(x->parent, l, replayed);
+	h = asks(l, &x->o) ? begin(x, l) : NULL;
 	if (!h)
 		return;
-	told = call(h, x, GPUTAP_PHASE_LOAD, replayed);
-	gt_core_lock();
-	h->telling = 0;
-	if (!told)
-		h->heard.place = NOBODY;
-	gt_core_unlock();
+	if (!call(h, x, GPUTAP_PHASE_LOAD, replayed))
+		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
+	atomic_store_explicit(&h->telling, 0, memory_order_release);
 }
 
 /* @x has gone, and is pinned: hearings come no more. @parent_first: to contexts that want it so, or to the others; both: 2 */
 static void tell_unload(struct gt_tool_object *x, int parent_first)
 {
-	uint32_t me = gt_tool_thread();
+	uint32_t me = gt_tool_thread(), telling;
 
 	for (struct hearing *h = x->hearings; h; h = h->next) {
-		if (h->heard.place == NOBODY)
-			continue;
-		for (unsigned n = 0; n < PATIENCE && __atomic_load_n(&h->telling, __ATOMIC_ACQUIRE) && h->telling != me; n++)
+		for (unsigned n = 0; n < PATIENCE; n++) {
+			telling = atomic_load_explicit(&h->telling, memory_order_acquire);
+			if (!telling || telling == me)
+				break;
 			nap();
-		if (parent_first != 2 &&
-		    parent_first != !!(gt_tool_pool[h->heard.place].objects[x->o.domain].flags & GPUTAP_OBJECTS_PARENT_FIRST))
+		}
+		if (atomic_load_explicit(&h->void_now, memory_order_relaxed) ||
+		    (parent_first != 2 && parent_first != !!(h->flags & GPUTAP_OBJECTS_PARENT_FIRST)))
 			continue;
 		call(h, x, GPUTAP_PHASE_UNLOAD, false);
-		h->heard.place = NOBODY;
+		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
 	}
 }
 
@@ -298,18 +315,18 @@ static struct gt_tool_object *step(struct gt_tool_object *x, struct gt_tool_obje
 }
 
 /* The children, in the order of loading; @x is pinned. With the lock. */
-static void tell_children(struct gt_tool_object *x, uint32_t place, uint32_t generation, bool replayed)
+static void tell_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
 	for (struct gt_tool_object *child = step(NULL, x->first); child; child = step(child, child->next)) {
 		gt_core_unlock();
-		tell_load(child, place, generation, replayed);
+		tell_load(child, l, replayed);
 		gt_core_lock();
 	}
 }
 
 void gt_tool_object_loaded(struct gt_tool_object *x)
 {
-	struct gt_tool_heard hearers[GT_TOOL_POOL];
+	struct listener listeners[GT_TOOL_POOL];
 	uint8_t places[GT_TOOL_POOL];
 	unsigned count = 0, of;
 
@@ -321,15 +338,15 @@ void gt_tool_object_loaded(struct gt_tool_object *x)
 			const struct gt_tool_context *c = &gt_tool_pool[places[i]];
 
 			if (c->objects[x->o.domain].fn)
-				hearers[count++] = (struct gt_tool_heard){
-					.place = places[i], .generation = atomic_load_explicit(&c->generation, memory_order_acquire)};
+				listeners[count++] = listener_of(places[i], atomic_load_explicit(&c->generation, memory_order_acquire),
+								 &c->objects[x->o.domain]);
 		}
 		gt_tool_look_done();
 	}
 	for (unsigned i = 0; i < count; i++) {
-		tell_load(x, hearers[i].place, hearers[i].generation, false);
+		tell_load(x, &listeners[i], false);
 		gt_core_lock();
-		tell_children(x, hearers[i].place, hearers[i].generation, false);
+		tell_children(x, &listeners[i], false);
 		gt_core_unlock();
 	}
 	gt_core_lock();
@@ -378,22 +395,26 @@ void gt_tool_object_unload(struct gt_tool_object *x)
 
 void gt_tool_objects_replay(uint32_t place, uint32_t generation)
 {
-	const struct gt_tool_context *c = &gt_tool_pool[place];
+	struct listener listeners[GT_DOMAIN_COUNT];
 	struct gt_tool_object *x;
 	bool wanted = false;
 
-	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
-		wanted |= c->objects[d].fn && !(c->objects[d].flags & GPUTAP_OBJECTS_NO_REPLAY);
-	if (!wanted || atomic_load_explicit(&over, memory_order_relaxed))
-		return;
-	gt_core_lock();
-	x = step(NULL, first);
+	gt_core_lock(); /* a callback may destroy the context */
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
+		listeners[d] = listener_of(place, generation, &gt_tool_pool[place].objects[d]);
+		if (listeners[d].flags & GPUTAP_OBJECTS_NO_REPLAY)
+			listeners[d].types = 0;
+		wanted |= listeners[d].types != 0;
+	}
+	x = wanted && !atomic_load_explicit(&over, memory_order_relaxed) ? step(NULL, first) : NULL;
 	while (x) {
-		if (!(c->objects[x->o.domain].flags & GPUTAP_OBJECTS_NO_REPLAY)) {
+		const struct listener *l = &listeners[x->o.domain];
+
+		if (l->types) {
 			gt_core_unlock();
-			tell_load(x, place, generation, true);
+			tell_load(x, l, true);
 			gt_core_lock();
-			tell_children(x, place, generation, true);
+			tell_children(x, l, true);
 		}
 		x = step(x, x->next);
 	}

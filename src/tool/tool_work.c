@@ -332,13 +332,9 @@ void gt_correlation_leave(struct gt_tool_frame *f)
 		gt_correlation_put(shared);
 		return;
 	}
-	for (uint32_t i = 0; i < f->count; i++)
-		if (wants_retirement(&gt_tool_pool[f->heard[i].place])) {
-			add_frame(f, &r, generations);
-			r.time = now_ns();
-			retire(&r, generations);
-			return;
-		}
+	add_frame(f, &r, generations);
+	r.time = now_ns();
+	retire(&r, generations);
 }
 
 /* Pieces ------------------------------------------------------------------------ */
