@@ -306,6 +306,7 @@ struct gputap_object {
 	uint32_t sgprs, vgprs, accum_vgprs;
 	int64_t code_offset;   /* of the code, from the descriptor */
 	uint64_t code_address;
+	uint64_t node;         /* device: the kernel driver's number of it, + 1; 0: not known */
 };
 
 /** @data: eight bytes of this context's for this object, kept until UNLOAD */
@@ -336,6 +337,20 @@ typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *use
 
 /* For calls that this context was told or would be (operations and domains asked with calls, work). Return: as above. */
 GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user);
+
+/**
+ * gputap_correlation_hold() - something is begun here that ends later: the call does not retire before
+ * Inside a callback of a call with a number of its own. Return: for gputap_correlation_release(), once, in any thread; NULL: nobody
+ * waits for it to retire. What is still held when the process ends retires then.
+ */
+GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
+GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold); /* NULL is all right */
+
+/**
+ * gputap_hide() - calls of runtimes that this thread makes from now on are the tool's own: not told, not recorded
+ * @hidden: 1; 0: no more. Nests. Not across the end of a callback.
+ */
+GPUTAP_API void gputap_hide(int hidden);
 
 /* The number of the innermost told call that is open in this thread; 0: none. */
 GPUTAP_API uint64_t gputap_correlation(void);

@@ -15,6 +15,7 @@
  * Never here: locks, allocation (but for a thread's first time), system calls, errno changed. */
 #include <string.h>
 
+#include "core/emit.h"
 #include "core/external.h"
 #include "core/recording.h"
 #include "tool/tool.h"
@@ -47,6 +48,14 @@ uint64_t gputap_correlation(void)
 	while (f && (uintptr_t)f <= (uintptr_t)__builtin_frame_address(0)) /* left behind */
 		f = f->outer;
 	return f ? f->call.correlation : 0;
+}
+
+void gputap_hide(int hidden)
+{
+	if (hidden)
+		gt_internal_enter();
+	else if (gt_thread.internal)
+		gt_internal_leave();
 }
 
 static bool in_set(const uint64_t *set, uint32_t number)

@@ -320,6 +320,25 @@ void gt_correlation_put(struct gt_correlation *c)
 	pool_give(&correlations, &c->entry);
 }
 
+struct gputap_hold *gputap_correlation_hold(void)
+{
+	struct gt_tool_frame *f = innermost();
+
+	while (f && !f->numbered)
+		f = f->outer;
+	return (struct gputap_hold *)(f ? gt_correlation_get(f) : NULL);
+}
+
+void gputap_correlation_release(struct gputap_hold *hold)
+{
+	struct gt_correlation *c = (struct gt_correlation *)hold;
+
+	if (!c)
+		return;
+	raise_to(&c->last, now_ns());
+	gt_correlation_put(c);
+}
+
 void gt_correlation_leave(struct gt_tool_frame *f)
 {
 	_Atomic uint32_t generations[GT_TOOL_POOL];

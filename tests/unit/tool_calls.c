@@ -244,6 +244,43 @@ UNIT_TEST(a_call_may_have_a_number_only_if_it_is_made_in_no_other)
 	CHECK_STR(told, "x2:1<0 x0:2<0 x2:2<0 x1:3<0 x2:3<0 ");
 }
 
+static struct gputap_hold *held;
+
+static void tell_and_hold(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	if (c->phase == GPUTAP_PHASE_ENTER && c->operation == 0)
+		held = gputap_correlation_hold();
+	gputap_hide(1);
+	call(2, 0); /* the tool's own */
+	gputap_hide(0);
+	gputap_hide(0); /* one too many */
+}
+
+static void on_retired(uint64_t correlation, uint64_t time, void *user)
+{
+	size_t at = strlen(told);
+
+	(void)time, (void)user;
+	snprintf(told + at, sizeof told - at, "retired %lu ", (unsigned long)correlation);
+}
+
+UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_are_not_told)
+{
+	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
+
+	gputap_correlation_release(gputap_correlation_hold()); /* outside of a call: nothing */
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_and_hold, NULL));
+	CHECK_OK(gputap_context_retirement(ctx, on_retired, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	call(0, 0);
+	CHECK_STR(told, "");
+	call(1, 0);
+	CHECK_STR(told, "retired 2 ");
+	gputap_correlation_release(held);
+	CHECK_STR(told, "retired 2 retired 1 ");
+}
+
 UNIT_TEST(each_context_keeps_eight_bytes_of_a_call)
 {
 	for (uintptr_t i = 1; i <= 3; i++) {

@@ -264,7 +264,7 @@ void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a, con
 /* How the runtime's clock and CLOCK_BOOTTIME go together now. */
 void gt_hsa_told_clock(struct gt_hsa_agent *a);
 /* An agent is known; told with the next gt_hsa_told_agents(), where callbacks may run. */
-void gt_hsa_told_agent(struct gt_hsa_agent *a, const char *name);
+void gt_hsa_told_agent(struct gt_hsa_agent *a, const char *name, uint64_t node);
 void gt_hsa_told_agents(void);
 struct gt_tool_object *gt_hsa_told_queue(const struct gt_hsa_agent *a, uint64_t number, uint64_t handle);
 

@@ -139,6 +139,7 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	struct gt_text text = {0};
 	char name[65] = "", product[65] = "", vendor[65] = "", uuid[65] = "";
+	uint32_t node = 0;
 
 	get(a, GT_HSA_AGENT_NAME, name);
 	get(a, GT_HSA_AGENT_PRODUCT_NAME, product);
@@ -159,7 +160,7 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	add_number(&text, "max_clock_mhz", a, GT_HSA_AGENT_MAX_CLOCK_MHZ);
 	add_number(&text, "chip", a, GT_HSA_AGENT_CHIP_ID);
 	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
-	gt_hsa_told_agent(a, product[0] ? product : name);
+	gt_hsa_told_agent(a, product[0] ? product : name, get(a, GT_HSA_AGENT_DRIVER_NODE, &node) ? (uint64_t)node + 1 : 0);
 	a->kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE, a->number, a->handle, 0, false}, &text);
 	give_name(a, t);
 }

@@ -177,7 +177,7 @@ void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a, con
 
 /* Objects ------------------------------------------------------------------------ */
 
-void gt_hsa_told_agent(struct gt_hsa_agent *a, const char *name)
+void gt_hsa_told_agent(struct gt_hsa_agent *a, const char *name, uint64_t node)
 {
 	const struct gputap_object o = {
 		.domain = GT_DOMAIN_HSA_CORE,
@@ -187,6 +187,7 @@ void gt_hsa_told_agent(struct gt_hsa_agent *a, const char *name)
 		.device_handle = a->handle,
 		.name = gt_tool_text(name, strlen(name)),
 		.storage_file = -1,
+		.node = node,
 	};
 
 	a->object = gt_tool_object_add(&o, NULL);
