@@ -188,9 +188,11 @@ bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)
 	r->stack[r->depth] = here;
 	atomic_store_explicit(&r->hazards[r->depth], hazard_of(place, generation), GT_ORDER_HAZARD);
 	fence_of_reader();
-	if (gt_likely(atomic_load_explicit(&c->generation, memory_order_acquire) == generation &&
-		      (atomic_load_explicit(&c->active, GT_ORDER_HAZARD) ||
-		       (begun && atomic_load_explicit(&c->finishing, GT_ORDER_HAZARD))))) {
+	/* first that somebody may be called, then that it is him: the place may have another user since we were told of it, and
+	 * stands still only while one who was active then waits for us */
+	if (gt_likely((atomic_load_explicit(&c->active, GT_ORDER_READ) ||
+		       (begun && atomic_load_explicit(&c->finishing, GT_ORDER_READ))) &&
+		      atomic_load_explicit(&c->generation, memory_order_relaxed) == generation)) {
 		r->depth++;
 		return true;
 	}
