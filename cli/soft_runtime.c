@@ -16,11 +16,10 @@
 #include "cli/soft_runtime.h"
 #include "cli/ui.h"
 #include "config.h"
+#include "soft/amdgpu/known.h"
 
 #define ROCR "libhsa-runtime64.so.1"
 #define FOLDER "soft/amdgpu"
-#define KNOWN_FILE "libhsa-runtime64.so.1.5.0"
-#define KNOWN "known to work are ROCr 5.2.3 and HIP 5.2.3 of Debian 12 (libhsa-runtime64-1, libamdhip64-5)"
 
 static const char *const stand_in_has[] = {
 #define X(name) "hsaKmt" #name,
@@ -115,25 +114,18 @@ static bool look(struct rocr *r)
 	return true;
 }
 
-static bool known(const struct rocr *r)
-{
-	const char *slash = strrchr(r->path, '/');
-
-	return slash && !strcmp(slash + 1, KNOWN_FILE);
-}
-
 /* One sentence; "" when all is well. */
 static void judge(const struct rocr *r, bool found, char *out, size_t size)
 {
 	*out = '\0';
 	if (!found)
-		snprintf(out, size, "no " ROCR " is installed; " KNOWN);
+		snprintf(out, size, "no " ROCR " is installed; " SOFT_KNOWN_ROCR);
 	else if (!r->wants)
-		snprintf(out, size, "%s has libhsakmt inside, which nothing can stand in for; " KNOWN, r->path);
+		snprintf(out, size, "%s has libhsakmt inside, which nothing can stand in for; " SOFT_KNOWN_ROCR, r->path);
 	else if (r->lacks)
-		snprintf(out, size, "%s wants %u functions that the stand-in lacks (%s); " KNOWN, r->path, r->lacks, r->lacking);
-	else if (!known(r))
-		snprintf(out, size, "%s is not known to work; " KNOWN, r->path);
+		snprintf(out, size, "%s wants %u functions that the stand-in lacks (%s); " SOFT_KNOWN_ROCR, r->path, r->lacks, r->lacking);
+	else if (!soft_knows_rocr(r->path))
+		snprintf(out, size, "%s is not known to work; " SOFT_KNOWN_ROCR, r->path);
 }
 
 bool soft_runtime_check(char *out, size_t size)

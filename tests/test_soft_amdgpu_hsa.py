@@ -167,7 +167,7 @@ def test_runtime_of_another_version_is_named_by_the_library(run, build, work):
     (work / "libhsa-runtime64.so.1").write_bytes(real.read_bytes())
     result = run([build / "tests/soft/hsa_queue", "closed-barrier", build / "tests/soft/soft_kernels.co"],
                  env={"LD_LIBRARY_PATH": f"{work}:{build / 'soft/amdgpu'}"})
-    assert result.err.startswith(f"soft amdgpu: {work}/libhsa-runtime64.so.1 is not known to work: known are ROCr 5.2.3")
+    assert result.err.startswith(f"soft amdgpu: {work}/libhsa-runtime64.so.1 is not known to work; known to work are ROCr 5.2.3")
     assert result.out == "destroyed\nend\n"
 
 

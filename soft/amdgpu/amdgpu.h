@@ -28,6 +28,24 @@
 
 #define SOFT_PAGE 4096ull
 
+/* What ROCr 5.7 to 6.1 want besides, and libhsakmt's headers of 5.2 do not declare. */
+HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
+HSAKMT_STATUS hsaKmtDbgDisable(void);
+HSAKMT_STATUS hsaKmtDbgEnable(void **runtime_info, HSAuint32 *bytes);
+HSAKMT_STATUS hsaKmtDbgGetDeviceData(void **data, HSAuint32 *count, HSAuint32 *entry_bytes);
+HSAKMT_STATUS hsaKmtDbgGetQueueData(void **data, HSAuint32 *count, HSAuint32 *entry_bytes, bool suspend);
+HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes, int *fd, HSAuint64 *offset);
+HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device);
+HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask);
+HSAKMT_STATUS hsaKmtOpenSMI(HSAuint32 node, int *fd);
+HSAKMT_STATUS hsaKmtReplaceAsanHeaderPage(void *page);
+HSAKMT_STATUS hsaKmtReturnAsanHeaderPage(void *page);
+HSAKMT_STATUS hsaKmtSPMAcquire(HSAuint32 node);
+HSAKMT_STATUS hsaKmtSPMRelease(HSAuint32 node);
+HSAKMT_STATUS hsaKmtSPMSetDestBuffer(HSAuint32 node, HSAuint32 bytes, HSAuint32 *timeout, HSAuint32 *copied, void *buffer, bool *lost);
+HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds, uint64_t *age);
+HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 count, bool all, HSAuint32 milliseconds, uint64_t *ages);
+
 /* thunk.c: the process */
 const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
 /* SUCCESS between open and close, in the process that opened. First line of each call. */

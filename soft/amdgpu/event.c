@@ -278,6 +278,19 @@ THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 millisecond
 	return event ? hsaKmtWaitOnMultipleEvents(&event, 1, true, milliseconds) : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
+/* Ages of events came with version 1.14 of the driver's interface, and we say 1.10: ROCr passes zeros, which mean none. */
+THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count, bool all, HSAuint32 milliseconds, uint64_t *ages)
+{
+	(void)ages;
+	return hsaKmtWaitOnMultipleEvents(handles, count, all, milliseconds);
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds, uint64_t *age)
+{
+	(void)age;
+	return hsaKmtWaitOnEvent(event, milliseconds);
+}
+
 void soft_event_signal(uint32_t id)
 {
 	struct event *e;

@@ -140,6 +140,18 @@ static void give_budget(HSAuint32 node, uint64_t bytes)
 	pthread_mutex_unlock(&lock);
 }
 
+THUNK_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
+{
+	if (soft_opened())
+		return soft_opened();
+	if (!soft_is_gpu(node))
+		return HSAKMT_STATUS_INVALID_NODE_UNIT;
+	pthread_mutex_lock(&lock);
+	*bytes = soft_config()->memory_bytes - used[node];
+	pthread_mutex_unlock(&lock);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
 /* @bytes of zeroed pages, big ones where the real driver would have them. Return: NULL without. */
 static char *map_pages(uint64_t bytes)
 {

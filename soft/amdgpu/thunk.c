@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "soft/amdgpu/amdgpu.h"
+#include "soft/amdgpu/known.h"
 #include "soft/common/bell.h"
 #include "soft/common/guard.h"
-
-#define KNOWN_ROCR "libhsa-runtime64.so.1.5.0" /* 5.2.3 of Debian 12 */
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_amdgpu_config config; /* written by the first open, then read only but for the faults' counters */
@@ -110,14 +109,12 @@ static bool configure(void)
 static void check_caller(const void *caller)
 {
 	char path[PATH_MAX];
-	const char *name;
 	Dl_info info;
 
 	if (!dladdr(caller, &info) || !strstr(info.dli_fname, "libhsa-runtime64") || !realpath(info.dli_fname, path))
 		return;
-	name = strrchr(path, '/') + 1;
-	if (strcmp(name, KNOWN_ROCR) != 0)
-		soft_say("%s is not known to work: known are ROCr 5.2.3 (" KNOWN_ROCR ") and HIP 5.2.3 of Debian 12", path);
+	if (!soft_knows_rocr(path))
+		soft_say("%s is not known to work; " SOFT_KNOWN_ROCR, path);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtOpenKFD(void)
@@ -226,3 +223,41 @@ THUNK_API HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable)
 		return soft_opened();
 	return enable ? HSAKMT_STATUS_NOT_SUPPORTED : HSAKMT_STATUS_SUCCESS;
 }
+
+THUNK_API HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask)
+{
+	*mask = 0; /* asked for even when hsaKmtRuntimeEnable() is refused */
+	return soft_opened();
+}
+
+/* libdrm's device: ROCr 6 insists on one, but uses it for memory that is mapped by hand only, which wants 1.15 of the
+ * driver's interface. */
+THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device)
+{
+	static char handle[1 + SOFT_AMDGPU_MAX];
+
+	if (soft_opened())
+		return soft_opened();
+	if (!soft_is_gpu(node))
+		return HSAKMT_STATUS_INVALID_NODE_UNIT;
+	*device = &handle[node];
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* Debuggers, counters streamed while kernels run, the driver's own events, AddressSanitizer on the device, buffers shared by
+ * descriptor: not here. Each is asked for by the programs that want it only. */
+#define NOT_HERE(name, ...) \
+	THUNK_API HSAKMT_STATUS hsaKmt##name(__VA_ARGS__) { return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED; }
+#define UNUSED __attribute__((unused))
+NOT_HERE(DbgEnable, UNUSED void **runtime_info, UNUSED HSAuint32 *bytes)
+NOT_HERE(DbgDisable, void)
+NOT_HERE(DbgGetDeviceData, UNUSED void **data, UNUSED HSAuint32 *count, UNUSED HSAuint32 *entry_bytes)
+NOT_HERE(DbgGetQueueData, UNUSED void **data, UNUSED HSAuint32 *count, UNUSED HSAuint32 *entry_bytes, UNUSED bool suspend)
+NOT_HERE(SPMAcquire, UNUSED HSAuint32 node)
+NOT_HERE(SPMRelease, UNUSED HSAuint32 node)
+NOT_HERE(SPMSetDestBuffer, UNUSED HSAuint32 node, UNUSED HSAuint32 bytes, UNUSED HSAuint32 *timeout, UNUSED HSAuint32 *copied,
+	 UNUSED void *buffer, UNUSED bool *lost)
+NOT_HERE(OpenSMI, UNUSED HSAuint32 node, UNUSED int *fd)
+NOT_HERE(ReplaceAsanHeaderPage, UNUSED void *page)
+NOT_HERE(ReturnAsanHeaderPage, UNUSED void *page)
+NOT_HERE(ExportDMABufHandle, UNUSED void *address, UNUSED HSAuint64 bytes, UNUSED int *fd, UNUSED HSAuint64 *offset)

@@ -98,6 +98,11 @@ static void gpu_properties(HSAuint32 node, HsaNodeProperties *p)
 	p->NumSdmaQueuesPerEngine = 8;
 	p->NumCpQueues = 24;
 	p->NumGws = 0; /* no cooperative launch */
+#ifdef SOFT_XCC
+	p->NumXcc = 1;
+	p->KFDGpuID = 0x50f7 + node;
+	p->FamilyID = 141; /* gfx9 */
+#endif
 	p->UniqueID = 0x50f7690000000000ull + node; /* HIP's "GPU-50f7.." */
 	p->VGPRSizePerCU = t->vgpr_bytes_per_unit;
 	p->SGPRSizePerCU = t->sgpr_bytes_per_unit;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The runtimes that were tried on the stand-in. Others are run as well, and it is said. */
+#ifndef SOFT_AMDGPU_KNOWN_H
+#define SOFT_AMDGPU_KNOWN_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#define SOFT_KNOWN_ROCR "known to work are ROCr 5.2.3 with HIP 5.2.3 (Debian 12) and ROCr 6.1.2 with HIP 5.7.1 (Debian 13)"
+
+/* @file: path of libhsa-runtime64, links followed. */
+static inline bool soft_knows_rocr(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+
+	return !strcmp(name, "libhsa-runtime64.so.1.5.0") || !strcmp(name, "libhsa-runtime64.so.1.13.0");
+}
+
+#endif
