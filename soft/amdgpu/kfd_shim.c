@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-/* libsoft-kfd.so, for LD_PRELOAD: programs that look for the kernel's driver themselves (rocminfo asks lsmod for its module,
- * and opens /dev/kfd) find what they look for. ROCr and HIP never look. */
+/* libsoft-kfd.so, for LD_PRELOAD: programs that look for the kernel's driver themselves (rocminfo asks lsmod or /sys for its
+ * module, and opens /dev/kfd) find what they look for. ROCr and HIP never look. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define API __attribute__((visibility("default")))
 
 API int open(const char *path, int flags, ...);
 API int open64(const char *path, int flags, ...);
+API FILE *fopen(const char *path, const char *mode);
+API FILE *fopen64(const char *path, const char *mode);
 API FILE *popen(const char *command, const char *type);
 
 static const char *instead_of(const char *path)
@@ -51,6 +55,34 @@ API int open64(const char *path, int flags, ...)
 	mode = mode_of(flags, arguments);
 	va_end(arguments);
 	return open_by("open64", path, flags, mode);
+}
+
+/* Return: a file that says that the module is at work; C++ streams read its descriptor. */
+static FILE *module_state(void)
+{
+	int fd = memfd_create("initstate", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, "live\n", 5) != 5 || lseek(fd, 0, SEEK_SET))
+		return NULL;
+	return fdopen(fd, "r");
+}
+
+static FILE *fopen_by(const char *name, const char *path, const char *mode)
+{
+	FILE *(*real)(const char *, const char *);
+
+	*(void **)&real = dlsym(RTLD_NEXT, name);
+	return strcmp(path, "/sys/module/amdgpu/initstate") == 0 ? module_state() : real(instead_of(path), mode);
+}
+
+API FILE *fopen(const char *path, const char *mode)
+{
+	return fopen_by("fopen", path, mode);
+}
+
+API FILE *fopen64(const char *path, const char *mode)
+{
+	return fopen_by("fopen64", path, mode);
 }
 
 API FILE *popen(const char *command, const char *type)
