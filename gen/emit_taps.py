@@ -156,7 +156,8 @@ def lane(op, thread):
     if op.kind == 'launch' and stream == '0':  # for several devices at once, or on a stream that was said before
         return f'{asked} gt_lane_confuse({thread});', ''
     function, handle = (f'(uintptr_t){op.args[0].name}', op.args[0].type.name == 'hipFunction_t') if op.kind == 'launch' else ('0', False)
-    flags = f'{int(not handle)}, {int(op.name.endswith("_spt"))}, {int("Async" not in op.name)}'
+    plain = op.kind in ('copy', 'set') and not re.search('2D|3D|Array|Symbol|Rect|Ato|toA', op.name)
+    flags = f'{int(not handle)}, {int(op.name.endswith("_spt"))}, {int("Async" not in op.name)}, {int(plain)}'
     return (f'{asked} gt_lane_push({thread}, GT_TABLE, (struct gt_lane_call){{{kind}, {flags}, {function}, {stream}}});',
             f'{asked} gt_lane_pushed({thread}, {"0" if op.returns_nothing() else "(uint64_t)ret"});')
 

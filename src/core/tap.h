@@ -78,11 +78,12 @@ extern struct gt_tap_options {
 } gt_tap_options __attribute__((visibility("hidden")));
 
 /* For taps of an `outermost` API, around calls that launch, copy or set, if gt_tap_options.lanes. @by_pointer: @function is the host's
- * stub, not a handle. @own: without @stream it is the thread's own default stream. @blocking: a copy that returns when it is done. */
+ * stub, not a handle. @own: without @stream it is the thread's own default stream. @blocking: a copy that returns when it is done. @plain: of
+ * a copy or set, all is known: [destination, + bytes), [source, + bytes). */
 enum gt_lane_kind { GT_LANE_LAUNCH, GT_LANE_COPY, GT_LANE_FILL, GT_LANE_GRAPH, GT_LANE_SYNC };
 struct gt_lane_call {
 	enum gt_lane_kind kind;
-	bool by_pointer, own, blocking;
+	bool by_pointer, own, blocking, plain;
 	uintptr_t function, stream;
 };
 void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call call)

@@ -71,7 +71,7 @@ void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes)
 
 /* The model ---------------------------------------------------------------------- */
 
-enum { STREAM = 16, THREADS_MOST = 3, CALLS_MOST = 8, WORK_MOST = 64, CHOICES_MOST = 128 };
+enum { ALLOCATION = 0x10000, STREAM = 16, THREADS_MOST = 3, CALLS_MOST = 8, WORK_MOST = 64, CHOICES_MOST = 128 };
 
 struct planned {
 	enum gt_lane_kind kind;
@@ -99,7 +99,7 @@ static struct actor {
 
 static struct work {
 	struct gt_lane_work work;
-	uint64_t words[2], id;
+	uint64_t words[4], id;
 } works[WORK_MOST];
 static uint32_t made, taken, linked, wrong;
 static struct gt_tap taps[GT_HIP_INDEX_COUNT];
@@ -117,7 +117,8 @@ static void world_begin(void)
 	lane = find(STREAM, 0);
 }
 
-/* Kernels of the runtime's own have both ends as arguments; a copy in pieces is the engines', and tells its size. */
+/* Kernels of the runtime's own have both allocations as arguments, and where to begin in these; a copy in pieces is the
+ * engines', and tells its size. */
 static void make_work(const struct planned *p, uint64_t id)
 {
 	uint32_t pieces = p->pieces ? p->pieces : 1;
@@ -133,10 +134,12 @@ static void make_work(const struct planned *p, uint64_t id)
 		if (p->kind == GT_LANE_LAUNCH)
 			continue;
 		if (pieces == 1 || p->kind == GT_LANE_FILL) {
-			w->words[0] = p->kind == GT_LANE_FILL ? p->to : p->to + shift;
-			w->words[1] = p->from ? p->from + shift : 0;
+			w->words[0] = p->to / ALLOCATION * ALLOCATION;
+			w->words[1] = p->from / ALLOCATION * ALLOCATION;
+			w->words[2] = (p->to % ALLOCATION + shift) / 4;
+			w->words[3] = p->from ? (p->from % ALLOCATION + shift) / 4 : 0;
 			w->work.words = w->words;
-			w->work.word_count = 2;
+			w->work.word_count = 4;
 		} else {
 			w->work.destination = p->to + shift;
 			w->work.source = p->from + shift;
@@ -159,7 +162,7 @@ static void step_program(const struct plan *plan, uint32_t who)
 		t->api_destination = p->to;
 		t->api_source = p->from;
 		t->api_direction = p->direction;
-		gt_lane_push(t, &table, (struct gt_lane_call){p->kind, false, false, false, p->name, STREAM});
+		gt_lane_push(t, &table, (struct gt_lane_call){p->kind, false, false, false, !p->hidden, p->name, STREAM});
 		break;
 	case WORK:
 		if (p->kind != GT_LANE_SYNC && !p->fails)
@@ -323,13 +326,16 @@ UNIT_TEST_SECONDS(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it, 60)
 #define PIECES(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = 1, .pieces = 2}
 #define HIDDEN(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = DEVICE_TO_DEVICE, .hidden = true}
 #define FILL(a, n) {.kind = GT_LANE_FILL, .to = a, .bytes = 4096, .pieces = n}
-enum { A = 0x10000, B = 0x20000, C = 0x30000 };
+#define A UINT64_C(0x7f0000010000)
+#define B UINT64_C(0x7f0000020000)
+#define C UINT64_C(0x7f0000030000)
 
 UNIT_TEST_SECONDS(copies_and_fills_of_one_thread, 60)
 {
 	static const struct plan copies = {1, {6}, {{COPY(A, B), COPY(A, B), LAUNCH(3), PIECES(A, B), PIECES(A, B), COPY(A + 64, B + 64)}}},
 				 hidden = {1, {6}, {{HIDDEN(A, B), COPY(A, B), HIDDEN(A, C), COPY(A, B), LAUNCH(3), COPY(A, B)}}},
 				 inside = {1, {5}, {{COPY(A, B), COPY(A + 64, B + 64), COPY(A, B), LAUNCH(3), COPY(A, B)}}},
+				 after = {1, {4}, {{COPY(A + 64, B + 64), COPY(A, B), COPY(A + 8192, B + 8192), COPY(A, B)}}},
 				 fills = {1, {6}, {{FILL(A, 1), FILL(A, 2), FILL(A, 1), COPY(A, B), FILL(A, 3), FILL(B, 1)}}};
 	uint64_t runs = run_all(&copies);
 
@@ -338,6 +344,8 @@ UNIT_TEST_SECONDS(copies_and_fills_of_one_thread, 60)
 	CHECK(linked >= 2 * runs);
 	runs = run_all(&inside);
 	CHECK(linked >= 3 * runs);
+	runs = run_all(&after);
+	CHECK(linked >= 2 * runs);
 	runs = run_all(&fills);
 	CHECK(linked >= 3 * runs);
 }
@@ -354,5 +362,5 @@ UNIT_TEST_SECONDS(copies_and_fills_of_several_threads, 60)
 	run_some(&mixed, 200000);
 	CHECK(linked > 0);
 	run_some(&own, 100000);
-	CHECK(linked > 0);
+	CHECK_EQ(linked, 6 * 100000);
 }

@@ -31,6 +31,7 @@ struct entry {
 	enum gt_lane_kind kind;
 	enum state state;
 	bool open;	 /* the call has not returned */
+	bool plain;	 /* as in struct gt_lane_call */
 	bool overlapped; /* another thread's call was open, too: their order is not known */
 	bool doubtful;	 /* something came that may have been its, or another's */
 	bool popped;	 /* out of the lane: to be freed when the call returns */
@@ -268,6 +269,7 @@ static struct entry *push(const struct gt_table *table, struct gt_thread *t, str
 	}
 	if (e) {
 		e->kind = c.kind;
+		e->plain = c.plain;
 		e->id = t->api_id;
 		e->start = t->api_start;
 		e->thread = t;
@@ -297,7 +299,7 @@ void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_l
 void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, void *stream, bool own, uint32_t graph, uint32_t replay,
 		       struct gt_hip_shared_nodes *nodes)
 {
-	struct entry *e = push(table, t, (struct gt_lane_call){GT_LANE_GRAPH, false, own, false, 0, (uintptr_t)stream});
+	struct entry *e = push(table, t, (struct gt_lane_call){GT_LANE_GRAPH, false, own, false, false, 0, (uintptr_t)stream});
 
 	if (e) {
 		e->nodes = nodes;
@@ -448,24 +450,36 @@ static bool within(uint64_t address, uint64_t from, uint64_t bytes)
 	return from && address >= from && address < from + bytes;
 }
 
-/* Does this kernel have the address of the entry's memory among its arguments? How far in; UINT64_MAX: no. */
+/* Does this kernel work on the entry's memory? How far in; UINT64_MAX: no. A kernel of HIP's has among its arguments the beginning of an
+ * allocation, and how far into that it is to begin, in elements of some size: what can be understood so, is. */
 static uint64_t offset_in(const struct gt_lane_work *w, uint64_t from, uint64_t bytes)
 {
-	for (uint32_t i = 0; i < w->word_count && i < WORDS_MOST; i++)
+	uint64_t nearest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < w->word_count && i < WORDS_MOST; i++) {
 		if (within(w->words[i], from, bytes))
-			return w->words[i] - from;
-	return UINT64_MAX;
+			nearest = w->words[i] - from < nearest ? w->words[i] - from : nearest;
+		for (uint32_t j = 0; j < w->word_count && j < WORDS_MOST && w->words[i] && w->words[i] < from; j++)
+			for (unsigned shift = 0; shift <= 4; shift++) {
+				uint64_t address = w->words[i] + (w->words[j] << shift);
+
+				if (within(address, from, bytes) && address - from < nearest)
+					nearest = address - from;
+			}
+	}
+	return nearest;
 }
 
-/* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew is the next entry's. (Those of a
- * fill have its beginning and say how far in they are.) 0: it does not fit, 1: with one end, 2: with both. */
-static unsigned fits(const struct gt_lane_work *w, const struct entry *e, uint64_t *offset)
+enum { CANNOT_FIT = -1 };
+
+/* 0: it may, but its addresses do not say so; 1: with one end, 2: with both. */
+static int fits(const struct gt_lane_work *w, const struct entry *e, uint64_t *offset)
 {
 	uint64_t to, from;
-	unsigned fit;
+	int fit;
 
-	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_LANE_COPY) || e->kind == GT_LANE_LAUNCH)
-		return 0;
+	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_LANE_COPY))
+		return CANNOT_FIT;
 	if (w->words) {
 		to = offset_in(w, e->destination, e->bytes);
 		from = offset_in(w, e->source, e->bytes);
@@ -475,9 +489,9 @@ static unsigned fits(const struct gt_lane_work *w, const struct entry *e, uint64
 	}
 	fit = (to != UINT64_MAX) + (from != UINT64_MAX);
 	*offset = to != UINT64_MAX ? to : from;
-	if (e->kind == GT_LANE_COPY && e->direction == DEVICE_TO_DEVICE && fit < 2)
-		return 0;
-	return *offset >= e->moved || e->kind == GT_LANE_FILL ? fit : 0;
+	if (!fit)
+		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
+	return e->kind == GT_LANE_COPY && e->direction == DEVICE_TO_DEVICE && fit < 2 ? 0 : fit; /* 1: by way of another buffer? */
 }
 
 static void link_to(const struct entry *e, struct gt_hsa_owner *o)
@@ -581,8 +595,9 @@ static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct 
 /* Whose a copy's or fill's piece may be. */
 struct claim {
 	struct entry *owner; /* the oldest */
-	unsigned fit;	     /* 0: its addresses do not show, but something of it must come */
+	int fit;
 	uint64_t offset;
+	bool direct;	     /* both ends are a program's: it is no piece by way of a buffer of the runtime's */
 	bool doubtful;	     /* it may as well be another's */
 	bool over;	     /* nothing behind can be meant */
 };
@@ -592,24 +607,36 @@ static bool is_fresh(const struct entry *e)
 	return !e->moved && !e->doubtful;
 }
 
+static bool is_direct(const struct gt_lane *l, const struct gt_lane_work *w)
+{
+	uint64_t offset;
+
+	for (const struct entry *e = l->first; e; e = e->next)
+		if (e->plain && e->kind == GT_LANE_COPY && fits(w, e, &offset) == 2)
+			return true;
+	return false;
+}
+
+/* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew is the next entry's. Of a fill, how far in
+ * they are may be misread. */
 static void claim(struct claim *c, struct entry *e, const struct gt_lane_work *w)
 {
 	uint64_t offset = 0;
-	unsigned fit = fits(w, e, &offset);
+	int fit = fits(w, e, &offset);
 	const struct entry *before = c->owner;
 
-	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_LANE_COPY) || (!fit && !is_fresh(e) && !e->doubtful))
-		return; /* of another kind; or what came of it had addresses, and so would this */
+	if (fit == CANNOT_FIT || (c->direct && e->plain && fit < 2) || (e->kind == GT_LANE_COPY && fit > 0 && offset < e->moved && !e->doubtful))
+		return;
 	if (!before) {
 		c->owner = e;
 		c->fit = fit;
 		c->offset = offset;
 		return;
 	}
-	if (e->kind == GT_LANE_COPY && is_fresh(e) && offset)
+	if (e->kind == GT_LANE_COPY && is_fresh(e) && fit > 0 && offset)
 		return; /* its first piece comes first */
-	/* all calls on a device's memory make work, and that of the oldest comes first */
-	if (c->fit && is_fresh(before) && c->fit >= fit && (!before->overlapped || !e->overlapped || before->thread == e->thread))
+	/* the work of the oldest call comes first */
+	if (c->fit > 0 && is_fresh(before) && c->fit >= fit && (!before->overlapped || !e->overlapped || before->thread == e->thread))
 		return;
 	c->doubtful = true;
 }
@@ -626,7 +653,7 @@ static bool claim_node(struct gt_lane *l, struct claim *c, struct entry *e, cons
 	place = node_of(e, w);
 	kernel = e->nodes->order[e->at].next[GT_GRAPH_KERNEL];
 	c->over = kernel != e->nodes->count;
-	if (place >= kernel || (c->owner && c->fit && is_fresh(c->owner)))
+	if (place >= kernel || (c->owner && c->fit > 0 && is_fresh(c->owner)))
 		return true;
 	if (c->owner) {
 		break_lane(l, "a copy or fill came that may be a graph's, or that of a call before it");
@@ -647,7 +674,7 @@ static void doubt(struct gt_lane *l, const struct gt_lane_work *w)
 /* Of the calls before the next kernel's: the one that can have asked for it, if there is one such. */
 static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
 {
-	struct claim c = {0};
+	struct claim c = {.direct = is_direct(l, w)};
 	struct entry *only = NULL, *graph = NULL;
 	uint32_t candidates = 0;
 
@@ -668,7 +695,7 @@ static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struc
 	}
 	if (graph && !c.owner) {
 		stamp(graph, graph->last_place, o);
-	} else if (c.owner && c.fit && !c.doubtful && !graph) {
+	} else if (c.owner && c.fit > 0 && !c.doubtful && !graph) {
 		if (!c.owner->overlapped)
 			pop_until(l, c.owner);
 		c.owner->moved = c.offset + (w->bytes ? w->bytes : 1);

@@ -222,6 +222,11 @@ struct pitched {
 	size_t pitch, slice;
 };
 
+static const void *first_of(const struct pitched *p, const struct gt_hsa_dim3 *at)
+{
+	return at ? (const char *)p->base + at->x + at->y * p->pitch + at->z * p->slice : p->base;
+}
+
 int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *call, const void *dst, const void *dst_offset,
 						       const void *src, const void *src_offset, const void *range,
 						       uint64_t copy_agent, unsigned int dir, uint32_t num_dep_signals,
@@ -234,8 +239,8 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *cal
 	struct submission c = {0};
 
 	if (n && to && from) {
-		x.destination = to->base;
-		x.source = from->base;
+		x.destination = first_of(to, dst_offset);
+		x.source = first_of(from, src_offset);
 		x.bytes = (uint64_t)n->x * n->y * n->z;
 		c = begin(call, &x, dir < sizeof ops ? ops[dir] : GT_DEVICE_COPY);
 	}
