@@ -5,7 +5,7 @@
  *
  * The loop sleeps in epoll_wait(): on signals and the program's end, on the ends of processes (pidfd). Rings wake nobody:
  * they are looked at every 1 to 20 ms, more rarely the less they hold, which costs a busy writer nothing and an idle machine
- * next to nothing. New ring files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
+ * next to nothing; not more often than some blocks fill, because a look takes a processor that the program may want. New ring files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
  * 10 to 25 ms, more than all the rest of a short run.)
  *
  * When has an image ended? When its process has (pidfd) or when nobody maps its region any more (gt_file_in_use):
@@ -42,7 +42,9 @@
 #define COUNTS_EVERY_NS (5000 * MS)
 #define LINGER_NS (1000 * MS)  /* process gone, region still mapped by others and silent for so long: ended */
 #define IDLE_SLEEP_MS 20
+#define BUSY_SLEEP_MS 10
 #define BACKLOG_BYTES (UINT64_C(1) << 20) /* read in one pass: there is more, do not sleep */
+#define FILL_BYTES (UINT64_C(512) << 10)  /* to be there at the next look: a five hundredth of the pool, blocks that are still warm */
 
 struct collector {
 	struct gt_libraries libraries;
@@ -463,8 +465,22 @@ static bool tree_has_ended(struct collector *c)
 	return true;
 }
 
+/* Until the next look, after one that found @bytes, @passed_ns after the one before. */
+static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
+{
+	uint64_t fills_ms;
+
+	if (bytes >= BACKLOG_BYTES)
+		return 0;
+	if (!bytes)
+		return sleep_ms < IDLE_SLEEP_MS / 2 ? 2 * sleep_ms + !sleep_ms : IDLE_SLEEP_MS;
+	fills_ms = passed_ns * FILL_BYTES / bytes / MS;
+	return fills_ms < 1 ? 1 : fills_ms < BUSY_SLEEP_MS ? (int)fills_ms : BUSY_SLEEP_MS;
+}
+
 static void collect(struct collector *c, bool wait_tree)
 {
+	uint64_t last_ns = now_ns();
 	int sleep_ms = 1;
 
 	for (;;) {
@@ -486,12 +502,8 @@ static void collect(struct collector *c, bool wait_tree)
 		gt_drain_commit(&c->drain);
 		if (c->child.ended && (!wait_tree || c->child.interrupted || tree_has_ended(c)))
 			return;
-		if (bytes >= BACKLOG_BYTES)
-			sleep_ms = 0;
-		else if (bytes)
-			sleep_ms = 1;
-		else
-			sleep_ms = sleep_ms < IDLE_SLEEP_MS / 2 ? 2 * sleep_ms + !sleep_ms : IDLE_SLEEP_MS;
+		sleep_ms = next_sleep_ms(sleep_ms, bytes, now - last_ns);
+		last_ns = now;
 	}
 }
 
