@@ -268,10 +268,14 @@ void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int sta
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
-/* What to give to the runtime as `event`. */
+/* What to give to the runtime as `event`. Sets all of @w but what the wrap knows: `what`, `unwanted`. */
 static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w,
 				    cl_event *event)
 {
+	w->table = NULL;
+	w->event = NULL;
+	w->wanted = NULL;
+	w->piece = NULL;
 	w->recorded = gt_cl_recorded(call) && !w->unwanted;
 	w->thread = w->recorded ? call->thread : NULL;
 	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_OPENCL)))

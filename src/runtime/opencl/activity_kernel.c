@@ -2,13 +2,29 @@
 /* Kernels, tasks, native kernels. */
 #include "runtime/opencl/activity.h"
 
+/* Only what the runtime found to be right. */
+static inline void set_range(struct gt_cl_what *what, cl_uint work_dim, const size_t *global, const size_t *local)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		what->global[i] = 1;
+		what->local[i] = local != NULL;
+	}
+	for (unsigned i = 0; i < work_dim && i < 3; i++) {
+		if (global)
+			what->global[i] = gt_cl_saturated(global[i]);
+		if (local)
+			what->local[i] = gt_cl_saturated(local[i]);
+	}
+}
+
 cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_command_queue queue, cl_kernel kernel,
 					     cl_uint work_dim, const size_t *offset, const size_t *global, const size_t *local,
 					     cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct gt_cl_work w = {.what.object = {(uintptr_t)kernel}};
+	struct gt_cl_work w; /* gt_cl_event() sets the rest: to clear all of it takes longer than the rest of this function */
 	cl_int ret;
 
+	w.what = (struct gt_cl_what){.object = {(uintptr_t)kernel}};
 	w.unwanted = !gt_cl_kernel_wanted(call, kernel);
 	if (gt_unlikely(w.unwanted) && !gt_tool_work_asked(GT_DOMAIN_OPENCL))
 		return GT_CL_REAL(call, clEnqueueNDRangeKernel)(queue, kernel, work_dim, offset, global, local, count, list, event);
@@ -16,10 +32,7 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 						       gt_cl_event(call, queue, GT_DEVICE_KERNEL, &w, event));
 	if (gt_likely(ret == CL_SUCCESS && w.table)) {
 		w.what.name = gt_cl_kernel_name(w.table, w.thread, kernel);
-		for (unsigned i = 0; i < 3; i++) {
-			w.what.global[i] = global && i < work_dim ? gt_cl_saturated(global[i]) : 1;
-			w.what.local[i] = local && i < work_dim ? gt_cl_saturated(local[i]) : local ? 1 : 0;
-		}
+		set_range(&w.what, work_dim, global, local);
 	}
 	return gt_cl_follow(call, queue, GT_DEVICE_KERNEL, false, &w, ret);
 }

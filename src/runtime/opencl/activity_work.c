@@ -14,6 +14,9 @@
  * program does not come by to do: there is no idle processor, and events are to be let go soon, because runtimes use
  * their memory again (kept until the program waits, 100,000 events of PoCL made each enqueue cost twice as much). Where
  * it is not, asking takes microseconds (NVIDIA: 1.4 us a question), and the helper does it beside the program.
+ * An enqueue keeps away from the runtime's workers: the locks of an event and of the heap do not spin, and to meet a worker there
+ * costs both a sleep (PoCL, 100,000 kernels, one look every 32 enqueues up to the last one done: 0.4 us a kernel). So it looks
+ * rarely, and a good deal behind; a program that waits every few hundred commands has all of it done after the wait, alone.
  *
  * Every command that was enqueued is counted as seen in its call's thread; every entry ends as a record, as a drop,
  * or is still here when the process ends. Beyond a cap commands are not followed but counted. */
@@ -22,9 +25,10 @@
 #include <stdlib.h>
 
 enum {
-	LOOK_EVERY = 32,       /* enqueues between two harvests of a queue */
+	LOOK_EVERY = 512,      /* enqueues between two harvests of a queue */
 	LOOK_HELPED = 16384,   /* the same where the helper harvests: should it not keep up */
-	LOOK_AT = 128,	       /* commands that an enqueue harvests at most */
+	LOOK_AT = 1024,	       /* commands that an enqueue harvests at most */
+	STEP = 128,	       /* of a queue in order: so many at once, so far from a worker of the runtime */
 	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at */
 	CHUNK = 31,	       /* entries: 3.4 KiB */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
@@ -245,54 +249,20 @@ static void tell_exit(struct gt_cl_work *w, cl_int ret, bool followed)
 		gt_tool_piece_drop(w->piece, ret == CL_SUCCESS);
 }
 
-cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op, bool blocking,
-		    struct gt_cl_work *w, cl_int ret)
-{
-	struct gt_cl_queue *q = NULL;
-	bool followed = false;
-	uint64_t count;
-
-	if (gt_unlikely(!w->table)) {
-		if (w->piece)
-			tell_exit(w, ret, false);
-		return ret;
-	}
-	if (gt_likely(ret == CL_SUCCESS)) {
-		if (gt_likely(w->recorded))
-			gt_device_seen(w->thread, GT_DOMAIN_OPENCL);
-		q = gt_cl_queue_get(w->table, w->thread, handle);
-		if (gt_unlikely(w->piece != NULL))
-			gt_cl_told(w, q, op);
-		followed = follow(call, q, op, w);
-	}
-	if (w->wanted && w->event != GT_CL_NO_EVENT)
-		*w->wanted = w->event;
-	if (gt_unlikely(w->piece != NULL))
-		tell_exit(w, ret, followed);
-	if (gt_unlikely(!q))
-		return ret;
-	count = gt_cl_queue_count(q);
-	if ((count == 1 && !blocking) || gt_unlikely(w->piece != NULL))
-		gt_cl_helper_want(w->thread);
-	if (blocking)
-		gt_cl_harvest_waited(q);
-	else if (gt_unlikely(count >= atomic_load_explicit(&q->look, memory_order_relaxed)))
-		gt_cl_harvest(q, LOOK_AT);
-	return ret;
-}
-
 /* The harvest --------------------------------------------------------------- */
 
 /* The times, the last one first: a runtime refuses that one until the command is done. False: not done, or no times. */
 static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4])
 {
-	for (unsigned i = 4; i-- > 0;)
-		if (GT_CL(table, clGetEventProfilingInfo)(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof v[i], &v[i], NULL) != CL_SUCCESS ||
-		    v[i] == 0) {
-			v[0] = v[1] = v[2] = v[3] = 0;
-			return false;
-		}
-	return true;
+	__typeof__(&clGetEventProfilingInfo) ask = GT_CL(table, clGetEventProfilingInfo);
+
+	if (gt_likely(ask(event, CL_PROFILING_COMMAND_END, sizeof v[3], &v[3], NULL) == CL_SUCCESS && v[3] &&
+		      ask(event, CL_PROFILING_COMMAND_START, sizeof v[2], &v[2], NULL) == CL_SUCCESS && v[2] &&
+		      ask(event, CL_PROFILING_COMMAND_SUBMIT, sizeof v[1], &v[1], NULL) == CL_SUCCESS && v[1] &&
+		      ask(event, CL_PROFILING_COMMAND_QUEUED, sizeof v[0], &v[0], NULL) == CL_SUCCESS && v[0]))
+		return true;
+	v[0] = v[1] = v[2] = v[3] = 0;
+	return false;
 }
 
 /* 1: still to be done; 0 and below: how it ended; 2: the runtime does not know the event. */
@@ -457,6 +427,79 @@ void gt_cl_harvest_waited(struct gt_cl_queue *q)
 		gt_cl_harvest(q, LOOK_WAITED);
 	else
 		gt_cl_harvest_all(q);
+}
+
+/* The event at a position that was pushed and not harvested. With q->harvest held. */
+static cl_event event_at(const struct gt_cl_queue *q, uint64_t at)
+{
+	const struct gt_cl_chunk *c = q->head;
+	uint64_t base = q->head_at;
+
+	for (; at >= base + CHUNK; base += CHUNK)
+		c = c->next;
+	return c->entry[at - base].event;
+}
+
+/* Of a queue in order: how many, in steps, are done with a step behind them that is done as well. With q->harvest held. */
+static uint32_t done_behind(struct gt_cl_queue *q)
+{
+	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
+	uint64_t end = atomic_load_explicit(&q->pushed, memory_order_acquire);
+	uint32_t done = 0;
+
+	gt_internal_enter();
+	while (done < LOOK_AT && end - at >= done + 2 * STEP && ask_status(q->table, event_at(q, at + done + 2 * STEP - 1)) != 1)
+		done += STEP;
+	gt_internal_leave();
+	return done;
+}
+
+/* By an enqueue: what is done, but not what has just been done. A worker of the runtime is there: who asks about that command or
+ * lets it go waits for a lock that the worker holds, and the worker for the one who asks. */
+static void harvest_behind(struct gt_cl_queue *q)
+{
+	uint32_t epoch = worth_it(q);
+
+	if (!epoch || !gt_cl_try_lock(&q->harvest, epoch))
+		return; /* somebody is at it */
+	harvest(q, q->out_of_order ? LOOK_AT : done_behind(q), epoch);
+	gt_cl_unlock(&q->harvest);
+}
+
+cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op, bool blocking,
+		    struct gt_cl_work *w, cl_int ret)
+{
+	struct gt_cl_queue *q = NULL;
+	bool followed = false;
+	uint64_t count;
+
+	if (gt_unlikely(!w->table)) {
+		if (w->piece)
+			tell_exit(w, ret, false);
+		return ret;
+	}
+	if (gt_likely(ret == CL_SUCCESS)) {
+		if (gt_likely(w->recorded))
+			gt_device_seen(w->thread, GT_DOMAIN_OPENCL);
+		q = gt_cl_queue_get(w->table, w->thread, handle);
+		if (gt_unlikely(w->piece != NULL))
+			gt_cl_told(w, q, op);
+		followed = follow(call, q, op, w);
+	}
+	if (w->wanted && w->event != GT_CL_NO_EVENT)
+		*w->wanted = w->event;
+	if (gt_unlikely(w->piece != NULL))
+		tell_exit(w, ret, followed);
+	if (gt_unlikely(!q))
+		return ret;
+	count = gt_cl_queue_count(q);
+	if ((count == 1 && !blocking) || gt_unlikely(w->piece != NULL))
+		gt_cl_helper_want(w->thread);
+	if (blocking)
+		gt_cl_harvest_waited(q);
+	else if (gt_unlikely(count >= atomic_load_explicit(&q->look, memory_order_relaxed)))
+		harvest_behind(q);
+	return ret;
 }
 
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked)
