@@ -114,6 +114,7 @@ struct gt_correlation;
 /* A told call that is open, on its thread's stack. */
 struct gt_tool_frame {
 	struct gt_tool_frame *outer;   /* that this call was made in */
+	uintptr_t mark;                /* gt_tool_frame_mark(): it is one, and no other function's variables have come over it */
 	struct gputap_call call;       /* what callbacks get */
 	struct gt_correlation *shared; /* NULL: no work hangs on it so far */
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
@@ -123,6 +124,24 @@ struct gt_tool_frame {
 	uint32_t count;                /* heard */
 	struct gt_tool_heard heard[GT_TOOL_POOL];
 };
+
+/* Of the frame whose call is open; else none, so that it is not taken for one after a jump out of it. */
+static inline uintptr_t gt_tool_frame_mark(const struct gt_tool_frame *f)
+{
+	return ((uintptr_t)f ^ (uintptr_t)f->outer << 1) + (uintptr_t)UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/**
+ * gt_tool_frame_live() - the innermost open call at or around @f; NULL: none
+ * @here: where the caller stands: what lies deeper was left by longjmp() or an exception. So was what other functions have
+ *        written over: what its own outer calls were is not known any more then.
+ */
+static inline struct gt_tool_frame *gt_tool_frame_live(struct gt_tool_frame *f, const void *here)
+{
+	while (f && ((uintptr_t)f <= (uintptr_t)here || f->mark != gt_tool_frame_mark(f)))
+		f = f->mark == gt_tool_frame_mark(f) ? f->outer : NULL;
+	return f;
+}
 
 /* Innermost of this thread; NULL: none. */
 extern _Thread_local struct gt_tool_frame *gt_tool_frame __attribute__((tls_model("initial-exec"), visibility("hidden")));

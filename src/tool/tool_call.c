@@ -43,10 +43,8 @@ uint64_t gt_tool_new_correlation(void)
 
 uint64_t gputap_correlation(void)
 {
-	const struct gt_tool_frame *f = gt_tool_frame;
+	const struct gt_tool_frame *f = gt_tool_frame_live(gt_tool_frame, __builtin_frame_address(0));
 
-	while (f && (uintptr_t)f <= (uintptr_t)__builtin_frame_address(0)) /* left behind */
-		f = f->outer;
 	return f ? f->call.correlation : 0;
 }
 
@@ -70,7 +68,7 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 
 	if (!outermost && !gt_skip_nested[domain])
 		return false;
-	for (const struct gt_tool_frame *f = outer; f && !f->calling; f = f->outer) {
+	for (const struct gt_tool_frame *f = outer; f && !f->calling; f = gt_tool_frame_live(f->outer, f)) {
 		enum gt_domain other = (enum gt_domain)f->call.domain;
 
 		if (other == domain || (outermost && (other == GT_DOMAIN_HIP || other == GT_DOMAIN_HIP_COMPILER)))
@@ -142,11 +140,9 @@ static bool starts_tools(void)
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
 {
 	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
-	struct gt_tool_frame *outer = gt_tool_frame;
+	struct gt_tool_frame *outer = gt_tool_frame_live(gt_tool_frame, f);
 	bool buffered = false;
 
-	while (gt_unlikely(outer && (uintptr_t)outer <= (uintptr_t)f))
-		outer = outer->outer;
 	f->outer = outer;
 	if (gt_thread.internal || is_nested(outer, table->domain) ||
 	    (!choose(f, table->domain, number) && !(starts_tools() && choose(f, table->domain, number))))
@@ -165,6 +161,7 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 		.args_bytes = args_bytes,
 	};
 	gt_external_tops(f->call.external);
+	f->mark = gt_tool_frame_mark(f);
 	f->calling = true;
 	gt_tool_frame = f;
 	for (uint32_t i = 0; i < f->count; i++) {
@@ -223,4 +220,5 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	if (f->shared || f->retires)
 		gt_correlation_leave(f);
 	gt_tool_frame = f->outer;
+	f->mark = 0;
 }

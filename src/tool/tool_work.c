@@ -78,12 +78,7 @@ static void raise_to(_Atomic uint64_t *value, uint64_t to)
 /* The open call; what lies deeper in the stack than we do was left by longjmp(). */
 static struct gt_tool_frame *innermost(void)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	struct gt_tool_frame *f = gt_tool_frame;
-
-	while (f && (uintptr_t)f <= here)
-		f = f->outer;
-	return f;
+	return gt_tool_frame_live(gt_tool_frame, __builtin_frame_address(0));
 }
 
 bool gt_tool_calling(bool calling)
@@ -325,7 +320,7 @@ struct gputap_hold *gputap_correlation_hold(void)
 	struct gt_tool_frame *f = innermost();
 
 	while (f && !f->numbered)
-		f = f->outer;
+		f = gt_tool_frame_live(f->outer, f);
 	return (struct gputap_hold *)(f ? gt_correlation_get(f) : NULL);
 }
 
@@ -365,7 +360,7 @@ static struct gt_tool_frame *cause(void)
 
 	while (first && !first->numbered)
 		first = first->outer;
-	for (f = first; f && !(f->numbered && f->call.domain == GT_DOMAIN_HIP); f = f->outer)
+	for (f = first; f && !(f->numbered && f->call.domain == GT_DOMAIN_HIP); f = gt_tool_frame_live(f->outer, f))
 		;
 	return f ? f : first;
 }
@@ -656,7 +651,7 @@ static void wait_for_deliveries(void)
 
 static void retire_open_calls(void)
 {
-	for (struct gt_tool_frame *f = gt_tool_frame; f; f = f->outer) {
+	for (struct gt_tool_frame *f = innermost(); f; f = gt_tool_frame_live(f->outer, f)) {
 		_Atomic uint32_t generations[GT_TOOL_POOL];
 		struct retiring r = {.time = now_ns()};
 

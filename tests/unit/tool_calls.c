@@ -373,6 +373,48 @@ UNIT_TEST(a_callback_that_jumps_out_leaves_everything_usable)
 	CHECK_EQ(gputap_correlation(), 0);
 }
 
+static uint64_t parent_of_call = UINT64_MAX;
+static bool jumped;
+
+static void jump_once(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	heard++;
+	parent_of_call = c->parent;
+	if (!jumped) {
+		jumped = true;
+		longjmp(away, 1);
+	}
+}
+
+/* Variables of ours come over where that call's were. */
+static __attribute__((noinline)) void call_from_below(unsigned char fill)
+{
+	volatile unsigned char over[1 << 14];
+
+	memset((void *)(uintptr_t)over, fill, sizeof over);
+	call_of(&hip_table, 0, over[fill], NULL);
+	CHECK_EQ(over[0], fill);
+}
+
+UNIT_TEST(what_is_called_from_below_the_place_of_a_call_that_was_left_is_told_as_the_programs_own)
+{
+	struct gputap_context *ctx = context(0);
+
+	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, jump_once, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	for (int i = 0; i < 256; i++) {
+		jumped = false;
+		heard = 0;
+		if (!setjmp(away))
+			call_of(&hip_table, 0, 0, NULL);
+		call_from_below((unsigned char)i);
+		CHECK_EQ(heard, 3);
+		CHECK_EQ(parent_of_call, 0);
+		CHECK_EQ(gputap_correlation(), 0);
+	}
+}
+
 static void destroy_itself(const struct gputap_call *c, uint64_t *data, void *user)
 {
 	(void)c, (void)data, (void)user;
