@@ -144,6 +144,17 @@ def test_a_tool_whose_start_fails_is_told_nothing_any_more(run, tool, with_hip, 
     assert told(result.out) == ["describe, version 0.1", "start, constructed"]
 
 
+def test_a_tool_whose_start_or_finish_throws_is_gone_with_what_it_made_and_may_come_again(run, repo, build, work):
+    subprocess.run(["c++", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{repo}/include", repo / "tests/tool/throws_start.cc", "-o", "throws",
+                    f"-L{build}", "-l:libgputap.so.0", f"-Wl,-rpath,{build}"], check=True)
+    result = run([work / "throws"])
+    assert result.out.splitlines() == [
+        "start 1: 64 contexts", "caught start", "start 2: 64 contexts", "caught start", "start 3: 64 contexts", "add 0", "finish 1",
+        "caught finish", "start 4: 64 contexts", "add 0", "finish 2", "remove 0", "start 5: 64 contexts", "add 0", "finish 3", "remove 0",
+        "left 3 times"]
+    assert "gputap: thrower: its start() was left by an exception or a jump; it does not take part" in result.err.splitlines()
+
+
 # Runtimes ------------------------------------------------------------------------
 
 def test_a_linked_hip_program_is_told_of(run, tool, with_hip, device):

@@ -33,6 +33,8 @@ struct entry {
 	void *library;      /* a reference; NULL: the program's own, or it could not be had */
 	_Atomic uint32_t state;
 	uint32_t age;
+	uintptr_t frame;     /* while its start() or finish() runs: where that was called from, in the thread's stack */
+	struct entry *outer; /* whose start() or finish() called that */
 };
 
 typedef const struct gputap_tool *describe_fn(uint32_t version);
@@ -40,16 +42,24 @@ typedef const struct gputap_tool *describe_fn(uint32_t version);
 static struct entry entries[TOOLS]; /* `tool` and going from and to FREE: with gt_core_lock() */
 static uint32_t ages;
 static _Atomic uint32_t finishing;
-static _Thread_local const struct gputap_tool *current __attribute__((tls_model("initial-exec")));
+/* Whose start() or finish() runs in this thread. It may have been left by an exception or longjmp(): then where it was called from
+ * is deeper in the stack than we are. */
+static _Thread_local struct entry *current __attribute__((tls_model("initial-exec")));
 
 const struct gputap_tool *gt_tool_current(void)
 {
-	return current;
+	const struct entry *e = current;
+
+	while (e && e->frame <= (uintptr_t)__builtin_frame_address(0))
+		e = e->outer;
+	return e ? e->tool : NULL;
 }
 
 int32_t gt_tool_priority(void)
 {
-	return current ? current->priority : 0;
+	const struct gputap_tool *tool = gt_tool_current();
+
+	return tool ? tool->priority : 0;
 }
 
 /* Telling -------------------------------------------------------------------- */
@@ -142,41 +152,68 @@ static int check(const struct gputap_tool *tool, const char *from)
 
 /* Starting and finishing ------------------------------------------------------ */
 
+static int call(struct entry *e, int (*start)(void *), void (*finish)(void *))
+{
+	int rc = 0;
+
+	e->frame = (uintptr_t)__builtin_frame_address(0);
+	e->outer = current;
+	current = e;
+	if (start)
+		rc = start(e->tool->user);
+	if (finish)
+		finish(e->tool->user);
+	current = e->outer;
+	return rc;
+}
+
+/* It takes part no more, nor does what it has made. */
+static void drop(struct entry *e)
+{
+	gt_tool_contexts_destroy(e->tool);
+	gt_subscribers_remove(e->tool);
+	leave(e);
+}
+
+/* Functions of tools that were left by an exception or longjmp(). (No cleanup of the compiler's: that needs libgcc_s in every
+ * program.) */
+static void drop_abandoned(const void *here)
+{
+	while (current && current->frame <= (uintptr_t)here) {
+		struct entry *e = current;
+
+		current = e->outer;
+		tell("%s: its %s was left by an exception or a jump; it does not take part", name_of(e->tool),
+		     atomic_load(&e->state) == STARTING ? "start()" : "finish()");
+		drop(e);
+	}
+}
+
 static int start(struct entry *e)
 {
-	const struct gputap_tool *tool = e->tool, *before = current;
-	int rc = 0;
+	const struct gputap_tool *tool = e->tool;
+	int rc;
 
 	atomic_store(&e->state, STARTING);
 	e->library = keep(tool);
-	current = tool;
-	if (tool->start)
-		rc = tool->start(tool->user);
-	current = before;
+	rc = call(e, tool->start, NULL);
 	if (rc == 0) {
 		atomic_store(&e->state, STARTED);
 		return 0;
 	}
-	gt_tool_contexts_destroy(tool);
-	gt_subscribers_remove(tool);
+	drop(e);
 	tell("%s: its start() returned %d; it does not take part", name_of(tool), rc);
-	leave(e);
 	return rc;
 }
 
 /* False: somebody else does, or it has not begun. */
 static bool finish(struct entry *e)
 {
-	const struct gputap_tool *before = current, *tool;
 	uint32_t started = STARTED;
 
 	if (!atomic_compare_exchange_strong(&e->state, &started, FINISHING))
 		return false;
-	tool = e->tool;
-	current = tool;
-	if (tool->finish)
-		tool->finish(tool->user);
-	current = before;
+	call(e, NULL, e->tool->finish);
 	return true;
 }
 
@@ -379,6 +416,7 @@ int gputap_tool_add(const struct gputap_tool *tool)
 
 	if (!tool)
 		return -EINVAL;
+	drop_abandoned(__builtin_frame_address(0));
 	if (atomic_load(&finishing))
 		return -ESHUTDOWN;
 	rc = check(tool, "gputap_tool_add()");
@@ -398,6 +436,7 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 	Dl_info its, callers;
 	void *library;
 
+	drop_abandoned(__builtin_frame_address(0));
 	gt_core_lock();
 	for (int i = 0; i < TOOLS; i++)
 		if (tool && entries[i].tool == tool)
@@ -405,10 +444,8 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 	gt_core_unlock();
 	if (!found || !finish(found))
 		return -ENOENT;
-	gt_tool_contexts_destroy(tool);
-	gt_subscribers_remove(tool);
 	library = found->library;
-	leave(found);
+	drop(found);
 	/* the code that we return to may be what the reference keeps mapped */
 	if (library && dladdr(tool, &its) && dladdr(caller, &callers) && its.dli_fbase != callers.dli_fbase)
 		dlclose(library);
