@@ -5,8 +5,9 @@
  *
  * The loop sleeps in epoll_wait(): on signals and the program's end, on the ends of processes (pidfd). Rings wake nobody:
  * they are looked at every 1 to 20 ms, more rarely the less they hold, which costs a busy writer nothing and an idle machine
- * next to nothing; not more often than some blocks fill, because a look takes a processor that the program may want. New ring files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
- * 10 to 25 ms, more than all the rest of a short run.)
+ * next to nothing; not more often than some blocks fill, because a look takes a processor that the program may want. New ring files
+ * show in the folder's time of change. (Not inotify: to give up a watch takes the kernel 10 to 25 ms, more than all the rest of a
+ * short run.)
  *
  * When has an image ended? When its process has (pidfd) or when nobody maps its region any more (gt_file_in_use):
  * exec ends an image but not the process, and a pid from another namespace means nothing here. */
