@@ -19,9 +19,10 @@ def modern(request, tmp_path_factory, repo, build):
     sdk = build / "src/compat/rocprofiler"
     (folder / "librocprofiler-sdk.so.1").unlink()  # the mock; ours lies where the register library looks
     (folder / "librocprofiler-sdk.so").symlink_to(sdk / "librocprofiler-sdk.so.1")
-    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-shared",
-                    "-fPIC", repo / "tests/rocprofiler/registered.c", "-o", folder / "client.so", f"-L{sdk}", "-lrocprofiler-sdk",
-                    f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
+    for source, client in (("registered.c", "client.so"), ("kinds.c", "kinds.so")):
+        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-shared",
+                        "-fPIC", repo / "tests/rocprofiler" / source, "-o", folder / client, f"-L{sdk}", "-lrocprofiler-sdk",
+                        f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
     return folder
 
 
@@ -36,3 +37,36 @@ def test_a_registering_runtimes_tables_calls_and_initialisations_come_to_a_clien
         "RUNTIME_INITIALIZATION_HIP 1 of 60300", "table HIP (runtime) 1 of 60300, 1",
         *["RUNTIME_INITIALIZATION_HSA 0 of 11600", "table HSA 0 of 11600, 1"] * 2], said
     assert said[-1] == "calls: 12 of HIP, 4 of HSA"
+
+
+SCRATCH = """\
+SCRATCH_MEMORY_ALLOC enter kept 0 corr 0 queue 7 flags 1 kind 1 dispatch 42 bytes 0 slots 0
+the runtime's own: kind 1
+SCRATCH_MEMORY_ALLOC exit kept 1 corr 0 queue 7 flags 1 kind 2 dispatch 42 bytes 65536 slots 16
+the runtime's own: kind 2
+SCRATCH_MEMORY_FREE enter kept 0 corr 0 queue 7 flags 1 kind 3 dispatch 0 bytes 0 slots 0
+the runtime's own: kind 3
+SCRATCH_MEMORY_FREE exit kept 1 corr 0 queue 7 flags 1 kind 4 dispatch 0 bytes 0 slots 0
+the runtime's own: kind 4
+SCRATCH_MEMORY_ASYNC_RECLAIM enter kept 0 corr 0 queue 7 flags 1 kind 5 dispatch 0 bytes 0 slots 0
+the runtime's own: kind 5
+SCRATCH_MEMORY_ASYNC_RECLAIM exit kept 1 corr 0 queue 7 flags 1 kind 6 dispatch 0 bytes 0 slots 0
+the runtime's own: kind 6
+"""
+
+
+def test_scratch_memory_is_told_by_hsas_table_for_tools_which_is_chained(run, build, modern):
+    done = run([modern / "program"], env={"LD_PRELOAD": modern / "kinds.so", "KINDS": "scratch", "MODERN_SCRATCH": "1",
+                                          "LD_LIBRARY_PATH": f"{modern}:{build}"})
+    assert done.out == "42\n42\n"
+    said = [line for line in done.err.splitlines() if not line.startswith(("record", "buffered"))]
+    assert said == SCRATCH.splitlines() * 2  # the table is another one after hsa_shut_down()
+    assert [line for line in done.err.splitlines() if line.startswith("record")] == [
+        "record SCRATCH_MEMORY SCRATCH_MEMORY_ALLOC corr 0 bytes 65536 time 1", "record SCRATCH_MEMORY SCRATCH_MEMORY_FREE corr 0 bytes 0 time 1",
+        "record SCRATCH_MEMORY SCRATCH_MEMORY_ASYNC_RECLAIM corr 0 bytes 0 time 1"] * 2
+
+
+def test_the_tools_table_is_left_alone_where_nobody_asks_for_scratch_memory(run, build, modern):
+    done = run([modern / "program"], env={"LD_PRELOAD": modern / "kinds.so", "KINDS": "memory", "MODERN_SCRATCH": "1",
+                                          "LD_LIBRARY_PATH": f"{modern}:{build}"})
+    assert done.err.count("the runtime's own") == 12 and "SCRATCH" not in done.err

@@ -2,7 +2,8 @@
 /* ROCm 6 in small: libraries that register their tables as the real ones do. Compiled several times:
  *   REGISTER  librocprofiler-register.so.0: asks whoever exports rocprofiler_set_api_table(), if there is a sign of a tool
  *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts or lengthens its table
- *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does
+ *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does. With MODERN_SCRATCH
+ *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so by the table for tools
  *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
  *   else      the program */
 #include <dlfcn.h>
@@ -146,10 +147,48 @@ static struct {
 	struct version version;
 	void *entries[AMD_EXT];
 } amd_ext;
+/* As hsa_amd_tool.h has them. */
+struct queue {
+	uint32_t type, features;
+	void *base;
+	uint64_t doorbell;
+	uint32_t size, reserved;
+	uint64_t id;
+};
+struct scratch_event {
+	uint32_t kind;
+	const struct queue *queue;
+	uint32_t flags;
+	uint64_t dispatch_id;
+	size_t size, num_slots;
+};
+typedef int scratch_fn(const struct scratch_event *event);
+enum { SCRATCH_EVENTS = 6 };
+static struct {
+	struct version version;
+	scratch_fn *entries[SCRATCH_EVENTS];
+} tools;
 static struct {
 	struct version version;
 	void *tables[6];
-} root = {{3, sizeof root, 1, 0}, {&core, &amd_ext}};
+} root = {{3, sizeof root, 1, 0}, {&core, &amd_ext, NULL, NULL, &tools}};
+
+static int own_scratch(const struct scratch_event *event)
+{
+	fprintf(stderr, "the runtime's own: kind %u\n", event->kind);
+	return 0;
+}
+
+static void use_scratch(void)
+{
+	static const struct queue queue = {.id = 7};
+	struct scratch_event event = {.queue = &queue, .flags = 1, .dispatch_id = 42, .size = 65536, .num_slots = 16};
+
+	for (uint32_t i = 0; i < SCRATCH_EVENTS && getenv("MODERN_SCRATCH"); i++) {
+		event.kind = i + 1;
+		tools.entries[i](&event);
+	}
+}
 
 static void reset(void)
 {
@@ -159,6 +198,9 @@ static void reset(void)
 	amd_ext.version = (struct version){2, sizeof amd_ext, 7, 0};
 	core.entries[INIT] = core.entries[SHUT_DOWN] = real_init;
 	core.entries[LOAD_RELAXED] = real_load;
+	tools.version = (struct version){1, sizeof tools, 0, 0};
+	for (int i = 0; i < SCRATCH_EVENTS; i++)
+		tools.entries[i] = own_scratch;
 }
 
 int hsa_init(void)
@@ -192,6 +234,7 @@ int hsa_shut_down(void)
 
 int hsa_signal_load(uint64_t signal)
 {
+	use_scratch();
 	return (int)((int64_t (*)(uint64_t))core.entries[LOAD_RELAXED])(signal);
 }
 

@@ -4,10 +4,12 @@
  *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
  *   sdk_context.c   contexts, and what is configured for them; made into gputap's contexts
  *   sdk_call.c      calls of the APIs          sdk_work.c    dispatches, copies
+ *   sdk_inner.c     allocations, streams       sdk_range.c   ranges of ROCTx        sdk_scratch.c  scratch memory
+ *   sdk_watch.c     host functions, streams: what has to be known before they are asked for
  *   sdk_object.c    code objects               sdk_table.c   runtimes' tables, that they have been initialised
  *   sdk_buffer.c    buffers, their threads     sdk_external.c  external correlation ids
  *   sdk_names.c     statuses, kinds, operations  sdk_args.c  arguments as text
- *   sdk_agent.c     agents                     sdk_absent.c  what answers that it is not there
+ *   sdk_agent.c     agents, sdk_node.c: memory, caches, links of them              sdk_absent.c  what answers that it is not there
  *
  * One gputap context for each of a client's, one gputap tool for all. Handles are numbers that are looked up in tables: nothing that a
  * client passes is followed before it is known.
@@ -85,6 +87,7 @@ struct sdk_objects;  /* code objects and symbols that were told and are still th
 struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
+	uint32_t inner;  /* bit per domain whose calls tell of something else (sdk_inner.c) */
 	bool dirty;      /* configured differently from what `tap` has */
 	bool counts;     /* counters of dispatches were asked for: it cannot be started */
 	_Atomic bool active;
@@ -124,6 +127,36 @@ void sdk_on_retired(uint64_t correlation, uint64_t time, void *user);
 void sdk_on_device(const struct gputap_object *object);
 /* A runtime has been initialised. */
 void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version, uint64_t instance);
+
+/* Of a call and context, from ENTER to EXIT: what else it tells of. */
+struct sdk_inner {
+	rocprofiler_user_data_t user;
+	uint64_t external, start;
+	uint64_t which; /* agent, stream, range */
+	bool asked;     /* the external id is what the client answered */
+};
+bool sdk_inner_asks(const struct sdk_context *c, uint32_t domain, uint32_t number);
+void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner);
+void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner, uint64_t end);
+bool sdk_range_asks(const struct sdk_context *c, uint32_t number);
+bool sdk_range_begins(uint32_t number); /* .. something that has a correlation */
+void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner);
+void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner, uint64_t end);
+
+/* What one of HIP's operations does with streams; its argument; the new stream, 0: there is none. */
+uint32_t sdk_stream_operation(uint32_t number);
+uint64_t sdk_stream_argument(const struct gputap_call *call);
+uint64_t sdk_stream_created(const struct gputap_call *call);
+
+/* From 1; never used again. 0: the default stream. */
+uint64_t sdk_stream_id(uint64_t address);
+/* The host's function for a kernel symbol. False: there is none. */
+bool sdk_host_function(const char *symbol, rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out);
+/* What this context will have to know. */
+void sdk_watch_for(const struct sdk_context *c);
+
+/* HSA's table for tools is being registered. */
+void sdk_scratch_table(void *tools);
 
 /* Kinds and operations (sdk_names.c) ------------------------------------------------ */
 
@@ -175,5 +208,13 @@ const char *sdk_offered_name(uint32_t type);
 void sdk_agents_init(void);
 /* Of HSA's handle; 0: not known. */
 rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle);
+rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool); /* or region */
+void sdk_on_queue(const struct gputap_object *object);
+/* @own_id: HSA's, for one that nobody told of. */
+void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id, rocprofiler_agent_id_t *agent);
+
+/* Fill in what the counts say (sdk_node.c). */
+void sdk_node_files(const char *node, rocprofiler_agent_v0_t *i);
+void sdk_node_thunk(void *library, uint32_t node, uint32_t processor, rocprofiler_agent_v0_t *i);
 
 #endif

@@ -2,7 +2,7 @@
 /* Agents: the nodes of the kernel driver's topology, from the driver's files; else from its library, which a software GPU has in
  * the place of a driver; else one, the CPU. HSA itself is not asked: it may be in the middle of its initialisation.
  *
- * An agent's id is its node's number + 1. */
+ * An agent's id is its node's number + 1. HSA's handles: gputap says the node of each GPU; of others, HSA is asked once it is used. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,9 +12,10 @@
 
 #include "sdk.h"
 
-enum { AGENTS = 64, NAME_BYTES = 64, HANDLES = 64 };
+enum { AGENTS = 64, NAME_BYTES = 64, HANDLES = 64, POOLS = 256, QUEUES = 256 };
 
 #define TOPOLOGY "/sys/class/kfd/kfd/topology/nodes"
+#define TOPOLOGY_VARIABLE "GPUTAP_ROCPROFILER_TOPOLOGY" /* another folder, for tests */
 
 static struct agent {
 	rocprofiler_agent_v0_t info;
@@ -23,12 +24,11 @@ static struct agent {
 static unsigned agent_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* GPUs that gputap has told of, in the order of their numbers. */
+/* HSA's handles, and which agents they are. */
 static struct {
-	uint64_t number;
-	_Atomic uint64_t handle; /* HSA's */
-} gpus[HANDLES];
-static _Atomic int gpu_count;
+	uint64_t handle, agent;
+} known[HANDLES];
+static _Atomic int known_count;
 
 /* Of the driver's library: the part of a node's properties that is used; it is ABI. */
 struct thunk_system {
@@ -131,18 +131,21 @@ static const struct property properties[] = {
 	PROPERTY("drm_render_minor", drm_render_minor), PROPERTY("num_sdma_engines", num_sdma_engines),
 	PROPERTY("num_sdma_xgmi_engines", num_sdma_xgmi_engines), PROPERTY("num_sdma_queues_per_engine", num_sdma_queues_per_engine),
 	PROPERTY("num_cp_queues", num_cp_queues), PROPERTY("max_engine_clk_ccompute", max_engine_clk_ccompute),
-	PROPERTY("max_engine_clk_fcompute", max_engine_clk_fcompute),
+	PROPERTY("max_engine_clk_fcompute", max_engine_clk_fcompute), PROPERTY("capability", capability),
+	PROPERTY("fw_version", fw_version), PROPERTY("sdma_fw_version", sdma_fw_version),
 };
 
 static bool add_from_files(uint32_t node)
 {
+	const char *topology = getenv(TOPOLOGY_VARIABLE);
 	rocprofiler_agent_v0_t read = {0};
-	char path[128], name[64];
+	char folder[256], path[300], name[64];
 	unsigned long long value;
 	struct agent *a;
 	FILE *f;
 
-	snprintf(path, sizeof path, TOPOLOGY "/%u/properties", node);
+	snprintf(folder, sizeof folder, "%s/%u", topology ? topology : TOPOLOGY, node);
+	snprintf(path, sizeof path, "%s/properties", folder);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
@@ -173,16 +176,24 @@ static bool add_from_files(uint32_t node)
 		snprintf(a->name, sizeof a->name, "%s", cpu_name());
 		snprintf(a->product, sizeof a->product, "%s", cpu_name());
 	}
+	sdk_node_files(folder, &a->info);
 	return true;
 }
 
 /* The driver's library ------------------------------------------------------------------ */
 
-static void add_from_thunk(uint32_t node, const struct thunk_node *t)
+static void add_from_thunk(void *library, uint32_t node, const struct thunk_node *t)
 {
 	struct agent *a = add(node, t->fcompute_cores != 0);
 	rocprofiler_agent_v0_t *i = &a->info;
 
+	i->mem_banks_count = t->memory_banks;
+	i->caches_count = t->caches;
+	i->io_links_count = t->io_links;
+	i->cpu_core_id_base = t->ccompute_id_low;
+	i->simd_id_base = t->fcompute_id_low;
+	memcpy(&i->capability, &t->capability, sizeof t->capability);
+	sdk_node_thunk(library, node, i->type == ROCPROFILER_AGENT_TYPE_GPU ? t->fcompute_id_low : t->ccompute_id_low, i);
 	i->cpu_cores_count = t->cpu_cores;
 	i->simd_count = t->fcompute_cores;
 	i->max_waves_per_simd = t->max_waves_per_simd;
@@ -232,7 +243,7 @@ static void look_in_thunk(void)
 			for (uint32_t n = 0; n < system.nodes && agent_count < AGENTS; n++) {
 				memset(&node, 0, sizeof node);
 				if (node_of(n, &node) == 0)
-					add_from_thunk(n, &node);
+					add_from_thunk(handle, n, &node);
 			}
 		close_driver();
 	}
@@ -277,46 +288,176 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_query_available_agents(rocprofiler_a
 
 /* HSA's handles -------------------------------------------------------------------------- */
 
-void sdk_on_device(const struct gputap_object *object)
+static const uint32_t driver_node = 0xa004; /* HSA_AMD_AGENT_INFO_DRIVER_NODE_ID */
+
+static uint64_t agent_of_node(uint64_t node)
+{
+	pthread_once(&once, look);
+	for (unsigned i = 0; i < agent_count; i++)
+		if (agents[i].info.node_id == node)
+			return agents[i].info.id.handle;
+	return 0;
+}
+
+static void remember(uint64_t handle, uint64_t agent)
 {
 	int at;
 
 	sdk_lock();
-	at = atomic_load(&gpu_count);
+	at = atomic_load(&known_count);
 	for (int i = 0; i < at; i++)
-		if (gpus[i].number == object->number)
-			goto out;
-	if (at == HANDLES)
-		goto out;
-	for (; at > 0 && gpus[at - 1].number > object->number; at--) {
-		gpus[at].number = gpus[at - 1].number;
-		atomic_store(&gpus[at].handle, atomic_load(&gpus[at - 1].handle));
+		if (known[i].handle == handle)
+			at = HANDLES;
+	if (at < HANDLES) {
+		known[at].handle = handle;
+		known[at].agent = agent;
+		atomic_store_explicit(&known_count, at + 1, memory_order_release);
 	}
-	gpus[at].number = object->number;
-	atomic_store(&gpus[at].handle, object->handle);
-	atomic_fetch_add(&gpu_count, 1);
-out:
 	sdk_unlock();
 }
 
-/* NEEDSWORK: gputap does not say which node a device is: its GPUs are taken to be in the order of nodes, and what is none of them
- * is taken for the first CPU. */
+void sdk_on_device(const struct gputap_object *object)
+{
+	if (object->node)
+		remember(object->handle, agent_of_node(object->node - 1));
+}
+
+/* A function of the runtime that is there; calls of it are our own. NULL: there is none. */
+static void *hsa_function(const char *name)
+{
+	static _Atomic(void *) runtime;
+	void *handle = atomic_load(&runtime);
+
+	if (!handle) {
+		handle = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
+		atomic_store(&runtime, handle);
+	}
+	return handle ? dlsym(handle, name) : NULL;
+}
+
+static uint64_t ask_for_node(uint64_t handle)
+{
+	int (*get_info)(uint64_t, uint32_t, void *);
+	uint32_t node = 0;
+	int status;
+
+	*(void **)&get_info = hsa_function("hsa_agent_get_info");
+	if (!get_info)
+		return 0;
+	gputap_hide(1);
+	status = get_info(handle, driver_node, &node);
+	gputap_hide(0);
+	return status == 0 ? agent_of_node(node) : 0;
+}
+
 rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle)
 {
-	rocprofiler_agent_type_t type = ROCPROFILER_AGENT_TYPE_CPU;
-	int of_type = 0;
+	uint64_t agent;
 
 	if (!hsa_handle)
 		return (rocprofiler_agent_id_t){0};
-	pthread_once(&once, look);
-	for (int i = 0; i < atomic_load_explicit(&gpu_count, memory_order_acquire); i++)
-		if (atomic_load_explicit(&gpus[i].handle, memory_order_relaxed) == hsa_handle) {
-			type = ROCPROFILER_AGENT_TYPE_GPU;
-			of_type = i;
-			break;
-		}
-	for (unsigned i = 0; i < agent_count; i++)
-		if (agents[i].info.type == type && agents[i].info.logical_node_type_id == of_type)
-			return agents[i].info.id;
-	return (rocprofiler_agent_id_t){0};
+	for (int i = 0; i < atomic_load_explicit(&known_count, memory_order_acquire); i++)
+		if (known[i].handle == hsa_handle)
+			return (rocprofiler_agent_id_t){known[i].agent};
+	agent = ask_for_node(hsa_handle);
+	if (agent)
+		remember(hsa_handle, agent);
+	return (rocprofiler_agent_id_t){agent};
+}
+
+/* Regions and pools of memory ------------------------------------------------------------- */
+
+static struct pool {
+	uint64_t handle, agent;
+} pools[POOLS];
+static _Atomic int pool_count;
+
+static int add_pool(uint64_t pool, void *agent)
+{
+	int at;
+
+	sdk_lock();
+	at = atomic_load(&pool_count);
+	for (int i = 0; i < at; i++)
+		if (pools[i].handle == pool)
+			at = POOLS;
+	if (at < POOLS) {
+		pools[at] = (struct pool){pool, *(const uint64_t *)agent};
+		atomic_store_explicit(&pool_count, at + 1, memory_order_release);
+	}
+	sdk_unlock();
+	return 0;
+}
+
+typedef int iterate_fn(uint64_t agent, int (*each)(uint64_t, void *), void *data);
+
+static int add_pools(uint64_t hsa_agent, void *data)
+{
+	uint64_t agent = sdk_agent_of(hsa_agent).handle;
+	iterate_fn *const *iterate = data;
+
+	for (int i = 0; i < 2; i++)
+		if (iterate[i])
+			iterate[i](hsa_agent, add_pool, &agent);
+	return 0;
+}
+
+static uint64_t find_pool(uint64_t pool)
+{
+	for (int i = 0; i < atomic_load_explicit(&pool_count, memory_order_acquire); i++)
+		if (pools[i].handle == pool)
+			return pools[i].agent;
+	return 0;
+}
+
+rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool)
+{
+	int (*agents_iterate)(int (*each)(uint64_t, void *), void *data);
+	iterate_fn *iterate[2];
+	uint64_t agent = find_pool(pool);
+
+	*(void **)&agents_iterate = agent ? NULL : hsa_function("hsa_iterate_agents");
+	if (agents_iterate) {
+		*(void **)&iterate[0] = hsa_function("hsa_amd_agent_iterate_memory_pools");
+		*(void **)&iterate[1] = hsa_function("hsa_agent_iterate_regions");
+		gputap_hide(1);
+		agents_iterate(add_pools, iterate);
+		gputap_hide(0);
+		agent = find_pool(pool);
+	}
+	return (rocprofiler_agent_id_t){agent};
+}
+
+/* Queues ------------------------------------------------------------------------------------ */
+
+static struct queue {
+	uint64_t handle, number, device;
+} queues[QUEUES];
+
+void sdk_on_queue(const struct gputap_object *object)
+{
+	struct queue *at = NULL;
+
+	sdk_lock();
+	for (int i = QUEUES; i-- > 0;)
+		if (queues[i].handle == object->handle || (!queues[i].handle && !(at && at->handle)))
+			at = &queues[i];
+	if (at && object->phase == GPUTAP_PHASE_LOAD)
+		*at = (struct queue){object->handle, object->number, object->device_handle};
+	else if (at && at->handle == object->handle)
+		at->handle = 0;
+	sdk_unlock();
+}
+
+void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id, rocprofiler_agent_id_t *agent)
+{
+	struct queue found = {0, own_id, 0};
+
+	sdk_lock();
+	for (int i = 0; i < QUEUES; i++)
+		if (queues[i].handle == handle)
+			found = queues[i];
+	sdk_unlock();
+	id->handle = found.number;
+	*agent = sdk_agent_of(found.device);
 }

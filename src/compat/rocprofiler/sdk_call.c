@@ -17,6 +17,7 @@
 enum { CHUNK = 32, CHUNKS = 64 };
 
 struct slot {
+	struct sdk_inner inner;
 	rocprofiler_user_data_t user;
 	uint64_t external;
 	uint64_t start; /* ns; 0: nobody records it */
@@ -188,12 +189,13 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	struct slot *s = (struct slot *)(uintptr_t)*data;
 	uint64_t end = call->phase == GPUTAP_PHASE_EXIT ? gputap_now() : 0;
 	uint32_t operation;
-	bool recorded, recorded_more;
+	bool told, recorded, recorded_more, inner = c->inner >> call->domain & 1;
 
 	if (!sdk_kind_of(call->domain, call->operation, &kind, &operation))
 		return;
 	more = extended(kind);
 	/* API kinds have the same numbers as callbacks and as records */
+	told = sdk_asks(&c->called[kind].ops, operation);
 	recorded = sdk_asks(&c->recorded[kind].ops, operation);
 	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE && sdk_asks(&c->recorded[more].ops, operation);
 	if (call->phase == GPUTAP_PHASE_ENTER) {
@@ -201,17 +203,23 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 			return;
 		*data = (uintptr_t)s;
 		s->user.value = 0;
-		s->external = sdk_external_id(c, call->thread, sdk_request_of(kind), (int32_t)operation, call->correlation, &s->asked);
-		if (sdk_asks(&c->called[kind].ops, operation))
+		if (told || recorded || recorded_more)
+			s->external = sdk_external_id(c, call->thread, sdk_request_of(kind), (int32_t)operation, call->correlation,
+						      &s->asked);
+		if (told)
 			tell(c, &c->called[kind], kind, operation, call, s);
+		if (inner)
+			sdk_inner_enter(c, call, &s->inner);
 		s->start = recorded || recorded_more ? gputap_now() : 0;
 		return;
 	}
 	if (!s)
 		return;
+	if (inner)
+		sdk_inner_exit(c, call, &s->inner, end);
 	if (!s->asked) /* the client may have pushed one at ENTER */
 		s->external = sdk_external_top(c, call->thread);
-	if (sdk_asks(&c->called[kind].ops, operation))
+	if (told)
 		tell(c, &c->called[kind], kind, operation, call, s);
 	if (recorded)
 		record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind, operation, call, s, end);

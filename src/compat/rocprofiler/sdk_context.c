@@ -145,6 +145,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(roc
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (!(b = sdk_buffer_of(buffer_id)))
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	if (kind == ROCPROFILER_BUFFER_TRACING_HIP_STREAM) /* upstream has no record for it */
+		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE && kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
 		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL; /* what tools know as: go on without */
 	sdk_lock();
@@ -160,9 +162,10 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(roc
 /* Making gputap's context ------------------------------------------------------------ */
 
 struct asked {
-	uint32_t operations[DOMAINS][SDK_OPERATIONS];
-	uint32_t count[DOMAINS];
+	uint32_t operations[DOMAINS][SDK_OPERATIONS], quiet[DOMAINS][SDK_OPERATIONS];
+	uint32_t count[DOMAINS], quiet_count[DOMAINS]; /* the latter are among the former */
 	uint64_t work, objects;
+	uint32_t inner;
 };
 
 static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind, const struct sdk_operations *one,
@@ -173,6 +176,35 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind, c
 	for (uint32_t op = 0; api.domain && op < api.count; op++)
 		if (sdk_asks(one, op) || sdk_asks(two, op) || (three && sdk_asks(three, op)))
 			a->operations[api.domain][a->count[api.domain]++] = api.from + op;
+}
+
+static bool is_asked(const struct asked *a, uint32_t domain, uint32_t operation)
+{
+	for (uint32_t i = 0; i < a->count[domain]; i++)
+		if (a->operations[domain][i] == operation)
+			return true;
+	return false;
+}
+
+/* Calls that tell of something else. Those that are not told themselves need no correlation, but for what begins a range. */
+static void ask_inner(struct asked *a, const struct sdk_context *c)
+{
+	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_DOMAIN_HSA_AMD_EXT, GPUTAP_DOMAIN_ROCTX};
+
+	for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
+		const uint32_t d = domains[i];
+
+		for (uint32_t op = 0; op < SDK_OPERATIONS; op++) {
+			if (!sdk_inner_asks(c, d, op))
+				continue;
+			a->inner |= 1u << d;
+			if (is_asked(a, d, op))
+				continue;
+			a->operations[d][a->count[d]++] = op;
+			if (d != GPUTAP_DOMAIN_ROCTX || !sdk_range_begins(op))
+				a->quiet[d][a->quiet_count[d]++] = op;
+		}
+	}
 }
 
 /* Kinds whose records are made of something else than the calls of that name. */
@@ -188,26 +220,28 @@ static void ask_others(struct asked *a, const struct sdk_context *c)
 		a->objects |= 1u << GPUTAP_OBJECT_CODE_OBJECT | 1u << GPUTAP_OBJECT_KERNEL_SYMBOL;
 	if (a->work || a->objects)
 		a->objects |= 1u << GPUTAP_OBJECT_DEVICE;
+	if (c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops.configured ||
+	    c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops.configured)
+		a->objects |= 1u << GPUTAP_OBJECT_DEVICE | 1u << GPUTAP_OBJECT_QUEUE;
 }
 
-/* NEEDSWORK: scratch, allocations, HIP streams, host symbols and core ranges may be asked for, as upstream's programs do, and nothing
- * is asked of gputap, which does not tell of them. */
 static void ask(struct asked *a, const struct sdk_context *c)
 {
 	memset(a->count, 0, sizeof a->count);
+	memset(a->quiet_count, 0, sizeof a->quiet_count);
 	a->work = a->objects = 0;
+	a->inner = 0;
 	for (int kind = 1; kind < ROCPROFILER_CALLBACK_TRACING_LAST; kind++) {
 		const struct sdk_operations *three = NULL;
-		int recorded = kind == ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API ?
-				       (int)ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API : kind;
 
 		if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API)
 			three = &c->recorded[ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT].ops;
 		if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API)
 			three = &c->recorded[ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT].ops;
 		if (sdk_api_of((rocprofiler_callback_tracing_kind_t)kind).domain)
-			ask_api(a, (rocprofiler_callback_tracing_kind_t)kind, &c->called[kind].ops, &c->recorded[recorded].ops, three);
+			ask_api(a, (rocprofiler_callback_tracing_kind_t)kind, &c->called[kind].ops, &c->recorded[kind].ops, three);
 	}
+	ask_inner(a, c);
 	ask_others(a, c);
 }
 
@@ -219,11 +253,20 @@ static uint32_t object_flags(void)
 	       (replay && !strcmp(replay, "0") ? GPUTAP_OBJECTS_NO_REPLAY : 0);
 }
 
+/* Several contexts' EXIT. */
+static uint32_t exit_flag(void)
+{
+	const char *order = getenv("GPUTAP_ROCPROFILER_EXIT");
+
+	return order && !strcmp(order, "first-to-last") ? GPUTAP_CONTEXT_EXIT_FORWARD : 0;
+}
+
 /* A new gputap context for what is configured now. */
 static int make(struct sdk_context *c)
 {
 	static struct asked a; /* large; made one after the other, with the lock */
-	const struct gputap_context_opts opts = {.size = sizeof opts, .flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE};
+	const struct gputap_context_opts opts = {.size = sizeof opts,
+						 .flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | exit_flag()};
 	int rc;
 
 	sdk_lock();
@@ -232,10 +275,16 @@ static int make(struct sdk_context *c)
 	c->tap = NULL;
 	c->dirty = false;
 	ask(&a, c);
+	c->inner = a.inner;
+	sdk_watch_for(c);
 	rc = gputap_context_create(&opts, &c->tap);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
 		if (a.count[d])
 			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d], 0, sdk_on_call, c);
+	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
+		if (a.quiet_count[d]) /* an allocation that is made in no call that is told has a correlation of its own */
+			rc = gputap_context_quiet(c->tap, d, a.quiet[d], a.quiet_count[d],
+						  d == GPUTAP_DOMAIN_HSA_CORE || d == GPUTAP_DOMAIN_HSA_AMD_EXT ? GPUTAP_QUIET_ALONE : 0);
 	if (rc == 0 && a.work)
 		rc = gputap_context_work(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.work, sdk_on_work, c);
 	if (rc == 0 && a.objects)
@@ -259,7 +308,9 @@ void sdk_contexts_commit(uint32_t client)
 
 		if (c->handle && c->client == client &&
 		    (c->called[ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION].ops.configured ||
-		     c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION].ops.configured))
+		     c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION].ops.configured ||
+		     c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops.configured ||
+		     c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops.configured))
 			sdk_tables_init();
 		if (c->handle && c->client == client && (!c->tap || c->dirty) && (rc = make(c)) != 0)
 			sdk_tell("a context of %s cannot be had: %s", "a tool", strerror(-rc));

@@ -67,6 +67,27 @@ static void tell_symbol(const struct sdk_service *service, rocprofiler_callback_
 	service->fn(*r, user, service->user);
 }
 
+/* Behind its kernel symbol; nothing is told when it goes, as upstream has it. */
+static void tell_host(const struct sdk_context *c, const struct gputap_object *o, rocprofiler_user_data_t *user)
+{
+	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT];
+	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
+	rocprofiler_callback_tracing_record_t r = {
+		.context_id = {c->handle},
+		.kind = ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
+		.operation = ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER,
+		.phase = ROCPROFILER_CALLBACK_PHASE_LOAD,
+		.payload = &data,
+	};
+
+	if (!sdk_asks(&service->ops, (uint32_t)r.operation) || !o->name || !sdk_host_function(o->name, &data))
+		return;
+	rocprofiler_get_thread_id(&r.thread_id);
+	data.kernel_id = o->number;
+	data.code_object_id = o->parent;
+	service->fn(r, user, service->user);
+}
+
 static void tell(const struct sdk_context *c, const struct gputap_object *o, uint32_t phase, rocprofiler_user_data_t *user)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT];
@@ -139,9 +160,15 @@ void sdk_on_object(const struct gputap_object *o, uint64_t *data, void *user)
 			sdk_on_device(o);
 		return;
 	}
+	if (o->type == GPUTAP_OBJECT_QUEUE) {
+		sdk_on_queue(o);
+		return;
+	}
 	if (o->phase == GPUTAP_PHASE_UNLOAD)
 		forget(c, o);
 	tell(c, o, o->phase, &mine);
+	if (o->type == GPUTAP_OBJECT_KERNEL_SYMBOL && o->phase == GPUTAP_PHASE_LOAD)
+		tell_host(c, o, &mine);
 	*data = mine.value;
 	if (o->phase == GPUTAP_PHASE_LOAD)
 		remember(c, o, mine.value);

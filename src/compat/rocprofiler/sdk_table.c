@@ -20,6 +20,14 @@ static struct {
 } hearers[HEARERS];
 static _Atomic int hearer_count;
 
+/* HSA's, as far as it is read here; AMD's releases add members. */
+struct hsa_tables {
+	struct {
+		uint32_t major, size, step, reserved;
+	} version;
+	void *core, *amd_ext, *finalizer, *image, *tools;
+};
+
 static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance, void *table)
 {
 	void *tables[1] = {table};
@@ -77,7 +85,10 @@ static uint64_t version_of(const struct gputap_table *table, const char *name)
 static void on_hsa(const struct gputap_table *table)
 {
 	uint64_t version = version_of(table, "libhsa-runtime64");
+	const struct hsa_tables *t = (const struct hsa_tables *)(const void *)table->entries;
 
+	if (!table->instance && t->version.size >= offsetof(struct hsa_tables, tools) + sizeof t->tools && t->tools)
+		sdk_scratch_table(t->tools);
 	sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_HSA, version, table->instance);
 	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, table->entries);
 }

@@ -126,6 +126,29 @@ static bool is_reset(const struct functions *table, uint32_t count, uint32_t (*p
 	return as_before;
 }
 
+/* Nothing of ours in it: also where nobody asked for anything, so that nothing ever was. */
+static bool is_untouched(const struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t),
+			 const struct canonical *real, const struct canonical *taps)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (taps->entries[i] != real->entries[i] && table->entries[position(i, entries(table))] == taps->entries[i])
+			return false;
+	return true;
+}
+
+/* Tables that are known come again: by the other door in the same hsa_init(), or with the next one? */
+static bool comes_anew(const struct gt_hsa_runtime *r, const char *door)
+{
+	const struct functions *c = r->tables->core, *a = r->tables->amd_ext;
+	const struct canonical *core_real = &core[r->instance].real, *core_taps = &core[r->instance].taps;
+	const struct canonical *amd_real = &amd_ext[r->instance].real, *amd_taps = &amd_ext[r->instance].taps;
+
+	return is_reset(c, CORE_ENTRIES, core_position, core_real, core_taps) ||
+	       is_reset(a, AMD_EXT_ENTRIES, amd_ext_position, amd_real, amd_taps) ||
+	       (!strcmp(r->door, door) && is_untouched(c, CORE_ENTRIES, core_position, core_real, core_taps) &&
+		is_untouched(a, AMD_EXT_ENTRIES, amd_ext_position, amd_real, amd_taps));
+}
+
 static void register_core(struct gt_hsa_runtime *r)
 {
 	struct functions *table = r->tables->core;
@@ -204,13 +227,12 @@ int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t 
 		return -ENOSPC;
 	}
 	if (known) {
-		if (!is_reset(tables->core, CORE_ENTRIES, core_position, &core[r->instance].real, &core[r->instance].taps) &&
-		    !is_reset(tables->amd_ext, AMD_EXT_ENTRIES, amd_ext_position, &amd_ext[r->instance].real,
-			      &amd_ext[r->instance].taps))
+		if (!comes_anew(r, door))
 			return 0; /* the other door's */
 		unregister(r);
 	}
 	r->loads++;
+	r->door = door;
 	gt_hsa_core_tables[r->instance].version = gt_hsa_amd_ext_tables[r->instance].version = version;
 	register_core(r);
 	register_amd_ext(r);

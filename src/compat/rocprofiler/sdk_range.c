@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of ROCTx as one thing each: from push to pop, from start to stop.
+ *
+ *   roctxRangePushA()  ─► ENTER, held ───── list of the thread ──────► roctxRangePop()  ─► EXIT, record, released
+ *   roctxRangeStartA() ─► ENTER, held ── list of the process, by id ─► roctxRangeStop() ─► the same, in any thread
+ *
+ * A range has the correlation of the call that begins it, which does not retire before (gputap_correlation_hold()). Marks are ranges of
+ * one call. Ranges of a thread are told apart by their level: what was pushed or popped while a context was stopped is not missed. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk.h"
+
+struct range {
+	struct range *next;
+	uint64_t context; /* handle */
+	uint32_t operation;
+	bool asked;
+	int64_t id; /* level of a thread's; the process's: as it was returned */
+	rocprofiler_user_data_t user;
+	rocprofiler_correlation_id_t correlation;
+	uint64_t thread, start;
+	char *message; /* the program's own may be gone by then */
+	rocprofiler_marker_api_retval_t ret;
+	struct gputap_hold *hold;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct range *of_process; /* newest first, with the mutex */
+static _Thread_local struct range *of_thread __attribute__((tls_model("initial-exec")));
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void drop(struct range *r)
+{
+	gputap_correlation_release(r->hold);
+	free(r->message);
+	free(r);
+}
+
+static void thread_ends(void *unused)
+{
+	(void)unused;
+	for (struct range *r = of_thread, *next; r; r = next) {
+		next = r->next;
+		drop(r);
+	}
+	of_thread = NULL;
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key, thread_ends);
+}
+
+/* NONE: it begins nothing. */
+static int begins(uint32_t number)
+{
+	switch (number) {
+	case ROCPROFILER_MARKER_CORE_API_ID_roctxMarkA:
+		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxMarkA;
+	case ROCPROFILER_MARKER_CORE_API_ID_roctxRangePushA:
+		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxThreadRangeA;
+	case ROCPROFILER_MARKER_CORE_API_ID_roctxRangeStartA:
+		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxProcessRangeA;
+	case ROCPROFILER_MARKER_CORE_API_ID_roctxGetThreadId:
+		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxGetThreadId;
+	default:
+		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_NONE;
+	}
+}
+
+static int ends(uint32_t number)
+{
+	return number == ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop  ? (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxThreadRangeA :
+	       number == ROCPROFILER_MARKER_CORE_API_ID_roctxRangeStop ? (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxProcessRangeA :
+									 (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_NONE;
+}
+
+static bool asks(const struct sdk_context *c, int operation)
+{
+	return operation >= 0 && (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API].ops, (uint32_t)operation) ||
+				  sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API].ops, (uint32_t)operation));
+}
+
+bool sdk_range_asks(const struct sdk_context *c, uint32_t number)
+{
+	return asks(c, begins(number)) || asks(c, ends(number));
+}
+
+bool sdk_range_begins(uint32_t number)
+{
+	return begins(number) >= 0;
+}
+
+static void tell(const struct sdk_context *c, struct range *r, rocprofiler_callback_phase_t phase)
+{
+	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API];
+	rocprofiler_callback_tracing_marker_api_data_t data = {.size = sizeof data, .retval = r->ret};
+	const rocprofiler_callback_tracing_record_t record = {
+		.context_id = {c->handle},
+		.thread_id = r->thread,
+		.correlation_id = r->correlation,
+		.kind = ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API,
+		.operation = (rocprofiler_tracing_operation_t)r->operation,
+		.phase = phase,
+		.payload = &data,
+	};
+
+	if (!sdk_asks(&service->ops, r->operation))
+		return;
+	data.args.roctxMarkA.message = r->message; /* the one argument of all that have one */
+	service->fn(record, &r->user, service->user);
+}
+
+static void end(struct sdk_context *c, struct range *r, uint64_t at)
+{
+	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API];
+	rocprofiler_buffer_tracing_marker_api_record_t record = {
+		.size = sizeof record,
+		.kind = ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API,
+		.operation = (rocprofiler_tracing_operation_t)r->operation,
+		.start_timestamp = r->start,
+		.end_timestamp = at > r->start ? at : r->start + 1,
+		.thread_id = r->thread,
+	};
+
+	tell(c, r, ROCPROFILER_CALLBACK_PHASE_EXIT);
+	record.correlation_id = r->correlation;
+	if (sdk_asks(&to->ops, r->operation))
+		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API, &record, sizeof record, false);
+	drop(r);
+}
+
+void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner)
+{
+	int operation = begins(call->operation);
+	struct range *r;
+	bool asked;
+
+	if (!asks(c, operation) || !(r = calloc(1, sizeof *r)))
+		return;
+	pthread_once(&once, make_key);
+	pthread_setspecific(key, &of_thread);
+	r->context = c->handle;
+	r->operation = (uint32_t)operation;
+	r->thread = call->thread;
+	if (operation == ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxGetThreadId)
+		r->message = NULL; /* where the number goes to is the call's business */
+	else if (call->args && *(const char *const *)call->args)
+		r->message = strdup(*(const char *const *)call->args);
+	r->hold = gputap_correlation_hold();
+	r->correlation.internal = call->correlation;
+	r->correlation.ancestor = call->parent;
+	r->correlation.external.value = sdk_external_id(c, call->thread, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_RANGE_API,
+							operation, call->correlation, &asked);
+	tell(c, r, ROCPROFILER_CALLBACK_PHASE_ENTER);
+	if (!asked)
+		r->correlation.external.value = sdk_external_top(c, call->thread);
+	r->start = gputap_now();
+	inner->which = (uintptr_t)r;
+}
+
+static void begun(struct sdk_context *c, const struct gputap_call *call, struct range *r, uint64_t at)
+{
+	int32_t level = -1;
+
+	if (call->ret)
+		memcpy(&r->ret, call->ret, call->ret_bytes < sizeof r->ret ? call->ret_bytes : sizeof r->ret);
+	if (r->operation == ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxThreadRangeA) {
+		memcpy(&level, &r->ret, sizeof level);
+		r->id = level;
+		r->next = of_thread;
+		of_thread = r;
+	} else if (r->operation == ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxProcessRangeA) {
+		r->id = (int64_t)r->ret.roctx_range_id_t_retval;
+		pthread_mutex_lock(&mutex);
+		r->next = of_process;
+		of_process = r;
+		pthread_mutex_unlock(&mutex);
+	} else {
+		end(c, r, at);
+	}
+}
+
+/* Take out the context's range of that id. A thread's: those that are deeper were not popped where we could see it. */
+static struct range *take(struct range **list, uint64_t context, int64_t id, bool levels)
+{
+	for (struct range **at = list; *at;) {
+		struct range *r = *at;
+
+		if (r->context != context || (levels ? r->id < id : r->id != id)) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		if (r->id == id)
+			return r;
+		drop(r);
+	}
+	return NULL;
+}
+
+void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner, uint64_t at)
+{
+	struct range *r = (struct range *)(uintptr_t)inner->which;
+	int64_t id = 0;
+	int32_t level = -1;
+
+	if (r) {
+		begun(c, call, r, at);
+		return;
+	}
+	if (!asks(c, ends(call->operation)))
+		return;
+	if (call->operation == ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop) {
+		if (call->ret && call->ret_bytes >= sizeof level)
+			memcpy(&level, call->ret, sizeof level);
+		r = level >= 0 ? take(&of_thread, c->handle, level, true) : NULL;
+	} else {
+		if (call->args)
+			memcpy(&id, call->args, sizeof id);
+		pthread_mutex_lock(&mutex);
+		r = take(&of_process, c->handle, id, false);
+		pthread_mutex_unlock(&mutex);
+	}
+	if (r)
+		end(c, r, at);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Scratch memory: ROCr 6 and later call the functions of a table for tools before and after they give a queue memory for registers
+ * that do not fit, take it back, or reclaim it. Here are functions for that table; the ones that were there are called behind.
+ *
+ *   start ─► ENTER of each active context that asks {user data, time, in the thread} .. end ─► EXIT, record
+ *
+ * In the middle of the runtime, with its locks held: it is not asked anything. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "sdk.h"
+
+/* ROCr's ABI (hsa_amd_tool.h): common to all events, and what the end of an allocation has besides. */
+struct queue {
+	uint32_t type, features;
+	void *base;
+	uint64_t doorbell;
+	uint32_t size, reserved;
+	uint64_t id;
+};
+struct event {
+	uint32_t kind;
+	const struct queue *queue;
+	uint32_t flags;
+	uint64_t dispatch;
+	size_t bytes, slots;
+};
+
+typedef int tool_fn(const struct event *event);
+enum { EVENTS = 6 };
+
+struct table {
+	struct {
+		uint32_t major, size, step, reserved;
+	} version;
+	tool_fn *entries[EVENTS]; /* start and end of: allocation, release, reclaiming */
+};
+
+static tool_fn *next[EVENTS]; /* of the first copy of the runtime; others keep theirs */
+
+/* Of a thread: too much for the room that the dynamic linker has left for libraries that are opened late. */
+struct open {
+	uint64_t start;
+	uint64_t context[SDK_CONTEXTS]; /* that heard ENTER */
+	uint64_t external[SDK_CONTEXTS];
+	rocprofiler_user_data_t user[SDK_CONTEXTS];
+};
+static _Thread_local struct open *opened __attribute__((tls_model("initial-exec")));
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void thread_ends(void *own)
+{
+	opened = NULL;
+	free(own);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key, thread_ends);
+}
+
+/* False: no memory; this event is not told. */
+static bool begin(void)
+{
+	if (opened)
+		return true;
+	pthread_once(&once, make_key);
+	opened = calloc(EVENTS / 2, sizeof *opened);
+	pthread_setspecific(key, opened);
+	return opened != NULL;
+}
+
+static bool asks(const struct sdk_context *c, uint32_t operation)
+{
+	return c->handle && (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops, operation) ||
+			     sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops, operation));
+}
+
+static void tell(const struct sdk_context *c, int i, const struct event *e, uint32_t operation, bool begins, uint64_t thread)
+{
+	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY];
+	struct open *o = &opened[operation - 1];
+	rocprofiler_callback_tracing_scratch_memory_data_t data = {
+		.size = sizeof data,
+		.flags = (rocprofiler_scratch_alloc_flag_t)e->flags,
+		.args_kind = (hsa_amd_tool_event_kind_t)e->kind,
+	};
+	const rocprofiler_callback_tracing_record_t record = {
+		.context_id = {c->handle},
+		.thread_id = thread,
+		.correlation_id = {gputap_correlation(), {o->external[i]}, 0},
+		.kind = ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY,
+		.operation = (rocprofiler_tracing_operation_t)operation,
+		.phase = begins ? ROCPROFILER_CALLBACK_PHASE_ENTER : ROCPROFILER_CALLBACK_PHASE_EXIT,
+		.payload = &data,
+	};
+
+	if (!sdk_asks(&service->ops, operation))
+		return;
+	sdk_queue_of((uintptr_t)e->queue, e->queue->id, &data.queue_id, &data.agent_id);
+	if (operation == ROCPROFILER_SCRATCH_MEMORY_ALLOC) {
+		data.args.alloc_end.dispatch_id = e->dispatch; /* alloc_start has nothing else, and has it there */
+		if (!begins) {
+			data.args.alloc_end.size = e->bytes;
+			data.args.alloc_end.num_slots = e->slots;
+		}
+	}
+	service->fn(record, &o->user[i], service->user);
+}
+
+static void record(const struct sdk_context *c, int i, const struct event *e, uint32_t operation, uint64_t thread, uint64_t end)
+{
+	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY];
+	const struct open *o = &opened[operation - 1];
+	rocprofiler_buffer_tracing_scratch_memory_record_t r = {
+		.size = sizeof r,
+		.kind = ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY,
+		.operation = (rocprofiler_scratch_memory_operation_t)operation,
+		.correlation_id = {gputap_correlation(), {o->external[i]}, 0},
+		.thread_id = thread,
+		.start_timestamp = o->start,
+		.end_timestamp = end > o->start ? end : o->start + 1,
+		.flags = (rocprofiler_scratch_alloc_flag_t)e->flags,
+		.allocation_size = operation == ROCPROFILER_SCRATCH_MEMORY_ALLOC ? e->bytes : 0,
+	};
+
+	if (!sdk_asks(&to->ops, operation))
+		return;
+	sdk_queue_of((uintptr_t)e->queue, e->queue->id, &r.queue_id, &r.agent_id);
+	sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY, &r, sizeof r, false);
+}
+
+static int on_event(int at, const struct event *e)
+{
+	const uint32_t operation = (uint32_t)at / 2 + 1;
+	const bool begins = at % 2 == 0;
+	struct open *o = begin() ? &opened[operation - 1] : NULL;
+	uint64_t end = begins ? 0 : gputap_now();
+	rocprofiler_thread_id_t thread;
+	bool asked;
+
+	rocprofiler_get_thread_id(&thread);
+	for (int i = 0; o && i < SDK_CONTEXTS; i++) {
+		struct sdk_context *c = &sdk_contexts[i];
+
+		if (begins)
+			o->context[i] = asks(c, operation) && atomic_load(&c->active) ? c->handle : 0;
+		if (!o->context[i] || o->context[i] != c->handle)
+			continue;
+		if (begins) {
+			o->user[i].value = 0;
+			o->external[i] = sdk_external_id(c, thread, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_SCRATCH_MEMORY,
+							 (int32_t)operation, gputap_correlation(), &asked);
+		}
+		tell(c, i, e, operation, begins, thread);
+		if (!begins) {
+			record(c, i, e, operation, thread, end);
+			o->context[i] = 0;
+		}
+	}
+	if (begins && o)
+		o->start = gputap_now();
+	return next[at] ? next[at](e) : 0;
+}
+
+#define EVENT(n)                                        \
+	static int on_event_##n(const struct event *e)  \
+	{                                               \
+		return on_event(n, e);                  \
+	}
+EVENT(0)
+EVENT(1)
+EVENT(2)
+EVENT(3)
+EVENT(4)
+EVENT(5)
+
+void sdk_scratch_table(void *tools)
+{
+	static tool_fn *const ours[EVENTS] = {on_event_0, on_event_1, on_event_2, on_event_3, on_event_4, on_event_5};
+	struct table *t = tools;
+	bool wanted = false;
+
+	for (int i = 0; i < SDK_CONTEXTS; i++)
+		for (uint32_t operation = 1; operation <= EVENTS / 2; operation++)
+			wanted |= asks(&sdk_contexts[i], operation);
+	for (int i = 0; wanted && i < EVENTS; i++) {
+		if (offsetof(struct table, entries[i]) + sizeof *t->entries > t->version.size || t->entries[i] == ours[i])
+			continue;
+		next[i] = t->entries[i];
+		__atomic_store_n(&t->entries[i], ours[i], __ATOMIC_RELEASE);
+	}
+}

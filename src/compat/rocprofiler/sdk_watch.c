@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* What has to be known before a client's context is started: which functions of the host stand for kernels, which streams there are.
+ *
+ *   gputap context of our own, started once a client asks for one of both ─► functions by kernel's name
+ *                                                                        └─► numbers of streams
+ *
+ * HIP registers functions in constructors of programs and libraries, before a code object is loaded at all; a stream's address is
+ * used again for another one. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk.h"
+
+enum { BUCKETS = 256 };
+
+struct function {
+	struct function *next;
+	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data; /* without what the code object adds */
+	char name[]; /* of the kernel, mangled */
+};
+
+struct stream {
+	struct stream *next;
+	uint64_t address, id;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct function *functions[BUCKETS];
+static uint64_t function_count;
+static struct stream *streams[BUCKETS];
+static uint64_t stream_count;
+
+static unsigned bucket_of_name(const char *name, size_t bytes)
+{
+	unsigned hash = 5381;
+
+	while (bytes--)
+		hash = hash * 33 + (unsigned char)*name++;
+	return hash % BUCKETS;
+}
+
+static unsigned bucket_of(uint64_t address)
+{
+	return (unsigned)(address >> 4 ^ address >> 12) % BUCKETS;
+}
+
+/* Functions ----------------------------------------------------------------------- */
+
+/* As __hipRegisterFunction() has them. */
+struct registration {
+	uint64_t modules, host_function;
+	const char *device_function, *device_name;
+	uint32_t thread_limit;
+	const uint32_t *thread_id, *block_id, *block_dim, *grid_dim; /* three each */
+	const int *workgroup_size;
+};
+
+static rocprofiler_dim3_t three(const uint32_t *of)
+{
+	return of ? (rocprofiler_dim3_t){of[0], of[1], of[2]} : (rocprofiler_dim3_t){0, 0, 0};
+}
+
+/* Of two of one name, the first: which module a code object is of is not known. */
+static void add_function(const struct registration *r)
+{
+	size_t bytes = strlen(r->device_function);
+	unsigned bucket = bucket_of_name(r->device_function, bytes);
+	struct function *f = malloc(sizeof *f + bytes + 1);
+
+	if (!f)
+		return;
+	memset(f, 0, sizeof *f);
+	memcpy(f->name, r->device_function, bytes + 1);
+	f->data.size = sizeof f->data;
+	f->data.host_function.value = r->host_function;
+	f->data.modules.value = r->modules;
+	f->data.device_function = f->name;
+	f->data.thread_limit = r->thread_limit;
+	f->data.thread_ids = three(r->thread_id);
+	f->data.block_ids = three(r->block_id);
+	f->data.block_dims = three(r->block_dim);
+	f->data.grid_dims = three(r->grid_dim);
+	f->data.workgroup_size = r->workgroup_size ? (uint64_t)*r->workgroup_size : 0;
+	pthread_mutex_lock(&mutex);
+	for (const struct function *other = functions[bucket]; other; other = other->next)
+		if (!strcmp(other->name, f->name)) {
+			pthread_mutex_unlock(&mutex);
+			free(f);
+			return;
+		}
+	f->data.host_function_id = ++function_count;
+	f->next = functions[bucket];
+	functions[bucket] = f;
+	pthread_mutex_unlock(&mutex);
+}
+
+bool sdk_host_function(const char *symbol, rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out)
+{
+	size_t bytes = strlen(symbol);
+	const struct function *f;
+
+	if (bytes > 3 && !strcmp(symbol + bytes - 3, ".kd"))
+		bytes -= 3;
+	pthread_mutex_lock(&mutex);
+	f = functions[bucket_of_name(symbol, bytes)];
+	while (f && (strncmp(f->name, symbol, bytes) || f->name[bytes]))
+		f = f->next;
+	if (f)
+		*out = f->data;
+	pthread_mutex_unlock(&mutex);
+	return f != NULL;
+}
+
+/* Streams ---------------------------------------------------------------------------- */
+
+uint64_t sdk_stream_id(uint64_t address)
+{
+	struct stream **bucket = &streams[bucket_of(address)], *s;
+	uint64_t id = 0;
+
+	if (!address)
+		return 0; /* the default one */
+	pthread_mutex_lock(&mutex);
+	for (s = *bucket; s && s->address != address; s = s->next)
+		;
+	if (!s && (s = malloc(sizeof *s)) != NULL) {
+		*s = (struct stream){*bucket, address, ++stream_count};
+		*bucket = s;
+	}
+	if (s)
+		id = s->id;
+	pthread_mutex_unlock(&mutex);
+	return id;
+}
+
+static void forget_stream(uint64_t address)
+{
+	pthread_mutex_lock(&mutex);
+	for (struct stream **at = &streams[bucket_of(address)]; *at; at = &(*at)->next)
+		if ((*at)->address == address) {
+			struct stream *gone = *at;
+
+			*at = gone->next;
+			free(gone);
+			break;
+		}
+	pthread_mutex_unlock(&mutex);
+}
+
+/* Watching ----------------------------------------------------------------------------- */
+
+static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	int32_t status;
+
+	(void)user;
+	if (call->domain == GPUTAP_DOMAIN_HIP_COMPILER) {
+		const struct registration *r = call->args;
+
+		if (call->phase == GPUTAP_PHASE_ENTER && r && call->args_bytes >= sizeof *r && r->device_function)
+			add_function(r);
+		return;
+	}
+	switch (sdk_stream_operation(call->operation)) {
+	case ROCPROFILER_HIP_STREAM_CREATE: /* whose destruction was not seen */
+		if (call->phase == GPUTAP_PHASE_EXIT && sdk_stream_created(call))
+			sdk_stream_id(sdk_stream_created(call));
+		break;
+	case ROCPROFILER_HIP_STREAM_DESTROY: /* before: somebody may get the address at once */
+		if (call->phase == GPUTAP_PHASE_ENTER)
+			*data = sdk_stream_argument(call);
+		else if (gputap_call_status(call, &status) == 0 && sdk_stream_id(*data))
+			forget_stream(*data);
+		break;
+	default:
+		break;
+	}
+}
+
+static int watch_streams(struct gputap_context *ctx)
+{
+	uint32_t operations[ROCPROFILER_HIP_RUNTIME_API_ID_LAST], count = 0;
+	int rc;
+
+	for (uint32_t op = 0; op < ROCPROFILER_HIP_RUNTIME_API_ID_LAST; op++)
+		if (sdk_stream_operation(op) == ROCPROFILER_HIP_STREAM_CREATE || sdk_stream_operation(op) == ROCPROFILER_HIP_STREAM_DESTROY)
+			operations[count++] = op;
+	rc = gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP, operations, count, 0, on_call, NULL);
+	return rc ? rc : gputap_context_quiet(ctx, GPUTAP_DOMAIN_HIP, operations, count, 0);
+}
+
+static int watch_functions(struct gputap_context *ctx)
+{
+	const uint32_t operation = ROCPROFILER_HIP_COMPILER_API_ID___hipRegisterFunction;
+	int rc = gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0, on_call, NULL);
+
+	return rc ? rc : gputap_context_quiet(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0);
+}
+
+static void begin(bool wanted, bool *watched, int (*watch)(struct gputap_context *ctx))
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts, .flags = GPUTAP_CONTEXT_FINISH_CALLS};
+	struct gputap_context *ctx;
+
+	if (!wanted || *watched)
+		return;
+	*watched = true;
+	if (gputap_context_create(&opts, &ctx) == 0 && watch(ctx) == 0)
+		gputap_context_start(ctx);
+}
+
+void sdk_watch_for(const struct sdk_context *c)
+{
+	static bool streams_watched, functions_watched;
+
+	begin(c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops.configured, &streams_watched, watch_streams);
+	begin(sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops, ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER),
+	      &functions_watched, watch_functions);
+}
