@@ -111,6 +111,7 @@ static void world_begin(void)
 	arena_used = 0;
 	memset(buckets, 0, sizeof buckets);
 	unused = NULL;
+	unused_lanes = NULL;
 	confused = 0;
 	memset(actors, 0, sizeof actors);
 	made = taken = 0;
@@ -363,4 +364,63 @@ UNIT_TEST_SECONDS(copies_and_fills_of_several_threads, 60)
 	CHECK(linked > 0);
 	run_some(&own, 100000);
 	CHECK_EQ(linked, 6 * 100000);
+}
+
+/* Streams -------------------------------------------------------------------------- */
+
+static _Atomic uint32_t ends;
+
+static void *stream_thread(void *wanted)
+{
+	while (atomic_load(&ends) < (uint32_t)(uintptr_t)wanted)
+		sched_yield();
+	return NULL;
+}
+
+/* A stream's whole life. @packet: one is looked at only when the thread has ended. */
+static void live(uintptr_t handle, uint32_t number, bool packet)
+{
+	struct gt_thread t = {.api_id = GT_ID(1, number)};
+	struct gt_hsa_owner o = {.id = 0};
+	struct gt_lane_work work = {.part = GT_GRAPH_KERNEL, .name = 3};
+	struct gt_lane *l;
+	pthread_t thread;
+	uint32_t turn;
+
+	gt_thread.api_id = t.api_id;
+	gt_hip_lane_begin();
+	CHECK_EQ(gt_hip_thread_create(&thread, NULL, stream_thread, (void *)(uintptr_t)number), 0);
+	gt_hip_lane_stream((void *)handle);
+	gt_lane_push(&t, &table, (struct gt_lane_call){GT_LANE_LAUNCH, false, false, false, false, 3, handle});
+	l = call.lane;
+	turn = gt_lane_reserve(l);
+	gt_lane_pushed(&t, 0);
+	if (!packet)
+		gt_lane_take(l, &work, turn, &o);
+	gt_hip_lane_destroyed((void *)handle);
+	atomic_store(&ends, number);
+	pthread_join(thread, NULL);
+	if (packet)
+		gt_lane_take(l, &work, turn, &o);
+	CHECK_EQ(o.id, t.api_id);
+}
+
+UNIT_TEST(a_stream_that_is_gone_leaves_its_lane_to_the_next_one)
+{
+	size_t used;
+
+	world_begin();
+	live(0x1000, 1, false);
+	used = arena_used;
+	for (uint32_t i = 2; i < 200; i++)
+		live(0x1000 + i % 3 * 64, i, false);
+	CHECK_EQ(arena_used, used);
+}
+
+UNIT_TEST(a_lane_that_a_packet_still_names_is_kept)
+{
+	world_begin();
+	for (uint32_t i = 1; i < 20; i++)
+		live(0x1000, i, true);
+	CHECK(unused_lanes == NULL);
 }

@@ -7,7 +7,10 @@
  * libgputap-audit.so sends the library's calls of pthread_create() here: a thread that is made while a call is open
  * works for the stream that the call creates, or for the default stream that the call is the first to use.
  *
- * Locks: one a lane, one for unused entries (inside of it); gt_core_lock() for the table of lanes. This mode is not the fast one. */
+ * A lane is used again when its stream is being destroyed, its thread has ended, no call is on it and no packet of it waits to be looked at.
+ *
+ * Locks: one a lane, one for unused entries (inside of it); gt_core_lock() for the table of lanes and who uses them, never together
+ * with a lane's. This mode is not the fast one. */
 #include "runtime/hip/hip_lane.h"
 
 #include <pthread.h>
@@ -43,8 +46,19 @@ struct entry {
 	uint32_t graph, replay, at, last_part, last_place;
 };
 
+/* A thread that HIP has made. */
+struct birth {
+	struct birth *next; /* before it, in the same call */
+	void *(*begin)(void *);
+	void *argument;
+	struct gt_lane *lane;
+	_Atomic uint32_t ended;
+};
+
 struct gt_lane {
-	struct gt_lane *next; /* of the bucket */
+	struct gt_lane *next; /* of the bucket, or of those that nobody uses */
+	struct birth birth;   /* of its thread */
+	uint32_t users;       /* calls that are on it; its thread, until that has ended */
 	_Atomic uintptr_t handle;
 	uintptr_t whose;      /* of default streams: device, or thread */
 	_Atomic uint32_t lock;
@@ -61,15 +75,6 @@ struct gt_lane {
 	_Atomic uint32_t handled;
 };
 
-/* A thread that HIP has made. */
-struct birth {
-	struct birth *next; /* before it, in the same call */
-	void *(*begin)(void *);
-	void *argument;
-	struct gt_lane *lane;
-	_Atomic uint32_t ended;
-};
-
 /* The call that is open in this thread. */
 static _Thread_local struct {
 	struct gt_lane *lane;
@@ -80,7 +85,7 @@ static _Thread_local struct {
 	bool blocking;      /* when it returns, all that was in its lane has been submitted */
 } call __attribute__((tls_model("initial-exec")));
 
-static struct gt_lane *buckets[BUCKETS];
+static struct gt_lane *buckets[BUCKETS], *unused_lanes;
 static _Atomic uint32_t confused;
 static struct entry *unused;
 static _Atomic uint32_t entries_lock;
@@ -104,8 +109,12 @@ static struct gt_lane **bucket_of(uintptr_t handle, uintptr_t whose)
 /* With the core lock held. */
 static struct gt_lane *make(uintptr_t handle, uintptr_t whose)
 {
-	struct gt_lane *l = gt_arena_take(sizeof *l), **bucket = bucket_of(handle, whose);
+	struct gt_lane *l = unused_lanes, **bucket = bucket_of(handle, whose);
 
+	if (l)
+		unused_lanes = l->next;
+	else
+		l = gt_arena_take(sizeof *l);
 	if (!l)
 		return NULL;
 	memset(l, 0, sizeof *l);
@@ -119,6 +128,7 @@ static struct gt_lane *make(uintptr_t handle, uintptr_t whose)
 	return l;
 }
 
+/* With one user more, until free_if_unused(). */
 static struct gt_lane *find(uintptr_t handle, uintptr_t whose)
 {
 	struct gt_lane *l;
@@ -128,11 +138,13 @@ static struct gt_lane *find(uintptr_t handle, uintptr_t whose)
 		;
 	if (!l)
 		l = make(handle, whose);
+	if (l)
+		l->users++;
 	gt_core_unlock();
 	return l;
 }
 
-/* All below: with the lane's lock held. */
+/* Below: with the lane's lock held. */
 
 static struct entry *new_entry(void)
 {
@@ -220,6 +232,36 @@ static void leave(struct entry *e)
 	e->open = false;
 	if (e->popped)
 		free_entry(e);
+}
+
+/* A lane has lost @users of its users. */
+static void free_if_unused(struct gt_lane *l, uint32_t users)
+{
+	struct gt_lane **at;
+	bool nobodys;
+
+	gt_core_lock();
+	l->users -= users;
+	nobodys = l->gone && !l->users;
+	for (at = bucket_of(l->handle, l->whose); nobodys && *at && *at != l; at = &(*at)->next)
+		;
+	nobodys = nobodys && *at == l; /* else somebody else has seen it so, too */
+	if (nobodys)
+		*at = l->next;
+	gt_core_unlock();
+	if (!nobodys)
+		return;
+	take_lock(&l->lock);
+	nobodys = atomic_load_explicit(&l->handled, memory_order_relaxed) == l->reserved;
+	if (nobodys)
+		pop_until(l, NULL);
+	leave_lock(&l->lock);
+	if (!nobodys)
+		return; /* a packet still names it */
+	gt_core_lock();
+	l->next = unused_lanes;
+	unused_lanes = l;
+	gt_core_unlock();
 }
 
 /* The program's side -------------------------------------------------------------- */
@@ -340,6 +382,7 @@ void gt_lane_pushed(struct gt_thread *t, uint64_t status)
 		if (call.entry)
 			leave(call.entry);
 		leave_lock(&l->lock);
+		free_if_unused(l, 1);
 	}
 	call.entry = NULL;
 	call.lane = NULL;
@@ -360,7 +403,10 @@ static void *begin_thread(void *data)
 
 	gt_thread.lane = b->lane;
 	result = b->begin(b->argument);
+	gt_thread.lane = NULL;
 	atomic_store_explicit(&b->ended, 1, memory_order_release);
+	if (b->lane)
+		free_if_unused(b->lane, 1);
 	return result;
 }
 
@@ -400,15 +446,21 @@ static struct gt_lane *lane_of_new(void)
 __attribute__((visibility("hidden"), used)) int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
 								      void *(*begin)(void *), void *argument)
 {
-	struct birth *b = gt_tap_options.lanes && gt_thread.api_id ? gt_arena_take(sizeof *b) : NULL;
+	struct gt_lane *lane = gt_tap_options.lanes && gt_thread.api_id ? lane_of_new() : NULL;
+	struct birth *b = lane && !lane->birth.begin ? &lane->birth : lane ? gt_arena_take(sizeof *b) : NULL;
 	int status;
 
 	if (!b)
 		return pthread_create(thread, attributes, begin, argument);
-	*b = (struct birth){.next = call.born, .begin = begin, .argument = argument, .lane = lane_of_new()};
+	*b = (struct birth){.next = call.born, .begin = begin, .argument = argument, .lane = lane};
+	gt_core_lock();
+	lane->users++;
+	gt_core_unlock();
 	status = pthread_create(thread, attributes, begin_thread, b);
 	if (!status)
 		call.born = b;
+	else
+		free_if_unused(lane, 1);
 	return status;
 }
 
@@ -427,6 +479,7 @@ void gt_hip_lane_stream(void *handle)
 	call.born = NULL;
 	if (!b || !b->lane)
 		return;
+	gt_hip_lane_destroyed(handle); /* one that was destroyed without our knowing */
 	gt_core_lock();
 	b->lane->handle = (uintptr_t)handle;
 	b->lane->next = *bucket;
@@ -436,11 +489,18 @@ void gt_hip_lane_stream(void *handle)
 
 void gt_hip_lane_destroyed(void *handle)
 {
+	struct gt_lane *found = NULL;
+
 	gt_core_lock();
 	for (struct gt_lane *l = *bucket_of((uintptr_t)handle, 0); l; l = l->next)
-		if (l->handle == (uintptr_t)handle)
+		if (l->handle == (uintptr_t)handle && !l->gone) {
 			l->gone = true;
+			l->users++;
+			found = l;
+		}
 	gt_core_unlock();
+	if (found)
+		free_if_unused(found, 1);
 }
 
 /* The streams' side ----------------------------------------------------------------- */
