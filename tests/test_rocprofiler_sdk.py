@@ -159,3 +159,13 @@ def test_a_library_that_offers_a_table_of_its_own_is_intercepted_and_clients_cha
     begun = [f"{name}: foo(21)" for name in reversed(names)]  # who registers later stands in front
     assert done.stderr.splitlines()[:2 * len(names)] == begun + [f"{line} = 42" for line in reversed(begun)]
     assert len(done.stderr.splitlines()) == 4 * len(names)
+
+
+def test_an_exception_in_a_buffers_callback_ends_there_and_the_hip_program_goes_on(copies, repo, build, sdk, softgpu, tmp_path):
+    subprocess.run(["g++", "-std=c++17", "-Wall", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-shared", "-fPIC",
+                    repo / "tests/rocprofiler/throwing.cpp", "-o", tmp_path / "client.so", f"-L{sdk}", "-lrocprofiler-sdk",
+                    f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
+    done = run([copies, "400"], build, LD_PRELOAD=str(tmp_path / "client.so"), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "received 803 batches>1 1 destroyed all 1 pending 0\n", done.stdout
+    assert "threw an exception" in done.stderr  # as upstream says it

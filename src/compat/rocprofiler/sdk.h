@@ -190,6 +190,9 @@ void sdk_buffers_drop(const struct sdk_context *c);
 /* Have hearers of threads told (once). */
 void sdk_threads_init(void);
 
+/* Call @fn. Return: false: it threw, which ends here. */
+bool sdk_guarded(void (*fn)(void *), void *data);
+
 /* Objects (sdk_object.c) ------------------------------------------------------------------ */
 
 /* What is still loaded goes: symbols, then their code object. */

@@ -54,15 +54,28 @@ static bool make_room(struct sdk_buffer *b, size_t count)
 	return true;
 }
 
+struct batch {
+	struct sdk_buffer *buffer;
+	rocprofiler_buffer_tracing_cb_t fn;
+	size_t count;
+	uint64_t lost;
+};
+
+static void call_client(void *data)
+{
+	const struct batch *batch = data;
+	const struct sdk_buffer *b = batch->buffer;
+
+	batch->fn((rocprofiler_context_id_t){b->context}, (rocprofiler_buffer_id_t){b->handle}, b->list, batch->count, b->user, batch->lost);
+}
+
 static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
 {
 	struct sdk_buffer *b = user;
-	const rocprofiler_context_id_t context = {b->context};
-	const rocprofiler_buffer_id_t id = {b->handle};
-	rocprofiler_buffer_tracing_cb_t fn = atomic_load(&b->fn);
+	struct batch batch = {b, atomic_load(&b->fn), count, lost};
 
 	(void)buffer;
-	if (!count || !fn)
+	if (!count || !batch.fn)
 		return;
 	if (!make_room(b, count)) {
 		sdk_tell("%zu records of a buffer are lost: no memory for their headers", count);
@@ -73,7 +86,8 @@ static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *
 		b->headers[i].payload = (void *)(uintptr_t)records[i].payload;
 		b->list[i] = &b->headers[i];
 	}
-	fn(context, id, b->list, count, b->user, lost);
+	if (!sdk_guarded(call_client, &batch))
+		sdk_tell("the callback of buffer %lu threw an exception: %zu records are behind it", (unsigned long)b->handle, count);
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context, size_t size, size_t watermark,
