@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Tools without `gputap run` are told of OpenCL's calls once, and of its work with times, whatever way it takes and whatever loader."""
 
+import json
 import re
+import signal
 import subprocess
 
 import pytest
@@ -84,3 +86,27 @@ def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, 
     kernels = dict(re.findall(r"^(\w+): (\d+) launches$", out, re.M))
     assert kernels == {"heat_step": "1000", "row_sums": "40", "shrink": "40"}
     assert re.search(r"^clEnqueueNDRangeKernel +1080 ", out, re.M)
+
+
+@pytest.mark.parametrize("how", ["preloaded", "under gputap run"])
+def test_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(build, told_without, gputap, how):
+    """The child asks for something and ends in order: its own call is told, of its parent's work it hears nothing."""
+    program = [build / "tests/opencl/cl_ways_to_end", "forked"]
+    found, _ = told_without("layer", program if how == "preloaded" else [gputap, "run", "-q", "-o", "a.gputap", "--", *program], "opencl,work,retire")
+    forked = found.of("call", "enter", name="clGetContextInfo")
+    child = {t["by"] for t in forked}
+    assert len(forked) == 1 and not [t for t in found.of("work") if t["by"] in child]
+    pieces = found.pieces()
+    assert len(pieces) == 100 and all([t["phase"] for t in piece] == ["enter", "exit", "complete"] and piece[2]["status"] == 0 for piece in pieces)
+    of_work = {piece[0]["correlation"] for piece in pieces}
+    assert not [t for t in found.of("retired") if t["by"] in child and t["correlation"] in of_work]
+    assert len([t for t in found.of("retired") if t["correlation"] in of_work]) == 100
+
+
+def test_a_callback_of_work_that_crashes_ends_the_program_and_not_the_capture(build, run, tap, work):
+    env = {"LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,opencl,work,crash", "WORK_TOOL_OUT": work / "told"}
+    run([build / "gputap", "run", "-q", "-o", "a.gputap", "--", build / "tests/opencl/cl_basic"], env=env, status=-signal.SIGABRT)
+    info = json.loads(tap("info", "--json", "a.gputap").out)
+    assert info["calls"] > 10
+    found = Told(work / "told")
+    assert found.lines[-1]["phase"] == "exit" and found.lines[-1]["number"] == 3

@@ -35,6 +35,7 @@ struct gt_correlation {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t references;
 	_Atomic uint32_t retired;
+	uint32_t epoch;                  /* image that it was made in; 0: none has written anything so far */
 	uint64_t id;
 	_Atomic uint64_t last;           /* ns: the latest time told of it */
 	uint32_t call_domain;
@@ -278,6 +279,7 @@ static struct gt_correlation *new_correlation(uint64_t id, bool may_grow)
 
 	if (!c)
 		return NULL;
+	c->epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	c->id = id;
 	c->call_domain = 0;
 	atomic_store_explicit(&c->retired, 0, memory_order_relaxed);
@@ -675,6 +677,7 @@ void gt_tool_work_looks(void (*look)(void))
 
 void gt_tool_work_end(void)
 {
+	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	int saved = errno;
 
 	if (atomic_load_explicit(&ended, memory_order_relaxed))
@@ -697,8 +700,8 @@ void gt_tool_work_end(void)
 		if (!atomic_load_explicit(&correlations.chunks[i / CHUNK], memory_order_acquire))
 			continue;
 		c = (struct gt_correlation *)(void *)entry_at(&correlations, i);
-		if (atomic_load_explicit(&c->references, memory_order_acquire))
-			retire_shared(c);
+		if (atomic_load_explicit(&c->references, memory_order_acquire) && (!c->epoch || c->epoch == epoch))
+			retire_shared(c); /* else it hangs on work of the parent's, of a fork */
 	}
 	retire_open_calls();
 	errno = saved;

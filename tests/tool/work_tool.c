@@ -8,6 +8,7 @@
  *
  * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects, retire,
  * late (starts at the end of the third launch), twice (two contexts), parent_first,
+ * crash (at the end of the third piece's submission),
  * buffer (all of that as records), calling (HIP, and stop and start, in callbacks of work), alone (without the tool's entry: by plain calls). */
 #include <gputap/tool.h>
 
@@ -106,6 +107,8 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	    (unsigned long long)w->external[GPUTAP_STACK_USER], (unsigned long long)*data);
 	if (w->phase == GPUTAP_PHASE_ENTER)
 		*data = ++pieces;
+	if (word("crash") && w->phase == GPUTAP_PHASE_EXIT && w->number == 3)
+		abort();
 	if (word("calling")) {
 		hip_get_device *get_device = (hip_get_device *)(intptr_t)dlsym(RTLD_DEFAULT, "hipGetDevice");
 		int device;

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Work that tools are told of, when something gets in its way: callbacks that jump out, a fork, a context that goes. The
+ * runtime's activity is played here (src/tool/tool_work.h). */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/recording.h"
+#include "tool/tool_work.h"
+#include "unit.h"
+
+#define DOMAIN GT_DOMAIN_REFDEV
+
+static jmp_buf away;
+static unsigned jump_at; /* phase; 0: never */
+static char told[4096];
+static unsigned retirements;
+
+static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
+{
+	size_t at = strlen(told);
+
+	(void)user;
+	CHECK_EQ(*data, w->phase == GPUTAP_PHASE_ENTER ? 0 : w->number);
+	*data = w->number;
+	snprintf(told + at, sizeof told - at, "%c%llu ", "?+-."[w->phase], (unsigned long long)w->number);
+	if (w->phase == jump_at)
+		longjmp(away, 1);
+}
+
+static void on_retired(uint64_t correlation, uint64_t time, void *user)
+{
+	(void)correlation, (void)time, (void)user;
+	retirements++;
+}
+
+static struct gputap_context *listen(void)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	struct gputap_context *ctx;
+
+	gt_recording_join();
+	CHECK_OK(gputap_context_create(&opts, &ctx));
+	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, on_work, NULL));
+	CHECK_OK(gputap_context_retirement(ctx, on_retired, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_NE(gt_thread_get(), NULL);
+	return ctx;
+}
+
+/* As a wrap does it. */
+static struct gt_tool_piece *submit(void)
+{
+	struct gt_tool_piece *p = gt_tool_piece_take(DOMAIN, true);
+
+	CHECK_NE(p, NULL);
+	p->work.type = GPUTAP_WORK_COPY;
+	if (!gt_tool_piece_enter(p))
+		return NULL;
+	gt_tool_piece_exit(p);
+	return p;
+}
+
+static void run_one(void)
+{
+	uint64_t now = gt_ticks_boottime();
+	struct gt_tool_piece *p = submit();
+
+	gt_tool_piece_done(p, 0, now, now + 10);
+	CHECK_EQ(gt_tool_deliver(), 1);
+}
+
+static void a_phase_jumps(unsigned phase, const char *what)
+{
+	struct gputap_context *ctx = listen();
+
+	jump_at = phase;
+	if (!setjmp(away))
+		submit();
+	jump_at = 0;
+	run_one();
+	CHECK_STR(told, what);
+	CHECK_EQ(retirements, 1);
+	gt_tool_work_end(); /* and what was left retires */
+	CHECK_EQ(retirements, 2);
+	CHECK_OK(gputap_context_stop(ctx));
+}
+
+UNIT_TEST(work_after_a_callback_that_jumps_out_before_submission_is_told_as_if_nothing_was)
+{
+	a_phase_jumps(GPUTAP_PHASE_ENTER, "+1 +2 -2 .2 ");
+}
+
+UNIT_TEST(work_after_a_callback_that_jumps_out_behind_submission_is_told_as_if_nothing_was)
+{
+	a_phase_jumps(GPUTAP_PHASE_EXIT, "+1 -1 +2 -2 .2 ");
+}
+
+static void stop_at_enter(const struct gputap_work *w, uint64_t *data, void *user)
+{
+	(void)data;
+	if (w->phase == GPUTAP_PHASE_ENTER)
+		gputap_context_destroy(*(struct gputap_context **)user);
+	else
+		unit_fail(__FILE__, __LINE__, "told after its end");
+}
+
+UNIT_TEST(a_context_that_destroys_itself_when_work_begins_hears_no_more_of_it)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	struct gputap_context *ctx;
+	struct gt_tool_piece *p;
+
+	CHECK_OK(gputap_context_create(&opts, &ctx));
+	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, stop_at_enter, &ctx));
+	CHECK_OK(gputap_context_start(ctx));
+	p = submit();
+	gt_tool_piece_done(p, 0, 1, 2);
+	CHECK_EQ(gt_tool_deliver(), 1);
+	CHECK_EQ(gt_tool_work_asked(DOMAIN), 0);
+}
+
+UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
+{
+	struct gt_tool_piece *in_flight, *done;
+	uint64_t now = gt_ticks_boottime();
+	int status;
+	pid_t pid;
+
+	listen();
+	in_flight = submit();
+	done = submit();
+	gt_tool_piece_done(done, 0, now, now + 1); /* and nobody has told it so far */
+	pid = fork();
+	if (pid == 0) {
+		told[0] = '\0';
+		CHECK_NE(gt_thread_get(), NULL);
+		gt_tool_deliver();
+		CHECK_STR(told, "");
+		run_one(); /* its own */
+		CHECK_STR(told, "+3 -3 .3 ");
+		gt_tool_work_end();
+		CHECK_EQ(retirements, 1);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	gt_tool_piece_done(in_flight, 0, now, now + 1);
+	CHECK_EQ(gt_tool_deliver(), 2);
+	CHECK_STR(told, "+1 -1 +2 -2 .2 .1 ");
+	CHECK_EQ(retirements, 2);
+}
