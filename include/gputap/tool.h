@@ -80,7 +80,11 @@ enum {
 					  * runs once stop has returned */
 	GPUTAP_CONTEXT_DENSE = 2,        /* from its first service to its end, correlations are given without gaps. Costs
 					  * threads that make calls at the same time much more than a call does */
-	GPUTAP_CONTEXT_EXIT_FORWARD = 4  /* neighbours in the order that have this are told EXIT of calls first to last, too */
+	GPUTAP_CONTEXT_EXIT_FORWARD = 4, /* neighbours in the order that have this are told EXIT of calls first to last, too */
+	GPUTAP_CONTEXT_INNERMOST = 8,    /* from its first service to its end, work is caused by the innermost call that is told.
+					  * Without: by HIP's, if it is in the middle of one */
+	GPUTAP_CONTEXT_ALL_RETIRED = 16  /* gputap_context_retirement() is for every call and work that anybody is told of while
+					  * it is started */
 };
 
 /**
@@ -335,7 +339,8 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domai
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
-/* For calls that this context was told or would be (operations and domains asked with calls, work). Return: as above. */
+/* For calls that this context was told or would be (operations and domains asked with calls, work), but see
+ * GPUTAP_CONTEXT_ALL_RETIRED. Return: as above. */
 GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user);
 
 /**

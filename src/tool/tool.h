@@ -86,7 +86,18 @@ void gt_tool_look_done(void);
 /* Places of the contexts that are active, first to last. Return: how many. */
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
 
-enum gt_tool_how { GT_TOOL_CALLED = 1, GT_TOOL_BUFFERED = 2, GT_TOOL_FORWARD = 4 /* EXIT in the order of ENTER */ };
+enum gt_tool_how {
+	GT_TOOL_CALLED = 1,
+	GT_TOOL_BUFFERED = 2,
+	GT_TOOL_FORWARD = 4, /* EXIT in the order of ENTER */
+	GT_TOOL_RETIRED = 8  /* in any case, its retirement */
+};
+
+/* GT_TOOL_RETIRED, or 0. */
+static inline uint32_t gt_tool_hears_all_retired(const struct gt_tool_context *c)
+{
+	return c->retired && c->flags & GPUTAP_CONTEXT_ALL_RETIRED ? GT_TOOL_RETIRED : 0;
+}
 
 /* Who had the beginning of something, and has its end. */
 struct gt_tool_heard {
@@ -148,6 +159,8 @@ extern _Thread_local struct gt_tool_frame *gt_tool_frame __attribute__((tls_mode
 
 /* Contexts that want ids without gaps (GPUTAP_CONTEXT_DENSE). */
 extern _Atomic uint32_t gt_tool_dense __attribute__((visibility("hidden")));
+/* .. and that want work's cause to be the innermost call (GPUTAP_CONTEXT_INNERMOST). */
+extern _Atomic uint32_t gt_tool_innermost __attribute__((visibility("hidden")));
 
 /* The next number, for a call, or for work that no told call causes. */
 uint64_t gt_tool_new_correlation(void);

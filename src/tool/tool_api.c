@@ -85,6 +85,10 @@ static int set_operations(uint64_t *set, const uint32_t *operations, size_t coun
 
 static struct gputap_context *all; /* with gt_core_lock() */
 
+#define CONTEXT_FLAGS                                                                                         \
+	(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | GPUTAP_CONTEXT_EXIT_FORWARD |        \
+		   GPUTAP_CONTEXT_INNERMOST | GPUTAP_CONTEXT_ALL_RETIRED)
+
 int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
@@ -94,7 +98,7 @@ int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_
 		return -EINVAL;
 	*out = NULL;
 	if (!opts || opts->size < sizeof *opts || opts->domain >= GT_DOMAIN_COUNT ||
-	    opts->flags & ~(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | GPUTAP_CONTEXT_EXIT_FORWARD) ||
+	    opts->flags & ~CONTEXT_FLAGS ||
 	    (!opts->domain && (opts->operation_count || opts->device_activity)))
 		return -EINVAL;
 	for (size_t i = sizeof *opts; i < opts->size; i++)

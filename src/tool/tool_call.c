@@ -89,6 +89,7 @@ static bool wants_number(const struct gt_tool_frame *f, const struct gt_tool_con
 static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t number)
 {
 	uint8_t places[GT_TOOL_POOL];
+	bool told = false;
 	unsigned count;
 
 	f->count = 0;
@@ -101,16 +102,19 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
 			       (c->buffered[domain].buffer && in_set(c->buffered[domain].ops, number) ? GT_TOOL_BUFFERED : 0);
 
+		told |= how != 0;
+		f->numbered |= how && wants_number(f, c, how, domain, number);
+		how |= gt_tool_hears_all_retired(c);
 		if (!how)
 			continue;
 		f->retires |= c->retired || (how & GT_TOOL_BUFFERED && c->buffered[domain].retirement);
-		f->numbered |= wants_number(f, c, how, domain, number);
 		how |= c->flags & GPUTAP_CONTEXT_EXIT_FORWARD ? GT_TOOL_FORWARD : 0;
 		f->heard[f->count++] = (struct gt_tool_heard){
 			places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
 	}
 	gt_tool_look_done();
 	f->retires &= f->numbered;
+	f->count = told ? f->count : 0;
 	return f->count;
 }
 

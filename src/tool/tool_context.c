@@ -49,7 +49,7 @@ struct reader {
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
 _Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT];
-_Atomic uint32_t gt_tool_dense;
+_Atomic uint32_t gt_tool_dense, gt_tool_innermost;
 
 static bool place_taken[GT_TOOL_POOL];
 static uint64_t place_age[GT_TOOL_POOL], ages; /* order of creation */
@@ -338,6 +338,8 @@ struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
 		c->flags = ctx->flags;
 		if (c->flags & GPUTAP_CONTEXT_DENSE)
 			atomic_fetch_add(&gt_tool_dense, 1);
+		if (c->flags & GPUTAP_CONTEXT_INNERMOST)
+			atomic_fetch_add(&gt_tool_innermost, 1);
 		ctx->place = c;
 	}
 	return ctx->place;
@@ -385,6 +387,8 @@ void gt_tool_context_release(struct gputap_context *ctx)
 		return;
 	if (c->flags & GPUTAP_CONTEXT_DENSE)
 		atomic_fetch_sub(&gt_tool_dense, 1);
+	if (c->flags & GPUTAP_CONTEXT_INNERMOST)
+		atomic_fetch_sub(&gt_tool_innermost, 1);
 	ctx->place = NULL;
 	gt_core_lock();
 	place_taken[c - gt_tool_pool] = false;

@@ -355,13 +355,16 @@ void gt_correlation_leave(struct gt_tool_frame *f)
 
 /* Pieces ------------------------------------------------------------------------ */
 
-/* The call that causes what this thread submits now: HIP's, if it is in the middle of one; else the innermost. */
+/* The call that causes what this thread submits now: HIP's, if it is in the middle of one; else, or where a context wants it, the
+ * innermost. */
 static struct gt_tool_frame *cause(void)
 {
 	struct gt_tool_frame *first = innermost(), *f;
 
 	while (first && !first->numbered)
 		first = first->outer;
+	if (atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed))
+		return first;
 	for (f = first; f && !(f->numbered && f->call.domain == GT_DOMAIN_HIP); f = gt_tool_frame_live(f->outer, f))
 		;
 	return f ? f : first;
@@ -372,7 +375,7 @@ static void set_cause(struct gt_tool_piece *p, struct gt_tool_frame *f, bool may
 {
 	p->shared = f ? gt_correlation_get(f) : new_correlation(0, may_grow);
 	p->work.correlation = f ? f->call.correlation : 0;
-	p->api = f && f->call.domain == GT_DOMAIN_HIP;
+	p->api = f && f->call.domain == GT_DOMAIN_HIP && !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
 }
 
 struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool may_grow)
@@ -417,6 +420,7 @@ static bool choose(struct gt_tool_piece *p)
 	uint64_t bit = GPUTAP_WORK_BIT(p->work.type);
 	uint32_t domain = p->work.domain;
 	uint8_t places[GT_TOOL_POOL];
+	bool told = false;
 	unsigned count;
 
 	if (atomic_load_explicit(&ended, memory_order_relaxed) || !gt_tool_look())
@@ -427,6 +431,8 @@ static bool choose(struct gt_tool_piece *p)
 		uint32_t how = (c->work[domain].fn && c->work[domain].types & bit ? GT_TOOL_CALLED : 0) |
 			       (c->buffered[domain].buffer && c->buffered[domain].types & bit ? GT_TOOL_BUFFERED : 0);
 
+		told |= how != 0;
+		how |= gt_tool_hears_all_retired(c);
 		if (how && p->count < GT_TOOL_HEARERS)
 			p->heard[p->count++] = (struct gt_tool_heard){
 				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
@@ -434,7 +440,7 @@ static bool choose(struct gt_tool_piece *p)
 			atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	}
 	gt_tool_look_done();
-	return p->count != 0;
+	return told;
 }
 
 /* They hear of its retirement, too. */

@@ -12,6 +12,7 @@
 
 #include "core/table.h"
 #include "tool/tool.h"
+#include "tool/tool_work.h"
 #include "unit.h"
 
 #define DOMAIN GT_DOMAIN_REFDEV
@@ -279,6 +280,55 @@ UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_
 	CHECK_STR(told, "retired 2 ");
 	gputap_correlation_release(held);
 	CHECK_STR(told, "retired 2 retired 1 ");
+}
+
+UNIT_TEST(a_context_may_hear_of_all_that_retires)
+{
+	struct gputap_context *ctx = teller("x", 0), *all = context(GPUTAP_CONTEXT_ALL_RETIRED | GPUTAP_CONTEXT_DENSE), *none = context(0);
+
+	CHECK_OK(gputap_context_retirement(all, on_retired, NULL));
+	CHECK_OK(gputap_context_retirement(none, on_retired, NULL));
+	CHECK_OK(gputap_context_start(all));
+	CHECK_OK(gputap_context_start(none));
+	call(1, 0);
+	CHECK_STR(told, ""); /* nobody is told the call */
+	CHECK_OK(gputap_context_start(ctx));
+	call(1, 0);
+	CHECK_STR(told, "x+1 x-1 retired 1 ");
+	CHECK_OK(gputap_context_stop(all));
+	call(0, 0);
+	CHECK_STR(told, "x+1 x-1 retired 1 x+0 x-0 ");
+}
+
+static uint64_t cause;
+
+static void submit(void)
+{
+	struct gt_tool_piece *p = gt_tool_piece_take(DOMAIN, true);
+
+	cause = p->work.correlation;
+	gt_tool_piece_give(p);
+}
+
+static void call_that_submits(void)
+{
+	call_of(&table, 1, 0, submit);
+}
+
+UNIT_TEST(work_is_caused_by_hips_call_or_where_a_context_wants_it_by_the_innermost)
+{
+	struct gputap_context *ctx = teller("x", GPUTAP_CONTEXT_DENSE), *other;
+
+	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, tell, "h"));
+	CHECK_OK(gputap_context_start(ctx));
+	call_of(&hip_table, 0, 0, call_that_submits);
+	CHECK_EQ(cause, 1);
+	other = teller("y", GPUTAP_CONTEXT_INNERMOST);
+	call_of(&hip_table, 0, 0, call_that_submits);
+	CHECK_EQ(cause, 4);
+	gputap_context_destroy(other);
+	call_of(&hip_table, 0, 0, call_that_submits);
+	CHECK_EQ(cause, 5);
 }
 
 UNIT_TEST(each_context_keeps_eight_bytes_of_a_call)

@@ -265,8 +265,11 @@ static uint32_t exit_flag(void)
 static int make(struct sdk_context *c)
 {
 	static struct asked a; /* large; made one after the other, with the lock */
-	const struct gputap_context_opts opts = {.size = sizeof opts,
-						 .flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | exit_flag()};
+	const struct gputap_context_opts opts = {
+		.size = sizeof opts,
+		.flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | GPUTAP_CONTEXT_INNERMOST | GPUTAP_CONTEXT_ALL_RETIRED |
+			 exit_flag(),
+	};
 	int rc;
 
 	sdk_lock();
