@@ -70,3 +70,14 @@ def test_the_tools_table_is_left_alone_where_nobody_asks_for_scratch_memory(run,
     done = run([modern / "program"], env={"LD_PRELOAD": modern / "kinds.so", "KINDS": "memory", "MODERN_SCRATCH": "1",
                                           "LD_LIBRARY_PATH": f"{modern}:{build}"})
     assert done.err.count("the runtime's own") == 12 and "SCRATCH" not in done.err
+
+
+def test_no_table_is_lost_of_libraries_that_register_at_once(request, run, build, modern):
+    if "real" in request.node.name:
+        pytest.skip("the register library of that version refuses all registrations but one, and forgets them")
+    for _ in range(8):
+        done = run([modern / "program", "together", *(modern / f"copy{i}.so" for i in range(1, 7))],
+                   env={"LD_PRELOAD": modern / "client.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
+        said = done.err.splitlines()
+        assert sorted(line for line in said if line.startswith("table HIP")) == [f"table HIP (runtime) {i} of 60300, 1" for i in range(6)]
+        assert "table HSA 0 of 11600, 1" in said and said[-1] == "calls: 36 of HIP, 1 of HSA", said

@@ -7,6 +7,7 @@
  *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
  *   else      the program */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static int is_set(const char *name)
 int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void), uint32_t version, void **tables,
 					   uint64_t count, struct registration_id *id)
 {
-	static uint64_t instances[8];
+	static _Atomic uint64_t instances[8];
 	static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx"};
 	set_api_table_fn *take = (set_api_table_fn *)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
 	uint64_t instance = 0;
@@ -280,8 +281,36 @@ static void hip(const char *library)
 	}
 }
 
+static pthread_barrier_t barrier;
+
+static void *hip_at_once(void *library)
+{
+	pthread_barrier_wait(&barrier);
+	hip(library);
+	return NULL;
+}
+
+/* All libraries are used for the first time in the same moment, each by a thread of its own. */
+static int together(char **libraries, int count)
+{
+	pthread_t threads[8];
+
+	pthread_barrier_init(&barrier, NULL, (unsigned)count + 1);
+	for (int i = 0; i < count; i++)
+		if (!dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL) || pthread_create(&threads[i], NULL, hip_at_once, libraries[i]))
+			return 1;
+	pthread_barrier_wait(&barrier);
+	hsa_init();
+	hsa_signal_load(41);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "together"))
+		return together(argv + 2, argc - 2);
 	for (int i = 1; i < argc; i++) { /* more copies of HIP's library */
 		hip(argv[i]);
 		printf("copy %d\n", i);

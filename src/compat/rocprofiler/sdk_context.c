@@ -207,12 +207,16 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 	}
 }
 
+/* Copies and sets may be dispatches, too. Not barriers and markers: work that is told has a correlation id, also if no record shows it. */
+static const uint64_t DISPATCHED = GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL) | GPUTAP_WORK_BIT(GPUTAP_WORK_FILL) | GPUTAP_WORK_BIT(GPUTAP_WORK_READ) |
+				   GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) | GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
+
 /* Kinds whose records are made of something else than the calls of that name. */
 static void ask_others(struct asked *a, const struct sdk_context *c)
 {
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH].ops.configured ||
 	    c->recorded[ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH].ops.configured)
-		a->work |= GPUTAP_WORK_ALL; /* copies and sets may be dispatches too */
+		a->work |= DISPATCHED;
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY].ops.configured ||
 	    c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY].ops.configured)
 		a->work |= GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) | GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
