@@ -37,6 +37,7 @@ static const char help[] =
 	"  gputap run --ops 'clEnqueue*,clFinish' ./prog   these calls only; the others cost nothing\n"
 	"  gputap run --mode lite -o serve.gputap ./server  for production: the device's kernels\n"
 	"  gputap run --no-args --no-device ./prog         calls and their times, nothing else\n"
+	"  gputap run --tool ./histogram.so ./prog          with a tool of yours: gputap/tool.h\n"
 	"  gputap run --wait ./server --daemon             until the last process of the tree has ended\n"
 	"\n"
 	"Output\n"
@@ -56,6 +57,7 @@ static const char help[] =
 	"      --no-device      not the work of the device\n"
 	"      --max-bytes N    of one string or array argument; 256 if not said\n"
 	"How\n"
+	"      --tool LIBRARY[:ARGUMENTS]  in every process, a tool as in gputap/tool.h; may be repeated\n"
 	"      --wait           until every process of the tree has ended, not only PROGRAM\n"
 	"      --buffer SIZE    memory for what is not yet written, of each process; 256M if not said, less\n"
 	"                       where there is less; only what is used is taken\n"
@@ -68,7 +70,7 @@ static const char help[] =
 	"RTL_MODE and RTL_OUTPUT of rocm-trace-lite stand for --mode and --output, which win. A %p in\n"
 	"RTL_OUTPUT is gputap's own process number: one file holds every process.\n";
 
-enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS, OPT_KERNELS };
+enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS, OPT_KERNELS, OPT_TOOL };
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -88,6 +90,7 @@ static const struct option options[] = {
 	{ "block-size", required_argument, NULL, OPT_BLOCK },
 	{ "when-full", required_argument, NULL, OPT_FULL },
 	{ "threads", required_argument, NULL, OPT_THREADS },
+	{ "tool", required_argument, NULL, OPT_TOOL },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -195,6 +198,48 @@ static int block_option(const char *value, uint32_t *out)
 	return 0;
 }
 
+/* @to + "name=arguments", as GPUTAP_TOOLS wants them. */
+static void encode_arguments(char *to, const char *arguments)
+{
+	*to++ = '=';
+	for (; *arguments; arguments++)
+		to += strchr(":%", *arguments) ? sprintf(to, "%%%02x", (unsigned char)*arguments) : sprintf(to, "%c", *arguments);
+}
+
+/* One more in the program's GPUTAP_TOOLS. The program runs without one that is not there. */
+static int tool_option(const char *value)
+{
+	const char *arguments = strchr(value, ':'), *users = getenv("GPUTAP_TOOLS");
+	char *name = strndup(value, arguments ? (size_t)(arguments - value) : strlen(value)), *whole = NULL, *list = NULL;
+	int code = GT_EXIT_OK;
+
+	if (!name || !*name) {
+		free(name);
+		return bad_value("--tool", value, "a tool's library, and its arguments behind ':' if it has any");
+	}
+	if (access(name, F_OK) == 0) {
+		char *path = realpath(name, NULL); /* programs change their folder */
+
+		free(name);
+		name = path;
+	}
+	if (name && strchr(name, '/') && access(name, R_OK))
+		ui_note("--tool %s: %s; the program runs without it", name, strerror(errno));
+	else if (name && strpbrk(name, ":="))
+		code = bad_value("--tool", value, "a path without ':' and '='");
+	else if (name && (whole = malloc(strlen(name) + 3 * strlen(value) + 2)) != NULL) {
+		strcpy(whole, name);
+		if (arguments)
+			encode_arguments(whole + strlen(whole), arguments + 1);
+		if (asprintf(&list, "%s%s%s", users ? users : "", users && *users ? ":" : "", whole) < 0 || setenv("GPUTAP_TOOLS", list, 1))
+			code = ui_fail(GT_EXIT_FAILURE, "no memory");
+	}
+	free(list);
+	free(whole);
+	free(name);
+	return code;
+}
+
 static int take_option(struct request *r, int option, char **argv)
 {
 	struct gt_session *s = &r->run.session;
@@ -213,6 +258,7 @@ static int take_option(struct request *r, int option, char **argv)
 	case OPT_NO_DEVICE: s->device_activity = 0; break;
 	case OPT_COMPRESS: r->run.compress = true; break;
 	case OPT_WAIT: r->run.wait_tree = true; break;
+	case OPT_TOOL: code = tool_option(optarg); break;
 	case OPT_MAX_BYTES:
 		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
 		s->payload_cap = (uint32_t)bytes;

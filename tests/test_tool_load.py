@@ -222,6 +222,36 @@ def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(run, 
     assert finished(out)["hip"] == int(re.search(r"^made (\d+)", out, re.M)[1])
 
 
+# gputap run --tool -----------------------------------------------------------------
+
+def test_run_starts_tools_with_their_arguments_beside_those_of_GPUTAP_TOOLS(tap, built, tool, with_hip, device, work):
+    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
+    third = built("third.so", "listener.c", "-shared", "-fPIC", '-DNAME="third"', link=["gputap"])
+    (work / "here.so").symlink_to(second)
+    out = tap("run", "-q", "-o", "a.gputap", "--tool", f"{tool}:a=1,b:50%:", "--tool", "./here.so", "--", "env", "-C", "/", with_hip, "hip",
+              env={**device, "GPUTAP_TOOLS": f"{third}=x%3ay%25"}).out
+    order = [line.split(":")[0] for line in out.splitlines() if "start, " in line]
+    assert order[-3:] == ["third", "listener", "second"]
+    assert {"arguments: a=1,b:50%:", "arguments at start: a=1,b:50%:"} <= set(told(out))
+    assert "arguments: x:y%" in told(out, "third") and not any("arguments" in line for line in told(out, "second"))
+    for name in order:
+        assert any("3 hip" in line for line in told(out, name))
+
+
+@pytest.mark.parametrize("library,message", [
+    ("/nowhere/missing.so", "--tool /nowhere/missing.so: No such file or directory; the program runs without it"),
+    ("missing.so", "GPUTAP_TOOLS: missing.so: cannot open"), ("added", "has no function gputap_tool_describe(); it is no tool")])
+def test_a_tool_of_run_that_is_missing_or_none_is_named_and_the_program_runs(tap, added, bare, work, library, message):
+    result = tap("run", "-q", "-o", "a.gputap", "--tool", added if library == "added" else f"{library}:x", "--", bare, "main")
+    assert result.out == "main\n" and message in result.err
+
+
+@pytest.mark.parametrize("value", ["", ":x"])
+def test_run_wants_a_library_for_a_tool(tap, bare, work, value):
+    result = tap("run", "--tool", value, "--", bare, "main", status=2)
+    assert "a tool's library, and its arguments behind ':'" in result.err and result.out == ""
+
+
 # Raw tables -----------------------------------------------------------------------
 
 def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(run, tool, with_hip, device):

@@ -37,7 +37,7 @@ _gputap_program() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		--) echo $((i + 1)); return ;;
-		-o | --output | -m | --mode | -d | --domains | --ops | --kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) ((i++)) ;;
+		-o | --output | -m | --mode | -d | --domains | --ops | --kernels | --max-bytes | --buffer | --block-size | --when-full | --threads | --tool) ((i++)) ;;
 		--*=*) ;;
 		-*) ;;
 		=) ((i++)) ;; # readline splits at '='
@@ -59,7 +59,7 @@ _gputap_run() {
 		return
 	fi
 	case $prev in
-	-o | --output) _gputap_any_file; return ;;
+	-o | --output | --tool) _gputap_any_file; return ;;
 	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
 	-m | --mode) _gputap_words "lite standard hip hsa"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
@@ -67,7 +67,7 @@ _gputap_run() {
 	esac
 	if [[ $cur == -* ]]; then
 		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --max-bytes --wait --buffer
-			--block-size --when-full --threads --help"
+			--block-size --when-full --threads --tool --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
 		[[ $cur == */* ]] && _gputap_any_file

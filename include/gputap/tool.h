@@ -47,13 +47,20 @@ struct gputap_tool {
  * gputap_tool_describe() - a tool library exports this function: it is how gputap finds it
  * @version: gputap_version() of the library that asks
  * Return: description that stays; NULL: the tool does not want to take part.
- * Looked for in the libraries that GPUTAP_TOOLS names (paths, separated by ':'), then in the program and all libraries that are
+ * Looked for in the libraries that GPUTAP_TOOLS names (paths, separated by ':', each with its arguments behind a '=' if it has any;
+ * %3a in them stands for ':', %25 for '%'), as `gputap run --tool LIBRARY[:ARGUMENTS]` does, then in the program and all libraries that are
  * mapped when gputap starts. All are asked first, then all are started, in the order of priority: after the constructors of
  * libraries, before the program's own and main(); in a running program that opens libgputap, at once. Whatever is wrong with a tool is a
  * GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the program runs.
  * Source: rocprofiler_configure(), ompt_start_tool().
  */
 GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
+
+/**
+ * gputap_tool_arguments() - what stands behind the name of the tool's library in GPUTAP_TOOLS, or in `gputap run --tool LIBRARY:..`
+ * Of the tool whose gputap_tool_describe(), start() or finish() runs in this thread. Return: text that stays; "": nothing.
+ */
+GPUTAP_API const char *gputap_tool_arguments(void);
 
 /**
  * gputap_tool_add() - be a tool by a call, at any time

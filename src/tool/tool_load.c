@@ -30,6 +30,7 @@ enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
 
 struct entry {
 	const struct gputap_tool *tool;
+	const char *arguments; /* "": none */
 	void *library;      /* a reference; NULL: the program's own, or it could not be had */
 	_Atomic uint32_t state;
 	uint32_t age;
@@ -45,14 +46,29 @@ static _Atomic uint32_t finishing;
 /* Whose start() or finish() runs in this thread. It may have been left by an exception or longjmp(): then where it was called from
  * is deeper in the stack than we are. */
 static _Thread_local struct entry *current __attribute__((tls_model("initial-exec")));
+static _Thread_local const char *asked __attribute__((tls_model("initial-exec"))); /* arguments of who is asked to describe itself */
 
-const struct gputap_tool *gt_tool_current(void)
+static const struct entry *innermost(const void *here)
 {
 	const struct entry *e = current;
 
-	while (e && e->frame <= (uintptr_t)__builtin_frame_address(0))
+	while (e && e->frame <= (uintptr_t)here)
 		e = e->outer;
+	return e;
+}
+
+const struct gputap_tool *gt_tool_current(void)
+{
+	const struct entry *e = innermost(__builtin_frame_address(0));
+
 	return e ? e->tool : NULL;
+}
+
+const char *gputap_tool_arguments(void)
+{
+	const struct entry *e = asked ? NULL : innermost(__builtin_frame_address(0));
+
+	return asked ? asked : e ? e->arguments : "";
 }
 
 int32_t gt_tool_priority(void)
@@ -119,6 +135,7 @@ static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **
 	}
 	if (rc == 0) {
 		(*out)->tool = tool;
+		(*out)->arguments = "";
 		(*out)->library = NULL;
 		(*out)->age = ++ages;
 		atomic_store(&(*out)->state, state);
@@ -272,11 +289,12 @@ struct describers {
 	unsigned count;
 	struct {
 		describe_fn *fn;
+		const char *arguments;
 		char from[256];
 	} all[DESCRIBERS];
 };
 
-static void add_describer(struct describers *d, describe_fn *fn, const char *from)
+static void add_describer(struct describers *d, describe_fn *fn, const char *from, const char *arguments)
 {
 	for (unsigned i = 0; i < d->count; i++)
 		if (d->all[i].fn == fn)
@@ -284,6 +302,7 @@ static void add_describer(struct describers *d, describe_fn *fn, const char *fro
 	if (d->count == DESCRIBERS)
 		return;
 	d->all[d->count].fn = fn;
+	d->all[d->count].arguments = arguments;
 	snprintf(d->all[d->count++].from, sizeof d->all[0].from, "%s", from && *from ? from : "the program");
 }
 
@@ -307,11 +326,11 @@ static int find_one(struct dl_phdr_info *info, size_t size, void *data)
 			o.dynamic = (const ElfW(Dyn) *)(o.base + o.headers[i].p_vaddr);
 	fn = exported(&o);
 	if (fn)
-		add_describer(data, fn, info->dlpi_name);
+		add_describer(data, fn, info->dlpi_name, "");
 	return 0;
 }
 
-static void find_named(struct describers *d, const char *path)
+static void find_named(struct describers *d, const char *path, const char *arguments)
 {
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* stays open */
 	struct link_map *map;
@@ -327,7 +346,7 @@ static void find_named(struct describers *d, const char *path)
 	o = (struct gt_elf){.base = map->l_addr, .dynamic = map->l_ld};
 	fn = exported(&o);
 	if (fn)
-		add_describer(d, fn, path);
+		add_describer(d, fn, path, arguments);
 	else
 		tell("GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is no tool", path);
 }
@@ -344,32 +363,74 @@ bool gt_tools_expected(void)
 	return named() || dlsym(RTLD_DEFAULT, "gputap_tool_describe");
 }
 
+/* "%3a" is ':'. Return: text that stays. */
+static const char *decoded(const char *text)
+{
+	char *out = strdup(text), *to = out;
+
+	for (; to && *text; to++) {
+		unsigned code;
+
+		*to = *text++;
+		if (*to == '%' && sscanf(text, "%2x", &code) == 1 && strspn(text, "0123456789abcdefABCDEF") >= 2) {
+			*to = (char)code;
+			text += 2;
+		}
+	}
+	if (!to)
+		return "";
+	*to = '\0';
+	return out;
+}
+
+/* One entry of GPUTAP_TOOLS. */
+static void find_entry(struct describers *d, char *entry)
+{
+	char *equals = access(entry, F_OK) == 0 ? NULL : strchr(entry, '=');
+
+	if (equals)
+		*equals = '\0';
+	if (*entry)
+		find_named(d, entry, equals ? decoded(equals + 1) : "");
+}
+
+static const struct gputap_tool *ask(describe_fn *fn, const char *arguments)
+{
+	const struct gputap_tool *tool;
+
+	asked = arguments;
+	tool = fn(gputap_version());
+	asked = NULL;
+	return tool;
+}
+
 /* Ask all who say that they are tools. */
 static void find(bool everywhere)
 {
 	static struct describers d; /* once in a process */
 	const char *list = named();
-	char path[PATH_MAX];
+	char entry[2 * PATH_MAX];
 
 	for (size_t n; list && *list; list += n + (list[n] != '\0')) {
 		n = strcspn(list, ":");
-		if (n >= sizeof path)
+		if (n >= sizeof entry)
 			continue;
-		memcpy(path, list, n);
-		path[n] = '\0';
-		if (n)
-			find_named(&d, path);
+		memcpy(entry, list, n);
+		entry[n] = '\0';
+		find_entry(&d, entry);
 	}
 	if (everywhere)
 		dl_iterate_phdr(find_one, &d);
 	for (unsigned i = 0; i < d.count; i++) {
-		const struct gputap_tool *tool = d.all[i].fn(gputap_version());
+		const struct gputap_tool *tool = ask(d.all[i].fn, d.all[i].arguments);
 		struct entry *e;
 		int rc;
 
 		if (!tool || check(tool, d.all[i].from))
 			continue;
 		rc = enter(tool, FOUND, &e);
+		if (rc == 0)
+			e->arguments = d.all[i].arguments;
 		if (rc == -ENOSPC)
 			tell("%s: %d tools are there already; it does not take part", name_of(tool), TOOLS);
 	}

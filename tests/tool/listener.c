@@ -84,6 +84,8 @@ static int start(void *user)
 
 	(void)user;
 	TELL("start, %s\n", constructed ? "constructed" : "not constructed");
+	if (*gputap_tool_arguments())
+		TELL("arguments at start: %s\n", gputap_tool_arguments());
 	for (uint32_t d = GPUTAP_DOMAIN_OPENCL; d <= GPUTAP_DOMAIN_ROCTX && rc == 0; d++)
 		rc = gputap_context_calls(context, d, NULL, 0, 0, on_call, NULL);
 	if (rc == 0)
@@ -146,6 +148,8 @@ const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
 	settle();
 	TELL("describe, version %u.%u\n", version >> 16, version & 0xffff);
+	if (*gputap_tool_arguments())
+		TELL("arguments: %s\n", gputap_tool_arguments());
 	return says("silent") ? NULL : &tool;
 }
 
