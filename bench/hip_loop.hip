@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT
-/* hip_loop KEY COUNT: launch-bound: an empty kernel COUNT times on one stream, waited for every 64 launches.
- * Prints the ns of a launch as the submitting thread sees it, and of all together. */
+/* hip_loop KEY COUNT [CPU]: launch-bound: an empty kernel COUNT times on one stream, waited for every 64 launches.
+ * Prints the ns of a launch as the submitting thread sees it, those of them that it had a CPU, and of all together. The submitting thread alone goes to @CPU, when the runtime has
+ * made its threads. */
 #include <hip/hip_runtime.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <sched.h>
 
 enum { BATCH = 64, WARM = 256 };
 
 __global__ void nothing() {}
 
-static uint64_t now_ns()
+static uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC)
 {
 	timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t count = argc == 3 ? strtoull(argv[2], nullptr, 0) : 0, start, launching = 0;
+	uint64_t count = argc >= 3 ? strtoull(argv[2], nullptr, 0) : 0, start, launching = 0, working = 0;
 	hipStream_t stream;
 
 	if (!count || hipStreamCreate(&stream)) {
@@ -32,17 +34,29 @@ int main(int argc, char **argv)
 		nothing<<<1, 64, 0, stream>>>();
 	if (hipStreamSynchronize(stream))
 		return 1;
+	if (argc > 3) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(atoi(argv[3]), &set);
+		if (sched_setaffinity(0, sizeof set, &set)) {
+			perror("sched_setaffinity");
+			return 1;
+		}
+	}
 	start = now_ns();
 	for (uint64_t i = 0; i < count; i += BATCH) {
-		uint64_t began = now_ns();
+		uint64_t had = now_ns(CLOCK_THREAD_CPUTIME_ID), began = now_ns();
 		for (int k = 0; k < BATCH; k++)
 			nothing<<<1, 64, 0, stream>>>();
 		launching += now_ns() - began;
+		working += now_ns(CLOCK_THREAD_CPUTIME_ID) - had;
 		if (hipStreamSynchronize(stream))
 			return 1;
 	}
 	count = (count + BATCH - 1) / BATCH * BATCH;
-	printf("%s_launch_ns %.1f ns\n%s_ns %.1f ns\n", argv[1], (double)launching / (double)count, argv[1],
-	       (double)(now_ns() - start) / (double)count);
+	printf("%s_ns %.1f ns\n", argv[1], (double)(now_ns() - start) / (double)count);
+	printf("%s_launch_ns %.1f ns\n%s_launch_cpu_ns %.1f ns\n", argv[1], (double)launching / (double)count, argv[1],
+	       (double)working / (double)count);
 	return 0;
 }

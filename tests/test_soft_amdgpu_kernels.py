@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The software AMD GPU under the real ROCr and HIP, with kernels that are executed."""
 
+import os
 import re
 
 import pytest
@@ -93,6 +94,12 @@ def test_kernel_computes(hip):
 
 def test_streams_overlap_and_events_order_them(hip):
     assert hip("streams").out == "query: hipErrorNotReady\nwaited: 1\nlast: 2\n"
+
+
+def test_queues_run_on_the_cpu_that_is_named(hip):
+    cpus = os.sched_getaffinity(0)
+    for cpu in (min(cpus), max(cpus)):
+        assert set(hip("threads", env={"SOFT_AMDGPU_CPU": str(cpu)}).out.splitlines()) == {f"queue: {cpu}"}
 
 
 @pytest.mark.parametrize("count", [2, 8])

@@ -11,6 +11,7 @@
  * | SOFT_AMDGPU_FAIL | "queue:2,allocate:10+": what is to fail, see enum soft_amdgpu_fault and soft/common/faults.h |
  * | SOFT_AMDGPU_LARGE_BAR | 1: the host may reach all device memory, as ROCr is told |
  * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50, 0 on one CPU |
+ * | SOFT_AMDGPU_CPU | queues' threads run on this CPU of the host; on any that the program may use |
  * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: each call and packet, too; on stderr |
  */
 #ifndef SOFT_AMDGPU_CONFIG_H
@@ -54,6 +55,7 @@ struct soft_amdgpu_config {
 	uint64_t memory_bytes;
 	bool execute, large_bar;
 	unsigned spin_us, trace;
+	int cpu;                   /* of queues' threads; -1: any */
 	char durations[PATH_MAX];  /* "" for none */
 	struct soft_clock clock[SOFT_AMDGPU_MAX];
 	struct soft_fault faults[SOFT_FAIL_COUNT + 1];

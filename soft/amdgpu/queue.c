@@ -54,6 +54,18 @@ static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
 	resource->Queue_read_ptr_aql = (HSAuint64 *)q->read_index;
 }
 
+/* As the settings want it; a CPU that this process may not use is none. */
+static void move_to_cpu(pthread_t thread)
+{
+	cpu_set_t set;
+
+	if (soft_config()->cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((unsigned)soft_config()->cpu, &set);
+	pthread_setaffinity_np(thread, sizeof set, &set);
+}
+
 /* Adds @q to the list, with its bell and its thread. Return: 0 or an errno. */
 static int start(struct soft_queue *q)
 {
@@ -70,6 +82,7 @@ static int start(struct soft_queue *q)
 		soft_bell_remove(&q->bell);
 		return error;
 	}
+	move_to_cpu(q->thread);
 	q->next = queues;
 	queues = q;
 	return 0;

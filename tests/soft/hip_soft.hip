@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* hip_soft MODE ..: what a HIP program sees of software GPUs; prints what happened, one line per step. */
+#include <dirent.h>
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #define MUST(call) \
@@ -324,10 +327,31 @@ static void fault(int, char **)
 	printf("sync: %s\n", hipGetErrorName(hipDeviceSynchronize()));
 }
 
+/* Where the GPUs' queues may run. */
+static void threads(int, char **)
+{
+	int *out;
+
+	MUST(hipMalloc(&out, sizeof *out));
+	mark<<<1, 1>>>(out, 1);
+	MUST(hipDeviceSynchronize());
+	DIR *tasks = opendir("/proc/self/task");
+	while (dirent *task = readdir(tasks)) {
+		std::string path = std::string("/proc/self/task/") + task->d_name, name, line;
+		std::ifstream comm(path + "/comm"), status(path + "/status");
+
+		std::getline(comm, name);
+		while (name.find("gpu1-") == 0 && std::getline(status, line))
+			if (line.find("Cpus_allowed_list:") == 0)
+				printf("queue: %s\n", line.substr(line.find('\t') + 1).c_str());
+	}
+	closedir(tasks);
+}
+
 static const struct { const char *name; void (*run)(int, char **); } modes[] = {
 	{ "devices", devices }, { "copies", copies }, { "kernels", kernels }, { "streams", streams }, { "peers", peers }, { "budget", budget },
 	{ "modules", modules }, { "print", print }, { "managed", managed }, { "registered", registered }, { "durations", durations },
-	{ "leave", leave }, { "fault", fault },
+	{ "leave", leave }, { "fault", fault }, { "threads", threads },
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""How many instructions one launch of bench/hip_loop.hip takes in the submitting thread, by library, and by function in libgputap.
+
+    hipcc --offload-arch=gfx906 -O2 bench/hip_loop.hip -o hip_loop
+    build/gputap soft amdgpu --no-execute -- [build/gputap run -q -o a.gputap --mode hip --] \\
+        gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000
+
+The same on every run and under any load, where times are not. Functions of the vdso are one instruction each: steps are slower than
+the clock that they read changes."""
+import bisect
+import collections
+
+import gdb
+
+BEFORE = 400   # launches
+CALLS = 3      # a launch is three calls of the library: push the configuration, pop it, launch
+
+
+def mappings():
+    with open(f"/proc/{gdb.selected_inferior().pid}/maps") as file:
+        for line in file:
+            words = line.split()
+            yield int(words[0].split("-")[0], 16), words[5].rpartition("/")[2] if len(words) > 5 else "?"
+
+
+def value(register):
+    return int(gdb.parse_and_eval(register))
+
+
+def main():
+    for setting in ("pagination off", "confirm off", "breakpoint pending on"):
+        gdb.execute(f"set {setting}")
+    gdb.Breakpoint("__hipPushCallConfiguration").ignore_count = BEFORE
+    gdb.execute("run", to_string=True)
+    gdb.execute("delete")
+    gdb.execute("set scheduler-locking on")
+    places = sorted(mappings())
+    starts = [start for start, _ in places]
+    libraries, functions = collections.Counter(), collections.Counter()
+    stack, calls, returned = value("$sp"), 0, False
+    while calls < CALLS:
+        gdb.execute("stepi", to_string=True)
+        library = places[bisect.bisect(starts, value("$pc")) - 1][1]
+        libraries[library] += 1
+        if library == "[vdso]":
+            gdb.execute("finish", to_string=True)
+        if library.startswith("libgputap"):
+            functions[gdb.selected_frame().name() or "?"] += 1
+        if library == "hip_loop":
+            returned |= value("$sp") > stack
+        elif returned and value("$sp") <= stack:
+            calls, returned = calls + 1, False
+    gdb.execute("kill", to_string=True)
+    print(f"{sum(libraries.values())} instructions")
+    for counted in (libraries, functions):
+        print()
+        for name, count in counted.most_common():
+            print(f"{count:6} {name}")
+
+
+main()
