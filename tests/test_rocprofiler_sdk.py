@@ -169,3 +169,52 @@ def test_an_exception_in_a_buffers_callback_ends_there_and_the_hip_program_goes_
     assert done.returncode == 0, done.stderr
     assert done.stdout == "received 803 batches>1 1 destroyed all 1 pending 0\n", done.stdout
     assert "threw an exception" in done.stderr  # as upstream says it
+
+
+@pytest.mark.parametrize("order", ["", "first-to-last"])
+def test_a_hip_programs_old_device_properties_have_an_id_and_exit_comes_in_the_order_that_is_wanted(compile_tool, repo, build, hip_headers, softgpu,
+                                                                                                  tmp_path, order):
+    program = tmp_path / "program"
+    subprocess.run(["cc", "-w", "-DPROGRAM", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/orders.c", "-o", program, "-lamdhip64"], check=True)
+    client = compile_tool("orders.c", "orders.so", "-shared", "-fPIC")
+    done = run([program], build, LD_PRELOAD=str(client), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}", GPUTAP_ROCPROFILER_EXIT=order)
+    told = "hipGetDevicePropertiesR0000 prop deviceId"
+    after = ["first", "second"] if order else ["second", "first"]
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [f"first enter {told}", f"second enter {told}", *(f"{who} exit {told}" for who in after)]
+
+
+def test_agents_are_the_nodes_of_the_driver_with_their_memory_caches_and_links_in_a_hip_program(compile_tool, copies, build, softgpu):
+    client = compile_tool("agents.c", "agents.so", "-shared", "-fPIC")
+    done = run([copies, "1"], build, LD_PRELOAD=str(client), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}", SOFT_AMDGPU_GPUS="2")
+    lines = done.stdout.splitlines()
+    assert [line.split(" model")[0].split(" ", 5)[:5] for line in lines[:3]] == [
+        ["agent", "1", "node", "0", "cpu"], ["agent", "2", "node", "1", "gpu"], ["agent", "3", "node", "2", "gpu"]]
+    assert lines[1].endswith("banks 4 caches 2 links 2 bank 17179869184 L1 16/64 L2 4096/64 link 1-0 link 1-2")
+    assert lines[3:] == ["copy from agent 1 to agent 2", "copy from agent 2 to agent 1"]
+
+
+def test_a_gpu_is_known_by_its_node_also_where_others_are_hidden_from_the_hip_program(compile_tool, copies, build, softgpu):
+    client = compile_tool("agents.c", "agents.so", "-shared", "-fPIC")
+    done = run([copies, "1"], build, LD_PRELOAD=str(client), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}", SOFT_AMDGPU_GPUS="3",
+               ROCR_VISIBLE_DEVICES="1")
+    assert done.stdout.splitlines()[4:] == ["copy from agent 1 to agent 3", "copy from agent 3 to agent 1"]
+
+
+def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_tool, build, tmp_path):
+    client = compile_tool("agents.c", "agents.so", "-shared", "-fPIC")
+    files = {
+        "0/properties": "cpu_cores_count 8\nsimd_count 0\nmem_banks_count 1\ncaches_count 0\nio_links_count 1\n", "0/gpu_id": "0\n", "0/name": "\n",
+        "0/mem_banks/0/properties": "heap_type 0\nsize_in_bytes 135102464000\nflags 0\nwidth 64\nmem_clk_max 3200\n",
+        "0/io_links/0/properties": "type 2\nnode_from 0\nnode_to 1\nweight 20\n",
+        "1/properties": "cpu_cores_count 0\nsimd_count 416\nmem_banks_count 1\ncaches_count 2\nio_links_count 0\nsimd_per_cu 4\ngfx_target_version 90010\n",
+        "1/gpu_id": "51432\n", "1/name": "aldebaran\n", "1/mem_banks/0/properties": "heap_type 1\nsize_in_bytes 68702699520\n",
+        "1/caches/0/properties": "processor_id_low 2147487744\nlevel 1\nsize 16\ncache_line_size 64\ntype 5\n",
+        "1/caches/1/properties": "level 2\nsize 8192\ncache_line_size 128\ntype 9\n"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = run(["true"], build, LD_PRELOAD=str(client), GPUTAP_ROCPROFILER_TOPOLOGY=str(tmp_path))
+    cpu, gpu = done.stdout.splitlines()
+    assert cpu.startswith("agent 1 node 0 cpu ") and cpu.endswith("banks 1 caches 0 links 1 bank 135102464000 link 0-1")
+    assert gpu == "agent 2 node 1 gpu gfx90a model 'aldebaran' banks 1 caches 2 links 0 bank 68702699520 L1 16/64 L2 8192/128"

@@ -286,6 +286,7 @@ typedef uint64_t rocprofiler_timestamp_t; /* CLOCK_BOOTTIME, ns */
 typedef uint64_t rocprofiler_thread_id_t; /* as gettid() */
 #ifdef GPUTAP_ROCPROFILER_0_5 /* sources that were written for 0.4 or 0.5 */
 typedef uint32_t rocprofiler_tracing_operation_t;
+#define ROCPROFILER_BUFFER_TRACING_PAGE_MIGRATION ROCPROFILER_BUFFER_TRACING_KFD_PAGE_MIGRATE
 #else
 typedef int32_t rocprofiler_tracing_operation_t;
 #endif

@@ -165,6 +165,8 @@ struct sdk_api {
 	uint32_t domain, from, count;
 };
 struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind);
+/* gputap's number of HIP 5's hipGetDeviceProperties(), which ROCm 6 calls hipGetDevicePropertiesR0000(): it is told as that. */
+uint32_t sdk_old_properties(void);
 /* The other way round; false: no kind has that operation. */
 bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind, uint32_t *operation);
 

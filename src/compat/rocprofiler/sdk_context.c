@@ -168,6 +168,14 @@ struct asked {
 	uint32_t inner;
 };
 
+static bool is_asked(const struct asked *a, uint32_t domain, uint32_t operation)
+{
+	for (uint32_t i = 0; i < a->count[domain]; i++)
+		if (a->operations[domain][i] == operation)
+			return true;
+	return false;
+}
+
 static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind, const struct sdk_operations *one,
 		    const struct sdk_operations *two, const struct sdk_operations *three)
 {
@@ -176,14 +184,9 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind, c
 	for (uint32_t op = 0; api.domain && op < api.count; op++)
 		if (sdk_asks(one, op) || sdk_asks(two, op) || (three && sdk_asks(three, op)))
 			a->operations[api.domain][a->count[api.domain]++] = api.from + op;
-}
-
-static bool is_asked(const struct asked *a, uint32_t domain, uint32_t operation)
-{
-	for (uint32_t i = 0; i < a->count[domain]; i++)
-		if (a->operations[domain][i] == operation)
-			return true;
-	return false;
+	if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API &&
+	    is_asked(a, api.domain, ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevicePropertiesR0000))
+		a->operations[api.domain][a->count[api.domain]++] = sdk_old_properties();
 }
 
 /* Calls that tell of something else. Those that are not told themselves need no correlation, but for what begins a range. */

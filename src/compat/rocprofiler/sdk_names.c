@@ -101,6 +101,18 @@ static const struct sdk_api apis[] = {
 	[ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API] = {GPUTAP_DOMAIN_ROCTX, 16, ROCPROFILER_MARKER_NAME_API_ID_LAST},
 };
 
+uint32_t sdk_old_properties(void)
+{
+	static _Atomic uint32_t number;
+	uint32_t known = atomic_load_explicit(&number, memory_order_relaxed);
+
+	if (!known) {
+		known = (uint32_t)gputap_operation_find(GPUTAP_DOMAIN_HIP, "hipGetDeviceProperties");
+		atomic_store_explicit(&number, known, memory_order_relaxed);
+	}
+	return known;
+}
+
 struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind)
 {
 	return (int)kind < COUNT(apis) ? apis[kind] : (struct sdk_api){0, 0, 0};
@@ -119,6 +131,8 @@ bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_
 
 	if (!k)
 		return false;
+	if (domain == GPUTAP_DOMAIN_HIP && number == sdk_old_properties())
+		number = ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevicePropertiesR0000;
 	if (domain == GPUTAP_DOMAIN_ROCTX) {
 		k += number / 8;
 		number %= 8;

@@ -104,8 +104,8 @@ void sdk_node_files(const char *node, rocprofiler_agent_v0_t *i)
 
 /* The driver's library ------------------------------------------------------------------ */
 
-/* Its ABI. */
-struct thunk_bank {
+/* Its ABI; members are aligned to 4. */
+struct __attribute__((packed, aligned(4))) thunk_bank {
 	uint32_t heap_type;
 	uint64_t bytes;
 	uint32_t flags, width, clock;
@@ -118,7 +118,7 @@ struct thunk_cache {
 struct thunk_link {
 	uint32_t type, major, minor, from, to, weight, min_latency, max_latency, min_bandwidth, max_bandwidth, transfer, flags;
 };
-_Static_assert(sizeof(struct thunk_bank) == 40 && sizeof(struct thunk_cache) == 1056 && sizeof(struct thunk_link) == 48, "its ABI");
+_Static_assert(sizeof(struct thunk_bank) == 32 && sizeof(struct thunk_cache) == 1056 && sizeof(struct thunk_link) == 48, "its ABI");
 
 static void take_banks(void *library, uint32_t node, rocprofiler_agent_v0_t *i)
 {
