@@ -26,3 +26,5 @@ int soft_isa_v_writelane_b32(struct soft_wave *w, const struct soft_step *s);
 int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s);
 int soft_isa_ds_permute_b32(struct soft_wave *w, const struct soft_step *s);
 int soft_isa_ds_bpermute_b32(struct soft_wave *w, const struct soft_step *s);
+int soft_isa_ds_gws_init(struct soft_wave *w, const struct soft_step *s);
+int soft_isa_ds_gws_barrier(struct soft_wave *w, const struct soft_step *s);

@@ -112,6 +112,10 @@ def test_memory_ends_where_the_budget_does(hip):
     assert out == "total 1024 MiB\nthen hipErrorOutOfMemory, after more than 10\nafter a free: hipSuccess\n"
 
 
+def test_workgroups_of_a_cooperative_launch_wait_for_each_other(hip):
+    assert hip("cooperative").out == "supported 1, wrong 0\ntoo large: hipErrorCooperativeLaunchTooLarge\n"
+
+
 def test_modules_are_told_apart_at_one_address(hip, build):
     assert hip("modules", build / "tests/soft/soft_first.co", build / "tests/soft/soft_second.co").out == "wrong 0\n"
 

@@ -27,6 +27,7 @@
 #define THUNK_API __attribute__((visibility("default")))
 
 #define SOFT_PAGE 4096ull
+#define SOFT_GWS 64 /* barriers of global wave sync that a GPU has */
 
 /* What ROCr 5.7 to 6.1 want besides, and libhsakmt's headers of 5.2 do not declare. */
 HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);

@@ -62,6 +62,7 @@ static void execute(void *run)
 	struct soft_dispatch dispatch = {
 		.packet = r->packet, .packet_address = (uint64_t)r->packet, .queue_address = (uint64_t)r->q->aql, .dispatch_id = r->id,
 		.code_base = r->kernel->code_base, .code_bytes = r->kernel->code_bytes, .stop = &r->q->bell.stop,
+		.cooperative = __atomic_load_n(&r->q->cooperative, __ATOMIC_ACQUIRE),
 	};
 	struct soft_isa *isa;
 

@@ -209,13 +209,22 @@ THUNK_API HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HS
 	return count && mask && count % 32 == 0 ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
-/* The topology says that there are none. */
+/* Global wave sync: what kernels of a cooperative launch wait for each other with. ROCr takes one queue of a GPU for it. */
 THUNK_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first)
 {
-	(void)id;
-	(void)count;
-	(void)first;
-	return soft_opened() ? soft_opened() : HSAKMT_STATUS_OUT_OF_RESOURCES;
+	struct soft_queue *q;
+
+	if (soft_opened())
+		return soft_opened();
+	if (!count || count > SOFT_GWS)
+		return HSAKMT_STATUS_OUT_OF_RESOURCES;
+	pthread_mutex_lock(&lock);
+	q = find_locked(id);
+	if (q)
+		__atomic_store_n(&q->cooperative, 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	*first = 0;
+	return q ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
 void soft_queue_halt(struct soft_queue *q)

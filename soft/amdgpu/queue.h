@@ -51,6 +51,7 @@ struct soft_queue {
 	struct soft_bell bell;
 	pthread_t thread;
 	int suspended;                /* atomic; percentage 0, or an error */
+	int cooperative;              /* atomic; has global wave sync: whole grids run at once */
 	struct soft_queue *next;
 	uint64_t packets;             /* the worker's */
 	/* the worker's, for kernels */

@@ -97,7 +97,7 @@ static void gpu_properties(HSAuint32 node, HsaNodeProperties *p)
 	p->NumSdmaEngines = 2;
 	p->NumSdmaQueuesPerEngine = 8;
 	p->NumCpQueues = 24;
-	p->NumGws = 0; /* no cooperative launch */
+	p->NumGws = SOFT_GWS;
 #ifdef SOFT_XCC
 	p->NumXcc = 1;
 	p->KFDGpuID = 0x50f7 + node;

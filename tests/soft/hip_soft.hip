@@ -2,6 +2,7 @@
 /* hip_soft MODE ..: what a HIP program sees of software GPUs; prints what happened, one line per step. */
 #include <dirent.h>
 #include <hip/hip_runtime.h>
+#include <hip/hip_cooperative_groups.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +54,21 @@ __global__ void mark(int *out, int value)
 __global__ void wild(int *out)
 {
 	*(int *)0x123456789000 = *out;
+}
+
+/* Each thread reads, step by step, what another workgroup's wrote in the step before. */
+__global__ void rotate(int *a, int *b, int steps)
+{
+	cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+	unsigned n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	for (int s = 0; s < steps; s++) {
+		b[i] = a[(i + blockDim.x) % n] + 1;
+		grid.sync();
+		int *other = a;
+		a = b;
+		b = other;
+	}
 }
 
 static void devices(int, char **)
@@ -220,6 +236,36 @@ static void budget(int, char **)
 	MUST(hipDeviceSynchronize());
 }
 
+/* Grids that wait for themselves, small and as large as the GPU holds; then one that is too large. */
+static void cooperative(int, char **)
+{
+	int steps = 5, wrong = 0, most = 0, supported = 0, *a, *b;
+	void *arguments[] = { &a, &b, &steps };
+	hipDeviceProp_t properties;
+
+	MUST(hipDeviceGetAttribute(&supported, hipDeviceAttributeCooperativeLaunch, 0));
+	MUST(hipGetDeviceProperties(&properties, 0));
+	MUST(hipOccupancyMaxActiveBlocksPerMultiprocessor(&most, rotate, 128, 0));
+	most *= properties.multiProcessorCount;
+	for (int groups : { 1, 2, 7, most < 400 ? most : 400 }) {
+		int n = groups * 128;
+		std::vector<int> host(n);
+		MUST(hipMalloc(&a, n * sizeof *a));
+		MUST(hipMalloc(&b, n * sizeof *b));
+		for (int i = 0; i < n; i++)
+			host[i] = i;
+		MUST(hipMemcpy(a, host.data(), n * sizeof *a, hipMemcpyHostToDevice));
+		MUST(hipLaunchCooperativeKernel((const void *)rotate, dim3(groups), dim3(128), arguments, 0, 0));
+		MUST(hipMemcpy(host.data(), b, n * sizeof *b, hipMemcpyDeviceToHost));
+		for (int i = 0; i < n; i++)
+			wrong += host[i] != (i + 128 * steps) % n + steps;
+		MUST(hipFree(a));
+		MUST(hipFree(b));
+	}
+	printf("supported %d, wrong %d\n", supported, wrong);
+	printf("too large: %s\n", hipGetErrorName(hipLaunchCooperativeKernel((const void *)rotate, dim3(most + 1), dim3(128), arguments, 0, 0)));
+}
+
 /* hip_soft modules FIRST SECOND: two code objects in turn; the same address has another kernel each time. */
 static void modules(int argc, char **argv)
 {
@@ -350,6 +396,7 @@ static void threads(int, char **)
 
 static const struct { const char *name; void (*run)(int, char **); } modes[] = {
 	{ "devices", devices }, { "copies", copies }, { "kernels", kernels }, { "streams", streams }, { "peers", peers }, { "budget", budget },
+	{ "cooperative", cooperative },
 	{ "modules", modules }, { "print", print }, { "managed", managed }, { "registered", registered }, { "durations", durations },
 	{ "leave", leave }, { "fault", fault }, { "threads", threads },
 };

@@ -20,6 +20,18 @@ const struct soft_isa_gpu *soft_isa_gpu(const struct soft_wave *w)
 	return &bench.gpu;
 }
 
+void soft_grid_barrier_set(struct soft_wave *w, uint32_t more)
+{
+	(void)w;
+	bench.grid_barrier = more;
+}
+
+int soft_grid_barrier(struct soft_wave *w, uint32_t next)
+{
+	soft_grid_barrier_set(w, next);
+	return SOFT_EVENT_GRID_BARRIER;
+}
+
 int soft_isa_stops(const struct soft_wave *w)
 {
 	(void)w;

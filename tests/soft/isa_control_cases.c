@@ -62,6 +62,27 @@ static int run_event(const struct isa_case *c, const uint32_t *words, unsigned b
 	return isa_others_kept(c, 0, 0, 0, 0, 0, 0);
 }
 
+/* Global wave sync: the first active lane's value, of the first of the barriers; others are refused. */
+static int run_wave_sync(const struct isa_case *c, const uint32_t *words, unsigned bytes)
+{
+	uint64_t exec = pair(&bench.w, REG_EXEC);
+	uint32_t want = 0;
+	int event, first = isa_random() & 1;
+
+	(void)bytes;
+	for (unsigned l = SOFT_LANES; l--;)
+		if (exec >> l & 1)
+			want = bench.w.v[A][l];
+	bench.w.s[REG_M0] = first ? 0xffff : 5 << 16;
+	bench.grid_barrier = ~want;
+	event = isa_step(words);
+	if (event != (first ? c->line : SOFT_EVENT_UNSUPPORTED))
+		return isa_complain(c, "event", (uint64_t)event, (uint64_t)c->line, 0);
+	if (bench.grid_barrier != (first ? want : ~want))
+		return isa_complain(c, "count", bench.grid_barrier, want, 0);
+	return isa_others_kept(c, 0, 0, 0, 0, 0, 0);
+}
+
 static int run_clock(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	(void)bytes;
@@ -153,6 +174,8 @@ void isa_add_control_cases(void)
 	CASE("s_call_b64 s[16:17], 100", run_call, 0)
 	CASE("s_endpgm", run_event, SOFT_EVENT_END)
 	CASE("s_barrier", run_event, SOFT_EVENT_BARRIER)
+	CASE("ds_gws_init v2 gds", run_wave_sync, 0)
+	CASE("ds_gws_barrier v2 gds", run_wave_sync, SOFT_EVENT_GRID_BARRIER)
 	CASE("s_sleep 2", run_event, SOFT_EVENT_YIELD)
 	CASE("s_sendmsg sendmsg(MSG_INTERRUPT)", run_event, 0)
 	CASE("s_trap 2", run_event, SOFT_EVENT_TRAP)

@@ -44,6 +44,7 @@ struct bench { /* the one wave, and what its steps see of the machine */
 	uint8_t memory[65536] __attribute__((aligned(64)));
 	uint64_t clock;
 	uint32_t messages, message;
+	uint32_t grid_barrier;
 	int stop;
 };
 extern struct bench bench;

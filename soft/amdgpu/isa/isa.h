@@ -64,6 +64,7 @@ struct soft_dispatch {
 	uint64_t queue_address;   /* the amd_queue_t (queue_ptr); 0 in tests without a queue */
 	uint64_t dispatch_id;     /* running number of the packet in its queue (dispatch_id) */
 	uint64_t code_base, code_bytes; /* the allocation that holds the kernel: the program counter stays inside it */
+	bool cooperative;         /* all workgroups run at once, as many as the GPU holds: they may wait for each other */
 	/* Not 0: the queue is being destroyed. Looked at (relaxed) at least every 100,000 instructions. */
 	const int *stop;
 };
@@ -82,7 +83,7 @@ struct soft_isa_stats { /* of all runs of a machine since it was made */
 	uint64_t dispatches, workgroups, waves, instructions;
 };
 
-struct soft_isa; /* the machine: registers, LDS and scratch of the workgroup that runs, decoded instructions */
+struct soft_isa; /* the machine: registers, LDS and scratch of the workgroups that run, decoded instructions */
 
 /* Is there an interpreter for this target? */
 bool soft_isa_has(uint32_t gfx);

@@ -569,18 +569,19 @@ static void mimg(struct decoder *d, uint32_t w)
 static void ds(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
-	uint32_t w1 = d->words[d->count > 1];
+	uint32_t w1 = d->words[d->count > 1], number = w >> 17 & 255;
+	bool wave_sync = number >= 0x98 && number <= 0x9d;
 
 	s->bytes = 8;
-	if (!look_up(d, SOFT_DS, w >> 17 & 255))
+	if (!look_up(d, SOFT_DS, number))
 		return;
 	s->offset = (int32_t)(w & 0xffff);
 	s->source[0] = w1 & 255;
 	s->data = w1 >> 8 & 255;
 	s->data2 = w1 >> 16 & 255;
 	s->result = (uint8_t)(w1 >> 24);
-	if (w >> 16 & 1) {
-		refuse(d, "of global wave sync");
+	if ((w >> 16 & 1) != wave_sync) { /* GDS */
+		refuse(d, wave_sync ? "of LDS" : "of memory that workgroups share");
 		return;
 	}
 	if (s->op->kind == SOFT_KIND_READ2 || s->op->kind == SOFT_KIND_WRITE2) {

@@ -164,3 +164,30 @@ int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 	put_live(w, s, row);
 	return 0;
 }
+
+/* ---- global wave sync: the first active lane has the count; M0 and the offset name one of 64, of which there is the first ---- */
+
+static bool first_lane(const struct soft_wave *w, const struct soft_step *s, uint32_t *count)
+{
+	uint64_t exec = pair(w, REG_EXEC);
+
+	*count = exec ? w->v[s->source[0]][__builtin_ctzll(exec)] : 0;
+	return ((w->s[REG_M0] >> 16) + (uint32_t)s->offset) % 64 == 0;
+}
+
+int soft_isa_ds_gws_init(struct soft_wave *w, const struct soft_step *s)
+{
+	uint32_t count;
+
+	if (!first_lane(w, s, &count))
+		return soft_unsupported(w, "of another than the first");
+	soft_grid_barrier_set(w, count);
+	return 0;
+}
+
+int soft_isa_ds_gws_barrier(struct soft_wave *w, const struct soft_step *s)
+{
+	uint32_t count;
+
+	return first_lane(w, s, &count) ? soft_grid_barrier(w, count) : soft_unsupported(w, "of another than the first");
+}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A dispatch: its workgroups one after another, the waves of one in turns.
+/* A dispatch: its workgroups one after another, the waves of one in turns; of a cooperative dispatch all of them in turns.
  *
  *   packet + kernel descriptor ─► launch ─► for each workgroup: waves made ─► turns until all have ended
  *   turn: steps until the wave ends, waits at a barrier, sleeps, or has had its share of instructions
  *
- * A barrier opens when every wave that has not ended waits at it. Turns make waves that wait for each other in loops (a
+ * A barrier opens when every wave of its workgroup that has not ended waits at it, the grid's (global wave sync) when as many
+ * waves as it was set to have come. Turns make waves that wait for each other in loops (a
  * flag in LDS) go on. Registers that a wave does not get anything in are 0, so that a run can be repeated.
  * The caller may leave a run by a jump at any access to global memory: nothing is locked then, all memory is the machine's. */
 #include "soft/amdgpu/isa/isa_code.h"
@@ -15,6 +16,7 @@
 
 #define MAX_WAVES 16
 #define LDS_BYTES 65536
+#define UNIT_WAVES 40 /* that a compute unit holds */
 #define TURN_STEPS 50000 /* the queue's stop flag is looked at at least that often */
 
 struct launch { /* of one dispatch: from the packet and the kernel descriptor */
@@ -26,13 +28,22 @@ struct launch { /* of one dispatch: from the packet and the kernel descriptor */
 	unsigned waves;
 };
 
+enum { AT_BARRIER = 1, AT_GRID_BARRIER }; /* what a wave waits for */
+
+struct resident { /* a workgroup that runs */
+	struct soft_workgroup group;
+	struct soft_wave *waves[MAX_WAVES];
+	uint8_t *lds, *scratch;
+	size_t scratch_size;
+	unsigned alive;          /* waves that have not ended */
+};
+
 struct soft_isa {
 	struct soft_isa_gpu gpu;
 	struct code code;
-	struct soft_wave *waves[MAX_WAVES];
-	struct soft_workgroup group;
-	uint8_t *lds, *scratch;
-	size_t scratch_size;
+	struct resident *residents; /* one, or all workgroups of a cooperative dispatch */
+	size_t resident_count;
+	uint32_t grid_barrier;   /* how many waves more come before the one that opens it */
 	const struct soft_dispatch *dispatch;
 	struct soft_isa_stats stats;
 };
@@ -80,15 +91,26 @@ struct soft_isa *soft_isa_create(const struct soft_isa_gpu *gpu)
 	return isa;
 }
 
+/* Keeps the first @count. */
+static void free_residents(struct soft_isa *isa, size_t count)
+{
+	while (isa->resident_count > count) {
+		struct resident *r = &isa->residents[--isa->resident_count];
+
+		for (unsigned i = 0; i < MAX_WAVES; i++)
+			free(r->waves[i]);
+		free(r->lds);
+		free(r->scratch);
+	}
+}
+
 void soft_isa_destroy(struct soft_isa *isa)
 {
 	if (!isa)
 		return;
 	soft_code_clear(&isa->code);
-	for (unsigned i = 0; i < MAX_WAVES; i++)
-		free(isa->waves[i]);
-	free(isa->lds);
-	free(isa->scratch);
+	free_residents(isa, 0);
+	free(isa->residents);
 	free(isa);
 }
 
@@ -161,7 +183,7 @@ static enum soft_isa_result fail(const struct soft_isa *isa, const struct soft_w
 	unsigned count = left / 4 > 4 ? 4 : (unsigned)(left / 4);
 
 	memset(error, 0, sizeof(*error));
-	memcpy(error->workgroup, isa->group.id, sizeof(error->workgroup));
+	memcpy(error->workgroup, w->group->id, sizeof(error->workgroup));
 	error->pc = w->pc;
 	if (!event) {
 		snprintf(error->text, sizeof(error->text), "decoded instructions");
@@ -205,7 +227,7 @@ static enum soft_isa_result refuse_launch(struct soft_isa_error *error, enum sof
 static void set_scalars(const struct soft_isa *isa, const struct launch *a, struct soft_wave *w)
 {
 	const struct soft_dispatch *d = isa->dispatch;
-	const uint32_t *id = isa->group.id;
+	const uint32_t *id = w->group->id;
 	uint64_t scratch = (uint64_t)(uintptr_t)w->scratch;
 	unsigned n = 0;
 
@@ -240,7 +262,7 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 }
 
 /* Work-item ids, and which lanes there are: the grid may end inside of a workgroup. */
-static uint64_t set_ids(const struct soft_isa *isa, const struct launch *a, struct soft_wave *w)
+static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 {
 	uint32_t x = w->index * SOFT_LANES, y, z, end[3];
 	uint64_t exec = 0;
@@ -250,7 +272,7 @@ static uint64_t set_ids(const struct soft_isa *isa, const struct launch *a, stru
 	x -= y * a->size[0];
 	y -= z * a->size[1];
 	for (unsigned i = 0; i < 3; i++)
-		end[i] = MIN(a->size[i], a->grid[i] - isa->group.id[i] * a->size[i]);
+		end[i] = MIN(a->size[i], a->grid[i] - w->group->id[i] * a->size[i]);
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
 		w->v[0][l] = x;
 		w->v[1][l] = a->rsrc2 >> 11 & 3 ? y : 0;
@@ -265,17 +287,17 @@ static uint64_t set_ids(const struct soft_isa *isa, const struct launch *a, stru
 	return exec;
 }
 
-static void start_wave(struct soft_isa *isa, const struct launch *a, unsigned index)
+static void start_wave(struct soft_isa *isa, const struct launch *a, struct resident *r, unsigned index)
 {
-	struct soft_wave *w = isa->waves[index];
+	struct soft_wave *w = r->waves[index];
 	unsigned registers = ((a->rsrc1 & 63) + 1) * 4;
 	uint64_t exec;
 
 	w->isa = isa;
-	w->group = &isa->group;
+	w->group = &r->group;
 	w->index = index;
 	w->scratch_bytes = a->scratch_bytes;
-	w->scratch = a->scratch_bytes ? isa->scratch + (size_t)index * a->scratch_bytes * SOFT_LANES : NULL;
+	w->scratch = a->scratch_bytes ? r->scratch + (size_t)index * a->scratch_bytes * SOFT_LANES : NULL;
 	w->pc = a->entry;
 	w->scc = w->trap = 0;
 	w->fault = 0;
@@ -285,7 +307,7 @@ static void start_wave(struct soft_isa *isa, const struct launch *a, unsigned in
 	soft_set_special(w);
 	memset(w->v, 0, sizeof(w->v[0]) * MAX(registers, 3));
 	set_scalars(isa, a, w);
-	exec = set_ids(isa, a, w);
+	exec = set_ids(a, w);
 	set_pair(w, REG_EXEC, exec);
 	w->done = !exec;
 	isa->stats.waves += !!exec;
@@ -293,39 +315,92 @@ static void start_wave(struct soft_isa *isa, const struct launch *a, unsigned in
 
 /* ---- workgroups ---- */
 
-static enum soft_isa_result run_group(struct soft_isa *isa, const struct launch *a, struct soft_isa_error *error)
+static void start_group(struct soft_isa *isa, const struct launch *a, struct resident *r, const uint32_t id[3], uint32_t flat_id)
 {
-	for (unsigned i = 0; i < a->waves; i++)
-		start_wave(isa, a, i);
+	r->group = (struct soft_workgroup){.lds = r->lds, .lds_bytes = a->lds_bytes, .id = {id[0], id[1], id[2]}, .flat_id = flat_id};
+	r->alive = 0;
+	for (unsigned i = 0; i < a->waves; i++) {
+		start_wave(isa, a, r, i);
+		r->alive += !r->waves[i]->done;
+	}
 	isa->stats.workgroups++;
+}
+
+/* A turn for each wave that does not wait. Return: with *@ran, whether there was one. */
+static enum soft_isa_result turns(struct soft_isa *isa, const struct launch *a, struct resident *r, struct soft_isa_error *error, bool *ran)
+{
+	unsigned waiting = 0;
+
+	for (unsigned i = 0; i < a->waves; i++) {
+		struct soft_wave *w = r->waves[i];
+		int event;
+
+		if (w->done)
+			continue;
+		if (!w->waits) {
+			*ran = true;
+			event = run_wave(isa, w);
+			isa->stats.instructions += w->instructions;
+			w->instructions = 0;
+			if (event == SOFT_EVENT_END)
+				w->done = 1;
+			else if (event == SOFT_EVENT_BARRIER)
+				w->waits = AT_BARRIER;
+			else if (event != SOFT_EVENT_YIELD && event != SOFT_EVENT_GRID_BARRIER)
+				return fail(isa, w, event, error);
+			r->alive -= w->done;
+		}
+		waiting += !w->done && w->waits == AT_BARRIER;
+	}
+	for (unsigned i = 0; i < a->waves && waiting && waiting == r->alive; i++)
+		r->waves[i]->waits = 0;
+	*ran |= waiting && waiting == r->alive;
+	return SOFT_ISA_DONE;
+}
+
+/* The first @count residents until they have ended. */
+static enum soft_isa_result run_groups(struct soft_isa *isa, const struct launch *a, size_t count, struct soft_isa_error *error)
+{
 	for (;;) {
-		unsigned alive = 0, waiting = 0;
+		bool alive = false, ran = false;
 
-		for (unsigned i = 0; i < a->waves; i++) {
-			struct soft_wave *w = isa->waves[i];
-			int event;
+		for (size_t i = 0; i < count; i++) {
+			struct resident *r = &isa->residents[i];
+			enum soft_isa_result result = r->alive ? turns(isa, a, r, error, &ran) : SOFT_ISA_DONE;
 
-			if (w->done)
-				continue;
-			if (!w->waits) {
-				event = run_wave(isa, w);
-				isa->stats.instructions += w->instructions;
-				w->instructions = 0;
-				if (event == SOFT_EVENT_END)
-					w->done = 1;
-				else if (event == SOFT_EVENT_BARRIER)
-					w->waits = 1;
-				else if (event != SOFT_EVENT_YIELD)
-					return fail(isa, w, event, error);
-			}
-			alive += !w->done;
-			waiting += w->waits && !w->done;
+			if (result)
+				return result;
+			alive |= r->alive > 0;
 		}
 		if (!alive)
 			return SOFT_ISA_DONE;
-		for (unsigned i = 0; i < a->waves && waiting == alive; i++)
-			isa->waves[i]->waits = 0;
+		if (!ran)
+			return refuse_launch(error, SOFT_ISA_DEADLOCK, "the grid's barrier");
 	}
+}
+
+void soft_grid_barrier_set(struct soft_wave *w, uint32_t more)
+{
+	w->isa->grid_barrier = more;
+}
+
+int soft_grid_barrier(struct soft_wave *w, uint32_t next)
+{
+	struct soft_isa *isa = w->isa;
+
+	if (!isa->dispatch->cooperative)
+		return soft_unsupported(w, "in a dispatch that is not cooperative");
+	if (isa->grid_barrier) {
+		isa->grid_barrier--;
+		w->waits = AT_GRID_BARRIER;
+		return SOFT_EVENT_GRID_BARRIER;
+	}
+	isa->grid_barrier = next;
+	for (size_t i = 0; i < isa->resident_count; i++)
+		for (unsigned k = 0; k < MAX_WAVES && isa->residents[i].waves[k]; k++)
+			if (isa->residents[i].waves[k]->waits == AT_GRID_BARRIER)
+				isa->residents[i].waves[k]->waits = 0;
+	return 0;
 }
 
 /* ---- dispatch ---- */
@@ -383,56 +458,86 @@ static const char *read_launch(struct launch *a, const void *packet)
 	return NULL;
 }
 
-static int reserve(struct soft_isa *isa, const struct launch *a)
+static int reserve_group(const struct launch *a, struct resident *r)
 {
 	size_t scratch = (size_t)a->scratch_bytes * SOFT_LANES * a->waves;
 
-	if (!isa->lds)
-		isa->lds = calloc(1, LDS_BYTES);
-	if (!isa->lds)
+	if (!r->lds)
+		r->lds = calloc(1, LDS_BYTES);
+	if (!r->lds)
 		return -1;
-	if (scratch > isa->scratch_size) {
-		free(isa->scratch);
-		isa->scratch_size = 0;
-		isa->scratch = aligned_alloc(4096, (scratch + 4095) & ~(size_t)4095);
-		if (!isa->scratch)
+	if (scratch > r->scratch_size) {
+		free(r->scratch);
+		r->scratch_size = 0;
+		r->scratch = aligned_alloc(4096, (scratch + 4095) & ~(size_t)4095);
+		if (!r->scratch)
 			return -1;
-		memset(isa->scratch, 0, scratch);
-		isa->scratch_size = scratch;
+		memset(r->scratch, 0, scratch);
+		r->scratch_size = scratch;
 	}
 	for (unsigned i = 0; i < a->waves; i++) {
-		if (isa->waves[i])
+		if (r->waves[i])
 			continue;
-		isa->waves[i] = aligned_alloc(64, (sizeof(struct soft_wave) + 63) & ~(size_t)63);
-		if (!isa->waves[i])
+		r->waves[i] = aligned_alloc(64, (sizeof(struct soft_wave) + 63) & ~(size_t)63);
+		if (!r->waves[i])
 			return -1;
-		memset(isa->waves[i], 0, sizeof(struct soft_wave));
+		memset(r->waves[i], 0, sizeof(struct soft_wave));
 	}
 	return 0;
+}
+
+static int reserve(struct soft_isa *isa, const struct launch *a, size_t count)
+{
+	if (count > isa->resident_count) {
+		struct resident *more = realloc(isa->residents, count * sizeof(*more));
+
+		if (!more)
+			return -1;
+		memset(more + isa->resident_count, 0, (count - isa->resident_count) * sizeof(*more));
+		isa->residents = more;
+		isa->resident_count = count;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (reserve_group(a, &isa->residents[i]))
+			return -1;
+	return 0;
+}
+
+/* All workgroups of the grid at once, or each when the one before has ended. */
+static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *a, bool at_once, struct soft_isa_error *error)
+{
+	enum soft_isa_result result = SOFT_ISA_DONE;
+	uint32_t id[3], flat_id = 0;
+
+	for (id[2] = 0; id[2] < a->groups[2] && !result; id[2]++)
+		for (id[1] = 0; id[1] < a->groups[1] && !result; id[1]++)
+			for (id[0] = 0; id[0] < a->groups[0] && !result; id[0]++, flat_id++) {
+				start_group(isa, a, &isa->residents[at_once ? flat_id : 0], id, flat_id);
+				if (!at_once)
+					result = run_groups(isa, a, 1, error);
+			}
+	return at_once ? run_groups(isa, a, flat_id, error) : result;
 }
 
 enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispatch *dispatch, struct soft_isa_error *error,
 				  struct soft_isa_stats *stats)
 {
-	enum soft_isa_result result = SOFT_ISA_DONE;
+	enum soft_isa_result result;
 	struct launch a = { 0 };
-	uint32_t *id = isa->group.id;
 	const char *why = read_launch(&a, dispatch->packet);
+	uint64_t groups = dispatch->cooperative ? (uint64_t)a.groups[0] * a.groups[1] * a.groups[2] : 1;
 
 	soft_code_refresh(&isa->code);
 	isa->dispatch = dispatch;
 	isa->stats.dispatches++;
 	if (why)
 		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR, why);
-	if (reserve(isa, &a))
+	if (groups * a.waves > MAX(isa->gpu.compute_units, 1) * UNIT_WAVES)
+		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR, "more waves at once than the GPU holds");
+	free_residents(isa, groups); /* a grid's need much memory */
+	if (reserve(isa, &a, groups))
 		return refuse_launch(error, SOFT_ISA_NO_MEMORY, "registers, LDS and scratch");
-	isa->group.lds = isa->lds;
-	isa->group.lds_bytes = a.lds_bytes;
-	isa->group.flat_id = 0;
-	for (id[2] = 0; id[2] < a.groups[2] && !result; id[2]++)
-		for (id[1] = 0; id[1] < a.groups[1] && !result; id[1]++)
-			for (id[0] = 0; id[0] < a.groups[0] && !result; id[0]++, isa->group.flat_id++)
-				result = run_group(isa, &a, error);
+	result = run_grid(isa, &a, dispatch->cooperative, error);
 	if (stats)
 		*stats = isa->stats;
 	return result;

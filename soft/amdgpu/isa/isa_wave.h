@@ -47,7 +47,7 @@ struct soft_step;
 
 /* What a step makes the wave's loop do; 0: go on with the next one. */
 enum soft_event {
-	SOFT_EVENT_END = 1, SOFT_EVENT_BARRIER, SOFT_EVENT_YIELD, SOFT_EVENT_STOP, SOFT_EVENT_FAULT, SOFT_EVENT_TRAP,
+	SOFT_EVENT_END = 1, SOFT_EVENT_BARRIER, SOFT_EVENT_GRID_BARRIER, SOFT_EVENT_YIELD, SOFT_EVENT_STOP, SOFT_EVENT_FAULT, SOFT_EVENT_TRAP,
 	SOFT_EVENT_UNSUPPORTED, SOFT_EVENT_ILLEGAL,
 };
 
@@ -117,7 +117,7 @@ struct soft_wave {
 	uint32_t mode;              /* MODE register */
 	uint8_t indexed;            /* s_set_gpr_idx_on */
 	uint8_t special;            /* indexed, or float modes that are not MODE_PLAIN: soft_special_step() */
-	uint8_t done, waits;
+	uint8_t done, waits;        /* waits: for what, see isa_run.c; 0 for nothing */
 	uint32_t index;             /* in its workgroup */
 	uint8_t *scratch;           /* swizzled: dword i of lane l at 256 i + 4 l */
 	uint32_t scratch_bytes;     /* per lane */
@@ -216,6 +216,10 @@ int soft_vector_packed(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_mix(struct soft_wave *w, const struct soft_step *s);
 /* Runs a step in a wave that is special. */
 int soft_special_step(struct soft_wave *w, const struct soft_step *s);
+
+/* isa_run.c: the barrier of all waves of a cooperative dispatch. @more, @next: waves that come before the one that opens it. */
+void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
+int soft_grid_barrier(struct soft_wave *w, uint32_t next);
 const soft_lanes_function *soft_lanes_table(void);
 /* Bits of @exec as a row. */
 const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
