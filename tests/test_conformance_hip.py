@@ -29,7 +29,7 @@ QUICK = {  # programs of an area that are done soon
     "rtc": ["saxpy", "warpsize"],
     "occupancy": ["hipOccupancyMaxPotentialBlockSize"],
     "cooperativeGrps": ["simple_coalesced_groups"],
-    "cooperativeGrps-main": ["cooperative_streams", "hipLaunchCooperativeKernel"],
+    "cooperativeGrps-main": ["simple_grid_group_barrier", "hipCGGridGroupType"],
     "kernel": ["hipLaunchBounds"],
     "ipc-main": [],
 }
