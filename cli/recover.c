@@ -68,7 +68,7 @@ static int recover(const char *folder)
 		ui_note("%s records are lost: the rings were full after the collector had gone",
 			ui_count(result.dropped - result.unfinished));
 	if (result.untraced)
-		ui_note("%u process%s could not be traced for want of memory or descriptors: 'gputap info' names %s", result.untraced,
+		ui_note("%u process%s could not be traced for want of memory, inodes or descriptors: 'gputap info' names %s", result.untraced,
 			result.untraced == 1 ? "" : "es", result.untraced == 1 ? "it" : "them");
 	if (result.still_running)
 		ui_note("%u process%s of the session still run%s, unrecorded from now on", result.still_running,

@@ -184,7 +184,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 	if (f->health.end == GT_CAPTURE_CUT)
 		fprintf(out, "  %sThe capture has no end: the collector was killed, or it is still being written.%s\n", c->yellow, c->reset);
 	if (f->untraced)
-		fprintf(out, "  %s%s of them could not be traced, for want of memory or descriptors: 'gputap info' says which and why.%s\n",
+		fprintf(out, "  %s%s of them could not be traced, for want of memory, inodes or descriptors: 'gputap info' says which and why.%s\n",
 			c->red, ui_count(f->untraced), c->reset);
 	if (f->health.bad_bytes || f->health.bad_blocks)
 		fprintf(out, "  %sThe capture is damaged: %s in %s part%s could not be read and are missing here.%s\n", c->red,

@@ -400,7 +400,7 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,
 			result->torn == 1 ? "" : "es");
 	if (result->untraced)
-		ui_note("%u process%s could not be traced for want of memory or descriptors: 'gputap info' names %s", result->untraced,
+		ui_note("%u process%s could not be traced for want of memory, inodes or descriptors: 'gputap info' names %s", result->untraced,
 			result->untraced == 1 ? "" : "es", result->untraced == 1 ? "it" : "them");
 	if (result->refused)
 		ui_note("%u process%s could not be read: the ring file is damaged, or of another version of libgputap", result->refused,

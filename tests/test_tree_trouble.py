@@ -102,6 +102,17 @@ def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reas
     assert untraced(tap) == ["No space left on device"]
 
 
+def test_a_program_that_finds_no_inode_is_named_with_the_reason(tree, tap, work):
+    """The session starts in a /dev/shm of its own, which the program's shell fills with files before it runs the program."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    fill = f"i=0; while printf x >/dev/shm/f$i; do i=$((i + 1)); done 2>&-; {tree.caller} calls:5 exit:6; exit $?"
+    traced = f"mount -t tmpfs -o size=64m,nr_inodes=100 tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c '{fill}' 2>err"
+    assert subprocess.run(["unshare", "-m", "sh", "-c", traced], env=conftest.clean_environment()).returncode == 6
+    assert "1 process could not be traced" in (work / "err").read_text()
+    assert untraced(tap) == ["No space left on device"]
+
+
 def test_a_static_program_is_told_to_be_one(tree):
     result = tree.run("exit", 12, program=tree.folder / "bare_static", status=12)
     assert "cannot be traced because it is statically linked" in result.err

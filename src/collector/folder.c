@@ -103,6 +103,10 @@ int gt_folder_create(struct gt_session *session, const char *output, struct gt_f
 	fd = write_file(out->fd, "output", output, strlen(output));
 	if (fd >= 0) {
 		close(fd);
+		fd = write_file(out->fd, GT_UNTRACED_FILE, "", 0);
+	}
+	if (fd >= 0) {
+		close(fd);
 		fd = write_file(out->fd, "session", session, sizeof *session);
 	}
 	if (fd < 0) {

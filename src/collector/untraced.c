@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that could not make a ring file left a link instead (ring/session.h): into the capture with who and why. */
+/* Processes that could not make a ring file left a link or a line instead (ring/session.h): into the capture with who and why. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,18 +39,14 @@ static int write_event(struct gt_drain *d, uint32_t index, uint64_t ticks, const
 	return status;
 }
 
-static void write_untraced(struct gt_drain *d, const char *name, uint32_t pid, uint64_t ticks)
+/* @text: "errno path-of-the-program" */
+static void write_untraced(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *text)
 {
 	/* how it ended nobody knows */
 	struct gt_process_info info = {.pid = pid, .start_ticks = ticks, .argv = "", .wait_status = -1, .ended = true, .proper_end = true};
-	char text[TEXT_BYTES / 2], *exe;
-	ssize_t n = readlinkat(d->folder->fd, name, text, sizeof text - 1);
-	long error;
+	char *exe;
+	long error = strtol(text, &exe, 10);
 
-	if (n <= 0)
-		return;
-	text[n] = '\0';
-	error = strtol(text, &exe, 10);
 	if (error <= 0 || error > 4095 || *exe != ' ')
 		return;
 	info.exe = exe + 1;
@@ -61,6 +57,38 @@ static void write_untraced(struct gt_drain *d, const char *name, uint32_t pid, u
 	gt_capture_write_process_end(d->writer, &info);
 	d->untraced++;
 	d->batch_dirty = true;
+}
+
+static void write_link(struct gt_drain *d, const char *name, uint32_t pid, uint64_t ticks)
+{
+	char text[TEXT_BYTES / 2];
+	ssize_t n = readlinkat(d->folder->fd, name, text, sizeof text - 1);
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	write_untraced(d, pid, ticks, text);
+}
+
+static void write_lines(struct gt_drain *d)
+{
+	int fd = openat(d->folder->fd, GT_UNTRACED_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	char line[TEXT_BYTES];
+	unsigned long long ticks;
+	unsigned pid;
+	int n;
+
+	while (f && fgets(line, sizeof line, f)) {
+		line[strcspn(line, "\n")] = '\0';
+		n = 0;
+		if (sscanf(line, "%u %llu %n", &pid, &ticks, &n) == 2 && n)
+			write_untraced(d, pid, ticks, line + n);
+	}
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
 }
 
 void gt_drain_write_untraced(struct gt_drain *d)
@@ -75,12 +103,13 @@ void gt_drain_write_untraced(struct gt_drain *d)
 	while (dir && (e = readdir(dir))) {
 		n = 0;
 		if (sscanf(e->d_name, "%u-%llu%n", &pid, &ticks, &n) == 2 && n && !strcmp(e->d_name + n, GT_UNTRACED_SUFFIX))
-			write_untraced(d, e->d_name, pid, ticks);
+			write_link(d, e->d_name, pid, ticks);
 	}
 	if (dir)
 		closedir(dir);
 	else if (fd >= 0)
 		close(fd);
+	write_lines(d);
 	if (d->untraced)
 		gt_drain_commit(d);
 }

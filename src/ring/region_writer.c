@@ -295,19 +295,31 @@ struct gt_region *gt_region_private(const struct gt_session *session, const stru
 
 void gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 {
-	char name[64], path[PATH_BYTES], exe[PATH_BYTES], text[32 + UNTRACED_EXE_BYTES], *at;
+	char name[64], path[PATH_BYTES], exe[PATH_BYTES], line[96 + UNTRACED_EXE_BYTES], *at, *text;
 	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
+	uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	int fd;
 
 	exe[n > 0 ? n : 0] = '\0';
-	at = put_number(name, (uint32_t)syscall(SYS_getpid));
+	at = put_number(name, pid);
 	at = put_text(at, "-");
 	at = put_number(at, ticks);
 	put_text(at, GT_UNTRACED_SUFFIX);
-	at = put_number(text, (uint64_t)error);
+	at = put_number(line, pid);
 	at = put_text(at, " ");
-	put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
-	if (path_join(path, directory, name))
-		syscall(SYS_symlinkat, text, AT_FDCWD, path);
+	at = put_number(at, ticks);
+	text = at = put_text(at, " ");
+	at = put_number(at, (uint64_t)error);
+	at = put_text(at, " ");
+	at = put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
+	if (path_join(path, directory, name) && syscall(SYS_symlinkat, text, AT_FDCWD, path) == 0)
+		return;
+	/* no inode for a link, or no memory: a file that is there takes a line, if there is a descriptor */
+	if (!path_join(path, directory, GT_UNTRACED_FILE) || (fd = open_at(path, O_WRONLY | O_APPEND, 0)) < 0)
+		return;
+	at = put_text(at, "\n");
+	syscall(SYS_write, fd, line, at - line);
+	close_fd(fd);
 }
 
 void gt_region_unmap(struct gt_region *r)

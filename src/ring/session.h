@@ -7,6 +7,8 @@
  *                              with '.' and renamed when it is whole
  *   <folder>/<pid>-<ticks>.gpulost   symbolic link left by an image that could not make its region, as a link needs no
  *                              descriptor and no block of memory: "errno path-of-the-program", its end if it is long
+ *   <folder>/untraced          the same where no link can be made, for want of inodes: a line for each image, with its
+ *                              "pid ticks " in front; made by the collector
  *   <folder>/output            text: absolute path of the capture that is being written, for `gputap recover`
  *
  * The folder's path travels in GPUTAP_SESSION. It is made mode 0700 in /dev/shm (in TMPDIR if there is no
@@ -24,6 +26,7 @@
 #define GT_SESSION_VERSION 2u
 #define GT_REGION_SUFFIX ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
+#define GT_UNTRACED_FILE "untraced"
 #define GT_OPS_PER_DOMAIN 1024u
 #define GT_KERNELS_BYTES 1024u /* of --kernels, with its NUL */
 
