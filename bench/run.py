@@ -171,6 +171,14 @@ class Bench:
         out["startup_true_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
         return out
 
+    def split(self):
+        """Small PoCL kernels: what of their price is the runtime's own, for a program that asks for times, and what is gputap's."""
+        out = {}
+        for key, items, batch in (("split", 1, 64), ("split_4k", 4096, 64), ("split_batch", 1, 1000)):
+            out |= figures(run([self.build / "gputap", "run", "-q", "-f", "-o", self.work / "split.gputap", "--", self.program("opencl_split"),
+                                key, items, batch, self.count(300)]))
+        return out
+
     def hip_program(self, name):
         """bench/NAME.hip, compiled here: hipcc is no compiler of the build."""
         program = self.work / name
@@ -234,7 +242,7 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "tool", "buffer", "lttng", "uftrace", "opencl", "paced", "capture", "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "tool", "buffer", "lttng", "uftrace", "opencl", "split", "paced", "capture", "exports", "soft", "hip", "graph")
 
 
 def machine():
