@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -140,3 +141,81 @@ def test_code_object_tracing(place, sample):
 def test_external_correlation_id_request(place, sample):
     out = place.run(sample("external_correlation_id_request"), 1, 1, 1)
     assert "external correlation IDs not seen   : 0" in out and "internal correlation IDs not retired: 0" in out
+
+
+# json-tool records everything that there is into a JSON file; validate.py of the folder that a program is for checks it.
+
+@pytest.fixture(scope="session")
+def json_tool(place, checkout, repo):
+    """Its headers come from include/compat, those for C++ that write with cereal and Perfetto from the checkout; cereal from the
+    distribution; Perfetto, whose trace no test reads, is tests/rocprofiler/json_tool/perfetto.h."""
+    if subprocess.run(["g++", "-E", "-xc++", "-include", "cereal/cereal.hpp", "/dev/null"], capture_output=True).returncode:
+        pytest.skip("needs cereal: apt install libcereal-dev")
+    theirs = place.folder / "theirs/rocprofiler-sdk/cxx"
+    theirs.mkdir(parents=True)
+    for name in ("serialization.hpp", "serialization", "perfetto.hpp", "container"):
+        (theirs / name).symlink_to(checkout / "source/include/rocprofiler-sdk/cxx" / name)
+    packages = place.folder / "packages/rocprofiler_sdk"
+    packages.mkdir(parents=True)
+    (packages / "pytest_utils").symlink_to(checkout / "tests/pytest-packages/pytest_utils")
+    place.compile(["g++", "-std=c++17"], "-O1", "-fPIC", "-shared", f"-I{repo}/tests/rocprofiler/json_tool", f"-I{place.folder}/theirs",
+                  f"-I{checkout}/tests", checkout / "tests/tools/json-tool.cpp", "-o", "json-tool.so")
+    return place.folder / "json-tool.so"
+
+
+@pytest.fixture
+def recorded(place, checkout, json_tool, tmp_path):
+    """recorded("transpose", 2, 1, ..): the JSON file of a program of upstream's tests/bin."""
+    def record(program, *arguments, compiled=(), preload=(), **environment):
+        file = tmp_path / "recorded.json"
+        if not (place.folder / program).exists():
+            place.compile(HIPCC, f"-I{checkout}/tests", *compiled, checkout / f"tests/bin/{program}/{program}.cpp", "-o", program,
+                          "-lhsa-runtime64")
+        place.run(place.folder / program, *arguments, LD_PRELOAD=":".join(map(str, [*preload, json_tool])),
+                  ROCPROFILER_TOOL_OUTPUT_FILE=file, ROCPROFILER_DISABLE_PERFETTO_ANNOTATIONS="1", **environment)
+        return file
+    return record
+
+
+@pytest.fixture
+def validate(place, checkout):
+    """validate(folder, file, 9): so many of upstream's tests, and no other result."""
+    def check(folder, file, count, *options):
+        environment = {**os.environ, "PYTHONPATH": f"{place.folder}/packages", "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "-p", "no:cacheprovider", *options, "--input", file,
+                               "validate.py"], cwd=checkout / "tests" / folder, env=environment, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=300)
+        assert done.returncode == 0, done.stdout[-4000:]
+        assert re.search(rf"^{count} passed(?!.*(skipped|xfailed))", done.stdout, re.MULTILINE), done.stdout[-2000:]
+    return check
+
+
+def test_json_tool_of_kernels(recorded, validate):
+    """The program gives up when one of its steps takes a tenth of the time that it is to run: once more then, for longer. How long its
+    kernels take, test_total_runtime, is told by hardware only."""
+    for milliseconds in (200, 400, 800, 1600, 3200):
+        try:
+            file = recorded("reproducible-runtime", milliseconds, 2, 64, SOFT_AMDGPU_EXECUTE="0")
+            break
+        except AssertionError as failure:
+            if "total kernel runtime exceeded" not in str(failure):
+                raise
+    validate("kernel-tracing", file, 9, "-k", "not test_total_runtime")
+
+
+def test_json_tool_of_copies(place, repo, recorded, validate):
+    """HIP 5 does not end upstream's program without some help: tests/rocprofiler/hip5_pools.c."""
+    place.compile(["gcc"], "-fPIC", "-shared", repo / "tests/rocprofiler/hip5_pools.c", "-o", "hip5_pools.so")
+    validate("async-copy-tracing", recorded("transpose", 2, 100, 10, preload=[place.folder / "hip5_pools.so"], SOFT_AMDGPU_EXECUTE="0"), 10)
+
+
+def test_json_tool_of_graphs(recorded, validate):
+    file = recorded("hip-graph", ROCPROFILER_TOOL_CONTEXTS="HIP_API_CALLBACK,HIP_API_BUFFERED,KERNEL_DISPATCH_CALLBACK,"
+                                                           "KERNEL_DISPATCH_BUFFERED,CODE_OBJECT")
+    validate("hip-graph-tracing", file, 7)
+
+
+def test_json_tool_of_allocations(repo, recorded, validate):
+    """A function of the program that is not called is compiled with what tests/rocprofiler/json_tool/hsa6_vmem.h declares."""
+    compiled = ["-include", repo / "tests/rocprofiler/json_tool/hsa6_vmem.h", "-ffunction-sections", "-Wl,--gc-sections"]
+    validate("hsa-memory-allocation", recorded("hsa-memory-allocation", compiled=compiled), 7)

@@ -128,6 +128,7 @@ struct gputap_call {
 	uint32_t ret_bytes;   /* 0: returns nothing */
 	void *ret;            /* EXIT: what it returned; read only */
 	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
+	uint64_t start;       /* EXIT, if the context asked with GPUTAP_CALLS_TIMED: ns, when all had been told ENTER */
 };
 
 /**
@@ -140,6 +141,7 @@ typedef void (*gputap_call_fn)(const struct gputap_call *call, uint64_t *data, v
 /* gputap_context_calls() flags */
 enum {
 	GPUTAP_CALLS_WRITE = 1, /* the callback may change arguments on ENTER */
+	GPUTAP_CALLS_TIMED = 2, /* gputap_call.start */
 };
 
 /**

@@ -90,7 +90,8 @@ enum gt_tool_how {
 	GT_TOOL_CALLED = 1,
 	GT_TOOL_BUFFERED = 2,
 	GT_TOOL_FORWARD = 4, /* EXIT in the order of ENTER */
-	GT_TOOL_RETIRED = 8  /* in any case, its retirement */
+	GT_TOOL_RETIRED = 8, /* in any case, its retirement */
+	GT_TOOL_TIMED = 16   /* .. and when the call itself began */
 };
 
 /* GT_TOOL_RETIRED, or 0. */

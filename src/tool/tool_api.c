@@ -221,7 +221,7 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;
-	int rc = flags & ~(uint32_t)GPUTAP_CALLS_WRITE ? -EINVAL : set_operations(set, operations, count);
+	int rc = flags & ~(uint32_t)(GPUTAP_CALLS_WRITE | GPUTAP_CALLS_TIMED) ? -EINVAL : set_operations(set, operations, count);
 
 	rc = rc ? rc : place_of(ctx, domain, (const void *)(uintptr_t)fn, &c);
 	if (rc)

@@ -109,6 +109,7 @@ static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t 
 			continue;
 		f->retires |= c->retired || (how & GT_TOOL_BUFFERED && c->buffered[domain].retirement);
 		how |= c->flags & GPUTAP_CONTEXT_EXIT_FORWARD ? GT_TOOL_FORWARD : 0;
+		how |= how & GT_TOOL_CALLED && c->calls[domain].flags & GPUTAP_CALLS_TIMED ? GT_TOOL_TIMED : 0;
 		f->heard[f->count++] = (struct gt_tool_heard){
 			places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
 	}
@@ -145,7 +146,7 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 {
 	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
 	struct gt_tool_frame *outer = gt_tool_frame_live(gt_tool_frame, f);
-	bool buffered = false;
+	uint32_t how = 0;
 
 	f->outer = outer;
 	if (gt_thread.internal || is_nested(outer, table->domain) ||
@@ -171,10 +172,11 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 	for (uint32_t i = 0; i < f->count; i++) {
 		if (f->heard[i].how & GT_TOOL_CALLED)
 			call_one(f, &f->heard[i]);
-		buffered |= f->heard[i].how & GT_TOOL_BUFFERED;
+		how |= f->heard[i].how;
 	}
 	f->calling = false;
-	f->start = buffered ? gt_ticks() : 0;
+	f->start = how & GT_TOOL_BUFFERED ? gt_ticks() : 0;
+	f->call.start = how & GT_TOOL_TIMED ? gt_ticks_boottime() : 0;
 	return true;
 }
 

@@ -331,6 +331,33 @@ UNIT_TEST(work_is_caused_by_hips_call_or_where_a_context_wants_it_by_the_innermo
 	CHECK_EQ(cause, 5);
 }
 
+static uint64_t entered, start;
+
+static void time_it(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data;
+	if (c->phase == GPUTAP_PHASE_ENTER) {
+		CHECK_EQ(c->start, 0);
+		entered = gputap_now();
+	} else if (user) {
+		start = c->start;
+	}
+}
+
+UNIT_TEST(a_call_begins_when_all_have_been_told)
+{
+	struct gputap_context *first = context(0), *second = context(0);
+
+	CHECK_EQ(gputap_context_calls(first, DOMAIN, NULL, 0, 8, time_it, NULL), -EINVAL);
+	CHECK_OK(gputap_context_calls(first, DOMAIN, NULL, 0, GPUTAP_CALLS_TIMED, time_it, first));
+	CHECK_OK(gputap_context_calls(second, DOMAIN, NULL, 0, 0, time_it, NULL));
+	CHECK_OK(gputap_context_start(first));
+	CHECK_OK(gputap_context_start(second));
+	call(0, 1);
+	CHECK(start >= entered && start <= gputap_now());
+	CHECK_OK(gputap_context_stop(second));
+}
+
 UNIT_TEST(each_context_keeps_eight_bytes_of_a_call)
 {
 	for (uintptr_t i = 1; i <= 3; i++) {

@@ -131,7 +131,7 @@ void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, ui
 /* Of a call and context, from ENTER to EXIT: what else it tells of. */
 struct sdk_inner {
 	rocprofiler_user_data_t user;
-	uint64_t external, start;
+	uint64_t external;
 	uint64_t which; /* agent, stream, range */
 	bool asked;     /* the external id is what the client answered */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of the APIs: a client's callbacks before and after them, and records of them.
  *
- *   ENTER ─► slot of the thread {user data, external id, start} ─► client's callback
+ *   ENTER ─► slot of the thread {user data, external id} ─► client's callback
  *   EXIT  ─► client's callback ─► record into the buffer ─► slot back
  *
  * gputap keeps eight bytes for each call and context: they hold the slot. Slots of a thread are given back last to first; what a
@@ -20,7 +20,6 @@ struct slot {
 	struct sdk_inner inner;
 	rocprofiler_user_data_t user;
 	uint64_t external;
-	uint64_t start; /* ns; 0: nobody records it */
 	uint32_t index;
 	bool asked;     /* the external id is what the client answered */
 };
@@ -147,8 +146,8 @@ static void record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 		.kind = kind,
 		.operation = (rocprofiler_tracing_operation_t)operation,
 		.correlation_id = {call->correlation, {s->external}, call->parent},
-		.start_timestamp = s->start,
-		.end_timestamp = end > s->start ? end : s->start + 1,
+		.start_timestamp = call->start,
+		.end_timestamp = end > call->start ? end : call->start + 1,
 		.thread_id = call->thread,
 	};
 
@@ -163,8 +162,8 @@ static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kin
 		.kind = kind,
 		.operation = (rocprofiler_tracing_operation_t)operation,
 		.correlation_id = {call->correlation, {s->external}, call->parent},
-		.start_timestamp = s->start,
-		.end_timestamp = end > s->start ? end : s->start + 1,
+		.start_timestamp = call->start,
+		.end_timestamp = end > call->start ? end : call->start + 1,
 		.thread_id = call->thread,
 	};
 
@@ -210,7 +209,6 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 			tell(c, &c->called[kind], kind, operation, call, s);
 		if (inner)
 			sdk_inner_enter(c, call, &s->inner);
-		s->start = recorded || recorded_more ? gputap_now() : 0;
 		return;
 	}
 	if (!s)

@@ -268,6 +268,16 @@ static uint32_t exit_flag(void)
 	return order && !strcmp(order, "first-to-last") ? GPUTAP_CONTEXT_EXIT_FORWARD : 0;
 }
 
+/* Records say when a call began, and so do callbacks of allocations. */
+static uint32_t is_timed(const struct sdk_context *c)
+{
+	bool timed = c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION].ops.configured;
+
+	for (int kind = 1; kind < ROCPROFILER_BUFFER_TRACING_LAST; kind++)
+		timed |= c->recorded[kind].ops.configured;
+	return timed ? GPUTAP_CALLS_TIMED : 0;
+}
+
 /* A new gputap context for what is configured now. */
 static int make(struct sdk_context *c)
 {
@@ -290,7 +300,7 @@ static int make(struct sdk_context *c)
 	rc = gputap_context_create(&opts, &c->tap);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
 		if (a.count[d])
-			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d], 0, sdk_on_call, c);
+			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d], is_timed(c), sdk_on_call, c);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
 		if (a.quiet_count[d]) /* an allocation that is made in no call that is told has a correlation of its own */
 			rc = gputap_context_quiet(c->tap, d, a.quiet[d], a.quiet_count[d],

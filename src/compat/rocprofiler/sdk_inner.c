@@ -87,7 +87,6 @@ static void memory_enter(struct sdk_context *c, const struct gputap_call *call, 
 		data.address.value = word(call, m->out);
 	}
 	tell(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation, ROCPROFILER_CALLBACK_PHASE_ENTER, true, inner, &data);
-	inner->start = gputap_now();
 }
 
 static uint64_t address_of(const struct gputap_call *call, const struct memory *m)
@@ -105,8 +104,8 @@ static void memory_exit(struct sdk_context *c, const struct gputap_call *call, c
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION];
 	rocprofiler_callback_tracing_memory_allocation_data_t data = {
 		.size = sizeof data,
-		.start_timestamp = inner->start,
-		.end_timestamp = end > inner->start ? end : inner->start + 1,
+		.start_timestamp = call->start,
+		.end_timestamp = end > call->start ? end : call->start + 1,
 		.agent_id = {inner->which},
 		.address = {address_of(call, m)},
 		.allocation_size = allocates(m) ? word(call, BYTES) : 0,

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Preloaded, so that programs which use hipFreeAsync() end on HIP 5.2.
+ *
+ * There hipStreamDestroy() never returns while a pool has memory that was freed (its Heap::RemoveStream() does not go on to the
+ * next one), and only hipMemPoolTrimTo() takes it out of the pool. So the pool is emptied after each hipFreeAsync(). What is
+ * called for that goes straight to HIP: no tool is told of it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <hip/hip_runtime_api.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *found(void *where, const char *name)
+{
+	void *f = dlsym(where, name);
+
+	if (!f) {
+		fprintf(stderr, "hip5_pools: %s: %s\n", name, dlerror());
+		abort();
+	}
+	return f;
+}
+
+#define NEXT(name) ((__typeof__(&name))found(RTLD_NEXT, #name))
+#define HIPS(name) ((__typeof__(&name))found(hip, #name))
+
+hipError_t hipFreeAsync(void *memory, hipStream_t stream)
+{
+	void *hip = dlopen("libamdhip64.so.5", RTLD_LAZY | RTLD_NOLOAD);
+	hipMemPool_t pool;
+	hipError_t error;
+	int device;
+
+	pthread_mutex_lock(&mutex);
+	error = NEXT(hipFreeAsync)(memory, stream);
+	if (HIPS(hipStreamSynchronize)(stream) == hipSuccess && HIPS(hipGetDevice)(&device) == hipSuccess &&
+	    HIPS(hipDeviceGetDefaultMemPool)(&pool, device) == hipSuccess)
+		HIPS(hipMemPoolTrimTo)(pool, 0);
+	pthread_mutex_unlock(&mutex);
+	return error;
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream)
+{
+	hipError_t error;
+
+	pthread_mutex_lock(&mutex);
+	error = NEXT(hipStreamDestroy)(stream);
+	pthread_mutex_unlock(&mutex);
+	return error;
+}
