@@ -572,20 +572,19 @@ static void print_coverage(const struct info *i)
 		printf("%snone: process %u used %s, but nothing was seen of its device%s\n", c->yellow, pid, gt_domain_name(d), c->reset);
 }
 
-static void print_head(const struct info *i)
+/* What was run, when, where. */
+static void print_session(const struct info *i)
 {
-	const struct ui_colors *c = ui_colors(stdout);
 	const struct gt_session_info *s = i->session;
-	uint64_t records = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
 	time_t when = (time_t)(s->start_realtime_ns / 1000000000u);
 	char date[64] = "";
 	struct tm tm;
 
-	fputs(c->bold, stdout);
-	ui_put(stdout, i->path, UINT32_MAX);
-	printf("%s: %s%s%s\n", c->reset, i->reason_count ? c->yellow : c->green, i->reason_count ? "not complete" : "complete", c->reset);
-	for (unsigned r = 0; r < i->reason_count; r++)
-		printf("  %s%s%s\n", c->yellow, i->reasons[r], c->reset);
+	if (!s->start_realtime_ns) { /* the beginning of the file is damaged, or all there is */
+		label("session");
+		puts("what was run, when and where is not in what can be read");
+		return;
+	}
 	label("command");
 	put_argv(stdout, s->command);
 	putchar('\n');
@@ -610,7 +609,20 @@ static void print_head(const struct info *i)
 	label("clock");
 	printf("%s; converted to CLOCK_BOOTTIME within %s\n", host_clock_name(s->host_clock),
 	       gt_capture_host_clock(i->capture) ? ui_duration(gt_host_clock_residual_ns(gt_capture_host_clock(i->capture))) : "-");
-	print_line("gputap", s->gputap_version);
+}
+
+static void print_head(const struct info *i)
+{
+	const struct ui_colors *c = ui_colors(stdout);
+	uint64_t records = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
+
+	fputs(c->bold, stdout);
+	ui_put(stdout, i->path, UINT32_MAX);
+	printf("%s: %s%s%s\n", c->reset, i->reason_count ? c->yellow : c->green, i->reason_count ? "not complete" : "complete", c->reset);
+	for (unsigned r = 0; r < i->reason_count; r++)
+		printf("  %s%s%s\n", c->yellow, i->reasons[r], c->reset);
+	print_session(i);
+	print_line("gputap", i->session->gputap_version);
 	label("size");
 	printf("%s", ui_bytes(i->health.bytes));
 	if (records)

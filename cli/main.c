@@ -133,6 +133,10 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version"))
 		return print_version();
 	if (argv[1][0] == '-') {
+		const char *near = ui_nearest(argv[1], (const char *const[]){"--help", "--version", NULL});
+
+		if (near)
+			return ui_fail(GT_EXIT_USAGE, "no option %s before the command; did you mean %s?", argv[1], near);
 		ui_fail(GT_EXIT_USAGE, "no option %s before the command", argv[1]);
 		fprintf(stderr, "  'gputap run PROGRAM ARGS' traces a program, 'gputap --help' shows all\n");
 		return GT_EXIT_USAGE;

@@ -176,9 +176,13 @@ static void print_file(const struct summary_file *f, FILE *out)
 	ui_put(out, f->path, UINT32_MAX);
 	fputs(c->reset, out);
 	fputs(": ", out);
-	ui_put(out, f->command, isatty(fileno(out)) && ui_columns(out) > 40 ? ui_columns(out) - 30 : UINT32_MAX);
-	fprintf(out, "\n  %s on ", ui_duration(f->end_ns - f->start_ns));
-	ui_put(out, f->host, 64);
+	if (*f->command || *f->host) {
+		ui_put(out, f->command, isatty(fileno(out)) && ui_columns(out) > 40 ? ui_columns(out) - 30 : UINT32_MAX);
+		fprintf(out, "\n  %s on ", ui_duration(f->end_ns - f->start_ns));
+		ui_put(out, f->host, 64);
+	} else { /* the beginning of the file is damaged, or all there is */
+		fprintf(out, "what was run, when and where is not in what can be read\n  %s", ui_duration(f->end_ns - f->start_ns));
+	}
 	fprintf(out, ", %s process%s, %s thread%s\n", ui_count(f->processes), f->processes == 1 ? "" : "es",
 		ui_count(f->threads), f->threads == 1 ? "" : "s");
 	if (f->health.end == GT_CAPTURE_CUT)

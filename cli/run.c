@@ -298,10 +298,19 @@ static bool ends_with(const char *text, const char *end)
 
 static int unknown_format(const char *path)
 {
-	fprintf(stderr, "gputap run: what to write is told by the extension, and '%s' has none that is known\n  known: .gputap", path);
+	const char *dot = strchr(strrchr(path, '/') ? strrchr(path, '/') : path, '.'), *names[64] = {".gputap"}, *near;
+	size_t n = 1;
+
 	for (size_t i = 0; gt_exporters[i]; i++)
-		for (size_t k = 0; gt_exporters[i]->extensions[k]; k++)
-			fprintf(stderr, " %s", gt_exporters[i]->extensions[k]);
+		for (size_t k = 0; gt_exporters[i]->extensions[k] && n < 63; k++)
+			names[n++] = gt_exporters[i]->extensions[k];
+	fprintf(stderr, "gputap run: what to write is told by the extension, and '%s' has none that is known", path);
+	near = dot ? ui_nearest(dot, names) : NULL;
+	if (near)
+		fprintf(stderr, "; did you mean '%s'?", near);
+	fputs("\n  known:", stderr);
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, " %s", names[i]);
 	fputc('\n', stderr);
 	return GT_EXIT_USAGE;
 }

@@ -89,6 +89,14 @@ def test_damage_is_told_and_the_rest_is_read(tap, capture):
     assert info.startswith("a.gputap: not complete\n") and "damaged" in info
 
 
+def test_a_capture_without_its_session_does_not_make_one_up(tap, capture):
+    capture.write_bytes(capture.read_bytes()[:80])
+    for command in ("report", "info"):
+        out = tap(command, "a.gputap", status=1).out
+        assert "what was run, when and where is not in what can be read" in out
+        assert "1970" not in out
+
+
 def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     result = tap("report", "a.gputap", "b.gputap", status=1)
     assert "b.gputap" in result.err and result.out == ""
@@ -100,6 +108,7 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["clinfo"], "did you mean 'gputap run clinfo'?"),
     (["frobnicate"], "there are: run, report, export, info, merge, list, recover, doctor, soft, help"),
     (["-o", "x"], "no option -o before the command"),
+    (["--versoin"], "no option --versoin before the command; did you mean --version?"),
     (["report"], "which capture?"),
     (["info"], "which capture?"),
     (["report", "a.gputap", "--tpo", "3"], "did you mean --top?"),
