@@ -11,7 +11,7 @@ from conftest import run_command
 from truth import Truth, number, read_capture
 
 KERNEL, READ, WRITE, COPY, FILL, BARRIER = 1, 2, 3, 4, 5, 10
-DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL = 1, 2, 5, 6
+DEVICE, QUEUE, CONTEXT, CODE_OBJECT, KERNEL_SYMBOL, STREAM, GRAPH = 1, 2, 3, 5, 6, 7, 8
 LAUNCH, GET_DEVICE = 214, 102
 TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
 
@@ -255,6 +255,25 @@ def test_callbacks_of_work_may_call_the_runtime_and_stop_their_context(told):
     assert [p for p in found.pieces() if len(p) == 3 and p[0]["line"] > stopped]
 
 
+@pytest.mark.parametrize("when", ["", ",late"])
+def test_streams_and_graphs_are_objects_of_hip(told, when):
+    truth = Truth(threads=2, streams=3, launches=20, graphs=2, nodes=3)
+    found = told(f"calls,work,hip_objects{when}", entry=True, truth=truth)
+    objects = [t for t in found.of("object", "load") if t["domain"] == 2]
+    streams = [t for t in objects if t["type"] == STREAM]
+    device = found.of("work", "exit", type=KERNEL)[0]["device"]
+    assert {t["parent"] for t in streams} == {device} and all(t["device_handle"] for t in streams)
+    assert [t for t in streams if t["handle"] == 0], "the default stream"
+    assert len([t for t in streams if t["handle"]]) == truth.threads * truth.streams
+    assert any(t["replayed"] for t in streams) == bool(when)
+    graphs = {t["number"]: t for t in objects if t["type"] == GRAPH}
+    launched = {t["graph"] for t in found.of("work", "exit", name="node")}
+    assert launched and launched <= set(graphs)
+    assert all(graphs[t["graph"]]["line"] < t["line"] for t in found.of("work", "exit", name="node"))
+    unloaded = [(t["type"], t["number"]) for t in found.of("object", "unload") if t["domain"] == 2]
+    assert sorted(unloaded) == sorted((t["type"], t["number"]) for t in objects)
+
+
 # The end, and without `gputap run` ---------------------------------------------
 
 def test_what_is_loaded_is_unloaded_at_the_end_kernels_before_their_code(told):
@@ -347,3 +366,30 @@ def test_an_opencl_kernel_has_its_name_and_size(told_opencl):
     kernels = found.of("work", "complete", type=KERNEL)
     assert kernels and all(t["name"] != "-" and t["grid"] != "0,0,0" for t in kernels)
     assert [t["number"] for t in found.of("work", "enter", type=KERNEL)] == list(range(1, len(kernels) + 1))
+
+
+@pytest.mark.parametrize("program,kernels", [("cl_basic", ["twice", "plus"]), ("cl_many", None)])
+def test_opencls_contexts_and_kernels_are_objects(told_opencl, program, kernels):
+    found = told_opencl("opencl,work,objects", program)
+    loads = found.of("object", "load")
+    assert len({(t["type"], t["number"]) for t in loads}) == len(loads)
+    context = [t for t in loads if t["type"] == CONTEXT]
+    made = [t for t in found.of("call", "enter") if t["name"] in ("clCreateContext", "clCreateContextFromType")]
+    assert len(context) == len(made) > 0 and all(t["handle"] for t in context)
+    symbols = {t["number"]: t for t in loads if t["type"] == KERNEL_SYMBOL}
+    assert kernels is None or [t["name"] for t in symbols.values()] == kernels
+    launches = found.of("work", "exit", type=KERNEL)
+    assert launches
+    for t in launches:
+        assert symbols[t["kernel"]]["name"] == t["name"] and symbols[t["kernel"]]["line"] < t["line"]
+    assert len(found.of("object", "unload")) == len(loads)
+
+
+def test_a_late_tool_of_opencl_hears_of_a_kernel_that_was_there_when_it_is_launched(build, run, work):
+    """It was made before anybody listened."""
+    run([build / "tests/opencl/cl_basic", 3], env={"LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "opencl,work,objects,late_opencl",
+                                                   "WORK_TOOL_OUT": work / "told"})
+    found = Told(work / "told")
+    symbols = {t["number"]: t for t in found.of("object", "load", type=KERNEL_SYMBOL)}
+    launches = found.of("work", "exit", type=KERNEL)
+    assert launches and all(symbols[t["kernel"]]["name"] == t["name"] and symbols[t["kernel"]]["replayed"] for t in launches)

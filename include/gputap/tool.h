@@ -294,12 +294,17 @@ GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, 
 enum gputap_object_type {
 	GPUTAP_OBJECT_DEVICE = 1,
 	GPUTAP_OBJECT_QUEUE = 2,
+	GPUTAP_OBJECT_CONTEXT = 3, /* OpenCL */
 	GPUTAP_OBJECT_CODE_OBJECT = 5,
 	GPUTAP_OBJECT_KERNEL_SYMBOL = 6,
-	GPUTAP_OBJECT_STREAM = 7
+	GPUTAP_OBJECT_STREAM = 7, /* HIP; with handle 0: the default one of its device */
+	GPUTAP_OBJECT_GRAPH = 8   /* HIP: executable; another one when its nodes are changed */
 };
 
-/* An object of a runtime. Texts stay until the process ends; the rest is valid during the callback. */
+/* An object of a runtime. Texts stay until the process ends; the rest is valid during the callback. HIP's own are its streams and
+ * graphs: its devices, queues, code objects and kernel symbols are HSA's. OpenCL says only when an object is made: its contexts,
+ * queues and kernels (as kernel symbols: of no code object, the handle is the cl_kernel) are unloaded when their handle stands for
+ * another one, or when the process ends. */
 struct gputap_object {
 	size_t size;
 	uint32_t domain, type; /* enum gputap_object_type */
@@ -309,7 +314,8 @@ struct gputap_object {
 	uint64_t parent;       /* number of: queue, stream, code object: device; kernel symbol: code object */
 	uint64_t handle;       /* as the program knows it; kernel symbol: address of its descriptor */
 	uint64_t device_handle;
-	const char *name;      /* kernel symbol: mangled, as the code object has it (".kd"); device: its name; else NULL */
+	const char *name;      /* kernel symbol: mangled, as the code object has it (".kd"); OpenCL: as in the source. Device: its
+				* name. Else NULL */
 	const char *uri;       /* code object */
 	uint64_t load_base, load_bytes; /* code object */
 	int64_t load_delta;

@@ -72,12 +72,16 @@ const char *gputap_object_name(uint32_t type)
 		return "device";
 	case GPUTAP_OBJECT_QUEUE:
 		return "queue";
+	case GPUTAP_OBJECT_CONTEXT:
+		return "context";
 	case GPUTAP_OBJECT_CODE_OBJECT:
 		return "code object";
 	case GPUTAP_OBJECT_KERNEL_SYMBOL:
 		return "kernel symbol";
 	case GPUTAP_OBJECT_STREAM:
 		return "stream";
+	case GPUTAP_OBJECT_GRAPH:
+		return "graph";
 	}
 	return NULL;
 }

@@ -7,7 +7,7 @@
  *   retired correlation=7 time=..
  *
  * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects, retire,
- * late (starts at the end of the third launch), twice (two contexts), parent_first,
+ * hip_objects (HIP's too), late (starts at the end of the third launch), late_opencl (of OpenCL's), twice (two contexts), parent_first,
  * crash (at the end of the third piece's submission),
  * buffer (all of that as records), calling (HIP, and stop and start, in callbacks of work), alone (without the tool's entry: by plain calls). */
 #include <gputap/tool.h>
@@ -191,6 +191,8 @@ static void configure(int i)
 			check(gputap_context_objects(contexts[i], domains[k], UINT64_MAX, word("parent_first") ? GPUTAP_OBJECTS_PARENT_FIRST : 0,
 						     on_object, user), "objects");
 	}
+	if (word("hip_objects"))
+		check(gputap_context_objects(contexts[i], GPUTAP_DOMAIN_HIP, UINT64_MAX, 0, on_object, user), "objects");
 	if (word("buffer"))
 		configure_buffer(contexts[i]);
 	if (word("retire"))
@@ -211,15 +213,16 @@ static int start(void *user)
 	(void)user;
 	for (int i = 0; i < (word("twice") ? 2 : 1); i++) {
 		configure(i);
-		if (!word("late"))
+		if (!word("late") && !word("late_opencl"))
 			check(gputap_context_start(contexts[i]), "start");
 	}
-	if (word("late")) {
+	if (word("late") || word("late_opencl")) {
+		const uint32_t domain = word("late") ? GPUTAP_DOMAIN_HIP : GPUTAP_DOMAIN_OPENCL;
 		const struct gputap_context_opts opts = {.size = sizeof opts, .flags = GPUTAP_CONTEXT_DENSE};
-		const uint32_t operation = LAUNCH;
+		const uint32_t operation = (uint32_t)gputap_operation_find(domain, word("late") ? "hipLaunchKernel" : "clEnqueueNDRangeKernel");
 
 		check(gputap_context_create(&opts, &starter), "create");
-		check(gputap_context_calls(starter, GPUTAP_DOMAIN_HIP, &operation, 1, 0, start_late, NULL), "calls");
+		check(gputap_context_calls(starter, domain, &operation, 1, 0, start_late, NULL), "calls");
 		check(gputap_context_start(starter), "start");
 	}
 	return 0;

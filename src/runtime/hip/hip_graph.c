@@ -35,6 +35,7 @@ struct graph {
 	struct graph *next; /* of the bucket; never taken out: destroyed ones wait for another handle */
 	_Atomic(void *) handle;
 	uint32_t number, name;
+	struct gt_tool_object *object; /* for tools */
 	struct gt_hip_nodes nodes;
 	struct gt_hip_shared_nodes *shared; /* of `nodes`, for lanes; NULL: not made yet */
 	uint32_t written; /* ordinals below are in the object's records; UINT32_MAX: not even the first one */
@@ -186,6 +187,17 @@ static void name_graph(struct graph *g, struct gt_thread *t)
 	write_object(g, t);
 }
 
+/* Not with a lock: tools are called. */
+static void tell(struct graph *g, bool there)
+{
+	const struct gputap_object o = {.domain = GT_DOMAIN_HIP, .type = GPUTAP_OBJECT_GRAPH, .number = g->number,
+					.handle = (uintptr_t)atomic_load(&g->handle), .storage_file = -1};
+
+	gt_tool_object_unload(g->object);
+	g->object = there ? gt_tool_object_add(&o, NULL) : NULL;
+	gt_tool_object_loaded(g->object);
+}
+
 /* Making and destroying ------------------------------------------------------------ */
 
 static void instantiated(const struct gt_call *call, void *handle, void *source)
@@ -219,6 +231,8 @@ static void instantiated(const struct gt_call *call, void *handle, void *source)
 		gt_hip_nodes_free(&nodes);
 	}
 	gt_core_unlock();
+	if (g)
+		tell(g, true);
 }
 
 /* The same handle, other kernels: another object, for what is launched from now on. */
@@ -238,6 +252,7 @@ static void changed(const struct gt_call *call, struct graph *g, void *source)
 		atomic_store(&g->learned, 0);
 	}
 	name_graph(g, t);
+	tell(g, true);
 }
 
 int gt_hip_wrap_hipGraphInstantiate(const struct gt_call *call, void **exec, void *graph, void **error_node, char *log, size_t bytes)
@@ -272,6 +287,7 @@ int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 	struct graph *g = exec ? find(exec) : NULL;
 
 	if (g) { /* before: another thread may get the handle for a new one */
+		tell(g, false);
 		gt_core_lock();
 		atomic_store_explicit(&g->handle, NULL, memory_order_release);
 		gt_hip_nodes_free(&g->nodes);

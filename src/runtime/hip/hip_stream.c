@@ -21,6 +21,7 @@ struct stream {
 	struct stream *next; /* of the bucket; never taken out: destroyed ones wait for another handle */
 	void *handle;
 	struct gt_kept *kept;
+	struct gt_tool_object *object; /* for tools */
 };
 
 static struct stream *buckets[1 << BUCKET_BITS];
@@ -28,6 +29,21 @@ static struct stream *buckets[1 << BUCKET_BITS];
 static struct stream **bucket_of(const void *handle)
 {
 	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
+}
+
+static struct gt_tool_object *tell(uint64_t number, const void *handle, uint64_t device)
+{
+	struct gputap_object o = {.domain = GT_DOMAIN_HIP, .type = GPUTAP_OBJECT_STREAM, .number = number, .parent = device,
+				  .handle = (uintptr_t)handle, .storage_file = -1};
+	const struct gt_hsa_agent *a;
+	struct gt_tool_object *x;
+
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		if (a->number == device)
+			o.device_handle = a->handle;
+	x = gt_tool_object_add(&o, NULL);
+	gt_tool_object_loaded(x);
+	return x;
 }
 
 /* Number of the device that is this thread's current one; 0: not known. */
@@ -64,32 +80,40 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	struct gt_text text = {0};
+	struct gt_tool_object *object, *former_object = NULL;
 	struct gt_kept *kept, *former = NULL;
+	uint64_t number, device;
 	struct stream *s;
 
 	if (!t || !handle)
 		return;
+	number = gt_object_number(GT_OBJECT_STREAM);
+	device = current_device(call->table);
 	if (gt_tap_options.lanes)
 		gt_hip_lane_stream(handle);
 	gt_text_add_number(&text, "flags", flags);
 	if (priority)
 		gt_text_add(&text, "priority", priority);
-	kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_STREAM),
-						     (uintptr_t)handle, current_device(call->table), true}, &text);
+	kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, (uintptr_t)handle, device, true}, &text);
+	object = tell(number, handle, device);
 	gt_core_lock();
 	s = entry_for(handle);
 	if (s) {
 		former = s->handle ? s->kept : NULL; /* destroyed by hipDeviceReset() */
+		former_object = s->handle ? s->object : NULL;
 		s->handle = handle;
 		s->kept = kept;
+		s->object = object;
 	}
 	gt_core_unlock();
+	gt_tool_object_unload(former_object);
 	gt_object_gone(t, former);
 }
 
 /* Before the real call: what comes after it may get the same handle. */
 static void destroyed(const struct gt_call *call, void *handle)
 {
+	struct gt_tool_object *object = NULL;
 	struct gt_kept *kept = NULL;
 
 	if (gt_tap_options.lanes)
@@ -98,15 +122,18 @@ static void destroyed(const struct gt_call *call, void *handle)
 	for (struct stream *s = handle ? *bucket_of(handle) : NULL; s; s = s->next)
 		if (s->handle == handle) {
 			kept = s->kept;
+			object = s->object;
 			s->handle = NULL;
 		}
 	gt_core_unlock();
+	gt_tool_object_unload(object);
 	gt_object_gone(call->thread ? call->thread : gt_thread_own(), kept);
 }
 
 void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
 {
 	struct gt_text text = {0};
+	uint64_t number;
 	bool there = false;
 
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
@@ -114,7 +141,9 @@ void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
 	if (!there)
 		return;
 	gt_text_add(&text, "name", "default stream");
-	gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_STREAM), 0, device, true}, &text);
+	number = gt_object_number(GT_OBJECT_STREAM);
+	gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, 0, device, true}, &text);
+	tell(number, NULL, device);
 }
 
 void gt_hip_name_stream(struct gt_thread *t, const void *stream, const char *name)

@@ -148,6 +148,9 @@ struct gt_cl_device *gt_cl_devices(void);
 /* The context's number, its record written. 0: none. */
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context context);
 
+/* A kernel's number, which tools have heard of. 0: no memory. No lock is held. */
+uint64_t gt_cl_told_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
+
 /* String id of the kernel's name; 0: not known. */
 uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
 
@@ -258,6 +261,8 @@ static inline bool gt_cl_recorded(const struct gt_call *call)
 void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w);
 /* After it, before EXIT: what this thread enqueues from now on is not inside of it. */
 void gt_cl_tell_over(const struct gt_cl_work *w);
+/* An object is there. No lock is held. */
+struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle, const char *name);
 /* A queue is known, and its device: tools hear of them, once for each number. No lock is held. */
 void gt_cl_told_queue(struct gt_cl_queue *q);
 /* What is known after it, before EXIT. */

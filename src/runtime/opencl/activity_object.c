@@ -7,6 +7,7 @@
 #include "runtime/opencl/activity.h"
 
 #include "core/kernels.h"
+#include "core/recording.h"
 #include "runtime/opencl/door.h"
 
 #include <CL/cl_ext.h>
@@ -21,12 +22,16 @@ struct context {
 	struct gt_cl_node node;
 	_Atomic uint64_t number;
 	_Atomic uint32_t epoch;
+	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
+	struct gt_tool_object *object;
 };
 
 struct kernel {
 	struct gt_cl_node node;
 	_Atomic uint32_t name; /* string id; 0: ask the runtime when it is launched */
 	_Atomic uint32_t choice; /* of --kernels: not asked yet, WANTED, UNWANTED */
+	_Atomic uint64_t told_number; /* that tools have heard of, as this object; 0: none */
+	struct gt_tool_object *object;
 };
 enum { WANTED = 1, UNWANTED };
 
@@ -338,6 +343,14 @@ static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t,
 	return c->number;
 }
 
+static void tell_context(struct context *c, uint64_t number)
+{
+	if (atomic_exchange_explicit(&c->told_number, number, memory_order_acq_rel) == number)
+		return;
+	gt_tool_object_unload(c->object); /* that had the handle before */
+	c->object = gt_cl_told_object(GPUTAP_OBJECT_CONTEXT, number, c->node.handle, NULL);
+}
+
 uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context handle)
 {
 	uint64_t number;
@@ -354,6 +367,8 @@ uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
 	if (locked)
 		gt_cl_unlock(&learning);
 	gt_internal_leave();
+	if (number)
+		tell_context(gt_cl_map_find(&contexts, handle), number);
 	return number;
 }
 
@@ -455,15 +470,36 @@ bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)
 	return wanted;
 }
 
-/* A name of 0 makes the first launch ask. */
-static void kernel_created(struct gt_thread *t, cl_kernel handle, uint32_t name)
+uint64_t gt_cl_told_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
 {
+	struct kernel *k = t && handle ? kernel_get(t, handle) : NULL;
+	uint64_t number = k ? atomic_load_explicit(&k->told_number, memory_order_acquire) : 0, fresh;
+
+	if (!k || number)
+		return number;
+	fresh = gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
+	if (!atomic_compare_exchange_strong_explicit(&k->told_number, &number, fresh, memory_order_acq_rel, memory_order_acquire))
+		return number;
+	gt_tool_object_unload(k->object); /* that had the handle before */
+	k->object = gt_cl_told_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle, gt_string_text(gt_cl_kernel_name(table, t, handle)));
+	return fresh;
+}
+
+/* A name of 0 makes the first launch ask. */
+static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_t name)
+{
+	const struct gt_table *table = gt_cl_table(call);
+	const bool tools = atomic_load_explicit(&gt_recording.tools, memory_order_relaxed);
+	struct gt_thread *t = tools ? gt_cl_thread(call) : call->thread;
 	struct kernel *k = handle ? (t ? kernel_get(t, handle) : gt_cl_map_find(&kernels, handle)) : NULL;
 
 	if (!k)
 		return;
 	atomic_store_explicit(&k->name, name, memory_order_relaxed);
 	atomic_store_explicit(&k->choice, 0, memory_order_relaxed); /* the handle may have been another kernel's */
+	atomic_store_explicit(&k->told_number, 0, memory_order_relaxed);
+	if (tools && table)
+		gt_cl_told_kernel(table, t, handle);
 }
 
 cl_kernel gt_opencl_wrap_clCreateKernel(const struct gt_call *call, cl_program program, const char *kernel_name, cl_int *errcode_ret)
@@ -471,7 +507,7 @@ cl_kernel gt_opencl_wrap_clCreateKernel(const struct gt_call *call, cl_program p
 	cl_kernel k = GT_CL_REAL(call, clCreateKernel)(program, kernel_name, errcode_ret);
 
 	if (k)
-		kernel_created(call->thread, k, gt_string_id(call->thread, kernel_name, strlen(kernel_name)));
+		kernel_created(call, k, gt_string_id(call->thread, kernel_name, strlen(kernel_name)));
 	return k;
 }
 
@@ -482,7 +518,7 @@ cl_int gt_opencl_wrap_clCreateKernelsInProgram(const struct gt_call *call, cl_pr
 	cl_int ret = GT_CL_REAL(call, clCreateKernelsInProgram)(program, num_kernels, list, list ? count : num_kernels_ret);
 
 	for (cl_uint i = 0; ret == CL_SUCCESS && list && i < *count && i < num_kernels; i++)
-		kernel_created(call->thread, list[i], 0);
+		kernel_created(call, list[i], 0);
 	return ret;
 }
 
@@ -490,6 +526,6 @@ cl_kernel gt_opencl_wrap_clCloneKernel(const struct gt_call *call, cl_kernel sou
 {
 	cl_kernel k = GT_CL_REAL(call, clCloneKernel)(source, errcode_ret);
 
-	kernel_created(call->thread, k, 0);
+	kernel_created(call, k, 0);
 	return k;
 }

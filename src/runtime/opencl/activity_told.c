@@ -78,8 +78,10 @@ void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_devic
 		told->grid[i] = w->what.global[i];
 		told->group[i] = w->what.local[i];
 	}
-	if (op == GT_DEVICE_KERNEL)
+	if (op == GT_DEVICE_KERNEL) {
+		told->kernel = gt_cl_told_kernel(w->table, w->thread, (cl_kernel)(uintptr_t)w->what.object[0]);
 		return;
+	}
 	told->source = w->what.object[0];
 	told->destination = w->what.object[1];
 }
@@ -138,6 +140,22 @@ static void tell_device(struct gt_cl_device *d)
 	gt_tool_object_unload(former);
 	d->object = gt_tool_object_add(&o, NULL);
 	gt_tool_object_loaded(d->object);
+}
+
+struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle, const char *name)
+{
+	const struct gputap_object o = {
+		.domain = GT_DOMAIN_OPENCL,
+		.type = type,
+		.number = number,
+		.handle = (uintptr_t)handle,
+		.name = name,
+		.storage_file = -1,
+	};
+	struct gt_tool_object *x = gt_tool_object_add(&o, NULL);
+
+	gt_tool_object_loaded(x);
+	return x;
 }
 
 void gt_cl_told_queue(struct gt_cl_queue *q)
