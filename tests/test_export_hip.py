@@ -2,6 +2,8 @@
 """RPD and rocpd files of a real HIP program: launches, copies, a graph; under the names that RPD's tools look for."""
 
 import collections
+import contextlib
+import csv
 import shutil
 import sqlite3
 import subprocess
@@ -140,3 +142,19 @@ def test_rocpd_has_each_call_once_and_loses_no_work(known):
         collections.Counter((call["operation"], call["start"], call["end"], int(call["tid"])) for call in found.calls.values())
     assert sum(query(path, f"SELECT count(*) FROM {view}")[0][0] for view in ("kernels", "memory_copies")) == len(found.device)
     assert query(path, "PRAGMA integrity_check") == [("ok",)] and not query(path, "PRAGMA foreign_key_check")
+
+
+def test_a_copy_between_devices_has_both(softgpu, build, tap, work):
+    tap("run", "-q", "-o", "p.gputap", "--", build / "tests/soft/hip_soft", "peers", env={**softgpu, "SOFT_AMDGPU_GPUS": "3"})
+    for name in ("p.rpd", "p.rocpd", "p.csv"):
+        tap("export", "p.gputap", "-o", name)
+    with contextlib.closing(sqlite3.connect("p.rpd")) as db:
+        assert db.execute("SELECT c.srcDevice, c.dstDevice FROM rocpd_copyapi c JOIN rocpd_api a ON a.id = c.api_ptr_id JOIN rocpd_string s "
+                          "ON s.id = a.apiName_id WHERE s.string = 'hipMemcpyPeer' ORDER BY a.start").fetchall() == [(0, 1), (1, 2)]
+    with contextlib.closing(sqlite3.connect("p.rocpd")) as db:
+        assert db.execute("SELECT f.type_index, t.type_index FROM rocpd_memory_copy c JOIN rocpd_info_agent f ON f.id = c.src_agent_id "
+                          "JOIN rocpd_info_agent t ON t.id = c.dst_agent_id WHERE f.type = 'GPU' AND t.type = 'GPU' ORDER BY c.start"
+                          ).fetchall() == [(0, 1), (1, 2)]
+    with open("p.csv", newline="") as file:
+        copies = [row for row in csv.DictReader(file) if row["kind"] == "device" and row["operation"] == "copy"]
+    assert len(copies) == 2 and not any(row["local_x"] or row["local_y"] for row in copies)

@@ -435,7 +435,7 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 {
 	if (work->global[0])
 		p = annotate_size(x, p, KEY_GLOBAL_SIZE, work->global);
-	if (work->local[0])
+	if (work->local[0] && !gt_view_tells_ends(work))
 		p = annotate_size(x, p, KEY_LOCAL_SIZE, work->local);
 	if (work->bytes)
 		p = put_bytes(x, p, work, class);

@@ -464,7 +464,8 @@ static void add_dispatch(struct rocpd *r, const struct gt_item *work, const stru
 static void add_copy(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 		     int64_t event)
 {
-	int64_t host = gt_rocpd_host_agent(r, work->process), device = gt_rocpd_agent(r, queue->device);
+	struct gt_view_ends ends = gt_view_ends(&r->view, work, queue);
+	int64_t host = gt_rocpd_host_agent(r, work->process);
 	bool reads = work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_MAP;
 	bool writes = work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_UNMAP;
 	struct gt_bulk_row *row = begin(r);
@@ -472,9 +473,9 @@ static void add_copy(struct rocpd *r, const struct gt_item *work, const struct g
 	put_owner(row, thread);
 	put_span(row, work->start_ns, work->end_ns);
 	gt_bulk_int(row, r->copy_names[work->device_op]);
-	gt_bulk_int(row, reads ? host : device);
+	gt_bulk_int(row, reads ? host : gt_rocpd_agent(r, ends.to));
 	gt_bulk_int(row, (int64_t)work->object[1]);
-	gt_bulk_int(row, writes ? host : device);
+	gt_bulk_int(row, writes ? host : gt_rocpd_agent(r, ends.from));
 	gt_bulk_int(row, (int64_t)work->object[0]);
 	gt_bulk_int(row, (int64_t)work->bytes);
 	gt_bulk_int(row, (int64_t)queue->index + 1);

@@ -93,7 +93,8 @@ void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call);
 void gt_rpd_add_work(struct rpd *r, const struct gt_item *work);
 /* A call of HIP that copies, and work that copies; @api: the call's row. Then those that stayed alone. */
 void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, bool blocks);
-void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream, int64_t device);
+void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
+			const struct gt_view_queue *queue);
 void gt_rpd_copies_rest(struct rpd *r);
 /* RPD's word for it. */
 const char *gt_rpd_type_name(enum gt_device_op op);

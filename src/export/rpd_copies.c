@@ -21,7 +21,7 @@ struct rpd_copy {
 	bool called, worked;
 	bool sync;
 	uint64_t stream, bytes, width, height, to, from, kind;
-	int64_t device;
+	int64_t to_device, from_device;
 	enum gt_device_op op;
 };
 
@@ -95,8 +95,8 @@ static void put_row(struct rpd *r, const struct rpd_copy *c)
 	gt_bulk_int(row, (int64_t)kind);
 	put_address(row, c->to);
 	put_address(row, c->from);
-	gt_bulk_int(row, reads ? NO_DEVICE : c->device);
-	gt_bulk_int(row, writes ? NO_DEVICE : c->device);
+	gt_bulk_int(row, reads ? NO_DEVICE : c->to_device);
+	gt_bulk_int(row, writes ? NO_DEVICE : c->from_device);
 	gt_bulk_int(row, c->sync);
 	gt_bulk_int(row, 0); /* whether host memory is pinned is not known */
 	gt_bulk_add(r->copyapi, id, row);
@@ -130,11 +130,19 @@ static void read_call(struct rpd_copy *c, const struct gt_item *item, bool block
 	c->from = address_of(&call, GT_ROLE_SOURCE);
 }
 
-static void read_work(struct rpd_copy *c, const struct gt_item *work, int64_t device)
+static int64_t device_number(uint32_t device)
 {
+	return device == UINT32_MAX ? NO_DEVICE : (int64_t)device;
+}
+
+static void read_work(const struct rpd *r, struct rpd_copy *c, const struct gt_item *work, const struct gt_view_queue *queue)
+{
+	struct gt_view_ends ends = gt_view_ends(&r->view, work, queue);
+
 	c->worked = true;
 	c->op = work->device_op;
-	c->device = device;
+	c->to_device = device_number(ends.to);
+	c->from_device = device_number(ends.from);
 }
 
 /* The row's half of call @api; NULL: no memory. */
@@ -146,7 +154,7 @@ static struct rpd_copy *half_of(struct rpd *r, int64_t api)
 		return NULL;
 	c = slot_of(r, api);
 	if (!c->api) {
-		*c = (struct rpd_copy){.api = api, .device = DEVICE_UNKNOWN};
+		*c = (struct rpd_copy){.api = api, .to_device = DEVICE_UNKNOWN, .from_device = DEVICE_UNKNOWN};
 		r->copy_count++;
 	}
 	return c;
@@ -171,7 +179,7 @@ void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, 
 	complete(r, c);
 }
 
-void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream, int64_t device)
+void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream, const struct gt_view_queue *queue)
 {
 	unsigned flags = gt_rowmap_flags(&r->calls, api);
 	struct rpd_copy whole, *c;
@@ -181,7 +189,7 @@ void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, 
 	if (GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE && (flags & RPD_CALL_TELLS_COPY)) {
 		c = half_of(r, api);
 		if (c && !c->worked) {
-			read_work(c, work, device);
+			read_work(r, c, work, queue);
 			complete(r, c);
 		}
 		return;
@@ -190,7 +198,7 @@ void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, 
 	whole = (struct rpd_copy){.api = api, .sync = flags & RPD_CALL_BLOCKS, .stream = stream, .bytes = work->bytes,
 				  .width = work->global[1] ? work->global[0] : 0, .height = work->global[1], .kind = DEFAULT,
 				  .to = work->object[1], .from = work->object[0]};
-	read_work(&whole, work, device);
+	read_work(r, &whole, work, queue);
 	put_row(r, &whole);
 }
 

@@ -447,5 +447,5 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	if (graph || work->device_op == GT_DEVICE_KERNEL)
 		add_kernelapi(r, work, api, own->handle, name, graph);
 	else if (work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_COPY)
-		gt_rpd_copy_worked(r, work, api, queue->object ? queue->object->handle : 0, device);
+		gt_rpd_copy_worked(r, work, api, queue->object ? queue->object->handle : 0, queue);
 }

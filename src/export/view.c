@@ -176,6 +176,21 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	return v->queue_cache[gt_view_queue_slot(work->queue)] = q;
 }
 
+static uint32_t device_of(const struct gt_view *v, const struct gt_item *work, uint32_t number, uint32_t otherwise)
+{
+	const struct gt_object_info *device = number ? gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, number) : NULL;
+
+	return device && device->device_index < gt_capture_device_count(v->capture) ? device->device_index : otherwise;
+}
+
+struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work, const struct gt_view_queue *queue)
+{
+	bool told = work->device_op == GT_DEVICE_COPY && gt_view_tells_ends(work);
+
+	return (struct gt_view_ends){told ? device_of(v, work, work->local[0], queue->device) : queue->device,
+				     told ? device_of(v, work, work->local[1], queue->device) : queue->device};
+}
+
 static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
 {
 	t->text = malloc(bytes + 1);

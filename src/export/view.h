@@ -145,6 +145,18 @@ static inline uint64_t gt_view_correlation(const struct gt_view *v, const struct
 	return (caller->index + (count >> 32) * v->correlation_stride) << 32 | (count & UINT32_MAX);
 }
 
+/* Between which devices a copy went, as queue->device says it; both are that one where it is not told. */
+struct gt_view_ends {
+	uint32_t from, to;
+};
+struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work, const struct gt_view_queue *queue);
+/* Has `local` these devices, and no size? */
+static inline bool gt_view_tells_ends(const struct gt_item *work)
+{
+	return work->device_op != GT_DEVICE_KERNEL && GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE && !work->local[2] &&
+	       (work->local[0] || work->local[1]);
+}
+
 enum gt_work_class gt_view_work_class(enum gt_device_op op);
 /* Work without times still happened: where it is best known, ns. */
 uint64_t gt_view_work_time(const struct gt_item *work);

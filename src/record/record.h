@@ -110,7 +110,8 @@ struct gt_record_device {
 	uint64_t bytes;      /* moved or filled; 0 for kernels */
 	uint64_t object[2];  /* kernel: handle, GT_KERNEL_DETAIL(); copies: source, destination handle or address */
 	uint32_t global[3];  /* kernel: work-items per dimension, saturated; regions: x y z */
-	uint32_t local[3];   /* kernel: work-group size; 0: the runtime chose */
+	uint32_t local[3];   /* kernel: work-group size; 0: the runtime chose. hsa_core's copies that no kernel does: numbers of the
+			      * source's and the destination's device objects, 0: not known; then 0 */
 	uint32_t ordinal;    /* of this node in a graph or command buffer launch, UINT32_MAX: not known; 0 else */
 	uint32_t replay;     /* which launch of that graph, from 1; 0: not from a graph */
 };
