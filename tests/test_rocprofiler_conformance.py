@@ -219,3 +219,9 @@ def test_json_tool_of_allocations(repo, recorded, validate):
     """A function of the program that is not called is compiled with what tests/rocprofiler/json_tool/hsa6_vmem.h declares."""
     compiled = ["-include", repo / "tests/rocprofiler/json_tool/hsa6_vmem.h", "-ffunction-sections", "-Wl,--gc-sections"]
     validate("hsa-memory-allocation", recorded("hsa-memory-allocation", compiled=compiled), 7)
+
+
+def test_json_tool_of_scratch_memory(recorded, validate):
+    """ROCr tells of scratch memory from version 6 on: the two of upstream's tests that are about it want that."""
+    validate("scratch-memory-tracing", recorded("scratch-memory", SOFT_AMDGPU_EXECUTE="0"), 3,
+             "-k", "not test_data_structure and not test_scratch_memory_tracking")
