@@ -160,6 +160,12 @@ def test_what_the_program_waited_for_is_recorded_when_it_is_gone_at_once(trace, 
     assert t.counts == {"seen": 1000, "recorded": 1000, "dropped": 0}
 
 
+def test_work_of_a_program_that_never_waits_nor_rests_is_recorded_meanwhile(trace):
+    t = trace("cl_ways_to_end", "fed_then_kill", status=-9, whole=False)
+    assert t.counts["seen"] == 200 and t.counts["dropped"] == 0
+    assert t.counts["recorded"] > 0
+
+
 def test_a_fork_child_leaves_its_parents_work_alone(trace):
     t = trace("cl_ways_to_end", "forked")
     assert t.counts == {"seen": 100, "recorded": 100, "dropped": 0}

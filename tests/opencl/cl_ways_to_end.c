@@ -90,6 +90,18 @@ static void finish_then_kill(void)
 	raise(SIGKILL);
 }
 
+/* A command now and then; the program never waits and never stops. */
+static void fed_then_kill(void)
+{
+	for (int i = 0; i < 200; i++) {
+		enqueue(0, NULL, NULL);
+		OK(clFlush(q));
+		nap(5);
+	}
+	tell();
+	raise(SIGKILL);
+}
+
 static void finish_then_exit_now(void)
 {
 	for (int i = 0; i < 1000; i++)
@@ -175,6 +187,7 @@ static const struct {
 	{"no_finish", no_finish},
 	{"never", never},
 	{"finish_then_kill", finish_then_kill},
+	{"fed_then_kill", fed_then_kill},
 	{"finish_then_exit_now", finish_then_exit_now},
 	{"out_of_order", out_of_order},
 	{"forked", forked},

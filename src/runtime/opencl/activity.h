@@ -217,7 +217,7 @@ struct gt_cl_queue {
 	struct gt_cl_chunk *head;
 	uint64_t head_at; /* position of its first entry */
 	_Atomic uint64_t harvested;
-	uint64_t pushed_known, quiet_since_ns; /* the helper's: at its last look, and since when it is so */
+	uint64_t harvested_known, quiet_since_ns; /* the helper's: at its last look, and since when it is so */
 	_Atomic uint32_t waiting;	       /* threads in clFinish(): they harvest when it returns */
 };
 
