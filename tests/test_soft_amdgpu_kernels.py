@@ -116,6 +116,10 @@ def test_workgroups_of_a_cooperative_launch_wait_for_each_other(hip):
     assert hip("cooperative").out == "supported 1, wrong 0\ntoo large: hipErrorCooperativeLaunchTooLarge\n"
 
 
+def test_a_child_computes_on_memory_that_its_parent_shares(hip):
+    assert hip("share").out == "a handle that is none: refused\nchild 0, wrong 0\n"
+
+
 def test_modules_are_told_apart_at_one_address(hip, build):
     assert hip("modules", build / "tests/soft/soft_first.co", build / "tests/soft/soft_second.co").out == "wrong 0\n"
 

@@ -5,18 +5,23 @@
  *   ranges[REGISTERED]  may overlap, sorted by base         }
  *
  * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both are understood here.
- * Device memory is anonymous memory that costs pages as it is touched, with a budget per GPU. It is not passed on to
- * children (MADV_DONTFORK), as device memory is not. Whether a GPU has a range mapped is written down, but not enforced:
+ * Device memory is pages of one file without a name (a memfd), so that another process can map them; they cost as they are
+ * touched, with a budget per GPU. It is not passed on to children (MADV_DONTFORK), as device memory is not. A shared handle
+ * names the process, its descriptor of the file, and the place in it: who may open /proc/PID/fd/N may import. Whether a GPU has a range mapped is written down, but not enforced:
  * see "too forgiving" in docs/soft-amdgpu.md.
  * Locking: one mutex around everything; mmap and munmap are outside of it. */
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "soft/amdgpu/amdgpu.h"
 
 #define BIG_PAGE (2ull << 20)
+#define NOT_IN_FILE UINT64_MAX
 
 struct range {
 	uint64_t base, bytes;
@@ -25,6 +30,8 @@ struct range {
 	HSA_POINTER_TYPE type;
 	void *user_data;
 	unsigned references;       /* registrations of exactly this range */
+	uint64_t offset;           /* in the file of device memory, or NOT_IN_FILE */
+	bool exported;             /* others may have it mapped: its pages stay when it is freed */
 	HSAuint32 mapped_count;
 	HSAuint32 mapped[SOFT_AMDGPU_MAX];
 };
@@ -38,6 +45,8 @@ struct ranges {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ranges allocated, registered;
 static uint64_t used[1 + SOFT_AMDGPU_MAX];
+static int file = -1;              /* of device memory, made when first needed */
+static uint64_t file_bytes;
 
 /* The first whose base is above @address. */
 static size_t upper_bound(const struct ranges *r, uint64_t address)
@@ -152,8 +161,24 @@ THUNK_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* @bytes of zeroed pages, big ones where the real driver would have them. Return: NULL without. */
-static char *map_pages(uint64_t bytes)
+/* A place for @bytes in the file of device memory. Return: NOT_IN_FILE when there is none: such memory is this process's only. */
+static uint64_t place_in_file(uint64_t bytes)
+{
+	uint64_t offset = NOT_IN_FILE;
+
+	pthread_mutex_lock(&lock);
+	if (file < 0)
+		file = memfd_create("soft-amdgpu", MFD_CLOEXEC);
+	if (file >= 0 && ftruncate(file, (off_t)(file_bytes + bytes)) == 0) {
+		offset = file_bytes;
+		file_bytes += bytes; /* places are not used again: they cost nothing once their pages are given back */
+	}
+	pthread_mutex_unlock(&lock);
+	return offset;
+}
+
+/* @bytes of pages, at addresses as the real driver gives. From @fd at @offset, or zeroed ones of its own. Return: NULL without. */
+static char *map_pages(uint64_t bytes, int fd, uint64_t offset)
 {
 	uint64_t align = bytes >= BIG_PAGE ? BIG_PAGE : SOFT_PAGE, want = bytes + align - SOFT_PAGE;
 	char *all = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *pages;
@@ -165,11 +190,16 @@ static char *map_pages(uint64_t bytes)
 		munmap(all, (size_t)(pages - all));
 	if (all + want > pages + bytes)
 		munmap(pages + bytes, (size_t)(all + want - (pages + bytes)));
+	if (offset != NOT_IN_FILE &&
+	    mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)offset) == MAP_FAILED) {
+		munmap(pages, bytes);
+		return NULL;
+	}
 	madvise(pages, bytes, MADV_DONTFORK);
 	return pages;
 }
 
-static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags)
+static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags, uint64_t offset)
 {
 	struct range *range;
 
@@ -179,6 +209,7 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 		range->node = node;
 		range->flags = flags;
 		range->type = HSA_POINTER_ALLOCATED;
+		range->offset = offset;
 	}
 	pthread_mutex_unlock(&lock);
 	return range != NULL;
@@ -187,6 +218,7 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags, void **out)
 {
 	HSAuint32 budget = flags.ui32.Scratch ? 0 : node;
+	uint64_t offset = NOT_IN_FILE;
 	char *pages;
 
 	if (soft_opened())
@@ -204,8 +236,10 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMe
 		soft_trace(1, "GPU %u has no %llu bytes left", node, (unsigned long long)bytes);
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
-	pages = map_pages(bytes);
-	if (!pages || !insert_allocation(pages, bytes, node, flags)) {
+	if (soft_is_gpu(budget))
+		offset = place_in_file(bytes);
+	pages = map_pages(bytes, file, offset);
+	if (!pages || !insert_allocation(pages, bytes, node, flags, offset)) {
 		if (pages)
 			munmap(pages, bytes);
 		give_budget(budget, bytes);
@@ -218,6 +252,7 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMe
 
 THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 {
+	uint64_t offset = NOT_IN_FILE;
 	struct range *range;
 
 	(void)bytes; /* the real one believes its own books, too */
@@ -229,6 +264,8 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 		bytes = range->bytes;
 		if (soft_is_gpu(range->node) && !range->flags.ui32.Scratch)
 			used[range->node] -= bytes;
+		if (!range->exported)
+			offset = range->offset;
 		erase(&allocated, range);
 	}
 	pthread_mutex_unlock(&lock);
@@ -237,6 +274,8 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 	soft_trace(2, "free %p, %#llx bytes", address, (unsigned long long)bytes);
 	soft_kernel_forget((uint64_t)address, bytes);
 	munmap(address, bytes);
+	if (offset != NOT_IN_FILE)
+		fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -265,6 +304,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 b
 THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *address)
 {
 	struct range *range;
+	uint64_t imported = 0;
 	bool found;
 
 	if (soft_opened())
@@ -272,9 +312,13 @@ THUNK_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *address)
 	pthread_mutex_lock(&lock);
 	range = find_base(&registered, (uint64_t)address);
 	found = range != NULL;
-	if (range && !--range->references)
+	if (range && !--range->references) {
+		imported = range->type == HSA_POINTER_REGISTERED_SHARED ? range->bytes : 0;
 		erase(&registered, range);
+	}
 	pthread_mutex_unlock(&lock);
+	if (imported)
+		munmap(address, imported);
 	return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
 }
 
@@ -395,6 +439,10 @@ void soft_memory_close(void)
 	pthread_mutex_init(&lock, NULL); /* the parent's thread that held it is not here */
 	allocated = registered = (struct ranges){0};
 	memset(used, 0, sizeof used);
+	if (file >= 0)
+		close(file); /* the parent's */
+	file = -1;
+	file_bytes = 0;
 }
 
 /* What the kernel's driver would need a real device for. */
@@ -409,32 +457,94 @@ THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, 
 	return soft_is_gpu(node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
 }
 
-/* NEEDSWORK: memory of other processes (hipIpc*) wants device memory that is backed by a memfd. */
+/* What a HsaSharedMemoryHandle says. ROCr marks a part of a block in bits 31 and 0..8 of the word that stays 0, and takes the
+ * marks away before it imports. */
+struct shared_handle {
+	uint32_t magic;
+	int32_t process, descriptor;
+	uint32_t node;
+	uint64_t offset;
+	uint32_t rocrs, pages;
+};
+
+#define SHARED_MAGIC 0x74666f73 /* "soft" */
+_Static_assert(sizeof(struct shared_handle) == sizeof(HsaSharedMemoryHandle), "a handle has 32 bytes");
+
 THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes, HsaSharedMemoryHandle *handle)
 {
-	(void)address;
-	(void)bytes;
-	(void)handle;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
+	struct shared_handle h = {.magic = SHARED_MAGIC, .process = getpid(), .descriptor = file};
+	struct range *range;
+	bool whole;
+
+	if (soft_opened())
+		return soft_opened();
+	pthread_mutex_lock(&lock);
+	range = find_base(&allocated, (uint64_t)address);
+	whole = range && range->offset != NOT_IN_FILE && (bytes + SOFT_PAGE - 1) / SOFT_PAGE == range->bytes / SOFT_PAGE;
+	if (whole) {
+		range->exported = true;
+		h.node = range->node;
+		h.offset = range->offset;
+		h.pages = (uint32_t)(range->bytes / SOFT_PAGE);
+	}
+	pthread_mutex_unlock(&lock);
+	if (!whole)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	memcpy(handle, &h, sizeof h);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+static HSAKMT_STATUS import(const struct shared_handle *h, void **address, HSAuint64 *bytes)
+{
+	char path[64], *pages;
+	struct range *range;
+	int fd;
+
+	if (h->magic != SHARED_MAGIC || !soft_is_gpu(h->node) || !h->pages)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", h->process, h->descriptor);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0) {
+		soft_trace(1, "import: cannot open %s", path);
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	}
+	*bytes = h->pages * SOFT_PAGE;
+	pages = map_pages(*bytes, fd, h->offset);
+	close(fd);
+	if (!pages)
+		return HSAKMT_STATUS_NO_MEMORY;
+	pthread_mutex_lock(&lock);
+	range = insert(&registered, (uint64_t)pages, *bytes);
+	if (range) {
+		range->node = h->node;
+		range->type = HSA_POINTER_REGISTERED_SHARED;
+		range->offset = NOT_IN_FILE;
+	}
+	pthread_mutex_unlock(&lock);
+	if (!range) {
+		munmap(pages, *bytes);
+		return HSAKMT_STATUS_NO_MEMORY;
+	}
+	*address = pages;
+	return HSAKMT_STATUS_SUCCESS;
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes)
 {
-	(void)handle;
-	(void)address;
-	(void)bytes;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
+	struct shared_handle h;
+
+	if (soft_opened())
+		return soft_opened();
+	memcpy(&h, handle, sizeof h);
+	return import(&h, address, bytes);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes,
 							  HSAuint64 count, HSAuint32 *nodes)
 {
-	(void)handle;
-	(void)address;
-	(void)bytes;
-	(void)count;
+	(void)count; /* which GPUs may use it is not enforced */
 	(void)nodes;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
+	return hsaKmtRegisterSharedHandle(handle, address, bytes);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, HsaGraphicsResourceInfo *info, HSAuint64 count, HSAuint32 *nodes)

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #define MUST(call) \
@@ -266,6 +268,57 @@ static void cooperative(int, char **)
 	printf("too large: %s\n", hipGetErrorName(hipLaunchCooperativeKernel((const void *)rotate, dim3(most + 1), dim3(128), arguments, 0, 0)));
 }
 
+/* A child computes on its parent's memory, a part of a block and a whole one; who got the handles by a pipe. */
+static int import_and_add(int from)
+{
+	hipIpcMemHandle_t handles[2];
+	int *shared[2];
+
+	if (read(from, handles, sizeof handles) != sizeof handles)
+		return 1;
+	for (int i = 0; i < 2; i++) {
+		MUST(hipIpcOpenMemHandle((void **)&shared[i], handles[i], hipIpcMemLazyEnablePeerAccess));
+		add<<<4, 256>>>(shared[i], shared[i], shared[i], 1000);
+	}
+	MUST(hipDeviceSynchronize());
+	for (int *p : shared)
+		MUST(hipIpcCloseMemHandle(p));
+	memset(handles, 1, sizeof handles);
+	printf("a handle that is none: %s\n", hipIpcOpenMemHandle((void **)&shared[0], handles[0], 0) == hipSuccess ? "opened" : "refused");
+	fflush(stdout);
+	return 0;
+}
+
+static void share(int, char **)
+{
+	const size_t bytes[2] = { 4000, 8 << 20 };
+	hipIpcMemHandle_t handles[2];
+	std::vector<int> host(1000);
+	int *mine[2], pipe_[2], status, wrong = 0;
+	pid_t child;
+
+	if (pipe(pipe_) || (child = fork()) < 0) /* before the runtime starts in either */
+		exit(1);
+	if (!child)
+		_exit(import_and_add(pipe_[0]));
+	for (int i = 0; i < 1000; i++)
+		host[i] = i;
+	for (int i = 0; i < 2; i++) {
+		MUST(hipMalloc(&mine[i], bytes[i]));
+		MUST(hipMemcpy(mine[i], host.data(), 4000, hipMemcpyHostToDevice));
+		MUST(hipIpcGetMemHandle(&handles[i], mine[i]));
+	}
+	if (write(pipe_[1], handles, sizeof handles) != sizeof handles || waitpid(child, &status, 0) < 0)
+		exit(1);
+	for (int *p : mine) {
+		MUST(hipMemcpy(host.data(), p, 4000, hipMemcpyDeviceToHost));
+		for (int i = 0; i < 1000; i++)
+			wrong += host[i] != 2 * i;
+		MUST(hipFree(p));
+	}
+	printf("child %d, wrong %d\n", status, wrong);
+}
+
 /* hip_soft modules FIRST SECOND: two code objects in turn; the same address has another kernel each time. */
 static void modules(int argc, char **argv)
 {
@@ -396,7 +449,7 @@ static void threads(int, char **)
 
 static const struct { const char *name; void (*run)(int, char **); } modes[] = {
 	{ "devices", devices }, { "copies", copies }, { "kernels", kernels }, { "streams", streams }, { "peers", peers }, { "budget", budget },
-	{ "cooperative", cooperative },
+	{ "cooperative", cooperative }, { "share", share },
 	{ "modules", modules }, { "print", print }, { "managed", managed }, { "registered", registered }, { "durations", durations },
 	{ "leave", leave }, { "fault", fault }, { "threads", threads },
 };
