@@ -64,6 +64,7 @@ struct gt_tool_context {
 	_Atomic uint32_t generation; /* of the place */
 	int32_t priority;
 	uint32_t flags;
+	uint32_t quiet_domains; /* bit per domain that has something in quiet[] */
 	struct gt_tool_calls calls[GT_DOMAIN_COUNT];
 	struct gt_tool_work work[GT_DOMAIN_COUNT];
 	struct gt_tool_objects objects[GT_DOMAIN_COUNT];

@@ -81,7 +81,7 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 static bool wants_number(const struct gt_tool_frame *f, const struct gt_tool_context *c, uint32_t how, enum gt_domain domain,
 			 uint32_t number)
 {
-	return how & GT_TOOL_BUFFERED || !in_set(c->quiet[domain], number) ||
+	return gt_likely(!(c->quiet_domains >> domain & 1)) || how & GT_TOOL_BUFFERED || !in_set(c->quiet[domain], number) ||
 	       (c->quiet_flags[domain] & GPUTAP_QUIET_ALONE && !(f->outer && f->outer->call.correlation));
 }
 
