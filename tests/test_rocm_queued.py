@@ -57,6 +57,13 @@ def test_launches_of_two_threads_on_one_stream_are_linked_right_or_not_at_all(sh
     assert linked["left"] == linked["right"] == 300
 
 
+def test_nothing_is_linked_where_some_calls_that_make_work_are_not_recorded(hip_program, softgpu, tap, work):
+    truth = Truth(threads=1, streams=1, launches=5)
+    tap("run", "-q", "-o", "a.gputap", "--ops", "hipLaunchKernel", "--", *truth.command(hip_program("truth")), env={**softgpu, **QUEUED})
+    found = read_capture(tap, "a.gputap")
+    assert len(found.device) >= 5 and not any(found.call_of(row) for row in found.device)
+
+
 @pytest.mark.parametrize("shape, linked", [("chain", True), ("capture", False), ("shuffle", False)])
 def test_nodes_of_a_graph_are_linked_where_it_is_a_chain(hip_program, softgpu, tap, work, shape, linked):
     """HIP gives branches to threads of their own. (With some graphs it waits for ever in this mode, traced or not.)"""

@@ -212,6 +212,8 @@ void gt_context_stop(struct gt_context *c)
 
 void gt_contexts_pause(bool paused)
 {
+	if (gt_tap_options.lanes)
+		gt_lane_unseen();
 	gt_core_lock();
 	session_context.started = !paused;
 	apply_all();

@@ -14,6 +14,7 @@
  *     name is linked, even if only one thread still has calls that wait;
  *   - a copy or fill that may be a further piece of one call as well as the first one of another is nobody's, and the others' first piece may
  *     have been from then on;
+ *   - every call that makes work is recorded: with `--ops` that leaves some out nothing is linked, after a pause nothing any more;
  *   - every packet of the stream's thread is seen here, in turn. One that was not would have left its call in the lane for the next;
  *   - what does not fit, a call that fails (with or without work), a turn that is missing: the order is not what it seems, and that
  *     stream's work is not linked any more, until the program has waited for all of it, with no other call on the stream meanwhile.

@@ -25,6 +25,7 @@ static unsigned events;
 
 struct gt_tap_options gt_tap_options = {.lanes = 1};
 struct gt_recording gt_recording;
+struct gt_table gt_hip_tables[GT_INSTANCES];
 _Thread_local struct gt_thread gt_thread = {.epoch = 1};
 const _Atomic uint32_t *gt_epoch = &epoch;
 

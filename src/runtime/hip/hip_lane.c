@@ -295,6 +295,8 @@ static struct entry *push(const struct gt_table *table, struct gt_thread *t, str
 	call.lane = NULL;
 	call.entry = NULL;
 	call.born = NULL;
+	if (atomic_load_explicit(&confused, memory_order_relaxed))
+		tell(t, "some calls were not seen, or launched kernels on streams that are not known");
 	if (is_capturing(table, c.stream))
 		return NULL;
 	l = lane_of(table, t, c.stream, c.own);
@@ -386,6 +388,11 @@ void gt_lane_pushed(struct gt_thread *t, uint64_t status)
 	}
 	call.entry = NULL;
 	call.lane = NULL;
+}
+
+void gt_lane_unseen(void)
+{
+	atomic_store_explicit(&confused, 1, memory_order_relaxed);
 }
 
 void gt_lane_confuse(struct gt_thread *t)
@@ -810,11 +817,27 @@ uint32_t gt_lane_reserve(struct gt_lane *l)
 	return l->reserved;
 }
 
+/* Is every call recorded that makes work? Work of others would be taken for theirs. */
+static bool all_are_seen(const struct gt_session *session)
+{
+	const struct gt_table *table = &gt_hip_tables[0];
+
+	for (uint32_t i = 0; i < table->operation_count; i++) {
+		const struct gt_operation *o = &table->operations[i];
+
+		if ((strstr(o->name, "Launch") || strncmp(o->name, "hipMemcpy", 9) == 0 || strncmp(o->name, "hipMemset", 9) == 0) &&
+		    !gt_session_wants(session, GT_DOMAIN_HIP, GT_OP_NUMBER(o->op)))
+			return false;
+	}
+	return true;
+}
+
 void gt_hip_lane_settle(void)
 {
 	const char *value = getenv("AMD_DIRECT_DISPATCH");
 	uint32_t mode = gt_recording.session ? gt_recording.session->mode : GT_MODE_LITE;
 
-	if (value && *value && !atoi(value) && strcmp(value, "true") && mode != GT_MODE_LITE && mode != GT_MODE_STANDARD)
+	if (value && *value && !atoi(value) && strcmp(value, "true") && mode != GT_MODE_LITE && mode != GT_MODE_STANDARD &&
+	    all_are_seen(gt_recording.session))
 		gt_tap_options.lanes = 1;
 }
