@@ -30,7 +30,7 @@ def test_rocminfo_lists_the_gpu_of_its_type(tap):
 def test_rocminfo_lists_eight_gpus_of_each_type(tap, gfx):
     out = tap("soft", "amdgpu", "--gpus", "8", "--gfx", gfx, "--memory", "2G", "--", "rocminfo").out
     assert gpus(out) == [f"Software GPU gfx{gfx}"] * 8
-    assert out.count(f"Size:                    {2 << 20}(") == 8
+    assert out.count(f"Size:                    {2 << 20}(") in (8, 16)  # ROCr 6 has two pools of it
     assert len(set(re.findall(r"Uuid: +(GPU-\w+)", out))) == 8
 
 
