@@ -77,13 +77,6 @@ struct gt_tool_context {
 };
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
 
-/**
- * gt_tool_look() - what is asked of the places in gt_tool_order() may be looked at now, until gt_tool_look_done()
- * Who stops a context waits for it: no callback, nothing that takes long, between the two.
- * Return: false: there is no memory for a thread more; nobody is to be told.
- */
-bool gt_tool_look(void);
-void gt_tool_look_done(void);
 /* Places of the contexts that are active, first to last. Return: how many. */
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
 
@@ -107,15 +100,6 @@ struct gt_tool_heard {
 	uint64_t data; /* the callback's eight bytes */
 	uint32_t how;  /* enum gt_tool_how */
 };
-
-/**
- * gt_tool_lock_in() - about to call this place's functions
- * @begun: it heard the beginning: all right also when it is only finishing
- * Return: false: not to be called. True: call, then gt_tool_lock_out().
- * Nests 8 deep in a thread; deeper ones are not called.
- */
-bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun);
-void gt_tool_lock_out(void);
 
 uint32_t gt_tool_thread(void); /* gettid(), remembered */
 

@@ -19,6 +19,7 @@
 #include "core/external.h"
 #include "core/recording.h"
 #include "tool/tool.h"
+#include "tool/tool_reader.h"
 
 
 _Thread_local struct gt_tool_frame *gt_tool_frame;
@@ -159,13 +160,14 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 		.operation = number,
 		.phase = GPUTAP_PHASE_ENTER,
 		.instance = table->instance,
-		.thread = gt_tool_thread(),
+		.thread = gt_tool_reader->thread, /* it has looked */
 		.correlation = f->numbered ? gt_tool_new_correlation() : outer ? outer->call.correlation : 0,
 		.parent = !outer ? 0 : f->numbered ? outer->call.correlation : outer->call.parent,
 		.args = args,
 		.args_bytes = args_bytes,
 	};
-	gt_external_tops(f->call.external);
+	if (gt_unlikely(gt_thread.external))
+		gt_external_tops(f->call.external);
 	f->mark = gt_tool_frame_mark(f);
 	f->calling = true;
 	gt_tool_frame = f;

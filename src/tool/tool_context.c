@@ -20,32 +20,10 @@
 #include <unistd.h>
 
 #include "core/recording.h"
+#include "tool/tool_reader.h"
 
-enum { DEPTH = 8, ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
+enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
 enum { PATIENCE = 250000 }; /* naps, 5 s: a callback was left with longjmp(), and its thread has slept since */
-
-/* Only a seq_cst operation is a fence in the eyes of the thread sanitizer. */
-#if defined(__SANITIZE_THREAD__)
-#define GT_ORDER_HAZARD memory_order_seq_cst
-#define GT_ORDER_READ memory_order_seq_cst
-#define FENCE() ((void)0)
-#else
-#define GT_ORDER_HAZARD memory_order_relaxed
-#define GT_ORDER_READ memory_order_acquire
-#define FENCE() atomic_thread_fence(memory_order_seq_cst)
-#endif
-
-/* A thread that calls tools' functions. Never freed: taken over by later threads. */
-struct reader {
-	_Atomic uint64_t hazards[DEPTH]; /* place + 1 | generation << 32; 0: none */
-	uintptr_t stack[DEPTH];		 /* where the caller of each stands */
-	uint32_t depth;
-	uint32_t thread;
-	_Atomic uint32_t choosing; /* between gt_tool_look() and gt_tool_look_done() */
-	_Atomic uint32_t waiting; /* for others' callbacks to end */
-	_Atomic uint32_t taken;
-	struct reader *next;
-};
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
 _Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT];
@@ -57,36 +35,28 @@ static uint64_t place_age[GT_TOOL_POOL], ages; /* order of creation */
 static _Atomic uint32_t order_sequence, order_count;
 static _Atomic uint64_t order[ORDER_WORDS];
 
-static _Atomic(struct reader *) readers;
-static _Thread_local struct reader *mine __attribute__((tls_model("initial-exec")));
+static _Atomic(struct gt_tool_reader *) readers;
+_Thread_local struct gt_tool_reader *gt_tool_reader;
 static pthread_key_t key;
 static bool key_there;
-static _Atomic uint32_t membarrier_there;
+_Atomic uint32_t gt_tool_membarrier;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Between a reader's store and its load, and the other way round in who stops a context: one of them must see the other. */
-static void fence_of_reader(void)
-{
-	if (gt_likely(atomic_load_explicit(&membarrier_there, memory_order_relaxed)))
-		atomic_signal_fence(memory_order_seq_cst);
-	else
-		FENCE();
-}
-
+/* The other half of gt_tool_fence_of_reader(). */
 static void fence_of_writer(void)
 {
-	if (atomic_load_explicit(&membarrier_there, memory_order_relaxed))
+	if (atomic_load_explicit(&gt_tool_membarrier, memory_order_relaxed))
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	else
-		FENCE();
+		GT_TOOL_FENCE();
 }
 
 /* Threads -------------------------------------------------------------------- */
 
-static void clear(struct reader *r)
+static void clear(struct gt_tool_reader *r)
 {
 	r->depth = 0;
-	for (int i = 0; i < DEPTH; i++)
+	for (int i = 0; i < GT_TOOL_DEPTH; i++)
 		atomic_store_explicit(&r->hazards[i], 0, memory_order_release);
 	atomic_store_explicit(&r->choosing, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
@@ -95,18 +65,18 @@ static void clear(struct reader *r)
 
 static void thread_ends(void *reader)
 {
-	mine = NULL;
+	gt_tool_reader = NULL;
 	clear(reader);
 }
 
 /* Of a fork: only this thread is there. */
 static void in_child(void)
 {
-	for (struct reader *r = atomic_load(&readers); r; r = r->next)
-		if (r != mine && atomic_load(&r->taken))
+	for (struct gt_tool_reader *r = atomic_load(&readers); r; r = r->next)
+		if (r != gt_tool_reader && atomic_load(&r->taken))
 			clear(r);
-	if (mine)
-		mine->thread = (uint32_t)syscall(SYS_gettid);
+	if (gt_tool_reader)
+		gt_tool_reader->thread = (uint32_t)syscall(SYS_gettid);
 	if (atomic_load(&order_sequence) % 2) /* another thread was writing: what there is of it */
 		atomic_fetch_add(&order_sequence, 1);
 }
@@ -116,12 +86,12 @@ static void init(void)
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 	pthread_atfork(NULL, NULL, in_child);
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
-		atomic_store(&membarrier_there, 1);
+		atomic_store(&gt_tool_membarrier, 1);
 }
 
-static struct reader *make_reader(void)
+static struct gt_tool_reader *make_reader(void)
 {
-	struct reader *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *first;
+	struct gt_tool_reader *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *first;
 
 	if (r == MAP_FAILED)
 		return NULL;
@@ -133,11 +103,10 @@ static struct reader *make_reader(void)
 	return r;
 }
 
-/* The first time in a thread. NULL: no memory. */
-static struct reader *become_reader(void)
+struct gt_tool_reader *gt_tool_become_reader(void)
 {
 	int saved = errno;
-	struct reader *r;
+	struct gt_tool_reader *r;
 
 	pthread_once(&once, init);
 	for (r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next) {
@@ -150,7 +119,7 @@ static struct reader *become_reader(void)
 		r = make_reader();
 	if (r) {
 		r->thread = (uint32_t)syscall(SYS_gettid);
-		mine = r;
+		gt_tool_reader = r;
 		if (key_there)
 			pthread_setspecific(key, r);
 	}
@@ -160,61 +129,20 @@ static struct reader *become_reader(void)
 
 uint32_t gt_tool_thread(void)
 {
-	struct reader *r = mine ? mine : become_reader();
+	struct gt_tool_reader *r = gt_tool_reader ? gt_tool_reader : gt_tool_become_reader();
 
 	return r ? r->thread : (uint32_t)syscall(SYS_gettid);
 }
 
 /* Hazards -------------------------------------------------------------------- */
 
-static uint64_t hazard_of(uint32_t place, uint32_t generation)
-{
-	return (uint64_t)generation << 32 | (place + 1);
-}
-
-bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)
-{
-	struct reader *r = gt_likely(mine != NULL) ? mine : become_reader();
-	struct gt_tool_context *c = &gt_tool_pool[place];
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-
-	if (gt_unlikely(!r))
-		return false;
-	/* callbacks that were left with longjmp(): they stood deeper in the stack than we do */
-	while (gt_unlikely(r->depth && r->stack[r->depth - 1] <= here))
-		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
-	if (gt_unlikely(r->depth == DEPTH))
-		return false;
-	r->stack[r->depth] = here;
-	atomic_store_explicit(&r->hazards[r->depth], hazard_of(place, generation), GT_ORDER_HAZARD);
-	fence_of_reader();
-	/* first that somebody may be called, then that it is him: the place may have another user since we were told of it, and
-	 * stands still only while one who was active then waits for us */
-	if (gt_likely((atomic_load_explicit(&c->active, GT_ORDER_READ) ||
-		       (begun && atomic_load_explicit(&c->finishing, GT_ORDER_READ))) &&
-		      atomic_load_explicit(&c->generation, memory_order_relaxed) == generation)) {
-		r->depth++;
-		return true;
-	}
-	atomic_store_explicit(&r->hazards[r->depth], 0, memory_order_release);
-	return false;
-}
-
-void gt_tool_lock_out(void)
-{
-	struct reader *r = mine;
-
-	if (gt_likely(r && r->depth))
-		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
-}
-
-static bool called_now(const struct reader *r, uint32_t place)
+static bool called_now(const struct gt_tool_reader *r, uint32_t place)
 {
 	if (!atomic_load_explicit(&r->taken, memory_order_acquire) || atomic_load_explicit(&r->waiting, memory_order_acquire))
 		return false;
 	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst)) /* for a moment; it may have read the order before */
 		return true;
-	for (int i = 0; i < DEPTH; i++)
+	for (int i = 0; i < GT_TOOL_DEPTH; i++)
 		if ((uint32_t)atomic_load_explicit(&r->hazards[i], memory_order_seq_cst) == place + 1)
 			return true;
 	return false;
@@ -227,43 +155,19 @@ static void wait_for_callbacks(uint32_t place)
 	int saved = errno;
 
 	fence_of_writer();
-	if (mine)
-		atomic_store_explicit(&mine->waiting, 1, memory_order_release);
+	if (gt_tool_reader)
+		atomic_store_explicit(&gt_tool_reader->waiting, 1, memory_order_release);
 	gt_tool_delivery_waits(true); /* this may be a buffer's callback, the other one wait for room in that buffer */
-	for (struct reader *r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next)
-		for (int i = 0; r != mine && i < PATIENCE && called_now(r, place); i++)
+	for (struct gt_tool_reader *r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next)
+		for (int i = 0; r != gt_tool_reader && i < PATIENCE && called_now(r, place); i++)
 			syscall(SYS_nanosleep, &nap, NULL);
 	gt_tool_delivery_waits(false);
-	if (mine)
-		atomic_store_explicit(&mine->waiting, 0, memory_order_release);
+	if (gt_tool_reader)
+		atomic_store_explicit(&gt_tool_reader->waiting, 0, memory_order_release);
 	errno = saved;
 }
 
 /* Order ---------------------------------------------------------------------- */
-
-/* The thread's own counter; a signal handler's calls may come between. */
-static void choosing(struct reader *r, uint32_t more)
-{
-	uint32_t n = atomic_load_explicit(&r->choosing, memory_order_relaxed) + more;
-
-	atomic_store_explicit(&r->choosing, n, more == 1 ? GT_ORDER_HAZARD : memory_order_release);
-}
-
-bool gt_tool_look(void)
-{
-	struct reader *r = gt_likely(mine != NULL) ? mine : become_reader();
-
-	if (gt_unlikely(!r))
-		return false;
-	choosing(r, 1);
-	fence_of_reader();
-	return true;
-}
-
-void gt_tool_look_done(void)
-{
-	choosing(mine, (uint32_t)-1);
-}
 
 unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
 {

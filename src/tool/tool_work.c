@@ -15,6 +15,7 @@
  * Locking: none. Pool and lists are stacks with a count against reuse between load and exchange.
  * Never here: malloc. System calls only where a caller lets the pool grow. */
 #include "tool/tool_work.h"
+#include "tool/tool_reader.h"
 
 #include <errno.h>
 #include <string.h>
