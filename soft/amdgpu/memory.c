@@ -7,8 +7,8 @@
  * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both are understood here.
  * Device memory is pages of one file without a name (a memfd), so that another process can map them; they cost as they are
  * touched, with a budget per GPU. It is not passed on to children (MADV_DONTFORK), as device memory is not. A shared handle
- * names the process, its descriptor of the file, and the place in it: who may open /proc/PID/fd/N may import. Whether a GPU has a range mapped is written down, but not enforced:
- * see "too forgiving" in docs/soft-amdgpu.md.
+ * names the process, its descriptor of the file, and the place in it: who may open /proc/PID/fd/N may import.
+ * Whether a GPU has a range mapped is written down, but not enforced: see "too forgiving" in docs/soft-amdgpu.md.
  * Locking: one mutex around everything; mmap and munmap are outside of it. */
 #include <fcntl.h>
 #include <pthread.h>
