@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/hsa/hsa_abi.h"
-
 enum { QUEUE_CREATE = 7, PROFILER_ENABLED = 2, INTERCEPT_CREATE = 37, INTERCEPT_REGISTER = 38, NEWER_ENTRIES = 2, OLD_BYTES = 16 + 55 * 8 };
 
 struct table {
@@ -19,14 +17,16 @@ struct tables {
 	struct table *core, *amd;
 };
 
+typedef void writer_fn(const void *packets, uint64_t count);
+typedef void handler_fn(const void *packets, uint64_t count, uint64_t index, void *data, writer_fn *writer);
 typedef int create_fn(uint64_t agent, uint32_t size, uint32_t type, void *callback, void *data, uint32_t private_bytes,
 		      uint32_t group_bytes, void **queue);
 
 static create_fn *intercept_create;
-static int (*intercept_register)(void *queue, gt_hsa_packet_handler *handler, void *data);
+static int (*intercept_register)(void *queue, handler_fn *handler, void *data);
 static int (*profiler_enabled)(void *queue, int enable);
 
-static void pass(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer)
+static void pass(const void *packets, uint64_t count, uint64_t index, void *data, writer_fn *writer)
 {
 	(void)index;
 	(void)data;

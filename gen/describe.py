@@ -77,7 +77,7 @@ class Operation:
     def __init__(self, number, name, group, where):
         self.number, self.name, self.group, self.where = number, name, group, where
         self.ret, self.ret_stars, self.args = None, 0, []
-        self.kind, self.wrap, self.always, self.hole = 'other', False, False, False
+        self.kind, self.wrap, self.always, self.direct, self.hole = 'other', False, False, False, False
         self.readable, self.unless, self.exported = [], None, None
 
     def status_arg(self, api):
@@ -403,6 +403,7 @@ class Parser:
             if w == 'wrap':
                 op.wrap = True
                 op.always = not (self.peek() and self.peek().first) and self.accept('always')
+                op.direct = not (self.peek() and self.peek().first) and self.accept('direct')
             elif w == 'unless':
                 op.unless = self.word()
             elif w == 'exported':

@@ -97,6 +97,15 @@ PLAIN = """
 	{result}real({call});
 	uint64_t end = gt_ticks();{leave}
 """
+# The wrap gets the tap, and nothing of the call: where that is not recorded, the tap ends in the wrap.
+DIRECT = """
+	struct gt_thread *t = gt_tap_services(tap) & GT_SERVICE_STREAM ? {thread} : NULL;{local}
+	if (gt_unlikely(!t))
+		{leave_real}{own}
+	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}), start = gt_ticks();{enter}
+	{result}{direct};
+	uint64_t end = gt_ticks();{leave}
+"""
 WRAPPED = """
 	uint32_t services = gt_tap_services(tap);
 	struct gt_call call = {{GT_TABLE, tap, services & (GT_SERVICE_STREAM | GT_SERVICE_WORK) ? {thread} : NULL, 0, 0}};{local}
@@ -165,9 +174,11 @@ def lane(op, thread):
 def tap(api, op):
     """Three functions: the tap itself, small enough to need no frame, what it does when somebody asked, and when a tool did."""
     up, void, status, c = upper(api), op.returns_nothing(), op.status_arg(api), op.ret_c()
-    call, indent = ', '.join(a.name for a in op.args), '\n' + '\t' * (1 + op.wrap)
+    call, wrap = ', '.join(a.name for a in op.args), op.wrap and not op.direct
+    indent = '\n' + '\t' * (1 + wrap)
     local, own = own_values(api, op)
-    thread, times = ('call.thread', 'call.id, call.start, end') if op.wrap else ('t', 'id, start, end')
+    thread, times = ('call.thread', 'call.id, call.start, end') if wrap else ('t', 'id, start, end')
+    direct = f'gt_tap_services(tap) & GT_SERVICE_WRAP ? gt_{api.domain}_wrap_{op.name}(tap, {call}) : real({call})' if op.direct else f'real({call})'
     types = ', '.join(a.c_type() for a in op.args) or 'void'
     out = [f'static GT_ASKED {c} GT_ASKED_NAME({op.name})({parameters(op)})', '{',
            f'\tconst struct gt_tap *tap = &GT_TAPS[GT_{up}_INDEX_{op.name}];', f'\t{c} (*real)({types}) = tap->real;']
@@ -176,17 +187,19 @@ def tap(api, op):
         enter, leave = enter + indent + moves(op, thread)[0], moves(op, thread)[1] + '\n\t' + leave
     if api.outermost and lane(op, thread)[0]:
         enter, leave = enter + indent + lane(op, thread)[0], lane(op, thread)[1] + '\n\t' * bool(lane(op, thread)[1]) + leave
-    out += (WRAPPED if op.wrap else PLAIN).format(
+    out += (DIRECT if op.direct else WRAPPED if wrap else PLAIN).format(
+        direct=direct,
         thread='gt_thread_api()' if api.outermost else f'gt_thread_call(GT_DOMAIN_{up})',
         enter=enter and indent + enter, leave=leave and '\n\t' + leave, up=up, domain=api.domain, name=op.name, call=call, comma=', ' if call else '',
         own=''.join(indent + line for line in own), local=''.join('\n\t' + line for line in local), ret='' if void else ' ret',
         result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
-        leave_real=f'{{ real({call}); return; }}' if void else f'return real({call});').strip('\n').split('\n')
+        leave_real=f'{{ {direct}; return; }}' if void else f'return {direct};').strip('\n').split('\n')
     record(api, op, out.append, thread, times)
     out.append(f'\tgt_call_end({thread});')
     out[0], out[3] = out[0].replace('* GT', '*GT'), out[3].replace('* (', '*(')
     return out + ([] if void else ['\treturn ret;']) + ['}'] + told(api, op) + [
-        f'GT_TAP({c}, {op.name}, GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call}))']
+        f'GT_TAP{"_DIRECT" * op.direct}({c}, {op.name}, GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call})' +
+        (f', gt_{api.domain}_wrap_{op.name}(&GT_TAPS[GT_{up}_INDEX_{op.name}], {call}))' if op.direct else ')')]
 
 
 TOLD = """
@@ -341,7 +354,7 @@ def wraps(api):
     out += [f'typedef void (*{t.name})({", ".join(a.declaration() for a in t.args)});'
             for t in api.types.values() if t.cls == 'callback']
     out.append('\n/* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */')
-    out += [f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct gt_call *call{", " * bool(op.args)}'
+    out += [f'{op.ret_c()} gt_{api.domain}_wrap_{op.name}(const struct {"gt_tap *tap" if op.direct else "gt_call *call"}{", " * bool(op.args)}'
             f'{parameters(op) if op.args else ""}) GT_WRAP;' for op in wrapped]
     out.append('\n/* tap.real as what it is. */')
     out += [f'typedef {op.ret_c()} gt_{api.domain}_{op.name}_fn({parameters(op)});' for op in api.real()]

@@ -20,6 +20,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_queue_set_priority(const struct gt_call *call, v
 int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *call, const void *dst, const void *dst_offset, const void *src, const void *src_offset, const void *range, uint64_t copy_agent, unsigned int dir, uint32_t num_dep_signals, const uint64_t *dep_signals, uint64_t completion_signal) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_runtime_queue_create_register(const struct gt_call *call, void *callback, void *user_data) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_svm_prefetch_async(const struct gt_call *call, void *ptr, size_t size, uint64_t agent, uint32_t num_dep_signals, const uint64_t *dep_signals, uint64_t completion_signal) GT_WRAP;
+int gt_hsa_amd_ext_wrap_hsa_amd_queue_cu_get_mask(const struct gt_call *call, const void *queue, uint32_t num_cu_mask_count, uint32_t *cu_mask) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_get_info(const struct gt_call *call, void *queue, unsigned int attribute, void *value) GT_WRAP;
 
 /* tap.real as what it is. */

@@ -78,7 +78,7 @@ def wanted(queues, count):
     return sorted((q, i) for q in range(queues) for i in range(count))
 
 
-@pytest.mark.parametrize("words", [(), ("own",), ("shared",), ("no-wait",), ("late",)], ids=lambda w: "_".join(w) or "plain")
+@pytest.mark.parametrize("words", [(), ("own",), ("shared",), ("backwards",), ("device",), ("no-wait",), ("late",)], ids=lambda w: "_".join(w) or "plain")
 def test_every_dispatch_is_recorded_once(dispatches, words):
     t = dispatches(4, 1500, *words, gpus=2)
     found = numbers(t.work)

@@ -19,9 +19,10 @@ LAYOUTS = (
     ("struct gt_hsa_signal", "amd_signal_t", {
         "kind": "kind", "value": "value", "event_mailbox": "event_mailbox_ptr", "event_id": "event_id", "start_ts": "start_ts",
         "end_ts": "end_ts", "queue": "queue_ptr"}),
-    ("struct gt_hsa_queue_abi", "hsa_queue_t", {
-        "type": "type", "features": "features", "base_address": "base_address", "doorbell_signal": "doorbell_signal",
-        "size": "size", "id": "id"}),
+    ("struct gt_hsa_queue_abi", "amd_queue_t", {
+        "type": "hsa_queue.type", "features": "hsa_queue.features", "base_address": "hsa_queue.base_address",
+        "doorbell_signal": "hsa_queue.doorbell_signal", "size": "hsa_queue.size", "id": "hsa_queue.id",
+        "write_dispatch_id": "write_dispatch_id", "read_dispatch_id": "read_dispatch_id"}),
     ("struct gt_hsa_event", "hsa_amd_event_t", {
         "type": "event_type", "agent": "memory_fault.agent", "address": "memory_fault.virtual_address",
         "reasons": "memory_fault.fault_reason_mask"}),
@@ -40,6 +41,11 @@ VALUES = {
     "GT_HSA_SUCCESS": "HSA_STATUS_SUCCESS", "GT_HSA_INFO_BREAK": "HSA_STATUS_INFO_BREAK",
     "GT_HSA_AGENT_NAME": "HSA_AGENT_INFO_NAME", "GT_HSA_AGENT_VENDOR_NAME": "HSA_AGENT_INFO_VENDOR_NAME",
     "GT_HSA_AGENT_WAVEFRONT_SIZE": "HSA_AGENT_INFO_WAVEFRONT_SIZE", "GT_HSA_AGENT_NODE": "HSA_AGENT_INFO_NODE",
+    "GT_HSA_AGENT_QUEUE_MIN_SIZE": "HSA_AGENT_INFO_QUEUE_MIN_SIZE",
+    "GT_HSA_AGENT_QUEUE_MAX_SIZE": "HSA_AGENT_INFO_QUEUE_MAX_SIZE",
+    "GT_HSA_POOL_SEGMENT": "HSA_AMD_MEMORY_POOL_INFO_SEGMENT", "GT_HSA_POOL_FLAGS": "HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS",
+    "GT_HSA_SEGMENT_GLOBAL": "HSA_AMD_SEGMENT_GLOBAL",
+    "GT_HSA_POOL_FINE_GRAINED": "HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED",
     "GT_HSA_AGENT_DEVICE": "HSA_AGENT_INFO_DEVICE", "GT_HSA_AGENT_CHIP_ID": "HSA_AMD_AGENT_INFO_CHIP_ID",
     "GT_HSA_AGENT_COMPUTE_UNITS": "HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT",
     "GT_HSA_AGENT_MAX_CLOCK_MHZ": "HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY",

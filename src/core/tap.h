@@ -112,6 +112,20 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f) : GT_TOLD_NAME(f))arguments; \
 	}
 
+/* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all that is done unless the call is recorded or
+ * told. */
+#define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                                      \
+	ret GT_TAP_NAME(f) parameters                                                                     \
+	{                                                                                                 \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                             \
+		uint32_t services = gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_WORK;        \
+		if (gt_likely(services == GT_SERVICE_WRAP))                                               \
+			return wrapped;                                                                   \
+		if (gt_likely(!services))                                                                 \
+			return to arguments;                                                              \
+		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f) : GT_TOLD_NAME(f))arguments; \
+	}
+
 /* Between a tool's two callbacks: the call as it is without tools. */
 #define GT_UNTOLD(f, index, ...) \
 	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_TOLD ? GT_ASKED_NAME(f)(__VA_ARGS__) : real(__VA_ARGS__))

@@ -27,6 +27,13 @@ enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH
 
 #define GT_GRAPH_NO_NODE UINT32_MAX /* ordinal: the node is not known */
 
+/* What begins a struct gt_graph_launch: the next @left packets that its thread reserves in this queue are known not to be observed,
+ * and need not be asked for. */
+struct gt_graph_quiet {
+	const void *queue;
+	uint64_t left;
+};
+
 /* One launch's record where nodes have none. Its memory is never given back. */
 struct gt_graph_envelope;
 
@@ -44,6 +51,13 @@ struct gt_graph_stamp {
  * @queue: hsa_queue_t as the runtime has it, its packets as the producer writes them
  */
 void gt_graph_stamp(struct gt_graph_launch *launch, const void *queue, uint64_t number, struct gt_graph_stamp *stamp) GT_WRAP;
+
+/**
+ * gt_graph_mark() - a packet of gputap's behind the newest one in @queue, whose end is a part of the envelope
+ * Where the launch's last packet was not observed. It waits for all before it, and so does what comes behind. Counted as lost if it
+ * cannot be.
+ */
+void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp) GT_WRAP;
 
 /* A copy that is no packet: stamp->ordinal[GT_GRAPH_COPY]. */
 void gt_graph_stamp_copy(struct gt_graph_launch *launch, const void *destination, const void *source, uint64_t bytes,

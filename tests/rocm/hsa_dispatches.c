@@ -4,6 +4,8 @@
  *
  * Words: own       each kernel has a completion signal of its own, made and destroyed around it
  *        shared    all kernels of a queue count one signal down
+ *        device    submitted as kernels do that enqueue: with the queue's memory alone
+ *        backwards by 64: the last one is written first, and the doorbell rung for each
  *        no-wait   exit without waiting for the last ones
  *        late      destroy the queues while kernels are in them
  *        abort     abort() at the end, kill -9 with `kill` */
@@ -12,9 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+
 #include "hsa_program.h"
 
-enum { QUEUES_MAX = 64, GPUS_MAX = 8 };
+enum { QUEUES_MAX = 64, GPUS_MAX = 8, SOME = 64 };
 
 static struct {
 	struct hsa_program program;
@@ -22,7 +27,7 @@ static struct {
 	unsigned gpu_count;
 	uint64_t kernels[GPUS_MAX];
 	int dispatches;
-	bool own, shared, no_wait;
+	bool own, shared, no_wait, device, backwards;
 	hsa_queue_t *queues[QUEUES_MAX];
 } all;
 
@@ -54,8 +59,45 @@ static uint64_t kernel_of(hsa_agent_t gpu, const char *file)
 	return object;
 }
 
+/* As the device library's enqueue. */
+static void put_by_memory(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d, uint16_t header)
+{
+	amd_queue_t *q = (amd_queue_t *)queue;
+	amd_signal_t *bell = (amd_signal_t *)queue->doorbell_signal.handle;
+	uint64_t index = __atomic_fetch_add(&q->write_dispatch_id, 1, __ATOMIC_RELAXED);
+	hsa_kernel_dispatch_packet_t *slot = (hsa_kernel_dispatch_packet_t *)queue->base_address + (index & (queue->size - 1));
+
+	while (index - __atomic_load_n(&q->read_dispatch_id, __ATOMIC_ACQUIRE) >= queue->size)
+		;
+	memcpy((char *)slot + 4, (const char *)d + 4, sizeof *d - 4);
+	__atomic_store_n((uint32_t *)slot, (uint32_t)d->setup << 16 | header, __ATOMIC_RELEASE);
+	if (bell->kind == AMD_SIGNAL_KIND_DOORBELL)
+		__atomic_store_n(bell->hardware_doorbell_ptr, index, __ATOMIC_RELEASE);
+	else
+		__atomic_store_n(&bell->value, (int64_t)index, __ATOMIC_RELEASE);
+}
+
+/* @count packets behind those that are there. */
+static void put_backwards(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d, unsigned count, uint16_t header)
+{
+	uint64_t first = hsa_queue_add_write_index_screlease(queue, count);
+
+	while (first + count - hsa_queue_load_read_index_scacquire(queue) > queue->size)
+		;
+	for (unsigned i = count; i-- > 0;) {
+		hsa_kernel_dispatch_packet_t *slot = (hsa_kernel_dispatch_packet_t *)queue->base_address + ((first + i) & (queue->size - 1));
+
+		memcpy((char *)slot + 4, (const char *)&d[i] + 4, sizeof *d - 4);
+		__atomic_store_n((uint32_t *)slot, (uint32_t)d[i].setup << 16 | header, __ATOMIC_RELEASE);
+		hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(first + i));
+	}
+}
+
 static void *submit(void *arg)
 {
+	const uint16_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH | BARRIER_BIT | SYSTEM_FENCES;
+	hsa_kernel_dispatch_packet_t some[SOME];
+	unsigned held = 0;
 	int q = (int)(intptr_t)arg;
 	hsa_signal_t done = hsa_program_signal(all.shared ? all.dispatches : 1);
 
@@ -76,7 +118,17 @@ static void *submit(void *arg)
 		}
 		if (all.shared || last)
 			d.completion_signal = done;
-		hsa_program_put_dispatch(all.queues[q], &d);
+		if (all.backwards) {
+			some[held++] = d;
+			if (held == SOME || last) {
+				put_backwards(all.queues[q], some, held, header);
+				held = 0;
+			}
+		} else if (all.device) {
+			put_by_memory(all.queues[q], &d, header);
+		} else {
+			hsa_program_put_dispatch(all.queues[q], &d);
+		}
 	}
 	if (!all.own && !all.no_wait)
 		hsa_program_wait(done);
@@ -96,6 +148,8 @@ int main(int argc, char **argv)
 	for (int i = 4; i < argc; i++) {
 		all.own |= !strcmp(argv[i], "own");
 		all.shared |= !strcmp(argv[i], "shared");
+		all.device |= !strcmp(argv[i], "device");
+		all.backwards |= !strcmp(argv[i], "backwards");
 		late |= !strcmp(argv[i], "late");
 		all.no_wait |= !strcmp(argv[i], "no-wait") || !strcmp(argv[i], "late");
 		kills |= !strcmp(argv[i], "kill");

@@ -9,7 +9,9 @@
  * Envelopes (`--mode lite`): only packets that can be the launch's first or last get a signal. Those are, on each queue that
  * the launch touches, the first of the nodes without work before them, and the last of those without work behind them. Which
  * node is a queue's last one is learnt in the graph's first launch, which observes all that could be; on another stream
- * later ones do that too. So a launch costs two signals a queue, and a few comparisons a node.
+ * later ones do that too. So a launch costs two signals a queue, and a few comparisons a node. Where the launch learnt from went to one queue, and
+ * this one begins as that did, the packets between the first node's and the last one's are passed over without a look (struct
+ * gt_graph_quiet). If they were not as many as then, a packet of ours behind the launch tells its end.
  *
  * The order is checked: a kernel of another name than the node's, or nodes that are left, and the graph's later launches have
  * no ordinals, which an event tells (GT_EVENT_GRAPH).
@@ -22,13 +24,20 @@
 #include "runtime/hip/hip_lane.h"
 #include "runtime/hsa/hsa_activity.h"
 
-enum { BUCKET_BITS = 10, QUEUES_MAX = 8, KERNEL_OBJECT_AT = 32, PACKET_BYTES = 64 };
+enum { BUCKET_BITS = 10, QUEUES_MAX = 8, ODD_MOST = 3, KERNEL_OBJECT_AT = 32, PACKET_BYTES = 64 };
 
 /* A queue that a launch touches, and the place of the last node there that none is behind. */
 struct touched {
 	const void *queue;
 	uint32_t last;
 	uint32_t started; /* a node's packet is in it; before, there may be barriers */
+};
+
+/* Where a launch's packets were that count for its envelope, by the order in which they were reserved. */
+struct course {
+	uint32_t first, last; /* the first node's, the last one's that none is behind */
+	uint32_t place;	      /* of that one among the nodes */
+	uint32_t count;	      /* of all packets; as learnt: 0: not to be gone by */
 };
 
 struct graph {
@@ -44,9 +53,15 @@ struct graph {
 	_Atomic uint32_t learned; /* 1: being written, 2: `last` is good */
 	struct touched last[QUEUES_MAX];
 	uint32_t last_count;
+	struct course course; /* learnt with `last` */
+	uint32_t odd;	      /* launches that went another way */
 };
 
 struct gt_graph_launch {
+	struct gt_graph_quiet quiet; /* first */
+	struct course course;
+	bool has_course, is_quiet;   /* `course` is of a node that was seen; packets were passed over */
+	bool copies;                 /* there was one that is no packet */
 	struct graph *graph;
 	struct gt_graph_envelope *envelope;
 	uint32_t replay;
@@ -385,6 +400,13 @@ static void settle(struct gt_graph_launch *l)
 	l->at = place + 1;
 	l->last_part = part;
 	l->last_place = place;
+	if (!l->has_course)
+		l->course.first = l->course.count - 1;
+	if (!l->has_course || l->graph->nodes.order[place].last) {
+		l->course.last = l->course.count - 1;
+		l->course.place = place;
+	}
+	l->has_course = true;
 }
 
 /* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be made of several: one goes on
@@ -448,9 +470,48 @@ static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
 	return bits;
 }
 
+/* Is the packet that is reserved now the one behind the first node's, where the launch has gone as the one that was learnt from?
+ * Then all up to the last node's are passed over. */
+static bool hush(struct gt_graph_launch *l, const void *queue)
+{
+	const struct course *c = &l->graph->course;
+
+	if (!l->envelope || l->learning || !l->has_course || l->is_quiet || !c->count || l->course.count != c->first + 2 ||
+	    l->course.first != c->first || c->last < c->first + 2 || l->graph->last[0].queue != queue || l->wrong || l->blind ||
+	    gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
+		return false;
+	l->is_quiet = true;
+	l->quiet = (struct gt_graph_quiet){queue, c->last - c->first - 2};
+	l->course.count = c->last;
+	l->at = c->place;
+	return true;
+}
+
+/* A launch that passed over packets: was it right to? Else its end is that of a packet of ours. */
+static void check_course(struct gt_graph_launch *l)
+{
+	struct graph *g = l->graph;
+	struct gt_graph_stamp s = {.graph = g->number, .replay = l->replay, .envelope = l->envelope};
+
+	if (!l->wrong && !l->quiet.left && l->course.count == g->course.count && l->course.last == g->course.last)
+		return;
+	g->course.count = 0;
+	if (g->odd++ < ODD_MOST)
+		atomic_store_explicit(&g->learned, 0, memory_order_release); /* anew */
+	gt_hip_envelope_part(l->envelope);
+	l->parts++;
+	gt_graph_mark(l->quiet.queue, &s);
+}
+
 void gt_graph_stamp(struct gt_graph_launch *l, const void *queue, uint64_t number, struct gt_graph_stamp *s)
 {
 	settle(l);
+	l->course.count++;
+	if (l->envelope && hush(l, queue)) {
+		stamp_parts(l, s);
+		s->unobserved = (1u << GT_GRAPH_PARTS) - 1;
+		return;
+	}
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] = place_of(l, (enum gt_graph_part)p, false);
 	stamp_parts(l, s);
@@ -469,6 +530,7 @@ void gt_graph_stamp_copy(struct gt_graph_launch *l, const void *destination, con
 			 struct gt_graph_stamp *s)
 {
 	settle(l);
+	l->copies = true;
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] = place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
 	stamp_parts(l, s);
@@ -493,6 +555,8 @@ static void learn(struct gt_graph_launch *l, struct gt_thread *t)
 	struct graph *g = l->graph;
 	uint32_t none = 0;
 
+	if (l->is_quiet)
+		return; /* it was learnt from */
 	if (l->at && !l->wrong && g->nodes.order[l->at].next[GT_GRAPH_KERNEL] != g->nodes.count)
 		l->wrong = true;
 	if (l->wrong && !l->blind && !atomic_exchange(&g->wrong, 1))
@@ -502,6 +566,9 @@ static void learn(struct gt_graph_launch *l, struct gt_thread *t)
 		return;
 	memcpy(g->last, l->touched, sizeof g->last);
 	g->last_count = l->touched_count;
+	g->course = l->course;
+	if (l->touched_count != 1 || l->copies || !l->has_course)
+		g->course.count = 0;
 	atomic_store_explicit(&g->learned, 2, memory_order_release);
 }
 
@@ -546,6 +613,8 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	ret = real(exec, stream);
 	t->graph = NULL;
 	settle(&l);
+	if (l.is_quiet)
+		check_course(&l);
 	if (l.unobservable) {
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);

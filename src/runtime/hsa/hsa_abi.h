@@ -17,6 +17,7 @@ enum gt_hsa_agent_info {
 	GT_HSA_AGENT_NAME = 0,		 /* char[64] */
 	GT_HSA_AGENT_VENDOR_NAME = 1,	 /* char[64] */
 	GT_HSA_AGENT_WAVEFRONT_SIZE = 6, /* uint32_t */
+	GT_HSA_AGENT_QUEUE_MIN_SIZE = 13, GT_HSA_AGENT_QUEUE_MAX_SIZE = 14, /* uint32_t: packets */
 	GT_HSA_AGENT_NODE = 16,		 /* uint32_t */
 	GT_HSA_AGENT_DEVICE = 17,	 /* uint32_t: 0 CPU, 1 GPU */
 	GT_HSA_AGENT_CHIP_ID = 0xa000,
@@ -74,6 +75,10 @@ struct gt_hsa_loader {
 	int (*loaded_code_object_get_info)(uint64_t loaded, unsigned int attribute, void *value);
 };
 
+/* hsa_amd_memory_pool_info_t */
+enum { GT_HSA_POOL_SEGMENT = 0, GT_HSA_POOL_FLAGS = 1 };
+enum { GT_HSA_SEGMENT_GLOBAL = 0, GT_HSA_POOL_FINE_GRAINED = 2 };
+
 /* Packets -------------------------------------------------------------------- */
 
 enum gt_hsa_packet_type {
@@ -116,9 +121,6 @@ static_assert(sizeof(union gt_hsa_packet) == 64 && offsetof(struct gt_hsa_kernel
 		      offsetof(struct gt_hsa_barrier_packet, completion_signal) == 56,
 	      "AQL packets are 64 bytes");
 
-typedef void gt_hsa_packet_writer(const void *packets, uint64_t count);
-typedef void gt_hsa_packet_handler(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer);
-
 /* Signals, queues -------------------------------------------------------------- */
 
 /* amd_signal_t; a signal's handle is its address. */
@@ -132,17 +134,26 @@ struct gt_hsa_signal {
 	uint32_t reserved3[2];
 };
 static_assert(sizeof(struct gt_hsa_signal) == 64 && offsetof(struct gt_hsa_signal, start_ts) == 32, "amd_signal_t");
-enum { GT_HSA_SIGNAL_USER = 1 };
+enum { GT_HSA_SIGNAL_USER = 1, GT_HSA_SIGNAL_DOORBELL = -1 }; /* a doorbell's `value` is the address of the device's */
 enum { GT_HSA_SIGNAL_GPU_ONLY = 1 }; /* HSA_AMD_SIGNAL_AMD_GPU_ONLY: no interrupt */
 
-/* hsa_queue_t, what programs may read of it */
+/* amd_queue_t, which begins with the hsa_queue_t that programs have. Kernels and HIP read it. */
 struct gt_hsa_queue_abi {
 	uint32_t type, features;
 	void *base_address;
 	uint64_t doorbell_signal;
 	uint32_t size, reserved1;
 	uint64_t id;
+	uint32_t reserved2[4];
+	_Atomic uint64_t write_dispatch_id;
+	uint32_t apertures[2], limits[2];
+	uint64_t legacy[2];
+	uint32_t reserved3[8];
+	_Atomic uint64_t read_dispatch_id;
+	uint8_t rest[120];
 };
+static_assert(offsetof(struct gt_hsa_queue_abi, write_dispatch_id) == 56 &&
+		      offsetof(struct gt_hsa_queue_abi, read_dispatch_id) == 128 && sizeof(struct gt_hsa_queue_abi) == 256, "amd_queue_t");
 
 typedef void gt_hsa_queue_callback(int status, void *queue, void *data);
 

@@ -2,9 +2,10 @@
 /* Device activity of HSA, and so of HIP: what its files share.
  *
  *   hsa_agent.c     agents as devices; clock readings
- *   hsa_queue.c     queues: interception instead of the plain queue; owners of packet numbers
+ *   hsa_queue.c     queues: a face instead of the plain one; owners of packet numbers
+ *   hsa_face.c      the queue that the program has, and the functions that it is used by
+ *   hsa_ring.c      from its ring into the device's
  *   hsa_dispatch.c  the packet handler, in the submitting thread
- *   hsa_room.c      old runtimes' queues must not be filled to the brim
  *   hsa_signal.c    the program's own completion signals that we read the times from
  *   hsa_code.c      code objects, kernel symbols, names by kernel_object
  *   hsa_copy.c      asynchronous copies
@@ -25,7 +26,7 @@
  * Correlation. A queue has several producers (HIP's streams share queues), and who rings the doorbell brings all packets that
  * are valid by then, others' too: a packet's owner is who reserved its number, not who runs the handler.
  *
- * Locks: none on the way of a packet; the runtime itself lets one thread at a time into a queue's handler.
+ * Locks: none on the way of a packet; of several threads that ring, one handles what all have brought (hsa_ring.h).
  * Never there: allocation, system calls (but one, to wake the helper: of a queue that is half full, or from its sleep after a quiet
  * second), creation of signals. */
 #ifndef GPUTAP_RUNTIME_HSA_ACTIVITY_H
@@ -40,6 +41,7 @@
 #include "runtime/graph.h"
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/hsa/hsa_abi.h"
+#include "runtime/hsa/hsa_ring.h"
 #include "tool/tool_work.h"
 #include "runtime/lane.h"
 
@@ -108,7 +110,7 @@ struct gt_hsa_watch {
 	uint32_t entry;		      /* of the program's signal in the table of signals, + 1; 0: none */
 	uint64_t times[2];	      /* SAVED: start, end: raw for kernels, system time for copies */
 	struct gt_hsa_agent *agent;   /* copies; NULL: a kernel */
-	int64_t value;		      /* copies: of the signal before; packets: how many were handed on with this one */
+	int64_t value;		      /* copies: of the signal before */
 	uint64_t queued;	      /* copies: when it was submitted, system time */
 };
 
@@ -121,7 +123,7 @@ static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
 /* Who reserved a packet's number, and so submits it. */
 struct gt_hsa_owner {
-	uint64_t packet; /* number + 1: tells entries of a former round apart */
+	uint64_t packet; /* number + 1: tells entries of a former round apart; | GT_HSA_QUIET: nothing else of it is set */
 	uint64_t id, start;
 	uint64_t bytes, source, destination; /* what the call moves; 0: it does not say */
 	uint32_t direction;		     /* hipMemcpyKind */
@@ -135,6 +137,7 @@ struct gt_hsa_owner {
 
 enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_LIVE = 1,
+	GT_HSA_QUEUE_CLOSING, /* the program destroys it just now: its memory and the runtime's is not touched any more */
 	GT_HSA_QUEUE_DESTROYED, /* by the program: harvest what is done, count the rest */
 	GT_HSA_QUEUE_GONE,	/* nothing of it is left; found no more */
 };
@@ -144,7 +147,12 @@ enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
 struct gt_hsa_queue {
 	struct gt_hsa_queue *hash_next;
 	_Atomic(struct gt_hsa_queue *) agent_next; /* of an agent, newest first; never shorter */
-	void *handle;			  /* hsa_queue_t as the program has it */
+	struct gt_hsa_queue *bell_next;
+	void *handle;			  /* hsa_queue_t as the program has it: the face */
+	struct gt_hsa_queue_abi *face;
+	void *real;			  /* the runtime's */
+	struct gt_hsa_signal *bell;	  /* the face's doorbell */
+	_Atomic uint32_t users;		  /* how often the program was given it, and has not destroyed it */
 	struct gt_hsa_agent *agent;
 	uint64_t number;
 	uint64_t born_ns;
@@ -162,27 +170,68 @@ struct gt_hsa_queue {
 	_Atomic bool has_pieces;	  /* among the owners */
 	struct gt_tool_object *object;
 
-	/* submitting threads, one at a time */
-	_Alignas(64) _Atomic uint32_t busy;
+	struct gt_hsa_ring ring;
+	_Atomic uint32_t behind; /* packets were left in the program's ring: for the helper */
+	/* who handles packets, one thread at a time */
 	uint64_t tail_known_head;
+	uint64_t stuck; /* `head` when it did not move for long */
 	uint64_t moved[GT_HSA_MOVERS]; /* by thread: its last call whose bytes a kernel has already */
 	uint64_t told_moved[GT_HSA_MOVERS]; /* the same as tools are told */
-	uint64_t forwarded; /* packets handed on or about to be, all kinds */
-	uint64_t tracked;   /* of them, up to the last one that has a slot */
-	uint32_t room;	    /* packets that may be in the runtime's queue; 0: it copes with any number (hsa_room.c) */
 	_Atomic uint64_t tail;
 	/* the helper's */
 	_Alignas(64) _Atomic uint64_t head;
 	uint64_t armed; /* slots below have a signal */
-	_Atomic uint64_t passed; /* of `forwarded`: so many have left the runtime's queue, or more */
 };
 
-/* Lock-free; NULL: a queue that is not intercepted. */
-struct gt_hsa_queue *gt_hsa_queue_find(const void *handle);
+enum { GT_HSA_BUCKET_BITS = 8 };
+extern _Atomic(struct gt_hsa_queue *) gt_hsa_queue_buckets[1 << GT_HSA_BUCKET_BITS] __attribute__((visibility("hidden")));
+static inline _Atomic(struct gt_hsa_queue *) *gt_hsa_queue_bucket(const void *handle)
+{
+	return &gt_hsa_queue_buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - GT_HSA_BUCKET_BITS)];
+}
+
+/* Lock-free; NULL: a queue without a face. */
+static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
+{
+	struct gt_hsa_queue *q = atomic_load_explicit(gt_hsa_queue_bucket(handle), memory_order_acquire);
+
+	while (q && gt_unlikely(q->handle != handle || atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
+		q = q->hash_next;
+	return q;
+}
+
 /* Signals for slots that have none yet. Return: false: all have one. */
 bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t count);
 /* Its signals and memory, by the helper, when the queue is destroyed and harvested. */
 void gt_hsa_queue_bury(struct gt_hsa_queue *q);
+
+/* In a gt_hsa_owner's `packet`: nobody asks for it. */
+#define GT_HSA_QUIET (UINT64_C(1) << 63)
+
+/* This thread has reserved packets [from, from + count). */
+void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count);
+static inline void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+{
+	struct gt_graph_quiet *quiet = (struct gt_graph_quiet *)gt_thread.graph;
+
+	if (quiet && quiet->left && count == 1 && quiet->queue == q->handle &&
+	    gt_likely(!atomic_load_explicit(&q->has_pieces, memory_order_relaxed))) {
+		quiet->left--;
+		q->owners[from & q->owner_mask].packet = (from + 1) | GT_HSA_QUIET;
+		return;
+	}
+	gt_hsa_queue_own_all(q, from, count);
+}
+
+/* Faces (hsa_face.c) --------------------------------------------------------- */
+
+/* Of @real, which nobody uses yet, with @size packets. False: no memory. */
+bool gt_hsa_face_make(struct gt_hsa_queue *q, void *real, uint32_t size);
+void gt_hsa_face_free(struct gt_hsa_queue *q);
+/* Its doorbell is found from now on. */
+void gt_hsa_face_publish(struct gt_hsa_queue *q);
+/* By the helper: has a device rung, or was something left to do? Return: it still is. */
+bool gt_hsa_face_look(struct gt_hsa_queue *q);
 
 static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint64_t position)
 {
@@ -198,28 +247,9 @@ gt_hsa_queue_callback gt_hsa_fault_of_queue;
 
 /* Dispatch (hsa_dispatch.c) -------------------------------------------------- */
 
-gt_hsa_packet_handler gt_hsa_handle_packets;
-
-/* A slot for the next packet; NULL: no more than @reserve are free. */
-struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q, uint32_t reserve);
-/* It is filled in: @packet is the one that will complete it. */
-void gt_hsa_slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s);
-
-/* Before packets are handed on, which q->forwarded counts already: wait until the runtime's queue has room for them. */
-void gt_hsa_room_wait(struct gt_hsa_queue *q) __attribute__((cold));
-static inline void gt_hsa_room(struct gt_hsa_queue *q)
-{
-	if (q->room && gt_unlikely(q->forwarded - atomic_load_explicit(&q->passed, memory_order_relaxed) >= q->room))
-		gt_hsa_room_wait(q);
-}
-/* A slot for a marker, from the reserve or as soon as the helper has freed one; NULL: it does not. */
-struct gt_hsa_slot *gt_hsa_room_slot(struct gt_hsa_queue *q);
-enum { GT_HSA_MARKERS = 16 }; /* slots that are kept for them */
-/* Is the runtime's interception one that must not be given more than the queue's size? */
-bool gt_hsa_room_needed(const struct gt_hsa_runtime *r);
-
-/* What is in a slot without being work of the program: told by nobody. */
-enum { GT_HSA_MARKER = GT_DEVICE_OP_COUNT };
+/* The doorbell was rung with @index: what the program has written by now goes to the device. @wait: for room; else the helper does the
+ * rest. */
+void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
 
 /* A packet that a graph's launch made: what it is in the graph. */
 static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_graph_stamp *s, enum gt_graph_part part)

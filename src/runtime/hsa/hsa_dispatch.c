@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet handler: runs in the thread that rings a queue's doorbell, between the packet and the device.
+/* The packet handler: runs in the thread that rings a queue's doorbell, between the program's ring and the device's (hsa_ring.h).
  *
- * A kernel's packet gets what tells us its end (activity.h), and its record is filled in but for the times; so does a barrier's in
- * `--mode hsa`; every other packet goes on as it is. Packets of one call are handed on together, at most BATCH at a time: more than a fixed number breaks
- * runtimes that copy them into a buffer of fixed size.
+ * A kernel's packet gets what tells us its end (hsa_activity.h), and its record is filled in but for the times; so does a barrier's in
+ * `--mode hsa`; every other packet goes on as it is.
  *
  * What cannot be followed (no slot free, nothing recorded now) runs as it would without us, and is counted.
- * Tools hear of a kernel before its packet is handed on, and after it, with nothing held.
+ * Tools hear of a kernel before its packet is handed on, and after it. Meanwhile the queue stands still: what the tool's function
+ * submits is handed on behind this one, what other threads bring too, who wait for it no longer than ENTER_NS.
  * Never here: allocation, locks, creation of signals; system calls but for gt_hsa_helper_hurry(). */
 #include <sched.h>
 #include <string.h>
@@ -14,34 +14,33 @@
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
 
-enum { BATCH = 64 };
+#define LIMIT_NS (1000 * GT_HSA_MS)
+#define ENTER_NS (20 * GT_HSA_MS)
 
-struct batch {
-	struct gt_hsa_queue *queue;
-	union gt_hsa_packet packets[BATCH];
-	uint32_t count;
-	gt_hsa_packet_writer *writer;
-};
+enum { SPIN = 200, AT_ONCE = 16 /* packets that the device is told of together, at most */ };
 
-static void flush(struct batch *b)
+/* The helper is behind. Return: false: and does not move. */
+static bool wait_for_slot(struct gt_hsa_queue *q)
 {
-	if (b->count) {
-		gt_hsa_room(b->queue);
-		b->writer(b->packets, b->count);
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire), since = gt_hsa_boottime_ns();
+
+	if (head == q->stuck)
+		return false;
+	gt_hsa_ring_tell(&q->ring);
+	for (uint32_t n = 0; (q->tail_known_head = atomic_load_explicit(&q->head, memory_order_acquire)) == head; n++) {
+		if (n % 16 == 0)
+			gt_hsa_helper_hurry(q->agent);
+		if (gt_hsa_boottime_ns() - since > LIMIT_NS) {
+			q->stuck = head;
+			return false;
+		}
+		sched_yield();
 	}
-	b->count = 0;
+	return true;
 }
 
-static union gt_hsa_packet *next(struct batch *b)
-{
-	if (gt_unlikely(b->count == BATCH))
-		flush(b);
-	b->queue->forwarded++;
-	return &b->packets[b->count++];
-}
-
-/* The queue's `busy` is held. */
-struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q, uint32_t reserve)
+/* By who is at work in the ring. NULL: none is free. */
+static struct gt_hsa_slot *slot_take(struct gt_hsa_queue *q)
 {
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 	struct gt_hsa_slot *s;
@@ -50,38 +49,17 @@ struct gt_hsa_slot *gt_hsa_slot_take(struct gt_hsa_queue *q, uint32_t reserve)
 		q->tail_known_head = atomic_load_explicit(&q->head, memory_order_acquire);
 		if (tail - q->tail_known_head >= q->capacity / 2 && tail % 256 == 0)
 			gt_hsa_helper_hurry(q->agent);
-		if (tail - q->tail_known_head >= q->capacity - reserve)
+		if (gt_unlikely(tail - q->tail_known_head >= q->capacity) && !wait_for_slot(q))
 			return NULL;
 	}
 	s = gt_hsa_slot(q, tail);
 	return gt_likely(__atomic_load_n(&s->ours, __ATOMIC_ACQUIRE) != NULL) ? s : NULL;
 }
 
-
-void gt_hsa_slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s)
+static void slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s, enum gt_hsa_slot_state state)
 {
-	s->watch.value = (int64_t)q->forwarded;
-	q->tracked = q->forwarded;
-	atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_PENDING, memory_order_release);
+	atomic_store_explicit(&s->watch.state, state, memory_order_release);
 	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1, memory_order_release);
-}
-
-/* A packet that tells how far the queue has come, where many have passed that do not tell us. It holds up nothing. */
-static void mark(struct batch *b)
-{
-	struct gt_hsa_queue *q = b->queue;
-	struct gt_hsa_slot *s = gt_hsa_room_slot(q);
-	struct gt_hsa_barrier_packet *p;
-
-	if (!s)
-		return;
-	p = &next(b)->barrier;
-	memset(p, 0, sizeof *p);
-	p->header = GT_HSA_PACKET_BARRIER_AND;
-	p->completion_signal = (uintptr_t)s->ours;
-	s->watch.signal = s->ours;
-	s->record.head.depth = GT_HSA_MARKER;
-	gt_hsa_slot_put(q, s);
 }
 
 /* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one of them. */
@@ -155,27 +133,33 @@ static void fill_barrier(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const st
 	r->queued = gt_hsa_boottime_ns();
 }
 
-/* The packet's completion tells us. False: the program's signal has to be served behind it. */
-static bool complete_with(struct gt_hsa_slot *s, uint64_t *completion)
+/* How a packet tells us of its completion. */
+enum telling { TELLS, TELLS_SERVED, TELLS_NOT };
+
+/* TELLS_SERVED: the program's signal has to be served behind it. */
+static enum telling complete_with(struct gt_hsa_queue *q, struct gt_hsa_slot *s, uint64_t *completion)
 {
 	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)*completion;
 
 	if (theirs && gt_hsa_signal_watch(&s->watch, theirs))
-		return true;
+		return TELLS;
 	s->watch.signal = s->ours;
+	if (gt_unlikely(theirs && !gt_hsa_ring_is_large(&q->ring)))
+		return TELLS_NOT;
 	*completion = (uintptr_t)s->ours;
-	return !theirs;
+	return theirs ? TELLS_SERVED : TELLS;
 }
 
 /* Behind everything that is in the queue, the program's signal. No dependency on ours: that is used again soon. */
-static void serve(struct batch *b, uint16_t header, uint64_t signal)
+static void serve(struct gt_hsa_queue *q, uint16_t header, uint64_t signal)
 {
-	struct gt_hsa_barrier_packet *p = &next(b)->barrier;
+	union gt_hsa_packet p = {.barrier = {
+		.header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT | GT_HSA_FENCES(header)),
+		.completion_signal = signal,
+	}};
 
-	memset(p, 0, sizeof *p);
-	p->header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT | GT_HSA_FENCES(header));
-	p->completion_signal = signal;
 	gt_hsa_signal_release(signal);
+	gt_hsa_ring_insert(&q->ring, &p);
 }
 
 /* Reserved by a thread of the runtime's: for whom? */
@@ -192,16 +176,29 @@ static void ask_lane(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k, cons
 	gt_lane_take(lane, k && k->internal ? NULL : &work, o->turn, o);
 }
 
-/* The packet's record is filled in: whoever completes it tells us. @completion: in the packet. */
-static void follow(struct batch *b, struct gt_hsa_slot *s, uint16_t header, uint64_t *completion)
+/* A packet whose record is filled in goes to the device: whoever completes it tells us. */
+static void follow(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const union gt_hsa_packet *from)
 {
-	uint64_t theirs = *completion;
-	bool served = complete_with(s, completion);
+	union gt_hsa_packet *p = gt_hsa_ring_copy(&q->ring, from);
+	uint64_t theirs = p->barrier.completion_signal;
+	uint16_t header = from->barrier.header;
+	enum telling how = complete_with(q, s, &p->barrier.completion_signal);
 
-	gt_hsa_slot_put(b->queue, s);
-	gt_hsa_helper_rouse(b->queue->agent);
-	if (gt_unlikely(!served))
-		serve(b, header, theirs);
+	slot_put(q, s, how == TELLS_NOT ? GT_HSA_SLOT_LOST : GT_HSA_SLOT_PENDING);
+	gt_hsa_helper_rouse(q->agent);
+	gt_hsa_ring_hand_on(&q->ring, p, from, how == TELLS_SERVED);
+	if (gt_unlikely(how == TELLS_SERVED))
+		serve(q, header, theirs);
+}
+
+/* As it is. */
+static void pass(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
+{
+	union gt_hsa_packet *p = gt_hsa_ring_copy(&q->ring, from);
+
+	if (p->barrier.completion_signal) /* in the same place in all of them */
+		gt_hsa_signal_release(p->barrier.completion_signal);
+	gt_hsa_ring_hand_on(&q->ring, p, from, false);
 }
 
 /* Is it recorded, and not only told? */
@@ -215,177 +212,255 @@ static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_owner
 	       (!k->unwanted && gt_session_wants_copies(gt_recording.session));
 }
 
-/* Outside of our own lock: what a tool's function does may come back here, or never return. */
-static bool tell(struct batch *b, struct gt_tool_piece *piece, bool enter)
+/* The device need not wait for the tool. */
+static bool tell(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool enter)
 {
-	bool told = true;
-
-	flush(b);
-	atomic_store_explicit(&b->queue->busy, 0, memory_order_release);
+	gt_hsa_ring_tell(&q->ring);
 	if (enter)
-		told = gt_tool_piece_enter(piece);
-	else
-		gt_tool_piece_exit(piece);
-	while (gt_unlikely(atomic_exchange_explicit(&b->queue->busy, 1, memory_order_acquire)))
-		sched_yield(); /* of two threads in here, which none of the runtimes lets in */
-	return told;
+		return gt_tool_piece_enter(piece);
+	gt_tool_piece_exit(piece);
+	return true;
 }
 
 /* Return: false: it is not followed to its end. */
-static bool kernel(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, const struct gt_hsa_owner *o,
-		   const struct gt_hsa_kernel *k, struct gt_tool_piece *piece, struct gt_thread *t)
+static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from, const struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+		   struct gt_tool_piece *piece, struct gt_thread *t)
 {
-	struct gt_hsa_kernel_packet *p = &next(b)->kernel;
 	bool recorded = is_recorded(k, o), envelope = gt_unlikely(o && o->stamp.replay) && o->stamp.envelope;
-	uint64_t theirs = from->completion_signal;
 	struct gt_hsa_slot *s;
 
-	*p = *from;
-	if (gt_unlikely(!recorded && !piece))
-		goto unobserved;
+	if (gt_unlikely(!recorded && !piece)) {
+		pass(q, from);
+		return false;
+	}
 	if (gt_likely(recorded && !envelope))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);
+	s = slot_take(q);
 	if (gt_unlikely(!s)) {
 		if (recorded && envelope)
 			gt_graph_envelope_lost(o->stamp.envelope, t);
 		else if (recorded)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-		goto unobserved;
+		pass(q, from);
+		return false;
 	}
-	fill(q, s, p, o, k, t);
+	fill(q, s, &from->kernel, o, k, t);
 	s->record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
 	q->told[s - q->slots] = piece;
-	follow(b, s, from->header, &p->completion_signal);
+	follow(q, s, from);
 	return true;
-unobserved:
-	if (theirs)
-		gt_hsa_signal_release(theirs);
-	if (q->room && q->forwarded - q->tracked > q->room / 4)
-		mark(b);
-	return false;
 }
 
 /* A barrier packet of the program's (or of HIP's for it): `--mode hsa` records it. Return: false: it is not followed to its end. */
-static bool barrier(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_barrier_packet *from, const struct gt_hsa_owner *o,
-		    bool recorded, struct gt_tool_piece *piece, struct gt_thread *t)
+static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from, const struct gt_hsa_owner *o, bool recorded,
+		    struct gt_tool_piece *piece, struct gt_thread *t)
 {
-	struct gt_hsa_barrier_packet *p = &next(b)->barrier;
 	struct gt_hsa_slot *s;
 
-	*p = *from;
 	if (recorded)
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-	s = gt_hsa_slot_take(q, GT_HSA_MARKERS);
-	if (gt_likely(s != NULL)) {
-		fill_barrier(q, s, p, o, t);
-		s->record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
-		q->told[s - q->slots] = piece;
-		follow(b, s, from->header, &p->completion_signal);
-		return true;
+	s = slot_take(q);
+	if (gt_unlikely(!s)) {
+		if (recorded)
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+		pass(q, from);
+		return false;
 	}
-	if (recorded)
-		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-	if (p->completion_signal)
-		gt_hsa_signal_release(p->completion_signal);
-	if (q->room && q->forwarded - q->tracked > q->room / 4)
-		mark(b);
-	return false;
+	fill_barrier(q, s, &from->barrier, o, t);
+	s->record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
+	q->told[s - q->slots] = piece;
+	follow(q, s, from);
+	return true;
 }
 
 /* The piece behind its packet: from now on it is the helper's, if it is followed. */
-static void told(struct batch *b, struct gt_tool_piece *piece, bool followed)
+static void told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool followed)
 {
-	tell(b, piece, false);
+	tell(q, piece, false);
 	if (!followed)
 		gt_tool_piece_drop(piece, true);
 }
 
-static void kernel_packet(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_kernel_packet *from, struct gt_hsa_owner *o,
-			  struct gt_thread *t)
+static void kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
 {
-	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel_object);
+	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel.kernel_object);
 	struct gt_tool_piece *piece = NULL;
 	bool followed;
 
 	if (gt_unlikely(o && o->lane))
-		ask_lane(o, k, from);
+		ask_lane(o, k, &from->kernel);
 	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
-		piece = gt_hsa_told_kernel(q, o, k, from);
-		if (piece && !tell(b, piece, true))
+		piece = gt_hsa_told_kernel(q, o, k, &from->kernel);
+		if (piece && !tell(q, piece, true))
 			piece = NULL;
 	}
-	followed = kernel(b, q, from, o, k, piece, t);
+	followed = kernel(q, from, o, k, piece, t);
 	if (gt_unlikely(piece != NULL))
-		told(b, piece, followed);
+		told(q, piece, followed);
 }
 
 /* Return: false: nobody asks for barriers. */
-static bool barrier_packet(struct batch *b, struct gt_hsa_queue *q, const struct gt_hsa_barrier_packet *from, struct gt_hsa_owner *o,
-			   struct gt_thread *t)
+static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
 {
 	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded(), followed;
 	struct gt_tool_piece *piece = NULL;
 
 	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
 		piece = gt_hsa_told_barrier(q, o);
-		if (piece && !tell(b, piece, true))
+		if (piece && !tell(q, piece, true))
 			piece = NULL;
 	}
 	if (gt_likely(!recorded && !piece))
 		return false;
-	followed = barrier(b, q, from, o, recorded, piece, t);
+	followed = barrier(q, from, o, recorded, piece, t);
 	if (piece)
-		told(b, piece, followed);
+		told(q, piece, followed);
 	return true;
 }
 
-void gt_hsa_handle_packets(const void *packets, uint64_t count, uint64_t index, void *data, gt_hsa_packet_writer *writer)
+static void packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_thread *t)
 {
-	struct gt_hsa_queue *q = data;
-	struct gt_thread *t = gt_hsa_thread();
-	const union gt_hsa_packet *from = packets;
-	struct batch b;
+	uint64_t number = q->ring.taken;
+	struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
+	uint32_t type;
 
-	if (gt_unlikely(!t || q->epoch != t->epoch ||
-			atomic_exchange_explicit(&q->busy, 1, memory_order_acquire))) {
-		/* nothing is recorded; or the runtime let two threads in here, which none is known to do */
-		for (uint64_t i = 0; t && q->epoch == t->epoch && gt_hsa_recorded() && i < count; i++)
-			if (GT_HSA_PACKET_TYPE(from[i].kernel.header) == GT_HSA_PACKET_KERNEL) {
-				gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-				gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-			}
-		writer(packets, count);
+	if (o->packet == ((number + 1) | GT_HSA_QUIET)) {
+		pass(q, from);
 		return;
 	}
-	b.queue = q;
-	b.count = 0;
-	b.writer = writer;
-	for (uint64_t i = 0; i < count; i++) {
-		uint32_t type = GT_HSA_PACKET_TYPE(from[i].kernel.header);
-		struct gt_hsa_owner *o = &q->owners[(index + i) & q->owner_mask];
-
-		if (gt_unlikely(o->packet != index + i + 1))
-			o = NULL;
-		if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
-			kernel_packet(&b, q, &from[i].kernel, o, t);
-			continue;
-		}
-		if (gt_unlikely(o && o->lane)) {
-			gt_lane_take(o->lane, NULL, o->turn, NULL);
-			o->lane = NULL;
-		}
-		if ((type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR) && barrier_packet(&b, q, &from[i].barrier, o, t))
-			continue;
-		if (gt_unlikely(atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) && o)
-			gt_hsa_told_reserve(q, o, false);
-		/* all of them have their signal in the same place */
-		if (from[i].barrier.completion_signal && type != GT_HSA_PACKET_INVALID)
-			gt_hsa_signal_release(from[i].barrier.completion_signal);
-		*next(&b) = from[i];
-		if (q->room && gt_unlikely(q->forwarded - q->tracked > q->room / 4))
-			mark(&b);
+	if (gt_unlikely(o->packet != number + 1))
+		o = NULL;
+	type = GT_HSA_PACKET_TYPE(from->kernel.header);
+	if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
+		kernel_packet(q, from, o, t);
+		return;
 	}
-	flush(&b);
-	atomic_store_explicit(&q->busy, 0, memory_order_release);
+	if (gt_unlikely(o && o->lane)) {
+		gt_lane_take(o->lane, NULL, o->turn, NULL);
+		o->lane = NULL;
+	}
+	if ((type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR) && barrier_packet(q, from, o, t))
+		return;
+	if (gt_unlikely(atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) && o)
+		gt_hsa_told_reserve(q, o, false);
+	pass(q, from);
+}
+
+/* More is in flight than the program's ring holds. A program that lets its first packet go only when its queue is full would wait for ever
+ * in here: without any progress for LIMIT_NS it goes on. Return: false: the rest is the helper's. */
+static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	uint64_t known = ring->read_known, since = gt_hsa_boottime_ns();
+
+	if (!wait || atomic_load_explicit(&q->behind, memory_order_relaxed))
+		return false;
+	gt_hsa_ring_tell(ring);
+	for (uint32_t n = 0; !gt_hsa_ring_has_room(ring); n++) {
+		if (n < SPIN)
+			continue;
+		if (ring->read_known != known) {
+			known = ring->read_known;
+			since = gt_hsa_boottime_ns();
+		} else if (gt_hsa_boottime_ns() - since > LIMIT_NS) {
+			return false;
+		}
+		sched_yield();
+	}
+	return true;
+}
+
+static void leave_to_helper(struct gt_hsa_queue *q)
+{
+	atomic_store_explicit(&q->behind, 1, memory_order_relaxed);
+	gt_hsa_helper_hurry(q->agent);
+}
+
+/* Whatever is written, as far as there is room. */
+static void move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_thread *t)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	const union gt_hsa_packet *from;
+
+	gt_hsa_ring_look(ring, index);
+	while ((from = gt_hsa_ring_next(ring)) != NULL) {
+		if (gt_unlikely(!gt_hsa_ring_has_room(ring)) && !wait_for_room(q, wait))
+			break;
+		if (gt_likely(t != NULL))
+			packet(q, from, t);
+		else
+			pass(q, from);
+		if (ring->last - ring->told >= AT_ONCE)
+			gt_hsa_ring_tell(ring);
+	}
+	gt_hsa_ring_tell(ring);
+	if (gt_unlikely(from != NULL))
+		leave_to_helper(q);
+}
+
+/* Another thread is at work. BUSY: for so long that this packet is left to the helper. */
+static enum gt_hsa_ring_entry wait_to_enter(struct gt_hsa_queue *q, uintptr_t me)
+{
+	uint64_t since = gt_hsa_boottime_ns();
+	enum gt_hsa_ring_entry how;
+
+	for (uint32_t n = 0; (how = gt_hsa_ring_enter(&q->ring, me)) == GT_HSA_RING_BUSY; n++) {
+		if (n < SPIN)
+			continue;
+		if (gt_hsa_boottime_ns() - since > ENTER_NS)
+			break;
+		sched_yield();
+	}
+	return how;
+}
+
+void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
+{
+	struct gt_thread *t = gt_hsa_thread();
+	uintptr_t me = (uintptr_t)&gt_thread;
+
+	if (gt_unlikely(t && q->epoch != t->epoch))
+		t = NULL;
+	do {
+		enum gt_hsa_ring_entry how = gt_hsa_ring_enter(&q->ring, me);
+
+		if (gt_unlikely(how == GT_HSA_RING_BUSY) && wait)
+			how = wait_to_enter(q, me);
+		if (gt_unlikely(how != GT_HSA_RING_ENTERED)) {
+			if (how == GT_HSA_RING_BUSY)
+				leave_to_helper(q);
+			return;
+		}
+		move(q, index, wait, t);
+	} while (gt_unlikely(!gt_hsa_ring_leave(&q->ring)));
+}
+
+void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)
+{
+	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	struct gt_thread *t = gt_hsa_thread();
+	union gt_hsa_packet p = {.barrier.header = GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT};
+	struct gt_hsa_slot *s = NULL;
+
+	if (q && t && gt_hsa_ring_is_large(&q->ring) &&
+	    wait_to_enter(q, (uintptr_t)&gt_thread) == GT_HSA_RING_ENTERED) {
+		if (gt_hsa_ring_has_room(&q->ring))
+			s = slot_take(q);
+		if (s) {
+			fill_barrier(q, s, &p.barrier, &(struct gt_hsa_owner){.id = t->api_id, .start = t->api_start, .stamp = *stamp}, t);
+			s->record.submitted = (uintptr_t)stamp->envelope;
+			s->record.head.kind = GT_RECORD_DEVICE;
+			q->told[s - q->slots] = NULL;
+			s->watch.signal = s->ours;
+			p.barrier.completion_signal = (uintptr_t)s->ours;
+			slot_put(q, s, GT_HSA_SLOT_PENDING);
+			gt_hsa_ring_insert(&q->ring, &p);
+			gt_hsa_ring_tell(&q->ring);
+			gt_hsa_helper_rouse(q->agent);
+		}
+		if (!gt_hsa_ring_leave(&q->ring))
+			gt_hsa_handle_packets(q, 0, true);
+	}
+	if (!s)
+		gt_graph_envelope_lost(stamp->envelope, t);
 }

@@ -141,7 +141,6 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_acquire), i;
-	uint64_t passed = atomic_load_explicit(&q->passed, memory_order_relaxed);
 	uint32_t missed = 0;
 
 	for (i = head; i < tail && missed < WINDOW; i++) {
@@ -152,10 +151,7 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 				missed++;
 				continue;
 			}
-			if (s->record.head.depth != GT_HSA_MARKER)
-				write_record(q, s, t);
-			if ((uint64_t)s->watch.value > passed)
-				passed = (uint64_t)s->watch.value;
+			write_record(q, s, t);
 			recycle(s);
 			++*done;
 		}
@@ -164,7 +160,6 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 			atomic_store_explicit(&q->head, ++head, memory_order_release);
 		}
 	}
-	atomic_store_explicit(&q->passed, passed, memory_order_release);
 	return (uint32_t)(tail - head);
 }
 
@@ -179,8 +174,7 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 		if (atomic_load_explicit(&s->watch.state, memory_order_relaxed) == GT_HSA_SLOT_DONE)
 			continue;
 		gt_hsa_signal_forget(&s->watch);
-		if (s->record.head.depth != GT_HSA_MARKER)
-			gt_hsa_count_unfinished(&s->record, t);
+		gt_hsa_count_unfinished(&s->record, t);
 		if (q->told[s - q->slots])
 			gt_tool_piece_drop(q->told[s - q->slots], true);
 	}
@@ -199,6 +193,8 @@ static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done
 			continue;
 		if (!last && gt_hsa_queue_arm(q, ARM_AT_ONCE))
 			++*done; /* come again soon */
+		if (state == GT_HSA_QUEUE_LIVE && !last)
+			left += gt_hsa_face_look(q);
 		mine = look_at_queue(q, t, done);
 		if (state == GT_HSA_QUEUE_DESTROYED)
 			end_queue(q, t);
@@ -254,7 +250,7 @@ static void *run(void *arg)
 		if (left || done) {
 			worked = now;
 			atomic_store_explicit(&a->deep, 0, memory_order_relaxed);
-			nap(step);
+			doze(h, step);
 			continue;
 		}
 		deep = now - worked > QUIET_NS;

@@ -1,45 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: the program gets one that the runtime lets us see the packets of (hsa_amd_queue_intercept_create()), made with its own
- * arguments, or the plain one where the runtime will not; then an event says so.
+/* Queues: the program gets a face (hsa_face.c) of one that was made with its own arguments, but larger; or the plain one where
+ * that cannot be; then an event says so.
  *
  * Work in flight of a queue is a ring of slots in the order of submission: [head, tail). Twice as many as the queue has packets,
  * so that what is done and not yet harvested has room too. Each slot has a signal of its own, made in advance: some when the
  * queue is, the others by the helper.
  *
  * Who submits. The thread that reserves a packet's number writes its HIP call's id beside it (owners[number]), by way of the
- * functions that every producer goes through: hsa_queue_add_, _cas_ and _store_write_index. Twice the size here too: a thread
+ * functions that every producer goes through (hsa_face.c). Twice the size here too: a thread
  * may reserve before there is room.
  *
  * Entries are found by the program's pointer, and never freed: what may still be looked at stays readable. */
-#include <stdlib.h>
-#include <string.h>
+#include <sched.h>
 
 #include "core/recording.h"
 #include "runtime/stream.h"
 #include "runtime/hsa/hsa_activity.h"
 
 enum {
-	BUCKET_BITS = 8,
 	CAPACITY_MIN = 1024,
 	CAPACITY_MAX = 1 << 17,
 	ARMED_AT_ONCE = 8192, /* signals that are made with the queue */
 };
 
-static _Atomic(struct gt_hsa_queue *) buckets[1 << BUCKET_BITS];
-
-static _Atomic(struct gt_hsa_queue *) *bucket_of(const void *handle)
-{
-	return &buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
-}
-
-struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
-{
-	struct gt_hsa_queue *q = atomic_load_explicit(bucket_of(handle), memory_order_acquire);
-
-	while (q && (q->handle != handle || atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
-		q = q->hash_next;
-	return q;
-}
+_Atomic(struct gt_hsa_queue *) gt_hsa_queue_buckets[1 << GT_HSA_BUCKET_BITS];
 
 /* Signals -------------------------------------------------------------------- */
 
@@ -82,6 +66,8 @@ void gt_hsa_queue_bury(struct gt_hsa_queue *q)
 	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
 	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
 	gt_hsa_free(q->owners, (q->owner_mask + UINT64_C(1)) * sizeof *q->owners);
+	gt_hsa_free(q->ring.origin, 2 * q->ring.device_size * sizeof *q->ring.origin);
+	q->ring.origin = NULL;
 	q->slots = NULL;
 	q->owners = NULL;
 	q->told = NULL;
@@ -119,13 +105,13 @@ static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, st
 	q->agent = a;
 	q->epoch = t->epoch;
 	q->capacity = capacity;
+	q->stuck = UINT64_MAX;
 	q->owner_mask = capacity - 1;
 	q->barriers = gt_recording.session->mode == GT_MODE_HSA;
 	if (q->barriers) {
 		q->barrier_names[0] = gt_string_id(t, "barrier-and", 11);
 		q->barrier_names[1] = gt_string_id(t, "barrier-or", 10);
 	}
-	q->room = gt_hsa_room_needed(a->runtime) ? size : 0;
 	q->slots = sized(capacity, sizeof *q->slots);
 	q->owners = sized(capacity, sizeof *q->owners);
 	q->told = sized(capacity, sizeof *q->told);
@@ -141,11 +127,12 @@ static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, st
 
 static void publish(struct gt_hsa_queue *q, void *handle)
 {
-	_Atomic(struct gt_hsa_queue *) *bucket = bucket_of(handle);
+	_Atomic(struct gt_hsa_queue *) *bucket = gt_hsa_queue_bucket(handle);
 	struct gt_hsa_queue *first = atomic_load_explicit(&q->agent->queues, memory_order_relaxed);
 
 	q->handle = handle;
 	atomic_store_explicit(&q->state, GT_HSA_QUEUE_LIVE, memory_order_relaxed);
+	gt_hsa_face_publish(q);
 	do
 		q->agent_next = first;
 	while (!atomic_compare_exchange_weak_explicit(&q->agent->queues, &first, q, memory_order_release, memory_order_relaxed));
@@ -163,54 +150,110 @@ struct creation {
 	uint32_t private_bytes, group_bytes;
 };
 
-/* NULL: the runtime refused; *why then. */
-static struct gt_hsa_queue *intercepted(struct gt_hsa_runtime *r, struct gt_thread *t, struct gt_hsa_agent *a,
-					const struct creation *c, void **out, const char **why)
+static void free_entry(struct gt_hsa_queue *q)
 {
-	gt_hsa_amd_ext_hsa_amd_queue_intercept_create_fn *create = GT_HSA_AMD(r, hsa_amd_queue_intercept_create);
-	gt_hsa_amd_ext_hsa_amd_queue_intercept_register_fn *put = GT_HSA_AMD(r, hsa_amd_queue_intercept_register);
+	gt_hsa_free(q->ring.origin, 2 * q->ring.device_size * sizeof *q->ring.origin);
+	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
+	gt_hsa_free(q->owners, q->capacity * sizeof *q->owners);
+	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
+	gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
+}
+
+/* With room for packets of ours, where the agent's queues may be that large. As it is: the runtime will refuse it. */
+static uint32_t larger(const struct gt_hsa_agent *a, uint32_t size)
+{
+	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
+	uint32_t least = 0, most = 0;
+
+	info(a->handle, GT_HSA_AGENT_QUEUE_MIN_SIZE, &least);
+	info(a->handle, GT_HSA_AGENT_QUEUE_MAX_SIZE, &most);
+	return size >= least && size <= most / 2 ? 2 * size : size;
+}
+
+/* Are all functions ours that a program uses a queue by? Not while contexts are being changed. */
+static bool all_wrapped(const struct gt_hsa_runtime *r)
+{
+	static const uint16_t needed[] = {
+		GT_HSA_CORE_INDEX_hsa_queue_destroy,
+		GT_HSA_CORE_INDEX_hsa_queue_load_read_index_scacquire,
+		GT_HSA_CORE_INDEX_hsa_queue_add_write_index_screlease,
+		GT_HSA_CORE_INDEX_hsa_signal_store_relaxed,
+		GT_HSA_CORE_INDEX_hsa_signal_silent_store_screlease,
+	};
+
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!(gt_tap_services(&gt_hsa_core_taps[r->instance][needed[i]]) & GT_SERVICE_WRAP))
+			return false;
+	return true;
+}
+
+/* The runtime has only one queue of a kind (cooperative ones), and hands it out again: so do we. */
+static struct gt_hsa_queue *find_shared(const struct gt_hsa_agent *a, const void *real)
+{
+	struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
+
+	while (q && (q->real != real || atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_LIVE))
+		q = q->agent_next;
+	return q;
+}
+
+/* NULL: the runtime refused; *why then. */
+static struct gt_hsa_queue *faced(struct gt_hsa_runtime *r, struct gt_thread *t, struct gt_hsa_agent *a, const struct creation *c,
+				  const char **why)
+{
 	gt_hsa_amd_ext_hsa_amd_profiling_set_profiler_enabled_fn *profile = GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled);
-	struct gt_hsa_queue *q;
+	uint32_t size = c->size;
+	const struct gt_hsa_queue_abi *real;
+	struct gt_hsa_queue *q, *shared;
 	void *handle = NULL;
 
-	*why = "the runtime cannot intercept queues";
-	if (!create || !put || !profile)
+	*why = "the runtime's functions are not all ours";
+	if (!profile || !all_wrapped(r))
 		return NULL;
-	q = make_entry(a, c->size, t);
+	q = make_entry(a, size, t);
 	*why = "no memory for a queue's work in flight";
 	if (!q)
 		return NULL;
-	*why = "the runtime refused to intercept a queue";
+	*why = "the runtime refused a queue";
 	*(void **)&q->callback = c->callback;
 	q->callback_data = c->data;
-	if (create(c->agent, c->size, c->type, c->callback ? (void *)(uintptr_t)gt_hsa_fault_of_queue : NULL, q, c->private_bytes,
-		   c->group_bytes, &handle) != GT_HSA_SUCCESS)
+	if (GT_HSA_CORE(r, hsa_queue_create)(c->agent, larger(a, size), c->type, c->callback ? (void *)(uintptr_t)gt_hsa_fault_of_queue : NULL,
+					     q, c->private_bytes, c->group_bytes, &handle) != GT_HSA_SUCCESS)
 		goto no_queue;
+	shared = find_shared(a, handle);
+	if (shared) {
+		free_entry(q);
+		shared->users++;
+		return shared;
+	}
+	real = handle;
 	*why = "the runtime refused a queue with profiling";
-	if (profile(handle, 1) != GT_HSA_SUCCESS || put(handle, (void *)(uintptr_t)gt_hsa_handle_packets, q) != GT_HSA_SUCCESS)
+	if (profile(handle, 1) != GT_HSA_SUCCESS)
+		goto no_profiling;
+	*why = "no memory for a queue's packets";
+	if (!gt_hsa_face_make(q, handle, real->size < size ? real->size : size))
 		goto no_profiling;
 	gt_hsa_fault_listen(r);
 	gt_hsa_queue_arm(q, ARMED_AT_ONCE);
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 	q->born_ns = gt_hsa_boottime_ns();
-	publish(q, handle);
-	*out = handle;
+	q->users = 1;
+	publish(q, q->face);
 	return q;
 no_profiling:
 	GT_HSA_CORE(r, hsa_queue_destroy)(handle);
 no_queue:
-	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
-	gt_hsa_free(q->owners, q->capacity * sizeof *q->owners);
-	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
-	gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
+	free_entry(q);
 	return NULL;
 }
 
-/* NULL: intercept. */
-static const char *reason_not_to(const struct gt_hsa_runtime *r)
+static void note(struct gt_hsa_queue *q, struct gt_thread *t, unsigned int type)
 {
-	(void)r;
-	return NULL;
+	write_queue(q, q->agent, t, q->number, q->handle, q->face->size, type, NULL);
+	if (gt_hip_default_stream && !atomic_exchange_explicit(&q->agent->used, 1, memory_order_relaxed))
+		gt_hip_default_stream(t, q->agent->number);
+	q->object = gt_hsa_told_queue(q->agent, q->number, (uintptr_t)q->handle);
+	gt_hsa_helper_want(q->agent, t);
 }
 
 int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent, uint32_t size, unsigned int type, void *callback,
@@ -221,23 +264,17 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	gt_hsa_core_hsa_queue_create_fn *real = (gt_hsa_core_hsa_queue_create_fn *)call->tap->real;
 	struct gt_thread *t = gt_hsa_thread();
 	struct gt_hsa_agent *a = t ? gt_hsa_agent_get(r, t, agent) : NULL;
-	struct gt_hsa_queue *q = NULL;
+	struct gt_hsa_queue *q;
 	const char *why;
-	void *handle = NULL;
 	int status;
 
-	if (!a || !a->gpu || !queue)
+	if (!a || !a->gpu || !queue || !size || size & (size - 1))
 		return real(agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
-	why = reason_not_to(r);
-	if (!why)
-		q = intercepted(r, t, a, &c, &handle, &why);
+	q = faced(r, t, a, &c, &why);
 	if (q) {
-		*queue = handle;
-		write_queue(q, a, t, q->number, handle, size, type, NULL);
-		if (gt_hip_default_stream && !atomic_exchange_explicit(&a->used, 1, memory_order_relaxed))
-			gt_hip_default_stream(t, a->number);
-		q->object = gt_hsa_told_queue(a, q->number, (uintptr_t)handle);
-		gt_hsa_helper_want(a, t);
+		if (!q->object)
+			note(q, t, type);
+		*queue = q->handle;
 		return GT_HSA_SUCCESS;
 	}
 	status = real(agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
@@ -250,23 +287,43 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	return status;
 }
 
+/* Whoever is at work in it finishes, and nobody begins any more. Not for ever: it may be a tool's function, which waits for us. */
+static void shut(struct gt_hsa_queue *q)
+{
+	uint64_t since = gt_hsa_boottime_ns();
+
+	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread) == GT_HSA_RING_BUSY && gt_hsa_boottime_ns() - since < 1000 * GT_HSA_MS)
+		sched_yield();
+}
+
 int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 {
+	gt_hsa_core_hsa_queue_destroy_fn *real = (gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real;
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
-	struct gt_tool_object *object = q ? q->object : NULL;
-	int status = ((gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real)(queue);
+	int status;
 
-	if (q && status == GT_HSA_SUCCESS) {
+	if (!q || --q->users)
+		return real(q ? q->real : queue);
+	atomic_store_explicit(&q->state, GT_HSA_QUEUE_CLOSING, memory_order_seq_cst);
+	shut(q);
+	status = real(q->real);
+	if (status == GT_HSA_SUCCESS) {
+		struct gt_tool_object *object = q->object;
+
+		gt_hsa_face_free(q);
 		atomic_store_explicit(&q->state, GT_HSA_QUEUE_DESTROYED, memory_order_release);
 		gt_tool_object_unload(object);
+	} else {
+		q->users = 1;
+		atomic_store_explicit(&q->state, GT_HSA_QUEUE_LIVE, memory_order_release);
+		gt_hsa_ring_leave(&q->ring);
 	}
 	return status;
 }
 
 /* Who submits what --------------------------------------------------------------- */
 
-/* Packets [from, from + count) are this thread's. */
-static void own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 {
 	const struct gt_thread *t = &gt_thread;
 	bool told = gt_tool_work_asked(GT_DOMAIN_HSA_CORE) != 0;
@@ -295,48 +352,3 @@ static void own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		}
 	}
 }
-
-#define ADD(f)                                                                                                                \
-	uint64_t gt_hsa_core_wrap_##f(const struct gt_call *call, const void *queue, uint64_t value)                           \
-	{                                                                                                                     \
-		uint64_t from = ((gt_hsa_core_##f##_fn *)call->tap->real)(queue, value);                                       \
-		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                                                            \
-                                                                                                                              \
-		if (gt_likely(q != NULL))                                                                                     \
-			own(q, from, value);                                                                                  \
-		return from;                                                                                                  \
-	}
-ADD(hsa_queue_add_write_index_scacq_screl)
-ADD(hsa_queue_add_write_index_scacquire)
-ADD(hsa_queue_add_write_index_relaxed)
-ADD(hsa_queue_add_write_index_screlease)
-
-#define CAS(f)                                                                                                                \
-	uint64_t gt_hsa_core_wrap_##f(const struct gt_call *call, const void *queue, uint64_t expected, uint64_t value)        \
-	{                                                                                                                     \
-		uint64_t found = ((gt_hsa_core_##f##_fn *)call->tap->real)(queue, expected, value);                            \
-		struct gt_hsa_queue *q = found == expected && value > expected ? gt_hsa_queue_find(queue) : NULL;             \
-                                                                                                                              \
-		if (gt_likely(q != NULL))                                                                                     \
-			own(q, expected, value - expected);                                                                   \
-		return found;                                                                                                 \
-	}
-CAS(hsa_queue_cas_write_index_scacq_screl)
-CAS(hsa_queue_cas_write_index_scacquire)
-CAS(hsa_queue_cas_write_index_relaxed)
-CAS(hsa_queue_cas_write_index_screlease)
-
-/* Queues with one producer: what is new is its own. */
-#define STORE(f)                                                                                                              \
-	void gt_hsa_core_wrap_##f(const struct gt_call *call, const void *queue, uint64_t value)                               \
-	{                                                                                                                     \
-		struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);                                                           \
-		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                                                            \
-		uint64_t from = q ? GT_HSA_CORE(r, hsa_queue_load_write_index_relaxed)(queue) : value;                        \
-                                                                                                                              \
-		if (gt_likely(value > from))                                                                                  \
-			own(q, from, value - from);                                                                           \
-		((gt_hsa_core_##f##_fn *)call->tap->real)(queue, value);                                                      \
-	}
-STORE(hsa_queue_store_write_index_relaxed)
-STORE(hsa_queue_store_write_index_screlease)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* See hsa_ring.h. */
+#include "runtime/hsa/hsa_ring.h"
+
+void gt_hsa_ring_begin(struct gt_hsa_ring *r)
+{
+	for (uint64_t i = 0; i < r->theirs_size; i++)
+		r->theirs[i].kernel.header = GT_HSA_PACKET_INVALID;
+	r->taken = r->gone = atomic_load_explicit(r->theirs_write, memory_order_relaxed);
+	r->read_known = atomic_load_explicit(r->read, memory_order_relaxed);
+	r->last = r->told = atomic_load_explicit(r->write, memory_order_relaxed);
+}
+
+void gt_hsa_ring_insert(struct gt_hsa_ring *r, const union gt_hsa_packet *packet)
+{
+	union gt_hsa_packet *p = gt_hsa_ring_copy(r, packet);
+
+	gt_hsa_ring_publish(r, p, packet, r->taken);
+}
