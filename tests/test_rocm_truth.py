@@ -46,6 +46,14 @@ def test_every_kernel_of_every_replay_is_recorded_in_its_order(traced):
     truth.check(found)
 
 
+def test_cooperative_launches_are_linked_right_among_others(traced):
+    truth = Truth(threads=2, streams=8, launches=20, copies=1, graphs=2, cooperative=4)
+    found, info, _ = traced(truth)
+    assert info["linked"] == info["device_work"] > truth.kernels()
+    truth.check(found)
+    assert len(found.kernels("__amd_rocclr_gwsInit")) == 2 * 8 * 5
+
+
 def test_work_of_four_devices_is_told_apart(traced):
     truth = Truth(threads=2, streams=4, launches=20, gpus=4)
     found, info, _ = traced(truth, env={"SOFT_AMDGPU_GPUS": 4})

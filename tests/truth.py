@@ -6,8 +6,8 @@ import csv
 import itertools
 import re
 
-DEFAULTS = {"threads": 2, "streams": 8, "launches": 50, "copies": 0, "graphs": 0, "nodes": 8, "gpus": 1, "rounds": 1}
-SHAPE = re.compile(r"numBlocks=\{x=(\d+), y=(\d+), z=(\d+)\}, dimBlocks=\{x=(\d+), y=(\d+), z=1\}, .*stream=(\w+)")
+DEFAULTS = {"threads": 2, "streams": 8, "launches": 50, "copies": 0, "graphs": 0, "nodes": 8, "gpus": 1, "rounds": 1, "cooperative": 0}
+SHAPE = re.compile(r"(?:numBlocks|gridDim)=\{x=(\d+), y=(\d+), z=(\d+)\}, (?:dimBlocks|blockDimX)=\{x=(\d+), y=(\d+), z=1\}, .*stream=(\w+)")
 BYTES = re.compile(r"sizeBytes=(\d+)")
 COPIES = {"write": "hipMemcpyHostToDevice", "read": "hipMemcpyDeviceToHost", "copy": "hipMemcpyDeviceToDevice"}
 
@@ -61,7 +61,8 @@ class Truth:
         streams = {}
         for row in kernels:
             call = found.call_of(row)
-            assert call and call["operation"] == "hipLaunchKernel", row
+            cooperative = self.cooperative and row["number"] % self.launches % self.cooperative == 0
+            assert call and call["operation"] == ("hipLaunchCooperativeKernel" if cooperative else "hipLaunchKernel"), row
             assert (call["pid"], call["tid"]) == (row["pid"], row["tid"])
             assert call["number"] == row["number"], f"linked to another launch: {row} {call}"
             streams.setdefault(row["number"] // self.launches, []).append((call["start"], row, call["stream"]))

@@ -4,6 +4,7 @@
  *   copies=0     rounds of copies and fills on each stream, each of a size of its own
  *   graphs=0     replays of a graph of `nodes` kernels, captured from the thread's first stream
  *   nodes=8  gpus=1  rounds=1 (all of it again)
+ *   cooperative=0  each so manieth launch is a cooperative one
  *   verify=1     0: kernels are not executed, so results are not looked at
  *   tally=0      1: after each launch the number of launches that have returned is stored in the file ./tally
  *   end=0        1: exit() without waiting for the device  2: _exit() so  3: abort() so
@@ -28,8 +29,8 @@ struct option {
 	const char *name;
 	int value;
 } options[] = {{"threads", 2}, {"streams", 8}, {"launches", 50}, {"copies", 0}, {"graphs", 0}, {"nodes", 8}, {"gpus", 1},
-	       {"rounds", 1}, {"verify", 1}, {"tally", 0}, {"end", 0}};
-enum { THREADS, STREAMS, LAUNCHES, COPIES, GRAPHS, NODES, GPUS, ROUNDS, VERIFY, TALLY, END };
+	       {"rounds", 1}, {"verify", 1}, {"tally", 0}, {"end", 0}, {"cooperative", 0}};
+enum { THREADS, STREAMS, LAUNCHES, COPIES, GRAPHS, NODES, GPUS, ROUNDS, VERIFY, TALLY, END, COOPERATIVE };
 
 static int opt(int which) { return options[which].value; }
 
@@ -92,7 +93,10 @@ static void launch(found f, int lane, unsigned n, int in_turn, hipStream_t strea
 	dim3 grid, block;
 
 	shape(n, &grid, &block);
-	MUST(hipLaunchKernel((const void *)numbered, grid, block, args, 0, stream));
+	if (opt(COOPERATIVE) && in_turn % opt(COOPERATIVE) == 0)
+		MUST(hipLaunchCooperativeKernel((const void *)numbered, grid, block, args, 0, stream));
+	else
+		MUST(hipLaunchKernel((const void *)numbered, grid, block, args, 0, stream));
 	if (tally)
 		__atomic_fetch_add(tally, 1, __ATOMIC_RELEASE);
 }
