@@ -193,7 +193,7 @@ UNIT_TEST(everything_that_has_a_number_has_a_name)
 		CHECK_NOT_NULL(gputap_work_name(type));
 	CHECK_NULL(gputap_work_name(GPUTAP_WORK_SCRATCH + 1));
 	CHECK_STR(gputap_object_name(GPUTAP_OBJECT_KERNEL_SYMBOL), "kernel symbol");
-	CHECK_NULL(gputap_object_name(3));
+	CHECK_NULL(gputap_object_name(GPUTAP_OBJECT_GRAPH + 1));
 }
 
 static const char *upstream(uint32_t operation, unsigned argument, const void *args, uint32_t dereference)
