@@ -512,12 +512,12 @@ static void make_events(struct grid *g, const struct info *i)
 
 static void make_code_objects(struct grid *g, const struct info *i)
 {
-	info_code_objects(g, i->capture, i->session->start_ns);
+	info_code_objects(g, &(struct info_code){ .capture = i->capture });
 }
 
 static void make_kernel_symbols(struct grid *g, const struct info *i)
 {
-	info_kernel_symbols(g, i->capture, i->session->start_ns);
+	info_code_kernels(g, &(struct info_code){ .capture = i->capture });
 }
 
 typedef void make_fn(struct grid *g, const struct info *i);

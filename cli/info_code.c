@@ -10,7 +10,9 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-static const struct grid_column code_columns[] = {
+/* The first column of both is left out where dispatches were not counted. */
+const struct grid_column info_code_object_columns[] = {
+	{ "dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false },
 	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 0, false },
 	{ "code", "code", GRID_ID, GRID_ALWAYS, 0, false },
 	{ "device", "device", GRID_ID, GRID_ALWAYS, 0, false },
@@ -23,7 +25,8 @@ static const struct grid_column code_columns[] = {
 	{ "uri", "from where", GRID_TEXT, GRID_ALWAYS, 5, false },
 };
 
-static const struct grid_column kernel_columns[] = {
+const struct grid_column info_code_kernel_columns[] = {
+	{ "dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false },
 	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 0, false },
 	{ "code", "code", GRID_ID, GRID_ALWAYS, 0, false },
 	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
@@ -41,8 +44,46 @@ static const struct grid_column kernel_columns[] = {
 	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
 
-static struct grid_cell since(uint64_t start_ns, uint64_t ns)
+void dispatches_add(struct dispatches *d, const struct gt_item *item)
 {
+	enum gt_domain domain = GT_OP_DOMAIN(item->op);
+	bool rocm = domain == GT_DOMAIN_HSA_CORE || domain == GT_DOMAIN_HIP; /* of others, object[1] is something else */
+	uint32_t symbol = rocm && item->device_op == GT_DEVICE_KERNEL ? GT_KERNEL_SYMBOL(item->object[1]) : 0, at;
+	uint64_t key = (uint64_t)item->process << 32 | symbol;
+
+	if (!symbol)
+		return;
+	at = idmap_get(&d->ids, key);
+	if (at == LOOKUP_NONE) {
+		if (d->count == d->room) {
+			uint32_t more = d->room ? d->room * 2 : 64;
+			d->counts = lookup_grow(d->counts, d->room, more, sizeof *d->counts);
+			d->room = more;
+		}
+		at = d->count++;
+		idmap_put(&d->ids, key, at);
+	}
+	d->counts[at]++;
+}
+
+void dispatches_fini(struct dispatches *d)
+{
+	idmap_fini(&d->ids);
+	free(d->counts);
+	*d = (struct dispatches){ 0 };
+}
+
+static uint64_t dispatches_of(const struct dispatches *d, const struct gt_object_info *kernel)
+{
+	uint32_t at = idmap_get(&d->ids, (uint64_t)kernel->process << 32 | (uint32_t)kernel->number);
+
+	return at == LOOKUP_NONE ? 0 : d->counts[at];
+}
+
+static struct grid_cell since_start(const struct gt_capture *capture, uint64_t ns)
+{
+	uint64_t start_ns = gt_capture_session(capture)->start_ns;
+
 	return ns ? cell_count(ns > start_ns ? ns - start_ns : 0) : cell_none();
 }
 
@@ -86,70 +127,96 @@ static struct grid_cell device_of(const struct gt_capture *capture, const struct
 	return device && device->device_index != UINT32_MAX ? cell_count(device->device_index) : cell_none();
 }
 
+struct kernels_in {
+	uint64_t count, dispatches;
+};
+
 /* Objects lie sorted by process and type; @at: where the kernels of the process begin to be looked for. */
-static uint64_t kernels_in(const struct gt_capture *capture, const struct gt_object_info *code, size_t at)
+static struct kernels_in kernels_in(const struct info_code *code, const struct gt_object_info *object, size_t at)
 {
-	uint64_t count = 0;
+	struct kernels_in sum = { 0 };
 	const struct gt_object_info *o;
 
-	for (; (o = gt_capture_object(capture, at)) != NULL && o->process == code->process && o->type <= GT_OBJECT_KERNEL_SYMBOL; at++)
-		count += o->type == GT_OBJECT_KERNEL_SYMBOL && o->parent == code->number;
-	return count;
+	for (; (o = gt_capture_object(code->capture, at)) != NULL && o->process == object->process && o->type <= GT_OBJECT_KERNEL_SYMBOL; at++) {
+		if (o->type != GT_OBJECT_KERNEL_SYMBOL || o->parent != object->number)
+			continue;
+		sum.count++;
+		sum.dispatches += code->dispatches ? dispatches_of(code->dispatches, o) : 0;
+	}
+	return sum;
 }
 
-void info_code_objects(struct grid *g, const struct gt_capture *capture, uint64_t start_ns)
+/* All columns, or all but that of the dispatches. */
+static void init(struct grid *g, const struct info_code *code, const char *name, const struct grid_column *columns, unsigned count)
 {
-	grid_init(g, "code_objects", code_columns, COUNT_OF(code_columns));
+	bool without = !code->dispatches;
+
+	grid_init(g, name, columns + without, count - without);
+}
+
+void info_code_objects(struct grid *g, const struct info_code *code)
+{
+	const struct gt_capture *capture = code->capture;
+
+	init(g, code, "code_objects", info_code_object_columns, COUNT_OF(info_code_object_columns));
 	g->heading = "Device code that was loaded";
-	for (size_t k = 0; k < gt_capture_object_count(capture); k++) {
+	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
 		const char *base = gt_object_value(o, "load_base");
+		struct kernels_in kernels;
 		struct grid_cell *cell;
 		if (o->type != GT_OBJECT_CODE_OBJECT)
 			continue;
+		kernels = kernels_in(code, o, k + 1);
 		cell = grid_row(g);
+		if (code->dispatches)
+			*cell++ = cell_count(kernels.dispatches);
 		*cell++ = pid_of(capture, o);
 		*cell++ = cell_count(o->number);
 		*cell++ = device_of(capture, o);
-		*cell++ = cell_count(kernels_in(capture, o, k + 1));
+		*cell++ = cell_count(kernels.count);
 		*cell++ = number(o, "load_bytes");
 		*cell++ = base ? address(g, strtoull(base, NULL, 0)) : cell_none();
-		*cell++ = since(start_ns, o->begin_ns);
-		*cell++ = since(start_ns, o->end_ns);
+		*cell++ = since_start(capture, o->begin_ns);
+		*cell++ = since_start(capture, o->end_ns);
 		*cell++ = cell_text(gt_object_value(o, "storage"));
 		*cell++ = cell_text(gt_object_value(o, "uri"));
 	}
 }
 
-void info_kernel_symbols(struct grid *g, const struct gt_capture *capture, uint64_t start_ns)
+void info_code_kernels(struct grid *g, const struct info_code *code)
 {
-	grid_init(g, "kernel_symbols", kernel_columns, COUNT_OF(kernel_columns));
+	const struct gt_capture *capture = code->capture;
+
+	init(g, code, "kernel_symbols", info_code_kernel_columns, COUNT_OF(info_code_kernel_columns));
 	g->heading = "Kernels in it, and what their code asks for";
-	for (size_t k = 0; k < gt_capture_object_count(capture); k++) {
+	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
 		const char *name = gt_object_value(o, "name");
-		const struct gt_object_info *code;
+		const struct gt_object_info *object;
 		struct grid_cell *cell;
 		char *readable;
 		if (o->type != GT_OBJECT_KERNEL_SYMBOL)
 			continue;
-		code = gt_capture_object_find(capture, o->process, GT_OBJECT_CODE_OBJECT, o->parent);
+		object = gt_capture_object_find(capture, o->process, GT_OBJECT_CODE_OBJECT, o->parent);
 		cell = grid_row(g);
+		if (code->dispatches)
+			*cell++ = cell_count(dispatches_of(code->dispatches, o));
 		*cell++ = pid_of(capture, o);
 		*cell++ = cell_count(o->parent);
-		*cell++ = device_of(capture, code);
+		*cell++ = device_of(capture, object);
 		*cell++ = number(o, "kernarg_bytes");
 		*cell++ = number(o, "group_bytes");
 		*cell++ = number(o, "private_bytes");
-		*cell++ = registers(o, find_device(capture, code), "vgpr_granules", true);
-		*cell++ = registers(o, find_device(capture, code), "sgpr_granules", false);
+		*cell++ = registers(o, find_device(capture, object), "vgpr_granules", true);
+		*cell++ = registers(o, find_device(capture, object), "sgpr_granules", false);
 		*cell++ = number(o, "vgpr_granules");
 		*cell++ = number(o, "sgpr_granules");
-		*cell++ = since(start_ns, o->begin_ns);
-		*cell++ = since(start_ns, o->end_ns);
+		*cell++ = since_start(capture, o->begin_ns);
+		*cell++ = since_start(capture, o->end_ns);
 		*cell++ = address(g, o->handle);
 		*cell++ = cell_text(name);
-		readable = name ? gt_demangle(name) : NULL;
+		readable = name && !code->mangled ? gt_demangle(name) : NULL;
 		*cell++ = cell_text(readable ? grid_keep(g, "%s", readable) : name);
 		free(readable);
 	}

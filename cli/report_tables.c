@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "cli/info_code.h"
 #include "cli/ui.h"
 
-const char *const report_table_names[] = { "operations", "ranges", "failures", "kernels", "copies",  "other", "graphs", "devices", "gaps",
+const char *const report_table_names[] = { "operations", "ranges", "failures", "kernels", "copies",  "other", "graphs", "code_objects",
+					   "kernel_symbols", "devices", "gaps",
 					   "latency",    "processes", "threads", "loss", NULL };
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
@@ -190,6 +192,8 @@ static const struct { const struct grid_column *columns; unsigned count; const c
 	[REPORT_COPIES] = { copy_columns, COUNT_OF(copy_columns), "Copies", 20 },
 	[REPORT_OTHER] = { kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20 },
 	[REPORT_GRAPHS] = { graph_columns, COUNT_OF(graph_columns), "Graphs: launches, from the first node's start to the last one's end", 20 },
+	[REPORT_CODE_OBJECTS] = { info_code_object_columns, COUNT_OF(info_code_object_columns), NULL, 5 },
+	[REPORT_KERNEL_SYMBOLS] = { info_code_kernel_columns, COUNT_OF(info_code_kernel_columns), NULL, 10 },
 	[REPORT_DEVICES] = { device_columns, COUNT_OF(device_columns), "Devices, from their first work to their last", 20 },
 	[REPORT_GAPS] = { gap_columns, COUNT_OF(gap_columns), "Largest gaps, in which a device had nothing to do", 5 },
 	[REPORT_LATENCY] = { latency_columns, COUNT_OF(latency_columns), "Launch latency: from a call's begin to its kernel's start", 20 },
@@ -455,6 +459,18 @@ static void make_graphs(struct grid *g, const struct summary *s)
 	sort_by(g, "total_ns");
 }
 
+static void make_info_code(struct grid *g, const struct summary *s, enum report_table table)
+{
+	struct info_code code = { .capture = s->capture, .dispatches = &s->dispatches, .mangled = s->mangled };
+
+	if (table == REPORT_CODE_OBJECTS)
+		info_code_objects(g, &code);
+	else
+		info_code_kernels(g, &code);
+	g->usual_top = tables[table].usual_top;
+	sort_by(g, "dispatches");
+}
+
 static void make_devices(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->device_count; i++) {
@@ -627,6 +643,10 @@ static void make_loss(struct grid *g, const struct summary *s)
 
 void report_table(struct grid *g, enum report_table table, const struct summary *s, enum gt_domain domain)
 {
+	if (table == REPORT_CODE_OBJECTS || table == REPORT_KERNEL_SYMBOLS) {
+		make_info_code(g, s, table);
+		return;
+	}
 	grid_init(g, report_table_names[table], tables[table].columns, tables[table].count);
 	g->heading = tables[table].heading;
 	g->usual_top = tables[table].usual_top;
@@ -644,6 +664,8 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
 	case REPORT_PROCESSES: make_processes(g, s); break;
 	case REPORT_THREADS: make_threads(g, s); break;
 	case REPORT_LOSS: make_loss(g, s); break;
+	case REPORT_CODE_OBJECTS:
+	case REPORT_KERNEL_SYMBOLS: /* above */
 	case REPORT_TABLE_COUNT: break;
 	}
 }

@@ -496,6 +496,7 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	group = group_of(s, &e); /* moves the rows when it adds one */
 	add_to_group(&s->groups[e.class].rows[group], &e);
 	graphs_add(&s->graphs, r->capture, item);
+	dispatches_add(&s->dispatches, item);
 	d = &s->devices[e.device];
 	d->count++;
 	d->untimed += !e.timed;
@@ -636,6 +637,7 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 
 	if (rc)
 		return rc;
+	s->capture = capture;
 	add_sessions(&r);
 	add_processes(&r);
 	if (s->progress)
@@ -723,6 +725,7 @@ void summary_fini(struct summary *s)
 	texts_fini(&s->device_ids);
 	idmap_fini(&s->failure_ids);
 	graphs_fini(&s->graphs);
+	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);
 	*s = (struct summary){ 0 };
 }

@@ -12,6 +12,7 @@
 #include "cli/filter.h"
 #include "cli/graphs.h"
 #include "cli/histogram.h"
+#include "cli/info_code.h"
 #include "cli/linked.h"
 #include "cli/lookup.h"
 #include "cli/timeline.h"
@@ -131,6 +132,8 @@ struct summary {
 	uint64_t matched_ranges;  /* of the program: in no count of records */
 	struct gt_capture_health health; /* of all files together */
 	struct graphs graphs;     /* that match the filter */
+	struct dispatches dispatches; /* the same */
+	const struct gt_capture *capture; /* borrowed: what its objects say is read when it is shown */
 	struct linked linked;     /* device work with its call, whatever the filter */
 	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT]; /* calls, without the calls inside them */
 	uint64_t outer_ns;        /* calls that are in no other call */
@@ -140,7 +143,7 @@ struct summary {
 /* For filters made with the summary as their data. */
 unsigned summary_texts(void *summary, enum filter_field field, uint32_t number, const char **texts);
 
-/* All of a capture, once. Return: 0 or negative errno with a cause. */
+/* All of a capture, once; it stays open as long as tables are made. Return: 0 or negative errno with a cause. */
 int summary_add(struct summary *s, const struct gt_capture *capture);
 /* Return: 0 or negative errno with a cause. */
 int summary_finish(struct summary *s);

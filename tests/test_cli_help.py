@@ -113,7 +113,7 @@ def complete(run, gputap, work):
     (["re"], {"report", "recover"}),
     (["help", "re"], {"report", "recover"}),
     (["report", "--t"], {"--table", "--top"}),
-    (["report", "--table", "k"], {"kernels"}),
+    (["report", "--table", "k"], {"kernels", "kernel_symbols"}),
     (["report", "--table", "kernels,cop"], {"kernels,copies"}),
     (["report", "--by", "d"], {"device"}),
     (["report", "--sort", "mean"], {"mean_ns"}),

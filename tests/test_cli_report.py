@@ -14,7 +14,8 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-TABLES = ["operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps", "latency", "processes", "threads", "loss"]
+TABLES = ["operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "code_objects", "kernel_symbols",
+          "devices", "gaps", "latency", "processes", "threads", "loss"]
 
 
 @pytest.fixture

@@ -53,3 +53,33 @@ def test_device_code_and_its_kernels_are_told_with_what_they_ask_for(hip_program
     text = tap("info", "a.gputap").out
     assert "Device code that was loaded" in text and " more (--all shows them)" in text
     assert "  numbered\n" in tap("info", "--all", "a.gputap").out
+
+
+def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(hip_program, softgpu, tap, work):
+    truth = Truth(threads=2, streams=2, launches=5, gpus=2)
+    tap("run", "-q", "-o", "a.gputap", "--", *truth.command(hip_program("truth")), env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
+    info, report = (json.loads(tap(command, "--json", "a.gputap").out) for command in ("info", "report"))
+    for table in ("code_objects", "kernel_symbols"):
+        bare = [{k: v for k, v in row.items() if k != "dispatches"} for row in report[table]]
+        assert sorted(bare, key=str) == sorted(info[table], key=str) and len(bare) > 2
+        counts = [row["dispatches"] for row in report[table]]
+        assert counts == sorted(counts, reverse=True)
+    times = {}
+    for k in report["kernel_symbols"]:
+        times[k["name"], k["device"]] = times.get((k["name"], k["device"]), 0) + k["dispatches"]
+    ran = {(k["name"].removesuffix(".kd"), k["device"]): k["count"] for k in report["kernels"]}
+    assert {k: n for k, n in times.items() if n} == ran and {d for _, d in ran} == {0, 1}
+    for c in report["code_objects"]:
+        assert c["dispatches"] == sum(k["dispatches"] for k in report["kernel_symbols"] if (k["pid"], k["code"]) == (c["pid"], c["code"]))
+    rows = tap("report", "--csv", "-t", "kernel_symbols", "-w", "device=1", "a.gputap").out.splitlines()
+    assert rows[0].startswith("dispatches,pid,code,device,kernarg_bytes,group_bytes,private_bytes,vgprs,sgprs")
+    assert sum(int(r.split(",")[0]) for r in rows[1:]) == sum(n for (_, d), n in ran.items() if d == 1)
+    text = tap("report", "a.gputap").out
+    assert "Device code that was loaded\n  dispatches" in text and "Kernels in it, and what their code asks for\n  dispatches" in text
+
+
+def test_report_of_opencl_has_no_tables_of_device_code(gputap, run, build, work, tap):
+    run([build / "tests/synth/synth", "-o", "a.gputap"])
+    assert "Device code" not in tap("report", "a.gputap").out
+    report = json.loads(tap("report", "--json", "a.gputap").out)
+    assert report["code_objects"] == report["kernel_symbols"] == []

@@ -99,7 +99,7 @@ _gputap_soft() {
 _gputap_report() {
 	case $prev in
 	-t | --table)
-		_gputap_list "operations ranges failures kernels copies other graphs devices gaps latency processes threads loss"; return ;;
+		_gputap_list "operations ranges failures kernels copies other graphs code_objects kernel_symbols devices gaps latency processes threads loss"; return ;;
 	-b | --by) _gputap_list "name device process thread queue"; return ;;
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"
