@@ -14,7 +14,7 @@ static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 {
 	(void)user_data;
 	if (record.phase == ROCPROFILER_CALLBACK_PHASE_EXIT)
-		++*(unsigned *)data;
+		__atomic_fetch_add((unsigned *)data, 1, __ATOMIC_RELAXED);
 }
 
 static void on_runtime(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user_data, void *data)
