@@ -14,6 +14,7 @@ import subprocess
 import pytest
 
 from conftest import run_command
+from consumers import perfetto
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +40,12 @@ def traced(program, softgpu, gputap, work):
 
 def nodes(events):
     """Device work of graphs."""
-    return [e for e in events if e.get("ph") == "X" and "graph replay" in e.get("args", {})]
+    return [e for e in events if e.get("ph") == "X" and "graph replay" in e.get("args", {}) and e["cat"] != "gpu_graph"]
+
+
+def launches(events):
+    """Slices of whole launches, made from their nodes."""
+    return [e for e in events if e.get("cat") == "gpu_graph"]
 
 
 def kernels(events):
@@ -87,11 +93,11 @@ def test_copies_and_fills_of_a_graph_are_nodes_too(traced):
 
 def test_all_work_of_a_launch_is_linked_to_that_launch(traced):
     events, _ = traced("shuffle", 4)
-    launches = [e["args"]["correlation"] for e in events if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"]
+    calls = [e["args"]["correlation"] for e in events if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"]
     of = collections.defaultdict(set)
     for e in kernels(events):
         of[e["args"]["graph replay"]].add(e["args"]["correlation"])
-    assert [of[r] for r in range(1, 5)] == [{c} for c in launches]
+    assert [of[r] for r in range(1, 5)] == [{c} for c in calls]
 
 
 @pytest.mark.parametrize("shape", NODES)
@@ -137,7 +143,7 @@ def test_kernels_are_shown_demangled_unless_told_otherwise(program, softgpu, gpu
     for options, name, not_name in (((), "count(unsigned int*, unsigned int)", "_Z5countPjj"),
                                     (("--mangled",), "_Z5countPjj", "count(unsigned")):
         for form in ((), ("--json",), ("--csv",)):
-            text = run_command([gputap, "report", *form, *options, "a.gputap"]).out
+            text = run_command([gputap, "report", *form, *options, "-t", "kernels", "a.gputap"]).out
             assert name in text and not_name not in text
         for extension in ("json", "csv", "pftrace", "rpd", "rocpd"):
             run_command([gputap, "export", "-f", *options, "-o", f"a.{extension}", "a.gputap"])
@@ -192,3 +198,105 @@ def test_report_of_lite_has_envelopes_and_no_busy_share(traced, gputap):
     row, = json.loads(run_command([gputap, "report", "--json", "a.gputap"]).out)["graphs"]
     assert row["recorded"] == "envelope" and row["launches"] == 3 and row["total_ns"] > 0
     assert row.get("busy_share") is None and row["nodes"] == 20
+
+
+# Launches as slices -----------------------------------------------------------------
+
+def nearly(us):
+    return pytest.approx(us, abs=0.0015)  # of doubles with three decimals
+
+
+@pytest.mark.parametrize("shape", NODES)
+def test_chrome_json_has_a_slice_of_each_launch_around_its_nodes(traced, shape):
+    events, _ = traced(shape, 4)
+    of = collections.defaultdict(list)
+    for e in nodes(events):
+        of[e["args"]["graph replay"]].append(e)
+    calls = [e["args"]["correlation"] for e in events if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"]
+    slices = launches(events)
+    assert [s["name"] for s in slices] == [f"graph {s['args']['graph id']}, replay {r}" for s, r in zip(slices, range(1, 5))]
+    for s, call in zip(slices, calls, strict=True):
+        a, inside = s["args"], of[s["args"]["graph replay"]]
+        assert s["ts"] == min(e["ts"] for e in inside) and s["ts"] + s["dur"] == nearly(max(e["ts"] + e["dur"] for e in inside))
+        assert a["graph recorded"] == len(inside) and a["graph nodes"] == NODES[shape] and a["graph launch"] == call
+        assert {e["pid"] for e in inside} == {s["pid"]} and {e["args"]["correlation"] for e in inside} == {call}
+        # no reader may count it as device time, or take it for a call
+        assert "stream" not in a and "correlation" not in a
+
+
+GRAPHS = """
+select s.id, s.ts, s.dur, s.name, s.category, s.depth, s.parent_id, s.track_id, t.name as track, d.name as device,
+       extract_arg(s.arg_set_id, 'debug.graph') as graph, extract_arg(s.arg_set_id, 'debug.graph_replay') as replay,
+       extract_arg(s.arg_set_id, 'debug.graph_nodes') as nodes, extract_arg(s.arg_set_id, 'debug.graph_recorded') as recorded,
+       extract_arg(s.arg_set_id, 'debug.correlation') as correlation
+from slice s join track t on s.track_id = t.id left join track d on t.parent_id = d.id
+where replay is not null order by s.ts"""
+
+
+def in_perfetto(gputap, work):
+    run_command([gputap, "export", "-f", "-o", "a.pftrace", "a.gputap"])
+    answer = perfetto.ask(work / "a.pftrace", graphs=GRAPHS, complaints=perfetto.COMPLAINTS)
+    assert answer["complaints"] == []
+    return [r for r in answer["graphs"] if r["category"] == "graph"], [r for r in answer["graphs"] if r["category"] != "graph"]
+
+
+def assert_encloses(slices, work):
+    of = collections.defaultdict(list)
+    for r in work:
+        of[r["graph"], r["replay"]].append(r)
+    assert len({(s["graph"], s["replay"]) for s in slices}) == len(slices) == len(of)
+    for s in slices:
+        inside = of[s["graph"], s["replay"]]
+        assert s["ts"] == min(r["ts"] for r in inside) and s["ts"] + s["dur"] == max(r["ts"] + r["dur"] for r in inside)
+        assert s["name"] == f"graph {s['graph']}, replay {s['replay']}" and s["depth"] == 0 and s["recorded"] == len(inside)
+        assert {(r["correlation"], r["device"]) for r in inside} == {(s["correlation"], s["device"])}
+        first = {r["track"] for r in inside if r["ts"] == s["ts"]}
+        assert s["track"] in {f"{track}: graphs" for track in first}
+
+
+@pytest.mark.parametrize("shape", ["capture", "fork"])
+def test_perfetto_has_a_slice_of_each_launch_around_its_nodes(traced, gputap, work, shape):
+    traced(shape, 4)
+    slices, rest = in_perfetto(gputap, work)
+    assert [s["replay"] for s in slices] == [1, 2, 3, 4] and {s["nodes"] for s in slices} == {NODES[shape]}
+    assert_encloses(slices, rest)
+
+
+def test_launches_that_overlap_have_rows_of_their_own(traced, gputap, work):
+    events, _ = traced("fork", 6, 8, status=None)  # threads whose streams share queues; their results are not this test's
+    slices, rest = in_perfetto(gputap, work)
+    assert len(slices) == len(launches(events)) == 48
+    assert_encloses(slices, rest)
+    rows = collections.defaultdict(list)
+    for s in slices:
+        rows["perfetto", s["track_id"]].append((s["ts"], s["ts"] + s["dur"]))
+    for e in launches(events):
+        start = round(e["ts"] * 1000)
+        rows["chrome", e["pid"], e["tid"]].append((start, start + round(e["dur"] * 1000)))
+    for row in rows.values():
+        row.sort()
+        assert all(before[1] <= after[0] + 1 for before, after in zip(row, row[1:]))
+    times = sorted((s["ts"], s["ts"] + s["dur"]) for s in slices)
+    assert any(after[0] < before[1] for before, after in zip(times, times[1:])), "nothing overlapped: the test says nothing"
+
+
+def test_launches_of_lite_look_the_same_and_come_once(traced, gputap, work):
+    events, _ = traced("capture", 3, options=["--mode", "lite"])
+    slices, envelopes = in_perfetto(gputap, work)
+    assert launches(events) == [] and slices == []
+    assert [(e["name"], e["replay"], e["nodes"], e["depth"]) for e in envelopes] == \
+        [(f"graph {e['graph']}, replay {r}", r, NODES["capture"], 0) for e, r in zip(envelopes, (1, 2, 3), strict=True)]
+    # readers of this sum kernels up by name
+    assert {e["name"] for e in nodes(events)} == {f"graph {envelopes[0]['graph']}"} and {e["args"]["graph nodes"] for e in nodes(events)} == {6}
+
+
+def test_hta_reads_a_trace_with_launches_and_counts_only_their_nodes(traced, work):
+    events, _ = traced("capture", 3)
+    from test_export_hta import analysis
+    hta = analysis(work / "a.json")
+    trace = hta.t.get_trace(0)
+    device = [e for e in events if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
+    assert (trace["stream"] > 0).sum() == len(device) and len(launches(events)) == 3
+    _, names = hta.get_gpu_kernel_breakdown(visualize=False)
+    assert set(names["name"]) == {e["name"] for e in device}
+    assert not any(name.startswith("graph ") for name in names["name"])

@@ -14,6 +14,8 @@
  * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the variant for .hta.json.gz
  * gives launching calls those, and their own as args.api.
  * What the program says of itself (ROCTx) is cat user_annotation, from push to pop; the calls that say it are not written.
+ * A graph's launch is cat gpu_graph, from its first node's start to its last one's end, in a row of its own beside the stream; it
+ * has no stream, and no args.correlation, which is the call's and the nodes'. Recorded as one piece it is a kernel that lasts so long.
  * Markers and barriers are cat gpu_marker without stream: nobody counts them as device time.
  * Arguments of calls are not written: these readers keep everything in memory. See .pftrace and .csv.
  * What repeats is made into text once: by operation, by thread, by lane, by name. */
@@ -25,12 +27,14 @@
 #include "export/out.h"
 #include "export/ranges.h"
 #include "export/records.h"
+#include "export/replays.h"
 #include "export/text.h"
 #include "export/view.h"
 #include "util/error.h"
 
 enum {
 	LANE_TID = 100000, /* rows of lanes, see above */
+	GRAPH_TID = 1000000000, /* rows of graphs' launches: as those of lanes, behind them */
 	DEVICE_SORT = 5000000, /* processes of devices come behind those of the system */
 	PIECE_STEP = 32,
 	TEXT_MAX = 4096,   /* bytes of a name, before it is escaped */
@@ -61,6 +65,9 @@ struct chrome {
 	bool cuda_names;
 	struct gt_view view;
 	struct gt_ranges ranges;
+	struct gt_replays replays;
+	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
+	unsigned replay_rows;                     /* .. in so many rows until now */
 	uint64_t shift_ns;    /* added to BOOTTIME gives ns since base */
 	uint64_t base_ns;
 	bool *device_named;   /* by device, the last one for "not known" */
@@ -497,7 +504,17 @@ static char *put_bytes(char *p, const struct gt_item *work, uint64_t duration_ns
 	return p;
 }
 
-static char *put_work_args(char *p, const struct gt_view_queue *q, const struct gt_item *work, uint64_t device,
+static char *put_nodes(char *p, const struct chrome *x, uint32_t process, uint32_t graph)
+{
+	uint64_t nodes = gt_replay_nodes(&x->view, process, graph);
+
+	if (!nodes)
+		return p;
+	p = GT_PUT(p, ",\"graph nodes\":");
+	return gt_put_u64(p, nodes);
+}
+
+static char *put_work_args(char *p, const struct chrome *x, const struct gt_view_queue *q, const struct gt_item *work, uint64_t device,
 			   uint64_t correlation, uint64_t duration_ns)
 {
 	enum gt_work_class class = gt_view_work_class(work->device_op);
@@ -528,6 +545,8 @@ static char *put_work_args(char *p, const struct gt_view_queue *q, const struct 
 		}
 		p = GT_PUT(p, ",\"graph replay\":");
 		p = gt_put_u64(p, work->replay);
+		if (gt_replay_is_whole(work))
+			p = put_nodes(p, x, work->process, work->graph);
 	}
 	if (work->status < 0)
 		p = put_error(p, GT_OP_DOMAIN(work->op), work->status);
@@ -555,7 +574,7 @@ static int write_work(void *exporter, const struct gt_item *work)
 		return gt_error(lane, "export");
 	row = find_row(x, q, (unsigned)lane);
 	begin = work_name(x, work);
-	if (!row || !begin)
+	if (!row || !begin || gt_replays_add(&x->replays, q, work, correlation))
 		return -ENOMEM;
 	p = gt_out_room(&x->out);
 	p = timed ? GT_PUT(p, "{\"ph\":\"X\",") : GT_PUT(p, "{\"ph\":\"i\",\"s\":\"t\",");
@@ -566,9 +585,63 @@ static int write_work(void *exporter, const struct gt_item *work)
 		p = GT_PUT(p, ",\"dur\":");
 		p = gt_put_us(p, work->end_ns - work->start_ns);
 	}
-	p = put_work_args(p, q, work, device_pid(x, q->device), correlation, timed ? work->end_ns - work->start_ns : 0);
+	p = put_work_args(p, x, q, work, device_pid(x, q->device), correlation, timed ? work->end_ns - work->start_ns : 0);
 	if (correlation)
 		p = put_flow(p, 'f', correlation, place, place_end);
+	gt_out_end(&x->out, p);
+	return 0;
+}
+
+/* Launches of graphs whose nodes were recorded --------------------------------- */
+
+static int write_replay(void *exporter, const struct gt_replay *replay, unsigned lane)
+{
+	struct chrome *x = exporter;
+	const struct gt_view_queue *q = replay->queue;
+	uint64_t pid = device_pid(x, q->device), tid = GRAPH_TID + (uint64_t)LANE_TID * lane + q->stream;
+	char name[GT_REPLAY_NAME], *p;
+
+	if (q != x->replay_queue) {
+		x->replay_queue = q;
+		x->replay_rows = 0;
+	}
+	if (lane == x->replay_rows) { /* rows are made one after the other */
+		char label[64];
+
+		x->replay_rows++;
+		snprintf(label, sizeof label, lane ? "stream %u graphs (overlap %u)" : "stream %u graphs", q->stream, lane);
+		write_label(x, "thread_name", pid, tid, "name", label);
+		write_sort(x, "thread_sort_index", pid, tid, (uint64_t)q->stream * 1000 - 500 + lane);
+	}
+	p = gt_out_room(&x->out);
+	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":\"gpu_graph\",\"name\":");
+	p = put_quoted(p, gt_replay_name(replay->graph, replay->replay, name));
+	p = GT_PUT(p, ",\"pid\":");
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"tid\":");
+	p = gt_put_u64(p, tid);
+	p = GT_PUT(p, ",\"ts\":");
+	p = gt_put_us(p, shifted(x, replay->start_ns));
+	p = GT_PUT(p, ",\"dur\":");
+	p = gt_put_us(p, replay->end_ns - replay->start_ns);
+	p = GT_PUT(p, ",\"args\":{\"device\":");
+	p = gt_put_u64(p, pid);
+	p = GT_PUT(p, ",\"context\":");
+	p = gt_put_u64(p, q->process + 1);
+	p = GT_PUT(p, ",\"queue\":");
+	p = gt_put_u64(p, q->stream);
+	if (replay->correlation) {
+		p = GT_PUT(p, ",\"graph launch\":");
+		p = gt_put_u64(p, replay->correlation);
+	}
+	p = GT_PUT(p, ",\"graph id\":");
+	p = gt_put_u64(p, replay->graph);
+	p = GT_PUT(p, ",\"graph replay\":");
+	p = gt_put_u64(p, replay->replay);
+	p = put_nodes(p, x, replay->process, replay->graph);
+	p = GT_PUT(p, ",\"graph recorded\":");
+	p = gt_put_u64(p, replay->work);
+	p = GT_PUT(p, "}},\n");
 	gt_out_end(&x->out, p);
 	return 0;
 }
@@ -702,6 +775,7 @@ static void fini(struct chrome *x)
 		free(x->works[i]);
 	free(x->device_named);
 	gt_ranges_fini(&x->ranges);
+	gt_replays_fini(&x->replays);
 	gt_view_fini(&x->view);
 }
 
@@ -729,6 +803,8 @@ static int write_chrome(const struct gt_capture *c, const char *path, const stru
 	status = gt_export_records(&x.view, &x.out, options, &x, write_call_or_mark, write_work);
 	if (!status)
 		status = write_open_ranges(&x);
+	if (!status)
+		status = gt_replays_each(&x.replays, &x.view, 0, write_replay, &x);
 	/* an event that ends the list without a comma */
 	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n]\n}\n");
 	status = gt_out_finish(&x.out, status);

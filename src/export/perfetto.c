@@ -7,13 +7,15 @@
  *   one per thread and   what the program says of itself (ROCTx), see perfetto_ranges.c
  *   lane of its ranges
  *   one per queue lane   device work; times are from the trace's start, because work comes in any order
+ *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c
+ *   end
  *
  * A sequence says once: its track, its clock, and every text that it names by number (interned). All clocks
  * hang on BOOTTIME at one moment, `zero`: the reader wants the snapshots of a clock to rise through the file.
  * Slices of a track nest by position in the file where times are equal, so a call's end is written before the
  * begin of what comes after it, and lanes (lanes.h) keep device slices of a track apart.
  * A flow leads from a call to the device work that it caused; its id is the correlation number.
- * Memory: by threads, queues and names. Numbers of fields: protos/perfetto/trace/ of the Perfetto project. */
+ * Memory: by threads, queues, names and launches of graphs. Numbers of fields: protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -295,7 +297,7 @@ struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread
 
 static void device_track(struct gt_pf *x, uint32_t device)
 {
-	uint32_t bit = device == UINT32_MAX ? 0 : device + 1;
+	uint32_t bit = gt_pf_device_bit(device);
 	char label[256], *p, *packet, *mark;
 	struct gt_pf_sequence main_sequence = { .last_ns = 0 };
 
@@ -314,8 +316,7 @@ static void device_track(struct gt_pf *x, uint32_t device)
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* "queue 2 (out of order)", with the process where there are several. */
-static void queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label, size_t size)
+void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label, size_t size)
 {
 	const char *properties = q->object ? gt_object_value(q->object, "properties") : NULL;
 	bool out_of_order = properties && strstr(properties, "out_of_order");
@@ -337,18 +338,18 @@ static void queue_label(const struct gt_pf *x, const struct gt_view_queue *q, ch
 static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_sequence *s, unsigned lane)
 {
 	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_LANE, q->index, lane);
-	uint32_t bit = q->device == UINT32_MAX ? 0 : q->device + 1;
+	uint32_t bit = gt_pf_device_bit(q->device);
 	char label[64], *p, *packet, *mark;
 
 	device_track(x, q->device);
 	gt_pf_sequence_begin(x, s, CLOCK_ZERO, track);
-	queue_label(x, q, label, sizeof label);
+	gt_pf_queue_label(x, q, label, sizeof label);
 	p = gt_pf_packet_open(x, s, &packet);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, track);
 	p = gt_pb_u64(p, TRACK_PARENT, gt_pf_track(x, GT_PF_TRACKS_DEVICE, bit, 0));
 	p = gt_pf_put_text(p, TRACK_NAME, label);
-	p = gt_pb_u64(p, TRACK_ORDER_RANK, q->stream);
+	p = gt_pb_u64(p, TRACK_ORDER_RANK, gt_pf_queue_rank(q));
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 	for (uint32_t key = KEY_NONE + 1; key < KEY_COUNT; key++)
@@ -396,7 +397,7 @@ static char *annotate_named(char *p, const char *name, const char *text)
 	return p;
 }
 
-static char *annotate_named_u64(char *p, const char *name, uint64_t value)
+char *gt_pf_annotate_named(char *p, const char *name, uint64_t value)
 {
 	char *mark;
 
@@ -499,11 +500,11 @@ static char *put_counts(char *p, const char *what, struct gt_view_counts counts)
 	char name[64];
 
 	snprintf(name, sizeof name, "%s seen", what);
-	p = annotate_named_u64(p, name, counts.seen);
+	p = gt_pf_annotate_named(p, name, counts.seen);
 	snprintf(name, sizeof name, "%s recorded", what);
-	p = annotate_named_u64(p, name, counts.recorded);
+	p = gt_pf_annotate_named(p, name, counts.recorded);
 	snprintf(name, sizeof name, "%s dropped", what);
-	return annotate_named_u64(p, name, counts.dropped);
+	return gt_pf_annotate_named(p, name, counts.dropped);
 }
 
 static const char *end_text(enum gt_capture_end end)
@@ -545,7 +546,7 @@ static void write_about(struct gt_pf *x, const struct gt_export_options *options
 		if (rows[i].text && *rows[i].text)
 			p = annotate_named(p, rows[i].name, rows[i].text);
 	if (session->rank >= 0)
-		p = annotate_named_u64(p, "rank", (uint64_t)session->rank);
+		p = gt_pf_annotate_named(p, "rank", (uint64_t)session->rank);
 	p = put_counts(p, "calls", gt_view_counts(&x->view, GT_CLASS_CALL));
 	p = put_counts(p, "device work", gt_view_counts(&x->view, GT_CLASS_DEVICE));
 	gt_pb_close(p, mark);
@@ -565,7 +566,7 @@ static void write_events(struct gt_pf *x)
 		p = self_packet(x, e->time_ns, track, "gputap", gt_event_code_name(e->code), &packet, &mark);
 		if (e->domain)
 			p = annotate_named(p, "domain", gt_domain_name(e->domain));
-		p = annotate_named_u64(p, "value", e->value);
+		p = gt_pf_annotate_named(p, "value", e->value);
 		if (e->text && *e->text)
 			p = annotate_named(p, "text", e->text);
 		gt_pb_close(p, mark);
@@ -598,6 +599,7 @@ static void fini(struct gt_pf *x)
 		if (x->view.threads[i]->own)
 			gt_pf_sequence_fini(x->view.threads[i]->own);
 	gt_ranges_fini(&x->ranges);
+	gt_replays_fini(&x->replays);
 	for (uint32_t i = 0; i < x->view.queue_count; i++) {
 		struct gt_pf_lanes *own = x->view.queues[i]->own;
 
@@ -639,6 +641,8 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 		status = write_records(x, options);
 	if (!status)
 		status = gt_pf_ranges_end(x);
+	if (!status)
+		status = gt_pf_replays(x);
 	return gt_out_finish(&x->out, status);
 }
 

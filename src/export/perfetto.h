@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number, what the capture says of
  * itself), perfetto_records.c the two loops that write each call and each piece of work, perfetto_ranges.c what the
- * program says of itself. */
+ * program says of itself, perfetto_replays.c launches of graphs. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -10,6 +10,7 @@
 #include "export/out.h"
 #include "export/proto.h"
 #include "export/ranges.h"
+#include "export/replays.h"
 #include "export/view.h"
 
 /* Field numbers, message by message. */
@@ -123,6 +124,7 @@ enum {
 	X(GRAPH, "graph", UINT)                                 \
 	X(GRAPH_NODE, "graph_node", UINT)                       \
 	X(GRAPH_REPLAY, "graph_replay", UINT)                   \
+	X(GRAPH_NODES, "graph_nodes", UINT)                     \
 	X(TIMES, "times", STRING)
 
 enum key {
@@ -242,6 +244,9 @@ struct gt_pf {
 	uint32_t arg_name_count;
 	struct gt_bits devices; /* that have a track */
 	struct gt_ranges ranges; /* that are started and stopped */
+	struct gt_replays replays;
+	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
+	unsigned replay_lanes;                    /* .. in so many lanes until now */
 	/* of the call at hand: arguments that have a payload; one that has to be formatted has another value than the call */
 	struct gt_pf_value given[ARGS_MAX];
 	struct gt_pf_call *recent[RECENT]; /* operations of late, by their numbers */
@@ -250,7 +255,7 @@ struct gt_pf {
 };
 
 enum gt_pf_tracks { GT_PF_TRACKS_PROCESS = 1, GT_PF_TRACKS_THREAD, GT_PF_TRACKS_DEVICE, GT_PF_TRACKS_LANE, GT_PF_TRACKS_SELF,
-		    GT_PF_TRACKS_RANGES };
+		    GT_PF_TRACKS_RANGES, GT_PF_TRACKS_REPLAYS };
 
 /* Numbers of tracks differ from capture to capture, so that files may be joined. */
 uint64_t gt_pf_track(const struct gt_pf *x, enum gt_pf_tracks kind, uint64_t a, uint64_t b);
@@ -284,6 +289,23 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 /* What nobody ended, after the last record. */
 int gt_pf_ranges_end(struct gt_pf *x);
 void gt_pf_ranges_fini(struct gt_pf_ranges *r);
+/* Launches of graphs, after the last record. Return: 0 or negative errno with a cause. */
+int gt_pf_replays(struct gt_pf *x);
+
+/* For sequence 1, which interns nothing. */
+char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);
+/* "queue 2 (out of order)", with the process where there are several. */
+void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label, size_t size);
+/* Number of a device's track; 0: not known. */
+static inline uint32_t gt_pf_device_bit(uint32_t device)
+{
+	return device == UINT32_MAX ? 0 : device + 1;
+}
+/* Among the tracks of its device; the one before is that of the graphs launched there. */
+static inline uint64_t gt_pf_queue_rank(const struct gt_view_queue *q)
+{
+	return 2 * (uint64_t)q->stream;
+}
 
 /* All records. Compiled for any CPU and for x86-64 with BMI2. */
 int gt_pf_records_any(struct gt_pf *x, const struct gt_export_options *options);

@@ -433,6 +433,8 @@ static char *put_bytes(const struct gt_pf *x, char *p, const struct gt_item *wor
 
 static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct gt_item *work, enum gt_work_class class)
 {
+	uint64_t nodes;
+
 	if (work->global[0])
 		p = annotate_size(x, p, KEY_GLOBAL_SIZE, work->global);
 	if (work->local[0] && !gt_view_tells_ends(work))
@@ -452,6 +454,9 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH)
 			p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_NODE], work->ordinal_in_graph);
 		p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_REPLAY], work->replay);
+		nodes = gt_replay_is_whole(work) ? gt_replay_nodes(&x->view, work->process, work->graph) : 0;
+		if (nodes)
+			p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_NODES], nodes);
 	}
 	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;
 }
@@ -465,8 +470,9 @@ static int write_work(void *exporter, const struct gt_item *work)
 	bool timed = work->start_ns && work->end_ns >= work->start_ns;
 	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work), end_ns = timed ? work->end_ns : start_ns, name;
 	enum gt_work_class class = gt_view_work_class(work->device_op);
-	char *p, *packet, *mark;
+	char text[GT_REPLAY_NAME], *p, *packet, *mark;
 	struct gt_pf_sequence *s;
+	bool whole;
 	int lane;
 
 	if (!q)
@@ -481,14 +487,18 @@ static int write_work(void *exporter, const struct gt_item *work)
 	s = gt_pf_lane(x, q, (unsigned)lane);
 	if (!s)
 		return -ENOMEM;
-	name = work_name(x, s, work);
-	if (!name)
+	whole = gt_replay_is_whole(work);
+	name = whole ? 0 : work_name(x, s, work);
+	if ((!whole && !name) || gt_replays_add(&x->replays, q, work, correlation))
 		return -ENOMEM;
 
 	p = gt_pf_timed_open(x, s, start_ns - x->zero, &packet);
 	p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
-	p = gt_pb_u64(p, EVENT_NAME, name);
+	if (__builtin_expect(whole, 0)) /* as a launch whose nodes were recorded */
+		p = gt_pf_put_text(p, EVENT_NAME_TEXT, gt_replay_name(work->graph, work->replay, text));
+	else
+		p = gt_pb_u64(p, EVENT_NAME, name);
 	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
 	if (correlation) {
 		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches of graphs as slices, see replays.h. Records of a launch come in any order, from several threads. */
+#include "export/replays.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/passes.h"
+#include "util/error.h"
+
+static bool is_last(const struct gt_replays *r, const struct gt_item *work)
+{
+	const struct gt_replay *l = &r->list[r->last];
+
+	return r->count && l->process == work->process && l->graph == work->graph && l->replay == work->replay;
+}
+
+static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *work)
+{
+	uint64_t graph = (uint64_t)work->process << 32 | work->graph;
+	struct gt_replay *list;
+	int64_t at;
+
+	if (is_last(r, work))
+		return &r->list[r->last];
+	at = gt_map_find(&r->map, graph, work->replay);
+	if (at >= 0) {
+		r->last = (size_t)at;
+		return &r->list[at];
+	}
+	list = gt_grow(r->list, r->count, &r->capacity, sizeof *list);
+	if (!list || r->count >= UINT32_MAX - 1)
+		return NULL;
+	r->list = list;
+	if (gt_map_add(&r->map, graph, work->replay, (uint32_t)r->count))
+		return NULL;
+	r->last = r->count++;
+	list[r->last] = (struct gt_replay){ .process = work->process, .graph = work->graph, .replay = work->replay, .start_ns = UINT64_MAX };
+	return &list[r->last];
+}
+
+int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q, const struct gt_item *work, uint64_t correlation)
+{
+	struct gt_replay *replay;
+
+	if (!work->replay || work->device_op == GT_DEVICE_GRAPH || !work->start_ns || work->end_ns < work->start_ns)
+		return 0;
+	replay = replay_of(r, work);
+	if (!replay)
+		return gt_error(-ENOMEM, "export");
+	replay->work++;
+	if (work->start_ns < replay->start_ns) {
+		replay->start_ns = work->start_ns;
+		replay->queue = q;
+	}
+	if (work->end_ns > replay->end_ns)
+		replay->end_ns = work->end_ns;
+	if (correlation)
+		replay->correlation = correlation;
+	return 0;
+}
+
+static int compare(const void *one, const void *other)
+{
+	const struct gt_replay *a = one, *b = other;
+
+	if (a->queue->index != b->queue->index)
+		return a->queue->index < b->queue->index ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns, gt_replay_fn *write, void *exporter)
+{
+	struct gt_lanes lanes = { .budget = &v->lanes_budget };
+	int status = 0;
+
+	if (r->count)
+		qsort(r->list, r->count, sizeof *r->list, compare);
+	for (size_t i = 0; i < r->count && !status; i++) {
+		struct gt_replay *replay = &r->list[i];
+		int lane;
+
+		if (replay->start_ns < earliest_ns)
+			replay->start_ns = earliest_ns;
+		if (replay->end_ns < replay->start_ns)
+			replay->end_ns = replay->start_ns;
+		if (i && replay->queue != replay[-1].queue) {
+			gt_lanes_fini(&lanes);
+			lanes.budget = &v->lanes_budget;
+		}
+		lane = gt_lanes_place(&lanes, replay->start_ns, replay->end_ns);
+		status = lane < 0 ? gt_error(lane, "export") : write(exporter, replay, (unsigned)lane);
+	}
+	gt_lanes_fini(&lanes);
+	return status;
+}
+
+void gt_replays_fini(struct gt_replays *r)
+{
+	gt_map_fini(&r->map);
+	free(r->list);
+	*r = (struct gt_replays){ .count = 0 };
+}
+
+const char *gt_replay_name(uint32_t graph, uint32_t replay, char name[GT_REPLAY_NAME])
+{
+	snprintf(name, GT_REPLAY_NAME, "graph %u, replay %u", graph, replay);
+	return name;
+}
+
+uint64_t gt_replay_nodes(const struct gt_view *v, uint32_t process, uint32_t graph)
+{
+	const struct gt_object_info *object = gt_capture_object_find(v->capture, process, GT_OBJECT_GRAPH, graph);
+	const char *nodes = object ? gt_object_value(object, "nodes") : NULL;
+
+	return nodes ? strtoull(nodes, NULL, 10) : 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Launches of graphs as slices: from the first node's start to the last node's end, made from the nodes that were recorded, for
+ * formats that draw. Where launches were recorded as one piece each (`--mode lite`) that piece is the slice.
+ * Nodes run on several queues, and launches of one queue may overlap, so slices have tracks of their own: beside the queue of
+ * the node that started first, in lanes in which nothing overlaps.
+ * Memory: a few words for each launch, none for a node. */
+#ifndef GPUTAP_EXPORT_REPLAYS_H
+#define GPUTAP_EXPORT_REPLAYS_H
+
+#include "export/map.h"
+#include "export/view.h"
+
+struct gt_replay {
+	const struct gt_view_queue *queue; /* of the node that started first */
+	uint32_t process, graph, replay;
+	uint32_t work;                     /* nodes that were recorded */
+	uint64_t start_ns, end_ns;
+	uint64_t correlation;              /* of the launch; 0: not known */
+};
+
+/* Zero-initialised is empty. */
+struct gt_replays {
+	struct gt_map map; /* process << 32 | graph, replay -> place in the list */
+	struct gt_replay *list;
+	size_t count, capacity;
+	size_t last; /* nodes of a launch mostly come one after the other */
+};
+
+int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q, const struct gt_item *work, uint64_t correlation);
+
+/* Device work, all of it. Return: 0 or -ENOMEM with a cause. */
+static inline int gt_replays_add(struct gt_replays *r, const struct gt_view_queue *q, const struct gt_item *work, uint64_t correlation)
+{
+	if (__builtin_expect(!work->graph, 1))
+		return 0;
+	return gt_replays_add_node(r, q, work, correlation);
+}
+
+/* Each launch, queue by queue in order of their starts. @lane: from 0. @earliest_ns: what is before it is taken as then.
+ * Return: 0, what @write said, or -ENOMEM with a cause. */
+typedef int gt_replay_fn(void *exporter, const struct gt_replay *replay, unsigned lane);
+int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns, gt_replay_fn *write, void *exporter);
+void gt_replays_fini(struct gt_replays *r);
+
+/* "graph 3, replay 17" */
+enum { GT_REPLAY_NAME = 48 };
+const char *gt_replay_name(uint32_t graph, uint32_t replay, char name[GT_REPLAY_NAME]);
+/* Nodes of one launch, as the graph was made; 0: not known. */
+uint64_t gt_replay_nodes(const struct gt_view *v, uint32_t process, uint32_t graph);
+
+/* A launch that was recorded as one piece. */
+static inline bool gt_replay_is_whole(const struct gt_item *work)
+{
+	return work->device_op == GT_DEVICE_GRAPH && work->graph && work->replay;
+}
+
+#endif
