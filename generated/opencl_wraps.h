@@ -15,6 +15,7 @@ typedef void (*gt_cl_native_kernel)(void *args);
 typedef void (*gt_cl_svm_free)(cl_command_queue queue, cl_uint num_svm_pointers, void **svm_pointers, void *user_data);
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
+cl_int gt_opencl_wrap_clGetDeviceIDs(const struct gt_call *call, cl_platform_id platform, cl_device_type device_type, cl_uint num_entries, cl_device_id *devices, cl_uint *num_devices) GT_WRAP;
 cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call, const cl_context_properties *properties, cl_uint num_devices, const cl_device_id *devices, gt_cl_context_notify pfn_notify, void *user_data, cl_int *errcode_ret) GT_WRAP;
 cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call, const cl_context_properties *properties, cl_device_type device_type, gt_cl_context_notify pfn_notify, void *user_data, cl_int *errcode_ret) GT_WRAP;
 cl_int gt_opencl_wrap_clReleaseContext(const struct gt_call *call, cl_context context) GT_WRAP;

@@ -340,6 +340,15 @@ def told_opencl(build, tap, work):
 
 
 @pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only told"])
+def test_a_device_that_another_thread_still_makes_is_not_asked_anything(told_opencl, options):
+    """To ask PoCL for the name of such a device is to crash; half of the runs met one."""
+    for _ in range(10):
+        found = told_opencl("opencl,work,objects", "cl_race", *options)
+        entered, devices = found.of("work", "enter"), found.of("object", "load", type=DEVICE)
+        assert {w["device"] for w in entered if w["number"] in {c["number"] for c in found.of("work", "complete")}} <= {d["number"] for d in devices}
+
+
+@pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only told"])
 def test_opencls_commands_are_told_from_their_enqueue_to_their_end(told_opencl, tap, options):
     found = told_opencl("opencl,work,retire,objects", "cl_everything", *options)
     calls = {t["correlation"]: t for t in found.of("call", "enter")}

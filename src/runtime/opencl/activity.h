@@ -124,7 +124,7 @@ struct gt_cl_device {
 	struct gt_cl_node node;
 	uint64_t number;
 	_Atomic uint32_t epoch; /* image that has its object record; 0: none */
-	_Atomic uint32_t fresh; /* the handle was created again: look at its properties anew */
+	_Atomic uint32_t fresh; /* not 0: its properties are to be asked for (the handle was created, or created again) */
 	unsigned version;       /* 102 for OpenCL 1.2 */
 	_Atomic bool timer;     /* clGetDeviceAndHostTimer() works */
 	bool host;		/* it computes on the host's processors */
@@ -139,8 +139,10 @@ struct gt_cl_device {
 /* The table with the core functions: extension functions' calls may come with another one. NULL: none has them all. */
 const struct gt_table *gt_cl_table(const struct gt_call *call);
 
-/* The device's entry with its record written. NULL: no memory, or @device is none. */
+/* The device's entry, with its record written unless devices are being made just now. NULL: no memory, or @device is none. */
 struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t, cl_device_id device);
+/* False: it may be half made, and is not to be asked anything. */
+bool gt_cl_device_asked(const struct gt_cl_device *d);
 /* One reading of its clock. */
 void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
 struct gt_cl_device *gt_cl_devices(void);
@@ -263,7 +265,7 @@ void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_devi
 void gt_cl_tell_over(const struct gt_cl_work *w);
 /* An object is there. No lock is held. */
 struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle, const char *name);
-/* A queue is known, and its device: tools hear of them, once for each number. No lock is held. */
+/* A queue is there. Once its device has been asked, tools hear of them, once for each number. No lock is held. */
 void gt_cl_told_queue(struct gt_cl_queue *q);
 /* What is known after it, before EXIT. */
 void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);

@@ -3,7 +3,8 @@
  *
  * A handle that is created again gets a new number (devices that are no sub-devices excepted: they live as long as
  * the runtime). Kernels have no object record: the string id of their name goes into each launch's record.
- * Properties are asked from the runtime once per object, when the first queue of a device is created. */
+ * Properties are asked from the runtime once per object, when the first queue of a device is created, or at its first work if the
+ * devices are still being made then. */
 #include "runtime/opencl/activity.h"
 
 #include "core/kernels.h"
@@ -34,6 +35,7 @@ struct kernel {
 	struct gt_tool_object *object;
 };
 enum { WANTED = 1, UNWANTED };
+enum { ASKED = 0, NUMBERED, CREATED }; /* gt_cl_device.fresh */
 
 GT_CL_MAP(devices, 8);
 GT_CL_MAP(contexts, 8);
@@ -41,6 +43,7 @@ GT_CL_MAP(kernels, 12);
 static _Atomic(struct gt_cl_device *) all_devices;
 static struct gt_cl_lock learning; /* of devices and contexts: two threads that meet one make one entry of it */
 static _Atomic(const struct gt_table *) core_table;
+static _Atomic uint64_t making; /* threads that ask for devices; << 32: the image that they are in */
 
 /* Not one that only stands for functions handed out by name. */
 static bool is_whole(const struct gt_table *table)
@@ -178,6 +181,45 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 	gt_clock_write(t, (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before, after, device, host);
 }
 
+/* A runtime makes its devices when it is first asked for them. PoCL shows them to a second thread half made: without a name, to
+ * ask for it is to crash, while the program's own calls get errors. So while any thread asks for devices, none is asked about. */
+static bool are_being_made(uint32_t epoch)
+{
+	uint64_t m = atomic_load_explicit(&making, memory_order_acquire);
+
+	return m >> 32 == epoch && (uint32_t)m;
+}
+
+static void begin_making(uint32_t epoch)
+{
+	uint64_t m = atomic_load_explicit(&making, memory_order_relaxed), more;
+
+	do
+		more = m >> 32 == epoch ? m + 1 : (uint64_t)epoch << 32 | 1; /* else the threads that were at it are the parent's, of a fork */
+	while (!atomic_compare_exchange_weak_explicit(&making, &m, more, memory_order_acq_rel, memory_order_relaxed));
+}
+
+static void end_making(uint32_t epoch)
+{
+	uint64_t m = atomic_load_explicit(&making, memory_order_relaxed);
+
+	while (m >> 32 == epoch && (uint32_t)m &&
+	       !atomic_compare_exchange_weak_explicit(&making, &m, m - 1, memory_order_acq_rel, memory_order_relaxed))
+		;
+}
+
+cl_int gt_opencl_wrap_clGetDeviceIDs(const struct gt_call *call, cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
+				     cl_device_id *devices_ret, cl_uint *num_devices)
+{
+	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	cl_int ret;
+
+	begin_making(epoch);
+	ret = GT_CL_REAL(call, clGetDeviceIDs)(platform, device_type, num_entries, devices_ret, num_devices);
+	end_making(epoch);
+	return ret;
+}
+
 static void write_device(struct gt_cl_device *d, struct gt_thread *t, uint64_t parent)
 {
 	cl_device_id id = (cl_device_id)(uintptr_t)d->node.handle;
@@ -209,7 +251,7 @@ static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_t
 	if (!d)
 		return NULL;
 	d->table = table;
-	d->fresh = 1;
+	d->fresh = CREATED;
 	gt_cl_map_add(&devices, &d->node, id);
 	first = atomic_load_explicit(&all_devices, memory_order_relaxed);
 	do {
@@ -218,10 +260,14 @@ static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_t
 	return d;
 }
 
+bool gt_cl_device_asked(const struct gt_cl_device *d)
+{
+	return atomic_load_explicit(&d->fresh, memory_order_acquire) == ASKED;
+}
+
 static bool is_known(const struct gt_cl_device *d, const struct gt_thread *t)
 {
-	return d && !atomic_load_explicit(&d->fresh, memory_order_acquire) &&
-	       atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
+	return d && gt_cl_device_asked(d) && atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
 }
 
 /* With `learning` held, or not to be had. */
@@ -232,14 +278,19 @@ static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt
 
 	if (is_known(d, t) || (!d && !(d = add_device(table, t, id))))
 		return d;
+	if (atomic_load_explicit(&d->fresh, memory_order_acquire) == CREATED) {
+		d->number = gt_object_number(GT_OBJECT_DEVICE);
+		atomic_store_explicit(&d->fresh, NUMBERED, memory_order_release);
+	}
+	if (are_being_made(t->epoch))
+		return d;
 	gt_opencl_used(table, id); /* may wait for the dynamic linker, whose lock's holder may wait for ours, but gives up */
 	if (atomic_load_explicit(&d->fresh, memory_order_acquire)) {
-		d->number = gt_object_number(GT_OBJECT_DEVICE);
 		d->version = device_version(table, id);
 		d->host = device_type(table, id) & CL_DEVICE_TYPE_CPU;
 		d->timer = d->version >= 201 && GT_CL(table, clGetDeviceAndHostTimer) != NULL;
 		gt_cl_device_clock(d, NULL); /* does it work? */
-		atomic_store_explicit(&d->fresh, 0, memory_order_release);
+		atomic_store_explicit(&d->fresh, ASKED, memory_order_release);
 	}
 	if (GT_CL(table, clGetDeviceInfo)(id, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL) != CL_SUCCESS)
 		parent = NULL;
@@ -271,7 +322,7 @@ static void created_again(const cl_device_id *ids, cl_uint count)
 		struct gt_cl_device *d = gt_cl_map_find(&devices, ids[i]);
 
 		if (d)
-			atomic_store_explicit(&d->fresh, 1, memory_order_release);
+			atomic_store_explicit(&d->fresh, CREATED, memory_order_release);
 	}
 }
 
@@ -398,7 +449,12 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call, co
 						  cl_device_type device_type, gt_cl_context_notify pfn_notify,
 						  void *user_data, cl_int *errcode_ret)
 {
-	cl_context c = GT_CL_REAL(call, clCreateContextFromType)(properties, device_type, pfn_notify, user_data, errcode_ret);
+	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	cl_context c;
+
+	begin_making(epoch);
+	c = GT_CL_REAL(call, clCreateContextFromType)(properties, device_type, pfn_notify, user_data, errcode_ret);
+	end_making(epoch);
 
 	context_created(call, c);
 	return c;

@@ -43,8 +43,11 @@ static struct gt_cl_queue *add_queue(struct gt_thread *t, cl_command_queue handl
 static void write_queue(struct gt_cl_queue *q, struct gt_thread *t)
 {
 	struct gt_text text = {0};
-	uint64_t context = gt_cl_context_number(q->table, t, q->context);
+	uint64_t context;
 
+	if (q->device && !gt_cl_device_asked(q->device))
+		return; /* at its first work, then */
+	context = gt_cl_context_number(q->table, t, q->context);
 	gt_text_add(&text, "properties",
 		    q->asked & CL_QUEUE_ON_DEVICE			? "on_device"
 		    : q->out_of_order && q->asked & CL_QUEUE_PROFILING_ENABLE ? "out_of_order profiling"
@@ -87,6 +90,7 @@ static bool is_known(const struct gt_cl_queue *q, const struct gt_thread *t)
 static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
 {
 	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+	bool asked;
 
 	if (is_known(q, t) || (!q && !(q = add_queue(t, handle))))
 		return q;
@@ -94,8 +98,11 @@ static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_th
 		gt_cl_queue_reset(q, t->epoch);
 	if (!q->number)
 		learn(q, table, t, handle);
+	asked = q->device && gt_cl_device_asked(q->device);
 	if (q->device)
 		gt_cl_device_get(table, t, (cl_device_id)(uintptr_t)q->device->node.handle);
+	if (q->device && !asked)
+		q->helped = !q->device->host;
 	write_queue(q, t);
 	return q;
 }
@@ -160,6 +167,7 @@ static void created(const struct gt_call *call, cl_command_queue handle, const s
 		return;
 	}
 	gt_cl_harvest_all(q);
+	atomic_store_explicit(&q->written, 0, memory_order_release);
 	q->table = table;
 	q->context = c->context;
 	q->asked = c->asked;

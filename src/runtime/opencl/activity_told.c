@@ -171,6 +171,8 @@ void gt_cl_told_queue(struct gt_cl_queue *q)
 		.storage_file = -1,
 	};
 
+	if (d && !gt_cl_device_asked(d))
+		return;
 	if (d && atomic_exchange_explicit(&d->told_number, d->number, memory_order_acq_rel) != d->number)
 		tell_device(d);
 	if (atomic_exchange_explicit(&q->told_number, q->number, memory_order_acq_rel) == q->number)
