@@ -30,6 +30,7 @@
 
 enum { CHUNK = 128, CHUNKS = 2048 };
 enum { EXITED = 1, DONE = 2, DROPPED = 4 };
+enum { BATCHES = 16 }; /* threads that tell at the same time; what others are at is lost if they jump out */
 enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */ };
 
 struct gt_correlation {
@@ -59,6 +60,16 @@ static struct pool pieces = {.entry_bytes = sizeof(struct gt_tool_piece)};
 static struct pool correlations = {.entry_bytes = sizeof(struct gt_correlation)};
 static _Atomic uint32_t done_list; /* index + 1 of the newest */
 static _Atomic uint32_t delivering, ended;
+
+/* What a delivery is at, so that a callback that jumps out of it does not take the rest with it. The same thread's next delivery
+ * finds that it was left, as it stands higher in the stack; another one does when the process ends. */
+static struct batch {
+	_Atomic uint64_t owner; /* thread << 32 | image; 0: free */
+	uintptr_t stack;        /* where the delivery stands */
+	uint32_t current;       /* index + 1; the owner's */
+	_Atomic uint32_t rest;  /* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
+} batches[BATCHES];
+
 static void (*_Atomic looks[LOOKS])(void);
 static _Atomic uint64_t lost, lost_told;
 static _Alignas(64) _Atomic uint64_t numbers[GT_DOMAIN_COUNT][2]; /* given; [1]: dispatches */
@@ -577,6 +588,7 @@ void gt_tool_piece_done(struct gt_tool_piece *p, int32_t status, uint64_t start,
 		push_done(p);
 }
 
+/* COMPLETE, also the rest of it after a callback jumped out. */
 static void complete(struct gt_tool_piece *p)
 {
 	p->work.phase = GPUTAP_PHASE_COMPLETE;
@@ -585,11 +597,12 @@ static void complete(struct gt_tool_piece *p)
 	p->work.end = p->done_end;
 	if (p->shared)
 		raise_to(&p->shared->last, p->work.end);
-	for (uint32_t i = p->count; i-- > 0;) {
-		struct gt_tool_heard *h = &p->heard[i];
+	for (; p->count; p->count--) { /* a callback that jumps out is not called again when the others are told */
+		struct gt_tool_heard *h = &p->heard[p->count - 1], once = *h;
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
 
-		tell_one(p, h);
+		h->how &= ~(uint32_t)GT_TOOL_CALLED;
+		tell_one(p, &once);
 		if (!(h->how & GT_TOOL_BUFFERED) || !gt_tool_lock_in(h->place, h->generation, true))
 			continue;
 		gt_tool_buffer_write_ticks(c->buffered[p->work.domain].buffer, GPUTAP_RECORD_WORK, &p->work, sizeof p->work, 0, 0, false);
@@ -606,18 +619,84 @@ static void tell_loss(void)
 		gt_subscribers_event(GT_EVENT_LOSS, GT_DOMAIN_NONE, n - told, "device work that tools are not told of, or not to its end");
 }
 
+static struct batch *take_batch(uint64_t owner, const void *here)
+{
+	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+		uint64_t old = atomic_load_explicit(&b->owner, memory_order_relaxed);
+
+		if ((old && (uint32_t)old == (uint32_t)owner) ||
+		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner, memory_order_acquire, memory_order_relaxed))
+			continue; /* else free, or of the parent's of a fork */
+		b->stack = (uintptr_t)here;
+		b->current = 0;
+		atomic_store_explicit(&b->rest, 0, memory_order_relaxed);
+		return b;
+	}
+	return NULL;
+}
+
+/* COMPLETE of a list. Return: how many there were. */
+static uint32_t tell_list(struct batch *b, uint32_t list)
+{
+	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	for (; list; count++) {
+		struct gt_tool_piece *p = (struct gt_tool_piece *)(void *)entry_at(&pieces, list - 1);
+		uint32_t next = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
+
+		if (b) {
+			b->current = list;
+			atomic_store_explicit(&b->rest, next, memory_order_release);
+		}
+		if (gt_likely(p->epoch == epoch)) /* else the parent's, of a fork */
+			complete(p);
+		if (b)
+			b->current = 0;
+		list = b ? atomic_exchange_explicit(&b->rest, 0, memory_order_acquire) : next;
+	}
+	return count;
+}
+
+/* What this thread was at when a callback jumped out. @ending: what other threads are at as well: they were waited for. */
+static uint32_t tell_left(uint64_t owner, const void *here, bool ending)
+{
+	uint32_t count = 0;
+
+	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
+
+		if (whose == owner && b->stack <= (uintptr_t)here) {
+			b->stack = (uintptr_t)here;
+			if (b->current)
+				count += tell_list(b, b->current); /* and what was behind it */
+			deliveries--;
+			atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
+			atomic_store_explicit(&b->owner, 0, memory_order_release);
+		} else if (ending && whose && (uint32_t)whose == (uint32_t)owner) {
+			count += tell_list(NULL, atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
+		}
+	}
+	return count;
+}
+
 uint32_t gt_tool_deliver(void)
 {
-	uint32_t head, reversed = 0, count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 | atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const void *here = __builtin_frame_address(0);
+	uint32_t head, reversed = 0, count = 0;
 	struct gt_tool_piece *p;
+	struct batch *b;
 	int saved = errno;
 
 	if (gt_unlikely(atomic_load_explicit(&lost, memory_order_relaxed) != atomic_load_explicit(&lost_told, memory_order_relaxed)))
 		tell_loss();
+	if (gt_unlikely(deliveries))
+		count = tell_left(owner, here, false);
 	if (!atomic_load_explicit(&done_list, memory_order_relaxed))
-		return 0;
+		return count;
 	atomic_fetch_add_explicit(&delivering, 1, memory_order_seq_cst);
 	deliveries++;
+	b = take_batch(owner, here);
 	head = atomic_exchange_explicit(&done_list, 0, memory_order_seq_cst);
 	while (head) { /* oldest first */
 		p = (struct gt_tool_piece *)(void *)entry_at(&pieces, head - 1);
@@ -625,12 +704,9 @@ uint32_t gt_tool_deliver(void)
 		atomic_store_explicit(&p->entry.next, reversed, memory_order_relaxed);
 		reversed = p->entry.index + 1;
 	}
-	for (; reversed; count++) {
-		p = (struct gt_tool_piece *)(void *)entry_at(&pieces, reversed - 1);
-		reversed = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
-		if (gt_likely(p->epoch == epoch)) /* else the parent's, of a fork */
-			complete(p);
-	}
+	count += tell_list(b, reversed);
+	if (b)
+		atomic_store_explicit(&b->owner, 0, memory_order_release);
 	deliveries--;
 	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
 	errno = saved;
@@ -697,6 +773,7 @@ void gt_tool_work_end(void)
 	}
 	gt_tool_deliver();
 	wait_for_deliveries();
+	tell_left((uint64_t)gt_tool_thread() << 32 | epoch, __builtin_frame_address(0), true);
 	gt_tool_deliver();
 	if (atomic_exchange_explicit(&ended, 1, memory_order_relaxed))
 		return;

@@ -99,6 +99,52 @@ UNIT_TEST(work_after_a_callback_that_jumps_out_behind_submission_is_told_as_if_n
 	a_phase_jumps(GPUTAP_PHASE_EXIT, "+1 -1 +2 -2 .2 ");
 }
 
+UNIT_TEST(work_behind_a_callback_that_jumps_out_of_an_end_is_told_with_the_next_delivery)
+{
+	struct gputap_context *ctx = listen(), *second = listen();
+
+	for (int i = 0; i < 3; i++)
+		gt_tool_piece_done(submit(), 0, 1, 2);
+	told[0] = '\0';
+	jump_at = GPUTAP_PHASE_COMPLETE;
+	for (volatile int i = 0; i < 4; i++)
+		if (!setjmp(away))
+			gt_tool_deliver();
+	CHECK_STR(told, ".1 .1 .2 .2 "); /* each jumps once, and is not told again */
+	jump_at = 0;
+	CHECK_EQ(gt_tool_deliver(), 2);
+	CHECK_STR(told, ".1 .1 .2 .2 .3 .3 ");
+	CHECK_EQ(retirements, 6);
+	run_one();
+	CHECK_OK(gputap_context_stop(ctx));
+	CHECK_OK(gputap_context_stop(second));
+}
+
+static void *deliver_once(void *arg)
+{
+	if (!setjmp(away))
+		gt_tool_deliver();
+	return arg;
+}
+
+UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_told_at_the_end)
+{
+	pthread_t thread;
+
+	listen();
+	for (int i = 0; i < 3; i++)
+		gt_tool_piece_done(submit(), 0, 1, 2);
+	told[0] = '\0';
+	jump_at = GPUTAP_PHASE_COMPLETE;
+	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
+	pthread_join(thread, NULL);
+	jump_at = 0;
+	CHECK_STR(told, ".1 ");
+	gt_tool_work_end();
+	CHECK_STR(told, ".1 .2 .3 ");
+	CHECK_EQ(retirements, 3);
+}
+
 static void stop_at_enter(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	(void)data;
