@@ -18,21 +18,6 @@
 
 enum { NODES_MAX = 1 << 20, DEPTH_MAX = 8 };
 
-/* enum hipGraphNodeType of HIP 5 */
-enum {
-	TYPE_KERNEL = 1,
-	TYPE_COPY = 2,
-	TYPE_FILL = 3,
-	TYPE_HOST = 4,
-	TYPE_GRAPH = 5,
-	TYPE_EMPTY = 6,
-	TYPE_WAIT_EVENT = 7,
-	TYPE_RECORD_EVENT = 8,
-	TYPE_COPY_1D = 9,
-	TYPE_COPY_FROM_SYMBOL = 10,
-	TYPE_COPY_TO_SYMBOL = 11,
-};
-
 struct kernel_params {
 	uint32_t block[3];
 	void **extra;
@@ -68,7 +53,7 @@ struct level {
 	uint32_t mask;
 	uint32_t *edge_first; /* [count + 1] into edge_to: successors in the order of their making */
 	uint32_t *edge_to;
-	uint32_t *depth, *left, *queue, *ordinal, *type;
+	uint32_t *depth, *left, *queue, *ordinal, *kind;
 	uint8_t *work, *before, *behind, *pushed;
 };
 
@@ -77,6 +62,7 @@ struct walk {
 	struct gt_thread *thread;
 	struct gt_hip_nodes *out;
 	uint32_t room, counter;
+	bool before_53;             /* HIP 5.3 numbered hipGraphNodeType anew */
 };
 
 static uint32_t hash_of(const void *p, uint32_t mask)
@@ -123,13 +109,30 @@ static bool make_level(const struct walk *w, void *graph, struct level *l)
 	l->left = u, u += n;
 	l->queue = u, u += n;
 	l->ordinal = u, u += n;
-	l->type = u, u += n;
+	l->kind = u, u += n;
 	l->work = (uint8_t *)u;
 	l->before = l->work + n;
 	l->behind = l->before + n;
 	l->pushed = l->behind + n;
 	l->mask--;
 	return true;
+}
+
+/* From 5.3 on the numbers are CUDA's. */
+static uint8_t kind_of(uint32_t type, bool before_53)
+{
+	static const char old[] = {
+		[1] = GT_HIP_NODE_KERNEL, [2] = GT_HIP_NODE_COPY, [3] = GT_HIP_NODE_FILL, [4] = GT_HIP_NODE_HOST, [5] = GT_HIP_NODE_GRAPH,
+		[6] = GT_HIP_NODE_EMPTY, [7] = GT_HIP_NODE_EVENT, [8] = GT_HIP_NODE_EVENT, [9] = GT_HIP_NODE_COPY, /* .. 1D */
+		[10] = GT_HIP_NODE_COPY, [11] = GT_HIP_NODE_COPY, /* from and to symbols */
+	}, since[] = {
+		[0] = GT_HIP_NODE_KERNEL, [1] = GT_HIP_NODE_COPY, [2] = GT_HIP_NODE_FILL, [3] = GT_HIP_NODE_HOST, [4] = GT_HIP_NODE_GRAPH,
+		[5] = GT_HIP_NODE_EMPTY, [6] = GT_HIP_NODE_EVENT, [7] = GT_HIP_NODE_EVENT, [12] = GT_HIP_NODE_COPY, [13] = GT_HIP_NODE_COPY,
+	};
+	const char *kinds = before_53 ? old : since;
+	size_t count = before_53 ? sizeof old : sizeof since;
+
+	return type < count && kinds[type] ? (uint8_t)kinds[type] : GT_HIP_NODE_OTHER;
 }
 
 static bool fill_level(const struct walk *w, void *graph, struct level *l)
@@ -145,8 +148,9 @@ static bool fill_level(const struct walk *w, void *graph, struct level *l)
 		while (l->index[h])
 			h = (h + 1) & l->mask;
 		l->index[h] = i + 1;
-		if (GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i], (void *)&l->type[i]) != 0)
+		if (GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i], (void *)&l->kind[i]) != 0)
 			return false;
+		l->kind[i] = kind_of(l->kind[i], w->before_53);
 	}
 	for (size_t k = 0; k < e; k++) { /* count, then place: stable, so each node's edges keep their order */
 		uint32_t a = find(l, l->from[k]), b = find(l, l->to[k]);
@@ -163,9 +167,9 @@ static bool fill_level(const struct walk *w, void *graph, struct level *l)
 	return true;
 }
 
-static bool makes_work(uint32_t type)
+static bool makes_work(uint32_t kind)
 {
-	return type == TYPE_KERNEL || type == TYPE_COPY || type == TYPE_FILL || type == TYPE_GRAPH || type >= TYPE_COPY_1D;
+	return kind == GT_HIP_NODE_KERNEL || kind == GT_HIP_NODE_COPY || kind == GT_HIP_NODE_FILL || kind == GT_HIP_NODE_GRAPH;
 }
 
 /* Levels, and who has work before and behind. False: not a graph without circles. */
@@ -174,7 +178,7 @@ static bool sort(struct level *l)
 	uint32_t head = 0, tail = 0;
 
 	for (uint32_t i = 0; i < l->count; i++) {
-		l->work[i] = makes_work(l->type[i]);
+		l->work[i] = makes_work(l->kind[i]);
 		if (!l->left[i])
 			l->queue[tail++] = i;
 	}
@@ -207,24 +211,6 @@ static bool is_chain(const struct level *l)
 	for (uint32_t i = 0; i < l->count; i++)
 		deepest = l->depth[i] > deepest ? l->depth[i] : deepest;
 	return l->count <= 1 || (deepest == l->count - 1 && l->edges == l->count - 1);
-}
-
-static uint8_t kind_of(uint32_t type)
-{
-	switch (type) {
-	case TYPE_KERNEL: return GT_HIP_NODE_KERNEL;
-	case TYPE_FILL: return GT_HIP_NODE_FILL;
-	case TYPE_HOST: return GT_HIP_NODE_HOST;
-	case TYPE_GRAPH: return GT_HIP_NODE_GRAPH;
-	case TYPE_EMPTY: return GT_HIP_NODE_EMPTY;
-	case TYPE_WAIT_EVENT:
-	case TYPE_RECORD_EVENT: return GT_HIP_NODE_EVENT;
-	case TYPE_COPY:
-	case TYPE_COPY_1D:
-	case TYPE_COPY_FROM_SYMBOL:
-	case TYPE_COPY_TO_SYMBOL: return GT_HIP_NODE_COPY;
-	default: return GT_HIP_NODE_OTHER;
-	}
 }
 
 /* A function of the program's code by its stand-in in the host's, or of a module by its handle. */
@@ -291,7 +277,7 @@ static bool count(struct walk *w, void *graph, unsigned depth, uint32_t *total)
 		void *child = NULL;
 
 		++*total;
-		if (l.type[i] == TYPE_GRAPH)
+		if (l.kind[i] == GT_HIP_NODE_GRAPH)
 			good = GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l.nodes[i], &child) == 0 &&
 			       count(w, child, depth + 1, total);
 	}
@@ -305,7 +291,7 @@ static bool number(struct walk *w, struct level *l, unsigned depth, uint32_t *co
 		void *child = NULL;
 
 		l->ordinal[i] = (*counter)++;
-		if (l->type[i] == TYPE_GRAPH && (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) != 0 ||
+		if (l->kind[i] == GT_HIP_NODE_GRAPH && (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) != 0 ||
 						 !count(w, child, depth + 1, counter)))
 			return false;
 	}
@@ -324,7 +310,7 @@ static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned dept
 	if (!room_for(w, 1))
 		return false;
 	n = &o->order[o->count++];
-	*n = (struct gt_hip_node){.handle = l->nodes[i], .ordinal = l->ordinal[i], .kind = kind_of(l->type[i]), .first = first, .last = last};
+	*n = (struct gt_hip_node){.handle = l->nodes[i], .ordinal = l->ordinal[i], .kind = (uint8_t)l->kind[i], .first = first, .last = last};
 	if (n->kind == GT_HIP_NODE_KERNEL)
 		n->name = name_of(w, l->nodes[i]);
 	return n->kind != GT_HIP_NODE_GRAPH ||
@@ -386,7 +372,8 @@ static void link_nodes(struct gt_hip_nodes *o)
 
 bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph, struct gt_hip_nodes *nodes)
 {
-	struct walk w = {table, t, nodes, 0, 0};
+	struct walk w = {.table = table, .thread = t, .out = nodes};
+	int version = 0;
 	bool good;
 
 	memset(nodes, 0, sizeof *nodes);
@@ -394,6 +381,7 @@ bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *g
 	    !GT_HIP(table, hipGraphKernelNodeGetParams) || !GT_HIP(table, hipGraphChildGraphNodeGetGraph))
 		return false;
 	gt_internal_enter();
+	w.before_53 = GT_HIP(table, hipRuntimeGetVersion) && GT_HIP(table, hipRuntimeGetVersion)(&version) == 0 && version < 50300000;
 	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) && w.counter == nodes->count;
 	gt_internal_leave();
 	if (good)
