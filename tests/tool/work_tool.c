@@ -236,12 +236,23 @@ static void finish(void *user)
 	say("finish");
 }
 
+/* A child of a fork writes, too: whoever was writing is not there. */
+static void take(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void give(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
 static int open_out(void)
 {
 	const char *path = getenv("WORK_TOOL_OUT");
 
 	out = path ? fopen(path, "ae") : NULL;
-	return out != NULL;
+	return out && pthread_atfork(take, give, give) == 0;
 }
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
