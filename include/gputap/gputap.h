@@ -145,9 +145,9 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  * registered already are not told: subscribe before the first call of the runtime. HIP before ROCm 6, which is interposed by
  * name, gets a table laid out as ROCm 6.3's; OpenCL that is interposed by name has none. HSA's tables come in gputap's order,
  * and once more, when everybody's functions are in them, as the runtime has them: domain 0, name "HsaApiTable".
- * Where a runtime offers its tables, none of its calls comes before the subscribers were asked. HIP before ROCm 6 that is opened by
- * dlopen() is seen from the first call on of the thread that opened it; calls that other threads make until @fn has returned
- * pass by what it puts in front. Callbacks around calls (gputap/tool.h) are told of them all.
+ * Where a runtime offers its tables, none of its calls comes before the subscribers were asked. HIP before ROCm 6 that a running
+ * program opens is found by the first thread that asks for an address then: there @fn is called, and calls that other threads
+ * make until it has returned pass by what it puts in front. Callbacks around calls (gputap/tool.h) are told of them all.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler_at_intercept_table_registration().
  */
