@@ -59,6 +59,16 @@ def trace(build):
     return run
 
 
+def trace_unless_pocl_crashes(trace, program):
+    """PoCL 3.1 is killed by a fault now and then when sub-devices are released at once, bare as well."""
+    for last in (False, False, True):
+        try:
+            return trace(program)
+        except AssertionError as wrong:
+            if last or "status -11" not in str(wrong):
+                raise
+
+
 def timed(record):
     queued, submitted, start, end = record["times"]
     return 0 < queued <= submitted <= start <= end
@@ -180,7 +190,7 @@ def test_a_queue_made_again_under_the_same_handle_is_another_queue(trace):
 
 
 def test_sub_devices_are_devices_with_a_parent(trace):
-    t = trace("cl_sub_devices")
+    t = trace_unless_pocl_crashes(trace, "cl_sub_devices")
     assert sorted(r["global"][0] for r in t.device) == [100, 100, 101, 101, 102, 102]
     for r in t.device:
         parent = t.objects[1, r["device"]]["parent"]
