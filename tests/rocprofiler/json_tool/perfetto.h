@@ -89,7 +89,7 @@ struct TrackEvent {
 
 } // namespace perfetto
 
-#define PERFETTO_DEFINE_CATEGORIES(...) static_assert(true)
-#define PERFETTO_TRACK_EVENT_STATIC_STORAGE() static_assert(true)
+#define PERFETTO_DEFINE_CATEGORIES(...) struct perfetto_nothing
+#define PERFETTO_TRACK_EVENT_STATIC_STORAGE() struct perfetto_nothing
 #define TRACE_EVENT_BEGIN(...) ::perfetto::TrackEvent::Event(__VA_ARGS__)
 #define TRACE_EVENT_END(...) ::perfetto::TrackEvent::Event(__VA_ARGS__)
