@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* What a call costs that tools are told of, through the real library: this program plays the OpenCL loader, as tap_cost.c does,
- * and is a tool with an empty callback. Beside it, in the same run: the bare call, and the floor (two time stamps around the
- * call and a 64-byte record).
+ * and is a tool with an empty callback. Beside it, in the same run: the bare call into a library of its own (tool_runtime.c), and the
+ * floor (two time stamps around the call and a 64-byte record).
  *
  * Prints "key value unit" lines; *_ratio: of the floor; *_over: ns more than the bare call. Each trial of one kind stands
- * beside a trial of the other, and the median is taken of their differences and ratios. */
+ * beside a trial of the other, and the median is taken of their differences and ratios; those of a core that was shared
+ * (measure.h) are *_shared_over. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "gputap/tool.h"
 #include "measure.h"
 
-enum { CALLS = 40000, TRIALS = 61, THREADS = 4, FLOOR_WORDS = 1 << 17 };
+enum { CALLS = 20000, TRIALS = 101, THREADS = 4, FLOOR_WORDS = 1 << 17 };
 
 typedef cl_int (*one_argument)(cl_event);
 
-__attribute__((noinline)) static cl_int real_retain(cl_event e)
-{
-	__asm__ volatile("" : : "r"(e));
-	return 0;
-}
+cl_int bench_runtime_retain(cl_event e);
 
-static one_argument floor_real = real_retain;
+static one_argument real_retain;
 static _Thread_local uint64_t floor_at, *floor_data;
 
 __attribute__((noinline)) static cl_int floor_retain(cl_event e)
 {
 	uint64_t start = __rdtsc(), *r = &floor_data[floor_at % FLOOR_WORDS];
-	cl_int ret = floor_real(e);
+	cl_int ret = real_retain(e);
 
 	r[0] = 42;
 	r[1] = start;
@@ -55,32 +53,71 @@ static double one_trial(one_argument f)
 struct job {
 	one_argument f;
 	int cpu;
-	double over, ratio;
+	double over, ratio; /* of a core of our own */
+	double shared_over; /* of a shared one; 0: there were too few trials */
 	pthread_barrier_t *barrier;
 };
 
 static void *run_job(void *arg)
 {
+	static double known = 1e9; /* bench_least_busy() of all so far */
 	struct job *j = arg;
-	double over[TRIALS], ratio[TRIALS];
+	double over[3][TRIALS], ratio[3][TRIALS], least; /* by enum bench_core */
+	size_t count[3] = {0};
 
-	if (j->barrier)
-		bench_pin(j->cpu);
+	bench_pin(j->cpu);
+	least = bench_least_busy(NULL);
+	least = least < known ? least : known;
+	if (!j->barrier)
+		known = least;
 	floor_data = aligned_alloc(64, FLOOR_WORDS * 8);
 	memset(floor_data, 1, FLOOR_WORDS * 8);
 	one_trial(j->f);
 	if (j->barrier)
 		pthread_barrier_wait(j->barrier);
 	for (int i = 0; i < TRIALS; i++) {
-		double bare = one_trial(real_retain), least = one_trial(floor_retain), mine = one_trial(j->f);
+		double before = bench_busy(), bare = one_trial(real_retain), beside = one_trial(floor_retain), mine = one_trial(j->f);
+		enum bench_core kind = bench_alone(before, bench_busy(), least);
 
-		over[i] = mine - bare;
-		ratio[i] = mine / least;
+		ratio[kind][count[kind]] = mine / beside;
+		over[kind][count[kind]++] = mine - bare;
 	}
-	j->over = bench_median(over, TRIALS);
-	j->ratio = bench_median(ratio, TRIALS);
+	if (count[BENCH_SHARED] >= 5)
+		j->shared_over = bench_median(over[BENCH_SHARED], count[BENCH_SHARED]);
+	if (count[BENCH_ALONE] < 5) { /* then it is what it is */
+		fprintf(stderr, "tool_cost: the core was never ours alone\n");
+		count[0] = count[1];
+		memcpy(over[0], over[1], sizeof over[0]);
+		memcpy(ratio[0], ratio[1], sizeof ratio[0]);
+	}
+	j->over = count[0] ? bench_median(over[0], count[0]) : 0;
+	j->ratio = count[0] ? bench_median(ratio[0], count[0]) : 0;
 	free(floor_data);
 	return NULL;
+}
+
+static void print(const char *key, const char *what, double value, const char *unit)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "tool_%s%s", key, what);
+	if (value > 0)
+		bench_print(name, value, unit);
+}
+
+/* Mean of the threads that have one. */
+static double mean(const struct job *jobs, bool shared)
+{
+	double sum = 0;
+	int count = 0;
+
+	for (int i = 0; i < THREADS; i++) {
+		double one = shared ? jobs[i].shared_over : jobs[i].over;
+
+		sum += one;
+		count += one > 0;
+	}
+	return count ? sum / count : 0;
 }
 
 static void measure(const char *key, one_argument f)
@@ -88,25 +125,20 @@ static void measure(const char *key, one_argument f)
 	struct job one = {.f = f, .cpu = 1}, jobs[THREADS];
 	pthread_t threads[THREADS];
 	pthread_barrier_t barrier;
-	double sum = 0;
-	char name[64];
 
 	run_job(&one);
-	snprintf(name, sizeof name, "tool_%s_over", key);
-	bench_print(name, one.over, "ns");
-	snprintf(name, sizeof name, "tool_%s_ratio", key);
-	bench_print(name, one.ratio, "x");
+	print(key, "_over", one.over, "ns");
+	print(key, "_ratio", one.ratio, "x");
+	print(key, "_shared_over", one.shared_over, "ns");
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (int i = 0; i < THREADS; i++) {
 		jobs[i] = (struct job){.f = f, .cpu = i, .barrier = &barrier};
 		pthread_create(&threads[i], NULL, run_job, &jobs[i]);
 	}
-	for (int i = 0; i < THREADS; i++) {
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-		sum += jobs[i].over;
-	}
-	snprintf(name, sizeof name, "tool_%s_4t_over", key);
-	bench_print(name, sum / THREADS, "ns");
+	print(key, "_4t_over", mean(jobs, false), "ns");
+	print(key, "_4t_shared_over", mean(jobs, true), "ns");
 }
 
 static void empty(const struct gputap_call *call, uint64_t *data, void *user)
@@ -143,6 +175,7 @@ int main(void)
 	struct gputap_context *ctx[4];
 	one_argument f;
 
+	real_retain = bench_runtime_retain;
 	for (int i = 0; i < 4; i++)
 		ctx[i] = ask();
 	f = through_the_layer();

@@ -24,6 +24,7 @@
 
 #include "core/thread.h"
 #include "tool/tool.h"
+#include "tool/tool_buffer_write.h"
 
 enum { PAGE = 4096, CREDIT_MIN = 256, CHUNK_MIN = 4096, CHUNK_MAX = 65536, CHUNKS = 16, BUFFER_DEFAULT = 1 << 20 };
 enum { NEW_IMAGE = 0, RESETTING = 1, KNOWN_IMAGE = 2 };
@@ -250,34 +251,11 @@ static struct gt_lane *lane_of_thread(struct gputap_buffer *b, bool last)
 
 /* Writing -------------------------------------------------------------------------- */
 
-static inline size_t room_for(size_t bytes)
+static inline void put(struct gt_lane *l, struct gt_buffered_head head, const void *payload)
 {
-	return sizeof(struct gt_buffered_head) + ((bytes + 7) & ~(size_t)7);
-}
-
-/* Word by word: whoever filled it just now did so, and a wider load would wait until its words have left for the cache. */
-static inline __attribute__((always_inline)) void copy_call(uint8_t *to, const void *from)
-{
-	for (size_t i = 0; i < sizeof(struct gputap_record_call); i += 8) {
-		uint64_t word;
-
-		memcpy(&word, (const uint8_t *)from + i, 8);
-		__asm__("" : "+r"(word)); /* not two at once */
-		memcpy(to + i, &word, 8);
-	}
-}
-
-static inline __attribute__((always_inline)) void put(struct gt_lane *l, struct gt_buffered_head head, const void *payload)
-{
-	uint8_t *p = l->cur;
-
-	memcpy(p, &head, sizeof head);
-	if (gt_likely(head.bytes == sizeof(struct gputap_record_call)))
-		copy_call(p + sizeof head, payload);
-	else if (head.bytes)
-		memcpy(p + sizeof head, payload, head.bytes);
-	l->cur = p + room_for(head.bytes);
-	atomic_store_explicit(&l->chunk->committed, l->lap | (uint32_t)(l->cur - l->chunk->data), memory_order_release);
+	memcpy(l->cur, &head, sizeof head);
+	if (head.bytes)
+		memcpy(l->cur + sizeof head, payload, head.bytes);
 }
 
 /* What the lane has written since the last time, into the buffer's sum. Return: the sum. */
@@ -393,7 +371,7 @@ static int make_room(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b, struct gt_buffered_head head, const void *payload, bool last)
 {
 	int saved = errno, rc = -ENOSPC;
-	size_t need = room_for(head.bytes);
+	size_t need = gt_lane_room(head.bytes);
 	struct gt_lane *l;
 	bool borrowed = false;
 	sigset_t signals;
@@ -411,6 +389,7 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b, struc
 		rc = make_room(b, l, need);
 		if (rc == 0) {
 			put(l, head, payload);
+			gt_lane_written(l, head.bytes);
 			if (l->cur >= l->limit || borrowed)
 				count(b, l);
 		}
@@ -431,21 +410,17 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 			       uint32_t ticks_count, bool last)
 {
 	const struct gt_buffered_head head = {kind, (uint32_t)bytes, (uint16_t)ticks_offset, (uint16_t)ticks_count};
-	struct gt_lane *l = gt_lane_owner.cache[b->id % GT_LANE_CACHE].lane[last];
+	struct gt_lane *l;
 
-	if (gt_likely(l && gt_lane_owner.cache[b->id % GT_LANE_CACHE].id == b->id && !l->busy)) {
-		l->busy = 1;
-		__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
-		/* limit may lie behind cur; a record that just reaches it goes the slow way and looks at the watermark */
-		if (gt_likely(l->limit - l->cur > (ptrdiff_t)room_for(bytes))) {
-			put(l, head, payload);
-			__asm__ volatile("" ::: "memory");
-			l->busy = 0;
-			return 0;
-		}
-		l->busy = 0;
+	if (gt_unlikely(bytes > UINT32_MAX)) /* what it is rounded up to may be anything */
+		return -EMSGSIZE;
+	l = gt_lane_reserve(b, bytes, last);
+	if (gt_likely(l != NULL)) {
+		put(l, head, payload);
+		gt_lane_commit(l, bytes);
+		return 0;
 	}
-	if (bytes > UINT32_MAX || room_for(bytes) > b->bytes)
+	if (gt_lane_room(bytes) > b->bytes)
 		return -EMSGSIZE;
 	return write_slowly(b, head, payload, last);
 }

@@ -77,7 +77,7 @@ enum { GT_LANE_CACHE = 4 };
 
 /* A thread's lanes. */
 struct gt_lane_owner {
-	struct {
+	struct gt_lane_cache {
 		uint64_t id; /* of the buffer: never used again, so that a stale entry is nobody's */
 		struct gt_lane *lane[2];
 	} cache[GT_LANE_CACHE];

@@ -19,8 +19,8 @@
 #include "core/external.h"
 #include "core/recording.h"
 #include "tool/tool.h"
+#include "tool/tool_buffer_write.h"
 #include "tool/tool_reader.h"
-
 
 _Thread_local struct gt_tool_frame *gt_tool_frame;
 
@@ -184,22 +184,9 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 
 static void write_record(const struct gt_tool_frame *f, const struct gt_tool_heard *h, uint64_t end, uint64_t ret)
 {
-	const struct gputap_record_call r = {
-		.domain = f->call.domain,
-		.operation = f->call.operation,
-		.correlation = f->call.correlation,
-		.parent = f->call.parent,
-		.start = f->start,
-		.end = end,
-		.thread = f->call.thread,
-		.external = {f->call.external[0], f->call.external[1]},
-		.ret = ret,
-	};
-
 	if (!gt_tool_lock_in(h->place, h->generation, true))
 		return;
-	gt_tool_buffer_write_ticks(gt_tool_pool[h->place].buffered[r.domain].buffer, GPUTAP_RECORD_CALL, &r, sizeof r,
-				   offsetof(struct gputap_record_call, start), 2, false);
+	gt_tool_buffer_call(gt_tool_pool[h->place].buffered[f->call.domain].buffer, f, end, ret);
 	gt_tool_lock_out();
 }
 

@@ -227,6 +227,9 @@ UNIT_TEST(large_records_fit_up_to_the_size_of_the_buffer)
 		CHECK_OK(put(b, 0, i));
 	}
 	CHECK_EQ(gputap_buffer_write(b, 1, large, 2 << 20, 0), -EMSGSIZE);
+	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX, 0), -EMSGSIZE); /* rounded up it is 0 */
+	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX / 2 + 2, 0), -EMSGSIZE); /* as an offset it is less than 0 */
+	CHECK_EQ(gputap_buffer_write(b, 1, large, (size_t)UINT32_MAX + 2, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, NULL, 0, 0), 0);
 	CHECK_EQ(gputap_buffer_write(b, 1, NULL, 1, 0), -EINVAL);
 	CHECK_EQ(gputap_buffer_write(NULL, 1, large, 1, 0), -EINVAL);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* A record written where it will be read: the way of a call's record into a tool's buffer, in line.
+ *
+ * Two time stamps take so long that the record's stores hide behind them, but only while the core is ours alone: beside another
+ * thread on it, each instruction shows. So a call's record is not made first and copied then. */
+#ifndef GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
+#define GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
+
+#include <string.h>
+
+#include "core/thread.h"
+#include "tool/tool.h"
+#include "tool/tool_buffer.h"
+
+static inline size_t gt_lane_room(size_t bytes)
+{
+	return sizeof(struct gt_buffered_head) + ((bytes + 7) & ~(size_t)7);
+}
+
+/**
+ * gt_lane_reserve() - the thread's lane, with room for one record at its `cur`
+ * Return: then gt_lane_commit() of the same bytes. NULL: not this way, take gt_tool_buffer_write_ticks().
+ */
+static inline GT_IN_LINE struct gt_lane *gt_lane_reserve(const struct gputap_buffer *b, size_t bytes, bool last)
+{
+	const struct gt_lane_cache *cache = &gt_lane_owner.cache[b->id % GT_LANE_CACHE];
+	struct gt_lane *l = cache->lane[last];
+
+	if (gt_unlikely(!l || cache->id != b->id || l->busy))
+		return NULL;
+	l->busy = 1;
+	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
+	/* limit may lie behind cur; a record that just reaches it goes the slow way and looks at the watermark */
+	if (gt_likely(l->limit - l->cur > (ptrdiff_t)gt_lane_room(bytes)))
+		return l;
+	l->busy = 0;
+	return NULL;
+}
+
+static inline GT_IN_LINE void gt_lane_written(struct gt_lane *l, size_t bytes)
+{
+	l->cur += gt_lane_room(bytes);
+	atomic_store_explicit(&l->chunk->committed, l->lap | (uint32_t)(l->cur - l->chunk->data), memory_order_release);
+}
+
+static inline GT_IN_LINE void gt_lane_commit(struct gt_lane *l, size_t bytes)
+{
+	gt_lane_written(l, bytes);
+	__asm__ volatile("" ::: "memory");
+	l->busy = 0;
+}
+
+/* One word, alone: a load of two would wait until both, stored just now, have left for the cache. */
+static inline GT_IN_LINE uint64_t gt_call_word(uint64_t word)
+{
+	__asm__("" : "+r"(word));
+	return word;
+}
+
+static inline GT_IN_LINE void gt_call_record(struct gputap_record_call *r, const struct gt_tool_frame *f, uint64_t end, uint64_t ret)
+{
+	r->domain = f->call.domain;
+	r->operation = f->call.operation;
+	r->correlation = gt_call_word(f->call.correlation);
+	r->parent = gt_call_word(f->call.parent);
+	r->start = gt_call_word(f->start);
+	r->end = gt_call_word(end);
+	r->thread = gt_call_word(f->call.thread);
+	r->external[0] = gt_call_word(f->call.external[0]);
+	r->external[1] = gt_call_word(f->call.external[1]);
+	r->ret = ret;
+}
+
+/* GPUTAP_RECORD_CALL of a call that has returned; @end: host ticks, as its `start`. */
+static inline GT_IN_LINE void gt_tool_buffer_call(struct gputap_buffer *b, const struct gt_tool_frame *f, uint64_t end, uint64_t ret)
+{
+	const struct gt_buffered_head head = {GPUTAP_RECORD_CALL, sizeof(struct gputap_record_call),
+					      offsetof(struct gputap_record_call, start), 2};
+	struct gt_lane *l = gt_lane_reserve(b, sizeof(struct gputap_record_call), false);
+	struct gputap_record_call r;
+
+	if (gt_likely(l != NULL)) {
+		memcpy(l->cur, &head, sizeof head);
+		gt_call_record((struct gputap_record_call *)(l->cur + sizeof head), f, end, ret);
+		gt_lane_commit(l, sizeof r);
+	} else {
+		gt_call_record(&r, f, end, ret);
+		gt_tool_buffer_write_ticks(b, head.kind, &r, head.bytes, head.ticks_offset, head.ticks_count, false);
+	}
+}
+
+#endif
