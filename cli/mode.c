@@ -23,7 +23,8 @@
 #include "record/operation.h"
 
 #define BIT(domain) (UINT32_C(1) << (domain))
-#define HSA (BIT(GT_DOMAIN_HSA_CORE) | BIT(GT_DOMAIN_HSA_AMD_EXT))
+#define HSA                                                                                                            \
+	(BIT(GT_DOMAIN_HSA_CORE) | BIT(GT_DOMAIN_HSA_AMD_EXT) | BIT(GT_DOMAIN_HSA_IMAGE_EXT) | BIT(GT_DOMAIN_HSA_FINALIZE_EXT))
 #define HIP (BIT(GT_DOMAIN_HIP) | BIT(GT_DOMAIN_HIP_COMPILER))
 #define ANNOTATIONS BIT(GT_DOMAIN_ROCTX)
 

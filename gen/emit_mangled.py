@@ -8,7 +8,8 @@ BASIC = {'void': 'v', 'char': 'c', 'bool': 'b', 'uchar': 'h', 'uint8_t': 'h', 'u
          'uint': 'j', 'uint32_t': 'j', 'size_t': 'm', 'uint64_t': 'm', 'int64_t': 'l', 'ulonglong': 'y', 'float': 'f'}
 SPELLED = {'int': 'i', 'unsigned int': 'j', 'unsigned long long': 'y'}
 TAGS = {'GLenum': 'j', 'GLuint': 'j', 'hipDevice_t': 'i', 'hsa_file_t': 'i', 'hsa_signal_value_t': 'l', 'hsa_queue_type32_t': 'j',
-        'roctx_range_id_t': 'm', 'roctx_thread_id_t': 'm', 'hsa_extension_t': 't', 'hipDeviceptr_t': 'Pv', 'hipExternalMemory_t': 'Pv',
+        'roctx_range_id_t': 'm', 'roctx_thread_id_t': 'm', 'hsa_extension_t': 't', 'hsa_ext_module_t': 'P16BrigModuleHeader',
+        'hipDeviceptr_t': 'Pv', 'hipExternalMemory_t': 'Pv',
         'hipExternalSemaphore_t': 'Pv', 'uint3': '15HIP_vector_typeIjLj3EE', 'hipHostFn_t': 'PFvPvE',
         'hipStreamCallback_t': 'PFvP12ihipStream_t10hipError_tPvE', 'hsa_amd_deallocation_callback_t': 'PFvPvS_E',
         'hsa_amd_signal_handler': 'PFblPvE', 'hsa_amd_system_event_callback_t': 'PF12hsa_status_tPK15hsa_amd_event_sPvE',
@@ -36,10 +37,11 @@ RETURN_STATUS = {'hsa_iterate_agents': '11hsa_agent_s', 'hsa_agent_iterate_cache
                  'hsa_executable_iterate_symbols': '16hsa_executable_s23hsa_executable_symbol_s',
                  'hsa_executable_iterate_agent_symbols': '16hsa_executable_s11hsa_agent_s23hsa_executable_symbol_s',
                  'hsa_executable_iterate_program_symbols': '16hsa_executable_s23hsa_executable_symbol_s',
-                 'hsa_amd_agent_iterate_memory_pools': '21hsa_amd_memory_pool_s', 'hsa_code_object_serialize': 'm19hsa_callback_data_sP'}
+                 'hsa_amd_agent_iterate_memory_pools': '21hsa_amd_memory_pool_s', 'hsa_code_object_serialize': 'm19hsa_callback_data_sP',
+                 'hsa_ext_program_iterate_modules': '17hsa_ext_program_sP16BrigModuleHeader'}
 OTHER = {'hsa_amd_async_function': 'PFvPvE', 'hsa_amd_pointer_info': 'PFPvmE'}
 WHOLE = {('hsa_amd_signal_value_pointer', 'value_ptr'): 'PPVl'}
-DOMAINS = ('hip', 'hip_compiler', 'hsa_core', 'hsa_amd_ext', 'roctx')  # that it has
+DOMAINS = ('hip', 'hip_compiler', 'hsa_core', 'hsa_amd_ext', 'hsa_image_ext', 'hsa_finalize_ext', 'roctx')  # that it has
 
 
 def named(name):

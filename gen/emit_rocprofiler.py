@@ -12,7 +12,8 @@ ELABORATED = {'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTexture
               'hipMipmappedArray': 'struct', 'hsa_agent_s': 'struct', 'ihipStream_t': 'struct', 'hipResourceViewDesc_st': 'struct'}
 # Files of a domain: folder, what stands in ids' names, LAST.
 FOLDERS = {'hip': ('hip', 'runtime', 'HIP_RUNTIME'), 'hip_compiler': ('hip', 'compiler', 'HIP_COMPILER'),
-           'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT')}
+           'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT'),
+           'hsa_image_ext': ('hsa', 'image_ext', 'HSA_IMAGE_EXT'), 'hsa_finalize_ext': ('hsa', 'finalize_ext', 'HSA_FINALIZE_EXT')}
 # Arguments that the SDK gives another name than the runtime's prototype.
 RENAMED = {'f': 'func', 'hStream': 'stream', 'properties': 'prop', 'va': 'ptr'}
 RENAMED_IN = {('hipGetDevicePropertiesR0600', 'device'): 'deviceId', ('hipGetDevicePropertiesR0000', 'device'): 'deviceId',

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 
-def build_modern(folder, source, register=None, entries=None):
+def build_modern(folder, source, register=None, entries=None, images=13):
     def compile(out, *options):
         subprocess.run(["cc", "-O1", "-Wall", "-Wno-pedantic", source, "-o", folder / out, "-ldl", *options], check=True)
     if register:
@@ -22,7 +22,7 @@ def build_modern(folder, source, register=None, entries=None):
     shared = ["-shared", "-fPIC", f"-L{folder}", "-l:librocprofiler-register.so.0"]
     for name in ("libamdhip64.so.6", *(f"copy{i}.so" for i in range(1, 9))):
         compile(name, "-DHIP", *([f"-DENTRIES={entries}"] if entries else []), f"-Wl,-soname,{name}", *shared)
-    compile("libhsa-runtime64.so.1", "-DHSA", "-Wl,-soname,libhsa-runtime64.so.1", *shared)
+    compile("libhsa-runtime64.so.1", "-DHSA", f"-DIMAGES={images}", "-Wl,-soname,libhsa-runtime64.so.1", *shared)
     compile("librocprofiler-sdk.so.1", "-DSDK", "-shared", "-fPIC", "-Wl,-soname,librocprofiler-sdk.so.1")
     compile("program", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", f"-Wl,-rpath-link,{folder}")
     compile("with_sdk", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", f"-Wl,-rpath-link,{folder}",
@@ -105,3 +105,23 @@ def test_shorter_and_longer_tables_are_used_as_far_as_known_and_told(trace, tmp_
     _, names, info = trace(folder, "program")
     assert names == HIP + HSA
     assert "table" in info
+
+
+EXTENSIONS = ["hsa_ext_sampler_destroy", "hsa_ext_image_create_with_layout", "hsa_ext_program_finalize"]
+
+
+def test_image_and_finalizer_extensions_of_a_registered_hsa_are_recorded(trace, run, modern, work):
+    result, names, _ = trace(modern, "program", "extensions")
+    assert names == EXTENSIONS + ["hsa_shut_down"]
+    assert result.out == run([modern / "program", "extensions"], env={"LD_LIBRARY_PATH": modern}).out == "4098 0 8448 0 39175\n"
+    finalize = next(r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["operation"] == EXTENSIONS[2])
+    assert "call_convention=-1" in finalize["arguments"] and 'options="-fast"' in finalize["arguments"]
+    assert "max_dynamic_group_size=256" not in finalize["arguments"] and "code_object=0x9907" in finalize["arguments"]
+
+
+def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_and_it_is_told(trace, tmp_path, repo):
+    folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", images=10)
+    result, names, info = trace(folder, "program", "extensions")
+    assert names == [EXTENSIONS[0], EXTENSIONS[2], "hsa_shut_down"]
+    assert result.out == "4098 0 8448 0 39175\n"
+    assert re.search(r"hsa_image_ext +table +10 ", info), info

@@ -19,10 +19,15 @@ PRELUDE = """
 #include <type_traits>
 #include <cstdint>
 #include "hsa_api_trace.h"
+#include "hsa_ext_finalize.h"
+struct gt_hsa_control_directives { uint64_t words[18]; };
 /* Passed alike: of the same size, and in an integer register both. (Each handle is a struct of one 64-bit number.) */
 template <class T> constexpr bool whole = std::is_integral<T>::value || std::is_enum<T>::value || std::is_pointer<T>::value ||
 	(std::is_class<T>::value && std::is_trivially_copyable<T>::value && sizeof(T) == 8);
 template <class A, class B> struct one { static constexpr bool same = sizeof(A) == sizeof(B) && whole<A> && whole<B>; };
+template <> struct one<hsa_ext_control_directives_t, gt_hsa_control_directives> { // in memory both
+	static constexpr bool same = sizeof(hsa_ext_control_directives_t) == 144;
+};
 template <> struct one<void, void> { static constexpr bool same = true; };
 template <class F, class G> struct alike { static constexpr bool same = false; };
 template <class R, class S, class... A, class... B> struct alike<R(A...), S(B...)> {
@@ -43,7 +48,7 @@ def apis(repo):
     module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
     spec.loader.exec_module(module)
-    return {name: module.parse(str(repo / "api" / f"{name}.api"), str(repo)) for name in ("hsa-core", "hsa-amd-ext")}
+    return {name: module.parse(str(repo / "api" / f"{name}.api"), str(repo)) for name in ("hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext")}
 
 
 def compiles(folder, lines):
@@ -54,7 +59,7 @@ def compiles(folder, lines):
 
 
 def there(api):
-    return [op for op in api.operations if api.domain == "hsa_core" or op.number < 53 and op.number not in NOT_IN_5_2]
+    return [op for op in api.operations if api.domain != "hsa_amd_ext" or op.number < 53 and op.number not in NOT_IN_5_2]
 
 
 def test_hsa_core_functions_are_where_their_numbers_say(apis, tmp_path):
@@ -68,18 +73,24 @@ def test_hsa_amd_ext_functions_are_where_the_door_looks_for_them_in_5_2(apis, tm
              [f"static_assert(sizeof(AmdExtTable) == 16 + 8 * {len(ops)});"])
 
 
-@pytest.mark.parametrize("name", ["hsa-core", "hsa-amd-ext"])
-def test_hsa_prototypes_pass_what_the_headers_prototypes_pass(apis, tmp_path, name):
+@pytest.mark.parametrize("name,table", [("hsa-image-ext", "ImageExtTable"), ("hsa-finalize-ext", "FinalizerExtTable")])
+def test_functions_of_hsas_extensions_are_where_their_numbers_say(apis, tmp_path, name, table):
+    compiles(tmp_path, [f"static_assert(offsetof({table}, {op.name}_fn) == 16 + 8 * {op.number});" for op in apis[name].operations] +
+             [f"static_assert(sizeof({table}) == 16 + 8 * {len(apis[name].operations)});"])
+
+
+@pytest.mark.parametrize("name,count", [("hsa-core", 125), ("hsa-amd-ext", 48), ("hsa-image-ext", 13), ("hsa-finalize-ext", 6)])
+def test_hsa_prototypes_pass_what_the_headers_prototypes_pass(apis, tmp_path, name, count):
     lines = []
     for op in there(apis[name]):
         described = f"{op.ret_c()}({', '.join(a.c_type() for a in op.args)})"
         lines.append(f'static_assert(alike<std::remove_pointer_t<decltype(&{op.name})>, {described}>::same, "{op.name}");')
-    assert len(lines) == (125 if name == "hsa-core" else 48)
+    assert len(lines) == count
     compiles(tmp_path, lines)
 
 
 def test_hsa_enumerators_have_the_headers_values(apis, tmp_path):
-    text = "".join((HEADERS / f).read_text() for f in ("hsa.h", "hsa_ext_amd.h"))
+    text = "".join((HEADERS / f).read_text() for f in ("hsa.h", "hsa_ext_amd.h", "hsa_ext_image.h", "hsa_ext_finalize.h"))
     known = set(re.findall(r"\b(HSA_\w+|hsa[A-Z]\w+)\s*=", text))
     values = {n: v for api in apis.values() for t in api.types.values() for n, v, _ in t.names}
     lines = [f'static_assert((long)({n}) == {v}, "{n}");' for n, v in values.items() if n in known]
@@ -88,7 +99,8 @@ def test_hsa_enumerators_have_the_headers_values(apis, tmp_path):
 
 
 @pytest.mark.parametrize("struct", ["hsa_dim3_t", "hsa_pitched_ptr_t", "hsa_amd_profiling_dispatch_time_t",
-                                    "hsa_amd_profiling_async_copy_time_t"])
+                                    "hsa_amd_profiling_async_copy_time_t", "hsa_ext_image_format_t", "hsa_ext_image_descriptor_t",
+                                    "hsa_ext_image_data_info_t", "hsa_ext_image_region_t", "hsa_ext_sampler_descriptor_t"])
 def test_hsa_structs_have_the_headers_layout(apis, tmp_path, struct):
     t = apis["hsa-amd-ext"].types[struct]
     compiles(tmp_path, [f"static_assert(sizeof({struct}) == {t.bytes});"] +

@@ -19,8 +19,9 @@ def modern(request, tmp_path_factory, repo, build):
     sdk = build / "src/compat/rocprofiler"
     (folder / "librocprofiler-sdk.so.1").unlink()  # the mock; ours lies where the register library looks
     (folder / "librocprofiler-sdk.so").symlink_to(sdk / "librocprofiler-sdk.so.1")
-    for source, client in (("registered.c", "client.so"), ("kinds.c", "kinds.so")):
-        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-shared",
+    for source, client, option in (("registered.c", "client.so", "-DGPUTAP_ROCPROFILER_OPAQUE"), ("kinds.c", "kinds.so", "-DGPUTAP_ROCPROFILER_OPAQUE"),
+                                   ("extensions.c", "extensions.so", "-D__HIP_PLATFORM_AMD__")):
+        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", option, f"-I{repo}/include/compat", "-shared",
                         "-fPIC", repo / "tests/rocprofiler" / source, "-o", folder / client, f"-L{sdk}", "-lrocprofiler-sdk",
                         f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
     return folder
@@ -81,3 +82,15 @@ def test_no_table_is_lost_of_libraries_that_register_at_once(request, run, build
         said = done.err.splitlines()
         assert sorted(line for line in said if line.startswith("table HIP")) == [f"table HIP (runtime) {i} of 60300, 1" for i in range(6)]
         assert "table HSA 0 of 11600, 1" in said and said[-1] == "calls: 36 of HIP, 1 of HSA", said
+
+
+def test_a_registered_hsas_finalizer_is_told_with_what_it_was_passed_by_value(run, build, modern):
+    done = run([modern / "program", "extensions"], env={"LD_PRELOAD": modern / "extensions.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
+    lines = done.out.splitlines()
+    assert "4098 0 8448 0 39175" in lines  # what it says without a client
+    assert "tool: argument hsa_ext_program_finalize 28hsa_ext_control_directives_s control_directives" in lines
+    assert "tool: mask 256 last 0 options -fast code 39175" in lines
+    assert [line for line in lines if line.startswith("tool: record")] == [
+        "tool: record HSA_IMAGE_EXT_API hsa_ext_sampler_destroy", "tool: record HSA_IMAGE_EXT_API hsa_ext_image_create_with_layout",
+        "tool: record HSA_FINALIZE_EXT_API hsa_ext_program_finalize"]
+    assert lines[-1] == "tool: calls 3 records 3 wrong 0"

@@ -14,7 +14,7 @@ import describe  # noqa: E402
 import emit_info  # noqa: E402
 import emit_mangled  # noqa: E402
 
-DESCRIPTIONS = ["opencl", "hip", "hip-compiler", "hsa-core", "hsa-amd-ext", "roctx"]
+DESCRIPTIONS = ["opencl", "hip", "hip-compiler", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext", "roctx"]
 
 
 def api_of(name):
@@ -53,6 +53,8 @@ PINS = """#define __HIP_PLATFORM_AMD__
 #include <hip/hiprtc.h>
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
+#include <hsa/hsa_ext_finalize.h>
+#include <hsa/hsa_ext_image.h>
 template<class R, class... A> void show(const char *n, R (*)(A...)) { printf("%s", n); (printf(" %s", typeid(A).name()), ...); puts(""); }
 int main() {
 """
@@ -62,7 +64,7 @@ def test_types_are_called_as_typeid_calls_them(tmp_path):
     if not shutil.which("hipcc"):
         pytest.skip("no HIP headers")
     want = {op.name: [emit_mangled.mangled_type(op, a).replace("18rocprofiler_dim3_t", "4dim3") for a in op.args]
-            for name in ("hip", "hsa-core", "hsa-amd-ext") for op in api_of(name).real()}
+            for name in ("hip", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext") for op in api_of(name).real()}
     source, program, names, first = tmp_path / "pins.cpp", tmp_path / "pins", list(want), PINS.count("\n") + 1
 
     def compiled(*options):

@@ -42,7 +42,9 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_CUDA_RUNTIME = 7,
 	GPUTAP_DOMAIN_CUDA_DRIVER = 8,
 	GPUTAP_DOMAIN_ROCTX = 9,
-	GPUTAP_DOMAIN_REFDEV = 10
+	GPUTAP_DOMAIN_REFDEV = 10,
+	GPUTAP_DOMAIN_HSA_IMAGE_EXT = 11,
+	GPUTAP_DOMAIN_HSA_FINALIZE_EXT = 12
 };
 
 /* External correlation ------------------------------------------------------- */

@@ -51,7 +51,7 @@ void gt_contexts_apply(struct gt_table *table);
 void gt_contexts_off(void);
 
 /* Tables that are registered, for whoever changes services. */
-enum { GT_TABLES_MAX = 32 };
+enum { GT_TABLES_MAX = 64 };
 extern _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX] __attribute__((visibility("hidden")));
 
 #endif

@@ -16,7 +16,9 @@
 	X(7, CUDA_RUNTIME, "cuda_runtime", "CUDA runtime API")          \
 	X(8, CUDA_DRIVER, "cuda_driver", "CUDA driver API")             \
 	X(9, ROCTX, "roctx", "ROCTx annotations")                       \
-	X(10, REFDEV, "refdev", "reference accelerator")
+	X(10, REFDEV, "refdev", "reference accelerator")                \
+	X(11, HSA_IMAGE_EXT, "hsa_image_ext", "HSA image extension")    \
+	X(12, HSA_FINALIZE_EXT, "hsa_finalize_ext", "HSA finalizer extension")
 
 enum gt_domain {
 	GT_DOMAIN_NONE = 0,

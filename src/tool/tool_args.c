@@ -22,6 +22,8 @@
 #include "generated/hip_mangled.inc"
 #include "generated/hsa_amd_ext_mangled.inc"
 #include "generated/hsa_core_mangled.inc"
+#include "generated/hsa_finalize_ext_mangled.inc"
+#include "generated/hsa_image_ext_mangled.inc"
 #include "generated/roctx_mangled.inc"
 
 enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 }; /* bytes read through a pointer, of a text; no operation has more arguments */
@@ -137,6 +139,8 @@ static const struct {
 	[GT_DOMAIN_HSA_CORE] = MANGLED(hsa_core),
 	[GT_DOMAIN_HSA_AMD_EXT] = MANGLED(hsa_amd_ext),
 	[GT_DOMAIN_ROCTX] = MANGLED(roctx),
+	[GT_DOMAIN_HSA_IMAGE_EXT] = MANGLED(hsa_image_ext),
+	[GT_DOMAIN_HSA_FINALIZE_EXT] = MANGLED(hsa_finalize_ext),
 };
 
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t number, unsigned argument)

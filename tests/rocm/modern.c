@@ -3,7 +3,8 @@
  *   REGISTER  librocprofiler-register.so.0: asks whoever exports rocprofiler_set_api_table(), if there is a sign of a tool
  *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts or lengthens its table
  *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does. With MODERN_SCRATCH
- *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so by the table for tools
+ *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so by the table for tools. It has images,
+ *             IMAGES functions of them, and a finalizer
  *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
  *   else      the program */
 #include <dlfcn.h>
@@ -26,6 +27,16 @@ int hipFree(void *p);
 int hsa_init(void);
 int hsa_shut_down(void);
 int hsa_signal_load(uint64_t signal);
+int hsa_ext_sampler_destroy(uint64_t agent, uint64_t sampler);
+int hsa_ext_image_create_with_layout(uint64_t agent, const void *descriptor, const void *data, unsigned permission, unsigned layout,
+				     size_t row_pitch, size_t slice_pitch, uint64_t *image);
+
+/* hsa_ext_control_directives_t, which is passed as it is */
+struct directives {
+	uint64_t words[18];
+};
+int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_convention, struct directives directives, const char *options,
+			     unsigned type, uint64_t *code);
 
 enum { HIP_MALLOC = 215, HIP_FREE = 90, HIP_COUNT = 463 };
 
@@ -169,10 +180,44 @@ static struct {
 	struct version version;
 	scratch_fn *entries[SCRATCH_EVENTS];
 } tools;
+#ifndef IMAGES
+#define IMAGES 13
+#endif
+enum { SAMPLER_DESTROY = 9, CREATE_WITH_LAYOUT = 12, FINALIZE = 5, FINALIZER = 6 };
+static struct {
+	struct version version;
+	void *entries[13];
+} image;
+static struct {
+	struct version version;
+	void *entries[FINALIZER];
+} finalizer;
 static struct {
 	struct version version;
 	void *tables[6];
-} root = {{3, sizeof root, 1, 0}, {&core, &amd_ext, NULL, NULL, &tools}};
+} root = {{3, sizeof root, 1, 0}, {&core, &amd_ext, &finalizer, &image, &tools}};
+
+static int real_sampler_destroy(uint64_t agent, uint64_t sampler)
+{
+	return (int)(agent + sampler);
+}
+
+static int real_create(uint64_t agent, const void *descriptor, const void *data, unsigned permission, unsigned layout, size_t row_pitch,
+		       size_t slice_pitch, uint64_t *out)
+{
+	(void)agent, (void)descriptor, (void)data, (void)permission, (void)layout;
+	*out = row_pitch + slice_pitch;
+	return 0;
+}
+
+static int real_finalize(uint64_t program, uint64_t isa, int32_t call_convention, struct directives directives, const char *options,
+			 unsigned type, uint64_t *code)
+{
+	*code = program + isa;
+	for (int i = 0; i < 18; i++)
+		*code += directives.words[i];
+	return call_convention == -1 && !strcmp(options, "-fast") && type == 0 ? 0 : 0x2005;
+}
 
 static int own_scratch(const struct scratch_event *event)
 {
@@ -199,6 +244,13 @@ static void reset(void)
 	amd_ext.version = (struct version){2, sizeof amd_ext, 7, 0};
 	core.entries[INIT] = core.entries[SHUT_DOWN] = real_init;
 	core.entries[LOAD_RELAXED] = real_load;
+	memset(&image, 0, sizeof image);
+	image.version = (struct version){1, sizeof image.version + IMAGES * sizeof(void *), 0, 0};
+	image.entries[SAMPLER_DESTROY] = real_sampler_destroy;
+	image.entries[CREATE_WITH_LAYOUT] = real_create;
+	memset(&finalizer, 0, sizeof finalizer);
+	finalizer.version = (struct version){2, sizeof finalizer, 0, 0};
+	finalizer.entries[FINALIZE] = real_finalize;
 	tools.version = (struct version){1, sizeof tools, 0, 0};
 	for (int i = 0; i < SCRATCH_EVENTS; i++)
 		tools.entries[i] = own_scratch;
@@ -237,6 +289,25 @@ int hsa_signal_load(uint64_t signal)
 {
 	use_scratch();
 	return (int)((int64_t (*)(uint64_t))core.entries[LOAD_RELAXED])(signal);
+}
+
+int hsa_ext_sampler_destroy(uint64_t agent, uint64_t sampler)
+{
+	return ((int (*)(uint64_t, uint64_t))image.entries[SAMPLER_DESTROY])(agent, sampler);
+}
+
+int hsa_ext_image_create_with_layout(uint64_t agent, const void *descriptor, const void *data, unsigned permission, unsigned layout,
+				     size_t row_pitch, size_t slice_pitch, uint64_t *out)
+{
+	return ((int (*)(uint64_t, const void *, const void *, unsigned, unsigned, size_t, size_t, uint64_t *))
+			image.entries[CREATE_WITH_LAYOUT])(agent, descriptor, data, permission, layout, row_pitch, slice_pitch, out);
+}
+
+int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_convention, struct directives directives, const char *options,
+			     unsigned type, uint64_t *code)
+{
+	return ((int (*)(uint64_t, uint64_t, int32_t, struct directives, const char *, unsigned, uint64_t *))finalizer.entries[FINALIZE])(
+		program, isa, call_convention, directives, options, type, code);
 }
 
 #elif defined SDK
@@ -307,8 +378,27 @@ static int together(char **libraries, int count)
 	return 0;
 }
 
+/* Images, a finalizer: numbers that are the same only if all arguments have come through. */
+static int extensions(void)
+{
+	struct directives d = {{0}};
+	uint64_t made = 0, code = 0;
+	int sum, created, finalized;
+
+	for (uint64_t i = 0; i < 18; i++)
+		d.words[i] = i << 8;
+	hsa_init();
+	sum = hsa_ext_sampler_destroy(0x1000, 2);
+	created = hsa_ext_image_create_with_layout(1, NULL, NULL, 1, 1, 256, 8192, &made);
+	finalized = hsa_ext_program_finalize(3, 4, -1, d, "-fast", 0, &code);
+	printf("%d %d %lu %d %lu\n", sum, created, made, finalized, code);
+	return hsa_shut_down();
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "extensions"))
+		return extensions();
 	if (argc > 1 && !strcmp(argv[1], "together"))
 		return together(argv + 2, argc - 2);
 	for (int i = 1; i < argc; i++) { /* more copies of HIP's library */

@@ -112,6 +112,8 @@ static void fill(union payload *p, const struct gputap_call *call)
 		break;
 	case GPUTAP_DOMAIN_HSA_CORE:
 	case GPUTAP_DOMAIN_HSA_AMD_EXT:
+	case GPUTAP_DOMAIN_HSA_IMAGE_EXT:
+	case GPUTAP_DOMAIN_HSA_FINALIZE_EXT:
 		FILL(hsa);
 		break;
 	default:

@@ -13,7 +13,7 @@
 
 #include "sdk.h"
 
-enum { DOMAINS = GPUTAP_DOMAIN_REFDEV + 1, NAP_NS = 1000000, PATIENCE = 5000 /* naps, 5 s */ };
+enum { DOMAINS = GPUTAP_DOMAIN_HSA_FINALIZE_EXT + 1, NAP_NS = 1000000, PATIENCE = 5000 /* naps, 5 s */ };
 
 struct sdk_context sdk_contexts[SDK_CONTEXTS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -20,15 +20,11 @@ static const char *const hsa_core_names[] = {
 static const char *const hsa_amd_ext_names[] = {
 #include "generated/hsa_amd_ext_rocprofiler.inc"
 };
-static const char *const hsa_image_names[] = {
-	"hsa_ext_image_get_capability", "hsa_ext_image_data_get_info", "hsa_ext_image_create", "hsa_ext_image_import",
-	"hsa_ext_image_export", "hsa_ext_image_copy", "hsa_ext_image_clear", "hsa_ext_image_destroy", "hsa_ext_sampler_create",
-	"hsa_ext_sampler_destroy", "hsa_ext_image_get_capability_with_layout", "hsa_ext_image_data_get_info_with_layout",
-	"hsa_ext_image_create_with_layout",
+static const char *const hsa_image_ext_names[] = {
+#include "generated/hsa_image_ext_rocprofiler.inc"
 };
-static const char *const hsa_finalize_names[] = {
-	"hsa_ext_program_create", "hsa_ext_program_destroy", "hsa_ext_program_add_module", "hsa_ext_program_iterate_modules",
-	"hsa_ext_program_get_info", "hsa_ext_program_finalize",
+static const char *const hsa_finalize_ext_names[] = {
+#include "generated/hsa_finalize_ext_rocprofiler.inc"
 };
 static const char *const marker_core_names[] = {"roctxMarkA", "roctxRangePushA", "roctxRangePop",
 						"roctxRangeStartA", "roctxRangeStop", "roctxGetThreadId"};
@@ -59,7 +55,7 @@ struct kind {
 #define WITHOUT(suffix) {#suffix, 0, NULL}
 #define APIS                                                                                                                 \
 	WITHOUT(NONE), WITH(HSA_CORE_API, hsa_core_names), WITH(HSA_AMD_EXT_API, hsa_amd_ext_names),                          \
-	WITH(HSA_IMAGE_EXT_API, hsa_image_names), WITH(HSA_FINALIZE_EXT_API, hsa_finalize_names),                             \
+	WITH(HSA_IMAGE_EXT_API, hsa_image_ext_names), WITH(HSA_FINALIZE_EXT_API, hsa_finalize_ext_names),                             \
 	WITH(HIP_RUNTIME_API, hip_names), WITH(HIP_COMPILER_API, hip_compiler_names), WITH(MARKER_CORE_API, marker_core_names), \
 	WITH(MARKER_CONTROL_API, marker_control_names), WITH(MARKER_NAME_API, marker_name_names)
 
@@ -94,6 +90,8 @@ int sdk_buffer_operations(int kind)
 static const struct sdk_api apis[] = {
 	[ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API] = {GPUTAP_DOMAIN_HSA_CORE, 0, ROCPROFILER_HSA_CORE_API_ID_LAST},
 	[ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API] = {GPUTAP_DOMAIN_HSA_AMD_EXT, 0, ROCPROFILER_HSA_AMD_EXT_API_ID_LAST},
+	[ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API] = {GPUTAP_DOMAIN_HSA_IMAGE_EXT, 0, ROCPROFILER_HSA_IMAGE_EXT_API_ID_LAST},
+	[ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API] = {GPUTAP_DOMAIN_HSA_FINALIZE_EXT, 0, ROCPROFILER_HSA_FINALIZE_EXT_API_ID_LAST},
 	[ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API] = {GPUTAP_DOMAIN_HIP, 0, ROCPROFILER_HIP_RUNTIME_API_ID_LAST},
 	[ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API] = {GPUTAP_DOMAIN_HIP_COMPILER, 0, ROCPROFILER_HIP_COMPILER_API_ID_LAST},
 	[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API] = {GPUTAP_DOMAIN_ROCTX, 0, ROCPROFILER_MARKER_CORE_API_ID_LAST},
@@ -126,6 +124,8 @@ bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_
 		[GPUTAP_DOMAIN_HSA_CORE] = ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
 		[GPUTAP_DOMAIN_HSA_AMD_EXT] = ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
 		[GPUTAP_DOMAIN_ROCTX] = ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API,
+		[GPUTAP_DOMAIN_HSA_IMAGE_EXT] = ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API,
+		[GPUTAP_DOMAIN_HSA_FINALIZE_EXT] = ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API,
 	};
 	uint32_t k = domain < sizeof first ? first[domain] : 0;
 

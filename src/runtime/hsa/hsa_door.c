@@ -4,6 +4,9 @@
  *
  *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (74) ─► gt_table_register() ─► changed entries back
  *
+ * Core and AMD's extensions there must be; of images and of a finalizer a runtime may have no tables. What a program gets by
+ * hsa_system_get_major_extension_table() are the library's exported functions, which go through the tables, too.
+ *
  * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
 #include "runtime/hsa/hsa_door.h"
 
@@ -22,6 +25,8 @@
 enum {
 	CORE_ENTRIES = 125,
 	AMD_EXT_ENTRIES = 74,
+	IMAGE_ENTRIES = 13,
+	FINALIZER_ENTRIES = 6,
 	NOT_BEFORE_5_6 = 16, /* hsa_amd_memory_async_copy_on_engine, hsa_amd_memory_copy_engine_status */
 	NOT_BEFORE_5_5 = 49, /* hsa_amd_spm_acquire, _release, _set_dest_buffer */
 };
@@ -29,6 +34,8 @@ enum {
 /* Operation number == position in the canonical table. */
 static_assert(GT_HSA_CORE_hsa_executable_iterate_program_symbols == CORE_ENTRIES - 1, "api/hsa-core.api");
 static_assert(GT_HSA_AMD_EXT_hsa_amd_portable_export_dmabuf_v2 == AMD_EXT_ENTRIES - 1, "api/hsa-amd-ext.api");
+static_assert((int)GT_HSA_IMAGE_EXT_hsa_ext_image_create_with_layout == IMAGE_ENTRIES - 1, "api/hsa-image-ext.api");
+static_assert((int)GT_HSA_FINALIZE_EXT_hsa_ext_program_finalize == FINALIZER_ENTRIES - 1, "api/hsa-finalize-ext.api");
 static_assert((int)GT_HSA_AMD_EXT_hsa_amd_memory_async_copy_on_engine == (int)NOT_BEFORE_5_6 &&
 	      (int)GT_HSA_AMD_EXT_hsa_amd_memory_copy_engine_status == NOT_BEFORE_5_6 + 1, "api/hsa-amd-ext.api");
 static_assert((int)GT_HSA_AMD_EXT_hsa_amd_spm_acquire == (int)NOT_BEFORE_5_5 &&
@@ -47,9 +54,19 @@ struct canonical {
 	void *entries[CORE_ENTRIES];
 };
 
-static struct {
+struct both {
 	struct canonical real, taps;
-} core[GT_INSTANCES], amd_ext[GT_INSTANCES];
+};
+
+/* One of the runtime's tables. */
+struct part {
+	size_t member;            /* of struct gt_hsa_tables */
+	struct gt_table *tables;  /* ours, by instance */
+	struct both *both;        /* likewise */
+	uint32_t count;           /* operations that are known */
+	uint32_t (*position)(uint32_t number, uint32_t count);
+	bool (*is_known)(uint32_t count);
+};
 
 struct gt_hsa_runtime gt_hsa_runtimes[GT_INSTANCES];
 
@@ -83,100 +100,139 @@ static bool amd_ext_known(uint32_t count)
 	return count <= 48 || count == 51 || (count >= 55 && count <= AMD_EXT_ENTRIES);
 }
 
-static uint32_t core_position(uint32_t number, uint32_t count)
+/* Tables that only ever grew at their end. */
+static uint32_t same_position(uint32_t number, uint32_t count)
 {
 	return number < count ? number : UINT32_MAX;
 }
 
-/* The runtime's table through one of the functions above. */
-static void take(const struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t), struct canonical *out)
+static bool core_known(uint32_t count)
+{
+	return count == CORE_ENTRIES;
+}
+
+static bool image_known(uint32_t count)
+{
+	return count == IMAGE_ENTRIES;
+}
+
+static bool finalizer_known(uint32_t count)
+{
+	return count == FINALIZER_ENTRIES;
+}
+
+static struct both core[GT_INSTANCES], amd_ext[GT_INSTANCES], image[GT_INSTANCES], finalizer[GT_INSTANCES];
+
+#define MEMBER(m) offsetof(struct gt_hsa_tables, m)
+static const struct part parts[] = {
+	{MEMBER(core), gt_hsa_core_tables, core, CORE_ENTRIES, same_position, core_known},
+	{MEMBER(amd_ext), gt_hsa_amd_ext_tables, amd_ext, AMD_EXT_ENTRIES, amd_ext_position, amd_ext_known},
+	{MEMBER(image), gt_hsa_image_ext_tables, image, IMAGE_ENTRIES, same_position, image_known},
+	{MEMBER(finalizer), gt_hsa_finalize_ext_tables, finalizer, FINALIZER_ENTRIES, same_position, finalizer_known},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* The runtime's; NULL: it has none, or one of no entries, as ROCr 5 has it where there is no finalizer. */
+static struct functions *theirs(const struct gt_hsa_tables *tables, const struct part *p)
+{
+	struct functions *table = NULL;
+
+	if (p->member + sizeof table <= tables->version.size)
+		memcpy(&table, (const char *)tables + p->member, sizeof table);
+	return table && entries(table) ? table : NULL;
+}
+
+/* The place of an operation in the runtime's table; NULL: it has none. */
+static void **place(struct functions *table, const struct part *p, uint32_t number)
+{
+	uint32_t at = table ? p->position(number, entries(table)) : UINT32_MAX;
+
+	return at == UINT32_MAX ? NULL : &table->entries[at];
+}
+
+static void take(struct functions *table, const struct part *p, struct canonical *out)
 {
 	memset(out, 0, sizeof *out);
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = position(i, entries(table));
+	for (uint32_t i = 0; i < p->count; i++) {
+		void **entry = place(table, p, i);
 
-		if (at != UINT32_MAX)
-			out->entries[i] = table->entries[at];
+		if (entry)
+			out->entries[i] = *entry;
 	}
 }
 
-static void give(struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t), const struct canonical *real,
-		 const struct canonical *taps)
+/* Taps are only where there is a function. */
+static void give(struct functions *table, const struct part *p, const struct both *b)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (taps->entries[i] != real->entries[i])
-			__atomic_store_n(&table->entries[position(i, entries(table))], taps->entries[i], __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < p->count; i++)
+		if (b->taps.entries[i] != b->real.entries[i])
+			__atomic_store_n(place(table, p, i), b->taps.entries[i], __ATOMIC_RELEASE);
 }
 
 /* Is an entry that we changed as it was before, and none of them ours? Then the runtime was shut down and has begun anew. (The
  * second alone says nothing: another tool may stand in front of each. With one of ours among the real functions, calls would
  * go round in a circle.) */
-static bool is_reset(const struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t),
-		     const struct canonical *real, const struct canonical *taps)
+static bool is_reset(struct functions *table, const struct part *p, const struct both *b)
 {
 	bool as_before = false;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (taps->entries[i] == real->entries[i])
+	for (uint32_t i = 0; i < p->count; i++) {
+		void **entry = b->taps.entries[i] != b->real.entries[i] ? place(table, p, i) : NULL;
+
+		if (!entry)
 			continue;
-		if (table->entries[position(i, entries(table))] == taps->entries[i])
+		if (*entry == b->taps.entries[i])
 			return false;
-		as_before |= table->entries[position(i, entries(table))] == real->entries[i];
+		as_before |= *entry == b->real.entries[i];
 	}
 	return as_before;
 }
 
 /* Nothing of ours in it: also where nobody asked for anything, so that nothing ever was. */
-static bool is_untouched(const struct functions *table, uint32_t count, uint32_t (*position)(uint32_t, uint32_t),
-			 const struct canonical *real, const struct canonical *taps)
+static bool is_untouched(struct functions *table, const struct part *p, const struct both *b)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (taps->entries[i] != real->entries[i] && table->entries[position(i, entries(table))] == taps->entries[i])
+	for (uint32_t i = 0; i < p->count; i++) {
+		void **entry = b->taps.entries[i] != b->real.entries[i] ? place(table, p, i) : NULL;
+
+		if (entry && *entry == b->taps.entries[i])
 			return false;
+	}
 	return true;
 }
 
 /* Tables that are known come again: by the other door in the same hsa_init(), or with the next one? */
 static bool comes_anew(const struct gt_hsa_runtime *r, const char *door)
 {
-	const struct functions *c = r->tables->core, *a = r->tables->amd_ext;
-	const struct canonical *core_real = &core[r->instance].real, *core_taps = &core[r->instance].taps;
-	const struct canonical *amd_real = &amd_ext[r->instance].real, *amd_taps = &amd_ext[r->instance].taps;
+	bool reset = false, untouched = true;
 
-	return is_reset(c, CORE_ENTRIES, core_position, core_real, core_taps) ||
-	       is_reset(a, AMD_EXT_ENTRIES, amd_ext_position, amd_real, amd_taps) ||
-	       (!strcmp(r->door, door) && is_untouched(c, CORE_ENTRIES, core_position, core_real, core_taps) &&
-		is_untouched(a, AMD_EXT_ENTRIES, amd_ext_position, amd_real, amd_taps));
+	for (const struct part *p = parts; p < parts + PARTS; p++) {
+		reset |= is_reset(theirs(r->tables, p), p, &p->both[r->instance]);
+		untouched &= is_untouched(theirs(r->tables, p), p, &p->both[r->instance]);
+	}
+	return reset || (!strcmp(r->door, door) && untouched);
 }
 
-static void register_core(struct gt_hsa_runtime *r)
+static void register_part(const struct gt_hsa_runtime *r, const struct part *p, uint64_t version)
 {
-	struct functions *table = r->tables->core;
-	uint32_t n = r->instance;
+	const size_t bytes = sizeof(struct gt_hsa_version) + p->count * sizeof(void *);
+	struct functions *table = theirs(r->tables, p);
+	struct gt_table *ours = &p->tables[r->instance];
+	struct both *b = &p->both[r->instance];
 
-	take(table, CORE_ENTRIES, core_position, &core[n].real);
-	gt_table_register(&gt_hsa_core_tables[n], (const void *const *)&core[n].real, sizeof core[n].real, (void **)&core[n].taps);
-	if (entries(table) != CORE_ENTRIES)
-		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_HSA_CORE, entries(table), gt_hsa_core_tables[n].name);
-}
-
-static void register_amd_ext(struct gt_hsa_runtime *r)
-{
-	const size_t bytes = sizeof(struct gt_hsa_version) + AMD_EXT_ENTRIES * sizeof(void *);
-	struct functions *table = r->tables->amd_ext;
-	uint32_t n = r->instance;
-
-	take(table, AMD_EXT_ENTRIES, amd_ext_position, &amd_ext[n].real);
-	gt_table_register(&gt_hsa_amd_ext_tables[n], (const void *const *)&amd_ext[n].real, bytes, (void **)&amd_ext[n].taps);
-	if (!amd_ext_known(entries(table)))
-		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_HSA_AMD_EXT, entries(table),
-			       gt_hsa_amd_ext_tables[n].name);
+	take(table, p, &b->real);
+	b->taps = b->real;
+	if (!table)
+		return;
+	ours->version = version;
+	gt_table_register(ours, (const void *const *)&b->real, bytes, (void **)&b->taps);
+	if (!p->is_known(entries(table)))
+		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, ours->domain, entries(table), ours->name);
 }
 
 static void unregister(struct gt_hsa_runtime *r)
 {
-	gt_table_unregister(&gt_hsa_core_tables[r->instance]);
-	gt_table_unregister(&gt_hsa_amd_ext_tables[r->instance]);
+	for (const struct part *p = parts; p < parts + PARTS; p++)
+		gt_table_unregister(&p->tables[r->instance]);
 }
 
 /* The instance of those tables, or a free one; NULL: there is none. @known: it has them already. */
@@ -233,14 +289,13 @@ int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t 
 	}
 	r->loads++;
 	r->door = door;
-	gt_hsa_core_tables[r->instance].version = gt_hsa_amd_ext_tables[r->instance].version = version;
-	register_core(r);
-	register_amd_ext(r);
+	for (const struct part *p = parts; p < parts + PARTS; p++)
+		register_part(r, p, version);
 	tell_module(r, door, version);
 	if (gt_hsa_activity_loaded)
 		gt_hsa_activity_loaded(r);
-	give(tables->core, CORE_ENTRIES, core_position, &core[r->instance].real, &core[r->instance].taps);
-	give(tables->amd_ext, AMD_EXT_ENTRIES, amd_ext_position, &amd_ext[r->instance].real, &amd_ext[r->instance].taps);
+	for (const struct part *p = parts; p < parts + PARTS; p++)
+		give(theirs(tables, p), p, &p->both[r->instance]);
 	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables, tables->version.size);
 	return 0;
 }

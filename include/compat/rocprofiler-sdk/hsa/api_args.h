@@ -30,6 +30,8 @@ typedef union rocprofiler_hsa_api_args_t {
 #ifndef GPUTAP_ROCPROFILER_NO_HSA
 #include <rocprofiler-sdk/hsa/details/core_args.h>
 #include <rocprofiler-sdk/hsa/details/amd_ext_args.h>
+#include <rocprofiler-sdk/hsa/details/image_ext_args.h>
+#include <rocprofiler-sdk/hsa/details/finalize_ext_args.h>
 #endif
 } rocprofiler_hsa_api_args_t;
 

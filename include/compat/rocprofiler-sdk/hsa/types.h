@@ -20,6 +20,8 @@ typedef struct hsa_agent_s {
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
+#include <hsa/hsa_ext_finalize.h>
+#include <hsa/hsa_ext_image.h>
 #include <hsa/hsa_ven_amd_loader.h>
 
 #define GPUTAP_HSA_AMD_VERSION (HSA_AMD_INTERFACE_VERSION_MAJOR * 100 + HSA_AMD_INTERFACE_VERSION_MINOR)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "generated/hsa_finalize_ext_wraps.h"
+#include "runtime/hsa/hsa_taps.h"
+
+#define GT_DOOR hsa_finalize_ext
+#define GT_DOOR_UP HSA_FINALIZE_EXT
+#define GT_DOOR_OPERATIONS "generated/hsa_finalize_ext_operations.inc"
+#define GT_DOOR_NAME "HSA finalizer extension"
+#include "runtime/tap_tables.inc"
