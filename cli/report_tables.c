@@ -548,7 +548,11 @@ static void make_latency(struct grid *g, const struct summary *s)
 			{ "submitted to start", &d->wait },
 		};
 		for (unsigned k = 0; (d->launch.count || d->early) && k < COUNT_OF(stages); k++) {
-			struct grid_cell *cell = grid_row(g);
+			struct grid_cell *cell;
+
+			if (k && !stages[k].times->count) /* the runtime has no such stage */
+				continue;
+			cell = grid_row(g);
 			*cell++ = cell_count(stages[k].times->count);
 			cell = put_times(cell, stages[k].times);
 			*cell++ = k ? cell_none() : cell_count(d->early);
