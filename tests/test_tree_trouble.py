@@ -91,23 +91,19 @@ def test_what_recover_finishes_names_them_too(tree, tap, work):
     assert untraced(tap) == ["Too many open files"]
 
 
-def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reason(tree, tap, work):
-    """The session starts in a /dev/shm of its own, 64 MiB large, which the program's shell fills before it runs the program."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to mount a small file system")
-    fill = f"for n in 65536 4096; do while printf %${{n}}s x; do :; done; done >/dev/shm/filler 2>&-; {tree.caller} calls:5 exit:6; exit $?"
-    traced = f"mount -t tmpfs -o size=64m tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c '{fill}' 2>err"
-    assert subprocess.run(["unshare", "-m", "sh", "-c", traced], env=conftest.clean_environment()).returncode == 6
-    assert "could not be traced" in (work / "err").read_text()
-    assert untraced(tap) == ["No space left on device"]
+FULL = {
+    "of bytes": ("size=64m", "for n in 65536 4096; do while printf %${n}s x; do :; done; done >/dev/shm/filler"),
+    "of inodes": ("size=64m,nr_inodes=100", "i=0; while printf x >/dev/shm/f$i; do i=$((i + 1)); done"),
+}
 
 
-def test_a_program_that_finds_no_inode_is_named_with_the_reason(tree, tap, work):
-    """The session starts in a /dev/shm of its own, which the program's shell fills with files before it runs the program."""
+@pytest.mark.parametrize("limits, fill", FULL.values(), ids=FULL)
+def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reason(tree, tap, work, limits, fill):
+    """The session starts in a small /dev/shm of its own, which the program's shell fills before it runs the program."""
     if os.geteuid() != 0:
         pytest.skip("needs root to mount a small file system")
-    fill = f"i=0; while printf x >/dev/shm/f$i; do i=$((i + 1)); done 2>&-; {tree.caller} calls:5 exit:6; exit $?"
-    traced = f"mount -t tmpfs -o size=64m,nr_inodes=100 tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c '{fill}' 2>err"
+    program = f"{fill} 2>&-; {tree.caller} calls:5 exit:6; exit $?"
+    traced = f"mount -t tmpfs -o {limits} tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c '{program}' 2>err"
     assert subprocess.run(["unshare", "-m", "sh", "-c", traced], env=conftest.clean_environment()).returncode == 6
     assert "1 process could not be traced" in (work / "err").read_text()
     assert untraced(tap) == ["No space left on device"]
