@@ -139,6 +139,8 @@ def compares(kind, first):
         for n, (word, meaning) in enumerate(conditions):
             one = Instruction('vopc', f'{prefix}_{word}_{kind}', first + step + n)
             one.kind, one.types, one.meaning = 'vector', [result, kind, kind], meaning
+            if kind in ('u32', 'i32', 'u64', 'i64') and meaning not in '01':
+                one.tags['line'] = word
             yield one
 
 
@@ -291,6 +293,8 @@ def rows(one):
         fields.append(f'.bytes = {one.bytes}')
     if one.signed:
         fields.append('.is_signed = 1')
+    if 'line' in one.tags:
+        fields.append(f'.line = SOFT_LINE_{one.tags["line"].upper()}')
     if flags:
         fields.append('.flags = ' + ' | '.join(f'SOFT_FLAG_{f.upper()}' for f in sorted(flags)))
     return fields

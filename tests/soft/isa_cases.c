@@ -8,7 +8,8 @@
 
 #include <ctype.h>
 
-#define ROUNDS 32
+#define ROUNDS 64
+#define LINE_ROUNDS 1500 /* of instructions that are also done on lines, which all operands must be then */
 
 struct bench bench;
 static struct isa_case *cases;
@@ -95,6 +96,7 @@ void isa_begin(int round)
 			w->v[r][l] = (uint32_t)(isa_random() >> 16);
 	for (unsigned r = 0; r < REG_COUNT; r++)
 		w->s[r] = (uint32_t)(isa_random() >> 16);
+	memset(w->lines, 0, sizeof(w->lines));
 	w->live_mask = 0;
 	memset(w->live, 0, sizeof(w->live));
 	w->pc = 0x10000;
@@ -113,14 +115,56 @@ void isa_begin(int round)
 uint64_t isa_exec(void) { return pair(&bench.before, REG_EXEC); }
 uint64_t isa_pair(unsigned n) { return pair(&bench.w, n); }
 
+/* Rows that are lines are mostly handed over as lines, and the row is spoilt. */
+static void hide_lines(struct soft_wave *w)
+{
+	for (unsigned r = 0; r < 32; r++) {
+		uint32_t base = w->v[r][0], step = w->v[r][1] - base;
+		unsigned l = 0;
+
+		while (l < SOFT_LANES && w->v[r][l] == base + l * step)
+			l++;
+		if (l < SOFT_LANES || !(isa_random() & 7))
+			continue;
+		memset(w->v[r], 0xa5, sizeof(w->v[r]));
+		soft_set_line(w, r, base, step);
+	}
+}
+
 int isa_step(const uint32_t *words)
 {
 	struct soft_step s;
+	int event;
 
 	memcpy(&bench.before, &bench.w, sizeof(bench.w));
+	hide_lines(&bench.w);
 	soft_decode(&s, words, 4, &bench.gpu);
 	bench.w.pc += s.bytes;
-	return bench.w.special ? soft_special_step(&bench.w, &s) : s.run(&bench.w, &s);
+	event = bench.w.special ? soft_special_step(&bench.w, &s) : s.run(&bench.w, &s);
+	soft_make_all_rows(&bench.w);
+	return event;
+}
+
+/* Mostly short steps, so that neither 32 nor 64 bits run over; and all others. */
+void isa_make_line(unsigned r, int wide)
+{
+	static const uint32_t steps[] = { 0, 0, 0, 1, 1, 2, 4, 8, 12, 16, 64, (uint32_t)-1, (uint32_t)-4, 0x10000, 0x4000000, 0x80000000 };
+	uint64_t base = isa_random() & 1 ? isa_value("u64") : isa_random() & 1 ? isa_random() & 7 : isa_value("u32") - isa_random() % 300, step = steps[isa_random() & 15];
+
+	if (!(isa_random() & 15))
+		step = isa_random();
+	if (wide && !(isa_random() & 7)) {
+		isa_make_line(r, 0);
+		isa_make_line(r + 1, 0);
+		return;
+	}
+	for (unsigned l = 0; l < SOFT_LANES; l++) {
+		uint64_t x = base + l * (uint64_t)(int64_t)(int32_t)step;
+
+		bench.w.v[r][l] = (uint32_t)x;
+		if (wide)
+			bench.w.v[r + 1][l] = (uint32_t)(x >> 32);
+	}
 }
 
 int isa_complain(const struct isa_case *c, const char *what, uint64_t got, uint64_t want, unsigned lane)
@@ -268,7 +312,7 @@ static int run_case(const struct isa_case *c, const uint32_t *words, unsigned by
 		printf("%s: decoded as %u bytes, has %u\n", c->text, s.bytes, bytes);
 		return 1;
 	}
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < (s.op->line ? LINE_ROUNDS : ROUNDS); round++) {
 		isa_begin(round);
 		if (c->run(c, words, bytes))
 			return 1;

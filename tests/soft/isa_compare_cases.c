@@ -48,6 +48,23 @@ static unsigned class_bit(const char *type, uint64_t x)
 	return (x >> mantissa_bits & ((1u << (bits - 1 - mantissa_bits)) - 1)) ? (negative ? 3 : 8) : (negative ? 4 : 7);
 }
 
+/* Both operands, of which one may be what one lane of the other is, or close to it, in all lanes. */
+static void make_lines(void)
+{
+	unsigned a = isa_random() & 1 ? A : B, l = isa_random() & 63;
+
+	isa_make_line(A, 1);
+	isa_make_line(B, 1);
+	if (isa_random() & 1) {
+		uint64_t x = (bench.w.v[a][l] | (uint64_t)bench.w.v[a + 1][l] << 32) + isa_random() % 5 - 2;
+
+		for (l = 0; l < SOFT_LANES; l++) {
+			bench.w.v[a ^ A ^ B][l] = (uint32_t)x;
+			bench.w.v[(a ^ A ^ B) + 1][l] = (uint32_t)(x >> 32);
+		}
+	}
+}
+
 static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	const char *type = c->types[1];
@@ -63,6 +80,12 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 		bench.w.v[A + 1][l] = (uint32_t)(x >> 32);
 		bench.w.v[B][l] = (uint32_t)y;
 		bench.w.v[B + 1][l] = (uint32_t)(y >> 32);
+	}
+	if (!is_class && isa_random() & 1)
+		make_lines();
+	for (unsigned l = 0; l < SOFT_LANES; l++) {
+		uint64_t x = bench.w.v[A][l] | (uint64_t)bench.w.v[A + 1][l] << 32, y = bench.w.v[B][l] | (uint64_t)bench.w.v[B + 1][l] << 32;
+
 		if (is_class ? y >> class_bit(type, x) & 1 : relation(type, x, y) & holds)
 			want |= 1ull << l;
 	}

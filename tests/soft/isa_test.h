@@ -56,6 +56,8 @@ uint64_t isa_value(const char *type);
 /* Random registers; EXEC by @round: all, none, one lane, any. */
 void isa_begin(int round);
 uint64_t isa_exec(void);
+/* Makes of a register, or a pair, a row in which lanes are equally far apart: some of those are run as lines. */
+void isa_make_line(unsigned r, int wide);
 /* Decodes and runs. Return: what the step returned. */
 int isa_step(const uint32_t *words);
 /* Compares all registers with those before the step, but for @rows vector registers from @row on, and @count scalar ones

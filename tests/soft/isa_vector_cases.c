@@ -271,6 +271,11 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 			set_lane(operands[i], l, value(c->types[i + 1]));
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		set_lane(R, l, value(strstr(c->types[0], "f32") ? "f32" : "i"));
+	for (unsigned i = 0, lines = isa_random() & 1 ? 15 : isa_random() & 15; i < 4; i++)
+		if (lines >> i & 1)
+			isa_make_line(i < 3 ? operands[i] : R, 1);
+	if (isa_random() & 1) /* carries in of all lanes, or of none */
+		set_pair(&bench.w, in, isa_random() & 1 ? UINT64_MAX : 0);
 	if (scalar)
 		set_pair(&bench.w, SA, value(c->types[1]));
 	if (isa_step(words))

@@ -36,9 +36,10 @@ struct code_page *soft_code_page(struct code *code, uint64_t address)
 	for (page = *bucket; page; page = page->next)
 		if (page->address == base)
 			return page;
-	page = calloc(1, sizeof(*page));
+	page = aligned_alloc(_Alignof(struct code_page), sizeof(*page));
 	if (!page)
 		return NULL;
+	memset(page, 0, sizeof(*page));
 	page->address = base;
 	page->next = *bucket;
 	*bucket = page;

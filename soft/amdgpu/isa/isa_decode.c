@@ -274,6 +274,10 @@ static void finish_vector(struct decoder *d)
 	if (s->modifier == SOFT_PLAIN && (signs || s->clamp || s->half || op->flags & SOFT_FLAG_KEEP))
 		s->modifier = SOFT_MODIFIED;
 	s->run = s->modifier == SOFT_PLAIN ? soft_vector_plain : soft_vector_modified;
+	if (s->modifier == SOFT_PLAIN && s->lanes == soft_lanes_table()[op->lanes] && op->line) {
+		s->line = op->line;
+		s->run = soft_vector_line;
+	}
 }
 
 static int sdwa(struct decoder *d, int compares)
@@ -596,6 +600,26 @@ static void ds(struct decoder *d, uint32_t w)
 		s->run = s->op->kind == SOFT_KIND_NOTHING ? do_nothing : s->op->kind == SOFT_KIND_HAND ? s->op->run : soft_lds;
 }
 
+static int run_with_rows(struct soft_wave *w, const struct soft_step *s)
+{
+	soft_make_all_rows(w);
+	return s->with_rows(w, s);
+}
+
+/* Does it touch vector registers without asking whether they are lines? */
+static int wants_rows(const struct soft_step *s)
+{
+	static const soft_step_function others[] = {
+		do_nothing, refuse_unsupported, refuse_illegal, soft_vector_plain, soft_vector_line, soft_vector_modified, soft_vector_packed,
+		soft_vector_mix, soft_memory, soft_buffer, soft_lds,
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (s->run == others[i])
+			return 0;
+	return s->op && s->op->encoding >= SOFT_VOP2;
+}
+
 void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count, const struct soft_isa_gpu *gpu)
 {
 	struct decoder d = { .s = s, .words = words, .count = count, .gpu = gpu };
@@ -632,4 +656,8 @@ void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count, con
 		mimg(&d, w);
 	else if (w >> 26 == 0x3a || w >> 26 == 0x31 || w >> 26 == 0x35)
 		s->bytes = 8, refuse(&d, "a buffer format, export or interpolation instruction");
+	if (wants_rows(s)) {
+		s->with_rows = s->run;
+		s->run = run_with_rows;
+	}
 }

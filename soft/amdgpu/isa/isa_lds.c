@@ -85,6 +85,12 @@ static void merge_lane(struct soft_wave *w, const struct soft_step *s, unsigned 
 
 int soft_lds(struct soft_wave *w, const struct soft_step *s)
 {
+	unsigned words = (s->op->bytes + 3u) / 4;
+
+	soft_want_rows(w, s->source[0], 1);
+	soft_want_rows(w, s->data, words);
+	soft_want_rows(w, s->data2, words);
+	soft_want_rows(w, s->result, s->op->kind == SOFT_KIND_READ2 ? 2 * words : words);
 	for (uint64_t left = pair(w, REG_EXEC); left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
 

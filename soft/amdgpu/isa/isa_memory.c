@@ -26,7 +26,12 @@ int soft_scalar_load(struct soft_wave *w, const struct soft_step *s)
 	address &= ~3ull;
 	if (!is_host(address, s->op->bytes))
 		return soft_fault(w, address);
-	memcpy(&w->s[s->result], host(address), s->op->bytes);
+	switch (s->op->bytes) { /* sizes that compilers know are no calls */
+	case 4: memcpy(&w->s[s->result], host(address), 4); break;
+	case 8: memcpy(&w->s[s->result], host(address), 8); break;
+	case 16: memcpy(&w->s[s->result], host(address), 16); break;
+	default: memcpy(&w->s[s->result], host(address), s->op->bytes);
+	}
 	return 0;
 }
 
@@ -257,6 +262,12 @@ static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t ex
 	uint32_t x[4] = { 0 };
 
 	memcpy(x, p, bytes);
+	if (exec == UINT64_MAX && !(s->op->flags & (SOFT_FLAG_LOW | SOFT_FLAG_HIGH))) {
+		for (unsigned i = 0; i < words; i++)
+			soft_set_line(w, s->result + i, bytes < 4 ? widen(s->op, x[0], 0) : x[i], 0);
+		return;
+	}
+	soft_want_rows(w, s->result, words);
 	for (unsigned i = 0; i < words; i++) {
 		uint32_t *d = w->v[s->result + i];
 
@@ -265,46 +276,123 @@ static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t ex
 	}
 }
 
+/* Bytes and halves, one behind the other, to words. */
+static void widen_row(const struct soft_op *op, uint32_t *restrict d, const uint8_t *restrict p, unsigned count)
+{
+	uint16_t halves[SOFT_LANES];
+
+	if (op->flags & (SOFT_FLAG_LOW | SOFT_FLAG_HIGH)) {
+		for (unsigned n = 0; n < count; n++) {
+			halves[0] = p[n * op->bytes];
+			memcpy(halves, p + n * op->bytes, op->bytes);
+			d[n] = widen(op, halves[0], d[n]);
+		}
+		return;
+	}
+	if (op->bytes == 2) {
+		memcpy(halves, p, 2 * (size_t)count);
+		for (unsigned n = 0; n < count; n++)
+			d[n] = op->is_signed ? (uint32_t)(int16_t)halves[n] : halves[n];
+	} else {
+		for (unsigned n = 0; n < count; n++)
+			d[n] = op->is_signed ? (uint32_t)(int8_t)p[n] : p[n];
+	}
+}
+
 static void load_row(struct soft_wave *w, const struct soft_step *s, const struct row *r)
 {
 	uint32_t(*d)[SOFT_LANES] = &w->v[s->result];
+	uint32_t x[4 * SOFT_LANES];
 	unsigned words = s->op->bytes / 4;
 
+	if (r->count == SOFT_LANES && words)
+		for (unsigned i = 0; i < words; i++)
+			soft_row_comes(w, s->result + i);
+	else
+		soft_want_rows(w, s->result, words + !words);
 	if (words == 1) {
 		memcpy(d[0] + r->first, r->p, 4 * (size_t)r->count);
 		return;
 	}
-	for (unsigned n = 0, l = r->first; n < r->count; n++, l++) {
-		uint16_t half;
-
-		if (s->op->bytes == 1)
-			d[0][l] = widen(s->op, r->p[n], d[0][l]);
-		else if (s->op->bytes == 2)
-			memcpy(&half, r->p + 2 * n, 2), d[0][l] = widen(s->op, half, d[0][l]);
-		for (unsigned i = 0; i < words; i++)
-			memcpy(&d[i][l], r->p + 4 * (n * words + i), 4);
+	if (!words) {
+		widen_row(s->op, d[0] + r->first, r->p, r->count);
+		return;
 	}
+	memcpy(x, r->p, 4 * (size_t)words * r->count);
+#define APART(words) \
+	for (unsigned i = 0; i < (words); i++) \
+		for (unsigned n = 0; n < r->count; n++) \
+			d[i][r->first + n] = x[n * (words) + i];
+	if (words == 2) {
+		APART(2)
+	} else if (words == 3) {
+		APART(3)
+	} else {
+		APART(4)
+	}
+#undef APART
 }
 
 static void store_row(struct soft_wave *w, const struct soft_step *s, const struct row *r)
 {
 	const uint32_t(*d)[SOFT_LANES] = (const uint32_t(*)[SOFT_LANES])&w->v[s->data];
-	unsigned words = s->op->bytes / 4, bytes = s->op->bytes, shift = s->op->flags & SOFT_FLAG_HIGH ? 16 : 0;
+	unsigned words = s->op->bytes / 4, shift = s->op->flags & SOFT_FLAG_HIGH ? 16 : 0;
+	uint32_t x[4 * SOFT_LANES];
+	uint16_t halves[SOFT_LANES];
+	uint8_t bytes[SOFT_LANES];
 
+	soft_want_rows(w, s->data, words + !words);
 	if (words == 1) {
 		memcpy(r->p, d[0] + r->first, 4 * (size_t)r->count);
 		return;
 	}
-	for (unsigned n = 0, l = r->first; n < r->count; n++, l++) {
-		uint16_t half = (uint16_t)(d[0][l] >> shift);
-
-		if (bytes == 1)
-			r->p[n] = (uint8_t)half;
-		else if (bytes == 2)
-			memcpy(r->p + 2 * n, &half, 2);
-		for (unsigned i = 0; i < words; i++)
-			memcpy(r->p + 4 * (n * words + i), &d[i][l], 4);
+	if (s->op->bytes == 1) {
+		for (unsigned n = 0; n < r->count; n++)
+			bytes[n] = (uint8_t)(d[0][r->first + n] >> shift);
+		memcpy(r->p, bytes, r->count);
+		return;
 	}
+	if (s->op->bytes == 2) {
+		for (unsigned n = 0; n < r->count; n++)
+			halves[n] = (uint16_t)(d[0][r->first + n] >> shift);
+		memcpy(r->p, halves, 2 * (size_t)r->count);
+		return;
+	}
+#define TOGETHER(words) \
+	for (unsigned i = 0; i < (words); i++) \
+		for (unsigned n = 0; n < r->count; n++) \
+			x[n * (words) + i] = d[i][r->first + n];
+	if (words == 2) {
+		TOGETHER(2)
+	} else if (words == 3) {
+		TOGETHER(3)
+	} else {
+		TOGETHER(4)
+	}
+#undef TOGETHER
+	memcpy(r->p, x, 4 * (size_t)words * r->count);
+}
+
+/* What the lanes access when the address's registers are lines: known without looking at a lane. */
+static enum layout line_layout(const struct soft_wave *w, const struct soft_step *s, struct row *r)
+{
+	unsigned low = s->source[0], high = (low + 1) & 255, bytes = s->op->bytes;
+	const struct soft_line *line = &w->line[low];
+	uint64_t address = line->base;
+
+	if (s->segment == SOFT_SCRATCH || !soft_is_line(w, low) || !soft_line_is_straight(line))
+		return ANY;
+	if (s->base < REG_COUNT)
+		address += pair(w, s->base);
+	else if (soft_is_line(w, high) && !w->line[high].step)
+		address |= (uint64_t)w->line[high].base << 32;
+	else
+		return ANY;
+	address += (uint64_t)(int64_t)s->offset;
+	if ((line->step != bytes && line->step) || !is_host(address, bytes * SOFT_LANES))
+		return ANY;
+	*r = (struct row){ host(address), 0, SOFT_LANES };
+	return line->step ? ROW : ONE;
 }
 
 static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
@@ -376,6 +464,14 @@ static int merge_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t 
 
 /* ---- instructions ---- */
 
+static void want_data_rows(struct soft_wave *w, const struct soft_step *s)
+{
+	unsigned words = (s->op->bytes + 3u) / 4;
+
+	soft_want_rows(w, s->data, s->op->flags & SOFT_FLAG_COMPARE ? 2 * words : words);
+	soft_want_rows(w, s->result, words);
+}
+
 int soft_memory(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC), base = 0;
@@ -386,8 +482,12 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 	if (!exec)
 		return 0;
 	if (s->op->kind != SOFT_KIND_ATOMIC) {
-		enum layout layout = find_layout(w, s, exec, &row);
+		enum layout layout = exec == UINT64_MAX ? line_layout(w, s, &row) : ANY;
 
+		if (!layout) {
+			soft_want_rows(w, s->source[0], 2);
+			layout = find_layout(w, s, exec, &row);
+		}
 		if (layout == ROW) {
 			(s->op->kind == SOFT_KIND_LOAD ? load_row : store_row)(w, s, &row);
 			return 0;
@@ -397,6 +497,8 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 			return 0;
 		}
 	}
+	soft_want_rows(w, s->source[0], 2);
+	want_data_rows(w, s);
 	if (s->segment == SOFT_SCRATCH) { /* an offset from a vector register or from a scalar one */
 		for (unsigned l = 0; l < SOFT_LANES; l++)
 			address[l] = (uint32_t)((s->base < REG_COUNT ? w->s[s->base] : low[l]) + (uint32_t)s->offset);
@@ -446,6 +548,9 @@ int soft_buffer(struct soft_wave *w, const struct soft_step *s)
 		return soft_unsupported(w, "of a buffer that is not scratch");
 	if (wave_offset % (4 * SOFT_LANES))
 		return soft_unsupported(w, "with an uneven offset");
+	want_data_rows(w, s);
+	if (s->source[0] >= REG_VECTOR)
+		soft_want_rows(w, s->source[0] - REG_VECTOR, 1);
 	if (s->source[0] < REG_VECTOR && move_spilled(w, s, exec, (uint32_t)s->offset + wave_offset / SOFT_LANES))
 		return 0;
 	for (unsigned l = 0; l < SOFT_LANES; l++)

@@ -125,13 +125,11 @@ static struct soft_step *fetch(struct soft_isa *isa, struct code_page **page, ui
 	uint64_t left;
 	unsigned count;
 
-	if (!*page || (*page)->address != (pc & ~(uint64_t)(CODE_PAGE_BYTES - 1))) {
-		*page = soft_code_page(&isa->code, pc);
-		if (!*page)
-			return NULL;
-	}
+	*page = soft_code_page(&isa->code, pc);
+	if (!*page)
+		return NULL;
 	s = &(*page)->steps[pc / 4 % CODE_PAGE_STEPS];
-	if (__builtin_expect(s->run != NULL, 1))
+	if (s->run)
 		return s;
 	left = pc - d->code_base < d->code_bytes ? d->code_bytes - (pc - d->code_base) : 0;
 	count = left / 4 > 4 ? 4 : (unsigned)(left / 4);
@@ -148,29 +146,39 @@ static struct soft_step *fetch(struct soft_isa *isa, struct code_page **page, ui
  * or at it when it failed. Return: an event; 0: no memory. */
 static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 {
-	struct code_page *page = NULL;
+	const struct soft_step *steps = NULL, *s; /* of the page at @base */
+	uint64_t pc = w->pc, base = 1;            /* .. which is none yet */
+	unsigned left = TURN_STEPS;
 	int event = 0;
-	unsigned left;
 
-	for (left = TURN_STEPS; left; left--) {
-		uint64_t pc = w->pc;
-		const struct soft_step *s = fetch(isa, &page, pc, &event);
+	do {
+		uint64_t at = pc - base;
 
-		if (!s) {
-			w->fault = pc;
-			break;
+		if (__builtin_expect(at >= CODE_PAGE_BYTES || !(s = &steps[at / 4])->run, 0)) {
+			struct code_page *page;
+			int why = 0;
+
+			s = fetch(isa, &page, pc, &why);
+			if (!s) {
+				w->fault = pc;
+				w->instructions += TURN_STEPS - left;
+				return why;
+			}
+			steps = page->steps;
+			base = page->address;
 		}
 		w->pc = pc + s->bytes;
 		event = __builtin_expect(w->special, 0) ? soft_special_step(w, s) : s->run(w, s);
+		left--;
 		if (event) {
 			if (event > SOFT_EVENT_STOP)
 				w->pc = pc;
-			left--;
 			break;
 		}
-	}
+		pc = w->pc;
+	} while (left);
 	w->instructions += TURN_STEPS - left;
-	return !left && !event ? (soft_isa_stops(w) ? SOFT_EVENT_STOP : SOFT_EVENT_YIELD) : event;
+	return event ? event : soft_isa_stops(w) ? SOFT_EVENT_STOP : SOFT_EVENT_YIELD;
 }
 
 /* ---- errors ---- */
@@ -264,7 +272,7 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 /* Work-item ids, and which lanes there are: the grid may end inside of a workgroup. */
 static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 {
-	uint32_t x = w->index * SOFT_LANES, y, z, end[3];
+	uint32_t x = w->index * SOFT_LANES, y, z, end[3], id[3] = { 0 };
 	uint64_t exec = 0;
 
 	y = x / a->size[0];
@@ -273,10 +281,22 @@ static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 	y -= z * a->size[1];
 	for (unsigned i = 0; i < 3; i++)
 		end[i] = MIN(a->size[i], a->grid[i] - w->group->id[i] * a->size[i]);
+	if (x + SOFT_LANES <= a->size[0]) { /* in one row of the workgroup */
+		soft_set_line(w, 0, x, 1);
+		soft_set_line(w, 1, a->rsrc2 >> 11 & 3 ? y : 0, 0);
+		soft_set_line(w, 2, a->rsrc2 >> 12 & 1 ? z : 0, 0);
+		if (x >= end[0] || y >= end[1] || z >= end[2])
+			return 0;
+		return UINT64_MAX >> (SOFT_LANES - MIN(end[0] - x, SOFT_LANES));
+	}
+	for (unsigned i = 0; i < 3; i++)
+		soft_row_comes(w, i);
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
-		w->v[0][l] = x;
-		w->v[1][l] = a->rsrc2 >> 11 & 3 ? y : 0;
-		w->v[2][l] = a->rsrc2 >> 12 & 1 ? z : 0;
+		id[0] = x;
+		id[1] = a->rsrc2 >> 11 & 3 ? y : 0;
+		id[2] = a->rsrc2 >> 12 & 1 ? z : 0;
+		for (unsigned i = 0; i < 3; i++)
+			w->v[i][l] = id[i];
 		exec |= (uint64_t)(x < end[0] && y < end[1] && z < end[2]) << l;
 		if (++x == a->size[0]) {
 			x = 0;
@@ -305,7 +325,9 @@ static void start_wave(struct soft_isa *isa, const struct launch *a, struct resi
 	w->waits = w->indexed = 0;
 	w->mode = a->rsrc1 >> 12 & 0xff;
 	soft_set_special(w);
-	memset(w->v, 0, sizeof(w->v[0]) * MAX(registers, 3));
+	memset(w->lines, 0, sizeof(w->lines));
+	for (unsigned i = 0; i < registers; i++)
+		soft_set_line(w, i, 0, 0);
 	set_scalars(isa, a, w);
 	exec = set_ids(a, w);
 	set_pair(w, REG_EXEC, exec);

@@ -44,8 +44,10 @@ static const uint32_t *rows_of(struct soft_wave *w, const struct soft_step *s, u
 {
 	unsigned r = s->source[i];
 
-	if (r >= REG_VECTOR)
+	if (r >= REG_VECTOR) {
+		soft_want_rows(w, r - REG_VECTOR, soft_type_is_64(s->op->type[i + 1]) ? 2 : 1);
 		return w->v[r - REG_VECTOR];
+	}
 	if (soft_type_is_64(s->op->type[i + 1])) {
 		uint64_t x = source64(w, s, i);
 
@@ -57,16 +59,18 @@ static const uint32_t *rows_of(struct soft_wave *w, const struct soft_step *s, u
 	return spare;
 }
 
-static void keep_live(struct soft_wave *w, uint64_t exec, uint32_t *d, const uint32_t *from)
+/* The active lanes of a register. */
+static void keep_live(struct soft_wave *w, uint64_t exec, unsigned r, const uint32_t *from)
 {
 	const uint32_t *live = soft_live(w, exec);
+	uint32_t *d = w->v[r];
 
+	soft_want_rows(w, r, 1);
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		d[l] = (from[l] & live[l]) | (d[l] & ~live[l]);
 }
 
-/* The mask that a comparison or a carry has made. */
-static void put_mask(struct soft_wave *w, const struct soft_step *s, uint64_t mask)
+void soft_put_mask(struct soft_wave *w, const struct soft_step *s, uint64_t mask)
 {
 	set_pair(w, s->mask_result, mask);
 	if (s->op->flags & SOFT_FLAG_MASKX)
@@ -83,11 +87,11 @@ int soft_vector_plain(struct soft_wave *w, const struct soft_step *s)
 	struct rows spare;
 	uint32_t result[2 * SOFT_LANES] __attribute__((aligned(64)));
 	struct soft_lanes n;
-	int direct = exec == UINT64_MAX;
+	int direct = exec == UINT64_MAX, wide = soft_type_is_64(op->type[0]);
 
 	if (!exec) {
 		if (op->flags & MAKES_MASK)
-			put_mask(w, s, 0);
+			soft_put_mask(w, s, 0);
 		return 0;
 	}
 	n.a = rows_of(w, s, 0, spare.row[0]);
@@ -100,15 +104,19 @@ int soft_vector_plain(struct soft_wave *w, const struct soft_step *s)
 	n.d = direct ? w->v[s->result] : result;
 	s->lanes(&n);
 	if (op->flags & MAKES_MASK) {
-		put_mask(w, s, n.mask_out & exec);
+		soft_put_mask(w, s, n.mask_out & exec);
 		if (!(op->flags & SOFT_FLAG_CARRY))
 			return 0;
 	}
-	if (!direct) {
-		keep_live(w, exec, w->v[s->result], result);
-		if (soft_type_is_64(op->type[0]))
-			keep_live(w, exec, w->v[s->result + 1], result + SOFT_LANES);
+	if (direct) {
+		soft_row_comes(w, s->result);
+		if (wide)
+			soft_row_comes(w, s->result + 1u);
+		return 0;
 	}
+	keep_live(w, exec, s->result, result);
+	if (wide)
+		keep_live(w, exec, s->result + 1u, result + SOFT_LANES);
 	return 0;
 }
 
@@ -251,6 +259,7 @@ static int place(struct soft_wave *w, const struct soft_step *s, uint32_t *d)
 	const uint32_t *before = w->v[s->result];
 	int high = s->half >> 3 & 1;
 
+	soft_want_rows(w, s->result, 1);
 	if (s->modifier == SOFT_SDWA && (s->control >> 8 & 7) < 6)
 		return place_part(s->control >> 8 & 7, s->control >> 11 & 3, d, before);
 	if (s->op->type[0] > SOFT_TYPE_H16 && !high)
@@ -283,7 +292,7 @@ int soft_vector_modified(struct soft_wave *w, const struct soft_step *s)
 		n.carry_in = pair(w, s->mask_source);
 	s->lanes(&n);
 	if (op->flags & MAKES_MASK) {
-		put_mask(w, s, n.mask_out & exec);
+		soft_put_mask(w, s, n.mask_out & exec);
 		if (!(op->flags & SOFT_FLAG_CARRY))
 			return 0;
 	}
@@ -291,9 +300,9 @@ int soft_vector_modified(struct soft_wave *w, const struct soft_step *s)
 		clamp(op->type[0], result);
 	if (place(w, s, result))
 		return soft_unsupported(w, "with an SDWA selection that is not known");
-	keep_live(w, written, w->v[s->result], result);
+	keep_live(w, written, s->result, result);
 	if (soft_type_is_64(op->type[0]))
-		keep_live(w, written, w->v[s->result + 1], result + SOFT_LANES);
+		keep_live(w, written, s->result + 1u, result + SOFT_LANES);
 	return 0;
 }
 
@@ -327,7 +336,7 @@ int soft_vector_packed(struct soft_wave *w, const struct soft_step *s)
 	}
 	for (unsigned l = 0; l < SOFT_LANES; l++)
 		result[0][l] = (result[0][l] & 0xffff) | result[1][l] << 16;
-	keep_live(w, exec, w->v[s->result], result[0]);
+	keep_live(w, exec, s->result, result[0]);
 	return 0;
 }
 
@@ -339,6 +348,7 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 	struct rows spare;
 	struct soft_lanes n = { .d = result, .a = spare.row[0], .b = spare.row[1], .c = spare.row[2] };
 
+	soft_want_rows(w, s->result, 1);
 	for (unsigned i = 0; i < 3; i++) {
 		const uint32_t *row = rows_of(w, s, i, spare.row[i]);
 		int is_half = s->half_high >> i & 1, shift = (s->half >> i & 1) * 16;
@@ -360,7 +370,7 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 	else if (s->op->number == 0x22)
 		for (unsigned l = 0; l < SOFT_LANES; l++)
 			result[l] = bits16(float32(result[l])) << 16 | (before[l] & 0xffff);
-	keep_live(w, exec, w->v[s->result], result);
+	keep_live(w, exec, s->result, result);
 	return 0;
 }
 
@@ -466,14 +476,13 @@ int soft_isa_v_writelane_b32(struct soft_wave *w, const struct soft_step *s)
 int soft_isa_v_swap_b32(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);
-	uint32_t *a, *b = w->v[s->result];
+	unsigned a = s->source[0] - REG_VECTOR;
 	uint32_t was[SOFT_LANES];
 
 	if (s->source[0] < REG_VECTOR)
 		return soft_unsupported(w, "with a scalar");
-	a = w->v[s->source[0] - REG_VECTOR];
-	memcpy(was, a, sizeof(was));
-	keep_live(w, exec, a, b);
-	keep_live(w, exec, b, was);
+	memcpy(was, w->v[a], sizeof(was));
+	keep_live(w, exec, a, w->v[s->result]);
+	keep_live(w, exec, s->result, was);
 	return 0;
 }

@@ -36,6 +36,14 @@ enum soft_type {
 	SOFT_TYPE_WRITEEXEC,
 };
 
+/* How a vector instruction is done on lines (struct soft_line), without their rows; 0: not at all. */
+enum soft_line_way {
+	SOFT_LINE_NONE, SOFT_LINE_MOVE, SOFT_LINE_ADD, SOFT_LINE_SUB, SOFT_LINE_SUBREV, SOFT_LINE_ADD_CO, SOFT_LINE_ADDC_CO,
+	SOFT_LINE_SHIFT_LEFT, SOFT_LINE_SHIFT_LEFT64, SOFT_LINE_SHIFT_RIGHT, SOFT_LINE_SHIFT_RIGHT_SIGNED, SOFT_LINE_MULTIPLY,
+	SOFT_LINE_MULTIPLY_ADD64, SOFT_LINE_SHIFT_ADD, SOFT_LINE_ADD_SHIFT, SOFT_LINE_ADD3, SOFT_LINE_LT, SOFT_LINE_EQ, SOFT_LINE_LE,
+	SOFT_LINE_GT, SOFT_LINE_NE, SOFT_LINE_GE,
+};
+
 enum soft_flag {
 	SOFT_FLAG_ACC = 1, SOFT_FLAG_CARRYIN = 2, SOFT_FLAG_VCCIN = 4, SOFT_FLAG_CARRY = 8, SOFT_FLAG_SDST = 16, SOFT_FLAG_OPSEL = 32,
 	SOFT_FLAG_KEEP = 64, SOFT_FLAG_LITERAL = 128, SOFT_FLAG_HIGH = 256, SOFT_FLAG_LOW = 512, SOFT_FLAG_TWO = 1024,
@@ -61,6 +69,7 @@ struct soft_op {
 	uint8_t bytes, is_signed;   /* memory: of an element, in all */
 	uint32_t flags;
 	uint16_t lanes, clamp_lanes; /* index into the lane tables */
+	uint8_t line;               /* enum soft_line_way */
 	soft_step_function run;     /* scalar, branch, hand */
 	uint64_t (*merge)(uint64_t m, uint64_t x, uint64_t y); /* atomic: memory's new value */
 };
@@ -77,7 +86,7 @@ enum soft_modifier { SOFT_PLAIN, SOFT_MODIFIED, SOFT_SDWA, SOFT_DPP };
 enum soft_segment { SOFT_FLAT, SOFT_SCRATCH, SOFT_GLOBAL };
 
 struct soft_step {
-	soft_step_function run;     /* NULL: not decoded */
+	soft_step_function run __attribute__((aligned(64))); /* NULL: not decoded */
 	const struct soft_op *op;
 	soft_lanes_function lanes;
 	uint64_t constant[3];       /* of operands that are REG_CONSTANT, in the operand's type */
@@ -94,6 +103,8 @@ struct soft_step {
 	uint8_t base, data, data2;  /* memory: SGPR base (128 none), VGPRs of data */
 	uint8_t returns;            /* atomics: the old value is wanted */
 	uint8_t modes;              /* float formats it touches: 1 single, 2 double and half */
+	uint8_t line;               /* enum soft_line_way, where no modifier is in the way */
+	soft_step_function with_rows; /* what is run when all vector registers are rows: it knows nothing of lines */
 	uint32_t control;           /* the SDWA or DPP word; images: which channels */
 	int32_t offset, offset2;
 	const char *why;            /* what is not done, when run only says so */
@@ -106,8 +117,16 @@ struct soft_workgroup {
 	uint32_t flat_id;
 };
 
+/* A vector register whose lane l holds base + l * step, modulo 2^32: what indices and addresses mostly are. */
+struct soft_line {
+	uint32_t base, step;
+};
+
 struct soft_wave {
+	/* A register is its row here, or, where its bit of lines is set, its line: the row is then out of date. */
 	uint32_t v[256][SOFT_LANES] __attribute__((aligned(64)));
+	struct soft_line line[256];
+	uint64_t lines[4];
 	uint32_t s[REG_COUNT] __attribute__((aligned(64)));
 	/* live[l] is ~0 where bit l of live_mask is set: EXEC as rows are, made when it is wanted. */
 	uint32_t live[SOFT_LANES] __attribute__((aligned(64)));
@@ -197,6 +216,51 @@ static inline int soft_fault(struct soft_wave *w, uint64_t address)
 	return SOFT_EVENT_FAULT;
 }
 
+/* ---- lines: isa_line.c ---- */
+
+static inline int soft_is_line(const struct soft_wave *w, unsigned r)
+{
+	return (int)(w->lines[r / 64] >> (r % 64) & 1);
+}
+
+static inline void soft_set_line(struct soft_wave *w, unsigned r, uint32_t base, uint32_t step)
+{
+	w->line[r] = (struct soft_line){ base, step };
+	w->lines[r / 64] |= 1ull << (r % 64);
+}
+
+/* The register's row is about to be written, all of it. */
+static inline void soft_row_comes(struct soft_wave *w, unsigned r)
+{
+	w->lines[r / 64] &= ~(1ull << (r % 64));
+}
+
+/* Makes the row of a register that is a line. */
+void soft_make_row(struct soft_wave *w, unsigned r);
+void soft_make_all_rows(struct soft_wave *w);
+
+/* The registers' rows are about to be read, or written in some lanes. */
+static inline void soft_want_rows(struct soft_wave *w, unsigned r, unsigned count)
+{
+	for (; count; count--, r++)
+		if (soft_is_line(w, r & 255))
+			soft_make_row(w, r & 255);
+}
+
+static inline int64_t soft_line_last(const struct soft_line *x)
+{
+	return (int64_t)x->base + (SOFT_LANES - 1) * (int64_t)(int32_t)x->step;
+}
+
+/* It does not wrap around on its way from the first lane to the last. */
+static inline int soft_line_is_straight(const struct soft_line *x)
+{
+	return (uint64_t)soft_line_last(x) <= UINT32_MAX;
+}
+
+/* A plain vector instruction: on lines when it can be. */
+int soft_vector_line(struct soft_wave *w, const struct soft_step *s);
+
 #include "generated/gfx906_hand.h"
 
 /* isa_scalar.c: the row of an encoding's number, NULL when there is none. */
@@ -216,6 +280,8 @@ int soft_vector_packed(struct soft_wave *w, const struct soft_step *s);
 int soft_vector_mix(struct soft_wave *w, const struct soft_step *s);
 /* Runs a step in a wave that is special. */
 int soft_special_step(struct soft_wave *w, const struct soft_step *s);
+/* What a comparison or a carry has made, into the registers that it goes to. */
+void soft_put_mask(struct soft_wave *w, const struct soft_step *s, uint64_t mask);
 
 /* isa_run.c: the barrier of all waves of a cooperative dispatch. @more, @next: waves that come before the one that opens it. */
 void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
