@@ -150,7 +150,34 @@ def moves(op, thread):
     return f'gt_api_moves({thread}, {" * ".join(factors)}, {", ".join(ends)}, {direction});', f'gt_api_moves({thread}, 0, 0, 0, 0);'
 
 
+LANE = """
+static GT_LANE {c} GT_LANE_NAME({name})({parameters})
+{{
+	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;
+	struct gt_thread *t = gt_thread_api();
+	if (gt_unlikely(!t))
+		{early}
+	{enter}
+	{result}real({call});
+	{leave}{returned}
+}}
+"""
+
+
+def unrecorded(api, op):
+    """What a lane has to know of a call that is not recorded; none: nothing."""
+    enter, leave = (moves(op, 't')[i] + '\n\t' * bool(moves(op, 't')[i]) + lane(op, 't')[i].removeprefix(f'{LANE_ASKED} ') for i in (0, 1))
+    if not api.outermost or not lane(op, 't')[0]:
+        return []
+    call, void = ', '.join(a.name for a in op.args), op.returns_nothing()
+    return LANE.format(c=op.ret_c(), name=op.name, parameters=parameters(op), types=', '.join(a.c_type() for a in op.args) or 'void', up=upper(api),
+                       call=call, enter=enter, leave=leave, early=f'{{ real({call}); return; }}' if void else f'return real({call});',
+                       result='' if void else f'{op.ret_c()} ret = ', returned='' if void else '\n\treturn ret;',
+                       ).replace('\n\t\n', '\n').strip('\n').split('\n')
+
+
 LANES = {'launch': 'GT_LANE_LAUNCH', 'copy': 'GT_LANE_COPY', 'set': 'GT_LANE_FILL'}
+LANE_ASKED = 'if (gt_unlikely(gt_tap_options.lanes))'
 NO_LANE = ('hipGraphLaunch', 'hipLaunchHostFunc')  # says it itself; makes no device work
 
 
@@ -160,15 +187,14 @@ def lane(op, thread):
     kind = 'GT_LANE_SYNC' if base in ('hipStreamSynchronize', 'hipDeviceSynchronize') else LANES.get(op.kind)
     if not kind or base in NO_LANE:
         return '', ''
-    asked = 'if (gt_unlikely(gt_tap_options.lanes))'
     stream = next((f'(uintptr_t){a.name}' for a in op.args if a.role == 'stream'), '0')
     if op.kind == 'launch' and stream == '0':  # for several devices at once, or on a stream that was said before
-        return f'{asked} gt_lane_confuse({thread});', ''
+        return f'{LANE_ASKED} gt_lane_confuse({thread});', ''
     function, handle = (f'(uintptr_t){op.args[0].name}', op.args[0].type.name == 'hipFunction_t') if op.kind == 'launch' else ('0', False)
     plain = op.kind in ('copy', 'set') and not re.search('2D|3D|Array|Symbol|Rect|Ato|toA', op.name)
     flags = f'{int(not handle)}, {int(op.name.endswith("_spt"))}, {int("Async" not in op.name)}, {int(plain)}'
-    return (f'{asked} gt_lane_push({thread}, GT_TABLE, (struct gt_lane_call){{{kind}, {flags}, {function}, {stream}}});',
-            f'{asked} gt_lane_pushed({thread}, {"0" if op.returns_nothing() else "(uint64_t)ret"});')
+    return (f'{LANE_ASKED} gt_lane_push({thread}, GT_TABLE, (struct gt_lane_call){{{kind}, {flags}, {function}, {stream}}});',
+            f'{LANE_ASKED} gt_lane_pushed({thread}, {"0" if op.returns_nothing() else "(uint64_t)ret"});')
 
 
 def tap(api, op):
@@ -197,8 +223,8 @@ def tap(api, op):
     record(api, op, out.append, thread, times)
     out.append(f'\tgt_call_end({thread});')
     out[0], out[3] = out[0].replace('* GT', '*GT'), out[3].replace('* (', '*(')
-    return out + ([] if void else ['\treturn ret;']) + ['}'] + told(api, op) + [
-        f'GT_TAP{"_DIRECT" * op.direct}({c}, {op.name}, GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call})' +
+    return out + ([] if void else ['\treturn ret;']) + ['}'] + unrecorded(api, op) + told(api, op) + [
+        f'GT_TAP{"_DIRECT" * op.direct}{"_LANE" * bool(unrecorded(api, op))}({c}, {op.name}, GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call})' +
         (f', gt_{api.domain}_wrap_{op.name}(&GT_TAPS[GT_{up}_INDEX_{op.name}], {call}))' if op.direct else ')')]
 
 
@@ -209,7 +235,7 @@ static GT_ASKED {c} GT_TOLD_NAME({name})({parameters})
 	struct gt_tool_frame frame;
 	if (!gt_tool_call_enter(&frame, GT_TABLE, GT_{up}_INDEX_{name}, {at}, {size}))
 		{early}
-	{result}GT_UNTOLD({name}, GT_{up}_INDEX_{name}{changed});
+	{result}GT_UNTOLD{lane}({name}, GT_{up}_INDEX_{name}{changed});
 	gt_tool_call_exit(&frame, {ret});{returned}
 }}
 """
@@ -218,9 +244,10 @@ static GT_ASKED {c} GT_TOLD_NAME({name})({parameters})
 def told(api, op):
     """What it does when a tool is to be told: arguments as one struct, in which the tool may have changed them."""
     c, call, void = op.ret_c(), ', '.join(a.name for a in op.args), op.returns_nothing()
-    early = f'GT_UNTOLD({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
+    lanes = '_LANE' * bool(unrecorded(api, op))
+    early = f'GT_UNTOLD{lanes}({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
     return TOLD.format(
-        c=c, name=op.name, parameters=parameters(op), types=', '.join(a.c_type() for a in op.args) or 'void', up=upper(api),
+        c=c, name=op.name, lane=lanes, parameters=parameters(op), types=', '.join(a.c_type() for a in op.args) or 'void', up=upper(api),
         values=f'\n\tstruct gt_{api.domain}_args_{op.name} held = {{{call}}};' if call else '', at='&held' if call else 'NULL',
         size='sizeof held' if call else '0', early=f'{{ {early} return; }}' if void else f'return {early}',
         changed=''.join(f', held.{a.name}' for a in op.args), result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
@@ -292,6 +319,7 @@ def taps(api):
 #define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
 #define GT_ASKED_NAME(f) GT_PASTE(asked, GT_INSTANCE, f)
 #define GT_TOLD_NAME(f) GT_PASTE(told, GT_INSTANCE, f)
+#define GT_LANE_NAME(f) GT_PASTE(lane, GT_INSTANCE, f)
 #define GT_TAPS gt_{api.domain}_taps[GT_INSTANCE]
 #define GT_TABLE (&gt_{api.domain}_tables[GT_INSTANCE])
 ''')
@@ -302,7 +330,7 @@ def taps(api):
         parts[-1].append(line)
     out += parts[0] + [f'#include "{api.domain}_taps_{n + 2}.inc"' for n in range(len(parts) - 1)]
     out.append(f'#include "{api.domain}_extension_taps.inc"\n')
-    out.append('#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_TOLD_NAME\n#undef GT_TAPS\n#undef GT_TABLE')
+    out.append('#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_TOLD_NAME\n#undef GT_LANE_NAME\n#undef GT_TAPS\n#undef GT_TABLE')
     return ['\n'.join(part) + '\n' for part in [out] + [[head(api, 'emit_taps.py')] + part for part in parts[1:]]]
 
 
@@ -325,7 +353,7 @@ def operations(api):
             if op.number < api.table_count else 'UINT32_MAX'
         wrap = f'(void *)gt_{api.domain}_wrap_{op.name}' if op.wrap else 'NULL'
         out.append(f'\t{{"{op.name}", GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), {offset}, '
-                   f'GT_TAP_LIST({op.name}), {wrap}, {str(op.always).lower()}}},')
+                   f'GT_TAP_LIST({op.name}), {wrap}, {str(op.always).lower()}, {str(bool(unrecorded(api, op))).lower()}}},')
     return '\n'.join(out + ['};']) + '\n'
 
 

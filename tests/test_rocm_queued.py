@@ -57,11 +57,12 @@ def test_launches_of_two_threads_on_one_stream_are_linked_right_or_not_at_all(sh
     assert linked["left"] == linked["right"] == 300
 
 
-def test_nothing_is_linked_where_some_calls_that_make_work_are_not_recorded(hip_program, softgpu, tap, work):
-    truth = Truth(threads=1, streams=1, launches=5)
+def test_calls_that_are_not_recorded_take_no_others_work(hip_program, softgpu, tap, work):
+    truth = Truth(threads=1, streams=2, launches=5, copies=2)
     tap("run", "-q", "-o", "a.gputap", "--ops", "hipLaunchKernel", "--", *truth.command(hip_program("truth")), env={**softgpu, **QUEUED})
     found = read_capture(tap, "a.gputap")
-    assert len(found.device) >= 5 and not any(found.call_of(row) for row in found.device)
+    truth.check_launches(found)
+    assert [row["operation"] for row in found.device if found.call_of(row)] == ["kernel"] * truth.kernels()
 
 
 @pytest.mark.parametrize("shape, linked", [("chain", True), ("capture", False), ("shuffle", False)])
@@ -79,3 +80,47 @@ def test_nodes_of_a_graph_are_linked_where_it_is_a_chain(hip_program, softgpu, t
     else:
         assert calls["hipGraphLaunch"] == 0
         assert [e["event"] for e in json.loads(tap("info", "--json", "a.gputap").out)["events"]] == ["not linked"]
+
+
+def spans(found):
+    return [row for row in found.device if row["operation"] == "graph"]
+
+
+def test_lite_records_one_span_a_launch_from_its_first_node_to_its_last(hip_program, softgpu, tap, work):
+    """Launches of plain kernels lie between those of graphs, on the same streams."""
+    truth = Truth(threads=2, streams=2, launches=5, graphs=4, nodes=9)
+    tap("run", "-q", "-o", "a.gputap", "--mode", "lite", "--", *truth.command(hip_program("truth")), env={**softgpu, **QUEUED})
+    found, info = read_capture(tap, "a.gputap"), json.loads(tap("info", "--json", "a.gputap").out)
+    assert collections.Counter(row["number"] for row in found.kernels("numbered")) == truth.launched
+    assert collections.Counter((row["operation"], row["name"][:5]) for row in found.device) == {
+        ("kernel", "numbe"): truth.launched.total(), ("graph", "graph"): truth.threads * truth.graphs}
+    assert sorted(int(row["graph_replay"]) for row in spans(found)) == sorted([1, 2, 3, 4] * 2)
+    assert info["complete"] and info["dropped"] == 0 and info["calls"] == 0 and not info["events"]
+
+
+def test_a_span_of_lite_takes_as_long_as_its_nodes(hip_program, softgpu, tap, work):
+    durations = []
+    for mode in ("lite", "standard"):
+        tap("run", "-q", "-f", "-o", "a.gputap", "--mode", mode, "--", hip_program("graphs"), "chain", "3", "1", "400", env={**softgpu, **QUEUED})
+        whole = collections.defaultdict(list)
+        for row in read_capture(tap, "a.gputap").device:
+            if row["graph_replay"]:
+                whole[row["graph_replay"]] += [row["start"], row["end"]]
+        durations.append([max(times) - min(times) for times in whole.values()])
+    assert len(durations[0]) == len(durations[1]) == 3
+    assert min(durations[0]) > max(durations[1]) / 10, "a span ends where its last node does, not before"
+
+
+@pytest.mark.parametrize("shape", ["capture", "shuffle"])
+def test_lite_records_the_kernels_of_a_graph_with_branches_one_by_one(hip_program, softgpu, tap, work, shape):
+    tap("run", "-q", "-o", "a.gputap", "--mode", "lite", "--", hip_program("graphs"), shape, "5", env={**softgpu, **QUEUED})
+    found, info = read_capture(tap, "a.gputap"), json.loads(tap("info", "--json", "a.gputap").out)
+    assert found.device and {row["operation"] for row in found.device} == {"kernel"} and info["dropped"] == 0
+    assert [e["event"] for e in info["events"]] == ["not linked"]
+
+
+def test_standard_has_the_nodes_of_graphs(hip_program, softgpu, tap, work):
+    tap("run", "-q", "-o", "a.gputap", "--mode", "standard", "--", hip_program("graphs"), "chain", "2", env={**softgpu, **QUEUED})
+    found = read_capture(tap, "a.gputap")
+    assert {(row["graph_replay"], row["graph_node"]) for row in found.device if row["graph_replay"]} == \
+        {(str(replay), str(node)) for replay in (1, 2) for node in range(20)}

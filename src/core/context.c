@@ -67,7 +67,7 @@ bool gt_contexts_ask(const struct gt_operation *operation)
 	for (const struct gt_context *c = contexts; c; c = c->next)
 		if (asks(c, operation->op) || in_set(c->told, operation->op) || needs_wrap(c, operation))
 			return true;
-	return false;
+	return operation->lane && gt_tap_options.lanes;
 }
 
 static uint32_t services_of(const struct gt_operation *operation, uint32_t before)
@@ -84,8 +84,10 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 		if (c->started && (services & GT_SERVICE_WRAP) && asks_work(c, operation->op))
 			services |= GT_SERVICE_WORK;
 	}
+	if (operation->lane && gt_tap_options.lanes && !(services & GT_SERVICE_STREAM))
+		services |= GT_SERVICE_LANE;
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
-		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK);
+		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_LANE);
 	/* tools are still to be started: the first call does */
 	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed))
 		told = GT_SERVICE_TOLD;
@@ -122,7 +124,7 @@ void gt_contexts_off(void)
 
 		for (uint32_t n = 0; table && n < table->operation_count; n++)
 			atomic_fetch_and_explicit(&table->taps[n].services,
-						  ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK), memory_order_relaxed);
+						  ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_LANE), memory_order_relaxed);
 	}
 }
 

@@ -21,6 +21,7 @@ enum gt_service {
 	GT_SERVICE_WRAP = 2,   /* device activity or transparency needs the hand-written wrap around the real function */
 	GT_SERVICE_WORK = 4,   /* record its device work, also when the call itself is not recorded */
 	GT_SERVICE_TOLD = 8,   /* tell tools of it, before and after (src/tool) */
+	GT_SERVICE_LANE = 16,  /* it is not recorded, but its stream's lane has to know of it */
 };
 
 enum { GT_INSTANCES = 8 }; /* copies of one runtime in a process that are told apart; each has a set of taps */
@@ -39,6 +40,7 @@ struct gt_operation {
 	void *const *taps;   /* tap function per instance */
 	void *wrap;          /* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
 	bool wrap_always;    /* also without device activity: calls would be missed without it */
+	bool lane;           /* its tap has a function for GT_SERVICE_LANE */
 };
 
 /* Wraps are declared weak, so that the table of operations knows which ones exist. */
@@ -102,6 +104,7 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 /* The whole of a tap that nobody asks: one load, one test, a tail call. All else is a function of its own with the
  * same arguments in the same places, so that this one needs no frame and moves nothing. */
 #define GT_ASKED __attribute__((noinline))
+#define GT_LANE __attribute__((noinline, cold))
 #define GT_TAP(ret, f, index, parameters, arguments)                                                      \
 	ret GT_TAP_NAME(f) parameters                                                                     \
 	{                                                                                                 \
@@ -110,6 +113,19 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 		if (gt_likely(!services))                                                                 \
 			return to arguments;                                                              \
 		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f) : GT_TOLD_NAME(f))arguments; \
+	}
+
+/* Where a stream's lane may have to know of calls that are not recorded. */
+#define GT_TAP_LANE(ret, f, index, parameters, arguments)                                                 \
+	ret GT_TAP_NAME(f) parameters                                                                     \
+	{                                                                                                 \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                             \
+		uint32_t services = gt_tap_services(&GT_TAPS[index]);                                     \
+		if (gt_likely(!services))                                                                 \
+			return to arguments;                                                              \
+		if (gt_likely(!(services & (GT_SERVICE_TOLD | GT_SERVICE_LANE))))                         \
+			return GT_ASKED_NAME(f)arguments;                                                 \
+		return (services & GT_SERVICE_TOLD ? GT_TOLD_NAME(f) : GT_LANE_NAME(f))arguments;         \
 	}
 
 /* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all that is done unless the call is recorded or
@@ -129,6 +145,8 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 /* Between a tool's two callbacks: the call as it is without tools. */
 #define GT_UNTOLD(f, index, ...) \
 	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_TOLD ? GT_ASKED_NAME(f)(__VA_ARGS__) : real(__VA_ARGS__))
+#define GT_UNTOLD_LANE(f, index, ...) \
+	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_LANE ? GT_LANE_NAME(f)(__VA_ARGS__) : GT_UNTOLD(f, index, __VA_ARGS__))
 
 /* Return word of a record without arguments, of an operation that gives its status through one: a call that failed
  * returned NULL, so that the status can stand in its place (record/record.h). */

@@ -14,14 +14,16 @@
  *     name is linked, even if only one thread still has calls that wait;
  *   - a copy or fill that may be a further piece of one call as well as the first one of another is nobody's, and the others' first piece may
  *     have been from then on;
- *   - every call that makes work is recorded: with `--ops` that leaves some out nothing is linked, after a pause nothing any more;
+ *   - every call that makes work comes by here, recorded or not (GT_SERVICE_LANE); after a pause nothing is linked any more;
+ *   - a piece that may be a further one of a graph's last node as well as the first one of what is behind the graph is nobody's;
+ *   - a graph's launch is one record (`--mode lite`) if all of its packets are certain, from the first to the last;
  *   - every packet of the stream's thread is seen here, in turn. One that was not would have left its call in the lane for the next;
  *   - what does not fit, a call that fails (with or without work), a turn that is missing: the order is not what it seems, and that
  *     stream's work is not linked any more, until the program has waited for all of it, with no other call on the stream meanwhile.
  * It rests on this: a launch that succeeds makes one kernel, a copy or set on a device's memory at least one piece, and a stream's
  * thread submits in the order of the calls, where these have one.
  *
- * HIP's side is hip_lane.c; weak, as in runtime/graph.h. */
+ * HIP's side is hip_lane.c and hip_lane_take.c; weak, as in runtime/graph.h. */
 #ifndef GPUTAP_RUNTIME_LANE_H
 #define GPUTAP_RUNTIME_LANE_H
 

@@ -22,10 +22,10 @@ static void *const taps_of[OPERATIONS][INSTANCES] = {
 	{&tap_ids[0][0], &tap_ids[1][0]}, {&tap_ids[0][1], &tap_ids[1][1]},
 	{&tap_ids[0][2], &tap_ids[1][2]}, {&tap_ids[0][3], &tap_ids[1][3]}};
 static const struct gt_operation operations[OPERATIONS] = {
-	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of[0], (void *)(uintptr_t)1, false},
-	{"copy", GT_OP(DOMAIN, 1, 0), 8, taps_of[1], NULL, false},
-	{"wait", GT_OP(DOMAIN, 2, 0), 16, taps_of[2], NULL, false},
-	{"extra", GT_OP(DOMAIN, 300, 0), UINT32_MAX, taps_of[3], NULL, false},
+	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of[0], (void *)(uintptr_t)1, false, false},
+	{"copy", GT_OP(DOMAIN, 1, 0), 8, taps_of[1], NULL, false, false},
+	{"wait", GT_OP(DOMAIN, 2, 0), 16, taps_of[2], NULL, false, false},
+	{"extra", GT_OP(DOMAIN, 300, 0), UINT32_MAX, taps_of[3], NULL, false, false},
 };
 static struct gt_tap taps[INSTANCES][OPERATIONS];
 static struct gt_table tables[INSTANCES] = {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of lanes (runtime/lane.h): the real functions of src/runtime/hip/hip_lane.c, called in many orders by
+/* Model check of lanes (runtime/lane.h): the real functions of src/runtime/hip/hip_lane.c and hip_lane_take.c, called in many orders by
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─►  work in the order in which it was queued
  *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be it or none
+ *
+ * A graph's launch is one record here (`--mode lite`), around the first and the last piece of its work and nothing else, or none.
  *
  * Small plans are run in every order of these steps, larger ones in orders from a random generator with a fixed seed: each run of this
  * test runs the same ones. */
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #include "../../src/runtime/hip/hip_lane.c"
+#include "../../src/runtime/hip/hip_lane_take.c"
 #include "unit.h"
 
 /* What lanes use of the core ------------------------------------------------------ */
@@ -24,7 +27,8 @@ static _Atomic uint32_t epoch = 1;
 static unsigned events;
 
 struct gt_tap_options gt_tap_options = {.lanes = 1};
-struct gt_recording gt_recording;
+static struct gt_session session = {.mode = GT_MODE_LITE};
+struct gt_recording gt_recording = {.session = &session};
 struct gt_table gt_hip_tables[GT_INSTANCES];
 _Thread_local struct gt_thread gt_thread = {.epoch = 1};
 const _Atomic uint32_t *gt_epoch = &epoch;
@@ -70,6 +74,49 @@ void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes)
 	(void)nodes;
 }
 
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason reason)
+{
+	(void)t, (void)class, (void)domain, (void)reason;
+}
+
+struct gt_graph_envelope {
+	uint64_t id;
+	uint32_t parts, first, last; /* of works[] that widened it */
+	bool closed, lost;
+};
+enum { ENVELOPES_MOST = 32 };
+static struct gt_graph_envelope envelopes[ENVELOPES_MOST];
+static uint32_t envelope_count;
+
+struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay, uint32_t name,
+					       uint64_t handle, uint32_t nodes)
+{
+	(void)start, (void)graph, (void)replay, (void)name, (void)handle, (void)nodes;
+	CHECK(envelope_count < ENVELOPES_MOST);
+	envelopes[envelope_count] = (struct gt_graph_envelope){.id = id, .first = UINT32_MAX};
+	return &envelopes[envelope_count++];
+}
+
+void gt_hip_envelope_part(struct gt_graph_envelope *e)
+{
+	CHECK(!e->closed);
+	e->parts++;
+}
+
+void gt_graph_envelope_lost(struct gt_graph_envelope *e, struct gt_thread *t)
+{
+	(void)t;
+	e->parts--;
+	e->lost = true;
+}
+
+void gt_hip_envelope_close(struct gt_graph_envelope *e, struct gt_thread *t)
+{
+	(void)t;
+	CHECK(!e->closed);
+	e->closed = true;
+}
+
 /* The model ---------------------------------------------------------------------- */
 
 enum { ALLOCATION = 0x10000, STREAM = 16, THREADS_MOST = 3, CALLS_MOST = 8, WORK_MOST = 64, CHOICES_MOST = 128 };
@@ -82,6 +129,8 @@ struct planned {
 	uint32_t pieces; /* of a copy or fill; 0: one */
 	bool fails;	 /* without having made work */
 	bool hidden;	 /* its work has other addresses */
+	const char *graph; /* a digit is a kernel of that name, f a fill, c a copy in two pieces, n one that needs no device; fails: with a
+			    * part of its work made */
 };
 
 struct plan {
@@ -102,10 +151,39 @@ static struct work {
 	struct gt_lane_work work;
 	uint64_t words[4], id;
 } works[WORK_MOST];
-static uint32_t made, taken, linked, wrong;
+static uint32_t made, taken, linked, wrong, spans;
 static struct gt_tap taps[GT_HIP_INDEX_COUNT];
 static const struct gt_table table = {.domain = GT_DOMAIN_HIP, .taps = taps};
 static struct gt_lane *lane;
+
+static struct gt_slot slot;
+static _Alignas(8) uint8_t nodes_memory[1 << 14];
+static size_t nodes_used;
+
+static enum gt_graph_part part_of(char c)
+{
+	return c == 'f' ? GT_GRAPH_FILL : c == 'c' || c == 'n' ? GT_GRAPH_COPY : GT_GRAPH_KERNEL;
+}
+
+/* One behind the other. */
+static struct gt_hip_shared_nodes *make_nodes(const char *text)
+{
+	struct gt_hip_shared_nodes *n = (void *)(nodes_memory + nodes_used);
+	uint32_t count = (uint32_t)strlen(text), next[GT_GRAPH_PARTS] = {count, count, count};
+
+	nodes_used += (sizeof *n + (count + 1) * sizeof n->order[0] + 7) & ~(size_t)7;
+	CHECK(nodes_used <= sizeof nodes_memory);
+	n->count = count;
+	for (uint32_t i = count + 1; i-- > 0;) {
+		n->order[i] = (struct gt_hip_node){.ordinal = i, .first = i == 0, .last = i + 1 == count};
+		if (i < count) {
+			next[part_of(text[i])] = i;
+			n->order[i].name = text[i] >= '0' && text[i] <= '9' ? (uint32_t)(text[i] - '0') : 0;
+		}
+		memcpy(n->order[i].next, next, sizeof next);
+	}
+	return n;
+}
 
 static void world_begin(void)
 {
@@ -113,7 +191,10 @@ static void world_begin(void)
 	memset(buckets, 0, sizeof buckets);
 	unused = NULL;
 	unused_lanes = NULL;
-	confused = 0;
+	gt_lane_confused = 0;
+	envelope_count = 0;
+	nodes_used = 0;
+	gt_thread.slot = &slot;
 	memset(actors, 0, sizeof actors);
 	made = taken = 0;
 	lane = find(STREAM, 0);
@@ -150,6 +231,49 @@ static void make_work(const struct planned *p, uint64_t id)
 	}
 }
 
+static void make_graph_work(const struct planned *p, uint64_t id)
+{
+	size_t count = strlen(p->graph);
+
+	if (p->fails)
+		count /= 2;
+	for (size_t i = 0; i < count; i++) {
+		struct planned node = {.kind = p->graph[i] == 'f' ? GT_LANE_FILL : p->graph[i] == 'c' ? GT_LANE_COPY : GT_LANE_LAUNCH,
+				       .name = (uint32_t)(p->graph[i] - '0'), .to = 0x100000, .from = 0x200000, .bytes = 4096,
+				       .pieces = p->graph[i] == 'c' ? 2 : 1};
+
+		if (p->graph[i] != 'n')
+			make_work(&node, id);
+	}
+}
+
+/* What the launch's record must be around. */
+static void check_spans(void)
+{
+	for (uint32_t i = 0; i < envelope_count; i++) {
+		const struct gt_graph_envelope *e = &envelopes[i];
+		uint32_t first = UINT32_MAX, last = 0;
+
+		if (!e->closed || e->lost)
+			continue;
+		for (uint32_t k = 0; k < made; k++)
+			if (works[k].id == e->id) {
+				first = first == UINT32_MAX ? k : first;
+				last = k;
+			}
+		spans++;
+		wrong += e->first != first || e->last != last;
+	}
+}
+
+static void begin_call(const struct planned *p, struct gt_thread *t)
+{
+	if (p->kind == GT_LANE_GRAPH)
+		gt_hip_lane_graph(t, &table, &(struct gt_hip_lane_launch){.stream = (void *)STREAM, .graph = 1, .nodes = make_nodes(p->graph)});
+	else
+		gt_lane_push(t, &table, (struct gt_lane_call){p->kind, false, false, false, !p->hidden, p->name, STREAM});
+}
+
 static void step_program(const struct plan *plan, uint32_t who)
 {
 	struct actor *a = &actors[who];
@@ -164,10 +288,12 @@ static void step_program(const struct plan *plan, uint32_t who)
 		t->api_destination = p->to;
 		t->api_source = p->from;
 		t->api_direction = p->direction;
-		gt_lane_push(t, &table, (struct gt_lane_call){p->kind, false, false, false, !p->hidden, p->name, STREAM});
+		begin_call(p, t);
 		break;
 	case WORK:
-		if (p->kind != GT_LANE_SYNC && !p->fails)
+		if (p->kind == GT_LANE_GRAPH)
+			make_graph_work(p, t->api_id);
+		else if (p->kind != GT_LANE_SYNC && !p->fails)
 			make_work(p, t->api_id);
 		a->waits_for = p->kind == GT_LANE_SYNC ? made : 0;
 		break;
@@ -191,6 +317,13 @@ static void step_stream(void)
 	gt_lane_take(lane, &w->work, w->work.part != GT_GRAPH_COPY || w->work.words ? gt_lane_reserve(lane) : 0, &o);
 	linked += o.id != 0;
 	wrong += o.id && o.id != w->id;
+	if (o.stamp.envelope && !(o.stamp.unobserved >> w->work.part & 1)) {
+		uint32_t at = taken - 1;
+
+		wrong += o.stamp.envelope->id != w->id;
+		o.stamp.envelope->first = at < o.stamp.envelope->first ? at : o.stamp.envelope->first;
+		o.stamp.envelope->last = at;
+	}
 }
 
 /* Who can make a step: bit per program's thread, and one for the stream's. */
@@ -233,6 +366,7 @@ static uint32_t run(const struct plan *plan, uint8_t *choices, uint8_t *options,
 		else
 			step_program(plan, which);
 	}
+	check_spans();
 	if (wrong) {
 		fprintf(stderr, "order:");
 		for (uint32_t i = 0; i < n; i++)
@@ -249,7 +383,7 @@ static uint64_t run_all(const struct plan *plan)
 	uint64_t runs = 0;
 	uint32_t given = 0;
 
-	linked = wrong = 0;
+	linked = wrong = spans = 0;
 	for (;;) {
 		uint32_t n = run(plan, choices, options, given, false);
 
@@ -268,7 +402,7 @@ static void run_some(const struct plan *plan, uint32_t runs)
 	static uint8_t choices[CHOICES_MOST], options[CHOICES_MOST];
 
 	seed = 1;
-	linked = wrong = 0;
+	linked = wrong = spans = 0;
 	for (uint32_t i = 0; i < runs; i++)
 		run(plan, choices, options, 0, true);
 }
@@ -324,9 +458,9 @@ UNIT_TEST_SECONDS(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it, 60)
 	CHECK(linked >= runs);
 }
 
-#define COPY(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = DEVICE_TO_DEVICE}
+#define COPY(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = GT_LANE_DEVICE_TO_DEVICE}
 #define PIECES(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = 1, .pieces = 2}
-#define HIDDEN(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = DEVICE_TO_DEVICE, .hidden = true}
+#define HIDDEN(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = GT_LANE_DEVICE_TO_DEVICE, .hidden = true}
 #define FILL(a, n) {.kind = GT_LANE_FILL, .to = a, .bytes = 4096, .pieces = n}
 #define A UINT64_C(0x7f0000010000)
 #define B UINT64_C(0x7f0000020000)
@@ -365,6 +499,45 @@ UNIT_TEST_SECONDS(copies_and_fills_of_several_threads, 60)
 	CHECK(linked > 0);
 	run_some(&own, 100000);
 	CHECK_EQ(linked, 6 * 100000);
+}
+
+#define GRAPH(text) {.kind = GT_LANE_GRAPH, .graph = text}
+#define FAILING(text) {.kind = GT_LANE_GRAPH, .graph = text, .fails = true}
+
+UNIT_TEST_SECONDS(graphs_of_one_thread_are_one_record_each, 60)
+{
+	static const struct plan kernels = {1, {5}, {{LAUNCH(3), GRAPH("33"), LAUNCH(3), GRAPH("3"), LAUNCH(3)}}},
+				 others = {1, {5}, {{GRAPH("3f4c"), LAUNCH(3), GRAPH("c3"), GRAPH("f"), SYNC}}},
+				 ends = {1, {4}, {{GRAPH("3c"), COPY(A, B), GRAPH("3cc"), SYNC}}},
+				 none = {1, {4}, {{GRAPH("3n"), LAUNCH(3), GRAPH("n3"), LAUNCH(3)}}},
+				 fails = {1, {5}, {{FAILING("3344"), GRAPH("33"), SYNC, GRAPH("33"), LAUNCH(3)}}};
+	uint64_t runs = run_all(&kernels);
+
+	CHECK_EQ(spans, 2 * runs);
+	CHECK_EQ(linked, 6 * runs);
+	runs = run_all(&others);
+	CHECK(spans >= runs);
+	run_all(&ends);
+	CHECK(spans > 0);
+	runs = run_all(&none);
+	CHECK_EQ(spans, runs); /* whether all of the first one has come is not known */
+	runs = run_all(&fails);
+	CHECK(spans >= runs && spans <= 2 * runs);
+}
+
+UNIT_TEST_SECONDS(graphs_of_several_threads_on_one_stream_are_one_record_or_none, 60)
+{
+	static const struct plan same = {2, {2, 2}, {{GRAPH("33"), GRAPH("33")}, {GRAPH("33"), GRAPH("33")}}},
+				 mixed = {3, {4, 4, 4}, {{GRAPH("3c"), LAUNCH(3), SYNC, GRAPH("34")}, {COPY(A, B), GRAPH("34"), FILL(A, 2), GRAPH("3c")},
+							 {LAUNCH(3), GRAPH("c3"), SYNC, LAUNCH(4)}}},
+				 fails = {2, {4, 4}, {{GRAPH("34"), FAILING("3434"), SYNC, GRAPH("34")}, {LAUNCH(3), GRAPH("4c"), SYNC, GRAPH("4c")}}};
+
+	run_some(&same, 100000);
+	CHECK(spans > 0);
+	run_some(&mixed, 200000);
+	CHECK(spans > 0);
+	run_some(&fails, 200000);
+	CHECK(spans > 0);
 }
 
 /* Streams -------------------------------------------------------------------------- */

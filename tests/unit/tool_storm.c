@@ -24,9 +24,9 @@ enum { TYPES = 3 }; /* of work: kernels, reads, writes */
 
 static void *const no_taps[1];
 static const struct gt_operation operations[OPERATIONS] = {
-	{"launch", GT_OP(DOMAIN, 0, 1), 0, no_taps, NULL, false},
-	{"copy", GT_OP(DOMAIN, 1, 1), 8, no_taps, NULL, false},
-	{"wait", GT_OP(DOMAIN, 2, 0), 16, no_taps, NULL, false},
+	{"launch", GT_OP(DOMAIN, 0, 1), 0, no_taps, NULL, false, false},
+	{"copy", GT_OP(DOMAIN, 1, 1), 8, no_taps, NULL, false, false},
+	{"wait", GT_OP(DOMAIN, 2, 0), 16, no_taps, NULL, false, false},
 };
 static struct gt_tap taps[OPERATIONS];
 static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000};

@@ -599,7 +599,8 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	l.blind = atomic_load_explicit(&g->wrong, memory_order_relaxed);
 	l.last_part = GT_GRAPH_PARTS;
 	if (gt_unlikely(gt_tap_options.lanes)) { /* HIP's threads will submit it */
-		gt_hip_lane_graph(t, call->table, stream, own, g->number, l.replay, share(g));
+		gt_hip_lane_graph(t, call->table, &(struct gt_hip_lane_launch){stream, own, g->number, l.replay, g->name, (uintptr_t)exec,
+									       share(g)});
 		ret = real(exec, stream);
 		gt_lane_pushed(t, (uint64_t)ret);
 		goto done;

@@ -57,11 +57,10 @@ static void write_record(const struct gt_graph_envelope *e, struct gt_thread *t)
 {
 	struct gt_record_device *r;
 
-	if (!e->device) { /* no part has times; or there was none: no node that works */
-		if (e->lost)
-			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_RUNTIME);
+	if (e->lost) /* of a part that may have been the first or the last */
+		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_RUNTIME);
+	if (e->lost || !e->device) /* there was no part: no node that works */
 		return;
-	}
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
 	if (!r)
 		return;

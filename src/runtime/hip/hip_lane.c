@@ -11,10 +11,8 @@
  *
  * Locks: one a lane, one for unused entries (inside of it); gt_core_lock() for the table of lanes and who uses them, never together
  * with a lane's. This mode is not the fast one. */
-#include "runtime/hip/hip_lane.h"
+#include "runtime/hip/hip_lane_parts.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,84 +20,25 @@
 
 int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
 
-enum { BUCKETS = 64, OPEN_MOST = 16, WORDS_MOST = 24, ROW = 32, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3 };
-#define UNEXPECTED "a kernel came that no call of its stream launched next"
-#define NOBODY UINTPTR_MAX	 /* handle of a lane whose stream is not known */
+enum { BUCKETS = 64, ROW = 32 };
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
-
-enum state { PENDING, TAKEN /* its kernel has come, or never will */ };
-
-struct entry {
-	struct entry *next;
-	enum gt_lane_kind kind;
-	enum state state;
-	bool open;	 /* the call has not returned */
-	bool plain;	 /* as in struct gt_lane_call */
-	bool overlapped; /* another thread's call was open, too: their order is not known */
-	bool doubtful;	 /* something came that may have been its, or another's */
-	bool popped;	 /* out of the lane: to be freed when the call returns */
-	const struct gt_thread *thread; /* calls of one thread have an order */
-	uint32_t name, direction;
-	uint64_t id, start, bytes, source, destination;
-	struct gt_hip_shared_nodes *nodes; /* GRAPH; NULL: on several streams */
-	uint64_t moved; /* what lies before this has its work */
-	uint32_t graph, replay, at, last_part, last_place;
-};
-
-/* A thread that HIP has made. */
-struct birth {
-	struct birth *next; /* before it, in the same call */
-	void *(*begin)(void *);
-	void *argument;
-	struct gt_lane *lane;
-	_Atomic uint32_t ended;
-};
-
-struct gt_lane {
-	struct gt_lane *next; /* of the bucket, or of those that nobody uses */
-	struct birth birth;   /* of its thread */
-	uint32_t users;       /* calls that are on it; its thread, until that has ended */
-	_Atomic uintptr_t handle;
-	uintptr_t whose;      /* of default streams: device, or thread */
-	_Atomic uint32_t lock;
-	bool bound;           /* has its thread */
-	bool gone;            /* its stream is being destroyed; what it has submitted may still come */
-	bool broken;          /* until the program has waited */
-	bool lost;            /* for ever */
-	struct entry *first, **last;
-	struct entry *open[OPEN_MOST];
-	uint32_t open_count;
-	uint32_t calls_open;  /* also those without an entry */
-	uint64_t pushes;
-	uint32_t reserved;    /* packets, by its thread */
-	_Atomic uint32_t handled;
-};
 
 /* The call that is open in this thread. */
 static _Thread_local struct {
 	struct gt_lane *lane;
-	struct entry *entry;
-	struct birth *born; /* newest first */
+	struct gt_lane_entry *entry;
+	struct gt_lane_birth *born; /* newest first */
 	uint64_t pushes;    /* of the lane, this one included */
 	bool alone;         /* no other was open when it began */
 	bool blocking;      /* when it returns, all that was in its lane has been submitted */
+	bool making;        /* it may make a thread for its stream */
 } call __attribute__((tls_model("initial-exec")));
 
+_Atomic uint32_t gt_lane_confused;
+
 static struct gt_lane *buckets[BUCKETS], *unused_lanes;
-static _Atomic uint32_t confused;
-static struct entry *unused;
+static struct gt_lane_entry *unused;
 static _Atomic uint32_t entries_lock;
-
-static void take_lock(_Atomic uint32_t *lock)
-{
-	while (atomic_exchange_explicit(lock, 1, memory_order_acquire))
-		sched_yield();
-}
-
-static void leave_lock(_Atomic uint32_t *lock)
-{
-	atomic_store_explicit(lock, 0, memory_order_release);
-}
 
 static struct gt_lane **bucket_of(uintptr_t handle, uintptr_t whose)
 {
@@ -121,7 +60,7 @@ static struct gt_lane *make(uintptr_t handle, uintptr_t whose)
 	l->handle = handle;
 	l->whose = whose;
 	l->last = &l->first;
-	if (handle != NOBODY) {
+	if (handle != GT_LANE_NOBODY) {
 		l->next = *bucket;
 		*bucket = l;
 	}
@@ -146,11 +85,11 @@ static struct gt_lane *find(uintptr_t handle, uintptr_t whose)
 
 /* Below: with the lane's lock held. */
 
-static struct entry *new_entry(void)
+static struct gt_lane_entry *new_entry(void)
 {
-	struct entry *e;
+	struct gt_lane_entry *e;
 
-	take_lock(&entries_lock);
+	gt_lane_lock(&entries_lock);
 	if (!unused && (e = gt_arena_take(ROW * sizeof *e)) != NULL)
 		for (int i = 0; i < ROW; i++) {
 			e[i].next = unused;
@@ -159,27 +98,28 @@ static struct entry *new_entry(void)
 	e = unused;
 	if (e)
 		unused = e->next;
-	leave_lock(&entries_lock);
+	gt_lane_unlock(&entries_lock);
 	if (e)
 		memset(e, 0, sizeof *e);
 	return e;
 }
 
-static void free_entry(struct entry *e)
+static void free_entry(struct gt_lane_entry *e)
 {
 	gt_hip_shared_nodes_put(e->nodes);
-	take_lock(&entries_lock);
+	gt_lane_lock(&entries_lock);
 	e->next = unused;
 	unused = e;
-	leave_lock(&entries_lock);
+	gt_lane_unlock(&entries_lock);
 }
 
-/* The oldest ones, until @e is the oldest; NULL: all. */
-static void pop_until(struct gt_lane *l, const struct entry *e)
+void gt_lane_pop_until(struct gt_lane *l, const struct gt_lane_entry *e)
 {
 	while (l->first && l->first != e) {
-		struct entry *gone = l->first;
+		struct gt_lane_entry *gone = l->first;
 
+		gt_lane_envelope_end(gone, true);
+		l->waiting--;
 		l->first = gone->next;
 		if (!l->first)
 			l->last = &l->first;
@@ -197,37 +137,44 @@ static void tell(struct gt_thread *t, const char *text)
 		gt_event_write(t, GT_EVENT_UNLINKED, GT_DOMAIN_HIP, 0, text);
 }
 
-static void break_lane(struct gt_lane *l, const char *text)
+void gt_lane_break(struct gt_lane *l, const char *why)
 {
-
 	l->broken = true;
-	pop_until(l, NULL);
-	tell(gt_thread_own(), text);
+	for (struct gt_lane_entry *e = l->first; e; e = e->next)
+		gt_lane_envelope_end(e, false);
+	gt_lane_pop_until(l, NULL);
+	tell(gt_thread_own(), why);
 }
 
 /* Another call on this stream is open: neither has a place in the order. */
-static void enter(struct gt_lane *l, struct entry *e)
+static bool enter(struct gt_lane *l, struct gt_lane_entry *e)
 {
-	if (l->open_count == OPEN_MOST) {
-		break_lane(l, "too many threads use one stream at a time");
-		return;
+	if (l->open_count == GT_LANE_OPEN_MOST) {
+		gt_lane_break(l, "too many threads use one stream at a time");
+		return false;
 	}
+	if (l->waiting == GT_LANE_WAITING_MOST) { /* its work goes somewhere else, or nobody ever waits for it */
+		gt_lane_break(l, "too many calls of a stream wait for their work");
+		return false;
+	}
+	l->waiting++;
 	e->open = true;
 	l->open[l->open_count++] = e;
 	for (uint32_t i = 0; l->open_count > 1 && i < l->open_count; i++)
 		l->open[i]->overlapped = true;
 	*l->last = e;
 	l->last = &e->next;
+	return true;
 }
 
-static void leave_open(struct gt_lane *l, const struct entry *e)
+static void leave_open(struct gt_lane *l, const struct gt_lane_entry *e)
 {
 	for (uint32_t i = 0; i < l->open_count; i++)
 		if (l->open[i] == e)
 			l->open[i] = l->open[--l->open_count];
 }
 
-static void leave(struct entry *e)
+static void leave(struct gt_lane_entry *e)
 {
 	e->open = false;
 	if (e->popped)
@@ -251,11 +198,11 @@ static void free_if_unused(struct gt_lane *l, uint32_t users)
 	gt_core_unlock();
 	if (!nobodys)
 		return;
-	take_lock(&l->lock);
+	gt_lane_lock(&l->lock);
 	nobodys = atomic_load_explicit(&l->handled, memory_order_relaxed) == l->reserved;
 	if (nobodys)
-		pop_until(l, NULL);
-	leave_lock(&l->lock);
+		gt_lane_pop_until(l, NULL);
+	gt_lane_unlock(&l->lock);
 	if (!nobodys)
 		return; /* a packet still names it */
 	gt_core_lock();
@@ -287,29 +234,27 @@ static struct gt_lane *lane_of(const struct gt_table *table, struct gt_thread *t
 	return find(0, (uintptr_t)device);
 }
 
-static struct entry *push(const struct gt_table *table, struct gt_thread *t, struct gt_lane_call c)
+static struct gt_lane_entry *push(const struct gt_table *table, struct gt_thread *t, struct gt_lane_call c)
 {
 	struct gt_lane *l;
-	struct entry *e = NULL;
+	struct gt_lane_entry *e = NULL;
 
-	call.lane = NULL;
-	call.entry = NULL;
-	call.born = NULL;
-	if (atomic_load_explicit(&confused, memory_order_relaxed))
+	gt_hip_lane_begin();
+	if (atomic_load_explicit(&gt_lane_confused, memory_order_relaxed))
 		tell(t, "some calls were not seen, or launched kernels on streams that are not known");
 	if (is_capturing(table, c.stream))
 		return NULL;
 	l = lane_of(table, t, c.stream, c.own);
 	if (!l)
 		return NULL;
-	take_lock(&l->lock);
+	gt_lane_lock(&l->lock);
 	call.lane = l;
 	call.pushes = ++l->pushes;
 	call.alone = !l->calls_open++;
 	if (!l->broken) {
 		e = new_entry();
 		if (!e)
-			break_lane(l, "no memory for calls of a stream");
+			gt_lane_break(l, "no memory for calls of a stream");
 	}
 	if (e) {
 		e->kind = c.kind;
@@ -317,17 +262,20 @@ static struct entry *push(const struct gt_table *table, struct gt_thread *t, str
 		e->id = t->api_id;
 		e->start = t->api_start;
 		e->thread = t;
-		enter(l, e);
+		if (!enter(l, e)) {
+			free_entry(e);
+			e = NULL;
+		}
 	}
-	call.entry = l->broken ? NULL : e;
-	call.blocking = c.kind == GT_LANE_SYNC || (c.blocking && c.kind == GT_LANE_COPY && t->api_bytes && t->api_direction == DEVICE_TO_HOST);
+	call.entry = e;
+	call.blocking = c.kind == GT_LANE_SYNC || (c.blocking && c.kind == GT_LANE_COPY && t->api_bytes && t->api_direction == GT_LANE_DEVICE_TO_HOST);
 	return call.entry;
 }
 
 void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call c)
 {
 	uint32_t name = c.kind == GT_LANE_LAUNCH ? gt_hip_function_name(table, t, (const void *)c.function, c.by_pointer) : 0;
-	struct entry *e = push(table, t, c);
+	struct gt_lane_entry *e = push(table, t, c);
 
 	if (e) {
 		e->name = name;
@@ -337,33 +285,34 @@ void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_l
 		e->direction = t->api_direction;
 	}
 	if (call.lane)
-		leave_lock(&call.lane->lock);
+		gt_lane_unlock(&call.lane->lock);
 }
 
-void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, void *stream, bool own, uint32_t graph, uint32_t replay,
-		       struct gt_hip_shared_nodes *nodes)
+void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, const struct gt_hip_lane_launch *launch)
 {
-	struct entry *e = push(table, t, (struct gt_lane_call){GT_LANE_GRAPH, false, own, false, false, 0, (uintptr_t)stream});
+	struct gt_lane_entry *e = push(table, t, (struct gt_lane_call){.kind = GT_LANE_GRAPH, .own = launch->own, .stream = (uintptr_t)launch->stream});
 
 	if (e) {
-		e->nodes = nodes;
-		e->graph = graph;
-		e->replay = replay;
+		e->nodes = launch->nodes;
+		e->graph = launch->graph;
+		e->replay = launch->replay;
+		e->name = launch->name;
+		e->handle = launch->handle;
 		e->last_part = GT_GRAPH_PARTS;
 	} else {
-		gt_hip_shared_nodes_put(nodes);
+		gt_hip_shared_nodes_put(launch->nodes);
 	}
 	if (call.lane)
-		leave_lock(&call.lane->lock);
+		gt_lane_unlock(&call.lane->lock);
 }
 
 /* The call has waited for its stream: what came before has all been submitted, unless it was open when the wait began. */
-static void settle(struct gt_lane *l, const struct entry *e)
+static void settle(struct gt_lane *l, const struct gt_lane_entry *e)
 {
 	if (!call.alone || l->pushes != call.pushes)
 		return;
 	if (e && !e->popped)
-		pop_until(l, e->next);
+		gt_lane_pop_until(l, e->next);
 	l->broken = l->lost;
 }
 
@@ -373,31 +322,32 @@ void gt_lane_pushed(struct gt_thread *t, uint64_t status)
 
 	(void)t;
 	if (l) {
-		take_lock(&l->lock);
+		gt_lane_lock(&l->lock);
 		l->calls_open--;
 		if (call.entry)
 			leave_open(l, call.entry);
 		if (call.blocking && !status)
 			settle(l, call.entry);
 		if (call.entry && status && call.entry->kind != GT_LANE_SYNC) /* has it submitted something, or nothing? */
-			break_lane(l, "a call failed");
+			gt_lane_break(l, "a call failed");
 		if (call.entry)
 			leave(call.entry);
-		leave_lock(&l->lock);
+		gt_lane_unlock(&l->lock);
 		free_if_unused(l, 1);
 	}
 	call.entry = NULL;
 	call.lane = NULL;
+	call.making = false;
 }
 
 void gt_lane_unseen(void)
 {
-	atomic_store_explicit(&confused, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_lane_confused, 1, memory_order_relaxed);
 }
 
 void gt_lane_confuse(struct gt_thread *t)
 {
-	atomic_store_explicit(&confused, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_lane_confused, 1, memory_order_relaxed);
 	tell(t, "a call launched kernels on streams that are not known");
 }
 
@@ -405,7 +355,7 @@ void gt_lane_confuse(struct gt_thread *t)
 
 static void *begin_thread(void *data)
 {
-	struct birth *b = data;
+	struct gt_lane_birth *b = data;
 	void *result;
 
 	gt_thread.lane = b->lane;
@@ -418,11 +368,11 @@ static void *begin_thread(void *data)
 }
 
 /* The one thread of this call that lives. (HIP's first one is not a stream's: it measures something, and is joined at once.) */
-static struct birth *only_born(void)
+static struct gt_lane_birth *only_born(void)
 {
-	struct birth *only = NULL;
+	struct gt_lane_birth *only = NULL;
 
-	for (struct birth *b = call.born; b; b = b->next)
+	for (struct gt_lane_birth *b = call.born; b; b = b->next)
 		if (!atomic_load_explicit(&b->ended, memory_order_acquire)) {
 			if (only)
 				return NULL;
@@ -443,7 +393,7 @@ static struct gt_lane *lane_of_new(void)
 		return l;
 	}
 	gt_core_lock();
-	l = make(NOBODY, 0);
+	l = make(GT_LANE_NOBODY, 0);
 	gt_core_unlock();
 	return l;
 }
@@ -453,13 +403,13 @@ static struct gt_lane *lane_of_new(void)
 __attribute__((visibility("hidden"), used)) int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
 								      void *(*begin)(void *), void *argument)
 {
-	struct gt_lane *lane = gt_tap_options.lanes && gt_thread.api_id ? lane_of_new() : NULL;
-	struct birth *b = lane && !lane->birth.begin ? &lane->birth : lane ? gt_arena_take(sizeof *b) : NULL;
+	struct gt_lane *lane = gt_tap_options.lanes && call.making ? lane_of_new() : NULL;
+	struct gt_lane_birth *b = lane && !lane->birth.begin ? &lane->birth : lane ? gt_arena_take(sizeof *b) : NULL;
 	int status;
 
 	if (!b)
 		return pthread_create(thread, attributes, begin, argument);
-	*b = (struct birth){.next = call.born, .begin = begin, .argument = argument, .lane = lane};
+	*b = (struct gt_lane_birth){.next = call.born, .begin = begin, .argument = argument, .lane = lane};
 	gt_core_lock();
 	lane->users++;
 	gt_core_unlock();
@@ -476,14 +426,16 @@ void gt_hip_lane_begin(void)
 	call.lane = NULL;
 	call.entry = NULL;
 	call.born = NULL;
+	call.making = true;
 }
 
 void gt_hip_lane_stream(void *handle)
 {
-	struct birth *b = only_born();
+	struct gt_lane_birth *b = only_born();
 	struct gt_lane **bucket = bucket_of((uintptr_t)handle, 0);
 
 	call.born = NULL;
+	call.making = false;
 	if (!b || !b->lane)
 		return;
 	gt_hip_lane_destroyed(handle); /* one that was destroyed without our knowing */
@@ -510,334 +462,12 @@ void gt_hip_lane_destroyed(void *handle)
 		free_if_unused(found, 1);
 }
 
-/* The streams' side ----------------------------------------------------------------- */
-
-static bool within(uint64_t address, uint64_t from, uint64_t bytes)
-{
-	return from && address >= from && address < from + bytes;
-}
-
-/* Does this kernel work on the entry's memory? How far in; UINT64_MAX: no. A kernel of HIP's has among its arguments the beginning of an
- * allocation, and how far into that it is to begin, in elements of some size: what can be understood so, is. */
-static uint64_t offset_in(const struct gt_lane_work *w, uint64_t from, uint64_t bytes)
-{
-	uint64_t nearest = UINT64_MAX;
-
-	for (uint32_t i = 0; i < w->word_count && i < WORDS_MOST; i++) {
-		if (within(w->words[i], from, bytes))
-			nearest = w->words[i] - from < nearest ? w->words[i] - from : nearest;
-		for (uint32_t j = 0; j < w->word_count && j < WORDS_MOST && w->words[i] && w->words[i] < from; j++)
-			for (unsigned shift = 0; shift <= 4; shift++) {
-				uint64_t address = w->words[i] + (w->words[j] << shift);
-
-				if (within(address, from, bytes) && address - from < nearest)
-					nearest = address - from;
-			}
-	}
-	return nearest;
-}
-
-enum { CANNOT_FIT = -1 };
-
-/* 0: it may, but its addresses do not say so; 1: with one end, 2: with both. */
-static int fits(const struct gt_lane_work *w, const struct entry *e, uint64_t *offset)
-{
-	uint64_t to, from;
-	int fit;
-
-	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_LANE_COPY))
-		return CANNOT_FIT;
-	if (w->words) {
-		to = offset_in(w, e->destination, e->bytes);
-		from = offset_in(w, e->source, e->bytes);
-	} else {
-		to = within(w->destination, e->destination, e->bytes) ? w->destination - e->destination : UINT64_MAX;
-		from = within(w->source, e->source, e->bytes) ? w->source - e->source : UINT64_MAX;
-	}
-	fit = (to != UINT64_MAX) + (from != UINT64_MAX);
-	*offset = to != UINT64_MAX ? to : from;
-	if (!fit)
-		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
-	return e->kind == GT_LANE_COPY && e->direction == DEVICE_TO_DEVICE && fit < 2 ? 0 : fit; /* 1: by way of another buffer? */
-}
-
-static void link_to(const struct entry *e, struct gt_hsa_owner *o)
-{
-	o->id = e->id;
-	o->start = e->start;
-	o->bytes = e->bytes;
-	o->source = e->source;
-	o->destination = e->destination;
-	o->direction = e->direction;
-}
-
-static void stamp(const struct entry *e, uint32_t place, struct gt_hsa_owner *o)
-{
-	link_to(e, o);
-	o->stamp.graph = e->graph;
-	o->stamp.replay = e->replay;
-	o->stamp.unobserved = 0;
-	o->stamp.envelope = NULL;
-	for (int p = 0; p < GT_GRAPH_PARTS; p++)
-		o->stamp.ordinal[p] = e->nodes->order[place].ordinal;
-}
-
-/* The graph's next node that is such work; nodes.count: none. */
-static uint32_t node_of(const struct entry *e, const struct gt_lane_work *w)
-{
-	return e->nodes->order[e->at].next[w->part];
-}
-
-static void reach(struct entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
-{
-	e->at = place + 1;
-	e->last_part = w->part;
-	e->last_place = place;
-	stamp(e, place, o);
-}
-
-static bool may_be(const struct entry *e, const struct gt_lane_work *w)
-{
-	return e->kind == GT_LANE_LAUNCH && e->state == PENDING && e->name == w->name;
-}
-
-/* Of calls of several threads, whose order is not known: the one that fits, if all that do are of one thread. Of @n calls that fit and are
- * not of one thread, n - 1 are left behind the kernel, and nobody knows which; so none of them can be told from one that
- * fits and is made later, until as many kernels have come as there were calls. */
-static void take_overlapped(struct gt_lane *l, struct entry *first, const struct gt_lane_work *w, struct gt_hsa_owner *o)
-{
-	struct entry *found = NULL;
-	bool doubtful = false, known = w->name != 0;
-
-	for (struct entry *e = first; e && e->overlapped; e = e->next) {
-		known &= e->kind != GT_LANE_GRAPH && (e->kind != GT_LANE_LAUNCH || e->state == TAKEN || e->name);
-		if (!may_be(e, w))
-			continue;
-		found = found ? found : e;
-		doubtful |= e->doubtful || e->thread != found->thread;
-	}
-	if (!found || !known) {
-		break_lane(l, UNEXPECTED);
-		return;
-	}
-	for (struct entry *e = found; doubtful && e && e->overlapped; e = e->next)
-		e->doubtful |= may_be(e, w);
-	found->state = TAKEN;
-	if (!doubtful)
-		link_to(found, o);
-}
-
-static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
-{
-	for (struct entry *e = l->first; e; e = e->next) {
-		if (e->state == TAKEN || e->kind == GT_LANE_COPY || e->kind == GT_LANE_FILL || e->kind == GT_LANE_SYNC)
-			continue; /* those may have needed no packet */
-		if (e->kind == GT_LANE_GRAPH) {
-			uint32_t place = e->nodes && !e->overlapped ? node_of(e, w) : 0;
-
-			if (!e->nodes || e->overlapped)
-				break;
-			if (place == e->nodes->count)
-				continue; /* all its kernels have come */
-			if (e->nodes->order[place].name != w->name)
-				break;
-			pop_until(l, e);
-			reach(e, w, place, o);
-			return;
-		}
-		if (e->overlapped) {
-			take_overlapped(l, e, w, o);
-			return;
-		}
-		if (!e->name || e->name != w->name)
-			break;
-		pop_until(l, e);
-		e->state = TAKEN;
-		link_to(e, o);
-		return;
-	}
-	break_lane(l, UNEXPECTED);
-}
-
-/* Whose a copy's or fill's piece may be. */
-struct claim {
-	struct entry *owner; /* the oldest */
-	int fit;
-	uint64_t offset;
-	bool direct;	     /* both ends are a program's: it is no piece by way of a buffer of the runtime's */
-	bool doubtful;	     /* it may as well be another's */
-	bool over;	     /* nothing behind can be meant */
-};
-
-static bool is_fresh(const struct entry *e)
-{
-	return !e->moved && !e->doubtful;
-}
-
-static bool is_direct(const struct gt_lane *l, const struct gt_lane_work *w)
-{
-	uint64_t offset;
-
-	for (const struct entry *e = l->first; e; e = e->next)
-		if (e->plain && e->kind == GT_LANE_COPY && fits(w, e, &offset) == 2)
-			return true;
-	return false;
-}
-
-/* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew is the next entry's. Of a fill, how far in
- * they are may be misread. */
-static void claim(struct claim *c, struct entry *e, const struct gt_lane_work *w)
-{
-	uint64_t offset = 0;
-	int fit = fits(w, e, &offset);
-	const struct entry *before = c->owner;
-
-	if (fit == CANNOT_FIT || (c->direct && e->plain && fit < 2) || (e->kind == GT_LANE_COPY && fit > 0 && offset < e->moved && !e->doubtful))
-		return;
-	if (!before) {
-		c->owner = e;
-		c->fit = fit;
-		c->offset = offset;
-		return;
-	}
-	if (e->kind == GT_LANE_COPY && is_fresh(e) && fit > 0 && offset)
-		return; /* its first piece comes first */
-	/* the work of the oldest call comes first */
-	if (c->fit > 0 && is_fresh(before) && c->fit >= fit && (!before->overlapped || !e->overlapped || before->thread == e->thread))
-		return;
-	c->doubtful = true;
-}
-
-/* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be meant. False: all is said. */
-static bool claim_node(struct gt_lane *l, struct claim *c, struct entry *e, const struct gt_lane_work *w, struct gt_hsa_owner *o)
-{
-	uint32_t place, kernel;
-
-	if (!e->nodes || e->overlapped) {
-		c->over = true;
-		return true;
-	}
-	place = node_of(e, w);
-	kernel = e->nodes->order[e->at].next[GT_GRAPH_KERNEL];
-	c->over = kernel != e->nodes->count;
-	if (place >= kernel || (c->owner && c->fit > 0 && is_fresh(c->owner)))
-		return true;
-	if (c->owner) {
-		break_lane(l, "a copy or fill came that may be a graph's, or that of a call before it");
-		return false;
-	}
-	pop_until(l, e);
-	reach(e, w, place, o);
-	return false;
-}
-
-/* Nobody knows whose piece that was: it may have been the first one of each. */
-static void doubt(struct gt_lane *l, const struct gt_lane_work *w)
-{
-	for (struct entry *e = l->first; e && (e->kind != GT_LANE_LAUNCH || e->state == TAKEN || e->overlapped); e = e->next)
-		e->doubtful |= e->kind == (w->part == GT_GRAPH_COPY ? GT_LANE_COPY : GT_LANE_FILL);
-}
-
-/* Of the calls before the next kernel's: the one that can have asked for it, if there is one such. */
-static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
-{
-	struct claim c = {.direct = is_direct(l, w)};
-	struct entry *only = NULL, *graph = NULL;
-	uint32_t candidates = 0;
-
-	for (struct entry *e = l->first; e && !c.over; e = e->next) {
-		if (e->state == TAKEN || e->kind == GT_LANE_SYNC)
-			continue;
-		if (e->kind == GT_LANE_LAUNCH && !e->overlapped)
-			break; /* its kernel comes first */
-		if (e->kind == GT_LANE_GRAPH) {
-			if (!claim_node(l, &c, e, w, o))
-				return;
-			graph = e->nodes && e->last_part == w->part ? e : graph; /* one node in several pieces */
-		} else if (e->kind != GT_LANE_LAUNCH) {
-			claim(&c, e, w);
-			only = e;
-			candidates++;
-		}
-	}
-	if (graph && !c.owner) {
-		stamp(graph, graph->last_place, o);
-	} else if (c.owner && c.fit > 0 && !c.doubtful && !graph) {
-		if (!c.owner->overlapped)
-			pop_until(l, c.owner);
-		c.owner->moved = c.offset + (w->bytes ? w->bytes : 1);
-		link_to(c.owner, o);
-	} else if (candidates == 1 && !graph && only->open && !only->overlapped && (w->part == GT_GRAPH_COPY) == (only->kind == GT_LANE_COPY)) {
-		link_to(only, o); /* a copy to a symbol: the call has no address that the packet has */
-		only->moved = only->moved ? only->moved : 1;
-	} else {
-		doubt(l, w);
-	}
-}
-
-/* The lane's thread goes on with something that is no packet. Its packets may still be behind one that another thread is about to write. */
-static void wait_for_packets(const struct gt_lane *l)
-{
-	for (int i = 0; i < 1000 && atomic_load_explicit(&l->handled, memory_order_relaxed) != l->reserved; i++)
-		sched_yield();
-}
-
-/* Have all packets before this one been seen here? What was not seen has taken no call from the lane. */
-static bool in_turn(struct gt_lane *l, uint32_t turn)
-{
-	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);
-
-	if (!turn)
-		return handled == l->reserved;
-	atomic_store_explicit(&l->handled, turn, memory_order_relaxed);
-	return turn == handled + 1;
-}
-
-void gt_lane_take(struct gt_lane *l, const struct gt_lane_work *w, uint32_t turn, struct gt_hsa_owner *o)
-{
-	if (atomic_load_explicit(&confused, memory_order_relaxed))
-		return;
-	if (!turn)
-		wait_for_packets(l);
-	take_lock(&l->lock);
-	if (!in_turn(l, turn) && !l->broken)
-		break_lane(l, "a packet came that was not seen in its turn");
-	if (w && !l->broken && l->handle != NOBODY) {
-		if (w->part == GT_GRAPH_KERNEL)
-			take_kernel(l, w, o);
-		else
-			take_transfer(l, w, o);
-	}
-	leave_lock(&l->lock);
-}
-
-uint32_t gt_lane_reserve(struct gt_lane *l)
-{
-	l->reserved = l->reserved == UINT32_MAX ? 1 : l->reserved + 1;
-	return l->reserved;
-}
-
-/* Is every call recorded that makes work? Work of others would be taken for theirs. */
-static bool all_are_seen(const struct gt_session *session)
-{
-	const struct gt_table *table = &gt_hip_tables[0];
-
-	for (uint32_t i = 0; i < table->operation_count; i++) {
-		const struct gt_operation *o = &table->operations[i];
-
-		if ((strstr(o->name, "Launch") || strncmp(o->name, "hipMemcpy", 9) == 0 || strncmp(o->name, "hipMemset", 9) == 0) &&
-		    !gt_session_wants(session, GT_DOMAIN_HIP, GT_OP_NUMBER(o->op)))
-			return false;
-	}
-	return true;
-}
-
 void gt_hip_lane_settle(void)
 {
 	const char *value = getenv("AMD_DIRECT_DISPATCH");
-	uint32_t mode = gt_recording.session ? gt_recording.session->mode : GT_MODE_LITE;
+	const struct gt_session *session = gt_recording.session;
 
-	if (value && *value && !atoi(value) && strcmp(value, "true") && mode != GT_MODE_LITE && mode != GT_MODE_STANDARD &&
-	    all_are_seen(gt_recording.session))
+	if (value && *value && !atoi(value) && strcmp(value, "true") && session && session->device_activity &&
+	    session->domains >> GT_DOMAIN_HIP & 1)
 		gt_tap_options.lanes = 1;
 }

@@ -23,8 +23,14 @@ struct gt_hip_shared_nodes {
 	struct gt_hip_node order[]; /* [count + 1] */
 };
 void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes);
-/* Around the real hipGraphLaunch(), with gt_lane_pushed() behind it. @nodes: taken over; NULL: its work goes to several streams. */
-void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, void *stream, bool own, uint32_t graph, uint32_t replay,
-		       struct gt_hip_shared_nodes *nodes);
+struct gt_hip_lane_launch {
+	void *stream;
+	bool own; /* as in struct gt_lane_call */
+	uint32_t graph, replay, name;
+	uint64_t handle;
+	struct gt_hip_shared_nodes *nodes; /* taken over; NULL: its work goes to several streams */
+};
+/* Around the real hipGraphLaunch(), with gt_lane_pushed() behind it. */
+void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, const struct gt_hip_lane_launch *launch);
 
 #endif

@@ -100,10 +100,17 @@ struct submission {
 	struct gt_tool_piece *piece;
 };
 
+/* Not followed. If it is a part of a launch's record, that has no end. */
+static struct submission unfollowed(const struct gt_graph_stamp *stamp, struct gt_thread *t)
+{
+	if (stamp->replay && stamp->envelope && !(stamp->unobserved >> GT_GRAPH_COPY & 1))
+		gt_graph_envelope_lost(stamp->envelope, t);
+	return (struct submission){0};
+}
+
 /* Before the real call. */
 static struct submission begin(const struct gt_call *call, const struct transfer *x, enum gt_device_op op)
 {
-	static const struct submission nothing;
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	struct gt_thread *t = gt_hsa_thread();
 	struct gt_hsa_agent *to, *from, *device;
@@ -116,23 +123,23 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct copy *c;
 
 	if (gt_unlikely(!t))
-		return nothing;
+		return (struct submission){0};
 	if (gt_unlikely(t->lane && !t->api_id)) { /* also of what is not recorded: it has its call */
 		gt_lane_take(t->lane, &(struct gt_lane_work){.part = GT_GRAPH_COPY, .destination = (uintptr_t)x->destination,
 							     .source = (uintptr_t)x->source, .bytes = x->bytes}, 0, &owner);
 		stamp = owner.stamp;
 	}
 	if (!x->signal)
-		return nothing;
-	recorded = gt_hsa_recorded() && (t->graph || gt_session_wants_copies(gt_recording.session));
+		return unfollowed(&stamp, t);
+	recorded = gt_hsa_recorded() && (t->graph || stamp.replay || gt_session_wants_copies(gt_recording.session));
 	if (!recorded && !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
-		return nothing;
+		return unfollowed(&stamp, t);
 	enable_times(r);
 	to = x->destination_agent ? gt_hsa_agent_get(r, t, x->destination_agent) : NULL;
 	from = x->source_agent ? gt_hsa_agent_get(r, t, x->source_agent) : NULL;
 	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
 	if (!device)
-		return nothing; /* between host memories: no device works */
+		return unfollowed(&stamp, t); /* between host memories: no device works */
 	if (t->graph && gt_graph_stamp_copy)
 		gt_graph_stamp_copy(t->graph, x->destination, x->source, x->bytes, &stamp);
 	if (stamp.replay && stamp.unobserved >> GT_GRAPH_COPY & 1)
@@ -147,12 +154,14 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	record.head.depth = op != GT_DEVICE_OTHER ? op : !from || !from->gpu ? GT_DEVICE_WRITE : !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
 	piece = gt_hsa_told_copy(device, from, to, &record, &stamp);
 	if (!recorded && !piece)
-		return nothing;
+		return unfollowed(&stamp, t);
 	if (recorded && (!stamp.replay || !stamp.envelope))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	c = take();
 	if (!c) {
-		if (recorded)
+		if (recorded && stamp.replay && stamp.envelope)
+			unfollowed(&stamp, t);
+		else if (recorded)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
 		return (struct submission){NULL, false, piece};
 	}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* The streams' side of lanes (hip_lane.c): whose is this packet or copy?
+ *
+ * Where a graph's launch is one record (`--mode lite`), the envelope is opened when the first packet comes that is certain to be the launch's,
+ * and closed when nothing of it can come any more: with its last kernel, or, as a copy or fill may be made of several packets, when
+ * the lane goes on to what is behind it. It is written if all came in the order of the nodes; if the lane breaks in between,
+ * or a node that works has left no trace, it is counted as lost. A launch of which nothing was certain has no envelope: its kernels
+ * are recorded one by one. */
+#include "core/recording.h"
+#include "runtime/hip/hip_lane_parts.h"
+
+enum { WORDS_MOST = 24, ALL_PARTS = (1 << GT_GRAPH_PARTS) - 1 };
+#define UNEXPECTED "a kernel came that no call of its stream launched next"
+
+static bool within(uint64_t address, uint64_t from, uint64_t bytes)
+{
+	return from && address >= from && address < from + bytes;
+}
+
+/* Does this kernel work on the entry's memory? How far in; UINT64_MAX: no. A kernel of HIP's has among its arguments the beginning of an
+ * allocation, and how far into that it is to begin, in elements of some size: what can be understood so, is. */
+static uint64_t offset_in(const struct gt_lane_work *w, uint64_t from, uint64_t bytes)
+{
+	uint64_t nearest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < w->word_count && i < WORDS_MOST; i++) {
+		if (within(w->words[i], from, bytes))
+			nearest = w->words[i] - from < nearest ? w->words[i] - from : nearest;
+		for (uint32_t j = 0; j < w->word_count && j < WORDS_MOST && w->words[i] && w->words[i] < from; j++)
+			for (unsigned shift = 0; shift <= 4; shift++) {
+				uint64_t address = w->words[i] + (w->words[j] << shift);
+
+				if (within(address, from, bytes) && address - from < nearest)
+					nearest = address - from;
+			}
+	}
+	return nearest;
+}
+
+enum { CANNOT_FIT = -1 };
+
+/* 0: it may, but its addresses do not say so; 1: with one end, 2: with both. */
+static int fits(const struct gt_lane_work *w, const struct gt_lane_entry *e, uint64_t *offset)
+{
+	uint64_t to, from;
+	int fit;
+
+	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_LANE_COPY))
+		return CANNOT_FIT;
+	if (w->words) {
+		to = offset_in(w, e->destination, e->bytes);
+		from = offset_in(w, e->source, e->bytes);
+	} else {
+		to = within(w->destination, e->destination, e->bytes) ? w->destination - e->destination : UINT64_MAX;
+		from = within(w->source, e->source, e->bytes) ? w->source - e->source : UINT64_MAX;
+	}
+	fit = (to != UINT64_MAX) + (from != UINT64_MAX);
+	*offset = to != UINT64_MAX ? to : from;
+	if (!fit)
+		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
+	return e->kind == GT_LANE_COPY && e->direction == GT_LANE_DEVICE_TO_DEVICE && fit < 2 ? 0 : fit; /* 1: by way of another buffer? */
+}
+
+static void link_to(const struct gt_lane_entry *e, struct gt_hsa_owner *o)
+{
+	o->id = e->id;
+	o->start = e->start;
+	o->bytes = e->bytes;
+	o->source = e->source;
+	o->destination = e->destination;
+	o->direction = e->direction;
+}
+
+/* No node that works is behind those that came. */
+static bool is_whole(const struct gt_lane_entry *e)
+{
+	for (int p = 0; p < GT_GRAPH_PARTS; p++)
+		if (e->nodes->order[e->at].next[p] != e->nodes->count)
+			return false;
+	return true;
+}
+
+void gt_lane_envelope_end(struct gt_lane_entry *e, bool whole)
+{
+	struct gt_graph_envelope *envelope = e->envelope;
+
+	if (!envelope)
+		return;
+	e->envelope = NULL;
+	if (!whole || !is_whole(e)) {
+		gt_hip_envelope_part(envelope);
+		gt_graph_envelope_lost(envelope, gt_thread_own());
+	}
+	gt_hip_envelope_close(envelope, gt_thread_own());
+}
+
+/* The launch's one record: it needs this packet if it is the first one, or the last node's. */
+static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
+{
+	const struct gt_hip_node *n = &e->nodes->order[place];
+	bool first = !e->begun;
+
+	if (first && e->doubtful)
+		return; /* its first packet may have come already */
+	if (first) {
+		struct gt_thread *t = gt_thread_own();
+
+		e->begun = true;
+		e->envelope = gt_hip_envelope_open(e->id, e->start, e->graph, e->replay, e->name, e->handle, e->nodes->count);
+		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+		if (!e->envelope)
+			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
+	}
+	o->stamp.envelope = e->envelope;
+	o->stamp.unobserved = ALL_PARTS;
+	if (e->envelope && (first || n->last)) {
+		gt_hip_envelope_part(e->envelope);
+		o->stamp.unobserved = ALL_PARTS & ~(1u << w->part);
+	}
+}
+
+static void stamp(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
+{
+	link_to(e, o);
+	o->stamp.graph = e->graph;
+	o->stamp.replay = e->replay;
+	o->stamp.unobserved = 0;
+	o->stamp.envelope = NULL;
+	for (int p = 0; p < GT_GRAPH_PARTS; p++)
+		o->stamp.ordinal[p] = e->nodes->order[place].ordinal;
+	if (gt_recording.session->mode == GT_MODE_LITE)
+		enclose(e, w, place, o);
+}
+
+/* The graph's next node that is such work; nodes.count: none. */
+static uint32_t node_of(const struct gt_lane_entry *e, const struct gt_lane_work *w)
+{
+	return e->nodes->order[e->at].next[w->part];
+}
+
+static void reach(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
+{
+	e->at = place + 1;
+	e->last_part = w->part;
+	e->last_place = place;
+	stamp(e, w, place, o);
+	if (w->part == GT_GRAPH_KERNEL && is_whole(e))
+		gt_lane_envelope_end(e, true);
+}
+
+static bool may_be(const struct gt_lane_entry *e, const struct gt_lane_work *w)
+{
+	return e->kind == GT_LANE_LAUNCH && e->state == GT_LANE_PENDING && e->name == w->name;
+}
+
+/* Of calls of several threads, whose order is not known: the one that fits, if all that do are of one thread. Of @n calls that fit and are
+ * not of one thread, n - 1 are left behind the kernel, and nobody knows which; so none of them can be told from one that
+ * fits and is made later, until as many kernels have come as there were calls. */
+static void take_overlapped(struct gt_lane *l, struct gt_lane_entry *first, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+{
+	struct gt_lane_entry *found = NULL;
+	bool doubtful = false, known = w->name != 0;
+
+	for (struct gt_lane_entry *e = first; e && e->overlapped; e = e->next) {
+		known &= e->kind != GT_LANE_GRAPH && (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->name);
+		if (!may_be(e, w))
+			continue;
+		found = found ? found : e;
+		doubtful |= e->doubtful || e->thread != found->thread;
+	}
+	first = l->first;
+	if (!found || !known) {
+		gt_lane_break(l, UNEXPECTED);
+		return;
+	}
+	while (!first->overlapped)
+		first = first->next;
+	gt_lane_pop_until(l, first); /* what has its place before them has all come */
+	for (struct gt_lane_entry *e = found; doubtful && e && e->overlapped; e = e->next)
+		e->doubtful |= may_be(e, w);
+	found->state = GT_LANE_TAKEN;
+	if (!doubtful)
+		link_to(found, o);
+}
+
+static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+{
+	for (struct gt_lane_entry *e = l->first; e; e = e->next) {
+		if (e->state == GT_LANE_TAKEN || e->kind == GT_LANE_COPY || e->kind == GT_LANE_FILL || e->kind == GT_LANE_SYNC)
+			continue; /* those may have needed no packet */
+		if (e->kind == GT_LANE_GRAPH) {
+			uint32_t place = e->nodes && !e->overlapped ? node_of(e, w) : 0;
+
+			if (!e->nodes || e->overlapped)
+				break;
+			if (place == e->nodes->count)
+				continue; /* all its kernels have come */
+			if (!w->name || e->nodes->order[place].name != w->name)
+				break;
+			gt_lane_pop_until(l, e);
+			reach(e, w, place, o);
+			return;
+		}
+		if (e->overlapped) {
+			take_overlapped(l, e, w, o);
+			return;
+		}
+		if (!e->name || e->name != w->name)
+			break;
+		gt_lane_pop_until(l, e);
+		e->state = GT_LANE_TAKEN;
+		link_to(e, o);
+		return;
+	}
+	gt_lane_break(l, UNEXPECTED);
+}
+
+/* Whose a copy's or fill's piece may be. */
+struct claim {
+	struct gt_lane_entry *owner; /* the oldest */
+	int fit;
+	uint64_t offset;
+	bool direct;	     /* both ends are a program's: it is no piece by way of a buffer of the runtime's */
+	bool doubtful;	     /* it may as well be another's */
+	bool over;	     /* nothing behind can be meant: */
+	struct gt_lane_entry *graph; /* whose last node may have more pieces */
+	bool unknown;	     /* there is a graph of which nobody knows what comes when */
+};
+
+static bool is_fresh(const struct gt_lane_entry *e)
+{
+	return !e->moved && !e->doubtful;
+}
+
+static bool is_direct(const struct gt_lane *l, const struct gt_lane_work *w)
+{
+	uint64_t offset;
+
+	for (const struct gt_lane_entry *e = l->first; e; e = e->next)
+		if (e->plain && e->kind == GT_LANE_COPY && fits(w, e, &offset) == 2)
+			return true;
+	return false;
+}
+
+/* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew is the next entry's. Of a fill, how far in
+ * they are may be misread. */
+static void claim(struct claim *c, struct gt_lane_entry *e, const struct gt_lane_work *w)
+{
+	uint64_t offset = 0;
+	int fit = fits(w, e, &offset);
+	const struct gt_lane_entry *before = c->owner;
+
+	if (fit == CANNOT_FIT || (c->direct && e->plain && fit < 2) || (e->kind == GT_LANE_COPY && fit > 0 && offset < e->moved && !e->doubtful))
+		return;
+	if (!before) {
+		c->owner = e;
+		c->fit = fit;
+		c->offset = offset;
+		return;
+	}
+	if (e->kind == GT_LANE_COPY && is_fresh(e) && fit > 0 && offset)
+		return; /* its first piece comes first */
+	/* the work of the oldest call comes first */
+	if (c->fit > 0 && is_fresh(before) && c->fit >= fit && (!before->overlapped || !e->overlapped || before->thread == e->thread))
+		return;
+	c->doubtful = true;
+}
+
+/* Nobody knows whose piece that was: it may have been the first one of each. */
+static void doubt(struct gt_lane *l, const struct gt_lane_work *w)
+{
+	for (struct gt_lane_entry *e = l->first; e && (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->overlapped); e = e->next)
+		if (e->kind == GT_LANE_GRAPH) {
+			e->doubtful = true;
+			gt_lane_envelope_end(e, false);
+		} else
+			e->doubtful |= e->kind == (w->part == GT_GRAPH_COPY ? GT_LANE_COPY : GT_LANE_FILL);
+}
+
+/* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be meant. False: all is said. */
+static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry *e, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+{
+	uint32_t place, kernel;
+
+	if (!e->nodes || e->overlapped) {
+		c->over = c->unknown = true;
+		c->doubtful |= c->owner && (c->fit <= 0 || !is_fresh(c->owner) || c->owner->overlapped);
+		return true;
+	}
+	place = node_of(e, w);
+	kernel = e->nodes->order[e->at].next[GT_GRAPH_KERNEL];
+	c->over = kernel != e->nodes->count;
+	if (place >= kernel || (c->owner && c->fit > 0 && is_fresh(c->owner)))
+		return true;
+	if (c->owner) {
+		gt_lane_break(l, "a copy or fill came that may be a graph's, or that of a call before it");
+	} else if (c->graph) {
+		doubt(l, w);
+	} else {
+		gt_lane_pop_until(l, e);
+		reach(e, w, place, o);
+	}
+	return false;
+}
+
+/* Of the calls before the next kernel's: the one that can have asked for it, if there is one such. */
+static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+{
+	struct claim c = {.direct = is_direct(l, w)};
+	struct gt_lane_entry *only = NULL;
+	uint32_t candidates = 0;
+	bool launched = false;
+
+	for (struct gt_lane_entry *e = l->first; e && !c.over; e = e->next) {
+		if (e->state == GT_LANE_TAKEN || e->kind == GT_LANE_SYNC)
+			continue;
+		if (!e->overlapped && (launched || e->kind == GT_LANE_LAUNCH))
+			break; /* a kernel comes first */
+		if (e->kind == GT_LANE_GRAPH) {
+			if (!claim_node(l, &c, e, w, o))
+				return;
+			c.graph = e->nodes && e->last_part == w->part ? e : c.graph; /* one node in several pieces */
+		} else if (e->kind == GT_LANE_LAUNCH) {
+			launched = true;
+		} else {
+			claim(&c, e, w);
+			only = e;
+			candidates++;
+		}
+	}
+	if (c.graph && !c.owner && !c.unknown) {
+		stamp(c.graph, w, c.graph->last_place, o);
+	} else if (c.owner && c.fit > 0 && !c.doubtful && !c.graph) {
+		if (!c.owner->overlapped)
+			gt_lane_pop_until(l, c.owner);
+		c.owner->moved = c.offset + (w->bytes ? w->bytes : 1);
+		link_to(c.owner, o);
+	} else if (candidates == 1 && !c.graph && !c.unknown && only->open && !only->overlapped &&
+		   (w->part == GT_GRAPH_COPY) == (only->kind == GT_LANE_COPY)) {
+		link_to(only, o); /* a copy to a symbol: the call has no address that the packet has */
+		only->moved = only->moved ? only->moved : 1;
+	} else {
+		doubt(l, w);
+	}
+}
+
+/* The lane's thread goes on with something that is no packet. Its packets may still be behind one that another thread is about to write. */
+static void wait_for_packets(const struct gt_lane *l)
+{
+	for (int i = 0; i < 1000 && atomic_load_explicit(&l->handled, memory_order_relaxed) != l->reserved; i++)
+		sched_yield();
+}
+
+/* Have all packets before this one been seen here? What was not seen has taken no call from the lane. */
+static bool in_turn(struct gt_lane *l, uint32_t turn)
+{
+	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);
+
+	if (!turn)
+		return handled == l->reserved;
+	atomic_store_explicit(&l->handled, turn, memory_order_relaxed);
+	return turn == handled + 1;
+}
+
+void gt_lane_take(struct gt_lane *l, const struct gt_lane_work *w, uint32_t turn, struct gt_hsa_owner *o)
+{
+	if (atomic_load_explicit(&gt_lane_confused, memory_order_relaxed))
+		return;
+	if (!turn)
+		wait_for_packets(l);
+	gt_lane_lock(&l->lock);
+	if (!in_turn(l, turn) && !l->broken)
+		gt_lane_break(l, "a packet came that was not seen in its turn");
+	if (w && !l->broken && l->handle != GT_LANE_NOBODY) {
+		if (w->part == GT_GRAPH_KERNEL)
+			take_kernel(l, w, o);
+		else
+			take_transfer(l, w, o);
+	}
+	gt_lane_unlock(&l->lock);
+}
+
+uint32_t gt_lane_reserve(struct gt_lane *l)
+{
+	l->reserved = l->reserved == UINT32_MAX ? 1 : l->reserved + 1;
+	return l->reserved;
+}
+
