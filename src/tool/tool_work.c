@@ -31,7 +31,7 @@
 enum { CHUNK = 128, CHUNKS = 2048 };
 enum { EXITED = 1, DONE = 2, DROPPED = 4 };
 enum { BATCHES = 16 }; /* threads that tell at the same time; what others are at is lost if they jump out */
-enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */ };
+enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */, GONE_EVERY = 64 };
 
 struct gt_correlation {
 	struct gt_tool_entry entry;
@@ -62,12 +62,12 @@ static _Atomic uint32_t done_list; /* index + 1 of the newest */
 static _Atomic uint32_t delivering, ended;
 
 /* What a delivery is at, so that a callback that jumps out of it does not take the rest with it. The same thread's next delivery
- * finds that it was left, as it stands higher in the stack; another one does when the process ends. */
+ * finds that it was left, as it stands higher in the stack; another one does when the process ends, of a thread that is gone. */
 static struct batch {
-	_Atomic uint64_t owner; /* thread << 32 | image; 0: free */
-	uintptr_t stack;        /* where the delivery stands */
-	uint32_t current;       /* index + 1; the owner's */
-	_Atomic uint32_t rest;  /* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
+	_Atomic uint64_t owner;   /* thread << 32 | image; 0: free */
+	uintptr_t stack;          /* where the delivery stands */
+	_Atomic uint32_t current; /* index + 1; the owner's, while its thread lives */
+	_Atomic uint32_t rest;    /* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
 } batches[BATCHES];
 
 static void (*_Atomic looks[LOOKS])(void);
@@ -628,7 +628,7 @@ static struct batch *take_batch(uint64_t owner, const void *here)
 		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner, memory_order_acquire, memory_order_relaxed))
 			continue; /* else free, or of the parent's of a fork */
 		b->stack = (uintptr_t)here;
-		b->current = 0;
+		atomic_store_explicit(&b->current, 0, memory_order_relaxed);
 		atomic_store_explicit(&b->rest, 0, memory_order_relaxed);
 		return b;
 	}
@@ -645,38 +645,71 @@ static uint32_t tell_list(struct batch *b, uint32_t list)
 		uint32_t next = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
 
 		if (b) {
-			b->current = list;
+			atomic_store_explicit(&b->current, list, memory_order_release);
 			atomic_store_explicit(&b->rest, next, memory_order_release);
 		}
 		if (gt_likely(p->epoch == epoch)) /* else the parent's, of a fork */
 			complete(p);
 		if (b)
-			b->current = 0;
+			atomic_store_explicit(&b->current, 0, memory_order_release);
 		list = b ? atomic_exchange_explicit(&b->rest, 0, memory_order_acquire) : next;
 	}
 	return count;
 }
 
-/* What this thread was at when a callback jumped out. @ending: what other threads are at as well: they were waited for. */
-static uint32_t tell_left(uint64_t owner, const void *here, bool ending)
+/* A batch that is this thread's now, and was left: that piece's last hearers, and what was behind it. Return: how many. */
+static uint32_t tell_rest(struct batch *b, const void *here)
+{
+	uint32_t count = 0, current = atomic_load_explicit(&b->current, memory_order_acquire);
+
+	b->stack = (uintptr_t)here;
+	if (current)
+		count = tell_list(b, current);
+	deliveries--;
+	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
+	atomic_store_explicit(&b->owner, 0, memory_order_release);
+	return count;
+}
+
+/* What this thread was at when a callback jumped out. */
+static uint32_t tell_left(uint64_t owner, const void *here)
 {
 	uint32_t count = 0;
 
+	for (struct batch *b = batches; b < batches + BATCHES; b++)
+		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == owner && b->stack <= (uintptr_t)here)
+			count += tell_rest(b, here);
+	return count;
+}
+
+static bool thread_is_gone(uint32_t thread)
+{
+	return syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH;
+}
+
+/* The process ends: what threads were at that are gone. */
+static void tell_of_gone(uint64_t owner, const void *here)
+{
 	for (struct batch *b = batches; b < batches + BATCHES; b++) {
 		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
-		if (whose == owner && b->stack <= (uintptr_t)here) {
-			b->stack = (uintptr_t)here;
-			if (b->current)
-				count += tell_list(b, b->current); /* and what was behind it */
-			deliveries--;
-			atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
-			atomic_store_explicit(&b->owner, 0, memory_order_release);
-		} else if (ending && whose && (uint32_t)whose == (uint32_t)owner) {
-			count += tell_list(NULL, atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
-		}
+		if (!whose || whose == owner || (uint32_t)whose != (uint32_t)owner || !thread_is_gone((uint32_t)(whose >> 32)) ||
+		    !atomic_compare_exchange_strong_explicit(&b->owner, &whose, owner, memory_order_acquire, memory_order_relaxed))
+			continue;
+		deliveries++;
+		tell_rest(b, here);
 	}
-	return count;
+}
+
+/* .. and what is behind that which threads are at that live: they were waited for. */
+static void tell_behind(uint64_t owner)
+{
+	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
+
+		if (whose && whose != owner && (uint32_t)whose == (uint32_t)owner)
+			tell_list(NULL, atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
+	}
 }
 
 uint32_t gt_tool_deliver(void)
@@ -691,7 +724,7 @@ uint32_t gt_tool_deliver(void)
 	if (gt_unlikely(atomic_load_explicit(&lost, memory_order_relaxed) != atomic_load_explicit(&lost_told, memory_order_relaxed)))
 		tell_loss();
 	if (gt_unlikely(deliveries))
-		count = tell_left(owner, here, false);
+		count = tell_left(owner, here);
 	if (!atomic_load_explicit(&done_list, memory_order_relaxed))
 		return count;
 	atomic_fetch_add_explicit(&delivering, 1, memory_order_seq_cst);
@@ -726,12 +759,16 @@ uint64_t gt_tool_work_lost(void)
 /* The end ------------------------------------------------------------------------ */
 
 /* Other threads that are in the middle of telling what is done; not those that wait for this one. */
-static void wait_for_deliveries(void)
+static void wait_for_deliveries(uint64_t owner, const void *here)
 {
 	const struct timespec nap = {0, NAP_NS};
 
-	for (unsigned n = 0; n < PATIENCE && atomic_load_explicit(&delivering, memory_order_seq_cst) > deliveries; n++)
-		syscall(SYS_nanosleep, &nap, NULL);
+	for (unsigned n = 0; n < PATIENCE && atomic_load_explicit(&delivering, memory_order_seq_cst) > deliveries; n++) {
+		if (n % GONE_EVERY == 0)
+			tell_of_gone(owner, here);
+		else
+			syscall(SYS_nanosleep, &nap, NULL);
+	}
 }
 
 static void retire_open_calls(void)
@@ -761,6 +798,8 @@ void gt_tool_work_looks(void (*look)(void))
 void gt_tool_work_end(void)
 {
 	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 | epoch;
+	const void *here = __builtin_frame_address(0);
 	int saved = errno;
 
 	if (atomic_load_explicit(&ended, memory_order_relaxed))
@@ -772,8 +811,9 @@ void gt_tool_work_end(void)
 			look();
 	}
 	gt_tool_deliver();
-	wait_for_deliveries();
-	tell_left((uint64_t)gt_tool_thread() << 32 | epoch, __builtin_frame_address(0), true);
+	wait_for_deliveries(owner, here);
+	tell_left(owner, here);
+	tell_behind(owner);
 	gt_tool_deliver();
 	if (atomic_exchange_explicit(&ended, 1, memory_order_relaxed))
 		return;

@@ -145,6 +145,71 @@ UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_t
 	CHECK_EQ(retirements, 3);
 }
 
+UNIT_TEST(of_a_piece_whose_callback_jumped_out_in_a_thread_that_has_ended_the_others_are_told_at_the_end)
+{
+	pthread_t thread;
+
+	listen();
+	listen();
+	listen();
+	for (int i = 0; i < 2; i++)
+		gt_tool_piece_done(submit(), 0, 1, 2);
+	told[0] = '\0';
+	jump_at = GPUTAP_PHASE_COMPLETE;
+	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
+	pthread_join(thread, NULL);
+	jump_at = 0;
+	CHECK_STR(told, ".1 ");
+	gt_tool_work_end();
+	CHECK_STR(told, ".1 .1 .1 .2 .2 .2 ");
+	CHECK_EQ(retirements, 6);
+}
+
+static bool go_on;
+
+static void jump_late(const struct gputap_work *w, uint64_t *data, void *user)
+{
+	(void)data;
+	if (w->phase != GPUTAP_PHASE_COMPLETE)
+		return;
+	__atomic_fetch_add((int *)user, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&go_on, __ATOMIC_ACQUIRE))
+		usleep(100);
+	longjmp(away, 1);
+}
+
+static void *end_the_process(void *arg)
+{
+	gt_tool_work_end();
+	return arg;
+}
+
+UNIT_TEST(a_thread_that_ends_while_the_process_waits_for_its_callback_leaves_nothing_untold)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	struct gputap_context *ctx;
+	pthread_t thread, ends;
+	int calls = 0;
+
+	listen(); /* told last to first: it is behind the one that jumps */
+	CHECK_OK(gputap_context_create(&opts, &ctx));
+	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, jump_late, &calls));
+	CHECK_OK(gputap_context_start(ctx));
+	gt_tool_piece_done(submit(), 0, 1, 2);
+	told[0] = '\0';
+	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
+	while (!__atomic_load_n(&calls, __ATOMIC_ACQUIRE))
+		usleep(100);
+	CHECK_EQ(pthread_create(&ends, NULL, end_the_process, NULL), 0);
+	usleep(20000); /* it waits by now, most likely */
+	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	pthread_join(ends, NULL);
+	CHECK_STR(told, ".1 ");
+	CHECK_EQ(calls, 1);
+	CHECK_EQ(retirements, 1);
+}
+
 static void stop_at_enter(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	(void)data;
