@@ -4,6 +4,7 @@
 import collections
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -423,3 +424,64 @@ def test_a_late_tool_of_opencl_hears_of_a_kernel_that_was_there_when_it_is_launc
     symbols = {t["number"]: t for t in found.of("object", "load", type=KERNEL_SYMBOL)}
     launches = found.of("work", "exit", type=KERNEL)
     assert launches and all(symbols[t["kernel"]]["name"] == t["name"] and symbols[t["kernel"]]["replayed"] for t in launches)
+
+
+@pytest.fixture(scope="module")
+def leaves(build, repo, softgpu, tmp_path_factory):
+    """leaves("jump", "enter", "again") -> what tests/rocm/hsa_leaves.cc says, and for each of its two contexts, what it was told as a set."""
+    folder = tmp_path_factory.mktemp("leaves")
+    options = ["-O1", "-Wall", "-Wextra", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", f"-I{repo}/include"]
+    subprocess.run(["cc", *options, "-c", repo / "tests/soft/hsa_program.c", "-o", folder / "hsa_program.o"], check=True)
+    subprocess.run(["c++", *options, repo / "tests/rocm/hsa_leaves.cc", folder / "hsa_program.o", "-o", folder / "leaves", build / "libgputap.so.0",
+                    "-lhsa-runtime64"], check=True)
+
+    def run(*words):
+        result = run_command([build / "gputap", "run", "-q", "-f", "-o", folder / "a.gputap", "--domains", "roctx", "--", folder / "leaves",
+                              build / "tests/soft/soft_kernels.co", *words],
+                             env={"LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{build}"})
+        lines = result.out.splitlines()
+        told = [sorted(line.split()[1:]) for line in lines[-2:]]
+        assert all(len(set(one)) == len(one) for one in told)
+        return lines[:-2], [set(one) for one in told]
+    return run
+
+
+def told_of(numbers, phases="+-."):
+    return {f"{phase}{n}" for n in numbers for phase in phases}
+
+
+OTHERS = told_of([1, 2, 4, 5, 6])
+
+
+@pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
+def test_a_function_that_leaves_the_beginning_of_a_dispatch_does_not_keep_the_queue(leaves, how, said):
+    """The kernel runs; who was told of its beginning is told of its completion, the others nothing."""
+    lines, told = leaves(how, "enter", "again")
+    assert lines == [said]
+    assert told == [OTHERS | {"+3", ".3"}, OTHERS]
+
+
+@pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
+def test_a_function_that_leaves_the_end_of_a_dispatch_does_not_keep_the_queue(leaves, how, said):
+    lines, told = leaves(how, "exit", "again")
+    assert lines == [said]
+    assert told == [OTHERS | {"+3", ".3"}, OTHERS | {"+3", "-3", ".3"}]
+
+
+def test_a_dispatch_that_was_left_by_an_exception_is_submitted_though_its_thread_does_nothing_more(leaves):
+    lines, told = leaves("throw", "enter")
+    assert lines == ["caught"]
+    assert told == [OTHERS | {"+3", ".3"}, OTHERS]
+
+
+def test_a_dispatch_that_was_left_by_a_jump_is_submitted_though_its_thread_does_nothing_more(leaves):
+    """By the helper, which cannot know that nobody comes back: the piece is counted as lost."""
+    lines, told = leaves("jump", "enter")
+    assert lines == ["jumped"]
+    assert told == [OTHERS | {"+3"}, OTHERS]
+
+
+def test_a_function_that_takes_long_is_told_the_end_of_a_dispatch_that_was_submitted_without_it(leaves):
+    lines, told = leaves("slow", "enter")
+    assert not lines
+    assert told == [OTHERS | {"+3", "-3"}] * 2

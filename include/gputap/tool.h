@@ -282,7 +282,9 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOMEM as gputap_context_calls().
  * Who had ENTER has EXIT and COMPLETE. Work that never completes has no COMPLETE; nor has work for which there is no room to
- * follow it (event GPUTAP_EVENT_LOSS). One piece is told to 16 contexts at most.
+ * follow it (event GPUTAP_EVENT_LOSS). One piece is told to 16 contexts at most. A function that leaves ENTER or EXIT by an exception or a
+ * jump does not keep HSA's work from being submitted: who had ENTER has COMPLETE then, and maybe no EXIT. HSA's work waits five seconds for a
+ * function to come back from ENTER; then it is submitted, and has no COMPLETE (GPUTAP_EVENT_LOSS).
  * ENTER and EXIT are told by whoever hands the work to the device: where threads share a queue, maybe another one than `thread`.
  * OpenCL's ENTER knows the type and the queue; everything else is there at EXIT.
  */

@@ -511,8 +511,10 @@ bool gt_tool_piece_enter(struct gt_tool_piece *p)
 	p->work.number = atomic_fetch_add_explicit(&numbers[p->work.domain][p->dispatch], 1, memory_order_relaxed) + 1;
 	p->began = now_ns();
 	p->work.phase = GPUTAP_PHASE_ENTER;
-	for (uint32_t i = 0; i < p->count; i++)
+	for (uint32_t i = 0; i < p->count; i++) {
+		p->entering = i + 1;
 		tell_one(p, &p->heard[i]);
+	}
 	p->entered = now_ns();
 	errno = saved;
 	return true;
@@ -548,6 +550,25 @@ void gt_tool_piece_exit(struct gt_tool_piece *p)
 	if (before)
 		settle(p, before);
 	errno = saved;
+}
+
+void gt_tool_piece_left(struct gt_tool_piece *p)
+{
+	uint32_t before;
+
+	if (p->work.phase == GPUTAP_PHASE_ENTER) {
+		for (uint32_t i = p->entering; i < p->count; i++)
+			p->heard[i].how &= ~(uint32_t)GT_TOOL_CALLED;
+		p->entered = now_ns();
+	}
+	before = atomic_fetch_or_explicit(&p->state, EXITED, memory_order_acq_rel);
+	if (before)
+		settle(p, before);
+}
+
+void gt_tool_piece_abandon(void)
+{
+	atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 }
 
 void gt_tool_piece_drop(struct gt_tool_piece *p, bool counted)

@@ -31,6 +31,7 @@ struct gt_tool_piece {
 	bool dispatch;         /* one of those that are numbered together */
 	bool api;              /* the call that causes it is one of HIP's, not what HIP calls */
 	uint32_t count;
+	uint32_t entering;     /* of heard[]: so many have been told ENTER, or are just now */
 	struct gt_correlation *shared;
 	uint64_t began, entered; /* ns: before and after ENTER */
 	uint64_t left;           /* ns: after it was submitted, where the runtime's activity needs it */
@@ -69,6 +70,11 @@ void gt_tool_piece_give(struct gt_tool_piece *p);
 bool gt_tool_piece_enter(struct gt_tool_piece *p);
 /* After it was submitted. */
 void gt_tool_piece_exit(struct gt_tool_piece *p);
+/* Instead of gt_tool_piece_exit(), when a callback was left by a jump or an exception at ENTER or EXIT and the work is submitted all the
+ * same: who was told ENTER will be told COMPLETE. */
+void gt_tool_piece_left(struct gt_tool_piece *p);
+/* A callback has not come back for so long that the work was submitted without the piece: counted. It is left as it is. */
+void gt_tool_piece_abandon(void);
 /* The runtime refused, or it cannot be followed to its end (@counted): nobody will hear of it any more. After EXIT. */
 void gt_tool_piece_drop(struct gt_tool_piece *p, bool counted);
 

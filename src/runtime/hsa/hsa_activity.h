@@ -133,6 +133,21 @@ struct gt_hsa_owner {
 	struct gt_lane *lane; /* of a runtime's own thread, when it is asked whose the packet is: then NULL */
 };
 
+/* On the stack of who is at work in a ring while a tool's functions are told of a packet. */
+struct gt_hsa_guard {
+	struct gt_hsa_queue *q; /* NULL: they have come back */
+	uint64_t number;
+};
+
+/* What they are told of. */
+struct gt_hsa_telling {
+	struct gt_tool_piece *piece;
+	const volatile struct gt_hsa_guard *guard;
+	bool enter;    /* its packet has not been handed on; else it has: */
+	bool followed; /* to its end */
+	bool left;     /* it is known that they will not come back */
+};
+
 /* Queues (hsa_queue.c) ------------------------------------------------------ */
 
 enum gt_hsa_queue_state {
@@ -175,12 +190,17 @@ struct gt_hsa_queue {
 	/* who handles packets, one thread at a time */
 	uint64_t tail_known_head;
 	uint64_t stuck; /* `head` when it did not move for long */
+	struct gt_hsa_telling at;      /* while `telling`; constant then */
+	struct gt_hsa_telling resume;  /* taken over: to be gone on with. piece NULL: nothing */
+	uint64_t tellings;
 	uint64_t moved[GT_HSA_MOVERS]; /* by thread: its last call whose bytes a kernel has already */
 	uint64_t told_moved[GT_HSA_MOVERS]; /* the same as tools are told */
 	_Atomic uint64_t tail;
+	_Atomic uint64_t telling; /* its number; 0: none. Whoever exchanges it for 0 is at work in the ring from then on */
 	/* the helper's */
 	_Alignas(64) _Atomic uint64_t head;
 	uint64_t armed; /* slots below have a signal */
+	uint64_t telling_seen, telling_since; /* `telling`, and when the helper saw it first */
 };
 
 enum { GT_HSA_BUCKET_BITS = 8 };
@@ -250,6 +270,8 @@ gt_hsa_queue_callback gt_hsa_fault_of_queue;
 /* The doorbell was rung with @index: what the program has written by now goes to the device. @wait: for room; else the helper does the
  * rest. */
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
+/* By the helper: does a tool's function not come back that was told of a packet? */
+void gt_hsa_look_at_telling(struct gt_hsa_queue *q);
 
 /* A packet that a graph's launch made: what it is in the graph. */
 static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_graph_stamp *s, enum gt_graph_part part)

@@ -7,8 +7,14 @@
  * What cannot be followed (no slot free, nothing recorded now) runs as it would without us, and is counted.
  * Tools hear of a kernel before its packet is handed on, and after it. Meanwhile the queue stands still: what the tool's function
  * submits is handed on behind this one, what other threads bring too, who wait for it no longer than ENTER_NS.
+ *
+ * A tool's function that does not come back must not keep the queue. An exception passes left_by_exception(), which lets go of the ring; a
+ * longjmp() is noticed when the thread rings again, further up in its stack; else the helper takes the packet after PATIENCE_NS, be
+ * it that the function only takes so long. Whoever comes exchanges `telling` for 0: one of them, or the function's return.
+ *
  * Never here: allocation, locks, creation of signals; system calls but for gt_hsa_helper_hurry(). */
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 
 #include "core/recording.h"
@@ -16,6 +22,7 @@
 
 #define LIMIT_NS (1000 * GT_HSA_MS)
 #define ENTER_NS (20 * GT_HSA_MS)
+#define PATIENCE_NS (5000 * GT_HSA_MS) /* as for a callback of a context that is stopped */
 
 enum { SPIN = 200, AT_ONCE = 16 /* packets that the device is told of together, at most */ };
 
@@ -212,14 +219,107 @@ static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_owner
 	       (!k->unwanted && gt_session_wants_copies(gt_recording.session));
 }
 
-/* The device need not wait for the tool. */
-static bool tell(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool enter)
+static void leave_to_helper(struct gt_hsa_queue *q)
 {
-	gt_hsa_ring_tell(&q->ring);
-	if (enter)
-		return gt_tool_piece_enter(piece);
-	gt_tool_piece_exit(piece);
+	atomic_store_explicit(&q->behind, 1, memory_order_relaxed);
+	gt_hsa_helper_hurry(q->agent);
+}
+
+/* By a thread that is at work. */
+static void telling_begin(struct gt_hsa_queue *q, struct gt_hsa_guard *g, struct gt_hsa_telling at)
+{
+	gt_hsa_ring_tell(&q->ring); /* the device need not wait for the tool */
+	q->at = at;
+	q->at.guard = g;
+	g->number = ++q->tellings;
+	g->q = q;
+	atomic_store_explicit(&q->telling, g->number, memory_order_release);
+}
+
+/* Return: false: somebody else has gone on with the packet, and the ring is his. */
+static bool telling_end(struct gt_hsa_queue *q, uint64_t number)
+{
+	return atomic_compare_exchange_strong_explicit(&q->telling, &number, 0, memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* It will not come back (@left), or is not waited for any more: then what was told is its own to finish. */
+static bool telling_take(struct gt_hsa_queue *q, uint64_t number, bool left)
+{
+	if (!telling_end(q, number))
+		return false;
+	q->resume = q->at;
+	q->resume.left = left;
 	return true;
+}
+
+static void left_by_exception(struct gt_hsa_guard *g)
+{
+	if (gt_likely(!g->q) || !telling_take(g->q, g->number, true))
+		return;
+	gt_hsa_ring_leave(&g->q->ring);
+	leave_to_helper(g->q);
+}
+
+/* ENTER. Return: false: the ring is not ours any more. *piece: NULL: nobody asks for it. */
+static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q, struct gt_tool_piece **piece)
+{
+	__attribute__((cleanup(left_by_exception))) struct gt_hsa_guard g = {.q = NULL};
+	bool heard;
+
+	telling_begin(q, &g, (struct gt_hsa_telling){.piece = *piece, .enter = true});
+	heard = gt_tool_piece_enter(*piece);
+	g.q = NULL;
+	if (gt_unlikely(!telling_end(q, g.number))) {
+		if (heard) {
+			gt_tool_piece_exit(*piece);
+			gt_tool_piece_drop(*piece, false); /* counted already */
+		}
+		return false;
+	}
+	*piece = heard ? *piece : NULL;
+	return true;
+}
+
+/* EXIT, and the piece is the helper's, if it is followed. Return: false: the ring is not ours any more. */
+static __attribute__((noinline)) bool tell_exit(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool followed)
+{
+	__attribute__((cleanup(left_by_exception))) struct gt_hsa_guard g = {.q = NULL};
+	bool ours;
+
+	telling_begin(q, &g, (struct gt_hsa_telling){.piece = piece, .followed = followed});
+	gt_tool_piece_exit(piece);
+	g.q = NULL;
+	ours = telling_end(q, g.number);
+	if (!followed)
+		gt_tool_piece_drop(piece, true);
+	return ours;
+}
+
+/* The packet was handed on, EXIT was being told. */
+static void resume_exit(struct gt_hsa_queue *q)
+{
+	const struct gt_hsa_telling was = q->resume;
+
+	q->resume.piece = NULL;
+	if (!was.left)
+		return; /* whoever tells it finishes it */
+	gt_tool_piece_left(was.piece);
+	if (!was.followed)
+		gt_tool_piece_drop(was.piece, true);
+}
+
+/* ENTER was being told of the packet that comes next. Return: its piece; NULL: it goes without. */
+static struct gt_tool_piece *resume_enter(struct gt_hsa_queue *q)
+{
+	const struct gt_hsa_telling was = q->resume;
+
+	q->resume.piece = NULL;
+	if (was.left) {
+		gt_tool_piece_left(was.piece);
+		return was.piece;
+	}
+	gt_tool_piece_abandon();
+	return NULL;
 }
 
 /* Return: false: it is not followed to its end. */
@@ -273,77 +373,88 @@ static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from, con
 	return true;
 }
 
-/* The piece behind its packet: from now on it is the helper's, if it is followed. */
-static void told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool followed)
-{
-	tell(q, piece, false);
-	if (!followed)
-		gt_tool_piece_drop(piece, true);
-}
-
-static void kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
+/* These three return false when the ring is not ours any more. */
+static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
 {
 	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel.kernel_object);
 	struct gt_tool_piece *piece = NULL;
-	bool followed;
+	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
 
 	if (gt_unlikely(o && o->lane))
 		ask_lane(o, k, &from->kernel);
-	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
+	if (resumed) {
+		piece = resume_enter(q);
+	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
 		piece = gt_hsa_told_kernel(q, o, k, &from->kernel);
-		if (piece && !tell(q, piece, true))
-			piece = NULL;
+		if (piece && !tell_enter(q, &piece))
+			return false;
 	}
 	followed = kernel(q, from, o, k, piece, t);
-	if (gt_unlikely(piece != NULL))
-		told(q, piece, followed);
-}
-
-/* Return: false: nobody asks for barriers. */
-static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
-{
-	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded(), followed;
-	struct gt_tool_piece *piece = NULL;
-
-	if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
-		piece = gt_hsa_told_barrier(q, o);
-		if (piece && !tell(q, piece, true))
-			piece = NULL;
-	}
-	if (gt_likely(!recorded && !piece))
-		return false;
-	followed = barrier(q, from, o, recorded, piece, t);
-	if (piece)
-		told(q, piece, followed);
+	if (gt_likely(!piece))
+		return true;
+	if (!resumed)
+		return tell_exit(q, piece, followed);
+	if (!followed)
+		gt_tool_piece_drop(piece, true);
 	return true;
 }
 
-static void packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_thread *t)
+/* *handed_on: false: nobody asks for barriers. */
+static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t,
+			   bool *handed_on)
+{
+	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded(), resumed = gt_unlikely(q->resume.piece != NULL), followed;
+	struct gt_tool_piece *piece = NULL;
+
+	if (resumed) {
+		piece = resume_enter(q);
+	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
+		piece = gt_hsa_told_barrier(q, o);
+		if (piece && !tell_enter(q, &piece))
+			return false;
+	}
+	*handed_on = recorded || piece;
+	if (gt_likely(!*handed_on))
+		return true;
+	followed = barrier(q, from, o, recorded, piece, t);
+	if (!piece)
+		return true;
+	if (!resumed)
+		return tell_exit(q, piece, followed);
+	if (!followed)
+		gt_tool_piece_drop(piece, true);
+	return true;
+}
+
+static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_thread *t)
 {
 	uint64_t number = q->ring.taken;
 	struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
+	bool handed_on = false;
 	uint32_t type;
 
 	if (o->packet == ((number + 1) | GT_HSA_QUIET)) {
 		pass(q, from);
-		return;
+		return true;
 	}
 	if (gt_unlikely(o->packet != number + 1))
 		o = NULL;
 	type = GT_HSA_PACKET_TYPE(from->kernel.header);
-	if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
-		kernel_packet(q, from, o, t);
-		return;
-	}
+	if (gt_likely(type == GT_HSA_PACKET_KERNEL))
+		return kernel_packet(q, from, o, t);
 	if (gt_unlikely(o && o->lane)) {
 		gt_lane_take(o->lane, NULL, o->turn, NULL);
 		o->lane = NULL;
 	}
-	if ((type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR) && barrier_packet(q, from, o, t))
-		return;
+	if (type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR)
+		if (!barrier_packet(q, from, o, t, &handed_on))
+			return false;
+	if (handed_on)
+		return true;
 	if (gt_unlikely(atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) && o)
 		gt_hsa_told_reserve(q, o, false);
 	pass(q, from);
+	return true;
 }
 
 /* More is in flight than the program's ring holds. A program that lets its first packet go only when its queue is full would wait for ever
@@ -370,32 +481,39 @@ static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
 	return true;
 }
 
-static void leave_to_helper(struct gt_hsa_queue *q)
+/* Nothing is recorded, or told: this is a fork's child, or the end. */
+static void pass_untold(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
 {
-	atomic_store_explicit(&q->behind, 1, memory_order_relaxed);
-	gt_hsa_helper_hurry(q->agent);
+	struct gt_tool_piece *piece = q->resume.piece ? resume_enter(q) : NULL;
+
+	if (piece)
+		gt_tool_piece_drop(piece, true);
+	pass(q, from);
 }
 
-/* Whatever is written, as far as there is room. */
-static void move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_thread *t)
+/* Whatever is written, as far as there is room. Return: false: the ring is not ours any more. */
+static bool move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_thread *t)
 {
 	struct gt_hsa_ring *ring = &q->ring;
 	const union gt_hsa_packet *from;
 
+	if (gt_unlikely(q->resume.piece && !q->resume.enter))
+		resume_exit(q);
 	gt_hsa_ring_look(ring, index);
 	while ((from = gt_hsa_ring_next(ring)) != NULL) {
 		if (gt_unlikely(!gt_hsa_ring_has_room(ring)) && !wait_for_room(q, wait))
 			break;
-		if (gt_likely(t != NULL))
-			packet(q, from, t);
-		else
-			pass(q, from);
+		if (gt_unlikely(!t))
+			pass_untold(q, from);
+		else if (gt_unlikely(!packet(q, from, t)))
+			return false;
 		if (ring->last - ring->told >= AT_ONCE)
 			gt_hsa_ring_tell(ring);
 	}
 	gt_hsa_ring_tell(ring);
 	if (gt_unlikely(from != NULL))
 		leave_to_helper(q);
+	return true;
 }
 
 /* Another thread is at work. BUSY: for so long that this packet is left to the helper. */
@@ -414,25 +532,64 @@ static enum gt_hsa_ring_entry wait_to_enter(struct gt_hsa_queue *q, uintptr_t me
 	return how;
 }
 
-void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
+/* On a stack of its own a signal handler's frames say nothing of the thread's. */
+static bool on_signal_stack(void)
+{
+	stack_t stack;
+
+	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
+}
+
+/* The ring seems to be this thread's: has a tool's function been left by longjmp(), in the middle of a packet? Then it is. The guard tells,
+ * by where it lay, or because something else lies there. */
+static bool was_left(struct gt_hsa_queue *q, const void *here)
+{
+	uint64_t number = atomic_load_explicit(&q->telling, memory_order_acquire);
+	const volatile struct gt_hsa_guard *g = q->at.guard;
+
+	return number && ((uintptr_t)g < (uintptr_t)here || g->q != q || g->number != number) && !on_signal_stack() &&
+	       telling_take(q, number, true);
+}
+
+static void work(struct gt_hsa_queue *q, uint64_t index, bool wait, enum gt_hsa_ring_entry how)
 {
 	struct gt_thread *t = gt_hsa_thread();
 	uintptr_t me = (uintptr_t)&gt_thread;
 
 	if (gt_unlikely(t && q->epoch != t->epoch))
 		t = NULL;
-	do {
-		enum gt_hsa_ring_entry how = gt_hsa_ring_enter(&q->ring, me);
-
+	for (;; how = gt_hsa_ring_enter(&q->ring, me)) {
 		if (gt_unlikely(how == GT_HSA_RING_BUSY) && wait)
 			how = wait_to_enter(q, me);
+		if (gt_unlikely(how == GT_HSA_RING_NOTED) && was_left(q, __builtin_frame_address(0)))
+			how = GT_HSA_RING_ENTERED;
 		if (gt_unlikely(how != GT_HSA_RING_ENTERED)) {
 			if (how == GT_HSA_RING_BUSY)
 				leave_to_helper(q);
 			return;
 		}
-		move(q, index, wait, t);
-	} while (gt_unlikely(!gt_hsa_ring_leave(&q->ring)));
+		if (gt_unlikely(!move(q, index, wait, t)) || gt_likely(gt_hsa_ring_leave(&q->ring)))
+			return;
+	}
+}
+
+void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
+{
+	work(q, index, wait, gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
+}
+
+void gt_hsa_look_at_telling(struct gt_hsa_queue *q)
+{
+	uint64_t number = atomic_load_explicit(&q->telling, memory_order_acquire), now = gt_hsa_boottime_ns();
+
+	if (number != q->telling_seen) {
+		q->telling_seen = number;
+		q->telling_since = now;
+	}
+	if (!number || now - q->telling_since < PATIENCE_NS || !telling_take(q, number, false))
+		return;
+	atomic_store_explicit(&q->ring.worker, (uintptr_t)&gt_thread, memory_order_relaxed);
+	work(q, 0, false, GT_HSA_RING_ENTERED);
 }
 
 void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)

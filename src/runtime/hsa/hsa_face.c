@@ -157,6 +157,8 @@ bool gt_hsa_face_look(struct gt_hsa_queue *q)
 {
 	bool rung = atomic_load_explicit(&q->bell->value, memory_order_relaxed) != REST;
 
+	if (gt_unlikely(atomic_load_explicit(&q->telling, memory_order_relaxed)))
+		gt_hsa_look_at_telling(q);
 	if (gt_likely(!rung && !atomic_load_explicit(&q->behind, memory_order_relaxed)))
 		return false;
 	atomic_store_explicit(&q->behind, 0, memory_order_seq_cst);
