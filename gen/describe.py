@@ -45,6 +45,7 @@ class Type:
         self.fields, self.args = [], []  # struct: (type, name, offset, role); callback
         self.role = None  # of every argument of the type that is given no other
         self.by_value = False  # struct: some operation takes or returns it as it is
+        self.packed = False    # struct: it may stand at any address
 
 
 class Arg:
@@ -270,6 +271,7 @@ class Parser:
 
     def do_struct(self, t):
         typ, offset = self.define('struct'), 0
+        typ.packed = self.accept('packed')
         for _ in self.items('{', '}'):
             field = self.type_of(self.word())
             if field.cls in ('void', 'char', 'struct'):

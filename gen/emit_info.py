@@ -69,7 +69,7 @@ def form(a):
 
 
 def alignment(a):
-    return 8 if a.stars else max((f[0].bytes for f in a.type.fields), default=1) if a.type.cls == 'struct' else a.type.bytes
+    return 8 if a.stars else 1 if a.type.packed else max((f[0].bytes for f in a.type.fields), default=1) if a.type.cls == 'struct' else a.type.bytes
 
 
 def places(op):

@@ -7,7 +7,7 @@ from emit_taps import head
 BASIC = {'void': 'v', 'char': 'c', 'bool': 'b', 'uchar': 'h', 'uint8_t': 'h', 'ushort': 't', 'uint16_t': 't', 'int': 'i', 'int32_t': 'i',
          'uint': 'j', 'uint32_t': 'j', 'size_t': 'm', 'uint64_t': 'm', 'int64_t': 'l', 'ulonglong': 'y', 'float': 'f'}
 SPELLED = {'int': 'i', 'unsigned int': 'j', 'unsigned long long': 'y'}
-TAGS = {'GLenum': 'j', 'GLuint': 'j', 'hipDevice_t': 'i', 'hsa_file_t': 'i', 'hsa_signal_value_t': 'l', 'hsa_queue_type32_t': 'j',
+TAGS = {'GLenum': 'j', 'GLuint': 'j', 'hipDevice_t': 'i', 'mscclAlgoHandle_t': 'i', 'hsa_file_t': 'i', 'hsa_signal_value_t': 'l', 'hsa_queue_type32_t': 'j',
         'roctx_range_id_t': 'm', 'roctx_thread_id_t': 'm', 'hsa_extension_t': 't', 'hsa_ext_module_t': 'P16BrigModuleHeader',
         'hipDeviceptr_t': 'Pv', 'hipExternalMemory_t': 'Pv',
         'hipExternalSemaphore_t': 'Pv', 'uint3': '15HIP_vector_typeIjLj3EE', 'hipHostFn_t': 'PFvPvE',
@@ -21,12 +21,12 @@ POINTERS = {'hipArray_t': 'hipArray', 'hipArray_const_t': '+hipArray', 'hipCtx_t
             'hipMemGenericAllocationHandle_t': 'ihipMemGenericAllocationHandle', 'hipMemPool_t': 'ihipMemPoolHandle_t',
             'hipMipmappedArray_t': 'hipMipmappedArray', 'hipMipmappedArray_const_t': '+hipMipmappedArray', 'hipModule_t': 'ihipModule_t',
             'hipStream_t': 'ihipStream_t', 'hipSurfaceObject_t': '__hip_surface', 'hipTextureObject_t': '__hip_texture',
-            'hipUserObject_t': 'hipUserObject', 'hiprtcProgram': '_hiprtcProgram'}
+            'hipUserObject_t': 'hipUserObject', 'hiprtcProgram': '_hiprtcProgram', 'ncclComm_t': 'ncclComm'}
 STRUCTS = {'hipGraphicsResource': '_hipGraphicsResource', 'hipIpcEventHandle_t': 'hipIpcEventHandle_st',
            'hipIpcMemHandle_t': 'hipIpcMemHandle_st', 'hipLaunchParams': 'hipLaunchParams_t', 'hipUUID': 'hipUUID_t',
            'hipFunctionLaunchParams': 'hipFunctionLaunchParams_t', 'hsa_amd_ipc_signal_t': 'hsa_amd_ipc_memory_s',
            'hsa_amd_coherency_type_t': 'hsa_amd_coherency_type_s', 'hsa_amd_queue_priority_t': 'hsa_amd_queue_priority_s',
-           'hsa_amd_sdma_engine_id_t': 'hsa_amd_sdma_engine_id'}
+           'hsa_amd_sdma_engine_id_t': 'hsa_amd_sdma_engine_id', 'ncclConfig_t': 'ncclConfig_v21700'}
 WITH_ST = ('HIP_RESOURCE_DESC', 'HIP_RESOURCE_VIEW_DESC', 'HIP_TEXTURE_DESC', 'hipExternalMemoryBufferDesc', 'hipExternalMemoryHandleDesc',
            'hipExternalMemoryMipmappedArrayDesc', 'hipExternalSemaphoreHandleDesc', 'hipExternalSemaphoreSignalParams',
            'hipExternalSemaphoreWaitParams')
@@ -41,7 +41,7 @@ RETURN_STATUS = {'hsa_iterate_agents': '11hsa_agent_s', 'hsa_agent_iterate_cache
                  'hsa_ext_program_iterate_modules': '17hsa_ext_program_sP16BrigModuleHeader'}
 OTHER = {'hsa_amd_async_function': 'PFvPvE', 'hsa_amd_pointer_info': 'PFPvmE'}
 WHOLE = {('hsa_amd_signal_value_pointer', 'value_ptr'): 'PPVl'}
-DOMAINS = ('hip', 'hip_compiler', 'hsa_core', 'hsa_amd_ext', 'hsa_image_ext', 'hsa_finalize_ext', 'roctx')  # that it has
+DOMAINS = ('hip', 'hip_compiler', 'hsa_core', 'hsa_amd_ext', 'hsa_image_ext', 'hsa_finalize_ext', 'rccl', 'roctx')  # that it has
 
 
 def named(name):

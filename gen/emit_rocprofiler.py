@@ -13,7 +13,11 @@ ELABORATED = {'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTexture
 # Files of a domain: folder, what stands in ids' names, LAST.
 FOLDERS = {'hip': ('hip', 'runtime', 'HIP_RUNTIME'), 'hip_compiler': ('hip', 'compiler', 'HIP_COMPILER'),
            'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT'),
-           'hsa_image_ext': ('hsa', 'image_ext', 'HSA_IMAGE_EXT'), 'hsa_finalize_ext': ('hsa', 'finalize_ext', 'HSA_FINALIZE_EXT')}
+           'hsa_image_ext': ('hsa', 'image_ext', 'HSA_IMAGE_EXT'), 'hsa_finalize_ext': ('hsa', 'finalize_ext', 'HSA_FINALIZE_EXT'),
+           'rccl': ('rccl', '', 'RCCL')}
+TABLES = {'hip': 'HipDispatchTable', 'hip_compiler': 'HipCompilerDispatchTable', 'rccl': 'rcclApiFuncTable'}
+TYPEDEF = {'hip': 't_{}', 'hip_compiler': 't_{}', 'rccl': '{}_fn_t'}
+INCLUDED_IN = {'hip': 'hip_api_trace.hpp', 'hip_compiler': 'hip_api_trace.hpp', 'rccl': 'rccl/details/api_trace.h'}
 # Arguments that the SDK gives another name than the runtime's prototype.
 RENAMED = {'f': 'func', 'hStream': 'stream', 'properties': 'prop', 'va': 'ptr'}
 RENAMED_IN = {('hipGetDevicePropertiesR0600', 'device'): 'deviceId', ('hipGetDevicePropertiesR0000', 'device'): 'deviceId',
@@ -67,7 +71,7 @@ def args(api):
 
 def ids(api):
     folder, part, prefix = FOLDERS[api.domain]
-    name = f'rocprofiler_{folder}_{part}_api_id_t'
+    name = f'rocprofiler_{folder}_{part}_api_id_t'.replace('__', '_')
     guard = f'GPUTAP_COMPAT_ROCPROFILER_SDK_{prefix}_API_ID_H'
     out = [head(api, 'emit_rocprofiler.py') + f'#ifndef {guard}\n#define {guard}\n', f'typedef enum {name} {{',
            f'\tROCPROFILER_{prefix}_API_ID_NONE = -1,']
@@ -78,17 +82,17 @@ def ids(api):
 
 def function_type(api, op):
     ret = 'const char *' if op.name in ('hipGetErrorName', 'hipGetErrorString', 'hipApiName', 'hipKernelNameRef',
-                                        'hipKernelNameRefByPtr') else \
+                                        'hipKernelNameRefByPtr', 'ncclGetErrorString', 'ncclGetLastError') else \
         spelling(op.ret) + (' ' + '*' * op.ret_stars if op.ret_stars else '')
     parameters = ', '.join(declared(a, a.shown, True) for a in op.args) or 'void'
-    return f'typedef {ret}{"" if ret.endswith("*") else " "}(*t_{op.name})({parameters});'
+    return f'typedef {ret}{"" if ret.endswith("*") else " "}(*{TYPEDEF[api.domain].format(op.name)})({parameters});'
 
 
 def table(api):
-    out = [head(api, 'emit_rocprofiler.py') + f'/* HIP\'s table of functions, {FOLDERS[api.domain][1]}: for hip_api_trace.hpp. */']
+    out = [head(api, 'emit_rocprofiler.py') + f'/* The table of functions, for {INCLUDED_IN[api.domain]}. */']
     out += [wrapped(function_type(api, op)).lstrip('\t') for op in in_table(api)]
-    out += ['', 'struct %s {' % {'hip': 'HipDispatchTable', 'hip_compiler': 'HipCompilerDispatchTable'}[api.domain], '\tsize_t size;']
-    out += [f'\tt_{op.name} {op.name}_fn;' for op in in_table(api)] + ['};']
+    out += ['', f'struct {TABLES[api.domain]} {{', '\tsize_t size;']
+    out += [f'\t{TYPEDEF[api.domain].format(op.name)} {op.name}_fn;' for op in in_table(api)] + ['};']
     return '\n'.join(out) + '\n'
 
 
@@ -113,8 +117,8 @@ def outputs(api):
         return []
     folder, part, _ = FOLDERS[api.domain]
     base = f'include/compat/rocprofiler-sdk/{folder}'
-    made = [(f'{base}/details/{part}_args.h', args(api)), (f'{base}/{part}_api_id.h', ids(api)),
+    made = [(f'{base}/details/{part or "api"}_args.h', args(api)), (f'{base}/{part}{"_" if part else ""}api_id.h', ids(api)),
             (f'generated/{api.domain}_rocprofiler.inc', names(api)), (f'generated/{api.domain}_rocprofiler_args.inc', argument_names(api))]
-    if folder == 'hip':
-        made.append((f'{base}/details/{part}_table.h', table(api)))
+    if api.domain in TABLES:
+        made.append((f'{base}/details/{part or "api"}_table.h', table(api)))
     return made

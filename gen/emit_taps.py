@@ -377,7 +377,8 @@ def wraps(api):
     for t in api.types.values():
         if t.cls == 'struct' and t.by_value and t.c.startswith('struct '):  # described for several domains, maybe
             tag = t.c.partition(' ')[2]
-            out += [f'#ifndef {tag}', f'{t.c} {{ {" ".join(f"{C_NAMES[f.rep]} {n};" for f, n, _, _ in t.fields)} }};',
+            out += [f'#ifndef {tag}', f'{t.c} {{ {" ".join(f"{C_NAMES[f.rep]} {n};" for f, n, _, _ in t.fields)} }}'
+                    f'{" __attribute__((packed))" if t.packed else ""};',
                     f'#define {tag} {tag}', '#endif']
     out += [f'typedef void (*{t.name})({", ".join(a.declaration() for a in t.args)});'
             for t in api.types.values() if t.cls == 'callback']

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 
-def build_modern(folder, source, register=None, entries=None, images=13):
+def build_modern(folder, source, register=None, entries=None, images=13, nccl=37):
     def compile(out, *options):
         subprocess.run(["cc", "-O1", "-Wall", "-Wno-pedantic", source, "-o", folder / out, "-ldl", *options], check=True)
     if register:
@@ -23,9 +23,10 @@ def build_modern(folder, source, register=None, entries=None, images=13):
     for name in ("libamdhip64.so.6", *(f"copy{i}.so" for i in range(1, 9))):
         compile(name, "-DHIP", *([f"-DENTRIES={entries}"] if entries else []), f"-Wl,-soname,{name}", *shared)
     compile("libhsa-runtime64.so.1", "-DHSA", f"-DIMAGES={images}", "-Wl,-soname,libhsa-runtime64.so.1", *shared)
+    compile("librccl.so.1", "-DRCCL", f"-DNCCL={nccl}", "-Wl,-soname,librccl.so.1", *shared)
     compile("librocprofiler-sdk.so.1", "-DSDK", "-shared", "-fPIC", "-Wl,-soname,librocprofiler-sdk.so.1")
-    compile("program", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", f"-Wl,-rpath-link,{folder}")
-    compile("with_sdk", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", f"-Wl,-rpath-link,{folder}",
+    compile("program", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", "-l:librccl.so.1", f"-Wl,-rpath-link,{folder}")
+    compile("with_sdk", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", "-l:librccl.so.1", f"-Wl,-rpath-link,{folder}",
             "-Wl,--no-as-needed", "-l:librocprofiler-sdk.so.1")
     return folder
 
@@ -125,3 +126,26 @@ def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_a
     assert names == [EXTENSIONS[0], EXTENSIONS[2], "hsa_shut_down"]
     assert result.out == "4098 0 8448 0 39175\n"
     assert re.search(r"hsa_image_ext +table +10 ", info), info
+
+
+COLLECTIVES = ["ncclGetUniqueId", "ncclCommInitRankConfig", "ncclAllReduce", "ncclAllReduce", "ncclGetErrorString"]
+COLLECTED = "0 0 0x80301 0 texels 4 invalid argument\n"
+
+
+def test_calls_of_a_registered_rccl_are_recorded_with_what_is_passed_by_value(trace, run, modern, work):
+    result, names, info = trace(modern, "program", "collectives")
+    assert names == COLLECTIVES
+    assert result.out == run([modern / "program", "collectives"], env={"LD_LIBRARY_PATH": modern}).out == COLLECTED
+    assert re.search(r"rccl +rocprofiler-register +1 +2\.21\.3 ", info), info
+    rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["domain"] == "rccl"]
+    assert "nranks=8, commId={internal0=506097522914230528, " in rows[1]["arguments"] and "}, myrank=3, config=0x" in rows[1]["arguments"]
+    assert "count=8, datatype=ncclUint8, op=ncclMax, comm=0x80301, stream=NULL" in rows[2]["arguments"]
+    assert rows[3]["error"] == "ncclInvalidArgument" and "code=ncclInvalidArgument" in rows[4]["arguments"]
+
+
+@pytest.mark.parametrize("entries", [20, 40])
+def test_shorter_and_longer_tables_of_rccl_are_used_as_far_as_known_and_told(trace, tmp_path, repo, entries):
+    folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", nccl=entries)
+    result, names, info = trace(folder, "program", "collectives")
+    assert result.out == COLLECTED and names == COLLECTIVES[:5 if entries > 37 else 4]
+    assert re.search(r"rccl +table +%d " % (entries + 1), info), info

@@ -67,7 +67,7 @@ def describe():
 
 DESCRIPTIONS = {"opencl": "opencl.api", "hip": "hip.api", "hip_compiler": "hip-compiler.api",
                 "hsa_core": "hsa-core.api", "hsa_amd_ext": "hsa-amd-ext.api", "hsa_image_ext": "hsa-image-ext.api",
-                "hsa_finalize_ext": "hsa-finalize-ext.api", "roctx": "roctx.api"}
+                "hsa_finalize_ext": "hsa-finalize-ext.api", "rccl": "rccl.api", "roctx": "roctx.api"}
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_domain_numbers_never_change():
     found = re.findall(r"X\((\d+), (\w+),", (REPO / "src/record/domain.h").read_text())
     numbers = {name: int(number) for number, name in found}
     known = {"OPENCL": 1, "HIP": 2, "HIP_COMPILER": 3, "HSA_CORE": 4, "HSA_AMD_EXT": 5, "LEVEL_ZERO": 6, "CUDA_RUNTIME": 7,
-             "CUDA_DRIVER": 8, "ROCTX": 9, "REFDEV": 10, "HSA_IMAGE_EXT": 11, "HSA_FINALIZE_EXT": 12}
+             "CUDA_DRIVER": 8, "ROCTX": 9, "REFDEV": 10, "HSA_IMAGE_EXT": 11, "HSA_FINALIZE_EXT": 12, "RCCL": 13}
     assert {name: numbers.get(name) for name in known} == known
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from test_door_register import build_modern
+from test_door_register import COLLECTED, COLLECTIVES, build_modern
 
 
 @pytest.fixture(scope="session", params=["stand-in", "real"])
@@ -20,7 +20,8 @@ def modern(request, tmp_path_factory, repo, build):
     (folder / "librocprofiler-sdk.so.1").unlink()  # the mock; ours lies where the register library looks
     (folder / "librocprofiler-sdk.so").symlink_to(sdk / "librocprofiler-sdk.so.1")
     for source, client, option in (("registered.c", "client.so", "-DGPUTAP_ROCPROFILER_OPAQUE"), ("kinds.c", "kinds.so", "-DGPUTAP_ROCPROFILER_OPAQUE"),
-                                   ("extensions.c", "extensions.so", "-D__HIP_PLATFORM_AMD__")):
+                                   ("extensions.c", "extensions.so", "-D__HIP_PLATFORM_AMD__"),
+                                   ("collectives.c", "collectives.so", "-D__HIP_PLATFORM_AMD__")):
         subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", option, f"-I{repo}/include/compat", "-shared",
                         "-fPIC", repo / "tests/rocprofiler" / source, "-o", folder / client, f"-L{sdk}", "-lrocprofiler-sdk",
                         f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
@@ -94,3 +95,13 @@ def test_a_registered_hsas_finalizer_is_told_with_what_it_was_passed_by_value(ru
         "tool: record HSA_IMAGE_EXT_API hsa_ext_sampler_destroy", "tool: record HSA_IMAGE_EXT_API hsa_ext_image_create_with_layout",
         "tool: record HSA_FINALIZE_EXT_API hsa_ext_program_finalize"]
     assert lines[-1] == "tool: calls 3 records 3 wrong 0"
+
+
+def test_a_registered_rccls_calls_table_and_initialisation_come_to_a_client(run, build, modern):
+    done = run([modern / "program", "collectives"], env={"LD_PRELOAD": modern / "collectives.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
+    lines = [line.removeprefix("tool: ") for line in done.out.splitlines() if line.startswith("tool: ")]
+    assert COLLECTED in done.out
+    assert lines[:4] == ["RUNTIME_INITIALIZATION_RCCL 22103", "table RCCL 304", "RUNTIME_INITIALIZATION_ROCJPEG 600", "table rocJPEG 24"]
+    assert lines[4:6] == ["id 127 of 8 rank 3", "12ncclUniqueId commId"]
+    assert lines[6:8] == ["reduced 8 op 2 through the table: 0", "reduced 0 op 0 through the table: 4"]
+    assert lines[8:] == [f"record RCCL_API {name}" for name in COLLECTIVES] + ["calls 5 records 5 wrong 0"]

@@ -218,3 +218,26 @@ def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_too
     cpu, gpu = done.stdout.splitlines()
     assert cpu.startswith("agent 1 node 0 cpu ") and cpu.endswith("banks 1 caches 0 links 1 bank 135102464000 link 0-1")
     assert gpu == "agent 2 node 1 gpu gfx90a model 'aldebaran' banks 1 caches 2 links 0 bank 68702699520 L1 16/64 L2 8192/128"
+
+
+# Taken, as upstream takes them; nothing can be told of them, and they have no operations.
+SILENT = {"OMPT", "ROCDECODE_API", "ROCJPEG_API", "ROCDECODE_API_EXT"}
+
+
+def test_every_kind_can_be_configured_and_those_of_which_nothing_is_told_have_no_operations(compile_tool, build):
+    done = run([compile_tool("every_kind.c", "every_kind")], build)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert (done.returncode, done.stderr, len(rows)) == (0, "", 21 + 32)
+    assert {name for _, name, count, _ in rows if count == "0"} - {"CORRELATION_ID_RETIREMENT"} == \
+        SILENT | {name for _, name, *_ in rows if name.startswith("KFD_")}
+    for how, name, _, status in rows:
+        assert status == ("ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL" if name.startswith("KFD_") else
+                          "ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED" if (how, name) == ("recorded", "HIP_STREAM") else
+                          "ROCPROFILER_STATUS_SUCCESS"), name
+
+
+@pytest.mark.parametrize("level", ["info", "TRACE", "warning"])
+def test_a_kind_of_which_nothing_is_told_is_said_once_where_the_log_level_asks_for_it(compile_tool, build, level):
+    said = run([compile_tool("every_kind.c", "every_kind")], build, ROCPROFILER_LOG_LEVEL=level).stderr.splitlines()
+    names = [line.split("nothing is told of it: ")[1].split(":")[0] for line in said]
+    assert sorted(names) == ([] if level == "warning" else sorted(SILENT))

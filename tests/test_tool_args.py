@@ -14,7 +14,7 @@ import describe  # noqa: E402
 import emit_info  # noqa: E402
 import emit_mangled  # noqa: E402
 
-DESCRIPTIONS = ["opencl", "hip", "hip-compiler", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext", "roctx"]
+DESCRIPTIONS = ["opencl", "hip", "hip-compiler", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext", "rccl", "roctx"]
 
 
 def api_of(name):

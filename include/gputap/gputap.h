@@ -44,7 +44,8 @@ enum gputap_domain {
 	GPUTAP_DOMAIN_ROCTX = 9,
 	GPUTAP_DOMAIN_REFDEV = 10,
 	GPUTAP_DOMAIN_HSA_IMAGE_EXT = 11,
-	GPUTAP_DOMAIN_HSA_FINALIZE_EXT = 12
+	GPUTAP_DOMAIN_HSA_FINALIZE_EXT = 12,
+	GPUTAP_DOMAIN_RCCL = 13
 };
 
 /* External correlation ------------------------------------------------------- */

@@ -18,7 +18,8 @@
 	X(9, ROCTX, "roctx", "ROCTx annotations")                       \
 	X(10, REFDEV, "refdev", "reference accelerator")                \
 	X(11, HSA_IMAGE_EXT, "hsa_image_ext", "HSA image extension")    \
-	X(12, HSA_FINALIZE_EXT, "hsa_finalize_ext", "HSA finalizer extension")
+	X(12, HSA_FINALIZE_EXT, "hsa_finalize_ext", "HSA finalizer extension") \
+	X(13, RCCL, "rccl", "RCCL collectives")
 
 enum gt_domain {
 	GT_DOMAIN_NONE = 0,

@@ -13,6 +13,7 @@
 #include "generated/hsa_finalize_ext_info.inc"
 #include "generated/hsa_image_ext_info.inc"
 #include "generated/opencl_info.inc"
+#include "generated/rccl_info.inc"
 #include "generated/roctx_info.inc"
 
 static const struct gt_packed_domain *const packed[GT_DOMAIN_COUNT] = {
@@ -24,6 +25,7 @@ static const struct gt_packed_domain *const packed[GT_DOMAIN_COUNT] = {
 	[GT_DOMAIN_ROCTX] = &packed_roctx,
 	[GT_DOMAIN_HSA_IMAGE_EXT] = &packed_hsa_image_ext,
 	[GT_DOMAIN_HSA_FINALIZE_EXT] = &packed_hsa_finalize_ext,
+	[GT_DOMAIN_RCCL] = &packed_rccl,
 };
 static _Atomic(const struct gt_domain_description *) descriptions[GT_DOMAIN_COUNT];
 

@@ -24,6 +24,7 @@
 #include "generated/hsa_core_mangled.inc"
 #include "generated/hsa_finalize_ext_mangled.inc"
 #include "generated/hsa_image_ext_mangled.inc"
+#include "generated/rccl_mangled.inc"
 #include "generated/roctx_mangled.inc"
 
 enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 }; /* bytes read through a pointer, of a text; no operation has more arguments */
@@ -141,6 +142,7 @@ static const struct {
 	[GT_DOMAIN_ROCTX] = MANGLED(roctx),
 	[GT_DOMAIN_HSA_IMAGE_EXT] = MANGLED(hsa_image_ext),
 	[GT_DOMAIN_HSA_FINALIZE_EXT] = MANGLED(hsa_finalize_ext),
+	[GT_DOMAIN_RCCL] = MANGLED(rccl),
 };
 
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t number, unsigned argument)

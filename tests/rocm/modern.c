@@ -5,6 +5,7 @@
  *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does. With MODERN_SCRATCH
  *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so by the table for tools. It has images,
  *             IMAGES functions of them, and a finalizer
+ *   RCCL      librccl.so.1: registers "rccl" at the first call, NCCL functions of it; and "rocjpeg", of which nothing is known here
  *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
  *   else      the program */
 #include <dlfcn.h>
@@ -38,6 +39,15 @@ struct directives {
 int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_convention, struct directives directives, const char *options,
 			     unsigned type, uint64_t *code);
 
+/* ncclUniqueId, likewise */
+struct unique_id {
+	char internal[128];
+};
+int ncclGetUniqueId(struct unique_id *out);
+int ncclCommInitRankConfig(void **comm, int nranks, struct unique_id id, int rank, void *config);
+int ncclAllReduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm, void *stream);
+const char *ncclGetErrorString(int code);
+
 enum { HIP_MALLOC = 215, HIP_FREE = 90, HIP_COUNT = 463 };
 
 #ifdef REGISTER
@@ -50,7 +60,7 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
 					   uint64_t count, struct registration_id *id)
 {
 	static _Atomic uint64_t instances[8];
-	static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx"};
+	static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx", "rccl", "rocjpeg"};
 	set_api_table_fn *take = (set_api_table_fn *)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
 	uint64_t instance = 0;
 
@@ -64,7 +74,7 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
 	}
 	if (!take)
 		abort(); /* as the real one does */
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 6; i++)
 		if (!strcmp(name, names[i]))
 			instance = instances[i]++;
 	return take(name, version, instance, tables, count) ? 6 : 0;
@@ -310,6 +320,85 @@ int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_conven
 		program, isa, call_convention, directives, options, type, code);
 }
 
+#elif defined RCCL
+#ifndef NCCL
+#define NCCL 37
+#endif
+enum { ALL_REDUCE = 1, GET_UNIQUE_ID = 16, INIT_RANK_CONFIG = 19, ERROR_STRING = 24 };
+
+static int real_get_unique_id(struct unique_id *out)
+{
+	for (int i = 0; i < 128; i++)
+		out->internal[i] = (char)i;
+	return 0;
+}
+
+static int real_init(void **comm, int nranks, struct unique_id id, int rank, void *config)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 128; i++)
+		sum += id.internal[i];
+	*comm = (void *)(uintptr_t)(0x10000 * nranks + 0x100 * rank + (config != NULL));
+	return sum == 127 * 128 / 2 ? 0 : 4;
+}
+
+static int real_all_reduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm, void *stream)
+{
+	(void)comm, (void)stream, (void)op;
+	memcpy(to, from, count);
+	return type == 1 ? 0 : 4;
+}
+
+static const char *real_error_string(int code)
+{
+	return code ? "invalid argument" : "no error";
+}
+
+static struct {
+	uint64_t size;
+	void *entries[NCCL > 37 ? NCCL : 37];
+} table = {8 + NCCL * 8, {[ALL_REDUCE] = real_all_reduce, [GET_UNIQUE_ID] = real_get_unique_id, [INIT_RANK_CONFIG] = real_init,
+			  [ERROR_STRING] = real_error_string}};
+static struct {
+	uint64_t size;
+	void *entries[2];
+} jpeg = {sizeof jpeg, {0}};
+
+static void **offered(void)
+{
+	static int done;
+	void *rccl[] = {&table}, *rocjpeg[] = {&jpeg};
+	struct registration_id id;
+
+	if (!done++) {
+		rocprofiler_register_library_api_table("rccl", NULL, 22103, rccl, 1, &id);
+		rocprofiler_register_library_api_table("rocjpeg", NULL, 600, rocjpeg, 1, &id);
+	}
+	return table.entries;
+}
+
+int ncclGetUniqueId(struct unique_id *out)
+{
+	return ((int (*)(struct unique_id *))offered()[GET_UNIQUE_ID])(out);
+}
+
+int ncclCommInitRankConfig(void **comm, int nranks, struct unique_id id, int rank, void *config)
+{
+	return ((int (*)(void **, int, struct unique_id, int, void *))offered()[INIT_RANK_CONFIG])(comm, nranks, id, rank, config);
+}
+
+int ncclAllReduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm, void *stream)
+{
+	return ((int (*)(const void *, void *, size_t, unsigned, unsigned, void *, void *))offered()[ALL_REDUCE])(from, to, count, type, op,
+														  comm, stream);
+}
+
+const char *ncclGetErrorString(int code)
+{
+	return ((const char *(*)(int))offered()[ERROR_STRING])(code);
+}
+
 #elif defined SDK
 set_api_table_fn rocprofiler_set_api_table;
 static int (*next)(void **, size_t);
@@ -395,8 +484,23 @@ static int extensions(void)
 	return hsa_shut_down();
 }
 
+/* RCCL, likewise. */
+static int collectives(void)
+{
+	char from[8] = "texels", to[8] = "";
+	struct unique_id id;
+	void *comm = NULL;
+	int made = ncclGetUniqueId(&id), begun = ncclCommInitRankConfig(&comm, 8, id, 3, &id);
+	int reduced = ncclAllReduce(from, to, sizeof from, 1, 2, comm, NULL), refused = ncclAllReduce(from, to, 0, 9, 0, comm, NULL);
+
+	printf("%d %d %p %d %s %d %s\n", made, begun, comm, reduced, to, refused, ncclGetErrorString(refused));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "collectives"))
+		return collectives();
 	if (argc > 1 && !strcmp(argv[1], "extensions"))
 		return extensions();
 	if (argc > 1 && !strcmp(argv[1], "together"))

@@ -28,6 +28,9 @@ static const char *const hsa_image_ext[] = {
 static const char *const hsa_finalize_ext[] = {
 #include "generated/hsa_finalize_ext_rocprofiler_args.inc"
 };
+static const char *const rccl[] = {
+#include "generated/rccl_rocprofiler_args.inc"
+};
 static const char *const roctx[] = {
 	[0] = "message\0", [1] = "message\0", [2] = "", [3] = "message\0", [4] = "id\0", [5] = "tid\0", [8] = "tid\0", [9] = "tid\0",
 	[16] = "name\0", [17] = "name\0agent\0", [18] = "name\0device_id\0", [19] = "name\0stream\0",
@@ -41,6 +44,7 @@ static const char *const *const names[] = {
 	[GPUTAP_DOMAIN_ROCTX] = roctx,
 	[GPUTAP_DOMAIN_HSA_IMAGE_EXT] = hsa_image_ext,
 	[GPUTAP_DOMAIN_HSA_FINALIZE_EXT] = hsa_finalize_ext,
+	[GPUTAP_DOMAIN_RCCL] = rccl,
 };
 
 /* How many pointers a mangled type is: "PPKv" 2. */

@@ -86,6 +86,7 @@ union payload {
 	rocprofiler_callback_tracing_hip_api_data_t hip;
 	rocprofiler_callback_tracing_hsa_api_data_t hsa;
 	rocprofiler_callback_tracing_marker_api_data_t marker;
+	rocprofiler_callback_tracing_rccl_api_data_t rccl;
 };
 
 static size_t copied(void *to, size_t room, const void *from, size_t bytes)
@@ -115,6 +116,9 @@ static void fill(union payload *p, const struct gputap_call *call)
 	case GPUTAP_DOMAIN_HSA_IMAGE_EXT:
 	case GPUTAP_DOMAIN_HSA_FINALIZE_EXT:
 		FILL(hsa);
+		break;
+	case GPUTAP_DOMAIN_RCCL:
+		FILL(rccl);
 		break;
 	default:
 		FILL(marker);

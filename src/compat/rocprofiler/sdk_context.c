@@ -9,11 +9,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "sdk.h"
 
-enum { DOMAINS = GPUTAP_DOMAIN_HSA_FINALIZE_EXT + 1, NAP_NS = 1000000, PATIENCE = 5000 /* naps, 5 s */ };
+enum { DOMAINS = GPUTAP_DOMAIN_RCCL + 1, NAP_NS = 1000000, PATIENCE = 5000 /* naps, 5 s */ };
 
 struct sdk_context sdk_contexts[SDK_CONTEXTS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -320,6 +321,31 @@ static int make(struct sdk_context *c)
 	return rc;
 }
 
+/* Kinds that are taken, as upstream takes them, and of which nothing can be told: whoever wonders learns it. */
+static const struct {
+	int called, recorded;
+	const char *why;
+} silent[] = {
+	{ROCPROFILER_CALLBACK_TRACING_OMPT, ROCPROFILER_BUFFER_TRACING_OMPT, "OMPT: OpenMP's runtimes are not asked for their events"},
+	{ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API, "ROCDECODE_API: clients can have its table"},
+	{ROCPROFILER_CALLBACK_TRACING_NONE, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API_EXT, "ROCDECODE_API_EXT: clients can have its table"},
+	{ROCPROFILER_CALLBACK_TRACING_ROCJPEG_API, ROCPROFILER_BUFFER_TRACING_ROCJPEG_API, "ROCJPEG_API: clients can have its table"},
+};
+
+/* Once for each, where upstream's library would tell of such things, too. */
+static void tell_silent(const struct sdk_context *c)
+{
+	static _Atomic unsigned told;
+	const char *level = getenv("ROCPROFILER_LOG_LEVEL");
+
+	if (!level || (strcasecmp(level, "info") && strcasecmp(level, "trace")))
+		return;
+	for (unsigned i = 0; i < sizeof silent / sizeof *silent; i++)
+		if ((c->called[silent[i].called].ops.configured || c->recorded[silent[i].recorded].ops.configured) &&
+		    !(atomic_fetch_or(&told, 1u << i) >> i & 1))
+			sdk_tell("can be configured, and nothing is told of it: %s", silent[i].why);
+}
+
 void sdk_contexts_commit(uint32_t client)
 {
 	for (int i = 0; i < SDK_CONTEXTS; i++) {
@@ -332,6 +358,8 @@ void sdk_contexts_commit(uint32_t client)
 		     c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops.configured ||
 		     c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops.configured))
 			sdk_tables_init();
+		if (c->handle && c->client == client && (!c->tap || c->dirty))
+			tell_silent(c);
 		if (c->handle && c->client == client && (!c->tap || c->dirty) && (rc = make(c)) != 0)
 			sdk_tell("a context of %s cannot be had: %s", "a tool", strerror(-rc));
 		else if (c->handle && c->client == client && atomic_load(&c->active))

@@ -26,6 +26,9 @@ static const char *const hsa_image_ext_names[] = {
 static const char *const hsa_finalize_ext_names[] = {
 #include "generated/hsa_finalize_ext_rocprofiler.inc"
 };
+static const char *const rccl_names[] = {
+#include "generated/rccl_rocprofiler.inc"
+};
 static const char *const marker_core_names[] = {"roctxMarkA", "roctxRangePushA", "roctxRangePop",
 						"roctxRangeStartA", "roctxRangeStop", "roctxGetThreadId"};
 static const char *const marker_control_names[] = {"roctxProfilerPause", "roctxProfilerResume"};
@@ -61,13 +64,13 @@ struct kind {
 
 static const struct kind callback_kinds[ROCPROFILER_CALLBACK_TRACING_LAST] = {
 	APIS, WITH(CODE_OBJECT, code_object_names), WITH(SCRATCH_MEMORY, scratch_names), WITH(KERNEL_DISPATCH, dispatch_names),
-	WITH(MEMORY_COPY, copy_names), WITHOUT(RCCL_API), WITHOUT(OMPT), WITH(MEMORY_ALLOCATION, allocation_names),
+	WITH(MEMORY_COPY, copy_names), WITH(RCCL_API, rccl_names), WITHOUT(OMPT), WITH(MEMORY_ALLOCATION, allocation_names),
 	WITH(RUNTIME_INITIALIZATION, runtime_names), WITHOUT(ROCDECODE_API), WITHOUT(ROCJPEG_API), WITH(HIP_STREAM, stream_names),
 	WITH(MARKER_CORE_RANGE_API, marker_range_names),
 };
 static const struct kind buffer_kinds[ROCPROFILER_BUFFER_TRACING_LAST] = {
 	APIS, WITH(MEMORY_COPY, copy_names), WITH(KERNEL_DISPATCH, dispatch_names), WITH(SCRATCH_MEMORY, scratch_names),
-	WITHOUT(CORRELATION_ID_RETIREMENT), WITHOUT(RCCL_API), WITHOUT(OMPT), WITH(MEMORY_ALLOCATION, allocation_names),
+	WITHOUT(CORRELATION_ID_RETIREMENT), WITH(RCCL_API, rccl_names), WITHOUT(OMPT), WITH(MEMORY_ALLOCATION, allocation_names),
 	WITH(RUNTIME_INITIALIZATION, runtime_names), WITHOUT(ROCDECODE_API), WITHOUT(ROCJPEG_API), WITH(HIP_STREAM, stream_names),
 	WITH(HIP_RUNTIME_API_EXT, hip_names), WITH(HIP_COMPILER_API_EXT, hip_compiler_names), WITHOUT(ROCDECODE_API_EXT),
 	WITHOUT(KFD_EVENT_PAGE_MIGRATE), WITHOUT(KFD_EVENT_PAGE_FAULT), WITHOUT(KFD_EVENT_QUEUE), WITHOUT(KFD_EVENT_UNMAP_FROM_GPU),
@@ -97,6 +100,7 @@ static const struct sdk_api apis[] = {
 	[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API] = {GPUTAP_DOMAIN_ROCTX, 0, ROCPROFILER_MARKER_CORE_API_ID_LAST},
 	[ROCPROFILER_CALLBACK_TRACING_MARKER_CONTROL_API] = {GPUTAP_DOMAIN_ROCTX, 8, ROCPROFILER_MARKER_CONTROL_API_ID_LAST},
 	[ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API] = {GPUTAP_DOMAIN_ROCTX, 16, ROCPROFILER_MARKER_NAME_API_ID_LAST},
+	[ROCPROFILER_CALLBACK_TRACING_RCCL_API] = {GPUTAP_DOMAIN_RCCL, 0, ROCPROFILER_RCCL_API_ID_LAST},
 };
 
 uint32_t sdk_old_properties(void)
@@ -126,6 +130,7 @@ bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_
 		[GPUTAP_DOMAIN_ROCTX] = ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API,
 		[GPUTAP_DOMAIN_HSA_IMAGE_EXT] = ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API,
 		[GPUTAP_DOMAIN_HSA_FINALIZE_EXT] = ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API,
+		[GPUTAP_DOMAIN_RCCL] = ROCPROFILER_CALLBACK_TRACING_RCCL_API,
 	};
 	uint32_t k = domain < sizeof first ? first[domain] : 0;
 
@@ -148,6 +153,7 @@ rocprofiler_external_correlation_id_request_kind_t sdk_request_of(rocprofiler_ca
 {
 	/* 1 to 9 are the same in both */
 	return kind <= ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API ? (rocprofiler_external_correlation_id_request_kind_t)kind :
+	       kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API ? ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_RCCL_API :
 	       kind == ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API ?
 								      ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_RANGE_API :
 								      ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_NONE;

@@ -152,15 +152,37 @@ static void on_marker(const struct gputap_table *table)
 	}
 }
 
+/* Runtimes whose calls this library does not know: whoever wants to can do it by their tables. */
+static const struct unknown {
+	const char *name;
+	rocprofiler_runtime_initialization_operation_t operation;
+	rocprofiler_intercept_table_t type;
+} unknown[] = {
+	{"rocdecode", ROCPROFILER_RUNTIME_INITIALIZATION_ROCDECODE, ROCPROFILER_ROCDECODE_TABLE},
+	{"rocjpeg", ROCPROFILER_RUNTIME_INITIALIZATION_ROCJPEG, ROCPROFILER_ROCJPEG_TABLE},
+};
+
+static void on_named(const struct gputap_table *table)
+{
+	if (!strcmp(table->name, "HsaApiTable")) {
+		on_hsa(table);
+		return;
+	}
+	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+		if (!strcmp(table->name, unknown[i].name)) {
+			sdk_on_runtime(unknown[i].operation, table->version, table->instance);
+			hand_out(unknown[i].type, table->version, table->instance, table->entries);
+			return;
+		}
+	on_offered(table);
+}
+
 static void on_table(const struct gputap_table *table, void *user)
 {
 	(void)user;
 	switch (table->domain) {
 	case 0:
-		if (!strcmp(table->name, "HsaApiTable"))
-			on_hsa(table);
-		else
-			on_offered(table);
+		on_named(table);
 		break;
 	case GPUTAP_DOMAIN_HIP: {
 		uint64_t version = version_of(table, "libamdhip64");
@@ -174,6 +196,10 @@ static void on_table(const struct gputap_table *table, void *user)
 		break;
 	case GPUTAP_DOMAIN_ROCTX:
 		on_marker(table);
+		break;
+	case GPUTAP_DOMAIN_RCCL:
+		sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_RCCL, version_of(table, "librccl"), table->instance);
+		hand_out(ROCPROFILER_RCCL_TABLE, version_of(table, "librccl"), table->instance, table->entries);
 		break;
 	default:
 		break;

@@ -17,12 +17,14 @@
 
 #include "core/emit.h"
 #include "core/recording.h"
+#include "core/subscriber.h"
 #include "core/table.h"
 #include "gputap/tool.h"
 #include "runtime/hip/hip_door.h"
 #include "runtime/hip/hip_taps.h"
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/module.h"
+#include "runtime/rccl/rccl_taps.h"
 #include "runtime/roctx/roctx_taps.h"
 #include "tool/tool_load.h"
 
@@ -37,13 +39,29 @@ enum { SUCCESS = 0, INVALID_ARGUMENT = 19 };
 typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count);
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
 
-/* HIP's tables, size in bytes first; one per registered table, as their addresses are how they are known again. */
-static _Atomic(void *) taken[2][GT_INSTANCES];
+/* A runtime whose table is its size in bytes and then functions. */
+struct sized {
+	const char *name; /* as it registers */
+	enum gt_domain domain;
+	struct gt_table *tables;
+	bool (*may_take)(enum gt_domain domain, uint32_t instance); /* NULL: it has no other door */
+	const char *too_many;
+};
+static const struct sized sized[] = {
+	{"hip", GT_DOMAIN_HIP, gt_hip_tables, gt_hip_door_take, "a copy of the HIP library: there are more than can be told apart"},
+	{"hip_compiler", GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, gt_hip_door_take,
+	 "a copy of the HIP library: there are more than can be told apart"},
+	{"rccl", GT_DOMAIN_RCCL, gt_rccl_tables, NULL, "a copy of the RCCL library: there are more than can be told apart"},
+};
+enum { SIZED = sizeof sized / sizeof *sized };
 
-static int take_hip(enum gt_domain domain, struct gt_table *tables, uint64_t version, void *theirs)
+/* Their addresses are how they are known again. */
+static _Atomic(void *) taken[SIZED][GT_INSTANCES];
+
+static int take_sized(const struct sized *s, uint64_t version, void *theirs)
 {
 	const size_t size = *(const uint64_t *)theirs;
-	_Atomic(void *) *mine = taken[domain == GT_DOMAIN_HIP_COMPILER];
+	_Atomic(void *) *mine = taken[s - sized];
 
 	if (!gt_recording.session)
 		return 0;
@@ -51,28 +69,37 @@ static int take_hip(enum gt_domain domain, struct gt_table *tables, uint64_t ver
 		if (atomic_load(&mine[i]) == theirs)
 			return 0;
 	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
-		if (!gt_hip_door_take(domain, i))
+		if (s->may_take && !s->may_take(s->domain, i))
 			continue;
-		tables[i].version = version;
-		if (gt_table_register(&tables[i], theirs, size, theirs) != 0)
+		s->tables[i].version = version;
+		if (gt_table_register(&s->tables[i], theirs, size, theirs) != 0)
 			continue;
 		atomic_store(&mine[i], theirs);
-		gt_runtime_module_of(domain, theirs, "rocprofiler-register", version);
+		gt_runtime_module_of(s->domain, theirs, "rocprofiler-register", version);
 		return 0;
 	}
-	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, "a copy of the HIP library: there are more than can be told apart");
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, s->domain, 0, s->too_many);
 	return -ENOSPC;
 }
 
-static int take(const char *name, uint64_t version, void **tables, uint64_t count)
+/* Nothing is known of these tables' functions: who asked for tables gets them as they are. */
+static int offer(const char *name, uint64_t version, uint64_t instance, void *theirs)
 {
+	if (gt_recording.session)
+		gt_subscribers_offer(name, (uint32_t)instance, version, theirs, *(const uint64_t *)theirs);
+	return 0;
+}
+
+static int take(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count)
+{
+	for (const struct sized *s = sized; s < sized + SIZED; s++)
+		if (!strcmp(name, s->name))
+			return take_sized(s, version, tables[0]);
 	if (!strcmp(name, "hsa"))
 		return gt_hsa_door_tables(tables[0], "rocprofiler-register", version);
-	if (!strcmp(name, "hip"))
-		return take_hip(GT_DOMAIN_HIP, gt_hip_tables, version, tables[0]);
-	if (!strcmp(name, "hip_compiler"))
-		return take_hip(GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, version, tables[0]);
-	return strcmp(name, "roctx") ? 0 : gt_roctx_door_tables(version, tables, count);
+	if (!strcmp(name, "roctx"))
+		return gt_roctx_door_tables(version, tables, count);
+	return offer(name, version, instance, tables[0]);
 }
 
 /* The SDK ---------------------------------------------------------------- */
@@ -199,7 +226,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 			status = SUCCESS;
 	next = sdk();
 	if (status == SUCCESS)
-		take(name, version, tables, count);
+		take(name, version, instance, tables, count);
 	if (next)
 		status = next(name, version, instance, tables, count);
 	errno = saved;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of rccl's API. This library does not record that API. */
+/* RCCL's tables: one. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_TABLE_ID_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_TABLE_ID_H
 
 typedef enum rocprofiler_rccl_table_id_t {
 	ROCPROFILER_RCCL_TABLE_ID_NONE = -1,
-	ROCPROFILER_RCCL_TABLE_ID_LAST = 0
+	ROCPROFILER_RCCL_TABLE_ID = 0,
+	ROCPROFILER_RCCL_TABLE_ID_LAST
 } rocprofiler_rccl_table_id_t;
 
 #endif
