@@ -31,6 +31,7 @@ _Atomic uint32_t gt_tool_dense, gt_tool_innermost;
 
 static bool place_taken[GT_TOOL_POOL];
 static uint64_t place_age[GT_TOOL_POOL], ages; /* order of creation */
+static _Atomic bool place_given; /* ever */
 
 static _Atomic uint32_t order_sequence, order_count;
 static _Atomic uint64_t order[ORDER_WORDS];
@@ -108,6 +109,9 @@ struct gt_tool_reader *gt_tool_become_reader(void)
 	int saved = errno;
 	struct gt_tool_reader *r;
 
+	/* Nobody can be called. And init() may make a process that has threads wait 16 ms, for the kernel's grace period. */
+	if (!atomic_load_explicit(&place_given, memory_order_acquire))
+		return NULL;
 	pthread_once(&once, init);
 	for (r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next) {
 		uint32_t no = 0;
@@ -227,6 +231,7 @@ static void write_order(void)
 struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
 {
 	pthread_once(&once, init);
+	atomic_store_explicit(&place_given, true, memory_order_release);
 	for (uint32_t p = 0; !ctx->place && p < GT_TOOL_POOL; p++) {
 		struct gt_tool_context *c = &gt_tool_pool[p];
 		uint32_t generation = atomic_load_explicit(&c->generation, memory_order_relaxed);

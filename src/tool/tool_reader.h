@@ -34,7 +34,7 @@ struct gt_tool_reader {
 extern _Thread_local struct gt_tool_reader *gt_tool_reader __attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern _Atomic uint32_t gt_tool_membarrier __attribute__((visibility("hidden"))); /* who stops a context has it done for us */
 
-/* The first time in a thread. NULL: no memory. */
+/* The first time in a thread. NULL: no memory, or there is nobody to be called in this process. */
 struct gt_tool_reader *gt_tool_become_reader(void) __attribute__((cold));
 
 /* Between a reader's store and its load, and the other way round in who stops a context: one of them must see the other. */
@@ -57,7 +57,7 @@ static inline void gt_tool_choosing(struct gt_tool_reader *r, uint32_t more)
 /**
  * gt_tool_look() - what is asked of the places in gt_tool_order() may be looked at now, until gt_tool_look_done()
  * Who stops a context waits for it: no callback, nothing that takes long, between the two.
- * Return: false: there is no memory for a thread more; nobody is to be told.
+ * Return: false: there is nobody to be told, or no memory for a thread more.
  */
 static inline bool gt_tool_look(void)
 {
