@@ -56,6 +56,15 @@ def test_access_to_no_memory_ends_the_program_as_on_hardware(hsa):
     assert re.search(r"Memory access fault by GPU node-1 .* on address 0x123456789000", result.err)
 
 
+# textures ----------------------------------------------------------------------
+
+def test_textures_and_surfaces_are_what_the_host_makes_of_the_same_array(tap, build):
+    lines = tap("soft", "amdgpu", "--", build / "tests/soft/textures").out.splitlines()
+    kinds = [line.split(":")[0] for line in lines]
+    assert [line for line in lines if not re.search(r"^.*: [1-9]\d* compared, 0 wrong$", line)] == []
+    assert len(set(kinds)) == 36 + 2 + 13 + 4 + 1 and kinds[-1] == "surfaces"
+
+
 # fork --------------------------------------------------------------------------
 
 def test_child_and_parent_start_the_runtime_each_for_itself(hsa):

@@ -197,7 +197,7 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Images are not done, but ROCr sets up its manager of them at once. */
+/* From this ROCr computes how much memory an image takes; the interpreter lays elements out row by row, which takes no more. */
 THUNK_API HSAKMT_STATUS hsaKmtGetTileConfig(HSAuint32 node, HsaGpuTileConfig *config)
 {
 	if (soft_opened())

@@ -25,8 +25,9 @@ import sys
 import tempfile
 import time
 
-CATCH_AREAS = ("event", "stream", "streamperthread", "printf", "graph", "memory", "rtc", "kernel", "occupancy", "cooperativeGrps")
-MAIN_AREAS = ("runtimeApi/module", "runtimeApi/cooperativeGrps", "ipc", "printf")
+CATCH_AREAS = ("event", "stream", "streamperthread", "printf", "graph", "memory", "rtc", "kernel", "occupancy", "cooperativeGrps",
+               "texture")
+MAIN_AREAS = ("runtimeApi/module", "runtimeApi/cooperativeGrps", "ipc", "printf", "texture", "surface")
 HIPCC = ["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-D__HIP_PLATFORM_AMD__"]
 LIMIT = 120
 

@@ -149,7 +149,8 @@ int isa_step(const uint32_t *words)
 void isa_make_line(unsigned r, int wide)
 {
 	static const uint32_t steps[] = { 0, 0, 0, 1, 1, 2, 4, 8, 12, 16, 64, (uint32_t)-1, (uint32_t)-4, 0x10000, 0x4000000, 0x80000000 };
-	uint64_t base = isa_random() & 1 ? isa_value("u64") : isa_random() & 1 ? isa_random() & 7 : isa_value("u32") - isa_random() % 300, step = steps[isa_random() & 15];
+	uint64_t base = isa_random() & 1 ? isa_value("u64") : isa_random() & 1 ? isa_random() & 7 : isa_value("u32") - isa_random() % 300;
+	uint64_t step = steps[isa_random() & 15];
 
 	if (!(isa_random() & 15))
 		step = isa_random();

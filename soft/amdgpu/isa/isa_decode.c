@@ -517,18 +517,22 @@ static void mubuf(struct decoder *d, uint32_t w)
 	s->bytes = 8;
 	if (soft_op_of(SOFT_MUBUF, number)) {
 		look_up(d, SOFT_MUBUF, number);
-		s->run = do_nothing;
+		if (s->op->kind == SOFT_KIND_NOTHING) {
+			s->run = do_nothing;
+			return;
+		}
+	} else if (!look_up(d, SOFT_MEMORY, number)) {
 		return;
 	}
-	if (!look_up(d, SOFT_MEMORY, number))
-		return;
 	s->offset = (int32_t)(w & 0xfff);
-	s->source[0] = w >> 12 & 1 ? REG_VECTOR + (w1 & 255) : REG_CONSTANT;
+	s->source[0] = w >> 12 & 3 ? REG_VECTOR + (w1 & 255) : REG_CONSTANT;
 	s->data = s->result = w1 >> 8 & 255;
 	s->base = (uint8_t)((w1 >> 16 & 31) * 4);
 	s->segment = SOFT_SCRATCH;
-	if (s->op->kind == SOFT_KIND_ATOMIC || w >> 13 & 1 || w >> 16 & 1 || w1 >> 23 & 1) {
-		refuse(d, "of a buffer that is not scratch");
+	s->control = (w >> 13 & 1) | (w >> 12 & 1) << 1;
+	if (s->op->encoding == SOFT_MUBUF ? w >> 16 & 1 || w1 >> 23 & 1
+					  : s->op->kind == SOFT_KIND_ATOMIC || w >> 13 & 1 || w >> 16 & 1 || w1 >> 23 & 1) {
+		refuse(d, s->op->encoding == SOFT_MUBUF ? "in a form that is not known" : "of a buffer that is not scratch");
 		return;
 	}
 	/* The offset register is operand 1: a register or a small constant. */
@@ -541,20 +545,21 @@ static void mubuf(struct decoder *d, uint32_t w)
 		refuse(d, "with an operand that is not known");
 		return;
 	}
-	if (beyond_registers(s))
+	if (beyond_registers(s) || s->base > 100)
 		refuse(d, "beyond the registers");
 	else
-		s->run = soft_buffer;
+		s->run = s->op->encoding == SOFT_MUBUF ? soft_typed_buffer : soft_buffer;
 }
 
 static void mimg(struct decoder *d, uint32_t w)
 {
 	struct soft_step *s = d->s;
 	uint32_t w1 = d->words[d->count > 1];
+	int samples = (w >> 18 & 127) >= 0x20;
 
 	s->bytes = 8;
 	if (!soft_op_of(SOFT_MIMG, w >> 18 & 127)) {
-		refuse(d, "an image instruction that samples, counts or takes a level");
+		refuse(d, "an image instruction of a kind that is not known");
 		return;
 	}
 	look_up(d, SOFT_MIMG, w >> 18 & 127);
@@ -562,12 +567,14 @@ static void mimg(struct decoder *d, uint32_t w)
 	s->source[0] = w1 & 255;
 	s->data = s->result = w1 >> 8 & 255;
 	s->base = (uint8_t)((w1 >> 16 & 31) * 4);
-	if (w >> 15 & 7 || !(w >> 12 & 1) || w1 >> 31) /* short coordinates, what was resident; coordinates of 0 to 1, halves */
+	s->sampler = (uint8_t)((w1 >> 21 & 31) * 4);
+	/* Short coordinates, what was resident; halves; elements by coordinates of 0 to 1, samples whatever the sampler says. */
+	if (w >> 15 & 7 || (w >> 12 & 1) == (uint32_t)samples || w1 >> 31)
 		refuse(d, "in a form that is not known");
-	else if (beyond_registers(s) || s->source[0] > 253 || s->base > 96)
+	else if (beyond_registers(s) || s->source[0] > 247 || s->base > 96 || s->sampler > 100)
 		refuse(d, "beyond the registers");
 	else
-		s->run = soft_image;
+		s->run = samples ? soft_sample : soft_image;
 }
 
 static void ds(struct decoder *d, uint32_t w)

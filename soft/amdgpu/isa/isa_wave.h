@@ -101,11 +101,12 @@ struct soft_step {
 	uint8_t clamp;
 	uint8_t segment;            /* enum soft_segment */
 	uint8_t base, data, data2;  /* memory: SGPR base (128 none), VGPRs of data */
+	uint8_t sampler;            /* .. its first SGPR */
 	uint8_t returns;            /* atomics: the old value is wanted */
 	uint8_t modes;              /* float formats it touches: 1 single, 2 double and half */
 	uint8_t line;               /* enum soft_line_way, where no modifier is in the way */
 	soft_step_function with_rows; /* what is run when all vector registers are rows: it knows nothing of lines */
-	uint32_t control;           /* the SDWA or DPP word; images: which channels */
+	uint32_t control;           /* the SDWA or DPP word; images: which channels; typed buffers: 1 an index, 2 an offset per lane */
 	int32_t offset, offset2;
 	const char *why;            /* what is not done, when run only says so */
 };
@@ -290,12 +291,14 @@ const soft_lanes_function *soft_lanes_table(void);
 /* Bits of @exec as a row. */
 const uint32_t *soft_live(struct soft_wave *w, uint64_t exec);
 
-/* isa_memory.c, isa_image.c, isa_lds.c */
+/* isa_memory.c, isa_image.c, isa_sample.c, isa_lds.c */
 int soft_scalar_load(struct soft_wave *w, const struct soft_step *s);
 int soft_scalar_time(struct soft_wave *w, const struct soft_step *s);
 int soft_memory(struct soft_wave *w, const struct soft_step *s);
 int soft_buffer(struct soft_wave *w, const struct soft_step *s);
 int soft_image(struct soft_wave *w, const struct soft_step *s);
+int soft_sample(struct soft_wave *w, const struct soft_step *s);
+int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s);
 int soft_lds(struct soft_wave *w, const struct soft_step *s);
 
 /* isa_run.c: what steps ask of the machine. */

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Sampled images, which are HIP's textures, and typed buffers, which are those of linear memory (tex1Dfetch).
+ *
+ *   four SGPRs (the sampler) ─► struct sampler: how coordinates go on beyond the image, which filter
+ *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► places ─► elements ─► one, or weighted by distance ─► channels
+ *
+ * There is one level, so gradients and levels make no difference: a sampler with one filter near and another far is refused.
+ * Places are rounded to 8 bits behind the point, as hardware has them: device code relies on it, which names elements by the
+ * quotient of their number and the size. Sums are of doubles and rounded once.
+ * A depth filter that the sampler leaves open is the one of rows and columns. */
+#include "soft/amdgpu/isa/isa_image.h"
+#include "soft/amdgpu/isa/isa_numbers.h"
+
+enum { WRAP, MIRROR, CLAMP, MIRROR_ONCE, BORDER = 6 };
+enum { SAMPLE_D = 0x22, GATHER4 = 0x47 };
+enum { OUTSIDE = -1 };
+
+struct sampler {
+	uint8_t mode[3];
+	uint8_t linear, deep; /* between columns and rows; between slices */
+	uint8_t counts;       /* coordinates are elements, not 0 to 1 */
+	uint8_t border;       /* 0 transparent black, 1 opaque black, 2 white */
+};
+
+/* Return: what is not done, or NULL. */
+static const char *read_sampler(struct sampler *p, const uint32_t *r, const struct soft_image *m)
+{
+	unsigned near_filter = r[2] >> 20 & 3, far_filter = r[2] >> 22 & 3, deep = r[2] >> 24 & 3;
+
+	for (unsigned i = 0; i < 3; i++) {
+		p->mode[i] = r[0] >> 3 * i & 7;
+		if (p->mode[i] > MIRROR_ONCE && p->mode[i] != BORDER)
+			return "with a border of halves";
+	}
+	p->counts = r[0] >> 15 & 1;
+	p->border = (uint8_t)(r[3] >> 30);
+	if (near_filter > 1 || near_filter != far_filter || r[0] >> 29 & 3)
+		return "with a filter that is not known";
+	if (r[0] >> 9 & 0x3f || r[0] >> 20 & 1 || p->border == 3)
+		return "with more than one sample, a comparison, a gamma or a colour of its own";
+	p->linear = (uint8_t)near_filter;
+	p->deep = m->type == IMAGE_3D && (deep ? deep == 2 : near_filter);
+	if (p->linear && soft_element_is_integer(&m->element))
+		return "between integers";
+	return NULL;
+}
+
+/* A place to one within 0 to @size - 1, or OUTSIDE. */
+static int64_t inside(unsigned mode, int64_t i, int64_t size)
+{
+	int64_t m;
+
+	switch (mode) {
+	case WRAP:
+		m = i % size;
+		return m < 0 ? m + size : m;
+	case MIRROR:
+		m = i % (2 * size);
+		m = m < 0 ? m + 2 * size : m;
+		return m < size ? m : 2 * size - 1 - m;
+	case MIRROR_ONCE:
+		i = i < 0 ? -1 - i : i;
+		return MIN(i, size - 1);
+	case CLAMP:
+		return MIN(MAX(i, 0), size - 1);
+	default:
+		return i >= 0 && i < size ? i : OUTSIDE;
+	}
+}
+
+struct span { /* of one coordinate: the places on both sides, and how far it is to the second */
+	int64_t at[2];
+	double weight;
+};
+
+/* @half: between the middles of elements. */
+static void find_span(struct span *s, const struct sampler *p, unsigned axis, float coordinate, uint32_t size, int half)
+{
+	double x = p->counts ? coordinate : (double)coordinate * size, whole;
+
+	if (!(fabs(x) < 0x1p40)) /* NaN and infinities, too: no fraction is left */
+		x = x > 0 ? 0x1p40 : x < 0 ? -0x1p40 : 0;
+	x = rint(x * 256) / 256 - (half ? 0.5 : 0);
+	whole = floor(x);
+	s->at[0] = inside(p->mode[axis], (int64_t)whole, size);
+	s->at[1] = half ? inside(p->mode[axis], (int64_t)whole + 1, size) : s->at[0];
+	s->weight = half ? x - whole : 0;
+}
+
+static void find_layer(struct span *s, float coordinate, uint32_t layers)
+{
+	double x = rint(coordinate);
+
+	s->at[0] = s->at[1] = !(x > 0) ? 0 : x >= layers ? layers - 1 : (int64_t)x;
+	s->weight = 0;
+}
+
+/* Register @i of the element at three places. */
+static uint32_t texel(const struct soft_image *m, const struct sampler *p, const int64_t at[3], unsigned i)
+{
+	unsigned from = m->element.from[i];
+
+	if (at[0] == OUTSIDE || at[1] == OUTSIDE || at[2] == OUTSIDE) {
+		int one = from == 1 || (from >= 4 && (p->border == 2 || (p->border == 1 && from == 7)));
+
+		return !one ? 0 : soft_element_is_integer(&m->element) ? 1 : bits32(1);
+	}
+	return soft_element_get(&m->element, soft_image_element(m, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2]), i);
+}
+
+static uint32_t filtered(const struct soft_image *m, const struct sampler *p, const struct span span[3], unsigned i)
+{
+	double sum = 0;
+
+	if (!p->linear && !p->deep)
+		return texel(m, p, (const int64_t[3]){ span[0].at[0], span[1].at[0], span[2].at[0] }, i);
+	for (unsigned corner = 0; corner < 8; corner++) {
+		int64_t at[3];
+		double weight = 1;
+
+		for (unsigned axis = 0; axis < 3; axis++) {
+			at[axis] = span[axis].at[corner >> axis & 1];
+			weight *= corner >> axis & 1 ? span[axis].weight : 1 - span[axis].weight;
+		}
+		if (weight != 0)
+			sum += weight * float32(texel(m, p, at, i));
+	}
+	return bits32((float)sum);
+}
+
+/* The four elements around, from the lower left against the clock, one channel of each. */
+static void gather(struct soft_wave *w, const struct soft_step *s, unsigned l, const struct soft_image *m, const struct sampler *p,
+		   const struct span span[3])
+{
+	static const uint8_t x[4] = { 0, 1, 1, 0 }, y[4] = { 1, 1, 0, 0 };
+	unsigned channel = (unsigned)__builtin_ctz(s->control);
+
+	for (unsigned i = 0; i < 4; i++)
+		w->v[s->result + i][l] = texel(m, p, (const int64_t[3]){ span[0].at[x[i]], span[1].at[y[i]], span[2].at[0] }, channel);
+}
+
+static void sample_lane(struct soft_wave *w, const struct soft_step *s, unsigned l, const struct soft_image *m, const struct sampler *p)
+{
+	unsigned axes = m->type == IMAGE_1D || m->type == IMAGE_1D_ARRAY ? 1 : m->type == IMAGE_3D ? 3 : 2;
+	const uint32_t size[3] = { m->width, m->height, m->depth };
+	unsigned v = s->source[0] + (s->op->number == SAMPLE_D ? 2 * axes : 0), n = s->result;
+	int gathers = s->op->number == GATHER4;
+	struct span span[3] = { { { 0, 0 }, 0 } };
+
+	for (unsigned i = 0; i < axes; i++)
+		find_span(&span[i], p, i, float32(w->v[v + i][l]), size[i], gathers || (i < 2 ? p->linear : p->deep));
+	if (m->type == IMAGE_1D_ARRAY || m->type == IMAGE_2D_ARRAY)
+		find_layer(&span[2], float32(w->v[v + axes][l]), m->depth);
+	if (gathers) {
+		gather(w, s, l, m, p, span);
+		return;
+	}
+	for (unsigned i = 0; i < 4; i++)
+		if (s->control >> i & 1)
+			w->v[n++][l] = filtered(m, p, span, i);
+}
+
+int soft_sample(struct soft_wave *w, const struct soft_step *s)
+{
+	struct soft_image m;
+	struct sampler p;
+	const char *why = soft_image_read(&m, &w->s[s->base]);
+
+	if (!why)
+		why = read_sampler(&p, &w->s[s->sampler], &m);
+	if (!why && s->op->number == GATHER4 && (__builtin_popcount(s->control) != 1 || (m.type != IMAGE_2D && m.type != IMAGE_2D_ARRAY)))
+		why = "of more than a channel of something flat";
+	if (why)
+		return soft_unsupported(w, why);
+	for (uint64_t left = pair(w, REG_EXEC); left; left &= left - 1)
+		sample_lane(w, s, (unsigned)__builtin_ctzll(left), &m, &p);
+	return 0;
+}
+
+/* ---- typed buffers ---- */
+
+/* A resource of four words: base, bytes from element to element, bytes in all, format. What lies beyond its bytes reads as 0 and
+ * takes no store; hardware counts elements there, not bytes, but bytes are what ROCr says. */
+int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s)
+{
+	const uint32_t *r = &w->s[s->base];
+	unsigned first = s->source[0] >= REG_VECTOR ? s->source[0] - REG_VECTOR : 0, channels = s->op->bytes / 4u;
+	uint8_t *base = (uint8_t *)(uintptr_t)((r[0] | (uint64_t)(r[1] & 0xffff) << 32) & (SOFT_ISA_ALIAS - 1));
+	uint32_t stride = r[1] >> 16 & 0x3fff, wave_offset = source32(w, s, 1);
+	struct soft_element e;
+	const char *why = soft_element_read(&e, r[3] >> 15 & 15, r[3] >> 12 & 7, r[3] & 0xfff);
+	unsigned bytes;
+
+	if (!why && (r[1] >> 31 || r[3] >> 23 & 1 || r[3] >> 30))
+		why = "of a buffer that is swizzled";
+	if (why)
+		return soft_unsupported(w, why);
+	bytes = e.channels * e.bits / 8;
+	for (uint64_t left = pair(w, REG_EXEC); left; left &= left - 1) {
+		unsigned l = (unsigned)__builtin_ctzll(left);
+		uint64_t index = s->control & 1 ? w->v[first][l] : 0;
+		uint64_t offset = s->control & 2 ? w->v[(first + (s->control & 1)) & 255][l] : 0;
+		uint64_t at = index * stride + offset + (uint32_t)s->offset + wave_offset;
+		uint8_t *p = at + bytes <= r[2] ? base + at : NULL;
+
+		for (unsigned i = 0; i < channels; i++) {
+			if (s->op->kind == SOFT_KIND_LOAD)
+				w->v[s->result + i][l] = soft_element_get(&e, p, i);
+			else if (p)
+				soft_element_put(&e, p, i, w->v[s->data + i][l]);
+		}
+	}
+	return 0;
+}
