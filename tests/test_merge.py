@@ -85,6 +85,41 @@ def test_a_session_that_is_given_twice_counts_once_and_is_told(synth, tap, comma
             assert "2,000 calls" in result.out
 
 
+def damaged(work, file, out, at):
+    data = bytearray((work / file).read_bytes())
+    data[at if at >= 0 else len(data) + at] ^= 0xff
+    (work / out).write_bytes(data)
+    return out
+
+
+@pytest.mark.parametrize("command", [["merge", "-fo", "x.gputap"], ["export", "-fo", "x.csv"], ["report"]])
+def test_of_several_copies_the_best_one_counts_wherever_it_is_given(synth, tap, work, command):
+    a, b = synth("a", "--calls", 20000), synth("b", "--pid", 7000)
+    bad = damaged(work, a, "bad.gputap", (work / a).stat().st_size // 2)
+    (work / "cut.gputap").write_bytes((work / a).read_bytes()[:-9000])
+    tap("merge", bad, b, "-o", "bad-b.gputap", status=1)
+    for files in ([a, bad], [bad, a], ["cut.gputap", bad, a], ["bad-b.gputap", a], [a, "bad-b.gputap"], ["cut.gputap", a, "bad-b.gputap", b]):
+        result = tap(*command, *files)  # nothing of what is taken is damaged
+        assert re.search(r"[1-3] sessions? (is|are) given twice", result.err), result.err
+        calls = 20000 + 1000 * ("bad-b.gputap" in files)
+        if command[0] == "merge":
+            assert info(tap, "x.gputap")["calls"] == calls, files
+        elif command[0] == "export":
+            assert sum(line.startswith("call,") for line in open("x.csv")) == calls, files
+        else:
+            assert f"{calls:,} calls" in result.out, files
+
+
+def test_of_damaged_copies_the_one_counts_of_which_more_can_be_read(synth, tap, work):
+    a = synth("a", "--calls", 20000)
+    (work / "half.gputap").write_bytes((work / a).read_bytes()[:(work / a).stat().st_size // 2])
+    bad = damaged(work, a, "bad.gputap", (work / a).stat().st_size // 2)
+    best = info(tap, bad, status=1)["calls"]
+    for files in (["half.gputap", bad], [bad, "half.gputap"]):
+        tap("merge", "-f", *files, "-o", "x.gputap", status=1)
+        assert info(tap, "x.gputap", status=1)["calls"] == best > info(tap, "half.gputap", status=1)["calls"]
+
+
 def test_a_copy_that_was_cut_takes_nothing_from_a_session_that_is_in(synth, tap, work):
     a, b = synth("a"), synth("b", "--pid", 7000)
     (work / "half.gputap").write_bytes((work / a).read_bytes()[:-9000])
@@ -97,11 +132,12 @@ def test_a_copy_that_was_cut_takes_nothing_from_a_session_that_is_in(synth, tap,
 def test_a_session_whose_first_section_block_is_damaged_is_known_by_its_last(synth, tap, work):
     a, b = synth("a"), synth("b", "--pid", 7000)
     tap("merge", a, b, "-o", "ab.gputap")
-    data = bytearray((work / "ab.gputap").read_bytes())
-    data[64 + 36] ^= 0xff  # its id, behind the file's header and the block's head
-    (work / "ab.gputap").write_bytes(data)
-    assert "1 session is given twice (by a copy, or merged before): merged once" in tap("merge", "ab.gputap", a, "-o", "x.gputap", status=1).err
-    assert info(tap, "x.gputap", status=1)["calls"] == 2000
+    damaged(work, "ab.gputap", "ab.gputap", 64 + 36)  # its id, behind the file's header and the block's head
+    for files in (["ab.gputap", a], [a, "ab.gputap"], [b, "ab.gputap", a]):
+        result = tap("merge", "-f", *files, "-o", "x.gputap")  # the copy that is not damaged
+        assert f"{len(files) - 1} session{'s are' if len(files) > 2 else ' is'} given twice (by a copy, or merged before): merged once" in result.err
+        assert info(tap, "x.gputap")["calls"] == 2000
+        assert "2,000 calls" in tap("report", *files).out
 
 
 def test_sessions_of_one_boot_keep_their_times_and_others_are_aligned_by_wall_clock(synth, tap):

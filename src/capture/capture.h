@@ -289,7 +289,7 @@ struct gt_merge_options {
  * gt_capture_merge() - put the sessions of several captures into one file, without decoding their records
  * @path: must not exist; removed by the caller when this fails
  * @health: receives what the inputs' damage is; they are merged as far as they are valid
- * @repeated: receives how many sessions were left out because they came before
+ * @repeated: receives how many sessions were left out because another copy of them is in: the one of which most can be read
  * Every process, thread, id and time stays what it is: blocks are copied, each with the number of its session.
  * Return: 0 or negative errno with a cause.
  */

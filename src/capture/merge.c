@@ -16,6 +16,7 @@
 
 #include "capture/capture.h"
 #include "capture/checksum.h"
+#include "capture/copies.h"
 #include "capture/scan.h"
 #include "util/error.h"
 
@@ -24,7 +25,6 @@ enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
 /* A session of the input. */
 struct section {
 	uint32_t in, out;     /* number there, here */
-	bool repeated;
 	struct gt_file_section told;
 	char *path;
 };
@@ -35,13 +35,12 @@ struct merge {
 	uint8_t *buffer;      /* WRITE_BYTES, and room for a whole block */
 	size_t used;
 	uint64_t bytes;       /* in the file */
-	uint8_t (*ids)[16];   /* of the sessions that are in */
-	size_t id_count, id_room;
+	struct gt_copies *copies; /* what is left out of the inputs */
+	size_t input;         /* which one */
 	uint32_t next;        /* section */
 	struct section *sections; /* of the input */
 	size_t section_count, section_room;
 	struct gt_capture_health health;
-	size_t repeated;
 	const struct gt_merge_options *options;
 	uint64_t done, total;
 };
@@ -145,30 +144,6 @@ static int grow(void **list, size_t *room, size_t count, size_t bytes)
 	return 0;
 }
 
-/* Is a session with this id in already? */
-static bool has_id(const struct merge *m, const uint8_t uuid[16])
-{
-	size_t i;
-
-	for (i = 0; i < m->id_count; i++)
-		if (!memcmp(m->ids[i], uuid, 16))
-			return true;
-	return false;
-}
-
-/* It is from now on. */
-static int take_id(struct merge *m, const uint8_t uuid[16])
-{
-	int status;
-
-	if (gt_uuid_is_zero(uuid) || has_id(m, uuid))
-		return 0;
-	status = grow((void **)&m->ids, &m->id_room, m->id_count, sizeof *m->ids);
-	if (!status)
-		memcpy(m->ids[m->id_count++], uuid, 16);
-	return status;
-}
-
 static struct section *find_section(struct merge *m, uint32_t number)
 {
 	size_t i;
@@ -179,7 +154,7 @@ static struct section *find_section(struct merge *m, uint32_t number)
 	return NULL;
 }
 
-/* A section of the input is seen for the first time: it gets a number here, unless its session came before. */
+/* A section of the input is seen for the first time: it gets a number here. */
 static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16], const char *path, size_t path_bytes, struct section **out)
 {
 	struct section *s;
@@ -193,13 +168,6 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 		return gt_error(-ENOMEM, "merge");
 	m->section_count++;
 	memcpy(s->told.uuid, uuid, sizeof s->told.uuid);
-	s->repeated = has_id(m, uuid);
-	m->repeated += s->repeated;
-	if (s->repeated)
-		return 0;
-	status = take_id(m, uuid);
-	if (status)
-		return status;
 	if (m->next == GT_FILE_SECTION_MAX)
 		return gt_error(-E2BIG, "merge of more than %u sessions", GT_FILE_SECTION_MAX);
 	m->next++;
@@ -224,7 +192,7 @@ static int read_section(struct merge *m, uint32_t number, const uint8_t *payload
 			return status;
 	}
 	s->told = told;
-	return s->repeated ? 0 : take_id(m, told.uuid); /* new if the first SECTION block was damaged */
+	return 0;
 }
 
 struct input {
@@ -243,9 +211,12 @@ static int copy_block(struct merge *m, struct input *in)
 	uint32_t number = gt_scan_section(&in->block);
 	size_t extension = h->head_bytes - sizeof *h;
 	struct section *s;
-	int status = gt_scan_read(in->scan.fd, in->payload, h->stored_bytes, in->block.at + h->head_bytes);
+	int status;
 
 	in->has_end = false;
+	if (h->type != GT_BLOCK_END && gt_copies_leave_out(m->copies, m->input, number))
+		return 0;
+	status = gt_scan_read(in->scan.fd, in->payload, h->stored_bytes, in->block.at + h->head_bytes);
 	if (status)
 		return status;
 	if (h->process >= GT_FILE_PROCESS_MAX || (number != GT_SECTION_NONE && number >= GT_FILE_SECTION_MAX))
@@ -268,7 +239,7 @@ static int copy_block(struct merge *m, struct input *in)
 
 		status = add_section(m, number, number == GT_SECTION_NONE ? in->scan.uuid : unknown, in->path, strlen(in->path), &s);
 	}
-	if (status || s->repeated)
+	if (status)
 		return status;
 	return put_block(m, *h, in->block.extension, number == GT_SECTION_NONE ? extension : extension - sizeof number, s->out,
 			 in->payload);
@@ -289,8 +260,6 @@ static int finish_input(struct merge *m, const struct input *in)
 	for (i = 0; i < m->section_count && !status; i++) {
 		struct gt_file_section *told = &m->sections[i].told;
 
-		if (m->sections[i].repeated)
-			continue;
 		if (m->sections[i].in == GT_SECTION_NONE) {
 			*told = (struct gt_file_section){.bytes = in->scan.bytes, .end = end};
 			memcpy(told->uuid, in->scan.uuid, sizeof told->uuid);
@@ -322,8 +291,7 @@ static int copy_input(struct merge *m, struct input *in, const char *path)
 	status = gt_scan_init(&in->scan, fd, path);
 	if (status)
 		goto out;
-	if (has_id(m, in->scan.uuid)) { /* as the reader does: what such a file holds, or lacks, is nobody's */
-		m->repeated++;
+	if (gt_copies_leave_out_file(m->copies, m->input)) { /* what such a file holds, or lacks, is nobody's */
 		m->done += in->scan.bytes;
 		goto out;
 	}
@@ -372,16 +340,20 @@ int gt_capture_merge(const char *const *paths, size_t count, const char *path, c
 		status = in && m.buffer ? put_header(&m) : gt_error(-ENOMEM, "merge");
 	for (i = 0; i < count; i++)
 		m.total += stat(paths[i], &st) ? 0 : (uint64_t)st.st_size;
-	for (i = 0; i < count && !status; i++)
+	if (!status && count > 1) /* as in reading: a file is what it is */
+		status = gt_copies_find(paths, count, &m.copies);
+	for (i = 0; i < count && !status; i++) {
+		m.input = i;
 		status = copy_input(&m, in, paths[i]);
+	}
 	if (!status)
 		status = put_end(&m);
 	if (m.fd >= 0 && close(m.fd) && !status)
 		status = gt_error(-errno, "write %s", path);
 	*health = m.health;
-	*repeated = m.repeated;
+	*repeated = gt_copies_count(m.copies);
 	free(m.sections);
-	free(m.ids);
+	gt_copies_destroy(m.copies);
 	free(m.buffer);
 	free(in);
 	return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/copies.h"
 #include "capture/reader.h"
 #include "util/error.h"
 
@@ -224,14 +225,20 @@ static int open_file(struct gt_capture *c, const char *path)
 int gt_capture_open_several(const char *const *paths, size_t count, struct gt_capture **out)
 {
 	struct gt_capture *c = calloc(1, sizeof *c);
+	struct gt_copies *copies = NULL;
 	size_t i;
-	int status = 0;
+	int status;
 
 	*out = NULL;
 	if (!c)
 		return gt_error(-ENOMEM, "capture %s", paths[0]);
+	status = count > 1 ? gt_copies_find(paths, count, &copies) : 0;
+	c->copies = copies;
+	c->repeated_count = gt_copies_count(copies);
 	for (i = 0; i < count && !status; i++)
 		status = open_file(c, paths[i]);
+	c->copies = NULL;
+	gt_copies_destroy(copies);
 	if (status || (status = gt_sessions_finish(c)))
 		goto fail;
 	finish_counts(c); /* first: settling clocks may meet damaged payloads, which change the sums */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "capture/checksum.h"
+#include "capture/copies.h"
 #include "util/error.h"
 
 /* Lists and texts ----------------------------------------------------------- */
@@ -418,12 +419,8 @@ static int read_section(struct gt_capture *c, struct session *s, struct unpacker
 {
 	struct gt_capture_health *health = &s->public.health;
 	struct gt_file_section section;
-	size_t i;
 
 	unpack(u, &section, sizeof section);
-	for (i = 0; i < c->session_count && !s->process_count && !s->repeated && !gt_uuid_is_zero(section.uuid); i++)
-		if (c->sessions[i] != s && !c->sessions[i]->repeated && !memcmp(c->sessions[i]->public.uuid, section.uuid, sizeof section.uuid))
-			s->repeated = true;
 	memcpy(s->public.uuid, section.uuid, sizeof section.uuid);
 	health->end = section.end <= GT_CAPTURE_CUT ? (enum gt_capture_end)section.end : GT_CAPTURE_CUT;
 	health->bytes = section.bytes;
@@ -524,11 +521,11 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	if (h->process >= GT_FILE_PROCESS_MAX || (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
 	if (h->type != GT_BLOCK_END) { /* that is the file's */
+		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
+			return 0;
 		status = get_session(c, section, &session);
 		if (status)
 			return status;
-		if (c->sessions[session]->repeated && h->type != GT_BLOCK_SECTION)
-			return 0;
 		if (h->type == GT_BLOCK_STREAM)
 			return index_stream(c, session, block);
 		if (h->type > GT_BLOCK_SECTION || h->flags & GT_BLOCK_ZSTD) {
@@ -574,7 +571,7 @@ static int finish_file(struct gt_capture *c, const struct gt_scan *s, const stru
 			health->bad_bytes = found->bad_bytes;
 			health->bad_blocks = found->bad_blocks;
 			memcpy(one->public.uuid, s->uuid, sizeof s->uuid);
-		} else if (!one->repeated) {
+		} else {
 			c->health.bad_bytes += health->bad_bytes;
 			c->health.bad_blocks += health->bad_blocks;
 			if (health->end > c->health.end)
@@ -583,17 +580,6 @@ static int finish_file(struct gt_capture *c, const struct gt_scan *s, const stru
 		c->health.unknown_blocks += health->unknown_blocks;
 	}
 	return status;
-}
-
-/* A file of one session says its id in its header: a second one of it need not be read. */
-static bool came_before(const struct gt_capture *c, const uint8_t uuid[16])
-{
-	size_t i;
-
-	for (i = 0; i < c->session_count && !gt_uuid_is_zero(uuid); i++)
-		if (!memcmp(c->sessions[i]->public.uuid, uuid, 16))
-			return true;
-	return false;
 }
 
 int gt_capture_scan(struct gt_capture *c)
@@ -611,12 +597,8 @@ int gt_capture_scan(struct gt_capture *c)
 		goto out;
 	}
 	status = gt_scan_init(s, file->fd, file->path);
-	if (status)
+	if (status || gt_copies_leave_out_file(c->copies, c->file_count - 1)) /* what such a file holds, or lacks, is nobody's */
 		goto out;
-	if (came_before(c, s->uuid)) {
-		c->repeated_count++;
-		goto out;
-	}
 	while ((status = gt_scan_next(s, block)) > 0) {
 		status = take_block(c, block, &payload, &room);
 		if (status == -EBADMSG || status == -ENODATA) {

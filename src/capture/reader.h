@@ -70,7 +70,6 @@ struct capture_file {
 struct session {
 	struct gt_capture_session public;
 	uint32_t file, section;
-	bool repeated;        /* it came before: nothing of it is kept */
 	bool has_info;
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
@@ -80,6 +79,7 @@ struct session {
 
 struct gt_capture {
 	struct capture_file *files;
+	const struct gt_copies *copies; /* while files are read */
 	struct session **sessions;      /* in order of their begin, when open */
 	struct gt_capture_health health;
 	struct gt_process_info *processes;

@@ -264,29 +264,11 @@ static int number_nodes(struct gt_capture *c)
 	return 0;
 }
 
-static void forget_repeated(struct gt_capture *c)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < c->session_count; i++) {
-		if (!c->sessions[i]->repeated) {
-			c->sessions[n++] = c->sessions[i];
-			continue;
-		}
-		c->repeated_count++;
-		free(c->sessions[i]->tuples);
-		free(c->sessions[i]->processes);
-		free(c->sessions[i]);
-	}
-	c->session_count = n;
-}
-
 int gt_sessions_finish(struct gt_capture *c)
 {
 	size_t i;
 	int status;
 
-	forget_repeated(c);
 	status = gt_sort_stable(c->sessions, c->session_count, sizeof(struct session *), compare_begin);
 	if (!status)
 		status = order_processes(c);
