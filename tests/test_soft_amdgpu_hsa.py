@@ -56,11 +56,13 @@ def test_bad_packets_end_their_queue_with_the_errors_of_hardware(hsa):
         "no dimensions: HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS",
         "large group: HSA_STATUS_ERROR_INVALID_ARGUMENT",
         "much LDS: HSA_STATUS_ERROR_INVALID_ALLOCATION",
+        "much scratch: HSA_STATUS_ERROR_OUT_OF_RESOURCES",
         "unknown packet: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT",
         "unknown vendor packet: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT",
         "end",
     ]
     assert "soft amdgpu: GPU 1 queue 1 stops: packet 0: workgroup of 2048 work-items\n" in result.err
+    assert "stops: packet 0 asks for 262144 bytes of scratch a work-item, which the runtime does not give\n" in result.err
 
 
 def test_queue_with_a_barrier_that_never_opens_is_destroyed(hsa):

@@ -145,6 +145,13 @@ def test_registered_memory_has_an_address_of_its_own_on_the_device(hip):
     assert hip("registered").out == "registered: 0 wrong, device address another\n"
 
 
+def test_scratch_memory_is_the_runtimes_to_give_and_to_take(hip):
+    result = hip("scratch", env={"SOFT_AMDGPU_TRACE": "1"})
+    assert result.out == "".join(f"{words} words: 0 wrong\n" for words in (100, 200, 100, 4000, 100))
+    said = re.findall(r"asks for (\d+) bytes of scratch a work-item, there are (\d+)|its scratch is (given back)", result.err)
+    assert said == [("416", "0", ""), ("816", "416", ""), ("16016", "816", ""), ("", "", "given back"), ("416", "0", "")]
+
+
 @pytest.mark.parametrize("pattern", ["mark", "mark(int*, int)", "_Z4mark*", "m?rk"])
 def test_durations_name_kernels_as_people_do(hip, work, pattern):
     (work / "d.txt").write_text(f"{pattern} 5ms\n* 0\n")

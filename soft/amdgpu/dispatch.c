@@ -164,6 +164,11 @@ bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint
 		soft_queue_fail(q, SOFT_QUEUE_TRAP, "kernel %s is to fail (SOFT_AMDGPU_FAIL)", r.kernel->name);
 		return false;
 	}
+	if (r.packet->private_segment_size) {
+		if (!soft_scratch_need(q, r.packet->private_segment_size, id))
+			return false;
+		began = soft_clock_host_ns();
+	}
 	if (!soft_guard_call(execute, &r, &r.error.address))
 		r.result = SOFT_ISA_MEMORY_FAULT;
 	if (r.result == SOFT_ISA_STOPPED)

@@ -235,9 +235,21 @@ void soft_queue_halt(struct soft_queue *q)
 		soft_bell_wait(&q->bell, __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE), &idle);
 }
 
-void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...)
+void soft_queue_raise(struct soft_queue *q, enum soft_queue_error value)
 {
 	amd_signal_t *signal = (amd_signal_t *)q->aql->queue_inactive_signal.handle;
+
+	if (!signal)
+		return;
+	__atomic_store_n((int64_t *)&signal->value, (int64_t)(uint32_t)value, __ATOMIC_RELEASE);
+	if (signal->event_mailbox_ptr) {
+		__atomic_store_n((uint64_t *)signal->event_mailbox_ptr, signal->event_id, __ATOMIC_RELEASE);
+		soft_event_signal(signal->event_id);
+	}
+}
+
+void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...)
+{
 	char text[400];
 	va_list arguments;
 
@@ -246,13 +258,7 @@ void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const ch
 	va_end(arguments);
 	soft_say("GPU %u queue %u stops: %s", q->node, q->number, text);
 	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
-	if (!signal)
-		return;
-	__atomic_store_n((int64_t *)&signal->value, (int64_t)(uint32_t)error, __ATOMIC_RELEASE);
-	if (signal->event_mailbox_ptr) {
-		__atomic_store_n((uint64_t *)signal->event_mailbox_ptr, signal->event_id, __ATOMIC_RELEASE);
-		soft_event_signal(signal->event_id);
-	}
+	soft_queue_raise(q, error);
 }
 
 void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what)

@@ -18,6 +18,7 @@
 
 /* Bits of the value that an AQL queue's inactive signal gets: which error it was. Those of the real packet processor. */
 enum soft_queue_error {
+	SOFT_QUEUE_NO_SCRATCH = 0x1, /* no error: see scratch.c */
 	SOFT_QUEUE_BAD_DIMENSIONS = 0x2,
 	SOFT_QUEUE_BAD_GROUP_MEMORY = 0x4,
 	SOFT_QUEUE_BAD_CODE = 0x8,
@@ -25,6 +26,7 @@ enum soft_queue_error {
 	SOFT_QUEUE_GROUP_TOO_LARGE = 0x40,
 	SOFT_QUEUE_BAD_REGISTERS = 0x80,
 	SOFT_QUEUE_BAD_VENDOR_PACKET = 0x100,
+	SOFT_QUEUE_SCRATCH_DONE = 0x200, /* no error */
 	SOFT_QUEUE_APERTURE = 0x20000000,
 	SOFT_QUEUE_ILLEGAL_INSTRUCTION = 0x40000000,
 	SOFT_QUEUE_TRAP = (int)0x80000000,
@@ -73,11 +75,18 @@ void *soft_queue_sdma_work(void *queue);
 void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Ends the queue, and by ROCr's handler the program: a packet or a kernel touched @address. @what: "kernel vadd". */
 void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what);
+/* The queue's inactive signal gets a value that ROCr's handler looks at. */
+void soft_queue_raise(struct soft_queue *q, enum soft_queue_error value);
 /* Does nothing until the queue is destroyed. */
 void soft_queue_halt(struct soft_queue *q);
 
 /* dispatch.c: runs the kernel of the packet at @slot in the ring. Return: false when the queue must not go on. */
 bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint64_t *start, uint64_t *end);
+
+/* scratch.c: @bytes for each work-item of a packet that is about to run; what is to be taken back behind one that has completed.
+ * Return: false when the queue must not go on. */
+bool soft_scratch_need(struct soft_queue *q, uint32_t bytes, uint64_t packet);
+bool soft_scratch_done(struct soft_queue *q);
 
 /* kernel.c */
 enum soft_kernel_kind { SOFT_KERNEL_CODE, SOFT_KERNEL_COPY_ALIGNED, SOFT_KERNEL_COPY_MISALIGNED, SOFT_KERNEL_FILL };

@@ -157,6 +157,8 @@ static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 		__atomic_store_n((uint16_t *)slot, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
 		__atomic_store_n(q->read_index, ++*read, __ATOMIC_RELEASE);
 		complete(q, packet.dispatch.completion_signal, start, end); /* in the same place in all packets */
+		if (!soft_scratch_done(q))
+			return false;
 	}
 	return true;
 }

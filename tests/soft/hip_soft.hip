@@ -53,6 +53,19 @@ __global__ void mark(int *out, int value)
 	*out = value;
 }
 
+/* A sum that needs memory for each work-item: places are known only when it runs. */
+template<int WORDS> __global__ void spill(int *out, const int *places)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+	volatile int words[WORDS];
+
+	for (int k = 0; k < 64; k++)
+		words[places[k] % WORDS] = i + k;
+	for (int k = 0; k < 64; k++)
+		sum += words[places[k] % WORDS];
+	out[i] = sum;
+}
+
 __global__ void wild(int *out)
 {
 	*(int *)0x123456789000 = *out;
@@ -388,6 +401,34 @@ static void registered(int, char **)
 	free(a);
 }
 
+template<int WORDS> static void spill_once(int *out, const int *places)
+{
+	enum { ITEMS = 512 };
+	int got[ITEMS], wrong = 0;
+
+	spill<WORDS><<<ITEMS / 64, 64>>>(out, places);
+	MUST(hipMemcpy(got, out, sizeof got, hipMemcpyDefault));
+	for (int i = 0; i < ITEMS; i++)
+		wrong += got[i] != 64 * i + 63 * 32;
+	printf("%d words: %d wrong\n", WORDS, wrong);
+}
+
+static void scratch(int, char **)
+{
+	int places[64], *out, *where;
+
+	for (int k = 0; k < 64; k++)
+		places[k] = k;
+	MUST(hipMalloc(&out, 1 << 16));
+	MUST(hipMalloc(&where, sizeof places));
+	MUST(hipMemcpy(where, places, sizeof places, hipMemcpyDefault));
+	spill_once<100>(out, where);
+	spill_once<200>(out, where);
+	spill_once<100>(out, where);
+	spill_once<4000>(out, where); /* more than ROCr keeps */
+	spill_once<100>(out, where);
+}
+
 static void durations(int, char **)
 {
 	hipEvent_t begin, end;
@@ -451,7 +492,7 @@ static const struct { const char *name; void (*run)(int, char **); } modes[] = {
 	{ "devices", devices }, { "copies", copies }, { "kernels", kernels }, { "streams", streams }, { "peers", peers }, { "budget", budget },
 	{ "cooperative", cooperative }, { "share", share },
 	{ "modules", modules }, { "print", print }, { "managed", managed }, { "registered", registered }, { "durations", durations },
-	{ "leave", leave }, { "fault", fault }, { "threads", threads },
+	{ "leave", leave }, { "fault", fault }, { "threads", threads }, { "scratch", scratch },
 };
 
 int main(int argc, char **argv)

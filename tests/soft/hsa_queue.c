@@ -245,6 +245,8 @@ static void errors(void)
 	one_error("large group", &d, header);
 	d = good, d.group_segment_size = 1 << 20;
 	one_error("much LDS", &d, header);
+	d = good, d.private_segment_size = 1 << 18; /* ROCr says so, who is asked for it: more than a wave can have */
+	one_error("much scratch", &d, header);
 	one_error("unknown packet", &good, 77);
 	d = good, d.setup = 9; /* the format */
 	one_error("unknown vendor packet", &d, HSA_PACKET_TYPE_VENDOR_SPECIFIC);
