@@ -5,7 +5,8 @@
  *   fork      a fill, four branches of three kernels, a copy, a kernel that joins them, a copy to the host
  *   capture   two streams captured into one graph, with a fill and a copy between
  *   child     a graph that holds another one twice, between two kernels
- *   shuffle   nodes made in another order than they depend on each other */
+ *   shuffle   nodes made in another order than they depend on each other
+ *   leaves    ends of branches made before what they depend on */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -139,15 +140,14 @@ static void make_child(hipGraph_t g)
 	kernel(g, {two});
 }
 
-static void make_shuffle(hipGraph_t g)
+static void make_of_edges(hipGraph_t g, int count, const std::vector<std::pair<int, int>> &edges)
 {
 	std::vector<hipGraphNode_t> n;
-	static const int edges[][2] = {{4, 0}, {2, 0}, {0, 1}, {4, 3}, {3, 5}, {2, 5}, {1, 6}, {5, 6}};
 
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < count; i++)
 		n.push_back(kernel(g, {}, i % 3 == 0));
 	for (auto &e : edges)
-		CHECK(hipGraphAddDependencies(g, &n[e[0]], &n[e[1]], 1));
+		CHECK(hipGraphAddDependencies(g, &n[e.first], &n[e.second], 1));
 }
 
 int main(int argc, char **argv)
@@ -171,7 +171,9 @@ int main(int argc, char **argv)
 		else if (!strcmp(shape, "child"))
 			make_child(g);
 		else if (!strcmp(shape, "shuffle"))
-			make_shuffle(g);
+			make_of_edges(g, 7, {{4, 0}, {2, 0}, {0, 1}, {4, 3}, {3, 5}, {2, 5}, {1, 6}, {5, 6}});
+		else if (!strcmp(shape, "leaves"))
+			make_of_edges(g, 8, {{3, 1}, {5, 0}, {3, 5}, {4, 2}, {7, 6}});
 		else
 			for (int i = 0; i < length; i++)
 				last = {kernel(g, last, i % 7 == 3)};

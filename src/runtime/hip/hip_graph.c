@@ -24,7 +24,7 @@
 #include "runtime/hip/hip_lane.h"
 #include "runtime/hsa/hsa_activity.h"
 
-enum { BUCKET_BITS = 10, QUEUES_MAX = 8, ODD_MOST = 3, KERNEL_OBJECT_AT = 32, PACKET_BYTES = 64 };
+enum { BUCKET_BITS = 10, QUEUES_MAX = 8, ODD_MOST = 3, GRID_AT = 12, KERNEL_OBJECT_AT = 32, PACKET_BYTES = 64 };
 
 /* A queue that a launch touches, and the place of the last node there that none is behind. */
 struct touched {
@@ -246,6 +246,9 @@ static void instantiated(const struct gt_call *call, void *handle, void *source)
 		gt_hip_nodes_free(&nodes);
 	}
 	gt_core_unlock();
+	if (g && g->nodes.uncertain)
+		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number,
+			       "the order of its nodes cannot be told with this version of HIP: kernels have none");
 	if (g)
 		tell(g, true);
 }
@@ -322,6 +325,8 @@ int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void
 		struct gt_hip_node *n = &g->nodes.order[i];
 		uint32_t name = n->handle == node ? gt_hip_kernel_name(call->table, t, params) : 0;
 
+		if (n->handle == node)
+			gt_hip_kernel_grid(params, n->grid);
 		if (!name || name == n->name)
 			continue;
 		n->name = name;
@@ -365,6 +370,12 @@ static bool ends(const struct gt_graph_launch *l, const void *queue, uint32_t pl
 	return true;
 }
 
+/* Is it what the node says? */
+static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_hsa_kernel *k, const uint8_t *packet)
+{
+	return (!k->name || !n->name || k->name == n->name) && (!n->grid[0] || !memcmp(packet + GRID_AT, n->grid, sizeof n->grid));
+}
+
 /* What the packet before was, if it was one of the graph's nodes. */
 static void settle(struct gt_graph_launch *l)
 {
@@ -395,8 +406,7 @@ static void settle(struct gt_graph_launch *l)
 		l->wrong |= part == GT_GRAPH_KERNEL;
 		return;
 	}
-	if (part == GT_GRAPH_KERNEL && k->name && l->graph->nodes.order[place].name && k->name != l->graph->nodes.order[place].name)
-		l->wrong = true;
+	l->wrong |= part == GT_GRAPH_KERNEL && !is_kernel_of(&l->graph->nodes.order[place], k, packet);
 	l->at = place + 1;
 	l->last_part = part;
 	l->last_place = place;
@@ -596,7 +606,7 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	l.copied = 0;
 	l.graph = g;
 	l.replay = atomic_fetch_add_explicit(&g->replays, 1, memory_order_relaxed) + 1;
-	l.blind = atomic_load_explicit(&g->wrong, memory_order_relaxed);
+	l.blind = g->nodes.uncertain || atomic_load_explicit(&g->wrong, memory_order_relaxed);
 	l.last_part = GT_GRAPH_PARTS;
 	if (gt_unlikely(gt_tap_options.lanes)) { /* HIP's threads will submit it */
 		gt_hip_lane_graph(t, call->table, &(struct gt_hip_lane_launch){stream, own, g->number, l.replay, g->name, (uintptr_t)exec,

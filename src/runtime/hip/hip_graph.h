@@ -31,6 +31,7 @@ struct gt_hip_node {
 	void *handle;                /* hipGraphNode_t of the graph that was instantiated */
 	uint32_t ordinal;            /* in the order of creation; those of a child graph behind its node */
 	uint32_t name;               /* string id of a kernel's name; 0: not known */
+	uint32_t grid[3];            /* of a kernel: work-items; 0: not known */
 	uint32_t next[GT_GRAPH_PARTS]; /* place of the first node at or behind this one that is such; count: none */
 	uint8_t kind;                /* enum gt_hip_node_kind */
 	bool first, last;            /* no other node that makes work is before, behind it */
@@ -39,6 +40,7 @@ struct gt_hip_node {
 struct gt_hip_nodes {
 	uint32_t count;
 	bool branches;             /* HIP may submit it from several threads of its own */
+	bool uncertain;            /* the order of creation, or that of submission, is not known */
 	size_t bytes;              /* of the memory */
 	struct gt_hip_node *order; /* [count + 1]: the last one is none */
 	uint32_t *place;           /* by ordinal */
@@ -46,7 +48,7 @@ struct gt_hip_nodes {
 
 /* Zeroed; NULL: none. Preserves errno. */
 void *gt_hip_alloc(size_t bytes);
-void gt_hip_free(void *p, size_t bytes);
+void gt_hip_free(const void *p, size_t bytes);
 
 /**
  * gt_hip_nodes_ask() - the nodes of @graph, in the order in which HIP submits them
@@ -55,6 +57,8 @@ void gt_hip_free(void *p, size_t bytes);
 bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph, struct gt_hip_nodes *nodes);
 /* String id of what hipKernelNodeParams name; 0: not known. */
 uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *params);
+/* Work-items that hipKernelNodeParams ask for. */
+void gt_hip_kernel_grid(const void *params, uint32_t grid[3]);
 /* Of a kernel: its stub in the host's code, or a hipFunction_t. */
 uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t, const void *function, bool by_pointer);
 void gt_hip_nodes_free(struct gt_hip_nodes *nodes);

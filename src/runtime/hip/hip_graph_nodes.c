@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* A graph's nodes, asked of the runtime when the program instantiates it, and the order in which HIP will submit them.
  *
- * Identity. A node's ordinal is its place in the order of creation (hipGraphGetNodes(); of capture, for captured streams), from 0;
- * the nodes of a child graph are counted right behind the node that holds it.
+ * Identity. A node's ordinal is its place in the order of creation (of capture, for captured streams), from 0; the nodes of a child
+ * graph are counted right behind the node that holds it. Until HIP 5.2 hipGraphGetNodes() tells that order; later ones sort. But
+ * edges come in the order in which the nodes where they begin were created, in all of them; so a copy of the graph is made, and
+ * every node there that is the end of a branch gets an edge, to a node of ours.
  *
- * Order. HIP (read in 5.2, ihipGraph::LevelOrder) goes breadth first: nodes without predecessors in the order of creation, then
- * of each node the successors, in the order in which their edges were made, that are one level below it; a node's level is the
- * length of the longest way to it. Branches go to queues of their own, but one thread submits all of them in this order. That
- * what comes is what was expected is checked at each launch, by the kernels' names (hip_graph.c).
+ * Order. Branches go to queues of their own, but one thread submits all of them, in an order that depends on HIP's version. Each
+ * begins with the nodes without predecessors, in the order of creation, and goes on with successors in the order in which
+ * their edges were made:
+ *   until 5.6     those that are one level below the node (ihipGraph::LevelOrder); a level is the length of the longest way
+ *   5.7 to 6.2    those whose predecessors have all had their turn (TopologicalOrder, then enqueued in that order)
+ *   later         along each branch, with settings of its own: not told. A graph without branches has one order only
+ * That what comes is what was expected is checked at each launch, by the kernels' names and grids (hip_graph.c).
  *
  * These calls of the runtime leave its last error as a successful call does, which the instantiation just was. */
 #include <errno.h>
@@ -36,12 +41,12 @@ void *gt_hip_alloc(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-void gt_hip_free(void *p, size_t bytes)
+void gt_hip_free(const void *p, size_t bytes)
 {
 	int saved = errno;
 
 	if (p)
-		munmap(p, bytes);
+		munmap((void *)(uintptr_t)p, bytes);
 	errno = saved;
 }
 
@@ -63,6 +68,7 @@ struct walk {
 	struct gt_hip_nodes *out;
 	uint32_t room, counter;
 	bool before_53;             /* HIP 5.3 numbered hipGraphNodeType anew */
+	bool by_level;              /* until 5.6 */
 };
 
 static uint32_t hash_of(const void *p, uint32_t mask)
@@ -135,19 +141,101 @@ static uint8_t kind_of(uint32_t type, bool before_53)
 	return type < count && kinds[type] ? (uint8_t)kinds[type] : GT_HIP_NODE_OTHER;
 }
 
-static bool fill_level(const struct walk *w, void *graph, struct level *l)
+static bool ask_level(const struct walk *w, void *graph, struct level *l)
 {
-	size_t n = l->count, e = l->edges;
+	const size_t n = l->count, e = l->edges;
 
-	if ((n && GT_HIP(w->table, hipGraphGetNodes)(graph, l->nodes, &l->count) != 0) || l->count != n ||
-	    (e && GT_HIP(w->table, hipGraphGetEdges)(graph, l->from, l->to, &l->edges) != 0) || l->edges != e)
-		return false;
-	for (uint32_t i = 0; i < n; i++) {
+	return (!n || GT_HIP(w->table, hipGraphGetNodes)(graph, l->nodes, &l->count) == 0) && l->count == n &&
+	       (!e || GT_HIP(w->table, hipGraphGetEdges)(graph, l->from, l->to, &l->edges) == 0) && l->edges == e;
+}
+
+static void index_nodes(struct level *l)
+{
+	memset(l->index, 0, (l->mask + UINT64_C(1)) * sizeof *l->index);
+	for (uint32_t i = 0; i < l->count; i++) {
 		uint32_t h = hash_of(l->nodes[i], l->mask);
 
 		while (l->index[h])
 			h = (h + 1) & l->mask;
 		l->index[h] = i + 1;
+	}
+}
+
+/* Of a copy with a node more, and an edge to it from each of @ends. HIP sorts the copy's nodes as it did the graph's, and that node
+ * behind them. @order: places of the nodes in the order of their creation. */
+static bool ask_copy(const struct walk *w, void *copy, const struct level *l, const void **ends, size_t end_count, uint32_t *order)
+{
+	struct level c = {0};
+	void *sink = NULL;
+	uint32_t last = UINT32_MAX, n = 0;
+	bool good = GT_HIP(w->table, hipGraphAddEmptyNode)(&sink, copy, ends, end_count) == 0 && make_level(w, copy, &c) &&
+		    c.count == l->count + 1 && c.edges == l->edges + end_count && ask_level(w, copy, &c) && c.nodes[l->count] == sink;
+
+	if (good)
+		index_nodes(&c);
+	for (size_t k = 0; good && k < c.edges; k++) {
+		uint32_t at = find(&c, c.from[k]);
+
+		good = at < l->count && (at == last || (n < l->count && !c.pushed[at]));
+		if (!good || at == last)
+			continue;
+		c.pushed[at] = 1;
+		order[n++] = last = at;
+	}
+	gt_hip_free(c.nodes, c.bytes);
+	return good && n == l->count;
+}
+
+/* l->nodes from the order in which HIP sorts them into that of their creation. */
+static bool order_by_creation(const struct walk *w, void *graph, struct level *l)
+{
+	const size_t n = l->count, bytes = n * (2 * sizeof(void *) + sizeof(uint32_t));
+	const void **twins = gt_hip_alloc(bytes);
+	void **nodes = (void **)(twins + n), *copy = NULL;
+	uint32_t *order = (uint32_t *)(nodes + n);
+	size_t count = n, ends = 0;
+	bool good = twins && GT_HIP(w->table, hipGraphClone)(&copy, graph) == 0;
+
+	good = good && GT_HIP(w->table, hipGraphGetNodes)(copy, (void **)twins, &count) == 0 && count == n;
+	for (size_t k = 0; good && k < l->edges; k++) {
+		uint32_t at = find(l, l->from[k]);
+
+		good = at != UINT32_MAX;
+		if (good)
+			l->pushed[at] = 1;
+	}
+	for (size_t i = 0; good && i < n; i++)
+		if (!l->pushed[i])
+			twins[ends++] = twins[i];
+	good = good && ask_copy(w, copy, l, twins, ends, order);
+	for (size_t i = 0; good && i < n; i++)
+		nodes[i] = l->nodes[order[i]];
+	if (good)
+		memcpy(l->nodes, nodes, n * sizeof *nodes);
+	memset(l->pushed, 0, n);
+	if (copy)
+		GT_HIP(w->table, hipGraphDestroy)(copy);
+	gt_hip_free(twins, bytes);
+	return good;
+}
+
+static bool fill_level(struct walk *w, void *graph, struct level *l)
+{
+	size_t n = l->count, e = l->edges;
+	bool strange = false;
+
+	if (!ask_level(w, graph, l))
+		return false;
+	index_nodes(l);
+	if (!w->before_53) {
+		for (uint32_t i = 0; i < n && !strange; i++) /* memory that is allocated by nodes is not to be copied */
+			strange = GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i], (void *)&l->kind[i]) != 0 ||
+				  kind_of(l->kind[i], false) == GT_HIP_NODE_OTHER;
+		if (n > 1 && (strange || !order_by_creation(w, graph, l)))
+			w->out->uncertain = true;
+		index_nodes(l);
+	}
+	for (uint32_t i = 0; i < n; i++) {
 		if (GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i], (void *)&l->kind[i]) != 0)
 			return false;
 		l->kind[i] = kind_of(l->kind[i], w->before_53);
@@ -197,6 +285,8 @@ static bool sort(struct level *l)
 	}
 	if (tail != l->count)
 		return false;
+	for (uint32_t k = 0; k < l->edges; k++) /* as it was */
+		l->left[l->edge_to[k]]++;
 	while (tail--)
 		for (uint32_t k = l->edge_first[l->queue[tail]]; k < l->edge_first[l->queue[tail] + 1]; k++)
 			l->behind[l->queue[tail]] |= l->behind[l->edge_to[k]] | l->work[l->edge_to[k]];
@@ -234,12 +324,22 @@ uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, c
 	return gt_hip_function_name(table, t, ((const struct kernel_params *)kernel)->function, true);
 }
 
-static uint32_t name_of(const struct walk *w, void *node)
+void gt_hip_kernel_grid(const void *kernel, uint32_t grid[3])
+{
+	const struct kernel_params *params = kernel;
+
+	for (int i = 0; i < 3; i++)
+		grid[i] = params->grid[i] * params->block[i];
+}
+
+static void ask_kernel(const struct walk *w, struct gt_hip_node *n)
 {
 	struct kernel_params params = {0};
 
-	return GT_HIP(w->table, hipGraphKernelNodeGetParams)(node, (void *)&params) == 0 ?
-		       gt_hip_kernel_name(w->table, w->thread, &params) : 0;
+	if (GT_HIP(w->table, hipGraphKernelNodeGetParams)(n->handle, (void *)&params) != 0)
+		return;
+	n->name = gt_hip_kernel_name(w->table, w->thread, &params);
+	gt_hip_kernel_grid(&params, n->grid);
 }
 
 static bool room_for(struct walk *w, uint32_t more)
@@ -312,7 +412,7 @@ static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned dept
 	n = &o->order[o->count++];
 	*n = (struct gt_hip_node){.handle = l->nodes[i], .ordinal = l->ordinal[i], .kind = (uint8_t)l->kind[i], .first = first, .last = last};
 	if (n->kind == GT_HIP_NODE_KERNEL)
-		n->name = name_of(w, l->nodes[i]);
+		ask_kernel(w, n);
 	return n->kind != GT_HIP_NODE_GRAPH ||
 	       (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) == 0 &&
 		walk(w, child, depth + 1, first, last, &ordinal));
@@ -339,7 +439,7 @@ static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool l
 		for (uint32_t k = l.edge_first[i]; k < l.edge_first[i + 1]; k++) {
 			uint32_t j = l.edge_to[k];
 
-			if (l.pushed[j] || l.depth[j] != l.depth[i] + 1)
+			if (w->by_level ? l.pushed[j] || l.depth[j] != l.depth[i] + 1 : --l.left[j])
 				continue;
 			l.pushed[j] = 1;
 			l.queue[tail++] = j;
@@ -374,16 +474,20 @@ bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *g
 {
 	struct walk w = {.table = table, .thread = t, .out = nodes};
 	int version = 0;
-	bool good;
+	bool known, good;
 
 	memset(nodes, 0, sizeof *nodes);
 	if (!GT_HIP(table, hipGraphGetNodes) || !GT_HIP(table, hipGraphGetEdges) || !GT_HIP(table, hipGraphNodeGetType) ||
-	    !GT_HIP(table, hipGraphKernelNodeGetParams) || !GT_HIP(table, hipGraphChildGraphNodeGetGraph))
+	    !GT_HIP(table, hipGraphKernelNodeGetParams) || !GT_HIP(table, hipGraphChildGraphNodeGetGraph) ||
+	    !GT_HIP(table, hipGraphClone) || !GT_HIP(table, hipGraphAddEmptyNode) || !GT_HIP(table, hipGraphDestroy))
 		return false;
 	gt_internal_enter();
-	w.before_53 = GT_HIP(table, hipRuntimeGetVersion) && GT_HIP(table, hipRuntimeGetVersion)(&version) == 0 && version < 50300000;
+	known = GT_HIP(table, hipRuntimeGetVersion) && GT_HIP(table, hipRuntimeGetVersion)(&version) == 0;
+	w.before_53 = known && version < 50300000;
+	w.by_level = known && version < 50700000;
 	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) && w.counter == nodes->count;
 	gt_internal_leave();
+	nodes->uncertain |= nodes->branches && (!known || version >= 60300000);
 	if (good)
 		link_nodes(nodes);
 	else
