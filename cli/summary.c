@@ -456,14 +456,15 @@ static void add_latency(struct summary_device *d, const struct gt_item *item)
 	histogram_add(&d->wait, after(item->start_ns, item->submitted_ns));
 }
 
-/* Markers and barriers are no work: some runtimes stamp them long before what they wait for has ended. */
+/* Markers and barriers are no work: some runtimes stamp them long before what they wait for has ended. Nor is scratch memory, for
+ * which the device waits. */
 static void add_busy(struct summary_device *d, const struct entry *e)
 {
 	const struct gt_item *item = e->item;
 	struct timeline_span span = { item->start_ns, item->end_ns, item->queued_ns ? item->queued_ns : item->call_start_ns,
 				      e->name, e->name };
 
-	if (item->device_op == GT_DEVICE_MARKER || item->device_op == GT_DEVICE_BARRIER)
+	if (item->device_op == GT_DEVICE_MARKER || item->device_op == GT_DEVICE_BARRIER || item->device_op == GT_DEVICE_SCRATCH)
 		return;
 	timeline_add(&d->all, &span);
 	if (e->class == SUMMARY_KERNELS)
@@ -484,7 +485,8 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	uint32_t group;
 
 	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
-	e.name = item->device_op == GT_DEVICE_KERNEL ? kernel_name(r, item) : name_of(s, gt_device_op_name(item->device_op));
+	e.name = item->device_op == GT_DEVICE_KERNEL || (item->device_op == GT_DEVICE_SCRATCH && item->name)
+			 ? kernel_name(r, item) : name_of(s, gt_device_op_name(item->device_op));
 	e.device = device_of(r, item);
 	e.queue = queue_of(r, item, e.device);
 	linked_work(&s->linked, e.process, item->id);

@@ -6,6 +6,7 @@ import dataclasses
 import fnmatch
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -129,6 +130,16 @@ def softgpu(build):
     if not library.exists():
         pytest.skip("needs the software GPU, which is built where ROCm's headers are: apt install libhsakmt-dev libhsa-runtime-dev")
     return {"LD_LIBRARY_PATH": library.parent}
+
+
+@pytest.fixture(scope="session")
+def rocr():
+    """ROCr's version as its library counts it: 5 is ROCm 5.2, 13 is ROCm 6.1, which tells of scratch memory."""
+    names = subprocess.run(["/sbin/ldconfig", "-p"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    library = re.search(r"libhsa-runtime64\.so\.1 .*=> (\S+)", names)
+    if not library:
+        pytest.skip("needs ROCr: apt install libhsa-runtime64-1")
+    return int(re.search(r"so\.1\.(\d+)", os.path.realpath(library[1]))[1])
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,13 @@
 """Device activity of HSA and HIP on the software GPU: every piece of work once, with the right name, times, bytes and call."""
 
 import collections
+import contextlib
 import csv
 import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 
 import pytest
@@ -118,6 +120,29 @@ def test_dispatches_are_linked_to_hsa_calls_where_there_is_no_hip(dispatches):
 
 def test_kernels_have_the_names_of_their_code_object(dispatches):
     assert {w["name"] for w in dispatches(2, 10, gpus=2).work} == {"nothing"}
+
+
+def test_scratch_memory_is_work_of_the_call_whose_kernel_needs_it(trace, build, work, tap, rocr):
+    if rocr < 13:
+        pytest.skip("needs ROCr 6.1, which tells of scratch memory")
+    t = trace(build / "tests/soft/hip_soft", "scratch")
+    scratch = sorted((w for w in t.work if w["operation"] == "scratch"), key=lambda w: int(w["start_ns"]))
+    kernels = {w["correlation"]: w for w in t.work if w["operation"] == "kernel"}
+    assert [w["name"] for w in scratch] == ["scratch alloc"] * 3 + ["scratch free", "scratch alloc"]
+    assert [kernels[w["correlation"]]["name"] for w in scratch] == [f"void spill<{n}>(int*, int const*)" for n in (100, 200, 4000, 4000, 100)]
+    # a slot for each wave that a unit can hold; so much for 4000 words is made for the waves of the dispatch only
+    assert [int(w["bytes"] or 0) / 64 / size for w, size in zip(scratch, (416, 816, 16016, 1, 416))] == [1920, 1920, 8, 0, 1920]
+    for w in scratch:
+        kernel = kernels[w["correlation"]]
+        before = w["name"] == "scratch alloc"
+        assert int(w["end_ns"]) <= int(kernel["start_ns"]) if before else int(w["start_ns"]) >= int(kernel["end_ns"])
+        assert w["queue"] == kernel["queue"] and w["device"] == kernel["device"] and t.call(w)["operation"] == "hipLaunchKernel"
+    assert t.info["linked"] == t.info["device_work"] and t.info["dropped"] == 0
+    tap("export", "-f", "a.gputap", "-o", "a.rocpd")
+    with contextlib.closing(sqlite3.connect(work / "a.rocpd")) as db:
+        rows = db.execute("SELECT operation, size, address, start FROM scratch_memory ORDER BY start").fetchall()
+    assert [(r[0], r[1], r[3]) for r in rows] == [(w["name"][8:].upper(), int(w["bytes"] or 0), int(w["start_ns"])) for w in scratch]
+    assert rows[2][2] == rows[3][2] != 0
 
 
 @pytest.mark.parametrize("words, timed, refused", [(["single:20"], 20, 0), (["shared:20"], 0, 20), (["careless:20"], 0, 20),

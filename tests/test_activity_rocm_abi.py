@@ -22,7 +22,8 @@ LAYOUTS = (
     ("struct gt_hsa_queue_abi", "amd_queue_t", {
         "type": "hsa_queue.type", "features": "hsa_queue.features", "base_address": "hsa_queue.base_address",
         "doorbell_signal": "hsa_queue.doorbell_signal", "size": "hsa_queue.size", "id": "hsa_queue.id",
-        "write_dispatch_id": "write_dispatch_id", "read_dispatch_id": "read_dispatch_id"}),
+        "write_dispatch_id": "write_dispatch_id", "read_dispatch_id": "read_dispatch_id",
+        "scratch_address": "scratch_backing_memory_location", "scratch_lane_bytes": "scratch_wave64_lane_byte_size"}),
     ("struct gt_hsa_event", "hsa_amd_event_t", {
         "type": "event_type", "agent": "memory_fault.agent", "address": "memory_fault.virtual_address",
         "reasons": "memory_fault.fault_reason_mask"}),

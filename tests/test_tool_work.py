@@ -11,7 +11,7 @@ import pytest
 from conftest import run_command
 from truth import Truth, number, read_capture
 
-KERNEL, READ, WRITE, COPY, FILL, BARRIER = 1, 2, 3, 4, 5, 10
+KERNEL, READ, WRITE, COPY, FILL, BARRIER, SCRATCH = 1, 2, 3, 4, 5, 10, 15
 DEVICE, QUEUE, CONTEXT, CODE_OBJECT, KERNEL_SYMBOL, STREAM, GRAPH = 1, 2, 3, 5, 6, 7, 8
 LAUNCH, GET_DEVICE = 214, 102
 TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
@@ -220,6 +220,20 @@ def test_calls_of_lower_layers_do_not_take_hips_work(told):
     assert sorted(calls) == list(range(1, len(calls) + 1))
     assert {calls[t["correlation"]]["domain"] for t in found.of("work", "enter")} == {2}
     assert {t["correlation"] for t in found.of("retired")} == set(calls)
+
+
+def test_scratch_memory_is_told_from_its_making_to_its_end(build, softgpu, tap, work, hip_program, rocr):
+    if rocr < 13:
+        pytest.skip("needs ROCr 6.1, which tells of scratch memory")
+    tap("run", "-q", "-f", "-o", "a.gputap", "--", build / "tests/soft/hip_soft", "scratch",
+        env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,work", "WORK_TOOL_OUT": work / "told"})
+    pieces = [p for p in Told(work / "told").pieces() if p[0]["type"] == SCRATCH]
+    assert len(pieces) == 5
+    for enter, leave, complete in pieces:
+        assert [t["phase"] for t in (enter, leave, complete)] == ["enter", "exit", "complete"]
+        assert enter["queue"] == leave["queue"] > 0 and enter["device"] > 0 and enter["bytes"] == 0
+        assert enter["now"] <= complete["start"] < complete["end"] <= leave["now"] and complete["bytes"] == leave["bytes"]
+    assert [p[1]["bytes"] // 64 for p in pieces] == [416 * 1920, 816 * 1920, 16016 * 8, 0, 416 * 1920]
 
 
 def test_who_comes_first_is_told_first_of_a_beginning_and_last_of_an_end(told):

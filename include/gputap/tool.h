@@ -236,7 +236,9 @@ enum gputap_work_type {
 	GPUTAP_WORK_NATIVE,
 	GPUTAP_WORK_OTHER,
 	GPUTAP_WORK_GRAPH,
-	GPUTAP_WORK_SCRATCH
+	GPUTAP_WORK_SCRATCH /* ROCm 6.1 and later: a queue is given memory for registers that do not fit, or loses it, while the
+			     * device waits. `name`: "scratch alloc", "scratch free", "scratch reclaim"; at EXIT: bytes, private_bytes,
+			     * destination. In a thread of the runtime's, in the middle of it: it must not be called there */
 };
 #define GPUTAP_WORK_ALL UINT64_MAX
 #define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))

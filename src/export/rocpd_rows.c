@@ -489,7 +489,9 @@ static void add_copy(struct rocpd *r, const struct gt_item *work, const struct g
 static void add_scratch(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 			int64_t event)
 {
-	const char *type = work->bytes ? "ALLOC" : "FREE";
+	static const char *const types[] = {[GT_SCRATCH_ALLOC] = "ALLOC", [GT_SCRATCH_FREE] = "FREE", [GT_SCRATCH_RECLAIM] = "RECLAIM"};
+	const uint32_t operation = GT_SCRATCH_OPERATION(work->object[1]);
+	const char *type = types[operation && operation <= GT_SCRATCH_RECLAIM ? operation : GT_SCRATCH_ALLOC];
 	struct gt_bulk_row *row = begin(r);
 
 	put_owner(row, thread);

@@ -340,6 +340,7 @@ enum gt_work_class gt_view_work_class(enum gt_device_op op)
 		return GT_WORK_SET;
 	case GT_DEVICE_MARKER:
 	case GT_DEVICE_BARRIER:
+	case GT_DEVICE_SCRATCH: /* the device waits meanwhile */
 		return GT_WORK_MARK;
 	default:
 		return GT_WORK_KERNEL;

@@ -127,6 +127,16 @@ static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an AB
 #define GT_KERNEL_GROUP_BYTES(detail) ((uint32_t)((detail) >> 20 & 0xfffff))
 #define GT_KERNEL_PRIVATE_BYTES(detail) ((uint32_t)((detail) & 0xfffff))
 
+/* Of scratch memory: enum gt_scratch, ROCr's flags, bytes of a work-item, and for how many waves. object[0] is its address. */
+#define GT_SCRATCH_DETAIL(operation, flags, lane_bytes, slots)                                                       \
+	((uint64_t)(operation) << 60 | (uint64_t)((flags) & 0xfu) << 56 | (uint64_t)GT_SATURATED(lane_bytes, 0xffffff) << 32 | \
+	 (uint64_t)GT_SATURATED(slots, UINT32_MAX))
+#define GT_SCRATCH_OPERATION(detail) ((uint32_t)((detail) >> 60))
+#define GT_SCRATCH_FLAGS(detail) ((uint32_t)((detail) >> 56 & 0xf))
+#define GT_SCRATCH_LANE_BYTES(detail) ((uint32_t)((detail) >> 32 & 0xffffff))
+#define GT_SCRATCH_SLOTS(detail) ((uint32_t)(detail))
+enum gt_scratch { GT_SCRATCH_ALLOC = 1, GT_SCRATCH_FREE, GT_SCRATCH_RECLAIM };
+
 /* head.op: string id, unique in the process image, from 1 */
 struct gt_record_string {
 	struct gt_record head;

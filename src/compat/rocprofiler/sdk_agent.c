@@ -430,9 +430,19 @@ rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool)
 
 /* Queues ------------------------------------------------------------------------------------ */
 
+/* A program's queue and the runtime's behind it have one id. */
 static struct queue {
 	uint64_t handle, number, device;
+	uint64_t id; /* the runtime's: hsa_queue_t's last member */
 } queues[QUEUES];
+
+enum { ID_AT = 32 };
+
+static uint64_t id_of(const struct gputap_object *queue)
+{
+	return queue->handle == queue->device_handle ? UINT64_MAX /* the copy engines: no queue in memory */
+						     : *(const uint64_t *)(queue->handle + ID_AT);
+}
 
 void sdk_on_queue(const struct gputap_object *object)
 {
@@ -443,7 +453,7 @@ void sdk_on_queue(const struct gputap_object *object)
 		if (queues[i].handle == object->handle || (!queues[i].handle && !(at && at->handle)))
 			at = &queues[i];
 	if (at && object->phase == GPUTAP_PHASE_LOAD)
-		*at = (struct queue){object->handle, object->number, object->device_handle};
+		*at = (struct queue){object->handle, object->number, object->device_handle, id_of(object)};
 	else if (at && at->handle == object->handle)
 		at->handle = 0;
 	sdk_unlock();
@@ -451,11 +461,11 @@ void sdk_on_queue(const struct gputap_object *object)
 
 void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id, rocprofiler_agent_id_t *agent)
 {
-	struct queue found = {0, own_id, 0};
+	struct queue found = {.number = own_id};
 
 	sdk_lock();
 	for (int i = 0; i < QUEUES; i++)
-		if (queues[i].handle == handle)
+		if (queues[i].handle == handle || (queues[i].handle && queues[i].id == own_id))
 			found = queues[i];
 	sdk_unlock();
 	id->handle = found.number;

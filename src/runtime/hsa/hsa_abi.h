@@ -150,10 +150,16 @@ struct gt_hsa_queue_abi {
 	uint64_t legacy[2];
 	uint32_t reserved3[8];
 	_Atomic uint64_t read_dispatch_id;
-	uint8_t rest[120];
+	uint32_t reserved4[2], scratch_buffer[4];
+	_Atomic uint64_t scratch_address;
+	uint64_t scratch_bytes;
+	_Atomic uint32_t scratch_lane_bytes;
+	uint8_t rest[76];
 };
 static_assert(offsetof(struct gt_hsa_queue_abi, write_dispatch_id) == 56 &&
-		      offsetof(struct gt_hsa_queue_abi, read_dispatch_id) == 128 && sizeof(struct gt_hsa_queue_abi) == 256, "amd_queue_t");
+		      offsetof(struct gt_hsa_queue_abi, read_dispatch_id) == 128 &&
+		      offsetof(struct gt_hsa_queue_abi, scratch_address) == 160 &&
+		      offsetof(struct gt_hsa_queue_abi, scratch_lane_bytes) == 176 && sizeof(struct gt_hsa_queue_abi) == 256, "amd_queue_t");
 
 typedef void gt_hsa_queue_callback(int status, void *queue, void *data);
 
@@ -164,6 +170,21 @@ struct gt_hsa_event {
 	uint32_t reasons;
 };
 enum { GT_HSA_MEMORY_FAULT = 0, GT_HSA_ERROR = 0x1000 };
+
+/* hsa_amd_event_scratch_*_t: what all of them have, then what an allocation has besides */
+struct gt_hsa_scratch_event {
+	uint32_t kind;
+	const struct gt_hsa_queue_abi *queue;
+	uint32_t flags;
+	uint64_t dispatch;
+	uint64_t bytes, slots; /* its end only */
+};
+typedef int gt_hsa_scratch_fn(const struct gt_hsa_scratch_event *event);
+
+/* ToolsApiTable (ROCm 6): start and end of each */
+enum gt_hsa_scratch_operation { GT_HSA_SCRATCH_ALLOC, GT_HSA_SCRATCH_FREE, GT_HSA_SCRATCH_RECLAIM, GT_HSA_SCRATCH_OPERATIONS };
+static_assert(offsetof(struct gt_hsa_scratch_event, queue) == 8 && offsetof(struct gt_hsa_scratch_event, dispatch) == 24 &&
+		      sizeof(struct gt_hsa_scratch_event) == 48, "hsa_amd_event_scratch_alloc_end_t");
 
 struct gt_hsa_times {
 	uint64_t start, end; /* system clock domain */

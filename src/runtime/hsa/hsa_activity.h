@@ -9,6 +9,7 @@
  *   hsa_signal.c    the program's own completion signals that we read the times from
  *   hsa_code.c      code objects, kernel symbols, names by kernel_object
  *   hsa_copy.c      asynchronous copies
+ *   hsa_scratch.c   memory for spilled registers, as the runtime tells of it
  *   hsa_told.c      what tools are told of all this
  *   hsa_fault.c     the runtime tells that a device or queue has failed
  *   hsa_helper.c    a thread per agent: harvests what has completed; the end of the process
@@ -157,6 +158,14 @@ enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_GONE,	/* nothing of it is left; found no more */
 };
 
+/* A piece of scratch memory's history that has begun, or the one before. */
+struct gt_hsa_scratch {
+	uint64_t start;	     /* system time; 0: not begun */
+	uint64_t id, called; /* the call that caused it, and its begin; 0: not known */
+	uint64_t address;
+	struct gt_tool_piece *piece;
+};
+
 enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
 
 struct gt_hsa_queue {
@@ -201,6 +210,8 @@ struct gt_hsa_queue {
 	_Alignas(64) _Atomic uint64_t head;
 	uint64_t armed; /* slots below have a signal */
 	uint64_t telling_seen, telling_since; /* `telling`, and when the helper saw it first */
+	/* whoever gives or takes it, one thread of the runtime's at a time */
+	struct gt_hsa_scratch scratch[GT_HSA_SCRATCH_OPERATIONS];
 };
 
 enum { GT_HSA_BUCKET_BITS = 8 };
@@ -293,6 +304,14 @@ bool gt_hsa_signal_release(uint64_t signal);
 bool gt_hsa_signal_harvest(struct gt_hsa_watch *w);
 void gt_hsa_signal_forget(struct gt_hsa_watch *w);
 
+/* Scratch (hsa_scratch.c) ----------------------------------------------------------- */
+
+/* A slot's packet in the device's ring, as far as it fits: that is how the runtime names what needs scratch. */
+static inline void gt_hsa_slot_index(struct gt_hsa_slot *s, uint64_t index)
+{
+	__atomic_store_n(&s->record.head.op, (uint32_t)index, __ATOMIC_RELAXED);
+}
+
 /* Tools (hsa_told.c) --------------------------------------------------------------- */
 
 /* Is device work of ROCm recorded, and not only told? */
@@ -312,6 +331,8 @@ struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device, const 
 				       const struct gt_hsa_agent *to, const struct gt_record_device *r,
 				       const struct gt_graph_stamp *stamp);
 /* @times: NULL: nobody can tell them. */
+/* A queue is given scratch memory, or loses it: after ENTER. NULL: nobody asks. @q: NULL: not known; @handle: then the runtime's */
+struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle, const char *name);
 void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a, const struct gt_hsa_times *times);
 /* How the runtime's clock and CLOCK_BOOTTIME go together now. */
 void gt_hsa_told_clock(struct gt_hsa_agent *a);

@@ -191,6 +191,7 @@ static void follow(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const union gt
 	uint16_t header = from->barrier.header;
 	enum telling how = complete_with(q, s, &p->barrier.completion_signal);
 
+	gt_hsa_slot_index(s, q->ring.last - 1);
 	slot_put(q, s, how == TELLS_NOT ? GT_HSA_SLOT_LOST : GT_HSA_SLOT_PENDING);
 	gt_hsa_helper_rouse(q->agent);
 	gt_hsa_ring_hand_on(&q->ring, p, from, how == TELLS_SERVED);

@@ -167,6 +167,25 @@ struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device, const 
 	return gt_tool_piece_enter(piece) ? piece : NULL;
 }
 
+struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle, const char *name)
+{
+	struct gt_tool_piece *piece;
+	struct gputap_work *w;
+
+	if (!(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(GPUTAP_WORK_SCRATCH)) ||
+	    !(piece = gt_tool_piece_take(GT_DOMAIN_HSA_CORE, true)))
+		return NULL;
+	w = &piece->work;
+	w->type = GPUTAP_WORK_SCRATCH;
+	w->device = q ? q->agent->number : 0;
+	w->device_handle = q ? q->agent->handle : 0;
+	w->queue = q ? q->number : 0;
+	w->queue_handle = q ? (uintptr_t)q->handle : handle;
+	w->name = name;
+	piece->dispatch = false;
+	return gt_tool_piece_enter(piece) ? piece : NULL;
+}
+
 void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a, const struct gt_hsa_times *times)
 {
 	if (times)

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Scratch memory, where a kernel's registers go that do not fit. A queue has none until a kernel asks for some: the packet
+ * processor then stops and tells ROCr, whose thread makes it, or more of it. What is very large is taken back behind its kernel.
+ * From version 6 on ROCr calls the functions of a table for tools before and after each; here are ours.
+ *
+ *   packet processor stops at packet N ─► alloc start ─► .. ─► alloc end ─► it goes on ─► free start ─► .. ─► free end
+ *                    │                                              │
+ *                    └── the slot of packet N knows its call        └── record: from start to end
+ *
+ * The runtime names the queue that it has, not the face, and the packet by its number there; slots remember that number, so that the
+ * link to the call is certain: a packet that waits is in flight. What nobody recorded has no slot, and no link.
+ *
+ * In the middle of the runtime, which may hold locks: it is asked for the time and for nothing else. Functions that were in the
+ * table before are called behind ours. Of several copies of the runtime only the first is listened to: an event does not say whose it is. */
+#include <string.h>
+
+#include "core/recording.h"
+#include "runtime/hsa/hsa_activity.h"
+
+enum { EVENTS = 2 * GT_HSA_SCRATCH_OPERATIONS };
+enum { OUT_OF_RESOURCES = 0x1008 }; /* hsa_status_t */
+
+struct tools_table {
+	struct gt_hsa_version version;
+	gt_hsa_scratch_fn *entries[EVENTS];
+};
+
+static gt_hsa_scratch_fn *_Atomic next[EVENTS];
+static const char *const names[] = {"scratch alloc", "scratch free", "scratch reclaim"};
+
+static uint64_t system_time(void)
+{
+	uint64_t stamp = 0;
+
+	if (GT_HSA_CORE(&gt_hsa_runtimes[0], hsa_system_get_info)(GT_HSA_SYSTEM_TIMESTAMP, &stamp) != GT_HSA_SUCCESS)
+		return 0;
+	return stamp;
+}
+
+static struct gt_hsa_queue *find(const void *real)
+{
+	struct gt_hsa_agent *a;
+
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++) {
+		struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
+
+		for (; q; q = q->agent_next)
+			if (q->real == real && atomic_load_explicit(&q->state, memory_order_acquire) == GT_HSA_QUEUE_LIVE)
+				return q;
+	}
+	return NULL;
+}
+
+/* The packet that waits for it. NULL: nobody follows it. */
+static const struct gt_record_device *waiting(const struct gt_hsa_queue *q, uint64_t dispatch)
+{
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
+
+	for (uint64_t i = atomic_load_explicit(&q->head, memory_order_acquire); i < tail; i++) {
+		const struct gt_hsa_slot *s = gt_hsa_slot(q, i);
+
+		if (__atomic_load_n(&s->record.head.op, __ATOMIC_RELAXED) == (uint32_t)dispatch)
+			return &s->record;
+	}
+	return NULL;
+}
+
+static void begins(struct gt_hsa_queue *q, struct gt_hsa_scratch *s, const struct gt_hsa_scratch_event *e, uint32_t operation)
+{
+	const struct gt_record_device *work = operation == GT_HSA_SCRATCH_ALLOC ? waiting(q, e->dispatch) : NULL;
+	const struct gt_hsa_scratch *given = &q->scratch[GT_HSA_SCRATCH_ALLOC];
+
+	s->id = work ? work->id : 0;
+	s->called = work ? work->call_start : 0;
+	if (operation == GT_HSA_SCRATCH_FREE) { /* what was for one dispatch: the one before */
+		s->id = given->id;
+		s->called = given->called;
+	}
+	s->address = given->address;
+	s->piece = gt_hsa_told_scratch(q, (uintptr_t)e->queue, names[operation]);
+	s->start = system_time();
+}
+
+static void write_record(const struct gt_hsa_queue *q, const struct gt_hsa_scratch *s, const struct gt_hsa_scratch_event *e,
+			 uint32_t operation, uint64_t end)
+{
+	const bool given = operation == GT_HSA_SCRATCH_ALLOC;
+	struct gt_thread *t = gt_hsa_thread();
+	struct gt_record_device *r;
+	uint32_t name;
+
+	if (!t || !gt_hsa_recorded())
+		return;
+	name = gt_string_id(t, names[operation], strlen(names[operation])); /* a record of its own: before */
+	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
+	if (!r)
+		return;
+	*r = (struct gt_record_device){
+		.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_SCRATCH, GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, q->agent->number)},
+		.id = s->id, .call_start = s->called, .queue = q->number, .name = name,
+		.start = s->start, .end = end > s->start ? end : s->start + 1, .bytes = given ? e->bytes : 0,
+		.object = {s->address, GT_SCRATCH_DETAIL(operation + GT_SCRATCH_ALLOC, e->flags, given ? e->queue->scratch_lane_bytes : 0,
+							  given ? e->slots : 0)},
+	};
+	gt_ring_commit(t, sizeof *r);
+}
+
+static void ends(struct gt_hsa_queue *q, struct gt_hsa_scratch *s, const struct gt_hsa_scratch_event *e, uint32_t operation)
+{
+	const struct gt_hsa_times times = {s->start, system_time()};
+
+	if (operation == GT_HSA_SCRATCH_ALLOC)
+		s->address = e->queue->scratch_address;
+	if (s->piece) {
+		struct gputap_work *w = &s->piece->work;
+
+		w->bytes = operation == GT_HSA_SCRATCH_ALLOC ? e->bytes : 0;
+		w->destination = s->address;
+		w->private_bytes = operation == GT_HSA_SCRATCH_ALLOC ? e->queue->scratch_lane_bytes : 0;
+		gt_tool_piece_exit(s->piece);
+		gt_hsa_told_done(s->piece, q->agent, &times);
+		s->piece = NULL;
+	}
+	if (s->start && times.end)
+		write_record(q, s, e, operation, times.end);
+	s->start = 0;
+}
+
+static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
+{
+	gt_hsa_scratch_fn *fn = atomic_load_explicit(&next[at], memory_order_relaxed);
+	struct gt_hsa_queue *q = find(e->queue);
+
+	if (q && at % 2 == 0)
+		begins(q, &q->scratch[at / 2], e, at / 2);
+	else if (q)
+		ends(q, &q->scratch[at / 2], e, at / 2);
+	return fn ? fn(e) : GT_HSA_SUCCESS;
+}
+
+#define EVENT(n)                                                     \
+	static int on_event_##n(const struct gt_hsa_scratch_event *e) \
+	{                                                            \
+		return on_event(n, e);                               \
+	}
+EVENT(0)
+EVENT(1)
+EVENT(2)
+EVENT(3)
+EVENT(4)
+EVENT(5)
+
+/* Each time that the runtime begins: its table is as new then. */
+void gt_hsa_activity_loaded(struct gt_hsa_runtime *runtime)
+{
+	static gt_hsa_scratch_fn *const ours[EVENTS] = {on_event_0, on_event_1, on_event_2, on_event_3, on_event_4, on_event_5};
+	struct tools_table *table = gt_hsa_has(runtime->tables, tools) ? runtime->tables->tools : NULL;
+
+	for (uint32_t i = 0; table && !runtime->instance && i < EVENTS; i++) {
+		if (offsetof(struct tools_table, entries[i]) + sizeof *table->entries > table->version.size || table->entries[i] == ours[i])
+			continue;
+		atomic_store_explicit(&next[i], table->entries[i], memory_order_relaxed);
+		__atomic_store_n(&table->entries[i], ours[i], __ATOMIC_RELEASE);
+	}
+}
