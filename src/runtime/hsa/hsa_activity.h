@@ -101,7 +101,6 @@ enum gt_hsa_slot_state {
 	GT_HSA_SLOT_CLAIMED, /* somebody reads the times from the program's signal */
 	GT_HSA_SLOT_SAVED,   /* they are in raw[] */
 	GT_HSA_SLOT_LOST,    /* done, but nobody could tell its times */
-	GT_HSA_SLOT_DONE,    /* recorded; freed in the order of submission */
 };
 
 /* What is known of a piece of work until it is done. */
@@ -122,17 +121,19 @@ struct gt_hsa_slot {
 };
 static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
-/* Who reserved a packet's number, and so submits it. */
+/* Who reserved a packet's number, and so submits it. Most packets need the first cache line only. */
 struct gt_hsa_owner {
-	uint64_t packet; /* number + 1: tells entries of a former round apart; | GT_HSA_QUIET: nothing else of it is set */
+	_Alignas(64) uint64_t packet; /* number + 1: tells entries of a former round apart; | GT_HSA_QUIET: nothing else of it is set */
 	uint64_t id, start;
-	uint64_t bytes, source, destination; /* what the call moves; 0: it does not say */
-	uint32_t direction;		     /* hipMemcpyKind */
-	uint32_t turn;			     /* of `lane` */
-	struct gt_graph_stamp stamp;
+	uint64_t bytes; /* what the call moves; 0: it does not say. Else also `source`, `destination`, `direction` */
 	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
 	struct gt_lane *lane; /* of a runtime's own thread, when it is asked whose the packet is: then NULL */
+	struct gt_graph_stamp stamp;
+	uint64_t source, destination;
+	uint32_t direction;		     /* hipMemcpyKind */
+	uint32_t turn;			     /* of `lane` */
 };
+static_assert(offsetof(struct gt_hsa_owner, stamp.replay) < 64, "of a packet that is no graph's only that is read");
 
 /* On the stack of who is at work in a ring while a tool's functions are told of a packet. */
 struct gt_hsa_guard {
@@ -167,6 +168,8 @@ struct gt_hsa_scratch {
 };
 
 enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
+enum { GT_HSA_NEAR = 64 };
+#define GT_HSA_NO_SLOT UINT32_MAX
 
 struct gt_hsa_queue {
 	struct gt_hsa_queue *hash_next;
@@ -189,7 +192,10 @@ struct gt_hsa_queue {
 	uint32_t capacity; /* slots, power of two */
 	uint32_t owner_mask;
 	struct gt_hsa_slot *slots;
-	struct gt_hsa_owner *owners;
+	uint32_t *order;	   /* by position: the slot; GT_HSA_NO_SLOT: it is done, and recorded */
+	uint32_t *freed;	   /* slots that were used and are free, a ring */
+	struct gt_hsa_owner *owners; /* by number */
+	struct gt_hsa_owner *near; /* [GT_HSA_NEAR]: of packets that are handled soon */
 	struct gt_tool_piece **told;	  /* by slot: NULL: nobody is to be told */
 	_Atomic bool has_pieces;	  /* among the owners */
 	struct gt_tool_object *object;
@@ -198,6 +204,9 @@ struct gt_hsa_queue {
 	_Atomic uint32_t behind; /* packets were left in the program's ring: for the helper */
 	/* who handles packets, one thread at a time */
 	uint64_t tail_known_head;
+	uint64_t freed_taken, freed_known;
+	_Atomic uint32_t fresh; /* slots below have been used */
+	uint32_t tries;		/* of the helper, that found no slot */
 	uint64_t stuck; /* `head` when it did not move for long */
 	struct gt_hsa_telling at;      /* while `telling`; constant then */
 	struct gt_hsa_telling resume;  /* taken over: to be gone on with. piece NULL: nothing */
@@ -208,7 +217,8 @@ struct gt_hsa_queue {
 	_Atomic uint64_t telling; /* its number; 0: none. Whoever exchanges it for 0 is at work in the ring from then on */
 	/* the helper's */
 	_Alignas(64) _Atomic uint64_t head;
-	uint64_t armed; /* slots below have a signal */
+	_Atomic uint64_t freed_put;
+	_Atomic uint32_t armed; /* slots below have a signal */
 	uint64_t telling_seen, telling_since; /* `telling`, and when the helper saw it first */
 	/* whoever gives or takes it, one thread of the runtime's at a time */
 	struct gt_hsa_scratch scratch[GT_HSA_SCRATCH_OPERATIONS];
@@ -231,13 +241,32 @@ static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 	return q;
 }
 
-/* Signals for slots that have none yet. Return: false: all have one. */
-bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t count);
+/* Signals for slots that have none yet and are about to be used, @most of them. Return: false: there are enough. */
+bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t most);
 /* Its signals and memory, by the helper, when the queue is destroyed and harvested. */
 void gt_hsa_queue_bury(struct gt_hsa_queue *q);
 
 /* In a gt_hsa_owner's `packet`: nobody asks for it. */
 #define GT_HSA_QUIET (UINT64_C(1) << 63)
+
+/* Where a packet's owner is written that is reserved now: near, if the packet that was there before has been handled. */
+static inline struct gt_hsa_owner *gt_hsa_owner_of_new(struct gt_hsa_queue *q, uint64_t number)
+{
+	if (gt_likely(number - atomic_load_explicit(q->ring.theirs_read, memory_order_acquire) < GT_HSA_NEAR))
+		return &q->near[number % GT_HSA_NEAR];
+	return &q->owners[number & q->owner_mask];
+}
+
+/* Of a packet that is being handled. NULL: nobody has told. */
+static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint64_t number)
+{
+	struct gt_hsa_owner *o = &q->near[number % GT_HSA_NEAR];
+
+	if (gt_likely((o->packet & ~GT_HSA_QUIET) == number + 1))
+		return o;
+	o = &q->owners[number & q->owner_mask];
+	return (o->packet & ~GT_HSA_QUIET) == number + 1 ? o : NULL;
+}
 
 /* This thread has reserved packets [from, from + count). */
 void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count);
@@ -248,7 +277,7 @@ static inline void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint6
 	if (quiet && quiet->left && count == 1 && quiet->queue == q->handle &&
 	    gt_likely(!atomic_load_explicit(&q->has_pieces, memory_order_relaxed))) {
 		quiet->left--;
-		q->owners[from & q->owner_mask].packet = (from + 1) | GT_HSA_QUIET;
+		gt_hsa_owner_of_new(q, from)->packet = (from + 1) | GT_HSA_QUIET;
 		return;
 	}
 	gt_hsa_queue_own_all(q, from, count);
@@ -264,9 +293,12 @@ void gt_hsa_face_publish(struct gt_hsa_queue *q);
 /* By the helper: has a device rung, or was something left to do? Return: it still is. */
 bool gt_hsa_face_look(struct gt_hsa_queue *q);
 
+/* Of work that was submitted; NULL: it is done. */
 static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint64_t position)
 {
-	return &q->slots[position & (q->capacity - 1)];
+	uint32_t slot = q->order[position & (q->capacity - 1)];
+
+	return slot == GT_HSA_NO_SLOT ? NULL : &q->slots[slot];
 }
 
 /* Faults (hsa_fault.c) ------------------------------------------------------------ */

@@ -24,49 +24,72 @@
 #define ENTER_NS (20 * GT_HSA_MS)
 #define PATIENCE_NS (5000 * GT_HSA_MS) /* as for a callback of a context that is stopped */
 
-enum { SPIN = 200, AT_ONCE = 16 /* packets that the device is told of together, at most */ };
+enum { SPIN = 200, TRIES = 500, AT_ONCE = 16 /* packets that the device is told of together, at most */ };
 
-/* The helper is behind. Return: false: and does not move. */
-static bool wait_for_slot(struct gt_hsa_queue *q)
+/* One that was used before, if there is one: it is in the cache. NULL: none is free. */
+static struct gt_hsa_slot *find_slot(struct gt_hsa_queue *q)
+{
+	uint32_t fresh;
+
+	if (gt_unlikely(q->freed_taken == q->freed_known))
+		q->freed_known = atomic_load_explicit(&q->freed_put, memory_order_acquire);
+	if (gt_likely(q->freed_taken != q->freed_known))
+		return &q->slots[q->freed[q->freed_taken++ & (q->capacity - 1)]];
+	fresh = atomic_load_explicit(&q->fresh, memory_order_relaxed);
+	if (fresh == atomic_load_explicit(&q->armed, memory_order_acquire))
+		return NULL;
+	atomic_store_explicit(&q->fresh, fresh + 1, memory_order_relaxed);
+	if (fresh % 512 == 511)
+		gt_hsa_helper_hurry(q->agent); /* for new ones */
+	return &q->slots[fresh];
+}
+
+/* The helper is behind. NULL: and does not come. */
+static struct gt_hsa_slot *wait_for_slot(struct gt_hsa_queue *q, uint64_t tail)
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire), since = gt_hsa_boottime_ns();
+	struct gt_hsa_slot *s;
 
 	if (head == q->stuck)
-		return false;
+		return NULL;
 	gt_hsa_ring_tell(&q->ring);
-	for (uint32_t n = 0; (q->tail_known_head = atomic_load_explicit(&q->head, memory_order_acquire)) == head; n++) {
+	for (uint32_t n = 0;; n++) {
+		q->tail_known_head = atomic_load_explicit(&q->head, memory_order_acquire);
+		if (tail - q->tail_known_head < q->capacity && (s = find_slot(q)) != NULL)
+			return s;
 		if (n % 16 == 0)
 			gt_hsa_helper_hurry(q->agent);
 		if (gt_hsa_boottime_ns() - since > LIMIT_NS) {
 			q->stuck = head;
-			return false;
+			return NULL;
 		}
 		sched_yield();
 	}
-	return true;
 }
 
-/* By who is at work in the ring. NULL: none is free. */
+/* By who is at work in the ring; then slot_put(). NULL: none is free. */
 static struct gt_hsa_slot *slot_take(struct gt_hsa_queue *q)
 {
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
-	struct gt_hsa_slot *s;
+	struct gt_hsa_slot *s = NULL;
 
 	if (gt_unlikely(tail - q->tail_known_head >= q->capacity / 2)) {
 		q->tail_known_head = atomic_load_explicit(&q->head, memory_order_acquire);
 		if (tail - q->tail_known_head >= q->capacity / 2 && tail % 256 == 0)
 			gt_hsa_helper_hurry(q->agent);
-		if (gt_unlikely(tail - q->tail_known_head >= q->capacity) && !wait_for_slot(q))
-			return NULL;
 	}
-	s = gt_hsa_slot(q, tail);
-	return gt_likely(__atomic_load_n(&s->ours, __ATOMIC_ACQUIRE) != NULL) ? s : NULL;
+	if (gt_likely(tail - q->tail_known_head < q->capacity))
+		s = find_slot(q);
+	return gt_likely(s != NULL) ? s : wait_for_slot(q, tail);
 }
 
 static void slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s, enum gt_hsa_slot_state state)
 {
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+
+	q->order[tail & (q->capacity - 1)] = (uint32_t)(s - q->slots);
 	atomic_store_explicit(&s->watch.state, state, memory_order_release);
-	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + 1, memory_order_release);
+	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
 }
 
 /* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one of them. */
@@ -430,16 +453,14 @@ static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_thread *t)
 {
 	uint64_t number = q->ring.taken;
-	struct gt_hsa_owner *o = &q->owners[number & q->owner_mask];
+	struct gt_hsa_owner *o = gt_hsa_owner_of(q, number);
 	bool handed_on = false;
 	uint32_t type;
 
-	if (o->packet == ((number + 1) | GT_HSA_QUIET)) {
+	if (gt_unlikely(o && o->packet & GT_HSA_QUIET)) {
 		pass(q, from);
 		return true;
 	}
-	if (gt_unlikely(o->packet != number + 1))
-		o = NULL;
 	type = GT_HSA_PACKET_TYPE(from->kernel.header);
 	if (gt_likely(type == GT_HSA_PACKET_KERNEL))
 		return kernel_packet(q, from, o, t);
@@ -492,6 +513,20 @@ static void pass_untold(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
 	pass(q, from);
 }
 
+/* For the helper, who cannot wait for itself. Not for ever: there may be no signals to be had. */
+static bool has_slot(struct gt_hsa_queue *q)
+{
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+
+	if (tail - atomic_load_explicit(&q->head, memory_order_relaxed) < q->capacity &&
+	    (q->freed_taken != atomic_load_explicit(&q->freed_put, memory_order_acquire) ||
+	     atomic_load_explicit(&q->fresh, memory_order_relaxed) != atomic_load_explicit(&q->armed, memory_order_acquire))) {
+		q->tries = 0;
+		return true;
+	}
+	return q->tries++ >= TRIES;
+}
+
 /* Whatever is written, as far as there is room. Return: false: the ring is not ours any more. */
 static bool move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_thread *t)
 {
@@ -503,6 +538,8 @@ static bool move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_th
 	gt_hsa_ring_look(ring, index);
 	while ((from = gt_hsa_ring_next(ring)) != NULL) {
 		if (gt_unlikely(!gt_hsa_ring_has_room(ring)) && !wait_for_room(q, wait))
+			break;
+		if (gt_unlikely(!wait) && !has_slot(q))
 			break;
 		if (gt_unlikely(!t))
 			pass_untold(q, from);

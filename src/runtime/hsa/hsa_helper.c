@@ -133,7 +133,17 @@ static void recycle(struct gt_hsa_slot *s)
 	atomic_store_explicit(&s->ours->start_ts, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->ours->end_ts, 0, memory_order_relaxed);
 	s->watch.signal = s->ours;
-	atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_DONE, memory_order_relaxed);
+	atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_FREE, memory_order_relaxed);
+}
+
+static void give_slot(struct gt_hsa_queue *q, uint64_t position)
+{
+	uint32_t *slot = &q->order[position & (q->capacity - 1)];
+	uint64_t put = atomic_load_explicit(&q->freed_put, memory_order_relaxed);
+
+	q->freed[put & (q->capacity - 1)] = *slot;
+	*slot = GT_HSA_NO_SLOT;
+	atomic_store_explicit(&q->freed_put, put + 1, memory_order_release);
 }
 
 /* Return: how much is in flight. */
@@ -146,19 +156,18 @@ static uint32_t look_at_queue(struct gt_hsa_queue *q, struct gt_thread *t, uint3
 	for (i = head; i < tail && missed < WINDOW; i++) {
 		struct gt_hsa_slot *s = gt_hsa_slot(q, i);
 
-		if (atomic_load_explicit(&s->watch.state, memory_order_relaxed) != GT_HSA_SLOT_DONE) {
-			if (!completed(s)) {
-				missed++;
-				continue;
-			}
+		if (s && !completed(s)) {
+			missed++;
+			continue;
+		}
+		if (s) {
 			write_record(q, s, t);
 			recycle(s);
+			give_slot(q, i);
 			++*done;
 		}
-		if (i == head) {
-			atomic_store_explicit(&s->watch.state, GT_HSA_SLOT_FREE, memory_order_relaxed);
+		if (i == head)
 			atomic_store_explicit(&q->head, ++head, memory_order_release);
-		}
 	}
 	return (uint32_t)(tail - head);
 }
@@ -171,7 +180,7 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 	for (uint64_t i = q->head; i < tail; i++) {
 		struct gt_hsa_slot *s = gt_hsa_slot(q, i);
 
-		if (atomic_load_explicit(&s->watch.state, memory_order_relaxed) == GT_HSA_SLOT_DONE)
+		if (!s)
 			continue;
 		gt_hsa_signal_forget(&s->watch);
 		gt_hsa_count_unfinished(&s->record, t);

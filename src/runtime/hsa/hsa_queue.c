@@ -2,13 +2,15 @@
 /* Queues: the program gets a face (hsa_face.c) of one that was made with its own arguments, but larger; or the plain one where
  * that cannot be; then an event says so.
  *
- * Work in flight of a queue is a ring of slots in the order of submission: [head, tail). Twice as many as the queue has packets,
- * so that what is done and not yet harvested has room too. Each slot has a signal of its own, made in advance: some when the
- * queue is, the others by the helper.
+ * Work in flight of a queue has positions in the order of submission, [head, tail), and each a slot (order[]). There are twice as many as the
+ * queue has packets, so that what is done and not yet harvested has room too. Slots are used again as soon as they are free (freed[]), before
+ * others are touched: new memory for each packet would cost more than all else that is done for it. Each slot has a signal of its own,
+ * made in advance: some when the queue is, others by the helper when they are about to be needed.
  *
  * Who submits. The thread that reserves a packet's number writes its HIP call's id beside it (owners[number]), by way of the
  * functions that every producer goes through (hsa_face.c). Twice the size here too: a thread
- * may reserve before there is room.
+ * may reserve before there is room. But most packets are handled at once: those have their owner in a few entries that stay in the
+ * cache (near[]).
  *
  * Entries are found by the program's pointer, and never freed: what may still be looked at stays readable. */
 #include <sched.h>
@@ -20,7 +22,7 @@
 enum {
 	CAPACITY_MIN = 1024,
 	CAPACITY_MAX = 1 << 17,
-	ARMED_AT_ONCE = 8192, /* signals that are made with the queue */
+	RESERVE = 2048, /* signals that are there before they are needed */
 };
 
 _Atomic(struct gt_hsa_queue *) gt_hsa_queue_buckets[1 << GT_HSA_BUCKET_BITS];
@@ -39,38 +41,54 @@ static struct gt_hsa_signal *make_signal(struct gt_hsa_runtime *r)
 	return (struct gt_hsa_signal *)(uintptr_t)handle;
 }
 
-bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t count)
+bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t most)
 {
-	for (; count && q->armed < q->capacity; count--) {
-		struct gt_hsa_slot *s = &q->slots[q->armed];
+	uint32_t armed = atomic_load_explicit(&q->armed, memory_order_relaxed);
+	uint32_t wanted = atomic_load_explicit(&q->fresh, memory_order_relaxed) + RESERVE;
+
+	if (wanted > q->capacity)
+		wanted = q->capacity;
+	for (; most && armed < wanted; most--) {
+		struct gt_hsa_slot *s = &q->slots[armed];
 		struct gt_hsa_signal *ours = make_signal(q->agent->runtime);
 
 		if (!ours)
 			return false;
 		s->watch.signal = ours;
-		__atomic_store_n(&s->ours, ours, __ATOMIC_RELEASE);
-		q->armed++;
+		s->ours = ours;
+		atomic_store_explicit(&q->armed, ++armed, memory_order_release);
 	}
-	return q->armed < q->capacity;
+	return armed < wanted;
+}
+
+/* All but the entry itself. */
+static void free_memory(struct gt_hsa_queue *q)
+{
+	gt_hsa_free(q->ring.origin, 2 * q->ring.device_size * sizeof *q->ring.origin);
+	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
+	gt_hsa_free(q->order, q->capacity * sizeof *q->order);
+	gt_hsa_free(q->freed, q->capacity * sizeof *q->freed);
+	gt_hsa_free(q->owners, (q->capacity + GT_HSA_NEAR) * sizeof *q->owners);
+	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
+	q->ring.origin = NULL;
+	q->slots = NULL;
+	q->order = q->freed = NULL;
+	q->owners = q->near = NULL;
+	q->told = NULL;
 }
 
 void gt_hsa_queue_bury(struct gt_hsa_queue *q)
 {
 	gt_hsa_core_hsa_signal_destroy_fn *destroy = GT_HSA_CORE(q->agent->runtime, hsa_signal_destroy);
 
-	for (uint64_t i = 0; i < q->armed; i++)
+	for (uint32_t i = 0; i < q->armed; i++)
 		destroy((uintptr_t)q->slots[i].ours);
 	q->armed = 0;
 	for (uint64_t i = 0; q->has_pieces && i <= q->owner_mask; i++)
 		gt_hsa_told_reserve(q, &q->owners[i], false);
-	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
-	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
-	gt_hsa_free(q->owners, (q->owner_mask + UINT64_C(1)) * sizeof *q->owners);
-	gt_hsa_free(q->ring.origin, 2 * q->ring.device_size * sizeof *q->ring.origin);
-	q->ring.origin = NULL;
-	q->slots = NULL;
-	q->owners = NULL;
-	q->told = NULL;
+	for (uint64_t i = 0; q->has_pieces && i < GT_HSA_NEAR; i++)
+		gt_hsa_told_reserve(q, &q->near[i], false);
+	free_memory(q);
 	atomic_store_explicit(&q->state, GT_HSA_QUEUE_GONE, memory_order_release);
 }
 
@@ -93,6 +111,12 @@ static void *sized(size_t count, size_t bytes)
 	return gt_hsa_alloc(count * bytes);
 }
 
+static void free_entry(struct gt_hsa_queue *q)
+{
+	free_memory(q);
+	gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
+}
+
 static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, struct gt_thread *t)
 {
 	struct gt_hsa_queue *q = gt_hsa_alloc((sizeof *q + 4095) & ~(size_t)4095);
@@ -113,15 +137,15 @@ static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, st
 		q->barrier_names[1] = gt_string_id(t, "barrier-or", 10);
 	}
 	q->slots = sized(capacity, sizeof *q->slots);
-	q->owners = sized(capacity, sizeof *q->owners);
+	q->order = sized(capacity, sizeof *q->order);
+	q->freed = sized(capacity, sizeof *q->freed);
+	q->owners = sized(capacity + GT_HSA_NEAR, sizeof *q->owners);
 	q->told = sized(capacity, sizeof *q->told);
-	if (!q->slots || !q->owners || !q->told) {
-		gt_hsa_free(q->slots, capacity * sizeof *q->slots);
-		gt_hsa_free(q->owners, capacity * sizeof *q->owners);
-		gt_hsa_free(q->told, capacity * sizeof *q->told);
-		gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
+	if (!q->slots || !q->order || !q->freed || !q->owners || !q->told) {
+		free_entry(q);
 		return NULL;
 	}
+	q->near = q->owners + capacity;
 	return q;
 }
 
@@ -149,15 +173,6 @@ struct creation {
 	void *callback, *data;
 	uint32_t private_bytes, group_bytes;
 };
-
-static void free_entry(struct gt_hsa_queue *q)
-{
-	gt_hsa_free(q->ring.origin, 2 * q->ring.device_size * sizeof *q->ring.origin);
-	gt_hsa_free(q->slots, q->capacity * sizeof *q->slots);
-	gt_hsa_free(q->owners, q->capacity * sizeof *q->owners);
-	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
-	gt_hsa_free(q, (sizeof *q + 4095) & ~(size_t)4095);
-}
 
 /* With room for packets of ours, where the agent's queues may be that large. As it is: the runtime will refuse it. */
 static uint32_t larger(const struct gt_hsa_agent *a, uint32_t size)
@@ -234,7 +249,7 @@ static struct gt_hsa_queue *faced(struct gt_hsa_runtime *r, struct gt_thread *t,
 	if (!gt_hsa_face_make(q, handle, real->size < size ? real->size : size))
 		goto no_profiling;
 	gt_hsa_fault_listen(r);
-	gt_hsa_queue_arm(q, ARMED_AT_ONCE);
+	gt_hsa_queue_arm(q, RESERVE);
 	q->number = gt_object_number(GT_OBJECT_QUEUE);
 	q->born_ns = gt_hsa_boottime_ns();
 	q->users = 1;
@@ -331,7 +346,7 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 	if (gt_unlikely(count > q->owner_mask))
 		return;
 	for (uint64_t i = from; i < from + count; i++) {
-		struct gt_hsa_owner *o = &q->owners[i & q->owner_mask];
+		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, i);
 
 		if (gt_unlikely(told || atomic_load_explicit(&o->piece, memory_order_relaxed) != NULL))
 			gt_hsa_told_reserve(q, o, told);
