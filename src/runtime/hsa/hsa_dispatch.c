@@ -539,7 +539,7 @@ static bool move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_th
 	while ((from = gt_hsa_ring_next(ring)) != NULL) {
 		if (gt_unlikely(!gt_hsa_ring_has_room(ring)) && !wait_for_room(q, wait))
 			break;
-		if (gt_unlikely(!wait) && !has_slot(q))
+		if (gt_unlikely(!wait) && t && !has_slot(q))
 			break;
 		if (gt_unlikely(!t))
 			pass_untold(q, from);
