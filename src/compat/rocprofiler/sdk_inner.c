@@ -35,7 +35,7 @@ static void tell(const struct sdk_context *c, const struct gputap_call *call, ro
 
 /* Allocations ---------------------------------------------------------------------- */
 
-/* Of AMD's operations; NONE: it allocates nothing. @size, @out: which of the arguments, as 8-byte words. */
+/* The calls that allocate and free. */
 static const struct memory {
 	uint32_t domain, number;
 	rocprofiler_memory_allocation_operation_t operation;
