@@ -8,8 +8,8 @@ import pytest
 
 from conftest import run_command
 
-FUNCTIONS = ("integers", "wide_integers", "narrow_integers", "floats", "quotients", "doubles", "conversions", "branches", "arrays", "calls",
-             "vectors", "bits", "together")
+FUNCTIONS = ("integers", "wide_integers", "narrow_integers", "floats", "quotients", "small_quotients", "doubles", "conversions", "branches", "arrays",
+             "calls", "vectors", "bits", "together")
 
 
 @pytest.mark.parametrize("level", range(4))

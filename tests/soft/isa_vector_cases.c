@@ -215,6 +215,19 @@ static double div_fixed(double x, double y, double z, int least_difference, cons
 	return negative ? -r : r;
 }
 
+/* x * y + z in 113 bits, so that what is scaled is rounded once. */
+static double scaled_sum(double x, double y, double z, int by)
+{
+	_Float128 sum = (_Float128)x * y;
+
+	sum += z;
+	for (; by < 0; by++)
+		sum /= 2;
+	for (; by > 0; by--)
+		sum *= 2;
+	return isfinite(fma(x, y, z)) ? (double)sum : fma(x, y, z);
+}
+
 static void expect(int line, struct lane *n)
 {
 	switch (line) {

@@ -82,6 +82,24 @@ struct quotients {
 	}
 };
 
+/* Quotients of doubles that are denormal, with many bits and with few: rounded once. */
+struct small_quotients {
+	BOTH long long operator()(const input &i) const
+	{
+		static const double by[4] = { 1e7, 1e9, 1e12, 1e15 };
+		long long all = 0;
+
+		for (int n = 0; n < 4; n++) {
+			double r = i.d * 1e-300 / (i.e * by[n]);
+			long long bits;
+
+			memcpy(&bits, &r, sizeof bits);
+			all = all * 31 + (r == r ? bits : 1);
+		}
+		return all;
+	}
+};
+
 struct doubles {
 	BOTH double operator()(const input &i) const { return i.d * i.e - i.d / i.e + sqrt(fabs(i.e)) + fma(i.d, i.e, -0.25) + floor(i.d) + rint(i.e); }
 };
@@ -325,6 +343,7 @@ int main()
 	COMPARE(narrow_integers);
 	COMPARE(floats);
 	COMPARE(quotients);
+	COMPARE(small_quotients);
 	COMPARE(doubles);
 	COMPARE(conversions);
 	COMPARE(branches);

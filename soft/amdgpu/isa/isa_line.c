@@ -132,6 +132,22 @@ static int add_carry(struct soft_wave *w, const struct soft_step *s, const struc
 	return put(w, s, (uint32_t)first, x->step + y->step);
 }
 
+/* x - y - borrow, and what is borrowed for it. */
+static int subtract_borrow(struct soft_wave *w, const struct soft_step *s, const struct soft_line *x, const struct soft_line *y, uint64_t borrow)
+{
+	int64_t first, last;
+
+	if ((borrow && borrow != UINT64_MAX) || !soft_line_is_straight(x) || !soft_line_is_straight(y))
+		return 0;
+	borrow &= 1;
+	first = (int64_t)x->base - y->base - (int64_t)borrow;
+	last = soft_line_last(x) - soft_line_last(y) - (int64_t)borrow;
+	if ((first < 0) != (last < 0))
+		return 0;
+	soft_put_mask(w, s, first < 0 ? UINT64_MAX : 0);
+	return put(w, s, (uint32_t)first, x->step - y->step);
+}
+
 /* Bits that leave on the right may change in any lane: only when all end up the same, or none leaves. */
 static int shift_right(struct soft_wave *w, const struct soft_step *s, const struct soft_line *by, const struct soft_line *y, int is_signed)
 {
@@ -229,6 +245,10 @@ static int line_step(struct soft_wave *w, const struct soft_step *s)
 	case SOFT_LINE_SUBREV: return put(w, s, y.base - x.base, y.step - x.step);
 	case SOFT_LINE_ADD_CO: return add_carry(w, s, &x, &y, 0);
 	case SOFT_LINE_ADDC_CO: return add_carry(w, s, &x, &y, pair(w, s->mask_source));
+	case SOFT_LINE_SUB_CO: return subtract_borrow(w, s, &x, &y, 0);
+	case SOFT_LINE_SUBREV_CO: return subtract_borrow(w, s, &y, &x, 0);
+	case SOFT_LINE_SUBB_CO: return subtract_borrow(w, s, &x, &y, pair(w, s->mask_source));
+	case SOFT_LINE_SUBBREV_CO: return subtract_borrow(w, s, &y, &x, pair(w, s->mask_source));
 	case SOFT_LINE_SHIFT_LEFT: return !x.step && put(w, s, y.base << (x.base & 31), y.step << (x.base & 31));
 	case SOFT_LINE_SHIFT_RIGHT: return !x.step && shift_right(w, s, &x, &y, 0);
 	case SOFT_LINE_SHIFT_RIGHT_SIGNED: return !x.step && shift_right(w, s, &x, &y, 1);

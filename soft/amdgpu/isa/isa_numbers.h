@@ -503,6 +503,21 @@ static inline int div_scales_f64(double x, double y, double z)
 	return !denormal_f64(y) && denormal_f64(z / y);
 }
 
+/* x * y + z, times a power of two, rounded once: where the result is denormal, a second rounding could go beyond a middle that the first
+ * one went to. 113 bits hold all that a quotient and what is missing of it have, which the division multiplies and adds here. */
+static inline double scaled_fma_f64(double x, double y, double z, int exponent)
+{
+#if defined(__SIZEOF_FLOAT128__)
+	double r = fma(x, y, z);
+
+	if (r != r || isinf(r))
+		return r;
+	return (double)(((__float128)x * y + z) * (__float128)ldexp(1, exponent));
+#else
+	return ldexp(fma(x, y, z), exponent);
+#endif
+}
+
 /* The cases that iterating cannot get right; 1 and *@r when @y and @z make one. (A quotient that overflows comes to the fixup as NaN,
  * from infinities that were subtracted on the way.) */
 static inline int div_special(double y, double z, double *r)

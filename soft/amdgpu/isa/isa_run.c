@@ -272,7 +272,7 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 /* Work-item ids, and which lanes there are: the grid may end inside of a workgroup. */
 static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 {
-	uint32_t x = w->index * SOFT_LANES, y, z, end[3], id[3] = { 0 };
+	uint32_t x = w->index * SOFT_LANES, y, z, end[3], items;
 	uint64_t exec = 0;
 
 	y = x / a->size[0];
@@ -289,14 +289,12 @@ static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 			return 0;
 		return UINT64_MAX >> (SOFT_LANES - MIN(end[0] - x, SOFT_LANES));
 	}
-	for (unsigned i = 0; i < 3; i++)
-		soft_row_comes(w, i);
-	for (unsigned l = 0; l < SOFT_LANES; l++) {
-		id[0] = x;
-		id[1] = a->rsrc2 >> 11 & 3 ? y : 0;
-		id[2] = a->rsrc2 >> 12 & 1 ? z : 0;
-		for (unsigned i = 0; i < 3; i++)
-			w->v[i][l] = id[i];
+	items = a->size[0] * a->size[1] * a->size[2] - w->index * SOFT_LANES;
+	soft_want_rows(w, 0, 3); /* which are zeros */
+	for (unsigned l = 0; l < MIN(items, SOFT_LANES); l++) {
+		w->v[0][l] = x;
+		w->v[1][l] = a->rsrc2 >> 11 & 3 ? y : 0;
+		w->v[2][l] = a->rsrc2 >> 12 & 1 ? z : 0;
 		exec |= (uint64_t)(x < end[0] && y < end[1] && z < end[2]) << l;
 		if (++x == a->size[0]) {
 			x = 0;
@@ -326,7 +324,7 @@ static void start_wave(struct soft_isa *isa, const struct launch *a, struct resi
 	w->mode = a->rsrc1 >> 12 & 0xff;
 	soft_set_special(w);
 	memset(w->lines, 0, sizeof(w->lines));
-	for (unsigned i = 0; i < registers; i++)
+	for (unsigned i = 0; i < MAX(registers, 3); i++)
 		soft_set_line(w, i, 0, 0);
 	set_scalars(isa, a, w);
 	exec = set_ids(a, w);
@@ -541,6 +539,16 @@ static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *
 	return at_once ? run_groups(isa, a, flat_id, error) : result;
 }
 
+/* A kernel that ends with its first instruction does nothing: no wave of it has to run, were there 2^32 of them. */
+static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
+{
+	struct code_page *page;
+	int event = 0;
+	const struct soft_step *s = fetch(isa, &page, a->entry, &event);
+
+	return s && s->run == soft_isa_s_endpgm;
+}
+
 enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispatch *dispatch, struct soft_isa_error *error,
 				  struct soft_isa_stats *stats)
 {
@@ -559,7 +567,7 @@ enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispat
 	free_residents(isa, groups); /* a grid's need much memory */
 	if (reserve(isa, &a, groups))
 		return refuse_launch(error, SOFT_ISA_NO_MEMORY, "registers, LDS and scratch");
-	result = run_grid(isa, &a, dispatch->cooperative, error);
+	result = ends_at_once(isa, &a) ? SOFT_ISA_DONE : run_grid(isa, &a, dispatch->cooperative, error);
 	if (stats)
 		*stats = isa->stats;
 	return result;
