@@ -44,6 +44,13 @@ def test_all_headers_together_compile_with_the_runtimes_headers(repo, work, lang
     compile_text(repo, work, language, "".join(f"#include <{header}>\n" for header in reversed(headers(repo, language))))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_headers_compile_for_sources_of_0_5(repo, work, language):
+    pins = "_Static_assert" if language == "c11" else "static_assert"
+    compile_text(repo, work, language, "".join(f"#include <{header}>\n" for header in headers(repo, language)) +
+                 f'{pins}(sizeof(rocprofiler_buffer_tracing_page_migration_record_t) == 136, "as 0.5 has it");\n', "-DGPUTAP_ROCPROFILER_0_5")
+
+
 def test_a_lost_member_does_not_pass(repo, work):
     text = (repo / "tests/rocprofiler/pins.c").read_text().replace("SIZE(rocprofiler_correlation_id_t, 24)",
                                                                     "SIZE(rocprofiler_correlation_id_t, 16)")

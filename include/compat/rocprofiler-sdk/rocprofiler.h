@@ -31,6 +31,7 @@
 #include <rocprofiler-sdk/rocdecode.h>
 #include <rocprofiler-sdk/rocjpeg.h>
 #include <rocprofiler-sdk/deprecated/profile_config.h>
+#include <rocprofiler-sdk/deprecated/version_0_5.h>
 
 ROCPROFILER_EXTERN_C_INIT
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* What sources of 0.4 and 0.5 call by names that 1.0 does not have any more: with GPUTAP_ROCPROFILER_0_5 only. The driver's page
+ * migrations are never told, so that these records are never made. Their headers of C++ had <memory> and <thread> in them. */
+#ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
+#define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
+
+#ifdef GPUTAP_ROCPROFILER_0_5
+
+#include <rocprofiler-sdk/fwd.h>
+#include <rocprofiler-sdk/buffer_tracing.h>
+#include <rocprofiler-sdk/device_counting_service.h>
+#include <rocprofiler-sdk/dispatch_counting_service.h>
+
+#ifdef __cplusplus
+#include <memory>
+#include <thread>
+#endif
+
+ROCPROFILER_EXTERN_C_INIT
+
+/* Counters: of dispatches, of an agent. */
+typedef rocprofiler_dispatch_counting_service_data_t rocprofiler_profile_counting_dispatch_data_t;
+typedef rocprofiler_dispatch_counting_service_record_t rocprofiler_profile_counting_dispatch_record_t;
+typedef rocprofiler_dispatch_counting_service_cb_t rocprofiler_profile_counting_dispatch_callback_t;
+typedef rocprofiler_dispatch_counting_record_cb_t rocprofiler_profile_counting_record_callback_t;
+typedef rocprofiler_device_counting_service_cb_t rocprofiler_agent_profile_callback_t;
+#define rocprofiler_configure_buffered_dispatch_profile_counting_service rocprofiler_configure_buffer_dispatch_counting_service
+#define rocprofiler_configure_callback_dispatch_profile_counting_service rocprofiler_configure_callback_dispatch_counting_service
+#define rocprofiler_configure_agent_profile_counting_service rocprofiler_configure_device_counting_service
+#define rocprofiler_sample_agent_profile_counting_service(context, user_data, flags) \
+	rocprofiler_sample_device_counting_service(context, user_data, flags, NULL, NULL)
+
+/* Page migrations. */
+typedef enum rocprofiler_page_migration_operation_t {
+	ROCPROFILER_PAGE_MIGRATION_NONE = 0,
+	ROCPROFILER_PAGE_MIGRATION_PAGE_MIGRATE,
+	ROCPROFILER_PAGE_MIGRATION_PAGE_FAULT,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND,
+	ROCPROFILER_PAGE_MIGRATION_UNMAP_FROM_GPU,
+	ROCPROFILER_PAGE_MIGRATION_LAST
+} rocprofiler_page_migration_operation_t;
+
+typedef enum rocprofiler_page_migration_trigger_t {
+	ROCPROFILER_PAGE_MIGRATION_TRIGGER_NONE = -1,
+	ROCPROFILER_PAGE_MIGRATION_TRIGGER_PREFETCH,
+	ROCPROFILER_PAGE_MIGRATION_TRIGGER_PAGEFAULT_GPU,
+	ROCPROFILER_PAGE_MIGRATION_TRIGGER_PAGEFAULT_CPU,
+	ROCPROFILER_PAGE_MIGRATION_TRIGGER_TTM_EVICTION,
+	ROCPROFILER_PAGE_MIGRATION_TRIGGER_LAST
+} rocprofiler_page_migration_trigger_t;
+
+typedef enum rocprofiler_page_migration_queue_suspend_trigger_t {
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_NONE = -1,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_SVM,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_USERPTR,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_TTM,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_SUSPEND,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_CRIU_CHECKPOINT,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_CRIU_RESTORE,
+	ROCPROFILER_PAGE_MIGRATION_QUEUE_SUSPEND_TRIGGER_LAST
+} rocprofiler_page_migration_queue_suspend_trigger_t;
+
+typedef enum rocprofiler_page_migration_unmap_from_gpu_trigger_t {
+	ROCPROFILER_PAGE_MIGRATION_UNMAP_FROM_GPU_TRIGGER_NONE = -1,
+	ROCPROFILER_PAGE_MIGRATION_UNMAP_FROM_GPU_TRIGGER_MMU_NOTIFY,
+	ROCPROFILER_PAGE_MIGRATION_UNMAP_FROM_GPU_TRIGGER_MMU_NOTIFY_MIGRATE,
+	ROCPROFILER_PAGE_MIGRATION_UNMAP_FROM_GPU_TRIGGER_UNMAP_FROM_CPU,
+	ROCPROFILER_PAGE_MIGRATION_UNMAP_FROM_GPU_TRIGGER_LAST
+} rocprofiler_page_migration_unmap_from_gpu_trigger_t;
+
+typedef struct rocprofiler_buffer_tracing_page_migration_page_fault_record_t {
+	uint8_t read_fault : 1;
+	uint8_t migrated : 1;
+	uint32_t node_id;
+	uint64_t address;
+} rocprofiler_buffer_tracing_page_migration_page_fault_record_t;
+
+typedef struct rocprofiler_buffer_tracing_page_migration_page_migrate_record_t {
+	uint64_t start_addr, end_addr;
+	uint32_t from_node, to_node, prefetch_node, preferred_node;
+	rocprofiler_page_migration_trigger_t trigger;
+} rocprofiler_buffer_tracing_page_migration_page_migrate_record_t;
+
+typedef struct rocprofiler_buffer_tracing_page_migration_queue_suspend_record_t {
+	uint8_t rescheduled : 1;
+	uint32_t node_id;
+	rocprofiler_page_migration_queue_suspend_trigger_t trigger;
+} rocprofiler_buffer_tracing_page_migration_queue_suspend_record_t;
+
+typedef struct rocprofiler_buffer_tracing_page_migration_unmap_from_gpu_record_t {
+	uint32_t node_id;
+	uint64_t start_addr, end_addr;
+	rocprofiler_page_migration_unmap_from_gpu_trigger_t trigger;
+} rocprofiler_buffer_tracing_page_migration_unmap_from_gpu_record_t;
+
+typedef struct rocprofiler_buffer_tracing_page_migration_record_t {
+	uint64_t size;
+	rocprofiler_buffer_tracing_kind_t kind;
+	rocprofiler_tracing_operation_t operation;
+	rocprofiler_timestamp_t start_timestamp, end_timestamp;
+	uint32_t pid;
+	union {
+		rocprofiler_buffer_tracing_page_migration_page_fault_record_t page_fault;
+		rocprofiler_buffer_tracing_page_migration_page_migrate_record_t page_migrate;
+		rocprofiler_buffer_tracing_page_migration_queue_suspend_record_t queue_suspend;
+		rocprofiler_buffer_tracing_page_migration_unmap_from_gpu_record_t unmap_from_gpu;
+		uint64_t reserved[12];
+	};
+} rocprofiler_buffer_tracing_page_migration_record_t;
+
+ROCPROFILER_EXTERN_C_FINI
+
+#endif
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of counters, as 0.5 calls that header. */
+#ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_PROFILE_CONFIG_H
+#define GPUTAP_COMPAT_ROCPROFILER_SDK_PROFILE_CONFIG_H
+
+#include <rocprofiler-sdk/deprecated/profile_config.h>
+#include <rocprofiler-sdk/deprecated/version_0_5.h>
+
+#endif
