@@ -252,6 +252,35 @@ def test_upstream_summary_adds_up_what_is_there(export, upstream, work):
     assert "OPENCL" in (work / "out/s_domain_summary.csv").read_text()
 
 
+LOADER = """
+#include <iostream>
+#include <rocprofiler-sdk/cxx/serialization/load.hpp>
+int main()
+{
+	for (std::string line; std::getline(std::cin, line);) {
+		std::stringstream text{line};
+		cereal::JSONInputArchive archive{text};
+		rocprofiler_agent_v0_t agent{};
+		cereal::load(archive, agent);
+		std::cout << agent.name << '|' << agent.type << '|' << agent.node_id << '|' << agent.logical_node_type_id << "\\n";
+	}
+}
+"""
+
+
+def test_upstreams_c_plus_plus_loads_our_agents_as_its_convert_does(export, upstream, work):
+    if subprocess.run(["g++", "-E", "-xc++", "-include", "cereal/cereal.hpp", "/dev/null"], capture_output=True).returncode:
+        pytest.skip("needs cereal: apt install libcereal-dev")
+    rocpd = export()
+    (work / "load.cpp").write_text(LOADER)
+    include = pathlib.Path(os.environ["GPUTAP_ROCPD_CHECKOUT"]) / "source/include"
+    subprocess.run(["g++", "-std=c++17", "-w", f"-I{conftest.REPO}/include/compat", "-idirafter", include, work / "load.cpp", "-o", work / "load"],
+                   check=True, timeout=300)
+    rows = rocpd.rows("SELECT extdata, name || '|' || ((type = 'GPU') + 1) || '|' || absolute_index || '|' || type_index FROM rocpd_info_agent")
+    out = subprocess.run([work / "load"], input="".join(row[0] + "\n" for row in rows), text=True, capture_output=True, check=True).stdout
+    assert out.splitlines() == [row[1] for row in rows] and len(rows) > 1
+
+
 def test_upstream_reads_two_ranks_as_one_job(export, upstream):
     ranks = [export("--calls", 200, "--pid", 5000 + 1000 * i, name=f"r{i}") for i in range(2)]
     out = rocpd_tool(upstream, "query", "-i", *[r.path for r in ranks], "--query", "SELECT count(*) AS regions, count(DISTINCT pid) AS pids FROM regions")

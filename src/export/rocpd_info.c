@@ -181,9 +181,48 @@ struct agent {
 	const char *name, *vendor, *uuid, *pci;
 };
 
+/* Numbers of an agent that a capture does not have. ROCm's `rocpd convert` ends where one of the members is missing. */
+static const char agent_numbers[] =
+	"\"size\":312,\"cpu_cores_count\":0,\"simd_count\":0,\"mem_banks_count\":0,\"caches_count\":0,\"io_links_count\":0,"
+	"\"cpu_core_id_base\":0,\"simd_id_base\":0,\"max_waves_per_simd\":0,\"lds_size_in_kb\":0,\"gds_size_in_kb\":0,\"num_gws\":0,"
+	"\"wave_front_size\":0,\"num_xcc\":0,\"cu_count\":0,\"array_count\":0,\"num_shader_banks\":0,\"simd_arrays_per_engine\":0,"
+	"\"cu_per_simd_array\":0,\"simd_per_cu\":0,\"max_slots_scratch_cu\":0,\"gfx_target_version\":0,\"vendor_id\":0,\"device_id\":0,"
+	"\"location_id\":0,\"domain\":0,\"drm_render_minor\":0,\"num_sdma_engines\":0,\"num_sdma_xgmi_engines\":0,"
+	"\"num_sdma_queues_per_engine\":0,\"num_cp_queues\":0,\"max_engine_clk_ccompute\":0,\"max_engine_clk_fcompute\":0,"
+	"\"sdma_fw_version\":{\"uCodeSDMA\":0,\"uCodeRes\":0},\"fw_version\":{\"uCode\":0,\"Major\":0,\"Minor\":0,\"Stepping\":0},"
+	"\"capability\":{\"HotPluggable\":0,\"HSAMMUPresent\":0,\"SharedWithGraphics\":0,\"QueueSizePowerOfTwo\":0,\"QueueSize32bit\":0,"
+	"\"QueueIdleEvent\":0,\"VALimit\":0,\"WatchPointsSupported\":0,\"WatchPointsTotalBits\":0,\"DoorbellType\":0,"
+	"\"AQLQueueDoubleMap\":0,\"DebugTrapSupported\":0,\"WaveLaunchTrapOverrideSupported\":0,\"WaveLaunchModeSupported\":0,"
+	"\"PreciseMemoryOperationsSupported\":0,\"DEPRECATED_SRAM_EDCSupport\":0,\"Mem_EDCSupport\":0,\"RASEventNotify\":0,"
+	"\"ASICRevision\":0,\"SRAM_EDCSupport\":0,\"SVMAPISupported\":0,\"CoherentHostAccess\":0,\"DebugSupportedFirmware\":0},"
+	"\"cu_per_engine\":0,\"max_waves_per_cu\":0,\"family_id\":0,\"workgroup_max_size\":0,\"grid_max_size\":0,\"local_mem_size\":0,"
+	"\"hive_id\":0,\"gpu_id\":0,\"workgroup_max_dim\":{\"x\":0,\"y\":0,\"z\":0},\"grid_max_dim\":{\"x\":0,\"y\":0,\"z\":0},"
+	"\"mem_banks\":[],\"caches\":[],\"io_links\":[]";
+
+static char *put_json_text(char *p, const char *key, const char *text)
+{
+	p = stpcpy(stpcpy(stpcpy(p, ",\""), key), "\":\"");
+	p = gt_put_json(p, text ? text : "", text ? strnlen(text, 512) : 0);
+	return stpcpy(p, "\"");
+}
+
+/* An agent as rocprofiler-sdk writes it, and what identifies the device. */
+static void put_agent_json(char *p, const struct agent *a)
+{
+	p += sprintf(p, "{%s,\"id\":{\"handle\":%lld},\"type\":%d,\"node_id\":%lld,\"logical_node_id\":%lld,\"logical_node_type_id\":%lld",
+		     agent_numbers, (long long)a->id, strcmp(a->type, "CPU") ? 2 : 1, (long long)a->id, (long long)a->id, (long long)a->type_index);
+	p = put_json_text(p, "name", a->name);
+	p = put_json_text(p, "vendor_name", a->vendor);
+	p = put_json_text(p, "product_name", a->name);
+	p = put_json_text(p, "model_name", a->name);
+	p = put_json_text(p, "uuid", a->uuid);
+	p = put_json_text(p, "pci", a->pci);
+	strcpy(p, "}");
+}
+
 static void put_agent(struct rocpd *r, sqlite3_str *sql, const struct agent *a)
 {
-	char *p = r->text + ROCPD_TEXT_ROOM / 2, *extra = p;
+	char *extra = r->text + ROCPD_TEXT_ROOM / 2;
 
 	begin(r, sql, "info_agent", "id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, model_name, vendor_name, "
 	      "product_name, user_name, extdata");
@@ -194,11 +233,7 @@ static void put_agent(struct rocpd *r, sqlite3_str *sql, const struct agent *a)
 	put_text(r, sql, a->vendor);
 	put_text(r, sql, a->name);
 	put_text(r, sql, a->name);
-	p = stpcpy(p, "{\"uuid\":\"");
-	p = gt_put_json(p, a->uuid ? a->uuid : "", a->uuid ? strnlen(a->uuid, 512) : 0);
-	p = stpcpy(p, "\",\"pci\":\"");
-	p = gt_put_json(p, a->pci ? a->pci : "", a->pci ? strnlen(a->pci, 512) : 0);
-	strcpy(p, "\"}");
+	put_agent_json(extra, a);
 	put(r, sql, ", %Q);", extra);
 }
 
