@@ -255,6 +255,12 @@ def told(api, op):
     ).replace('* GT_TOLD', '*GT_TOLD').replace('* (*real', '*(*real').strip('\n').split('\n')
 
 
+def two_fixed(op):
+    """Two small structs behind pointers, and no other payload: in line."""
+    payloads = [a for a in op.args if a.how in ('outarray', 'outstruct', 'string', 'strings', 'array', 'struct', 'until0', 'properties')]
+    return len(payloads) == 2 and all(a.how in ('outstruct', 'struct') and a.view.bytes <= 16 for a in payloads)
+
+
 def record(api, op, w, thread, times):
     n, up = len(op.args), upper(api)
     values = [(i, a) for i, a in enumerate(op.args) if a.how == 'byvalue']
@@ -276,6 +282,9 @@ def record(api, op, w, thread, times):
         if len(blobs) == 1:
             w(f'\t\tconst struct gt_blob blob = {blobs[0]};')
             w(f'\t\tsize_t bytes = {size} + gt_blob_bytes(blob);')
+        elif two_fixed(op):
+            w(f'\t\tconst struct gt_blob blob = {blobs[0]}, second = {blobs[1]};')
+            w(f'\t\tsize_t at = {after} + gt_blob_bytes(blob) / 8, bytes = {40} + 8 * at + gt_blob_bytes(second);')
         else:
             w('\t\tconst struct gt_blob blobs[] = {')
             for b in blobs:
@@ -295,6 +304,7 @@ def record(api, op, w, thread, times):
         at += 1 + (a.type.bytes + 7) // 8
     if blobs:
         w(f'\t\t\tgt_blob_put(r->args + {after}, blob);' if len(blobs) == 1 else
+          f'\t\t\tgt_blob_put(r->args + {after}, blob);\n\t\t\tgt_blob_put(r->args + at, second);' if two_fixed(op) else
           f'\t\t\tgt_blobs_put(r->args + {after}, blobs, {len(blobs)});')
     w(f'\t\t\tgt_ring_commit({thread}, {size});')
     w('\t\t}')

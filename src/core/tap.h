@@ -271,7 +271,12 @@ static inline void gt_blob_put(uint64_t *p, struct gt_blob b)
 {
 	uint32_t half;
 
-	if (b.data && (b.bytes == 8 || b.bytes == 4) && gt_tap_options.payload_cap >= 8) {
+	if (__builtin_constant_p(b.bytes) && b.bytes > 8 && b.bytes <= 16) { /* a small struct: its size is known here */
+		if (b.data && gt_likely(gt_tap_options.payload_cap >= b.bytes))
+			gt_value_put(p, b.arg, b.data, b.bytes);
+		else if (b.data)
+			gt_blob_put_any(p, b.arg, b.data, b.bytes);
+	} else if (b.data && (b.bytes == 8 || b.bytes == 4) && gt_tap_options.payload_cap >= 8) {
 		p[0] = b.arg | b.bytes << 32; /* struct gt_payload */
 		if (b.bytes == 8) {
 			memcpy(p + 1, b.data, 8);

@@ -274,6 +274,20 @@ static inline void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint6
 {
 	struct gt_graph_quiet *quiet = (struct gt_graph_quiet *)gt_thread.graph;
 
+	if (gt_likely(count == 1 && !((uintptr_t)quiet | (uintptr_t)gt_thread.lane | gt_thread.api_bytes) &&
+		      !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
+		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, from);
+
+		if (gt_likely(!atomic_load_explicit(&o->piece, memory_order_relaxed))) {
+			o->packet = from + 1;
+			o->id = gt_thread.api_id;
+			o->start = gt_thread.api_start;
+			o->bytes = 0;
+			o->lane = NULL;
+			o->stamp.replay = 0;
+			return;
+		}
+	}
 	if (quiet && quiet->left && count == 1 && quiet->queue == q->handle &&
 	    gt_likely(!atomic_load_explicit(&q->has_pieces, memory_order_relaxed))) {
 		quiet->left--;
