@@ -165,19 +165,17 @@ static GT_LANE {c} GT_LANE_NAME({name})({parameters})
 
 
 def unrecorded(api, op):
-    """What a lane has to know of a call that is not recorded; none: nothing."""
+    """What a lane has to know of a call that is not recorded. None: nothing."""
     enter, leave = (moves(op, 't')[i] + '\n\t' * bool(moves(op, 't')[i]) + lane(op, 't')[i].removeprefix(f'{LANE_ASKED} ') for i in (0, 1))
     if not api.outermost or not lane(op, 't')[0]:
         return []
-    call, void = ', '.join(a.name for a in op.args), op.returns_nothing()
-    return LANE.format(c=op.ret_c(), name=op.name, parameters=parameters(op), types=', '.join(a.c_type() for a in op.args) or 'void', up=upper(api),
-                       call=call, enter=enter, leave=leave, early=f'{{ real({call}); return; }}' if void else f'return real({call});',
-                       result='' if void else f'{op.ret_c()} ret = ', returned='' if void else '\n\treturn ret;',
-                       ).replace('\n\t\n', '\n').strip('\n').split('\n')
+    call, void, types = ', '.join(a.name for a in op.args), op.returns_nothing(), ', '.join(a.c_type() for a in op.args) or 'void'
+    return LANE.format(c=op.ret_c(), name=op.name, parameters=parameters(op), types=types, up=upper(api), call=call, enter=enter, leave=leave,
+                       early=f'{{ real({call}); return; }}' if void else f'return real({call});', result='' if void else f'{op.ret_c()} ret = ',
+                       returned='' if void else '\n\treturn ret;').replace('\n\t\n', '\n').strip('\n').split('\n')
 
 
-LANES = {'launch': 'GT_LANE_LAUNCH', 'copy': 'GT_LANE_COPY', 'set': 'GT_LANE_FILL'}
-LANE_ASKED = 'if (gt_unlikely(gt_tap_options.lanes))'
+LANES, LANE_ASKED = {'launch': 'GT_LANE_LAUNCH', 'copy': 'GT_LANE_COPY', 'set': 'GT_LANE_FILL'}, 'if (gt_unlikely(gt_tap_options.lanes))'
 NO_LANE = ('hipGraphLaunch', 'hipLaunchHostFunc')  # says it itself; makes no device work
 
 
@@ -243,8 +241,7 @@ static GT_ASKED {c} GT_TOLD_NAME({name})({parameters})
 
 def told(api, op):
     """What it does when a tool is to be told: arguments as one struct, in which the tool may have changed them."""
-    c, call, void = op.ret_c(), ', '.join(a.name for a in op.args), op.returns_nothing()
-    lanes = '_LANE' * bool(unrecorded(api, op))
+    c, call, void, lanes = op.ret_c(), ', '.join(a.name for a in op.args), op.returns_nothing(), '_LANE' * bool(unrecorded(api, op))
     early = f'GT_UNTOLD{lanes}({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
     return TOLD.format(
         c=c, name=op.name, lane=lanes, parameters=parameters(op), types=', '.join(a.c_type() for a in op.args) or 'void', up=upper(api),
@@ -255,16 +252,11 @@ def told(api, op):
     ).replace('* GT_TOLD', '*GT_TOLD').replace('* (*real', '*(*real').strip('\n').split('\n')
 
 
-def two_fixed(op):
-    """Two small structs behind pointers, and no other payload: in line."""
-    payloads = [a for a in op.args if a.how in ('outarray', 'outstruct', 'string', 'strings', 'array', 'struct', 'until0', 'properties')]
-    return len(payloads) == 2 and all(a.how in ('outstruct', 'struct') and a.view.bytes <= 16 for a in payloads)
-
-
 def record(api, op, w, thread, times):
     n, up = len(op.args), upper(api)
     values = [(i, a) for i, a in enumerate(op.args) if a.how == 'byvalue']
     blobs = [b for b in (blob(api, op, i, a) for i, a in enumerate(op.args)) if b]
+    small = len(blobs) == 2 and all(re.fullmatch(r'gt_blob\(.*, (9|1[0-6])\)', b) for b in blobs)  # two structs: in line
     status, plain = op.status_arg(api), '0' if op.returns_nothing() else word(op.ret, op.ret_stars, 'ret')
     ret = plain
     if status >= 0:  # without its arguments a record still tells why a call failed
@@ -282,9 +274,9 @@ def record(api, op, w, thread, times):
         if len(blobs) == 1:
             w(f'\t\tconst struct gt_blob blob = {blobs[0]};')
             w(f'\t\tsize_t bytes = {size} + gt_blob_bytes(blob);')
-        elif two_fixed(op):
-            w(f'\t\tconst struct gt_blob blob = {blobs[0]}, second = {blobs[1]};')
-            w(f'\t\tsize_t at = {after} + gt_blob_bytes(blob) / 8, bytes = {40} + 8 * at + gt_blob_bytes(second);')
+        elif small:
+            w(f'\t\tconst struct gt_blob blob = {blobs[0]}, second = {blobs[1]};\n'
+              f'\t\tsize_t at = {after} + gt_blob_bytes(blob) / 8, bytes = 40 + 8 * at + gt_blob_bytes(second);')
         else:
             w('\t\tconst struct gt_blob blobs[] = {')
             for b in blobs:
@@ -304,7 +296,7 @@ def record(api, op, w, thread, times):
         at += 1 + (a.type.bytes + 7) // 8
     if blobs:
         w(f'\t\t\tgt_blob_put(r->args + {after}, blob);' if len(blobs) == 1 else
-          f'\t\t\tgt_blob_put(r->args + {after}, blob);\n\t\t\tgt_blob_put(r->args + at, second);' if two_fixed(op) else
+          f'\t\t\tgt_blob_put(r->args + {after}, blob);\n\t\t\tgt_blob_put(r->args + at, second);' if small else
           f'\t\t\tgt_blobs_put(r->args + {after}, blobs, {len(blobs)});')
     w(f'\t\t\tgt_ring_commit({thread}, {size});')
     w('\t\t}')

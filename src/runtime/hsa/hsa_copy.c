@@ -65,8 +65,11 @@ static void enable_times(struct gt_hsa_runtime *r)
 	static _Atomic uint32_t loads[GT_INSTANCES];
 	gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *enable = GT_HSA_AMD(r, hsa_amd_profiling_async_copy_enable);
 
-	if (atomic_exchange_explicit(&loads[r->instance], r->loads, memory_order_relaxed) != r->loads && enable)
-		enable(true);
+	if (gt_likely(atomic_load_explicit(&loads[r->instance], memory_order_acquire) == r->loads))
+		return;
+	if (enable)
+		enable(true); /* by several threads, perhaps: none may go on before it is on */
+	atomic_store_explicit(&loads[r->instance], r->loads, memory_order_release);
 }
 
 /* The queue object that stands for a device's copy engines. */
