@@ -268,7 +268,7 @@ int main()
 """
 
 
-def test_upstreams_c_plus_plus_loads_our_agents_as_its_convert_does(export, upstream, work):
+def test_upstream_c_plus_plus_loads_our_agents_as_its_convert_does(export, upstream, work):
     if subprocess.run(["g++", "-E", "-xc++", "-include", "cereal/cereal.hpp", "/dev/null"], capture_output=True).returncode:
         pytest.skip("needs cereal: apt install libcereal-dev")
     rocpd = export()
