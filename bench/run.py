@@ -153,14 +153,18 @@ class Bench:
         out = {}
 
         def wall(command):
+            capture.unlink(missing_ok=True)  # to replace a file takes as long as some thousand kernels
             start = time.monotonic()
             run(command)
             return time.monotonic() - start
 
-        traced = [gputap, "run", "-q", "-f", "-o", capture, "--"]
+        traced = [gputap, "run", "-q", "-o", capture, "--"]
         for key, items in (("pocl_kernels", 1), ("pocl_kernels_4k", 4096)):
             kernels = [loop, "k", f"kernels:{items}", self.count(100_000)]
-            pairs = [(wall(kernels), wall(traced + kernels)) for _ in range(1 if self.quick else 5)]
+            pairs = []
+            for trial in range(1 if self.quick else 15):
+                both = [wall(c) for c in ([kernels, traced + kernels] if trial % 2 == 0 else [traced + kernels, kernels])]
+                pairs.append(both if trial % 2 == 0 else both[::-1])
             out[f"{key}_bare_s"], out[f"{key}_traced_s"] = (statistics.median(side) for side in zip(*pairs))
             out[f"{key}_ratio"] = statistics.median(under / bare for bare, under in pairs)
         bare = [wall([loop, "k", "none", 0]) for _ in range(5)]
@@ -199,7 +203,9 @@ class Bench:
             loop.append(launches)
         for trial in range(1 if self.quick else 5):
             for mode in modes if trial % 2 == 0 else modes[::-1]:
-                traced = [] if mode == "bare" else [gputap, "run", "-q", "-f", "-o", self.work / "hip.gputap", "--mode", mode, "--"]
+                capture = self.work / "hip.gputap"
+                capture.unlink(missing_ok=True)
+                traced = [] if mode == "bare" else [gputap, "run", "-q", "-o", capture, "--mode", mode, "--"]
                 start = time.monotonic()
                 found = figures(run(soft + traced + loop, env={"SOFT_AMDGPU_CPU": str(gpu)} if others else None, cpus=others))
                 found["hip_s"] = time.monotonic() - start
