@@ -66,6 +66,11 @@ uint64_t gt_hsa_boottime_ns(void);
 struct gt_hsa_helper;
 struct gt_hsa_kernel;
 
+/* The host's clocks, read at a time. */
+struct gt_hsa_clock_pair {
+	uint64_t ticks, ns;
+};
+
 struct gt_hsa_agent {
 	struct gt_hsa_runtime *runtime;
 	uint64_t handle;
@@ -81,6 +86,7 @@ struct gt_hsa_agent {
 	_Atomic int64_t to_boottime;   /* and what makes its ns ours */
 	struct gt_tool_object *object; /* for tools */
 	_Atomic uint32_t untold;
+	struct gt_hsa_clock_pair before, middle, now; /* who looks reads them; `before` is seconds older than `now`, once there are seconds */
 	_Atomic uint64_t copies;  /* number of the queue object that stands for its copy engines; 0: not made yet */
 	_Atomic(struct gt_hsa_queue *) queues;
 };
@@ -117,7 +123,7 @@ struct gt_hsa_watch {
 struct gt_hsa_slot {
 	struct gt_hsa_watch watch;
 	struct gt_hsa_signal *ours; /* NULL: not armed yet */
-	struct gt_record_device record; /* all but the times; `submitted`: struct gt_graph_envelope *, or 0 */
+	struct gt_record_device record; /* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_envelope *, or 0 */
 };
 static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
@@ -426,6 +432,8 @@ void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_
 		       struct gt_thread *t);
 void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thread *t);
 
+/* An agent is new: no work of it is older than now. */
+void gt_hsa_helper_clock(struct gt_hsa_agent *agent);
 /* Work was submitted, or will be: have somebody look after it. Starts the agent's helper. */
 void gt_hsa_helper_want(struct gt_hsa_agent *agent, struct gt_thread *t);
 /* From the packet handler: the queue is half full, and the helper may be asleep. */

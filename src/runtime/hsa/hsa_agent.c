@@ -187,6 +187,7 @@ static struct gt_hsa_agent *add(struct gt_hsa_runtime *runtime, uint64_t handle)
 		a = &agents[n];
 		a->runtime = runtime;
 		a->handle = handle;
+		gt_hsa_helper_clock(a);
 		if (GT_HSA_CORE(runtime, hsa_agent_get_info)(handle, GT_HSA_AGENT_DEVICE, &device) == GT_HSA_SUCCESS)
 			a->gpu = device == GT_HSA_DEVICE_GPU;
 		a->number = a->gpu ? gt_object_number(GT_OBJECT_DEVICE) : 0;

@@ -142,7 +142,7 @@ static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_
 		moves(q, o, class, r);
 	if (gt_unlikely(o && o->stamp.replay))
 		gt_hsa_stamp(r, &o->stamp, (enum gt_graph_part)class);
-	r->queued = gt_hsa_boottime_ns();
+	r->queued = gt_ticks(); /* a third of what CLOCK_BOOTTIME costs */
 }
 
 static void fill_barrier(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_barrier_packet *p,
@@ -160,7 +160,7 @@ static void fill_barrier(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const st
 		r->ordinal = GT_GRAPH_NO_NODE;
 		r->queue |= (uint64_t)o->stamp.graph << 32;
 	}
-	r->queued = gt_hsa_boottime_ns();
+	r->queued = gt_ticks();
 }
 
 /* How a packet tells us of its completion. */

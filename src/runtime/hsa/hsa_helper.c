@@ -53,6 +53,49 @@ static void nap(uint64_t ns)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
+/* Both clocks; as close together as three tries give. */
+static struct gt_hsa_clock_pair read_clocks(void)
+{
+	struct gt_hsa_clock_pair best = {0, 0};
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = gt_ticks(), ns = gt_hsa_boottime_ns(), after = gt_ticks();
+
+		if (after - before < shortest) {
+			shortest = after - before;
+			best = (struct gt_hsa_clock_pair){before + shortest / 2, ns};
+		}
+	}
+	return best;
+}
+
+void gt_hsa_helper_clock(struct gt_hsa_agent *a)
+{
+	a->before = a->middle = a->now = read_clocks();
+}
+
+/* Before a look. What is converted lies between the two readings, but for work that takes longer than seconds. */
+static void look_at_clocks(struct gt_hsa_agent *a)
+{
+	struct gt_hsa_clock_pair now = read_clocks();
+
+	if (a->now.ns - a->before.ns >= 2 * CLOCK_NS)
+		a->before = a->middle;
+	if (a->now.ns - a->middle.ns >= CLOCK_NS)
+		a->middle = a->now;
+	a->now = now;
+}
+
+static uint64_t ns_of(const struct gt_hsa_agent *a, uint64_t ticks)
+{
+	uint64_t between = a->now.ticks - a->before.ticks;
+
+	if (gt_host_clock == GT_HOST_CLOCK_BOOTTIME || !between)
+		return gt_host_clock == GT_HOST_CLOCK_BOOTTIME ? ticks : a->now.ns;
+	return a->now.ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - a->now.ticks) * ((double)(a->now.ns - a->before.ns) / (double)between));
+}
+
 void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a, const struct gt_hsa_times *times,
 		       struct gt_thread *t)
 {
@@ -107,6 +150,7 @@ static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct g
 	}
 	if (state != GT_HSA_SLOT_LOST)
 		status = GT_HSA_AMD(q->agent->runtime, hsa_amd_profiling_get_dispatch_time)(q->agent->handle, (uintptr_t)s->ours, &times);
+	s->record.queued = ns_of(q->agent, s->record.queued);
 	gt_hsa_write_work(&s->record, q->agent, status == GT_HSA_SUCCESS ? &times : NULL, t);
 	if (gt_unlikely(q->told[s - q->slots] != NULL)) {
 		gt_hsa_told_done(q->told[s - q->slots], q->agent, status == GT_HSA_SUCCESS ? &times : NULL);
@@ -195,6 +239,7 @@ static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done
 {
 	uint32_t left = 0;
 
+	look_at_clocks(a);
 	for (struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q; q = q->agent_next) {
 		uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire), mine;
 
