@@ -30,9 +30,9 @@ def test_the_injected_library_needs_libc_only(build):
     assert "libgputap.so.0" in re.findall(r"\(SONAME\).*\[(.*)\]", dynamic(build / "libgputap.so.0"))
 
 
-def test_the_audit_library_needs_nothing_and_exports_what_the_linker_calls(build):
+def test_the_audit_library_needs_nothing_and_exports_what_the_linker_and_hsa_call(build):
     assert "(NEEDED)" not in dynamic(build / "libgputap-audit.so")
-    assert exports(build / "libgputap-audit.so") == {"la_version", "la_objopen", "la_objclose", "la_objsearch"}
+    assert exports(build / "libgputap-audit.so") == {"la_version", "la_objopen", "la_objclose", "la_objsearch", "OnLoad"}
 
 
 def test_exported_symbols_are_those_of_the_list(build, repo):

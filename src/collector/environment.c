@@ -140,9 +140,9 @@ static char *variable(const char *name, const char *value)
 }
 
 /* ROCr reads names separated by spaces, with quotes and backslashes; the user's stay as they are. We are the first to get the
- * tables, so that the user's tools stand in front of us and see what they see without us; and once more the last one, to be
- * told which of them failed. */
-static char *hsa_tools(const char *ours, const char *users)
+ * tables, so that the user's tools stand in front of us and see what they see without us; @last is told which of them
+ * failed. */
+static char *hsa_tools(const char *ours, const char *users, const char *last)
 {
 	char *text = NULL;
 
@@ -150,7 +150,7 @@ static char *hsa_tools(const char *ours, const char *users)
 		return variable("HSA_TOOLS_LIB", ours);
 	if (strstr(users, ours)) /* gputap in gputap */
 		return variable("HSA_TOOLS_LIB", users);
-	return asprintf(&text, "HSA_TOOLS_LIB=%s %s %s", ours, users, ours) < 0 ? NULL : text;
+	return asprintf(&text, "HSA_TOOLS_LIB=%s %s %s", ours, users, last) < 0 ? NULL : text;
 }
 
 static bool is_replaced(const char *entry, char *const *set, size_t count)
@@ -184,7 +184,7 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	 * more than 1.6 KB (jemalloc: 2.6) do not load. 6 KiB more still leave threads room on the smallest stack. */
 	set[6] = tunables && strstr(tunables, "glibc.rtld.optional_static_tls=") ? variable("GLIBC_TUNABLES", tunables)
 							  : list_variable("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=6144", tunables, false);
-	set[7] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"));
+	set[7] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"), l->audit);
 	/* ROCm 6 and later: librocprofiler-register takes us for a tool; what the user wanted of it is kept for our door */
 	set[8] = variable("ROCPROFILER_REGISTER_FORCE_LOAD", "1");
 	set[9] = variable("GPUTAP_REGISTER_FORCE_LOAD", forced ? forced : value_or(base, "ROCPROFILER_REGISTER_FORCE_LOAD", ""));

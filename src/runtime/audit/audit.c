@@ -38,6 +38,10 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t
 EXPORT unsigned int la_objclose(uintptr_t *cookie);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag);
 
+/* libgputap.so's, where this library is mapped once more, beside it: by ROCr. */
+__attribute__((weak)) void gputap_door_hsa_failed(uint64_t count, const char *const *names);
+EXPORT bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
+
 static bool active;
 static const char *compat; /* the folder of our ROCTx; NULL: there is none */
 static struct gt_arming arming;
@@ -204,4 +208,15 @@ unsigned int la_objclose(uintptr_t *cookie)
 	for (unsigned i = 0; i < GT_INTERPOSABLES; i++)
 		forget(&apis[i], (const struct link_map *)*cookie);
 	return 0;
+}
+
+/* The last library of HSA_TOOLS_LIB, behind the user's: ROCr tells it which of those failed. libgputap.so, which is the first one,
+ * cannot stand there again, as ROCr 6 opens each library once. */
+bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+{
+	(void)tables;
+	(void)runtime_version;
+	if (gputap_door_hsa_failed)
+		gputap_door_hsa_failed(failed_count, failed_names);
+	return true;
 }

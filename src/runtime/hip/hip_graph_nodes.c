@@ -191,11 +191,17 @@ static bool order_by_creation(const struct walk *w, void *graph, struct level *l
 {
 	const size_t n = l->count, bytes = n * (2 * sizeof(void *) + sizeof(uint32_t));
 	const void **twins = gt_hip_alloc(bytes);
-	void **nodes = (void **)(twins + n), *copy = NULL;
-	uint32_t *order = (uint32_t *)(nodes + n);
+	void **nodes, *copy = NULL;
 	size_t count = n, ends = 0;
-	bool good = twins && GT_HIP(w->table, hipGraphClone)(&copy, graph) == 0;
+	uint32_t *order;
+	bool good;
 
+	if (!twins)
+		return false;
+	nodes = (void **)(twins + n);
+	order = (uint32_t *)(nodes + n);
+	good = GT_HIP(w->table, hipGraphClone) && GT_HIP(w->table, hipGraphAddEmptyNode) && GT_HIP(w->table, hipGraphDestroy) &&
+	       GT_HIP(w->table, hipGraphClone)(&copy, graph) == 0;
 	good = good && GT_HIP(w->table, hipGraphGetNodes)(copy, (void **)twins, &count) == 0 && count == n;
 	for (size_t k = 0; good && k < l->edges; k++) {
 		uint32_t at = find(l, l->from[k]);
@@ -478,8 +484,7 @@ bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *g
 
 	memset(nodes, 0, sizeof *nodes);
 	if (!GT_HIP(table, hipGraphGetNodes) || !GT_HIP(table, hipGraphGetEdges) || !GT_HIP(table, hipGraphNodeGetType) ||
-	    !GT_HIP(table, hipGraphKernelNodeGetParams) || !GT_HIP(table, hipGraphChildGraphNodeGetGraph) ||
-	    !GT_HIP(table, hipGraphClone) || !GT_HIP(table, hipGraphAddEmptyNode) || !GT_HIP(table, hipGraphDestroy))
+	    !GT_HIP(table, hipGraphKernelNodeGetParams) || !GT_HIP(table, hipGraphChildGraphNodeGetGraph))
 		return false;
 	gt_internal_enter();
 	known = GT_HIP(table, hipRuntimeGetVersion) && GT_HIP(table, hipRuntimeGetVersion)(&version) == 0;

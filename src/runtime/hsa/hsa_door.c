@@ -304,18 +304,24 @@ int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
 EXPORT void OnUnload(void);
+EXPORT void gputap_door_hsa_failed(uint64_t count, const char *const *names);
 
-/* @failed_names: tools before us in HSA_TOOLS_LIB that are not there or said no. Always true: ROCr 5 unmaps a tool that says
- * false and calls its OnUnload() all the same. */
+/* Tools in HSA_TOOLS_LIB that are not there or said no; libgputap-audit.so is told of them, as the last one. */
+void gputap_door_hsa_failed(uint64_t count, const char *const *names)
+{
+	for (uint64_t i = 0; gt_recording.session && i < count; i++)
+		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_HSA_CORE, 0, names[i]);
+}
+
+/* Always true: ROCr 5 unmaps a tool that says false and calls its OnUnload() all the same. */
 bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
 {
 	(void)runtime_version;
+	(void)failed_count; /* we are the first */
+	(void)failed_names;
 	gt_tools_meet_runtime(true);
-	if (!tables || !gt_recording.session)
-		return true;
-	gt_hsa_door_tables(tables, "HSA_TOOLS_LIB", 0);
-	for (uint64_t i = 0; i < failed_count; i++)
-		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_HSA_CORE, 0, failed_names[i]);
+	if (tables && gt_recording.session)
+		gt_hsa_door_tables(tables, "HSA_TOOLS_LIB", 0);
 	return true;
 }
 
