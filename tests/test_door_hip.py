@@ -88,7 +88,7 @@ def test_structs_passed_by_value_are_whole_in_the_record(build, ways, device, ta
     assert "extent={width=32, height=4, depth=2}" in text
     assert "ysize=4}, value=9, extent={width=32, height=4, depth=0}" in text
     handle = ", ".join(f"reserved{i}=6510615555426900570" for i in range(8))  # 0x5a..
-    assert f"handle={{{handle}}}, flags=0" in text
+    assert f"handle={{{handle}}}, flags=2" in text
 
 
 def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, work):

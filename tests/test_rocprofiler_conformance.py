@@ -94,7 +94,8 @@ def unit_tests(place, checkout):
     source = checkout / "source"
     tests = [source / f"lib/rocprofiler-sdk/tests/{name}.cpp" for name in
              ("external_correlation", "intercept_table", "registration", "roctx", "status")]
-    place.compile(["g++", "-std=c++17"], "-O0", f"-I{source}", *tests, source / "lib/common/utility.cpp", "-o", "unit_tests", "-lhsa-runtime64",
+    missing = ["-include", "algorithm", "-include", "iomanip"]  # which gcc 14's headers do not include by themselves
+    place.compile(["g++", "-std=c++17"], "-O0", *missing, f"-I{source}", *tests, source / "lib/common/utility.cpp", "-o", "unit_tests", "-lhsa-runtime64",
                   "-lamdhip64", "-lgtest", "-lgtest_main", "-lglog")
     return place.folder / "unit_tests"
 

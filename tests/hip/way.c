@@ -85,7 +85,7 @@ int work(void)
 	CHECK(CALL(hipDeviceSynchronize)());
 	CHECK(CALL(hipMemcpy)(back, volume.ptr, 32, hipMemcpyDeviceToHost));
 	memset(&handle, 0x5a, sizeof handle);
-	error = CALL(hipIpcOpenMemHandle)(&imported, handle, 0); /* no handle of anybody */
+	error = CALL(hipIpcOpenMemHandle)(&imported, handle, 2); /* no such flag, and no handle of anybody */
 	puts(CALL(hipGetErrorName)(error) ? "named" : "unnamed");
 	CHECK(CALL(hipFree)(volume.ptr));
 	CHECK(CALL(hipFree)(pitched));
