@@ -17,7 +17,11 @@
  *     priorities, then of their creation: first to last before a call, last to first after it. They may make calls of
  *     the runtime: these are told like the program's. A callback that never returns, throws or jumps out takes the
  *     program's call with it, as a function of the program's own would; gputap stays usable.
- *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are never used again. */
+ *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are never used again.
+ *   - The child of a fork has all of its parent's: contexts, started as they were, open calls, which end in both, objects; its buffers are
+ *     empty. Numbers go on from where the parent's were: what a tool has noted under a number stays true in its copy, and which
+ *     process a number is of, its pid tells. Work that was in flight completes in the parent alone; calls that it hangs on
+ *     retire there alone. */
 #ifndef GPUTAP_TOOL_H
 #define GPUTAP_TOOL_H
 

@@ -195,6 +195,8 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	uint64_t end = f->start ? gt_ticks() : 0, word = 0;
 
 	f->call.phase = GPUTAP_PHASE_EXIT;
+	if (gt_likely(gt_tool_reader != NULL))
+		f->call.thread = gt_tool_reader->thread; /* another one in the child of a fork in the middle of the call */
 	f->call.ret = ret;
 	f->call.ret_bytes = ret_bytes;
 	f->calling = true;

@@ -771,3 +771,38 @@ UNIT_TEST(a_forks_child_does_not_wait_for_callbacks_of_its_parents_threads)
 	}
 	pthread_join(thread, NULL);
 }
+
+static void tell_phase(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	size_t at = strlen(told);
+
+	(void)data, (void)user;
+	CHECK_EQ(c->thread, gettid());
+	snprintf(told + at, sizeof told - at, "%c%u:%lu ", c->phase == GPUTAP_PHASE_ENTER ? '+' : '-', c->operation, (unsigned long)c->correlation);
+}
+
+static pid_t child;
+
+static void fork_in_the_middle(void)
+{
+	child = fork();
+	call(2, 0);
+}
+
+/* Tools' maps by number are copied into the child: numbers that began again would mean two things in it. */
+UNIT_TEST(a_forks_child_is_told_the_end_of_the_call_around_the_fork_and_counts_on_from_its_parents_numbers)
+{
+	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
+	int status;
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, tell_phase, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	call(1, 0);
+	call_of(&table, 0, 0, fork_in_the_middle);
+	call(1, 0);
+	CHECK_STR(told, "+1:1 -1:1 +0:2 +2:3 -2:3 -0:2 +1:4 -1:4 "); /* in both of them */
+	if (child == 0)
+		_exit(0);
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+}
