@@ -89,8 +89,10 @@ def argument(op, a, types, texts, place):
         stars -= 1
     if how in ('ARRAY', 'LIST') and not stars and a.view.cls == 'void':
         how = 'BYTES'
+    came = [b.name for b in op.args].index(str(a.count)) if a.how == 'outarray' and a.count else 255
+    out = 'true' if a.how in ('out', 'status', 'outarray', 'outstruct') else 'false'
     return (f'{{{texts.place(a.shown)}, {texts.place(a.shown_type())}, {place[0]}, GT_FORM_{form(a)}, {len(a.shown)}, GT_HOW_{how}, '
-            f'{types.number(a.view, stars)}, {a.length_arg}, {role(a.role)}, {a.scale}, {place[1]}, {a.stars}, {types.number(a.view)}}}, '
+            f'{types.number(a.view, stars)}, {a.length_arg}, {came}, {role(a.role)}, {a.scale}, {place[1]}, {a.stars}, {types.number(a.view)}, {out}}}, '
             f'/* {op.name} {a.shown} */')
 
 

@@ -45,11 +45,13 @@ def test_examples_are_short():
 
 def test_calls_are_printed_with_arguments_and_status(tool, told):
     lines = told(tool("print_calls")).splitlines()
-    begun = [line for line in lines if line.endswith(")")]
-    ended = [line for line in lines if re.fullmatch(r"\w+: \w+ after [\d.]+ us", line)]
+    begun = [line for line in lines if re.match(r"\[\d+\] \w+\(", line)]
+    ended = [line for line in lines if re.match(r"\[\d+\] \w+: \w+ after [\d.]+ [um]s", line)]
     assert len(begun) == len(ended) > 100
-    assert any(re.match(r"clCreateBuffer\(context=0x\w+, flags=CL_MEM_READ_WRITE, size=\d+, host_ptr=NULL, errcode_ret=0x\w+\)$", b) for b in begun)
-    assert any(line.startswith("clGetDeviceIDs: CL_DEVICE_NOT_FOUND after ") for line in ended)
+    assert any(re.fullmatch(r"\[\d+\] clCreateBuffer\(context=0x\w+, flags=CL_MEM_READ_WRITE, size=\d+, host_ptr=NULL, errcode_ret=0x\w+\)", b)
+               for b in begun)
+    assert any(re.match(r"\[\d+\] clGetDeviceIDs: CL_DEVICE_NOT_FOUND after ", line) for line in ended)
+    assert any(re.search(r" clGetPlatformIDs: ok after [\d.]+ [um]s, platforms=.*0x\w+.*, num_platforms=\d+$", line) for line in ended)
 
 
 def test_operations_are_timed(tool, told):
@@ -66,17 +68,20 @@ def test_kernels_are_shown_as_histograms(tool, run, build, hip_program, softgpu)
     truth = Truth(threads=1, streams=2, launches=20, copies=1, graphs=1, nodes=5)
     out = run(truth.command(hip_program("truth")), env={**softgpu, "LD_PRELOAD": build / "libgputap.so.0",
                                                         "GPUTAP_TOOLS": tool("kernel_histogram")}).err
-    kernels = re.findall(r"^(\w+): (\d+) launches$", out, re.M)
+    kernels = re.findall(r"^(\w+): (\d+) launches, [\d.]+ us each$", out, re.M)
     assert kernels == [("numbered", "40"), ("node", "5")]
-    bars = re.findall(r"^ +[\d.]+ us  #+ +(\d+)$", out, re.M)
-    assert sum(map(int, bars)) == 45
+    bars = re.findall(r"^ +([\d.]+) - +([\d.]+) us  (#*) +(\d+)$", out, re.M)
+    assert sum(int(count) for _, _, _, count in bars) == 45
+    assert all(bool(bar) == (count != "0") for _, _, bar, count in bars)
+    assert all(abs(float(high) - 2 * float(low)) < 0.11 for low, high, _, _ in bars)
 
 
 def test_the_live_view_shows_what_is_called_most(tool, told):
     out = told(tool("live_top"))
-    assert out.startswith("-- calls a second\n")
+    blocks = re.split(r"^-- at [\d.]+ s, \d+ calls a second\n", out, flags=re.M)
+    assert len(blocks) > 1 and not blocks[0]
     assert re.search(r"^ +\d+ clSetKernelArg$", out, re.M)
-    for block in out.split("-- calls a second\n"):
+    for block in blocks[1:]:
         rates = [int(line.split()[0]) for line in block.splitlines()]
         assert rates == sorted(rates, reverse=True) and len(rates) <= 5
 
@@ -89,7 +94,7 @@ def test_two_tools_chain_in_a_table_in_either_order(tool, told, order):
     assert len(calls) >= 4 and len(calls) % 4 == 0
     for a, b, c, d in zip(*[iter(calls)] * 4):
         wanted = int(re.search(r"asks for (\d+)$", a)[1])
-        assert a.startswith(f"{outer}: {wanted - 4096} bytes") and b == f"{inner}: {wanted} bytes, asks for {wanted + 4096}"
+        assert a.startswith(f"{outer}: a buffer of {wanted - 4096} bytes") and b == f"{inner}: a buffer of {wanted} bytes, asks for {wanted + 4096}"
         assert (c, d) == (f"{inner}: done", f"{outer}: done")
 
 

@@ -27,7 +27,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 	/* the runtime would read what the program has not */
 	if (host_ptr)
 		return next(context, flags, size, host_ptr, errcode_ret);
-	fprintf(stderr, NAME ": %zu bytes, asks for %zu\n", size, size + MORE);
+	fprintf(stderr, NAME ": a buffer of %zu bytes, asks for %zu\n", size, size + MORE);
 	made = next(context, flags, size + MORE, host_ptr, errcode_ret);
 	fprintf(stderr, NAME ": done\n");
 	return made;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How long each kernel's launches took on the device, as a histogram in powers of two, on stderr when the program ends:
  *
- *   saxpy: 64 launches
- *        4.096 us  ##############                  28
- *        8.192 us  ##################              36
+ *   saxpy: 64 launches, 8.7 us each
+ *         4.1 -      8.2 us  ##############                     28
+ *         8.2 -     16.4 us  ##################                 36
  *
  * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./kernel_histogram.so program */
 #include <gputap/tool.h>
@@ -19,6 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several devices comp
 
 static struct kernel {
 	char name[200];
+	uint64_t ns;
 	unsigned launches, times[POWERS]; /* times[n]: of 2^n ns and more */
 } kernels[KERNELS];
 
@@ -38,14 +39,15 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 	struct kernel *k;
 
 	(void)data, (void)user;
-	if (work->phase != GPUTAP_PHASE_COMPLETE || work->end <= work->start)
+	if (work->phase != GPUTAP_PHASE_COMPLETE)
 		return;
 	pthread_mutex_lock(&lock);
 	k = kernel_of(work->name ? work->name : "(no name)");
-	if (k) {
+	if (k && work->end > work->start) { /* else nobody can tell them */
 		int power = 63 - __builtin_clzll(work->end - work->start);
 
 		k->launches++;
+		k->ns += work->end - work->start;
 		k->times[power < POWERS ? power : POWERS - 1]++;
 	}
 	pthread_mutex_unlock(&lock);
@@ -63,18 +65,28 @@ static int start(void *user)
 	return rc ? rc : gputap_context_start(context);
 }
 
+/* From the shortest to the longest, so that gaps are seen. */
+static void show(const struct kernel *k)
+{
+	int first = 0, last = POWERS - 1;
+
+	fprintf(stderr, "%s: %u launches, %.1f us each\n", k->name, k->launches, (double)k->ns / 1e3 / k->launches);
+	for (; first < last && !k->times[first]; first++)
+		;
+	for (; last > first && !k->times[last]; last--)
+		;
+	for (int n = first; n <= last; n++)
+		fprintf(stderr, "%9.1f - %8.1f us  %-*.*s %6u\n", (double)(UINT64_C(1) << n) / 1e3, (double)(UINT64_C(2) << n) / 1e3, WIDTH,
+			(int)(((uint64_t)k->times[n] * WIDTH + k->launches - 1) / k->launches), "##############################", k->times[n]);
+}
+
 static void finish(void *user)
 {
 	(void)user;
 	gputap_context_stop(context);
-	for (const struct kernel *k = kernels; k < kernels + KERNELS && k->name[0]; k++) {
-		fprintf(stderr, "%s: %u launches\n", k->name, k->launches);
-		for (int n = 0; n < POWERS; n++)
-			if (k->times[n])
-				fprintf(stderr, "%12.3f us  %-*.*s %u\n", (double)(UINT64_C(1) << n) / 1e3, WIDTH,
-					(int)(1 + (uint64_t)k->times[n] * (WIDTH - 1) / k->launches), "##############################",
-					k->times[n]);
-	}
+	for (const struct kernel *k = kernels; k < kernels + KERNELS && k->name[0]; k++)
+		if (k->launches)
+			show(k);
 }
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)

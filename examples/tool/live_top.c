@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { DOMAINS = 16, OPERATIONS = 1024, LINES = 5, NAP_US = 50000, NAPS = 10 };
+enum { OPERATIONS = 1024, ALL = 16 * OPERATIONS, LINES = 5, NAP_US = 50000, NAPS = 10 };
 
 static struct gputap_context *context;
-static _Atomic uint32_t counts[DOMAINS][OPERATIONS];
-static uint32_t shown[DOMAINS][OPERATIONS];
+static _Atomic uint32_t counts[ALL]; /* by domain, then operation */
+static uint32_t shown[ALL];
 static pthread_t thread;
 static _Atomic int over;
 
@@ -22,45 +22,44 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
 	if (call->phase == GPUTAP_PHASE_ENTER && call->operation < OPERATIONS)
-		atomic_fetch_add_explicit(&counts[call->domain][call->operation], 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&counts[call->domain * OPERATIONS + call->operation], 1, memory_order_relaxed);
 }
 
 /* The highest rates since the last time. */
-static void show(double seconds)
+static void show(double at_seconds, double seconds)
 {
-	static uint32_t now[DOMAINS][OPERATIONS];
+	static uint32_t now[ALL];
+	uint64_t sum = 0;
 
-	for (int d = 0; d < DOMAINS; d++)
-		for (int o = 0; o < OPERATIONS; o++)
-			now[d][o] = atomic_load_explicit(&counts[d][o], memory_order_relaxed) - shown[d][o];
-	fprintf(stderr, "-- calls a second\n");
-	for (int line = 0; line < LINES; line++) {
-		uint32_t *most = &now[0][0], at;
-
-		for (uint32_t *n = most; n < &now[0][0] + DOMAINS * OPERATIONS; n++)
-			if (*n > *most)
-				most = n;
-		at = (uint32_t)(most - &now[0][0]);
-		if (!*most)
-			break;
-		fprintf(stderr, "%12.0f %s\n", *most / seconds, gputap_operation_name(at / OPERATIONS, at % OPERATIONS));
-		(&shown[0][0])[at] += *most;
-		*most = 0;
+	for (uint32_t i = 0; i < ALL; i++) {
+		now[i] = atomic_load_explicit(&counts[i], memory_order_relaxed) - shown[i];
+		shown[i] += now[i];
+		sum += now[i];
 	}
-	for (int i = 0; i < DOMAINS * OPERATIONS; i++)
-		(&shown[0][0])[i] += (&now[0][0])[i];
+	fprintf(stderr, "-- at %.1f s, %.0f calls a second\n", at_seconds, (double)sum / seconds);
+	for (int line = 0; line < LINES; line++) {
+		uint32_t most = 0;
+
+		for (uint32_t i = 1; i < ALL; i++)
+			most = now[i] > now[most] ? i : most;
+		if (!now[most])
+			break;
+		fprintf(stderr, "%12.0f %s\n", now[most] / seconds, gputap_operation_name(most / OPERATIONS, most % OPERATIONS));
+		now[most] = 0;
+	}
 }
 
 static void *watch(void *arg)
 {
-	uint64_t last = gputap_now();
+	uint64_t begin = gputap_now(), last = begin, now;
 
 	for (int nap = 1; !over; nap++) {
 		usleep(NAP_US);
 		if (nap % NAPS && !over)
 			continue;
-		show((double)(gputap_now() - last) / 1e9);
-		last = gputap_now();
+		now = gputap_now();
+		show((double)(now - begin) / 1e9, (double)(now - last) / 1e9);
+		last = now;
 	}
 	return arg;
 }

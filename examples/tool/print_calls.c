@@ -1,52 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* Print every call of OpenCL and HIP with its arguments, and what came of it:
+/* Print every call of OpenCL and HIP with its arguments, then what came of it and what it wrote:
  *
- *   clCreateBuffer(context=0x55.., flags=CL_MEM_READ_ONLY, size=4096, host_ptr=NULL, errcode_ret=0x7f..)
- *   clCreateBuffer: ok after 1.2 us
+ *   [4711] clGetPlatformIDs(num_entries=16, platforms=0x7ffe.., num_platforms=0x7ffe..)
+ *   [4711] clGetPlatformIDs: ok after 1.8 us, platforms=[0x7f84..], num_platforms=1
  *
- * cc -shared -fPIC print_calls.c -o print_calls.so -lgputap
+ * The number is the thread's. cc -shared -fPIC print_calls.c -o print_calls.so -lgputap
  * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./print_calls.so program */
 #include <gputap/tool.h>
 
 #include <stdio.h>
+#include <string.h>
 
 static struct gputap_context *context;
 
 struct line {
-	char text[4096];
+	char text[8192];
 	size_t used;
+	int ended; /* only what the call has written */
 };
 
 static int add_argument(const struct gputap_argument *a, void *user)
 {
 	struct line *l = user;
+	const char *comma = a->number || l->ended ? ", " : "";
 
-	if (l->used < sizeof l->text)
-		l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%s=%s", a->number ? ", " : "", a->name, a->text);
+	if (l->used < sizeof l->text && (!l->ended || (a->dereferenced && strncmp(a->type, "const ", 6))))
+		l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%s=%s", comma, a->name, a->text);
 	return 0;
+}
+
+static const char *status_of(const struct gputap_call *call, char text[32])
+{
+	int32_t status;
+	const char *name;
+
+	if (gputap_call_status(call, &status) <= 0) /* it succeeded, or has none */
+		return "ok";
+	name = gputap_status_name(call->domain, status);
+	snprintf(text, 32, "status %d", status);
+	return name ? name : text;
 }
 
 static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	const char *name = gputap_operation_name(call->domain, call->operation);
-	struct line line = {.text = ""};
-	int32_t status;
-	int failed;
+	unsigned long thread = (unsigned long)call->thread;
+	uint64_t ns = gputap_now() - *data;
+	struct line line;
+	char status[32];
 
 	(void)user;
-	if (call->phase == GPUTAP_PHASE_ENTER) {
-		/* 0: what an output points to is not written yet */
-		gputap_call_arguments(call, 0, add_argument, &line);
-		fprintf(stderr, "%s(%s)\n", name, line.text);
-		*data = gputap_now();
-		return;
-	}
-	failed = gputap_call_status(call, &status);
-	if (failed > 0 && gputap_status_name(call->domain, status))
-		snprintf(line.text, sizeof line.text, "%s", gputap_status_name(call->domain, status));
+	line.text[0] = '\0';
+	line.used = 0;
+	line.ended = call->phase == GPUTAP_PHASE_EXIT;
+	gputap_call_arguments(call, 1, add_argument, &line);
+	if (call->phase == GPUTAP_PHASE_EXIT)
+		fprintf(stderr, "[%lu] %s: %s after %.*f %s%s\n", thread, name, status_of(call, status), ns < 1000000 ? 1 : 3,
+			(double)ns / (ns < 1000000 ? 1e3 : 1e6), ns < 1000000 ? "us" : "ms", line.text);
 	else
-		snprintf(line.text, sizeof line.text, failed > 0 ? "status %d" : "ok", failed > 0 ? status : 0);
-	fprintf(stderr, "%s: %s after %.1f us\n", name, line.text, (double)(gputap_now() - *data) / 1000);
+		fprintf(stderr, "[%lu] %s(%s)\n", thread, name, line.text);
+	*data = gputap_now();
 }
 
 static int start(void *user)

@@ -210,8 +210,8 @@ struct gputap_argument {
 /**
  * gputap_call_arguments() - the arguments of a call, one by one
  * @call:        as a callback got it
- * @dereference: how many pointers may be followed where they point to something: 0 is safe at ENTER, where an output is
- *               not written yet. What cannot be read is shown as an address
+ * @dereference: how many pointers may be followed where they point to something. What the call writes is followed at EXIT alone, if it
+ *               succeeded, an array as far as it was filled. What cannot be read is shown as an address
  * @fn:          not 0: no more
  * Return: 0, -EINVAL, or what @fn returned last.
  * Source: rocprofiler_iterate_callback_tracing_kind_operation_args().

@@ -57,6 +57,8 @@ struct gt_argument_info {
 	uint8_t form;            /* enum gt_argument_form; of what was recorded: for `out` arguments the value pointed to */
 	uint8_t name_bytes;
 	uint8_t how, value_type, length_arg; /* for gt_format_arg(): record/describe.h */
+	uint8_t came_arg;    /* arrays that are written: points to how many came, if it is not NULL; 255: none does */
+	bool out;            /* the call writes what it points to */
 	uint8_t role;        /* enum gt_role */
 	uint8_t scale;       /* role BYTES: bytes of each */
 	uint8_t bytes;       /* of the value, as it is passed */

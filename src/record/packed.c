@@ -60,7 +60,8 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 
 		u->arguments[i] = (struct gt_argument_info){
 			.name = p->texts + a->name, .type = p->texts + a->type, .form = a->form, .name_bytes = a->name_bytes,
-			.how = a->how, .value_type = a->value_type, .length_arg = a->length_arg, .role = a->role, .scale = a->scale,
+			.how = a->how, .value_type = a->value_type, .length_arg = a->length_arg, .came_arg = a->came_arg, .out = a->out,
+			.role = a->role, .scale = a->scale,
 			.bytes = a->bytes, .stars = a->stars, .base = a->base, .offset = a->offset};
 	}
 	for (size_t i = 0; i < p->operation_count; i++) {

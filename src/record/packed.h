@@ -30,7 +30,8 @@ struct gt_packed_type {
 struct gt_packed_argument {
 	uint32_t name, type;
 	uint16_t offset;
-	uint8_t form, name_bytes, how, value_type, length_arg, role, scale, bytes, stars, base;
+	uint8_t form, name_bytes, how, value_type, length_arg, came_arg, role, scale, bytes, stars, base;
+	bool out;
 };
 
 struct gt_packed_operation {

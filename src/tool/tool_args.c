@@ -291,8 +291,23 @@ static size_t string(const struct view *v, const void *from, uint32_t *followed)
 	return gt_format_string(v->buffer, v->size, text, length, length == FOLLOWED);
 }
 
+/* Of an array that the call has written: not more than came. Return: UINT64_MAX: nobody can tell how many that are. */
+static uint64_t came(const struct view *v, const struct gt_argument_info *a, uint64_t asked)
+{
+	const struct gt_argument_info *number = a->came_arg < v->info->nargs ? &v->info->args[a->came_arg] : NULL;
+	uint64_t n = 0;
+	size_t bytes;
+
+	if (!number || asked == 1)
+		return asked; /* the only one is there, or the call has failed */
+	bytes = v->domain->types[number->base].bytes;
+	if (bytes > sizeof n || read_memory(&n, pointer(v->args + number->offset), bytes) != bytes)
+		return UINT64_MAX;
+	return n < asked ? n : asked;
+}
+
 /* Elements of arrays that have a number of them: as exports show them. 0: not one of these, or it cannot be read. */
-static size_t array(const struct view *v, unsigned argument)
+static size_t array(const struct view *v, unsigned argument, uint32_t *followed)
 {
 	const struct gt_argument_info *a = &v->info->args[argument], *length = a->length_arg < v->info->nargs ? &v->info->args[a->length_arg] : NULL;
 	struct {
@@ -309,7 +324,12 @@ static size_t array(const struct view *v, unsigned argument)
 	if (a->how == GT_HOW_ARRAY || a->how == GT_HOW_BYTES) {
 		if (!length || length->stars || !words[a->length_arg])
 			return 0;
-		count = words[a->length_arg];
+		count = came(v, a, words[a->length_arg]);
+		if (count == UINT64_MAX)
+			return address(v, (const void *)(uintptr_t)words[argument]);
+		*followed = !count;
+		if (!count)
+			return (size_t)snprintf(v->buffer, v->size, "[]");
 	} else if (a->how != GT_HOW_LIST && a->how != GT_HOW_PROPERTIES) {
 		return 0;
 	}
@@ -327,6 +347,7 @@ static size_t array(const struct view *v, unsigned argument)
 	}
 	if (!payload.head.bytes)
 		return 0;
+	*followed = 1;
 	return gt_format_arg(v->buffer, v->size, GT_OP(GT_OP_DOMAIN(v->info->op), GT_OP_NUMBER(v->info->op), v->info->nargs), argument, words,
 			     (const uint8_t *)&payload, (uint32_t)sizeof payload.head + payload.head.bytes);
 }
@@ -340,10 +361,8 @@ static size_t follow(const struct view *v, unsigned argument, uint32_t dereferen
 	unsigned stars = a->stars;
 	size_t n;
 
-	if (p && dereference && stars == 1 && (n = array(v, argument)) != 0) {
-		*followed = 1;
+	if (p && dereference && stars == 1 && (n = array(v, argument, followed)) != 0)
 		return n;
-	}
 	for (; p && stars > 1 && dereference > *followed; stars--, p = next, (*followed)++)
 		if (read_memory(&next, p, sizeof next) != sizeof next)
 			return address(v, p);
@@ -388,17 +407,21 @@ int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 {
 	const struct gt_operation_info *info = call ? operation(call->domain, call->operation) : NULL;
 	char text[TEXT];
+	bool written; /* are outputs? */
+	int32_t status;
 	int rc = 0;
 
 	if (!info || !fn || (info->nargs && !call->args))
 		return -EINVAL;
+	written = call->phase == GPUTAP_PHASE_EXIT && dereference && gputap_call_status(call, &status) != 1;
 	for (unsigned i = 0; rc == 0 && i < info->nargs; i++) {
 		const struct gt_argument_info *a = &info->args[i];
 		struct gputap_argument out = {.size = sizeof out, .number = i, .indirection = a->stars, .bytes = a->bytes,
 					      .value = (const uint8_t *)call->args + a->offset, .type = a->type, .name = a->name, .text = text};
 
-		gt_tool_argument_text(call->domain, call->operation, i, call->args, dereference, GT_TEXT_OWN, text, sizeof text,
-				      &out.dereferenced);
+		gt_tool_argument_text(call->domain, call->operation, i, call->args,
+				      !a->out || written || (call->phase == GPUTAP_PHASE_EXIT && info->status_arg == (int)i) ? dereference : 0,
+				      GT_TEXT_OWN, text, sizeof text, &out.dereferenced);
 		rc = fn(&out, user);
 	}
 	return rc;

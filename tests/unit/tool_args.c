@@ -30,9 +30,13 @@ static int add(const struct gputap_argument *a, void *user)
 	return 0;
 }
 
+static bool begins; /* the call is about to be made; else it was, and.. */
+static int32_t returned;
+
 static const char *text(uint32_t domain, uint32_t operation, void *args, uint32_t dereference)
 {
-	struct gputap_call call = {.size = sizeof call, .domain = domain, .operation = operation, .phase = GPUTAP_PHASE_ENTER, .args = args};
+	struct gputap_call call = {.size = sizeof call, .domain = domain, .operation = operation, .args = args,
+				   .phase = begins ? GPUTAP_PHASE_ENTER : GPUTAP_PHASE_EXIT, .ret = &returned, .ret_bytes = sizeof returned};
 
 	line[0] = '\0';
 	CHECK_OK(gputap_call_arguments(&call, dereference, add, NULL));
@@ -93,6 +97,31 @@ UNIT_TEST(arrays_strings_and_structs_read_as_in_exports)
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateContext, &context, 1), "{CL_CONTEXT_PLATFORM=0x40}"));
 	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "kernel_name=\"sgemm\""));
 	CHECK_NULL(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 0), "sgemm"));
+}
+
+UNIT_TEST(what_a_call_writes_is_shown_when_it_has_as_far_as_it_has)
+{
+	cl_platform_id platforms[3] = {(void *)0x10, (void *)0x20, (void *)0x30};
+	cl_uint came = 2;
+	cl_int status = CL_OUT_OF_RESOURCES;
+	struct gt_opencl_args_clGetPlatformIDs ids = {3, platforms, &came};
+	struct gt_opencl_args_clCreateKernel kernel = {NULL, "sgemm", &status};
+
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=[0x10, 0x20] (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "num_platforms=2 (1/1)"));
+	came = 0;
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=[] (1/1)"));
+	ids.num_platforms = NULL; /* nobody knows how many came */
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=0x"));
+	ids.num_entries = 1;
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=[0x10] (1/1)"));
+	returned = CL_INVALID_VALUE; /* it failed: what is there is not the call's */
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=0x"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "errcode_ret=CL_OUT_OF_RESOURCES (1/1)"));
+	begins = true;
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=0x"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "kernel_name=\"sgemm\" (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "errcode_ret=0x"));
 }
 
 static int stop_at_second(const struct gputap_argument *a, void *user)
