@@ -154,11 +154,44 @@ static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t 
 	return 0;
 }
 
+/* Elements of @words words, one behind the other, to a row per word, and back. Numbers that compilers know make vector instructions. */
+#define EACH(words, code) \
+	for (unsigned i = 0; i < (words); i++) \
+		for (unsigned n = 0; n < count; n++) \
+			code;
+
+static void take_apart(uint32_t (*d)[SOFT_LANES], unsigned first, unsigned count, unsigned words, const uint32_t *x)
+{
+	switch (words) {
+	case 2: EACH(2, d[i][first + n] = x[2 * n + i]) break;
+	case 3: EACH(3, d[i][first + n] = x[3 * n + i]) break;
+	default: EACH(4, d[i][first + n] = x[4 * n + i])
+	}
+}
+
+static void put_together(uint32_t *x, const uint32_t (*d)[SOFT_LANES], unsigned first, unsigned count, unsigned words)
+{
+	switch (words) {
+	case 2: EACH(2, x[2 * n + i] = d[i][first + n]) break;
+	case 3: EACH(3, x[3 * n + i] = d[i][first + n]) break;
+	default: EACH(4, x[4 * n + i] = d[i][first + n])
+	}
+}
+#undef EACH
+
 /* The same in host memory, where most of it is. */
 static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
 {
 	unsigned bytes = s->op->bytes;
 
+	if (exec == UINT64_MAX && bytes == 16) { /* HIP's copies of rectangles */
+		uint32_t x[4 * SOFT_LANES];
+
+		for (unsigned l = 0; l < SOFT_LANES; l++)
+			memcpy(x + 4 * l, host(address[l]), 16);
+		take_apart(&w->v[s->result], 0, SOFT_LANES, 4, x);
+		return;
+	}
 	for (uint64_t left = exec; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
 		const uint8_t *p = host(address[l]);
@@ -177,6 +210,14 @@ static void store_host(struct soft_wave *w, const struct soft_step *s, uint64_t 
 {
 	unsigned bytes = s->op->bytes, shift = s->op->flags & SOFT_FLAG_HIGH ? 16 : 0;
 
+	if (exec == UINT64_MAX && bytes == 16) {
+		uint32_t x[4 * SOFT_LANES];
+
+		put_together(x, (const uint32_t(*)[SOFT_LANES])&w->v[s->data], 0, SOFT_LANES, 4);
+		for (unsigned l = 0; l < SOFT_LANES; l++)
+			memcpy(host(address[l]), x + 4 * l, 16);
+		return;
+	}
 	for (uint64_t left = exec; left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
 		uint8_t *p = host(address[l]);
@@ -319,18 +360,7 @@ static void load_row(struct soft_wave *w, const struct soft_step *s, const struc
 		return;
 	}
 	memcpy(x, r->p, 4 * (size_t)words * r->count);
-#define APART(words) \
-	for (unsigned i = 0; i < (words); i++) \
-		for (unsigned n = 0; n < r->count; n++) \
-			d[i][r->first + n] = x[n * (words) + i];
-	if (words == 2) {
-		APART(2)
-	} else if (words == 3) {
-		APART(3)
-	} else {
-		APART(4)
-	}
-#undef APART
+	take_apart(d, r->first, r->count, words, x);
 }
 
 static void store_row(struct soft_wave *w, const struct soft_step *s, const struct row *r)
@@ -358,18 +388,7 @@ static void store_row(struct soft_wave *w, const struct soft_step *s, const stru
 		memcpy(r->p, halves, 2 * (size_t)r->count);
 		return;
 	}
-#define TOGETHER(words) \
-	for (unsigned i = 0; i < (words); i++) \
-		for (unsigned n = 0; n < r->count; n++) \
-			x[n * (words) + i] = d[i][r->first + n];
-	if (words == 2) {
-		TOGETHER(2)
-	} else if (words == 3) {
-		TOGETHER(3)
-	} else {
-		TOGETHER(4)
-	}
-#undef TOGETHER
+	put_together(x, d, r->first, r->count, words);
 	memcpy(r->p, x, 4 * (size_t)words * r->count);
 }
 
