@@ -130,7 +130,7 @@ def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         child = child_of(process)
         wait_until(lambda: tally(work / "tally") > 10, "the first launches")
-        time.sleep(random.random() * 0.1)
+        time.sleep(random.random() * 0.02)
         os.kill(child, signal.SIGKILL)
         assert finish(process).status == -signal.SIGKILL
         recorded, returned = Recorded(tap), tally(work / "tally")
