@@ -44,8 +44,7 @@ class Type:
         self.names = []   # (name, value, type of the property's value or None)
         self.fields, self.args = [], []  # struct: (type, name, offset, role); callback
         self.role = None  # of every argument of the type that is given no other
-        self.by_value = False  # struct: some operation takes or returns it as it is
-        self.packed = False    # struct: it may stand at any address
+        self.by_value = self.packed = False  # struct: some operation takes or returns it as it is; it may stand at any address
 
 
 class Arg:

@@ -15,9 +15,8 @@ FOLDERS = {'hip': ('hip', 'runtime', 'HIP_RUNTIME'), 'hip_compiler': ('hip', 'co
            'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT'),
            'hsa_image_ext': ('hsa', 'image_ext', 'HSA_IMAGE_EXT'), 'hsa_finalize_ext': ('hsa', 'finalize_ext', 'HSA_FINALIZE_EXT'),
            'rccl': ('rccl', '', 'RCCL')}
-TABLES = {'hip': 'HipDispatchTable', 'hip_compiler': 'HipCompilerDispatchTable', 'rccl': 'rcclApiFuncTable'}
-TYPEDEF = {'hip': 't_{}', 'hip_compiler': 't_{}', 'rccl': '{}_fn_t'}
-INCLUDED_IN = {'hip': 'hip_api_trace.hpp', 'hip_compiler': 'hip_api_trace.hpp', 'rccl': 'rccl/details/api_trace.h'}
+TABLES = {'hip': ('HipDispatchTable', 't_{}', 'hip_api_trace.hpp'), 'rccl': ('rcclApiFuncTable', '{}_fn_t', 'rccl/details/api_trace.h'),
+          'hip_compiler': ('HipCompilerDispatchTable', 't_{}', 'hip_api_trace.hpp')}  # its name, its types', who includes it
 # Arguments that the SDK gives another name than the runtime's prototype.
 RENAMED = {'f': 'func', 'hStream': 'stream', 'properties': 'prop', 'va': 'ptr'}
 RENAMED_IN = {('hipGetDevicePropertiesR0600', 'device'): 'deviceId', ('hipGetDevicePropertiesR0000', 'device'): 'deviceId',
@@ -85,14 +84,14 @@ def function_type(api, op):
                                         'hipKernelNameRefByPtr', 'ncclGetErrorString', 'ncclGetLastError') else \
         spelling(op.ret) + (' ' + '*' * op.ret_stars if op.ret_stars else '')
     parameters = ', '.join(declared(a, a.shown, True) for a in op.args) or 'void'
-    return f'typedef {ret}{"" if ret.endswith("*") else " "}(*{TYPEDEF[api.domain].format(op.name)})({parameters});'
+    return f'typedef {ret}{"" if ret.endswith("*") else " "}(*{TABLES[api.domain][1].format(op.name)})({parameters});'
 
 
 def table(api):
-    out = [head(api, 'emit_rocprofiler.py') + f'/* The table of functions, for {INCLUDED_IN[api.domain]}. */']
+    out = [head(api, 'emit_rocprofiler.py') + f'/* The table of functions, for {TABLES[api.domain][2]}. */']
     out += [wrapped(function_type(api, op)).lstrip('\t') for op in in_table(api)]
-    out += ['', f'struct {TABLES[api.domain]} {{', '\tsize_t size;']
-    out += [f'\t{TYPEDEF[api.domain].format(op.name)} {op.name}_fn;' for op in in_table(api)] + ['};']
+    out += ['', f'struct {TABLES[api.domain][0]} {{', '\tsize_t size;']
+    out += [f'\t{TABLES[api.domain][1].format(op.name)} {op.name}_fn;' for op in in_table(api)] + ['};']
     return '\n'.join(out) + '\n'
 
 
