@@ -31,7 +31,7 @@ extern "C" {
  */
 GPUTAP_API uint32_t gputap_version(void);
 
-/* Domains: one API of a runtime each. Numbers never change. */
+/* Domains: one API of a runtime each. Numbers never change. Nothing comes so far of LEVEL_ZERO, CUDA_RUNTIME, CUDA_DRIVER; REFDEV is for tests. */
 enum gputap_domain {
 	GPUTAP_DOMAIN_OPENCL = 1,
 	GPUTAP_DOMAIN_HIP = 2,
@@ -104,7 +104,7 @@ GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts, str
  * gputap_context_stop() - no longer on behalf of this context; other contexts and the session's own go on
  * Return: 0, -EINVAL (NULL). Starting a started context is no error.
  * When stop has returned, none of the context's callbacks runs: it waits for those of other threads (not for one whose thread
- * waits for this one in the same way). Calls that were told at their begin are not told at their end, unless the context has
+ * waits for this one in the same way; five seconds at most: one left by longjmp() never ends). What was told its begin is not told its end without
  * GPUTAP_CONTEXT_FINISH_CALLS.
  * Thread: any; calls that other threads are in the middle of may still be recorded or not.
  * Signal: not safe.   Since: 0.1
@@ -173,14 +173,16 @@ GPUTAP_API int gputap_table_offer(const char *name, void **entries, size_t bytes
 
 /* What an event is about. */
 enum gputap_event_code {
-	GPUTAP_EVENT_LOSS = 1,
-	GPUTAP_EVENT_UNKNOWN_ENTRY = 2,
-	GPUTAP_EVENT_CLOCK = 3,
-	GPUTAP_EVENT_NOT_TRACED = 4,
-	GPUTAP_EVENT_TABLE = 5,
-	GPUTAP_EVENT_PROFILING = 6,
-	GPUTAP_EVENT_TOOL = 7,
-	GPUTAP_EVENT_FAULT = 8
+	GPUTAP_EVENT_LOSS = 1,          /* records were dropped, or work is not told to its end; value: how many since the last time */
+	GPUTAP_EVENT_UNKNOWN_ENTRY = 2, /* the program asked for an entry point that has no tap; text: its name */
+	GPUTAP_EVENT_CLOCK = 3,         /* device stamps that cannot be right; value: how many */
+	GPUTAP_EVENT_NOT_TRACED = 4,    /* a program, or a copy of a runtime, cannot be traced; text: which, and why */
+	GPUTAP_EVENT_TABLE = 5,         /* a runtime's table is shorter or longer than known; value: its entries */
+	GPUTAP_EVENT_PROFILING = 6,     /* the runtime refused profiling: work of a queue has no times; value: number of the queue object */
+	GPUTAP_EVENT_TOOL = 7,          /* a tool could not be loaded, or said no; text: its name, and why */
+	GPUTAP_EVENT_FAULT = 8,         /* a device or queue has failed; value: the address, or the runtime's status */
+	GPUTAP_EVENT_GRAPH = 9,         /* a graph's work came otherwise than its nodes say; value: number of the graph object; text: how */
+	GPUTAP_EVENT_UNLINKED = 10      /* device work that cannot be linked to its call from now on; text: why */
 };
 
 /* Something that gputap has to tell. Valid during the callback. */
@@ -199,7 +201,7 @@ struct gputap_event {
 typedef void (*gputap_event_fn)(const struct gputap_event *event, void *user);
 
 /**
- * gputap_event_subscribe() - be called for every event of this process from now on
+ * gputap_event_subscribe() - be called for every event of this process from now on, until the tool is removed in whose start() it was asked
  * Return: 0, -EINVAL, -ENOSPC (16 subscribers).
  * Thread: any.   Signal: not safe.   Since: 0.1
  */

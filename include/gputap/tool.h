@@ -154,7 +154,8 @@ enum {
  * @domain:     enum gputap_domain
  * @operations: numbers; NULL with @count 0: all of the domain
  * @flags:      GPUTAP_CALLS_*
- * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is started), -ENOMEM.
+ * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is started), -ENOSPC (64 contexts have
+ *         something to be told).
  * Source: rocprofiler_configure_callback_tracing_service(), ptiCallbackSubscribe().
  */
 GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
@@ -286,7 +287,7 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
 /**
  * gputap_context_work() - have a function called for device work
  * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
- * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOMEM as gputap_context_calls().
+ * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as gputap_context_calls().
  * Who had ENTER has EXIT and COMPLETE. Work that never completes has no COMPLETE; nor has work for which there is no room to
  * follow it (event GPUTAP_EVENT_LOSS). One piece is told to 16 contexts at most. A function that leaves ENTER or EXIT by an exception or a
  * jump does not keep HSA's work from being submitted: who had ENTER has COMPLETE then, and maybe no EXIT. HSA's work waits five seconds for a
@@ -422,7 +423,8 @@ struct gputap_buffer_opts {
 	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the one that all share */
 };
 
-/* A thread that hands buffers over; made at once. Callbacks of gputap_thread_subscribe() come around it. */
+/* A thread that hands buffers over; made at once, there until the process ends. Callbacks of gputap_thread_subscribe() come around it.
+ * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had). */
 GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
 
 /**
@@ -431,7 +433,8 @@ GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
  * A fork's child has it too, empty.
  */
 GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts, struct gputap_buffer **out);
-/* Hands over what is in it, then frees it. NULL is all right. Not from its own callback: -EDEADLK. */
+/* Hands over what is in it, then frees it. NULL is all right. Not from its own callback: -EDEADLK. Contexts that record into it are
+ * stopped before; nobody writes to it any more. */
 GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
 /* All that was written before the call has been handed over when it returns; in a delivery's own thread: as far as possible
  * at once. Return: 0, -EINVAL. */
@@ -443,7 +446,8 @@ GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_
  * gputap_buffer_write() - put a record into a buffer; records of one thread stay in their order
  * @last: 1: behind everything that was written to the buffer before this call by any thread (for what ends something)
  * Return: 0; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
- * Thread: any; lock-free unless the buffer is full or new to the thread.
+ * Thread: any; lock-free unless the buffer is full or new to the thread. Signal: safe, as no other function here but gputap_now() and
+ * gputap_correlation() is.
  */
 GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, const void *payload, size_t bytes, int last);
 
@@ -483,6 +487,7 @@ GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain
 
 /* Before and after gputap starts a thread, in the thread that starts it. */
 typedef void (*gputap_thread_fn)(void *user);
+/* Either may be NULL. Return: 0, -EINVAL (both are), -ENOSPC. Until the process ends. */
 GPUTAP_API int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, void *user);
 
 #ifdef __cplusplus
