@@ -24,7 +24,7 @@
 static uint8_t arena[1 << 20] __attribute__((aligned(64)));
 static size_t arena_used;
 static _Atomic uint32_t epoch = 1;
-static unsigned events;
+static _Atomic unsigned events;
 
 struct gt_tap_options gt_tap_options = {.lanes = 1};
 static struct gt_session session = {.mode = GT_MODE_LITE};
@@ -48,12 +48,16 @@ void *gt_arena_take(size_t bytes)
 	return p;
 }
 
+static pthread_mutex_t core = PTHREAD_MUTEX_INITIALIZER;
+
 void gt_core_lock(void)
 {
+	pthread_mutex_lock(&core);
 }
 
 void gt_core_unlock(void)
 {
+	pthread_mutex_unlock(&core);
 }
 
 bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)
@@ -538,6 +542,63 @@ UNIT_TEST_SECONDS(graphs_of_several_threads_on_one_stream_are_one_record_or_none
 	CHECK(spans > 0);
 	run_some(&fails, 200000);
 	CHECK(spans > 0);
+}
+
+/* Threads at a time: for ThreadSanitizer, and for what no single step shows --------------- */
+
+enum { AT_A_TIME = 3, EACH = 3000 };
+static struct {
+	pthread_mutex_t lock;
+	struct { uint32_t name; uint64_t id; } work[AT_A_TIME * EACH];
+	uint32_t made;
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *launching_thread(void *number)
+{
+	uint32_t who = (uint32_t)(uintptr_t)number;
+	struct gt_thread t = {.epoch = 1};
+
+	for (uint32_t i = 1; i <= EACH; i++) {
+		t.api_id = GT_ID(who, i);
+		gt_lane_push(&t, &table, (struct gt_lane_call){.kind = GT_LANE_LAUNCH, .function = who, .stream = STREAM});
+		pthread_mutex_lock(&runtime.lock);
+		runtime.work[runtime.made].name = who;
+		runtime.work[runtime.made++].id = t.api_id;
+		pthread_mutex_unlock(&runtime.lock);
+		gt_lane_pushed(&t, 0);
+	}
+	return NULL;
+}
+
+UNIT_TEST_SECONDS(threads_that_launch_at_a_time_have_their_own_kernels, 60)
+{
+	pthread_t threads[AT_A_TIME];
+
+	world_begin();
+	for (uint32_t i = 0; i < AT_A_TIME; i++)
+		CHECK_EQ(pthread_create(&threads[i], NULL, launching_thread, (void *)(uintptr_t)(i + 1)), 0);
+	for (uint32_t n = 0; n < AT_A_TIME * EACH;) {
+		struct gt_lane_work w = {.part = GT_GRAPH_KERNEL};
+		struct gt_hsa_owner o = {.id = 0};
+		uint64_t id = 0;
+
+		pthread_mutex_lock(&runtime.lock);
+		if (n < runtime.made) {
+			w.name = runtime.work[n].name;
+			id = runtime.work[n].id;
+		}
+		pthread_mutex_unlock(&runtime.lock);
+		if (!id) {
+			sched_yield();
+			continue;
+		}
+		gt_lane_take(lane, &w, gt_lane_reserve(lane), &o);
+		CHECK_EQ(o.id, id);
+		n++;
+	}
+	for (uint32_t i = 0; i < AT_A_TIME; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQ(lane->open_count, 0);
 }
 
 /* Streams -------------------------------------------------------------------------- */
