@@ -482,16 +482,11 @@ def test_a_function_that_leaves_the_end_of_a_dispatch_does_not_keep_the_queue(le
     assert told == [OTHERS | {"+3", ".3"}, OTHERS | {"+3", "-3", ".3"}]
 
 
-def test_a_dispatch_that_was_left_by_an_exception_is_submitted_though_its_thread_does_nothing_more(leaves):
-    lines, told = leaves("throw", "enter")
-    assert lines == ["caught"]
-    assert told == [OTHERS | {"+3", ".3"}, OTHERS]
-
-
-def test_a_dispatch_that_was_left_by_a_jump_is_submitted_though_its_thread_does_nothing_more(leaves):
+@pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
+def test_a_dispatch_that_was_left_is_submitted_though_its_thread_does_nothing_more(leaves, how, said):
     """By the helper, which cannot know that nobody comes back: the piece is counted as lost."""
-    lines, told = leaves("jump", "enter")
-    assert lines == ["jumped"]
+    lines, told = leaves(how, "enter")
+    assert lines == [said]
     assert told == [OTHERS | {"+3"}, OTHERS]
 
 

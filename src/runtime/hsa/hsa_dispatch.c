@@ -8,9 +8,10 @@
  * Tools hear of a kernel before its packet is handed on, and after it. Meanwhile the queue stands still: what the tool's function
  * submits is handed on behind this one, what other threads bring too, who wait for it no longer than ENTER_NS.
  *
- * A tool's function that does not come back must not keep the queue. An exception passes left_by_exception(), which lets go of the ring; a
- * longjmp() is noticed when the thread rings again, further up in its stack; else the helper takes the packet after PATIENCE_NS, be
- * it that the function only takes so long. Whoever comes exchanges `telling` for 0: one of them, or the function's return.
+ * A tool's function that does not come back must not keep the queue. An exception or longjmp() through us is noticed when the thread rings
+ * again, further up in its stack; else the helper takes the packet after PATIENCE_NS, be it that the function only takes so long. (No
+ * cleanup of the compiler's: that needs libgcc_s in every program.) Whoever comes exchanges `telling` for 0: one of them, or the
+ * function's return.
  *
  * Never here: allocation, locks, creation of signals; system calls but for gt_hsa_helper_hurry(). */
 #include <sched.h>
@@ -276,18 +277,10 @@ static bool telling_take(struct gt_hsa_queue *q, uint64_t number, bool left)
 	return true;
 }
 
-static void left_by_exception(struct gt_hsa_guard *g)
-{
-	if (gt_likely(!g->q) || !telling_take(g->q, g->number, true))
-		return;
-	gt_hsa_ring_leave(&g->q->ring);
-	leave_to_helper(g->q);
-}
-
 /* ENTER. Return: false: the ring is not ours any more. *piece: NULL: nobody asks for it. */
 static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q, struct gt_tool_piece **piece)
 {
-	__attribute__((cleanup(left_by_exception))) struct gt_hsa_guard g = {.q = NULL};
+	struct gt_hsa_guard g;
 	bool heard;
 
 	telling_begin(q, &g, (struct gt_hsa_telling){.piece = *piece, .enter = true});
@@ -307,7 +300,7 @@ static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q, struct 
 /* EXIT, and the piece is the helper's, if it is followed. Return: false: the ring is not ours any more. */
 static __attribute__((noinline)) bool tell_exit(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool followed)
 {
-	__attribute__((cleanup(left_by_exception))) struct gt_hsa_guard g = {.q = NULL};
+	struct gt_hsa_guard g;
 	bool ours;
 
 	telling_begin(q, &g, (struct gt_hsa_telling){.piece = piece, .followed = followed});
@@ -578,7 +571,7 @@ static bool on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* The ring seems to be this thread's: has a tool's function been left by longjmp(), in the middle of a packet? Then it is. The guard tells,
+/* The ring seems to be this thread's: has a tool's function been left by an exception or longjmp(), in the middle of a packet? Then it is. The guard tells,
  * by where it lay, or because something else lies there. */
 static bool was_left(struct gt_hsa_queue *q, const void *here)
 {
