@@ -60,6 +60,10 @@ static int recover(const char *folder)
 		ui_fail(GT_EXIT_FAILURE, "nothing to recover");
 		return GT_EXIT_FAILURE;
 	}
+	if (status == -EALREADY) {
+		ui_note("nothing was left to finish in %s: it is removed", folder);
+		return GT_EXIT_OK;
+	}
 	if (status)
 		return ui_fail(GT_EXIT_FAILURE, "cannot recover %s", folder);
 	ui_note("finished %s with %s records of %u process%s that were still in memory", output, ui_count(result.recorded),

@@ -140,6 +140,20 @@ def test_recover_without_a_folder_lists_what_is_left(tree, tap, work):
     tap("recover", folder)
 
 
+@pytest.mark.parametrize("left", [[], ["session"], ["session", "output"]], ids=["nothing", "the session", "more"])
+def test_a_folder_whose_removal_was_cut_short_is_removed(tree, tap, work, left):
+    process, child = begin(tree, work)
+    process.kill()
+    os.kill(child, signal.SIGKILL)
+    finish(process)
+    (folder,) = sessions_of("c.gputap")
+    for file in folder.iterdir():
+        if file.name not in left:
+            file.unlink()
+    assert "nothing was left to finish" in tap("recover", folder).err
+    assert not folder.exists()
+
+
 def test_recover_of_something_else_is_refused(tap, work):
     assert "no session folder" in tap("recover", work, status=1).err
     (work / "session").write_bytes(b"x" * 10)

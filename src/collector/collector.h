@@ -49,7 +49,8 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv, st
  * @output: receives the capture's path, PATH_MAX bytes; "" if not even that is known
  * Programs of the session that still run are told to record no more.
  * Return: 0, or negative errno with a cause: -EBUSY the collector lives, -ENOENT no such folder, -ENODATA it died before
- *         the program started (the folder is removed), .. The folder stays as it is then and may be tried again.
+ *         the program started, -EALREADY nothing is left to finish (the folder is removed by both), .. The folder stays as it is
+ *         then and may be tried again.
  */
 int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result);
 

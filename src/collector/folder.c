@@ -282,13 +282,16 @@ void gt_folder_remove(struct gt_folder *f)
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
 
+	/* Killed in here, the rest is found by what is still there: without a journal there is nothing to recover, and by `session` it is known. */
+	unlinkat(f->fd, "journal", 0);
 	while (dir && (e = readdir(dir)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, "session"))
 			unlinkat(f->fd, e->d_name, 0);
 	if (dir)
 		closedir(dir);
 	else if (fd >= 0)
 		close(fd);
+	unlinkat(f->fd, "session", 0);
 	rmdir(f->path);
 	gt_folder_close(f);
 }

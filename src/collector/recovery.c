@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,6 +84,15 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	return status ? gt_error(status, "cannot finish %s", output) : 0;
 }
 
+/* Of a session that was finished, and whose folder is gone but for itself. */
+static bool remove_rest(const char *directory)
+{
+	char path[PATH_MAX];
+	const char *name = realpath(directory, path) ? strrchr(path, '/') : NULL;
+
+	return name && !strncmp(name, "/" GT_FOLDER_PREFIX, sizeof GT_FOLDER_PREFIX) && rmdir(path) == 0;
+}
+
 int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result)
 {
 	struct gt_folder folder;
@@ -94,13 +104,16 @@ int gt_collector_recover(const char *directory, char *output, struct gt_run_resu
 	output[0] = '\0';
 	status = gt_folder_open(directory, &folder);
 	if (status)
-		return status;
+		return status == -ENOENT && remove_rest(directory) ? -EALREADY : status;
 	gt_drain_init(&d, &folder, NULL);
 	d.recovering = true;
 	status = gt_folder_output(&folder, output, PATH_MAX);
 	if (!status)
 		status = gt_journal_open(&folder, &d.journal);
-	if (!status) {
+	if (status == -ENOENT) { /* it is the first that is removed */
+		gt_folder_remove(&folder);
+		status = -EALREADY;
+	} else if (!status) {
 		gt_guard_install();
 		if (!d.journal.file->head.capture_bytes && !d.journal.file->head.redo_capture_bytes) {
 			gt_folder_remove(&folder);

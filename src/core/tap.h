@@ -105,28 +105,21 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
  * same arguments in the same places, so that this one needs no frame and moves nothing. */
 #define GT_ASKED __attribute__((noinline))
 #define GT_LANE __attribute__((noinline, cold))
-#define GT_TAP(ret, f, index, parameters, arguments)                                                      \
-	ret GT_TAP_NAME(f) parameters                                                                     \
-	{                                                                                                 \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                             \
-		uint32_t services = gt_tap_services(&GT_TAPS[index]);                                     \
-		if (gt_likely(!services))                                                                 \
-			return to arguments;                                                              \
-		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f) : GT_TOLD_NAME(f))arguments; \
+#define GT_TAP_BUT(ret, f, index, parameters, arguments, others, other)                           \
+	ret GT_TAP_NAME(f) parameters                                                             \
+	{                                                                                         \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                     \
+		uint32_t services = gt_tap_services(&GT_TAPS[index]);                             \
+		if (gt_likely(!services))                                                         \
+			return to arguments;                                                      \
+		return (gt_likely(!(services & (others))) ? GT_ASKED_NAME(f) : (other))arguments; \
 	}
-
+#define GT_TAP(ret, f, index, parameters, arguments)                                              \
+	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD, GT_TOLD_NAME(f))
 /* Where a stream's lane may have to know of calls that are not recorded. */
-#define GT_TAP_LANE(ret, f, index, parameters, arguments)                                                 \
-	ret GT_TAP_NAME(f) parameters                                                                     \
-	{                                                                                                 \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                             \
-		uint32_t services = gt_tap_services(&GT_TAPS[index]);                                     \
-		if (gt_likely(!services))                                                                 \
-			return to arguments;                                                              \
-		if (gt_likely(!(services & (GT_SERVICE_TOLD | GT_SERVICE_LANE))))                         \
-			return GT_ASKED_NAME(f)arguments;                                                 \
-		return (services & GT_SERVICE_TOLD ? GT_TOLD_NAME(f) : GT_LANE_NAME(f))arguments;         \
-	}
+#define GT_TAP_LANE(ret, f, index, parameters, arguments)                                         \
+	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD | GT_SERVICE_LANE,       \
+		   services & GT_SERVICE_TOLD ? GT_TOLD_NAME(f) : GT_LANE_NAME(f))
 
 /* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all that is done unless the call is recorded or
  * told. */

@@ -21,7 +21,7 @@
 
 /* What lanes use of the core ------------------------------------------------------ */
 
-static uint8_t arena[1 << 20] __attribute__((aligned(64)));
+static uint8_t arena[64 << 20] __attribute__((aligned(64)));
 static size_t arena_used;
 static _Atomic uint32_t epoch = 1;
 static _Atomic unsigned events;

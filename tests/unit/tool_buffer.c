@@ -551,7 +551,8 @@ UNIT_TEST(signal_handlers_write_in_the_middle_of_a_write)
 	CHECK_OK(gputap_buffer_destroy(shared));
 }
 
-#if !defined(__SANITIZE_THREAD__) /* which does not follow threads that a fork's child starts */
+/* ThreadSanitizer does not follow threads that a fork's child starts; AddressSanitizer's allocator may be locked in the child for ever. */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 static void in_child(struct gputap_buffer *b, struct seen *s)
 {
 	for (uint64_t i = 0; i < 10000; i++)
