@@ -109,43 +109,6 @@ static void work(const char *what, cl_command_queue q)
 	printf("%s context references %u\n", what, references);
 }
 
-static void *finish(void *q)
-{
-	OK(clFinish(q));
-	return NULL;
-}
-
-/* References of many events, while another thread waits for the queue and after it. */
-static void waited_for(cl_command_queue q)
-{
-	enum { COUNT = 32 };
-	cl_int error;
-	cl_event gate = clCreateUserEvent(context, &error), e[COUNT];
-	size_t global = 16;
-	pthread_t thread;
-
-	OK(error);
-	for (int i = 0; i < COUNT; i++)
-		OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, i == 0, i == 0 ? &gate : NULL, &e[i]));
-	EXPECT(pthread_create(&thread, NULL, finish, q) == 0);
-	for (int done = 0; done < 2; done++) {
-		settle();
-		for (int i = 0; i < COUNT; i++) {
-			cl_uint references;
-
-			OK(clGetEventInfo(e[i], CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL));
-			printf("waited for %d: %d has %u\n", done, i, references);
-		}
-		if (done == 0) {
-			OK(clSetUserEventStatus(gate, CL_COMPLETE));
-			EXPECT(pthread_join(thread, NULL) == 0);
-		}
-	}
-	for (int i = 0; i < COUNT; i++)
-		OK(clReleaseEvent(e[i]));
-	OK(clReleaseEvent(gate));
-}
-
 static void errors(cl_command_queue q)
 {
 	size_t zero = 0, global = 16, odd = 7, origin[3] = {0}, region[3] = {1 << 20, 1, 1};
@@ -209,8 +172,6 @@ int main(void)
 		snprintf(what, sizeof what, "queue %d", (int)p);
 		queue_answers(what, q);
 		work(what, q);
-		if (p == 0)
-			waited_for(q);
 		OK(clReleaseCommandQueue(q));
 	}
 	for (int i = 0; i < 5; i++) {

@@ -218,7 +218,6 @@ struct gt_cl_queue {
 	_Alignas(64) struct gt_cl_lock harvest; /* head, harvested, and the references in the list */
 	struct gt_cl_chunk *head;
 	uint64_t head_at; /* position of its first entry */
-	cl_event ahead;	  /* what a thread waits for in gt_cl_wait_ahead(): one more reference of ours */
 	_Atomic uint64_t harvested;
 	uint64_t harvested_known, quiet_since_ns; /* the helper's: at its last look, and since when it is so */
 	_Atomic uint32_t waiting;	       /* threads in clFinish(): they harvest when it returns */
@@ -330,11 +329,6 @@ void gt_cl_harvest_all(struct gt_cl_queue *q);
 /* The same after a wait for some of them. In a queue out of order that is a part only: going through all that is in flight
  * at each of many waits would be quadratic. */
 void gt_cl_harvest_waited(struct gt_cl_queue *q);
-
-/* Before a wait for all of a queue: wait for an early command, and harvest what is done by then. Where the device is the host, a thread that
- * has slept in between is interrupted a quarter less often in the enqueues that follow (docs/performance.md): it is the scheduler's
- * doing, seen and not explained. */
-void gt_cl_wait_ahead(struct gt_cl_queue *q);
 
 /* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock() q->harvest after the query that
  * the answer is for. */

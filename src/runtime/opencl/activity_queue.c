@@ -413,7 +413,6 @@ cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue hand
 	if (!q)
 		return GT_CL_REAL(call, clFinish)(handle);
 	atomic_fetch_add_explicit(&q->waiting, 1, memory_order_relaxed);
-	gt_cl_wait_ahead(q);
 	ret = GT_CL_REAL(call, clFinish)(handle);
 	atomic_fetch_sub_explicit(&q->waiting, 1, memory_order_relaxed);
 	gt_cl_harvest_all(q);

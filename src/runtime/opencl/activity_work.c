@@ -30,7 +30,6 @@ enum {
 	LOOK_AT = 1024,	       /* commands that an enqueue harvests at most */
 	STEP = 128,	       /* of a queue in order: so many at once, so far from a worker of the runtime */
 	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at */
-	AHEAD_FROM = 8,	       /* commands in flight: a wait for all of them waits for an early one first */
 	CHUNK = 31,	       /* entries: 3.4 KiB */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
 	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 115 MiB */
@@ -134,7 +133,6 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 		q->head = q->tail = NULL; /* the parent's; not given to the spare ones: a harvester there may hold one */
 		q->harvested = q->pushed = 0;
 		q->head_at = 0;
-		q->ahead = NULL;
 		atomic_store_explicit(&q->look, 0, memory_order_relaxed);
 		atomic_store_explicit(&q->epoch, epoch, memory_order_release);
 		gt_cl_unlock(&q->harvest);
@@ -442,46 +440,6 @@ static cl_event event_at(const struct gt_cl_queue *q, uint64_t at)
 	return c->entry[at - base].event;
 }
 
-/* The event to wait for, with a reference for that; NULL: none, or another thread is at it. */
-static cl_event take_ahead(struct gt_cl_queue *q, uint64_t position, uint32_t epoch)
-{
-	cl_event event = NULL;
-
-	if (!gt_cl_try_lock(&q->harvest, epoch))
-		return NULL;
-	if (!q->ahead && gt_cl_queue_count(q) > position) {
-		event = event_at(q, atomic_load_explicit(&q->harvested, memory_order_relaxed) + position);
-		q->ahead = retain(q->table, event) ? event : NULL;
-		event = q->ahead;
-	}
-	gt_cl_unlock(&q->harvest);
-	return event;
-}
-
-void gt_cl_wait_ahead(struct gt_cl_queue *q)
-{
-	uint32_t epoch = worth_it(q);
-	uint64_t position = gt_cl_queue_count(q) / 4;
-	cl_event event;
-	bool locked;
-
-	if (!epoch || position < AHEAD_FROM / 4 || q->out_of_order || !q->device || !q->device->host)
-		return;
-	event = take_ahead(q, position, epoch);
-	if (!event)
-		return;
-	gt_internal_enter();
-	GT_CL(q->table, clWaitForEvents)(1, &event);
-	gt_internal_leave();
-	locked = queue_lock(&q->harvest, epoch);
-	release(q->table, event);
-	q->ahead = NULL;
-	if (locked) {
-		harvest(q, position, epoch);
-		gt_cl_unlock(&q->harvest);
-	}
-}
-
 /* Of a queue in order: how many, in steps, are done with a step behind them that is done as well. With q->harvest held. */
 static uint32_t done_behind(struct gt_cl_queue *q)
 {
@@ -554,7 +512,6 @@ uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *loc
 	if (!*locked)
 		return 0;
 	c = q->head;
-	ours = q->ahead == event;
 	end = atomic_load_explicit(&q->pushed, memory_order_acquire);
 	for (uint64_t at = q->harvested, base = q->head_at; at < end; at++) {
 		if (at == base + CHUNK) {
