@@ -127,12 +127,12 @@ static void *deliver_once(void *arg)
 	return arg;
 }
 
-UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_told_at_the_end)
+/* @pieces of work are done; the first callback of the first one jumps out, in a thread that ends. */
+static void jump_in_a_thread_that_ends(int pieces)
 {
 	pthread_t thread;
 
-	listen();
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < pieces; i++)
 		gt_tool_piece_done(submit(), 0, 1, 2);
 	told[0] = '\0';
 	jump_at = GPUTAP_PHASE_COMPLETE;
@@ -140,6 +140,12 @@ UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_t
 	pthread_join(thread, NULL);
 	jump_at = 0;
 	CHECK_STR(told, ".1 ");
+}
+
+UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_told_at_the_end)
+{
+	listen();
+	jump_in_a_thread_that_ends(3);
 	gt_tool_work_end();
 	CHECK_STR(told, ".1 .2 .3 ");
 	CHECK_EQ(retirements, 3);
@@ -147,19 +153,10 @@ UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_t
 
 UNIT_TEST(of_a_piece_whose_callback_jumped_out_in_a_thread_that_has_ended_the_others_are_told_at_the_end)
 {
-	pthread_t thread;
-
 	listen();
 	listen();
 	listen();
-	for (int i = 0; i < 2; i++)
-		gt_tool_piece_done(submit(), 0, 1, 2);
-	told[0] = '\0';
-	jump_at = GPUTAP_PHASE_COMPLETE;
-	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
-	pthread_join(thread, NULL);
-	jump_at = 0;
-	CHECK_STR(told, ".1 ");
+	jump_in_a_thread_that_ends(2);
 	gt_tool_work_end();
 	CHECK_STR(told, ".1 .1 .1 .2 .2 .2 ");
 	CHECK_EQ(retirements, 6);

@@ -390,7 +390,18 @@ static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from, con
 	return true;
 }
 
-/* These three return false when the ring is not ours any more. */
+/* These four return false when the ring is not ours any more. */
+
+/* Its packet has been handed on. @resumed: its functions have been told what they are told of that. */
+static bool packet_told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool resumed, bool followed)
+{
+	if (!resumed)
+		return tell_exit(q, piece, followed);
+	if (!followed)
+		gt_tool_piece_drop(piece, true);
+	return true;
+}
+
 static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
 {
 	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel.kernel_object);
@@ -409,11 +420,7 @@ static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 	followed = kernel(q, from, o, k, piece, t);
 	if (gt_likely(!piece))
 		return true;
-	if (!resumed)
-		return tell_exit(q, piece, followed);
-	if (!followed)
-		gt_tool_piece_drop(piece, true);
-	return true;
+	return packet_told(q, piece, resumed, followed);
 }
 
 /* *handed_on: false: nobody asks for barriers. */
@@ -436,11 +443,7 @@ static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 	followed = barrier(q, from, o, recorded, piece, t);
 	if (!piece)
 		return true;
-	if (!resumed)
-		return tell_exit(q, piece, followed);
-	if (!followed)
-		gt_tool_piece_drop(piece, true);
-	return true;
+	return packet_told(q, piece, resumed, followed);
 }
 
 static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_thread *t)
