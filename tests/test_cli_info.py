@@ -125,6 +125,22 @@ def test_list_without_a_word_gives_an_overview(tap):
         assert word in out
 
 
+def test_list_tells_a_door_for_every_domain_that_has_operations(tap):
+    domains = json.loads(tap("list", "domains", "--json").out)["domains"]
+    doors = json.loads(tap("list", "doors", "--json").out)["doors"]
+    assert {d["name"] for d in domains if d["operations"]} == {d["domain"] for d in doors}
+    assert all(d["traced"] == ("yes" if d["operations"] else "not yet") for d in domains)
+
+
+def test_list_tells_every_door_that_info_can_name(tap, repo):
+    """Those that the library says in its sources. A driver is no door: it lies behind a loader that has one."""
+    named = set()
+    for path in (repo / "src/runtime").rglob("*.c"):
+        named |= set(re.findall(r'gt_(?:runtime_module\w*|hsa_door_tables)\([^;]*?"([^"]+)"', path.read_text()))
+    doors = {d["name"] for d in json.loads(tap("list", "doors", "--json").out)["doors"]}
+    assert len(named) > 2 and named - {"driver"} <= doors
+
+
 def test_list_formats_are_those_that_export_takes(tap):
     for f in json.loads(tap("list", "formats", "--json").out)["formats"]:
         assert f["name"] in tap("export", "--help").out
