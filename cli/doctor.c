@@ -576,8 +576,8 @@ static void find_amd_gpus(struct doctor *d)
 
 	f = add(d, FOUND_NOTE, "amdgpu", "software");
 	if (!soft_runtime_find(folder)) {
-		say(f, "there is no AMD GPU in software: this gputap was built without ROCm's headers");
-		hint(f, "apt install libhsakmt-dev libhsa-runtime-dev, then build anew");
+		say(f, "there is no AMD GPU in software: this gputap was built without ROCr's headers");
+		hint(f, "apt install libhsa-runtime-dev, then build anew");
 		return;
 	}
 	d->soft_gpu = soft_runtime_check(sentence, sizeof sentence);

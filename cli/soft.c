@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* gputap soft: run a program with accelerators in software under the vendor's real runtime. Options become environment
- * variables (soft/amdgpu/config.h), the stand-in's folder goes to the front of LD_LIBRARY_PATH, and we become the program. */
+ * variables (soft/amdgpu/config.h), the stand-in's folder goes to the front of LD_LIBRARY_PATH, ROCr 7 is told to look there,
+ * and we become the program. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -92,8 +93,8 @@ static const char *option_name(int value)
 
 static int not_built(void)
 {
-	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/amdgpu, for want of ROCm's headers: 'apt install libhsakmt-dev "
-		       "libhsa-runtime-dev', then build anew");
+	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/amdgpu, for want of ROCr's headers: 'apt install libhsa-runtime-dev', "
+		       "then build anew");
 }
 
 /* One variable that holds a list with colons: @word to its front. */
@@ -174,6 +175,7 @@ static int start(char **argv, bool kfd)
 		return status;
 	soft_runtime_warn();
 	put_first("LD_LIBRARY_PATH", folder);
+	setenv(SOFT_RUNTIME_OTHER_THUNK, "1", 1); /* others do not know it */
 	if (kfd || looks_at_kfd(argv[0])) {
 		snprintf(shim, sizeof shim, "%s/" KFD_SHIM, folder);
 		put_first("LD_PRELOAD", shim);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The ROCr that the dynamic linker would find is looked up in the folders where it searches, and its ELF file is asked which
  * functions of libhsakmt it wants: one that wants others than the stand-in has does not load, and one that wants none has
- * a libhsakmt inside, which nothing can stand in for. */
+ * a libhsakmt inside. ROCr 7 is such a one, but can be told to take another (SOFT_RUNTIME_OTHER_THUNK); for one that cannot,
+ * nothing can stand in. */
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,6 +32,7 @@ struct rocr {
 	char path[PATH_MAX];     /* "" when there is none */
 	unsigned wants, lacks;   /* functions of libhsakmt; those that the stand-in has not */
 	char lacking[128];       /* names of some */
+	bool loads_another;      /* its own libhsakmt is not the only one that it can use */
 };
 
 static bool find_in(const char *folders, struct rocr *r)
@@ -107,6 +109,7 @@ static bool look(struct rocr *r)
 		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (file != MAP_FAILED) {
 			read_symbols(r, file, (uint64_t)st.st_size);
+			r->loads_another = memmem(file, (size_t)st.st_size, SOFT_RUNTIME_OTHER_THUNK, sizeof SOFT_RUNTIME_OTHER_THUNK);
 			munmap(file, (size_t)st.st_size);
 		}
 	}
@@ -120,7 +123,7 @@ static void judge(const struct rocr *r, bool found, char *out, size_t size)
 	*out = '\0';
 	if (!found)
 		snprintf(out, size, "no " ROCR " is installed; " SOFT_KNOWN_ROCR);
-	else if (!r->wants)
+	else if (!r->wants && !r->loads_another)
 		snprintf(out, size, "%s has libhsakmt inside, which nothing can stand in for; " SOFT_KNOWN_ROCR, r->path);
 	else if (r->lacks)
 		snprintf(out, size, "%s wants %u functions that the stand-in lacks (%s); " SOFT_KNOWN_ROCR, r->path, r->lacks, r->lacking);
@@ -134,7 +137,7 @@ bool soft_runtime_check(char *out, size_t size)
 	bool found = look(&r);
 
 	judge(&r, found, out, size);
-	return found && r.wants && !r.lacks;
+	return found && (r.wants || r.loads_another) && !r.lacks;
 }
 
 static bool has_stand_in(const char *folder)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define SOFT_RUNTIME_LIBRARY "libhsakmt.so.1"
+#define SOFT_RUNTIME_OTHER_THUNK "HSA_ENABLE_DTIF" /* variable: 1 makes ROCr 7 load libdtif.so instead of its own libhsakmt */
 
 /* The folder of libhsakmt.so.1, the stand-in. Return: there is one. */
 bool soft_runtime_find(char out[PATH_MAX]);

@@ -128,8 +128,8 @@ def softgpu(build):
     """Environment in which HIP programs find AMD GPUs in software."""
     library = build / "soft/amdgpu/libhsakmt.so.1"
     if not library.exists():
-        pytest.skip("needs the software GPU, which is built where ROCm's headers are: apt install libhsakmt-dev libhsa-runtime-dev")
-    return {"LD_LIBRARY_PATH": library.parent}
+        pytest.skip("needs the software GPU, which is built where ROCr's headers are: apt install libhsa-runtime-dev")
+    return {"LD_LIBRARY_PATH": library.parent, "HSA_ENABLE_DTIF": "1"}
 
 
 @pytest.fixture(scope="session")

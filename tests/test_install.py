@@ -101,7 +101,8 @@ def trace_demo(run, command, build, work):
 INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so", "lib/**/libgputap.so.0", "lib/**/libgputap-audit.so",
              "lib/**/pkgconfig/gputap.pc", "share/man/man1/gputap.1", "share/man/man1/gputap-run.1",
              "share/man/man1/gputap-report.1", "share/man/man1/gputap-export.1", "share/bash-completion/completions/gputap",
-             "lib/**/gputap/soft/amdgpu/libhsakmt.so.1", "lib/**/gputap/soft/amdgpu/libsoft-kfd.so", "share/man/man1/gputap-soft.1",
+             "lib/**/gputap/soft/amdgpu/libhsakmt.so.1", "lib/**/gputap/soft/amdgpu/libdtif.so",
+             "lib/**/gputap/soft/amdgpu/libsoft-kfd.so", "share/man/man1/gputap-soft.1",
              "share/zsh/site-functions/_gputap", "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md")
 
 

@@ -181,6 +181,13 @@ def test_runtime_that_wants_other_functions_is_named(tap, run, work):
     assert "wants 1 functions that the stand-in lacks (hsaKmtTomorrow); known to work are ROCr 5.2.3" in err
 
 
+def test_runtime_that_can_load_another_thunk_is_told_to(tap, run, work):
+    (work / "a.c").write_text('const char *hsa_init(void) { return "HSA_ENABLE_DTIF"; }')
+    run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
+    result = tap("soft", "amdgpu", "--", "printenv", "HSA_ENABLE_DTIF", env={"LD_LIBRARY_PATH": work})
+    assert result.out == "1\n" and "libhsa-runtime64.so.1 is not known to work" in result.err
+
+
 def test_runtime_with_its_own_thunk_is_named(tap, run, work):
     (work / "a.c").write_text("int hsa_init(void) { return 0; }")
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])

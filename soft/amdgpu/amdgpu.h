@@ -13,39 +13,17 @@
 #ifndef SOFT_AMDGPU_H
 #define SOFT_AMDGPU_H
 
-#if __has_include(<hsakmt.h>)
-#include <hsakmt.h>
-#else /* where newer packages have it */
-#include <hsakmt/hsakmt.h>
-#endif
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "soft/amdgpu/config.h"
 #include "soft/amdgpu/isa/isa.h"
+#include "soft/amdgpu/thunk_abi.h"
 
 #define THUNK_API __attribute__((visibility("default")))
 
 #define SOFT_PAGE 4096ull
 #define SOFT_GWS 64 /* barriers of global wave sync that a GPU has */
-
-/* What ROCr 5.7 to 6.1 want besides, and libhsakmt's headers of 5.2 do not declare. */
-HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
-HSAKMT_STATUS hsaKmtDbgDisable(void);
-HSAKMT_STATUS hsaKmtDbgEnable(void **runtime_info, HSAuint32 *bytes);
-HSAKMT_STATUS hsaKmtDbgGetDeviceData(void **data, HSAuint32 *count, HSAuint32 *entry_bytes);
-HSAKMT_STATUS hsaKmtDbgGetQueueData(void **data, HSAuint32 *count, HSAuint32 *entry_bytes, bool suspend);
-HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes, int *fd, HSAuint64 *offset);
-HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device);
-HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask);
-HSAKMT_STATUS hsaKmtOpenSMI(HSAuint32 node, int *fd);
-HSAKMT_STATUS hsaKmtReplaceAsanHeaderPage(void *page);
-HSAKMT_STATUS hsaKmtReturnAsanHeaderPage(void *page);
-HSAKMT_STATUS hsaKmtSPMAcquire(HSAuint32 node);
-HSAKMT_STATUS hsaKmtSPMRelease(HSAuint32 node);
-HSAKMT_STATUS hsaKmtSPMSetDestBuffer(HSAuint32 node, HSAuint32 bytes, HSAuint32 *timeout, HSAuint32 *copied, void *buffer, bool *lost);
-HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds, uint64_t *age);
-HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 count, bool all, HSAuint32 milliseconds, uint64_t *ages);
 
 /* thunk.c: the process */
 const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
@@ -103,5 +81,10 @@ void soft_kernel_forked(void);
 bool soft_durations_open(const char *path);
 /* For the kernel with this (mangled) name; 0: as long as its execution takes. */
 uint64_t soft_duration_ns(const char *kernel);
+
+/* For libdtif.so, exported (dtif.c): the node and its links in the layout of thunk_abi.h; somebody rings an AQL queue. */
+THUNK_API HSAKMT_STATUS soft_dtif_node(HSAuint32 node, HsaNodeProperties *properties);
+THUNK_API HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links);
+THUNK_API void soft_dtif_ring(HSA_QUEUEID id);
 
 #endif

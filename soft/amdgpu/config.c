@@ -9,7 +9,6 @@
 #include "soft/amdgpu/config.h"
 #include "soft/common/settings.h"
 
-#define CLOCK_HZ 100000000ull
 #define CLOCK_EPOCH_NS 123456789000ll /* so that a stamp that was not converted is seen to be none of the host's */
 
 struct reader {
@@ -83,7 +82,7 @@ static void read_clocks(struct reader *r, struct soft_amdgpu_config *c)
 	read_each(r, "SOFT_AMDGPU_CLOCK_SKEW", parse_time, 0, "a time such as 20us or -1ms", skew);
 	read_each(r, "SOFT_AMDGPU_CLOCK_DRIFT", soft_parse_ppb, 0, "a rate such as 50ppm or -200ppb", drift);
 	for (unsigned i = 0; i < SOFT_AMDGPU_MAX; i++)
-		c->clock[i] = (struct soft_clock){.hz = CLOCK_HZ, .epoch_ns = (uint64_t)epoch[i], .skew_ns = skew[i],
+		c->clock[i] = (struct soft_clock){.hz = SOFT_AMDGPU_CLOCK_HZ, .epoch_ns = (uint64_t)epoch[i], .skew_ns = skew[i],
 						  .drift_ppb = drift[i], .anchor_ns = now};
 }
 

@@ -26,6 +26,7 @@
 #include "soft/common/faults.h"
 
 #define SOFT_AMDGPU_MAX 8u
+#define SOFT_AMDGPU_CLOCK_HZ 100000000ull
 
 /* A kind of GPU, as the topology shows it. To add one: a row in gpu_types.c, and what isa/ lacks for it. */
 struct soft_gpu_type {

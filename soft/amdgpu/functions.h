@@ -4,6 +4,7 @@
  * does not start. */
 X(AcquireSystemProperties)
 X(AllocMemory)
+X(AllocMemoryAlign)
 X(AllocQueueGWS)
 X(AvailableMemory)
 X(CloseKFD)

@@ -177,12 +177,16 @@ static uint64_t place_in_file(uint64_t bytes)
 	return offset;
 }
 
-/* @bytes of pages, at addresses as the real driver gives. From @fd at @offset, or zeroed ones of its own. Return: NULL without. */
-static char *map_pages(uint64_t bytes, int fd, uint64_t offset)
+/* @bytes of pages, at addresses as the real driver gives, or as @align wants. From @fd at @offset, or zeroed ones of its own.
+ * Return: NULL without. */
+static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 {
-	uint64_t align = bytes >= BIG_PAGE ? BIG_PAGE : SOFT_PAGE, want = bytes + align - SOFT_PAGE;
-	char *all = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *pages;
+	uint64_t usual = bytes >= BIG_PAGE ? BIG_PAGE : SOFT_PAGE, want;
+	char *all, *pages;
 
+	align = align > usual ? align : usual;
+	want = bytes + align - SOFT_PAGE;
+	all = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (all == MAP_FAILED)
 		return NULL;
 	pages = (char *)(((uint64_t)all + align - 1) & ~(align - 1));
@@ -215,7 +219,8 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 	return range != NULL;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags, void **out)
+/* @align: 0, or a power of two. */
+THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align, HsaMemFlags flags, void **out)
 {
 	HSAuint32 budget = flags.ui32.Scratch ? 0 : node;
 	uint64_t offset = NOT_IN_FILE;
@@ -229,7 +234,9 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMe
 		return HSAKMT_STATUS_NOT_SUPPORTED;
 	if (soft_fails(SOFT_FAIL_ALLOCATE))
 		return HSAKMT_STATUS_NO_MEMORY;
-	if (!bytes || bytes > 1ull << 46)
+	if (align & (align - 1))
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	if (!bytes || bytes > 1ull << 46 || align > 1ull << 46)
 		return bytes ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_INVALID_PARAMETER;
 	bytes = (bytes + SOFT_PAGE - 1) & ~(SOFT_PAGE - 1);
 	if (!take_budget(budget, bytes)) {
@@ -238,7 +245,7 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMe
 	}
 	if (soft_is_gpu(budget))
 		offset = place_in_file(bytes);
-	pages = map_pages(bytes, file, offset);
+	pages = map_pages(bytes, align, file, offset);
 	if (!pages || !insert_allocation(pages, bytes, node, flags, offset)) {
 		if (pages)
 			munmap(pages, bytes);
@@ -248,6 +255,11 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMe
 	*out = pages;
 	soft_trace(2, "allocate node %u, %#llx bytes, flags %#x: %p", node, (unsigned long long)bytes, flags.Value, (void *)pages);
 	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags, void **out)
+{
+	return hsaKmtAllocMemoryAlign(node, bytes, 0, flags, out);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
@@ -509,7 +521,7 @@ static HSAKMT_STATUS import(const struct shared_handle *h, void **address, HSAui
 		return HSAKMT_STATUS_INVALID_HANDLE;
 	}
 	*bytes = h->pages * SOFT_PAGE;
-	pages = map_pages(*bytes, fd, h->offset);
+	pages = map_pages(*bytes, 0, fd, h->offset);
 	close(fd);
 	if (!pages)
 		return HSAKMT_STATUS_NO_MEMORY;
@@ -547,7 +559,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 	return hsaKmtRegisterSharedHandle(handle, address, bytes);
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, HsaGraphicsResourceInfo *info, HSAuint64 count, HSAuint32 *nodes)
+THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes)
 {
 	(void)handle;
 	(void)info;
@@ -557,7 +569,7 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, Hs
 }
 
 /* Not offered by the topology; managed memory works without. */
-THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned int count, HSA_SVM_ATTRIBUTE *attributes)
+THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned count, void *attributes)
 {
 	(void)address;
 	(void)bytes;
@@ -566,7 +578,7 @@ THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigne
 	return HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtSVMGetAttr(void *address, HSAuint64 bytes, unsigned int count, HSA_SVM_ATTRIBUTE *attributes)
+THUNK_API HSAKMT_STATUS hsaKmtSVMGetAttr(void *address, HSAuint64 bytes, unsigned count, void *attributes)
 {
 	(void)address;
 	(void)bytes;

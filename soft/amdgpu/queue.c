@@ -181,6 +181,15 @@ THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
+/* ROCr 7's call says which queue, not how far. The queue is the caller's: it lives. */
+void soft_dtif_ring(HSA_QUEUEID id)
+{
+	struct soft_queue *q = (struct soft_queue *)id;
+
+	__atomic_store_n(&q->called, 1, __ATOMIC_RELAXED);
+	soft_bell_ring(&q->bell);
+}
+
 /* Percentage 0 suspends: so ROCr stops a queue that failed. Other changes make no difference here. */
 THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
 					  HsaEvent *event)

@@ -53,6 +53,7 @@ struct soft_queue {
 	struct soft_bell bell;
 	pthread_t thread;
 	int suspended;                /* atomic; percentage 0, or an error */
+	int called;                   /* atomic; AQL: rung by a call, and the doorbell only counts how often */
 	int cooperative;              /* atomic; has global wave sync: whole grids run at once */
 	struct soft_queue *next;
 	uint64_t packets;             /* the worker's */

@@ -180,7 +180,8 @@ void *soft_queue_aql_work(void *queue)
 			uint64_t write = __atomic_load_n(q->write_index, __ATOMIC_ACQUIRE);
 			seen = bell;
 			limit = write > limit ? write : limit;
-			limit = bell + 1 > limit ? bell + 1 : limit; /* rung before the index was stored */
+			if (!__atomic_load_n(&q->called, __ATOMIC_RELAXED))
+				limit = bell + 1 > limit ? bell + 1 : limit; /* rung before the index was stored */
 		}
 		if (read >= limit) {
 			soft_bell_wait(&q->bell, seen, &idle);

@@ -192,9 +192,10 @@ THUNK_API HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp)
 	return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
+/* ROCr 7 insists on success. */
 THUNK_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
 {
-	return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED;
+	return soft_opened();
 }
 
 /* Traps end a kernel here; no handler runs. ROCr insists on success. */

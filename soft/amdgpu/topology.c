@@ -98,11 +98,9 @@ static void gpu_properties(HSAuint32 node, HsaNodeProperties *p)
 	p->NumSdmaQueuesPerEngine = 8;
 	p->NumCpQueues = 24;
 	p->NumGws = SOFT_GWS;
-#ifdef SOFT_XCC
 	p->NumXcc = 1;
 	p->KFDGpuID = 0x50f7 + node;
 	p->FamilyID = 141; /* gfx9 */
-#endif
 	p->UniqueID = 0x50f7690000000000ull + node; /* HIP's "GPU-50f7.." */
 	p->VGPRSizePerCU = t->vgpr_bytes_per_unit;
 	p->SGPRSizePerCU = t->sgpr_bytes_per_unit;
@@ -110,7 +108,7 @@ static void gpu_properties(HSAuint32 node, HsaNodeProperties *p)
 	snprintf((char *)p->AMDName, sizeof p->AMDName, "%s", t->name);
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties *properties)
+HSAKMT_STATUS soft_dtif_node(HSAuint32 node, HsaNodeProperties *properties)
 {
 	if (soft_opened())
 		return soft_opened();
@@ -122,6 +120,11 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodePropertie
 	else
 		gpu_properties(node, properties);
 	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties *properties)
+{
+	return soft_dtif_node(node, properties);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 count, HsaMemoryProperties *banks)
@@ -177,7 +180,7 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 p
 }
 
 /* A GPU's first link goes to the CPU, with atomics (else ROCr works without 64-bit ones); the others to the other GPUs. */
-THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links)
+HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links)
 {
 	if (soft_opened())
 		return soft_opened();
@@ -195,6 +198,11 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 
 		links[i].Flags.ui32.Override = 1;
 	}
 	return HSAKMT_STATUS_SUCCESS;
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links)
+{
+	return soft_dtif_links(node, count, links);
 }
 
 /* From this ROCr computes how much memory an image takes; the interpreter lays elements out row by row, which takes no more. */

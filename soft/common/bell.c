@@ -180,6 +180,13 @@ void soft_bell_remove(struct soft_bell *bell)
 	pthread_mutex_unlock(&life_lock);
 }
 
+void soft_bell_ring(struct soft_bell *bell)
+{
+	__atomic_fetch_add(bell->cell, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&bell->parked, __ATOMIC_SEQ_CST))
+		wake(bell);
+}
+
 void soft_bell_stop(struct soft_bell *bell)
 {
 	__atomic_store_n(&bell->stop, 1, __ATOMIC_SEQ_CST);

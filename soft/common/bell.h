@@ -40,6 +40,8 @@ int soft_bell_add(struct soft_bell *bell);
 void soft_bell_remove(struct soft_bell *bell);
 /* Returns when the cell is no longer @seen, when the bell is stopped, or for no reason. */
 void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idle);
+/* Changes the cell and wakes the worker at once: for a host that calls instead of storing. Any thread. */
+void soft_bell_ring(struct soft_bell *bell);
 /* Sets @bell->stop and wakes its worker. Any thread. */
 void soft_bell_stop(struct soft_bell *bell);
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/* libdtif.so: how ROCr 7 gets at the stand-in. It has its thunk inside, but with HSA_ENABLE_DTIF=1 takes all functions of the
+ * thunk, and those of libdrm that it calls itself, from a library of this name, by dlsym().
+ *
+ *   ROCr 7 ──dlsym()──► libdtif.so      what only ROCr 7 wants, and what it wants in another layout
+ *                        └─ needs ────► libhsakmt.so.1      all else: dlsym() looks there, too
+ *
+ * So whoever opens libhsakmt.so.1 itself, beside ROCr, finds its layouts. With this way to load it, ROCr makes signals that are
+ * polled (no interrupts, so no events but the program's own) and rings an AQL queue's doorbell by a call. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "soft/amdgpu/amdgpu.h"
+
+#define DTIF_API __attribute__((visibility("default")))
+
+/* libdrm's, up to what ROCr reads; more follows. */
+struct gpu_info {
+	uint32_t ids[4];
+	uint64_t clocks[3];
+	uint32_t shape[8];
+	uint32_t counter_khz; /* of the clock that stamps are of */
+};
+
+DTIF_API void *DtifCreate(const char *user);
+DTIF_API void DtifDestroy(void);
+DTIF_API int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device);
+DTIF_API int amdgpu_device_deinitialize(void *device);
+DTIF_API int amdgpu_query_gpu_info(void *device, struct gpu_info *info);
+
+/* ROCr 7 creates before it opens, and takes NULL for a failure. The state is that of hsaKmtOpenKFD(). */
+void *DtifCreate(const char *user)
+{
+	static char instance;
+
+	(void)user;
+	return &instance;
+}
+
+void DtifDestroy(void)
+{
+}
+
+/* --- layouts of ROCr 7: those of 6 with words put in between --- */
+
+struct gap {
+	size_t before; /* offset in the older layout */
+	size_t bytes;  /* that ROCr 7 has there; zeros */
+};
+
+/* @gaps end with one at the size of the older layout. Return: the end of what was written. */
+static char *spread(char *to, const void *from, const struct gap *gaps, size_t size)
+{
+	size_t at = 0;
+
+	for (const struct gap *g = gaps;; g++) {
+		memcpy(to, (const char *)from + at, g->before - at);
+		to += g->before - at;
+		memset(to, 0, g->bytes);
+		to += g->bytes;
+		at = g->before;
+		if (at == size)
+			return to;
+	}
+}
+
+DTIF_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties *out)
+{
+	static const struct gap gaps[] = {
+		{offsetof(HsaNodeProperties, NumMemoryBanks), 4},  /* neural cores */
+		{offsetof(HsaNodeProperties, MaxWavesPerSIMD), 4}, /* more capabilities */
+		{offsetof(HsaNodeProperties, VendorId), 4},        /* the engine that it is to be taken for */
+		{sizeof(HsaNodeProperties), 8},
+	};
+	HsaNodeProperties older;
+	HSAKMT_STATUS status = soft_dtif_node(node, &older);
+
+	if (status == HSAKMT_STATUS_SUCCESS)
+		spread((char *)out, &older, gaps, sizeof older);
+	return status;
+}
+
+DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *out)
+{
+	static const struct gap gaps[] = {
+		{offsetof(HsaIoLinkProperties, Flags), 4},         /* the copy engines that suit it best: any */
+		{sizeof(HsaIoLinkProperties), 0},
+	};
+	HsaIoLinkProperties older[1 + SOFT_AMDGPU_MAX];
+	HSAKMT_STATUS status = count > 1 + SOFT_AMDGPU_MAX ? HSAKMT_STATUS_INVALID_PARAMETER : soft_dtif_links(node, count, older);
+	char *to = (char *)out;
+
+	for (HSAuint32 i = 0; status == HSAKMT_STATUS_SUCCESS && i < count; i++)
+		to = spread(to, &older[i], gaps, sizeof older[i]);
+	return status;
+}
+
+/* --- calls that ROCr 7 has anew --- */
+
+DTIF_API HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled)
+{
+	*enabled = false; /* another simulator, which ROCr knows of */
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+DTIF_API HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
+					    HSAuint32 engine, void *ring, HSAuint64 bytes, HsaEvent *event, HsaQueueResource *resource)
+{
+	(void)engine; /* all are alike here */
+	return hsaKmtCreateQueue(node, type == HSA_QUEUE_SDMA_BY_ENG_ID ? HSA_QUEUE_SDMA : type, percentage, priority, ring, bytes, event, resource);
+}
+
+DTIF_API HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id)
+{
+	soft_dtif_ring(id);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+DTIF_API HSAKMT_STATUS hsaKmtRegisterMemory(void *address, HSAuint64 bytes)
+{
+	return hsaKmtRegisterMemoryWithFlags(address, bytes, (HsaMemFlags){.Value = 0});
+}
+
+DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count, HSAuint32 *nodes)
+{
+	(void)count; /* which GPUs may use it is not enforced */
+	(void)nodes;
+	return hsaKmtRegisterMemory(address, bytes);
+}
+
+/* What a software GPU has no use for; the arguments are not looked at. */
+#define X(name) DTIF_API HSAKMT_STATUS hsaKmt##name(void); HSAKMT_STATUS hsaKmt##name(void) { return HSAKMT_STATUS_NOT_SUPPORTED; }
+#include "soft/amdgpu/dtif_functions.h"
+#undef X
+
+/* --- libdrm's --- */
+
+int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device)
+{
+	(void)fd;
+	(void)major;
+	(void)minor;
+	(void)device;
+	return -ENODEV;
+}
+
+int amdgpu_device_deinitialize(void *device)
+{
+	(void)device;
+	return 0;
+}
+
+int amdgpu_query_gpu_info(void *device, struct gpu_info *info)
+{
+	(void)device;
+	*info = (struct gpu_info){.counter_khz = SOFT_AMDGPU_CLOCK_HZ / 1000};
+	return 0;
+}
+
+/* NEEDSWORK: memory that is mapped by hand (hipMemCreate and its like); ROCr does not offer it for the version of the driver
+ * that hsaKmtGetVersion() tells. */
+#define X(name) DTIF_API int name(void); int name(void) { return -ENOSYS; }
+X(amdgpu_bo_cpu_map)
+X(amdgpu_bo_export)
+X(amdgpu_bo_free)
+X(amdgpu_bo_import)
+X(amdgpu_bo_query_info)
+X(amdgpu_bo_set_metadata)
+X(amdgpu_bo_va_op)
+X(drmCommandWriteRead)
+#undef X
