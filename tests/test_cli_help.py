@@ -153,3 +153,28 @@ def test_zsh_knows_the_options_of_the_help(tap, run, command):
     part = re.search(rf"^\t\t{command}\)(.*?);;", text, re.S | re.M).group(1)
     for option in options_of(tap, command):
         assert option in part, option
+
+
+ZSH_DRIVER = r"""
+zmodload zsh/zpty
+zpty shell "TERM=vt100 zsh -f -i"
+zpty -w shell "PATH=$1:\$PATH; fpath=($2 \$fpath); autoload -Uz compinit; compinit -u -D; print rea''dy"
+zpty -r shell out '*ready*'
+zpty -w -n shell "$3"$'\t'
+zpty -r shell out "*$4*" && print -r -- offered
+"""
+
+
+@pytest.mark.parametrize("line, offered", [
+    ("gputap rec", "recover"),
+    ("gputap export --format perf", "perfetto"),
+    ("gputap merge --format gput", "format gputap"),
+    ("gputap run -d rcc", "rccl"),
+    ("gputap run --ops clEnqueueND", "clEnqueueNDRangeKernel"),
+    ("gputap run --ops clFlush,clEnqueueND", "clFlush,clEnqueueNDRangeKernel"),
+    ("gputap report -t copi", "copies"),
+    ("gputap list operations -d open", "opencl"),
+])
+def test_zsh_offers(run, gputap, line, offered):
+    """In a shell with a terminal: what is waited for must come."""
+    assert run(["timeout", "30", "zsh", "-f", "-c", ZSH_DRIVER, "-", gputap.parent, COMPLETION, line, offered]).out == "offered\n"
