@@ -706,6 +706,7 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 	struct gt_file_header header = {.magic = GT_FILE_MAGIC, .major = GT_FILE_MAJOR, .minor = GT_FILE_MINOR,
 					.header_bytes = sizeof header};
 	struct gt_capture_writer *w;
+	ssize_t written;
 	int status = writer_new(path, &w);
 
 	*out = NULL;
@@ -723,20 +724,20 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 		status = gt_error(-errno, "capture %s: cannot replace", path);
 		goto fail;
 	}
-	w->ballast_fd = take_ballast(w, path);
 	if (options && options->compress) {
 		w->zstd = ZSTD_createCCtx();
 		if (!w->zstd) {
 			status = gt_error(-ENOMEM, "capture %s: compression", path);
-			goto fail;
+			goto remove_file;
 		}
 	}
 	if (getrandom(header.uuid, sizeof header.uuid, 0) != sizeof header.uuid)
 		memset(header.uuid, 0, sizeof header.uuid);
 	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
-	if (pwrite(w->fd, &header, sizeof header, 0) != (ssize_t)sizeof header) {
-		status = gt_error(errno ? -errno : -ENOSPC, "capture %s: cannot write", path);
-		goto fail;
+	written = pwrite(w->fd, &header, sizeof header, 0);
+	if (written != (ssize_t)sizeof header) {
+		status = gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write", path);
+		goto remove_file;
 	}
 	w->file_bytes = sizeof header;
 	w->flushed_bytes = sizeof header;
@@ -744,9 +745,12 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 	if (!status)
 		status = gt_capture_flush(w);
 	if (status)
-		goto fail;
+		goto remove_file;
+	w->ballast_fd = take_ballast(w, path); /* of what the beginning left */
 	*out = w;
 	return 0;
+remove_file: /* nothing in it, and the next try would find it in its way */
+	unlink(path);
 fail:
 	gt_capture_writer_destroy(w);
 	return status;

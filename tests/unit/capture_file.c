@@ -1039,3 +1039,21 @@ UNIT_TEST(a_file_that_takes_no_more_keeps_what_was_flushed_and_says_what_was_los
 	CHECK_STR(gt_capture_string(c, 0, 1), "late"); /* what is not records survives a failed flush */
 	gt_capture_close(c);
 }
+
+UNIT_TEST(a_capture_that_cannot_begin_leaves_no_file)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_session_info session = {.hostname = "host"};
+	struct rlimit limit = {16, RLIM_INFINITY};
+	struct gt_capture_writer *w;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	CHECK_EQ(gt_capture_writer_create(path, false, NULL, &session, &w), -ENOSPC);
+	CHECK_EQ(access(path, F_OK), -1);
+	gt_error_clear();
+	limit.rlim_cur = RLIM_INFINITY;
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	CHECK_OK(gt_capture_writer_create(path, false, NULL, &session, &w)); /* it is in nobody's way */
+	gt_capture_writer_destroy(w);
+}
