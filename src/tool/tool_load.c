@@ -303,7 +303,7 @@ static void add_describer(struct describers *d, describe_fn *fn, const char *fro
 		return;
 	d->all[d->count].fn = fn;
 	d->all[d->count].arguments = arguments;
-	snprintf(d->all[d->count++].from, sizeof d->all[0].from, "%s", from && *from ? from : "the program");
+	snprintf(d->all[d->count++].from, sizeof d->all[0].from, "%.255s", from && *from ? from : "the program");
 }
 
 /* The function that the object itself exports, not one of those that it is linked with. */
