@@ -17,26 +17,26 @@ enum { MAX_NAMES = 64 };
 
 static void print_help(void)
 {
-	printf("Usage: gputap export FILE.. -o OUT [-f] [--format NAME]\n\n"
-	       "Write a capture, or several as one, in the format that OUT's extension names:\n\n");
+	printf("gputap export FILE.. -o OUT [options]\n\n"
+	       "Writes a capture, or several as one, in the format that OUT's extension names:\n\n");
 	for (size_t i = 0; gt_exporters[i]; i++) {
-		char extensions[80] = "";
-		size_t n = 0;
+		const char *const *e = gt_exporters[i]->extensions;
 
-		for (const char *const *e = gt_exporters[i]->extensions; *e && n < sizeof extensions; e++)
-			n += (size_t)snprintf(extensions + n, sizeof extensions - n, "%s%s", n ? " " : "", *e);
-		printf("  %-14s %-10s %s\n", extensions, gt_exporters[i]->name, gt_exporters[i]->text);
+		printf("  %-15s  %-9s  %s\n", *e, gt_exporters[i]->name, gt_exporters[i]->text);
+		while (*++e)
+			printf("  %s\n", *e);
 	}
-	printf("\n  -o, --output OUT    file to write; its extension names the format\n"
-	       "  -f, --force         replace OUT if it exists\n"
-	       "      --format NAME   the format, whatever OUT's extension is\n"
-	       "      --mangled       names of C++ kernels as they were recorded: _Z4fillPfi, not fill(float*, int)\n"
-	       "  -h, --help          this text\n\n"
-	       "Examples:\n"
-	       "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
-	       "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
-	       "  gputap export rank*.gputap -o job.pftrace       all ranks in one picture, on one clock\n"
-	       "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n");
+	fputs("\nExamples\n"
+	      "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
+	      "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
+	      "  gputap export rank*.gputap -o job.pftrace       all ranks in one picture, on one clock\n"
+	      "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n"
+	      "\nOptions\n"
+	      "  -o, --output OUT    file to write; its extension names the format\n"
+	      "  -f, --force         replace OUT if it exists\n"
+	      "      --format NAME   the format, whatever OUT's extension is\n"
+	      "      --mangled       names of C++ kernels as they were recorded: _Z4fillPfi, not fill(float*, int)\n"
+	      "  -h, --help\n", stdout);
 }
 
 int export_options(int argc, char **argv, const struct export_words *words, struct export_request *request)
@@ -82,11 +82,13 @@ int export_options(int argc, char **argv, const struct export_words *words, stru
 	return GT_EXIT_OK;
 }
 
-static int unknown_format(const char *word, bool by_extension)
+static int unknown_format(const char *word, bool by_extension, bool captures)
 {
 	const char *names[MAX_NAMES];
 	size_t n = 0;
 
+	if (captures)
+		names[n++] = by_extension ? ".gputap" : "gputap";
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		if (!by_extension)
 			names[n++] = gt_exporters[i]->name;
@@ -110,7 +112,7 @@ const struct gt_exporter *export_choose(const struct export_request *request)
 	if (request->format) {
 		exporter = gt_exporter_find(request->format);
 		if (!exporter)
-			unknown_format(request->format, false);
+			unknown_format(request->format, false, request->captures);
 		return exporter;
 	}
 	exporter = gt_exporter_for_path(request->output);
@@ -123,7 +125,7 @@ const struct gt_exporter *export_choose(const struct export_request *request)
 	}
 	if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
 		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json") ? strrchr(extension, '.') : extension,
-			       true);
+			       true, request->captures);
 	else
 		ui_fail(GT_EXIT_USAGE, "%s has no extension: .pftrace, .json, .rpd, .. name the format, or --format does",
 			request->output);

@@ -13,6 +13,7 @@ struct export_request {
 	const char *output, *format; /* format NULL: by the output's extension */
 	const char *command_line;
 	bool replace, mangled;
+	bool captures; /* OUT may be a capture, too: named among what there is */
 };
 
 /* What a command's own sentences say. */

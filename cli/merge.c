@@ -12,23 +12,24 @@
 #include "util/error.h"
 
 static const char help[] =
-	"Usage: gputap merge FILE.. -o OUT [-f] [--format NAME]\n\n"
-	"Put the captures of many processes, ranks and hosts together. OUT is a capture (.gputap), which\n"
+	"gputap merge FILE.. -o OUT [options]\n\n"
+	"Puts the captures of many processes, ranks and hosts together. OUT is a capture (.gputap), which\n"
 	"every command reads like any other, or an export, as OUT's extension says.\n\n"
 	"Nothing is renumbered: processes, threads and correlation ids stay what they are, and belong to\n"
 	"their session. The same device, by UUID or PCI address and host, is one. Captures of one boot\n"
 	"share a clock; others are aligned by the hosts' wall clocks, and that is said. A capture that is\n"
 	"given twice counts once: the copy of which most can be read. What is damaged is merged as far as\n"
 	"it is valid, and told.\n\n"
+	"Examples\n"
+	"  gputap merge rank*.gputap -o job.gputap       then: gputap report job.gputap\n"
+	"  gputap merge rank*.gputap -o job.pftrace      all ranks in one picture, on one clock\n"
+	"  gputap merge job.gputap late.gputap -o all.gputap\n\n"
+	"Options\n"
 	"  -o, --output OUT    file to write\n"
 	"  -f, --force         replace OUT if it exists\n"
 	"      --format NAME   the format, whatever OUT's extension is: gputap, or as for 'gputap export'\n"
 	"      --mangled       in an export, names of C++ kernels as they were recorded\n"
-	"  -h, --help          this text\n\n"
-	"Examples:\n"
-	"  gputap merge rank*.gputap -o job.gputap       then: gputap report job.gputap\n"
-	"  gputap merge rank*.gputap -o job.pftrace      all ranks in one picture, on one clock\n"
-	"  gputap merge job.gputap late.gputap -o all.gputap\n";
+	"  -h, --help\n";
 
 static void print_help(void)
 {
@@ -123,7 +124,7 @@ static int merge_captures(const struct export_request *request)
 static int run_merge(int argc, char **argv)
 {
 	static const struct export_words words = {"merge", "job.gputap", true, print_help};
-	struct export_request request = {0};
+	struct export_request request = {.captures = true};
 	const struct gt_exporter *exporter;
 	char *line;
 	int status = export_options(argc, argv, &words, &request);

@@ -2,6 +2,7 @@
 """`gputap export`: how it chooses a format, what it refuses and how it says so."""
 
 import os
+import stat
 import pty
 import re
 import subprocess
@@ -49,6 +50,15 @@ def test_export_lists_the_extensions_when_none_is_near(capture, tap):
     result = tap("export", capture, "-o", "t.parquet", status=2)
     for extension in (".pftrace", ".json", ".rpd", ".csv"):
         assert extension in result.err
+
+
+def test_export_never_replaces_what_is_no_file(capture, tap, work):
+    (work / "null.csv").symlink_to("/dev/null")
+    os.mkfifo(work / "pipe.csv")
+    for name in ("null.csv", "pipe.csv"):
+        for force in ([], ["-f"]):
+            assert f"{name} is not a regular file" in tap("export", capture, "-o", name, *force, status=1).err
+    assert (work / "null.csv").is_symlink() and stat.S_ISFIFO(os.stat(work / "pipe.csv").st_mode)
 
 
 def test_export_keeps_what_exists_without_force(capture, tap, work):
@@ -120,7 +130,7 @@ def test_export_tells_of_a_damaged_capture(capture, tap, work):
 
 def test_export_helps_by_example(tap):
     result = tap("export", "--help")
-    assert "Examples:" in result.out and "ui.perfetto.dev" in result.out
+    assert "Examples" in result.out and "ui.perfetto.dev" in result.out
     for extension in (".pftrace", ".json.gz", ".rpd", ".csv"):
         assert extension in result.out
 

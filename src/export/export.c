@@ -43,22 +43,20 @@ const struct gt_exporter *gt_exporter_find(const char *name)
 	return NULL;
 }
 
-/* Never rename over a device, a pipe or a folder. */
+/* Never rename over a device, a pipe or a folder, nor over a link to one (/dev/stdout). */
 static int check_target(const char *path, bool replace)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0)
+	if (stat(path, &st) < 0 && lstat(path, &st) < 0) /* a link that leads nowhere is still there */
 		return errno == ENOENT ? 0 : gt_error(-errno, "look at %s", path);
 	if (S_ISDIR(st.st_mode))
 		return gt_error(-EISDIR, "%s", path);
-	if (!replace)
-		return gt_error(-EEXIST, "%s", path);
 	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
 		gt_error(0, "%s is not a regular file; exports are written beside their name and renamed", path);
 		return -EINVAL;
 	}
-	return 0;
+	return replace ? 0 : gt_error(-EEXIST, "%s", path);
 }
 
 /* Give the finished file its name. */
