@@ -251,7 +251,9 @@ static void find_loaders(struct doctor *d)
 	hint(f, "apt install ocl-icd-libopencl1");
 }
 
-/* An ICD file holds the name of a library, for dlopen(). */
+/* A driver that @file names; @library is for dlopen(). */
+typedef void driver_fn(struct doctor *d, const char *file, const char *library);
+
 static void check_driver(struct doctor *d, const char *file, const char *library)
 {
 	struct finding *f = add(d, FOUND_BAD, "opencl", "driver");
@@ -280,7 +282,8 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-static void check_icd_file(struct doctor *d, const char *path)
+/* An ICD file holds the name of a library. */
+static void read_icd_file(struct doctor *d, const char *path, driver_fn *each)
 {
 	char line[PATH_MAX] = "";
 	FILE *file = fopen(path, "re");
@@ -288,13 +291,13 @@ static void check_icd_file(struct doctor *d, const char *path)
 	if (file && fgets(line, sizeof line, file)) {
 		line[strcspn(line, " \t\r\n")] = '\0';
 		if (*line)
-			check_driver(d, path, line);
+			each(d, path, line);
 	}
 	if (file)
 		fclose(file);
 }
 
-static void each_driver(struct doctor *d)
+static void each_driver(struct doctor *d, driver_fn *each)
 {
 	/* in the order in which ocl-icd and the Khronos loader look */
 	const char *names = getenv("OCL_ICD_FILENAMES"), *place = getenv("OCL_ICD_VENDORS");
@@ -305,7 +308,7 @@ static void each_driver(struct doctor *d)
 	for (; names && *names; names += *names == ':') {
 		size_t n = strcspn(names, ":");
 		snprintf(path, sizeof path, "%.*s", (int)n, names);
-		check_driver(d, "OCL_ICD_FILENAMES", path);
+		each(d, "OCL_ICD_FILENAMES", path);
 		names += n;
 	}
 	if (!place || !*place)
@@ -313,18 +316,18 @@ static void each_driver(struct doctor *d)
 	if (!place || !*place)
 		place = "/etc/OpenCL/vendors";
 	if (ends_with(place, ".icd")) {
-		check_icd_file(d, place);
+		read_icd_file(d, place, each);
 		return;
 	}
 	count = scandir(place, &entries, NULL, alphasort);
 	if (count < 0 && strstr(place, ".so")) {
-		check_driver(d, "OCL_ICD_VENDORS", place);
+		each(d, "OCL_ICD_VENDORS", place);
 		return;
 	}
 	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "%s/%s", place, entries[i]->d_name);
 		if (ends_with(path, ".icd"))
-			check_icd_file(d, path);
+			read_icd_file(d, path, each);
 		free(entries[i]);
 	}
 	if (count >= 0)
@@ -347,7 +350,7 @@ static void find_drivers(struct doctor *d)
 {
 	struct finding *f;
 
-	each_driver(d);
+	each_driver(d, check_driver);
 	each_library("libnvidia-opencl.so", note_nvidia, d);
 	if (d->drivers)
 		return;
@@ -402,22 +405,11 @@ static void find_devices(struct doctor *d)
 
 /* Without a look into the drivers, which takes long: for the end of a run that saw nothing. ------------------------ */
 
-static unsigned count_icd_files(void)
+static void count_driver(struct doctor *d, const char *file, const char *library)
 {
-	const char *place = getenv("OCL_ICD_VENDORS");
-	unsigned drivers = getenv("OCL_ICD_FILENAMES") ? 1 : 0;
-	struct dirent **entries;
-	int count = scandir(place && *place ? place : "/etc/OpenCL/vendors", &entries, NULL, NULL);
-
-	for (int i = 0; i < count; i++) {
-		drivers += ends_with(entries[i]->d_name, ".icd");
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	else if (place && *place)
-		drivers++; /* one driver by name */
-	return drivers;
+	(void)file;
+	(void)library;
+	d->drivers++;
 }
 
 static void count_hip(struct doctor *d, const char *path)
@@ -437,7 +429,6 @@ void gt_doctor_short(char *text, size_t size)
 	static const char *const amd[] = { NULL, "HIP", "HSA", "HIP and HSA" };
 	struct doctor *d = calloc(1, sizeof *d);
 	const char *rocm;
-	unsigned drivers;
 	char opencl[64] = "";
 
 	if (!d) {
@@ -448,9 +439,9 @@ void gt_doctor_short(char *text, size_t size)
 	each_library("libamdhip64.so", count_hip, d);
 	each_library("libhsa-runtime64.so", count_hsa, d);
 	rocm = amd[(d->hips != 0) + 2 * (d->hsas != 0)];
-	drivers = count_icd_files();
-	if (d->loaders && drivers)
-		snprintf(opencl, sizeof opencl, "OpenCL with %u driver%s", drivers, drivers == 1 ? "" : "s");
+	each_driver(d, count_driver);
+	if (d->loaders && d->drivers)
+		snprintf(opencl, sizeof opencl, "OpenCL with %u driver%s", d->drivers, d->drivers == 1 ? "" : "s");
 	else if (d->loaders)
 		snprintf(opencl, sizeof opencl, "OpenCL without a driver");
 	if (*opencl || rocm)

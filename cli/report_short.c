@@ -174,9 +174,9 @@ int gt_report_short(const char *capture, FILE *out)
 		goto out;
 	f = &s.files[0];
 	records = s.read[GT_CLASS_CALL] + s.read[GT_CLASS_DEVICE];
-	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s records, ", c->bold, c->reset, ui_duration(f->end_ns - f->start_ns),
+	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s record%s, ", c->bold, c->reset, ui_duration(f->end_ns - f->start_ns),
 		ui_count(f->processes), f->processes == 1 ? "" : "es", ui_count(f->threads), f->threads == 1 ? "" : "s",
-		ui_count(records));
+		ui_count(records), records == 1 ? "" : "s");
 	if (summary_dropped(&s))
 		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);
 	else

@@ -388,7 +388,7 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 		return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: its interpreter%s%s is not there", program,
 			       t->interpreter[0] ? " " : "", t->interpreter);
 	if (error == ENOENT || error == ENOTDIR)
-		return ui_fail(GT_EXIT_NOT_FOUND, "%s: no such program%s", program, strchr(program, '/') ? "" : " in PATH");
+		return ui_fail(GT_EXIT_NOT_FOUND, "%s: no such program%s", *program ? program : "''", strchr(program, '/') ? "" : " in PATH");
 	if (error == EACCES && t->found && !t->executable)
 		return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: not an executable program", t->path);
 	return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: %s", program, strerror(error));
@@ -425,12 +425,17 @@ static void tell_obstacle(const struct gt_target *t, const char *program)
 		children ? "; programs that it starts still can" : "");
 }
 
-static void tell_nothing_seen(const struct gt_target *t, const char *program)
+static void tell_nothing_seen(const struct gt_target *t, const char *program, const struct gt_run_result *result)
 {
 	char here[256];
 
 	if (t->obstacle) {
 		ui_note("nothing was recorded");
+		return;
+	}
+	if (!result->processes && WIFEXITED(result->wait_status) && WEXITSTATUS(result->wait_status) == 127) {
+		ui_note("the dynamic linker could not load %s; if it says 'static TLS block' above, this gives it room:\n"
+			"  GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1048576 gputap run ..", program);
 		return;
 	}
 	gt_doctor_short(here, sizeof here);
@@ -478,7 +483,7 @@ static void tell_results(const struct request *r, const struct gt_target *t, con
 	tell_losses(r, result);
 	if (!r->quiet) {
 		if (!result->runtimes)
-			tell_nothing_seen(t, r->argv[0]);
+			tell_nothing_seen(t, r->argv[0], result);
 		else if (gt_report_short(r->capture, stderr))
 			gt_error_clear();
 		if (result->still_running)
@@ -529,8 +534,12 @@ static int run(int argc, char **argv)
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
 		tell_obstacle(&target, r.argv[0]);
-	if (gt_collector_run(&r.run, r.argv, &result))
-		return ui_fail(GT_EXIT_FAILURE, "cannot trace");
+	if (gt_collector_run(&r.run, r.argv, &result)) {
+		ui_fail(GT_EXIT_FAILURE, "cannot trace");
+		if (r.output == r.named)
+			fputs("  'gputap run -o FILE ..' writes the capture elsewhere\n", stderr);
+		return GT_EXIT_FAILURE;
+	}
 	if (result.exec_errno)
 		return cannot_start(r.argv[0], &target, result.exec_errno);
 	tell_results(&r, &target, &result);

@@ -243,6 +243,7 @@ def test_run_that_saw_nothing_says_what_is_here(tap, work):
     assert "true used no runtime that gputap can trace (OpenCL, HIP, HSA); here: OpenCL with" in told
     assert ("HIP" in told.partition("here: ")[2]) == any(f["area"] == "hip" and f["level"] == "ok" for f in doctor(tap)[0]["findings"])
     assert "here: OpenCL without a driver" in tap("run", "true", env={"OCL_ICD_VENDORS": str(work)}).err
+    assert "here: OpenCL without a driver" in tap("run", "true", env={"OCL_ICD_VENDORS": "/no/such/folder"}).err
 
 
 def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(hip_program, softgpu, tap, work):

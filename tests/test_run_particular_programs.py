@@ -17,6 +17,8 @@ def test_a_program_with_a_sanitizer_runs_traced(run, tap, work, kind):
     (work / "program.c").write_text(SOURCE)
     run(["gcc", f"-fsanitize={kind}", "-o", "program", "program.c"])
     assert run(["./program"], status=3).out == "hello\n"
+    if kind == "thread":
+        assert "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1048576 gputap run" in tap("run", "-o", "no.gputap", "./program", status=127).err
     # ThreadSanitizer needs more static thread-local storage than an auditor leaves: docs/doors.md
     env = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=1048576"} if kind == "thread" else {}
     result = tap("run", "-q", "-o", "c.gputap", "--", "./program", status=3, env=env)
