@@ -13,6 +13,7 @@
 
 #include "cli/lookup.h"
 #include "cli/ui.h"
+#include "record/operation.h"
 
 enum node_type { NODE_AND, NODE_OR, NODE_NOT, NODE_TEXT, NODE_REGEX, NODE_NUMBER, NODE_FAILED };
 enum comparison { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_MATCH, CMP_NO_MATCH };
@@ -181,6 +182,34 @@ static bool parse_number(enum filter_field field, const char *text, uint64_t *ou
 
 /* Grammar ---------------------------------------------------------------------- */
 
+/* A domain or a kind is one of a few words: another one is a slip, not a condition that nothing meets. */
+static bool check_word(struct parser *p, const char *at, enum filter_field field, const char *word)
+{
+	const char *names[GT_DOMAIN_COUNT + GT_KIND_COUNT + GT_DEVICE_OP_COUNT + 1], *near;
+	size_t n = 0;
+
+	if ((field != FILTER_DOMAIN && field != FILTER_KIND) || strpbrk(word, "*?["))
+		return true;
+	for (unsigned i = 1; field == FILTER_DOMAIN && i < GT_DOMAIN_COUNT; i++)
+		names[n++] = gt_domain_name((enum gt_domain)i);
+	for (unsigned i = 0; field == FILTER_KIND && i < GT_KIND_COUNT; i++)
+		names[n++] = gt_operation_kind_name((enum gt_operation_kind)i);
+	for (unsigned i = 1; field == FILTER_KIND && i < GT_DEVICE_OP_COUNT; i++)
+		names[n++] = gt_device_op_name((enum gt_device_op)i);
+	names[n] = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], word))
+			return true;
+	near = ui_nearest(word, names);
+	if (near)
+		wrong(p, at, "no %s '%.40s'; did you mean '%s'?", field_names[field], word, near);
+	else if (field == FILTER_DOMAIN)
+		wrong(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);
+	else
+		wrong(p, at, "no kind '%.40s'; those of calls: launch copy set allocation ..; of work: kernel read write copy fill ..", word);
+	return false;
+}
+
 static struct node *parse_comparison(struct parser *p, enum filter_field field)
 {
 	static const struct { const char *sign; enum comparison compare; } signs[] = {
@@ -226,6 +255,8 @@ static struct node *parse_comparison(struct parser *p, enum filter_field field)
 			goto fail;
 		}
 		n->type = NODE_REGEX;
+	} else if (!check_word(p, value_at, field, n->pattern)) {
+		goto fail;
 	}
 	return n;
 fail:

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/grid.h"
+#include "cli/mode.h"
 #include "cli/ui.h"
 #include "export/export.h"
 #include "record/operation.h"
@@ -254,6 +255,15 @@ static int check_options(const struct list_options *o)
 	return code;
 }
 
+static int tell_none(const char *pattern, bool operations)
+{
+	const char *near = operations ? mode_nearest_operation(pattern, ~0u) : NULL;
+
+	if (near)
+		return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'; did you mean '%s'?", pattern, near);
+	return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'", pattern);
+}
+
 static int print_things(const struct list_options *o, unsigned wanted)
 {
 	static void (*const make[])(struct grid *, const struct list_options *) = { make_domains, make_operations, make_doors, make_formats };
@@ -280,9 +290,7 @@ static int print_things(const struct list_options *o, unsigned wanted)
 	}
 	if (o->json)
 		json_close(&j);
-	if (!rows && o->patterns[0])
-		return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'", o->patterns[0]);
-	return GT_EXIT_OK;
+	return !rows && o->patterns[0] ? tell_none(o->patterns[0], wanted & 1u << LIST_OPERATIONS) : GT_EXIT_OK;
 }
 
 static int list_main(int argc, char **argv)

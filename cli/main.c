@@ -81,17 +81,14 @@ static int unknown_command(const char *word)
 
 	if (ends_with(word, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap report %s'?", word, word);
-	if (strchr(word, '/') ? access(word, X_OK) == 0 : in_path(word))
+	if (*word && (strchr(word, '/') ? access(word, X_OK) == 0 : in_path(word)))
 		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap run %s'?", word, word);
 	return ui_unknown("command", word, names);
 }
 
-static int run_command(const struct gt_command *command, int argc, char **argv)
+/* Return: @code, or a failure when what was printed could not be written. */
+static int finish_output(int code)
 {
-	int code;
-
-	ui_command = command->name;
-	code = command->run(argc, argv);
 	if (ferror(stdout)) { /* some time ago: once more, for the reason */
 		clearerr(stdout);
 		putchar('\n');
@@ -101,6 +98,15 @@ static int run_command(const struct gt_command *command, int argc, char **argv)
 	return code;
 }
 
+static int run_command(const struct gt_command *command, int argc, char **argv)
+{
+	int code;
+
+	ui_command = command->name;
+	code = command->run(argc, argv);
+	return finish_output(code);
+}
+
 static int help_for(int argc, char **argv)
 {
 	const struct gt_command *command;
@@ -108,7 +114,7 @@ static int help_for(int argc, char **argv)
 
 	if (argc < 3) {
 		print_help();
-		return GT_EXIT_OK;
+		return finish_output(GT_EXIT_OK);
 	}
 	command = find_command(argv[2]);
 	if (!command)
@@ -131,7 +137,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help_for(argc, argv);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version"))
-		return print_version();
+		return finish_output(print_version());
 	if (argv[1][0] == '-') {
 		const char *near = ui_nearest(argv[1], (const char *const[]){"--help", "--version", NULL});
 

@@ -138,18 +138,22 @@ static uint32_t choose_matching(const char *pattern, uint32_t domains, struct gt
 	return found;
 }
 
+const char *mode_nearest_operation(const char *word, uint32_t domains)
+{
+	const char **list = strpbrk(word, "*?[") ? NULL : operation_names(domains);
+	const char *near = list ? ui_nearest(word, list) : NULL;
+
+	free(list);
+	return near;
+}
+
 static int unknown_operation(const char *word, uint32_t domains)
 {
-	const char **list = operation_names(domains);
-	const char *near = list && !strpbrk(word, "*?[") ? ui_nearest(word, list) : NULL;
-	int code;
+	const char *near = mode_nearest_operation(word, domains);
 
 	if (near)
-		code = ui_fail(GT_EXIT_USAGE, "no operation '%s'; did you mean '%s'?", word, near);
-	else
-		code = ui_fail(GT_EXIT_USAGE, "no operation matches '%s'; 'gputap list operations' shows them", word);
-	free(list);
-	return code;
+		return ui_fail(GT_EXIT_USAGE, "no operation '%s'; did you mean '%s'?", word, near);
+	return ui_fail(GT_EXIT_USAGE, "no operation matches '%s'; 'gputap list operations' shows them", word);
 }
 
 static int choose_operations(const char *list, uint32_t domains, struct gt_session *s, uint32_t *matched)

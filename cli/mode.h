@@ -15,6 +15,9 @@ struct mode_options {
 /* All of it, into the session. Return: 0, or an exit status with everything said. */
 int mode_choose(struct mode_options *options, struct gt_session *session);
 
+/* The operation of @domains (a bit each) whose name is nearest to @word; NULL: none is near, or @word is a pattern. */
+const char *mode_nearest_operation(const char *word, uint32_t domains);
+
 /* "lite", "standard", "hip", "hsa"; "default". */
 const char *mode_name(enum gt_mode mode);
 

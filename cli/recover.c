@@ -64,8 +64,11 @@ static int recover(const char *folder)
 		ui_note("nothing was left to finish in %s: it is removed", folder);
 		return GT_EXIT_OK;
 	}
-	if (status)
-		return ui_fail(GT_EXIT_FAILURE, "cannot recover %s", folder);
+	if (status) {
+		ui_fail(GT_EXIT_FAILURE, "cannot recover %s", folder);
+		fputs("  'gputap recover' lists the sessions that can be finished\n", stderr);
+		return GT_EXIT_FAILURE;
+	}
 	ui_note("finished %s with %s records of %u process%s that were still in memory", output, ui_count(result.recorded),
 		result.processes, result.processes == 1 ? "" : "es");
 	if (result.dropped > result.unfinished)

@@ -123,8 +123,8 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		return ui_fail(GT_EXIT_USAGE, "--json and --csv: choose one");
 	if (optind == argc) {
 		ui_fail(GT_EXIT_USAGE, "which capture? Name a file that 'gputap run' wrote");
-		fprintf(stderr, "  gputap run PROGRAM ARGS     traces a program into PROGRAM.gputap\n"
-				"  gputap report PROGRAM.gputap\n");
+		fprintf(stderr, "  gputap run -o prog.gputap ./prog ARGS\n"
+				"  gputap report prog.gputap\n");
 		return GT_EXIT_USAGE;
 	}
 	return -1;

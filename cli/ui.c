@@ -92,7 +92,7 @@ static unsigned edits(const char *a, const char *b)
 const char *ui_nearest(const char *word, const char *const *names)
 {
 	size_t length = strlen(word);
-	unsigned best = (unsigned)(length < 3 ? 1 : length / 3 + 1);
+	unsigned best = (unsigned)(length < 2 ? 1 : length < 5 ? 2 : (length + 1) / 3 + 1); /* one more than may be wrong */
 	const char *nearest = NULL;
 
 	for (; *names; names++) {
@@ -100,7 +100,7 @@ const char *ui_nearest(const char *word, const char *const *names)
 		/* A beginning that was typed counts as near, but less than a slip of the finger. */
 		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
 			d = 1;
-		if (d < best || (!nearest && d == best && d < length)) {
+		if (d < best) {
 			best = d;
 			nearest = *names;
 		}

@@ -106,6 +106,7 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["reprot"], "did you mean 'report'?"),
     (["a.gputap"], "did you mean 'gputap report a.gputap'?"),
     (["clinfo"], "did you mean 'gputap run clinfo'?"),
+    ([""], "no command ''"),
     (["frobnicate"], "there are: run, report, export, info, merge, list, recover, doctor, soft, help"),
     (["-o", "x"], "no option -o before the command"),
     (["--versoin"], "no option --versoin before the command; did you mean --version?"),
@@ -124,6 +125,11 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["report", "a.gputap", "--by", "devise"], "did you mean 'device'?"),
     (["report", "a.gputap", "--table", "kernel"], "did you mean 'kernels'?"),
     (["report", "a.gputap", "--where", "nmae=x"], "did you mean 'name'?"),
+    (["report", "a.gputap", "--sort", "foo"], "there are: total_ns"),
+    (["report", "a.gputap", "--where", "pid=4"], "no field 'pid'; there are: name domain"),
+    (["report", "a.gputap", "--where", "kind=kernal"], "no kind 'kernal'; did you mean 'kernel'?"),
+    (["report", "a.gputap", "--where", "failed or domain != opncl"], "no domain 'opncl'; did you mean 'opencl'?"),
+    (["report", "a.gputap", "--where", "kind=nonsense"], "no kind 'nonsense'; those of calls: launch"),
     (["report", "a.gputap", "--json", "--csv"], "choose one"),
     (["list", "opertions"], "did you mean 'operations'?"),
     (["list", "operations", "--group", "quue"], "did you mean 'queue'?"),
@@ -140,7 +146,12 @@ def test_a_wrong_word_is_answered_with_the_right_one(tap, capture, arguments, sa
     assert says in result.err, result
 
 
+def test_kinds_and_domains_may_be_patterns(tap, capture):
+    assert "records" not in tap("report", "a.gputap", "--where", "kind=command* and domain!=h*").err
+
+
 def test_nothing_named_like_a_pattern_is_told(tap):
+    assert "did you mean 'clEnqueueNDRangeKernel'?" in tap("list", "operations", "clEnqeueNDRangeKernel", status=1).err
     assert "nothing is named like 'cuda*'" in tap("list", "operations", "cuda*", status=1).err
 
 
