@@ -100,12 +100,20 @@ def test_copies_beyond_what_can_be_told_apart_are_told(request, trace, modern):
         assert "a copy of the HIP library: there are more than can be told apart" in info
 
 
-@pytest.mark.parametrize("entries", [300, 500])
+@pytest.mark.parametrize("entries", [442, 506])
+def test_hip_tables_of_the_first_and_the_last_known_release_are_nothing_to_tell(trace, tmp_path, repo, entries):
+    folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", entries=entries)
+    _, names, info = trace(folder, "program")
+    assert names == HIP + HSA
+    assert not re.search(r"hip +table", info), info
+
+
+@pytest.mark.parametrize("entries", [300, 600])
 def test_shorter_and_longer_tables_are_used_as_far_as_known_and_told(trace, tmp_path, repo, entries):
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", entries=entries)
     _, names, info = trace(folder, "program")
     assert names == HIP + HSA
-    assert "table" in info
+    assert re.search(r"hip +table +%d\b" % (entries + 1), info), info
 
 
 EXTENSIONS = ["hsa_ext_sampler_destroy", "hsa_ext_image_create_with_layout", "hsa_ext_program_finalize"]

@@ -82,7 +82,7 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 	if (rc)
 		return rc;
 	seen_in_region(table->domain);
-	if (bytes != known)
+	if (bytes > known || bytes < (table->least ? table->least : known))
 		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, table->domain, bytes / sizeof(void *), table->name);
 	gt_subscribers_call(table, out, bytes);
 	return 0;

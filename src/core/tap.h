@@ -57,6 +57,7 @@ struct gt_table {
 	struct gt_tap *taps; /* operation_count */
 	const char *name; /* as the runtime calls itself */
 	uint64_t version; /* as it told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it did not */
+	size_t least; /* bytes of the shortest table of any release, where new ones only grow at the end; 0: there is one size */
 };
 
 /* A wrap gets this before the operation's own arguments:

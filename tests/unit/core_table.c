@@ -29,7 +29,7 @@ static const struct gt_operation operations[OPERATIONS] = {
 };
 static struct gt_tap taps[INSTANCES][OPERATIONS];
 static struct gt_table tables[INSTANCES] = {
-	{DOMAIN, 0, operations, OPERATIONS, taps[0], "fake", 10000}, {DOMAIN, 1, operations, OPERATIONS, taps[1], "fake", 10000}};
+	{DOMAIN, 0, operations, OPERATIONS, taps[0], "fake", 10000, 0}, {DOMAIN, 1, operations, OPERATIONS, taps[1], "fake", 10000, 0}};
 static const void *const target[5] = {&real_ids[0], &real_ids[1], &real_ids[2], &real_ids[3], &real_ids[4]};
 
 /* As in ring_threads.c: this program again, with a session that asks for the given operations. */

@@ -25,9 +25,9 @@ static const struct gt_operation operations[OPERATIONS] = {
 	{"wait", GT_OP(DOMAIN, 2, 0), 16, no_taps, NULL, false, false},
 };
 static struct gt_tap taps[OPERATIONS], hip_taps[HIP_OPERATIONS];
-static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000};
+static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0};
 static const struct gt_operation hip_operations[HIP_OPERATIONS] = {{"hipFake", GT_OP(GT_DOMAIN_HIP, 7, 1), 0, no_taps, NULL, false, false}};
-static struct gt_table hip_table = {GT_DOMAIN_HIP, 0, hip_operations, HIP_OPERATIONS, hip_taps, "fake", 10000};
+static struct gt_table hip_table = {GT_DOMAIN_HIP, 0, hip_operations, HIP_OPERATIONS, hip_taps, "fake", 10000, 0};
 
 struct args {
 	uint64_t value;

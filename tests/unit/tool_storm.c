@@ -29,7 +29,7 @@ static const struct gt_operation operations[OPERATIONS] = {
 	{"wait", GT_OP(DOMAIN, 2, 0), 16, no_taps, NULL, false, false},
 };
 static struct gt_tap taps[OPERATIONS];
-static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000};
+static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0};
 
 static uint64_t until_ns;
 static _Atomic uint64_t calls_told, work_told, objects_told, records_told, retired_told;
