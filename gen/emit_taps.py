@@ -398,7 +398,7 @@ def wraps(api):
 def exports(api):
     """generated/<domain>_exports.inc: what the runtime's library exports, for interposition."""
     out = [head(api, 'emit_taps.py'), '/* X(operation, "name as it is exported"), in strcmp() order of the operations */']
-    # extensions of a table that somebody else describes are got by name, those of a library are exported
-    out += [f'X({op.name}, "{op.exported or op.name}")' for op in sorted(api.real(), key=lambda op: op.name)
-            if op.number < api.table_count or not api.table]
+    # not extensions of somebody else's table: they are got by name. A C++ name comes first: where there are both, the own name wins
+    out += [f'X({op.name}, "{name}")' for op in sorted(api.real(), key=lambda op: op.name)
+            if op.number < api.table_count or not api.table for name in ([op.exported] if op.exported else []) + [op.name]]
     return '\n'.join(out) + '\n'

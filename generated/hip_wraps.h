@@ -28,6 +28,10 @@ struct gt_hip_ipc_mem_handle { uint64_t reserved0; uint64_t reserved1; uint64_t 
 struct gt_hip_ipc_event_handle { uint64_t reserved0; uint64_t reserved1; uint64_t reserved2; uint64_t reserved3; uint64_t reserved4; uint64_t reserved5; uint64_t reserved6; uint64_t reserved7; };
 #define gt_hip_ipc_event_handle gt_hip_ipc_event_handle
 #endif
+#ifndef gt_hip_mem_location
+struct gt_hip_mem_location { uint32_t type; int32_t id; };
+#define gt_hip_mem_location gt_hip_mem_location
+#endif
 
 /* Weak: an operation whose wrap is not written yet has none (gt_operation.wrap is NULL). */
 int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **stream, uint32_t cuMaskSize, const uint32_t *cuMask) GT_WRAP;
@@ -44,6 +48,8 @@ int gt_hip_wrap_hipStreamDestroy(const struct gt_call *call, void *stream) GT_WR
 int gt_hip_wrap_hipGraphLaunch_spt(const struct gt_call *call, void *graphExec, void *stream) GT_WRAP;
 int gt_hip_wrap_hipGraphInstantiateWithParams(const struct gt_call *call, void **pGraphExec, void *graph, void *instantiateParams) GT_WRAP;
 int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int hipVersion, uint64_t flags, unsigned int *symbolStatus) GT_WRAP;
+int gt_hip_wrap_hipGetDriverEntryPoint(const struct gt_call *call, const char *symbol, void **funcPtr, unsigned long long flags, unsigned int *status_) GT_WRAP;
+int gt_hip_wrap_hipGetDriverEntryPoint_spt(const struct gt_call *call, const char *symbol, void **funcPtr, unsigned long long flags, unsigned int *status_) GT_WRAP;
 
 /* tap.real as what it is. */
 typedef char * gt_hip_hipApiName_fn(uint32_t id_);
@@ -278,7 +284,7 @@ typedef int gt_hip_hipMemAllocHost_fn(void **ptr, size_t size);
 typedef int gt_hip_hipMemAllocPitch_fn(void **dptr, size_t *pitch, size_t widthInBytes, size_t height, unsigned int elementSizeBytes);
 typedef int gt_hip_hipMemCreate_fn(void **handle, size_t size, const void *prop, unsigned long long flags);
 typedef int gt_hip_hipMemExportToShareableHandle_fn(void *shareableHandle, void *handle, unsigned int handleType, unsigned long long flags);
-typedef int gt_hip_hipMemGetAccess_fn(unsigned long long *flags, const void *location, void *ptr);
+typedef int gt_hip_hipMemGetAccess_fn(unsigned long long *flags, const struct gt_hip_mem_location *location, void *ptr);
 typedef int gt_hip_hipMemGetAddressRange_fn(void **pbase, size_t *psize, void *dptr);
 typedef int gt_hip_hipMemGetAllocationGranularity_fn(size_t *granularity, const void *prop, unsigned int option);
 typedef int gt_hip_hipMemGetAllocationPropertiesFromHandle_fn(void *prop, void *handle);
@@ -290,7 +296,7 @@ typedef int gt_hip_hipMemPoolCreate_fn(void **mem_pool, const void *pool_props);
 typedef int gt_hip_hipMemPoolDestroy_fn(void *mem_pool);
 typedef int gt_hip_hipMemPoolExportPointer_fn(void *export_data, void *dev_ptr);
 typedef int gt_hip_hipMemPoolExportToShareableHandle_fn(void *shared_handle, void *mem_pool, unsigned int handle_type, unsigned int flags);
-typedef int gt_hip_hipMemPoolGetAccess_fn(unsigned int *flags, void *mem_pool, void *location);
+typedef int gt_hip_hipMemPoolGetAccess_fn(unsigned int *flags, void *mem_pool, struct gt_hip_mem_location *location);
 typedef int gt_hip_hipMemPoolGetAttribute_fn(void *mem_pool, unsigned int attr, void *value);
 typedef int gt_hip_hipMemPoolImportFromShareableHandle_fn(void **mem_pool, void *shared_handle, unsigned int handle_type, unsigned int flags);
 typedef int gt_hip_hipMemPoolImportPointer_fn(void **dev_ptr, void *mem_pool, void *export_data);
@@ -509,6 +515,49 @@ typedef int gt_hip_hipDrvGraphMemcpyNodeGetParams_fn(void *hNode, void *nodePara
 typedef int gt_hip_hipDrvGraphMemcpyNodeSetParams_fn(void *hNode, const void *nodeParams);
 typedef int gt_hip_hipExtHostAlloc_fn(void **ptr, size_t size, unsigned int flags);
 typedef int gt_hip_hipDeviceGetTexture1DLinearMaxWidth_fn(size_t *maxWidthInElements, const struct gt_hip_channel_format *fmtDesc, int device);
+typedef int gt_hip_hipStreamBatchMemOp_fn(void *stream, unsigned int count, void *paramArray, unsigned int flags);
+typedef int gt_hip_hipGraphAddBatchMemOpNode_fn(void **phGraphNode, void *hGraph, const void **dependencies, size_t numDependencies, const void *nodeParams);
+typedef int gt_hip_hipGraphBatchMemOpNodeGetParams_fn(void *hNode, void *nodeParams_out);
+typedef int gt_hip_hipGraphBatchMemOpNodeSetParams_fn(void *hNode, void *nodeParams);
+typedef int gt_hip_hipGraphExecBatchMemOpNodeSetParams_fn(void *hGraphExec, void *hNode, const void *nodeParams);
+typedef int gt_hip_hipLinkAddData_fn(void *state, unsigned int type, void *data, size_t size, const char *name, unsigned int numOptions, const unsigned int *options, void **optionValues);
+typedef int gt_hip_hipLinkAddFile_fn(void *state, unsigned int type, const char *path, unsigned int numOptions, const unsigned int *options, void **optionValues);
+typedef int gt_hip_hipLinkComplete_fn(void *state, void **hipBinOut, size_t *sizeOut);
+typedef int gt_hip_hipLinkCreate_fn(unsigned int numOptions, const unsigned int *options, void **optionValues, void **stateOut);
+typedef int gt_hip_hipLinkDestroy_fn(void *state);
+typedef int gt_hip_hipEventRecordWithFlags_fn(void *event, void *stream, unsigned int flags);
+typedef int gt_hip_hipLaunchKernelExC_fn(const void *config, const void *fPtr, void **args);
+typedef int gt_hip_hipDrvLaunchKernelEx_fn(const void *config, void *f, void **params, void **extra);
+typedef int gt_hip_hipMemGetHandleForAddressRange_fn(void *handle, void *dptr, size_t size, unsigned int handleType, unsigned long long flags);
+typedef int gt_hip_hipModuleGetFunctionCount_fn(unsigned int *count, void *module);
+typedef int gt_hip_hipMemsetD2D8_fn(void *dst, size_t dstPitch, unsigned char value, size_t width, size_t height);
+typedef int gt_hip_hipMemsetD2D8Async_fn(void *dst, size_t dstPitch, unsigned char value, size_t width, size_t height, void *stream);
+typedef int gt_hip_hipMemsetD2D16_fn(void *dst, size_t dstPitch, unsigned short value, size_t width, size_t height);
+typedef int gt_hip_hipMemsetD2D16Async_fn(void *dst, size_t dstPitch, unsigned short value, size_t width, size_t height, void *stream);
+typedef int gt_hip_hipMemsetD2D32_fn(void *dst, size_t dstPitch, unsigned int value, size_t width, size_t height);
+typedef int gt_hip_hipMemsetD2D32Async_fn(void *dst, size_t dstPitch, unsigned int value, size_t width, size_t height, void *stream);
+typedef int gt_hip_hipStreamGetAttribute_fn(void *stream, unsigned int attr, void *value_out);
+typedef int gt_hip_hipStreamSetAttribute_fn(void *stream, unsigned int attr, const void *value);
+typedef int gt_hip_hipModuleLoadFatBinary_fn(void **module, const void *fatbin);
+typedef int gt_hip_hipMemcpyBatchAsync_fn(void **dsts, void **srcs, const size_t *sizes, size_t count, void *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, void *stream);
+typedef int gt_hip_hipMemcpy3DBatchAsync_fn(size_t numOps, void *opList, size_t *failIdx, unsigned long long flags, void *stream);
+typedef int gt_hip_hipMemcpy3DPeer_fn(void *p);
+typedef int gt_hip_hipMemcpy3DPeerAsync_fn(void *p, void *stream);
+typedef int gt_hip_hipGetDriverEntryPoint_fn(const char *symbol, void **funcPtr, unsigned long long flags, unsigned int *status_);
+typedef int gt_hip_hipGetDriverEntryPoint_spt_fn(const char *symbol, void **funcPtr, unsigned long long flags, unsigned int *status_);
+typedef int gt_hip_hipMemPrefetchAsync_v2_fn(const void *dev_ptr, size_t count, struct gt_hip_mem_location location, unsigned int flags, void *stream);
+typedef int gt_hip_hipMemAdvise_v2_fn(const void *dev_ptr, size_t count, unsigned int advice, struct gt_hip_mem_location location);
+typedef int gt_hip_hipStreamGetId_fn(void *stream, unsigned long long *streamId);
+typedef int gt_hip_hipLibraryLoadData_fn(void **library, const void *code, const unsigned int *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, const unsigned int *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions);
+typedef int gt_hip_hipLibraryLoadFromFile_fn(void **library, const char *fileName, const unsigned int *jitOptions, void **jitOptionsValues, unsigned int numJitOptions, const unsigned int *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions);
+typedef int gt_hip_hipLibraryUnload_fn(void *library);
+typedef int gt_hip_hipLibraryGetKernel_fn(void **pKernel, void *library, const char *name);
+typedef int gt_hip_hipLibraryGetKernelCount_fn(unsigned int *count, void *library);
+typedef int gt_hip_hipStreamCopyAttributes_fn(void *dst, void *src);
+typedef int gt_hip_hipLibraryEnumerateKernels_fn(void **kernels, unsigned int numKernels, void *library);
+typedef int gt_hip_hipKernelGetLibrary_fn(void **library, void *kernel);
+typedef int gt_hip_hipKernelGetName_fn(const char **name, void *kernel);
+typedef int gt_hip_hipOccupancyAvailableDynamicSMemPerBlock_fn(size_t *dynamicSmemSize, const void *f, int numBlocks, int blockSize);
 typedef _Bool gt_hip_hipEnableActivityCallback_fn(uint32_t op, _Bool enable);
 typedef char * gt_hip_hipGetCmdName_fn(uint32_t id_);
 typedef int gt_hip_hipGetDeviceProperties_fn(void *prop, int deviceId);
@@ -530,6 +579,15 @@ typedef unsigned int gt_hip_hiprtcGetLoweredName_fn(void *prog, const char *name
 typedef unsigned int gt_hip_hiprtcGetProgramLog_fn(void *prog, char *log);
 typedef unsigned int gt_hip_hiprtcGetProgramLogSize_fn(void *prog, size_t *logSizeRet);
 typedef unsigned int gt_hip_hiprtcVersion_fn(int *major, int *minor);
+typedef void gt_hip_hipRegisterTracerCallback_fn(void *function);
+typedef int gt_hip_hipChooseDeviceR0600_fn(int *device, const void *prop);
+typedef unsigned int gt_hip_hiprtcGetBitcode_fn(void *prog, char *bitcode);
+typedef unsigned int gt_hip_hiprtcGetBitcodeSize_fn(void *prog, size_t *bitcode_size);
+typedef unsigned int gt_hip_hiprtcLinkCreate_fn(unsigned int num_options, const unsigned int *option_ptr, void **option_vals_pptr, void **hip_link_state_ptr);
+typedef unsigned int gt_hip_hiprtcLinkAddFile_fn(void *hip_link_state, unsigned int input_type, const char *file_path, unsigned int num_options, const unsigned int *options_ptr, void **option_values);
+typedef unsigned int gt_hip_hiprtcLinkAddData_fn(void *hip_link_state, unsigned int input_type, void *image, size_t image_size, const char *name, unsigned int num_options, const unsigned int *options_ptr, void **option_values);
+typedef unsigned int gt_hip_hiprtcLinkComplete_fn(void *hip_link_state, void **bin_out, size_t *size_out);
+typedef unsigned int gt_hip_hiprtcLinkDestroy_fn(void *hip_link_state);
 
 /* Arguments of operations as one struct each. */
 struct gt_hip_args_hipApiName { uint32_t id_; };
@@ -760,7 +818,7 @@ struct gt_hip_args_hipMemAllocHost { void **ptr; size_t size; };
 struct gt_hip_args_hipMemAllocPitch { void **dptr; size_t *pitch; size_t widthInBytes; size_t height; unsigned int elementSizeBytes; };
 struct gt_hip_args_hipMemCreate { void **handle; size_t size; const void *prop; unsigned long long flags; };
 struct gt_hip_args_hipMemExportToShareableHandle { void *shareableHandle; void *handle; unsigned int handleType; unsigned long long flags; };
-struct gt_hip_args_hipMemGetAccess { unsigned long long *flags; const void *location; void *ptr; };
+struct gt_hip_args_hipMemGetAccess { unsigned long long *flags; const struct gt_hip_mem_location *location; void *ptr; };
 struct gt_hip_args_hipMemGetAddressRange { void **pbase; size_t *psize; void *dptr; };
 struct gt_hip_args_hipMemGetAllocationGranularity { size_t *granularity; const void *prop; unsigned int option; };
 struct gt_hip_args_hipMemGetAllocationPropertiesFromHandle { void *prop; void *handle; };
@@ -772,7 +830,7 @@ struct gt_hip_args_hipMemPoolCreate { void **mem_pool; const void *pool_props; }
 struct gt_hip_args_hipMemPoolDestroy { void *mem_pool; };
 struct gt_hip_args_hipMemPoolExportPointer { void *export_data; void *dev_ptr; };
 struct gt_hip_args_hipMemPoolExportToShareableHandle { void *shared_handle; void *mem_pool; unsigned int handle_type; unsigned int flags; };
-struct gt_hip_args_hipMemPoolGetAccess { unsigned int *flags; void *mem_pool; void *location; };
+struct gt_hip_args_hipMemPoolGetAccess { unsigned int *flags; void *mem_pool; struct gt_hip_mem_location *location; };
 struct gt_hip_args_hipMemPoolGetAttribute { void *mem_pool; unsigned int attr; void *value; };
 struct gt_hip_args_hipMemPoolImportFromShareableHandle { void **mem_pool; void *shared_handle; unsigned int handle_type; unsigned int flags; };
 struct gt_hip_args_hipMemPoolImportPointer { void **dev_ptr; void *mem_pool; void *export_data; };
@@ -987,6 +1045,49 @@ struct gt_hip_args_hipDrvGraphMemcpyNodeGetParams { void *hNode; void *nodeParam
 struct gt_hip_args_hipDrvGraphMemcpyNodeSetParams { void *hNode; const void *nodeParams; };
 struct gt_hip_args_hipExtHostAlloc { void **ptr; size_t size; unsigned int flags; };
 struct gt_hip_args_hipDeviceGetTexture1DLinearMaxWidth { size_t *maxWidthInElements; const struct gt_hip_channel_format *fmtDesc; int device; };
+struct gt_hip_args_hipStreamBatchMemOp { void *stream; unsigned int count; void *paramArray; unsigned int flags; };
+struct gt_hip_args_hipGraphAddBatchMemOpNode { void **phGraphNode; void *hGraph; const void **dependencies; size_t numDependencies; const void *nodeParams; };
+struct gt_hip_args_hipGraphBatchMemOpNodeGetParams { void *hNode; void *nodeParams_out; };
+struct gt_hip_args_hipGraphBatchMemOpNodeSetParams { void *hNode; void *nodeParams; };
+struct gt_hip_args_hipGraphExecBatchMemOpNodeSetParams { void *hGraphExec; void *hNode; const void *nodeParams; };
+struct gt_hip_args_hipLinkAddData { void *state; unsigned int type; void *data; size_t size; const char *name; unsigned int numOptions; const unsigned int *options; void **optionValues; };
+struct gt_hip_args_hipLinkAddFile { void *state; unsigned int type; const char *path; unsigned int numOptions; const unsigned int *options; void **optionValues; };
+struct gt_hip_args_hipLinkComplete { void *state; void **hipBinOut; size_t *sizeOut; };
+struct gt_hip_args_hipLinkCreate { unsigned int numOptions; const unsigned int *options; void **optionValues; void **stateOut; };
+struct gt_hip_args_hipLinkDestroy { void *state; };
+struct gt_hip_args_hipEventRecordWithFlags { void *event; void *stream; unsigned int flags; };
+struct gt_hip_args_hipLaunchKernelExC { const void *config; const void *fPtr; void **args; };
+struct gt_hip_args_hipDrvLaunchKernelEx { const void *config; void *f; void **params; void **extra; };
+struct gt_hip_args_hipMemGetHandleForAddressRange { void *handle; void *dptr; size_t size; unsigned int handleType; unsigned long long flags; };
+struct gt_hip_args_hipModuleGetFunctionCount { unsigned int *count; void *module; };
+struct gt_hip_args_hipMemsetD2D8 { void *dst; size_t dstPitch; unsigned char value; size_t width; size_t height; };
+struct gt_hip_args_hipMemsetD2D8Async { void *dst; size_t dstPitch; unsigned char value; size_t width; size_t height; void *stream; };
+struct gt_hip_args_hipMemsetD2D16 { void *dst; size_t dstPitch; unsigned short value; size_t width; size_t height; };
+struct gt_hip_args_hipMemsetD2D16Async { void *dst; size_t dstPitch; unsigned short value; size_t width; size_t height; void *stream; };
+struct gt_hip_args_hipMemsetD2D32 { void *dst; size_t dstPitch; unsigned int value; size_t width; size_t height; };
+struct gt_hip_args_hipMemsetD2D32Async { void *dst; size_t dstPitch; unsigned int value; size_t width; size_t height; void *stream; };
+struct gt_hip_args_hipStreamGetAttribute { void *stream; unsigned int attr; void *value_out; };
+struct gt_hip_args_hipStreamSetAttribute { void *stream; unsigned int attr; const void *value; };
+struct gt_hip_args_hipModuleLoadFatBinary { void **module; const void *fatbin; };
+struct gt_hip_args_hipMemcpyBatchAsync { void **dsts; void **srcs; const size_t *sizes; size_t count; void *attrs; size_t *attrsIdxs; size_t numAttrs; size_t *failIdx; void *stream; };
+struct gt_hip_args_hipMemcpy3DBatchAsync { size_t numOps; void *opList; size_t *failIdx; unsigned long long flags; void *stream; };
+struct gt_hip_args_hipMemcpy3DPeer { void *p; };
+struct gt_hip_args_hipMemcpy3DPeerAsync { void *p; void *stream; };
+struct gt_hip_args_hipGetDriverEntryPoint { const char *symbol; void **funcPtr; unsigned long long flags; unsigned int *status_; };
+struct gt_hip_args_hipGetDriverEntryPoint_spt { const char *symbol; void **funcPtr; unsigned long long flags; unsigned int *status_; };
+struct gt_hip_args_hipMemPrefetchAsync_v2 { const void *dev_ptr; size_t count; struct gt_hip_mem_location location; unsigned int flags; void *stream; };
+struct gt_hip_args_hipMemAdvise_v2 { const void *dev_ptr; size_t count; unsigned int advice; struct gt_hip_mem_location location; };
+struct gt_hip_args_hipStreamGetId { void *stream; unsigned long long *streamId; };
+struct gt_hip_args_hipLibraryLoadData { void **library; const void *code; const unsigned int *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; const unsigned int *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; };
+struct gt_hip_args_hipLibraryLoadFromFile { void **library; const char *fileName; const unsigned int *jitOptions; void **jitOptionsValues; unsigned int numJitOptions; const unsigned int *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; };
+struct gt_hip_args_hipLibraryUnload { void *library; };
+struct gt_hip_args_hipLibraryGetKernel { void **pKernel; void *library; const char *name; };
+struct gt_hip_args_hipLibraryGetKernelCount { unsigned int *count; void *library; };
+struct gt_hip_args_hipStreamCopyAttributes { void *dst; void *src; };
+struct gt_hip_args_hipLibraryEnumerateKernels { void **kernels; unsigned int numKernels; void *library; };
+struct gt_hip_args_hipKernelGetLibrary { void **library; void *kernel; };
+struct gt_hip_args_hipKernelGetName { const char **name; void *kernel; };
+struct gt_hip_args_hipOccupancyAvailableDynamicSMemPerBlock { size_t *dynamicSmemSize; const void *f; int numBlocks; int blockSize; };
 struct gt_hip_args_hipEnableActivityCallback { uint32_t op; _Bool enable; };
 struct gt_hip_args_hipGetCmdName { uint32_t id_; };
 struct gt_hip_args_hipGetDeviceProperties { void *prop; int deviceId; };
@@ -1008,5 +1109,14 @@ struct gt_hip_args_hiprtcGetLoweredName { void *prog; const char *name_expressio
 struct gt_hip_args_hiprtcGetProgramLog { void *prog; char *log; };
 struct gt_hip_args_hiprtcGetProgramLogSize { void *prog; size_t *logSizeRet; };
 struct gt_hip_args_hiprtcVersion { int *major; int *minor; };
+struct gt_hip_args_hipRegisterTracerCallback { void *function; };
+struct gt_hip_args_hipChooseDeviceR0600 { int *device; const void *prop; };
+struct gt_hip_args_hiprtcGetBitcode { void *prog; char *bitcode; };
+struct gt_hip_args_hiprtcGetBitcodeSize { void *prog; size_t *bitcode_size; };
+struct gt_hip_args_hiprtcLinkCreate { unsigned int num_options; const unsigned int *option_ptr; void **option_vals_pptr; void **hip_link_state_ptr; };
+struct gt_hip_args_hiprtcLinkAddFile { void *hip_link_state; unsigned int input_type; const char *file_path; unsigned int num_options; const unsigned int *options_ptr; void **option_values; };
+struct gt_hip_args_hiprtcLinkAddData { void *hip_link_state; unsigned int input_type; void *image; size_t image_size; const char *name; unsigned int num_options; const unsigned int *options_ptr; void **option_values; };
+struct gt_hip_args_hiprtcLinkComplete { void *hip_link_state; void **bin_out; size_t *size_out; };
+struct gt_hip_args_hiprtcLinkDestroy { void *hip_link_state; };
 
 #endif

@@ -78,6 +78,8 @@ enum gt_hsa_amd_ext_op {
 	GT_HSA_AMD_EXT_hsa_amd_signal_wait_all = 71,
 	GT_HSA_AMD_EXT_hsa_amd_memory_get_preferred_copy_engine = 72,
 	GT_HSA_AMD_EXT_hsa_amd_portable_export_dmabuf_v2 = 73,
+	GT_HSA_AMD_EXT_hsa_amd_ais_file_write = 74,
+	GT_HSA_AMD_EXT_hsa_amd_ais_file_read = 75,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -156,6 +158,8 @@ enum gt_hsa_amd_ext_index {
 	GT_HSA_AMD_EXT_INDEX_hsa_amd_signal_wait_all,
 	GT_HSA_AMD_EXT_INDEX_hsa_amd_memory_get_preferred_copy_engine,
 	GT_HSA_AMD_EXT_INDEX_hsa_amd_portable_export_dmabuf_v2,
+	GT_HSA_AMD_EXT_INDEX_hsa_amd_ais_file_write,
+	GT_HSA_AMD_EXT_INDEX_hsa_amd_ais_file_read,
 	GT_HSA_AMD_EXT_INDEX_COUNT
 };
 

@@ -98,6 +98,8 @@ typedef int gt_hsa_amd_ext_hsa_amd_enable_logging_fn(uint8_t *flags, void *file)
 typedef uint32_t gt_hsa_amd_ext_hsa_amd_signal_wait_all_fn(uint32_t signal_count, uint64_t *signals, unsigned int *conds, int64_t *values, uint64_t timeout_hint, unsigned int wait_hint, int64_t *satisfying_values);
 typedef int gt_hsa_amd_ext_hsa_amd_memory_get_preferred_copy_engine_fn(uint64_t dst_agent, uint64_t src_agent, uint32_t *recommended_ids_mask);
 typedef int gt_hsa_amd_ext_hsa_amd_portable_export_dmabuf_v2_fn(const void *ptr, size_t size, int *dmabuf, uint64_t *offset, uint64_t flags);
+typedef int gt_hsa_amd_ext_hsa_amd_ais_file_write_fn(uint64_t handle, void *devicePtr, uint64_t size, int64_t file_offset, uint64_t *size_copied, int32_t *status_);
+typedef int gt_hsa_amd_ext_hsa_amd_ais_file_read_fn(uint64_t handle, void *devicePtr, uint64_t size, int64_t file_offset, uint64_t *size_copied, int32_t *status_);
 
 /* Arguments of operations as one struct each. */
 struct gt_hsa_amd_ext_args_hsa_amd_coherency_get_type { uint64_t agent; unsigned int *type; };
@@ -174,5 +176,7 @@ struct gt_hsa_amd_ext_args_hsa_amd_enable_logging { uint8_t *flags; void *file; 
 struct gt_hsa_amd_ext_args_hsa_amd_signal_wait_all { uint32_t signal_count; uint64_t *signals; unsigned int *conds; int64_t *values; uint64_t timeout_hint; unsigned int wait_hint; int64_t *satisfying_values; };
 struct gt_hsa_amd_ext_args_hsa_amd_memory_get_preferred_copy_engine { uint64_t dst_agent; uint64_t src_agent; uint32_t *recommended_ids_mask; };
 struct gt_hsa_amd_ext_args_hsa_amd_portable_export_dmabuf_v2 { const void *ptr; size_t size; int *dmabuf; uint64_t *offset; uint64_t flags; };
+struct gt_hsa_amd_ext_args_hsa_amd_ais_file_write { uint64_t handle; void *devicePtr; uint64_t size; int64_t file_offset; uint64_t *size_copied; int32_t *status_; };
+struct gt_hsa_amd_ext_args_hsa_amd_ais_file_read { uint64_t handle; void *devicePtr; uint64_t size; int64_t file_offset; uint64_t *size_copied; int32_t *status_; };
 
 #endif

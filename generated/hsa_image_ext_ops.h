@@ -17,6 +17,7 @@ enum gt_hsa_image_ext_op {
 	GT_HSA_IMAGE_EXT_hsa_ext_image_get_capability_with_layout = 10,
 	GT_HSA_IMAGE_EXT_hsa_ext_image_data_get_info_with_layout = 11,
 	GT_HSA_IMAGE_EXT_hsa_ext_image_create_with_layout = 12,
+	GT_HSA_IMAGE_EXT_hsa_ext_sampler_create_v2 = 13,
 };
 
 /* Positions in arrays with one element per operation. Not stable. */
@@ -34,6 +35,7 @@ enum gt_hsa_image_ext_index {
 	GT_HSA_IMAGE_EXT_INDEX_hsa_ext_image_get_capability_with_layout,
 	GT_HSA_IMAGE_EXT_INDEX_hsa_ext_image_data_get_info_with_layout,
 	GT_HSA_IMAGE_EXT_INDEX_hsa_ext_image_create_with_layout,
+	GT_HSA_IMAGE_EXT_INDEX_hsa_ext_sampler_create_v2,
 	GT_HSA_IMAGE_EXT_INDEX_COUNT
 };
 

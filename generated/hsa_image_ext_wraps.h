@@ -21,6 +21,7 @@ typedef int gt_hsa_image_ext_hsa_ext_sampler_destroy_fn(uint64_t agent, uint64_t
 typedef int gt_hsa_image_ext_hsa_ext_image_get_capability_with_layout_fn(uint64_t agent, unsigned int geometry, const void *image_format, unsigned int image_data_layout, unsigned int *capability_mask);
 typedef int gt_hsa_image_ext_hsa_ext_image_data_get_info_with_layout_fn(uint64_t agent, const void *image_descriptor, unsigned int access_permission, unsigned int image_data_layout, size_t image_data_row_pitch, size_t image_data_slice_pitch, void *image_data_info);
 typedef int gt_hsa_image_ext_hsa_ext_image_create_with_layout_fn(uint64_t agent, const void *image_descriptor, const void *image_data, unsigned int access_permission, unsigned int image_data_layout, size_t image_data_row_pitch, size_t image_data_slice_pitch, uint64_t *image);
+typedef int gt_hsa_image_ext_hsa_ext_sampler_create_v2_fn(uint64_t agent, const void *sampler_descriptor, uint64_t *sampler);
 
 /* Arguments of operations as one struct each. */
 struct gt_hsa_image_ext_args_hsa_ext_image_get_capability { uint64_t agent; unsigned int geometry; const void *image_format; unsigned int *capability_mask; };
@@ -36,5 +37,6 @@ struct gt_hsa_image_ext_args_hsa_ext_sampler_destroy { uint64_t agent; uint64_t 
 struct gt_hsa_image_ext_args_hsa_ext_image_get_capability_with_layout { uint64_t agent; unsigned int geometry; const void *image_format; unsigned int image_data_layout; unsigned int *capability_mask; };
 struct gt_hsa_image_ext_args_hsa_ext_image_data_get_info_with_layout { uint64_t agent; const void *image_descriptor; unsigned int access_permission; unsigned int image_data_layout; size_t image_data_row_pitch; size_t image_data_slice_pitch; void *image_data_info; };
 struct gt_hsa_image_ext_args_hsa_ext_image_create_with_layout { uint64_t agent; const void *image_descriptor; const void *image_data; unsigned int access_permission; unsigned int image_data_layout; size_t image_data_row_pitch; size_t image_data_slice_pitch; uint64_t *image; };
+struct gt_hsa_image_ext_args_hsa_ext_sampler_create_v2 { uint64_t agent; const void *sampler_descriptor; uint64_t *sampler; };
 
 #endif

@@ -3,11 +3,11 @@
  *
  *   program ─► front ─► table[number] ─► subscriber's function ─► tap ─► the library's function
  *
- * The table is laid out as ROCm 6.3's HipDispatchTable and HipCompilerDispatchTable, its size first, and holds the taps. Once subscribers have
+ * The table is laid out as ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, its size first, and holds the taps. Once subscribers have
  * put their functions in front, all that is bound to the taps is bound to fronts instead: a jump through the table each. The
  * table stays and is looked at in each call, as the runtime's own would be. Without a subscriber there is none of this.
  *
- * What the library lacks of ROCm 6.3 answers hipErrorNotSupported. */
+ * What the library lacks of ROCm 7.2 answers hipErrorNotSupported. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,7 +20,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-#define HIP_ENTRIES 463
+#define HIP_ENTRIES 506
 #define COMPILER_ENTRIES 9
 enum { ERROR_NOT_SUPPORTED = 801 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's tables: from the runtime's order into ours (ROCm 6.3's, whose positions are the operations' numbers), registered, and the
+/* HSA's tables: from the runtime's order into ours (ROCm 7.2's, whose positions are the operations' numbers), registered, and the
  * taps written back into the runtime's.
  *
- *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (74) ─► gt_table_register() ─► changed entries back
+ *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register() ─► changed entries back
  *
  * Core and AMD's extensions there must be; of images and of a finalizer a runtime may have no tables. What a program gets by
  * hsa_system_get_major_extension_table() are the library's exported functions, which go through the tables, too.
@@ -24,8 +24,8 @@
 
 enum {
 	CORE_ENTRIES = 125,
-	AMD_EXT_ENTRIES = 74,
-	IMAGE_ENTRIES = 13,
+	AMD_EXT_ENTRIES = 76,
+	IMAGE_ENTRIES = 14,
 	FINALIZER_ENTRIES = 6,
 	NOT_BEFORE_5_6 = 16, /* hsa_amd_memory_async_copy_on_engine, hsa_amd_memory_copy_engine_status */
 	NOT_BEFORE_5_5 = 49, /* hsa_amd_spm_acquire, _release, _set_dest_buffer */
@@ -33,8 +33,8 @@ enum {
 
 /* Operation number == position in the canonical table. */
 static_assert(GT_HSA_CORE_hsa_executable_iterate_program_symbols == CORE_ENTRIES - 1, "api/hsa-core.api");
-static_assert(GT_HSA_AMD_EXT_hsa_amd_portable_export_dmabuf_v2 == AMD_EXT_ENTRIES - 1, "api/hsa-amd-ext.api");
-static_assert((int)GT_HSA_IMAGE_EXT_hsa_ext_image_create_with_layout == IMAGE_ENTRIES - 1, "api/hsa-image-ext.api");
+static_assert(GT_HSA_AMD_EXT_hsa_amd_ais_file_read == AMD_EXT_ENTRIES - 1, "api/hsa-amd-ext.api");
+static_assert((int)GT_HSA_IMAGE_EXT_hsa_ext_sampler_create_v2 == IMAGE_ENTRIES - 1, "api/hsa-image-ext.api");
 static_assert((int)GT_HSA_FINALIZE_EXT_hsa_ext_program_finalize == FINALIZER_ENTRIES - 1, "api/hsa-finalize-ext.api");
 static_assert((int)GT_HSA_AMD_EXT_hsa_amd_memory_async_copy_on_engine == (int)NOT_BEFORE_5_6 &&
 	      (int)GT_HSA_AMD_EXT_hsa_amd_memory_copy_engine_status == NOT_BEFORE_5_6 + 1, "api/hsa-amd-ext.api");
@@ -113,7 +113,7 @@ static bool core_known(uint32_t count)
 
 static bool image_known(uint32_t count)
 {
-	return count == IMAGE_ENTRIES;
+	return count == IMAGE_ENTRIES || count == IMAGE_ENTRIES - 1; /* before ROCm 7 */
 }
 
 static bool finalizer_known(uint32_t count)

@@ -12,6 +12,12 @@
 #define __HIP_PLATFORM_AMD__ 1
 #endif
 #include <hip/hip_runtime_api.h>
+#if __has_include(<hip/hip_deprecated.h>)
+#include <hip/hip_deprecated.h>
+#endif
+#if __has_include(<hip/amd_detail/amd_hip_gl_interop.h>)
+#include <hip/amd_detail/amd_hip_gl_interop.h>
+#endif
 
 #if HIP_VERSION < 50300000
 typedef struct hipUserObject *hipUserObject_t;
@@ -36,6 +42,33 @@ typedef struct HIP_MEMSET_NODE_PARAMS HIP_MEMSET_NODE_PARAMS;
 typedef struct hipGraphInstantiateParams hipGraphInstantiateParams;
 typedef struct hipGraphEdgeData hipGraphEdgeData;
 typedef int hipDriverProcAddressQueryResult;
+typedef int hipLaunchAttributeID;
+typedef union hipLaunchAttributeValue hipLaunchAttributeValue;
+#endif
+#if HIP_VERSION < 60400000
+typedef union hipStreamBatchMemOpParams hipStreamBatchMemOpParams;
+typedef struct hipBatchMemOpNodeParams hipBatchMemOpNodeParams;
+typedef int hipJitInputType;
+typedef struct hipLinkState *hipLinkState_t;
+#endif
+#if HIP_VERSION < 70000000
+typedef struct hipLaunchConfig hipLaunchConfig_t;
+typedef struct HIP_LAUNCH_CONFIG HIP_LAUNCH_CONFIG;
+typedef int hipMemRangeHandleType;
+#endif
+#if HIP_VERSION >= 70000000
+typedef hipMemsetParams HIP_MEMSET_NODE_PARAMS;
+#endif
+#if HIP_VERSION < 70100000
+typedef struct hipMemcpyAttributes hipMemcpyAttributes;
+typedef struct hipMemcpy3DBatchOp hipMemcpy3DBatchOp;
+typedef struct hipMemcpy3DPeerParms hipMemcpy3DPeerParms;
+typedef int hipDriverEntryPointQueryResult;
+#endif
+#if HIP_VERSION < 70200000
+typedef struct hipLibrary *hipLibrary_t;
+typedef struct hipKernel *hipKernel_t;
+typedef int hipLibraryOption;
 #endif
 #endif
 

@@ -78,7 +78,9 @@ typedef enum rocprofiler_hsa_amd_ext_api_id_t {
 	ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_signal_wait_all = 71,
 	ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_memory_get_preferred_copy_engine = 72,
 	ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_portable_export_dmabuf_v2 = 73,
-	ROCPROFILER_HSA_AMD_EXT_API_ID_LAST = 74
+	ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_ais_file_write = 74,
+	ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_ais_file_read = 75,
+	ROCPROFILER_HSA_AMD_EXT_API_ID_LAST = 76
 } rocprofiler_hsa_amd_ext_api_id_t;
 
 #endif

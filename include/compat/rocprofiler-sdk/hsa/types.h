@@ -35,7 +35,15 @@ typedef struct hsa_amd_memory_access_desc_s hsa_amd_memory_access_desc_t;
 #if GPUTAP_HSA_AMD_VERSION < 106
 typedef int hsa_queue_info_attribute_t;
 #endif
+#if GPUTAP_HSA_AMD_VERSION < 114
+typedef struct hsa_amd_ais_file_handle_s {
+	uint64_t handle;
+} hsa_amd_ais_file_handle_t;
+#endif
 #undef GPUTAP_HSA_AMD_VERSION
+#if !defined(HSA_IMAGE_API_TABLE_STEP_VERSION) || HSA_IMAGE_API_TABLE_STEP_VERSION < 1
+typedef struct hsa_ext_sampler_descriptor_v2_s hsa_ext_sampler_descriptor_v2_t;
+#endif
 
 /* As in the runtime's C++ header of its tables, the only one that has them. */
 typedef void (*hsa_amd_queue_intercept_packet_writer)(const void *pkts, uint64_t pkt_count);

@@ -549,3 +549,54 @@
 	struct { hipGraphNode_t hNode; const HIP_MEMCPY3D *nodeParams; } hipDrvGraphMemcpyNodeSetParams;
 	struct { void **ptr; size_t size; unsigned int flags; } hipExtHostAlloc;
 	struct { size_t *maxWidthInElements; const hipChannelFormatDesc *fmtDesc; int device; } hipDeviceGetTexture1DLinearMaxWidth;
+	struct { hipStream_t stream; unsigned int count; hipStreamBatchMemOpParams *paramArray; unsigned int flags; } hipStreamBatchMemOp;
+	struct { hipGraphNode_t *phGraphNode; hipGraph_t hGraph; const hipGraphNode_t *dependencies; size_t numDependencies; const
+		hipBatchMemOpNodeParams *nodeParams; } hipGraphAddBatchMemOpNode;
+	struct { hipGraphNode_t hNode; hipBatchMemOpNodeParams *nodeParams_out; } hipGraphBatchMemOpNodeGetParams;
+	struct { hipGraphNode_t hNode; hipBatchMemOpNodeParams *nodeParams; } hipGraphBatchMemOpNodeSetParams;
+	struct { hipGraphExec_t hGraphExec; hipGraphNode_t hNode; const hipBatchMemOpNodeParams *nodeParams; } hipGraphExecBatchMemOpNodeSetParams;
+	struct { hipLinkState_t state; hipJitInputType type; void *data; size_t size; const char *name; unsigned int numOptions; const hipJitOption
+		*options; void **optionValues; } hipLinkAddData;
+	struct { hipLinkState_t state; hipJitInputType type; const char *path; unsigned int numOptions; const hipJitOption *options; void
+		**optionValues; } hipLinkAddFile;
+	struct { hipLinkState_t state; void **hipBinOut; size_t *sizeOut; } hipLinkComplete;
+	struct { unsigned int numOptions; const hipJitOption *options; void **optionValues; hipLinkState_t *stateOut; } hipLinkCreate;
+	struct { hipLinkState_t state; } hipLinkDestroy;
+	struct { hipEvent_t event; hipStream_t stream; unsigned int flags; } hipEventRecordWithFlags;
+	struct { const hipLaunchConfig_t *config; const void *fPtr; void **args; } hipLaunchKernelExC;
+	struct { const HIP_LAUNCH_CONFIG *config; hipFunction_t f; void **params; void **extra; } hipDrvLaunchKernelEx;
+	struct { void *handle; hipDeviceptr_t dptr; size_t size; hipMemRangeHandleType handleType; unsigned long long flags; }
+		hipMemGetHandleForAddressRange;
+	struct { unsigned int *count; hipModule_t module; } hipModuleGetFunctionCount;
+	struct { hipDeviceptr_t dst; size_t dstPitch; unsigned char value; size_t width; size_t height; } hipMemsetD2D8;
+	struct { hipDeviceptr_t dst; size_t dstPitch; unsigned char value; size_t width; size_t height; hipStream_t stream; } hipMemsetD2D8Async;
+	struct { hipDeviceptr_t dst; size_t dstPitch; unsigned short value; size_t width; size_t height; } hipMemsetD2D16;
+	struct { hipDeviceptr_t dst; size_t dstPitch; unsigned short value; size_t width; size_t height; hipStream_t stream; } hipMemsetD2D16Async;
+	struct { hipDeviceptr_t dst; size_t dstPitch; unsigned int value; size_t width; size_t height; } hipMemsetD2D32;
+	struct { hipDeviceptr_t dst; size_t dstPitch; unsigned int value; size_t width; size_t height; hipStream_t stream; } hipMemsetD2D32Async;
+	struct { hipStream_t stream; hipLaunchAttributeID attr; hipLaunchAttributeValue *value_out; } hipStreamGetAttribute;
+	struct { hipStream_t stream; hipLaunchAttributeID attr; const hipLaunchAttributeValue *value; } hipStreamSetAttribute;
+	struct { hipModule_t *module; const void *fatbin; } hipModuleLoadFatBinary;
+	struct { void **dsts; void **srcs; const size_t *sizes; size_t count; hipMemcpyAttributes *attrs; size_t *attrsIdxs; size_t numAttrs;
+		size_t *failIdx; hipStream_t stream; } hipMemcpyBatchAsync;
+	struct { size_t numOps; hipMemcpy3DBatchOp *opList; size_t *failIdx; unsigned long long flags; hipStream_t stream; } hipMemcpy3DBatchAsync;
+	struct { hipMemcpy3DPeerParms *p; } hipMemcpy3DPeer;
+	struct { hipMemcpy3DPeerParms *p; hipStream_t stream; } hipMemcpy3DPeerAsync;
+	struct { const char *symbol; void **funcPtr; unsigned long long flags; hipDriverEntryPointQueryResult *status; } hipGetDriverEntryPoint;
+	struct { const char *symbol; void **funcPtr; unsigned long long flags; hipDriverEntryPointQueryResult *status; }
+		hipGetDriverEntryPoint_spt;
+	struct { const void *dev_ptr; size_t count; hipMemLocation location; unsigned int flags; hipStream_t stream; } hipMemPrefetchAsync_v2;
+	struct { const void *dev_ptr; size_t count; hipMemoryAdvise advice; hipMemLocation location; } hipMemAdvise_v2;
+	struct { hipStream_t stream; unsigned long long *streamId; } hipStreamGetId;
+	struct { hipLibrary_t *library; const void *code; const hipJitOption *jitOptions; void **jitOptionsValues; unsigned int numJitOptions;
+		const hipLibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } hipLibraryLoadData;
+	struct { hipLibrary_t *library; const char *fileName; const hipJitOption *jitOptions; void **jitOptionsValues; unsigned int numJitOptions;
+		const hipLibraryOption *libraryOptions; void **libraryOptionValues; unsigned int numLibraryOptions; } hipLibraryLoadFromFile;
+	struct { hipLibrary_t library; } hipLibraryUnload;
+	struct { hipKernel_t *pKernel; hipLibrary_t library; const char *name; } hipLibraryGetKernel;
+	struct { unsigned int *count; hipLibrary_t library; } hipLibraryGetKernelCount;
+	struct { hipStream_t dst; hipStream_t src; } hipStreamCopyAttributes;
+	struct { hipKernel_t *kernels; unsigned int numKernels; hipLibrary_t library; } hipLibraryEnumerateKernels;
+	struct { hipLibrary_t *library; hipKernel_t kernel; } hipKernelGetLibrary;
+	struct { const char **name; hipKernel_t kernel; } hipKernelGetName;
+	struct { size_t *dynamicSmemSize; const void *f; int numBlocks; int blockSize; } hipOccupancyAvailableDynamicSMemPerBlock;

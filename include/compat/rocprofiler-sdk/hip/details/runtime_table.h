@@ -580,6 +580,67 @@ typedef hipError_t (*t_hipDrvGraphMemcpyNodeGetParams)(hipGraphNode_t hNode, HIP
 typedef hipError_t (*t_hipDrvGraphMemcpyNodeSetParams)(hipGraphNode_t hNode, const HIP_MEMCPY3D *nodeParams);
 typedef hipError_t (*t_hipExtHostAlloc)(void **ptr, size_t size, unsigned int flags);
 typedef hipError_t (*t_hipDeviceGetTexture1DLinearMaxWidth)(size_t *maxWidthInElements, const hipChannelFormatDesc *fmtDesc, int device);
+typedef hipError_t (*t_hipStreamBatchMemOp)(hipStream_t stream, unsigned int count, hipStreamBatchMemOpParams *paramArray, unsigned int
+		flags);
+typedef hipError_t (*t_hipGraphAddBatchMemOpNode)(hipGraphNode_t *phGraphNode, hipGraph_t hGraph, const hipGraphNode_t *dependencies,
+		size_t numDependencies, const hipBatchMemOpNodeParams *nodeParams);
+typedef hipError_t (*t_hipGraphBatchMemOpNodeGetParams)(hipGraphNode_t hNode, hipBatchMemOpNodeParams *nodeParams_out);
+typedef hipError_t (*t_hipGraphBatchMemOpNodeSetParams)(hipGraphNode_t hNode, hipBatchMemOpNodeParams *nodeParams);
+typedef hipError_t (*t_hipGraphExecBatchMemOpNodeSetParams)(hipGraphExec_t hGraphExec, hipGraphNode_t hNode, const hipBatchMemOpNodeParams
+		*nodeParams);
+typedef hipError_t (*t_hipLinkAddData)(hipLinkState_t state, hipJitInputType type, void *data, size_t size, const char *name, unsigned int
+		numOptions, const hipJitOption *options, void **optionValues);
+typedef hipError_t (*t_hipLinkAddFile)(hipLinkState_t state, hipJitInputType type, const char *path, unsigned int numOptions, const
+		hipJitOption *options, void **optionValues);
+typedef hipError_t (*t_hipLinkComplete)(hipLinkState_t state, void **hipBinOut, size_t *sizeOut);
+typedef hipError_t (*t_hipLinkCreate)(unsigned int numOptions, const hipJitOption *options, void **optionValues, hipLinkState_t *stateOut);
+typedef hipError_t (*t_hipLinkDestroy)(hipLinkState_t state);
+typedef hipError_t (*t_hipEventRecordWithFlags)(hipEvent_t event, hipStream_t stream, unsigned int flags);
+typedef hipError_t (*t_hipLaunchKernelExC)(const hipLaunchConfig_t *config, const void *fPtr, void **args);
+typedef hipError_t (*t_hipDrvLaunchKernelEx)(const HIP_LAUNCH_CONFIG *config, hipFunction_t f, void **params, void **extra);
+typedef hipError_t (*t_hipMemGetHandleForAddressRange)(void *handle, hipDeviceptr_t dptr, size_t size, hipMemRangeHandleType handleType,
+		unsigned long long flags);
+typedef hipError_t (*t_hipModuleGetFunctionCount)(unsigned int *count, hipModule_t module);
+typedef hipError_t (*t_hipMemsetD2D8)(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width, size_t height);
+typedef hipError_t (*t_hipMemsetD2D8Async)(hipDeviceptr_t dst, size_t dstPitch, unsigned char value, size_t width, size_t height,
+		hipStream_t stream);
+typedef hipError_t (*t_hipMemsetD2D16)(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, size_t width, size_t height);
+typedef hipError_t (*t_hipMemsetD2D16Async)(hipDeviceptr_t dst, size_t dstPitch, unsigned short value, size_t width, size_t height,
+		hipStream_t stream);
+typedef hipError_t (*t_hipMemsetD2D32)(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width, size_t height);
+typedef hipError_t (*t_hipMemsetD2D32Async)(hipDeviceptr_t dst, size_t dstPitch, unsigned int value, size_t width, size_t height,
+		hipStream_t stream);
+typedef hipError_t (*t_hipStreamGetAttribute)(hipStream_t stream, hipLaunchAttributeID attr, hipLaunchAttributeValue *value_out);
+typedef hipError_t (*t_hipStreamSetAttribute)(hipStream_t stream, hipLaunchAttributeID attr, const hipLaunchAttributeValue *value);
+typedef hipError_t (*t_hipModuleLoadFatBinary)(hipModule_t *module, const void *fatbin);
+typedef hipError_t (*t_hipMemcpyBatchAsync)(void **dsts, void **srcs, const size_t *sizes, size_t count, hipMemcpyAttributes *attrs, size_t
+		*attrsIdxs, size_t numAttrs, size_t *failIdx, hipStream_t stream);
+typedef hipError_t (*t_hipMemcpy3DBatchAsync)(size_t numOps, hipMemcpy3DBatchOp *opList, size_t *failIdx, unsigned long long flags,
+		hipStream_t stream);
+typedef hipError_t (*t_hipMemcpy3DPeer)(hipMemcpy3DPeerParms *p);
+typedef hipError_t (*t_hipMemcpy3DPeerAsync)(hipMemcpy3DPeerParms *p, hipStream_t stream);
+typedef hipError_t (*t_hipGetDriverEntryPoint)(const char *symbol, void **funcPtr, unsigned long long flags, hipDriverEntryPointQueryResult
+		*status);
+typedef hipError_t (*t_hipGetDriverEntryPoint_spt)(const char *symbol, void **funcPtr, unsigned long long flags,
+		hipDriverEntryPointQueryResult *status);
+typedef hipError_t (*t_hipMemPrefetchAsync_v2)(const void *dev_ptr, size_t count, hipMemLocation location, unsigned int flags, hipStream_t
+		stream);
+typedef hipError_t (*t_hipMemAdvise_v2)(const void *dev_ptr, size_t count, hipMemoryAdvise advice, hipMemLocation location);
+typedef hipError_t (*t_hipStreamGetId)(hipStream_t stream, unsigned long long *streamId);
+typedef hipError_t (*t_hipLibraryLoadData)(hipLibrary_t *library, const void *code, const hipJitOption *jitOptions, void
+		**jitOptionsValues, unsigned int numJitOptions, const hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int
+		numLibraryOptions);
+typedef hipError_t (*t_hipLibraryLoadFromFile)(hipLibrary_t *library, const char *fileName, const hipJitOption *jitOptions, void
+		**jitOptionsValues, unsigned int numJitOptions, const hipLibraryOption *libraryOptions, void **libraryOptionValues, unsigned int
+		numLibraryOptions);
+typedef hipError_t (*t_hipLibraryUnload)(hipLibrary_t library);
+typedef hipError_t (*t_hipLibraryGetKernel)(hipKernel_t *pKernel, hipLibrary_t library, const char *name);
+typedef hipError_t (*t_hipLibraryGetKernelCount)(unsigned int *count, hipLibrary_t library);
+typedef hipError_t (*t_hipStreamCopyAttributes)(hipStream_t dst, hipStream_t src);
+typedef hipError_t (*t_hipLibraryEnumerateKernels)(hipKernel_t *kernels, unsigned int numKernels, hipLibrary_t library);
+typedef hipError_t (*t_hipKernelGetLibrary)(hipLibrary_t *library, hipKernel_t kernel);
+typedef hipError_t (*t_hipKernelGetName)(const char **name, hipKernel_t kernel);
+typedef hipError_t (*t_hipOccupancyAvailableDynamicSMemPerBlock)(size_t *dynamicSmemSize, const void *f, int numBlocks, int blockSize);
 
 struct HipDispatchTable {
 	size_t size;
@@ -1046,4 +1107,47 @@ struct HipDispatchTable {
 	t_hipDrvGraphMemcpyNodeSetParams hipDrvGraphMemcpyNodeSetParams_fn;
 	t_hipExtHostAlloc hipExtHostAlloc_fn;
 	t_hipDeviceGetTexture1DLinearMaxWidth hipDeviceGetTexture1DLinearMaxWidth_fn;
+	t_hipStreamBatchMemOp hipStreamBatchMemOp_fn;
+	t_hipGraphAddBatchMemOpNode hipGraphAddBatchMemOpNode_fn;
+	t_hipGraphBatchMemOpNodeGetParams hipGraphBatchMemOpNodeGetParams_fn;
+	t_hipGraphBatchMemOpNodeSetParams hipGraphBatchMemOpNodeSetParams_fn;
+	t_hipGraphExecBatchMemOpNodeSetParams hipGraphExecBatchMemOpNodeSetParams_fn;
+	t_hipLinkAddData hipLinkAddData_fn;
+	t_hipLinkAddFile hipLinkAddFile_fn;
+	t_hipLinkComplete hipLinkComplete_fn;
+	t_hipLinkCreate hipLinkCreate_fn;
+	t_hipLinkDestroy hipLinkDestroy_fn;
+	t_hipEventRecordWithFlags hipEventRecordWithFlags_fn;
+	t_hipLaunchKernelExC hipLaunchKernelExC_fn;
+	t_hipDrvLaunchKernelEx hipDrvLaunchKernelEx_fn;
+	t_hipMemGetHandleForAddressRange hipMemGetHandleForAddressRange_fn;
+	t_hipModuleGetFunctionCount hipModuleGetFunctionCount_fn;
+	t_hipMemsetD2D8 hipMemsetD2D8_fn;
+	t_hipMemsetD2D8Async hipMemsetD2D8Async_fn;
+	t_hipMemsetD2D16 hipMemsetD2D16_fn;
+	t_hipMemsetD2D16Async hipMemsetD2D16Async_fn;
+	t_hipMemsetD2D32 hipMemsetD2D32_fn;
+	t_hipMemsetD2D32Async hipMemsetD2D32Async_fn;
+	t_hipStreamGetAttribute hipStreamGetAttribute_fn;
+	t_hipStreamSetAttribute hipStreamSetAttribute_fn;
+	t_hipModuleLoadFatBinary hipModuleLoadFatBinary_fn;
+	t_hipMemcpyBatchAsync hipMemcpyBatchAsync_fn;
+	t_hipMemcpy3DBatchAsync hipMemcpy3DBatchAsync_fn;
+	t_hipMemcpy3DPeer hipMemcpy3DPeer_fn;
+	t_hipMemcpy3DPeerAsync hipMemcpy3DPeerAsync_fn;
+	t_hipGetDriverEntryPoint hipGetDriverEntryPoint_fn;
+	t_hipGetDriverEntryPoint_spt hipGetDriverEntryPoint_spt_fn;
+	t_hipMemPrefetchAsync_v2 hipMemPrefetchAsync_v2_fn;
+	t_hipMemAdvise_v2 hipMemAdvise_v2_fn;
+	t_hipStreamGetId hipStreamGetId_fn;
+	t_hipLibraryLoadData hipLibraryLoadData_fn;
+	t_hipLibraryLoadFromFile hipLibraryLoadFromFile_fn;
+	t_hipLibraryUnload hipLibraryUnload_fn;
+	t_hipLibraryGetKernel hipLibraryGetKernel_fn;
+	t_hipLibraryGetKernelCount hipLibraryGetKernelCount_fn;
+	t_hipStreamCopyAttributes hipStreamCopyAttributes_fn;
+	t_hipLibraryEnumerateKernels hipLibraryEnumerateKernels_fn;
+	t_hipKernelGetLibrary hipKernelGetLibrary_fn;
+	t_hipKernelGetName hipKernelGetName_fn;
+	t_hipOccupancyAvailableDynamicSMemPerBlock hipOccupancyAvailableDynamicSMemPerBlock_fn;
 };

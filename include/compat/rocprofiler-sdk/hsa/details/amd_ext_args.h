@@ -94,3 +94,7 @@
 		hsa_wait_state_t wait_hint; int64_t *satisfying_values; } hsa_amd_signal_wait_all;
 	struct { hsa_agent_t dst_agent; hsa_agent_t src_agent; uint32_t *recommended_ids_mask; } hsa_amd_memory_get_preferred_copy_engine;
 	struct { const void *ptr; size_t size; int *dmabuf; uint64_t *offset; uint64_t flags; } hsa_amd_portable_export_dmabuf_v2;
+	struct { hsa_amd_ais_file_handle_t handle; void *devicePtr; uint64_t size; int64_t file_offset; uint64_t *size_copied; int32_t *status; }
+		hsa_amd_ais_file_write;
+	struct { hsa_amd_ais_file_handle_t handle; void *devicePtr; uint64_t size; int64_t file_offset; uint64_t *size_copied; int32_t *status; }
+		hsa_amd_ais_file_read;

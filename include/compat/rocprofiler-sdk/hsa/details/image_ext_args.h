@@ -24,3 +24,5 @@
 	struct { hsa_agent_t agent; const hsa_ext_image_descriptor_t *image_descriptor; const void *image_data; hsa_access_permission_t
 		access_permission; hsa_ext_image_data_layout_t image_data_layout; size_t image_data_row_pitch; size_t image_data_slice_pitch;
 		hsa_ext_image_t *image; } hsa_ext_image_create_with_layout;
+	struct { hsa_agent_t agent; const hsa_ext_sampler_descriptor_v2_t *sampler_descriptor; hsa_ext_sampler_t *sampler; }
+		hsa_ext_sampler_create_v2;
