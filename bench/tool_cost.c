@@ -5,7 +5,9 @@
  *
  * Prints "key value unit" lines; *_ratio: of the floor; *_over: ns more than the bare call. Each trial of one kind stands
  * beside a trial of the other, and the median is taken of their differences and ratios; those of a core that was shared
- * (measure.h) are *_shared_over. */
+ * (measure.h) are *_shared_over.
+ *
+ * tool_cost CALLS TOOLS: nothing but so many calls, of which so many contexts are told, for callgrind: the difference of two runs. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 
@@ -170,7 +172,7 @@ static one_argument through_the_layer(void)
 	return got->clRetainEvent;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct gputap_context *ctx[4];
 	one_argument f;
@@ -179,6 +181,15 @@ int main(void)
 	for (int i = 0; i < 4; i++)
 		ctx[i] = ask();
 	f = through_the_layer();
+	if (argc == 3) {
+		uintptr_t calls = strtoul(argv[1], NULL, 10);
+
+		for (int i = 0; i < 4 && i < atoi(argv[2]); i++)
+			gputap_context_start(ctx[i]);
+		for (uintptr_t i = 0; i < calls; i++)
+			f((cl_event)i);
+		return 0;
+	}
 	measure("registered", f);
 	gputap_context_start(ctx[0]);
 	measure("callback", f);

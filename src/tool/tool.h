@@ -9,8 +9,8 @@
  *   tool_load.c      finding, starting, finishing tools
  *
  * Who may be called now. A context that asks for callbacks has one of POOL places that are never freed; a place's
- * `generation` tells its users apart. A thread says in its hazards which place it is about to call, looks whether that is
- * still active, calls, takes the hazard back. Who stops a context makes it inactive, has every running thread pass a barrier
+ * `generation` tells its users apart. A thread says in its hazards which place it is about to call (any of them, while it looks
+ * whom), looks whether that is still active, calls, takes the hazard back. Who stops a context makes it inactive, has every running thread pass a barrier
  * (membarrier(), so that the calls themselves need none), and waits until no other thread's hazard is on the place.
  * A thread that waits so counts as having taken back its own hazards: two callbacks that stop each other's context do not wait
  * for ever.
@@ -57,6 +57,18 @@ struct gt_tool_buffered {
 	uint64_t ops[GT_OPS_PER_DOMAIN / 64];
 };
 
+/* How somebody hears of a call or of work. For calls, what its context asked for that operation; eight bits of them. */
+enum gt_tool_how {
+	GT_TOOL_CALLED = 1,
+	GT_TOOL_BUFFERED = 2,
+	GT_TOOL_FORWARD = 4,   /* EXIT in the order of ENTER */
+	GT_TOOL_RETIRED = 8,   /* in any case, its retirement */
+	GT_TOOL_TIMED = 16,    /* .. and when the call itself began */
+	GT_TOOL_RETIRES = 32,  /* .. and its retirement, if it has a number */
+	GT_TOOL_NUMBERED = 64, /* it is to have a number of its own */
+	GT_TOOL_ALONE = 128    /* .. if it is made in no call that has one */
+};
+
 /* A context's place. All but the first three are constant while it is active. */
 struct gt_tool_context {
 	_Atomic uint32_t active;     /* 1: may be called */
@@ -64,7 +76,6 @@ struct gt_tool_context {
 	_Atomic uint32_t generation; /* of the place */
 	int32_t priority;
 	uint32_t flags;
-	uint32_t quiet_domains; /* bit per domain that has something in quiet[] */
 	struct gt_tool_calls calls[GT_DOMAIN_COUNT];
 	struct gt_tool_work work[GT_DOMAIN_COUNT];
 	struct gt_tool_objects objects[GT_DOMAIN_COUNT];
@@ -74,19 +85,10 @@ struct gt_tool_context {
 	uint32_t quiet_flags[GT_DOMAIN_COUNT];
 	uint64_t quiet[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* of ops[] below */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* for calls[] */
+	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN]; /* all of the above as calls look at it: enum gt_tool_how */
+	bool is_current; /* how[] says what the rest does */
 };
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
-
-/* Places of the contexts that are active, first to last. Return: how many. */
-unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL]);
-
-enum gt_tool_how {
-	GT_TOOL_CALLED = 1,
-	GT_TOOL_BUFFERED = 2,
-	GT_TOOL_FORWARD = 4, /* EXIT in the order of ENTER */
-	GT_TOOL_RETIRED = 8, /* in any case, its retirement */
-	GT_TOOL_TIMED = 16   /* .. and when the call itself began */
-};
 
 /* GT_TOOL_RETIRED, or 0. */
 static inline uint32_t gt_tool_hears_all_retired(const struct gt_tool_context *c)
@@ -117,7 +119,7 @@ struct gt_tool_frame {
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
 	bool calling;                  /* a callback of it runs: calls made now are not the runtime's own */
 	bool numbered;                 /* has a correlation of its own */
-	bool retires;                  /* somebody who heard of it wants to hear of its retirement */
+	uint32_t how;                  /* enum gt_tool_how of all who heard */
 	uint32_t count;                /* heard */
 	struct gt_tool_heard heard[GT_TOOL_POOL];
 };
@@ -161,7 +163,7 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
 /* One more reference on the frame's call. NULL: nobody wants to hear of its retirement, or there is no memory. */
 struct gt_correlation *gt_correlation_get(struct gt_tool_frame *f);
 void gt_correlation_put(struct gt_correlation *c);
-/* The call is over, whose frame has `shared`, or else `retires`: then it retires now. */
+/* The call is over, whose frame has `shared`, or else of which somebody wants to hear that it retires: now. */
 void gt_correlation_leave(struct gt_tool_frame *f);
 
 /* Objects (tool_object.c): a context that asks for them has been started: tell it what is there. */

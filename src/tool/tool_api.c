@@ -246,7 +246,6 @@ int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint
 	if (!c->calls[domain].fn)
 		return leave(-ENOENT);
 	add_set(c->quiet[domain], set);
-	c->quiet_domains |= 1u << domain;
 	c->quiet_flags[domain] |= flags;
 	return leave(0);
 }

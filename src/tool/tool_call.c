@@ -57,11 +57,6 @@ void gputap_hide(int hidden)
 		gt_internal_leave();
 }
 
-static bool in_set(const uint64_t *set, uint32_t number)
-{
-	return set[number / 64] >> (number % 64) & 1;
-}
-
 /* Is this call the runtime's own, in the middle of one of the program's? */
 static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 {
@@ -78,58 +73,38 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	return false;
 }
 
-/* Does this context want a number for the call, which is made in `f->outer`? */
-static bool wants_number(const struct gt_tool_frame *f, const struct gt_tool_context *c, uint32_t how, enum gt_domain domain,
-			 uint32_t number)
-{
-	return gt_likely(!(c->quiet_domains >> domain & 1)) || how & GT_TOOL_BUFFERED || !in_set(c->quiet[domain], number) ||
-	       (c->quiet_flags[domain] & GPUTAP_QUIET_ALONE && !(f->outer && f->outer->call.correlation));
-}
-
-/* Who wants to hear of it. Return: how many. */
-static uint32_t choose(struct gt_tool_frame *f, enum gt_domain domain, uint32_t number)
+/* Who wants to hear of it: those of the order, who are held together until they are called one by one. Return: how, all together; 0: nobody. */
+static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum gt_domain domain, uint32_t number)
 {
 	uint8_t places[GT_TOOL_POOL];
-	bool told = false;
+	uint32_t all = 0, heard = 0;
 	unsigned count;
 
-	f->count = 0;
-	f->retires = f->numbered = false;
-	if (gt_unlikely(!gt_tool_look()))
-		return 0;
+	atomic_store_explicit(&r->hazards[r->depth - 1], GT_TOOL_ANY, GT_ORDER_HAZARD);
+	gt_tool_fence_of_reader();
 	count = gt_tool_order(places);
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
-		uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
-			       (c->buffered[domain].buffer && in_set(c->buffered[domain].ops, number) ? GT_TOOL_BUFFERED : 0);
+		uint32_t how = c->how[domain][number];
 
-		told |= how != 0;
-		f->numbered |= how && wants_number(f, c, how, domain, number);
-		how |= gt_tool_hears_all_retired(c);
 		if (!how)
 			continue;
-		f->retires |= c->retired || (how & GT_TOOL_BUFFERED && c->buffered[domain].retirement);
-		how |= c->flags & GPUTAP_CONTEXT_EXIT_FORWARD ? GT_TOOL_FORWARD : 0;
-		how |= how & GT_TOOL_CALLED && c->calls[domain].flags & GPUTAP_CALLS_TIMED ? GT_TOOL_TIMED : 0;
-		f->heard[f->count++] = (struct gt_tool_heard){
+		all |= how;
+		f->heard[heard++] = (struct gt_tool_heard){
 			places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
 	}
-	gt_tool_look_done();
-	f->retires &= f->numbered;
-	f->count = told ? f->count : 0;
-	return f->count;
+	f->count = heard;
+	return all & (GT_TOOL_CALLED | GT_TOOL_BUFFERED) ? all : 0;
 }
 
-static void call_one(struct gt_tool_frame *f, struct gt_tool_heard *h)
+static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t level, struct gt_tool_heard *h, bool begun)
 {
 	const struct gt_tool_calls *to = &gt_tool_pool[h->place].calls[f->call.domain];
 
-	if (gt_unlikely(!gt_tool_lock_in(h->place, h->generation, f->call.phase == GPUTAP_PHASE_EXIT))) {
+	if (gt_likely(gt_tool_hold(r, level, h->place, h->generation, begun)))
+		to->fn(&f->call, &h->data, to->user);
+	else
 		h->how &= ~(uint32_t)GT_TOOL_CALLED; /* stopped, and wants to hear no end either */
-		return;
-	}
-	to->fn(&f->call, &h->data, to->user);
-	gt_tool_lock_out();
 }
 
 /* The first call of all, before any tool was started (runtime/tool_start.c). */
@@ -143,78 +118,119 @@ static bool starts_tools(void)
 	return true;
 }
 
+/* Member by member: to clear the whole of it and set some then is a string instruction, which takes long to start. */
+static void begin(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number, void *args, uint32_t args_bytes)
+{
+	const struct gt_tool_frame *outer = f->outer;
+	struct gputap_call *call = &f->call;
+
+	call->size = sizeof *call;
+	call->domain = table->domain;
+	call->operation = number;
+	call->phase = GPUTAP_PHASE_ENTER;
+	call->instance = table->instance;
+	call->thread = gt_tool_reader->thread; /* it has looked */
+	if (gt_likely(f->numbered)) {
+		call->correlation = gt_tool_new_correlation();
+		call->parent = outer ? outer->call.correlation : 0;
+	} else {
+		call->correlation = outer ? outer->call.correlation : 0;
+		call->parent = outer ? outer->call.parent : 0;
+	}
+	call->args = args;
+	call->args_bytes = args_bytes;
+	call->ret_bytes = 0;
+	call->ret = NULL;
+	call->external[0] = call->external[1] = 0;
+	call->start = 0;
+	if (gt_unlikely(gt_thread.external))
+		gt_external_tops(call->external);
+}
+
 bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
 {
 	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
 	struct gt_tool_frame *outer = gt_tool_frame_live(gt_tool_frame, f);
-	uint32_t how = 0;
+	struct gt_tool_reader *r;
+	uint32_t how = 0, level;
 
-	f->outer = outer;
-	if (gt_thread.internal || is_nested(outer, table->domain) ||
-	    (!choose(f, table->domain, number) && !(starts_tools() && choose(f, table->domain, number))))
+	if (gt_thread.internal || is_nested(outer, table->domain))
 		return false;
+	for (int tries = 0; !how; tries++) {
+		r = gt_tool_level_in((uintptr_t)f);
+		how = gt_likely(r != NULL) ? choose(f, r, table->domain, number) : 0;
+		if (gt_likely(how))
+			break;
+		if (r)
+			gt_tool_level_out(r, r->depth);
+		if (tries || !starts_tools())
+			return false;
+	}
+	f->outer = outer;
 	f->shared = NULL;
-	f->call = (struct gputap_call){
-		.size = sizeof f->call,
-		.domain = table->domain,
-		.operation = number,
-		.phase = GPUTAP_PHASE_ENTER,
-		.instance = table->instance,
-		.thread = gt_tool_reader->thread, /* it has looked */
-		.correlation = f->numbered ? gt_tool_new_correlation() : outer ? outer->call.correlation : 0,
-		.parent = !outer ? 0 : f->numbered ? outer->call.correlation : outer->call.parent,
-		.args = args,
-		.args_bytes = args_bytes,
-	};
-	if (gt_unlikely(gt_thread.external))
-		gt_external_tops(f->call.external);
+	f->how = how;
+	f->numbered = how & GT_TOOL_NUMBERED || (how & GT_TOOL_ALONE && !(outer && outer->call.correlation));
+	begin(f, table, number, args, args_bytes);
 	f->mark = gt_tool_frame_mark(f);
 	f->calling = true;
 	gt_tool_frame = f;
-	for (uint32_t i = 0; i < f->count; i++) {
-		if (f->heard[i].how & GT_TOOL_CALLED)
-			call_one(f, &f->heard[i]);
-		how |= f->heard[i].how;
-	}
+	level = r->depth;
+	for (struct gt_tool_heard *h = f->heard, *end = h + f->count; h < end; h++)
+		if (h->how & GT_TOOL_CALLED)
+			call_one(f, r, level, h, false);
+	gt_tool_level_out(r, level);
 	f->calling = false;
-	f->start = how & GT_TOOL_BUFFERED ? gt_ticks() : 0;
-	f->call.start = how & GT_TOOL_TIMED ? gt_ticks_boottime() : 0;
+	f->start = gt_unlikely(how & GT_TOOL_BUFFERED) ? gt_ticks() : 0;
+	if (gt_unlikely(how & GT_TOOL_TIMED))
+		f->call.start = gt_ticks_boottime();
 	return true;
 }
 
-static void write_record(const struct gt_tool_frame *f, const struct gt_tool_heard *h, uint64_t end, uint64_t ret)
+/* EXIT where somebody wants a record of it, or the order of ENTER. */
+static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t level, uint64_t end)
 {
-	if (!gt_tool_lock_in(h->place, h->generation, true))
-		return;
-	gt_tool_buffer_call(gt_tool_pool[h->place].buffered[f->call.domain].buffer, f, end, ret);
-	gt_tool_lock_out();
-}
+	uint64_t word = 0;
 
-void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
-{
-	uint64_t end = f->start ? gt_ticks() : 0, word = 0;
-
-	f->call.phase = GPUTAP_PHASE_EXIT;
-	if (gt_likely(gt_tool_reader != NULL))
-		f->call.thread = gt_tool_reader->thread; /* another one in the child of a fork in the middle of the call */
-	f->call.ret = ret;
-	f->call.ret_bytes = ret_bytes;
-	f->calling = true;
-	gt_tool_frame = f; /* what was called may have left frames behind */
-	if (f->start && ret)
-		memcpy(&word, ret, ret_bytes < sizeof word ? ret_bytes : sizeof word);
+	if (f->start && f->call.ret)
+		memcpy(&word, f->call.ret, f->call.ret_bytes < sizeof word ? f->call.ret_bytes : sizeof word);
 	for (uint32_t first, last = f->count; last > 0; last = first) {
 		first = last - 1;
 		while (gt_unlikely(f->heard[first].how & GT_TOOL_FORWARD) && first > 0 && f->heard[first - 1].how & GT_TOOL_FORWARD)
 			first--;
 		for (uint32_t i = first; i < last; i++) {
-			if (f->heard[i].how & GT_TOOL_CALLED)
-				call_one(f, &f->heard[i]);
-			if (f->heard[i].how & GT_TOOL_BUFFERED)
-				write_record(f, &f->heard[i], end, word);
+			struct gt_tool_heard *h = &f->heard[i];
+
+			if (h->how & GT_TOOL_CALLED)
+				call_one(f, r, level, h, true);
+			if (h->how & GT_TOOL_BUFFERED && gt_tool_hold(r, level, h->place, h->generation, true))
+				gt_tool_buffer_call(gt_tool_pool[h->place].buffered[f->call.domain].buffer, f, end, word);
 		}
 	}
-	if (f->shared || f->retires)
+}
+
+void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
+{
+	uint64_t end = f->start ? gt_ticks() : 0;
+	struct gt_tool_reader *r = gt_tool_level_in((uintptr_t)f);
+
+	f->call.phase = GPUTAP_PHASE_EXIT;
+	f->call.ret = ret;
+	f->call.ret_bytes = ret_bytes;
+	f->calling = true;
+	gt_tool_frame = f; /* what was called may have left frames behind */
+	if (gt_likely(r != NULL)) {
+		uint32_t level = r->depth;
+
+		f->call.thread = r->thread; /* another one in the child of a fork in the middle of the call */
+		if (f->how & (GT_TOOL_BUFFERED | GT_TOOL_FORWARD))
+			exit_all(f, r, level, end);
+		else
+			for (struct gt_tool_heard *h = f->heard + f->count; h-- > f->heard;)
+				if (h->how & GT_TOOL_CALLED)
+					call_one(f, r, level, h, true);
+		gt_tool_level_out(r, level);
+	}
+	if (f->shared || (f->how & GT_TOOL_RETIRES && f->numbered))
 		gt_correlation_leave(f);
 	gt_tool_frame = f->outer;
 	f->mark = 0;

@@ -5,7 +5,7 @@
  *              (a place of the pool)      │
  *                                         └► order: the places of active contexts, for who has something to tell
  *
- * The order is read without a lock: a sequence number is odd while it is written. All changes are made with gt_core_lock(),
+ * The order is read without a lock: up to seven places are one word; of more, a sequence number is odd while they are written. All changes are made with gt_core_lock(),
  * which is never held while a tool's function runs. */
 #include "tool/tool_context.h"
 
@@ -35,6 +35,7 @@ static _Atomic bool place_given; /* ever */
 
 static _Atomic uint32_t order_sequence, order_count;
 static _Atomic uint64_t order[ORDER_WORDS];
+_Atomic uint64_t gt_tool_few;
 
 static _Atomic(struct gt_tool_reader *) readers;
 _Thread_local struct gt_tool_reader *gt_tool_reader;
@@ -146,10 +147,26 @@ static bool called_now(const struct gt_tool_reader *r, uint32_t place)
 		return false;
 	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst)) /* for a moment; it may have read the order before */
 		return true;
-	for (int i = 0; i < GT_TOOL_DEPTH; i++)
-		if ((uint32_t)atomic_load_explicit(&r->hazards[i], memory_order_seq_cst) == place + 1)
+	for (int i = 0; i < GT_TOOL_DEPTH; i++) {
+		uint64_t hazard = atomic_load_explicit(&r->hazards[i], memory_order_seq_cst);
+
+		if ((uint32_t)hazard == place + 1 || hazard == GT_TOOL_ANY)
 			return true;
+	}
 	return false;
+}
+
+void gt_tool_level_drop(struct gt_tool_reader *r, uint32_t level)
+{
+	while (r->depth >= level)
+		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
+}
+
+bool gt_tool_level_deep(struct gt_tool_reader *r, uintptr_t here)
+{
+	while (r->depth && r->stack[r->depth - 1] <= here)
+		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
+	return r->depth < GT_TOOL_DEPTH;
 }
 
 /* Until no other thread is in a callback of this place, which is not active any more. */
@@ -173,7 +190,7 @@ static void wait_for_callbacks(uint32_t place)
 
 /* Order ---------------------------------------------------------------------- */
 
-unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
+unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL])
 {
 	for (int i = 0; i < SPINS + YIELDS; i++) {
 		uint32_t before = atomic_load_explicit(&order_sequence, GT_ORDER_READ);
@@ -222,14 +239,52 @@ static void write_order(void)
 		atomic_store_explicit(&order[w], words[w], memory_order_release);
 	atomic_store_explicit(&order_count, count, memory_order_release);
 	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_release);
+	atomic_store_explicit(&gt_tool_few, count <= GT_TOOL_FEW ? words[0] | (uint64_t)count << 56 : GT_TOOL_MANY, memory_order_seq_cst);
 	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
 		atomic_store_explicit(&gt_tool_work_types[d], types[d], memory_order_relaxed);
 }
 
 /* Contexts ------------------------------------------------------------------- */
 
+static bool in_set(const uint64_t *set, uint32_t number)
+{
+	return set[number / 64] >> (number % 64) & 1;
+}
+
+static uint32_t how_of(const struct gt_tool_context *c, int domain, uint32_t number)
+{
+	const struct gt_tool_buffered *b = &c->buffered[domain];
+	uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
+		       (b->buffer && in_set(b->ops, number) ? GT_TOOL_BUFFERED : 0);
+
+	if (how & GT_TOOL_BUFFERED || (how && !in_set(c->quiet[domain], number)))
+		how |= GT_TOOL_NUMBERED;
+	else if (how && c->quiet_flags[domain] & GPUTAP_QUIET_ALONE)
+		how |= GT_TOOL_ALONE;
+	if (how & GT_TOOL_CALLED && c->calls[domain].flags & GPUTAP_CALLS_TIMED)
+		how |= GT_TOOL_TIMED;
+	how |= gt_tool_hears_all_retired(c);
+	if (how && (c->retired || (how & GT_TOOL_BUFFERED && b->retirement)))
+		how |= GT_TOOL_RETIRES;
+	if (how && c->flags & GPUTAP_CONTEXT_EXIT_FORWARD)
+		how |= GT_TOOL_FORWARD;
+	return how;
+}
+
+/* What it has been configured to, operation by operation. Before it is active. */
+static void plan(struct gt_tool_context *c)
+{
+	for (int d = 0; d < GT_DOMAIN_COUNT && !c->is_current; d++)
+		if (c->calls[d].fn || c->buffered[d].buffer || gt_tool_hears_all_retired(c))
+			for (uint32_t n = 0; n < GT_OPS_PER_DOMAIN; n++)
+				c->how[d][n] = (uint8_t)how_of(c, d, n);
+	c->is_current = true;
+}
+
 struct gt_tool_context *gt_tool_place(struct gputap_context *ctx)
 {
+	if (ctx->place)
+		ctx->place->is_current = false;
 	pthread_once(&once, init);
 	atomic_store_explicit(&place_given, true, memory_order_release);
 	for (uint32_t p = 0; !ctx->place && p < GT_TOOL_POOL; p++) {
@@ -261,6 +316,7 @@ void gt_tool_context_start(struct gputap_context *ctx)
 
 	gt_core_lock();
 	if (c && !atomic_load_explicit(&c->active, memory_order_relaxed)) {
+		plan(c);
 		atomic_store_explicit(&c->finishing, 0, memory_order_relaxed);
 		atomic_store_explicit(&c->active, 1, memory_order_release);
 		write_order();

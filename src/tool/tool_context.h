@@ -13,7 +13,7 @@ struct gputap_context {
 	struct gputap_context *next;   /* of all, newest first; with gt_core_lock() */
 };
 
-/* With the lock: the context's place, taken if it has none. NULL: all are taken. */
+/* With the lock: the context's place, taken if it has none, to be given something more. NULL: all are taken. */
 struct gt_tool_context *gt_tool_place(struct gputap_context *ctx);
 
 void gt_tool_context_start(struct gputap_context *ctx);

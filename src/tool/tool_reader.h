@@ -13,14 +13,14 @@ enum { GT_TOOL_DEPTH = 8 };
 #define GT_ORDER_READ memory_order_seq_cst
 #define GT_TOOL_FENCE() ((void)0)
 #else
-#define GT_ORDER_HAZARD memory_order_relaxed
+#define GT_ORDER_HAZARD memory_order_release /* what the one before it was called for is over */
 #define GT_ORDER_READ memory_order_acquire
 #define GT_TOOL_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
 
 /* A thread that calls tools' functions. Never freed: taken over by later threads. */
 struct gt_tool_reader {
-	_Atomic uint64_t hazards[GT_TOOL_DEPTH]; /* place + 1 | generation << 32; 0: none */
+	_Atomic uint64_t hazards[GT_TOOL_DEPTH]; /* place + 1 | generation << 32; GT_TOOL_ANY; 0: none */
 	uintptr_t stack[GT_TOOL_DEPTH]; /* where the caller of each stands */
 	uint32_t depth;
 	uint32_t thread;
@@ -75,42 +75,90 @@ static inline void gt_tool_look_done(void)
 	gt_tool_choosing(gt_tool_reader, (uint32_t)-1);
 }
 
+/* Active contexts' places, first to last, if they are seven at most, and how many; else GT_TOOL_MANY. */
+enum { GT_TOOL_FEW = 7 };
+#define GT_TOOL_MANY UINT64_MAX
+extern _Atomic uint64_t gt_tool_few __attribute__((visibility("hidden")));
+unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL]);
+
+/* Places of the contexts that are active, first to last. Return: how many. */
+static inline unsigned gt_tool_order(uint8_t places[GT_TOOL_POOL])
+{
+	uint64_t few = atomic_load_explicit(&gt_tool_few, GT_ORDER_READ);
+
+	if (gt_unlikely(few == GT_TOOL_MANY))
+		return gt_tool_order_of_many(places);
+	memcpy(places, &few, sizeof few);
+	return (unsigned)(few >> 56);
+}
+
+#define GT_TOOL_ANY UINT64_MAX /* hazard: whoever is in the order; for a moment, as `choosing` */
+
 static inline uint64_t gt_tool_hazard(uint32_t place, uint32_t generation)
 {
 	return (uint64_t)generation << 32 | (place + 1);
 }
 
+/* Levels from this one on are left: the thread's depth is what it was before it. */
+void gt_tool_level_drop(struct gt_tool_reader *r, uint32_t level) __attribute__((cold));
+/* Callbacks that were left with longjmp(): they stood deeper in the stack than @here. Return: false: it is too deep. */
+bool gt_tool_level_deep(struct gt_tool_reader *r, uintptr_t here) __attribute__((cold));
+
 /**
- * gt_tool_lock_in() - about to call this place's functions
- * @begun: it heard the beginning: all right also when it is only finishing
- * Return: false: not to be called. True: call, then gt_tool_lock_out().
+ * gt_tool_level_in() - this thread is about to call functions of one or several places, one after the other
+ * @here: where it stands in the stack
+ * Return: NULL: nobody is to be called. Else gt_tool_hold() before each, gt_tool_level_out() with what `depth` is now.
  * Nests 8 deep in a thread; deeper ones are not called.
  */
-static inline bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)
+static inline struct gt_tool_reader *gt_tool_level_in(uintptr_t here)
 {
 	struct gt_tool_reader *r = gt_likely(gt_tool_reader != NULL) ? gt_tool_reader : gt_tool_become_reader();
-	struct gt_tool_context *c = &gt_tool_pool[place];
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
-	if (gt_unlikely(!r))
-		return false;
-	/* callbacks that were left with longjmp(): they stood deeper in the stack than we do */
-	while (gt_unlikely(r->depth && r->stack[r->depth - 1] <= here))
-		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
-	if (gt_unlikely(r->depth == GT_TOOL_DEPTH))
-		return false;
-	r->stack[r->depth] = here;
-	atomic_store_explicit(&r->hazards[r->depth], gt_tool_hazard(place, generation), GT_ORDER_HAZARD);
+	if (gt_unlikely(!r) || (gt_unlikely(r->depth) && !gt_tool_level_deep(r, here)))
+		return NULL;
+	r->stack[r->depth++] = here;
+	return r;
+}
+
+/**
+ * gt_tool_hold() - the next one that is called is of this place
+ * @begun: it heard the beginning: all right also when it is only finishing
+ * Return: false: not to be called.
+ */
+static inline bool gt_tool_hold(struct gt_tool_reader *r, uint32_t level, uint32_t place, uint32_t generation, bool begun)
+{
+	struct gt_tool_context *c = &gt_tool_pool[place];
+
+	atomic_store_explicit(&r->hazards[level - 1], gt_tool_hazard(place, generation), GT_ORDER_HAZARD);
 	gt_tool_fence_of_reader();
 	/* first that somebody may be called, then that it is him: the place may have another user since we were told of it, and
 	 * stands still only while one who was active then waits for us */
-	if (gt_likely((atomic_load_explicit(&c->active, GT_ORDER_READ) ||
-		       (begun && atomic_load_explicit(&c->finishing, GT_ORDER_READ))) &&
-		      atomic_load_explicit(&c->generation, memory_order_relaxed) == generation)) {
-		r->depth++;
+	return gt_likely((atomic_load_explicit(&c->active, GT_ORDER_READ) ||
+			  (begun && atomic_load_explicit(&c->finishing, GT_ORDER_READ))) &&
+			 atomic_load_explicit(&c->generation, memory_order_relaxed) == generation);
+}
+
+static inline void gt_tool_level_out(struct gt_tool_reader *r, uint32_t level)
+{
+	if (gt_unlikely(r->depth != level)) /* something deeper was left by a jump */
+		gt_tool_level_drop(r, level);
+	atomic_store_explicit(&r->hazards[level - 1], 0, memory_order_release);
+	r->depth = level - 1;
+}
+
+/**
+ * gt_tool_lock_in() - about to call this place's functions, and no others: a level and a hold in one
+ * Return: false: not to be called. True: call, then gt_tool_lock_out().
+ */
+static inline bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)
+{
+	struct gt_tool_reader *r = gt_tool_level_in((uintptr_t)__builtin_frame_address(0));
+
+	if (gt_unlikely(!r))
+		return false;
+	if (gt_likely(gt_tool_hold(r, r->depth, place, generation, begun)))
 		return true;
-	}
-	atomic_store_explicit(&r->hazards[r->depth], 0, memory_order_release);
+	gt_tool_level_out(r, r->depth);
 	return false;
 }
 
@@ -119,7 +167,7 @@ static inline void gt_tool_lock_out(void)
 	struct gt_tool_reader *r = gt_tool_reader;
 
 	if (gt_likely(r && r->depth))
-		atomic_store_explicit(&r->hazards[--r->depth], 0, memory_order_release);
+		gt_tool_level_out(r, r->depth);
 }
 
 #endif

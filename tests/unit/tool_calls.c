@@ -12,6 +12,7 @@
 
 #include "core/table.h"
 #include "tool/tool.h"
+#include "tool/tool_reader.h"
 #include "tool/tool_work.h"
 #include "unit.h"
 
@@ -100,6 +101,44 @@ UNIT_TEST(contexts_are_told_first_to_last_and_after_the_call_last_to_first)
 	told[0] = '\0';
 	call(0, 0);
 	CHECK_STR(told, "a+0 c+0 c-0 a-0 ");
+}
+
+/* Up to seven are read in one word, more by another way. */
+UNIT_TEST(so_are_more_than_fit_into_a_word_and_those_that_are_left_of_them)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+	enum { MANY = sizeof names / sizeof *names };
+	struct gputap_context *ctx[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		CHECK_OK(gputap_context_start(ctx[i] = teller(names[i], 0)));
+	call(0, 0);
+	CHECK_STR(told, "a+0 b+0 c+0 d+0 e+0 f+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 f-0 e-0 d-0 c-0 b-0 a-0 ");
+	for (int i = 1; i < 6; i++)
+		CHECK_OK(gputap_context_stop(ctx[i]));
+	told[0] = '\0';
+	call(0, 0);
+	CHECK_STR(told, "a+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 a-0 ");
+	CHECK_OK(gputap_context_start(ctx[3]));
+	told[0] = '\0';
+	call(0, 0);
+	CHECK_STR(told, "a+0 d+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 d-0 a-0 ");
+}
+
+UNIT_TEST(what_a_stopped_context_is_given_more_is_told_when_it_starts_again)
+{
+	const uint32_t op = 1;
+	struct gputap_context *ctx = context(0);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, &op, 1, 0, tell, "x"));
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_OK(gputap_context_stop(ctx));
+	CHECK_OK(gputap_context_calls(ctx, GT_DOMAIN_HIP, NULL, 0, 0, tell, "y"));
+	CHECK_OK(gputap_context_start(ctx));
+	call(0, 0);
+	call(1, 0);
+	call_of(&hip_table, 0, 0, NULL);
+	CHECK_STR(told, "x+1 x-1 y+7 y-7 ");
 }
 
 UNIT_TEST(only_what_a_context_asked_for_is_told_and_nothing_once_it_is_stopped)
@@ -448,6 +487,29 @@ UNIT_TEST(a_callback_that_jumps_out_leaves_everything_usable)
 	CHECK_OK(gputap_context_stop(ctx));
 	gputap_context_destroy(ctx);
 	CHECK_EQ(gputap_correlation(), 0);
+}
+
+static void jump_to_the_outer(const struct gputap_call *c, uint64_t *data, void *user)
+{
+	(void)data, (void)user;
+	heard++;
+	if (c->operation == 1)
+		longjmp(away, 1);
+	if (!setjmp(away))
+		call(1, 0);
+}
+
+UNIT_TEST(a_callback_that_jumps_to_the_callback_around_it_leaves_nothing_held)
+{
+	struct gputap_context *ctx = context(0);
+
+	CHECK_OK(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, jump_to_the_outer, NULL));
+	CHECK_OK(gputap_context_start(ctx));
+	CHECK_EQ(call(0, 3), 6);
+	CHECK_EQ(heard, 4);
+	CHECK_EQ(gt_tool_reader->depth, 0);
+	for (int i = 0; i < GT_TOOL_DEPTH; i++)
+		CHECK_EQ(atomic_load(&gt_tool_reader->hazards[i]), 0);
 }
 
 static uint64_t parent_of_call = UINT64_MAX;
