@@ -3,7 +3,9 @@
  *
  *   tool_context.c   who asks for what; start, stop, and that nobody is called after it
  *   tool_call.c      before and after a call: taps come here (generated "told" halves)
- *   tool_work.c      device work, objects, correlation ids that retire: the runtimes' activity comes here
+ *   tool_work.c      device work: the runtimes' activity comes here; tool_complete.c tells how it ended
+ *   tool_retire.c    correlation ids that retire
+ *   tool_object.c    objects that come and go
  *   tool_buffer.c    buffers and the threads that hand them over
  *   tool_args.c      names and arguments
  *   tool_load.c      finding, starting, finishing tools
@@ -107,7 +109,7 @@ uint32_t gt_tool_thread(void); /* gettid(), remembered */
 
 /* Calls (tool_call.c) -------------------------------------------------------- */
 
-/* Work that hangs on a call (tool_work.c). */
+/* What hangs on a call (tool_retire.c). */
 struct gt_correlation;
 
 /* A told call that is open, on its thread's stack. */
@@ -158,7 +160,7 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 /* After it; @ret may be NULL. */
 void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
 
-/* Work and correlation (tool_work.c) ----------------------------------------- */
+/* Work and correlation (tool_work.c, tool_retire.c) --------------------------- */
 
 /* One more reference on the frame's call. NULL: nobody wants to hear of its retirement, or there is no memory. */
 struct gt_correlation *gt_correlation_get(struct gt_tool_frame *f);

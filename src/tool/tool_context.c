@@ -5,8 +5,8 @@
  *              (a place of the pool)      │
  *                                         └► order: the places of active contexts, for who has something to tell
  *
- * The order is read without a lock: up to seven places are one word; of more, a sequence number is odd while they are written. All changes are made with gt_core_lock(),
- * which is never held while a tool's function runs. */
+ * The order is read without a lock: up to seven places are one word; of more, a sequence number is odd while they are written. All
+ * changes are made with gt_core_lock(), which is never held while a tool's function runs. */
 #include "tool/tool_context.h"
 
 #include <linux/membarrier.h>

@@ -15,14 +15,9 @@
 #define GPUTAP_TOOL_WORK_H
 
 #include "tool/tool.h"
+#include "tool/tool_stock.h"
 
 enum { GT_TOOL_HEARERS = 16 }; /* of one piece of work; more contexts are not told, counted */
-
-/* At the beginning of what lies in a pool. */
-struct gt_tool_entry {
-	_Atomic uint32_t next; /* in the pool, or in a list of what is done: index + 1 */
-	uint32_t index;
-};
 
 struct gt_tool_piece {
 	struct gt_tool_entry entry;

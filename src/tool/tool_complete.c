@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* COMPLETE of device work: told from the list of what is done, by helpers that hold nothing, so that a callback may do whatever
+ * it likes; also leave by a jump, or end its thread. And the end of everything.
+ *
+ * Locking: none. The list is a stack that is taken whole. */
+#include "tool/tool_piece.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool/tool_reader.h"
+
+enum { BATCHES = 16 }; /* threads that tell at the same time; what others are at is lost if they jump out */
+enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */, GONE_EVERY = 64 };
+
+static _Atomic uint32_t done_list; /* index + 1 of the newest */
+static _Atomic uint32_t delivering;
+_Atomic uint32_t gt_tool_ended;
+
+/* What a delivery is at, so that a callback that jumps out of it does not take the rest with it. The same thread's next delivery
+ * finds that it was left, as it stands higher in the stack; another one does when the process ends, of a thread that is gone. */
+static struct batch {
+	_Atomic uint64_t owner;   /* thread << 32 | image; 0: free */
+	uintptr_t stack;          /* where the delivery stands */
+	_Atomic uint32_t current; /* index + 1; the owner's, while its thread lives */
+	_Atomic uint32_t rest;    /* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
+} batches[BATCHES];
+
+static void (*_Atomic looks[LOOKS])(void);
+static _Thread_local uint32_t deliveries __attribute__((tls_model("initial-exec"))); /* this thread is in the middle of */
+
+void gt_tool_piece_is_done(struct gt_tool_piece *p)
+{
+	uint32_t head = atomic_load_explicit(&done_list, memory_order_relaxed);
+
+	do
+		atomic_store_explicit(&p->entry.next, head, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&done_list, &head, p->entry.index + 1, memory_order_release, memory_order_relaxed));
+}
+
+/* COMPLETE, also the rest of it after a callback jumped out. */
+static void complete(struct gt_tool_piece *p)
+{
+	p->work.phase = GPUTAP_PHASE_COMPLETE;
+	p->work.status = p->done_status;
+	p->work.start = p->done_start;
+	p->work.end = p->done_end;
+	if (p->shared)
+		gt_correlation_reaches(p->shared, p->work.end);
+	for (; p->count; p->count--) { /* a callback that jumps out is not called again when the others are told */
+		struct gt_tool_heard *h = &p->heard[p->count - 1], once = *h;
+		const struct gt_tool_context *c = &gt_tool_pool[h->place];
+
+		h->how &= ~(uint32_t)GT_TOOL_CALLED;
+		gt_tool_piece_tell(p, &once);
+		if (!(h->how & GT_TOOL_BUFFERED) || !gt_tool_lock_in(h->place, h->generation, true))
+			continue;
+		gt_tool_buffer_write_ticks(c->buffered[p->work.domain].buffer, GPUTAP_RECORD_WORK, &p->work, sizeof p->work, 0, 0, false);
+		gt_tool_lock_out();
+	}
+	gt_tool_piece_give(p);
+}
+
+static struct batch *take_batch(uint64_t owner, const void *here)
+{
+	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+		uint64_t old = atomic_load_explicit(&b->owner, memory_order_relaxed);
+
+		if ((old && (uint32_t)old == (uint32_t)owner) ||
+		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner, memory_order_acquire, memory_order_relaxed))
+			continue; /* else free, or of the parent's of a fork */
+		b->stack = (uintptr_t)here;
+		atomic_store_explicit(&b->current, 0, memory_order_relaxed);
+		atomic_store_explicit(&b->rest, 0, memory_order_relaxed);
+		return b;
+	}
+	return NULL;
+}
+
+/* COMPLETE of a list. Return: how many there were. */
+static uint32_t tell_list(struct batch *b, uint32_t list)
+{
+	uint32_t count = 0, epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	for (; list; count++) {
+		struct gt_tool_piece *p = gt_tool_piece_at(list - 1);
+		uint32_t next = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
+
+		if (b) {
+			atomic_store_explicit(&b->current, list, memory_order_release);
+			atomic_store_explicit(&b->rest, next, memory_order_release);
+		}
+		if (gt_likely(p->epoch == epoch)) /* else the parent's, of a fork */
+			complete(p);
+		if (b)
+			atomic_store_explicit(&b->current, 0, memory_order_release);
+		list = b ? atomic_exchange_explicit(&b->rest, 0, memory_order_acquire) : next;
+	}
+	return count;
+}
+
+/* A batch that is this thread's now, and was left: that piece's last hearers, and what was behind it. Return: how many. */
+static uint32_t tell_rest(struct batch *b, const void *here)
+{
+	uint32_t count = 0, current = atomic_load_explicit(&b->current, memory_order_acquire);
+
+	b->stack = (uintptr_t)here;
+	if (current)
+		count = tell_list(b, current);
+	deliveries--;
+	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
+	atomic_store_explicit(&b->owner, 0, memory_order_release);
+	return count;
+}
+
+/* What this thread was at when a callback jumped out. */
+static uint32_t tell_left(uint64_t owner, const void *here)
+{
+	uint32_t count = 0;
+
+	for (struct batch *b = batches; b < batches + BATCHES; b++)
+		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == owner && b->stack <= (uintptr_t)here)
+			count += tell_rest(b, here);
+	return count;
+}
+
+static bool thread_is_gone(uint32_t thread)
+{
+	return syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH;
+}
+
+/* The process ends: what threads were at that are gone. */
+static void tell_of_gone(uint64_t owner, const void *here)
+{
+	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
+
+		if (!whose || whose == owner || (uint32_t)whose != (uint32_t)owner || !thread_is_gone((uint32_t)(whose >> 32)) ||
+		    !atomic_compare_exchange_strong_explicit(&b->owner, &whose, owner, memory_order_acquire, memory_order_relaxed))
+			continue;
+		deliveries++;
+		tell_rest(b, here);
+	}
+}
+
+/* .. and what is behind that which threads are at that live: they were waited for. */
+static void tell_behind(uint64_t owner)
+{
+	for (struct batch *b = batches; b < batches + BATCHES; b++) {
+		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
+
+		if (whose && whose != owner && (uint32_t)whose == (uint32_t)owner)
+			tell_list(NULL, atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
+	}
+}
+
+uint32_t gt_tool_deliver(void)
+{
+	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 | atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const void *here = __builtin_frame_address(0);
+	uint32_t head, reversed = 0, count = 0;
+	struct gt_tool_piece *p;
+	struct batch *b;
+	int saved = errno;
+
+	gt_tool_tell_loss();
+	if (gt_unlikely(deliveries))
+		count = tell_left(owner, here);
+	if (!atomic_load_explicit(&done_list, memory_order_relaxed))
+		return count;
+	atomic_fetch_add_explicit(&delivering, 1, memory_order_seq_cst);
+	deliveries++;
+	b = take_batch(owner, here);
+	head = atomic_exchange_explicit(&done_list, 0, memory_order_seq_cst);
+	while (head) { /* oldest first */
+		p = gt_tool_piece_at(head - 1);
+		head = atomic_load_explicit(&p->entry.next, memory_order_relaxed);
+		atomic_store_explicit(&p->entry.next, reversed, memory_order_relaxed);
+		reversed = p->entry.index + 1;
+	}
+	count += tell_list(b, reversed);
+	if (b)
+		atomic_store_explicit(&b->owner, 0, memory_order_release);
+	deliveries--;
+	atomic_fetch_sub_explicit(&delivering, 1, memory_order_release);
+	errno = saved;
+	return count;
+}
+
+bool gt_tool_has_done(void)
+{
+	return atomic_load_explicit(&done_list, memory_order_seq_cst) != 0;
+}
+
+/* The end ------------------------------------------------------------------------ */
+
+/* Other threads that are in the middle of telling what is done; not those that wait for this one. */
+static void wait_for_deliveries(uint64_t owner, const void *here)
+{
+	const struct timespec nap = {0, NAP_NS};
+
+	for (unsigned n = 0; n < PATIENCE && atomic_load_explicit(&delivering, memory_order_seq_cst) > deliveries; n++) {
+		if (n % GONE_EVERY == 0)
+			tell_of_gone(owner, here);
+		else
+			syscall(SYS_nanosleep, &nap, NULL);
+	}
+}
+
+void gt_tool_work_looks(void (*look)(void))
+{
+	for (int i = 0; i < LOOKS; i++) {
+		void (*none)(void) = NULL;
+
+		if (atomic_compare_exchange_strong(&looks[i], &none, look) || none == look)
+			return;
+	}
+}
+
+void gt_tool_work_end(void)
+{
+	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 | atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const void *here = __builtin_frame_address(0);
+	int saved = errno;
+
+	if (atomic_load_explicit(&gt_tool_ended, memory_order_relaxed))
+		return;
+	for (int i = 0; i < LOOKS; i++) {
+		void (*look)(void) = atomic_load(&looks[i]);
+
+		if (look)
+			look();
+	}
+	gt_tool_deliver();
+	wait_for_deliveries(owner, here);
+	tell_left(owner, here);
+	tell_behind(owner);
+	gt_tool_deliver();
+	if (atomic_exchange_explicit(&gt_tool_ended, 1, memory_order_relaxed))
+		return;
+	gt_tool_objects_end();
+	gt_correlations_end();
+	errno = saved;
+}
