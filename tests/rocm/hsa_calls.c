@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Plain HSA: hsa_calls [--again | --no-shutdown]. Calls with known counts and arguments: 16 of hsa_core a round behind hsa_init(),
  * hsa_shut_down() among them, and 4 of hsa_amd_ext, of which one fails. */
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "hsa_gpu.h"
 
 #define CHECK(call)                                                             \
 	do {                                                                    \
@@ -14,28 +14,6 @@
 			return 1;                                               \
 		}                                                               \
 	} while (0)
-
-static hsa_agent_t gpu;
-static hsa_amd_memory_pool_t pool;
-
-static hsa_status_t find_gpu(hsa_agent_t agent, void *data)
-{
-	hsa_device_type_t type;
-
-	(void)data;
-	hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
-	if (type != HSA_DEVICE_TYPE_GPU)
-		return HSA_STATUS_SUCCESS;
-	gpu = agent;
-	return HSA_STATUS_INFO_BREAK;
-}
-
-static hsa_status_t first_pool(hsa_amd_memory_pool_t p, void *data)
-{
-	(void)data;
-	pool = p;
-	return HSA_STATUS_INFO_BREAK;
-}
 
 static int once(void)
 {

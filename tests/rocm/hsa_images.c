@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* HSA's image and finalizer extensions: hsa_images [exported | table]. Each function once, with known arguments: those that the library
  * exports, or those that hsa_system_get_major_extension_table() gives. Says what each answered. */
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
 #include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
 #include <stdio.h>
 #include <string.h>
 
-static hsa_agent_t gpu;
-static hsa_amd_memory_pool_t pool;
-
-static hsa_status_t find_gpu(hsa_agent_t agent, void *data)
-{
-	hsa_device_type_t type;
-
-	(void)data;
-	hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
-	if (type != HSA_DEVICE_TYPE_GPU)
-		return HSA_STATUS_SUCCESS;
-	gpu = agent;
-	return HSA_STATUS_INFO_BREAK;
-}
-
-static hsa_status_t first_pool(hsa_amd_memory_pool_t p, void *data)
-{
-	(void)data;
-	pool = p;
-	return HSA_STATUS_INFO_BREAK;
-}
+#include "hsa_gpu.h"
 
 static hsa_ext_images_1_pfn_t exported_images(void)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool: RCCL, by callbacks, by records, and by its table, in which it puts a function of its own; on stdout. */
-#include <stdio.h>
 #include <string.h>
 
 #include <rocprofiler-sdk/rccl/details/api_trace.h>
-#include <rocprofiler-sdk/registration.h>
-#include <rocprofiler-sdk/rocprofiler.h>
 
-static rocprofiler_context_id_t context;
-static rocprofiler_buffer_id_t buffer;
+#define CLIENT_NAME "collectives"
+#define CLIENT_RECORD rocprofiler_buffer_tracing_rccl_api_record_t
+#include "client.h"
+
 static ncclAllReduce_fn_t next;
-static unsigned calls, records, wrong;
 
 static ncclResult_t all_reduce(const void *from, void *to, size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
 			       hipStream_t stream)
@@ -70,50 +68,11 @@ static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_da
 	rocprofiler_iterate_callback_tracing_kind_operation_args(r, argument, 0, NULL);
 }
 
-static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b, rocprofiler_record_header_t **headers, size_t count, void *data,
-		       uint64_t dropped)
+static void set_up(void)
 {
-	(void)c, (void)b, (void)data;
-	wrong += dropped != 0;
-	for (size_t i = 0; i < count; i++) {
-		const rocprofiler_buffer_tracing_rccl_api_record_t *r = headers[i]->payload;
-		const char *kind = NULL, *name = NULL;
-
-		rocprofiler_query_buffer_tracing_kind_name(r->kind, &kind, NULL);
-		rocprofiler_query_buffer_tracing_kind_operation_name(r->kind, r->operation, &name, NULL);
-		printf("tool: record %s %s\n", kind, name);
-		records++;
-		wrong += r->start_timestamp >= r->end_timestamp || !r->correlation_id.internal;
-	}
-}
-
-static int initialize(rocprofiler_client_finalize_t finalize, void *data)
-{
-	(void)finalize, (void)data;
-	rocprofiler_create_context(&context);
-	rocprofiler_create_buffer(context, 4096, 3584, ROCPROFILER_BUFFER_POLICY_LOSSLESS, on_records, NULL, &buffer);
 	wrong += rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_RCCL_API, NULL, 0, on_call, NULL) != 0;
 	wrong += rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, NULL, 0, on_call,
 								NULL) != 0;
 	wrong += rocprofiler_configure_buffer_tracing_service(context, ROCPROFILER_BUFFER_TRACING_RCCL_API, NULL, 0, buffer) != 0;
 	wrong += rocprofiler_at_intercept_table_registration(on_table, ROCPROFILER_RCCL_TABLE | ROCPROFILER_ROCJPEG_TABLE, NULL) != 0;
-	return rocprofiler_start_context(context);
-}
-
-static void finalize(void *data)
-{
-	(void)data;
-	rocprofiler_flush_buffer(buffer);
-	printf("tool: calls %u records %u wrong %u\n", calls, records, wrong);
-	fflush(stdout);
-}
-
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-							   rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize, NULL};
-
-	(void)version, (void)runtime_version, (void)priority;
-	id->name = "collectives";
-	return &result;
 }

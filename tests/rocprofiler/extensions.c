@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool: HSA's image and finalizer extensions, told by callbacks and by records, on stdout. */
-#include <stdio.h>
-
-#include <rocprofiler-sdk/registration.h>
-#include <rocprofiler-sdk/rocprofiler.h>
+#define CLIENT_NAME "extensions"
+#define CLIENT_RECORD rocprofiler_buffer_tracing_hsa_api_record_t
+#include "client.h"
 
 enum { KINDS = 2 };
 static const rocprofiler_callback_tracing_kind_t kinds[KINDS] = {ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API,
 								 ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API};
-static rocprofiler_context_id_t context;
-static rocprofiler_buffer_id_t buffer;
-static unsigned calls, records, wrong;
 
 static int argument(rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation, uint32_t number,
 		    const void *const address, int32_t indirection, const char *type, const char *name, const char *text,
@@ -56,50 +52,11 @@ static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_da
 	show(&r, name);
 }
 
-static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b, rocprofiler_record_header_t **headers, size_t count, void *data,
-		       uint64_t dropped)
+static void set_up(void)
 {
-	(void)c, (void)b, (void)data;
-	wrong += dropped != 0;
-	for (size_t i = 0; i < count; i++) {
-		const rocprofiler_buffer_tracing_hsa_api_record_t *r = headers[i]->payload;
-		const char *kind = NULL, *name = NULL;
-
-		rocprofiler_query_buffer_tracing_kind_name(r->kind, &kind, NULL);
-		rocprofiler_query_buffer_tracing_kind_operation_name(r->kind, r->operation, &name, NULL);
-		printf("tool: record %s %s\n", kind, name);
-		records++;
-		wrong += r->start_timestamp >= r->end_timestamp || !r->correlation_id.internal;
-	}
-}
-
-static int initialize(rocprofiler_client_finalize_t finalize, void *data)
-{
-	(void)finalize, (void)data;
-	rocprofiler_create_context(&context);
-	rocprofiler_create_buffer(context, 4096, 3584, ROCPROFILER_BUFFER_POLICY_LOSSLESS, on_records, NULL, &buffer);
 	for (int i = 0; i < KINDS; i++) {
 		wrong += rocprofiler_configure_callback_tracing_service(context, kinds[i], NULL, 0, on_call, NULL) != ROCPROFILER_STATUS_SUCCESS;
 		wrong += rocprofiler_configure_buffer_tracing_service(context, (rocprofiler_buffer_tracing_kind_t)kinds[i], NULL, 0, buffer) !=
 			 ROCPROFILER_STATUS_SUCCESS;
 	}
-	return rocprofiler_start_context(context);
-}
-
-static void finalize(void *data)
-{
-	(void)data;
-	rocprofiler_flush_buffer(buffer);
-	printf("tool: calls %u records %u wrong %u\n", calls, records, wrong);
-	fflush(stdout);
-}
-
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-							   rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize, NULL};
-
-	(void)version, (void)runtime_version, (void)priority;
-	id->name = "extensions";
-	return &result;
 }
