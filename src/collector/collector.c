@@ -62,12 +62,17 @@ struct collector {
 	uint64_t partial_ns, slow_ns;
 };
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(id, &t);
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* What is run where -------------------------------------------------------------- */
@@ -127,14 +132,6 @@ static char *join_argv(char *const *argv)
 		p = stpcpy(p, argv[i]) + 1;
 	*p = '\0';
 	return text;
-}
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 static int describe(char *const *argv, const char *options, uint32_t host_clock, struct session_text *text,
@@ -528,29 +525,12 @@ static void finish_images(struct collector *c, struct gt_run_result *result)
 	gt_drain_commit(&c->drain);
 }
 
-static void fill_result(const struct gt_drain *d, struct gt_run_result *result)
-{
-	const struct gt_counts *t = &d->totals;
-
-	result->processes = d->processes;
-	result->runtimes = d->runtimes;
-	result->torn = d->torn;
-	result->refused = d->refused;
-	result->untraced = d->untraced;
-	result->seen = gt_counts_sum(t->seen);
-	result->recorded = gt_counts_sum(t->recorded);
-	result->dropped = gt_counts_dropped(t);
-	result->unfinished = gt_counts_sum(t->dropped[GT_DROP_UNFINISHED]);
-	result->output_error = d->output_error;
-	result->complete = !d->output_error && !d->torn && !d->refused && !d->untraced && result->dropped == result->unfinished;
-}
-
 /* The end mark; the folder goes only when everything stands in the file. */
 static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer, struct gt_run_result *result)
 {
 	int status;
 
-	fill_result(d, result);
+	gt_drain_result(d, result);
 	status = gt_capture_writer_finish(writer, result->complete);
 	if (status && !result->output_error) {
 		result->output_error = status;

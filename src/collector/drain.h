@@ -83,7 +83,8 @@ void gt_drain_stop(struct gt_drain *d);
 /* For recover: carry out a redo that the journal still holds. */
 void gt_drain_redo(struct gt_drain *d);
 
-uint64_t gt_counts_sum(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT]);
-uint64_t gt_counts_dropped(const struct gt_counts *counts);
+/* What became of all images that have ended. */
+struct gt_run_result;
+void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result);
 
 #endif

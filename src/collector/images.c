@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collector/batch.h"
+#include "collector/collector.h"
 #include "collector/guard.h"
 #include "util/error.h"
 
@@ -28,25 +29,6 @@ void gt_drain_fini(struct gt_drain *d)
 	free(d->images);
 	free(d->give);
 	gt_journal_close(&d->journal);
-}
-
-uint64_t gt_counts_sum(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
-{
-	uint64_t sum = 0;
-
-	for (int c = 0; c < GT_CLASS_COUNT; c++)
-		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
-			sum += counts[c][k];
-	return sum;
-}
-
-uint64_t gt_counts_dropped(const struct gt_counts *counts)
-{
-	uint64_t sum = 0;
-
-	for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
-		sum += gt_counts_sum(counts->dropped[why]);
-	return sum;
 }
 
 void gt_drain_announce_process(struct gt_drain *d, struct gt_tracee *image)
@@ -315,4 +297,38 @@ void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t no
 	d->torn += image->torn;
 	gt_counts_add(&d->totals, &counts);
 	forget_image(d, image);
+}
+
+static uint64_t sum_of(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+			sum += counts[c][k];
+	return sum;
+}
+
+static uint64_t dropped_of(const struct gt_counts *counts)
+{
+	uint64_t sum = 0;
+
+	for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+		sum += sum_of(counts->dropped[why]);
+	return sum;
+}
+
+void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
+{
+	result->processes = d->processes;
+	result->runtimes = d->runtimes;
+	result->torn = d->torn;
+	result->refused = d->refused;
+	result->untraced = d->untraced;
+	result->seen = sum_of(d->totals.seen);
+	result->recorded = sum_of(d->totals.recorded);
+	result->dropped = dropped_of(&d->totals);
+	result->unfinished = sum_of(d->totals.dropped[GT_DROP_UNFINISHED]);
+	result->output_error = d->output_error;
+	result->complete = !d->output_error && !d->torn && !d->refused && !d->untraced && result->dropped == result->unfinished;
 }

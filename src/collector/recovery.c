@@ -70,16 +70,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 		gt_capture_writer_destroy(writer);
 		return status;
 	}
-	result->processes = d->processes;
-	result->runtimes = d->runtimes;
-	result->torn = d->torn;
-	result->refused = d->refused;
-	result->untraced = d->untraced;
-	result->seen = gt_counts_sum(d->totals.seen);
-	result->recorded = gt_counts_sum(d->totals.recorded);
-	result->dropped = gt_counts_dropped(&d->totals);
-	result->unfinished = gt_counts_sum(d->totals.dropped[GT_DROP_UNFINISHED]);
-	result->complete = !d->torn && !d->refused && !d->untraced && result->dropped == result->unfinished;
+	gt_drain_result(d, result);
 	status = gt_capture_writer_finish(writer, result->complete);
 	return status ? gt_error(status, "cannot finish %s", output) : 0;
 }
