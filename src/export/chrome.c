@@ -111,17 +111,21 @@ static inline uint64_t shifted(const struct chrome *x, uint64_t ns)
 
 /* Metadata events ------------------------------------------------------------- */
 
-static void write_label(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid, const char *key, const char *text)
+static char *put_metadata(char *p, const char *kind, uint64_t pid, uint64_t tid)
 {
-	char *p = gt_out_room(&x->out);
-
 	p = GT_PUT(p, "{\"ph\":\"M\",\"name\":");
 	p = put_quoted(p, kind);
 	p = GT_PUT(p, ",\"pid\":");
 	p = gt_put_u64(p, pid);
 	p = GT_PUT(p, ",\"tid\":");
 	p = gt_put_u64(p, tid);
-	p = GT_PUT(p, ",\"args\":{");
+	return GT_PUT(p, ",\"args\":{");
+}
+
+static void write_label(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid, const char *key, const char *text)
+{
+	char *p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
+
 	p = put_quoted(p, key);
 	*p++ = ':';
 	p = put_quoted(p, text);
@@ -131,15 +135,9 @@ static void write_label(struct chrome *x, const char *kind, uint64_t pid, uint64
 
 static void write_sort(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid, uint64_t index)
 {
-	char *p = gt_out_room(&x->out);
+	char *p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
 
-	p = GT_PUT(p, "{\"ph\":\"M\",\"name\":");
-	p = put_quoted(p, kind);
-	p = GT_PUT(p, ",\"pid\":");
-	p = gt_put_u64(p, pid);
-	p = GT_PUT(p, ",\"tid\":");
-	p = gt_put_u64(p, tid);
-	p = GT_PUT(p, ",\"args\":{\"sort_index\":");
+	p = GT_PUT(p, "\"sort_index\":");
 	p = gt_put_u64(p, index);
 	p = GT_PUT(p, "}},\n");
 	gt_out_end(&x->out, p);
