@@ -24,6 +24,7 @@
 #include "clock/clock.h"
 #include "collector/collector.h"
 #include "collector/environment.h"
+#include "collector/target.h"
 #include "config.h"
 #include "ring/region.h"
 #include "util/error.h"
@@ -197,16 +198,24 @@ static bool file_has(const char *path, const char *text)
 	return has;
 }
 
+/* Links and copies in several folders of the list are one library. Return: false: it was told of already, or leads nowhere. */
+static bool is_new(const struct doctor *d, const char *path, char real[PATH_MAX])
+{
+	if (!realpath(path, real))
+		return false;
+	for (unsigned i = 0; i < d->count; i++)
+		if (!strncmp(d->findings[i].text, real, strlen(real)))
+			return false;
+	return true;
+}
+
 static void add_loader(struct doctor *d, const char *path)
 {
 	char real[PATH_MAX];
 	struct finding *f;
 
-	if (!realpath(path, real))
+	if (!is_new(d, path, real))
 		return;
-	for (unsigned i = 0; i < d->count; i++)
-		if (!strcmp(d->findings[i].what, "loader") && !strncmp(d->findings[i].text, real, strlen(real)))
-			return;
 	f = add(d, FOUND_OK, "opencl", "loader");
 	say(f, "%.400s, %s", real, file_has(real, "OPENCL_LAYERS") ? "with layers" : "without layers: interposition is used");
 	if (!d->loaders++)
@@ -276,12 +285,6 @@ static void check_driver(struct doctor *d, const char *file, const char *library
 	}
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-	return n >= m && !strcmp(text + n - m, end);
-}
-
 /* An ICD file holds the name of a library. */
 static void read_icd_file(struct doctor *d, const char *path, driver_fn *each)
 {
@@ -315,7 +318,7 @@ static void each_driver(struct doctor *d, driver_fn *each)
 		place = getenv("OPENCL_VENDOR_PATH");
 	if (!place || !*place)
 		place = "/etc/OpenCL/vendors";
-	if (ends_with(place, ".icd")) {
+	if (ui_ends_with(place, ".icd")) {
 		read_icd_file(d, place, each);
 		return;
 	}
@@ -326,7 +329,7 @@ static void each_driver(struct doctor *d, driver_fn *each)
 	}
 	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof path, "%s/%s", place, entries[i]->d_name);
-		if (ends_with(path, ".icd"))
+		if (ui_ends_with(path, ".icd"))
 			read_icd_file(d, path, each);
 		free(entries[i]);
 	}
@@ -459,25 +462,10 @@ static void note_runtime(struct doctor *d, const char *path)
 	struct finding *f;
 	char real[PATH_MAX];
 
-	if (!realpath(path, real))
+	if (!is_new(d, path, real))
 		return;
-	for (unsigned i = 0; i < d->count; i++)
-		if (!strncmp(d->findings[i].text, real, strlen(real)))
-			return;
 	f = add(d, FOUND_NOTE, "others", "runtime");
 	say(f, "%.400s: this version of gputap does not trace it", real);
-}
-
-/* As a shell would. */
-static bool find_program(const char *name, char out[PATH_MAX])
-{
-	for (const char *p = getenv("PATH"); p && *p; p += *p == ':') {
-		size_t n = strcspn(p, ":");
-		if (snprintf(out, PATH_MAX, "%.*s/%s", (int)n, p, name) < PATH_MAX && access(out, X_OK) == 0)
-			return true;
-		p += n;
-	}
-	return false;
 }
 
 /* HIP: ROCm's from version 6 on gives its table to whoever listens to rocprofiler-register. */
@@ -486,11 +474,8 @@ static void add_hip(struct doctor *d, const char *path)
 	char real[PATH_MAX];
 	struct finding *f;
 
-	if (!realpath(path, real))
+	if (!is_new(d, path, real))
 		return;
-	for (unsigned i = 0; i < d->count; i++)
-		if (!strncmp(d->findings[i].text, real, strlen(real)))
-			return;
 	f = add(d, FOUND_OK, "hip", "runtime");
 	say(f, "%.400s: %s", real, file_has(real, "rocprofiler_register_library_api_table") ?
 	    "rocprofiler-register is used, as in ROCm 6 and later (not tried with a real one)" : "interposition is used");
@@ -502,11 +487,8 @@ static void add_hsa(struct doctor *d, const char *path)
 	char real[PATH_MAX];
 	struct finding *f;
 
-	if (!realpath(path, real))
+	if (!is_new(d, path, real))
 		return;
-	for (unsigned i = 0; i < d->count; i++)
-		if (!strncmp(d->findings[i].text, real, strlen(real)))
-			return;
 	f = add(d, FOUND_OK, "hsa", "runtime");
 	say(f, "%.400s: %s is used", real, file_has(real, "rocprofiler_register_library_api_table") ? "rocprofiler-register" : "HSA_TOOLS_LIB");
 	d->hsas++;
@@ -526,7 +508,7 @@ static void find_hsa(struct doctor *d)
 
 static void find_hip(struct doctor *d)
 {
-	char path[PATH_MAX];
+	struct gt_target hipcc;
 	struct finding *f;
 
 	each_library("libamdhip64.so", add_hip, d);
@@ -535,9 +517,12 @@ static void find_hip(struct doctor *d)
 		say(f, "there is no libamdhip64.so");
 		hint(f, "apt install libamdhip64-dev   (or ROCm's packages)");
 	}
-	if (find_program("hipcc", path) || (snprintf(path, sizeof path, "/opt/rocm/bin/hipcc"), access(path, X_OK) == 0)) {
+	gt_target_look("hipcc", &hipcc);
+	if (!hipcc.executable)
+		gt_target_look("/opt/rocm/bin/hipcc", &hipcc);
+	if (hipcc.executable) {
 		f = add(d, FOUND_OK, "hip", "compiler");
-		say(f, "%.400s", path);
+		say(f, "%.400s", hipcc.path);
 	} else {
 		f = add(d, FOUND_NOTE, "hip", "compiler");
 		say(f, "there is no hipcc; HIP programs that are compiled already do without");
@@ -595,13 +580,13 @@ static void find_tools(struct doctor *d)
 		{ "sqlite3", "asks questions of .rpd exports" },
 		{ "jq", "takes reports in JSON apart" },
 	};
-	char file[PATH_MAX];
+	struct gt_target file;
 
 	for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++) {
-		bool there = find_program(tools[i].program, file);
-		struct finding *f = add(d, there ? FOUND_OK : FOUND_NOTE, "others", "tool");
-		say(f, "%s %s%s", tools[i].program, there ? "" : "is not here; it ", tools[i].what_for);
-		if (!there)
+		gt_target_look(tools[i].program, &file);
+		struct finding *f = add(d, file.executable ? FOUND_OK : FOUND_NOTE, "others", "tool");
+		say(f, "%s %s%s", tools[i].program, file.executable ? "" : "is not here; it ", tools[i].what_for);
+		if (!file.executable)
 			hint(f, "apt install %s", tools[i].program);
 	}
 }

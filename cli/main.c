@@ -3,11 +3,10 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/ui.h"
+#include "collector/target.h"
 #include "config.h"
 
 static const struct gt_command *const commands[] = {
@@ -48,30 +47,10 @@ static int print_version(void)
 	return GT_EXIT_OK;
 }
 
-static bool in_path(const char *program)
-{
-	const char *path = getenv("PATH");
-	char file[4096];
-
-	for (; path && *path; path += *path == ':') {
-		size_t n = strcspn(path, ":");
-		snprintf(file, sizeof file, "%.*s/%s", (int)n, path, program);
-		if (access(file, X_OK) == 0)
-			return true;
-		path += n;
-	}
-	return false;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-	return n >= m && !strcmp(text + n - m, end);
-}
-
 static int unknown_command(const char *word)
 {
 	const char *names[COMMAND_COUNT + 2];
+	struct gt_target program;
 	size_t n = 0;
 
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -79,9 +58,10 @@ static int unknown_command(const char *word)
 	names[n++] = "help";
 	names[n] = NULL;
 
-	if (ends_with(word, ".gputap"))
+	if (ui_ends_with(word, ".gputap"))
 		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap report %s'?", word, word);
-	if (*word && (strchr(word, '/') ? access(word, X_OK) == 0 : in_path(word)))
+	gt_target_look(word, &program);
+	if (program.executable)
 		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap run %s'?", word, word);
 	return ui_unknown("command", word, names);
 }

@@ -289,13 +289,6 @@ static void describe_options(struct request *r)
 	r->run.options_text = r->text;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcasecmp(text + n - m, end);
-}
-
 static int unknown_format(const char *path)
 {
 	const char *dot = strchr(strrchr(path, '/') ? strrchr(path, '/') : path, '.'), *names[64] = {".gputap"}, *near;
@@ -304,11 +297,10 @@ static int unknown_format(const char *path)
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (size_t k = 0; gt_exporters[i]->extensions[k] && n < 63; k++)
 			names[n++] = gt_exporters[i]->extensions[k];
-	fprintf(stderr, "gputap run: what to write is told by the extension, and '%s' has none that is known", path);
 	near = dot ? ui_nearest(dot, names) : NULL;
-	if (near)
-		fprintf(stderr, "; did you mean '%s'?", near);
-	fputs("\n  known:", stderr);
+	ui_fail(GT_EXIT_USAGE, "what to write is told by the extension, and '%s' has none that is known%s%s%s", path,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	fputs("  known:", stderr);
 	for (size_t i = 0; i < n; i++)
 		fprintf(stderr, " %s", names[i]);
 	fputc('\n', stderr);
@@ -327,7 +319,7 @@ static int choose_output(struct request *r)
 		snprintf(r->named, sizeof r->named, "%.200s.%d.gputap", *program ? program : "program", (int)getpid());
 		r->output = r->named;
 	}
-	if (!ends_with(r->output, ".gputap")) {
+	if (!ui_ends_with(r->output, ".gputap")) {
 		r->exporter = gt_exporter_for_path(r->output);
 		if (!r->exporter)
 			return unknown_format(r->output);

@@ -108,6 +108,13 @@ const char *ui_nearest(const char *word, const char *const *names)
 	return nearest;
 }
 
+bool ui_ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
 int ui_unknown(const char *kind, const char *word, const char *const *names)
 {
 	const char *near = ui_nearest(word, names);

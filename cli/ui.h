@@ -20,6 +20,8 @@ void ui_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The name of @names (NULL-ended) nearest to @word, or NULL when none is near. */
 const char *ui_nearest(const char *word, const char *const *names);
 
+bool ui_ends_with(const char *text, const char *end);
+
 /* "Did you mean 'x'?" for a word that is none of @names, else the list of them; @kind: "column", "format", ..
  * Return: GT_EXIT_USAGE. */
 int ui_unknown(const char *kind, const char *word, const char *const *names);
