@@ -106,6 +106,24 @@ def test_upstreams_unit_tests(place, unit_tests, name):
     assert "[  PASSED  ] 1 test." in out
 
 
+@pytest.mark.parametrize("source", ["pc_sampling/client", "pc_sampling/pcs", "pc_sampling/utils", "counter_collection/buffered_client",
+                                    "counter_collection/callback_client", "counter_collection/device_counting_async_client",
+                                    "counter_collection/device_counting_sync_client", "counter_collection/print_functional_counters_client"])
+def test_samples_of_what_is_not_there_compile(place, checkout, source):
+    samples = checkout / "samples"
+    place.compile(["g++", "-std=c++17"], "-fsyntax-only", f"-I{samples}", f"-I{samples / source.split('/')[0]}", samples / f"{source}.cpp")
+
+
+def test_every_function_that_upstreams_headers_declare_is_exported(place, checkout):
+    listed = subprocess.run(["nm", "-D", "--defined-only", place.sdk / "librocprofiler-sdk.so.1"], check=True, text=True, capture_output=True).stdout
+    exported = {line.split()[2] for line in listed.splitlines()}
+    text = "".join(path.read_text() for path in (checkout / "source/include/rocprofiler-sdk").rglob("*.h"))
+    declared = {name for name in re.findall(r"^(rocprofiler_\w+)\(", text, re.M) if not name.endswith(("_t", "_cb"))}
+    inline = {"rocprofiler_configure", "rocprofiler_create_profile_config", "rocprofiler_destroy_profile_config",
+              "rocprofiler_record_header_compute_hash"}
+    assert len(declared) > 60 and declared - exported == inline
+
+
 def test_intercept_table(place, sample):
     place.run(sample("intercept_table"), 1, 2, 1, SOFT_AMDGPU_EXECUTE="0")
     log = (place.folder / "intercept_table.log").read_text()

@@ -12,7 +12,7 @@ import pytest
 
 from test_rocprofiler_conformance import Place
 
-# What wants a library of AMD's besides (thread_trace, comgr), or samples of program counters, is not claimed.
+# What wants a library of AMD's besides (thread traces and machine code: comgr) is not claimed.
 COUNTERS = ("agent_profiling", "callback_client", "client", "print_functional_counters")
 # .. and what it writes where of a program that copies.
 TRACING = {"api_buffered_tracing": ("api_buffered_trace.log", "hipMemcpyAsync"), "api_callback_tracing": ("api_callback_trace.log", "hipMemcpyAsync"),
@@ -47,6 +47,16 @@ def compile_client(place, older, sample, source="client"):
 @pytest.mark.parametrize("source", COUNTERS)
 def test_samples_of_counters_compile(place, older, source):
     compile_client(place, older, "counter_collection", source)
+
+
+@pytest.mark.parametrize("source", ["client", "pcs", "utils"])
+def test_samples_of_program_counters_compile(place, older, source):
+    """The record has a plain address in 0.4, and an offset into a code object in 0.5."""
+    place.flags += ["-DGPUTAP_ROCPROFILER_0_4"] * older.name.endswith("0.4")
+    try:
+        compile_client(place, older, "pc_sampling", source)
+    finally:
+        place.flags = [f for f in place.flags if "0_4" not in f]
 
 
 @pytest.mark.parametrize("sample", TRACING)

@@ -47,6 +47,47 @@ def run(command, build, **environment):
                           capture_output=True, timeout=60)
 
 
+# All public functions of 1.0.0; another three are inline, rocprofiler_configure() is the client's.
+FUNCTIONS = """
+    assign_callback_thread at_intercept_table_registration at_internal_thread_create configure_buffer_dispatch_counting_service
+    configure_buffer_tracing_service configure_callback_dispatch_counting_service configure_callback_tracing_service configure_device_counting_service
+    configure_device_thread_trace_service configure_dispatch_thread_trace_service configure_external_correlation_id_request_service
+    configure_pc_sampling_service configure_spm_service context_is_active context_is_valid create_buffer create_callback_thread create_context
+    create_counter create_counter_config destroy_buffer destroy_counter_config flush_buffer force_configure
+    get_pc_sampling_instruction_not_issued_reason_name get_pc_sampling_instruction_type_name get_status_name get_status_string get_thread_id get_timestamp
+    get_version get_version_triplet is_finalized is_initialized iterate_agent_supported_counters iterate_buffer_tracing_kind_operations
+    iterate_buffer_tracing_kinds iterate_buffer_tracing_record_args iterate_callback_tracing_kind_operation_args iterate_callback_tracing_kind_operations
+    iterate_callback_tracing_kinds iterate_counter_dimensions load_counter_definition ompt_is_finalized ompt_is_initialized ompt_start_tool
+    pop_external_correlation_id push_external_correlation_id query_available_agents query_buffer_tracing_kind_name
+    query_buffer_tracing_kind_operation_name query_callback_tracing_kind_name query_callback_tracing_kind_operation_name query_counter_info
+    query_counter_instance_count query_external_correlation_id_request_kind_name query_intercept_table_name query_pc_sampling_agent_configurations
+    query_record_counter_id query_record_dimension_position sample_device_counting_service start_context stop_context thread_trace_decoder_codeobj_load
+    thread_trace_decoder_codeobj_unload thread_trace_decoder_create thread_trace_decoder_destroy thread_trace_decoder_info_string trace_decode"""
+
+
+def test_every_public_function_is_there(sdk):
+    listed = subprocess.run(["nm", "-D", "--defined-only", sdk / "librocprofiler-sdk.so.1"], check=True, text=True, capture_output=True).stdout
+    assert {line.split()[2].removeprefix("rocprofiler_") for line in listed.splitlines()} >= set(FUNCTIONS.split())
+
+
+def test_what_is_not_there_says_so(compile_tool, build):
+    done = run([compile_tool("absent.c", "absent")], build)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = [line.replace("ROCPROFILER_STATUS_ERROR_", "").replace("ROCPROFILER_STATUS_", "") for line in done.stdout.splitlines()]
+    assert said == [
+        "create_context SUCCESS", "query_record_counter_id NO_HARDWARE_COUNTERS", "query_record_dimension_position NO_HARDWARE_COUNTERS",
+        "query_counter_info COUNTER_NOT_FOUND", "iterate_agent_supported_counters NO_HARDWARE_COUNTERS", "create_counter NO_HARDWARE_COUNTERS",
+        "create_counter_config NO_HARDWARE_COUNTERS", "destroy_counter_config PROFILE_NOT_FOUND", "iterate_counter_dimensions COUNTER_NOT_FOUND",
+        "query_counter_instance_count COUNTER_NOT_FOUND", "load_counter_definition NO_HARDWARE_COUNTERS",
+        "configure_device_counting_service NOT_IMPLEMENTED", "sample_device_counting_service NOT_IMPLEMENTED",
+        "configure_spm_service NOT_IMPLEMENTED", "configure_pc_sampling_service NOT_IMPLEMENTED",
+        "query_pc_sampling_agent_configurations NOT_IMPLEMENTED", "names (nil) (nil)",
+        "configure_device_thread_trace_service NOT_IMPLEMENTED", "configure_dispatch_thread_trace_service NOT_IMPLEMENTED",
+        "thread_trace_decoder_create NOT_AVAILABLE", "decoder 0", "thread_trace_decoder_codeobj_load INVALID_ARGUMENT",
+        "thread_trace_decoder_codeobj_unload INVALID_ARGUMENT", "trace_decode INVALID_ARGUMENT", "info (nil)",
+        "ompt_is_initialized SUCCESS", "openmp 0", "ompt_is_finalized SUCCESS", "openmp 0", "start_context SUCCESS"]
+
+
 def test_statuses_are_those_that_are_documented_and_nothing_is_half_done(check, build):
     done = run([check], build, SCENARIO="plain")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr

@@ -7,6 +7,7 @@
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 #include <rocprofiler-sdk-roctx/api_trace.h>
+#include <rocprofiler-sdk/experimental/thread_trace.h>
 
 #define SIZE(type, bytes) static_assert(sizeof(type) == (bytes), #type)
 #define AT(type, member, offset) static_assert(offsetof(type, member) == (offset), #type "." #member)
@@ -143,6 +144,20 @@ AT(rocprofiler_agent_v0_t, uuid, 296);
 SIZE(roctxCoreApiTable_t, 56);
 SIZE(roctxControlApiTable_t, 24);
 SIZE(roctxNameApiTable_t, 40);
+SIZE(rocprofiler_thread_trace_parameter_t, 24);
+AT(rocprofiler_thread_trace_parameter_t, value, 8);
+SIZE(rocprofiler_thread_trace_decoder_pc_t, 16);
+SIZE(rocprofiler_thread_trace_decoder_perfevent_t, 24);
+AT(rocprofiler_thread_trace_decoder_perfevent_t, CU, 16);
+SIZE(rocprofiler_thread_trace_decoder_occupancy_t, 32);
+AT(rocprofiler_thread_trace_decoder_occupancy_t, cu, 25);
+SIZE(rocprofiler_thread_trace_decoder_wave_state_t, 8);
+SIZE(rocprofiler_thread_trace_decoder_inst_t, 32);
+AT(rocprofiler_thread_trace_decoder_inst_t, time, 8);
+SIZE(rocprofiler_thread_trace_decoder_wave_t, 64);
+AT(rocprofiler_thread_trace_decoder_wave_t, begin_time, 16);
+AT(rocprofiler_thread_trace_decoder_wave_t, instructions_array, 56);
+SIZE(rocprofiler_thread_trace_decoder_id_t, 8);
 
 IS(ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED, 16);
 IS(ROCPROFILER_STATUS_ERROR_FINALIZED, 21);
@@ -175,6 +190,11 @@ IS(ROCPROFILER_MARKER_NAME_TABLE, 32);
 IS(ROCPROFILER_ROCJPEG_TABLE, 256);
 IS(ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH, 11);
 IS(ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_RANGE_API, 18);
+IS(ROCPROFILER_THREAD_TRACE_PARAMETER_LAST, 7);
+IS(ROCPROFILER_THREAD_TRACE_CONTROL_START_AND_STOP, 3);
+IS(ROCPROFILER_THREAD_TRACE_DECODER_INFO_LAST, 3);
+IS(ROCPROFILER_THREAD_TRACE_DECODER_INST_LAST, 13);
+IS(ROCPROFILER_THREAD_TRACE_DECODER_RECORD_LAST, 6);
 IS(ROCPROFILER_HIP_RUNTIME_API_ID_hipExtLaunchKernel, 84);
 IS(ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevice, 102);
 IS(ROCPROFILER_HIP_RUNTIME_API_ID_hipGraphLaunch, 166);

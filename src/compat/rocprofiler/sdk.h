@@ -31,6 +31,7 @@
 #include <rocprofiler-sdk/spm.h>
 #include <rocprofiler-sdk/deprecated/counters.h>
 #include <rocprofiler-sdk/experimental/counters.h>
+#include <rocprofiler-sdk/experimental/thread_trace.h>
 
 #include "gputap/tool.h"
 

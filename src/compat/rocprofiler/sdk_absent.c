@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NEEDSWORK: hardware counters, samples of program counters and OpenMP want hardware or a runtime that is not here; asked for
+/* NEEDSWORK: hardware counters, samples of program counters, thread traces and OpenMP want hardware or a runtime that is not here; asked for
  * one of them, the library says that it has none. README.md and docs/conformance.md list them. */
 #include "sdk.h"
 
@@ -39,6 +39,35 @@ ABSENT(rocprofiler_query_pc_sampling_agent_configurations, NOT_IMPLEMENTED, rocp
        rocprofiler_available_pc_sampling_configurations_cb_t cb, void *user_data)
 ABSENT(rocprofiler_configure_spm_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
        rocprofiler_counter_config_id_t counter_config, uint64_t interval)
+
+ABSENT(rocprofiler_configure_device_thread_trace_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id,
+       rocprofiler_agent_id_t agent_id, rocprofiler_thread_trace_parameter_t *parameters, size_t num_parameters,
+       rocprofiler_thread_trace_shader_data_callback_t shader_callback, rocprofiler_user_data_t callback_userdata)
+ABSENT(rocprofiler_configure_dispatch_thread_trace_service, NOT_IMPLEMENTED, rocprofiler_context_id_t context_id,
+       rocprofiler_agent_id_t agent_id, rocprofiler_thread_trace_parameter_t *parameters, size_t num_parameters,
+       rocprofiler_thread_trace_dispatch_callback_t dispatch_callback, rocprofiler_thread_trace_shader_data_callback_t shader_callback,
+       void *callback_userdata)
+ABSENT(rocprofiler_thread_trace_decoder_codeobj_load, INVALID_ARGUMENT, rocprofiler_thread_trace_decoder_id_t handle, uint64_t load_id,
+       uint64_t load_addr, uint64_t load_size, const void *data, uint64_t size)
+ABSENT(rocprofiler_thread_trace_decoder_codeobj_unload, INVALID_ARGUMENT, rocprofiler_thread_trace_decoder_id_t handle, uint64_t load_id)
+ABSENT(rocprofiler_trace_decode, INVALID_ARGUMENT, rocprofiler_thread_trace_decoder_id_t handle,
+       rocprofiler_thread_trace_decoder_callback_t callback, void *data, uint64_t size, void *userdata)
+
+SDK_EXPORT rocprofiler_status_t rocprofiler_thread_trace_decoder_create(rocprofiler_thread_trace_decoder_id_t *handle, const char *path)
+{
+	handle->handle = 0;
+	return ROCPROFILER_STATUS_ERROR_NOT_AVAILABLE;
+}
+
+SDK_EXPORT void rocprofiler_thread_trace_decoder_destroy(rocprofiler_thread_trace_decoder_id_t handle)
+{
+}
+
+SDK_EXPORT const char *rocprofiler_thread_trace_decoder_info_string(rocprofiler_thread_trace_decoder_id_t handle,
+								    rocprofiler_thread_trace_decoder_info_t info)
+{
+	return NULL;
+}
 
 /* Counting dispatches can be configured, by tools that do so before they know whether they want it; the context does not start. */
 static rocprofiler_status_t count(rocprofiler_context_id_t id)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What sources of 0.4 and 0.5 call by names that 1.0 does not have any more: with GPUTAP_ROCPROFILER_0_5 only. The driver's page
- * migrations are never told, so that these records are never made. Their headers of C++ had <memory> and <thread> in them. */
+ * migrations are never told and program counters never sampled, so that these records are never made. Their headers of C++ had <memory>
+ * and <thread> in them. Where 0.4 differs from 0.5, GPUTAP_ROCPROFILER_0_4 besides. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 
@@ -10,6 +11,7 @@
 #include <rocprofiler-sdk/buffer_tracing.h>
 #include <rocprofiler-sdk/device_counting_service.h>
 #include <rocprofiler-sdk/dispatch_counting_service.h>
+#include <rocprofiler-sdk/pc_sampling.h>
 
 #ifdef __cplusplus
 #include <memory>
@@ -107,6 +109,67 @@ typedef struct rocprofiler_buffer_tracing_page_migration_record_t {
 		uint64_t reserved[12];
 	};
 } rocprofiler_buffer_tracing_page_migration_record_t;
+
+/* Samples of program counters. 1.0 gave the kinds' numbers to others, so that these have some that no record has. */
+enum {
+	ROCPROFILER_PC_SAMPLING_RECORD_SAMPLE = 1000,
+	ROCPROFILER_PC_SAMPLING_RECORD_CODE_OBJECT_LOAD_MARKER,
+	ROCPROFILER_PC_SAMPLING_RECORD_CODE_OBJECT_UNLOAD_MARKER
+};
+
+typedef struct rocprofiler_pc_sampling_header_v1_t {
+	uint8_t valid : 1;
+	uint8_t type : 4;
+	uint8_t has_stall_reason : 1;
+	uint8_t has_wave_cnt : 1;
+	uint8_t reserved : 1;
+} rocprofiler_pc_sampling_header_v1_t;
+
+typedef struct rocprofiler_pc_sampling_snapshot_v1_t {
+	uint32_t dual_issue_valu : 1;
+	uint32_t inst_type : 4;
+	uint32_t reason_not_issued : 7;
+	uint32_t arb_state_issue : 10;
+	uint32_t arb_state_stall : 10;
+} rocprofiler_pc_sampling_snapshot_v1_t;
+
+typedef struct rocprofiler_pc_sampling_record_t {
+	uint64_t size;
+	rocprofiler_pc_sampling_header_v1_t flags;
+	uint8_t chiplet;
+	uint8_t wave_id;
+	uint8_t wave_issued : 1;
+	uint8_t reserved : 7;
+	uint32_t hw_id;
+#ifdef GPUTAP_ROCPROFILER_0_4
+	uint64_t pc;
+#else
+	struct {
+		uint64_t loaded_code_object_id;
+		uint64_t loaded_code_object_offset;
+	} pc;
+#endif
+	uint64_t exec_mask;
+	rocprofiler_dim3_t workgroup_id;
+	uint32_t wave_count;
+	uint64_t timestamp;
+	rocprofiler_async_correlation_id_t correlation_id;
+	rocprofiler_pc_sampling_snapshot_v1_t snapshot;
+	uint32_t reserved2;
+} rocprofiler_pc_sampling_record_t;
+
+typedef struct rocprofiler_pc_sampling_code_object_load_marker_t {
+	uint64_t size;
+	uint64_t code_object_id;
+} rocprofiler_pc_sampling_code_object_load_marker_t;
+
+typedef struct rocprofiler_pc_sampling_code_object_unload_marker_t {
+	uint64_t size;
+	uint64_t code_object_id;
+} rocprofiler_pc_sampling_code_object_unload_marker_t;
+
+#define rocprofiler_configure_pc_sampling_service(context, agent, method, unit, interval, buffer) \
+	(rocprofiler_configure_pc_sampling_service)(context, agent, method, unit, interval, buffer, 0)
 
 ROCPROFILER_EXTERN_C_FINI
 
