@@ -52,11 +52,38 @@ def test_an_intact_environment_is_passed_on_as_it_is(build):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_failing_to_start_gives_the_same_error(build, ways, way, run):
+def test_failing_to_start_gives_the_same_error(build, ways, way, run, work):
+    os.mkfifo(work / "pipe", 0o755)  # nobody writes into it: who opens it waits
     with Session(build) as session:
-        for program in ["/nonexistent/program", "/etc/passwd", "/"]:
+        for program in ["/nonexistent/program", "/etc/passwd", "/", *([work / "pipe"] if way != "fexecve" else [])]:
             bare = run([ways, way, program], status=None).status
             assert session.run([ways, way, program], status=None).status == bare >= 100
+
+
+@pytest.mark.parametrize("way", ["execve", "execv", "execl", "execveat", "vfork_execve"])
+def test_a_library_of_the_users_that_watches_exec_still_does(build, ways, way, run, work):
+    """fakechroot, snoopy and the like: behind ours in LD_PRELOAD, in front of libc."""
+    (work / "watch.c").write_text("""
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <unistd.h>
+        int execve(const char *path, char *const argv[], char *const envp[])
+        {
+            int (*next)(const char *, char *const[], char *const[]) = dlsym(RTLD_NEXT, "execve");
+            write(1, "seen\\n", 5);
+            return next(path, argv, envp);
+        }
+        int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
+        {
+            int (*next)(int, const char *, char *const[], char *const[], int) = dlsym(RTLD_NEXT, "execveat");
+            write(1, "seen\\n", 5);
+            return next(fd, path, argv, envp, flags);
+        }
+    """)
+    run(["gcc", "-shared", "-fPIC", "-w", "-o", "watch.so", "watch.c", "-ldl"])
+    with Session(build) as session:
+        result = session.run([ways, way, shutil.which("true")], env={"LD_PRELOAD": f"{session.library}:{work}/watch.so"})
+    assert result.out == "seen\n"
 
 
 def test_a_static_program_runs_and_is_told(build, ways):

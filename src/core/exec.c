@@ -58,6 +58,8 @@ static struct {
 	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},
 };
 
+static int (*real_execve)(const char *, char *const[], char *const[]);
+static int (*real_execveat)(int, const char *, char *const[], char *const[], int);
 static int (*real_execvpe)(const char *, char *const[], char *const[]);
 static int (*real_fexecve)(int, char *const[], char *const[]);
 static int (*real_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
@@ -124,6 +126,8 @@ static void remember(void)
 static void find_real(void)
 {
 	if (!real_execvpe) {
+		*(void **)&real_execve = dlsym(RTLD_NEXT, "execve");
+		*(void **)&real_execveat = dlsym(RTLD_NEXT, "execveat");
 		*(void **)&real_execvpe = dlsym(RTLD_NEXT, "execvpe");
 		*(void **)&real_fexecve = dlsym(RTLD_NEXT, "fexecve");
 		*(void **)&real_spawn = dlsym(RTLD_NEXT, "posix_spawn");
@@ -293,11 +297,12 @@ static void tell_searched(const char *file)
 	errno = saved;
 }
 
+/* Before our constructor there is nothing to go through but the kernel: no looking up here, in what may be a vfork's child. */
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	REPAIR(envp);
 	tell(AT_FDCWD, path);
-	return (int)syscall(SYS_execve, path, argv, keep);
+	return real_execve ? real_execve(path, argv, keep) : (int)syscall(SYS_execve, path, argv, keep);
 }
 
 EXPORT int execv(const char *path, char *const argv[])
@@ -330,7 +335,7 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 {
 	REPAIR(envp);
 	tell(fd, *path ? path : NULL);
-	return (int)syscall(SYS_execveat, fd, path, argv, keep, flags);
+	return real_execveat ? real_execveat(fd, path, argv, keep, flags) : (int)syscall(SYS_execveat, fd, path, argv, keep, flags);
 }
 
 /* A va_list by its address: whether passing one by value moves the caller's differs between machines. */

@@ -18,7 +18,8 @@ enum { OUR_MACHINE = EM_X86_64 };
 enum { OUR_MACHINE = EM_AARCH64 };
 #endif
 
-enum { HEAD_BYTES = 512, PROGRAM_HEADERS = 32 };
+/* Whatever the name leads to: no waiting for a pipe's writer, no terminal of our own. */
+enum { HEAD_BYTES = 512, PROGRAM_HEADERS = 32, OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
 /* The kernel sets AT_SECURE, and ld.so forgets LD_PRELOAD and LD_AUDIT. */
 static bool gains_privileges(int fd)
@@ -59,7 +60,7 @@ static const char *look_at_interpreter(char *line, int depth)
 	if (*end == '\0' || end == start || depth > 0)
 		return NULL;
 	*end = '\0';
-	fd = (int)syscall(SYS_openat, AT_FDCWD, start, O_RDONLY | O_CLOEXEC, 0);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, start, OPEN_FLAGS, 0);
 	if (fd < 0)
 		return NULL;
 	why = look(fd, depth + 1);
@@ -95,7 +96,7 @@ const char *gt_exec_obstacle(int fd, const char *path)
 	const char *why = NULL;
 
 	if (path)
-		own = (int)syscall(SYS_openat, fd, path, O_RDONLY | O_CLOEXEC, 0);
+		own = (int)syscall(SYS_openat, fd, path, OPEN_FLAGS, 0);
 	if (own >= 0)
 		why = look(own, 0);
 	if (path && own >= 0)
