@@ -82,7 +82,8 @@ def test_a_call_of_an_iteration_callback_has_the_iteration_as_its_parent(trace):
 def test_the_library_that_is_really_mapped_is_told_with_its_door(trace, tap):
     trace()
     text = tap("info", "a.gputap").out
-    assert "HSA_TOOLS_LIB" in text and "libhsa-runtime64.so.1" in text
+    doors = {"HSA_TOOLS_LIB", "rocprofiler-register"}  # the second, where ROCr was built with it
+    assert len([door for door in doors if door in text]) == 1 and "libhsa-runtime64.so.1" in text
 
 
 def test_hsa_output_is_the_same_with_and_without_gputap(trace, run, program, softgpu):

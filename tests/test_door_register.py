@@ -116,6 +116,16 @@ def test_shorter_and_longer_tables_are_used_as_far_as_known_and_told(trace, tmp_
     assert re.search(r"hip +table +%d\b" % (entries + 1), info), info
 
 
+def test_a_subscriber_is_told_the_tables_whole_and_whose_they_are(run, build, modern, repo):
+    subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{repo}/include", repo / "tests/rocm/raw_tables.c", "-o", modern / "raw_tables.so",
+                    f"-L{build}", "-l:libgputap.so.0"], check=True)
+    done = run([modern / "program", modern / "copy1.so"], env={"LD_PRELOAD": modern / "raw_tables.so", "LD_LIBRARY_PATH": f"{modern}:{build}"})
+    hip = [line for line in done.err.splitlines() if line.startswith("HIP")]
+    assert sorted(hip) == ["HIP 0: 464 entries, 60300", "HIP 1: 464 entries, 60300",
+                           "HIP compiler 0: 10 entries, 60300", "HIP compiler 1: 10 entries, 60300"]
+    assert done.err.count("HSA core 0: ") == 2 and done.err.count("HsaApiTable 0: ") == 2  # it is initialised twice
+
+
 EXTENSIONS = ["hsa_ext_sampler_destroy", "hsa_ext_image_create_with_layout", "hsa_ext_program_finalize"]
 
 

@@ -8,5 +8,5 @@
 #define GT_DOOR hip_compiler
 #define GT_DOOR_UP HIP_COMPILER
 #define GT_DOOR_OPERATIONS "generated/hip_compiler_operations.inc"
-#define GT_DOOR_NAME NULL
+#define GT_DOOR_NAME "HIP compiler"
 #include "runtime/tap_tables.inc"

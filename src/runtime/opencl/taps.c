@@ -9,5 +9,5 @@
 #define GT_DOOR opencl
 #define GT_DOOR_UP OPENCL
 #define GT_DOOR_OPERATIONS "generated/opencl_operations.inc"
-#define GT_DOOR_NAME NULL
+#define GT_DOOR_NAME "OpenCL"
 #include "runtime/tap_tables.inc"
