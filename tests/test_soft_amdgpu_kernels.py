@@ -71,7 +71,9 @@ def test_child_and_parent_start_the_runtime_each_for_itself(hsa):
     assert hsa("fork-before").out == "last 64\nchild status 0\nlast 64\n"
 
 
-def test_child_cannot_use_the_parents_gpu_until_the_parent_has_closed_it(hsa):
+def test_child_cannot_use_the_parents_gpu_until_the_parent_has_closed_it(hsa, rocr):
+    if rocr >= 18:
+        pytest.skip("ROCr 7 fails an assertion of its own where a queue cannot be made")
     out = hsa("fork-after").out
     assert out == "init succeeds\nqueue fails\nallocation fails\nchild status 0\n" + "last 64\nchild status 0\nlast 64\n"
 
@@ -158,7 +160,9 @@ def test_durations_name_kernels_as_people_do(hip, work, pattern):
     assert hip("durations", options=["--durations", "d.txt"]).out == "15 ms or more\n"
 
 
-def test_program_leaves_with_a_kernel_that_never_ends(hip):
+def test_program_leaves_with_a_kernel_that_never_ends(hip, rocr):
+    if rocr >= 18:
+        pytest.skip("HIP 7 waits for its kernels when the program leaves")
     assert hip("leave").out == "leaving\n"
 
 
@@ -176,7 +180,8 @@ def test_runs_inside_and_outside_of_gputap_run(run, gputap, build, work, order):
 
 
 def test_kernels_of_a_type_without_interpreter_say_so(hip):
-    result = hip("copies", options=["--gfx", "908"], status=-6)
+    result = hip("copies", options=["--gfx", "908"], status=None)
+    assert result.status  # HIP 5 aborts, HIP 7 has an error for the program
     assert re.search(r"kernel __amd_rocclr_\w+ is not executed: there is an interpreter for .*, but none for gfx908", result.err)
 
 
@@ -191,7 +196,9 @@ def test_signals_are_polled_when_events_have_run_out(hsa):
     assert hsa("signals", options=["--fail", "event:100+"]).out == "waited for 5000\nend\n"
 
 
-def test_queue_that_is_to_fail_fails(hsa):
+def test_queue_that_is_to_fail_fails(hsa, rocr):
+    if rocr >= 18:
+        pytest.skip("ROCr 7 fails an assertion of its own where a queue cannot be made")
     result = hsa("many-queues", options=["--fail", "queue:20"], status=1)
     assert "hsa_queue_create" in result.out and "HSA_STATUS_ERROR_OUT_OF_RESOURCES" in result.out
 
@@ -202,5 +209,7 @@ def test_kernel_that_is_to_fail_ends_its_queue(hsa):
     assert "kernel store_index is to fail (SOFT_AMDGPU_FAIL)" in result.err
 
 
-def test_kernel_that_is_to_hang_hangs_its_queue_only(hip):
+def test_kernel_that_is_to_hang_hangs_its_queue_only(hip, rocr):
+    if rocr >= 18:
+        pytest.skip("HIP 7 waits for its kernels when the program leaves")
     assert hip("leave", options=["--fail", "hang"]).out == "leaving\n"

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-LLVM_MC = next((name for name in ("llvm-mc-14", "llvm-mc-15", "llvm-mc-18", "llvm-mc") if shutil.which(name)), None)
+LLVM_MC = next((name for name in ("llvm-mc-14", "llvm-mc-15", "llvm-mc-18", "llvm-mc-22", "llvm-mc") if shutil.which(name)), None)
 
 
 @pytest.fixture(scope="module")
@@ -14,11 +14,18 @@ def program(build):
     return build / "tests/soft/isa_cases"
 
 
+def exact_addresses(texts):
+    """LLVM 14 has rows of 8 and 16 registers for an image's addresses; newer ones want as many as there are addresses."""
+    if LLVM_MC in ("llvm-mc-14", "llvm-mc-15"):
+        return texts
+    return re.sub(r"^(image_sample_d .*, )v\[16:31\](.*)$", lambda m: f"{m[1]}v[16:{22 if ' da' in m[2] else 21}]{m[2]}", texts, flags=re.M)
+
+
 @pytest.fixture
 def words(run, program, tmp_path):
     """A file with the bytes of each case's instruction, a line each."""
     texts = tmp_path / "cases.s"
-    texts.write_text(run([program, "--texts"]).out)
+    texts.write_text(exact_addresses(run([program, "--texts"]).out))
     out = run([LLVM_MC, "-arch=amdgcn", "-mcpu=gfx906", "-show-encoding", texts]).out
     encodings = re.findall(r"encoding: \[([^\]]*)\]", out)
     assert len(encodings) == len(texts.read_text().splitlines())

@@ -65,8 +65,8 @@ void soft_memory_close(void); /* forgets everything; unmaps nothing */
 void soft_event_signal(uint32_t id);
 /* Signals the events whose ids end in these bits and whose mailboxes were written: a kernel's s_sendmsg. */
 void soft_event_interrupt(uint32_t low_bits);
-/* A GPU touched memory that is not there: ROCr's handler is told, which ends the program. */
-void soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only);
+/* A GPU touched memory that is not there: ROCr's handler is told, which ends the program. Return: false when it has none. */
+bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only);
 void soft_event_forked(void);
 
 /* queue.c */

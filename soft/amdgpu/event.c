@@ -317,8 +317,10 @@ void soft_event_interrupt(uint32_t low_bits)
 	pthread_mutex_unlock(&lock);
 }
 
-void soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only)
+bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only)
 {
+	bool told = false;
+
 	pthread_mutex_lock(&lock);
 	for (uint32_t id = 1; id < EVENTS; id++) {
 		struct event *e = used_event(id);
@@ -329,8 +331,10 @@ void soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only)
 			.Failure = {.NotPresent = !read_only, .ReadOnly = read_only}, .Flags = HSA_EVENTID_MEMORY_FATAL_PROCESS,
 		};
 		set_locked(e);
+		told = true;
 	}
 	pthread_mutex_unlock(&lock);
+	return told;
 }
 
 void soft_event_forked(void)

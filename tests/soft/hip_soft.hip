@@ -240,6 +240,10 @@ static void budget(int, char **)
 	int *blocks[64], n = 0;
 	hipError_t error;
 
+	MUST(hipMalloc(&blocks[0], 64)); /* HIP 7 does not survive it that no memory is left for its queues */
+	MUST(hipMemset(blocks[0], 1, 64));
+	MUST(hipDeviceSynchronize());
+	MUST(hipFree(blocks[0]));
 	MUST(hipMemGetInfo(&free_bytes, &total));
 	printf("total %zu MiB\n", total >> 20);
 	while (n < 64 && (error = hipMalloc(&blocks[n], 64 << 20)) == hipSuccess)
