@@ -154,40 +154,43 @@ static const struct gt_object_info *find_queue(struct gt_cursor *k, uint64_t num
 	return *slot;
 }
 
-static const struct gt_item *device_item(struct gt_cursor *k)
-{
-	const struct gt_row *row = &k->row;
-	struct gt_item *item = &k->item;
-	struct gt_record_device r;
+/* What an item has of a device record as it is, from `bytes` on. */
+enum { DEVICE_TAIL = sizeof(struct gt_record_device) - offsetof(struct gt_record_device, bytes) };
+#define SAME_PLACE(member) (offsetof(struct gt_item, member) - offsetof(struct gt_item, bytes) == \
+			    offsetof(struct gt_record_device, member) - offsetof(struct gt_record_device, bytes))
+static_assert(SAME_PLACE(object) && SAME_PLACE(global) && SAME_PLACE(local) && offsetof(struct gt_item, replay) + sizeof(uint32_t) ==
+	      offsetof(struct gt_item, bytes) + DEVICE_TAIL, "in the same order");
 
-	memcpy(&r.head, &row->head, sizeof r.head);
-	memcpy((char *)&r + sizeof r.head, row->words, sizeof r - sizeof r.head);
-	choose_device(k, r.head.op);
+/* Word by word: what was just written in one width is slow to read in a larger one. */
+static inline const struct gt_item *device_item(struct gt_cursor *k)
+{
+	const uint64_t *word = k->row.words - 1; /* of the record */
+	uint64_t head = k->row.head;
+	struct gt_item *item = &k->item;
+#define WORD(member) word[offsetof(struct gt_record_device, member) / 8]
+
+	choose_device(k, (uint32_t)(head >> 32));
 	item->kind = GT_RECORD_DEVICE;
-	item->op = r.head.op;
+	item->op = (uint32_t)(head >> 32);
 	item->depth = 0;
-	item->id = r.id;
+	item->id = WORD(id);
 	item->parent = item->ret = 0;
 	item->external[0] = item->external[1] = 0;
 	item->args = NULL;
 	item->payload = NULL;
 	item->payload_bytes = 0;
-	item->device_op = (enum gt_device_op)r.head.depth;
-	item->status = r.status;
-	item->name = r.name;
-	item->queue = find_queue(k, (uint32_t)r.queue);
-	item->graph = (uint32_t)(r.queue >> 32);
-	item->call_start_ns = r.call_start ? host_ns(k, r.call_start) : 0;
-	item->queued_ns = device_ns(k, &k->queued, r.queued);
-	item->submitted_ns = device_ns(k, &k->queued, r.submitted);
-	item->start_ns = device_ns(k, &k->running, r.start);
-	item->end_ns = device_ns(k, &k->running, r.end);
-	item->bytes = r.bytes;
-	memcpy(item->object, r.object, sizeof item->object);
-	memcpy(item->global, r.global, sizeof item->global);
-	memcpy(item->local, r.local, sizeof item->local);
-	item->ordinal_in_graph = r.ordinal;
-	item->replay = r.replay;
+	item->device_op = (enum gt_device_op)(uint8_t)(head >> 24);
+	item->status = (int32_t)(WORD(name) >> 32);
+	item->name = (uint32_t)WORD(name);
+	item->queue = find_queue(k, (uint32_t)WORD(queue));
+	item->graph = (uint32_t)(WORD(queue) >> 32);
+	item->call_start_ns = WORD(call_start) ? host_ns(k, WORD(call_start)) : 0;
+	item->queued_ns = device_ns(k, &k->queued, WORD(queued));
+	item->submitted_ns = device_ns(k, &k->queued, WORD(submitted));
+	item->start_ns = device_ns(k, &k->running, WORD(start));
+	item->end_ns = device_ns(k, &k->running, WORD(end));
+	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), DEVICE_TAIL);
+#undef WORD
 	return item;
 }
 

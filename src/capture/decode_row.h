@@ -114,13 +114,17 @@ static inline const uint8_t *gt_decode_call(struct gt_decoder *d, struct gt_deco
 static const uint8_t *gt_decode_device(struct gt_decoder *d, struct gt_decode_shape *s, struct gt_row *row)
 {
 	const uint8_t *p = gt_get_words(d->p + (s->coded + 3) / 4, d->p, s->words, s->coded);
+	uint64_t stamp;
 	uint32_t i;
 
 	if (s->coded != GT_DEVICE_MIN_WORDS - 1)
 		return p;
 	memcpy(d->device, s->words, sizeof d->device);
-	for (i = GT_DEVICE_WORD_SUBMITTED; i <= GT_DEVICE_WORD_END; i++)
-		d->device[i] += d->device[i - 1];
+	stamp = d->device[GT_DEVICE_WORD_QUEUED];
+	for (i = GT_DEVICE_WORD_SUBMITTED; i <= GT_DEVICE_WORD_END; i++) {
+		stamp += d->device[i];
+		d->device[i] = stamp;
+	}
 	row->words = d->device;
 	return p;
 }

@@ -6,24 +6,12 @@
 #include "export/lanes.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_CAPACITY = 64 };
 
-struct interval {
-	uint64_t start, end;
-};
-
-struct gt_lane {
-	uint64_t last_end;  /* end of the latest interval */
-	uint64_t forgotten; /* all before this counts as taken */
-	size_t count, capacity, gap;
-	struct interval *interval;
-};
-
-static struct interval *at(struct gt_lane *lane, size_t index)
+static struct gt_interval *at(struct gt_lane *lane, size_t index)
 {
 	return &lane->interval[index < lane->gap ? index : index + (lane->capacity - lane->count)];
 }
@@ -31,7 +19,7 @@ static struct interval *at(struct gt_lane *lane, size_t index)
 static void move_gap(struct gt_lane *lane, size_t to)
 {
 	size_t free_count = lane->capacity - lane->count;
-	struct interval *base = lane->interval;
+	struct gt_interval *base = lane->interval;
 
 	if (!lane->capacity)
 		return;
@@ -56,7 +44,7 @@ static void forget_half(struct gt_lane *lane)
 static int grow(struct gt_lane *lane, size_t *budget)
 {
 	size_t more = lane->capacity ? lane->capacity : FIRST_CAPACITY;
-	struct interval *bigger;
+	struct gt_interval *bigger;
 
 	move_gap(lane, lane->count);
 	if (lane->capacity && budget && *budget < more) {
@@ -121,23 +109,9 @@ static int lane_place(struct gt_lane *lane, size_t *budget, uint64_t start, uint
 	}
 	if (index != lane->gap)
 		move_gap(lane, index);
-	lane->interval[lane->gap++] = (struct interval){ start, end };
+	lane->interval[lane->gap++] = (struct gt_interval){ start, end };
 	lane->count++;
 	return 1;
-}
-
-/* Behind all that the lane holds, where there is room: nearly all work. */
-static inline bool append(struct gt_lane *lane, uint64_t start, uint64_t end)
-{
-	if (start < lane->last_end || lane->gap != lane->count || lane->count == lane->capacity || start < lane->forgotten)
-		return false;
-	if (lane->count && lane->interval[lane->count - 1].end == start)
-		lane->interval[lane->count - 1].end = end;
-	else
-		lane->interval[lane->count++] = (struct interval){ start, end };
-	lane->gap = lane->count;
-	lane->last_end = end;
-	return true;
 }
 
 static struct gt_lane *add_lane(struct gt_lanes *l)
@@ -151,14 +125,12 @@ static struct gt_lane *add_lane(struct gt_lanes *l)
 	return more[l->count] ? more[l->count++] : NULL;
 }
 
-int gt_lanes_place(struct gt_lanes *l, uint64_t start, uint64_t end)
+int gt_lanes_place_anywhere(struct gt_lanes *l, uint64_t start, uint64_t end)
 {
 	struct gt_lane *lane;
 	unsigned i;
 	int placed;
 
-	if (__builtin_expect(l->count && append(l->lanes[0], start, end), 1))
-		return 0;
 	for (i = 0; i < l->count; i++) {
 		placed = lane_place(l->lanes[i], l->budget, start, end);
 		if (placed)

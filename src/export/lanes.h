@@ -9,12 +9,22 @@
 #ifndef GPUTAP_EXPORT_LANES_H
 #define GPUTAP_EXPORT_LANES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { GT_LANES_BUDGET = 8 << 20 }; /* 128 MiB */
 
-struct gt_lane;
+struct gt_interval {
+	uint64_t start, end;
+};
+
+struct gt_lane {
+	uint64_t last_end;  /* end of the latest interval */
+	uint64_t forgotten; /* all before this counts as taken */
+	size_t count, capacity, gap;
+	struct gt_interval *interval;
+};
 
 struct gt_lanes {
 	struct gt_lane **lanes;
@@ -23,6 +33,24 @@ struct gt_lanes {
 };
 
 void gt_lanes_fini(struct gt_lanes *l);
+int gt_lanes_place_anywhere(struct gt_lanes *l, uint64_t start, uint64_t end);
+
+/* Behind all that the lane holds, where there is room: nearly all work. */
+static inline bool gt_lane_append(struct gt_lane *lane, uint64_t start, uint64_t end)
+{
+	size_t count = lane->count;
+
+	if (start < lane->last_end || lane->gap != count || count == lane->capacity || start < lane->forgotten)
+		return false;
+	if (count && lane->interval[count - 1].end == start) {
+		lane->interval[count - 1].end = end;
+	} else {
+		lane->interval[count] = (struct gt_interval){ start, end };
+		lane->gap = lane->count = count + 1;
+	}
+	lane->last_end = end;
+	return true;
+}
 
 /**
  * gt_lanes_place() - find or make a lane that is free from @start to @end
@@ -33,6 +61,11 @@ void gt_lanes_fini(struct gt_lanes *l);
  * see the later slice begin before this one ends.
  * Return: lane from 0, or -ENOMEM.
  */
-int gt_lanes_place(struct gt_lanes *l, uint64_t start, uint64_t end);
+static inline int gt_lanes_place(struct gt_lanes *l, uint64_t start, uint64_t end)
+{
+	if (__builtin_expect(l->count && gt_lane_append(l->lanes[0], start, end), 1))
+		return 0;
+	return gt_lanes_place_anywhere(l, start, end);
+}
 
 #endif

@@ -31,12 +31,6 @@ static const char *const key_texts[KEY_COUNT] = {
 #undef X
 };
 
-static const uint8_t key_fields[KEY_COUNT] = {
-#define X(name, text, type) [KEY_##name] = ANNOTATION_##type,
-	KEYS(X)
-#undef X
-};
-
 /* Tracks --------------------------------------------------------------------- */
 
 uint64_t gt_pf_track(const struct gt_pf *x, enum gt_pf_tracks kind, uint64_t a, uint64_t b)
@@ -63,6 +57,8 @@ void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t cl
 	uint32_t id = ++x->sequences;
 	char *p, *packet, *mark, *inner;
 
+	s->id = id;
+	s->correlation.high = UINT64_MAX;
 	s->last_ns = x->zero;
 	/* no flag that the packet needs what came before: it says what to do after a loss, and a file has none */
 	p = gt_pb_u64(s->head.data, PACKET_SEQUENCE, id);
@@ -204,13 +200,16 @@ static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i, c
 static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o, uint32_t op)
 {
 	unsigned nargs = o->nargs < ARGS_MAX ? o->nargs : ARGS_MAX;
-	struct gt_pf_call *call = calloc(1, sizeof *call + nargs * (sizeof call->args[0] + VALUES * sizeof *call->values));
+	size_t values = (sizeof(struct gt_pf_call) + nargs * sizeof(struct gt_pf_argument) + VALUE_ALIGNED - 1) / VALUE_ALIGNED;
+	size_t bytes = (values + nargs * VALUES) * VALUE_ALIGNED;
+	struct gt_pf_call *call = aligned_alloc(VALUE_ALIGNED, bytes);
 	char *p, *mark;
 
 	if (!call) {
 		gt_error(-ENOMEM, "export");
 		return NULL;
 	}
+	memset(call, 0, bytes);
 	o->own = call;
 	p = gt_pb_open_short(call->event.data, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
@@ -218,7 +217,7 @@ static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o
 	p = gt_pb_u64(p, EVENT_CATEGORY, GT_OP_DOMAIN(op) % GT_DOMAIN_COUNT + 1);
 	call->event.bytes = (uint8_t)(p - call->event.data);
 	call->nargs = (uint8_t)nargs;
-	call->values = (struct gt_pf_value *)&call->args[nargs];
+	call->values = (struct gt_pf_value *)call + values;
 	for (unsigned i = 0; i < nargs; i++)
 		if (make_argument(x, call, i, &o->info->args[i]))
 			return NULL;
@@ -246,6 +245,7 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 		return NULL;
 	call = x->recent[op % RECENT] = o->own;
 	call->op = op; /* of a newer gputap, the number of arguments may differ from call to call */
+	call->shown = (uint8_t)(call->nargs < GT_OP_NARGS(op) ? call->nargs : GT_OP_NARGS(op));
 	if (call->owner == s)
 		return call;
 	call->owner = s;
@@ -356,8 +356,8 @@ static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_se
 		need_key(x, s, key);
 	p = s->work.data;
 	if (q->device != UINT32_MAX)
-		p = gt_pf_annotate(p, &x->keys[KEY_DEVICE], q->device);
-	p = gt_pf_annotate(p, &x->keys[KEY_QUEUE], q->stream);
+		p = GT_PF_ANNOTATE(p, DEVICE, q->device);
+	p = GT_PF_ANNOTATE(p, QUEUE, q->stream);
 	s->work.bytes = (uint8_t)(p - s->work.data);
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_KERNEL + 1, "kernel");
 	gt_pf_intern(x, s, INTERNED_CATEGORY, GT_WORK_COPY + 1, "copy");
@@ -630,8 +630,6 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 	if (status)
 		return status;
 	choose_zero(x);
-	for (uint32_t key = KEY_NONE + 1; key < KEY_COUNT; key++)
-		make_annotation(&x->keys[key], key, key_fields[key]);
 	gt_pf_sequence_begin(x, &main_sequence, CLOCK_BOOTTIME_ID, 0);
 	write_clocks(x);
 	status = write_processes(x);

@@ -135,6 +135,13 @@ enum key {
 	KEY_COUNT
 };
 
+/* Their fields. */
+enum {
+#define X(name, text, type) FIELD_##name = ANNOTATION_##type,
+	KEYS(X)
+#undef X
+};
+
 /* An annotation up to its value, put down as one word; the length, its second byte, comes when the value is there. */
 struct gt_pf_annotation {
 	uint64_t start;
@@ -147,12 +154,11 @@ struct gt_pf_value {
 	uint8_t bytes;
 	uint64_t value; /* of a free one: not such that it is looked for here */
 };
-enum { VALUES = 8 };
-static_assert(sizeof(struct gt_pf_value) == 32, "the data with its length is 24 bytes");
+enum { VALUES = 8, VALUE_ALIGNED = 32 };
+static_assert(sizeof(struct gt_pf_value) == VALUE_ALIGNED, "the data with its length is 24 bytes");
 
 static inline char *gt_pf_put_value(char *p, const struct gt_pf_value *value)
 {
-	/* in the pieces in which they are written, so that what is new does not have to reach the cache first */
 	memcpy(p, value->data, 16);
 	memcpy(p + 16, value->data + 16, 8);
 	return p + value->bytes;
@@ -177,7 +183,8 @@ struct gt_pf_call {
 	struct gt_pf_sequence *owner; /* that last had such a call: it knows the operation */
 	uint32_t named;           /* bits: arguments whose values have names .. */
 	uint32_t addresses;       /* .. and that are a payload if there is one, else the word; 0 is "NULL" */
-	uint8_t nargs;
+	uint8_t nargs;            /* that are known */
+	uint8_t shown;            /* of them, in calls of this `op` */
 	uint8_t flow_bytes;       /* of a call that submits; 0 */
 	bool by_return;           /* the status is what it returns */
 	struct gt_pf_value *values; /* behind args, VALUES of each: those that came lately, for most come again */
@@ -192,12 +199,21 @@ struct gt_pf_open {
 	uint32_t depth;
 };
 
+/* The annotation of a correlation number, as it was written last. */
+struct gt_pf_correlation {
+	uint64_t high; /* without its lowest 7 bits; UINT64_MAX: of none */
+	char data[24]; /* 15 bytes at most */
+	uint8_t bytes, more; /* more: bit that says that the lowest 7 are not all */
+};
+
 /* A writer of packets that share texts, track and clock. */
 struct gt_pf_sequence {
 	/* at most 16 bytes each: what every packet has inside (the sequence); a packet up to its time, with room for the
 	 * length at [1] */
 	struct gt_pb_piece head, timed_head;
 	struct gt_pb_piece work;     /* annotations that all work of a lane has: device and queue */
+	uint32_t id;
+	struct gt_pf_correlation correlation;
 	uint64_t last_ns, last_begin_ns; /* of the delta clock; where the last call began */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
 	struct gt_pf_open *open;
@@ -218,7 +234,9 @@ struct gt_pf_payload {
 	struct gt_view_text *word;      /* from the second time on */
 	const struct gt_pf_sequence *owner; /* that has the text already, and last had it */
 	struct gt_pf_value written;
+	char pad[24];
 };
+static_assert(sizeof(struct gt_pf_payload) == 128, "found without a multiplication");
 enum { PAYLOADS = 2048, PAYLOAD_BYTES = 32 };
 
 static inline unsigned gt_pf_payload_slot(uint64_t hash)
@@ -227,10 +245,21 @@ static inline unsigned gt_pf_payload_slot(uint64_t hash)
 }
 static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
 
-/* A size as text: "64 x 64", the last few. */
+/* How the track event of a piece of work begins, up to its length, at [1], and type, name, category; those of late. */
+struct gt_pf_work {
+	uint64_t name;           /* process and string .. */
+	uint32_t sequence;       /* .. on a sequence, which knows the name; 0: free */
+	uint8_t device_op, class, bytes;
+	char data[16];
+};
+enum { WORKS = 256 };
+static_assert(sizeof(struct gt_pf_work) == 32, "several to a cache line");
+
+/* Sizes of a piece of work as annotations, "64 x 64", those of late. A free one is that of no sizes. */
 struct gt_pf_size {
-	uint32_t size[3];
-	struct gt_pb_piece piece; /* annotation */
+	uint64_t size[3]; /* global, local */
+	uint8_t bytes;
+	char data[87];
 };
 enum { SIZES = 256 };
 
@@ -239,7 +268,6 @@ struct gt_pf {
 	struct gt_view view;
 	uint64_t zero, seed; /* ns; of track numbers */
 	uint32_t sequences;
-	struct gt_pf_annotation keys[KEY_COUNT]; /* for those that are numbers */
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
 	struct gt_bits devices; /* that have a track */
@@ -247,10 +275,13 @@ struct gt_pf {
 	struct gt_replays replays;
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
 	unsigned replay_lanes;                    /* .. in so many lanes until now */
-	/* of the call at hand: arguments that have a payload; one that has to be formatted has another value than the call */
-	struct gt_pf_value given[ARGS_MAX];
+	/* of the call at hand: arguments that have a payload; one that has to be formatted is `unknown`, with another value */
+	uint32_t given_bits;
+	const struct gt_pf_value *given[ARGS_MAX];
+	struct gt_pf_value unknown[ARGS_MAX];
 	struct gt_pf_call *recent[RECENT]; /* operations of late, by their numbers */
 	struct gt_pf_payload payloads[PAYLOADS];
+	struct gt_pf_work works[WORKS];
 	struct gt_pf_size sizes[SIZES];
 };
 
@@ -321,6 +352,22 @@ static inline char *gt_pf_annotate(char *p, const struct gt_pf_annotation *a, ui
 	return end;
 }
 
+/* By one of the numbers of KEYS(): what is before the value is known to the compiler. */
+enum { GT_PF_VALUE_AT = 5 };
+#define GT_PF_ANNOTATE(p, name, value) gt_pf_annotate_key(p, KEY_##name, FIELD_##name, value)
+static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, uint64_t value)
+{
+	uint64_t start = (EVENT_ANNOTATION << 3 | GT_PB_BYTES) | (ANNOTATION_NAME << 3 | GT_PB_VARINT) << 16 | (unsigned)key << 24 |
+			 (uint64_t)(field << 3 | GT_PB_VARINT) << 32;
+	size_t bytes;
+
+	memcpy(p, &start, sizeof start);
+	bytes = gt_pb_varint_at(p + GT_PF_VALUE_AT, value);
+	p[1] = (char)(GT_PF_VALUE_AT - 2 + bytes);
+	return p + GT_PF_VALUE_AT + bytes;
+}
+static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "one byte each");
+
 /* A packet, up to its time or without one; nearly always so short that its length, at @packet, has one byte. */
 static inline char *gt_pf_timed_open(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t time, char **packet)
 {
@@ -335,8 +382,8 @@ static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequenc
 	return gt_pb_put_short(gt_pb_open_short(gt_out_room(&x->out), TRACE_PACKET, packet), &s->head);
 }
 
-/* @mark: of the track event, which ends where the packet does. */
-static inline void gt_pf_short_close(struct gt_pf *x, char *p, char *packet, char *mark)
+/* @mark: of the track event, which ends where the packet does. Return: the end */
+static inline char *gt_pf_short_close(char *p, char *packet, char *mark)
 {
 	if (__builtin_expect(p - packet > 128, 0)) {
 		p = gt_pb_close_either(p, mark);
@@ -345,7 +392,7 @@ static inline void gt_pf_short_close(struct gt_pf *x, char *p, char *packet, cha
 		gt_pb_close_short(p, mark);
 		gt_pb_close_short(p, packet);
 	}
-	gt_out_end(&x->out, p);
+	return p;
 }
 
 static inline char *gt_pf_packet_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)

@@ -52,33 +52,72 @@ static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *cal
 }
 
 /* "1024 x 1024"; trailing ones are left out */
-static void make_size(struct gt_pf_size *s, uint32_t key, const uint32_t size[3])
+static char *put_size(char *p, uint32_t key, const uint32_t size[3])
 {
 	unsigned dimensions = size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
-	char text[3 * GT_NUMBER_MAX], *t = text, *mark, *p;
+	char text[3 * GT_NUMBER_MAX], *t = text, *mark;
 
 	for (unsigned i = 0; i < dimensions; i++) {
 		if (i)
 			t = GT_PUT(t, " x ");
 		t = gt_put_u64(t, size[i]); /* 36 bytes at most with the blanks */
 	}
-	p = gt_pb_open_short(s->piece.data, EVENT_ANNOTATION, &mark);
+	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
 	p = gt_pb_u64(p, ANNOTATION_NAME, key);
 	p = gt_pb_bytes(p, ANNOTATION_STRING, text, (size_t)(t - text));
 	gt_pb_close_short(p, mark);
-	s->piece.bytes = (uint8_t)(p - s->piece.data);
-	memcpy(s->size, size, sizeof s->size);
+	return p;
 }
 
-static inline char *annotate_size(struct gt_pf *x, char *p, uint32_t key, const uint32_t size[3])
+static __attribute__((noinline)) void make_sizes(struct gt_pf_size *s, const uint64_t size[3])
 {
-	uint64_t hash = ((uint64_t)size[1] << 32 ^ size[0] ^ (uint64_t)size[2] << 20 ^ key << 10) * 0x9e3779b97f4a7c15u >> 56;
-	struct gt_pf_size *s = &x->sizes[hash % SIZES];
+	uint32_t each[6]; /* global, local */
+	char *p = s->data;
 
-	/* the key is in the piece, at [3] behind tag, length, tag; a free one's is 0 */
-	if (((s->size[0] ^ size[0]) | (s->size[1] ^ size[1]) | (s->size[2] ^ size[2])) || s->piece.data[3] != (char)key)
-		make_size(s, key, size);
-	return gt_pb_put(p, &s->piece);
+	memcpy(each, size, sizeof each);
+	memcpy(s->size, size, sizeof s->size);
+	if (each[0])
+		p = put_size(p, KEY_GLOBAL_SIZE, each);
+	if (each[3])
+		p = put_size(p, KEY_LOCAL_SIZE, each + 3);
+	s->bytes = (uint8_t)(p - s->data);
+}
+
+static_assert(offsetof(struct gt_item, local) == offsetof(struct gt_item, global) + 12, "both are taken at once");
+
+static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *work)
+{
+	struct gt_pf_size *s;
+	uint64_t size[3];
+
+	memcpy(size, (const char *)work + offsetof(struct gt_item, global), sizeof size);
+	if (__builtin_expect(gt_view_tells_ends(work), 0)) { /* there are no sizes in `local` */
+		size[1] &= UINT32_MAX;
+		size[2] = 0;
+	}
+	s = &x->sizes[((size[0] ^ size[1] << 20 ^ size[1] >> 24 ^ size[2] << 10) * 0x9e3779b97f4a7c15u >> 56) % SIZES];
+	if (__builtin_expect((s->size[0] ^ size[0]) | (s->size[1] ^ size[1]) | (s->size[2] ^ size[2]), 0))
+		make_sizes(s, size);
+	memcpy(p, s->data, 16);
+	memcpy(p + 16, s->data + 16, 16);
+	for (unsigned i = 32; __builtin_expect(i < s->bytes, 0); i += 8)
+		memcpy(p + i, s->data + i, 8);
+	return p + s->bytes;
+}
+
+/* Of 128 numbers that come one after the other only the first byte differs. */
+static inline char *put_correlation(char *p, struct gt_pf_sequence *s, uint64_t correlation)
+{
+	struct gt_pf_correlation *c = &s->correlation;
+
+	if (__builtin_expect(c->high != correlation >> 7, 0)) {
+		c->high = correlation >> 7;
+		c->bytes = (uint8_t)(GT_PF_ANNOTATE(c->data, CORRELATION, correlation) - c->data);
+		c->more = c->bytes > GT_PF_VALUE_AT + 1 ? 0x80 : 0;
+	}
+	memcpy(p, c->data, 16);
+	p[GT_PF_VALUE_AT] = (char)((correlation & 127) | c->more);
+	return p + c->bytes;
 }
 
 /* Arguments ------------------------------------------------------------------------- */
@@ -158,6 +197,19 @@ static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_se
 	return __builtin_expect(slot->owner == s, 1) ? &slot->written : make_payload(x, s, a, item, slot);
 }
 
+/* The argument has a payload that nobody has seen, whose place was one of another's perhaps that has one too. */
+static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct gt_item *item, uint32_t bits, unsigned arg)
+{
+	for (bits |= UINT32_C(1) << arg; bits; bits &= bits - 1) {
+		unsigned i = (unsigned)__builtin_ctz(bits);
+
+		if (i != arg && x->given[i]->bytes)
+			continue;
+		x->unknown[i].value = ~item->args[i];
+		x->given[i] = &x->unknown[i];
+	}
+}
+
 /* The arguments that have a payload, as bits; how they are written in x->given. */
 static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
 				     const struct gt_item *item)
@@ -174,15 +226,17 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, 
 		padded = (head.bytes + 7) & ~UINT32_C(7);
 		if (head.bytes > left || padded > left)
 			break;
-		if (head.arg < call->nargs && call->addresses >> head.arg & 1) {
+		if (head.arg < call->shown && call->addresses >> head.arg & 1) {
 			struct gt_pf_value *value = payload_value(x, s, &call->args[head.arg], item, next, head.bytes);
 
-			bits |= UINT32_C(1) << head.arg;
-			x->given[head.arg].value = value ? item->args[head.arg] : ~item->args[head.arg];
-			if (value) {
-				memcpy(x->given[head.arg].data, value->data, 16);
-				memcpy(x->given[head.arg].data + 16, value->data + 16, 8);
+			if (__builtin_expect(!value, 0)) {
+				forget_given(x, item, bits, head.arg);
+			} else {
+				if (__builtin_expect(value->value != item->args[head.arg], 0))
+					value->value = item->args[head.arg];
+				x->given[head.arg] = value;
 			}
+			bits |= UINT32_C(1) << head.arg;
 		}
 		next += sizeof head + padded;
 		left -= padded;
@@ -215,35 +269,38 @@ static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_s
 }
 
 /* An argument that was not written lately. Return: the end; NULL: see put_arguments(). */
-static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_pf_sequence *s, char *p, const char *limit,
-						     const struct gt_pf_call *call, const struct gt_item *item, unsigned i,
-						     struct gt_pf_value *slot)
+static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_pf_sequence *s, char *p,
+						     const struct gt_pf_call *call, const struct gt_item *item, unsigned i)
 {
+	struct gt_pf_value *slot = &call->values[i * VALUES + gt_pf_value_slot(item->args[i])];
 	const char *packet = x->out.next;
 
-	if (!slot || !make_value(x, s, call, item, i, slot))
-		return p < limit ? annotate_formatted(p, call->args[i].key, item, i) : p;
+	if (x->given_bits >> i & 1 || !make_value(x, s, call, item, i, slot))
+		return p - packet < ANNOTATIONS_MAX ? annotate_formatted(p, call->args[i].key, item, i) : p;
 	return x->out.next == packet ? gt_pf_put_value(p, slot) : NULL;
 }
 
-/* Return: the end; NULL: a text had to be written down first, where @p was, so the packet has to be begun again. */
-static inline char *put_arguments(struct gt_pf *x, struct gt_pf_sequence *s, char *p, const struct gt_pf_call *call,
-				  const struct gt_item *item, uint32_t payloads)
+/* @payloads: a constant 0 for those that have none. Return: the end; NULL: a text had to be written down first, where @p was, so the
+ * packet has to be begun again. */
+static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x, struct gt_pf_sequence *s, char *p,
+								 const struct gt_pf_call *call, const struct gt_item *item,
+								 uint32_t payloads)
 {
-	unsigned nargs = call->nargs < GT_OP_NARGS(item->op) ? call->nargs : GT_OP_NARGS(item->op);
-	const char *limit = p + ANNOTATIONS_MAX;
-	struct gt_pf_value *values = call->values, *given = x->given;
+	const struct gt_pf_value *values = call->values;
+	const uint64_t *args = item->args;
+	unsigned nargs = call->shown;
 
-	for (const uint64_t *arg = item->args, *end = arg + nargs; arg < end; arg++, values += VALUES, given++, payloads >>= 1) {
-		struct gt_pf_value *slot = values + gt_pf_value_slot(*arg);
+	for (unsigned i = 0; i < nargs; i++, values += VALUES) {
+		uint64_t value = args[i];
+		const struct gt_pf_value *slot = values + gt_pf_value_slot(value);
 
-		/* no branch for each kind of argument: which operation comes next is hard to guess */
-		slot = payloads & 1 ? given : slot;
-		if (__builtin_expect(slot->value == *arg, 1)) {
+		if (payloads)
+			slot = payloads >> i & 1 ? x->given[i] : slot;
+		if (__builtin_expect(slot->value == value, 1)) {
 			p = gt_pf_put_value(p, slot);
 			continue;
 		}
-		p = put_new_value(x, s, p, limit, call, item, (unsigned)(arg - item->args), payloads & 1 ? NULL : slot);
+		p = put_new_value(x, s, p, call, item, i);
 		if (!p)
 			return NULL;
 	}
@@ -252,7 +309,7 @@ static inline char *put_arguments(struct gt_pf *x, struct gt_pf_sequence *s, cha
 
 /* Calls ------------------------------------------------------------------------------- */
 
-static char *put_result(const struct gt_pf *x, char *p, const struct gt_pf_call *call, const struct gt_item *item)
+static char *put_result(char *p, const struct gt_pf_call *call, const struct gt_item *item)
 {
 	int32_t status;
 
@@ -261,34 +318,58 @@ static char *put_result(const struct gt_pf *x, char *p, const struct gt_pf_call 
 		return annotate_status(p, item->op, status);
 	/* what is not a status is a handle, an address or nothing */
 	if (item->ret && !call->by_return)
-		return gt_pf_annotate(p, &x->keys[KEY_RETURN], item->ret);
+		return GT_PF_ANNOTATE(p, RETURN, item->ret);
 	return p;
 }
 
-static inline void write_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t ns)
+static_assert(GT_EXTERNAL_STACK_COUNT == 2, "the stacks are named one by one");
+
+static char *put_external(char *p, const struct gt_item *item)
+{
+	if (item->external[GT_EXTERNAL_OPERATION])
+		p = GT_PF_ANNOTATE(p, EXTERNAL_OPERATION, item->external[GT_EXTERNAL_OPERATION]);
+	if (item->external[GT_EXTERNAL_USER])
+		p = GT_PF_ANNOTATE(p, EXTERNAL_USER, item->external[GT_EXTERNAL_USER]);
+	return p;
+}
+
+/* The end of what began last: a packet of some 10 bytes. @delta: on the sequence's clock */
+static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t delta)
 {
 	static const char event[4] = { PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2, EVENT_TYPE << 3 | GT_PB_VARINT, TYPE_END };
-	char *packet, *p = gt_pf_timed_open(x, s, ns - s->last_ns, &packet);
+	char *packet = p + 1;
 
+	p = gt_pb_varint_wide(gt_pb_put_short(p, &s->timed_head), delta);
 	memcpy(p, event, sizeof event);
 	p += sizeof event;
 	gt_pb_close_short(p, packet);
-	gt_out_end(&x->out, p);
-	s->last_ns = ns;
+	return p;
 }
 
 /* End the calls that are over when a call of @depth begins at @start_ns. */
 static inline void close_calls(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t depth, uint64_t start_ns)
 {
-	while (s->open_count) {
-		struct gt_pf_open *top = &s->open[s->open_count - 1];
+	uint32_t count = s->open_count;
+	uint64_t last_ns = s->last_ns;
+	char *p;
+
+	if (!count)
+		return;
+	p = gt_out_room(&x->out); /* for all: each is deeper than the one before, of 255 levels */
+	do {
+		const struct gt_pf_open *top = &s->open[count - 1];
+		uint64_t end_ns = top->end_ns;
 
 		/* a lost parent leaves calls of a smaller depth that are over too */
-		if (top->depth < depth && top->end_ns >= start_ns)
-			return;
-		write_end(x, s, top->end_ns > s->last_ns ? top->end_ns : s->last_ns);
-		s->open_count--;
-	}
+		if (top->depth < depth && end_ns >= start_ns)
+			break;
+		end_ns = end_ns > last_ns ? end_ns : last_ns;
+		p = put_end(p, s, end_ns - last_ns);
+		last_ns = end_ns;
+	} while (--count);
+	s->open_count = count;
+	s->last_ns = last_ns;
+	gt_out_end(&x->out, p);
 }
 
 static int grow_open(struct gt_pf_sequence *s)
@@ -333,16 +414,60 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
+/* @payloads: arguments that have one, whose forms are in x->given. Always inlined: into the loop for what is nearly all calls,
+ * and into put_call_slow(). */
+static int put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call, const struct gt_item *item,
+			 uint64_t correlation, uint32_t payloads, bool late);
+static inline __attribute__((always_inline)) int put_call(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
+							  const struct gt_item *item, uint64_t correlation, uint32_t payloads,
+							  bool late)
+{
+	uint64_t start_ns = late || item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
+	uint64_t end_ns = item->end_ns > start_ns ? item->end_ns : start_ns;
+	char *p, *packet, *mark;
+
+	if (late)
+		p = put_late_time(gt_pf_short_open(x, s, &packet), start_ns);
+	else
+		p = gt_pf_timed_open(x, s, start_ns - s->last_ns, &packet);
+	mark = p + 1;
+	p = gt_pb_put_short(p, &call->event);
+	gt_pb_fixed64(p, EVENT_FLOW, correlation);
+	p += call->flow_bytes; /* without a branch: which operation comes next is hard to guess */
+	p = put_correlation(p, s, correlation);
+	if (item->args) {
+		p = payloads ? put_arguments(x, s, p, call, item, payloads) : put_arguments(x, s, p, call, item, 0);
+		if (__builtin_expect(!p, 0))
+			return put_call_slow(x, s, call, item, correlation, payloads, late);
+	}
+	if (item->ret || !call->by_return) /* by far the most calls return 0, their status */
+		p = put_result(p, call, item);
+	if (__builtin_expect((item->external[0] | item->external[1]) != 0, 0))
+		p = put_external(p, item);
+	gt_out_end(&x->out, gt_pf_short_close(p, packet, mark));
+	if (late) {
+		write_late_end(x, s, end_ns);
+		return 0;
+	}
+	s->last_ns = s->last_begin_ns = start_ns;
+	return push_call(s, end_ns, item->depth);
+}
+
+/* A call that comes late, or whose packet has to be begun again, behind a text that it names. */
+static __attribute__((noinline)) int put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
+						   const struct gt_item *item, uint64_t correlation, uint32_t payloads, bool late)
+{
+	return put_call(x, s, call, item, correlation, payloads, late);
+}
+
 static int write_call(void *exporter, const struct gt_item *item)
 {
 	struct gt_pf *x = exporter;
 	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
-	uint64_t start_ns, end_ns, correlation;
-	uint32_t payloads = 0;
 	struct gt_pf_sequence *s;
 	struct gt_pf_call *call;
-	char *p, *packet, *mark;
-	bool late;
+	uint64_t correlation;
+	uint32_t payloads;
 
 	if (!t)
 		return -ENOMEM;
@@ -359,69 +484,64 @@ static int write_call(void *exporter, const struct gt_item *item)
 			return -ENOMEM;
 	}
 	close_calls(x, s, item->depth, item->start_ns);
-	if (item->args)
-		payloads = need_payloads(x, s, call, item);
-
-	late = item->start_ns < s->last_begin_ns;
-	start_ns = late || item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
-	end_ns = item->end_ns > start_ns ? item->end_ns : start_ns;
+	x->given_bits = payloads = item->payload_bytes ? need_payloads(x, s, call, item) : 0;
 	correlation = gt_view_correlation(&x->view, t, item->id);
-again:
-	if (__builtin_expect(late, 0))
-		p = put_late_time(gt_pf_short_open(x, s, &packet), start_ns);
-	else
-		p = gt_pf_timed_open(x, s, start_ns - s->last_ns, &packet);
-	mark = p + 1;
-	p = gt_pb_put_short(p, &call->event);
-	gt_pb_fixed64(p, EVENT_FLOW, correlation);
-	p += call->flow_bytes; /* without a branch: see put_arguments() */
-	p = gt_pf_annotate(p, &x->keys[KEY_CORRELATION], correlation);
-	if (item->args) {
-		p = put_arguments(x, s, p, call, item, payloads);
-		if (__builtin_expect(!p, 0))
-			goto again;
-	}
-	if (item->ret || !call->by_return) /* by far the most calls return 0, their status */
-		p = put_result(x, p, call, item);
-	if (item->external[GT_EXTERNAL_OPERATION])
-		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_OPERATION], item->external[GT_EXTERNAL_OPERATION]);
-	if (item->external[GT_EXTERNAL_USER])
-		p = gt_pf_annotate(p, &x->keys[KEY_EXTERNAL_USER], item->external[GT_EXTERNAL_USER]);
-	gt_pf_short_close(x, p, packet, mark);
-	if (late) {
-		write_late_end(x, s, end_ns);
-		return 0;
-	}
-	s->last_ns = s->last_begin_ns = start_ns;
-	return push_call(s, end_ns, item->depth);
+	if (__builtin_expect(item->start_ns < s->last_begin_ns, 0))
+		return put_call_slow(x, s, call, item, correlation, payloads, true);
+	return put_call(x, s, call, item, correlation, payloads, false);
 }
 
 /* Device work --------------------------------------------------------------------------- */
 
-/* Number of the name of a piece of work; interned on the way. 1 .. GT_DEVICE_OP_COUNT are kinds of work. */
-static inline uint64_t work_name(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *work)
+/* How work of this name and kind begins on @s, which has not had any lately. 1 .. GT_DEVICE_OP_COUNT are names of kinds of work.
+ * Return: NULL: no memory, with a cause. */
+static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *work,
+							      struct gt_pf_work *slot)
 {
+	enum gt_work_class class = gt_view_work_class(work->device_op);
 	uint32_t number = (uint32_t)work->device_op;
 	struct gt_view_text *name = NULL;
+	char *p, *mark;
 
 	if (work->name) {
 		name = gt_view_name(&x->view, work->process, work->name);
 		if (!name)
-			return 0;
+			return NULL;
 		number = GT_DEVICE_OP_COUNT + name->index;
 	}
-	if (__builtin_expect(!gt_bits_has(&s->names, number), 0)) {
+	if (!gt_bits_has(&s->names, number)) {
 		gt_bits_add(&s->names, number);
 		gt_pf_intern(x, s, INTERNED_EVENT_NAME, number + 1, name ? name->text : gt_device_op_name(work->device_op));
 	}
-	return number + 1;
+	p = gt_pb_open_short(slot->data, PACKET_TRACK_EVENT, &mark);
+	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
+	p = gt_pb_u64(p, EVENT_NAME, number + 1); /* 6 bytes at most */
+	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
+	slot->bytes = (uint8_t)(p - slot->data);
+	slot->class = (uint8_t)class;
+	slot->device_op = (uint8_t)work->device_op;
+	slot->sequence = s->id;
+	slot->name = (uint64_t)work->process << 32 | work->name;
+	return slot;
+}
+enum { WORK_TYPE = 3 }; /* where the type is in it */
+
+static inline struct gt_pf_work *need_work(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *work)
+{
+	uint64_t name = (uint64_t)work->process << 32 | work->name;
+	uint64_t hash = (name ^ (uint64_t)s->id << 16 ^ (uint64_t)work->device_op << 27) * 0x9e3779b97f4a7c15u;
+	struct gt_pf_work *slot = &x->works[(hash >> 56) % WORKS];
+
+	if (__builtin_expect(slot->name == name && slot->sequence == s->id && slot->device_op == work->device_op, 1))
+		return slot;
+	return make_work(x, s, work, slot);
 }
 
-static char *put_bytes(const struct gt_pf *x, char *p, const struct gt_item *work, enum gt_work_class class)
+static inline char *put_bytes(char *p, const struct gt_item *work, enum gt_work_class class)
 {
 	char *mark;
 
-	p = gt_pf_annotate(p, &x->keys[KEY_BYTES], work->bytes);
+	p = GT_PF_ANNOTATE(p, BYTES, work->bytes);
 	if (class != GT_WORK_COPY || work->end_ns <= work->start_ns)
 		return p;
 	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
@@ -435,28 +555,25 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 {
 	uint64_t nodes;
 
-	if (work->global[0])
-		p = annotate_size(x, p, KEY_GLOBAL_SIZE, work->global);
-	if (work->local[0] && !gt_view_tells_ends(work))
-		p = annotate_size(x, p, KEY_LOCAL_SIZE, work->local);
+	p = put_sizes(x, p, work);
 	if (work->bytes)
-		p = put_bytes(x, p, work, class);
+		p = put_bytes(p, work, class);
 	/* times before the start, as lengths: what a reader wants to know; signed, clocks may be wrong */
 	if (work->start_ns && work->call_start_ns)
-		p = gt_pf_annotate(p, &x->keys[KEY_LATENCY], work->start_ns - work->call_start_ns);
+		p = GT_PF_ANNOTATE(p, LATENCY, work->start_ns - work->call_start_ns);
 	if (work->submitted_ns && work->queued_ns)
-		p = gt_pf_annotate(p, &x->keys[KEY_QUEUED], work->submitted_ns - work->queued_ns);
+		p = GT_PF_ANNOTATE(p, QUEUED, work->submitted_ns - work->queued_ns);
 	if (work->start_ns && work->submitted_ns)
-		p = gt_pf_annotate(p, &x->keys[KEY_SUBMITTED], work->start_ns - work->submitted_ns);
+		p = GT_PF_ANNOTATE(p, SUBMITTED, work->start_ns - work->submitted_ns);
 	if (work->replay) {
 		if (work->graph)
-			p = gt_pf_annotate(p, &x->keys[KEY_GRAPH], work->graph);
+			p = GT_PF_ANNOTATE(p, GRAPH, work->graph);
 		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH)
-			p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_NODE], work->ordinal_in_graph);
-		p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_REPLAY], work->replay);
+			p = GT_PF_ANNOTATE(p, GRAPH_NODE, work->ordinal_in_graph);
+		p = GT_PF_ANNOTATE(p, GRAPH_REPLAY, work->replay);
 		nodes = gt_replay_is_whole(work) ? gt_replay_nodes(&x->view, work->process, work->graph) : 0;
 		if (nodes)
-			p = gt_pf_annotate(p, &x->keys[KEY_GRAPH_NODES], nodes);
+			p = GT_PF_ANNOTATE(p, GRAPH_NODES, nodes);
 	}
 	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;
 }
@@ -468,10 +585,11 @@ static int write_work(void *exporter, const struct gt_item *work)
 	struct gt_view_thread *caller = work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
 	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id);
 	bool timed = work->start_ns && work->end_ns >= work->start_ns;
-	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work), end_ns = timed ? work->end_ns : start_ns, name;
-	enum gt_work_class class = gt_view_work_class(work->device_op);
+	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work), end_ns = timed ? work->end_ns : start_ns;
 	char text[GT_REPLAY_NAME], *p, *packet, *mark;
 	struct gt_pf_sequence *s;
+	struct gt_pf_work *kind = NULL;
+	enum gt_work_class class;
 	bool whole;
 	int lane;
 
@@ -488,31 +606,37 @@ static int write_work(void *exporter, const struct gt_item *work)
 	if (!s)
 		return -ENOMEM;
 	whole = gt_replay_is_whole(work);
-	name = whole ? 0 : work_name(x, s, work);
-	if ((!whole && !name) || gt_replays_add(&x->replays, q, work, correlation))
+	if (__builtin_expect(!whole, 1))
+		kind = need_work(x, s, work);
+	if ((!whole && !kind) || gt_replays_add(&x->replays, q, work, correlation))
 		return -ENOMEM;
 
 	p = gt_pf_timed_open(x, s, start_ns - x->zero, &packet);
-	p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
-	p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
-	if (__builtin_expect(whole, 0)) /* as a launch whose nodes were recorded */
+	if (__builtin_expect(whole, 0)) { /* as a launch whose nodes were recorded */
+		class = gt_view_work_class(work->device_op);
+		p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
+		p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
 		p = gt_pf_put_text(p, EVENT_NAME_TEXT, gt_replay_name(work->graph, work->replay, text));
-	else
-		p = gt_pb_u64(p, EVENT_NAME, name);
-	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
+		p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
+	} else {
+		class = kind->class;
+		mark = p + 1;
+		memcpy(p, kind->data, sizeof kind->data);
+		p[WORK_TYPE] = timed ? TYPE_BEGIN : TYPE_INSTANT;
+		p += kind->bytes;
+	}
 	if (correlation) {
 		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
-		p = gt_pf_annotate(p, &x->keys[KEY_CORRELATION], correlation);
+		p = put_correlation(p, s, correlation);
 	}
 	p = gt_pb_put(p, &s->work);
 	p = put_work_annotations(x, p, work, class);
 	if (!timed)
 		p = annotate_text(p, KEY_TIMES, "not known");
-	gt_pf_short_close(x, p, packet, mark);
-	if (timed) {
-		s->last_ns = x->zero;
-		write_end(x, s, end_ns);
-	}
+	p = gt_pf_short_close(p, packet, mark);
+	if (timed)
+		p = put_end(p, s, end_ns - x->zero);
+	gt_out_end(&x->out, p);
 	return 0;
 }
 

@@ -23,14 +23,28 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 	return p;
 }
 
-/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever it returns. */
-static inline char *gt_pb_varint_wide(char *p, uint64_t v)
-{
-	uint64_t more = 0x8080808080808080u; /* continuation bits */
-	unsigned before; /* bits before the last byte */
+/* By leading zero bits: how many bytes a varint has, and the bits in them that say that more follow. 9 and 10 are for gt_pb_varint(). */
+#define GT_PB_SEVEN(x) x, x, x, x, x, x, x
+static const uint8_t gt_pb_varint_bytes[65] = { 10, GT_PB_SEVEN(9), GT_PB_SEVEN(8), GT_PB_SEVEN(7), GT_PB_SEVEN(6), GT_PB_SEVEN(5),
+						GT_PB_SEVEN(4), GT_PB_SEVEN(3), GT_PB_SEVEN(2), GT_PB_SEVEN(1), 1 };
+static const uint64_t gt_pb_varint_more[65] = {
+	0, GT_PB_SEVEN(0), GT_PB_SEVEN(0x80808080808080), GT_PB_SEVEN(0x808080808080), GT_PB_SEVEN(0x8080808080), GT_PB_SEVEN(0x80808080),
+	GT_PB_SEVEN(0x808080), GT_PB_SEVEN(0x8080), GT_PB_SEVEN(0x80), GT_PB_SEVEN(0), 0,
+};
+#undef GT_PB_SEVEN
 
-	if (__builtin_expect(v >> 56 != 0, 0))
-		return gt_pb_varint(p, v);
+/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever it returns: how many count. */
+static inline size_t gt_pb_varint_at(char *p, uint64_t v)
+{
+#ifdef __LZCNT__
+	uint64_t zeros = _lzcnt_u64(v);
+#else
+	uint64_t zeros = v ? (uint64_t)__builtin_clzll(v) : 64;
+#endif
+	size_t bytes = gt_pb_varint_bytes[zeros];
+
+	if (__builtin_expect(bytes > 8, 0))
+		return (size_t)(gt_pb_varint(p, v) - p);
 #ifdef __BMI2__
 	v = _pdep_u64(v, 0x7f7f7f7f7f7f7f7fu);
 #else
@@ -39,15 +53,14 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 	v = (v & 0x0fffc0000fffc000u) << 2 | (v & 0x00003fff00003fffu);
 	v = (v & 0x3f803f803f803f80u) << 1 | (v & 0x007f007f007f007fu);
 #endif
-	before = ((unsigned)__builtin_clzll(v | 1) ^ 63) & 56;
-#ifdef __BMI2__
-	more = _bzhi_u64(more, before);
-#else
-	more &= (UINT64_C(1) << before) - 1;
-#endif
-	v |= more;
+	v |= gt_pb_varint_more[zeros];
 	memcpy(p, &v, sizeof v);
-	return p + before / 8 + 1;
+	return bytes;
+}
+
+static inline char *gt_pb_varint_wide(char *p, uint64_t v)
+{
+	return p + gt_pb_varint_at(p, v);
 }
 
 /* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 bytes more are written. */
