@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What `gputap info` knows of a capture, and its tables. */
+#ifndef GPUTAP_CLI_INFO_H
+#define GPUTAP_CLI_INFO_H
+
+#include "capture/capture.h"
+#include "cli/grid.h"
+#include "cli/mode.h"
+
+enum { INFO_REASONS_MOST = 8 };
+
+/* Was the device's side of a runtime seen at all? */
+struct coverage {
+	uint64_t launches[GT_DOMAIN_COUNT]; /* calls that launched something */
+	uint64_t work[GT_DOMAIN_COUNT];
+};
+
+struct info {
+	const char *path;
+	struct gt_capture *capture;
+	const struct gt_session_info *session;
+	struct gt_capture_health health;
+	struct gt_counts counts;
+	uint64_t read[GT_CLASS_COUNT], linked, call_lost, untimed, end_ns;
+	uint64_t seen, recorded, dropped;
+	enum gt_mode mode;
+	struct coverage *coverage; /* of each process */
+	char reasons[INFO_REASONS_MOST][200]; /* why it is not complete */
+	unsigned reason_count;
+};
+
+/* In the order in which they are shown. */
+enum info_table {
+	INFO_SESSIONS,
+	INFO_RUNTIMES,
+	INFO_DEVICES,
+	INFO_STREAMS,
+	INFO_CODE_OBJECTS,
+	INFO_KERNEL_SYMBOLS,
+	INFO_PROCESSES,
+	INFO_RECORDS,
+	INFO_EVENTS,
+	INFO_TABLE_COUNT
+};
+
+void info_table(struct grid *g, enum info_table table, const struct info *i);
+
+/* By enum gt_capture_end. */
+extern const char *const info_end_names[3];
+
+#endif
