@@ -5,6 +5,7 @@ import os
 import stat
 import pty
 import re
+import signal
 import subprocess
 
 import pytest
@@ -155,3 +156,23 @@ def test_export_shows_progress_that_only_rises(run, build, gputap, work, name):
     assert process.returncode == 0
     percents = [int(p) for p in re.findall(rb"(\d+)\s*%", shown)]
     assert percents == sorted(percents) and all(p <= 100 for p in percents)
+
+
+def test_an_export_that_is_interrupted_leaves_nothing(run, build, gputap, work):
+    run([build / "tests/synth/synth", "--calls", "1500000", "--threads", "2", "-o", "t.gputap"])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for _ in range(20):
+            process = subprocess.Popen([gputap, "export", "-f", "t.gputap", "-o", "t.json"], cwd=work)
+            while process.poll() is None and not list(work.glob(".t.json.*")):
+                pass
+            if process.poll() is None:
+                process.send_signal(signal.SIGSTOP)
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            caught = bool(list(work.glob(".t.json.*")))  # in the middle of it
+            process.send_signal(number)
+            process.send_signal(signal.SIGCONT)
+            process.wait()
+            assert not list(work.glob(".t.json.*"))
+            if caught:
+                break
+        assert caught and process.returncode == -number

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -73,11 +74,38 @@ static int publish(const char *temporary, const char *path, bool replace)
 	return link(temporary, path) < 0 || unlink(temporary) < 0 ? -errno : 0;
 }
 
+/* Interrupted: what is half written goes, and the process ends as without us. A signal that is ignored (nohup) stays so. */
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDS = sizeof ends / sizeof *ends };
+static char unfinished[4096];
+
+static void remove_unfinished(int number)
+{
+	unlink(unfinished);
+	raise(number); /* the default is back: SA_RESETHAND */
+}
+
+static void guard_unfinished(struct sigaction before[ENDS])
+{
+	struct sigaction ours = {.sa_handler = remove_unfinished, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+
+	for (int i = 0; i < ENDS; i++)
+		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
+			sigaction(ends[i], &ours, NULL);
+}
+
+static void unguard_unfinished(const struct sigaction before[ENDS])
+{
+	for (int i = 0; i < ENDS; i++)
+		sigaction(ends[i], &before[i], NULL);
+}
+
 int gt_export_publish(const char *path, bool replace, int (*write)(void *data, const char *temporary), void *data)
 {
 	const char *slash = strrchr(path, '/');
 	int folder = slash ? (int)(slash + 1 - path) : 0, status, n;
-	char temporary[4096];
+	struct sigaction before[ENDS];
+	char temporary[sizeof unfinished];
 
 	status = check_target(path, replace);
 	if (status)
@@ -87,6 +115,8 @@ int gt_export_publish(const char *path, bool replace, int (*write)(void *data, c
 		return gt_error(-ENAMETOOLONG, "%s", path);
 	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our number */
 		return gt_error(-errno, "remove %s", temporary);
+	strcpy(unfinished, temporary);
+	guard_unfinished(before);
 	status = write(data, temporary);
 	if (!status) {
 		status = publish(temporary, path, replace);
@@ -95,6 +125,7 @@ int gt_export_publish(const char *path, bool replace, int (*write)(void *data, c
 	}
 	if (status)
 		unlink(temporary);
+	unguard_unfinished(before);
 	return status;
 }
 
