@@ -203,6 +203,11 @@ def test_an_output_in_a_folder_that_is_not_there_is_told_before_the_program_runs
     assert not (work / "ran").exists()
 
 
+def test_a_folder_that_is_gone_is_not_a_path_too_long(run, gputap, work):
+    result = run(["sh", "-c", f"mkdir gone; cd gone; rmdir ../gone; '{gputap}' run true"], status=1)
+    assert "the folder that we are in cannot be named: No such file or directory" in result.err
+
+
 def test_libraries_that_are_missing_are_named(tree, work, gputap):
     lonely = work / "gputap"
     shutil.copy(gputap, lonely)
