@@ -161,6 +161,8 @@ static void check_system(struct doctor *d)
 	}
 }
 
+enum { SESSIONS_SHOWN = 3 };
+
 struct session_count { struct doctor *d; unsigned left; };
 
 static void note_session(const struct gt_session_found *found, void *data)
@@ -169,11 +171,24 @@ static void note_session(const struct gt_session_found *found, void *data)
 
 	if (found->collector_pid)
 		return;
-	if (count->left++ < 5) {
+	if (count->left++ < SESSIONS_SHOWN) {
 		struct finding *f = add(count->d, FOUND_NOTE, "gputap", "session");
 		say(f, "%s was left by a gputap that was killed", found->path);
 		hint(f, "gputap recover %s", found->path);
 	}
+}
+
+static void find_sessions(struct doctor *d)
+{
+	struct session_count count = { .d = d };
+	struct finding *f;
+
+	gt_collector_sessions(note_session, &count);
+	if (count.left <= SESSIONS_SHOWN)
+		return;
+	f = add(d, FOUND_NOTE, "gputap", "sessions");
+	say(f, "%u more were left", count.left - SESSIONS_SHOWN);
+	hint(f, "gputap recover   (lists them)");
 }
 
 /* OpenCL ------------------------------------------------------------------------------- */
@@ -708,7 +723,6 @@ static int doctor_main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct session_count sessions = { 0 };
 	struct doctor *d;
 	bool json = false, can[TRACEABLE];
 	int c, code;
@@ -732,8 +746,7 @@ static int doctor_main(int argc, char **argv)
 	check_injection(d);
 	check_memory(d);
 	check_system(d);
-	sessions.d = d;
-	gt_collector_sessions(note_session, &sessions);
+	find_sessions(d);
 	find_loaders(d);
 	find_drivers(d);
 	find_devices(d);
