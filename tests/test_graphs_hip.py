@@ -74,6 +74,21 @@ def test_every_kernel_of_every_replay_is_the_node_that_it_is(traced, shape):
     assert info["dropped"] == 0 and info["linked"] == info["device_work"]
 
 
+@pytest.mark.parametrize("settings", [{}, {"DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING": "0"}, {"DEBUG_HIP_FORCE_GRAPH_QUEUES": "1"}])
+@pytest.mark.parametrize("seed", [112, 213, 320, 440])
+def test_nodes_of_any_graph_are_known(traced, softgpu, seed, settings):
+    """In whatever order the HIP that is installed submits them, which it can be told."""
+    softgpu.update(settings)
+    try:
+        events, info = traced("random", 2, 1, seed)
+    finally:
+        for name in settings:
+            del softgpu[name]
+    seen = sorted((e["args"]["graph replay"], e["args"]["graph node id"]) for e in kernels(events))
+    assert all(e["args"]["grid"][0] == e["args"]["graph node id"] + 1 for e in kernels(events))
+    assert seen == [(replay, node) for replay in (1, 2) for node in range(seed % 100)]
+
+
 def test_launches_of_threads_whose_streams_share_queues_keep_their_nodes(traced):
     events, info = traced("fork", 6, 8, status=None)  # what the program computes is tests/test_rocm_*'s matter
     found = collections.Counter()

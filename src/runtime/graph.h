@@ -11,6 +11,9 @@
  * program, a copy or a fill made of kernels, or a barrier is known when it is handled, maybe by another thread that shares
  * the queue: so a stamp has a node for each of these.
  *
+ * HIP 7 reserves many at a time. These get their nodes when all are written, which is before the thread rings; until then nobody
+ * handles them (GT_HSA_LATER).
+ *
  * In a record the graph's number stands in the upper half of `queue` (record/record.h), beside `replay` and `ordinal`.
  *
  * Weak: without HIP nobody sets gt_thread.graph, and nothing of this is called. */
@@ -32,6 +35,8 @@ enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH
 struct gt_graph_quiet {
 	const void *queue;
 	uint64_t left;
+	struct gt_hsa_queue *later; /* where packets were reserved that have no node yet; NULL: nowhere */
+	uint64_t later_from, later_count;
 };
 
 /* One launch's record where nodes have none. Its memory is never given back. */
@@ -51,6 +56,9 @@ struct gt_graph_stamp {
  * @queue: hsa_queue_t as the runtime has it, its packets as the producer writes them
  */
 void gt_graph_stamp(struct gt_graph_launch *launch, const void *queue, uint64_t number, struct gt_graph_stamp *stamp) GT_WRAP;
+
+/* Packets that were reserved together are written: they get their nodes. @handle: and are moved on, whether they are rung for or not. */
+void gt_graph_written(struct gt_graph_launch *launch, bool handle) GT_WRAP;
 
 /**
  * gt_graph_mark() - a packet of gputap's behind the newest one in @queue, whose end is a part of the envelope

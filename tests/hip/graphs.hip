@@ -6,7 +6,8 @@
  *   capture   two streams captured into one graph, with a fill and a copy between
  *   child     a graph that holds another one twice, between two kernels
  *   shuffle   nodes made in another order than they depend on each other
- *   leaves    ends of branches made before what they depend on */
+ *   leaves    ends of branches made before what they depend on
+ *   random N  as many nodes as N's last two digits, and edges that depend on N */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -150,6 +151,23 @@ static void make_of_edges(hipGraph_t g, int count, const std::vector<std::pair<i
 		CHECK(hipGraphAddDependencies(g, &n[e.first], &n[e.second], 1));
 }
 
+/* Edges lead along an order of the nodes which is not that of their creation. */
+static void make_random(hipGraph_t g, unsigned seed)
+{
+	int count = (int)(seed % 100);
+	std::vector<std::pair<int, int>> edges;
+	std::vector<int> order;
+	auto random = [&]() { return (seed = seed * 1664525 + 1013904223) >> 16; };
+
+	for (int i = 0; i < count; i++)
+		order.insert(order.begin() + (int)(random() % (unsigned)(i + 1)), i);
+	for (int i = 1; i < count; i++)
+		for (int j = i - 1; j >= 0 && j >= i - 4; j--)
+			if (random() % 3 == 0)
+				edges.push_back({order[(size_t)j], order[(size_t)i]});
+	make_of_edges(g, count, edges);
+}
+
 int main(int argc, char **argv)
 {
 	const char *shape = argc > 1 ? argv[1] : "chain";
@@ -174,6 +192,8 @@ int main(int argc, char **argv)
 			make_of_edges(g, 7, {{4, 0}, {2, 0}, {0, 1}, {4, 3}, {3, 5}, {2, 5}, {1, 6}, {5, 6}});
 		else if (!strcmp(shape, "leaves"))
 			make_of_edges(g, 8, {{3, 1}, {5, 0}, {3, 5}, {4, 2}, {7, 6}});
+		else if (!strcmp(shape, "random"))
+			make_random(g, (unsigned)length);
 		else
 			for (int i = 0; i < length; i++)
 				last = {kernel(g, last, i % 7 == 3)};

@@ -58,7 +58,7 @@ int work(void)
 	int count;
 
 #ifdef VIA_DLSYM
-	library = dlopen("libamdhip64.so.5", RTLD_NOW | RTLD_LOCAL);
+	library = dlopen("libamdhip64.so", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return 2;
 #endif

@@ -4,7 +4,8 @@
  *   hipGraphInstantiate   the graph's nodes and their order are asked of the runtime, and written down as an object
  *   hipGraphLaunch        gt_thread.graph for as long as the call takes; a cursor goes along the order
  *   a packet number is reserved   the cursor is moved over the packet before, which is written by now; the new one will be
- *                         the next kernel, copy or fill of the order: what it is, its handler sees
+ *                         the next kernel, copy or fill of the order: what it is, its handler sees. Of several at a time,
+ *                         when they are written
  *
  * Envelopes (`--mode lite`): only packets that can be the launch's first or last get a signal. Those are, on each queue that
  * the launch touches, the first of the nodes without work before them, and the last of those without work behind them. Which
@@ -491,7 +492,8 @@ static bool hush(struct gt_graph_launch *l, const void *queue)
 	    gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
 		return false;
 	l->is_quiet = true;
-	l->quiet = (struct gt_graph_quiet){queue, c->last - c->first - 2};
+	l->quiet.queue = queue;
+	l->quiet.left = c->last - c->first - 2;
 	l->course.count = c->last;
 	l->at = c->place;
 	return true;
@@ -622,6 +624,8 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	}
 	t->graph = &l;
 	ret = real(exec, stream);
+	if (gt_unlikely(l.quiet.later != NULL))
+		gt_graph_written(&l, true);
 	t->graph = NULL;
 	settle(&l);
 	if (l.is_quiet)

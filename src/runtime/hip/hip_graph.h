@@ -3,6 +3,7 @@
  *
  *   hip_graph.c           executable graphs by handle; the launch; which packet is which node
  *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, asked of the runtime at instantiation
+ *   hip_graph_segments.c  that order in HIP 7.2.x
  *   hip_graph_envelope.c  one record a launch */
 #ifndef GPUTAP_RUNTIME_HIP_GRAPH_H
 #define GPUTAP_RUNTIME_HIP_GRAPH_H
@@ -45,6 +46,21 @@ struct gt_hip_nodes {
 	struct gt_hip_node *order; /* [count + 1]: the last one is none */
 	uint32_t *place;           /* by ordinal */
 };
+
+/* One graph's nodes by the order of their creation, without those of its child graphs. */
+struct gt_hip_shape {
+	uint32_t count;
+	const uint32_t *edge_first, *edge_to; /* [count + 1] into edge_to: successors in the order of their making */
+	const uint32_t *left;		      /* predecessors */
+	const uint32_t *kind;
+};
+
+/**
+ * gt_hip_segments_order() - where HIP has segments: the order in which it submits the nodes
+ * @child: of a graph that is in another's segment
+ * Return: false: in none that they make. @order is as it was.
+ */
+bool gt_hip_segments_order(const struct gt_hip_shape *shape, bool child, uint32_t *order);
 
 /* Zeroed; NULL: none. Preserves errno. */
 void *gt_hip_alloc(size_t bytes);

@@ -11,14 +11,19 @@
  * their edges were made:
  *   until 5.6     those that are one level below the node (ihipGraph::LevelOrder); a level is the length of the longest way
  *   5.7 to 6.2    those whose predecessors have all had their turn (TopologicalOrder, then enqueued in that order)
- *   later         along each branch, with settings of its own: not told. A graph without branches has one order only
+ *   6.3 to 7.1    the same, but at once: each branch as far as it goes (Graph::RunOneNode). A graph that gets one queue only is
+ *                 enqueued as before: that is one without branches, where both are one order, or all if the user says so
+ *   7.2           as that; in later releases, whose library has the name of a setting, most graphs by segments (hip_graph_segments.c)
  * That what comes is what was expected is checked at each launch, by the kernels' names and grids (hip_graph.c).
  *
  * These calls of the runtime leave its last error as a successful call does, which the instantiation just was. */
 #include <errno.h>
+#include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/elf.h"
 #include "runtime/hip/hip_graph.h"
 
 enum { NODES_MAX = 1 << 20, DEPTH_MAX = 8 };
@@ -69,6 +74,8 @@ struct walk {
 	uint32_t room, counter;
 	bool before_53;             /* HIP 5.3 numbered hipGraphNodeType anew */
 	bool by_level;              /* until 5.6 */
+	bool by_branch;             /* from 6.3 on */
+	bool by_segment;            /* later than 7.2.0 */
 };
 
 static uint32_t hash_of(const void *p, uint32_t mask)
@@ -424,35 +431,127 @@ static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned dept
 		walk(w, child, depth + 1, first, last, &ordinal));
 }
 
+static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
+{
+	uint32_t head = 0, tail = 0;
+	bool good = true;
+
+	for (uint32_t i = 0; i < l->count; i++)
+		if (l->depth[i] == 0)
+			l->queue[tail++] = i;
+	while (good && head < tail) {
+		uint32_t i = l->queue[head++];
+
+		good = put(w, l, i, depth, first, last);
+		for (uint32_t k = l->edge_first[i]; k < l->edge_first[i + 1]; k++) {
+			uint32_t j = l->edge_to[k];
+
+			if (w->by_level ? l->pushed[j] || l->depth[j] != l->depth[i] + 1 : --l->left[j])
+				continue;
+			l->pushed[j] = 1;
+			l->queue[tail++] = j;
+		}
+	}
+	return good;
+}
+
+/* A node has its turn: put, and one predecessor less for those behind it. `depth` is where its edges are gone on with. */
+static bool turn(struct walk *w, struct level *l, uint32_t i, unsigned depth, bool first, bool last)
+{
+	l->pushed[i] = 1;
+	l->depth[i] = l->edge_first[i];
+	for (uint32_t k = l->edge_first[i]; k < l->edge_first[i + 1]; k++)
+		l->left[l->edge_to[k]]--;
+	return put(w, l, i, depth, first, last);
+}
+
+static bool put_branches(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
+{
+	bool good = true;
+
+	for (uint32_t root = 0; good && root < l->count; root++) {
+		uint32_t top = 0;
+
+		if (l->pushed[root] || l->left[root])
+			continue;
+		l->queue[top++] = root;
+		good = turn(w, l, root, depth, first, last);
+		while (good && top) {
+			uint32_t i = l->queue[top - 1], j;
+
+			if (l->depth[i] == l->edge_first[i + 1]) {
+				top--;
+				continue;
+			}
+			j = l->edge_to[l->depth[i]++];
+			if (l->pushed[j] || l->left[j])
+				continue;
+			l->queue[top++] = j;
+			good = turn(w, l, j, depth, first, last);
+		}
+	}
+	return good;
+}
+
+static bool put_segments(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
+{
+	const struct gt_hip_shape shape = {(uint32_t)l->count, l->edge_first, l->edge_to, l->left, l->kind};
+	bool good = true;
+
+	if (!gt_hip_segments_order(&shape, depth > 0, l->queue)) {
+		w->by_segment = false; /* nor its child graphs */
+		good = (w->by_branch ? put_branches : put_queued)(w, l, depth, first, last);
+		w->by_segment = true;
+		return good;
+	}
+	for (uint32_t i = 0; good && i < l->count; i++)
+		good = put(w, l, l->queue[i], depth, first, last);
+	return good;
+}
+
 static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last, uint32_t *counter)
 {
 	struct level l = {0};
 	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l) && number(w, &l, depth, counter);
-	uint32_t head = 0, tail = 0;
 
 	if (good) {
 		memset(l.queue, 0, l.count * sizeof *l.queue);
 		good = sort(&l);
 	}
 	w->out->branches |= depth > 0 || !is_chain(&l);
-	for (uint32_t i = 0; good && i < l.count; i++)
-		if (l.depth[i] == 0)
-			l.queue[tail++] = i;
-	while (good && head < tail) {
-		uint32_t i = l.queue[head++];
-
-		good = put(w, &l, i, depth, first, last);
-		for (uint32_t k = l.edge_first[i]; k < l.edge_first[i + 1]; k++) {
-			uint32_t j = l.edge_to[k];
-
-			if (w->by_level ? l.pushed[j] || l.depth[j] != l.depth[i] + 1 : --l.left[j])
-				continue;
-			l.pushed[j] = 1;
-			l.queue[tail++] = j;
-		}
-	}
+	good = good && (w->by_segment ? put_segments : w->by_branch ? put_branches : put_queued)(w, &l, depth, first, last);
 	gt_hip_free(l.nodes, l.bytes);
 	return good;
+}
+
+static int find_setting(struct dl_phdr_info *info, size_t size, void *data)
+{
+	static const char name[] = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
+	const struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL, info->dlpi_name};
+
+	(void)size;
+	if (!gt_elf_segment(&o, *(const void **)data))
+		return 0;
+	return gt_elf_contains(&o, name, sizeof name) ? 2 : 1;
+}
+
+/* Has the library the setting of that name? Looked for once. */
+static bool has_segments(const struct gt_table *table)
+{
+	static _Atomic uint8_t known[GT_INSTANCES];
+	const void *function = (const void *)(uintptr_t)GT_HIP(table, hipGraphGetNodes);
+
+	if (!atomic_load_explicit(&known[table->instance], memory_order_relaxed))
+		atomic_store_explicit(&known[table->instance], 1 + (dl_iterate_phdr(find_setting, &function) == 2), memory_order_relaxed);
+	return atomic_load_explicit(&known[table->instance], memory_order_relaxed) == 2;
+}
+
+/* HIP's own setting: how many queues a graph's branches may have. */
+static bool has_one_queue(void)
+{
+	const char *queues = getenv("DEBUG_HIP_FORCE_GRAPH_QUEUES");
+
+	return queues && atoi(queues) == 1;
 }
 
 /* Where the next node of each kind is, from each place; and places by ordinal. */
@@ -490,9 +589,11 @@ bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *g
 	known = GT_HIP(table, hipRuntimeGetVersion) && GT_HIP(table, hipRuntimeGetVersion)(&version) == 0;
 	w.before_53 = known && version < 50300000;
 	w.by_level = known && version < 50700000;
+	w.by_segment = version >= 70200000 && has_segments(table);
+	w.by_branch = version >= 60300000 && (w.by_segment || !has_one_queue());
 	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) && w.counter == nodes->count;
 	gt_internal_leave();
-	nodes->uncertain |= nodes->branches && (!known || version >= 60300000);
+	nodes->uncertain |= nodes->branches && !known;
 	if (good)
 		link_nodes(nodes);
 	else

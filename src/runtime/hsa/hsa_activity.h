@@ -129,7 +129,7 @@ static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
 /* Who reserved a packet's number, and so submits it. Most packets need the first cache line only. */
 struct gt_hsa_owner {
-	_Alignas(64) uint64_t packet; /* number + 1: tells entries of a former round apart; | GT_HSA_QUIET: nothing else of it is set */
+	_Alignas(64) uint64_t packet; /* number + 1: tells entries of a former round apart; | GT_HSA_QUIET: nothing else of it is set; | GT_HSA_LATER */
 	uint64_t id, start;
 	uint64_t bytes; /* what the call moves; 0: it does not say. Else also `source`, `destination`, `direction` */
 	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
@@ -254,6 +254,7 @@ void gt_hsa_queue_bury(struct gt_hsa_queue *q);
 
 /* In a gt_hsa_owner's `packet`: nobody asks for it. */
 #define GT_HSA_QUIET (UINT64_C(1) << 63)
+#define GT_HSA_LATER (UINT64_C(1) << 62) /* not to be handled: its stamp is not made yet, or is being made */
 
 /* Where a packet's owner is written that is reserved now: near, if the packet that was there before has been handled. */
 static inline struct gt_hsa_owner *gt_hsa_owner_of_new(struct gt_hsa_queue *q, uint64_t number)
@@ -268,10 +269,21 @@ static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint6
 {
 	struct gt_hsa_owner *o = &q->near[number % GT_HSA_NEAR];
 
-	if (gt_likely((o->packet & ~GT_HSA_QUIET) == number + 1))
+	if (gt_likely((__atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) & ~GT_HSA_QUIET) == number + 1))
 		return o;
 	o = &q->owners[number & q->owner_mask];
-	return (o->packet & ~GT_HSA_QUIET) == number + 1 ? o : NULL;
+	return (__atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) & ~GT_HSA_QUIET) == number + 1 ? o : NULL;
+}
+
+/* Of a packet that is not to be handled yet; NULL: it may be. */
+static inline struct gt_hsa_owner *gt_hsa_owner_of_later(struct gt_hsa_queue *q, uint64_t number)
+{
+	struct gt_hsa_owner *o = &q->near[number % GT_HSA_NEAR];
+
+	if (gt_unlikely(__atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_LATER)))
+		return o;
+	o = &q->owners[number & q->owner_mask];
+	return __atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_LATER) ? o : NULL;
 }
 
 /* This thread has reserved packets [from, from + count). */
@@ -294,7 +306,7 @@ static inline void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint6
 			return;
 		}
 	}
-	if (quiet && quiet->left && count == 1 && quiet->queue == q->handle &&
+	if (quiet && quiet->left && count == 1 && quiet->queue == q->handle && !quiet->later &&
 	    gt_likely(!atomic_load_explicit(&q->has_pieces, memory_order_relaxed))) {
 		quiet->left--;
 		gt_hsa_owner_of_new(q, from)->packet = (from + 1) | GT_HSA_QUIET;

@@ -537,6 +537,10 @@ static bool move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_th
 			break;
 		if (gt_unlikely(!wait) && t && !has_slot(q))
 			break;
+		if (gt_unlikely(t && gt_hsa_owner_of_later(q, ring->taken) != NULL)) {
+			from = NULL; /* who has written it makes its stamp, then rings */
+			break;
+		}
 		if (gt_unlikely(!t))
 			pass_untold(q, from);
 		else if (gt_unlikely(!packet(q, from, t)))
@@ -609,6 +613,10 @@ static void work(struct gt_hsa_queue *q, uint64_t index, bool wait, enum gt_hsa_
 
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 {
+	struct gt_graph_quiet *graph = (struct gt_graph_quiet *)gt_thread.graph;
+
+	if (gt_unlikely(graph && graph->later))
+		gt_graph_written(gt_thread.graph, false);
 	work(q, index, wait, gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
 }
 

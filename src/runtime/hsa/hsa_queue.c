@@ -338,19 +338,52 @@ int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 
 /* Who submits what --------------------------------------------------------------- */
 
+void gt_graph_written(struct gt_graph_launch *launch, bool handle)
+{
+	struct gt_graph_quiet *g = (struct gt_graph_quiet *)launch;
+	struct gt_hsa_queue *q = g->later;
+
+	g->later = NULL;
+	for (uint64_t i = g->later_from; i < g->later_from + g->later_count; i++) {
+		struct gt_hsa_owner *o = gt_hsa_owner_of_later(q, i);
+		uint64_t packet = i + 1;
+
+		if (!o)
+			continue;
+		if (g->left && g->queue == q->handle && !atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) {
+			g->left--;
+			packet |= GT_HSA_QUIET;
+		} else {
+			gt_graph_stamp(launch, q->handle, i, &o->stamp);
+		}
+		__atomic_store_n(&o->packet, packet, __ATOMIC_RELEASE);
+	}
+	if (handle)
+		gt_hsa_handle_packets(q, 0, true);
+}
+
 void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 {
 	const struct gt_thread *t = &gt_thread;
 	bool told = gt_tool_work_asked(GT_DOMAIN_HSA_CORE) != 0;
+	struct gt_graph_quiet *graph = gt_graph_stamp ? (struct gt_graph_quiet *)t->graph : NULL;
+	bool later = gt_unlikely(graph != NULL) && count > 1;
 
+	if (gt_unlikely(graph != NULL) && graph->later)
+		gt_graph_written(t->graph, false);
 	if (gt_unlikely(count > q->owner_mask))
 		return;
+	if (later) {
+		graph->later = q;
+		graph->later_from = from;
+		graph->later_count = count;
+	}
 	for (uint64_t i = from; i < from + count; i++) {
 		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, i);
 
 		if (gt_unlikely(told || atomic_load_explicit(&o->piece, memory_order_relaxed) != NULL))
 			gt_hsa_told_reserve(q, o, told);
-		o->packet = i + 1;
+		o->packet = (i + 1) | (later ? GT_HSA_LATER : 0);
 		o->id = t->api_id;
 		o->start = t->api_start;
 		o->bytes = t->api_bytes;
@@ -358,7 +391,7 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		o->lane = t->api_id ? NULL : t->lane;
 		if (gt_unlikely(o->lane != NULL))
 			o->turn = gt_lane_reserve(o->lane);
-		if (gt_unlikely(t->graph != NULL) && gt_graph_stamp)
+		if (gt_unlikely(graph != NULL) && !later)
 			gt_graph_stamp(t->graph, q->handle, i, &o->stamp);
 		if (gt_unlikely(t->api_bytes)) {
 			o->source = t->api_source;
