@@ -396,7 +396,7 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 			strerror(-result->output_error), ui_count(lost), ui_count(result->seen));
 	else if (lost)
 		ui_note("%s of %s records are lost; 'gputap info %s' says where; a larger --buffer or --when-full may help",
-			ui_count(lost), ui_count(result->seen), r->run.output);
+			ui_count(lost), ui_count(result->seen), ui_shell_word(r->run.output));
 	if (result->torn)
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,
 			result->torn == 1 ? "" : "es");
@@ -482,9 +482,9 @@ static void tell_results(const struct request *r, const struct gt_target *t, con
 			ui_note("%u process%s of the tree still ran at the end; --wait waits for all", result->still_running,
 				result->still_running == 1 ? "" : "es");
 		if (!r->exporter)
-			ui_note("wrote %s; 'gputap report %s' shows all of it", r->output, r->output);
+			ui_note("wrote %s; 'gputap report %s' shows all of it", ui_shell_word(r->output), ui_shell_word(r->output));
 		else if (exported)
-			ui_note("wrote %s", r->output);
+			ui_note("wrote %s", ui_shell_word(r->output));
 	}
 	if (exported)
 		unlink(r->capture);

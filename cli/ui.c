@@ -285,6 +285,28 @@ unsigned ui_width(const char *text)
 	return width;
 }
 
+const char *ui_shell_word(const char *word)
+{
+	enum { BUFFERS = 2, BYTES = 8192 };
+	static char buffers[BUFFERS][BYTES];
+	static unsigned turn;
+	char *start = buffers[turn++ % BUFFERS], *p = start;
+	size_t plain = 0;
+
+	while (isalnum((unsigned char)word[plain]) || (word[plain] && strchr("/._-+,:=@%", word[plain])) || (unsigned char)word[plain] >= 0x80)
+		plain++;
+	if (plain && !word[plain])
+		return word;
+	for (*p++ = '"'; *word && p < start + BYTES - 4; word++) {
+		if (strchr("\"$`\\", *word))
+			*p++ = '\\';
+		*p++ = (unsigned char)*word < 0x20 || *word == 0x7f ? '?' : *word;
+	}
+	*p++ = '"';
+	*p = '\0';
+	return start;
+}
+
 unsigned ui_put(FILE *out, const char *text, unsigned most)
 {
 	bool cut = ui_width(text) > most;

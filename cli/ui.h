@@ -47,6 +47,9 @@ const char *ui_duration(uint64_t ns);
 const char *ui_bytes(uint64_t bytes);
 const char *ui_count(uint64_t count);
 
+/* @word as a shell takes it: quoted if it must be, control characters as '?'. Valid until the next but one call. */
+const char *ui_shell_word(const char *word);
+
 /* Text from a traced program, made fit for a terminal. */
 #define UI_UTF8_BAD UINT32_MAX
 /* The character at @text, which is not empty; UI_UTF8_BAD for a byte that is no UTF-8. Return: its bytes. */

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -206,6 +207,14 @@ def test_an_output_in_a_folder_that_is_not_there_is_told_before_the_program_runs
 def test_a_folder_that_is_gone_is_not_a_path_too_long(run, gputap, work):
     result = run(["sh", "-c", f"mkdir gone; cd gone; rmdir ../gone; '{gputap}' run true"], status=1)
     assert "the folder that we are in cannot be named: No such file or directory" in result.err
+
+
+def test_the_command_to_go_on_with_can_be_copied_whatever_the_file_is_called(tap, run, gputap, work):
+    assert "wrote plain.gputap; 'gputap report plain.gputap' shows" in tap("run", "-o", "plain.gputap", "true").err
+    err = tap("run", "-o", 'a "b" $c.gputap', "true").err
+    word = re.search("'gputap report (.*)' shows", err).group(1)
+    run(["sh", "-c", f"'{gputap}' report {word}"])
+    assert "\x1b" not in tap("run", "-o", "\x1b[31m.gputap", "true").err
 
 
 def test_libraries_that_are_missing_are_named(tree, work, gputap):
