@@ -277,8 +277,9 @@ void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char 
 	if (soft_event_memory_fault(q->node, address, false))
 		return;
 	/* A ROCr without interrupts has no handler; the program would wait for ever for what this queue was to do. In ROCr's words: */
-	fprintf(stderr, "Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on address %#llx. Reason: Page not present or supervisor privilege.\n", q->node,
-		(unsigned long long)(address & ~(SOFT_PAGE - 1)));
+	fprintf(stderr,
+		"Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on address %#llx. "
+		"Reason: Page not present or supervisor privilege.\n", q->node, (unsigned long long)(address & ~(SOFT_PAGE - 1)));
 	abort();
 }
 
