@@ -100,6 +100,19 @@ def test_each_piece_of_work_is_told_three_times(whole):
     assert len({p[1]["data"] for p in pieces}) == len(pieces)
 
 
+def check_that_threads_ended_and_nothing_was_lost(found):
+    pieces, main = found.pieces(), found.of("work")[0]["by"]
+    assert pieces and all(sorted(t["phase"] for t in piece) == ["complete", "enter", "exit"] for piece in pieces)
+    by = collections.Counter(t["by"] for t in found.of("work", "complete") if t["by"] != main)
+    assert len(by) > 1 and max(by.values()) <= 3
+    retired = [t["correlation"] for t in found.of("retired")]
+    assert len(retired) == len(set(retired)) and set(retired) >= {t["correlation"] for t in found.of("work")}
+
+
+def test_a_function_that_ends_gputaps_thread_is_told_the_rest_in_another_one(told):
+    check_that_threads_ended_and_nothing_was_lost(told("work,calls,retire,exits"))
+
+
 def test_dispatches_are_numbered_without_gaps_and_copies_too(whole):
     told, _ = whole
     numbers = collections.defaultdict(list)
@@ -367,9 +380,9 @@ def test_hips_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(bu
 @pytest.fixture
 def told_opencl(build, tap, work):
     """The same of a program for PoCL; more options of run."""
-    def run(words, program, *options):
+    def run(words, program, *options, arguments=()):
         out = work / "told"
-        tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", build / "tests/opencl" / program,
+        tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", build / "tests/opencl" / program, *arguments,
             env={"LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": f"alone,{words}", "WORK_TOOL_OUT": out})
         return Told(out)
     return run
@@ -404,6 +417,10 @@ def test_opencls_commands_are_told_from_their_enqueue_to_their_end(told_opencl, 
     retired = {t["correlation"]: t for t in found.of("retired")}
     for t in [*found.of("call"), *found.of("work")]:
         assert t["line"] < retired[t["correlation"]]["line"] and t.get("end", 0) < retired[t["correlation"]]["time"]
+
+
+def test_a_function_of_opencls_work_that_ends_gputaps_thread_is_told_the_rest_in_another_one(told_opencl):
+    check_that_threads_ended_and_nothing_was_lost(told_opencl("opencl,work,retire,exits", "cl_many", arguments=[2000, 200]))
 
 
 def test_an_opencl_kernel_has_its_name_and_size(told_opencl):

@@ -16,7 +16,8 @@
  *   - Callbacks run in the thread in which the thing happens, for several contexts in the order of their tools'
  *     priorities, then of their creation: first to last before a call, last to first after it. They may make calls of
  *     the runtime: these are told like the program's. A callback that never returns, throws or jumps out takes the
- *     program's call with it, as a function of the program's own would; gputap stays usable.
+ *     program's call with it, as a function of the program's own would; gputap stays usable. One that ends a thread of gputap's
+ *     (pthread_exit()) is told what comes next in another one.
  *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are never used again.
  *   - The child of a fork has all of its parent's: contexts, started as they were, open calls, which end in both, objects; its buffers are
  *     empty. Numbers go on from where the parent's were: what a tool has noted under a number stays true in its copy, and which

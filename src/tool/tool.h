@@ -6,7 +6,8 @@
  *   tool_work.c      device work: the runtimes' activity comes here; tool_complete.c tells how it ended
  *   tool_retire.c    correlation ids that retire
  *   tool_object.c    objects that come and go
- *   tool_buffer.c    buffers and the threads that hand them over
+ *   tool_buffer.c    buffers; tool_delivery.c hands them over
+ *   tool_thread.c    threads of gputap's own
  *   tool_args.c      names and arguments
  *   tool_load.c      finding, starting, finishing tools
  *
@@ -184,9 +185,17 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
  * so who finds its buffer full meanwhile does not wait, and who flushes it in a callback goes on. */
 void gt_tool_delivery_waits(bool waits);
 
-/* Threads of gputap's own are started between these two. */
+/* Threads of gputap's own (tool_thread.c) ------------------------------------- */
+
+/* They are started between these two. */
 void gt_tool_thread_before(void);
 void gt_tool_thread_after(void);
+/* This is one, which calls tools' functions: if one of them ends it, @left is called, at its very end. */
+void gt_tool_thread_takes(void (*left)(void *arg), void *arg);
+/* .. it returns as it should. */
+void gt_tool_thread_leaves(void);
+/* This thread ends: what it was at telling (gt_tool_deliver()), others will tell. */
+void gt_tool_deliver_left(void);
 
 /* Tools (tool_load.c) --------------------------------------------------------- */
 

@@ -15,6 +15,8 @@
 enum { BATCHES = 16 }; /* threads that tell at the same time; what others are at is lost if they jump out */
 enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */, GONE_EVERY = 64 };
 
+#define NO_THREAD UINT32_MAX /* of a batch's owner: it has ended */
+
 static _Atomic uint32_t done_list; /* index + 1 of the newest */
 static _Atomic uint32_t delivering;
 _Atomic uint32_t gt_tool_ended;
@@ -28,6 +30,7 @@ static struct batch {
 	_Atomic uint32_t rest;    /* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
 } batches[BATCHES];
 
+static _Atomic uint32_t orphans; /* there are batches of threads that have ended */
 static void (*_Atomic looks[LOOKS])(void);
 static _Thread_local uint32_t deliveries __attribute__((tls_model("initial-exec"))); /* this thread is in the middle of */
 
@@ -128,12 +131,14 @@ static uint32_t tell_left(uint64_t owner, const void *here)
 
 static bool thread_is_gone(uint32_t thread)
 {
-	return syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH;
+	return thread == NO_THREAD || (syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH);
 }
 
-/* The process ends: what threads were at that are gone. */
-static void tell_of_gone(uint64_t owner, const void *here)
+/* What threads were at that are gone. */
+static uint32_t tell_of_gone(uint64_t owner, const void *here)
 {
+	uint32_t count = 0;
+
 	for (struct batch *b = batches; b < batches + BATCHES; b++) {
 		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
@@ -141,8 +146,9 @@ static void tell_of_gone(uint64_t owner, const void *here)
 		    !atomic_compare_exchange_strong_explicit(&b->owner, &whose, owner, memory_order_acquire, memory_order_relaxed))
 			continue;
 		deliveries++;
-		tell_rest(b, here);
+		count += tell_rest(b, here);
 	}
+	return count;
 }
 
 /* .. and what is behind that which threads are at that live: they were waited for. */
@@ -154,6 +160,20 @@ static void tell_behind(uint64_t owner)
 		if (whose && whose != owner && (uint32_t)whose == (uint32_t)owner)
 			tell_list(NULL, atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
 	}
+}
+
+void gt_tool_deliver_left(void)
+{
+	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	if (!deliveries)
+		return;
+	for (struct batch *b = batches; b < batches + BATCHES; b++)
+		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == ((uint64_t)gt_tool_thread() << 32 | epoch)) {
+			atomic_store_explicit(&b->owner, (uint64_t)NO_THREAD << 32 | epoch, memory_order_release);
+			atomic_store_explicit(&orphans, 1, memory_order_release);
+		}
+	deliveries = 0;
 }
 
 uint32_t gt_tool_deliver(void)
@@ -168,6 +188,8 @@ uint32_t gt_tool_deliver(void)
 	gt_tool_tell_loss();
 	if (gt_unlikely(deliveries))
 		count = tell_left(owner, here);
+	if (gt_unlikely(atomic_load_explicit(&orphans, memory_order_relaxed)) && atomic_exchange_explicit(&orphans, 0, memory_order_acquire))
+		count += tell_of_gone(owner, here);
 	if (!atomic_load_explicit(&done_list, memory_order_relaxed))
 		return count;
 	atomic_fetch_add_explicit(&delivering, 1, memory_order_seq_cst);

@@ -67,6 +67,7 @@ static void clear(struct gt_tool_reader *r)
 
 static void thread_ends(void *reader)
 {
+	gt_tool_deliver_left();
 	gt_tool_reader = NULL;
 	clear(reader);
 }

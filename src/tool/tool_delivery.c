@@ -11,7 +11,7 @@
  * by one thread at a time: the delivery's; it may be another one's when the buffer was given to that one just now.
  *
  * A delivery's thread blocks all signals, lives until the process ends, and is started again in a fork child by the first
- * who wants it. It may itself flush other buffers: those of its own at once, those of another delivery by waiting,
+ * who wants it; where a callback ends it (pthread_exit()), by itself. It may itself flush other buffers: those of its own at once, those of another delivery by waiting,
  * unless that one waits too. Whoever would wait for a thread that waits does without. */
 #include <errno.h>
 #include <pthread.h>
@@ -25,52 +25,10 @@
 #include "tool/tool.h"
 #include "tool/tool_buffer.h"
 
-enum { SUBSCRIBERS = 16 };
-
 _Thread_local struct gputap_delivery *gt_delivery_here;
 
 static struct gputap_delivery *_Atomic deliveries; /* never freed */
 static struct gputap_delivery *_Atomic shared;
-
-/* gputap's own threads ------------------------------------------------------------ */
-
-static struct {
-	gputap_thread_fn before, after;
-	void *user;
-	_Atomic uint32_t there;
-} subscribers[SUBSCRIBERS];
-static _Atomic uint32_t subscriber_count;
-
-int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, void *user)
-{
-	uint32_t n = atomic_load_explicit(&subscriber_count, memory_order_relaxed);
-
-	if (!before && !after)
-		return -EINVAL;
-	do {
-		if (n == SUBSCRIBERS)
-			return -ENOSPC;
-	} while (!atomic_compare_exchange_weak_explicit(&subscriber_count, &n, n + 1, memory_order_relaxed, memory_order_relaxed));
-	subscribers[n].before = before;
-	subscribers[n].after = after;
-	subscribers[n].user = user;
-	atomic_store_explicit(&subscribers[n].there, 1, memory_order_release);
-	return 0;
-}
-
-void gt_tool_thread_before(void)
-{
-	for (int i = 0; i < SUBSCRIBERS; i++)
-		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].before)
-			subscribers[i].before(subscribers[i].user);
-}
-
-void gt_tool_thread_after(void)
-{
-	for (int i = SUBSCRIBERS - 1; i >= 0; i--)
-		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].after)
-			subscribers[i].after(subscribers[i].user);
-}
 
 /* One hand-over -------------------------------------------------------------------- */
 
@@ -263,10 +221,34 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 	return found;
 }
 
+static int create_thread(struct gputap_delivery *d);
+
+/* A callback has ended the thread. What it had been handed counts as handed over; another thread goes on. */
+static void thread_left(void *arg)
+{
+	struct gputap_delivery *d = arg;
+	sigset_t signals;
+	int rc;
+
+	gt_delivery_here = NULL;
+	gt_buffers_lock(&signals);
+	for (struct gputap_buffer *b = gt_buffers; b; b = b->next)
+		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner)
+			end_drain(b);
+	gt_buffers_unlock(&signals);
+	atomic_store_explicit(&d->waits, 0, memory_order_seq_cst);
+	gt_tool_thread_before();
+	rc = create_thread(d);
+	gt_tool_thread_after();
+	if (rc) /* the next one who wants it tries again */
+		atomic_store_explicit(&d->image, 0, memory_order_release);
+}
+
 static void *run(void *arg)
 {
 	struct gputap_delivery *d = arg;
 
+	gt_tool_thread_takes(thread_left, d);
 	gt_delivery_here = d;
 	atomic_store_explicit(&d->asleep, 0, memory_order_relaxed);
 	for (;;) {

@@ -8,7 +8,7 @@
  *
  * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects, retire,
  * hip_objects (HIP's too), late (starts at the end of the third launch), late_opencl (of OpenCL's), twice (two contexts), parent_first,
- * crash (at the end of the third piece's submission),
+ * crash (at the end of the third piece's submission), exits (each third completion that another thread than main() tells ends that thread),
  * buffer (all of that as records), calling (HIP, and stop and start, in callbacks of work), alone (without the tool's entry: by plain calls). */
 #include <gputap/tool.h>
 
@@ -107,6 +107,12 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	    (unsigned long long)w->external[GPUTAP_STACK_USER], (unsigned long long)*data);
 	if (w->phase == GPUTAP_PHASE_ENTER)
 		*data = ++pieces;
+	if (word("exits") && w->phase == GPUTAP_PHASE_COMPLETE && gettid() != getpid()) {
+		static _Atomic unsigned told;
+
+		if (++told % 3 == 0)
+			pthread_exit(NULL);
+	}
 	if (word("crash") && w->phase == GPUTAP_PHASE_EXIT && w->number == 3)
 		abort();
 	if (word("calling")) {

@@ -443,6 +443,42 @@ UNIT_TEST(a_buffer_may_be_given_to_another_delivery)
 	CHECK_OK(gputap_buffer_destroy(b));
 }
 
+/* Ends its thread with each batch but the last one. */
+static _Atomic int endings;
+
+static void end_thread(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+{
+	collect(b, records, count, lost, user);
+	if (endings-- > 0)
+		pthread_exit(NULL);
+}
+
+UNIT_TEST(a_callback_that_ends_its_thread_is_called_in_another_one)
+{
+	struct seen s = {0};
+	struct gputap_buffer_opts o = {.size = sizeof o, .fn = end_thread, .user = &s};
+	struct gputap_buffer *b, *other;
+	struct seen others = {0};
+
+	CHECK_OK(gputap_buffer_create(&o, &b));
+	other = make(&others, 0, 0); /* the same delivery's */
+	endings = 3;
+	for (uint64_t i = 1; i <= 5; i++) {
+		CHECK_OK(put(b, 0, i));
+		CHECK_OK(put(other, 0, i));
+		CHECK_OK(gputap_buffer_flush(b));
+		CHECK_OK(gputap_buffer_flush(other));
+		CHECK_EQ(s.count, i);
+		CHECK_EQ(others.count, i);
+	}
+	CHECK_EQ(endings, -2);
+	endings = 1;
+	CHECK_OK(put(b, 0, 6));
+	CHECK_OK(gputap_buffer_destroy(b));
+	CHECK_EQ(s.count, 6);
+	CHECK_OK(gputap_buffer_destroy(other));
+}
+
 static _Atomic int before, after;
 static _Atomic uint64_t starter;
 

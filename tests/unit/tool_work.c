@@ -162,6 +162,40 @@ UNIT_TEST(of_a_piece_whose_callback_jumped_out_in_a_thread_that_has_ended_the_ot
 	CHECK_EQ(retirements, 6);
 }
 
+static void end_thread(const struct gputap_work *w, uint64_t *data, void *user)
+{
+	(void)data;
+	if (w->phase != GPUTAP_PHASE_COMPLETE)
+		return;
+	if (++*(int *)user == 1)
+		pthread_exit(NULL);
+}
+
+UNIT_TEST(work_behind_a_callback_that_ended_its_thread_is_told_with_the_next_delivery)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	struct gputap_context *ctx;
+	pthread_t thread;
+	int calls = 0;
+
+	listen(); /* told last to first: it is behind the one that ends the thread */
+	CHECK_OK(gputap_context_create(&opts, &ctx));
+	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, end_thread, &calls));
+	CHECK_OK(gputap_context_start(ctx));
+	for (int i = 0; i < 3; i++)
+		gt_tool_piece_done(submit(), 0, 1, 2);
+	told[0] = '\0';
+	CHECK_EQ(pthread_create(&thread, NULL, deliver_once, NULL), 0);
+	pthread_join(thread, NULL);
+	CHECK_EQ(calls, 1);
+	CHECK_STR(told, "");
+	CHECK_EQ(gt_tool_deliver(), 3);
+	CHECK_EQ(calls, 3);
+	CHECK_STR(told, ".1 .2 .3 ");
+	CHECK_OK(gputap_context_stop(ctx)); /* nobody is taken for being in a callback of it */
+	run_one();
+}
+
 static bool go_on;
 
 static void jump_late(const struct gputap_work *w, uint64_t *data, void *user)

@@ -268,12 +268,24 @@ static void doze(struct helper *h, uint64_t ns)
 	atomic_store_explicit(&h->asleep, 0, memory_order_relaxed);
 }
 
+static void start(struct gt_hsa_agent *a);
+
+/* A tool's function has ended the thread. */
+static void thread_left(void *arg)
+{
+	struct gt_hsa_agent *a = arg;
+
+	if (!atomic_load_explicit(&over, memory_order_seq_cst))
+		start(a);
+}
+
 static void *run(void *arg)
 {
 	struct gt_hsa_agent *a = arg;
 	struct helper *h = &helpers[a - gt_hsa_agent_at(0)];
 	uint64_t step = STEP_NS, worked = 0;
 
+	gt_tool_thread_takes(thread_left, a);
 	for (;;) {
 		struct gt_thread *t;
 		uint32_t left, done = 0;
@@ -314,6 +326,7 @@ static void *run(void *arg)
 	}
 	atomic_store_explicit(&h->at_work, 0, memory_order_release);
 	atomic_store_explicit(&h->epoch, 0, memory_order_release);
+	gt_tool_thread_leaves();
 	return NULL;
 }
 

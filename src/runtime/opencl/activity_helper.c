@@ -113,11 +113,21 @@ static void sleep_until_wanted(void)
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 }
 
+static void start(uint32_t epoch);
+
+/* A tool's function has ended the thread. */
+static void thread_left(void *epoch)
+{
+	if (!over())
+		start((uint32_t)(uintptr_t)epoch);
+}
+
 static void *run(void *arg)
 {
 	uint32_t epoch = (uint32_t)(uintptr_t)arg, left, done, idle = 0;
 	uint64_t step = MS, clocks_at = now_ns();
 
+	gt_tool_thread_takes(thread_left, arg);
 	atomic_store_explicit(&helper.alive, epoch, memory_order_relaxed);
 	while (!over()) {
 		struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
@@ -147,6 +157,7 @@ static void *run(void *arg)
 		nap(step);
 	}
 	atomic_store_explicit(&helper.alive, 0, memory_order_relaxed);
+	gt_tool_thread_leaves();
 	return NULL;
 }
 
