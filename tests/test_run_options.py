@@ -75,6 +75,43 @@ def test_a_report_follows_the_run_on_stderr(tree):
     assert result.out.count("\n") == 1
 
 
+def test_a_replaced_capture_keeps_its_permissions_and_who_has_it_open_keeps_the_old_one(tap, work):
+    tap("run", "-q", "-o", "c.gputap", "true")
+    old = (work / "c.gputap").read_bytes()
+    (work / "c.gputap").chmod(0o640)
+    with open("c.gputap", "rb") as reader:
+        tap("run", "-q", "-f", "-o", "c.gputap", "true")
+        assert reader.read() == old
+    assert (work / "c.gputap").stat().st_mode & 0o7777 == 0o640
+    assert (work / "c.gputap").read_bytes() != old
+    assert os.listdir(work) == ["c.gputap"]
+
+
+def test_a_capture_behind_a_link_or_with_two_names_is_replaced_in_place(tap, work):
+    tap("run", "-q", "-o", "c.gputap", "true")
+    old = (work / "c.gputap").read_bytes()
+    os.link("c.gputap", "hard.gputap")
+    tap("run", "-q", "-f", "-o", "c.gputap", "true")
+    assert (work / "hard.gputap").samefile(work / "c.gputap")
+    os.unlink("hard.gputap")
+    os.symlink("c.gputap", "soft.gputap")
+    tap("run", "-q", "-f", "-o", "soft.gputap", "true")
+    assert os.readlink("soft.gputap") == "c.gputap"
+    assert (work / "c.gputap").read_bytes() != old
+    assert json.loads(tap("info", "--json", "c.gputap").out)
+
+
+def test_a_capture_that_is_being_written_is_not_replaced(gputap, tap, work):
+    writer = subprocess.Popen([gputap, "run", "-q", "-o", "c.gputap", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer.stdin.write(b"ready\n")
+    writer.stdin.flush()
+    assert writer.stdout.readline() == b"ready\n"
+    assert "is being written by another process" in tap("run", "-q", "-f", "-o", "c.gputap", "true", status=1).err
+    writer.stdin.close()
+    assert writer.wait(20) == 0
+    assert json.loads(tap("info", "--json", "c.gputap").out)
+
+
 def test_only_chosen_operations_are_recorded(tree):
     tree.run("calls:500", options=["--ops", "clGetPlatformI?s,clGetDev*"])
     assert tree.read()["processes"][0]["calls"] == 1

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,6 +25,7 @@
 #include "capture/capture.h"
 #include "capture/checksum.h"
 #include "capture/encode.h"
+#include "capture/newfile.h"
 #include "capture/scan.h"
 #include "util/error.h"
 
@@ -51,6 +51,7 @@ struct gt_stream {
 
 struct gt_capture_writer {
 	int fd, ballast_fd;
+	int replaced_fd;            /* the file whose place this one took, or -1 */
 	bool failed;                /* something that was accepted is lost: the capture cannot be complete */
 	bool kept_short;            /* `kept` misses something */
 	char *path;
@@ -66,6 +67,13 @@ struct gt_capture_writer {
 	unsigned spare_count;
 	ZSTD_CCtx *zstd;
 };
+
+static void close_replaced(struct gt_capture_writer *w)
+{
+	if (w->replaced_fd >= 0)
+		close(w->replaced_fd);
+	w->replaced_fd = -1;
+}
 
 /* Output -------------------------------------------------------------------- */
 
@@ -339,6 +347,8 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 		if (status)
 			return status;
 	}
+	if (w->replaced_fd >= 0) /* the program runs: nobody waits for it */
+		close_replaced(w);
 	status = make_room(w, worst_bytes(bytes));
 	if (status)
 		return status;
@@ -677,7 +687,7 @@ static int writer_new(const char *path, struct gt_capture_writer **out)
 	*out = NULL;
 	if (!w)
 		return gt_error(-ENOMEM, "capture %s", path);
-	w->fd = w->ballast_fd = -1;
+	w->fd = w->ballast_fd = w->replaced_fd = -1;
 	w->limit_bytes = UINT64_MAX;
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		w->limit_bytes = limit.rlim_cur > BALLAST_BYTES ? limit.rlim_cur - BALLAST_BYTES : 0;
@@ -693,11 +703,19 @@ static int writer_new(const char *path, struct gt_capture_writer **out)
 	return 0;
 }
 
-static int lock_file(struct gt_capture_writer *w)
+/* The first bytes of the file. A full disk has room for a capture that replaces another one. */
+static int write_header(struct gt_capture_writer *w, const struct gt_file_header *header)
 {
-	if (flock(w->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return gt_error(-EBUSY, "capture %s is being written by another process", w->path);
-	return 0; /* a file system without locks: go on */
+	ssize_t written = pwrite(w->fd, header, sizeof *header, 0);
+
+	if (written < 0 && (errno == ENOSPC || errno == EDQUOT) && w->replaced_fd >= 0) {
+		close_replaced(w);
+		written = pwrite(w->fd, header, sizeof *header, 0);
+	}
+	if (written != (ssize_t)sizeof *header)
+		return gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write", w->path);
+	w->file_bytes = w->flushed_bytes = sizeof *header;
+	return 0;
 }
 
 int gt_capture_writer_create(const char *path, bool replace, const struct gt_capture_options *options,
@@ -706,24 +724,17 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 	struct gt_file_header header = {.magic = GT_FILE_MAGIC, .major = GT_FILE_MAJOR, .minor = GT_FILE_MINOR,
 					.header_bytes = sizeof header};
 	struct gt_capture_writer *w;
-	ssize_t written;
+	struct gt_new_file file;
 	int status = writer_new(path, &w);
 
 	*out = NULL;
 	if (status)
 		return status;
-	w->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? 0 : O_EXCL), 0644);
-	if (w->fd < 0) {
-		status = gt_error(-errno, "cannot create capture %s", path);
-		goto fail;
-	}
-	status = lock_file(w); /* before the old contents go */
+	status = gt_new_file(path, replace, &file);
 	if (status)
 		goto fail;
-	if (replace && ftruncate(w->fd, 0)) {
-		status = gt_error(-errno, "capture %s: cannot replace", path);
-		goto fail;
-	}
+	w->fd = file.fd;
+	w->replaced_fd = file.replaced_fd;
 	if (options && options->compress) {
 		w->zstd = ZSTD_createCCtx();
 		if (!w->zstd) {
@@ -734,19 +745,18 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 	if (getrandom(header.uuid, sizeof header.uuid, 0) != sizeof header.uuid)
 		memset(header.uuid, 0, sizeof header.uuid);
 	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
-	written = pwrite(w->fd, &header, sizeof header, 0);
-	if (written != (ssize_t)sizeof header) {
-		status = gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write", path);
-		goto remove_file;
-	}
-	w->file_bytes = sizeof header;
-	w->flushed_bytes = sizeof header;
-	status = write_session(w, session);
+	status = write_header(w, &header);
+	if (!status)
+		status = write_session(w, session);
 	if (!status)
 		status = gt_capture_flush(w);
 	if (status)
 		goto remove_file;
 	w->ballast_fd = take_ballast(w, path); /* of what the beginning left */
+	if (w->ballast_fd < 0 && w->replaced_fd >= 0) {
+		close_replaced(w);
+		w->ballast_fd = take_ballast(w, path);
+	}
 	*out = w;
 	return 0;
 remove_file: /* nothing in it, and the next try would find it in its way */
@@ -770,7 +780,7 @@ int gt_capture_writer_reopen(const char *path, uint64_t bytes, struct gt_capture
 		status = gt_error(-errno, "cannot open capture %s", path);
 		goto fail;
 	}
-	status = lock_file(w);
+	status = gt_new_file_lock(w->fd, path);
 	if (!status)
 		status = gt_scan_find_end(w->fd, path, bytes, &end);
 	if (status)
@@ -832,6 +842,7 @@ void gt_capture_writer_destroy(struct gt_capture_writer *w)
 		close(w->fd);
 	if (w->ballast_fd >= 0)
 		close(w->ballast_fd);
+	close_replaced(w);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->meta);
 	free(w->kept);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Replacing a file in place means to cut it off, and that takes milliseconds before the program can start: its blocks are given
+ * back and its pages dropped at once, and ext4 writes what was cut off to nothing to disk when it is closed. So a new file takes
+ * its name, and the old one goes when it is closed, later. Not where somebody would notice that it is another file. */
+#include "capture/newfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+int gt_new_file_lock(int fd, const char *path)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return gt_error(-EBUSY, "capture %s is being written by another process", path);
+	return 0;
+}
+
+/* Is it the file that @path leads to? Another writer may have put its own there before the lock was ours. */
+static bool is_named(const char *path, const struct stat *opened)
+{
+	struct stat named;
+
+	return !stat(path, &named) && named.st_dev == opened->st_dev && named.st_ino == opened->st_ino;
+}
+
+/* Ours, nothing but @path leads to it, and its mode says all about who may do what. */
+static bool is_only_ours(const char *path, int fd, const struct stat *opened)
+{
+	struct stat link;
+
+	return S_ISREG(opened->st_mode) && opened->st_nlink == 1 && opened->st_uid == geteuid() && !lstat(path, &link) &&
+	       !S_ISLNK(link.st_mode) && fgetxattr(fd, "system.posix_acl_access", NULL, 0) < 0;
+}
+
+/* An empty, locked file with the permissions of @old that takes its name. Return: it, or -1: nothing has changed. */
+static int put_in_place(const char *path, const struct stat *old)
+{
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash + 1 - path) : 0, fd, n;
+	char temporary[PATH_MAX];
+	struct stat st;
+
+	n = snprintf(temporary, sizeof temporary, "%.*s.%.200s.%d.part", folder, path, path + folder, (int)getpid());
+	if (n < 0 || (size_t)n >= sizeof temporary)
+		return -1;
+	fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && st.st_gid == old->st_gid && !fchmod(fd, old->st_mode & 07777) && !gt_new_file_lock(fd, path) &&
+	    !rename(temporary, path))
+		return fd;
+	unlink(temporary);
+	close(fd);
+	return -1;
+}
+
+int gt_new_file(const char *path, bool replace, struct gt_new_file *file)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? 0 : O_EXCL), 0644), status;
+	struct stat st;
+
+	*file = (struct gt_new_file){ -1, -1 };
+	if (fd < 0)
+		return gt_error(-errno, "cannot create capture %s", path);
+	status = gt_new_file_lock(fd, path); /* before the old contents go */
+	if (!status && fstat(fd, &st))
+		status = gt_error(-errno, "capture %s", path);
+	if (!status && replace && !is_named(path, &st))
+		status = gt_error(-EBUSY, "capture %s is being written by another process", path);
+	if (status)
+		goto fail;
+	if (replace && st.st_size && is_only_ours(path, fd, &st)) {
+		file->fd = put_in_place(path, &st);
+		if (file->fd >= 0) {
+			file->replaced_fd = fd;
+			return 0;
+		}
+	}
+	if (replace && ftruncate(fd, 0)) {
+		status = gt_error(-errno, "capture %s: cannot replace", path);
+		goto fail;
+	}
+	file->fd = fd;
+	return 0;
+fail:
+	close(fd);
+	return status;
+}
