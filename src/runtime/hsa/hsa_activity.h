@@ -123,7 +123,8 @@ struct gt_hsa_watch {
 struct gt_hsa_slot {
 	struct gt_hsa_watch watch;
 	struct gt_hsa_signal *ours; /* NULL: not armed yet */
-	struct gt_record_device record; /* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_envelope *, or 0 */
+	struct gt_record_device record; /* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_envelope *, or 0;
+					 * `end`: struct gt_tool_piece * that is to be told, or 0 */
 };
 static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
@@ -174,7 +175,7 @@ struct gt_hsa_scratch {
 };
 
 enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
-enum { GT_HSA_NEAR = 64 };
+enum { GT_HSA_NEAR = 16 };
 #define GT_HSA_NO_SLOT UINT32_MAX
 
 struct gt_hsa_queue {
@@ -202,7 +203,6 @@ struct gt_hsa_queue {
 	uint32_t *freed;	   /* slots that were used and are free, a ring */
 	struct gt_hsa_owner *owners; /* by number */
 	struct gt_hsa_owner *near; /* [GT_HSA_NEAR]: of packets that are handled soon */
-	struct gt_tool_piece **told;	  /* by slot: NULL: nobody is to be told */
 	_Atomic bool has_pieces;	  /* among the owners */
 	struct gt_tool_object *object;
 

@@ -27,15 +27,25 @@
 
 enum { SPIN = 200, TRIES = 500, AT_ONCE = 16 /* packets that the device is told of together, at most */ };
 
+/* One that was used before. NULL: none is at hand. */
+static inline GT_IN_LINE struct gt_hsa_slot *slot_at_hand(struct gt_hsa_queue *q)
+{
+	if (gt_unlikely(q->freed_taken == q->freed_known))
+		return NULL;
+	return &q->slots[q->freed[q->freed_taken++ & (q->capacity - 1)]];
+}
+
 /* One that was used before, if there is one: it is in the cache. NULL: none is free. */
 static struct gt_hsa_slot *find_slot(struct gt_hsa_queue *q)
 {
+	struct gt_hsa_slot *s;
 	uint32_t fresh;
 
 	if (gt_unlikely(q->freed_taken == q->freed_known))
 		q->freed_known = atomic_load_explicit(&q->freed_put, memory_order_acquire);
-	if (gt_likely(q->freed_taken != q->freed_known))
-		return &q->slots[q->freed[q->freed_taken++ & (q->capacity - 1)]];
+	s = slot_at_hand(q);
+	if (gt_likely(s != NULL))
+		return s;
 	fresh = atomic_load_explicit(&q->fresh, memory_order_relaxed);
 	if (fresh == atomic_load_explicit(&q->armed, memory_order_acquire))
 		return NULL;
@@ -84,7 +94,7 @@ static struct gt_hsa_slot *slot_take(struct gt_hsa_queue *q)
 	return gt_likely(s != NULL) ? s : wait_for_slot(q, tail);
 }
 
-static void slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s, enum gt_hsa_slot_state state)
+static inline GT_IN_LINE void slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s, enum gt_hsa_slot_state state)
 {
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 
@@ -108,21 +118,42 @@ static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t
 	*moved = o->id;
 }
 
-/* What is the same for all packets; the call that it is linked to. @o: NULL: who reserved the packet's number is not known. */
-static void begin(struct gt_hsa_queue *q, struct gt_record_device *r, const struct gt_hsa_owner *o, enum gt_device_op op,
-		  const struct gt_thread *t)
+/* What is the same for all packets. */
+static inline GT_IN_LINE void begin_for(const struct gt_hsa_queue *q, struct gt_record_device *r, enum gt_device_op op, uint64_t id,
+					uint64_t call_start)
 {
 	r->head.depth = (uint8_t)op;
-	r->id = o ? o->id : t->api_id;
-	r->call_start = o ? o->start : t->api_start;
-	if (!r->id) { /* HSA without HIP: the call that rings */
-		r->id = t->depth ? t->id : 0;
-		r->call_start = t->depth ? gt_ticks() : 0;
-	}
+	r->id = id;
+	r->call_start = call_start;
 	r->queue = q->number;
 	r->bytes = 0;
 	r->replay = r->ordinal = 0;
 	r->submitted = 0;
+}
+
+/* With the call that it is linked to. @o: NULL: who reserved the packet's number is not known. */
+static void begin(const struct gt_hsa_queue *q, struct gt_record_device *r, const struct gt_hsa_owner *o, enum gt_device_op op,
+		  const struct gt_thread *t)
+{
+	uint64_t id = o ? o->id : t->api_id, start = o ? o->start : t->api_start;
+
+	if (!id) { /* HSA without HIP: the call that rings */
+		id = t->depth ? t->id : 0;
+		start = t->depth ? gt_ticks() : 0;
+	}
+	begin_for(q, r, op, id, start);
+}
+
+/* What is the same for all kernels. */
+static inline GT_IN_LINE void describe(struct gt_record_device *r, const struct gt_hsa_kernel_packet *p, uint32_t name, uint64_t symbol)
+{
+	r->name = name;
+	r->object[0] = p->kernel_object;
+	r->object[1] = GT_KERNEL_DETAIL(symbol, p->group_bytes, p->private_bytes);
+	for (int i = 0; i < 3; i++) {
+		r->global[i] = p->grid[i];
+		r->local[i] = p->local[i];
+	}
 }
 
 static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_kernel_packet *p, const struct gt_hsa_owner *o,
@@ -132,13 +163,7 @@ static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_
 	struct gt_record_device *r = &s->record;
 
 	begin(q, r, o, GT_DEVICE_KERNEL, t);
-	r->name = k ? k->name : 0;
-	r->object[0] = p->kernel_object;
-	r->object[1] = GT_KERNEL_DETAIL(k ? k->symbol : 0, p->group_bytes, p->private_bytes);
-	for (int i = 0; i < 3; i++) {
-		r->global[i] = p->grid[i];
-		r->local[i] = p->local[i];
-	}
+	describe(r, p, k ? k->name : 0, k ? k->symbol : 0);
 	if (gt_unlikely(class != GT_HSA_KERNEL_USER) && o)
 		moves(q, o, class, r);
 	if (gt_unlikely(o && o->stamp.replay))
@@ -207,6 +232,26 @@ static void ask_lane(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k, cons
 	gt_lane_take(lane, k && k->internal ? NULL : &work, o->turn, o);
 }
 
+/* The slot that comes next: the helper had it last. */
+static inline GT_IN_LINE void fetch_slot(const struct gt_hsa_queue *q)
+{
+	char *next = (char *)&q->slots[q->freed[q->freed_taken & (q->capacity - 1)]];
+
+	for (size_t i = 0; i < sizeof(struct gt_hsa_slot); i += 64)
+		gt_hsa_fetch(next + i);
+}
+
+/* Its record is filled in, and its copy in the device's ring has the signal that it needs: the device may have it. */
+static inline GT_IN_LINE void let_go(struct gt_hsa_queue *q, struct gt_hsa_slot *s, union gt_hsa_packet *p, const union gt_hsa_packet *from,
+				     enum telling how)
+{
+	gt_hsa_slot_index(s, q->ring.last - 1);
+	slot_put(q, s, how == TELLS_NOT ? GT_HSA_SLOT_LOST : GT_HSA_SLOT_PENDING);
+	gt_hsa_helper_rouse(q->agent);
+	gt_hsa_ring_hand_on(&q->ring, p, from, how == TELLS_SERVED);
+	fetch_slot(q);
+}
+
 /* A packet whose record is filled in goes to the device: whoever completes it tells us. */
 static void follow(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const union gt_hsa_packet *from)
 {
@@ -215,10 +260,7 @@ static void follow(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const union gt
 	uint16_t header = from->barrier.header;
 	enum telling how = complete_with(q, s, &p->barrier.completion_signal);
 
-	gt_hsa_slot_index(s, q->ring.last - 1);
-	slot_put(q, s, how == TELLS_NOT ? GT_HSA_SLOT_LOST : GT_HSA_SLOT_PENDING);
-	gt_hsa_helper_rouse(q->agent);
-	gt_hsa_ring_hand_on(&q->ring, p, from, how == TELLS_SERVED);
+	let_go(q, s, p, from, how);
 	if (gt_unlikely(how == TELLS_SERVED))
 		serve(q, header, theirs);
 }
@@ -363,7 +405,7 @@ static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from, cons
 	}
 	fill(q, s, &from->kernel, o, k, t);
 	s->record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
-	q->told[s - q->slots] = piece;
+	s->record.end = (uintptr_t)piece;
 	follow(q, s, from);
 	return true;
 }
@@ -385,7 +427,7 @@ static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from, con
 	}
 	fill_barrier(q, s, &from->barrier, o, t);
 	s->record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
-	q->told[s - q->slots] = piece;
+	s->record.end = (uintptr_t)piece;
 	follow(q, s, from);
 	return true;
 }
@@ -402,9 +444,38 @@ static bool packet_told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, boo
 	return true;
 }
 
-static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
+/* Most packets: a kernel of the program's, of a call of HIP's, that is recorded and nothing else, with no signal of its own. The same as
+ * kernel_packet() does with it, but without a question what else it might be. False: it is not, or no slot is at hand. */
+static inline GT_IN_LINE bool plain_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from, const struct gt_hsa_owner *o,
+					   const struct gt_hsa_kernel *k, struct gt_thread *t)
 {
-	const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel.kernel_object);
+	union gt_hsa_packet *p;
+	struct gt_hsa_slot *s;
+
+	if (gt_unlikely(!o || !k || k->class | k->unwanted || (!o->id && t->depth) || (uintptr_t)o->lane | o->stamp.replay |
+			from->kernel.completion_signal | (uintptr_t)q->resume.piece) ||
+	    gt_unlikely(!gt_hsa_recorded() || gt_tool_work_asked(GT_DOMAIN_HSA_CORE)) ||
+	    gt_unlikely(atomic_load_explicit(&q->tail, memory_order_relaxed) - q->tail_known_head >= q->capacity / 2))
+		return false;
+	s = slot_at_hand(q);
+	if (gt_unlikely(!s))
+		return false;
+	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
+	begin_for(q, &s->record, GT_DEVICE_KERNEL, o->id, o->id ? o->start : 0);
+	describe(&s->record, &from->kernel, k->name, k->symbol);
+	s->record.head.kind = GT_RECORD_DEVICE;
+	s->record.end = 0;
+	s->watch.signal = s->ours;
+	p = gt_hsa_ring_copy(&q->ring, from);
+	p->kernel.completion_signal = (uintptr_t)s->ours;
+	s->record.queued = gt_ticks();
+	let_go(q, s, p, from, TELLS);
+	return true;
+}
+
+static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o,
+			  const struct gt_hsa_kernel *k, struct gt_thread *t)
+{
 	struct gt_tool_piece *piece = NULL;
 	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
 
@@ -458,8 +529,11 @@ static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, stru
 		return true;
 	}
 	type = GT_HSA_PACKET_TYPE(from->kernel.header);
-	if (gt_likely(type == GT_HSA_PACKET_KERNEL))
-		return kernel_packet(q, from, o, t);
+	if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
+		const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel.kernel_object);
+
+		return gt_likely(plain_kernel(q, from, o, k, t)) || kernel_packet(q, from, o, k, t);
+	}
 	if (gt_unlikely(o && o->lane)) {
 		gt_lane_take(o->lane, NULL, o->turn, NULL);
 		o->lane = NULL;
@@ -649,7 +723,7 @@ void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)
 			fill_barrier(q, s, &p.barrier, &(struct gt_hsa_owner){.id = t->api_id, .start = t->api_start, .stamp = *stamp}, t);
 			s->record.submitted = (uintptr_t)stamp->envelope;
 			s->record.head.kind = GT_RECORD_DEVICE;
-			q->told[s - q->slots] = NULL;
+			s->record.end = 0;
 			s->watch.signal = s->ours;
 			p.barrier.completion_signal = (uintptr_t)s->ours;
 			slot_put(q, s, GT_HSA_SLOT_PENDING);

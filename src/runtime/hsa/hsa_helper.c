@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The helpers: a thread per device that harvests what has completed, so that no program thread does; and the end of the process.
  *
- *   busy   something in flight: looks every STEP, twice as late each time that nothing had completed
+ *   busy   something in flight: looks every STEP, twice as late each time that too little had completed, earlier if it was much
  *   idle   nothing in flight: naps; after a second of that, longer ones (`deep`), from which the next work wakes it, and a queue
  *          that is half full (gt_hsa_helper_hurry())
  *
@@ -34,7 +34,10 @@
 #define QUIET_NS (1000 * GT_HSA_MS)
 #define CLOCK_NS (1000 * GT_HSA_MS)
 
-enum { STACK_BYTES = 256 << 10, WINDOW = 256, MANY = 512, ARM_AT_ONCE = 1024 };
+enum { STACK_BYTES = 256 << 10, WINDOW = 256, ARM_AT_ONCE = 1024 };
+/* What a look should find: fewer pieces are a sleep and a wake-up for each, more are memory that no cache holds. With MANY there are more by
+ * now. */
+enum { FEW = 128, ENOUGH = 384, MANY = 512 };
 
 struct helper {
 	_Atomic uint32_t epoch;	  /* image that has this helper, or tried to */
@@ -152,10 +155,8 @@ static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct g
 		status = GT_HSA_AMD(q->agent->runtime, hsa_amd_profiling_get_dispatch_time)(q->agent->handle, (uintptr_t)s->ours, &times);
 	s->record.queued = ns_of(q->agent, s->record.queued);
 	gt_hsa_write_work(&s->record, q->agent, status == GT_HSA_SUCCESS ? &times : NULL, t);
-	if (gt_unlikely(q->told[s - q->slots] != NULL)) {
-		gt_hsa_told_done(q->told[s - q->slots], q->agent, status == GT_HSA_SUCCESS ? &times : NULL);
-		q->told[s - q->slots] = NULL;
-	}
+	if (gt_unlikely(s->record.end))
+		gt_hsa_told_done((struct gt_tool_piece *)(uintptr_t)s->record.end, q->agent, status == GT_HSA_SUCCESS ? &times : NULL);
 }
 
 /* Is it done, and are its times where they can be read? */
@@ -228,8 +229,8 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 			continue;
 		gt_hsa_signal_forget(&s->watch);
 		gt_hsa_count_unfinished(&s->record, t);
-		if (q->told[s - q->slots])
-			gt_tool_piece_drop(q->told[s - q->slots], true);
+		if (s->record.end)
+			gt_tool_piece_drop((struct gt_tool_piece *)(uintptr_t)s->record.end, true);
 	}
 	gt_hsa_queue_bury(q);
 }
@@ -256,6 +257,14 @@ static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done
 			left += mine;
 	}
 	return left + gt_hsa_copies_look(a, t, done);
+}
+
+/* How long to wait after a look. */
+static uint64_t next_step(uint64_t step, uint32_t done)
+{
+	if (done < FEW)
+		return 2 * step < STEP_MAX_NS ? 2 * step : STEP_MAX_NS;
+	return done > ENOUGH && step / 2 > STEP_NS ? step / 2 : step;
 }
 
 /* Until that time has gone by, or gt_hsa_helper_hurry(). */
@@ -307,10 +316,7 @@ static void *run(void *arg)
 			gt_hsa_agent_clock(a, t);
 		atomic_store_explicit(&h->at_work, 0, memory_order_release);
 		gt_tool_deliver();
-		if (done)
-			step = STEP_NS;
-		else if (step < STEP_MAX_NS)
-			step *= 2;
+		step = next_step(step, done);
 		if (done >= MANY)
 			continue; /* there is more by now */
 		if (left || done) {

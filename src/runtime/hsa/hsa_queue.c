@@ -69,12 +69,10 @@ static void free_memory(struct gt_hsa_queue *q)
 	gt_hsa_free(q->order, q->capacity * sizeof *q->order);
 	gt_hsa_free(q->freed, q->capacity * sizeof *q->freed);
 	gt_hsa_free(q->owners, (q->capacity + GT_HSA_NEAR) * sizeof *q->owners);
-	gt_hsa_free(q->told, q->capacity * sizeof *q->told);
 	q->ring.origin = NULL;
 	q->slots = NULL;
 	q->order = q->freed = NULL;
 	q->owners = q->near = NULL;
-	q->told = NULL;
 }
 
 void gt_hsa_queue_bury(struct gt_hsa_queue *q)
@@ -140,8 +138,7 @@ static struct gt_hsa_queue *make_entry(struct gt_hsa_agent *a, uint32_t size, st
 	q->order = sized(capacity, sizeof *q->order);
 	q->freed = sized(capacity, sizeof *q->freed);
 	q->owners = sized(capacity + GT_HSA_NEAR, sizeof *q->owners);
-	q->told = sized(capacity, sizeof *q->told);
-	if (!q->slots || !q->order || !q->freed || !q->owners || !q->told) {
+	if (!q->slots || !q->order || !q->freed || !q->owners) {
 		free_entry(q);
 		return NULL;
 	}

@@ -30,6 +30,7 @@
 
 /* A packet's first four bytes, which make it one. */
 typedef uint32_t __attribute__((may_alias)) gt_hsa_packet_head;
+typedef uint64_t __attribute__((may_alias)) gt_hsa_packet_word;
 
 struct gt_hsa_ring {
 	/* constant */
@@ -132,6 +133,16 @@ static inline bool gt_hsa_ring_has_room(struct gt_hsa_ring *ring)
 	return ring->taken - ring->gone < ring->theirs_size && last - ring->read_known <= ring->device_size;
 }
 
+/* @p will be written to before long, though another core had it last. */
+static inline void gt_hsa_fetch(void *p)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
 /* A place in the device's ring. */
 static inline union gt_hsa_packet *gt_hsa_ring_reserve(struct gt_hsa_ring *ring)
 {
@@ -151,12 +162,25 @@ static inline void gt_hsa_ring_publish(struct gt_hsa_ring *ring, union gt_hsa_pa
 	__atomic_store_n((gt_hsa_packet_head *)(void *)p, first, __ATOMIC_RELEASE);
 }
 
+/* All but the head. Word by word: the program may have stored it just now, and a load across two stores waits until the cache has
+ * both, which is a ring that is as large as the cache. */
+static inline void gt_hsa_packet_copy(union gt_hsa_packet *to, const union gt_hsa_packet *from)
+{
+	const gt_hsa_packet_word *source = (const gt_hsa_packet_word *)(const void *)from;
+	gt_hsa_packet_word *p = (gt_hsa_packet_word *)(void *)to;
+
+	__atomic_store_n((gt_hsa_packet_head *)p + 1, __atomic_load_n((const gt_hsa_packet_head *)source + 1, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+#pragma GCC unroll 7
+	for (int i = 1; i < 8; i++)
+		__atomic_store_n(&p[i], __atomic_load_n(&source[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
 /* The program's next packet, but for its head, into the device's ring: to be patched, then gt_hsa_ring_hand_on(). */
 static inline union gt_hsa_packet *gt_hsa_ring_copy(struct gt_hsa_ring *ring, const union gt_hsa_packet *from)
 {
 	union gt_hsa_packet *p = gt_hsa_ring_reserve(ring);
 
-	memcpy((char *)p + 4, (const char *)from + 4, sizeof *p - 4);
+	gt_hsa_packet_copy(p, from);
 	return p;
 }
 
@@ -171,6 +195,8 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	__atomic_store_n(&theirs->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID, __ATOMIC_RELAXED);
 	ring->taken++;
 	gt_hsa_ring_publish(ring, p, &head, ring->taken - followed);
+	gt_hsa_fetch(&ring->theirs[ring->taken & (ring->theirs_size - 1)]);
+	gt_hsa_fetch(&ring->device[ring->last & (ring->device_size - 1)]);
 }
 
 /* A packet of ours, behind the newest one. */
