@@ -155,6 +155,17 @@ def test_copies_in_flight_that_share_a_signal_are_counted_and_have_no_times(trac
     assert all(int(w["queued_ns"]) <= int(w["start_ns"]) <= int(w["end_ns"]) <= now for w in t.work)
 
 
+def test_a_copy_has_its_times_though_another_thread_is_still_switching_them_on(trace, tmp_path, repo):
+    """The runtime keeps times of copies once it has been asked to. A tool holds that call until the other thread's copy is done."""
+    source, tool, program = repo / "tests/rocm/hsa_first_copies.c", tmp_path / "libholds.so", tmp_path / "first_copies"
+    subprocess.run(["cc", "-O1", "-Wall", "-DTOOL", "-shared", "-fPIC", source, "-o", tool], check=True)
+    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", source, repo / "tests/soft/hsa_program.c",
+                    "-o", program, tool, "-lhsa-runtime64", "-pthread"], check=True)
+    t = trace(program, str(tool))
+    assert t.result.out == "done\n" and t.info["dropped"] == 0
+    assert sorted(int(w["bytes"]) for w in t.work) == [4096, 8192] and all(0 < int(w["start_ns"]) <= int(w["end_ns"]) for w in t.work)
+
+
 def test_barriers_are_recorded_in_mode_hsa_alone(trace, hsa_copies):
     t = trace(hsa_copies, "barriers:10", options=["--mode", "hsa"])
     assert collections.Counter((w["operation"], w["name"]) for w in t.work) == {("barrier", "barrier-and"): 10, ("barrier", "barrier-or"): 10}
