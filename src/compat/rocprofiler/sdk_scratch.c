@@ -8,35 +8,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "runtime/hsa/hsa_tools_table.h"
 #include "sdk.h"
 
-/* ROCr's ABI (hsa_amd_tool.h): common to all events, and what the end of an allocation has besides. */
-struct queue {
-	uint32_t type, features;
-	void *base;
-	uint64_t doorbell;
-	uint32_t size, reserved;
-	uint64_t id;
-};
-struct event {
-	uint32_t kind;
-	const struct queue *queue;
-	uint32_t flags;
-	uint64_t dispatch;
-	size_t bytes, slots;
-};
-
-typedef int tool_fn(const struct event *event);
-enum { EVENTS = 6 };
-
-struct table {
-	struct {
-		uint32_t major, size, step, reserved;
-	} version;
-	tool_fn *entries[EVENTS]; /* start and end of: allocation, release, reclaiming */
-};
-
-static tool_fn *next[EVENTS]; /* of the first copy of the runtime; others keep theirs */
+static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES]; /* of the first copy of the runtime; others keep theirs */
 
 /* Of a thread: too much for the room that the dynamic linker has left for libraries that are opened late. */
 struct open {
@@ -66,7 +41,7 @@ static bool begin(void)
 	if (opened)
 		return true;
 	pthread_once(&once, make_key);
-	opened = calloc(EVENTS / 2, sizeof *opened);
+	opened = calloc(GT_HSA_SCRATCH_OPERATIONS, sizeof *opened);
 	pthread_setspecific(key, opened);
 	return opened != NULL;
 }
@@ -77,7 +52,7 @@ static bool asks(const struct sdk_context *c, uint32_t operation)
 			     sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops, operation));
 }
 
-static void tell(const struct sdk_context *c, int i, const struct event *e, uint32_t operation, bool begins, uint64_t thread)
+static void tell(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e, uint32_t operation, bool begins, uint64_t thread)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY];
 	struct open *o = &opened[operation - 1];
@@ -109,7 +84,7 @@ static void tell(const struct sdk_context *c, int i, const struct event *e, uint
 	service->fn(record, &o->user[i], service->user);
 }
 
-static void record(const struct sdk_context *c, int i, const struct event *e, uint32_t operation, uint64_t thread, uint64_t end)
+static void record(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e, uint32_t operation, uint64_t thread, uint64_t end)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY];
 	const struct open *o = &opened[operation - 1];
@@ -131,9 +106,9 @@ static void record(const struct sdk_context *c, int i, const struct event *e, ui
 	sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY, &r, sizeof r, false);
 }
 
-static int on_event(int at, const struct event *e)
+static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 {
-	const uint32_t operation = (uint32_t)at / 2 + 1;
+	const uint32_t operation = at / 2 + 1;
 	const bool begins = at % 2 == 0;
 	struct open *o = begin() ? &opened[operation - 1] : NULL;
 	uint64_t end = begins ? 0 : gputap_now();
@@ -161,34 +136,18 @@ static int on_event(int at, const struct event *e)
 	}
 	if (begins && o)
 		o->start = gputap_now();
-	return next[at] ? next[at](e) : 0;
+	return gt_hsa_tools_table_next(next, at, e);
 }
 
-#define EVENT(n)                                        \
-	static int on_event_##n(const struct event *e)  \
-	{                                               \
-		return on_event(n, e);                  \
-	}
-EVENT(0)
-EVENT(1)
-EVENT(2)
-EVENT(3)
-EVENT(4)
-EVENT(5)
+GT_HSA_TOOLS_FUNCTIONS(ours, on_event);
 
 void sdk_scratch_table(void *tools)
 {
-	static tool_fn *const ours[EVENTS] = {on_event_0, on_event_1, on_event_2, on_event_3, on_event_4, on_event_5};
-	struct table *t = tools;
 	bool wanted = false;
 
 	for (int i = 0; i < SDK_CONTEXTS; i++)
-		for (uint32_t operation = 1; operation <= EVENTS / 2; operation++)
+		for (uint32_t operation = 1; operation <= GT_HSA_SCRATCH_OPERATIONS; operation++)
 			wanted |= asks(&sdk_contexts[i], operation);
-	for (int i = 0; wanted && i < EVENTS; i++) {
-		if (offsetof(struct table, entries[i]) + sizeof *t->entries > t->version.size || t->entries[i] == ours[i])
-			continue;
-		next[i] = t->entries[i];
-		__atomic_store_n(&t->entries[i], ours[i], __ATOMIC_RELEASE);
-	}
+	if (wanted)
+		gt_hsa_tools_table_put(tools, ours, next);
 }

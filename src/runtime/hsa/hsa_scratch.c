@@ -16,16 +16,11 @@
 
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
+#include "runtime/hsa/hsa_tools_table.h"
 
-enum { EVENTS = 2 * GT_HSA_SCRATCH_OPERATIONS };
 enum { OUT_OF_RESOURCES = 0x1008 }; /* hsa_status_t */
 
-struct tools_table {
-	struct gt_hsa_version version;
-	gt_hsa_scratch_fn *entries[EVENTS];
-};
-
-static gt_hsa_scratch_fn *_Atomic next[EVENTS];
+static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES];
 static const char *const names[] = {"scratch alloc", "scratch free", "scratch reclaim"};
 
 static uint64_t system_time(void)
@@ -129,38 +124,22 @@ static void ends(struct gt_hsa_queue *q, struct gt_hsa_scratch *s, const struct 
 
 static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 {
-	gt_hsa_scratch_fn *fn = atomic_load_explicit(&next[at], memory_order_relaxed);
 	struct gt_hsa_queue *q = find(e->queue);
 
 	if (q && at % 2 == 0)
 		begins(q, &q->scratch[at / 2], e, at / 2);
 	else if (q)
 		ends(q, &q->scratch[at / 2], e, at / 2);
-	return fn ? fn(e) : GT_HSA_SUCCESS;
+	return gt_hsa_tools_table_next(next, at, e);
 }
 
-#define EVENT(n)                                                     \
-	static int on_event_##n(const struct gt_hsa_scratch_event *e) \
-	{                                                            \
-		return on_event(n, e);                               \
-	}
-EVENT(0)
-EVENT(1)
-EVENT(2)
-EVENT(3)
-EVENT(4)
-EVENT(5)
+GT_HSA_TOOLS_FUNCTIONS(ours, on_event);
 
 /* Each time that the runtime begins: its table is as new then. */
 void gt_hsa_activity_loaded(struct gt_hsa_runtime *runtime)
 {
-	static gt_hsa_scratch_fn *const ours[EVENTS] = {on_event_0, on_event_1, on_event_2, on_event_3, on_event_4, on_event_5};
-	struct tools_table *table = gt_hsa_has(runtime->tables, tools) ? runtime->tables->tools : NULL;
+	struct gt_hsa_tools_table *table = gt_hsa_has(runtime->tables, tools) ? runtime->tables->tools : NULL;
 
-	for (uint32_t i = 0; table && !runtime->instance && i < EVENTS; i++) {
-		if (offsetof(struct tools_table, entries[i]) + sizeof *table->entries > table->version.size || table->entries[i] == ours[i])
-			continue;
-		atomic_store_explicit(&next[i], table->entries[i], memory_order_relaxed);
-		__atomic_store_n(&table->entries[i], ours[i], __ATOMIC_RELEASE);
-	}
+	if (table && !runtime->instance)
+		gt_hsa_tools_table_put(table, ours, next);
 }
