@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How many instructions one launch of bench/hip_loop.hip takes in the submitting thread, by library, and by function in libgputap.
+"""How many instructions one launch of bench/hip_loop.hip takes in the submitting thread, by library, and by function in libgputap; or of
+bench/hip_graph.hip: of two numbers of nodes the difference is the price of a node.
 
     hipcc --offload-arch=gfx906 -O2 bench/hip_loop.hip -o hip_loop
     build/gputap soft amdgpu --no-execute -- [build/gputap run -q -o a.gputap --mode hip --] \\
-        gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000
+        gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000     (or ./hip_graph x 100 20)
 
 The same on every run and under any load, where times are not. Functions of the vdso are one instruction each: steps are slower than
 the clock that they read changes."""
@@ -12,8 +13,8 @@ import collections
 
 import gdb
 
-BEFORE = 400   # launches
-CALLS = 3      # a launch is three calls of the library: push the configuration, pop it, launch
+# program: the first call of a launch, how many of them there are (push the configuration, pop it, launch), how many launches are let go by
+LAUNCHES = {"hip_loop": ("__hipPushCallConfiguration", 3, 400), "hip_graph": ("hipGraphLaunch", 1, 12)}
 
 
 def mappings():
@@ -30,7 +31,9 @@ def value(register):
 def main():
     for setting in ("pagination off", "confirm off", "breakpoint pending on"):
         gdb.execute(f"set {setting}")
-    gdb.Breakpoint("__hipPushCallConfiguration").ignore_count = BEFORE
+    program = gdb.current_progspace().filename.rpartition("/")[2]
+    call, wanted, before = LAUNCHES[program]
+    gdb.Breakpoint(call).ignore_count = before
     gdb.execute("run", to_string=True)
     gdb.execute("delete")
     gdb.execute("set scheduler-locking on")
@@ -38,7 +41,7 @@ def main():
     starts = [start for start, _ in places]
     libraries, functions = collections.Counter(), collections.Counter()
     stack, calls, returned = value("$sp"), 0, False
-    while calls < CALLS:
+    while calls < wanted:
         gdb.execute("stepi", to_string=True)
         library = places[bisect.bisect(starts, value("$pc")) - 1][1]
         libraries[library] += 1
@@ -46,7 +49,7 @@ def main():
             gdb.execute("finish", to_string=True)
         if library.startswith("libgputap"):
             functions[gdb.selected_frame().name() or "?"] += 1
-        if library == "hip_loop":
+        if library == program:
             returned |= value("$sp") > stack
         elif returned and value("$sp") <= stack:
             calls, returned = calls + 1, False

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Times of the HIP bench programs: clocks, and how long gputap's own threads had a CPU. */
+#ifndef GPUTAP_BENCH_HIP_MEASURE_H
+#define GPUTAP_BENCH_HIP_MEASURE_H
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dirent.h>
+#include <sched.h>
+#include <unistd.h>
+
+static inline uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC)
+{
+	timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* So long has that thread had a CPU; and all of a process that are called @name. */
+static inline uint64_t ran_ns(const char *process, const char *thread)
+{
+	unsigned long long ns = 0;
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%s/task/%s/schedstat", process, thread);
+	if ((file = fopen(path, "r")) && fscanf(file, "%llu", &ns) != 1)
+		ns = 0;
+	if (file)
+		fclose(file);
+	return ns;
+}
+
+static inline uint64_t ran_all_ns(const char *process, const char *name)
+{
+	char path[128], comm[32];
+	uint64_t ns = 0;
+	DIR *threads;
+
+	snprintf(path, sizeof path, "/proc/%s/task", process);
+	threads = opendir(path);
+	for (dirent *d; threads && (d = readdir(threads));) {
+		FILE *file;
+
+		snprintf(path, sizeof path, "/proc/%s/task/%.16s/comm", process, d->d_name);
+		file = d->d_name[0] != '.' ? fopen(path, "r") : nullptr;
+		if (file && fgets(comm, sizeof comm, file) && !strcmp(comm, name))
+			ns += ran_ns(process, d->d_name);
+		if (file)
+			fclose(file);
+	}
+	if (threads)
+		closedir(threads);
+	return ns;
+}
+
+/* Of the helper in this process, and of the collector, if that is our parent. */
+struct gputap_time {
+	uint64_t helper, collector;
+};
+
+static inline gputap_time gputap_ns()
+{
+	char parent[16];
+
+	snprintf(parent, sizeof parent, "%d", (int)getppid());
+	return {ran_all_ns("self", "gputap\n"), ran_all_ns(parent, "gputap\n")};
+}
+
+/* This thread, to a CPU. */
+static inline bool go_to(const char *cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(atoi(cpu), &set);
+	if (sched_setaffinity(0, sizeof set, &set) == 0)
+		return true;
+	perror("sched_setaffinity");
+	return false;
+}
+
+#endif
