@@ -279,9 +279,10 @@ static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint6
 static inline struct gt_hsa_owner *gt_hsa_owner_of_later(struct gt_hsa_queue *q, uint64_t number)
 {
 	struct gt_hsa_owner *o = &q->near[number % GT_HSA_NEAR];
+	uint64_t packet = __atomic_load_n(&o->packet, __ATOMIC_RELAXED);
 
-	if (gt_unlikely(__atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_LATER)))
-		return o;
+	if (gt_likely((packet & ~(GT_HSA_QUIET | GT_HSA_LATER)) == number + 1)) /* owners[] are cold */
+		return gt_unlikely(packet & GT_HSA_LATER) ? o : NULL;
 	o = &q->owners[number & q->owner_mask];
 	return __atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_LATER) ? o : NULL;
 }
