@@ -493,7 +493,7 @@ static void add_hip(struct doctor *d, const char *path)
 		return;
 	f = add(d, FOUND_OK, "hip", "runtime");
 	say(f, "%.400s: %s", real, file_has(real, "rocprofiler_register_library_api_table") ?
-	    "rocprofiler-register is used, as in ROCm 6 and later (not tried with a real one)" : "interposition is used");
+	    "rocprofiler-register is used" : "interposition is used");
 	d->hips++;
 }
 
