@@ -215,6 +215,7 @@ int main(int argc, char **argv)
 	const char *capture = made;
 	uint64_t records;
 	double read_s;
+	int failed = 0;
 
 	if (!mkdtemp(folder))
 		die("mkdtemp in /tmp");
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		bool wanted = argc < 3;
 		pid_t child;
+		int status;
 
 		for (int a = 2; a < argc; a++)
 			wanted |= !strcmp(argv[a], gt_exporters[i]->name);
@@ -238,11 +240,13 @@ int main(int argc, char **argv)
 		child = fork();
 		if (child == 0) {
 			measure(gt_exporters[i], capture, records, read_s);
+			fflush(stdout);
 			_exit(0);
 		}
-		waitpid(child, NULL, 0);
+		failed |= waitpid(child, &status, 0) != child || status;
 	}
-	unlink(made);
+	if (capture == made)
+		unlink(made);
 	rmdir(folder);
-	return 0;
+	return failed;
 }

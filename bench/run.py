@@ -6,6 +6,7 @@ usage: bench/run.py [--build DIR] [--rounds N] [--write] [--only NAME] [--quick]
 
 Each program prints lines "key value unit". A figure is the median over the rounds; a ratio is
 made within a round and then its median is taken. Peers that are not installed are listed as such.
+Of a group that fails there is what its last program had printed; it is named, and the exit status is 1.
 """
 import argparse
 import contextlib
@@ -29,12 +30,20 @@ class Missing(Exception):
     """A peer or a program that is not here."""
 
 
+class Failed(RuntimeError):
+    """A command that failed; what it had printed until then."""
+
+    def __init__(self, command, done):
+        super().__init__(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-2000:]}")
+        self.output = done.stdout
+
+
 def run(command, env=None, timeout=600, cpus=None):
     done = subprocess.run([str(c) for c in command], env={**os.environ, **(env or {})}, timeout=timeout,
                           preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace")
     if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-2000:]}")
+        raise Failed(command, done)
     return done.stdout
 
 
@@ -290,7 +299,7 @@ def main():
     args = ap.parse_args()
 
     bench = Bench(args.build.resolve(), args.quick)
-    values, per_round, missing = {}, [], {}
+    values, per_round, missing, failed = {}, [], {}, {}
     try:
         for n in range(args.rounds):
             found = {}
@@ -302,6 +311,11 @@ def main():
                     found |= getattr(bench, group)()
                 except Missing as why:
                     missing[group] = str(why)
+                except Exception as why:  # whatever it is, the others' figures are good
+                    if isinstance(why, Failed):
+                        found |= figures(why.output)
+                    failed.setdefault(group, []).append(n + 1)
+                    print(f"{group} failed: {type(why).__name__}: {why}", file=sys.stderr)
             per_round.append(found)
             for key, value in found.items():
                 values.setdefault(key, []).append(value)
@@ -320,13 +334,15 @@ def main():
     text = table(values, ratios)
     for group, why in missing.items():
         text += f"\n\nNot measured: {group}: {why}."
+    for group, rounds in failed.items():
+        text += f"\n\nFailed: {group}, in {len(rounds)} of {args.rounds} rounds ({', '.join(map(str, rounds))})."
     print(text)
     if args.write:
         head, _, rest = DOC.read_text().partition(BEGIN)
         _, _, tail = rest.partition(END)
         note = f"{time.strftime('%Y-%m-%d')}, {machine()}; `make bench`, {args.rounds} rounds."
         DOC.write_text(f"{head}{BEGIN}\n{note}\n\n{text}\n{END}{tail}")
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
