@@ -120,3 +120,101 @@ def test_links_come_in_the_layout_of_rocr_7(dtif):
     assert [struct.unpack_from("<II", links, 52 * i + 12) for i in (0, 1)] == [(2, 0), (2, 1)]
     assert [struct.unpack_from("<II", links, 52 * i + 44) for i in (0, 1)] == [(0, 1), (0, 1)], "any copy engine; flags count"
     assert links[104:] == b"\xee" * 24
+
+
+BY_HAND = """
+from ctypes import byref, c_char, c_int, c_size_t, c_uint32, c_uint64, c_void_p, string_at
+import mmap, os
+u64 = c_uint64
+class Imported(ctypes.Structure):
+    _fields_ = [("buffer", c_void_p), ("bytes", u64)]
+NO_ADDRESS, ONLY_ADDRESS, MAP, UNMAP, SIZE = 1 << 18, 1 << 19, 1, 2, 2 << 20
+def ok(status):
+    assert status == 0, status
+def reserve():
+    at = c_void_p()
+    ok(dtif.hsaKmtAllocMemoryAlign(0, u64(SIZE), u64(0), ONLY_ADDRESS, byref(at)))
+    return at.value
+def bring(fd):
+    got = Imported()
+    ok(dtif.amdgpu_bo_import(None, 2, fd, byref(got)))
+    assert got.bytes == SIZE
+    return c_void_p(got.buffer)
+def place(buffer, at, operation, flags=6):
+    return dtif.amdgpu_bo_va_op(buffer, u64(0), u64(SIZE), u64(at), u64(flags), operation)
+def left():
+    n = u64()
+    ok(dtif.hsaKmtAvailableMemory(1, byref(n)))
+    return n.value
+ok(dtif.hsaKmtOpenKFD())
+handle, fd, offset, before = c_void_p(), c_int(), u64(), left()
+ok(dtif.hsaKmtAllocMemory(1, u64(SIZE), NO_ADDRESS, byref(handle)))
+assert left() == before - SIZE
+ok(dtif.hsaKmtExportDMABufHandle(handle, u64(SIZE), byref(fd), byref(offset)))
+assert offset.value == 0
+"""
+
+
+def test_memory_is_mapped_by_hand_until_nobody_needs_it(dtif):
+    out = dtif(BY_HAND + """
+a, b, buffer = reserve(), reserve(), bring(fd)
+ok(place(buffer, a, MAP)); ok(place(buffer, a, MAP)); ok(place(buffer, b, MAP))  # two GPUs at a, one at b
+(c_char * 5).from_address(a)[:] = b"hello"
+ok(place(buffer, a, UNMAP))
+print(string_at(a, 5), string_at(b, 5))
+ok(place(buffer, a, UNMAP))
+print("still at a:", [line.split()[1] for line in open("/proc/self/maps") if line.startswith(f"{a:x}-")], place(buffer, a, UNMAP) != 0)
+ok(place(buffer, b, UNMAP)); ok(dtif.amdgpu_bo_free(buffer))
+for address in (handle, c_void_p(a), c_void_p(b)):
+    ok(dtif.hsaKmtFreeMemory(address, u64(SIZE)))
+print("all back:", left() == before)
+""")
+    assert out == "b'hello' b'hello'\nstill at a: ['---p'] True\nall back: True\n"
+
+
+def test_the_host_maps_the_same_memory_from_the_devices_file(dtif):
+    out = dtif(BY_HAND + """
+device, kms, place_in_file = c_void_p(), c_uint32(), u64()
+ok(dtif.hsaKmtGetAMDGPUDeviceHandle(1, byref(device)))
+file = c_int.from_address(device.value + 16).value  # as libdrm's amdgpu_device_get_fd() reads it
+buffer, a = bring(fd), reserve()
+ok(place(buffer, a, MAP))
+ok(dtif.amdgpu_bo_export(buffer, 1, byref(kms)))
+place_in_file.value = kms.value
+ok(dtif.drmCommandWriteRead(file, ctypes.c_ulong(1), byref(place_in_file), ctypes.c_ulong(8)))
+mmap.mmap(file, SIZE, offset=place_in_file.value)[100:104] = b"host"
+print(string_at(a + 100, 4))
+""")
+    assert out == "b'host'\n"
+
+
+def test_a_buffer_that_another_process_has_outlives_its_owners_free(dtif):
+    out = dtif(BY_HAND + """
+import subprocess
+buffer, a = bring(fd), reserve()
+ok(place(buffer, a, MAP))
+(c_char * 5).from_address(a)[:] = b"first"
+theirs = [line for line in open("/proc/self/maps") if "libdtif" in line][0].split()[-1]
+code = '''
+import ctypes, sys
+from ctypes import byref, c_char, c_void_p, string_at, c_uint64 as u64
+dtif = ctypes.CDLL(sys.argv[1])
+class Info(ctypes.Structure):
+    _fields_ = [("address", c_void_p), ("bytes", u64), ("metadata", c_void_p), ("n", ctypes.c_uint32), ("node", ctypes.c_uint32)]
+info = Info()
+assert dtif.hsaKmtOpenKFD() == 0
+assert dtif.hsaKmtRegisterGraphicsHandleToNodesExt(u64(int(sys.argv[2])), byref(info), u64(0), None, 1) == 0
+print(string_at(info.address, 5), info.bytes, info.node, flush=True)
+(c_char * 5).from_address(info.address)[:] = b"other"
+print("written", flush=True)
+sys.stdin.read()
+print(string_at(info.address, 5))
+'''
+os.set_inheritable(fd.value, True)
+child = subprocess.Popen([sys.executable, "-c", code, theirs, str(fd.value)], close_fds=False, text=True,
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+print(child.stdout.readline() + child.stdout.readline(), string_at(a, 5))
+ok(place(buffer, a, UNMAP)); ok(dtif.hsaKmtFreeMemory(handle, u64(SIZE)))
+print(child.communicate()[0])
+""")
+    assert out == "b'first' 2097152 1\nwritten\n b'other'\nb'other'\n\n"

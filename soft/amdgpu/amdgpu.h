@@ -58,6 +58,8 @@ bool soft_topology_open(void);
 static inline void *soft_host(uint64_t address) { return (void *)(address >> SOFT_ISA_HOST_BITS == 1 ? address ^ SOFT_ALIAS : address); }
 /* The allocation (not a registered range) that holds @address. Return: false when there is none. */
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes);
+/* The file that all device memory lies in. Return: -1 without. */
+THUNK_API int soft_dtif_file(void);
 void soft_memory_close(void); /* forgets everything; unmaps nothing */
 
 /* event.c */

@@ -4,10 +4,10 @@
  *
  *   ROCr 7 ──dlsym()──► libdtif.so      what only ROCr 7 wants, and what it wants in another layout
  *                        └─ needs ────► libhsakmt.so.1      all else: dlsym() looks there, too
+ *   libdrm's part is in dtif_drm.c.
  *
  * So whoever opens libhsakmt.so.1 itself, beside ROCr, finds its layouts. With this way to load it, ROCr makes signals that are
  * polled (no interrupts, so no events but the program's own) and rings an AQL queue's doorbell by a call. */
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -15,19 +15,8 @@
 
 #define DTIF_API __attribute__((visibility("default")))
 
-/* libdrm's, up to what ROCr reads; more follows. */
-struct gpu_info {
-	uint32_t ids[4];
-	uint64_t clocks[3];
-	uint32_t shape[8];
-	uint32_t counter_khz; /* of the clock that stamps are of */
-};
-
 DTIF_API void *DtifCreate(const char *user);
 DTIF_API void DtifDestroy(void);
-DTIF_API int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device);
-DTIF_API int amdgpu_device_deinitialize(void *device);
-DTIF_API int amdgpu_query_gpu_info(void *device, struct gpu_info *info);
 
 /* ROCr 7 creates before it opens, and takes NULL for a failure. The state is that of hsaKmtOpenKFD(). */
 void *DtifCreate(const char *user)
@@ -98,6 +87,13 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 c
 
 /* --- calls that ROCr 7 has anew --- */
 
+/* From 1.15 on ROCr maps memory by hand, with what dtif_drm.c has. */
+DTIF_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
+{
+	*version = (HsaVersionInfo){1, 15};
+	return HSAKMT_STATUS_SUCCESS;
+}
+
 DTIF_API HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled)
 {
 	*enabled = false; /* another simulator, which ROCr knows of */
@@ -132,41 +128,4 @@ DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 byte
 /* What a software GPU has no use for; the arguments are not looked at. */
 #define X(name) DTIF_API HSAKMT_STATUS hsaKmt##name(void); HSAKMT_STATUS hsaKmt##name(void) { return HSAKMT_STATUS_NOT_SUPPORTED; }
 #include "soft/amdgpu/dtif_functions.h"
-#undef X
-
-/* --- libdrm's --- */
-
-int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device)
-{
-	(void)fd;
-	(void)major;
-	(void)minor;
-	(void)device;
-	return -ENODEV;
-}
-
-int amdgpu_device_deinitialize(void *device)
-{
-	(void)device;
-	return 0;
-}
-
-int amdgpu_query_gpu_info(void *device, struct gpu_info *info)
-{
-	(void)device;
-	*info = (struct gpu_info){.counter_khz = SOFT_AMDGPU_CLOCK_HZ / 1000};
-	return 0;
-}
-
-/* NEEDSWORK: memory that is mapped by hand (hipMemCreate and its like); ROCr does not offer it for the version of the driver
- * that hsaKmtGetVersion() tells. */
-#define X(name) DTIF_API int name(void); int name(void) { return -ENOSYS; }
-X(amdgpu_bo_cpu_map)
-X(amdgpu_bo_export)
-X(amdgpu_bo_free)
-X(amdgpu_bo_import)
-X(amdgpu_bo_query_info)
-X(amdgpu_bo_set_metadata)
-X(amdgpu_bo_va_op)
-X(drmCommandWriteRead)
 #undef X

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "soft/amdgpu/amdgpu.h"
+#include "soft/amdgpu/ticket.h"
 
 #define BIG_PAGE (2ull << 20)
 #define NOT_IN_FILE UINT64_MAX
@@ -32,6 +33,8 @@ struct range {
 	unsigned references;       /* registrations of exactly this range */
 	uint64_t offset;           /* in the file of device memory, or NOT_IN_FILE */
 	bool exported;             /* others may have it mapped: its pages stay when it is freed */
+	bool charged;              /* to the node's budget */
+	int ticket;                /* descriptor, or -1: see ticket.h; of another process' memory: that process' ticket */
 	HSAuint32 mapped_count;
 	HSAuint32 mapped[SOFT_AMDGPU_MAX];
 };
@@ -110,6 +113,7 @@ static struct range *insert(struct ranges *r, uint64_t base, uint64_t bytes)
 	range->base = base;
 	range->bytes = bytes;
 	range->references = 1;
+	range->ticket = -1;
 	if (bytes > r->longest)
 		r->longest = bytes;
 	return range;
@@ -161,15 +165,31 @@ THUNK_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
+/* The file of device memory; ROCr maps it itself, too. Under the lock. Return: -1 without. */
+static int device_file(void)
+{
+	if (file < 0)
+		file = memfd_create("soft-amdgpu", MFD_CLOEXEC);
+	return file;
+}
+
+int soft_dtif_file(void)
+{
+	int fd;
+
+	pthread_mutex_lock(&lock);
+	fd = device_file();
+	pthread_mutex_unlock(&lock);
+	return fd;
+}
+
 /* A place for @bytes in the file of device memory. Return: NOT_IN_FILE when there is none: such memory is this process's only. */
 static uint64_t place_in_file(uint64_t bytes)
 {
 	uint64_t offset = NOT_IN_FILE;
 
 	pthread_mutex_lock(&lock);
-	if (file < 0)
-		file = memfd_create("soft-amdgpu", MFD_CLOEXEC);
-	if (file >= 0 && ftruncate(file, (off_t)(file_bytes + bytes)) == 0) {
+	if (device_file() >= 0 && ftruncate(file, (off_t)(file_bytes + bytes)) == 0) {
 		offset = file_bytes;
 		file_bytes += bytes; /* places are not used again: they cost nothing once their pages are given back */
 	}
@@ -203,7 +223,7 @@ static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 	return pages;
 }
 
-static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags, uint64_t offset)
+static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags, uint64_t offset, HSA_POINTER_TYPE type)
 {
 	struct range *range;
 
@@ -212,14 +232,37 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 	if (range) {
 		range->node = node;
 		range->flags = flags;
-		range->type = HSA_POINTER_ALLOCATED;
+		range->type = type;
 		range->offset = offset;
+		range->charged = type == HSA_POINTER_ALLOCATED && soft_is_gpu(node) && !flags.ui32.Scratch;
 	}
 	pthread_mutex_unlock(&lock);
 	return range != NULL;
 }
 
-/* @align: 0, or a power of two. */
+/* Addresses without memory: until it is mapped there by hand, an access is a fault. @wanted: the only ones that will do, or NULL. */
+static HSAKMT_STATUS reserve(void *wanted, uint64_t bytes, uint64_t align, HsaMemFlags flags, void **out)
+{
+	char *pages;
+
+	if (flags.ui32.FixedAddress) {
+		pages = wanted ? mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) : MAP_FAILED;
+		if (pages == MAP_FAILED)
+			return HSAKMT_STATUS_NO_MEMORY;
+	} else {
+		pages = map_pages(bytes, align, -1, NOT_IN_FILE);
+	}
+	if (!pages || mprotect(pages, bytes, PROT_NONE) || !insert_allocation(pages, bytes, 0, flags, NOT_IN_FILE, HSA_POINTER_RESERVED)) {
+		if (pages)
+			munmap(pages, bytes);
+		return HSAKMT_STATUS_NO_MEMORY;
+	}
+	*out = pages;
+	soft_trace(2, "reserve %#llx bytes: %p", (unsigned long long)bytes, (void *)pages);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* @align: 0, or a power of two. Memory that is to have no address (NoAddress) has one as its name, which nobody may access. */
 THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align, HsaMemFlags flags, void **out)
 {
 	HSAuint32 budget = flags.ui32.Scratch ? 0 : node;
@@ -230,7 +273,7 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, 
 		return soft_opened();
 	if (node > soft_config()->gpus)
 		return HSAKMT_STATUS_INVALID_NODE_UNIT;
-	if (flags.ui32.GDSMemory || flags.ui32.FixedAddress)
+	if (flags.ui32.GDSMemory || (flags.ui32.FixedAddress && !flags.ui32.OnlyAddress))
 		return HSAKMT_STATUS_NOT_SUPPORTED;
 	if (soft_fails(SOFT_FAIL_ALLOCATE))
 		return HSAKMT_STATUS_NO_MEMORY;
@@ -239,14 +282,17 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, 
 	if (!bytes || bytes > 1ull << 46 || align > 1ull << 46)
 		return bytes ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_INVALID_PARAMETER;
 	bytes = (bytes + SOFT_PAGE - 1) & ~(SOFT_PAGE - 1);
+	if (flags.ui32.OnlyAddress)
+		return reserve(*out, bytes, align, flags, out);
 	if (!take_budget(budget, bytes)) {
 		soft_trace(1, "GPU %u has no %llu bytes left", node, (unsigned long long)bytes);
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
-	if (soft_is_gpu(budget))
+	if (soft_is_gpu(budget) || flags.ui32.NoAddress)
 		offset = place_in_file(bytes);
-	pages = map_pages(bytes, align, file, offset);
-	if (!pages || !insert_allocation(pages, bytes, node, flags, offset)) {
+	pages = map_pages(bytes, align, file, flags.ui32.NoAddress ? NOT_IN_FILE : offset);
+	if (!pages || (flags.ui32.NoAddress && (offset == NOT_IN_FILE || mprotect(pages, bytes, PROT_NONE))) ||
+	    !insert_allocation(pages, bytes, node, flags, offset, HSA_POINTER_ALLOCATED)) {
 		if (pages)
 			munmap(pages, bytes);
 		give_budget(budget, bytes);
@@ -265,7 +311,9 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMe
 THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 {
 	uint64_t offset = NOT_IN_FILE;
+	struct soft_ticket t;
 	struct range *range;
+	int ticket = -1;
 
 	(void)bytes; /* the real one believes its own books, too */
 	if (soft_opened())
@@ -274,9 +322,10 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 	range = find_base(&allocated, (uint64_t)address);
 	if (range) {
 		bytes = range->bytes;
-		if (soft_is_gpu(range->node) && !range->flags.ui32.Scratch)
+		ticket = range->ticket;
+		if (range->charged)
 			used[range->node] -= bytes;
-		if (!range->exported)
+		if (!range->exported && !(ticket >= 0 && soft_ticket_read(ticket, &t) && t.taken))
 			offset = range->offset;
 		erase(&allocated, range);
 	}
@@ -286,6 +335,8 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 	soft_trace(2, "free %p, %#llx bytes", address, (unsigned long long)bytes);
 	soft_kernel_forget((uint64_t)address, bytes);
 	munmap(address, bytes);
+	if (ticket >= 0)
+		close(ticket);
 	if (offset != NOT_IN_FILE)
 		fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
 	return HSAKMT_STATUS_SUCCESS;
@@ -506,10 +557,34 @@ THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes, HsaSha
 	return HSAKMT_STATUS_SUCCESS;
 }
 
+/* Maps pages of another process' device memory, or of this one's. Takes over @fd. */
+static HSAKMT_STATUS map_shared(int fd, HSAuint32 node, uint64_t offset, uint64_t bytes, void **address)
+{
+	char *pages = map_pages(bytes, 0, fd, offset);
+	struct range *range;
+
+	close(fd);
+	if (!pages)
+		return HSAKMT_STATUS_NO_MEMORY;
+	pthread_mutex_lock(&lock);
+	range = insert(&registered, (uint64_t)pages, bytes);
+	if (range) {
+		range->node = node;
+		range->type = HSA_POINTER_REGISTERED_SHARED;
+		range->offset = NOT_IN_FILE;
+	}
+	pthread_mutex_unlock(&lock);
+	if (!range) {
+		munmap(pages, bytes);
+		return HSAKMT_STATUS_NO_MEMORY;
+	}
+	*address = pages;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
 static HSAKMT_STATUS import(const struct shared_handle *h, void **address, HSAuint64 *bytes)
 {
-	char path[64], *pages;
-	struct range *range;
+	char path[64];
 	int fd;
 
 	if (h->magic != SHARED_MAGIC || !soft_is_gpu(h->node) || !h->pages)
@@ -521,24 +596,7 @@ static HSAKMT_STATUS import(const struct shared_handle *h, void **address, HSAui
 		return HSAKMT_STATUS_INVALID_HANDLE;
 	}
 	*bytes = h->pages * SOFT_PAGE;
-	pages = map_pages(*bytes, 0, fd, h->offset);
-	close(fd);
-	if (!pages)
-		return HSAKMT_STATUS_NO_MEMORY;
-	pthread_mutex_lock(&lock);
-	range = insert(&registered, (uint64_t)pages, *bytes);
-	if (range) {
-		range->node = h->node;
-		range->type = HSA_POINTER_REGISTERED_SHARED;
-		range->offset = NOT_IN_FILE;
-	}
-	pthread_mutex_unlock(&lock);
-	if (!range) {
-		munmap(pages, *bytes);
-		return HSAKMT_STATUS_NO_MEMORY;
-	}
-	*address = pages;
-	return HSAKMT_STATUS_SUCCESS;
+	return map_shared(fd, h->node, h->offset, *bytes, address);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes)
@@ -559,13 +617,100 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 	return hsaKmtRegisterSharedHandle(handle, address, bytes);
 }
 
+/* The ticket of a buffer, made when first wanted. Under the lock. Return: a descriptor of the caller's, or -1. */
+static int ticket_of(struct range *range)
+{
+	struct soft_ticket t = {.magic = SOFT_TICKET_MAGIC, .process = getpid(), .descriptor = file, .node = range->node,
+				.offset = range->offset, .bytes = range->bytes, .handle = range->base};
+
+	if (range->ticket < 0) {
+		range->ticket = memfd_create("soft-amdgpu-buffer", MFD_CLOEXEC);
+		if (range->ticket >= 0 && pwrite(range->ticket, &t, sizeof t, 0) != sizeof t) {
+			close(range->ticket);
+			range->ticket = -1;
+		}
+	}
+	return range->ticket < 0 ? -1 : fcntl(range->ticket, F_DUPFD_CLOEXEC, 0);
+}
+
+THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes, int *fd, HSAuint64 *offset)
+{
+	struct range *range;
+
+	if (soft_opened())
+		return soft_opened();
+	*fd = -1;
+	pthread_mutex_lock(&lock);
+	range = find(&allocated, (uint64_t)address);
+	if (range && (range->offset != NOT_IN_FILE || range->ticket >= 0) && bytes <= range->bytes - ((uint64_t)address - range->base)) {
+		*fd = ticket_of(range);
+		*offset = (uint64_t)address - range->base;
+	}
+	pthread_mutex_unlock(&lock);
+	return *fd < 0 ? HSAKMT_STATUS_INVALID_PARAMETER : HSAKMT_STATUS_SUCCESS;
+}
+
+/* What ROCr is told of a buffer that came as a descriptor. */
+struct buffer_info {
+	void *address;
+	uint64_t bytes;
+	const void *metadata;
+	uint32_t metadata_bytes, node;
+};
+
+/* A name for another process' buffer, as NoAddress memory has one; it is mapped by hand. Return: NULL without memory. */
+static void *name_foreign(int fd, const struct soft_ticket *t)
+{
+	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);
+	struct range *range;
+
+	if (!pages || mprotect(pages, t->bytes, PROT_NONE) ||
+	    !insert_allocation(pages, t->bytes, t->node, (HsaMemFlags){.ui32 = {.NoAddress = 1}}, NOT_IN_FILE, HSA_POINTER_ALLOCATED)) {
+		if (pages)
+			munmap(pages, t->bytes);
+		return NULL;
+	}
+	pthread_mutex_lock(&lock);
+	range = find_base(&allocated, (uint64_t)pages);
+	range->charged = false;
+	range->ticket = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&lock);
+	return pages;
+}
+
 THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes)
 {
-	(void)handle;
-	(void)info;
+	struct buffer_info *out = info;
+	struct soft_ticket t;
+
 	(void)count;
 	(void)nodes;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
+	if (soft_opened())
+		return soft_opened();
+	if (!soft_ticket_read((int)handle, &t) || !soft_is_gpu(t.node))
+		return HSAKMT_STATUS_NOT_SUPPORTED; /* a buffer of a graphics driver */
+	*out = (struct buffer_info){.address = (void *)t.handle, .bytes = t.bytes, .node = t.node};
+	if (t.process != getpid())
+		out->address = name_foreign((int)handle, &t);
+	return out->address ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NO_MEMORY;
+}
+
+/* ROCr 7. Bit 0 of @flags: at an address, as a shared handle is. */
+THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes, HSAuint32 flags)
+{
+	struct buffer_info *out = info;
+	struct soft_ticket t;
+	int fd;
+
+	if (!(flags & 1))
+		return hsaKmtRegisterGraphicsHandleToNodes(handle, info, count, nodes);
+	if (soft_opened())
+		return soft_opened();
+	if (!soft_ticket_read((int)handle, &t) || !soft_is_gpu(t.node))
+		return HSAKMT_STATUS_NOT_SUPPORTED;
+	*out = (struct buffer_info){.bytes = t.bytes, .node = t.node};
+	fd = soft_ticket_open((int)handle, &t);
+	return fd < 0 ? HSAKMT_STATUS_INVALID_HANDLE : map_shared(fd, t.node, t.offset, t.bytes, &out->address);
 }
 
 /* Not offered by the topology; managed memory works without. */

@@ -231,17 +231,21 @@ THUNK_API HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask)
 	return soft_opened();
 }
 
-/* libdrm's device: ROCr 6 insists on one, but uses it for memory that is mapped by hand only, which wants 1.15 of the
- * driver's interface. */
+/* libdrm's device. ROCr 7 asks libdrm itself for the file of it, to map memory from: what we give begins as libdrm's begin. */
 THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device)
 {
-	static char handle[1 + SOFT_AMDGPU_MAX];
+	static struct {
+		int references;
+		void *next;
+		int file, more[13];
+	} devices[1 + SOFT_AMDGPU_MAX];
 
 	if (soft_opened())
 		return soft_opened();
 	if (!soft_is_gpu(node))
 		return HSAKMT_STATUS_INVALID_NODE_UNIT;
-	*device = &handle[node];
+	devices[node].file = soft_dtif_file();
+	*device = &devices[node];
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -261,4 +265,3 @@ NOT_HERE(SPMSetDestBuffer, UNUSED HSAuint32 node, UNUSED HSAuint32 bytes, UNUSED
 NOT_HERE(OpenSMI, UNUSED HSAuint32 node, UNUSED int *fd)
 NOT_HERE(ReplaceAsanHeaderPage, UNUSED void *page)
 NOT_HERE(ReturnAsanHeaderPage, UNUSED void *page)
-NOT_HERE(ExportDMABufHandle, UNUSED void *address, UNUSED HSAuint64 bytes, UNUSED int *fd, UNUSED HSAuint64 *offset)

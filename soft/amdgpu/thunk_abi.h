@@ -165,6 +165,7 @@ typedef enum {
 	HSA_POINTER_ALLOCATED = 1,
 	HSA_POINTER_REGISTERED_USER = 2,
 	HSA_POINTER_REGISTERED_SHARED = 4,
+	HSA_POINTER_RESERVED = 5, /* ROCr 6 */
 } HSA_POINTER_TYPE;
 
 typedef struct {
@@ -274,6 +275,7 @@ HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes);
 HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
 HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 bytes, HsaMemFlags flags);
 HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes);
+HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes, HSAuint32 flags);
 HSAKMT_STATUS hsaKmtDeregisterMemory(void *address);
 HSAKMT_STATUS hsaKmtMapMemoryToGPU(void *address, HSAuint64 bytes, HSAuint64 *gpu_address);
 HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *address, HSAuint64 bytes, HSAuint64 *gpu_address, HsaMemMapFlags flags,
