@@ -143,7 +143,7 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
 /**
  * gputap_table_subscribe() - be called when a runtime's table is registered
  * @fn:    called in the thread in which the runtime starts
- * Return: 0, -EINVAL, -ENOSPC (16 subscribers).
+ * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
  * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Tables that are
  * registered already are not told: subscribe before the first call of the runtime. HIP before ROCm 6, which is interposed by
  * name, gets a table laid out as ROCm 6.3's; OpenCL that is interposed by name has none. HSA's tables come in gputap's order,
@@ -202,7 +202,7 @@ typedef void (*gputap_event_fn)(const struct gputap_event *event, void *user);
 
 /**
  * gputap_event_subscribe() - be called for every event of this process from now on, until the tool is removed in whose start() it was asked
- * Return: 0, -EINVAL, -ENOSPC (16 subscribers).
+ * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_event_subscribe(gputap_event_fn fn, void *user);

@@ -12,7 +12,7 @@
 #include "core/subscriber.h"
 #include "tool/tool_context.h"
 
-enum { SUBSCRIBERS = 16 };
+enum { SUBSCRIBERS = 64 }; /* as many as there may be contexts */
 
 struct subscriber {
 	_Atomic(void *) fn; /* stored last */

@@ -11,8 +11,8 @@
  * by one thread at a time: the delivery's; it may be another one's when the buffer was given to that one just now.
  *
  * A delivery's thread blocks all signals, lives until the process ends, and is started again in a fork child by the first
- * who wants it; where a callback ends it (pthread_exit()), by itself. It may itself flush other buffers: those of its own at once, those of another delivery by waiting,
- * unless that one waits too. Whoever would wait for a thread that waits does without. */
+ * who wants it; where a callback ends it (pthread_exit()), by itself. It may itself flush other buffers: those of its own at once,
+ * those of another delivery by waiting, unless that one waits too. Whoever would wait for a thread that waits does without. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

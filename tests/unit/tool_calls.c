@@ -639,6 +639,19 @@ UNIT_TEST(bad_input_gets_its_status_and_nothing_half_done)
 	gputap_context_destroy(NULL);
 }
 
+static void hear_table(const struct gputap_table *t, void *user)
+{
+	(void)t, (void)user;
+}
+
+UNIT_TEST(sixty_four_may_subscribe_to_tables_and_no_more)
+{
+	for (int i = 0; i < 64; i++)
+		CHECK_OK(gputap_table_subscribe(hear_table, &taps[0]));
+	CHECK_EQ(gputap_table_subscribe(hear_table, &taps[0]), -ENOSPC);
+	CHECK_EQ(gputap_table_subscribe(NULL, NULL), -EINVAL);
+}
+
 UNIT_TEST(more_contexts_than_there_are_places_are_refused_and_places_are_used_again)
 {
 	struct gputap_context *ctx[GT_TOOL_POOL], *more = context(0);
