@@ -77,6 +77,7 @@ DTIF_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsi
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapping *mappings;
+static pid_t mapped_in; /* the process that they are of: a child has none */
 
 /* ROCr has its devices from hsaKmtGetAMDGPUDeviceHandle(). */
 int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device)
@@ -211,6 +212,10 @@ int amdgpu_bo_va_op(struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t 
 		return -EINVAL;
 	bytes = (bytes + SOFT_PAGE - 1) & ~(SOFT_PAGE - 1);
 	pthread_mutex_lock(&lock);
+	if (mapped_in != getpid()) {
+		mapped_in = getpid();
+		mappings = NULL;
+	}
 	while (*at && (*at)->address != address)
 		at = &(*at)->next;
 	if (operation == VA_UNMAP)

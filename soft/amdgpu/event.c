@@ -278,7 +278,8 @@ THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 millisecond
 	return event ? hsaKmtWaitOnMultipleEvents(&event, 1, true, milliseconds) : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
-/* Ages of events came with version 1.14 of the driver's interface, and we say 1.10: ROCr passes zeros, which mean none. */
+/* Ages of events came with version 1.14 of the driver's interface. ROCr 6, which is told 1.10, passes zeros, which mean none;
+ * ROCr 7, which is told 1.15, waits for no events, as it was loaded. */
 THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count, bool all, HSAuint32 milliseconds, uint64_t *ages)
 {
 	(void)ages;
