@@ -118,6 +118,6 @@ def test_only_operations_that_were_asked_for_are_recorded(trace):
 @pytest.mark.parametrize("clean", [["env", "-i"], ["env", "-u", "HSA_TOOLS_LIB"], ["env", "HSA_TOOLS_LIB=mine.so"]])
 def test_a_child_whose_environment_was_cleaned_is_seen(tap, program, softgpu, work, clean):
     """Also where only HSA's variable is gone, or is another."""
-    path = f"LD_LIBRARY_PATH={softgpu['LD_LIBRARY_PATH']}"
-    tap("run", "-o", "a.gputap", "--mode", "hsa", "--", *clean, path, program, "--no-shutdown", env=softgpu)
+    variables = [f"{name}={value}" for name, value in softgpu.items()]
+    tap("run", "-o", "a.gputap", "--mode", "hsa", "--", *clean, *variables, program, "--no-shutdown", env=softgpu)
     assert json.loads(tap("info", "--json", "a.gputap").out)["calls"] == len(ROUND)

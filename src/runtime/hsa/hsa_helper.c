@@ -391,6 +391,16 @@ static void at_end(void)
 	gt_tool_deliver();
 }
 
+/* A runtime that is being shut down answers nothing any more, ROCr 7 not even when it tells its tools so: what has completed is read
+ * before, and signals go back. (If it is not the last one who leaves, that was one look more.) */
+int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
+{
+	if (hold_helpers(&waiting))
+		look_last(gt_hsa_runtime_of(call));
+	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
+	return ((gt_hsa_core_hsa_shut_down_fn *)call->tap->real)();
+}
+
 void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
 {
 	struct gt_thread *t = gt_thread_own();
