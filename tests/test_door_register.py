@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 
-def build_modern(folder, source, register=None, entries=None, images=13, nccl=37):
+def build_modern(folder, source, register=None, entries=None, images=13, nccl=37, amd_ext=74):
     def compile(out, *options):
         subprocess.run(["cc", "-O1", "-Wall", "-Wno-pedantic", source, "-o", folder / out, "-ldl", *options], check=True)
     if register:
@@ -22,7 +22,7 @@ def build_modern(folder, source, register=None, entries=None, images=13, nccl=37
     shared = ["-shared", "-fPIC", f"-L{folder}", "-l:librocprofiler-register.so.0"]
     for name in ("libamdhip64.so.6", *(f"copy{i}.so" for i in range(1, 9))):
         compile(name, "-DHIP", *([f"-DENTRIES={entries}"] if entries else []), f"-Wl,-soname,{name}", *shared)
-    compile("libhsa-runtime64.so.1", "-DHSA", f"-DIMAGES={images}", "-Wl,-soname,libhsa-runtime64.so.1", *shared)
+    compile("libhsa-runtime64.so.1", "-DHSA", f"-DIMAGES={images}", f"-DAMD_EXT={amd_ext}", "-Wl,-soname,libhsa-runtime64.so.1", *shared)
     compile("librccl.so.1", "-DRCCL", f"-DNCCL={nccl}", "-Wl,-soname,librccl.so.1", *shared)
     compile("librocprofiler-sdk.so.1", "-DSDK", "-shared", "-fPIC", "-Wl,-soname,librocprofiler-sdk.so.1")
     compile("program", f"-L{folder}", "-l:libamdhip64.so.6", "-l:libhsa-runtime64.so.1", "-l:librccl.so.1", f"-Wl,-rpath-link,{folder}")
@@ -144,6 +144,15 @@ def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_a
     assert names == [EXTENSIONS[0], EXTENSIONS[2], "hsa_shut_down"]
     assert result.out == "4098 0 8448 0 39175\n"
     assert re.search(r"hsa_image_ext +table +10 ", info), info
+
+
+@pytest.mark.parametrize("amd_ext,images,told", [(48, 13, []), (74, 13, []), (76, 14, []), (50, 14, ["hsa_amd_ext"]), (77, 15, ["hsa_amd_ext", "hsa_image_ext"])])
+def test_tables_of_hsa_are_told_if_they_are_of_no_known_release(trace, tmp_path, repo, amd_ext, images, told):
+    """Up to ROCm 7.2."""
+    folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", images=images, amd_ext=amd_ext)
+    result, names, info = trace(folder, "program", "extensions")
+    assert names == EXTENSIONS + ["hsa_shut_down"] and result.out == "4098 0 8448 0 39175\n"
+    assert re.findall(r"(hsa_\w+) +table ", info) == told, info
 
 
 COLLECTIVES = ["ncclGetUniqueId", "ncclCommInitRankConfig", "ncclAllReduce", "ncclAllReduce", "ncclGetErrorString"]

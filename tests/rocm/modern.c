@@ -4,7 +4,7 @@
  *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts or lengthens its table
  *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does. With MODERN_SCRATCH
  *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so by the table for tools. It has images,
- *             IMAGES functions of them, and a finalizer
+ *             IMAGES functions of them, and a finalizer; AMD_EXT functions of AMD's
  *   RCCL      librccl.so.1: registers "rccl" at the first call, NCCL functions of it; and "rocjpeg", of which nothing is known here
  *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
  *   else      the program */
@@ -145,7 +145,10 @@ void **__hipRegisterFatBinary(const void *data)
 }
 
 #elif defined HSA
-enum { INIT = 0, SHUT_DOWN = 1, LOAD_RELAXED = 39, CORE = 125, AMD_EXT = 74 };
+enum { INIT = 0, SHUT_DOWN = 1, LOAD_RELAXED = 39, CORE = 125 };
+#ifndef AMD_EXT
+#define AMD_EXT 74
+#endif
 
 struct version {
 	uint32_t major, size, step, reserved;
@@ -196,7 +199,7 @@ static struct {
 enum { SAMPLER_DESTROY = 9, CREATE_WITH_LAYOUT = 12, FINALIZE = 5, FINALIZER = 6 };
 static struct {
 	struct version version;
-	void *entries[13];
+	void *entries[IMAGES > 13 ? IMAGES : 13];
 } image;
 static struct {
 	struct version version;
