@@ -71,7 +71,7 @@ static void on_table(const struct gputap_table *table, void *user)
 		TELL("its size says %lu\n", *(unsigned long *)(void *)table->entries);
 	for (size_t i = 1; i < table->bytes / sizeof(void *); i++)
 		empty += !table->entries[i];
-	missing = (int (*)(void))(uintptr_t)table->entries[1 + 105]; /* hipGetDevicePropertiesR0600: not in 5.2 */
+	missing = (int (*)(void))(uintptr_t)table->entries[1 + 458]; /* hipExternalMemoryGetMappedMipmappedArray: 5.2 has none, nor does 7.2 export it */
 	TELL("%zu empty, missing ones say %d\n", empty, missing());
 	real_malloc = (int (*)(void **, size_t))(uintptr_t)table->entries[1 + 215];
 	table->entries[1 + 215] = (void *)(uintptr_t)my_malloc;
