@@ -146,7 +146,8 @@ def test_functions_that_a_shorter_table_of_images_does_not_have_are_left_alone_a
     assert re.search(r"hsa_image_ext +table +10 ", info), info
 
 
-@pytest.mark.parametrize("amd_ext,images,told", [(48, 13, []), (74, 13, []), (76, 14, []), (50, 14, ["hsa_amd_ext"]), (77, 15, ["hsa_amd_ext", "hsa_image_ext"])])
+@pytest.mark.parametrize("amd_ext,images,told", [(48, 13, []), (74, 13, []), (76, 14, []), (50, 14, ["hsa_amd_ext"]),
+                                                 (77, 15, ["hsa_amd_ext", "hsa_image_ext"])])
 def test_tables_of_hsa_are_told_if_they_are_of_no_known_release(trace, tmp_path, repo, amd_ext, images, told):
     """Up to ROCm 7.2."""
     folder = build_modern(tmp_path, repo / "tests/rocm/modern.c", images=images, amd_ext=amd_ext)
