@@ -162,6 +162,36 @@ UNIT_TEST(of_a_piece_whose_callback_jumped_out_in_a_thread_that_has_ended_the_ot
 	CHECK_EQ(retirements, 6);
 }
 
+static void count_one(const struct gputap_work *w, uint64_t *data, void *user)
+{
+	(void)data;
+	*(uint64_t *)user += w->phase == GPUTAP_PHASE_COMPLETE;
+}
+
+static void count_retired(uint64_t correlation, uint64_t time, void *user)
+{
+	(void)correlation, (void)time;
+	++*(uint64_t *)user;
+}
+
+/* There is room for 262,144 that are open. */
+UNIT_TEST(what_has_retired_makes_room_for_more_work_than_there_is_room_for)
+{
+	const struct gputap_context_opts opts = {.size = sizeof opts};
+	uint64_t done = 0, retired = 0;
+	struct gputap_context *ctx;
+
+	CHECK_OK(gputap_context_create(&opts, &ctx));
+	CHECK_OK(gputap_context_work(ctx, DOMAIN, GPUTAP_WORK_ALL, count_one, &done));
+	CHECK_OK(gputap_context_retirement(ctx, count_retired, &retired));
+	CHECK_OK(gputap_context_start(ctx));
+	for (int i = 0; i < 300000; i++)
+		run_one();
+	CHECK_EQ(done, 300000);
+	CHECK_EQ(retired, 300000);
+	CHECK_EQ(gt_tool_work_lost(), 0);
+}
+
 static void end_thread(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	(void)data;
