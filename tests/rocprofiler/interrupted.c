@@ -2,6 +2,7 @@
 /* A thread makes calls without end and is stopped in the middle, anywhere, again and again; each time this one must be able to go on. */
 #include <pthread.h>
 #include <roctx.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,6 +12,7 @@ enum { TIMES = 2000, CALLS = 20 };
 
 static sem_t stopped, go_on;
 static _Atomic int over;
+static _Atomic unsigned long made;
 
 static void stop_here(int sig)
 {
@@ -22,7 +24,7 @@ static void stop_here(int sig)
 static void *make_calls(void *unused)
 {
 	(void)unused;
-	while (!over)
+	for (; !over; made++)
 		roctxMarkA("theirs");
 	return NULL;
 }
@@ -37,6 +39,11 @@ int main(void)
 	roctxMarkA("first");
 	pthread_create(&thread, NULL, make_calls, NULL);
 	for (int i = 0; i < TIMES; i++) {
+		/* it has gone on: a signal that is pending when the last one's handler returns would stop it where it was */
+		for (unsigned long before = made; made == before;)
+			sched_yield();
+		for (volatile int wait = i * 7 % 97; wait > 0; wait--)
+			;
 		pthread_kill(thread, SIGUSR1);
 		sem_wait(&stopped);
 		for (int k = 0; k < CALLS; k++)
