@@ -45,7 +45,7 @@ struct gputap_tool {
 	int (*start)(void *user);    /* make contexts, start them: before the first call of any runtime. Not 0: the tool is
 				      * dropped with what it made. May be NULL */
 	void (*finish)(void *user);  /* the process ends, or gputap_tool_remove(): once. May be NULL */
-	void *user;
+	void *user;        /* for start() and finish() */
 };
 
 /**
@@ -129,7 +129,7 @@ struct gputap_call {
 	uint64_t parent;      /* of the call that it was made in; 0: the program itself made it */
 	void *args;           /* the arguments, each as in the prototype, as members of one C struct; NULL: there are none.
 			       * ENTER: what is written there is passed on, if the context asked with GPUTAP_CALLS_WRITE */
-	uint32_t args_bytes;
+	uint32_t args_bytes;  /* of that struct */
 	uint32_t ret_bytes;   /* 0: returns nothing */
 	void *ret;            /* EXIT: what it returned; read only */
 	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
@@ -205,7 +205,7 @@ struct gputap_argument {
 	uint32_t bytes;        /* of the value */
 	const void *value;     /* where it lies */
 	const char *type;      /* "void *", as in the prototype */
-	const char *name;
+	const char *name;      /* as in the prototype */
 	const char *text;      /* the value as people read it; valid during the callback */
 };
 
@@ -261,10 +261,10 @@ struct gputap_work {
 	uint64_t number;      /* of this piece of work, from 1 without gaps: dispatches (also those that copy or fill memory)
 			       * are counted together, all other work of the domain on its own */
 	uint64_t device;      /* number of the device object, and its handle */
-	uint64_t device_handle;
+	uint64_t device_handle; /* copies: of where to */
 	uint64_t source_device_handle; /* copies: where from; device_handle is where to. 0: not known */
 	uint64_t queue;       /* number of the queue object, and its handle */
-	uint64_t queue_handle;
+	uint64_t queue_handle; /* as the runtime knows it */
 	uint64_t kernel;      /* number of the kernel symbol, also of one that copies or fills memory; 0: none */
 	const char *name;     /* of the kernel, mangled, without ".kd"; NULL: none */
 	uint32_t grid[3];     /* work-items */
@@ -316,25 +316,25 @@ enum gputap_object_type {
  * queues and kernels (as kernel symbols: of no code object, the handle is the cl_kernel) are unloaded when their handle stands for
  * another one, or when the process ends. */
 struct gputap_object {
-	size_t size;
+	size_t size;           /* of this description */
 	uint32_t domain, type; /* enum gputap_object_type */
 	uint32_t phase;        /* LOAD, UNLOAD */
 	uint32_t replayed;     /* 1: it was there before the context was started */
 	uint64_t number;       /* of its type */
 	uint64_t parent;       /* number of: queue, stream, code object: device; kernel symbol: code object */
 	uint64_t handle;       /* as the program knows it; kernel symbol: address of its descriptor */
-	uint64_t device_handle;
+	uint64_t device_handle; /* of the device that it belongs to; 0: not known */
 	const char *name;      /* kernel symbol: mangled, as the code object has it (".kd"); OpenCL: as in the source. Device: its
 				* name. Else NULL */
 	const char *uri;       /* code object */
 	uint64_t load_base, load_bytes; /* code object */
-	int64_t load_delta;
+	int64_t load_delta;    /* code object: from the addresses in its file to those in memory */
 	uint64_t storage_base, storage_bytes; /* code object in memory; 0, 0: in a file */
 	int32_t storage_file;  /* descriptor; -1: none */
 	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
-	uint32_t sgprs, vgprs, accum_vgprs;
+	uint32_t sgprs, vgprs, accum_vgprs; /* registers that a kernel takes */
 	int64_t code_offset;   /* of the code, from the descriptor */
-	uint64_t code_address;
+	uint64_t code_address; /* of the code; 0: not known */
 	uint64_t node;         /* device: the kernel driver's number of it, + 1; 0: not known */
 };
 
@@ -402,7 +402,7 @@ enum gputap_buffer_policy {
 struct gputap_record {
 	uint64_t kind;       /* as given to gputap_buffer_write(), or enum gputap_record_kind */
 	const void *payload; /* aligned to 8; valid during the callback */
-	size_t bytes;
+	size_t bytes;        /* of the payload */
 };
 
 /**
@@ -419,8 +419,8 @@ struct gputap_buffer_opts {
 	size_t watermark; /* handed over when so much is in it; 0: half */
 	uint32_t policy;  /* enum gputap_buffer_policy */
 	uint32_t reserved; /* 0 */
-	gputap_buffer_fn fn;
-	void *user;
+	gputap_buffer_fn fn; /* called with each batch */
+	void *user;       /* passed to it */
 	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the one that all share */
 };
 
@@ -461,17 +461,17 @@ enum gputap_record_kind {
 
 /* GPUTAP_RECORD_CALL: a call that has returned. */
 struct gputap_record_call {
-	uint32_t domain, operation;
-	uint64_t correlation, parent;
-	uint64_t start, end; /* ns */
-	uint64_t thread;
-	uint64_t external[2];
-	uint64_t ret;        /* its first eight bytes */
+	uint32_t domain, operation;   /* as in struct gputap_call, and so are the next */
+	uint64_t correlation, parent; /* numbers */
+	uint64_t start, end;          /* ns */
+	uint64_t thread;              /* that made it */
+	uint64_t external[2];         /* tops of its stacks */
+	uint64_t ret;                 /* the first eight bytes of what it returned */
 };
 
 /* GPUTAP_RECORD_RETIRED: nothing more will come of a call. */
 struct gputap_record_retired {
-	uint64_t correlation, time;
+	uint64_t correlation, time; /* as gputap_retired_fn is told them */
 };
 
 /**
