@@ -430,9 +430,9 @@ def test_an_opencl_kernel_has_its_name_and_size(told_opencl):
     assert [t["number"] for t in found.of("work", "enter", type=KERNEL)] == list(range(1, len(kernels) + 1))
 
 
-@pytest.mark.parametrize("program,kernels", [("cl_basic", ["twice", "plus"]), ("cl_many", None)])
-def test_opencls_contexts_and_kernels_are_objects(told_opencl, program, kernels):
-    found = told_opencl("opencl,work,objects", program)
+@pytest.mark.parametrize("program,arguments,kernels", [("cl_basic", [], ["twice", "plus"]), ("cl_many", [2000], None)], ids=["cl_basic", "cl_many"])
+def test_opencls_contexts_and_kernels_are_objects(told_opencl, program, arguments, kernels):
+    found = told_opencl("opencl,work,objects", program, arguments=arguments)
     loads = found.of("object", "load")
     assert len({(t["type"], t["number"]) for t in loads}) == len(loads)
     context = [t for t in loads if t["type"] == CONTEXT]
