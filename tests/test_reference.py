@@ -45,3 +45,11 @@ def test_a_function_without_a_comment_is_told(tmp_path):
     header.write_text(header.read_text().replace("/* gputap's own threads", "GPUTAP_API int gputap_forgotten(void);\n\n/* gputap's own threads"))
     told = undocumented(made(tmp_path, tmp_path / "out"))
     assert told and all("gputap_forgotten" in line for line in told)
+
+
+def test_the_first_page_has_a_tool_that_works(build, run, work):
+    page = (REPO / "docs/reference/main.md").read_text()
+    (work / "first.c").write_text("".join(line[4:] + "\n" for line in page.splitlines() if line.startswith("    ") or not line).lstrip())
+    subprocess.run(["cc", "-Wall", "-shared", "-fPIC", f"-I{REPO}/include", "first.c", "-o", "first.so", f"-L{build}", "-lgputap"], check=True)
+    told = run([build / "tests/opencl/cl_basic", 3], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": work / "first.so"}).out
+    assert "clEnqueueNDRangeKernel" in told.splitlines()
