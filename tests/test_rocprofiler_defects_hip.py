@@ -34,7 +34,7 @@ def out(folder, build, softgpu):
     def started(mode, program, *words, **more):
         words = [folder / word if (folder / word).exists() else word for word in words]
         return run_command([folder / program, *words], env={
-            "DEFECT": mode, "LD_PRELOAD": folder / "defects.so", **more,
+            **softgpu, "DEFECT": mode, "LD_PRELOAD": folder / "defects.so", **more,
             "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}:{build}/src/compat/roctx"}).out.splitlines()
     return started
 

@@ -32,7 +32,7 @@ def start(tmp_path_factory, build, hip_headers, softgpu):
 
     def started(**environment):
         return run_command([folder / "program", folder / "module"], env={
-            "LD_PRELOAD": folder / "client.so", "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}", **environment}).err
+            **softgpu, "LD_PRELOAD": folder / "client.so", "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}", **environment}).err
     return started
 
 

@@ -26,7 +26,7 @@ def told(repo, build, hip_headers, softgpu, tmp_path_factory):
                     "-shared", repo / "tests/rocprofiler/lister.c", "-o", folder / "lister.so", f"-L{sdk}", "-lrocprofiler-sdk",
                     f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
     subprocess.run([folder / "everything"], check=True, timeout=100,
-                   env={**os.environ, "LD_PRELOAD": str(folder / "lister.so"), "LISTER_FILE": str(folder / "list"),
+                   env={**os.environ, **softgpu, "LD_PRELOAD": str(folder / "lister.so"), "LISTER_FILE": str(folder / "list"),
                         "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     kinds = collections.defaultdict(list)
     for number, line in enumerate((folder / "list").read_text().splitlines()):

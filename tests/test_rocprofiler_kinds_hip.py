@@ -24,7 +24,7 @@ def said(tmp_path_factory, repo, build, hip_headers, softgpu):
                     "-o", folder / "program", "-lhsa-runtime64", f"-L{roctx}", "-l:libroctx64.so.4", "-lpthread"], check=True)
 
     def lines(kinds, *words, **more):
-        done = run_command([folder / "program", *words], env={"KINDS": kinds, "LD_PRELOAD": folder / "kinds.so", **more,
+        done = run_command([folder / "program", *words], env={**softgpu, "KINDS": kinds, "LD_PRELOAD": folder / "kinds.so", **more,
                                                       "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}:{roctx}"})
         return done.err.splitlines()
     return lines
