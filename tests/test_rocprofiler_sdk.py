@@ -160,7 +160,7 @@ def test_everything_that_the_headers_declare_is_exported(repo, sdk):
 
 def test_a_hip_programs_calls_and_copies_come_to_a_tool_and_nothing_is_left_open(compile_tool, copies, build, softgpu):
     recorder = compile_tool("recorder.c", "recorder.so", "-shared", "-fPIC")
-    done = run([copies], build, LD_PRELOAD=str(recorder), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
+    done = run([copies], build, LD_PRELOAD=str(recorder), **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout + done.stderr
     # as the document on callback tracing shows them: mangled types, values without their enum's prefix
@@ -175,7 +175,7 @@ def test_hsas_table_is_the_runtimes_own_in_a_hip_program(copies, repo, build, sd
     subprocess.run(["g++", "-std=c++17", "-Wall", "-Werror", "-DAMD_INTERNAL_BUILD", "-D__HIP_PLATFORM_AMD__", f"-I{repo}/include/compat",
                     "-idirafter", f"{repo}/include/compat/rocm5", "-shared", "-fPIC", repo / "tests/rocprofiler/hsa_table.cpp",
                     "-o", tmp_path / "client.so", f"-L{sdk}", "-lrocprofiler-sdk", f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
-    done = run([copies], build, LD_PRELOAD=str(tmp_path / "client.so"), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
+    done = run([copies], build, LD_PRELOAD=str(tmp_path / "client.so"), **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     assert done.returncode == 0 and "sizes right: 1 1 1, images 1\n" in done.stderr, done.stderr
     assert "allocated 65536: 0 1\n" in done.stderr
 
@@ -206,7 +206,7 @@ def test_an_exception_in_a_buffers_callback_ends_there_and_the_hip_program_goes_
     subprocess.run(["g++", "-std=c++17", "-Wall", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-shared", "-fPIC",
                     repo / "tests/rocprofiler/throwing.cpp", "-o", tmp_path / "client.so", f"-L{sdk}", "-lrocprofiler-sdk",
                     f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
-    done = run([copies, "400"], build, LD_PRELOAD=str(tmp_path / "client.so"), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}")
+    done = run([copies, "400"], build, LD_PRELOAD=str(tmp_path / "client.so"), **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     assert done.returncode == 0, done.stderr
     assert done.stdout == "received 803 batches>1 1 destroyed all 1 pending 0\n", done.stdout
     assert "threw an exception" in done.stderr  # as upstream says it
@@ -218,7 +218,8 @@ def test_a_hip_programs_old_device_properties_have_an_id_and_exit_comes_in_the_o
     program = tmp_path / "program"
     subprocess.run(["cc", "-w", "-DPROGRAM", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/orders.c", "-o", program, "-lamdhip64"], check=True)
     client = compile_tool("orders.c", "orders.so", "-shared", "-fPIC")
-    done = run([program], build, LD_PRELOAD=str(client), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}", GPUTAP_ROCPROFILER_EXIT=order)
+    done = run([program], build, LD_PRELOAD=str(client), **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"},
+               GPUTAP_ROCPROFILER_EXIT=order)
     told = "hipGetDevicePropertiesR0000 prop deviceId"
     after = ["first", "second"] if order else ["second", "first"]
     assert done.returncode == 0
@@ -227,7 +228,7 @@ def test_a_hip_programs_old_device_properties_have_an_id_and_exit_comes_in_the_o
 
 def test_agents_are_the_nodes_of_the_driver_with_their_memory_caches_and_links_in_a_hip_program(compile_tool, copies, build, softgpu):
     client = compile_tool("agents.c", "agents.so", "-shared", "-fPIC")
-    done = run([copies, "1"], build, LD_PRELOAD=str(client), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}", SOFT_AMDGPU_GPUS="2")
+    done = run([copies, "1"], build, LD_PRELOAD=str(client), **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"}, SOFT_AMDGPU_GPUS="2")
     lines = done.stdout.splitlines()
     assert [line.split(" model")[0].split(" ", 5)[:5] for line in lines[:3]] == [
         ["agent", "1", "node", "0", "cpu"], ["agent", "2", "node", "1", "gpu"], ["agent", "3", "node", "2", "gpu"]]
@@ -237,7 +238,7 @@ def test_agents_are_the_nodes_of_the_driver_with_their_memory_caches_and_links_i
 
 def test_a_gpu_is_known_by_its_node_also_where_others_are_hidden_from_the_hip_program(compile_tool, copies, build, softgpu):
     client = compile_tool("agents.c", "agents.so", "-shared", "-fPIC")
-    done = run([copies, "1"], build, LD_PRELOAD=str(client), LD_LIBRARY_PATH=f"{build}:{softgpu['LD_LIBRARY_PATH']}", SOFT_AMDGPU_GPUS="3",
+    done = run([copies, "1"], build, LD_PRELOAD=str(client), **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"}, SOFT_AMDGPU_GPUS="3",
                ROCR_VISIBLE_DEVICES="1")
     assert done.stdout.splitlines()[4:] == ["copy from agent 1 to agent 3", "copy from agent 3 to agent 1"]
 

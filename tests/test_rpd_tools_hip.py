@@ -179,7 +179,7 @@ def test_rocpd_autograd_gives_operators_their_kernels(hip_program, softgpu, gput
     subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-w", f"-I{repo}/include", repo / "tests/rocm/operators.hip", "-o", "operators",
                     f"-L{roctx}", "-l:libroctx64.so.4"], check=True)
     run_command([gputap, "run", "-q", "-o", "t.gputap", "./operators"],
-                env={"LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{roctx}"})
+                env={**softgpu, "LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{roctx}"})
     rpd = Traced(work / "t.gputap", gputap, work)
     python(upstream, "-m", "rocpd.autograd", rpd.path)
     assert rpd.rows("SELECT autogradName, seq, op_id, sizes, input_op_ids FROM autograd ORDER BY start") == [

@@ -469,7 +469,7 @@ def leaves(build, repo, softgpu, tmp_path_factory):
     def run(*words):
         result = run_command([build / "gputap", "run", "-q", "-f", "-o", folder / "a.gputap", "--domains", "roctx", "--", folder / "leaves",
                               build / "tests/soft/soft_kernels.co", *words],
-                             env={"LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{build}"})
+                             env={**softgpu, "LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{build}"})
         lines = result.out.splitlines()
         told = [sorted(line.split()[1:]) for line in lines[-2:]]
         assert all(len(set(one)) == len(one) for one in told)

@@ -32,7 +32,7 @@ static void hip(void)
 	int n;
 
 	if (!hip_count)
-		hip_count = (int (*)(int *))dlsym(dlopen("libamdhip64.so.5", RTLD_NOW | RTLD_LOCAL), "hipGetDeviceCount");
+		hip_count = (int (*)(int *))dlsym(dlopen("libamdhip64.so", RTLD_NOW | RTLD_LOCAL), "hipGetDeviceCount");
 	if (hip_count(&n))
 		puts("hip fails");
 #endif
