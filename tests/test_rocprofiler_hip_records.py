@@ -10,7 +10,7 @@ import types
 
 import pytest
 
-THREADS, SIZES_IN, SIZE_OUT, KERNELS, NODES, LAUNCHES = 2, (4096, 65536, 1 << 20), 65536, 2, 5, 3
+THREADS, SIZES_IN, SIZE_OUT, KERNELS, NODES, LAUNCHES = 2, (32768, 65536, 1 << 20), 65536, 2, 5, 3
 RECORD_SIZES = {"call": 64, "dispatch": 184, "copy": 96, "retired": 32, "told_dispatch": 152, "told_copy": 64, "object": 88, "symbol": 88,
                 "host": 120}
 ENTER, EXIT = 1, 2

@@ -5,9 +5,15 @@
 #ifdef PROGRAM
 #include <hip/hip_runtime_api.h>
 
+/* HIP 6 and later have a longer struct, and another function by that name */
+#ifdef hipGetDeviceProperties
+#undef hipGetDeviceProperties
+hipError_t hipGetDeviceProperties(void *properties, int device);
+#endif
+
 int main(void)
 {
-	hipDeviceProp_t properties;
+	hipDeviceProp_t properties; /* no shorter than the old one */
 
 	return hipGetDeviceProperties(&properties, 0) != hipSuccess;
 }
@@ -38,13 +44,14 @@ static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_da
 
 static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
-	static const rocprofiler_tracing_operation_t operations[] = {ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevicePropertiesR0000};
+	static const rocprofiler_tracing_operation_t operations[] = {ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevicePropertiesR0000,
+									 ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevicePropertiesR0600};
 
 	(void)finalize, (void)data;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int i = 0; i < 2; i++) {
 		rocprofiler_create_context(&contexts[i]);
-		rocprofiler_configure_callback_tracing_service(contexts[i], ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, operations, 1, on_call,
+		rocprofiler_configure_callback_tracing_service(contexts[i], ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, operations, 2, on_call,
 							       i ? "second" : "first");
 		rocprofiler_start_context(contexts[i]);
 	}
