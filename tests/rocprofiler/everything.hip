@@ -24,7 +24,7 @@ __global__ void twice(int *values)
 
 static void work()
 {
-	constexpr size_t sizes[] = {32768, 65536, 1 << 20}; // HIP 7 copies less than 16 KiB by a kernel
+	constexpr size_t sizes[] = {32768, 65536, 1 << 20}; // HIP 7 copies up to 16 KiB by a kernel
 	hipStream_t stream;
 	hipGraph_t graph;
 	hipGraphExec_t launchable;
