@@ -51,7 +51,7 @@ static const struct { enum gt_domain domain; const char *name, *text; } doors[] 
 	{ GT_DOMAIN_OPENCL, "layer", "a layer of the OpenCL loader (OPENCL_LAYERS): nothing for operations not asked for" },
 	{ GT_DOMAIN_OPENCL, "interposition", "the dynamic linker is asked: loaders without layers, libraries without a loader" },
 	{ GT_DOMAIN_HIP, "rocprofiler-register", "the runtime offers its tables: ROCm 6.1 and later" },
-	{ GT_DOMAIN_HIP, "interposition", "the dynamic linker is asked: ROCm's HIP before 6" },
+	{ GT_DOMAIN_HIP, "interposition", "the dynamic linker is asked: ROCm's HIP before 6, libhiprtc" },
 	{ GT_DOMAIN_HIP_COMPILER, "rocprofiler-register", "as HIP" },
 	{ GT_DOMAIN_HIP_COMPILER, "interposition", "the same library" },
 	{ GT_DOMAIN_HSA_CORE, "rocprofiler-register", "the runtime offers its tables: ROCm 6.1 and later" },

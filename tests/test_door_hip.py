@@ -163,3 +163,42 @@ def test_a_library_that_offers_its_table_is_left_to_the_table_s_door(build, stan
     with Session(build) as session:
         session.run(libraries(standins, "_registers"))
         assert session.calls() == []
+
+
+# What compiles at run time ------------------------------------------------------------
+
+COMPILED = ["hiprtcVersion", "hiprtcCreateProgram", "hiprtcCompileProgram", "hiprtcDestroyProgram", "hipGetDeviceCount"]
+
+
+@pytest.fixture(scope="session")
+def compilers(standins, repo):
+    """Programs with a stand-in for libhiprtc.so, which comes first, and one for HIP: compiles_0, compiles_registers."""
+    source = repo / "tests/hip/compiles.c"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-DLIBRARY", source, "-o", standins / "libcompiles.so"], check=True)
+    for hip in ("0", "_registers"):
+        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", source, "-o", standins / f"compiles_{hip.strip('_')}", f"-L{standins}", "-lcompiles",
+                        f"-lhip{hip}", f"-Wl,-rpath,{standins}"], check=True)
+    return standins
+
+
+def test_what_compiles_at_run_time_is_seen_wherever_the_release_has_it(build, compilers, repo, hip_headers, device):
+    program = compilers / "compiles"
+    apart = subprocess.run(["cc", repo / "tests/hip/compiles.c", "-o", program, "-lhiprtc", "-lamdhip64"], stderr=subprocess.DEVNULL).returncode == 0
+    if not apart:  # before ROCm 6
+        subprocess.run(["cc", repo / "tests/hip/compiles.c", "-o", program, "-lamdhip64"], check=True)
+    with Session(build) as session:
+        made = session.run([program], env=device).out.splitlines()
+        assert made == session.calls() == COMPILED
+        assert sum("libhiprtc" in m["text"] for m in session.kind("module")) == apart
+
+
+def test_a_library_of_the_functions_that_compile_is_traced_like_hips(build, compilers):
+    with Session(build) as session:
+        assert session.run([compilers / "compiles_0"]).out.splitlines() == session.calls() == COMPILED
+        assert len(session.kind("module")) == 2
+
+
+def test_a_library_of_the_functions_that_compile_is_traced_beside_a_hip_that_offers_its_table(build, compilers):
+    with Session(build) as session:
+        assert session.run([compilers / "compiles_registers"]).out.splitlines() == COMPILED
+        assert session.calls() == COMPILED[:-1]

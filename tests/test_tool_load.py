@@ -214,6 +214,16 @@ def test_a_library_that_comes_and_goes_at_the_same_place_is_told_of_each_time(ru
     assert finished(out)["hip"] == 5
 
 
+def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its_number(run, built, repo, tool):
+    """libhiprtc, which came out of HIP's library with ROCm 6 and may be mapped before it."""
+    source = repo / "tests/hip/compiles.c"
+    libraries = [built("libcompiles.so", source, "-shared", "-fPIC", "-DLIBRARY"),
+                 built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")]
+    out = run([built("compiles", source, link=libraries)], env={"LD_PRELOAD": tool, "LISTENER": "tables"}).out
+    assert [line for line in told(out) if line.startswith("table")] == ["table 2 of instance 0: 4056 bytes", "table 3 of instance 0: 80 bytes"]
+    assert finished(out)["hip"] == 5
+
+
 @pytest.mark.parametrize("forks", ["-", "fork"])
 def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(run, built, repo, tool, forks):
     """Who opens a library that another thread has opened a moment ago is told of from the first call on."""

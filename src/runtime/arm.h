@@ -5,7 +5,8 @@
  *   OpenCL: a library that exports clGetPlatformIDs. Left alone: a loader that knows layers (the text OPENCL_LAYERS is in
  *   it: the layer door is there), a layer, and a driver behind such a loader.
  *   HIP: a library that exports __hipRegisterFatBinary, whatever its file is called. Left alone: one that offers its tables
- *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there).
+ *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there). And one that
+ *   exports hiprtcCompileProgram: HIP's functions that compile are in a library of their own (libhiprtc) since ROCm 6.
  *   ROCTx: a library that exports roctxRangePushA. Left alone: one that offers its tables, and ours (it has gputap_roctx), which
  *   does that by itself.
  *
@@ -60,29 +61,36 @@ static inline bool gt_wants_roctx(struct gt_arming *a, const struct gt_elf *o, c
 struct gt_interposable {
 	const char *object; /* of libgputap.so: gputap_door_<domain> */
 	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
+	const char *part;   /* one that a smaller library of the same runtime defines; NULL: there is no such library */
 	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
 	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
 };
 
 enum { GT_INTERPOSABLES = 4 };
 static const struct gt_interposable gt_interposables[GT_INTERPOSABLES] = {
-	{"gputap_door_opencl", "clGetPlatformIDs", gt_wants_opencl, false},
-	{"gputap_door_hip", "__hipRegisterFatBinary", gt_wants_hip, true},
-	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", gt_wants_hip, true},
-	{"gputap_door_roctx", "roctxRangePushA", gt_wants_roctx, true},
+	{"gputap_door_opencl", "clGetPlatformIDs", NULL, gt_wants_opencl, false},
+	{"gputap_door_hip", "__hipRegisterFatBinary", "hiprtcCompileProgram", gt_wants_hip, true},
+	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", NULL, gt_wants_hip, true},
+	{"gputap_door_roctx", "roctxRangePushA", NULL, gt_wants_roctx, true},
 };
 
-/* An instance that no other door and no other library uses. */
-static inline int gt_door_take_instance(const struct gt_door *door)
+static inline bool gt_is_interposable(const struct gt_interposable *what, const struct gt_symbols *s)
+{
+	return gt_symbol_find(s, what->marker) || (what->part && gt_symbol_find(s, what->part));
+}
+
+/* An instance that no other door and no other library uses. The first, but the last for a library that is only a part: tools know
+ * runtimes by their instance, and such a library may be mapped before the runtime's. */
+static inline int gt_door_take_instance(const struct gt_door *door, bool is_part)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
 	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
 
 	for (uint32_t i = 0; i < shape->instances; i++) {
-		uint32_t free = GT_DOOR_FREE;
+		uint32_t free = GT_DOOR_FREE, at = is_part ? shape->instances - 1 - i : i;
 
-		if (atomic_compare_exchange_strong(&states[i].state, &free, GT_DOOR_LAYER))
-			return (int)i;
+		if (atomic_compare_exchange_strong(&states[at].state, &free, GT_DOOR_LAYER))
+			return (int)at;
 	}
 	return -1;
 }
@@ -208,7 +216,8 @@ static inline void gt_change_symbols(const struct gt_door *door, const struct gt
 }
 
 /* Return: the instance; -1: it stays as it is. */
-static inline int gt_arm(struct gt_arming *a, const struct gt_door *door, const struct gt_elf *o, bool own_calls)
+static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what, const struct gt_door *door, const struct gt_elf *o,
+			 bool own_calls)
 {
 	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
 	ElfW(Sym) *from = NULL, *to = NULL;
@@ -229,7 +238,7 @@ static inline int gt_arm(struct gt_arming *a, const struct gt_door *door, const 
 	}
 	if (!segment || !gt_set_protection(from, to, PF_R | PF_W))
 		return -1;
-	i = gt_door_take_instance(door);
+	i = gt_door_take_instance(door, !gt_symbol_find(&s, what->marker));
 	if (i >= 0) {
 		gt_fill_taps(door, &s, i);
 		bare_copy(states[i].path, o->path, sizeof states[i].path);

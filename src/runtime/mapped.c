@@ -200,11 +200,11 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		const struct gt_interposable *what = &gt_interposables[d];
 		int instance;
 
-		if (!gt_symbol_find(&s, what->marker) || is_armed(d, &o, &s) || !what->wants(&state.arming, &o, &s))
+		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) || !what->wants(&state.arming, &o, &s))
 			continue;
 		/* other threads may have opened the same library: what they call is told from the first moment on */
 		state.arming.opened = doors[d].opened;
-		instance = gt_arm(&state.arming, doors[d].door, &o, what->own_calls);
+		instance = gt_arm(&state.arming, what, doors[d].door, &o, what->own_calls);
 		state.armed = true;
 		if (instance < 0)
 			continue;

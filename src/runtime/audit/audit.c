@@ -67,11 +67,12 @@ static struct gt_elf object_of(const struct link_map *map)
 	return o;
 }
 
-static void arm(const struct gt_door *door, const struct gt_elf *o, bool own_calls)
+static void arm(unsigned i, const struct gt_elf *o, bool own_calls)
 {
+	const struct gt_door *door = apis[i].door;
 	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
 
-	gt_arm(&arming, door, o, own_calls);
+	gt_arm(&arming, &gt_interposables[i], door, o, own_calls);
 	if (atomic_load(&states[0].ready)) {
 		void (*opened)(void);
 
@@ -80,8 +81,9 @@ static void arm(const struct gt_door *door, const struct gt_elf *o, bool own_cal
 	}
 }
 
-static void meet_door(struct api *a, const struct gt_symbols *s, const ElfW(Sym) *symbol)
+static void meet_door(unsigned index, const struct gt_symbols *s, const ElfW(Sym) *symbol)
 {
+	struct api *a = &apis[index];
 	const struct gt_door *door = (const struct gt_door *)(s->base + symbol->st_value);
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
 
@@ -92,7 +94,7 @@ static void meet_door(struct api *a, const struct gt_symbols *s, const ElfW(Sym)
 	for (unsigned i = 0; i < a->pending_count; i++) {
 		struct gt_elf o = object_of(a->pending[i]);
 
-		arm(a->door, &o, false);
+		arm(index, &o, false);
 	}
 	a->pending_count = 0;
 }
@@ -104,11 +106,11 @@ static void meet(unsigned i, const struct link_map *map, const struct gt_elf *o,
 	const ElfW(Sym) *symbol = a->door ? NULL : gt_symbol_find(s, what->object);
 
 	if (symbol)
-		meet_door(a, s, symbol);
-	else if (!gt_symbol_find(s, what->marker) || !what->wants(&arming, o, s))
+		meet_door(i, s, symbol);
+	else if (!gt_is_interposable(what, s) || !what->wants(&arming, o, s))
 		return;
 	else if (a->door)
-		arm(a->door, o, what->own_calls);
+		arm(i, o, what->own_calls);
 	else if (a->pending_count < PENDING_MAX)
 		a->pending[a->pending_count++] = map;
 }

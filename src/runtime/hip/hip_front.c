@@ -129,6 +129,15 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 	return table->taps[index].real ? op->taps[table->instance] : (void *)(uintptr_t)not_supported;
 }
 
+/* libhiprtc's functions are in no table. */
+static bool has_entries(const struct gt_table *table)
+{
+	for (uint32_t i = 0; i < table->operation_count; i++)
+		if (table->operations[i].table_offset != UINT32_MAX && table->taps[i].real)
+			return true;
+	return false;
+}
+
 static void make(struct front *f, uint32_t instance)
 {
 	const struct gt_table *table = &f->tables[instance];
@@ -153,6 +162,8 @@ void gt_hip_fronts_tell(void)
 				__atomic_store_n(&f->done[i], false, __ATOMIC_RELEASE); /* closed, and maybe opened again */
 				continue;
 			}
+			if (!has_entries(&f->tables[i]))
+				continue;
 			if (__atomic_exchange_n(&f->done[i], true, __ATOMIC_ACQ_REL))
 				continue;
 			make(f, i);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiles at run time, and a call of HIP itself. Prints the names of the calls, in order. Results are no matter here. No headers:
+ * the functions are libamdhip64's or libhiprtc's, by release. LIBRARY: these functions, for a machine that has no libhiprtc. */
+#include <stddef.h>
+
+extern int hiprtcVersion(int *major, int *minor);
+extern int hiprtcCreateProgram(void **program, const char *source, const char *name, int header_count, const char **headers, const char **includes);
+extern int hiprtcCompileProgram(void *program, int count, const char **options);
+extern int hiprtcDestroyProgram(void **program);
+
+#ifdef LIBRARY
+int hiprtcVersion(int *major, int *minor)
+{
+	*major = *minor = 9;
+	return 0;
+}
+
+int hiprtcCreateProgram(void **program, const char *source, const char *name, int header_count, const char **headers, const char **includes)
+{
+	(void)source, (void)name, (void)header_count, (void)headers, (void)includes;
+	*program = program;
+	return 0;
+}
+
+int hiprtcCompileProgram(void *program, int count, const char **options)
+{
+	(void)program, (void)count, (void)options;
+	return 0;
+}
+
+/* Through its own PLT: nobody's call. */
+int hiprtcDestroyProgram(void **program)
+{
+	int major, minor;
+
+	*program = NULL;
+	return hiprtcVersion(&major, &minor);
+}
+#else
+#include <stdio.h>
+
+extern int hipGetDeviceCount(int *count);
+
+int main(void)
+{
+	int major, minor, count;
+	void *program;
+
+	hiprtcVersion(&major, &minor);
+	puts("hiprtcVersion");
+	if (hiprtcCreateProgram(&program, "__global__ void f() {}", "f.hip", 0, NULL, NULL))
+		return 1;
+	puts("hiprtcCreateProgram");
+	hiprtcCompileProgram(program, 0, NULL);
+	puts("hiprtcCompileProgram");
+	hiprtcDestroyProgram(&program);
+	puts("hiprtcDestroyProgram");
+	hipGetDeviceCount(&count);
+	puts("hipGetDeviceCount");
+	return 0;
+}
+#endif
