@@ -137,7 +137,7 @@ def test_a_script_is_judged_by_its_interpreter(tree, work):
 
 @pytest.mark.parametrize("what", ["head", "blocks", "all"])
 def test_a_program_that_writes_over_its_rings_harms_only_its_own_records(tree, what):
-    result = tree.run("calls:2000", f"scribble:{what}", "sleep:200", "_exit:0", timeout=60)
+    result = tree.run("calls:2000", "seen", f"scribble:{what}", "sleep:200", "_exit:0", timeout=60)
     assert result.status == 0
     assert len(tree.read()["processes"]) == 1
 

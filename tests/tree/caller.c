@@ -162,6 +162,23 @@ static void scribble(const char *what)
 		fclose(maps);
 }
 
+/* Wait until the collector, which is our parent, has our rings: nothing of what is wrong later can be from before it knew us. */
+static void wait_until_seen(void)
+{
+	char path[64], line[1024];
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)getppid());
+	for (int seen = 0; !seen; usleep(20000)) {
+		FILE *maps = fopen(path, "r");
+
+		if (!maps)
+			die(path);
+		while (fgets(line, sizeof line, maps))
+			seen |= strstr(line, ".gpuring") != NULL;
+		fclose(maps);
+	}
+}
+
 /* Make our ring file shorter, as a disk that lies would. */
 static void cut_ring(void)
 {
@@ -287,6 +304,8 @@ static void step(const char *word)
 	} else if (IS("chroot")) {
 		if (chroot(value) || chdir("/"))
 			die("chroot");
+	} else if (IS("seen")) {
+		wait_until_seen();
 	} else if (IS("scribble")) {
 		scribble(value);
 	} else if (IS("freeze")) { /* the collector, so that it reads nothing until .. */

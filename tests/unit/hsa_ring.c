@@ -13,7 +13,7 @@ enum { SCALE = 20 };
 #else
 enum { SCALE = 1 };
 #endif
-enum { SIZE = 64, DEVICE_SIZE = 2 * SIZE, PRODUCERS = 4, EACH = 100000 / SCALE, OURS = 77 };
+enum { SIZE = 64, DEVICE_SIZE = 2 * SIZE, PRODUCERS = 4, EACH = 40000 / SCALE, OURS = 77 };
 
 static struct {
 	struct gt_hsa_ring ring;
