@@ -13,17 +13,20 @@ enum { SCALE = 20 };
 #else
 enum { SCALE = 1 };
 #endif
-enum { SIZE = 64, DEVICE_SIZE = 2 * SIZE, PRODUCERS = 4, EACH = 40000 / SCALE, OURS = 77 };
+enum { SIZE = 64, DEVICE_SIZE = 2 * SIZE, PRODUCERS = 4, EACH = 40000 / SCALE, OURS = 77, AS_IT_IS = 78 };
 
 static struct {
 	struct gt_hsa_ring ring;
 	union gt_hsa_packet theirs[SIZE], device[DEVICE_SIZE];
 	_Atomic uint64_t origin[2 * DEVICE_SIZE], theirs_write, theirs_read, write, read, bell;
 	unsigned insert_every; /* 0: never */
+	unsigned pass_every;   /* but one of so many goes as it is; 0: none does */
 	/* the device's */
-	uint64_t seen[PRODUCERS + 1], ours;
+	uint64_t seen[PRODUCERS + 1], ours, as_they_were;
 	_Atomic uint32_t wrong;
 } all;
+
+static bool pass_most; /* four of five go as they are */
 
 static void rung(uint64_t doorbell, int64_t index)
 {
@@ -37,6 +40,7 @@ static void begin(unsigned insert_every, bool cell)
 
 	memset(&all, 0, sizeof all);
 	all.insert_every = insert_every;
+	all.pass_every = pass_most ? 5 : 0;
 	all.ring = (struct gt_hsa_ring){.theirs = all.theirs, .device = all.device, .theirs_size = SIZE, .device_size = DEVICE_SIZE,
 		.theirs_write = &all.theirs_write, .theirs_read = &all.theirs_read, .write = &all.write, .read = &all.read,
 		.origin = all.origin, .store = rung, .cell = cell ? &unused : NULL};
@@ -68,6 +72,10 @@ static void ring(uint64_t index)
 				gt_hsa_ring_tell(r);
 				sched_yield();
 			}
+			if (all.pass_every && (r->taken + 1) % all.pass_every) {
+				gt_hsa_ring_pass(r, from);
+				continue;
+			}
 			p = gt_hsa_ring_copy(r, from);
 			p->kernel.completion_signal = ~from->kernel.kernel_object; /* patched */
 			gt_hsa_ring_hand_on(r, p, from, ours);
@@ -90,6 +98,7 @@ static void write_packet(uint64_t index, uint64_t producer, uint64_t number)
 
 	p->kernel.kernel_object = number;
 	p->kernel.kernarg = producer;
+	p->kernel.completion_signal = AS_IT_IS;
 	__atomic_store_n(&p->kernel.header, (uint16_t)GT_HSA_PACKET_KERNEL, __ATOMIC_RELEASE);
 }
 
@@ -112,7 +121,9 @@ static bool device_takes(void)
 		uint64_t producer = p->kernel.kernarg;
 
 		all.wrong += header != GT_HSA_PACKET_KERNEL || producer > PRODUCERS || p->kernel.kernel_object != all.seen[producer] ||
-			     p->kernel.completion_signal != ~p->kernel.kernel_object;
+			     (p->kernel.completion_signal != ~p->kernel.kernel_object &&
+			      !(all.pass_every && p->kernel.completion_signal == AS_IT_IS));
+		all.as_they_were += p->kernel.completion_signal == AS_IT_IS;
 		if (producer <= PRODUCERS)
 			all.seen[producer]++;
 	}
@@ -254,6 +265,7 @@ static void producers(unsigned insert_every)
 		CHECK(all.seen[i] == EACH);
 	CHECK(!all.wrong && gt_hsa_ring_read(&all.ring) == PRODUCERS * EACH);
 	CHECK(all.ours == (insert_every ? PRODUCERS * EACH / insert_every : 0));
+	CHECK(all.as_they_were == (pass_most ? PRODUCERS * EACH / 5 * 4 : 0));
 }
 
 UNIT_TEST(several_producers_lose_nothing)
@@ -265,4 +277,32 @@ UNIT_TEST(several_producers_lose_nothing_with_packets_of_ours_between)
 {
 	producers(1);
 	producers(5);
+}
+
+UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
+{
+	union gt_hsa_packet was = {.kernel = {.header = GT_HSA_PACKET_KERNEL | GT_HSA_PACKET_BARRIER_BIT, .setup = 3, .local = {4, 5, 6},
+		.reserved0 = 7, .grid = {8, 9, 10}, .private_bytes = 11, .group_bytes = 12, .kernel_object = 13, .kernarg = 14,
+		.reserved2 = 15, .completion_signal = 16}};
+
+	begin(0, false);
+	put(0, 0); /* not in the first place */
+	all.theirs[reserve(1)] = was;
+	gt_hsa_ring_look(&all.ring, 1);
+	gt_hsa_ring_pass(&all.ring, gt_hsa_ring_next(&all.ring));
+	CHECK(!memcmp(&all.device[1], &was, sizeof was) && all.theirs[1].kernel.header == GT_HSA_PACKET_INVALID);
+	CHECK(atomic_load(&all.write) == 2 && atomic_load(&all.bell) == 1 && !gt_hsa_ring_next(&all.ring));
+	gt_hsa_ring_tell(&all.ring);
+	CHECK(atomic_load(&all.bell) == 2 && atomic_load(&all.theirs_read) == 2);
+	atomic_store(&all.read, 2);
+	CHECK(gt_hsa_ring_read(&all.ring) == 2);
+}
+
+/* Most go as they are, some are patched, with one of ours behind each third of these. */
+UNIT_TEST(several_producers_lose_nothing_of_what_is_passed_on)
+{
+	pass_most = true;
+	producers(0);
+	producers(15);
+	pass_most = false;
 }

@@ -264,15 +264,20 @@ static inline struct gt_hsa_owner *gt_hsa_owner_of_new(struct gt_hsa_queue *q, u
 	return &q->owners[number & q->owner_mask];
 }
 
-/* Of a packet that is being handled. NULL: nobody has told. */
-static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint64_t number)
+/* Of a packet that comes next. NULL: nobody has told. *marks: GT_HSA_QUIET, GT_HSA_LATER, or 0. */
+static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint64_t number, uint64_t *marks)
 {
 	struct gt_hsa_owner *o = &q->near[number % GT_HSA_NEAR];
 
-	if (gt_likely((__atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) & ~GT_HSA_QUIET) == number + 1))
+	*marks = __atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) ^ (number + 1);
+	if (gt_likely(!(*marks & ~(GT_HSA_QUIET | GT_HSA_LATER))))
 		return o;
-	o = &q->owners[number & q->owner_mask];
-	return (__atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) & ~GT_HSA_QUIET) == number + 1 ? o : NULL;
+	o = &q->owners[number & q->owner_mask]; /* cold */
+	*marks = __atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) ^ (number + 1);
+	if (!(*marks & ~(GT_HSA_QUIET | GT_HSA_LATER)))
+		return o;
+	*marks = 0;
+	return NULL;
 }
 
 /* Of a packet that is not to be handled yet; NULL: it may be. */
@@ -289,12 +294,19 @@ static inline struct gt_hsa_owner *gt_hsa_owner_of_later(struct gt_hsa_queue *q,
 
 /* This thread has reserved packets [from, from + count). */
 void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count);
-static inline void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+static inline GT_IN_LINE void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 {
 	struct gt_graph_quiet *quiet = (struct gt_graph_quiet *)gt_thread.graph;
 
-	if (gt_likely(count == 1 && !((uintptr_t)quiet | (uintptr_t)gt_thread.lane | gt_thread.api_bytes) &&
-		      !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
+	if (gt_unlikely(quiet != NULL)) {
+		if (quiet->left && count == 1 && quiet->queue == q->handle && !quiet->later &&
+		    gt_likely(!atomic_load_explicit(&q->has_pieces, memory_order_relaxed))) {
+			quiet->left--;
+			gt_hsa_owner_of_new(q, from)->packet = (from + 1) | GT_HSA_QUIET;
+			return;
+		}
+	} else if (gt_likely(count == 1 && !((uintptr_t)gt_thread.lane | gt_thread.api_bytes) &&
+			     !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
 		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, from);
 
 		if (gt_likely(!atomic_load_explicit(&o->piece, memory_order_relaxed))) {
@@ -306,12 +318,6 @@ static inline void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint6
 			o->stamp.replay = 0;
 			return;
 		}
-	}
-	if (quiet && quiet->left && count == 1 && quiet->queue == q->handle && !quiet->later &&
-	    gt_likely(!atomic_load_explicit(&q->has_pieces, memory_order_relaxed))) {
-		quiet->left--;
-		gt_hsa_owner_of_new(q, from)->packet = (from + 1) | GT_HSA_QUIET;
-		return;
 	}
 	gt_hsa_queue_own_all(q, from, count);
 }

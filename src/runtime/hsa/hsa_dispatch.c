@@ -266,13 +266,13 @@ static void follow(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const union gt
 }
 
 /* As it is. */
-static void pass(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
+static inline GT_IN_LINE void pass(struct gt_hsa_queue *q, const union gt_hsa_packet *from)
 {
-	union gt_hsa_packet *p = gt_hsa_ring_copy(&q->ring, from);
+	uint64_t signal = from->barrier.completion_signal; /* in the same place in all of them */
 
-	if (p->barrier.completion_signal) /* in the same place in all of them */
-		gt_hsa_signal_release(p->barrier.completion_signal);
-	gt_hsa_ring_hand_on(&q->ring, p, from, false);
+	if (gt_unlikely(signal))
+		gt_hsa_signal_release(signal);
+	gt_hsa_ring_pass(&q->ring, from);
 }
 
 /* Is it recorded, and not only told? */
@@ -517,18 +517,11 @@ static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 	return packet_told(q, piece, resumed, followed);
 }
 
-static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_thread *t)
+static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
 {
-	uint64_t number = q->ring.taken;
-	struct gt_hsa_owner *o = gt_hsa_owner_of(q, number);
+	uint32_t type = GT_HSA_PACKET_TYPE(from->kernel.header);
 	bool handed_on = false;
-	uint32_t type;
 
-	if (gt_unlikely(o && o->packet & GT_HSA_QUIET)) {
-		pass(q, from);
-		return true;
-	}
-	type = GT_HSA_PACKET_TYPE(from->kernel.header);
 	if (gt_likely(type == GT_HSA_PACKET_KERNEL)) {
 		const struct gt_hsa_kernel *k = gt_hsa_kernel_find(from->kernel.kernel_object);
 
@@ -602,6 +595,8 @@ static bool move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_th
 {
 	struct gt_hsa_ring *ring = &q->ring;
 	const union gt_hsa_packet *from;
+	struct gt_hsa_owner *o;
+	uint64_t marks;
 
 	if (gt_unlikely(q->resume.piece && !q->resume.enter))
 		resume_exit(q);
@@ -611,14 +606,18 @@ static bool move(struct gt_hsa_queue *q, uint64_t index, bool wait, struct gt_th
 			break;
 		if (gt_unlikely(!wait) && t && !has_slot(q))
 			break;
-		if (gt_unlikely(t && gt_hsa_owner_of_later(q, ring->taken) != NULL)) {
+		o = gt_hsa_owner_of(q, ring->taken, &marks);
+		if (gt_unlikely(!t)) {
+			pass_untold(q, from);
+		} else if (gt_likely(!marks)) {
+			if (gt_unlikely(!packet(q, from, o, t)))
+				return false;
+		} else if (marks & GT_HSA_LATER) {
 			from = NULL; /* who has written it makes its stamp, then rings */
 			break;
+		} else {
+			pass(q, from);
 		}
-		if (gt_unlikely(!t))
-			pass_untold(q, from);
-		else if (gt_unlikely(!packet(q, from, t)))
-			return false;
 		if (ring->last - ring->told >= AT_ONCE)
 			gt_hsa_ring_tell(ring);
 	}
@@ -685,13 +684,59 @@ static void work(struct gt_hsa_queue *q, uint64_t index, bool wait, enum gt_hsa_
 	}
 }
 
+static __attribute__((noinline)) void tell_and_leave(struct gt_hsa_queue *q, uint64_t index, bool wait)
+{
+	gt_hsa_ring_tell(&q->ring);
+	if (gt_unlikely(!gt_hsa_ring_leave(&q->ring)))
+		work(q, index, wait, gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
+}
+
+/* By a thread that launches a graph. What that passes over goes on as move() does it, but without the questions that it asks of other packets;
+ * whatever else comes is work()'s, and so is what is rare: hence no call here but as the last thing. */
+static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, uint64_t index, bool wait, const struct gt_graph_quiet *graph)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	enum gt_hsa_ring_entry how = gt_hsa_ring_enter(ring, (uintptr_t)&gt_thread);
+
+	if (gt_unlikely(how != GT_HSA_RING_ENTERED) || graph->queue != q->handle || gt_unlikely(q->resume.piece != NULL)) {
+		work(q, index, wait, how);
+		return;
+	}
+	gt_hsa_ring_look(ring, index);
+	for (uint64_t taken = ring->taken, most = taken + AT_ONCE; taken < ring->limit; taken++) {
+		uint64_t quiet = (taken + 1) | GT_HSA_QUIET;
+		const union gt_hsa_packet *from = &ring->theirs[taken & ring->theirs_mask];
+
+		if (gt_unlikely(GT_HSA_PACKET_TYPE(__atomic_load_n(&from->kernel.header, __ATOMIC_ACQUIRE)) == GT_HSA_PACKET_INVALID))
+			break;
+		if ((gt_unlikely(__atomic_load_n(&q->near[taken % GT_HSA_NEAR].packet, __ATOMIC_ACQUIRE) != quiet) &&
+		     __atomic_load_n(&q->owners[taken & q->owner_mask].packet, __ATOMIC_ACQUIRE) != quiet) ||
+		    gt_unlikely(from->kernel.completion_signal || taken == most || !gt_hsa_ring_had_room(ring))) {
+			work(q, index, wait, how);
+			return;
+		}
+		gt_hsa_ring_pass(ring, from);
+	}
+	tell_and_leave(q, index, wait);
+}
+
+/* What was reserved together is written. */
+static __attribute__((noinline)) void handle_written(struct gt_hsa_queue *q, uint64_t index, bool wait)
+{
+	gt_graph_written(gt_thread.graph, false);
+	handle_for_graph(q, index, wait, (const struct gt_graph_quiet *)gt_thread.graph);
+}
+
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 {
-	struct gt_graph_quiet *graph = (struct gt_graph_quiet *)gt_thread.graph;
+	const struct gt_graph_quiet *graph = (const struct gt_graph_quiet *)gt_thread.graph;
 
-	if (gt_unlikely(graph && graph->later))
-		gt_graph_written(gt_thread.graph, false);
-	work(q, index, wait, gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
+	if (gt_likely(!graph))
+		work(q, index, wait, gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
+	else if (gt_likely(!graph->later))
+		handle_for_graph(q, index, wait, graph);
+	else
+		handle_written(q, index, wait);
 }
 
 void gt_hsa_look_at_telling(struct gt_hsa_queue *q)

@@ -4,6 +4,9 @@
 
 void gt_hsa_ring_begin(struct gt_hsa_ring *r)
 {
+	r->theirs_mask = r->theirs_size - 1;
+	r->device_mask = r->device_size - 1;
+	r->origin_mask = 2 * r->device_size - 1;
 	for (uint64_t i = 0; i < r->theirs_size; i++)
 		r->theirs[i].kernel.header = GT_HSA_PACKET_INVALID;
 	r->taken = r->gone = atomic_load_explicit(r->theirs_write, memory_order_relaxed);

@@ -36,6 +36,7 @@ struct gt_hsa_ring {
 	/* constant */
 	union gt_hsa_packet *theirs, *device;
 	uint64_t theirs_size, device_size; /* powers of two; device_size >= theirs_size */
+	uint64_t theirs_mask, device_mask, origin_mask; /* gt_hsa_ring_begin() makes them */
 	_Atomic uint64_t *theirs_write, *theirs_read; /* in the queue that the program has */
 	_Atomic uint64_t *write, *read;    /* in the runtime's */
 	_Atomic uint64_t *origin;          /* [2 * device_size]: what is told from must not be written over in a full ring */
@@ -64,9 +65,9 @@ static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 		read = atomic_load_explicit(ring->read, memory_order_acquire);
 		if (__builtin_expect(!read, 0))
 			return 0;
-		gone = atomic_load_explicit(&ring->origin[(read - 1) & (2 * ring->device_size - 1)], memory_order_acquire);
+		gone = atomic_load_explicit(&ring->origin[(read - 1) & ring->origin_mask], memory_order_acquire);
 		write = atomic_load_explicit(ring->write, memory_order_relaxed);
-	} while (__builtin_expect(write - (read - 1) > 2 * ring->device_size, 0)); /* it may be a later packet's by now */
+	} while (__builtin_expect((int64_t)(write - read) > (int64_t)ring->origin_mask, 0)); /* it may be a later packet's by now */
 	return gone;
 }
 
@@ -107,7 +108,7 @@ static inline void gt_hsa_ring_look(struct gt_hsa_ring *ring, uint64_t index)
 /* The program's next packet, number ring->taken. NULL: it is not written yet, or there is none. */
 static inline const union gt_hsa_packet *gt_hsa_ring_next(struct gt_hsa_ring *ring)
 {
-	union gt_hsa_packet *p = &ring->theirs[ring->taken & (ring->theirs_size - 1)];
+	union gt_hsa_packet *p = &ring->theirs[ring->taken & ring->theirs_mask];
 
 	if (ring->taken >= ring->limit ||
 	    GT_HSA_PACKET_TYPE(__atomic_load_n(&p->kernel.header, __ATOMIC_ACQUIRE)) == GT_HSA_PACKET_INVALID)
@@ -133,6 +134,12 @@ static inline bool gt_hsa_ring_has_room(struct gt_hsa_ring *ring)
 	return ring->taken - ring->gone < ring->theirs_size && last - ring->read_known <= ring->device_size;
 }
 
+/* So it was when it was looked at last. False: it has to be looked at. */
+static inline bool gt_hsa_ring_had_room(const struct gt_hsa_ring *ring)
+{
+	return __builtin_expect(ring->taken - ring->gone < ring->theirs_size && ring->last + 2 - ring->read_known <= ring->device_size, 1);
+}
+
 /* @p will be written to before long, though another core had it last. */
 static inline void gt_hsa_fetch(void *p)
 {
@@ -149,7 +156,7 @@ static inline union gt_hsa_packet *gt_hsa_ring_reserve(struct gt_hsa_ring *ring)
 	uint64_t index = ring->last++;
 
 	atomic_store_explicit(ring->write, index + 1, memory_order_release);
-	return &ring->device[index & (ring->device_size - 1)];
+	return &ring->device[index & ring->device_mask];
 }
 
 /* From the first four bytes on the device may have it. */
@@ -158,7 +165,7 @@ static inline void gt_hsa_ring_publish(struct gt_hsa_ring *ring, union gt_hsa_pa
 	uint32_t first;
 
 	memcpy(&first, head, sizeof first);
-	atomic_store_explicit(&ring->origin[(ring->last - 1) & (2 * ring->device_size - 1)], gone, memory_order_release);
+	atomic_store_explicit(&ring->origin[(ring->last - 1) & ring->origin_mask], gone, memory_order_release);
 	__atomic_store_n((gt_hsa_packet_head *)(void *)p, first, __ATOMIC_RELEASE);
 }
 
@@ -187,7 +194,7 @@ static inline union gt_hsa_packet *gt_hsa_ring_copy(struct gt_hsa_ring *ring, co
 /* @followed: gt_hsa_ring_insert() comes next: only when that one is gone, the packet's place in the program's ring is free. */
 static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_packet *p, const union gt_hsa_packet *from, bool followed)
 {
-	union gt_hsa_packet *theirs = &ring->theirs[ring->taken & (ring->theirs_size - 1)];
+	union gt_hsa_packet *theirs = &ring->theirs[ring->taken & ring->theirs_mask];
 	uint32_t head;
 
 	memcpy(&head, from, sizeof head);
@@ -195,8 +202,29 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	__atomic_store_n(&theirs->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID, __ATOMIC_RELAXED);
 	ring->taken++;
 	gt_hsa_ring_publish(ring, p, &head, ring->taken - followed);
-	gt_hsa_fetch(&ring->theirs[ring->taken & (ring->theirs_size - 1)]);
-	gt_hsa_fetch(&ring->device[ring->last & (ring->device_size - 1)]);
+	gt_hsa_fetch(&ring->theirs[ring->taken & ring->theirs_mask]);
+	gt_hsa_fetch(&ring->device[ring->last & ring->device_mask]);
+}
+
+/* The program's next packet into the device's ring as it is: reserve, copy and hand on in one, for packets that nobody looks at. */
+static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, const union gt_hsa_packet *from)
+{
+	uint64_t index = ring->last, last = index + 1, taken = ring->taken + 1;
+	union gt_hsa_packet *theirs = ring->theirs, *device = ring->device, *p = &device[index & ring->device_mask];
+	_Atomic uint64_t *origin = &ring->origin[index & ring->origin_mask];
+	uint32_t head;
+
+	memcpy(&head, from, sizeof head);
+	ring->last = last;
+	atomic_store_explicit(ring->write, last, memory_order_release);
+	gt_hsa_packet_copy(p, from);
+	/* before the device may have it: then the place is the program's again */
+	__atomic_store_n((uint16_t *)(uintptr_t)&from->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID, __ATOMIC_RELAXED);
+	atomic_store_explicit(origin, taken, memory_order_release);
+	__atomic_store_n((gt_hsa_packet_head *)(void *)p, head, __ATOMIC_RELEASE);
+	ring->taken = taken;
+	gt_hsa_fetch(&theirs[taken & ring->theirs_mask]);
+	gt_hsa_fetch(&device[last & ring->device_mask]);
 }
 
 /* A packet of ours, behind the newest one. */
