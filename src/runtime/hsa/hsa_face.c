@@ -11,7 +11,7 @@
  *
  * All functions that take a queue come through here: those of its indices are answered, the others get the runtime's queue. A
  * store to any other signal costs a look into a table. */
-#include <stdlib.h>
+#include <dlfcn.h>
 #include <string.h>
 
 #include "runtime/hsa/hsa_activity.h"
@@ -69,14 +69,22 @@ static void *allocate(const struct gt_hsa_agent *a, size_t bytes)
 	return p;
 }
 
-/* NULL: only the runtime knows how to ring it (older devices, a tool's queue in the place of the runtime's, or ROCr 7 with a thunk
- * that is called for it). */
+/* ROCr 7 has loaded a thunk that is called for each ring. */
+static bool thunk_rings(void)
+{
+	void *thunk = dlopen("libdtif.so", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (thunk)
+		dlclose(thunk);
+	return thunk != NULL;
+}
+
+/* NULL: only the runtime knows how to ring it (older devices, a tool's queue in the place of the runtime's, or thunk_rings()). */
 static _Atomic uint64_t *cell_of(const struct gt_hsa_queue_abi *real)
 {
 	struct gt_hsa_signal *bell = (struct gt_hsa_signal *)(uintptr_t)real->doorbell_signal;
-	const char *thunk = getenv("HSA_ENABLE_DTIF");
 
-	if (bell->kind != GT_HSA_SIGNAL_DOORBELL || bell->queue != (uintptr_t)real || (thunk && atoi(thunk)))
+	if (bell->kind != GT_HSA_SIGNAL_DOORBELL || bell->queue != (uintptr_t)real || thunk_rings())
 		return NULL;
 	return (_Atomic uint64_t *)(uintptr_t)atomic_load_explicit(&bell->value, memory_order_relaxed);
 }
