@@ -274,14 +274,16 @@ def machine():
 
 
 def table(values, ratios):
-    rows = ["| figure | median | min | max |", "| --- | ---: | ---: | ---: |"]
+    rows = []
+    if ratios:
+        rows += ["| ratio or difference | median | min | max | wanted |", "| --- | ---: | ---: | ---: | --- |"]
+        for name, (v, wanted) in ratios.items():
+            rows.append(f"| {name} | {statistics.median(v):.3g} | {min(v):.3g} | {max(v):.3g} | {wanted} |")
+        rows.append("")
+    rows += ["| figure | median | min | max |", "| --- | ---: | ---: | ---: |"]
     for key in sorted(values):
         v = values[key]
         rows.append(f"| {key} | {statistics.median(v):.4g} | {min(v):.4g} | {max(v):.4g} |")
-    if ratios:
-        rows += ["", "| ratio or difference | median | min | max | wanted |", "| --- | ---: | ---: | ---: | --- |"]
-        for name, (v, wanted) in ratios.items():
-            rows.append(f"| {name} | {statistics.median(v):.3g} | {min(v):.3g} | {max(v):.3g} | {wanted} |")
     return "\n".join(rows)
 
 
