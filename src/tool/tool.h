@@ -190,8 +190,8 @@ void gt_tool_delivery_waits(bool waits);
 /* They are started between these two. */
 void gt_tool_thread_before(void);
 void gt_tool_thread_after(void);
-/* This is one, which calls tools' functions: if one of them ends it, @left is called, at its very end. */
-void gt_tool_thread_takes(void (*left)(void *arg), void *arg);
+/* This is one, named @name, which calls tools' functions: if one of them ends it, @left is called, at its very end. */
+void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);
 /* .. it returns as it should. */
 void gt_tool_thread_leaves(void);
 /* This thread ends: what it was at telling (gt_tool_deliver()), others will tell. */

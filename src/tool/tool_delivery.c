@@ -248,7 +248,7 @@ static void *run(void *arg)
 {
 	struct gputap_delivery *d = arg;
 
-	gt_tool_thread_takes(thread_left, d);
+	gt_tool_thread_takes("gputap-buffers", thread_left, d);
 	gt_delivery_here = d;
 	atomic_store_explicit(&d->asleep, 0, memory_order_relaxed);
 	for (;;) {
@@ -280,8 +280,6 @@ static int create_thread(struct gputap_delivery *d)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &signals);
 	rc = pthread_create(&thread, &attr, run, d);
-	if (rc == 0)
-		pthread_setname_np(thread, "gputap-buffers");
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 	pthread_attr_destroy(&attr);
 	return rc;

@@ -3,6 +3,7 @@
  * than that: what the thread was there for is taken over. A thread-specific value's destructor notices, as it runs however a thread ends. */
 #include <errno.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include "tool/tool.h"
 
@@ -67,10 +68,12 @@ static void make_key(void)
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 }
 
-void gt_tool_thread_takes(void (*left)(void *arg), void *arg)
+/* A thread names itself: for another one, which may have ended by then, pthread_setname_np() would open a file in the program. */
+void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	prctl(PR_SET_NAME, name);
 	pthread_once(&once, make_key);
 	role = (struct role){left, arg};
 	if (key_there)

@@ -294,7 +294,7 @@ static void *run(void *arg)
 	struct helper *h = &helpers[a - gt_hsa_agent_at(0)];
 	uint64_t step = STEP_NS, worked = 0;
 
-	gt_tool_thread_takes(thread_left, a);
+	gt_tool_thread_takes("gputap", thread_left, a);
 	for (;;) {
 		struct gt_thread *t;
 		uint32_t left, done = 0;
@@ -436,8 +436,7 @@ static void start(struct gt_hsa_agent *a)
 	gt_tool_thread_before();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (pthread_create(&thread, &attr, run, a) == 0)
-		pthread_setname_np(thread, "gputap");
+	pthread_create(&thread, &attr, run, a);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	gt_tool_thread_after();
 	pthread_attr_destroy(&attr);

@@ -127,7 +127,7 @@ static void *run(void *arg)
 	uint32_t epoch = (uint32_t)(uintptr_t)arg, left, done, idle = 0;
 	uint64_t step = MS, clocks_at = now_ns();
 
-	gt_tool_thread_takes(thread_left, arg);
+	gt_tool_thread_takes("gputap", thread_left, arg);
 	atomic_store_explicit(&helper.alive, epoch, memory_order_relaxed);
 	while (!over()) {
 		struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
@@ -206,8 +206,7 @@ static void start(uint32_t epoch)
 	gt_tool_thread_before();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (pthread_create(&thread, &attr, run, (void *)(uintptr_t)epoch) == 0)
-		pthread_setname_np(thread, "gputap");
+	pthread_create(&thread, &attr, run, (void *)(uintptr_t)epoch);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	gt_tool_thread_after();
 	pthread_attr_destroy(&attr);
