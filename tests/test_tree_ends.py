@@ -57,7 +57,7 @@ def test_exec_makes_a_second_image_of_the_same_process(tree):
 
 
 def test_a_child_that_outlives_the_program_is_told_to_stop(tree):
-    result = tree.run("calls:3", "leave:300", "calls:5", "sleep:900", "calls:100")
+    result = tree.run("calls:3", "leave:late", "calls:5", "go", "alone", "calls:100")
     assert "still ran at the end; --wait" in result.err
     found = tree.read()
     assert [p["ended"] for p in found["processes"]] == [True, False]

@@ -91,7 +91,7 @@ def test_control_c_is_not_sent_on_a_second_time(tree):
 
 
 def test_control_z_stops_both_and_continue_wakes_both(tree):
-    command = [str(tree.gputap), "run", "-q", "-o", "c.gputap", str(tree.caller), "calls:3", "say:ready", "sleep:500", "exit:3"]
+    command = [str(tree.gputap), "run", "-q", "-o", "c.gputap", str(tree.caller), "awaits", "calls:3", "say:ready", "continued", "exit:3"]
     pid, terminal = pty.fork()
     if pid == 0:
         # a job of a shell: in a group of its own in a session whose leader lives

@@ -144,7 +144,7 @@ def test_a_program_that_writes_over_its_rings_harms_only_its_own_records(tree, w
 
 @pytest.mark.parametrize("what", ["blocks", "all"])
 def test_what_could_not_be_read_is_counted_as_torn_and_told(tree, what):
-    result = tree.run("calls:1", "sleep:500", "freeze", "calls:60000", f"scribble:{what}", "thaw", "_exit:0")
+    result = tree.run("calls:1", "seen", "freeze", "calls:60000", f"scribble:{what}", "thaw", "_exit:0")
     assert "wrote over gputap's rings" in result.err
     found = tree.read()
     assert found["end"] == "incomplete"

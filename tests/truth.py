@@ -114,6 +114,16 @@ def check_order(found, row):
     assert not row["queued_ns"] or call["start"] <= int(row["queued_ns"]) + CLOCK_NS, (row, call)
 
 
+def check_held(out, spans):
+    """Spans of whole launches against what tests/hip/graphs.hip, in its shape `held`, says of them."""
+    said = [[int(word) for word in line.split()] for line in out.splitlines() if line[0].isdigit()]
+    spans = sorted(spans, key=lambda row: row["start"])
+    assert len(said) == len(spans) == 3
+    for (before, waits, waited, after), row in zip(said, spans):
+        assert before - CLOCK_NS <= row["start"] <= waits + CLOCK_NS, (before, waits, row)
+        assert waited - CLOCK_NS <= row["end"] <= after + CLOCK_NS, (waited, after, row)
+
+
 class Capture:
     """Calls by their correlation id, and device work, of one process; numbers are looked at already."""
 

@@ -2,6 +2,8 @@
 /* Graphs whose truth can be seen from outside: node i of a graph is a kernel of i + 1 work-groups, so that a dispatch's grid is
  * the number of its node. graphs SHAPE REPLAYS [STREAMS]; the program checks what the graph computed. Shapes:
  *   chain N   kernels one behind the other, made by hand
+ *   held N    the same, but the last one waits for the host, which says when (BOOTTIME ns): before the launch, while the last one waits,
+ *             20 ms later, just before it lets it go, and after its end
  *   fork      a fill, four branches of three kernels, a copy, a kernel that joins them, a copy to the host
  *   capture   two streams captured into one graph, with a fill and a copy between
  *   child     a graph that holds another one twice, between two kernels
@@ -13,6 +15,8 @@
 #include <cstring>
 #include <hip/hip_runtime.h>
 #include <thread>
+#include <time.h>
+#include <unistd.h>
 #include <vector>
 
 #define CHECK(call)                                                                       \
@@ -34,6 +38,13 @@ __global__ void other(unsigned *at, unsigned node)
 {
 	if (threadIdx.x == 0 && blockIdx.x == 0)
 		atomicAdd(&at[node], 1u);
+}
+
+__global__ void wait_for_the_host(volatile unsigned *gate)
+{
+	gate[0] = 1;
+	while (!gate[1])
+		;
 }
 
 enum { NODES = 4096 };
@@ -168,6 +179,43 @@ static void make_random(hipGraph_t g, unsigned seed)
 	make_of_edges(g, count, edges);
 }
 
+static void add_gate(hipGraph_t g, hipGraphNode_t last)
+{
+	void *args[] = {&host};
+	hipKernelNodeParams p = {};
+	hipGraphNode_t n;
+
+	p.func = (void *)wait_for_the_host;
+	p.gridDim = p.blockDim = dim3(1);
+	p.kernelParams = args;
+	CHECK(hipGraphAddKernelNode(&n, g, &last, 1, &p));
+}
+
+static void say_now(char end)
+{
+	timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	printf("%lld%c", (long long)t.tv_sec * 1000000000 + t.tv_nsec, end);
+}
+
+static void launch_held(hipGraphExec_t exec, hipStream_t s)
+{
+	volatile unsigned *gate = (volatile unsigned *)host;
+
+	gate[0] = gate[1] = 0;
+	say_now(' ');
+	CHECK(hipGraphLaunch(exec, s));
+	while (!gate[0])
+		usleep(100);
+	say_now(' ');
+	usleep(20000);
+	say_now(' ');
+	gate[1] = 1;
+	CHECK(hipStreamSynchronize(s));
+	say_now('\n');
+}
+
 int main(int argc, char **argv)
 {
 	const char *shape = argc > 1 ? argv[1] : "chain";
@@ -197,14 +245,20 @@ int main(int argc, char **argv)
 		else
 			for (int i = 0; i < length; i++)
 				last = {kernel(g, last, i % 7 == 3)};
+		if (!strcmp(shape, "held"))
+			add_gate(g, last[0]);
 	}
 	auto run = [&]() {
 		hipGraphExec_t exec;
 		hipStream_t s;
 		CHECK(hipGraphInstantiate(&exec, g, NULL, NULL, 0));
 		CHECK(hipStreamCreate(&s));
-		for (int r = 0; r < replays; r++)
-			CHECK(hipGraphLaunch(exec, s));
+		for (int r = 0; r < replays; r++) {
+			if (!strcmp(shape, "held"))
+				launch_held(exec, s);
+			else
+				CHECK(hipGraphLaunch(exec, s));
+		}
 		CHECK(hipStreamSynchronize(s));
 		CHECK(hipGraphExecDestroy(exec));
 	};

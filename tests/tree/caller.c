@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,36 @@ static void tell(void)
 	fflush(stdout);
 }
 
+static int held[2];
+
+static void leave(bool late)
+{
+	pid_t pid;
+	char none;
+
+	fflush(stdout);
+	if (pipe(held))
+		die("pipe");
+	pid = fork();
+	if (pid > 0) {
+		close(held[1]);
+		if (late && read(held[0], &none, 1))
+			die("read");
+		tell();
+		_exit(0);
+	}
+	made = 0;
+	setsid();
+}
+
+static volatile sig_atomic_t was_continued;
+
+static void on_continue(int number)
+{
+	(void)number;
+	was_continued = 1;
+}
+
 static void step(const char *word)
 {
 	const char *value = strchr(word, ':') ? strchr(word, ':') + 1 : "";
@@ -255,16 +286,13 @@ static void step(const char *word)
 			made = 0;
 		else
 			wait_for(pid);
-	} else if (IS("leave")) { /* the child goes on alone; its parent stays for as many ms */
-		fflush(stdout);
-		pid = fork();
-		if (pid > 0) {
-			usleep((useconds_t)n * 1000);
-			tell();
-			_exit(0);
-		}
-		made = 0;
-		setsid();
+	} else if (IS("leave")) { /* the child goes on alone; leave:late: its parent stays until the child lets it `go` */
+		leave(!strcmp(value, "late"));
+	} else if (IS("go")) {
+		close(held[1]);
+	} else if (IS("alone")) { /* until the session is over */
+		while (access(getenv("GPUTAP_SESSION"), F_OK) == 0)
+			usleep(1000);
 	} else if (IS("vfork")) {
 		char **argv = arguments_of(value);
 
@@ -329,6 +357,11 @@ static void step(const char *word)
 	} else if (IS("raise")) {
 		tell();
 		raise((int)n);
+	} else if (IS("awaits")) { /* before a sign to whoever continues it */
+		signal(SIGCONT, on_continue);
+	} else if (IS("continued")) {
+		while (!was_continued)
+			usleep(1000);
 	} else if (IS("stop")) {
 		raise(SIGSTOP);
 	} else {

@@ -691,11 +691,8 @@ static void kill_once(unsigned delay_us, bool live)
 
 	if (pid == 0)
 		write_until_killed(acknowledged);
-	for (int i = 0; i < 5000 && !r->region; i++) {
+	while (!(r->region = find_region(pid))) /* the test's time limit */
 		usleep(200);
-		r->region = find_region(pid);
-	}
-	CHECK_NOT_NULL(r->region);
 	if (live)
 		pthread_create(&reading, NULL, read_until_stopped, r);
 	usleep(delay_us);
