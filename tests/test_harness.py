@@ -62,7 +62,7 @@ def test_good(): pass
 def test_pytest_side_fails_leaks_and_unlisted_skips(repo, run, work):
     (work / "tests").mkdir()
     (work / "tests" / "skips.txt").write_text("")
-    (work / "tests" / "conftest.py").write_text((repo / "tests" / "conftest.py").read_text())
+    (work / "tests" / "conftest.py").write_text((repo / "tests" / "conftest.py").read_text().replace("LEAVING_SECONDS = 30", "LEAVING_SECONDS = 1"))
     (work / "tests" / "test_bad.py").write_text(BAD_TESTS)
     try:
         done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],

@@ -92,7 +92,7 @@ def sampled(process, seconds=0.1):
 def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_program, softgpu, tap, work):
     """A twentieth of it; whole with GPUTAP_SLOW=1."""
     truth = Truth(threads=4, streams=2, launches=125_000 if SLOW else 6_250, gpus=4, verify=0)
-    command = [gputap, "run", "-q", "-o", "m.gputap", "--", *truth.command(hip_program("truth"))]
+    command = [gputap, "run", "-q", "-o", "m.gputap", "--when-full", "60s", "--", *truth.command(hip_program("truth"))]
     env = {**clean_environment(), **softgpu, "SOFT_AMDGPU_GPUS": "4", "SOFT_AMDGPU_EXECUTE": "0"}
     process = subprocess.Popen([str(c) for c in command], env={k: str(v) for k, v in env.items()}, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL)

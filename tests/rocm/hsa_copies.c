@@ -12,24 +12,12 @@
 enum { MOST = 64, BYTES = 4096 };
 
 static struct hsa_program program;
-static hsa_agent_t cpu;
 static void *source, *target;
 static uint64_t copied;
 
-static hsa_status_t on_agent(hsa_agent_t agent, void *data)
-{
-	hsa_device_type_t type;
-
-	(void)data;
-	MUST(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	if (type == HSA_DEVICE_TYPE_CPU)
-		cpu = agent;
-	return HSA_STATUS_SUCCESS;
-}
-
 static void copy(hsa_signal_t done)
 {
-	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, cpu, BYTES * (copied++ % MOST + 1), 0, NULL, done));
+	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu, BYTES * (copied++ % MOST + 1), 0, NULL, done));
 }
 
 static void wait_until(hsa_signal_t done, hsa_signal_value_t value)
@@ -79,7 +67,6 @@ static void barriers(int count)
 int main(int argc, char **argv)
 {
 	hsa_program_start(&program);
-	MUST(hsa_iterate_agents(on_agent, NULL));
 	source = hsa_program_memory(&program, MOST * BYTES);
 	MUST(hsa_amd_memory_pool_allocate(program.device, MOST * BYTES, 0, &target));
 	for (int i = 1; i < argc; i++) {

@@ -64,18 +64,6 @@ void first_go_on(void)
 enum { BYTES = 4096 };
 
 static struct hsa_program program;
-static hsa_agent_t cpu;
-
-static hsa_status_t on_agent(hsa_agent_t agent, void *data)
-{
-	hsa_device_type_t type;
-
-	(void)data;
-	MUST(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	if (type == HSA_DEVICE_TYPE_CPU)
-		cpu = agent;
-	return HSA_STATUS_SUCCESS;
-}
 
 static void *copy(void *pages)
 {
@@ -83,7 +71,7 @@ static void *copy(void *pages)
 	hsa_signal_t done = hsa_program_signal(1);
 
 	MUST(hsa_amd_memory_pool_allocate(program.device, *(int *)pages * BYTES, 0, &target));
-	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, cpu, *(int *)pages * BYTES, 0, NULL, done));
+	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu, *(int *)pages * BYTES, 0, NULL, done));
 	hsa_program_wait(done);
 	MUST(hsa_signal_destroy(done));
 	return NULL;
@@ -99,7 +87,6 @@ int main(int argc, char **argv)
 	snprintf(first, sizeof first, "%s %s", argc > 1 ? argv[1] : "", tools ? tools : "");
 	setenv("HSA_TOOLS_LIB", first, 1);
 	hsa_program_start(&program);
-	MUST(hsa_iterate_agents(on_agent, NULL));
 	pthread_create(&thread, NULL, copy, &one);
 	if (!first_wait_until_held()) {
 		printf("nobody switched times on\n");

@@ -14,17 +14,6 @@ const char *hsa_status_name(hsa_status_t status)
 	return text;
 }
 
-static hsa_status_t on_agent(hsa_agent_t agent, void *data)
-{
-	struct hsa_program *p = data;
-	hsa_device_type_t type;
-
-	MUST(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	if (type == HSA_DEVICE_TYPE_GPU && !p->gpus++)
-		p->gpu = agent;
-	return HSA_STATUS_SUCCESS;
-}
-
 static hsa_status_t on_pool(hsa_amd_memory_pool_t pool, void *data)
 {
 	hsa_amd_segment_t segment;
@@ -48,13 +37,18 @@ static hsa_status_t on_gpu_pool(hsa_amd_memory_pool_t pool, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t on_cpu(hsa_agent_t agent, void *data)
+static hsa_status_t on_agent(hsa_agent_t agent, void *data)
 {
+	struct hsa_program *p = data;
 	hsa_device_type_t type;
 
 	MUST(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	if (type == HSA_DEVICE_TYPE_CPU)
-		MUST(hsa_amd_agent_iterate_memory_pools(agent, on_pool, data));
+	if (type == HSA_DEVICE_TYPE_GPU && !p->gpus++)
+		p->gpu = agent;
+	if (type == HSA_DEVICE_TYPE_CPU) {
+		p->cpu = agent;
+		MUST(hsa_amd_agent_iterate_memory_pools(agent, on_pool, p));
+	}
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -67,7 +61,6 @@ void hsa_program_start(struct hsa_program *p)
 		printf("no GPU\n");
 		exit(1);
 	}
-	MUST(hsa_iterate_agents(on_cpu, p));
 	MUST(hsa_amd_agent_iterate_memory_pools(p->gpu, on_gpu_pool, p));
 }
 

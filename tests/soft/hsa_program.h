@@ -25,6 +25,7 @@ enum {
 };
 
 struct hsa_program {
+	hsa_agent_t cpu;
 	hsa_agent_t gpu;          /* the first one */
 	unsigned gpus;
 	hsa_amd_memory_pool_t host; /* fine-grained memory that the GPU reaches */
