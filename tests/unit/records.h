@@ -130,6 +130,13 @@ static inline struct gt_stream *stream_begin(struct gt_capture_writer *w, uint32
 	return s;
 }
 
+static inline void capture_finish(struct gt_capture_writer *w, struct gt_stream *s, const struct gt_counts *counts)
+{
+	gt_capture_stream_destroy(s);
+	CHECK_OK(gt_capture_write_counts(w, 0, counts));
+	CHECK_OK(gt_capture_writer_finish(w, true));
+}
+
 static inline void write_records(struct gt_stream *s, const struct records *r, struct gt_counts *counts)
 {
 	CHECK_OK(gt_capture_write_records(s, r->words, r->count * 8, counts));
