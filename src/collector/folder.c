@@ -18,6 +18,7 @@
 
 /* Beyond one pool: the journal, slots, more processes with little to say. */
 #define SPARE_BYTES (UINT64_C(8) << 20)
+#define SPARE_FILES 64 /* the session's own, and a ring file for each process that is not drained yet */
 #define SMALL_POOL_BYTES (UINT64_C(16) << 20) /* enough to start with in a small place, a container's /dev/shm */
 
 /* Bytes free; 0: not a place for us. */
@@ -26,6 +27,8 @@ static uint64_t room_in(const char *directory)
 	struct statvfs fs;
 
 	if (statvfs(directory, &fs) || access(directory, W_OK | X_OK))
+		return 0;
+	if (fs.f_files && fs.f_favail < SPARE_FILES) /* some file systems count none and have as many as fit */
 		return 0;
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
@@ -278,8 +281,7 @@ void gt_folder_close(struct gt_folder *f)
 
 void gt_folder_remove(struct gt_folder *f)
 {
-	int fd = f->fd >= 0 ? openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *dir = f->fd >= 0 ? fdopendir(f->fd) : NULL; /* no other descriptor: there may be none left */
 	struct dirent *e;
 
 	/* Killed in here, the rest is found by what is still there: without a journal there is nothing to recover, and by `session` it is known. */
@@ -287,12 +289,12 @@ void gt_folder_remove(struct gt_folder *f)
 	while (dir && (e = readdir(dir)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, "session"))
 			unlinkat(f->fd, e->d_name, 0);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
 	unlinkat(f->fd, "session", 0);
 	rmdir(f->path);
+	if (dir) {
+		closedir(dir);
+		f->fd = -1;
+	}
 	gt_folder_close(f);
 }
 
