@@ -329,6 +329,8 @@ static int choose_output(struct request *r)
 			return ui_fail(GT_EXIT_FAILURE, "%s is a folder; name a file in it", r->output);
 		if (!r->run.replace)
 			return ui_fail(GT_EXIT_FAILURE, "%s exists; -f replaces it", r->output);
+		if (!S_ISREG(st.st_mode)) /* said now, not when the program has run */
+			return ui_fail(GT_EXIT_FAILURE, "%s is not a regular file; what is traced is written to disk", r->output);
 		if (access(r->output, W_OK))
 			return ui_fail(GT_EXIT_FAILURE, "%s exists and cannot be written: %m", r->output);
 	}
@@ -372,6 +374,15 @@ static int parse(struct request *r, int argc, char **argv)
 }
 
 /* After the run ------------------------------------------------------------------- */
+
+/* Behind what went wrong before anything was traced: a way out, where there is one. */
+static void tell_way_out(const struct request *r, int error)
+{
+	if (error == EMFILE || error == ENFILE)
+		fputs("  gputap run needs some 20 descriptors, and a few for each process of the tree: 'ulimit -n 1024' gives them\n", stderr);
+	else if (r->output == r->named)
+		fputs("  'gputap run -o FILE ..' writes the capture elsewhere\n", stderr);
+}
 
 static int cannot_start(const char *program, const struct gt_target *t, int error)
 {
@@ -468,7 +479,8 @@ static bool export(const struct request *r)
 	return true;
 }
 
-static void tell_results(const struct request *r, const struct gt_target *t, const struct gt_run_result *result)
+/* Return: is what was asked for there, whole or not? */
+static bool tell_results(const struct request *r, const struct gt_target *t, const struct gt_run_result *result)
 {
 	bool exported = r->exporter && export(r);
 
@@ -488,6 +500,7 @@ static void tell_results(const struct request *r, const struct gt_target *t, con
 	}
 	if (exported)
 		unlink(r->capture);
+	return exported || !r->exporter;
 }
 
 /* End as the program ended. */
@@ -517,7 +530,8 @@ static int run(int argc, char **argv)
 	struct request r = { 0 };
 	struct gt_run_result result;
 	struct gt_target target;
-	int code = parse(&r, argc, argv);
+	int code = parse(&r, argc, argv), status;
+	bool written;
 
 	if (code)
 		return code;
@@ -526,16 +540,21 @@ static int run(int argc, char **argv)
 		return cannot_start(r.argv[0], &target, target.found ? EACCES : ENOENT);
 	if (target.obstacle && !r.quiet)
 		tell_obstacle(&target, r.argv[0]);
-	if (gt_collector_run(&r.run, r.argv, &result)) {
+	status = gt_collector_run(&r.run, r.argv, &result);
+	if (status) {
 		ui_fail(GT_EXIT_FAILURE, "cannot trace");
-		if (r.output == r.named)
-			fputs("  'gputap run -o FILE ..' writes the capture elsewhere\n", stderr);
+		tell_way_out(&r, -status);
 		return GT_EXIT_FAILURE;
 	}
-	if (result.exec_errno)
-		return cannot_start(r.argv[0], &target, result.exec_errno);
-	tell_results(&r, &target, &result);
-	return end_as(result.wait_status);
+	if (result.exec_errno) {
+		code = cannot_start(r.argv[0], &target, result.exec_errno);
+		if (result.exec_errno == EMFILE || result.exec_errno == ENFILE)
+			tell_way_out(&r, result.exec_errno);
+		return code;
+	}
+	written = tell_results(&r, &target, &result);
+	code = end_as(result.wait_status);
+	return code || written ? code : GT_EXIT_FAILURE;
 }
 
 const struct gt_command gt_command_run = { "run", "trace a program from start to end", run };

@@ -157,7 +157,7 @@ def test_an_export_that_fails_leaves_the_capture_and_says_where(tree, work):
     small.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small], check=True)
     try:
-        result = tree.run("calls:100000", capture=small / "out.json", options=["-q"])
+        result = tree.run("calls:100000", capture=small / "out.json", options=["-q"], status=1)
         assert "cannot write" in result.err and "what was traced is in" in result.err
         (left,) = [f for f in os.listdir(small) if f.endswith(".gputap")]
         assert tree.calls(small / left)[0][1] == 100001
@@ -165,11 +165,25 @@ def test_an_export_that_fails_leaves_the_capture_and_says_where(tree, work):
         subprocess.run(["umount", small], check=True)
 
 
-def test_the_session_goes_where_there_is_room(tree, work):
+def test_an_output_that_is_no_file_is_refused_before_the_program_runs(tap, work):
+    for name in ("pipe.json", "pipe.gputap"):
+        os.mkfifo(work / name)
+        result = tap("run", "-f", "-o", name, "touch", "ran", status=1)
+        assert f"{name} is not a regular file" in result.err and not (work / "ran").exists()
+
+
+def test_too_few_descriptors_are_said_with_how_many_it_takes(gputap, run, work):
+    for limit in (8, 10):
+        result = run(["prlimit", f"--nofile={limit}", gputap, "run", "-f", "-o", "c.gputap", "true"], status=None)
+        assert "Too many open files" in result.err and "ulimit -n 1024" in result.err, result
+
+
+@pytest.mark.parametrize("small", ["size=1m", "nr_inodes=3"])
+def test_the_session_goes_where_there_is_room(tree, work, small):
     """A container with a tiny /dev/shm: TMPDIR takes the session."""
     if os.geteuid() != 0:
         pytest.skip("needs root to mount a small file system")
-    inside = f"mount -t tmpfs -o size=1m tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap " \
+    inside = f"mount -t tmpfs -o {small} tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap " \
              f"sh -c 'echo $GPUTAP_SESSION; exec {tree.caller} calls:2000'"
     result = conftest.run_command(["unshare", "--mount", "sh", "-c", inside], env={"TMPDIR": work})
     session = pathlib.Path(result.out.splitlines()[0])
