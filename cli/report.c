@@ -367,6 +367,8 @@ static void print_json(const struct summary *s, const struct report_options *o, 
 
 static int check_sort(const struct report_options *o)
 {
+	const char *near;
+
 	if (!o->sort)
 		return GT_EXIT_OK;
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
@@ -380,7 +382,9 @@ static int check_sort(const struct report_options *o)
 		if (column >= 0)
 			return GT_EXIT_OK;
 	}
-	return ui_unknown(o->tables ? "column of these tables" : "column", o->sort, report_columns(o->tables));
+	near = ui_nearest(o->sort, report_columns(o->tables, false));
+	return ui_unknown(o->tables ? "column of these tables" : "column", o->sort,
+			  report_columns(o->tables, !near && ui_nearest(o->sort, report_columns(o->tables, true))));
 }
 
 static int report_files(const struct report_options *o, char **paths, int count)

@@ -33,8 +33,9 @@ extern const char *const report_table_names[];
  * Release with grid_fini(). */
 void report_table(struct grid *g, enum report_table table, const struct summary *s, enum gt_domain domain);
 
-/* Column keys of tables (a bit each; 0: all), NULL-ended; for --sort. */
-const char *const *report_columns(uint32_t tables);
+/* Columns of tables (a bit each; 0: all), NULL-ended, for --sort: as they stand above the tables, if that is one word, or all @keys.
+ * Valid until the next call. */
+const char *const *report_columns(uint32_t tables, bool keys);
 
 /* "exit 0", "Killed (signal 9)", "still running", .. (per-thread buffer). As in struct gt_process_info. */
 const char *report_process_end(bool ended, bool proper_end, int wait_status);

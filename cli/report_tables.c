@@ -37,7 +37,7 @@ static const struct grid_column operation_columns[] = {
 	TIMES_COLUMNS,
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
 	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
 };
 
@@ -48,7 +48,7 @@ static const struct grid_column range_columns[] = {
 	TIMES_COLUMNS,
 	{ "marks", "marks", GRID_COUNT, GRID_IF_ANY, 0, false },
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
 	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
 };
 
@@ -56,7 +56,7 @@ static const struct grid_column failure_columns[] = {
 	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
 	{ "status", "status", GRID_SIGNED, GRID_ALWAYS, 1, false },
 	{ "error", "error", GRID_TEXT, GRID_ALWAYS, 0, true },
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
 	{ "on", "on", GRID_TEXT, GRID_IF_DIFFER, 0, false },
 	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
@@ -69,7 +69,7 @@ static const struct grid_column kernel_columns[] = {
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
 	DEVICE_COLUMNS,
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
 	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
 };
 
@@ -83,7 +83,7 @@ static const struct grid_column copy_columns[] = {
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
 	DEVICE_COLUMNS,
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
 	{ "operation", "operation", GRID_TEXT, GRID_DATA, 0, false },
 	{ "direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
@@ -123,7 +123,7 @@ static const struct grid_column device_columns[] = {
 	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 7, false },
 	{ "untimed", "without times", GRID_COUNT, GRID_IF_ANY, 0, true },
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
+	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
 	{ "device_name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
 
@@ -202,18 +202,22 @@ static const struct { const struct grid_column *columns; unsigned count; const c
 	[REPORT_LOSS] = { loss_columns, COUNT_OF(loss_columns), "Lost", 0 },
 };
 
-const char *const *report_columns(uint32_t wanted)
+const char *const *report_columns(uint32_t wanted, bool keys)
 {
 	static const char *names[256];
 	size_t n = 0;
 
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++)
 		for (unsigned c = 0; c < tables[t].count && (!wanted || wanted >> t & 1) && n + 3 < COUNT_OF(names); c++) {
+			const struct grid_column *column = &tables[t].columns[c];
+			bool word = *column->title && !strchr(column->title, ' ');
+			const char *name = word && !keys ? column->title : column->key;
 			bool known = false;
+
 			for (size_t i = 0; i < n && !known; i++)
-				known = !strcmp(names[i], tables[t].columns[c].key);
+				known = !strcmp(names[i], name);
 			if (!known)
-				names[n++] = tables[t].columns[c].key;
+				names[n++] = name;
 		}
 	names[n] = NULL;
 	return names;

@@ -100,7 +100,8 @@ const char *ui_nearest(const char *word, const char *const *names)
 		/* A beginning that was typed counts as near, but less than a slip of the finger. */
 		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
 			d = 1;
-		if (d < best) {
+		/* of two that are as near, one that begins as the word does: people miss later letters */
+		if (d < best || (nearest && d == best && *word == **names && *word != *nearest)) {
 			best = d;
 			nearest = *names;
 		}
