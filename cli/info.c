@@ -185,7 +185,7 @@ static void put_argv(FILE *out, const char *argv)
 {
 	for (bool first = true; argv && *argv; argv += strlen(argv) + 1, first = false) {
 		fputs(first ? "" : " ", out);
-		ui_put(out, argv, UINT32_MAX);
+		ui_put(out, ui_shell_word(argv), UINT32_MAX);
 	}
 }
 

@@ -520,14 +520,14 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 
 /* Files -------------------------------------------------------------------------- */
 
-/* argv joined by NUL as words with spaces between. */
+/* argv joined by NUL as words with spaces between, as a shell would take them. */
 static const char *joined(struct summary *s, const char *argv)
 {
 	char line[4096];
 	size_t n = 0;
 
 	for (; argv && *argv && n + 2 < sizeof line; argv += strlen(argv) + 1)
-		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", n ? " " : "", argv);
+		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", n ? " " : "", ui_shell_word(argv));
 	line[n < sizeof line ? n : sizeof line - 1] = '\0';
 	return texts_get(&s->names, name_of(s, n ? line : ""));
 }
