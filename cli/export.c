@@ -34,7 +34,7 @@ static void print_help(void)
 	      "\nOptions\n"
 	      "  -o, --output OUT    file to write; its extension names the format\n"
 	      "  -f, --force         replace OUT if it exists\n"
-	      "      --format NAME   the format, whatever OUT's extension is\n"
+	      "      --format NAME   the format, or its extension, whatever OUT's is\n"
 	      "      --mangled       names of C++ kernels as they were recorded: _Z4fillPfi, not fill(float*, int)\n"
 	      "  -h, --help\n", stdout);
 }

@@ -35,6 +35,12 @@ def test_export_takes_the_format_that_is_named_whatever_the_extension(capture, t
     assert (work / "trace.bin").read_bytes().startswith(b"SQLite format 3")
 
 
+@pytest.mark.parametrize("name, first", [("json", b"{"), (".json.gz", b"\x1f\x8b"), ("rpd", b"SQLite format 3")])
+def test_a_format_may_be_named_by_its_extension(capture, tap, work, name, first):
+    tap("export", capture, "--format", name, "-o", "out")
+    assert (work / "out").read_bytes().startswith(first)
+
+
 @pytest.mark.parametrize("output, near", [("t.pftrac", ".pftrace"), ("t.jso", ".json"), ("t.json.gzip", ".json.gz"), ("t.rdp", ".rpd"),
                                           ("t.v2.cvs", ".csv")])
 def test_export_names_the_nearest_extension(capture, tap, work, output, near):

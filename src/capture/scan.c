@@ -211,7 +211,7 @@ int gt_scan_init(struct gt_scan *s, int fd, const char *path)
 	if (S_ISDIR(st.st_mode))
 		return gt_error(-EISDIR, "cannot read capture %s", path);
 	if (!S_ISREG(st.st_mode))
-		return gt_error(-EINVAL, "capture %s is not a regular file; captures are read from disk, not from a pipe", path);
+		return gt_error(0, "capture %s is not a regular file; captures are read from disk, not from a pipe", path);
 	if (!st.st_size)
 		return gt_error(-ENODATA, "capture %s is empty", path);
 	s->bytes = (uint64_t)st.st_size;

@@ -41,6 +41,10 @@ const struct gt_exporter *gt_exporter_find(const char *name)
 	for (size_t i = 0; gt_exporters[i]; i++)
 		if (!strcmp(gt_exporters[i]->name, name))
 			return gt_exporters[i];
+	for (size_t i = 0; gt_exporters[i]; i++)
+		for (const char *const *e = gt_exporters[i]->extensions; *e; e++)
+			if (!strcmp(*e + (*name != '.'), name))
+				return gt_exporters[i];
 	return NULL;
 }
 
@@ -114,7 +118,7 @@ int gt_export_publish(const char *path, bool replace, int (*write)(void *data, c
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return gt_error(-ENAMETOOLONG, "%s", path);
 	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our number */
-		return gt_error(-errno, "remove %s", temporary);
+		return gt_error(-errno, "no new file can be made beside it");
 	strcpy(unfinished, temporary);
 	guard_unfinished(before);
 	status = write(data, temporary);

@@ -28,6 +28,7 @@ extern const struct gt_exporter *const gt_exporters[];
 
 /* By extension of @path, longest first; NULL: no such format. */
 const struct gt_exporter *gt_exporter_for_path(const char *path);
+/* By its name, or by one of its extensions, with or without the point. */
 const struct gt_exporter *gt_exporter_find(const char *name);
 
 /* Give @write a temporary name beside @path, and rename that when it is whole; -EEXIST unless @replace. */
