@@ -18,6 +18,7 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (REPO / os.environ.get("GPUTAP_BUILD", "build")).resolve()
 SHM = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
+HANGS_SECONDS = 300  # after which a command is ended: far from what any takes beside much other work
 LEAVING_SECONDS = 30  # that a process may take to end behind its test
 
 
@@ -72,7 +73,7 @@ def clean_environment():
     return env
 
 
-def run_command(command, *, status=0, timeout=60, env=None, cwd=None, stdin=None, text=True):
+def run_command(command, *, status=0, timeout=HANGS_SECONDS, env=None, cwd=None, stdin=None, text=True):
     """Run @command in a process group of its own; at the time limit the whole group is ended.
 
     status: the one it must exit with (an int, or None for any). env: added to the clean environment;
@@ -101,7 +102,7 @@ def run_command(command, *, status=0, timeout=60, env=None, cwd=None, stdin=None
 
 @pytest.fixture
 def run():
-    """run(command, status=0, timeout=60, env=.., cwd=.., stdin=.., text=True) -> Result(status, out, err)."""
+    """run(command, status=0, timeout=.., env=.., cwd=.., stdin=.., text=True) -> Result(status, out, err)."""
     return run_command
 
 
@@ -260,9 +261,11 @@ class UnitTest(pytest.Item):
     def __init__(self, *, program, test, **keywords):
         super().__init__(**keywords)
         self.program, self.test = program, test
+        self.add_marker(pytest.mark.timeout(0))  # it has one of its own
 
     def runtest(self):
-        done = subprocess.run([self.program, self.test], env=clean_environment(), text=True, errors="replace",
+        steered = {k: v for k, v in os.environ.items() if k in ("GPUTAP_SLOW", "GPUTAP_STORM", "GPUTAP_KILLS", "GPUTAP_TOOL_CALLS")}
+        done = subprocess.run([self.program, self.test], env=clean_environment() | steered, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode == 77:
             pytest.skip(done.stdout.split("\n")[0].removeprefix("skipped: "))

@@ -74,7 +74,7 @@ def tally(path):
         return 0
 
 
-def wait_until(condition, what, seconds=30):
+def wait_until(condition, what, seconds=conftest.HANGS_SECONDS):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
@@ -88,6 +88,6 @@ def child_of(process):
     return int(children.read_text().split()[0])
 
 
-def finish(process, timeout=60):
+def finish(process, timeout=conftest.HANGS_SECONDS):
     out, err = process.communicate(timeout=timeout)
     return conftest.Result([str(a) for a in process.args], process.returncode, out, err)

@@ -92,7 +92,7 @@ def test_every_dispatch_is_recorded_once(dispatches, words):
 
 def test_a_million_dispatches_on_eight_queues_of_four_gpus_lose_none(dispatches):
     count = 125000 if WHOLE else 5000
-    t = dispatches(8, count, gpus=4, timeout=300)
+    t = dispatches(8, count, gpus=4)
     assert sorted(numbers(t.work)) == wanted(8, count) and t.info["dropped"] == 0
     devices = {(int(w["global_z"]) - 1) % 4: w["device"] for w in t.work}
     assert sorted(devices.values()) == ["0", "1", "2", "3"]

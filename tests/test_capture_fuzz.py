@@ -9,7 +9,7 @@ SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
 OPTIONS = ["-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024", f"-max_total_time={SECONDS // 3}"]
 ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
-pytestmark = [pytest.mark.timeout(SECONDS + 120),
+pytestmark = [pytest.mark.timeout(SECONDS + 600),
               pytest.mark.skipif(not SECONDS, reason="GPUTAP_FUZZ=0")]
 
 

@@ -19,7 +19,6 @@ def limited(**limits):
     return [shutil.which("prlimit"), *(f"--{name}={value}" for name, value in limits.items())]
 
 
-@pytest.mark.timeout(300)
 def test_any_one_failing_call_of_the_library_leaves_the_program_unharmed(build, work, run):
     command = [build / "tests/door/way_linked"]
     expected = run(command).out

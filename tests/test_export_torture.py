@@ -9,7 +9,6 @@ TRIES = 60  # spread over all of them; the first ones are all tried
 
 @pytest.mark.parametrize("kind", ["memory", "write"])
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.timeout(300)
 def test_export_survives_the_nth_failure(run, build, gputap, work, name, kind):
     run([build / "tests/synth/synth", "--calls", "300", "--threads", "2", "--kernels", "12", "--names", "tricky", "--nested", "--failed",
          "--external", "-o", "t.gputap"])

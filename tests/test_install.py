@@ -107,22 +107,18 @@ INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so", "li
 
 
 @pytest.mark.parametrize("file", INSTALLED)
-@pytest.mark.timeout(300)
 def test_install_into_an_empty_prefix_has(prefix, file):
     assert list(prefix.glob(file)), f"{file} is not among {[str(p.relative_to(prefix)) for p in prefix.rglob('*') if p.is_file()]}"
 
 
-@pytest.mark.timeout(300)
 def test_installed_copy_serves_a_c_program(prefix, run, work):
     assert compile_and_run(run, work, prefix, "gcc", ".c") == pkg_config(prefix, "--modversion")[0].rsplit(".", 1)[0]
 
 
-@pytest.mark.timeout(300)
 def test_installed_copy_serves_a_cpp_program(prefix, run, work):
     assert compile_and_run(run, work, prefix, "g++", ".cc") == pkg_config(prefix, "--modversion")[0].rsplit(".", 1)[0]
 
 
-@pytest.mark.timeout(300)
 def test_installed_copy_traces_a_program(prefix, build, run, work):
     trace_demo(run, prefix / "bin" / "gputap", build, work)
 
@@ -137,19 +133,16 @@ def test_copy_that_was_moved_has_its_software_gpu(moved, run):
     assert str(moved) in run([moved / "bin" / "gputap", "soft"]).out
 
 
-@pytest.mark.timeout(300)
 def test_package_unpacks_to_a_copy_that_traces_a_program(package, build, run, work):
     trace_demo(run, package.parent / "unpacked" / "usr" / "bin" / "gputap", build, work)
 
 
-@pytest.mark.timeout(300)
 def test_package_needs_the_libraries_that_its_command_links_and_loads(package):
     depends = shell(["dpkg-deb", "-f", package, "Depends"])
     for library in ("libc6", "libsqlite3-0", "libzstd1", "libisal2", "libstdc++6"):
         assert library in depends
 
 
-@pytest.mark.timeout(300)
 def test_package_keeps_the_rules_of_the_distribution(package):
     """What lintian would call an error, as far as a few lines can tell."""
     fields = shell(["dpkg-deb", "-f", package])
@@ -177,8 +170,7 @@ def test_package_keeps_the_rules_of_the_distribution(package):
     assert owners == {"root/root"}
 
 
-@pytest.mark.timeout(300)
 def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
-    run([repo / "tools/deb", work], timeout=250)
+    run([repo / "tools/deb", work])
     again = next(pathlib.Path(work).glob("*.deb"))
     assert again.read_bytes() == package.read_bytes()

@@ -79,7 +79,7 @@ def test_a_program_that_takes_its_surroundings_away_is_recorded_to_its_end(tree,
 
 
 def test_1000_short_lived_children_are_all_there(tree):
-    tree.run("children:1000,5", timeout=110)
+    tree.run("children:1000,5")
     found = tree.read()
     assert len(found["processes"]) == 1001
     assert [p["calls"] for p in found["processes"]] == [1] + [5] * 1000

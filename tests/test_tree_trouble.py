@@ -137,7 +137,7 @@ def test_a_script_is_judged_by_its_interpreter(tree, work):
 
 @pytest.mark.parametrize("what", ["head", "blocks", "all"])
 def test_a_program_that_writes_over_its_rings_harms_only_its_own_records(tree, what):
-    result = tree.run("calls:2000", "seen", f"scribble:{what}", "sleep:200", "_exit:0", timeout=60)
+    result = tree.run("calls:2000", "seen", f"scribble:{what}", "sleep:200", "_exit:0")
     assert result.status == 0
     assert len(tree.read()["processes"]) == 1
 
@@ -151,7 +151,7 @@ def test_what_could_not_be_read_is_counted_as_torn_and_told(tree, what):
 
 
 def test_a_ring_file_that_is_cut_under_us_does_not_end_the_collector(tree):
-    result = tree.run("fork", "calls:5000", "cut", "sleep:200", status=None, timeout=60)
+    result = tree.run("fork", "calls:5000", "cut", "sleep:200", status=None)
     assert "wrote c.gputap" in result.err
     tree.read()
 

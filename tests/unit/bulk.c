@@ -162,7 +162,7 @@ UNIT_TEST(bulk_writes_deep_indexes_of_long_texts)
 }
 
 /* SQLite never uses the page at 1 GiB, which holds its locks. */
-UNIT_TEST_SECONDS(bulk_leaves_out_the_page_of_the_locks, 120)
+UNIT_TEST(bulk_leaves_out_the_page_of_the_locks)
 {
 	struct gt_bulk *db;
 	struct gt_bulk_tree *t;

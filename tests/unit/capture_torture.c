@@ -163,7 +163,7 @@ static void check_file(const char *path, const struct gt_counts *good, long n)
 			  (unsigned long long)calls_of(good));
 }
 
-UNIT_TEST_SECONDS(the_writer_bears_every_failing_allocation, 120)
+UNIT_TEST(the_writer_bears_every_failing_allocation)
 {
 	const char *path = file_name("a.gputap");
 	bool created;
@@ -184,7 +184,7 @@ UNIT_TEST_SECONDS(the_writer_bears_every_failing_allocation, 120)
 	CHECK_GT(n, 20);
 }
 
-UNIT_TEST_SECONDS(the_writer_bears_every_failing_write, 120)
+UNIT_TEST(the_writer_bears_every_failing_write)
 {
 	const char *path = file_name("a.gputap");
 	bool created;
@@ -204,7 +204,7 @@ UNIT_TEST_SECONDS(the_writer_bears_every_failing_write, 120)
 	CHECK_GT(n, 3);
 }
 
-UNIT_TEST_SECONDS(the_reader_bears_every_failing_allocation_and_read, 120)
+UNIT_TEST(the_reader_bears_every_failing_allocation_and_read)
 {
 	const char *path = file_name("a.gputap");
 	struct gt_counts good = {0};

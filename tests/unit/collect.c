@@ -310,22 +310,22 @@ static void kill_everywhere_in(unsigned stage)
 		kill_and_recover(stage, (i * all + (uint64_t)random() % all) / kills);
 }
 
-UNIT_TEST_SECONDS(collector_killed_while_it_reads_recovers_every_record_once, 110)
+UNIT_TEST(collector_killed_while_it_reads_recovers_every_record_once)
 {
 	kill_everywhere_in(0);
 }
 
-UNIT_TEST_SECONDS(collector_killed_while_it_commits_recovers_every_record_once, 110)
+UNIT_TEST(collector_killed_while_it_commits_recovers_every_record_once)
 {
 	kill_everywhere_in(1);
 }
 
-UNIT_TEST_SECONDS(collector_killed_while_an_image_ends_recovers_every_record_once, 110)
+UNIT_TEST(collector_killed_while_an_image_ends_recovers_every_record_once)
 {
 	kill_everywhere_in(2);
 }
 
-UNIT_TEST_SECONDS(collector_killed_while_it_finishes_recovers_every_record_once, 110)
+UNIT_TEST(collector_killed_while_it_finishes_recovers_every_record_once)
 {
 	kill_everywhere_in(3);
 }

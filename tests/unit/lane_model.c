@@ -415,7 +415,7 @@ static void run_some(const struct plan *plan, uint32_t runs)
 #define SYNC {.kind = GT_LANE_SYNC}
 
 /* Each of two threads has a kernel of its own, and both launch a third one. */
-UNIT_TEST_SECONDS(kernels_of_two_threads_on_one_stream, 60)
+UNIT_TEST(kernels_of_two_threads_on_one_stream)
 {
 	static const struct plan both = {2, {2, 2}, {{LAUNCH(3), LAUNCH(3)}, {LAUNCH(3), LAUNCH(3)}}},
 				 own = {2, {2, 2}, {{LAUNCH(1), LAUNCH(1)}, {LAUNCH(2), LAUNCH(2)}}},
@@ -430,7 +430,7 @@ UNIT_TEST_SECONDS(kernels_of_two_threads_on_one_stream, 60)
 	CHECK(linked >= 6 * 100000);
 }
 
-UNIT_TEST_SECONDS(kernels_whose_calls_fail_or_have_no_known_name, 60)
+UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 {
 	static const struct plan fails = {2, {3, 2}, {{LAUNCH(3), {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true}, LAUNCH(3)},
 						      {LAUNCH(3), LAUNCH(3)}}},
@@ -444,7 +444,7 @@ UNIT_TEST_SECONDS(kernels_whose_calls_fail_or_have_no_known_name, 60)
 }
 
 /* A lane whose order was lost is trusted again only when nothing of before can still come. */
-UNIT_TEST_SECONDS(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it, 60)
+UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 {
 	static const struct planned failing = {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true};
 	static const struct plan two = {2, {5, 5}, {{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)},
@@ -470,7 +470,7 @@ UNIT_TEST_SECONDS(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it, 60)
 #define B UINT64_C(0x7f0000020000)
 #define C UINT64_C(0x7f0000030000)
 
-UNIT_TEST_SECONDS(copies_and_fills_of_one_thread, 60)
+UNIT_TEST(copies_and_fills_of_one_thread)
 {
 	static const struct plan copies = {1, {6}, {{COPY(A, B), COPY(A, B), LAUNCH(3), PIECES(A, B), PIECES(A, B), COPY(A + 64, B + 64)}}},
 				 hidden = {1, {6}, {{HIDDEN(A, B), COPY(A, B), HIDDEN(A, C), COPY(A, B), LAUNCH(3), COPY(A, B)}}},
@@ -490,7 +490,7 @@ UNIT_TEST_SECONDS(copies_and_fills_of_one_thread, 60)
 	CHECK(linked >= 3 * runs);
 }
 
-UNIT_TEST_SECONDS(copies_and_fills_of_several_threads, 60)
+UNIT_TEST(copies_and_fills_of_several_threads)
 {
 	static const struct plan same = {2, {3, 3}, {{COPY(A, B), COPY(A, B), COPY(A, B)}, {COPY(A, B), COPY(A, B), COPY(A, B)}}},
 				 mixed = {3, {4, 4, 4}, {{COPY(A, B), LAUNCH(3), PIECES(A, C), FILL(A, 2)}, {FILL(A, 1), COPY(A, B), LAUNCH(3), COPY(A, C)},
@@ -508,7 +508,7 @@ UNIT_TEST_SECONDS(copies_and_fills_of_several_threads, 60)
 #define GRAPH(text) {.kind = GT_LANE_GRAPH, .graph = text}
 #define FAILING(text) {.kind = GT_LANE_GRAPH, .graph = text, .fails = true}
 
-UNIT_TEST_SECONDS(graphs_of_one_thread_are_one_record_each, 60)
+UNIT_TEST(graphs_of_one_thread_are_one_record_each)
 {
 	static const struct plan kernels = {1, {5}, {{LAUNCH(3), GRAPH("33"), LAUNCH(3), GRAPH("3"), LAUNCH(3)}}},
 				 others = {1, {5}, {{GRAPH("3f4c"), LAUNCH(3), GRAPH("c3"), GRAPH("f"), SYNC}}},
@@ -529,7 +529,7 @@ UNIT_TEST_SECONDS(graphs_of_one_thread_are_one_record_each, 60)
 	CHECK(spans >= runs && spans <= 2 * runs);
 }
 
-UNIT_TEST_SECONDS(graphs_of_several_threads_on_one_stream_are_one_record_or_none, 60)
+UNIT_TEST(graphs_of_several_threads_on_one_stream_are_one_record_or_none)
 {
 	static const struct plan same = {2, {2, 2}, {{GRAPH("33"), GRAPH("33")}, {GRAPH("33"), GRAPH("33")}}},
 				 mixed = {3, {4, 4, 4}, {{GRAPH("3c"), LAUNCH(3), SYNC, GRAPH("34")}, {COPY(A, B), GRAPH("34"), FILL(A, 2), GRAPH("3c")},
@@ -570,7 +570,7 @@ static void *launching_thread(void *number)
 	return NULL;
 }
 
-UNIT_TEST_SECONDS(threads_that_launch_at_a_time_have_their_own_kernels, 60)
+UNIT_TEST(threads_that_launch_at_a_time_have_their_own_kernels)
 {
 	pthread_t threads[AT_A_TIME];
 

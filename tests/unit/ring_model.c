@@ -487,23 +487,23 @@ static void check(struct setting s)
 	CHECK_GT(ends, 0);
 }
 
-UNIT_TEST_SECONDS(one_writer_over_many_blocks, 100)
+UNIT_TEST(one_writer_over_many_blocks)
 {
 	check((struct setting){.writers = 1, .records = {7}, .a_block = 2, .slots = 2, .blocks = 2, .deaths = 2, .halves = true});
 }
 
-UNIT_TEST_SECONDS(two_writers_share_a_pool, 100)
+UNIT_TEST(two_writers_share_a_pool)
 {
 	check((struct setting){.writers = 2, .records = {2, 1}, .a_block = 1, .slots = 3, .blocks = 2, .deaths = 1});
 }
 
-UNIT_TEST_SECONDS(two_writers_after_each_other_in_one_slot, 100)
+UNIT_TEST(two_writers_after_each_other_in_one_slot)
 {
 	check((struct setting){.writers = 2, .records = {3, 3}, .a_block = 2, .slots = 2, .blocks = 2, .deaths = 1, .halves = true});
 }
 
 /* Without the tag in region.free this fails: a block is popped, given back and popped again meanwhile. */
-UNIT_TEST_SECONDS(two_writers_and_blocks_that_come_back, 100)
+UNIT_TEST(two_writers_and_blocks_that_come_back)
 {
 	check((struct setting){.writers = 2, .records = {1, 2}, .a_block = 1, .slots = 3, .blocks = 2, .warm = true});
 }

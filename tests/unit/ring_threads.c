@@ -274,7 +274,7 @@ static void check_sums(const struct gt_region *r, uint64_t calls, uint64_t recor
 
 /* Tests --------------------------------------------------------------------------- */
 
-UNIT_TEST_SECONDS(many_threads_lose_nothing, 100)
+UNIT_TEST(many_threads_lose_nothing)
 {
 	enum { WRITERS = 4, CALLS = 200000 / SCALE };
 	struct writer w[WRITERS];
@@ -353,7 +353,7 @@ UNIT_TEST(a_record_longer_than_a_block_is_dropped_and_counted)
 	check_sums(own_region(), 2, 1);
 }
 
-UNIT_TEST_SECONDS(threads_that_come_and_go_use_slots_again, 60)
+UNIT_TEST(threads_that_come_and_go_use_slots_again)
 {
 	enum { ROUNDS = 300, TOGETHER = 4, CALLS = 20 };
 	pthread_t threads[TOGETHER], reading;
@@ -419,7 +419,7 @@ static void make_call(int number)
 	in_handler = 0;
 }
 
-UNIT_TEST_SECONDS(calls_in_signal_handlers_are_recorded_or_counted, 60)
+UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 {
 	enum { CALLS = 300000 / SCALE };
 	struct sigaction action = {.sa_handler = make_call};
@@ -633,7 +633,7 @@ static void *fork_once(void *arg)
 	return NULL;
 }
 
-UNIT_TEST_SECONDS(many_threads_fork_at_once, 60)
+UNIT_TEST(many_threads_fork_at_once)
 {
 	enum { THREADS = 8 };
 	pthread_t threads[THREADS];
@@ -716,7 +716,7 @@ static void kill_once(unsigned delay_us, bool live)
 	free(r);
 }
 
-UNIT_TEST_SECONDS(killed_at_random_moments_what_was_committed_is_there, 100)
+UNIT_TEST(killed_at_random_moments_what_was_committed_is_there)
 {
 	with_session("killed_at_random_moments_what_was_committed_is_there",
 		     (struct gt_session){.pool_bytes = 32 << 20, .wait_ns = 1000000});

@@ -739,7 +739,7 @@ static void *write_flush_assign(void *arg)
 	return NULL;
 }
 
-UNIT_TEST_SECONDS(writers_that_flush_and_assign_and_make_buffers_lose_nothing, 60)
+UNIT_TEST(writers_that_flush_and_assign_and_make_buffers_lose_nothing)
 {
 	struct seen s = {0};
 	struct gputap_buffer *b = make(&s, 8192, GPUTAP_BUFFER_LOSSLESS);
