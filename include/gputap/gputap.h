@@ -78,7 +78,7 @@ struct gputap_context;
 /* What a context asks of the trace stream. */
 struct gputap_context_opts {
 	size_t size;                /* sizeof(struct gputap_context_opts) */
-	uint32_t domain;            /* enum gputap_domain; 0: nothing, but of what gputap/tool.h has */
+	uint32_t domain;            /* enum gputap_domain; 0: no records; for what gputap/tool.h adds */
 	uint32_t operation_count;   /* 0: all of the domain */
 	const uint32_t *operations; /* their numbers, as `gputap list operations` shows them; copied */
 	uint32_t device_activity;   /* not 0: also kernels, copies, .. that the domain's calls cause */
@@ -146,7 +146,7 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
  * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Tables that are
  * registered already are not told: subscribe before the first call of the runtime. HIP before ROCm 6, which is interposed by
- * name, gets a table laid out as ROCm 6.3's; OpenCL that is interposed by name has none. HSA's tables come in gputap's order,
+ * name, gets a table laid out as ROCm 7.2's; OpenCL that is interposed by name has none. HSA's tables come in gputap's order,
  * and once more, when everybody's functions are in them, as the runtime has them: domain 0, name "HsaApiTable".
  * Where a runtime offers its tables, none of its calls comes before the subscribers were asked. HIP before ROCm 6 that a running
  * program opens is found by the first thread that asks for an address then: there @fn is called, and calls that other threads

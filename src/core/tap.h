@@ -3,8 +3,8 @@
  *
  * A tap is a function with the prototype of the runtime's. It reads its operation's
  * `services`; nothing asked: tail call of the real function. Each instance of a runtime
- * (two copies mapped, two OpenCL platforms' extension functions) has taps of its own, made by
- * including the generated file once per instance, because a tap cannot tell who called it. */
+ * (two copies mapped, two OpenCL platforms' extension functions) has taps of its own, because a tap cannot tell who
+ * called it: the generated file is compiled once, and objcopy makes the others of its object (src/runtime/meson.build). */
 #ifndef GPUTAP_CORE_TAP_H
 #define GPUTAP_CORE_TAP_H
 
