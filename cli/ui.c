@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "cli/command.h"
+#include "util/clock_ns.h"
 #include "util/error.h"
 
 const char *ui_command;
@@ -336,9 +336,7 @@ unsigned ui_put(FILE *out, const char *text, unsigned most)
 
 static uint64_t now_ns(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return gt_clock_ns(CLOCK_MONOTONIC);
 }
 
 void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total)

@@ -260,16 +260,16 @@ struct gputap_work {
 	uint64_t correlation; /* of the call that caused it; if none is told, one of its own */
 	uint64_t number;      /* of this piece of work, from 1 without gaps: dispatches (also those that copy or fill memory)
 			       * are counted together, all other work of the domain on its own */
-	uint64_t device;      /* number of the device object, and its handle */
-	uint64_t device_handle; /* copies: of where to */
-	uint64_t source_device_handle; /* copies: where from; device_handle is where to. 0: not known */
-	uint64_t queue;       /* number of the queue object, and its handle */
-	uint64_t queue_handle; /* as the runtime knows it */
+	uint64_t device;      /* number of the device object; copies: of where to */
+	uint64_t device_handle; /* the same as the runtime knows it */
+	uint64_t source_device_handle; /* copies: where from; 0: not known */
+	uint64_t queue;       /* number of the queue object */
+	uint64_t queue_handle; /* the same as the runtime knows it */
 	uint64_t kernel;      /* number of the kernel symbol, also of one that copies or fills memory; 0: none */
 	const char *name;     /* of the kernel, mangled, without ".kd"; NULL: none */
 	uint32_t grid[3];     /* work-items */
 	uint32_t group[3];    /* of them in a group */
-	uint32_t group_bytes, private_bytes; /* memory a group, a work-item */
+	uint32_t group_bytes, private_bytes; /* memory of a group; of a work-item */
 	uint64_t bytes;       /* moved or set */
 	uint64_t source, destination; /* addresses; 0: not known */
 	uint64_t graph;       /* number of the graph object; 0: not from a graph */

@@ -13,6 +13,7 @@
 #include "clock/clock.h"
 #include "clock/hostclock.h"
 #include "clock/piece.h"
+#include "util/clock_ns.h"
 
 enum { TRIES = 8 };
 
@@ -24,14 +25,6 @@ struct gt_host_clock_map {
 };
 
 /* Reading ------------------------------------------------------------------- */
-
-static uint64_t read_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 /* Ordered on both sides: a tap's plain read may drift by some instructions, a bracket must not. */
 static uint64_t read_ticks(uint32_t host_clock)
@@ -48,7 +41,7 @@ static uint64_t read_ticks(uint32_t host_clock)
 #else
 	(void)host_clock;
 #endif
-	return read_ns(CLOCK_BOOTTIME);
+	return gt_clock_ns(CLOCK_BOOTTIME);
 }
 
 /* How far another clock is from BOOTTIME, from the tightest of several brackets. */
@@ -58,7 +51,7 @@ static uint64_t offset_from_boottime(clockid_t clock)
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		uint64_t before = read_ns(CLOCK_BOOTTIME), there = read_ns(clock), after = read_ns(CLOCK_BOOTTIME);
+		uint64_t before = gt_clock_ns(CLOCK_BOOTTIME), there = gt_clock_ns(clock), after = gt_clock_ns(CLOCK_BOOTTIME);
 
 		if (after - before < best) {
 			best = after - before;
@@ -74,7 +67,7 @@ void gt_clock_tuple_take(uint32_t host_clock, struct gt_clock_tuple *out)
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		uint64_t before = read_ticks(host_clock), now = read_ns(CLOCK_BOOTTIME), after = read_ticks(host_clock);
+		uint64_t before = read_ticks(host_clock), now = gt_clock_ns(CLOCK_BOOTTIME), after = read_ticks(host_clock);
 
 		if (after - before >= best)
 			continue;

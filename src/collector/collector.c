@@ -35,6 +35,7 @@
 #include "collector/guard.h"
 #include "config.h"
 #include "ring/region.h"
+#include "util/clock_ns.h"
 #include "util/error.h"
 
 #define MS UINT64_C(1000000)
@@ -62,17 +63,9 @@ struct collector {
 	uint64_t partial_ns, slow_ns;
 };
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t now_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return gt_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* What is run where -------------------------------------------------------------- */
@@ -157,8 +150,8 @@ static int describe(char *const *argv, const char *options, uint32_t host_clock,
 		.options = options ? options : "",
 		.directory = text->directory,
 		.host_clock = host_clock,
-		.start_ns = clock_ns(CLOCK_BOOTTIME),
-		.start_realtime_ns = clock_ns(CLOCK_REALTIME),
+		.start_ns = gt_clock_ns(CLOCK_BOOTTIME),
+		.start_realtime_ns = gt_clock_ns(CLOCK_REALTIME),
 		.rank = rank_of_environment(),
 	};
 	return 0;

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "collector/batch.h"
 #include "collector/collector.h"
 #include "collector/guard.h"
+#include "util/clock_ns.h"
 #include "util/error.h"
 
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
@@ -259,11 +259,8 @@ static void final_info(struct gt_drain *d, struct gt_tracee *image, struct gt_pr
 	info->index = image->index;
 	info->wait_status = image->wait_status;
 	info->ended = image->exited || image->wait_status != -1;
-	if (info->ended && !d->recovering) { /* when we noticed; after the collector's death nobody knows */
-		struct timespec now;
-		clock_gettime(CLOCK_BOOTTIME, &now);
-		info->end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	}
+	if (info->ended && !d->recovering)
+		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME); /* when we noticed; after the collector's death nobody knows */
 }
 
 void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns)

@@ -25,6 +25,7 @@
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "ring/region_writer.h"
+#include "util/clock_ns.h"
 
 enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
@@ -110,10 +111,7 @@ void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class clas
 
 uint64_t gt_ticks_boottime(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+	return gt_clock_ns(CLOCK_BOOTTIME);
 }
 
 /* At the end of a thread; runs again when a later destructor of the program makes calls. */
@@ -234,22 +232,19 @@ static uint32_t wait_for_block(struct gt_region *r)
 {
 	static _Atomic uint64_t stuck_at = UINT64_MAX;
 	uint64_t drained = atomic_load_explicit(&r->drain_count, memory_order_relaxed);
-	uint64_t limit_ns = gt_recording.session->wait_ns, begin_ns, now_ns;
-	struct timespec nap = {0, NAP_NS}, now;
+	uint64_t limit_ns = gt_recording.session->wait_ns, begin_ns;
+	const struct timespec nap = {0, NAP_NS};
 	uint32_t number;
 
 	if (atomic_load_explicit(&stuck_at, memory_order_relaxed) == drained || limit_ns == 0)
 		return GT_BLOCK_NONE;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	begin_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	do {
 		syscall(SYS_nanosleep, &nap, NULL);
 		number = gt_block_take(r);
 		if (number != GT_BLOCK_NONE || atomic_load_explicit(&r->stop, memory_order_relaxed))
 			return number;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-	} while (now_ns - begin_ns < limit_ns);
+	} while (gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < limit_ns);
 	if (atomic_load_explicit(&r->drain_count, memory_order_relaxed) == drained)
 		atomic_store_explicit(&stuck_at, drained, memory_order_relaxed);
 	return GT_BLOCK_NONE;

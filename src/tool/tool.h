@@ -187,9 +187,9 @@ void gt_tool_delivery_waits(bool waits);
 
 /* Threads of gputap's own (tool_thread.c) ------------------------------------- */
 
-/* They are started between these two. */
-void gt_tool_thread_before(void);
-void gt_tool_thread_after(void);
+/* Starts one: detached, all signals blocked; between the callbacks of gputap_thread_subscribe(). @stack_bytes 0: the default. Return: 0 or an
+ * errno. */
+int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes);
 /* This is one, named @name, which calls tools' functions: if one of them ends it, @left is called, at its very end. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);
 /* .. it returns as it should. */

@@ -221,14 +221,13 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 	return found;
 }
 
-static int create_thread(struct gputap_delivery *d);
+static void *run(void *arg);
 
 /* A callback has ended the thread. What it had been handed counts as handed over; another thread goes on. */
 static void thread_left(void *arg)
 {
 	struct gputap_delivery *d = arg;
 	sigset_t signals;
-	int rc;
 
 	gt_delivery_here = NULL;
 	gt_buffers_lock(&signals);
@@ -237,10 +236,7 @@ static void thread_left(void *arg)
 			end_drain(b);
 	gt_buffers_unlock(&signals);
 	atomic_store_explicit(&d->waits, 0, memory_order_seq_cst);
-	gt_tool_thread_before();
-	rc = create_thread(d);
-	gt_tool_thread_after();
-	if (rc) /* the next one who wants it tries again */
+	if (gt_tool_thread_start(run, d, 0)) /* the next one who wants it tries again */
 		atomic_store_explicit(&d->image, 0, memory_order_release);
 }
 
@@ -267,24 +263,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int create_thread(struct gputap_delivery *d)
-{
-	sigset_t all, signals;
-	pthread_attr_t attr;
-	pthread_t thread;
-	int rc = pthread_attr_init(&attr);
-
-	if (rc)
-		return rc;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &signals);
-	rc = pthread_create(&thread, &attr, run, d);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
-	pthread_attr_destroy(&attr);
-	return rc;
-}
-
 /* In this process image, if it is not there. Return: 0, or -EAGAIN. */
 static int start(struct gputap_delivery *d)
 {
@@ -298,9 +276,7 @@ static int start(struct gputap_delivery *d)
 			continue;
 		}
 		if (atomic_load_explicit(&d->image, memory_order_relaxed) != image) {
-			gt_tool_thread_before();
-			rc = create_thread(d);
-			gt_tool_thread_after();
+			rc = gt_tool_thread_start(run, d, 0);
 			if (rc == 0)
 				atomic_store_explicit(&d->image, image, memory_order_release);
 		}

@@ -3,6 +3,7 @@
  * than that: what the thread was there for is taken over. A thread-specific value's destructor notices, as it runs however a thread ends. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
 #include "tool/tool.h"
@@ -33,18 +34,49 @@ int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, voi
 	return 0;
 }
 
-void gt_tool_thread_before(void)
+static void tell_before(void)
 {
 	for (int i = 0; i < SUBSCRIBERS; i++)
 		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].before)
 			subscribers[i].before(subscribers[i].user);
 }
 
-void gt_tool_thread_after(void)
+static void tell_after(void)
 {
 	for (int i = SUBSCRIBERS - 1; i >= 0; i--)
 		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].after)
 			subscribers[i].after(subscribers[i].user);
+}
+
+/* A program's signals are for its own threads: ours never run its handlers. */
+static int create(void *(*run)(void *), void *arg, size_t stack_bytes)
+{
+	sigset_t all, signals;
+	pthread_attr_t attr;
+	pthread_t thread;
+	int rc = pthread_attr_init(&attr);
+
+	if (rc)
+		return rc;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (stack_bytes)
+		pthread_attr_setstacksize(&attr, stack_bytes);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &signals);
+	rc = pthread_create(&thread, &attr, run, arg);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	pthread_attr_destroy(&attr);
+	return rc;
+}
+
+int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
+{
+	int rc;
+
+	tell_before();
+	rc = create(run, arg, stack_bytes);
+	tell_after();
+	return rc;
 }
 
 struct role {

@@ -17,8 +17,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -420,26 +418,13 @@ void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
 static void start(struct gt_hsa_agent *a)
 {
 	static _Atomic uint32_t registered;
-	sigset_t all, old;
-	pthread_attr_t attr;
-	pthread_t thread;
 
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
 		gt_tool_work_looks(look_for_tools);
 	}
-	if (pthread_attr_init(&attr))
-		return;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	gt_tool_thread_before();
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_create(&thread, &attr, run, a);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	gt_tool_thread_after();
-	pthread_attr_destroy(&attr);
+	gt_tool_thread_start(run, a, STACK_BYTES);
 }
 
 void gt_hsa_helper_want(struct gt_hsa_agent *a, struct gt_thread *t)

@@ -16,14 +16,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tool/tool.h"
+#include "util/clock_ns.h"
 
 #define MS UINT64_C(1000000)
 /* Devices that are the host: the helper takes a processor from them, and the program's calls harvest soon. */
@@ -47,10 +46,7 @@ static bool over(void)
 
 static uint64_t now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+	return gt_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void nap(uint64_t ns)
@@ -187,9 +183,6 @@ static void look_for_tools(void)
 static void start(uint32_t epoch)
 {
 	static _Atomic uint32_t registered;
-	sigset_t all, old;
-	pthread_attr_t attr;
-	pthread_t thread;
 
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) { /* a fork's child inherits them */
 		atexit(at_end);
@@ -199,17 +192,7 @@ static void start(uint32_t epoch)
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 	atomic_store_explicit(&helper.at_work, 0, memory_order_relaxed);
 	atomic_store_explicit(&helper.over, 0, memory_order_relaxed);
-	if (pthread_attr_init(&attr))
-		return;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	gt_tool_thread_before();
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_create(&thread, &attr, run, (void *)(uintptr_t)epoch);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	gt_tool_thread_after();
-	pthread_attr_destroy(&attr);
+	gt_tool_thread_start(run, (void *)(uintptr_t)epoch, STACK_BYTES);
 }
 
 bool gt_cl_helper_lives(void)

@@ -9,17 +9,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
+
+#include "util/clock_ns.h"
 
 #define TOLERANCE_NS 2000 /* between two readings of the host's clocks */
-
-static uint64_t read_clock(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 /* The innermost one of this thread whose enqueue function has not returned. */
 static _Thread_local struct gt_cl_work *open_work __attribute__((tls_model("initial-exec")));
@@ -93,8 +86,8 @@ static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t enter
 	int known = d ? atomic_load_explicit(&d->told_clock, memory_order_relaxed) - 1 : -1;
 
 	for (int i = known >= 0 ? known : 0; i < 4; i++) {
-		uint64_t boottime = read_clock(CLOCK_BOOTTIME);
-		int64_t offset = (int64_t)(boottime - read_clock(clocks[i]));
+		uint64_t boottime = gt_clock_ns(CLOCK_BOOTTIME);
+		int64_t offset = (int64_t)(boottime - gt_clock_ns(clocks[i]));
 		uint64_t at = queued + (uint64_t)offset;
 
 		if (known < 0 && (at + TOLERANCE_NS < entered || at > left + TOLERANCE_NS))
