@@ -139,3 +139,10 @@ def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned
         assert recorded.info["device_work"] + recorded.info["dropped"] <= launches + 3  # a fill; the calls that were open
         recorded.check_links(open_calls=1)
         assert "Killed" in json.dumps(recorded.info["processes"])
+
+
+@pytest.mark.parametrize("milliseconds, over", [(0, True), (30, True), (20000, False)])
+def test_handlers_of_what_has_completed_are_over_before_libraries_end_but_for_one_that_does_not_come_back(repo, softgpu, tap, work, milliseconds, over):
+    subprocess.run(["c++", "-O1", "-DLITTLEENDIAN_CPU", repo / "tests/rocm/hsa_handler.cc", "-o", "handler", "-lhsa-runtime64"], check=True)
+    result = tap("run", "-q", "-o", "a.gputap", "--", work / "handler", str(milliseconds), env=softgpu)
+    assert result.out == ("the handler is over\n" if over else "the handler is not over\n")

@@ -12,6 +12,7 @@
  *   hsa_scratch.c   memory for spilled registers, as the runtime tells of it
  *   hsa_told.c      what tools are told of all this
  *   hsa_fault.c     the runtime tells that a device or queue has failed
+ *   hsa_handlers.c  handlers of the program's that the runtime still calls when the process ends
  *   hsa_helper.c    a thread per agent: harvests what has completed; the end of the process
  *
  *   reserve a packet number ─► write packet ─► ring doorbell ─► handler ─► slot, our signal ─► device
@@ -346,6 +347,11 @@ static inline struct gt_hsa_slot *gt_hsa_slot(const struct gt_hsa_queue *q, uint
 void gt_hsa_fault_listen(struct gt_hsa_runtime *r);
 /* Instead of the program's callback of a queue; @data: struct gt_hsa_queue. */
 gt_hsa_queue_callback gt_hsa_fault_of_queue;
+
+/* Handlers (hsa_handlers.c) ---------------------------------------------------------- */
+
+/* The process ends, and nobody holds a lock of the runtime's: handlers of signals that have completed are over, or take too long. */
+void gt_hsa_handlers_pass(void);
 
 /* Dispatch (hsa_dispatch.c) -------------------------------------------------- */
 

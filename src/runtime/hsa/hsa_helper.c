@@ -46,6 +46,7 @@ struct helper {
 static struct helper helpers[GT_HSA_AGENTS_MAX];
 static _Atomic uint32_t over;	 /* the process ends, or the runtime goes: no call into it */
 static _Atomic uint32_t waiting; /* somebody else harvests just now */
+static _Atomic int32_t process;	 /* that has helpers: no child of it */
 
 static void nap(uint64_t ns)
 {
@@ -384,8 +385,11 @@ static void look_for_tools(void)
 
 static void at_end(void)
 {
-	if (hold_helpers(&over) && !gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
+	if (hold_helpers(&over) && !gt_thread.depth) { /* exit() from inside a call: the runtime may hold locks of its own */
 		look_last(NULL);
+		if (atomic_load_explicit(&process, memory_order_relaxed) == getpid())
+			gt_hsa_handlers_pass();
+	}
 	gt_tool_deliver();
 }
 
@@ -419,6 +423,7 @@ static void start(struct gt_hsa_agent *a)
 {
 	static _Atomic uint32_t registered;
 
+	atomic_store_explicit(&process, getpid(), memory_order_relaxed);
 	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
