@@ -17,6 +17,8 @@
  *   - every call that makes work comes by here, recorded or not (GT_SERVICE_LANE); after a pause nothing is linked any more;
  *   - a piece that may be a further one of a graph's last node as well as the first one of what is behind the graph is nobody's;
  *   - a graph's launch is one record (`--mode lite`) if all of its packets are certain, from the first to the last;
+ *   - HIP 7 submits most of a graph in the thread that launches it: that is certain, and told to the launch's entry in the lane before what
+ *     comes behind it; if some of its kernels were submitted so and others not, the order is not what it seems;
  *   - every packet of the stream's thread is seen here, in turn. One that was not would have left its call in the lane for the next;
  *   - what does not fit, a call that fails (with or without work), a turn that is missing: the order is not what it seems, and that
  *     stream's work is not linked any more, until the program has waited for all of it, with no other call on the stream meanwhile.

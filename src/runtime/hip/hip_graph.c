@@ -72,6 +72,9 @@ struct gt_graph_launch {
 	uint32_t last_part, last_place;
 	bool blind;                           /* the order is not known: no ordinals */
 	bool wrong, learning, unobservable;
+	bool lanes, late_envelope;            /* streams have threads (hip_lane.h); the first packet opens the envelope */
+	bool strange, transfers;              /* of its own packets: a kernel that is not known; a copy or fill */
+	uint32_t kernels;                     /* of its own packets */
 	const void *queue;                    /* of that packet; NULL: none to be looked at */
 	uint64_t number;
 	struct touched touched[QUEUES_MAX];
@@ -377,6 +380,14 @@ static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_hsa_kernel
 	return (!k->name || !n->name || k->name == n->name) && (!n->grid[0] || !memcmp(packet + GRID_AT, n->grid, sizeof n->grid));
 }
 
+/* Where streams have threads, HIP 7 all the same submits what it has made ready when the graph was instantiated: kernels, most often. */
+static void tell_lane(struct gt_graph_launch *l, uint32_t part)
+{
+	l->kernels += part == GT_GRAPH_KERNEL;
+	l->transfers |= part != GT_GRAPH_KERNEL;
+	gt_hip_lane_issued(l->at, part != GT_GRAPH_KERNEL);
+}
+
 /* What the packet before was, if it was one of the graph's nodes. */
 static void settle(struct gt_graph_launch *l)
 {
@@ -395,8 +406,10 @@ static void settle(struct gt_graph_launch *l)
 	for (uint32_t i = 0; k && i < l->touched_count; i++)
 		l->touched[i].started |= l->touched[i].queue == l->queue;
 	l->queue = NULL;
-	if (!k)
+	if (!k) {
+		l->strange |= *packet == GT_HSA_PACKET_KERNEL;
 		return;
+	}
 	part = k->class;
 	place = l->candidate[part];
 	if (l->envelope && !(l->unobserved >> part & 1)) {
@@ -405,12 +418,15 @@ static void settle(struct gt_graph_launch *l)
 	}
 	if (place >= l->graph->nodes.count) {
 		l->wrong |= part == GT_GRAPH_KERNEL;
+		l->strange = true;
 		return;
 	}
 	l->wrong |= part == GT_GRAPH_KERNEL && !is_kernel_of(&l->graph->nodes.order[place], k, packet);
 	l->at = place + 1;
 	l->last_part = part;
 	l->last_place = place;
+	if (gt_unlikely(l->lanes))
+		tell_lane(l, part);
 	if (!l->has_course)
 		l->course.first = l->course.count - 1;
 	if (!l->has_course || l->graph->nodes.order[place].last) {
@@ -487,7 +503,7 @@ static bool hush(struct gt_graph_launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
 
-	if (!l->envelope || l->learning || !l->has_course || l->is_quiet || !c->count || l->course.count != c->first + 2 ||
+	if (!l->envelope || l->lanes || l->learning || !l->has_course || l->is_quiet || !c->count || l->course.count != c->first + 2 ||
 	    l->course.first != c->first || c->last < c->first + 2 || l->graph->last[0].queue != queue || l->wrong || l->blind ||
 	    gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
 		return false;
@@ -515,10 +531,22 @@ static void check_course(struct gt_graph_launch *l)
 	gt_graph_mark(l->quiet.queue, &s);
 }
 
+static void open_envelope(struct gt_graph_launch *l)
+{
+	const struct graph *g = l->graph;
+	const struct gt_thread *t = &gt_thread;
+
+	l->late_envelope = false;
+	l->envelope = gt_hip_envelope_open(t->api_id, t->api_start, g->number, l->replay, g->name, (uintptr_t)atomic_load(&g->handle), g->nodes.count);
+	l->unobservable = !l->envelope;
+}
+
 void gt_graph_stamp(struct gt_graph_launch *l, const void *queue, uint64_t number, struct gt_graph_stamp *s)
 {
 	settle(l);
 	l->course.count++;
+	if (gt_unlikely(l->late_envelope))
+		open_envelope(l);
 	if (l->envelope && hush(l, queue)) {
 		stamp_parts(l, s);
 		s->unobserved = (1u << GT_GRAPH_PARTS) - 1;
@@ -543,6 +571,8 @@ void gt_graph_stamp_copy(struct gt_graph_launch *l, const void *destination, con
 {
 	settle(l);
 	l->copies = true;
+	if (gt_unlikely(l->lanes))
+		tell_lane(l, GT_GRAPH_COPY);
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] = place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
 	stamp_parts(l, s);
@@ -584,6 +614,41 @@ static void learn(struct gt_graph_launch *l, struct gt_thread *t)
 	atomic_store_explicit(&g->learned, 2, memory_order_release);
 }
 
+/* Its kernels are all that works. */
+static bool only_kernels(const struct graph *g)
+{
+	const struct gt_hip_nodes *n = &g->nodes;
+
+	return n->count && n->order[0].next[GT_GRAPH_COPY] == n->count && n->order[0].next[GT_GRAPH_FILL] == n->count;
+}
+
+static void enter_lane(struct gt_graph_launch *l, struct gt_thread *t, const struct gt_call *call, void *stream, bool own)
+{
+	struct graph *g = l->graph;
+	bool only = only_kernels(g);
+
+	gt_hip_lane_graph(t, call->table, &(struct gt_hip_lane_launch){.stream = stream, .own = own, .apart = g->nodes.apart && !only,
+			  .graph = g->number, .replay = l->replay, .name = g->name, .handle = (uintptr_t)atomic_load(&g->handle), .nodes = share(g)});
+	l->lanes = true;
+	l->late_envelope = only && gt_recording.session->mode == GT_MODE_LITE;
+}
+
+/* All of its kernels are the launch's own packets, or none: else nobody knows which will come in the lane. */
+static void leave_lane(struct gt_graph_launch *l, struct gt_thread *t, int ret)
+{
+	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
+	bool all = kernels && l->kernels == kernels && !l->strange, none = !l->kernels && !l->strange;
+
+	l->late_envelope = false;
+	l->strange = !all;
+	if (l->envelope && !all) {
+		gt_hip_envelope_part(l->envelope);
+		gt_graph_envelope_lost(l->envelope, t);
+	}
+	gt_hip_lane_submitted(all, all && only_kernels(l->graph), !all && !none);
+	gt_lane_pushed(t, (uint64_t)ret);
+}
+
 static int launch(const struct gt_call *call, void *exec, void *stream, bool own)
 {
 	gt_hip_hipGraphLaunch_fn *real = (gt_hip_hipGraphLaunch_fn *)call->tap->real;
@@ -610,24 +675,18 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	l.replay = atomic_fetch_add_explicit(&g->replays, 1, memory_order_relaxed) + 1;
 	l.blind = g->nodes.uncertain || atomic_load_explicit(&g->wrong, memory_order_relaxed);
 	l.last_part = GT_GRAPH_PARTS;
-	if (gt_unlikely(gt_tap_options.lanes)) { /* HIP's threads will submit it */
-		gt_hip_lane_graph(t, call->table, &(struct gt_hip_lane_launch){stream, own, g->number, l.replay, g->name, (uintptr_t)exec,
-									       share(g)});
-		ret = real(exec, stream);
-		gt_lane_pushed(t, (uint64_t)ret);
-		goto done;
-	}
-	if (gt_recording.session->mode == GT_MODE_LITE) {
-		l.envelope = gt_hip_envelope_open(t->api_id, t->api_start, g->number, l.replay, g->name, (uintptr_t)exec,
-						  g->nodes.count);
-		l.unobservable = !l.envelope;
-	}
+	if (gt_unlikely(gt_tap_options.lanes)) /* HIP's threads will submit it, or a part of it */
+		enter_lane(&l, t, call, stream, own);
+	else if (gt_recording.session->mode == GT_MODE_LITE)
+		open_envelope(&l);
 	t->graph = &l;
 	ret = real(exec, stream);
 	if (gt_unlikely(l.quiet.later != NULL))
 		gt_graph_written(&l, true);
 	t->graph = NULL;
 	settle(&l);
+	if (gt_unlikely(l.lanes))
+		leave_lane(&l, t, ret);
 	if (l.is_quiet)
 		check_course(&l);
 	if (l.unobservable) {
@@ -638,9 +697,8 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 			gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 		gt_hip_envelope_close(l.envelope, t);
 	}
-	if (ret == 0)
+	if (ret == 0 && !(l.lanes && l.strange))
 		learn(&l, t);
-done:
 	t->api_id = api_id;
 	t->api_start = api_start;
 	return ret;

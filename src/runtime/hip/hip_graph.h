@@ -42,6 +42,7 @@ struct gt_hip_nodes {
 	uint32_t count;
 	bool branches;             /* HIP may submit it from several threads of its own */
 	bool uncertain;            /* the order of creation, or that of submission, is not known */
+	bool apart;                /* where streams have threads: these may submit its copies and fills, and the launch itself its kernels */
 	size_t bytes;              /* of the memory */
 	struct gt_hip_node *order; /* [count + 1]: the last one is none */
 	uint32_t *place;           /* by ordinal */

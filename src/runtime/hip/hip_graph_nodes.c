@@ -594,6 +594,7 @@ bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *g
 	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) && w.counter == nodes->count;
 	gt_internal_leave();
 	nodes->uncertain |= nodes->branches && !known;
+	nodes->apart = !known || version >= 60000000;
 	if (good)
 		link_nodes(nodes);
 	else

@@ -299,11 +299,37 @@ void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, const 
 		e->name = launch->name;
 		e->handle = launch->handle;
 		e->last_part = GT_GRAPH_PARTS;
+		e->apart = launch->apart;
 	} else {
 		gt_hip_shared_nodes_put(launch->nodes);
 	}
 	if (call.lane)
 		gt_lane_unlock(&call.lane->lock);
+}
+
+void gt_hip_lane_issued(uint32_t at, bool transfer)
+{
+	if (!call.entry)
+		return;
+	if (transfer)
+		atomic_store_explicit(&call.entry->mixed, true, memory_order_relaxed);
+	atomic_store_explicit(&call.entry->issued, at, memory_order_release);
+}
+
+void gt_hip_lane_submitted(bool kernels, bool all, bool part)
+{
+	struct gt_lane *l = call.lane;
+	struct gt_lane_entry *e = call.entry;
+
+	if (!e)
+		return;
+	gt_lane_lock(&l->lock);
+	e->no_kernels = kernels;
+	if (all && !e->popped)
+		e->state = GT_LANE_TAKEN;
+	if (part)
+		gt_lane_break(l, "a graph's launch was submitted by two threads");
+	gt_lane_unlock(&l->lock);
 }
 
 /* The call has waited for its stream: what came before has all been submitted, unless it was open when the wait began. */

@@ -32,6 +32,10 @@ struct gt_lane_entry {
 	/* GRAPH: */
 	struct gt_hip_shared_nodes *nodes; /* NULL: on several streams */
 	uint32_t graph, replay, at, last_part, last_place;
+	_Atomic uint32_t issued; /* place behind the last node whose work the launch has itself submitted */
+	_Atomic bool mixed;	 /* copies or fills among that: it is not known which come here */
+	bool apart;		 /* as in struct gt_hip_nodes */
+	bool no_kernels;	 /* the launch has submitted all of them */
 	uint64_t handle;
 	struct gt_graph_envelope *envelope; /* one record for all of it, from its first packet on; NULL: none, or it is closed */
 };

@@ -71,13 +71,26 @@ static void link_to(const struct gt_lane_entry *e, struct gt_hsa_owner *o)
 	o->direction = e->direction;
 }
 
+/* Place of the next kernel that may come here. What the launch itself submits is not seen in the lane, but known before what comes behind it. */
+static uint32_t next_kernel(const struct gt_lane_entry *e)
+{
+	uint32_t issued = atomic_load_explicit(&e->issued, memory_order_acquire);
+
+	return e->no_kernels ? e->nodes->count : e->nodes->order[issued > e->at ? issued : e->at].next[GT_GRAPH_KERNEL];
+}
+
+/* Is it known which work of the launch comes next? */
+static bool is_known(const struct gt_lane_entry *e)
+{
+	return e->nodes && !e->overlapped && !atomic_load_explicit(&e->mixed, memory_order_relaxed);
+}
+
 /* No node that works is behind those that came. */
 static bool is_whole(const struct gt_lane_entry *e)
 {
-	for (int p = 0; p < GT_GRAPH_PARTS; p++)
-		if (e->nodes->order[e->at].next[p] != e->nodes->count)
-			return false;
-	return true;
+	const uint32_t *next = e->nodes->order[e->at].next;
+
+	return next_kernel(e) == e->nodes->count && next[GT_GRAPH_COPY] == e->nodes->count && next[GT_GRAPH_FILL] == e->nodes->count;
 }
 
 void gt_lane_envelope_end(struct gt_lane_entry *e, bool whole)
@@ -100,6 +113,8 @@ static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint3
 	const struct gt_hip_node *n = &e->nodes->order[place];
 	bool first = !e->begun;
 
+	if (e->apart || atomic_load_explicit(&e->issued, memory_order_acquire))
+		return; /* not all comes here */
 	if (first && e->doubtful)
 		return; /* its first packet may have come already */
 	if (first) {
@@ -135,7 +150,7 @@ static void stamp(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_
 /* The graph's next node that is such work; nodes.count: none. */
 static uint32_t node_of(const struct gt_lane_entry *e, const struct gt_lane_work *w)
 {
-	return e->nodes->order[e->at].next[w->part];
+	return w->part == GT_GRAPH_KERNEL ? next_kernel(e) : e->nodes->order[e->at].next[w->part];
 }
 
 static void reach(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
@@ -189,9 +204,11 @@ static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct 
 		if (e->state == GT_LANE_TAKEN || e->kind == GT_LANE_COPY || e->kind == GT_LANE_FILL || e->kind == GT_LANE_SYNC)
 			continue; /* those may have needed no packet */
 		if (e->kind == GT_LANE_GRAPH) {
-			uint32_t place = e->nodes && !e->overlapped ? node_of(e, w) : 0;
+			uint32_t place = is_known(e) ? node_of(e, w) : 0;
 
-			if (!e->nodes || e->overlapped)
+			if (e->no_kernels)
+				continue;
+			if (!is_known(e))
 				break;
 			if (place == e->nodes->count)
 				continue; /* all its kernels have come */
@@ -282,13 +299,13 @@ static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry 
 {
 	uint32_t place, kernel;
 
-	if (!e->nodes || e->overlapped) {
+	if (!is_known(e)) {
 		c->over = c->unknown = true;
 		c->doubtful |= c->owner && (c->fit <= 0 || !is_fresh(c->owner) || c->owner->overlapped);
 		return true;
 	}
 	place = node_of(e, w);
-	kernel = e->nodes->order[e->at].next[GT_GRAPH_KERNEL];
+	kernel = next_kernel(e);
 	c->over = kernel != e->nodes->count;
 	if (place >= kernel || (c->owner && c->fit > 0 && is_fresh(c->owner)))
 		return true;
@@ -319,7 +336,7 @@ static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struc
 		if (e->kind == GT_LANE_GRAPH) {
 			if (!claim_node(l, &c, e, w, o))
 				return;
-			c.graph = e->nodes && e->last_part == w->part ? e : c.graph; /* one node in several pieces */
+			c.graph = is_known(e) && e->last_part == w->part ? e : c.graph; /* one node in several pieces */
 		} else if (e->kind == GT_LANE_LAUNCH) {
 			launched = true;
 		} else {
