@@ -18,7 +18,7 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (REPO / os.environ.get("GPUTAP_BUILD", "build")).resolve()
 SHM = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
-HANGS_SECONDS = 300  # after which a command is ended: far from what any takes beside much other work
+HANGS_SECONDS = 600  # after which a command is ended: far from what any takes beside much other work
 LEAVING_SECONDS = 30  # that a process may take to end behind its test
 
 

@@ -79,7 +79,7 @@ def tool(repo, build, tmp_path_factory):
 
 def told(build, tool, program, *words, library_path):
     done = subprocess.run([program, *words], env={**os.environ, "LD_PRELOAD": str(tool), "LD_LIBRARY_PATH": f"{build}:{library_path}"}, text=True,
-                          capture_output=True, timeout=300)
+                          capture_output=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return [line.split(" ", 1)[1] for line in done.stdout.splitlines() if line.startswith("tool: ")]
 

@@ -19,10 +19,10 @@ def files(build, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hta")
     capture = folder / "s.gputap"
     subprocess.run([build / "tests/synth/synth", "--calls", "4000", "--threads", "2", "--queues", "3", "--devices", "2", "--overlap",
-                    "--failed", "-o", capture], check=True, timeout=300)
+                    "--failed", "-o", capture], check=True, timeout=600)
     out = {e: folder / f"s.{e}" for e in ("json.gz", "hta.json.gz", "csv")}
     for path in out.values():
-        subprocess.run([build / "gputap", "export", capture, "-o", path], check=True, timeout=300, stdout=subprocess.DEVNULL)
+        subprocess.run([build / "gputap", "export", capture, "-o", path], check=True, timeout=600, stdout=subprocess.DEVNULL)
     return out
 
 

@@ -31,7 +31,7 @@ def odd(build, tmp_path_factory):
     folder = tmp_path_factory.mktemp("odd")
     files = {e: folder / f"odd.{e}" for e in ("pftrace", "json", "json.gz", "csv")}
     done = subprocess.run([build / "tests/consumers/odd_capture", *files.values()], check=True, text=True,
-                          stdout=subprocess.PIPE, timeout=300)
+                          stdout=subprocess.PIPE, timeout=600)
     items = json.loads(done.stdout)
     threads = {}
     for item in items:  # correlation numbers: thread index in order of the capture, then the count

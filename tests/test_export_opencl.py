@@ -14,11 +14,11 @@ from consumers import perfetto
 def traced(build, gputap, tmp_path_factory):
     folder = tmp_path_factory.mktemp("opencl")
     capture = folder / "demo.gputap"
-    subprocess.run([gputap, "run", "-q", "-o", capture, "--", build / "examples/demo"], check=True, timeout=300,
+    subprocess.run([gputap, "run", "-q", "-o", capture, "--", build / "examples/demo"], check=True, timeout=600,
                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     files = {e: folder / f"demo.{e}" for e in ("pftrace", "json", "csv")}
     for path in files.values():
-        subprocess.run([gputap, "export", capture, "-o", path], check=True, timeout=300)
+        subprocess.run([gputap, "export", capture, "-o", path], check=True, timeout=600)
     with open(files["csv"], newline="", encoding="utf-8") as f:
         rows = list(csv.DictReader(f))
     return files, rows

@@ -275,7 +275,7 @@ def test_upstream_c_plus_plus_loads_our_agents_as_its_convert_does(export, upstr
     (work / "load.cpp").write_text(LOADER)
     include = pathlib.Path(os.environ["GPUTAP_ROCPD_CHECKOUT"]) / "source/include"
     subprocess.run(["g++", "-std=c++17", "-w", f"-I{conftest.REPO}/include/compat", "-idirafter", include, work / "load.cpp", "-o", work / "load"],
-                   check=True, timeout=300)
+                   check=True, timeout=600)
     rows = rocpd.rows("SELECT extdata, name || '|' || ((type = 'GPU') + 1) || '|' || absolute_index || '|' || type_index FROM rocpd_info_agent")
     out = subprocess.run([work / "load"], input="".join(row[0] + "\n" for row in rows), text=True, capture_output=True, check=True).stdout
     assert out.splitlines() == [row[1] for row in rows] and len(rows) > 1

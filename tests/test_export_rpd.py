@@ -271,7 +271,7 @@ def upstream():
 
 def python(upstream, *arguments, cwd=None):
     done = subprocess.run([sys.executable, *map(str, arguments)], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, "PYTHONPATH": str(upstream / "rocpd_python"), "PYTHONDONTWRITEBYTECODE": "1"}, timeout=300)
+                          env={**os.environ, "PYTHONPATH": str(upstream / "rocpd_python"), "PYTHONDONTWRITEBYTECODE": "1"}, timeout=600)
     assert done.returncode == 0, done.stdout
     return done.stdout
 

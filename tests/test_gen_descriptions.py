@@ -54,7 +54,7 @@ BAD = {
 
 
 def generate(*words):
-    return subprocess.run([sys.executable, REPO / "tools" / "generate", *words], text=True, capture_output=True, timeout=300)
+    return subprocess.run([sys.executable, REPO / "tools" / "generate", *words], text=True, capture_output=True, timeout=600)
 
 
 def describe():
@@ -202,7 +202,7 @@ def compiles(tmp_path, text):
     source = tmp_path / "check.c"
     source.write_text(text)
     return subprocess.run(["cc", "-std=gnu11", "-fsyntax-only", "-DCL_TARGET_OPENCL_VERSION=300", f"-I{REPO}/src", f"-I{REPO}",
-                           source], text=True, capture_output=True, timeout=300)
+                           source], text=True, capture_output=True, timeout=600)
 
 
 def test_every_entry_of_the_dispatch_table_is_described(opencl, tmp_path):

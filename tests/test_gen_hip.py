@@ -62,7 +62,7 @@ def header(hip_headers, tmp_path_factory):
 def compiles(tmp_path, text):
     source = tmp_path / "check.cc"
     source.write_text(text)
-    result = subprocess.run(["g++", "-std=c++17", "-fpermissive", "-fsyntax-only", "-w", source], text=True, capture_output=True, timeout=300)
+    result = subprocess.run(["g++", "-std=c++17", "-fpermissive", "-fsyntax-only", "-w", source], text=True, capture_output=True, timeout=600)
     assert result.returncode == 0, result.stderr[:4000]
 
 

@@ -8,7 +8,7 @@ from conftest import REPO
 
 
 def made(root, out):
-    return subprocess.run([root / "tools/reference", out], capture_output=True, text=True, timeout=300)
+    return subprocess.run([root / "tools/reference", out], capture_output=True, text=True, timeout=600)
 
 
 def documented(out):

@@ -88,7 +88,6 @@ def sampled(process, seconds=0.1):
             continue
 
 
-@pytest.mark.timeout(1200)
 def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_program, softgpu, tap, work):
     """A twentieth of it; whole with GPUTAP_SLOW=1."""
     truth = Truth(threads=4, streams=2, launches=125_000 if SLOW else 6_250, gpus=4, verify=0)

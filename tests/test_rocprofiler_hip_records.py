@@ -25,7 +25,7 @@ def told(repo, build, hip_headers, softgpu, tmp_path_factory):
     subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-fPIC",
                     "-shared", repo / "tests/rocprofiler/lister.c", "-o", folder / "lister.so", f"-L{sdk}", "-lrocprofiler-sdk",
                     f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
-    subprocess.run([folder / "everything"], check=True, timeout=300,
+    subprocess.run([folder / "everything"], check=True, timeout=600,
                    env={**os.environ, **softgpu, "LD_PRELOAD": str(folder / "lister.so"), "LISTER_FILE": str(folder / "list"),
                         "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
     kinds = collections.defaultdict(list)

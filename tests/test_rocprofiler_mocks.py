@@ -85,7 +85,7 @@ class Mocks:
     def run(self, program, first=".", **environment):
         path = f"{self.folder / first}:{self.folder}:{self.build}:{self.build}/src/compat/rocprofiler"
         return subprocess.run([program], env={"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": path, **environment}, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
 
 
 @pytest.fixture(scope="session")

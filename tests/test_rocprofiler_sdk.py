@@ -44,7 +44,7 @@ def tool(compile_tool, name, result=0):
 
 def run(command, build, **environment):
     return subprocess.run([str(c) for c in command], env={**os.environ, "LD_LIBRARY_PATH": str(build), **environment}, text=True,
-                          capture_output=True, timeout=300)
+                          capture_output=True, timeout=600)
 
 
 # All public functions of 1.0.0; another three are inline, rocprofiler_configure() is the client's.

@@ -18,7 +18,7 @@ def tree(build, work):
 
 def show(command, **keywords):
     return subprocess.run([str(c) for c in command], env=conftest.clean_environment(), stdout=subprocess.PIPE, text=True,
-                          check=True, timeout=300, **keywords).stdout
+                          check=True, timeout=600, **keywords).stdout
 
 
 def test_descriptors_masks_dispositions_and_group_are_as_without(tree):

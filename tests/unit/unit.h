@@ -45,7 +45,7 @@ const char *unit_folder(void);
 	}                                                                                        \
 	static void unit_run_##test_name(void)
 /* The limit ends what hangs: far from what a test takes beside much other work. */
-#define UNIT_TEST(test_name) UNIT_TEST_SECONDS(test_name, 300)
+#define UNIT_TEST(test_name) UNIT_TEST_SECONDS(test_name, 600)
 
 /* One value of any scalar type as text, in one of a few buffers. */
 const char *unit_show_signed(long long value);
