@@ -51,7 +51,7 @@
 #define GT_HSA_AMD(r, f) gt_hsa_amd_ext_real(r, f)
 #define GT_HSA_MS UINT64_C(1000000)
 
-/* Is device work recorded now, in this process image? */
+/* This thread's state in this image; NULL: it can record nothing. */
 static inline struct gt_thread *gt_hsa_thread(void)
 {
 	return gt_thread_own();
