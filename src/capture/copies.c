@@ -13,6 +13,7 @@
 #include "capture/checksum.h"
 #include "capture/scan.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 /* A session in a file. */
 struct copy {
@@ -50,18 +51,15 @@ static struct copy *find(const struct gt_copies *c, size_t file, uint32_t sectio
 
 static int add(struct gt_copies *c, size_t file, uint32_t section, struct copy **out)
 {
+	struct copy *more;
+
 	*out = find(c, file, section);
 	if (*out)
 		return 0;
-	if (c->count == c->room) {
-		size_t room = c->room ? c->room * 2 : 64;
-		struct copy *more = reallocarray(c->list, room, sizeof *more);
-
-		if (!more)
-			return gt_error(-ENOMEM, "sessions of %zu captures", file + 1);
-		c->list = more;
-		c->room = room;
-	}
+	more = gt_grow(c->list, c->count, &c->room, sizeof *more);
+	if (!more)
+		return gt_error(-ENOMEM, "sessions of %zu captures", file + 1);
+	c->list = more;
 	*out = &c->list[c->count++];
 	**out = (struct copy){.file = file, .section = section, .end = GT_CAPTURE_CUT};
 	return 0;

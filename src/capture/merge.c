@@ -19,6 +19,7 @@
 #include "capture/copies.h"
 #include "capture/scan.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
@@ -127,23 +128,6 @@ static int put_end(struct merge *m)
 	return status ? status : flush(m);
 }
 
-/* Room for one more, zeroed. */
-static int grow(void **list, size_t *room, size_t count, size_t bytes)
-{
-	size_t wanted = *room ? *room * 2 : 16;
-	char *p;
-
-	if (count < *room)
-		return 0;
-	p = reallocarray(*list, wanted, bytes);
-	if (!p)
-		return gt_error(-ENOMEM, "merge");
-	memset(p + *room * bytes, 0, (wanted - *room) * bytes);
-	*list = p;
-	*room = wanted;
-	return 0;
-}
-
 static struct section *find_section(struct merge *m, uint32_t number)
 {
 	size_t i;
@@ -157,11 +141,11 @@ static struct section *find_section(struct merge *m, uint32_t number)
 /* A section of the input is seen for the first time: it gets a number here. */
 static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16], const char *path, size_t path_bytes, struct section **out)
 {
-	struct section *s;
-	int status = grow((void **)&m->sections, &m->section_room, m->section_count, sizeof *m->sections);
+	struct section *s = gt_grow(m->sections, m->section_count, &m->section_room, sizeof *s);
 
-	if (status)
-		return status;
+	if (!s)
+		return gt_error(-ENOMEM, "merge");
+	m->sections = s;
 	s = *out = &m->sections[m->section_count];
 	*s = (struct section){.in = number, .out = m->next, .path = strndup(path, path_bytes), .told = {.end = GT_CAPTURE_CUT}};
 	if (!s->path)

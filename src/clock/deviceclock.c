@@ -7,6 +7,7 @@
 
 #include "clock/clock.h"
 #include "clock/piece.h"
+#include "util/grow.h"
 
 enum {
 	WORK_MAX = 65536,
@@ -38,21 +39,6 @@ struct gt_device_clock {
 	enum gt_clock_method method;
 	uint64_t residual_ns, violations;
 };
-
-static int grow(void **list, size_t *room, size_t count, size_t bytes)
-{
-	size_t more = *room ? *room * 2 : 64;
-	void *p;
-
-	if (count < *room)
-		return 0;
-	p = reallocarray(*list, more, bytes);
-	if (!p)
-		return -ENOMEM;
-	*list = p;
-	*room = more;
-	return 0;
-}
 
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out)
 {
@@ -88,8 +74,10 @@ int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device, 
 
 	if (host_after < host_before || clock->reading_count == READINGS_MAX)
 		return -EINVAL;
-	if (grow((void **)&clock->readings, &clock->reading_room, clock->reading_count, sizeof *clock->readings))
+	r = gt_grow(clock->readings, clock->reading_count, &clock->reading_room, sizeof *r);
+	if (!r)
 		return -ENOMEM;
+	clock->readings = r;
 	before = gt_host_clock_to_ns(clock->host, host_before);
 	after = gt_host_clock_to_ns(clock->host, host_after);
 	r = &clock->readings[clock->reading_count++];
@@ -105,8 +93,10 @@ void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start
 
 	if (!queued || !call_start || clock->work_count == WORK_MAX)
 		return;
-	if (grow((void **)&clock->work, &clock->work_room, clock->work_count, sizeof *clock->work))
+	w = gt_grow(clock->work, clock->work_count, &clock->work_room, sizeof *w);
+	if (!w)
 		return; /* fewer samples: worse, not wrong */
+	clock->work = w;
 	w = &clock->work[clock->work_count++];
 	w->queued = queued;
 	w->start_ns = gt_host_clock_to_ns(clock->host, call_start);

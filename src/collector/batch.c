@@ -8,6 +8,7 @@
 
 #include "collector/guard.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 #define BATCH_BYTES (UINT64_C(2) << 20) /* of rings: what a flush is worth */
 
@@ -55,17 +56,14 @@ void gt_batch_set_mark(struct gt_drain *d, struct gt_tracee *image, uint32_t slo
 
 void gt_batch_give_back_later(struct gt_drain *d, struct gt_tracee *image, uint32_t block)
 {
+	struct gt_give_back *more;
+
 	if (d->recovering)
 		return;
-	if (d->give_count == d->give_room) {
-		size_t room = d->give_room ? 2 * d->give_room : 256;
-		void *more = realloc(d->give, room * sizeof *d->give);
-
-		if (!more)
-			return; /* the pool loses a block */
-		d->give = more;
-		d->give_room = room;
-	}
+	more = gt_grow(d->give, d->give_count, &d->give_room, sizeof *more);
+	if (!more)
+		return; /* the pool loses a block */
+	d->give = more;
 	d->give[d->give_count++] = (struct gt_give_back){ image, block };
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "util/error.h"
+#include "util/grow.h"
 
 /* Beyond one pool: the journal, slots, more processes with little to say. */
 #define SPARE_BYTES (UINT64_C(8) << 20)
@@ -228,13 +229,10 @@ static struct ring_name *read_names(int fd, size_t *count)
 	while (dir && (e = readdir(dir))) {
 		if (strlen(e->d_name) >= sizeof names->name || !gt_ring_name_parse(e->d_name, &pid, &ticks))
 			continue;
-		if (*count == room) {
-			room = room ? 2 * room : 64;
-			more = realloc(names, room * sizeof *names);
-			if (!more)
-				break; /* the others are seen next time */
-			names = more;
-		}
+		more = gt_grow(names, *count, &room, sizeof *names);
+		if (!more)
+			break; /* the others are seen next time */
+		names = more;
 		names[*count].ticks = ticks;
 		strcpy(names[(*count)++].name, e->d_name);
 	}

@@ -11,6 +11,7 @@
 #include "collector/guard.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
@@ -78,20 +79,11 @@ static struct gt_tracee *find_image(const struct gt_drain *d, uint32_t pid, uint
 
 static int push_image(struct gt_drain *d, const struct gt_tracee *image, struct gt_tracee **out)
 {
-	struct gt_tracee *copy = malloc(sizeof *copy);
+	void *more = gt_grow(d->images, d->image_count, &d->image_room, sizeof *d->images);
+	struct gt_tracee *copy = more ? malloc(sizeof *copy) : NULL;
 
-	if (copy && d->image_count == d->image_room) {
-		size_t room = d->image_room ? 2 * d->image_room : 64;
-		void *more = realloc(d->images, room * sizeof *d->images);
-
-		if (!more) {
-			free(copy);
-			copy = NULL;
-		} else {
-			d->images = more;
-			d->image_room = room;
-		}
-	}
+	if (more)
+		d->images = more;
 	if (!copy)
 		return gt_error(-EAGAIN, "no memory for another process");
 	*copy = *image;

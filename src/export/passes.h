@@ -3,9 +3,8 @@
 #ifndef GPUTAP_EXPORT_PASSES_H
 #define GPUTAP_EXPORT_PASSES_H
 
-#include <stdlib.h>
-
 #include "export/view.h"
+#include "util/grow.h"
 
 enum { GT_PASSES = 2 };
 
@@ -39,20 +38,6 @@ static inline int gt_pass_run(struct gt_view *view, unsigned number, const struc
 		gt_view_progress_step(&progress, cursor);
 	gt_cursor_destroy(cursor);
 	return status < 0 ? status : 0;
-}
-
-/* Room for one more element. Return: the array, which may have moved, or NULL: it is where it was. */
-static inline void *gt_grow(void *array, size_t count, size_t *capacity, size_t element_bytes)
-{
-	size_t bigger = *capacity ? *capacity * 2 : 64;
-	void *moved;
-
-	if (count < *capacity)
-		return array;
-	moved = realloc(array, bigger * element_bytes);
-	if (moved)
-		*capacity = bigger;
-	return moved;
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include "record/describe.h"
 #include "record/operation.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 struct gt_range_open {
 	uint32_t process, ordinal;
@@ -46,13 +47,11 @@ size_t gt_mark_text(const struct gt_item *call, const char **text)
 	return message ? strnlen(*text, head.bytes) : strlen(*text);
 }
 
+/* gt_grow(), told if there is no memory. */
 static void *grow(void *list, size_t count, size_t *room, size_t bytes)
 {
-	size_t bigger = *room ? *room * 2 : 16;
-	void *moved = list;
+	void *moved = gt_grow(list, count, room, bytes);
 
-	if (count == *room && (moved = realloc(list, bigger * bytes)))
-		*room = bigger;
 	if (!moved)
 		gt_error(-ENOMEM, "ranges of the program");
 	return moved;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
+
 enum { RUN_GAP = 64 }; /* calls missing in a run before a new one begins */
 
 unsigned gt_rowmap_flags(const struct gt_rowmap *map, int64_t row)
@@ -38,15 +40,10 @@ int64_t gt_rowmap_take(struct gt_rowmap *map, const struct gt_item *call)
 
 	if (!run || run->process != call->process || run->ordinal != call->ordinal || seq < run->seq + run->span ||
 	    seq - (run->seq + run->span) > RUN_GAP || map->next_row != run->row + (int64_t)run->span) {
-		if (map->run_count == map->run_capacity) {
-			size_t bigger = map->run_capacity ? map->run_capacity * 2 : 64;
-			struct gt_row_run *moved = realloc(map->runs, bigger * sizeof *moved);
-
-			if (!moved)
-				return 0;
-			map->runs = moved;
-			map->run_capacity = bigger;
-		}
+		run = gt_grow(map->runs, map->run_count, &map->run_capacity, sizeof *run);
+		if (!run)
+			return 0;
+		map->runs = run;
 		run = &map->runs[map->run_count++];
 		*run = (struct gt_row_run){call->process, call->ordinal, seq, 0, map->next_row};
 	}

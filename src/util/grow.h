@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists that grow by doubling. */
+#ifndef GPUTAP_UTIL_GROW_H
+#define GPUTAP_UTIL_GROW_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/**
+ * gt_grow() - room for one more element
+ * @list:  of @count elements, with room for *@room; NULL with *@room 0: none yet
+ * @bytes: of an element
+ * Return: the list, which may have moved; NULL: no memory, @list is as it was.
+ * Owner:  caller; free().
+ */
+static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes)
+{
+	size_t wanted = *room ? 2 * *room : 64;
+	void *moved;
+
+	if (count < *room)
+		return list;
+	moved = reallocarray(list, wanted, bytes);
+	if (moved)
+		*room = wanted;
+	return moved;
+}
+
+#endif
