@@ -120,20 +120,22 @@ static void *keep(const struct gputap_tool *tool)
 /* Its entry, in @state. Return: 0, or why there is none. */
 static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **out)
 {
-	int rc = -ENOSPC;
+	struct entry *unused = NULL;
+	bool there = false;
+	int rc;
 
 	gt_core_lock();
 	for (int i = TOOLS; i-- > 0;) {
 		struct entry *e = &entries[i];
 
-		if (atomic_load(&e->state) == FREE) {
-			*out = rc == -EALREADY ? *out : e;
-			rc = rc == -EALREADY ? rc : 0;
-		} else if (e->tool == tool) {
-			rc = -EALREADY;
-		}
+		if (atomic_load(&e->state) == FREE)
+			unused = e;
+		else if (e->tool == tool)
+			there = true;
 	}
+	rc = there ? -EALREADY : unused ? 0 : -ENOSPC;
 	if (rc == 0) {
+		*out = unused;
 		(*out)->tool = tool;
 		(*out)->arguments = "";
 		(*out)->library = NULL;
