@@ -111,6 +111,37 @@ static struct submission unfollowed(const struct gt_graph_stamp *stamp, struct g
 	return (struct submission){0};
 }
 
+/* As a record, but for who asked for it. */
+static struct gt_record_device described(const struct transfer *x, enum gt_device_op op, const struct gt_hsa_agent *from,
+					 const struct gt_hsa_agent *to)
+{
+	struct gt_record_device record = {
+		.bytes = x->bytes,
+		.object = {(uintptr_t)x->source, (uintptr_t)x->destination},
+		.local = {from ? (uint32_t)from->number : 0, to ? (uint32_t)to->number : 0, 0},
+	};
+
+	if (op != GT_DEVICE_OTHER)
+		record.head.depth = (uint8_t)op;
+	else if (!from || !from->gpu)
+		record.head.depth = GT_DEVICE_WRITE;
+	else
+		record.head.depth = !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
+	return record;
+}
+
+/* It is in flight. Return: its times can be told. */
+static bool watch(struct copy *c, const struct transfer *x, struct gt_hsa_agent *device)
+{
+	bool watched;
+
+	c->watch.agent = device;
+	c->record.queued = c->watch.queued = gt_hsa_boottime_ns();
+	watched = gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal);
+	atomic_store_explicit(&c->watch.state, watched ? GT_HSA_SLOT_PENDING : GT_HSA_SLOT_LOST, memory_order_release);
+	return watched;
+}
+
 /* Before the real call. */
 static struct submission begin(const struct gt_call *call, const struct transfer *x, enum gt_device_op op)
 {
@@ -120,8 +151,7 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct gt_graph_stamp stamp = {.replay = 0};
 	struct gt_record_device record;
 	struct gt_tool_piece *piece;
-	bool recorded;
-	bool watched;
+	bool recorded, watched;
 	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0, .start = t ? t->api_start : 0};
 	struct copy *c;
 
@@ -148,13 +178,11 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	if (stamp.replay && stamp.unobserved >> GT_GRAPH_COPY & 1)
 		recorded = false;
 	gt_hsa_told_agents();
-	record = (struct gt_record_device){
-		.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD,
-		.id = owner.id ? owner.id : call->id, .call_start = owner.id ? owner.start : call->start,
-		.queue = engines(device, t), .bytes = x->bytes,
-		.object = {(uintptr_t)x->source, (uintptr_t)x->destination},
-		.local = {from ? (uint32_t)from->number : 0, to ? (uint32_t)to->number : 0, 0}};
-	record.head.depth = op != GT_DEVICE_OTHER ? op : !from || !from->gpu ? GT_DEVICE_WRITE : !to || !to->gpu ? GT_DEVICE_READ : GT_DEVICE_COPY;
+	record = described(x, op, from, to);
+	record.head.kind = recorded ? GT_RECORD_DEVICE : GT_RECORD_PAD;
+	record.id = owner.id ? owner.id : call->id;
+	record.call_start = owner.id ? owner.start : call->start;
+	record.queue = engines(device, t);
 	piece = gt_hsa_told_copy(device, from, to, &record, &stamp);
 	if (!recorded && !piece)
 		return unfollowed(&stamp, t);
@@ -173,10 +201,7 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	atomic_store_explicit(&c->piece, piece, memory_order_relaxed);
 	if (stamp.replay)
 		gt_hsa_stamp(&c->record, &stamp, GT_GRAPH_COPY);
-	c->watch.agent = device;
-	c->record.queued = c->watch.queued = gt_hsa_boottime_ns();
-	watched = gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal);
-	atomic_store_explicit(&c->watch.state, watched ? GT_HSA_SLOT_PENDING : GT_HSA_SLOT_LOST, memory_order_release);
+	watched = watch(c, x, device);
 	gt_hsa_helper_want(device, t);
 	gt_hsa_helper_rouse(device);
 	return (struct submission){c, watched, piece};
