@@ -85,7 +85,7 @@ static bool is_for_want_of_gpu(const char *error)
 
 static void print_failures(const struct summary *s, FILE *out)
 {
-	bool no_gpu = false;
+	bool no_gpu = false, no_driver = false;
 	struct grid g;
 
 	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
@@ -96,10 +96,15 @@ static void print_failures(const struct summary *s, FILE *out)
 		fprintf(out, "%s%s x %s %s%s\n", c->red, ui_count(row[0].count), row[g.column_count - 1].text,
 			row[grid_column(&g, "error")].text, c->reset);
 		no_gpu |= is_for_want_of_gpu(row[grid_column(&g, "error")].text);
+		no_driver |= !strcmp(row[grid_column(&g, "error")].text, "CL_PLATFORM_NOT_FOUND_KHR");
 	}
 	if (no_gpu && !s->device_count && access("/dev/kfd", F_OK) != 0) {
 		label(out, "");
 		fprintf(out, "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM\n");
+	}
+	if (no_driver && !s->device_count) {
+		label(out, "");
+		fprintf(out, "the OpenCL loader finds no driver here; 'gputap doctor' says how to get one\n");
 	}
 	grid_fini(&g);
 }

@@ -2,6 +2,8 @@
 """The ways in which programs reach OpenCL, each through the layer door and through interposition: every call is
 seen, and seen once."""
 
+import csv
+import json
 import shutil
 import subprocess
 
@@ -48,6 +50,26 @@ def test_every_call_is_recorded_once(build, door, way):
         assert [m for m in modules if f"door={door}\0" in m and "libOpenCL.so" in m], modules
         assert [m for m in modules if "door=driver\0" in m and "libpocl.so" in m], modules
         assert not [m for m in modules if "door=" in m and f"door={door}\0" not in m and "door=driver\0" not in m]
+
+
+@pytest.mark.parametrize("way", ["linked", "dlopen_local", "dlopen_deepbind", "dlsym", "pointer_table"])
+@pytest.mark.parametrize("options, args", [([], "num_entries=1"), (["--no-args"], "")])
+def test_the_call_that_finds_no_driver_is_recorded_once(build, tap, work, way, options, args):
+    """No layer is asked then: the loader answers."""
+    result = tap("run", *options, "-o", "c.gputap", *command(build, way), env={"OCL_ICD_VENDORS": work}, status=None)
+    assert "failed   1 x clGetPlatformIDs CL_PLATFORM_NOT_FOUND_KHR" in result.err and "gputap doctor" in result.err, result
+    tap("export", "c.gputap", "-o", "c.csv")
+    (call,) = csv.DictReader(open(work / "c.csv", newline=""))
+    assert (call["operation"], call["error"]) == ("clGetPlatformIDs", "CL_PLATFORM_NOT_FOUND_KHR")
+    assert args in call["arguments"] and bool(args) == bool(call["arguments"])
+    info = json.loads(tap("info", "--json", "c.gputap").out)
+    assert info["complete"] and [(m["domain"], m["door"]) for m in info["runtimes"]] == [("opencl", "interposition")]
+
+
+def test_a_call_that_finds_no_driver_and_was_not_asked_for_is_not_recorded(build, tap, work):
+    tap("run", "--ops", "clFinish", "-o", "c.gputap", *command(build, "linked"), env={"OCL_ICD_VENDORS": work}, status=None)
+    tap("export", "c.gputap", "-o", "c.csv")
+    assert not list(csv.DictReader(open(work / "c.csv", newline="")))
 
 
 def test_a_library_opened_and_closed_many_times_keeps_being_seen(build, door):

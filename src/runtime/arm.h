@@ -3,7 +3,8 @@
  * relocated; or libgputap.so itself, later (runtime/mapped.c).
  *
  *   OpenCL: a library that exports clGetPlatformIDs. Left alone: a loader that knows layers (the text OPENCL_LAYERS is in
- *   it: the layer door is there), a layer, and a driver behind such a loader.
+ *   it: the layer door is there), a layer, and a driver behind such a loader. Of the loader that knows layers, the auditor changes
+ *   clGetPlatformIDs alone: without drivers it asks no layer (opencl/door_first.c).
  *   HIP: a library that exports __hipRegisterFatBinary, whatever its file is called. Left alone: one that offers its tables
  *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there). And one that
  *   exports hiprtcCompileProgram: HIP's functions that compile are in a library of their own (libhiprtc) since ROCm 6.
@@ -43,6 +44,13 @@ static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o, 
 	return !(a->layer_loader && gt_symbol_find(s, "clIcdGetPlatformIDsKHR"));
 }
 
+static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
+{
+	static const char layers[] = "OPENCL_LAYERS";
+
+	return !a->relocated && !a->no_layers && !gt_symbol_find(s, "clInitLayer") && gt_elf_contains(o, layers, sizeof layers - 1);
+}
+
 static inline bool gt_wants_hip(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
 {
 	(void)a;
@@ -66,12 +74,13 @@ struct gt_interposable {
 	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
 };
 
-enum { GT_INTERPOSABLES = 4 };
+enum { GT_INTERPOSABLES = 5 };
 static const struct gt_interposable gt_interposables[GT_INTERPOSABLES] = {
 	{"gputap_door_opencl", "clGetPlatformIDs", NULL, gt_wants_opencl, false},
 	{"gputap_door_hip", "__hipRegisterFatBinary", "hiprtcCompileProgram", gt_wants_hip, true},
 	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", NULL, gt_wants_hip, true},
 	{"gputap_door_roctx", "roctxRangePushA", NULL, gt_wants_roctx, true},
+	{"gputap_door_opencl_first", "clGetPlatformIDs", NULL, gt_wants_opencl_first, false},
 };
 
 static inline bool gt_is_interposable(const struct gt_interposable *what, const struct gt_symbols *s)

@@ -27,7 +27,8 @@
 #include "runtime/opencl/door.h"
 #include "tool/tool_load.h"
 
-extern const struct gt_door gputap_door_opencl, gputap_door_hip, gputap_door_hip_compiler, gputap_door_roctx;
+extern const struct gt_door gputap_door_opencl, gputap_door_hip, gputap_door_hip_compiler, gputap_door_roctx,
+	gputap_door_opencl_first;
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
@@ -35,6 +36,7 @@ void gt_opencl_door_opened(void);
 void gt_hip_door_opened(void);
 void gt_hip_compiler_door_opened(void);
 void gt_roctx_door_opened(void);
+void gt_opencl_first_door_opened(void);
 HIDDEN void gt_mapped_asked(void);
 /* Assembler below. */
 extern void *gt_mapped_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
@@ -52,6 +54,7 @@ static const struct {
 	{&gputap_door_hip, gt_hip_door_opened},
 	{&gputap_door_hip_compiler, gt_hip_compiler_door_opened},
 	{&gputap_door_roctx, gt_roctx_door_opened},
+	{&gputap_door_opencl_first, gt_opencl_first_door_opened},
 };
 
 /* Addresses that are to be exchanged wherever they are bound. */
