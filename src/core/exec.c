@@ -5,6 +5,9 @@
  *   environment given ──► ours missing in GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS? put back ──► the real one
  *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED says so
  *
+ * A program that another `gputap run` starts, itself in our session, is that one's: whoever traces in what we trace gets what they
+ * would without us.
+ *
  * Everything else is passed on as it is: same result, same errno. Without a session the real function is called at once.
  *
  * May run in the child of a vfork, in the middle of a signal handler, after fork() in a program with threads: so no malloc, no
@@ -194,6 +197,20 @@ static char *compose(int i, const char *theirs, char *at)
 	return at;
 }
 
+/* Another session's, which is there; and its library. Not one that ended, in an environment that somebody had saved. */
+static bool is_others(char *const *environment)
+{
+	const char *session = value_of(environment, GT_SESSION_ENV), *preload = value_of(environment, "LD_PRELOAD"), *at;
+	size_t bytes;
+	int saved = errno;
+	bool others = session && preload && strcmp(session, variables[SESSION].ours) != 0 &&
+		      find_element(preload, variables[PRELOAD].library, &at, &bytes) &&
+		      syscall(SYS_faccessat, AT_FDCWD, session, R_OK | X_OK) == 0;
+
+	errno = saved;
+	return others;
+}
+
 struct repair {
 	size_t entries, text_bytes; /* 0 entries: nothing to do, or too much */
 };
@@ -204,7 +221,7 @@ static struct repair repair_size(char *const *environment)
 	size_t count = 0;
 	bool missing = false;
 
-	if (!active())
+	if (!active() || is_others(environment))
 		return r;
 	while (environment && environment[count])
 		count++;
@@ -253,9 +270,9 @@ static char *const *repair(char *const *environment, char **entries, char *text)
 	char *text = size.entries ? alloca(size.text_bytes) : NULL;                      \
 	char *const *keep = entries ? repair(environment, entries, text) : (environment)
 
-static void tell(int fd, const char *path)
+static void tell(int fd, const char *path, char *const *environment)
 {
-	const char *why = active() ? gt_exec_obstacle(fd, path) : NULL;
+	const char *why = !active() ? NULL : is_others(environment) ? "another gputap run traces it" : gt_exec_obstacle(fd, path);
 	char text[PATH_MAX + 128], *at = text;
 
 	if (!why)
@@ -267,7 +284,7 @@ static void tell(int fd, const char *path)
 }
 
 /* As execvp() will find it. */
-static void tell_searched(const char *file)
+static void tell_searched(const char *file, char *const *environment)
 {
 	const char *path = getenv("PATH");
 	char candidate[PATH_MAX];
@@ -277,7 +294,7 @@ static void tell_searched(const char *file)
 	if (!active())
 		return;
 	if (strchr(file, '/')) {
-		tell(AT_FDCWD, file);
+		tell(AT_FDCWD, file, environment);
 		return;
 	}
 	for (path = path ? path : _PATH_STDPATH; *path; path += *path == ':') {
@@ -288,7 +305,7 @@ static void tell_searched(const char *file)
 			candidate[n] = '/';
 			memcpy(candidate + n + (n != 0), file, f + 1);
 			if (syscall(SYS_faccessat, AT_FDCWD, candidate, X_OK) == 0) {
-				tell(AT_FDCWD, candidate);
+				tell(AT_FDCWD, candidate, environment);
 				break;
 			}
 		}
@@ -301,7 +318,7 @@ static void tell_searched(const char *file)
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	REPAIR(envp);
-	tell(AT_FDCWD, path);
+	tell(AT_FDCWD, path, envp);
 	return real_execve ? real_execve(path, argv, keep) : (int)syscall(SYS_execve, path, argv, keep);
 }
 
@@ -314,7 +331,7 @@ EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	REPAIR(envp);
 	find_real();
-	tell_searched(file);
+	tell_searched(file, envp);
 	return real_execvpe(file, argv, keep);
 }
 
@@ -327,14 +344,14 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	REPAIR(envp);
 	find_real();
-	tell(fd, NULL);
+	tell(fd, NULL, envp);
 	return real_fexecve(fd, argv, keep);
 }
 
 EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	REPAIR(envp);
-	tell(fd, *path ? path : NULL);
+	tell(fd, *path ? path : NULL, envp);
 	return real_execveat ? real_execveat(fd, path, argv, keep, flags) : (int)syscall(SYS_execveat, fd, path, argv, keep, flags);
 }
 
@@ -401,7 +418,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 {
 	REPAIR(envp);
 	find_real();
-	tell(AT_FDCWD, path);
+	tell(AT_FDCWD, path, envp);
 	return real_spawn(pid, path, actions, attributes, argv, keep);
 }
 
@@ -410,6 +427,6 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 {
 	REPAIR(envp);
 	find_real();
-	tell_searched(file);
+	tell_searched(file, envp);
 	return real_spawnp(pid, file, actions, attributes, argv, keep);
 }
