@@ -281,7 +281,7 @@ static void print_head(const struct info *i)
 	label("size");
 	printf("%s", ui_bytes(i->health.bytes));
 	if (records)
-		printf("; %s records, %.1f bytes each", ui_count(records), (double)i->health.bytes / (double)records);
+		printf("; %s record%s, %.1f bytes each", ui_count(records), records == 1 ? "" : "s", (double)i->health.bytes / (double)records);
 	putchar('\n');
 	if (i->read[GT_CLASS_DEVICE]) {
 		label("linked");

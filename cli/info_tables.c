@@ -240,7 +240,15 @@ static void make_processes(struct grid *g, const struct info *i)
 {
 	uint32_t count = (uint32_t)gt_capture_process_count(i->capture);
 	uint64_t *threads = lookup_grow(NULL, 0, count, sizeof *threads);
+	bool *replaced = lookup_grow(NULL, 0, count, sizeof *replaced);
+	struct idmap later = { 0 };
 
+	for (uint32_t p = count; p-- > 0;) {
+		const struct gt_process_info *info = gt_capture_process(i->capture, p);
+
+		replaced[p] = report_is_replaced(&later, info->session, info->pid, info->ppid);
+	}
+	idmap_fini(&later);
 	grid_init(g, "processes", process_columns, COUNT_OF(process_columns));
 	g->heading = "Processes";
 	for (size_t t = 0; t < gt_capture_thread_count(i->capture); t++)
@@ -265,11 +273,12 @@ static void make_processes(struct grid *g, const struct info *i)
 		*cell++ = cell_count(seen);
 		*cell++ = cell_count(dropped);
 		*cell++ = cell_count(info->children_lost);
-		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(info->ended, info->proper_end, info->wait_status)));
+		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(info->ended, info->proper_end, info->wait_status, replaced[p])));
 		*cell++ = known && WIFEXITED(info->wait_status) ? cell_signed(WEXITSTATUS(info->wait_status)) : cell_none();
 		*cell++ = known && WIFSIGNALED(info->wait_status) ? cell_signed(WTERMSIG(info->wait_status)) : cell_none();
 		*cell++ = cell_text(info->exe);
 	}
+	free(replaced);
 	free(threads);
 }
 

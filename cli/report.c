@@ -200,7 +200,8 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	const struct ui_colors *c = ui_colors(out);
 	uint64_t dropped = summary_dropped(s), device = s->read[GT_CLASS_DEVICE];
 
-	fprintf(out, "  %s calls, %s pieces of device work", ui_count(s->read[GT_CLASS_CALL]), ui_count(device));
+	fprintf(out, "  %s call%s, %s piece%s of device work", ui_count(s->read[GT_CLASS_CALL]), s->read[GT_CLASS_CALL] == 1 ? "" : "s",
+		ui_count(device), device == 1 ? "" : "s");
 	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
 		fputs(", without calls to link it to", out);
 	else if (device && s->linked.work == device)
@@ -260,9 +261,9 @@ static void print_operations(const struct summary *s, const struct report_option
 		if (!calls)
 			continue;
 		report_table(&g, REPORT_OPERATIONS, s, (enum gt_domain)d);
-		g.heading = grid_keep(&g, "Operations of %s: %s calls, %s in them%s%s%s", gt_domain_name((enum gt_domain)d),
-				      ui_count(calls), ui_duration(ns), failed ? ", " : "", failed ? ui_count(failed) : "",
-				      failed ? " failed" : "");
+		g.heading = grid_keep(&g, "Operations of %s: %s call%s, %s in %s%s%s%s", gt_domain_name((enum gt_domain)d), ui_count(calls),
+				      calls == 1 ? "" : "s", ui_duration(ns), calls == 1 ? "it" : "them", failed ? ", " : "",
+				      failed ? ui_count(failed) : "", failed ? " failed" : "");
 		sort_as_asked(&g, o);
 		fputc('\n', out);
 		grid_print_text(&g, out, rows_of(&g, o));

@@ -5,6 +5,7 @@
 #define GPUTAP_CLI_REPORT_H
 
 #include "cli/grid.h"
+#include "cli/lookup.h"
 #include "cli/summary.h"
 
 enum report_table {
@@ -37,7 +38,11 @@ void report_table(struct grid *g, enum report_table table, const struct summary 
  * Valid until the next call. */
 const char *const *report_columns(uint32_t tables, bool keys);
 
-/* "exit 0", "Killed (signal 9)", "still running", .. (per-thread buffer). As in struct gt_process_info. */
-const char *report_process_end(bool ended, bool proper_end, int wait_status);
+/* "exit 0", "Killed (signal 9)", "still running", .. (per-thread buffer). As in struct gt_process_info. @replaced: the same process
+ * goes on as another program. */
+const char *report_process_end(bool ended, bool proper_end, int wait_status, bool replaced);
+
+/* To be told of all images from the last to the first. Return: is there a later one of the same process? */
+bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid);
 
 #endif

@@ -566,14 +566,23 @@ static void make_latency(struct grid *g, const struct summary *s)
 	}
 }
 
-const char *report_process_end(bool ended, bool proper_end, int wait_status)
+bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid)
+{
+	uint64_t key = (uint64_t)pid << 32 | session;
+	bool replaced = idmap_get(later, key) == ppid; /* with another parent it is another process of that number */
+
+	idmap_put(later, key, ppid);
+	return replaced;
+}
+
+const char *report_process_end(bool ended, bool proper_end, int wait_status, bool replaced)
 {
 	static _Thread_local char text[64];
 
 	if (!ended)
 		return "still running";
 	if (wait_status < 0)
-		return proper_end ? "ended" : "ended early";
+		return proper_end ? "ended" : replaced ? "exec" : "ended without exit()";
 	if (WIFSIGNALED(wait_status))
 		snprintf(text, sizeof text, "%s (signal %d)", strsignal(WTERMSIG(wait_status)), WTERMSIG(wait_status));
 	else
@@ -583,6 +592,12 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status)
 
 static void make_processes(struct grid *g, const struct summary *s)
 {
+	bool *replaced = lookup_grow(NULL, 0, s->process_count, sizeof *replaced);
+	struct idmap later = { 0 };
+
+	for (uint32_t i = s->process_count; i-- > 0;)
+		replaced[i] = report_is_replaced(&later, s->processes[i].file, s->processes[i].pid, s->processes[i].ppid);
+	idmap_fini(&later);
 	for (uint32_t i = 0; i < s->process_count; i++) {
 		const struct summary_process *p = &s->processes[i];
 		uint64_t end = p->end_ns ? p->end_ns : s->files[p->file].end_ns;
@@ -597,11 +612,12 @@ static void make_processes(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(p->failed);
 		*cell++ = cell_count(p->image);
 		*cell++ = cell_count(p->ppid);
-		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(p->ended, p->proper_end, p->wait_status)));
+		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(p->ended, p->proper_end, p->wait_status, replaced[i])));
 		*cell++ = cell_text(s->files[p->file].path);
 		*cell++ = cell_text(p->exe);
 		*cell++ = cell_text(p->name);
 	}
+	free(replaced);
 	sort_by(g, "call_ns");
 }
 

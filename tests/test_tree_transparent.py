@@ -73,6 +73,27 @@ def test_gputap_in_gputap_leaves_one_of_each_in_the_environment(tree, build):
     assert result.out.splitlines() == [f"{build}/libgputap.so.0"] * 2
 
 
+def test_what_gputap_in_gputap_traces_is_the_inner_ones(tree):
+    inner = [tree.gputap, "run", "-q", "-o", "inner.gputap", tree.caller, "calls:1000"]
+    tree.run("-c", f"{' '.join(map(str, inner))}; {tree.caller} calls:500", program="/bin/sh")
+    assert [calls for _, calls in tree.calls("inner.gputap")] == [1001]
+    assert max(calls for _, calls in tree.calls()) == 501
+    told = conftest.run_command([tree.gputap, "info", "c.gputap"]).out
+    assert f"{tree.caller}: another gputap run traces it" in told
+
+
+def test_a_session_that_is_over_does_not_keep_children_from_being_traced(tree, build):
+    stale = f"GPUTAP_SESSION=/dev/shm/gputap-0-gone LD_PRELOAD={build}/libgputap.so.0"
+    tree.run("-c", f"exec env {stale} {tree.caller} calls:500", program="/bin/sh")
+    assert max(calls for _, calls in tree.calls()) == 501
+
+
+def test_an_image_that_called_exec_is_told_as_that(tree):
+    tree.run(tree.caller, "calls:10", program="/usr/bin/env")
+    ends = [line.split()[-2:] for line in conftest.run_command([tree.gputap, "info", "c.gputap"]).out.splitlines() if "/env" in line]
+    assert ["exec", "/usr/bin/env"] in ends, ends
+
+
 def test_gputap_is_not_the_reaper_of_orphans(tree):
     """An orphan goes where it would go without us."""
     result = tree.run("-c", "(sh -c 'sleep 0.2; cut -d\" \" -f4 /proc/$$/stat') & exit 0", program="/bin/sh",

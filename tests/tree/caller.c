@@ -5,6 +5,7 @@
  *
  * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every image prints "PID CALLS" when it ends in
  * an orderly way; `tally:FILE` makes it count in a shared file instead, one word per call that has returned. */
+#define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <errno.h>
 #include <fcntl.h>
