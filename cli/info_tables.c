@@ -321,7 +321,7 @@ static void make_events(struct grid *g, const struct info *i)
 		struct grid_cell *cell = grid_row(g);
 		*cell++ = e->time_ns > i->session->start_ns ? cell_count(e->time_ns - i->session->start_ns) : cell_none();
 		*cell++ = p ? cell_count(p->pid) : cell_none();
-		*cell++ = cell_text(gt_domain_name(e->domain));
+		*cell++ = e->domain == GT_DOMAIN_NONE ? cell_none() : cell_text(gt_domain_name(e->domain));
 		*cell++ = cell_text(gt_event_code_name(e->code));
 		*cell++ = cell_count(e->value);
 		*cell++ = cell_text(e->text ? e->text : "");

@@ -8,7 +8,7 @@
 #include "cli/ui.h"
 #include "util/error.h"
 
-enum { KINDS_MOST = 4, OPERATIONS_MOST = 3, KERNELS_MOST = 4, COPIES_MOST = 3, DEVICES_MOST = 3, FAILURES_MOST = 2, LABEL = 9 };
+enum { KINDS_MOST = 4, OPERATIONS_MOST = 3, KERNELS_MOST = 4, COPIES_MOST = 3, DEVICES_MOST = 3, FAILURES_MOST = 2, EVENTS_MOST = 3, LABEL = 9 };
 
 static void label(FILE *out, const char *text)
 {
@@ -77,10 +77,11 @@ static void print_calls(const struct summary *s, FILE *out)
 	}
 }
 
-/* HIP's answer where there is no GPU; HSA then fails to begin. */
+/* HIP's answers where there is no GPU, to who asks for their number and to who asks for the first; HSA then fails to begin. */
 static bool is_for_want_of_gpu(const char *error)
 {
-	return !strcmp(error, "hipErrorNoDevice") || !strcmp(error, "HSA_STATUS_ERROR_OUT_OF_RESOURCES");
+	return !strcmp(error, "hipErrorNoDevice") || !strcmp(error, "hipErrorInvalidDevice") ||
+	       !strcmp(error, "HSA_STATUS_ERROR_OUT_OF_RESOURCES");
 }
 
 static void print_failures(const struct summary *s, FILE *out)
@@ -107,6 +108,25 @@ static void print_failures(const struct summary *s, FILE *out)
 		fprintf(out, "the OpenCL loader finds no driver here; 'gputap doctor' says how to get one\n");
 	}
 	grid_fini(&g);
+}
+
+/* What the user would look for in vain otherwise: a tool of HSA's that said no, a device that failed. Tools of ours are told of when
+ * they are loaded. */
+static void print_events(const struct gt_capture *capture, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	unsigned told = 0;
+
+	for (size_t i = 0; i < gt_capture_event_count(capture) && told < EVENTS_MOST; i++) {
+		const struct gt_event_info *e = gt_capture_event(capture, i);
+
+		if (e->code != GT_EVENT_FAULT && (e->code != GT_EVENT_TOOL || e->domain == GT_DOMAIN_NONE))
+			continue;
+		label(out, told++ ? "" : "events");
+		fprintf(out, "%s%s: ", c->red, gt_event_code_name(e->code));
+		ui_put(out, e->text ? e->text : "", UINT32_MAX);
+		fprintf(out, "%s\n", c->reset);
+	}
 }
 
 static void print_devices(const struct summary *s, FILE *out)
@@ -189,6 +209,9 @@ int gt_report_short(const char *capture, FILE *out)
 	if (records) {
 		print_calls(&s, out);
 		print_failures(&s, out);
+	}
+	print_events(opened, out);
+	if (records) {
 		print_devices(&s, out);
 		print_work(&s, out);
 	}

@@ -108,11 +108,14 @@ def test_doctor_knows_the_hip_library(hip_headers, tap):
     assert runtime and "libamdhip64.so" in runtime[0]["text"], findings
 
 
-def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_told_of_one_in_software(hip_headers, tap, work):
+@pytest.mark.parametrize("ask, status, failure", [([], 100, "1 x hipGetDeviceCount hipErrorNoDevice"),
+                                                  (["0"], 101, "1 x hipGetDeviceProperties hipErrorInvalidDevice")])
+def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_told_of_one_in_software(hip_headers, tap, work, ask, status, failure):
     if os.path.exists("/dev/kfd"):
         pytest.skip("there is an AMD GPU here")
-    (work / "p.c").write_text("int hipGetDeviceCount(int *); int main(void) { int n; return hipGetDeviceCount(&n) == 100 ? 3 : 4; }\n")
+    (work / "p.c").write_text("int hipGetDeviceCount(int *), hipGetDeviceProperties(void *, int); char p[4096];\n"
+                              "int main(int c, char **v) { int n; return c > 1 ? hipGetDeviceProperties(p, 0) : hipGetDeviceCount(&n); }\n")
     subprocess.run(["cc", "p.c", "-o", "p", "-lamdhip64"], check=True)
-    told = tap("run", "-o", "c.gputap", "./p", status=3).err
-    assert "1 x hipGetDeviceCount hipErrorNoDevice" in told
+    told = tap("run", "-f", "-o", "c.gputap", "./p", *ask, status=status).err
+    assert failure in told
     assert "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM" in told
