@@ -1,31 +1,61 @@
 // SPDX-License-Identifier: MIT
 /* hip_graph KEY NODES COUNT [CPU]: launches a graph of NODES empty kernels, one after the other, COUNT times, and waits for each launch.
  * Prints the median ns of a launch as the submitting thread sees it, those of them that it had a CPU, and until it is done, and what gputap's
- * helper and collector had a CPU for it. The submitting thread alone goes to @CPU. */
+ * helper and collector had a CPU for it; the first three also of each block of launches ("KEY_block LAUNCH CPU ALL"), which are made
+ * in turns with other processes (hip_measure.h). The submitting thread alone goes to @CPU. */
 #include "hip_measure.h"
 
 #include <hip/hip_runtime.h>
 #include <algorithm>
 #include <vector>
 
-enum { WARM = 5 };
+enum { WARM = 5, BLOCK = 10, BLOCK_WARM = 2 };
 
 __global__ void nothing() {}
 
-static double median(std::vector<uint64_t> &times)
+struct times {
+	std::vector<uint64_t> launch, working, all;
+
+	void add(const times &t)
+	{
+		launch.insert(launch.end(), t.launch.begin(), t.launch.end());
+		working.insert(working.end(), t.working.begin(), t.working.end());
+		all.insert(all.end(), t.all.begin(), t.all.end());
+	}
+};
+
+static double median(std::vector<uint64_t> times)
 {
+	if (times.empty())
+		return 0;
 	std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
 	return (double)times[times.size() / 2];
+}
+
+static bool launch(hipGraphExec_t exec, hipStream_t stream, times &t)
+{
+	uint64_t had = now_ns(CLOCK_THREAD_CPUTIME_ID), start = now_ns(), launched, has;
+
+	if (hipGraphLaunch(exec, stream))
+		return false;
+	launched = now_ns();
+	has = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (hipStreamSynchronize(stream))
+		return false;
+	t.launch.push_back(launched - start);
+	t.working.push_back(has - had);
+	t.all.push_back(now_ns() - start);
+	return true;
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t nodes = argc >= 4 ? strtoull(argv[2], nullptr, 0) : 0, count = argc >= 4 ? strtoull(argv[3], nullptr, 0) : 0;
-	std::vector<uint64_t> launch, working, all;
 	gputap_time before = {}, after;
 	hipGraphExec_t exec;
 	hipStream_t stream;
 	hipGraph_t graph;
+	times cold, all;
 
 	if (!nodes || !count || hipStreamCreate(&stream)) {
 		fprintf(stderr, "usage: hip_graph KEY NODES COUNT [CPU], with a device\n");
@@ -39,28 +69,26 @@ int main(int argc, char **argv)
 		return 1;
 	if (argc > 4 && !go_to(argv[4]))
 		return 1;
-	for (uint64_t i = 0; i < WARM + count; i++) {
-		uint64_t had, start, launched, has;
+	for (int i = 0; i < WARM; i++)
+		if (!launch(exec, stream, cold))
+			return 1;
+	before = gputap_ns();
+	const turns turn;
+	for (uint64_t done = 0; done < count; done += BLOCK) {
+		times block;
 
-		if (i == WARM)
-			before = gputap_ns();
-		had = now_ns(CLOCK_THREAD_CPUTIME_ID);
-		start = now_ns();
-		if (hipGraphLaunch(exec, stream))
-			return 1;
-		launched = now_ns();
-		has = now_ns(CLOCK_THREAD_CPUTIME_ID);
-		if (hipStreamSynchronize(stream))
-			return 1;
-		if (i >= WARM) {
-			launch.push_back(launched - start);
-			working.push_back(has - had);
-			all.push_back(now_ns() - start);
-		}
+		turn.take();
+		for (int i = 0; i < BLOCK_WARM + BLOCK; i++) /* another process had these caches */
+			if (!launch(exec, stream, i < BLOCK_WARM ? cold : block))
+				return 1;
+		turn.pass();
+		printf("%s_block %.0f %.0f %.0f\n", argv[1], median(block.launch), median(block.working), median(block.all));
+		all.add(block);
 	}
 	after = gputap_ns();
-	printf("%s_launch_ns %.0f ns\n%s_launch_cpu_ns %.0f ns\n%s_ns %.0f ns\n", argv[1], median(launch), argv[1], median(working), argv[1],
-	       median(all));
+	count = all.all.size() / BLOCK * (BLOCK + BLOCK_WARM);
+	printf("%s_launch_ns %.0f ns\n%s_launch_cpu_ns %.0f ns\n%s_ns %.0f ns\n", argv[1], median(all.launch), argv[1], median(all.working),
+	       argv[1], median(all.all));
 	printf("%s_helper_cpu_ns %.0f ns\n%s_collector_cpu_ns %.0f ns\n", argv[1], (double)(after.helper - before.helper) / (double)count,
 	       argv[1], (double)(after.collector - before.collector) / (double)count);
 	return 0;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -70,6 +71,41 @@ static inline gputap_time gputap_ns()
 	snprintf(parent, sizeof parent, "%d", (int)getppid());
 	return {ran_all_ns("self", "gputap\n"), ran_all_ns(parent, "gputap\n")};
 }
+
+/* Several of these programs in turns, a block each, so that what drifts drifts for all of them. GPUTAP_BENCH_TURNS: "IN:OUT", two pipes by
+ * name: a block is run for each byte from IN, and then one goes to OUT. Without: all blocks at once. */
+class turns {
+	int in = -1, out = -1;
+
+public:
+	turns()
+	{
+		const char *names = getenv("GPUTAP_BENCH_TURNS"), *colon = names ? strchr(names, ':') : nullptr;
+		char first[256];
+
+		if (!colon)
+			return;
+		snprintf(first, sizeof first, "%.*s", (int)(colon - names), names);
+		in = open(first, O_RDWR);
+		out = open(colon + 1, O_RDWR);
+		if (in < 0 || out < 0) {
+			perror("GPUTAP_BENCH_TURNS");
+			exit(1);
+		}
+	}
+	void take() const
+	{
+		char byte;
+
+		if (in >= 0 && read(in, &byte, 1) != 1)
+			exit(1);
+	}
+	void pass() const
+	{
+		if (out >= 0 && write(out, "", 1) != 1)
+			exit(1);
+	}
+};
 
 /* This thread, to a CPU. */
 static inline bool go_to(const char *cpu)

@@ -35,6 +35,9 @@ enum gt_graph_part { GT_GRAPH_KERNEL = 0, GT_GRAPH_COPY, GT_GRAPH_FILL, GT_GRAPH
 struct gt_graph_quiet {
 	const void *queue;
 	uint64_t left;
+	uint64_t all;        /* as many were they at first */
+	uint32_t held, most; /* of those that it has rung for, so many were not handed on; how many may be */
+	struct gt_hsa_queue *holder; /* where its helper looks after them; NULL: there were none */
 	struct gt_hsa_queue *later; /* where packets were reserved that have no node yet; NULL: nowhere */
 	uint64_t later_from, later_count;
 };
@@ -59,6 +62,9 @@ void gt_graph_stamp(struct gt_graph_launch *launch, const void *queue, uint64_t 
 
 /* Packets that were reserved together are written: they get their nodes. @handle: and are moved on, whether they are rung for or not. */
 void gt_graph_written(struct gt_graph_launch *launch, bool handle) GT_WRAP;
+
+/* The launch has returned: nothing that it rang for is held back any longer. */
+void gt_graph_let_go(struct gt_graph_launch *launch) GT_WRAP;
 
 /**
  * gt_graph_mark() - a packet of gputap's behind the newest one in @queue, whose end is a part of the envelope

@@ -49,6 +49,17 @@ static void begin(unsigned insert_every, bool cell)
 	gt_hsa_ring_begin(&all.ring);
 }
 
+/* So many come next that go as they are. 0: whether there is room has to be looked at. */
+static uint64_t run_of(const struct gt_hsa_ring *r)
+{
+	uint64_t most = gt_hsa_ring_had_room(r, all.pass_every - 1 - r->taken % all.pass_every), n = 0;
+
+	while (n < most && r->taken + n < r->limit &&
+	       __atomic_load_n(&r->theirs[(r->taken + n) & r->theirs_mask].kernel.header, __ATOMIC_ACQUIRE) != GT_HSA_PACKET_INVALID)
+		n++;
+	return n;
+}
+
 /* What hsa_dispatch.c does. */
 static void ring(uint64_t index)
 {
@@ -73,7 +84,9 @@ static void ring(uint64_t index)
 				sched_yield();
 			}
 			if (all.pass_every && (r->taken + 1) % all.pass_every) {
-				gt_hsa_ring_pass(r, from);
+				uint64_t run = run_of(r);
+
+				gt_hsa_ring_pass(r, run ? run : 1);
 				continue;
 			}
 			p = gt_hsa_ring_copy(r, from);
@@ -181,6 +194,41 @@ UNIT_TEST(the_read_index_counts_the_programs_packets)
 	CHECK(all.ours == 10 * SIZE / 3 && !all.wrong);
 }
 
+UNIT_TEST(who_asks_for_room_is_told_of_none_that_is_not_there)
+{
+	uint64_t gone;
+
+	begin(0, false);
+	for (uint64_t i = 0; i < SIZE / 2; i++)
+		put(0, i);
+	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0);
+	while (device_takes())
+		;
+	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0); /* by far, and that was enough */
+	CHECK(!gt_hsa_ring_is_roomy(&all.ring, SIZE / 2 + 1, &gone) && gt_hsa_ring_show(&all.ring) == SIZE / 2);
+	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE, &gone) && gone == SIZE / 2);
+	CHECK(!gt_hsa_ring_is_roomy(&all.ring, SIZE + 1, &gone));
+}
+
+UNIT_TEST(a_run_goes_on_as_far_as_there_was_room)
+{
+	begin(0, false);
+	for (uint64_t i = 0; i < SIZE; i++)
+		write_packet(reserve(1), 0, i);
+	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 16);
+	gt_hsa_ring_look(&all.ring, 0);
+	gt_hsa_ring_pass(&all.ring, SIZE - 3);
+	CHECK(!device_takes() && atomic_load(&all.write) == SIZE - 3); /* nobody has rung */
+	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 3);
+	gt_hsa_ring_pass(&all.ring, 3);
+	CHECK(gt_hsa_ring_had_room(&all.ring, 16) == 0 && !gt_hsa_ring_has_room(&all.ring));
+	gt_hsa_ring_tell(&all.ring);
+	all.pass_every = 1; /* they are as they were */
+	while (device_takes())
+		;
+	CHECK(all.seen[0] == SIZE && all.as_they_were == SIZE && !all.wrong && gt_hsa_ring_has_room(&all.ring));
+}
+
 UNIT_TEST(a_full_ring_has_room_for_one_of_ours_behind_each)
 {
 	begin(1, false);
@@ -219,7 +267,14 @@ UNIT_TEST(the_devices_own_doorbell_gets_the_index)
 	CHECK(atomic_load(all.ring.cell) == 1 && atomic_load(&all.bell) == 0);
 }
 
-/* Half of the producers go by the read index in memory, which may bring more than fits. */
+static uint64_t asked_for_room(uint64_t index)
+{
+	uint64_t gone;
+
+	return gt_hsa_ring_is_roomy(&all.ring, index + 1, &gone) ? gone : gt_hsa_ring_show(&all.ring);
+}
+
+/* Half of the producers go by the read index in memory, which may bring more than fits; the others by what they are told of it. */
 static void *produce(void *arg)
 {
 	uint64_t producer = (uint64_t)(uintptr_t)arg;
@@ -227,7 +282,7 @@ static void *produce(void *arg)
 	for (uint64_t i = 0; i < EACH; i++) {
 		uint64_t index = reserve(1);
 
-		while (index - (producer % 2 ? atomic_load_explicit(&all.theirs_read, memory_order_acquire) : gt_hsa_ring_read(&all.ring)) >= SIZE)
+		while (index - (producer % 2 ? atomic_load_explicit(&all.theirs_read, memory_order_acquire) : asked_for_room(index)) >= SIZE)
 			sched_yield();
 		write_packet(index, producer, i);
 		ring(index);
@@ -289,7 +344,7 @@ UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
 	put(0, 0); /* not in the first place */
 	all.theirs[reserve(1)] = was;
 	gt_hsa_ring_look(&all.ring, 1);
-	gt_hsa_ring_pass(&all.ring, gt_hsa_ring_next(&all.ring));
+	gt_hsa_ring_pass(&all.ring, 1);
 	CHECK(!memcmp(&all.device[1], &was, sizeof was) && all.theirs[1].kernel.header == GT_HSA_PACKET_INVALID);
 	CHECK(atomic_load(&all.write) == 2 && atomic_load(&all.bell) == 1 && !gt_hsa_ring_next(&all.ring));
 	gt_hsa_ring_tell(&all.ring);

@@ -509,7 +509,7 @@ static bool hush(struct gt_graph_launch *l, const void *queue)
 		return false;
 	l->is_quiet = true;
 	l->quiet.queue = queue;
-	l->quiet.left = c->last - c->first - 2;
+	l->quiet.left = l->quiet.all = c->last - c->first - 2;
 	l->course.count = c->last;
 	l->at = c->place;
 	return true;
@@ -683,6 +683,8 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	ret = real(exec, stream);
 	if (gt_unlikely(l.quiet.later != NULL))
 		gt_graph_written(&l, true);
+	if (l.is_quiet)
+		gt_graph_let_go(&l);
 	t->graph = NULL;
 	settle(&l);
 	if (gt_unlikely(l.lanes))

@@ -176,7 +176,7 @@ struct gt_hsa_scratch {
 };
 
 enum { GT_HSA_MOVERS = 64 }; /* threads beyond that share an entry */
-enum { GT_HSA_NEAR = 16 };
+enum { GT_HSA_NEAR = 16, GT_HSA_QUIETS = 64 };
 #define GT_HSA_NO_SLOT UINT32_MAX
 
 struct gt_hsa_queue {
@@ -204,11 +204,13 @@ struct gt_hsa_queue {
 	uint32_t *freed;	   /* slots that were used and are free, a ring */
 	struct gt_hsa_owner *owners; /* by number */
 	struct gt_hsa_owner *near; /* [GT_HSA_NEAR]: of packets that are handled soon */
+	uint64_t quiet[GT_HSA_QUIETS]; /* packets that nobody asks for and are handled soon: number + 1 */
 	_Atomic bool has_pieces;	  /* among the owners */
 	struct gt_tool_object *object;
 
 	struct gt_hsa_ring ring;
 	_Atomic uint32_t behind; /* packets were left in the program's ring: for the helper */
+	_Atomic uint32_t holders; /* launches that may hold packets back just now */
 	/* who handles packets, one thread at a time */
 	uint64_t tail_known_head;
 	uint64_t freed_taken, freed_known;
@@ -227,6 +229,7 @@ struct gt_hsa_queue {
 	_Atomic uint64_t freed_put;
 	_Atomic uint32_t armed; /* slots below have a signal */
 	uint64_t telling_seen, telling_since; /* `telling`, and when the helper saw it first */
+	uint64_t held_seen; /* so many had gone on when packets were held back at its last look */
 	/* whoever gives or takes it, one thread of the runtime's at a time */
 	struct gt_hsa_scratch scratch[GT_HSA_SCRATCH_OPERATIONS];
 };
@@ -246,6 +249,25 @@ static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 	while (q && gt_unlikely(q->handle != handle || atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
 		q = q->hash_next;
 	return q;
+}
+
+#define GT_HSA_NOTHING ((const void *)UINTPTR_MAX) /* no queue */
+
+/* What this thread has to do with the queue that it used last. */
+struct gt_hsa_turn {
+	struct gt_hsa_queue *q;
+	/* It has reserved a packet of @asks and not rung for it: the next @answers times that it asks what the device has taken, it asks
+	 * for room, and @gone is good enough. */
+	const void *asks;
+	uint64_t gone;
+	uint32_t answers;
+};
+extern _Thread_local struct gt_hsa_turn gt_hsa_turn __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* This thread has used that queue before. */
+static inline bool gt_hsa_is_live(const struct gt_hsa_queue *q, const void *handle)
+{
+	return q && q->handle == handle && atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE;
 }
 
 /* Signals for slots that have none yet and are about to be used, @most of them. Return: false: there are enough. */
@@ -273,6 +295,10 @@ static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint6
 	*marks = __atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) ^ (number + 1);
 	if (gt_likely(!(*marks & ~(GT_HSA_QUIET | GT_HSA_LATER))))
 		return o;
+	if (__atomic_load_n(&q->quiet[number % GT_HSA_QUIETS], __ATOMIC_RELAXED) == number + 1) {
+		*marks = GT_HSA_QUIET;
+		return NULL;
+	}
 	o = &q->owners[number & q->owner_mask]; /* cold */
 	*marks = __atomic_load_n(&o->packet, __ATOMIC_ACQUIRE) ^ (number + 1);
 	if (!(*marks & ~(GT_HSA_QUIET | GT_HSA_LATER)))
@@ -293,9 +319,19 @@ static inline struct gt_hsa_owner *gt_hsa_owner_of_later(struct gt_hsa_queue *q,
 	return __atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_LATER) ? o : NULL;
 }
 
+/* The packet that is reserved now is one that nobody asks for. */
+static inline GT_IN_LINE void gt_hsa_owner_is_quiet(struct gt_hsa_queue *q, uint64_t number)
+{
+	if (gt_likely(number - atomic_load_explicit(q->ring.theirs_read, memory_order_acquire) < GT_HSA_QUIETS))
+		__atomic_store_n(&q->quiet[number % GT_HSA_QUIETS], number + 1, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(&q->owners[number & q->owner_mask].packet, (number + 1) | GT_HSA_QUIET, __ATOMIC_RELAXED);
+}
+
 /* This thread has reserved packets [from, from + count). */
 void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count);
-static inline GT_IN_LINE void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+/* The same, for most packets. False: they are gt_hsa_queue_own_all()'s. */
+static inline GT_IN_LINE bool gt_hsa_queue_owns(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 {
 	struct gt_graph_quiet *quiet = (struct gt_graph_quiet *)gt_thread.graph;
 
@@ -303,8 +339,8 @@ static inline GT_IN_LINE void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t 
 		if (quiet->left && count == 1 && quiet->queue == q->handle && !quiet->later &&
 		    gt_likely(!atomic_load_explicit(&q->has_pieces, memory_order_relaxed))) {
 			quiet->left--;
-			gt_hsa_owner_of_new(q, from)->packet = (from + 1) | GT_HSA_QUIET;
-			return;
+			gt_hsa_owner_is_quiet(q, from);
+			return true;
 		}
 	} else if (gt_likely(count == 1 && !((uintptr_t)gt_thread.lane | gt_thread.api_bytes) &&
 			     !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
@@ -317,10 +353,16 @@ static inline GT_IN_LINE void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t 
 			o->bytes = 0;
 			o->lane = NULL;
 			o->stamp.replay = 0;
-			return;
+			return true;
 		}
 	}
-	gt_hsa_queue_own_all(q, from, count);
+	return false;
+}
+
+static inline void gt_hsa_queue_own(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+{
+	if (gt_unlikely(!gt_hsa_queue_owns(q, from, count)))
+		gt_hsa_queue_own_all(q, from, count);
 }
 
 /* Faces (hsa_face.c) --------------------------------------------------------- */
@@ -358,6 +400,8 @@ void gt_hsa_handlers_pass(void);
 /* The doorbell was rung with @index: what the program has written by now goes to the device. @wait: for room; else the helper does the
  * rest. */
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
+/* The same by a thread that rings; it may be left for later what a graph's launch rings for in its middle. */
+void gt_hsa_rung(struct gt_hsa_queue *q, uint64_t index);
 /* By the helper: does a tool's function not come back that was told of a packet? */
 void gt_hsa_look_at_telling(struct gt_hsa_queue *q);
 

@@ -157,6 +157,8 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 
 	if (gt_unlikely(!t))
 		return (struct submission){0};
+	if (t->graph)
+		gt_graph_let_go(t->graph);
 	if (gt_unlikely(t->lane && !t->api_id)) { /* also of what is not recorded: it has its call */
 		gt_lane_take(t->lane, &(struct gt_lane_work){.part = GT_GRAPH_COPY, .destination = (uintptr_t)x->destination,
 							     .source = (uintptr_t)x->source, .bytes = x->bytes}, 0, &owner);

@@ -272,7 +272,7 @@ static inline GT_IN_LINE void pass(struct gt_hsa_queue *q, const union gt_hsa_pa
 
 	if (gt_unlikely(signal))
 		gt_hsa_signal_release(signal);
-	gt_hsa_ring_pass(&q->ring, from);
+	gt_hsa_ring_pass(&q->ring, 1);
 }
 
 /* Is it recorded, and not only told? */
@@ -691,31 +691,52 @@ static __attribute__((noinline)) void tell_and_leave(struct gt_hsa_queue *q, uin
 		work(q, index, wait, gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
 }
 
+/* Not one of those that are handled soon, or reserved with others. */
+static __attribute__((noinline)) bool is_quiet(const struct gt_hsa_queue *q, uint64_t number)
+{
+	uint64_t quiet = (number + 1) | GT_HSA_QUIET;
+
+	return __atomic_load_n(&q->near[number % GT_HSA_NEAR].packet, __ATOMIC_ACQUIRE) == quiet ||
+	       __atomic_load_n(&q->owners[number & q->owner_mask].packet, __ATOMIC_ACQUIRE) == quiet;
+}
+
+/* So many packets, of @most, come next that are written, that nobody asks for, and that complete no signal. */
+static inline GT_IN_LINE uint64_t quiet_run(const struct gt_hsa_queue *q, uint64_t most)
+{
+	const struct gt_hsa_ring *ring = &q->ring;
+	uint64_t from = ring->taken, end = ring->limit - from < most ? ring->limit : from + most, i;
+
+	for (i = from; i < end; i++) {
+		const struct gt_hsa_kernel_packet *p = &ring->theirs[i & ring->theirs_mask].kernel;
+
+		if (gt_unlikely(GT_HSA_PACKET_TYPE(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) == GT_HSA_PACKET_INVALID) ||
+		    (gt_unlikely(__atomic_load_n(&q->quiet[i % GT_HSA_QUIETS], __ATOMIC_RELAXED) != i + 1) && !is_quiet(q, i)) ||
+		    gt_unlikely(p->completion_signal))
+			break;
+	}
+	return i - from;
+}
+
 /* By a thread that launches a graph. What that passes over goes on as move() does it, but without the questions that it asks of other packets;
  * whatever else comes is work()'s, and so is what is rare: hence no call here but as the last thing. */
 static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, uint64_t index, bool wait, const struct gt_graph_quiet *graph)
 {
 	struct gt_hsa_ring *ring = &q->ring;
 	enum gt_hsa_ring_entry how = gt_hsa_ring_enter(ring, (uintptr_t)&gt_thread);
+	uint64_t room, run;
 
 	if (gt_unlikely(how != GT_HSA_RING_ENTERED) || graph->queue != q->handle || gt_unlikely(q->resume.piece != NULL)) {
 		work(q, index, wait, how);
 		return;
 	}
 	gt_hsa_ring_look(ring, index);
-	for (uint64_t taken = ring->taken, most = taken + AT_ONCE; taken < ring->limit; taken++) {
-		uint64_t quiet = (taken + 1) | GT_HSA_QUIET;
-		const union gt_hsa_packet *from = &ring->theirs[taken & ring->theirs_mask];
-
-		if (gt_unlikely(GT_HSA_PACKET_TYPE(__atomic_load_n(&from->kernel.header, __ATOMIC_ACQUIRE)) == GT_HSA_PACKET_INVALID))
-			break;
-		if ((gt_unlikely(__atomic_load_n(&q->near[taken % GT_HSA_NEAR].packet, __ATOMIC_ACQUIRE) != quiet) &&
-		     __atomic_load_n(&q->owners[taken & q->owner_mask].packet, __ATOMIC_ACQUIRE) != quiet) ||
-		    gt_unlikely(from->kernel.completion_signal || taken == most || !gt_hsa_ring_had_room(ring))) {
-			work(q, index, wait, how);
-			return;
-		}
-		gt_hsa_ring_pass(ring, from);
+	room = gt_hsa_ring_had_room(ring, AT_ONCE);
+	run = quiet_run(q, room);
+	if (gt_likely(run))
+		gt_hsa_ring_pass(ring, run);
+	if (gt_unlikely(gt_hsa_ring_next(ring) != NULL)) {
+		work(q, index, wait, how);
+		return;
 	}
 	tell_and_leave(q, index, wait);
 }
@@ -729,7 +750,7 @@ static __attribute__((noinline)) void handle_written(struct gt_hsa_queue *q, uin
 
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 {
-	const struct gt_graph_quiet *graph = (const struct gt_graph_quiet *)gt_thread.graph;
+	struct gt_graph_quiet *graph = (struct gt_graph_quiet *)gt_thread.graph;
 
 	if (gt_likely(!graph))
 		work(q, index, wait, gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread));
@@ -737,6 +758,57 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 		handle_for_graph(q, index, wait, graph);
 	else
 		handle_written(q, index, wait);
+}
+
+/* Rung for by a launch that passes it over: may it be handed on with the next ones? Not if somebody may wait for it. The device is to
+ * have what it needs to go on: so these runs are an eighth of what has gone before, and of what comes. */
+static inline GT_IN_LINE bool hold(struct gt_hsa_queue *q, uint64_t index, struct gt_graph_quiet *graph)
+{
+	struct gt_hsa_ring *ring = &q->ring;
+	uint64_t runs;
+
+	if (graph->queue != q->handle)
+		return false;
+	if (graph->held < graph->most && graph->left && !graph->later &&
+	    gt_likely(!ring->theirs[index & ring->theirs_mask].kernel.completion_signal)) {
+		gt_hsa_fetch(&ring->theirs[(index + 1) & ring->theirs_mask]);
+		gt_hsa_fetch(&ring->device[(atomic_load_explicit(ring->write, memory_order_relaxed) + graph->held) & ring->device_mask]);
+		graph->held++;
+		if (gt_unlikely(!graph->holder)) {
+			graph->holder = q;
+			atomic_fetch_add_explicit(&q->holders, 1, memory_order_relaxed);
+		}
+		return true;
+	}
+	graph->held = 0;
+	runs = graph->all - graph->left < graph->left ? graph->all - graph->left : graph->left;
+	graph->most = runs / 8 < AT_ONCE - 1 ? (uint32_t)(runs / 8) : AT_ONCE - 1;
+	return false;
+}
+
+void gt_hsa_rung(struct gt_hsa_queue *q, uint64_t index)
+{
+	struct gt_graph_quiet *graph = (struct gt_graph_quiet *)gt_thread.graph;
+
+	gt_hsa_turn.asks = GT_HSA_NOTHING;
+	if (gt_unlikely(graph != NULL) && hold(q, index, graph))
+		return;
+	gt_hsa_handle_packets(q, index, true);
+}
+
+void gt_graph_let_go(struct gt_graph_launch *launch)
+{
+	struct gt_graph_quiet *graph = (struct gt_graph_quiet *)launch;
+	struct gt_hsa_queue *q = graph->holder;
+
+	if (!q)
+		return;
+	graph->holder = NULL;
+	if (graph->held && atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE) {
+		graph->held = 0;
+		gt_hsa_handle_packets(q, 0, true);
+	}
+	atomic_fetch_sub_explicit(&q->holders, 1, memory_order_relaxed);
 }
 
 void gt_hsa_look_at_telling(struct gt_hsa_queue *q)

@@ -20,6 +20,7 @@ enum { PAGE = 4096, BELLS_BITS = 8 };
 #define REST INT64_MAX /* of the doorbell's value: nobody has rung */
 
 static _Atomic(struct gt_hsa_queue *) bells[1 << BELLS_BITS];
+_Thread_local struct gt_hsa_turn gt_hsa_turn = {.asks = GT_HSA_NOTHING};
 
 /* Memory ---------------------------------------------------------------------- */
 
@@ -155,28 +156,44 @@ void gt_hsa_face_publish(struct gt_hsa_queue *q)
 }
 
 /* NULL: another signal. */
-static struct gt_hsa_queue *find_bell(uint64_t bell)
+static inline GT_IN_LINE struct gt_hsa_queue *find_bell(uint64_t bell)
 {
-	struct gt_hsa_queue *q = atomic_load_explicit(bucket_of(bell), memory_order_acquire);
+	struct gt_hsa_queue *q = gt_hsa_turn.q;
 
+	if (gt_likely(q && (uintptr_t)q->bell == bell && atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE))
+		return q;
+	q = atomic_load_explicit(bucket_of(bell), memory_order_acquire);
 	while (q && ((uintptr_t)q->bell != bell || atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
 		q = q->bell_next;
 	return q;
 }
 
+/* Does a launch hold packets back? If none has gone on since the last look, its thread waits for something that nobody knows of: they go now. */
+static bool is_held(struct gt_hsa_queue *q)
+{
+	uint64_t gone = atomic_load_explicit(q->ring.theirs_read, memory_order_relaxed);
+
+	if (gt_likely(!atomic_load_explicit(&q->holders, memory_order_relaxed)))
+		return false;
+	if (gone == q->held_seen && gone != atomic_load_explicit(q->ring.theirs_write, memory_order_relaxed))
+		atomic_store_explicit(&q->behind, 1, memory_order_relaxed);
+	q->held_seen = gone;
+	return true;
+}
+
 bool gt_hsa_face_look(struct gt_hsa_queue *q)
 {
-	bool rung = atomic_load_explicit(&q->bell->value, memory_order_relaxed) != REST;
+	bool rung = atomic_load_explicit(&q->bell->value, memory_order_relaxed) != REST, holds = is_held(q);
 
 	if (gt_unlikely(atomic_load_explicit(&q->telling, memory_order_relaxed)))
 		gt_hsa_look_at_telling(q);
 	if (gt_likely(!rung && !atomic_load_explicit(&q->behind, memory_order_relaxed)))
-		return false;
+		return holds;
 	atomic_store_explicit(&q->behind, 0, memory_order_seq_cst);
 	if (rung)
 		atomic_store_explicit(&q->bell->value, REST, memory_order_seq_cst);
 	gt_hsa_handle_packets(q, 0, false);
-	return atomic_load_explicit(&q->behind, memory_order_relaxed);
+	return holds || atomic_load_explicit(&q->behind, memory_order_relaxed);
 }
 
 #define RING(f)                                                                                                               \
@@ -185,7 +202,7 @@ bool gt_hsa_face_look(struct gt_hsa_queue *q)
 		struct gt_hsa_queue *q = find_bell(signal);                                                                   \
                                                                                                                               \
 		if (gt_likely(q != NULL))                                                                                     \
-			gt_hsa_handle_packets(q, (uint64_t)value, true);                                                        \
+			gt_hsa_rung(q, (uint64_t)value);                                                                        \
 		else                                                                                                          \
 			((gt_hsa_core_##f##_fn *)tap->real)(signal, value);                                              \
 	}
@@ -196,12 +213,36 @@ RING(hsa_signal_silent_store_screlease)
 
 /* Indices ------------------------------------------------------------------------------ */
 
+/* A packet is reserved, @reserved is the index behind it: HIP asks twice for each whether there is room. */
+static inline GT_IN_LINE void asks_for_room(struct gt_hsa_queue *q, uint64_t reserved)
+{
+	struct gt_hsa_turn *turn = &gt_hsa_turn;
+
+	turn->answers = 2;
+	turn->asks = gt_likely(gt_hsa_ring_is_roomy(&q->ring, reserved, &turn->gone)) ? q->handle : GT_HSA_NOTHING;
+}
+
+/* What is held back is not waited for: this thread may be about to. */
+static __attribute__((noinline)) uint64_t load_read(struct gt_hsa_queue *q)
+{
+	if (gt_unlikely(gt_thread.graph != NULL))
+		gt_graph_let_go(gt_thread.graph);
+	return gt_hsa_ring_show(&q->ring);
+}
+
 #define LOAD_READ(f)                                                                                                          \
 	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue)                                           \
 	{                                                                                                                     \
-		const struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                                                      \
+		struct gt_hsa_turn *turn = &gt_hsa_turn;                                                                      \
+		struct gt_hsa_queue *q;                                                                                       \
                                                                                                                               \
-		return gt_likely(q != NULL) ? gt_hsa_ring_read(&q->ring) : ((gt_hsa_core_##f##_fn *)tap->real)(queue);   \
+		if (gt_likely(turn->asks == queue)) {                                                                         \
+			if (!--turn->answers)                                                                                 \
+				turn->asks = GT_HSA_NOTHING;                                                                            \
+			return turn->gone;                                                                                    \
+		}                                                                                                             \
+		q = gt_hsa_queue_find(queue);                                                                                 \
+		return gt_likely(q != NULL) ? load_read(q) : ((gt_hsa_core_##f##_fn *)tap->real)(queue);                  \
 	}
 LOAD_READ(hsa_queue_load_read_index_scacquire)
 LOAD_READ(hsa_queue_load_read_index_relaxed)
@@ -217,16 +258,41 @@ LOAD_READ(hsa_queue_load_read_index_relaxed)
 LOAD_WRITE(hsa_queue_load_write_index_scacquire)
 LOAD_WRITE(hsa_queue_load_write_index_relaxed)
 
+/* What ADD does not do at once, so that it needs no frame. */
+static __attribute__((noinline)) uint64_t own_slowly(struct gt_hsa_queue *q, uint64_t from, uint64_t value)
+{
+	gt_hsa_queue_own_all(q, from, value);
+	asks_for_room(q, from + value);
+	return from;
+}
+
+static __attribute__((noinline)) uint64_t add_slowly(const struct gt_tap *tap, const void *queue, uint64_t value)
+{
+	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
+	uint64_t from;
+
+	if (gt_unlikely(!q))
+		return ((gt_hsa_core_hsa_queue_add_write_index_relaxed_fn *)tap->real)(queue, value);
+	gt_hsa_turn.q = q;
+	from = atomic_fetch_add_explicit(q->ring.theirs_write, value, memory_order_acq_rel);
+	if (gt_unlikely(!gt_hsa_queue_owns(q, from, value)))
+		return own_slowly(q, from, value);
+	asks_for_room(q, from + value);
+	return from;
+}
+
 #define ADD(f)                                                                                                                \
 	uint64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, const void *queue, uint64_t value)                           \
 	{                                                                                                                     \
-		struct gt_hsa_queue *q = gt_hsa_queue_find(queue);                                                            \
+		struct gt_hsa_queue *q = gt_hsa_turn.q;                                                                       \
 		uint64_t from;                                                                                                \
                                                                                                                               \
-		if (gt_unlikely(!q))                                                                                          \
-			return ((gt_hsa_core_##f##_fn *)tap->real)(queue, value);                                       \
+		if (gt_unlikely(!gt_hsa_is_live(q, queue)))                                                                   \
+			return add_slowly(tap, queue, value);                                                                 \
 		from = atomic_fetch_add_explicit(q->ring.theirs_write, value, memory_order_acq_rel);                           \
-		gt_hsa_queue_own(q, from, value);                                                                             \
+		if (gt_unlikely(!gt_hsa_queue_owns(q, from, value)))                                                          \
+			return own_slowly(q, from, value);                                                                    \
+		asks_for_room(q, from + value);                                                                               \
 		return from;                                                                                                  \
 	}
 ADD(hsa_queue_add_write_index_scacq_screl)

@@ -10,6 +10,7 @@ void gt_hsa_ring_begin(struct gt_hsa_ring *r)
 	for (uint64_t i = 0; i < r->theirs_size; i++)
 		r->theirs[i].kernel.header = GT_HSA_PACKET_INVALID;
 	r->taken = r->gone = atomic_load_explicit(r->theirs_write, memory_order_relaxed);
+	atomic_store_explicit(&r->shown, r->gone, memory_order_relaxed);
 	r->read_known = atomic_load_explicit(r->read, memory_order_relaxed);
 	r->last = r->told = atomic_load_explicit(r->write, memory_order_relaxed);
 }

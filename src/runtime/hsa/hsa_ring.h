@@ -43,6 +43,7 @@ struct gt_hsa_ring {
 	_Atomic uint64_t *cell; /* the device's doorbell itself; NULL: only the runtime knows how to ring it: */
 	void (*store)(uint64_t doorbell, int64_t index);
 	uint64_t doorbell; /* the runtime's */
+	_Atomic uint64_t shown; /* so many of the program's packets were gone when that was looked at last, or more. Rarely written */
 
 	_Alignas(64) _Atomic uintptr_t worker; /* who is at work; 0: nobody */
 	_Atomic uint32_t again;		       /* its own note: it was rung meanwhile */
@@ -68,6 +69,22 @@ static inline uint64_t gt_hsa_ring_read(const struct gt_hsa_ring *ring)
 		gone = atomic_load_explicit(&ring->origin[(read - 1) & ring->origin_mask], memory_order_acquire);
 		write = atomic_load_explicit(ring->write, memory_order_relaxed);
 	} while (__builtin_expect((int64_t)(write - read) > (int64_t)ring->origin_mask, 0)); /* it may be a later packet's by now */
+	return gone;
+}
+
+/* Who has reserved up to @reserved asks whether there is room. Is there, by far, also by what was seen last? The index itself lies in a cache
+ * line that the device writes for each packet. */
+static inline bool gt_hsa_ring_is_roomy(const struct gt_hsa_ring *ring, uint64_t reserved, uint64_t *gone)
+{
+	*gone = atomic_load_explicit(&ring->shown, memory_order_acquire);
+	return reserved - *gone <= ring->theirs_size / 2;
+}
+
+static inline uint64_t gt_hsa_ring_show(struct gt_hsa_ring *ring)
+{
+	uint64_t gone = gt_hsa_ring_read(ring);
+
+	atomic_store_explicit(&ring->shown, gone, memory_order_release); /* who reads it may write there */
 	return gone;
 }
 
@@ -134,10 +151,14 @@ static inline bool gt_hsa_ring_has_room(struct gt_hsa_ring *ring)
 	return ring->taken - ring->gone < ring->theirs_size && last - ring->read_known <= ring->device_size;
 }
 
-/* So it was when it was looked at last. False: it has to be looked at. */
-static inline bool gt_hsa_ring_had_room(const struct gt_hsa_ring *ring)
+/* For so many there was room when it was looked at last, @most at most. 0: it has to be looked at. */
+static inline uint64_t gt_hsa_ring_had_room(const struct gt_hsa_ring *ring, uint64_t most)
 {
-	return __builtin_expect(ring->taken - ring->gone < ring->theirs_size && ring->last + 2 - ring->read_known <= ring->device_size, 1);
+	int64_t places = (int64_t)(ring->theirs_size - (ring->taken - ring->gone));
+	int64_t free = (int64_t)(ring->device_size - 1 - (ring->last - ring->read_known));
+
+	places = places < free ? places : free;
+	return places > 0 ? ((uint64_t)places < most ? (uint64_t)places : most) : 0;
 }
 
 /* @p will be written to before long, though another core had it last. */
@@ -206,25 +227,30 @@ static inline void gt_hsa_ring_hand_on(struct gt_hsa_ring *ring, union gt_hsa_pa
 	gt_hsa_fetch(&ring->device[ring->last & ring->device_mask]);
 }
 
-/* The program's next packet into the device's ring as it is: reserve, copy and hand on in one, for packets that nobody looks at. */
-static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, const union gt_hsa_packet *from)
+/* The program's next packets, which are written, into the device's ring as they are: reserve, copy and hand on in one, for packets that
+ * nobody looks at. */
+static inline void gt_hsa_ring_pass(struct gt_hsa_ring *ring, uint64_t count)
 {
-	uint64_t index = ring->last, last = index + 1, taken = ring->taken + 1;
-	union gt_hsa_packet *theirs = ring->theirs, *device = ring->device, *p = &device[index & ring->device_mask];
-	_Atomic uint64_t *origin = &ring->origin[index & ring->origin_mask];
-	uint32_t head;
+	uint64_t taken = ring->taken, last = ring->last, end = taken + count;
+	const uint64_t theirs_mask = ring->theirs_mask, device_mask = ring->device_mask, origin_mask = ring->origin_mask;
+	union gt_hsa_packet *theirs = ring->theirs, *device = ring->device;
+	_Atomic uint64_t *origin = ring->origin;
 
-	memcpy(&head, from, sizeof head);
-	ring->last = last;
-	atomic_store_explicit(ring->write, last, memory_order_release);
-	gt_hsa_packet_copy(p, from);
-	/* before the device may have it: then the place is the program's again */
-	__atomic_store_n((uint16_t *)(uintptr_t)&from->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID, __ATOMIC_RELAXED);
-	atomic_store_explicit(origin, taken, memory_order_release);
-	__atomic_store_n((gt_hsa_packet_head *)(void *)p, head, __ATOMIC_RELEASE);
-	ring->taken = taken;
-	gt_hsa_fetch(&theirs[taken & ring->theirs_mask]);
-	gt_hsa_fetch(&device[last & ring->device_mask]);
+	ring->taken = end;
+	ring->last = last + count;
+	atomic_store_explicit(ring->write, last + count, memory_order_release);
+	do {
+		union gt_hsa_packet *from = &theirs[taken & theirs_mask], *p = &device[last & device_mask];
+		uint32_t head = __atomic_load_n((const gt_hsa_packet_head *)(const void *)from, __ATOMIC_RELAXED);
+
+		gt_hsa_packet_copy(p, from);
+		/* before the device may have it: then the place is the program's again */
+		__atomic_store_n(&from->kernel.header, (uint16_t)GT_HSA_PACKET_INVALID, __ATOMIC_RELAXED);
+		atomic_store_explicit(&origin[last++ & origin_mask], ++taken, memory_order_release);
+		__atomic_store_n((gt_hsa_packet_head *)(void *)p, head, __ATOMIC_RELEASE);
+	} while (taken != end);
+	gt_hsa_fetch(&theirs[taken & theirs_mask]);
+	gt_hsa_fetch(&device[last & device_mask]);
 }
 
 /* A packet of ours, behind the newest one. */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/* graph_runs KIND NODES LAUNCHES: launches a graph of NODES kernels, one behind the other, and checks that each was executed once and in its turn.
+ * In the middle of the third launch, when it has rung for half of its nodes, the launching thread
+ *   waits     looks at memory until the device has executed what was rung for; so it does for the next ones, too
+ *   shares    waits until another thread's kernel on another stream is done; so for the next ones
+ *   indices   looks at the queue's read index until the device has taken what was rung for; so for the next ones
+ *   forks     forks, and waits for the child, which leaves
+ *   exits     ends the process, by exit()
+ *   killed    ends it by SIGKILL
+ *   plain     does nothing
+ * host: half of the nodes come behind a function of the host's, which is called at each launch (HIP 5.2.3 calls it whether what comes before it
+ * is done or not).
+ * HIP rings by a function of HSA's, in whose place is one of this program. */
+#include <hip/hip_runtime.h>
+#include <hsa/hsa.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+enum { SEVERAL = 20 };
+
+struct shared {
+	unsigned count, wrong, other;
+};
+
+__global__ void step(shared *s, unsigned place, unsigned nodes)
+{
+	unsigned count = *(volatile unsigned *)&s->count;
+
+	if (count % nodes != place)
+		s->wrong++;
+	*(volatile unsigned *)&s->count = count + 1;
+}
+
+__global__ void other(shared *s)
+{
+	*(volatile unsigned *)&s->other = 1;
+}
+
+static shared *s;
+static const char *kind;
+static unsigned nodes;
+static std::atomic<unsigned> host_called;
+static thread_local unsigned launch, rung; /* launch: 0: this thread is in none */
+static hipStream_t another;
+
+static void fail(const char *why)
+{
+	fprintf(stderr, "graph_runs: %s\n", why);
+	_exit(3);
+}
+
+/* What a thread does that waits by no function of HSA's. */
+template <typename F> static void look_until(F done)
+{
+	time_t end = time(nullptr) + 60;
+
+	while (!done())
+		if (time(nullptr) > end)
+			fail("what was rung for is not executed");
+}
+
+static void in_the_middle()
+{
+	unsigned due = (launch - 1) * nodes + rung;
+
+	if (!strcmp(kind, "waits"))
+		look_until([due] { return *(volatile unsigned *)&s->count >= due; });
+	if (!strcmp(kind, "shares")) {
+		s->other = 0;
+		std::thread([] {
+			other<<<1, 1, 0, another>>>(s);
+			if (hipStreamSynchronize(another))
+				fail("the other stream");
+		}).join();
+		if (*(volatile unsigned *)&s->other != 1)
+			fail("the other thread's kernel was not waited for");
+	}
+	if (rung != nodes / 2)
+		return;
+	if (!strcmp(kind, "forks")) {
+		pid_t child = fork();
+		int status;
+
+		if (!child)
+			_exit(0);
+		if (waitpid(child, &status, 0) != child || status)
+			fail("the child");
+	}
+	if (!strcmp(kind, "exits") || !strcmp(kind, "killed"))
+		usleep(300000); /* the two launches before are recorded by then */
+	if (!strcmp(kind, "exits"))
+		exit(0);
+	if (!strcmp(kind, "killed"))
+		raise(SIGKILL);
+}
+
+static const hsa_queue_t *queue;
+
+extern "C" uint64_t hsa_queue_add_write_index_screlease(const hsa_queue_t *q, uint64_t value)
+{
+	static auto real = (decltype(&hsa_queue_add_write_index_screlease))dlsym(RTLD_NEXT, "hsa_queue_add_write_index_screlease");
+
+	queue = q;
+	return real(q, value);
+}
+
+extern "C" void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value_t value)
+{
+	static auto real = (decltype(&hsa_signal_store_screlease))dlsym(RTLD_NEXT, "hsa_signal_store_screlease");
+
+	real(signal, value);
+	if (launch != 3 || !queue || signal.handle != queue->doorbell_signal.handle || ++rung < nodes / 2 || rung >= nodes / 2 + SEVERAL)
+		return;
+	if (!strcmp(kind, "indices"))
+		look_until([value] { return hsa_queue_load_read_index_scacquire(queue) > (uint64_t)value; });
+	in_the_middle();
+}
+
+static void host_looks(void *)
+{
+	host_called++;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned launches = argc == 4 ? (unsigned)atoi(argv[3]) : 0;
+	hipGraphExec_t exec;
+	hipStream_t stream;
+	hipGraph_t graph;
+
+	if (!launches || hipHostMalloc((void **)&s, sizeof *s, 0) || hipStreamCreate(&stream) || hipStreamCreate(&another))
+		fail("usage: graph_runs KIND NODES LAUNCHES, with a device");
+	kind = argv[1];
+	nodes = (unsigned)atoi(argv[2]);
+	memset(s, 0, sizeof *s);
+	other<<<1, 1, 0, another>>>(s);
+	if (hipStreamSynchronize(another) || s->other != 1)
+		fail("the first kernel");
+	if (!strcmp(kind, "host")) {
+		hipGraphNode_t last = nullptr;
+
+		if (hipGraphCreate(&graph, 0))
+			fail("hipGraphCreate");
+		for (unsigned i = 0; i < nodes; i++) {
+			hipHostNodeParams looks = {host_looks, nullptr};
+			void *arguments[] = {&s, &i, &nodes};
+			hipKernelNodeParams kernel = {};
+			hipGraphNode_t node;
+
+			kernel.func = (void *)step;
+			kernel.gridDim = kernel.blockDim = dim3(1);
+			kernel.kernelParams = arguments;
+			if (i == nodes / 2) {
+				if (hipGraphAddHostNode(&node, graph, &last, 1, &looks))
+					fail("hipGraphAddHostNode");
+				last = node;
+			}
+			if (hipGraphAddKernelNode(&node, graph, &last, last ? 1 : 0, &kernel))
+				fail("hipGraphAddKernelNode");
+			last = node;
+		}
+	} else {
+		if (hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal))
+			fail("hipStreamBeginCapture");
+		for (unsigned i = 0; i < nodes; i++)
+			step<<<1, 1, 0, stream>>>(s, i, nodes);
+		if (hipStreamEndCapture(stream, &graph))
+			fail("hipStreamEndCapture");
+	}
+	if (hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0))
+		fail("hipGraphInstantiate");
+	for (unsigned i = 1; i <= launches; i++) {
+		launch = i;
+		if (hipGraphLaunch(exec, stream))
+			fail("hipGraphLaunch");
+		launch = 0;
+		if (hipStreamSynchronize(stream))
+			fail("hipStreamSynchronize");
+	}
+	if (s->count != launches * nodes || s->wrong)
+		fail("nodes were not executed once and in turn");
+	if (!strcmp(kind, "host") && host_called != launches)
+		fail("the host's function was not called for each launch");
+	puts("ok");
+	return 0;
+}
