@@ -266,12 +266,25 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 	return ret;
 }
 
+static _Atomic enum { NOBODY, ASKED_FOR, INSIDE, LEFT } held;
+
+/* The helper has no processor for a while. */
+static void hold_helper(void)
+{
+	if (gettid() != getpid() && atomic_load(&held) == ASKED_FOR) {
+		atomic_store(&held, INSIDE);
+		usleep(300000);
+		atomic_store(&held, LEFT);
+	}
+}
+
 static cl_int fake_clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
 {
 	struct event *e = (struct event *)event;
 	cl_int ret = CL_PROFILING_INFO_NOT_AVAILABLE;
 
 	(void)size, (void)size_ret;
+	hold_helper();
 	enter();
 	CHECK(e->queue->properties & CL_QUEUE_PROFILING_ENABLE);
 	if (e->status == CL_COMPLETE) {
@@ -558,4 +571,21 @@ UNIT_TEST(a_queue_that_was_there_before_is_learned_once_by_threads_that_meet_it_
 	shared[1] = asked_for_profiling = shared[0];
 	run_program();
 	check_found(1 + THREADS * ROUNDS);
+}
+
+static void look_that_it_left(void)
+{
+	CHECK_EQ(atomic_load(&held), LEFT);
+	CHECK_EQ(find_all().work, runtime.commands);
+}
+
+UNIT_TEST(the_end_of_the_process_waits_for_the_helper_to_leave_the_runtime)
+{
+	with_session("the_end_of_the_process_waits_for_the_helper_to_leave_the_runtime");
+	start();
+	atexit(look_that_it_left); /* before gputap's own, so called after it */
+	atomic_store(&held, ASKED_FOR);
+	feed(create(1), 1);
+	while (atomic_load(&held) == ASKED_FOR)
+		usleep(100);
 }

@@ -25,12 +25,15 @@
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
 #include "tool/tool.h"
+#include "util/clock_ns.h"
 
 #define STEP_NS (GT_HSA_MS / 10)
 #define STEP_MAX_NS (2 * GT_HSA_MS)
 #define DEEP_NS (50 * GT_HSA_MS)
 #define QUIET_NS (1000 * GT_HSA_MS)
 #define CLOCK_NS (1000 * GT_HSA_MS)
+#define LEAVE_NS (5000 * GT_HSA_MS) /* for a helper to leave the runtime */
+#define LEAVE_INSIDE_NS (50 * GT_HSA_MS)
 
 enum { STACK_BYTES = 256 << 10, WINDOW = 256, ARM_AT_ONCE = 1024 };
 /* What a look should find: fewer pieces are a sleep and a wake-up for each, more are memory that no cache holds. With MANY there are more by
@@ -335,14 +338,16 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Let the helpers leave the runtime; @why: `over` or `waiting`. False: one of them does not. */
-static bool hold_helpers(_Atomic uint32_t *why)
+/* Let the helpers leave the runtime, for @ns: on a busy machine they may have no processor for long, but what they wait for may be what this
+ * thread holds, inside of the runtime. @why: `over` or `waiting`. A fork's child has none, whatever it inherits. False: one does not leave. */
+static bool hold_helpers(_Atomic uint32_t *why, uint64_t ns)
 {
-	bool held = true;
+	bool held = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();
+	uint64_t until = gt_clock_ns(CLOCK_MONOTONIC) + ns;
 
 	atomic_store_explicit(why, 1, memory_order_seq_cst);
 	for (uint32_t i = 0; i < GT_HSA_AGENTS_MAX; i++) {
-		for (unsigned n = 0; n < 100 && atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst); n++)
+		while (here && atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst) && gt_clock_ns(CLOCK_MONOTONIC) < until)
 			nap(GT_HSA_MS / 2);
 		held = held && !atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst);
 	}
@@ -367,7 +372,7 @@ void gt_hsa_helper_fault(uint64_t value, const char *text)
 
 	if (!atomic_exchange_explicit(&told, 1, memory_order_relaxed))
 		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_HSA_CORE, value, text);
-	if (hold_helpers(&waiting))
+	if (hold_helpers(&waiting, LEAVE_INSIDE_NS))
 		look_last(NULL);
 	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
 	errno = saved;
@@ -378,14 +383,16 @@ static void look_for_tools(void)
 {
 	if (atomic_load_explicit(&over, memory_order_relaxed) || gt_thread.depth)
 		return;
-	if (hold_helpers(&waiting))
+	if (hold_helpers(&waiting, LEAVE_NS))
 		look_last(NULL);
 	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
 }
 
 static void at_end(void)
 {
-	if (hold_helpers(&over) && !gt_thread.depth) { /* exit() from inside a call: the runtime may hold locks of its own */
+	bool inside = gt_thread.depth; /* exit() from inside a call: the runtime may hold locks of its own */
+
+	if (hold_helpers(&over, inside ? LEAVE_INSIDE_NS : LEAVE_NS) && !inside) {
 		look_last(NULL);
 		if (atomic_load_explicit(&process, memory_order_relaxed) == getpid())
 			gt_hsa_handlers_pass();
@@ -397,7 +404,7 @@ static void at_end(void)
  * before, and signals go back. (If it is not the last one who leaves, that was one look more.) */
 int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
 {
-	if (hold_helpers(&waiting))
+	if (hold_helpers(&waiting, LEAVE_NS))
 		look_last(gt_hsa_runtime_of(call));
 	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
 	return ((gt_hsa_core_hsa_shut_down_fn *)call->tap->real)();
@@ -408,7 +415,7 @@ void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
 	struct gt_thread *t = gt_thread_own();
 	struct gt_hsa_agent *a;
 
-	hold_helpers(&over);
+	hold_helpers(&over, LEAVE_NS);
 	look_last(runtime);
 	for (uint32_t i = 0; t && (a = gt_hsa_agent_at(i)); i++)
 		for (struct gt_hsa_queue *q = a->runtime == runtime ? a->queues : NULL; q; q = q->agent_next)

@@ -28,6 +28,8 @@
 /* Devices that are the host: the helper takes a processor from them, and the program's calls harvest soon. */
 #define QUIET_NS (50 * MS)     /* nobody has harvested for so long, and there is something */
 #define WAITING_NS (1000 * MS) /* the same, while a thread waits for the queue */
+#define LEAVE_NS (5000 * MS)   /* for the helper to leave the runtime at the end */
+#define LEAVE_INSIDE_NS (50 * MS)
 
 enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
@@ -157,14 +159,16 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Let the helper leave the runtime, then record what is done. The program may still go on with OpenCL after this,
- * in exit handlers that were registered earlier: its own calls harvest then. */
+/* Let the helper leave the runtime, then record what is done. On a busy machine it may have no processor for long, but what it waits for may
+ * be what this thread holds, inside of a call. The program may still go on with OpenCL after this, in exit handlers that were registered
+ * earlier: its own calls harvest then. */
 static void at_end(void)
 {
+	uint64_t until = now_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
 	uint32_t done;
 
 	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
-	for (unsigned i = 0; i < 100 && atomic_load_explicit(&helper.at_work, memory_order_seq_cst); i++)
+	while (gt_cl_helper_lives() && atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && now_ns() < until)
 		nap(MS / 2);
 	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
 		look(true, &done);
