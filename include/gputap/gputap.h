@@ -31,7 +31,8 @@ extern "C" {
  */
 GPUTAP_API uint32_t gputap_version(void);
 
-/* Domains: one API of a runtime each. Numbers never change. Nothing comes so far of LEVEL_ZERO, CUDA_RUNTIME, CUDA_DRIVER; REFDEV is for tests. */
+/* Domains: one API of a runtime each. Numbers never change. LEVEL_ZERO, CUDA_RUNTIME and CUDA_DRIVER are reserved: nothing traces them yet. REFDEV is for
+ * tests. */
 enum gputap_domain {
 	GPUTAP_DOMAIN_OPENCL = 1,
 	GPUTAP_DOMAIN_HIP = 2,
@@ -54,7 +55,7 @@ enum gputap_domain {
 enum gputap_stack { GPUTAP_STACK_OPERATION = 0, GPUTAP_STACK_USER = 1 };
 
 /**
- * gputap_external_push() - calls of this thread from now on belong to @id
+ * gputap_external_push() - from now on, calls of this thread belong to @id
  * @stack: which of the thread's two stacks
  * @id:    the caller's own number; 0 stands for none
  * Return: 0, -EINVAL (no such stack), -ENOSPC (250 deep), -ENOMEM.
@@ -92,21 +93,21 @@ struct gputap_context_opts {
  * Return: 0, -EINVAL (domain, operation number, flags, size), -ENOMEM, -ENOTCONN (it asks for the stream, and there is none:
  *         the program does not run under `gputap run`).
  * Owner:  caller; release with gputap_context_destroy().
- * Taps are put into a runtime's table when the runtime starts, for what contexts ask by then: create contexts before
- * the first call of the runtime. `gputap run` with no operations selected leaves everything to them.
+ * Create contexts before the first call of the runtime: taps are put into its table when it starts, for what contexts ask for by then.
+ * Where `gputap run` selects no operations, all is left to contexts.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler-sdk contexts.
  */
 GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out);
 
 /**
- * gputap_context_start() - from now on, what the context asks
- * gputap_context_stop() - no longer on behalf of this context; other contexts and the session's own go on
- * Return: 0, -EINVAL (NULL). Starting a started context is no error.
- * When stop has returned, none of the context's callbacks runs: it waits for those of other threads (not for one whose thread
- * waits for this one in the same way; five seconds at most: one left by longjmp() never ends). What was told its begin is not told its end without
- * GPUTAP_CONTEXT_FINISH_CALLS.
- * Thread: any; calls that other threads are in the middle of may still be recorded or not.
+ * gputap_context_start() - from now on, do what the context asks for
+ * gputap_context_stop() - do it no longer; other contexts and the session's own go on
+ * Return: 0, -EINVAL (NULL). To start a started context, or to stop a stopped one, is no error.
+ * When stop has returned, none of the context's callbacks runs: it waits for those that other threads are in. Two exceptions: a thread that waits for
+ * this one in the same way is not waited for; and after five seconds stop returns, for a callback that was left by longjmp() never ends.
+ * Calls whose begin was told are not told their end after stop, unless the context has GPUTAP_CONTEXT_FINISH_CALLS.
+ * Thread: any. Calls that other threads are in the middle of may be recorded or not.
  * Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_context_start(struct gputap_context *ctx);
@@ -144,13 +145,15 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
  * gputap_table_subscribe() - be called when a runtime's table is registered
  * @fn:    called in the thread in which the runtime starts
  * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
- * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Tables that are
- * registered already are not told: subscribe before the first call of the runtime. HIP before ROCm 6, which is interposed by
- * name, gets a table laid out as ROCm 7.2's; OpenCL that is interposed by name has none. HSA's tables come in gputap's order,
- * and once more, when everybody's functions are in them, as the runtime has them: domain 0, name "HsaApiTable".
- * Where a runtime offers its tables, none of its calls comes before the subscribers were asked. HIP before ROCm 6 that a running
- * program opens is found by the first thread that asks for an address then: there @fn is called, and calls that other threads
- * make until it has returned pass by what it puts in front. Callbacks around calls (gputap/tool.h) are told of them all.
+ * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Subscribe before the first call of the
+ * runtime: tables that are registered already are not told.
+ *   - OpenCL that is interposed by name has no table.
+ *   - HIP before ROCm 6, which is interposed by name, gets a table laid out as ROCm 7.2's. If a running program opens it, the first thread that
+ *     then asks for an address finds it, and @fn is called there; calls that other threads make until @fn has returned pass by what it puts in
+ *     front. Callbacks around calls (gputap/tool.h) are told of them all.
+ *   - HSA's tables come in gputap's order, and once more as the runtime has them, when everybody's functions are in them: domain 0,
+ *     name "HsaApiTable".
+ *   - Of a runtime that offers its tables, no call comes before the subscribers were asked.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler_at_intercept_table_registration().
  */
@@ -201,8 +204,9 @@ struct gputap_event {
 typedef void (*gputap_event_fn)(const struct gputap_event *event, void *user);
 
 /**
- * gputap_event_subscribe() - be called for every event of this process from now on, until the tool is removed in whose start() it was asked
+ * gputap_event_subscribe() - be called for every event of this process from now on
  * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
+ * A subscription that a tool makes in its start() ends when the tool is removed.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
 GPUTAP_API int gputap_event_subscribe(gputap_event_fn fn, void *user);

@@ -49,21 +49,22 @@ struct gputap_tool {
 };
 
 /**
- * gputap_tool_describe() - a tool library exports this function: it is how gputap finds it
+ * gputap_tool_describe() - what a tool's library exports, so that gputap finds it
  * @version: gputap_version() of the library that asks
  * Return: description that stays; NULL: the tool does not want to take part.
- * Looked for in the libraries that GPUTAP_TOOLS names (paths, separated by ':', each with its arguments behind a '=' if it has any;
- * %3a in them stands for ':', %25 for '%'), as `gputap run --tool LIBRARY[:ARGUMENTS]` does, then in the program and all libraries that are
- * mapped when gputap starts. All are asked first, then all are started, in the order of priority: after the constructors of
- * libraries, before the program's own and main(); in a running program that opens libgputap, at once. Whatever is wrong with a tool is a
- * GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the program runs.
+ * It is looked for in the libraries that GPUTAP_TOOLS names, then in the program and all libraries that are mapped when gputap starts.
+ * GPUTAP_TOOLS has paths, separated by ':', each with its arguments behind a '=' if it has any (%3a in them stands for ':', %25 for '%');
+ * `gputap run --tool LIBRARY[:ARGUMENTS]` sets it. All tools are asked first, then all are started, in the order of priority: after the
+ * constructors of libraries, before the program's own and main(); in a running program that opens libgputap, at once.
+ * Whatever is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the program runs.
  * Source: rocprofiler_configure(), ompt_start_tool().
  */
 GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
 
 /**
- * gputap_tool_arguments() - what stands behind the name of the tool's library in GPUTAP_TOOLS, or in `gputap run --tool LIBRARY:..`
- * Of the tool whose gputap_tool_describe(), start() or finish() runs in this thread. Return: text that stays; "": nothing.
+ * gputap_tool_arguments() - the arguments of the tool whose gputap_tool_describe(), start() or finish() runs in this thread
+ * Those that stand behind its library's name in GPUTAP_TOOLS, or in `gputap run --tool LIBRARY:..`.
+ * Return: text that stays; "": there are none.
  */
 GPUTAP_API const char *gputap_tool_arguments(void);
 
@@ -78,9 +79,10 @@ GPUTAP_API const char *gputap_tool_arguments(void);
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 
 /**
- * gputap_tool_remove() - finish a tool now: contexts that it made in start() are stopped and destroyed, its subscriptions of tables
- * and events end, none of those callbacks runs afterwards
- * Return: 0, -ENOENT. Its library may be unloaded then; one that calls this itself stays mapped.
+ * gputap_tool_remove() - finish a tool now
+ * Contexts that it made in start() are stopped and destroyed, its subscriptions of tables and events end, none of those callbacks runs
+ * afterwards. Its library may be unloaded then; one that calls this itself stays mapped.
+ * Return: 0, -ENOENT.
  */
 GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
@@ -168,12 +170,12 @@ enum {
 };
 
 /**
- * gputap_context_quiet() - of the calls that a context is told of, these need no correlation of their own
+ * gputap_context_quiet() - some of the calls that a context is told of need no correlation of their own
  * @operations: of those given to gputap_context_calls() for the domain, which comes first
  * @flags:      GPUTAP_QUIET_*
  * Return: 0; -EINVAL; -ENOENT (the context is told no calls of the domain), -EBUSY (it is started).
- * For who tells of something else, allocations for example, by the calls that make it: numbers of calls that are told as calls stay
- * without gaps. A call that nobody wants a number for has that of the call it was made in, and causes no work; there is none: 0.
+ * For tools that tell of something else by the calls that make it, allocations for example: the numbers of calls that are told as calls stay
+ * without gaps. A call that nobody wants a number for has the number of the call it was made in (0: of none), and causes no work.
  */
 GPUTAP_API int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
 				    uint32_t flags);
@@ -289,11 +291,12 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * gputap_context_work() - have a function called for device work
  * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as gputap_context_calls().
- * Who had ENTER has EXIT and COMPLETE. Work that never completes has no COMPLETE; nor has work for which there is no room to
- * follow it (event GPUTAP_EVENT_LOSS). One piece is told to 16 contexts at most. A function that leaves ENTER or EXIT by an exception or a
- * jump does not keep HSA's work from being submitted: who had ENTER has COMPLETE then, and maybe no EXIT. HSA's work waits five seconds for a
- * function to come back from ENTER; then it is submitted, and has no COMPLETE (GPUTAP_EVENT_LOSS).
- * ENTER and EXIT are told by whoever hands the work to the device: where threads share a queue, maybe another one than `thread`.
+ * A context that was told ENTER is told EXIT and COMPLETE, but for these:
+ *   - Work that never completes has no COMPLETE; nor has work for which there is no room to follow it (event GPUTAP_EVENT_LOSS).
+ *   - One piece is told to 16 contexts at most.
+ *   - A function that leaves ENTER or EXIT by an exception or a jump does not keep HSA's work from being submitted: it is told COMPLETE, and maybe
+ *     no EXIT. HSA's work waits five seconds for a function to come back from ENTER; then it is submitted, and has no COMPLETE (GPUTAP_EVENT_LOSS).
+ * ENTER and EXIT are told by the thread that hands the work to the device: where threads share a queue, maybe another one than `thread`.
  * OpenCL's ENTER knows the type and the queue; everything else is there at EXIT.
  */
 GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types, gputap_work_fn fn, void *user);
@@ -364,21 +367,21 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domai
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
-/* For calls that this context was told or would be (operations and domains asked with calls, work), but see
- * GPUTAP_CONTEXT_ALL_RETIRED. Return: as above. */
+/* Told for the calls that this context is told of (operations and domains that it asked for with calls or work); with
+ * GPUTAP_CONTEXT_ALL_RETIRED, for all that anybody is told of. Return: as gputap_context_calls(). */
 GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user);
 
 /**
- * gputap_correlation_hold() - something is begun here that ends later: the call does not retire before
- * Inside a callback of a call with a number of its own. Return: for gputap_correlation_release(), once, in any thread; NULL: nobody
- * waits for it to retire. What is still held when the process ends retires then.
+ * gputap_correlation_hold() - keep the call from retiring: something is begun here that ends later
+ * Inside a callback of a call with a number of its own. What is still held when the process ends retires then.
+ * Return: for gputap_correlation_release(), once, in any thread; NULL: nobody waits for the call to retire.
  */
 GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold); /* NULL is all right */
 
 /**
- * gputap_hide() - calls of runtimes that this thread makes from now on are the tool's own: not told, not recorded
- * @hidden: 1; 0: no more. Nests. Not across the end of a callback.
+ * gputap_hide() - from now on, this thread's calls of runtimes are the tool's own: not told, not recorded
+ * @hidden: 1; 0: no longer. Nests. Does not reach beyond the end of a callback.
  */
 GPUTAP_API void gputap_hide(int hidden);
 
