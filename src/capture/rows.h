@@ -32,12 +32,6 @@ static inline uint32_t gt_row_time_bytes(uint32_t code)
 	return 1u << code;
 }
 
-/* Low bytes of an 8-byte load; bytes 0 to 8. */
-static inline uint64_t gt_row_mask(uint32_t bytes)
-{
-	return bytes ? UINT64_MAX >> (64 - 8 * bytes) : 0;
-}
-
 static inline uint64_t gt_row_hash(uint64_t head)
 {
 	return head * UINT64_C(0x9e3779b97f4a7c15) >> 48;

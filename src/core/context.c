@@ -198,20 +198,6 @@ void gt_context_set_started(struct gt_context *c, bool started)
 	apply_all();
 }
 
-void gt_context_start(struct gt_context *c)
-{
-	gt_core_lock();
-	gt_context_set_started(c, true);
-	gt_core_unlock();
-}
-
-void gt_context_stop(struct gt_context *c)
-{
-	gt_core_lock();
-	gt_context_set_started(c, false);
-	gt_core_unlock();
-}
-
 void gt_contexts_pause(bool paused)
 {
 	if (gt_tap_options.lanes)

@@ -26,12 +26,10 @@ struct gt_context {
 /* The session's own context, started. */
 void gt_contexts_init(const struct gt_session *session);
 
-/* All of these: any thread, take gt_core_lock(). */
+/* Any thread; these take gt_core_lock(). */
 void gt_context_add(struct gt_context *c);
 void gt_context_remove(struct gt_context *c); /* stops it; never the session's own */
-void gt_context_start(struct gt_context *c);
-void gt_context_stop(struct gt_context *c);
-/* For who holds gt_core_lock() already: it is started or not from now on. */
+/* Start or stop it. The caller holds gt_core_lock(). */
 void gt_context_set_started(struct gt_context *c, bool started);
 
 /* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */

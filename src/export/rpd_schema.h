@@ -9,7 +9,6 @@
 #define RPD_ID "id integer NOT NULL PRIMARY KEY AUTOINCREMENT, "
 #define RPD_REF(column, type, table) column " " type " NOT NULL REFERENCES " table "(id) DEFERRABLE INITIALLY DEFERRED"
 #define RPD_TEXT(column) RPD_REF(column, "bigint", "rocpd_string")
-#define RPD_OF_API(kind) RPD_REF("api_ptr_id", kind, "rocpd_api")
 
 static const char rpd_tables[] =
 	"CREATE TABLE rocpd_metadata (" RPD_ID "tag varchar(4096) NOT NULL, value varchar(4096) NOT NULL);"

@@ -29,10 +29,8 @@ static const struct gt_packed_domain *const packed[GT_DOMAIN_COUNT] = {
 };
 static _Atomic(const struct gt_domain_description *) descriptions[GT_DOMAIN_COUNT];
 
-static const struct {
-	const char *name, *text;
-} domains[GT_DOMAIN_COUNT] = {
-#define X(number, suffix, name, text) [GT_DOMAIN_##suffix] = {name, text},
+static const char *const domain_names[GT_DOMAIN_COUNT] = {
+#define X(number, suffix, name, text) [GT_DOMAIN_##suffix] = name,
 	GT_DOMAINS(X)
 #undef X
 };
@@ -81,18 +79,13 @@ const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t va
 
 const char *gt_domain_name(enum gt_domain domain)
 {
-	return (unsigned)domain < GT_DOMAIN_COUNT && domains[domain].name ? domains[domain].name : "unknown";
-}
-
-const char *gt_domain_text(enum gt_domain domain)
-{
-	return (unsigned)domain < GT_DOMAIN_COUNT && domains[domain].text ? domains[domain].text : "unknown";
+	return (unsigned)domain < GT_DOMAIN_COUNT && domain_names[domain] ? domain_names[domain] : "unknown";
 }
 
 enum gt_domain gt_domain_find(const char *name)
 {
 	for (unsigned i = 0; i < GT_DOMAIN_COUNT; i++)
-		if (domains[i].name && strcmp(domains[i].name, name) == 0)
+		if (domain_names[i] && strcmp(domain_names[i], name) == 0)
 			return (enum gt_domain)i;
 	return GT_DOMAIN_NONE;
 }

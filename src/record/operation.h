@@ -79,7 +79,6 @@ struct gt_operation_info {
 };
 
 const char *gt_domain_name(enum gt_domain domain);  /* "unknown" for others */
-const char *gt_domain_text(enum gt_domain domain);
 enum gt_domain gt_domain_find(const char *name);    /* GT_DOMAIN_NONE: no such name */
 
 size_t gt_operation_count(enum gt_domain domain);   /* numbers are 0 .. count-1, without holes that matter: see below */

@@ -61,11 +61,6 @@ struct gt_session {
 	_Atomic uint32_t stop;     /* collector: the session is over, be passive */
 };
 
-static inline int gt_session_wants(const struct gt_session *s, unsigned domain, unsigned number)
-{
-	return (s->domains >> domain & 1) && (s->ops[domain][number / 64] >> (number % 64) & 1);
-}
-
 /* Device work beside kernels: copies, fills, .. */
 static inline int gt_session_wants_copies(const struct gt_session *s)
 {
