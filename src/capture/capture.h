@@ -237,11 +237,12 @@ static inline bool gt_event_is_untraced(const struct gt_event_info *e)
 /* One record, decoded, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {
 	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
-	uint32_t process;         /* index */
-	uint32_t ordinal;         /* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
 	uint32_t op;              /* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both;
 				   * EXTERNAL: enum gt_external_stack */
+	uint32_t payload_bytes;   /* of `payload` */
 	uint8_t depth;            /* CALL; EXTERNAL: 1 push, 0 pop */
+	uint32_t process;         /* index */
+	uint32_t ordinal;         /* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
 	uint64_t id;              /* CALL: own; DEVICE: of its call */
 	uint64_t parent;          /* CALL: enclosing call, 0 none */
 	uint64_t external[GT_EXTERNAL_STACK_COUNT]; /* CALL: top of the stacks at its begin; 0 none;
@@ -251,7 +252,6 @@ struct gt_item {
 	uint64_t ret;
 	const uint64_t *args; /* GT_OP_NARGS(op) of them, or NULL when recorded without, or there are none */
 	const uint8_t *payload;
-	uint32_t payload_bytes;
 	/* DEVICE */
 	enum gt_device_op device_op;
 	int32_t status;
@@ -275,6 +275,8 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out);
 void gt_cursor_destroy(struct gt_cursor *cursor);
 /* Return: 1 and *out, 0 at the end, negative errno with a cause. */
 int gt_cursor_next(struct gt_cursor *cursor, const struct gt_item **out);
+/* The same for those who go through millions: several at once, of one thread, in a row at *out. Return: how many, else as above. */
+int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out);
 /* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */
 uint64_t gt_cursor_position(const struct gt_cursor *cursor);
 

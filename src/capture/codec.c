@@ -30,9 +30,9 @@ int gt_decoder_next_v3(struct gt_decoder *d, struct gt_row *row)
 	return gt_decoder_next_any(d, row);
 }
 
-int gt_cursor_next_v3(struct gt_cursor *k, const struct gt_item **out)
+int gt_cursor_fill_v3(struct gt_cursor *k)
 {
-	return gt_cursor_next_any(k, out);
+	return gt_cursor_fill_any(k);
 }
 #endif
 
@@ -60,7 +60,7 @@ void gt_decoder_init(struct gt_decoder *d)
 {
 	d->next = gt_fast_cpu() ? gt_decoder_next_v3 : gt_decoder_next_any;
 	d->scratch = NULL;
-	d->p = d->end = NULL;
+	d->at.p = d->end = NULL;
 	d->shape_count = 0;
 }
 
@@ -72,9 +72,7 @@ void gt_decoder_fini(struct gt_decoder *d)
 
 void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream, const uint8_t *payload, size_t bytes)
 {
-	d->p = payload;
 	d->end = payload + bytes;
-	d->last_end = stream->base_ticks;
-	d->expect_id = stream->base_id;
+	d->at = (struct gt_decode_at){payload, stream->base_ticks, stream->base_id};
 	d->shape_count = 0;
 }

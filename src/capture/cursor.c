@@ -15,7 +15,7 @@ int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out)
 	if (!k)
 		return gt_error(-ENOMEM, "cursor of capture %s", c->files[0].path);
 	k->capture = c;
-	k->next = gt_fast_cpu() ? gt_cursor_next_v3 : gt_cursor_next_any;
+	k->fill = gt_fast_cpu() ? gt_cursor_fill_v3 : gt_cursor_fill_any;
 	gt_decoder_init(&k->decoder);
 	*out = k;
 	return 0;
@@ -40,7 +40,33 @@ uint64_t gt_cursor_position(const struct gt_cursor *k)
 	return c->health.bytes - c->stream_bytes + k->passed;
 }
 
+int gt_cursor_next_several(struct gt_cursor *k, const struct gt_item **out)
+{
+	int count = k->filled - k->taken;
+
+	if (!count) {
+		count = k->filled = k->fill(k);
+		k->taken = 0;
+		if (count <= 0) {
+			k->filled = 0;
+			return count;
+		}
+	}
+	*out = &k->item[k->taken];
+	k->taken = k->filled;
+	return count;
+}
+
 int gt_cursor_next(struct gt_cursor *k, const struct gt_item **out)
 {
-	return k->next(k, out);
+	int status;
+
+	if (__builtin_expect(k->taken == k->filled, 0)) {
+		status = gt_cursor_next_several(k, out);
+		if (status <= 0)
+			return status;
+		k->taken = 0;
+	}
+	*out = &k->item[k->taken++];
+	return 1;
 }

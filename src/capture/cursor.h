@@ -6,8 +6,9 @@
 #include "capture/reader.h"
 #include "clock/piece.h"
 
-typedef int gt_cursor_next_fn(struct gt_cursor *k, const struct gt_item **out);
-gt_cursor_next_fn gt_cursor_next_any, gt_cursor_next_v3;
+/* The next items, at k->item. Return: how many, 0 at the end, negative errno with a cause. */
+typedef int gt_cursor_fill_fn(struct gt_cursor *k);
+gt_cursor_fill_fn gt_cursor_fill_any, gt_cursor_fill_v3;
 
 enum {
 	GROUP_NODES = 1 << 18,
@@ -15,13 +16,16 @@ enum {
 	STACK_MAX = 256,        /* of external ids; deeper ones are counted only */
 	LOG_MAX = 1024,         /* changes of external stacks inside one outermost call */
 	QUEUE_CACHE = 64,
+	ITEMS = 32,             /* that are decoded at once: they and their words stay in the first cache .. */
+	ITEM_WORDS = 512,       /* .. and what begins a longer row */
 };
 
 struct node {
-	uint64_t head, start, end, id, parent;
+	uint64_t start, end, id, parent;
 	uint64_t external[GT_EXTERNAL_STACK_COUNT];
+	struct gt_item_head item;
 	size_t words;           /* index into group_words */
-	uint32_t count;
+	uint32_t payload_at;    /* as the shape's */
 };
 
 struct external {
@@ -30,8 +34,11 @@ struct external {
 };
 
 struct gt_cursor {
-	gt_cursor_next_fn *next;
+	gt_cursor_fill_fn *fill;
 	const struct gt_capture *capture;
+	int filled, taken;      /* of `item` */
+	int status;             /* of the block: 1 there may be more; see cursor_next.c */
+	uint32_t process;       /* of the stream */
 	size_t stream, block;   /* block: of the capture, that comes next */
 	size_t block_end;       /* of the stream */
 	uint64_t passed;        /* bytes of stream blocks */
@@ -58,8 +65,8 @@ struct gt_cursor {
 	struct external log[LOG_MAX];
 	size_t log_count;
 
-	struct gt_row row;
-	struct gt_item item;
+	struct gt_item item[ITEMS];
+	uint64_t words[ITEM_WORDS + GT_DECODE_OUT]; /* their arguments */
 	struct gt_decoder decoder;
 };
 

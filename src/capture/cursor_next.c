@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterating over the records of a capture. Streams one after the other, blocks of a stream in file order.
  *
+ * Items are made some at a time, of one block: what the loop needs stays in registers, and whoever takes them has his own
+ * loop. Each is put down once and read long after, so no load waits for a store.
+ *
  * Calls were written when they returned, so those inside a call come before it. A call at depth 0 with nothing
- * pending, by far the most frequent, is given out as it is decoded: its arguments lie in the decoder. Others are
+ * pending, by far the most frequent, is given out as it is decoded: its arguments lie in `words`. Others are
  * collected in `group` until their outermost call arrives, get their parents, and go out by their ids, which
  * rise with the begin. If the outermost never arrives (crash, drop), they go out without it.
  *
@@ -13,7 +16,8 @@
  * their times until the outermost call has arrived.
  *
  * The fast path counts: 30 million calls a second are wanted. No clearing of items, no search for clocks while
- * the stamp lies in the piece of the last one. Compiled twice, see codec.c. */
+ * the stamp lies in the piece of the last one, one byte of the shape says whether a row is as nearly all are.
+ * Compiled twice, see codec.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,15 +54,13 @@ static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_piec
 	return convert_anew(piece, k->device_pieces, stamp);
 }
 
-static void choose_device(struct gt_cursor *k, uint32_t ref)
+static __attribute__((noinline)) void choose_device(struct gt_cursor *k, uint32_t ref)
 {
 	static const struct gt_clock_piece same = {.to = UINT64_MAX, .cap = UINT64_MAX, .mult = 1};
 	static const struct gt_clock_pieces identity = {(struct gt_clock_piece *)(uintptr_t)&same, 1};
 	const struct gt_device_clock *clock;
 
-	if (k->device_set && k->device_ref == ref)
-		return;
-	clock = gt_device_clock_find(k->capture, k->item.process, GT_DEVICE_REF_NUMBER(ref));
+	clock = gt_device_clock_find(k->capture, k->process, GT_DEVICE_REF_NUMBER(ref));
 	k->device_pieces = clock ? gt_device_clock_pieces(clock) : &identity;
 	k->queued = k->running = &k->device_pieces->list[0];
 	k->device_ref = ref;
@@ -117,40 +119,39 @@ static inline void tops_at(const struct gt_cursor *k, uint64_t start, uint64_t *
 
 /* Items --------------------------------------------------------------------- */
 
-static inline const struct gt_item *call_item(struct gt_cursor *k, uint64_t head, uint64_t start, uint64_t end, const uint64_t *words,
-					      uint32_t count)
-{
-	struct gt_item *item = &k->item;
-	uint32_t op = (uint32_t)(head >> 32), nargs = GT_OP_NARGS(op);
+static_assert(offsetof(struct gt_item, kind) == offsetof(struct gt_item_head, kind) &&
+	      offsetof(struct gt_item, op) == offsetof(struct gt_item_head, op) &&
+	      offsetof(struct gt_item, payload_bytes) == offsetof(struct gt_item_head, payload_bytes) &&
+	      offsetof(struct gt_item, depth) == offsetof(struct gt_item_head, depth) &&
+	      offsetof(struct gt_item, process) == sizeof(struct gt_item_head), "the head of an item is put down at once");
 
-	item->kind = GT_RECORD_CALL;
-	item->op = op;
-	item->depth = (uint8_t)(head >> 24);
+static inline void call_times(struct gt_cursor *k, struct gt_item *item, uint64_t start, uint64_t end)
+{
 	item->start_ns = host_ns(k, start);
 	item->end_ns = host_ns(k, end);
 	if (__builtin_expect(item->end_ns < item->start_ns, 0)) /* only damage makes it so; readers subtract */
 		item->end_ns = item->start_ns;
-	item->ret = words[0];
-	if (__builtin_expect(nargs && count - 1 >= nargs, 1)) {
-		item->args = words + 1;
-		item->payload = (const uint8_t *)(words + 1 + nargs);
-		item->payload_bytes = (count - 1 - nargs) * 8;
-	} else {
-		item->args = NULL;
-		item->payload = NULL;
-		item->payload_bytes = 0;
-	}
-	return item;
 }
 
-static const struct gt_object_info *find_queue(struct gt_cursor *k, uint64_t number)
+/* @words: those of the row, which stay as they are while the item is */
+static inline void call_words(struct gt_item *item, const struct gt_decode_shape *shape, const uint64_t *words)
+{
+	uint32_t payload_at = shape->payload_at;
+
+	memcpy(item, &shape->item, sizeof shape->item);
+	item->ret = words[0];
+	item->args = payload_at ? words + 1 : NULL;
+	item->payload = payload_at ? (const uint8_t *)(words + payload_at) : NULL;
+}
+
+static inline const struct gt_object_info *find_queue(struct gt_cursor *k, uint64_t number)
 {
 	const struct gt_object_info **slot = &k->queues[number % QUEUE_CACHE];
 
 	if (!number)
 		return NULL;
-	if (!*slot || (*slot)->number != number || (*slot)->process != k->item.process)
-		*slot = gt_capture_object_find(k->capture, k->item.process, GT_OBJECT_QUEUE, number);
+	if (!*slot || (*slot)->number != number || (*slot)->process != k->process)
+		*slot = gt_capture_object_find(k->capture, k->process, GT_OBJECT_QUEUE, number);
 	return *slot;
 }
 
@@ -162,24 +163,22 @@ static_assert(SAME_PLACE(object) && SAME_PLACE(global) && SAME_PLACE(local) && o
 	      offsetof(struct gt_item, bytes) + DEVICE_TAIL, "in the same order");
 
 /* Word by word: what was just written in one width is slow to read in a larger one. */
-static inline const struct gt_item *device_item(struct gt_cursor *k)
+static inline __attribute__((always_inline)) void device_item(struct gt_cursor *k, struct gt_item *item, const struct gt_row *row)
 {
-	const uint64_t *word = k->row.words - 1; /* of the record */
-	uint64_t head = k->row.head;
-	struct gt_item *item = &k->item;
+	const uint64_t *word = row->words - 1; /* of the record */
+	uint32_t ref = row->shape->item.op;
 #define WORD(member) word[offsetof(struct gt_record_device, member) / 8]
 
-	choose_device(k, (uint32_t)(head >> 32));
-	item->kind = GT_RECORD_DEVICE;
-	item->op = (uint32_t)(head >> 32);
+	if (__builtin_expect(!k->device_set || k->device_ref != ref, 0))
+		choose_device(k, ref);
+	memcpy(item, &row->shape->item, sizeof row->shape->item);
 	item->depth = 0;
 	item->id = WORD(id);
 	item->parent = item->ret = 0;
 	item->external[0] = item->external[1] = 0;
 	item->args = NULL;
 	item->payload = NULL;
-	item->payload_bytes = 0;
-	item->device_op = (enum gt_device_op)(uint8_t)(head >> 24);
+	item->device_op = (enum gt_device_op)row->shape->item.depth;
 	item->status = (int32_t)(WORD(name) >> 32);
 	item->name = (uint32_t)WORD(name);
 	item->queue = find_queue(k, (uint32_t)WORD(queue));
@@ -189,41 +188,40 @@ static inline const struct gt_item *device_item(struct gt_cursor *k)
 	item->submitted_ns = device_ns(k, &k->queued, WORD(submitted));
 	item->start_ns = device_ns(k, &k->running, WORD(start));
 	item->end_ns = device_ns(k, &k->running, WORD(end));
-	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), DEVICE_TAIL);
+	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), 32); /* as they were stored */
+	memcpy((char *)item + offsetof(struct gt_item, bytes) + 32, &WORD(bytes) + 4, 16);
+	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
 #undef WORD
-	return item;
 }
+static_assert(DEVICE_TAIL == 56, "copied in three pieces");
 
-/* NULL: of a stack that we do not know. */
-static const struct gt_item *external_item(struct gt_cursor *k)
+/* Return: false if it is of a stack that we do not know. */
+static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item, const struct gt_row *row)
 {
-	uint32_t stack = (uint32_t)(k->row.head >> 32);
-	bool push = k->row.head >> 24 & 0xff;
-	struct gt_item *item = &k->item;
-	uint64_t value = k->row.words[1];
+	uint32_t stack = row->shape->item.op;
+	bool push = row->shape->item.depth;
+	uint64_t value = row->words[1];
 
 	if (stack >= GT_EXTERNAL_STACK_COUNT)
-		return NULL;
+		return false;
 	if (!push && !value)
 		value = top(k, stack);
-	change_stack(k, stack, push, k->row.words[1], k->row.words[0]);
-	item->kind = GT_RECORD_EXTERNAL;
-	item->op = stack;
+	change_stack(k, stack, push, row->words[1], row->words[0]);
+	memcpy(item, &row->shape->item, sizeof row->shape->item);
 	item->depth = push;
 	item->id = item->parent = 0;
 	item->external[0] = top(k, 0);
 	item->external[1] = top(k, 1);
-	item->start_ns = item->end_ns = host_ns(k, k->row.words[0]);
+	item->start_ns = item->end_ns = host_ns(k, row->words[0]);
 	item->ret = value;
 	item->args = NULL;
 	item->payload = NULL;
-	item->payload_bytes = 0;
-	return item;
+	return true;
 }
 
 /* Groups -------------------------------------------------------------------- */
 
-static int group_room(struct gt_cursor *k)
+static int group_room(struct gt_cursor *k, uint32_t count)
 {
 	size_t nodes = k->group_room, words = k->word_room;
 	struct node *group;
@@ -240,9 +238,9 @@ static int group_room(struct gt_cursor *k)
 			return gt_error(-ENOMEM, "nested calls of capture %s", k->capture->files[0].path);
 		k->group_room = nodes;
 	}
-	if (words - k->word_count < k->row.count) {
+	if (words - k->word_count < count) {
 		words = words ? words : 1024;
-		while (words - k->word_count < k->row.count)
+		while (words - k->word_count < count)
 			words *= 2;
 		w = reallocarray(k->group_words, words, sizeof *w);
 		if (!w)
@@ -254,29 +252,29 @@ static int group_room(struct gt_cursor *k)
 }
 
 /* A call joins the group; those on `open` that it encloses get it as their parent. */
-static int group_add(struct gt_cursor *k)
+static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct gt_row *row)
 {
-	const struct gt_row *row = &k->row;
-	uint8_t depth = (uint8_t)(row->head >> 24);
+	uint32_t depth = row->shape->item.depth;
+	uint32_t count = gt_row_count(row);
 	struct node *n;
-	int status = group_room(k);
+	int status = group_room(k, count);
 
 	if (status)
 		return status;
 	while (k->open_count) {
 		n = &k->group[k->order[k->open_count - 1]];
-		if ((uint8_t)(n->head >> 24) <= depth)
+		if (n->item.depth <= depth)
 			break;
 		if (n->id > row->id)
 			n->parent = row->id;
 		k->open_count--;
 	}
 	n = &k->group[k->group_count];
-	*n = (struct node){.head = row->head, .start = row->start, .end = row->end, .id = row->id,
-			   .words = k->word_count, .count = row->count};
+	*n = (struct node){.start = row->start, .end = row->end, .id = row->id,
+			   .words = k->word_count, .item = row->shape->item, .payload_at = row->shape->payload_at};
 	tops_at(k, row->start, n->external);
-	memcpy(k->group_words + k->word_count, row->words, row->count * sizeof *row->words);
-	k->word_count += row->count;
+	memcpy(k->group_words + k->word_count, row->words, count * sizeof *row->words);
+	k->word_count += count;
 	k->order[k->open_count++] = (uint32_t)k->group_count++;
 	return 0;
 }
@@ -305,22 +303,28 @@ static void group_go_out(struct gt_cursor *k)
 	close_log(k);
 }
 
-/* The next of a group that goes out; NULL: it is empty. */
-static const struct gt_item *group_item(struct gt_cursor *k)
+/* The next of a group that goes out. Return: how many; 0: there are no more, and the group is empty. */
+static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 {
-	const struct node *n;
+	int count;
 
-	if (k->group_next == k->group_count) {
-		k->going_out = false;
-		k->group_count = k->group_next = k->word_count = 0;
-		return NULL;
+	for (count = 0; count < ITEMS && k->group_next < k->group_count; count++) {
+		const struct node *n = &k->group[k->order[k->group_next++]];
+		const struct gt_decode_shape shape = {.item = n->item, .payload_at = n->payload_at};
+		struct gt_item *item = &k->item[count];
+
+		item->id = n->id;
+		item->parent = n->parent;
+		item->external[0] = n->external[0];
+		item->external[1] = n->external[1];
+		call_times(k, item, n->start, n->end);
+		call_words(item, &shape, k->group_words + n->words);
 	}
-	n = &k->group[k->order[k->group_next++]];
-	k->item.id = n->id;
-	k->item.parent = n->parent;
-	k->item.external[0] = n->external[0];
-	k->item.external[1] = n->external[1];
-	return call_item(k, n->head, n->start, n->end, k->group_words + n->words, n->count);
+	if (count)
+		return count;
+	k->going_out = false;
+	k->group_count = k->group_next = k->word_count = 0;
+	return 0;
 }
 
 /* Blocks -------------------------------------------------------------------- */
@@ -344,6 +348,7 @@ static int next_block(struct gt_cursor *k)
 			return status;
 		gt_decoder_begin(&k->decoder, &base, payload, b->raw_bytes);
 		k->in_block = true;
+		k->status = 1;
 		return 1;
 	}
 	return 0;
@@ -358,8 +363,11 @@ static bool next_stream(struct gt_cursor *k)
 	s = &k->capture->streams[k->stream++];
 	k->block = s->first;
 	k->block_end = s->first + s->count;
-	k->item.process = s->process;
-	k->item.ordinal = s->ordinal;
+	k->process = s->process;
+	for (size_t i = 0; i < ITEMS; i++) {
+		k->item[i].process = s->process;
+		k->item[i].ordinal = s->ordinal;
+	}
 	k->depth[0] = k->depth[1] = 0;
 	k->device_set = false;
 	k->host_pieces = gt_host_clock_pieces(gt_session_of(k->capture, s->process)->host);
@@ -368,57 +376,135 @@ static bool next_stream(struct gt_cursor *k)
 	return true;
 }
 
-/* The row is one that we know: an item goes out (1), or waits in the group (0). */
-static int take_row(struct gt_cursor *k, const struct gt_item **out)
+/* A call at depth 0 with nothing pending. */
+static inline void lone_call(struct gt_cursor *k, struct gt_item *item, const struct gt_row *row)
 {
-	const struct gt_row *row = &k->row;
-	uint32_t kind = row->head >> 16 & 0xff;
-	int status;
-
-	if (__builtin_expect(kind == GT_RECORD_CALL, 1)) {
-		bool outermost = (uint8_t)(row->head >> 24) == 0;
-
-		if (__builtin_expect(outermost && !k->group_count, 1)) {
-			k->item.id = row->id;
-			k->item.parent = 0;
-			tops_at(k, row->start, k->item.external);
-			if (k->log_count)
-				close_log(k);
-			*out = call_item(k, row->head, row->start, row->end, row->words, row->count);
-			return 1;
-		}
-		status = group_add(k);
-		if (status)
-			return status;
-		if (outermost || k->group_count >= GROUP_NODES || k->word_count >= GROUP_WORDS)
-			group_go_out(k);
-		return 0;
+	item->id = row->id;
+	item->parent = 0;
+	if (__builtin_expect(k->log_count, 0)) {
+		tops_at(k, row->start, item->external);
+		close_log(k);
+	} else {
+		memcpy(item->external, k->base, sizeof item->external);
 	}
-	*out = kind == GT_RECORD_DEVICE ? device_item(k) : kind == GT_RECORD_EXTERNAL ? external_item(k) : NULL;
-	return *out != NULL;
+	call_times(k, item, row->start, row->end);
+	call_words(item, row->shape, row->words);
 }
 
-int GT_CURSOR_NEXT(struct gt_cursor *k, const struct gt_item **out)
+/* A call that others are in, or that is in one. Return: 0 or -ENOMEM with a cause. */
+static int nested_call(struct gt_cursor *k, const struct gt_row *row)
+{
+	int status = group_add(k, row);
+
+	if (!status && (row->shape->item.depth == 0 || k->group_count >= GROUP_NODES || k->word_count >= GROUP_WORDS))
+		group_go_out(k);
+	return status;
+}
+
+/* Any row, behind its first byte. Return: 1 it is an item, 0 not (yet), -EBADMSG, -ENOMEM. */
+static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_decode_at *at, const struct gt_decode_shape *shape,
+					      uint64_t *words, struct gt_item *item)
+{
+	struct gt_row row;
+	int status = gt_decode_row(&k->decoder, at, shape, words, &row);
+
+	if (status < 0)
+		return status;
+	switch (shape->item.kind) {
+	case GT_RECORD_CALL:
+		if (shape->item.depth || k->group_count)
+			return nested_call(k, &row);
+		lone_call(k, item, &row); /* with a tail */
+		return 1;
+	case GT_RECORD_DEVICE:
+		device_item(k, item, &row);
+		return 1;
+	case GT_RECORD_EXTERNAL:
+		return external_item(k, item, &row);
+	default:
+		return 0;
+	}
+}
+
+/* Rows of the block as items, until there are enough of them or a group goes out. Return: how many. k->status: why not more, if
+ * not for that: 0 the block is at its end, -EBADMSG, -ENOMEM; else 1. */
+static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k)
+{
+	struct gt_decode_at at = k->decoder.at;
+	uint64_t *words = gt_decode_place(k->words), *const words_end = k->words + ITEM_WORDS;
+	struct gt_item *item = k->item, *const end = k->item + ITEMS;
+	const uint8_t *const bytes_end = k->decoder.end;
+	int status = 1;
+
+	while (item < end && words < words_end) {
+		const struct gt_decode_shape *shape;
+		struct gt_row row;
+
+		if (__builtin_expect(at.p >= bytes_end, 0)) {
+			status = 0;
+			break;
+		}
+		shape = gt_decode_next_shape(&k->decoder, &at);
+		if (__builtin_expect(!shape, 0)) {
+			status = -EBADMSG;
+			break;
+		}
+		row.shape = shape;
+		if (__builtin_expect(shape->way == GT_DECODE_LONE_CALL && !k->group_count, 1)) {
+			row.words = words;
+			at.p = gt_decode_call(&at, shape, words, &row);
+			if (__builtin_expect(at.p > bytes_end, 0)) {
+				status = -EBADMSG;
+				break;
+			}
+			lone_call(k, item++, &row);
+			words += 4 + shape->code_bytes * 4u; /* arguments stay in the middle of 32 bytes */
+		} else if (shape->way == GT_DECODE_DEVICE) {
+			row.words = words + 1;
+			at.p = gt_decode_device(&at, shape, words + 1);
+			if (__builtin_expect(at.p > bytes_end, 0)) {
+				status = -EBADMSG;
+				break;
+			}
+			device_item(k, item++, &row);
+		} else {
+			struct gt_decode_at slow = at;
+
+			status = any_item(k, &slow, shape, words, item);
+			at = slow;
+			if (status < 0)
+				break;
+			item += status;
+			words += 4 + shape->code_bytes * 4u;
+			status = 1;
+			if (shape->tail || k->going_out) /* the next one's tail would be in the same place */
+				break;
+		}
+	}
+	k->decoder.at = at;
+	k->status = status;
+	return (int)(item - k->item);
+}
+
+int GT_CURSOR_FILL(struct gt_cursor *k)
 {
 	for (;;) {
-		int status;
+		int status, count;
 
 		if (__builtin_expect(k->going_out, 0)) {
-			*out = group_item(k);
-			if (*out)
-				return 1;
+			count = group_items(k);
+			if (count)
+				return count;
 		}
 		if (__builtin_expect(k->in_block, 1)) {
-			status = gt_decode_row(&k->decoder, &k->row);
-			if (__builtin_expect(status > 0, 1)) {
-				status = take_row(k, out);
-				if (status)
-					return status;
+			count = k->status > 0 ? block_items(k) : 0;
+			if (count)
+				return count;
+			if (k->status > 0) /* a group goes out, or nothing of the rows was an item */
 				continue;
-			}
-			if (status == -ENOMEM)
-				return gt_error(status, "capture %s", k->capture->files[0].path);
-			if (status < 0) /* good checksum, bad rows: a writer's defect; its other blocks may be good */
+			if (k->status == -ENOMEM)
+				return gt_error(k->status, "capture %s", k->capture->files[0].path);
+			if (k->status < 0) /* good checksum, bad rows: a writer's defect; its other blocks may be good */
 				gt_block_bad(k->capture, &k->capture->blocks[k->block - 1]);
 		}
 		status = next_block(k);

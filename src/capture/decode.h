@@ -12,15 +12,38 @@
 /* Readable bytes that must follow a payload: a row without a tail never reads further than this past its start. */
 #define GT_DECODE_SLACK 2048u
 
+/* What items have of a row's head word, as they begin. */
+struct gt_item_head {
+	uint32_t kind, op, payload_bytes, depth;
+};
+
+/* What nearly all rows are, without a tail; see gt_decode_row() for all. */
+enum gt_decode_way { GT_DECODE_ANY, GT_DECODE_LONE_CALL /* depth 0 */, GT_DECODE_DEVICE };
+
+/* Of a head word: all that its rows have in common, in one cache line. */
 struct gt_decode_shape {
 	uint64_t head;
-	uint64_t *words; /* in gt_decoder.words */
-	uint32_t coded, tail;
-	uint32_t kind;
+	uint64_t *words; /* of the row before, in gt_decoder.words */
+	uint16_t coded, tail;
+	uint16_t payload_at; /* of a call's arguments: the word behind them; 0: it has none */
+	uint8_t way;         /* enum gt_decode_way */
+	uint8_t code_bytes, last_codes; /* of the codes that lie together; gt_last_codes() */
+	struct gt_item_head item;
+	char pad[16];
+};
+static_assert(sizeof(struct gt_decode_shape) == 64, "found without a multiplication");
+
+/* Where a decoder is. */
+struct gt_decode_at {
+	const uint8_t *p;
+	uint64_t last_end, expect_id;
 };
 
 struct gt_decoder;
 struct gt_row;
+
+/* Room for a row's words: by fours, and gt_decode_place(). */
+#define GT_DECODE_OUT (GT_ROW_PREDICTED + 16u)
 
 /* See gt_decoder_next(). */
 typedef int gt_decoder_next_fn(struct gt_decoder *d, struct gt_row *row);
@@ -28,21 +51,21 @@ gt_decoder_next_fn gt_decoder_next_any, gt_decoder_next_v3;
 
 struct gt_decoder {
 	gt_decoder_next_fn *next;
-	const uint8_t *p, *end;
-	uint64_t last_end, expect_id;
+	struct gt_decode_at at;
+	const uint8_t *end;
 	uint32_t shape_count;
 	uint64_t *scratch; /* a row with a tail, whole; NULL until there is one */
-	uint64_t device[GT_DEVICE_MIN_WORDS - 1]; /* a device row with its stamps put together */
-	struct gt_decode_shape shapes[GT_ROW_SHAPES];
-	uint64_t words[GT_ROW_SHAPES][GT_ROW_PREDICTED + 8]; /* some to spare: words.h works by fours */
+	struct gt_decode_shape shapes[GT_ROW_NEW_SHAPE + 1];
+	uint64_t words[GT_ROW_SHAPES][GT_DECODE_OUT]; /* of each shape's last row, gt_decode_place() */
+	uint64_t out[GT_DECODE_OUT];                  /* of the row at hand */
 };
 
 /* A decoded record. Valid until the next gt_decoder_next(). */
 struct gt_row {
+	const struct gt_decode_shape *shape;
 	uint64_t head;
 	uint64_t start, end, id;  /* CALL */
-	const uint64_t *words;    /* CALL: ret and what follows; others: all behind the head */
-	uint32_t count;
+	const uint64_t *words;    /* gt_row_count(). CALL: ret and what follows; others: all behind the head */
 };
 
 /* This CPU runs the functions whose names end in v3. */
@@ -52,6 +75,10 @@ void gt_decoder_init(struct gt_decoder *d);
 void gt_decoder_fini(struct gt_decoder *d);
 /* @payload: followed by GT_DECODE_SLACK readable bytes */
 void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream, const uint8_t *payload, size_t bytes);
+static inline uint32_t gt_row_count(const struct gt_row *row)
+{
+	return (uint32_t)row->shape->coded + row->shape->tail;
+}
 /* Return: 1 and *row, 0 at the end, -EBADMSG, -ENOMEM. */
 static inline int gt_decoder_next(struct gt_decoder *d, struct gt_row *row)
 {

@@ -23,21 +23,37 @@ static inline uint64_t gt_row_load(const uint8_t *p)
 	return v;
 }
 
-static struct gt_decode_shape *gt_decode_shape_new(struct gt_decoder *d)
+/* Words that begin in the middle of 32 bytes, so that those behind the first, which are stored by fours, do not. */
+static inline uint64_t *gt_decode_place(uint64_t *room)
+{
+	return (uint64_t *)(((uintptr_t)room + 31) & ~(uintptr_t)31) + GT_WORDS_PAD - 1;
+}
+
+/* What an item has of the head word; none of a kind that has no arguments. */
+static void gt_decode_shape_item(struct gt_decode_shape *s, uint32_t words)
+{
+	uint32_t nargs = GT_OP_NARGS(s->item.op);
+
+	s->item.depth = s->head >> 24 & 0xff;
+	if (s->item.kind != GT_RECORD_CALL || !nargs || words - GT_CALL_MIN_WORDS < nargs)
+		return;
+	s->payload_at = (uint16_t)(1 + nargs);
+	s->item.payload_bytes = (words - GT_CALL_MIN_WORDS - nargs) * 8;
+}
+
+static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(struct gt_decoder *d, const uint8_t **p)
 {
 	uint64_t head;
-	uint32_t words, fixed, min;
+	uint32_t words, fixed, min, kind;
 	struct gt_decode_shape *s;
 
 	if (d->shape_count == GT_ROW_SHAPES)
 		return NULL;
-	head = gt_row_load(d->p);
-	d->p += 8;
+	head = gt_row_load(*p);
+	*p += 8;
 	words = head & 0xffff;
-	s = &d->shapes[d->shape_count];
-	s->head = head;
-	s->kind = head >> 16 & 0xff;
-	switch (s->kind) {
+	kind = head >> 16 & 0xff;
+	switch (kind) {
 	case GT_RECORD_CALL:
 		min = GT_CALL_MIN_WORDS;
 		if (words > min && words - min < GT_OP_NARGS(head >> 32))
@@ -54,17 +70,26 @@ static struct gt_decode_shape *gt_decode_shape_new(struct gt_decoder *d)
 	}
 	if (words < min)
 		return NULL;
-	fixed = s->kind == GT_RECORD_CALL ? GT_CALL_FIXED_WORDS : 1;
-	s->coded = words - fixed < GT_ROW_PREDICTED ? words - fixed : GT_ROW_PREDICTED;
-	s->tail = words - fixed - s->coded;
-	s->words = d->words[d->shape_count];
+	fixed = kind == GT_RECORD_CALL ? GT_CALL_FIXED_WORDS : 1;
+	s = &d->shapes[d->shape_count];
+	*s = (struct gt_decode_shape){.head = head, .item = {.kind = kind, .op = (uint32_t)(head >> 32)}};
+	s->coded = (uint16_t)(words - fixed < GT_ROW_PREDICTED ? words - fixed : GT_ROW_PREDICTED);
+	s->tail = (uint16_t)(words - fixed - s->coded);
+	/* the first word of a call has its code elsewhere */
+	s->code_bytes = (uint8_t)((s->coded - (kind == GT_RECORD_CALL) + 3) / 4);
+	s->last_codes = gt_last_codes(s->coded - (kind == GT_RECORD_CALL));
+	gt_decode_shape_item(s, words);
+	s->way = s->tail ? GT_DECODE_ANY : kind == GT_RECORD_CALL && !s->item.depth ? GT_DECODE_LONE_CALL :
+		 kind == GT_RECORD_DEVICE ? GT_DECODE_DEVICE : GT_DECODE_ANY;
+	s->words = gt_decode_place(d->words[d->shape_count]);
 	memset(s->words, 0, (s->coded + GT_WORDS_PAD) * sizeof *s->words);
 	d->shape_count++;
 	return s;
 }
 
 /* The row's words with its tail, in one piece. */
-static int gt_decode_join_tail(struct gt_decoder *d, const struct gt_decode_shape *s, const uint8_t **p, struct gt_row *row)
+static __attribute__((noinline)) int gt_decode_join_tail(struct gt_decoder *d, const struct gt_decode_shape *s, const uint8_t **p,
+							 const uint64_t **words)
 {
 	size_t bytes = (size_t)s->tail * 8;
 
@@ -75,98 +100,116 @@ static int gt_decode_join_tail(struct gt_decoder *d, const struct gt_decode_shap
 		if (!d->scratch)
 			return -ENOMEM;
 	}
-	memcpy(d->scratch, s->words, s->coded * sizeof *s->words);
+	memcpy(d->scratch, *words, s->coded * sizeof **words);
 	memcpy(d->scratch + s->coded, *p, bytes);
 	*p += bytes;
-	row->words = d->scratch;
+	*words = d->scratch;
 	return 0;
 }
 
-static inline const uint8_t *gt_decode_call(struct gt_decoder *d, struct gt_decode_shape *s, struct gt_row *row)
+static inline uint64_t gt_decode_time(const uint8_t **p, uint32_t code)
 {
-	static const uint64_t mask[4] = {0xff, 0xffff, 0xffffffff, UINT64_MAX};
-	const uint8_t *codes = d->p + 1, *p = codes + (s->coded + 2) / 4;
-	uint32_t control = *d->p;
-	uint64_t distance, id = d->expect_id;
+	uint64_t v = gt_row_load(*p);
+	uint32_t bytes = gt_row_time_bytes(code);
 
-	distance = gt_row_load(p) & mask[control & 3];
-	p += gt_row_time_bytes(control & 3);
-	row->start = d->last_end + (control & GT_CONTROL_BACK ? -distance : distance);
-	row->end = row->start + (gt_row_load(p) & mask[control >> 2 & 3]);
-	p += gt_row_time_bytes(control >> 2 & 3);
-	if (__builtin_expect(control & GT_CONTROL_ID, 0)) {
-		uint64_t z = 0;
-		uint32_t shift = 0;
-
-		for (; shift < 63 && *p & 128; shift += 7)
-			z |= (uint64_t)(*p++ & 127) << shift;
-		z |= (uint64_t)*p++ << shift;
-		id += gt_unzigzag(z);
-	}
-	row->id = id;
-	d->expect_id = id + 1;
-	d->last_end = row->end;
-	p = gt_get_word(p, s->words, control >> 4 & 3);
-	return gt_get_words(p, codes, s->words + 1, s->coded - 1);
+	*p += bytes;
+#if defined(__AVX2__) && defined(__BMI2__)
+	return _bzhi_u64(v, bytes * 8);
+#else
+	return v & UINT64_MAX >> (64 - bytes * 8);
+#endif
 }
 
-/* Stamps were stored as differences; the shape keeps the differences. */
-static const uint8_t *gt_decode_device(struct gt_decoder *d, struct gt_decode_shape *s, struct gt_row *row)
+static __attribute__((noinline)) const uint8_t *gt_decode_id(const uint8_t *p, uint64_t *id)
 {
-	const uint8_t *p = gt_get_words(d->p + (s->coded + 3) / 4, d->p, s->words, s->coded);
-	uint64_t stamp;
-	uint32_t i;
+	uint64_t z = 0;
+	uint32_t shift = 0;
 
-	if (s->coded != GT_DEVICE_MIN_WORDS - 1)
-		return p;
-	memcpy(d->device, s->words, sizeof d->device);
-	stamp = d->device[GT_DEVICE_WORD_QUEUED];
-	for (i = GT_DEVICE_WORD_SUBMITTED; i <= GT_DEVICE_WORD_END; i++) {
-		stamp += d->device[i];
-		d->device[i] = stamp;
-	}
-	row->words = d->device;
+	for (; shift < 63 && *p & 128; shift += 7)
+		z |= (uint64_t)(*p++ & 127) << shift;
+	z |= (uint64_t)*p++ << shift;
+	*id += gt_unzigzag(z);
 	return p;
 }
 
-/* See gt_decoder_next(). */
-static inline int gt_decode_row(struct gt_decoder *d, struct gt_row *row)
+static inline const uint8_t *gt_decode_call(struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out,
+					    struct gt_row *row)
 {
-	struct gt_decode_shape *s;
-	const uint8_t *p;
-	uint32_t slot;
+	const uint8_t *codes = at->p + 1, *p = codes + s->code_bytes;
+	uint32_t control = *at->p;
+	uint64_t distance = gt_decode_time(&p, control & 3), id = at->expect_id;
 
-	if (d->p >= d->end)
-		return 0;
-	slot = *d->p++;
-	if (__builtin_expect(slot == GT_ROW_NEW_SHAPE, 0)) {
-		s = gt_decode_shape_new(d);
-		if (!s)
-			return -EBADMSG;
-	} else {
-		if (__builtin_expect(slot >= d->shape_count, 0))
-			return -EBADMSG;
-		s = &d->shapes[slot];
+	row->start = at->last_end + (control & GT_CONTROL_BACK ? -distance : distance);
+	row->end = row->start + gt_decode_time(&p, control >> 2 & 3);
+	if (__builtin_expect(control & GT_CONTROL_ID, 0)) {
+		uint64_t other = id;
+
+		p = gt_decode_id(p, &other);
+		id = other;
 	}
+	row->id = id;
+	at->expect_id = id + 1;
+	at->last_end = row->end;
+	if (control & 0x30) /* mostly a status, which is what it was */
+		p = gt_get_word(p, s->words, control >> 4 & 3);
+	out[0] = s->words[0];
+	return gt_get_words(p, codes, s->words + 1, out + 1, s->code_bytes, s->last_codes);
+}
+
+/* Stamps were stored as differences; the shape keeps the differences. */
+static inline const uint8_t *gt_decode_device(const struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out)
+{
+	const uint8_t *p = gt_get_words(at->p + s->code_bytes, at->p, s->words, out, s->code_bytes, s->last_codes);
+
+	if (__builtin_expect(s->coded == GT_DEVICE_MIN_WORDS - 1, 1)) {
+		uint64_t submitted = out[GT_DEVICE_WORD_QUEUED] + out[GT_DEVICE_WORD_SUBMITTED];
+		uint64_t start = submitted + out[GT_DEVICE_WORD_START];
+
+		out[GT_DEVICE_WORD_END] += start;
+		out[GT_DEVICE_WORD_SUBMITTED] = submitted;
+		out[GT_DEVICE_WORD_START] = start;
+	}
+	return p;
+}
+
+/* The shape of the next row, whose first byte is passed. NULL: there is no such row. */
+static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d, struct gt_decode_at *at)
+{
+	uint32_t slot = *at->p++;
+	struct gt_decode_shape *s = &d->shapes[slot];
+
+	if (__builtin_expect(slot >= d->shape_count, 0)) {
+		const uint8_t *p = at->p;
+
+		s = slot == GT_ROW_NEW_SHAPE ? gt_decode_shape_new(d, &p) : NULL;
+		at->p = p;
+	}
+	return s;
+}
+
+/* The row behind its first byte. @at: of @d. @out: gt_decode_place(), with room for GT_DECODE_OUT words; where the row's words go,
+ * unless it has a tail. Return: 1, -EBADMSG, -ENOMEM. */
+static inline int gt_decode_row(struct gt_decoder *d, struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out,
+				struct gt_row *row)
+{
+	row->shape = s;
 	row->head = s->head;
-	row->words = s->words;
-	row->count = s->coded + s->tail;
-	if (__builtin_expect(s->kind == GT_RECORD_CALL, 1))
-		p = gt_decode_call(d, s, row);
-	else if (s->kind == GT_RECORD_DEVICE)
-		p = gt_decode_device(d, s, row);
-	else
-		p = gt_get_words(d->p + (s->coded + 3) / 4, d->p, s->words, s->coded);
+	row->words = out;
+	if (s->item.kind == GT_RECORD_CALL) {
+		at->p = gt_decode_call(at, s, out, row);
+	} else {
+		row->words = ++out;
+		at->p = s->item.kind == GT_RECORD_DEVICE ?
+			gt_decode_device(at, s, out) :
+			gt_get_words(at->p + s->code_bytes, at->p, s->words, out, s->code_bytes, s->last_codes);
+	}
 	if (__builtin_expect(s->tail != 0, 0)) {
-		int status = gt_decode_join_tail(d, s, &p, row);
+		int status = gt_decode_join_tail(d, s, &at->p, &row->words);
 
 		if (status)
 			return status;
 	}
-	if (__builtin_expect(p > d->end, 0))
-		return -EBADMSG;
-	d->p = p;
-	return 1;
+	return __builtin_expect(at->p > d->end, 0) ? -EBADMSG : 1;
 }
 
 #endif

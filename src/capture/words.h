@@ -13,7 +13,7 @@
 
 #include "capture/rows.h"
 
-/* Arrays of previous values have room for this many words more than they hold. */
+/* Arrays of words have room for this many more than they hold. */
 #define GT_WORDS_PAD 4u
 
 static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
@@ -27,6 +27,8 @@ static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
 	return code;
 }
 
+/* gt_get_words(): the words of @bytes code bytes, the last of them as gt_last_codes() has it, into @words, which has those of
+ * the row before, and into @out. Both have GT_WORDS_PAD more. Return: behind the values. */
 static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint32_t code)
 {
 	static const uint64_t mask[4] = {0, 0xff, 0xffffff, UINT64_MAX};
@@ -58,24 +60,6 @@ static const uint8_t gt_pair_pack[16][16] __attribute__((aligned(16))) = {
 	{0, 8, 9, 10, 11, 12, 13, 14, 15, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
 	{0, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 0x80, 0x80, 0x80, 0x80, 0x80},
 	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
-static const uint8_t gt_pair_unpack[16][16] __attribute__((aligned(16))) = {
-	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 1, 2, 3, 4, 5, 6, 7, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 2, 3, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 3, 4, 5, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 4, 5, 6, 7},
-	{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 2, 3, 4, 5, 6, 7, 8},
-	{0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 3, 4, 5, 6, 7, 8, 9, 10},
-	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
-
 static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *prev, __m256i value)
 {
 	const __m256i zero = _mm256_setzero_si256();
@@ -113,31 +97,66 @@ static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev, 
 	return p;
 }
 
-static inline const uint8_t *gt_get_four(const uint8_t *p, uint32_t codes, uint64_t *words)
-{
-	uint32_t low = codes & 15, high = codes >> 4;
-	__m128i a, b;
-	__m256i z, d;
+/* By the codes of four words: which byte of two pairs of words comes where (0x80: 0), bytes of the first pair, and of all.
+ * One table, so that one register finds all of it. */
+#define GT_WORD_BYTES(code) ((code) == 0 ? 0 : (code) == 1 ? 1 : (code) == 2 ? 3 : 8)
+#define GT_BYTE(n, at, i) ((i) < (n) ? (at) + (i) : 0x80)
+#define GT_WORD(n, at)                                                                                                      \
+	GT_BYTE(n, at, 0), GT_BYTE(n, at, 1), GT_BYTE(n, at, 2), GT_BYTE(n, at, 3), GT_BYTE(n, at, 4), GT_BYTE(n, at, 5), \
+		GT_BYTE(n, at, 6), GT_BYTE(n, at, 7)
+#define GT_PAIR(a, b) GT_WORD(GT_WORD_BYTES(a), 0), GT_WORD(GT_WORD_BYTES(b), GT_WORD_BYTES(a))
+#define GT_FOUR(c) {GT_PAIR((c) & 3, (c) >> 2 & 3), GT_PAIR((c) >> 4 & 3, (c) >> 6 & 3)}
+#define GT_FOURS(c) GT_FOUR(c), GT_FOUR(c + 1), GT_FOUR(c + 2), GT_FOUR(c + 3)
+#define GT_FOURS_16(c) GT_FOURS(c), GT_FOURS(c + 4), GT_FOURS(c + 8), GT_FOURS(c + 12)
+#define GT_FOURS_64(c) GT_FOURS_16(c), GT_FOURS_16(c + 16), GT_FOURS_16(c + 32), GT_FOURS_16(c + 48)
+#define GT_BYTES(n) n, n + 1, n + 3, n + 8, n + 1, n + 2, n + 4, n + 9, n + 3, n + 4, n + 6, n + 11, n + 8, n + 9, n + 11, n + 16
+#define GT_BYTES_ALL(n) GT_BYTES(n), GT_BYTES(n + 1), GT_BYTES(n + 3), GT_BYTES(n + 8)
+#define GT_BYTES_PAIR GT_BYTES(0), GT_BYTES(0), GT_BYTES(0), GT_BYTES(0)
+static const struct gt_unpack {
+	uint8_t from[256][32];
+	uint8_t pair[256], all[256];
+} gt_unpack __attribute__((aligned(64))) = {
+	{GT_FOURS_64(0), GT_FOURS_64(64), GT_FOURS_64(128), GT_FOURS_64(192)},
+	{GT_BYTES_PAIR, GT_BYTES_PAIR, GT_BYTES_PAIR, GT_BYTES_PAIR},
+	{GT_BYTES_ALL(0), GT_BYTES_ALL(1), GT_BYTES_ALL(3), GT_BYTES_ALL(8)}};
+#undef GT_BYTES_PAIR
+#undef GT_BYTES_ALL
+#undef GT_BYTES
+#undef GT_FOURS_64
+#undef GT_FOURS_16
+#undef GT_FOURS
+#undef GT_FOUR
+#undef GT_PAIR
+#undef GT_WORD
+#undef GT_BYTE
+#undef GT_WORD_BYTES
 
-	a = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)p), _mm_load_si128((const __m128i *)gt_pair_unpack[low]));
-	p += gt_pair_bytes[low];
-	b = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)p), _mm_load_si128((const __m128i *)gt_pair_unpack[high]));
-	z = _mm256_set_m128i(b, a);
+static inline const uint8_t *gt_get_four(const struct gt_unpack *table, const uint8_t *p, size_t codes, uint64_t *words, uint64_t *out)
+{
+	__m256i z = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)p)), d;
+
+	z = _mm256_inserti128_si256(z, _mm_loadu_si128((const __m128i *)(p + table->pair[codes])), 1);
+	z = _mm256_shuffle_epi8(z, _mm256_load_si256((const __m256i *)table->from[codes]));
 	d = _mm256_xor_si256(_mm256_srli_epi64(z, 1), _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(z, _mm256_set1_epi64x(1))));
-	_mm256_storeu_si256((__m256i *)words, _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)words), d));
-	return p + gt_pair_bytes[high];
+	d = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)words), d);
+	_mm256_storeu_si256((__m256i *)words, d);
+	_mm256_storeu_si256((__m256i *)out, d);
+	return p + table->all[codes];
 }
 
-static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words, uint32_t n)
+/* No look whether any of four differ: the guess costs more than the work. */
+static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words, uint64_t *out, uint32_t bytes,
+					  uint8_t last)
 {
-	uint32_t i = 0;
+	const struct gt_unpack *table = &gt_unpack;
+	size_t i, end = (size_t)bytes * 4;
 
-	/* no look whether any of four differ: the guess costs more than the work */
-	for (; i + 4 <= n; i += 4, codes++)
-		p = gt_get_four(p, *codes, words + i);
-	if (i < n) /* codes of words that are not there count for nothing */
-		p = gt_get_four(p, *codes & ((1u << 2 * (n - i)) - 1), words + i);
-	return p;
+	if (!bytes)
+		return p;
+	__asm__("" : "+r"(table)); /* stays in a register */
+	for (i = 0; i != end - 4; i += 4)
+		p = gt_get_four(table, p, *codes++, words + i, out + i);
+	return gt_get_four(table, p, *codes & last, words + i, out + i);
 }
 
 #else
@@ -156,18 +175,25 @@ static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev, 
 	return p;
 }
 
-static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words, uint32_t n)
+static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words, uint64_t *out, uint32_t bytes,
+					  uint8_t last)
 {
-	uint32_t i = 0;
+	for (; bytes; bytes--) {
+		uint32_t c = bytes > 1 ? *codes++ : *codes & last;
 
-	while (i < n) {
-		uint32_t c = *codes++, k;
-
-		for (k = 0; k < 4 && i < n; k++, i++, c >>= 2)
-			p = gt_get_word(p, words + i, c & 3);
+		for (uint32_t k = 0; k < 4; k++, words++, c >>= 2) {
+			p = gt_get_word(p, words, c & 3);
+			*out++ = *words;
+		}
 	}
 	return p;
 }
 
 #endif
+
+/* Bits of the last code byte that belong to words; codes of those that are not there count for nothing. @n: words in all */
+static inline uint8_t gt_last_codes(uint32_t n)
+{
+	return n % 4 ? (uint8_t)((1u << 2 * (n % 4)) - 1) : 0xff;
+}
 #endif

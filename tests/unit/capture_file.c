@@ -554,3 +554,57 @@ UNIT_TEST(a_record_as_long_as_records_can_be_is_kept)
 	gt_cursor_destroy(k);
 	gt_capture_close(c);
 }
+
+UNIT_TEST(items_come_several_at_once_as_they_come_one_by_one)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture_writer *w = capture_begin(path, false);
+	struct gt_counts counts = {0};
+	const struct gt_item *one, *some;
+	struct gt_cursor *each, *several;
+	struct gt_capture *c;
+	uint64_t items = 0, most = 0;
+	int count;
+
+	for (uint32_t thread = 1; thread <= 2; thread++, r.count = 0) {
+		struct gt_stream *s = stream_begin(w, 0, thread);
+		uint64_t at = 1000000000;
+
+		for (uint64_t id = 1; id <= 300; id += 3, at += 1000) {
+			uint64_t *p = records_add(&r, id % 7 ? 12 : 300, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, 38, 4)); /* 300: a tail */
+
+			memcpy(p + 1, (uint64_t[]){at, at + 10, GT_ID(thread, id), 0, id, 2, 3, at}, 64);
+			records_call(&r, 46, 0, 1, GT_ID(thread, id + 2), at + 120, at + 130, 0); /* in the next one */
+			records_call(&r, 46, 0, 0, GT_ID(thread, id + 1), at + 100, at + 200, 0);
+		}
+		write_records(s, &r, &counts);
+		gt_capture_stream_destroy(s);
+	}
+	CHECK_OK(gt_capture_writer_finish(w, true));
+	c = open_capture(path);
+	each = cursor_of(c);
+	several = cursor_of(c);
+	while ((count = gt_cursor_next_several(several, &some)) > 0) {
+		most = (uint64_t)count > most ? (uint64_t)count : most;
+		for (int i = 0; i < count; i++, items++) {
+			one = next_item(each);
+			CHECK_EQ(some[i].id, one->id);
+			CHECK_EQ(some[i].ordinal, some[0].ordinal);
+			CHECK_EQ(some[i].parent, one->parent);
+			CHECK_EQ(some[i].start_ns, one->start_ns);
+			CHECK_EQ(some[i].payload_bytes, one->payload_bytes);
+			CHECK_EQ(some[i].args != NULL, one->args != NULL);
+			if (one->args) {
+				CHECK_EQ(GT_ID_SEQ(one->id), some[i].args[0]);
+				CHECK_MEM(some[i].args, one->args, 4 * 8 + one->payload_bytes);
+			}
+		}
+	}
+	CHECK_EQ(count, 0);
+	CHECK_NULL(next_item(each));
+	CHECK_EQ(items, 600);
+	CHECK_GT(most, 1);
+	gt_cursor_destroy(each);
+	gt_cursor_destroy(several);
+	gt_capture_close(c);
+}

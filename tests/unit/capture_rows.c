@@ -67,7 +67,7 @@ static void check_row(const struct gt_row *row, const uint64_t *record)
 		CHECK_EQ(row->id, record[3]);
 		fixed = 4;
 	}
-	CHECK_EQ(row->count, words - fixed);
+	CHECK_EQ(gt_row_count(row), words - fixed);
 	CHECK_MEM(row->words, record + fixed, (words - fixed) * 8);
 }
 
@@ -259,7 +259,7 @@ UNIT_TEST(any_bytes_decode_to_something_or_are_refused)
 			gt_decoder_begin(&decoder, &base, payload, bytes);
 			while ((status[version] = gt_decoder_next(&decoder, &row)) > 0) {
 				rows[version]++;
-				for (i = 0; i < row.count; i++)
+				for (i = 0; i < gt_row_count(&row); i++)
 					sum[version] = sum[version] * 31 + row.words[i];
 			}
 			gt_decoder_fini(&decoder);

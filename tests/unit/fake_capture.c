@@ -285,6 +285,11 @@ int gt_cursor_next(struct gt_cursor *cursor, const struct gt_item **out)
 	return 1;
 }
 
+int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out)
+{
+	return gt_cursor_next(cursor, out);
+}
+
 uint64_t gt_cursor_position(const struct gt_cursor *cursor)
 {
 	return cursor->next;
