@@ -777,6 +777,11 @@ static void fini(struct chrome *x)
 	gt_view_fini(&x->view);
 }
 
+static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
+{
+	GT_EXPORT_EACH(exporter, item, end, write_call_or_mark, write_work);
+}
+
 static int write_chrome(const struct gt_capture *c, const char *path, const struct gt_export_options *options, bool gzip,
 			bool cuda_names)
 {
@@ -798,7 +803,7 @@ static int write_chrome(const struct gt_capture *c, const char *path, const stru
 	write_processes(&x);
 	for (size_t i = 0; i < gt_capture_event_count(c); i++)
 		write_event(&x, gt_capture_event(c, i));
-	status = gt_export_records(&x.view, &x.out, options, &x, write_call_or_mark, write_work);
+	status = gt_export_records(&x.view, &x.out, options, &x, write_items);
 	if (!status)
 		status = write_open_ranges(&x);
 	if (!status)

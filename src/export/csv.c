@@ -164,6 +164,11 @@ static int write_work(void *exporter, const struct gt_item *work)
 	return 0;
 }
 
+static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
+{
+	GT_EXPORT_EACH(exporter, item, end, write_call, write_work);
+}
+
 static int write_csv(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
 {
 	struct csv x = { .view = { .capture = NULL } };
@@ -175,7 +180,7 @@ static int write_csv(const struct gt_capture *c, const char *path, const struct 
 	if (status)
 		goto fini_view;
 	gt_out_text(&x.out, header);
-	status = gt_export_records(&x.view, &x.out, options, &x, write_call, write_work);
+	status = gt_export_records(&x.view, &x.out, options, &x, write_items);
 	status = gt_out_finish(&x.out, status);
 fini_view:
 	gt_view_fini(&x.view);

@@ -38,16 +38,17 @@ int gt_lanes_place_anywhere(struct gt_lanes *l, uint64_t start, uint64_t end);
 /* Behind all that the lane holds, where there is room: nearly all work. */
 static inline bool gt_lane_append(struct gt_lane *lane, uint64_t start, uint64_t end)
 {
-	size_t count = lane->count;
+	size_t count = lane->count, joined;
+	struct gt_interval *last;
 
 	if (start < lane->last_end || lane->gap != count || count == lane->capacity || start < lane->forgotten)
 		return false;
-	if (count && lane->interval[count - 1].end == start) {
-		lane->interval[count - 1].end = end;
-	} else {
-		lane->interval[count] = (struct gt_interval){ start, end };
-		lane->gap = lane->count = count + 1;
-	}
+	/* without a branch: whether work follows at once is hard to guess */
+	last = lane->interval + count;
+	joined = (lane->last_end == start) & (count != 0);
+	last -= joined;
+	*last = (struct gt_interval){ joined ? last->start : start, end };
+	lane->gap = lane->count = count + 1 - joined;
 	lane->last_end = end;
 	return true;
 }

@@ -58,7 +58,7 @@ void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t cl
 	char *p, *packet, *mark, *inner;
 
 	s->id = id;
-	s->correlation.high = UINT64_MAX;
+	s->correlation.high = s->correlation.id_high = UINT64_MAX;
 	s->last_ns = x->zero;
 	/* no flag that the packet needs what came before: it says what to do after a loss, and a file has none */
 	p = gt_pb_u64(s->head.data, PACKET_SEQUENCE, id);
@@ -246,9 +246,13 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 	call = x->recent[op % RECENT] = o->own;
 	call->op = op; /* of a newer gputap, the number of arguments may differ from call to call */
 	call->shown = (uint8_t)(call->nargs < GT_OP_NARGS(op) ? call->nargs : GT_OP_NARGS(op));
+	call->lengths = 0;
+	for (unsigned i = 0; i < call->shown; i++)
+		call->lengths |= (uint32_t)(call->args[i].length_arg < GT_OP_NARGS(op)) << i;
 	if (call->owner == s)
 		return call;
 	call->owner = s;
+	call->begin.id_high = UINT64_MAX;
 	forget_values(call);
 	if (gt_bits_has(&s->ops, o->index))
 		return call;
@@ -272,7 +276,9 @@ struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread
 	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_THREAD, t->pid, gt_pf_thread_key(t));
 	char *p, *packet, *mark, *inner;
 
-	if (!s) {
+	if (s)
+		s->open = malloc(OPEN_MAX * sizeof *s->open);
+	if (!s || !s->open) {
 		gt_error(-ENOMEM, "export");
 		return NULL;
 	}
@@ -644,6 +650,9 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 	return gt_out_finish(&x->out, status);
 }
 
+/* Of no sequence. */
+static const struct gt_pf_call no_call;
+
 static int write_perfetto(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
 {
 	struct gt_pf *x = calloc(1, sizeof *x);
@@ -651,6 +660,8 @@ static int write_perfetto(const struct gt_capture *c, const char *path, const st
 
 	if (!x)
 		return gt_error(-ENOMEM, "export");
+	for (unsigned i = 0; i < RECENT; i++)
+		x->recent[i] = (struct gt_pf_call *)(uintptr_t)&no_call;
 	status = gt_view_init(&x->view, c, options);
 	if (!status) {
 		status = write_file(x, path, options);

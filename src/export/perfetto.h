@@ -154,19 +154,33 @@ struct gt_pf_value {
 	uint8_t bytes;
 	uint64_t value; /* of a free one: not such that it is looked for here */
 };
-enum { VALUES = 8, VALUE_ALIGNED = 32 };
-static_assert(sizeof(struct gt_pf_value) == VALUE_ALIGNED, "the data with its length is 24 bytes");
+enum { VALUES = 16, VALUE_ALIGNED = 32 };
+static_assert(sizeof(struct gt_pf_value) == VALUE_ALIGNED, "copied whole");
+
+/* 32 bytes that the compiler moves at once where it can; memcpy() takes two halves. */
+typedef uint8_t gt_pf_whole __attribute__((vector_size(VALUE_ALIGNED), aligned(1), may_alias));
+
+static inline void gt_pf_put_whole(void *to, const void *from)
+{
+	*(gt_pf_whole *)to = *(const gt_pf_whole *)from;
+}
 
 static inline char *gt_pf_put_value(char *p, const struct gt_pf_value *value)
 {
-	memcpy(p, value->data, 16);
-	memcpy(p + 16, value->data + 16, 8);
+	gt_pf_put_whole(p, value);
 	return p + value->bytes;
 }
 
-static inline unsigned gt_pf_value_slot(uint64_t value)
+/* Where among VALUES a value is looked for, in bytes. */
+#define GT_PF_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+static inline size_t gt_pf_value_at(uint64_t value, uint64_t factor)
 {
-	return (unsigned)(value * 0x9e3779b97f4a7c15u >> 61);
+	return value * factor >> 55 & (VALUES - 1) * VALUE_ALIGNED;
+}
+
+static inline size_t gt_pf_value_slot(uint64_t value)
+{
+	return gt_pf_value_at(value, GT_PF_FACTOR) / VALUE_ALIGNED;
 }
 
 /* One argument of an operation. */
@@ -176,13 +190,24 @@ struct gt_pf_argument {
 	uint8_t length_arg; /* argument that a payload's text may depend on */
 };
 
+/* How a slice begins: track event up to its length, at [1], type, name, category, flow, correlation number. Of 16384 numbers
+ * that come one after the other only the lowest 14 bits differ, in two places. */
+struct gt_pf_begin {
+	char data[48];     /* 41 bytes at most */
+	uint64_t id_high;  /* of the ids that it is for, without those bits; UINT64_MAX: of none */
+	uint16_t in_flow, in_value;       /* bits beside them there */
+	uint8_t flow_at, value_at, bytes; /* flow_at: behind the data where there is no flow */
+};
+
 /* Of one operation. */
 struct gt_pf_call {
 	uint32_t op;
-	struct gt_pb_piece event; /* track event up to its length, at [1], and type, name, category: at most 16 bytes */
+	struct gt_pf_begin begin;
+	struct gt_pb_piece event; /* the part of it that stays: at most 16 bytes */
 	struct gt_pf_sequence *owner; /* that last had such a call: it knows the operation */
 	uint32_t named;           /* bits: arguments whose values have names .. */
 	uint32_t addresses;       /* .. and that are a payload if there is one, else the word; 0 is "NULL" */
+	uint32_t lengths;         /* of those whose payload's text depends on another argument that this `op` has */
 	uint8_t nargs;            /* that are known */
 	uint8_t shown;            /* of them, in calls of this `op` */
 	uint8_t flow_bytes;       /* of a call that submits; 0 */
@@ -191,7 +216,12 @@ struct gt_pf_call {
 	struct gt_pf_argument args[];
 };
 
-enum { FLOW_BYTES = 10, RECENT = 64 };
+enum {
+	FLOW_BYTES = 10,
+	RECENT = 64,
+	BEGIN_BITS = 14,
+	OPEN_MAX = 256, /* each is deeper than the one before, and a depth has 8 bits */
+};
 
 /* A call whose end is not written yet. */
 struct gt_pf_open {
@@ -202,6 +232,7 @@ struct gt_pf_open {
 /* The annotation of a correlation number, as it was written last. */
 struct gt_pf_correlation {
 	uint64_t high; /* without its lowest 7 bits; UINT64_MAX: of none */
+	uint64_t id_high; /* the same of the id that had it */
 	char data[24]; /* 15 bytes at most */
 	uint8_t bytes, more; /* more: bit that says that the lowest 7 are not all */
 };
@@ -216,8 +247,8 @@ struct gt_pf_sequence {
 	struct gt_pf_correlation correlation;
 	uint64_t last_ns, last_begin_ns; /* of the delta clock; where the last call began */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
-	struct gt_pf_open *open;
-	uint32_t open_count, open_capacity;
+	struct gt_pf_open *open; /* of a thread: OPEN_MAX */
+	uint32_t open_count;
 	struct gt_pf_ranges *ranges; /* of a thread that has any; its own tracks */
 };
 
@@ -279,7 +310,7 @@ struct gt_pf {
 	uint32_t given_bits;
 	const struct gt_pf_value *given[ARGS_MAX];
 	struct gt_pf_value unknown[ARGS_MAX];
-	struct gt_pf_call *recent[RECENT]; /* operations of late, by their numbers */
+	struct gt_pf_call *recent[RECENT]; /* operations of late, by their numbers; not NULL */
 	struct gt_pf_payload payloads[PAYLOADS];
 	struct gt_pf_work works[WORKS];
 	struct gt_pf_size sizes[SIZES];
@@ -369,12 +400,10 @@ static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, ui
 static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "one byte each");
 
 /* A packet, up to its time or without one; nearly always so short that its length, at @packet, has one byte. */
-static inline char *gt_pf_timed_open(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t time, char **packet)
+static inline char *gt_pf_timed_open(char *p, const struct gt_pf_sequence *s, uint64_t time, char **packet)
 {
-	char *start = gt_out_room(&x->out);
-
-	*packet = start + 1;
-	return gt_pb_varint_wide(gt_pb_put_short(start, &s->timed_head), time);
+	*packet = p + 1;
+	return gt_pb_varint_wide(gt_pb_put_short(p, &s->timed_head), time);
 }
 
 static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)

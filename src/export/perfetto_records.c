@@ -105,16 +105,72 @@ static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *wo
 	return p + s->bytes;
 }
 
-/* Of 128 numbers that come one after the other only the first byte differs. */
-static inline char *put_correlation(char *p, struct gt_pf_sequence *s, uint64_t correlation)
+/* Of a number that does not have the last one's higher bits. */
+static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *item)
 {
+	const struct gt_view_thread *t = item->id ? gt_view_caller(&x->view, item->process, GT_ID_ORDINAL(item->id)) : NULL;
 	struct gt_pf_correlation *c = &s->correlation;
+	uint64_t correlation;
 
-	if (__builtin_expect(c->high != correlation >> 7, 0)) {
-		c->high = correlation >> 7;
-		c->bytes = (uint8_t)(GT_PF_ANNOTATE(c->data, CORRELATION, correlation) - c->data);
-		c->more = c->bytes > GT_PF_VALUE_AT + 1 ? 0x80 : 0;
+	correlation = gt_view_correlation(&x->view, t, item->id);
+	c->high = correlation >> 7;
+	c->id_high = correlation && item->id >> 7 ? item->id >> 7 : UINT64_MAX;
+	c->bytes = (uint8_t)(GT_PF_ANNOTATE(c->data, CORRELATION, correlation) - c->data);
+	c->more = c->bytes > GT_PF_VALUE_AT + 1 ? 0x80 : 0;
+	return correlation;
+}
+
+/* gt_view_correlation() of work, for put_correlation(): of 128 numbers that come one after the other only the first byte differs. */
+static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *item)
+{
+	const struct gt_pf_correlation *c = &s->correlation;
+
+	if (__builtin_expect(c->id_high == item->id >> 7, 1))
+		return c->high << 7 | (item->id & 127);
+	return make_correlation(x, s, item);
+}
+
+/* How calls begin whose ids have the higher bits of @item's. */
+static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_call *call, const struct gt_view_thread *t,
+						 const struct gt_item *item)
+{
+	uint64_t correlation = gt_view_correlation(&x->view, t, item->id), high = item->id >> BEGIN_BITS;
+	struct gt_pf_begin *b = &call->begin;
+	char *p = b->data, *q;
+
+	p = gt_pb_put_short(p, &call->event);
+	if (call->flow_bytes)
+		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
+	q = GT_PF_ANNOTATE(p, CORRELATION, correlation);
+	b->flow_at = (uint8_t)(p - b->data - sizeof correlation);
+	b->value_at = (uint8_t)(p - b->data + GT_PF_VALUE_AT);
+	b->in_value = 0x8080;
+	if (correlation >> BEGIN_BITS == 0) { /* in two bytes always */
+		q = p + GT_PF_VALUE_AT + 2;
+		p[1] = GT_PF_VALUE_AT;
+		b->in_value = 0x0080;
 	}
+	b->in_flow = (uint16_t)(correlation & ~UINT64_C(0) << BEGIN_BITS);
+	b->bytes = (uint8_t)(q - b->data);
+	if (!call->flow_bytes)
+		b->flow_at = b->bytes;
+	b->id_high = correlation && high ? high : UINT64_MAX; /* numbers follow ids */
+}
+
+static inline char *put_begin(char *p, const struct gt_pf_begin *b, uint64_t id)
+{
+	uint16_t low = id & ((1u << BEGIN_BITS) - 1), value = (uint16_t)((low & 127) | (low & ~127u) << 1 | b->in_value);
+
+	gt_pf_put_whole(p, b->data);
+	memcpy(p + 32, b->data + 32, 16);
+	low |= b->in_flow;
+	memcpy(p + b->flow_at, &low, sizeof low);
+	memcpy(p + b->value_at, &value, sizeof value);
+	return p + b->bytes;
+}
+
+static inline char *put_correlation(char *p, const struct gt_pf_correlation *c, uint64_t correlation)
+{
 	memcpy(p, c->data, 16);
 	p[GT_PF_VALUE_AT] = (char)((correlation & 127) | c->more);
 	return p + c->bytes;
@@ -177,9 +233,10 @@ static __attribute__((noinline)) struct gt_pf_value *long_payload(struct gt_pf *
 
 /* How the argument's payload is written; most are one word. */
 static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_argument *a,
-						const struct gt_item *item, const uint8_t *payload, uint32_t bytes)
+						const struct gt_item *item, const uint8_t *payload, uint32_t bytes,
+						bool has_length)
 {
-	uint64_t length = a->length_arg < GT_OP_NARGS(item->op) ? item->args[a->length_arg] : 0, head, word = 0;
+	uint64_t length = has_length ? item->args[a->length_arg] : 0, head, word = 0;
 	struct gt_pf_payload *slot;
 
 	if (bytes > 8)
@@ -214,20 +271,20 @@ static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct
 static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
 				     const struct gt_item *item)
 {
-	const uint8_t *next = item->payload;
-	uint32_t left = item->payload_bytes, bits = 0;
+	const uint8_t *next = item->payload, *end = next + item->payload_bytes;
+	uint32_t bits = 0;
 	struct gt_payload head;
 
-	while (left >= sizeof head) {
-		uint32_t padded;
+	while ((size_t)(end - next) >= sizeof head) {
+		size_t padded;
 
 		memcpy(&head, next, sizeof head);
-		left -= (uint32_t)sizeof head;
-		padded = (head.bytes + 7) & ~UINT32_C(7);
-		if (head.bytes > left || padded > left)
+		padded = sizeof head + (((size_t)head.bytes + 7) & ~(size_t)7);
+		if (__builtin_expect(padded > (size_t)(end - next), 0))
 			break;
 		if (head.arg < call->shown && call->addresses >> head.arg & 1) {
-			struct gt_pf_value *value = payload_value(x, s, &call->args[head.arg], item, next, head.bytes);
+			struct gt_pf_value *value =
+				payload_value(x, s, &call->args[head.arg], item, next, head.bytes, call->lengths >> head.arg & 1);
 
 			if (__builtin_expect(!value, 0)) {
 				forget_given(x, item, bits, head.arg);
@@ -238,8 +295,7 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, 
 			}
 			bits |= UINT32_C(1) << head.arg;
 		}
-		next += sizeof head + padded;
-		left -= padded;
+		next += padded;
 	}
 	return bits;
 }
@@ -286,13 +342,16 @@ static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x
 								 const struct gt_pf_call *call, const struct gt_item *item,
 								 uint32_t payloads)
 {
-	const struct gt_pf_value *values = call->values;
+	const char *slots = (const char *)call->values;
 	const uint64_t *args = item->args;
 	unsigned nargs = call->shown;
+	uint64_t factor = GT_PF_FACTOR;
 
-	for (unsigned i = 0; i < nargs; i++, values += VALUES) {
+	__asm__("" : "+r"(factor)); /* in a register, not made anew for each */
+	for (unsigned i = 0; i < nargs; i++, slots += VALUES * VALUE_ALIGNED) {
 		uint64_t value = args[i];
-		const struct gt_pf_value *slot = values + gt_pf_value_slot(value);
+		/* the slot's number comes multiplied by its size out of the hash */
+		const struct gt_pf_value *slot = (const struct gt_pf_value *)(slots + gt_pf_value_at(value, factor));
 
 		if (payloads)
 			slot = payloads >> i & 1 ? x->given[i] : slot;
@@ -346,53 +405,39 @@ static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t de
 	return p;
 }
 
-/* End the calls that are over when a call of @depth begins at @start_ns. */
-static inline void close_calls(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t depth, uint64_t start_ns)
+/* End the calls that are over when a call of @depth begins at @start_ns. @p: room for all: each is deeper than the one before. */
+static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t depth, uint64_t start_ns)
 {
-	uint32_t count = s->open_count;
+	const struct gt_pf_open *top = s->open + s->open_count;
 	uint64_t last_ns = s->last_ns;
-	char *p;
 
-	if (!count)
-		return;
-	p = gt_out_room(&x->out); /* for all: each is deeper than the one before, of 255 levels */
+	if (top == s->open)
+		return p;
 	do {
-		const struct gt_pf_open *top = &s->open[count - 1];
-		uint64_t end_ns = top->end_ns;
+		uint64_t end_ns = top[-1].end_ns;
 
 		/* a lost parent leaves calls of a smaller depth that are over too */
-		if (top->depth < depth && end_ns >= start_ns)
+		if (top[-1].depth < depth && end_ns >= start_ns)
 			break;
 		end_ns = end_ns > last_ns ? end_ns : last_ns;
 		p = put_end(p, s, end_ns - last_ns);
 		last_ns = end_ns;
-	} while (--count);
-	s->open_count = count;
+	} while (--top != s->open);
+	s->open_count = (uint32_t)(top - s->open);
 	s->last_ns = last_ns;
-	gt_out_end(&x->out, p);
+	return p;
 }
 
-static int grow_open(struct gt_pf_sequence *s)
+static inline void push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t depth)
 {
-	uint32_t capacity = s->open_capacity ? s->open_capacity * 2 : 8;
-	struct gt_pf_open *more = realloc(s->open, capacity * sizeof *more);
+	uint32_t count = s->open_count;
 
-	if (!more)
-		return gt_error(-ENOMEM, "export");
-	s->open = more;
-	s->open_capacity = capacity;
-	return 0;
-}
-
-static inline int push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t depth)
-{
 	/* a call ends within the one around it, whatever rounding did */
-	if (s->open_count && end_ns > s->open[s->open_count - 1].end_ns)
-		end_ns = s->open[s->open_count - 1].end_ns;
-	if (s->open_count == s->open_capacity && grow_open(s))
-		return -ENOMEM;
-	s->open[s->open_count++] = (struct gt_pf_open){ end_ns, depth };
-	return 0;
+	if (count && end_ns > s->open[count - 1].end_ns)
+		end_ns = s->open[count - 1].end_ns;
+	s->open[count].end_ns = end_ns;
+	s->open[count].depth = depth;
+	s->open_count = count + 1;
 }
 
 /* A call that encloses more calls than a cursor holds back comes behind them. The delta clock does not go back, so such a
@@ -416,29 +461,28 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 
 /* @payloads: arguments that have one, whose forms are in x->given. Always inlined: into the loop for what is nearly all calls,
  * and into put_call_slow(). */
-static int put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call, const struct gt_item *item,
-			 uint64_t correlation, uint32_t payloads, bool late);
-static inline __attribute__((always_inline)) int put_call(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
-							  const struct gt_item *item, uint64_t correlation, uint32_t payloads,
-							  bool late)
+static void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call, const struct gt_item *item,
+			  uint32_t payloads, bool late);
+static inline __attribute__((always_inline)) void put_call(struct gt_pf *x, struct gt_pf_sequence *s, char *p,
+							   const struct gt_pf_call *call, const struct gt_item *item,
+							   uint32_t payloads, bool late)
 {
 	uint64_t start_ns = late || item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
 	uint64_t end_ns = item->end_ns > start_ns ? item->end_ns : start_ns;
-	char *p, *packet, *mark;
+	char *packet, *mark;
 
 	if (late)
 		p = put_late_time(gt_pf_short_open(x, s, &packet), start_ns);
 	else
-		p = gt_pf_timed_open(x, s, start_ns - s->last_ns, &packet);
+		p = gt_pf_timed_open(p, s, start_ns - s->last_ns, &packet);
 	mark = p + 1;
-	p = gt_pb_put_short(p, &call->event);
-	gt_pb_fixed64(p, EVENT_FLOW, correlation);
-	p += call->flow_bytes; /* without a branch: which operation comes next is hard to guess */
-	p = put_correlation(p, s, correlation);
+	p = put_begin(p, &call->begin, item->id);
 	if (item->args) {
 		p = payloads ? put_arguments(x, s, p, call, item, payloads) : put_arguments(x, s, p, call, item, 0);
-		if (__builtin_expect(!p, 0))
-			return put_call_slow(x, s, call, item, correlation, payloads, late);
+		if (__builtin_expect(!p, 0)) {
+			put_call_slow(x, s, call, item, payloads, late);
+			return;
+		}
 	}
 	if (item->ret || !call->by_return) /* by far the most calls return 0, their status */
 		p = put_result(p, call, item);
@@ -447,35 +491,29 @@ static inline __attribute__((always_inline)) int put_call(struct gt_pf *x, struc
 	gt_out_end(&x->out, gt_pf_short_close(p, packet, mark));
 	if (late) {
 		write_late_end(x, s, end_ns);
-		return 0;
+		return;
 	}
 	s->last_ns = s->last_begin_ns = start_ns;
-	return push_call(s, end_ns, item->depth);
+	push_call(s, end_ns, item->depth);
 }
 
 /* A call that comes late, or whose packet has to be begun again, behind a text that it names. */
-static __attribute__((noinline)) int put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
-						   const struct gt_item *item, uint64_t correlation, uint32_t payloads, bool late)
+static __attribute__((noinline)) void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
+						    const struct gt_item *item, uint32_t payloads, bool late)
 {
-	return put_call(x, s, call, item, correlation, payloads, late);
+	put_call(x, s, gt_out_room(&x->out), call, item, payloads, late);
 }
 
-static int write_call(void *exporter, const struct gt_item *item)
+static inline int write_call(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *item)
 {
-	struct gt_pf *x = exporter;
-	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
-	struct gt_pf_sequence *s;
-	struct gt_pf_call *call;
-	uint64_t correlation;
+	struct gt_pf_sequence *s = t->own ? t->own : gt_pf_thread_begin(x, t);
+	struct gt_pf_call *call = x->recent[item->op % RECENT];
 	uint32_t payloads;
+	char *p;
 
-	if (!t)
+	if (__builtin_expect(!s, 0))
 		return -ENOMEM;
-	s = t->own ? t->own : gt_pf_thread_begin(x, t);
-	if (!s)
-		return -ENOMEM;
-	call = x->recent[item->op % RECENT];
-	if (__builtin_expect(!call || call->op != item->op || call->owner != s, 0)) {
+	if (__builtin_expect(call->op != item->op || call->owner != s, 0)) {
 		/* marks are never kept as operations of late: they always come here */
 		if (gt_mark_of(item->op))
 			return gt_pf_mark(x, t, item);
@@ -483,12 +521,21 @@ static int write_call(void *exporter, const struct gt_item *item)
 		if (!call)
 			return -ENOMEM;
 	}
-	close_calls(x, s, item->depth, item->start_ns);
-	x->given_bits = payloads = item->payload_bytes ? need_payloads(x, s, call, item) : 0;
-	correlation = gt_view_correlation(&x->view, t, item->id);
+	if (__builtin_expect(call->begin.id_high != item->id >> BEGIN_BITS, 0))
+		make_begin(x, call, t, item);
+	p = close_calls(gt_out_room(&x->out), s, item->depth, item->start_ns);
+	gt_out_end(&x->out, p);
+	payloads = 0;
+	if (item->payload_bytes) {
+		payloads = need_payloads(x, s, call, item);
+		p = gt_out_room(&x->out);
+	}
+	x->given_bits = payloads;
 	if (__builtin_expect(item->start_ns < s->last_begin_ns, 0))
-		return put_call_slow(x, s, call, item, correlation, payloads, true);
-	return put_call(x, s, call, item, correlation, payloads, false);
+		put_call_slow(x, s, call, item, payloads, true);
+	else
+		put_call(x, s, p, call, item, payloads, false);
+	return 0;
 }
 
 /* Device work --------------------------------------------------------------------------- */
@@ -578,12 +625,10 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 	return work->status < 0 ? annotate_status(p, work->op, work->status) : p;
 }
 
-static int write_work(void *exporter, const struct gt_item *work)
+static inline int write_work(struct gt_pf *x, const struct gt_item *work)
 {
-	struct gt_pf *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
-	struct gt_view_thread *caller = work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
-	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id);
+	uint64_t correlation;
 	bool timed = work->start_ns && work->end_ns >= work->start_ns;
 	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work), end_ns = timed ? work->end_ns : start_ns;
 	char text[GT_REPLAY_NAME], *p, *packet, *mark;
@@ -605,13 +650,14 @@ static int write_work(void *exporter, const struct gt_item *work)
 	s = gt_pf_lane(x, q, (unsigned)lane);
 	if (!s)
 		return -ENOMEM;
+	correlation = need_correlation(x, s, work);
 	whole = gt_replay_is_whole(work);
 	if (__builtin_expect(!whole, 1))
 		kind = need_work(x, s, work);
 	if ((!whole && !kind) || gt_replays_add(&x->replays, q, work, correlation))
 		return -ENOMEM;
 
-	p = gt_pf_timed_open(x, s, start_ns - x->zero, &packet);
+	p = gt_pf_timed_open(gt_out_room(&x->out), s, start_ns - x->zero, &packet);
 	if (__builtin_expect(whole, 0)) { /* as a launch whose nodes were recorded */
 		class = gt_view_work_class(work->device_op);
 		p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
@@ -627,7 +673,7 @@ static int write_work(void *exporter, const struct gt_item *work)
 	}
 	if (correlation) {
 		p = gt_pb_fixed64(p, EVENT_FLOW, correlation);
-		p = put_correlation(p, s, correlation);
+		p = put_correlation(p, &s->correlation, correlation);
 	}
 	p = gt_pb_put(p, &s->work);
 	p = put_work_annotations(x, p, work, class);
@@ -642,12 +688,32 @@ static int write_work(void *exporter, const struct gt_item *work)
 
 /* All ------------------------------------------------------------------------------------ */
 
+static int write_items(void *exporter, const struct gt_item *item, const struct gt_item *end)
+{
+	struct gt_pf *x = exporter;
+	struct gt_view_thread *t = gt_view_thread(&x->view, item->process, item->ordinal);
+
+	if (!t)
+		return -ENOMEM;
+	for (; item < end; item++) {
+		int status = item->kind == GT_RECORD_CALL ? write_call(x, t, item) :
+			     item->kind == GT_RECORD_DEVICE ? write_work(x, item) : 0;
+
+		if (__builtin_expect(status, 0))
+			return status;
+	}
+	return 0;
+}
+
 int GT_PF_RECORDS(struct gt_pf *x, const struct gt_export_options *options)
 {
-	int status = gt_export_records(&x->view, &x->out, options, x, write_call, write_work);
+	int status = gt_export_records(&x->view, &x->out, options, x, write_items);
 
-	for (uint32_t i = 0; !status && i < x->view.thread_count; i++)
-		if (x->view.threads[i]->own)
-			close_calls(x, x->view.threads[i]->own, 0, UINT64_MAX);
+	for (uint32_t i = 0; !status && i < x->view.thread_count; i++) {
+		struct gt_pf_sequence *s = x->view.threads[i]->own;
+
+		if (s)
+			gt_out_end(&x->out, close_calls(gt_out_room(&x->out), s, 0, UINT64_MAX));
+	}
 	return status;
 }

@@ -23,28 +23,31 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 	return p;
 }
 
-/* By leading zero bits: how many bytes a varint has, and the bits in them that say that more follow. 9 and 10 are for gt_pb_varint(). */
+/* By leading zero bits: the bits in a varint's bytes that say that more follow, and how many bytes it has. 9 and 10 are for
+ * gt_pb_varint(). */
 #define GT_PB_SEVEN(x) x, x, x, x, x, x, x
-static const uint8_t gt_pb_varint_bytes[65] = { 10, GT_PB_SEVEN(9), GT_PB_SEVEN(8), GT_PB_SEVEN(7), GT_PB_SEVEN(6), GT_PB_SEVEN(5),
-						GT_PB_SEVEN(4), GT_PB_SEVEN(3), GT_PB_SEVEN(2), GT_PB_SEVEN(1), 1 };
-static const uint64_t gt_pb_varint_more[65] = {
-	0, GT_PB_SEVEN(0), GT_PB_SEVEN(0x80808080808080), GT_PB_SEVEN(0x808080808080), GT_PB_SEVEN(0x8080808080), GT_PB_SEVEN(0x80808080),
-	GT_PB_SEVEN(0x808080), GT_PB_SEVEN(0x8080), GT_PB_SEVEN(0x80), GT_PB_SEVEN(0), 0,
+static const struct gt_pb_lengths {
+	uint64_t more[65];
+	uint8_t bytes[65];
+} gt_pb_lengths = {
+	{ 0, GT_PB_SEVEN(0), GT_PB_SEVEN(0x80808080808080), GT_PB_SEVEN(0x808080808080), GT_PB_SEVEN(0x8080808080),
+	  GT_PB_SEVEN(0x80808080), GT_PB_SEVEN(0x808080), GT_PB_SEVEN(0x8080), GT_PB_SEVEN(0x80), GT_PB_SEVEN(0), 0 },
+	{ 10, GT_PB_SEVEN(9), GT_PB_SEVEN(8), GT_PB_SEVEN(7), GT_PB_SEVEN(6), GT_PB_SEVEN(5), GT_PB_SEVEN(4), GT_PB_SEVEN(3),
+	  GT_PB_SEVEN(2), GT_PB_SEVEN(1), 1 },
 };
 #undef GT_PB_SEVEN
 
-/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever it returns: how many count. */
-static inline size_t gt_pb_varint_at(char *p, uint64_t v)
+/* A varint of at most 8 bytes as a word. Return: how many bytes; more than 8: it has no such word. */
+static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 {
+	const struct gt_pb_lengths *lengths = &gt_pb_lengths;
 #ifdef __LZCNT__
 	uint64_t zeros = _lzcnt_u64(v);
 #else
 	uint64_t zeros = v ? (uint64_t)__builtin_clzll(v) : 64;
 #endif
-	size_t bytes = gt_pb_varint_bytes[zeros];
 
-	if (__builtin_expect(bytes > 8, 0))
-		return (size_t)(gt_pb_varint(p, v) - p);
+	__asm__("" : "+r"(lengths)); /* one address for both */
 #ifdef __BMI2__
 	v = _pdep_u64(v, 0x7f7f7f7f7f7f7f7fu);
 #else
@@ -53,8 +56,19 @@ static inline size_t gt_pb_varint_at(char *p, uint64_t v)
 	v = (v & 0x0fffc0000fffc000u) << 2 | (v & 0x00003fff00003fffu);
 	v = (v & 0x3f803f803f803f80u) << 1 | (v & 0x007f007f007f007fu);
 #endif
-	v |= gt_pb_varint_more[zeros];
-	memcpy(p, &v, sizeof v);
+	*word = v | lengths->more[zeros];
+	return lengths->bytes[zeros];
+}
+
+/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever it returns: how many count. */
+static inline size_t gt_pb_varint_at(char *p, uint64_t v)
+{
+	uint64_t word;
+	size_t bytes = gt_pb_varint_word(v, &word);
+
+	if (__builtin_expect(bytes > 8, 0))
+		return (size_t)(gt_pb_varint(p, v) - p);
+	memcpy(p, &word, sizeof word);
 	return bytes;
 }
 

@@ -7,35 +7,43 @@
 #include "export/out.h"
 #include "export/view.h"
 
-/* @exporter: as it was given. Return: 0 or negative errno with a cause. */
-typedef int gt_export_item_fn(void *exporter, const struct gt_item *item);
+/* Records of one thread, in a row. @exporter: as it was given. Return: 0 or negative errno with a cause. */
+typedef int gt_export_items_fn(void *exporter, const struct gt_item *item, const struct gt_item *end);
 
-/* Each call and each piece of work goes to its function, until one fails or the output has. Return: 0 or negative errno. */
+/* All records go to @write, until it fails or the output has. Return: 0 or negative errno. */
 static inline __attribute__((always_inline)) int gt_export_records(const struct gt_view *view, const struct gt_out *out,
 								   const struct gt_export_options *options, void *exporter,
-								   gt_export_item_fn *write_call, gt_export_item_fn *write_work)
+								   gt_export_items_fn *write)
 {
 	struct gt_view_progress progress;
 	struct gt_cursor *cursor;
 	const struct gt_item *item;
-	int status = gt_cursor_create(view->capture, &cursor);
+	int count, status = gt_cursor_create(view->capture, &cursor);
 
 	if (status)
 		return status;
 	gt_view_progress_begin(&progress, view, options);
-	while ((status = gt_cursor_next(cursor, &item)) > 0) {
-		if (item->kind == GT_RECORD_CALL)
-			status = write_call(exporter, item);
-		else if (item->kind == GT_RECORD_DEVICE)
-			status = write_work(exporter, item);
-		else
-			continue;
+	while ((count = gt_cursor_next_several(cursor, &item)) > 0) {
+		status = write(exporter, item, item + count);
 		if (status || out->status)
 			break;
-		gt_view_progress_step(&progress, cursor);
+		gt_view_progress_steps(&progress, cursor, (uint32_t)count);
 	}
 	gt_cursor_destroy(cursor);
-	return status;
+	return count < 0 ? count : status;
 }
+
+/* For those who have a function for calls and one for work. */
+#define GT_EXPORT_EACH(exporter, item, end, write_call, write_work)                                              \
+	do {                                                                                                     \
+		for (; (item) < (end); (item)++) {                                                               \
+			int status_ = (item)->kind == GT_RECORD_CALL   ? write_call(exporter, item) :            \
+				      (item)->kind == GT_RECORD_DEVICE ? write_work(exporter, item) :            \
+									 0;                                      \
+			if (__builtin_expect(status_ != 0, 0))                                                   \
+				return status_;                                                                  \
+		}                                                                                                \
+		return 0;                                                                                        \
+	} while (0)
 
 #endif
