@@ -84,8 +84,15 @@ static void check_injection(struct doctor *d)
 	struct gt_libraries libraries;
 	struct doctor_child child;
 	char **environment;
-	struct finding *f = add(d, FOUND_OK, "gputap", "libraries");
+	struct finding *f;
 
+	if (access("/proc/self/exe", F_OK)) { /* by which children are started; and PoCL and others end without */
+		f = add(d, FOUND_BAD, "gputap", "proc");
+		say(f, "/proc is not mounted here: neither injection nor drivers can be tried");
+		hint(f, "mount -t proc proc /proc");
+		return;
+	}
+	f = add(d, FOUND_OK, "gputap", "libraries");
 	if (gt_libraries_find(&libraries)) {
 		f->level = FOUND_BAD;
 		say(f, "%s", gt_error_text());

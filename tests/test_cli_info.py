@@ -181,6 +181,13 @@ def test_doctor_of_libraries_that_cannot_be_preloaded_says_that_nothing_can_be_t
     assert "Nothing can be traced here yet" in run([work / "a folder/gputap", "doctor"], status=1).out
 
 
+def test_doctor_names_a_proc_that_is_not_mounted(gputap, run):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount")
+    result = run(["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /proc && exec {gputap} doctor"], status=1)
+    assert "/proc is not mounted here" in result.out and "-> mount -t proc proc /proc" in result.out, result
+
+
 def test_doctor_says_what_is_missing_of_rocm(tap, softgpu, hip_headers, work):
     """hipcc is looked for in PATH; a ROCr that has no libhsakmt to stand in for is no good for the GPU in software."""
     shown = {f["what"]: f for f in doctor(tap)[0]["findings"] if f["area"] in ("hip", "hsa", "amdgpu")}

@@ -162,6 +162,7 @@ def test_package_keeps_the_rules_of_the_distribution(package):
         if "/man/" in name:
             assert gzip.decompress(path.read_bytes()), name
     assert (unpacked / "usr/share/doc/gputap/copyright").exists()
+    assert (unpacked / "usr/share/zsh/vendor-completions/_gputap").exists()  # what Debian's zsh looks into
     assert gzip.decompress((unpacked / "usr/share/doc/gputap/changelog.gz").read_bytes())
     listed = shell(["dpkg-deb", "-I", package, "md5sums"])
     assert sorted(line.split("  ", 1)[1] for line in listed.splitlines()) == sorted(

@@ -79,7 +79,7 @@ int gt_libraries_find(struct gt_libraries *out)
 		return status;
 	/* the dynamic linker splits LD_PRELOAD at both, and nothing can quote them */
 	if (strpbrk(out->inject, " :"))
-		return gt_error(-EINVAL, "the folder of %s has a space or a colon in its name, which LD_PRELOAD cannot carry; "
+		return gt_error(0, "the folder of %s has a space or a colon in its name, which LD_PRELOAD cannot carry; "
 				"name another one in " LIBRARY_PATH_ENV, out->inject);
 	return 0;
 }
