@@ -15,6 +15,7 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -68,6 +69,14 @@ def figures(text):
             with contextlib.suppress(ValueError):
                 out[parts[0]] = float(parts[1])
     return out
+
+
+def with_interval(values):
+    """{suffix of a figure's name: value}: their median, and between what it lies in 95 of 100 such sets."""
+    values = sorted(values)
+    middle, wide = len(values) / 2, 0.98 * len(values) ** 0.5
+    return {"": statistics.median(values), "_low": values[max(0, int(middle - wide))],
+            "_high": values[min(len(values) - 1, int(middle + wide))]}
 
 
 class Bench:
@@ -201,6 +210,47 @@ class Bench:
             run(["hipcc", "--offload-arch=gfx906", "-O2", ROOT / "bench" / f"{name}.hip", "-o", program])
         return program
 
+    def in_turns(self, program, *arguments):
+        """{mode: [[launching, its CPU time, until done], of each block]} of @program bare and in each mode, which run at the same time and take
+        turns, a block of some milliseconds each: what drifts drifts for all, and what one block differs from bare's next to it is the mode."""
+        gputap, modes = self.build / "gputap", ("bare", "lite", "standard", "hip")
+        launches, gpu, others = cpus_for_two() or (None, None, None)
+        pipes = [self.work / f"turn{i}" for i in range(len(modes))]
+        running = []
+        for pipe in pipes:
+            pipe.unlink(missing_ok=True)
+            os.mkfifo(pipe)
+        first = os.open(pipes[0], os.O_RDWR)
+        try:
+            for i, mode in enumerate(modes):
+                env = {**os.environ, "GPUTAP_BENCH_TURNS": f"{pipes[i]}:{pipes[(i + 1) % len(pipes)]}"}
+                if others:
+                    env["SOFT_AMDGPU_CPU"] = str(gpu)
+                traced = [] if mode == "bare" else [gputap, "run", "-q", "-f", "-o", self.work / f"{mode}.gputap", "--mode", mode, "--"]
+                command = [gputap, "soft", "amdgpu", "--no-execute", "--", *traced, program, mode, *arguments, *([launches] if others else [])]
+                running.append(subprocess.Popen([str(c) for c in command], env=env, stdout=subprocess.PIPE, text=True, start_new_session=True,
+                                                preexec_fn=others and (lambda: os.sched_setaffinity(0, others))))
+            os.write(first, b"x")
+            blocks = {}
+            for mode, process in zip(modes, running):
+                out = process.communicate(timeout=300)[0]
+                if process.returncode:
+                    raise RuntimeError(f"{program} in turns, {mode}: exit {process.returncode}")
+                lines = [line.split() for line in out.splitlines() if line.startswith(f"{mode}_block ")]
+                blocks[mode] = [[float(word) for word in line[1:]] for line in lines]
+            return blocks
+        finally:
+            os.close(first)
+            for process in running:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+    @staticmethod
+    def more_than_bare(blocks, mode, what):
+        """What blocks of @mode take more than bare's next to them."""
+        return with_interval(m[what] - b[what] for m, b in list(zip(blocks[mode], blocks["bare"]))[2:])
+
     def hip(self):
         """A launch-bound HIP loop on the software GPU, kernels not executed: bare and in each mode, in turn. Where its thread and the GPU's
         run decides more than a mode costs (580 to 1,430 ns a launch on one machine): both have a core, and all else has the others."""
@@ -210,7 +260,7 @@ class Bench:
         launches, gpu, others = cpus_for_two() or (None, None, None)
         if others:
             loop.append(launches)
-        for trial in range(1 if self.quick else 5):
+        for trial in range(1 if self.quick else 9):
             for mode in modes if trial % 2 == 0 else modes[::-1]:
                 capture = self.work / "hip.gputap"
                 capture.unlink(missing_ok=True)
@@ -227,30 +277,31 @@ class Bench:
                 f["hip_launch_cpu_ns"] + f["hip_helper_cpu_ns"] + f["hip_collector_cpu_ns"] for f in found)
             if mode != "bare":
                 for key, what in (("hip_s", ""), ("hip_ns", "each_"), ("hip_launch_cpu_ns", "launch_cpu_")):
-                    out[f"hip_loop_{mode}_{what}ratio"] = statistics.median(f[key] / b[key] for f, b in zip(found, trials["bare"]))
+                    for end, value in with_interval(f[key] / b[key] for f, b in zip(found, trials["bare"])).items():
+                        out[f"hip_loop_{mode}_{what}ratio{end}"] = value
+        blocks = self.in_turns(loop[0], self.count(300_000))
+        for mode in modes[1:]:
+            for what, key in enumerate(("launching", "launching_cpu", "each")):
+                for end, value in self.more_than_bare(blocks, mode, what).items():
+                    out[f"hip_turns_{mode}_{key}_more_ns{end}"] = value
         return out
 
     def graph(self):
         """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: what a mode adds. Bare launches differ by more
-        than what is looked for: so medians of the differences of neighbours, and the launching thread and the GPU have a core each."""
-        gputap, nodes, trials, modes = self.build / "gputap", 1000, {}, ["bare", "lite", "standard", "hip"]
-        program = [self.hip_program("hip_graph"), "graph", nodes, self.count(200)]
-        soft = [gputap, "soft", "amdgpu", "--no-execute", "--"]
-        launches, gpu, others = cpus_for_two() or (None, None, None)
-        if others:
-            program.append(launches)
-        for trial in range(1 if self.quick else 11):
-            for mode in modes if trial % 2 == 0 else modes[::-1]:
-                traced = [] if mode == "bare" else [gputap, "run", "-q", "-f", "-o", self.work / "graph.gputap", "--mode", mode, "--"]
-                trials.setdefault(mode, []).append(
-                    figures(run(soft + traced + program, env={"SOFT_AMDGPU_CPU": str(gpu)} if others else None, cpus=others)))
-        out = {"hip_graph_bare_us": statistics.median(f["graph_ns"] for f in trials["bare"]) / 1e3}
-        for mode in modes[1:]:
-            for key, what in (("graph_ns", ""), ("graph_launch_ns", "launching_"), ("graph_launch_cpu_ns", "launching_cpu_")):
-                more = [f[key] - bare[key] for f, bare in zip(trials[mode], trials["bare"])]
-                out[f"hip_graph_{mode}_{what}more_us"] = statistics.median(more) / 1e3
-            out[f"hip_graph_{mode}_helper_us"] = statistics.median(f["graph_helper_cpu_ns"] for f in trials[mode]) / 1e3
+        than what is looked for: so in turns."""
+        nodes, program = 1000, self.hip_program("hip_graph")
+        blocks = self.in_turns(program, nodes, self.count(1000))
+        out = {"hip_graph_bare_us": statistics.median(b[2] for b in blocks["bare"]) / 1e3}
+        for mode in ("lite", "standard", "hip"):
+            for what, key in enumerate(("launching_more_us", "launching_cpu_more_us", "more_us")):
+                for end, value in self.more_than_bare(blocks, mode, what).items():
+                    out[f"hip_graph_{mode}_{key}{end}"] = value / 1e3
             out[f"hip_graph_{mode}_node_ns"] = 1e3 * out[f"hip_graph_{mode}_more_us"] / nodes
+        # the helper and the collector work in the others' turns, too
+        for mode in ("lite", "standard", "hip"):
+            found = figures(run([self.build / "gputap", "soft", "amdgpu", "--no-execute", "--", self.build / "gputap", "run", "-q", "-f", "-o",
+                                 self.work / "graph.gputap", "--mode", mode, "--", program, "graph", nodes, self.count(100)]))
+            out[f"hip_graph_{mode}_helper_us"] = found["graph_helper_cpu_ns"] / 1e3
         return out
 
     def paced(self):
@@ -278,7 +329,8 @@ def table(values, ratios):
     if ratios:
         rows += ["| ratio or difference | median | min | max | wanted |", "| --- | ---: | ---: | ---: | --- |"]
         for name, (v, wanted) in ratios.items():
-            rows.append(f"| {name} | {statistics.median(v):.3g} | {min(v):.3g} | {max(v):.3g} | {wanted} |")
+            ends = [e for key in INTERVALS.get(name, ()) for e in values.get(key, ())]
+            rows.append(f"| {name} | {statistics.median(v):.3g} | {min(v + ends):.3g} | {max(v + ends):.3g} | {wanted} |")
         rows.append("")
     rows += ["| figure | median | min | max |", "| --- | ---: | ---: | ---: |"]
     for key in sorted(values):
@@ -289,6 +341,8 @@ def table(values, ratios):
 
 # name: (figure, "/" or "-", figure, what the project promises); (figure, "", "", ..): it is a ratio already
 RATIOS = json.loads((pathlib.Path(__file__).parent / "ratios.json").read_text())
+# where a program says how sure a figure is, that is the row's interval
+INTERVALS = {name: (f"{a}_low", f"{a}_high") for name, (a, how, _, _) in RATIOS.items() if how == ""}
 
 
 def main():
