@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A command buffer of two kernels and a copy, launched three times, results checked; then one whose queue differs
  * from the one it was made for in nothing but profiling. */
+#define CL_ENABLE_BETA_EXTENSIONS /* headers of 2023 and later keep command buffers behind it */
 #include "program.h"
 
 static const char source[] = "kernel void advance(global int *x) { x[get_global_id(0)] += 3; }\n"
