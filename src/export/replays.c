@@ -28,8 +28,8 @@ static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *w
 		r->last = (size_t)at;
 		return &r->list[at];
 	}
-	list = gt_grow(r->list, r->count, &r->capacity, sizeof *list);
-	if (!list || r->count >= UINT32_MAX - 1)
+	list = r->count < UINT32_MAX - 1 ? gt_grow(r->list, r->count, &r->capacity, sizeof *list) : NULL;
+	if (!list)
 		return NULL;
 	r->list = list;
 	if (gt_map_add(&r->map, graph, work->replay, (uint32_t)r->count))
