@@ -320,7 +320,7 @@ static void print_text(const struct info *i, bool all)
 		}
 		grid_fini(&g);
 	}
-	if (!gt_capture_object_count(i->capture))
+	if (!gt_capture_object_count(i->capture) && !i->seen)
 		printf("\nNo runtime was seen: 'gputap doctor' says what can be traced here.\n");
 }
 

@@ -94,6 +94,8 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+enum { SLOTS_NOT_THREADS = 2 }; /* of a region: the first, and that of gputap's own thread */
+
 struct request {
 	struct gt_run_options run;
 	const char *output;       /* as given; NULL: not */
@@ -265,7 +267,10 @@ static int take_option(struct request *r, int option, char **argv)
 		break;
 	case OPT_BUFFER: code = size_option("--buffer", optarg, 256 << 10, UINT64_C(64) << 30, &s->pool_bytes); break;
 	case OPT_BLOCK: code = block_option(optarg, &s->block_bytes); break;
-	case OPT_THREADS: code = number_option("--threads", optarg, 1, 1 << 16, &s->slot_count); break;
+	case OPT_THREADS:
+		code = number_option("--threads", optarg, 1, 1 << 16, &s->slot_count);
+		s->slot_count += SLOTS_NOT_THREADS;
+		break;
 	case OPT_FULL:
 		if (!parse_time(optarg, &s->wait_ns))
 			code = bad_value("--when-full", optarg, "a time such as 100ms, 2s or 0");
@@ -406,7 +411,7 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 		ui_note("%s could not take everything (%s): %s of %s records are lost, which is counted in it", r->run.output,
 			strerror(-result->output_error), ui_count(lost), ui_count(result->seen));
 	else if (lost)
-		ui_note("%s of %s records are lost; 'gputap info %s' says where; a larger --buffer or --when-full may help",
+		ui_note("%s of %s records are lost; 'gputap info %s' says where; a larger --buffer, --when-full or --threads may help",
 			ui_count(lost), ui_count(result->seen), ui_shell_word(r->run.output));
 	if (result->torn)
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,

@@ -130,6 +130,11 @@ def test_without_arguments_captures_are_smaller(tree, work):
     assert (work / "without.gputap").stat().st_size < (work / "with.gputap").stat().st_size
 
 
+def test_as_many_threads_are_recorded_as_were_asked_for(tree):
+    tree.run("calls:500", options=["--threads", "1"])
+    assert tree.calls()[0][1] == 501
+
+
 def test_compressed_captures_hold_the_same(tree, work):
     tree.run("calls:200000", capture="plain.gputap")
     tree.run("calls:200000", capture="small.gputap", options=["--compress"])
