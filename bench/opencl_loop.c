@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_loop KEY WHAT COUNT: a real OpenCL program on the first device. Prints ns per call.
- * WHAT: kernels[:N]    kernels of N work-items (1) on one queue, finished every 64
+/* opencl_loop KEY WHAT COUNT [BATCH]: a real OpenCL program on the first device. Prints ns per call.
+ * WHAT: kernels[:N]    kernels of N work-items (1) on one queue, finished every BATCH (64)
  *       profiling[:N]  the same on a queue with profiling
  *       events[:N]     and with an event for each kernel, released after the finish
  *       times[:N]      and with the four times of each read
@@ -12,7 +12,9 @@
 
 #include "measure.h"
 
-enum { BATCH = 64 }; /* kernels between two clFinish() */
+enum { BATCH_MAX = 10000 };
+
+static uint64_t batch_size = 64; /* kernels between two clFinish() */
 
 enum what { NONE, CALLS, KERNELS, PROFILING, EVENTS, TIMES };
 static const char *const names[] = {"none", "calls", "kernels", "profiling", "events", "times"};
@@ -38,12 +40,12 @@ static cl_int settle(cl_event *events, uint64_t count, bool times)
 
 static cl_int launch(enum what what, cl_command_queue queue, cl_kernel kernel, size_t items, uint64_t count)
 {
-	cl_event events[BATCH];
+	static cl_event events[BATCH_MAX];
 	cl_int error = CL_SUCCESS;
 	uint64_t left = count;
 
 	while (left && !error) {
-		uint64_t batch = left < BATCH ? left : BATCH;
+		uint64_t batch = left < batch_size ? left : batch_size;
 
 		for (uint64_t i = 0; i < batch; i++)
 			error |= clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, items == 1 ? &items : NULL, 0, NULL,
@@ -67,15 +69,17 @@ int main(int argc, char **argv)
 	uint64_t count, start;
 	enum what what = NONE;
 
-	if (argc == 4) {
+	if (argc == 5)
+		batch_size = strtoull(argv[4], NULL, 0);
+	if (argc == 4 || argc == 5) {
 		length = strcspn(argv[2], ":");
 		for (what = TIMES; what && (strlen(names[what]) != length || strncmp(argv[2], names[what], length)); what--)
 			;
 		if (argv[2][length])
 			items = strtoull(argv[2] + length + 1, NULL, 0);
 	}
-	if (argc != 4 || (!what && strcmp(argv[2], "none")))
-		return fail("usage: opencl_loop KEY kernels[:ITEMS]|profiling[:ITEMS]|events[:ITEMS]|times[:ITEMS]|calls|none COUNT", 0);
+	if (argc < 4 || argc > 5 || !batch_size || batch_size > BATCH_MAX || (!what && strcmp(argv[2], "none")))
+		return fail("usage: opencl_loop KEY kernels[:ITEMS]|profiling[:ITEMS]|events[:ITEMS]|times[:ITEMS]|calls|none COUNT [BATCH]", 0);
 	count = strtoull(argv[3], NULL, 0);
 	if ((error = clGetPlatformIDs(1, &platform, NULL)))
 		return fail("clGetPlatformIDs", error);

@@ -177,8 +177,8 @@ class Bench:
             return time.monotonic() - start
 
         traced = [gputap, "run", "-q", "-o", capture, "--"]
-        for key, items in (("pocl_kernels", 1), ("pocl_kernels_4k", 4096)):
-            kernels = [loop, "k", f"kernels:{items}", self.count(100_000)]
+        for key, items, batch in (("pocl_kernels", 1, 64), ("pocl_kernels_4k", 4096, 64), ("pocl_kernels_every_1000", 1, 1000)):
+            kernels = [loop, "k", f"kernels:{items}", self.count(100_000), batch]
             pairs = []
             for trial in range(1 if self.quick else 15):
                 both = [wall(c) for c in ([kernels, traced + kernels] if trial % 2 == 0 else [traced + kernels, kernels])]
