@@ -30,12 +30,28 @@ void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
 	memcpy(words, data, n);
 }
 
+static __attribute__((noinline)) void put_from(uint64_t *at, const struct gt_blob *b, const struct gt_blob *end)
+{
+	for (; b < end; b++) {
+		gt_blob_put(at, *b);
+		at += gt_blob_bytes(*b) / 8;
+	}
+}
+
+/* One word each is what a kernel's sizes in one dimension and a list of one event are: no call until there is something else, so that
+ * nothing needs to be saved. */
 void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
 {
-	uint8_t *at = p;
+	const struct gt_blob *b = blobs, *end = blobs + count;
+	uint64_t *at = p;
 
-	for (const struct gt_blob *b = blobs; b < blobs + count; b++) {
-		gt_blob_put((uint64_t *)at, *b);
-		at += gt_blob_bytes(*b);
+	for (; b < end; b++) {
+		if (!b->data)
+			continue;
+		if (gt_unlikely(b->bytes != 8 || gt_tap_options.payload_cap < 8))
+			return put_from(at, b, end);
+		at[0] = b->arg | UINT64_C(8) << 32; /* struct gt_payload */
+		memcpy(at + 1, b->data, 8);
+		at += 2;
 	}
 }

@@ -398,6 +398,47 @@ UNIT_TEST(arrays_are_recorded_with_their_lengths)
 	CHECK_EQ(r->head.words, 5 + 5 + 3 + 2 + 4);
 }
 
+/* Three arguments of each of these lengths (0: not there), under caps below, at and above a word: what is written
+ * together is what each of them says by itself. */
+UNIT_TEST(payloads_of_one_call_are_each_as_it_is_alone)
+{
+	static const uint32_t lengths[] = {0, 4, 5, 8, 9, 16, 24}, caps[] = {0, 4, 7, 8, 12, 64};
+	enum { COUNT = sizeof lengths / sizeof *lengths };
+	char data[24];
+
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (char)(i + 1);
+	for (size_t k = 0; k < sizeof caps / sizeof *caps * COUNT * COUNT * COUNT; k++) {
+		uint64_t words[16];
+		uint8_t *at = (uint8_t *)words;
+		struct gt_blob blobs[3];
+
+		gt_tap_options.payload_cap = caps[k / (COUNT * COUNT * COUNT)];
+		for (uint32_t i = 0, rest = (uint32_t)k; i < 3; i++, rest /= COUNT)
+			blobs[i] = gt_blob(i + 5, 1, data, lengths[rest % COUNT]);
+		memset(words, 0xff, sizeof words);
+		gt_blobs_put(words, blobs, 3);
+		for (uint32_t i = 0; i < 3; i++) {
+			uint32_t whole = (uint32_t)blobs[i].bytes, cap = gt_tap_options.payload_cap, n = whole < cap ? whole : cap;
+			const struct gt_payload *h = (const void *)at;
+
+			if (!whole)
+				continue;
+			CHECK_EQ(h->arg, i + 5);
+			CHECK_EQ(h->bytes, n);
+			CHECK_EQ(h->flags, n < whole ? GT_PAYLOAD_TRUNCATED : 0);
+			CHECK(memcmp(h + 1, data, n) == 0);
+			at += sizeof *h + (n + 7) / 8 * 8;
+			for (uint32_t pad = n; pad % 8; pad++)
+				CHECK_EQ(((const uint8_t *)(h + 1))[pad], 0);
+		}
+		CHECK_EQ(gt_blobs_bytes(blobs, 3), (size_t)(at - (uint8_t *)words));
+		for (; at < (uint8_t *)(words + 16); at++)
+			CHECK_EQ(*at, 0xff);
+	}
+	gt_tap_options.payload_cap = 64;
+}
+
 UNIT_TEST(long_payload_is_cut_at_the_cap_and_says_so)
 {
 	tiny_queue list[100] = {0};

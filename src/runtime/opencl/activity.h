@@ -294,6 +294,14 @@ static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue
 	return &w->event;
 }
 
+/* What lies @ahead of the next record in the thread's ring will be written before long, though the collector's core had it last: so that
+ * it comes meanwhile, not when one of the runtime's locks waits for what is stored. It may be beyond the block. */
+static inline void gt_cl_fetch_ring(const struct gt_thread *t, size_t ahead, size_t bytes)
+{
+	for (size_t i = ahead; i < ahead + bytes; i += 64)
+		__builtin_prefetch(t->cur + i, 1);
+}
+
 static inline uint32_t gt_cl_saturated(size_t n)
 {
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;

@@ -2,6 +2,8 @@
 /* Kernels, tasks, native kernels. */
 #include "runtime/opencl/activity.h"
 
+enum { CALL_BYTES = 192 }; /* that a launch's record takes, about */
+
 /* Only what the runtime found to be right. */
 static inline void set_range(struct gt_cl_what *what, cl_uint work_dim, const size_t *global, const size_t *local)
 {
@@ -24,6 +26,8 @@ cl_int gt_opencl_wrap_clEnqueueNDRangeKernel(const struct gt_call *call, cl_comm
 	struct gt_cl_work w; /* gt_cl_event() sets the rest: to clear all of it takes longer than the rest of this function */
 	cl_int ret;
 
+	if (gt_likely(call->thread != NULL))
+		gt_cl_fetch_ring(call->thread, 0, CALL_BYTES);
 	w.what = (struct gt_cl_what){.object = {(uintptr_t)kernel}};
 	w.unwanted = !gt_cl_kernel_wanted(call, kernel);
 	if (gt_unlikely(w.unwanted) && !gt_tool_work_asked(GT_DOMAIN_OPENCL))

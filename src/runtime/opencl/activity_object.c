@@ -497,18 +497,22 @@ static struct kernel *kernel_get(struct gt_thread *t, cl_kernel handle)
 	return k;
 }
 
-uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
+static __attribute__((noinline, cold)) uint32_t learn_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
 {
-	struct kernel *k = gt_cl_map_find(&kernels, handle);
-	uint32_t name = k ? atomic_load_explicit(&k->name, memory_order_relaxed) : 0;
+	uint32_t name = ask_name(table, t, handle, &(bool){true});
+	struct kernel *k = kernel_get(t, handle);
 
-	if (gt_likely(name != 0))
-		return name;
-	name = ask_name(table, t, handle, &(bool){true});
-	k = kernel_get(t, handle);
 	if (k)
 		atomic_store_explicit(&k->name, name, memory_order_relaxed);
 	return name;
+}
+
+uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
+{
+	const struct kernel *k = gt_cl_map_find(&kernels, handle);
+	uint32_t name = k ? atomic_load_explicit(&k->name, memory_order_relaxed) : 0;
+
+	return gt_likely(name != 0) ? name : learn_name(table, t, handle);
 }
 
 bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)

@@ -107,13 +107,12 @@ static struct gt_cl_queue *know_queue(const struct gt_table *table, struct gt_th
 	return q;
 }
 
-struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
+static __attribute__((noinline, cold)) struct gt_cl_queue *meet_queue(const struct gt_table *table, struct gt_thread *t,
+								     cl_command_queue handle)
 {
-	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+	struct gt_cl_queue *q;
 	bool locked;
 
-	if (gt_likely(is_known(q, t)))
-		return q;
 	gt_internal_enter();
 	locked = gt_cl_lock(&learning, t->epoch);
 	q = know_queue(table, t, handle);
@@ -123,6 +122,13 @@ struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thre
 	if (q)
 		gt_cl_told_queue(q);
 	return q;
+}
+
+struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue handle)
+{
+	struct gt_cl_queue *q = gt_cl_map_find(&queues, handle);
+
+	return gt_likely(is_known(q, t)) ? q : meet_queue(table, t, handle);
 }
 
 /* What a creating function was given and what came of it. */

@@ -30,9 +30,10 @@ enum {
 	LOOK_AT = 1024,	       /* commands that an enqueue harvests at most */
 	STEP = 128,	       /* of a queue in order: so many at once, so far from a worker of the runtime */
 	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at */
-	CHUNK = 31,	       /* entries: 3.4 KiB */
+	CHUNK = 32,	       /* entries: 3.5 KiB; a power of two: each command divides by it */
+	FETCH_AHEAD = 384,     /* bytes of the ring: three records on */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
-	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 115 MiB */
+	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 112 MiB */
 };
 
 struct gt_cl_chunk {
@@ -309,6 +310,8 @@ static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_c
 	cl_ulong v[4] = {0, 0, 0, 0};
 	cl_int status = CL_COMPLETE;
 
+	if (t)
+		gt_cl_fetch_ring(t, FETCH_AHEAD, sizeof(struct gt_record_device));
 	if (q->untimed || !ask_times(q->table, p->event, v)) {
 		status = ask_status(q->table, p->event);
 		if (status == 1)
