@@ -70,6 +70,12 @@ def test_wait_stays_until_the_last_process_of_the_tree(tree):
     assert "still ran" not in result.err
 
 
+def test_wait_stays_for_a_process_that_has_no_image_meanwhile(tree, build):
+    result = tree.run("calls:3", "leave", "calls:10", f"detour:{build}/tests/core/static_program", options=["--wait"])
+    assert tree.calls() == told(result)
+    assert len(told(result)) == 3
+
+
 @pytest.mark.parametrize("step", ["close", "closeall", "chdir:/", "chroot:/dev"])
 def test_a_program_that_takes_its_surroundings_away_is_recorded_to_its_end(tree, step):
     tree.run("calls:10", step, "calls:10", "_exit:6", status=6)

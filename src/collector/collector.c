@@ -10,12 +10,14 @@
  * short run.)
  *
  * When has an image ended? When its process has (pidfd) or when nobody maps its region any more (gt_file_in_use):
- * exec ends an image but not the process, and a pid from another namespace means nothing here. */
+ * exec ends an image but not the process, and a pid from another namespace means nothing here. Who waits for the whole tree waits for
+ * processes that have lost their image, too: they may be about to make another, or be a program that is not traced. */
 #include "collector/collector.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -37,6 +39,7 @@
 #include "ring/region.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 #define MS UINT64_C(1000000)
 #define PARTIAL_EVERY_NS (50 * MS)
@@ -55,9 +58,11 @@ struct collector {
 	struct gt_drain drain;
 	struct gt_child child;
 	int epoll;
+	int *imageless;           /* pidfds of processes whose image has ended, before they did */
+	size_t imageless_count, imageless_room;
 	struct timespec folder_time; /* of change, when it was last looked into */
 	bool rescan;              /* something could not be opened yet */
-	bool exec_failed, has_files_limit;
+	bool exec_failed, has_files_limit, wait_tree;
 	struct rlimit files_limit;
 	uint32_t host_clock;
 	uint64_t partial_ns, slow_ns;
@@ -383,6 +388,19 @@ static bool is_over(const struct gt_tracee *image, bool slow, uint64_t now)
 	return (image->exited || image->replaced) && (in_use < 0 || now - image->active_ns > LINGER_NS);
 }
 
+/* Its process lives on without it. */
+static void keep_pidfd(struct collector *c, struct gt_tracee *image)
+{
+	int *more = gt_grow(c->imageless, c->imageless_count, &c->imageless_room, sizeof *c->imageless);
+
+	if (!more)
+		return;
+	c->imageless = more;
+	c->imageless[c->imageless_count++] = image->pidfd;
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, image->pidfd, NULL);
+	image->pidfd = -1;
+}
+
 static void end_images(struct collector *c, bool slow, uint64_t now)
 {
 	for (size_t i = 0; i < c->drain.image_count;) {
@@ -392,6 +410,8 @@ static void end_images(struct collector *c, bool slow, uint64_t now)
 			i++;
 			continue;
 		}
+		if (c->wait_tree && !image->exited && !image->replaced && image->pidfd >= 0)
+			keep_pidfd(c, image);
 		image->exited = true;
 		if (c->child.ended && (pid_t)image->pid == c->child.pid && !image->replaced)
 			image->wait_status = c->child.wait_status;
@@ -445,9 +465,26 @@ static void slow_work(struct collector *c, uint64_t now)
 	c->slow_ns = now;
 }
 
+static bool imageless_have_ended(struct collector *c)
+{
+	for (size_t i = 0; i < c->imageless_count;) {
+		struct pollfd p = { .fd = c->imageless[i], .events = POLLIN };
+
+		if (poll(&p, 1, 0) == 0) {
+			i++;
+			continue;
+		}
+		close(p.fd);
+		c->imageless[i] = c->imageless[--c->imageless_count];
+	}
+	return !c->imageless_count;
+}
+
 static bool tree_has_ended(struct collector *c)
 {
-	/* between exec and the new image's first breath nobody maps anything: look twice */
+	if (!imageless_have_ended(c))
+		return false;
+	/* a process that had no image yet, between exec and the new image's first breath, maps nothing: look twice */
 	for (int i = 0; i < 2; i++) {
 		if (c->drain.image_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
 			return false;
@@ -470,7 +507,7 @@ static int next_sleep_ms(int sleep_ms, uint64_t bytes, uint64_t passed_ns)
 	return fills_ms < 1 ? 1 : fills_ms < BUSY_SLEEP_MS ? (int)fills_ms : BUSY_SLEEP_MS;
 }
 
-static void collect(struct collector *c, bool wait_tree)
+static void collect(struct collector *c)
 {
 	uint64_t last_ns = now_ns();
 	int sleep_ms = 1;
@@ -492,7 +529,7 @@ static void collect(struct collector *c, bool wait_tree)
 		else
 			end_images(c, false, now);
 		gt_drain_commit(&c->drain);
-		if (c->child.ended && (!wait_tree || c->child.interrupted || tree_has_ended(c)))
+		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
 			return;
 		sleep_ms = next_sleep_ms(sleep_ms, bytes, now - last_ns);
 		last_ns = now;
@@ -552,7 +589,7 @@ static int start_program(struct collector *c, char *const *argv)
 
 int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
 {
-	struct collector c = { .epoll = -1, .folder.fd = -1 };
+	struct collector c = { .epoll = -1, .folder.fd = -1, .wait_tree = options->wait_tree };
 	int status;
 
 	memset(result, 0, sizeof *result);
@@ -577,7 +614,7 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv, st
 		goto remove_folder;
 	}
 	result->pid = (uint32_t)c.child.pid;
-	collect(&c, options->wait_tree);
+	collect(&c);
 	finish_images(&c, result);
 	result->wait_status = c.child.wait_status;
 	finish_capture(&c.drain, c.writer, result);
@@ -586,6 +623,9 @@ remove_folder:
 	gt_folder_remove(&c.folder);
 	gt_guard_restore();
 	restore_files_limit(&c);
+	while (c.imageless_count)
+		close(c.imageless[--c.imageless_count]);
+	free(c.imageless);
 	if (c.epoll >= 0)
 		close(c.epoll);
 restore_signals:
