@@ -433,8 +433,33 @@ static void tell_obstacle(const struct gt_target *t, const char *program)
 		children ? "; programs that it starts still can" : "");
 }
 
-static void tell_nothing_seen(const struct gt_target *t, const char *program, const struct gt_run_result *result)
+/* Programs of the tree that could not be: the reason, maybe, why nothing was seen. */
+static void tell_not_traced(const char *path)
 {
+	enum { MOST = 3 };
+	struct gt_capture *c;
+	unsigned told = 0;
+
+	if (gt_capture_open(path, &c)) {
+		gt_error_clear();
+		return;
+	}
+	for (size_t i = 0; i < gt_capture_event_count(c) && told < MOST; i++) {
+		const struct gt_event_info *e = gt_capture_event(c, i);
+
+		if (e->code != GT_EVENT_NOT_TRACED || !e->text)
+			continue;
+		told++;
+		fputs("  not traced: ", stderr);
+		ui_put(stderr, e->text, UINT32_MAX); /* a path may hold anything */
+		fputc('\n', stderr);
+	}
+	gt_capture_close(c);
+}
+
+static void tell_nothing_seen(const struct request *r, const struct gt_target *t, const struct gt_run_result *result)
+{
+	const char *program = r->argv[0];
 	char here[256];
 
 	if (t->obstacle) {
@@ -448,6 +473,7 @@ static void tell_nothing_seen(const struct gt_target *t, const char *program, co
 	}
 	gt_doctor_short(here, sizeof here);
 	ui_note("%s used no runtime that gputap can trace (OpenCL, HIP, HSA); %s", program, here);
+	tell_not_traced(r->capture);
 }
 
 static bool show_progress;
@@ -492,7 +518,7 @@ static bool tell_results(const struct request *r, const struct gt_target *t, con
 	tell_losses(r, result);
 	if (!r->quiet) {
 		if (!result->runtimes)
-			tell_nothing_seen(t, r->argv[0], result);
+			tell_nothing_seen(r, t, result);
 		else if (gt_report_short(r->capture, stderr))
 			gt_error_clear();
 		if (result->still_running)

@@ -80,6 +80,8 @@ def test_what_gputap_in_gputap_traces_is_the_inner_ones(tree):
     assert max(calls for _, calls in tree.calls()) == 501
     told = conftest.run_command([tree.gputap, "info", "c.gputap"]).out
     assert f"{tree.caller}: another gputap run traces it" in told
+    outer = tree.run(*inner[1:2], "-f", *inner[2:], program=inner[0], options=["-f"])
+    assert f"not traced: {tree.caller}: another gputap run traces it" in outer.err
 
 
 def test_a_session_that_is_over_does_not_keep_children_from_being_traced(tree, build):
