@@ -31,6 +31,7 @@ def program(tmp_path_factory, repo, hip_headers):
     ("waits", 200, 16384),
     ("indices", 200, 16384),
     ("shares", 200, 16384),
+    ("behind", 200, 16384),
     ("waits", 200, 64),
     ("shares", 200, 64),
     ("forks", 200, 16384),

@@ -3,6 +3,7 @@
  * In the middle of the third launch, when it has rung for half of its nodes, the launching thread
  *   waits     looks at memory until the device has executed what was rung for; so it does for the next ones, too
  *   shares    waits until another thread's kernel on another stream is done; so for the next ones
+ *   behind    has reserved a packet when another thread rings for the one behind it, and waits until that is done; so for the next ones
  *   indices   looks at the queue's read index until the device has taken what was rung for; so for the next ones
  *   forks     forks, and waits for the child, which leaves
  *   exits     ends the process, by exit()
@@ -67,6 +68,14 @@ template <typename F> static void look_until(F done)
 			fail("what was rung for is not executed");
 }
 
+static std::atomic<bool> other_rang;
+static std::thread behind;
+
+static bool is_middle(unsigned number)
+{
+	return launch == 3 && number >= nodes / 2 && number < nodes / 2 + SEVERAL;
+}
+
 static void in_the_middle()
 {
 	unsigned due = (launch - 1) * nodes + rung;
@@ -83,6 +92,8 @@ static void in_the_middle()
 		if (*(volatile unsigned *)&s->other != 1)
 			fail("the other thread's kernel was not waited for");
 	}
+	if (!strcmp(kind, "behind"))
+		behind.join();
 	if (rung != nodes / 2)
 		return;
 	if (!strcmp(kind, "forks")) {
@@ -108,8 +119,20 @@ extern "C" uint64_t hsa_queue_add_write_index_screlease(const hsa_queue_t *q, ui
 {
 	static auto real = (decltype(&hsa_queue_add_write_index_screlease))dlsym(RTLD_NEXT, "hsa_queue_add_write_index_screlease");
 
+	uint64_t index = real(q, value);
+
 	queue = q;
-	return real(q, value);
+	if (is_middle(rung + 1) && !strcmp(kind, "behind")) {
+		other_rang = false;
+		behind = std::thread([] {
+			other<<<1, 1, 0, another>>>(s);
+			other_rang = true;
+			if (hipStreamSynchronize(another))
+				fail("the other stream");
+		});
+		look_until([] { return other_rang.load(); });
+	}
+	return index;
 }
 
 extern "C" void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value_t value)
@@ -117,7 +140,10 @@ extern "C" void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value
 	static auto real = (decltype(&hsa_signal_store_screlease))dlsym(RTLD_NEXT, "hsa_signal_store_screlease");
 
 	real(signal, value);
-	if (launch != 3 || !queue || signal.handle != queue->doorbell_signal.handle || ++rung < nodes / 2 || rung >= nodes / 2 + SEVERAL)
+	if (launch != 3 || !queue || signal.handle != queue->doorbell_signal.handle)
+		return;
+	rung++;
+	if (!is_middle(rung))
 		return;
 	if (!strcmp(kind, "indices"))
 		look_until([value] { return hsa_queue_load_read_index_scacquire(queue) > (uint64_t)value; });

@@ -8,6 +8,10 @@
  * Tools hear of a kernel before its packet is handed on, and after it. Meanwhile the queue stands still: what the tool's function
  * submits is handed on behind this one, what other threads bring too, who wait for it no longer than ENTER_NS.
  *
+ * A graph's launch (runtime/graph.h) rings for each packet that it passes over. These are held back and handed on in runs: hold(). Whoever
+ * else rings, or handles packets for another reason, takes them along, since all that is written goes in order; what
+ * completes a signal is not held, so that nobody can wait for one that is; and the helper looks after the rest (gt_hsa_face_look()).
+ *
  * A tool's function that does not come back must not keep the queue. An exception or longjmp() through us is noticed when the thread rings
  * again, further up in its stack; else the helper takes the packet after PATIENCE_NS, be it that the function only takes so long. (No
  * cleanup of the compiler's: that needs libgcc_s in every program.) Whoever comes exchanges `telling` for 0: one of them, or the
@@ -760,8 +764,9 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 		handle_written(q, index, wait);
 }
 
-/* Rung for by a launch that passes it over: may it be handed on with the next ones? Not if somebody may wait for it. The device is to
- * have what it needs to go on: so these runs are an eighth of what has gone before, and of what comes. */
+/* Rung for by a launch that passes it over: may it be handed on with the next ones? Not if somebody may wait for it, or for one behind it: who
+ * reserves that just now may have rung already, and waits for this run. The device is to have what it needs to go on: so these runs are an
+ * eighth of what has gone before, and of what comes. */
 static inline GT_IN_LINE bool hold(struct gt_hsa_queue *q, uint64_t index, struct gt_graph_quiet *graph)
 {
 	struct gt_hsa_ring *ring = &q->ring;
@@ -770,7 +775,7 @@ static inline GT_IN_LINE bool hold(struct gt_hsa_queue *q, uint64_t index, struc
 	if (graph->queue != q->handle)
 		return false;
 	if (graph->held < graph->most && graph->left && !graph->later &&
-	    gt_likely(!ring->theirs[index & ring->theirs_mask].kernel.completion_signal)) {
+	    gt_likely(atomic_load_explicit(ring->theirs_write, memory_order_relaxed) == index + 1) && gt_likely(!ring->theirs[index & ring->theirs_mask].kernel.completion_signal)) {
 		gt_hsa_fetch(&ring->theirs[(index + 1) & ring->theirs_mask]);
 		gt_hsa_fetch(&ring->device[(atomic_load_explicit(ring->write, memory_order_relaxed) + graph->held) & ring->device_mask]);
 		graph->held++;

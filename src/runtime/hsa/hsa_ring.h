@@ -13,7 +13,8 @@
  * for a packet in front of theirs that is not written yet.
  *
  * Room. The program keeps its packets in flight below its own ring's size by the read index that it asks for, which counts what the
- * device has taken; and the device's ring is twice as large, with a place for one of ours behind each. But some programs look at
+ * device has taken, or had taken when that was looked at last (`shown`); and the device's ring is twice as large, with a place for one of
+ * ours behind each. But some programs look at
  * the read index in the queue's memory, which nobody can keep up with the device; there it counts what went into the device's
  * ring. Such a program may bring more: then who works waits for room, where the program would without us.
  * The device's ring has no other producer: its write index is stored, not added to.
