@@ -22,6 +22,15 @@ HANGS_SECONDS = 600  # after which a command is ended: far from what any takes b
 LEAVING_SECONDS = 30  # that a process may take to end behind its test
 
 
+# Signals -------------------------------------------------------------------
+
+def pytest_configure():
+    """Started in the background or by nohup, we ignore what programs would ignore too: what is caught is theirs by default again."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
 # Fixtures ------------------------------------------------------------------
 
 @pytest.fixture(scope="session")

@@ -148,12 +148,61 @@ static struct gt_slot *overflow_slot(void)
 	return o == MAP_FAILED ? NULL : &o->slot;
 }
 
+/* Wait until what the collector has given back can be taken, or session.wait_ns is over. A collector that has given no block back
+ * during a whole wait is taken for dead or stuck: no waiting again until its count moves. @take: false: not yet; *hope: false: never. */
+static bool wait_for(struct gt_region *r, bool (*take)(struct gt_region *r, uint32_t *number, bool *hope), uint32_t *number)
+{
+	static _Atomic uint64_t stuck_at = UINT64_MAX;
+	uint64_t drained = atomic_load_explicit(&r->drain_count, memory_order_relaxed);
+	uint64_t limit_ns = gt_recording.session->wait_ns, begin_ns, now_ns;
+	struct timespec nap = {0, NAP_NS}, now;
+	bool hope = true;
+
+	if (atomic_load_explicit(&stuck_at, memory_order_relaxed) == drained || limit_ns == 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	begin_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	do {
+		if (take(r, number, &hope))
+			return true;
+		if (!hope || atomic_load_explicit(&r->stop, memory_order_relaxed))
+			return false;
+		syscall(SYS_nanosleep, &nap, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	} while (now_ns - begin_ns < limit_ns);
+	if (take(r, number, &hope))
+		return true;
+	if (atomic_load_explicit(&r->drain_count, memory_order_relaxed) == drained)
+		atomic_store_explicit(&stuck_at, drained, memory_order_relaxed);
+	return false;
+}
+
+static bool take_block(struct gt_region *r, uint32_t *number, bool *hope)
+{
+	(void)hope;
+	*number = gt_block_take(r);
+	return *number != GT_BLOCK_NONE;
+}
+
+/* Those of threads that have ended come back. */
+static bool take_slot(struct gt_region *r, uint32_t *index, bool *hope)
+{
+	uint32_t used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
+
+	*hope = false;
+	for (uint32_t i = 0; i < used && !*hope; i++)
+		*hope = atomic_load_explicit(&gt_region_slot(r, i)->state, memory_order_relaxed) == GT_SLOT_CLOSED;
+	*index = gt_slot_take(r, &slot_hint); /* after that look: what was closed then may be free now */
+	return *index != UINT32_MAX;
+}
+
 static struct gt_slot *slot_for(struct gt_region *r)
 {
 	uint32_t index = gt_slot_take(r, &slot_hint), ordinal;
 	struct gt_slot *slot;
 
-	if (index == UINT32_MAX)
+	if (index == UINT32_MAX && !wait_for(r, take_slot, &index))
 		return overflow_slot();
 	slot = gt_region_slot(r, index);
 	ordinal = atomic_fetch_add_explicit(&r->next_ordinal, 1, memory_order_relaxed) + 1;
@@ -226,30 +275,6 @@ struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain doma
 	return t->depth & gt_skip_nested[domain] ? NULL : gt_thread_attach(t);
 }
 
-/* Wait until the collector has given a block back, or session.wait_ns is over. A collector that has given none
- * during a whole wait is taken for dead or stuck: no waiting again until its count moves. */
-static uint32_t wait_for_block(struct gt_region *r)
-{
-	static _Atomic uint64_t stuck_at = UINT64_MAX;
-	uint64_t drained = atomic_load_explicit(&r->drain_count, memory_order_relaxed);
-	uint64_t limit_ns = gt_recording.session->wait_ns, begin_ns;
-	const struct timespec nap = {0, NAP_NS};
-	uint32_t number;
-
-	if (atomic_load_explicit(&stuck_at, memory_order_relaxed) == drained || limit_ns == 0)
-		return GT_BLOCK_NONE;
-	begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
-	do {
-		syscall(SYS_nanosleep, &nap, NULL);
-		number = gt_block_take(r);
-		if (number != GT_BLOCK_NONE || atomic_load_explicit(&r->stop, memory_order_relaxed))
-			return number;
-	} while (gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < limit_ns);
-	if (atomic_load_explicit(&r->drain_count, memory_order_relaxed) == drained)
-		atomic_store_explicit(&stuck_at, drained, memory_order_relaxed);
-	return GT_BLOCK_NONE;
-}
-
 /* `writing` is held by the caller. */
 static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 {
@@ -273,9 +298,7 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	if (!slot_in_region(r, t->slot))
 		return NULL;
 	number = gt_block_take(r);
-	if (number == GT_BLOCK_NONE)
-		number = wait_for_block(r);
-	if (number == GT_BLOCK_NONE) {
+	if (number == GT_BLOCK_NONE && !wait_for(r, take_block, &number)) {
 		if (gt_recording_stop_asked())
 			*why = GT_DROP_UNFINISHED;
 		return NULL;
