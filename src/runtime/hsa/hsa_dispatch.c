@@ -775,7 +775,8 @@ static inline GT_IN_LINE bool hold(struct gt_hsa_queue *q, uint64_t index, struc
 	if (graph->queue != q->handle)
 		return false;
 	if (graph->held < graph->most && graph->left && !graph->later &&
-	    gt_likely(atomic_load_explicit(ring->theirs_write, memory_order_relaxed) == index + 1) && gt_likely(!ring->theirs[index & ring->theirs_mask].kernel.completion_signal)) {
+	    gt_likely(atomic_load_explicit(ring->theirs_write, memory_order_relaxed) == index + 1) &&
+	    gt_likely(!ring->theirs[index & ring->theirs_mask].kernel.completion_signal)) {
 		gt_hsa_fetch(&ring->theirs[(index + 1) & ring->theirs_mask]);
 		gt_hsa_fetch(&ring->device[(atomic_load_explicit(ring->write, memory_order_relaxed) + graph->held) & ring->device_mask]);
 		graph->held++;
