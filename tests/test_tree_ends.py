@@ -92,7 +92,7 @@ def test_1000_short_lived_children_are_all_there(tree):
 
 
 def test_10000_threads_over_time_are_all_there(tree):
-    result = tree.run("threads:10000,20,7", options=["--when-full", "60s"])  # more blocks than there are
+    result = tree.run("threads:10000,20,7", options=["--when-full", "60s"])  # more than there are slots
     (process,) = tree.read()["processes"]
     assert tree.calls() == told(result) == [(process["pid"], 70001)]
     assert process["threads"] == 10001
