@@ -384,6 +384,44 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 	free(r);
 }
 
+enum { MORE_THAN_SLOTS = 40 };
+
+/* One after the other. */
+static void *run_writers(void *recorded)
+{
+	for (int i = 0; i < MORE_THAN_SLOTS; i++) {
+		struct writer w = {.calls = 5};
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, write_calls, &w);
+		pthread_join(thread, NULL);
+		*(uint64_t *)recorded += w.recorded;
+	}
+	return NULL;
+}
+
+UNIT_TEST(a_thread_waits_for_the_slot_of_one_that_has_ended)
+{
+	uint64_t recorded = 0;
+	pthread_t writing, reading;
+	struct reader *r;
+
+	with_session("a_thread_waits_for_the_slot_of_one_that_has_ended",
+		     (struct gt_session){.pool_bytes = 1 << 20, .slot_count = 24, .wait_ns = UINT64_C(100000000000)});
+	r = reader_new(own_region(), true);
+	pthread_create(&writing, NULL, run_writers, &recorded);
+	while (atomic_load(&r->region->slots_used) < 24)
+		usleep(100);
+	usleep(20000); /* by now one waits, most likely */
+	pthread_create(&reading, NULL, read_until_stopped, r);
+	pthread_join(writing, NULL);
+	atomic_store(&r->stop, true);
+	pthread_join(reading, NULL);
+	CHECK_EQ(recorded, MORE_THAN_SLOTS * 5);
+	CHECK_EQ(r->records, recorded);
+	free(r);
+}
+
 UNIT_TEST(threads_without_a_slot_are_counted)
 {
 	enum { THREADS = 3, CALLS = 100 };
