@@ -4,6 +4,7 @@
 #define GPUTAP_UTIL_GROW_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /**
@@ -20,7 +21,7 @@ static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes
 
 	if (count < *room)
 		return list;
-	moved = reallocarray(list, wanted, bytes);
+	moved = wanted > SIZE_MAX / bytes ? NULL : realloc(list, wanted * bytes); /* by this name the tests let it fail */
 	if (moved)
 		*room = wanted;
 	return moved;
