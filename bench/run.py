@@ -11,6 +11,7 @@ Of a group that fails there is what its last program had printed; it is named, a
 import argparse
 import contextlib
 import json
+import operator
 import os
 import pathlib
 import platform
@@ -247,9 +248,9 @@ class Bench:
                     process.wait()
 
     @staticmethod
-    def more_than_bare(blocks, mode, what):
+    def against_bare(blocks, mode, what, compare=operator.sub):
         """What blocks of @mode take more than bare's next to them."""
-        return with_interval(m[what] - b[what] for m, b in list(zip(blocks[mode], blocks["bare"]))[2:])
+        return with_interval(compare(m[what], b[what]) for m, b in list(zip(blocks[mode], blocks["bare"]))[2:])
 
     def hip(self):
         """A launch-bound HIP loop on the software GPU, kernels not executed: bare and in each mode, in turn. Where its thread and the GPU's
@@ -282,8 +283,10 @@ class Bench:
         blocks = self.in_turns(loop[0], self.count(300_000))
         for mode in modes[1:]:
             for what, key in enumerate(("launching", "launching_cpu", "each")):
-                for end, value in self.more_than_bare(blocks, mode, what).items():
+                for end, value in self.against_bare(blocks, mode, what).items():
                     out[f"hip_turns_{mode}_{key}_more_ns{end}"] = value
+            for end, value in self.against_bare(blocks, mode, 2, operator.truediv).items():
+                out[f"hip_turns_{mode}_ratio{end}"] = value
         return out
 
     def graph(self):
@@ -294,7 +297,7 @@ class Bench:
         out = {"hip_graph_bare_us": statistics.median(b[2] for b in blocks["bare"]) / 1e3}
         for mode in ("lite", "standard", "hip"):
             for what, key in enumerate(("launching_more_us", "launching_cpu_more_us", "more_us")):
-                for end, value in self.more_than_bare(blocks, mode, what).items():
+                for end, value in self.against_bare(blocks, mode, what).items():
                     out[f"hip_graph_{mode}_{key}{end}"] = value / 1e3
             out[f"hip_graph_{mode}_node_ns"] = 1e3 * out[f"hip_graph_{mode}_more_us"] / nodes
         # the helper and the collector work in the others' turns, too
