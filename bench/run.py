@@ -178,20 +178,20 @@ class Bench:
             return time.monotonic() - start
 
         traced = [gputap, "run", "-q", "-o", capture, "--"]
-        for key, items, batch in (("pocl_kernels", 1, 64), ("pocl_kernels_4k", 4096, 64), ("pocl_kernels_every_1000", 1, 1000)):
-            kernels = [loop, "k", f"kernels:{items}", self.count(100_000), batch]
+        def in_pairs(bare, trials):
+            """[[seconds bare, seconds traced], ..], each pair in the other order than the one before."""
             pairs = []
-            for trial in range(1 if self.quick else 15):
-                both = [wall(c) for c in ([kernels, traced + kernels] if trial % 2 == 0 else [traced + kernels, kernels])]
+            for trial in range(1 if self.quick else trials):
+                both = [wall(c) for c in ([bare, traced + bare] if trial % 2 == 0 else [traced + bare, bare])]
                 pairs.append(both if trial % 2 == 0 else both[::-1])
+            return pairs
+
+        for key, items, batch in (("pocl_kernels", 1, 64), ("pocl_kernels_4k", 4096, 64), ("pocl_kernels_every_1000", 1, 1000)):
+            pairs = in_pairs([loop, "k", f"kernels:{items}", self.count(100_000), batch], 15)
             out[f"{key}_bare_s"], out[f"{key}_traced_s"] = (statistics.median(side) for side in zip(*pairs))
             out[f"{key}_ratio"] = statistics.median(under / bare for bare, under in pairs)
-        bare = [wall([loop, "k", "none", 0]) for _ in range(5)]
-        under = [wall(traced + [loop, "k", "none", 0]) for _ in range(5)]
-        out["startup_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
-        bare = [wall(["true"]) for _ in range(11)]
-        under = [wall(traced + ["true"]) for _ in range(11)]
-        out["startup_true_ms"] = 1e3 * (statistics.median(under) - statistics.median(bare))
+        for key, program in (("startup_ms", [loop, "k", "none", 0]), ("startup_true_ms", ["true"])):
+            out[key] = 1e3 * statistics.median(under - bare for bare, under in in_pairs(program, 21))
         return out
 
     def split(self):
