@@ -154,23 +154,20 @@ static bool wait_for(struct gt_region *r, bool (*take)(struct gt_region *r, uint
 {
 	static _Atomic uint64_t stuck_at = UINT64_MAX;
 	uint64_t drained = atomic_load_explicit(&r->drain_count, memory_order_relaxed);
-	uint64_t limit_ns = gt_recording.session->wait_ns, begin_ns, now_ns;
-	struct timespec nap = {0, NAP_NS}, now;
+	uint64_t limit_ns = gt_recording.session->wait_ns, begin_ns;
+	struct timespec nap = {0, NAP_NS};
 	bool hope = true;
 
 	if (atomic_load_explicit(&stuck_at, memory_order_relaxed) == drained || limit_ns == 0)
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	begin_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	begin_ns = gt_clock_ns(CLOCK_MONOTONIC);
 	do {
 		if (take(r, number, &hope))
 			return true;
 		if (!hope || atomic_load_explicit(&r->stop, memory_order_relaxed))
 			return false;
 		syscall(SYS_nanosleep, &nap, NULL);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-	} while (now_ns - begin_ns < limit_ns);
+	} while (gt_clock_ns(CLOCK_MONOTONIC) - begin_ns < limit_ns);
 	if (take(r, number, &hope))
 		return true;
 	if (atomic_load_explicit(&r->drain_count, memory_order_relaxed) == drained)
