@@ -127,3 +127,11 @@ def test_ocl_icd_shortening_the_layers_is_undone_in_children(build):
         result = session.run(["sh", "-c", shutil.which("env")],
                              env={"GPUTAP_OPENCL_LAYERS": layers, "OPENCL_LAYERS": str(session.library)})
         assert f"OPENCL_LAYERS={layers}" in result.out.splitlines()
+
+
+def test_pointers_that_the_kernel_refuses_give_the_same_answers(build, run):
+    program = build / "tests/core/exec_bad"
+    bare = run([program]).out
+    with Session(build) as session:
+        assert session.run([program]).out == bare
+    assert "execve, environment: 114\n" in bare and "execve, all good: 0\n" in bare

@@ -8,7 +8,7 @@
  * A program that another `gputap run` starts, itself in our session, is that one's: whoever traces in what we trace gets what they
  * would without us.
  *
- * Everything else is passed on as it is: same result, same errno. Without a session the real function is called at once.
+ * Everything else is passed on as it is: same result, same errno; pointers that the kernel refuses, too. Without a session the real function is called at once.
  *
  * May run in the child of a vfork, in the middle of a signal handler, after fork() in a program with threads: so no malloc, no
  * locks, no stdio; the new environment lies on the stack. What it puts back was copied when the library was loaded. An
@@ -221,7 +221,7 @@ static struct repair repair_size(char *const *environment)
 	size_t count = 0;
 	bool missing = false;
 
-	if (!active() || is_others(environment))
+	if (!active() || !gt_exec_is_readable(environment) || is_others(environment))
 		return r;
 	while (environment && environment[count])
 		count++;
@@ -272,9 +272,12 @@ static char *const *repair(char *const *environment, char **entries, char *text)
 
 static void tell(int fd, const char *path, char *const *environment)
 {
-	const char *why = !active() ? NULL : is_others(environment) ? "another gputap run traces it" : gt_exec_obstacle(fd, path);
+	const char *why;
 	char text[PATH_MAX + 128], *at = text;
 
+	if (!active() || !gt_exec_is_readable(environment))
+		return;
+	why = is_others(environment) ? "another gputap run traces it" : gt_exec_obstacle(fd, path);
 	if (!why)
 		return;
 	if (path && strlen(path) < PATH_MAX)
@@ -343,7 +346,12 @@ EXPORT int execvp(const char *file, char *const argv[])
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	REPAIR(envp);
+	char *const *given = envp;
+
 	find_real();
+	__asm__("" : "+r"(given));
+	if (!given) /* libc's refuses it, unlike the kernel */
+		return real_fexecve(fd, argv, envp);
 	tell(fd, NULL, envp);
 	return real_fexecve(fd, argv, keep);
 }
@@ -351,7 +359,11 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	REPAIR(envp);
-	tell(fd, *path ? path : NULL, envp);
+	const char *name = path;
+
+	__asm__("" : "+r"(name)); /* unistd.h says that it is never NULL */
+	if (name && gt_exec_is_readable((char *const[]){(char *)(uintptr_t)name, NULL}))
+		tell(fd, *name ? name : NULL, envp);
 	return real_execveat ? real_execveat(fd, path, argv, keep, flags) : (int)syscall(SYS_execveat, fd, path, argv, keep, flags);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at a program's file: privileges, word size, dynamic or static; through one level of "#!". */
+/* Looks at a program's file: privileges, word size, dynamic or static; through one level of "#!". And at what the program passes to exec. */
 #include "core/exec_target.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@ enum { OUR_MACHINE = EM_AARCH64 };
 #endif
 
 /* Whatever the name leads to: no waiting for a pipe's writer, no terminal of our own. */
+enum { PAGE = 4096, NO_PAGE = 1, KERNEL_SIGSET_BYTES = 8 };
 enum { HEAD_BYTES = 512, PROGRAM_HEADERS = 32, OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
 /* The kernel sets AT_SECURE, and ld.so forgets LD_PRELOAD and LD_AUDIT. */
@@ -88,6 +90,54 @@ static const char *look(int fd, int depth)
 	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != OUR_MACHINE)
 		return "it is for another machine or word size";
 	return has_interpreter(fd, &head.elf) ? NULL : "it is statically linked";
+}
+
+/* The page that was found to be readable last. */
+struct readable {
+	uintptr_t page;
+};
+
+/* The kernel copies the set before it looks at the first argument, which is none: EFAULT or EINVAL, and nothing changes. (Sandboxes
+ * allow this call, which libc makes everywhere; access() would look the text up as a file.) */
+static bool is_readable(struct readable *last, const void *at)
+{
+	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
+
+	if (page == last->page)
+		return true;
+	if (!page || (syscall(SYS_rt_sigprocmask, -1, page, NULL, KERNEL_SIGSET_BYTES) != 0 && errno == EFAULT))
+		return false;
+	last->page = page;
+	return true;
+}
+
+static bool is_text_readable(struct readable *last, const char *text)
+{
+	for (;;) {
+		size_t rest = PAGE - ((uintptr_t)text & (PAGE - 1));
+
+		if (!is_readable(last, text))
+			return false;
+		if (memchr(text, '\0', rest))
+			return true;
+		text += rest;
+	}
+}
+
+bool gt_exec_is_readable(char *const *list)
+{
+	struct readable slots = {NO_PAGE}, texts = {NO_PAGE};
+	int saved = errno;
+	bool readable = true;
+
+	for (; list && readable; list++) {
+		readable = is_readable(&slots, list) && is_readable(&slots, (const char *)(list + 1) - 1);
+		if (!readable || !*list)
+			break;
+		readable = is_text_readable(&texts, *list);
+	}
+	errno = saved;
+	return readable;
 }
 
 const char *gt_exec_obstacle(int fd, const char *path)

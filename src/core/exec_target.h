@@ -3,6 +3,7 @@
 #ifndef GPUTAP_CORE_EXEC_TARGET_H
 #define GPUTAP_CORE_EXEC_TARGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -13,5 +14,11 @@
  * Only system calls: it may run in the child of a vfork.
  */
 const char *gt_exec_obstacle(int fd, const char *path);
+
+/**
+ * gt_exec_is_readable() - can a list of texts that ends with NULL be read, to the end of each text?
+ * An invalid pointer in it is for the kernel to refuse, with EFAULT. Only system calls, one for each page that is met.
+ */
+bool gt_exec_is_readable(char *const *list);
 
 #endif
