@@ -7,8 +7,8 @@
  *                queue from 1 (0 counts as none); tid: the same, but work that overlaps other work of its queue
  *                gets a row of its own, 100000 x lane + stream, because Perfetto drops overlapping slices of a row
  *   link         args.correlation on both, and an ac2g flow whose ends have the same pid, tid and ts
- *   times        us with three decimals since baseTimeNanoseconds, a multiple of some three months, so that
- *                a double holds them and ranks agree
+ *   times        us with three decimals since baseTimeNanoseconds, a multiple of some ten days: readers compute in
+ *                doubles, see choose_base(); ranks of a job agree
  *   rank         `"rank": 3` with the blank, near the head
  *
  * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the variant for .hta.json.gz
@@ -40,7 +40,8 @@ enum {
 	TEXT_MAX = 4096,   /* bytes of a name, before it is escaped */
 };
 
-#define BASE_STEP_NS (UINT64_C(7889238) * 1000000000) /* as kineto rounds */
+#define BASE_STEP_NS (UINT64_C(876582) * 1000000000) /* a ninth of kineto's 7,889,238 s */
+#define BASE_MARGIN_NS (UINT64_C(3600) * 1000000000) /* a device's clock may say that work began before the session */
 
 /* A piece of text that is made once. Copied in steps, so there are PIECE_STEP bytes more of it. */
 struct piece {
@@ -742,7 +743,11 @@ static void write_event(struct chrome *x, const struct gt_event_info *e)
 	gt_out_end(&x->out, p);
 }
 
-/* The clocks' difference at the session's start is used for all: durations stay what they are. */
+/* The clocks' difference at the session's start is used for all: durations stay what they are.
+ * Readers multiply the us, a double, by 1000 and round. From 2^42 us (51 days) on the double and that product are both off by
+ * nearly half a ns, together by a whole one, and Perfetto drops slices that seem to overlap. kineto's step is 91 days; with
+ * this one a session lasts 40 days before it comes there. Sessions of one job have one base unless a multiple of
+ * the step lies between their begins; those of kineto's are multiples of this one, too. */
 static void choose_base(struct chrome *x)
 {
 	const struct gt_host_clock_map *map = gt_capture_host_clock(x->view.capture);
@@ -750,7 +755,8 @@ static void choose_base(struct chrome *x)
 	uint64_t real = map ? session->start_ns + (uint64_t)gt_host_clock_realtime_offset_ns(map, session->start_ns) :
 			      session->start_realtime_ns;
 
-	x->base_ns = real - real % BASE_STEP_NS;
+	x->base_ns = real > BASE_MARGIN_NS ? real - BASE_MARGIN_NS : 0;
+	x->base_ns -= x->base_ns % BASE_STEP_NS;
 	x->shift_ns = real - session->start_ns - x->base_ns;
 }
 

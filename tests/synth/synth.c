@@ -26,7 +26,7 @@ enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000 };
 static struct {
 	uint64_t calls, flush_bytes, lose;
 	unsigned threads, devices, kernels, processes, queues, distinct;
-	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash;
+	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash, dense;
 	const char *out, *device_clock, *host, *boot;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
@@ -315,6 +315,16 @@ static void nested(struct thread *t)
 }
 
 /* One of the things that threads do; at least one call. */
+/* Calls and work of 1 to 3 ns, each beginning in the ns in which the one before it ended. */
+static void step_densely(struct thread *t, uint64_t i)
+{
+	uint64_t args[1] = {queue_handle}, id = next_id(t), start = t->now_ns, duration_ns = 1 + draw(t, 3);
+
+	call(t, GT_OPENCL_clFlush, 1, args, 0, duration_ns, 0, NULL, 0, id, start);
+	t->now_ns += duration_ns;
+	device_work(t, id, start, (unsigned)(i % o.devices), 0, GT_DEVICE_KERNEL, 1, 0, 1 + draw(t, 3));
+}
+
 static void step(struct thread *t, uint64_t i)
 {
 	unsigned device = (unsigned)(i % o.devices), queue = (unsigned)draw(t, o.queues), kernel = (unsigned)draw(t, o.kernels);
@@ -479,7 +489,7 @@ static void work(struct process *processes)
 				struct thread *thread = &processes[p].threads[t];
 
 				for (k = i; k < i + 4096 && k < o.calls; k++)
-					step(thread, k);
+					(o.dense ? step_densely : step)(thread, k);
 				latest = thread->now_ns > latest ? thread->now_ns : latest;
 			}
 		for (; next_tuple < latest; next_tuple += 1000000000) {
@@ -499,7 +509,7 @@ static void options(int argc, char **argv)
 		{"calls", 1, 0, 'c'}, {"threads", 1, 0, 't'}, {"devices", 1, 0, 'd'}, {"kernels", 1, 0, 'k'}, {"queues", 1, 0, 'q'},
 		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
 		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
-		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
+		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"dense", 0, 0, 'Y'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
 		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'},
 		{"host", 1, 0, OPT_HOST}, {"boot", 1, 0, OPT_BOOT}, {"start", 1, 0, OPT_START}, {"realtime-offset", 1, 0, OPT_REALTIME},
 		{"pid", 1, 0, OPT_PID}, {"rank", 1, 0, OPT_RANK}, {"output", 1, 0, 'o'}, {0, 0, 0, 0}};
@@ -525,6 +535,7 @@ static void options(int argc, char **argv)
 		case 'z': o.compress = true; break;
 		case 'P': o.plain = true; break;
 		case 'C': o.cut = true; break;
+		case 'Y': o.dense = true; break;
 		case OPT_FLUSH: o.flush_bytes = strtoull(optarg, NULL, 0); break;
 		case OPT_LOSE: o.lose = strtoull(optarg, NULL, 0); break;
 		case OPT_CLOCK: o.device_clock = optarg; break;
@@ -540,9 +551,10 @@ static void options(int argc, char **argv)
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX || !o.queues || !o.processes) {
 		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
 				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
-				"             [--compress] [--plain] [--cut] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N]\n"
+				"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N]\n"
 				"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
 				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
+				"--dense: calls and kernels of 1 to 3 ns, each begins when the one before it ended.\n"
 				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n");
 		exit(2);
 	}
