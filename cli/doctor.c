@@ -711,8 +711,8 @@ static void print_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap doctor%s [options]\n"
-	       "Looks at this machine: what can be traced, what is in the way, how to get what is missing.\n"
-	       "Exit status 0 if at least one runtime can be traced, else 1.\n\n"
+	       "Looks at this machine: what can be traced, what is in the way, how to get what\n"
+	       "is missing. Exit status 0 if at least one runtime can be traced, else 1.\n\n"
 	       "%sExamples%s\n"
 	       "  gputap doctor\n"
 	       "  gputap doctor --json | jq -r '.findings[] | select(.level == \"bad\") | .hint'\n"

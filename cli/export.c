@@ -29,13 +29,14 @@ static void print_help(void)
 	fputs("\nExamples\n"
 	      "  gputap export prog.gputap -o prog.pftrace       open it at ui.perfetto.dev\n"
 	      "  gputap export prog.gputap -o prog.json.gz       as torch.profiler writes it\n"
-	      "  gputap export rank*.gputap -o job.pftrace       all ranks in one picture, on one clock\n"
+	      "  gputap export rank*.gputap -o job.pftrace       all ranks in one picture\n"
 	      "  gputap export prog.gputap -o prog.rpd && sqlite3 prog.rpd 'SELECT * FROM top'\n"
 	      "\nOptions\n"
 	      "  -o, --output OUT    file to write; its extension names the format\n"
 	      "  -f, --force         replace OUT if it exists\n"
 	      "      --format NAME   the format, or its extension, whatever OUT's is\n"
-	      "      --mangled       names of C++ kernels as they were recorded: _Z4fillPfi, not fill(float*, int)\n"
+	      "      --mangled       names of C++ kernels as recorded: _Z4fillPfi, not\n"
+	      "                      fill(float*)\n"
 	      "  -h, --help\n", stdout);
 }
 
@@ -224,5 +225,5 @@ static int run_export(int argc, char **argv)
 	return status;
 }
 
-const struct gt_command gt_command_export = {"export", "write a capture for Perfetto, torch.profiler's readers, RPD, spreadsheets",
+const struct gt_command gt_command_export = {"export", "write a capture for Perfetto, torch.profiler's readers, RPD, ..",
 					     run_export};

@@ -198,6 +198,32 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 	return last;
 }
 
+/* Columns that a wider line would have. */
+static void tell_left_out(const struct grid *g, size_t rows, const unsigned *width, FILE *out)
+{
+	const struct ui_colors *colors = ui_colors(out);
+	const char *before = "left out for want of room: ";
+	unsigned at = INDENT;
+
+	for (unsigned c = 0; c < g->column_count; c++) {
+		if (width[c] || !column_shown(g, c, rows))
+			continue;
+		if (at == INDENT)
+			fprintf(out, "%*s%s", INDENT, "", colors->dim);
+		at = ui_wrapf(out, at, INDENT, "%s%s", at == INDENT ? before : ", ", g->columns[c].title);
+	}
+	if (at > INDENT)
+		fprintf(out, "%s\n", colors->reset);
+}
+
+/* Columns to fit into, of a width that sums of widths do not overflow. */
+static unsigned grid_room(FILE *out)
+{
+	unsigned room = ui_room(out);
+
+	return room < UI_ROOM_ENDLESS / 2 ? room : UI_ROOM_ENDLESS / 2;
+}
+
 static void put_spaces(FILE *out, unsigned n)
 {
 	fprintf(out, "%*s", (int)n, "");
@@ -212,7 +238,10 @@ static void put_cell(FILE *out, const char *text, unsigned width, bool left, boo
 	if (*text) {
 		put_spaces(out, *spaces + (left ? 0 : pad));
 		fputs(color, out);
-		ui_put(out, text, last && !left && w > width ? w : width);
+		if (left && *text == '/')
+			ui_put_end(out, text, width);
+		else
+			ui_put(out, text, last && !left && w > width ? w : width);
 		fputs(reset, out);
 		*spaces = GAP + (left ? pad : 0);
 	} else {
@@ -224,13 +253,16 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 {
 	const struct ui_colors *colors = ui_colors(out);
 	size_t rows = top && top < g->row_count ? top : g->row_count;
-	unsigned room = isatty(fileno(out)) ? ui_columns(out) : UINT32_MAX / 2, width[COLUMNS_MOST] = { 0 }, last, spaces = INDENT;
+	unsigned room = grid_room(out), width[COLUMNS_MOST] = { 0 }, last, spaces = INDENT;
 	char buffer[64];
 
-	if (*g->heading)
-		fprintf(out, "%s%s%s\n", colors->bold, g->heading, colors->reset);
+	if (*g->heading) {
+		fputs(colors->bold, out);
+		ui_wrap(out, 0, INDENT, g->heading);
+		fprintf(out, "%s\n", colors->reset);
+	}
 	if (!rows) {
-		fprintf(out, "%*snone\n", INDENT, "");
+		fprintf(out, "%*s%s\n", INDENT, "", g->none ? g->none : "none");
 		return;
 	}
 	last = lay_out(g, rows, room, width);
@@ -255,6 +287,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 		put_spaces(out, INDENT);
 		fprintf(out, "%s.. and %s more (--top 0 shows all)%s\n", colors->dim, ui_count(g->row_count - rows), colors->reset);
 	}
+	tell_left_out(g, rows, width, out);
 }
 
 /* CSV and JSON ------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A table of results, filled once and shown as text, CSV or JSON. A column's key is its name in JSON, CSV and
- * --sort and never changes; its title is for people. Text on a terminal fits its width: columns of high rank
- * go first, then the last column is cut. Into a pipe nothing is cut. */
+ * --sort and never changes; its title is for people. Text fits the width of a terminal, or COLUMNS where that is set: columns
+ * of high rank go first, and are named below the table, then the last column is cut. Into a pipe nothing is cut. */
 #ifndef GPUTAP_CLI_GRID_H
 #define GPUTAP_CLI_GRID_H
 
@@ -52,6 +52,7 @@ struct grid_cell {
 struct grid {
 	const char *name;    /* key in JSON, word for --table */
 	const char *heading; /* text, may be "" */
+	const char *none;    /* text instead of rows where there are none; NULL: "none" */
 	const struct grid_column *columns;
 	unsigned column_count;
 	uint32_t always;     /* bit per column: shown in text whatever its `show` */

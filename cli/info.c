@@ -406,13 +406,13 @@ static void print_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap info%s [options] FILE..\n"
-	       "What was traced, how, and whether it is all there: runtimes and their libraries, devices and clocks,\n"
-	       "processes, what was seen, recorded and lost.\n\n"
+	       "What was traced, how, and whether it is all there: runtimes and their libraries,\n"
+	       "devices and clocks, processes, what was seen, recorded and lost.\n\n"
 	       "%sExamples%s\n"
 	       "  gputap info prog.gputap\n"
 	       "  gputap info prog.gputap --json | jq .complete\n\n"
 	       "%sOptions%s\n"
-	       "  -a, --all    every process, stream, code object, kernel and event, not only the first ones\n"
+	       "  -a, --all    every process, stream, event .., not only the first ones\n"
 	       "      --json   for scripts; keys never change\n"
 	       "  -h, --help\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);

@@ -27,18 +27,19 @@ static void print_help(void)
 {
 	const struct ui_colors *c = ui_colors(stdout);
 
-	printf("gputap writes down what passes between a program and its accelerator, and shows where the time went.\n\n"
+	printf("gputap writes down what passes between a program and its accelerator, and shows\n"
+	       "where the time went.\n\n"
 	       "%sStart here%s\n"
-	       "  gputap run -o prog.gputap ./prog args     trace it as it is; prints a short report at its end\n"
-	       "  gputap report prog.gputap                 all tables: calls, kernels, copies, devices, threads\n"
+	       "  gputap run -o prog.gputap ./prog args   trace it; a short report at its end\n"
+	       "  gputap report prog.gputap               all tables: calls, kernels, copies, ..\n"
 	       "  gputap export prog.gputap -o prog.pftrace\n"
-	       "                                            then open prog.pftrace at ui.perfetto.dev\n"
-	       "  gputap doctor                             what can be traced on this machine, what is missing\n\n"
+	       "                                          then open it at ui.perfetto.dev\n"
+	       "  gputap doctor                           what can be traced on this machine\n\n"
 	       "%sCommands%s\n", c->bold, c->reset, c->bold, c->reset);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset, commands[i]->summary);
-	printf("\n'gputap COMMAND --help' shows a command's options, 'man gputap-COMMAND' its manual.\n"
-	       "'gputap --version' prints the version.\n");
+	printf("\n'gputap COMMAND --help' shows a command's options, 'man gputap-COMMAND' its\n"
+	       "manual. 'gputap --version' prints the version.\n");
 }
 
 static int print_version(void)

@@ -8,7 +8,7 @@
  *   hip         all but HSA's        all
  *   hsa         all                  all
  *
- * Without --mode it is as `hip`, but that HSA's calls are recorded when --domains names them. ROCm's device work is
+ * `default`, as without --mode, is as `hip`, but that HSA's calls are recorded when --domains names them. ROCm's device work is
  * HSA's, so that --domains hip keeps HSA's work. --ops replaces the mode's calls. */
 #include "cli/mode.h"
 
@@ -55,13 +55,13 @@ static int find_mode(const char *word, const char *what, enum gt_mode *out)
 {
 	char said[128];
 
-	for (unsigned m = 1; m < GT_MODE_COUNT; m++)
+	for (unsigned m = 0; m < GT_MODE_COUNT; m++)
 		if (!strcmp(word, names[m])) {
 			*out = (enum gt_mode)m;
 			return 0;
 		}
 	snprintf(said, sizeof said, "%s", what);
-	return ui_unknown(said, word, (const char *const *)names + 1);
+	return ui_unknown(said, word, names);
 }
 
 /* Next word of a list separated by commas; false at its end. */

@@ -12,12 +12,12 @@
 static const char help[] =
 	"gputap recover [FOLDER ..]\n"
 	"\n"
-	"When `gputap run` itself is killed, what the programs recorded stays in the session's folder. This\n"
-	"finishes the capture with it and removes the folder. Programs of the session that still run go on,\n"
-	"unrecorded from then on.\n"
+	"When `gputap run` itself is killed, what the programs recorded stays in the\n"
+	"session's folder. This finishes the capture with it and removes the folder.\n"
+	"Programs of the session that still run go on, unrecorded from then on.\n"
 	"\n"
 	"Examples\n"
-	"  gputap recover                              lists the sessions that can be recovered\n"
+	"  gputap recover                              lists what can be recovered\n"
 	"  gputap recover /dev/shm/gputap-1000-x7Ks2q  finishes that one's capture\n";
 
 static const struct option options[] = {

@@ -2,6 +2,7 @@
 /* gputap report: options, then one pass over the files, then the tables as text, CSV or JSON. */
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "config.h"
 #include "util/error.h"
 
-enum { TOP_DEFAULT = -1 };
+enum { TOP_DEFAULT = -1, HEAD_INDENT = 2 };
 
 struct report_options {
 	const char *where, *sort;
@@ -28,34 +29,41 @@ static void print_help(void)
 	const struct ui_colors *c = ui_colors(stdout);
 
 	printf("%sgputap report%s [options] FILE..\n"
-	       "Where the time went: calls, kernels, copies, devices, threads. Several files are summed up.\n\n"
+	       "Where the time went: calls, kernels, copies, devices, threads. Several files\n"
+	       "are summed up.\n\n"
 	       "%sExamples%s\n"
-	       "  gputap report prog.gputap                          everything\n"
-	       "  gputap report prog.gputap --table kernels --top 5  the five kernels that took longest\n"
-	       "  gputap report prog.gputap --by thread              who called\n"
-	       "  gputap report prog.gputap --where failed           only what failed\n"
+	       "  gputap report prog.gputap                   everything\n"
+	       "  gputap report prog.gputap -t kernels -n 5   the kernels that took longest\n"
+	       "  gputap report prog.gputap --by thread       who called\n"
+	       "  gputap report prog.gputap --where failed    only what failed\n"
 	       "  gputap report prog.gputap --where 'name~^conv and duration>1ms'\n"
 	       "  gputap report prog.gputap --json | jq '.kernels[0]'\n"
 	       "  gputap report rank*.gputap --table kernels --csv > kernels.csv\n\n"
 	       "%sOptions%s\n"
-	       "  -t, --table NAME,..   only these tables: operations ranges failures kernels copies other graphs\n"
-	       "                        code_objects kernel_symbols devices gaps latency processes threads loss\n"
-	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns); numbers largest first\n"
+	       "  -t, --table NAME,..   only these tables: operations ranges failures kernels\n"
+	       "                        copies other graphs devices gaps latency processes\n"
+	       "                        threads loss code_objects kernel_symbols\n"
+	       "  -s, --sort COLUMN     order of rows; a title (mean) or a key (mean_ns);\n"
+	       "                        numbers largest first\n"
 	       "  -r, --reverse         the other way round\n"
 	       "  -n, --top N           at most N rows a table; 0: all\n"
 	       "  -b, --by KEY,..       a row for each: name device process thread queue\n"
-	       "                        (calls and ranges have no device or queue and stay by name then)\n"
+	       "                        (calls and ranges have no device or queue and stay by\n"
+	       "                        name then)\n"
 	       "  -w, --where EXPR      only records for which EXPR holds, see below\n"
 	       "      --json            all tables for scripts; keys never change\n"
-	       "      --csv             the same as CSV; several tables: the first column says which\n"
-	       "      --mangled         names of C++ kernels as they were recorded; EXPR sees those too\n"
+	       "      --csv             the same as CSV; of several tables, the first column\n"
+	       "                        says which\n"
+	       "      --mangled         names of C++ kernels as recorded; EXPR sees those too\n"
 	       "  -h, --help\n\n"
 	       "%sExpressions%s\n"
-	       "  name=clEnqueue*  name~'^cl(Wait|Finish)'  name!=x  name!~x    = takes * ? [..], ~ a regex\n"
-	       "  domain=opencl  kind=copy  kind=kernel                         kind of call or of device work\n"
-	       "  device=0  device=*H100*  queue=2  process=1234  process=python*  thread=worker*\n"
-	       "  duration>10us  duration<=1.5ms  bytes>=1MiB  failed           with and, or, not and ( )\n"
-	       "  A condition about what a record does not have (the device of a call) does not hold.\n",
+	       "  name=clEnqueue*  name~'^cl(Wait|Finish)'  name!=x  name!~x\n"
+	       "                                            = takes * ? [..], ~ a regex\n"
+	       "  domain=opencl  kind=copy  kind=kernel     kind of call or of device work\n"
+	       "  device=0  device=*H100*  queue=2  process=1234  process=python*\n"
+	       "  thread=worker*  duration>10us  duration<=1.5ms  bytes>=1MiB  failed\n"
+	       "  with and, or, not and ( ). A condition about what a record does not have (the\n"
+	       "  device of a call) does not hold.\n",
 	       c->bold, c->reset, c->bold, c->reset, c->bold, c->reset, c->bold, c->reset);
 }
 
@@ -168,59 +176,89 @@ static bool complete(const struct summary *s)
 	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE && !s->health.bad_blocks;
 }
 
+/* A sentence of the head, in @color if that is not NULL. */
+__attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color, const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	fprintf(out, "%*s%s", HEAD_INDENT, "", color ? color : "");
+	ui_wrap(out, HEAD_INDENT, HEAD_INDENT, text ? text : "");
+	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
+	free(text);
+}
+
+/* The command in what is left of the line, or, where that is little, in one of its own. */
+static void print_command(const struct summary_file *f, FILE *out)
+{
+	unsigned room = ui_room(out), at = ui_width(f->path) + 2;
+
+	if (room - HEAD_INDENT < ui_width(f->command) + at) {
+		fprintf(out, "\n%*s", HEAD_INDENT, "");
+		at = HEAD_INDENT;
+	}
+	ui_put(out, f->command, room > at + 10 ? room - at : 10);
+}
+
 static void print_file(const struct summary_file *f, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
+	bool known = *f->command || *f->host;
 
 	fputs(c->bold, out);
 	ui_put(out, f->path, UINT32_MAX);
-	fputs(c->reset, out);
-	fputs(": ", out);
-	if (*f->command || *f->host) {
-		ui_put(out, f->command, isatty(fileno(out)) && ui_columns(out) > 40 ? ui_columns(out) - 30 : UINT32_MAX);
-		fprintf(out, "\n  %s on ", ui_duration(f->end_ns - f->start_ns));
-		ui_put(out, f->host, 64);
-	} else { /* the beginning of the file is damaged, or all there is */
-		fprintf(out, "what was run, when and where is not in what can be read\n  %s", ui_duration(f->end_ns - f->start_ns));
-	}
-	fprintf(out, ", %s process%s, %s thread%s\n", ui_count(f->processes), f->processes == 1 ? "" : "es",
-		ui_count(f->threads), f->threads == 1 ? "" : "s");
+	fprintf(out, "%s: ", c->reset);
+	if (known)
+		print_command(f, out);
+	else /* the beginning of the file is damaged, or all there is */
+		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT, "what was run, when and where is not in what can be read");
+	fputc('\n', out);
+	print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s", ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
+		       known ? f->host : "", ui_count(f->processes), f->processes == 1 ? "" : "es", ui_count(f->threads),
+		       f->threads == 1 ? "" : "s");
 	if (f->health.end == GT_CAPTURE_CUT)
-		fprintf(out, "  %sThe capture has no end: the collector was killed, or it is still being written.%s\n", c->yellow, c->reset);
+		print_sentence(out, c->yellow, "The capture has no end: the collector was killed, or it is still being written.");
 	if (f->untraced)
-		fprintf(out, "  %s%s of them could not be traced, for want of memory, inodes or descriptors: 'gputap info' says which and why.%s\n",
-			c->red, ui_count(f->untraced), c->reset);
+		print_sentence(out, c->red, "%s of them could not be traced, for want of memory, inodes or descriptors: "
+			       "'gputap info' says which and why.", ui_count(f->untraced));
 	if (f->health.bad_bytes || f->health.bad_blocks)
-		fprintf(out, "  %sThe capture is damaged: %s in %s part%s could not be read and are missing here.%s\n", c->red,
-			ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks), f->health.bad_blocks == 1 ? "" : "s", c->reset);
+		print_sentence(out, c->red, "The capture is damaged: %s in %s part%s could not be read and are missing here.",
+			       ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks), f->health.bad_blocks == 1 ? "" : "s");
+}
+
+/* "all linked to their call", of the device work that there is. */
+static void describe_links(const struct summary *s, char *text, size_t size)
+{
+	uint64_t device = s->read[GT_CLASS_DEVICE];
+
+	*text = '\0';
+	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
+		snprintf(text, size, ", without calls to link it to");
+	else if (device && s->linked.work == device)
+		snprintf(text, size, ", all linked to their call");
+	else if (device)
+		snprintf(text, size, ", all but %s linked to their call", ui_count(device - s->linked.work));
 }
 
 static void print_totals(const struct summary *s, const struct report_options *o, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
-	uint64_t dropped = summary_dropped(s), device = s->read[GT_CLASS_DEVICE];
+	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL], device = s->read[GT_CLASS_DEVICE];
+	char links[80];
 
-	fprintf(out, "  %s call%s, %s piece%s of device work", ui_count(s->read[GT_CLASS_CALL]), s->read[GT_CLASS_CALL] == 1 ? "" : "s",
-		ui_count(device), device == 1 ? "" : "s");
-	if (device && !s->read[GT_CLASS_CALL] && !s->linked.lost)
-		fputs(", without calls to link it to", out);
-	else if (device && s->linked.work == device)
-		fputs(", all linked to their call", out);
-	else if (device)
-		fprintf(out, ", all but %s linked to their call", ui_count(device - s->linked.work));
-	fputs("; ", out);
+	describe_links(s, links, sizeof links);
+	print_sentence(out, NULL, "%s call%s, %s piece%s of device work%s%s", ui_count(calls), calls == 1 ? "" : "s", ui_count(device),
+		       device == 1 ? "" : "s", links, dropped ? "" : "; nothing lost");
 	if (dropped)
-		fprintf(out, "%s%s of %s records were lost%s\n", c->red, ui_count(dropped), ui_count(summary_seen(s)), c->reset);
-	else
-		fprintf(out, "nothing lost\n");
-	if (o->where) {
-		fprintf(out, "  %sOnly where ", c->yellow);
-		ui_put(out, o->where, UINT32_MAX);
-		fprintf(out, ": %s of them", ui_count(s->matched));
-		if (s->matched_ranges)
-			fprintf(out, ", %s ranges and marks of the program", ui_count(s->matched_ranges));
-		fprintf(out, "%s\n", c->reset);
-	}
+		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped), ui_count(summary_seen(s)));
+	if (o->where)
+		print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", o->where, ui_count(s->matched), s->matched_ranges ? ", " : "",
+			       s->matched_ranges ? ui_count(s->matched_ranges) : "",
+			       s->matched_ranges ? " ranges and marks of the program" : "");
 }
 
 static bool wants(const struct report_options *o, enum report_table table)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The end of `gputap run`: at most twenty lines that answer "where did the time go". */
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,10 +12,29 @@
 
 enum { KINDS_MOST = 4, OPERATIONS_MOST = 3, KERNELS_MOST = 4, COPIES_MOST = 3, DEVICES_MOST = 3, FAILURES_MOST = 2, EVENTS_MOST = 3, LABEL = 9 };
 
+enum { BEHIND_LABEL = 2 + LABEL };
+
 static void label(FILE *out, const char *text)
 {
 	const struct ui_colors *c = ui_colors(out);
 	fprintf(out, "  %s%-*s%s", c->cyan, LABEL, text, c->reset);
+}
+
+/* A line of its own: a label and sentences, in @color if that is not NULL. */
+__attribute__((format(printf, 4, 5))) static void line(FILE *out, const char *name, const char *color, const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	label(out, name);
+	fputs(color ? color : "", out);
+	ui_wrap(out, BEHIND_LABEL, BEHIND_LABEL, text ? text : "");
+	fprintf(out, "%s\n", color ? ui_colors(out)->reset : "");
+	free(text);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -24,8 +45,20 @@ static double percent(uint64_t part, uint64_t whole)
 /* Columns left for a name when @used are taken. */
 static unsigned room(FILE *out, unsigned used)
 {
-	unsigned columns = isatty(fileno(out)) ? ui_columns(out) : 1000;
+	unsigned columns = ui_room(out);
 	return columns > used + 10 ? columns - used : 10;
+}
+
+/* @text, which lives in a buffer of ui.c's, with its spaces tied. */
+static const char *tied(const char *text)
+{
+	static char buffer[32];
+	size_t n = 0;
+
+	for (; *text && n + 1 < sizeof buffer; text++)
+		buffer[n++] = *text == ' ' ? *UI_TIE : *text;
+	buffer[n] = '\0';
+	return buffer;
 }
 
 /* The calls of one kind: "waiting  812 ms  66%  clFinish 600 ms, clWaitForEvents 212 ms" */
@@ -34,6 +67,7 @@ static void print_kind(const struct summary *s, enum gt_operation_kind kind, FIL
 	const struct summary_groups *groups = &s->groups[SUMMARY_CALLS];
 	const char *text = gt_operation_kind_name(kind), *separator = "";
 	uint64_t below = UINT64_MAX;
+	unsigned at = BEHIND_LABEL + 33, indent = at;
 
 	fprintf(out, "%-15s %8s %5.1f%%  ", text, ui_duration(s->kind_ns[kind]), percent(s->kind_ns[kind], s->outer_ns));
 	for (unsigned k = 0; k < OPERATIONS_MOST; k++) {
@@ -46,7 +80,7 @@ static void print_kind(const struct summary *s, enum gt_operation_kind kind, FIL
 		if (!best)
 			break;
 		below = best->times.total;
-		fprintf(out, "%s%s %s", separator, texts_get(&s->names, best->name), ui_duration(best->times.total));
+		at = ui_wrapf(out, at, indent, "%s%s" UI_TIE "%s", separator, texts_get(&s->names, best->name), tied(ui_duration(best->times.total)));
 		separator = ", ";
 	}
 	fputc('\n', out);
@@ -59,11 +93,8 @@ static void print_calls(const struct summary *s, FILE *out)
 
 	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
 		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
-	label(out, "calls");
-	fprintf(out, "%s took %s", ui_count(s->read[GT_CLASS_CALL]), ui_duration(s->outer_ns));
-	if (failed)
-		fprintf(out, ", %s failed", ui_count(failed));
-	fputc('\n', out);
+	line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]), ui_duration(s->outer_ns), failed ? ", " : "",
+	     failed ? ui_count(failed) : "", failed ? " failed" : "");
 	for (unsigned n = 0; n < KINDS_MOST; n++) {
 		unsigned best = GT_KIND_COUNT;
 		for (unsigned k = 0; k < GT_KIND_COUNT; k++)
@@ -92,21 +123,15 @@ static void print_failures(const struct summary *s, FILE *out)
 	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
 	for (size_t r = 0; r < g.row_count && r < FAILURES_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
-		const struct ui_colors *c = ui_colors(out);
-		label(out, "failed");
-		fprintf(out, "%s%s x %s %s%s\n", c->red, ui_count(row[0].count), row[g.column_count - 1].text,
-			row[grid_column(&g, "error")].text, c->reset);
+		line(out, "failed", ui_colors(out)->red, "%s x %s %s", ui_count(row[0].count), row[g.column_count - 1].text,
+		     row[grid_column(&g, "error")].text);
 		no_gpu |= is_for_want_of_gpu(row[grid_column(&g, "error")].text);
 		no_driver |= !strcmp(row[grid_column(&g, "error")].text, "CL_PLATFORM_NOT_FOUND_KHR");
 	}
-	if (no_gpu && !s->device_count && access("/dev/kfd", F_OK) != 0) {
-		label(out, "");
-		fprintf(out, "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM\n");
-	}
-	if (no_driver && !s->device_count) {
-		label(out, "");
-		fprintf(out, "the OpenCL loader finds no driver here; 'gputap doctor' says how to get one\n");
-	}
+	if (no_gpu && !s->device_count && access("/dev/kfd", F_OK) != 0)
+		line(out, "", NULL, "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM");
+	if (no_driver && !s->device_count)
+		line(out, "", NULL, "the OpenCL loader finds no driver here; 'gputap doctor' says how to get one");
 	grid_fini(&g);
 }
 
@@ -114,7 +139,6 @@ static void print_failures(const struct summary *s, FILE *out)
  * they are loaded. */
 static void print_events(const struct gt_capture *capture, FILE *out)
 {
-	const struct ui_colors *c = ui_colors(out);
 	unsigned told = 0;
 
 	for (size_t i = 0; i < gt_capture_event_count(capture) && told < EVENTS_MOST; i++) {
@@ -122,10 +146,7 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 
 		if (e->code != GT_EVENT_FAULT && (e->code != GT_EVENT_TOOL || e->domain == GT_DOMAIN_NONE))
 			continue;
-		label(out, told++ ? "" : "events");
-		fprintf(out, "%s%s: ", c->red, gt_event_code_name(e->code));
-		ui_put(out, e->text ? e->text : "", UINT32_MAX);
-		fprintf(out, "%s\n", c->reset);
+		line(out, told++ ? "" : "events", ui_colors(out)->red, "%s: %s", gt_event_code_name(e->code), e->text ? e->text : "");
 	}
 }
 
@@ -135,19 +156,13 @@ static void print_devices(const struct summary *s, FILE *out)
 		const struct summary_device *d = &s->devices[i];
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
-		label(out, "device");
-		ui_put(out, d->name, 40);
-		fprintf(out, ": busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)", percent(t->busy_ns, span), ui_duration(span),
-			percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span));
-		if (t->gaps.count)
-			fprintf(out, ", longest gap %s", ui_duration(t->gaps.max));
-		fputc('\n', out);
-		if (!d->launch.count)
-			continue;
-		label(out, "");
-		fprintf(out, "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no work was queued\n",
-			ui_duration(histogram_percentile(&d->launch, 500)), ui_duration(histogram_percentile(&d->launch, 990)),
-			percent(t->starved_ns, span));
+		line(out, "device", NULL, "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s", d->name, percent(t->busy_ns, span),
+		     ui_duration(span), percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
+		     t->gaps.count ? ", longest gap " : "", t->gaps.count ? ui_duration(t->gaps.max) : "");
+		if (d->launch.count)
+			line(out, "", NULL, "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no work was queued",
+			     ui_duration(histogram_percentile(&d->launch, 500)), ui_duration(histogram_percentile(&d->launch, 990)),
+			     percent(t->starved_ns, span));
 	}
 }
 

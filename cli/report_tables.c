@@ -11,9 +11,10 @@
 #include "cli/info_code.h"
 #include "cli/ui.h"
 
-const char *const report_table_names[] = { "operations", "ranges", "failures", "kernels", "copies",  "other", "graphs", "code_objects",
-					   "kernel_symbols", "devices", "gaps",
-					   "latency",    "processes", "threads", "loss", NULL };
+const char *const report_table_names[] = {
+	"operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps", "latency",
+	"processes", "threads", "loss", "code_objects", "kernel_symbols", NULL
+};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 

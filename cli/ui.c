@@ -22,25 +22,43 @@ const char *ui_command;
 
 /* Errors ----------------------------------------------------------------------- */
 
-static void say_who(const struct ui_colors *c, const char *color)
+enum { CONTINUED = 2 }; /* indent of a sentence's further lines */
+
+/* Return: the column behind it. */
+static unsigned say_who(const struct ui_colors *c, const char *color)
 {
-	fprintf(stderr, "%sgputap%s%s:%s ", color, ui_command ? " " : "", ui_command ? ui_command : "", c->reset);
+	int n = fprintf(stderr, "%sgputap%s%s:", color, ui_command ? " " : "", ui_command ? ui_command : "");
+
+	fprintf(stderr, "%s ", c->reset);
+	return (unsigned)n - (unsigned)strlen(color) + 1;
+}
+
+/* @format as text of its own, or NULL where there is no memory for it. */
+static char *sentence(const char *format, va_list args)
+{
+	char *text;
+
+	return vasprintf(&text, format, args) < 0 ? NULL : text;
 }
 
 int ui_fail(int exit_code, const char *format, ...)
 {
-	int n, saved = errno;
+	int saved = errno;
 	const struct ui_colors *c = ui_colors(stderr);
 	const char *chain = gt_error_text();
+	unsigned at;
 	va_list args;
+	char *text;
 
 	fflush(stdout);
-	say_who(c, c->red);
+	at = say_who(c, c->red);
 	errno = saved; /* for %m */
 	va_start(args, format);
-	n = vfprintf(stderr, format, args);
+	text = sentence(format, args);
 	va_end(args);
-	fprintf(stderr, "%s%s\n", n > 0 && chain[0] ? ": " : "", chain);
+	ui_wrapf(stderr, at, CONTINUED, "%s%s%s", text ? text : format, text && *text && chain[0] ? ": " : "", chain);
+	fputc('\n', stderr);
+	free(text);
 	gt_error_clear();
 	return exit_code;
 }
@@ -49,13 +67,16 @@ void ui_note(const char *format, ...)
 {
 	const struct ui_colors *c = ui_colors(stderr);
 	va_list args;
+	char *text;
 
 	fflush(stdout);
 	fprintf(stderr, "%sgputap:%s ", c->bold, c->reset);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	text = sentence(format, args);
 	va_end(args);
+	ui_wrap(stderr, strlen("gputap: "), CONTINUED, text ? text : format);
 	fputc('\n', stderr);
+	free(text);
 }
 
 /* Near names ------------------------------------------------------------------- */
@@ -116,6 +137,15 @@ bool ui_ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
+void ui_list_names(const char *before, const char *const *names)
+{
+	unsigned at = ui_wrapf(stderr, 0, CONTINUED, "  %s", before);
+
+	for (; *names; names++)
+		at = ui_wrapf(stderr, at, 2 * CONTINUED, " %s%s", *names, names[1] ? "," : "");
+	fputc('\n', stderr);
+}
+
 int ui_unknown(const char *kind, const char *word, const char *const *names)
 {
 	const char *near = ui_nearest(word, names);
@@ -123,10 +153,7 @@ int ui_unknown(const char *kind, const char *word, const char *const *names)
 	if (near)
 		return ui_fail(GT_EXIT_USAGE, "no %s '%s'; did you mean '%s'?", kind, word, near);
 	ui_fail(GT_EXIT_USAGE, "no %s '%s'", kind, word);
-	fprintf(stderr, "  there %s:", names[0] && names[1] ? "are" : "is");
-	for (size_t i = 0; names[i]; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", names[i]);
-	fputc('\n', stderr);
+	ui_list_names(names[0] && names[1] ? "there are:" : "there is:", names);
 	return GT_EXIT_USAGE;
 }
 
@@ -226,7 +253,7 @@ const struct ui_colors *ui_colors(FILE *stream)
 	return is_terminal(stream) && !(no && *no) ? &colors_on : &colors_off;
 }
 
-unsigned ui_columns(FILE *stream)
+unsigned ui_room(FILE *stream)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
@@ -235,7 +262,7 @@ unsigned ui_columns(FILE *stream)
 	if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col)
 		return size.ws_col;
 	n = columns ? strtol(columns, NULL, 10) : 0;
-	return n >= 20 && n <= 10000 ? (unsigned)n : 100;
+	return n >= 20 && n <= 10000 ? (unsigned)n : UI_ROOM_ENDLESS;
 }
 
 /* Text ------------------------------------------------------------------------- */
@@ -308,6 +335,20 @@ const char *ui_shell_word(const char *word)
 	return start;
 }
 
+/* Print a character. Return: its bytes; *width grows. */
+static size_t put_character(FILE *out, const char *text, unsigned *width)
+{
+	uint32_t c;
+	size_t bytes = ui_utf8(text, &c);
+
+	*width += character_width(c);
+	if (c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0))
+		fputc('?', out);
+	else
+		fwrite(text, 1, bytes, out);
+	return bytes;
+}
+
 unsigned ui_put(FILE *out, const char *text, unsigned most)
 {
 	bool cut = ui_width(text) > most;
@@ -315,21 +356,90 @@ unsigned ui_put(FILE *out, const char *text, unsigned most)
 	uint32_t c;
 
 	while (*text) {
-		size_t n = ui_utf8(text, &c);
+		ui_utf8(text, &c);
 		if (width + character_width(c) > room)
 			break;
-		width += character_width(c);
-		if (c == UI_UTF8_BAD || c < 0x20 || (c >= 0x7f && c < 0xa0))
-			fputc('?', out);
-		else
-			fwrite(text, 1, n, out);
-		text += n;
+		text += put_character(out, text, &width);
 	}
 	if (cut && most >= 2) {
 		fputs("..", out);
 		width += 2;
 	}
 	return width;
+}
+
+/* Where the last @most columns of @text begin. */
+static const char *last_columns(const char *text, unsigned most)
+{
+	uint32_t c;
+
+	for (unsigned width = ui_width(text); width > most; width -= character_width(c))
+		text += ui_utf8(text, &c);
+	return text;
+}
+
+unsigned ui_put_end(FILE *out, const char *text, unsigned most)
+{
+	const char *rest, *folder;
+
+	if (most <= 2 || ui_width(text) <= most)
+		return ui_put(out, text, most);
+	rest = last_columns(text, most - 2);
+	folder = strchr(rest, '/');
+	fputs("..", out);
+	return 2 + ui_put(out, folder ? folder : rest, UINT32_MAX);
+}
+
+static unsigned word_width(const char *word)
+{
+	unsigned width = 0;
+	uint32_t c;
+
+	while (*word && *word != ' ' && *word != '\n') {
+		word += ui_utf8(word, &c);
+		width += character_width(c);
+	}
+	return width;
+}
+
+unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text)
+{
+	unsigned room = ui_room(out);
+
+	while (*text) {
+		unsigned spaces = (unsigned)strspn(text, " ");
+
+		if (*text == '\n') {
+			fputc('\n', out);
+			at = 0;
+			text++;
+			continue;
+		}
+		text += spaces;
+		if (at > indent && (uint64_t)at + spaces + word_width(text) > room) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else {
+			fprintf(out, "%*s", (int)spaces, "");
+			at += spaces;
+		}
+		while (*text && *text != ' ' && *text != '\n')
+			text += put_character(out, *text == *UI_TIE ? " " : text, &at);
+	}
+	return at;
+}
+
+unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = sentence(format, args);
+	va_end(args);
+	at = ui_wrap(out, at, indent, text ? text : format);
+	free(text);
+	return at;
 }
 
 /* Progress --------------------------------------------------------------------- */
@@ -349,7 +459,7 @@ void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total)
 static void draw_progress(const struct ui_progress *p, uint64_t done, uint64_t elapsed_ns)
 {
 	enum { WIDEST = 40 };
-	unsigned columns = ui_columns(stderr), width = columns > 60 ? columns - 50 : 10;
+	unsigned columns = ui_room(stderr), width = columns > 60 ? columns - 50 : 10;
 	double share = done < p->total ? (double)done / (double)p->total : 1;
 	uint64_t left_s = share > 0.001 ? (uint64_t)((double)elapsed_ns * (1 - share) / share / 1e9 + 0.5) : 0;
 	char bar[WIDEST + 1];

@@ -26,6 +26,9 @@ bool ui_ends_with(const char *text, const char *end);
  * Return: GT_EXIT_USAGE. */
 int ui_unknown(const char *kind, const char *word, const char *const *names);
 
+/* "  @before a, b, c" on stderr, in as many lines as it takes. @names: NULL-ended. */
+void ui_list_names(const char *before, const char *const *names);
+
 /* For getopt_long() with opterr 0 and ':' first in its short options: what to print for '?' and ':';
  * names the nearest long option. Return: GT_EXIT_USAGE. */
 struct option;
@@ -34,7 +37,9 @@ int ui_bad_option(const char *command, char *const *argv, const struct option *o
 /* Colours: on a terminal, without NO_COLOR, TERM not dumb. Each is "" when off. */
 struct ui_colors { const char *bold, *dim, *red, *green, *yellow, *cyan, *reset; };
 const struct ui_colors *ui_colors(FILE *stream);
-unsigned ui_columns(FILE *stream); /* of the terminal; 100 when it is none */
+/* Columns to fit into: the terminal's; where there is none, COLUMNS if it is set; else UI_ROOM_ENDLESS. */
+#define UI_ROOM_ENDLESS UINT32_MAX
+unsigned ui_room(FILE *stream);
 
 /* A bar on stderr if that is a terminal and the work takes over half a second; nothing else ever. */
 struct ui_progress { const char *what; uint64_t total, last_ns, start_ns; bool on, shown; };
@@ -58,5 +63,15 @@ size_t ui_utf8(const char *text, uint32_t *character);
 unsigned ui_width(const char *text);
 /* Print @text, control characters as '?'; more than @most columns: cut with "..". Return: columns printed. */
 unsigned ui_put(FILE *out, const char *text, unsigned most);
+/* The same, but the beginning is what goes, at a '/' if there is one: of a path the end tells most. */
+unsigned ui_put_end(FILE *out, const char *text, unsigned most);
+
+/* A space at which ui_wrap() breaks no line: between a number and its unit. */
+#define UI_TIE "\x1f"
+/* Print sentences, broken between words to fit into ui_room(); control characters as '?', no newline at the end. The first
+ * line begins at column @at, the others are indented by @indent, but for those that follow a newline in the text.
+ * Return: the column behind the last character. */
+unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text);
+unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -19,9 +19,9 @@ def options_of(tap, command):
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_fits_in_100_columns_and_has_examples(tap, command):
+def test_help_fits_in_80_columns_and_has_examples(tap, command):
     out = tap(*([command] if command else []), "--help").out
-    assert max(map(len, out.splitlines())) <= 100
+    assert max(map(len, out.splitlines())) <= 80
     assert out.count("\n  gputap ") >= 2
     assert "\x1b" not in out
 

@@ -14,8 +14,8 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-TABLES = ["operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "code_objects", "kernel_symbols",
-          "devices", "gaps", "latency", "processes", "threads", "loss"]
+TABLES = ["operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps", "latency",
+          "processes", "threads", "loss", "code_objects", "kernel_symbols"]
 
 
 @pytest.fixture
@@ -77,6 +77,13 @@ def test_json_is_the_golden_one(tap, busy):
 
 def test_csv_is_the_golden_one(tap, busy):
     check_golden("report.csv", tap("report", busy, "--csv", "--top", "5").out)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_text_fits_in_columns_and_names_what_it_leaves_out(tap, busy, columns):
+    text = tap("report", busy, env={"COLUMNS": columns}).out
+    assert max(map(len, text.splitlines())) <= columns
+    check_golden(f"report_{columns}.txt", text)
 
 
 def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):

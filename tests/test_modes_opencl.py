@@ -44,7 +44,7 @@ def test_without_calls_linked_is_not_asked_instead_of_nothing(traced, run, gputa
     assert "without calls to link it to" in run([gputap, "report", "out.gputap"]).out
 
 
-@pytest.mark.parametrize("mode", ["hip", "hsa"])
+@pytest.mark.parametrize("mode", ["default", "hip", "hsa"])
 def test_modes_with_calls_link_all_device_work(traced, mode):
     info, _ = traced("--mode", mode)
     assert info["calls"] > 0 and info["linked"] == info["device_work"] > 0 and info["linked_asked"]
@@ -81,7 +81,7 @@ def test_kernels_chooses_by_name_and_the_others_count_as_nothing(traced):
 
 @pytest.mark.parametrize("arguments, said", [
     (["--mode", "lit"], "did you mean 'lite'"),
-    (["--mode", "everything"], "lite, standard, hip, hsa"),
+    (["--mode", "everything"], "default, lite, standard, hip, hsa"),
     (["--mode", "hips"], "did you mean 'hip'"),
     (["--kernels", "scale("], r"that text itself would be 'scale\('"),
     (["--kernels", ""], "extended regular expression"),

@@ -61,7 +61,7 @@ _gputap_run() {
 	case $prev in
 	-o | --output | --tool) _gputap_any_file; return ;;
 	-d | --domains) _gputap_list "$(_gputap_names domains)"; return ;;
-	-m | --mode) _gputap_words "lite standard hip hsa"; return ;;
+	-m | --mode) _gputap_words "default lite standard hip hsa"; return ;;
 	--ops) _gputap_list "$(_gputap_names operations)"; return ;;
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
 	esac
@@ -99,7 +99,7 @@ _gputap_soft() {
 _gputap_report() {
 	case $prev in
 	-t | --table)
-		_gputap_list "operations ranges failures kernels copies other graphs code_objects kernel_symbols devices gaps latency processes threads loss"; return ;;
+		_gputap_list "operations ranges failures kernels copies other graphs devices gaps latency processes threads loss code_objects kernel_symbols"; return ;;
 	-b | --by) _gputap_list "name device process thread queue"; return ;;
 	-s | --sort)
 		_gputap_words "total_ns self_ns share calls count mean_ns p50_ns p99_ns min_ns max_ns bytes bytes_per_s failed name"

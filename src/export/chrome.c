@@ -844,7 +844,7 @@ static const char *const cuda_extensions[] = { ".hta.json.gz", NULL };
 const struct gt_exporter gt_exporter_chrome = {
 	.name = "chrome",
 	.extensions = plain_extensions,
-	.text = "Chrome JSON as torch.profiler writes it, for its readers",
+	.text = "Chrome JSON as torch.profiler writes it",
 	.write = write_plain,
 };
 
@@ -858,6 +858,6 @@ const struct gt_exporter gt_exporter_chrome_gz = {
 const struct gt_exporter gt_exporter_hta = {
 	.name = "hta",
 	.extensions = cuda_extensions,
-	.text = "the same with CUDA's names of calls, for statistics that go by them",
+	.text = "the same with CUDA's names of calls",
 	.write = write_cuda_names,
 };

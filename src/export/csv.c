@@ -192,6 +192,6 @@ static const char *const extensions[] = { ".csv", NULL };
 const struct gt_exporter gt_exporter_csv = {
 	.name = "csv",
 	.extensions = extensions,
-	.text = "one row for each call and each piece of device work",
+	.text = "a row for each call and piece of device work",
 	.write = write_csv,
 };

@@ -676,6 +676,6 @@ static const char *const extensions[] = { ".pftrace", ".perfetto-trace", NULL };
 const struct gt_exporter gt_exporter_perfetto = {
 	.name = "perfetto",
 	.extensions = extensions,
-	.text = "Perfetto protobuf, for ui.perfetto.dev and its trace processor",
+	.text = "Perfetto protobuf, for ui.perfetto.dev",
 	.write = write_perfetto,
 };

@@ -328,6 +328,6 @@ static const char *const extensions[] = {".rpd", ".db", NULL};
 const struct gt_exporter gt_exporter_rpd = {
 	.name = "rpd",
 	.extensions = extensions,
-	.text = "rocmProfileData's SQLite tables, for its tools and for SQL",
+	.text = "rocmProfileData's SQLite tables",
 	.write = write_rpd,
 };
