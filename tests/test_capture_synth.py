@@ -40,10 +40,17 @@ def test_an_interrupted_capture_says_that_it_is_cut(synth, dump):
     assert "\ncomplete, " in dump(synth())
 
 
-@pytest.mark.parametrize("clock, name", [("raw", "CLOCK_MONOTONIC_RAW"), ("timer", "device timer"), ("offset", "smallest offset")])
+@pytest.mark.parametrize("clock, name", [("raw", "CLOCK_MONOTONIC_RAW"), ("timer", "device timer"), ("offset", "calls and waits")])
 def test_the_clock_of_a_device_is_found_and_nothing_starts_before_its_call(synth, dump, clock, name):
-    text = dump(synth("--calls", "40000", "--device-clock", clock))
+    text = dump(synth("--calls", "40000", "--waits", "--device-clock", clock))
     assert re.search(rf"clock {name} residual \d+ ns violations 0$", text, re.M)
+
+
+def test_waits_that_end_before_their_work_are_counted_and_how_far_they_are_off_is_the_residual(synth, dump):
+    """Calls return after any time here, as if the runtime's stamps were of no clock at all."""
+    text = dump(synth("--calls", "4000", "--device-clock", "offset"))
+    violations = re.search(r"clock (?:smallest offset|calls and waits) residual (\d+) ns violations (\d+)$", text, re.M)
+    assert int(violations[1]) > 1000 and int(violations[2]) > 0
 
 
 def test_compressed_and_plain_captures_hold_the_same(synth, dump):
@@ -65,10 +72,10 @@ def test_children_lie_inside_their_parents(synth, dump):
 
 def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synth, dump):
     """The blocks of strings and objects are damaged: the device's clock is found by its work alone."""
-    path = synth("--calls", "60", "--device-clock", "offset")
+    path = synth("--calls", "60", "--waits", "--device-clock", "offset")
 
     def times():
-        return re.findall(r"^device .* ext=\S+ (\d+\.\.\d+)", dump(path, "--items"), re.M)
+        return [(int(a), int(b)) for a, b in re.findall(r"^device .* ext=\S+ (\d+)\.\.(\d+)", dump(path, "--items"), re.M)]
     whole, file, at = times(), bytearray(path.read_bytes()), 0
     while (at := file.find(b"TBlk", at)) >= 0:
         kind, _, head, stored = struct.unpack_from("<BBHI", file, at + 4)
@@ -76,4 +83,6 @@ def test_work_of_a_device_whose_object_is_lost_is_on_the_clock_of_the_calls(synt
             file[at + head + stored // 2] ^= 0xff
         at += 4
     path.write_bytes(file)
-    assert times() == whole and len(whole) > 10
+    assert len(times()) == len(whole) > 10
+    for (start, end), (before, _) in zip(times(), whole):
+        assert abs(start - before) < 20_000 and end > start  # without queues no clFinish() says what it waited for

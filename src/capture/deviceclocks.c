@@ -284,5 +284,7 @@ int gt_device_clocks_finish(struct gt_capture *c)
 		status = sample_blocks(c);
 	for (i = 0; i < c->clock_count && !status; i++)
 		gt_device_clock_settle(c->clocks[i].clock);
+	if (!status && (status = gt_device_clocks_bound(c)))
+		gt_error(status, "device clocks of capture %s", c->files[0].path);
 	return status;
 }

@@ -123,6 +123,8 @@ static inline struct session *gt_session_of(const struct gt_capture *c, uint32_t
 }
 int gt_objects_finish(struct gt_capture *c);
 int gt_device_clocks_finish(struct gt_capture *c);
+/* Those that have nothing better, by all work and all waits. 0 or negative errno. */
+int gt_device_clocks_bound(struct gt_capture *c);
 /* That of device 0 when it has none of its own; NULL: the process has no device work. */
 struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process, uint32_t device);
 

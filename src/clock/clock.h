@@ -6,11 +6,14 @@
  * integers, and reports its residual (how far a tuple lies from the line through its
  * neighbours). Before the first and after the last tuple the nearest piece is extended.
  * Device clocks: the host clock that all gt_record_clock readings agree with, else the line through them; without readings the host clock
- * in which every QUEUED stamp lies inside its call (candidates below); else the smallest offset
- * that keeps call begin <= queued. gt_device_clock says which it was. */
+ * in which every QUEUED stamp lies inside its call (candidates below); else what all work and all
+ * waits bound from both sides (clock/clockbounds.h); without waits the smallest offset that keeps
+ * call begin <= queued. Readings that work contradicts are not believed. gt_device_clock says which
+ * it was. */
 #ifndef GPUTAP_CLOCK_CLOCK_H
 #define GPUTAP_CLOCK_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +34,7 @@ enum gt_clock_method {
 	GT_CLOCK_HOST_BOOTTIME = 4,
 	GT_CLOCK_HOST_REALTIME = 5,
 	GT_CLOCK_OFFSET = 6,      /* smallest offset that keeps causality */
+	GT_CLOCK_BOUNDS = 7,      /* no work before its call, no wait that ends before its work */
 };
 
 /* Host clock ---------------------------------------------------------------- */
@@ -57,6 +61,8 @@ uint64_t gt_host_clock_residual_ns(const struct gt_host_clock_map *map);
 
 /* Device clock -------------------------------------------------------------- */
 
+enum gt_clock_side { GT_CLOCK_NOT_EARLIER, GT_CLOCK_NOT_LATER, GT_CLOCK_SIDE_COUNT };
+
 struct gt_device_clock; /* one device's raw stamps -> BOOTTIME ns */
 
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out);
@@ -65,13 +71,24 @@ void gt_device_clock_destroy(struct gt_device_clock *clock);
 int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device, uint64_t host_before, uint64_t host_after);
 /* A piece of work: its call's begin and end in ticks (end 0: not known) and its raw queued stamp. */
 void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end, uint64_t queued);
-/* Decide the method; after this only conversion. */
+/* Decide the method; after this bounds, where they are wanted, and conversion. */
 void gt_device_clock_settle(struct gt_device_clock *clock);
+
+/* Has it got nothing better than bounds? Then it wants those of all work: a device stamp was taken
+ * at a host time (ticks) or later, or at that time or earlier. */
+bool gt_device_clock_wants_bounds(const struct gt_device_clock *clock);
+void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side side,
+			       uint64_t device, uint64_t host_ticks);
+/* Return: true: some bound is not kept; gt_device_clock_check_bound() of all of them counts. */
+bool gt_device_clock_settle_bounds(struct gt_device_clock *clock);
+void gt_device_clock_check_bound(struct gt_device_clock *clock, enum gt_clock_side side,
+				 uint64_t device, uint64_t host_ticks);
 uint64_t gt_device_clock_to_ns(const struct gt_device_clock *clock, uint64_t device);
 enum gt_clock_method gt_device_clock_method(const struct gt_device_clock *clock);
 const char *gt_clock_method_name(enum gt_clock_method method);
 uint64_t gt_device_clock_residual_ns(const struct gt_device_clock *clock);
-/* Pieces of work that seemed to start before their call, after conversion. */
+/* Pieces of work that seem, after conversion, to be queued before their call or to end after a wait
+ * for them. */
 uint64_t gt_device_clock_violations(const struct gt_device_clock *clock);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock/clock.h"
+#include "clock/clockbounds.h"
 #include "clock/piece.h"
 #include "util/grow.h"
 
@@ -18,6 +19,8 @@ enum {
 	OPEN_CALL_NS = 10000000, /* a call whose end is not known lasted no longer */
 	DRIFT_MIN_NS = 1000000000, /* shorter than this, or with fewer samples, drift is noise */
 	DRIFT_MIN_WORK = 100,
+	DOUBT_MIN_WORK = 20,    /* from so much work on, readings are not believed .. */
+	DOUBT_PART = 20,        /* .. that one in so many contradicts */
 };
 
 struct reading {
@@ -26,6 +29,7 @@ struct reading {
 
 struct work {
 	uint64_t queued, start_ns, end_ns;
+	bool ended; /* else end_ns is a guess */
 };
 
 struct gt_device_clock {
@@ -38,6 +42,7 @@ struct gt_device_clock {
 	const struct gt_clock_pieces *use;
 	enum gt_clock_method method;
 	uint64_t residual_ns, violations;
+	struct gt_clock_bounds bounds;
 };
 
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out)
@@ -62,6 +67,7 @@ void gt_device_clock_destroy(struct gt_device_clock *clock)
 	if (!clock)
 		return;
 	gt_clock_pieces_fini(&clock->pieces);
+	gt_clock_bounds_fini(&clock->bounds);
 	free(clock->readings);
 	free(clock->work);
 	free(clock);
@@ -100,6 +106,7 @@ void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start
 	w = &clock->work[clock->work_count++];
 	w->queued = queued;
 	w->start_ns = gt_host_clock_to_ns(clock->host, call_start);
+	w->ended = call_end > call_start;
 	w->end_ns = call_end > call_start ? gt_host_clock_to_ns(clock->host, call_end) :
 		    w->start_ns < UINT64_MAX - OPEN_CALL_NS ? w->start_ns + OPEN_CALL_NS : UINT64_MAX;
 }
@@ -358,23 +365,101 @@ static void settle_offset(struct gt_device_clock *clock)
 	clock->residual_ns = least;
 }
 
+static uint64_t count_early(const struct gt_device_clock *clock)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < clock->work_count; i++)
+		n += gt_device_clock_to_ns(clock, clock->work[i].queued) + TOLERANCE_NS <
+		     clock->work[i].start_ns;
+	return n;
+}
+
+/* A timer call may answer with another clock than work is stamped with: then much work would be
+ * older than its call. */
+static bool settle_timer(struct gt_device_clock *clock)
+{
+	if (!settle_read_host(clock) && !settle_readings(clock))
+		return false;
+	if (clock->work_count < DOUBT_MIN_WORK ||
+	    count_early(clock) <= clock->work_count / DOUBT_PART)
+		return true;
+	clock->use = &clock->pieces;
+	clock->method = GT_CLOCK_UNKNOWN;
+	clock->residual_ns = 0;
+	return false;
+}
+
 void gt_device_clock_settle(struct gt_device_clock *clock)
 {
 	size_t i;
 
 	clock->use = &clock->pieces;
 	clock->method = GT_CLOCK_UNKNOWN;
-	clock->residual_ns = clock->violations = 0;
-	if (!settle_read_host(clock) && !settle_readings(clock) && !settle_host(clock))
+	clock->residual_ns = 0;
+	if (!settle_timer(clock) && !settle_host(clock))
 		settle_offset(clock);
-	for (i = 0; i < clock->work_count; i++)
-		if (gt_device_clock_to_ns(clock, clock->work[i].queued) + TOLERANCE_NS < clock->work[i].start_ns)
-			clock->violations++;
+	clock->violations = count_early(clock);
+	for (i = 0; i < clock->work_count && clock->method == GT_CLOCK_OFFSET; i++) {
+		const struct work *w = &clock->work[i];
+
+		gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_EARLIER, w->queued, w->start_ns);
+		if (w->ended)
+			gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_LATER, w->queued, w->end_ns);
+	}
 	free(clock->work);
 	free(clock->readings);
 	clock->work = NULL;
 	clock->readings = NULL;
 	clock->work_count = clock->work_room = clock->reading_count = clock->reading_room = 0;
+}
+
+/* Bounds from both sides ---------------------------------------------------- */
+
+bool gt_device_clock_wants_bounds(const struct gt_device_clock *clock)
+{
+	return clock->method == GT_CLOCK_OFFSET;
+}
+
+void gt_device_clock_add_bound(struct gt_device_clock *clock, enum gt_clock_side side,
+			       uint64_t device, uint64_t host_ticks)
+{
+	uint64_t host = gt_host_clock_to_ns(clock->host, host_ticks);
+
+	gt_clock_bounds_add(&clock->bounds, side, device, host);
+}
+
+/* The smallest offset stays where no lines keep the bounds: then how far the worst bound is off is
+ * the residual. */
+bool gt_device_clock_settle_bounds(struct gt_device_clock *clock)
+{
+	struct gt_clock_pieces pieces;
+	uint64_t residual_ns, worst_ns;
+	bool left_out;
+
+	if (!gt_clock_bounds_fit(&clock->bounds, &pieces, &residual_ns)) {
+		gt_clock_pieces_fini(&clock->pieces);
+		clock->pieces = pieces;
+		clock->method = GT_CLOCK_BOUNDS;
+		clock->residual_ns = residual_ns;
+	}
+	worst_ns = gt_clock_bounds_worst_ns(&clock->bounds, &clock->pieces);
+	if (worst_ns > TOLERANCE_NS && worst_ns > clock->residual_ns)
+		clock->residual_ns = worst_ns;
+	left_out = clock->bounds.left_out;
+	gt_clock_bounds_fini(&clock->bounds);
+	clock->violations = 0;
+	return left_out || worst_ns > TOLERANCE_NS;
+}
+
+void gt_device_clock_check_bound(struct gt_device_clock *clock, enum gt_clock_side side,
+				 uint64_t device, uint64_t host_ticks)
+{
+	uint64_t host = gt_host_clock_to_ns(clock->host, host_ticks);
+	uint64_t at = gt_device_clock_to_ns(clock, device);
+	bool early = at < host && host - at > TOLERANCE_NS, late = at > host && at - host > TOLERANCE_NS;
+
+	clock->violations += side == GT_CLOCK_NOT_EARLIER ? early : late;
 }
 
 uint64_t gt_device_clock_to_ns(const struct gt_device_clock *clock, uint64_t device)
@@ -402,6 +487,7 @@ const char *gt_clock_method_name(enum gt_clock_method method)
 		[GT_CLOCK_HOST_BOOTTIME] = "CLOCK_BOOTTIME",
 		[GT_CLOCK_HOST_REALTIME] = "CLOCK_REALTIME",
 		[GT_CLOCK_OFFSET] = "smallest offset",
+		[GT_CLOCK_BOUNDS] = "calls and waits",
 	};
 
 	return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";

@@ -49,8 +49,9 @@ static bool stopped(uint64_t out, uint64_t in, const struct gt_clock_ratio *usua
 	return out > expected && out - expected > NEAREST_NS && out - expected > expected / 1000;
 }
 
-int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
-			 const struct gt_clock_ratio *usual)
+/* @nearest_ns: from a point to the next one that is taken */
+static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
+		       const struct gt_clock_ratio *usual, uint64_t nearest_ns)
 {
 	struct gt_clock_piece *list = calloc(count ? count : 1, sizeof *list);
 	size_t n = 0, i;
@@ -63,7 +64,7 @@ int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_p
 		usual = NULL;
 	for (i = 0; i < count; i++) {
 		if (n && (points[i].in <= list[n - 1].in0 || points[i].out < list[n - 1].out0 ||
-			  points[i].out - list[n - 1].out0 < NEAREST_NS))
+			  points[i].out - list[n - 1].out0 < nearest_ns))
 			continue;
 		list[n].in0 = points[i].in;
 		list[n++].out0 = points[i].out;
@@ -96,6 +97,18 @@ int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_p
 	}
 	pieces->count = n;
 	return 0;
+}
+
+int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
+			 const struct gt_clock_ratio *usual)
+{
+	return init_pieces(pieces, points, count, usual, NEAREST_NS);
+}
+
+int gt_clock_pieces_init_exact(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
+			       size_t count)
+{
+	return init_pieces(pieces, points, count, NULL, 1);
 }
 
 void gt_clock_pieces_fini(struct gt_clock_pieces *pieces)

@@ -79,6 +79,9 @@ struct gt_clock_point {
  */
 int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
 			 const struct gt_clock_ratio *usual);
+/* The same where points are no readings and have no jitter: all that rise. */
+int gt_clock_pieces_init_exact(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
+			       size_t count);
 void gt_clock_pieces_fini(struct gt_clock_pieces *pieces);
 const struct gt_clock_piece *gt_clock_pieces_find(const struct gt_clock_pieces *pieces, uint64_t in);
 

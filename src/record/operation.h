@@ -123,6 +123,9 @@ struct gt_call_view {
  * Return: false: the operation has none (so many), or it was not recorded.
  */
 bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index, uint64_t *value);
+/* Does a copy return when it is done? By its flag, or by its name where the API has no flag. */
+enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
+enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);
 /* Bytes that the call moves, sets or allocates, as it asks for them. False: it does not say. */
 bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a call's arguments are to it, by role: bytes, source, destination, stream .. So exporters need no tables of names.
  * Values come from files: whatever does not fit its description is not there. */
+#include <string.h>
+
 #include "record/describe.h"
 
 static const uint8_t *payload_of(const struct gt_call_view *c, unsigned arg, uint32_t *bytes)
@@ -100,4 +102,23 @@ bool gt_call_bytes(const struct gt_call_view *call, uint64_t *bytes)
 	walk(call, multiply, &w);
 	*bytes = w.found ? w.value : 0;
 	return w.found;
+}
+
+enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+	unsigned nargs = GT_OP_NARGS(op);
+
+	if (!info || info->kind != GT_KIND_COPY)
+		return GT_BLOCKING_NO;
+	if (GT_OP_DOMAIN(op) == GT_DOMAIN_HIP)
+		return !strncmp(info->name, "hipMemcpy", 9) && !strstr(info->name, "Async") ?
+			GT_BLOCKING_YES : GT_BLOCKING_NO;
+	if (GT_OP_DOMAIN(op) != GT_DOMAIN_OPENCL)
+		return GT_BLOCKING_NO;
+	for (unsigned i = 0; i < info->nargs; i++)
+		if (!strncmp(info->args[i].name, "blocking_", 9))
+			return i >= nargs || !args ? GT_BLOCKING_UNKNOWN :
+			       (uint32_t)args[i] ? GT_BLOCKING_YES : GT_BLOCKING_NO;
+	return GT_BLOCKING_NO;
 }

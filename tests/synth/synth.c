@@ -27,6 +27,7 @@ static struct {
 	uint64_t calls, flush_bytes, lose;
 	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash, dense;
+	bool waits;
 	const char *out, *device_clock, *host, *boot;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
@@ -212,7 +213,8 @@ static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const 
 	return id;
 }
 
-static void device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device, unsigned queue, enum gt_device_op op,
+/* Return: when it ends. */
+static uint64_t device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device, unsigned queue, enum gt_device_op op,
 			uint32_t name, uint64_t bytes, uint64_t duration_ns)
 {
 	struct process *p = t->process;
@@ -246,6 +248,7 @@ static void device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigne
 	p->counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL]++;
 	if (start + duration_ns > p->latest_ns)
 		p->latest_ns = start + duration_ns;
+	return start + duration_ns;
 }
 
 static void external(struct thread *t, unsigned stack, bool push, uint64_t value)
@@ -295,9 +298,25 @@ static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
 {
 	uint64_t start = t->now_ns, bytes = 4096 << draw(t, 8);
 	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100, 0x55d0c9100000, 1, 0, bytes, 0x7f1200000000, 0, 0, 0};
-	uint64_t id = simple(t, read ? GT_OPENCL_clEnqueueReadBuffer : GT_OPENCL_clEnqueueWriteBuffer, 9, args, 0, 30000 + draw(t, 9000), NULL, 0);
+	unsigned number = read ? GT_OPENCL_clEnqueueReadBuffer : GT_OPENCL_clEnqueueWriteBuffer;
+	enum gt_device_op op = read ? GT_DEVICE_READ : GT_DEVICE_WRITE;
 
-	device_work(t, id, start, device, queue, read ? GT_DEVICE_READ : GT_DEVICE_WRITE, 0, bytes, 2000 + bytes / 20);
+	if (o.waits) {
+		uint64_t end = device_work(t, GT_ID(t->ordinal, t->seq + 1), start, device, queue, op, 0, bytes, 2000 + bytes / 20);
+
+		simple(t, number, 9, args, 0, end + 4000 - start, NULL, 0);
+	} else {
+		uint64_t id = simple(t, number, 9, args, 0, 30000 + draw(t, 9000), NULL, 0);
+
+		device_work(t, id, start, device, queue, op, 0, bytes, 2000 + bytes / 20);
+	}
+}
+
+static void finish(struct thread *t, unsigned device, const uint64_t *args)
+{
+	uint64_t end = t->process->device_free_ns[device];
+
+	simple(t, GT_OPENCL_clFinish, 1, args, 0, o.waits ? (end > t->now_ns ? end - t->now_ns : 0) + 2000 : 5000 + draw(t, 60000), NULL, 0);
 }
 
 /* clBuildProgram calls back; the callback asks for information: three levels. */
@@ -351,7 +370,7 @@ static void step(struct thread *t, uint64_t i)
 		if (o.nested && i % 32 == 6)
 			nested(t);
 		else
-			simple(t, GT_OPENCL_clFinish, 1, args, 0, 5000 + draw(t, 60000), NULL, 0);
+			finish(t, device, args);
 		break;
 	default:
 		copy(t, true, device, queue);
@@ -510,7 +529,7 @@ static void options(int argc, char **argv)
 		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
 		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
 		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"dense", 0, 0, 'Y'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
-		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'},
+		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'}, {"waits", 0, 0, 'W'},
 		{"host", 1, 0, OPT_HOST}, {"boot", 1, 0, OPT_BOOT}, {"start", 1, 0, OPT_START}, {"realtime-offset", 1, 0, OPT_REALTIME},
 		{"pid", 1, 0, OPT_PID}, {"rank", 1, 0, OPT_RANK}, {"output", 1, 0, 'o'}, {0, 0, 0, 0}};
 	int c;
@@ -536,6 +555,7 @@ static void options(int argc, char **argv)
 		case 'P': o.plain = true; break;
 		case 'C': o.cut = true; break;
 		case 'Y': o.dense = true; break;
+		case 'W': o.waits = true; break;
 		case OPT_FLUSH: o.flush_bytes = strtoull(optarg, NULL, 0); break;
 		case OPT_LOSE: o.lose = strtoull(optarg, NULL, 0); break;
 		case OPT_CLOCK: o.device_clock = optarg; break;
@@ -552,10 +572,11 @@ static void options(int argc, char **argv)
 		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
 				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
 				"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N]\n"
-				"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
+				"             [--waits] [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
 				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
 				"--dense: calls and kernels of 1 to 3 ns, each begins when the one before it ended.\n"
-				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n");
+				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n"
+				"--waits: blocking copies and finishes return when their work is done, 4 us and 2 us later.\n");
 		exit(2);
 	}
 }

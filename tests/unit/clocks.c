@@ -509,6 +509,176 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	gt_host_clock_map_destroy(host);
 }
 
+/* Work each @step: queued 1 to 4 us into its call, ended 2 to 50 us later, its end seen by the host 3 to 20 us after that. */
+static struct gt_device_clock *bounded_of(struct gt_host_clock_map *host, stamp_fn *stamp, unsigned count, uint64_t step, bool *violated)
+{
+	struct gt_device_clock *clock;
+	uint64_t at = 11 * S;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	for (unsigned i = 0; i < count; i++, at += step) {
+		uint64_t queued = at + 1000 + draw(3000), end = queued + 2000 + draw(48000), seen = end + 3000 + draw(17000);
+
+		if (i < 100)
+			gt_device_clock_add_work(clock, at, 0, stamp(queued));
+		if (!i)
+			gt_device_clock_settle(clock);
+		gt_device_clock_add_bound(clock, GT_CLOCK_NOT_EARLIER, stamp(queued), at);
+		gt_device_clock_add_bound(clock, GT_CLOCK_NOT_LATER, stamp(end), seen);
+	}
+	*violated = gt_device_clock_settle_bounds(clock);
+	return clock;
+}
+
+static uint64_t steady_of(uint64_t ns)
+{
+	return ns - 9 * S;
+}
+
+UNIT_TEST(a_clock_bounded_from_both_sides_lies_in_the_middle)
+{
+	struct gt_host_clock_map *host = plain_host();
+	bool violated;
+	struct gt_device_clock *clock = bounded_of(host, steady_of, 2000, 100000, &violated);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
+	CHECK(!violated);
+	CHECK_EQ(gt_device_clock_violations(clock), 0);
+	/* the least of what was between is 1 us on one side and 3 us on the other */
+	CHECK_LE(distance(gt_device_clock_to_ns(clock, steady_of(11 * S)), 11 * S), 2100);
+	CHECK_LE(gt_device_clock_residual_ns(clock), 2600);
+	CHECK_GE(gt_device_clock_residual_ns(clock), 2000);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+UNIT_TEST(the_residual_of_bounds_holds_the_true_time_also_when_the_clock_drifts)
+{
+	struct gt_host_clock_map *host = plain_host();
+	bool violated;
+	struct gt_device_clock *clock = bounded_of(host, own_of, 20000, 1000000, &violated); /* 80 ppm, 20 s: more than is kept */
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
+	CHECK(!violated);
+	for (unsigned i = 0; i < 20000; i++)
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, own_of(11 * S + i * UINT64_C(1000000))), 11 * S + i * UINT64_C(1000000)),
+			 gt_device_clock_residual_ns(clock) + 1);
+	CHECK_LE(gt_device_clock_residual_ns(clock), 4000);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+UNIT_TEST(more_bounds_than_are_kept_give_the_same_line)
+{
+	struct gt_host_clock_map *host = plain_host();
+	bool violated;
+	struct gt_device_clock *clock = bounded_of(host, own_of, 200000, 100000, &violated);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
+	CHECK(!violated);
+	for (unsigned i = 0; i < 200000; i += 7)
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, own_of(11 * S + i * UINT64_C(100000))), 11 * S + i * UINT64_C(100000)), 3000);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+/* 40 ppm slow for 5 s, then 60 ppm fast: no one line is within 5 us of that for 10 s. */
+static uint64_t bent_of(uint64_t ns)
+{
+	return ns <= 16 * S ? ns - 9 * S - (ns - 11 * S) / 25000 : ns - 9 * S - S / 5000 + (ns - 16 * S) / 50000 * 3;
+}
+
+UNIT_TEST(a_clock_that_changes_its_rate_is_followed_by_several_lines)
+{
+	struct gt_host_clock_map *host = plain_host();
+	bool violated;
+	struct gt_device_clock *clock = bounded_of(host, bent_of, 10000, 1000000, &violated);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
+	CHECK(!violated);
+	for (unsigned i = 0; i < 10000; i++)
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, bent_of(11 * S + i * UINT64_C(1000000))), 11 * S + i * UINT64_C(1000000)), 12000);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+/* One stamp in a thousand is of another time. */
+static uint64_t rarely_of(uint64_t ns)
+{
+	return steady_of(ns) + (draw(1000) == 0 ? (draw(2) ? 40 * S : -S) : 0);
+}
+
+UNIT_TEST(a_few_impossible_stamps_are_violations_and_do_not_move_the_clock)
+{
+	struct gt_host_clock_map *host = plain_host();
+	bool violated;
+	struct gt_device_clock *clock = bounded_of(host, rarely_of, 2000, 100000, &violated);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
+	CHECK(violated);
+	CHECK_LE(distance(gt_device_clock_to_ns(clock, steady_of(11 * S)), 11 * S), 3000);
+	gt_device_clock_check_bound(clock, GT_CLOCK_NOT_EARLIER, steady_of(11 * S) - S, 11 * S);
+	gt_device_clock_check_bound(clock, GT_CLOCK_NOT_LATER, steady_of(11 * S) + S, 11 * S);
+	gt_device_clock_check_bound(clock, GT_CLOCK_NOT_LATER, steady_of(11 * S), 11 * S + 20000);
+	CHECK_EQ(gt_device_clock_violations(clock), 2);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+static uint64_t random_of(uint64_t ns)
+{
+	return steady_of(ns) + draw(S);
+}
+
+UNIT_TEST(stamps_of_no_clock_keep_the_smallest_offset_and_a_residual_that_says_so)
+{
+	struct gt_host_clock_map *host = plain_host();
+	bool violated;
+	struct gt_device_clock *clock = bounded_of(host, random_of, 2000, 100000, &violated);
+
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
+	CHECK(violated);
+	CHECK_GT(gt_device_clock_residual_ns(clock), S / 2);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+/* A counter that begins anew at 0 in the middle: one conversion of rising stamps cannot hold both halves. */
+static uint64_t wrapping_of(uint64_t ns)
+{
+	return ns - 11 * S - S / 10;
+}
+
+UNIT_TEST(a_counter_that_wraps_has_violations_instead_of_a_wrong_clock)
+{
+	struct gt_host_clock_map *host = plain_host();
+	bool violated;
+	struct gt_device_clock *clock = bounded_of(host, wrapping_of, 2000, 100000, &violated);
+
+	CHECK(violated);
+	CHECK_GT(gt_device_clock_residual_ns(clock), S);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
+UNIT_TEST(readings_that_much_work_contradicts_are_not_believed)
+{
+	struct gt_host_clock_map *host = plain_host();
+	struct gt_device_clock *clock;
+	uint64_t ns;
+
+	CHECK_OK(gt_device_clock_create(host, &clock));
+	for (ns = 11 * S; ns < 12 * S; ns += S / 100) {
+		CHECK_OK(gt_device_clock_add_reading(clock, steady_of(ns) + S, ns - 100, ns + 100)); /* a second ahead of the stamps */
+		gt_device_clock_add_work(clock, ns, ns + 5000, steady_of(ns + 1000));
+	}
+	gt_device_clock_settle(clock);
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
+	CHECK_LE(distance(gt_device_clock_to_ns(clock, steady_of(11 * S)), 11 * S), 1000);
+	gt_device_clock_destroy(clock);
+	gt_host_clock_map_destroy(host);
+}
+
 UNIT_TEST(a_device_without_any_sign_converts_to_itself)
 {
 	struct gt_host_clock_map *host = plain_host();
@@ -542,6 +712,9 @@ UNIT_TEST(device_clocks_take_any_values)
 			gt_device_clock_add_work(clock, draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> shift);
 		}
 		gt_device_clock_settle(clock);
+		for (i = 0; i < n && round % 2; i++)
+			gt_device_clock_add_bound(clock, (enum gt_clock_side)draw(2), draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> draw(64));
+		(void)gt_device_clock_settle_bounds(clock);
 		for (i = 0; i < 1000; i++) {
 			uint64_t now = gt_device_clock_to_ns(clock, UINT64_MAX / 999 * i);
 

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines between two sets of points, in integers. For a slope, the offsets that keep all bounds are
+ * an interval; its width is a concave function of the slope (a minimum of straight lines), so that
+ * the widest one is found by bisection. */
+#include "clock/clockbounds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/grow.h"
+
+enum {
+	KEPT_MAX = 32768,    /* bounds of a side; more are thinned */
+	PARTS_MAX = 2048,    /* of the time, when they are thinned: each keeps its hull */
+	TOLERANCE_NS = 1000, /* of stamps on both clocks: lines may lie half of it beyond a bound */
+	SEGMENTS_MAX = 64,   /* lines */
+	JUMP_MAX_NS = 1000000, /* from one line to the next */
+	DRIFT_MIN_NS = 1000000000, /* in less time, or from fewer bounds, a drift is noise */
+	DRIFT_MIN_COUNT = 100,
+	OUTLIERS_MAX = 64,
+	OUTLIERS_PART = 20, /* one in so many */
+	SLOPES = 64,        /* that are tried for the residual */
+};
+
+#define SLOPE_BITS 32
+/* 200 ppm: a real oscillator is off by less. */
+#define SLOPE_MAX ((INT64_C(200) << SLOPE_BITS) / 1000000)
+/* From the first bound, on either axis: so that no product overflows. */
+#define FARTHEST (INT64_C(1) << 60)
+
+/* Bounds of a part of the time, each side sorted by device stamp. */
+struct slice {
+	const struct gt_clock_bound *side[GT_CLOCK_SIDE_COUNT];
+	size_t count[GT_CLOCK_SIDE_COUNT];
+};
+
+/* Offsets at the first bound's time that keep a slice's bounds, for one slope. */
+struct corridor {
+	int64_t low, high;
+};
+
+/* offset = at + slope * device / 2^SLOPE_BITS */
+struct line {
+	int64_t slope, at;
+	int64_t first, last; /* device stamps, relative */
+	uint64_t residual_ns;
+};
+
+static int64_t rise(int64_t slope, int64_t device)
+{
+	return (int64_t)((__int128)slope * device >> SLOPE_BITS);
+}
+
+static int64_t offset_at(const struct line *l, int64_t device)
+{
+	return l->at + rise(l->slope, device);
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* Bounds --------------------------------------------------------------------- */
+
+void gt_clock_bounds_fini(struct gt_clock_bounds *b)
+{
+	for (unsigned i = 0; i < GT_CLOCK_SIDE_COUNT; i++)
+		free(b->sides[i].list);
+	memset(b, 0, sizeof *b);
+}
+
+static int compare_bounds(const void *a, const void *b)
+{
+	const struct gt_clock_bound *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Is the middle one of three kept by each line that keeps the other two? */
+static bool is_covered(enum gt_clock_side side, const struct gt_clock_bound *a,
+		       const struct gt_clock_bound *b, const struct gt_clock_bound *c)
+{
+	__int128 left = (__int128)(b->offset - a->offset) * (c->device - a->device);
+	__int128 right = (__int128)(c->offset - a->offset) * (b->device - a->device);
+
+	return side == GT_CLOCK_NOT_EARLIER ? left <= right : left >= right;
+}
+
+/* Of sorted bounds, those that a line can touch. @to may be @list. Return: how many. */
+static size_t find_hull(enum gt_clock_side side, const struct gt_clock_bound *list, size_t count,
+			struct gt_clock_bound *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct gt_clock_bound now = list[i];
+
+		if (n &&
+		    to[n - 1].device == now.device) { /* sorted: this one has the larger offset */
+			if (side == GT_CLOCK_NOT_LATER)
+				continue;
+			n--;
+		}
+		while (n > 1 && is_covered(side, &to[n - 2], &to[n - 1], &now))
+			n--;
+		to[n++] = now;
+	}
+	return n;
+}
+
+static void sort_side(struct gt_clock_bound_list *l)
+{
+	if (l->count)
+		qsort(l->list, l->count, sizeof *l->list, compare_bounds);
+}
+
+/* Half of the room is free again: each part of the time keeps its hull, and there are fewer parts
+ * until that is little enough. */
+static void thin(enum gt_clock_side side, struct gt_clock_bound_list *l)
+{
+	size_t parts = PARTS_MAX;
+
+	sort_side(l);
+	while (l->count > KEPT_MAX / 2) {
+		uint64_t first = (uint64_t)l->list[0].device,
+			 span = (uint64_t)l->list[l->count - 1].device - first;
+		uint64_t part = span / parts + 1;
+		size_t n = 0, i = 0, end;
+
+		for (; i < l->count; i = end) {
+			uint64_t number = ((uint64_t)l->list[i].device - first) / part;
+
+			for (end = i; end < l->count &&
+				      ((uint64_t)l->list[end].device - first) / part == number;
+			     end++)
+				;
+			n += find_hull(side, l->list + i, end - i, l->list + n);
+		}
+		if (parts == 1 && n > KEPT_MAX / 2)
+			n = KEPT_MAX / 2; /* a curve that no clock is */
+		l->count = n;
+		parts = parts > 1 ? parts / 2 : 1;
+	}
+}
+
+void gt_clock_bounds_add(struct gt_clock_bounds *b, enum gt_clock_side side, uint64_t device,
+			 uint64_t host_ns)
+{
+	struct gt_clock_bound_list *l = &b->sides[side];
+	struct gt_clock_bound *list;
+	int64_t x, y;
+
+	if (!b->any) {
+		b->any = true;
+		b->device = device;
+		b->host_ns = host_ns;
+	}
+	x = (int64_t)(device - b->device);
+	y = (int64_t)((host_ns - b->host_ns) - (device - b->device));
+	if (x > FARTHEST || x < -FARTHEST || y > FARTHEST || y < -FARTHEST) {
+		b->left_out = true;
+		return;
+	}
+	if (l->count == KEPT_MAX)
+		thin(side, l);
+	list = gt_grow(l->list, l->count, &l->room, sizeof *l->list);
+	if (!list)
+		return;
+	l->list = list;
+	l->list[l->count++] = (struct gt_clock_bound){x, y};
+	l->added++;
+}
+
+/* One line -------------------------------------------------------------------- */
+
+static struct corridor find_corridor(const struct slice *s, int64_t slope)
+{
+	struct corridor c = {INT64_MIN / 2, INT64_MAX / 2};
+
+	for (size_t i = 0; i < s->count[GT_CLOCK_NOT_EARLIER]; i++) {
+		int64_t at = s->side[GT_CLOCK_NOT_EARLIER][i].offset -
+			     rise(slope, s->side[GT_CLOCK_NOT_EARLIER][i].device);
+
+		c.low = at > c.low ? at : c.low;
+	}
+	for (size_t i = 0; i < s->count[GT_CLOCK_NOT_LATER]; i++) {
+		int64_t at = s->side[GT_CLOCK_NOT_LATER][i].offset -
+			     rise(slope, s->side[GT_CLOCK_NOT_LATER][i].device);
+
+		c.high = at < c.high ? at : c.high;
+	}
+	return c;
+}
+
+static int64_t find_width(const struct slice *s, int64_t slope)
+{
+	struct corridor c = find_corridor(s, slope);
+
+	return c.high - c.low;
+}
+
+static int64_t find_widest(const struct slice *s)
+{
+	int64_t low = -SLOPE_MAX, high = SLOPE_MAX;
+
+	while (high - low > 2) {
+		int64_t a = low + (high - low) / 3, b = high - (high - low) / 3;
+
+		if (find_width(s, a) < find_width(s, b))
+			low = a + 1;
+		else
+			high = b;
+	}
+	for (int64_t k = low + 1; k <= high; k++)
+		low = find_width(s, k) > find_width(s, low) ? k : low;
+	return low;
+}
+
+/* The last slope from @from to @to whose corridor is at least that wide; @from's is. */
+static int64_t find_last(const struct slice *s, int64_t from, int64_t to, int64_t width)
+{
+	while (from != to) {
+		int64_t middle = from + (to - from) / 2;
+
+		if (middle == from)
+			middle = to;
+		if (find_width(s, middle) >= width)
+			from = middle;
+		else
+			to = to > from ? middle - 1 : middle + 1;
+	}
+	return from;
+}
+
+/* The slope of the line that lies nearest above all of one side: the edge of their hull over the
+ * middle of the time (Moon, Skelly, Towsley 1999 for packet delays). @list: the hull */
+static int64_t find_edge(const struct gt_clock_bound *list, size_t count)
+{
+	size_t i = 0;
+	__int128 slope;
+
+	if (count < 2)
+		return 0;
+	while (i + 2 < count &&
+	       list[i + 1].device <= list[0].device / 2 + list[count - 1].device / 2)
+		i++;
+	slope = ((__int128)(list[i + 1].offset - list[i].offset) << SLOPE_BITS) /
+		(list[i + 1].device - list[i].device);
+	return slope > SLOPE_MAX || slope < -SLOPE_MAX ? 0 : (int64_t)slope;
+}
+
+static uint64_t farthest(const struct line *l, int64_t slope, struct corridor c)
+{
+	const int64_t ends[2] = {l->first, l->last};
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		int64_t ours = offset_at(l, ends[i]), other = rise(slope, ends[i]);
+		uint64_t low = distance(ours, c.low + other), high = distance(ours, c.high + other);
+
+		most = low > most ? low : most;
+		most = high > most ? high : most;
+	}
+	return most;
+}
+
+/* Among the slopes with nearly the widest corridor, the one that one side alone would have, if
+ * there is enough of it; else none. In the middle of the corridor the largest possible error is
+ * least. @s: hulls. Return: does the line keep the bounds? */
+static bool fit_line(const struct slice *s, bool long_enough, struct line *l)
+{
+	int64_t best = find_widest(s), width = find_width(s, best), from, to;
+	int64_t wanted = long_enough ? find_edge(s->side[GT_CLOCK_NOT_EARLIER],
+						 s->count[GT_CLOCK_NOT_EARLIER])
+				     : 0;
+	struct corridor c;
+
+	if (!s->count[GT_CLOCK_NOT_EARLIER] ||
+	    !s->count[GT_CLOCK_NOT_LATER]) { /* a part of the time with bounds of one side */
+		c = find_corridor(s, 0);
+		l->at = s->count[GT_CLOCK_NOT_EARLIER] ? c.low : c.high;
+		return true;
+	}
+	l->slope = best;
+	if (width > 0) {
+		from = find_last(s, best, -SLOPE_MAX, width - width / 4);
+		to = find_last(s, best, SLOPE_MAX, width - width / 4);
+		l->slope = wanted < from ? from : wanted > to ? to : wanted;
+	}
+	c = find_corridor(s, l->slope);
+	l->at = c.low + (c.high - c.low) / 2;
+	l->residual_ns = distance(c.high, c.low) / 2;
+	if (width <= 0)
+		return width >= -TOLERANCE_NS;
+	from = find_last(s, best, -SLOPE_MAX, 0);
+	to = find_last(s, best, SLOPE_MAX, 0);
+	for (int64_t k = 0; k <= SLOPES; k++) {
+		int64_t slope = from + (to - from) * k / SLOPES;
+		uint64_t off = farthest(l, slope, find_corridor(s, slope));
+
+		l->residual_ns = off > l->residual_ns ? off : l->residual_ns;
+	}
+	return true;
+}
+
+/* Segments -------------------------------------------------------------------- */
+
+struct fitting {
+	const struct gt_clock_bounds *bounds;
+	struct gt_clock_bound *hulls[GT_CLOCK_SIDE_COUNT]; /* room for those of a slice */
+	int64_t *times;                                    /* device stamps of all bounds, sorted */
+	size_t time_count;
+	struct line lines[SEGMENTS_MAX];
+	size_t line_count;
+};
+
+static size_t find_first(const struct gt_clock_bound_list *l, int64_t device)
+{
+	size_t low = 0, high = l->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->list[middle].device < device)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The line of all bounds in [first, last]. */
+static bool fit_part(struct fitting *f, int64_t first, int64_t last, struct line *l)
+{
+	struct slice s;
+	uint64_t added = 0;
+
+	for (unsigned i = 0; i < GT_CLOCK_SIDE_COUNT; i++) {
+		const struct gt_clock_bound_list *side = &f->bounds->sides[i];
+		size_t from = find_first(side, first), end = find_first(side, last + 1);
+
+		s.count[i] = find_hull((enum gt_clock_side)i, side->list + from, end - from,
+				       f->hulls[i]);
+		s.side[i] = f->hulls[i];
+		added = i == GT_CLOCK_NOT_EARLIER ? side->added : added;
+	}
+	*l = (struct line){.first = first, .last = last};
+	return fit_line(&s, added >= DRIFT_MIN_COUNT && last - first >= DRIFT_MIN_NS, l);
+}
+
+/* Lines one behind the other, each as long as it can be. False: too many, or too far from each
+ * other. */
+static bool fit_segments(struct fitting *f)
+{
+	size_t from = 0;
+
+	for (f->line_count = 0; from < f->time_count;) {
+		size_t good = from, bad = f->time_count, step = 1;
+		struct line *l = &f->lines[f->line_count], trial;
+
+		if (f->line_count == SEGMENTS_MAX)
+			return false;
+		fit_part(f, f->times[from], f->times[from], l);
+		while (bad - good > 1) {
+			size_t middle =
+				step && good + step < bad ? good + step : good + (bad - good) / 2;
+
+			if (fit_part(f, f->times[from], f->times[middle], &trial)) {
+				*l = trial;
+				good = middle;
+				step *= 2;
+			} else {
+				bad = middle;
+				step = 0;
+			}
+		}
+		if (f->line_count) {
+			const struct line *before = l - 1;
+			uint64_t jump =
+				distance(offset_at(before, before->last), offset_at(l, l->first));
+
+			if (jump > JUMP_MAX_NS)
+				return false;
+			l->residual_ns += jump;
+		}
+		f->line_count++;
+		from = good + 1;
+	}
+	return true;
+}
+
+/* Outliers -------------------------------------------------------------------- */
+
+/* How many of the other side contradict a bound, for that slope. */
+static size_t count_against(const struct gt_clock_bounds *b, enum gt_clock_side side, int64_t at,
+			    int64_t slope)
+{
+	const struct gt_clock_bound_list *other = &b->sides[1 - side];
+	size_t n = 0;
+
+	for (size_t i = 0; i < other->count; i++) {
+		int64_t its = other->list[i].offset - rise(slope, other->list[i].device);
+
+		n += side == GT_CLOCK_NOT_EARLIER ? its < at : its > at;
+	}
+	return n;
+}
+
+/* Take the bound away that most others contradict. */
+static void drop_worst(struct gt_clock_bounds *b, int64_t slope)
+{
+	size_t worst[GT_CLOCK_SIDE_COUNT] = {0, 0}, against[GT_CLOCK_SIDE_COUNT];
+	enum gt_clock_side side;
+	struct gt_clock_bound_list *l;
+
+	for (unsigned k = 0; k < GT_CLOCK_SIDE_COUNT; k++) {
+		int64_t most = 0;
+
+		l = &b->sides[k];
+		for (size_t i = 0; i < l->count; i++) {
+			int64_t at = l->list[i].offset - rise(slope, l->list[i].device);
+
+			if (i && (k == GT_CLOCK_NOT_EARLIER ? at <= most : at >= most))
+				continue;
+			most = at;
+			worst[k] = i;
+		}
+		against[k] = count_against(b, (enum gt_clock_side)k, most, slope);
+	}
+	side = against[GT_CLOCK_NOT_LATER] >= against[GT_CLOCK_NOT_EARLIER] ? GT_CLOCK_NOT_LATER
+									    : GT_CLOCK_NOT_EARLIER;
+	l = &b->sides[side];
+	memmove(l->list + worst[side], l->list + worst[side] + 1,
+		(l->count - worst[side] - 1) * sizeof *l->list);
+	l->count--;
+	b->left_out = true;
+}
+
+/* One line that few bounds contradict; those are gone from the lists. */
+static bool fit_without_outliers(struct fitting *f, struct gt_clock_bounds *b)
+{
+	size_t most = (b->sides[0].count + b->sides[1].count) / OUTLIERS_PART;
+
+	most = most < OUTLIERS_MAX ? most : OUTLIERS_MAX;
+	f->line_count = 1;
+	for (size_t i = 0; i <= most && b->sides[0].count && b->sides[1].count; i++) {
+		if (fit_part(f, f->times[0], f->times[f->time_count - 1], &f->lines[0]))
+			return true;
+		drop_worst(b, f->lines[0].slope);
+	}
+	return false;
+}
+
+/* Fitting --------------------------------------------------------------------- */
+
+static int compare_times(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int make_fitting(struct fitting *f, struct gt_clock_bounds *b)
+{
+	size_t n = 0;
+
+	*f = (struct fitting){.bounds = b};
+	f->times = calloc(b->sides[0].count + b->sides[1].count, sizeof *f->times);
+	for (unsigned i = 0; i < GT_CLOCK_SIDE_COUNT; i++) {
+		sort_side(&b->sides[i]);
+		f->hulls[i] = calloc(b->sides[i].count, sizeof *f->hulls[i]);
+		for (size_t k = 0; f->times && k < b->sides[i].count; k++)
+			f->times[n++] = b->sides[i].list[k].device;
+	}
+	if (!f->times || !f->hulls[0] || !f->hulls[1])
+		return -ENOMEM;
+	qsort(f->times, n, sizeof *f->times, compare_times);
+	for (size_t i = 0; i < n; i++)
+		if (!i || f->times[i] != f->times[f->time_count - 1])
+			f->times[f->time_count++] = f->times[i];
+	return 0;
+}
+
+static struct gt_clock_point point_of(const struct gt_clock_bounds *b, const struct line *l,
+				      int64_t device)
+{
+	return (struct gt_clock_point){b->device + (uint64_t)device,
+				       b->host_ns + (uint64_t)device +
+					       (uint64_t)offset_at(l, device)};
+}
+
+static int make_pieces(const struct fitting *f, struct gt_clock_pieces *pieces,
+		       uint64_t *residual_ns)
+{
+	struct gt_clock_point points[2 * SEGMENTS_MAX];
+	const struct gt_clock_ratio rate = {(UINT64_C(1) << SLOPE_BITS) +
+						    (uint64_t)f->lines[0].slope,
+					    UINT64_C(1) << SLOPE_BITS};
+	size_t n = 0;
+	int status;
+
+	*residual_ns = 0;
+	for (size_t i = 0; i < f->line_count; i++) {
+		const struct line *l = &f->lines[i];
+
+		points[n++] = point_of(f->bounds, l, l->first);
+		points[n++] = point_of(f->bounds, l, l->last);
+		*residual_ns = l->residual_ns > *residual_ns ? l->residual_ns : *residual_ns;
+	}
+	if (f->line_count == 1)
+		status = gt_clock_pieces_init(pieces, points, 1, &rate);
+	else
+		status = gt_clock_pieces_init_exact(pieces, points, n);
+	if (status)
+		gt_clock_pieces_fini(pieces);
+	return status;
+}
+
+int gt_clock_bounds_fit(struct gt_clock_bounds *b, struct gt_clock_pieces *pieces,
+			uint64_t *residual_ns)
+{
+	struct fitting *f;
+	int status;
+
+	if (!b->sides[0].count || !b->sides[1].count)
+		return -ENODATA;
+	f = calloc(1, sizeof *f);
+	if (!f)
+		return -ENOMEM;
+	status = make_fitting(f, b);
+	if (!status) {
+		f->line_count = 1;
+		if (fit_part(f, f->times[0], f->times[f->time_count - 1], &f->lines[0]) ||
+		    fit_segments(f) || fit_without_outliers(f, b))
+			status = make_pieces(f, pieces, residual_ns);
+		else
+			status = -ERANGE;
+	}
+	free(f->times);
+	free(f->hulls[0]);
+	free(f->hulls[1]);
+	free(f);
+	return status;
+}
+
+uint64_t gt_clock_bounds_worst_ns(const struct gt_clock_bounds *b,
+				  const struct gt_clock_pieces *pieces)
+{
+	uint64_t worst = 0;
+
+	for (unsigned k = 0; k < GT_CLOCK_SIDE_COUNT; k++)
+		for (size_t i = 0; i < b->sides[k].count; i++) {
+			const struct gt_clock_bound *bound = &b->sides[k].list[i];
+			uint64_t device = b->device + (uint64_t)bound->device;
+			uint64_t host =
+				b->host_ns + (uint64_t)bound->device + (uint64_t)bound->offset;
+			uint64_t at = gt_clock_piece_convert(gt_clock_pieces_find(pieces, device),
+							     device);
+			uint64_t off = k == GT_CLOCK_NOT_EARLIER ? (at < host ? host - at : 0)
+				       : at > host               ? at - host
+								 : 0;
+
+			worst = off > worst ? off : worst;
+		}
+	return worst;
+}
