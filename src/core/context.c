@@ -9,7 +9,7 @@
 
 _Atomic(struct gt_table *) gt_tables[GT_TABLES_MAX];
 
-_Atomic uint32_t gt_stream_work;
+_Atomic uint32_t gt_stream_work, gt_stream_launches;
 
 static struct gt_context session_context;
 static struct gt_context *contexts;
@@ -128,17 +128,29 @@ void gt_contexts_off(void)
 	}
 }
 
-/* Whether a context is started makes no difference here: work that is submitted during a pause may be asked for by then. */
-static void note_stream_work(void)
+/* Domains whose device work a context asks for. */
+static uint32_t work_domains(const struct gt_context *c)
 {
 	uint32_t domains = 0;
 
-	for (const struct gt_context *c = contexts; c; c = c->next)
-		for (unsigned d = 0; c->device_activity && d < GT_DOMAIN_COUNT; d++)
-			for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
-				if (c->ops[d][i] | c->work[d][i])
-					domains |= 1u << (is_rocm(d) ? GT_DOMAIN_HSA_CORE : d);
+	for (unsigned d = 0; c->device_activity && d < GT_DOMAIN_COUNT; d++)
+		for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
+			if (c->ops[d][i] | c->work[d][i])
+				domains |= 1u << (is_rocm(d) ? GT_DOMAIN_HSA_CORE : d);
+	return domains;
+}
+
+/* Work that was launched before a pause is recorded when it completes: so there are two words. */
+static void note_stream_work(void)
+{
+	uint32_t domains = 0, launches = 0;
+
+	for (const struct gt_context *c = contexts; c; c = c->next) {
+		domains |= work_domains(c);
+		launches |= c->started ? work_domains(c) : 0;
+	}
 	atomic_store_explicit(&gt_stream_work, domains, memory_order_relaxed);
+	atomic_store_explicit(&gt_stream_launches, launches, memory_order_relaxed);
 }
 
 void gt_contexts_refresh(void)
@@ -195,15 +207,13 @@ void gt_context_remove(struct gt_context *c)
 void gt_context_set_started(struct gt_context *c, bool started)
 {
 	c->started = started;
+	note_stream_work();
 	apply_all();
 }
 
 void gt_contexts_pause(bool paused)
 {
-	if (gt_tap_options.lanes)
-		gt_lane_unseen();
 	gt_core_lock();
-	session_context.started = !paused;
-	apply_all();
+	gt_context_set_started(&session_context, !paused);
 	gt_core_unlock();
 }

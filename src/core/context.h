@@ -35,8 +35,10 @@ void gt_context_set_started(struct gt_context *c, bool started);
 /* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */
 void gt_contexts_pause(bool paused);
 
-/* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream does not. HIP's is HSA's. */
+/* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream does not. HIP's is HSA's. `gt_stream_launches`:
+ * what is launched now does, too: not while the program pauses its recording. */
 extern _Atomic uint32_t gt_stream_work __attribute__((visibility("hidden")));
+extern _Atomic uint32_t gt_stream_launches __attribute__((visibility("hidden")));
 
 /* What services depend on beside contexts has changed. */
 void gt_contexts_refresh(void);

@@ -92,7 +92,7 @@ struct gt_lane_call {
 void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call call)
 	__attribute__((cold, visibility("hidden")));
 void gt_lane_pushed(struct gt_thread *t, uint64_t status) __attribute__((cold, visibility("hidden")));
-/* Calls are made that are not pushed: a pause, a thread that cannot record. Any lock may be held. */
+/* Calls are made that are not pushed: a thread that cannot record. Any lock may be held. */
 void gt_lane_unseen(void) __attribute__((weak, visibility("hidden")));
 /* A call whose work cannot be told apart. */
 void gt_lane_confuse(struct gt_thread *t) __attribute__((cold, visibility("hidden")));

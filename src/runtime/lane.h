@@ -14,7 +14,7 @@
  *     name is linked, even if only one thread still has calls that wait;
  *   - a copy or fill that may be a further piece of one call as well as the first one of another is nobody's, and the others' first piece may
  *     have been from then on;
- *   - every call that makes work comes by here, recorded or not (GT_SERVICE_LANE); after a pause nothing is linked any more;
+ *   - every call that makes work comes by here, recorded or not (GT_SERVICE_LANE), also in a pause;
  *   - a piece that may be a further one of a graph's last node as well as the first one of what is behind the graph is nobody's;
  *   - a graph's launch is one record (`--mode lite`) if all of its packets are certain, from the first to the last;
  *   - HIP 7 submits most of a graph in the thread that launches it: that is certain, and told to the launch's entry in the lane before what

@@ -51,7 +51,8 @@ roctx_range_id_t roctxRangeStartA(const char *message);
 void roctxRangeStop(roctx_range_id_t id);
 
 /**
- * roctxProfilerPause() - record nothing until roctxProfilerResume()
+ * roctxProfilerPause() - record nothing until roctxProfilerResume(): no call, and no device work that is launched meanwhile
+ * Work that was launched before is recorded when it completes.
  * @tid: the thread that is meant, 0: all; under gputap always all
  * Return: 0.
  * Thread: any.   Signal: not safe.   Since: 0.1

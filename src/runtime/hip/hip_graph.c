@@ -72,6 +72,7 @@ struct gt_graph_launch {
 	uint32_t last_part, last_place;
 	bool blind;                           /* the order is not known: no ordinals */
 	bool wrong, learning, unobservable;
+	bool paused;			      /* the program pauses its recording: tools may be told of it */
 	bool lanes, late_envelope;            /* streams have threads (hip_lane.h); the first packet opens the envelope */
 	bool strange, transfers;              /* of its own packets: a kernel that is not known; a copy or fill */
 	uint32_t kernels;                     /* of its own packets */
@@ -478,7 +479,7 @@ static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
 	struct touched *where;
 	uint32_t bits = 0;
 
-	if (l->unobservable)
+	if (l->unobservable || l->paused)
 		return (1u << GT_GRAPH_PARTS) - 1;
 	if (!l->envelope)
 		return 0;
@@ -576,7 +577,7 @@ void gt_graph_stamp_copy(struct gt_graph_launch *l, const void *destination, con
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] = place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
 	stamp_parts(l, s);
-	s->unobserved = l->unobservable ? (1u << GT_GRAPH_PARTS) - 1 : 0;
+	s->unobserved = l->unobservable || l->paused ? (1u << GT_GRAPH_PARTS) - 1 : 0;
 	if (l->envelope) {
 		gt_hip_envelope_part(l->envelope);
 		l->parts++;
@@ -630,7 +631,7 @@ static void enter_lane(struct gt_graph_launch *l, struct gt_thread *t, const str
 	gt_hip_lane_graph(t, call->table, &(struct gt_hip_lane_launch){.stream = stream, .own = own, .apart = g->nodes.apart && !only,
 			  .graph = g->number, .replay = l->replay, .name = g->name, .handle = (uintptr_t)atomic_load(&g->handle), .nodes = share(g)});
 	l->lanes = true;
-	l->late_envelope = only && gt_recording.session->mode == GT_MODE_LITE;
+	l->late_envelope = only && !l->paused && gt_recording.session->mode == GT_MODE_LITE;
 }
 
 /* All of its kernels are the launch's own packets, or none: else nobody knows which will come in the lane. */
@@ -674,10 +675,11 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	l.graph = g;
 	l.replay = atomic_fetch_add_explicit(&g->replays, 1, memory_order_relaxed) + 1;
 	l.blind = g->nodes.uncertain || atomic_load_explicit(&g->wrong, memory_order_relaxed);
+	l.paused = !gt_hsa_launch_recorded();
 	l.last_part = GT_GRAPH_PARTS;
 	if (gt_unlikely(gt_tap_options.lanes)) /* HIP's threads will submit it, or a part of it */
 		enter_lane(&l, t, call, stream, own);
-	else if (gt_recording.session->mode == GT_MODE_LITE)
+	else if (gt_recording.session->mode == GT_MODE_LITE && !l.paused)
 		open_envelope(&l);
 	t->graph = &l;
 	ret = real(exec, stream);

@@ -260,6 +260,7 @@ static struct gt_lane_entry *push(const struct gt_table *table, struct gt_thread
 		e->kind = c.kind;
 		e->plain = c.plain;
 		e->id = t->api_id;
+		e->paused = !gt_hsa_launch_recorded();
 		e->start = t->api_start;
 		e->thread = t;
 		if (!enter(l, e)) {

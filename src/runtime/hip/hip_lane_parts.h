@@ -25,6 +25,7 @@ struct gt_lane_entry {
 	bool doubtful;	 /* something came that may have been its, or another's */
 	bool popped;	 /* out of the lane: to be freed when the call returns */
 	bool begun;	 /* GRAPH: something of it has come */
+	bool paused;	 /* the call was made in a pause: its work is not recorded */
 	const struct gt_thread *thread; /* calls of one thread have an order */
 	uint32_t name, direction;
 	uint64_t id, start, bytes, source, destination;

@@ -64,6 +64,8 @@ static int fits(const struct gt_lane_work *w, const struct gt_lane_entry *e, uin
 static void link_to(const struct gt_lane_entry *e, struct gt_hsa_owner *o)
 {
 	o->id = e->id;
+	o->stamp.graph = e->paused ? GT_HSA_UNRECORDED : 0;
+	o->stamp.replay = 0;
 	o->start = e->start;
 	o->bytes = e->bytes;
 	o->source = e->source;
@@ -143,7 +145,9 @@ static void stamp(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_
 	o->stamp.envelope = NULL;
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		o->stamp.ordinal[p] = e->nodes->order[place].ordinal;
-	if (gt_recording.session->mode == GT_MODE_LITE)
+	if (e->paused)
+		o->stamp.unobserved = ALL_PARTS;
+	else if (gt_recording.session->mode == GT_MODE_LITE)
 		enclose(e, w, place, o);
 }
 

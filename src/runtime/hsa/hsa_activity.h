@@ -62,6 +62,18 @@ void *gt_hsa_alloc(size_t bytes);
 void gt_hsa_free(void *p, size_t bytes);
 uint64_t gt_hsa_boottime_ns(void);
 
+/* Is device work of ROCm recorded, and not only told? */
+static inline bool gt_hsa_recorded(void)
+{
+	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_HSA_CORE & 1;
+}
+
+/* And what is launched now? */
+static inline bool gt_hsa_launch_recorded(void)
+{
+	return atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >> GT_DOMAIN_HSA_CORE & 1;
+}
+
 /* Agents (hsa_agent.c) --------------------------------------------------- */
 
 struct gt_hsa_helper;
@@ -136,7 +148,7 @@ struct gt_hsa_owner {
 	uint64_t bytes; /* what the call moves; 0: it does not say. Else also `source`, `destination`, `direction` */
 	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
 	struct gt_lane *lane; /* of a runtime's own thread, when it is asked whose the packet is: then NULL */
-	struct gt_graph_stamp stamp;
+	struct gt_graph_stamp stamp; /* `replay` 0: of no graph; then `graph` may be GT_HSA_UNRECORDED */
 	uint64_t source, destination;
 	uint32_t direction;		     /* hipMemcpyKind */
 	uint32_t turn;			     /* of `lane` */
@@ -277,6 +289,7 @@ void gt_hsa_queue_bury(struct gt_hsa_queue *q);
 
 /* In a gt_hsa_owner's `packet`: nobody asks for it. */
 #define GT_HSA_QUIET (UINT64_C(1) << 63)
+#define GT_HSA_UNRECORDED UINT32_MAX /* launched while the program pauses its recording: it may be told, not recorded */
 #define GT_HSA_LATER (UINT64_C(1) << 62) /* not to be handled: its stamp is not made yet, or is being made */
 
 /* Where a packet's owner is written that is reserved now: near, if the packet that was there before has been handled. */
@@ -343,7 +356,7 @@ static inline GT_IN_LINE bool gt_hsa_queue_owns(struct gt_hsa_queue *q, uint64_t
 			return true;
 		}
 	} else if (gt_likely(count == 1 && !((uintptr_t)gt_thread.lane | gt_thread.api_bytes) &&
-			     !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
+			     !gt_tool_work_asked(GT_DOMAIN_HSA_CORE) && gt_hsa_launch_recorded())) {
 		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, from);
 
 		if (gt_likely(!atomic_load_explicit(&o->piece, memory_order_relaxed))) {
@@ -352,7 +365,7 @@ static inline GT_IN_LINE bool gt_hsa_queue_owns(struct gt_hsa_queue *q, uint64_t
 			o->start = gt_thread.api_start;
 			o->bytes = 0;
 			o->lane = NULL;
-			o->stamp.replay = 0;
+			o->stamp.graph = o->stamp.replay = 0;
 			return true;
 		}
 	}
@@ -435,10 +448,10 @@ static inline void gt_hsa_slot_index(struct gt_hsa_slot *s, uint64_t index)
 
 /* Tools (hsa_told.c) --------------------------------------------------------------- */
 
-/* Is device work of ROCm recorded, and not only told? */
-static inline bool gt_hsa_recorded(void)
+/* Was it launched while the program paused its recording? @o: NULL: who reserved it is not known, it is launched now. */
+static inline bool gt_hsa_is_unrecorded(const struct gt_hsa_owner *o)
 {
-	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_HSA_CORE & 1;
+	return o ? !o->stamp.replay && o->stamp.graph == GT_HSA_UNRECORDED : !gt_hsa_launch_recorded();
 }
 
 /* This thread has reserved the packet. */

@@ -152,7 +152,8 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct gt_record_device record;
 	struct gt_tool_piece *piece;
 	bool recorded, watched;
-	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0, .start = t ? t->api_start : 0};
+	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0, .start = t ? t->api_start : 0,
+				     .stamp.graph = gt_hsa_launch_recorded() ? 0 : GT_HSA_UNRECORDED};
 	struct copy *c;
 
 	if (gt_unlikely(!t))
@@ -166,7 +167,8 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	}
 	if (!x->signal)
 		return unfollowed(&stamp, t);
-	recorded = gt_hsa_recorded() && (t->graph || stamp.replay || gt_session_wants_copies(gt_recording.session));
+	recorded = gt_hsa_recorded() && !gt_hsa_is_unrecorded(&owner) &&
+		   (t->graph || stamp.replay || gt_session_wants_copies(gt_recording.session));
 	if (!recorded && !gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
 		return unfollowed(&stamp, t);
 	enable_times(r);

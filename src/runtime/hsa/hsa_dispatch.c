@@ -284,7 +284,8 @@ static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_owner
 {
 	bool graph = o && o->stamp.replay;
 
-	if (gt_unlikely(!gt_hsa_recorded()) || (gt_unlikely(graph) && o->stamp.unobserved >> (k ? k->class : 0) & 1))
+	if (gt_unlikely(!gt_hsa_recorded() || gt_hsa_is_unrecorded(o)) ||
+	    (gt_unlikely(graph) && o->stamp.unobserved >> (k ? k->class : 0) & 1))
 		return false;
 	return gt_likely(!k || !(k->unwanted || k->class)) || (graph && o->stamp.envelope) ||
 	       (!k->unwanted && gt_session_wants_copies(gt_recording.session));
@@ -456,7 +457,7 @@ static inline GT_IN_LINE bool plain_kernel(struct gt_hsa_queue *q, const union g
 	union gt_hsa_packet *p;
 	struct gt_hsa_slot *s;
 
-	if (gt_unlikely(!o || !k || k->class | k->unwanted || (!o->id && t->depth) || (uintptr_t)o->lane | o->stamp.replay |
+	if (gt_unlikely(!o || !k || k->class | k->unwanted || (!o->id && t->depth) || (uintptr_t)o->lane | o->stamp.replay | o->stamp.graph |
 			from->kernel.completion_signal | (uintptr_t)q->resume.piece) ||
 	    gt_unlikely(!gt_hsa_recorded() || gt_tool_work_asked(GT_DOMAIN_HSA_CORE)) ||
 	    gt_unlikely(atomic_load_explicit(&q->tail, memory_order_relaxed) - q->tail_known_head >= q->capacity / 2))
@@ -502,7 +503,8 @@ static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t,
 			   bool *handed_on)
 {
-	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded(), resumed = gt_unlikely(q->resume.piece != NULL), followed;
+	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded() && !gt_hsa_is_unrecorded(o);
+	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
 	struct gt_tool_piece *piece = NULL;
 
 	if (resumed) {

@@ -364,7 +364,7 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 	const struct gt_thread *t = &gt_thread;
 	bool told = gt_tool_work_asked(GT_DOMAIN_HSA_CORE) != 0;
 	struct gt_graph_quiet *graph = gt_graph_stamp ? (struct gt_graph_quiet *)t->graph : NULL;
-	bool later = gt_unlikely(graph != NULL) && count > 1;
+	bool later = gt_unlikely(graph != NULL) && count > 1, recorded = gt_hsa_launch_recorded();
 
 	if (gt_unlikely(graph != NULL) && graph->later)
 		gt_graph_written(t->graph, false);
@@ -375,6 +375,11 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		graph->later_from = from;
 		graph->later_count = count;
 	}
+	if (!recorded && !told && !graph && !t->lane && !atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) {
+		for (uint64_t i = from; i < from + count; i++)
+			gt_hsa_owner_is_quiet(q, i);
+		return;
+	}
 	for (uint64_t i = from; i < from + count; i++) {
 		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, i);
 
@@ -384,6 +389,7 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		o->id = t->api_id;
 		o->start = t->api_start;
 		o->bytes = t->api_bytes;
+		o->stamp.graph = recorded ? 0 : GT_HSA_UNRECORDED;
 		o->stamp.replay = 0;
 		o->lane = t->api_id ? NULL : t->lane;
 		if (gt_unlikely(o->lane != NULL))
