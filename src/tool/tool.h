@@ -194,6 +194,7 @@ int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes);
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);
 /* .. it returns as it should. */
 void gt_tool_thread_leaves(void);
+bool gt_tool_thread_is_ours(void);
 /* This thread ends: what it was at telling (gt_tool_deliver()), others will tell. */
 void gt_tool_deliver_left(void);
 

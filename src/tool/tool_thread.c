@@ -83,7 +83,7 @@ struct role {
 	void (*left)(void *arg);
 	void *arg;
 };
-static _Thread_local struct role role;
+static _Thread_local struct role role __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static bool key_there;
 
@@ -110,6 +110,11 @@ void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 	role = (struct role){left, arg};
 	if (key_there)
 		pthread_setspecific(key, &role);
+}
+
+bool gt_tool_thread_is_ours(void)
+{
+	return role.left != NULL;
 }
 
 void gt_tool_thread_leaves(void)

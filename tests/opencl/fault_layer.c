@@ -5,12 +5,14 @@
  *   untimed  no profiling information, though it was asked for
  *   failed   kernels end with error -5
  *   eventless kernels succeed, but there is no event
+ *   asked    callbacks of events are called by the thread that asks for the status, as Intel's do
  *   timer    clGetDeviceAndHostTimer() works: CLOCK_MONOTONIC_RAW, as PoCL's stamps
  *   platforms  each time that clCreateCommandBufferKHR() is asked for, it is that of another platform */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl_layer.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -70,6 +72,64 @@ static cl_int CL_API_CALL eventless(cl_command_queue q, cl_kernel k, cl_uint n, 
 {
 	(void)e;
 	return below->clEnqueueNDRangeKernel(q, k, n, o, g, l, c, w, NULL);
+}
+
+static struct {
+	cl_event event;
+	void(CL_CALLBACK *function)(cl_event, cl_int, void *);
+	void *user;
+} registered[256];
+static pthread_mutex_t registered_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static cl_int CL_API_CALL keep_callback(cl_event e, cl_int status, void(CL_CALLBACK *function)(cl_event, cl_int, void *), void *user)
+{
+	(void)status;
+	pthread_mutex_lock(&registered_lock);
+	for (int i = 0; i < 256; i++)
+		if (!registered[i].event) {
+			below->clRetainEvent(e);
+			registered[i].event = e;
+			registered[i].function = function;
+			registered[i].user = user;
+			break;
+		}
+	pthread_mutex_unlock(&registered_lock);
+	return CL_SUCCESS;
+}
+
+static void call_back(cl_event e)
+{
+	cl_int status = CL_QUEUED;
+
+	if (below->clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) != CL_SUCCESS || status > CL_COMPLETE)
+		return;
+	for (int i = 0; i < 256; i++) {
+		cl_event found = NULL;
+
+		pthread_mutex_lock(&registered_lock);
+		if (registered[i].event == e) {
+			found = e;
+			registered[i].event = NULL;
+		}
+		pthread_mutex_unlock(&registered_lock);
+		if (found) {
+			registered[i].function(e, status, registered[i].user);
+			below->clReleaseEvent(e);
+		}
+	}
+}
+
+static cl_int CL_API_CALL asked_info(cl_event e, cl_event_info name, size_t size, void *value, size_t *size_ret)
+{
+	if (name == CL_EVENT_COMMAND_EXECUTION_STATUS)
+		call_back(e);
+	return below->clGetEventInfo(e, name, size, value, size_ret);
+}
+
+static cl_int CL_API_CALL asked_profiling(cl_event e, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+{
+	call_back(e);
+	return below->clGetEventProfilingInfo(e, name, size, value, size_ret);
 }
 
 static cl_int CL_API_CALL timer(cl_device_id d, cl_ulong *device, cl_ulong *host)
@@ -144,6 +204,10 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_d
 		ours.clGetEventProfilingInfo = failed_profiling;
 	} else if (!strcmp(fault, "eventless")) {
 		ours.clEnqueueNDRangeKernel = eventless;
+	} else if (!strcmp(fault, "asked")) {
+		ours.clSetEventCallback = keep_callback;
+		ours.clGetEventInfo = asked_info;
+		ours.clGetEventProfilingInfo = asked_profiling;
 	} else if (!strcmp(fault, "timer")) {
 		ours.clGetDeviceAndHostTimer = timer;
 	} else if (!strcmp(fault, "platforms")) {

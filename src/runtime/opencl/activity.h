@@ -7,6 +7,8 @@
  *   activity_event.c      events: our references and the forced profiling hidden from the program
  *   activity_work.c       work in flight, and the harvest of what has completed
  *   activity_told.c       what tools are told of all this
+ *   activity_callback.c   the program's callbacks, kept out of gputap's threads and locks
+ *   activity_shown.c      events that a call shows to the program before it returns
  *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
  *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three lines each
  *   activity_commands.c   command buffers
@@ -18,9 +20,8 @@
  * the driver's threads and with its locks' order, on NVIDIA they cost a thread switch each, and the program's own
  * callbacks would be called among ours.
  *
- * Locks are held for a few instructions, for questions to the runtime where an object is met for the first time, and never
- * around a call of the runtime that may run the program's code (an event's release can end a context, whose destructor
- * callback is the program's). */
+ * Locks are held for a few instructions, and for calls of the runtime that gputap itself makes. The program's callbacks
+ * that come in such a call run later (activity_callback.c). */
 #ifndef GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 #define GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 
@@ -243,9 +244,11 @@ struct gt_cl_queue *gt_cl_queues(void);
 /* A command on its way into a queue. */
 struct gt_cl_work {
 	struct gt_cl_what what;
+	struct gt_cl_shown *shown;    /* the runtime writes to `wanted` itself; NULL: it gets a variable of ours */
 	const struct gt_table *table; /* NULL: not followed */
 	cl_event event;		      /* what the runtime gave */
 	cl_event *wanted;	      /* where the program wants it; NULL: it does not */
+	bool retained;		      /* of an event that the program wants, one reference is ours already */
 	struct gt_thread *thread;     /* NULL: not followed either */
 	struct gt_tool_piece *piece;  /* for tools; NULL: none asks */
 	struct gt_cl_work *outer;     /* with a piece: told, and open around this one in this thread */
@@ -282,6 +285,8 @@ static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue
 	w->table = NULL;
 	w->event = NULL;
 	w->wanted = NULL;
+	w->shown = NULL;
+	w->retained = false;
 	w->piece = NULL;
 	w->recorded = gt_cl_recorded(call) && !w->unwanted;
 	w->thread = w->recorded ? call->thread : NULL;
@@ -292,6 +297,24 @@ static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue
 	w->event = GT_CL_NO_EVENT; /* what the runtime leaves untouched stays untouched for the program */
 	w->wanted = event;
 	return &w->event;
+}
+
+/* Events that a call shows to the program before it returns (activity_shown.c) */
+void gt_cl_shown_begin(struct gt_cl_work *w);
+/* w->event, w->retained then. */
+void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret);
+
+/* gt_cl_event() for a call that may take long, or run the program's code: other threads, and that code, see the event where the
+ * program wants it as soon as the runtime has written it. */
+static inline cl_event *gt_cl_event_early(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
+					  struct gt_cl_work *w, cl_event *event, bool early)
+{
+	cl_event *where = gt_cl_event(call, queue, op, w, event);
+
+	if (!early || !w->wanted)
+		return where;
+	gt_cl_shown_begin(w);
+	return w->shown ? event : where;
 }
 
 /* What lies @ahead of the next record in the thread's ring will be written before long, though the collector's core had it last: so that
@@ -344,6 +367,39 @@ uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *loc
 
 /* Entries for work in flight, ready for use: make sure that there are some. The helper does, so that launches need not. */
 void gt_cl_spare_grow(uint32_t epoch);
+
+/* The program's callbacks (activity_callback.c) ------------------------------ */
+
+struct callback;
+extern _Thread_local struct callback *gt_cl_callbacks_waiting __attribute__((tls_model("initial-exec")));
+void gt_cl_callbacks_run_waiting(void);
+
+/* The program's callbacks that came inside gputap's own calls in this thread run now. No lock is held. */
+static inline void gt_cl_callbacks_run(void)
+{
+	if (gt_unlikely(gt_cl_callbacks_waiting != NULL))
+		gt_cl_callbacks_run_waiting();
+}
+
+/* What the runtime is given in the place of the program's function. _drop(): it refused. */
+struct gt_cl_notify {
+	gt_cl_context_notify function;
+	void *user;
+};
+struct gt_cl_notify gt_cl_notify_of(const struct gt_call *call, gt_cl_context_notify function, void *user);
+void gt_cl_notify_drop(const struct gt_cl_notify *n);
+struct gt_cl_free {
+	gt_cl_svm_free function;
+	void *user;
+};
+struct gt_cl_free gt_cl_free_of(const struct gt_call *call, gt_cl_svm_free function, void *user);
+void gt_cl_free_drop(const struct gt_cl_free *f);
+
+/* Callbacks that came in the helper: is there none to run them? The helper, outside of the runtime, starts a thread then. */
+bool gt_cl_callback_thread_wanted(uint32_t epoch);
+void gt_cl_callback_thread_start(uint32_t epoch);
+/* The process is ending: that thread begins no more. @run_them: this one does. */
+void gt_cl_callbacks_end(bool run_them);
 
 /* Work was put into an empty queue: have somebody look after it. */
 void gt_cl_helper_want(struct gt_thread *t);

@@ -8,7 +8,7 @@ cl_int gt_opencl_wrap_clEnqueueReadBuffer(const struct gt_call *call, cl_command
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)buffer, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueReadBuffer)(queue, buffer, blocking, offset, size, ptr, count, list,
-							  gt_cl_event(call, queue, GT_DEVICE_READ, &w, event));
+							  gt_cl_event_early(call, queue, GT_DEVICE_READ, &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_READ, blocking, &w, ret);
 }
@@ -19,7 +19,7 @@ cl_int gt_opencl_wrap_clEnqueueWriteBuffer(const struct gt_call *call, cl_comman
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)buffer}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWriteBuffer)(queue, buffer, blocking, offset, size, ptr, count, list,
-							   gt_cl_event(call, queue, GT_DEVICE_WRITE, &w, event));
+							   gt_cl_event_early(call, queue, GT_DEVICE_WRITE, &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_WRITE, blocking, &w, ret);
 }
@@ -44,7 +44,7 @@ cl_int gt_opencl_wrap_clEnqueueReadBufferRect(const struct gt_call *call, cl_com
 	struct gt_cl_work w = {.what.object = {(uintptr_t)buffer, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueReadBufferRect)(queue, buffer, blocking, buffer_origin, host_origin, region,
 							      buffer_row, buffer_slice, host_row, host_slice, ptr, count,
-							      list, gt_cl_event(call, queue, GT_DEVICE_READ, &w, event));
+							      list, gt_cl_event_early(call, queue, GT_DEVICE_READ, &w, event, blocking));
 
 	if (ret == CL_SUCCESS)
 		gt_cl_set_region(&w, region, 1);
@@ -60,7 +60,7 @@ cl_int gt_opencl_wrap_clEnqueueWriteBufferRect(const struct gt_call *call, cl_co
 	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)buffer}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWriteBufferRect)(queue, buffer, blocking, buffer_origin, host_origin, region,
 							       buffer_row, buffer_slice, host_row, host_slice, ptr, count,
-							       list, gt_cl_event(call, queue, GT_DEVICE_WRITE, &w, event));
+							       list, gt_cl_event_early(call, queue, GT_DEVICE_WRITE, &w, event, blocking));
 
 	if (ret == CL_SUCCESS)
 		gt_cl_set_region(&w, region, 1);
@@ -100,7 +100,7 @@ void *gt_opencl_wrap_clEnqueueMapBuffer(const struct gt_call *call, cl_command_q
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)buffer}}};
 	cl_int own = CL_SUCCESS, *error = errcode_ret ? errcode_ret : &own;
 	void *p = GT_CL_REAL(call, clEnqueueMapBuffer)(queue, buffer, blocking, flags, offset, size, count, list,
-						      gt_cl_event(call, queue, GT_DEVICE_MAP, &w, event), error);
+						      gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w, event, blocking), error);
 
 	w.what.object[1] = (uintptr_t)p;
 	gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, *error);

@@ -31,9 +31,14 @@ cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event,
 
 	if (q)
 		ours = gt_cl_event_references(q, event, &locked);
+	if (locked)
+		gt_internal_enter(); /* what the runtime calls meanwhile waits */
 	ret = GT_CL_REAL(call, clGetEventInfo)(event, name, size, value, size_ret);
-	if (q && locked)
+	if (locked) {
+		gt_internal_leave();
 		gt_cl_unlock(&q->harvest);
+		gt_cl_callbacks_run();
+	}
 	if (ours && ret == CL_SUCCESS && size >= sizeof count) {
 		memcpy(&count, value, sizeof count);
 		count = count > ours ? count - ours : count;

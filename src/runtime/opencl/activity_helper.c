@@ -105,7 +105,7 @@ static void sleep_until_wanted(void)
 	atomic_exchange_explicit(&helper.asleep, 1, memory_order_acq_rel);
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
 		work |= gt_cl_queue_count(q) != 0;
-	work |= gt_tool_has_done();
+	work |= gt_tool_has_done() || gt_cl_callback_thread_wanted(atomic_load_explicit(gt_epoch, memory_order_relaxed));
 	if (!work && !over())
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
@@ -142,6 +142,7 @@ static void *run(void *arg)
 		}
 		gt_cl_spare_grow(epoch);
 		atomic_store_explicit(&helper.at_work, 0, memory_order_release);
+		gt_cl_callback_thread_start(epoch);
 		gt_tool_deliver();
 		if (!t && !left)
 			break; /* recording is over and nothing is held */
@@ -172,6 +173,7 @@ static void at_end(void)
 		nap(MS / 2);
 	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
 		look(true, &done);
+	gt_cl_callbacks_end(!gt_thread.depth);
 	gt_tool_deliver();
 }
 

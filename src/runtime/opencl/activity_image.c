@@ -20,7 +20,7 @@ cl_int gt_opencl_wrap_clEnqueueReadImage(const struct gt_call *call, cl_command_
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)image, (uintptr_t)ptr}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueReadImage)(queue, image, blocking, origin, region, row_pitch,
-							  slice_pitch, ptr, count, list, gt_cl_event(call, queue, GT_DEVICE_READ, &w, event));
+							  slice_pitch, ptr, count, list, gt_cl_event_early(call, queue, GT_DEVICE_READ, &w, event, blocking));
 
 	if (ret == CL_SUCCESS && w.table)
 		set_image_region(&w, image, region);
@@ -35,7 +35,7 @@ cl_int gt_opencl_wrap_clEnqueueWriteImage(const struct gt_call *call, cl_command
 	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)image}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueWriteImage)(queue, image, blocking, origin, region, row_pitch,
 							   slice_pitch, ptr, count, list,
-							   gt_cl_event(call, queue, GT_DEVICE_WRITE, &w, event));
+							   gt_cl_event_early(call, queue, GT_DEVICE_WRITE, &w, event, blocking));
 
 	if (ret == CL_SUCCESS && w.table)
 		set_image_region(&w, image, region);
@@ -104,7 +104,7 @@ void *gt_opencl_wrap_clEnqueueMapImage(const struct gt_call *call, cl_command_qu
 	struct gt_cl_work w = {.what.object = {(uintptr_t)image}};
 	cl_int own = CL_SUCCESS, *error = errcode_ret ? errcode_ret : &own;
 	void *p = GT_CL_REAL(call, clEnqueueMapImage)(queue, image, blocking, flags, origin, region, row_pitch, slice_pitch,
-						     count, list, gt_cl_event(call, queue, GT_DEVICE_MAP, &w, event), error);
+						     count, list, gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w, event, blocking), error);
 
 	w.what.object[1] = (uintptr_t)p;
 	if (*error == CL_SUCCESS && w.table)

@@ -62,7 +62,7 @@ cl_int gt_opencl_wrap_clEnqueueNativeKernel(const struct gt_call *call, cl_comma
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)function}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueNativeKernel)(queue, function, args, args_bytes, num_mem_objects, mem_list,
-							    args_mem_loc, count, list, gt_cl_event(call, queue, GT_DEVICE_NATIVE, &w, event));
+							    args_mem_loc, count, list, gt_cl_event_early(call, queue, GT_DEVICE_NATIVE, &w, event, true));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_NATIVE, false, &w, ret);
 }

@@ -439,8 +439,11 @@ cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call, const cl_c
 					  cl_uint num_devices, const cl_device_id *device_list,
 					  gt_cl_context_notify pfn_notify, void *user_data, cl_int *errcode_ret)
 {
-	cl_context c = GT_CL_REAL(call, clCreateContext)(properties, num_devices, device_list, pfn_notify, user_data, errcode_ret);
+	const struct gt_cl_notify n = gt_cl_notify_of(call, pfn_notify, user_data);
+	cl_context c = GT_CL_REAL(call, clCreateContext)(properties, num_devices, device_list, n.function, n.user, errcode_ret);
 
+	if (!c)
+		gt_cl_notify_drop(&n);
 	context_created(call, c);
 	return c;
 }
@@ -450,12 +453,14 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call, co
 						  void *user_data, cl_int *errcode_ret)
 {
 	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const struct gt_cl_notify n = gt_cl_notify_of(call, pfn_notify, user_data);
 	cl_context c;
 
 	begin_making(epoch);
-	c = GT_CL_REAL(call, clCreateContextFromType)(properties, device_type, pfn_notify, user_data, errcode_ret);
+	c = GT_CL_REAL(call, clCreateContextFromType)(properties, device_type, n.function, n.user, errcode_ret);
 	end_making(epoch);
-
+	if (!c)
+		gt_cl_notify_drop(&n);
 	context_created(call, c);
 	return c;
 }

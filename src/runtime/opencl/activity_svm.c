@@ -17,9 +17,12 @@ cl_int gt_opencl_wrap_clEnqueueSVMFree(const struct gt_call *call, cl_command_qu
 				       const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFree)(queue, num, pointers, function, user_data, count, list,
-							gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+	const struct gt_cl_free f = gt_cl_free_of(call, function, user_data);
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFree)(queue, num, pointers, f.function, f.user, count, list,
+							gt_cl_event_early(call, queue, GT_DEVICE_OTHER, &w, event, f.function));
 
+	if (ret != CL_SUCCESS)
+		gt_cl_free_drop(&f);
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
@@ -29,7 +32,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemcpy(const struct gt_call *call, cl_command_
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpy)(queue, blocking, dst, src, size, count, list,
-							  gt_cl_event(call, queue, GT_DEVICE_COPY, &w, event));
+							  gt_cl_event_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }
@@ -51,7 +54,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMap(const struct gt_call *call, cl_command_que
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMap)(queue, blocking, flags, ptr, size, count, list,
-						       gt_cl_event(call, queue, GT_DEVICE_MAP, &w, event));
+						       gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
 }
@@ -70,9 +73,12 @@ cl_int gt_opencl_wrap_clEnqueueSVMFreeARM(const struct gt_call *call, cl_command
 					  const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFreeARM)(queue, num, pointers, function, user_data, count, list,
-							   gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+	const struct gt_cl_free f = gt_cl_free_of(call, function, user_data);
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFreeARM)(queue, num, pointers, f.function, f.user, count, list,
+							gt_cl_event_early(call, queue, GT_DEVICE_OTHER, &w, event, f.function));
 
+	if (ret != CL_SUCCESS)
+		gt_cl_free_drop(&f);
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
@@ -82,7 +88,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMemcpyARM(const struct gt_call *call, cl_comma
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpyARM)(queue, blocking, dst, src, size, count, list,
-							     gt_cl_event(call, queue, GT_DEVICE_COPY, &w, event));
+							     gt_cl_event_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }
@@ -104,7 +110,7 @@ cl_int gt_opencl_wrap_clEnqueueSVMMapARM(const struct gt_call *call, cl_command_
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMapARM)(queue, blocking, flags, ptr, size, count, list,
-							  gt_cl_event(call, queue, GT_DEVICE_MAP, &w, event));
+							  gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
 }
@@ -137,7 +143,7 @@ cl_int gt_opencl_wrap_clEnqueueMemcpyINTEL(const struct gt_call *call, cl_comman
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemcpyINTEL)(queue, blocking, dst, src, size, count, list,
-							    gt_cl_event(call, queue, GT_DEVICE_COPY, &w, event));
+							    gt_cl_event_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }

@@ -205,6 +205,7 @@ static void release(const struct gt_table *table, cl_event event)
 	gt_internal_enter();
 	GT_CL(table, clReleaseEvent)(event);
 	gt_internal_leave();
+	gt_cl_callbacks_run();
 }
 
 /* A successful command that is not to be followed. */
@@ -212,7 +213,7 @@ static void lose(struct gt_thread *t, const struct gt_cl_work *w, enum gt_drop_r
 {
 	if (w->recorded)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, why);
-	if (w->event != GT_CL_NO_EVENT && w->event && !w->wanted)
+	if (w->event != GT_CL_NO_EVENT && w->event && (!w->wanted || w->retained))
 		release(w->table, w->event);
 }
 
@@ -227,13 +228,13 @@ static bool retain(const struct gt_table *table, cl_event event)
 }
 
 /* Return: false: it is not. */
-static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op, const struct gt_cl_work *w)
+static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op, struct gt_cl_work *w)
 {
-	if (gt_unlikely(!q || w->event == GT_CL_NO_EVENT || !w->event || (w->wanted && !retain(w->table, w->event)))) {
+	if (w->wanted && !w->retained && w->event != GT_CL_NO_EVENT && w->event)
+		w->retained = retain(w->table, w->event);
+	if (gt_unlikely(!q || w->event == GT_CL_NO_EVENT || !w->event || (w->wanted && !w->retained))) {
 		lose(w->thread, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
 	} else if (gt_unlikely(!push(q, call, op, w))) {
-		if (w->wanted)
-			release(w->table, w->event);
 		lose(w->thread, w, GT_DROP_POOL);
 	} else {
 		return true;
@@ -411,6 +412,7 @@ uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit)
 		return 0; /* somebody is at it */
 	done = harvest(q, limit, epoch);
 	gt_cl_unlock(&q->harvest);
+	gt_cl_callbacks_run();
 	return done;
 }
 
@@ -422,6 +424,7 @@ void gt_cl_harvest_all(struct gt_cl_queue *q)
 		return;
 	harvest(q, UINT64_MAX, epoch);
 	gt_cl_unlock(&q->harvest);
+	gt_cl_callbacks_run();
 }
 
 void gt_cl_harvest_waited(struct gt_cl_queue *q)
@@ -467,6 +470,7 @@ static void harvest_behind(struct gt_cl_queue *q)
 		return; /* somebody is at it */
 	harvest(q, q->out_of_order ? LOOK_AT : done_behind(q), epoch);
 	gt_cl_unlock(&q->harvest);
+	gt_cl_callbacks_run();
 }
 
 cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op, bool blocking,
@@ -481,6 +485,8 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 			tell_exit(w, ret, false);
 		return ret;
 	}
+	if (gt_unlikely(w->shown != NULL))
+		gt_cl_shown_end(w, ret);
 	if (gt_likely(ret == CL_SUCCESS)) {
 		if (gt_likely(w->recorded))
 			gt_device_seen(w->thread, GT_DOMAIN_OPENCL);
@@ -489,7 +495,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 			gt_cl_told(w, q, op);
 		followed = follow(call, q, op, w);
 	}
-	if (w->wanted && w->event != GT_CL_NO_EVENT)
+	if (w->wanted && !w->shown && w->event != GT_CL_NO_EVENT)
 		*w->wanted = w->event;
 	if (gt_unlikely(w->piece != NULL))
 		tell_exit(w, ret, followed);

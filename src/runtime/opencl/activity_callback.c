@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's callbacks: they run in the program's threads or in the runtime's, as without us.
+ *
+ * A runtime calls them in whichever thread makes it notice: PoCL the destructors of a context in
+ * the thread that lets its last event go, Intel's an event's callbacks in the thread that asks for
+ * its status. With gputap that may be the helper, or a call of gputap's own in the middle of a
+ * program's call, with a lock held. So the runtime gets functions of ours with the program's in a
+ * struct. Where the runtime calls them:
+ *
+ *   in a program's call, or a thread of the runtime   the program's function is called at once
+ *   in a call of gputap's own, in a program's thread  when that is over and no lock is held, in the
+ *                                                     same call of the program
+ *   in the helper                                     by a thread that is like the runtime's own:
+ *                                                     with a stack of the usual size, the program's
+ *                                                     signal mask, and what it calls is recorded;
+ *                                                     there from the first such callback on
+ *
+ * A struct is used again once its callback begins, so that one which never returns (exit(),
+ * longjmp(), pthread_exit()) leaves nothing behind. Callbacks of a context's errors come more than
+ * once: their structs are kept.
+ * Not here: callbacks of builds, which no call of gputap's brings about.
+ * Never here: a callback of the program's under a lock of ours, waiting for one. */
+#include "runtime/opencl/activity.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum kind {
+	EVENT,
+	CONTEXT_DESTROYED,
+	MEMORY_DESTROYED,
+	PROGRAM_RELEASED,
+	CONTEXT_ERRORS, /* a registration: all errors of a context */
+	SVM_FREED,
+	CONTEXT_ERROR, /* one of them, which waits */
+};
+enum { TEXT_BYTES = 256, DETAIL_BYTES = 128, POINTERS = 48 };
+
+struct callback {
+	struct callback *next; /* free, or it waits */
+	void (*function)(void);
+	void *user;
+	const struct gt_table *table;
+	void *object; /* that it is called for; from here on known when the runtime calls */
+	cl_int status;
+	uint16_t kind;
+	bool retained; /* an event that it waits with */
+};
+
+/* One that has more to keep while it waits. */
+struct large {
+	struct callback callback;
+	cl_uint count;
+	void **pointers; /* room, or memory of its own */
+	size_t detail_bytes;
+	union {
+		struct {
+			char text[TEXT_BYTES], detail[DETAIL_BYTES];
+		};
+		void *room[POINTERS];
+	};
+};
+
+/* Structs that are free. */
+struct stock {
+	struct gt_cl_lock lock;
+	struct callback *first;
+	size_t bytes;
+};
+static struct stock small_stock = {.bytes = sizeof(struct callback)};
+static struct stock large_stock = {.bytes = sizeof(struct large)};
+
+/* Those that the helper met, in their order. */
+static struct {
+	struct gt_cl_lock lock;
+	struct callback *first, *last;
+	_Atomic uint32_t epoch;	 /* image whose they are */
+	_Atomic uint32_t count;
+	_Atomic uint32_t thread; /* image whose thread for them runs */
+	_Atomic uint32_t asleep; /* futex: 1 while that thread sleeps */
+	_Atomic uint32_t over;	 /* image that is ending */
+} handed;
+
+/* The last one that waits in this thread; its `next` is the first. */
+_Thread_local struct callback *gt_cl_callbacks_waiting __attribute__((tls_model("initial-exec")));
+
+static sigset_t program_mask; /* of the thread that registered the first callback */
+static _Atomic uint32_t mask_known;
+
+/* Structs -------------------------------------------------------------------------- */
+
+static struct stock *stock_of(enum kind kind)
+{
+	return kind >= SVM_FREED ? &large_stock : &small_stock;
+}
+
+static bool lock_stock(struct stock *s, uint32_t epoch)
+{
+	enum gt_cl_lock_result r = gt_cl_lock(&s->lock, epoch);
+
+	if (r == GT_CL_LOCK_STALE)
+		s->first = NULL;
+	return r != GT_CL_LOCK_FAILED;
+}
+
+static void give(struct callback *c)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	struct stock *s = stock_of(c->kind);
+
+	if (!epoch || !lock_stock(s, epoch))
+		return;
+	c->next = s->first;
+	s->first = c;
+	gt_cl_unlock(&s->lock);
+}
+
+static struct callback *take(enum kind kind, void (*function)(void), void *user)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	struct stock *s = stock_of(kind);
+	struct callback *c = NULL;
+
+	if (!epoch)
+		return NULL;
+	if (lock_stock(s, epoch)) {
+		c = s->first;
+		if (c)
+			s->first = c->next;
+		gt_cl_unlock(&s->lock);
+	}
+	if (!c && !(c = gt_cl_alloc(epoch, s->bytes)))
+		return NULL;
+	*c = (struct callback){.function = function, .user = user, .kind = (uint16_t)kind};
+	return c;
+}
+
+/* NULL: there is none, and the runtime gets the program's function itself. */
+static struct callback *register_callback(const struct gt_call *call, enum kind kind,
+					  void (*function)(void), void *user)
+{
+	struct callback *c;
+
+	if (!function || !(c = take(kind, function, user)))
+		return NULL;
+	c->table = gt_cl_table(call);
+	if (!atomic_load_explicit(&mask_known, memory_order_acquire)) {
+		pthread_sigmask(SIG_SETMASK, NULL, &program_mask);
+		atomic_store_explicit(&mask_known, 1, memory_order_release);
+	}
+	return c;
+}
+
+/* Running them ----------------------------------------------------------------------- */
+
+static void call_program(const struct callback *c, const struct large *l)
+{
+	switch ((enum kind)c->kind) {
+	case EVENT:
+		((gt_cl_event_notify)c->function)(c->object, c->status, c->user);
+		break;
+	case CONTEXT_DESTROYED:
+		((gt_cl_context_destroyed)c->function)(c->object, c->user);
+		break;
+	case MEMORY_DESTROYED:
+		((gt_cl_mem_notify)c->function)(c->object, c->user);
+		break;
+	case PROGRAM_RELEASED:
+		((gt_cl_program_notify)c->function)(c->object, c->user);
+		break;
+	case SVM_FREED:
+		((gt_cl_svm_free)c->function)(c->object, l->count, l->pointers, c->user);
+		break;
+	case CONTEXT_ERRORS: /* is no call */
+		break;
+	case CONTEXT_ERROR:
+		((gt_cl_context_notify)c->function)(l->text, l->detail_bytes ? l->detail : NULL,
+						    l->detail_bytes, c->user);
+		break;
+	}
+}
+
+static void let_go(const struct callback *c)
+{
+	if (!c->retained)
+		return;
+	gt_internal_enter();
+	GT_CL(c->table, clReleaseEvent)(c->object);
+	gt_internal_leave();
+	gt_cl_callbacks_run();
+}
+
+/* The struct is free before the program's function begins. */
+static void run(struct callback *c)
+{
+	struct callback copy = *c;
+	struct large large;
+
+	if (stock_of(c->kind) == &large_stock) {
+		large = *(struct large *)c;
+		if (large.pointers == ((struct large *)c)->room)
+			large.pointers = large.room;
+	}
+	give(c);
+	call_program(&copy, &large);
+	let_go(&copy);
+}
+
+void gt_cl_callbacks_run_waiting(void)
+{
+	struct callback *last, *c;
+
+	while ((last = gt_cl_callbacks_waiting) && !gt_thread.internal) {
+		c = last->next;
+		if (c == last)
+			gt_cl_callbacks_waiting = NULL;
+		else
+			last->next = c->next;
+		run(c);
+	}
+}
+
+static bool lock_handed(uint32_t epoch)
+{
+	enum gt_cl_lock_result r = gt_cl_lock(&handed.lock, epoch);
+
+	if (r != GT_CL_LOCK_FAILED && (r == GT_CL_LOCK_STALE || handed.epoch != epoch)) {
+		/* what a fork left there is the parent's */
+		handed.first = handed.last = NULL;
+		handed.count = 0;
+		handed.epoch = epoch;
+	}
+	return r != GT_CL_LOCK_FAILED;
+}
+
+static struct callback *next_handed(uint32_t epoch)
+{
+	struct callback *c = NULL;
+
+	if (!atomic_load_explicit(&handed.count, memory_order_acquire) || handed.epoch != epoch ||
+	    !lock_handed(epoch))
+		return NULL;
+	c = handed.first;
+	if (c) {
+		handed.first = c->next;
+		handed.count--;
+	}
+	gt_cl_unlock(&handed.lock);
+	return c;
+}
+
+static void hand_over(struct callback *c)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+
+	while (!lock_handed(epoch))
+		; /* by a stopped thread; the helper has time */
+	c->next = NULL;
+	if (handed.first)
+		handed.last->next = c;
+	else
+		handed.first = c;
+	handed.last = c;
+	atomic_fetch_add_explicit(&handed.count, 1, memory_order_seq_cst);
+	gt_cl_unlock(&handed.lock);
+	if (atomic_exchange_explicit(&handed.asleep, 0, memory_order_seq_cst))
+		syscall(SYS_futex, &handed.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static bool may_run_here(void)
+{
+	return !gt_thread.internal && !gt_tool_thread_is_ours();
+}
+
+/* The runtime calls it where the program's function may not run. */
+static void wait_for_turn(struct callback *c)
+{
+	if (c->kind == EVENT && c->table) {
+		gt_internal_enter();
+		c->retained = GT_CL(c->table, clRetainEvent)(c->object) == CL_SUCCESS;
+		gt_internal_leave();
+	}
+	if (gt_tool_thread_is_ours()) {
+		hand_over(c);
+		return;
+	}
+	if (gt_cl_callbacks_waiting) {
+		c->next = gt_cl_callbacks_waiting->next;
+		gt_cl_callbacks_waiting->next = c;
+	} else {
+		c->next = c;
+	}
+	gt_cl_callbacks_waiting = c;
+}
+
+static void arrive(struct callback *c, void *object, cl_int status)
+{
+	c->object = object;
+	c->status = status;
+	if (gt_likely(may_run_here()))
+		run(c);
+	else
+		wait_for_turn(c);
+}
+
+/* What the runtime gets ---------------------------------------------------------------- */
+
+static void on_event(cl_event event, cl_int status, void *user)
+{
+	arrive(user, event, status);
+}
+
+static void on_context_destroyed(cl_context context, void *user)
+{
+	arrive(user, context, 0);
+}
+
+static void on_memory_destroyed(cl_mem memory, void *user)
+{
+	arrive(user, memory, 0);
+}
+
+static void on_program_released(cl_program program, void *user)
+{
+	arrive(user, program, 0);
+}
+
+static void on_svm_free(cl_command_queue queue, cl_uint count, void **pointers, void *user)
+{
+	struct large *l = user;
+
+	l->count = count;
+	l->pointers = pointers;
+	if (!may_run_here()) {
+		l->pointers = l->room;
+		if (count > POINTERS)
+			l->pointers = gt_cl_alloc(gt_thread.epoch, count * sizeof *pointers);
+		if (l->pointers && pointers)
+			memcpy(l->pointers, pointers, count * sizeof *pointers);
+		else
+			l->pointers = pointers;
+	}
+	arrive(&l->callback, queue, 0);
+}
+
+/* Of a context, at any time; what it says is the runtime's, and is copied if it waits. */
+static void on_context_error(const char *text, const void *detail, size_t bytes, void *user)
+{
+	const struct callback *kept = user;
+	struct large *l;
+
+	if (gt_likely(may_run_here())) {
+		((gt_cl_context_notify)kept->function)(text, detail, bytes, kept->user);
+		return;
+	}
+	l = (struct large *)take(CONTEXT_ERROR, kept->function, kept->user);
+	if (!l)
+		return;
+	strncpy(l->text, text ? text : "", TEXT_BYTES - 1);
+	l->text[TEXT_BYTES - 1] = '\0';
+	l->detail_bytes = !detail ? 0 : bytes < DETAIL_BYTES ? bytes : DETAIL_BYTES;
+	memcpy(l->detail, detail, l->detail_bytes);
+	wait_for_turn(&l->callback);
+}
+
+struct gt_cl_notify gt_cl_notify_of(const struct gt_call *call, gt_cl_context_notify function,
+				    void *user)
+{
+	struct callback *c;
+
+	c = register_callback(call, CONTEXT_ERRORS, (void (*)(void))function, user);
+	if (!c)
+		return (struct gt_cl_notify){function, user};
+	return (struct gt_cl_notify){on_context_error, c};
+}
+
+void gt_cl_notify_drop(const struct gt_cl_notify *n)
+{
+	if (n->function == on_context_error)
+		give(n->user);
+}
+
+struct gt_cl_free gt_cl_free_of(const struct gt_call *call, gt_cl_svm_free function, void *user)
+{
+	struct callback *c = register_callback(call, SVM_FREED, (void (*)(void))function, user);
+
+	return c ? (struct gt_cl_free){on_svm_free, c} : (struct gt_cl_free){function, user};
+}
+
+void gt_cl_free_drop(const struct gt_cl_free *f)
+{
+	if (f->function == on_svm_free)
+		give(f->user);
+}
+
+/* Registrations of one callback have this form: if the runtime refuses, nobody calls. */
+#define REGISTER(name, kind, mine, object_type, object, function_type)                              \
+	cl_int gt_opencl_wrap_##name(const struct gt_call *call, object_type object,                \
+				     function_type function, void *user)                            \
+	{                                                                                           \
+		struct callback *c = register_callback(call, kind, (void (*)(void))function, user); \
+		cl_int ret;                                                                         \
+                                                                                                    \
+		if (!c)                                                                             \
+			return GT_CL_REAL(call, name)(object, function, user);                      \
+		ret = GT_CL_REAL(call, name)(object, mine, c);                                      \
+		if (ret != CL_SUCCESS)                                                              \
+			give(c);                                                                    \
+		return ret;                                                                         \
+	}
+
+REGISTER(clSetContextDestructorCallback, CONTEXT_DESTROYED, on_context_destroyed, cl_context, context,
+	 gt_cl_context_destroyed)
+REGISTER(clSetMemObjectDestructorCallback, MEMORY_DESTROYED, on_memory_destroyed, cl_mem, memory,
+	 gt_cl_mem_notify)
+REGISTER(clSetProgramReleaseCallback, PROGRAM_RELEASED, on_program_released, cl_program, program,
+	 gt_cl_program_notify)
+
+cl_int gt_opencl_wrap_clSetEventCallback(const struct gt_call *call, cl_event event, cl_int status,
+					 gt_cl_event_notify function, void *user)
+{
+	struct callback *c = register_callback(call, EVENT, (void (*)(void))function, user);
+	cl_int ret;
+
+	if (!c)
+		return GT_CL_REAL(call, clSetEventCallback)(event, status, function, user);
+	ret = GT_CL_REAL(call, clSetEventCallback)(event, status, on_event, c);
+	if (ret != CL_SUCCESS)
+		give(c);
+	return ret;
+}
+
+/* The thread for those that the helper met ------------------------------------------------ */
+
+static void sleep_until_handed(uint32_t epoch)
+{
+	atomic_store_explicit(&handed.asleep, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&handed.count, memory_order_seq_cst) && handed.over != epoch)
+		syscall(SYS_futex, &handed.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+	atomic_store_explicit(&handed.asleep, 0, memory_order_relaxed);
+}
+
+/* However it ends: a callback may have ended it. The helper starts another one for the next. */
+static void thread_left(void *unused)
+{
+	(void)unused;
+	atomic_store_explicit(&handed.thread, 0, memory_order_release);
+}
+
+static void *run_handed(void *arg)
+{
+	uint32_t epoch = (uint32_t)(uintptr_t)arg;
+	struct callback *c;
+	sigset_t none;
+
+	prctl(PR_SET_NAME, "gputap callback");
+	pthread_sigmask(SIG_SETMASK, NULL, &none);
+	pthread_cleanup_push(thread_left, NULL);
+	while (atomic_load_explicit(&handed.over, memory_order_relaxed) != epoch) {
+		c = next_handed(epoch);
+		if (!c) {
+			sleep_until_handed(epoch);
+			continue;
+		}
+		pthread_sigmask(SIG_SETMASK, &program_mask, NULL);
+		run(c);
+		pthread_sigmask(SIG_SETMASK, &none, NULL);
+	}
+	pthread_cleanup_pop(1);
+	return NULL;
+}
+
+bool gt_cl_callback_thread_wanted(uint32_t epoch)
+{
+	return atomic_load_explicit(&handed.count, memory_order_seq_cst) && handed.epoch == epoch &&
+	       atomic_load_explicit(&handed.thread, memory_order_acquire) != epoch;
+}
+
+void gt_cl_callback_thread_start(uint32_t epoch)
+{
+	if (gt_likely(!gt_cl_callback_thread_wanted(epoch)))
+		return;
+	atomic_store_explicit(&handed.thread, epoch, memory_order_release);
+	if (gt_tool_thread_start(run_handed, (void *)(uintptr_t)epoch, 0) != 0)
+		thread_left(NULL); /* the helper looks again, and the end of the process */
+}
+
+void gt_cl_callbacks_end(bool run_them)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	struct callback *c;
+
+	atomic_store_explicit(&handed.over, epoch, memory_order_seq_cst);
+	while (run_them && epoch && (c = next_handed(epoch)))
+		run(c);
+}

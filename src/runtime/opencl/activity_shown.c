@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that a call shows to the program before it returns.
+ *
+ * A blocking call may take for ever, and another thread of the program may wait for the event that
+ * the runtime writes before it blocks; a native kernel may read its own event. So the runtime
+ * writes where the program wants it. What other calls give goes into a variable of ours first:
+ * they return at once, and by then one reference is ours.
+ *
+ *   calling thread   1. a place of places[], open
+ *                    2. the real call; the runtime writes *where
+ *                    3. with the place's lock: the event there gets a reference for us, and the
+ *                       place is closed
+ *   other threads    release an event that stands at an open place: with the place's lock they
+ *                    take that reference first
+ *
+ * Without the second half an event that is seen, waited for and released before the call returns
+ * would be gone when the calling thread comes to take its reference.
+ * A place whose call was left by longjmp(), or with its thread, stays open until its thread makes
+ * such a call again: so what is at `where` is read only after the kernel has said that it can be. */
+#include "runtime/opencl/activity.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PLACES = 64, KERNEL_SIGSET_BYTES = 8 };
+
+struct gt_cl_shown {
+	_Alignas(64) struct gt_cl_lock lock;
+	uint32_t epoch; /* image in which it was opened */
+	const struct gt_thread *thread;
+	uintptr_t stack;   /* where that thread stood */
+	cl_event *where;   /* NULL: it is closed */
+	cl_event retained; /* the last one released there, with a reference of ours; NULL: none */
+};
+
+static struct gt_cl_shown places[PLACES];
+static _Atomic uint64_t open_places; /* a bit each */
+
+/* A place that was free, and is open from now on. NULL: all are taken. */
+static struct gt_cl_shown *take_place(const struct gt_thread *t, uintptr_t stack)
+{
+	uint32_t first = (uint32_t)((uintptr_t)t >> 12) % PLACES;
+	const struct gt_cl_shown *s = &places[first];
+	uint64_t open = atomic_load_explicit(&open_places, memory_order_relaxed);
+
+	/* Left by a call of this thread: we do not stand deeper in the stack. */
+	if (open >> first & 1 && s->thread == t && s->epoch == t->epoch && s->stack <= stack)
+		return &places[first];
+	for (uint32_t i = 0; i < PLACES; i++) {
+		uint64_t bit = UINT64_C(1) << (first + i) % PLACES;
+
+		if (!(open & bit) && !(atomic_fetch_or(&open_places, bit) & bit))
+			return &places[(first + i) % PLACES];
+	}
+	return NULL;
+}
+
+static void give_place(const struct gt_cl_shown *s)
+{
+	atomic_fetch_and(&open_places, ~(UINT64_C(1) << (s - places)));
+}
+
+void gt_cl_shown_begin(struct gt_cl_work *w)
+{
+	const struct gt_thread *t = w->thread;
+	struct gt_cl_shown *s = take_place(t, (uintptr_t)w);
+
+	if (!s || !gt_cl_lock(&s->lock, t->epoch)) {
+		if (s)
+			give_place(s);
+		return;
+	}
+	s->epoch = t->epoch;
+	s->thread = t;
+	s->stack = (uintptr_t)w;
+	s->where = w->wanted;
+	s->retained = NULL;
+	gt_cl_unlock(&s->lock);
+	w->shown = s;
+}
+
+static bool retain(const struct gt_table *table, cl_event event)
+{
+	cl_int ret;
+
+	gt_internal_enter();
+	ret = GT_CL(table, clRetainEvent)(event);
+	gt_internal_leave();
+	return ret == CL_SUCCESS;
+}
+
+static void release(const struct gt_table *table, cl_event event)
+{
+	gt_internal_enter();
+	GT_CL(table, clReleaseEvent)(event);
+	gt_internal_leave();
+	gt_cl_callbacks_run();
+}
+
+void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret)
+{
+	struct gt_cl_shown *s = w->shown;
+	bool locked = gt_cl_lock(&s->lock, w->thread->epoch);
+	cl_event other = s->retained;
+
+	if (ret == CL_SUCCESS) {
+		w->event = __atomic_load_n(w->wanted, __ATOMIC_RELAXED);
+		w->retained = w->event && (w->event == other || retain(w->table, w->event));
+		if (w->event == other)
+			other = NULL;
+	}
+	s->where = NULL;
+	s->retained = NULL;
+	if (locked)
+		gt_cl_unlock(&s->lock);
+	give_place(s);
+	if (other) /* what stood there before the runtime wrote, or a call that failed */
+		release(w->table, other);
+}
+
+/* Asks the kernel, which changes nothing: the way of the signal mask is none. */
+static bool can_be_read(const void *address)
+{
+	int saved = errno;
+	bool readable;
+
+	errno = 0;
+	syscall(SYS_rt_sigprocmask, -1, address, NULL, KERNEL_SIGSET_BYTES);
+	readable = errno != EFAULT;
+	errno = saved;
+	return readable;
+}
+
+/* Return: an event that was kept for nothing. */
+static cl_event keep(struct gt_cl_shown *s, const struct gt_table *table, cl_event event,
+		     uint32_t epoch)
+{
+	cl_event former = NULL;
+
+	if (s->where && s->epoch == epoch && can_be_read(s->where) &&
+	    __atomic_load_n(s->where, __ATOMIC_RELAXED) == event && s->retained != event && retain(table, event)) {
+		former = s->retained;
+		s->retained = event;
+	}
+	return former;
+}
+
+static __attribute__((noinline, cold)) void keep_shown(const struct gt_call *call, cl_event event,
+						       uint64_t open)
+{
+	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const struct gt_table *table = gt_cl_table(call);
+	struct gt_cl_shown *s;
+	cl_event former;
+
+	for (; table && epoch && open; open &= open - 1) {
+		s = &places[__builtin_ctzll(open)];
+		if (gt_cl_lock(&s->lock, epoch) == GT_CL_LOCK_FAILED)
+			continue;
+		former = keep(s, table, event, epoch);
+		gt_cl_unlock(&s->lock);
+		if (former)
+			release(table, former);
+	}
+}
+
+cl_int gt_opencl_wrap_clReleaseEvent(const struct gt_call *call, cl_event event)
+{
+	uint64_t open = atomic_load_explicit(&open_places, memory_order_seq_cst);
+
+	if (gt_unlikely(open) && !gt_thread.internal)
+		keep_shown(call, event, open);
+	return GT_CL_REAL(call, clReleaseEvent)(event);
+}
