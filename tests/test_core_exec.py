@@ -32,6 +32,18 @@ def test_a_child_with_a_cleaned_environment_is_traced(build, ways, way):
         assert [r for r in session.kind("region") if os.path.basename(r["exe"]) in ("env", "coreutils")]
 
 
+@pytest.mark.parametrize("stack", ["signal", "thread"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_small_stack_is_enough(build, ways, way, stack):
+    """Alternate stacks of 8 KiB, threads of 16 KiB; once with an event to tell besides."""
+    with Session(build) as session:
+        environment = {f"VARIABLE_{n}": "x" * 100 for n in range(60)}
+        result = session.run([ways, f"{stack}:{way}", shutil.which("env")], env=environment)
+        assert f"LD_AUDIT={session.audit}" in result.out.splitlines()
+        session.run([ways, f"{stack}:{way}", build / "tests/core/static_program"], status=7, env=environment)
+        assert [e for e in session.kind("event") if e["op"] == 4]
+
+
 def test_what_the_program_put_into_the_lists_stays(build, ways):
     with Session(build) as session:
         script = f'exec env -i LD_PRELOAD=libm.so.6 OPENCL_LAYERS=/nowhere.so LD_AUDIT= {shutil.which("env")}'

@@ -35,11 +35,13 @@
 #include "collector/environment.h"
 #include "collector/folder.h"
 #include "collector/guard.h"
+#include "collector/target.h"
 #include "config.h"
 #include "ring/region.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
 #include "util/grow.h"
+#include "util/static_tls.h"
 
 #define MS UINT64_C(1000000)
 #define PARTIAL_EVERY_NS (50 * MS)
@@ -240,6 +242,7 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 	session.version = GT_SESSION_VERSION;
 	session.bytes = sizeof session;
 	session.host_clock = c->host_clock = gt_clock_host_choose();
+	session.static_tls = (uint32_t)gt_static_tls_asked(getenv("GLIBC_TUNABLES"));
 	atomic_store(&session.stop, 0);
 	status = absolute(o->output, output);
 	if (!status)
@@ -573,8 +576,11 @@ static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
 static int start_program(struct collector *c, char *const *argv)
 {
 	char **environment = NULL;
-	int status = gt_environment_make(environ, &c->libraries, c->folder.path, &environment);
+	struct gt_target target;
+	int status;
 
+	gt_target_look(argv[0], &target);
+	status = gt_environment_make(environ, &c->libraries, c->folder.path, target.executable ? target.path : NULL, &environment);
 	if (!status) {
 		take_clock(c);
 		gt_drain_commit(&c->drain); /* recover can start from here */

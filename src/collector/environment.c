@@ -3,6 +3,7 @@
 #include "collector/environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "config.h"
 #include "ring/session.h"
 #include "util/error.h"
+#include "util/static_tls.h"
 
 #define INJECT_NAME "libgputap.so.0"
 #define AUDIT_NAME "libgputap-audit.so"
@@ -164,26 +166,53 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 	return false;
 }
 
-int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, char ***out)
+/* "GLIBC_TUNABLES=theirs:ours", with the room for static thread-local storage that the program needs beside an auditor. Its
+ * children get their own: core/exec_environment.c. */
+static char *tunables_variable(char *const *base, const struct gt_static_tls *tls)
 {
-	enum { SET_COUNT = 12 };
-	const char *tunables = value_of(base, "GLIBC_TUNABLES"), *forced = value_of(base, "GPUTAP_REGISTER_FORCE_LOAD");
+	const char *theirs = value_of(base, "GLIBC_TUNABLES"), *asked = theirs ? strstr(theirs, GT_STATIC_TLS_TUNABLE) : NULL;
+	char ours[64], *rest = NULL, *text;
+
+	snprintf(ours, sizeof ours, GT_STATIC_TLS_TUNABLE "%llu",
+		 (unsigned long long)gt_static_tls_room(tls, gt_static_tls_asked(theirs)));
+	if (asked && asprintf(&rest, "%.*s%s", (int)(asked - theirs), theirs, asked + strcspn(asked, ":")) < 0)
+		return NULL;
+	text = list_variable("GLIBC_TUNABLES", ours, asked ? rest : theirs, false);
+	free(rest);
+	return text;
+}
+
+static void look_at_storage(const char *program, char *const *base, const char *inject, struct gt_static_tls *out)
+{
+	int fd = program ? open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+
+	memset(out, 0, sizeof *out);
+	if (fd < 0)
+		return;
+	gt_static_tls_look(fd, base, inject, out);
+	close(fd);
+}
+
+int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, const char *program, char ***out)
+{
+	enum { SET_COUNT = 13 };
+	const char *forced = value_of(base, "GPUTAP_REGISTER_FORCE_LOAD");
+	struct gt_static_tls tls;
 	char *set[SET_COUNT];
 	char **all = NULL;
 	size_t count = 0, n = 0;
 	bool good = true;
 
+	look_at_storage(program, base, l->inject, &tls);
 	set[0] = variable(GT_SESSION_ENV, folder);
 	set[1] = list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);
-	set[2] = list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
+	set[2] = gt_static_tls_is_hopeless(&tls) ? variable("LD_AUDIT", value_or(base, "LD_AUDIT", ""))
+						 : list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
 	set[3] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
 	set[4] = set[3] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[3], '=') + 1) : NULL;
 	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is us, and does no harm */
 	set[5] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0", value_of(base, "ASAN_OPTIONS"), false);
-	/* With any auditor, glibc lays out static thread-local storage before it knows the program's libraries, and those with
-	 * more than 1.6 KB (jemalloc: 2.6) do not load. 6 KiB more still leave threads room on the smallest stack. */
-	set[6] = tunables && strstr(tunables, "glibc.rtld.optional_static_tls=") ? variable("GLIBC_TUNABLES", tunables)
-							  : list_variable("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=6144", tunables, false);
+	set[6] = tunables_variable(base, &tls);
 	set[7] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"), l->audit);
 	/* ROCm 6 and later: librocprofiler-register takes us for a tool; what the user wanted of it is kept for our door */
 	set[8] = variable("ROCPROFILER_REGISTER_FORCE_LOAD", "1");
@@ -192,6 +221,7 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	set[10] = variable("HSA_TOOLS_ROCPROFILER_V1_TOOLS",
 			   value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
 	set[11] = variable("GPUTAP_COMPAT", l->compat);
+	set[12] = variable(GT_AUDIT_ENV, l->audit);
 	for (int i = 0; i < SET_COUNT; i++)
 		good = good && set[i];
 	while (base[count])

@@ -23,9 +23,12 @@ int gt_libraries_find(struct gt_libraries *out);
  * runtime (loaders call the last one first), so the user's layers see the program as they would without us; ocl-icd cuts
  * the variable after the first use, so the whole value also travels in GPUTAP_OPENCL_LAYERS.
  * GPUTAP_COMPAT: where the audit library finds ROCTx for programs that find none.
+ * GLIBC_TUNABLES: the static thread-local storage that @program's libraries need, which an auditor takes the room of.
+ * @program: path of what is run first; NULL: not known
  * Owner: caller; gt_environment_free().
  */
-int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder, char ***out);
+int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder, const char *program,
+			char ***out);
 void gt_environment_free(char **environment);
 
 #endif

@@ -12,6 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "util/static_tls.h"
+
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -83,6 +85,7 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 {
 	const Elf64_Ehdr *e = (const void *)head;
 	bool has_interpreter = false, musl = false, is_dynamic_linker = true;
+	struct gt_static_tls tls;
 	char name[PATH_MAX];
 
 	if (head[EI_CLASS] == ELFCLASS32)
@@ -113,7 +116,9 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 	}
 	if (!has_interpreter && !is_dynamic_linker)
 		return GT_TARGET_STATIC;
-	return musl ? GT_TARGET_MUSL : GT_TARGET_NONE;
+	if (musl)
+		return GT_TARGET_MUSL;
+	return gt_static_tls_look(fd, environ, NULL, &tls) && gt_static_tls_is_hopeless(&tls) ? GT_TARGET_ALIGNMENT : GT_TARGET_NONE;
 }
 
 /* The path behind "#!"; false: none. */
@@ -169,6 +174,9 @@ const char *gt_target_reason(enum gt_target_obstacle obstacle)
 		return "it is made for another kind of machine";
 	case GT_TARGET_MUSL:
 		return "it uses the musl C library, which gputap's libraries cannot be loaded beside";
+	case GT_TARGET_ALIGNMENT:
+		return "its libraries' thread-local storage is aligned to more than 64 bytes, which glibc refuses beside an auditor; "
+		       "runtimes that need none are traced in it (OpenCL's layers, ROCm 6)";
 	case GT_TARGET_NONE:
 		break;
 	}

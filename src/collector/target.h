@@ -13,6 +13,7 @@ enum gt_target_obstacle {
 	GT_TARGET_32BIT,
 	GT_TARGET_MACHINE,    /* of another machine */
 	GT_TARGET_MUSL,       /* a C library without what we need */
+	GT_TARGET_ALIGNMENT,  /* a library's static thread-local storage cannot be laid out beside an auditor */
 };
 
 struct gt_target {

@@ -39,12 +39,10 @@ static bool gains_privileges(int fd)
 
 static bool has_interpreter(int fd, const Elf64_Ehdr *e)
 {
-	Elf64_Phdr p[PROGRAM_HEADERS];
-	size_t count = e->e_phnum < PROGRAM_HEADERS ? e->e_phnum : PROGRAM_HEADERS;
-	ssize_t n = syscall(SYS_pread64, fd, p, count * sizeof *p, e->e_phoff);
+	Elf64_Phdr p; /* one at a time: the stack may be small */
 
-	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof *p; i++)
-		if (p[i].p_type == PT_INTERP)
+	for (size_t i = 0; i < e->e_phnum && i < PROGRAM_HEADERS; i++)
+		if (syscall(SYS_pread64, fd, &p, sizeof p, (off_t)(e->e_phoff + i * sizeof p)) == sizeof p && p.p_type == PT_INTERP)
 			return true;
 	return false;
 }
@@ -140,17 +138,19 @@ bool gt_exec_is_readable(char *const *list)
 	return readable;
 }
 
-const char *gt_exec_obstacle(int fd, const char *path)
+int gt_exec_open(int fd, const char *path)
 {
-	int saved = errno, own = fd;
-	const char *why = NULL;
+	int saved = errno, own = (int)syscall(SYS_openat, fd, path, OPEN_FLAGS, 0);
 
-	if (path)
-		own = (int)syscall(SYS_openat, fd, path, OPEN_FLAGS, 0);
-	if (own >= 0)
-		why = look(own, 0);
-	if (path && own >= 0)
-		syscall(SYS_close, own);
+	errno = saved;
+	return own;
+}
+
+const char *gt_exec_obstacle(int fd)
+{
+	int saved = errno;
+	const char *why = look(fd, 0);
+
 	errno = saved;
 	return why;
 }

@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The file, whatever it leads to: no waiting for a pipe's writer, no terminal of our own. @fd: folder for a relative @path. */
+int gt_exec_open(int fd, const char *path);
+
 /**
- * gt_exec_obstacle() - why the dynamic linker will not let us into a program
- * @path:  the file; NULL: @fd is
- * @fd:    open descriptor, or directory for a relative @path (AT_FDCWD)
+ * gt_exec_obstacle() - why the dynamic linker will not let us into the program in @fd
  * Return: half a sentence; NULL: nothing speaks against it, or the file cannot be looked at (then exec fails or says so).
  * Only system calls: it may run in the child of a vfork.
  */
-const char *gt_exec_obstacle(int fd, const char *path);
+const char *gt_exec_obstacle(int fd);
 
 /**
  * gt_exec_is_readable() - can a list of texts that ends with NULL be read, to the end of each text?

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/emit.h"
+#include "core/exec_environment.h"
 #include "core/external.h"
 #include "core/recording.h"
 #include "core/subscriber.h"
@@ -124,6 +125,9 @@ static void thread_ends(void *arg)
 
 	forget(t);
 	gt_external_release(t);
+	if (t->exec_area)
+		munmap(t->exec_area, GT_EXEC_AREA_BYTES);
+	t->exec_area = NULL;
 	if (!slot || !mine) /* slots of a former image are the parent's */
 		return;
 	if (!slot_in_region(r, slot)) {
@@ -133,6 +137,14 @@ static void thread_ends(void *arg)
 	atomic_store_explicit(&slot->end_ticks, gt_ticks(), memory_order_relaxed);
 	/* a region without blocks has no collector, which frees the slots of others */
 	atomic_store_explicit(&slot->state, r->block_count ? GT_SLOT_CLOSED : GT_SLOT_FREE, memory_order_release);
+}
+
+/* The key is one of the first: its value needs no allocation. */
+void gt_thread_keep_exec_area(struct gt_thread *t, void *area)
+{
+	t->exec_area = area;
+	if (key_there)
+		pthread_setspecific(key, t);
 }
 
 void gt_threads_init(void)

@@ -57,7 +57,12 @@ struct gt_thread {
 	uint32_t api_direction; /* as the API says it; 0: it does not */
 	struct gt_lane *lane;   /* this is a runtime's own thread, which submits what others called for (runtime/lane.h) */
 	struct gt_graph_launch *graph; /* that is open in this thread (runtime/graph.h); NULL: none */
+	void *exec_area;        /* memory of core/exec_environment.c, kept for the next exec; NULL: none */
+	uint32_t exec_user;     /* process that uses it: this one, or a vfork's child that is gone; 0: none */
 };
+
+/* A thread that has memory of the above: it goes when the thread ends. Signal: safe. */
+void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
 
 extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -133,12 +133,22 @@ static uint64_t page_round(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
+/* The begin of struct gt_region, which as a whole is too large for the stacks that this may run on. */
+struct layout {
+	uint64_t magic;
+	uint32_t version, header_bytes;
+	uint64_t region_bytes;
+	uint32_t slot_bytes, slot_count, block_bytes, block_count;
+	uint64_t block_offset;
+};
+static_assert(sizeof(struct layout) == offsetof(struct gt_region, host_clock), "the same members");
+
 /* Sizes and offsets for a pool of @blocks. Return: bytes of the file. */
-static uint64_t lay_out(struct gt_region *r, const struct gt_session *s, uint64_t blocks)
+static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks)
 {
 	r->magic = GT_REGION_MAGIC;
 	r->version = GT_REGION_VERSION;
-	r->header_bytes = (uint32_t)page_round(sizeof *r);
+	r->header_bytes = (uint32_t)page_round(sizeof(struct gt_region));
 	r->slot_bytes = sizeof(struct gt_slot);
 	r->slot_count = s->slot_count;
 	r->block_bytes = s->block_bytes;
@@ -155,7 +165,7 @@ static uint64_t file_size_limit(void)
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
 }
 
-static size_t fixed_bytes(const struct gt_region *r)
+static size_t fixed_bytes(const struct layout *r)
 {
 	return r->header_bytes + r->slot_bytes; /* header and slot 0 */
 }
@@ -164,7 +174,9 @@ static size_t fixed_bytes(const struct gt_region *r)
 static struct gt_region *map_largest(int fd, const struct gt_session *s)
 {
 	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(), bytes;
-	struct gt_region sizes = {0}, *r;
+	struct layout sizes = {0};
+	struct gt_region *r;
+	uint32_t populate = 0;
 
 	if (blocks > UINT32_MAX / 2)
 		blocks = UINT32_MAX / 2;
@@ -184,7 +196,7 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 		if (r == MAP_FAILED)
 			continue;
 		if (syscall(SYS_madvise, r, fixed_bytes(&sizes), MADV_POPULATE_WRITE) == 0) {
-			sizes.populate = 1;
+			populate = 1;
 			break;
 		}
 		/* an old kernel, or no memory: then this fails too */
@@ -193,8 +205,8 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 		munmap(r, bytes);
 	}
 	syscall(SYS_madvise, r, bytes, MADV_DONTDUMP);
-	memcpy(r, &sizes, offsetof(struct gt_region, host_clock));
-	r->populate = sizes.populate;
+	memcpy(r, &sizes, sizeof sizes);
+	r->populate = populate;
 	return r;
 }
 
@@ -276,13 +288,14 @@ remove:
 
 struct gt_region *gt_region_private(const struct gt_session *session, const struct gt_region *parent, uint64_t ticks)
 {
-	struct gt_region sizes = {0}, *r;
+	struct layout sizes = {0};
+	struct gt_region *r;
 	uint64_t bytes = lay_out(&sizes, session, 0);
 
 	r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (r == MAP_FAILED)
 		return NULL;
-	memcpy(r, &sizes, offsetof(struct gt_region, host_clock));
+	memcpy(r, &sizes, sizeof sizes);
 	r->host_clock = session->host_clock;
 	r->pid = (uint32_t)syscall(SYS_getpid);
 	r->start_ticks = ticks;

@@ -22,8 +22,9 @@
 #include "record/domain.h"
 
 #define GT_SESSION_ENV "GPUTAP_SESSION"
+#define GT_AUDIT_ENV "GPUTAP_AUDIT" /* path of libgputap-audit.so, also where LD_AUDIT must not name it */
 #define GT_SESSION_MAGIC UINT64_C(0x3153534553505447) /* "GTPSESS1" */
-#define GT_SESSION_VERSION 2u
+#define GT_SESSION_VERSION 3u
 #define GT_REGION_SUFFIX ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
 #define GT_UNTRACED_FILE "untraced"
@@ -54,6 +55,8 @@ struct gt_session {
 	uint32_t device_activity;  /* 0: host calls only */
 	uint32_t domains;          /* bit per enum gt_domain that is asked for */
 	uint32_t mode;             /* enum gt_mode */
+	uint32_t static_tls;       /* room for libraries opened later that the user asked glibc for; 0: glibc's own */
+	uint32_t reserved;
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation that is asked for */
 	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation whose device work is recorded although
 								 * its calls are not asked for */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* exec_ways WAY PROGRAM [ARG ..]: starts PROGRAM with an emptied environment (only KEPT=1), in one of the ways there
- * are. Exit status: the program's; 100 + errno when it could not be started. */
+ * are; in a handler on an alternate stack of 8 KiB, or in a thread of 16 KiB, for signal:WAY and
+ * thread:WAY. Exit status: the program's; 100 + errno when it could not be started. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,29 +44,88 @@ static void start(const char *way, char **argv)
 	_exit(100 + errno);
 }
 
-int main(int argc, char **argv)
+static int run(char *way, char **argv)
 {
 	int status = 0, rc;
 	pid_t pid;
 
-	if (argc < 3)
-		return 2;
-	if (!strncmp(argv[1], "posix_spawn", 11)) {
-		rc = argv[1][11] ? posix_spawnp(&pid, argv[2], NULL, NULL, argv + 2, clean)
-				 : posix_spawn(&pid, argv[2], NULL, NULL, argv + 2, clean);
+	if (!strncmp(way, "posix_spawn", 11)) {
+		rc = way[11] ? posix_spawnp(&pid, argv[0], NULL, NULL, argv, clean) : posix_spawn(&pid, argv[0], NULL, NULL, argv, clean);
 		if (rc)
 			return 100 + rc;
-	} else if (!strncmp(argv[1], "vfork_", 6)) {
+	} else if (!strncmp(way, "vfork_", 6)) {
 		pid = vfork();
 		if (pid == 0)
-			start(argv[1] + 6, argv + 2);
-	} else if (!strncmp(argv[1], "fork_", 5)) {
+			start(way + 6, argv);
+	} else if (!strncmp(way, "fork_", 5)) {
 		pid = fork();
 		if (pid == 0)
-			start(argv[1] + 5, argv + 2);
+			start(way + 5, argv);
 	} else {
-		start(argv[1], argv + 2);
+		start(way, argv);
 	}
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+/* A stack behind which nothing can be written. */
+static char *small_stack(size_t bytes)
+{
+	enum { GUARD = 1 << 16 };
+	char *at = mmap(NULL, GUARD + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at + GUARD, bytes, PROT_READ | PROT_WRITE) != 0)
+		exit(98);
+	return at + GUARD;
+}
+
+static char **arguments;
+static int result;
+
+static void on_signal(int number)
+{
+	(void)number;
+	result = run(strchr(arguments[0], ':') + 1, arguments + 1);
+}
+
+static int run_in_handler(size_t bytes)
+{
+	stack_t stack = {.ss_sp = small_stack(bytes), .ss_size = bytes};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	return result;
+}
+
+static void *thread_main(void *unused)
+{
+	on_signal(0);
+	return unused;
+}
+
+static int run_in_thread(size_t bytes)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstack(&attributes, small_stack(bytes), bytes);
+	if (pthread_create(&thread, &attributes, thread_main, NULL) != 0)
+		return 97;
+	pthread_join(thread, NULL);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	arguments = argv + 1;
+	if (!strncmp(argv[1], "signal:", 7))
+		return run_in_handler(8 * 1024);
+	if (!strncmp(argv[1], "thread:", 7))
+		return run_in_thread(16 * 1024);
+	return run(argv[1], argv + 2);
 }

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* See exec_environment.h.
+ *
+ *   area, mapped: | entries | texts of ours | room for static TLS | path of the program | event's text |
+ *
+ * Not on the stack: programs call exec on alternate signal stacks of 8 KiB and in threads of 16. The area is the thread's. Each
+ * call that comes back unmaps it. A vfork's child that has become another program does not come back: what it mapped in its
+ * parent's memory is used by the same thread's next exec, and goes with the thread. `exec_user` tells:
+ *
+ *   0, or a process that is neither this one nor its parent      the area is free: such a child is gone, as its parent runs
+ *   this process, or its parent                                  a signal handler has interrupted exec: it maps its own
+ *
+ * Never here: malloc, locks, stdio, errno changed. */
+#include "core/exec_environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <paths.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/emit.h"
+#include "core/exec_target.h"
+#include "core/recording.h"
+#include "util/static_tls.h"
+
+enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
+
+/* A variable and what of it is ours. */
+enum { SESSION, PRELOAD, AUDIT, LAYERS, ALL_LAYERS, HSA_TOOLS, REGISTER, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, OURS_COUNT };
+static struct {
+	const char *name;
+	const char *library; /* a list: ours is the element whose last part begins so. NULL: all of it is ours */
+	bool last;           /* of a list: ours comes last */
+	char separator;      /* of a list, if it is not a colon */
+	size_t bytes;        /* of ours; 0: there is none */
+	char ours[VALUE_BYTES];
+} variables[OURS_COUNT] = {
+	[SESSION] = {.name = GT_SESSION_ENV},
+	[PRELOAD] = {.name = "LD_PRELOAD", .library = "libgputap.so"},
+	[AUDIT] = {.name = "LD_AUDIT", .library = "libgputap-audit.so", .last = true},
+	[LAYERS] = {.name = "OPENCL_LAYERS", .library = "libgputap.so"},
+	[ALL_LAYERS] = {.name = "GPUTAP_OPENCL_LAYERS"},
+	[HSA_TOOLS] = {.name = "HSA_TOOLS_LIB", .library = "libgputap.so", .separator = ' '},
+	[REGISTER] = {.name = "ROCPROFILER_REGISTER_FORCE_LOAD"},
+	[COMPAT] = {.name = "GPUTAP_COMPAT"},
+	/* what the first two need so as not to be in a program's way: collector/environment.c */
+	[STATIC_TLS] = {.name = "GLIBC_TUNABLES", .library = GT_STATIC_TLS_TUNABLE, .last = true},
+	[ASAN] = {.name = "ASAN_OPTIONS", .library = "verify_asan_link_order=", .last = true},
+	[AUDIT_PATH] = {.name = GT_AUDIT_ENV},
+};
+
+struct area {
+	char *entries[ENTRIES_MAX];
+	char text[TEXT_BYTES];
+	char tunable[TUNABLE_BYTES]; /* for the program that is to be executed */
+	bool without_audit;          /* it would not start beside an auditor */
+	char path[PATH_MAX];
+	char event[PATH_MAX + 256];
+};
+static_assert(sizeof(struct area) <= GT_EXEC_AREA_BYTES, "what thread.c unmaps");
+
+/* What comes before our library in the list, ours, what follows. False: ours is not in it. */
+static bool find_element(const char *list, const char *library, const char **at, size_t *bytes)
+{
+	size_t n = strlen(library);
+
+	while (*list) {
+		size_t length = strcspn(list, ": ");
+		const char *part = list;
+
+		for (size_t i = 0; i < length; i++)
+			if (list[i] == '/')
+				part = list + i + 1;
+		if ((size_t)(list + length - part) >= n && memcmp(part, library, n) == 0) {
+			*at = list;
+			*bytes = length;
+			return true;
+		}
+		list += length + (list[length] != '\0');
+	}
+	return false;
+}
+
+static const char *value_of(char *const *environment, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; environment && *environment; environment++)
+		if (strncmp(*environment, name, n) == 0 && (*environment)[n] == '=')
+			return *environment + n + 1;
+	return NULL;
+}
+
+/* ocl-icd writes NULs into OPENCL_LAYERS when it first reads it: our parent's child sees the first layer only. */
+static void restore_layers(void)
+{
+	const char *all = getenv("GPUTAP_OPENCL_LAYERS"), *now = getenv("OPENCL_LAYERS");
+
+	if (all && now && strcmp(all, now) != 0 && strncmp(all, now, strlen(now)) == 0)
+		setenv("OPENCL_LAYERS", all, 1);
+}
+
+void gt_exec_remember(void)
+{
+	const char *audit;
+
+	restore_layers();
+	for (int i = 0; i < OURS_COUNT; i++) {
+		const char *value = getenv(variables[i].name), *at = value;
+		size_t bytes = value ? strlen(value) : 0;
+
+		if (!value || (variables[i].library && !find_element(value, variables[i].library, &at, &bytes)) ||
+		    bytes == 0 || bytes >= VALUE_BYTES)
+			continue;
+		memcpy(variables[i].ours, at, bytes);
+		variables[i].bytes = bytes;
+	}
+	/* this program may be one that does not start beside an auditor: others do */
+	audit = variables[AUDIT_PATH].ours;
+	if (!variables[AUDIT].bytes && variables[AUDIT_PATH].bytes) {
+		memcpy(variables[AUDIT].ours, audit, variables[AUDIT_PATH].bytes);
+		variables[AUDIT].bytes = variables[AUDIT_PATH].bytes;
+	}
+}
+
+static bool active(void)
+{
+	return gt_recording_is_run() && variables[PRELOAD].bytes &&
+	       !atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed);
+}
+
+/* Another session's, which is there; and its library. Not one that ended, in an environment that somebody had saved. */
+static bool is_others(char *const *environment)
+{
+	const char *session = value_of(environment, GT_SESSION_ENV), *preload = value_of(environment, "LD_PRELOAD"), *at;
+	size_t bytes;
+	int saved = errno;
+	bool others = session && preload && strcmp(session, variables[SESSION].ours) != 0 &&
+		      find_element(preload, variables[PRELOAD].library, &at, &bytes) &&
+		      syscall(SYS_faccessat, AT_FDCWD, session, R_OK | X_OK) == 0;
+
+	errno = saved;
+	return others;
+}
+
+/* The area ---------------------------------------------------------------------- */
+
+static struct area *map_area(void)
+{
+	void *at = mmap(NULL, GT_EXEC_AREA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static struct area *take_area(struct gt_exec *e)
+{
+	struct gt_thread *t = &gt_thread;
+	uint32_t pid = (uint32_t)syscall(SYS_getpid), user = t->exec_user;
+
+	e->is_lent = !user || (user != pid && user != (uint32_t)syscall(SYS_getppid));
+	if (!e->is_lent)
+		return e->area = map_area();
+	t->exec_user = pid;
+	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers: from here on they map their own */
+	if (!t->exec_area)
+		gt_thread_keep_exec_area(t, map_area());
+	return e->area = t->exec_area;
+}
+
+static void give_area(struct gt_exec *e)
+{
+	struct gt_thread *t = &gt_thread;
+	int saved = errno;
+
+	if (e->is_lent)
+		t->exec_area = NULL;
+	if (e->area)
+		munmap(e->area, GT_EXEC_AREA_BYTES);
+	__asm__ volatile("" ::: "memory");
+	if (e->is_lent)
+		t->exec_user = 0;
+	errno = saved;
+}
+
+/* What the program gets -------------------------------------------------------- */
+
+static char *append(char *at, const char *text, size_t bytes)
+{
+	memcpy(at, text, bytes);
+	return at + bytes;
+}
+
+static char *append_number(char *at, uint64_t value)
+{
+	char digits[24], *d = digits + sizeof digits;
+
+	do
+		*--d = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	return append(at, d, (size_t)(digits + sizeof digits - d));
+}
+
+/* What shall be ours in the variable; *bytes is 0 for nothing. */
+static const char *wanted(const struct area *a, int i, size_t *bytes)
+{
+	if (i == STATIC_TLS) {
+		*bytes = strlen(a->tunable);
+		return a->tunable;
+	}
+	*bytes = i == AUDIT && a->without_audit ? 0 : variables[i].bytes;
+	return variables[i].ours;
+}
+
+/* Is it so already? */
+static bool is_kept(const struct area *a, int i, char *const *environment)
+{
+	const char *value = value_of(environment, variables[i].name), *at, *ours;
+	size_t bytes, found;
+
+	if (!variables[i].bytes)
+		return true;
+	ours = wanted(a, i, &bytes);
+	if (!value)
+		return !bytes;
+	if (!variables[i].library)
+		return strcmp(value, ours) == 0;
+	if (!find_element(value, variables[i].library, &at, &found))
+		return !bytes;
+	/* another copy of our libraries is as good */
+	return bytes && (i != STATIC_TLS || (found == bytes && memcmp(at, ours, bytes) == 0));
+}
+
+/* "NAME=ours:theirs" at @at, without what was ours in theirs. Return: behind its end. */
+static char *compose(const struct area *a, int i, const char *theirs, char *at)
+{
+	const char *ours, *old;
+	char separator = variables[i].separator ? variables[i].separator : ':', *start;
+	size_t bytes, n = theirs && variables[i].library ? strlen(theirs) : 0, old_bytes;
+
+	ours = wanted(a, i, &bytes);
+	at = append(at, variables[i].name, strlen(variables[i].name));
+	*at++ = '=';
+	start = at;
+	if (bytes && !variables[i].last)
+		at = append(at, ours, bytes);
+	if (n && at != start)
+		*at++ = separator;
+	if (n && find_element(theirs, variables[i].library, &old, &old_bytes)) {
+		const char *rest = old + old_bytes + (old[old_bytes] != '\0');
+
+		at = append(at, theirs, (size_t)(old - theirs));
+		n -= (size_t)(rest - theirs);
+		theirs = rest;
+	}
+	if (n)
+		at = append(at, theirs, n);
+	if (bytes && variables[i].last) {
+		if (at != start && at[-1] != separator)
+			*at++ = separator;
+		at = append(at, ours, bytes);
+	}
+	*at++ = '\0';
+	return at;
+}
+
+/* How many entries the new environment has; 0: it is the old one, or too large. */
+static size_t count_entries(const struct area *a, char *const *environment)
+{
+	size_t count = 0, text_bytes = 0, bytes;
+	bool is_missing = false;
+
+	while (environment && environment[count])
+		count++;
+	for (int i = 0; i < OURS_COUNT; i++)
+		if (!is_kept(a, i, environment)) {
+			const char *theirs = value_of(environment, variables[i].name);
+
+			is_missing = true;
+			wanted(a, i, &bytes);
+			text_bytes += strlen(variables[i].name) + bytes + (theirs ? strlen(theirs) : 0) + 4;
+		}
+	return is_missing && count + OURS_COUNT + 1 < ENTRIES_MAX && text_bytes < TEXT_BYTES ? count + OURS_COUNT + 1 : 0;
+}
+
+static char *const *repair(struct area *a, char *const *environment)
+{
+	char *text = a->text;
+	size_t n = 0;
+
+	if (!count_entries(a, environment))
+		return environment;
+	for (char *const *e = environment; e && *e; e++) {
+		bool replaced = false;
+
+		for (int i = 0; i < OURS_COUNT; i++) {
+			size_t bytes = strlen(variables[i].name);
+
+			if (strncmp(*e, variables[i].name, bytes) == 0 && (*e)[bytes] == '=' && !is_kept(a, i, environment))
+				replaced = true;
+		}
+		if (!replaced)
+			a->entries[n++] = *e;
+	}
+	for (int i = 0; i < OURS_COUNT; i++)
+		if (!is_kept(a, i, environment)) {
+			a->entries[n++] = text;
+			text = compose(a, i, value_of(environment, variables[i].name), text);
+		}
+	a->entries[n] = NULL;
+	return a->entries;
+}
+
+/* The program ------------------------------------------------------------------ */
+
+static void tell(struct area *a, const char *path, const char *why)
+{
+	char *at = a->event;
+
+	if (path && strlen(path) < PATH_MAX)
+		at = append(append(at, path, strlen(path)), ": ", 2);
+	memcpy(at, why, strlen(why) + 1);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, 0, a->event);
+}
+
+/* As execvp() will find it; NULL: it will not. */
+static const char *search(struct area *a, const char *file)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(file, '/'))
+		return file;
+	for (path = path ? path : _PATH_STDPATH; *path; path += *path == ':') {
+		size_t n = strcspn(path, ":"), f = strlen(file);
+
+		if (n + f + 2 < sizeof a->path) {
+			memcpy(a->path, path, n);
+			a->path[n] = '/';
+			memcpy(a->path + n + (n != 0), file, f + 1);
+			if (syscall(SYS_faccessat, AT_FDCWD, a->path, X_OK) == 0)
+				return a->path;
+		}
+		path += n;
+	}
+	return NULL;
+}
+
+/* The tunable for this program: what it needs, and what the user asked for besides. */
+static void make_room(struct area *a, int fd, char *const *environment)
+{
+	const char *tunables = value_of(environment, variables[STATIC_TLS].name), *at;
+	uint64_t asked = gt_recording.session->static_tls, room;
+	struct gt_static_tls tls;
+	size_t bytes;
+
+	/* not what we gave to this process itself, so somebody's own wish */
+	if (tunables && find_element(tunables, GT_STATIC_TLS_TUNABLE, &at, &bytes) &&
+	    (bytes != variables[STATIC_TLS].bytes || memcmp(at, variables[STATIC_TLS].ours, bytes) != 0))
+		asked = gt_static_tls_asked(at);
+	if (fd >= 0 && gt_static_tls_look(fd, environment, variables[PRELOAD].ours, &tls))
+		room = gt_static_tls_room(&tls, asked);
+	else
+		room = asked > GT_STATIC_TLS_USUAL ? asked : GT_STATIC_TLS_USUAL;
+	a->without_audit = fd >= 0 && gt_static_tls_is_hopeless(&tls);
+	*append_number(append(a->tunable, GT_STATIC_TLS_TUNABLE, strlen(GT_STATIC_TLS_TUNABLE)), room) = '\0';
+}
+
+static void look_at_program(struct area *a, int fd, const char *path, char *const *environment)
+{
+	int own = path ? gt_exec_open(fd, path) : fd;
+	const char *why = own >= 0 ? gt_exec_obstacle(own) : NULL;
+
+	make_room(a, own, environment);
+	if (!why && a->without_audit)
+		why = "its thread-local storage is aligned in a way that glibc refuses beside an auditor: only what needs "
+		      "none is traced in it";
+	if (why)
+		tell(a, path, why);
+	if (path && own >= 0)
+		syscall(SYS_close, own);
+}
+
+void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched, char *const *environment)
+{
+	int saved = errno;
+	struct area *a;
+
+	*e = (struct gt_exec){.environment = environment};
+	if (!active() || !gt_exec_is_readable(environment) || (path && !gt_exec_is_readable((char *const[]){(char *)(uintptr_t)path, NULL})))
+		return;
+	a = take_area(e);
+	if (!a)
+		goto out;
+	if (is_searched)
+		path = search(a, path);
+	if (is_others(environment)) {
+		tell(a, path, "another gputap run traces it");
+		goto out;
+	}
+	if (path || !is_searched)
+		look_at_program(a, fd, path, environment);
+	else
+		make_room(a, -1, environment);
+	e->environment = repair(a, environment);
+out:
+	errno = saved;
+}
+
+void gt_exec_end(struct gt_exec *e)
+{
+	if (e->area || e->is_lent)
+		give_area(e);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The environment that a program gets when one that is traced executes it. */
+#ifndef GPUTAP_CORE_EXEC_ENVIRONMENT_H
+#define GPUTAP_CORE_EXEC_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+enum { GT_EXEC_AREA_BYTES = 384 << 10 };
+
+struct gt_exec {
+	char *const *environment; /* what to pass on: the caller's own, or one with what the session needs */
+	void *area;               /* where it lies; NULL: nowhere */
+	bool is_lent;             /* of the thread's; else mapped for this one time */
+};
+
+/* With the process's first environment. */
+void gt_exec_remember(void);
+
+/**
+ * gt_exec_begin() - make the environment for a program, and tell an event if it cannot be traced
+ * @path:        of the program; NULL: @fd is the program. Looked for along PATH if @is_searched and without a slash
+ * @environment: that the caller wants to pass on
+ * Call gt_exec_end() if exec has come back. Thread: any. Signal: safe; also in the child of a vfork. Needs 2 KiB of stack.
+ */
+void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched, char *const *environment);
+void gt_exec_end(struct gt_exec *e);
+
+#endif
