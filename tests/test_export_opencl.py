@@ -72,3 +72,14 @@ def test_perfetto_reads_the_json_of_the_program_too(traced):
     have = perfetto.ask(traced[0]["json"], n="select count(*) as n from slice", complaints=perfetto.COMPLAINTS, flows=perfetto.FLOWS)
     assert have["complaints"] == [] and have["n"][0]["n"] == len(traced[1])
     assert len(have["flows"]) == sum(r["kind"] == "device" for r in traced[1])
+
+
+def test_a_kernel_of_sycl_has_the_name_of_its_type_in_all_exports(build, gputap, run, tap, work):
+    name = "_ZTSZZ4mainENKUlRN4sycl3_V17handlerEE_clES2_E5MyAdd"
+    want = "main::{lambda(sycl::_V1::handler&)#1}::operator()(sycl::_V1::handler&) const::MyAdd"
+    run([gputap, "run", "-q", "-o", "sycl.gputap", "--", build / "tests/opencl/cl_named", name])
+    for ending in ("csv", "json", "pftrace", "rpd"):
+        tap("export", "sycl.gputap", "-o", f"sycl.{ending}")
+        written = (work / f"sycl.{ending}").read_bytes()
+        assert want.encode() in written and b"typeinfo" not in written, ending
+    assert want in tap("report", "sycl.gputap", "--csv").out

@@ -24,6 +24,8 @@ static void load(void)
 char *gt_demangle(const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	/* SYCL names a kernel by a type: of "typeinfo name for MyKernel" the type is what was written */
+	const char *encoded = strncmp(name, "_ZTS", 4) == 0 ? name + 4 : name;
 	int status = -1;
 	char *text;
 
@@ -31,7 +33,7 @@ char *gt_demangle(const char *name)
 	if (strncmp(name, "_Z", 2) != 0)
 		return NULL;
 	pthread_once(&once, load);
-	text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+	text = demangle ? demangle(encoded, NULL, NULL, &status) : NULL;
 	if (status == 0 && text && *text)
 		return text;
 	free(text);
