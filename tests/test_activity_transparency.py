@@ -25,6 +25,16 @@ def test_output_is_the_same(build, run, program):
     assert traced.err == bare.err
 
 
+def test_events_without_profiling_get_the_answers_of_their_own_runtime(build, run):
+    command, layer = [build / "tests/opencl/cl_probe"], build / "tests/opencl/libfault_layer.so"
+    bare = run(command, env={"FAULT": "unprofiled", "OPENCL_LAYERS": layer})
+    with Session(build) as session:
+        layers = f"{layer}:{session.library}"
+        traced = session.run(command, env={"FAULT": "unprofiled", "layers": layers})
+    assert "queue 0 profiling 1283 size 8: 0 4 set 0" in bare.out
+    assert traced.out == bare.out
+
+
 @pytest.mark.parametrize("arguments", [[], ["--raw"], ["--list"]], ids=str)
 def test_clinfo_says_the_same(build, run, arguments):
     bare = run(["clinfo", *arguments])

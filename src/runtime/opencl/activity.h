@@ -238,6 +238,9 @@ struct gt_cl_queue *gt_cl_queue_find(cl_command_queue queue);
 /* The same, made when it is not there yet. */
 struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue queue);
 struct gt_cl_queue *gt_cl_queues(void);
+/* A queue of the runtime's with what the program asked for, and no profiling; NULL: there is none.
+ * Inside a call of gputap's own. The caller releases it. */
+cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q);
 
 /* Work (activity_work.c, activity_helper.c) --------------------------------- */
 

@@ -299,18 +299,26 @@ cl_command_queue gt_opencl_wrap_clCreateCommandQueueWithPropertiesKHR(const stru
 
 /* Queries ------------------------------------------------------------------- */
 
+cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q)
+{
+	cl_device_id device = (cl_device_id)(uintptr_t)q->device->node.handle;
+	cl_int error;
+
+	if (!q->list_count)
+		return GT_CL(q->table, clCreateCommandQueue)(q->context, device, q->asked, &error);
+	if (q->device->version < 200)
+		return NULL;
+	return GT_CL(q->table, clCreateCommandQueueWithProperties)(q->context, device, q->list, &error);
+}
+
 /* What the runtime says of a queue with the program's list: of an empty one, that it is one word long (PoCL) or none
  * (NVIDIA); in an error, the size needed (NVIDIA) or nothing. So a queue is made that has that list, and asked. */
 static bool ask_alike(const struct gt_cl_queue *q, size_t size, void *value, size_t *size_ret, cl_int *ret)
 {
-	cl_command_queue alike = NULL;
-	cl_int error;
+	cl_command_queue alike;
 
-	if (q->device->version < 200)
-		return false;
 	gt_internal_enter();
-	alike = GT_CL(q->table, clCreateCommandQueueWithProperties)(q->context, (cl_device_id)(uintptr_t)q->device->node.handle,
-								    q->list, &error);
+	alike = gt_cl_queue_alike(q);
 	if (alike) {
 		*ret = GT_CL(q->table, clGetCommandQueueInfo)(alike, CL_QUEUE_PROPERTIES_ARRAY, size, value, size_ret);
 		GT_CL(q->table, clReleaseCommandQueue)(alike);
@@ -326,7 +334,7 @@ static cl_int answer_list(const struct gt_call *call, const struct gt_cl_queue *
 	cl_int ret = GT_CL_REAL(call, clGetCommandQueueInfo)((cl_command_queue)(uintptr_t)q->node.handle,
 							    CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, NULL);
 
-	if (ret != CL_SUCCESS || (q->list_count && q->device && ask_alike(q, size, value, size_ret, &ret)))
+	if (ret != CL_SUCCESS || (q->device && ask_alike(q, size, value, size_ret, &ret)))
 		return ret;
 	if (value && size < bytes)
 		return CL_INVALID_VALUE;
