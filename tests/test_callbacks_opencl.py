@@ -53,6 +53,13 @@ def test_memory_that_the_program_releases_last_calls_back_in_that_call(callbacks
     assert calls.count("clGetDeviceInfo") == CALLS
 
 
+def test_a_callback_inside_a_call_is_recorded_where_the_library_is_interposed(callbacks, build):
+    out, calls, records = callbacks("memory", env={"LD_LIBRARY_PATH": build / "tests/door"})
+    assert out == "called in its own thread\n"
+    assert calls.count("clGetDeviceInfo") == CALLS
+    assert seen_and_recorded(records, "call") == (len(calls), len(calls), 0)
+
+
 @pytest.mark.parametrize("way", ("events", "finished"))
 @pytest.mark.parametrize("fault", (None, "asked"))
 def test_callbacks_of_events_see_no_profiling_and_are_recorded_whoever_asks(callbacks, way, fault):

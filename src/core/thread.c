@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/callback.h"
 #include "core/emit.h"
 #include "core/exec_environment.h"
 #include "core/external.h"
@@ -32,6 +33,7 @@ enum { OVERFLOW_SLOT = 0, NAP_NS = 50000 };
 
 _Alignas(64) _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
 GT_HOT uint32_t gt_skip_nested[GT_DOMAIN_COUNT];
+_Thread_local uint32_t gt_callback_depth;
 
 static pthread_key_t key;
 static bool key_there;
@@ -281,7 +283,9 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain)
 {
-	return t->depth & gt_skip_nested[domain] ? NULL : gt_thread_attach(t);
+	if (t->depth & gt_skip_nested[domain] && t->depth != gt_callback_depth)
+		return NULL;
+	return gt_thread_ready(t) ? t : gt_thread_attach(t);
 }
 
 /* `writing` is held by the caller. */

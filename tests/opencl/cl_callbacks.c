@@ -89,6 +89,7 @@ static void on_memory(cl_mem m, void *user)
 	in_callback();
 }
 
+/* It has the program's reference. */
 static void on_event(cl_event e, cl_int status, void *user)
 {
 	cl_command_queue queue, *q = user;
@@ -102,6 +103,7 @@ static void on_event(cl_event e, cl_int status, void *user)
 	EXPECT(properties == 0);
 	EXPECT(clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL) ==
 	       CL_PROFILING_INFO_NOT_AVAILABLE);
+	OK(clReleaseEvent(e));
 	in_callback();
 }
 
@@ -186,7 +188,6 @@ static void events(void)
 	for (int i = 0; i < 100; i++) {
 		OK(clEnqueueFillBuffer(q, m, &x, sizeof x, 0, 64, 1, &gate, &e));
 		OK(clSetEventCallback(e, CL_COMPLETE, on_event, &q));
-		OK(clReleaseEvent(e));
 	}
 	OK(clSetUserEventStatus(gate, CL_COMPLETE));
 	OK(clFlush(q));
@@ -205,7 +206,6 @@ static void finished(void)
 	for (int i = 0; i < 100; i++) {
 		OK(clEnqueueFillBuffer(q, m, &x, sizeof x, 0, 64, 0, NULL, &e));
 		OK(clSetEventCallback(e, CL_COMPLETE, on_event, &q));
-		OK(clReleaseEvent(e));
 	}
 	OK(clFinish(q));
 	wait_called(100);

@@ -20,6 +20,7 @@
  * once: their structs are kept.
  * Not here: callbacks of builds, which no call of gputap's brings about.
  * Never here: a callback of the program's under a lock of ours, waiting for one. */
+#include "core/callback.h"
 #include "runtime/opencl/activity.h"
 
 #include <limits.h>
@@ -161,6 +162,9 @@ static struct callback *register_callback(const struct gt_call *call, enum kind 
 
 static void call_program(const struct callback *c, const struct large *l)
 {
+	const uint32_t outer = gt_callback_depth;
+
+	gt_callback_depth = gt_thread.depth; /* what it calls is the program's */
 	switch ((enum kind)c->kind) {
 	case EVENT:
 		((gt_cl_event_notify)c->function)(c->object, c->status, c->user);
@@ -184,6 +188,7 @@ static void call_program(const struct callback *c, const struct large *l)
 						    l->detail_bytes, c->user);
 		break;
 	}
+	gt_callback_depth = outer;
 }
 
 static void let_go(const struct callback *c)
@@ -353,10 +358,13 @@ static void on_svm_free(cl_command_queue queue, cl_uint count, void **pointers, 
 static void on_context_error(const char *text, const void *detail, size_t bytes, void *user)
 {
 	const struct callback *kept = user;
+	const uint32_t outer = gt_callback_depth;
 	struct large *l;
 
 	if (gt_likely(may_run_here())) {
+		gt_callback_depth = gt_thread.depth;
 		((gt_cl_context_notify)kept->function)(text, detail, bytes, kept->user);
+		gt_callback_depth = outer;
 		return;
 	}
 	l = (struct large *)take(CONTEXT_ERROR, kept->function, kept->user);
