@@ -18,6 +18,8 @@
 
 struct gt_capture_writer;
 
+#define GT_CAPTURE_ID_BYTES 16
+
 struct gt_capture_options {
 	bool compress; /* zstd level 1 on stream blocks; smaller, slower */
 };
@@ -70,11 +72,17 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 
 /**
  * gt_capture_writer_reopen() - go on with a capture that was not finished, for `gputap recover`
+ * @id: as gt_capture_writer_id() gave it: another capture that has this name now is left as it is. NULL: whatever it is
  * @bytes: cut the file to this length first: what gt_capture_writer_bytes() said after the last flush that
  *         counts; UINT64_MAX: keep every whole block, cut off a torn last one and an end mark
- * Encoders start afresh: no later block leans on one from before.
+ * Encoders start afresh: no later block leans on one from before. A file that is shorter than @bytes cannot become complete.
+ * Return: 0 or negative errno with a cause: -EBADMSG no capture, or not that one; -EBUSY another process writes it, ..
  */
-int gt_capture_writer_reopen(const char *path, uint64_t bytes, struct gt_capture_writer **out);
+int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES], uint64_t bytes,
+			     struct gt_capture_writer **out);
+
+/* The random number that tells this capture from all others. */
+void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTURE_ID_BYTES]);
 
 int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *process);
 int gt_capture_write_process_end(struct gt_capture_writer *w, const struct gt_process_info *process);
@@ -122,12 +130,13 @@ struct gt_capture_health {
 	enum gt_capture_end end;
 	uint64_t bytes, bad_bytes;  /* skipped because a checksum or a length was wrong */
 	uint64_t bad_blocks, unknown_blocks;
+	uint64_t bad_sums; /* of a process or a block: its records are not what they say */
 };
 
 /* Is all of it there that was ever in it? Commands that read a capture exit with 1 when not, after doing what they can. */
 static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
 {
-	return health->end != GT_CAPTURE_CUT && !health->bad_bytes && !health->bad_blocks;
+	return health->end != GT_CAPTURE_CUT && !health->bad_bytes && !health->bad_blocks && !health->bad_sums;
 }
 
 /**

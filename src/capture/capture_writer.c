@@ -52,6 +52,7 @@ struct gt_stream {
 struct gt_capture_writer {
 	int fd, ballast_fd;
 	int replaced_fd;            /* the file whose place this one took, or -1 */
+	uint8_t id[GT_CAPTURE_ID_BYTES]; /* as in the file's header */
 	bool failed;                /* something that was accepted is lost: the capture cannot be complete */
 	bool kept_short;            /* `kept` misses something */
 	char *path;
@@ -744,6 +745,7 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 	}
 	if (getrandom(header.uuid, sizeof header.uuid, 0) != sizeof header.uuid)
 		memset(header.uuid, 0, sizeof header.uuid);
+	memcpy(w->id, header.uuid, sizeof w->id);
 	header.crc = gt_crc32c(0, &header, offsetof(struct gt_file_header, crc));
 	status = write_header(w, &header);
 	if (!status)
@@ -766,7 +768,22 @@ fail:
 	return status;
 }
 
-int gt_capture_writer_reopen(const char *path, uint64_t bytes, struct gt_capture_writer **out)
+/* Is it the capture of that number? Nothing of the file has been touched yet. */
+static int check_id(struct gt_capture_writer *w, const uint8_t *id)
+{
+	struct gt_scan *s = malloc(sizeof *s);
+	int status = s ? gt_scan_init(s, w->fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
+
+	if (!status && id && memcmp(id, s->uuid, sizeof s->uuid) != 0)
+		status = gt_error(-EBADMSG, "%s is the capture of another session and is left as it is", w->path);
+	if (!status)
+		memcpy(w->id, s->uuid, sizeof w->id);
+	free(s);
+	return status;
+}
+
+int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES], uint64_t bytes,
+			     struct gt_capture_writer **out)
 {
 	struct gt_capture_writer *w;
 	uint64_t end;
@@ -775,12 +792,14 @@ int gt_capture_writer_reopen(const char *path, uint64_t bytes, struct gt_capture
 	*out = NULL;
 	if (status)
 		return status;
-	w->fd = open(path, O_RDWR | O_CLOEXEC);
+	w->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
 	if (w->fd < 0) {
 		status = gt_error(-errno, "cannot open capture %s", path);
 		goto fail;
 	}
 	status = gt_new_file_lock(w->fd, path);
+	if (!status)
+		status = check_id(w, id);
 	if (!status)
 		status = gt_scan_find_end(w->fd, path, bytes, &end);
 	if (status)
@@ -789,6 +808,7 @@ int gt_capture_writer_reopen(const char *path, uint64_t bytes, struct gt_capture
 		status = gt_error(-errno, "capture %s: cannot cut off what is behind the last whole block", path);
 		goto fail;
 	}
+	w->failed = bytes != UINT64_MAX && end < bytes; /* somebody has cut it since */
 	w->file_bytes = w->flushed_bytes = end;
 	w->ballast_fd = take_ballast(w, path);
 	*out = w;
@@ -796,6 +816,11 @@ int gt_capture_writer_reopen(const char *path, uint64_t bytes, struct gt_capture
 fail:
 	gt_capture_writer_destroy(w);
 	return status;
+}
+
+void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTURE_ID_BYTES])
+{
+	memcpy(id, w->id, GT_CAPTURE_ID_BYTES);
 }
 
 int gt_capture_writer_finish(struct gt_capture_writer *w, bool complete)

@@ -235,6 +235,7 @@ static int open_capture(struct collector *c, const struct gt_run_options *o, cha
 static int open_session(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
 	struct gt_session session = o->session;
+	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
 	char output[PATH_MAX];
 	int status;
 
@@ -252,7 +253,8 @@ static int open_session(struct collector *c, const struct gt_run_options *o, cha
 	status = gt_folder_create(&session, output, &c->folder);
 	if (!status) {
 		gt_drain_init(&c->drain, &c->folder, c->writer);
-		status = gt_journal_create(&c->folder, &c->drain.journal);
+		gt_capture_writer_id(c->writer, capture_id);
+		status = gt_journal_create(&c->folder, capture_id, &c->drain.journal);
 	}
 	if (status) {
 		if (c->folder.fd >= 0)

@@ -140,6 +140,20 @@ static int check_session(const struct gt_folder *f, uint64_t size)
 	return 0;
 }
 
+/* Is it ours? Somebody else could lead us to any file of ours by what stands in a folder of his. */
+static int check_owner(int fd, mode_t type, const char *folder, const char *name)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return gt_error(-errno, "%s%s", folder, name);
+	if ((st.st_mode & S_IFMT) != type || (type == S_IFREG && st.st_nlink > 1))
+		return gt_error(-EBADMSG, "%s%s is not what gputap makes", folder, name);
+	if (st.st_uid != geteuid())
+		return gt_error(-EPERM, "%s%s belongs to user %u, who alone can finish that capture", folder, name, (unsigned)st.st_uid);
+	return 0;
+}
+
 int gt_folder_open(const char *path, struct gt_folder *out)
 {
 	struct stat st;
@@ -152,11 +166,17 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 	out->fd = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (out->fd < 0)
 		return gt_error(-errno, "cannot open the session folder %s", out->path);
-	out->session_fd = openat(out->fd, "session", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	status = check_owner(out->fd, S_IFDIR, out->path, "");
+	if (status)
+		goto fail;
+	out->session_fd = openat(out->fd, "session", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->session_fd < 0 || fstat(out->session_fd, &st)) {
 		status = gt_error(-errno, "%s is no session folder: it has no file 'session'", out->path);
 		goto fail;
 	}
+	status = check_owner(out->session_fd, S_IFREG, out->path, "/session");
+	if (status)
+		goto fail;
 	if (st.st_size < (off_t)sizeof *out->session) {
 		status = gt_error(-EBADMSG, "%s/session is cut", out->path);
 		goto fail;
@@ -177,14 +197,17 @@ fail:
 
 int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes)
 {
-	int fd = openat(f->fd, "output", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(f->fd, "output", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), status;
 	ssize_t n;
 
 	if (fd < 0)
 		return gt_error(-errno, "%s does not say which capture it belongs to", f->path);
-	n = read(fd, path, bytes - 1);
+	status = check_owner(fd, S_IFREG, f->path, "/output");
+	n = status ? 0 : read(fd, path, bytes - 1);
 	close(fd);
-	if (n <= 0 || path[0] != '/')
+	if (status)
+		return status;
+	if (n <= 0 || path[0] != '/' || memchr(path, '\0', (size_t)n))
 		return gt_error(-EBADMSG, "%s/output does not hold a path", f->path);
 	path[n] = '\0';
 	return 0;

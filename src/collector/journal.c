@@ -37,7 +37,7 @@ static int size_file(struct gt_journal *j)
 	return gt_error(-errno, "no room for the collector's journal");
 }
 
-int gt_journal_create(const struct gt_folder *f, struct gt_journal *out)
+int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES], struct gt_journal *out)
 {
 	int status;
 
@@ -55,6 +55,7 @@ int gt_journal_create(const struct gt_folder *f, struct gt_journal *out)
 	out->file->head.version = GT_JOURNAL_VERSION;
 	out->file->head.bytes = sizeof *out->file;
 	out->file->head.account_count = out->account_count;
+	memcpy(out->file->head.capture_id, capture_id, GT_CAPTURE_ID_BYTES);
 	out->file->head.collector_pid = (uint32_t)getpid();
 	return 0;
 }
@@ -64,7 +65,9 @@ static int check_file(const struct gt_folder *f, struct gt_journal *j)
 	struct stat st;
 	int status;
 
-	if (fstat(j->fd, &st) || st.st_size < (off_t)sizeof *j->file)
+	if (fstat(j->fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid())
+		return gt_error(-EPERM, "the journal of %s is not ours", f->path);
+	if (st.st_size < (off_t)sizeof *j->file)
 		return gt_error(-EBADMSG, "the journal of %s is cut", f->path);
 	status = map_file(j, (uint64_t)st.st_size);
 	if (status)
@@ -82,7 +85,7 @@ int gt_journal_open(const struct gt_folder *f, struct gt_journal *out)
 	int status;
 
 	memset(out, 0, sizeof *out);
-	out->fd = openat(f->fd, "journal", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	out->fd = openat(f->fd, "journal", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->fd < 0)
 		return gt_error(-errno, "%s has no journal: its collector died before it began", f->path);
 	if (flock(out->fd, LOCK_EX | LOCK_NB))
@@ -107,7 +110,7 @@ void gt_journal_close(struct gt_journal *j)
 uint32_t gt_journal_owner(const struct gt_folder *f)
 {
 	struct gt_journal_head head;
-	int fd = openat(f->fd, "journal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(f->fd, "journal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	uint32_t pid = 0;
 
 	if (fd < 0)

@@ -23,7 +23,7 @@
 #include "collector/folder.h"
 
 #define GT_JOURNAL_MAGIC UINT64_C(0x3152554f4a505447) /* "GTPJOUR1" */
-#define GT_JOURNAL_VERSION 1u
+#define GT_JOURNAL_VERSION 2u
 
 enum {
 	GT_JOURNAL_MARKS = 4096,    /* rings in one batch */
@@ -66,6 +66,7 @@ struct gt_journal_head {
 	uint64_t redo_capture_bytes;
 	uint32_t redo_next_index, mark_count, redo_count;
 	uint32_t account_count;
+	uint8_t capture_id[GT_CAPTURE_ID_BYTES]; /* which capture it is: a name can be another one's by now */
 };
 
 struct gt_journal_file {
@@ -82,7 +83,8 @@ struct gt_journal {
 	struct gt_journal_file *file;
 };
 
-int gt_journal_create(const struct gt_folder *f, struct gt_journal *out);
+/* @capture_id: gt_capture_writer_id() */
+int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES], struct gt_journal *out);
 /* For recover. -EBUSY: the collector still lives, @out->file->head.collector_pid is not known then. */
 int gt_journal_open(const struct gt_folder *f, struct gt_journal *out);
 void gt_journal_close(struct gt_journal *j);

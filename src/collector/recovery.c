@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	int status;
 
 	gt_drain_redo(d);
-	status = gt_capture_writer_reopen(output, d->journal.file->head.capture_bytes, &writer);
+	status = gt_capture_writer_reopen(output, d->journal.file->head.capture_id, d->journal.file->head.capture_bytes, &writer);
 	if (status)
 		return gt_error(status, "cannot go on with %s", output);
 	d->writer = writer;
@@ -80,14 +81,22 @@ static bool remove_rest(const char *directory)
 {
 	char path[PATH_MAX];
 	const char *name = realpath(directory, path) ? strrchr(path, '/') : NULL;
+	struct stat st;
 
-	return name && !strncmp(name, "/" GT_FOLDER_PREFIX, sizeof GT_FOLDER_PREFIX) && rmdir(path) == 0;
+	return name && !lstat(path, &st) && st.st_uid == geteuid() && !strncmp(name, "/" GT_FOLDER_PREFIX, sizeof GT_FOLDER_PREFIX) && rmdir(path) == 0;
+}
+
+static void count_ring(const char *name, void *data)
+{
+	(void)name;
+	++*(unsigned *)data;
 }
 
 int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result)
 {
 	struct gt_folder folder;
 	struct gt_drain d;
+	unsigned rings = 0;
 	int status;
 
 	memset(result, 0, sizeof *result);
@@ -98,13 +107,19 @@ int gt_collector_recover(const char *directory, char *output, struct gt_run_resu
 		return status == -ENOENT && remove_rest(directory) ? -EALREADY : status;
 	gt_drain_init(&d, &folder, NULL);
 	d.recovering = true;
-	status = gt_folder_output(&folder, output, PATH_MAX);
-	if (!status)
-		status = gt_journal_open(&folder, &d.journal);
-	if (status == -ENOENT) { /* it is the first that is removed */
-		gt_folder_remove(&folder);
-		status = -EALREADY;
+	status = gt_journal_open(&folder, &d.journal);
+	if (status == -ENOENT) { /* it is the first that is removed, and rings are gone by then */
+		status = 0;
+		gt_folder_rings(&folder, count_ring, &rings);
+		if (rings)
+			status = gt_error(-EBADMSG, "records are left in %s, but nothing says how far they were read", directory);
+		else
+			gt_folder_remove(&folder);
+		status = status ? status : -EALREADY;
 	} else if (!status) {
+		status = gt_folder_output(&folder, output, PATH_MAX);
+	}
+	if (!status) {
 		gt_guard_install();
 		if (!d.journal.file->head.capture_bytes && !d.journal.file->head.redo_capture_bytes) {
 			gt_folder_remove(&folder);

@@ -382,7 +382,7 @@ UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
 	c = open_capture(path);
 	CHECK_EQ(gt_capture_health(c)->end, GT_CAPTURE_CUT);
 	gt_capture_close(c);
-	CHECK_OK(gt_capture_writer_reopen(path, UINT64_MAX, &w));
+	CHECK_OK(gt_capture_writer_reopen(path, NULL, UINT64_MAX, &w));
 	s = stream_begin(w, 0, 1);
 	r.count = 0;
 	records_call(&r, 1, 1, 0, GT_ID(1, 1000), 2000000000, 2000000001, 0);
@@ -398,7 +398,7 @@ UNIT_TEST(a_capture_without_end_mark_is_cut_and_can_be_gone_on_with)
 	CHECK_EQ(count_items(c), calls + 6 + 2);
 	gt_capture_close(c);
 
-	CHECK_OK(gt_capture_writer_reopen(path, at, &w)); /* back to what the flush left */
+	CHECK_OK(gt_capture_writer_reopen(path, NULL, at, &w)); /* back to what the flush left */
 	CHECK_EQ(gt_capture_writer_bytes(w), at);
 	CHECK_OK(gt_capture_writer_finish(w, true));
 	c = open_capture(path);
@@ -414,7 +414,7 @@ UNIT_TEST(two_writers_of_one_file_are_refused)
 	struct gt_capture_writer *w = capture_begin(path, false), *other;
 
 	CHECK_OK(gt_capture_flush(w));
-	CHECK_EQ(gt_capture_writer_reopen(path, UINT64_MAX, &other), -EBUSY);
+	CHECK_EQ(gt_capture_writer_reopen(path, NULL, UINT64_MAX, &other), -EBUSY);
 	CHECK_NOT_NULL(strstr(gt_error_text(), "being written"));
 	gt_error_clear();
 	CHECK_OK(gt_capture_writer_finish(w, true));

@@ -30,6 +30,7 @@ enum { BLOCK_BYTES = 16384, BLOCKS = 32, OP = GT_OP(GT_DOMAIN_OPENCL, 1, 0), REC
 struct bench {
 	char output[512];
 	struct gt_folder folder;
+	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
 	struct gt_region *region;
 	uint64_t region_bytes;
 	uint64_t made; /* records */
@@ -135,6 +136,7 @@ static struct gt_capture_writer *new_capture(struct bench *b)
 	struct gt_capture_writer *w;
 
 	CHECK_OK(gt_capture_writer_create(b->output, false, NULL, &info, &w));
+	gt_capture_writer_id(w, b->capture_id);
 	return w;
 }
 
@@ -145,7 +147,7 @@ static void begin(struct bench *b, struct gt_drain *d, struct gt_tracee **image)
 
 	gt_guard_install();
 	gt_drain_init(d, &b->folder, new_capture(b));
-	CHECK_OK(gt_journal_create(&b->folder, &d->journal));
+	CHECK_OK(gt_journal_create(&b->folder, b->capture_id, &d->journal));
 	gt_drain_write_clock(d, &t);
 	gt_drain_commit(d);
 	snprintf(name, sizeof name, "%d-1000" GT_REGION_SUFFIX, (int)getpid());
@@ -211,7 +213,7 @@ static void collect(struct bench *b, pid_t program)
 
 	gt_guard_install();
 	gt_drain_init(&d, &b->folder, new_capture(b));
-	if (gt_journal_create(&b->folder, &d.journal))
+	if (gt_journal_create(&b->folder, b->capture_id, &d.journal))
 		_exit(3);
 	d.batch_dirty = true;
 	gt_drain_commit(&d);
