@@ -157,15 +157,29 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(progress, done);
 }
 
-static void tell_session(const struct gt_capture_session *s)
+/* Return: was there anything to tell? */
+static bool tell_session(const struct gt_capture_session *s)
 {
-	if (s->health.bad_bytes)
+	if (s->health.bad_sums)
+		ui_note("%s does not hold what it says; 'gputap info %s' tells more", s->path, s->path);
+	if (s->health.bad_bytes || s->health.bad_blocks)
 		ui_note("%s is damaged: %s of %s could not be read and are not in the export", s->path, ui_bytes(s->health.bad_bytes),
 			ui_bytes(s->health.bytes));
 	else if (s->health.end == GT_CAPTURE_CUT)
 		ui_note("%s has no end: its writer was stopped, or still writes; the export has what is there", s->path);
 	else if (s->health.end == GT_CAPTURE_INCOMPLETE)
 		ui_note("%s is not complete, it says; 'gputap info %s' tells what is missing", s->path, s->path);
+	return !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
+}
+
+static void tell_health(const struct gt_capture *capture)
+{
+	bool told = false;
+
+	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
+		told |= tell_session(gt_capture_session_at(capture, i));
+	if (!told && !gt_capture_is_whole(gt_capture_health(capture)))
+		ui_note("parts of what was read are damaged and are not in the export; 'gputap info' tells more");
 }
 
 static int write_out(const struct gt_capture *capture, const struct export_request *request, const struct gt_exporter *exporter)
@@ -197,10 +211,9 @@ int export_files(const struct export_request *request, const struct gt_exporter 
 		inputs_fini(&in);
 		return ui_fail(GT_EXIT_FAILURE, "cannot read %s", request->input_count == 1 ? request->inputs[0] : "the captures");
 	}
-	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
-		tell_session(gt_capture_session_at(capture, i));
 	inputs_tell(capture);
 	exit_code = write_out(capture, request, exporter);
+	tell_health(capture); /* after: some damage is met when records are read */
 	if (!exit_code && (in.left_out || !gt_capture_is_whole(gt_capture_health(capture))))
 		exit_code = GT_EXIT_FAILURE; /* told above */
 	gt_capture_close(capture);

@@ -170,6 +170,9 @@ static void find_reasons(struct info *i)
 	if (i->health.bad_bytes || i->health.bad_blocks)
 		add_reason(i, "%s in %s block%s are damaged and were skipped", ui_bytes(i->health.bad_bytes),
 			   ui_count(i->health.bad_blocks), i->health.bad_blocks == 1 ? "" : "s");
+	if (i->health.bad_sums)
+		add_reason(i, "its sums are wrong in %s place%s: they are not what its records are", ui_count(i->health.bad_sums),
+			   i->health.bad_sums == 1 ? "" : "s");
 	if (i->dropped)
 		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped), ui_count(i->seen));
 	if (i->seen != i->recorded + i->dropped && i->health.end != GT_CAPTURE_CUT)
@@ -362,6 +365,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "bad_bytes", i->health.bad_bytes);
 	json_count(j, "bad_blocks", i->health.bad_blocks);
 	json_count(j, "unknown_blocks", i->health.unknown_blocks);
+	json_count(j, "bad_sums", i->health.bad_sums);
 	json_number(j, "bytes_per_record", records ? (double)i->health.bytes / (double)records : 0);
 	json_count(j, "calls", i->read[GT_CLASS_CALL]);
 	json_count(j, "device_work", i->read[GT_CLASS_DEVICE]);

@@ -21,7 +21,7 @@ static void put_text(FILE *out, const char *text)
 			fputs("\\t", out);
 		else if (c == UI_UTF8_BAD)
 			fputs("\\ufffd", out);
-		else if (c < 0x20 || c == 0x7f)
+		else if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 			fprintf(out, "\\u%04x", (unsigned)c);
 		else
 			fwrite(text, 1, n, out);

@@ -70,20 +70,25 @@ static int write_merged(void *data, const char *temporary)
 	return gt_capture_merge(m->in->paths, m->in->count, temporary, m->options, &m->health, &m->repeated);
 }
 
-/* What was merged is looked at once more, by its heads only: whose clocks were moved, what is missing. */
-static void tell_result(const struct export_request *request, const struct merging *m)
+/* What was merged is looked at once more, by its heads only: whose clocks were moved, what is missing. Return: is it whole? */
+static bool tell_result(const struct export_request *request, const struct merging *m)
 {
 	struct gt_capture *capture;
+	bool whole, told = false;
 
 	if (gt_capture_open(request->output, &capture)) {
 		ui_note("%s was written, but: %s", request->output, gt_error_text());
 		gt_error_clear();
-		return;
+		return false;
 	}
+	whole = gt_capture_is_whole(gt_capture_health(capture));
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
 		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
 
-		if (s->health.bad_bytes)
+		told |= !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
+		if (s->health.bad_sums)
+			ui_note("%s does not hold what it says; 'gputap info %s' tells more", s->path, s->path);
+		if (s->health.bad_bytes || s->health.bad_blocks)
 			ui_note("%s is damaged: %s of %s could not be read and are not in %s", s->path, ui_bytes(s->health.bad_bytes),
 				ui_bytes(s->health.bytes), request->output);
 		else if (s->health.end == GT_CAPTURE_CUT)
@@ -91,11 +96,14 @@ static void tell_result(const struct export_request *request, const struct mergi
 		else if (s->health.end == GT_CAPTURE_INCOMPLETE)
 			ui_note("%s is not complete, it says", s->path);
 	}
+	if (!whole && !told)
+		ui_note("%s is damaged in parts; 'gputap info %s' tells more", request->output, request->output);
 	if (m->repeated)
 		ui_note("%s session%s given twice (by a copy, or merged before): merged once", ui_count(m->repeated),
 			m->repeated == 1 ? " is" : "s are");
 	inputs_tell(capture);
 	gt_capture_close(capture);
+	return whole;
 }
 
 static int merge_captures(const struct export_request *request)
@@ -117,8 +125,7 @@ static int merge_captures(const struct export_request *request)
 	} else if (status) {
 		status = ui_fail(GT_EXIT_FAILURE, "cannot write %s", request->output);
 	} else {
-		tell_result(request, &m);
-		status = in.left_out || !gt_capture_is_whole(&m.health) ? GT_EXIT_FAILURE : GT_EXIT_OK;
+		status = tell_result(request, &m) && !in.left_out && gt_capture_is_whole(&m.health) ? GT_EXIT_OK : GT_EXIT_FAILURE;
 	}
 	inputs_fini(&in);
 	return status;

@@ -165,7 +165,8 @@ static int bad_expression(const char *expression, const struct filter_error *err
 
 static bool file_complete(const struct summary_file *f)
 {
-	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes && !f->health.bad_blocks && !f->untraced;
+	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes && !f->health.bad_blocks && !f->health.bad_sums &&
+	       !f->untraced;
 }
 
 static bool complete(const struct summary *s)
@@ -173,7 +174,7 @@ static bool complete(const struct summary *s)
 	for (uint32_t i = 0; i < s->file_count; i++)
 		if (!file_complete(&s->files[i]))
 			return false;
-	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE && !s->health.bad_blocks;
+	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE && !s->health.bad_blocks && !s->health.bad_sums;
 }
 
 /* A sentence of the head, in @color if that is not NULL. */
@@ -228,6 +229,8 @@ static void print_file(const struct summary_file *f, FILE *out)
 	if (f->health.bad_bytes || f->health.bad_blocks)
 		print_sentence(out, c->red, "The capture is damaged: %s in %s part%s could not be read and are missing here.",
 			       ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks), f->health.bad_blocks == 1 ? "" : "s");
+	if (f->health.bad_sums)
+		print_sentence(out, c->red, "The capture's sums are not what its records are: 'gputap info' says more.");
 }
 
 /* "all linked to their call", of the device work that there is. */

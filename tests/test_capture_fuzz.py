@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The three fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test (GPUTAP_FUZZ)."""
+"""The fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test (GPUTAP_FUZZ)."""
 
 import os
 
 import pytest
 
 SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
-OPTIONS = ["-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024", f"-max_total_time={SECONDS // 3}"]
+OPTIONS = ["-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024", f"-max_total_time={SECONDS // 4}"]
 ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
 pytestmark = [pytest.mark.timeout(SECONDS + 600),
@@ -34,3 +34,9 @@ def test_any_bytes_as_two_captures_are_merged_into_what_both_say_or_refused(corp
 
 def test_any_bytes_as_records_are_taken_or_refused(corpus, run, repo):
     fuzz(run, repo, "writer")
+
+
+def test_no_command_crashes_or_is_silently_wrong_on_a_capture_with_right_checksums(run, repo, work):
+    out = run([repo / "tests/fuzz/hostile", 1000000, work], env={"HOSTILE_SECONDS": SECONDS // 4, "HOSTILE_JOBS": 1},
+              timeout=SECONDS + 300).out
+    assert " 0 findings" in out and not out.startswith("0 mutants")

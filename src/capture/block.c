@@ -41,29 +41,29 @@ static int decompress(struct block_reader *r, const struct stream_block *b)
 		r->zstd = ZSTD_createDCtx();
 	if (!r->zstd)
 		return gt_error(-ENOMEM, "decompression");
-	n = ZSTD_decompressDCtx(r->zstd, r->raw, b->raw_bytes, r->stored, b->stored_bytes);
+	n = ZSTD_decompressDCtx(r->zstd, r->raw, b->raw_bytes, r->stored + b->head_bytes, b->stored_bytes);
 	return ZSTD_isError(n) || n != b->raw_bytes ? -EBADMSG : 0;
 }
 
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b, const uint8_t **payload)
 {
 	const struct capture_file *file = &c->files[gt_session_of(c, b->process)->file];
+	size_t whole = (size_t)b->head_bytes + b->stored_bytes;
 	bool packed = b->flags & GT_BLOCK_ZSTD;
-	uint8_t **to = packed ? &r->stored : &r->raw;
-	size_t *room = packed ? &r->stored_room : &r->raw_room;
+	uint8_t *rows;
 	int status;
 
 	if (b->bad)
 		return -EBADMSG;
-	status = block_room(&r->raw, &r->raw_room, (size_t)b->raw_bytes + GT_DECODE_SLACK);
-	if (!status)
-		status = block_room(to, room, (size_t)b->stored_bytes + GT_DECODE_SLACK);
+	status = block_room(&r->stored, &r->stored_room, whole + GT_DECODE_SLACK);
+	if (!status && packed)
+		status = block_room(&r->raw, &r->raw_room, (size_t)b->raw_bytes + GT_DECODE_SLACK);
 	if (status)
 		return status;
-	status = gt_scan_read(file->fd, *to, b->stored_bytes, b->at + b->head_bytes);
+	status = gt_scan_read(file->fd, r->stored, whole, b->at);
 	if (status && status != -ENODATA)
 		return gt_error(status, "cannot read capture %s", file->path);
-	if (!status && gt_crc32c(0, *to, b->stored_bytes) != b->payload_crc)
+	if (!status && gt_crc32c(0, r->stored + b->head_bytes, b->stored_bytes) != b->payload_crc)
 		status = -EBADMSG;
 	if (!status && packed)
 		status = decompress(r, b);
@@ -75,9 +75,48 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 		gt_block_bad(c, b);
 		return -EBADMSG;
 	}
-	memset(r->raw + b->raw_bytes, 0, GT_DECODE_SLACK);
-	*payload = r->raw;
+	rows = packed ? r->raw : r->stored + b->head_bytes;
+	memset(rows + b->raw_bytes, 0, GT_DECODE_SLACK);
+	*payload = rows;
 	return 0;
+}
+
+static bool next_count(const uint8_t *head, size_t head_bytes, uint32_t i, struct gt_file_count *out)
+{
+	struct gt_file_stream ext;
+	size_t at = sizeof(struct gt_file_block) + sizeof ext + i * sizeof *out;
+
+	memcpy(&ext, head + sizeof(struct gt_file_block), sizeof ext);
+	if (i >= ext.count_entries || at + sizeof *out > head_bytes)
+		return false;
+	memcpy(out, head + at, sizeof *out);
+	return true;
+}
+
+void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *constant, struct stream_block *b,
+			   const struct gt_decoder *d)
+{
+	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant; /* as in gt_block_bad() */
+	uint64_t rows[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = {{0}};
+	static const uint64_t none[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	struct gt_file_count n;
+	uint32_t i;
+
+	for (i = 0; i < d->shape_count; i++) {
+		const struct gt_item_head *item = &d->shapes[i].item;
+
+		if (item->kind == GT_RECORD_CALL || item->kind == GT_RECORD_DEVICE)
+			rows[item->kind == GT_RECORD_DEVICE ? GT_CLASS_DEVICE : GT_CLASS_CALL][GT_OP_DOMAIN(item->op)] +=
+				d->shapes[i].rows;
+	}
+	for (i = 0; next_count(r->stored, b->head_bytes, i, &n); i++)
+		if (n.class < GT_CLASS_COUNT && n.domain < GT_DOMAIN_COUNT)
+			rows[n.class][n.domain] -= n.count;
+	if (b->bad_sums || memcmp(rows, none, sizeof rows) == 0)
+		return;
+	b->bad_sums = true;
+	c->health.bad_sums++;
+	gt_session_of(c, b->process)->public.health.bad_sums++;
 }
 
 /* What the block held is lost: from `recorded` to the torn ones. The header is good, so it says how many. */
@@ -85,27 +124,23 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 {
 	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant; /* health and counts are told late, by design */
 	uint8_t head[GT_FILE_HEAD_MAX];
-	struct gt_file_stream ext;
 	struct gt_counts *counts = &c->sums[b->process]->counts;
 	struct session *session = gt_session_of(c, b->process);
-	size_t i, at = sizeof(struct gt_file_block) + sizeof ext;
+	struct gt_file_count n;
+	uint32_t i;
 
 	if (b->bad)
 		return;
-	b->bad = 1;
+	b->bad = true;
 	c->health.bad_blocks++;
 	c->health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
 	session->public.health.bad_blocks++;
 	session->public.health.bad_bytes += (uint64_t)b->head_bytes + b->stored_bytes;
 	if (gt_scan_read(c->files[session->file].fd, head, b->head_bytes, b->at))
 		return;
-	memcpy(&ext, head + sizeof(struct gt_file_block), sizeof ext);
-	for (i = 0; i < ext.count_entries && at + sizeof(struct gt_file_count) <= b->head_bytes; i++) {
-		struct gt_file_count n;
+	for (i = 0; next_count(head, b->head_bytes, i, &n); i++) {
 		uint64_t lost;
 
-		memcpy(&n, head + at, sizeof n);
-		at += sizeof n;
 		if (n.class >= GT_CLASS_COUNT || n.domain >= GT_DOMAIN_COUNT)
 			continue;
 		lost = n.count < counts->recorded[n.class][n.domain] ? n.count : counts->recorded[n.class][n.domain];

@@ -506,6 +506,8 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 				return gt_error(k->status, "capture %s", k->capture->files[0].path);
 			if (k->status < 0) /* good checksum, bad rows: a writer's defect; its other blocks may be good */
 				gt_block_bad(k->capture, &k->capture->blocks[k->block - 1]);
+			else
+				gt_block_check_counts(&k->reader, k->capture, &k->capture->blocks[k->block - 1], &k->decoder);
 		}
 		status = next_block(k);
 		if (status < 0)

@@ -29,7 +29,8 @@ struct gt_decode_shape {
 	uint8_t way;         /* enum gt_decode_way */
 	uint8_t code_bytes, last_codes; /* of the codes that lie together; gt_last_codes() */
 	struct gt_item_head item;
-	char pad[16];
+	uint32_t rows;       /* of this shape, in the block so far */
+	char pad[12];
 };
 static_assert(sizeof(struct gt_decode_shape) == 64, "found without a multiplication");
 

@@ -56,11 +56,13 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 	switch (kind) {
 	case GT_RECORD_CALL:
 		min = GT_CALL_MIN_WORDS;
-		if (words > min && words - min < GT_OP_NARGS(head >> 32))
+		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT || (words > min && words - min < GT_OP_NARGS(head >> 32)))
 			return NULL;
 		break;
 	case GT_RECORD_DEVICE:
 		min = GT_DEVICE_MIN_WORDS;
+		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT) /* readers have room for so many */
+			return NULL;
 		break;
 	case GT_RECORD_EXTERNAL:
 		min = GT_EXTERNAL_MIN_WORDS;
@@ -183,7 +185,10 @@ static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d,
 
 		s = slot == GT_ROW_NEW_SHAPE ? gt_decode_shape_new(d, &p) : NULL;
 		at->p = p;
+		if (!s)
+			return NULL;
 	}
+	s->rows++;
 	return s;
 }
 

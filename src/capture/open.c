@@ -157,32 +157,81 @@ static int finish_strings(struct gt_capture *c)
 	return 0;
 }
 
-/* What the collector counted and what can be read here must agree in a capture that is whole. In one that is not, what
- * is here is recorded, what was recorded and is not here is torn, and what came after the last sums was seen. */
-static void finish_counts(struct gt_capture *c)
+/* What was dropped of a class and domain. False: more than can be counted. */
+static bool sum_dropped(const struct gt_counts *n, unsigned class, unsigned domain, uint64_t *sum)
 {
-	size_t i;
+	bool good = true;
+	unsigned why;
+
+	*sum = 0;
+	for (why = 0; why < GT_DROP_REASON_COUNT; why++)
+		good &= !__builtin_add_overflow(*sum, n->dropped[why][class][domain], sum);
+	return good;
+}
+
+/* Are the sums of a process what its stream blocks say, and is seen = recorded + dropped? @seen: += what was seen. */
+static bool sums_agree(const struct process_sums *s, uint64_t *seen)
+{
+	const struct gt_counts *n = &s->counts;
+	bool good = true;
+	unsigned k, d;
+
+	for (k = 0; k < GT_CLASS_COUNT; k++)
+		for (d = 0; d < GT_DOMAIN_COUNT; d++) {
+			uint64_t sum;
+
+			good &= sum_dropped(n, k, d, &sum) && !__builtin_add_overflow(sum, n->recorded[k][d], &sum) &&
+				sum == n->seen[k][d] && n->recorded[k][d] == s->present[k][d] &&
+				!__builtin_add_overflow(*seen, sum, seen);
+		}
+	return good;
+}
+
+/* What is here is recorded, what was recorded and is not here is torn, and what came after the last sums was seen. */
+static void mend_sums(struct process_sums *s)
+{
+	struct gt_counts *n = &s->counts;
 	unsigned k, d, why;
 
-	for (i = 0; i < c->process_count; i++) {
-		const struct session *session = gt_session_of(c, (uint32_t)i);
-		const struct gt_capture_health *health = &session->public.health;
+	for (k = 0; k < GT_CLASS_COUNT; k++)
+		for (d = 0; d < GT_DOMAIN_COUNT; d++) {
+			uint64_t here = s->present[k][d], sum;
 
-		if (health->end == GT_CAPTURE_COMPLETE && !health->bad_blocks && c->files[session->file].whole)
-			continue;
-		for (k = 0; c->sums[i] && k < GT_CLASS_COUNT; k++)
-			for (d = 0; d < GT_DOMAIN_COUNT; d++) {
-				struct gt_counts *n = &c->sums[i]->counts;
-				uint64_t here = c->sums[i]->present[k][d], sum = here;
-
-				if (n->recorded[k][d] > here)
-					n->dropped[GT_DROP_TORN][k][d] += n->recorded[k][d] - here;
-				n->recorded[k][d] = here;
+			if (n->recorded[k][d] > here)
+				n->dropped[GT_DROP_TORN][k][d] += n->recorded[k][d] - here;
+			n->recorded[k][d] = here;
+			if (!sum_dropped(n, k, d, &sum) || __builtin_add_overflow(sum, here, &sum)) { /* nobody has seen so many */
 				for (why = 0; why < GT_DROP_REASON_COUNT; why++)
-					sum += n->dropped[why][k][d];
-				if (n->seen[k][d] < sum)
-					n->seen[k][d] = sum;
+					n->dropped[why][k][d] = 0;
+				n->seen[k][d] = sum = here;
 			}
+			if (n->seen[k][d] > sum)
+				n->dropped[GT_DROP_TORN][k][d] += n->seen[k][d] - sum;
+			else
+				n->seen[k][d] = sum;
+		}
+}
+
+/* What the collector counted and what can be read here must agree in a capture that is whole; else its sums are wrong, and that is
+ * told. In one that is not whole, they are made to agree. */
+static void finish_counts(struct gt_capture *c)
+{
+	uint64_t seen = 0;
+	size_t i;
+
+	for (i = 0; i < c->process_count; i++) {
+		struct session *session = gt_session_of(c, (uint32_t)i);
+		struct gt_capture_health *health = &session->public.health;
+
+		if (!c->sums[i])
+			continue;
+		if (health->end == GT_CAPTURE_COMPLETE && !health->bad_blocks && c->files[session->file].whole) {
+			if (sums_agree(c->sums[i], &seen))
+				continue;
+			health->bad_sums++;
+			c->health.bad_sums++;
+		}
+		mend_sums(c->sums[i]);
 	}
 }
 

@@ -16,7 +16,8 @@ struct stream_block {
 	uint32_t process, ordinal;
 	uint32_t stored_bytes, raw_bytes, payload_crc;
 	uint16_t head_bytes;
-	uint8_t flags, bad;
+	uint8_t flags;
+	bool bad : 1, bad_sums : 1; /* both are told once */
 };
 
 struct stream {
@@ -130,13 +131,17 @@ struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_
 
 /* Payload of stream blocks, checked and decompressed. */
 struct block_reader {
-	uint8_t *stored, *raw; /* raw: with GT_DECODE_SLACK zeros behind */
+	uint8_t *stored, *raw; /* the block as it is in the file, with its head; rows of a packed one */
 	size_t stored_room, raw_room;
 	void *zstd;
 };
 void gt_block_reader_fini(struct block_reader *r);
-/* Return: 0 and *payload, -EBADMSG: damaged (told in health and counts), other negative errno with a cause. */
+/* Return: 0 and *payload, with GT_DECODE_SLACK zeros behind; -EBADMSG: damaged (told in health and counts); other negative errno
+ * with a cause. */
 int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b, const uint8_t **payload);
+/* All rows of the block that was read last were decoded: are there as many as its head says? */
+void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
+			   const struct gt_decoder *d);
 /* Count it as damaged, once. */
 void gt_block_bad(const struct gt_capture *c, struct stream_block *b);
 

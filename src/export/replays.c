@@ -10,9 +10,9 @@
 
 static bool is_last(const struct gt_replays *r, const struct gt_item *work)
 {
-	const struct gt_replay *l = &r->list[r->last];
+	const struct gt_replay *l = r->count ? &r->list[r->last] : NULL;
 
-	return r->count && l->process == work->process && l->graph == work->graph && l->replay == work->replay;
+	return l && l->process == work->process && l->graph == work->graph && l->replay == work->replay;
 }
 
 static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *work)

@@ -185,6 +185,123 @@ UNIT_TEST(garbage_between_blocks_is_skipped)
 	free(data);
 }
 
+/* Right checksums, wrong content: @change changes each block of @type. */
+static void forge(const char *path, uint8_t type, void (*change)(struct gt_file_block *head, uint8_t *extension, uint8_t *payload))
+{
+	size_t bytes, at = sizeof(struct gt_file_header);
+	uint8_t *data = file_read(path, &bytes);
+	struct gt_file_block head;
+
+	for (; at < bytes; at += (size_t)head.head_bytes + head.stored_bytes) {
+		memcpy(&head, data + at, sizeof head);
+		if (head.type != type)
+			continue;
+		change(&head, data + at + sizeof head, data + at + head.head_bytes);
+		head.payload_crc = gt_crc32c(0, data + at + head.head_bytes, head.stored_bytes);
+		memcpy(data + at, &head, sizeof head);
+		head.head_crc = gt_head_crc(data + at, head.head_bytes);
+		memcpy(data + at, &head, sizeof head);
+	}
+	file_write(path, data, bytes);
+	free(data);
+}
+
+static void check_sums_are_told(const char *path, uint64_t places)
+{
+	struct gt_capture *c = open_capture(path);
+
+	count_items(c);
+	CHECK_EQ(gt_capture_health(c)->bad_sums, places);
+	CHECK(!gt_capture_is_whole(gt_capture_health(c)));
+	CHECK_EQ(gt_capture_counts(c, 0)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], sum_of(gt_capture_counts(c, 0), GT_CLASS_CALL));
+	count_items(c);
+	CHECK_EQ(gt_capture_health(c)->bad_sums, places); /* told once */
+	gt_capture_close(c);
+}
+
+static void see_more(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
+{
+	struct gt_file_sum sum;
+
+	(void)head, (void)extension;
+	memcpy(&sum, payload, sizeof sum);
+	CHECK_EQ(sum.what, 0);
+	sum.value++;
+	memcpy(payload, &sum, sizeof sum);
+}
+
+/* As many as were seen with those that were dropped: but only modulo 2^64. */
+static void see_too_many(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
+{
+	struct gt_file_sum *sums = (void *)payload, one;
+
+	(void)extension;
+	for (size_t i = 0; i < head->stored_bytes / sizeof one; i++) {
+		memcpy(&one, &sums[i], sizeof one);
+		if (one.what == 1 && one.class == GT_CLASS_DEVICE) {
+			one.what = 2;
+			one.class = GT_CLASS_CALL;
+			one.value = -one.value;
+		}
+		memcpy(&sums[i], &one, sizeof one);
+	}
+}
+
+static void count_one_more(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
+{
+	struct gt_file_count n;
+
+	(void)head, (void)payload;
+	memcpy(&n, extension + sizeof(struct gt_file_stream), sizeof n);
+	n.count ^= 1;
+	memcpy(extension + sizeof(struct gt_file_stream), &n, sizeof n);
+}
+
+static void name_domain_63(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
+{
+	(void)head, (void)extension;
+	CHECK_EQ(payload[0], GT_ROW_NEW_SHAPE);
+	payload[8] = 63;
+}
+
+UNIT_TEST(sums_that_are_not_what_the_records_are_are_told_and_made_to_agree)
+{
+	const char *path = file_name("a.gputap");
+
+	write_sample(path, false);
+	forge(path, GT_BLOCK_COUNTS, see_more);
+	check_sums_are_told(path, 1);
+	write_sample(path, false);
+	forge(path, GT_BLOCK_COUNTS, see_too_many);
+	check_sums_are_told(path, 1);
+}
+
+UNIT_TEST(blocks_that_count_other_rows_than_they_have_are_told_when_they_are_read)
+{
+	const char *path = file_name("a.gputap");
+	uint64_t calls = write_sample(path, true);
+	struct gt_capture *c;
+
+	forge(path, GT_BLOCK_STREAM, count_one_more);
+	c = open_capture(path);
+	CHECK_EQ(count_items(c), calls + 6); /* nothing of them is left out */
+	CHECK(gt_capture_health(c)->bad_sums >= 6);
+	gt_capture_close(c);
+}
+
+UNIT_TEST(rows_of_a_domain_that_nobody_has_room_for_are_refused)
+{
+	const char *path = file_name("a.gputap");
+	struct gt_capture *c;
+
+	write_sample(path, false);
+	forge(path, GT_BLOCK_STREAM, name_domain_63);
+	c = open_capture(path);
+	CHECK_EQ(count_items(c), 0);
+	CHECK_EQ(gt_capture_health(c)->bad_blocks, 6);
+	gt_capture_close(c);
+}
+
 /* One capture's header and blocks of a section: no writer makes it, but what reading leaves out, merging leaves out. */
 UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 {

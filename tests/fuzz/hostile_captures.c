@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* Mutants of captures (mutate.h) through info, report, every export, merge and recover, as a user would start them, but in one
+ * process:
+ *
+ *   hostile_captures FIRST COUNT CAPTURE.. PARTNER       mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER
+ *   -k           what fails stays: NUMBER.gputap in the current folder
+ *   -t SECONDS   no more mutants after that
+ *
+ * A worker process runs them one after another and says in shared memory where it is. When it dies, the mutant and the command are
+ * told, and another worker goes on behind it. What is asked of a command beside not to crash and to end:
+ *   - its status is 0 or 1, and with 1 it says why;
+ *   - what it prints has no control characters in it;
+ *   - status 0 of `info` means that seen = recorded + lost, and that what was recorded is there; `report`, `export` and `merge`
+ *     say 0 only then, and with the same numbers.
+ * Prints what was found, and how often each command ended well. Status 1 when something was found. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "collector/collector.h"
+#include "collector/folder.h"
+#include "collector/journal.h"
+#include "mutate.h"
+#include "util/error.h"
+
+enum { STEP_SECONDS = 30, STEPS = 14, OUTPUT_MAX = 8 << 20, FINDINGS_MAX = 50 };
+
+/* What the worker tells its parent. */
+struct progress {
+	uint64_t number, findings, done;
+	const char *step; /* the same address in both */
+	uint64_t good[STEPS], bad[STEPS];
+};
+
+struct input {
+	uint8_t *bytes;
+	size_t count;
+};
+
+static struct progress *progress;
+static struct input inputs[64];
+static size_t input_count;
+static bool keep;
+static time_t until = INT64_MAX;
+static char folder[64], capture[128], second[128], output[160];
+static int out_fd, err_fd, true_err;
+static char *printed;
+
+static void copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char buffer[4096];
+	ssize_t n;
+
+	while ((n = read(in, buffer, sizeof buffer)) > 0)
+		if (write(out, buffer, (size_t)n) != n)
+			break;
+	close(in);
+	close(out);
+}
+
+static void find(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void find(const char *format, ...)
+{
+	char text[1024], name[64];
+	va_list args;
+	int n = snprintf(text, sizeof text, "mutant %" PRIu64 ": %s: ", progress->number, progress->step);
+
+	va_start(args, format);
+	n += vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+	va_end(args);
+	dprintf(true_err, "%s\n", text);
+	progress->findings++;
+	if (keep) {
+		snprintf(name, sizeof name, "%" PRIu64 ".gputap", progress->number);
+		copy_file(capture, name);
+	}
+}
+
+/* Running a command -------------------------------------------------------------- */
+
+static const char *read_output(int fd, size_t *bytes)
+{
+	ssize_t n = pread(fd, printed, OUTPUT_MAX - 1, 0);
+
+	*bytes = n > 0 ? (size_t)n : 0;
+	printed[*bytes] = '\0';
+	return printed;
+}
+
+/* What a terminal would obey. */
+static void check_harmless(int fd, const char *which)
+{
+	size_t bytes;
+	const unsigned char *text = (const unsigned char *)read_output(fd, &bytes);
+
+	for (size_t i = 0; i < bytes; i++)
+		if ((text[i] < 0x20 && text[i] != '\n') || text[i] == 0x7f || (text[i] == 0xc2 && text[i + 1] >= 0x80 && text[i + 1] < 0xa0)) {
+			find("%s has the control character %#x in it: %.60s", which, text[i], text + (i > 20 ? i - 20 : 0));
+			return;
+		}
+}
+
+/* Return: the exit status. */
+static int run_command(const struct gt_command *command, unsigned step, const char *name, char **argv)
+{
+	int argc = 0, status;
+	size_t said;
+
+	while (argv[argc])
+		argc++;
+	progress->step = name;
+	if (ftruncate(out_fd, 0) || ftruncate(err_fd, 0) || lseek(out_fd, 0, SEEK_SET) || lseek(err_fd, 0, SEEK_SET))
+		abort();
+	ui_command = command->name;
+	alarm(STEP_SECONDS);
+	status = command->run(argc, argv);
+	alarm(0);
+	fflush(stdout);
+	fflush(stderr);
+	gt_error_clear();
+	if (status)
+		progress->bad[step]++;
+	else
+		progress->good[step]++;
+	if (status != 0 && status != 1)
+		find("status %d", status);
+	read_output(err_fd, &said);
+	if (status && !said) {
+		read_output(out_fd, &said);
+		if (!said)
+			find("failed without a word");
+	}
+	check_harmless(err_fd, "stderr");
+	check_harmless(out_fd, "stdout");
+	return status;
+}
+
+/* The first number of that key in what was printed. */
+static uint64_t number_of(const char *key)
+{
+	char quoted[64];
+	const char *at;
+	size_t bytes;
+
+	snprintf(quoted, sizeof quoted, "\n  \"%s\": ", key);
+	at = strstr(read_output(out_fd, &bytes), quoted);
+	if (!at) {
+		find("no %s in what it prints", key);
+		return 0;
+	}
+	return strtoull(at + strlen(quoted), NULL, 10);
+}
+
+/* Checks ------------------------------------------------------------------------- */
+
+struct sums {
+	uint64_t seen, recorded, dropped, calls, work;
+};
+
+static void check_whole(const struct sums *s)
+{
+	if (s->seen != s->recorded + s->dropped)
+		find("status 0, and seen %" PRIu64 " is not recorded %" PRIu64 " + lost %" PRIu64, s->seen, s->recorded, s->dropped);
+	if (s->recorded != s->calls + s->work)
+		find("status 0, and of %" PRIu64 " recorded %" PRIu64 " calls and %" PRIu64 " pieces of device work are there", s->recorded,
+		     s->calls, s->work);
+}
+
+static int run_info(const char *path, unsigned step, struct sums *s)
+{
+	char *json[] = { (char *)"info", (char *)"--json", (char *)(uintptr_t)path, NULL };
+	int status = run_command(&gt_command_info, step, "info --json", json);
+	size_t bytes;
+
+	memset(s, 0, sizeof *s);
+	read_output(out_fd, &bytes);
+	if (!bytes)
+		return status;
+	*s = (struct sums){ number_of("seen"), number_of("recorded"), number_of("dropped"), number_of("calls"), number_of("device_work") };
+	if (!status)
+		check_whole(s);
+	return status;
+}
+
+static void check_report(const struct sums *info, int info_status)
+{
+	char *json[] = { (char *)"report", (char *)"--json", (char *)"--top", (char *)"0", capture, NULL };
+	int status = run_command(&gt_command_report, 3, "report --json", json);
+
+	if (status == 0 && info_status)
+		find("status 0, and info says 1");
+	if (status == 0 && (number_of("calls") != info->calls || number_of("device_work") != info->work || number_of("seen") != info->seen ||
+			    number_of("dropped") != info->dropped))
+		find("other sums than info's");
+}
+
+static uint64_t count_lines(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	uint64_t n = 0;
+	bool quoted = false;
+	int c;
+
+	while (f && (c = getc_unlocked(f)) != EOF) {
+		quoted ^= c == '"';
+		n += c == '\n' && !quoted;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void check_exports(const struct sums *info, int info_status)
+{
+	static const char *const endings[] = { "pftrace", "json", "json.gz", "hta", "rpd", "db", "csv" };
+
+	for (unsigned i = 0; i < sizeof endings / sizeof *endings; i++) {
+		char *argv[] = { (char *)"export", capture, (char *)"-f", (char *)"-o", output, NULL, NULL, NULL };
+		int status;
+
+		snprintf(output, sizeof output, "%s/out.%s", folder, i == 3 ? "hta.json" : endings[i]);
+		if (i == 3) {
+			argv[5] = (char *)"--format";
+			argv[6] = (char *)"hta";
+		}
+		status = run_command(&gt_command_export, 4 + i, endings[i], argv);
+		if (status == 0 && info_status)
+			find("status 0, and info says 1");
+		if (status == 0 && i == 6 && count_lines(output) != 1 + info->calls + info->work)
+			find("%" PRIu64 " lines for %" PRIu64 " records", count_lines(output), info->calls + info->work);
+		unlink(output);
+	}
+}
+
+static void check_merge(const struct sums *info, int info_status)
+{
+	char *argv[] = { (char *)"merge", capture, second, (char *)"-f", (char *)"-o", output, NULL };
+	struct sums other, sum;
+	int status, other_status;
+
+	other_status = run_info(second, 13, &other);
+	snprintf(output, sizeof output, "%s/merged.gputap", folder);
+	status = run_command(&gt_command_merge, 12, "merge", argv);
+	if (status == 0) {
+		int merged_status = run_info(output, 13, &sum);
+
+		progress->step = "info of merge";
+		if (merged_status != (info_status || other_status))
+			find("status %d, of the parts %d and %d", merged_status, info_status, other_status);
+		if (!merged_status && (sum.seen != info->seen + other.seen || sum.recorded != info->recorded + other.recorded ||
+				       sum.dropped != info->dropped + other.dropped))
+			find("other sums than the parts'");
+	}
+	unlink(output);
+}
+
+/* Recover ------------------------------------------------------------------------ */
+
+static void put_file(const char *in, const char *name, const void *data, size_t bytes)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", in, name);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes)
+		abort();
+	close(fd);
+}
+
+/* A session whose collector died, with the mutant as its capture and no rings. */
+static void check_recover(const struct mutant *mutant)
+{
+	static struct gt_session session;
+	char directory[128];
+	struct gt_folder f;
+	struct gt_journal journal;
+	struct sums s;
+	uint8_t id[GT_CAPTURE_ID_BYTES] = { 0 };
+	char *argv[] = { (char *)"recover", directory, NULL };
+
+	gt_session_defaults(&session);
+	session.magic = GT_SESSION_MAGIC;
+	session.version = GT_SESSION_VERSION;
+	session.bytes = sizeof session;
+	session.block_bytes = 65536;
+	session.pool_bytes = 1 << 20;
+	if (mutant->count > 32)
+		memcpy(id, mutant->bytes + 16, sizeof id);
+	if (gt_folder_create(&session, capture, &f) || gt_journal_create(&f, id, &journal))
+		abort();
+	snprintf(directory, sizeof directory, "%s", f.path);
+	journal.file->head.capture_bytes = mutant->count;
+	gt_journal_close(&journal);
+	gt_folder_close(&f);
+	if (!run_command(&gt_command_recover, 11, "recover", argv))
+		run_info(capture, 13, &s);
+	else if (!gt_folder_open(directory, &f))
+		gt_folder_remove(&f);
+	gt_error_clear();
+}
+
+/* Mutants ------------------------------------------------------------------------ */
+
+static void run_mutant(uint64_t number)
+{
+	static struct mutant mutant;
+	const struct input *in = &inputs[number / 2 % (input_count - 1)], *other = &inputs[input_count - 1];
+	char *text[] = { (char *)"info", (char *)"--all", capture, NULL };
+	char *report[] = { (char *)"report", (char *)"--top", (char *)"0", capture, NULL };
+	struct sums info;
+	int status;
+
+	progress->number = number;
+	progress->step = "mutate";
+	mutate(in->bytes, in->count, number, &mutant);
+	put_file(folder, "mutant.gputap", mutant.bytes, mutant.count);
+	put_file(folder, "second.gputap", other->bytes, other->count);
+	run_command(&gt_command_info, 0, "info", text);
+	status = run_info(capture, 1, &info);
+	run_command(&gt_command_report, 2, "report", report);
+	check_report(&info, status);
+	check_exports(&info, status);
+	check_merge(&info, status);
+	check_recover(&mutant);
+}
+
+void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+
+static void redirect(void)
+{
+	out_fd = memfd_create("out", MFD_CLOEXEC);
+	err_fd = memfd_create("err", MFD_CLOEXEC);
+	true_err = dup(2);
+	if (__sanitizer_set_report_fd)
+		__sanitizer_set_report_fd((void *)(intptr_t)true_err);
+	printed = mmap(NULL, OUTPUT_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (printed == MAP_FAILED || dup2(out_fd, 1) != 1 || dup2(err_fd, 2) != 2)
+		abort();
+}
+
+static bool is_enough(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return progress->findings >= FINDINGS_MAX || now.tv_sec >= until;
+}
+
+/* In a process of its own. */
+static void work(uint64_t first, uint64_t end)
+{
+	redirect();
+	for (uint64_t n = first; n < end && !is_enough(); n++) {
+		run_mutant(n);
+		progress->done++;
+	}
+	progress->number = end;
+	_exit(0);
+}
+
+static int start_worker(uint64_t first, uint64_t end)
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		work(first, end);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		abort();
+	return status;
+}
+
+static void read_input(const char *path)
+{
+	struct input *in = &inputs[input_count++];
+	FILE *f = fopen(path, "rb");
+	struct stat st;
+
+	if (!f || fstat(fileno(f), &st) || st.st_size < 64) {
+		fprintf(stderr, "cannot read %s\n", path);
+		exit(2);
+	}
+	in->count = (size_t)st.st_size;
+	in->bytes = malloc(in->count);
+	if (!in->bytes || fread(in->bytes, 1, in->count, f) != in->count)
+		exit(2);
+	fclose(f);
+}
+
+static void print_sums(uint64_t count)
+{
+	static const char *const names[STEPS] = { "info --all", "info --json", "report", "report --json", "perfetto", "chrome", "chrome.gz",
+						  "hta", "rpd", "rocpd", "csv", "recover", "merge", "info of others" };
+
+	printf("%" PRIu64 " mutants, %" PRIu64 " findings\n", count, progress->findings);
+	for (unsigned i = 0; i < STEPS; i++)
+		printf("  %-16s status 0: %" PRIu64 ", status 1: %" PRIu64 "\n", names[i], progress->good[i], progress->bad[i]);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first, end, at;
+	struct timespec now;
+	long seconds = 0;
+
+	if (argc < 4) {
+		fprintf(stderr, "hostile_captures FIRST COUNT [-k] [-t SECONDS] CAPTURE.. PARTNER\n");
+		return 2;
+	}
+	setlocale(LC_CTYPE, "C.UTF-8");
+	first = strtoull(argv[1], NULL, 10);
+	end = first + strtoull(argv[2], NULL, 10);
+	for (int i = 3; i < argc && input_count < sizeof inputs / sizeof *inputs; i++)
+		if (!strcmp(argv[i], "-k"))
+			keep = true;
+		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
+			seconds = atol(argv[++i]);
+		else
+			read_input(argv[i]);
+	progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	strcpy(folder, "/dev/shm/hostile-XXXXXX");
+	if (progress == MAP_FAILED || input_count < 2 || !mkdtemp(folder))
+		return 2;
+	snprintf(capture, sizeof capture, "%s/mutant.gputap", folder);
+	snprintf(second, sizeof second, "%s/second.gputap", folder);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (seconds)
+		until = now.tv_sec + seconds;
+	for (at = first; at < end && !is_enough();) {
+		int status = start_worker(at, end);
+
+		if (status || progress->number != end) {
+			printf("mutant %" PRIu64 ": %s: ended by %s %d\n", progress->number, progress->step,
+			       WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+			progress->findings++;
+		}
+		at = progress->number < end ? progress->number + 1 : end;
+	}
+	print_sums(progress->done);
+	unlink(capture);
+	unlink(second);
+	unlink(output);
+	rmdir(folder);
+	return progress->findings != 0;
+}
