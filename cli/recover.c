@@ -29,12 +29,14 @@ static void list_one(const struct gt_session_found *found, void *data)
 {
 	unsigned *count = data;
 
+	ui_put(stdout, found->path, UINT32_MAX); /* paths may hold anything, and /tmp is everybody's */
+	fputs(found->collector_pid ? "  is being written to " : "  left from ", stdout);
+	ui_put(stdout, *found->output ? found->output : "a capture that is not named", UINT32_MAX);
 	if (found->collector_pid) {
-		printf("%s  is being written to %s by process %u\n", found->path, found->output, found->collector_pid);
+		printf(" by process %u\n", found->collector_pid);
 		return;
 	}
-	printf("%s  left from %s%s\n", found->path, *found->output ? found->output : "a capture that is not named",
-	       found->in_use ? "; programs of it still run" : "");
+	puts(found->in_use ? "; programs of it still run" : "");
 	++*count;
 }
 

@@ -283,6 +283,8 @@ uint64_t gt_drain_image(struct gt_drain *d, struct gt_tracee *image, enum gt_dra
 
 	if (!image->region || image->lost || !look_at_region(d, image, how, &used))
 		return 0;
+	if (used > image->slots_used)
+		image->slots_used = used;
 	if (gt_tracee_know_rings(image, used)) {
 		gt_error_clear();
 		used = image->rings_known;

@@ -13,6 +13,8 @@
 #include "util/error.h"
 #include "util/grow.h"
 
+#define CALLS_OPEN_MOST 64u /* in each other, of one thread, when a process ends */
+
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
 	memset(d, 0, sizeof *d);
@@ -142,6 +144,23 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 	return 0;
 }
 
+/* Could so many calls have been open when the process ended? If not, its counters or its rings were written over: what was lost that
+ * way looks like a call that never returned. */
+static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
+{
+	uint64_t open = 0;
+
+	for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
+		uint64_t known = counts->recorded[GT_CLASS_CALL][k];
+
+		for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+			known += counts->dropped[why][GT_CLASS_CALL][k];
+		if (counts->seen[GT_CLASS_CALL][k] > known)
+			open += counts->seen[GT_CLASS_CALL][k] - known;
+	}
+	return open > (uint64_t)CALLS_OPEN_MOST * threads;
+}
+
 /* seen = recorded + dropped, always: what is open, or was damaged, makes up the difference. */
 static void balance(struct gt_tracee *image, struct gt_counts *counts)
 {
@@ -159,7 +178,16 @@ static void balance(struct gt_tracee *image, struct gt_counts *counts)
 		}
 }
 
-static void sum_counts(struct gt_drain *d, struct gt_tracee *image, struct gt_counts *out)
+/* Words that one stray write can change without a trace: how many slots there are, and that recording is over. */
+static bool is_head_spoiled(const struct gt_drain *d, const struct gt_tracee *image, uint32_t used)
+{
+	if (used < image->slots_used || (used < image->slot_count && gt_tracee_slot(image, used)->ordinal))
+		return true; /* threads are missing: it only grows */
+	return !d->recovering && !image->stopped && atomic_load_explicit(&image->region->stop, memory_order_relaxed);
+}
+
+/* @last: the process is gone, and all of its rings was read. */
+static void sum_counts(struct gt_drain *d, struct gt_tracee *image, bool last, struct gt_counts *out)
 {
 	volatile uint32_t i = 0, used = 0;
 
@@ -168,6 +196,8 @@ static void sum_counts(struct gt_drain *d, struct gt_tracee *image, struct gt_co
 	if (!image->lost) {
 		if (GT_GUARD()) {
 			used = gt_tracee_slots_used(image);
+			if (last && is_head_spoiled(d, image, used))
+				image->torn = true;
 			for (i = 0; i < used; i++) /* those that are done stand in `pending` */
 				if (i >= image->rings_known || !image->rings[i].done)
 					gt_tracee_add_slot_counts(image, i, out);
@@ -176,6 +206,8 @@ static void sum_counts(struct gt_drain *d, struct gt_tracee *image, struct gt_co
 			gt_drain_lose(d, image);
 		}
 	}
+	if (last && is_open_too_much(out, image->slots_used > used ? image->slots_used : used))
+		image->torn = true;
 	balance(image, out);
 }
 
@@ -185,7 +217,7 @@ void gt_drain_write_counts(struct gt_drain *d, struct gt_tracee *image)
 
 	if (!image->region)
 		return;
-	sum_counts(d, image, &counts);
+	sum_counts(d, image, false, &counts);
 	gt_capture_write_counts(d->writer, image->index, &counts);
 	d->batch_dirty = true;
 }
@@ -208,6 +240,7 @@ void gt_drain_stop(struct gt_drain *d)
 			continue;
 		}
 		atomic_store_explicit(&d->images[i]->region->stop, 1, memory_order_release);
+		d->images[i]->stopped = true;
 		gt_guard_end();
 	}
 }
@@ -271,7 +304,7 @@ void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t no
 		return;
 	end_threads(d, image);
 	final_info(d, image, &info, &text);
-	sum_counts(d, image, &counts);
+	sum_counts(d, image, image->exited, &counts);
 	gt_capture_write_process_end(d->writer, &info);
 	gt_capture_write_counts(d->writer, info.index, &counts);
 	d->batch_dirty = true;

@@ -44,6 +44,7 @@ struct gt_tracee {
 	bool announced;           /* the process stands in the capture */
 	bool exited;              /* its process is gone, or was never one of this pid namespace */
 	bool replaced;            /* by exec: its process has another image now */
+	bool stopped;             /* we told it to record no more */
 	bool ended;               /* its last words are written */
 	bool torn;                /* something in its memory made no sense */
 	bool lost;                /* so little sense that nothing of it is read any more */
@@ -52,6 +53,7 @@ struct gt_tracee {
 
 	struct gt_ring *rings;
 	uint32_t rings_known;
+	uint32_t slots_used; /* the most that it ever said */
 };
 
 /**

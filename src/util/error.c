@@ -15,6 +15,16 @@ static int is_sort(int status)
 	return status == -EBADMSG || status == -ENODATA || status == -ENOTSUP;
 }
 
+/* Paths and names come from files and other people's processes, and a terminal would obey what is in them. */
+static void make_harmless(char *text)
+{
+	for (unsigned char *p = (unsigned char *)text; *p; p++)
+		if (*p < 0x20 || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) /* a C1 control in UTF-8 */
+			p[0] = p[1] = '?';
+}
+
 int gt_error(int status, const char *format, ...)
 {
 	char cause[CHAIN_BYTES], inner[CHAIN_BYTES];
@@ -26,6 +36,7 @@ int gt_error(int status, const char *format, ...)
 	va_end(args);
 	if (n < 0)
 		cause[0] = '\0';
+	make_harmless(cause);
 	memcpy(inner, chain, sizeof inner);
 	if (inner[0])
 		snprintf(chain, sizeof chain, "%.1000s: %.1000s", cause, inner);

@@ -434,6 +434,7 @@ static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_bloc
 		gt_drain_image(&d, image, GT_DRAIN_PARTIAL, 1);
 		gt_drain_commit(&d);
 	}
+	image->exited = true;
 	gt_drain_end_image(&d, image, 1000);
 	CHECK_EQ(d.torn, 1);
 	end(&d);
@@ -539,6 +540,41 @@ static void spoil_counters(struct bench *b, struct pen *p, struct gt_block *firs
 UNIT_TEST(counters_that_are_too_small_are_made_right)
 {
 	survive(spoil_counters, true);
+}
+
+static void see_more_calls(struct bench *b, struct pen *p, struct gt_block *first)
+{
+	(void)first;
+	atomic_fetch_add(&slot_of(b, p)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 100000);
+}
+
+UNIT_TEST(more_calls_than_can_be_open_are_torn_and_not_unfinished)
+{
+	survive(see_more_calls, true);
+}
+
+static void forget_slots(struct bench *b, struct pen *p, struct gt_block *first)
+{
+	(void)p;
+	(void)first;
+	atomic_store(&b->region->slots_used, 1);
+}
+
+UNIT_TEST(slots_that_are_forgotten_are_told)
+{
+	survive(forget_slots, false);
+}
+
+static void stop_recording(struct bench *b, struct pen *p, struct gt_block *first)
+{
+	(void)p;
+	(void)first;
+	atomic_store(&b->region->stop, 1);
+}
+
+UNIT_TEST(recording_that_was_stopped_by_a_stray_write_is_told)
+{
+	survive(stop_recording, true);
 }
 
 static void spoil_everything(struct bench *b, struct pen *p, struct gt_block *first)
