@@ -215,8 +215,10 @@ static int bound_clocks(struct bounding *b)
 
 	if (status)
 		return status;
-	qsort(b->copies.list, b->copies.count, sizeof *b->copies.list, compare_waits);
-	qsort(b->finishes.list, b->finishes.count, sizeof *b->finishes.list, compare_waits);
+	if (b->copies.count) /* qsort() wants a list, empty or not */
+		qsort(b->copies.list, b->copies.count, sizeof *b->copies.list, compare_waits);
+	if (b->finishes.count)
+		qsort(b->finishes.list, b->finishes.count, sizeof *b->finishes.list, compare_waits);
 	b->tell = gt_device_clock_add_bound;
 	status = read_blocks(b, true);
 	for (size_t i = 0; i < c->clock_count && !status; i++)
