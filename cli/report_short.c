@@ -108,6 +108,23 @@ static void print_calls(const struct summary *s, FILE *out)
 	}
 }
 
+/* What calls that wait waited for. */
+static void print_waits(const struct summary *s, FILE *out)
+{
+	const struct stages_wait *w = &s->wait;
+
+	if (w->earlier_ns || w->moving_ns || w->runtime_ns)
+		line(out, "waits", NULL,
+		     "%s for earlier work, %s moving data, %s in the runtime itself%s%s%s",
+		     ui_duration(w->earlier_ns), ui_duration(w->moving_ns),
+		     ui_duration(w->runtime_ns), w->unknown_ns ? "; of " : "",
+		     w->unknown_ns ? ui_duration(w->unknown_ns) : "",
+		     w->unknown_ns ? " it is not known" : "");
+	else if (w->unknown_ns)
+		line(out, "waits", NULL, "%s, of which it is not known what for",
+		     ui_duration(w->unknown_ns));
+}
+
 /* HIP's answers where there is no GPU, to who asks for their number and to who asks for the first; HSA then fails to begin. */
 static bool is_for_want_of_gpu(const char *error)
 {
@@ -152,17 +169,26 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 
 static void print_devices(const struct summary *s, FILE *out)
 {
-	for (uint32_t i = 0; i < s->device_count && i < DEVICES_MOST; i++) {
-		const struct summary_device *d = &s->devices[i];
+	for (uint32_t i = 0; i < s->lane_count && i < DEVICES_MOST; i++) {
+		const struct summary_lane *d = &s->lanes[i]; /* no keys: one a device */
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
-		line(out, "device", NULL, "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s", d->name, percent(t->busy_ns, span),
-		     ui_duration(span), percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
+		line(out, "device", NULL, "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s",
+		     s->devices[d->device].name, percent(t->busy_ns, span), ui_duration(span),
+		     percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
 		     t->gaps.count ? ", longest gap " : "", t->gaps.count ? ui_duration(t->gaps.max) : "");
 		if (d->launch.count)
 			line(out, "", NULL, "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no work was queued",
 			     ui_duration(histogram_percentile(&d->launch, 500)), ui_duration(histogram_percentile(&d->launch, 990)),
 			     percent(t->starved_ns, span));
+		if (d->runtime.count)
+			line(out, "", NULL,
+			     "of that through the runtime: p50 %s, p99 %s; behind its own queue's work "
+			     "%.1f%%, behind other queues' %.1f%%",
+			     ui_duration(histogram_percentile(&d->runtime, 500)),
+			     ui_duration(histogram_percentile(&d->runtime, 990)),
+			     percent(d->own.total, d->launch.total),
+			     percent(d->others.total, d->launch.total));
 	}
 }
 
@@ -223,6 +249,7 @@ int gt_report_short(const char *capture, FILE *out)
 		fprintf(out, "nothing lost\n");
 	if (records) {
 		print_calls(&s, out);
+		print_waits(&s, out);
 		print_failures(&s, out);
 	}
 	print_events(opened, out);

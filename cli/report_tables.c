@@ -20,12 +20,22 @@ const char *const report_table_names[] = {
 
 /* Columns that several tables have. */
 #define TIMES_COLUMNS \
-	{ "mean_ns", "mean", GRID_NS, GRID_ALWAYS, 1, false }, { "p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false }, \
+	{ "mean_ns", "mean", GRID_NS, GRID_ALWAYS, 2, false }, { "p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false }, \
 	{ "p99_ns", "p99", GRID_NS, GRID_ALWAYS, 3, false }, { "min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false },   \
 	{ "max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false }
 #define OWNER_COLUMNS \
 	{ "pid", "pid", GRID_ID, GRID_IF_ANY, 0, false }, { "process", "process", GRID_TEXT, GRID_IF_ANY, 4, false }, \
 	{ "tid", "tid", GRID_ID, GRID_IF_ANY, 0, false }, { "thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false }
+/* Of calls that wait: for work before theirs, while their data moved, neither; what is not known. */
+#define WAIT_COLUMNS \
+	{ "wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false }, \
+	{ "moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false }, \
+	{ "runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false }, \
+	{ "unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 1, false }
+/* Of what --by splits a device's work. */
+#define LANE_COLUMNS \
+	{ "queue", "queue", GRID_ID, GRID_IF_ANY, 0, false }, OWNER_COLUMNS, \
+	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false }
 #define DEVICE_COLUMNS \
 	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false }, { "queue", "queue", GRID_ID, GRID_IF_ANY, 0, false }, \
 	{ "device_name", "device name", GRID_TEXT, GRID_DATA, 0, false }
@@ -36,6 +46,7 @@ static const struct grid_column operation_columns[] = {
 	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 0, false },
 	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
 	TIMES_COLUMNS,
+	WAIT_COLUMNS,
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
 	OWNER_COLUMNS,
 	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
@@ -126,6 +137,7 @@ static const struct grid_column device_columns[] = {
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
 	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
 	{ "device_name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false },
+	LANE_COLUMNS,
 };
 
 static const struct grid_column gap_columns[] = {
@@ -133,6 +145,7 @@ static const struct grid_column gap_columns[] = {
 	{ "starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false },
 	{ "at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false },
 	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
+	LANE_COLUMNS,
 	{ "after", "after", GRID_TEXT, GRID_DATA, 0, false },
 	{ "before", "before", GRID_TEXT, GRID_DATA, 0, false },
 	{ "between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false },
@@ -143,6 +156,7 @@ static const struct grid_column latency_columns[] = {
 	TIMES_COLUMNS,
 	{ "early", "early", GRID_COUNT, GRID_IF_ANY, 0, true },
 	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
+	LANE_COLUMNS,
 	{ "stage", "stage", GRID_TEXT, GRID_ALWAYS, 0, false },
 };
 
@@ -168,7 +182,7 @@ static const struct grid_column thread_columns[] = {
 	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
 	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false },
 	{ "call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false },
-	{ "wait_ns", "waiting", GRID_NS, GRID_ALWAYS, 1, false },
+	WAIT_COLUMNS,
 	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 3, false },
 	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false },
 	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
@@ -246,6 +260,17 @@ static struct grid_cell *put_times(struct grid_cell *cell, const struct histogra
 	return cell;
 }
 
+static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wait *wait)
+{
+	const uint64_t parts[] = { wait->earlier_ns, wait->moving_ns, wait->runtime_ns,
+				   wait->unknown_ns };
+	bool waits = parts[0] || parts[1] || parts[2] || parts[3];
+
+	for (unsigned i = 0; i < COUNT_OF(parts); i++)
+		*cell++ = waits ? cell_count(parts[i]) : cell_none();
+	return cell;
+}
+
 /* A thread's or a queue's number says little without its process. */
 static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s, const struct summary_group *g)
 {
@@ -272,6 +297,20 @@ static struct grid_cell *put_device(struct grid_cell *cell, const struct summary
 	return cell;
 }
 
+static struct grid_cell name_cell(const struct summary *s, uint32_t name);
+
+static struct grid_cell *put_lane(struct grid_cell *cell, const struct summary *s,
+				  const struct summary_lane *l)
+{
+	const struct summary_group owner = { .process = l->process, .thread = l->thread,
+					     .queue = l->queue };
+
+	*cell++ = l->queue == LOOKUP_NONE ? cell_none() : cell_count(s->queues[l->queue].ordinal);
+	cell = put_owner(cell, s, &owner);
+	*cell++ = name_cell(s, l->name);
+	return cell;
+}
+
 static struct grid_cell domain_cell(uint32_t domain)
 {
 	return cell_text(gt_domain_name((enum gt_domain)domain));
@@ -293,6 +332,23 @@ static void show_always(struct grid *g, const char *key)
 	g->always |= 1u << grid_column(g, key);
 }
 
+/* Where calls wait, all parts of it are shown, also those of which there is nothing. */
+static void show_waits(struct grid *g, const struct summary *s)
+{
+	if (!s->wait.earlier_ns && !s->wait.moving_ns && !s->wait.runtime_ns)
+		return;
+	show_always(g, "wait_ns");
+	show_always(g, "moving_ns");
+	show_always(g, "runtime_ns");
+}
+
+/* Queues are told apart also where all rows have the same. */
+static void show_lanes(struct grid *g, const struct summary *s)
+{
+	if (s->lane_keys & SUMMARY_QUEUE)
+		show_always(g, "queue");
+}
+
 /* Tables --------------------------------------------------------------------------- */
 
 static uint64_t self_ns(const struct summary_group *g)
@@ -304,6 +360,7 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 {
 	const struct summary_groups *groups = &s->groups[SUMMARY_CALLS];
 	uint64_t all = 0;
+	bool waits = false;
 
 	for (uint32_t i = 0; i < groups->count; i++)
 		all += self_ns(&groups->rows[i]);
@@ -318,12 +375,16 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		*cell++ = cell_real(share(self_ns(row), all));
 		*cell++ = cell_count(row->count);
 		cell = put_times(cell, &row->times);
+		cell = put_wait(cell, &row->wait);
 		*cell++ = cell_count(row->failed);
 		cell = put_owner(cell, s, row);
 		*cell++ = domain_cell(row->domain);
 		*cell++ = name_cell(s, row->name);
+		waits |= row->wait.earlier_ns || row->wait.moving_ns || row->wait.runtime_ns;
 	}
 	sort_by(g, "total_ns");
+	if (waits)
+		show_waits(g, s);
 }
 
 /* How long the programs ran, all sessions together: what ranges are a share of. They nest, so their times have no sum. */
@@ -478,15 +539,15 @@ static void make_info_code(struct grid *g, const struct summary *s, enum report_
 
 static void make_devices(struct grid *g, const struct summary *s)
 {
-	for (uint32_t i = 0; i < s->device_count; i++) {
-		const struct summary_device *d = &s->devices[i];
+	for (uint32_t i = 0; i < s->lane_count; i++) {
+		const struct summary_lane *d = &s->lanes[i];
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
 		struct grid_cell *cell;
 		if (!d->count)
 			continue;
 		cell = grid_row(g);
-		*cell++ = cell_count(i);
+		*cell++ = cell_count(d->device);
 		*cell++ = cell_real(share(t->busy_ns, span));
 		*cell++ = cell_real(share(d->kernels.busy_ns, span));
 		*cell++ = cell_real(share(d->copies.busy_ns, span));
@@ -505,9 +566,11 @@ static void make_devices(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(d->count);
 		*cell++ = cell_count(d->untimed);
 		*cell++ = cell_count(d->failed);
-		*cell++ = domain_cell(d->domain);
-		*cell++ = cell_text(d->name);
+		*cell++ = domain_cell(s->devices[d->device].domain);
+		*cell++ = cell_text(s->devices[d->device].name);
+		cell = put_lane(cell, s, d);
 	}
+	show_lanes(g, s);
 }
 
 /* Times of several files have no common beginning: a gap's time counts from the first file that can hold it. */
@@ -523,8 +586,8 @@ static uint64_t since_start(const struct summary *s, uint64_t time)
 
 static void make_gaps(struct grid *g, const struct summary *s)
 {
-	for (uint32_t i = 0; i < s->device_count; i++) {
-		const struct timeline *t = &s->devices[i].all;
+	for (uint32_t i = 0; i < s->lane_count; i++) {
+		const struct timeline *t = &s->lanes[i].all;
 		for (unsigned k = 0; k < t->largest_count; k++) {
 			const struct timeline_gap *gap = &t->largest[k];
 			const char *after = texts_get(&s->names, gap->before), *before = texts_get(&s->names, gap->after);
@@ -532,22 +595,27 @@ static void make_gaps(struct grid *g, const struct summary *s)
 			*cell++ = cell_count(gap->end - gap->start);
 			*cell++ = cell_count(gap->starved_ns);
 			*cell++ = cell_count(since_start(s, gap->start));
-			*cell++ = cell_count(i);
+			*cell++ = cell_count(s->lanes[i].device);
+			cell = put_lane(cell, s, &s->lanes[i]);
 			*cell++ = cell_text(after);
 			*cell++ = cell_text(before);
 			*cell++ = cell_text(grid_keep(g, "%s .. %s", after, before));
 		}
 	}
 	sort_by(g, "gap_ns");
+	show_lanes(g, s);
 	g->selection = true;
 }
 
 static void make_latency(struct grid *g, const struct summary *s)
 {
-	for (uint32_t i = 0; i < s->device_count; i++) {
-		const struct summary_device *d = &s->devices[i];
+	for (uint32_t i = 0; i < s->lane_count; i++) {
+		const struct summary_lane *d = &s->lanes[i];
 		const struct { const char *stage; const struct histogram *times; } stages[] = {
 			{ "call to start", &d->launch },
+			{ "through the runtime", &d->runtime },
+			{ "behind its own queue's work", &d->own },
+			{ "behind other queues' work", &d->others },
 			{ "call to queued", &d->enqueue },
 			{ "queued to submitted", &d->submit },
 			{ "submitted to start", &d->wait },
@@ -561,10 +629,12 @@ static void make_latency(struct grid *g, const struct summary *s)
 			*cell++ = cell_count(stages[k].times->count);
 			cell = put_times(cell, stages[k].times);
 			*cell++ = k ? cell_none() : cell_count(d->early);
-			*cell++ = cell_count(i);
+			*cell++ = cell_count(d->device);
+			cell = put_lane(cell, s, d);
 			*cell++ = cell_text(stages[k].stage);
 		}
 	}
+	show_lanes(g, s);
 }
 
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid)
@@ -636,7 +706,7 @@ static void make_threads(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(t->calls);
 		*cell++ = cell_count(t->call_ns);
 		*cell++ = t->start_ns && end > t->start_ns ? cell_real(share(t->call_ns, end - t->start_ns)) : cell_none();
-		*cell++ = cell_count(t->sync_ns);
+		cell = put_wait(cell, &t->wait);
 		*cell++ = cell_count(t->device_count);
 		*cell++ = cell_count(t->device_ns);
 		*cell++ = cell_count(t->failed);
@@ -645,6 +715,7 @@ static void make_threads(struct grid *g, const struct summary *s)
 		*cell++ = cell_text(t->name);
 	}
 	sort_by(g, "call_ns");
+	show_waits(g, s);
 }
 
 static void make_loss(struct grid *g, const struct summary *s)

@@ -24,6 +24,7 @@ struct reading {
 	struct idmap threads;    /* process << 32 | ordinal -> thread */
 	struct idmap devices;    /* process << 32 | device reference -> device */
 	struct idmap queues;     /* address of gt_object_info -> queue */
+	uint32_t finish, finish_all; /* operations that wait for a queue, for all queues */
 	struct gt_ranges ranges;
 	uint64_t last_thread_key;
 	uint32_t last_thread;
@@ -220,9 +221,44 @@ static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t
 		return queue;
 	GROW(s->queues, s->queue_count, s->queue_room);
 	queue = s->queue_count++;
-	s->queues[queue] = (struct summary_queue){ device, item->process, item->queue->ordinal };
+	s->queues[queue] = (struct summary_queue){
+		.device = device, .process = item->process, .ordinal = item->queue->ordinal,
+		.handle = item->queue->handle, .domain = item->queue->domain };
 	idmap_put(&r->queues, key, queue);
 	return queue;
+}
+
+static uint32_t find_lane(struct summary *s, const struct summary_lane *k)
+{
+	uint64_t hash = lookup_mix((uint64_t)k->device << 32 | k->name);
+	uint32_t i;
+
+	hash = lookup_mix(hash + ((uint64_t)k->process << 32 | k->thread));
+	hash = lookup_mix(hash + k->queue);
+	for (; (i = idmap_get(&s->lanes_by_hash, hash)) != LOOKUP_NONE; hash++) {
+		const struct summary_lane *l = &s->lanes[i];
+
+		if (l->device == k->device && l->name == k->name && l->process == k->process &&
+		    l->thread == k->thread && l->queue == k->queue)
+			return i;
+	}
+	GROW(s->lanes, s->lane_count, s->lane_room);
+	s->lanes[s->lane_count] = *k;
+	idmap_put(&s->lanes_by_hash, hash, s->lane_count);
+	return s->lane_count++;
+}
+
+static uint32_t lane_of(struct summary *s, const struct entry *e)
+{
+	unsigned keys = s->lane_keys;
+
+	return find_lane(s, &(struct summary_lane){
+		.device = e->device,
+		.name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
+		.process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
+		.thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
+		.queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+	});
 }
 
 /* Groups ------------------------------------------------------------------------- */
@@ -340,6 +376,61 @@ static void note_open(struct summary *s, struct summary_thread *t, unsigned dept
 	t->open[depth] = group;
 }
 
+static void add_wait(struct stages_wait *sum, const struct stages_wait *wait)
+{
+	sum->moving_ns += wait->moving_ns;
+	sum->earlier_ns += wait->earlier_ns;
+	sum->runtime_ns += wait->runtime_ns;
+	sum->unknown_ns += wait->unknown_ns;
+}
+
+/* Does the call wait for events that it names? What they stand for is not looked up. */
+static bool is_dependent(const struct gt_item *item)
+{
+	const struct gt_operation_info *info = gt_operation(item->op);
+
+	if (!info || !item->args)
+		return false;
+	for (unsigned i = 0; i < info->nargs && i < GT_OP_NARGS(item->op); i++)
+		if (!strcmp(info->args[i].name, "num_events_in_wait_list"))
+			return item->args[i] != 0;
+	return false;
+}
+
+/* A call that waits: in which parts, is known when all work is. One inside of another is a part of
+ * that one. */
+static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
+{
+	const struct gt_item *item = e->item;
+	struct summary *s = r->s;
+	struct stages_call call = {
+		.id = item->id, .start_ns = item->start_ns,
+		.end_ns = item->start_ns + e->duration_ns, .process = e->process,
+		.thread = e->thread, .group = group, .kind = STAGES_COPY,
+	};
+	struct stages_wait unknown = { .unknown_ns = e->duration_ns };
+	enum gt_blocking blocking = gt_call_blocking(item->op, item->args);
+	uint32_t op = item->op & ~GT_OP(0, 0, 0xff);
+
+	if (item->depth || (e->kind != GT_KIND_SYNCHRONISATION && blocking == GT_BLOCKING_NO))
+		return;
+	if (blocking == GT_BLOCKING_YES && !e->failed) {
+		call.dependent = is_dependent(item);
+		stages_call(&s->stages, &call);
+	} else if (op == r->finish && item->args && !e->failed) {
+		call.kind = STAGES_FINISH;
+		call.queue = item->args[0];
+		stages_call(&s->stages, &call);
+	} else if (op == r->finish_all && !e->failed) {
+		call.kind = STAGES_FINISH_ALL;
+		stages_call(&s->stages, &call);
+	} else {
+		add_wait(&s->wait, &unknown);
+		add_wait(&s->threads[e->thread].wait, &unknown);
+		add_wait(&s->groups[SUMMARY_CALLS].rows[group].wait, &unknown);
+	}
+}
+
 static void add_call(struct reading *r, const struct gt_item *item)
 {
 	struct summary *s = r->s;
@@ -374,8 +465,7 @@ static void add_call(struct reading *r, const struct gt_item *item)
 			t->call_ns += e.duration_ns;
 			p->call_ns += e.duration_ns;
 		}
-		if (kind == GT_KIND_SYNCHRONISATION)
-			t->sync_ns += e.duration_ns;
+		note_wait(r, &e, group);
 		if (e.failed) {
 			t->failed++;
 			p->failed++;
@@ -440,7 +530,7 @@ static uint64_t after(uint64_t later, uint64_t earlier)
 }
 
 /* From the call's begin to the kernel's start, and where on the way the time went. */
-static void add_latency(struct summary_device *d, const struct gt_item *item)
+static void add_latency(struct summary_lane *d, const struct gt_item *item)
 {
 	if (!item->call_start_ns || !item->start_ns)
 		return;
@@ -458,13 +548,39 @@ static void add_latency(struct summary_device *d, const struct gt_item *item)
 
 /* Markers and barriers are no work: some runtimes stamp them long before what they wait for has ended. Nor is scratch memory, for
  * which the device waits. */
-static void add_busy(struct summary_device *d, const struct entry *e)
+static bool is_work(const struct gt_item *item)
+{
+	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
+	       item->device_op != GT_DEVICE_SCRATCH;
+}
+
+/* All work, whatever the filter: what others stood behind. @lane: LOOKUP_NONE: its latency is not
+ * asked for. */
+static void add_stages(struct reading *r, const struct entry *e, uint32_t lane)
+{
+	const struct gt_item *item = e->item;
+	const struct gt_device_clock *clock =
+		gt_capture_device_clock(r->capture, e->process, GT_DEVICE_REF_NUMBER(item->op));
+	struct stages_work work = {
+		.id = item->id, .call_start_ns = item->call_start_ns, .start_ns = item->start_ns,
+		.end_ns = item->end_ns, .process = e->process, .device = e->device,
+		.queue = e->queue, .lane = lane, .moves = e->class == SUMMARY_COPIES,
+		.slack_ns = 1000 + (clock ? gt_device_clock_residual_ns(clock) : 0),
+	};
+
+	if (e->timed && is_work(item))
+		stages_work(&r->s->stages, &work);
+	else if (!e->timed && e->queue != LOOKUP_NONE)
+		r->s->queues[e->queue].untimed = true;
+}
+
+static void add_busy(struct summary_lane *d, const struct entry *e)
 {
 	const struct gt_item *item = e->item;
 	struct timeline_span span = { item->start_ns, item->end_ns, item->queued_ns ? item->queued_ns : item->call_start_ns,
 				      e->name, e->name };
 
-	if (item->device_op == GT_DEVICE_MARKER || item->device_op == GT_DEVICE_BARRIER || item->device_op == GT_DEVICE_SCRATCH)
+	if (!is_work(item))
 		return;
 	timeline_add(&d->all, &span);
 	if (e->class == SUMMARY_KERNELS)
@@ -481,8 +597,8 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 		.process = item->process, .thread = LOOKUP_NONE, .status = item->status,
 		.failed = item->status < 0, .timed = item->start_ns && item->end_ns >= item->start_ns,
 	};
-	struct summary_device *d;
-	uint32_t group;
+	struct summary_lane *d;
+	uint32_t group, lane;
 
 	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
 	e.name = item->device_op == GT_DEVICE_KERNEL || (item->device_op == GT_DEVICE_SCRATCH && item->name)
@@ -492,14 +608,18 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 	linked_work(&s->linked, e.process, item->id);
 	if (item->id)
 		e.thread = thread_of(r, item->process, GT_ID_ORDINAL(item->id));
-	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op))
+	if (!matches(s, &e, KIND_DEVICE + (uint32_t)item->device_op)) {
+		add_stages(r, &e, LOOKUP_NONE);
 		return;
+	}
 	s->matched++;
+	lane = lane_of(s, &e);
+	add_stages(r, &e, item->device_op == GT_DEVICE_KERNEL ? lane : LOOKUP_NONE);
 	group = group_of(s, &e); /* moves the rows when it adds one */
 	add_to_group(&s->groups[e.class].rows[group], &e);
 	graphs_add(&s->graphs, r->capture, item);
 	dispatches_add(&s->dispatches, item);
-	d = &s->devices[e.device];
+	d = &s->lanes[lane];
 	d->count++;
 	d->untimed += !e.timed;
 	d->failed += e.failed;
@@ -629,17 +749,29 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 	return rc;
 }
 
+static uint32_t operation_without_arguments(enum gt_domain domain, const char *name)
+{
+	const struct gt_operation_info *info = gt_operation_find(domain, name);
+
+	return info ? info->op & ~GT_OP(0, 0, 0xff) : UINT32_MAX;
+}
+
 int summary_add(struct summary *s, const struct gt_capture *capture)
 {
 	struct gt_cursor *cursor;
 	struct gt_range range;
 	struct ui_progress progress = { 0 };
-	struct reading r = { .s = s, .capture = capture, .last_thread = LOOKUP_NONE };
+	struct reading r = {
+		.s = s, .capture = capture, .last_thread = LOOKUP_NONE,
+		.finish = operation_without_arguments(GT_DOMAIN_OPENCL, "clFinish"),
+		.finish_all = operation_without_arguments(GT_DOMAIN_HIP, "hipDeviceSynchronize"),
+	};
 	int rc = gt_cursor_create(capture, &cursor);
 
 	if (rc)
 		return rc;
 	s->capture = capture;
+	stages_init(&s->stages);
 	add_sessions(&r);
 	add_processes(&r);
 	if (s->progress)
@@ -662,17 +794,60 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	return rc < 0 ? rc : 0;
 }
 
+static void take_latency(void *data, uint32_t lane, uint64_t own_ns, uint64_t others_ns,
+			 uint64_t runtime_ns)
+{
+	struct summary *s = data;
+
+	histogram_add(&s->lanes[lane].own, own_ns);
+	histogram_add(&s->lanes[lane].others, others_ns);
+	histogram_add(&s->lanes[lane].runtime, runtime_ns);
+}
+
+static void take_wait(void *data, uint32_t thread, uint32_t group,
+		      const struct stages_wait *wait)
+{
+	struct summary *s = data;
+
+	add_wait(&s->wait, wait);
+	add_wait(&s->threads[thread].wait, wait);
+	add_wait(&s->groups[SUMMARY_CALLS].rows[group].wait, wait);
+}
+
+static int finish_stages(struct summary *s)
+{
+	const struct stages_out out = { s, take_latency, take_wait };
+	struct stages_queue *queues = lookup_grow(NULL, 0, s->queue_count, sizeof *queues);
+	uint64_t lost = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < s->queue_count; i++) {
+		const struct summary_queue *q = &s->queues[i];
+
+		queues[i] = (struct stages_queue){
+			.handle = q->handle, .process = q->process, .queue = i,
+			.untimed = q->untimed,
+			.finished_alone = q->domain == GT_DOMAIN_OPENCL };
+	}
+	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
+		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+			lost += s->counts.dropped[why][GT_CLASS_DEVICE][d];
+	rc = stages_finish(&s->stages, queues, s->queue_count, lost > 0, &out);
+	free(queues);
+	return rc;
+}
+
 int summary_finish(struct summary *s)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < s->device_count && !rc; i++) {
-		rc = timeline_finish(&s->devices[i].all);
-		rc = rc ? rc : timeline_finish(&s->devices[i].kernels);
-		rc = rc ? rc : timeline_finish(&s->devices[i].copies);
+	for (uint32_t i = 0; i < s->lane_count && !rc; i++) {
+		rc = timeline_finish(&s->lanes[i].all);
+		rc = rc ? rc : timeline_finish(&s->lanes[i].kernels);
+		rc = rc ? rc : timeline_finish(&s->lanes[i].copies);
 	}
 	rc = rc ? rc : graphs_finish(&s->graphs);
-	return rc;
+	return rc ? rc : finish_stages(s);
 }
 
 uint64_t summary_seen(const struct summary *s)
@@ -705,8 +880,8 @@ void summary_fini(struct summary *s)
 		free(s->groups[c].hints);
 		idmap_fini(&s->groups[c].by_hash);
 	}
-	for (uint32_t i = 0; i < s->device_count; i++) {
-		struct summary_device *d = &s->devices[i];
+	for (uint32_t i = 0; i < s->lane_count; i++) {
+		struct summary_lane *d = &s->lanes[i];
 		timeline_fini(&d->all);
 		timeline_fini(&d->kernels);
 		timeline_fini(&d->copies);
@@ -714,11 +889,17 @@ void summary_fini(struct summary *s)
 		histogram_fini(&d->enqueue);
 		histogram_fini(&d->submit);
 		histogram_fini(&d->wait);
+		histogram_fini(&d->own);
+		histogram_fini(&d->others);
+		histogram_fini(&d->runtime);
 	}
 	for (uint32_t i = 0; i < s->thread_count; i++)
 		free(s->threads[i].open);
 	free(s->files);
 	free(s->devices);
+	free(s->lanes);
+	idmap_fini(&s->lanes_by_hash);
+	stages_fini(&s->stages);
 	free(s->processes);
 	free(s->threads);
 	free(s->queues);

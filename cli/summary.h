@@ -15,6 +15,7 @@
 #include "cli/info_code.h"
 #include "cli/linked.h"
 #include "cli/lookup.h"
+#include "cli/stages.h"
 #include "cli/timeline.h"
 #include "export/ranges.h"
 #include "record/operation.h"
@@ -46,6 +47,7 @@ struct summary_group {
 	uint64_t count, failed, bytes;
 	uint64_t timed_bytes; /* of those whose times are known: for rates */
 	uint64_t inner_ns;    /* of calls inside these calls */
+	struct stages_wait wait; /* of those that wait */
 };
 
 struct summary_groups {
@@ -67,10 +69,17 @@ struct summary_device {
 	const char *name; /* of the capture's text; kept in summary.names */
 	uint32_t name_id;
 	enum gt_domain domain;
+};
+
+/* A device's work, or what a key takes of it. */
+struct summary_lane {
+	uint32_t device;
+	uint32_t name, process, thread, queue; /* LOOKUP_NONE where lanes are not split by it */
 	uint64_t count, untimed, failed;
 	struct timeline all, kernels, copies;
-	/* kernels: call begin to start, and its parts */
+	/* kernels: call begin to start; by the stamps; by what ran before them */
 	struct histogram launch, enqueue, submit, wait;
+	struct histogram own, others, runtime;
 	uint64_t early; /* kernels that seemed to start before their call */
 };
 
@@ -87,7 +96,8 @@ struct summary_process {
 struct summary_thread {
 	uint32_t process, ordinal, tid;
 	const char *name;
-	uint64_t calls, call_ns, sync_ns, device_count, device_ns, failed;
+	uint64_t calls, call_ns, device_count, device_ns, failed;
+	struct stages_wait wait; /* in calls that wait */
 	uint64_t start_ns, end_ns;
 	uint32_t *open; /* group of the open call of each depth */
 	uint32_t open_count;
@@ -95,6 +105,9 @@ struct summary_thread {
 
 struct summary_queue {
 	uint32_t device, process, ordinal;
+	uint64_t handle;
+	enum gt_domain domain;
+	bool untimed; /* some of its work has no times */
 };
 
 struct summary_file { /* a session: files that were merged hold several */
@@ -109,6 +122,7 @@ struct summary_file { /* a session: files that were merged hold several */
 struct summary {
 	/* set by the caller before the first file */
 	unsigned keys[SUMMARY_CLASS_COUNT]; /* SUMMARY_NAME | .. */
+	unsigned lane_keys;                 /* the same of devices, beside the device itself */
 	struct filter *filter;              /* NULL: all */
 	bool progress;
 	bool mangled;                       /* names of kernels as they were recorded */
@@ -117,12 +131,17 @@ struct summary {
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];
 	struct summary_file *files;
 	struct summary_device *devices;
+	struct summary_lane *lanes;
+	struct idmap lanes_by_hash;
+	struct stages stages;
+	struct stages_wait wait; /* of all calls that wait */
 	struct summary_process *processes;
 	struct summary_thread *threads;
 	struct summary_queue *queues;
 	struct summary_failure *failures;
-	uint32_t file_count, device_count, process_count, thread_count, queue_count, failure_count;
-	uint32_t device_room, process_room, thread_room, queue_room, failure_room;
+	uint32_t file_count, device_count, lane_count, process_count, thread_count, queue_count;
+	uint32_t failure_count;
+	uint32_t device_room, lane_room, process_room, thread_room, queue_room, failure_room;
 	struct texts device_ids;
 	struct idmap failure_ids;
 

@@ -265,8 +265,12 @@ void timeline_add(struct timeline *t, const struct timeline_span *work)
 	if (!t->any || work->end > t->last_ns)
 		t->last_ns = work->end;
 	t->any = true;
-	if (!t->pending)
-		t->pending = lookup_grow(NULL, 0, PENDING, sizeof *t->pending);
+	if (t->pending_count == t->pending_room) { /* many may have little work each */
+		size_t room = t->pending_room ? 4 * t->pending_room : PENDING / 256;
+
+		t->pending = lookup_grow(t->pending, t->pending_room, room, sizeof *t->pending);
+		t->pending_room = room;
+	}
 	if (t->pending_count && work->start < t->pending[t->pending_count - 1].start)
 		t->disorder = true;
 	t->pending[t->pending_count++] = *work;

@@ -38,7 +38,7 @@ struct timeline {
 	/* work */
 	size_t spans_most; /* 0: the usual */
 	struct timeline_span *spans, *pending;
-	size_t span_count, span_room, pending_count;
+	size_t span_count, span_room, pending_count, pending_room;
 	struct timeline_run *runs;
 	size_t run_count, run_room;
 	uint64_t file_bytes;

@@ -86,6 +86,49 @@ def test_text_fits_in_columns_and_names_what_it_leaves_out(tap, busy, columns):
     check_golden(f"report_{columns}.txt", text)
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_waits_and_launches_are_told_apart(tap, synth, columns):
+    """Calls that wait for what they say: copies that block, finishes. The clock is bounded by them alone."""
+    path = synth("--calls", "2000", "--threads", "2", "--waits", "--device-clock", "offset")
+    env = {"COLUMNS": columns}
+    text = tap("report", path, "--table", "operations,devices,gaps,latency,threads", env=env).out
+    text += tap("report", path, "--table", "devices,gaps,latency", "--by", "queue,name", env=env).out
+    text += tap("info", path, env=env).out.split("Devices,")[1].split("\n\n")[0] + "\n"
+    check_golden(f"waits_{columns}.txt", text)
+
+
+def test_parts_of_a_wait_add_up_to_the_calls_that_wait(tap, synth):
+    path = synth("--calls", "2000", "--waits", "--threads", "3")
+    report = json.loads(tap("report", path, "--json").out)
+    waits = {o["name"]: o for o in report["operations"] if o["wait_ns"] is not None}
+    parts = ("wait_ns", "moving_ns", "runtime_ns", "unsplit_ns")
+    assert set(waits) == {"clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clFinish"}
+    for o in waits.values():
+        assert sum(o[p] for p in parts) == o["total_ns"] and o["unsplit_ns"] == 0
+    for part in parts:
+        assert sum(t[part] for t in report["threads"]) == sum(o[part] for o in waits.values())
+    moved = sum(c["total_ns"] for c in report["copies"])
+    assert abs(sum(o["moving_ns"] for o in waits.values()) - moved) <= 10 * len(report["copies"]) * 2000 / 1000
+
+
+def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
+    path = synth("--calls", "2000", "--waits", "--threads", "3", "--overlap")
+    for by in ((), ("--by", "queue"), ("--by", "name,queue"), ("--by", "thread")):
+        rows = json.loads(tap("report", path, "--json", "--table", "latency", *by).out)["latency"]
+        whole = [r for r in rows if r["stage"] == "call to start"]
+        parts = [r for r in rows if r["stage"] == "through the runtime" or r["stage"].startswith("behind")]
+        assert len(parts) == 3 * len(whole) and sum(r["count"] for r in whole) == 750
+        total = sum(r["mean_ns"] * r["count"] for r in whole)
+        assert abs(sum(r["mean_ns"] * r["count"] for r in parts) - total) <= 750 * 4  # means are whole numbers
+
+
+def test_without_arguments_waits_are_not_split_but_told(tap, synth):
+    path = synth("--calls", "400", "--waits", "--plain")
+    report = json.loads(tap("report", path, "--json").out)
+    read = next(o for o in report["operations"] if o["name"] == "clEnqueueReadBuffer")
+    assert read["unsplit_ns"] == read["total_ns"] and read["wait_ns"] == read["moving_ns"] == 0
+
+
 def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):
     """CSV export has one row per record: add them up another way."""
     run([conftest.BUILD / "gputap", "export", busy, "-o", "a.csv"])
@@ -250,6 +293,23 @@ def test_a_traced_program_has_a_report(tap, real):
     stages = {s["stage"]: s for s in report["latency"]}
     assert stages["call to start"]["count"] == sum(k["count"] for k in report["kernels"])
     assert all(k["total_ns"] > 0 and k["min_ns"] <= k["p50_ns"] <= k["p99_ns"] <= k["max_ns"] for k in report["kernels"])
+
+
+def test_a_blocking_read_behind_kernels_waits_and_moves_little(tap, build, work):
+    result = tap("run", "-o", "waits.gputap", build / "tests/opencl/cl_waits", "300000")
+    report = json.loads(tap("report", "waits.gputap", "--json").out)
+    operations = {o["name"]: o for o in report["operations"]}
+    read, write = operations["clEnqueueReadBuffer"], operations["clEnqueueWriteBuffer"]
+    assert read["wait_ns"] > 10 * read["moving_ns"] > 0 and read["unsplit_ns"] == 0
+    assert write["moving_ns"] > write["wait_ns"]  # on a queue that has nothing to do
+    finish = operations["clFinish"]
+    assert finish["wait_ns"] > 0 and finish["wait_ns"] + finish["runtime_ns"] == finish["total_ns"]
+    assert operations["clWaitForEvents"]["unsplit_ns"] == operations["clWaitForEvents"]["total_ns"]
+    stages = {s["stage"]: s for s in report["latency"]}
+    assert stages["call to start"]["early"] == 0
+    assert stages["behind its own queue's work"]["max_ns"] > 0 and stages["through the runtime"]["count"] == 36
+    assert re.search(r"^  waits +\S+ [mun]?s for earlier work, ", result.err, re.M)
+    assert re.search(r"^ +of that through the runtime: p50 ", result.err, re.M)
 
 
 def test_run_ends_with_a_short_report(real):

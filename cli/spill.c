@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "cli/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/lookup.h"
+#include "util/error.h"
+
+enum { ROWS_MOST = 256 * 1024, RUN_ROWS = 256 };
+
+struct spill_run {
+	uint64_t at, left; /* bytes in the file: where the next are, how many */
+	char *buffer;
+	size_t have, next; /* rows in it */
+};
+
+static bool open_file(struct spill *s)
+{
+	const char *folder = getenv("TMPDIR");
+
+	if (s->file_bytes)
+		return true;
+	s->file = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return s->file >= 0;
+}
+
+static void add_run(struct spill *s, struct spill_run run)
+{
+	if (s->run_count == s->run_room) {
+		size_t room = s->run_room ? 2 * s->run_room : 16;
+
+		s->runs = lookup_grow(s->runs, s->run_room, room, sizeof *s->runs);
+		s->run_room = room;
+	}
+	s->runs[s->run_count++] = run;
+}
+
+/* All rows become a run. When the file takes no more they stay where they are, now and later. */
+static void write_run(struct spill *s)
+{
+	size_t bytes = s->count * s->row_bytes, done = 0;
+
+	if (s->no_file || !open_file(s)) {
+		s->no_file = true;
+		return;
+	}
+	qsort(s->rows, s->count, s->row_bytes, s->compare);
+	while (done < bytes) {
+		ssize_t n = pwrite(s->file, s->rows + done, bytes - done,
+				   (off_t)(s->file_bytes + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			s->no_file = true;
+			if (!s->file_bytes)
+				close(s->file);
+			return;
+		}
+		done += (size_t)n;
+	}
+	add_run(s, (struct spill_run){.at = s->file_bytes, .left = bytes});
+	s->file_bytes += bytes;
+	s->count = 0;
+}
+
+void spill_add(struct spill *s, const void *row)
+{
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 256;
+
+		s->rows = lookup_grow(s->rows, s->room, room, s->row_bytes);
+		s->room = room;
+	}
+	memcpy(s->rows + s->count++ * s->row_bytes, row, s->row_bytes);
+	if (s->count >= (s->rows_most ? s->rows_most : ROWS_MOST))
+		write_run(s);
+}
+
+/* The run's buffer filled again. Return: 1, 0 at its end, negative errno. */
+static int fill_run(struct spill *s, struct spill_run *r)
+{
+	size_t bytes = RUN_ROWS * s->row_bytes, done = 0;
+
+	if (!r->left)
+		return 0;
+	if (!r->buffer)
+		r->buffer = lookup_grow(NULL, 0, RUN_ROWS, s->row_bytes);
+	bytes = r->left < bytes ? (size_t)r->left : bytes;
+	while (done < bytes) {
+		ssize_t n = pread(s->file, r->buffer + done, bytes - done, (off_t)(r->at + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return gt_error(n < 0 ? -errno : -EIO, "reading a temporary file");
+		done += (size_t)n;
+	}
+	r->at += bytes;
+	r->left -= bytes;
+	r->have = bytes / s->row_bytes;
+	r->next = 0;
+	return 1;
+}
+
+static const void *first_row(const struct spill *s, const struct spill_run *r)
+{
+	return r->buffer + r->next * s->row_bytes;
+}
+
+/* The heap: no run is before its parent. */
+static void sift_down(struct spill *s, size_t i)
+{
+	for (;;) {
+		size_t least = i;
+		struct spill_run swap;
+
+		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < s->run_count; k++)
+			if (s->compare(first_row(s, &s->runs[k]), first_row(s, &s->runs[least])) <
+			    0)
+				least = k;
+		if (least == i)
+			return;
+		swap = s->runs[i];
+		s->runs[i] = s->runs[least];
+		s->runs[least] = swap;
+		i = least;
+	}
+}
+
+/* What is in memory is one more run. */
+static int begin_reading(struct spill *s)
+{
+	s->reading = true;
+	for (size_t i = 0; i < s->run_count; i++) {
+		int rc = fill_run(s, &s->runs[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (s->count) {
+		qsort(s->rows, s->count, s->row_bytes, s->compare);
+		add_run(s, (struct spill_run){.buffer = s->rows, .have = s->count});
+		s->rows = NULL;
+	}
+	for (size_t i = s->run_count / 2; i-- > 0;)
+		sift_down(s, i);
+	return 0;
+}
+
+/* The row handed out last is passed only now: it was valid until here. */
+static int pass_row(struct spill *s)
+{
+	struct spill_run *r = &s->runs[0];
+
+	if (++r->next == r->have) {
+		int rc = fill_run(s, r);
+
+		if (rc < 0)
+			return rc;
+		if (rc == 0) {
+			free(r->buffer);
+			*r = s->runs[--s->run_count];
+			s->runs[s->run_count].buffer = NULL;
+		}
+	}
+	sift_down(s, 0);
+	return 0;
+}
+
+int spill_next(struct spill *s, const void **row)
+{
+	int rc = 0;
+
+	if (!s->reading)
+		rc = begin_reading(s);
+	else if (s->run_count)
+		rc = pass_row(s);
+	if (rc < 0 || !s->run_count)
+		return rc;
+	*row = first_row(s, &s->runs[0]);
+	return 1;
+}
+
+void spill_fini(struct spill *s)
+{
+	for (size_t i = 0; i < s->run_count; i++)
+		free(s->runs[i].buffer);
+	if (s->file_bytes)
+		close(s->file);
+	free(s->runs);
+	free(s->rows);
+	*s = (struct spill){0};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of one size, sorted. Memory is bounded: what is too much goes, sorted, into a nameless
+ * temporary file, and is merged at the end. Without room for such a file all stays in memory. */
+#ifndef GPUTAP_CLI_SPILL_H
+#define GPUTAP_CLI_SPILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct spill_run; /* sorted rows, in the file or the last ones in memory */
+
+/* Zero-initialised but for what the caller sets is empty. */
+struct spill {
+	/* set by the caller */
+	size_t row_bytes;
+	int (*compare)(const void *a, const void *b); /* total: equal rows are the same */
+	size_t rows_most;                             /* in memory; 0: the usual */
+	/* work */
+	char *rows;
+	size_t count, room;
+	struct spill_run *runs; /* a heap, once reading began */
+	size_t run_count, run_room;
+	uint64_t file_bytes;
+	int file; /* when there are runs in it */
+	bool no_file, reading;
+};
+
+void spill_add(struct spill *s, const void *row);
+/* From the smallest on; nothing is added after the first call. Return: 1 and *row, valid until the
+ * next call; 0 at the end; negative errno with a cause. */
+int spill_next(struct spill *s, const void **row);
+void spill_fini(struct spill *s);
+
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/* Where the time went between a call and its work, and in calls that wait. */
+#include <string.h>
+
+#include "cli/stages.h"
+#include "unit.h"
+
+struct told {
+	uint64_t own, others, runtime, latencies;
+	struct stages_wait wait;
+	unsigned waits;
+};
+
+static void take_latency(void *data, uint32_t lane, uint64_t own, uint64_t others, uint64_t runtime)
+{
+	struct told *t = data;
+
+	CHECK_EQ(lane, 0);
+	t->own += own;
+	t->others += others;
+	t->runtime += runtime;
+	t->latencies++;
+}
+
+static void take_wait(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait)
+{
+	struct told *t = data;
+
+	CHECK_EQ(thread, 3);
+	CHECK_EQ(group, 4);
+	t->wait.moving_ns += wait->moving_ns;
+	t->wait.earlier_ns += wait->earlier_ns;
+	t->wait.runtime_ns += wait->runtime_ns;
+	t->wait.unknown_ns += wait->unknown_ns;
+	t->waits++;
+}
+
+static void add_work(struct stages *s, uint32_t queue, uint64_t call, uint64_t start, uint64_t end,
+		     bool told)
+{
+	struct stages_work work = { .id = call,
+				   .call_start_ns = call,
+				   .start_ns = start,
+				   .end_ns = end,
+				   .queue = queue,
+				   .lane = told ? 0 : LOOKUP_NONE};
+
+	stages_work(s, &work);
+}
+
+static void add_copy(struct stages *s, uint64_t id, uint64_t call, uint64_t start, uint64_t end)
+{
+	struct stages_work work = { .id = id,
+				   .call_start_ns = call,
+				   .start_ns = start,
+				   .end_ns = end,
+				   .queue = 0,
+				   .lane = LOOKUP_NONE,
+				   .moves = true};
+
+	stages_work(s, &work);
+}
+
+static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint64_t start,
+		     uint64_t end, bool dependent)
+{
+	struct stages_call call = { .id = id,
+				   .start_ns = start,
+				   .end_ns = end,
+				   .queue = 0xabc,
+				   .thread = 3,
+				   .group = 4,
+				   .kind = kind,
+				   .dependent = dependent};
+
+	stages_call(s, &call);
+}
+
+static struct told finish(struct stages *s, bool lost)
+{
+	struct stages_queue queues[] = { {.handle = 0xabc, .queue = 0},
+					{.handle = 0xdef, .queue = 1}};
+	struct told told = { 0};
+	const struct stages_out out = { &told, take_latency, take_wait};
+
+	CHECK_OK(stages_finish(s, queues, 2, lost, &out));
+	stages_fini(s);
+	return told;
+}
+
+UNIT_TEST(a_kernel_alone_takes_the_way_through_the_runtime)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 1000, 1700, 2000, true);
+	t = finish(&s, false);
+	CHECK_EQ(t.runtime, 700);
+	CHECK_EQ(t.own + t.others, 0);
+}
+
+UNIT_TEST(a_kernel_stands_behind_its_queue_and_then_behind_others)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 1000, 5000, 6000, true); /* added first: order does not matter */
+	add_work(&s, 0, 500, 600, 1600, false);  /* its own queue: until 1600 */
+	add_work(&s, 1, 500, 700, 2000, false);  /* another one: until 2000 */
+	add_work(&s, 2, 500, 2500, 4000, false);
+	t = finish(&s, false);
+	CHECK_EQ(t.latencies, 1);
+	CHECK_EQ(t.own, 600);
+	CHECK_EQ(t.others, 400 + 1500);
+	CHECK_EQ(t.runtime, 4000 - 600 - 1900);
+}
+
+UNIT_TEST(work_that_runs_beside_it_in_its_own_queue_is_its_own_queue)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 500, 2000, 9000, false); /* out of order */
+	add_work(&s, 0, 1000, 3000, 3500, true);
+	t = finish(&s, false);
+	CHECK_EQ(t.own, 1000);
+	CHECK_EQ(t.others, 0);
+	CHECK_EQ(t.runtime, 1000);
+}
+
+UNIT_TEST(a_blocking_copy_is_split_into_waiting_moving_and_the_runtime)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 183000, false);
+	add_call(&s, STAGES_COPY, 7, 1000, 190000, false);
+	add_copy(&s, 7, 1000, 184000, 185000);
+	add_copy(&s, 7, 1000, 184500, 186000); /* in two pieces that overlap */
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.earlier_ns, 182000);
+	CHECK_EQ(t.wait.moving_ns, 2000);
+	CHECK_EQ(t.wait.runtime_ns, 189000 - 182000 - 2000);
+	CHECK_EQ(t.wait.unknown_ns, 0);
+}
+
+UNIT_TEST(a_copy_that_outlasts_its_call_or_has_no_record_is_not_split)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_call(&s, STAGES_COPY, 7, 1000, 5000, false);
+	add_copy(&s, 7, 1000, 4000, 6000);
+	add_call(&s, STAGES_COPY, 8, 6000, 7000, false);
+	t = finish(&s, false);
+	CHECK_EQ(t.waits, 2);
+	CHECK_EQ(t.wait.unknown_ns, 5000);
+	CHECK_EQ(t.wait.moving_ns + t.wait.earlier_ns + t.wait.runtime_ns, 0);
+}
+
+UNIT_TEST(before_a_copy_that_waits_for_events_nobody_knows_why_it_waited)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	add_call(&s, STAGES_COPY, 7, 1000, 5000, true);
+	add_copy(&s, 7, 1000, 3000, 4000);
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.earlier_ns, 500);
+	CHECK_EQ(t.wait.unknown_ns, 1500);
+	CHECK_EQ(t.wait.moving_ns, 1000);
+	CHECK_EQ(t.wait.runtime_ns, 1000);
+}
+
+UNIT_TEST(a_finish_waits_until_the_last_work_of_its_queue)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	add_work(&s, 0, 110, 1500, 3000, false);
+	add_work(&s, 1, 120, 200, 4000, false); /* another queue's */
+	add_call(&s, STAGES_FINISH, 9, 1000, 5000, false);
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.earlier_ns, 2000);
+	CHECK_EQ(t.wait.runtime_ns, 2000);
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	add_work(&s, 1, 120, 200, 4000, false);
+	add_call(&s, STAGES_FINISH_ALL, 9, 1000, 5000, false);
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.earlier_ns, 3000);
+	CHECK_EQ(t.wait.runtime_ns, 1000);
+}
+
+UNIT_TEST(a_finish_is_not_split_when_work_was_lost_or_goes_on)
+{
+	struct stages s;
+	struct told t;
+
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 1500, false);
+	add_call(&s, STAGES_FINISH, 9, 1000, 5000, false);
+	t = finish(&s, true);
+	CHECK_EQ(t.wait.unknown_ns, 4000);
+	stages_init(&s);
+	add_work(&s, 0, 100, 200, 9000, false);
+	add_call(&s, STAGES_FINISH, 9, 1000, 5000, false);
+	t = finish(&s, false);
+	CHECK_EQ(t.wait.unknown_ns, 4000);
+}
+
+UNIT_TEST(rows_that_went_into_a_file_come_in_the_same_order)
+{
+	struct told t[2];
+
+	for (unsigned round = 0; round < 2; round++) {
+		struct stages s;
+
+		stages_init(&s);
+		s.work.rows_most = s.calls.rows_most = round ? 100 : 0;
+		for (uint64_t i = 0; i < 3000; i++) { /* from the last to the first */
+			uint64_t call = (3000 - i) * 1000;
+
+			add_work(&s, (uint32_t)(i % 3), call, call + 1500, call + 2200, true);
+			add_call(&s, STAGES_COPY, i + 1, call, call + 9000, false);
+			add_copy(&s, i + 1, call, call + 2300, call + 2400);
+		}
+		t[round] = finish(&s, false);
+	}
+	CHECK_EQ(t[0].latencies, 3000);
+	CHECK_EQ(t[0].waits, 3000);
+	CHECK_GT(t[0].own, 0);
+	CHECK_GT(t[0].others, 0);
+	CHECK(!memcmp(&t[0], &t[1], sizeof t[0]));
+}
