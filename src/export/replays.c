@@ -49,7 +49,7 @@ int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q, con
 	if (!replay)
 		return gt_error(-ENOMEM, "export");
 	replay->work++;
-	if (work->start_ns < replay->start_ns) {
+	if (!replay->queue || work->start_ns < replay->start_ns) { /* the first may begin at the end of time */
 		replay->start_ns = work->start_ns;
 		replay->queue = q;
 	}

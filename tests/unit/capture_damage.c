@@ -302,6 +302,25 @@ UNIT_TEST(rows_of_a_domain_that_nobody_has_room_for_are_refused)
 	gt_capture_close(c);
 }
 
+static void name_process_40(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
+{
+	(void)extension, (void)payload;
+	head->process = 40;
+}
+
+UNIT_TEST(a_process_that_a_file_is_too_short_for_is_damage_in_a_merged_one_too)
+{
+	const char *a = file_name("a.gputap"), *merged = file_name("merged.gputap");
+	const char *const paths[] = {a};
+	struct gt_capture_health health;
+	size_t repeated;
+
+	write_sample(a, false);
+	forge(a, GT_BLOCK_PROCESS, name_process_40);
+	CHECK_OK(gt_capture_merge(paths, 1, merged, NULL, &health, &repeated));
+	CHECK_EQ(health.bad_blocks, 1);
+}
+
 /* One capture's header and blocks of a section: no writer makes it, but what reading leaves out, merging leaves out. */
 UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 {
