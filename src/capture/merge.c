@@ -203,7 +203,8 @@ static int copy_block(struct merge *m, struct input *in)
 	status = gt_scan_read(in->scan.fd, in->payload, h->stored_bytes, in->block.at + h->head_bytes);
 	if (status)
 		return status;
-	if (h->type >= GT_BLOCK_PROCESS && h->type <= GT_BLOCK_STREAM && h->process > in->block.at / 64)
+	if (h->type >= GT_BLOCK_PROCESS && h->type <= GT_BLOCK_STREAM && h->type != GT_BLOCK_CLOCK &&
+	    h->process > in->block.at / 64)
 		return -EBADMSG; /* as in reading: behind the blocks of other files it would look possible */
 	if (h->process >= GT_FILE_PROCESS_MAX || (number != GT_SECTION_NONE && number >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
