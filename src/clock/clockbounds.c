@@ -248,7 +248,7 @@ static int64_t find_edge(const struct gt_clock_bound *list, size_t count)
 	while (i + 2 < count &&
 	       list[i + 1].device <= list[0].device / 2 + list[count - 1].device / 2)
 		i++;
-	slope = ((__int128)(list[i + 1].offset - list[i].offset) << SLOPE_BITS) /
+	slope = (__int128)(list[i + 1].offset - list[i].offset) * ((__int128)1 << SLOPE_BITS) /
 		(list[i + 1].device - list[i].device);
 	return slope > SLOPE_MAX || slope < -SLOPE_MAX ? 0 : (int64_t)slope;
 }
