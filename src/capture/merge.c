@@ -218,6 +218,8 @@ static int copy_block(struct merge *m, struct input *in)
 		in->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 		return 0;
 	}
+	if (h->type == GT_BLOCK_SECTION && h->flags & GT_BLOCK_ZSTD)
+		return 0; /* as in reading: of a later version */
 	if (h->type == GT_BLOCK_SECTION)
 		return read_section(m, number, in->payload, h->stored_bytes);
 	s = find_section(m, number);
