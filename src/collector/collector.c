@@ -35,6 +35,7 @@
 #include "collector/environment.h"
 #include "collector/folder.h"
 #include "collector/guard.h"
+#include "collector/memory.h"
 #include "collector/target.h"
 #include "config.h"
 #include "ring/region.h"
@@ -59,6 +60,7 @@ struct collector {
 	struct gt_capture_writer *writer;
 	struct gt_drain drain;
 	struct gt_child child;
+	struct gt_memory memory;
 	int epoll;
 	int *imageless;           /* pidfds of processes whose image has ended, before they did */
 	size_t imageless_count, imageless_room;
@@ -534,6 +536,7 @@ static void collect(struct collector *c)
 		else
 			end_images(c, false, now);
 		gt_drain_commit(&c->drain);
+		gt_memory_balance(&c->memory, &c->drain, now);
 		if (c->child.ended && (!c->wait_tree || c->child.interrupted || tree_has_ended(c)))
 			return;
 		sleep_ms = next_sleep_ms(sleep_ms, bytes, now - last_ns);
@@ -610,6 +613,7 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv, st
 	if (status)
 		goto restore_signals;
 	gt_guard_install();
+	gt_memory_init(&c.memory, &c.drain);
 	status = open_events(&c);
 	if (!status)
 		status = start_program(&c, argv);
@@ -627,6 +631,7 @@ int gt_collector_run(const struct gt_run_options *options, char *const *argv, st
 	result->wait_status = c.child.wait_status;
 	finish_capture(&c.drain, c.writer, result);
 remove_folder:
+	gt_memory_fini(&c.memory);
 	gt_drain_fini(&c.drain);
 	gt_folder_remove(&c.folder);
 	gt_guard_restore();

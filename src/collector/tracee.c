@@ -98,6 +98,9 @@ void gt_tracee_close(struct gt_tracee *image)
 		if (image->rings[i].stream)
 			gt_capture_stream_destroy(image->rings[i].stream);
 	free(image->rings);
+	free(image->held);
+	image->held = NULL;
+	image->held_count = 0;
 	image->region = NULL;
 	image->rings = NULL;
 	image->rings_known = 0;

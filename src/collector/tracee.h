@@ -50,6 +50,13 @@ struct gt_tracee {
 	bool lost;                /* so little sense that nothing of it is read any more */
 	uint64_t full_seen, active_ns, counted_ns; /* region.full_count then; when records were last read, counts last written */
 	int32_t wait_status;
+	/* memory.c's */
+	uint32_t group, blocks_seen, block_limit; /* region.blocks_used and block_limit, checked */
+	bool is_grouped;
+	uint64_t cooled_ns;
+	uint32_t *held;           /* blocks that are taken from the pool, cold */
+	uint32_t held_count;
+	size_t held_room;
 
 	struct gt_ring *rings;
 	uint32_t rings_known;

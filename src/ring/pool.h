@@ -46,13 +46,16 @@ static inline void gt_pool_push(struct gt_region *r, uint32_t number)
 							memory_order_relaxed));
 }
 
-/* A block that nobody had before: its memory may not be there yet. GT_BLOCK_NONE: all are handed out. */
+/* A block that nobody had before: its memory may not be there yet. GT_BLOCK_NONE: all are handed out that may be. */
 static inline uint32_t gt_pool_grow(struct gt_region *r)
 {
 	uint32_t used = atomic_load_explicit(&r->blocks_used, memory_order_relaxed);
+	uint32_t limit = atomic_load_explicit(&r->block_limit, memory_order_relaxed);
 
+	if (!limit || limit > r->block_count)
+		limit = r->block_count;
 	do {
-		if (used >= r->block_count)
+		if (used >= limit)
 			return GT_BLOCK_NONE;
 	} while (!atomic_compare_exchange_weak_explicit(&r->blocks_used, &used, used + 1, memory_order_relaxed,
 							memory_order_relaxed));

@@ -10,6 +10,13 @@
  * as the pool has, blocks that come back are still warm, and memory is bounded per
  * process (pool), not per thread.
  *
+ * How memory grows and shrinks: the file is sparse. The writer maps all of it without access, and opens and populates
+ * slots and blocks one by one as they are first used (mlockall() makes no more than that resident). The collector sets
+ * block_limit by what memory there is, and takes drained blocks that lie idle: 1. it pops them, as a writer does, so that
+ * they are its own; 2. it punches all but the first page, which holds the header that a slower writer's pop may
+ * still look at; 3. it sets is_cold; 4. it pushes them back, or keeps them while memory is short. A writer
+ * that pops a cold block populates it first, and pushes it back where there is no memory for it.
+ *
  * Who writes what (everything else is constant after creation):
  *   slot.seen/dropped/seq/ ..   the slot's thread           relaxed
  *   block.committed             the slot's thread           release   -> bytes below are whole records
@@ -18,6 +25,10 @@
  *   slot.first                  then the collector          release   moves on as blocks are drained
  *   slot.* of a CLOSED one      the collector               release   counts to 0, FREE
  *   block.drained, region.free  the collector               release   (free: compare-and-swap, both sides)
+ *   region.block_limit          the collector               relaxed   how many blocks may be handed out: a number, nothing
+ *                                                                     lies behind it
+ *   block.is_cold               the collector, of a block that it has popped; the release of its push publishes it.
+ *                               Cleared (relaxed) by the writer that popped the block, which owns it then
  *   region.drain_count          the collector               relaxed   -> it lives: waiting makes sense
  *
  * Killed at any instruction: what is committed stays readable. A block taken and not yet
@@ -33,7 +44,7 @@
 #include "record/record.h"
 
 #define GT_REGION_MAGIC UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_REGION_VERSION 2u
+#define GT_REGION_VERSION 3u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE 0u /* blocks count from 1 */
 
@@ -66,7 +77,7 @@ struct gt_block {
 	_Atomic uint32_t free_next;              /* in the pool's stack */
 	uint32_t slot;                           /* index of its owner */
 	uint32_t ordinal;                        /* owner's thread ordinal: tells a reused slot's rings apart */
-	uint32_t reserved;
+	_Atomic uint32_t is_cold;                /* only its first page has memory */
 	_Alignas(8) _Atomic uint32_t drained;    /* collector: bytes already in the capture; recover starts here */
 };
 
@@ -105,6 +116,7 @@ struct gt_region {
 	_Alignas(64) _Atomic uint64_t drain_count;  /* blocks given back */
 	_Atomic uint32_t stop;             /* collector: no more records, taps go straight through */
 	uint32_t populate;                 /* writer: memory is asked for block by block; 0: it is all there */
+	_Atomic uint32_t block_limit;      /* blocks that may be handed out; 0: all */
 };
 
 static inline struct gt_slot *gt_region_slot(const struct gt_region *r, uint32_t index)

@@ -6,7 +6,7 @@
  *
  * The file is sparse. tmpfs gives memory when a page is first touched, and SIGBUS when it has none left, so no page
  * is touched before the kernel has promised it: madvise(MADV_POPULATE_WRITE) where there is one (Linux 5.14), else
- * the whole file is allocated when it is made.
+ * the whole file is allocated when it is made. Until then it has no access rights either, so that mlockall() leaves it alone.
  *
  * Never here: malloc, stdio, signals to the program (RLIMIT_FSIZE is read first: ftruncate() beyond it would send SIGXFSZ),
  * descriptors that stay open (a program that closes all of them must find its own numbers free, and keep recording). */
@@ -41,6 +41,9 @@ static bool make_present(const struct gt_region *r, const void *at, size_t bytes
 	uintptr_t end = ((uintptr_t)at + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 	long rc;
 
+	/* beyond what creation opened; a private region has no file, and no need */
+	if (r->block_count && syscall(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) != 0)
+		return false;
 	if (!r->populate)
 		return true;
 	do
@@ -144,13 +147,13 @@ struct layout {
 static_assert(sizeof(struct layout) == offsetof(struct gt_region, host_clock), "the same members");
 
 /* Sizes and offsets for a pool of @blocks. Return: bytes of the file. */
-static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks)
+static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks, uint32_t slots)
 {
 	r->magic = GT_REGION_MAGIC;
 	r->version = GT_REGION_VERSION;
 	r->header_bytes = (uint32_t)page_round(sizeof(struct gt_region));
 	r->slot_bytes = sizeof(struct gt_slot);
-	r->slot_count = s->slot_count;
+	r->slot_count = slots;
 	r->block_bytes = s->block_bytes;
 	r->block_count = (uint32_t)blocks;
 	r->block_offset = page_round(r->header_bytes + (uint64_t)r->slot_count * r->slot_bytes);
@@ -170,10 +173,30 @@ static size_t fixed_bytes(const struct layout *r)
 	return r->header_bytes + r->slot_bytes; /* header and slot 0 */
 }
 
+/* A small part of the address space that the program may have. */
+static uint64_t mapping_limit(void)
+{
+	enum { PART = 32 };
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur / PART : UINT64_MAX;
+}
+
+/* Fewer threads where the file may not be long, or take little address space: half of that goes to slots. */
+static uint32_t slots_within(uint32_t wanted, uint64_t limit)
+{
+	enum { LEAST = 64 };
+	uint64_t fit = limit / 2 / sizeof(struct gt_slot);
+
+	if (fit < LEAST)
+		fit = LEAST;
+	return wanted < fit ? wanted : (uint32_t)fit;
+}
+
 /* Map the file, its header present and laid out, with the largest pool that goes. NULL with errno. */
 static struct gt_region *map_largest(int fd, const struct gt_session *s)
 {
-	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(), bytes;
+	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(), address_limit = mapping_limit(), bytes;
 	struct layout sizes = {0};
 	struct gt_region *r;
 	uint32_t populate = 0;
@@ -185,16 +208,22 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 	for (;; blocks /= 2) {
 		if (blocks < GT_REGION_MIN_BLOCKS)
 			return NULL; /* errno of the last failure */
-		bytes = lay_out(&sizes, s, blocks);
+		bytes = lay_out(&sizes, s, blocks, slots_within(s->slot_count, limit < address_limit ? limit : address_limit));
+		if (blocks / 2 >= GT_REGION_MIN_BLOCKS && bytes > address_limit)
+			continue;
 		if (bytes > limit) {
 			errno = EFBIG;
 			continue;
 		}
 		if (syscall(SYS_ftruncate, fd, bytes) != 0)
 			continue;
-		r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		r = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
 		if (r == MAP_FAILED)
 			continue;
+		if (syscall(SYS_mprotect, r, page_round(fixed_bytes(&sizes)), PROT_READ | PROT_WRITE) != 0) {
+			munmap(r, bytes);
+			continue;
+		}
 		if (syscall(SYS_madvise, r, fixed_bytes(&sizes), MADV_POPULATE_WRITE) == 0) {
 			populate = 1;
 			break;
@@ -273,6 +302,7 @@ struct gt_region *gt_region_create(const char *directory, const struct gt_sessio
 	describe_process(r, parent);
 	if (parent)
 		inherit(r, parent);
+	atomic_init(&r->block_limit, atomic_load_explicit(&session->start_blocks, memory_order_relaxed));
 	atomic_init(&r->slots_used, 1);
 	atomic_init(&gt_region_slot(r, 0)->state, GT_SLOT_ACTIVE);
 	atomic_store_explicit(&r->state, GT_REGION_LIVE, memory_order_release);
@@ -290,7 +320,7 @@ struct gt_region *gt_region_private(const struct gt_session *session, const stru
 {
 	struct layout sizes = {0};
 	struct gt_region *r;
-	uint64_t bytes = lay_out(&sizes, session, 0);
+	uint64_t bytes = lay_out(&sizes, session, 0, session->slot_count);
 
 	r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (r == MAP_FAILED)
@@ -379,9 +409,19 @@ uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint)
 uint32_t gt_block_take(struct gt_region *r)
 {
 	uint32_t number = gt_pool_pop(r), last;
+	struct gt_block *b;
 
-	if (number != GT_BLOCK_NONE)
-		return number;
+	if (number != GT_BLOCK_NONE) {
+		b = gt_region_block(r, number);
+		if (!atomic_load_explicit(&b->is_cold, memory_order_relaxed))
+			return number;
+		if (make_present(r, b, r->block_bytes)) {
+			atomic_store_explicit(&b->is_cold, 0, memory_order_relaxed);
+			return number;
+		}
+		gt_pool_push(r, number);
+		return GT_BLOCK_NONE;
+	}
 	number = gt_pool_grow(r);
 	if (number == GT_BLOCK_NONE || make_present(r, gt_region_block(r, number), r->block_bytes))
 		return number;

@@ -62,6 +62,7 @@ struct gt_session {
 								 * its calls are not asked for */
 	char kernels[GT_KERNELS_BYTES]; /* extended regular expression: kernels that are recorded; "": all */
 	_Atomic uint32_t stop;     /* collector: the session is over, be passive */
+	_Atomic uint32_t start_blocks; /* collector: blocks that a new image may use before it is given more; 0: all */
 };
 
 /* Device work beside kernels: copies, fills, .. */

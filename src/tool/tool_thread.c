@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gputap's own threads in the program: who is told of them, and that a callback which ends one (pthread_exit(), pthread_cancel()) ends no more
  * than that: what the thread was there for is taken over. A thread-specific value's destructor notices, as it runs however a thread ends. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include "core/emit.h"
 #include "tool/tool.h"
 
 enum { SUBSCRIBERS = 16 };
@@ -48,6 +50,22 @@ static void tell_after(void)
 			subscribers[i].after(subscribers[i].user);
 }
 
+/* What glibc takes of each thread's stack before it runs: static thread-local storage, which a program may have much of. Found early:
+ * a thread may be started where the dynamic linker's lock is not ours to wait for. */
+static size_t (*find_taken_bytes)(const pthread_attr_t *attr);
+
+__attribute__((constructor)) static void begin(void)
+{
+	*(void **)&find_taken_bytes = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+}
+
+static void set_stack(pthread_attr_t *attr, size_t stack_bytes)
+{
+	if (!stack_bytes)
+		pthread_attr_getstacksize(attr, &stack_bytes);
+	pthread_attr_setstacksize(attr, stack_bytes + (find_taken_bytes ? find_taken_bytes(attr) : 0));
+}
+
 /* A program's signals are for its own threads: ours never run its handlers. */
 static int create(void *(*run)(void *), void *arg, size_t stack_bytes)
 {
@@ -59,8 +77,7 @@ static int create(void *(*run)(void *), void *arg, size_t stack_bytes)
 	if (rc)
 		return rc;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	if (stack_bytes)
-		pthread_attr_setstacksize(&attr, stack_bytes);
+	set_stack(&attr, stack_bytes);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &signals);
 	rc = pthread_create(&thread, &attr, run, arg);
@@ -76,6 +93,9 @@ int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
 	tell_before();
 	rc = create(run, arg, stack_bytes);
 	tell_after();
+	if (rc)
+		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, (uint64_t)rc,
+			       "a thread of gputap's could not be made: device work is looked at only in the program's own calls");
 	return rc;
 }
 

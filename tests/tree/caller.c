@@ -144,24 +144,27 @@ static void open_tally(const char *path)
 static void scribble(const char *what)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long from = 0, to = 0, low, high;
 	char line[1024];
 
-	while (maps && fgets(line, sizeof line, maps)) {
-		unsigned long from, to;
-
-		if (!strstr(line, ".gpuring") || sscanf(line, "%lx-%lx", &from, &to) != 2)
-			continue;
-		if (!strcmp(what, "head"))
-			memset((void *)from, 0xff, 4096);
-		else if (!strcmp(what, "all"))
-			for (unsigned long p = from; p < from + (1 << 20) && p < to; p++)
-				*(char *)p = (char)random();
-		else if (!strcmp(what, "blocks"))
-			for (unsigned long p = to - (to - from) / 64 * 63; p < to; p += 64 << 10)
-				memset((void *)p, 0xff, 64);
-	}
+	/* one mapping, of which parts have no access rights yet */
+	while (maps && fgets(line, sizeof line, maps))
+		if (strstr(line, ".gpuring") && sscanf(line, "%lx-%lx", &low, &high) == 2) {
+			from = from ? from : low;
+			to = high;
+		}
 	if (maps)
 		fclose(maps);
+	if (mprotect((void *)from, to - from, PROT_READ | PROT_WRITE))
+		die("mprotect");
+	if (!strcmp(what, "head"))
+		memset((void *)from, 0xff, 4096);
+	else if (!strcmp(what, "all"))
+		for (unsigned long p = from; p < from + (1 << 20) && p < to; p++)
+			*(char *)p = (char)random();
+	else if (!strcmp(what, "blocks"))
+		for (unsigned long p = to - (to - from) / 64 * 63; p < to; p += 64 << 10)
+			memset((void *)p, 0xff, 64);
 }
 
 /* Wait until the collector, which is our parent, has our rings: nothing of what is wrong later can be from before it knew us. */

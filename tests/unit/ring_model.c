@@ -92,6 +92,8 @@ static struct setting {
 	unsigned records[WRITERS_MAX], a_block; /* of each writer; in a block */
 	bool warm;                 /* all blocks were used before and lie in the pool */
 	bool halves;               /* stop in the middle of a record */
+	unsigned cools;            /* so often the collector takes a free block, and gives it back cold */
+	unsigned limit;            /* blocks to begin with; the collector allows all some time. 0: all */
 } setting;
 
 /* The collector's own memory: dies with it. */
@@ -105,7 +107,7 @@ static struct world {
 	uint64_t history[ACTORS_MAX]; /* hash of what it has read since `history` was set */
 	bool alive[ACTORS_MAX], finished[ACTORS_MAX];
 	uint32_t linked; /* bit per block: it is in a ring, or in the pool */
-	unsigned deaths;
+	unsigned deaths, cooled;
 	struct cursor cursor[SLOTS_MAX];
 	unsigned committed[WRITERS_MAX], out[WRITERS_MAX];
 	const char *broken;
@@ -292,6 +294,21 @@ static bool collect(uint32_t index)
 	return true;
 }
 
+static uint64_t hash_cursors(void);
+
+/* As collector/memory.c does it. Dead in between, the block is lost to the pool. */
+static void cool(void)
+{
+	uint32_t number = gt_pool_pop(region);
+
+	if (number == GT_BLOCK_NONE)
+		return;
+	world.cooled++;
+	world.history[running] = mix(hash_cursors(), 1000 + number);
+	atomic_store_explicit(&gt_region_block(region, number)->is_cold, 1, memory_order_relaxed);
+	gt_pool_push(region, number);
+}
+
 static uint64_t hash_cursors(void)
 {
 	uint64_t hash = 1;
@@ -303,11 +320,17 @@ static uint64_t hash_cursors(void)
 
 static void collector(void)
 {
-	for (;;)
+	for (;;) {
+		world.history[running] = mix(hash_cursors(), 500);
+		if (setting.limit && region->block_limit != setting.blocks)
+			atomic_store_explicit(&region->block_limit, setting.blocks, memory_order_relaxed);
+		if (world.cooled < setting.cools)
+			cool();
 		for (uint32_t i = 1; i < setting.slots; i++) {
 			world.history[running] = mix(hash_cursors(), i); /* all that it remembers here */
 			collect(i);
 		}
+	}
 }
 
 static void actor_main(int self)
@@ -333,6 +356,7 @@ static void make_world(void)
 	region->slot_count = setting.slots;
 	region->block_bytes = BLOCK_BYTES;
 	region->block_count = setting.blocks;
+	region->block_limit = setting.limit;
 	region->block_offset = region->header_bytes + setting.slots * sizeof(struct gt_slot);
 	__atomic_store_n((uint32_t *)&region->slots_used, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n((uint32_t *)&gt_region_slot(region, 0)->state, GT_SLOT_ACTIVE, __ATOMIC_SEQ_CST); /* nobody's */
@@ -365,7 +389,7 @@ static uint64_t hash_world(void)
 		hash = mix(hash, world.alive[i] ? world.history[i] + world.finished[i] : 3);
 	for (unsigned i = 0; i < setting.writers; i++)
 		hash = mix(hash, (uint64_t)world.committed[i] << 8 | world.out[i]);
-	hash = mix(hash, hash_cursors());
+	hash = mix(mix(hash, hash_cursors()), world.cooled);
 	return hash | 1;
 }
 
@@ -506,4 +530,14 @@ UNIT_TEST(two_writers_after_each_other_in_one_slot)
 UNIT_TEST(two_writers_and_blocks_that_come_back)
 {
 	check((struct setting){.writers = 2, .records = {1, 2}, .a_block = 1, .slots = 3, .blocks = 2, .warm = true});
+}
+
+UNIT_TEST(one_writer_and_blocks_that_are_cooled_and_allowed_later)
+{
+	check((struct setting){.writers = 1, .records = {4}, .a_block = 1, .slots = 2, .blocks = 3, .limit = 1, .deaths = 1, .cools = 2});
+}
+
+UNIT_TEST(two_writers_and_blocks_that_are_cooled)
+{
+	check((struct setting){.writers = 2, .records = {1, 1}, .a_block = 1, .slots = 3, .blocks = 2, .warm = true, .cools = 1});
 }

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/* See memory.h. Who owns a block while it is cooled stands in ring/region.h.
+ *
+ * An image that is short of blocks shows in two words of its region. Only then are the limits read anew: 50 us. */
+#include "collector/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "collector/batch.h"
+#include "collector/drain.h"
+#include "collector/guard.h"
+#include "util/grow.h"
+
+#define MS UINT64_C(1000000)
+#define BALANCE_EVERY_NS (5 * MS)
+#define COOL_EVERY_NS (1000 * MS)
+#define IDLE_NS (2000 * MS)
+#define PART 4                             /* of what is left, for rings */
+#define IMAGES 16                          /* that may begin at once within that */
+#define START_BYTES_MAX (UINT64_C(32) << 20)
+#define FLOOR_BYTES (UINT64_C(1) << 20)    /* of an idle image: stays warm */
+#define BLOCKS_MIN 4u
+#define CGROUP_ROOT "/sys/fs/cgroup"
+#define NO_LIMIT (UINT64_C(1) << 60)       /* control groups v1 say a number as large for none */
+
+/* Limits ----------------------------------------------------------------------- */
+
+static bool read_text(const char *path, char *out, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, out, room - 1);
+	close(fd);
+	out[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* UINT64_MAX: "max", or no such file. */
+static uint64_t read_number(const char *folder, const char *name)
+{
+	char path[PATH_MAX], text[64], *end;
+	unsigned long long value;
+
+	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path || !read_text(path, text, sizeof text))
+		return UINT64_MAX;
+	value = strtoull(text, &end, 10);
+	return end == text || value >= NO_LIMIT ? UINT64_MAX : value;
+}
+
+/* The number behind "\n@key ". */
+static uint64_t find_number(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+		if (strncmp(line, key, n) == 0 && line[n] == ' ')
+			return strtoull(line + n, NULL, 10);
+	return 0;
+}
+
+/* Page cache of the group: the kernel takes it back before it kills anybody. */
+static uint64_t cache_bytes(const char *folder, const char *prefix)
+{
+	char path[PATH_MAX], text[8192], key[32];
+	uint64_t sum = 0;
+
+	if (snprintf(path, sizeof path, "%s/memory.stat", folder) >= (int)sizeof path || !read_text(path, text, sizeof text))
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		snprintf(key, sizeof key, "%s%s", prefix, i ? "active_file" : "inactive_file");
+		sum += find_number(text, key);
+	}
+	return sum;
+}
+
+static uint64_t left_in(const char *folder, bool is_v2)
+{
+	uint64_t limit = read_number(folder, is_v2 ? "memory.max" : "memory.limit_in_bytes"), high, used, cache;
+
+	high = is_v2 ? read_number(folder, "memory.high") : UINT64_MAX;
+	limit = high < limit ? high : limit;
+	if (limit == UINT64_MAX)
+		return UINT64_MAX;
+	used = read_number(folder, is_v2 ? "memory.current" : "memory.usage_in_bytes");
+	if (used == UINT64_MAX)
+		return limit;
+	cache = cache_bytes(folder, is_v2 ? "" : "total_");
+	used -= cache < used ? cache : used;
+	return used < limit ? limit - used : 0;
+}
+
+/* The group @path below @mount and all above it. In a container the path may be another name space's: what is there counts. */
+static uint64_t left_above(const char *mount, const char *path, size_t bytes, bool is_v2)
+{
+	char folder[PATH_MAX];
+	uint64_t least = UINT64_MAX, left;
+
+	for (;;) {
+		if (snprintf(folder, sizeof folder, "%s%.*s", mount, (int)bytes, path) < (int)sizeof folder) {
+			left = left_in(folder, is_v2);
+			least = left < least ? left : least;
+		}
+		if (!bytes)
+			return least;
+		while (bytes && path[bytes - 1] != '/')
+			bytes--;
+		bytes -= bytes != 0;
+	}
+}
+
+uint64_t gt_memory_left(const char *cgroup, const char *root)
+{
+	static const char *const unified[] = {"", "/unified"};
+	uint64_t least = UINT64_MAX, left;
+	char mount[PATH_MAX];
+
+	for (const char *line = cgroup; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+		size_t bytes = path ? strcspn(path + 1, "\n") : 0;
+		bool is_v2 = path && path == controllers + 1;
+
+		if (!path || (!is_v2 && strncmp(controllers, ":memory:", 8) != 0))
+			continue;
+		for (int i = 0; i < (is_v2 ? 2 : 1); i++) {
+			snprintf(mount, sizeof mount, "%s%s", root, is_v2 ? unified[i] : "/memory");
+			left = left_above(mount, path + 1, bytes, is_v2);
+			least = left < least ? left : least;
+		}
+	}
+	return least;
+}
+
+/* Of the whole machine, and of the file system that rings lie in. */
+static uint64_t left_on_machine(const char *folder)
+{
+	uint64_t least = UINT64_MAX, room;
+	struct statvfs fs;
+	char text[4096];
+
+	if (read_text("/proc/meminfo", text, sizeof text)) {
+		room = find_number(text, "MemAvailable:") << 10;
+		least = room ? room : least;
+	}
+	if (!statvfs(folder, &fs)) {
+		room = (uint64_t)fs.f_bavail * fs.f_frsize;
+		least = room < least ? room : least;
+	}
+	return least;
+}
+
+static bool read_cgroup(uint32_t pid, char *out, size_t room)
+{
+	char path[64] = "/proc/self/cgroup";
+
+	if (pid)
+		snprintf(path, sizeof path, "/proc/%u/cgroup", pid);
+	return read_text(path, out, room);
+}
+
+/* Budgets ---------------------------------------------------------------------- */
+
+static struct gt_memory_group *find_group(struct gt_memory *m, const struct gt_tracee *image)
+{
+	return &m->groups[image->group < m->group_count ? image->group : 0];
+}
+
+static uint64_t limit_bytes(const struct gt_tracee *image)
+{
+	return image->held_count < image->block_limit ? (uint64_t)(image->block_limit - image->held_count) * image->block_bytes : 0;
+}
+
+static uint64_t present_bytes(const struct gt_tracee *image)
+{
+	return image->held_count < image->blocks_seen ? (uint64_t)(image->blocks_seen - image->held_count) * image->block_bytes : 0;
+}
+
+/* The group of a new image. */
+static void join_group(struct gt_memory *m, struct gt_tracee *image)
+{
+	struct gt_memory_group *more;
+	char text[4096];
+	size_t i;
+
+	image->is_grouped = true;
+	if (image->pidfd < 0 || !read_cgroup(image->pid, text, sizeof text))
+		return;
+	for (i = 0; i < m->group_count; i++)
+		if (strcmp(m->groups[i].name, text) == 0) {
+			image->group = (uint32_t)i;
+			return;
+		}
+	more = gt_grow(m->groups, m->group_count, &m->group_room, sizeof *more);
+	if (!more)
+		return;
+	m->groups = more;
+	more[i] = (struct gt_memory_group){.name = strdup(text), .budget_bytes = UINT64_MAX};
+	if (!more[i].name)
+		return;
+	m->group_count++;
+	image->group = (uint32_t)i;
+}
+
+/* What all images may have, as things are now. */
+static void read_budgets(struct gt_memory *m, const struct gt_drain *d)
+{
+	uint64_t machine = left_on_machine(d->folder->path);
+
+	for (size_t i = 0; i < m->group_count; i++)
+		m->groups[i].granted_bytes = 0;
+	for (size_t i = 0; i < d->image_count; i++)
+		if (d->images[i]->region)
+			find_group(m, d->images[i])->granted_bytes += limit_bytes(d->images[i]);
+	for (size_t i = 0; i < m->group_count; i++) {
+		uint64_t left = gt_memory_left(m->groups[i].name, CGROUP_ROOT), used = 0;
+
+		left = left < machine ? left : machine;
+		for (size_t k = 0; k < d->image_count; k++)
+			if (d->images[k]->region && find_group(m, d->images[k]) == &m->groups[i])
+				used += present_bytes(d->images[k]);
+		m->groups[i].budget_bytes = left > UINT64_MAX / 2 ? UINT64_MAX : (left + used) / PART;
+	}
+}
+
+uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32_t block_bytes)
+{
+	uint64_t start = left_bytes / PART / IMAGES;
+
+	if (start >= pool_bytes)
+		return 0;
+	start = start < START_BYTES_MAX ? start : START_BYTES_MAX;
+	return start / block_bytes < BLOCKS_MIN ? BLOCKS_MIN : (uint32_t)(start / block_bytes);
+}
+
+/* Two words of the region, checked. False: nothing can be said of it. */
+static bool look(struct gt_drain *d, struct gt_tracee *image)
+{
+	uint32_t used, limit;
+
+	if (!image->region || image->lost)
+		return false;
+	if (!GT_GUARD()) {
+		gt_drain_lose(d, image);
+		return false;
+	}
+	used = atomic_load_explicit(&image->region->blocks_used, memory_order_relaxed);
+	limit = atomic_load_explicit(&image->region->block_limit, memory_order_relaxed);
+	gt_guard_end();
+	image->blocks_seen = used < image->block_count ? used : image->block_count;
+	image->block_limit = limit && limit < image->block_count ? limit : image->block_count;
+	return true;
+}
+
+static void set_limit(struct gt_drain *d, struct gt_tracee *image, uint32_t limit)
+{
+	image->block_limit = limit;
+	if (!GT_GUARD()) {
+		gt_drain_lose(d, image);
+		return;
+	}
+	atomic_store_explicit(&image->region->block_limit, limit, memory_order_relaxed);
+	gt_guard_end();
+}
+
+/* Idle memory ------------------------------------------------------------------ */
+
+/* gt_pool_pop() in memory that a wild program may change: every number checked, tries bounded. GT_BLOCK_NONE: no. */
+static uint32_t pop_block(struct gt_tracee *image)
+{
+	struct gt_region *r = image->region;
+	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire), next;
+
+	for (int tries = 0; tries < 1 << 10 && gt_tracee_has_block(image, (uint32_t)top); tries++) {
+		next = atomic_load_explicit(&gt_tracee_block(image, (uint32_t)top)->free_next, memory_order_relaxed);
+		next |= ((top >> 32) + 1) << 32;
+		if (atomic_compare_exchange_weak_explicit(&r->free, &top, next, memory_order_acquire, memory_order_acquire))
+			return (uint32_t)top;
+	}
+	return GT_BLOCK_NONE;
+}
+
+/* Its memory goes, but for the page with its header. False: the file system cannot. */
+static bool cool_block(struct gt_tracee *image, uint32_t number)
+{
+	struct gt_block *b = gt_tracee_block(image, number);
+	uint64_t at = (uint64_t)((const char *)b - (const char *)image->region), keep = 4096;
+
+	if (atomic_load_explicit(&b->is_cold, memory_order_relaxed))
+		return true;
+	if (image->block_bytes <= keep ||
+	    fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at + keep), (off_t)(image->block_bytes - keep)) != 0)
+		return false;
+	atomic_store_explicit(&b->is_cold, 1, memory_order_relaxed); /* the push below publishes it */
+	return true;
+}
+
+/* Take free blocks, until @most are cold or there are no more, and keep them. */
+static void hold_blocks(struct gt_drain *d, struct gt_tracee *image, uint32_t most)
+{
+	uint32_t *more;
+	volatile uint32_t n;
+
+	for (n = 0; n < most; n++) {
+		volatile uint32_t number = GT_BLOCK_NONE;
+		volatile bool good = false;
+
+		more = gt_grow(image->held, image->held_count, &image->held_room, sizeof *more);
+		if (!more)
+			return;
+		image->held = more;
+		if (!GT_GUARD()) {
+			gt_drain_lose(d, image);
+			return;
+		}
+		number = pop_block(image);
+		good = number != GT_BLOCK_NONE && cool_block(image, number);
+		if (number != GT_BLOCK_NONE && !good)
+			gt_tracee_give_back(image, number);
+		gt_guard_end();
+		if (!good)
+			return;
+		image->held[image->held_count++] = number;
+	}
+}
+
+/* Give back up to @most of them. */
+static void release_blocks(struct gt_drain *d, struct gt_tracee *image, uint32_t most)
+{
+	volatile uint32_t n;
+
+	for (n = 0; n < most && image->held_count && !image->lost; n++) {
+		if (!GT_GUARD()) {
+			gt_drain_lose(d, image);
+			return;
+		}
+		gt_tracee_give_back(image, image->held[--image->held_count]);
+		gt_guard_end();
+	}
+}
+
+/* All that it does not need now, above a floor for speed; writers find it in the pool as before. */
+static void cool_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns)
+{
+	uint32_t floor = (uint32_t)(FLOOR_BYTES / image->block_bytes), held = image->held_count;
+
+	if (image->cooled_ns >= image->active_ns || now_ns - image->active_ns < IDLE_NS || image->blocks_seen <= floor)
+		return;
+	image->cooled_ns = now_ns;
+	hold_blocks(d, image, image->blocks_seen);
+	release_blocks(d, image, image->held_count - held);
+}
+
+/* The loop ----------------------------------------------------------------------- */
+
+static bool wants_more(const struct gt_tracee *image)
+{
+	return image->block_limit < image->block_count + image->held_count &&
+	       (image->held_count || image->blocks_seen >= image->block_limit - image->block_limit / 4);
+}
+
+static void grant(struct gt_drain *d, struct gt_memory_group *g, struct gt_tracee *image)
+{
+	uint64_t room = g->budget_bytes > g->granted_bytes ? g->budget_bytes - g->granted_bytes : 0;
+	uint32_t more = image->held_count < image->block_limit ? image->block_limit - image->held_count : BLOCKS_MIN, fresh;
+
+	if (more > room / image->block_bytes)
+		more = (uint32_t)(room / image->block_bytes);
+	if (!more)
+		return;
+	g->granted_bytes += (uint64_t)more * image->block_bytes;
+	fresh = more - (more < image->held_count ? more : image->held_count);
+	release_blocks(d, image, more - fresh);
+	if (fresh > image->block_count - image->block_limit)
+		fresh = image->block_count - image->block_limit;
+	if (fresh)
+		set_limit(d, image, image->block_limit + fresh);
+}
+
+/* More than its part: what it has not used, and what lies free. */
+static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_tracee *image)
+{
+	uint64_t excess = g->granted_bytes - g->budget_bytes, before = limit_bytes(image);
+	uint32_t least = image->blocks_seen > BLOCKS_MIN ? image->blocks_seen : BLOCKS_MIN, blocks;
+
+	if (image->block_limit > least) {
+		blocks = (uint32_t)(excess / image->block_bytes + 1);
+		set_limit(d, image, image->block_limit - least > blocks ? image->block_limit - blocks : least);
+	}
+	excess -= before - limit_bytes(image) < excess ? before - limit_bytes(image) : excess;
+	blocks = (uint32_t)(excess / image->block_bytes);
+	least = image->block_limit > image->held_count + BLOCKS_MIN ? image->block_limit - image->held_count - BLOCKS_MIN : 0;
+	if (blocks && least)
+		hold_blocks(d, image, blocks < least ? blocks : least);
+	g->granted_bytes -= before - limit_bytes(image);
+}
+
+void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
+{
+	bool slow = now_ns - m->cooled_ns >= COOL_EVERY_NS, wanted = slow;
+	uint64_t left = UINT64_MAX;
+
+	if (!m->group_count)
+		return;
+	if (now_ns - m->balanced_ns < BALANCE_EVERY_NS)
+		return;
+	for (size_t i = 0; i < d->image_count; i++) {
+		struct gt_tracee *image = d->images[i];
+
+		if (!look(d, image))
+			continue;
+		if (!image->is_grouped) {
+			join_group(m, image);
+			wanted = true;
+		}
+		wanted |= wants_more(image);
+	}
+	if (!wanted)
+		return;
+	m->balanced_ns = now_ns;
+	read_budgets(m, d);
+	for (size_t i = 0; i < d->image_count; i++) {
+		struct gt_tracee *image = d->images[i];
+		struct gt_memory_group *g = find_group(m, image);
+
+		if (!image->region || image->lost)
+			continue;
+		if (g->granted_bytes > g->budget_bytes)
+			take_away(d, g, image);
+		else if (wants_more(image))
+			grant(d, g, image);
+		if (slow)
+			cool_image(d, image, now_ns);
+	}
+	for (size_t i = 0; i < m->group_count; i++) {
+		const struct gt_memory_group *g = &m->groups[i];
+		uint64_t room = g->budget_bytes > g->granted_bytes ? g->budget_bytes - g->granted_bytes : 0;
+
+		if (room < left / PART)
+			left = room * PART;
+	}
+	atomic_store_explicit(&d->folder->session->start_blocks,
+			      gt_memory_start_blocks(left, d->folder->session->pool_bytes, d->folder->session->block_bytes),
+			      memory_order_relaxed);
+	if (slow)
+		m->cooled_ns = now_ns;
+}
+
+void gt_memory_init(struct gt_memory *m, struct gt_drain *d)
+{
+	struct gt_session *s = d->folder->session;
+	uint64_t left = left_on_machine(d->folder->path), own;
+	char text[4096] = "";
+
+	memset(m, 0, sizeof *m);
+	read_cgroup(0, text, sizeof text);
+	own = gt_memory_left(text, CGROUP_ROOT);
+	left = own < left ? own : left;
+	atomic_store_explicit(&s->start_blocks, gt_memory_start_blocks(left, s->pool_bytes, s->block_bytes), memory_order_relaxed);
+	m->groups = gt_grow(NULL, 0, &m->group_room, sizeof *m->groups);
+	if (!m->groups)
+		return; /* no balance: what images begin with */
+	m->groups[0] = (struct gt_memory_group){.name = strdup(text), .budget_bytes = UINT64_MAX};
+	m->group_count = m->groups[0].name != NULL;
+}
+
+void gt_memory_fini(struct gt_memory *m)
+{
+	for (size_t i = 0; i < m->group_count; i++)
+		free(m->groups[i].name);
+	free(m->groups);
+	memset(m, 0, sizeof *m);
+}
