@@ -164,13 +164,30 @@ static GT_LANE {c} GT_LANE_NAME({name})({parameters})
 """
 
 
+WAITS = LANE.replace('= gt_thread_api();\n\tif (gt_unlikely(!t))\n\t\t{early}\n\t{enter}', """\
+= gt_unlikely(gt_tap_options.lanes) ? gt_thread_api() : NULL;
+	if (gt_unlikely(t != NULL)) {{
+		{enter}
+	}}""").replace('\t{leave}', '\tif (gt_unlikely(t != NULL)) {{\n\t\t{leave}\n\t}}\n\tgt_work_waited();')
+
+
+def waits(api, op):
+    """Has the device done what the program asked of it when the call returns? Then that is harvested, whether the call is recorded or not."""
+    if not api.outermost or re.search('Async|Batch', op.name):
+        return False
+    return op.kind in ('copy', 'set') or (op.kind == 'synchronisation' and op.name.removesuffix('_spt').endswith('Synchronize'))
+
+
 def unrecorded(api, op):
-    """What a lane has to know of a call that is not recorded. None: nothing."""
+    """What a lane has to know of a call that is not recorded, and what it has waited for. None: nothing."""
     enter, leave = (moves(op, 't')[i] + '\n\t' * bool(moves(op, 't')[i]) + lane(op, 't')[i].removeprefix(f'{LANE_ASKED} ') for i in (0, 1))
-    if not api.outermost or not lane(op, 't')[0]:
+    if not api.outermost or not (lane(op, 't')[0] or waits(api, op)):
         return []
     call, void, types = ', '.join(a.name for a in op.args), op.returns_nothing(), ', '.join(a.c_type() for a in op.args) or 'void'
-    return LANE.format(c=op.ret_c(), name=op.name, parameters=parameters(op), types=types, up=upper(api), call=call, enter=enter, leave=leave,
+    template = LANE if not waits(api, op) else WAITS if lane(op, 't')[0] else re.sub(r'\tstruct gt_thread.*?(?=\t{result})|\tif .*?}}\n', '', WAITS, flags=re.S)
+    if template is not LANE:
+        enter, leave = (text.replace('\n\t', '\n\t\t') for text in (enter, leave))
+    return template.format(c=op.ret_c(), name=op.name, parameters=parameters(op), types=types, up=upper(api), call=call, enter=enter, leave=leave,
                        early=f'{{ real({call}); return; }}' if void else f'return real({call});', result='' if void else f'{op.ret_c()} ret = ',
                        returned='' if void else '\n\treturn ret;').replace('\n\t\n', '\n').strip('\n').split('\n')
 
@@ -220,6 +237,8 @@ def tap(api, op):
         leave_real=f'{{ {direct}; return; }}' if void else f'return {direct};').strip('\n').split('\n')
     record(api, op, out.append, thread, times)
     out.append(f'\tgt_call_end({thread});')
+    if waits(api, op):
+        out.append('\tgt_work_waited();')
     out[0], out[3] = out[0].replace('* GT', '*GT'), out[3].replace('* (', '*(')
     return out + ([] if void else ['\treturn ret;']) + ['}'] + unrecorded(api, op) + told(api, op) + [
         f'GT_TAP{"_DIRECT" * op.direct}{"_LANE" * bool(unrecorded(api, op))}({c}, {op.name}, GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call})' +
@@ -355,8 +374,14 @@ def operations(api):
             if op.number < api.table_count else 'UINT32_MAX'
         wrap = f'(void *)gt_{api.domain}_wrap_{op.name}' if op.wrap else 'NULL'
         out.append(f'\t{{"{op.name}", GT_OP(GT_DOMAIN_{up}, {op.number}, {len(op.args)}), {offset}, '
-                   f'GT_TAP_LIST({op.name}), {wrap}, {str(op.always).lower()}, {str(bool(unrecorded(api, op))).lower()}}},')
+                   f'GT_TAP_LIST({op.name}), {wrap}, {str(op.always).lower()}, {also(api, op)}}},')
     return '\n'.join(out + ['};']) + '\n'
+
+
+def also(api, op):
+    """Why its tap has a function for calls that are not recorded."""
+    reasons = ['GT_ALSO_LANE'] * bool(api.outermost and lane(op, 't')[0]) + ['GT_ALSO_WAITS'] * waits(api, op)
+    return ' | '.join(reasons) or 'false'
 
 
 def numbers(api):

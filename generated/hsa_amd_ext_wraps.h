@@ -10,6 +10,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_profiling_set_profiler_enabled(const struct gt_c
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call, _Bool enable) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_get_dispatch_time(const struct gt_call *call, uint64_t agent, uint64_t signal, void *time) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_profiling_get_async_copy_time(const struct gt_call *call, uint64_t signal, void *time) GT_WRAP;
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(const struct gt_tap *tap, uint32_t signal_count, uint64_t *signals, unsigned int *conds, int64_t *values, uint64_t timeout_hint, unsigned int wait_hint, int64_t *satisfying_value) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_cu_set_mask(const struct gt_call *call, const void *queue, uint32_t num_cu_mask_count, const uint32_t *cu_mask) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy(const struct gt_call *call, void *dst, uint64_t dst_agent, const void *src, uint64_t src_agent, size_t size, uint32_t num_dep_signals, const uint64_t *dep_signals, uint64_t completion_signal) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(const struct gt_call *call, void *dst, uint64_t dst_agent, const void *src, uint64_t src_agent, size_t size, uint32_t num_dep_signals, const uint64_t *dep_signals, uint64_t completion_signal, unsigned int engine_id, _Bool force_copy_on_sdma) GT_WRAP;
@@ -22,6 +23,7 @@ int gt_hsa_amd_ext_wrap_hsa_amd_runtime_queue_create_register(const struct gt_ca
 int gt_hsa_amd_ext_wrap_hsa_amd_svm_prefetch_async(const struct gt_call *call, void *ptr, size_t size, uint64_t agent, uint32_t num_dep_signals, const uint64_t *dep_signals, uint64_t completion_signal) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_cu_get_mask(const struct gt_call *call, const void *queue, uint32_t num_cu_mask_count, uint32_t *cu_mask) GT_WRAP;
 int gt_hsa_amd_ext_wrap_hsa_amd_queue_get_info(const struct gt_call *call, void *queue, unsigned int attribute, void *value) GT_WRAP;
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_all(const struct gt_tap *tap, uint32_t signal_count, uint64_t *signals, unsigned int *conds, int64_t *values, uint64_t timeout_hint, unsigned int wait_hint, int64_t *satisfying_values) GT_WRAP;
 
 /* tap.real as what it is. */
 typedef int gt_hsa_amd_ext_hsa_amd_coherency_get_type_fn(uint64_t agent, unsigned int *type);

@@ -29,6 +29,8 @@ int gt_hsa_core_wrap_hsa_memory_copy(const struct gt_call *call, void *dst, cons
 int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t signal) GT_WRAP;
 void gt_hsa_core_wrap_hsa_signal_store_relaxed(const struct gt_tap *tap, uint64_t signal, int64_t value) GT_WRAP;
 void gt_hsa_core_wrap_hsa_signal_store_screlease(const struct gt_tap *tap, uint64_t signal, int64_t value) GT_WRAP;
+int64_t gt_hsa_core_wrap_hsa_signal_wait_relaxed(const struct gt_tap *tap, uint64_t signal, unsigned int condition, int64_t compare_value, uint64_t timeout_hint, unsigned int wait_state_hint) GT_WRAP;
+int64_t gt_hsa_core_wrap_hsa_signal_wait_scacquire(const struct gt_tap *tap, uint64_t signal, unsigned int condition, int64_t compare_value, uint64_t timeout_hint, unsigned int wait_state_hint) GT_WRAP;
 int gt_hsa_core_wrap_hsa_executable_destroy(const struct gt_call *call, uint64_t executable) GT_WRAP;
 int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t executable, const char *options) GT_WRAP;
 void gt_hsa_core_wrap_hsa_signal_silent_store_relaxed(const struct gt_tap *tap, uint64_t signal, int64_t value) GT_WRAP;

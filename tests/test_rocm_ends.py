@@ -19,10 +19,10 @@ from processes import child_of, finish, tally, wait_until
 @pytest.fixture
 def ends(hip_program, softgpu, tap, run, work):
     """ends("kernels:3", "exit") -> what was recorded; output and status are as untraced."""
-    def call(*words, status=0):
+    def call(*words, status=0, options=()):
         program = hip_program("ends")
         bare = run([program, *words], env=softgpu, status=status)
-        result = tap("run", "-q", "-o", "e.gputap", "--", program, *words, env=softgpu, status=status)
+        result = tap("run", "-q", "-f", "-o", "e.gputap", *options, "--", program, *words, env=softgpu, status=status)
         assert result.out == bare.out
         return Recorded(tap)
     return call
@@ -110,6 +110,17 @@ def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(
     assert recorded.of("count") == [40]
     assert recorded.unfinished() == 2  # the kernel, and the call that launched it or waited for it
     assert "Aborted" in json.dumps(recorded.info["processes"])
+
+
+@pytest.mark.parametrize("options", [(), ("--mode", "lite")])
+@pytest.mark.parametrize("end", ["kill", "_exit"])
+@pytest.mark.parametrize("way", ["device", "stream", "event", "copy"])
+def test_what_was_waited_for_is_there_whatever_comes_next(ends, way, end, options):
+    for _ in range(4):
+        recorded = ends("queued:400", way, end, status=-signal.SIGKILL if end == "kill" else 0, options=options)
+        assert recorded.of("count") == [400], recorded.info["dropped_by_reason"]
+        assert recorded.info["dropped"] == 0
+        recorded.check_links() if not options else None
 
 
 def test_what_was_done_well_before_a_kill_is_there_also_after_a_long_silence(ends):

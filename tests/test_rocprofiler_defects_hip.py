@@ -26,6 +26,11 @@ def folder(tmp_path_factory, repo, build, hip_headers, softgpu):
     subprocess.run([*hipcc, "--genco", "-o", folder / "reload.co"], check=True)
     subprocess.run(["cc", "-O1", "-Wall", f"-I{repo}/include/compat/roctx", sources / "interrupted.c", "-o", folder / "interrupted", f"-L{roctx}",
                     "-l:libroctx64.so.4", "-lpthread"], check=True)
+    client = ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-shared", "-fPIC"]
+    subprocess.run([*client, sources / "flushed.c", "-o", folder / "libflushed.so", f"-L{sdk}", "-lrocprofiler-sdk", f"-Wl,-rpath-link,{build}",
+                    f"-Wl,-rpath,{sdk}"], check=True)
+    subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-w", sources / "flushed.hip", "-o", folder / "flushed", f"-L{folder}", "-lflushed",
+                    f"-L{sdk}", "-lrocprofiler-sdk", f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}:{folder}"], check=True)
     return folder
 
 
@@ -89,3 +94,10 @@ def test_work_that_no_told_call_causes_has_an_id_of_its_own_which_retires(out):
     lines = out("work", "reload", "reload.co")
     assert [line.split()[-2:] for line in lines if line.startswith("dispatch")] == [["correlation", "1"]] * 3
     assert lines[-1] == "calls 0 received 3 dropped 0 retired 3"
+
+
+@pytest.mark.parametrize("way", ["flush", "stop"])
+def test_what_was_waited_for_is_in_the_buffer_that_is_flushed(run, folder, build, softgpu, way):
+    environment = {**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"}
+    for _ in range(5):
+        assert run([folder / "flushed", way], env=environment).out == "wrong 0 of 40, 1000\n"

@@ -62,12 +62,27 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 	return (c->device_activity || c->work_told) && (is_rocm(domain) ? asks_rocm(c) : asks_domain(c, domain));
 }
 
+/* Does what this operation waits for have to be harvested when it returns? Also in a pause: that may have been launched before. */
+static bool needs_harvest(const struct gt_operation *operation)
+{
+	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c; c = c->next)
+		if ((c->device_activity || c->work_told) && asks_rocm(c))
+			return true;
+	return false;
+}
+
+/* Though it is not recorded. */
+static bool goes_another_way(const struct gt_operation *operation)
+{
+	return (operation->also & GT_ALSO_LANE && gt_tap_options.lanes) || needs_harvest(operation);
+}
+
 bool gt_contexts_ask(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = contexts; c; c = c->next)
 		if (asks(c, operation->op) || in_set(c->told, operation->op) || needs_wrap(c, operation))
 			return true;
-	return operation->lane && gt_tap_options.lanes;
+	return goes_another_way(operation);
 }
 
 static uint32_t services_of(const struct gt_operation *operation, uint32_t before)
@@ -84,7 +99,7 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 		if (c->started && (services & GT_SERVICE_WRAP) && asks_work(c, operation->op))
 			services |= GT_SERVICE_WORK;
 	}
-	if (operation->lane && gt_tap_options.lanes && !(services & GT_SERVICE_STREAM))
+	if (!(services & GT_SERVICE_STREAM) && goes_another_way(operation))
 		services |= GT_SERVICE_LANE;
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
 		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_LANE);

@@ -21,7 +21,7 @@ enum gt_service {
 	GT_SERVICE_WRAP = 2,   /* device activity or transparency needs the hand-written wrap around the real function */
 	GT_SERVICE_WORK = 4,   /* record its device work, also when the call itself is not recorded */
 	GT_SERVICE_TOLD = 8,   /* tell tools of it, before and after (src/tool) */
-	GT_SERVICE_LANE = 16,  /* it is not recorded, but its stream's lane has to know of it */
+	GT_SERVICE_LANE = 16,  /* it is not recorded, but its stream's lane has to know of it; or what it waits for is harvested */
 };
 
 enum { GT_INSTANCES = 8 }; /* copies of one runtime in a process that are told apart; each has a set of taps */
@@ -32,6 +32,12 @@ struct gt_tap {
 	uint32_t reserved;
 };
 
+/* Why a call that is not recorded does not go straight through. */
+enum gt_also {
+	GT_ALSO_LANE = 1,  /* its stream's lane has to know of it */
+	GT_ALSO_WAITS = 2, /* it returns when work is done: gt_work_waited() */
+};
+
 /* Constant description of an operation, generated. */
 struct gt_operation {
 	const char *name;
@@ -40,7 +46,7 @@ struct gt_operation {
 	void *const *taps;   /* tap function per instance */
 	void *wrap;          /* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
 	bool wrap_always;    /* also without device activity: calls would be missed without it */
-	bool lane;           /* its tap has a function for GT_SERVICE_LANE */
+	uint8_t also;        /* enum gt_also: its tap has a function for GT_SERVICE_LANE */
 };
 
 /* Wraps are declared weak, so that the table of operations knows which ones exist. */
@@ -94,6 +100,9 @@ void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_l
 void gt_lane_pushed(struct gt_thread *t, uint64_t status) __attribute__((cold, visibility("hidden")));
 /* Calls are made that are not pushed: a thread that cannot record. Any lock may be held. */
 void gt_lane_unseen(void) __attribute__((weak, visibility("hidden")));
+/* What this thread has asked of the device is done, as far as it knows: it is recorded before the call returns, whatever happens to the program
+ * next. Nothing is waited for. */
+void gt_work_waited(void) __attribute__((visibility("hidden")));
 /* A call whose work cannot be told apart. */
 void gt_lane_confuse(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
 

@@ -184,6 +184,8 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 /* Around waiting for other threads, by code that callbacks may call: a buffer's delivery that does it cannot be waited for,
  * so who finds its buffer full meanwhile does not wait, and who flushes it in a callback goes on. */
 void gt_tool_delivery_waits(bool waits);
+/* Is this a buffer's delivery, in the middle of a callback? */
+bool gt_tool_delivery_is_here(void);
 
 /* Threads of gputap's own (tool_thread.c) ------------------------------------- */
 

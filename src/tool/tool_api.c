@@ -11,6 +11,7 @@
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "tool/tool_context.h"
+#include "tool/tool_work.h"
 
 enum { SUBSCRIBERS = 64 }; /* as many as there may be contexts */
 
@@ -137,6 +138,8 @@ int gputap_context_stop(struct gputap_context *ctx)
 {
 	if (!ctx)
 		return -EINVAL;
+	if (ctx->core.started && ctx->core.work_told)
+		gt_tool_work_settle();
 	gt_tool_context_stop(ctx, ctx->flags & GPUTAP_CONTEXT_FINISH_CALLS);
 	return 0;
 }

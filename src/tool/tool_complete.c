@@ -13,7 +13,7 @@
 #include "tool/tool_reader.h"
 
 enum { BATCHES = 16 }; /* threads that tell at the same time; what others are at is lost if they jump out */
-enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */, GONE_EVERY = 64 };
+enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */, SETTLE = 2000 /* naps, 0.2 s */, GONE_EVERY = 64 };
 
 #define NO_THREAD UINT32_MAX /* of a batch's owner: it has ended */
 
@@ -241,6 +241,34 @@ void gt_tool_work_looks(void (*look)(void))
 	}
 }
 
+static void look_all(void)
+{
+	for (int i = 0; i < LOOKS; i++) {
+		void (*look)(void) = atomic_load(&looks[i]);
+
+		if (look)
+			look();
+	}
+}
+
+/* Told by others, not by this thread: it may hold what a tool's function takes when it is told. */
+void gt_tool_work_settle(void)
+{
+	const struct timespec nap = {0, NAP_NS};
+	int saved = errno;
+
+	if (!atomic_load(&looks[0]) || atomic_load_explicit(&gt_tool_ended, memory_order_relaxed))
+		return;
+	look_all();
+	if (deliveries || gt_tool_delivery_is_here())
+		return;
+	gt_tool_delivery_waits(true);
+	for (unsigned n = 0; n < SETTLE && (gt_tool_has_done() || atomic_load_explicit(&delivering, memory_order_seq_cst)); n++)
+		syscall(SYS_nanosleep, &nap, NULL);
+	gt_tool_delivery_waits(false);
+	errno = saved;
+}
+
 void gt_tool_work_end(void)
 {
 	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 | atomic_load_explicit(gt_epoch, memory_order_relaxed);
@@ -249,12 +277,7 @@ void gt_tool_work_end(void)
 
 	if (atomic_load_explicit(&gt_tool_ended, memory_order_relaxed))
 		return;
-	for (int i = 0; i < LOOKS; i++) {
-		void (*look)(void) = atomic_load(&looks[i]);
-
-		if (look)
-			look();
-	}
+	look_all();
 	gt_tool_deliver();
 	wait_for_deliveries(owner, here);
 	tell_left(owner, here);

@@ -24,6 +24,7 @@
 #include "core/thread.h"
 #include "tool/tool.h"
 #include "tool/tool_buffer.h"
+#include "tool/tool_work.h"
 
 _Thread_local struct gputap_delivery *gt_delivery_here;
 
@@ -346,6 +347,11 @@ void gt_tool_delivery_waits(bool waits)
 		atomic_fetch_add_explicit(&gt_delivery_here->waits, waits ? 1 : UINT32_MAX, memory_order_seq_cst);
 }
 
+bool gt_tool_delivery_is_here(void)
+{
+	return gt_delivery_here != NULL;
+}
+
 bool gt_delivery_blocked(const struct gputap_delivery *d)
 {
 	return gt_delivery_here || atomic_load_explicit(&d->waits, memory_order_seq_cst) ||
@@ -424,6 +430,7 @@ int gputap_buffer_flush(struct gputap_buffer *b)
 
 	if (!b)
 		return -EINVAL;
+	gt_tool_work_settle();
 	hand_over(b);
 	errno = saved;
 	return 0;

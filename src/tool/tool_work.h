@@ -87,8 +87,11 @@ bool gt_tool_has_done(void);
 /* Work that was not told, or not to its end, so far. */
 uint64_t gt_tool_work_lost(void);
 
-/* A runtime's activity has this called at the end, to see what has completed by then. */
+/* A runtime's activity has this called when a tool flushes or stops, and at the end, to see what has completed by then. */
 void gt_tool_work_looks(void (*look)(void));
+/* A tool flushes or stops: what has completed by now is told, if the threads that tell it get on: it is waited for a moment. Not in
+ * a callback that they may wait for themselves. */
+void gt_tool_work_settle(void);
 
 /* The process ends: what is done is told, objects are unloaded, what has not retired does. Once; from then on nothing is told. */
 void gt_tool_work_end(void);

@@ -2,6 +2,7 @@
 /* How processes with HIP in them end, and fork: ends WORD..
  *   kernels:N     N launches of `count` on a stream of its own, waited for; prints their sum
  *   queued:N      the same, not waited for
+ *   device stream event copy   all that was launched is waited for by this way, and nothing else is done
  *   fork-before   all words behind it are done by the parent and by a child that is forked now; the parent waits for it
  *   fork-idle     forks a child that does nothing but _exit(7); prints that
  *   fork-look     forks a child that asks for a stream's flags, which HIP answers there too, and _exit(6)s
@@ -68,6 +69,27 @@ static void kernels(int n, bool wait)
 	MUST(hipMemcpy(&found, sum, sizeof found, hipMemcpyDeviceToHost));
 	printf("%d\n", found);
 	fflush(stdout);
+}
+
+static bool wait_by(const char *way)
+{
+	hipEvent_t event;
+	int found;
+
+	if (!strcmp(way, "device")) {
+		MUST(hipDeviceSynchronize());
+	} else if (!strcmp(way, "stream")) {
+		MUST(hipStreamSynchronize(stream));
+	} else if (!strcmp(way, "event")) {
+		MUST(hipEventCreate(&event));
+		MUST(hipEventRecord(event, stream));
+		MUST(hipEventSynchronize(event));
+	} else if (!strcmp(way, "copy")) {
+		MUST(hipMemcpyWithStream(&found, sum, sizeof found, hipMemcpyDeviceToHost, stream));
+	} else {
+		return false;
+	}
+	return true;
 }
 
 static void wait_for(pid_t child)
@@ -149,7 +171,7 @@ int main(int argc, char **argv)
 			kill(getpid(), SIGKILL);
 		} else if (!strcmp(word, "forever")) {
 			forever();
-		} else {
+		} else if (!wait_by(word)) {
 			fprintf(stderr, "ends: %s?\n", word);
 			return 2;
 		}

@@ -32,6 +32,9 @@ enum gt_hsa_agent_info {
 	GT_HSA_AGENT_PCI_DOMAIN = 0xa00f,
 	GT_HSA_AGENT_UUID = 0xa011, /* char[21] */
 };
+/* hsa_signal_condition_t */
+enum { GT_HSA_CONDITION_EQ, GT_HSA_CONDITION_NE, GT_HSA_CONDITION_LT, GT_HSA_CONDITION_GTE };
+
 enum { GT_HSA_DEVICE_CPU = 0, GT_HSA_DEVICE_GPU = 1 };
 
 /* hsa_system_info_t */

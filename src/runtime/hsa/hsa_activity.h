@@ -102,6 +102,7 @@ struct gt_hsa_agent {
 	struct gt_hsa_clock_pair before, middle, now; /* who looks reads them; `before` is seconds older than `now`, once there are seconds */
 	_Atomic uint64_t copies;  /* number of the queue object that stands for its copy engines; 0: not made yet */
 	_Atomic(struct gt_hsa_queue *) queues;
+	_Atomic uint32_t harvester; /* image in which somebody harvests this agent's work just now; 0: nobody */
 };
 
 enum { GT_HSA_AGENTS_MAX = 64 };
@@ -176,6 +177,7 @@ enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_LIVE = 1,
 	GT_HSA_QUEUE_CLOSING, /* the program destroys it just now: its memory and the runtime's is not touched any more */
 	GT_HSA_QUEUE_DESTROYED, /* by the program: harvest what is done, count the rest */
+	GT_HSA_QUEUE_ENDING,	/* what was done is harvested: the helper ends it */
 	GT_HSA_QUEUE_GONE,	/* nothing of it is left; found no more */
 };
 
@@ -502,6 +504,8 @@ const struct gt_hsa_kernel *gt_hsa_kernel_find(uint64_t object);
 
 /* Copies (hsa_copy.c) -------------------------------------------------------------- */
 
+/* Are any in flight? Of all devices. */
+bool gt_hsa_copies_there(void);
 /* Harvest this device's copies. Return: how many are in flight. */
 uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done);
 /* The runtime goes: what is in flight is counted as unfinished. */

@@ -27,6 +27,12 @@ struct copy {
 static struct copy copies[SLOTS];
 static _Atomic uint32_t used;  /* slots below have been in use */
 static _Atomic uint32_t first; /* where to look for a free one */
+static _Atomic uint32_t taken; /* so many are in use */
+
+bool gt_hsa_copies_there(void)
+{
+	return atomic_load_explicit(&taken, memory_order_relaxed);
+}
 
 /* Taken; NULL: none free. */
 static struct copy *take(void)
@@ -44,6 +50,7 @@ static struct copy *take(void)
 									     memory_order_relaxed))
 			;
 		atomic_store_explicit(&first, i + 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
 		return &copies[i];
 	}
 	atomic_store_explicit(&first, 0, memory_order_relaxed);
@@ -56,6 +63,7 @@ static void give(struct copy *c)
 
 	atomic_store_explicit(&c->watch.state, GT_HSA_SLOT_FREE, memory_order_relaxed);
 	atomic_store_explicit(&c->taken, 0, memory_order_release);
+	atomic_fetch_sub_explicit(&taken, 1, memory_order_relaxed);
 	if (i < atomic_load_explicit(&first, memory_order_relaxed))
 		atomic_store_explicit(&first, i, memory_order_relaxed);
 }

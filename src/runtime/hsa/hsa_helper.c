@@ -6,7 +6,12 @@
  *          that is half full (gt_hsa_helper_hurry())
  *
  * So what has completed is recorded some 2 ms later at most, if the helper gets a CPU: that is what a SIGKILL of the program can
- * cost. The collector counts it as unfinished.
+ * cost. The collector counts it as unfinished. What the program has waited for is recorded by then: calls that wait harvest before
+ * they return (gt_work_waited()), and so do tools that flush or stop.
+ *
+ * Who harvests. An agent's `harvester` is had by one thread at a time, for as long as it takes to look at what is in flight: none of the program's
+ * functions and none of a tool's run meanwhile. Signals are blocked, so that no handler jumps out of it. Who wants it waits for
+ * HARVEST_NS at most, since the other one may have lost its processor.
  *
  * A look goes along a queue from its oldest work, WINDOW pieces far: whatever is done is recorded, in whatever order; a long
  * kernel holds up nothing but the slots behind it. Nothing is waited for: no other queue's or device's work comes late.
@@ -17,6 +22,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,7 +41,9 @@
 #define CLOCK_NS (1000 * GT_HSA_MS)
 #define LEAVE_NS (5000 * GT_HSA_MS) /* for a helper to leave the runtime */
 #define LEAVE_INSIDE_NS (50 * GT_HSA_MS)
+#define HARVEST_NS (200 * GT_HSA_MS) /* for another thread to end its look */
 
+enum { SPINS = 100, YIELDS = 1000 };
 enum { STACK_BYTES = 256 << 10, WINDOW = 256, ARM_AT_ONCE = 1024 };
 /* What a look should find: fewer pieces are a sleep and a wake-up for each, more are memory that no cache holds. With MANY there are more by
  * now. */
@@ -78,6 +87,13 @@ static struct gt_hsa_clock_pair read_clocks(void)
 void gt_hsa_helper_clock(struct gt_hsa_agent *a)
 {
 	a->before = a->middle = a->now = read_clocks();
+}
+
+/* Would a line through both readings do, a little further on? */
+static bool clocks_are_fresh(const struct gt_hsa_agent *a)
+{
+	return a->now.ticks != a->before.ticks && gt_ticks() - a->now.ticks < a->now.ticks - a->before.ticks &&
+	       a->now.ns - a->before.ns < 2 * CLOCK_NS;
 }
 
 /* Before a look. What is converted lies between the two readings, but for work that takes longer than seconds. */
@@ -237,28 +253,189 @@ static void end_queue(struct gt_hsa_queue *q, struct gt_thread *t)
 	gt_hsa_queue_bury(q);
 }
 
-/* One round over an agent's queues. @last: nobody else looks any more */
-static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done, bool last)
+/* False: another thread is at it, and does not end. */
+static bool begin_harvest(struct gt_hsa_agent *a, uint32_t epoch)
+{
+	uint64_t since = 0;
+
+	for (uint32_t n = 0;; n++) {
+		uint32_t holder = atomic_load_explicit(&a->harvester, memory_order_relaxed);
+
+		if (holder != epoch && /* else nobody's, or a parent's of a fork */
+		    atomic_compare_exchange_strong_explicit(&a->harvester, &holder, epoch, memory_order_acquire, memory_order_relaxed))
+			return true;
+		if (n < SPINS)
+			continue;
+		since = since ? since : gt_hsa_boottime_ns();
+		if (gt_hsa_boottime_ns() - since > HARVEST_NS)
+			return false;
+		if (n < YIELDS)
+			sched_yield();
+		else
+			nap(STEP_NS);
+	}
+}
+
+static void end_harvest(struct gt_hsa_agent *a)
+{
+	atomic_store_explicit(&a->harvester, 0, memory_order_release);
+}
+
+/* Of queues that the program has destroyed, only @ends, who buries them. Return: how much is in flight. */
+static uint32_t harvest(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done, bool ends)
 {
 	uint32_t left = 0;
 
-	look_at_clocks(a);
 	for (struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q; q = q->agent_next) {
 		uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire), mine;
 
-		if (state == GT_HSA_QUEUE_GONE || q->epoch != t->epoch)
+		if (state >= GT_HSA_QUEUE_ENDING || q->epoch != t->epoch || (state == GT_HSA_QUEUE_DESTROYED && !ends))
 			continue;
-		if (!last && gt_hsa_queue_arm(q, ARM_AT_ONCE))
-			++*done; /* come again soon */
-		if (state == GT_HSA_QUEUE_LIVE && !last)
-			left += gt_hsa_face_look(q);
 		mine = look_at_queue(q, t, done);
 		if (state == GT_HSA_QUEUE_DESTROYED)
-			end_queue(q, t);
+			atomic_store_explicit(&q->state, GT_HSA_QUEUE_ENDING, memory_order_release);
 		else
 			left += mine;
 	}
 	return left + gt_hsa_copies_look(a, t, done);
+}
+
+/* One round over an agent's queues. @last: nobody else looks any more */
+static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done, bool last)
+{
+	struct gt_hsa_queue *first = atomic_load_explicit(&a->queues, memory_order_acquire);
+	uint32_t left = 0;
+
+	for (struct gt_hsa_queue *q = last ? NULL : first; q; q = q->agent_next) {
+		uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire);
+
+		if (state >= GT_HSA_QUEUE_ENDING || q->epoch != t->epoch)
+			continue;
+		if (gt_hsa_queue_arm(q, ARM_AT_ONCE))
+			++*done; /* come again soon */
+		if (state == GT_HSA_QUEUE_LIVE)
+			left += gt_hsa_face_look(q);
+	}
+	if (!begin_harvest(a, t->epoch))
+		return left + 1;
+	look_at_clocks(a);
+	left += harvest(a, t, done, true);
+	end_harvest(a);
+	for (struct gt_hsa_queue *q = first; q; q = q->agent_next)
+		if (atomic_load_explicit(&q->state, memory_order_acquire) == GT_HSA_QUEUE_ENDING && q->epoch == t->epoch)
+			end_queue(q, t);
+	return left;
+}
+
+/* By other threads than the helper ------------------------------------------------ */
+
+static bool has_work(const struct gt_hsa_agent *a)
+{
+	for (const struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q; q = q->agent_next)
+		if (atomic_load_explicit(&q->head, memory_order_relaxed) != atomic_load_explicit(&q->tail, memory_order_relaxed) &&
+		    atomic_load_explicit(&q->state, memory_order_relaxed) < GT_HSA_QUEUE_ENDING)
+			return true;
+	return false;
+}
+
+/* The end may have begun: then the runtime takes itself apart. */
+static void harvest_quickly(struct gt_hsa_agent *a, struct gt_thread *t)
+{
+	uint32_t done = 0;
+
+	if (!begin_harvest(a, t->epoch))
+		return;
+	if (!atomic_load_explicit(&over, memory_order_seq_cst)) {
+		if (!clocks_are_fresh(a))
+			look_at_clocks(a);
+		harvest(a, t, &done, false);
+	}
+	end_harvest(a);
+}
+
+/* All that has completed, of all agents. */
+static __attribute__((noinline)) void harvest_all(void)
+{
+	struct gt_thread *t = gt_thread_own();
+	uint64_t all = UINT64_MAX, before;
+	struct gt_hsa_agent *a;
+	int saved = errno;
+
+	if (!t || t->writing || atomic_load_explicit(&over, memory_order_relaxed))
+		return;
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
+		if (a->gpu && a->runtime->tables && (has_work(a) || gt_hsa_copies_there()))
+			harvest_quickly(a, t);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	errno = saved;
+}
+
+void gt_work_waited(void)
+{
+	bool there = gt_hsa_copies_there();
+	const struct gt_hsa_agent *a;
+
+	for (uint32_t i = 0; !there && (a = gt_hsa_agent_at(i)) != NULL; i++)
+		there = a->gpu && has_work(a);
+	if (gt_unlikely(there))
+		harvest_all();
+}
+
+/* A wait of the program's, not one in the middle of HIP's calls, which harvest when they are over. */
+static inline void wait_is_over(bool met)
+{
+	if (met && !gt_thread.api_id && !gt_thread.lane)
+		gt_work_waited();
+}
+
+static bool is_met(unsigned int condition, int64_t value, int64_t compared)
+{
+	switch (condition) {
+	case GT_HSA_CONDITION_EQ:
+		return value == compared;
+	case GT_HSA_CONDITION_NE:
+		return value != compared;
+	case GT_HSA_CONDITION_LT:
+		return value < compared;
+	default:
+		return value >= compared;
+	}
+}
+
+#define WAIT(f)                                                                                                        \
+	int64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, uint64_t signal, unsigned int condition,                \
+				     int64_t compare_value, uint64_t timeout_hint, unsigned int wait_state_hint)       \
+	{                                                                                                              \
+		int64_t value = ((gt_hsa_core_##f##_fn *)tap->real)(signal, condition, compare_value, timeout_hint,    \
+								    wait_state_hint);                                  \
+                                                                                                                       \
+		wait_is_over(is_met(condition, value, compare_value));                                                 \
+		return value;                                                                                          \
+	}
+WAIT(hsa_signal_wait_relaxed)
+WAIT(hsa_signal_wait_scacquire)
+
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(const struct gt_tap *tap, uint32_t signal_count, uint64_t *signals,
+						     unsigned int *conds, int64_t *values, uint64_t timeout_hint,
+						     unsigned int wait_hint, int64_t *satisfying_value)
+{
+	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_any_fn *)tap->real)(signal_count, signals, conds, values, timeout_hint,
+										 wait_hint, satisfying_value);
+
+	wait_is_over(which != UINT32_MAX);
+	return which;
+}
+
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_all(const struct gt_tap *tap, uint32_t signal_count, uint64_t *signals,
+						     unsigned int *conds, int64_t *values, uint64_t timeout_hint,
+						     unsigned int wait_hint, int64_t *satisfying_values)
+{
+	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_all_fn *)tap->real)(signal_count, signals, conds, values, timeout_hint,
+										 wait_hint, satisfying_values);
+
+	wait_is_over(which != UINT32_MAX);
+	return which;
 }
 
 /* How long to wait after a look. */
@@ -317,7 +494,8 @@ static void *run(void *arg)
 		if (now - a->clock_read_ns >= CLOCK_NS && (left || done))
 			gt_hsa_agent_clock(a, t);
 		atomic_store_explicit(&h->at_work, 0, memory_order_release);
-		gt_tool_deliver();
+		if (gt_tool_deliver())
+			worked = now; /* others harvest, too */
 		step = next_step(step, done);
 		if (done >= MANY)
 			continue; /* there is more by now */
@@ -378,14 +556,16 @@ void gt_hsa_helper_fault(uint64_t value, const char *text)
 	errno = saved;
 }
 
-/* Tools are finished. */
+/* Tools flush, stop or are finished. The helpers tell them. */
 static void look_for_tools(void)
 {
-	if (atomic_load_explicit(&over, memory_order_relaxed) || gt_thread.depth)
-		return;
-	if (hold_helpers(&waiting, LEAVE_NS))
-		look_last(NULL);
-	atomic_store_explicit(&waiting, 0, memory_order_seq_cst);
+	struct gt_hsa_agent *a;
+
+	if (gt_thread.depth)
+		return; /* the runtime may hold locks of its own */
+	harvest_all();
+	for (uint32_t i = 0; gt_tool_has_done() && (a = gt_hsa_agent_at(i)) != NULL; i++)
+		gt_hsa_helper_hurry(a);
 }
 
 static void at_end(void)

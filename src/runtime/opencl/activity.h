@@ -405,7 +405,7 @@ void gt_cl_callback_thread_start(uint32_t epoch);
 void gt_cl_callbacks_end(bool run_them);
 
 /* Work was put into an empty queue: have somebody look after it. */
-void gt_cl_helper_want(struct gt_thread *t);
+void gt_cl_helper_want(const struct gt_thread *t);
 bool gt_cl_helper_lives(void);
 
 #endif

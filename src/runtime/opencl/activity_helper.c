@@ -177,13 +177,17 @@ static void at_end(void)
 	gt_tool_deliver();
 }
 
-/* Tools are finished. */
+/* Tools flush, stop or are finished. The helper tells them. */
 static void look_for_tools(void)
 {
-	uint32_t done;
+	const struct gt_thread *t = gt_thread_own();
 
-	if (!over() && !gt_thread.depth)
-		look(true, &done);
+	if (over() || gt_thread.depth || !t)
+		return;
+	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
+		gt_cl_harvest_all(q);
+	if (gt_tool_has_done())
+		gt_cl_helper_want(t);
 }
 
 static void start(uint32_t epoch)
@@ -206,7 +210,7 @@ bool gt_cl_helper_lives(void)
 	return atomic_load_explicit(&helper.alive, memory_order_relaxed) == atomic_load_explicit(gt_epoch, memory_order_relaxed);
 }
 
-void gt_cl_helper_want(struct gt_thread *t)
+void gt_cl_helper_want(const struct gt_thread *t)
 {
 	uint32_t known = atomic_load_explicit(&helper.epoch, memory_order_relaxed);
 	int saved = errno;
