@@ -70,3 +70,24 @@ def test_operation_ids_are_the_descriptions_numbers(repo):
     assert len(ids) == 506 and sorted(map(int, ids.values())) == list(range(506))
     assert len(golden) > 506
     assert all(golden[number] == name for name, number in ids.items())
+
+
+def test_containers_get_elements_and_room_as_upstream_s_tokenize_wants_it(repo, work):
+    compile_text(repo, work, "c++17", """
+#include <rocprofiler-sdk/cxx/details/mpl.hpp>
+#include <list>
+#include <set>
+#include <vector>
+int main()
+{
+	namespace mpl = rocprofiler::sdk::mpl;
+	std::vector<std::string> v;
+	std::set<int> s;
+	std::list<int> l;
+
+	mpl::emplace(v, "text");
+	mpl::emplace(s, 3);
+	mpl::emplace(l, 4);
+	return mpl::reserve(v, 8) && !mpl::reserve(s, 8) && !mpl::reserve(l, 8) ? 0 : 1;
+}
+""")

@@ -283,3 +283,8 @@ def test_a_kind_of_which_nothing_is_told_is_said_once_where_the_log_level_asks_f
     said = run([compile_tool("every_kind.c", "every_kind")], build, ROCPROFILER_LOG_LEVEL=level).stderr.splitlines()
     names = [line.split("nothing is told of it: ")[1].split(":")[0] for line in said]
     assert sorted(names) == ([] if level == "warning" else sorted(SILENT))
+
+
+def test_initialising_without_a_tool_is_no_error_and_locks(compile_tool, build):
+    program = compile_tool("forced_none.c", "forced_none")
+    assert run([program], build).stdout == "0 1 16\n"  # 16: CONFIGURATION_LOCKED

@@ -46,7 +46,7 @@ typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(uin
 									     uint32_t priority,
 									     rocprofiler_client_id_t *client_id);
 
-/* Initialise now, with this tool first. CONFIGURATION_LOCKED: it was done already. */
+/* Initialise now, with this tool first; NULL: with those that are found. CONFIGURATION_LOCKED: it was done already. */
 rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI

@@ -38,6 +38,7 @@ static unsigned client_count;
 static struct client *current; /* whose configure() or initialize() runs */
 static pthread_t configuring;  /* in this thread */
 static rocprofiler_configure_func_t forced;
+static _Atomic bool is_forced; /* also without a tool */
 
 void sdk_tell(const char *format, ...)
 {
@@ -243,7 +244,7 @@ static int start(void *user)
 	for (unsigned i = 0; i < client_count; i++)
 		if (clients[i].result)
 			initialize(&clients[i]);
-	atomic_store(&sdk_initialized, client_count ? SDK_DONE : SDK_NOT_YET);
+	atomic_store(&sdk_initialized, client_count || atomic_load(&is_forced) ? SDK_DONE : SDK_NOT_YET);
 	return 0;
 }
 
@@ -319,13 +320,9 @@ SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 {
-	rocprofiler_configure_func_t nobody = NULL;
-
-	if (!configure_func)
-		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	if (atomic_load(&sdk_initialized) != SDK_NOT_YET ||
-	    !__atomic_compare_exchange_n(&forced, &nobody, configure_func, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (atomic_load(&sdk_initialized) != SDK_NOT_YET || atomic_exchange(&is_forced, true))
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	forced = configure_func;
 	setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
 	if (gputap_tool_add(&tool) == -EALREADY)
 		start(NULL); /* with what was found before: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What types can: text that name_info.hpp keeps names as, what can be printed. */
+/* What types can: text that name_info.hpp keeps names as, what can be printed, what takes an element at its end. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CXX_DETAILS_MPL_HPP
 
@@ -40,6 +40,41 @@ struct can_stringify<T, std::void_t<decltype(std::declval<std::ostream &>() << s
 };
 template <typename T>
 using supports_ostream = can_stringify<T>;
+
+template <typename Container, typename Void, typename... Args>
+struct takes_at_end : std::false_type {
+};
+template <typename Container, typename... Args>
+struct takes_at_end<Container, std::void_t<decltype(std::declval<Container &>().emplace_back(std::declval<Args>()...))>, Args...>
+    : std::true_type {
+};
+
+/* A new element of a sequence, at its end, or of a set. Returns what the container's own function does. */
+template <typename Container, typename... Args>
+auto emplace(Container &container, Args &&...args)
+{
+	if constexpr (takes_at_end<Container, void, Args...>::value)
+		return container.emplace_back(std::forward<Args>(args)...);
+	else
+		return container.emplace(std::forward<Args>(args)...);
+}
+
+template <typename Container, typename Size, typename = void>
+struct can_reserve : std::false_type {
+};
+template <typename Container, typename Size>
+struct can_reserve<Container, Size, std::void_t<decltype(std::declval<Container &>().reserve(std::declval<Size>()))>> : std::true_type {
+};
+
+/* Room for so many. Returns false where a container has no such function. */
+template <typename Container, typename Size>
+bool reserve(Container &container, Size count)
+{
+	if constexpr (can_reserve<Container, Size>::value)
+		container.reserve(count);
+	(void)container, (void)count;
+	return can_reserve<Container, Size>::value;
+}
 
 /* For static_assert() in a branch that no type may reach. */
 template <typename T>
