@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# The front door; meson does the work.
+# The front door; meson does the work. `make` builds what a user needs; `ninja -C build` the programs of tests and bench, too.
 BUILD ?= build
 
 .PHONY: all demo test bench deb check clean setup generate
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) product
 
 $(BUILD)/build.ninja:
 	@meson setup $(BUILD)
@@ -14,9 +14,9 @@ setup:            # install what a build needs (Debian, Ubuntu; root or sudo)
 demo:             # install what is missing, build, trace real OpenCL and HIP programs, print the report
 	@tools/setup demo && $(MAKE) --no-print-directory all && tools/demo
 test:             # install what tests need, run them all
-	@tools/setup test && $(MAKE) --no-print-directory all && tools/test
+	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && tools/test
 bench:            # measure, print a table, write docs/performance.md's figures
-	@tools/setup bench && tools/bench
+	@tools/setup bench && $(MAKE) --no-print-directory all && ninja -C $(BUILD) && tools/bench
 generate:         # make generated/ from api/ (needs nothing but Python)
 	@tools/generate && tools/generate --output tests/gen/golden tests/gen/tiny.api
 deb:              # build/gputap_*.deb

@@ -25,6 +25,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOC = ROOT / "docs" / "performance.md"
+# hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
+HIPCC_ENVIRONMENT = {"HIP_PLATFORM": "amd", "HIP_COMPILER": "clang", "HIP_RUNTIME": "rocclr"}
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 
@@ -208,7 +210,8 @@ class Bench:
         if not shutil.which("hipcc") or not (self.build / "soft/amdgpu/libhsakmt.so.1").exists():
             raise Missing("hipcc or the software GPU is not here (tools/setup)")
         if not program.exists():
-            run(["hipcc", "--offload-arch=gfx906", "-O2", ROOT / "bench" / f"{name}.hip", "-o", program])
+            run(["hipcc", "--offload-arch=gfx906", "-O2", ROOT / "bench" / f"{name}.hip", "-o", program],
+                env=HIPCC_ENVIRONMENT)
         return program
 
     def in_turns(self, program, *arguments):

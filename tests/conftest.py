@@ -20,6 +20,8 @@ SHM = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
 HANGS_SECONDS = 600  # after which a command is ended: far from what any takes beside much other work
 LEAVING_SECONDS = 30  # that a process may take to end behind its test
+# hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
+os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
 
 
 # Signals -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 """What the README promises first: the demo, and the lists of what has to be installed."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -48,6 +49,42 @@ def test_demo_without_hipcc_does_its_opencl_part_and_says_so(repo, run, work):
     result = run([repo / "tools/demo", work], env={"PATH": work / "bin"})
     assert "there is no hipcc" in result.err and "no heat was lost" in result.out
     assert "saxpy" not in result.out and (work / "demo.pftrace").stat().st_size > 10000
+
+
+def test_demo_tells_hipcc_which_platform_it_means(repo, run, work, build):
+    """Debian's takes CUDA's nvcc where there is one and no clang++ in PATH."""
+    (work / "bin").mkdir()
+    (work / "bin/hipcc").write_text('#!/bin/sh\nenv | grep ^HIP_ | sort >"$0.told"; exit 1\n')
+    (work / "bin/hipcc").chmod(0o755)
+    (work / "build").mkdir()
+    for path in build.iterdir():
+        (work / "build" / path.name).symlink_to(path)
+    (work / "build/examples").unlink()
+    (work / "build/examples").mkdir()
+    (work / "build/examples/demo").symlink_to(build / "examples/demo")
+    if not (build / "soft/amdgpu/libhsakmt.so.1").exists():
+        pytest.skip("needs the software GPU")
+    result = run([repo / "tools/demo", work], env={"PATH": f"{work}/bin:/usr/bin:/bin", "GPUTAP_BUILD": work / "build"})
+    assert "hipcc could not compile it" in result.err and "no heat was lost" in result.out
+    assert (work / "bin/hipcc.told").read_text().split() == ["HIP_COMPILER=clang", "HIP_PLATFORM=amd", "HIP_RUNTIME=rocclr"]
+
+
+def test_the_build_tells_hipcc_which_platform_it_means(build):
+    lines = re.findall(r"^ COMMAND = .*hipcc.*--offload-arch.*$", (build / "build.ninja").read_text(), re.M)
+    if not lines:
+        pytest.skip("needs hipcc and the software GPU")
+    assert all("HIP_PLATFORM=amd HIP_COMPILER=clang HIP_RUNTIME=rocclr" in line for line in lines)
+
+
+def test_make_builds_what_is_installed_and_the_demo_and_no_tests(build, repo, run):
+    """`ninja product`: no program of tests or bench, which hipcc may refuse, is needed for it."""
+    assert re.search(r"^all:.*\n\t@ninja -C \$\(BUILD\) product$", (repo / "Makefile").read_text(), re.M)
+    made = set(re.findall(r" -o (\S+)", run(["ninja", "-C", build, "-t", "commands", "product"]).out))
+    installed = {os.path.relpath(p, build) for p in json.loads(run(["meson", "introspect", "--installed", build]).out) if p.startswith(f"{build}/")}
+    files = {p for p in installed if os.access(build / p, os.X_OK)}
+    assert "gputap" in files and any("libgputap.so" in p for p in files)
+    assert {p for p in files if not (build / p).is_symlink()} <= made and "examples/demo" in made
+    assert not [p for p in made if p.startswith(("tests/", "bench/"))]
 
 
 def test_demo_computes_the_same_with_and_without_gputap(build, tap, run, work):

@@ -11,7 +11,7 @@
  *   platforms  each time that clCreateCommandBufferKHR() is asked for, it is that of another platform */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl_layer.h>
+#include "runtime/opencl/cl_layers.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An OpenCL layer that hands out a function which no description knows, as a newer runtime will. */
 #define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl_layer.h>
+#include "runtime/opencl/cl_layers.h"
 
 #include <string.h>
 

@@ -30,6 +30,8 @@ CATCH_AREAS = ("event", "stream", "streamperthread", "printf", "graph", "memory"
 MAIN_AREAS = ("runtimeApi/module", "runtimeApi/cooperativeGrps", "ipc", "printf", "texture", "surface")
 HIPCC = ["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-D__HIP_PLATFORM_AMD__"]
 LIMIT = 120
+# hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
+os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
 
 
 def build_one(command, target, log, cwd=None):

@@ -8,7 +8,7 @@
  * Khronos' from 2026 want clInitLayerWithProperties, and call clDeinitLayer at their end: all four are exported.
  * The calls come inside the loader's initialisation: nothing here calls OpenCL. */
 #define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl_layer.h>
+#include "runtime/opencl/cl_layers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
