@@ -5,6 +5,7 @@ import fcntl
 import gzip
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -175,3 +176,16 @@ def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
     run([repo / "tools/deb", work])
     again = next(pathlib.Path(work).glob("*.deb"))
     assert again.read_bytes() == package.read_bytes()
+
+
+def test_binaries_need_no_symbol_of_a_glibc_after_2_34(build):
+    """RHEL 9 has 2.34: what is built on a newer one must not need more."""
+    needed = {}
+    for name in ("gputap", "libgputap.so.0", "libgputap-audit.so", "src/compat/roctx/libroctx64.so.4",
+                 "src/compat/roctx/librocprofiler-sdk-roctx.so.1", "src/compat/rocprofiler/librocprofiler-sdk.so.1",
+                 "soft/amdgpu/libhsakmt.so.1", "soft/amdgpu/libdtif.so", "soft/amdgpu/libsoft-kfd.so"):
+        if (build / name).exists():
+            versions = re.findall(r"GLIBC_(\d+)\.(\d+)", shell(["objdump", "-T", build / name]))
+            needed[name] = max((tuple(map(int, v)) for v in versions), default=(0, 0))
+    assert "libgputap.so.0" in needed
+    assert {name: v for name, v in needed.items() if v > (2, 34)} == {}

@@ -3,6 +3,7 @@
 #include "collector/guard.h"
 
 #include <signal.h>
+#include <stddef.h>
 
 sigjmp_buf gt_guard_point;
 
