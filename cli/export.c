@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "capture/capture.h"
 #include "cli/command.h"
@@ -34,6 +35,7 @@ static void print_help(void)
 	      "\nOptions\n"
 	      "  -o, --output OUT    file to write; its extension names the format\n"
 	      "  -f, --force         replace OUT if it exists\n"
+	      "      --share         others may read OUT, as the umask says; else you alone\n"
 	      "      --format NAME   the format, or its extension, whatever OUT's is\n"
 	      "      --mangled       names of C++ kernels as recorded: _Z4fillPfi, not\n"
 	      "                      fill(float*)\n"
@@ -44,8 +46,10 @@ int export_options(int argc, char **argv, const struct export_words *words, stru
 {
 	static const struct option options[] = {
 		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'}, {"format", required_argument, NULL, 'F'},
-		{"mangled", no_argument, NULL, 'M'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+		{"mangled", no_argument, NULL, 'M'}, {"share", no_argument, NULL, 'S'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
 	};
+	bool share = false;
 	int c;
 
 	opterr = 0;
@@ -66,6 +70,9 @@ int export_options(int argc, char **argv, const struct export_words *words, stru
 		case 'M':
 			request->mangled = true;
 			break;
+		case 'S':
+			share = true;
+			break;
 		case 'h':
 			words->help();
 			return -1;
@@ -75,6 +82,8 @@ int export_options(int argc, char **argv, const struct export_words *words, stru
 	if (optind == argc)
 		return ui_fail(GT_EXIT_USAGE, "which capture%s? gputap %s %s -o %s", words->several ? "s" : "", words->command,
 			       words->several ? "rank*.gputap" : "prog.gputap", words->output);
+	if (!share) /* of all files that are made from here on */
+		umask(S_IRWXG | S_IRWXO);
 	request->inputs = argv + optind;
 	request->input_count = argc - optind;
 	if (!request->output)

@@ -235,14 +235,8 @@ static int check_word(const char *what, const char *word, const char *const *wor
 
 static int check_options(const struct list_options *o)
 {
-	static const char *const domains[] = {
-#define NAME(number, suffix, name, text) name,
-		GT_DOMAINS(NAME)
-#undef NAME
-		NULL
-	};
 	const char *words[256];
-	int code = check_word("domain", o->domain, domains);
+	int code = o->domain ? mode_check_domain(o->domain) : GT_EXIT_OK;
 
 	if (!code) {
 		words_of_operations(false, words, COUNT_OF(words));

@@ -29,6 +29,7 @@ static const char help[] =
 	"Options\n"
 	"  -o, --output OUT    file to write\n"
 	"  -f, --force         replace OUT if it exists\n"
+	"      --share         others may read OUT, as the umask says; else you alone\n"
 	"      --format NAME   the format, whatever OUT's extension is: gputap, or one of\n"
 	"                  'gputap export'\n"
 	"      --mangled       in an export, names of C++ kernels as they were recorded\n"

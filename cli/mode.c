@@ -78,23 +78,35 @@ static bool next_word(const char **list, char *word, size_t room)
 	return true;
 }
 
-static int choose_domains(const char *list, uint32_t *out)
+int mode_check_domain(const char *name)
 {
-	const char *known[GT_DOMAIN_COUNT + 1];
-	char word[128];
+	static const char *known[GT_DOMAIN_COUNT + 1];
 	size_t n = 0;
 
-#define X(number, suffix, name, text) known[n++] = name;
-	GT_DOMAINS(X)
-#undef X
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		if (gt_operation_count((enum gt_domain)d))
+			known[n++] = gt_domain_name((enum gt_domain)d);
 	known[n] = NULL;
+	if (gt_domain_find(name) == GT_DOMAIN_NONE)
+		return ui_unknown("domain", name, known);
+	if (gt_operation_count(gt_domain_find(name)))
+		return 0;
+	ui_fail(GT_EXIT_USAGE, "%s cannot be traced yet", name);
+	ui_list_names("these can:", known);
+	return GT_EXIT_USAGE;
+}
+
+static int choose_domains(const char *list, uint32_t *out)
+{
+	char word[128];
+
 	*out = 0;
 	while (next_word(&list, word, sizeof word)) {
-		enum gt_domain d = gt_domain_find(word);
+		int code = mode_check_domain(word);
 
-		if (d == GT_DOMAIN_NONE)
-			return ui_unknown("domain", word, known);
-		*out |= BIT(d);
+		if (code)
+			return code;
+		*out |= BIT(gt_domain_find(word));
 	}
 	if (!*out)
 		return ui_fail(GT_EXIT_USAGE, "--domains names none; 'gputap list domains' shows them");

@@ -18,6 +18,9 @@ int mode_choose(struct mode_options *options, struct gt_session *session);
 /* The operation of @domains (a bit each) whose name is nearest to @word; NULL: none is near, or @word is a pattern. */
 const char *mode_nearest_operation(const char *word, uint32_t domains);
 
+/* Return: 0, or an exit status where nothing of the domain can be traced, with those that can on stderr. */
+int mode_check_domain(const char *name);
+
 /* "lite", "standard", "hip", "hsa"; "default". */
 const char *mode_name(enum gt_mode mode);
 

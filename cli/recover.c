@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/ui.h"
@@ -99,6 +100,7 @@ static int run(int argc, char **argv)
 	}
 	if (optind == argc)
 		return list();
+	umask(S_IRWXG | S_IRWXO);
 	for (int i = optind; i < argc; i++)
 		if (recover(argv[i]))
 			code = GT_EXIT_FAILURE;

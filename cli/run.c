@@ -16,6 +16,7 @@
 
 #include "cli/command.h"
 #include "cli/mode.h"
+#include "cli/output_name.h"
 #include "cli/ui.h"
 #include "collector/collector.h"
 #include "collector/target.h"
@@ -42,8 +43,11 @@ static const char help[] =
 	"\n"
 	"Output\n"
 	"  -o, --output FILE    capture (.gputap), or what `gputap export` can write:\n"
-	"                       FILE's extension says\n"
+	"                       FILE's extension says. %p in it is the process number, %h\n"
+	"                       the host, %r the rank that MPI, Slurm or torchrun says,\n"
+	"                       %q{NAME} a variable, %% a percent sign\n"
 	"  -f, --force          replace FILE if it exists\n"
+	"      --share          others may read FILE, as the umask says; else you alone\n"
 	"  -q, --quiet          no report, no notes; errors and losses are still told\n"
 	"      --compress       smaller captures, more work while tracing (zstd)\n"
 	"What to record\n"
@@ -60,6 +64,7 @@ static const char help[] =
 	"      --kernels REGEX  only kernels whose name matches, mangled or as in the\n"
 	"                       source (as grep -E)\n"
 	"      --no-args        not the arguments of calls\n"
+	"      --no-command     not the arguments and the folder that programs run with\n"
 	"      --no-device      not the work of the device\n"
 	"      --max-bytes N    of one string or array argument; 256 if not said\n"
 	"How\n"
@@ -82,7 +87,10 @@ static const char help[] =
 	"win. A %p in RTL_OUTPUT is gputap's own process number: one file holds every\n"
 	"process.\n";
 
-enum { OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS, OPT_KERNELS, OPT_TOOL };
+enum {
+	OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS,
+	OPT_KERNELS, OPT_TOOL, OPT_SHARE, OPT_NO_COMMAND
+};
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -94,6 +102,8 @@ static const struct option options[] = {
 	{ "ops", required_argument, NULL, OPT_OPS },
 	{ "kernels", required_argument, NULL, OPT_KERNELS },
 	{ "no-args", no_argument, NULL, OPT_NO_ARGS },
+	{ "no-command", no_argument, NULL, OPT_NO_COMMAND },
+	{ "share", no_argument, NULL, OPT_SHARE },
 	{ "no-device", no_argument, NULL, OPT_NO_DEVICE },
 	{ "max-bytes", required_argument, NULL, OPT_MAX_BYTES },
 	{ "compress", no_argument, NULL, OPT_COMPRESS },
@@ -111,11 +121,12 @@ enum { SLOTS_NOT_THREADS = 2 }; /* of a region: the first, and that of gputap's 
 struct request {
 	struct gt_run_options run;
 	const char *output;       /* as given; NULL: not */
+	const char *pattern;      /* -o; "": not said */
 	struct mode_options what;
 	bool quiet;
 	char text[1024];     /* of the options, for the capture */
 	char capture[PATH_MAX];
-	char named[PATH_MAX]; /* the default output */
+	char named[PATH_MAX]; /* the output, if it is not rtl_output */
 	char rtl_output[PATH_MAX];
 	const struct gt_exporter *exporter; /* NULL: a capture is what is wanted */
 	char **argv;
@@ -269,6 +280,8 @@ static int take_option(struct request *r, int option, char **argv)
 	case OPT_OPS: r->what.ops = optarg; break;
 	case OPT_KERNELS: r->what.kernels = optarg; break;
 	case OPT_NO_ARGS: s->record_args = 0; break;
+	case OPT_NO_COMMAND: s->hide_command = 1; break;
+	case OPT_SHARE: r->run.shared = true; break;
 	case OPT_NO_DEVICE: s->device_activity = 0; break;
 	case OPT_COMPRESS: r->run.compress = true; break;
 	case OPT_WAIT: r->run.wait_tree = true; break;
@@ -324,12 +337,27 @@ static int unknown_format(const char *path)
 	return GT_EXIT_USAGE;
 }
 
+static int exists(const struct request *r)
+{
+	ui_fail(GT_EXIT_FAILURE, "%s exists; -f replaces it", r->output);
+	output_name_tell_ranks(r->output, r->pattern);
+	return GT_EXIT_FAILURE;
+}
+
 /* Which file, and is it free? */
 static int choose_output(struct request *r)
 {
 	const char *program = strrchr(r->argv[0], '/') ? strrchr(r->argv[0], '/') + 1 : r->argv[0];
 	struct stat st;
 
+	if (r->output) {
+		int code = output_name_expand(r->output, r->named, sizeof r->named);
+
+		if (code)
+			return code;
+		r->pattern = r->output;
+		r->output = r->named;
+	}
 	if (!r->output) /* rocm-trace-lite's; its .db is RPD, as ours is */
 		r->output = mode_rtl_output(r->rtl_output, sizeof r->rtl_output);
 	if (!r->output) {
@@ -345,7 +373,7 @@ static int choose_output(struct request *r)
 		if (S_ISDIR(st.st_mode))
 			return ui_fail(GT_EXIT_FAILURE, "%s is a folder; name a file in it", r->output);
 		if (!r->run.replace)
-			return ui_fail(GT_EXIT_FAILURE, "%s exists; -f replaces it", r->output);
+			return exists(r);
 		if (!S_ISREG(st.st_mode)) /* said now, not when the program has run */
 			return ui_fail(GT_EXIT_FAILURE, "%s is not a regular file; what is traced is written to disk", r->output);
 		if (access(r->output, W_OK))
@@ -397,7 +425,9 @@ static void tell_way_out(const struct request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
 		fputs("  gputap run needs some 20 descriptors, and a few for each process of the tree: 'ulimit -n 1024' gives them\n", stderr);
-	else if (r->output == r->named)
+	else if (error == EEXIST || error == EBUSY) /* another rank was faster */
+		output_name_tell_ranks(r->output, r->pattern);
+	else if (!*r->pattern)
 		fputs("  'gputap run -o FILE ..' writes the capture elsewhere\n", stderr);
 }
 
@@ -508,6 +538,9 @@ static bool export(const struct request *r)
 	struct gt_capture *c;
 	int status = gt_capture_open(r->capture, &c);
 
+	if (!r->run.shared) /* it holds what the capture holds */
+		umask(S_IRWXG | S_IRWXO);
+
 	if (!status) {
 		status = gt_export(r->exporter, c, r->output, r->run.replace, &o);
 		if (show_progress)
@@ -570,7 +603,7 @@ static int end_as(int wait_status)
 
 static int run(int argc, char **argv)
 {
-	struct request r = { 0 };
+	struct request r = { .pattern = "" };
 	struct gt_run_result result;
 	struct gt_target target;
 	int code = parse(&r, argc, argv), status;

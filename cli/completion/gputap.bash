@@ -66,7 +66,7 @@ _gputap_run() {
 	--kernels | --max-bytes | --buffer | --block-size | --when-full | --threads) return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --max-bytes --wait --buffer
+		_gputap_words "--output --force --quiet --compress --mode --domains --ops --kernels --no-args --no-device --no-command --share --max-bytes --wait --buffer
 			--block-size --when-full --threads --tool --help"
 	else
 		COMPREPLY=($(compgen -c -- "$cur"))
@@ -119,7 +119,7 @@ _gputap_export() {
 	-o | --output) _gputap_any_file; return ;;
 	--format) _gputap_words "$(_gputap_names formats)"; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --mangled --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --mangled --help"; else _gputap_files; fi
 }
 
 _gputap_merge() {
@@ -127,7 +127,7 @@ _gputap_merge() {
 	-o | --output) _gputap_any_file; return ;;
 	--format) _gputap_words "gputap $(_gputap_names formats)"; return ;;
 	esac
-	if [[ $cur == -* ]]; then _gputap_words "--output --force --format --mangled --help"; else _gputap_files; fi
+	if [[ $cur == -* ]]; then _gputap_words "--output --force --share --format --mangled --help"; else _gputap_files; fi
 }
 
 _gputap_info() {

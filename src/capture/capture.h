@@ -21,6 +21,7 @@ struct gt_capture_writer;
 #define GT_CAPTURE_ID_BYTES 16
 
 struct gt_capture_options {
+	bool shared;          /* a new file has the permissions that the umask leaves; else only its owner may read it */
 	bool compress; /* zstd level 1 on stream blocks; smaller, slower */
 };
 

@@ -731,7 +731,7 @@ int gt_capture_writer_create(const char *path, bool replace, const struct gt_cap
 	*out = NULL;
 	if (status)
 		return status;
-	status = gt_new_file(path, replace, &file);
+	status = gt_new_file(path, replace, options && options->shared, &file);
 	if (status)
 		goto fail;
 	w->fd = file.fd;

@@ -62,9 +62,9 @@ static int put_in_place(const char *path, const struct stat *old)
 	return -1;
 }
 
-int gt_new_file(const char *path, bool replace, struct gt_new_file *file)
+int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file *file)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? 0 : O_EXCL), 0644), status;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? 0 : O_EXCL), shared ? 0666 : 0600), status;
 	struct stat st;
 
 	*file = (struct gt_new_file){ -1, -1 };

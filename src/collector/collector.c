@@ -41,6 +41,7 @@
 #include "ring/region.h"
 #include "util/clock_ns.h"
 #include "util/error.h"
+#include "util/rank.h"
 #include "util/grow.h"
 #include "util/static_tls.h"
 
@@ -105,21 +106,6 @@ static void read_line(const char *path, const char *key, char *out, size_t room)
 		fclose(f);
 }
 
-static int32_t rank_of_environment(void)
-{
-	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *text = getenv(names[i]);
-		char *end;
-		long rank = text ? strtol(text, &end, 10) : -1;
-
-		if (text && *text && !*end && rank >= 0 && rank <= INT32_MAX)
-			return (int32_t)rank;
-	}
-	return -1;
-}
-
 static char *join_argv(char *const *argv)
 {
 	size_t bytes = 1;
@@ -136,17 +122,28 @@ static char *join_argv(char *const *argv)
 	return text;
 }
 
-static int describe(char *const *argv, const char *options, uint32_t host_clock, struct session_text *text,
+/* With --no-command: the program's name, which its capture is useless without. */
+static char *join_name(const char *program)
+{
+	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+	char *const only[] = { (char *)(uintptr_t)name, NULL };
+
+	return join_argv(only);
+}
+
+static int describe(char *const *argv, const struct gt_run_options *o, uint32_t host_clock, struct session_text *text,
 		    struct gt_session_info *info)
 {
+	bool hide = o->session.hide_command;
+
 	memset(info, 0, sizeof *info);
 	uname(&text->uts);
 	read_line("/proc/sys/kernel/random/boot_id", "", text->boot_id, sizeof text->boot_id);
 	read_line("/proc/cpuinfo", "model name", text->cpu, sizeof text->cpu);
 	snprintf(text->kernel, sizeof text->kernel, "%s %s", text->uts.sysname, text->uts.release);
-	if (!getcwd(text->directory, sizeof text->directory))
+	if (hide || !getcwd(text->directory, sizeof text->directory))
 		text->directory[0] = '\0';
-	text->command = join_argv(argv);
+	text->command = hide ? join_name(argv[0]) : join_argv(argv);
 	if (!text->command)
 		return gt_error(-ENOMEM, "no memory for the command line");
 	*info = (struct gt_session_info){
@@ -156,12 +153,12 @@ static int describe(char *const *argv, const char *options, uint32_t host_clock,
 		.cpu = text->cpu,
 		.gputap_version = GPUTAP_VERSION,
 		.command = text->command,
-		.options = options ? options : "",
+		.options = o->options_text ? o->options_text : "",
 		.directory = text->directory,
 		.host_clock = host_clock,
 		.start_ns = gt_clock_ns(CLOCK_BOOTTIME),
 		.start_realtime_ns = gt_clock_ns(CLOCK_REALTIME),
-		.rank = rank_of_environment(),
+		.rank = gt_rank_of_environment(),
 	};
 	return 0;
 }
@@ -223,10 +220,10 @@ static int absolute(const char *path, char *out)
 
 static int open_capture(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
-	struct gt_capture_options options = { .compress = o->compress };
+	struct gt_capture_options options = { .compress = o->compress, .shared = o->shared };
 	struct gt_session_info info;
 	struct session_text text;
-	int status = describe(argv, o->options_text, c->host_clock, &text, &info);
+	int status = describe(argv, o, c->host_clock, &text, &info);
 
 	if (!status)
 		status = gt_capture_writer_create(o->output, o->replace, &options, &info, &c->writer);

@@ -14,6 +14,7 @@ struct gt_run_options {
 	const char *output;     /* capture to write */
 	bool replace;
 	bool compress;
+	bool shared;            /* the capture may be read by others, as the umask says */
 	bool wait_tree;         /* stay until every process of the tree has ended */
 	struct gt_session session; /* what to record and how; magic, version, bytes, host_clock are filled in */
 	const char *options_text;  /* for gt_session_info.options */

@@ -241,13 +241,15 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 
 /* Who this is, from the kernel: true for every way in which a process image can begin. Without /proc (after
  * chroot) a fork child takes its parent's. */
-static void describe_process(struct gt_region *r, const struct gt_region *parent)
+static void describe_process(struct gt_region *r, const struct gt_region *parent, bool hide_command)
 {
 	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", r->exe, sizeof r->exe - 1);
 	int fd;
 
 	if (n <= 0 && parent)
 		memcpy(r->exe, parent->exe, sizeof r->exe);
+	if (hide_command)
+		return;
 	fd = open_at("/proc/self/cmdline", O_RDONLY, 0);
 	n = 0;
 	if (fd >= 0) {
@@ -299,7 +301,7 @@ struct gt_region *gt_region_create(const char *directory, const struct gt_sessio
 	r->pid = pid;
 	r->ppid = (uint32_t)syscall(SYS_getppid);
 	r->start_ticks = ticks;
-	describe_process(r, parent);
+	describe_process(r, parent, session->hide_command);
 	if (parent)
 		inherit(r, parent);
 	atomic_init(&r->block_limit, atomic_load_explicit(&session->start_blocks, memory_order_relaxed));

@@ -56,7 +56,7 @@ struct gt_session {
 	uint32_t domains;          /* bit per enum gt_domain that is asked for */
 	uint32_t mode;             /* enum gt_mode */
 	uint32_t static_tls;       /* room for libraries opened later that the user asked glibc for; 0: glibc's own */
-	uint32_t reserved;
+	uint32_t hide_command;     /* 1: programs without their arguments, and without the folder they were started in */
 	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation that is asked for */
 	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation whose device work is recorded although
 								 * its calls are not asked for */

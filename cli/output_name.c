@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "cli/output_name.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/ui.h"
+#include "util/rank.h"
+
+static int no_such(const char *pattern, const char *what)
+{
+	return ui_fail(GT_EXIT_USAGE, "--output %s: '%s' stands for nothing; %%p is the process, %%h the host, %%r the rank, %%q{NAME} a variable, "
+		       "%%%% a percent sign", pattern, what);
+}
+
+/* The value of "q{NAME}", of which @at is behind the '{'. */
+static int put_variable(const char *pattern, const char *at, size_t length, char *value, size_t size)
+{
+	char name[256];
+	const char *text;
+
+	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+	text = getenv(name);
+	if (!text || !*text)
+		return ui_fail(GT_EXIT_USAGE, "--output %s: the environment has no %s", pattern, *name ? name : "variable without a name");
+	snprintf(value, size, "%s", text);
+	return 0;
+}
+
+/* What the %x at @at, behind its '%', stands for. Return: 0 and *bytes, how long it is; or an exit status. */
+static int expand_one(const char *pattern, const char *at, char *value, size_t size, size_t *bytes)
+{
+	const char *end;
+	char what[8];
+
+	*bytes = 1;
+	switch (*at) {
+	case '%': snprintf(value, size, "%%"); return 0;
+	case 'p': snprintf(value, size, "%d", (int)getpid()); return 0;
+	case 'h':
+		if (gethostname(value, size))
+			return ui_fail(GT_EXIT_FAILURE, "--output %s: no name of this host: %m", pattern);
+		value[size - 1] = '\0';
+		return 0;
+	case 'r':
+		if (gt_rank_of_environment() < 0)
+			return ui_fail(GT_EXIT_USAGE, "--output %s: no launcher says which rank this is (RANK, OMPI_COMM_WORLD_RANK, "
+				       "PMI_RANK, PMIX_RANK, SLURM_PROCID are not set); %%p is the process number", pattern);
+		snprintf(value, size, "%d", (int)gt_rank_of_environment());
+		return 0;
+	case 'q':
+		end = at[1] == '{' ? strchr(at, '}') : NULL;
+		if (!end)
+			return ui_fail(GT_EXIT_USAGE, "--output %s: %%q wants a variable's name, as in %%q{SLURM_JOB_ID}", pattern);
+		*bytes = (size_t)(end + 1 - at);
+		return put_variable(pattern, at + 2, *bytes - 3, value, size);
+	default:
+		snprintf(what, sizeof what, "%%%.1s", at);
+		return no_such(pattern, what);
+	}
+}
+
+int output_name_expand(const char *pattern, char *out, size_t size)
+{
+	size_t used = 0, bytes;
+	char value[4096];
+
+	for (const char *p = pattern; *p && used < size; p += bytes) {
+		const char *percent = strchr(p, '%');
+
+		bytes = percent ? (size_t)(percent - p) : strlen(p);
+		if (bytes) {
+			used += (size_t)snprintf(out + used, size - used, "%.*s", (int)bytes, p);
+		} else {
+			int code = expand_one(pattern, p + 1, value, sizeof value, &bytes);
+
+			if (code)
+				return code;
+			bytes++; /* the '%' */
+			used += (size_t)snprintf(out + used, size - used, "%s", value);
+		}
+	}
+	return used < size ? 0 : ui_fail(GT_EXIT_USAGE, "--output %.60s..: the name is too long", pattern);
+}
+
+void output_name_tell_ranks(const char *name, const char *pattern)
+{
+	const char *slash = strrchr(name, '/'), *dot = strchr(slash ? slash : name, '.');
+	size_t stem = dot ? (size_t)(dot - name) : strlen(name);
+
+	if (gt_rank_of_environment() >= 0 && !strchr(pattern, '%'))
+		fprintf(stderr, "  each rank needs a file of its own: -o '%.*s.%%r%s'\n", (int)stem, name, dot ? dot : "");
+}
