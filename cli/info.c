@@ -11,6 +11,8 @@
 #include "cli/command.h"
 #include "cli/info.h"
 #include "cli/linked.h"
+#include "cli/report.h"
+#include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "record/operation.h"
@@ -192,6 +194,8 @@ static void put_argv(FILE *out, const char *argv)
 	}
 }
 
+enum { BEHIND_LABEL = 11 };
+
 static void label(const char *text)
 {
 	const struct ui_colors *c = ui_colors(stdout);
@@ -203,7 +207,7 @@ static void print_line(const char *name, const char *text)
 	if (!text || !*text)
 		return;
 	label(name);
-	ui_put(stdout, text, UINT32_MAX);
+	ui_wrap(stdout, BEHIND_LABEL, BEHIND_LABEL, text);
 	putchar('\n');
 }
 
@@ -217,9 +221,17 @@ static void print_coverage(const struct info *i)
 	uint64_t launches = 0;
 	uint32_t pid = 0;
 	enum gt_domain d = uncovered(i, &launches, &pid);
+	struct selection selection;
+	char text[SELECTION_LINE];
 	const struct ui_colors *c = ui_colors(stdout);
 
+	selection_read(i->session->options, &selection);
 	print_line("mode", mode_name(i->mode));
+	if (selection_describe(&selection, text, sizeof text))
+		print_line("recorded", text);
+	for (uint32_t p = 0; p < gt_capture_process_count(i->capture); p++)
+		if (report_death(i->capture, p, text, sizeof text))
+			print_line("died", text);
 	if (d == GT_DOMAIN_NONE)
 		return;
 	label("coverage");

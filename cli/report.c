@@ -10,9 +10,12 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/report.h"
+#include "cli/selection.h"
 #include "cli/ui.h"
 #include "config.h"
 #include "util/error.h"
+
+static const char *const keys[] = { "name", "device", "process", "thread", "queue", NULL };
 
 enum { TOP_DEFAULT = -1, HEAD_INDENT = 2 };
 
@@ -48,8 +51,8 @@ static void print_help(void)
 	       "  -r, --reverse         the other way round\n"
 	       "  -n, --top N           at most N rows a table; 0: all\n"
 	       "  -b, --by KEY,..       a row for each: name device process thread queue\n"
-	       "                        (calls and ranges have no device or queue and stay by\n"
-	       "                        name then)\n"
+	       "                        (only tables that know them all; calls and ranges\n"
+	       "                        have no device or queue)\n"
 	       "  -w, --where EXPR      only records for which EXPR holds, see below\n"
 	       "      --json            all tables for scripts; keys never change\n"
 	       "      --csv             the same as CSV; of several tables, the first column\n"
@@ -99,7 +102,6 @@ static const struct option long_options[] = {
 /* Return: exit code, or -1 to go on. */
 static int parse_options(int argc, char **argv, struct report_options *o)
 {
-	static const char *const keys[] = { "name", "device", "process", "thread", "queue", NULL };
 	char *end;
 	int c, rc;
 
@@ -136,6 +138,56 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		return GT_EXIT_USAGE;
 	}
 	return -1;
+}
+
+enum { KEYS_ALL = SUMMARY_NAME | SUMMARY_DEVICE | SUMMARY_PROCESS | SUMMARY_THREAD | SUMMARY_QUEUE };
+
+/* By which keys a table's rows can be told apart; 0: its rows are what they are. */
+static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
+	[REPORT_OPERATIONS] = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD,
+	[REPORT_RANGES] = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD,
+	[REPORT_KERNELS] = KEYS_ALL,
+	[REPORT_COPIES] = KEYS_ALL,
+	[REPORT_OTHER] = KEYS_ALL,
+	[REPORT_DEVICES] = KEYS_ALL,
+	[REPORT_GAPS] = KEYS_ALL,
+	[REPORT_LATENCY] = KEYS_ALL,
+};
+
+static int refuse_key(enum report_table table, unsigned by)
+{
+	const char *known[6];
+	unsigned n = 0, wrong = 0;
+
+	for (unsigned k = 0; keys[k]; k++)
+		if (keys_of_tables[table] >> k & 1)
+			known[n++] = keys[k];
+	known[n] = NULL;
+	while (!(by & ~keys_of_tables[table] & 1u << wrong))
+		wrong++;
+	if (!n)
+		return ui_fail(GT_EXIT_USAGE, "--by %s: table %s has rows of its own, and no keys", keys[wrong], report_table_names[table]);
+	ui_fail(GT_EXIT_USAGE, "--by %s: table %s does not know it", keys[wrong], report_table_names[table]);
+	ui_list_names("it knows:", known);
+	return GT_EXIT_USAGE;
+}
+
+/* Tables that were named must know each key; without names, those that do are shown. */
+static int choose_tables(struct report_options *o)
+{
+	uint32_t knowing = 0;
+
+	if (!o->by)
+		return GT_EXIT_OK;
+	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
+		if (!(o->by & ~keys_of_tables[t]))
+			knowing |= 1u << t;
+		else if (o->tables >> t & 1)
+			return refuse_key((enum report_table)t, o->by);
+	}
+	if (!o->tables)
+		o->tables = knowing;
+	return GT_EXIT_OK;
 }
 
 static void choose_keys(struct summary *s, unsigned by)
@@ -206,6 +258,54 @@ static void print_command(const struct summary_file *f, FILE *out)
 	ui_put(out, f->command, room > at + 10 ? room - at : 10);
 }
 
+/* What was asked for, where that is not all. */
+static void print_selection(const struct summary *s, size_t file, FILE *out)
+{
+	const char *options = gt_capture_session_at(s->capture, file)->info.options;
+	struct selection selection;
+	char text[SELECTION_LINE];
+
+	selection_read(options, &selection);
+	if (selection_describe(&selection, text, sizeof text))
+		print_sentence(out, ui_colors(out)->yellow, "Recorded: %s", text);
+}
+
+/* Of one capture, where names are known: what was asked for in vain. */
+static void print_unmet(const struct summary *s, const struct report_options *o, FILE *out)
+{
+	struct selection selection;
+	char text[SELECTION_LINE];
+
+	if (s->file_count != 1 || o->where || (o->by && !(o->by & SUMMARY_NAME)))
+		return;
+	selection_read(gt_capture_session_at(s->capture, 0)->info.options, &selection);
+	if (selection_unmet(&selection, s, text, sizeof text))
+		print_sentence(out, ui_colors(out)->yellow, "Warning: nothing met %s", text);
+}
+
+static void print_deaths(const struct summary *s, FILE *out)
+{
+	for (uint32_t p = 0; p < gt_capture_process_count(s->capture); p++) {
+		char text[SELECTION_LINE];
+
+		if (report_death(s->capture, p, text, sizeof text))
+			print_sentence(out, ui_colors(out)->red, "Died: %s", text);
+	}
+}
+
+/* Of all sessions together: were they asked for? */
+static void was_asked(const struct summary *s, bool *calls, bool *device)
+{
+	*calls = *device = !s->file_count;
+	for (uint32_t i = 0; i < s->file_count; i++) {
+		struct selection selection;
+
+		selection_read(gt_capture_session_at(s->capture, i)->info.options, &selection);
+		*calls |= selection_has_calls(&selection);
+		*device |= selection.device;
+	}
+}
+
 static void print_file(const struct summary_file *f, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
@@ -252,11 +352,15 @@ static void print_totals(const struct summary *s, const struct report_options *o
 {
 	const struct ui_colors *c = ui_colors(out);
 	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL], device = s->read[GT_CLASS_DEVICE];
-	char links[80];
+	char links[80], of_calls[64], of_work[64];
+	bool calls_asked, work_asked;
 
+	was_asked(s, &calls_asked, &work_asked);
 	describe_links(s, links, sizeof links);
-	print_sentence(out, NULL, "%s call%s, %s piece%s of device work%s%s", ui_count(calls), calls == 1 ? "" : "s", ui_count(device),
-		       device == 1 ? "" : "s", links, dropped ? "" : "; nothing lost");
+	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
+	snprintf(of_work, sizeof of_work, "%s piece%s of device work", ui_count(device), device == 1 ? "" : "s");
+	print_sentence(out, NULL, "%s, %s%s%s", calls || calls_asked ? of_calls : "calls not recorded",
+		       device || work_asked ? of_work : "device work not recorded", calls_asked ? links : "", dropped ? "" : "; nothing lost");
 	if (dropped)
 		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped), ui_count(summary_seen(s)));
 	if (o->where)
@@ -313,11 +417,31 @@ static void print_operations(const struct summary *s, const struct report_option
 	}
 }
 
+/* What was not asked for is not 0. */
+static void clear_calls(struct grid *g)
+{
+	static const char *const keys_of_calls[] = { "calls", "call_ns", "call_share", "wait_ns" };
+
+	for (unsigned k = 0; k < sizeof keys_of_calls / sizeof *keys_of_calls; k++) {
+		int column = grid_column(g, keys_of_calls[k]);
+
+		for (size_t r = 0; column >= 0 && r < g->row_count; r++)
+			g->cells[r * g->column_count + (unsigned)column] = cell_none();
+	}
+}
+
 static void print_text(const struct summary *s, const struct report_options *o, FILE *out)
 {
-	for (uint32_t i = 0; i < s->file_count; i++)
+	bool calls_asked, work_asked;
+
+	was_asked(s, &calls_asked, &work_asked);
+	for (uint32_t i = 0; i < s->file_count; i++) {
 		print_file(&s->files[i], out);
+		print_selection(s, i, out);
+	}
 	print_totals(s, o, out);
+	print_unmet(s, o, out);
+	print_deaths(s, out);
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++) {
 		struct grid g;
 		bool named = o->tables >> t & 1;
@@ -328,6 +452,8 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 			continue;
 		}
 		report_table(&g, (enum report_table)t, s, GT_DOMAIN_NONE);
+		if (!calls_asked && (t == REPORT_PROCESSES || t == REPORT_THREADS))
+			clear_calls(&g);
 		if (g.row_count || named) {
 			sort_as_asked(&g, o);
 			fputc('\n', out);
@@ -457,6 +583,8 @@ static int report_files(const struct report_options *o, char **paths, int count)
 		code = ui_fail(GT_EXIT_FAILURE, "no report");
 		goto out;
 	}
+	if (o->where && !s.matched && !s.matched_ranges)
+		ui_note("--where '%s' holds for no record", o->where);
 	if (o->json)
 		print_json(&s, o, stdout);
 	else if (o->csv)
@@ -480,10 +608,11 @@ static int report_main(int argc, char **argv)
 	struct report_options o = { .top = TOP_DEFAULT };
 	int code = parse_options(argc, argv, &o);
 
-	if (code < 0)
-		code = check_sort(&o);
-	else
+	if (code >= 0)
 		return code;
+	code = choose_tables(&o);
+	if (!code)
+		code = check_sort(&o);
 	return code ? code : report_files(&o, argv + optind, argc - optind);
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/report.h"
+#include "cli/selection.h"
 #include "cli/ui.h"
 #include "util/error.h"
 
@@ -86,11 +87,42 @@ static void print_kind(const struct summary *s, enum gt_operation_kind kind, FIL
 	fputc('\n', out);
 }
 
-static void print_calls(const struct summary *s, FILE *out)
+/* What was asked for, if not all, and what of it met nothing. */
+static void print_selection(const struct summary *s, const struct gt_capture *capture, FILE *out)
+{
+	const struct ui_colors *c = ui_colors(out);
+	char text[SELECTION_LINE];
+	struct selection selection;
+
+	selection_read(gt_capture_session(capture)->options, &selection);
+	if (selection_describe(&selection, text, sizeof text))
+		line(out, "recorded", c->yellow, "%s", text);
+	if (selection_unmet(&selection, s, text, sizeof text))
+		line(out, "warning", c->yellow, "nothing met %s", text);
+}
+
+/* Processes that a signal killed in a call. */
+static void print_deaths(const struct gt_capture *capture, FILE *out)
+{
+	for (uint32_t p = 0; p < gt_capture_process_count(capture); p++) {
+		char text[SELECTION_LINE];
+
+		if (report_death(capture, p, text, sizeof text))
+			line(out, "died", ui_colors(out)->red, "%s", text);
+	}
+}
+
+static void print_calls(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
 	bool done[GT_KIND_COUNT] = { false };
+	struct selection selection;
 	uint64_t failed = 0;
 
+	selection_read(gt_capture_session(capture)->options, &selection);
+	if (!selection_has_calls(&selection) && !s->read[GT_CLASS_CALL]) {
+		line(out, "calls", NULL, "not recorded (mode %s)", mode_name(selection.mode));
+		return;
+	}
 	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
 		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
 	line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]), ui_duration(s->outer_ns), failed ? ", " : "",
@@ -247,8 +279,10 @@ int gt_report_short(const char *capture, FILE *out)
 		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);
 	else
 		fprintf(out, "nothing lost\n");
+	print_selection(&s, opened, out);
+	print_deaths(opened, out);
 	if (records) {
-		print_calls(&s, out);
+		print_calls(&s, opened, out);
 		print_waits(&s, out);
 		print_failures(&s, out);
 	}

@@ -311,10 +311,10 @@ static void describe_options(struct request *r)
 	const struct gt_session *s = &r->run.session;
 
 	snprintf(r->text, sizeof r->text,
-		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s buffer=%llu block=%u when-full=%lluns%s",
+		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu block=%u when-full=%lluns%s",
 		 mode_name((enum gt_mode)s->mode), r->what.domains ? r->what.domains : "all", r->what.ops ? r->what.ops : "all",
 		 s->kernels[0] ? " kernels=" : "", s->kernels, s->record_args ? "yes" : "no",
-		 s->device_activity ? "yes" : "no", (unsigned long long)s->pool_bytes, s->block_bytes,
+		 s->device_activity ? "yes" : "no", s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes, s->block_bytes,
 		 (unsigned long long)s->wait_ns, r->run.compress ? " compress" : "");
 	r->run.options_text = r->text;
 }
@@ -513,9 +513,35 @@ static void tell_nothing_seen(const struct request *r, const struct gt_target *t
 			"  GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1048576 gputap run ..", program);
 		return;
 	}
+	if (r->what.domains)
+		ui_note("%s used nothing of --domains %s", program, r->what.domains);
+	if (r->what.domains)
+		return;
 	gt_doctor_short(here, sizeof here);
 	ui_note("%s used no runtime that gputap can trace (OpenCL, HIP, HSA); %s", program, here);
 	tell_not_traced(r->capture);
+}
+
+/* Those that recorded something; helpers of the program's language (Python's resource tracker) end when they like. */
+static void tell_still_running(const char *path)
+{
+	struct gt_capture *c;
+	uint32_t working = 0;
+
+	if (gt_capture_open(path, &c)) {
+		gt_error_clear();
+		return;
+	}
+	for (uint32_t p = 0; p < gt_capture_process_count(c); p++) {
+		bool worked = false;
+
+		for (size_t t = 0; t < gt_capture_thread_count(c) && !worked; t++)
+			worked = gt_capture_thread(c, t)->process == p;
+		working += worked && !gt_capture_process(c, p)->ended;
+	}
+	gt_capture_close(c);
+	if (working)
+		ui_note("%u process%s that used an accelerator still ran at the end; --wait waits for all", working, working == 1 ? "" : "es");
 }
 
 static bool show_progress;
@@ -566,9 +592,7 @@ static bool tell_results(const struct request *r, const struct gt_target *t, con
 			tell_nothing_seen(r, t, result);
 		else if (gt_report_short(r->capture, stderr))
 			gt_error_clear();
-		if (result->still_running)
-			ui_note("%u process%s of the tree still ran at the end; --wait waits for all", result->still_running,
-				result->still_running == 1 ? "" : "es");
+		tell_still_running(r->capture);
 		if (!r->exporter)
 			ui_note("wrote %s; 'gputap report %s' shows all of it", ui_shell_word(r->output), ui_shell_word(r->output));
 		else if (exported)

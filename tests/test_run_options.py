@@ -118,7 +118,7 @@ def test_only_chosen_operations_are_recorded(tree):
 
 
 def test_only_chosen_domains_are_recorded(tree):
-    result = tree.run("calls:500", options=["--domains", "hip,level_zero"])
+    result = tree.run("calls:500", options=["--domains", "hip,hsa_core"])
     assert result.status == 0
     assert sum(p["calls"] for p in tree.read()["processes"]) == 0
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/* The text is run.c's: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes device=yes ..", lists cut at some length. */
+#include "cli/selection.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/domain.h"
+#include "record/operation.h"
+
+enum { OPERATIONS_CUT = 200 }; /* bytes of --ops in the text */
+
+/* The value behind @key, up to whichever of @ends comes first. */
+static void read_value(const char *options, const char *key, const char *const *ends, char *out, size_t size)
+{
+	const char *from = strstr(options, key);
+	size_t bytes;
+
+	*out = '\0';
+	if (!from)
+		return;
+	from += strlen(key);
+	bytes = strlen(from);
+	for (; *ends; ends++) {
+		const char *end = strstr(from, *ends);
+
+		if (end && (size_t)(end - from) < bytes)
+			bytes = (size_t)(end - from);
+	}
+	snprintf(out, size, "%.*s", (int)bytes, from);
+	if (!strcmp(out, "all"))
+		*out = '\0';
+}
+
+void selection_read(const char *options, struct selection *s)
+{
+	static const char *const of_domains[] = { " ops=", NULL }, *const of_operations[] = { " kernels=", " args=", NULL },
+				 *const of_kernels[] = { " args=", NULL };
+
+	if (!options)
+		options = "";
+	*s = (struct selection){ .mode = mode_of_options(options) };
+	s->arguments = !strstr(options, " args=no");
+	s->device = !strstr(options, " device=no");
+	s->commands = !strstr(options, " command=no");
+	read_value(options, "domains=", of_domains, s->domains, sizeof s->domains);
+	read_value(options, " ops=", of_operations, s->operations, sizeof s->operations);
+	read_value(options, " kernels=", of_kernels, s->kernels, sizeof s->kernels);
+}
+
+bool selection_has_calls(const struct selection *s)
+{
+	return mode_has_calls(s->mode) || *s->operations;
+}
+
+/* One more, behind what there is. */
+static void add(char *text, size_t size, const char *separator, const char *what, const char *value)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s%s", used ? separator : "", what, value);
+}
+
+bool selection_describe(const struct selection *s, char *text, size_t size)
+{
+	static const char *const of_modes[GT_MODE_COUNT] = {
+		[GT_MODE_LITE] = " (kernels and launches of graphs, no copies, no calls)", [GT_MODE_STANDARD] = " (device work, no calls)",
+		[GT_MODE_HIP] = "", [GT_MODE_HSA] = "",
+	};
+
+	*text = '\0';
+	if (s->mode != GT_MODE_DEFAULT) {
+		add(text, size, "", "mode ", mode_name(s->mode));
+		add(text, size, "", *s->operations ? "" : of_modes[s->mode], "");
+	}
+	if (*s->domains)
+		add(text, size, "; ", "only domains ", s->domains);
+	if (*s->operations)
+		add(text, size, "; ", "only operations ", s->operations);
+	if (*s->kernels)
+		add(text, size, "; ", "only kernels like ", s->kernels);
+	if (!s->arguments)
+		add(text, size, "; ", "no arguments", "");
+	if (!s->device)
+		add(text, size, "; ", "no device work", "");
+	if (!s->commands)
+		add(text, size, "; ", "no command lines", "");
+	return *text;
+}
+
+static bool operation_was_called(const struct summary *summary, const char *pattern)
+{
+	static const enum summary_class classes[] = { SUMMARY_CALLS, SUMMARY_RANGES };
+
+	for (unsigned k = 0; k < 2; k++) {
+		const struct summary_groups *groups = &summary->groups[classes[k]];
+
+		for (uint32_t i = 0; i < groups->count; i++)
+			if (groups->rows[i].name != LOOKUP_NONE && !fnmatch(pattern, texts_get(&summary->names, groups->rows[i].name), 0))
+				return true;
+	}
+	/* annotations are told by the program's own text */
+	return summary->groups[SUMMARY_RANGES].count && !strncmp(pattern, "roctx", 5);
+}
+
+static bool domain_was_used(const struct summary *summary, const char *name)
+{
+	enum gt_domain d = gt_domain_find(name);
+
+	return d == GT_DOMAIN_NONE || summary->runtimes >> d & 1 || summary->counts.seen[GT_CLASS_CALL][d] ||
+	       summary->counts.seen[GT_CLASS_DEVICE][d];
+}
+
+static void add_unmet(const struct summary *summary, const char *list, const char *option,
+		      bool (*met)(const struct summary *, const char *), char *text, size_t size)
+{
+	char word[256];
+
+	for (;;) {
+		size_t bytes;
+
+		list += strspn(list, ", ");
+		bytes = strcspn(list, ", ");
+		if (!bytes)
+			return;
+		snprintf(word, sizeof word, "%.*s", (int)bytes, list);
+		list += bytes;
+		if (!met(summary, word))
+			add(text, size, ", ", option, word);
+	}
+}
+
+bool selection_unmet(const struct selection *s, const struct summary *summary, char *text, size_t size)
+{
+	*text = '\0';
+	add_unmet(summary, s->domains, "--domains ", domain_was_used, text, size);
+	if (strlen(s->operations) < OPERATIONS_CUT)
+		add_unmet(summary, s->operations, "--ops ", operation_was_called, text, size);
+	if (*s->kernels && !summary->groups[SUMMARY_KERNELS].count)
+		add(text, size, ", ", "--kernels ", s->kernels);
+	return *text;
+}

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What was asked for stands in the head of each report, what met nothing is told, what is not known is refused."""
+
+import json
+import re
+import textwrap
+
+import pytest
+
+from test_cli_report import check_golden
+
+DIES = textwrap.dedent("""
+    import ctypes, os, sys
+    cl = ctypes.CDLL("libOpenCL.so.1")
+    pointer, count = ctypes.c_void_p, ctypes.c_uint32
+    platform, device, context, program = pointer(), pointer(), pointer(), pointer()
+    cl.clGetPlatformIDs(1, ctypes.byref(platform), None)
+    cl.clGetDeviceIDs(platform, ctypes.c_uint64(0xffffffff), 1, ctypes.byref(device), None)
+    cl.clCreateContext.restype = cl.clCreateProgramWithSource.restype = pointer
+    context = pointer(cl.clCreateContext(None, 1, ctypes.byref(device), None, None, None))
+    text = ctypes.c_char_p(b"kernel void nothing(void) { }")
+    program = pointer(cl.clCreateProgramWithSource(context, 1, ctypes.byref(text), None, None))
+    ends = {"kill": lambda: os.kill(os.getpid(), 9), "abort": ctypes.CDLL(None).abort, "exit": lambda: os._exit(3),
+            "fault": lambda: ctypes.CDLL(None).memset(None, 0, 1)}
+    notify = ctypes.CFUNCTYPE(None, pointer, pointer)(lambda *_: ends[sys.argv[1]]())
+    cl.clBuildProgram(program, 1, ctypes.byref(device), None, notify, None)
+""")
+
+
+@pytest.fixture
+def traced(tap, build, work):
+    """traced(options..) of an OpenCL program: the short report of a run, the head of its report, info, of 80 columns."""
+    def go(*options, columns=80, program=build / "tests/opencl/cl_golden"):
+        env = {"COLUMNS": columns}
+        short = tap("run", "-f", "-o", "a.gputap", *options, program, env=env).err
+        head = tap("report", "a.gputap", env=env).out.split("\n\n")[0]
+        return short, head, tap("info", "a.gputap", env=env).out
+    return go
+
+
+def plain(text, build):
+    """A head without what differs from run to run."""
+    text = re.sub(r"/\S*/(?=cl_golden)", "PATH/", text)
+    text = re.sub(r"(?<= on )\S+(?=,)", "HOST", text)
+    return re.sub(r"\b[\d.]+ (ns|us|ms|s)\b", "TIME", text)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("name, options", [
+    ("all", []), ("lite", ["--mode", "lite"]), ("standard", ["--mode", "standard"]), ("calls", ["--no-device", "--no-args"]),
+    ("filters", ["-d", "opencl,hip", "--ops", "clFinish,clEnqueue*,clFlush", "--kernels", "^tw", "--no-command"]),
+    ("unmet", ["--kernels", "no-such-kernel", "--ops", "clSVMAlloc"]),
+])
+def test_head_is_the_golden_one(traced, build, name, options, columns):
+    _, head, _ = traced(*options, columns=columns)
+    assert max(map(len, plain(head, build).splitlines())) <= columns
+    check_golden(f"head_{name}_{columns}.txt", plain(head, build) + "\n")
+
+
+def test_the_short_report_and_info_say_what_was_asked_for(traced):
+    for text in (traced("--kernels", "^tw")[0], traced("--kernels", "^tw")[2]):
+        assert re.search(r"^  recorded +only kernels like \^tw$", text, re.M)
+
+
+def test_lite_says_calls_not_recorded(traced):
+    short, head, _ = traced("--mode", "lite")
+    assert re.search(r"^  calls +not recorded \(mode lite\)$", short, re.M)
+    assert "calls not recorded, " in head and "0 calls" not in head
+
+
+def test_a_filter_that_met_nothing_warns(traced):
+    short, head, _ = traced("--ops", "clFinish,clSVMAlloc", "-d", "opencl,hip")
+    assert re.search(r"^  warning +nothing met --domains hip, --ops clSVMAlloc$", short, re.M)
+    assert "Warning: nothing met --domains hip, --ops clSVMAlloc" in head
+    assert "nothing met" not in traced("--ops", "clFinish,clEnqueueND*", "-d", "opencl", "--kernels", "twice")[0]
+
+
+def test_a_domain_that_the_program_did_not_use_is_named(traced):
+    assert "nothing met --domains hip" in traced("-d", "hip")[0]
+    assert "used nothing of --domains hip" in traced("-d", "hip", program="true")[0]
+
+
+def test_a_report_filter_that_met_nothing_warns_in_every_format(traced, tap):
+    traced()
+    for form in ([], ["--json"], ["--csv"]):
+        assert "holds for no record" in tap("report", "a.gputap", "--where", "name=clNoSuch", *form).err
+
+
+@pytest.mark.parametrize("table, key, said", [
+    ("operations", "queue", "it knows: name, process, thread"), ("failures", "name", "no keys"),
+    ("threads", "name", "no keys"), ("kernels,operations", "device", "table operations does not know it"),
+])
+def test_a_key_that_a_table_does_not_know_is_refused(traced, tap, table, key, said):
+    traced()
+    err = tap("report", "a.gputap", "-t", table, "--by", key, status=2).err
+    assert f"--by {key}" in err and said in err
+
+
+def test_without_a_table_those_that_know_the_key_are_shown(traced, tap):
+    traced()
+    report = json.loads(tap("report", "a.gputap", "--by", "thread", "--json").out)
+    assert {"operations", "kernels", "copies"} <= set(report) and not {"threads", "processes", "failures"} & set(report)
+
+
+@pytest.mark.parametrize("way, status, said", [
+    ("fault", -11, "Segmentation fault (signal 11)"), ("abort", -6, "Aborted (signal 6)"), ("kill", -9, "Killed (signal 9)"),
+    ("exit", 3, "exit 3"),
+])
+def test_a_program_that_dies_in_a_call_is_told_in_each_report(tap, work, way, status, said):
+    (work / "dies.py").write_text(DIES)
+    short = tap("run", "-o", "a.gputap", "python3", "dies.py", way, status=status).err
+    for text in (short, tap("report", "a.gputap").out, tap("info", "a.gputap").out):
+        assert re.search(rf"(?i)died:? +process \d+ \(python3.*\): {re.escape(said)}, in a call of opencl", text)
+
+
+def test_helpers_of_multiprocessing_that_still_run_are_not_told(tap, work):
+    (work / "helper.py").write_text("import ctypes, subprocess\nctypes.CDLL('libOpenCL.so.1').clGetPlatformIDs(0, None, None)\n"
+                                    "p = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\nprint(p.pid, flush=True)\n"
+                                    "import os\nos.set_inheritable(p.stdin.fileno(), True)\nos._exit(0)\n")
+    assert "still ran" not in tap("run", "-o", "a.gputap", "python3", "helper.py").err
