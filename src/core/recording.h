@@ -63,6 +63,10 @@ void gt_core_unlock(void);
 void gt_mapped_lock(void);
 void gt_mapped_unlock(void);
 
+/* For what a handler must not see half done, and is short. All signals, libc's own too. */
+void gt_signals_block(uint64_t *before);
+void gt_signals_restore(const uint64_t *before);
+
 /* thread.c's part of initialisation */
 void gt_threads_init(void);
 

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -230,13 +231,8 @@ static struct gt_slot *slot_for(struct gt_region *r)
 
 static struct gt_thread *attach(struct gt_thread *t)
 {
-	uint32_t epoch;
+	uint32_t epoch = gt_recording_epoch();
 
-	/* A call that began in the parent of a fork is still open here: its end must not look like one of ours.
-	 * Until it has returned, this thread is not recorded. */
-	if (t->epoch != GT_EPOCH_NONE && t->depth)
-		return NULL;
-	epoch = gt_recording_epoch();
 	if (!epoch)
 		return NULL;
 	if (gt_recording_stop_asked()) {
@@ -258,19 +254,45 @@ static struct gt_thread *attach(struct gt_thread *t)
 	return t;
 }
 
+void gt_signals_block(uint64_t *before)
+{
+	const uint64_t all = ~UINT64_C(0);
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, before, sizeof all);
+}
+
+void gt_signals_restore(const uint64_t *before)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof *before);
+}
+
+/* A signal waits until the thread's state is made: what its handler calls is recorded then, where it could not even be counted. */
+static struct gt_thread *attach_undisturbed(struct gt_thread *t)
+{
+	uint64_t before;
+
+	gt_signals_block(&before);
+	t->writing = 1;
+	t = attach(t);
+	gt_thread.writing = 0;
+	gt_signals_restore(&before);
+	return t;
+}
+
 struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
 	int saved = errno;
 
-	/* gputap's own call; a signal handler, in the middle of this */
-	if (t->internal || t->writing)
+	if (t->internal || t->writing) /* gputap's own call */
 		return NULL;
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed) &&
 	    !atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 		return NULL;
-	t->writing = 1;
-	t = attach(t);
-	gt_thread.writing = 0;
+	/* A call that began in the parent of a fork is still open here: its end must not look like one of ours.
+	 * Until it has returned, this thread is not recorded. */
+	if (t->epoch != GT_EPOCH_NONE && t->depth)
+		return NULL;
+	t = attach_undisturbed(t);
 	if (t) {
 		gt_emit_renew(t);
 		gt_external_renew(t);
@@ -281,9 +303,40 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	return t;
 }
 
-struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain)
+static bool is_on_signal_stack(void)
 {
+	stack_t now;
+
+	return syscall(SYS_sigaltstack, NULL, &now) == 0 && now.ss_flags & SS_ONSTACK;
+}
+
+/* The outermost open call, and all in it, were left by a jump. (But a signal handler's own stack may lie anywhere.) */
+static void notice_jump(struct gt_thread *t, uintptr_t here)
+{
+	int saved = errno;
+
+	if (!gt_thread_is_inside(t, here) && !is_on_signal_stack()) {
+		t->depth = 0;
+		gt_callback_depth = 0;
+		t->api_id = 0;
+		t->graph = NULL;
+		t->internal = t->writing = 0; /* in the middle of something of ours: a record that was not committed is none */
+	}
+	errno = saved;
+}
+
+struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here)
+{
+	notice_jump(t, here);
 	if (t->depth & gt_skip_nested[domain] && t->depth != gt_callback_depth)
+		return NULL;
+	return gt_thread_ready(t) ? t : gt_thread_attach(t);
+}
+
+struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here)
+{
+	notice_jump(t, here);
+	if (t->api_id)
 		return NULL;
 	return gt_thread_ready(t) ? t : gt_thread_attach(t);
 }

@@ -43,10 +43,12 @@ struct gt_thread {
 	struct gt_block *block; /* NULL until the first record */
 	struct gt_slot *slot;   /* NULL: this thread has none yet */
 	uint64_t id;            /* of the last call that began */
-	uint32_t depth;         /* calls open */
-	uint32_t writing;       /* between reserve and commit: a signal handler's records are counted, not written */
+	uint16_t depth;         /* calls open */
+	uint8_t writing;        /* between reserve and commit: a signal handler's records are counted, not written */
+	uint32_t outer_return;  /* GT_RETURN() of the outermost open call, if `depth` is not 0 */
 	uint32_t epoch;         /* equals *gt_epoch when attached to this process image; else GT_EPOCH_NONE or a stale one */
 	uint32_t internal;      /* gputap's own calls into a runtime: taps go straight through. Behind `epoch`: read together */
+	uintptr_t outer;        /* its GT_HERE() */
 	struct gt_external *external; /* what the program pushed; NULL: never anything */
 	uint32_t lost;          /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
@@ -86,12 +88,21 @@ static inline uint64_t gt_ticks(void)
  * through taps again, and is not the program's. Else 0. (Domains that say `outermost` have gt_thread_api() for that.) */
 extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidden")));
 
+/* Where the tap that this is compiled into stands in the stack: below its caller, whatever its own frame holds. */
+#define GT_HERE() ((uintptr_t)__builtin_dwarf_cfa())
+
+/* The lower half of the address that it returns to; that lies in memory below GT_HERE(), where the machine has it there. */
+#define GT_RETURN() ((uint32_t)(uintptr_t)__builtin_return_address(0))
+
 /**
  * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process image, or recording is off
  * Return: the thread's state with a slot, or NULL: make the call as if gputap were not there.
  */
 struct gt_thread *gt_thread_attach(struct gt_thread *t);
-struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain);
+
+/* The same for gt_thread_call() and gt_thread_api(). @here: the caller's GT_HERE(). */
+struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here);
+struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here);
 
 /* Attached to this process image, and not inside a call of gputap's own. */
 static inline bool gt_thread_ready(const struct gt_thread *t)
@@ -116,24 +127,42 @@ static inline struct gt_thread *gt_thread_get(void)
 	return gt_likely(gt_thread_ready(t)) ? t : gt_thread_attach(t);
 }
 
+/* Is a call that stands here inside all open ones? A call may have been left by a jump (siglongjmp(), an exception): then it looks open.
+ * It is not, if another one comes from at least as far up in the stack, or if what it returns to has been written over. */
+static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uintptr_t here)
+{
+	uint32_t returns_to = t->outer_return;
+
+	if (!t->depth)
+		return true;
+	if (here >= t->outer)
+		return false;
+#if defined(__x86_64__)
+	__asm__("movl -8(%1), %0" : "=r"(returns_to) : "r"(t->outer) : "memory"); /* unseen by sanitizers */
+#endif
+	return returns_to == t->outer_return;
+}
+
 /* gt_thread_get() for a call of that domain: NULL also when it is not the program's, but the runtime's own. */
-static inline struct gt_thread *gt_thread_call(enum gt_domain domain)
+static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
 {
 	struct gt_thread *t = &gt_thread;
+	uintptr_t here = GT_HERE();
 
-	if (gt_likely(gt_thread_ready(t) && !(t->depth & gt_skip_nested[domain])))
+	if (gt_likely(gt_thread_ready(t) && (!t->depth || (gt_thread_is_inside(t, here) && !gt_skip_nested[domain]))))
 		return t;
-	return gt_thread_attach_call(t, domain);
+	return gt_thread_attach_call(t, domain, here);
 }
 
 /* The same for an `outermost` API: NULL inside one of its calls. Then gt_api_enter() .. gt_api_leave(). */
-static inline struct gt_thread *gt_thread_api(void)
+static inline GT_IN_LINE struct gt_thread *gt_thread_api(void)
 {
 	struct gt_thread *t = &gt_thread;
+	uintptr_t here = GT_HERE();
 
-	if (gt_likely(gt_thread_ready(t) && !t->api_id))
+	if (gt_likely(gt_thread_ready(t) && !t->api_id && gt_thread_is_inside(t, here)))
 		return t;
-	return t->api_id ? NULL : gt_thread_attach(t);
+	return gt_thread_attach_api(t, here);
 }
 
 static inline void gt_api_enter(struct gt_thread *t, uint64_t id, uint64_t start)
@@ -178,13 +207,23 @@ static inline void gt_count(_Atomic uint64_t *counter)
 #endif
 }
 
+/* One more call is open. */
+static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
+{
+	if (gt_likely(!t->depth)) {
+		t->outer = GT_HERE();
+		t->outer_return = GT_RETURN();
+	}
+	t->depth++;
+}
+
 /* Count a call as seen, give it its id. */
-static inline uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain)
+static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain)
 {
 	uint64_t id = 1;
 
+	gt_call_open(t); /* first: the depth has just been looked at */
 	gt_count(&t->slot->seen[GT_CLASS_CALL][domain]);
-	t->depth++;
 #if defined(__x86_64__) /* one instruction, as in gt_count(): ids stay unique under signals */
 	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->id) : : "cc");
 #else
@@ -194,15 +233,15 @@ static inline uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain)
 }
 
 /* A call that is not recorded, but whose device work is: what the runtime calls inside is nobody's. Ends as all do. */
-static inline uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
+static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
 {
-	t->depth++;
+	gt_call_open(t);
 	return 0;
 }
 
 static inline void gt_call_end(struct gt_thread *t)
 {
-	t->depth--;
+	t->depth -= t->depth != 0; /* 0: it was taken for one that a jump had left, as it stands on another stack */
 }
 
 /* Count what could not be recorded. In the child of a fork, what the parent's thread had begun counts for nobody. */

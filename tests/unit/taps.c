@@ -30,8 +30,9 @@ _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
 const _Atomic uint32_t *gt_epoch = &epoch;
 uint32_t gt_host_clock = GT_HOST_CLOCK_TSC, gt_skip_nested[GT_DOMAIN_COUNT];
 
-struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain)
+struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here)
 {
+	(void)here;
 	return t->depth & gt_skip_nested[domain] ? NULL : gt_thread_attach(t);
 }
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Signals at bad moments: while a thread's or a process's state is made, in the middle of a call, with a jump out of it."""
+
+import pytest
+
+from rings import Session
+
+DOORS = ["layer", "interposition"]
+
+
+def jumper(build, what, door):
+    """-> (calls that it began, their records, (seen, recorded, dropped))"""
+    with Session(build) as session:
+        env = {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}  # a loader that knows no layers
+        result = session.run([build / "tests/core/jumper", what], env=env)
+        return sum(int(n) for n in result.out.split()), session.kind("call"), session.counts("jumper")
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("what", ["first", "fork"])
+def test_what_a_handler_calls_during_a_first_call_is_recorded(build, what, door):
+    made, calls, counts = jumper(build, what, door)
+    assert counts == (made, made, 0)
+    assert len(calls) == made
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("what, left", [("jump", 10), ("stack", 5)])
+def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left, door):
+    made, calls, (seen, recorded, dropped) = jumper(build, what, door)
+    assert (seen, recorded, dropped) == (made, made - left, 0)  # the collector counts those that were left as unfinished
+    assert {c["depth"] for c in calls} == {0}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_handlers_own_stack_is_no_jump(build, door):
+    made, calls, (seen, recorded, dropped) = jumper(build, "nested", door)
+    inside = [c for c in calls if c["depth"]]
+    assert made == 7
+    if door == "layer":
+        assert (seen, recorded, dropped) == (made, made, 0)
+        assert [c["depth"] for c in inside] == [1] * 3
+    else:  # calls in a call of an interposed loader are taken for its own
+        assert (seen, recorded, dropped, inside) == (made - 3, made - 3, 0, [])
