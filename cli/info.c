@@ -156,8 +156,12 @@ static void find_untraced(struct info *i)
 		const struct gt_event_info *e = gt_capture_event(i->capture, k);
 		const struct gt_process_info *p = gt_capture_process(i->capture, e->process);
 
-		if (gt_event_is_untraced(e) && p)
-			add_reason(i, "process %u was not traced: %s", p->pid, e->text ? e->text : "");
+		if (!gt_event_is_untraced(e) || !p)
+			continue;
+		if (p->pid && e->text && !strncmp(e->text, p->exe, strlen(p->exe)))
+			add_reason(i, "process %u was not traced: %s", p->pid, e->text);
+		else /* told by the one that executed it */
+			add_reason(i, "a program was not traced: %s", e->text ? e->text : "");
 	}
 }
 

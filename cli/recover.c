@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/ui.h"
+#include "cli/untraced.h"
 #include "collector/collector.h"
 
 static const char help[] =
@@ -78,8 +79,7 @@ static int recover(const char *folder)
 		ui_note("%s records are lost: the rings were full after the collector had gone",
 			ui_count(result.dropped - result.unfinished));
 	if (result.untraced)
-		ui_note("%u process%s could not be traced for want of memory, inodes or descriptors: 'gputap info' names %s", result.untraced,
-			result.untraced == 1 ? "" : "es", result.untraced == 1 ? "it" : "them");
+		untraced_note(output);
 	if (result.still_running)
 		ui_note("%u process%s of the session still run%s, unrecorded from now on", result.still_running,
 			result.still_running == 1 ? "" : "es", result.still_running == 1 ? "s" : "");

@@ -325,8 +325,7 @@ static void print_file(const struct summary_file *f, FILE *out)
 	if (f->health.end == GT_CAPTURE_CUT)
 		print_sentence(out, c->yellow, "The capture has no end: the collector was killed, or it is still being written.");
 	if (f->untraced)
-		print_sentence(out, c->red, "%s of them could not be traced, for want of memory, inodes or descriptors: "
-			       "'gputap info' says which and why.", ui_count(f->untraced));
+		print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)
 		print_sentence(out, c->red, "The capture is damaged: %s in %s part%s could not be read and are missing here.",
 			       ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks), f->health.bad_blocks == 1 ? "" : "s");
@@ -353,14 +352,17 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	const struct ui_colors *c = ui_colors(out);
 	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL], device = s->read[GT_CLASS_DEVICE];
 	char links[80], of_calls[64], of_work[64];
-	bool calls_asked, work_asked;
+	bool calls_asked, work_asked, untraced = false;
 
+	for (uint32_t i = 0; i < s->file_count; i++)
+		untraced |= s->files[i].untraced > 0;
 	was_asked(s, &calls_asked, &work_asked);
 	describe_links(s, links, sizeof links);
 	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
 	snprintf(of_work, sizeof of_work, "%s piece%s of device work", ui_count(device), device == 1 ? "" : "s");
 	print_sentence(out, NULL, "%s, %s%s%s", calls || calls_asked ? of_calls : "calls not recorded",
-		       device || work_asked ? of_work : "device work not recorded", calls_asked ? links : "", dropped ? "" : "; nothing lost");
+		       device || work_asked ? of_work : "device work not recorded", calls_asked ? links : "",
+		       dropped ? "" : untraced ? "; nothing lost of what was traced" : "; nothing lost");
 	if (dropped)
 		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped), ui_count(summary_seen(s)));
 	if (o->where)

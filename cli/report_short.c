@@ -278,7 +278,12 @@ int gt_report_short(const char *capture, FILE *out)
 	if (summary_dropped(&s))
 		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);
 	else
-		fprintf(out, "nothing lost\n");
+		fprintf(out, "nothing lost%s\n", f->untraced ? " of what was traced" : "");
+	if (f->untraced) {
+		fprintf(out, "  %s", c->red);
+		ui_wrap(out, 2, 4, f->untraced_text);
+		fprintf(out, "%s\n", c->reset);
+	}
 	print_selection(&s, opened, out);
 	print_deaths(opened, out);
 	if (records) {

@@ -18,6 +18,7 @@
 #include "cli/mode.h"
 #include "cli/output_name.h"
 #include "cli/ui.h"
+#include "cli/untraced.h"
 #include "collector/collector.h"
 #include "collector/target.h"
 #include "export/export.h"
@@ -458,9 +459,8 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 	if (result->torn)
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,
 			result->torn == 1 ? "" : "es");
-	if (result->untraced)
-		ui_note("%u process%s could not be traced for want of memory, inodes or descriptors: 'gputap info' names %s", result->untraced,
-			result->untraced == 1 ? "" : "es", result->untraced == 1 ? "it" : "them");
+	if (result->untraced && (r->quiet || !result->runtimes)) /* else gt_report_short() says so */
+		untraced_note(r->run.output);
 	if (result->refused)
 		ui_note("%u process%s could not be read: the ring file is damaged, or of another version of libgputap", result->refused,
 			result->refused == 1 ? "" : "es");

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/ui.h"
+#include "cli/untraced.h"
 #include "util/demangle.h"
 #include "util/error.h"
 
@@ -686,12 +687,19 @@ static void add_sessions(struct reading *r)
 
 static void count_untraced(struct reading *r)
 {
+	char text[1200];
+
 	for (size_t i = 0; i < gt_capture_event_count(r->capture); i++) {
 		const struct gt_event_info *e = gt_capture_event(r->capture, i);
 
 		if (gt_event_is_untraced(e) && e->process < r->s->process_count)
 			r->s->files[r->s->processes[e->process].file].untraced++;
 	}
+	for (uint32_t i = 0; i < r->s->file_count; i++)
+		if (r->s->files[i].untraced) {
+			untraced_text(r->capture, i, text, sizeof text);
+			r->s->files[i].untraced_text = kept(r->s, text);
+		}
 }
 
 static void add_processes(struct reading *r)

@@ -116,7 +116,8 @@ struct summary_file { /* a session: files that were merged hold several */
 	uint64_t start_ns, end_ns, realtime_ns;
 	uint64_t records;
 	uint32_t processes, threads;
-	uint32_t untraced; /* of these processes: could not make a ring file */
+	uint32_t untraced; /* of these processes */
+	const char *untraced_text; /* who and why: cli/untraced.h */
 };
 
 struct summary {

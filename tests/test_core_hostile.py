@@ -45,6 +45,14 @@ def test_recording_goes_on_after(build, what):
         assert session.calls("hostile") == ["clGetPlatformIDs"] * (60 if what == "thread" else 40)
 
 
+@pytest.mark.parametrize("answer", ["refuse", "kill"])
+def test_a_sandbox_older_than_some_system_calls_is_no_trouble(build, answer):
+    with Session(build) as session:
+        session.run([build / "tests/core/hostile", answer, "thread", "fork", "exec"])
+        assert session.counts("hostile") == (140, 140, 0)
+        assert session.kind("region", "true")
+
+
 @pytest.mark.parametrize("what", ["chroot", "setuid"])
 @ROOT_ONLY
 def test_recording_goes_on_after_privileged(build, what):

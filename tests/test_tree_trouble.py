@@ -54,7 +54,7 @@ def test_a_program_without_a_runtime_keeps_its_status_and_is_told(tree):
 
 def test_a_program_that_cannot_make_its_ring_file_is_named_with_the_reason(tree, tap):
     result = tree.run("-c", f"ulimit -f 8; exec '{tree.folder}/bare' exit 12", program="sh", status=12)
-    assert "1 process could not be traced" in result.err
+    assert "1 process not traced: " in result.err
     found = json.loads(tap("info", "c.gputap", "--json").out)
     (event,) = [e for e in found["events"] if e["event"] == "not traced"]
     assert event["text"] == f"{str(tree.folder / 'bare')[-100:]}: its ring file could not be made: File too large"
@@ -69,13 +69,13 @@ def untraced(tap, capture="c.gputap"):
     assert found["complete"] is report["complete"] is False
     reasons = [e["text"].partition("its ring file could not be made: ")[2] for e in found["events"] if e["event"] == "not traced"]
     assert report["files"][0]["untraced"] == len(reasons)
-    assert f"{len(reasons)} of them could not be traced" in tap("report", capture).out
+    assert f"{len(reasons)} process not traced: " in tap("report", capture).out
     return reasons
 
 
 def test_a_child_without_free_descriptors_is_named_with_the_reason(tree, tap):
     result = tree.run("calls:3", "nofiles", "fork", "calls:5", "exit:4", status=4)
-    assert "1 process could not be traced" in result.err
+    assert "1 process not traced: " in result.err
     assert untraced(tap) == ["Too many open files"]
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4 + 5  # of the parent
 
@@ -88,7 +88,7 @@ def test_what_recover_finishes_names_them_too(tree, tap, work):
     os.killpg(os.getpgid(child), signal.SIGKILL)
     finish(process)
     (folder,) = sessions_of("c.gputap")
-    assert "1 process could not be traced" in tap("recover", folder).err
+    assert "1 process not traced: " in tap("recover", folder).err
     assert untraced(tap) == ["Too many open files"]
 
 
@@ -106,7 +106,7 @@ def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reas
     program = f"{fill} 2>&-; {tree.caller} calls:5 exit:6; exit $?"
     traced = f"mount -t tmpfs -o {limits} tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c '{program}' 2>err"
     assert subprocess.run(["unshare", "-m", "sh", "-c", traced], env=conftest.clean_environment()).returncode == 6
-    assert "1 process could not be traced" in (work / "err").read_text()
+    assert "1 process not traced: " in (work / "err").read_text()
     assert untraced(tap) == ["No space left on device"]
 
 

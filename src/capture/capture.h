@@ -238,7 +238,7 @@ struct gt_event_info {
 };
 size_t gt_capture_event_count(const struct gt_capture *c);
 const struct gt_event_info *gt_capture_event(const struct gt_capture *c, size_t index);
-/* Of a process that could not make a ring file? The rest of GT_EVENT_NOT_TRACED is about programs that nobody can trace. */
+/* Of a program whose calls may be missing? The rest of GT_EVENT_NOT_TRACED is about those that use no runtime, or are another session's. */
 static inline bool gt_event_is_untraced(const struct gt_event_info *e)
 {
 	return e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value;

@@ -28,10 +28,10 @@ struct gt_run_result {
 	uint32_t runtimes;      /* bit per enum gt_domain that was seen in any of them */
 	uint32_t torn;          /* images whose rings made no sense in part: they wrote over them */
 	uint32_t refused;       /* ring files of another version, or damaged from the start */
-	uint32_t untraced;      /* images that could not make a ring file */
+	uint32_t untraced;      /* programs that could not be traced */
 	uint32_t still_running; /* images that went on when the session ended */
 	uint64_t seen, recorded, dropped, unfinished; /* calls and device work; unfinished is part of dropped */
-	bool complete;          /* nothing that ended is missing */
+	bool complete;          /* nothing that was traced and ended is missing */
 	int output_error;       /* negative errno: the capture could not take everything (disk full) */
 };
 

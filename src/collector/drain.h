@@ -77,6 +77,9 @@ void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t no
 /* At the end: processes that left word that they could not make a ring file. */
 void gt_drain_write_untraced(struct gt_drain *d);
 
+/* At an image's end: what it has told of programs that could not be traced. */
+void gt_drain_write_lost(struct gt_drain *d, struct gt_tracee *image);
+
 /* Tell every image to record no more. */
 void gt_drain_stop(struct gt_drain *d);
 

@@ -318,6 +318,7 @@ void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t no
 	d->runtimes |= info.runtimes;
 	d->torn += image->torn;
 	gt_counts_add(&d->totals, &counts);
+	gt_drain_write_lost(d, image);
 	forget_image(d, image);
 }
 
@@ -352,5 +353,5 @@ void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
 	result->dropped = dropped_of(&d->totals);
 	result->unfinished = sum_of(d->totals.dropped[GT_DROP_UNFINISHED]);
 	result->output_error = d->output_error;
-	result->complete = !d->output_error && !d->torn && !d->refused && !d->untraced && result->dropped == result->unfinished;
+	result->complete = !d->output_error && !d->torn && !d->refused && result->dropped == result->unfinished;
 }

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -71,10 +73,14 @@ static void resolve(const char *program, struct gt_target *t)
 
 static bool is_privileged(int fd)
 {
+	struct statvfs fs;
 	struct stat st;
 	char cap[64];
 
 	if (fstat(fd, &st))
+		return false;
+	/* the kernel grants none */
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOSUID))
 		return false;
 	return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
 	       ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid()) ||

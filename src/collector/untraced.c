@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that could not make a ring file left a link or a line instead (ring/session.h): into the capture with who and why. */
+/* Processes that could not be traced, into the capture with who and why: those that could not make a ring file left a link or a line
+ * instead (ring/session.h); others stand in the region of who began them (ring/region.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "collector/drain.h"
+#include "collector/guard.h"
+#include "ring/region.h"
 #include "ring/session.h"
 #include "util/error.h"
 
-enum { TEXT_BYTES = 256 };
+enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000 };
 
 struct event {
 	struct gt_record_event head;
 	char text[TEXT_BYTES];
 };
 
-static int write_event(struct gt_drain *d, uint32_t index, uint64_t ticks, const char *exe, int error)
+static int write_event(struct gt_drain *d, uint32_t index, uint64_t ticks, const char *exe, const char *why, int error)
 {
 	struct event e = {.head = {.time = ticks, .value = (uint64_t)error}};
 	struct gt_counts counts = {0};
@@ -27,7 +31,7 @@ static int write_event(struct gt_drain *d, uint32_t index, uint64_t ticks, const
 	size_t bytes;
 	int status;
 
-	snprintf(e.text, sizeof e.text, "%s: its ring file could not be made: %s", exe, strerror(error));
+	snprintf(e.text, sizeof e.text, "%s: %s", exe, why);
 	e.head.bytes = strlen(e.text);
 	bytes = (sizeof e.head + e.head.bytes + 7) & ~(size_t)7;
 	e.head.head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_EVENT, GT_DOMAIN_NONE, GT_EVENT_NOT_TRACED};
@@ -39,24 +43,89 @@ static int write_event(struct gt_drain *d, uint32_t index, uint64_t ticks, const
 	return status;
 }
 
-/* @text: "errno path-of-the-program" */
-static void write_untraced(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *text)
+static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe, const char *why, int error)
 {
 	/* how it ended nobody knows */
 	struct gt_process_info info = {.pid = pid, .start_ticks = ticks, .argv = "", .wait_status = -1, .ended = true, .proper_end = true};
-	char *exe;
-	long error = strtol(text, &exe, 10);
 
-	if (error <= 0 || error > 4095 || *exe != ' ')
-		return;
-	info.exe = exe + 1;
+	info.exe = exe;
 	info.index = d->next_index++;
 	gt_capture_write_process(d->writer, &info);
-	if (write_event(d, info.index, ticks, info.exe, (int)error))
+	if (write_event(d, info.index, ticks, exe, why, error))
 		gt_error_clear(); /* the file takes nothing: told at the end, once */
 	gt_capture_write_process_end(d->writer, &info);
 	d->untraced++;
 	d->batch_dirty = true;
+}
+
+/* @text: "errno path-of-the-program" */
+static void write_untraced(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *text)
+{
+	char *exe, why[TEXT_BYTES / 2];
+	long error = strtol(text, &exe, 10);
+
+	if (error <= 0 || error > 4095 || *exe != ' ')
+		return;
+	snprintf(why, sizeof why, "its ring file could not be made: %s", strerror((int)error));
+	write_process(d, pid, ticks, exe + 1, why, (int)error);
+}
+
+static void explain(const struct gt_lost *l, char *out, size_t room)
+{
+	char user[32] = "";
+
+	if (l->uid != (uint32_t)geteuid())
+		snprintf(user, sizeof user, "as user %u ", l->uid);
+	switch (atomic_load_explicit(&l->why, memory_order_relaxed)) {
+	case GT_LOST_SECURE:
+		snprintf(out, room, "its effective and real ids differ, so the dynamic linker lets nobody in");
+		break;
+	case GT_LOST_LIBRARY:
+		snprintf(out, room, "%sit cannot reach libgputap.so: %s", user, strerror(l->error));
+		break;
+	case GT_LOST_SESSION:
+		snprintf(out, room, "%sit cannot reach the session's folder: %s", user, strerror(l->error));
+		break;
+	default:
+		snprintf(out, room, "its ring file could not be made: %s", strerror(l->error));
+	}
+}
+
+/* Nobody has written over it? */
+static bool is_sound(const struct gt_lost lost[GT_LOST_NAMED], uint32_t count)
+{
+	for (uint32_t i = 0; i < GT_LOST_NAMED; i++) {
+		const struct gt_lost *l = &lost[i];
+
+		if (atomic_load_explicit(&l->why, memory_order_relaxed) >= GT_LOST_WHY_COUNT || l->error < 0 || l->error > 4095 ||
+		    l->reserved || !memchr(l->path, '\0', sizeof l->path) || (i >= count && l->ticks))
+			return false;
+	}
+	return count <= NAMELESS_MOST;
+}
+
+void gt_drain_write_lost(struct gt_drain *d, struct gt_tracee *image)
+{
+	struct gt_lost lost[GT_LOST_NAMED];
+	volatile uint32_t count = 0;
+	char why[TEXT_BYTES / 2];
+
+	if (image->lost || !GT_GUARD())
+		return;
+	count = atomic_load_explicit(&image->region->lost_count, memory_order_acquire);
+	if (count)
+		memcpy(lost, image->region->lost, sizeof lost);
+	gt_guard_end();
+	if (!count || !is_sound(lost, count))
+		return;
+	for (uint32_t i = 0; i < count && i < GT_LOST_NAMED; i++) {
+		if (atomic_load_explicit(&lost[i].why, memory_order_relaxed) == GT_LOST_NONE)
+			continue;
+		explain(&lost[i], why, sizeof why);
+		write_process(d, lost[i].pid, lost[i].ticks, lost[i].path, why, lost[i].error > 0 ? lost[i].error : EPERM);
+	}
+	for (uint32_t i = GT_LOST_NAMED; i < count; i++)
+		write_process(d, 0, image->name_ticks, "a program", "more of them than have a name could not be traced", EPERM);
 }
 
 static void write_link(struct gt_drain *d, const char *name, uint32_t pid, uint64_t ticks)

@@ -4,6 +4,7 @@
  *
  *   environment given ──► ours missing in GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS? put back ──► the real one
  *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED says so
+ *                     ──► cannot reach the session? the region says so: core/exec_lost.c
  *                     ──► its libraries' static thread-local storage: as much room as they need
  *
  * A program that another `gputap run` starts, itself in our session, is that one's: whoever traces in what we trace gets what they
@@ -122,7 +123,7 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 	if (name && gt_exec_is_readable((char *const[]){(char *)(uintptr_t)name, NULL}))
 		gt_exec_begin(&e, fd, *name ? name : NULL, false, envp);
 	else
-		e = (struct gt_exec){.environment = envp};
+		e = (struct gt_exec){.environment = envp, .lost = GT_LOST_NOWHERE};
 	rc = real_execveat ? real_execveat(fd, path, argv, e.environment, flags)
 			   : (int)syscall(SYS_execveat, fd, path, argv, e.environment, flags);
 	gt_exec_end(&e);
@@ -196,6 +197,8 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 	find_real();
 	gt_exec_begin(&e, AT_FDCWD, path, false, envp);
 	rc = real_spawn(pid, path, actions, attributes, argv, e.environment);
+	if (rc == 0)
+		e.lost = GT_LOST_NOWHERE; /* it was begun: it stays told */
 	gt_exec_end(&e);
 	return rc;
 }
@@ -209,6 +212,8 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	find_real();
 	gt_exec_begin(&e, AT_FDCWD, file, true, envp);
 	rc = real_spawnp(pid, file, actions, attributes, argv, e.environment);
+	if (rc == 0)
+		e.lost = GT_LOST_NOWHERE; /* it was begun: it stays told */
 	gt_exec_end(&e);
 	return rc;
 }

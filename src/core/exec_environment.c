@@ -322,10 +322,12 @@ static void tell(struct area *a, const char *path, const char *why)
 {
 	char *at = a->event;
 
+	if (!gt_exec_can_tell())
+		return;
 	if (path && strlen(path) < PATH_MAX)
 		at = append(append(at, path, strlen(path)), ": ", 2);
 	memcpy(at, why, strlen(why) + 1);
-	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, 0, a->event);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, (uint64_t)gt_exec_loss(why), a->event);
 }
 
 /* As execvp() will find it; NULL: it will not. */
@@ -370,17 +372,20 @@ static void make_room(struct area *a, int fd, char *const *environment)
 	*append_number(append(a->tunable, GT_STATIC_TLS_TUNABLE, strlen(GT_STATIC_TLS_TUNABLE)), room) = '\0';
 }
 
-static void look_at_program(struct area *a, int fd, const char *path, char *const *environment)
+static void look_at_program(struct area *a, int fd, const char *path, char *const *environment, uint32_t *lost)
 {
 	int own = path ? gt_exec_open(fd, path) : fd;
 	const char *why = own >= 0 ? gt_exec_obstacle(own) : NULL;
 
 	make_room(a, own, environment);
+	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
+		goto out;
 	if (!why && a->without_audit)
 		why = "its thread-local storage is aligned in a way that glibc refuses beside an auditor: only what needs "
 		      "none is traced in it";
 	if (why)
 		tell(a, path, why);
+out:
 	if (path && own >= 0)
 		syscall(SYS_close, own);
 }
@@ -390,7 +395,7 @@ void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched
 	int saved = errno;
 	struct area *a;
 
-	*e = (struct gt_exec){.environment = environment};
+	*e = (struct gt_exec){.environment = environment, .lost = GT_LOST_NOWHERE};
 	if (!active() || !gt_exec_is_readable(environment) || (path && !gt_exec_is_readable((char *const[]){(char *)(uintptr_t)path, NULL})))
 		return;
 	a = take_area(e);
@@ -403,7 +408,7 @@ void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched
 		goto out;
 	}
 	if (path || !is_searched)
-		look_at_program(a, fd, path, environment);
+		look_at_program(a, fd, path, environment, &e->lost);
 	else
 		make_room(a, -1, environment);
 	e->environment = repair(a, environment);
@@ -413,6 +418,7 @@ out:
 
 void gt_exec_end(struct gt_exec *e)
 {
+	gt_exec_begun_not(e->lost);
 	if (e->area || e->is_lent)
 		give_area(e);
 }

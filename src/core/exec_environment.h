@@ -4,6 +4,9 @@
 #define GPUTAP_CORE_EXEC_ENVIRONMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "core/exec_lost.h"
 
 enum { GT_EXEC_AREA_BYTES = 384 << 10 };
 
@@ -11,6 +14,7 @@ struct gt_exec {
 	char *const *environment; /* what to pass on: the caller's own, or one with what the session needs */
 	void *area;               /* where it lies; NULL: nowhere */
 	bool is_lent;             /* of the thread's; else mapped for this one time */
+	uint32_t lost;            /* place in the region where the program is told to be out of reach, or GT_LOST_NOWHERE */
 };
 
 /* With the process's first environment. */

@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -23,12 +25,19 @@ enum { OUR_MACHINE = EM_AARCH64 };
 enum { PAGE = 4096, NO_PAGE = 1, KERNEL_SIGSET_BYTES = 8 };
 enum { HEAD_BYTES = 512, PROGRAM_HEADERS = 32, OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
+static const char privileged[] = "it gains privileges (set-user-ID, set-group-ID or file capabilities)";
+static const char other_machine[] = "it is for another machine or word size";
+
 /* The kernel sets AT_SECURE, and ld.so forgets LD_PRELOAD and LD_AUDIT. */
 static bool gains_privileges(int fd)
 {
+	struct statvfs fs;
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
+		return false;
+	/* the kernel grants none */
+	if (syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOSUID))
 		return false;
 	if ((st.st_mode & S_ISUID) && st.st_uid != getuid())
 		return true;
@@ -82,11 +91,11 @@ static const char *look(int fd, int depth)
 	if (head.text[0] == '#' && head.text[1] == '!') /* privileges of scripts are ignored by the kernel */
 		return look_at_interpreter(head.text, depth);
 	if (gains_privileges(fd))
-		return "it gains privileges (set-user-ID, set-group-ID or file capabilities)";
+		return privileged;
 	if (memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0 || n < (ssize_t)sizeof head.elf)
 		return NULL;
 	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != OUR_MACHINE)
-		return "it is for another machine or word size";
+		return other_machine;
 	return has_interpreter(fd, &head.elf) ? NULL : "it is statically linked";
 }
 
@@ -153,4 +162,9 @@ const char *gt_exec_obstacle(int fd)
 
 	errno = saved;
 	return why;
+}
+
+int gt_exec_loss(const char *obstacle)
+{
+	return obstacle == privileged ? EPERM : obstacle == other_machine ? ENOEXEC : 0;
 }

@@ -16,6 +16,10 @@ int gt_exec_open(int fd, const char *path);
  */
 const char *gt_exec_obstacle(int fd);
 
+/* What such a program does is missing from the capture: an errno, the event's value. 0: not so; one that is statically linked uses no
+ * runtime. */
+int gt_exec_loss(const char *obstacle);
+
 /**
  * gt_exec_is_readable() - can a list of texts that ends with NULL be read, to the end of each text?
  * An invalid pointer in it is for the kernel to refuse, with EFAULT. Only system calls, one for each page that is met.

@@ -76,16 +76,21 @@ static void make_region(void)
 	static struct gt_region *former; /* of the parent's parent: nobody looks at it any more */
 	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed), *r;
 	uint64_t ticks = gt_ticks();
+	int error;
 
 	if (!gt_recording_is_run() || atomic_load_explicit(&gt_recording.off, memory_order_relaxed)) {
 		r = gt_region_private(&tools_session, parent, ticks);
 	} else {
 		r = gt_region_create(gt_recording.directory, gt_recording.session, parent, ticks);
 		if (!r) {
-			gt_untraced_tell(gt_recording.directory, ticks, errno);
-			/* also counted where its parent is: it may not reach the folder any more */
+			bool told;
+
+			error = errno;
+			told = gt_untraced_tell(gt_recording.directory, ticks, error);
 			if (parent)
 				atomic_fetch_add_explicit(&parent->children_lost, 1, memory_order_relaxed);
+			if (parent && !told) /* after chroot() or setuid() */
+				gt_lost_tell(parent, GT_LOST_SESSION, error, (uint32_t)syscall(SYS_getpid), ticks, NULL);
 			gt_recording_stop();
 			if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 				r = gt_region_private(&tools_session, parent, ticks);
@@ -204,12 +209,19 @@ off:
 void gt_recording_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static _Atomic bool done;
 	int saved = errno;
+	uint64_t before;
 
+	if (atomic_load_explicit(&done, memory_order_acquire))
+		return;
 	/* a signal handler that interrupts init() and makes a call must not come here again: it would wait for itself */
+	gt_signals_block(&before);
 	gt_thread.internal++;
 	pthread_once(&once, init);
 	gt_thread.internal--;
+	atomic_store_explicit(&done, true, memory_order_release);
+	gt_signals_restore(&before);
 	errno = saved;
 }
 

@@ -2,7 +2,7 @@
 /* The shared memory of one traced process image: one file in the session folder,
  * mapped by the program (writer) and the collector (reader).
  *
- *   | gt_region, one page .. | gt_slot x slot_count | gt_block 64 + data x block_count |
+ *   | gt_region, whole pages | gt_slot x slot_count | gt_block 64 + data x block_count |
  *
  * A thread's ring is a chain of blocks. The thread takes a block from the pool,
  * fills it, links the next one behind it; the collector drains in chain order and
@@ -30,6 +30,7 @@
  *   block.is_cold               the collector, of a block that it has popped; the release of its push publishes it.
  *                               Cleared (relaxed) by the writer that popped the block, which owns it then
  *   region.drain_count          the collector               relaxed   -> it lives: waiting makes sense
+ *   region.lost[]               who takes a place of it     release   -> read at the image's end
  *
  * Killed at any instruction: what is committed stays readable. A block taken and not yet
  * linked is lost to the pool, never to the reader.
@@ -37,6 +38,7 @@
 #ifndef GPUTAP_RING_REGION_H
 #define GPUTAP_RING_REGION_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -44,7 +46,7 @@
 #include "record/record.h"
 
 #define GT_REGION_MAGIC UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_REGION_VERSION 3u
+#define GT_REGION_VERSION 4u
 #define GT_BLOCK_HEADER_BYTES 64u
 #define GT_BLOCK_NONE 0u /* blocks count from 1 */
 
@@ -87,6 +89,28 @@ enum gt_region_state {
 	GT_REGION_EXITED = 2, /* the library's destructor or its handler of quick_exit() ran: a proper end */
 };
 
+/* A program of the tree that cannot be traced: told by the image that began it, or by a fork's child in its parent's region, without a
+ * system call. Written by any of these processes, in a place of its own; read by the collector when the image has ended. */
+enum gt_lost_why {
+	GT_LOST_NONE = 0,  /* not written yet, or it was not begun after all */
+	GT_LOST_RING,      /* its ring file cannot be made */
+	GT_LOST_SESSION,   /* it cannot reach the session folder */
+	GT_LOST_LIBRARY,   /* it cannot reach libgputap.so */
+	GT_LOST_SECURE,    /* effective and real ids differ: the dynamic linker lets nobody in */
+	GT_LOST_WHY_COUNT
+};
+enum { GT_LOST_NAMED = 16, GT_LOST_PATH_BYTES = 92 };
+struct gt_lost {
+	_Atomic uint32_t why; /* enum gt_lost_why; last, release */
+	int32_t error;        /* errno */
+	uint32_t pid;         /* 0: not known */
+	uint32_t uid;         /* effective */
+	uint64_t ticks;
+	char path[GT_LOST_PATH_BYTES]; /* its end, if it is long */
+	uint32_t reserved;
+};
+static_assert(sizeof(struct gt_lost) == 120, "shared memory is an ABI");
+
 struct gt_region {
 	uint64_t magic;
 	uint32_t version;      /* another version is refused, with a sentence */
@@ -117,6 +141,8 @@ struct gt_region {
 	_Atomic uint32_t stop;             /* collector: no more records, taps go straight through */
 	uint32_t populate;                 /* writer: memory is asked for block by block; 0: it is all there */
 	_Atomic uint32_t block_limit;      /* blocks that may be handed out; 0: all */
+	_Atomic uint32_t lost_count;       /* places of the following that were taken; more were lost than have a name */
+	struct gt_lost lost[GT_LOST_NAMED];
 };
 
 static inline struct gt_slot *gt_region_slot(const struct gt_region *r, uint32_t index)

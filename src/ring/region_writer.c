@@ -338,7 +338,7 @@ struct gt_region *gt_region_private(const struct gt_session *session, const stru
 	return r;
 }
 
-void gt_untraced_tell(const char *directory, uint64_t ticks, int error)
+bool gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 {
 	char name[64], path[PATH_BYTES], exe[PATH_BYTES], line[96 + UNTRACED_EXE_BYTES], *at, *text;
 	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
@@ -358,13 +358,43 @@ void gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 	at = put_text(at, " ");
 	at = put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
 	if (path_join(path, directory, name) && syscall(SYS_symlinkat, text, AT_FDCWD, path) == 0)
-		return;
+		return true;
 	/* no inode for a link, or no memory: a file that is there takes a line, if there is a descriptor */
 	if (!path_join(path, directory, GT_UNTRACED_FILE) || (fd = open_at(path, O_WRONLY | O_APPEND, 0)) < 0)
-		return;
+		return false;
 	at = put_text(at, "\n");
-	syscall(SYS_write, fd, line, at - line);
+	n = syscall(SYS_write, fd, line, at - line);
 	close_fd(fd);
+	return n == at - line;
+}
+
+uint32_t gt_lost_tell(struct gt_region *r, enum gt_lost_why why, int error, uint32_t pid, uint64_t ticks, const char *path)
+{
+	uint32_t place = atomic_fetch_add_explicit(&r->lost_count, 1, memory_order_relaxed);
+	struct gt_lost *l;
+	size_t n;
+
+	if (place >= GT_LOST_NAMED)
+		return place;
+	path = path ? path : r->exe;
+	n = strlen(path);
+	l = &r->lost[place];
+	l->error = error;
+	l->pid = pid;
+	l->uid = (uint32_t)syscall(SYS_geteuid);
+	l->ticks = ticks;
+	path += n >= sizeof l->path ? n - sizeof l->path + 1 : 0;
+	memcpy(l->path, path, strlen(path) + 1);
+	atomic_store_explicit(&l->why, why, memory_order_release);
+	return place;
+}
+
+void gt_lost_take_back(struct gt_region *r, uint32_t place)
+{
+	if (place < GT_LOST_NAMED)
+		atomic_store_explicit(&r->lost[place].why, GT_LOST_NONE, memory_order_release);
+	else
+		atomic_fetch_sub_explicit(&r->lost_count, 1, memory_order_relaxed);
 }
 
 void gt_region_unmap(struct gt_region *r)

@@ -19,8 +19,18 @@ const struct gt_session *gt_session_map(const char *directory);
 /**
  * gt_untraced_tell() - leave word in the session folder that this image has no region, for want of @error
  * @ticks: host clock, now
+ * Return: false: the folder cannot be reached for that either.
  */
-void gt_untraced_tell(const char *directory, uint64_t ticks, int error);
+bool gt_untraced_tell(const char *directory, uint64_t ticks, int error);
+
+/**
+ * gt_lost_tell() - say in a region that is mapped here which program of the tree cannot be traced
+ * @r:     of this image, or of its parent, which need not be told by a system call
+ * @path:  of the program; NULL: the region's own, of a fork's child
+ * Return: for gt_lost_take_back(), if the program was not begun after all. Signal: safe; also in the child of a vfork.
+ */
+uint32_t gt_lost_tell(struct gt_region *r, enum gt_lost_why why, int error, uint32_t pid, uint64_t ticks, const char *path);
+void gt_lost_take_back(struct gt_region *r, uint32_t place);
 
 /**
  * gt_region_create() - make this process image's file in the session folder and map it

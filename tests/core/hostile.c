@@ -4,11 +4,17 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,6 +39,32 @@ static void *calls_in_thread(void *arg)
 {
 	(void)arg;
 	return (void *)(intptr_t)calls();
+}
+
+/* What sandboxes do to system calls that are newer than they are. */
+static int sandbox(uint32_t answer)
+{
+	static const uint32_t newer[] = {SYS_memfd_create, SYS_membarrier, SYS_faccessat2, SYS_openat2, SYS_pidfd_open,
+					 SYS_process_vm_readv, SYS_io_uring_setup, SYS_userfaultfd};
+	enum { COUNT = sizeof newer / sizeof *newer };
+	struct sock_filter f[2 * COUNT + 2] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	struct sock_fprog program = {.len = 2 * COUNT + 2, .filter = f};
+
+	for (int i = 0; i < COUNT; i++) {
+		f[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, newer[i], 0, 1);
+		f[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
+	}
+	f[2 * COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int execute(void)
+{
+	char *argv[] = {"true", NULL};
+	int status;
+	pid_t pid;
+
+	return posix_spawnp(&pid, "true", NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid || status;
 }
 
 static int in_child(pid_t pid)
@@ -70,7 +102,13 @@ int main(int argc, char **argv)
 			struct rlimit none = {0, 0};
 
 			rc = setrlimit(RLIMIT_NOFILE, &none);
-		} else if (!strcmp(argv[i], "fork"))
+		} else if (!strcmp(argv[i], "refuse"))
+			rc = sandbox(SECCOMP_RET_ERRNO | EPERM);
+		else if (!strcmp(argv[i], "kill"))
+			rc = sandbox(SECCOMP_RET_KILL_PROCESS);
+		else if (!strcmp(argv[i], "exec"))
+			rc = execute();
+		else if (!strcmp(argv[i], "fork"))
 			rc = in_child(fork());
 		else if (!strcmp(argv[i], "_Fork"))
 			rc = in_child(_Fork());

@@ -33,7 +33,17 @@ uint32_t gt_host_clock = GT_HOST_CLOCK_TSC, gt_skip_nested[GT_DOMAIN_COUNT];
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here)
 {
 	(void)here;
-	return t->depth & gt_skip_nested[domain] ? NULL : gt_thread_attach(t);
+	if (t->depth & gt_skip_nested[domain])
+		return NULL;
+	return gt_thread_ready(t) ? t : gt_thread_attach(t);
+}
+
+struct gt_thread *gt_thread_attach_api(struct gt_thread *t, uintptr_t here)
+{
+	(void)here;
+	if (t->api_id)
+		return NULL;
+	return gt_thread_ready(t) ? t : gt_thread_attach(t);
 }
 
 struct gt_thread *gt_thread_attach(struct gt_thread *t)

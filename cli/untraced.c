@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/* See untraced.h. An event's text is "PATH: why" (src/collector/untraced.c, src/core/exec.c). */
+#include "cli/untraced.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/ui.h"
+#include "util/error.h"
+
+enum { NAMED_MOST = 3, TEXT_BYTES = 1200 };
+
+struct line {
+	char *out;
+	size_t room, used;
+};
+
+static void add(struct line *l, const char *text, size_t bytes)
+{
+	if (bytes > l->room - 1 - l->used)
+		bytes = l->room - 1 - l->used;
+	memcpy(l->out + l->used, text, bytes);
+	l->out[l->used += bytes] = '\0';
+}
+
+/* "NAME (why)" of "/path/NAME: why" */
+static void add_program(struct line *l, const char *text)
+{
+	const char *end = strstr(text, ": "), *name = text;
+
+	if (!end)
+		end = text + strlen(text);
+	for (const char *c = text; c < end; c++)
+		name = *c == '/' ? c + 1 : name;
+	add(l, name, (size_t)(end - name));
+	if (!*end)
+		return;
+	add(l, " (", 2);
+	add(l, end + 2, strlen(end + 2));
+	add(l, ")", 1);
+}
+
+uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, size_t room)
+{
+	const char *named[NAMED_MOST];
+	uint32_t count = 0, covered = 0, names = 0;
+	struct line l = {.out = out, .room = room};
+	char programs[TEXT_BYTES] = "", more[64] = "";
+	struct line list = {.out = programs, .room = sizeof programs};
+
+	out[0] = '\0';
+	for (size_t i = 0; i < gt_capture_event_count(c); i++) {
+		const struct gt_event_info *e = gt_capture_event(c, i);
+		const struct gt_process_info *p = gt_capture_process(c, e->process);
+		bool known = false;
+
+		if (!gt_event_is_untraced(e) || !p || (session != UNTRACED_ALL && p->session != session))
+			continue;
+		count++;
+		for (uint32_t k = 0; k < names; k++)
+			known |= e->text && !strcmp(named[k], e->text);
+		if (!known && e->text && names < NAMED_MOST) {
+			named[names++] = e->text;
+			add(&list, ", ", names > 1 ? 2 : 0);
+			add_program(&list, e->text);
+			known = true;
+		}
+		covered += known;
+	}
+	if (!count)
+		return 0;
+	if (covered < count)
+		snprintf(more, sizeof more, " and %s more", ui_count(count - covered));
+	l.used = (size_t)snprintf(out, room, "%s process%s not traced: ", ui_count(count), count == 1 ? "" : "es");
+	add(&l, programs, strlen(programs));
+	add(&l, more, strlen(more));
+	return count;
+}
+
+void untraced_note(const char *path)
+{
+	struct gt_capture *c;
+	char text[TEXT_BYTES + 128];
+
+	if (gt_capture_open(path, &c)) {
+		gt_error_clear();
+		return;
+	}
+	if (untraced_text(c, UNTRACED_ALL, text, sizeof text))
+		ui_note("%s", text);
+	gt_capture_close(c);
+}

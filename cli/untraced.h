@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs of the tree that could not be traced: what report, run and recover say of them in a sentence. */
+#ifndef GPUTAP_CLI_UNTRACED_H
+#define GPUTAP_CLI_UNTRACED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+#define UNTRACED_ALL UINT32_MAX
+
+/**
+ * untraced_text() - "2 processes not traced: NAME (why), NAME (why)"; info names all
+ * @session: of a merged capture, or UNTRACED_ALL
+ * Return: how many; 0: "".
+ */
+uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, size_t room);
+
+/* The same of a capture's file, as a note on stderr. */
+void untraced_note(const char *path);
+
+#endif

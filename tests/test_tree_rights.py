@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Programs of the tree that run with other rights, or in another place, than the session: traced, or named and counted as not traced."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from processes import Tree
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root to give up rights")
+
+DENIED = "as user 65534 it cannot reach the session's folder: Permission denied"
+GONE = "it cannot reach the session's folder: No such file or directory"
+NOBODY = "--reuid=65534 --regid=65534 --clear-groups"
+
+# how a program is begun that the session is out of reach for -> its name, why not
+WAYS = {
+    "setpriv": (f"setpriv {NOBODY} true", "true", DENIED),
+    "no new privileges": (f"setpriv --no-new-privs {NOBODY} true", "true", DENIED),
+    "runuser": ("runuser -u nobody -- true", "true", DENIED),
+    "su": ("su -s /bin/sh nobody -c true", "sh", DENIED),
+    "python": ("python3 -c 'import os; os.setuid(65534); os.execv(\"/bin/true\", [\"true\"])'", "true", DENIED),
+    "python's subprocess": ("python3 -c 'import subprocess; subprocess.run([\"true\"], user=65534)'", "true", DENIED),
+    "effective ids": ("setpriv --euid=65534 true", "true", "its effective and real ids differ, so the dynamic linker lets nobody in"),
+    "mount namespace": ("unshare -m sh -c 'mount -t tmpfs none /dev/shm; exec true'", "true", GONE),
+    "root folder": ("mkdir root; unshare -m sh -c 'mount --bind / root; exec chroot root true'", "true", GONE),
+    "read-only": ("unshare -m sh -c 'mount -o bind,ro /dev/shm /dev/shm; exec true'", "true",
+                  "it cannot reach the session's folder: Read-only file system"),
+}
+
+
+@pytest.fixture
+def tree(build, work):
+    return Tree(build)
+
+
+def said(tap):
+    """What info and report say of the capture: reasons, and how many were not traced."""
+    found, report = (json.loads(tap(command, "c.gputap", "--json").out) for command in ("info", "report"))
+    assert found["complete"] is report["complete"] is (not report["files"][0]["untraced"])
+    return found["why_not_complete"], report["files"][0]["untraced"]
+
+
+def programs(tap):
+    return [os.path.basename(p["exe"]) for p in json.loads(tap("info", "c.gputap", "--json").out)["processes"]]
+
+
+@pytest.mark.parametrize("command, name, why", WAYS.values(), ids=WAYS)
+def test_a_program_that_cannot_reach_the_session_is_named_and_counted(tree, tap, command, name, why):
+    result = tree.run("-c", command, program="sh", options=["-q"])
+    assert " ".join(result.err.split()) == f"gputap: 1 process not traced: {name} ({why})"
+    (reason,), count = said(tap)
+    assert count == 1 and reason.endswith(f"{name}: {why}")
+
+
+def test_beside_calls_the_headline_says_so(tree, tap):
+    result = tree.run("-c", f"{tree.caller} calls:5 exit:0; setpriv {NOBODY} true; setpriv {NOBODY} true; setpriv {NOBODY} true",
+                      program="sh")
+    sentence = f"3 processes not traced: true ({DENIED})"
+    words = " ".join(result.err.split())
+    assert f"6 records, nothing lost of what was traced {sentence} calls" in words
+    assert sentence in " ".join(tap("report", "c.gputap").out.split())
+    assert said(tap)[1] == 3
+
+
+def test_more_than_have_a_place_are_counted(tree, tap):
+    tree.run("-c", "import subprocess\nfor _ in range(40): subprocess.run(['true'], user=65534)", program="python3")
+    assert said(tap)[1] == 40
+
+
+def test_a_forks_child_that_cannot_reach_the_session_is_named(tree, tap, build):
+    tree.run("setuid", "fork", program=build / "tests/core/hostile")
+    (reason,), count = said(tap)
+    assert count == 1 and reason.endswith(f"tests/core/hostile: {DENIED}")
+
+
+@pytest.mark.parametrize("command", [f"setpriv {NOBODY} /no/such/program", f"setpriv {NOBODY} /etc/passwd"])
+def test_a_program_that_was_not_begun_is_not_counted(tree, tap, command):
+    tree.run("-c", f"{command}; exit 3", program="sh", status=3)
+    assert said(tap) == ([], 0)
+
+
+@pytest.mark.parametrize("command", ["setpriv --bounding-set=-all true", "unshare -m true", "unshare -Ur true", "unshare -pf true",
+                                     "setpriv --no-new-privs true", "unshare -n true"])
+def test_a_program_with_fewer_rights_that_reaches_the_session_is_traced(tree, tap, command):
+    tree.run("-c", command, program="sh")
+    assert said(tap) == ([], 0)
+    assert "true" in programs(tap)
+
+
+def test_a_set_user_id_program_that_is_granted_nothing_is_traced(tree, tap, work):
+    program = work / "suid"
+    shutil.copy(shutil.which("true"), program)
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    tree.run("-c", f"setpriv --no-new-privs {program}", program="sh")
+    assert said(tap) == ([], 0)
+    assert "suid" in programs(tap)
+    tree.run("-c", f"{program}; exit", program="sh", capture="d.gputap")
+    assert "1 process not traced: suid (it gains privileges" in " ".join(tap("report", "d.gputap").out.split())
