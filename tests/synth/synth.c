@@ -21,13 +21,13 @@
 #define T0_TICKS UINT64_C(777000000000)
 #define RAW_AHEAD_NS UINT64_C(250000000)
 
-enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000 };
+enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000, GRAPH_NODES = 3 };
 
 static struct {
 	uint64_t calls, flush_bytes, lose;
 	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash, dense;
-	bool waits;
+	bool waits, graphs;
 	const char *out, *device_clock, *host, *boot;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
@@ -88,7 +88,7 @@ struct thread {
 };
 
 struct process {
-	uint32_t index, next_string;
+	uint32_t index, next_string, replays;
 	uint64_t latest_ns;
 	struct gt_counts counts;
 	struct thread *threads, device_thread;
@@ -319,6 +319,26 @@ static void finish(struct thread *t, unsigned device, const uint64_t *args)
 	simple(t, GT_OPENCL_clFinish, 1, args, 0, o.waits ? (end > t->now_ns ? end - t->now_ns : 0) + 2000 : 5000 + draw(t, 60000), NULL, 0);
 }
 
+/* A graph of three kernels, launched as one call. Every eighth launch comes as one piece of work, as in lite mode. */
+static void launch_graph(struct thread *t, unsigned device, unsigned queue)
+{
+	uint64_t start = t->now_ns, id, args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
+	struct process *p = t->process;
+	uint32_t replay = ++p->replays, nodes = replay % 8 ? GRAPH_NODES : 1;
+
+	id = simple(t, GT_OPENCL_clFlush, 1, args, 0, 3000, NULL, 0);
+	for (uint32_t node = 0; node < nodes; node++) {
+		struct gt_record_device *r;
+
+		device_work(t, id, start, device, queue, nodes > 1 ? GT_DEVICE_KERNEL : GT_DEVICE_GRAPH,
+			    node % o.kernels + 1, 0, 4000);
+		r = (struct gt_record_device *)p->device_thread.p - 1;
+		r->queue |= UINT64_C(1) << 32;
+		r->ordinal = node;
+		r->replay = replay;
+	}
+}
+
 /* clBuildProgram calls back; the callback asks for information: three levels. */
 static void nested(struct thread *t)
 {
@@ -361,7 +381,10 @@ static void step(struct thread *t, uint64_t i)
 		set_arg(t, kernel, (unsigned)(i % 8) - 1);
 		break;
 	case 4:
-		launch(t, kernel, device, queue);
+		if (o.graphs && i % 16 == 4)
+			launch_graph(t, device, queue);
+		else
+			launch(t, kernel, device, queue);
 		break;
 	case 5:
 		simple(t, GT_OPENCL_clFlush, 1, args, 0, 400 + draw(t, 100), NULL, 0);
@@ -395,6 +418,8 @@ static void objects(struct process *p)
 	n = (size_t)snprintf(text, sizeof text, "path=/usr/lib/libOpenCL.so.1%cversion=OpenCL 3.0%cdoor=layer%c", 0, 0, 0);
 	text_record(t, GT_RECORD_MODULE, GT_DOMAIN_OPENCL, GT_OBJECT_MODULE, (uint64_t[]){1, 0, 0}, 3, text, n);
 	text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_CONTEXT, (uint64_t[]){1, 0x55d0c5000000, 0}, 3, "", 0);
+	if (o.graphs)
+		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_GRAPH, (uint64_t[]){1, 0x55d0c5800000, 0}, 3, "nodes=3", 8);
 	for (d = 0; d < o.devices; d++) {
 		n = (size_t)snprintf(text, sizeof text, "name=Synthetic %s%cvendor=gputap%cversion=OpenCL 3.0%cdriver=1.0%cuuid=%08x-0000%ctype=gpu%c",
 				     o.tricky ? "\"Dev\\ice\" \xe2\x84\xa2" : "device", 0, 0, 0, 0, d + 0xabc, 0, 0);
@@ -529,7 +554,7 @@ static void options(int argc, char **argv)
 		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
 		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
 		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"dense", 0, 0, 'Y'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
-		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'}, {"waits", 0, 0, 'W'},
+		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'}, {"waits", 0, 0, 'W'}, {"graphs", 0, 0, 'G'},
 		{"host", 1, 0, OPT_HOST}, {"boot", 1, 0, OPT_BOOT}, {"start", 1, 0, OPT_START}, {"realtime-offset", 1, 0, OPT_REALTIME},
 		{"pid", 1, 0, OPT_PID}, {"rank", 1, 0, OPT_RANK}, {"output", 1, 0, 'o'}, {0, 0, 0, 0}};
 	int c;
@@ -556,6 +581,7 @@ static void options(int argc, char **argv)
 		case 'C': o.cut = true; break;
 		case 'Y': o.dense = true; break;
 		case 'W': o.waits = true; break;
+		case 'G': o.graphs = true; break;
 		case OPT_FLUSH: o.flush_bytes = strtoull(optarg, NULL, 0); break;
 		case OPT_LOSE: o.lose = strtoull(optarg, NULL, 0); break;
 		case OPT_CLOCK: o.device_clock = optarg; break;
@@ -572,11 +598,12 @@ static void options(int argc, char **argv)
 		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
 				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
 				"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N]\n"
-				"             [--waits] [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
+				"             [--waits] [--graphs] [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
 				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
 				"--dense: calls and kernels of 1 to 3 ns, each begins when the one before it ended.\n"
 				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n"
-				"--waits: blocking copies and finishes return when their work is done, 4 us and 2 us later.\n");
+				"--waits: blocking copies and finishes return when their work is done, 4 us and 2 us later.\n"
+				"--graphs: every second kernel is a graph of three.\n");
 		exit(2);
 	}
 }

@@ -14,6 +14,7 @@
 #include "export/number.h"
 #include "export/out.h"
 #include "export/proto.h"
+#include "export/replays.h"
 #include "export/text.h"
 #include "export/view.h"
 #include "fake_capture.h"
@@ -360,6 +361,30 @@ static size_t files_in_folder(void)
 		count += c == '\n';
 	pclose(list);
 	return count;
+}
+
+/* Launches of graphs ------------------------------------------------------------ */
+
+static int find_queue(void *data, const struct gt_replay *replay, unsigned lane)
+{
+	const struct gt_view_queue **queue = data;
+
+	*queue = replay->queue;
+	return (int)lane;
+}
+
+UNIT_TEST(a_launch_whose_first_node_begins_at_the_end_of_time_has_a_queue)
+{
+	struct gt_view view = { .lanes_budget = 1000 };
+	struct gt_view_queue queue = { .index = 3 };
+	const struct gt_view_queue *found = NULL;
+	struct gt_item node = { .graph = 1, .replay = 1, .device_op = GT_DEVICE_KERNEL, .start_ns = UINT64_MAX, .end_ns = UINT64_MAX };
+	struct gt_replays replays = { .count = 0 };
+
+	CHECK_OK(gt_replays_add(&replays, &queue, &node, 7));
+	CHECK_OK(gt_replays_each(&replays, &view, 0, find_queue, &found));
+	CHECK(found == &queue);
+	gt_replays_fini(&replays);
 }
 
 UNIT_TEST(export_format_follows_the_longest_extension)
