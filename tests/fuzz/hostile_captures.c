@@ -3,6 +3,8 @@
  * process:
  *
  *   hostile_captures FIRST COUNT CAPTURE.. PARTNER       mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER
+ * The first one of each CAPTURE is the capture as it is.
+ *
  *   -k           what fails stays: NUMBER.gputap in the current folder
  *   -t SECONDS   no more mutants after that
  *
@@ -318,6 +320,15 @@ static void check_recover(const struct mutant *mutant)
 
 /* Mutants ------------------------------------------------------------------------ */
 
+static uint8_t *copy_bytes(const struct input *in)
+{
+	uint8_t *bytes = malloc(in->count);
+
+	if (!bytes)
+		abort();
+	return memcpy(bytes, in->bytes, in->count);
+}
+
 static void run_mutant(uint64_t number)
 {
 	static struct mutant mutant;
@@ -329,7 +340,12 @@ static void run_mutant(uint64_t number)
 
 	progress->number = number;
 	progress->step = "mutate";
-	mutate(in->bytes, in->count, number, &mutant);
+	if (number & 1 || number / 2 >= input_count - 1) {
+		mutate(in->bytes, in->count, number, &mutant);
+	} else {
+		free(mutant.bytes);
+		mutant = (struct mutant){ copy_bytes(in), in->count, in->count };
+	}
 	put_file(folder, "mutant.gputap", mutant.bytes, mutant.count);
 	put_file(folder, "second.gputap", other->bytes, other->count);
 	run_command(&gt_command_info, 0, "info", text);

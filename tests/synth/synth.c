@@ -27,7 +27,7 @@ static struct {
 	uint64_t calls, flush_bytes, lose;
 	unsigned threads, devices, kernels, processes, queues, distinct;
 	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash, dense;
-	bool waits, graphs;
+	bool waits, graphs, late;
 	const char *out, *device_clock, *host, *boot;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
@@ -66,7 +66,14 @@ static uint64_t device_stamp(uint64_t ns)
 		return ns + RAW_AHEAD_NS;
 	if (!strcmp(o.device_clock, "timer")) /* 40 ppm fast, with readings */
 		return ns * 3 + ns / 25000 * 3;
+	if (!strcmp(o.device_clock, "slow")) /* a counter of 100 MHz, with readings: its times end before it does */
+		return ns == UINT64_MAX ? ns : ns / 10;
 	return ns / 1000000 * 1000000 + UINT64_C(88000000000000) + ns % 1000000; /* offset: known to nobody */
+}
+
+static bool has_readings(void)
+{
+	return !strcmp(o.device_clock, "timer") || !strcmp(o.device_clock, "slow");
 }
 
 static void write_tuple(uint64_t ns)
@@ -336,6 +343,8 @@ static void launch_graph(struct thread *t, unsigned device, unsigned queue)
 		r->queue |= UINT64_C(1) << 32;
 		r->ordinal = node;
 		r->replay = replay;
+		if (o.late && replay == 2)
+			r->start = r->end = device_stamp(UINT64_MAX);
 	}
 }
 
@@ -506,6 +515,8 @@ static void end_process(struct process *p)
 		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
 		p->counts.dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
 	}
+	for (unsigned d = 0; d < o.devices && !strcmp(o.device_clock, "slow"); d++)
+		reading(&p->device_thread, d, p->latest_ns);
 	for (i = 0; i <= o.threads; i++) {
 		struct thread *t = i < o.threads ? &p->threads[i] : &p->device_thread;
 
@@ -538,7 +549,7 @@ static void work(struct process *processes)
 			}
 		for (; next_tuple < latest; next_tuple += 1000000000) {
 			write_tuple(next_tuple);
-			for (p = 0; p < o.processes && !strcmp(o.device_clock, "timer"); p++)
+			for (p = 0; p < o.processes && has_readings(); p++)
 				for (d = 0; d < o.devices; d++)
 					reading(&processes[p].device_thread, d, next_tuple);
 		}
@@ -554,7 +565,7 @@ static void options(int argc, char **argv)
 		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
 		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
 		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"dense", 0, 0, 'Y'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
-		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'}, {"waits", 0, 0, 'W'}, {"graphs", 0, 0, 'G'},
+		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'}, {"waits", 0, 0, 'W'}, {"graphs", 0, 0, 'G'}, {"late", 0, 0, 'L'},
 		{"host", 1, 0, OPT_HOST}, {"boot", 1, 0, OPT_BOOT}, {"start", 1, 0, OPT_START}, {"realtime-offset", 1, 0, OPT_REALTIME},
 		{"pid", 1, 0, OPT_PID}, {"rank", 1, 0, OPT_RANK}, {"output", 1, 0, 'o'}, {0, 0, 0, 0}};
 	int c;
@@ -582,6 +593,7 @@ static void options(int argc, char **argv)
 		case 'Y': o.dense = true; break;
 		case 'W': o.waits = true; break;
 		case 'G': o.graphs = true; break;
+		case 'L': o.late = true; break;
 		case OPT_FLUSH: o.flush_bytes = strtoull(optarg, NULL, 0); break;
 		case OPT_LOSE: o.lose = strtoull(optarg, NULL, 0); break;
 		case OPT_CLOCK: o.device_clock = optarg; break;
@@ -597,13 +609,13 @@ static void options(int argc, char **argv)
 	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX || !o.queues || !o.processes) {
 		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
 				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
-				"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] [--device-clock raw|timer|offset] [--lose N]\n"
-				"             [--waits] [--graphs] [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
+				"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] [--device-clock raw|timer|slow|offset] [--lose N]\n"
+				"             [--waits] [--graphs] [--late] [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
 				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
 				"--dense: calls and kernels of 1 to 3 ns, each begins when the one before it ended.\n"
 				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n"
 				"--waits: blocking copies and finishes return when their work is done, 4 us and 2 us later.\n"
-				"--graphs: every second kernel is a graph of three.\n");
+				"--graphs: every second kernel is a graph of three. --late: the second graph begins at the end of time.\n");
 		exit(2);
 	}
 }
@@ -632,7 +644,7 @@ int main(int argc, char **argv)
 		die("no memory");
 	for (p = 0; p < o.processes; p++)
 		begin_process(&processes[p], p);
-	if (!strcmp(o.device_clock, "timer"))
+	if (has_readings())
 		for (p = 0; p < o.processes; p++)
 			for (unsigned d = 0; d < o.devices; d++)
 				reading(&processes[p].device_thread, d, T0_NS + 50000);
