@@ -120,7 +120,7 @@ static double encode_only(const uint64_t *buffer, size_t bytes, uint64_t count)
 	enum gt_encode_stop stop = GT_ENCODE_FULL;
 	uint64_t start = cpu_ns();
 
-	gt_encoder_init(&e);
+	gt_encoder_init(&e, 1);
 	while (stop == GT_ENCODE_FULL) {
 		r = gt_encoder_run(&e, r, end, &stop);
 		gt_encoder_reset(&e, NULL, 0);

@@ -107,6 +107,14 @@ void gt_capture_stream_destroy(struct gt_stream *s);
 int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes, struct gt_counts *recorded);
 
 /**
+ * gt_capture_stream_is_doubted() - was a record taken that no writer of ours makes?
+ * @earliest, @latest: ticks between which calls can have been
+ * Its lengths were valid, and it is in the capture; but its operation is not known, its id is not of the stream's thread, it
+ * ends before it begins, or the like. Asked after gt_capture_write_records(), and forgotten by asking.
+ */
+bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64_t latest);
+
+/**
  * gt_capture_flush() - write out what is buffered; after it, the file holds everything that was accepted
  * Return: 0, or -ENOSPC and other negative errno: then the file is cut back to where the last good flush left
  *         it, nothing accepted since then is in it (the caller counts that as lost), and the writer stays

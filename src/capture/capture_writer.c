@@ -46,6 +46,7 @@ struct gt_stream {
 	struct gt_capture_writer *writer;
 	struct gt_stream *next, **link; /* in writer.streams or writer.spare */
 	uint32_t process, ordinal;
+	uint64_t first_ticks, last_ticks; /* of calls in blocks that ended since gt_capture_stream_is_doubted() was asked */
 	struct gt_encoder encoder;
 };
 
@@ -231,6 +232,30 @@ static bool meta_valid(const uint64_t *record, uint32_t words)
 	return words >= fixed && record[text] <= (words - fixed) * 8;
 }
 
+/* Would a writer of ours make it? Its lengths are valid. */
+static bool meta_known(const uint64_t *record, uint32_t words)
+{
+	const struct gt_record *head = (const void *)record;
+
+	switch (head->kind) {
+	case GT_RECORD_STRING:
+		return words == 2 + (record[1] + 7) / 8;
+	case GT_RECORD_OBJECT:
+	case GT_RECORD_MODULE:
+		return words == 5 + (record[4] + 7) / 8 && head->op && head->op < GT_OBJECT_TYPE_COUNT &&
+		       head->depth < GT_DOMAIN_COUNT;
+	case GT_RECORD_EVENT:
+		return words == 4 + (record[3] + 7) / 8 && head->op < GT_EVENT_CODE_COUNT && head->depth < GT_DOMAIN_COUNT;
+	case GT_RECORD_CLOCK:
+		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
+	case GT_RECORD_LIFETIME:
+		return words == sizeof(struct gt_record_lifetime) / 8 && head->op < GT_OBJECT_TYPE_COUNT &&
+		       head->depth < GT_DOMAIN_COUNT && record[3] <= 1;
+	default:
+		return false;
+	}
+}
+
 /* Keep one record for a RECORDS block. It is not counted as recorded, so where there is no room for it any more the
  * batch goes on without it. Return: 0 or -EBADMSG. */
 static int put_meta(struct gt_stream *s, const uint64_t *data, uint32_t words)
@@ -249,6 +274,8 @@ static int put_meta(struct gt_stream *s, const uint64_t *data, uint32_t words)
 	memcpy(w->meta + w->meta_bytes, &head, 8);
 	if (!meta_valid((const void *)(w->meta + w->meta_bytes), words))
 		return -EBADMSG;
+	if (!meta_known((const void *)(w->meta + w->meta_bytes), words))
+		s->encoder.doubted = true;
 	w->meta_bytes += bytes;
 	return 0;
 }
@@ -293,6 +320,8 @@ static void end_stream_block(struct gt_stream *s)
 
 	if (!e->rows)
 		return;
+	s->first_ticks = e->first_ticks < s->first_ticks ? e->first_ticks : s->first_ticks;
+	s->last_ticks = e->last_ticks > s->last_ticks ? e->last_ticks : s->last_ticks;
 	head_bytes = stream_head(s, buffer);
 	if (w->zstd && raw > 64 && e->begin == e->buffer) {
 		uint8_t *to = w->out + w->out_bytes + head_bytes;
@@ -386,6 +415,19 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 	return status;
 }
 
+bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64_t latest)
+{
+	struct gt_encoder *e = &s->encoder;
+	uint64_t first = e->first_ticks < s->first_ticks ? e->first_ticks : s->first_ticks;
+	uint64_t last = e->last_ticks > s->last_ticks ? e->last_ticks : s->last_ticks;
+	bool doubted = e->doubted || first < earliest || last > latest;
+
+	e->doubted = false;
+	s->first_ticks = UINT64_MAX;
+	s->last_ticks = 0;
+	return doubted;
+}
+
 int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal, struct gt_stream **out)
 {
 	struct gt_stream *s = w->spare;
@@ -404,7 +446,9 @@ int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint
 	s->writer = w;
 	s->process = process;
 	s->ordinal = ordinal;
-	gt_encoder_init(&s->encoder);
+	s->first_ticks = UINT64_MAX;
+	s->last_ticks = 0;
+	gt_encoder_init(&s->encoder, ordinal);
 	s->next = w->streams;
 	s->link = &w->streams;
 	if (s->next)

@@ -36,8 +36,10 @@ int gt_cursor_fill_v3(struct gt_cursor *k)
 }
 #endif
 
-void gt_encoder_init(struct gt_encoder *e)
+void gt_encoder_init(struct gt_encoder *e, uint32_t ordinal)
 {
+	e->ordinal = ordinal;
+	e->doubted = false;
 	e->run = gt_fast_cpu() ? gt_encoder_run_v3 : gt_encoder_run_any;
 	memset(e->total, 0, sizeof e->total);
 	gt_encoder_reset(e, NULL, 0);

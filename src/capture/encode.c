@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "capture/words.h"
+#include "record/operation.h"
 
 static inline uint64_t load(const uint64_t *p)
 {
@@ -24,7 +25,20 @@ static inline uint64_t load(const uint64_t *p)
 struct hot {
 	uint8_t *p;
 	uint64_t last_end, expect_id;
+	uint64_t durations; /* of all calls, or-ed: the highest bit is set when one ends before it begins */
 };
+
+/* Would a writer of ours make a row with such a head? Asked once for a shape and a block. */
+static bool is_known(uint64_t head)
+{
+	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, depth = head >> 24 & 0xff, op = (uint32_t)(head >> 32);
+
+	switch (kind) {
+	case GT_RECORD_CALL: return gt_operation(op) != NULL;
+	case GT_RECORD_DEVICE: return words == GT_DEVICE_MIN_WORDS && depth && depth < GT_DEVICE_OP_COUNT;
+	default: return words == GT_EXTERNAL_MIN_WORDS && depth <= 1 && op < GT_EXTERNAL_STACK_COUNT;
+	}
+}
 
 static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t head, uint32_t coded, uint32_t tail, uint64_t at)
 {
@@ -32,6 +46,8 @@ static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t he
 
 	if (e->shape_count == GT_ROW_SHAPES || e->words_used + coded + GT_WORDS_PAD > GT_ENCODER_WORDS)
 		return NULL;
+	if (!is_known(head))
+		e->doubted = true;
 	e->hash[at].head = head;
 	e->hash[at].shape = e->shape_count;
 	s = &e->shapes[e->shape_count++];
@@ -98,6 +114,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 		e->base_set = 1;
 		e->base_ticks = hot->last_end = start;
 		e->base_id = hot->expect_id = id;
+		e->doubted |= GT_ID_ORDINAL(id) != e->ordinal;
 	}
 	/* control, the codes of all words but ret, then the values */
 	prev = s->prev;
@@ -113,12 +130,14 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 	memcpy(p, &distance, 8);
 	p += gt_row_time_bytes(code);
 	duration = stop - start;
+	hot->durations |= duration;
 	code = gt_row_time_code(duration);
 	control |= code << 2;
 	memcpy(p, &duration, 8);
 	p += gt_row_time_bytes(code);
 	if (__builtin_expect(id != hot->expect_id, 0)) {
 		control |= GT_CONTROL_ID;
+		e->doubted |= GT_ID_ORDINAL(id) != e->ordinal;
 		p = put_id(p, id - hot->expect_id);
 	}
 	hot->last_end = stop;
@@ -176,7 +195,7 @@ static inline bool valid(uint32_t words, uint32_t kind, uint32_t op, uint32_t *c
 
 const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const uint64_t *end, enum gt_encode_stop *stop)
 {
-	struct hot hot = {e->p, e->last_end, e->expect_id};
+	struct hot hot = {e->p, e->last_end, e->expect_id, 0};
 	uint8_t *const limit = e->end;
 	uint32_t rows = 0;
 
@@ -195,6 +214,8 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 				*stop = GT_ENCODE_META;
 				break;
 			}
+			if (words != GT_DEVICE_MIN_WORDS) /* work that is not to be recorded after all: nobody makes other ones */
+				e->doubted = true;
 			r += words;
 			continue;
 		}
@@ -217,5 +238,7 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 	e->last_end = hot.last_end;
 	e->expect_id = hot.expect_id;
 	e->rows += rows;
+	if (hot.durations >> 63)
+		e->doubted = true;
 	return r;
 }

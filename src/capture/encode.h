@@ -3,6 +3,7 @@
 #ifndef GPUTAP_CAPTURE_ENCODE_H
 #define GPUTAP_CAPTURE_ENCODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,8 @@ struct gt_encoder {
 	uint64_t base_ticks, base_id, first_ticks, last_ticks;
 	uint32_t rows, shape_count, words_used;
 	uint32_t base_set;
+	uint32_t ordinal;      /* of the thread whose records these are: stands in its calls' ids */
+	bool doubted;          /* a record was taken that no writer of ours makes: see gt_capture_stream_is_doubted() */
 	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];      /* since create */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* total when the block began */
 	struct gt_shape shapes[GT_ROW_SHAPES];
@@ -50,7 +53,7 @@ struct gt_encoder {
 	uint8_t buffer[GT_ENCODER_BYTES + 64];
 };
 
-void gt_encoder_init(struct gt_encoder *e);
+void gt_encoder_init(struct gt_encoder *e, uint32_t ordinal);
 /* Start an empty block whose rows go to @buffer (the encoder's own: NULL). */
 void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes);
 

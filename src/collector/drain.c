@@ -69,6 +69,8 @@ static void read_records(struct gt_drain *d, struct gt_tracee *image, struct gt_
 
 	gt_batch_touch(d, image);
 	status = gt_capture_write_records(ring->stream, data, bytes, &image->pending);
+	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
+		image->torn = true; /* written over, in a way that leaves something to read */
 	if (status == -EBADMSG)
 		image->torn = true; /* what follows is skipped up to `committed`: a later record begins there */
 	else if (status)

@@ -32,6 +32,8 @@ struct gt_drain {
 	size_t image_count, image_room;
 	uint32_t next_index;
 
+	uint64_t earliest_ticks, latest_ticks; /* calls of this session lie between them; by the clock tuples so far */
+
 	/* the batch being made; its marks lie in the journal */
 	uint64_t batch_bytes;
 	bool batch_dirty;        /* something stands in the capture's buffers */

@@ -13,7 +13,10 @@
 #include "util/error.h"
 #include "util/grow.h"
 
+#define TICKS_BEFORE (UINT64_C(1) << 32) /* of the first clock tuple: a few seconds */
+#define TICKS_AFTER (UINT64_C(1) << 37)  /* of the newest one: a minute or two, which a busy collector may be late */
 #define CALLS_OPEN_MOST 64u /* in each other, of one thread, when a process ends */
+#define WORK_OPEN_MOST (UINT64_C(1) << 24) /* device work of a process that nobody has waited for */
 
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
@@ -21,6 +24,7 @@ void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_captu
 	d->folder = folder;
 	d->writer = writer;
 	d->journal.fd = -1;
+	d->latest_ticks = UINT64_MAX;
 }
 
 void gt_drain_fini(struct gt_drain *d)
@@ -148,17 +152,21 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
  * way looks like a call that never returned. */
 static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
 {
-	uint64_t open = 0;
+	uint64_t open[GT_CLASS_COUNT] = { 0 };
 
-	for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
-		uint64_t known = counts->recorded[GT_CLASS_CALL][k];
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
+			uint64_t known = counts->recorded[c][k];
 
-		for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
-			known += counts->dropped[why][GT_CLASS_CALL][k];
-		if (counts->seen[GT_CLASS_CALL][k] > known)
-			open += counts->seen[GT_CLASS_CALL][k] - known;
-	}
-	return open > (uint64_t)CALLS_OPEN_MOST * threads;
+			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
+				known += counts->dropped[why][c][k];
+			if (counts->seen[c][k] <= known)
+				continue;
+			if (counts->seen[c][k] - known > WORK_OPEN_MOST)
+				return true;
+			open[c] += counts->seen[c][k] - known;
+		}
+	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads || open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
 }
 
 /* seen = recorded + dropped, always: what is open, or was damaged, makes up the difference. */
@@ -186,6 +194,24 @@ static bool is_head_spoiled(const struct gt_drain *d, const struct gt_tracee *im
 	return !d->recovering && !image->stopped && atomic_load_explicit(&image->region->stop, memory_order_relaxed);
 }
 
+/* Is slot @i, of a process that is gone, in no state that its thread and we can have left it in? */
+static bool is_slot_spoiled(const struct gt_tracee *image, uint32_t i)
+{
+	const struct gt_slot *slot = gt_tracee_slot(image, i);
+	const struct gt_ring *ring = i < image->rings_known ? &image->rings[i] : NULL;
+	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
+	uint64_t seen = 0;
+
+	if (!i || (ring && ring->done)) /* of no thread; to be freed with the batch */
+		return false;
+	if (ring && ring->stream && !ring->broken && slot->ordinal != ring->ordinal)
+		return true;
+	for (int c = 0; c < GT_CLASS_COUNT; c++)
+		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
+			seen |= atomic_load_explicit(&slot->seen[c][k], memory_order_relaxed);
+	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && seen);
+}
+
 /* @last: the process is gone, and all of its rings was read. */
 static void sum_counts(struct gt_drain *d, struct gt_tracee *image, bool last, struct gt_counts *out)
 {
@@ -198,9 +224,12 @@ static void sum_counts(struct gt_drain *d, struct gt_tracee *image, bool last, s
 			used = gt_tracee_slots_used(image);
 			if (last && is_head_spoiled(d, image, used))
 				image->torn = true;
-			for (i = 0; i < used; i++) /* those that are done stand in `pending` */
+			for (i = 0; i < used; i++) { /* those that are done stand in `pending` */
+				if (last && is_slot_spoiled(image, i))
+					image->torn = true;
 				if (i >= image->rings_known || !image->rings[i].done)
 					gt_tracee_add_slot_counts(image, i, out);
+			}
 			gt_guard_end();
 		} else {
 			gt_drain_lose(d, image);
@@ -225,6 +254,11 @@ void gt_drain_write_counts(struct gt_drain *d, struct gt_tracee *image)
 void gt_drain_write_clock(struct gt_drain *d, const struct gt_clock_tuple *tuple)
 {
 	gt_capture_write_clock(d->writer, tuple);
+	if (!d->recovering) {
+		if (d->latest_ticks == UINT64_MAX && tuple->ticks > TICKS_BEFORE)
+			d->earliest_ticks = tuple->ticks - TICKS_BEFORE;
+		d->latest_ticks = tuple->ticks + TICKS_AFTER;
+	}
 	d->batch_dirty = true;
 }
 

@@ -121,7 +121,7 @@ static void round_trip(uint64_t seed, gt_encoder_run_fn *run, gt_decoder_next_fn
 	records_call(&in, 1, 0, 0, 1, 2, 3, 0); /* so that the last one is no PAD */
 	r = checked = in.words;
 	end = in.words + in.count;
-	gt_encoder_init(&encoder);
+	gt_encoder_init(&encoder, 1);
 	encoder.run = run;
 	do {
 		r = gt_encoder_run(&encoder, r, end, &stop);
@@ -157,8 +157,8 @@ UNIT_TEST(rows_are_the_same_with_and_without_vectors)
 		state = seed;
 		for (i = 0; i < 100; i++)
 			some_record(&state);
-		gt_encoder_init(&encoder);
-		gt_encoder_init(&other);
+		gt_encoder_init(&encoder, 1);
+		gt_encoder_init(&other, 1);
 		CHECK_EQ(gt_encoder_run_any(&encoder, in.words, in.words + in.count, &stop),
 			 gt_encoder_run_v3(&other, in.words, in.words + in.count, &stop2));
 		CHECK_EQ(stop, stop2);
@@ -188,7 +188,7 @@ UNIT_TEST(rows_of_a_call_with_four_arguments_take_16_bytes_at_most)
 		p[9] = 3 | UINT64_C(8) << 32;
 		p[10] = 0x55d0c9100000 + records_random(&state) % 32 * 0x1a0;
 	}
-	gt_encoder_init(&encoder);
+	gt_encoder_init(&encoder, 1);
 	gt_encoder_run(&encoder, in.words, in.words + in.count, &stop);
 	CHECK_EQ(stop, GT_ENCODE_END);
 	CHECK_LE((uint64_t)(encoder.p - encoder.begin), 2000 * 16);
@@ -201,7 +201,7 @@ UNIT_TEST(a_record_longer_than_its_batch_is_malformed_wherever_it_lies)
 
 	records_call(&in, 1, 2, 0, 1, 10, 20, 0);
 	records_call(&in, 1, 2, 0, 2, 30, 40, 0);
-	gt_encoder_init(&encoder);
+	gt_encoder_init(&encoder, 1);
 	at = gt_encoder_run(&encoder, in.words, in.words + in.count - 1, &stop);
 	CHECK_EQ(stop, GT_ENCODE_MALFORMED);
 	CHECK_EQ(at - in.words, 7);
@@ -221,7 +221,7 @@ UNIT_TEST(records_whose_words_cannot_hold_their_kind_are_malformed)
 		in.count = 0;
 		records_add(&in, 64, bad[i].kind, 0, bad[i].op);
 		in.words[0] = (in.words[0] & ~UINT64_C(0xffff)) | bad[i].words;
-		gt_encoder_init(&encoder);
+		gt_encoder_init(&encoder, 1);
 		gt_encoder_run(&encoder, in.words, in.words + 64, &stop);
 		CHECK_EQ(stop, GT_ENCODE_MALFORMED);
 	}
