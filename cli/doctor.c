@@ -104,7 +104,7 @@ static void check_injection(struct doctor *d)
 	libraries.inject[strlen(libraries.inject)] = '/';
 
 	f = add(d, FOUND_BAD, "gputap", "injection");
-	if (gt_environment_make(environ, &libraries, nothing, NULL, &environment)) {
+	if (gt_environment_make(environ, &libraries, nothing, NULL, false, &environment)) {
 		say(f, "%s", gt_error_text());
 		gt_error_clear();
 		return;

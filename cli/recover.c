@@ -78,8 +78,7 @@ static int recover(const char *folder)
 	if (result.dropped > result.unfinished)
 		ui_note("%s records are lost: the rings were full after the collector had gone",
 			ui_count(result.dropped - result.unfinished));
-	if (result.untraced)
-		untraced_note(output);
+	untraced_note(output);
 	if (result.still_running)
 		ui_note("%u process%s of the session still run%s, unrecorded from now on", result.still_running,
 			result.still_running == 1 ? "" : "es", result.still_running == 1 ? "s" : "");

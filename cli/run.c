@@ -459,7 +459,8 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 	if (result->torn)
 		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,
 			result->torn == 1 ? "" : "es");
-	if (result->untraced && (r->quiet || !result->runtimes)) /* else gt_report_short() says so */
+	/* else gt_report_short() says so, or tell_nothing_seen() does. Those that a traced program told of are not in result->untraced */
+	if (r->quiet || (result->untraced && !result->runtimes))
 		untraced_note(r->run.output);
 	if (result->refused)
 		ui_note("%u process%s could not be read: the ring file is damaged, or of another version of libgputap", result->refused,
@@ -468,8 +469,9 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 
 static void tell_obstacle(const struct gt_target *t, const char *program)
 {
-	/* a privileged program takes our variables out of the environment, so its children do not get them */
-	bool children = t->obstacle != GT_TARGET_PRIVILEGED && t->obstacle != GT_TARGET_MACHINE;
+	/* a privileged program takes our variables out of the environment, so its children do not get them; another machine's or word
+	 * size's is started without them */
+	bool children = t->obstacle != GT_TARGET_PRIVILEGED && !t->complains;
 
 	ui_note("%s cannot be traced because %s%s", program, gt_target_reason(t->obstacle),
 		children ? "; programs that it starts still can" : "");

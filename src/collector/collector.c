@@ -582,7 +582,8 @@ static int start_program(struct collector *c, char *const *argv)
 	int status;
 
 	gt_target_look(argv[0], &target);
-	status = gt_environment_make(environ, &c->libraries, c->folder.path, target.executable ? target.path : NULL, &environment);
+	status = gt_environment_make(environ, &c->libraries, c->folder.path, target.executable ? target.path : NULL,
+				     target.complains, &environment);
 	if (!status) {
 		take_clock(c);
 		gt_drain_commit(&c->drain); /* recover can start from here */

@@ -193,47 +193,51 @@ static void look_at_storage(const char *program, char *const *base, const char *
 	close(fd);
 }
 
-int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, const char *program, char ***out)
+int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, const char *program,
+			bool complains, char ***out)
 {
-	enum { SET_COUNT = 13 };
+	enum { SET_COUNT = 11, SET_MOST = SET_COUNT + 2 };
 	const char *forced = value_of(base, "GPUTAP_REGISTER_FORCE_LOAD");
 	struct gt_static_tls tls;
-	char *set[SET_COUNT];
+	char *set[SET_MOST];
 	char **all = NULL;
-	size_t count = 0, n = 0;
+	size_t set_count = SET_COUNT, count = 0, n = 0;
 	bool good = true;
 
 	look_at_storage(program, base, l->inject, &tls);
 	set[0] = variable(GT_SESSION_ENV, folder);
-	set[1] = list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);
-	set[2] = gt_static_tls_is_hopeless(&tls) ? variable("LD_AUDIT", value_or(base, "LD_AUDIT", ""))
-						 : list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
-	set[3] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
-	set[4] = set[3] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[3], '=') + 1) : NULL;
+	set[1] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
+	set[2] = set[1] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[1], '=') + 1) : NULL;
 	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is us, and does no harm */
-	set[5] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0", value_of(base, "ASAN_OPTIONS"), false);
-	set[6] = tunables_variable(base, &tls);
-	set[7] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"), l->audit);
+	set[3] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0", value_of(base, "ASAN_OPTIONS"), false);
+	set[4] = tunables_variable(base, &tls);
+	set[5] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"), l->audit);
 	/* ROCm 6 and later: librocprofiler-register takes us for a tool; what the user wanted of it is kept for our door */
-	set[8] = variable("ROCPROFILER_REGISTER_FORCE_LOAD", "1");
-	set[9] = variable("GPUTAP_REGISTER_FORCE_LOAD", forced ? forced : value_or(base, "ROCPROFILER_REGISTER_FORCE_LOAD", ""));
+	set[6] = variable("ROCPROFILER_REGISTER_FORCE_LOAD", "1");
+	set[7] = variable("GPUTAP_REGISTER_FORCE_LOAD", forced ? forced : value_or(base, "ROCPROFILER_REGISTER_FORCE_LOAD", ""));
 	/* and ROCr loads the user's HSA_TOOLS_LIB as without us, though somebody has taken its tables */
-	set[10] = variable("HSA_TOOLS_ROCPROFILER_V1_TOOLS",
-			   value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
-	set[11] = variable("GPUTAP_COMPAT", l->compat);
-	set[12] = variable(GT_AUDIT_ENV, l->audit);
-	for (int i = 0; i < SET_COUNT; i++)
+	set[8] = variable("HSA_TOOLS_ROCPROFILER_V1_TOOLS",
+			  value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
+	set[9] = variable("GPUTAP_COMPAT", l->compat);
+	set[10] = variable(GT_AUDIT_ENV, l->audit);
+	if (!complains) {
+		set[set_count++] = list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);
+		set[set_count++] = gt_static_tls_is_hopeless(&tls)
+					   ? variable("LD_AUDIT", value_or(base, "LD_AUDIT", ""))
+					   : list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
+	}
+	for (size_t i = 0; i < set_count; i++)
 		good = good && set[i];
 	while (base[count])
 		count++;
 	if (good)
-		all = calloc(count + SET_COUNT + 1, sizeof *all);
+		all = calloc(count + set_count + 1, sizeof *all);
 	for (size_t i = 0; all && i < count; i++)
-		if (!is_replaced(base[i], set, SET_COUNT)) {
+		if (!is_replaced(base[i], set, set_count)) {
 			all[n] = strdup(base[i]);
 			good = good && all[n++];
 		}
-	for (int i = 0; i < SET_COUNT; i++)
+	for (size_t i = 0; i < set_count; i++)
 		if (all)
 			all[n++] = set[i];
 		else

@@ -4,6 +4,7 @@
 #define GPUTAP_COLLECTOR_ENVIRONMENT_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 struct gt_libraries {
 	char inject[PATH_MAX]; /* libgputap.so.0 */
@@ -25,10 +26,11 @@ int gt_libraries_find(struct gt_libraries *out);
  * GPUTAP_COMPAT: where the audit library finds ROCTx for programs that find none.
  * GLIBC_TUNABLES: the static thread-local storage that @program's libraries need, which an auditor takes the room of.
  * @program: path of what is run first; NULL: not known
+ * @complains: its dynamic linker is for another machine or word size: LD_PRELOAD and LD_AUDIT stay the user's
  * Owner: caller; gt_environment_free().
  */
 int gt_environment_make(char *const *base, const struct gt_libraries *libraries, const char *folder, const char *program,
-			char ***out);
+			bool complains, char ***out);
 void gt_environment_free(char **environment);
 
 #endif

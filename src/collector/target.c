@@ -28,6 +28,12 @@
 #define OUR_MACHINE EM_NONE
 #endif
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define OUR_BYTE_ORDER ELFDATA2LSB
+#else
+#define OUR_BYTE_ORDER ELFDATA2MSB
+#endif
+
 static bool is_program(const char *path, bool *found)
 {
 	struct stat st;
@@ -87,19 +93,41 @@ static bool is_privileged(int fd)
 	       (geteuid() != 0 && fgetxattr(fd, "security.capability", cap, sizeof cap) > 0);
 }
 
-static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ssize_t n)
+/* Has a program of another word size or machine a dynamic linker? A program header begins with its type, in either class. In the
+ * other byte order it is taken to have one. */
+static bool has_foreign_linker(int fd, const unsigned char *head)
+{
+	const Elf32_Ehdr *e32 = (const void *)head;
+	const Elf64_Ehdr *e64 = (const void *)head;
+	bool is_32 = head[EI_CLASS] == ELFCLASS32;
+	uint64_t offset = is_32 ? e32->e_phoff : e64->e_phoff, bytes = is_32 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
+	unsigned count = is_32 ? e32->e_phnum : e64->e_phnum;
+	uint32_t type;
+
+	if (head[EI_DATA] != OUR_BYTE_ORDER)
+		return true;
+	for (unsigned i = 0; i < count; i++) {
+		if (pread(fd, &type, sizeof type, (off_t)(offset + i * bytes)) != sizeof type)
+			break;
+		if (type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ssize_t n, bool *complains)
 {
 	const Elf64_Ehdr *e = (const void *)head;
 	bool has_interpreter = false, musl = false, is_dynamic_linker = true;
 	struct gt_static_tls tls;
 	char name[PATH_MAX];
 
-	if (head[EI_CLASS] == ELFCLASS32)
-		return GT_TARGET_32BIT;
 	if (n < (ssize_t)sizeof *e)
 		return GT_TARGET_NONE;
-	if (OUR_MACHINE != EM_NONE && e->e_machine != OUR_MACHINE)
-		return GT_TARGET_MACHINE;
+	if (head[EI_CLASS] == ELFCLASS32 || (OUR_MACHINE != EM_NONE && e->e_machine != OUR_MACHINE)) {
+		*complains = has_foreign_linker(fd, head);
+		return head[EI_CLASS] == ELFCLASS32 ? GT_TARGET_32BIT : GT_TARGET_MACHINE;
+	}
 	for (unsigned i = 0; i < e->e_phnum; i++) {
 		Elf64_Phdr p;
 
@@ -151,7 +179,7 @@ static enum gt_target_obstacle look_at_file(const char *path, struct gt_target *
 		return GT_TARGET_NONE; /* executable but not readable: exec can */
 	n = read(fd, head, sizeof head - 1);
 	if (n > SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
-		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED : look_at_elf(fd, head, n);
+		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED : look_at_elf(fd, head, n, &t->complains);
 	else if (depth < 4 && script_interpreter(head, n, t->interpreter, sizeof t->interpreter))
 		obstacle = look_at_file(t->interpreter, t, depth + 1);
 	close(fd);

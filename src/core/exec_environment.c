@@ -60,6 +60,7 @@ struct area {
 	char text[TEXT_BYTES];
 	char tunable[TUNABLE_BYTES]; /* for the program that is to be executed */
 	bool without_audit;          /* it would not start beside an auditor */
+	bool without_libraries;      /* its dynamic linker takes none of ours, and says so */
 	char path[PATH_MAX];
 	char event[PATH_MAX + 256];
 };
@@ -213,7 +214,9 @@ static const char *wanted(const struct area *a, int i, size_t *bytes)
 		*bytes = strlen(a->tunable);
 		return a->tunable;
 	}
-	*bytes = i == AUDIT && a->without_audit ? 0 : variables[i].bytes;
+	*bytes = variables[i].bytes;
+	if ((i == AUDIT && (a->without_audit || a->without_libraries)) || (i == PRELOAD && a->without_libraries))
+		*bytes = 0;
 	return variables[i].ours;
 }
 
@@ -307,11 +310,17 @@ static char *const *repair(struct area *a, char *const *environment)
 		if (!replaced)
 			a->entries[n++] = *e;
 	}
-	for (int i = 0; i < OURS_COUNT; i++)
-		if (!is_kept(a, i, environment)) {
-			a->entries[n++] = text;
-			text = compose(a, i, value_of(environment, variables[i].name), text);
-		}
+	for (int i = 0; i < OURS_COUNT; i++) {
+		char *end;
+
+		if (is_kept(a, i, environment))
+			continue;
+		end = compose(a, i, value_of(environment, variables[i].name), text);
+		if (end[-2] == '=' && end - 2 == text + strlen(variables[i].name)) /* nothing but ours was in it */
+			continue;
+		a->entries[n++] = text;
+		text = end;
+	}
 	a->entries[n] = NULL;
 	return a->entries;
 }
@@ -378,6 +387,7 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 	const char *why = own >= 0 ? gt_exec_obstacle(own) : NULL;
 
 	make_room(a, own, environment);
+	a->without_libraries = gt_exec_complains(why);
 	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
 		goto out;
 	if (!why && a->without_audit)
@@ -401,6 +411,7 @@ void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched
 	a = take_area(e);
 	if (!a)
 		goto out;
+	a->without_libraries = false;
 	if (is_searched)
 		path = search(a, path);
 	if (is_others(environment)) {

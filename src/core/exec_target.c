@@ -16,17 +16,24 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-enum { OUR_MACHINE = EM_X86_64 };
+enum { OUR_MACHINE = EM_X86_64, OUR_BYTE_ORDER = ELFDATA2LSB };
 #elif defined(__aarch64__)
-enum { OUR_MACHINE = EM_AARCH64 };
+enum { OUR_MACHINE = EM_AARCH64, OUR_BYTE_ORDER = ELFDATA2LSB };
 #endif
 
 /* Whatever the name leads to: no waiting for a pipe's writer, no terminal of our own. */
 enum { PAGE = 4096, NO_PAGE = 1, KERNEL_SIGSET_BYTES = 8 };
 enum { HEAD_BYTES = 512, PROGRAM_HEADERS = 32, OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
+union head {
+	Elf64_Ehdr elf;
+	Elf32_Ehdr elf32;
+	char text[HEAD_BYTES];
+};
+
 static const char privileged[] = "it gains privileges (set-user-ID, set-group-ID or file capabilities)";
 static const char other_machine[] = "it is for another machine or word size";
+static const char other_machine_static[] = "it is for another machine or word size, and statically linked";
 
 /* The kernel sets AT_SECURE, and ld.so forgets LD_PRELOAD and LD_AUDIT. */
 static bool gains_privileges(int fd)
@@ -46,14 +53,26 @@ static bool gains_privileges(int fd)
 	return getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-static bool has_interpreter(int fd, const Elf64_Ehdr *e)
+/* In either class: a program header begins with its type. */
+static bool has_interpreter(int fd, uint64_t offset, size_t count, size_t bytes)
 {
-	Elf64_Phdr p; /* one at a time: the stack may be small */
+	uint32_t type; /* one at a time: the stack may be small */
 
-	for (size_t i = 0; i < e->e_phnum && i < PROGRAM_HEADERS; i++)
-		if (syscall(SYS_pread64, fd, &p, sizeof p, (off_t)(e->e_phoff + i * sizeof p)) == sizeof p && p.p_type == PT_INTERP)
+	for (size_t i = 0; i < count && i < PROGRAM_HEADERS; i++)
+		if (syscall(SYS_pread64, fd, &type, sizeof type, (off_t)(offset + i * bytes)) == sizeof type && type == PT_INTERP)
 			return true;
 	return false;
+}
+
+/* Another word size's or machine's program: has it a dynamic linker, which would complain of our libraries? In the other byte order
+ * it is taken to have one. */
+static const char *look_at_foreign(int fd, const union head *h)
+{
+	bool has = h->elf.e_ident[EI_CLASS] == ELFCLASS32
+			   ? has_interpreter(fd, h->elf32.e_phoff, h->elf32.e_phnum, sizeof(Elf32_Phdr))
+			   : has_interpreter(fd, h->elf.e_phoff, h->elf.e_phnum, sizeof(Elf64_Phdr));
+
+	return has || h->elf.e_ident[EI_DATA] != OUR_BYTE_ORDER ? other_machine : other_machine_static;
 }
 
 static const char *look(int fd, int depth);
@@ -79,10 +98,7 @@ static const char *look_at_interpreter(char *line, int depth)
 
 static const char *look(int fd, int depth)
 {
-	union {
-		Elf64_Ehdr elf;
-		char text[HEAD_BYTES];
-	} head;
+	union head head;
 	ssize_t n = syscall(SYS_pread64, fd, &head, sizeof head - 1, (off_t)0);
 
 	if (n < 4)
@@ -95,8 +111,8 @@ static const char *look(int fd, int depth)
 	if (memcmp(head.elf.e_ident, ELFMAG, SELFMAG) != 0 || n < (ssize_t)sizeof head.elf)
 		return NULL;
 	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != OUR_MACHINE)
-		return other_machine;
-	return has_interpreter(fd, &head.elf) ? NULL : "it is statically linked";
+		return look_at_foreign(fd, &head);
+	return has_interpreter(fd, head.elf.e_phoff, head.elf.e_phnum, sizeof(Elf64_Phdr)) ? NULL : "it is statically linked";
 }
 
 /* The page that was found to be readable last. */
@@ -166,5 +182,12 @@ const char *gt_exec_obstacle(int fd)
 
 int gt_exec_loss(const char *obstacle)
 {
-	return obstacle == privileged ? EPERM : obstacle == other_machine ? ENOEXEC : 0;
+	return obstacle == privileged				       ? EPERM
+	       : obstacle == other_machine || obstacle == other_machine_static ? ENOEXEC
+									       : 0;
+}
+
+bool gt_exec_complains(const char *obstacle)
+{
+	return obstacle == other_machine;
 }

@@ -20,6 +20,9 @@ const char *gt_exec_obstacle(int fd);
  * runtime. */
 int gt_exec_loss(const char *obstacle);
 
+/* The program's dynamic linker is for another machine or word size: of libraries of ours it would say on stderr that it ignores them. */
+bool gt_exec_complains(const char *obstacle);
+
 /**
  * gt_exec_is_readable() - can a list of texts that ends with NULL be read, to the end of each text?
  * An invalid pointer in it is for the kernel to refuse, with EFAULT. Only system calls, one for each page that is met.

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Programs of another word size: started without libraries that their dynamic linker would complain of, named as not traced.
+
+No 32-bit C library is needed: the dynamic linker of these programs is one of ours, which writes the environment that it got."""
+
+import json
+import platform
+import subprocess
+
+import pytest
+
+import conftest
+from processes import Tree
+
+WHY = "it is for another machine or word size"
+
+
+@pytest.fixture
+def tree(build, work):
+    return Tree(build)
+
+
+@pytest.fixture
+def programs(tree, work, run):
+    """A program with a dynamic linker of 32 bits, and one that is statically linked."""
+    if platform.machine() != "x86_64":
+        pytest.skip("needs a processor that runs 32-bit x86 programs")
+    compile_it = ["gcc", "-m32", "-O1", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fcf-protection=none",
+                  conftest.REPO / "tests/tree/foreign.c"]
+    run([*compile_it, "-static", "-no-pie", "-o", "static32"])
+    run([*compile_it, "-fPIE", "-pie", f"-Wl,--dynamic-linker={work}/static32", "-o", "dynamic32"])
+    try:
+        subprocess.run([work / "dynamic32"], stdout=subprocess.DEVNULL)
+    except OSError:
+        pytest.skip("the kernel runs no 32-bit programs")
+    return work / "dynamic32", work / "static32"
+
+
+def variables(result):
+    return dict(line.split("=", 1) for line in result.out.splitlines() if "=" in line)
+
+
+def untraced(tap):
+    """What info says of programs that were not traced, and how many the headline counts."""
+    found = json.loads(tap("info", "c.gputap", "--json").out)
+    report = json.loads(tap("report", "c.gputap", "--json").out)
+    return [e["text"] for e in found["events"] if e["event"] == "not traced"], report["files"][0]["untraced"]
+
+
+WAYS = {"exec": "{}", "fork": "sh -c '{}; exit $?'", "cleaned environment": "env -i {}",
+        "posix_spawn": "python3 -c 'import subprocess, sys; sys.exit(subprocess.run([\"{}\"]).returncode)'"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_dynamic_linker_of_another_word_size_gets_no_library_of_ours(tree, run, programs, way):
+    result = tree.run("-c", f"exec {WAYS[way].format(programs[0])}", program="sh", status=5)
+    got = variables(result)
+    assert "LD_PRELOAD" not in got and "LD_AUDIT" not in got, got
+    assert "GPUTAP_SESSION" in got
+
+
+def test_run_itself_starts_it_without_and_says_so(tree, tap, programs):
+    result = tree.run(program=programs[0], status=5)
+    assert "LD_PRELOAD" not in variables(result) and "LD_AUDIT" not in variables(result)
+    note = " ".join(result.err.split())
+    assert "cannot be traced because it is a 32-bit program and gputap's libraries are 64-bit" in note
+    assert "programs that it starts still can" not in note
+
+
+def test_what_the_user_had_there_stays(tree, programs):
+    users = {"LD_PRELOAD": "libm.so.6", "LD_AUDIT": "/nowhere/audit.so"}
+    assert users.items() <= variables(tree.run(program=programs[0], env=users, status=5)).items()
+    script = f"LD_PRELOAD=$LD_PRELOAD:libm.so.6 exec {programs[0]}"
+    result = tree.run("-c", script, program="sh", capture="d.gputap", status=5)
+    assert variables(result)["LD_PRELOAD"] == "libm.so.6"
+
+
+def test_it_is_named_and_counted(tree, tap, programs):
+    result = tree.run("-c", f"{programs[0]} >&-; exit 3", program="sh", options=["-q"], status=3)
+    assert " ".join(result.err.split()) == f"gputap: 1 process not traced: dynamic32 ({WHY})"
+    assert untraced(tap) == ([f"{programs[0]}: {WHY}"], 1)
+
+
+def test_a_statically_linked_one_keeps_what_traces_its_children(tree, tap, programs):
+    """It has no dynamic linker that could complain, and hands the environment on."""
+    tree.run("-c", f"{programs[1]} {tree.caller} calls:3 exit:4", program="sh", status=4)
+    assert untraced(tap) == ([f"{programs[1]}: {WHY}, and statically linked"], 1)
+    assert sum(p["calls"] for p in tree.read()["processes"]) == 4
+    result = tree.run(programs[1], tree.caller, "calls:3", "exit:4", program=programs[1], capture="d.gputap", status=4)
+    assert "programs that it starts still can" in " ".join(result.err.split())
+    assert sum(p["calls"] for p in tree.read("d.gputap")["processes"]) == 4
+
+
+def test_a_program_for_another_machine_is_refused_as_without_us(tree, run, programs, work):
+    """The kernel refuses it: the shell's answer, and its status."""
+    image = bytearray(programs[0].read_bytes())
+    image[18:20] = (22).to_bytes(2, "little")  # EM_S390
+    (work / "foreign").write_bytes(image)
+    (work / "foreign").chmod(0o755)
+    bare = run(["sh", "-c", f"{work}/foreign; exit $?"], status=None)
+    assert tree.run("-c", f"{work}/foreign; exit $?", program="sh", status=None).status == bare.status
