@@ -3,10 +3,14 @@
 
 import json
 import os
+import pathlib
 import shutil
+import subprocess
+import tempfile
 
 import pytest
 
+import conftest
 from processes import Tree
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root to give up rights")
@@ -100,3 +104,52 @@ def test_a_set_user_id_program_that_is_granted_nothing_is_traced(tree, tap, work
     assert "suid" in programs(tap)
     tree.run("-c", f"{program}; exit", program="sh", capture="d.gputap")
     assert "1 process not traced: suid (it gains privileges" in " ".join(tap("report", "d.gputap").out.split())
+
+
+@pytest.fixture
+def capable(build, monkeypatch):
+    """Makes a program whose file has capabilities; in a folder that everybody reaches, which the test is in."""
+    if not shutil.which("setcap"):
+        pytest.skip("needs setcap")
+    if subprocess.run(["setpriv", *NOBODY.split(), "test", "-r", build / "libgputap.so.0"]).returncode:
+        pytest.skip("needs a build folder that everybody reaches")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="gputap-test-"))
+    folder.chmod(0o777)
+    monkeypatch.chdir(folder)
+
+    def make(capabilities):
+        shutil.copy(shutil.which("true"), folder / "capable")
+        if subprocess.run(["setcap", capabilities, folder / "capable"]).returncode:
+            pytest.skip("needs a file system that keeps capabilities")
+        return folder / "capable"
+
+    yield make
+    shutil.rmtree(folder)
+
+
+def run_as_nobody(build, command):
+    words = ["setpriv", *NOBODY.split(), build / "gputap", "run", "-q", "-o", "c.gputap", "--", "sh", "-c", f"{command}; exit 3"]
+    return conftest.run_command(words, status=3)
+
+
+@pytest.mark.parametrize("before", ["", "setpriv --no-new-privs "], ids=["granted", "no new privileges"])
+def test_a_program_whose_file_has_capabilities_is_named_and_counted(build, tap, capable, before):
+    """The dynamic linker forgets us though the kernel grants nothing."""
+    result = run_as_nobody(build, before + str(capable("cap_net_raw+ep")))
+    why = "it gains privileges (set-user-ID, set-group-ID or file capabilities)"
+    assert " ".join(result.err.split()) == f"gputap: 1 process not traced: capable ({why})"
+    (reason,), count = said(tap)
+    assert count == 1 and reason.endswith(f"capable: {why}")
+
+
+@pytest.mark.parametrize("capabilities, before", [("cap_net_raw+p", "setpriv --no-new-privs "), ("cap_net_raw+i", "")])
+def test_a_program_whose_capabilities_change_nothing_is_traced(build, tap, capable, capabilities, before):
+    run_as_nobody(build, before + str(capable(capabilities)))
+    assert said(tap) == ([], 0)
+    assert "capable" in programs(tap)
+
+
+def test_a_program_with_capabilities_that_root_executes_is_traced(tree, tap, capable):
+    tree.run("-c", f"{capable('cap_net_raw+ep')}; exit 3", program="sh", status=3)
+    assert said(tap) == ([], 0)
+    assert "capable" in programs(tap)

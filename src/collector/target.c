@@ -3,8 +3,10 @@
 #include "collector/target.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,20 +79,27 @@ static void resolve(const char *program, struct gt_target *t)
 	}
 }
 
+/* As has_capabilities() of core/exec_target.c. */
+static bool has_capabilities(int fd, bool granted)
+{
+	uint32_t words[6] = { 0 };
+
+	if (fgetxattr(fd, "security.capability", words, sizeof words) <= 0)
+		return false;
+	return le32toh(words[0]) & VFS_CAP_FLAGS_EFFECTIVE || (granted && (words[1] | words[3]));
+}
+
 static bool is_privileged(int fd)
 {
+	bool granted = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 	struct statvfs fs;
 	struct stat st;
-	char cap[64];
 
-	if (fstat(fd, &st))
+	if (fstat(fd, &st) || (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOSUID))
 		return false;
-	/* the kernel grants none */
-	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOSUID))
-		return false;
-	return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
-	       ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid()) ||
-	       (geteuid() != 0 && fgetxattr(fd, "security.capability", cap, sizeof cap) > 0);
+	return (granted && (st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+	       (granted && (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid()) ||
+	       (geteuid() != 0 && has_capabilities(fd, granted));
 }
 
 /* Has a program of another word size or machine a dynamic linker? A program header begins with its type, in either class. In the

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,22 +36,31 @@ static const char privileged[] = "it gains privileges (set-user-ID, set-group-ID
 static const char other_machine[] = "it is for another machine or word size";
 static const char other_machine_static[] = "it is for another machine or word size, and statically linked";
 
+/* File capabilities that set AT_SECURE. Those that are effective at once do so also where the kernel grants none of them
+ * (no_new_privs); of others nothing is left then. */
+static bool has_capabilities(int fd, bool granted)
+{
+	uint32_t words[6] = {0}; /* struct vfs_ns_cap_data: flags, then permitted and inheritable, twice */
+
+	if (fgetxattr(fd, "security.capability", words, sizeof words) <= 0)
+		return false;
+	return words[0] & VFS_CAP_FLAGS_EFFECTIVE || (granted && (words[1] | words[3]));
+}
+
 /* The kernel sets AT_SECURE, and ld.so forgets LD_PRELOAD and LD_AUDIT. */
 static bool gains_privileges(int fd)
 {
+	bool granted = syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 	struct statvfs fs;
 	struct stat st;
 
-	if (fstat(fd, &st) != 0)
+	if (fstat(fd, &st) != 0 || (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOSUID))
 		return false;
-	/* the kernel grants none */
-	if (syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOSUID))
-		return false;
-	if ((st.st_mode & S_ISUID) && st.st_uid != getuid())
+	if (granted && (st.st_mode & S_ISUID) && st.st_uid != getuid())
 		return true;
-	if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid())
+	if (granted && (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid())
 		return true;
-	return getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+	return getuid() != 0 && has_capabilities(fd, granted);
 }
 
 /* In either class: a program header begins with its type. */
