@@ -100,7 +100,7 @@ static void die(const char *what)
 
 static struct gt_capture_writer *create(const char *path, bool compress)
 {
-	struct gt_session_info session = {.rank = -1, .host_clock = GT_HOST_CLOCK_TSC};
+	struct gt_session_info session = {.rank = -1, .host_clock = GT_HOST_CLOCK_COUNTER};
 	struct gt_clock_tuple tuples[2] = {{1000000000, 1000, 1000, 1000, 1000, 0}, {UINT64_C(1000000000000), 400000000, 400000000, 400000000, 400000000, 0}};
 	struct gt_process_info process = {0};
 	struct gt_capture_options options = {.compress = compress};

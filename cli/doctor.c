@@ -160,7 +160,7 @@ static void check_system(struct doctor *d)
 		hint(f, "before 2.35 the audit interface sees less; programs whose OpenCL loader knows layers are fine");
 	}
 	f = add(d, FOUND_OK, "gputap", "clock");
-	if (gt_clock_host_choose() == GT_HOST_CLOCK_TSC) {
+	if (gt_clock_host_choose() == GT_HOST_CLOCK_COUNTER) {
 		say(f, "the CPU's counter is invariant: a time stamp takes about 10 ns");
 	} else {
 		f->level = FOUND_NOTE;

@@ -217,7 +217,7 @@ static void print_line(const char *name, const char *text)
 
 static const char *host_clock_name(uint32_t clock)
 {
-	return clock == GT_HOST_CLOCK_TSC ? "the CPU's counter (TSC)" : clock == GT_HOST_CLOCK_BOOTTIME ? "CLOCK_BOOTTIME" : "unknown";
+	return clock == GT_HOST_CLOCK_COUNTER ? "the CPU's counter" : clock == GT_HOST_CLOCK_BOOTTIME ? "CLOCK_BOOTTIME" : "unknown";
 }
 
 static void print_coverage(const struct info *i)
@@ -374,7 +374,7 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "start_unix_ns", s->start_realtime_ns);
 	json_count(j, "start_boottime_ns", s->start_ns);
 	json_count(j, "wall_ns", i->end_ns > s->start_ns ? i->end_ns - s->start_ns : 0);
-	json_string(j, "host_clock", s->host_clock == GT_HOST_CLOCK_TSC ? "tsc" : "boottime");
+	json_string(j, "host_clock", s->host_clock == GT_HOST_CLOCK_COUNTER ? "counter" : "boottime");
 	json_count(j, "host_clock_residual_ns",
 		   gt_capture_host_clock(i->capture) ? gt_host_clock_residual_ns(gt_capture_host_clock(i->capture)) : 0);
 	json_count(j, "bytes", i->health.bytes);

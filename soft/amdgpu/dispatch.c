@@ -9,6 +9,7 @@
 
 #include "soft/amdgpu/queue.h"
 #include "soft/common/guard.h"
+#include "soft/common/pause.h"
 
 #define MOST_WORK_ITEMS 1024u
 
@@ -138,7 +139,7 @@ static void stay_busy(const struct soft_queue *q, uint64_t host_ns, uint64_t ns)
 			left = left < nap ? left : nap;
 			nanosleep(&(struct timespec){.tv_nsec = (long)left}, NULL);
 		} else {
-			__builtin_ia32_pause();
+			soft_pause_cpu();
 		}
 	}
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "soft/common/bell.h"
+#include "soft/common/pause.h"
 
 #define US 1000ull
 #define MS 1000000ull
@@ -49,10 +50,10 @@ static void futex_wake(uint32_t *word, int threads)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
 }
 
-static void pause_cpu(void)
+static void pause_for_some_turns(void)
 {
 	for (int i = 0; i < 16; i++)
-		__builtin_ia32_pause();
+		soft_pause_cpu();
 }
 
 static void sleep_us(unsigned us)
@@ -71,7 +72,7 @@ static bool spin(struct soft_idle *idle)
 		idle->since_ns = now;
 	if (now - idle->since_ns >= spin_ns)
 		return false;
-	pause_cpu();
+	pause_for_some_turns();
 	return true;
 }
 

@@ -21,7 +21,7 @@
 
 /* One reading of every host clock, as near together as can be. */
 struct gt_clock_tuple {
-	uint64_t ticks;      /* of the session's host clock: TSC, or BOOTTIME ns */
+	uint64_t ticks;      /* of the session's host clock: the counter's, or BOOTTIME ns */
 	uint64_t boottime_ns, monotonic_ns, raw_ns, realtime_ns;
 	uint64_t spread_ticks; /* between first and last reading: uncertainty */
 };
@@ -39,7 +39,8 @@ enum gt_clock_method {
 
 /* Host clock ---------------------------------------------------------------- */
 
-/* Which clock taps stamp with on this machine: enum gt_host_clock. TSC only if invariant and the kernel's own. */
+/* Which clock taps stamp with on this machine: enum gt_host_clock. The counter only if it is invariant and
+ * the kernel keeps its time by it. */
 uint32_t gt_clock_host_choose(void);
 
 /* Read all clocks, several times, keep the tightest. @host_clock: enum gt_host_clock */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which clock host stamps are taken from: the command decides for a session, the tool API where there is none. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -8,24 +9,47 @@
 
 #include "clock/clock.h"
 
+#if defined(__x86_64__)
+static const char counter_source[] = "tsc";
+
+static bool is_counter_invariant(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1);
+}
+#elif defined(__aarch64__)
+static const char counter_source[] = "arch_sys_counter";
+
+static bool is_counter_invariant(void)
+{
+	return true; /* the architecture demands one rate, in all processors */
+}
+#else
+static const char counter_source[] = "";
+
+static bool is_counter_invariant(void)
+{
+	return false;
+}
+#endif
+
+/* The kernel watches its clocksource: where it gave the counter up (unsynchronised, unstable), so do we. */
+static bool is_counter_the_kernels_clock(void)
+{
+	char name[32] = "";
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+
+	if (!f)
+		return false;
+	if (!fgets(name, sizeof name, f))
+		name[0] = '\0';
+	fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+	return !strcmp(name, counter_source);
+}
+
 uint32_t gt_clock_host_choose(void)
 {
-#if defined(__x86_64__)
-	unsigned a, b, c, d;
-	char name[32] = "";
-	FILE *f;
-
-	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d >> 8 & 1))
-		return GT_HOST_CLOCK_BOOTTIME;
-	/* The kernel watches its clocksource: where it gave the TSC up (unsynchronised, unstable), so do we. */
-	f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-	if (f) {
-		if (!fgets(name, sizeof name, f))
-			name[0] = '\0';
-		fclose(f);
-	}
-	if (!strcmp(name, "tsc\n"))
-		return GT_HOST_CLOCK_TSC;
-#endif
-	return GT_HOST_CLOCK_BOOTTIME;
+	return is_counter_invariant() && is_counter_the_kernels_clock() ? GT_HOST_CLOCK_COUNTER : GT_HOST_CLOCK_BOOTTIME;
 }

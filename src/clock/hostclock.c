@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 #include "clock/clock.h"
+#include "clock/counter.h"
 #include "clock/hostclock.h"
 #include "clock/piece.h"
 #include "util/clock_ns.h"
@@ -29,18 +27,8 @@ struct gt_host_clock_map {
 /* Ordered on both sides: a tap's plain read may drift by some instructions, a bracket must not. */
 static uint64_t read_ticks(uint32_t host_clock)
 {
-#if defined(__x86_64__)
-	if (host_clock == GT_HOST_CLOCK_TSC) {
-		uint64_t t;
-
-		_mm_lfence();
-		t = __rdtsc();
-		_mm_lfence();
-		return t;
-	}
-#else
-	(void)host_clock;
-#endif
+	if (GT_HAS_COUNTER && host_clock == GT_HOST_CLOCK_COUNTER)
+		return gt_counter_read_ordered();
 	return gt_clock_ns(CLOCK_BOOTTIME);
 }
 
@@ -72,7 +60,7 @@ void gt_clock_tuple_take(uint32_t host_clock, struct gt_clock_tuple *out)
 		if (after - before >= best)
 			continue;
 		best = after - before;
-		out->ticks = host_clock == GT_HOST_CLOCK_TSC ? before + best / 2 : now;
+		out->ticks = host_clock == GT_HOST_CLOCK_COUNTER ? before + best / 2 : now;
 		out->boottime_ns = now;
 	}
 	out->spread_ticks = best;

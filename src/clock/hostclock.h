@@ -3,6 +3,9 @@
 #ifndef GPUTAP_CLOCK_HOSTCLOCK_H
 #define GPUTAP_CLOCK_HOSTCLOCK_H
 
-enum gt_host_clock { GT_HOST_CLOCK_TSC = 1, GT_HOST_CLOCK_BOOTTIME = 2 };
+enum gt_host_clock {
+	GT_HOST_CLOCK_COUNTER = 1, /* the processor's own (clock/counter.h) */
+	GT_HOST_CLOCK_BOOTTIME = 2,
+};
 
 #endif

@@ -15,10 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
+#include "clock/counter.h"
 #include "ring/region.h"
 
 #define gt_likely(x) __builtin_expect(!!(x), 1)
@@ -77,10 +75,8 @@ uint64_t gt_ticks_boottime(void) __attribute__((cold, visibility("hidden")));
 
 static inline uint64_t gt_ticks(void)
 {
-#if defined(__x86_64__)
-	if (gt_likely(gt_host_clock == GT_HOST_CLOCK_TSC))
-		return __rdtsc();
-#endif
+	if (GT_HAS_COUNTER && gt_likely(gt_host_clock == GT_HOST_CLOCK_COUNTER))
+		return gt_counter_read();
 	return gt_ticks_boottime();
 }
 

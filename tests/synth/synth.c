@@ -625,7 +625,7 @@ int main(int argc, char **argv)
 {
 	struct gt_session_info session = {.kernel = "6.1.0", .cpu = "Synthetic CPU",
 		.gputap_version = "0.1.0", .command = "synthetic\0--size\00042\0", .options = "synth", .directory = "/tmp",
-		.host_clock = GT_HOST_CLOCK_TSC};
+		.host_clock = GT_HOST_CLOCK_COUNTER};
 	struct gt_capture_options capture = {0};
 	struct process *processes;
 	uint64_t latest;

@@ -314,21 +314,25 @@ static void kill_everywhere_in(unsigned stage)
 
 UNIT_TEST(collector_killed_while_it_reads_recovers_every_record_once)
 {
+	unit_need_the_kernel();
 	kill_everywhere_in(0);
 }
 
 UNIT_TEST(collector_killed_while_it_commits_recovers_every_record_once)
 {
+	unit_need_the_kernel();
 	kill_everywhere_in(1);
 }
 
 UNIT_TEST(collector_killed_while_an_image_ends_recovers_every_record_once)
 {
+	unit_need_the_kernel();
 	kill_everywhere_in(2);
 }
 
 UNIT_TEST(collector_killed_while_it_finishes_recovers_every_record_once)
 {
+	unit_need_the_kernel();
 	kill_everywhere_in(3);
 }
 #endif

@@ -163,6 +163,7 @@ UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
 	pid_t pid;
 	int status;
 
+	unit_need_the_kernel();
 	with_session("a_fork_child_writes_again_what_it_inherited");
 	gt_text_add(&text, "path", "/lib/x.so");
 	gt_module_add(GT_DOMAIN_OPENCL, 1, &text);

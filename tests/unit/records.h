@@ -107,7 +107,7 @@ static inline const char *file_name(const char *name)
 /* A writer with a session, process 0 and clocks: 1 tick is 1 ns from 1 s on. */
 static inline struct gt_capture_writer *capture_begin(const char *path, bool compress)
 {
-	struct gt_session_info session = {.hostname = "host", .command = "prog\0arg\0", .rank = -1, .host_clock = GT_HOST_CLOCK_TSC,
+	struct gt_session_info session = {.hostname = "host", .command = "prog\0arg\0", .rank = -1, .host_clock = GT_HOST_CLOCK_COUNTER,
 					  .start_ns = 1000000000};
 	struct gt_process_info process = {.pid = 42, .ppid = 1, .start_ticks = 1000000000, .exe = "/bin/prog", .argv = "prog\0arg\0"};
 	struct gt_clock_tuple t = {1000000000, 1000000000, 1000000000, 1000000000, 1000000000, 10};

@@ -540,6 +540,7 @@ UNIT_TEST(a_child_of_any_fork_has_a_region_of_its_own)
 {
 	pid_t pid;
 
+	unit_need_the_kernel();
 	with_session("a_child_of_any_fork_has_a_region_of_its_own", (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
@@ -583,6 +584,7 @@ UNIT_TEST(a_grandchild_has_a_region_too)
 {
 	pid_t pid, grandchild;
 
+	unit_need_the_kernel();
 	with_session("a_grandchild_has_a_region_too", (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
@@ -611,6 +613,7 @@ UNIT_TEST(a_call_that_began_before_the_fork_is_the_parents_alone)
 	uint64_t id, seen, dropped;
 	pid_t pid;
 
+	unit_need_the_kernel();
 	with_session("a_call_that_began_before_the_fork_is_the_parents_alone", (struct gt_session){.pool_bytes = 1 << 20});
 	t = gt_thread_get();
 	id = gt_call_begin(t, GT_DOMAIN_OPENCL);
@@ -639,6 +642,7 @@ UNIT_TEST(a_child_that_cannot_make_a_region_is_counted_and_goes_on)
 	pid_t pid;
 	int status;
 
+	unit_need_the_kernel();
 	with_session("a_child_that_cannot_make_a_region_is_counted_and_goes_on", (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
@@ -675,6 +679,7 @@ UNIT_TEST(many_threads_fork_at_once)
 	enum { THREADS = 8 };
 	pthread_t threads[THREADS];
 
+	unit_need_the_kernel();
 	with_session("many_threads_fork_at_once", (struct gt_session){.pool_bytes = 1 << 20});
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, fork_once, NULL);
@@ -755,6 +760,7 @@ static void kill_once(unsigned delay_us, bool live)
 
 UNIT_TEST(killed_at_random_moments_what_was_committed_is_there)
 {
+	unit_need_the_kernel();
 	with_session("killed_at_random_moments_what_was_committed_is_there",
 		     (struct gt_session){.pool_bytes = 32 << 20, .wait_ns = 1000000});
 	srand((unsigned)getpid());

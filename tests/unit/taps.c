@@ -28,7 +28,7 @@ static unsigned drops;
 struct gt_tap_options gt_tap_options = {.record_args = 1, .payload_cap = 64};
 _Thread_local struct gt_thread gt_thread = {.epoch = GT_EPOCH_NONE};
 const _Atomic uint32_t *gt_epoch = &epoch;
-uint32_t gt_host_clock = GT_HOST_CLOCK_TSC, gt_skip_nested[GT_DOMAIN_COUNT];
+uint32_t gt_host_clock = GT_HOST_CLOCK_COUNTER, gt_skip_nested[GT_DOMAIN_COUNT];
 
 struct gt_thread *gt_thread_attach_call(struct gt_thread *t, enum gt_domain domain, uintptr_t here)
 {

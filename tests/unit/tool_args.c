@@ -75,6 +75,7 @@ UNIT_TEST(pointers_that_cannot_be_read_are_addresses)
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct gt_hip_args_hipModuleLoad load = {NULL, pages + 4096 - 3};
 
+	unit_need_the_kernel();
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &wild, 3), "void ** ptr=0x10 (0/2); size_t size=16");
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &null, 3), "void ** ptr=NULL (0/2); size_t size=16");
 	/* a text that goes on where nothing can be read */

@@ -302,6 +302,7 @@ UNIT_TEST(work_in_flight_at_a_fork_completes_in_the_parent_alone)
 	int status;
 	pid_t pid;
 
+	unit_need_the_kernel();
 	listen();
 	in_flight = submit();
 	done = submit();

@@ -8,8 +8,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,6 +46,25 @@ void unit_skip(const char *reason)
 {
 	fprintf(stderr, "skipped: %s\n", reason);
 	_exit(EXIT_SKIP);
+}
+
+void unit_need_the_kernel(void)
+{
+	_Atomic int *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool wiped = false;
+	int status;
+	pid_t pid;
+
+	if (page == MAP_FAILED || madvise((void *)(uintptr_t)page, 4096, MADV_WIPEONFORK))
+		return; /* this kernel says that it cannot, and we do without */
+	*page = 1;
+	pid = fork();
+	if (pid == 0)
+		_exit(*page);
+	wiped = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+	munmap((void *)(uintptr_t)page, 4096);
+	if (!wiped)
+		unit_skip("an emulator that does less than the kernel");
 }
 
 const char *unit_folder(void)

@@ -33,6 +33,9 @@ void unit_register(struct unit_test *test);
 void unit_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
 /* Not possible here: ends the test; @reason is shown and must be in tests/skips.txt. */
 void unit_skip(const char *reason) __attribute__((noreturn));
+/* Skips the test under an emulator that does less than the kernel whose place it takes: qemu 7.2 wipes no page in a
+ * fork's child (MADV_WIPEONFORK), and its process_vm_readv() reads what is mapped for itself alone. */
+void unit_need_the_kernel(void);
 /* A folder of this test's own, removed after it. */
 const char *unit_folder(void);
 

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/pause.h"
+
 enum { CHUNK_BYTES = 1 << 18, SPINS = 100, NAPS = 4000, NAP_NS = 20000 };
 
 enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch)
@@ -28,10 +30,8 @@ enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch)
 			return errno = saved, result;
 		if (i >= SPINS) /* the holder lost its processor: leave it ours */
 			syscall(SYS_nanosleep, &nap, NULL);
-#if defined(__x86_64__)
 		else
-			__builtin_ia32_pause();
-#endif
+			gt_pause_cpu();
 	}
 	errno = saved;
 	return GT_CL_LOCK_FAILED;
