@@ -170,6 +170,20 @@ def test_what_the_program_waited_for_is_recorded_when_it_is_gone_at_once(trace, 
     assert t.counts == {"seen": 1000, "recorded": 1000, "dropped": 0}
 
 
+WAITS = [(order, wait) for wait in ("finish", "list", "last", "queues", "marker", "read", "map") for order in ("in", "out")]
+
+
+@pytest.mark.parametrize("end, status", [("kill", -9), ("_exit", 0)])
+@pytest.mark.parametrize("order, wait", [case for case in WAITS if case != ("in", "last")])  # that one would wait for ever
+def test_whatever_the_program_waited_for_in_whatever_queue_is_recorded(trace, order, wait, end, status):
+    t = trace("cl_killed", order, wait, end, status=status, whole=wait != "last")
+    kernels = {r["id"] for r in t.device if r["depth"] == OPS["KERNEL"]}
+    assert len(kernels) == int(t.out)
+    if wait == "last":
+        launches = sorted(id for id, c in t.calls.items() if c["number"] == number_of()["clEnqueueNDRangeKernel"])
+        assert kernels == set(launches[-10:])
+
+
 def test_work_of_a_program_that_never_waits_nor_rests_is_recorded_meanwhile(trace):
     t = trace("cl_ways_to_end", "fed_then_kill", status=-9, whole=False)
     assert t.counts["seen"] == 200 and t.counts["dropped"] == 0

@@ -360,9 +360,9 @@ uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit);
 /* All of a queue, also when another thread is at it: after the program has waited for its commands, their records are
  * there, whatever happens to it next. */
 void gt_cl_harvest_all(struct gt_cl_queue *q);
-/* The same after a wait for some of them. In a queue out of order that is a part only: going through all that is in flight
- * at each of many waits would be quadratic. */
-void gt_cl_harvest_waited(struct gt_cl_queue *q);
+/* The same after a wait for some of them, @events. Of a queue out of order: these wherever they stand, and others as long as half of
+ * those that are asked about are done. To ask about all that is in flight at each of many waits would be quadratic. */
+void gt_cl_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
 
 /* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock() q->harvest after the query that
  * the answer is for. */

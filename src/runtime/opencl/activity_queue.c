@@ -433,25 +433,43 @@ cl_int gt_opencl_wrap_clFinish(const struct gt_call *call, cl_command_queue hand
 	return ret;
 }
 
+/* The queue of a command that was waited for; NULL: none of ours. */
+static struct gt_cl_queue *queue_of(const struct gt_table *table, cl_event event)
+{
+	cl_command_queue handle = NULL;
+	cl_int ret;
+
+	gt_internal_enter();
+	ret = GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL);
+	gt_internal_leave();
+	return ret == CL_SUCCESS && handle ? gt_cl_map_find(&queues, handle) : NULL;
+}
+
 cl_int gt_opencl_wrap_clWaitForEvents(const struct gt_call *call, cl_uint count, const cl_event *list)
 {
+	enum { ASKED_MOST = 64 }; /* of more events nobody is asked for the queue */
 	cl_int ret = GT_CL_REAL(call, clWaitForEvents)(count, list);
 	const struct gt_table *table = gt_cl_table(call);
-	struct gt_cl_queue *q, *last = NULL;
-	cl_command_queue handle;
+	struct gt_cl_queue *seen[ASKED_MOST];
+	cl_uint seen_count = 0;
 
 	if (!table || !gt_cl_thread(call) || !list || (ret != CL_SUCCESS && ret != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST))
 		return ret;
-	for (cl_uint i = 0; i < count && i < 64; i++) {
-		handle = NULL;
-		gt_internal_enter();
-		if (GT_CL(table, clGetEventInfo)(list[i], CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL) != CL_SUCCESS)
-			handle = NULL;
-		gt_internal_leave();
-		q = handle ? gt_cl_map_find(&queues, handle) : NULL;
-		if (q && q != last)
-			gt_cl_harvest_waited(q);
-		last = q;
+	if (count > ASKED_MOST) {
+		for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
+			gt_cl_harvest_all(q);
+		return ret;
+	}
+	for (cl_uint i = 0; i < count; i++) {
+		struct gt_cl_queue *q = queue_of(table, list[i]);
+		bool is_new = q != NULL;
+
+		for (cl_uint s = 0; s < seen_count; s++)
+			is_new &= seen[s] != q;
+		if (!is_new)
+			continue;
+		seen[seen_count++] = q;
+		gt_cl_harvest_waited(q, list, count);
 	}
 	return ret;
 }

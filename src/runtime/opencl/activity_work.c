@@ -29,7 +29,7 @@ enum {
 	LOOK_HELPED = 16384,   /* the same where the helper harvests: should it not keep up */
 	LOOK_AT = 1024,	       /* commands that an enqueue harvests at most */
 	STEP = 128,	       /* of a queue in order: so many at once, so far from a worker of the runtime */
-	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at */
+	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at, and again while half of them are done */
 	CHUNK = 32,	       /* entries: 3.5 KiB; a power of two: each command divides by it */
 	FETCH_AHEAD = 384,     /* bytes of the ring: three records on */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
@@ -382,7 +382,7 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 	for (; at < end; at++) {
 		const struct gt_cl_pending *p = entry_at(q, at, epoch);
 
-		if (settle(q, t, p))
+		if (gt_unlikely(!p->event) || settle(q, t, p)) /* harvest_events() leaves entries without one */
 			done++;
 		else if (!q->out_of_order || !move_to_tail(q, p, epoch))
 			break;
@@ -427,12 +427,58 @@ void gt_cl_harvest_all(struct gt_cl_queue *q)
 	gt_cl_callbacks_run();
 }
 
-void gt_cl_harvest_waited(struct gt_cl_queue *q)
+static bool is_among(const cl_event *events, uint32_t count, cl_event event)
 {
-	if (q->out_of_order)
-		gt_cl_harvest(q, LOOK_WAITED);
-	else
+	for (uint32_t i = 0; i < count; i++)
+		if (events[i] == event)
+			return true;
+	return false;
+}
+
+/* Commands that were waited for, wherever they stand. Their entries stay, without an event. With q->harvest held. */
+static void harvest_events(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
+{
+	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed), base = q->head_at;
+	uint64_t end = atomic_load_explicit(&q->pushed, memory_order_acquire);
+	struct gt_thread *t = gt_thread_own();
+	struct gt_cl_chunk *c = q->head;
+
+	gt_internal_enter();
+	for (uint32_t left = count; at < end && left; at++) {
+		struct gt_cl_pending *p;
+
+		if (at == base + CHUNK) {
+			c = c->next;
+			base = at;
+		}
+		p = &c->entry[at - base];
+		if (p->event && is_among(events, count, p->event) && settle(q, t, p)) {
+			p->event = NULL;
+			left--;
+		}
+	}
+	gt_internal_leave();
+}
+
+void gt_cl_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
+{
+	uint32_t epoch;
+
+	if (!q->out_of_order) {
 		gt_cl_harvest_all(q);
+		return;
+	}
+	epoch = worth_it(q);
+	if (!epoch || !queue_lock(&q->harvest, epoch))
+		return;
+	/* other threads may go on enqueuing: so many rounds and no more */
+	for (uint64_t rounds = gt_cl_queue_count(q) / (LOOK_WAITED / 2) + 1; rounds; rounds--)
+		if (harvest(q, LOOK_WAITED, epoch) < LOOK_WAITED / 2)
+			break;
+	if (gt_cl_queue_count(q))
+		harvest_events(q, events, count);
+	gt_cl_unlock(&q->harvest);
+	gt_cl_callbacks_run();
 }
 
 /* The event at a position that was pushed and not harvested. With q->harvest held. */
@@ -505,7 +551,7 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt
 	if ((count == 1 && !blocking) || gt_unlikely(w->piece != NULL))
 		gt_cl_helper_want(w->thread);
 	if (blocking)
-		gt_cl_harvest_waited(q);
+		gt_cl_harvest_waited(q, &w->event, 1);
 	else if (gt_unlikely(count >= atomic_load_explicit(&q->look, memory_order_relaxed)))
 		harvest_behind(q);
 	return ret;
