@@ -173,7 +173,9 @@ void soft_runtime_describe(FILE *out)
 	bool found = look(&r);
 
 	judge(&r, found, sentence, sizeof sentence);
-	fprintf(out, "        %s\n", *sentence ? sentence : r.path);
+	fputs("        ", out);
+	ui_put(out, *sentence ? sentence : r.path, UINT32_MAX); /* paths may hold anything */
+	fputc('\n', out);
 }
 
 void soft_runtime_warn(void)

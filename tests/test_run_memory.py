@@ -116,6 +116,11 @@ def test_a_program_under_small_limits_is_traced_and_the_counts_hold(tree, limits
     assert sum(p["count_calls"]["seen"] for p in found["processes"]) >= 20001
 
 
+def test_gputap_itself_runs_on_a_stack_of_64_kib(tree):
+    conftest.run_command(["prlimit", "--stack=65536", tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, "calls:10"])
+    assert [calls for _, calls in tree.calls()] == [11]
+
+
 HELPER = """
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>

@@ -596,50 +596,63 @@ static int start_program(struct collector *c, char *const *argv)
 	return status;
 }
 
-int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
+static int run_session(struct collector *c, const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
 {
-	struct collector c = { .epoll = -1, .folder.fd = -1, .wait_tree = options->wait_tree };
 	int status;
 
-	memset(result, 0, sizeof *result);
-	status = gt_libraries_find(&c.libraries);
+	status = gt_libraries_find(&c->libraries);
 	if (!status)
-		status = gt_child_init(&c.child);
+		status = gt_child_init(&c->child);
 	if (status)
 		return status;
-	status = open_session(&c, options, argv);
+	status = open_session(c, options, argv);
 	if (status)
 		goto restore_signals;
 	gt_guard_install();
-	gt_memory_init(&c.memory, &c.drain);
-	status = open_events(&c);
+	gt_memory_init(&c->memory, &c->drain);
+	status = open_events(c);
 	if (!status)
-		status = start_program(&c, argv);
+		status = start_program(c, argv);
 	if (status) {
-		if (c.exec_failed)
+		if (c->exec_failed)
 			result->exec_errno = -status;
-		gt_capture_writer_destroy(c.writer);
+		gt_capture_writer_destroy(c->writer);
 		unlink(options->output);
-		status = c.exec_failed ? 0 : status;
+		status = c->exec_failed ? 0 : status;
 		goto remove_folder;
 	}
-	result->pid = (uint32_t)c.child.pid;
-	collect(&c);
-	finish_images(&c, result);
-	result->wait_status = c.child.wait_status;
-	finish_capture(&c.drain, c.writer, result);
+	result->pid = (uint32_t)c->child.pid;
+	collect(c);
+	finish_images(c, result);
+	result->wait_status = c->child.wait_status;
+	finish_capture(&c->drain, c->writer, result);
 remove_folder:
-	gt_memory_fini(&c.memory);
-	gt_drain_fini(&c.drain);
-	gt_folder_remove(&c.folder);
+	gt_memory_fini(&c->memory);
+	gt_drain_fini(&c->drain);
+	gt_folder_remove(&c->folder);
 	gt_guard_restore();
-	restore_files_limit(&c);
-	while (c.imageless_count)
-		close(c.imageless[--c.imageless_count]);
-	free(c.imageless);
-	if (c.epoll >= 0)
-		close(c.epoll);
+	restore_files_limit(c);
+	while (c->imageless_count)
+		close(c->imageless[--c->imageless_count]);
+	free(c->imageless);
+	if (c->epoll >= 0)
+		close(c->epoll);
 restore_signals:
-	gt_child_fini(&c.child);
+	gt_child_fini(&c->child);
+	return status;
+}
+
+int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
+{
+	struct collector *c = calloc(1, sizeof *c); /* 53 KiB: the stack may have 64 */
+	int status;
+
+	memset(result, 0, sizeof *result);
+	if (!c)
+		return gt_error(-ENOMEM, "no memory for the collector");
+	c->epoll = c->folder.fd = -1;
+	c->wait_tree = options->wait_tree;
+	status = run_session(c, options, argv, result);
+	free(c);
 	return status;
 }

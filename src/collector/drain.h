@@ -59,6 +59,9 @@ void gt_drain_fini(struct gt_drain *d);
  */
 int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out);
 
+/* The image whose region file has that name, refused ones too. NULL: none. */
+struct gt_tracee *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks);
+
 enum gt_drain_how {
 	GT_DRAIN_FULL,    /* blocks that are handed on */
 	GT_DRAIN_PARTIAL, /* and others, if there is a fair amount in them or it has lain there for long */

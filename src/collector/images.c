@@ -16,6 +16,7 @@
 #define TICKS_BEFORE (UINT64_C(1) << 32) /* of the first clock tuple: a few seconds */
 #define TICKS_AFTER (UINT64_C(1) << 37)  /* of the newest one: a minute or two, which a busy collector may be late */
 #define CALLS_OPEN_MOST 64u /* in each other, of one thread, when a process ends */
+#define COUNT_MOST (UINT64_C(1) << 48) /* of anything in one process; sums of a few of them do not wrap */
 #define WORK_OPEN_MOST (UINT64_C(1) << 24) /* device work of a process that nobody has waited for */
 
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
@@ -75,7 +76,7 @@ void gt_drain_announce_thread(struct gt_drain *d, struct gt_tracee *image, uint3
 	gt_capture_write_thread(d->writer, &info);
 }
 
-static struct gt_tracee *find_image(const struct gt_drain *d, uint32_t pid, uint64_t ticks)
+struct gt_tracee *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks)
 {
 	for (size_t i = d->image_count; i-- > 0;)
 		if (d->images[i]->name_pid == pid && d->images[i]->name_ticks == ticks)
@@ -106,7 +107,7 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 	int status;
 
 	*out = NULL;
-	if (!gt_ring_name_parse(name, &pid, &ticks) || find_image(d, pid, ticks))
+	if (!gt_ring_name_parse(name, &pid, &ticks) || gt_drain_find(d, pid, ticks))
 		return 0;
 	account = d->recovering ? gt_journal_find(&d->journal, pid, ticks) : UINT32_MAX;
 	if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_ENDED)
@@ -169,6 +170,18 @@ static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
 	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads || open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
 }
 
+/* Counters that noise has got into, in a ring or in a journal, are worth nothing. */
+static void forget_noise(struct gt_tracee *image, struct gt_counts *counts)
+{
+	uint64_t *all = (uint64_t *)counts;
+
+	for (size_t i = 0; i < sizeof *counts / sizeof *all; i++)
+		if (all[i] > COUNT_MOST) {
+			image->torn = true;
+			all[i] = 0;
+		}
+}
+
 /* seen = recorded + dropped, always: what is open, or was damaged, makes up the difference. */
 static void balance(struct gt_tracee *image, struct gt_counts *counts)
 {
@@ -209,7 +222,8 @@ static bool is_slot_spoiled(const struct gt_tracee *image, uint32_t i)
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
 			seen |= atomic_load_explicit(&slot->seen[c][k], memory_order_relaxed);
-	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && seen);
+	/* one that was ever used has an ordinal, but for the moment in which a thread takes it */
+	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && (seen || !slot->ordinal));
 }
 
 /* @last: the process is gone, and all of its rings was read. */
@@ -235,6 +249,7 @@ static void sum_counts(struct gt_drain *d, struct gt_tracee *image, bool last, s
 			gt_drain_lose(d, image);
 		}
 	}
+	forget_noise(image, out);
 	if (last && is_open_too_much(out, image->slots_used > used ? image->slots_used : used))
 		image->torn = true;
 	balance(image, out);

@@ -28,6 +28,17 @@ static void add(const char *name, void *data)
 	gt_error_clear(); /* refused ones are counted */
 }
 
+/* Rings that the journal knows and that are not there any more. Those of processes whose end is in the capture may be gone. */
+static void count_missing(struct gt_drain *d)
+{
+	for (uint32_t i = 0; i < d->journal.account_count; i++) {
+		const struct gt_account *a = &d->journal.file->accounts[i];
+
+		if (a->state == GT_ACCOUNT_OPEN && !gt_drain_find(d, a->pid, a->start_ticks))
+			d->torn++;
+	}
+}
+
 /* The moment between telling programs to stop and reading their rings: a record being written now gets in. */
 static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 {
@@ -59,6 +70,7 @@ static int finish(struct gt_folder *folder, struct gt_drain *d, const char *outp
 	gt_drain_write_clock(d, &tuple);
 	gt_folder_stop(folder);
 	gt_folder_rings(folder, add, d);
+	count_missing(d);
 	gt_drain_stop(d);
 	let_writers_finish(d, result);
 	while (d->image_count && !d->output_error)

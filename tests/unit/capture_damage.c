@@ -321,6 +321,36 @@ UNIT_TEST(a_process_that_a_file_is_too_short_for_is_damage_in_a_merged_one_too)
 	CHECK_EQ(health.bad_blocks, 1);
 }
 
+static void pack_section(struct gt_file_block *head, uint8_t *extension, uint8_t *payload)
+{
+	(void)extension, (void)payload;
+	head->flags |= GT_BLOCK_ZSTD;
+}
+
+static enum gt_capture_end end_of(const char *path)
+{
+	struct gt_capture *c = open_capture(path);
+	enum gt_capture_end end = gt_capture_health(c)->end;
+
+	gt_capture_close(c);
+	return end;
+}
+
+UNIT_TEST(a_section_that_a_later_version_wrote_ends_alike_in_reading_and_in_merging)
+{
+	const char *a = file_name("a.gputap"), *once = file_name("once.gputap"), *twice = file_name("twice.gputap");
+	struct gt_capture_health health;
+	size_t repeated;
+
+	write_sample(a, false);
+	CHECK_OK(gt_capture_merge((const char *const[]){a}, 1, once, NULL, &health, &repeated));
+	CHECK_EQ(end_of(once), GT_CAPTURE_COMPLETE);
+	forge(once, GT_BLOCK_SECTION, pack_section);
+	CHECK_OK(gt_capture_merge((const char *const[]){once}, 1, twice, NULL, &health, &repeated));
+	CHECK_EQ(end_of(twice), end_of(once));
+	CHECK_NE(end_of(once), GT_CAPTURE_COMPLETE);
+}
+
 /* One capture's header and blocks of a section: no writer makes it, but what reading leaves out, merging leaves out. */
 UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 {

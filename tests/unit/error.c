@@ -37,3 +37,9 @@ UNIT_TEST(error_chain_survives_causes_longer_than_its_buffer)
 	CHECK_LT(strlen(gt_error_text()), sizeof path);
 	CHECK_MEM(gt_error_text(), "open aaa", 8);
 }
+
+UNIT_TEST(causes_have_no_control_characters)
+{
+	gt_error(0, "no %s here", "\033]0;x\007a\nb\x7f\xc2\x9b""c\xc3\xa9");
+	CHECK_STR(gt_error_text(), "no ?]0;x?a?b???c\xc3\xa9 here");
+}
