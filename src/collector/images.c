@@ -202,6 +202,8 @@ static void balance(struct gt_tracee *image, struct gt_counts *counts)
 /* Words that one stray write can change without a trace: how many slots there are, and that recording is over. */
 static bool is_head_spoiled(const struct gt_drain *d, const struct gt_tracee *image, uint32_t used)
 {
+	if (atomic_load_explicit(&image->region->slots_used, memory_order_relaxed) > image->slot_count)
+		return true;
 	if (used < image->slots_used || (used < image->slot_count && gt_tracee_slot(image, used)->ordinal))
 		return true; /* threads are missing: it only grows */
 	return !d->recovering && !image->stopped && atomic_load_explicit(&image->region->stop, memory_order_relaxed);
