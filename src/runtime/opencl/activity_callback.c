@@ -454,22 +454,32 @@ static void sleep_until_handed(uint32_t epoch)
 	atomic_store_explicit(&handed.asleep, 0, memory_order_relaxed);
 }
 
-/* However it ends: a callback may have ended it. The helper starts another one for the next. */
+static pthread_key_t ended;
+
+/* However it ends: a callback may have ended it. The helper starts another one for the next. As a key's destructor, for a
+ * handler of pthread_cleanup_push() would bring libgcc_s into every program. */
 static void thread_left(void *unused)
 {
 	(void)unused;
 	atomic_store_explicit(&handed.thread, 0, memory_order_release);
 }
 
+static void make_key(void)
+{
+	pthread_key_create(&ended, thread_left);
+}
+
 static void *run_handed(void *arg)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	uint32_t epoch = (uint32_t)(uintptr_t)arg;
 	struct callback *c;
 	sigset_t none;
 
 	prctl(PR_SET_NAME, "gputap callback");
 	pthread_sigmask(SIG_SETMASK, NULL, &none);
-	pthread_cleanup_push(thread_left, NULL);
+	pthread_once(&once, make_key);
+	pthread_setspecific(ended, &ended);
 	while (atomic_load_explicit(&handed.over, memory_order_relaxed) != epoch) {
 		c = next_handed(epoch);
 		if (!c) {
@@ -480,7 +490,6 @@ static void *run_handed(void *arg)
 		run(c);
 		pthread_sigmask(SIG_SETMASK, &none, NULL);
 	}
-	pthread_cleanup_pop(1);
 	return NULL;
 }
 
