@@ -38,6 +38,15 @@ def copies(repo, hip_headers, tmp_path_factory):
     return program
 
 
+@pytest.fixture(scope="session")
+def marking(build, tmp_path_factory):
+    """A program that calls a runtime: ROCTx."""
+    folder, roctx = tmp_path_factory.mktemp("marking"), build / "src/compat/roctx"
+    (folder / "marking.c").write_text('#include <stdio.h>\nvoid roctxMarkA(const char *);\nint main(void) { roctxMarkA("here"); puts("ran"); }\n')
+    subprocess.run(["cc", folder / "marking.c", "-o", folder / "marking", roctx / "libroctx64.so.4", f"-Wl,-rpath,{roctx}"], check=True)
+    return folder / "marking"
+
+
 def tool(compile_tool, name, result=0):
     return compile_tool("listed.c", f"{name}.so", "-shared", "-fPIC", f'-DNAME="{name}"', f"-DRESULT={result}")
 
@@ -105,36 +114,36 @@ def test_finalising_from_finalize_neither_waits_nor_happens_twice(check, build):
 
 
 @pytest.mark.parametrize("ending", ["", ":"])
-def test_every_library_of_the_list_is_a_tool_the_last_one_too(compile_tool, sdk, build, ending):
+def test_every_library_of_the_list_is_a_tool_the_last_one_too(compile_tool, sdk, build, ending, marking):
     libraries = [tool(compile_tool, name) for name in ("one", "two", "three")]
-    done = run(["true"], build, ROCP_TOOL_LIBRARIES=":".join(map(str, libraries)) + ending, LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
+    done = run([marking], build, ROCP_TOOL_LIBRARIES=":".join(map(str, libraries)) + ending, LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
     assert done.stderr.splitlines() == [
         "one asked, priority 0", "two asked, priority 1", "three asked, priority 2",
         "one initialised", "two initialised", "three initialised", "one finalised", "two finalised", "three finalised"]
 
 
-def test_a_missing_tool_library_is_named_and_the_program_runs(compile_tool, sdk, build):
+def test_a_missing_tool_library_is_named_and_the_program_runs(compile_tool, sdk, build, marking):
     there = tool(compile_tool, "there")
-    done = run(["echo", "ran"], build, ROCP_TOOL_LIBRARIES=f"/nowhere/tool.so:{there}", LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
+    done = run([marking], build, ROCP_TOOL_LIBRARIES=f"/nowhere/tool.so:{there}", LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
     assert (done.returncode, done.stdout) == (0, "ran\n")
     assert "/nowhere/tool.so" in done.stderr and "there initialised" in done.stderr
 
 
-def test_a_library_without_the_function_is_named_and_the_program_runs(compile_tool, sdk, build):
-    done = run(["echo", "ran"], build, ROCP_TOOL_LIBRARIES=str(sdk.parent / "roctx/libroctx64.so.4"),
+def test_a_library_without_the_function_is_named_and_the_program_runs(compile_tool, sdk, build, marking):
+    done = run([marking], build, ROCP_TOOL_LIBRARIES=str(sdk.parent / "roctx/libroctx64.so.4"),
                LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
     assert (done.returncode, done.stdout) == (0, "ran\n")
     assert "has no function rocprofiler_configure(); it is no tool" in done.stderr
 
 
-def test_a_preloaded_tool_is_found_without_being_named(compile_tool, build):
-    done = run(["true"], build, LD_PRELOAD=str(tool(compile_tool, "preloaded")))
+def test_a_preloaded_tool_is_found_without_being_named(compile_tool, build, marking):
+    done = run([marking], build, LD_PRELOAD=str(tool(compile_tool, "preloaded")))
     assert done.stderr.splitlines() == ["preloaded asked, priority 0", "preloaded initialised", "preloaded finalised"]
 
 
-def test_a_tool_that_fails_is_not_finalised_and_others_are(compile_tool, sdk, build):
+def test_a_tool_that_fails_is_not_finalised_and_others_are(compile_tool, sdk, build, marking):
     libraries = [tool(compile_tool, "bad", 1), tool(compile_tool, "good")]
-    done = run(["true"], build, ROCP_TOOL_LIBRARIES=":".join(map(str, libraries)), LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
+    done = run([marking], build, ROCP_TOOL_LIBRARIES=":".join(map(str, libraries)), LD_PRELOAD=str(sdk / "librocprofiler-sdk.so.1"))
     assert "bad: its initialize() returned 1; it takes no part" in done.stderr
     assert "bad finalised" not in done.stderr and "good finalised" in done.stderr
 
@@ -243,7 +252,7 @@ def test_a_gpu_is_known_by_its_node_also_where_others_are_hidden_from_the_hip_pr
     assert done.stdout.splitlines()[4:] == ["copy from agent 1 to agent 3", "copy from agent 3 to agent 1"]
 
 
-def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_tool, build, tmp_path):
+def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_tool, build, tmp_path, marking):
     client = compile_tool("agents.c", "agents.so", "-shared", "-fPIC")
     files = {
         "0/properties": "cpu_cores_count 8\nsimd_count 0\nmem_banks_count 1\ncaches_count 0\nio_links_count 1\n", "0/gpu_id": "0\n", "0/name": "\n",
@@ -256,8 +265,8 @@ def test_agents_are_read_from_the_drivers_files_where_there_are_some(compile_too
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    done = run(["true"], build, LD_PRELOAD=str(client), GPUTAP_ROCPROFILER_TOPOLOGY=str(tmp_path))
-    cpu, gpu = done.stdout.splitlines()
+    done = run([marking], build, LD_PRELOAD=str(client), GPUTAP_ROCPROFILER_TOPOLOGY=str(tmp_path))
+    cpu, gpu = done.stdout.splitlines()[:2]
     assert cpu.startswith("agent 1 node 0 cpu ") and cpu.endswith("banks 1 caches 0 links 1 bank 135102464000 link 0-1")
     assert gpu == "agent 2 node 1 gpu gfx90a model 'aldebaran' banks 1 caches 2 links 0 bank 68702699520 L1 16/64 L2 8192/128"
 
@@ -283,6 +292,46 @@ def test_a_kind_of_which_nothing_is_told_is_said_once_where_the_log_level_asks_f
     said = run([compile_tool("every_kind.c", "every_kind")], build, ROCPROFILER_LOG_LEVEL=level).stderr.splitlines()
     names = [line.split("nothing is told of it: ")[1].split(":")[0] for line in said]
     assert sorted(names) == ([] if level == "warning" else sorted(SILENT))
+
+
+@pytest.fixture
+def opener(repo, hip_headers, build, softgpu, tmp_path):
+    """Run a HIP program that opens the library that it is told, and copies; the lines that a client of tests/rocprofiler/ends.c writes."""
+    program = tmp_path / "opener"
+    subprocess.run(["cc", "-w", "-D__HIP_PLATFORM_AMD__", repo / "tests/rocprofiler/opener.c", "-o", program, "-lamdhip64"], check=True)
+
+    def lines(*words, **environment):
+        done = run([program, *words], build, **{**softgpu, "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"}, **environment)
+        assert done.returncode == 0, done.stderr
+        return done.stderr.splitlines()
+    return lines
+
+
+def test_a_client_is_finalised_after_its_own_handlers_of_exit_and_before_its_library_ends(compile_tool, opener):
+    client = compile_tool("ends.c", "ends.so", "-shared", "-fPIC")
+    assert opener("-", LD_PRELOAD=str(client)) == ["configure, constructed 1", "handler, flush 0, copies 2", "finalize", "destructor"]
+
+
+def test_a_client_that_forces_in_its_constructor_is_finalised_after_its_library_has_ended(compile_tool, opener):
+    """RPD: its handler and its destructor read the buffers."""
+    client = compile_tool("ends.c", "forcing.so", "-shared", "-fPIC", "-DFORCES")
+    assert opener("-", LD_PRELOAD=str(client)) == ["configure, constructed 1", "force 0", "destructor", "handler, flush 0, copies 2", "finalize"]
+
+
+def test_a_client_that_is_opened_late_is_configured_after_its_constructors(compile_tool, opener):
+    assert opener(compile_tool("ends.c", "ends.so", "-shared", "-fPIC")) == [
+        "opened", "configure, constructed 1", "handler, flush 0, copies 2", "finalize", "destructor"]
+
+
+def test_a_client_that_is_opened_late_may_force(compile_tool, opener):
+    lines = opener(compile_tool("ends.c", "forcing.so", "-shared", "-fPIC", "-DFORCES"))
+    assert lines == ["configure, constructed 1", "force 0", "opened", "handler, flush 0, copies 2", "finalize", "destructor"]
+
+
+@pytest.mark.parametrize("where", ["constructor", "main"])
+def test_a_program_that_exports_its_configure_function_may_force(compile_tool, build, where):
+    program = compile_tool("forces.c", f"forces_{where}", "-rdynamic", f"-DIN_{where.upper()}")
+    assert run([program], build).stdout == "force 0, again 16, configured 1, finalized 1\n"
 
 
 def test_initialising_without_a_tool_is_no_error_and_locks(compile_tool, build):

@@ -46,6 +46,14 @@ struct gputap_tool {
 				      * dropped with what it made. May be NULL */
 	void (*finish)(void *user);  /* the process ends, or gputap_tool_remove(): once. May be NULL */
 	void *user;        /* for start() and finish() */
+	uint32_t flags;    /* GPUTAP_TOOL_*. A description that ends before this one has none */
+};
+
+enum {
+	/* As AMD's rocprofiler-sdk treats its clients: start() is called by the first call of a runtime, not before it (or by
+	 * gputap_tool_add()), and never in a program that makes none. finish() is called where a handler of exit() is that start() has
+	 * registered first: after those that start() registers, and those that are registered later. */
+	GPUTAP_TOOL_ON_FIRST_CALL = 1,
 };
 
 /**
@@ -55,7 +63,8 @@ struct gputap_tool {
  * It is looked for in the libraries that GPUTAP_TOOLS names, then in the program and all libraries that are mapped when gputap starts.
  * GPUTAP_TOOLS has paths, separated by ':', each with its arguments behind a '=' if it has any (%3a in them stands for ':', %25 for '%');
  * `gputap run --tool LIBRARY[:ARGUMENTS]` sets it. All tools are asked first, then all are started, in the order of priority: after the
- * constructors of libraries, before the program's own and main(); in a running program that opens libgputap, at once.
+ * constructors of libraries, before the program's own and main(); in a running program that opens libgputap, by the first call of a
+ * runtime, so that the tool's own constructors have run.
  * Whatever is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the program runs.
  * Source: rocprofiler_configure(), ompt_start_tool().
  */

@@ -5,13 +5,15 @@
  *                              expected?       tools are started                                            │
  *                                 └─► pending: by the first call of a runtime, if that comes before ◄───────┘ finished
  *
- * A library of a tool that is linked with libgputap is initialised after it: in our constructor, its own have not run. So what is found
- * is started when all libraries are through: in the program's call of __libc_start_main(), which is sent here and has done
+ * A library of a tool that is linked with libgputap is initialised after it: in our constructor, its own have not run. So what is
+ * found is started when all libraries are through: in the program's call of __libc_start_main(), which is sent here and has done
  * nothing yet. A runtime that is called before that (by a library's constructor) starts them then: gt_recording.pending. Where
- * there is no such call (a start-up of the program's own; libgputap was opened by a running program) they are started at once.
+ * there is no such call (a start-up of the program's own; libgputap was opened by a running program), and for tools that want it so
+ * (GPUTAP_TOOL_ON_FIRST_CALL), the first call of a runtime is what starts them.
  *
  * The end: before the ends of libraries, so that tools may still call runtimes; and after the ends of what the program has
- * made since it began to use runtimes. */
+ * made since it began to use runtimes. A tool that wants the first call to start it is finished where exit() comes to a handler that
+ * was registered just before its start(). */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -42,8 +44,7 @@ static void program_ends(void)
 static int program_starts(main_fn *program, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*end)(void),
 			  void *stack)
 {
-	if (atomic_load(&gt_recording.pending))
-		gt_tools_start();
+	gt_tools_begin();
 	late = true;
 	if (atomic_load(&gt_recording.tools) && end) {
 		libraries_end = end;
@@ -77,12 +78,11 @@ __attribute__((constructor)) static void begin(void)
 
 	gt_recording_init();
 	expected = gt_tools_expected();
-	if (expected && wait_for_program()) {
+	if (expected && wait_for_program())
 		late = false;
-		atomic_store(&gt_recording.pending, gt_tools_start);
-		gt_tool_doors_open();
-		gt_contexts_refresh();
-	} else if (expected || gt_tools_are_hidden()) {
-		gt_tools_start();
-	}
+	else if (!(expected || gt_tools_are_hidden()) || !gt_tools_find())
+		return;
+	atomic_store(&gt_recording.pending, gt_tools_start);
+	gt_tool_doors_open();
+	gt_contexts_refresh();
 }

@@ -202,7 +202,7 @@ void gt_tool_deliver_left(void);
 
 /* Tools (tool_load.c) --------------------------------------------------------- */
 
-/* Find and start tools, once; nothing when it was done. Before any runtime is called (runtime/tool_start.c). */
+/* Start the tools that wait (gt_recording.pending), looking for them first if nobody has yet: a runtime is called. */
 void gt_tools_start(void);
 /* Somebody in the process wants to be told, tool or not: the core works without a session, and runtimes come to us. No locks. */
 void gt_tools_needed(void);
@@ -216,5 +216,7 @@ void gt_tool_contexts_destroy(const struct gputap_tool *tool);
 void gt_subscribers_remove(const struct gputap_tool *tool);
 /* The process ends: nobody is called any more. */
 void gt_tool_contexts_stop_all(void);
+/* Of that tool. */
+void gt_tool_contexts_stop_of(const struct gputap_tool *tool);
 
 #endif

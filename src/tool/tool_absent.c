@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Weak definitions of the parts that are not linked (unit tests link some of them only). */
 #include "tool/tool.h"
+#include "tool/tool_load.h"
 
 #define ABSENT __attribute__((weak))
 
@@ -16,4 +17,9 @@ ABSENT const struct gputap_tool *gt_tool_current(void)
 
 ABSENT void gt_tools_needed(void)
 {
+}
+
+ABSENT void gt_tools_meet_runtime(bool mapped)
+{
+	(void)mapped;
 }

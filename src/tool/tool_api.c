@@ -11,6 +11,7 @@
 #include "core/recording.h"
 #include "core/subscriber.h"
 #include "tool/tool_context.h"
+#include "tool/tool_load.h"
 #include "tool/tool_work.h"
 
 enum { SUBSCRIBERS = 64 }; /* as many as there may be contexts */
@@ -179,18 +180,29 @@ void gt_tool_contexts_destroy(const struct gputap_tool *tool)
 	} while (c);
 }
 
-void gt_tool_contexts_stop_all(void)
+/* @everybody's, or @tool's. */
+static void stop_contexts(bool everybody, const struct gputap_tool *tool)
 {
 	struct gputap_context *c;
 
 	do {
 		gt_core_lock();
-		for (c = all; c && !(c->place && c->core.started); c = c->next)
+		for (c = all; c && !(c->place && c->core.started && (everybody || c->tool == tool)); c = c->next)
 			;
 		gt_core_unlock();
 		if (c)
 			gt_tool_context_stop(c, false);
 	} while (c);
+}
+
+void gt_tool_contexts_stop_all(void)
+{
+	stop_contexts(true, NULL);
+}
+
+void gt_tool_contexts_stop_of(const struct gputap_tool *tool)
+{
+	stop_contexts(false, tool);
 }
 
 /* The place of a context that is about to be given a service, with the lock; or why not. */
@@ -371,6 +383,7 @@ int gputap_table_offer(const char *name, void **entries, size_t bytes)
 {
 	if (!name || !entries || bytes < sizeof(void *))
 		return -EINVAL;
+	gt_tools_meet_runtime(false);
 	gt_subscribers_offer(name, 0, 0, entries, bytes);
 	return 0;
 }

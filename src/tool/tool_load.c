@@ -14,9 +14,12 @@
 #include <limits.h>
 #include <link.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/emit.h"
@@ -33,6 +36,7 @@ struct entry {
 	const char *arguments; /* "": none */
 	void *library;      /* a reference; NULL: the program's own, or it could not be had */
 	_Atomic uint32_t state;
+	bool on_first_call; /* GPUTAP_TOOL_ON_FIRST_CALL */
 	uint32_t age;
 	uintptr_t frame;     /* while its start() or finish() runs: where that was called from, in the thread's stack */
 	struct entry *outer; /* whose start() or finish() called that */
@@ -42,7 +46,7 @@ typedef const struct gputap_tool *describe_fn(uint32_t version);
 
 static struct entry entries[TOOLS]; /* `tool` and going from and to FREE: with gt_core_lock() */
 static uint32_t ages;
-static _Atomic uint32_t finishing;
+static _Atomic uint32_t finishing, finishing_early; /* all of them; those that do not stay till their own place */
 /* Whose start() or finish() runs in this thread. It may have been left by an exception or longjmp(): then where it was called from
  * is deeper in the stack than we are. */
 static _Thread_local struct entry *current __attribute__((tls_model("initial-exec")));
@@ -117,11 +121,16 @@ static void *keep(const struct gputap_tool *tool)
 	return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* Its entry, in @state. Return: 0, or why there is none. */
+static bool starts_on_first_call(const struct gputap_tool *tool)
+{
+	return tool->size >= offsetof(struct gputap_tool, flags) + sizeof tool->flags && tool->flags & GPUTAP_TOOL_ON_FIRST_CALL;
+}
+
+/* Its entry, in @state; one that was found and waits is taken when it is to be started. Return: 0, or why there is none. */
 static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **out)
 {
-	struct entry *unused = NULL;
-	bool there = false;
+	struct entry *unused = NULL, *there = NULL;
+	uint32_t found = FOUND;
 	int rc;
 
 	gt_core_lock();
@@ -131,14 +140,18 @@ static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **
 		if (atomic_load(&e->state) == FREE)
 			unused = e;
 		else if (e->tool == tool)
-			there = true;
+			there = e;
 	}
 	rc = there ? -EALREADY : unused ? 0 : -ENOSPC;
-	if (rc == 0) {
+	if (there && state == STARTING && atomic_compare_exchange_strong(&there->state, &found, STARTING)) {
+		*out = there;
+		rc = 0;
+	} else if (rc == 0) {
 		*out = unused;
 		(*out)->tool = tool;
 		(*out)->arguments = "";
 		(*out)->library = NULL;
+		(*out)->on_first_call = starts_on_first_call(tool);
 		(*out)->age = ++ages;
 		atomic_store(&(*out)->state, state);
 	}
@@ -157,8 +170,10 @@ static void leave(struct entry *e)
 /* -EINVAL, with a sentence, for what cannot be used. @from: where it was found. */
 static int check(const struct gputap_tool *tool, const char *from)
 {
-	if (tool->size < sizeof *tool) {
-		tell("%s: the tool's description has %zu bytes, %zu are needed; it does not take part", from, tool->size, sizeof *tool);
+	const size_t needed = offsetof(struct gputap_tool, flags);
+
+	if (tool->size < needed) {
+		tell("%s: the tool's description has %zu bytes, %zu are needed; it does not take part", from, tool->size, needed);
 		return -EINVAL;
 	}
 	if (tool->abi != GPUTAP_TOOL_ABI) {
@@ -208,13 +223,18 @@ static void drop_abandoned(const void *here)
 	}
 }
 
+static void finish_all(void);
+
 static int start(struct entry *e)
 {
 	const struct gputap_tool *tool = e->tool;
 	int rc;
 
 	atomic_store(&e->state, STARTING);
-	e->library = keep(tool);
+	if (!e->library)
+		e->library = keep(tool);
+	if (e->on_first_call)
+		atexit(finish_all); /* what start() registers is called before this one */
 	rc = call(e, tool->start, NULL);
 	if (rc == 0) {
 		atomic_store(&e->state, STARTED);
@@ -241,8 +261,8 @@ static bool comes_before(const struct entry *a, const struct entry *b)
 	return a->tool->priority != b->tool->priority ? a->tool->priority < b->tool->priority : a->age < b->age;
 }
 
-/* The first or the last one of that state; NULL: there is none. */
-static struct entry *pick(uint32_t wanted, bool last)
+/* The first or the last one of that state, @all or those that do not wait for the first call; NULL: there is none. */
+static struct entry *pick(uint32_t wanted, bool last, bool all)
 {
 	struct entry *found = NULL;
 
@@ -250,14 +270,14 @@ static struct entry *pick(uint32_t wanted, bool last)
 	for (int i = 0; i < TOOLS; i++) {
 		struct entry *e = &entries[i];
 
-		if (atomic_load(&e->state) == wanted && (!found || comes_before(e, found) != last))
+		if (atomic_load(&e->state) == wanted && (all || !e->on_first_call) && (!found || comes_before(e, found) != last))
 			found = e;
 	}
 	gt_core_unlock();
 	return found;
 }
 
-void gt_tools_finish(void)
+static void finish_all(void)
 {
 	struct entry *e;
 
@@ -265,9 +285,43 @@ void gt_tools_finish(void)
 		return;
 	gt_tool_work_end();
 	/* last to first; all of them before any is stopped: they may use each other */
-	while ((e = pick(STARTED, true)))
+	while ((e = pick(STARTED, true, true)))
 		finish(e);
 	gt_tool_contexts_stop_all();
+}
+
+/* Beside tools that go on: what is done is told, what is not may still be told to those. */
+static void finish_early(void)
+{
+	struct entry *e;
+
+	if (atomic_exchange(&finishing_early, 1))
+		return;
+	gt_tool_work_settle();
+	while ((e = pick(STARTED, true, false)))
+		finish(e);
+	for (int i = 0; i < TOOLS; i++)
+		if (atomic_load(&entries[i].state) == FINISHING)
+			gt_tool_contexts_stop_of(entries[i].tool);
+}
+
+static bool is_anyone_staying(void)
+{
+	for (int i = 0; i < TOOLS; i++) {
+		uint32_t state = atomic_load(&entries[i].state);
+
+		if (entries[i].on_first_call && (state == STARTING || state == STARTED))
+			return true;
+	}
+	return false;
+}
+
+void gt_tools_finish(void)
+{
+	if (is_anyone_staying())
+		finish_early();
+	else
+		finish_all();
 }
 
 static void at_exit(void)
@@ -431,30 +485,91 @@ static void find(bool everywhere)
 		if (!tool || check(tool, d.all[i].from))
 			continue;
 		rc = enter(tool, FOUND, &e);
-		if (rc == 0)
+		if (rc == 0) {
 			e->arguments = d.all[i].arguments;
+			e->library = keep(tool); /* whoever opened it may close it before it is started */
+		}
 		if (rc == -ENOSPC)
 			tell("%s: %d tools are there already; it does not take part", name_of(tool), TOOLS);
 	}
 }
 
-void gt_tools_start(void)
+bool gt_tools_find(void)
 {
 	static _Atomic uint32_t begun;
+
+	if (!atomic_exchange(&begun, 1)) {
+		gt_recording_init();
+		find(gt_tools_are_hidden() || dlsym(RTLD_DEFAULT, "gputap_tool_describe"));
+	}
+	return pick(FOUND, false, true);
+}
+
+static struct {
+	_Atomic uint32_t busy;
+	_Atomic uint32_t hangs;  /* it took too long, or a fork has left the thread behind: nobody waits again */
+} starting;
+/* This thread starts them: the frame that does. It may have been left by an exception or longjmp(), as `current`. */
+static _Thread_local uintptr_t starts_here __attribute__((tls_model("initial-exec")));
+
+static void stop_waiting(void)
+{
+	atomic_store(&gt_recording.pending, NULL);
+	gt_contexts_refresh();
+}
+
+/* Another thread starts the tools: a call, or a table, that did not wait for it would not be told. */
+static void wait_for_start(const void *here)
+{
+	enum { NAP_NS = 100000, NAPS = 20000 };
+	const struct timespec nap = {0, NAP_NS};
+	int saved = errno, n = 0;
+
+	if (starts_here && starts_here <= (uintptr_t)here) {
+		starts_here = 0;
+		stop_waiting();
+		atomic_store(&starting.busy, 0);
+	}
+	while (!starts_here && !atomic_load(&starting.hangs) && atomic_load(&starting.busy))
+		if (syscall(SYS_nanosleep, &nap, NULL) == 0 && ++n == NAPS && !atomic_exchange(&starting.hangs, 1))
+			stop_waiting();
+	errno = saved;
+}
+
+static void start_found(bool all)
+{
 	struct entry *e;
 
-	if (atomic_exchange(&begun, 1))
+	if (atomic_exchange(&starting.busy, 1)) {
+		wait_for_start(__builtin_frame_address(0));
 		return;
-	gt_recording_init();
-	find(gt_tools_are_hidden() || dlsym(RTLD_DEFAULT, "gputap_tool_describe"));
-	atomic_store(&gt_recording.pending, NULL);
-	if (pick(FOUND, false))
+	}
+	if (!atomic_load(&gt_recording.pending)) {
+		atomic_store(&starting.busy, 0);
+		return;
+	}
+	starts_here = (uintptr_t)__builtin_frame_address(0);
+	gt_tools_find();
+	if (pick(FOUND, false, all))
 		gt_tools_needed();
-	while ((e = pick(FOUND, false)))
+	while ((e = pick(FOUND, false, all)))
 		start(e);
+	atomic_store(&gt_recording.pending, pick(FOUND, false, true) ? gt_tools_start : NULL);
 	gt_contexts_refresh();
 	if (atomic_load(&gt_recording.tools))
 		gt_tool_doors_look();
+	starts_here = 0;
+	atomic_store(&starting.busy, 0);
+}
+
+void gt_tools_begin(void)
+{
+	start_found(false);
+}
+
+void gt_tools_start(void)
+{
+	start_found(true);
 }
 
 void gt_tools_needed(void)
@@ -466,7 +581,7 @@ void gt_tools_needed(void)
 	gt_recording_join();
 	gt_tool_doors_open();
 	gt_tools_finish_at_exit();
-	at_quick_exit(at_exit);
+	at_quick_exit(finish_all);
 	errno = saved;
 }
 

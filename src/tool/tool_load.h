@@ -10,7 +10,14 @@
 /* Is somebody named in GPUTAP_TOOLS, or does a library that everybody sees say that it is a tool? Cheap. */
 bool gt_tools_expected(void);
 
-/* All tools, once: the process ends. Re-entry and another thread's call return at once. */
+/* Look for tools, once. Are there any that are still to be started? */
+bool gt_tools_find(void);
+
+/* Start those that do not want to wait for the first call (GPUTAP_TOOL_ON_FIRST_CALL): all libraries' constructors have run. */
+void gt_tools_begin(void);
+
+/* The libraries that are there end: finish the tools, once, but for those that have a place of their own among the handlers of
+ * exit() (GPUTAP_TOOL_ON_FIRST_CALL). Re-entry and another thread's call return at once. */
 void gt_tools_finish(void);
 
 /* Have that called before the libraries that are mapped now are ended. */

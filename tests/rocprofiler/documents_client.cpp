@@ -67,7 +67,8 @@ void name_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_d
 
 void watch_hsa(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
 {
-	static auto hsa_domains = std::unordered_set<rocprofiler_callback_tracing_kind_t>{
+	/* the document's is destroyed by exit(), which finalises clients later: HIP still calls HSA in between */
+	static auto &hsa_domains = *new std::unordered_set<rocprofiler_callback_tracing_kind_t>{
 		ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API, ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
 		ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API, ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API};
 

@@ -181,7 +181,7 @@ static void finish(void *user)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, "everything", start, finish, NULL};
+	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, "everything", start, finish, NULL, 0};
 
 	(void)version;
 	return &tool;

@@ -114,7 +114,7 @@ static void finish(void *user)
 	     atomic_load(&counts[3]), atomic_load(&counts[4]) ? "some" : "no", atomic_load(&counts[9]));
 }
 
-static struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, NAME, start, finish, NULL};
+static struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, NAME, start, finish, NULL, 0};
 
 static void settle(void)
 {

@@ -263,7 +263,7 @@ static int open_out(void)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, "work_tool", start, finish, NULL};
+	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, "work_tool", start, finish, NULL, 0};
 
 	(void)version;
 	return !word("alone") && open_out() ? &tool : NULL;

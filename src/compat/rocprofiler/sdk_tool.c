@@ -4,8 +4,9 @@
  *   found (all) ─► configured (all): "do you want to take part?" ─► initialised (all): contexts, services ─► .. ─► finalised
  *
  * Found in this order, each function once: the one that is forced; ROCP_TOOL_LIBRARIES; what everybody sees; all mapped libraries.
- * gputap starts us before the first call of a runtime, and finishes us when the process ends; rocprofiler_force_configure() starts
- * us at once. Whatever is wrong with a client is told on stderr and costs that client only.
+ * gputap starts us by the first call of a runtime; rocprofiler_force_configure() starts us at once. The end is where upstream has it:
+ * at a handler of exit() that is registered before the first client is configured. Whatever is wrong with a client is told on
+ * stderr and costs that client only.
  *
  * No lock is held while a client's function runs: it may call anything, also what finalises it. */
 #include <dlfcn.h>
@@ -235,8 +236,8 @@ static int start(void *user)
 	if (!atomic_compare_exchange_strong(&sdk_initialized, &before, SDK_IN_IT))
 		return 0;
 	configuring = pthread_self();
-	if (!client_count)
-		find();
+	client_count = 0; /* meanwhile somebody may have been forced, or opened */
+	find();
 	if (client_count)
 		sdk_agents_init();
 	for (unsigned i = 0; i < client_count; i++)
@@ -308,6 +309,7 @@ static const struct gputap_tool tool = {
 	.name = "librocprofiler-sdk",
 	.start = start,
 	.finish = finish,
+	.flags = GPUTAP_TOOL_ON_FIRST_CALL,
 };
 
 SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
