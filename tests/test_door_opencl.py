@@ -148,3 +148,25 @@ def test_one_loader_too_many_works_untraced_and_is_told(build, work, layers):
         assert len(result.out.splitlines()) == 36
         assert len(session.calls()) == 32
         assert ["more than can be told apart" in e["text"] for e in session.kind("event")] == [True]
+
+
+@pytest.mark.parametrize("first", ["loader", "driver"])
+def test_a_driver_that_is_opened_without_a_loader_is_traced_or_told(build, tap, work, first):
+    """Behind a loader that is mapped already it may be that loader's: then its calls are not seen, and an event says so."""
+    driver = build / "tests/door/libdirect_driver.so"
+    libraries = [system_loader(), driver] if first == "loader" else [driver, system_loader()]
+    result = tap("run", "-o", "c.gputap", build / "tests/door/two_loaders", *libraries)
+    found = json.loads(tap("info", "c.gputap", "--json").out)
+    told = [e["text"] for e in found["events"] if e["event"] == "not traced"]
+    why = "a driver that the program calls without the loader that is there, too: its calls are not seen"
+    assert told == ([f"{driver}: {why}"] if first == "loader" else [])
+    assert (" ".join(why.split()) in " ".join(result.err.split())) is (first == "loader")
+
+
+@pytest.mark.parametrize("way", ["linked", "dlsym"])
+def test_a_driver_behind_a_loader_is_told_of_by_nobody(build, tap, work, way):
+    (work / "direct.icd").write_text(f"{build}/tests/door/libdirect_driver.so\n")
+    tap("run", "-o", "c.gputap", *command(build, way), env={"OCL_ICD_VENDORS": work})
+    found = json.loads(tap("info", "c.gputap", "--json").out)
+    assert [p["seen"] > 0 for p in found["processes"]] == [True]
+    assert found["events"] == []

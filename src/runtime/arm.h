@@ -4,7 +4,8 @@
  *
  *   OpenCL: a library that exports clGetPlatformIDs. Left alone: a loader that knows layers (the text OPENCL_LAYERS is in
  *   it: the layer door is there), a layer, and a driver behind such a loader. Of the loader that knows layers, the auditor changes
- *   clGetPlatformIDs alone: without drivers it asks no layer (opencl/door_first.c).
+ *   clGetPlatformIDs alone: without drivers it asks no layer (opencl/door_first.c). The same of such a driver, to tell of a program
+ *   that calls it without the loader (opencl/door_direct.c).
  *   HIP: a library that exports __hipRegisterFatBinary, whatever its file is called. Left alone: one that offers its tables
  *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there). And one that
  *   exports hiprtcCompileProgram: HIP's functions that compile are in a library of their own (libhiprtc) since ROCm 6.
@@ -51,6 +52,12 @@ static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_el
 	return !a->relocated && !a->no_layers && !gt_symbol_find(s, "clInitLayer") && gt_elf_contains(o, layers, sizeof layers - 1);
 }
 
+/* A driver that gt_wants_opencl() leaves to the loader. Where there is no auditor, libraries are looked at too late. */
+static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
+{
+	return !a->relocated && a->layer_loader && !gt_wants_opencl(a, o, s) && gt_symbol_find(s, "clIcdGetPlatformIDsKHR");
+}
+
 static inline bool gt_wants_hip(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
 {
 	(void)a;
@@ -74,13 +81,14 @@ struct gt_interposable {
 	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
 };
 
-enum { GT_INTERPOSABLES = 5 };
+enum { GT_INTERPOSABLES = 6 };
 static const struct gt_interposable gt_interposables[GT_INTERPOSABLES] = {
 	{"gputap_door_opencl", "clGetPlatformIDs", NULL, gt_wants_opencl, false},
 	{"gputap_door_hip", "__hipRegisterFatBinary", "hiprtcCompileProgram", gt_wants_hip, true},
 	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", NULL, gt_wants_hip, true},
 	{"gputap_door_roctx", "roctxRangePushA", NULL, gt_wants_roctx, true},
 	{"gputap_door_opencl_first", "clGetPlatformIDs", NULL, gt_wants_opencl_first, false},
+	{"gputap_door_opencl_direct", "clGetPlatformIDs", NULL, gt_wants_opencl_direct, true},
 };
 
 static inline bool gt_is_interposable(const struct gt_interposable *what, const struct gt_symbols *s)

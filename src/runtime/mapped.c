@@ -28,7 +28,7 @@
 #include "tool/tool_load.h"
 
 extern const struct gt_door gputap_door_opencl, gputap_door_hip, gputap_door_hip_compiler, gputap_door_roctx,
-	gputap_door_opencl_first;
+	gputap_door_opencl_first, gputap_door_opencl_direct;
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
@@ -37,6 +37,7 @@ void gt_hip_door_opened(void);
 void gt_hip_compiler_door_opened(void);
 void gt_roctx_door_opened(void);
 void gt_opencl_first_door_opened(void);
+void gt_opencl_direct_door_opened(void);
 HIDDEN void gt_mapped_asked(void);
 /* Assembler below. */
 extern void *gt_mapped_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
@@ -55,6 +56,7 @@ static const struct {
 	{&gputap_door_hip_compiler, gt_hip_compiler_door_opened},
 	{&gputap_door_roctx, gt_roctx_door_opened},
 	{&gputap_door_opencl_first, gt_opencl_first_door_opened},
+	{&gputap_door_opencl_direct, gt_opencl_direct_door_opened},
 };
 
 /* Addresses that are to be exchanged wherever they are bound. */

@@ -81,4 +81,11 @@ void *clGetExtensionFunctionAddress(const char *name)
 {
 	return platforms() ? driver_function(name) : NULL;
 }
+
+#ifdef DRIVER
+CL_API_ENTRY cl_int clIcdGetPlatformIDsKHR(cl_uint n, cl_platform_id *ids, cl_uint *count)
+{
+	return platforms() ? platforms()(n, ids, count) : -1001;
+}
+#endif
 #endif
