@@ -42,7 +42,8 @@ const char *const *report_columns(uint32_t tables, bool keys);
  * goes on as another program. */
 const char *report_process_end(bool ended, bool proper_end, int wait_status, bool replaced);
 
-/* "process 12 (prog): Segmentation fault (signal 11), in a call of opencl". Return: false: it did not die in a call. */
+/* "process 12 (prog): Killed (signal 9), in clFinish, thread 14 (worker)"; where it is not known in which: "in a call of
+ * opencl". Return: false: it did not die in a call. */
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size);
 
 /* To be told of all images from the last to the first. Return: is there a later one of the same process? */

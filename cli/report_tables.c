@@ -661,28 +661,6 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status, boo
 	return text;
 }
 
-bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size)
-{
-	const struct gt_process_info *p = gt_capture_process(capture, process);
-	const struct gt_counts *counts = gt_capture_counts(capture, process);
-	const char *slash = p->exe ? strrchr(p->exe, '/') : NULL, *separator = "";
-	size_t used;
-
-	/* only the first process of the tree is our child, whose status is known; the others' ends are told by their rings */
-	if (!p->ended || p->proper_end || !counts || (p->wait_status >= 0 && !WIFSIGNALED(p->wait_status) && !WEXITSTATUS(p->wait_status)))
-		return false;
-	snprintf(text, size, "process %u (%s): %s, in a call of ", p->pid, slash ? slash + 1 : p->exe ? p->exe : "",
-		 report_process_end(true, false, p->wait_status, false));
-	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
-		if (!counts->dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][d])
-			continue;
-		used = strlen(text);
-		snprintf(text + used, size - used, "%s%s", separator, gt_domain_name((enum gt_domain)d));
-		separator = ", ";
-	}
-	return *separator;
-}
-
 static void make_processes(struct grid *g, const struct summary *s)
 {
 	bool *replaced = lookup_grow(NULL, 0, s->process_count, sizeof *replaced);

@@ -93,7 +93,7 @@ PLAIN = """
 	struct gt_thread *t = {thread};{local}
 	if (gt_unlikely(!t))
 		{leave_real}{own}
-	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}), start = gt_ticks();{enter}
+	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}), start = gt_ticks();{enter}
 	{result}real({call});
 	uint64_t end = gt_ticks();{leave}
 """
@@ -102,7 +102,7 @@ DIRECT = """
 	struct gt_thread *t = gt_tap_services(tap) & GT_SERVICE_STREAM ? {thread} : NULL;{local}
 	if (gt_unlikely(!t))
 		{leave_real}{own}
-	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}), start = gt_ticks();{enter}
+	uint64_t id = gt_call_begin(t, GT_DOMAIN_{up}, {number}), start = gt_ticks();{enter}
 	{result}{direct};
 	uint64_t end = gt_ticks();{leave}
 """
@@ -110,7 +110,8 @@ WRAPPED = """
 	uint32_t services = gt_tap_services(tap);
 	struct gt_call call = {{GT_TABLE, tap, services & (GT_SERVICE_STREAM | GT_SERVICE_WORK) ? {thread} : NULL, 0, 0}};{local}
 	if (gt_likely(call.thread != NULL)) {{{own}
-		call.id = gt_likely(services & GT_SERVICE_STREAM) ? gt_call_begin(call.thread, GT_DOMAIN_{up}) : gt_call_begin_unrecorded(call.thread);
+		call.id = gt_likely(services & GT_SERVICE_STREAM) ? gt_call_begin(call.thread, GT_DOMAIN_{up}, {number})
+								  : gt_call_begin_unrecorded(call.thread);
 		call.start = gt_ticks();{enter}
 	}}
 	{result}services & GT_SERVICE_WRAP ? gt_{domain}_wrap_{name}(&call{comma}{call}) : real({call});
@@ -231,7 +232,8 @@ def tap(api, op):
     out += (DIRECT if op.direct else WRAPPED if wrap else PLAIN).format(
         direct=direct,
         thread='gt_thread_api()' if api.outermost else f'gt_thread_call(GT_DOMAIN_{up})',
-        enter=enter and indent + enter, leave=leave and '\n\t' + leave, up=up, domain=api.domain, name=op.name, call=call, comma=', ' if call else '',
+        enter=enter and indent + enter, leave=leave and '\n\t' + leave,
+        up=up, number=op.number, domain=api.domain, name=op.name, call=call, comma=', ' if call else '',
         own=''.join(indent + line for line in own), local=''.join('\n\t' + line for line in local), ret='' if void else ' ret',
         result='' if void else f'{c} ret = '.replace('* ret', '*ret'),
         leave_real=f'{{ {direct}; return; }}' if void else f'return {direct};').strip('\n').split('\n')

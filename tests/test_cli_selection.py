@@ -10,7 +10,7 @@ import pytest
 from test_cli_report import check_golden
 
 DIES = textwrap.dedent("""
-    import ctypes, os, sys
+    import ctypes, os, sys, threading
     cl = ctypes.CDLL("libOpenCL.so.1")
     pointer, count = ctypes.c_void_p, ctypes.c_uint32
     platform, device, context, program = pointer(), pointer(), pointer(), pointer()
@@ -19,11 +19,41 @@ DIES = textwrap.dedent("""
     cl.clCreateContext.restype = cl.clCreateProgramWithSource.restype = pointer
     context = pointer(cl.clCreateContext(None, 1, ctypes.byref(device), None, None, None))
     text = ctypes.c_char_p(b"kernel void nothing(void) { }")
-    program = pointer(cl.clCreateProgramWithSource(context, 1, ctypes.byref(text), None, None))
-    ends = {"kill": lambda: os.kill(os.getpid(), 9), "abort": ctypes.CDLL(None).abort, "exit": lambda: os._exit(3),
-            "fault": lambda: ctypes.CDLL(None).memset(None, 0, 1)}
-    notify = ctypes.CFUNCTYPE(None, pointer, pointer)(lambda *_: ends[sys.argv[1]]())
-    cl.clBuildProgram(program, 1, ctypes.byref(device), None, notify, None)
+    program = pointer(cl.clCreateProgramWithSource(context, 1, ctypes.byref(text), None, None)) # for compile_inside()
+    kill, callback, inside, ready = lambda: os.kill(os.getpid(), 9), ctypes.CFUNCTYPE(None, pointer, pointer), [], threading.Event()
+
+    def build(action):
+        inside.append(callback(lambda *_: action()))
+        program = pointer(cl.clCreateProgramWithSource(context, 1, ctypes.byref(text), None, None))
+        cl.clBuildProgram(program, 1, ctypes.byref(device), None, inside[-1], None)
+
+    def compile_inside():
+        inside.append(callback(lambda *_: kill()))
+        cl.clCompileProgram(program, 1, ctypes.byref(device), None, 0, None, None, inside[-1], None)
+
+    def returned_inside():
+        cl.clGetPlatformIDs(1, ctypes.byref(platform), None)
+        kill()
+
+    def wait():
+        ready.set()
+        threading.Event().wait()
+
+    def in_thread():
+        threading.Thread(target=build, args=[wait]).start()
+        ready.wait()
+        print(threading.enumerate()[-1].native_id)
+
+    ends = {"kill": kill, "abort": ctypes.CDLL(None).abort, "exit": lambda: os._exit(3), "compile": compile_inside,
+            "fault": lambda: ctypes.CDLL(None).memset(None, 0, 1), "returned": returned_inside}
+    if sys.argv[1] in ends:
+        build(ends[sys.argv[1]])
+    in_thread()
+    if sys.argv[1] == "threads":
+        build(kill)
+    cl.clGetPlatformIDs(1, ctypes.byref(platform), None)
+    sys.stdout.flush()
+    kill()
 """)
 
 
@@ -106,11 +136,48 @@ def test_without_a_table_those_that_know_the_key_are_shown(traced, tap):
     ("fault", -11, "Segmentation fault (signal 11)"), ("abort", -6, "Aborted (signal 6)"), ("kill", -9, "Killed (signal 9)"),
     ("exit", 3, "exit 3"),
 ])
-def test_a_program_that_dies_in_a_call_is_told_in_each_report(tap, work, way, status, said):
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_program_that_dies_in_a_call_is_told_in_each_report(tap, work, way, status, said, columns):
+    env, sentence = {"COLUMNS": columns}, rf"process (\d+) \(python3.*?\): {re.escape(said)}, in clBuildProgram, thread (\d+) \(python3.*?\)"
     (work / "dies.py").write_text(DIES)
-    short = tap("run", "-o", "a.gputap", "python3", "dies.py", way, status=status).err
-    for text in (short, tap("report", "a.gputap").out, tap("info", "a.gputap").out):
-        assert re.search(rf"(?i)died:? +process \d+ \(python3.*\): {re.escape(said)}, in a call of opencl", text)
+    short = tap("run", "-o", "a.gputap", "python3", "dies.py", way, status=status, env=env).err
+    for text in (short, tap("report", "a.gputap", env=env).out, tap("info", "a.gputap", env=env).out):
+        found = re.search(rf"(?i)died:? {sentence}", " ".join(text.split()))
+        assert found and found[1] == found[2]
+        assert max(len(line) for line in text.splitlines() if "hread" in line or "ied" in line) <= columns
+
+
+def deaths(tap, work, way, merged=False):
+    """Which calls the report says that the program died in."""
+    (work / "dies.py").write_text(DIES)
+    run = tap("run", "-o", "a.gputap", "python3", "dies.py", way, status=-9)
+    if merged:
+        tap("run", "-o", "b.gputap", "true")
+        tap("merge", "-o", "c.gputap", "b.gputap", "a.gputap")
+    report = tap("report", "c.gputap" if merged else "a.gputap", env={"COLUMNS": 1000}).out
+    return re.search(r"Died: process \d+ \(python3.*?\): Killed \(signal 9\), (.*)", report)[1], run.out.strip()
+
+
+def test_of_calls_in_each_other_the_inner_one_is_named(tap, work):
+    assert deaths(tap, work, "compile")[0].startswith("in clCompileProgram, thread ")
+
+
+def test_no_call_is_named_when_it_may_have_been_an_outer_one(tap, work):
+    assert deaths(tap, work, "returned")[0] == "in a call of opencl"
+
+
+def test_a_call_of_another_thread_is_named_with_it(tap, work):
+    told, thread = deaths(tap, work, "other")
+    assert re.fullmatch(rf"in clBuildProgram, thread {thread} \(.*\)", told)
+
+
+def test_calls_of_several_threads_are_named(tap, work):
+    told, thread = deaths(tap, work, "threads")
+    assert re.fullmatch(rf"in clBuildProgram, thread (\d+) \(.*\); in clBuildProgram, thread (\d+) \(.*\)", told) and thread in told
+
+
+def test_merging_keeps_the_call_that_a_program_died_in(tap, work):
+    assert deaths(tap, work, "compile", merged=True)[0].startswith("in clCompileProgram, thread ")
 
 
 def test_helpers_of_multiprocessing_that_still_run_are_not_told(tap, work):

@@ -96,6 +96,9 @@ struct gt_stream; /* created on first use, ended with its thread */
 int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal, struct gt_stream **out);
 void gt_capture_stream_destroy(struct gt_stream *s);
 
+/* The highest id of a call of @domain among all that the stream was given, whatever became of it; 0: none. */
+uint64_t gt_capture_stream_newest_call(const struct gt_stream *s, enum gt_domain domain);
+
 /**
  * gt_capture_write_records() - encode whole records into the capture
  * @data: records as in ring/region.h, 8-byte aligned; @bytes: multiple of 8; validated: a malformed

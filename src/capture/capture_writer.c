@@ -458,6 +458,11 @@ int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint
 	return 0;
 }
 
+uint64_t gt_capture_stream_newest_call(const struct gt_stream *s, enum gt_domain domain)
+{
+	return s->encoder.newest_call[domain];
+}
+
 void gt_capture_stream_destroy(struct gt_stream *s)
 {
 	struct gt_capture_writer *w;

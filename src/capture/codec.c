@@ -42,6 +42,7 @@ void gt_encoder_init(struct gt_encoder *e, uint32_t ordinal)
 	e->doubted = false;
 	e->run = gt_fast_cpu() ? gt_encoder_run_v3 : gt_encoder_run_any;
 	memset(e->total, 0, sizeof e->total);
+	memset(e->newest_call, 0, sizeof e->newest_call);
 	gt_encoder_reset(e, NULL, 0);
 }
 

@@ -106,7 +106,7 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 	uint8_t *p = hot->p, *at;
 	uint32_t control = 0, code;
 	struct gt_shape *s = shape_get(e, &p, head, words, GT_CALL_FIXED_WORDS);
-	uint64_t *prev;
+	uint64_t *prev, *newest = &e->newest_call[GT_OP_DOMAIN((uint32_t)(head >> 32))];
 
 	if (__builtin_expect(!s, 0))
 		return false;
@@ -144,6 +144,8 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 	hot->expect_id = id + 1;
 	e->first_ticks = start < e->first_ticks ? start : e->first_ticks;
 	e->last_ticks = stop > e->last_ticks ? stop : e->last_ticks;
+	if (id > *newest)
+		*newest = id;
 	control |= gt_put_word(&p, prev, load(r + 4)) << 4;
 	p = gt_put_words(p, at + 1, prev + 1, r + 5, s->coded - 1);
 	*at = (uint8_t)control;

@@ -47,6 +47,7 @@ struct gt_encoder {
 	bool doubted;          /* a record was taken that no writer of ours makes: see gt_capture_stream_is_doubted() */
 	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];      /* since create */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* total when the block began */
+	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since create; 0: none */
 	struct gt_shape shapes[GT_ROW_SHAPES];
 	struct { uint64_t head; uint64_t shape; } hash[GT_ENCODER_HASH];
 	uint64_t words[GT_ENCODER_WORDS];

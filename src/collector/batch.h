@@ -26,6 +26,12 @@ void gt_batch_give_back_later(struct gt_drain *d, struct gt_tracee *image, uint3
 /* Nothing of this region is looked at again. */
 void gt_drain_lose(struct gt_drain *d, struct gt_tracee *image);
 
+/* An event of the collector's own. @text: cut if it is long. */
+int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_code code, enum gt_domain domain, uint64_t ticks,
+			 uint64_t value, const char *text);
+/* The process is gone, and not by exit(): which calls was it in? @counts: its last ones. */
+void gt_drain_write_open_calls(struct gt_drain *d, struct gt_tracee *image, const struct gt_counts *counts);
+
 /* What the capture says of a process, of a thread: written when it is met, and again when it ends. */
 void gt_drain_announce_process(struct gt_drain *d, struct gt_tracee *image);
 void gt_drain_announce_thread(struct gt_drain *d, struct gt_tracee *image, uint32_t i);

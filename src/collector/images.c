@@ -223,7 +223,7 @@ static bool is_slot_spoiled(const struct gt_tracee *image, uint32_t i)
 		return true;
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
-			seen |= atomic_load_explicit(&slot->seen[c][k], memory_order_relaxed);
+			seen |= atomic_load_explicit(&slot->domains[k].seen[c], memory_order_relaxed);
 	/* one that was ever used has an ordinal, but for the moment in which a thread takes it */
 	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && (seen || !slot->ordinal));
 }
@@ -356,6 +356,8 @@ void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t no
 	end_threads(d, image);
 	final_info(d, image, &info, &text);
 	sum_counts(d, image, image->exited, &counts);
+	if (info.ended && !info.proper_end)
+		gt_drain_write_open_calls(d, image, &counts);
 	gt_capture_write_process_end(d->writer, &info);
 	gt_capture_write_counts(d->writer, info.index, &counts);
 	d->batch_dirty = true;

@@ -157,10 +157,12 @@ void gt_tracee_free_slot(struct gt_tracee *image, uint32_t i)
 
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
-			atomic_store_explicit(&slot->seen[c][d], 0, memory_order_relaxed);
+			atomic_store_explicit(&slot->domains[d].seen[c], 0, memory_order_relaxed);
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
 				atomic_store_explicit(&slot->dropped[why][c][d], 0, memory_order_relaxed);
 		}
+	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
+		atomic_store_explicit(&slot->domains[d].newest, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->first, GT_BLOCK_NONE, memory_order_relaxed);
 	atomic_store_explicit(&slot->end_ticks, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
@@ -176,7 +178,7 @@ void gt_tracee_add_slot_counts(const struct gt_tracee *image, uint32_t i, struct
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
 				counts->dropped[why][c][d] +=
 					atomic_load_explicit(&slot->dropped[why][c][d], memory_order_acquire);
-			counts->seen[c][d] += atomic_load_explicit(&slot->seen[c][d], memory_order_relaxed);
+			counts->seen[c][d] += atomic_load_explicit(&slot->domains[d].seen[c], memory_order_relaxed);
 		}
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/drain.h"
+#include "collector/batch.h"
 #include "collector/guard.h"
 #include "ring/region.h"
 #include "ring/session.h"
@@ -18,40 +18,17 @@
 
 enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000 };
 
-struct event {
-	struct gt_record_event head;
-	char text[TEXT_BYTES];
-};
-
-static int write_event(struct gt_drain *d, uint32_t index, uint64_t ticks, const char *exe, const char *why, int error)
-{
-	struct event e = {.head = {.time = ticks, .value = (uint64_t)error}};
-	struct gt_counts counts = {0};
-	struct gt_stream *stream;
-	size_t bytes;
-	int status;
-
-	snprintf(e.text, sizeof e.text, "%s: %s", exe, why);
-	e.head.bytes = strlen(e.text);
-	bytes = (sizeof e.head + e.head.bytes + 7) & ~(size_t)7;
-	e.head.head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_EVENT, GT_DOMAIN_NONE, GT_EVENT_NOT_TRACED};
-	status = gt_capture_stream_create(d->writer, index, 1, &stream);
-	if (status)
-		return status;
-	status = gt_capture_write_records(stream, (const uint8_t *)&e, bytes, &counts);
-	gt_capture_stream_destroy(stream);
-	return status;
-}
-
 static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe, const char *why, int error)
 {
 	/* how it ended nobody knows */
 	struct gt_process_info info = {.pid = pid, .start_ticks = ticks, .argv = "", .wait_status = -1, .ended = true, .proper_end = true};
+	char told[TEXT_BYTES];
 
 	info.exe = exe;
 	info.index = d->next_index++;
 	gt_capture_write_process(d->writer, &info);
-	if (write_event(d, info.index, ticks, exe, why, error))
+	snprintf(told, sizeof told, "%s: %s", exe, why);
+	if (gt_drain_write_event(d, info.index, GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, ticks, (uint64_t)error, told))
 		gt_error_clear(); /* the file takes nothing: told at the end, once */
 	gt_capture_write_process_end(d->writer, &info);
 	d->untraced++;

@@ -94,7 +94,7 @@ bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64
 static inline void gt_device_seen(struct gt_thread *t, enum gt_domain domain)
 {
 	if (t)
-		gt_count(&t->slot->seen[GT_CLASS_DEVICE][domain]);
+		gt_count(&t->slot->domains[domain].seen[GT_CLASS_DEVICE]);
 }
 
 /* gputap's own calls into a runtime, between enter and leave: taps go straight through. Nests. */

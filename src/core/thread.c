@@ -78,9 +78,9 @@ static void count32(_Atomic uint32_t *counter)
 /* What an overflow thread has seen since the last time, into the counts that the collector reads. */
 static void fold(struct gt_region *r, struct overflow *o, enum gt_class class, enum gt_domain domain)
 {
-	uint64_t seen = atomic_load_explicit(&o->slot.seen[class][domain], memory_order_relaxed);
+	uint64_t seen = atomic_load_explicit(&o->slot.domains[domain].seen[class], memory_order_relaxed);
 
-	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->seen[class][domain], seen - o->folded[class][domain],
+	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->domains[domain].seen[class], seen - o->folded[class][domain],
 				  memory_order_relaxed);
 	o->folded[class][domain] = seen;
 }
@@ -94,6 +94,8 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, en
 	t->lost++;
 	t->lost_domain = domain;
 	if (slot_in_region(r, t->slot)) {
+		if (class == GT_CLASS_CALL) /* it may be the newest, and is not open any more */
+			atomic_store_explicit(&t->slot->domains[domain].newest, 0, memory_order_relaxed);
 		count32(&t->slot->dropped[reason][class][domain]);
 		return;
 	}
@@ -316,6 +318,9 @@ static void notice_jump(struct gt_thread *t, uintptr_t here)
 	int saved = errno;
 
 	if (!gt_thread_is_inside(t, here) && !is_on_signal_stack()) {
+		/* nor is the process in them when it dies */
+		for (int k = 0; t->slot && t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) && k < GT_DOMAIN_COUNT; k++)
+			atomic_store_explicit(&t->slot->domains[k].newest, 0, memory_order_relaxed);
 		t->depth = 0;
 		gt_callback_depth = 0;
 		t->api_id = 0;

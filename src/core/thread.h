@@ -213,18 +213,20 @@ static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
 	t->depth++;
 }
 
-/* Count a call as seen, give it its id. */
-static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain)
+/* Count a call as seen, give it its id, and leave word of it should the process die in it. */
+static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain, uint32_t number)
 {
+	struct gt_slot_domain *mine = &t->slot->domains[domain];
 	uint64_t id = 1;
 
 	gt_call_open(t); /* first: the depth has just been looked at */
-	gt_count(&t->slot->seen[GT_CLASS_CALL][domain]);
+	gt_count(&mine->seen[GT_CLASS_CALL]);
 #if defined(__x86_64__) /* one instruction, as in gt_count(): ids stay unique under signals */
 	__asm__ volatile("xaddq %0, %1" : "+r"(id), "+m"(t->id) : : "cc");
 #else
 	id = __atomic_fetch_add(&t->id, 1, __ATOMIC_RELAXED);
 #endif
+	atomic_store_explicit(&mine->newest, GT_CALL_WORD(id + 1, number), memory_order_relaxed);
 	return id + 1;
 }
 

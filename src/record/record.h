@@ -190,6 +190,8 @@ enum gt_event_code {
 	GT_EVENT_FAULT,         /* a device or queue has failed; value: the address or the runtime's status */
 	GT_EVENT_GRAPH,         /* a graph's work came otherwise than its nodes say; value: number of its object; text: how */
 	GT_EVENT_UNLINKED,      /* device work that cannot be linked to its call from now on; text: why */
+	GT_EVENT_OPEN_CALL,     /* the process ended in this call; value: ordinal of the thread; text: the operation. The
+				 * collector's; of a thread's calls the outermost comes first */
 	GT_EVENT_CODE_COUNT
 };
 

@@ -18,7 +18,7 @@
  * that pops a cold block populates it first, and pushes it back where there is no memory for it.
  *
  * Who writes what (everything else is constant after creation):
- *   slot.seen/dropped/seq/ ..   the slot's thread           relaxed
+ *   slot.seen/newest/dropped .. the slot's thread           relaxed
  *   block.committed             the slot's thread           release   -> bytes below are whole records
  *   block.next                  the slot's thread           release   -> this block gets no more records
  *   slot.first                  the slot's thread, once     release   -> a new ring to drain
@@ -57,6 +57,18 @@ enum gt_slot_state {
 	GT_SLOT_TAKEN = 3,  /* its thread is filling in who it is: nothing to read yet */
 };
 
+/* A thread's calls and device work of one domain: all that the begin of a call writes is in one cache line.
+ * When the image is gone: seen = recorded + dropped, with GT_DROP_UNFINISHED for what was still open. */
+struct gt_slot_domain {
+	_Alignas(32) _Atomic uint64_t seen[GT_CLASS_COUNT];
+	_Atomic uint64_t newest; /* GT_CALL_WORD() of the call that began last; 0: none, or a call was dropped since */
+};
+
+/* A call that has begun: its id, and in the id's upper bits, which the slot's ordinal takes, the operation's number is
+ * added. Nothing clears it when the call returns: the call is open while no record has its id. */
+#define GT_CALL_WORD(id, number) ((id) + ((uint64_t)(number) << GT_CALL_NUMBER_SHIFT))
+#define GT_CALL_NUMBER_SHIFT 48
+
 /* Slot 0 is no thread's: it has ordinal 0, no ring, and the counts of threads that found no slot. */
 struct gt_slot {
 	/* the thread's, except where said */
@@ -67,9 +79,7 @@ struct gt_slot {
 	char name[16];                       /* as pthread_getname_np() gives it when the slot is taken */
 	uint64_t start_ticks;
 	_Atomic uint64_t end_ticks;
-	/* counts by domain and class; when the image is gone: seen = recorded + dropped, with
-	 * GT_DROP_UNFINISHED for what was still open */
-	_Alignas(64) _Atomic uint64_t seen[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
+	_Alignas(64) struct gt_slot_domain domains[GT_DOMAIN_COUNT];
 	_Atomic uint32_t dropped[GT_DROP_REASON_COUNT][GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 };
 

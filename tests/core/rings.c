@@ -221,7 +221,7 @@ static void dump_region(const char *path, const char *file)
 
 		for (int c = 0; c < 2; c++)
 			for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
-				seen[c] += atomic_load(&s->seen[c][d]);
+				seen[c] += atomic_load(&s->domains[d].seen[c]);
 				for (int w = 0; w < GT_DROP_REASON_COUNT; w++)
 					dropped[c] += atomic_load(&s->dropped[w][c][d]);
 			}

@@ -13,6 +13,7 @@
 #include "collector/collector.h"
 #include "collector/drain.h"
 #include "collector/guard.h"
+#include "generated/opencl_ops.h"
 #include "ring/pool.h"
 #include "ring/region_writer.h"
 #include "unit.h"
@@ -118,7 +119,7 @@ static void write_calls(struct bench *b, struct pen *p, unsigned n)
 		c->end = c->start + 5;
 		c->id = GT_ID(slot->ordinal, ++b->made);
 		c->ret = 0;
-		atomic_fetch_add(&slot->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 1);
+		atomic_fetch_add(&slot->domains[GT_DOMAIN_OPENCL].seen[GT_CLASS_CALL], 1);
 		atomic_store(&p->block->committed, at + (uint32_t)sizeof *c);
 	}
 }
@@ -401,7 +402,7 @@ UNIT_TEST(calls_that_never_ended_are_counted_as_unfinished)
 	begin(&b, &d, &image);
 	p = new_pen(&b);
 	write_calls(&b, &p, 7);
-	atomic_fetch_add(&slot_of(&b, &p)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 2);
+	atomic_fetch_add(&slot_of(&b, &p)->domains[GT_DOMAIN_OPENCL].seen[GT_CLASS_CALL], 2);
 	gt_drain_end_image(&d, image, 1000);
 	end(&d);
 	read_capture(&b, &c);
@@ -409,6 +410,72 @@ UNIT_TEST(calls_that_never_ended_are_counted_as_unfinished)
 	CHECK_EQ(calls_of(c.counts.recorded), 7);
 	CHECK_EQ(calls_of(c.counts.dropped[GT_DROP_UNFINISHED]), 2);
 	bench_fini(&b);
+}
+
+/* The image dies after @records calls; then what the begin of a call leaves names call @newest of the thread. Return: what the
+ * capture says: the event's text, "" for none. */
+static const char *name_open_call(unsigned records, unsigned newest, bool exited, uint64_t *thread)
+{
+	static char text[64];
+	struct gt_tracee *image;
+	struct gt_capture *c;
+	struct gt_drain d;
+	struct bench b;
+	struct pen p;
+
+	bench_init(&b);
+	begin(&b, &d, &image);
+	p = new_pen(&b);
+	write_calls(&b, &p, records);
+	atomic_fetch_add(&slot_of(&b, &p)->domains[GT_DOMAIN_OPENCL].seen[GT_CLASS_CALL], 1);
+	atomic_store(&slot_of(&b, &p)->domains[GT_DOMAIN_OPENCL].newest,
+		     GT_CALL_WORD(GT_ID(slot_of(&b, &p)->ordinal, newest), GT_OPENCL_clFinish));
+	image->exited = exited;
+	gt_drain_end_image(&d, image, 1000);
+	end(&d);
+	CHECK_OK(gt_capture_open(b.output, &c));
+	*text = '\0';
+	if (gt_capture_event_count(c)) {
+		const struct gt_event_info *e = gt_capture_event(c, 0);
+
+		CHECK_EQ(e->code, GT_EVENT_OPEN_CALL);
+		CHECK_EQ(e->domain, GT_DOMAIN_OPENCL);
+		*thread = e->value;
+		snprintf(text, sizeof text, "%s", e->text);
+	}
+	gt_capture_close(c);
+	bench_fini(&b);
+	return text;
+}
+
+UNIT_TEST(the_call_that_a_process_died_in_is_named_with_its_thread)
+{
+	uint64_t thread = 0;
+
+	CHECK_STR(name_open_call(7, 8, true, &thread), "clFinish");
+	CHECK_EQ(thread, 1);
+}
+
+UNIT_TEST(the_first_call_of_a_thread_is_named)
+{
+	uint64_t thread = 0;
+
+	CHECK_STR(name_open_call(0, 1, true, &thread), "clFinish");
+	CHECK_EQ(thread, 1);
+}
+
+UNIT_TEST(a_call_that_has_a_record_is_not_taken_for_an_open_one)
+{
+	uint64_t thread;
+
+	CHECK_STR(name_open_call(7, 7, true, &thread), "");
+}
+
+UNIT_TEST(calls_of_a_process_that_lives_on_are_not_named)
+{
+	uint64_t thread;
+
+	CHECK_STR(name_open_call(7, 8, false, &thread), "");
 }
 
 /* Strange ------------------------------------------------------------------------------ */
@@ -538,7 +605,7 @@ UNIT_TEST(bytes_that_are_no_records_are_skipped)
 static void spoil_counters(struct bench *b, struct pen *p, struct gt_block *first)
 {
 	(void)first;
-	memset(slot_of(b, p)->seen, 0, sizeof slot_of(b, p)->seen);
+	memset(slot_of(b, p)->domains, 0, sizeof slot_of(b, p)->domains);
 }
 
 UNIT_TEST(counters_that_are_too_small_are_made_right)
@@ -549,7 +616,7 @@ UNIT_TEST(counters_that_are_too_small_are_made_right)
 static void see_more_calls(struct bench *b, struct pen *p, struct gt_block *first)
 {
 	(void)first;
-	atomic_fetch_add(&slot_of(b, p)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 100000);
+	atomic_fetch_add(&slot_of(b, p)->domains[GT_DOMAIN_OPENCL].seen[GT_CLASS_CALL], 100000);
 }
 
 UNIT_TEST(more_calls_than_can_be_open_are_torn_and_not_unfinished)
@@ -662,7 +729,7 @@ UNIT_TEST(a_thread_whose_slot_became_free_is_told)
 static void see_much_work(struct bench *b, struct pen *p, struct gt_block *first)
 {
 	(void)first;
-	atomic_store(&slot_of(b, p)->seen[GT_CLASS_DEVICE][GT_DOMAIN_HIP], UINT64_C(1) << 40);
+	atomic_store(&slot_of(b, p)->domains[GT_DOMAIN_HIP].seen[GT_CLASS_DEVICE], UINT64_C(1) << 40);
 }
 
 UNIT_TEST(more_device_work_than_can_be_is_told)

@@ -360,7 +360,7 @@ static struct gt_call begin(unsigned index)
 	struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
 
 	CHECK_NOT_NULL(t);
-	return (struct gt_call){&table, &taps[index], t, gt_call_begin(t, GT_DOMAIN_OPENCL), gt_ticks()};
+	return (struct gt_call){&table, &taps[index], t, gt_call_begin(t, GT_DOMAIN_OPENCL, 0), gt_ticks()};
 }
 
 /* The function as its tap makes it. */

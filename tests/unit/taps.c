@@ -258,7 +258,7 @@ UNIT_TEST(tap_that_nobody_asks_passes_everything_through)
 	answer.status = 3;
 	CHECK_EQ(gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3), 3);
 	CHECK(record() == NULL);
-	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 0);
+	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].seen[GT_CLASS_CALL], 0);
 }
 
 UNIT_TEST(structs_and_floats_by_value_go_through_and_into_the_record)
@@ -322,7 +322,8 @@ UNIT_TEST(tap_records_values_extended_as_their_types_say)
 	CHECK_EQ(r->args[5], 3);
 	CHECK_EQ(r->id, GT_ID(7, 1));
 	CHECK(record() == NULL);
-	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 1);
+	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].seen[GT_CLASS_CALL], 1);
+	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].newest, GT_CALL_WORD(GT_ID(7, 1), GT_TINY_tiny_values));
 	CHECK_EQ(gt_thread.depth, 0);
 }
 
@@ -691,7 +692,7 @@ UNIT_TEST(call_in_a_signal_handler_between_reserve_and_commit_is_counted)
 	gt_tiny_tap0_tiny_values((tiny_queue)0x10, 4000000000u, -5, SIZE_MAX, 16, 3);
 	CHECK(record() == NULL);
 	CHECK_EQ(drops, 1);
-	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_TINY], 1);
+	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].seen[GT_CLASS_CALL], 1);
 }
 
 /* Domains that say `outermost` ---------------------------------------------------- */
@@ -741,7 +742,7 @@ UNIT_TEST(call_inside_a_call_of_its_api_is_the_runtime_s_own_and_others_are_reco
 	CHECK_EQ(inner->head.depth, 1);
 	CHECK_EQ(GT_OP_DOMAIN(outer->head.op), GT_DOMAIN_HIP_COMPILER);
 	CHECK_EQ(outer->head.depth, 0);
-	CHECK_EQ(slot.seen[GT_CLASS_CALL][GT_DOMAIN_HIP_COMPILER], 1);
+	CHECK_EQ(slot.domains[GT_DOMAIN_HIP_COMPILER].seen[GT_CLASS_CALL], 1);
 }
 
 UNIT_TEST(open_call_of_an_api_is_known_in_its_thread_while_it_is_open)

@@ -56,7 +56,7 @@ static void record(cl_uint num_entries, const cl_platform_id *platforms, cl_int 
 
 	if (!t)
 		return;
-	id = gt_call_begin(t, GT_DOMAIN_OPENCL);
+	id = gt_call_begin(t, GT_DOMAIN_OPENCL, GT_OP_NUMBER(op));
 	if (gt_tap_options.record_args) {
 		const struct gt_blob blob = gt_blob(1, false, platforms, 0);
 		size_t bytes = 64 + gt_blob_bytes(blob);
