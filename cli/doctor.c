@@ -647,9 +647,11 @@ static void print_verdict(const struct doctor *d)
 		}
 	printf(" programs can be traced here:%s gputap run PROGRAM ARGS\n", c->reset);
 	if (can[TRACE_HSA] && !d->amd_gpu)
-		printf("%s on an AMD GPU in software: gputap run -- gputap soft amdgpu -- PROGRAM ARGS\n",
+		printf("%s on an AMD GPU in software:\n  gputap run -- gputap soft amdgpu -- PROGRAM ARGS\n",
 		       can[TRACE_HIP] ? "HIP's and HSA's" : "HSA's");
 }
+
+enum { BEHIND_WHAT = 19 }; /* columns of what stands in front of a sentence */
 
 static void print_text(const struct doctor *d)
 {
@@ -663,11 +665,11 @@ static void print_text(const struct doctor *d)
 			printf("%s%s%s%s\n", *area ? "\n" : "", c->bold, f->area, c->reset);
 		area = f->area;
 		printf("  %s%-4s%s  %-9s  ", colors[f->level], level_names[f->level], c->reset, f->what);
-		ui_put(stdout, f->text, UINT32_MAX);
+		ui_wrap(stdout, BEHIND_WHAT, BEHIND_WHAT, f->text);
 		putchar('\n');
 		if (*f->hint) {
 			printf("                   %s-> ", c->cyan);
-			ui_put(stdout, f->hint, UINT32_MAX);
+			ui_wrap(stdout, BEHIND_WHAT + 3, BEHIND_WHAT + 3, f->hint);
 			printf("%s\n", c->reset);
 		}
 	}

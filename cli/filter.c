@@ -191,7 +191,8 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 	if ((field != FILTER_DOMAIN && field != FILTER_KIND) || strpbrk(word, "*?["))
 		return true;
 	for (unsigned i = 1; field == FILTER_DOMAIN && i < GT_DOMAIN_COUNT; i++)
-		names[n++] = gt_domain_name((enum gt_domain)i);
+		if (gt_operation_count((enum gt_domain)i))
+			names[n++] = gt_domain_name((enum gt_domain)i);
 	for (unsigned i = 0; field == FILTER_KIND && i < GT_KIND_COUNT; i++)
 		names[n++] = gt_operation_kind_name((enum gt_operation_kind)i);
 	for (unsigned i = 1; field == FILTER_KIND && i < GT_DEVICE_OP_COUNT; i++)
@@ -201,7 +202,9 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 		if (!strcmp(names[i], word))
 			return true;
 	near = ui_nearest(word, names);
-	if (near)
+	if (field == FILTER_DOMAIN && gt_domain_find(word) != GT_DOMAIN_NONE)
+		wrong(p, at, "%s cannot be traced yet", word);
+	else if (near)
 		wrong(p, at, "no %s '%.40s'; did you mean '%s'?", field_names[field], word, near);
 	else if (field == FILTER_DOMAIN)
 		wrong(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);

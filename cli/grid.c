@@ -249,6 +249,18 @@ static void put_cell(FILE *out, const char *text, unsigned width, bool left, boo
 	}
 }
 
+/* The last cell of a row, in as many lines as it takes. @spaces: not yet printed in front of it. */
+static void put_sentence(const struct grid *g, const unsigned *width, unsigned spaces, const char *text, FILE *out)
+{
+	unsigned at = INDENT;
+
+	for (unsigned c = 0; c + 1 < g->column_count; c++)
+		at += width[c] ? width[c] + GAP : 0;
+	if (*text)
+		put_spaces(out, spaces);
+	ui_wrap(out, at, at, text);
+}
+
 void grid_print_text(const struct grid *g, FILE *out, size_t top)
 {
 	const struct ui_colors *colors = ui_colors(out);
@@ -276,7 +288,9 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 		for (unsigned c = 0; c <= last; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
 			bool bad = g->columns[c].bad && !cell_empty(cell);
-			if (width[c])
+			if (g->sentences && c == last && c + 1 == g->column_count && cell->has == CELL_TEXT)
+				put_sentence(g, width, spaces, cell->text, out);
+			else if (width[c])
 				put_cell(out, cell_show(&g->columns[c], cell, buffer, sizeof buffer), width[c],
 					 g->columns[c].type == GRID_TEXT, c == last, &spaces, bad ? colors->red : "",
 					 bad ? colors->reset : "");

@@ -57,6 +57,7 @@ struct grid {
 	unsigned column_count;
 	uint32_t always;     /* bit per column: shown in text whatever its `show` */
 	size_t usual_top;    /* rows in text without --top; 0: all */
+	bool sentences;      /* its last column holds some: they go on in further lines, and are not cut */
 	bool selection;      /* its rows are only the most interesting ones anyway: no "and 12 more" */
 	struct grid_cell *cells;
 	size_t row_count, row_room;

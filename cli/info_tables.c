@@ -315,6 +315,7 @@ static void make_events(struct grid *g, const struct info *i)
 {
 	grid_init(g, "events", event_columns, COUNT_OF(event_columns));
 	g->heading = "Events: what gputap had to tell";
+	g->sentences = true;
 	for (size_t k = 0; k < gt_capture_event_count(i->capture); k++) {
 		const struct gt_event_info *e = gt_capture_event(i->capture, k);
 		const struct gt_process_info *p = gt_capture_process(i->capture, e->process);

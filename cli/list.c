@@ -272,6 +272,7 @@ static int print_things(const struct list_options *o, unsigned wanted)
 		if (!(wanted >> t & 1))
 			continue;
 		make[t](&g, o);
+		g.sentences = t != LIST_OPERATIONS;
 		rows += g.row_count;
 		if (!o->json && !first)
 			putchar('\n');

@@ -331,10 +331,8 @@ static int unknown_format(const char *path)
 	near = dot ? ui_nearest(dot, names) : NULL;
 	ui_fail(GT_EXIT_USAGE, "what to write is told by the extension, and '%s' has none that is known%s%s%s", path,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	fputs("  known:", stderr);
-	for (size_t i = 0; i < n; i++)
-		fprintf(stderr, " %s", names[i]);
-	fputc('\n', stderr);
+	names[n] = NULL;
+	ui_list_names("known:", names);
 	return GT_EXIT_USAGE;
 }
 

@@ -26,6 +26,15 @@ def test_help_fits_in_80_columns_and_has_examples(tap, command):
     assert "\x1b" not in out
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", [["doctor"], ["list"], ["list", "formats"], ["list", "domains"]])
+def test_sentences_of_tables_fit_and_are_not_cut(tap, command, columns):
+    narrow, wide = (tap(*command, env={"COLUMNS": str(n)}, status=None).out for n in (columns, 10000))
+    longest = max(len(word) for word in wide.split()) + 24  # a path has no place to break
+    assert max(map(len, narrow.splitlines())) <= max(columns, longest)
+    assert narrow.split() == wide.split()
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_is_found_both_ways(tap, command):
     assert tap("help", command).out == tap(command, "--help").out == tap(command, "-h").out
