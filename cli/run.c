@@ -627,7 +627,7 @@ static int end_as(int wait_status)
 
 static int run(int argc, char **argv)
 {
-	struct request r = { .pattern = "" };
+	static struct request r = { .pattern = "" }; /* too large for a small stack */
 	struct gt_run_result result;
 	struct gt_target target;
 	int code = parse(&r, argc, argv), status;
