@@ -42,7 +42,7 @@ def test_help_teaches_by_example_on_stdout(tap):
     (["--threads", "0", "true"], "a number from 1"),
     (["--threads", "-1", "true"], "a number from 1"),
     (["-o", "x.docx", "true"], "'x.docx' has none that is known"),
-    (["-o", "x", "true"], "known: .gputap .pftrace"),
+    (["-o", "x", "true"], "known: .gputap, .pftrace"),
     (["-o", "x.pftrac", "true"], "'x.pftrac' has none that is known; did you mean '.pftrace'?"),
 ])
 def test_what_is_wrong_is_named_and_nothing_runs(tap, work, arguments, sentence):
