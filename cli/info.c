@@ -93,12 +93,6 @@ static void sum_counts(struct info *i)
 		}
 }
 
-/* ROCm's device work is HSA's, whoever asked for it. */
-static enum gt_domain work_domain(unsigned domain)
-{
-	return domain == GT_DOMAIN_HIP ? GT_DOMAIN_HSA_CORE : (enum gt_domain)domain;
-}
-
 /* Was device work asked for? */
 static bool work_asked(const struct info *i)
 {
@@ -106,19 +100,19 @@ static bool work_asked(const struct info *i)
 }
 
 /* The first runtime whose program launched, and of whose device nothing was seen; GT_DOMAIN_NONE: all is well. Without
- * calls in the capture, whether there were launches is not known: HIP being there is enough to say so. */
+ * calls in the capture, whether there were launches is not known: a runtime like HIP being there is enough to say so. */
 static enum gt_domain uncovered(const struct info *i, uint64_t *launches, uint32_t *pid)
 {
 	for (uint32_t p = 0; work_asked(i) && p < gt_capture_process_count(i->capture); p++)
 		for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 			const struct coverage *c = &i->coverage[p];
 			const struct gt_counts *counts = gt_capture_counts(i->capture, p);
-			enum gt_domain work = work_domain(d);
+			enum gt_domain work = gt_domain_traits[d].work;
 
 			if (c->work[work] || (counts && counts->seen[GT_CLASS_DEVICE][work]))
 				continue;
 			if (!c->launches[d] && (mode_has_calls(i->mode) || !(gt_capture_process(i->capture, p)->runtimes >> d & 1) ||
-						d != GT_DOMAIN_HIP))
+						!gt_domain_delegates(d)))
 				continue;
 			*launches = c->launches[d];
 			*pid = gt_capture_process(i->capture, p)->pid;

@@ -47,8 +47,8 @@ const struct grid_column info_code_kernel_columns[] = {
 void dispatches_add(struct dispatches *d, const struct gt_item *item)
 {
 	enum gt_domain domain = GT_OP_DOMAIN(item->op);
-	bool rocm = domain == GT_DOMAIN_HSA_CORE || domain == GT_DOMAIN_HIP; /* of others, object[1] is something else */
-	uint32_t symbol = rocm && item->device_op == GT_DEVICE_KERNEL ? GT_KERNEL_SYMBOL(item->object[1]) : 0, at;
+	bool named = (unsigned)domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].symbols;
+	uint32_t symbol = named && item->device_op == GT_DEVICE_KERNEL ? GT_KERNEL_SYMBOL(item->object[1]) : 0, at;
 	uint64_t key = (uint64_t)item->process << 32 | symbol;
 
 	if (!symbol)

@@ -48,20 +48,9 @@ static const struct grid_column format_columns[] = {
 
 /* As gputap info shows them for each runtime. */
 static const struct { enum gt_domain domain; const char *name, *text; } doors[] = {
-	{ GT_DOMAIN_OPENCL, "layer", "a layer of the OpenCL loader (OPENCL_LAYERS): nothing for operations not asked for" },
-	{ GT_DOMAIN_OPENCL, "interposition", "the dynamic linker is asked: loaders without layers, libraries without a loader" },
-	{ GT_DOMAIN_HIP, "rocprofiler-register", "the runtime offers its tables: ROCm 6.1 and later" },
-	{ GT_DOMAIN_HIP, "interposition", "the dynamic linker is asked: ROCm's HIP before 6, libhiprtc" },
-	{ GT_DOMAIN_HIP_COMPILER, "rocprofiler-register", "as HIP" },
-	{ GT_DOMAIN_HIP_COMPILER, "interposition", "the same library" },
-	{ GT_DOMAIN_HSA_CORE, "rocprofiler-register", "the runtime offers its tables: ROCm 6.1 and later" },
-	{ GT_DOMAIN_HSA_CORE, "HSA_TOOLS_LIB", "a tools library of HSA's runtime, which gives it its tables" },
-	{ GT_DOMAIN_HSA_AMD_EXT, "as hsa_core", "a table beside it" },
-	{ GT_DOMAIN_HSA_IMAGE_EXT, "as hsa_core", "a table beside it" },
-	{ GT_DOMAIN_HSA_FINALIZE_EXT, "as hsa_core", "a table beside it" },
-	{ GT_DOMAIN_ROCTX, "rocprofiler-register", "the library offers its table: ROCm 6.1 and later" },
-	{ GT_DOMAIN_ROCTX, "interposition", "the dynamic linker is asked: roctracer's libroctx64, or gputap's own where there is none" },
-	{ GT_DOMAIN_RCCL, "rocprofiler-register", "the library offers its table: ROCm 6.3 and later" },
+#define X(domain, name, text) { domain, name, text },
+#include "generated/domains_attach.inc"
+#undef X
 };
 
 static void print_help(void)

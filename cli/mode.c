@@ -8,8 +8,9 @@
  *   hip         all but HSA's        all
  *   hsa         all                  all
  *
- * `default`, as without --mode, is as `hip`, but that HSA's calls are recorded when --domains names them. ROCm's device work is
- * HSA's, so that --domains hip keeps HSA's work. --ops replaces the mode's calls. */
+ * `default`, as without --mode, is as `hip`, but that HSA's calls are recorded when --domains names them.
+ * ROCm's device work is HSA's, so that --domains hip keeps HSA's work. What is said of HSA here holds for
+ * every domain that stands `beneath` another. --ops replaces the mode's calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>
@@ -23,12 +24,51 @@
 #include "record/operation.h"
 
 #define BIT(domain) (UINT32_C(1) << (domain))
-#define HSA                                                                                                            \
-	(BIT(GT_DOMAIN_HSA_CORE) | BIT(GT_DOMAIN_HSA_AMD_EXT) | BIT(GT_DOMAIN_HSA_IMAGE_EXT) | BIT(GT_DOMAIN_HSA_FINALIZE_EXT))
-#define HIP (BIT(GT_DOMAIN_HIP) | BIT(GT_DOMAIN_HIP_COMPILER))
-#define ANNOTATIONS BIT(GT_DOMAIN_ROCTX)
 
 static const char *const names[] = { "default", "lite", "standard", "hip", "hsa", NULL };
+
+static uint32_t annotations(void)
+{
+	uint32_t set = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		set |= gt_domain_traits[d].annotations ? BIT(d) : 0;
+	return set;
+}
+
+/* The domains that others are built on: their calls are recorded on request only. */
+static uint32_t lower_domains(void)
+{
+	uint32_t set = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		set |= gt_domain_traits[d].beneath ? BIT(d) : 0;
+	return set;
+}
+
+/* Those that domains of @upper are built on. */
+static uint32_t beneath(uint32_t upper)
+{
+	uint32_t set = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		for (unsigned u = 1; gt_domain_traits[d].beneath && u < GT_DOMAIN_COUNT; u++)
+			if (upper & BIT(u) && gt_domain_traits[u].outermost == gt_domain_traits[d].beneath)
+				set |= BIT(d);
+	return set;
+}
+
+/* Those that stand beneath the same APIs as one of @set. */
+static uint32_t work_beside(uint32_t set)
+{
+	uint32_t upper = 0;
+
+	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
+		for (unsigned u = 1; set & BIT(d) && u < GT_DOMAIN_COUNT; u++)
+			if (gt_domain_traits[u].outermost == gt_domain_traits[d].beneath)
+				upper |= BIT(u);
+	return beneath(upper);
+}
 
 const char *mode_name(enum gt_mode mode)
 {
@@ -236,7 +276,7 @@ static void set_work(struct gt_session *s, uint32_t domains)
 static void keep_launches(struct gt_session *s)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		for (uint32_t i = 0; !(HSA & BIT(d)) && i < gt_operation_count(d); i++) {
+		for (uint32_t i = 0; !gt_domain_traits[d].beneath && i < gt_operation_count(d); i++) {
 			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
 
 			if (o && o->kind != GT_KIND_LAUNCH)
@@ -246,7 +286,7 @@ static void keep_launches(struct gt_session *s)
 
 int mode_choose(struct mode_options *o, struct gt_session *s)
 {
-	uint32_t asked = s->domains, matched = 0;
+	uint32_t asked = s->domains, matched = 0, lower;
 	const char *rtl = o->mode ? NULL : getenv("RTL_MODE");
 	enum gt_mode mode = GT_MODE_DEFAULT;
 	int code = 0;
@@ -260,17 +300,21 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 	if (code)
 		return code;
 	s->mode = mode;
-	s->domains = asked | (asked & HIP ? HSA : 0);
+	lower = lower_domains();
+	s->domains = asked | beneath(asked);
 	if (!mode_has_calls(mode))
-		set_calls(s, asked & ANNOTATIONS);
+		set_calls(s, asked & annotations());
 	else if (mode == GT_MODE_HIP || (mode == GT_MODE_DEFAULT && !o->domains))
-		set_calls(s, asked & ~HSA);
+		set_calls(s, asked & ~lower);
 	else
-		set_calls(s, mode == GT_MODE_HSA && asked & HIP ? asked | HSA : asked);
+		set_calls(s, mode == GT_MODE_HSA ? asked | beneath(asked) : asked);
 	if (o->ops)
 		code = choose_operations(o->ops, asked, s, &matched);
-	/* HSA's work is not of HSA's calls alone; the others' work comes with their calls, where the mode has those */
-	set_work(s, mode_has_calls(mode) ? (!o->ops || mode || matched & (HIP | HSA) ? HSA : 0) : UINT32_MAX);
+	/* the work of a lower domain is not of its calls alone; others' work comes with their calls, where the mode has those */
+	if (!mode_has_calls(mode))
+		set_work(s, UINT32_MAX);
+	else
+		set_work(s, !o->ops || mode ? lower : beneath(matched) | work_beside(matched & lower));
 	if (mode == GT_MODE_LITE)
 		keep_launches(s);
 	if (!code && o->kernels)

@@ -482,7 +482,7 @@ static void add_range(struct reading *r, const struct gt_range *range)
 	struct summary *s = r->s;
 	const struct gt_item item = { .kind = GT_RECORD_CALL };
 	struct entry e = {
-		.kind = GT_KIND_MARKER, .item = &item, .class = SUMMARY_RANGES, .domain = GT_DOMAIN_ROCTX, .device = LOOKUP_NONE,
+		.kind = GT_KIND_MARKER, .item = &item, .class = SUMMARY_RANGES, .domain = range->domain, .device = LOOKUP_NONE,
 		.queue = LOOKUP_NONE, .process = range->process, .duration_ns = range->end_ns - range->start_ns, .timed = !range->instant,
 	};
 	uint32_t group;
@@ -745,7 +745,7 @@ static int read_records(struct reading *r, struct gt_cursor *cursor, struct ui_p
 		if (item->kind == GT_RECORD_CALL) {
 			s->read[GT_CLASS_CALL]++;
 			add_call(r, item);
-			if (GT_OP_DOMAIN(item->op) == GT_DOMAIN_ROCTX && (rc = add_mark(r, item)))
+			if (gt_mark_of(item->op) && (rc = add_mark(r, item)))
 				return rc;
 		} else if (item->kind == GT_RECORD_DEVICE) {
 			s->read[GT_CLASS_DEVICE]++;

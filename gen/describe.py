@@ -8,15 +8,22 @@ import difflib
 import os
 import re
 
+# What a marker says: enum gt_range_mark.
+# What the thread that a runtime submits from must be told of a call, beside its kind and its stream.
+LANES = ('by_handle', 'of_thread', 'plain', 'confuses')
+# Between host and device, where no argument says it.
+DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
+MARKS = ('instant', 'push', 'pop', 'start', 'stop')
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'synchronisation', 'marker')
 REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4}
 C_NAMES = {'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'uint32_t', 'u64': 'uint64_t', 'i32': 'int32_t', 'i64': 'int64_t', 'f32': 'float'}
 # What an argument or a member is to its operation: enum gt_role.
 ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source', 'destination', 'bytes', 'times',
-         'address', 'direction', 'device', 'value')
+         'address', 'direction', 'device', 'value', 'message', 'range')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
-STATEMENTS = ('domain', 'table', 'entries', 'extensions', 'outermost', 'include', 'handle', 'integer', 'opaque', 'enum', 'flags',
-              'properties', 'status', 'struct', 'callback', 'arguments', 'group')
+STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost', 'beneath', 'work',
+              'annotations', 'symbols', 'interposed', 'attach', 'category', 'rocpd', 'typeid', 'include', 'handle', 'integer', 'opaque', 'enum',
+              'flags', 'properties', 'status', 'struct', 'callback', 'arguments', 'group')
 TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))')
 # Names that the generated code uses for itself: an argument called so gets a trailing _ there.
 RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status',
@@ -78,7 +85,8 @@ class Operation:
         self.number, self.name, self.group, self.where = number, name, group, where
         self.ret, self.ret_stars, self.args = None, 0, []
         self.kind, self.wrap, self.always, self.direct, self.hole = 'other', False, False, False, False
-        self.readable, self.unless, self.exported = [], None, None
+        self.readable, self.unless, self.exported, self.mark = [], None, None, None
+        self.waits, self.lane, self.direction = False, None, None  # lane: None or a list of LANES
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
@@ -94,9 +102,15 @@ class Operation:
 
 class Api:
     def __init__(self):
-        self.domain = self.table = self.header = self.status_type = None
-        self.table_count, self.table_from, self.extensions = 0, 0, 1 << 16
-        self.outermost, self.succeeds = False, []
+        self.domain = self.number = self.title = self.called = None
+        self.table = self.header = self.status_type = None
+        self.table_count, self.table_from, self.extensions, self.least = 0, 0, 1 << 16, 0
+        self.succeeds, self.defines = [], []
+        # what the rest of gputap must know of the domain: struct gt_domain_traits
+        self.outermost = self.beneath = self.work = self.category = self.rocpd = None
+        self.annotations = self.symbols = self.typeid = False
+        self.attach = []  # (name, text)
+        self.interposed = None  # symbol that tells the library, one that tells those left alone or None
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
         self.macros, self.operations, self.sources = {}, [], []
 
@@ -181,8 +195,19 @@ class Parser:
                 self.fail(t, f"no statement begins with '{t}'{nearest(t, STATEMENTS)}")
         self.tokens, self.at = outer
 
+    def text(self):
+        return str(self.take(kind='string')).strip('"')
+
     def do_domain(self, _):
         self.api.domain = self.word()
+        self.api.number = int(self.take(kind='number'))
+        self.api.title = self.text()
+
+    def do_called(self, _):
+        self.api.called = self.text()
+
+    def do_define(self, _):
+        self.api.defines.append(self.text())
 
     def do_table(self, _):
         self.api.table = self.word()
@@ -194,8 +219,39 @@ class Parser:
         self.take('from')
         self.api.table_from = int(self.take(kind='number'))
 
-    def do_outermost(self, _):
-        self.api.outermost = True
+    def do_least(self, _):
+        self.api.least = int(self.take(kind='number'))
+
+    def do_outermost(self, t):
+        more = self.peek() is not None and not self.peek().first
+        self.api.outermost = str(self.word()) if more else self.api.domain
+
+    def do_beneath(self, _):
+        self.api.beneath = self.word()
+
+    def do_work(self, _):
+        self.api.work = self.word()
+
+    def do_annotations(self, _):
+        self.api.annotations = True
+
+    def do_symbols(self, _):
+        self.api.symbols = True
+
+    def do_interposed(self, _):
+        self.api.interposed = self.text(), self.text() if self.accept('except') else None
+
+    def do_typeid(self, _):
+        self.api.typeid = True
+
+    def do_attach(self, _):
+        self.api.attach.append((self.text(), self.text()))
+
+    def do_category(self, _):
+        self.api.category = self.text()
+
+    def do_rocpd(self, _):
+        self.api.rocpd = self.text()
 
     def do_extensions(self, _):
         self.api.extensions = int(self.take(kind='number'))
@@ -398,7 +454,7 @@ class Parser:
         self.api.operations.append(op)
 
     def words(self, op):
-        allowed = KINDS[1:] + ('wrap', 'readable', 'unless', 'exported')
+        allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported', 'waits', 'lane')
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -409,12 +465,31 @@ class Parser:
                 op.unless = self.word()
             elif w == 'exported':
                 op.exported = self.take(kind='string').strip('"')
+            elif w == 'waits':
+                op.waits = True
+            elif w in DIRECTIONS:
+                op.direction = str(w)
+            elif w == 'lane':
+                op.lane = self.lane_words()
             elif w == 'readable':
                 op.readable += self.statuses()
             elif w in KINDS[1:]:
                 op.kind = str(w)
+                more = self.peek() is not None and not self.peek().first
+                if op.kind == 'marker' and more and self.peek() in MARKS:
+                    op.mark = str(self.word())
             else:
                 self.fail(w, f"'{w}' says nothing about an operation{nearest(w, allowed)}")
+
+    def lane_words(self):
+        found = []
+        if self.accept('('):
+            while not self.accept(')'):
+                w = self.word()
+                if w not in LANES:
+                    self.fail(w, f"'{w}' says nothing of a lane{nearest(w, LANES)}")
+                found.append(str(w))
+        return found
 
     def check_arguments(self, op):
         names = [a.shown for a in op.args]
@@ -437,6 +512,12 @@ class Parser:
         if op.unless and op.unless not in names:
             self.fail(op.unless, f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")
         op.unless = by_name.get(op.unless, op.unless)
+
+
+def is_domain(path):
+    """Is it a description of its own, not a part that others include?"""
+    with open(path, encoding='utf-8') as f:
+        return any(line.startswith('domain ') for line in f)
 
 
 def parse(path, root):

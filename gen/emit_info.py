@@ -14,6 +14,10 @@ def role(word):
     return f'GT_ROLE_{word.upper() if word else "NONE"}'
 
 
+def mark(op):
+    return f'GT_MARK_{(op.mark or "none").upper()}'
+
+
 class Types:
     """Types that arguments need, numbered; 0 is any address, 1 any byte."""
 
@@ -120,7 +124,7 @@ def info(api):
     types, texts, arguments, operations = Types(), Texts(), [], []
     for op in api.real():
         operations.append(f'{{{texts.place(op.name)}, {texts.place(op.group)}, GT_OP(GT_DOMAIN_{upper(api)}, {op.number}, {len(op.args)}), '
-                          f'{len(arguments)}, GT_KIND_{op.kind.upper()}, {op.status_arg(api)}, '
+                          f'{len(arguments)}, GT_KIND_{op.kind.upper()}, {mark(op)}, {op.status_arg(api)}, '
                           f'{"true" if op.number < api.table_count else "false"}}}, /* {op.name} */')
         arguments += [argument(op, a, types, texts, place) for a, place in zip(op.args, places(op))]
     status = types.number(api.status_type) if api.status_type else 0

@@ -41,7 +41,6 @@ RETURN_STATUS = {'hsa_iterate_agents': '11hsa_agent_s', 'hsa_agent_iterate_cache
                  'hsa_ext_program_iterate_modules': '17hsa_ext_program_sP16BrigModuleHeader'}
 OTHER = {'hsa_amd_async_function': 'PFvPvE', 'hsa_amd_pointer_info': 'PFPvmE'}
 WHOLE = {('hsa_amd_signal_value_pointer', 'value_ptr'): 'PPVl'}
-DOMAINS = ('hip', 'hip_compiler', 'hsa_core', 'hsa_amd_ext', 'hsa_image_ext', 'hsa_finalize_ext', 'rccl', 'roctx')  # that it has
 
 
 def named(name):
@@ -82,7 +81,7 @@ def mangled_type(op, a):
 
 def mangled(api):
     """generated/<domain>_mangled.inc: per operation its arguments' types, each ended by NUL, and where they begin."""
-    if api.domain not in DOMAINS:
+    if not api.typeid:
         return []
     out, rows, at = [head(api, 'emit_mangled.py'), f'static const char mangled_{api.domain}[] ='], [], 0
     for op in api.real():

@@ -7,7 +7,7 @@ nowhere else: `readable()` below."""
 import re
 import textwrap
 
-from describe import C_NAMES, ROLES
+from describe import C_NAMES, DIRECTIONS, ROLES
 
 
 def head(api, emitter):
@@ -144,8 +144,7 @@ def moves(op, thread):
                ' * '.join(f'{a.name}.{field[1]}' for field in a.type.fields) for a in values['bytes'] + values['times']]
     ends = [f'(uintptr_t){values[role][0].name}' if values[role] and values[role][0].how != 'byvalue' else '0'
             for role in ('destination', 'source')]
-    word = re.search('HtoD|HtoA|DtoH|AtoH|DtoD|AtoD|DtoA|AtoA', op.name)
-    direction = values['direction'][0].name if values['direction'] else str({'H': 1}.get(word[0][0], 2 if word[0][-1] == 'H' else 3)) if word else '0'
+    direction = values['direction'][0].name if values['direction'] else str(DIRECTIONS.get(op.direction, 0))
     if not factors:
         return '', ''
     return f'gt_api_moves({thread}, {" * ".join(factors)}, {", ".join(ends)}, {direction});', f'gt_api_moves({thread}, 0, 0, 0, 0);'
@@ -172,20 +171,13 @@ WAITS = LANE.replace('= gt_thread_api();\n\tif (gt_unlikely(!t))\n\t\t{early}\n\
 	}}""").replace('\t{leave}', '\tif (gt_unlikely(t != NULL)) {{\n\t\t{leave}\n\t}}\n\tgt_work_waited();')
 
 
-def waits(api, op):
-    """Has the device done what the program asked of it when the call returns? Then that is harvested, whether the call is recorded or not."""
-    if not api.outermost or re.search('Async|Batch', op.name):
-        return False
-    return op.kind in ('copy', 'set') or (op.kind == 'synchronisation' and op.name.removesuffix('_spt').endswith('Synchronize'))
-
-
 def unrecorded(api, op):
     """What a lane has to know of a call that is not recorded, and what it has waited for. None: nothing."""
     enter, leave = (moves(op, 't')[i] + '\n\t' * bool(moves(op, 't')[i]) + lane(op, 't')[i].removeprefix(f'{LANE_ASKED} ') for i in (0, 1))
-    if not api.outermost or not (lane(op, 't')[0] or waits(api, op)):
+    if not api.outermost or not (lane(op, 't')[0] or op.waits):
         return []
     call, void, types = ', '.join(a.name for a in op.args), op.returns_nothing(), ', '.join(a.c_type() for a in op.args) or 'void'
-    template = LANE if not waits(api, op) else WAITS if lane(op, 't')[0] else re.sub(r'\tstruct gt_thread.*?(?=\t{result})|\tif .*?}}\n', '', WAITS, flags=re.S)
+    template = LANE if not op.waits else WAITS if lane(op, 't')[0] else re.sub(r'\tstruct gt_thread.*?(?=\t{result})|\tif .*?}}\n', '', WAITS, flags=re.S)
     if template is not LANE:
         enter, leave = (text.replace('\n\t', '\n\t\t') for text in (enter, leave))
     return template.format(c=op.ret_c(), name=op.name, parameters=parameters(op), types=types, up=upper(api), call=call, enter=enter, leave=leave,
@@ -193,23 +185,22 @@ def unrecorded(api, op):
                        returned='' if void else '\n\treturn ret;').replace('\n\t\n', '\n').strip('\n').split('\n')
 
 
-LANES, LANE_ASKED = {'launch': 'GT_LANE_LAUNCH', 'copy': 'GT_LANE_COPY', 'set': 'GT_LANE_FILL'}, 'if (gt_unlikely(gt_tap_options.lanes))'
-NO_LANE = ('hipGraphLaunch', 'hipLaunchHostFunc')  # says it itself; makes no device work
+LANES = {'launch': 'GT_LANE_LAUNCH', 'copy': 'GT_LANE_COPY', 'set': 'GT_LANE_FILL', 'synchronisation': 'GT_LANE_SYNC'}
+LANE_ASKED = 'if (gt_unlikely(gt_tap_options.lanes))'
 
 
 def lane(op, thread):
     """What a runtime that submits from its own threads must be told of: statements behind gt_api_enter() and before gt_api_leave()."""
-    base = op.name.removesuffix('_spt')
-    kind = 'GT_LANE_SYNC' if base in ('hipStreamSynchronize', 'hipDeviceSynchronize') else LANES.get(op.kind)
-    if not kind or base in NO_LANE:
+    if op.lane is None:
         return '', ''
-    stream = next((f'(uintptr_t){a.name}' for a in op.args if a.role == 'stream'), '0')
-    if op.kind == 'launch' and stream == '0':  # for several devices at once, or on a stream that was said before
+    if 'confuses' in op.lane:
         return f'{LANE_ASKED} gt_lane_confuse({thread});', ''
-    function, handle = (f'(uintptr_t){op.args[0].name}', op.args[0].type.name == 'hipFunction_t') if op.kind == 'launch' else ('0', False)
-    plain = op.kind in ('copy', 'set') and not re.search('2D|3D|Array|Symbol|Rect|Ato|toA', op.name)
-    flags = f'{int(not handle)}, {int(op.name.endswith("_spt"))}, {int("Async" not in op.name)}, {int(plain)}'
-    return (f'{LANE_ASKED} gt_lane_push({thread}, GT_TABLE, (struct gt_lane_call){{{kind}, {flags}, {function}, {stream}}});',
+    stream = next((f'(uintptr_t){a.name}' for a in op.args if a.role == 'stream'), '0')
+    function = f'(uintptr_t){op.args[0].name}' if op.kind == 'launch' else '0'
+    blocking = op.waits or op.kind in ('launch', 'synchronisation')
+    flags = ', '.join(str(int(f)) for f in ('by_handle' not in op.lane, 'of_thread' in op.lane, blocking, 'plain' in op.lane))
+    call = f'(struct gt_lane_call){{{LANES[op.kind]}, {flags}, {function}, {stream}}}'
+    return (f'{LANE_ASKED} gt_lane_push({thread}, GT_TABLE, {call});',
             f'{LANE_ASKED} gt_lane_pushed({thread}, {"0" if op.returns_nothing() else "(uint64_t)ret"});')
 
 
@@ -239,7 +230,7 @@ def tap(api, op):
         leave_real=f'{{ {direct}; return; }}' if void else f'return {direct};').strip('\n').split('\n')
     record(api, op, out.append, thread, times)
     out.append(f'\tgt_call_end({thread});')
-    if waits(api, op):
+    if op.waits:
         out.append('\tgt_work_waited();')
     out[0], out[3] = out[0].replace('* GT', '*GT'), out[3].replace('* (', '*(')
     return out + ([] if void else ['\treturn ret;']) + ['}'] + unrecorded(api, op) + told(api, op) + [
@@ -382,7 +373,7 @@ def operations(api):
 
 def also(api, op):
     """Why its tap has a function for calls that are not recorded."""
-    reasons = ['GT_ALSO_LANE'] * bool(api.outermost and lane(op, 't')[0]) + ['GT_ALSO_WAITS'] * waits(api, op)
+    reasons = ['GT_ALSO_LANE'] * bool(api.outermost and lane(op, 't')[0]) + ['GT_ALSO_WAITS'] * op.waits
     return ' | '.join(reasons) or 'false'
 
 
@@ -402,6 +393,7 @@ def wraps(api):
     """generated/<domain>_wraps.h: what the hand-written wraps must look like, and callback types."""
     guard, wrapped = f'GPUTAP_GENERATED_{upper(api)}_WRAPS_H', [op for op in api.real() if op.wrap]
     out = [head(api, 'emit_taps.py') + f'#ifndef {guard}\n#define {guard}\n']
+    out += [f'#define {text}' for text in api.defines]
     out.append((f'#include {api.header}\n\n' if api.header else '') + '#include "core/tap.h"\n')
     for t in api.types.values():
         if t.cls == 'struct' and t.by_value and t.c.startswith('struct '):  # described for several domains, maybe

@@ -2,6 +2,7 @@
 #ifndef GPUTAP_GENERATED_OPENCL_WRAPS_H
 #define GPUTAP_GENERATED_OPENCL_WRAPS_H
 
+#define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 
 #include "core/tap.h"

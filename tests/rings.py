@@ -70,6 +70,6 @@ class Session:
 def operation_names():
     """(domain, number) -> name, as frozen."""
     numbers = {name: int(number) for number, name in
-               re.findall(r'X\((\d+), \w+, "(\w+)"', (conftest.REPO / "src/record/domain.h").read_text())}
+               re.findall(r'X\((\d+), \w+, "(\w+)"', (conftest.REPO / "generated/domains.h").read_text())}
     rows = [line.split() for line in (conftest.REPO / "tests/golden/operations.txt").read_text().splitlines()]
     return {(numbers[row[0]], int(row[1])): row[2] for row in rows if row and row[0] in numbers}

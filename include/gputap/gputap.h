@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gputap/domains.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,24 +32,6 @@ extern "C" {
  * Thread: any.   Signal: safe.   Since: 0.1
  */
 GPUTAP_API uint32_t gputap_version(void);
-
-/* Domains: one API of a runtime each. Numbers never change. LEVEL_ZERO, CUDA_RUNTIME and CUDA_DRIVER are reserved: nothing traces them yet. REFDEV is for
- * tests. */
-enum gputap_domain {
-	GPUTAP_DOMAIN_OPENCL = 1,
-	GPUTAP_DOMAIN_HIP = 2,
-	GPUTAP_DOMAIN_HIP_COMPILER = 3,
-	GPUTAP_DOMAIN_HSA_CORE = 4,
-	GPUTAP_DOMAIN_HSA_AMD_EXT = 5,
-	GPUTAP_DOMAIN_LEVEL_ZERO = 6,
-	GPUTAP_DOMAIN_CUDA_RUNTIME = 7,
-	GPUTAP_DOMAIN_CUDA_DRIVER = 8,
-	GPUTAP_DOMAIN_ROCTX = 9,
-	GPUTAP_DOMAIN_REFDEV = 10,
-	GPUTAP_DOMAIN_HSA_IMAGE_EXT = 11,
-	GPUTAP_DOMAIN_HSA_FINALIZE_EXT = 12,
-	GPUTAP_DOMAIN_RCCL = 13
-};
 
 /* External correlation ------------------------------------------------------- */
 

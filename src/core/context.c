@@ -39,15 +39,14 @@ static bool asks_domain(const struct gt_context *c, unsigned domain)
 	return c->work_told >> domain & 1;
 }
 
-/* What HIP's work is noticed through: also when none of these functions' calls are recorded. */
-static bool asks_rocm(const struct gt_context *c)
+/* Does it ask for a domain whose device work is recorded as @domain's is? Such work is noticed through the functions of all of
+ * them (HIP's through HSA's), also when none of their calls are recorded. */
+static bool asks_work_of(const struct gt_context *c, unsigned domain)
 {
-	return asks_domain(c, GT_DOMAIN_HIP) || asks_domain(c, GT_DOMAIN_HSA_CORE) || asks_domain(c, GT_DOMAIN_HSA_AMD_EXT);
-}
-
-static bool is_rocm(unsigned domain)
-{
-	return domain == GT_DOMAIN_HIP || domain == GT_DOMAIN_HSA_CORE || domain == GT_DOMAIN_HSA_AMD_EXT;
+	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
+		if (gt_domain_traits[d].work == gt_domain_traits[domain].work && asks_domain(c, d))
+			return true;
+	return false;
 }
 
 /* Does somebody's device activity, or his view of all calls, go through this operation's wrap? */
@@ -59,14 +58,14 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 		return false;
 	if (operation->wrap_always && asks_domain(c, domain))
 		return true;
-	return (c->device_activity || c->work_told) && (is_rocm(domain) ? asks_rocm(c) : asks_domain(c, domain));
+	return (c->device_activity || c->work_told) && asks_work_of(c, domain);
 }
 
 /* Does what this operation waits for have to be harvested when it returns? Also in a pause: that may have been launched before. */
 static bool needs_harvest(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c; c = c->next)
-		if ((c->device_activity || c->work_told) && asks_rocm(c))
+		if ((c->device_activity || c->work_told) && asks_work_of(c, GT_OP_DOMAIN(operation->op)))
 			return true;
 	return false;
 }
@@ -151,7 +150,7 @@ static uint32_t work_domains(const struct gt_context *c)
 	for (unsigned d = 0; c->device_activity && d < GT_DOMAIN_COUNT; d++)
 		for (size_t i = 0; i < GT_OPS_PER_DOMAIN / 64; i++)
 			if (c->ops[d][i] | c->work[d][i])
-				domains |= 1u << (is_rocm(d) ? GT_DOMAIN_HSA_CORE : d);
+				domains |= 1u << gt_domain_traits[d].work;
 	return domains;
 }
 

@@ -182,11 +182,11 @@ static void write_processes(struct chrome *x)
 
 static const char *call_category(uint32_t op)
 {
-	switch (GT_OP_DOMAIN(op)) {
-	case GT_DOMAIN_CUDA_DRIVER: return "cuda_driver";
-	case GT_DOMAIN_ROCTX: return "user_annotation";
-	default: return "cuda_runtime";
-	}
+	unsigned domain = GT_OP_DOMAIN(op);
+
+	if (domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].category[0])
+		return gt_domain_traits[domain].category;
+	return "cuda_runtime";
 }
 
 /* What CUDA calls such a call; NULL: nothing that readers look for. */

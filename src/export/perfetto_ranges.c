@@ -118,7 +118,7 @@ static int step(struct gt_pf *x, const struct gt_item *call)
 
 int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *call)
 {
-	enum gt_mark mark = gt_mark_of(call->op);
+	enum gt_range_mark mark = gt_mark_of(call->op);
 	struct gt_pf_sequence *s, *lane;
 	char text[TEXT_MAX + 1];
 	const char *message;

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generated/roctx_ops.h"
 #include "record/describe.h"
 #include "record/operation.h"
 #include "util/error.h"
 #include "util/grow.h"
 
 struct gt_range_open {
-	uint32_t process, ordinal;
+	uint32_t process, ordinal, domain;
 	uint64_t start_ns, id; /* id 0: pushed */
 	char *name;
 };
@@ -23,28 +22,42 @@ struct gt_range_stop {
 	uint64_t id, end_ns;
 };
 
-enum gt_mark gt_mark_of(uint32_t op)
+enum gt_range_mark gt_mark_look_up(uint32_t op)
 {
-	if (GT_OP_DOMAIN(op) != GT_DOMAIN_ROCTX)
-		return GT_MARK_NONE;
-	switch (GT_OP_NUMBER(op)) {
-	case GT_ROCTX_roctxMarkA: return GT_MARK_INSTANT;
-	case GT_ROCTX_roctxRangePushA: return GT_MARK_PUSH;
-	case GT_ROCTX_roctxRangePop: return GT_MARK_POP;
-	case GT_ROCTX_roctxRangeStartA: return GT_MARK_START;
-	case GT_ROCTX_roctxRangeStop: return GT_MARK_STOP;
-	default: return GT_MARK_NONE;
-	}
+	const struct gt_operation_info *info = gt_operation(op);
+
+	return info ? (enum gt_range_mark)info->mark : GT_MARK_NONE;
 }
 
-/* The message is the first argument. */
+/* Position of the argument with that role; -1: there is none. */
+static int find_argument(uint32_t op, enum gt_role role)
+{
+	const struct gt_operation_info *info = gt_operation(op);
+
+	for (int i = 0; info && i < info->nargs; i++)
+		if (info->args[i].role == role)
+			return i;
+	return -1;
+}
+
 size_t gt_mark_text(const struct gt_item *call, const char **text)
 {
 	struct gt_payload head;
-	const uint8_t *message = gt_payload_find(call->payload, call->payload_bytes, 0, &head);
+	int arg = find_argument(call->op, GT_ROLE_MESSAGE);
+	const uint8_t *message = arg < 0 ? NULL : gt_payload_find(call->payload, call->payload_bytes, (uint32_t)arg, &head);
 
 	*text = message ? (const char *)message : gt_operation_name(call->op);
 	return message ? strnlen(*text, head.bytes) : strlen(*text);
+}
+
+/* The number that start and stop of a range have in common: an argument, else what start returned. */
+static uint64_t range_id(const struct gt_item *call)
+{
+	int arg = find_argument(call->op, GT_ROLE_RANGE);
+
+	if (arg >= 0)
+		return call->args && (unsigned)arg < GT_OP_NARGS(call->op) ? call->args[arg] : 0;
+	return call->ret;
 }
 
 /* gt_grow(), told if there is no memory. */
@@ -65,7 +78,7 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 	r->open_count--;
 	free(r->name);
 	r->name = o.name;
-	*out = (struct gt_range){o.process, o.ordinal, o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns, o.name, o.id != 0, false};
+	*out = (struct gt_range){o.process, o.ordinal, o.domain, o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns, o.name, o.id != 0, false};
 	return 1;
 }
 
@@ -82,16 +95,17 @@ static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
 		free(name);
 		return open ? gt_error(-ENOMEM, "ranges of the program") : -ENOMEM;
 	}
-	r->open[r->open_count++] = (struct gt_range_open){call->process, call->ordinal, call->start_ns, id, name};
+	r->open[r->open_count++] = (struct gt_range_open){call->process, call->ordinal, GT_OP_DOMAIN(call->op), call->start_ns, id, name};
 	return 0;
 }
 
 static int start(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
 {
-	int status = begin(r, call, call->ret);
+	uint64_t id = range_id(call);
+	int status = begin(r, call, id);
 
 	for (size_t i = 0; !status && i < r->stop_count; i++)
-		if (r->stops[i].process == call->process && r->stops[i].id == call->ret) {
+		if (r->stops[i].process == call->process && r->stops[i].id == id) {
 			uint64_t end_ns = r->stops[i].end_ns;
 
 			r->stops[i] = r->stops[--r->stop_count];
@@ -102,7 +116,7 @@ static int start(struct gt_ranges *r, const struct gt_item *call, struct gt_rang
 
 static int stop(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out)
 {
-	uint64_t id = call->args && GT_OP_NARGS(call->op) ? call->args[0] : 0;
+	uint64_t id = range_id(call);
 	struct gt_range_stop *stops;
 
 	for (size_t i = r->open_count; id && i-- > 0;)

@@ -9,17 +9,24 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "record/operation.h"
 
-enum gt_mark { GT_MARK_NONE = 0, GT_MARK_INSTANT, GT_MARK_PUSH, GT_MARK_POP, GT_MARK_START, GT_MARK_STOP };
+enum gt_range_mark gt_mark_look_up(uint32_t op);
 
-/* What a call of that operation does; NONE for all that say nothing. */
-enum gt_mark gt_mark_of(uint32_t op);
+/* What a call of that operation tells; NONE for all that say nothing. */
+static inline enum gt_range_mark gt_mark_of(uint32_t op)
+{
+	unsigned domain = GT_OP_DOMAIN(op);
+
+	return domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].marks ? gt_mark_look_up(op) : GT_MARK_NONE;
+}
 
 /* What it says: its message, or without arguments what was called. Not terminated. Return: bytes. */
 size_t gt_mark_text(const struct gt_item *call, const char **text);
 
 struct gt_range {
 	uint32_t process, ordinal; /* the thread that began it */
+	uint32_t domain;           /* of the call that began it */
 	uint64_t start_ns, end_ns; /* of an instant: the same */
 	const char *name;          /* terminated; valid until the next call of this file */
 	bool across;               /* started and stopped, maybe by different threads: may overlap others of its thread */

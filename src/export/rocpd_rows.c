@@ -98,19 +98,17 @@ static void put_span(struct gt_bulk_row *row, uint64_t start_ns, uint64_t end_ns
 
 static int64_t category_of(struct rocpd *r, uint32_t domain)
 {
-	static const char *const known[GT_DOMAIN_COUNT] = {
-		[GT_DOMAIN_HIP] = "HIP_RUNTIME_API", [GT_DOMAIN_HIP_COMPILER] = "HIP_COMPILER_API", [GT_DOMAIN_HSA_CORE] = "HSA_CORE_API",
-		[GT_DOMAIN_HSA_AMD_EXT] = "HSA_AMD_EXT_API",
-	};
+	const char *known;
 	char name[64];
 
 	domain = domain < GT_DOMAIN_COUNT ? domain : GT_DOMAIN_NONE;
 	if (r->category[domain])
 		return r->category[domain];
+	known = gt_domain_traits[domain].rocpd;
 	snprintf(name, sizeof name, "%s_API", gt_domain_name((enum gt_domain)domain));
 	for (char *p = name; *p; p++)
 		*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
-	return r->category[domain] = gt_rocpd_name(r, known[domain] ? known[domain] : name);
+	return r->category[domain] = gt_rocpd_name(r, known[0] ? known : name);
 }
 
 static struct operation_own *operation_own(struct rocpd *r, struct gt_view_operation *operation)
@@ -409,16 +407,16 @@ static uint64_t external_of(const struct rocpd *r, uint32_t process, uint64_t id
 
 /* Device work ------------------------------------------------------------------ */
 
-static bool is_rocm(const struct gt_item *work)
+static bool has_symbol(const struct gt_item *work)
 {
-	return GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE || GT_OP_DOMAIN(work->op) == GT_DOMAIN_HIP;
+	return GT_OP_DOMAIN(work->op) < GT_DOMAIN_COUNT && gt_domain_traits[GT_OP_DOMAIN(work->op)].symbols;
 }
 
 /* The kernel's row in rocpd_info_kernel_symbol. */
 static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 {
 	bool kernel = work->device_op == GT_DEVICE_KERNEL;
-	uint32_t symbol = kernel && is_rocm(work) ? GT_KERNEL_SYMBOL(work->object[1]) : 0;
+	uint32_t symbol = kernel && has_symbol(work) ? GT_KERNEL_SYMBOL(work->object[1]) : 0;
 	uint64_t key = !kernel ? UINT64_C(1) << 33 | (uint64_t)work->device_op : symbol ? UINT64_C(1) << 32 | symbol : work->name;
 	int64_t found = gt_map_find(&r->kernel_map, work->process, key);
 	struct rocpd_kernel *moved;
@@ -438,7 +436,7 @@ static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 static void add_dispatch(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 			 int64_t event)
 {
-	bool detail = work->device_op == GT_DEVICE_KERNEL && is_rocm(work);
+	bool detail = work->device_op == GT_DEVICE_KERNEL && has_symbol(work);
 	int64_t kernel = kernel_id(r, work);
 	struct gt_bulk_row *row = begin(r);
 

@@ -90,7 +90,7 @@ static struct operation_own *operation_own(struct rpd *r, struct gt_view_operati
 	own->name = gt_rpd_name(r, operation->name);
 	own->category = gt_rpd_name(r, operation->info ? gt_operation_kind_name(operation->info->kind) : "");
 	own->blocking_arg = -1;
-	own->copies = operation->info && GT_OP_DOMAIN(operation->info->op) == GT_DOMAIN_HIP && operation->info->kind == GT_KIND_COPY;
+	own->copies = operation->info && gt_view_delegates(operation->info->op) && operation->info->kind == GT_KIND_COPY;
 	own->blocks = own->copies && !strstr(operation->name, "Async");
 	for (int i = 0; i < operation->nargs; i++)
 		if (!strncmp(operation->info->args[i].name, "blocking", 8))
@@ -223,7 +223,7 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_BLOCKS);
 	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP_COMPILER && operation->info && item->payload_bytes)
 		note_function(r, item, operation->info);
-	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP && operation->info && operation->info->kind == GT_KIND_LAUNCH)
+	if (item->args && gt_view_delegates(item->op) && operation->info && operation->info->kind == GT_KIND_LAUNCH)
 		add_hip_launch(r, item, api.id);
 	if (item->end_ns > mine->last_ns)
 		mine->last_ns = item->end_ns;
@@ -385,7 +385,7 @@ static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api
 
 void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call)
 {
-	struct gt_view_operation *operation = call->args && GT_OP_DOMAIN(call->op) == GT_DOMAIN_HIP ? gt_view_operation(&r->view, call->op) : NULL;
+	struct gt_view_operation *operation = call->args && gt_view_delegates(call->op) ? gt_view_operation(&r->view, call->op) : NULL;
 	struct operation_own *own = operation ? operation_own(r, operation) : NULL;
 	int64_t api;
 

@@ -47,7 +47,7 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 /* RPD's tools look for some arguments of HIP's by the names, and sizes in the form, that RPD itself gives them. */
 static const char *argument_name(const struct gt_operation_info *info, unsigned arg, bool *in_hex)
 {
-	bool hip = GT_OP_DOMAIN(info->op) == GT_DOMAIN_HIP, memory = info->kind == GT_KIND_ALLOCATION || info->kind == GT_KIND_FREE;
+	bool hip = gt_view_delegates(info->op), memory = info->kind == GT_KIND_ALLOCATION || info->kind == GT_KIND_FREE;
 
 	*in_hex = false;
 	switch (hip ? info->args[arg].role : GT_ROLE_NONE) {

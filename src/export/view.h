@@ -145,6 +145,12 @@ static inline uint64_t gt_view_correlation(const struct gt_view *v, const struct
 	return (caller->index + (count >> 32) * v->correlation_stride) << 32 | (count & UINT32_MAX);
 }
 
+/* Is it an operation of an API whose device work comes out of another one beneath it? HIP is. */
+static inline bool gt_view_delegates(uint32_t op)
+{
+	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && gt_domain_delegates((enum gt_domain)GT_OP_DOMAIN(op));
+}
+
 /* Between which devices a copy went, as queue->device says it; both are that one where it is not told. */
 struct gt_view_ends {
 	uint32_t from, to;

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Domains: one API of a runtime each. The numbers stand in captures and in the
- * shared-memory records: they never change and are never used again.
+/* Domains: one API of a runtime each. Numbers and names come from the head of each api/<domain>.api; the numbers
+ * stand in captures and in the shared-memory records: they never change and are never used again.
  * tests/golden/operations.txt freezes them together with the operations. */
 #ifndef GPUTAP_RECORD_DOMAIN_H
 #define GPUTAP_RECORD_DOMAIN_H
 
-/* X(number, C suffix, name, what it is) */
-#define GT_DOMAINS(X)                                                   \
-	X(1, OPENCL, "opencl", "OpenCL host API")                       \
-	X(2, HIP, "hip", "HIP runtime API")                             \
-	X(3, HIP_COMPILER, "hip_compiler", "HIP compiler support API")  \
-	X(4, HSA_CORE, "hsa_core", "HSA core API")                      \
-	X(5, HSA_AMD_EXT, "hsa_amd_ext", "HSA AMD extensions")          \
-	X(6, LEVEL_ZERO, "level_zero", "Level Zero API")                \
-	X(7, CUDA_RUNTIME, "cuda_runtime", "CUDA runtime API")          \
-	X(8, CUDA_DRIVER, "cuda_driver", "CUDA driver API")             \
-	X(9, ROCTX, "roctx", "ROCTx annotations")                       \
-	X(10, REFDEV, "refdev", "reference accelerator")                \
-	X(11, HSA_IMAGE_EXT, "hsa_image_ext", "HSA image extension")    \
-	X(12, HSA_FINALIZE_EXT, "hsa_finalize_ext", "HSA finalizer extension") \
-	X(13, RCCL, "rccl", "RCCL collectives")
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "generated/domains.h"
 
 enum gt_domain {
 	GT_DOMAIN_NONE = 0,
@@ -28,5 +17,32 @@ enum gt_domain {
 #undef X
 	GT_DOMAIN_COUNT = 16, /* room in every per-domain array; raising it changes the ring layout version */
 };
+
+/* What the rest of gputap must know of a domain, as its description says it (api/README.md). */
+struct gt_domain_traits {
+	uint8_t work;      /* the domain that the device work of its calls is recorded as; mostly itself */
+	uint8_t outermost; /* number of its group of APIs in which the outermost call is the program's; 0: none */
+	uint8_t beneath;   /* the group that is built on this domain, whose calls are recorded on request only; 0: none */
+	bool annotations;  /* its calls say what the program is doing: recorded in every mode */
+	bool symbols;      /* its kernels' device records name a symbol of a code object: GT_KERNEL_SYMBOL(object[1]) */
+	bool marks;        /* some of its operations are marks (enum gt_range_mark) */
+	char category[24]; /* of its calls in Chrome JSON; "": as CUDA's runtime */
+	char rocpd[24];    /* of its calls in ROCm 7's rocpd; "": its name in capitals with _API */
+};
+
+/* By domain. */
+extern const struct gt_domain_traits gt_domain_traits[GT_DOMAIN_COUNT];
+
+/* Does its device work come out of another domain, beneath it? */
+static inline bool gt_domain_delegates(enum gt_domain domain)
+{
+	return gt_domain_traits[domain].outermost && gt_domain_traits[domain].work != domain;
+}
+
+/* Are both APIs of the group in which a call within a call is the runtime's own? */
+static inline bool gt_domain_same_group(enum gt_domain a, enum gt_domain b)
+{
+	return gt_domain_traits[a].outermost && gt_domain_traits[a].outermost == gt_domain_traits[b].outermost;
+}
 
 #endif

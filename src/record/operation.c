@@ -6,27 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "generated/hip_compiler_info.inc"
-#include "generated/hip_info.inc"
-#include "generated/hsa_amd_ext_info.inc"
-#include "generated/hsa_core_info.inc"
-#include "generated/hsa_finalize_ext_info.inc"
-#include "generated/hsa_image_ext_info.inc"
-#include "generated/opencl_info.inc"
-#include "generated/rccl_info.inc"
-#include "generated/roctx_info.inc"
+#include "generated/domains_info.inc"
 
-static const struct gt_packed_domain *const packed[GT_DOMAIN_COUNT] = {
-	[GT_DOMAIN_OPENCL] = &packed_opencl,
-	[GT_DOMAIN_HIP] = &packed_hip,
-	[GT_DOMAIN_HIP_COMPILER] = &packed_hip_compiler,
-	[GT_DOMAIN_HSA_CORE] = &packed_hsa_core,
-	[GT_DOMAIN_HSA_AMD_EXT] = &packed_hsa_amd_ext,
-	[GT_DOMAIN_ROCTX] = &packed_roctx,
-	[GT_DOMAIN_HSA_IMAGE_EXT] = &packed_hsa_image_ext,
-	[GT_DOMAIN_HSA_FINALIZE_EXT] = &packed_hsa_finalize_ext,
-	[GT_DOMAIN_RCCL] = &packed_rccl,
-};
 static _Atomic(const struct gt_domain_description *) descriptions[GT_DOMAIN_COUNT];
 
 static const char *const domain_names[GT_DOMAIN_COUNT] = {

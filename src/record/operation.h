@@ -32,6 +32,9 @@ enum gt_argument_form {
 };
 
 /* What an argument, or a member of what it points to, is to its operation. */
+/* What a call tells of the program itself. */
+enum gt_range_mark { GT_MARK_NONE = 0, GT_MARK_INSTANT, GT_MARK_PUSH, GT_MARK_POP, GT_MARK_START, GT_MARK_STOP };
+
 enum gt_role {
 	GT_ROLE_NONE = 0,
 	GT_ROLE_FUNCTION,    /* device function, or the host's stand-in for it */
@@ -49,6 +52,8 @@ enum gt_role {
 	GT_ROLE_DIRECTION,   /* of a copy */
 	GT_ROLE_DEVICE,
 	GT_ROLE_VALUE,       /* that memory is set to */
+	GT_ROLE_MESSAGE,     /* of a mark or a range: a text */
+	GT_ROLE_RANGE,       /* the number that the start and the stop of a range have in common */
 	GT_ROLE_COUNT
 };
 
@@ -72,6 +77,7 @@ struct gt_operation_info {
 	uint32_t op;         /* GT_OP() */
 	uint8_t nargs;
 	uint8_t kind;        /* enum gt_operation_kind */
+	uint8_t mark;        /* enum gt_range_mark */
 	int8_t status_arg;   /* argument that holds the status; -1: the return value is it; -2: there is none */
 	bool in_table;       /* false: extension function */
 	const char *group;   /* for `gputap list`: queue, kernel, memory, .. */

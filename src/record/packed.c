@@ -68,7 +68,7 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 		const struct gt_packed_operation *o = &p->operations[i];
 
 		u->operations[GT_OP_NUMBER(o->op)] = (struct gt_operation_info){
-			p->texts + o->name, o->op, (uint8_t)GT_OP_NARGS(o->op), o->kind, o->status_arg, o->in_table,
+			p->texts + o->name, o->op, (uint8_t)GT_OP_NARGS(o->op), o->kind, o->mark, o->status_arg, o->in_table,
 			p->texts + o->group, u->arguments + o->first_argument};
 	}
 }

@@ -2,15 +2,7 @@
 /* What interposition does to one library, whoever does it: libgputap-audit.so when the library is mapped, before it is
  * relocated; or libgputap.so itself, later (runtime/mapped.c).
  *
- *   OpenCL: a library that exports clGetPlatformIDs. Left alone: a loader that knows layers (the text OPENCL_LAYERS is in
- *   it: the layer door is there), a layer, and a driver behind such a loader. Of the loader that knows layers, the auditor changes
- *   clGetPlatformIDs alone: without drivers it asks no layer (opencl/door_first.c). The same of such a driver, to tell of a program
- *   that calls it without the loader (opencl/door_direct.c).
- *   HIP: a library that exports __hipRegisterFatBinary, whatever its file is called. Left alone: one that offers its tables
- *   to tools (it calls rocprofiler_register_library_api_table, as ROCm 6 and later do: the table's door is there). And one that
- *   exports hiprtcCompileProgram: HIP's functions that compile are in a library of their own (libhiprtc) since ROCm 6.
- *   ROCTx: a library that exports roctxRangePushA. Left alone: one that offers its tables, and ours (it has gputap_roctx), which
- *   does that by itself.
+ * Which libraries, and what is left alone, says each runtime's folder: runtime/<name>/<name>_interposed.h.
  *
  * What a library calls of its own exports is nobody's call. Its PLT slots for them get the real addresses and their relocations
  * are sent elsewhere, so that they stay.
@@ -32,67 +24,39 @@ struct gt_arming {
 	void (*opened)(void); /* of the door that is armed: before anybody can reach its taps. NULL: whoever arms calls it later */
 };
 
-static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
-{
-	static const char layers[] = "OPENCL_LAYERS";
+/* What can be interposed. Several domains may be in one library. */
+struct gt_interposable {
+	const char *object; /* of libgputap.so: gputap_door_<domain> */
+	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
+	const char *part;   /* one that a smaller library of the same runtime defines; NULL: there is no such library */
+	const char *left;   /* one that a library defines that is left alone; NULL: there is none */
+	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
+	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
+};
 
-	if (gt_symbol_find(s, "clInitLayer"))
-		return false;
-	if (gt_elf_contains(o, layers, sizeof layers - 1)) {
-		a->layer_loader = true;
-		return a->no_layers;
-	}
-	return !(a->layer_loader && gt_symbol_find(s, "clIcdGetPlatformIDsKHR"));
-}
-
-static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
-{
-	static const char layers[] = "OPENCL_LAYERS";
-
-	return !a->relocated && !a->no_layers && !gt_symbol_find(s, "clInitLayer") && gt_elf_contains(o, layers, sizeof layers - 1);
-}
-
-/* A driver that gt_wants_opencl() leaves to the loader. Where there is no auditor, libraries are looked at too late. */
-static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
-{
-	return !a->relocated && a->layer_loader && !gt_wants_opencl(a, o, s) && gt_symbol_find(s, "clIcdGetPlatformIDsKHR");
-}
-
-static inline bool gt_wants_hip(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
+/* Any that does not offer its tables to tools: it would call that function of librocprofiler-register's, as ROCm 6 and
+ * later do, and the registration takes them. */
+static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
 {
 	(void)a;
 	(void)o;
 	return !gt_symbols_import(s, "rocprofiler_register_library_api_table");
 }
 
-static inline bool gt_wants_roctx(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
-{
-	(void)a;
-	(void)o;
-	return !gt_symbols_import(s, "rocprofiler_register_library_api_table") && !gt_symbol_find(s, "gputap_roctx");
-}
+#include "generated/interposed.h"
 
-/* What can be interposed. Several domains may be in one library. */
-struct gt_interposable {
-	const char *object; /* of libgputap.so: gputap_door_<domain> */
-	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
-	const char *part;   /* one that a smaller library of the same runtime defines; NULL: there is no such library */
-	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
-	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
+/* In the order of GT_INTERPOSED. */
+static const struct gt_interposable gt_interposables[] = {
+#define X(name, marker, part, left, wants, own_calls) {"gputap_door_" #name, marker, part, left, wants, own_calls},
+	GT_INTERPOSED(X)
+#undef X
 };
-
-enum { GT_INTERPOSABLES = 6 };
-static const struct gt_interposable gt_interposables[GT_INTERPOSABLES] = {
-	{"gputap_door_opencl", "clGetPlatformIDs", NULL, gt_wants_opencl, false},
-	{"gputap_door_hip", "__hipRegisterFatBinary", "hiprtcCompileProgram", gt_wants_hip, true},
-	{"gputap_door_hip_compiler", "__hipRegisterFatBinary", NULL, gt_wants_hip, true},
-	{"gputap_door_roctx", "roctxRangePushA", NULL, gt_wants_roctx, true},
-	{"gputap_door_opencl_first", "clGetPlatformIDs", NULL, gt_wants_opencl_first, false},
-	{"gputap_door_opencl_direct", "clGetPlatformIDs", NULL, gt_wants_opencl_direct, true},
-};
+enum { GT_INTERPOSABLES = sizeof gt_interposables / sizeof *gt_interposables };
 
 static inline bool gt_is_interposable(const struct gt_interposable *what, const struct gt_symbols *s)
 {
+	if (what->left && gt_symbol_find(s, what->left))
+		return false;
 	return gt_symbol_find(s, what->marker) || (what->part && gt_symbol_find(s, what->part));
 }
 

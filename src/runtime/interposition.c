@@ -2,7 +2,11 @@
 /* libgputap.so's half of interposition, for all domains: taking over what the audit library has armed. */
 #include "runtime/interposition.h"
 
+#include <stdio.h>
+
 #include "core/emit.h"
+#include "core/table.h"
+#include "runtime/module.h"
 
 bool gt_door_adopt(struct gt_door_state *state)
 {
@@ -10,8 +14,30 @@ bool gt_door_adopt(struct gt_door_state *state)
 	       !atomic_exchange_explicit(&state->adopted, 1, memory_order_relaxed);
 }
 
-void gt_door_tell_missed(struct gt_door_state *states, enum gt_domain domain, const char *text)
+static void tell_missed(struct gt_door_state *states, enum gt_domain domain, const char *library)
 {
-	if (atomic_exchange_explicit(&states[0].missed, 0, memory_order_relaxed))
-		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, text);
+	char text[96];
+
+	if (!atomic_exchange_explicit(&states[0].missed, 0, memory_order_relaxed))
+		return;
+	snprintf(text, sizeof text, "a copy of the %s library: there are more than can be told apart", library);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, text);
+}
+
+bool gt_door_adopt_all(struct gt_door_state *states, struct gt_table *tables, enum gt_domain domain,
+		       const char *library)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
+		if (!gt_door_adopt(&states[i]))
+			continue;
+		any = true;
+		gt_table_adopt(&tables[i]);
+		if (library)
+			gt_runtime_module_named(domain, states[i].path, states[i].base, "interposition", 0);
+	}
+	if (library)
+		tell_missed(states, domain, library);
+	return any;
 }

@@ -24,6 +24,8 @@
 
 #include "record/domain.h"
 
+struct gt_table;
+
 #define GT_DOOR_MAGIC UINT64_C(0x3130524f4f445447) /* "GTDOOR01" */
 
 struct gt_door {
@@ -49,8 +51,15 @@ struct gt_door_state {
 
 /* In libgputap.so. True once for each library that was armed: its table is to be adopted, its module told. */
 bool gt_door_adopt(struct gt_door_state *state);
-/* An event, when libraries of the domain found no instance free. */
-void gt_door_tell_missed(struct gt_door_state *states, enum gt_domain domain, const char *text);
+/**
+ * gt_door_adopt_all() - take over what was armed of a domain: its tables, its libraries' names, an event for those that found no
+ * instance free
+ * @tables:  of the instances; the states are those of the same numbers
+ * @library: "HIP": what the event calls a copy of it. NULL: the library is told with another domain of it
+ * Return: true if there was anything new. Thread: any; maybe with the dynamic linker's lock held, so no dlopen(), no dladdr().
+ */
+bool gt_door_adopt_all(struct gt_door_state *states, struct gt_table *tables, enum gt_domain domain,
+		       const char *library);
 
 #define GT_DOOR_AT(door, offset) ((void *)((char *)(uintptr_t)(door) + (offset)))
 

@@ -27,17 +27,14 @@
 #include "runtime/opencl/door.h"
 #include "tool/tool_load.h"
 
-extern const struct gt_door gputap_door_opencl, gputap_door_hip, gputap_door_hip_compiler, gputap_door_roctx,
-	gputap_door_opencl_first, gputap_door_opencl_direct;
+#define X(name, marker, part, left, wants, own_calls)        \
+	extern const struct gt_door gputap_door_##name; \
+	void gt_##name##_door_opened(void);
+GT_INTERPOSED(X)
+#undef X
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-void gt_opencl_door_opened(void);
-void gt_hip_door_opened(void);
-void gt_hip_compiler_door_opened(void);
-void gt_roctx_door_opened(void);
-void gt_opencl_first_door_opened(void);
-void gt_opencl_direct_door_opened(void);
 HIDDEN void gt_mapped_asked(void);
 /* Assembler below. */
 extern void *gt_mapped_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
@@ -51,12 +48,9 @@ static const struct {
 	const struct gt_door *door;
 	void (*opened)(void);
 } doors[GT_INTERPOSABLES] = {
-	{&gputap_door_opencl, gt_opencl_door_opened},
-	{&gputap_door_hip, gt_hip_door_opened},
-	{&gputap_door_hip_compiler, gt_hip_compiler_door_opened},
-	{&gputap_door_roctx, gt_roctx_door_opened},
-	{&gputap_door_opencl_first, gt_opencl_first_door_opened},
-	{&gputap_door_opencl_direct, gt_opencl_direct_door_opened},
+#define X(name, marker, part, left, wants, own_calls) {&gputap_door_##name, gt_##name##_door_opened},
+	GT_INTERPOSED(X)
+#undef X
 };
 
 /* Addresses that are to be exchanged wherever they are bound. */

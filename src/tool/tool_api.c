@@ -206,9 +206,9 @@ void gt_tool_contexts_stop_of(const struct gputap_tool *tool)
 }
 
 /* The place of a context that is about to be given a service, with the lock; or why not. */
-static int place_of(struct gputap_context *ctx, uint32_t domain, const void *fn, struct gt_tool_context **place)
+static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_context **place)
 {
-	if (!ctx || domain == 0 || domain >= GT_DOMAIN_COUNT || !fn)
+	if (!ctx || !fn)
 		return -EINVAL;
 	gt_tools_needed();
 	gt_core_lock();
@@ -217,6 +217,12 @@ static int place_of(struct gputap_context *ctx, uint32_t domain, const void *fn,
 		return 0;
 	gt_core_unlock();
 	return ctx->core.started ? -EBUSY : -ENOSPC;
+}
+
+/* The same, for what is asked of one domain. */
+static int place_in(struct gputap_context *ctx, uint32_t domain, const void *fn, struct gt_tool_context **place)
+{
+	return domain != 0 && domain < GT_DOMAIN_COUNT ? place_of(ctx, fn, place) : -EINVAL;
 }
 
 static int leave(int rc)
@@ -238,7 +244,7 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 	struct gt_tool_context *c;
 	int rc = flags & ~(uint32_t)(GPUTAP_CALLS_WRITE | GPUTAP_CALLS_TIMED) ? -EINVAL : set_operations(set, operations, count);
 
-	rc = rc ? rc : place_of(ctx, domain, (const void *)(uintptr_t)fn, &c);
+	rc = rc ? rc : place_in(ctx, domain, (const void *)(uintptr_t)fn, &c);
 	if (rc)
 		return rc;
 	if (c->calls[domain].fn)
@@ -255,7 +261,7 @@ int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint
 	struct gt_tool_context *c;
 	int rc = flags & ~(uint32_t)GPUTAP_QUIET_ALONE ? -EINVAL : set_operations(set, operations, count);
 
-	rc = rc ? rc : place_of(ctx, domain, ctx, &c);
+	rc = rc ? rc : place_in(ctx, domain, ctx, &c);
 	if (rc)
 		return rc;
 	if (!c->calls[domain].fn)
@@ -268,7 +274,7 @@ int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint
 int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types, gputap_work_fn fn, void *user)
 {
 	struct gt_tool_context *c;
-	int rc = types ? place_of(ctx, domain, (const void *)(uintptr_t)fn, &c) : -EINVAL;
+	int rc = types ? place_in(ctx, domain, (const void *)(uintptr_t)fn, &c) : -EINVAL;
 
 	if (rc)
 		return rc;
@@ -284,7 +290,7 @@ int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t
 {
 	struct gt_tool_context *c;
 	int rc = types && !(flags & ~(uint32_t)(GPUTAP_OBJECTS_NO_REPLAY | GPUTAP_OBJECTS_PARENT_FIRST)) ?
-			 place_of(ctx, domain, (const void *)(uintptr_t)fn, &c) :
+			 place_in(ctx, domain, (const void *)(uintptr_t)fn, &c) :
 			 -EINVAL;
 
 	if (rc)
@@ -299,7 +305,7 @@ int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t
 int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user)
 {
 	struct gt_tool_context *c;
-	int rc = place_of(ctx, GT_DOMAIN_OPENCL, (const void *)(uintptr_t)fn, &c);
+	int rc = place_of(ctx, (const void *)(uintptr_t)fn, &c);
 
 	if (rc)
 		return rc;
@@ -317,7 +323,7 @@ int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uin
 	struct gt_tool_context *c;
 	int rc = set_operations(set, operations, count);
 
-	rc = rc ? rc : place_of(ctx, domain, buffer, &c);
+	rc = rc ? rc : place_in(ctx, domain, buffer, &c);
 	if (rc)
 		return rc;
 	if (c->buffered[domain].buffer)

@@ -18,14 +18,6 @@
 #include "record/describe.h"
 #include "record/operation.h"
 
-#include "generated/hip_compiler_mangled.inc"
-#include "generated/hip_mangled.inc"
-#include "generated/hsa_amd_ext_mangled.inc"
-#include "generated/hsa_core_mangled.inc"
-#include "generated/hsa_finalize_ext_mangled.inc"
-#include "generated/hsa_image_ext_mangled.inc"
-#include "generated/rccl_mangled.inc"
-#include "generated/roctx_mangled.inc"
 
 enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 }; /* bytes read through a pointer, of a text; no operation has more arguments */
 
@@ -129,21 +121,12 @@ int gputap_operations_iterate(uint32_t domain, int (*fn)(uint32_t, const char *,
 
 /* Mangled types -------------------------------------------------------------- */
 
-static const struct {
+struct mangled_domain {
 	const char *texts;
 	const uint16_t *at;
 	size_t count;
-} mangled[GT_DOMAIN_COUNT] = {
-#define MANGLED(d) {mangled_##d, mangled_##d##_at, sizeof mangled_##d##_at / sizeof mangled_##d##_at[0]}
-	[GT_DOMAIN_HIP] = MANGLED(hip),
-	[GT_DOMAIN_HIP_COMPILER] = MANGLED(hip_compiler),
-	[GT_DOMAIN_HSA_CORE] = MANGLED(hsa_core),
-	[GT_DOMAIN_HSA_AMD_EXT] = MANGLED(hsa_amd_ext),
-	[GT_DOMAIN_ROCTX] = MANGLED(roctx),
-	[GT_DOMAIN_HSA_IMAGE_EXT] = MANGLED(hsa_image_ext),
-	[GT_DOMAIN_HSA_FINALIZE_EXT] = MANGLED(hsa_finalize_ext),
-	[GT_DOMAIN_RCCL] = MANGLED(rccl),
 };
+#include "generated/domains_mangled.inc"
 
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t number, unsigned argument)
 {

@@ -60,14 +60,12 @@ void gputap_hide(int hidden)
 /* Is this call the runtime's own, in the middle of one of the program's? */
 static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 {
-	bool outermost = domain == GT_DOMAIN_HIP || domain == GT_DOMAIN_HIP_COMPILER;
-
-	if (!outermost && !gt_skip_nested[domain])
+	if (!gt_domain_traits[domain].outermost && !gt_skip_nested[domain])
 		return false;
 	for (const struct gt_tool_frame *f = outer; f && !f->calling; f = gt_tool_frame_live(f->outer, f)) {
 		enum gt_domain other = (enum gt_domain)f->call.domain;
 
-		if (other == domain || (outermost && (other == GT_DOMAIN_HIP || other == GT_DOMAIN_HIP_COMPILER)))
+		if (other == domain || gt_domain_same_group(domain, other))
 			return true;
 	}
 	return false;

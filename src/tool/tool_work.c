@@ -38,8 +38,14 @@ bool gt_tool_calling(bool calling)
 	return before;
 }
 
-/* The call that causes what this thread submits now: HIP's, if it is in the middle of one; else, or where a context wants it, the
- * innermost. */
+/* Whose calls are what a user knows: an API's whose work comes out of another domain beneath it (HIP's, out of HSA's). */
+static bool is_users_call(const struct gt_tool_frame *f)
+{
+	return gt_domain_delegates((enum gt_domain)f->call.domain);
+}
+
+/* The call that causes what this thread submits now: the one that users know, if it is in the middle of such a one; else, or
+ * where a context wants it, the innermost. */
 static struct gt_tool_frame *cause(void)
 {
 	struct gt_tool_frame *first = gt_tool_open_call(), *f;
@@ -48,7 +54,7 @@ static struct gt_tool_frame *cause(void)
 		first = first->outer;
 	if (atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed))
 		return first;
-	for (f = first; f && !(f->numbered && f->call.domain == GT_DOMAIN_HIP); f = gt_tool_frame_live(f->outer, f))
+	for (f = first; f && !(f->numbered && is_users_call(f)); f = gt_tool_frame_live(f->outer, f))
 		;
 	return f ? f : first;
 }
@@ -58,7 +64,7 @@ static void set_cause(struct gt_tool_piece *p, struct gt_tool_frame *f, bool may
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
 	p->work.correlation = f ? f->call.correlation : 0;
-	p->api = f && f->call.domain == GT_DOMAIN_HIP && !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
+	p->api = f && is_users_call(f) && !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
 }
 
 struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool may_grow)

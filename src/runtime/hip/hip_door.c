@@ -10,7 +10,8 @@
 #include "core/recording.h"
 #include "core/table.h"
 #include "runtime/hip/hip_lane.h"
-#include "runtime/hip/hip_taps.h"
+#include "generated/hip_compiler_taps.h"
+#include "generated/hip_taps.h"
 #include "runtime/interposition.h"
 #include "runtime/module.h"
 
@@ -28,23 +29,12 @@
 /* Both: with the dynamic linker's lock held. No dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_hip_door_opened(void)
 {
-	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
-		struct gt_door_state *s = &gt_hip_door_states[i];
-
-		if (!gt_door_adopt(s))
-			continue;
-		gt_table_adopt(&gt_hip_tables[i]);
-		gt_runtime_module_named(GT_DOMAIN_HIP, s->path, s->base, "interposition", 0);
-	}
-	gt_door_tell_missed(gt_hip_door_states, GT_DOMAIN_HIP,
-			    "a copy of the HIP library: there are more than can be told apart");
+	gt_door_adopt_all(gt_hip_door_states, gt_hip_tables, GT_DOMAIN_HIP, "HIP");
 }
 
 __attribute__((visibility("hidden"), used)) void gt_hip_compiler_door_opened(void)
 {
-	for (uint32_t i = 0; i < GT_INSTANCES; i++)
-		if (gt_door_adopt(&gt_hip_compiler_door_states[i]))
-			gt_table_adopt(&gt_hip_compiler_tables[i]);
+	gt_door_adopt_all(gt_hip_compiler_door_states, gt_hip_compiler_tables, GT_DOMAIN_HIP_COMPILER, NULL);
 }
 
 bool gt_hip_door_take(enum gt_domain domain, uint32_t instance)

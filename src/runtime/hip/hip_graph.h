@@ -11,7 +11,8 @@
 #include "core/emit.h"
 #include "generated/hip_wraps.h"
 #include "runtime/graph.h"
-#include "runtime/hip/hip_taps.h"
+#include "generated/hip_compiler_taps.h"
+#include "generated/hip_taps.h"
 
 #define GT_HIP(table, f) ((__typeof__(gt_hip_##f##_fn) *)(table)->taps[GT_HIP_INDEX_##f].real)
 

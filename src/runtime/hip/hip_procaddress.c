@@ -6,7 +6,8 @@
 #include "core/table.h"
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_door.h"
-#include "runtime/hip/hip_taps.h"
+#include "generated/hip_compiler_taps.h"
+#include "generated/hip_taps.h"
 
 static void *tap_for(const struct gt_table *table, const char *name, void *real)
 {

@@ -17,7 +17,10 @@
 
 #include "generated/hsa_amd_ext_wraps.h"
 #include "generated/hsa_core_wraps.h"
-#include "runtime/hsa/hsa_taps.h"
+#include "generated/hsa_amd_ext_taps.h"
+#include "generated/hsa_core_taps.h"
+#include "generated/hsa_finalize_ext_taps.h"
+#include "generated/hsa_image_ext_taps.h"
 
 /* In front of each of the runtime's tables. */
 struct gt_hsa_version {

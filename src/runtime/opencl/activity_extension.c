@@ -4,7 +4,7 @@
  * runtime's own function, and the capture says so. */
 #include "core/table.h"
 #include "runtime/opencl/activity.h"
-#include "runtime/opencl/taps.h"
+#include "generated/opencl_taps.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "core/recording.h"
 #include "core/table.h"
 #include "runtime/interposition.h"
-#include "runtime/opencl/taps.h"
+#include "generated/opencl_taps.h"
 
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
 

@@ -15,7 +15,7 @@
 #include "runtime/interposition.h"
 #include "runtime/module.h"
 #include "runtime/opencl/door.h"
-#include "runtime/opencl/taps.h"
+#include "generated/opencl_taps.h"
 
 #define HIDDEN_FUNCTION __attribute__((visibility("hidden"), used))
 

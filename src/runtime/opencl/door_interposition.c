@@ -15,7 +15,7 @@
 #include "runtime/interposition.h"
 #include "runtime/module.h"
 #include "runtime/opencl/door.h"
-#include "runtime/opencl/taps.h"
+#include "generated/opencl_taps.h"
 
 #define GT_DOOR opencl
 #define GT_DOOR_UP OPENCL
@@ -25,17 +25,8 @@
 /* With the dynamic linker's lock held: no dlopen(), no dladdr() here. */
 __attribute__((visibility("hidden"), used)) void gt_opencl_door_opened(void)
 {
-	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
-		struct gt_door_state *s = &gt_opencl_door_states[i];
-
-		if (!gt_door_adopt(s))
-			continue;
+	if (gt_door_adopt_all(gt_opencl_door_states, gt_opencl_tables, GT_DOMAIN_OPENCL, "OpenCL"))
 		gt_skip_nested[GT_DOMAIN_OPENCL] = UINT32_MAX;
-		gt_table_adopt(&gt_opencl_tables[i]);
-		gt_runtime_module_named(GT_DOMAIN_OPENCL, s->path, s->base, "interposition", 0);
-	}
-	gt_door_tell_missed(gt_opencl_door_states, GT_DOMAIN_OPENCL,
-			    "a copy of the OpenCL library: there are more than can be told apart");
 }
 
 bool gt_opencl_door_take(uint32_t instance)

@@ -18,7 +18,7 @@
 #include "core/table.h"
 #include "runtime/module.h"
 #include "runtime/opencl/door.h"
-#include "runtime/opencl/taps.h"
+#include "generated/opencl_taps.h"
 #include "tool/tool_load.h"
 
 enum { ENTRIES_MAX = 512 };

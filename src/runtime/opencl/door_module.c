@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "runtime/module.h"
-#include "runtime/opencl/taps.h"
+#include "generated/opencl_taps.h"
 
 static void keep_mapped(const void *function)
 {

@@ -21,11 +21,13 @@
 #include "core/table.h"
 #include "gputap/tool.h"
 #include "runtime/hip/hip_door.h"
-#include "runtime/hip/hip_taps.h"
+#include "generated/hip_compiler_taps.h"
+#include "generated/hip_taps.h"
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/module.h"
-#include "runtime/rccl/rccl_taps.h"
-#include "runtime/roctx/roctx_taps.h"
+#include "generated/rccl_taps.h"
+#include "generated/roctx_taps.h"
+#include "runtime/roctx/roctx_door.h"
 #include "tool/tool_load.h"
 
 #pragma weak gputap_tool_add /* unit tests link without it */

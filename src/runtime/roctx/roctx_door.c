@@ -13,34 +13,10 @@
 #include "generated/roctx_wraps.h"
 #include "runtime/interposition.h"
 #include "runtime/module.h"
-#include "runtime/roctx/roctx_taps.h"
+#include "generated/roctx_taps.h"
+#include "runtime/roctx/roctx_door.h"
 
-#define GT_DOOR roctx
-#define GT_DOOR_UP ROCTX
-#define GT_DOOR_EXPORTS "generated/roctx_exports.inc"
-#include "runtime/door_object.inc"
-
-/* With the dynamic linker's lock held: no dlopen(), no dladdr() here. */
-__attribute__((visibility("hidden"), used)) void gt_roctx_door_opened(void)
-{
-	for (uint32_t i = 0; i < GT_INSTANCES; i++) {
-		struct gt_door_state *s = &gt_roctx_door_states[i];
-
-		if (!gt_door_adopt(s))
-			continue;
-		gt_table_adopt(&gt_roctx_tables[i]);
-		gt_runtime_module_named(GT_DOMAIN_ROCTX, s->path, s->base, "interposition", 0);
-	}
-	gt_door_tell_missed(gt_roctx_door_states, GT_DOMAIN_ROCTX,
-			    "a copy of the ROCTx library: there are more than can be told apart");
-}
-
-__attribute__((constructor)) static void begin(void)
-{
-	gt_recording_init();
-	atomic_store_explicit(&gt_roctx_door_states[0].ready, 1, memory_order_relaxed);
-	gt_roctx_door_opened();
-}
+extern struct gt_door_state gt_roctx_door_states[GT_INSTANCES] __attribute__((visibility("hidden")));
 
 enum { TABLES = 3, ENTRIES = 20 };
 

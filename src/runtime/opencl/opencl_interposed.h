@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Which libraries of OpenCL are interposed: one that exports clGetPlatformIDs. Left alone: a loader that knows layers
+ * (the text OPENCL_LAYERS is in it: the layer takes its table), a layer, and a driver behind such a loader. Of the
+ * loader that knows layers, the auditor changes clGetPlatformIDs alone: without drivers it asks no layer
+ * (opencl/door_first.c). The same of such a driver, to tell of a program that calls it without the loader
+ * (opencl/door_direct.c). Included by runtime/arm.h. */
+#ifndef GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
+#define GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
+
+#define GT_OPENCL_LAYERS "OPENCL_LAYERS"
+
+static inline bool gt_wants_opencl(struct gt_arming *a, const struct gt_elf *o,
+				   const struct gt_symbols *s)
+{
+	if (gt_symbol_find(s, "clInitLayer"))
+		return false;
+	if (gt_elf_contains(o, GT_OPENCL_LAYERS, sizeof GT_OPENCL_LAYERS - 1)) {
+		a->layer_loader = true;
+		return a->no_layers;
+	}
+	return !(a->layer_loader && gt_symbol_find(s, "clIcdGetPlatformIDsKHR"));
+}
+
+static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_elf *o,
+					 const struct gt_symbols *s)
+{
+	return !a->relocated && !a->no_layers && !gt_symbol_find(s, "clInitLayer") &&
+	       gt_elf_contains(o, GT_OPENCL_LAYERS, sizeof GT_OPENCL_LAYERS - 1);
+}
+
+/* A driver that gt_wants_opencl() leaves to the loader. Where there is no auditor, libraries are looked at too late. */
+static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_elf *o,
+					  const struct gt_symbols *s)
+{
+	return !a->relocated && a->layer_loader && !gt_wants_opencl(a, o, s) &&
+	       gt_symbol_find(s, "clIcdGetPlatformIDsKHR");
+}
+
+/* As GT_INTERPOSED in generated/interposed.h. */
+#define GT_INTERPOSED_OPENCL(X) \
+	X(opencl, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl, false) \
+	X(opencl_first, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl_first, false) \
+	X(opencl_direct, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl_direct, true)
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* See work.h. A token is given back by whoever comes last: the submitting thread behind its EXIT, or the one that learns of
+ * the completion. `left` counts the two. */
+#include "runtime/work.h"
+
+#include "core/context.h"
+#include "core/emit.h"
+#include "core/external.h"
+#include "tool/tool_stock.h"
+#include "tool/tool_work.h"
+
+struct gt_work {
+	struct gt_tool_entry entry;
+	_Atomic uint32_t left; /* of submitted and completed, how many are still to come */
+	uint32_t epoch;        /* image that it was submitted in */
+	bool recorded;
+	uint64_t id, call_start;
+	struct gt_work_what what;
+	struct gt_tool_piece *piece; /* NULL: no tool asks for it */
+};
+
+static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_work)};
+
+static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
+{
+	return call->thread &&
+	       atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >> gt_domain_traits[domain].work & 1;
+}
+
+/* Return: NULL: no tool asks for it. */
+static struct gt_tool_piece *tell_enter(const struct gt_work_what *what)
+{
+	struct gt_tool_piece *p;
+
+	if (!(gt_tool_work_asked(what->domain) & GPUTAP_WORK_BIT(what->op)))
+		return NULL;
+	p = gt_tool_piece_take(what->domain, true);
+	if (!p)
+		return NULL;
+	p->dispatch = what->op == GT_DEVICE_KERNEL;
+	p->work.type = what->op;
+	p->work.device = what->device;
+	p->work.device_handle = what->device_handle;
+	p->work.queue = what->queue;
+	p->work.queue_handle = what->queue_handle;
+	p->work.name = what->name ? gt_string_text(what->name) : NULL;
+	p->work.bytes = what->bytes;
+	p->work.source = what->source;
+	p->work.destination = what->destination;
+	for (int i = 0; i < 3; i++) {
+		p->work.grid[i] = what->grid[i];
+		p->work.group[i] = what->block[i];
+	}
+	return gt_tool_piece_enter(p) ? p : NULL;
+}
+
+struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_what *what)
+{
+	bool recorded = is_recorded(call, what->domain);
+	struct gt_tool_piece *piece = tell_enter(what);
+	struct gt_work *w;
+
+	if (!recorded && !piece)
+		return NULL;
+	w = gt_tool_stock_take(&stock, true);
+	if (!w) {
+		if (recorded) {
+			gt_device_seen(call->thread, what->domain);
+			gt_drop(call->thread, GT_CLASS_DEVICE, what->domain, GT_DROP_POOL);
+		}
+		if (piece) {
+			gt_tool_piece_exit(piece);
+			gt_tool_piece_drop(piece, true);
+		}
+		return NULL;
+	}
+	w->recorded = recorded;
+	w->epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	w->id = call->id;
+	w->call_start = call->start;
+	w->what = *what;
+	w->piece = piece;
+	atomic_store_explicit(&w->left, 2, memory_order_release);
+	return w;
+}
+
+static void put(struct gt_work *w)
+{
+	if (atomic_fetch_sub_explicit(&w->left, 1, memory_order_acq_rel) == 1)
+		gt_tool_stock_give(&stock, &w->entry);
+}
+
+void gt_work_submitted(struct gt_work *w)
+{
+	if (!w)
+		return;
+	if (w->recorded) /* not before: what the runtime refuses is no device work */
+		gt_device_seen(gt_thread_own(), w->what.domain);
+	if (w->piece)
+		gt_tool_piece_exit(w->piece);
+	put(w);
+}
+
+void gt_work_refused(struct gt_work *w)
+{
+	if (!w)
+		return;
+	if (w->piece) {
+		gt_tool_piece_exit(w->piece);
+		gt_tool_piece_drop(w->piece, false);
+	}
+	gt_tool_stock_give(&stock, &w->entry);
+}
+
+static void write_record(struct gt_thread *t, const struct gt_work *w, int32_t status, const struct gt_work_times *times)
+{
+	struct gt_record_device *r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, w->what.domain);
+
+	if (!r)
+		return;
+	*r = (struct gt_record_device){
+		.head = {sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)w->what.op, GT_DEVICE_REF(w->what.domain, w->what.device)},
+		.id = w->id, .call_start = w->call_start, .queue = w->what.queue, .name = w->what.name, .status = status,
+		.queued = times->queued, .submitted = times->submitted, .start = times->start, .end = times->end,
+		.bytes = w->what.bytes, .object = {w->what.source, w->what.destination},
+		.global = {w->what.grid[0], w->what.grid[1], w->what.grid[2]},
+		.local = {w->what.block[0], w->what.block[1], w->what.block[2]},
+	};
+	gt_ring_commit(t, sizeof *r);
+}
+
+void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times, uint64_t start_ns,
+		       uint64_t end_ns)
+{
+	struct gt_thread *t;
+
+	if (!w || w->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed))
+		return;
+	t = w->recorded ? gt_thread_own() : NULL;
+	if (t)
+		write_record(t, w, status, times);
+	if (w->piece) {
+		gt_tool_piece_done(w->piece, status, start_ns, end_ns);
+		gt_tool_deliver();
+	}
+	put(w);
+}

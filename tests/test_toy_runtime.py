@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""A runtime is one description and one folder: the toy runtime of tests/toy, put into a copy of the source."""
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import REPO
+
+TOY = REPO / "tests" / "toy"
+STEPS = 5
+
+
+def sh(*words, cwd=None):
+    done = subprocess.run(list(map(str, words)), cwd=cwd, text=True, errors="replace", capture_output=True, timeout=1200)
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def contents(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def make_tree(folder):
+    """The source with the toy in it, built; changed.json names the files that this changed."""
+    for name in filter(None, sh("git", "-C", REPO, "ls-files", "-co", "--exclude-standard", "-z").split("\0")):
+        if (REPO / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPO / name, folder / name)
+    before = contents(folder)
+    shutil.copy(TOY / "toy.api", folder / "api")
+    shutil.copytree(TOY / "runtime", folder / "src" / "runtime" / "toy")
+    sh(sys.executable, "-B", "tools/generate", cwd=folder)
+    changed = sorted(name for name, text in contents(folder).items() if before.get(name) != text)
+    sh("meson", "setup", "build", "-Dtests=false", cwd=folder)
+    sh("ninja", "-C", "build", cwd=folder)
+    library, build = TOY / "library", folder / "build"
+    sh("cc", "-shared", "-fPIC", "-O2", library / "toy.c", "-o", build / "libtoy.so", "-lpthread")
+    sh("cc", "-O2", library / "program.c", "-o", build / "toy_program", "-L", build, "-ltoy", f"-Wl,-rpath,{build}")
+    sh("cc", "-shared", "-fPIC", f"-I{folder}/include", library / "tool.c", "-o", build / "toy_tool.so", "-L", build,
+       build / "libgputap.so.0")
+    (folder / "changed.json").write_text(json.dumps(changed))
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory):
+    """One for all workers: the first that comes makes it."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with open(base / "toy-lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (base / "toy" / "changed.json").exists():
+            make_tree(base / "toy")
+    return base / "toy"
+
+
+@pytest.fixture
+def capture(tree, run, work):
+    run([tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", tree / "build/toy_program", str(STEPS)])
+    return work / "toy.gputap"
+
+
+def test_a_runtime_is_added_by_one_description_and_one_folder(tree):
+    changed = json.loads((tree / "changed.json").read_text())
+    by_hand = [name for name in changed if not name.startswith(("generated/", "include/gputap/domains.h"))]
+    assert by_hand == ["api/toy.api", "src/runtime/toy/meson.build", "src/runtime/toy/toy_work.c"]
+
+
+def test_its_calls_and_its_device_work_are_recorded_and_linked(tree, run, capture):
+    info = json.loads(run([tree / "build/gputap", "info", "--json", capture]).out)
+    assert info["seen"] == info["recorded"] == 2 + 3 * STEPS + 6 * STEPS + 3
+
+
+def test_it_is_listed(tree, run):
+    out = run([tree / "build/gputap", "list"]).out
+    assert "toy runtime" in out and "the dynamic linker is asked" in out
+
+
+def test_its_kernels_are_reported_by_name(tree, run, capture):
+    rows = json.loads(run([tree / "build/gputap", "report", "--json", capture]).out)
+    text = json.dumps(rows)
+    assert "scale" in text and "toy_launch" in text and "TOY_BAD_STREAM" in text
+
+
+def test_its_ranges_and_links_are_exported(tree, run, capture, work):
+    run([tree / "build/gputap", "export", capture, "-o", "toy.json"])
+    events = json.loads((work / "toy.json").read_text())["traceEvents"]
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    calls = {e["args"]["correlation"] for e in events if e.get("name") == "toy_launch" and "correlation" in e.get("args", {})}
+    assert len(kernels) == 2 * STEPS and {e["args"]["correlation"] for e in kernels} <= calls
+    assert sum(e.get("name") == "step" and e.get("ph") == "X" for e in events) == STEPS
+
+
+def test_a_tool_is_told_of_it(tree, run):
+    done = run([tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", "--tool", tree / "build/toy_tool.so",
+                tree / "build/toy_program", str(STEPS)])
+    assert f"{2 + 6 * STEPS + 3} calls, {2 * STEPS} kernels, {STEPS} of them scale, {STEPS} copies" in done.out

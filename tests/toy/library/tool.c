@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* A tool: counts the toy runtime's calls and its work, by the names alone. */
+#include <stdio.h>
+#include <string.h>
+
+#include <gputap/tool.h>
+
+static unsigned calls, kernels, copies, named;
+
+static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
+{
+	(void)data;
+	(void)user;
+	calls += call->phase == GPUTAP_PHASE_ENTER;
+}
+
+static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
+{
+	(void)data;
+	(void)user;
+	if (work->phase != GPUTAP_PHASE_COMPLETE || !work->end)
+		return;
+	kernels += work->type == GPUTAP_WORK_KERNEL;
+	copies += work->type == GPUTAP_WORK_COPY && work->bytes == 4096;
+	named += work->name && !strcmp(work->name, "scale");
+}
+
+static int begin(void *user)
+{
+	int domain = gputap_domain_find("toy");
+	struct gputap_context_opts opts = {.size = sizeof opts};
+	struct gputap_context *ctx;
+
+	(void)user;
+	if (domain < 0 || gputap_context_create(&opts, &ctx) ||
+	    gputap_context_calls(ctx, (uint32_t)domain, NULL, 0, 0, on_call, NULL) ||
+	    gputap_context_work(ctx, (uint32_t)domain, GPUTAP_WORK_ALL, on_work, NULL))
+		return -1;
+	return gputap_context_start(ctx);
+}
+
+static void end(void *user)
+{
+	(void)user;
+	printf("%u calls, %u kernels, %u of them scale, %u copies\n", calls, kernels, named, copies);
+	fflush(stdout);
+}
+
+const struct gputap_tool *gputap_tool_describe(uint32_t version)
+{
+	static const struct gputap_tool tool = {
+		.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "toy counter", .start = begin, .finish = end,
+	};
+
+	(void)version;
+	return &tool;
+}

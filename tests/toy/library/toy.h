@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* A runtime of ten functions, for tests: streams on which one thread of the library does the work in its order. */
+#ifndef TOY_H
+#define TOY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum { TOY_SUCCESS = 0, TOY_BAD_STREAM = -1, TOY_NO_MEMORY = -2 } toy_status;
+typedef void *toy_stream;
+
+toy_status toy_stream_create(toy_stream *stream);
+toy_status toy_stream_destroy(toy_stream stream); /* waits for its work */
+toy_status toy_launch(toy_stream stream, const char *kernel, unsigned blocks, unsigned threads);
+toy_status toy_copy(toy_stream stream, void *to, const void *from, size_t size);
+toy_status toy_synchronize(toy_stream stream);
+toy_status toy_malloc(size_t size, void **memory);
+toy_status toy_free(void *memory);
+void toy_range_push(const char *name);
+void toy_range_pop(void);
+
+/* Called in the library's thread when a piece of work has ended; CLOCK_BOOTTIME ns. */
+typedef void (*toy_observer)(void *token, int status, uint64_t queued, uint64_t start, uint64_t end);
+/* @observer, for all threads; @token, for the next piece of work that this thread submits. */
+void toy_observe(toy_observer observer, void *token);
+
+#endif
