@@ -37,7 +37,7 @@ struct gt_hsa_tables {
 
 /* One copy of the runtime. Never freed: its address may be kept. */
 struct gt_hsa_runtime {
-	uint32_t instance;             /* of the tables and taps in hsa_taps.h */
+	uint32_t instance;             /* of the tables and taps of HSA's domains */
 	uint32_t loads;                /* how often its tables came: from 1. hsa_shut_down() and hsa_init() make another */
 	struct gt_hsa_tables *tables;  /* the runtime's, in place; NULL between unload and load */
 	const char *door;              /* through which they came */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A driver that a program calls without a loader, while a loader that knows layers is mapped. Such a driver is left alone
- * (runtime/arm.h): it may be behind that loader, whose layer sees its calls. Loaders ask a driver for its platforms by
+ * (opencl_interposed.h): it may be behind that loader, whose layer sees its calls. Loaders ask a driver for its platforms by
  * clIcdGetPlatformIDsKHR; who calls its clGetPlatformIDs means the driver itself. So the audit library puts the function below in
  * front of that one function: it tells, once for each library, that these calls are not seen, and goes on.
  *

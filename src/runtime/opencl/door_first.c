@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program's first call, where no driver is. A loader that knows layers asks for them when it has found drivers; without any, Debian's
  * answers clGetPlatformIDs() itself and no layer sees it. So the audit library puts the function below in front of that one
- * function of such a loader (runtime/arm.h):
+ * function of such a loader (opencl_interposed.h):
  *
  *   there is a layer by now, or the call succeeded ─► nothing: the layer door sees what there is to see
  *   the call failed, and there is none             ─► recorded here
