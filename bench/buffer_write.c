@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record of a call costs in a buffer of the tool API, beside the floor: two time stamps and 64 bytes stored into a ring.
- * It is handed over between the trials. With "3": three threads, in the same buffer. Trials are sorted by whose core it was, as
- * tap_cost's are. */
+/* What a record of a call costs in a buffer of the tool API, beside the floor: two time stamps
+ * and 64 bytes stored into a ring. It is handed over between the trials. With "3": three
+ * threads, in the same buffer. Trials are sorted by whose core it was, as tap_cost's are. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +17,8 @@ static struct gputap_buffer *buffer;
 static _Atomic uint64_t handed;
 static uint64_t *floor_rings[THREADS_MAX];
 
-static void count(struct gputap_buffer *b, const struct gputap_record *records, size_t n, uint64_t lost, void *user)
+static void count(struct gputap_buffer *b, const struct gputap_record *records, size_t n,
+		  uint64_t lost, void *user)
 {
 	(void)b, (void)records, (void)lost, (void)user;
 	handed += n;
@@ -33,8 +34,10 @@ static double floor_trial(uint64_t *ring)
 		__asm__ volatile("" ::: "memory");
 		end = __rdtsc();
 		r = &ring[head % (FLOOR_BYTES / 8)];
-		r[0] = 42, r[1] = start, r[2] = end, r[3] = 0, r[4] = i, r[5] = i, r[6] = i, r[7] = i;
-		atomic_store_explicit((_Atomic uint64_t *)&ring[FLOOR_BYTES / 8], head += 8, memory_order_release);
+		r[0] = 42, r[1] = start, r[2] = end, r[3] = 0, r[4] = i, r[5] = i, r[6] = i,
+		r[7] = i;
+		atomic_store_explicit((_Atomic uint64_t *)&ring[FLOOR_BYTES / 8], head += 8,
+				      memory_order_release);
 	}
 	return (double)(bench_now_ns() - begin) / CALLS;
 }
@@ -42,7 +45,8 @@ static double floor_trial(uint64_t *ring)
 /* As gt_tool_call_exit() does it: a call's frame lies in memory, and has these. */
 static double buffer_trial(void)
 {
-	static _Thread_local struct gt_tool_frame f = {.call = {.domain = 2, .operation = 4, .thread = 1}};
+	static _Thread_local struct gt_tool_frame f = {
+		.call = {.domain = 2, .operation = 4, .thread = 1}};
 	uint64_t begin = bench_now_ns();
 
 	for (uint64_t i = 0; i < CALLS; i++) {
@@ -57,7 +61,8 @@ static double buffer_trial(void)
 struct job {
 	pthread_t id;
 	int cpu;
-	double floor, ns, ratio, shared_ratio; /* of a core of our own; of a shared one, 0: there were too few trials */
+	/* of a core of our own; of a shared one, 0: there were too few trials */
+	double floor, ns, ratio, shared_ratio;
 };
 
 static double least; /* bench_least_busy() */
@@ -65,18 +70,21 @@ static double least; /* bench_least_busy() */
 static void *run(void *arg)
 {
 	struct job *j = arg;
-	double (*floor)[TRIALS] = calloc(3, sizeof *floor), (*ns)[TRIALS] = calloc(3, sizeof *ns), (*ratio)[TRIALS] = calloc(3, sizeof *ratio);
+	double(*floor)[TRIALS] = calloc(3, sizeof *floor), (*ns)[TRIALS] = calloc(3, sizeof *ns),
+	(*ratio)[TRIALS] = calloc(3, sizeof *ratio);
 	size_t count[3] = {0}; /* by enum bench_core */
 
 	bench_pin(j->cpu);
 	for (int i = 0; i < TRIALS; i++) { /* short trials: a neighbour's work hits few of them */
-		double before = bench_busy(), beside = floor_trial(floor_rings[j->cpu]), mine = buffer_trial();
+		double before = bench_busy(), beside = floor_trial(floor_rings[j->cpu]),
+		       mine = buffer_trial();
 		enum bench_core kind = bench_alone(before, bench_busy(), least);
 
 		floor[kind][count[kind]] = beside;
 		ns[kind][count[kind]] = mine;
 		ratio[kind][count[kind]++] = mine / beside;
-		gputap_buffer_flush(buffer); /* what is measured is writing, not waiting for a processor that hands over */
+		/* what is measured is writing, not waiting for a processor that hands over */
+		gputap_buffer_flush(buffer);
 	}
 	if (count[BENCH_ALONE] < 15) { /* then it is what it is */
 		fprintf(stderr, "buffer_write: the core was never ours alone\n");
@@ -105,7 +113,9 @@ static void print(const char *key, int threads, double value, const char *unit)
 
 int main(int argc, char **argv)
 {
-	struct gputap_buffer_opts o = {.size = sizeof o, /* as the floor's ring */ .bytes = FLOOR_BYTES, .fn = count};
+	struct gputap_buffer_opts o = {.size = sizeof o,
+				       /* as the floor's ring */ .bytes = FLOOR_BYTES,
+				       .fn = count};
 	int threads = argc > 1 ? atoi(argv[1]) : 1, shared = 0;
 	struct job jobs[THREADS_MAX];
 	double floor = 0, ns = 0, ratio = 0, shared_ratio = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates of the capture on one core: records to file (what the collector's drain is but for the rings), file to items;
- * and bytes per record. The records lie in a buffer larger than the caches, as rings do; stamps and arguments vary as
- * those of real calls.
+/* Rates of the capture on one core: records to file (what the collector's drain is but for the
+ * rings), file to items; and bytes per record. The records lie in a buffer larger than the
+ * caches, as rings do; stamps and arguments vary as those of real calls.
  *
  *   capture_rate [folder] [millions of records]
  *
- * With --big: writes (if it is not there) and reads one large capture and reports the memory that took. */
+ * With --big: writes (if it is not there) and reads one large capture and reports the memory
+ * that took. */
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,7 +23,10 @@ struct kind {
 	unsigned words, nargs; /* words: with payload */
 };
 
-static const struct kind kinds[] = {{"plain", 5, 0}, {"args4", 9, 4}, {"args4_payload", 11, 4}, {"mixed", 0, 0}};
+static const struct kind kinds[] = {{"plain", 5, 0},
+				    {"args4", 9, 4},
+				    {"args4_payload", 11, 4},
+				    {"mixed", 0, 0}};
 
 /* Of this thread: what the drain costs a core, whatever else the machine does. */
 static uint64_t cpu_ns(void)
@@ -60,17 +64,23 @@ static void cut_batches(const uint64_t *buffer, size_t bytes)
 	}
 }
 
-/* Records of a thread that sets kernel arguments, or of one that does all kinds of things. Return: bytes. */
+/* Records of a thread that sets kernel arguments, or of one that does all kinds of things.
+ * Return: bytes. */
 static size_t fill(uint64_t *buffer, const struct kind *kind, uint64_t *count)
 {
-	static const struct { unsigned op, nargs, words; } mix[] = {
-		{38, 4, 11}, {38, 4, 11}, {38, 4, 11}, {59, 9, 18}, {46, 1, 6}, {42, 5, 10}, {43, 1, 6}, {44, 1, 6}};
+	static const struct {
+		unsigned op, nargs, words;
+	} mix[] = {{38, 4, 11}, {38, 4, 11}, {38, 4, 11}, {59, 9, 18},
+		   {46, 1, 6},  {42, 5, 10}, {43, 1, 6},  {44, 1, 6}};
 	uint64_t now = 1000000000, id = GT_ID(1, 0), *r = buffer;
 
 	for (*count = 0; (size_t)(r - buffer) * 8 + 256 < BUFFER_BYTES; ++*count) {
-		unsigned m = (unsigned)(*count % 8), words = kind->words ? kind->words : mix[m].words;
-		unsigned nargs = kind->words ? kind->nargs : mix[m].nargs, op = kind->words ? 38 : mix[m].op, k;
-		struct gt_record head = {(uint16_t)words, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, op, nargs)};
+		unsigned m = (unsigned)(*count % 8),
+			 words = kind->words ? kind->words : mix[m].words;
+		unsigned nargs = kind->words ? kind->nargs : mix[m].nargs,
+			 op = kind->words ? 38 : mix[m].op, k;
+		struct gt_record head = {(uint16_t)words, GT_RECORD_CALL, 0,
+					 GT_OP(GT_DOMAIN_OPENCL, op, nargs)};
 		struct gt_payload payload = {3, 0, 8};
 
 		memcpy(r, &head, 8);
@@ -80,7 +90,10 @@ static size_t fill(uint64_t *buffer, const struct kind *kind, uint64_t *count)
 		r[3] = ++id;
 		r[4] = 0;
 		for (k = 0; k < nargs; k++)
-			r[5 + k] = k == 0 ? 0x55d0c8000000 + draw(4) * 0x60 : k == 1 ? *count % 4 : k == 2 ? 8 : 0x7ffd10203000 + *count % 4 * 8;
+			r[5 + k] = k == 0   ? 0x55d0c8000000 + draw(4) * 0x60
+				   : k == 1 ? *count % 4
+				   : k == 2 ? 8
+					    : 0x7ffd10203000 + *count % 4 * 8;
 		if (words > 5 + nargs) {
 			memcpy(r + 5 + nargs, &payload, 8);
 			for (k = 6 + nargs; k < words; k++)
@@ -101,13 +114,16 @@ static void die(const char *what)
 static struct gt_capture_writer *create(const char *path, bool compress)
 {
 	struct gt_session_info session = {.rank = -1, .host_clock = GT_HOST_CLOCK_COUNTER};
-	struct gt_clock_tuple tuples[2] = {{1000000000, 1000, 1000, 1000, 1000, 0}, {UINT64_C(1000000000000), 400000000, 400000000, 400000000, 400000000, 0}};
+	struct gt_clock_tuple tuples[2] = {{1000000000, 1000, 1000, 1000, 1000, 0},
+					   {UINT64_C(1000000000000), 400000000, 400000000,
+					    400000000, 400000000, 0}};
 	struct gt_process_info process = {0};
 	struct gt_capture_options options = {.compress = compress};
 	struct gt_capture_writer *w;
 
-	if (gt_capture_writer_create(path, true, &options, &session, &w) || gt_capture_write_process(w, &process) ||
-	    gt_capture_write_clock(w, &tuples[0]) || gt_capture_write_clock(w, &tuples[1]))
+	if (gt_capture_writer_create(path, true, &options, &session, &w) ||
+	    gt_capture_write_process(w, &process) || gt_capture_write_clock(w, &tuples[0]) ||
+	    gt_capture_write_clock(w, &tuples[1]))
 		die(path);
 	return w;
 }
@@ -129,7 +145,8 @@ static double encode_only(const uint64_t *buffer, size_t bytes, uint64_t count)
 }
 
 /* As the collector drains: batches of a ring block, a flush when some of them are done. */
-static double write_file(const char *path, const uint64_t *buffer, unsigned times, uint64_t count, bool compress, double *size)
+static double write_file(const char *path, const uint64_t *buffer, unsigned times, uint64_t count,
+			 bool compress, double *size)
 {
 	struct gt_capture_writer *w = create(path, compress);
 	struct gt_counts recorded = {0};
@@ -235,7 +252,8 @@ static void big(const char *path)
 	getrusage(RUSAGE_SELF, &after);
 	bench_print("capture_big_open", open_ms, "ms");
 	bench_print("capture_big_read", rate, "M/s");
-	bench_print("capture_big_memory", (double)(after.ru_maxrss - before.ru_maxrss) / 1024, "MiB");
+	bench_print("capture_big_memory", (double)(after.ru_maxrss - before.ru_maxrss) / 1024,
+		    "MiB");
 }
 
 int main(int argc, char **argv)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Rates of the exporters on one core: export_rate [CAPTURE [FORMAT..]]
  *
- * Without a capture: a synthetic one of some 5 million records from tests/synth. A record is a call or a piece of device
- * work; records/s are of the whole export: reading the capture, formatting, writing to the page
- * cache (in /tmp), in CPU time of the one thread, user and system: neither the disk nor other work of a shared machine.
- * Beside it, in the same run: reading alone, copying the same bytes, and one snprintf() of a call's JSON.
- * Each format runs in a process of its own, so that its peak memory is its own. */
+ * Without a capture: a synthetic one of some 5 million records from tests/synth. A record is a
+ * call or a piece of device work; records/s are of the whole export: reading the capture,
+ * formatting, writing to the page cache (in /tmp), in CPU time of the one thread, user and
+ * system: neither the disk nor other work of a shared machine. Beside it, in the same run:
+ * reading alone, copying the same bytes, and one snprintf() of a call's JSON. Each format runs
+ * in a process of its own, so that its peak memory is its own. */
 #include <limits.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -56,7 +57,9 @@ static void make_capture(char *path, size_t size)
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
 	snprintf(path, size, "%s/synth.gputap", folder);
-	snprintf(command, sizeof command, "%s/../tests/synth/synth --calls %d --threads %d --nested -o %s", self, SYNTH_CALLS, SYNTH_THREADS, path);
+	snprintf(command, sizeof command,
+		 "%s/../tests/synth/synth --calls %d --threads %d --nested -o %s", self,
+		 SYNTH_CALLS, SYNTH_THREADS, path);
 	if (system(command) != 0)
 		die(command);
 }
@@ -125,15 +128,18 @@ static double print_json(void)
 		uint64_t ts = 1763679937000000 + i * 977u;
 
 		snprintf(out, sizeof out,
-			 "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%llu.%03u,\"dur\":%llu.%03u,"
+			 "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"%s\",\"pid\":%u,"
+			 "\"tid\":%u,\"ts\":%llu.%03u,\"dur\":%llu.%03u,"
 			 "\"args\":{\"cbid\":%u,\"correlation\":%u}},\n",
-			 "clEnqueueNDRangeKernel", 4711, 4712, (unsigned long long)(ts / 1000), (unsigned)(ts % 1000), (unsigned long long)i, i % 1000, 59, i);
+			 "clEnqueueNDRangeKernel", 4711, 4712, (unsigned long long)(ts / 1000),
+			 (unsigned)(ts % 1000), (unsigned long long)i, i % 1000, 59, i);
 		__asm__ volatile("" ::: "memory");
 	}
 	return seconds_since(start) * 1e9 / N;
 }
 
-/* Parts of an export, between two times that it tells how far it is: those on a core of our own (measure.h). */
+/* Parts of an export, between two times that it tells how far it is: those on a core of our own
+ * (measure.h). */
 enum { PART_RECORDS = 1 << 16, PARTS_MAX = 4096 };
 struct parts {
 	double ns[PARTS_MAX], least, busy;
@@ -161,7 +167,8 @@ static void part_end(void *parts, uint64_t done, uint64_t total)
 }
 
 /* In a process of its own. */
-static void measure(const struct gt_exporter *exporter, const char *capture, uint64_t records, double read_s)
+static void measure(const struct gt_exporter *exporter, const char *capture, uint64_t records,
+		    double read_s)
 {
 	double best_s = 1e9, copy_s;
 	char out[PATH_MAX], key[64];
@@ -196,10 +203,14 @@ static void measure(const struct gt_exporter *exporter, const char *capture, uin
 		die(out);
 	unlink(out);
 	copy_s = copy_bytes((uint64_t)st.st_size);
-#define TELL(what, value, unit) (snprintf(key, sizeof key, "export_%s_%s", exporter->name, what), bench_print(key, value, unit))
+#define TELL(what, value, unit)                                           \
+	(snprintf(key, sizeof key, "export_%s_%s", exporter->name, what), \
+	 bench_print(key, value, unit))
 	TELL("rate", (double)records / best_s / 1e6, "Mrecords/s");
-	if (parts.count == TRIALS * (records / PART_RECORDS) && parts.alone >= 10) /* not of formats that go through them twice */
-		TELL("alone_rate", PART_RECORDS * 1e3 / bench_median(parts.ns, parts.alone), "Mrecords/s");
+	/* not of formats that go through them twice */
+	if (parts.count == TRIALS * (records / PART_RECORDS) && parts.alone >= 10)
+		TELL("alone_rate", PART_RECORDS * 1e3 / bench_median(parts.ns, parts.alone),
+		     "Mrecords/s");
 	TELL("user_rate", (double)records / user_s / 1e6, "Mrecords/s");
 	TELL("format_ns", (user_s - read_s) * 1e9 / (double)records, "ns/record");
 	TELL("bytes", (double)st.st_size / (double)records, "bytes/record");

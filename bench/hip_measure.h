@@ -72,15 +72,18 @@ static inline gputap_time gputap_ns()
 	return {ran_all_ns("self", "gputap\n"), ran_all_ns(parent, "gputap\n")};
 }
 
-/* Several of these programs in turns, a block each, so that what drifts drifts for all of them. GPUTAP_BENCH_TURNS: "IN:OUT", two pipes by
- * name: a block is run for each byte from IN, and then one goes to OUT. Without: all blocks at once. */
-class turns {
+/* Several of these programs in turns, a block each, so that what drifts drifts for all of them.
+ * GPUTAP_BENCH_TURNS: "IN:OUT", two pipes by name: a block is run for each byte from IN, and
+ * then one goes to OUT. Without: all blocks at once. */
+class turns
+{
 	int in = -1, out = -1;
 
-public:
+      public:
 	turns()
 	{
-		const char *names = getenv("GPUTAP_BENCH_TURNS"), *colon = names ? strchr(names, ':') : nullptr;
+		const char *names = getenv("GPUTAP_BENCH_TURNS"),
+			   *colon = names ? strchr(names, ':') : nullptr;
 		char first[256];
 
 		if (!colon)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: what a kernel's dispatch costs the thread that submits it, and in all. Bursts that
- * the queue has room for, empty kernels, no completion signal; between two bursts the queue runs empty. Run on the software GPU
- * with --no-execute: bare, with bench/hsa_pass.so, under `gputap run`; the differences are the cost. */
+/* hsa_dispatch PREFIX CODE_OBJECT [DISPATCHES]: what a kernel's dispatch costs the thread that
+ * submits it, and in all. Bursts that the queue has room for, empty kernels, no completion
+ * signal; between two bursts the queue runs empty. Run on the software GPU with --no-execute:
+ * bare, with bench/hsa_pass.so, under `gputap run`; the differences are the cost. */
 #include <sys/resource.h>
 
 #include "hsa_program.h"
@@ -22,7 +23,8 @@ static double cpu_ns(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return 1e9 * (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e3 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	return 1e9 * (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e3 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 int main(int argc, char **argv)
@@ -45,7 +47,8 @@ int main(int argc, char **argv)
 	hsa_program_load(&p, argv[2]);
 	q = hsa_program_queue(&p, PACKETS, NULL, NULL);
 	done = hsa_program_signal(1);
-	d = hsa_program_dispatch(hsa_program_kernel(&p, "nothing"), NULL, 64, 64, (hsa_signal_t){0});
+	d = hsa_program_dispatch(hsa_program_kernel(&p, "nothing"), NULL, 64, 64,
+				 (hsa_signal_t){0});
 	last.completion_signal = done;
 	cpu = cpu_ns();
 	begin = bench_now_ns();
@@ -55,10 +58,12 @@ int main(int argc, char **argv)
 		for (int i = 0; i < BURST; i++)
 			hsa_program_put_dispatch(q, &d);
 		submit[r] = (double)(bench_now_ns() - start) / BURST;
-		hsa_program_put(q, &last, HSA_PACKET_TYPE_BARRIER_AND | BARRIER_BIT | SYSTEM_FENCES);
+		hsa_program_put(q, &last,
+				HSA_PACKET_TYPE_BARRIER_AND | BARRIER_BIT | SYSTEM_FENCES);
 		hsa_program_wait(done);
 	}
-	bench_print(named(argv[1], "wall"), (double)(bench_now_ns() - begin) / (double)rounds / BURST, "ns");
+	bench_print(named(argv[1], "wall"),
+		    (double)(bench_now_ns() - begin) / (double)rounds / BURST, "ns");
 	bench_print(named(argv[1], "cpu"), (cpu_ns() - cpu) / (double)rounds / BURST, "ns");
 	bench_print(named(argv[1], "submit"), bench_median(submit, (size_t)rounds), "ns");
 	MUST(hsa_queue_destroy(q));

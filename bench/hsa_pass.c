@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool for HSA_TOOLS_LIB that does the least that one can do which sees packets: every queue is intercepted, with profiling, and
- * the handler hands on what it gets. What bench/hsa_dispatch costs with it is ROCr's price; the rest is ours. */
+/* A tool for HSA_TOOLS_LIB that does the least that one can do which sees packets: every queue
+ * is intercepted, with profiling, and the handler hands on what it gets. What bench/hsa_dispatch
+ * costs with it is ROCr's price; the rest is ours. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { QUEUE_CREATE = 7, PROFILER_ENABLED = 2, INTERCEPT_CREATE = 37, INTERCEPT_REGISTER = 38, NEWER_ENTRIES = 2, OLD_BYTES = 16 + 55 * 8 };
+enum {
+	QUEUE_CREATE = 7,
+	PROFILER_ENABLED = 2,
+	INTERCEPT_CREATE = 37,
+	INTERCEPT_REGISTER = 38,
+	NEWER_ENTRIES = 2,
+	OLD_BYTES = 16 + 55 * 8
+};
 
 struct table {
 	uint32_t major, bytes, step, reserved;
@@ -18,9 +26,10 @@ struct tables {
 };
 
 typedef void writer_fn(const void *packets, uint64_t count);
-typedef void handler_fn(const void *packets, uint64_t count, uint64_t index, void *data, writer_fn *writer);
-typedef int create_fn(uint64_t agent, uint32_t size, uint32_t type, void *callback, void *data, uint32_t private_bytes,
-		      uint32_t group_bytes, void **queue);
+typedef void handler_fn(const void *packets, uint64_t count, uint64_t index, void *data,
+			writer_fn *writer);
+typedef int create_fn(uint64_t agent, uint32_t size, uint32_t type, void *callback, void *data,
+		      uint32_t private_bytes, uint32_t group_bytes, void **queue);
 
 static create_fn *intercept_create;
 static int (*intercept_register)(void *queue, handler_fn *handler, void *data);
@@ -33,17 +42,19 @@ static void pass(const void *packets, uint64_t count, uint64_t index, void *data
 	writer(packets, count);
 }
 
-static int create(uint64_t agent, uint32_t size, uint32_t type, void *callback, void *data, uint32_t private_bytes,
-		  uint32_t group_bytes, void **queue)
+static int create(uint64_t agent, uint32_t size, uint32_t type, void *callback, void *data,
+		  uint32_t private_bytes, uint32_t group_bytes, void **queue)
 {
-	int status = intercept_create(agent, size, type, callback, data, private_bytes, group_bytes, queue);
+	int status = intercept_create(agent, size, type, callback, data, private_bytes, group_bytes,
+				      queue);
 
 	if (!status)
 		status = profiler_enabled(*queue, 1);
 	return status ? status : intercept_register(*queue, pass, NULL);
 }
 
-__attribute__((visibility("default"))) bool OnLoad(struct tables *t, uint64_t version, uint64_t failed, const char *const *names);
+__attribute__((visibility("default"))) bool OnLoad(struct tables *t, uint64_t version,
+						   uint64_t failed, const char *const *names);
 
 bool OnLoad(struct tables *t, uint64_t version, uint64_t failed, const char *const *names)
 {

@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""How many instructions one launch of bench/hip_loop.hip takes in the submitting thread, by library, and by function in libgputap; or of
-bench/hip_graph.hip: of two numbers of nodes the difference is the price of a node.
+"""How many instructions one launch of bench/hip_loop.hip takes in the submitting thread, by
+library, and by function in libgputap; or of bench/hip_graph.hip: of two numbers of nodes the
+difference is the price of a node.
 
     hipcc --offload-arch=gfx906 -O2 bench/hip_loop.hip -o hip_loop
     build/gputap soft amdgpu --no-execute -- [build/gputap run -q -o a.gputap --mode hip --] \\
         gdb -q -batch -x bench/launch_instructions.py --args ./hip_loop x 2000     (or ./hip_graph x 100 20)
 
-The same on every run and under any load, where times are not. Functions of the vdso are one instruction each: steps are slower than
-the clock that they read changes."""
+The same on every run and under any load, where times are not. Functions of the vdso are one
+instruction each: steps are slower than the clock that they read changes."""
+
 import bisect
 import collections
 
 import gdb
 
-# program: the first call of a launch, how many of them there are (push the configuration, pop it, launch), how many launches are let go by
-LAUNCHES = {"hip_loop": ("__hipPushCallConfiguration", 3, 400), "hip_graph": ("hipGraphLaunch", 1, 12)}
+# program: the first call of a launch, how many of them there are (push the configuration, pop it,
+# launch), how many launches are let go by
+LAUNCHES = {
+    "hip_loop": ("__hipPushCallConfiguration", 3, 400), "hip_graph": ("hipGraphLaunch", 1, 12)
+}
 
 
 def mappings():
     with open(f"/proc/{gdb.selected_inferior().pid}/maps") as file:
         for line in file:
             words = line.split()
-            yield int(words[0].split("-")[0], 16), words[5].rpartition("/")[2] if len(words) > 5 else "?"
+            yield int(words[0].split("-")[0],
+                      16), words[5].rpartition("/")[2] if len(words) > 5 else "?"
 
 
 def value(register):

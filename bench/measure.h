@@ -42,25 +42,29 @@ static inline void bench_pin(int cpu)
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-/* A core's other hardware thread, often another machine's, takes half of what the core can hold in flight, and comes and goes within
- * milliseconds. It shows in what independent additions cost beside a chain of multiplications, which nobody can slow
- * down: a ratio, some 20 us of work. */
+/* A core's other hardware thread, often another machine's, takes half of what the core can hold
+ * in flight, and comes and goes within milliseconds. It shows in what independent additions cost
+ * beside a chain of multiplications, which nobody can slow down: a ratio, some 20 us of work. */
 static inline double bench_busy(void)
 {
 	uint64_t a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, start = bench_now_ns(), between;
 
 	for (int i = 0; i < 5000; i++)
-		__asm__ volatile("add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
-				 "add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
-				 "add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5"
-				 : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
+		__asm__ volatile(
+			"add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
+			"add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5;"
+			"add $1, %0; add $1, %1; add $1, %2; add $1, %3; add $1, %4; add $1, %5"
+			: "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
 	between = bench_now_ns();
 	for (int i = 0; i < 5000; i++)
-		__asm__ volatile("imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0" : "+r"(a));
+		__asm__ volatile(
+			"imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0; imul $3, %0, %0"
+			: "+r"(a));
 	return (double)(between - start) / (double)(bench_now_ns() - between);
 }
 
-/* That of a core of our own: nearly the least of many, for an interrupt in the chain makes any one of them too small.
+/* That of a core of our own: nearly the least of many, for an interrupt in the chain makes any
+ * one of them too small.
  * @known: from before, as text, or NULL */
 static inline double bench_least_busy(const char *known)
 {
@@ -77,8 +81,9 @@ enum bench_core { BENCH_ALONE, BENCH_SHARED, BENCH_MIXED };
 /* Of the time between two looks. */
 static inline enum bench_core bench_alone(double before, double after, double least)
 {
-	return before < 1.1 * least && after < 1.1 * least ? BENCH_ALONE :
-	       before > 1.3 * least && after > 1.3 * least ? BENCH_SHARED : BENCH_MIXED;
+	return before < 1.1 * least && after < 1.1 * least   ? BENCH_ALONE
+	       : before > 1.3 * least && after > 1.3 * least ? BENCH_SHARED
+							     : BENCH_MIXED;
 }
 
 static inline void bench_print(const char *key, double value, const char *unit)
@@ -88,18 +93,18 @@ static inline void bench_print(const char *key, double value, const char *unit)
 }
 
 /* Median over 7 trials of `n` rounds of a statement, in ns per round. */
-#define BENCH_LOOP(key, n, ...)                                                             \
-	do {                                                                                \
-		double trial_[7];                                                           \
-		for (int t_ = 0; t_ < 7; t_++) {                                            \
-			uint64_t start_ = bench_now_ns();                                   \
-			for (uint64_t i = 0; i < (uint64_t)(n); i++) {                      \
-				__VA_ARGS__;                                                \
-				__asm__ volatile("" ::: "memory");                          \
-			}                                                                   \
-			trial_[t_] = (double)(bench_now_ns() - start_) / (double)(n);       \
-		}                                                                           \
-		bench_print(key, bench_median(trial_, 7), "ns");                            \
+#define BENCH_LOOP(key, n, ...)                                                       \
+	do {                                                                          \
+		double trial_[7];                                                     \
+		for (int t_ = 0; t_ < 7; t_++) {                                      \
+			uint64_t start_ = bench_now_ns();                             \
+			for (uint64_t i = 0; i < (uint64_t)(n); i++) {                \
+				__VA_ARGS__;                                          \
+				__asm__ volatile("" ::: "memory");                    \
+			}                                                             \
+			trial_[t_] = (double)(bench_now_ns() - start_) / (double)(n); \
+		}                                                                     \
+		bench_print(key, bench_median(trial_, 7), "ns");                      \
 	} while (0)
 
 #endif

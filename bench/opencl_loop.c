@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_loop KEY WHAT COUNT [BATCH]: a real OpenCL program on the first device. Prints ns per call.
+/* opencl_loop KEY WHAT COUNT [BATCH]: a real OpenCL program on the first device. Prints ns per
+ * call.
  * WHAT: kernels[:N]    kernels of N work-items (1) on one queue, finished every BATCH (64)
  *       profiling[:N]  the same on a queue with profiling
  *       events[:N]     and with an event for each kernel, released after the finish
@@ -32,13 +33,16 @@ static cl_int settle(cl_event *events, uint64_t count, bool times)
 
 	for (uint64_t i = 0; i < count; i++) {
 		for (cl_uint what = 0; times && what < 4; what++)
-			error |= clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_QUEUED + what, sizeof t[what], &t[what], NULL);
+			error |= clGetEventProfilingInfo(events[i],
+							 CL_PROFILING_COMMAND_QUEUED + what,
+							 sizeof t[what], &t[what], NULL);
 		error |= clReleaseEvent(events[i]);
 	}
 	return error;
 }
 
-static cl_int launch(enum what what, cl_command_queue queue, cl_kernel kernel, size_t items, uint64_t count)
+static cl_int launch(enum what what, cl_command_queue queue, cl_kernel kernel, size_t items,
+		     uint64_t count)
 {
 	static cl_event events[BATCH_MAX];
 	cl_int error = CL_SUCCESS;
@@ -48,7 +52,8 @@ static cl_int launch(enum what what, cl_command_queue queue, cl_kernel kernel, s
 		uint64_t batch = left < batch_size ? left : batch_size;
 
 		for (uint64_t i = 0; i < batch; i++)
-			error |= clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, items == 1 ? &items : NULL, 0, NULL,
+			error |= clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items,
+							items == 1 ? &items : NULL, 0, NULL,
 							what >= EVENTS ? &events[i] : NULL);
 		error |= clFinish(queue);
 		if (what >= EVENTS && !error)
@@ -60,7 +65,8 @@ static cl_int launch(enum what what, cl_command_queue queue, cl_kernel kernel, s
 
 int main(int argc, char **argv)
 {
-	static const char *source = "kernel void fill(global int *a, int v) { a[get_global_id(0)] = v; }";
+	static const char *source =
+		"kernel void fill(global int *a, int v) { a[get_global_id(0)] = v; }";
 	size_t items = 1, length;
 	cl_platform_id platform;
 	cl_device_id device;
@@ -73,25 +79,34 @@ int main(int argc, char **argv)
 		batch_size = strtoull(argv[4], NULL, 0);
 	if (argc == 4 || argc == 5) {
 		length = strcspn(argv[2], ":");
-		for (what = TIMES; what && (strlen(names[what]) != length || strncmp(argv[2], names[what], length)); what--)
+		for (what = TIMES; what && (strlen(names[what]) != length ||
+					    strncmp(argv[2], names[what], length));
+		     what--)
 			;
 		if (argv[2][length])
 			items = strtoull(argv[2] + length + 1, NULL, 0);
 	}
-	if (argc < 4 || argc > 5 || !batch_size || batch_size > BATCH_MAX || (!what && strcmp(argv[2], "none")))
-		return fail("usage: opencl_loop KEY kernels[:ITEMS]|profiling[:ITEMS]|events[:ITEMS]|times[:ITEMS]|calls|none COUNT [BATCH]", 0);
+	if (argc < 4 || argc > 5 || !batch_size || batch_size > BATCH_MAX ||
+	    (!what && strcmp(argv[2], "none")))
+		return fail("usage: opencl_loop KEY "
+			    "kernels[:ITEMS]|profiling[:ITEMS]|events[:ITEMS]|times[:ITEMS]|calls|"
+			    "none COUNT [BATCH]",
+			    0);
 	count = strtoull(argv[3], NULL, 0);
 	if ((error = clGetPlatformIDs(1, &platform, NULL)))
 		return fail("clGetPlatformIDs", error);
 	if ((error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)))
 		return fail("clGetDeviceIDs", error);
 	cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
-	cl_command_queue queue = clCreateCommandQueue(context, device, what >= PROFILING ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
+	cl_command_queue queue =
+		clCreateCommandQueue(context, device,
+				     what >= PROFILING ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
 	cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
 	if ((error = clBuildProgram(program, 1, &device, "", NULL, NULL)))
 		return fail("clBuildProgram", error);
 	cl_kernel kernel = clCreateKernel(program, "fill", &error);
-	cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof value, NULL, &error);
+	cl_mem buffer =
+		clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof value, NULL, &error);
 	clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
 	clSetKernelArg(kernel, 1, sizeof value, &value);
 
@@ -100,7 +115,8 @@ int main(int argc, char **argv)
 		return fail("a kernel", error);
 	if (what == CALLS)
 		for (uint64_t i = 0; i < count; i++)
-			clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, NULL);
+			clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references,
+					 &references, NULL);
 	clFinish(queue);
 	bench_print(argv[1], count ? (double)(bench_now_ns() - start) / (double)count : 0, "ns");
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_paced THREADS CALLS_PER_SECOND SECONDS: threads that make cheap OpenCL calls at a steady rate, each on
- * its own. Prints the rate that was reached; run under `gputap run` to see whether anything is lost at it. */
+/* opencl_paced THREADS CALLS_PER_SECOND SECONDS: threads that make cheap OpenCL calls at a
+ * steady rate, each on its own. Prints the rate that was reached; run under `gputap run` to see
+ * whether anything is lost at it. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
@@ -21,7 +22,8 @@ static void *worker(void *arg)
 		while ((double)(bench_now_ns() - start) * rate < (double)*calls * 1e9)
 			;
 		for (int i = 0; i < BURST; i++)
-			clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, NULL);
+			clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references,
+					 &references, NULL);
 	}
 	return NULL;
 }
@@ -40,7 +42,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: opencl_paced THREADS CALLS_PER_SECOND SECONDS\n");
 		return 2;
 	}
-	if (clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
+	if (clGetPlatformIDs(1, &platform, NULL) ||
+	    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
 		fprintf(stderr, "opencl_paced: no OpenCL device\n");
 		return 1;
 	}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: where the price of small kernels' device times goes. Runs under `gputap run`.
+/* opencl_split KEY [ITEMS [BATCH [ROUNDS]]]: where the price of small kernels' device times
+ * goes. Runs under `gputap run`.
  *
- * Kernels of ITEMS work-items (1), finished every BATCH (64), in blocks of six kinds that take turns in one process, so that
- * all have the same threads on the same processors; PoCL's state of the heap goes from one block to the next, so that an
- * untimed block of a kind comes before each timed one. A round is one block of each.
+ * Kernels of ITEMS work-items (1), finished every BATCH (64), in blocks of six kinds that take
+ * turns in one process, so that all have the same threads on the same processors; PoCL's state
+ * of the heap goes from one block to the next, so that an untimed block of a kind comes before
+ * each timed one. A round is one block of each.
  *
  *   bare       straight to the runtime, through its dispatch table: gputap does not see it
  *   profiling  the same on a queue with profiling
@@ -12,8 +14,8 @@
  *   stopped    as a program calls it, traced, while the collector is stopped (its parent: SIGSTOP)
  *   traced     the same, the collector runs
  *
- * Prints, of each kind, the median of ns a kernel, of its ratio to the bare block of the same round, and of the enqueuing
- * thread's own processor time. */
+ * Prints, of each kind, the median of ns a kernel, of its ratio to the bare block of the same
+ * round, and of the enqueuing thread's own processor time. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
@@ -24,7 +26,8 @@
 #include "measure.h"
 
 enum kind { BARE, PROFILING, EVENTS, TIMES, STOPPED, TRACED, KINDS };
-static const char *const names[KINDS] = {"bare", "profiling", "events", "times", "stopped", "traced"};
+static const char *const names[KINDS] = {"bare",  "profiling", "events",
+					 "times", "stopped",   "traced"};
 
 enum { BLOCK = 320, BATCH_MAX = 10000, CATCH_UP_NS = 3000000 };
 
@@ -53,7 +56,9 @@ static cl_int settle(const cl_event *events, bool times)
 
 	for (size_t i = 0; i < batch; i++) {
 		for (cl_uint what = 0; times && what < 4; what++)
-			error |= direct->clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_QUEUED + what, sizeof t, &t, NULL);
+			error |= direct->clGetEventProfilingInfo(events[i],
+								 CL_PROFILING_COMMAND_QUEUED + what,
+								 sizeof t, &t, NULL);
 		error |= direct->clReleaseEvent(events[i]);
 	}
 	return error;
@@ -62,14 +67,16 @@ static cl_int settle(const cl_event *events, bool times)
 static cl_int block(enum kind kind, cl_command_queue queue)
 {
 	static cl_event events[BATCH_MAX];
-	__typeof__(&clEnqueueNDRangeKernel) enqueue = kind < STOPPED ? direct->clEnqueueNDRangeKernel : clEnqueueNDRangeKernel;
+	__typeof__(&clEnqueueNDRangeKernel) enqueue =
+		kind < STOPPED ? direct->clEnqueueNDRangeKernel : clEnqueueNDRangeKernel;
 	__typeof__(&clFinish) finish = kind < STOPPED ? direct->clFinish : clFinish;
 	bool wanted = kind == EVENTS || kind == TIMES;
 	cl_int error = CL_SUCCESS;
 
 	for (size_t done = 0; done < kernels && !error; done += batch) {
 		for (size_t i = 0; i < batch; i++)
-			error |= enqueue(queue, kernel, 1, NULL, &items, items == 1 ? &items : NULL, 0, NULL, wanted ? &events[i] : NULL);
+			error |= enqueue(queue, kernel, 1, NULL, &items, items == 1 ? &items : NULL,
+					 0, NULL, wanted ? &events[i] : NULL);
 		error |= finish(queue);
 		if (wanted && !error)
 			error = settle(events, kind == TIMES);
@@ -107,7 +114,8 @@ static double measure(enum kind kind, cl_command_queue queue, double *own)
 	return error ? 0 : (double)(end - start) / (double)kernels;
 }
 
-static void print(const char *key, enum kind kind, const char *what, double *values, size_t count, const char *unit)
+static void print(const char *key, enum kind kind, const char *what, double *values, size_t count,
+		  const char *unit)
 {
 	char name[128];
 
@@ -144,7 +152,8 @@ static int run(const char *key, cl_command_queue queues[KINDS], size_t rounds)
 
 int main(int argc, char **argv)
 {
-	static const char *source = "kernel void fill(global int *a, int v) { a[get_global_id(0)] = v; }";
+	static const char *source =
+		"kernel void fill(global int *a, int v) { a[get_global_id(0)] = v; }";
 	size_t rounds = argc > 4 ? strtoul(argv[4], NULL, 0) : 300;
 	cl_command_queue queues[KINDS];
 	cl_platform_id platform;
@@ -155,10 +164,12 @@ int main(int argc, char **argv)
 		items = strtoul(argv[2], NULL, 0);
 	if (argc > 3)
 		batch = strtoul(argv[3], NULL, 0);
-	if (argc < 2 || !items || !batch || batch > BATCH_MAX || !rounds || !getenv("GPUTAP_SESSION"))
+	if (argc < 2 || !items || !batch || batch > BATCH_MAX || !rounds ||
+	    !getenv("GPUTAP_SESSION"))
 		return fail("usage: gputap run -- opencl_split KEY [ITEMS [BATCH [ROUNDS]]]", 0);
 	kernels = (BLOCK + batch - 1) / batch * batch;
-	if ((error = clGetPlatformIDs(1, &platform, NULL)) || (error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)))
+	if ((error = clGetPlatformIDs(1, &platform, NULL)) ||
+	    (error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)))
 		return fail("no OpenCL device", error);
 	cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
 	if (error)
@@ -168,11 +179,15 @@ int main(int argc, char **argv)
 	if ((error = clBuildProgram(program, 1, &device, "", NULL, NULL)))
 		return fail("clBuildProgram", error);
 	kernel = clCreateKernel(program, "fill", &error);
-	cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof value, NULL, &error);
+	cl_mem buffer =
+		clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof value, NULL, &error);
 	clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
 	clSetKernelArg(kernel, 1, sizeof value, &value);
 	for (enum kind k = 0; k < KINDS; k++) {
-		queues[k] = k < STOPPED ? direct->clCreateCommandQueue(context, device, k ? CL_QUEUE_PROFILING_ENABLE : 0, &error)
+		queues[k] = k < STOPPED ? direct->clCreateCommandQueue(context, device,
+								       k ? CL_QUEUE_PROFILING_ENABLE
+									 : 0,
+								       &error)
 					: clCreateCommandQueue(context, device, 0, &error);
 		if (error)
 			return fail("clCreateCommandQueue", error);

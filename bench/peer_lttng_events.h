@@ -11,21 +11,22 @@
 #include <lttng/tracepoint.h>
 #include <stdint.h>
 
-LTTNG_UST_TRACEPOINT_EVENT(gputap_bench, call_entry,
-	LTTNG_UST_TP_ARGS(uint32_t, operation, uint64_t, id, uint64_t, a, uint64_t, b, uint64_t, c, uint64_t, d),
+LTTNG_UST_TRACEPOINT_EVENT(
+	gputap_bench, call_entry,
+	LTTNG_UST_TP_ARGS(uint32_t, operation, uint64_t, id, uint64_t, a, uint64_t, b, uint64_t, c,
+			  uint64_t, d),
 	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer(uint32_t, operation, operation)
-		lttng_ust_field_integer(uint64_t, id, id)
-		lttng_ust_field_integer_hex(uint64_t, a, a)
-		lttng_ust_field_integer_hex(uint64_t, b, b)
-		lttng_ust_field_integer_hex(uint64_t, c, c)
-		lttng_ust_field_integer_hex(uint64_t, d, d)))
+		lttng_ust_field_integer(uint32_t, operation,
+					operation) lttng_ust_field_integer(uint64_t, id, id)
+			lttng_ust_field_integer_hex(uint64_t, a, a)
+				lttng_ust_field_integer_hex(uint64_t, b, b)
+					lttng_ust_field_integer_hex(uint64_t, c, c)
+						lttng_ust_field_integer_hex(uint64_t, d, d)))
 
-LTTNG_UST_TRACEPOINT_EVENT(gputap_bench, call_exit,
-	LTTNG_UST_TP_ARGS(uint64_t, id, int, status),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer(uint64_t, id, id)
-		lttng_ust_field_integer(int, status, status)))
+LTTNG_UST_TRACEPOINT_EVENT(gputap_bench, call_exit, LTTNG_UST_TP_ARGS(uint64_t, id, int, status),
+			   LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, id, id)
+						       lttng_ust_field_integer(int, status,
+									       status)))
 
 #endif
 #include <lttng/tracepoint-event.h>

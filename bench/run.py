@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Run every bench program in interleaved rounds, print a table, write docs/performance.md's figures.
+"""Run every bench program in interleaved rounds, print a table, write docs/performance.md's
+figures.
 
 usage: bench/run.py [--build DIR] [--rounds N] [--write] [--only NAME] [--quick]
 
-Each program prints lines "key value unit". A figure is the median over the rounds; a ratio is
-made within a round and then its median is taken. Peers that are not installed are listed as such.
-Of a group that fails there is what its last program had printed; it is named, and the exit status is 1.
+Each program prints lines "key value unit". A figure is the median over the rounds; a ratio is made
+within a round and then its median is taken. Peers that are not installed are listed as such. Of a
+group that fails there is what its last program had printed; it is named, and the exit status is 1.
 """
 import argparse
 import contextlib
@@ -38,22 +39,28 @@ class Failed(RuntimeError):
     """A command that failed; what it had printed until then."""
 
     def __init__(self, command, done):
-        super().__init__(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-2000:]}")
+        super().__init__(
+            f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-2000:]}")
         self.output = done.stdout
 
 
 def run(command, env=None, timeout=600, cpus=None):
-    done = subprocess.run([str(c) for c in command], env={**os.environ, **(env or {})}, timeout=timeout,
-                          preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace")
+    done = subprocess.run([str(c) for c in command],
+                          env={**os.environ, **(env or {})},
+                          timeout=timeout,
+                          preexec_fn=cpus and (lambda: os.sched_setaffinity(0, cpus)),
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE,
+                          text=True,
+                          errors="replace")
     if done.returncode:
         raise Failed(command, done)
     return done.stdout
 
 
 def cpus_for_two():
-    """A CPU for a thread that is measured, one for the thread that it works with, on cores of their own, and the other cores' CPUs for
-    all else. None: there are not three cores."""
+    """A CPU for a thread that is measured, one for the thread that it works with, on cores of their
+    own, and the other cores' CPUs for all else. None: there are not three cores."""
     cores = {}
     for cpu in sorted(os.sched_getaffinity(0)):
         siblings = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
@@ -75,7 +82,8 @@ def figures(text):
 
 
 def with_interval(values):
-    """{suffix of a figure's name: value}: their median, and between what it lies in 95 of 100 such sets."""
+    """{suffix of a figure's name: value}: their median, and between what it lies in 95 of 100 such
+    sets."""
     values = sorted(values)
     middle, wide = len(values) / 2, 0.98 * len(values) ** 0.5
     return {"": statistics.median(values), "_low": values[max(0, int(middle - wide))],
@@ -85,7 +93,8 @@ def with_interval(values):
 class Bench:
     def __init__(self, build, quick):
         self.build, self.quick = build, quick
-        self.work = pathlib.Path(tempfile.mkdtemp(prefix="gputap-bench-", dir=os.environ.get("TMPDIR")))
+        self.work = pathlib.Path(
+            tempfile.mkdtemp(prefix="gputap-bench-", dir=os.environ.get("TMPDIR")))
 
     def program(self, name):
         path = self.build / "bench" / name
@@ -103,11 +112,16 @@ class Bench:
 
     def tool(self):
         """A tool with an empty callback; the session asks for nothing of the same API."""
-        return figures(run([self.build / "gputap", "run", "-q", "-f", "-o", self.work / "tool.gputap", "--domains", "roctx", "--",
-                            self.program("tool_cost")]))
+        return figures(
+            run([
+                self.build / "gputap", "run", "-q", "-f", "-o", self.work / "tool.gputap",
+                "--domains", "roctx", "--",
+                self.program("tool_cost")
+            ]))
 
     def buffer(self):
-        return figures(run([self.program("buffer_write")])) | figures(run([self.program("buffer_write"), 3]))
+        return figures(run([self.program("buffer_write")])) | figures(
+            run([self.program("buffer_write"), 3]))
 
     @contextlib.contextmanager
     def lttng_session(self):
@@ -121,7 +135,8 @@ class Bench:
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             for _ in range(100):
-                if subprocess.run(["lttng", "list"], env={**os.environ, **env}, capture_output=True).returncode == 0:
+                if subprocess.run(["lttng", "list"], env={**os.environ, **env},
+                                  capture_output=True).returncode == 0:
                     break
                 time.sleep(0.05)
             out = home / "trace"
@@ -140,16 +155,26 @@ class Bench:
         out = {}
         with self.lttng_session() as env:
             for threads in (1, 3):
-                out |= figures(run([self.program("peer_lttng"), f"lttng_pair_{threads}t", 0, calls, threads], env))
+                out |= figures(
+                    run([self.program("peer_lttng"), f"lttng_pair_{threads}t", 0, calls, threads],
+                        env))
         return out
 
     def uftrace(self):
         if not shutil.which("uftrace"):
             raise Missing("uftrace is not installed")
         out = {}
-        for key, options in (("uftrace", []), ("uftrace_args", ["-A", "traced_call@arg1/u64,arg2/u64,arg3/u64,arg4/u64", "-R", "traced_call@retval/i32"])):
+        for key, options in (("uftrace", []), ("uftrace_args", [
+                "-A", "traced_call@arg1/u64,arg2/u64,arg3/u64,arg4/u64", "-R",
+                "traced_call@retval/i32"
+        ])):
             data = self.work / "uftrace"
-            out |= figures(run(["uftrace", "record", "-d", data, *options, self.program("peer_uftrace"), key, self.count(2_000_000)]))
+            out |= figures(
+                run([
+                    "uftrace", "record", "-d", data, *options,
+                    self.program("peer_uftrace"), key,
+                    self.count(2_000_000)
+                ]))
             shutil.rmtree(data, ignore_errors=True)
         return out
 
@@ -160,8 +185,12 @@ class Bench:
         """The software GPU's queues: kernels that do nothing, not executed and executed."""
         out = {}
         for prefix, options in (("soft", ["--no-execute"]), ("soft_executed", [])):
-            out |= figures(run([self.build / "gputap", "soft", "amdgpu", *options, "--", self.program("soft_rate"), prefix,
-                                self.build / "tests/soft/soft_kernels.co", self.count(1_000_000)]))
+            out |= figures(
+                run([
+                    self.build / "gputap", "soft", "amdgpu", *options, "--",
+                    self.program("soft_rate"), prefix, self.build / "tests/soft/soft_kernels.co",
+                    self.count(1_000_000)
+                ]))
         return out
 
     def exports(self):
@@ -174,34 +203,49 @@ class Bench:
         out = {}
 
         def wall(command):
-            capture.unlink(missing_ok=True)  # to replace a file takes as long as some thousand kernels
+            # to replace a file takes as long as some thousand kernels
+            capture.unlink(missing_ok=True)
             start = time.monotonic()
             run(command)
             return time.monotonic() - start
 
         traced = [gputap, "run", "-q", "-o", capture, "--"]
         def in_pairs(bare, trials):
-            """[[seconds bare, seconds traced], ..], each pair in the other order than the one before."""
+            """[[seconds bare, seconds traced], ..], each pair in the other order than the one
+            before."""
             pairs = []
             for trial in range(1 if self.quick else trials):
-                both = [wall(c) for c in ([bare, traced + bare] if trial % 2 == 0 else [traced + bare, bare])]
+                both = [
+                    wall(c)
+                    for c in ([bare, traced + bare] if trial % 2 == 0 else [traced + bare, bare])
+                ]
                 pairs.append(both if trial % 2 == 0 else both[::-1])
             return pairs
 
-        for key, items, batch in (("pocl_kernels", 1, 64), ("pocl_kernels_4k", 4096, 64), ("pocl_kernels_every_1000", 1, 1000)):
+        for key, items, batch in (("pocl_kernels", 1, 64), ("pocl_kernels_4k", 4096, 64),
+                                  ("pocl_kernels_every_1000", 1, 1000)):
             pairs = in_pairs([loop, "k", f"kernels:{items}", self.count(100_000), batch], 15)
-            out[f"{key}_bare_s"], out[f"{key}_traced_s"] = (statistics.median(side) for side in zip(*pairs))
+            out[f"{key}_bare_s"], out[f"{key}_traced_s"] = (statistics.median(side)
+                                                            for side in zip(*pairs))
             out[f"{key}_ratio"] = statistics.median(under / bare for bare, under in pairs)
         for key, program in (("startup_ms", [loop, "k", "none", 0]), ("startup_true_ms", ["true"])):
-            out[key] = 1e3 * statistics.median(under - bare for bare, under in in_pairs(program, 21))
+            out[key] = 1e3 * statistics.median(under - bare
+                                               for bare, under in in_pairs(program, 21))
         return out
 
     def split(self):
-        """Small PoCL kernels: what of their price is the runtime's own, for a program that asks for times, and what is gputap's."""
+        """Small PoCL kernels: what of their price is the runtime's own, for a program that asks for
+        times, and what is gputap's."""
         out = {}
-        for key, items, batch in (("split", 1, 64), ("split_4k", 4096, 64), ("split_batch", 1, 1000)):
-            out |= figures(run([self.build / "gputap", "run", "-q", "-f", "-o", self.work / "split.gputap", "--", self.program("opencl_split"),
-                                key, items, batch, self.count(300)]))
+        for key, items, batch in (("split", 1, 64), ("split_4k", 4096, 64), ("split_batch", 1,
+                                                                             1000)):
+            out |= figures(
+                run([
+                    self.build / "gputap", "run", "-q", "-f", "-o", self.work / "split.gputap",
+                    "--",
+                    self.program("opencl_split"), key, items, batch,
+                    self.count(300)
+                ]))
         return out
 
     def hip_program(self, name):
@@ -210,13 +254,18 @@ class Bench:
         if not shutil.which("hipcc") or not (self.build / "soft/amdgpu/libhsakmt.so.1").exists():
             raise Missing("hipcc or the software GPU is not here (tools/setup)")
         if not program.exists():
-            run(["hipcc", "--offload-arch=gfx906", "-O2", ROOT / "bench" / f"{name}.hip", "-o", program],
+            run([
+                "hipcc", "--offload-arch=gfx906", "-O2", ROOT / "bench" / f"{name}.hip", "-o",
+                program
+            ],
                 env=HIPCC_ENVIRONMENT)
         return program
 
     def in_turns(self, program, *arguments):
-        """{mode: [[launching, its CPU time, until done], of each block]} of @program bare and in each mode, which run at the same time and take
-        turns, a block of some milliseconds each: what drifts drifts for all, and what one block differs from bare's next to it is the mode."""
+        """{mode: [[launching, its CPU time, until done], of each block]} of @program bare and in
+        each mode, which run at the same time and take turns, a block of some milliseconds each:
+        what drifts drifts for all, and what one block differs from bare's next to it is the
+        mode."""
         gputap, modes = self.build / "gputap", ("bare", "lite", "standard", "hip")
         launches, gpu, others = cpus_for_two() or (None, None, None)
         pipes = [self.work / f"turn{i}" for i in range(len(modes))]
@@ -227,20 +276,36 @@ class Bench:
         first = os.open(pipes[0], os.O_RDWR)
         try:
             for i, mode in enumerate(modes):
-                env = {**os.environ, "GPUTAP_BENCH_TURNS": f"{pipes[i]}:{pipes[(i + 1) % len(pipes)]}"}
+                env = {
+                    **os.environ, "GPUTAP_BENCH_TURNS": f"{pipes[i]}:{pipes[(i + 1) % len(pipes)]}"
+                }
                 if others:
                     env["SOFT_AMDGPU_CPU"] = str(gpu)
-                traced = [] if mode == "bare" else [gputap, "run", "-q", "-f", "-o", self.work / f"{mode}.gputap", "--mode", mode, "--"]
-                command = [gputap, "soft", "amdgpu", "--no-execute", "--", *traced, program, mode, *arguments, *([launches] if others else [])]
-                running.append(subprocess.Popen([str(c) for c in command], env=env, stdout=subprocess.PIPE, text=True, start_new_session=True,
-                                                preexec_fn=others and (lambda: os.sched_setaffinity(0, others))))
+                traced = [] if mode == "bare" else [
+                    gputap, "run", "-q", "-f", "-o", self.work /
+                    f"{mode}.gputap", "--mode", mode, "--"
+                ]
+                command = [
+                    gputap, "soft", "amdgpu", "--no-execute", "--", *traced, program, mode,
+                    *arguments, *([launches] if others else [])
+                ]
+                running.append(
+                    subprocess.Popen([str(c) for c in command],
+                                     env=env,
+                                     stdout=subprocess.PIPE,
+                                     text=True,
+                                     start_new_session=True,
+                                     preexec_fn=others
+                                     and (lambda: os.sched_setaffinity(0, others))))
             os.write(first, b"x")
             blocks = {}
             for mode, process in zip(modes, running):
                 out = process.communicate(timeout=300)[0]
                 if process.returncode:
                     raise RuntimeError(f"{program} in turns, {mode}: exit {process.returncode}")
-                lines = [line.split() for line in out.splitlines() if line.startswith(f"{mode}_block ")]
+                lines = [
+                    line.split() for line in out.splitlines() if line.startswith(f"{mode}_block ")
+                ]
                 blocks[mode] = [[float(word) for word in line[1:]] for line in lines]
             return blocks
         finally:
@@ -253,11 +318,13 @@ class Bench:
     @staticmethod
     def against_bare(blocks, mode, what, compare=operator.sub):
         """What blocks of @mode take more than bare's next to them."""
-        return with_interval(compare(m[what], b[what]) for m, b in list(zip(blocks[mode], blocks["bare"]))[2:])
+        return with_interval(
+            compare(m[what], b[what]) for m, b in list(zip(blocks[mode], blocks["bare"]))[2:])
 
     def hip(self):
-        """A launch-bound HIP loop on the software GPU, kernels not executed: bare and in each mode, in turn. Where its thread and the GPU's
-        run decides more than a mode costs (580 to 1,430 ns a launch on one machine): both have a core, and all else has the others."""
+        """A launch-bound HIP loop on the software GPU, kernels not executed: bare and in each mode,
+        in turn. Where its thread and the GPU's run decides more than a mode costs (580 to 1,430 ns
+        a launch on one machine): both have a core, and all else has the others."""
         gputap, trials, modes = self.build / "gputap", {}, ["bare", "lite", "standard", "hip"]
         loop = [self.hip_program("hip_loop"), "hip", self.count(200_000)]
         soft = [gputap, "soft", "amdgpu", "--no-execute", "--"]
@@ -268,20 +335,30 @@ class Bench:
             for mode in modes if trial % 2 == 0 else modes[::-1]:
                 capture = self.work / "hip.gputap"
                 capture.unlink(missing_ok=True)
-                traced = [] if mode == "bare" else [gputap, "run", "-q", "-o", capture, "--mode", mode, "--"]
+                traced = [] if mode == "bare" else [
+                    gputap, "run", "-q", "-o", capture, "--mode", mode, "--"
+                ]
                 start = time.monotonic()
-                found = figures(run(soft + traced + loop, env={"SOFT_AMDGPU_CPU": str(gpu)} if others else None, cpus=others))
+                found = figures(
+                    run(soft + traced + loop,
+                        env={"SOFT_AMDGPU_CPU": str(gpu)} if others else None,
+                        cpus=others))
                 found["hip_s"] = time.monotonic() - start
                 trials.setdefault(mode, []).append(found)
         out = {}
         for mode, found in trials.items():
-            for key in ("hip_s", "hip_ns", "hip_launch_ns", "hip_launch_cpu_ns", "hip_helper_cpu_ns", "hip_collector_cpu_ns"):
-                out[f"{key.replace('hip', f'hip_loop_{mode}')}"] = statistics.median(f[key] for f in found)
+            for key in ("hip_s", "hip_ns", "hip_launch_ns", "hip_launch_cpu_ns",
+                        "hip_helper_cpu_ns", "hip_collector_cpu_ns"):
+                out[f"{key.replace('hip', f'hip_loop_{mode}')}"] = statistics.median(
+                    f[key] for f in found)
             out[f"hip_loop_{mode}_all_cpu_ns"] = statistics.median(
-                f["hip_launch_cpu_ns"] + f["hip_helper_cpu_ns"] + f["hip_collector_cpu_ns"] for f in found)
+                f["hip_launch_cpu_ns"] + f["hip_helper_cpu_ns"] + f["hip_collector_cpu_ns"]
+                for f in found)
             if mode != "bare":
-                for key, what in (("hip_s", ""), ("hip_ns", "each_"), ("hip_launch_cpu_ns", "launch_cpu_")):
-                    for end, value in with_interval(f[key] / b[key] for f, b in zip(found, trials["bare"])).items():
+                for key, what in (("hip_s", ""), ("hip_ns", "each_"), ("hip_launch_cpu_ns",
+                                                                       "launch_cpu_")):
+                    for end, value in with_interval(
+                            f[key] / b[key] for f, b in zip(found, trials["bare"])).items():
                         out[f"hip_loop_{mode}_{what}ratio{end}"] = value
         blocks = self.in_turns(loop[0], self.count(300_000))
         for mode in modes[1:]:
@@ -293,8 +370,8 @@ class Bench:
         return out
 
     def graph(self):
-        """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: what a mode adds. Bare launches differ by more
-        than what is looked for: so in turns."""
+        """A HIP graph of 1,000 empty kernels, launched and waited for, on the software GPU: what a
+        mode adds. Bare launches differ by more than what is looked for: so in turns."""
         nodes, program = 1000, self.hip_program("hip_graph")
         blocks = self.in_turns(program, nodes, self.count(1000))
         out = {"hip_graph_bare_us": statistics.median(b[2] for b in blocks["bare"]) / 1e3}
@@ -305,16 +382,24 @@ class Bench:
             out[f"hip_graph_{mode}_node_ns"] = 1e3 * out[f"hip_graph_{mode}_more_us"] / nodes
         # the helper and the collector work in the others' turns, too
         for mode in ("lite", "standard", "hip"):
-            found = figures(run([self.build / "gputap", "soft", "amdgpu", "--no-execute", "--", self.build / "gputap", "run", "-q", "-f", "-o",
-                                 self.work / "graph.gputap", "--mode", mode, "--", program, "graph", nodes, self.count(100)]))
+            found = figures(
+                run([
+                    self.build / "gputap", "soft", "amdgpu", "--no-execute", "--",
+                    self.build / "gputap", "run", "-q", "-f", "-o", self.work / "graph.gputap",
+                    "--mode", mode, "--", program, "graph", nodes,
+                    self.count(100)
+                ]))
             out[f"hip_graph_{mode}_helper_us"] = found["graph_helper_cpu_ns"] / 1e3
         return out
 
     def paced(self):
         """Two threads at 5 million calls a second each: what was reached, what was lost."""
         capture = self.work / "paced.gputap"
-        out = figures(run([self.build / "gputap", "run", "-q", "-f", "-o", capture, "--", self.program("opencl_paced"),
-                           2, 5e6, 3 if self.quick else 30]))
+        out = figures(
+            run([
+                self.build / "gputap", "run", "-q", "-f", "-o", capture, "--",
+                self.program("opencl_paced"), 2, 5e6, 3 if self.quick else 30
+            ]))
         info = json.loads(run([self.build / "gputap", "info", "--json", capture]))
         out["paced_seen"] = info["seen"] / 1e6
         out["paced_dropped"] = info["dropped"]
@@ -322,21 +407,33 @@ class Bench:
         return out
 
 
-GROUPS = ("tap", "tool", "buffer", "lttng", "uftrace", "opencl", "split", "paced", "capture", "exports", "soft", "hip", "graph")
+GROUPS = ("tap", "tool", "buffer", "lttng", "uftrace", "opencl", "split", "paced", "capture",
+          "exports", "soft", "hip", "graph")
 
 
 def machine():
-    cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "unknown")
-    return f"{cpu}, {os.cpu_count()} CPUs, Linux {platform.release()}, {platform.freedesktop_os_release()['PRETTY_NAME']}"
+    cpu = next(
+        (l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")),
+        "unknown")
+    return (
+        f"{cpu}, {os.cpu_count()} CPUs, Linux {platform.release()},"
+        f" {platform.freedesktop_os_release()['PRETTY_NAME']}"
+    )
 
 
 def table(values, ratios):
     rows = []
     if ratios:
-        rows += ["| ratio or difference | median | min | max | wanted |", "| --- | ---: | ---: | ---: | --- |"]
+        rows += [
+            "| ratio or difference | median | min | max | wanted |",
+            "| --- | ---: | ---: | ---: | --- |"
+        ]
         for name, (v, wanted) in ratios.items():
             ends = [e for key in INTERVALS.get(name, ()) for e in values.get(key, ())]
-            rows.append(f"| {name} | {statistics.median(v):.3g} | {min(v + ends):.3g} | {max(v + ends):.3g} | {wanted} |")
+            rows.append(
+                f"| {name} | {statistics.median(v):.3g} | {min(v + ends):.3g} | {max(v + ends):.3g}"
+                f" | {wanted} |"
+            )
         rows.append("")
     rows += ["| figure | median | min | max |", "| --- | ---: | ---: | ---: |"]
     for key in sorted(values):
@@ -345,19 +442,25 @@ def table(values, ratios):
     return "\n".join(rows)
 
 
-# name: (figure, "/" or "-", figure, what the project promises); (figure, "", "", ..): it is a ratio already
+# name: (figure, "/" or "-", figure, what the project promises); (figure, "", "", ..): it is a ratio
+# already
 RATIOS = json.loads((pathlib.Path(__file__).parent / "ratios.json").read_text())
 # where a program says how sure a figure is, that is the row's interval
-INTERVALS = {name: (f"{a}_low", f"{a}_high") for name, (a, how, _, _) in RATIOS.items() if how == ""}
+INTERVALS = {
+    name: (f"{a}_low", f"{a}_high") for name, (a, how, _, _) in RATIOS.items() if how == ""
+}
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap = argparse.ArgumentParser(description=__doc__,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--only", action="append", choices=GROUPS)
     ap.add_argument("--quick", action="store_true", help="a tenth of the work: to see that it runs")
-    ap.add_argument("--write", action="store_true", help="write the figures into docs/performance.md")
+    ap.add_argument("--write",
+                    action="store_true",
+                    help="write the figures into docs/performance.md")
     args = ap.parse_args()
 
     bench = Bench(args.build.resolve(), args.quick)
@@ -397,7 +500,10 @@ def main():
     for group, why in missing.items():
         text += f"\n\nNot measured: {group}: {why}."
     for group, rounds in failed.items():
-        text += f"\n\nFailed: {group}, in {len(rounds)} of {args.rounds} rounds ({', '.join(map(str, rounds))})."
+        text += (
+            f"\n\nFailed: {group}, in {len(rounds)} of {args.rounds} rounds"
+            f" ({', '.join(map(str, rounds))})."
+        )
     print(text)
     if args.write:
         head, _, rest = DOC.read_text().partition(BEGIN)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_isa CODE_OBJECT [ROUNDS]: how quick the software GPU's interpreter is, in CPU time of the one thread that it runs on, so
- * that a load on the machine matters little. No runtime: the code object of soft_isa_kernels.hip is put into memory as
- * ROCr's loader would, and each kernel's dispatch is handed to soft_isa_run(). The best of some rounds is printed. */
+/* soft_isa CODE_OBJECT [ROUNDS]: how quick the software GPU's interpreter is, in CPU time of the
+ * one thread that it runs on, so that a load on the machine matters little. No runtime: the code
+ * object of soft_isa_kernels.hip is put into memory as ROCr's loader would, and each kernel's
+ * dispatch is handed to soft_isa_run(). The best of some rounds is printed. */
 #include <elf.h>
 #include <fcntl.h>
 #include <hsa/hsa.h>
@@ -101,18 +102,34 @@ static void no_interrupt(void *data, uint32_t m0)
 	(void)data, (void)m0;
 }
 
-/* One kernel, a warm round and @rounds measured ones. Return: its quickest round's instructions a second. */
+/* One kernel, a warm round and @rounds measured ones. Return: its quickest round's instructions
+ * a second. */
 static double measure(struct soft_isa *isa, const char *name, int rounds, size_t copied)
 {
-	static uint8_t in[2][BYTES] __attribute__((aligned(64))), out[BYTES] __attribute__((aligned(64)));
-	struct { const void *a, *b; void *c; int n; uint64_t hidden[8]; } arguments = { in[0], in[1], out, ITEMS, { 0 } };
+	static uint8_t in[2][BYTES] __attribute__((aligned(64))),
+		out[BYTES] __attribute__((aligned(64)));
+	struct {
+		const void *a, *b;
+		void *c;
+		int n;
+		uint64_t hidden[8];
+	} arguments = {in[0], in[1], out, ITEMS, {0}};
 	hsa_kernel_dispatch_packet_t packet = {
-		.setup = 1, .workgroup_size_x = GROUP, .workgroup_size_y = 1, .workgroup_size_z = 1,
-		.grid_size_x = ITEMS, .grid_size_y = 1, .grid_size_z = 1,
-		.kernel_object = kernel_object(name), .kernarg_address = &arguments,
+		.setup = 1,
+		.workgroup_size_x = GROUP,
+		.workgroup_size_y = 1,
+		.workgroup_size_z = 1,
+		.grid_size_x = ITEMS,
+		.grid_size_y = 1,
+		.grid_size_z = 1,
+		.kernel_object = kernel_object(name),
+		.kernarg_address = &arguments,
 	};
 	struct soft_dispatch dispatch = {
-		.packet = &packet, .packet_address = (uint64_t)&packet, .code_base = (uint64_t)image, .code_bytes = image_bytes,
+		.packet = &packet,
+		.packet_address = (uint64_t)&packet,
+		.code_base = (uint64_t)image,
+		.code_bytes = image_bytes,
 	};
 	struct soft_isa_error error;
 	double best = 1e9;
@@ -143,14 +160,28 @@ static double measure(struct soft_isa *isa, const char *name, int rounds, size_t
 
 int main(int argc, char **argv)
 {
-	static const struct { const char *name; size_t copied; } kernels[] = {
-		{ "add", 0 }, { "polynomial", 0 }, { "hash", 0 }, { "reduce", 0 }, { "matmul", 0 },
-		{ "copy_words", 4 * ITEMS }, { "copy_bytes", ITEMS }, { "copy_quads", 16 * ITEMS },
+	static const struct {
+		const char *name;
+		size_t copied;
+	} kernels[] = {
+		{"add", 0},
+		{"polynomial", 0},
+		{"hash", 0},
+		{"reduce", 0},
+		{"matmul", 0},
+		{"copy_words", 4 * ITEMS},
+		{"copy_bytes", ITEMS},
+		{"copy_quads", 16 * ITEMS},
 	};
 	const int count = sizeof kernels / sizeof *kernels;
 	struct soft_isa_gpu gpu = {
-		.gfx = 0x906, .compute_units = 60, .lds_aperture = 1ull << 48, .private_aperture = 2ull << 48, .read_clock = no_clock,
-		.read_cycles = no_clock, .interrupt = no_interrupt,
+		.gfx = 0x906,
+		.compute_units = 60,
+		.lds_aperture = 1ull << 48,
+		.private_aperture = 2ull << 48,
+		.read_clock = no_clock,
+		.read_cycles = no_clock,
+		.interrupt = no_interrupt,
 	};
 	struct soft_isa *isa = soft_isa_create(&gpu);
 	double seconds = 0;
@@ -163,7 +194,8 @@ int main(int argc, char **argv)
 		fail("no interpreter");
 	load(argv[1]);
 	for (int i = 0; i < count; i++)
-		seconds += 1 / measure(isa, kernels[i].name, argc > 2 ? atoi(argv[2]) : 10, kernels[i].copied);
+		seconds += 1 / measure(isa, kernels[i].name, argc > 2 ? atoi(argv[2]) : 10,
+				       kernels[i].copied);
 	bench_print("isa", count / seconds / 1e6, "M/s"); /* as many instructions of each */
 	soft_isa_destroy(isa);
 	return 0;

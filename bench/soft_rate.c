@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* soft_rate PREFIX CODE_OBJECT: what the software GPU's queues do in a second, and what they cost when nothing is to do. Run
- * under `gputap soft amdgpu`, with and without --no-execute. */
+/* soft_rate PREFIX CODE_OBJECT: what the software GPU's queues do in a second, and what they
+ * cost when nothing is to do. Run under `gputap soft amdgpu`, with and without --no-execute. */
 #include <sys/resource.h>
 
 #include "hsa_program.h"
@@ -21,7 +21,8 @@ static double cpu_seconds(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 /* One producer, one queue of 4096 packets, one signal that counts them down. */
@@ -29,20 +30,23 @@ static void dispatches(struct hsa_program *p, const char *prefix, int count)
 {
 	hsa_queue_t *q = hsa_program_queue(p, 4096, NULL, NULL);
 	hsa_signal_t done = hsa_program_signal(count);
-	hsa_kernel_dispatch_packet_t d = hsa_program_dispatch(hsa_program_kernel(p, "nothing"), NULL, 64, 64, done);
+	hsa_kernel_dispatch_packet_t d =
+		hsa_program_dispatch(hsa_program_kernel(p, "nothing"), NULL, 64, 64, done);
 	uint64_t start = bench_now_ns();
 
 	for (int i = 0; i < count; i++)
 		hsa_program_put_dispatch(q, &d);
 	hsa_program_wait(done);
-	bench_print(named(prefix, "dispatches"), (double)count * 1e3 / (double)(bench_now_ns() - start), "M/s");
+	bench_print(named(prefix, "dispatches"),
+		    (double)count * 1e3 / (double)(bench_now_ns() - start), "M/s");
 	start = bench_now_ns();
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		hsa_signal_store_relaxed(done, 1);
 		hsa_program_put_dispatch(q, &d);
 		hsa_program_wait(done);
 	}
-	bench_print(named(prefix, "round_trip"), (double)(bench_now_ns() - start) / ROUND_TRIPS / 1e3, "us");
+	bench_print(named(prefix, "round_trip"),
+		    (double)(bench_now_ns() - start) / ROUND_TRIPS / 1e3, "us");
 	MUST(hsa_queue_destroy(q));
 }
 
@@ -53,9 +57,10 @@ static void idle(struct hsa_program *p, const char *prefix)
 
 	for (int i = 0; i < QUEUES; i++)
 		q[i] = hsa_program_queue(p, 64, NULL, NULL);
-	nanosleep(&(struct timespec){ .tv_sec = 2, .tv_nsec = 200000000 }, NULL); /* the watcher slows down in the first two seconds */
+	/* the watcher slows down in the first two seconds */
+	nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 200000000}, NULL);
 	cpu = cpu_seconds();
-	nanosleep(&(struct timespec){ .tv_sec = 2 }, NULL);
+	nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
 	bench_print(named(prefix, "idle_cpu"), (cpu_seconds() - cpu) / 2 * 100, "%");
 	for (int i = 0; i < QUEUES; i++)
 		MUST(hsa_queue_destroy(q[i]));

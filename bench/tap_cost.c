@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tapped call costs, through the real library: this program plays the OpenCL loader, hands libgputap.so a table of
- * functions that do nothing, and calls them through the table that it gets back. Beside it, in the same run: the bare
- * call, and the floor (two time stamps around the call and a 64-byte record stored into a ring).
+/* What a tapped call costs, through the real library: this program plays the OpenCL loader,
+ * hands libgputap.so a table of functions that do nothing, and calls them through the table that
+ * it gets back. Beside it, in the same run: the bare call, and the floor (two time stamps around
+ * the call and a 64-byte record stored into a ring).
  *
- *   parent: writes the session, starts itself again with libgputap.so preloaded, then plays the collector: takes
+ *   parent: writes the session, starts itself again with libgputap.so preloaded, then plays the
+ *   collector: takes
  *           full blocks and gives them back
- *   child:  measures, prints "key value ns" and "key_ratio value x": of the floor, trial beside trial
+ *   child:  measures, prints "key value ns" and "key_ratio value x": of the floor, trial beside
+ *   trial
  *
- * The floor waits for its time stamps and hardly notices another thread on its core; a tap fills that waiting with work, and
- * does. So trials are short and sorted by whether the core was ours alone (measure.h): those make the figures,
- * those of a shared core "key_shared_ratio".
+ * The floor waits for its time stamps and hardly notices another thread on its core; a tap fills
+ * that waiting with work, and does. So trials are short and sorted by whether the core was ours
+ * alone (measure.h): those make the figures, those of a shared core "key_shared_ratio".
  *
- * One process a setting (asked or not, with arguments or without): the library reads its session once. */
+ * One process a setting (asked or not, with arguments or without): the library reads its session
+ * once. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -38,7 +42,15 @@
 #include "ring/pool.h"
 #include "ring/session.h"
 
-enum { CALLS = 40000, COLD_CALLS = 3000, COLD_BYTES = 2 << 20, FLOOR_BYTES = 1 << 20, THREADS = 3, TRIALS = 101, TRIALS_MAX = 500 };
+enum {
+	CALLS = 40000,
+	COLD_CALLS = 3000,
+	COLD_BYTES = 2 << 20,
+	FLOOR_BYTES = 1 << 20,
+	THREADS = 3,
+	TRIALS = 101,
+	TRIALS_MAX = 500
+};
 
 typedef cl_int (*one_argument)(cl_event);
 typedef cl_int (*four_arguments)(cl_kernel, cl_uint, size_t, const void *);
@@ -51,13 +63,15 @@ __attribute__((noinline)) static cl_int real_retain(cl_event e)
 	return 0;
 }
 
-__attribute__((noinline)) static cl_int real_set_arg(cl_kernel k, cl_uint i, size_t n, const void *v)
+__attribute__((noinline)) static cl_int real_set_arg(cl_kernel k, cl_uint i, size_t n,
+						     const void *v)
 {
 	__asm__ volatile("" : : "r"(k), "r"(i), "r"(n), "r"(v));
 	return 0;
 }
 
-/* The floor: the least that writes a record of a call. Not inlined, called through a pointer like a tap. */
+/* The floor: the least that writes a record of a call. Not inlined, called through a pointer
+ * like a tap. */
 struct floor_ring {
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) uint64_t data[FLOOR_BYTES / 8];
@@ -66,7 +80,8 @@ static struct floor_ring *floor_rings[THREADS];
 static _Thread_local struct floor_ring *floor_ring __attribute__((tls_model("initial-exec")));
 static four_arguments floor_real = real_set_arg;
 
-__attribute__((noinline)) static cl_int floor_set_arg(cl_kernel k, cl_uint i, size_t n, const void *v)
+__attribute__((noinline)) static cl_int floor_set_arg(cl_kernel k, cl_uint i, size_t n,
+						      const void *v)
 {
 	uint64_t start = __rdtsc(), end, head, *r;
 	cl_int ret = floor_real(k, i, n, v);
@@ -94,7 +109,8 @@ struct job {
 	const void *value;
 	size_t bytes;
 	int cpu;
-	double ns, ratio; /* median; median of trial / the floor's trial before it; of a core that was ours alone */
+	/* median; median of trial / the floor's trial before it; of a core that was ours alone */
+	double ns, ratio;
 	double shared_ratio; /* of a shared core; 0: there were too few */
 	pthread_barrier_t *barrier;
 };
@@ -115,7 +131,8 @@ static double one_trial(const struct job *j)
 static void *run_job(void *arg)
 {
 	struct job *j = arg, floor = {.four = floor_set_arg};
-	double ns[3][TRIALS_MAX], ratios[3][TRIALS_MAX], least, before, after; /* by enum bench_core */
+	/* by enum bench_core */
+	double ns[3][TRIALS_MAX], ratios[3][TRIALS_MAX], least, before, after;
 	int count[3] = {0};
 
 	bench_pin(j->cpu);
@@ -289,7 +306,9 @@ static int child(const char *setting)
 	} else {
 		all("args", "1", (struct job){.one = table->clRetainEvent, .cpu = 1});
 		all("args", "4", (struct job){.four = table->clSetKernelArg, .cpu = 1});
-		all("args", "4_payload8", (struct job){.four = table->clSetKernelArg, .value = &value, .bytes = 8, .cpu = 1});
+		all("args", "4_payload8",
+		    (struct job){
+			    .four = table->clSetKernelArg, .value = &value, .bytes = 8, .cpu = 1});
 	}
 	return 0;
 }
@@ -311,7 +330,8 @@ static struct gt_region *find_region(const char *dir)
 		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
 		fd = open(path, O_RDWR);
 		if (fd >= 0 && fstat(fd, &st) == 0)
-			r = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			r = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				 0);
 		close(fd);
 	}
 	if (d)
@@ -328,7 +348,8 @@ static void drain(struct gt_region *r)
 		struct gt_slot *s = gt_region_slot(r, i);
 		uint32_t first = atomic_load_explicit(&s->first, memory_order_acquire), next;
 
-		while (first && (next = atomic_load_explicit(&gt_region_block(r, first)->next, memory_order_acquire)) != 0) {
+		while (first && (next = atomic_load_explicit(&gt_region_block(r, first)->next,
+							     memory_order_acquire)) != 0) {
 			atomic_store_explicit(&s->first, next, memory_order_relaxed);
 			gt_pool_push(r, first);
 			atomic_fetch_add(&r->drain_count, 1);
@@ -353,9 +374,17 @@ static int run_setting(const char *self, const char *library, const char *settin
 		return 1;
 	s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	*s = (struct gt_session){.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof *s,
-		.host_clock = gt_clock_host_choose(), .block_bytes = 64 << 10, .pool_bytes = 64 << 20, .wait_ns = 100000000,
-		.slot_count = 256, .payload_cap = 256, .record_args = !strcmp(setting, "args"), .domains = 2};
+	*s = (struct gt_session){.magic = GT_SESSION_MAGIC,
+				 .version = GT_SESSION_VERSION,
+				 .bytes = sizeof *s,
+				 .host_clock = gt_clock_host_choose(),
+				 .block_bytes = 64 << 10,
+				 .pool_bytes = 64 << 20,
+				 .wait_ns = 100000000,
+				 .slot_count = 256,
+				 .payload_cap = 256,
+				 .record_args = !strcmp(setting, "args"),
+				 .domains = 2};
 	if (strcmp(setting, "untouched") != 0)
 		memset(s->ops, 0xff, sizeof s->ops);
 	snprintf(path, sizeof path, "%f", bench_least_busy(NULL));

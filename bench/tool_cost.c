@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call costs that tools are told of, through the real library: this program plays the OpenCL loader, as tap_cost.c does,
- * and is a tool with an empty callback. Beside it, in the same run: the bare call into a library of its own (tool_runtime.c), and the
- * floor (two time stamps around the call and a 64-byte record).
+/* What a call costs that tools are told of, through the real library: this program plays the
+ * OpenCL loader, as tap_cost.c does, and is a tool with an empty callback. Beside it, in the
+ * same run: the bare call into a library of its own (tool_runtime.c), and the floor (two time
+ * stamps around the call and a 64-byte record).
  *
- * Prints "key value unit" lines; *_ratio: of the floor; *_over: ns more than the bare call. Each trial of one kind stands
- * beside a trial of the other, and the median is taken of their differences and ratios; those of a core that was shared
- * (measure.h) are *_shared_over.
+ * Prints "key value unit" lines; *_ratio: of the floor; *_over: ns more than the bare call. Each
+ * trial of one kind stands beside a trial of the other, and the median is taken of their
+ * differences and ratios; those of a core that was shared (measure.h) are *_shared_over.
  *
- * tool_cost CALLS TOOLS: nothing but so many calls, of which so many contexts are told, for callgrind: the difference of two runs. */
+ * tool_cost CALLS TOOLS: nothing but so many calls, of which so many contexts are told, for
+ * callgrind: the difference of two runs. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 
@@ -78,7 +80,8 @@ static void *run_job(void *arg)
 	if (j->barrier)
 		pthread_barrier_wait(j->barrier);
 	for (int i = 0; i < TRIALS; i++) {
-		double before = bench_busy(), bare = one_trial(real_retain), beside = one_trial(floor_retain), mine = one_trial(j->f);
+		double before = bench_busy(), bare = one_trial(real_retain),
+		       beside = one_trial(floor_retain), mine = one_trial(j->f);
 		enum bench_core kind = bench_alone(before, bench_busy(), least);
 
 		ratio[kind][count[kind]] = mine / beside;
@@ -153,7 +156,8 @@ static struct gputap_context *ask(void)
 	const struct gputap_context_opts opts = {.size = sizeof opts};
 	struct gputap_context *ctx;
 
-	if (gputap_context_create(&opts, &ctx) || gputap_context_calls(ctx, GPUTAP_DOMAIN_OPENCL, NULL, 0, 0, empty, NULL))
+	if (gputap_context_create(&opts, &ctx) ||
+	    gputap_context_calls(ctx, GPUTAP_DOMAIN_OPENCL, NULL, 0, 0, empty, NULL))
 		exit(2);
 	return ctx;
 }
@@ -167,7 +171,8 @@ static one_argument through_the_layer(void)
 
 	target.clRetainEvent = real_retain;
 	*(void **)&init = dlsym(RTLD_DEFAULT, "clInitLayer");
-	if (!init || init(sizeof target / sizeof(void *), &target, &n, &got) != CL_SUCCESS || !got->clRetainEvent)
+	if (!init || init(sizeof target / sizeof(void *), &target, &n, &got) != CL_SUCCESS ||
+	    !got->clRetainEvent)
 		exit(3);
 	return got->clRetainEvent;
 }

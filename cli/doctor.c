@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* gputap doctor: what can be traced on this machine, what is in the way, and how to get what is missing. */
+/* gputap doctor: what can be traced on this machine, what is in the way, and how to get what is
+ * missing. */
 #include "cli/doctor.h"
 
 #include <dirent.h>
@@ -30,7 +31,7 @@
 #include "util/error.h"
 
 enum finding_level { FOUND_OK, FOUND_NOTE, FOUND_BAD };
-static const char *const level_names[] = { "ok", "note", "bad" };
+static const char *const level_names[] = {"ok", "note", "bad"};
 
 struct finding {
 	enum finding_level level;
@@ -50,11 +51,12 @@ struct doctor {
 
 extern char **environ;
 
-static struct finding *add(struct doctor *d, enum finding_level level, const char *area, const char *what)
+static struct finding *add(struct doctor *d, enum finding_level level, const char *area,
+			   const char *what)
 {
 	struct finding *f = &d->findings[d->count < FINDINGS_MOST ? d->count++ : FINDINGS_MOST - 1];
 
-	*f = (struct finding){ .level = level, .area = area, .what = what };
+	*f = (struct finding){.level = level, .area = area, .what = what};
 	return f;
 }
 
@@ -80,13 +82,15 @@ __attribute__((format(printf, 2, 3))) static void hint(struct finding *f, const 
 
 static void check_injection(struct doctor *d)
 {
-	static const char *const nothing = "/nonexistent"; /* no session: the libraries stay passive */
+	/* no session: the libraries stay passive */
+	static const char *const nothing = "/nonexistent";
 	struct gt_libraries libraries;
 	struct doctor_child child;
 	char **environment;
 	struct finding *f;
 
-	if (access("/proc/self/exe", F_OK)) { /* by which children are started; and PoCL and others end without */
+	/* by which children are started; and PoCL and others end without */
+	if (access("/proc/self/exe", F_OK)) {
 		f = add(d, FOUND_BAD, "gputap", "proc");
 		say(f, "/proc is not mounted here: neither injection nor drivers can be tried");
 		hint(f, "mount -t proc proc /proc");
@@ -119,7 +123,8 @@ static void check_injection(struct doctor *d)
 	} else if (strstr(child.text, "inject")) {
 		f->level = FOUND_NOTE;
 		d->injection = true;
-		say(f, "LD_PRELOAD works, LD_AUDIT does not: OpenCL through loaders without layers is not seen");
+		say(f, "LD_PRELOAD works, LD_AUDIT does not: OpenCL through loaders without layers "
+		       "is not seen");
 	} else {
 		say(f, "LD_PRELOAD does not get libgputap.so into a program");
 		hint(f, "is /etc/ld.so.preload, a sandbox or a security module in the way?");
@@ -130,18 +135,22 @@ static void check_injection(struct doctor *d)
 /* As gputap run looks for a place for its session, which makes do with little. */
 static void check_memory(struct doctor *d)
 {
-	static const char *const places[] = { "/dev/shm", "/tmp" };
+	static const char *const places[] = {"/dev/shm", "/tmp"};
 	const uint64_t little = 24 * UINT64_C(1048576), plenty = 264 * UINT64_C(1048576);
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct statvfs fs;
 		bool there = statvfs(places[i], &fs) == 0 && access(places[i], W_OK | X_OK) == 0;
 		uint64_t room = there ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
-		struct finding *f = add(d, room >= plenty ? FOUND_OK : FOUND_NOTE, "gputap", "memory");
-		say(f, there ? "%s has room for %s; a traced process takes up to 256 MiB" : "%s cannot be written to", places[i],
-		    ui_bytes(room));
+		struct finding *f =
+			add(d, room >= plenty ? FOUND_OK : FOUND_NOTE, "gputap", "memory");
+		say(f,
+		    there ? "%s has room for %s; a traced process takes up to 256 MiB"
+			  : "%s cannot be written to",
+		    places[i], ui_bytes(room));
 		if (room < plenty)
-			hint(f, "busy programs may lose records; in a container: start it with --shm-size=1g");
+			hint(f, "busy programs may lose records; in a container: start it with "
+				"--shm-size=1g");
 		if (room >= little)
 			return;
 		f->level = i ? FOUND_BAD : FOUND_NOTE;
@@ -157,20 +166,25 @@ static void check_system(struct doctor *d)
 	say(f, "glibc %s", gnu_get_libc_version());
 	if (major == 2 && minor < 35) {
 		f->level = FOUND_NOTE;
-		hint(f, "before 2.35 the audit interface sees less; programs whose OpenCL loader knows layers are fine");
+		hint(f, "before 2.35 the audit interface sees less; programs whose OpenCL loader "
+			"knows layers are fine");
 	}
 	f = add(d, FOUND_OK, "gputap", "clock");
 	if (gt_clock_host_choose() == GT_HOST_CLOCK_COUNTER) {
 		say(f, "the CPU's counter is invariant: a time stamp takes about 10 ns");
 	} else {
 		f->level = FOUND_NOTE;
-		say(f, "the CPU's counter cannot be trusted here (the kernel does not use it): clock_gettime() instead, which takes longer");
+		say(f, "the CPU's counter cannot be trusted here (the kernel does not use it): "
+		       "clock_gettime() instead, which takes longer");
 	}
 }
 
 enum { SESSIONS_SHOWN = 3 };
 
-struct session_count { struct doctor *d; unsigned left; };
+struct session_count {
+	struct doctor *d;
+	unsigned left;
+};
 
 static void note_session(const struct gt_session_found *found, void *data)
 {
@@ -187,7 +201,7 @@ static void note_session(const struct gt_session_found *found, void *data)
 
 static void find_sessions(struct doctor *d)
 {
-	struct session_count count = { .d = d };
+	struct session_count count = {.d = d};
 	struct finding *f;
 
 	gt_collector_sessions(note_session, &count);
@@ -220,7 +234,8 @@ static bool file_has(const char *path, const char *text)
 	return has;
 }
 
-/* Links and copies in several folders of the list are one library. Return: false: it was told of already, or leads nowhere. */
+/* Links and copies in several folders of the list are one library. Return: false: it was told of
+ * already, or leads nowhere. */
 static bool is_new(const struct doctor *d, const char *path, char real[PATH_MAX])
 {
 	if (!realpath(path, real))
@@ -239,20 +254,25 @@ static void add_loader(struct doctor *d, const char *path)
 	if (!is_new(d, path, real))
 		return;
 	f = add(d, FOUND_OK, "opencl", "loader");
-	say(f, "%.400s, %s", real, file_has(real, "OPENCL_LAYERS") ? "with layers" : "without layers: interposition is used");
+	say(f, "%.400s, %s", real,
+	    file_has(real, "OPENCL_LAYERS") ? "with layers"
+					    : "without layers: interposition is used");
 	if (!d->loaders++)
 		snprintf(d->loader, sizeof d->loader, "%s", path);
 }
 
 /* What the dynamic linker's cache knows under @stem, one call each; only of our own word size. */
-static void each_library(const char *stem, void (*each)(struct doctor *d, const char *path), struct doctor *d)
+static void each_library(const char *stem, void (*each)(struct doctor *d, const char *path),
+			 struct doctor *d)
 {
-	FILE *cache = popen("/sbin/ldconfig -p 2>/dev/null || /usr/sbin/ldconfig -p 2>/dev/null", "re");
+	FILE *cache =
+		popen("/sbin/ldconfig -p 2>/dev/null || /usr/sbin/ldconfig -p 2>/dev/null", "re");
 	char line[PATH_MAX + 256];
 
 	while (cache && fgets(line, sizeof line, cache)) {
 		char *arrow = strstr(line, " => "), *name = line + strspn(line, " \t");
-		if (!arrow || strncmp(name, stem, strlen(stem)) || (sizeof(void *) == 8 && !strstr(line, "64")))
+		if (!arrow || strncmp(name, stem, strlen(stem)) ||
+		    (sizeof(void *) == 8 && !strstr(line, "64")))
 			continue;
 		arrow[strcspn(arrow, "\n")] = '\0';
 		each(d, arrow + 4);
@@ -296,7 +316,8 @@ static void check_driver(struct doctor *d, const char *file, const char *library
 	} else if (child.timed_out) {
 		say(f, "%s (%s): was not loaded within %d s", library, file, CHILD_SECONDS);
 	} else if (WIFSIGNALED(child.wait_status)) {
-		say(f, "%s (%s): crashes when it is loaded: %s", library, file, strsignal(WTERMSIG(child.wait_status)));
+		say(f, "%s (%s): crashes when it is loaded: %s", library, file,
+		    strsignal(WTERMSIG(child.wait_status)));
 	} else if (WEXITSTATUS(child.wait_status)) {
 		child.text[strcspn(child.text, "\n")] = '\0';
 		say(f, "%s (%s): %.300s", library, file, child.text);
@@ -398,7 +419,7 @@ static void find_devices(struct doctor *d)
 		return;
 	}
 	for (char *line = child.text, *next; *line; line = next) {
-		char *field[4] = { line, line, line, line };
+		char *field[4] = {line, line, line, line};
 		next = line + strcspn(line, "\n");
 		if (*next)
 			*next++ = '\0';
@@ -412,7 +433,8 @@ static void find_devices(struct doctor *d)
 		if (field[3] == line)
 			continue; /* not one of our lines */
 		f = add(d, FOUND_OK, "opencl", "device");
-		say(f, "%.200s (%s, driver %.100s, %.100s)", field[1], field[0], field[2], field[3]);
+		say(f, "%.200s (%s, driver %.100s, %.100s)", field[1], field[0], field[2],
+		    field[3]);
 		d->devices++;
 	}
 	if (child.timed_out || WIFSIGNALED(child.wait_status)) {
@@ -420,15 +442,18 @@ static void find_devices(struct doctor *d)
 		if (child.timed_out)
 			say(f, "a driver did not answer within %d s", CHILD_SECONDS);
 		else
-			say(f, "a driver crashes when it is asked for its devices: %s", strsignal(WTERMSIG(child.wait_status)));
+			say(f, "a driver crashes when it is asked for its devices: %s",
+			    strsignal(WTERMSIG(child.wait_status)));
 	} else if (!d->devices) {
 		f = add(d, FOUND_BAD, "opencl", "device");
 		say(f, "the drivers have no device");
-		hint(f, "is /dev/dri, /dev/kfd or /dev/nvidia* there, and may you open it (groups video, render)?");
+		hint(f, "is /dev/dri, /dev/kfd or /dev/nvidia* there, and may you open it (groups "
+			"video, render)?");
 	}
 }
 
-/* Without a look into the drivers, which takes long: for the end of a run that saw nothing. ------------------------ */
+/* Without a look into the drivers, which takes long: for the end of a run that saw nothing.
+ * ------------------------ */
 
 static void count_driver(struct doctor *d, const char *file, const char *library)
 {
@@ -451,7 +476,7 @@ static void count_hsa(struct doctor *d, const char *path)
 
 void gt_doctor_short(char *text, size_t size)
 {
-	static const char *const amd[] = { NULL, "HIP", "HSA", "HIP and HSA" };
+	static const char *const amd[] = {NULL, "HIP", "HSA", "HIP and HSA"};
 	struct doctor *d = calloc(1, sizeof *d);
 	const char *rocm;
 	char opencl[64] = "";
@@ -466,12 +491,16 @@ void gt_doctor_short(char *text, size_t size)
 	rocm = amd[(d->hips != 0) + 2 * (d->hsas != 0)];
 	each_driver(d, count_driver);
 	if (d->loaders && d->drivers)
-		snprintf(opencl, sizeof opencl, "OpenCL with %u driver%s", d->drivers, d->drivers == 1 ? "" : "s");
+		snprintf(opencl, sizeof opencl, "OpenCL with %u driver%s", d->drivers,
+			 d->drivers == 1 ? "" : "s");
 	else if (d->loaders)
 		snprintf(opencl, sizeof opencl, "OpenCL without a driver");
 	if (*opencl || rocm)
-		snprintf(text, size, "here: %s%s%s%s; 'gputap doctor' says more", opencl, *opencl && rocm ? ", " : "", rocm ? rocm : "",
-			 !rocm ? "" : access("/dev/kfd", F_OK) == 0 ? " with an AMD GPU" : " without an AMD GPU");
+		snprintf(text, size, "here: %s%s%s%s; 'gputap doctor' says more", opencl,
+			 *opencl && rocm ? ", " : "", rocm ? rocm : "",
+			 !rocm                           ? ""
+			 : access("/dev/kfd", F_OK) == 0 ? " with an AMD GPU"
+							 : " without an AMD GPU");
 	else
 		snprintf(text, size, "there is none here; 'gputap doctor' says how to get one");
 	free(d);
@@ -499,8 +528,10 @@ static void add_hip(struct doctor *d, const char *path)
 	if (!is_new(d, path, real))
 		return;
 	f = add(d, FOUND_OK, "hip", "runtime");
-	say(f, "%.400s: %s", real, file_has(real, "rocprofiler_register_library_api_table") ?
-	    "rocprofiler-register is used" : "interposition is used");
+	say(f, "%.400s: %s", real,
+	    file_has(real, "rocprofiler_register_library_api_table")
+		    ? "rocprofiler-register is used"
+		    : "interposition is used");
 	d->hips++;
 }
 
@@ -512,7 +543,9 @@ static void add_hsa(struct doctor *d, const char *path)
 	if (!is_new(d, path, real))
 		return;
 	f = add(d, FOUND_OK, "hsa", "runtime");
-	say(f, "%.400s: %s is used", real, file_has(real, "rocprofiler_register_library_api_table") ? "rocprofiler-register" : "HSA_TOOLS_LIB");
+	say(f, "%.400s: %s is used", real,
+	    file_has(real, "rocprofiler_register_library_api_table") ? "rocprofiler-register"
+								     : "HSA_TOOLS_LIB");
 	d->hsas++;
 }
 
@@ -569,12 +602,14 @@ static void find_amd_gpus(struct doctor *d)
 		hint(f, "gputap soft amdgpu PROGRAM   (runs it on an AMD GPU in software)");
 	} else {
 		say(f, "/dev/kfd cannot be opened: %s", strerror(errno));
-		hint(f, "may you? groups render and video: 'id' says yours; in a container: --device /dev/kfd --device /dev/dri");
+		hint(f, "may you? groups render and video: 'id' says yours; in a container: "
+			"--device /dev/kfd --device /dev/dri");
 	}
 
 	f = add(d, FOUND_NOTE, "amdgpu", "software");
 	if (!soft_runtime_find(folder)) {
-		say(f, "there is no AMD GPU in software: this gputap was built without ROCr's headers");
+		say(f, "there is no AMD GPU in software: this gputap was built without ROCr's "
+		       "headers");
 		hint(f, "apt install libhsa-runtime-dev, then build anew");
 		return;
 	}
@@ -589,7 +624,7 @@ static void find_amd_gpus(struct doctor *d)
 
 static void find_others(struct doctor *d)
 {
-	static const char *const stems[] = { "libze_loader.so", "libcuda.so" };
+	static const char *const stems[] = {"libze_loader.so", "libcuda.so"};
 
 	for (unsigned i = 0; i < sizeof stems / sizeof *stems; i++)
 		each_library(stems[i], note_runtime, d);
@@ -597,17 +632,21 @@ static void find_others(struct doctor *d)
 
 static void find_tools(struct doctor *d)
 {
-	static const struct { const char *program, *what_for; } tools[] = {
-		{ "clinfo", "lists OpenCL devices in full" },
-		{ "sqlite3", "asks questions of .rpd exports" },
-		{ "jq", "takes reports in JSON apart" },
+	static const struct {
+		const char *program, *what_for;
+	} tools[] = {
+		{"clinfo", "lists OpenCL devices in full"},
+		{"sqlite3", "asks questions of .rpd exports"},
+		{"jq", "takes reports in JSON apart"},
 	};
 	struct gt_target file;
 
 	for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++) {
 		gt_target_look(tools[i].program, &file);
-		struct finding *f = add(d, file.executable ? FOUND_OK : FOUND_NOTE, "others", "tool");
-		say(f, "%s %s%s", tools[i].program, file.executable ? "" : "is not here; it ", tools[i].what_for);
+		struct finding *f =
+			add(d, file.executable ? FOUND_OK : FOUND_NOTE, "others", "tool");
+		say(f, "%s %s%s", tools[i].program, file.executable ? "" : "is not here; it ",
+		    tools[i].what_for);
 		if (!file.executable)
 			hint(f, "apt install %s", tools[i].program);
 	}
@@ -630,13 +669,14 @@ static unsigned traceable(const struct doctor *d, bool out[TRACEABLE])
 
 static void print_verdict(const struct doctor *d)
 {
-	static const char *const names[] = { "OpenCL", "HIP", "HSA" };
+	static const char *const names[] = {"OpenCL", "HIP", "HSA"};
 	const struct ui_colors *c = ui_colors(stdout);
 	bool can[TRACEABLE];
 	unsigned count = traceable(d, can), told = 0;
 
 	if (!count) {
-		printf("\n%sNothing can be traced here yet.%s What is marked bad is in the way.\n", c->red, c->reset);
+		printf("\n%sNothing can be traced here yet.%s What is marked bad is in the way.\n",
+		       c->red, c->reset);
 		return;
 	}
 	printf("\n%s", c->bold);
@@ -647,7 +687,8 @@ static void print_verdict(const struct doctor *d)
 		}
 	printf(" programs can be traced here:%s gputap run PROGRAM ARGS\n", c->reset);
 	if (can[TRACE_HSA] && !d->amd_gpu)
-		printf("%s on an AMD GPU in software:\n  gputap run -- gputap soft amdgpu -- PROGRAM ARGS\n",
+		printf("%s on an AMD GPU in software:\n  gputap run -- gputap soft amdgpu -- "
+		       "PROGRAM ARGS\n",
 		       can[TRACE_HIP] ? "HIP's and HSA's" : "HSA's");
 }
 
@@ -656,7 +697,7 @@ enum { BEHIND_WHAT = 19 }; /* columns of what stands in front of a sentence */
 static void print_text(const struct doctor *d)
 {
 	const struct ui_colors *c = ui_colors(stdout);
-	const char *const colors[] = { c->green, c->yellow, c->red };
+	const char *const colors[] = {c->green, c->yellow, c->red};
 	const char *area = "";
 
 	for (unsigned i = 0; i < d->count; i++) {
@@ -664,7 +705,8 @@ static void print_text(const struct doctor *d)
 		if (strcmp(area, f->area))
 			printf("%s%s%s%s\n", *area ? "\n" : "", c->bold, f->area, c->reset);
 		area = f->area;
-		printf("  %s%-4s%s  %-9s  ", colors[f->level], level_names[f->level], c->reset, f->what);
+		printf("  %s%-4s%s  %-9s  ", colors[f->level], level_names[f->level], c->reset,
+		       f->what);
 		ui_wrap(stdout, BEHIND_WHAT, BEHIND_WHAT, f->text);
 		putchar('\n');
 		if (*f->hint) {
@@ -678,8 +720,8 @@ static void print_text(const struct doctor *d)
 
 static void print_json(const struct doctor *d)
 {
-	static const char *const names[] = { "opencl", "hip", "hsa" };
-	struct json j = { .out = stdout };
+	static const char *const names[] = {"opencl", "hip", "hsa"};
+	struct json j = {.out = stdout};
 	bool can[TRACEABLE];
 	unsigned count = traceable(d, can);
 
@@ -728,9 +770,9 @@ static void print_help(void)
 static int doctor_main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+		{"json", no_argument, NULL, 'J'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	struct doctor *d;
 	bool json = false, can[TRACEABLE];
@@ -773,4 +815,6 @@ static int doctor_main(int argc, char **argv)
 	return code;
 }
 
-const struct gt_command gt_command_doctor = { "doctor", "say what can be traced here, and what is missing", doctor_main };
+const struct gt_command gt_command_doctor = {"doctor",
+					     "say what can be traced here, and what is missing",
+					     doctor_main};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap doctor looks at drivers, and drivers crash: whatever loads foreign code runs in a child process of its own,
- * which is the same program with --probe. */
+/* gputap doctor looks at drivers, and drivers crash: whatever loads foreign code runs in a child
+ * process of its own, which is the same program with --probe. */
 #ifndef GPUTAP_CLI_DOCTOR_H
 #define GPUTAP_CLI_DOCTOR_H
 
@@ -16,8 +16,10 @@ struct doctor_child {
 	bool timed_out;
 };
 
-/* Run ourselves with "doctor --probe @what @argument" in @environment (NULL: ours), at most @seconds.
+/* Run ourselves with "doctor --probe @what @argument" in @environment (NULL: ours), at most
+ * @seconds.
  * Return: 0 or negative errno: it could not even start. */
-int doctor_run_child(const char *what, const char *argument, char *const *environment, unsigned seconds, struct doctor_child *out);
+int doctor_run_child(const char *what, const char *argument, char *const *environment,
+		     unsigned seconds, struct doctor_child *out);
 
 #endif

@@ -79,7 +79,8 @@ static int probe_opencl(const char *name)
 		cl_uint count = 0;
 		char platform[256] = "";
 		platform_info(platforms[p], CL_PLATFORM_NAME, sizeof platform, platform, NULL);
-		if (get_devices(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
+		if (get_devices(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &count) !=
+		    CL_SUCCESS)
 			count = 0;
 		for (cl_uint d = 0; d < count && d < MOST; d++) {
 			char device[256] = "", driver[256] = "";
@@ -87,7 +88,10 @@ static int probe_opencl(const char *name)
 			device_info(devices[d], CL_DEVICE_NAME, sizeof device, device, NULL);
 			device_info(devices[d], CL_DRIVER_VERSION, sizeof driver, driver, NULL);
 			device_info(devices[d], CL_DEVICE_TYPE, sizeof type, &type, NULL);
-			printf("%s\t%s\t%s\t%s\n", type & CL_DEVICE_TYPE_GPU ? "gpu" : type & CL_DEVICE_TYPE_CPU ? "cpu" : "accelerator",
+			printf("%s\t%s\t%s\t%s\n",
+			       type & CL_DEVICE_TYPE_GPU   ? "gpu"
+			       : type & CL_DEVICE_TYPE_CPU ? "cpu"
+							   : "accelerator",
 			       device, driver, platform);
 			fflush(stdout);
 		}
@@ -120,7 +124,7 @@ static long now_ms(void)
 
 static void read_until_end(int fd, long deadline_ms, struct doctor_child *out)
 {
-	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
 	char drop[4096];
 	size_t n = 0;
 
@@ -132,7 +136,8 @@ static void read_until_end(int fd, long deadline_ms, struct doctor_child *out)
 			out->timed_out = true;
 			break;
 		}
-		got = full ? read(fd, drop, sizeof drop) : read(fd, out->text + n, sizeof out->text - 1 - n);
+		got = full ? read(fd, drop, sizeof drop)
+			   : read(fd, out->text + n, sizeof out->text - 1 - n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
@@ -142,22 +147,24 @@ static void read_until_end(int fd, long deadline_ms, struct doctor_child *out)
 	out->text[n] = '\0';
 }
 
-int doctor_run_child(const char *what, const char *argument, char *const *environment, unsigned seconds, struct doctor_child *out)
+int doctor_run_child(const char *what, const char *argument, char *const *environment,
+		     unsigned seconds, struct doctor_child *out)
 {
-	char *argv[] = { (char[]){ "gputap" }, (char[]){ "doctor" }, (char[]){ "--probe" }, (char *)(uintptr_t)what,
-			 (char *)(uintptr_t)argument, NULL };
+	char *argv[] = {(char[]){"gputap"},      (char[]){"doctor"},          (char[]){"--probe"},
+			(char *)(uintptr_t)what, (char *)(uintptr_t)argument, NULL};
 	posix_spawn_file_actions_t actions;
 	int pipe_fds[2], rc;
 	pid_t pid;
 
-	*out = (struct doctor_child){ .wait_status = -1 };
+	*out = (struct doctor_child){.wait_status = -1};
 	if (pipe2(pipe_fds, O_CLOEXEC))
 		return gt_error(-errno, "a pipe");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], 1);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	rc = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv, environment ? environment : environ);
+	rc = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, argv,
+			 environment ? environment : environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(pipe_fds[1]);
 	if (rc) {

@@ -19,7 +19,8 @@ enum { MAX_NAMES = 64 };
 static void print_help(void)
 {
 	printf("gputap export FILE.. -o OUT [options]\n\n"
-	       "Writes a capture, or several as one, in the format that OUT's extension names:\n\n");
+	       "Writes a capture, or several as one, in the format that OUT's extension "
+	       "names:\n\n");
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		const char *const *e = gt_exporters[i]->extensions;
 
@@ -39,15 +40,21 @@ static void print_help(void)
 	      "      --format NAME   the format, or its extension, whatever OUT's is\n"
 	      "      --mangled       names of C++ kernels as recorded: _Z4fillPfi, not\n"
 	      "                      fill(float*)\n"
-	      "  -h, --help\n", stdout);
+	      "  -h, --help\n",
+	      stdout);
 }
 
-int export_options(int argc, char **argv, const struct export_words *words, struct export_request *request)
+int export_options(int argc, char **argv, const struct export_words *words,
+		   struct export_request *request)
 {
 	static const struct option options[] = {
-		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'}, {"format", required_argument, NULL, 'F'},
-		{"mangled", no_argument, NULL, 'M'}, {"share", no_argument, NULL, 'S'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+		{"output", required_argument, NULL, 'o'},
+		{"force", no_argument, NULL, 'f'},
+		{"format", required_argument, NULL, 'F'},
+		{"mangled", no_argument, NULL, 'M'},
+		{"share", no_argument, NULL, 'S'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	bool share = false;
 	int c;
@@ -58,37 +65,29 @@ int export_options(int argc, char **argv, const struct export_words *words, stru
 		switch (c) {
 		case 'o':
 			if (request->output)
-				return ui_fail(GT_EXIT_USAGE, "-o is given twice: one %s writes one file", words->command);
+				return ui_fail(GT_EXIT_USAGE,
+					       "-o is given twice: one %s writes one file",
+					       words->command);
 			request->output = optarg;
 			break;
-		case 'f':
-			request->replace = true;
-			break;
-		case 'F':
-			request->format = optarg;
-			break;
-		case 'M':
-			request->mangled = true;
-			break;
-		case 'S':
-			share = true;
-			break;
-		case 'h':
-			words->help();
-			return -1;
-		default:
-			return ui_bad_option(words->command, argv, options);
+		case 'f': request->replace = true; break;
+		case 'F': request->format = optarg; break;
+		case 'M': request->mangled = true; break;
+		case 'S': share = true; break;
+		case 'h': words->help(); return -1;
+		default: return ui_bad_option(words->command, argv, options);
 		}
 	if (optind == argc)
-		return ui_fail(GT_EXIT_USAGE, "which capture%s? gputap %s %s -o %s", words->several ? "s" : "", words->command,
+		return ui_fail(GT_EXIT_USAGE, "which capture%s? gputap %s %s -o %s",
+			       words->several ? "s" : "", words->command,
 			       words->several ? "rank*.gputap" : "prog.gputap", words->output);
 	if (!share) /* of all files that are made from here on */
 		umask(S_IRWXG | S_IRWXO);
 	request->inputs = argv + optind;
 	request->input_count = argc - optind;
 	if (!request->output)
-		return ui_fail(GT_EXIT_USAGE, "where to? gputap %s %s%s -o %s", words->command, argv[optind], words->several ? " .." : "",
-			       words->output);
+		return ui_fail(GT_EXIT_USAGE, "where to? gputap %s %s%s -o %s", words->command,
+			       argv[optind], words->several ? " .." : "", words->output);
 	return GT_EXIT_OK;
 }
 
@@ -102,7 +101,8 @@ static int unknown_format(const char *word, bool by_extension, bool captures)
 	for (size_t i = 0; gt_exporters[i]; i++) {
 		if (!by_extension)
 			names[n++] = gt_exporters[i]->name;
-		for (const char *const *e = gt_exporters[i]->extensions; by_extension && *e && n < MAX_NAMES - 1; e++)
+		for (const char *const *e = gt_exporters[i]->extensions;
+		     by_extension && *e && n < MAX_NAMES - 1; e++)
 			names[n++] = *e;
 	}
 	names[n] = NULL;
@@ -111,12 +111,14 @@ static int unknown_format(const char *word, bool by_extension, bool captures)
 
 const struct gt_exporter *export_choose(const struct export_request *request)
 {
-	const char *slash = strrchr(request->output, '/'), *file = slash ? slash + 1 : request->output;
+	const char *slash = strrchr(request->output, '/'),
+		   *file = slash ? slash + 1 : request->output;
 	const char *extension = strchr(*file == '.' && *file ? file + 1 : file, '.');
 	const struct gt_exporter *exporter;
 
 	if (!strcmp(request->output, "-")) {
-		ui_fail(GT_EXIT_USAGE, "an export is a file of its own, not the standard output: name one behind -o");
+		ui_fail(GT_EXIT_USAGE, "an export is a file of its own, not the standard output: "
+				       "name one behind -o");
 		return NULL;
 	}
 	if (request->format) {
@@ -129,15 +131,20 @@ const struct gt_exporter *export_choose(const struct export_request *request)
 	if (exporter)
 		return exporter;
 	if (extension && !strcmp(extension, ".gputap")) {
-		ui_fail(GT_EXIT_USAGE, "a capture is no export: 'gputap merge %s .. -o %s' puts several into one", request->inputs[0],
-			request->output);
+		ui_fail(GT_EXIT_USAGE,
+			"a capture is no export: 'gputap merge %s .. -o %s' puts several into one",
+			request->inputs[0], request->output);
 		return NULL;
 	}
 	if (extension) /* "trace.v2.jsn": what counts is the end, but .json.gz is one word */
-		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json") ? strrchr(extension, '.') : extension,
+		unknown_format(strrchr(extension, '.') != extension && !strstr(extension, ".json")
+				       ? strrchr(extension, '.')
+				       : extension,
 			       true, request->captures);
 	else
-		ui_fail(GT_EXIT_USAGE, "%s has no extension: .pftrace, .json, .rpd, .. name the format, or --format does",
+		ui_fail(GT_EXIT_USAGE,
+			"%s has no extension: .pftrace, .json, .rpd, .. name the format, or "
+			"--format does",
 			request->output);
 	return NULL;
 }
@@ -170,14 +177,18 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 static bool tell_session(const struct gt_capture_session *s)
 {
 	if (s->health.bad_sums)
-		ui_note("%s does not hold what it says; 'gputap info %s' tells more", s->path, s->path);
+		ui_note("%s does not hold what it says; 'gputap info %s' tells more", s->path,
+			s->path);
 	if (s->health.bad_bytes || s->health.bad_blocks)
-		ui_note("%s is damaged: %s of %s could not be read and are not in the export", s->path, ui_bytes(s->health.bad_bytes),
-			ui_bytes(s->health.bytes));
+		ui_note("%s is damaged: %s of %s could not be read and are not in the export",
+			s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes));
 	else if (s->health.end == GT_CAPTURE_CUT)
-		ui_note("%s has no end: its writer was stopped, or still writes; the export has what is there", s->path);
+		ui_note("%s has no end: its writer was stopped, or still writes; the export has "
+			"what is there",
+			s->path);
 	else if (s->health.end == GT_CAPTURE_INCOMPLETE)
-		ui_note("%s is not complete, it says; 'gputap info %s' tells what is missing", s->path, s->path);
+		ui_note("%s is not complete, it says; 'gputap info %s' tells what is missing",
+			s->path, s->path);
 	return !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 }
 
@@ -188,14 +199,18 @@ static void tell_health(const struct gt_capture *capture)
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++)
 		told |= tell_session(gt_capture_session_at(capture, i));
 	if (!told && !gt_capture_is_whole(gt_capture_health(capture)))
-		ui_note("parts of what was read are damaged and are not in the export; 'gputap info' tells more");
+		ui_note("parts of what was read are damaged and are not in the export; 'gputap "
+			"info' tells more");
 }
 
-static int write_out(const struct gt_capture *capture, const struct export_request *request, const struct gt_exporter *exporter)
+static int write_out(const struct gt_capture *capture, const struct export_request *request,
+		     const struct gt_exporter *exporter)
 {
 	struct ui_progress progress;
-	struct gt_export_options options = {.command_line = request->command_line, .mangled = request->mangled,
-					    .progress = show_progress, .progress_data = &progress};
+	struct gt_export_options options = {.command_line = request->command_line,
+					    .mangled = request->mangled,
+					    .progress = show_progress,
+					    .progress_data = &progress};
 	int status;
 
 	ui_progress_begin(&progress, exporter->name, gt_capture_health(capture)->bytes);
@@ -218,7 +233,8 @@ int export_files(const struct export_request *request, const struct gt_exporter 
 		return exit_code;
 	if (gt_capture_open_several(in.paths, in.count, &capture)) {
 		inputs_fini(&in);
-		return ui_fail(GT_EXIT_FAILURE, "cannot read %s", request->input_count == 1 ? request->inputs[0] : "the captures");
+		return ui_fail(GT_EXIT_FAILURE, "cannot read %s",
+			       request->input_count == 1 ? request->inputs[0] : "the captures");
 	}
 	inputs_tell(capture);
 	exit_code = write_out(capture, request, exporter);
@@ -247,5 +263,5 @@ static int run_export(int argc, char **argv)
 	return status;
 }
 
-const struct gt_command gt_command_export = {"export", "write a capture for Perfetto, torch.profiler's readers, RPD, ..",
-					     run_export};
+const struct gt_command gt_command_export = {
+	"export", "write a capture for Perfetto, torch.profiler's readers, RPD, ..", run_export};

@@ -24,7 +24,8 @@ struct export_words {
 };
 
 /* Return: GT_EXIT_OK; GT_EXIT_USAGE, told; -1: help was asked for and given. */
-int export_options(int argc, char **argv, const struct export_words *words, struct export_request *request);
+int export_options(int argc, char **argv, const struct export_words *words,
+		   struct export_request *request);
 /* "gputap export a.gputap -o a.csv", for the file's metadata; free() it. NULL: no memory. */
 char *export_command_line(int argc, char **argv);
 /* Return: NULL, told. */

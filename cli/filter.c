@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Recursive descent into a tree; a text condition keeps what it decided for each number that it was asked about. */
+/* Recursive descent into a tree; a text condition keeps what it decided for each number that it
+ * was asked about. */
 #include "cli/filter.h"
 
 #include <ctype.h>
@@ -45,8 +46,9 @@ struct parser {
 	bool failed;
 };
 
-static const char *const field_names[] = { "name",  "domain",   "kind",  "device", "process", "thread",
-					   "queue", "duration", "bytes", "failed", NULL };
+static const char *const field_names[] = {"name",    "domain", "kind",  "device",
+					  "process", "thread", "queue", "duration",
+					  "bytes",   "failed", NULL};
 
 static void node_destroy(struct node *n)
 {
@@ -73,7 +75,8 @@ static struct node *node_create(enum node_type type, struct node *left, struct n
 
 /* Words ------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 3, 4))) static struct node *wrong(struct parser *p, const char *at, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static struct node *wrong(struct parser *p, const char *at,
+								const char *format, ...)
 {
 	va_list args;
 
@@ -158,12 +161,19 @@ static char *take_value(struct parser *p)
 
 static bool parse_number(enum filter_field field, const char *text, uint64_t *out)
 {
-	static const struct unit { const char *name; double factor; } times[] = {
-		{ "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "\xc2\xb5s", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 },
-	}, sizes[] = {
-		{ "", 1 }, { "B", 1 }, { "K", 0x1p10 }, { "KiB", 0x1p10 }, { "KB", 1e3 }, { "M", 0x1p20 }, { "MiB", 0x1p20 },
-		{ "MB", 1e6 }, { "G", 0x1p30 }, { "GiB", 0x1p30 }, { "GB", 1e9 }, { NULL, 0 },
-	};
+	static const struct unit {
+		const char *name;
+		double factor;
+	} times[] =
+		{
+			{"", 1},     {"ns", 1},  {"us", 1e3}, {"\xc2\xb5s", 1e3},
+			{"ms", 1e6}, {"s", 1e9}, {NULL, 0},
+		},
+	  sizes[] = {
+		  {"", 1},       {"B", 1},        {"K", 0x1p10},   {"KiB", 0x1p10},
+		  {"KB", 1e3},   {"M", 0x1p20},   {"MiB", 0x1p20}, {"MB", 1e6},
+		  {"G", 0x1p30}, {"GiB", 0x1p30}, {"GB", 1e9},     {NULL, 0},
+	  };
 	char *end;
 	double value = strtod(text, &end);
 
@@ -182,7 +192,8 @@ static bool parse_number(enum filter_field field, const char *text, uint64_t *ou
 
 /* Grammar ---------------------------------------------------------------------- */
 
-/* A domain or a kind is one of a few words: another one is a slip, not a condition that nothing meets. */
+/* A domain or a kind is one of a few words: another one is a slip, not a condition that nothing
+ * meets. */
 static bool check_word(struct parser *p, const char *at, enum filter_field field, const char *word)
 {
 	const char *names[GT_DOMAIN_COUNT + GT_KIND_COUNT + GT_DEVICE_OP_COUNT + 1], *near;
@@ -209,15 +220,22 @@ static bool check_word(struct parser *p, const char *at, enum filter_field field
 	else if (field == FILTER_DOMAIN)
 		wrong(p, at, "no domain '%.40s'; 'gputap list domains' shows them", word);
 	else
-		wrong(p, at, "no kind '%.40s'; those of calls: launch copy set allocation ..; of work: kernel read write copy fill ..", word);
+		wrong(p, at,
+		      "no kind '%.40s'; those of calls: launch copy set allocation ..; of work: "
+		      "kernel read write copy fill ..",
+		      word);
 	return false;
 }
 
 static struct node *parse_comparison(struct parser *p, enum filter_field field)
 {
-	static const struct { const char *sign; enum comparison compare; } signs[] = {
-		{ "==", CMP_EQ }, { "!=", CMP_NE }, { "!~", CMP_NO_MATCH }, { "<=", CMP_LE }, { ">=", CMP_GE },
-		{ "=~", CMP_MATCH }, { "=", CMP_EQ }, { "~", CMP_MATCH }, { "<", CMP_LT }, { ">", CMP_GT },
+	static const struct {
+		const char *sign;
+		enum comparison compare;
+	} signs[] = {
+		{"==", CMP_EQ}, {"!=", CMP_NE},    {"!~", CMP_NO_MATCH}, {"<=", CMP_LE},
+		{">=", CMP_GE}, {"=~", CMP_MATCH}, {"=", CMP_EQ},        {"~", CMP_MATCH},
+		{"<", CMP_LT},  {">", CMP_GT},
 	};
 	enum { SIGNS = sizeof signs / sizeof *signs };
 	const char *sign_at, *value_at;
@@ -233,7 +251,8 @@ static struct node *parse_comparison(struct parser *p, enum filter_field field)
 	if (s == SIGNS)
 		return wrong(p, sign_at, "after '%s' comes %s", field_names[field],
 			     field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
-	if (field < FILTER_TEXT_COUNT ? signs[s].compare >= CMP_LT && signs[s].compare <= CMP_GE : signs[s].compare >= CMP_MATCH)
+	if (field < FILTER_TEXT_COUNT ? signs[s].compare >= CMP_LT && signs[s].compare <= CMP_GE
+				      : signs[s].compare >= CMP_MATCH)
 		return wrong(p, sign_at, "'%s' takes %s", field_names[field],
 			     field < FILTER_TEXT_COUNT ? "= != ~ or !~" : "= != < <= > or >=");
 	n = node_create(field >= FILTER_TEXT_COUNT ? NODE_NUMBER : NODE_TEXT, NULL, NULL);
@@ -246,8 +265,9 @@ static struct node *parse_comparison(struct parser *p, enum filter_field field)
 		goto fail;
 	if (n->type == NODE_NUMBER) {
 		if (!parse_number(field, n->pattern, &n->number)) {
-			wrong(p, value_at, field == FILTER_DURATION ? "not a time; like 10us, 1.5ms, 2s" :
-								      "not a size; like 4096, 64K, 1.5MiB");
+			wrong(p, value_at,
+			      field == FILTER_DURATION ? "not a time; like 10us, 1.5ms, 2s"
+						       : "not a size; like 4096, 64K, 1.5MiB");
 			goto fail;
 		}
 	} else if (n->compare >= CMP_MATCH) {
@@ -277,18 +297,25 @@ static struct node *parse_condition(struct parser *p)
 	at = p->at;
 	length = word_length(at);
 	if (!length)
-		return wrong(p, at, *at ? "a field is missing here (name, device, duration, ..)" : "the expression ends too early");
-	snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
+		return wrong(p, at,
+			     *at ? "a field is missing here (name, device, duration, ..)"
+				 : "the expression ends too early");
+	snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
+		 at);
 	for (unsigned f = 0; field_names[f]; f++) {
 		if (strcasecmp(field_names[f], word))
 			continue;
 		p->at += length;
-		return f == FILTER_FAILED ? node_create(NODE_FAILED, NULL, NULL) : parse_comparison(p, (enum filter_field)f);
+		return f == FILTER_FAILED ? node_create(NODE_FAILED, NULL, NULL)
+					  : parse_comparison(p, (enum filter_field)f);
 	}
 	near = ui_nearest(word, field_names);
 	if (near)
 		return wrong(p, at, "no field '%s'; did you mean '%s'?", word, near);
-	return wrong(p, at, "no field '%s'; there are: name domain kind device process thread queue duration bytes failed", word);
+	return wrong(p, at,
+		     "no field '%s'; there are: name domain kind device process thread queue "
+		     "duration bytes failed",
+		     word);
 }
 
 static struct node *parse_or(struct parser *p);
@@ -313,7 +340,8 @@ static struct node *parse_not(struct parser *p)
 	}
 	inner = parse_or(p);
 	if (inner && !take_sign(p, ")")) {
-		wrong(p, p->at, *p->at ? "')' or 'and' or 'or' expected here" : "a '(' is not closed");
+		wrong(p, p->at,
+		      *p->at ? "')' or 'and' or 'or' expected here" : "a '(' is not closed");
 		node_destroy(inner);
 		inner = NULL;
 	}
@@ -342,9 +370,10 @@ static struct node *parse_or(struct parser *p)
 	return parse_chain(p, false);
 }
 
-struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data, struct filter_error *error)
+struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
+			     struct filter_error *error)
 {
-	struct parser p = { .text = expression, .at = expression, .error = error };
+	struct parser p = {.text = expression, .at = expression, .error = error};
 	struct node *root = parse_or(&p);
 	struct filter *f;
 
@@ -357,7 +386,7 @@ struct filter *filter_create(const char *expression, filter_texts_fn *texts, voi
 	if (!root)
 		return NULL;
 	f = lookup_grow(NULL, 0, 1, sizeof *f);
-	*f = (struct filter){ .root = root, .texts = texts, .data = data };
+	*f = (struct filter){.root = root, .texts = texts, .data = data};
 	return f;
 }
 
@@ -378,8 +407,9 @@ static bool decide_text(const struct filter *f, struct node *n, uint32_t number)
 	bool any = false;
 
 	for (unsigned i = 0; i < count && !any; i++)
-		any = n->type == NODE_REGEX ? regexec(&n->regex, texts[i], 0, NULL, 0) == 0 :
-					      fnmatch(n->pattern, texts[i], FNM_NOESCAPE) == 0 || !strcmp(n->pattern, texts[i]);
+		any = n->type == NODE_REGEX ? regexec(&n->regex, texts[i], 0, NULL, 0) == 0
+					    : fnmatch(n->pattern, texts[i], FNM_NOESCAPE) == 0 ||
+						      !strcmp(n->pattern, texts[i]);
 	return n->compare == CMP_NE || n->compare == CMP_NO_MATCH ? !any : any;
 }
 

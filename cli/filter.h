@@ -9,8 +9,9 @@
  *   number      duration bytes                                  with  = != < <= > >=
  *   value       a word, or '..' or ".." around anything else; numbers take units: ns us ms s, B K M G
  *
- * A condition about something that a record does not have (the device of a call) is false.
- * Text conditions are decided once per distinct text and kept, so that a filter costs next to nothing per record. */
+ * A condition about something that a record does not have (the device of a call) is false. Text
+ * conditions are decided once per distinct text and kept, so that a filter costs next to nothing
+ * per record. */
 #ifndef GPUTAP_CLI_FILTER_H
 #define GPUTAP_CLI_FILTER_H
 
@@ -34,15 +35,18 @@ enum filter_field {
 
 enum { FILTER_TEXTS_MOST = 4 };
 
-/* What a filter looks at. Texts are named by small numbers, as lookup.h gives them; LOOKUP_NONE: has none. */
+/* What a filter looks at. Texts are named by small numbers, as lookup.h gives them; LOOKUP_NONE:
+ * has none. */
 struct filter_record {
 	uint32_t text[FILTER_TEXT_COUNT];
 	uint64_t duration_ns, bytes;
 	bool timed, failed;
 };
 
-/* The texts by which @number of @field is known, at most FILTER_TEXTS_MOST: a process has a pid and a name. */
-typedef unsigned filter_texts_fn(void *data, enum filter_field field, uint32_t number, const char **texts);
+/* The texts by which @number of @field is known, at most FILTER_TEXTS_MOST: a process has a pid
+ * and a name. */
+typedef unsigned filter_texts_fn(void *data, enum filter_field field, uint32_t number,
+				 const char **texts);
 
 struct filter_error {
 	size_t at; /* where in the expression */
@@ -51,7 +55,8 @@ struct filter_error {
 
 struct filter;
 /* Return: NULL and *error when the expression is wrong. */
-struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data, struct filter_error *error);
+struct filter *filter_create(const char *expression, filter_texts_fn *texts, void *data,
+			     struct filter_error *error);
 bool filter_match(struct filter *f, const struct filter_record *record);
 void filter_destroy(struct filter *f);
 

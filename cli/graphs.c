@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Launches of graphs, see graphs.h. A launch's records come in any order, from several threads: each is a row of its own
- * until the end. */
+/* Launches of graphs, see graphs.h. A launch's records come in any order, from several threads:
+ * each is a row of its own until the end. */
 #include "cli/graphs.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@ static uint64_t number_of(const struct gt_object_info *graph, const char *key)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-static uint32_t row_of(struct graphs *g, const struct gt_capture *capture, const struct gt_item *item)
+static uint32_t row_of(struct graphs *g, const struct gt_capture *capture,
+		       const struct gt_item *item)
 {
 	uint64_t key = (uint64_t)item->process << 32 | item->graph;
 	uint32_t row = idmap_get(&g->ids, key);
@@ -21,7 +22,8 @@ static uint32_t row_of(struct graphs *g, const struct gt_capture *capture, const
 	if (row != LOOKUP_NONE)
 		return row;
 	if (g->count == g->room) {
-		g->rows = lookup_grow(g->rows, g->room, g->room ? g->room * 2 : 16, sizeof *g->rows);
+		g->rows =
+			lookup_grow(g->rows, g->room, g->room ? g->room * 2 : 16, sizeof *g->rows);
 		g->room = g->room ? g->room * 2 : 16;
 	}
 	graph = gt_capture_object_find(capture, item->process, GT_OBJECT_GRAPH, item->graph);
@@ -42,7 +44,9 @@ static struct graphs_launch *launch_of(struct graphs *g, uint32_t row, uint32_t 
 	if (launch != LOOKUP_NONE)
 		return &g->launches[launch];
 	if (g->launch_count == g->launch_room) {
-		g->launches = lookup_grow(g->launches, g->launch_room, g->launch_room ? g->launch_room * 2 : 64, sizeof *g->launches);
+		g->launches =
+			lookup_grow(g->launches, g->launch_room,
+				    g->launch_room ? g->launch_room * 2 : 64, sizeof *g->launches);
 		g->launch_room = g->launch_room ? g->launch_room * 2 : 64;
 	}
 	idmap_put(&g->launch_ids, key, g->launch_count);
@@ -53,7 +57,7 @@ static struct graphs_launch *launch_of(struct graphs *g, uint32_t row, uint32_t 
 
 void graphs_add(struct graphs *g, const struct gt_capture *capture, const struct gt_item *item)
 {
-	struct timeline_span span = { .start = item->start_ns, .end = item->end_ns };
+	struct timeline_span span = {.start = item->start_ns, .end = item->end_ns};
 	struct graphs_launch *launch;
 	struct graphs_row *row;
 	uint32_t at;
@@ -71,7 +75,8 @@ void graphs_add(struct graphs *g, const struct gt_capture *capture, const struct
 		launch->start_ns = item->start_ns;
 	if (item->end_ns > launch->end_ns)
 		launch->end_ns = item->end_ns;
-	if (item->device_op != GT_DEVICE_GRAPH && item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER)
+	if (item->device_op != GT_DEVICE_GRAPH && item->device_op != GT_DEVICE_MARKER &&
+	    item->device_op != GT_DEVICE_BARRIER)
 		timeline_add(&row->busy, &span);
 }
 
@@ -81,7 +86,8 @@ int graphs_finish(struct graphs *g)
 
 	for (uint32_t i = 0; i < g->launch_count; i++)
 		if (g->launches[i].start_ns)
-			histogram_add(&g->rows[g->launches[i].row].times, g->launches[i].end_ns - g->launches[i].start_ns);
+			histogram_add(&g->rows[g->launches[i].row].times,
+				      g->launches[i].end_ns - g->launches[i].start_ns);
 	for (uint32_t i = 0; i < g->count && !rc; i++)
 		rc = timeline_finish(&g->rows[i].busy);
 	return rc;
@@ -97,5 +103,5 @@ void graphs_fini(struct graphs *g)
 	free(g->launches);
 	idmap_fini(&g->ids);
 	idmap_fini(&g->launch_ids);
-	*g = (struct graphs){ 0 };
+	*g = (struct graphs){0};
 }

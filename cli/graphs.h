@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs of a report: how often each was launched, how long a launch took from its first node's start to its last node's end,
- * and for how much of that any of its nodes ran. Memory: a few words for each launch, none for a node. */
+/* Graphs of a report: how often each was launched, how long a launch took from its first node's
+ * start to its last node's end, and for how much of that any of its nodes ran. Memory: a few
+ * words for each launch, none for a node. */
 #ifndef GPUTAP_CLI_GRAPHS_H
 #define GPUTAP_CLI_GRAPHS_H
 
@@ -10,14 +11,15 @@
 #include "cli/timeline.h"
 
 struct graphs_row {
-	uint32_t process;          /* index in the summary */
-	uint32_t number;           /* of the graph's object */
-	uint64_t nodes, kernels;   /* of one launch, as the graph was made; 0: not known */
-	uint64_t work;              /* records of all launches */
+	uint32_t process;        /* index in the summary */
+	uint32_t number;         /* of the graph's object */
+	uint64_t nodes, kernels; /* of one launch, as the graph was made; 0: not known */
+	uint64_t work;           /* records of all launches */
 	uint64_t launches;
-	bool whole;                /* launches were recorded as one piece each */
-	struct histogram times;    /* of launches, after graphs_finish() */
-	struct timeline busy;      /* of all nodes together: launches of one graph follow each other */
+	bool whole;             /* launches were recorded as one piece each */
+	struct histogram times; /* of launches, after graphs_finish() */
+	/* of all nodes together: launches of one graph follow each other */
+	struct timeline busy;
 };
 
 struct graphs_launch {

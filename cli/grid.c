@@ -13,9 +13,13 @@
 
 enum { COLUMNS_MOST = 32, GAP = 2, INDENT = 2, NARROWEST_LAST = 32 };
 
-void grid_init(struct grid *g, const char *name, const struct grid_column *columns, unsigned column_count)
+void grid_init(struct grid *g, const char *name, const struct grid_column *columns,
+	       unsigned column_count)
 {
-	*g = (struct grid){ .name = name, .heading = "", .columns = columns, .column_count = column_count };
+	*g = (struct grid){.name = name,
+			   .heading = "",
+			   .columns = columns,
+			   .column_count = column_count};
 }
 
 void grid_fini(struct grid *g)
@@ -24,14 +28,15 @@ void grid_fini(struct grid *g)
 		free(g->owned[i]);
 	free(g->owned);
 	free(g->cells);
-	*g = (struct grid){ 0 };
+	*g = (struct grid){0};
 }
 
 struct grid_cell *grid_row(struct grid *g)
 {
 	if (g->row_count == g->row_room) {
 		size_t room = g->row_room ? g->row_room * 2 : 16;
-		g->cells = lookup_grow(g->cells, g->row_room * g->column_count, room * g->column_count, sizeof *g->cells);
+		g->cells = lookup_grow(g->cells, g->row_room * g->column_count,
+				       room * g->column_count, sizeof *g->cells);
 		g->row_room = room;
 	}
 	return g->cells + g->row_count++ * g->column_count;
@@ -93,8 +98,10 @@ static int compare_rows(const void *a, const void *b, void *data)
 {
 	const struct sort_order *order = data;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	const struct grid_cell *x = order->grid->cells + i * order->grid->column_count + order->column;
-	const struct grid_cell *y = order->grid->cells + j * order->grid->column_count + order->column;
+	const struct grid_cell *x =
+		order->grid->cells + i * order->grid->column_count + order->column;
+	const struct grid_cell *y =
+		order->grid->cells + j * order->grid->column_count + order->column;
 	int c = compare_cells(x, y);
 
 	if (c && order->reverse && x->has && y->has)
@@ -104,7 +111,7 @@ static int compare_rows(const void *a, const void *b, void *data)
 
 void grid_sort(struct grid *g, unsigned column, bool reverse)
 {
-	struct sort_order order = { g, column, reverse };
+	struct sort_order order = {g, column, reverse};
 	size_t row_bytes = g->column_count * sizeof *g->cells;
 	struct grid_cell *sorted;
 	size_t *rows;
@@ -117,7 +124,8 @@ void grid_sort(struct grid *g, unsigned column, bool reverse)
 		rows[i] = i;
 	qsort_r(rows, g->row_count, sizeof *rows, compare_rows, &order);
 	for (size_t i = 0; i < g->row_count; i++)
-		memcpy(sorted + i * g->column_count, g->cells + rows[i] * g->column_count, row_bytes);
+		memcpy(sorted + i * g->column_count, g->cells + rows[i] * g->column_count,
+		       row_bytes);
 	free(rows);
 	free(g->cells);
 	g->cells = sorted;
@@ -125,7 +133,8 @@ void grid_sort(struct grid *g, unsigned column, bool reverse)
 
 /* Text ------------------------------------------------------------------------- */
 
-static const char *cell_show(const struct grid_column *column, const struct grid_cell *cell, char *buffer, size_t size)
+static const char *cell_show(const struct grid_column *column, const struct grid_cell *cell,
+			     char *buffer, size_t size)
 {
 	if (cell->has == CELL_NONE || (column->bad && cell->has == CELL_COUNT && !cell->count))
 		return "-";
@@ -136,7 +145,10 @@ static const char *cell_show(const struct grid_column *column, const struct grid
 	case GRID_COUNT: return ui_count(cell->count);
 	case GRID_ID: snprintf(buffer, size, "%" PRIu64, cell->count); break;
 	case GRID_SIGNED: snprintf(buffer, size, "%" PRId64, cell->integer); break;
-	case GRID_RATE: snprintf(buffer, size, cell->real < 9.995e9 ? "%.2f GB/s" : "%.1f GB/s", cell->real / 1e9); break;
+	case GRID_RATE:
+		snprintf(buffer, size, cell->real < 9.995e9 ? "%.2f GB/s" : "%.1f GB/s",
+			 cell->real / 1e9);
+		break;
 	case GRID_SHARE: snprintf(buffer, size, "%.1f%%", cell->real * 100); break;
 	}
 	return buffer;
@@ -144,7 +156,8 @@ static const char *cell_show(const struct grid_column *column, const struct grid
 
 static bool cell_empty(const struct grid_cell *cell)
 {
-	return cell->has == CELL_NONE || (cell->has == CELL_COUNT && !cell->count) || (cell->has == CELL_TEXT && !*cell->text);
+	return cell->has == CELL_NONE || (cell->has == CELL_COUNT && !cell->count) ||
+	       (cell->has == CELL_TEXT && !*cell->text);
 }
 
 static bool column_shown(const struct grid *g, unsigned c, size_t rows)
@@ -165,16 +178,21 @@ static bool column_shown(const struct grid *g, unsigned c, size_t rows)
 	return false;
 }
 
-/* Which columns, and how wide. The last one shown takes what is left. Return: index of the last one. */
+/* Which columns, and how wide. The last one shown takes what is left. Return: index of the last
+ * one. */
 static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsigned *width)
 {
 	char buffer[64];
 	unsigned last = 0, sum;
 
 	for (unsigned c = 0; c < g->column_count; c++) {
-		width[c] = !column_shown(g, c, rows) ? 0 : *g->columns[c].title ? ui_width(g->columns[c].title) : 1;
+		width[c] = !column_shown(g, c, rows) ? 0
+			   : *g->columns[c].title    ? ui_width(g->columns[c].title)
+						     : 1;
 		for (size_t r = 0; width[c] && r < rows; r++) {
-			unsigned w = ui_width(cell_show(&g->columns[c], g->cells + r * g->column_count + c, buffer, sizeof buffer));
+			unsigned w = ui_width(cell_show(&g->columns[c],
+							g->cells + r * g->column_count + c, buffer,
+							sizeof buffer));
 			width[c] = w > width[c] ? w : width[c];
 		}
 		last = width[c] ? c : last;
@@ -186,7 +204,8 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 		for (unsigned c = 0; c < last; c++)
 			if (width[c]) {
 				sum += width[c] + GAP;
-				if (g->columns[c].rank && g->columns[c].rank >= g->columns[worst].rank)
+				if (g->columns[c].rank &&
+				    g->columns[c].rank >= g->columns[worst].rank)
 					worst = c;
 			}
 		if (sum + tail <= room || worst == last || !g->columns[worst].rank)
@@ -210,7 +229,8 @@ static void tell_left_out(const struct grid *g, size_t rows, const unsigned *wid
 			continue;
 		if (at == INDENT)
 			fprintf(out, "%*s%s", INDENT, "", colors->dim);
-		at = ui_wrapf(out, at, INDENT, "%s%s", at == INDENT ? before : ", ", g->columns[c].title);
+		at = ui_wrapf(out, at, INDENT, "%s%s", at == INDENT ? before : ", ",
+			      g->columns[c].title);
 	}
 	if (at > INDENT)
 		fprintf(out, "%s\n", colors->reset);
@@ -230,8 +250,8 @@ static void put_spaces(FILE *out, unsigned n)
 }
 
 /* @spaces: not yet printed, so that no line ends in some. */
-static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last, unsigned *spaces, const char *color,
-		     const char *reset)
+static void put_cell(FILE *out, const char *text, unsigned width, bool left, bool last,
+		     unsigned *spaces, const char *color, const char *reset)
 {
 	unsigned w = ui_width(text), pad = w < width ? width - w : 0;
 
@@ -250,7 +270,8 @@ static void put_cell(FILE *out, const char *text, unsigned width, bool left, boo
 }
 
 /* The last cell of a row, in as many lines as it takes. @spaces: not yet printed in front of it. */
-static void put_sentence(const struct grid *g, const unsigned *width, unsigned spaces, const char *text, FILE *out)
+static void put_sentence(const struct grid *g, const unsigned *width, unsigned spaces,
+			 const char *text, FILE *out)
 {
 	unsigned at = INDENT;
 
@@ -265,7 +286,7 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 {
 	const struct ui_colors *colors = ui_colors(out);
 	size_t rows = top && top < g->row_count ? top : g->row_count;
-	unsigned room = grid_room(out), width[COLUMNS_MOST] = { 0 }, last, spaces = INDENT;
+	unsigned room = grid_room(out), width[COLUMNS_MOST] = {0}, last, spaces = INDENT;
 	char buffer[64];
 
 	if (*g->heading) {
@@ -280,7 +301,8 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 	last = lay_out(g, rows, room, width);
 	for (unsigned c = 0; c <= last; c++)
 		if (width[c])
-			put_cell(out, g->columns[c].title, width[c], g->columns[c].type == GRID_TEXT, c == last, &spaces, colors->dim,
+			put_cell(out, g->columns[c].title, width[c],
+				 g->columns[c].type == GRID_TEXT, c == last, &spaces, colors->dim,
 				 colors->reset);
 	fputc('\n', out);
 	for (size_t r = 0; r < rows; r++) {
@@ -288,18 +310,21 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 		for (unsigned c = 0; c <= last; c++) {
 			const struct grid_cell *cell = g->cells + r * g->column_count + c;
 			bool bad = g->columns[c].bad && !cell_empty(cell);
-			if (g->sentences && c == last && c + 1 == g->column_count && cell->has == CELL_TEXT)
+			if (g->sentences && c == last && c + 1 == g->column_count &&
+			    cell->has == CELL_TEXT)
 				put_sentence(g, width, spaces, cell->text, out);
 			else if (width[c])
-				put_cell(out, cell_show(&g->columns[c], cell, buffer, sizeof buffer), width[c],
-					 g->columns[c].type == GRID_TEXT, c == last, &spaces, bad ? colors->red : "",
-					 bad ? colors->reset : "");
+				put_cell(out,
+					 cell_show(&g->columns[c], cell, buffer, sizeof buffer),
+					 width[c], g->columns[c].type == GRID_TEXT, c == last,
+					 &spaces, bad ? colors->red : "", bad ? colors->reset : "");
 		}
 		fputc('\n', out);
 	}
 	if (rows < g->row_count && !g->selection) {
 		put_spaces(out, INDENT);
-		fprintf(out, "%s.. and %s more (--top 0 shows all)%s\n", colors->dim, ui_count(g->row_count - rows), colors->reset);
+		fprintf(out, "%s.. and %s more (--top 0 shows all)%s\n", colors->dim,
+			ui_count(g->row_count - rows), colors->reset);
 	}
 	tell_left_out(g, rows, width, out);
 }
@@ -309,7 +334,8 @@ void grid_print_text(const struct grid *g, FILE *out, size_t top)
 /* A name cannot send escape codes to a terminal. */
 static int csv_byte(char byte)
 {
-	return (unsigned char)byte < 0x20 && byte != '\n' && byte != '\t' ? '?' : (unsigned char)byte;
+	return (unsigned char)byte < 0x20 && byte != '\n' && byte != '\t' ? '?'
+									  : (unsigned char)byte;
 }
 
 static void put_csv(FILE *out, const char *text)

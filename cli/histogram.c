@@ -6,7 +6,8 @@
 
 #include "cli/lookup.h"
 
-/* Values below 32 have octave 0 and a bucket each; value v >= 32 with highest bit e has octave e - 4. */
+/* Values below 32 have octave 0 and a bucket each; value v >= 32 with highest bit e has octave e
+ * - 4. */
 static void count_value(struct histogram *h, uint64_t value)
 {
 	unsigned octave = 0, step = (unsigned)value;
@@ -23,7 +24,9 @@ static void count_value(struct histogram *h, uint64_t value)
 
 static uint64_t bucket_middle(unsigned octave, unsigned step)
 {
-	return octave == 0 ? step : ((uint64_t)(HISTOGRAM_STEPS + step) << (octave - 1)) + ((UINT64_C(1) << (octave - 1)) >> 1);
+	return octave == 0 ? step
+			   : ((uint64_t)(HISTOGRAM_STEPS + step) << (octave - 1)) +
+				     ((UINT64_C(1) << (octave - 1)) >> 1);
 }
 
 static void start_counting(struct histogram *h)
@@ -47,7 +50,8 @@ void histogram_add(struct histogram *h, uint64_t value)
 		count_value(h, value);
 	} else {
 		if ((h->count & (h->count - 1)) == 0)
-			h->values = lookup_grow(h->values, h->count, h->count ? h->count * 2 : 1, sizeof *h->values);
+			h->values = lookup_grow(h->values, h->count, h->count ? h->count * 2 : 1,
+						sizeof *h->values);
 		h->values[h->count] = value;
 	}
 	h->count++;
@@ -63,7 +67,8 @@ static int by_value(const void *a, const void *b)
 uint64_t histogram_percentile(const struct histogram *h, unsigned permille)
 {
 	/* nearest rank: the smallest value with at least that share of all at or below it */
-	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * permille + 999) / 1000), passed = 0, middle;
+	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * permille + 999) / 1000),
+		 passed = 0, middle;
 	uint64_t sorted[HISTOGRAM_EXACT];
 
 	if (!h->count)
@@ -92,5 +97,5 @@ void histogram_fini(struct histogram *h)
 		free(h->octaves[o]);
 	free(h->octaves);
 	free(h->values);
-	*h = (struct histogram){ 0 };
+	*h = (struct histogram){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations, summed up in little memory. The first HISTOGRAM_EXACT values are kept as they are, so small
- * samples give exact percentiles; after that values go into log-linear buckets: 32 per power of two, so
- * a percentile is within 1/64 (1.6 %) of the true one. Sums, smallest and largest are always exact. */
+/* Durations, summed up in little memory. The first HISTOGRAM_EXACT values are kept as they are,
+ * so small samples give exact percentiles; after that values go into log-linear buckets: 32 per
+ * power of two, so a percentile is within 1/64 (1.6 %) of the true one. Sums, smallest and
+ * largest are always exact. */
 #ifndef GPUTAP_CLI_HISTOGRAM_H
 #define GPUTAP_CLI_HISTOGRAM_H
 
@@ -11,8 +12,9 @@ enum { HISTOGRAM_EXACT = 32, HISTOGRAM_OCTAVES = 60, HISTOGRAM_STEPS = 32 };
 
 struct histogram {
 	uint64_t count, total, min, max;
-	uint64_t *values;   /* while count <= HISTOGRAM_EXACT; room is the next power of two */
-	uint64_t **octaves; /* after that: HISTOGRAM_OCTAVES arrays of HISTOGRAM_STEPS counts, NULL until needed */
+	uint64_t *values; /* while count <= HISTOGRAM_EXACT; room is the next power of two */
+	/* after that: HISTOGRAM_OCTAVES arrays of HISTOGRAM_STEPS counts, NULL until needed */
+	uint64_t **octaves;
 };
 
 void histogram_add(struct histogram *h, uint64_t value);

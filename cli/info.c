@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* gputap info: what a capture holds, how it was made, and whether it is all there. Unlike `report` it says nothing
- * about where time went; like it, it reads every record, so that what it says of damage and links is so. */
+/* gputap info: what a capture holds, how it was made, and whether it is all there. Unlike
+ * `report` it says nothing about where time went; like it, it reads every record, so that what
+ * it says of damage and links is so. */
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 
 /* Rows of a table without --all; 0: all. */
 static const size_t shown[INFO_TABLE_COUNT] = {
-	[INFO_STREAMS] = 8, [INFO_CODE_OBJECTS] = 8, [INFO_KERNEL_SYMBOLS] = 8, [INFO_PROCESSES] = 20, [INFO_EVENTS] = 10,
+	[INFO_STREAMS] = 8,    [INFO_CODE_OBJECTS] = 8, [INFO_KERNEL_SYMBOLS] = 8,
+	[INFO_PROCESSES] = 20, [INFO_EVENTS] = 10,
 };
 
 /* Reading --------------------------------------------------------------------------- */
@@ -31,7 +33,8 @@ static void count_launch(struct info *i, const struct gt_item *item)
 	int32_t status;
 
 	if (o && o->kind == GT_KIND_LAUNCH &&
-	    !(gt_call_status(item->op, item->ret, item->args, &status) && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status)))
+	    !(gt_call_status(item->op, item->ret, item->args, &status) &&
+	      gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status)))
 		i->coverage[item->process].launches[GT_OP_DOMAIN(item->op)]++;
 }
 
@@ -40,7 +43,7 @@ static int read_records(struct info *i)
 	const struct gt_item *item;
 	struct gt_cursor *cursor;
 	struct ui_progress progress;
-	struct linked linked = { 0 };
+	struct linked linked = {0};
 	uint64_t n = 0;
 	int rc = gt_cursor_create(i->capture, &cursor);
 
@@ -99,8 +102,9 @@ static bool work_asked(const struct info *i)
 	return !i->session->options || !strstr(i->session->options, "device=no");
 }
 
-/* The first runtime whose program launched, and of whose device nothing was seen; GT_DOMAIN_NONE: all is well. Without
- * calls in the capture, whether there were launches is not known: a runtime like HIP being there is enough to say so. */
+/* The first runtime whose program launched, and of whose device nothing was seen;
+ * GT_DOMAIN_NONE: all is well. Without calls in the capture, whether there were launches is not
+ * known: a runtime like HIP being there is enough to say so. */
 static enum gt_domain uncovered(const struct info *i, uint64_t *launches, uint32_t *pid)
 {
 	for (uint32_t p = 0; work_asked(i) && p < gt_capture_process_count(i->capture); p++)
@@ -111,8 +115,10 @@ static enum gt_domain uncovered(const struct info *i, uint64_t *launches, uint32
 
 			if (c->work[work] || (counts && counts->seen[GT_CLASS_DEVICE][work]))
 				continue;
-			if (!c->launches[d] && (mode_has_calls(i->mode) || !(gt_capture_process(i->capture, p)->runtimes >> d & 1) ||
-						!gt_domain_delegates(d)))
+			if (!c->launches[d] &&
+			    (mode_has_calls(i->mode) ||
+			     !(gt_capture_process(i->capture, p)->runtimes >> d & 1) ||
+			     !gt_domain_delegates(d)))
 				continue;
 			*launches = c->launches[d];
 			*pid = gt_capture_process(i->capture, p)->pid;
@@ -133,7 +139,8 @@ static const char *coverage_word(const struct info *i)
 	return i->read[GT_CLASS_DEVICE] ? "device work seen" : "no launches";
 }
 
-__attribute__((format(printf, 2, 3))) static void add_reason(struct info *i, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_reason(struct info *i, const char *format,
+							     ...)
 {
 	va_list args;
 
@@ -164,22 +171,27 @@ static void find_reasons(struct info *i)
 	uint64_t read = i->read[GT_CLASS_CALL] + i->read[GT_CLASS_DEVICE];
 
 	if (i->health.end == GT_CAPTURE_CUT)
-		add_reason(i, "it has no end: its collector was killed ('gputap recover' lists what can be finished) or still writes");
+		add_reason(i, "it has no end: its collector was killed ('gputap recover' lists "
+			      "what can be finished) or still writes");
 	else if (i->health.end == GT_CAPTURE_INCOMPLETE)
 		add_reason(i, "the collector could not write down everything");
 	if (i->health.bad_bytes || i->health.bad_blocks)
-		add_reason(i, "%s in %s block%s are damaged and were skipped", ui_bytes(i->health.bad_bytes),
-			   ui_count(i->health.bad_blocks), i->health.bad_blocks == 1 ? "" : "s");
+		add_reason(i, "%s in %s block%s are damaged and were skipped",
+			   ui_bytes(i->health.bad_bytes), ui_count(i->health.bad_blocks),
+			   i->health.bad_blocks == 1 ? "" : "s");
 	if (i->health.bad_sums)
-		add_reason(i, "its sums are wrong in %s place%s: they are not what its records are", ui_count(i->health.bad_sums),
-			   i->health.bad_sums == 1 ? "" : "s");
+		add_reason(i, "its sums are wrong in %s place%s: they are not what its records are",
+			   ui_count(i->health.bad_sums), i->health.bad_sums == 1 ? "" : "s");
 	if (i->dropped)
-		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped), ui_count(i->seen));
+		add_reason(i, "%s of %s records were lost while tracing", ui_count(i->dropped),
+			   ui_count(i->seen));
 	if (i->seen != i->recorded + i->dropped && i->health.end != GT_CAPTURE_CUT)
-		add_reason(i, "%s were seen, but %s recorded and %s lost", ui_count(i->seen), ui_count(i->recorded), ui_count(i->dropped));
+		add_reason(i, "%s were seen, but %s recorded and %s lost", ui_count(i->seen),
+			   ui_count(i->recorded), ui_count(i->dropped));
 	find_untraced(i);
 	if (read < i->recorded)
-		add_reason(i, "%s records were written and %s are there", ui_count(i->recorded), ui_count(read));
+		add_reason(i, "%s records were written and %s are there", ui_count(i->recorded),
+			   ui_count(read));
 }
 
 /* Output ---------------------------------------------------------------------------- */
@@ -211,7 +223,9 @@ static void print_line(const char *name, const char *text)
 
 static const char *host_clock_name(uint32_t clock)
 {
-	return clock == GT_HOST_CLOCK_COUNTER ? "the CPU's counter" : clock == GT_HOST_CLOCK_BOOTTIME ? "CLOCK_BOOTTIME" : "unknown";
+	return clock == GT_HOST_CLOCK_COUNTER    ? "the CPU's counter"
+	       : clock == GT_HOST_CLOCK_BOOTTIME ? "CLOCK_BOOTTIME"
+						 : "unknown";
 }
 
 static void print_coverage(const struct info *i)
@@ -234,10 +248,12 @@ static void print_coverage(const struct info *i)
 		return;
 	label("coverage");
 	if (launches)
-		printf("%snone: process %u made %s launches of %s, but nothing was seen of its device%s\n", c->yellow, pid,
-		       ui_count(launches), gt_domain_name(d), c->reset);
+		printf("%snone: process %u made %s launches of %s, but nothing was seen of its "
+		       "device%s\n",
+		       c->yellow, pid, ui_count(launches), gt_domain_name(d), c->reset);
 	else
-		printf("%snone: process %u used %s, but nothing was seen of its device%s\n", c->yellow, pid, gt_domain_name(d), c->reset);
+		printf("%snone: process %u used %s, but nothing was seen of its device%s\n",
+		       c->yellow, pid, gt_domain_name(d), c->reset);
 }
 
 /* What was run, when, where. */
@@ -262,7 +278,8 @@ static void print_session(const struct info *i)
 	if (localtime_r(&when, &tm))
 		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &tm);
 	label("when");
-	printf("%s, for %s\n", date, ui_duration(i->end_ns > s->start_ns ? i->end_ns - s->start_ns : 0));
+	printf("%s, for %s\n", date,
+	       ui_duration(i->end_ns > s->start_ns ? i->end_ns - s->start_ns : 0));
 	label("host");
 	ui_put(stdout, s->hostname ? s->hostname : "", UINT32_MAX);
 	fputs(", ", stdout);
@@ -276,7 +293,9 @@ static void print_session(const struct info *i)
 	}
 	label("clock");
 	printf("%s; converted to CLOCK_BOOTTIME within %s\n", host_clock_name(s->host_clock),
-	       gt_capture_host_clock(i->capture) ? ui_duration(gt_host_clock_residual_ns(gt_capture_host_clock(i->capture))) : "-");
+	       gt_capture_host_clock(i->capture)
+		       ? ui_duration(gt_host_clock_residual_ns(gt_capture_host_clock(i->capture)))
+		       : "-");
 }
 
 static void print_head(const struct info *i)
@@ -286,7 +305,8 @@ static void print_head(const struct info *i)
 
 	fputs(c->bold, stdout);
 	ui_put(stdout, i->path, UINT32_MAX);
-	printf("%s: %s%s%s\n", c->reset, i->reason_count ? c->yellow : c->green, i->reason_count ? "not complete" : "complete", c->reset);
+	printf("%s: %s%s%s\n", c->reset, i->reason_count ? c->yellow : c->green,
+	       i->reason_count ? "not complete" : "complete", c->reset);
 	for (unsigned r = 0; r < i->reason_count; r++)
 		printf("  %s%s%s\n", c->yellow, i->reasons[r], c->reset);
 	print_session(i);
@@ -294,25 +314,29 @@ static void print_head(const struct info *i)
 	label("size");
 	printf("%s", ui_bytes(i->health.bytes));
 	if (records)
-		printf("; %s record%s, %.1f bytes each", ui_count(records), records == 1 ? "" : "s", (double)i->health.bytes / (double)records);
+		printf("; %s record%s, %.1f bytes each", ui_count(records), records == 1 ? "" : "s",
+		       (double)i->health.bytes / (double)records);
 	putchar('\n');
 	if (i->read[GT_CLASS_DEVICE]) {
 		label("linked");
 		if (!mode_has_calls(i->mode))
-			printf("not asked: mode %s records no calls; %s pieces of device work", mode_name(i->mode),
-			       ui_count(i->read[GT_CLASS_DEVICE]));
+			printf("not asked: mode %s records no calls; %s pieces of device work",
+			       mode_name(i->mode), ui_count(i->read[GT_CLASS_DEVICE]));
 		else
-			printf("%.4g%% of %s pieces of device work to the call that caused them", 100.0 * (double)i->linked /
-		       (double)i->read[GT_CLASS_DEVICE], ui_count(i->read[GT_CLASS_DEVICE]));
+			printf("%.4g%% of %s pieces of device work to the call that caused them",
+			       100.0 * (double)i->linked / (double)i->read[GT_CLASS_DEVICE],
+			       ui_count(i->read[GT_CLASS_DEVICE]));
 		if (i->call_lost && mode_has_calls(i->mode))
-			printf("; %sthe call of %s is not in the capture%s", c->yellow, ui_count(i->call_lost), c->reset);
+			printf("; %sthe call of %s is not in the capture%s", c->yellow,
+			       ui_count(i->call_lost), c->reset);
 		if (i->untimed)
 			printf("; %s%s without times%s", c->yellow, ui_count(i->untimed), c->reset);
 		putchar('\n');
 	}
 	if (i->health.unknown_blocks) {
 		label("skipped");
-		printf("%s blocks of kinds that only a newer gputap knows\n", ui_count(i->health.unknown_blocks));
+		printf("%s blocks of kinds that only a newer gputap knows\n",
+		       ui_count(i->health.unknown_blocks));
 	}
 }
 
@@ -329,7 +353,8 @@ static void print_text(const struct info *i, bool all)
 			g.selection = true; /* its own words for what is left out */
 			grid_print_text(&g, stdout, all ? 0 : most);
 			if (!all && most && g.row_count > most)
-				printf("  .. and %s more (--all shows them)\n", ui_count(g.row_count - most));
+				printf("  .. and %s more (--all shows them)\n",
+				       ui_count(g.row_count - most));
 		}
 		grid_fini(&g);
 	}
@@ -368,9 +393,12 @@ static void print_json_head(const struct info *i, struct json *j)
 	json_count(j, "start_unix_ns", s->start_realtime_ns);
 	json_count(j, "start_boottime_ns", s->start_ns);
 	json_count(j, "wall_ns", i->end_ns > s->start_ns ? i->end_ns - s->start_ns : 0);
-	json_string(j, "host_clock", s->host_clock == GT_HOST_CLOCK_COUNTER ? "counter" : "boottime");
+	json_string(j, "host_clock",
+		    s->host_clock == GT_HOST_CLOCK_COUNTER ? "counter" : "boottime");
 	json_count(j, "host_clock_residual_ns",
-		   gt_capture_host_clock(i->capture) ? gt_host_clock_residual_ns(gt_capture_host_clock(i->capture)) : 0);
+		   gt_capture_host_clock(i->capture)
+			   ? gt_host_clock_residual_ns(gt_capture_host_clock(i->capture))
+			   : 0);
 	json_count(j, "bytes", i->health.bytes);
 	json_count(j, "bad_bytes", i->health.bad_bytes);
 	json_count(j, "bad_blocks", i->health.bad_blocks);
@@ -399,7 +427,7 @@ static void print_json_head(const struct info *i, struct json *j)
 
 static void print_json(const struct info *i)
 {
-	struct json j = { .out = stdout };
+	struct json j = {.out = stdout};
 
 	json_object(&j, NULL);
 	print_json_head(i, &j);
@@ -434,14 +462,15 @@ static void print_help(void)
 
 static int info_file(const char *path, bool json, bool all)
 {
-	struct info i = { .path = path };
+	struct info i = {.path = path};
 	int rc = gt_capture_open(path, &i.capture);
 
 	if (rc)
 		return ui_fail(GT_EXIT_FAILURE, "%s", "");
 	i.session = gt_capture_session(i.capture);
 	i.mode = mode_of_options(i.session->options);
-	i.coverage = lookup_grow(NULL, 0, (uint32_t)gt_capture_process_count(i.capture) + 1, sizeof *i.coverage);
+	i.coverage = lookup_grow(NULL, 0, (uint32_t)gt_capture_process_count(i.capture) + 1,
+				 sizeof *i.coverage);
 	i.end_ns = i.session->start_ns;
 	rc = read_records(&i);
 	if (rc < 0) {
@@ -464,10 +493,10 @@ static int info_file(const char *path, bool json, bool all)
 static int info_main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+		{"all", no_argument, NULL, 'a'},
+		{"json", no_argument, NULL, 'J'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	bool json = false, all = false;
 	int c, code = GT_EXIT_OK;
@@ -493,4 +522,6 @@ static int info_main(int argc, char **argv)
 	return code;
 }
 
-const struct gt_command gt_command_info = { "info", "say what a capture holds and whether it is complete", info_main };
+const struct gt_command gt_command_info = {"info",
+					   "say what a capture holds and whether it is complete",
+					   info_main};

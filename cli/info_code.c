@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Code objects and kernel symbols, see info_code.h. Numbers of a kernel are what its code asks for. */
+/* Code objects and kernel symbols, see info_code.h. Numbers of a kernel are what its code asks
+ * for. */
 #include "cli/info_code.h"
 
 #include <stdlib.h>
@@ -12,43 +13,46 @@
 
 /* The first column of both is left out where dispatches were not counted. */
 const struct grid_column info_code_object_columns[] = {
-	{ "dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "code", "code", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "device", "device", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "kernels", "kernels", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "bytes", "size", GRID_BYTES, GRID_ALWAYS, 3, false },
-	{ "load_base", "loaded at", GRID_TEXT, GRID_ALWAYS, 4, false },
-	{ "loaded_ns", "from", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "unloaded_ns", "until", GRID_NS, GRID_IF_ANY, 0, false },
-	{ "storage", "storage", GRID_TEXT, GRID_DATA, 0, false },
-	{ "uri", "from where", GRID_TEXT, GRID_ALWAYS, 5, false },
+	{"dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
+	{"code", "code", GRID_ID, GRID_ALWAYS, 0, false},
+	{"device", "device", GRID_ID, GRID_ALWAYS, 0, false},
+	{"kernels", "kernels", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"bytes", "size", GRID_BYTES, GRID_ALWAYS, 3, false},
+	{"load_base", "loaded at", GRID_TEXT, GRID_ALWAYS, 4, false},
+	{"loaded_ns", "from", GRID_NS, GRID_ALWAYS, 0, false},
+	{"unloaded_ns", "until", GRID_NS, GRID_IF_ANY, 0, false},
+	{"storage", "storage", GRID_TEXT, GRID_DATA, 0, false},
+	{"uri", "from where", GRID_TEXT, GRID_ALWAYS, 5, false},
 };
 
 const struct grid_column info_code_kernel_columns[] = {
-	{ "dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "code", "code", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
-	{ "kernarg_bytes", "arguments", GRID_BYTES, GRID_ALWAYS, 3, false },
-	{ "group_bytes", "local memory", GRID_BYTES, GRID_IF_ANY, 0, false },
-	{ "private_bytes", "scratch", GRID_BYTES, GRID_IF_ANY, 0, false },
-	{ "vgprs", "VGPRs", GRID_COUNT, GRID_IF_ANY, 4, false },
-	{ "sgprs", "SGPRs", GRID_COUNT, GRID_IF_ANY, 4, false },
-	{ "vgpr_granules", "vgpr granules", GRID_COUNT, GRID_DATA, 0, false },
-	{ "sgpr_granules", "sgpr granules", GRID_COUNT, GRID_DATA, 0, false },
-	{ "loaded_ns", "from", GRID_NS, GRID_DATA, 0, false },
-	{ "unloaded_ns", "until", GRID_NS, GRID_DATA, 0, false },
-	{ "object", "kernel object", GRID_TEXT, GRID_DATA, 0, false },
-	{ "mangled", "symbol", GRID_TEXT, GRID_DATA, 0, false },
-	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"dispatches", "dispatches", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
+	{"code", "code", GRID_ID, GRID_ALWAYS, 0, false},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
+	{"kernarg_bytes", "arguments", GRID_BYTES, GRID_ALWAYS, 3, false},
+	{"group_bytes", "local memory", GRID_BYTES, GRID_IF_ANY, 0, false},
+	{"private_bytes", "scratch", GRID_BYTES, GRID_IF_ANY, 0, false},
+	{"vgprs", "VGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
+	{"sgprs", "SGPRs", GRID_COUNT, GRID_IF_ANY, 4, false},
+	{"vgpr_granules", "vgpr granules", GRID_COUNT, GRID_DATA, 0, false},
+	{"sgpr_granules", "sgpr granules", GRID_COUNT, GRID_DATA, 0, false},
+	{"loaded_ns", "from", GRID_NS, GRID_DATA, 0, false},
+	{"unloaded_ns", "until", GRID_NS, GRID_DATA, 0, false},
+	{"object", "kernel object", GRID_TEXT, GRID_DATA, 0, false},
+	{"mangled", "symbol", GRID_TEXT, GRID_DATA, 0, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 void dispatches_add(struct dispatches *d, const struct gt_item *item)
 {
 	enum gt_domain domain = GT_OP_DOMAIN(item->op);
 	bool named = (unsigned)domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].symbols;
-	uint32_t symbol = named && item->device_op == GT_DEVICE_KERNEL ? GT_KERNEL_SYMBOL(item->object[1]) : 0, at;
+	uint32_t symbol = named && item->device_op == GT_DEVICE_KERNEL
+				  ? GT_KERNEL_SYMBOL(item->object[1])
+				  : 0,
+		 at;
 	uint64_t key = (uint64_t)item->process << 32 | symbol;
 
 	if (!symbol)
@@ -70,12 +74,13 @@ void dispatches_fini(struct dispatches *d)
 {
 	idmap_fini(&d->ids);
 	free(d->counts);
-	*d = (struct dispatches){ 0 };
+	*d = (struct dispatches){0};
 }
 
 static uint64_t dispatches_of(const struct dispatches *d, const struct gt_object_info *kernel)
 {
-	uint32_t at = idmap_get(&d->ids, (uint64_t)kernel->process << 32 | (uint32_t)kernel->number);
+	uint32_t at =
+		idmap_get(&d->ids, (uint64_t)kernel->process << 32 | (uint32_t)kernel->number);
 
 	return at == LOOKUP_NONE ? 0 : d->counts[at];
 }
@@ -106,38 +111,51 @@ static struct grid_cell pid_of(const struct gt_capture *capture, const struct gt
 	return p ? cell_count(p->pid) : cell_none();
 }
 
-static const struct gt_object_info *find_device(const struct gt_capture *capture, const struct gt_object_info *code)
+static const struct gt_object_info *find_device(const struct gt_capture *capture,
+						const struct gt_object_info *code)
 {
-	return code ? gt_capture_object_find(capture, code->process, GT_OBJECT_DEVICE, code->parent) : NULL;
+	return code ? gt_capture_object_find(capture, code->process, GT_OBJECT_DEVICE, code->parent)
+		    : NULL;
 }
 
-/* Descriptors count registers in granules, whose size is the processor's. Empty where it also depends on the wave's size. */
-static struct grid_cell registers(const struct gt_object_info *kernel, const struct gt_object_info *device, const char *key, bool vector)
+/* Descriptors count registers in granules, whose size is the processor's. Empty where it also
+ * depends on the wave's size. */
+static struct grid_cell registers(const struct gt_object_info *kernel,
+				  const struct gt_object_info *device, const char *key, bool vector)
 {
-	const char *isa = device ? gt_object_value(device, "isa") : NULL, *text = gt_object_value(kernel, key);
-	bool gfx9 = isa && !strncmp(isa, "gfx9", 4) && strlen(isa) == 6, large = gfx9 && (!strcmp(isa, "gfx90a") || isa[4] >= '4');
+	const char *isa = device ? gt_object_value(device, "isa") : NULL,
+		   *text = gt_object_value(kernel, key);
+	bool gfx9 = isa && !strncmp(isa, "gfx9", 4) && strlen(isa) == 6,
+	     large = gfx9 && (!strcmp(isa, "gfx90a") || isa[4] >= '4');
 
-	return gfx9 && text ? cell_count(strtoull(text, NULL, 0) * (vector && !large ? 4 : 8)) : cell_none();
+	return gfx9 && text ? cell_count(strtoull(text, NULL, 0) * (vector && !large ? 4 : 8))
+			    : cell_none();
 }
 
-static struct grid_cell device_of(const struct gt_capture *capture, const struct gt_object_info *code)
+static struct grid_cell device_of(const struct gt_capture *capture,
+				  const struct gt_object_info *code)
 {
 	const struct gt_object_info *device = find_device(capture, code);
 
-	return device && device->device_index != UINT32_MAX ? cell_count(device->device_index) : cell_none();
+	return device && device->device_index != UINT32_MAX ? cell_count(device->device_index)
+							    : cell_none();
 }
 
 struct kernels_in {
 	uint64_t count, dispatches;
 };
 
-/* Objects lie sorted by process and type; @at: where the kernels of the process begin to be looked for. */
-static struct kernels_in kernels_in(const struct info_code *code, const struct gt_object_info *object, size_t at)
+/* Objects lie sorted by process and type; @at: where the kernels of the process begin to be
+ * looked for. */
+static struct kernels_in kernels_in(const struct info_code *code,
+				    const struct gt_object_info *object, size_t at)
 {
-	struct kernels_in sum = { 0 };
+	struct kernels_in sum = {0};
 	const struct gt_object_info *o;
 
-	for (; (o = gt_capture_object(code->capture, at)) != NULL && o->process == object->process && o->type <= GT_OBJECT_KERNEL_SYMBOL; at++) {
+	for (; (o = gt_capture_object(code->capture, at)) != NULL &&
+	       o->process == object->process && o->type <= GT_OBJECT_KERNEL_SYMBOL;
+	     at++) {
 		if (o->type != GT_OBJECT_KERNEL_SYMBOL || o->parent != object->number)
 			continue;
 		sum.count++;
@@ -147,7 +165,8 @@ static struct kernels_in kernels_in(const struct info_code *code, const struct g
 }
 
 /* All columns, or all but that of the dispatches. */
-static void init(struct grid *g, const struct info_code *code, const char *name, const struct grid_column *columns, unsigned count)
+static void init(struct grid *g, const struct info_code *code, const char *name,
+		 const struct grid_column *columns, unsigned count)
 {
 	bool without = !code->dispatches;
 
@@ -188,7 +207,8 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 {
 	const struct gt_capture *capture = code->capture;
 
-	init(g, code, "kernel_symbols", info_code_kernel_columns, COUNT_OF(info_code_kernel_columns));
+	init(g, code, "kernel_symbols", info_code_kernel_columns,
+	     COUNT_OF(info_code_kernel_columns));
 	g->heading = "Kernels in it, and what their code asks for";
 	for (size_t k = 0; capture && k < gt_capture_object_count(capture); k++) {
 		const struct gt_object_info *o = gt_capture_object(capture, k);
@@ -198,7 +218,8 @@ void info_code_kernels(struct grid *g, const struct info_code *code)
 		char *readable;
 		if (o->type != GT_OBJECT_KERNEL_SYMBOL)
 			continue;
-		object = gt_capture_object_find(capture, o->process, GT_OBJECT_CODE_OBJECT, o->parent);
+		object = gt_capture_object_find(capture, o->process, GT_OBJECT_CODE_OBJECT,
+						o->parent);
 		cell = grid_row(g);
 		if (code->dispatches)
 			*cell++ = cell_count(dispatches_of(code->dispatches, o));

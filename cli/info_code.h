@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device code in `gputap info` and `gputap report`: what was loaded and which kernels are in it, from when until when; in a
- * report also how often they were dispatched. */
+/* Device code in `gputap info` and `gputap report`: what was loaded and which kernels are in it,
+ * from when until when; in a report also how often they were dispatched. */
 #ifndef GPUTAP_CLI_INFO_CODE_H
 #define GPUTAP_CLI_INFO_CODE_H
 

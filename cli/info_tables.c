@@ -14,89 +14,89 @@
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
 static const struct grid_column session_columns[] = {
-	{ "session", "session", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "rank", "rank", GRID_SIGNED, GRID_IF_ANY, 0, false },
-	{ "host", "host", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "node", "node", GRID_ID, GRID_ALWAYS, 3, false },
-	{ "at_ns", "begin", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "processes", "processes", GRID_COUNT, GRID_ALWAYS, 4, false },
-	{ "clock", "aligned by", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "shift_ns", "moved by", GRID_SIGNED, GRID_DATA, 0, false },
-	{ "uncertainty_ns", "within", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "end", "end", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "bytes", "size", GRID_BYTES, GRID_ALWAYS, 5, false },
-	{ "boot_id", "boot", GRID_TEXT, GRID_DATA, 0, false },
-	{ "path", "file", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"session", "session", GRID_ID, GRID_ALWAYS, 0, false},
+	{"rank", "rank", GRID_SIGNED, GRID_IF_ANY, 0, false},
+	{"host", "host", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"node", "node", GRID_ID, GRID_ALWAYS, 3, false},
+	{"at_ns", "begin", GRID_NS, GRID_ALWAYS, 0, false},
+	{"processes", "processes", GRID_COUNT, GRID_ALWAYS, 4, false},
+	{"clock", "aligned by", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"shift_ns", "moved by", GRID_SIGNED, GRID_DATA, 0, false},
+	{"uncertainty_ns", "within", GRID_NS, GRID_ALWAYS, 0, false},
+	{"end", "end", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"bytes", "size", GRID_BYTES, GRID_ALWAYS, 5, false},
+	{"boot_id", "boot", GRID_TEXT, GRID_DATA, 0, false},
+	{"path", "file", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column runtime_columns[] = {
-	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "door", "door", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "processes", "processes", GRID_COUNT, GRID_ALWAYS, 1, false },
-	{ "version", "version", GRID_TEXT, GRID_IF_ANY, 2, false },
-	{ "path", "library", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"door", "door", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"processes", "processes", GRID_COUNT, GRID_ALWAYS, 1, false},
+	{"version", "version", GRID_TEXT, GRID_IF_ANY, 2, false},
+	{"path", "library", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column device_columns[] = {
-	{ "device", "device", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 3, false },
-	{ "type", "type", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "clock", "clock", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "residual_ns", "residual", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "violations", "violations", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "processes", "processes", GRID_COUNT, GRID_ALWAYS, 4, false },
-	{ "pci", "pci", GRID_TEXT, GRID_IF_ANY, 0, false },
-	{ "uuid", "uuid", GRID_TEXT, GRID_DATA, 0, false },
-	{ "vendor", "vendor", GRID_TEXT, GRID_DATA, 0, false },
-	{ "version", "version", GRID_TEXT, GRID_DATA, 0, false },
-	{ "driver", "driver", GRID_TEXT, GRID_ALWAYS, 2, false },
-	{ "label", "called", GRID_TEXT, GRID_IF_ANY, 0, false },
-	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"device", "device", GRID_ID, GRID_ALWAYS, 0, false},
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 3, false},
+	{"type", "type", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"clock", "clock", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"residual_ns", "residual", GRID_NS, GRID_ALWAYS, 0, false},
+	{"violations", "violations", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"processes", "processes", GRID_COUNT, GRID_ALWAYS, 4, false},
+	{"pci", "pci", GRID_TEXT, GRID_IF_ANY, 0, false},
+	{"uuid", "uuid", GRID_TEXT, GRID_DATA, 0, false},
+	{"vendor", "vendor", GRID_TEXT, GRID_DATA, 0, false},
+	{"version", "version", GRID_TEXT, GRID_DATA, 0, false},
+	{"driver", "driver", GRID_TEXT, GRID_ALWAYS, 2, false},
+	{"label", "called", GRID_TEXT, GRID_IF_ANY, 0, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column stream_columns[] = {
-	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 3, false },
-	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 2, false },
-	{ "device", "device", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "handle", "stream", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "created_ns", "created at", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "destroyed_ns", "destroyed at", GRID_NS, GRID_IF_ANY, 0, false },
-	{ "flags", "flags", GRID_TEXT, GRID_IF_ANY, 5, false },
-	{ "priority", "priority", GRID_TEXT, GRID_IF_ANY, 4, false },
-	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 3, false},
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 2, false},
+	{"device", "device", GRID_ID, GRID_ALWAYS, 0, false},
+	{"handle", "stream", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"created_ns", "created at", GRID_NS, GRID_ALWAYS, 0, false},
+	{"destroyed_ns", "destroyed at", GRID_NS, GRID_IF_ANY, 0, false},
+	{"flags", "flags", GRID_TEXT, GRID_IF_ANY, 5, false},
+	{"priority", "priority", GRID_TEXT, GRID_IF_ANY, 4, false},
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
 };
 
 static const struct grid_column process_columns[] = {
-	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "parent_pid", "parent", GRID_ID, GRID_ALWAYS, 1, false },
-	{ "image", "fork", GRID_COUNT, GRID_IF_ANY, 2, false },
-	{ "wall_ns", "wall", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "threads", "threads", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "seen", "seen", GRID_COUNT, GRID_ALWAYS, 3, false },
-	{ "dropped", "lost", GRID_COUNT, GRID_ALWAYS, 0, true },
-	{ "children_lost", "children not followed", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "end", "end", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "exit_status", "exit status", GRID_SIGNED, GRID_DATA, 0, false },
-	{ "signal", "signal", GRID_SIGNED, GRID_DATA, 0, false },
-	{ "exe", "program", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
+	{"parent_pid", "parent", GRID_ID, GRID_ALWAYS, 1, false},
+	{"image", "fork", GRID_COUNT, GRID_IF_ANY, 2, false},
+	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 0, false},
+	{"threads", "threads", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"seen", "seen", GRID_COUNT, GRID_ALWAYS, 3, false},
+	{"dropped", "lost", GRID_COUNT, GRID_ALWAYS, 0, true},
+	{"children_lost", "children not followed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"end", "end", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"exit_status", "exit status", GRID_SIGNED, GRID_DATA, 0, false},
+	{"signal", "signal", GRID_SIGNED, GRID_DATA, 0, false},
+	{"exe", "program", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column record_columns[] = {
-	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "class", "what", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "seen", "seen", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "recorded", "recorded", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "dropped", "lost", GRID_COUNT, GRID_ALWAYS, 0, true },
-	{ "why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"class", "what", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"seen", "seen", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"recorded", "recorded", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"dropped", "lost", GRID_COUNT, GRID_ALWAYS, 0, true},
+	{"why", "why", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
 };
 
 static const struct grid_column event_columns[] = {
-	{ "at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 1, false },
-	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 2, false },
-	{ "event", "event", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "value", "value", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "text", "", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false},
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 1, false},
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 2, false},
+	{"event", "event", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"value", "value", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static bool same_text(const char *a, const char *b)
@@ -104,11 +104,11 @@ static bool same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-const char *const info_end_names[3] = { "complete", "incomplete", "cut" };
+const char *const info_end_names[3] = {"complete", "incomplete", "cut"};
 
 static void make_sessions(struct grid *g, const struct info *i)
 {
-	static const char *const ways[] = { "boot", "wall clock", "nothing" };
+	static const char *const ways[] = {"boot", "wall clock", "nothing"};
 
 	grid_init(g, "sessions", session_columns, COUNT_OF(session_columns));
 	g->heading = "Sessions, and how they came onto one clock";
@@ -120,11 +120,14 @@ static void make_sessions(struct grid *g, const struct info *i)
 		*cell++ = s->info.rank >= 0 ? cell_signed(s->info.rank) : cell_none();
 		*cell++ = cell_text(s->info.hostname);
 		*cell++ = cell_count(s->node);
-		*cell++ = cell_count(s->info.start_ns > i->session->start_ns ? s->info.start_ns - i->session->start_ns : 0);
+		*cell++ = cell_count(s->info.start_ns > i->session->start_ns
+					     ? s->info.start_ns - i->session->start_ns
+					     : 0);
 		*cell++ = cell_count(s->process_count);
 		*cell++ = cell_text(ways[s->alignment]);
 		*cell++ = cell_signed(s->shift_ns);
-		*cell++ = s->alignment == GT_ALIGNED_REALTIME ? cell_count(s->uncertainty_ns) : cell_none();
+		*cell++ = s->alignment == GT_ALIGNED_REALTIME ? cell_count(s->uncertainty_ns)
+							      : cell_none();
 		*cell++ = cell_text(info_end_names[s->health.end]);
 		*cell++ = cell_count(s->health.bytes);
 		*cell++ = cell_text(s->info.boot_id);
@@ -147,7 +150,8 @@ static void make_runtimes(struct grid *g, const struct info *i)
 		for (size_t n = 0; n < gt_capture_object_count(i->capture); n++) {
 			const struct gt_object_info *other = gt_capture_object(i->capture, n);
 			if (other->type != GT_OBJECT_MODULE || other->domain != o->domain ||
-			    !same_text(gt_object_value(other, "path"), gt_object_value(o, "path")) ||
+			    !same_text(gt_object_value(other, "path"),
+				       gt_object_value(o, "path")) ||
 			    !same_text(gt_object_value(other, "door"), gt_object_value(o, "door")))
 				continue;
 			told |= n < k;
@@ -209,7 +213,8 @@ static void make_devices(struct grid *g, const struct info *i)
 
 static struct grid_cell since_start(const struct info *i, uint64_t ns)
 {
-	return ns ? cell_count(ns > i->session->start_ns ? ns - i->session->start_ns : 0) : cell_none();
+	return ns ? cell_count(ns > i->session->start_ns ? ns - i->session->start_ns : 0)
+		  : cell_none();
 }
 
 static void make_streams(struct grid *g, const struct info *i)
@@ -222,11 +227,14 @@ static void make_streams(struct grid *g, const struct info *i)
 		struct grid_cell *cell;
 		if (o->type != GT_OBJECT_STREAM)
 			continue;
-		device = gt_capture_object_find(i->capture, o->process, GT_OBJECT_DEVICE, o->parent);
+		device =
+			gt_capture_object_find(i->capture, o->process, GT_OBJECT_DEVICE, o->parent);
 		cell = grid_row(g);
 		*cell++ = cell_text(gt_domain_name(o->domain));
 		*cell++ = p ? cell_count(p->pid) : cell_none();
-		*cell++ = device && device->device_index != UINT32_MAX ? cell_count(device->device_index) : cell_none();
+		*cell++ = device && device->device_index != UINT32_MAX
+				  ? cell_count(device->device_index)
+				  : cell_none();
 		*cell++ = cell_text(grid_keep(g, "0x%llx", (unsigned long long)o->handle));
 		*cell++ = since_start(i, o->begin_ns);
 		*cell++ = since_start(i, o->end_ns);
@@ -241,7 +249,7 @@ static void make_processes(struct grid *g, const struct info *i)
 	uint32_t count = (uint32_t)gt_capture_process_count(i->capture);
 	uint64_t *threads = lookup_grow(NULL, 0, count, sizeof *threads);
 	bool *replaced = lookup_grow(NULL, 0, count, sizeof *replaced);
-	struct idmap later = { 0 };
+	struct idmap later = {0};
 
 	for (uint32_t p = count; p-- > 0;) {
 		const struct gt_process_info *info = gt_capture_process(i->capture, p);
@@ -263,19 +271,27 @@ static void make_processes(struct grid *g, const struct info *i)
 		for (unsigned k = 0; counts && k < GT_CLASS_COUNT * GT_DOMAIN_COUNT; k++) {
 			seen += counts->seen[k / GT_DOMAIN_COUNT][k % GT_DOMAIN_COUNT];
 			for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
-				dropped += counts->dropped[why][k / GT_DOMAIN_COUNT][k % GT_DOMAIN_COUNT];
+				dropped += counts->dropped[why][k / GT_DOMAIN_COUNT]
+							  [k % GT_DOMAIN_COUNT];
 		}
 		*cell++ = cell_count(info->pid);
 		*cell++ = cell_count(info->ppid);
 		*cell++ = cell_count(info->image);
-		*cell++ = info->end_ns > info->start_ns ? cell_count(info->end_ns - info->start_ns) : cell_none();
+		*cell++ = info->end_ns > info->start_ns ? cell_count(info->end_ns - info->start_ns)
+							: cell_none();
 		*cell++ = cell_count(threads[p]);
 		*cell++ = cell_count(seen);
 		*cell++ = cell_count(dropped);
 		*cell++ = cell_count(info->children_lost);
-		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(info->ended, info->proper_end, info->wait_status, replaced[p])));
-		*cell++ = known && WIFEXITED(info->wait_status) ? cell_signed(WEXITSTATUS(info->wait_status)) : cell_none();
-		*cell++ = known && WIFSIGNALED(info->wait_status) ? cell_signed(WTERMSIG(info->wait_status)) : cell_none();
+		*cell++ = cell_text(grid_keep(g, "%s",
+					      report_process_end(info->ended, info->proper_end,
+								 info->wait_status, replaced[p])));
+		*cell++ = known && WIFEXITED(info->wait_status)
+				  ? cell_signed(WEXITSTATUS(info->wait_status))
+				  : cell_none();
+		*cell++ = known && WIFSIGNALED(info->wait_status)
+				  ? cell_signed(WTERMSIG(info->wait_status))
+				  : cell_none();
 		*cell++ = cell_text(info->exe);
 	}
 	free(replaced);
@@ -296,7 +312,8 @@ static void make_records(struct grid *g, const struct info *i)
 				size_t used = strlen(why);
 				dropped += n;
 				if (n)
-					snprintf(why + used, sizeof why - used, "%s%s %s", used ? ", " : "", ui_count(n),
+					snprintf(why + used, sizeof why - used, "%s%s %s",
+						 used ? ", " : "", ui_count(n),
 						 gt_drop_reason_name((enum gt_drop_reason)r));
 			}
 			if (!i->counts.seen[c][d] && !i->counts.recorded[c][d] && !dropped)
@@ -320,9 +337,12 @@ static void make_events(struct grid *g, const struct info *i)
 		const struct gt_event_info *e = gt_capture_event(i->capture, k);
 		const struct gt_process_info *p = gt_capture_process(i->capture, e->process);
 		struct grid_cell *cell = grid_row(g);
-		*cell++ = e->time_ns > i->session->start_ns ? cell_count(e->time_ns - i->session->start_ns) : cell_none();
+		*cell++ = e->time_ns > i->session->start_ns
+				  ? cell_count(e->time_ns - i->session->start_ns)
+				  : cell_none();
 		*cell++ = p ? cell_count(p->pid) : cell_none();
-		*cell++ = e->domain == GT_DOMAIN_NONE ? cell_none() : cell_text(gt_domain_name(e->domain));
+		*cell++ = e->domain == GT_DOMAIN_NONE ? cell_none()
+						      : cell_text(gt_domain_name(e->domain));
 		*cell++ = cell_text(gt_event_code_name(e->code));
 		*cell++ = cell_count(e->value);
 		*cell++ = cell_text(e->text ? e->text : "");
@@ -331,20 +351,26 @@ static void make_events(struct grid *g, const struct info *i)
 
 static void make_code_objects(struct grid *g, const struct info *i)
 {
-	info_code_objects(g, &(struct info_code){ .capture = i->capture });
+	info_code_objects(g, &(struct info_code){.capture = i->capture});
 }
 
 static void make_kernel_symbols(struct grid *g, const struct info *i)
 {
-	info_code_kernels(g, &(struct info_code){ .capture = i->capture });
+	info_code_kernels(g, &(struct info_code){.capture = i->capture});
 }
 
 void info_table(struct grid *g, enum info_table table, const struct info *i)
 {
 	static void (*const makers[INFO_TABLE_COUNT])(struct grid *, const struct info *) = {
-		[INFO_SESSIONS] = make_sessions, [INFO_RUNTIMES] = make_runtimes, [INFO_DEVICES] = make_devices,
-		[INFO_STREAMS] = make_streams, [INFO_CODE_OBJECTS] = make_code_objects, [INFO_KERNEL_SYMBOLS] = make_kernel_symbols,
-		[INFO_PROCESSES] = make_processes, [INFO_RECORDS] = make_records, [INFO_EVENTS] = make_events,
+		[INFO_SESSIONS] = make_sessions,
+		[INFO_RUNTIMES] = make_runtimes,
+		[INFO_DEVICES] = make_devices,
+		[INFO_STREAMS] = make_streams,
+		[INFO_CODE_OBJECTS] = make_code_objects,
+		[INFO_KERNEL_SYMBOLS] = make_kernel_symbols,
+		[INFO_PROCESSES] = make_processes,
+		[INFO_RECORDS] = make_records,
+		[INFO_EVENTS] = make_events,
 	};
 
 	makers[table](g, i);

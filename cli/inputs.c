@@ -19,13 +19,14 @@ static void raise_files_limit(size_t count)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= count + FILES_SPARE)
 		return;
-	limit.rlim_cur = limit.rlim_max < count + FILES_SPARE ? limit.rlim_max : count + FILES_SPARE;
+	limit.rlim_cur =
+		limit.rlim_max < count + FILES_SPARE ? limit.rlim_max : count + FILES_SPARE;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int inputs_choose(struct inputs *in, char **paths, int count)
 {
-	*in = (struct inputs){ .paths = calloc((size_t)count, sizeof *in->paths) };
+	*in = (struct inputs){.paths = calloc((size_t)count, sizeof *in->paths)};
 	if (!in->paths)
 		return ui_fail(GT_EXIT_FAILURE, "no memory");
 	for (int i = 0; i < count; i++) {
@@ -64,7 +65,8 @@ void inputs_tell(const struct gt_capture *capture)
 	uint64_t uncertainty_ns = 0;
 
 	if (repeated)
-		ui_note("%s session%s given twice (by a copy, or merged before): read once", ui_count(repeated), repeated == 1 ? " is" : "s are");
+		ui_note("%s session%s given twice (by a copy, or merged before): read once",
+			ui_count(repeated), repeated == 1 ? " is" : "s are");
 	for (size_t i = 0; i < gt_capture_session_count(capture); i++) {
 		const struct gt_capture_session *s = gt_capture_session_at(capture, i);
 
@@ -74,9 +76,12 @@ void inputs_tell(const struct gt_capture *capture)
 			uncertainty_ns = s->uncertainty_ns;
 	}
 	if (moved)
-		ui_note("%s session%s ran on another machine or boot than %s: aligned by wall clocks (CLOCK_REALTIME), which moved by %s "
+		ui_note("%s session%s ran on another machine or boot than %s: aligned by wall "
+			"clocks (CLOCK_REALTIME), which moved by %s "
 			"while traced; how far two machines' clocks differ, no capture can tell",
-			ui_count(moved), moved == 1 ? "" : "s", first->path, ui_duration(uncertainty_ns));
+			ui_count(moved), moved == 1 ? "" : "s", first->path,
+			ui_duration(uncertainty_ns));
 	if (lost)
-		ui_note("%s session%s without any clock reading that could be read: not aligned", ui_count(lost), lost == 1 ? " is" : "s are");
+		ui_note("%s session%s without any clock reading that could be read: not aligned",
+			ui_count(lost), lost == 1 ? " is" : "s are");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The captures that a command was given, read as one: which of them can be, and what is to be said about them. */
+/* The captures that a command was given, read as one: which of them can be, and what is to be
+ * said about them. */
 #ifndef GPUTAP_CLI_INPUTS_H
 #define GPUTAP_CLI_INPUTS_H
 
@@ -11,11 +12,13 @@
 struct inputs {
 	const char **paths; /* of the command line; array freed by inputs_fini() */
 	size_t count;
-	bool left_out;      /* some are no captures: told; the command exits with 1 after doing what it can */
+	/* some are no captures: told; the command exits with 1 after doing what it can */
+	bool left_out;
 };
 
-/* Of one file, whether it can be read is left to who opens it; of several, those that are no captures are told and left
- * out, and one that cannot be opened at all ends it. Return: exit code; told. */
+/* Of one file, whether it can be read is left to who opens it; of several, those that are no
+ * captures are told and left out, and one that cannot be opened at all ends it. Return: exit
+ * code; told. */
 int inputs_choose(struct inputs *in, char **paths, int count);
 void inputs_fini(struct inputs *in);
 

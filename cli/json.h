@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON for scripts: indented, valid whatever bytes a name has (what is not UTF-8 becomes U+FFFD). */
+/* JSON for scripts: indented, valid whatever bytes a name has (what is not UTF-8 becomes
+ * U+FFFD). */
 #ifndef GPUTAP_CLI_JSON_H
 #define GPUTAP_CLI_JSON_H
 
@@ -10,7 +11,7 @@
 struct json {
 	FILE *out;
 	unsigned depth;
-	bool filled[16];  /* this level has a member */
+	bool filled[16]; /* this level has a member */
 	char closing[16];
 };
 

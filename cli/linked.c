@@ -22,7 +22,7 @@ static uint32_t page_of(struct linked *l, uint32_t process, uint64_t id, unsigne
 			l->room = room;
 		}
 		i = l->count++;
-		l->pages[i] = (struct linked_page){ .first_id = first, .process = process };
+		l->pages[i] = (struct linked_page){.first_id = first, .process = process};
 		idmap_put(&l->by_hash, hash, i);
 	}
 	l->last[which] = i + 1;
@@ -71,5 +71,5 @@ void linked_fini(struct linked *l)
 	free(l->pages);
 	idmap_fini(&l->by_hash);
 	idmap_fini(&l->more);
-	*l = (struct linked){ 0 };
+	*l = (struct linked){0};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* gputap list: the names that other commands take. All of it comes from the tables that tracing itself uses. */
+/* gputap list: the names that other commands take. All of it comes from the tables that tracing
+ * itself uses. */
 #include <fnmatch.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -14,41 +15,44 @@
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
-static const char *const things[] = { "domains", "operations", "doors", "formats", NULL };
+static const char *const things[] = {"domains", "operations", "doors", "formats", NULL};
 enum thing { LIST_DOMAINS, LIST_OPERATIONS, LIST_DOORS, LIST_FORMATS };
 
 static const struct grid_column domain_columns[] = {
-	{ "operations", "operations", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "traced", "traced", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "text", "", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"operations", "operations", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"traced", "traced", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column operation_columns[] = {
-	{ "number", "number", GRID_ID, GRID_ALWAYS, 1, false },
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false },
-	{ "group", "group", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "kind", "kind", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "entry", "entry", GRID_TEXT, GRID_ALWAYS, 2, false },
-	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "arguments", "arguments", GRID_TEXT, GRID_DATA, 0, false },
+	{"number", "number", GRID_ID, GRID_ALWAYS, 1, false},
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"group", "group", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"kind", "kind", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"entry", "entry", GRID_TEXT, GRID_ALWAYS, 2, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"arguments", "arguments", GRID_TEXT, GRID_DATA, 0, false},
 };
 
 static const struct grid_column door_columns[] = {
-	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "text", "", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column format_columns[] = {
-	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "extensions", "extensions", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "text", "", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"extensions", "extensions", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"text", "", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 /* As gputap info shows them for each runtime. */
-static const struct { enum gt_domain domain; const char *name, *text; } doors[] = {
-#define X(domain, name, text) { domain, name, text },
+static const struct {
+	enum gt_domain domain;
+	const char *name, *text;
+} doors[] = {
+#define X(domain, name, text) {domain, name, text},
 #include "generated/domains_attach.inc"
 #undef X
 };
@@ -111,13 +115,13 @@ static void make_domains(struct grid *g, const struct list_options *o)
 {
 	grid_init(g, "domains", domain_columns, COUNT_OF(domain_columns));
 	g->heading = "Domains";
-#define ADD(number, suffix, domain_name, domain_text)                                   \
-	if (chosen(o, domain_name)) {                                                   \
-		struct grid_cell *cell = grid_row(g);                                   \
-		*cell++ = cell_count(known_operations(GT_DOMAIN_##suffix));           \
+#define ADD(number, suffix, domain_name, domain_text)                                  \
+	if (chosen(o, domain_name)) {                                                  \
+		struct grid_cell *cell = grid_row(g);                                  \
+		*cell++ = cell_count(known_operations(GT_DOMAIN_##suffix));            \
 		*cell++ = cell_text(has_door(GT_DOMAIN_##suffix) ? "yes" : "not yet"); \
-		*cell++ = cell_text(domain_name);                                       \
-		*cell++ = cell_text(domain_text);                                       \
+		*cell++ = cell_text(domain_name);                                      \
+		*cell++ = cell_text(domain_text);                                      \
 	}
 	GT_DOMAINS(ADD)
 #undef ADD
@@ -130,7 +134,8 @@ static const char *arguments_of(struct grid *g, const struct gt_operation_info *
 
 	line[0] = '\0';
 	for (unsigned i = 0; i < info->nargs && n < sizeof line; i++)
-		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s %s", i ? ", " : "", info->args[i].type, info->args[i].name);
+		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s %s", i ? ", " : "",
+				      info->args[i].type, info->args[i].name);
 	return grid_keep(g, "%s", line);
 }
 
@@ -143,9 +148,12 @@ static void make_operations(struct grid *g, const struct list_options *o)
 			continue;
 		for (size_t i = 0; i < count; i++) {
 			const struct gt_operation_info *info = gt_operation(GT_OP(d, i, 0));
-			const char *kind = info ? gt_operation_kind_name((enum gt_operation_kind)info->kind) : "";
+			const char *kind =
+				info ? gt_operation_kind_name((enum gt_operation_kind)info->kind)
+				     : "";
 			struct grid_cell *cell;
-			if (!info || !chosen(o, info->name) || (o->group && strcmp(o->group, info->group)) ||
+			if (!info || !chosen(o, info->name) ||
+			    (o->group && strcmp(o->group, info->group)) ||
 			    (o->kind && strcmp(o->kind, kind)))
 				continue;
 			cell = grid_row(g);
@@ -203,7 +211,10 @@ static size_t words_of_operations(bool kinds, const char **words, size_t most)
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		for (size_t i = 0; i < gt_operation_count((enum gt_domain)d); i++) {
 			const struct gt_operation_info *info = gt_operation(GT_OP(d, i, 0));
-			const char *word = !info ? NULL : kinds ? gt_operation_kind_name((enum gt_operation_kind)info->kind) : info->group;
+			const char *word =
+				!info   ? NULL
+				: kinds ? gt_operation_kind_name((enum gt_operation_kind)info->kind)
+					: info->group;
 			bool known = !word;
 			for (size_t k = 0; k < n && !known; k++)
 				known = !strcmp(words[k], word);
@@ -243,14 +254,17 @@ static int tell_none(const char *pattern, bool operations)
 	const char *near = operations ? mode_nearest_operation(pattern, ~0u) : NULL;
 
 	if (near)
-		return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'; did you mean '%s'?", pattern, near);
+		return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'; did you mean '%s'?",
+			       pattern, near);
 	return ui_fail(GT_EXIT_FAILURE, "nothing is named like '%s'", pattern);
 }
 
 static int print_things(const struct list_options *o, unsigned wanted)
 {
-	static void (*const make[])(struct grid *, const struct list_options *) = { make_domains, make_operations, make_doors, make_formats };
-	struct json j = { .out = stdout };
+	static void (*const make[])(struct grid *,
+				    const struct list_options *) = {make_domains, make_operations,
+								    make_doors, make_formats};
+	struct json j = {.out = stdout};
 	size_t rows = 0;
 	bool first = true;
 
@@ -274,17 +288,18 @@ static int print_things(const struct list_options *o, unsigned wanted)
 	}
 	if (o->json)
 		json_close(&j);
-	return !rows && o->patterns[0] ? tell_none(o->patterns[0], wanted & 1u << LIST_OPERATIONS) : GT_EXIT_OK;
+	return !rows && o->patterns[0] ? tell_none(o->patterns[0], wanted & 1u << LIST_OPERATIONS)
+				       : GT_EXIT_OK;
 }
 
 static int list_main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "domain", required_argument, NULL, 'd' }, { "group", required_argument, NULL, 'g' },
-		{ "kind", required_argument, NULL, 'k' },   { "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
+		{"domain", required_argument, NULL, 'd'}, {"group", required_argument, NULL, 'g'},
+		{"kind", required_argument, NULL, 'k'},   {"json", no_argument, NULL, 'J'},
+		{"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
-	struct list_options o = { 0 };
+	struct list_options o = {0};
 	unsigned wanted = 1u << LIST_DOMAINS | 1u << LIST_DOORS | 1u << LIST_FORMATS;
 	int c, code;
 
@@ -316,4 +331,6 @@ static int list_main(int argc, char **argv)
 	return code ? code : print_things(&o, wanted);
 }
 
-const struct gt_command gt_command_list = { "list", "list domains, operations, doors, export formats", list_main };
+const struct gt_command gt_command_list = {"list",
+					   "list domains, operations, doors, export formats",
+					   list_main};

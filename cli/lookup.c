@@ -56,7 +56,8 @@ uint32_t texts_put(struct texts *t, const char *text)
 		if (!strcmp(t->text[t->slots[s] - 1], text))
 			return t->slots[s] - 1;
 	if (t->count == t->room) {
-		t->text = lookup_grow(t->text, t->room, t->room ? t->room * 2 : 64, sizeof *t->text);
+		t->text =
+			lookup_grow(t->text, t->room, t->room ? t->room * 2 : 64, sizeof *t->text);
 		t->room = t->room ? t->room * 2 : 64;
 	}
 	t->text[t->count] = strcpy(lookup_grow(NULL, 0, strlen(text) + 1, 1), text);
@@ -70,7 +71,7 @@ void texts_fini(struct texts *t)
 		free(t->text[i]);
 	free(t->text);
 	free(t->slots);
-	*t = (struct texts){ 0 };
+	*t = (struct texts){0};
 }
 
 /* Numbers ---------------------------------------------------------------------- */
@@ -106,11 +107,11 @@ void idmap_put(struct idmap *m, uint64_t key, uint32_t value)
 	}
 	slot = find_slot(m, key);
 	m->count += !slot->used;
-	*slot = (struct idmap_slot){ .key = key, .value = value, .used = 1 };
+	*slot = (struct idmap_slot){.key = key, .value = value, .used = 1};
 }
 
 void idmap_fini(struct idmap *m)
 {
 	free(m->slots);
-	*m = (struct idmap){ 0 };
+	*m = (struct idmap){0};
 }

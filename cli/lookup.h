@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two small tables for commands that read records: texts by number and number by text, and a map of numbers.
- * Without memory the command says so and ends (lookup_grow()): there is nothing to save here. */
+/* Two small tables for commands that read records: texts by number and number by text, and a map
+ * of numbers. Without memory the command says so and ends (lookup_grow()): there is nothing to
+ * save here. */
 #ifndef GPUTAP_CLI_LOOKUP_H
 #define GPUTAP_CLI_LOOKUP_H
 
@@ -9,7 +10,8 @@
 
 #define LOOKUP_NONE UINT32_MAX
 
-/* realloc() to @count things of @each bytes, the new ones zeroed; ends the command when there is no memory. */
+/* realloc() to @count things of @each bytes, the new ones zeroed; ends the command when there is
+ * no memory. */
 void *lookup_grow(void *old, size_t old_count, size_t count, size_t each);
 
 /* Texts: the same text has the same number, numbers count from 0. Zero-initialised is empty. */
@@ -28,7 +30,11 @@ void texts_fini(struct texts *t);
 
 /* 64-bit key to 32-bit value. Zero-initialised is empty. */
 struct idmap {
-	struct idmap_slot { uint64_t key; uint32_t value; uint32_t used; } *slots;
+	struct idmap_slot {
+		uint64_t key;
+		uint32_t value;
+		uint32_t used;
+	} * slots;
 	uint32_t slot_count, count;
 };
 uint32_t idmap_get(const struct idmap *m, uint64_t key); /* LOOKUP_NONE: not there */

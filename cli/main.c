@@ -10,7 +10,8 @@
 #include "config.h"
 
 static const struct gt_command *const commands[] = {
-	&gt_command_run, &gt_command_report, &gt_command_export, &gt_command_info, &gt_command_merge, &gt_command_list,
+	&gt_command_run,     &gt_command_report, &gt_command_export,
+	&gt_command_info,    &gt_command_merge,  &gt_command_list,
 	&gt_command_recover, &gt_command_doctor, &gt_command_soft,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -35,9 +36,11 @@ static void print_help(void)
 	       "  gputap export prog.gputap -o prog.pftrace\n"
 	       "                                          then open it at ui.perfetto.dev\n"
 	       "  gputap doctor                           what can be traced on this machine\n\n"
-	       "%sCommands%s\n", c->bold, c->reset, c->bold, c->reset);
+	       "%sCommands%s\n",
+	       c->bold, c->reset, c->bold, c->reset);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset, commands[i]->summary);
+		printf("  %s%-8s%s  %s\n", c->cyan, commands[i]->name, c->reset,
+		       commands[i]->summary);
 	printf("\n'gputap COMMAND --help' shows a command's options, 'man gputap-COMMAND' its\n"
 	       "manual. 'gputap --version' prints the version.\n");
 }
@@ -60,10 +63,12 @@ static int unknown_command(const char *word)
 	names[n] = NULL;
 
 	if (ui_ends_with(word, ".gputap"))
-		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap report %s'?", word, word);
+		return ui_fail(GT_EXIT_USAGE,
+			       "'%s' is no command; did you mean 'gputap report %s'?", word, word);
 	gt_target_look(word, &program);
 	if (program.executable)
-		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap run %s'?", word, word);
+		return ui_fail(GT_EXIT_USAGE, "'%s' is no command; did you mean 'gputap run %s'?",
+			       word, word);
 	return ui_unknown("command", word, names);
 }
 
@@ -101,7 +106,7 @@ static int help_for(int argc, char **argv)
 	if (!command)
 		return unknown_command(argv[2]);
 	args[0] = argv[2];
-	args[1] = (char[]){ "--help" };
+	args[1] = (char[]){"--help"};
 	args[2] = NULL;
 	return run_command(command, 2, args);
 }
@@ -120,12 +125,16 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version"))
 		return finish_output(print_version());
 	if (argv[1][0] == '-') {
-		const char *near = ui_nearest(argv[1], (const char *const[]){"--help", "--version", NULL});
+		const char *near =
+			ui_nearest(argv[1], (const char *const[]){"--help", "--version", NULL});
 
 		if (near)
-			return ui_fail(GT_EXIT_USAGE, "no option %s before the command; did you mean %s?", argv[1], near);
+			return ui_fail(GT_EXIT_USAGE,
+				       "no option %s before the command; did you mean %s?", argv[1],
+				       near);
 		ui_fail(GT_EXIT_USAGE, "no option %s before the command", argv[1]);
-		fprintf(stderr, "  'gputap run PROGRAM ARGS' traces a program, 'gputap --help' shows all\n");
+		fprintf(stderr, "  'gputap run PROGRAM ARGS' traces a program, 'gputap --help' "
+				"shows all\n");
 		return GT_EXIT_USAGE;
 	}
 	command = find_command(argv[1]);

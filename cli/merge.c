@@ -68,10 +68,12 @@ static int write_merged(void *data, const char *temporary)
 {
 	struct merging *m = data;
 
-	return gt_capture_merge(m->in->paths, m->in->count, temporary, m->options, &m->health, &m->repeated);
+	return gt_capture_merge(m->in->paths, m->in->count, temporary, m->options, &m->health,
+				&m->repeated);
 }
 
-/* What was merged is looked at once more, by its heads only: whose clocks were moved, what is missing. Return: is it whole? */
+/* What was merged is looked at once more, by its heads only: whose clocks were moved, what is
+ * missing. Return: is it whole? */
 static bool tell_result(const struct export_request *request, const struct merging *m)
 {
 	struct gt_capture *capture;
@@ -88,20 +90,25 @@ static bool tell_result(const struct export_request *request, const struct mergi
 
 		told |= !gt_capture_is_whole(&s->health) || s->health.end != GT_CAPTURE_COMPLETE;
 		if (s->health.bad_sums)
-			ui_note("%s does not hold what it says; 'gputap info %s' tells more", s->path, s->path);
+			ui_note("%s does not hold what it says; 'gputap info %s' tells more",
+				s->path, s->path);
 		if (s->health.bad_bytes || s->health.bad_blocks)
-			ui_note("%s is damaged: %s of %s could not be read and are not in %s", s->path, ui_bytes(s->health.bad_bytes),
-				ui_bytes(s->health.bytes), request->output);
+			ui_note("%s is damaged: %s of %s could not be read and are not in %s",
+				s->path, ui_bytes(s->health.bad_bytes), ui_bytes(s->health.bytes),
+				request->output);
 		else if (s->health.end == GT_CAPTURE_CUT)
-			ui_note("%s has no end: its writer was stopped, or still writes; %s has what is there", s->path, request->output);
+			ui_note("%s has no end: its writer was stopped, or still writes; %s has "
+				"what is there",
+				s->path, request->output);
 		else if (s->health.end == GT_CAPTURE_INCOMPLETE)
 			ui_note("%s is not complete, it says", s->path);
 	}
 	if (!whole && !told)
-		ui_note("%s is damaged in parts; 'gputap info %s' tells more", request->output, request->output);
+		ui_note("%s is damaged in parts; 'gputap info %s' tells more", request->output,
+			request->output);
 	if (m->repeated)
-		ui_note("%s session%s given twice (by a copy, or merged before): merged once", ui_count(m->repeated),
-			m->repeated == 1 ? " is" : "s are");
+		ui_note("%s session%s given twice (by a copy, or merged before): merged once",
+			ui_count(m->repeated), m->repeated == 1 ? " is" : "s are");
 	inputs_tell(capture);
 	gt_capture_close(capture);
 	return whole;
@@ -126,7 +133,9 @@ static int merge_captures(const struct export_request *request)
 	} else if (status) {
 		status = ui_fail(GT_EXIT_FAILURE, "cannot write %s", request->output);
 	} else {
-		status = tell_result(request, &m) && !in.left_out && gt_capture_is_whole(&m.health) ? GT_EXIT_OK : GT_EXIT_FAILURE;
+		status = tell_result(request, &m) && !in.left_out && gt_capture_is_whole(&m.health)
+				 ? GT_EXIT_OK
+				 : GT_EXIT_FAILURE;
 	}
 	inputs_fini(&in);
 	return status;
@@ -153,4 +162,5 @@ static int run_merge(int argc, char **argv)
 	return status;
 }
 
-const struct gt_command gt_command_merge = {"merge", "put captures of several processes, ranks and hosts into one", run_merge};
+const struct gt_command gt_command_merge = {
+	"merge", "put captures of several processes, ranks and hosts into one", run_merge};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* See mode.h. A mode says two things of each operation: whether its calls are recorded, and whether the device work that
- * they cause is, with or without them.
+/* See mode.h. A mode says two things of each operation: whether its calls are recorded, and
+ * whether the device work that they cause is, with or without them.
  *
  *   mode        calls                device work
  *   lite        annotations          kernels; a graph's launch as one
@@ -8,9 +8,10 @@
  *   hip         all but HSA's        all
  *   hsa         all                  all
  *
- * `default`, as without --mode, is as `hip`, but that HSA's calls are recorded when --domains names them.
- * ROCm's device work is HSA's, so that --domains hip keeps HSA's work. What is said of HSA here holds for
- * every domain that stands `beneath` another. --ops replaces the mode's calls. */
+ * `default`, as without --mode, is as `hip`, but that HSA's calls are recorded when --domains
+ * names them. ROCm's device work is HSA's, so that --domains hip keeps HSA's work. What is said
+ * of HSA here holds for every domain that stands `beneath` another. --ops replaces the mode's
+ * calls. */
 #include "cli/mode.h"
 
 #include <fnmatch.h>
@@ -25,7 +26,7 @@
 
 #define BIT(domain) (UINT32_C(1) << (domain))
 
-static const char *const names[] = { "default", "lite", "standard", "hip", "hsa", NULL };
+static const char *const names[] = {"default", "lite", "standard", "hip", "hsa", NULL};
 
 static uint32_t annotations(void)
 {
@@ -53,7 +54,8 @@ static uint32_t beneath(uint32_t upper)
 
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
 		for (unsigned u = 1; gt_domain_traits[d].beneath && u < GT_DOMAIN_COUNT; u++)
-			if (upper & BIT(u) && gt_domain_traits[u].outermost == gt_domain_traits[d].beneath)
+			if (upper & BIT(u) &&
+			    gt_domain_traits[u].outermost == gt_domain_traits[d].beneath)
 				set |= BIT(d);
 	return set;
 }
@@ -80,7 +82,8 @@ enum gt_mode mode_of_options(const char *options)
 	const char *at = options ? strstr(options, "mode=") : NULL;
 
 	for (unsigned m = 1; at && m < GT_MODE_COUNT; m++)
-		if (!strncmp(at + 5, names[m], strlen(names[m])) && strchr(" ", at[5 + strlen(names[m])]))
+		if (!strncmp(at + 5, names[m], strlen(names[m])) &&
+		    strchr(" ", at[5 + strlen(names[m])]))
 			return (enum gt_mode)m;
 	return GT_MODE_DEFAULT;
 }
@@ -149,7 +152,8 @@ static int choose_domains(const char *list, uint32_t *out)
 		*out |= BIT(gt_domain_find(word));
 	}
 	if (!*out)
-		return ui_fail(GT_EXIT_USAGE, "--domains names none; 'gputap list domains' shows them");
+		return ui_fail(GT_EXIT_USAGE,
+			       "--domains names none; 'gputap list domains' shows them");
 	return 0;
 }
 
@@ -205,10 +209,12 @@ static int unknown_operation(const char *word, uint32_t domains)
 
 	if (near)
 		return ui_fail(GT_EXIT_USAGE, "no operation '%s'; did you mean '%s'?", word, near);
-	return ui_fail(GT_EXIT_USAGE, "no operation matches '%s'; 'gputap list operations' shows them", word);
+	return ui_fail(GT_EXIT_USAGE,
+		       "no operation matches '%s'; 'gputap list operations' shows them", word);
 }
 
-static int choose_operations(const char *list, uint32_t domains, struct gt_session *s, uint32_t *matched)
+static int choose_operations(const char *list, uint32_t domains, struct gt_session *s,
+			     uint32_t *matched)
 {
 	char word[256];
 
@@ -222,7 +228,8 @@ static int choose_operations(const char *list, uint32_t domains, struct gt_sessi
 		*matched |= found;
 	}
 	if (!*matched)
-		return ui_fail(GT_EXIT_USAGE, "--ops names none; 'gputap list operations' shows them");
+		return ui_fail(GT_EXIT_USAGE,
+			       "--ops names none; 'gputap list operations' shows them");
 	return 0;
 }
 
@@ -246,14 +253,17 @@ static int choose_kernels(const char *text, struct gt_session *s)
 	int error;
 
 	if (!*text)
-		return ui_fail(GT_EXIT_USAGE, "--kernels '': an extended regular expression, as for grep -E; '.' is every kernel");
+		return ui_fail(GT_EXIT_USAGE, "--kernels '': an extended regular expression, as "
+					      "for grep -E; '.' is every kernel");
 	if (strlen(text) >= sizeof s->kernels)
-		return ui_fail(GT_EXIT_USAGE, "--kernels: at most %zu bytes", sizeof s->kernels - 1);
+		return ui_fail(GT_EXIT_USAGE, "--kernels: at most %zu bytes",
+			       sizeof s->kernels - 1);
 	error = regcomp(&expression, text, REG_EXTENDED | REG_NOSUB);
 	if (error) {
 		regerror(error, &expression, why, sizeof why);
 		escape(text, literal, sizeof literal);
-		return ui_fail(GT_EXIT_USAGE, "--kernels '%s': %s; that text itself would be '%s'", text, why, literal);
+		return ui_fail(GT_EXIT_USAGE, "--kernels '%s': %s; that text itself would be '%s'",
+			       text, why, literal);
 	}
 	regfree(&expression);
 	snprintf(s->kernels, sizeof s->kernels, "%s", text);
@@ -272,11 +282,13 @@ static void set_work(struct gt_session *s, uint32_t domains)
 		memset(s->work[d], domains & BIT(d) ? 0xff : 0, sizeof s->work[d]);
 }
 
-/* Of the APIs whose calls cause the work themselves: launches only. Who makes packets of a launch (HSA) is told the mode. */
+/* Of the APIs whose calls cause the work themselves: launches only. Who makes packets of a
+ * launch (HSA) is told the mode. */
 static void keep_launches(struct gt_session *s)
 {
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++)
-		for (uint32_t i = 0; !gt_domain_traits[d].beneath && i < gt_operation_count(d); i++) {
+		for (uint32_t i = 0; !gt_domain_traits[d].beneath && i < gt_operation_count(d);
+		     i++) {
 			const struct gt_operation_info *o = gt_operation(GT_OP(d, i, 0));
 
 			if (o && o->kind != GT_KIND_LAUNCH)
@@ -310,11 +322,13 @@ int mode_choose(struct mode_options *o, struct gt_session *s)
 		set_calls(s, mode == GT_MODE_HSA ? asked | beneath(asked) : asked);
 	if (o->ops)
 		code = choose_operations(o->ops, asked, s, &matched);
-	/* the work of a lower domain is not of its calls alone; others' work comes with their calls, where the mode has those */
+	/* the work of a lower domain is not of its calls alone; others' work comes with their
+	 * calls, where the mode has those */
 	if (!mode_has_calls(mode))
 		set_work(s, UINT32_MAX);
 	else
-		set_work(s, !o->ops || mode ? lower : beneath(matched) | work_beside(matched & lower));
+		set_work(s,
+			 !o->ops || mode ? lower : beneath(matched) | work_beside(matched & lower));
 	if (mode == GT_MODE_LITE)
 		keep_launches(s);
 	if (!code && o->kernels)

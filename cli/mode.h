@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much `gputap run` records: --mode, --domains, --ops, --kernels, and rocm-trace-lite's RTL_MODE and RTL_OUTPUT. */
+/* How much `gputap run` records: --mode, --domains, --ops, --kernels, and rocm-trace-lite's
+ * RTL_MODE and RTL_OUTPUT. */
 #ifndef GPUTAP_CLI_MODE_H
 #define GPUTAP_CLI_MODE_H
 
@@ -15,10 +16,12 @@ struct mode_options {
 /* All of it, into the session. Return: 0, or an exit status with everything said. */
 int mode_choose(struct mode_options *options, struct gt_session *session);
 
-/* The operation of @domains (a bit each) whose name is nearest to @word; NULL: none is near, or @word is a pattern. */
+/* The operation of @domains (a bit each) whose name is nearest to @word; NULL: none is near, or
+ * @word is a pattern. */
 const char *mode_nearest_operation(const char *word, uint32_t domains);
 
-/* Return: 0, or an exit status where nothing of the domain can be traced, with those that can on stderr. */
+/* Return: 0, or an exit status where nothing of the domain can be traced, with those that can on
+ * stderr. */
 int mode_check_domain(const char *name);
 
 /* "lite", "standard", "hip", "hsa"; "default". */
@@ -35,8 +38,8 @@ static inline bool mode_has_calls(enum gt_mode mode)
 
 /**
  * mode_rtl_output() - RTL_OUTPUT as a file's name
- * Return: NULL: not set. "%p", which asks rocm-trace-lite for a file each process, becomes gputap's own process number:
- * one file holds them all.
+ * Return: NULL: not set. "%p", which asks rocm-trace-lite for a file each process, becomes gputap's
+ * own process number: one file holds them all.
  */
 const char *mode_rtl_output(char *buffer, size_t size);
 

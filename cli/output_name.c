@@ -13,25 +13,32 @@
 
 static int no_such(const char *pattern, const char *what)
 {
-	return ui_fail(GT_EXIT_USAGE, "--output %s: '%s' stands for nothing; %%p is the process, %%h the host, %%r the rank, %%q{NAME} a variable, "
-		       "%%%% a percent sign", pattern, what);
+	return ui_fail(GT_EXIT_USAGE,
+		       "--output %s: '%s' stands for nothing; %%p is the process, %%h the host, "
+		       "%%r the rank, %%q{NAME} a variable, "
+		       "%%%% a percent sign",
+		       pattern, what);
 }
 
 /* The value of "q{NAME}", of which @at is behind the '{'. */
-static int put_variable(const char *pattern, const char *at, size_t length, char *value, size_t size)
+static int put_variable(const char *pattern, const char *at, size_t length, char *value,
+			size_t size)
 {
 	char name[256];
 	const char *text;
 
-	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+		 at);
 	text = getenv(name);
 	if (!text || !*text)
-		return ui_fail(GT_EXIT_USAGE, "--output %s: the environment has no %s", pattern, *name ? name : "variable without a name");
+		return ui_fail(GT_EXIT_USAGE, "--output %s: the environment has no %s", pattern,
+			       *name ? name : "variable without a name");
 	snprintf(value, size, "%s", text);
 	return 0;
 }
 
-/* What the %x at @at, behind its '%', stands for. Return: 0 and *bytes, how long it is; or an exit status. */
+/* What the %x at @at, behind its '%', stands for. Return: 0 and *bytes, how long it is; or an
+ * exit status. */
 static int expand_one(const char *pattern, const char *at, char *value, size_t size, size_t *bytes)
 {
 	const char *end;
@@ -43,24 +50,30 @@ static int expand_one(const char *pattern, const char *at, char *value, size_t s
 	case 'p': snprintf(value, size, "%d", (int)getpid()); return 0;
 	case 'h':
 		if (gethostname(value, size))
-			return ui_fail(GT_EXIT_FAILURE, "--output %s: no name of this host: %m", pattern);
+			return ui_fail(GT_EXIT_FAILURE, "--output %s: no name of this host: %m",
+				       pattern);
 		value[size - 1] = '\0';
 		return 0;
 	case 'r':
 		if (gt_rank_of_environment() < 0)
-			return ui_fail(GT_EXIT_USAGE, "--output %s: no launcher says which rank this is (RANK, OMPI_COMM_WORLD_RANK, "
-				       "PMI_RANK, PMIX_RANK, SLURM_PROCID are not set); %%p is the process number", pattern);
+			return ui_fail(GT_EXIT_USAGE,
+				       "--output %s: no launcher says which rank this is (RANK, "
+				       "OMPI_COMM_WORLD_RANK, "
+				       "PMI_RANK, PMIX_RANK, SLURM_PROCID are not set); %%p is the "
+				       "process number",
+				       pattern);
 		snprintf(value, size, "%d", (int)gt_rank_of_environment());
 		return 0;
 	case 'q':
 		end = at[1] == '{' ? strchr(at, '}') : NULL;
 		if (!end)
-			return ui_fail(GT_EXIT_USAGE, "--output %s: %%q wants a variable's name, as in %%q{SLURM_JOB_ID}", pattern);
+			return ui_fail(
+				GT_EXIT_USAGE,
+				"--output %s: %%q wants a variable's name, as in %%q{SLURM_JOB_ID}",
+				pattern);
 		*bytes = (size_t)(end + 1 - at);
 		return put_variable(pattern, at + 2, *bytes - 3, value, size);
-	default:
-		snprintf(what, sizeof what, "%%%.1s", at);
-		return no_such(pattern, what);
+	default: snprintf(what, sizeof what, "%%%.1s", at); return no_such(pattern, what);
 	}
 }
 
@@ -84,7 +97,9 @@ int output_name_expand(const char *pattern, char *out, size_t size)
 			used += (size_t)snprintf(out + used, size - used, "%s", value);
 		}
 	}
-	return used < size ? 0 : ui_fail(GT_EXIT_USAGE, "--output %.60s..: the name is too long", pattern);
+	return used < size
+		       ? 0
+		       : ui_fail(GT_EXIT_USAGE, "--output %.60s..: the name is too long", pattern);
 }
 
 void output_name_tell_ranks(const char *name, const char *pattern)
@@ -93,5 +108,6 @@ void output_name_tell_ranks(const char *name, const char *pattern)
 	size_t stem = dot ? (size_t)(dot - name) : strlen(name);
 
 	if (gt_rank_of_environment() >= 0 && !strchr(pattern, '%'))
-		fprintf(stderr, "  each rank needs a file of its own: -o '%.*s.%%r%s'\n", (int)stem, name, dot ? dot : "");
+		fprintf(stderr, "  each rank needs a file of its own: -o '%.*s.%%r%s'\n", (int)stem,
+			name, dot ? dot : "");
 }

@@ -23,15 +23,16 @@ static const char help[] =
 	"  gputap recover /dev/shm/gputap-1000-x7Ks2q  finishes that one's capture\n";
 
 static const struct option options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 static void list_one(const struct gt_session_found *found, void *data)
 {
 	unsigned *count = data;
 
-	ui_put(stdout, found->path, UINT32_MAX); /* paths may hold anything, and /tmp is everybody's */
+	/* paths may hold anything, and /tmp is everybody's */
+	ui_put(stdout, found->path, UINT32_MAX);
 	fputs(found->collector_pid ? "  is being written to " : "  left from ", stdout);
 	ui_put(stdout, *found->output ? found->output : "a capture that is not named", UINT32_MAX);
 	if (found->collector_pid) {
@@ -73,15 +74,16 @@ static int recover(const char *folder)
 		fputs("  'gputap recover' lists the sessions that can be finished\n", stderr);
 		return GT_EXIT_FAILURE;
 	}
-	ui_note("finished %s with %s records of %u process%s that were still in memory", output, ui_count(result.recorded),
-		result.processes, result.processes == 1 ? "" : "es");
+	ui_note("finished %s with %s records of %u process%s that were still in memory", output,
+		ui_count(result.recorded), result.processes, result.processes == 1 ? "" : "es");
 	if (result.dropped > result.unfinished)
 		ui_note("%s records are lost: the rings were full after the collector had gone",
 			ui_count(result.dropped - result.unfinished));
 	untraced_note(output);
 	if (result.still_running)
-		ui_note("%u process%s of the session still run%s, unrecorded from now on", result.still_running,
-			result.still_running == 1 ? "" : "es", result.still_running == 1 ? "s" : "");
+		ui_note("%u process%s of the session still run%s, unrecorded from now on",
+			result.still_running, result.still_running == 1 ? "" : "es",
+			result.still_running == 1 ? "s" : "");
 	return GT_EXIT_OK;
 }
 
@@ -106,4 +108,5 @@ static int run(int argc, char **argv)
 	return code;
 }
 
-const struct gt_command gt_command_recover = { "recover", "finish captures whose collector was killed", run };
+const struct gt_command gt_command_recover = {"recover",
+					      "finish captures whose collector was killed", run};

@@ -15,15 +15,15 @@
 #include "config.h"
 #include "util/error.h"
 
-static const char *const keys[] = { "name", "device", "process", "thread", "queue", NULL };
+static const char *const keys[] = {"name", "device", "process", "thread", "queue", NULL};
 
 enum { TOP_DEFAULT = -1, HEAD_INDENT = 2 };
 
 struct report_options {
 	const char *where, *sort;
 	long top;
-	unsigned by;      /* SUMMARY_NAME | ..; 0: not said */
-	uint32_t tables;  /* bit per enum report_table; 0: not said */
+	unsigned by;     /* SUMMARY_NAME | ..; 0: not said */
+	uint32_t tables; /* bit per enum report_table; 0: not said */
 	bool reverse, csv, json, mangled;
 };
 
@@ -79,7 +79,8 @@ static int parse_list(const char *kind, const char *value, const char *const *na
 	for (; *value; value += *value == ',') {
 		size_t n = strcspn(value, ",");
 		unsigned i = 0;
-		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), value);
+		snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
+			 value);
 		while (names[i] && strcmp(names[i], word))
 			i++;
 		if (!names[i])
@@ -91,12 +92,17 @@ static int parse_list(const char *kind, const char *value, const char *const *na
 }
 
 static const struct option long_options[] = {
-	{ "table", required_argument, NULL, 't' }, { "sort", required_argument, NULL, 's' },
-	{ "reverse", no_argument, NULL, 'r' },     { "top", required_argument, NULL, 'n' },
-	{ "by", required_argument, NULL, 'b' },    { "where", required_argument, NULL, 'w' },
-	{ "json", no_argument, NULL, 'J' },        { "csv", no_argument, NULL, 'C' },
-	{ "mangled", no_argument, NULL, 'M' },     { "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{"table", required_argument, NULL, 't'},
+	{"sort", required_argument, NULL, 's'},
+	{"reverse", no_argument, NULL, 'r'},
+	{"top", required_argument, NULL, 'n'},
+	{"by", required_argument, NULL, 'b'},
+	{"where", required_argument, NULL, 'w'},
+	{"json", no_argument, NULL, 'J'},
+	{"csv", no_argument, NULL, 'C'},
+	{"mangled", no_argument, NULL, 'M'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 /* Return: exit code, or -1 to go on. */
@@ -121,7 +127,8 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 		case 'n':
 			o->top = strtol(optarg, &end, 10);
 			if (end == optarg || *end || o->top < 0)
-				return ui_fail(GT_EXIT_USAGE, "--top wants a number of rows, not '%s'", optarg);
+				return ui_fail(GT_EXIT_USAGE,
+					       "--top wants a number of rows, not '%s'", optarg);
 			break;
 		case 'h': print_help(); return GT_EXIT_OK;
 		default: return ui_bad_option("report", argv, long_options);
@@ -140,7 +147,9 @@ static int parse_options(int argc, char **argv, struct report_options *o)
 	return -1;
 }
 
-enum { KEYS_ALL = SUMMARY_NAME | SUMMARY_DEVICE | SUMMARY_PROCESS | SUMMARY_THREAD | SUMMARY_QUEUE };
+enum {
+	KEYS_ALL = SUMMARY_NAME | SUMMARY_DEVICE | SUMMARY_PROCESS | SUMMARY_THREAD | SUMMARY_QUEUE
+};
 
 /* By which keys a table's rows can be told apart; 0: its rows are what they are. */
 static const unsigned keys_of_tables[REPORT_TABLE_COUNT] = {
@@ -166,8 +175,10 @@ static int refuse_key(enum report_table table, unsigned by)
 	while (!(by & ~keys_of_tables[table] & 1u << wrong))
 		wrong++;
 	if (!n)
-		return ui_fail(GT_EXIT_USAGE, "--by %s: table %s has rows of its own, and no keys", keys[wrong], report_table_names[table]);
-	ui_fail(GT_EXIT_USAGE, "--by %s: table %s does not know it", keys[wrong], report_table_names[table]);
+		return ui_fail(GT_EXIT_USAGE, "--by %s: table %s has rows of its own, and no keys",
+			       keys[wrong], report_table_names[table]);
+	ui_fail(GT_EXIT_USAGE, "--by %s: table %s does not know it", keys[wrong],
+		report_table_names[table]);
 	ui_list_names("it knows:", known);
 	return GT_EXIT_USAGE;
 }
@@ -194,9 +205,11 @@ static void choose_keys(struct summary *s, unsigned by)
 {
 	const unsigned of_calls = SUMMARY_NAME | SUMMARY_PROCESS | SUMMARY_THREAD;
 
-	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] = by & of_calls ? by & of_calls : SUMMARY_NAME;
+	s->keys[SUMMARY_CALLS] = s->keys[SUMMARY_RANGES] =
+		by & of_calls ? by & of_calls : SUMMARY_NAME;
 	s->keys[SUMMARY_KERNELS] = by ? by : SUMMARY_NAME | SUMMARY_DEVICE;
-	s->keys[SUMMARY_COPIES] = s->keys[SUMMARY_OTHER] = by ? by & ~(unsigned)SUMMARY_NAME : SUMMARY_DEVICE;
+	s->keys[SUMMARY_COPIES] = s->keys[SUMMARY_OTHER] =
+		by ? by & ~(unsigned)SUMMARY_NAME : SUMMARY_DEVICE;
 	s->lane_keys = by & ~(unsigned)SUMMARY_DEVICE;
 }
 
@@ -205,7 +218,8 @@ static int bad_expression(const char *expression, const struct filter_error *err
 	unsigned before = 0;
 	char part[512];
 
-	snprintf(part, sizeof part, "%.*s", (int)(error->at < sizeof part ? error->at : sizeof part - 1), expression);
+	snprintf(part, sizeof part, "%.*s",
+		 (int)(error->at < sizeof part ? error->at : sizeof part - 1), expression);
 	before = ui_width(part);
 	ui_fail(GT_EXIT_USAGE, "--where: %s", error->text);
 	fputs("  ", stderr);
@@ -218,8 +232,8 @@ static int bad_expression(const char *expression, const struct filter_error *err
 
 static bool file_complete(const struct summary_file *f)
 {
-	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes && !f->health.bad_blocks && !f->health.bad_sums &&
-	       !f->untraced;
+	return f->health.end == GT_CAPTURE_COMPLETE && !f->health.bad_bytes &&
+	       !f->health.bad_blocks && !f->health.bad_sums && !f->untraced;
 }
 
 static bool complete(const struct summary *s)
@@ -227,11 +241,13 @@ static bool complete(const struct summary *s)
 	for (uint32_t i = 0; i < s->file_count; i++)
 		if (!file_complete(&s->files[i]))
 			return false;
-	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE && !s->health.bad_blocks && !s->health.bad_sums;
+	return summary_dropped(s) == 0 && s->health.end == GT_CAPTURE_COMPLETE &&
+	       !s->health.bad_blocks && !s->health.bad_sums;
 }
 
 /* A sentence of the head, in @color if that is not NULL. */
-__attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void print_sentence(FILE *out, const char *color,
+								 const char *format, ...)
 {
 	va_list args;
 	char *text = NULL;
@@ -317,20 +333,29 @@ static void print_file(const struct summary_file *f, FILE *out)
 	if (known)
 		print_command(f, out);
 	else /* the beginning of the file is damaged, or all there is */
-		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT, "what was run, when and where is not in what can be read");
+		ui_wrap(out, ui_width(f->path) + 2, HEAD_INDENT,
+			"what was run, when and where is not in what can be read");
 	fputc('\n', out);
-	print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s", ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
-		       known ? f->host : "", ui_count(f->processes), f->processes == 1 ? "" : "es", ui_count(f->threads),
-		       f->threads == 1 ? "" : "s");
+	print_sentence(out, NULL, "%s%s%.64s, %s process%s, %s thread%s",
+		       ui_duration(f->end_ns - f->start_ns), known ? " on " : "",
+		       known ? f->host : "", ui_count(f->processes), f->processes == 1 ? "" : "es",
+		       ui_count(f->threads), f->threads == 1 ? "" : "s");
 	if (f->health.end == GT_CAPTURE_CUT)
-		print_sentence(out, c->yellow, "The capture has no end: the collector was killed, or it is still being written.");
+		print_sentence(out, c->yellow,
+			       "The capture has no end: the collector was killed, or it is still "
+			       "being written.");
 	if (f->untraced)
 		print_sentence(out, c->red, "%s. 'gputap info' names all.", f->untraced_text);
 	if (f->health.bad_bytes || f->health.bad_blocks)
-		print_sentence(out, c->red, "The capture is damaged: %s in %s part%s could not be read and are missing here.",
-			       ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks), f->health.bad_blocks == 1 ? "" : "s");
+		print_sentence(out, c->red,
+			       "The capture is damaged: %s in %s part%s could not be read and are "
+			       "missing here.",
+			       ui_bytes(f->health.bad_bytes), ui_count(f->health.bad_blocks),
+			       f->health.bad_blocks == 1 ? "" : "s");
 	if (f->health.bad_sums)
-		print_sentence(out, c->red, "The capture's sums are not what its records are: 'gputap info' says more.");
+		print_sentence(out, c->red,
+			       "The capture's sums are not what its records are: 'gputap info' "
+			       "says more.");
 }
 
 /* "all linked to their call", of the device work that there is. */
@@ -344,13 +369,15 @@ static void describe_links(const struct summary *s, char *text, size_t size)
 	else if (device && s->linked.work == device)
 		snprintf(text, size, ", all linked to their call");
 	else if (device)
-		snprintf(text, size, ", all but %s linked to their call", ui_count(device - s->linked.work));
+		snprintf(text, size, ", all but %s linked to their call",
+			 ui_count(device - s->linked.work));
 }
 
 static void print_totals(const struct summary *s, const struct report_options *o, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
-	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL], device = s->read[GT_CLASS_DEVICE];
+	uint64_t dropped = summary_dropped(s), calls = s->read[GT_CLASS_CALL],
+		 device = s->read[GT_CLASS_DEVICE];
 	char links[80], of_calls[64], of_work[64];
 	bool calls_asked, work_asked, untraced = false;
 
@@ -359,14 +386,21 @@ static void print_totals(const struct summary *s, const struct report_options *o
 	was_asked(s, &calls_asked, &work_asked);
 	describe_links(s, links, sizeof links);
 	snprintf(of_calls, sizeof of_calls, "%s call%s", ui_count(calls), calls == 1 ? "" : "s");
-	snprintf(of_work, sizeof of_work, "%s piece%s of device work", ui_count(device), device == 1 ? "" : "s");
-	print_sentence(out, NULL, "%s, %s%s%s", calls || calls_asked ? of_calls : "calls not recorded",
-		       device || work_asked ? of_work : "device work not recorded", calls_asked ? links : "",
-		       dropped ? "" : untraced ? "; nothing lost of what was traced" : "; nothing lost");
+	snprintf(of_work, sizeof of_work, "%s piece%s of device work", ui_count(device),
+		 device == 1 ? "" : "s");
+	print_sentence(out, NULL, "%s, %s%s%s",
+		       calls || calls_asked ? of_calls : "calls not recorded",
+		       device || work_asked ? of_work : "device work not recorded",
+		       calls_asked ? links : "",
+		       dropped    ? ""
+		       : untraced ? "; nothing lost of what was traced"
+				  : "; nothing lost");
 	if (dropped)
-		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped), ui_count(summary_seen(s)));
+		print_sentence(out, c->red, "%s of %s records were lost", ui_count(dropped),
+			       ui_count(summary_seen(s)));
 	if (o->where)
-		print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", o->where, ui_count(s->matched), s->matched_ranges ? ", " : "",
+		print_sentence(out, c->yellow, "Only where %s: %s of them%s%s%s", o->where,
+			       ui_count(s->matched), s->matched_ranges ? ", " : "",
 			       s->matched_ranges ? ui_count(s->matched_ranges) : "",
 			       s->matched_ranges ? " ranges and marks of the program" : "");
 }
@@ -404,13 +438,16 @@ static void print_operations(const struct summary *s, const struct report_option
 				continue;
 			calls += row->count;
 			failed += row->failed;
-			ns += row->times.total > row->inner_ns ? row->times.total - row->inner_ns : 0;
+			ns += row->times.total > row->inner_ns ? row->times.total - row->inner_ns
+							       : 0;
 		}
 		if (!calls)
 			continue;
 		report_table(&g, REPORT_OPERATIONS, s, (enum gt_domain)d);
-		g.heading = grid_keep(&g, "Operations of %s: %s call%s, %s in %s%s%s%s", gt_domain_name((enum gt_domain)d), ui_count(calls),
-				      calls == 1 ? "" : "s", ui_duration(ns), calls == 1 ? "it" : "them", failed ? ", " : "",
+		g.heading = grid_keep(&g, "Operations of %s: %s call%s, %s in %s%s%s%s",
+				      gt_domain_name((enum gt_domain)d), ui_count(calls),
+				      calls == 1 ? "" : "s", ui_duration(ns),
+				      calls == 1 ? "it" : "them", failed ? ", " : "",
 				      failed ? ui_count(failed) : "", failed ? " failed" : "");
 		sort_as_asked(&g, o);
 		fputc('\n', out);
@@ -422,7 +459,7 @@ static void print_operations(const struct summary *s, const struct report_option
 /* What was not asked for is not 0. */
 static void clear_calls(struct grid *g)
 {
-	static const char *const keys_of_calls[] = { "calls", "call_ns", "call_share", "wait_ns" };
+	static const char *const keys_of_calls[] = {"calls", "call_ns", "call_share", "wait_ns"};
 
 	for (unsigned k = 0; k < sizeof keys_of_calls / sizeof *keys_of_calls; k++) {
 		int column = grid_column(g, keys_of_calls[k]);
@@ -464,7 +501,8 @@ static void print_text(const struct summary *s, const struct report_options *o, 
 		grid_fini(&g);
 	}
 	if (s->matched || s->matched_ranges)
-		fprintf(out, "\nPercentiles are exact for up to %d values, else within 1.6%%.\n", HISTOGRAM_EXACT);
+		fprintf(out, "\nPercentiles are exact for up to %d values, else within 1.6%%.\n",
+			HISTOGRAM_EXACT);
 }
 
 /* CSV and JSON ----------------------------------------------------------------------- */
@@ -489,7 +527,7 @@ static void print_csv(const struct summary *s, const struct report_options *o, F
 
 static void print_json(const struct summary *s, const struct report_options *o, FILE *out)
 {
-	struct json j = { .out = out };
+	struct json j = {.out = out};
 
 	json_object(&j, NULL);
 	json_string(&j, "format", "gputap-report");
@@ -547,7 +585,7 @@ static int check_sort(const struct report_options *o)
 		int column;
 		if (!wants(o, (enum report_table)t))
 			continue;
-		report_table(&g, (enum report_table)t, &(struct summary){ 0 }, GT_DOMAIN_NONE);
+		report_table(&g, (enum report_table)t, &(struct summary){0}, GT_DOMAIN_NONE);
 		column = grid_column(&g, o->sort);
 		grid_fini(&g);
 		if (column >= 0)
@@ -555,12 +593,14 @@ static int check_sort(const struct report_options *o)
 	}
 	near = ui_nearest(o->sort, report_columns(o->tables, false));
 	return ui_unknown(o->tables ? "column of these tables" : "column", o->sort,
-			  report_columns(o->tables, !near && ui_nearest(o->sort, report_columns(o->tables, true))));
+			  report_columns(o->tables,
+					 !near && ui_nearest(o->sort,
+							     report_columns(o->tables, true))));
 }
 
 static int report_files(const struct report_options *o, char **paths, int count)
 {
-	struct summary s = { .progress = true, .mangled = o->mangled };
+	struct summary s = {.progress = true, .mangled = o->mangled};
 	struct filter_error error;
 	struct gt_capture *capture;
 	struct inputs in;
@@ -607,7 +647,7 @@ free_filter:
 
 static int report_main(int argc, char **argv)
 {
-	struct report_options o = { .top = TOP_DEFAULT };
+	struct report_options o = {.top = TOP_DEFAULT};
 	int code = parse_options(argc, argv, &o);
 
 	if (code >= 0)
@@ -618,4 +658,6 @@ static int report_main(int argc, char **argv)
 	return code ? code : report_files(&o, argv + optind, argc - optind);
 }
 
-const struct gt_command gt_command_report = { "report", "show where the time went: calls, kernels, copies, devices, threads", report_main };
+const struct gt_command gt_command_report = {
+	"report", "show where the time went: calls, kernels, copies, devices, threads",
+	report_main};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a report, made from a summary. Their names and their columns' keys are documented in
- * gputap-report(1) and never change; new ones may come. */
+/* The tables of a report, made from a summary. Their names and their columns' keys are
+ * documented in gputap-report(1) and never change; new ones may come. */
 #ifndef GPUTAP_CLI_REPORT_H
 #define GPUTAP_CLI_REPORT_H
 
@@ -30,23 +30,25 @@ enum report_table {
 /* NULL-ended, in the order of enum report_table. */
 extern const char *const report_table_names[];
 
-/* Make one table, in its own order. @domain: for REPORT_OPERATIONS, only that domain; GT_DOMAIN_NONE: all.
- * Release with grid_fini(). */
-void report_table(struct grid *g, enum report_table table, const struct summary *s, enum gt_domain domain);
+/* Make one table, in its own order. @domain: for REPORT_OPERATIONS, only that domain;
+ * GT_DOMAIN_NONE: all. Release with grid_fini(). */
+void report_table(struct grid *g, enum report_table table, const struct summary *s,
+		  enum gt_domain domain);
 
-/* Columns of tables (a bit each; 0: all), NULL-ended, for --sort: as they stand above the tables, if that is one word, or all @keys.
- * Valid until the next call. */
+/* Columns of tables (a bit each; 0: all), NULL-ended, for --sort: as they stand above the
+ * tables, if that is one word, or all @keys. Valid until the next call. */
 const char *const *report_columns(uint32_t tables, bool keys);
 
-/* "exit 0", "Killed (signal 9)", "still running", .. (per-thread buffer). As in struct gt_process_info. @replaced: the same process
- * goes on as another program. */
+/* "exit 0", "Killed (signal 9)", "still running", .. (per-thread buffer). As in struct
+ * gt_process_info. @replaced: the same process goes on as another program. */
 const char *report_process_end(bool ended, bool proper_end, int wait_status, bool replaced);
 
-/* "process 12 (prog): Killed (signal 9), in clFinish, thread 14 (worker)"; where it is not known in which: "in a call of
- * opencl". Return: false: it did not die in a call. */
+/* "process 12 (prog): Killed (signal 9), in clFinish, thread 14 (worker)"; where it is not known
+ * in which: "in a call of opencl". Return: false: it did not die in a call. */
 bool report_death(const struct gt_capture *capture, uint32_t process, char *text, size_t size);
 
-/* To be told of all images from the last to the first. Return: is there a later one of the same process? */
+/* To be told of all images from the last to the first. Return: is there a later one of the same
+ * process? */
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid);
 
 #endif

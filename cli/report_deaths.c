@@ -24,16 +24,21 @@ __attribute__((format(printf, 2, 3))) static void add(struct sentence *s, const 
 	va_end(ap);
 }
 
-static void add_thread(struct sentence *s, const struct gt_capture *capture, const struct gt_event_info *e)
+static void add_thread(struct sentence *s, const struct gt_capture *capture,
+		       const struct gt_event_info *e)
 {
-	const struct gt_thread_info *t = gt_capture_thread_find(capture, e->process, (uint32_t)e->value);
+	const struct gt_thread_info *t =
+		gt_capture_thread_find(capture, e->process, (uint32_t)e->value);
 
 	if (t)
-		add(s, ", thread %u%s%s%s", t->tid, t->name && *t->name ? " (" : "", t->name ? t->name : "", t->name && *t->name ? ")" : "");
+		add(s, ", thread %u%s%s%s", t->tid, t->name && *t->name ? " (" : "",
+		    t->name ? t->name : "", t->name && *t->name ? ")" : "");
 }
 
-/* Events of one thread follow each other, the outermost call first. @domains: of which a call was named. */
-static void add_open_calls(struct sentence *s, const struct gt_capture *capture, uint32_t process, uint32_t *domains)
+/* Events of one thread follow each other, the outermost call first. @domains: of which a call
+ * was named. */
+static void add_open_calls(struct sentence *s, const struct gt_capture *capture, uint32_t process,
+			   uint32_t *domains)
 {
 	const struct gt_event_info *last = NULL;
 	uint64_t skipped = 0;
@@ -44,7 +49,8 @@ static void add_open_calls(struct sentence *s, const struct gt_capture *capture,
 		const struct gt_event_info *e = gt_capture_event(capture, i);
 		bool is_inner = last && last->value == e->value;
 
-		if (e->code != GT_EVENT_OPEN_CALL || e->process != process || e->domain >= GT_DOMAIN_COUNT)
+		if (e->code != GT_EVENT_OPEN_CALL || e->process != process ||
+		    e->domain >= GT_DOMAIN_COUNT)
 			continue;
 		*domains |= 1u << e->domain;
 		if (!is_inner && threads == THREADS_MOST) {
@@ -69,20 +75,29 @@ bool report_death(const struct gt_capture *capture, uint32_t process, char *text
 	const struct gt_process_info *p = gt_capture_process(capture, process);
 	const struct gt_counts *counts = gt_capture_counts(capture, process);
 	const char *slash = p->exe ? strrchr(p->exe, '/') : NULL;
-	struct sentence s = { text, size };
+	struct sentence s = {text, size};
 	uint32_t named, unnamed = 0;
 
-	/* only the first process of the tree is our child, whose status is known; the others' ends are told by their rings */
-	if (!p->ended || p->proper_end || !counts || (p->wait_status >= 0 && !WIFSIGNALED(p->wait_status) && !WEXITSTATUS(p->wait_status)))
+	/* only the first process of the tree is our child, whose status is known; the others'
+	 * ends are told by their rings */
+	if (!p->ended || p->proper_end || !counts ||
+	    (p->wait_status >= 0 && !WIFSIGNALED(p->wait_status) && !WEXITSTATUS(p->wait_status)))
 		return false;
 	*text = '\0';
-	add(&s, "process %u (%s): %s", p->pid, slash ? slash + 1 : p->exe ? p->exe : "",
+	add(&s, "process %u (%s): %s", p->pid,
+	    slash    ? slash + 1
+	    : p->exe ? p->exe
+		     : "",
 	    report_process_end(true, false, p->wait_status, false));
 	add_open_calls(&s, capture, process, &named);
 	for (unsigned d = 1; d < GT_DOMAIN_COUNT; d++) {
 		if (!counts->dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][d] || named >> d & 1)
 			continue;
-		add(&s, unnamed ? ", %s" : named ? "; in a call of %s" : ", in a call of %s", gt_domain_name((enum gt_domain)d));
+		add(&s,
+		    unnamed ? ", %s"
+		    : named ? "; in a call of %s"
+			    : ", in a call of %s",
+		    gt_domain_name((enum gt_domain)d));
 		unnamed |= 1u << d;
 	}
 	return named | unnamed;

@@ -11,7 +11,16 @@
 #include "cli/ui.h"
 #include "util/error.h"
 
-enum { KINDS_MOST = 4, OPERATIONS_MOST = 3, KERNELS_MOST = 4, COPIES_MOST = 3, DEVICES_MOST = 3, FAILURES_MOST = 2, EVENTS_MOST = 3, LABEL = 9 };
+enum {
+	KINDS_MOST = 4,
+	OPERATIONS_MOST = 3,
+	KERNELS_MOST = 4,
+	COPIES_MOST = 3,
+	DEVICES_MOST = 3,
+	FAILURES_MOST = 2,
+	EVENTS_MOST = 3,
+	LABEL = 9
+};
 
 enum { BEHIND_LABEL = 2 + LABEL };
 
@@ -22,7 +31,8 @@ static void label(FILE *out, const char *text)
 }
 
 /* A line of its own: a label and sentences, in @color if that is not NULL. */
-__attribute__((format(printf, 4, 5))) static void line(FILE *out, const char *name, const char *color, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void line(FILE *out, const char *name,
+						       const char *color, const char *format, ...)
 {
 	va_list args;
 	char *text = NULL;
@@ -70,18 +80,22 @@ static void print_kind(const struct summary *s, enum gt_operation_kind kind, FIL
 	uint64_t below = UINT64_MAX;
 	unsigned at = BEHIND_LABEL + 33, indent = at;
 
-	fprintf(out, "%-15s %8s %5.1f%%  ", text, ui_duration(s->kind_ns[kind]), percent(s->kind_ns[kind], s->outer_ns));
+	fprintf(out, "%-15s %8s %5.1f%%  ", text, ui_duration(s->kind_ns[kind]),
+		percent(s->kind_ns[kind], s->outer_ns));
 	for (unsigned k = 0; k < OPERATIONS_MOST; k++) {
 		const struct summary_group *best = NULL;
 		for (uint32_t i = 0; i < groups->count; i++) {
 			const struct summary_group *g = &groups->rows[i];
-			if (g->kind == kind && g->times.total < below && (!best || g->times.total > best->times.total))
+			if (g->kind == kind && g->times.total < below &&
+			    (!best || g->times.total > best->times.total))
 				best = g;
 		}
 		if (!best)
 			break;
 		below = best->times.total;
-		at = ui_wrapf(out, at, indent, "%s%s" UI_TIE "%s", separator, texts_get(&s->names, best->name), tied(ui_duration(best->times.total)));
+		at = ui_wrapf(out, at, indent, "%s%s" UI_TIE "%s", separator,
+			      texts_get(&s->names, best->name),
+			      tied(ui_duration(best->times.total)));
 		separator = ", ";
 	}
 	fputc('\n', out);
@@ -114,7 +128,7 @@ static void print_deaths(const struct gt_capture *capture, FILE *out)
 
 static void print_calls(const struct summary *s, const struct gt_capture *capture, FILE *out)
 {
-	bool done[GT_KIND_COUNT] = { false };
+	bool done[GT_KIND_COUNT] = {false};
 	struct selection selection;
 	uint64_t failed = 0;
 
@@ -125,12 +139,14 @@ static void print_calls(const struct summary *s, const struct gt_capture *captur
 	}
 	for (uint32_t i = 0; i < s->groups[SUMMARY_CALLS].count; i++)
 		failed += s->groups[SUMMARY_CALLS].rows[i].failed;
-	line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]), ui_duration(s->outer_ns), failed ? ", " : "",
-	     failed ? ui_count(failed) : "", failed ? " failed" : "");
+	line(out, "calls", NULL, "%s took %s%s%s%s", ui_count(s->read[GT_CLASS_CALL]),
+	     ui_duration(s->outer_ns), failed ? ", " : "", failed ? ui_count(failed) : "",
+	     failed ? " failed" : "");
 	for (unsigned n = 0; n < KINDS_MOST; n++) {
 		unsigned best = GT_KIND_COUNT;
 		for (unsigned k = 0; k < GT_KIND_COUNT; k++)
-			if (!done[k] && s->kind_ns[k] && (best == GT_KIND_COUNT || s->kind_ns[k] > s->kind_ns[best]))
+			if (!done[k] && s->kind_ns[k] &&
+			    (best == GT_KIND_COUNT || s->kind_ns[k] > s->kind_ns[best]))
 				best = k;
 		if (best == GT_KIND_COUNT)
 			break;
@@ -157,7 +173,8 @@ static void print_waits(const struct summary *s, FILE *out)
 		     ui_duration(w->unknown_ns));
 }
 
-/* HIP's answers where there is no GPU, to who asks for their number and to who asks for the first; HSA then fails to begin. */
+/* HIP's answers where there is no GPU, to who asks for their number and to who asks for the
+ * first; HSA then fails to begin. */
 static bool is_for_want_of_gpu(const char *error)
 {
 	return !strcmp(error, "hipErrorNoDevice") || !strcmp(error, "hipErrorInvalidDevice") ||
@@ -172,20 +189,24 @@ static void print_failures(const struct summary *s, FILE *out)
 	report_table(&g, REPORT_FAILURES, s, GT_DOMAIN_NONE);
 	for (size_t r = 0; r < g.row_count && r < FAILURES_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
-		line(out, "failed", ui_colors(out)->red, "%s x %s %s", ui_count(row[0].count), row[g.column_count - 1].text,
-		     row[grid_column(&g, "error")].text);
+		line(out, "failed", ui_colors(out)->red, "%s x %s %s", ui_count(row[0].count),
+		     row[g.column_count - 1].text, row[grid_column(&g, "error")].text);
 		no_gpu |= is_for_want_of_gpu(row[grid_column(&g, "error")].text);
-		no_driver |= !strcmp(row[grid_column(&g, "error")].text, "CL_PLATFORM_NOT_FOUND_KHR");
+		no_driver |=
+			!strcmp(row[grid_column(&g, "error")].text, "CL_PLATFORM_NOT_FOUND_KHR");
 	}
 	if (no_gpu && !s->device_count && access("/dev/kfd", F_OK) != 0)
-		line(out, "", NULL, "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM");
+		line(out, "", NULL,
+		     "there is no AMD GPU here; on one in software: gputap run -- gputap soft "
+		     "amdgpu -- PROGRAM");
 	if (no_driver && !s->device_count)
-		line(out, "", NULL, "the OpenCL loader finds no driver here; 'gputap doctor' says how to get one");
+		line(out, "", NULL,
+		     "the OpenCL loader finds no driver here; 'gputap doctor' says how to get one");
 	grid_fini(&g);
 }
 
-/* What the user would look for in vain otherwise: a tool of HSA's that said no, a library that is not traced, a device that failed.
- * Tools of ours are told of when they are loaded. */
+/* What the user would look for in vain otherwise: a tool of HSA's that said no, a library that
+ * is not traced, a device that failed. Tools of ours are told of when they are loaded. */
 static void print_events(const struct gt_capture *capture, FILE *out)
 {
 	unsigned told = 0;
@@ -194,9 +215,11 @@ static void print_events(const struct gt_capture *capture, FILE *out)
 		const struct gt_event_info *e = gt_capture_event(capture, i);
 
 		if (e->code != GT_EVENT_FAULT &&
-		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) || e->domain == GT_DOMAIN_NONE))
+		    ((e->code != GT_EVENT_TOOL && e->code != GT_EVENT_NOT_TRACED) ||
+		     e->domain == GT_DOMAIN_NONE))
 			continue;
-		line(out, told++ ? "" : "events", ui_colors(out)->red, "%s: %s", gt_event_code_name(e->code), e->text ? e->text : "");
+		line(out, told++ ? "" : "events", ui_colors(out)->red, "%s: %s",
+		     gt_event_code_name(e->code), e->text ? e->text : "");
 	}
 }
 
@@ -206,17 +229,23 @@ static void print_devices(const struct summary *s, FILE *out)
 		const struct summary_lane *d = &s->lanes[i]; /* no keys: one a device */
 		const struct timeline *t = &d->all;
 		uint64_t span = t->last_ns - t->first_ns;
-		line(out, "device", NULL, "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s",
+		line(out, "device", NULL,
+		     "%s: busy %.1f%% of %s (kernels %.1f%%, copies %.1f%%)%s%s",
 		     s->devices[d->device].name, percent(t->busy_ns, span), ui_duration(span),
 		     percent(d->kernels.busy_ns, span), percent(d->copies.busy_ns, span),
-		     t->gaps.count ? ", longest gap " : "", t->gaps.count ? ui_duration(t->gaps.max) : "");
+		     t->gaps.count ? ", longest gap " : "",
+		     t->gaps.count ? ui_duration(t->gaps.max) : "");
 		if (d->launch.count)
-			line(out, "", NULL, "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no work was queued",
-			     ui_duration(histogram_percentile(&d->launch, 500)), ui_duration(histogram_percentile(&d->launch, 990)),
+			line(out, "", NULL,
+			     "call to kernel start: p50 %s, p99 %s; %.1f%% of the time no work was "
+			     "queued",
+			     ui_duration(histogram_percentile(&d->launch, 500)),
+			     ui_duration(histogram_percentile(&d->launch, 990)),
 			     percent(t->starved_ns, span));
 		if (d->runtime.count)
 			line(out, "", NULL,
-			     "of that through the runtime: p50 %s, p99 %s; behind its own queue's work "
+			     "of that through the runtime: p50 %s, p99 %s; behind its own queue's "
+			     "work "
 			     "%.1f%%, behind other queues' %.1f%%",
 			     ui_duration(histogram_percentile(&d->runtime, 500)),
 			     ui_duration(histogram_percentile(&d->runtime, 990)),
@@ -233,8 +262,8 @@ static void print_work(const struct summary *s, FILE *out)
 	for (size_t r = 0; r < g.row_count && r < KERNELS_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
 		label(out, r ? "" : "kernels");
-		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(row[0].count), row[1].real * 100, ui_count(row[2].count),
-			ui_duration(row[3].count));
+		fprintf(out, "%8s %5.1f%%  %9s x %-8s  ", ui_duration(row[0].count),
+			row[1].real * 100, ui_count(row[2].count), ui_duration(row[3].count));
 		ui_put(out, row[g.column_count - 1].text, room(out, LABEL + 44));
 		fputc('\n', out);
 	}
@@ -243,8 +272,10 @@ static void print_work(const struct summary *s, FILE *out)
 	for (size_t r = 0; r < g.row_count && r < COPIES_MOST; r++) {
 		const struct grid_cell *row = g.cells + r * g.column_count;
 		label(out, r ? "" : "copies");
-		fprintf(out, "%8s %6s  %9s x %-8s  %s", ui_duration(row[0].count), "", ui_count(row[2].count),
-			row[2].count ? ui_bytes(row[3].count / row[2].count) : "", row[g.column_count - 1].text);
+		fprintf(out, "%8s %6s  %9s x %-8s  %s", ui_duration(row[0].count), "",
+			ui_count(row[2].count),
+			row[2].count ? ui_bytes(row[3].count / row[2].count) : "",
+			row[g.column_count - 1].text);
 		if (row[4].has)
 			fprintf(out, ", %.2f GB/s", row[4].real / 1e9);
 		fputc('\n', out);
@@ -256,8 +287,11 @@ int gt_report_short(const char *capture, FILE *out)
 {
 	const struct ui_colors *c = ui_colors(out);
 	struct summary s = {
-		.keys = { [SUMMARY_CALLS] = SUMMARY_NAME, [SUMMARY_RANGES] = SUMMARY_NAME, [SUMMARY_KERNELS] = SUMMARY_NAME | SUMMARY_DEVICE,
-			  [SUMMARY_COPIES] = SUMMARY_DEVICE, [SUMMARY_OTHER] = SUMMARY_DEVICE },
+		.keys = {[SUMMARY_CALLS] = SUMMARY_NAME,
+			 [SUMMARY_RANGES] = SUMMARY_NAME,
+			 [SUMMARY_KERNELS] = SUMMARY_NAME | SUMMARY_DEVICE,
+			 [SUMMARY_COPIES] = SUMMARY_DEVICE,
+			 [SUMMARY_OTHER] = SUMMARY_DEVICE},
 		.progress = true,
 	};
 	const struct summary_file *f;
@@ -273,8 +307,9 @@ int gt_report_short(const char *capture, FILE *out)
 		goto out;
 	f = &s.files[0];
 	records = s.read[GT_CLASS_CALL] + s.read[GT_CLASS_DEVICE];
-	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s record%s, ", c->bold, c->reset, ui_duration(f->end_ns - f->start_ns),
-		ui_count(f->processes), f->processes == 1 ? "" : "es", ui_count(f->threads), f->threads == 1 ? "" : "s",
+	fprintf(out, "%sgputap:%s %s, %s process%s, %s thread%s, %s record%s, ", c->bold, c->reset,
+		ui_duration(f->end_ns - f->start_ns), ui_count(f->processes),
+		f->processes == 1 ? "" : "es", ui_count(f->threads), f->threads == 1 ? "" : "s",
 		ui_count(records), records == 1 ? "" : "s");
 	if (summary_dropped(&s))
 		fprintf(out, "%s%s lost%s\n", c->red, ui_count(summary_dropped(&s)), c->reset);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* One function a table. Which columns a table has stands in one list each; cells are put down in its order. */
+/* One function a table. Which columns a table has stands in one list each; cells are put down in
+ * its order. */
 #include "cli/report.h"
 
 #include <inttypes.h>
@@ -11,210 +12,239 @@
 #include "cli/info_code.h"
 #include "cli/ui.h"
 
-const char *const report_table_names[] = {
-	"operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps", "latency",
-	"processes", "threads", "loss", "code_objects", "kernel_symbols", NULL
-};
+const char *const report_table_names[] = {"operations", "ranges",       "failures",       "kernels",
+					  "copies",     "other",        "graphs",         "devices",
+					  "gaps",       "latency",      "processes",      "threads",
+					  "loss",       "code_objects", "kernel_symbols", NULL};
 
 #define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
 
 /* Columns that several tables have. */
-#define TIMES_COLUMNS \
-	{ "mean_ns", "mean", GRID_NS, GRID_ALWAYS, 2, false }, { "p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false }, \
-	{ "p99_ns", "p99", GRID_NS, GRID_ALWAYS, 3, false }, { "min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false },   \
-	{ "max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false }
-#define OWNER_COLUMNS \
-	{ "pid", "pid", GRID_ID, GRID_IF_ANY, 0, false }, { "process", "process", GRID_TEXT, GRID_IF_ANY, 4, false }, \
-	{ "tid", "tid", GRID_ID, GRID_IF_ANY, 0, false }, { "thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false }
-/* Of calls that wait: for work before theirs, while their data moved, neither; what is not known. */
-#define WAIT_COLUMNS \
-	{ "wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false }, \
-	{ "moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false }, \
-	{ "runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false }, \
-	{ "unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 1, false }
+#define TIMES_COLUMNS                                              \
+	{"mean_ns", "mean", GRID_NS, GRID_ALWAYS, 2, false},       \
+		{"p50_ns", "p50", GRID_NS, GRID_ALWAYS, 4, false}, \
+		{"p99_ns", "p99", GRID_NS, GRID_ALWAYS, 3, false}, \
+		{"min_ns", "min", GRID_NS, GRID_ALWAYS, 5, false}, \
+	{                                                          \
+		"max_ns", "max", GRID_NS, GRID_ALWAYS, 2, false    \
+	}
+#define OWNER_COLUMNS                                                     \
+	{"pid", "pid", GRID_ID, GRID_IF_ANY, 0, false},                   \
+		{"process", "process", GRID_TEXT, GRID_IF_ANY, 4, false}, \
+		{"tid", "tid", GRID_ID, GRID_IF_ANY, 0, false},           \
+	{                                                                 \
+		"thread", "thread", GRID_TEXT, GRID_IF_ANY, 4, false      \
+	}
+/* Of calls that wait: for work before theirs, while their data moved, neither; what is not
+ * known. */
+#define WAIT_COLUMNS                                                       \
+	{"wait_ns", "waiting", GRID_NS, GRID_IF_ANY, 1, false},            \
+		{"moving_ns", "moving", GRID_NS, GRID_IF_ANY, 1, false},   \
+		{"runtime_ns", "runtime", GRID_NS, GRID_IF_ANY, 1, false}, \
+	{                                                                  \
+		"unsplit_ns", "not split", GRID_NS, GRID_IF_ANY, 1, false  \
+	}
 /* Of what --by splits a device's work. */
-#define LANE_COLUMNS \
-	{ "queue", "queue", GRID_ID, GRID_IF_ANY, 0, false }, OWNER_COLUMNS, \
-	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false }
-#define DEVICE_COLUMNS \
-	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false }, { "queue", "queue", GRID_ID, GRID_IF_ANY, 0, false }, \
-	{ "device_name", "device name", GRID_TEXT, GRID_DATA, 0, false }
+#define LANE_COLUMNS                                                       \
+	{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false}, OWNER_COLUMNS, \
+	{                                                                  \
+		"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false           \
+	}
+#define DEVICE_COLUMNS                                                       \
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},             \
+		{"queue", "queue", GRID_ID, GRID_IF_ANY, 0, false},          \
+	{                                                                    \
+		"device_name", "device name", GRID_TEXT, GRID_DATA, 0, false \
+	}
 
 static const struct grid_column operation_columns[] = {
-	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "self_ns", "self", GRID_NS, GRID_DATA, 0, false },
-	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 0, false },
-	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"self_ns", "self", GRID_NS, GRID_DATA, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
 	WAIT_COLUMNS,
-	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
-	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
 };
 
 static const struct grid_column range_columns[] = {
-	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 0, false },
-	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
-	{ "marks", "marks", GRID_COUNT, GRID_IF_ANY, 0, false },
+	{"marks", "marks", GRID_COUNT, GRID_IF_ANY, 0, false},
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
-	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
 };
 
 static const struct grid_column failure_columns[] = {
-	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "status", "status", GRID_SIGNED, GRID_ALWAYS, 1, false },
-	{ "error", "error", GRID_TEXT, GRID_ALWAYS, 0, true },
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
-	{ "on", "on", GRID_TEXT, GRID_IF_DIFFER, 0, false },
-	{ "name", "name", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"status", "status", GRID_SIGNED, GRID_ALWAYS, 1, false},
+	{"error", "error", GRID_TEXT, GRID_ALWAYS, 0, true},
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"on", "on", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"name", "name", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column kernel_columns[] = {
-	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 0, false },
-	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
-	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
 	DEVICE_COLUMNS,
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
-	{ "name", "name", GRID_TEXT, GRID_IF_ANY, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"name", "name", GRID_TEXT, GRID_IF_ANY, 0, false},
 };
 
 static const struct grid_column copy_columns[] = {
-	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "share", "share", GRID_SHARE, GRID_ALWAYS, 4, false },
-	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false },
-	{ "bytes_per_s", "rate", GRID_RATE, GRID_ALWAYS, 1, false },
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"share", "share", GRID_SHARE, GRID_ALWAYS, 4, false},
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"bytes", "bytes", GRID_BYTES, GRID_ALWAYS, 0, false},
+	{"bytes_per_s", "rate", GRID_RATE, GRID_ALWAYS, 1, false},
 	TIMES_COLUMNS,
-	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
 	DEVICE_COLUMNS,
 	OWNER_COLUMNS,
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
-	{ "operation", "operation", GRID_TEXT, GRID_DATA, 0, false },
-	{ "direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"operation", "operation", GRID_TEXT, GRID_DATA, 0, false},
+	{"direction", "direction", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column graph_columns[] = {
-	{ "total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "launches", "launches", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{"total_ns", "total", GRID_NS, GRID_ALWAYS, 0, false},
+	{"launches", "launches", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
-	{ "busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false },
-	{ "busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false },
-	{ "nodes", "nodes", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "kernels", "kernels", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "work", "recorded work", GRID_COUNT, GRID_DATA, 0, false },
-	{ "recorded", "recorded", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false },
-	{ "process", "process", GRID_TEXT, GRID_IF_DIFFER, 0, false },
-	{ "graph", "graph", GRID_ID, GRID_ALWAYS, 0, false },
+	{"busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false},
+	{"nodes", "nodes", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"kernels", "kernels", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"work", "recorded work", GRID_COUNT, GRID_DATA, 0, false},
+	{"recorded", "recorded", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
+	{"process", "process", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"graph", "graph", GRID_ID, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column device_columns[] = {
-	{ "device", "device", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false },
-	{ "kernel_share", "kernels", GRID_SHARE, GRID_ALWAYS, 1, false },
-	{ "copy_share", "copies", GRID_SHARE, GRID_ALWAYS, 1, false },
-	{ "idle_share", "idle", GRID_SHARE, GRID_ALWAYS, 0, false },
-	{ "starved_share", "no work queued", GRID_SHARE, GRID_ALWAYS, 3, false },
-	{ "span_ns", "of", GRID_NS, GRID_ALWAYS, 1, false },
-	{ "busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false },
-	{ "kernel_ns", "kernel time", GRID_NS, GRID_DATA, 0, false },
-	{ "copy_ns", "copy time", GRID_NS, GRID_DATA, 0, false },
-	{ "idle_ns", "idle time", GRID_NS, GRID_DATA, 0, false },
-	{ "starved_ns", "starved time", GRID_NS, GRID_DATA, 0, false },
-	{ "gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 2, false },
-	{ "gap_p50_ns", "gap p50", GRID_NS, GRID_ALWAYS, 5, false },
-	{ "gap_p99_ns", "gap p99", GRID_NS, GRID_ALWAYS, 6, false },
-	{ "gap_max_ns", "gap max", GRID_NS, GRID_ALWAYS, 4, false },
-	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 7, false },
-	{ "untimed", "without times", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false },
-	{ "device_name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"device", "device", GRID_ID, GRID_ALWAYS, 0, false},
+	{"busy_share", "busy", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"kernel_share", "kernels", GRID_SHARE, GRID_ALWAYS, 1, false},
+	{"copy_share", "copies", GRID_SHARE, GRID_ALWAYS, 1, false},
+	{"idle_share", "idle", GRID_SHARE, GRID_ALWAYS, 0, false},
+	{"starved_share", "no work queued", GRID_SHARE, GRID_ALWAYS, 3, false},
+	{"span_ns", "of", GRID_NS, GRID_ALWAYS, 1, false},
+	{"busy_ns", "busy time", GRID_NS, GRID_DATA, 0, false},
+	{"kernel_ns", "kernel time", GRID_NS, GRID_DATA, 0, false},
+	{"copy_ns", "copy time", GRID_NS, GRID_DATA, 0, false},
+	{"idle_ns", "idle time", GRID_NS, GRID_DATA, 0, false},
+	{"starved_ns", "starved time", GRID_NS, GRID_DATA, 0, false},
+	{"gaps", "gaps", GRID_COUNT, GRID_ALWAYS, 2, false},
+	{"gap_p50_ns", "gap p50", GRID_NS, GRID_ALWAYS, 5, false},
+	{"gap_p99_ns", "gap p99", GRID_NS, GRID_ALWAYS, 6, false},
+	{"gap_max_ns", "gap max", GRID_NS, GRID_ALWAYS, 4, false},
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 7, false},
+	{"untimed", "without times", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"domain", "domain", GRID_TEXT, GRID_IF_DIFFER, 1, false},
+	{"device_name", "device name", GRID_TEXT, GRID_ALWAYS, 0, false},
 	LANE_COLUMNS,
 };
 
 static const struct grid_column gap_columns[] = {
-	{ "gap_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false },
-	{ "at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
+	{"gap_ns", "idle", GRID_NS, GRID_ALWAYS, 0, false},
+	{"starved_ns", "no work queued", GRID_NS, GRID_ALWAYS, 1, false},
+	{"at_ns", "at", GRID_NS, GRID_ALWAYS, 0, false},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
 	LANE_COLUMNS,
-	{ "after", "after", GRID_TEXT, GRID_DATA, 0, false },
-	{ "before", "before", GRID_TEXT, GRID_DATA, 0, false },
-	{ "between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false },
+	{"after", "after", GRID_TEXT, GRID_DATA, 0, false},
+	{"before", "before", GRID_TEXT, GRID_DATA, 0, false},
+	{"between", "between", GRID_TEXT, GRID_FOR_PEOPLE, 0, false},
 };
 
 static const struct grid_column latency_columns[] = {
-	{ "count", "count", GRID_COUNT, GRID_ALWAYS, 0, false },
+	{"count", "count", GRID_COUNT, GRID_ALWAYS, 0, false},
 	TIMES_COLUMNS,
-	{ "early", "early", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "device", "device", GRID_ID, GRID_IF_DIFFER, 0, false },
+	{"early", "early", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"device", "device", GRID_ID, GRID_IF_DIFFER, 0, false},
 	LANE_COLUMNS,
-	{ "stage", "stage", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"stage", "stage", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column process_columns[] = {
-	{ "pid", "pid", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "wall_ns", "wall", GRID_NS, GRID_ALWAYS, 1, false },
-	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 1, false },
-	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 3, false },
-	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false },
-	{ "threads", "threads", GRID_COUNT, GRID_ALWAYS, 2, false },
-	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "image", "image", GRID_COUNT, GRID_DATA, 0, false },
-	{ "parent_pid", "parent", GRID_ID, GRID_DATA, 0, false },
-	{ "end", "end", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "file", "file", GRID_TEXT, GRID_IF_DIFFER, 0, false },
-	{ "exe", "exe", GRID_TEXT, GRID_DATA, 0, false },
-	{ "process", "process", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"pid", "pid", GRID_ID, GRID_ALWAYS, 0, false},
+	{"wall_ns", "wall", GRID_NS, GRID_ALWAYS, 1, false},
+	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 1, false},
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 3, false},
+	{"work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false},
+	{"threads", "threads", GRID_COUNT, GRID_ALWAYS, 2, false},
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"image", "image", GRID_COUNT, GRID_DATA, 0, false},
+	{"parent_pid", "parent", GRID_ID, GRID_DATA, 0, false},
+	{"end", "end", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"file", "file", GRID_TEXT, GRID_IF_DIFFER, 0, false},
+	{"exe", "exe", GRID_TEXT, GRID_DATA, 0, false},
+	{"process", "process", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column thread_columns[] = {
-	{ "tid", "tid", GRID_ID, GRID_ALWAYS, 0, false },
-	{ "calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false },
-	{ "call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false },
+	{"tid", "tid", GRID_ID, GRID_ALWAYS, 0, false},
+	{"calls", "calls", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"call_ns", "in calls", GRID_NS, GRID_ALWAYS, 0, false},
+	{"call_share", "of its life", GRID_SHARE, GRID_ALWAYS, 2, false},
 	WAIT_COLUMNS,
-	{ "work", "work", GRID_COUNT, GRID_ALWAYS, 3, false },
-	{ "work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false },
-	{ "failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true },
-	{ "pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false },
-	{ "process", "process", GRID_TEXT, GRID_IF_DIFFER, 3, false },
-	{ "thread", "thread", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"work", "work", GRID_COUNT, GRID_ALWAYS, 3, false},
+	{"work_ns", "on devices", GRID_NS, GRID_ALWAYS, 1, false},
+	{"failed", "failed", GRID_COUNT, GRID_IF_ANY, 0, true},
+	{"pid", "pid", GRID_ID, GRID_IF_DIFFER, 0, false},
+	{"process", "process", GRID_TEXT, GRID_IF_DIFFER, 3, false},
+	{"thread", "thread", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
 static const struct grid_column loss_columns[] = {
-	{ "dropped", "dropped", GRID_COUNT, GRID_ALWAYS, 0, true },
-	{ "seen", "of", GRID_COUNT, GRID_ALWAYS, 0, false },
-	{ "domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "class", "what", GRID_TEXT, GRID_ALWAYS, 0, false },
-	{ "reason", "why", GRID_TEXT, GRID_ALWAYS, 0, false },
+	{"dropped", "dropped", GRID_COUNT, GRID_ALWAYS, 0, true},
+	{"seen", "of", GRID_COUNT, GRID_ALWAYS, 0, false},
+	{"domain", "domain", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"class", "what", GRID_TEXT, GRID_ALWAYS, 0, false},
+	{"reason", "why", GRID_TEXT, GRID_ALWAYS, 0, false},
 };
 
-static const struct { const struct grid_column *columns; unsigned count; const char *heading; size_t usual_top; } tables[] = {
-	[REPORT_OPERATIONS] = { operation_columns, COUNT_OF(operation_columns), "Operations", 20 },
-	[REPORT_RANGES] = { range_columns, COUNT_OF(range_columns), "Ranges of the program, each with all inside it", 20 },
-	[REPORT_FAILURES] = { failure_columns, COUNT_OF(failure_columns), "Failures", 20 },
-	[REPORT_KERNELS] = { kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20 },
-	[REPORT_COPIES] = { copy_columns, COUNT_OF(copy_columns), "Copies", 20 },
-	[REPORT_OTHER] = { kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20 },
-	[REPORT_GRAPHS] = { graph_columns, COUNT_OF(graph_columns), "Graphs: launches, from the first node's start to the last one's end", 20 },
-	[REPORT_CODE_OBJECTS] = { info_code_object_columns, COUNT_OF(info_code_object_columns), NULL, 5 },
-	[REPORT_KERNEL_SYMBOLS] = { info_code_kernel_columns, COUNT_OF(info_code_kernel_columns), NULL, 10 },
-	[REPORT_DEVICES] = { device_columns, COUNT_OF(device_columns), "Devices, from their first work to their last", 20 },
-	[REPORT_GAPS] = { gap_columns, COUNT_OF(gap_columns), "Largest gaps, in which a device had nothing to do", 5 },
-	[REPORT_LATENCY] = { latency_columns, COUNT_OF(latency_columns), "Launch latency: from a call's begin to its kernel's start", 20 },
-	[REPORT_PROCESSES] = { process_columns, COUNT_OF(process_columns), "Processes", 10 },
-	[REPORT_THREADS] = { thread_columns, COUNT_OF(thread_columns), "Threads", 10 },
-	[REPORT_LOSS] = { loss_columns, COUNT_OF(loss_columns), "Lost", 0 },
+static const struct {
+	const struct grid_column *columns;
+	unsigned count;
+	const char *heading;
+	size_t usual_top;
+} tables[] = {
+	[REPORT_OPERATIONS] = {operation_columns, COUNT_OF(operation_columns), "Operations", 20},
+	[REPORT_RANGES] = {range_columns, COUNT_OF(range_columns),
+			   "Ranges of the program, each with all inside it", 20},
+	[REPORT_FAILURES] = {failure_columns, COUNT_OF(failure_columns), "Failures", 20},
+	[REPORT_KERNELS] = {kernel_columns, COUNT_OF(kernel_columns), "Kernels", 20},
+	[REPORT_COPIES] = {copy_columns, COUNT_OF(copy_columns), "Copies", 20},
+	[REPORT_OTHER] = {kernel_columns, COUNT_OF(kernel_columns), "Other device work", 20},
+	[REPORT_GRAPHS] = {graph_columns, COUNT_OF(graph_columns),
+			   "Graphs: launches, from the first node's start to the last one's end",
+			   20},
+	[REPORT_CODE_OBJECTS] = {info_code_object_columns, COUNT_OF(info_code_object_columns), NULL,
+				 5},
+	[REPORT_KERNEL_SYMBOLS] = {info_code_kernel_columns, COUNT_OF(info_code_kernel_columns),
+				   NULL, 10},
+	[REPORT_DEVICES] = {device_columns, COUNT_OF(device_columns),
+			    "Devices, from their first work to their last", 20},
+	[REPORT_GAPS] = {gap_columns, COUNT_OF(gap_columns),
+			 "Largest gaps, in which a device had nothing to do", 5},
+	[REPORT_LATENCY] = {latency_columns, COUNT_OF(latency_columns),
+			    "Launch latency: from a call's begin to its kernel's start", 20},
+	[REPORT_PROCESSES] = {process_columns, COUNT_OF(process_columns), "Processes", 10},
+	[REPORT_THREADS] = {thread_columns, COUNT_OF(thread_columns), "Threads", 10},
+	[REPORT_LOSS] = {loss_columns, COUNT_OF(loss_columns), "Lost", 0},
 };
 
 const char *const *report_columns(uint32_t wanted, bool keys)
@@ -223,7 +253,9 @@ const char *const *report_columns(uint32_t wanted, bool keys)
 	size_t n = 0;
 
 	for (unsigned t = 0; t < REPORT_TABLE_COUNT; t++)
-		for (unsigned c = 0; c < tables[t].count && (!wanted || wanted >> t & 1) && n + 3 < COUNT_OF(names); c++) {
+		for (unsigned c = 0;
+		     c < tables[t].count && (!wanted || wanted >> t & 1) && n + 3 < COUNT_OF(names);
+		     c++) {
 			const struct grid_column *column = &tables[t].columns[c];
 			bool word = *column->title && !strchr(column->title, ' ');
 			const char *name = word && !keys ? column->title : column->key;
@@ -262,8 +294,8 @@ static struct grid_cell *put_times(struct grid_cell *cell, const struct histogra
 
 static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wait *wait)
 {
-	const uint64_t parts[] = { wait->earlier_ns, wait->moving_ns, wait->runtime_ns,
-				   wait->unknown_ns };
+	const uint64_t parts[] = {wait->earlier_ns, wait->moving_ns, wait->runtime_ns,
+				  wait->unknown_ns};
 	bool waits = parts[0] || parts[1] || parts[2] || parts[3];
 
 	for (unsigned i = 0; i < COUNT_OF(parts); i++)
@@ -272,7 +304,8 @@ static struct grid_cell *put_wait(struct grid_cell *cell, const struct stages_wa
 }
 
 /* A thread's or a queue's number says little without its process. */
-static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s, const struct summary_group *g)
+static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary *s,
+				   const struct summary_group *g)
 {
 	uint32_t process = g->process, thread = g->thread;
 
@@ -287,9 +320,12 @@ static struct grid_cell *put_owner(struct grid_cell *cell, const struct summary 
 	return cell;
 }
 
-static struct grid_cell *put_device(struct grid_cell *cell, const struct summary *s, const struct summary_group *g)
+static struct grid_cell *put_device(struct grid_cell *cell, const struct summary *s,
+				    const struct summary_group *g)
 {
-	uint32_t device = g->device == LOOKUP_NONE && g->queue != LOOKUP_NONE ? s->queues[g->queue].device : g->device;
+	uint32_t device = g->device == LOOKUP_NONE && g->queue != LOOKUP_NONE
+				  ? s->queues[g->queue].device
+				  : g->device;
 
 	*cell++ = device == LOOKUP_NONE ? cell_none() : cell_count(device);
 	*cell++ = g->queue == LOOKUP_NONE ? cell_none() : cell_count(s->queues[g->queue].ordinal);
@@ -302,8 +338,9 @@ static struct grid_cell name_cell(const struct summary *s, uint32_t name);
 static struct grid_cell *put_lane(struct grid_cell *cell, const struct summary *s,
 				  const struct summary_lane *l)
 {
-	const struct summary_group owner = { .process = l->process, .thread = l->thread,
-					     .queue = l->queue };
+	const struct summary_group owner = {.process = l->process,
+					    .thread = l->thread,
+					    .queue = l->queue};
 
 	*cell++ = l->queue == LOOKUP_NONE ? cell_none() : cell_count(s->queues[l->queue].ordinal);
 	cell = put_owner(cell, s, &owner);
@@ -387,7 +424,8 @@ static void make_operations(struct grid *g, const struct summary *s, enum gt_dom
 		show_waits(g, s);
 }
 
-/* How long the programs ran, all sessions together: what ranges are a share of. They nest, so their times have no sum. */
+/* How long the programs ran, all sessions together: what ranges are a share of. They nest, so
+ * their times have no sum. */
 static uint64_t wall_ns(const struct summary *s)
 {
 	uint64_t sum = 0;
@@ -491,7 +529,9 @@ static void make_copies(struct grid *g, const struct summary *s)
 		*cell++ = cell_real(share(row->times.total, all));
 		*cell++ = cell_count(row->count);
 		*cell++ = cell_count(row->bytes);
-		*cell++ = rate ? cell_real((double)row->timed_bytes * 1e9 / (double)row->times.total) : cell_none();
+		*cell++ =
+			rate ? cell_real((double)row->timed_bytes * 1e9 / (double)row->times.total)
+			     : cell_none();
 		cell = put_times(cell, &row->times);
 		*cell++ = cell_count(row->failed);
 		cell = put_device(cell, s, row);
@@ -512,7 +552,8 @@ static void make_graphs(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(row->times.total);
 		*cell++ = cell_count(row->launches);
 		cell = put_times(cell, &row->times);
-		*cell++ = nodes ? cell_real(share(row->busy.busy_ns, row->times.total)) : cell_none();
+		*cell++ =
+			nodes ? cell_real(share(row->busy.busy_ns, row->times.total)) : cell_none();
 		*cell++ = nodes ? cell_count(row->busy.busy_ns) : cell_none();
 		*cell++ = row->nodes ? cell_count(row->nodes) : cell_none();
 		*cell++ = row->nodes ? cell_count(row->kernels) : cell_none();
@@ -527,7 +568,9 @@ static void make_graphs(struct grid *g, const struct summary *s)
 
 static void make_info_code(struct grid *g, const struct summary *s, enum report_table table)
 {
-	struct info_code code = { .capture = s->capture, .dispatches = &s->dispatches, .mangled = s->mangled };
+	struct info_code code = {.capture = s->capture,
+				 .dispatches = &s->dispatches,
+				 .mangled = s->mangled};
 
 	if (table == REPORT_CODE_OBJECTS)
 		info_code_objects(g, &code);
@@ -573,7 +616,8 @@ static void make_devices(struct grid *g, const struct summary *s)
 	show_lanes(g, s);
 }
 
-/* Times of several files have no common beginning: a gap's time counts from the first file that can hold it. */
+/* Times of several files have no common beginning: a gap's time counts from the first file that
+ * can hold it. */
 static uint64_t since_start(const struct summary *s, uint64_t time)
 {
 	uint64_t best = 0;
@@ -590,7 +634,8 @@ static void make_gaps(struct grid *g, const struct summary *s)
 		const struct timeline *t = &s->lanes[i].all;
 		for (unsigned k = 0; k < t->largest_count; k++) {
 			const struct timeline_gap *gap = &t->largest[k];
-			const char *after = texts_get(&s->names, gap->before), *before = texts_get(&s->names, gap->after);
+			const char *after = texts_get(&s->names, gap->before),
+				   *before = texts_get(&s->names, gap->after);
 			struct grid_cell *cell = grid_row(g);
 			*cell++ = cell_count(gap->end - gap->start);
 			*cell++ = cell_count(gap->starved_ns);
@@ -611,14 +656,17 @@ static void make_latency(struct grid *g, const struct summary *s)
 {
 	for (uint32_t i = 0; i < s->lane_count; i++) {
 		const struct summary_lane *d = &s->lanes[i];
-		const struct { const char *stage; const struct histogram *times; } stages[] = {
-			{ "call to start", &d->launch },
-			{ "through the runtime", &d->runtime },
-			{ "behind its own queue's work", &d->own },
-			{ "behind other queues' work", &d->others },
-			{ "call to queued", &d->enqueue },
-			{ "queued to submitted", &d->submit },
-			{ "submitted to start", &d->wait },
+		const struct {
+			const char *stage;
+			const struct histogram *times;
+		} stages[] = {
+			{"call to start", &d->launch},
+			{"through the runtime", &d->runtime},
+			{"behind its own queue's work", &d->own},
+			{"behind other queues' work", &d->others},
+			{"call to queued", &d->enqueue},
+			{"queued to submitted", &d->submit},
+			{"submitted to start", &d->wait},
 		};
 		for (unsigned k = 0; (d->launch.count || d->early) && k < COUNT_OF(stages); k++) {
 			struct grid_cell *cell;
@@ -640,7 +688,8 @@ static void make_latency(struct grid *g, const struct summary *s)
 bool report_is_replaced(struct idmap *later, uint32_t session, uint32_t pid, uint32_t ppid)
 {
 	uint64_t key = (uint64_t)pid << 32 | session;
-	bool replaced = idmap_get(later, key) == ppid; /* with another parent it is another process of that number */
+	/* with another parent it is another process of that number */
+	bool replaced = idmap_get(later, key) == ppid;
 
 	idmap_put(later, key, ppid);
 	return replaced;
@@ -655,7 +704,8 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status, boo
 	if (wait_status < 0)
 		return proper_end ? "ended" : replaced ? "exec" : "ended without exit()";
 	if (WIFSIGNALED(wait_status))
-		snprintf(text, sizeof text, "%s (signal %d)", strsignal(WTERMSIG(wait_status)), WTERMSIG(wait_status));
+		snprintf(text, sizeof text, "%s (signal %d)", strsignal(WTERMSIG(wait_status)),
+			 WTERMSIG(wait_status));
 	else
 		snprintf(text, sizeof text, "exit %d", WEXITSTATUS(wait_status));
 	return text;
@@ -664,17 +714,19 @@ const char *report_process_end(bool ended, bool proper_end, int wait_status, boo
 static void make_processes(struct grid *g, const struct summary *s)
 {
 	bool *replaced = lookup_grow(NULL, 0, s->process_count, sizeof *replaced);
-	struct idmap later = { 0 };
+	struct idmap later = {0};
 
 	for (uint32_t i = s->process_count; i-- > 0;)
-		replaced[i] = report_is_replaced(&later, s->processes[i].file, s->processes[i].pid, s->processes[i].ppid);
+		replaced[i] = report_is_replaced(&later, s->processes[i].file, s->processes[i].pid,
+						 s->processes[i].ppid);
 	idmap_fini(&later);
 	for (uint32_t i = 0; i < s->process_count; i++) {
 		const struct summary_process *p = &s->processes[i];
 		uint64_t end = p->end_ns ? p->end_ns : s->files[p->file].end_ns;
 		struct grid_cell *cell = grid_row(g);
 		*cell++ = cell_count(p->pid);
-		*cell++ = p->start_ns && end > p->start_ns ? cell_count(end - p->start_ns) : cell_none();
+		*cell++ = p->start_ns && end > p->start_ns ? cell_count(end - p->start_ns)
+							   : cell_none();
 		*cell++ = cell_count(p->calls);
 		*cell++ = cell_count(p->call_ns);
 		*cell++ = cell_count(p->device_count);
@@ -683,7 +735,9 @@ static void make_processes(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(p->failed);
 		*cell++ = cell_count(p->image);
 		*cell++ = cell_count(p->ppid);
-		*cell++ = cell_text(grid_keep(g, "%s", report_process_end(p->ended, p->proper_end, p->wait_status, replaced[i])));
+		*cell++ = cell_text(grid_keep(g, "%s",
+					      report_process_end(p->ended, p->proper_end,
+								 p->wait_status, replaced[i])));
 		*cell++ = cell_text(s->files[p->file].path);
 		*cell++ = cell_text(p->exe);
 		*cell++ = cell_text(p->name);
@@ -697,7 +751,9 @@ static void make_threads(struct grid *g, const struct summary *s)
 	for (uint32_t i = 0; i < s->thread_count; i++) {
 		const struct summary_thread *t = &s->threads[i];
 		const struct summary_process *p = &s->processes[t->process];
-		uint64_t end = t->end_ns ? t->end_ns : p->end_ns ? p->end_ns : s->files[p->file].end_ns;
+		uint64_t end = t->end_ns   ? t->end_ns
+			       : p->end_ns ? p->end_ns
+					   : s->files[p->file].end_ns;
 		struct grid_cell *cell;
 		if (!t->calls && !t->device_count)
 			continue;
@@ -705,7 +761,9 @@ static void make_threads(struct grid *g, const struct summary *s)
 		*cell++ = cell_count(t->tid);
 		*cell++ = cell_count(t->calls);
 		*cell++ = cell_count(t->call_ns);
-		*cell++ = t->start_ns && end > t->start_ns ? cell_real(share(t->call_ns, end - t->start_ns)) : cell_none();
+		*cell++ = t->start_ns && end > t->start_ns
+				  ? cell_real(share(t->call_ns, end - t->start_ns))
+				  : cell_none();
 		cell = put_wait(cell, &t->wait);
 		*cell++ = cell_count(t->device_count);
 		*cell++ = cell_count(t->device_ns);
@@ -737,7 +795,8 @@ static void make_loss(struct grid *g, const struct summary *s)
 	sort_by(g, "dropped");
 }
 
-void report_table(struct grid *g, enum report_table table, const struct summary *s, enum gt_domain domain)
+void report_table(struct grid *g, enum report_table table, const struct summary *s,
+		  enum gt_domain domain)
 {
 	if (table == REPORT_CODE_OBJECTS || table == REPORT_KERNEL_SYMBOLS) {
 		make_info_code(g, s, table);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* gputap run: trace a program from start to end. Everything of ours goes to stderr; the program's stdin and
- * stdout are its own, and its exit status or death by signal becomes ours. */
+/* gputap run: trace a program from start to end. Everything of ours goes to stderr; the
+ * program's stdin and stdout are its own, and its exit status or death by signal becomes ours. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -89,43 +89,55 @@ static const char help[] =
 	"process.\n";
 
 enum {
-	OPT_OPS = 256, OPT_NO_ARGS, OPT_NO_DEVICE, OPT_MAX_BYTES, OPT_COMPRESS, OPT_WAIT, OPT_BUFFER, OPT_BLOCK, OPT_FULL, OPT_THREADS,
-	OPT_KERNELS, OPT_TOOL, OPT_SHARE, OPT_NO_COMMAND
+	OPT_OPS = 256,
+	OPT_NO_ARGS,
+	OPT_NO_DEVICE,
+	OPT_MAX_BYTES,
+	OPT_COMPRESS,
+	OPT_WAIT,
+	OPT_BUFFER,
+	OPT_BLOCK,
+	OPT_FULL,
+	OPT_THREADS,
+	OPT_KERNELS,
+	OPT_TOOL,
+	OPT_SHARE,
+	OPT_NO_COMMAND
 };
 
 static const struct option options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "force", no_argument, NULL, 'f' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "mode", required_argument, NULL, 'm' },
-	{ "domains", required_argument, NULL, 'd' },
-	{ "ops", required_argument, NULL, OPT_OPS },
-	{ "kernels", required_argument, NULL, OPT_KERNELS },
-	{ "no-args", no_argument, NULL, OPT_NO_ARGS },
-	{ "no-command", no_argument, NULL, OPT_NO_COMMAND },
-	{ "share", no_argument, NULL, OPT_SHARE },
-	{ "no-device", no_argument, NULL, OPT_NO_DEVICE },
-	{ "max-bytes", required_argument, NULL, OPT_MAX_BYTES },
-	{ "compress", no_argument, NULL, OPT_COMPRESS },
-	{ "wait", no_argument, NULL, OPT_WAIT },
-	{ "buffer", required_argument, NULL, OPT_BUFFER },
-	{ "block-size", required_argument, NULL, OPT_BLOCK },
-	{ "when-full", required_argument, NULL, OPT_FULL },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "tool", required_argument, NULL, OPT_TOOL },
-	{ NULL, 0, NULL, 0 },
+	{"help", no_argument, NULL, 'h'},
+	{"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"mode", required_argument, NULL, 'm'},
+	{"domains", required_argument, NULL, 'd'},
+	{"ops", required_argument, NULL, OPT_OPS},
+	{"kernels", required_argument, NULL, OPT_KERNELS},
+	{"no-args", no_argument, NULL, OPT_NO_ARGS},
+	{"no-command", no_argument, NULL, OPT_NO_COMMAND},
+	{"share", no_argument, NULL, OPT_SHARE},
+	{"no-device", no_argument, NULL, OPT_NO_DEVICE},
+	{"max-bytes", required_argument, NULL, OPT_MAX_BYTES},
+	{"compress", no_argument, NULL, OPT_COMPRESS},
+	{"wait", no_argument, NULL, OPT_WAIT},
+	{"buffer", required_argument, NULL, OPT_BUFFER},
+	{"block-size", required_argument, NULL, OPT_BLOCK},
+	{"when-full", required_argument, NULL, OPT_FULL},
+	{"threads", required_argument, NULL, OPT_THREADS},
+	{"tool", required_argument, NULL, OPT_TOOL},
+	{NULL, 0, NULL, 0},
 };
 
 enum { SLOTS_NOT_THREADS = 2 }; /* of a region: the first, and that of gputap's own thread */
 
 struct request {
 	struct gt_run_options run;
-	const char *output;       /* as given; NULL: not */
-	const char *pattern;      /* -o; "": not said */
+	const char *output;  /* as given; NULL: not */
+	const char *pattern; /* -o; "": not said */
 	struct mode_options what;
 	bool quiet;
-	char text[1024];     /* of the options, for the capture */
+	char text[1024]; /* of the options, for the capture */
 	char capture[PATH_MAX];
 	char named[PATH_MAX]; /* the output, if it is not rtl_output */
 	char rtl_output[PATH_MAX];
@@ -167,7 +179,10 @@ static bool parse_size(const char *text, uint64_t *out)
 /* "100ms", "1s", "250us", "0": ns. */
 static bool parse_time(const char *text, uint64_t *out)
 {
-	static const struct { const char *name; double ns; } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 	char *end;
 	double n = strtod(text, &end);
 
@@ -190,23 +205,27 @@ static int bad_value(const char *option, const char *value, const char *wanted)
 	return ui_fail(GT_EXIT_USAGE, "%s %s: %s", option, value, wanted);
 }
 
-static int size_option(const char *option, const char *value, uint64_t least, uint64_t most, uint64_t *out)
+static int size_option(const char *option, const char *value, uint64_t least, uint64_t most,
+		       uint64_t *out)
 {
 	if (!parse_size(value, out))
-		return bad_value(option, value, "a size is a number, with K, M or G behind it if you like");
+		return bad_value(option, value,
+				 "a size is a number, with K, M or G behind it if you like");
 	if (*out < least || *out > most)
-		return ui_fail(GT_EXIT_USAGE, "%s %s: from %s to %s", option, value, ui_bytes(least), ui_bytes(most));
+		return ui_fail(GT_EXIT_USAGE, "%s %s: from %s to %s", option, value,
+			       ui_bytes(least), ui_bytes(most));
 	return 0;
 }
 
-static int number_option(const char *option, const char *value, uint64_t least, uint64_t most, uint32_t *out)
+static int number_option(const char *option, const char *value, uint64_t least, uint64_t most,
+			 uint32_t *out)
 {
 	char *end;
 	unsigned long long n = strtoull(value, &end, 10);
 
 	if (!isdigit((unsigned char)value[0]) || *end || n < least || n > most)
-		return ui_fail(GT_EXIT_USAGE, "%s %s: a number from %llu to %llu", option, value, (unsigned long long)least,
-			       (unsigned long long)most);
+		return ui_fail(GT_EXIT_USAGE, "%s %s: a number from %llu to %llu", option, value,
+			       (unsigned long long)least, (unsigned long long)most);
 	*out = (uint32_t)n;
 	return 0;
 }
@@ -229,19 +248,22 @@ static void encode_arguments(char *to, const char *arguments)
 {
 	*to++ = '=';
 	for (; *arguments; arguments++)
-		to += strchr(":%", *arguments) ? sprintf(to, "%%%02x", (unsigned char)*arguments) : sprintf(to, "%c", *arguments);
+		to += strchr(":%", *arguments) ? sprintf(to, "%%%02x", (unsigned char)*arguments)
+					       : sprintf(to, "%c", *arguments);
 }
 
 /* One more in the program's GPUTAP_TOOLS. The program runs without one that is not there. */
 static int tool_option(const char *value)
 {
 	const char *arguments = strchr(value, ':'), *users = getenv("GPUTAP_TOOLS");
-	char *name = strndup(value, arguments ? (size_t)(arguments - value) : strlen(value)), *whole = NULL, *list = NULL;
+	char *name = strndup(value, arguments ? (size_t)(arguments - value) : strlen(value)),
+	     *whole = NULL, *list = NULL;
 	int code = GT_EXIT_OK;
 
 	if (!name || !*name) {
 		free(name);
-		return bad_value("--tool", value, "a tool's library, and its arguments behind ':' if it has any");
+		return bad_value("--tool", value,
+				 "a tool's library, and its arguments behind ':' if it has any");
 	}
 	if (access(name, F_OK) == 0) {
 		char *path = realpath(name, NULL); /* programs change their folder */
@@ -257,7 +279,9 @@ static int tool_option(const char *value)
 		strcpy(whole, name);
 		if (arguments)
 			encode_arguments(whole + strlen(whole), arguments + 1);
-		if (asprintf(&list, "%s%s%s", users ? users : "", users && *users ? ":" : "", whole) < 0 || setenv("GPUTAP_TOOLS", list, 1))
+		if (asprintf(&list, "%s%s%s", users ? users : "", users && *users ? ":" : "",
+			     whole) < 0 ||
+		    setenv("GPUTAP_TOOLS", list, 1))
 			code = ui_fail(GT_EXIT_FAILURE, "no memory");
 	}
 	free(list);
@@ -291,7 +315,10 @@ static int take_option(struct request *r, int option, char **argv)
 		code = size_option("--max-bytes", optarg, 0, 8192, &bytes);
 		s->payload_cap = (uint32_t)bytes;
 		break;
-	case OPT_BUFFER: code = size_option("--buffer", optarg, 256 << 10, UINT64_C(64) << 30, &s->pool_bytes); break;
+	case OPT_BUFFER:
+		code = size_option("--buffer", optarg, 256 << 10, UINT64_C(64) << 30,
+				   &s->pool_bytes);
+		break;
 	case OPT_BLOCK: code = block_option(optarg, &s->block_bytes); break;
 	case OPT_THREADS:
 		code = number_option("--threads", optarg, 1, 1 << 16, &s->slot_count);
@@ -301,8 +328,7 @@ static int take_option(struct request *r, int option, char **argv)
 		if (!parse_time(optarg, &s->wait_ns))
 			code = bad_value("--when-full", optarg, "a time such as 100ms, 2s or 0");
 		break;
-	default:
-		code = ui_bad_option("run", argv, options);
+	default: code = ui_bad_option("run", argv, options);
 	}
 	return code;
 }
@@ -312,25 +338,30 @@ static void describe_options(struct request *r)
 	const struct gt_session *s = &r->run.session;
 
 	snprintf(r->text, sizeof r->text,
-		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu block=%u when-full=%lluns%s",
-		 mode_name((enum gt_mode)s->mode), r->what.domains ? r->what.domains : "all", r->what.ops ? r->what.ops : "all",
-		 s->kernels[0] ? " kernels=" : "", s->kernels, s->record_args ? "yes" : "no",
-		 s->device_activity ? "yes" : "no", s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes, s->block_bytes,
-		 (unsigned long long)s->wait_ns, r->run.compress ? " compress" : "");
+		 "mode=%s domains=%.100s ops=%.200s%s%.200s args=%s device=%s%s buffer=%llu "
+		 "block=%u when-full=%lluns%s",
+		 mode_name((enum gt_mode)s->mode), r->what.domains ? r->what.domains : "all",
+		 r->what.ops ? r->what.ops : "all", s->kernels[0] ? " kernels=" : "", s->kernels,
+		 s->record_args ? "yes" : "no", s->device_activity ? "yes" : "no",
+		 s->hide_command ? " command=no" : "", (unsigned long long)s->pool_bytes,
+		 s->block_bytes, (unsigned long long)s->wait_ns,
+		 r->run.compress ? " compress" : "");
 	r->run.options_text = r->text;
 }
 
 static int unknown_format(const char *path)
 {
-	const char *dot = strchr(strrchr(path, '/') ? strrchr(path, '/') : path, '.'), *names[64] = {".gputap"}, *near;
+	const char *dot = strchr(strrchr(path, '/') ? strrchr(path, '/') : path, '.'),
+		   *names[64] = {".gputap"}, *near;
 	size_t n = 1;
 
 	for (size_t i = 0; gt_exporters[i]; i++)
 		for (size_t k = 0; gt_exporters[i]->extensions[k] && n < 63; k++)
 			names[n++] = gt_exporters[i]->extensions[k];
 	near = dot ? ui_nearest(dot, names) : NULL;
-	ui_fail(GT_EXIT_USAGE, "what to write is told by the extension, and '%s' has none that is known%s%s%s", path,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	ui_fail(GT_EXIT_USAGE,
+		"what to write is told by the extension, and '%s' has none that is known%s%s%s",
+		path, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	names[n] = NULL;
 	ui_list_names("known:", names);
 	return GT_EXIT_USAGE;
@@ -360,7 +391,8 @@ static int choose_output(struct request *r)
 	if (!r->output) /* rocm-trace-lite's; its .db is RPD, as ours is */
 		r->output = mode_rtl_output(r->rtl_output, sizeof r->rtl_output);
 	if (!r->output) {
-		snprintf(r->named, sizeof r->named, "%.200s.%d.gputap", *program ? program : "program", (int)getpid());
+		snprintf(r->named, sizeof r->named, "%.200s.%d.gputap",
+			 *program ? program : "program", (int)getpid());
 		r->output = r->named;
 	}
 	if (!ui_ends_with(r->output, ".gputap")) {
@@ -370,16 +402,22 @@ static int choose_output(struct request *r)
 	}
 	if (stat(r->output, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
-			return ui_fail(GT_EXIT_FAILURE, "%s is a folder; name a file in it", r->output);
+			return ui_fail(GT_EXIT_FAILURE, "%s is a folder; name a file in it",
+				       r->output);
 		if (!r->run.replace)
 			return exists(r);
 		if (!S_ISREG(st.st_mode)) /* said now, not when the program has run */
-			return ui_fail(GT_EXIT_FAILURE, "%s is not a regular file; what is traced is written to disk", r->output);
+			return ui_fail(
+				GT_EXIT_FAILURE,
+				"%s is not a regular file; what is traced is written to disk",
+				r->output);
 		if (access(r->output, W_OK))
-			return ui_fail(GT_EXIT_FAILURE, "%s exists and cannot be written: %m", r->output);
+			return ui_fail(GT_EXIT_FAILURE, "%s exists and cannot be written: %m",
+				       r->output);
 	}
 	if (r->exporter) /* beside the export, so that it is on a disk meant for such things */
-		snprintf(r->capture, sizeof r->capture, "%.3000s.%d.gputap", r->output, (int)getpid());
+		snprintf(r->capture, sizeof r->capture, "%.3000s.%d.gputap", r->output,
+			 (int)getpid());
 	else
 		snprintf(r->capture, sizeof r->capture, "%s", r->output);
 	r->run.output = r->capture;
@@ -404,12 +442,14 @@ static int parse(struct request *r, int argc, char **argv)
 	}
 	if (optind >= argc) {
 		ui_fail(GT_EXIT_USAGE, "no program to run");
-		fputs("  'gputap run ./program its arguments'; 'gputap run --help' shows more\n", stderr);
+		fputs("  'gputap run ./program its arguments'; 'gputap run --help' shows more\n",
+		      stderr);
 		return GT_EXIT_USAGE;
 	}
 	r->argv = argv + optind;
 	if (r->run.session.pool_bytes < 4 * (uint64_t)r->run.session.block_bytes)
-		return ui_fail(GT_EXIT_USAGE, "--buffer must hold at least four blocks of --block-size");
+		return ui_fail(GT_EXIT_USAGE,
+			       "--buffer must hold at least four blocks of --block-size");
 	code = mode_choose(&r->what, &r->run.session);
 	if (!code)
 		code = choose_output(r);
@@ -423,7 +463,9 @@ static int parse(struct request *r, int argc, char **argv)
 static void tell_way_out(const struct request *r, int error)
 {
 	if (error == EMFILE || error == ENFILE)
-		fputs("  gputap run needs some 20 descriptors, and a few for each process of the tree: 'ulimit -n 1024' gives them\n", stderr);
+		fputs("  gputap run needs some 20 descriptors, and a few for each process of the "
+		      "tree: 'ulimit -n 1024' gives them\n",
+		      stderr);
 	else if (error == EEXIST || error == EBUSY) /* another rank was faster */
 		output_name_tell_ranks(r->output, r->pattern);
 	else if (!*r->pattern)
@@ -434,10 +476,12 @@ static int cannot_start(const char *program, const struct gt_target *t, int erro
 {
 	gt_error_clear();
 	if (error == ENOENT && t->executable)
-		return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: its interpreter%s%s is not there", program,
+		return ui_fail(GT_EXIT_CANNOT_EXEC,
+			       "%s: cannot be started: its interpreter%s%s is not there", program,
 			       t->interpreter[0] ? " " : "", t->interpreter);
 	if (error == ENOENT || error == ENOTDIR)
-		return ui_fail(GT_EXIT_NOT_FOUND, "%s: no such program%s", *program ? program : "''", strchr(program, '/') ? "" : " in PATH");
+		return ui_fail(GT_EXIT_NOT_FOUND, "%s: no such program%s",
+			       *program ? program : "''", strchr(program, '/') ? "" : " in PATH");
 	if (error == EACCES && t->found && !t->executable)
 		return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: not an executable program", t->path);
 	return ui_fail(GT_EXIT_CANNOT_EXEC, "%s: cannot be started: %s", program, strerror(error));
@@ -449,26 +493,32 @@ static void tell_losses(const struct request *r, const struct gt_run_result *res
 	uint64_t lost = result->dropped - result->unfinished;
 
 	if (result->output_error)
-		ui_note("%s could not take everything (%s): %s of %s records are lost, which is counted in it", r->run.output,
-			strerror(-result->output_error), ui_count(lost), ui_count(result->seen));
+		ui_note("%s could not take everything (%s): %s of %s records are lost, which is "
+			"counted in it",
+			r->run.output, strerror(-result->output_error), ui_count(lost),
+			ui_count(result->seen));
 	else if (lost)
-		ui_note("%s of %s records are lost; 'gputap info %s' says where; a larger --buffer, --when-full or --threads may help",
+		ui_note("%s of %s records are lost; 'gputap info %s' says where; a larger "
+			"--buffer, --when-full or --threads may help",
 			ui_count(lost), ui_count(result->seen), ui_shell_word(r->run.output));
 	if (result->torn)
-		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted as lost", result->torn,
-			result->torn == 1 ? "" : "es");
-	/* else gt_report_short() says so, or tell_nothing_seen() does. Those that a traced program told of are not in result->untraced */
+		ui_note("%u process%s wrote over gputap's rings; what could not be read is counted "
+			"as lost",
+			result->torn, result->torn == 1 ? "" : "es");
+	/* else gt_report_short() says so, or tell_nothing_seen() does. Those that a traced
+	 * program told of are not in result->untraced */
 	if (r->quiet || (result->untraced && !result->runtimes))
 		untraced_note(r->run.output);
 	if (result->refused)
-		ui_note("%u process%s could not be read: the ring file is damaged, or of another version of libgputap", result->refused,
-			result->refused == 1 ? "" : "es");
+		ui_note("%u process%s could not be read: the ring file is damaged, or of another "
+			"version of libgputap",
+			result->refused, result->refused == 1 ? "" : "es");
 }
 
 static void tell_obstacle(const struct gt_target *t, const char *program)
 {
-	/* a privileged program takes our variables out of the environment, so its children do not get them; another machine's or word
-	 * size's is started without them */
+	/* a privileged program takes our variables out of the environment, so its children do
+	 * not get them; another machine's or word size's is started without them */
 	bool children = t->obstacle != GT_TARGET_PRIVILEGED && !t->complains;
 
 	ui_note("%s cannot be traced because %s%s", program, gt_target_reason(t->obstacle),
@@ -499,7 +549,8 @@ static void tell_not_traced(const char *path)
 	gt_capture_close(c);
 }
 
-static void tell_nothing_seen(const struct request *r, const struct gt_target *t, const struct gt_run_result *result)
+static void tell_nothing_seen(const struct request *r, const struct gt_target *t,
+			      const struct gt_run_result *result)
 {
 	const char *program = r->argv[0];
 	char here[256];
@@ -508,9 +559,12 @@ static void tell_nothing_seen(const struct request *r, const struct gt_target *t
 		ui_note("nothing was recorded");
 		return;
 	}
-	if (!result->processes && WIFEXITED(result->wait_status) && WEXITSTATUS(result->wait_status) == 127) {
-		ui_note("the dynamic linker could not load %s; if it says 'static TLS block' above, this gives it room:\n"
-			"  GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1048576 gputap run ..", program);
+	if (!result->processes && WIFEXITED(result->wait_status) &&
+	    WEXITSTATUS(result->wait_status) == 127) {
+		ui_note("the dynamic linker could not load %s; if it says 'static TLS block' "
+			"above, this gives it room:\n"
+			"  GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1048576 gputap run ..",
+			program);
 		return;
 	}
 	if (r->what.domains)
@@ -522,7 +576,8 @@ static void tell_nothing_seen(const struct request *r, const struct gt_target *t
 	tell_not_traced(r->capture);
 }
 
-/* Those that recorded something; helpers of the program's language (Python's resource tracker) end when they like. */
+/* Those that recorded something; helpers of the program's language (Python's resource tracker)
+ * end when they like. */
 static void tell_still_running(const char *path)
 {
 	struct gt_capture *c;
@@ -541,7 +596,9 @@ static void tell_still_running(const char *path)
 	}
 	gt_capture_close(c);
 	if (working)
-		ui_note("%u process%s that used an accelerator still ran at the end; --wait waits for all", working, working == 1 ? "" : "es");
+		ui_note("%u process%s that used an accelerator still ran at the end; --wait waits "
+			"for all",
+			working, working == 1 ? "" : "es");
 }
 
 static bool show_progress;
@@ -557,10 +614,11 @@ static void on_progress(void *data, uint64_t done, uint64_t total)
 	ui_progress_set(&progress, done);
 }
 
-/* The capture becomes what was asked for, and goes. On failure it stays: nothing traced is thrown away. */
+/* The capture becomes what was asked for, and goes. On failure it stays: nothing traced is
+ * thrown away. */
 static bool export(const struct request *r)
 {
-	struct gt_export_options o = { .progress = on_progress };
+	struct gt_export_options o = {.progress = on_progress};
 	struct gt_capture *c;
 	int status = gt_capture_open(r->capture, &c);
 
@@ -582,7 +640,8 @@ static bool export(const struct request *r)
 }
 
 /* Return: is what was asked for there, whole or not? */
-static bool tell_results(const struct request *r, const struct gt_target *t, const struct gt_run_result *result)
+static bool tell_results(const struct request *r, const struct gt_target *t,
+			 const struct gt_run_result *result)
 {
 	bool exported = r->exporter && export(r);
 
@@ -594,7 +653,8 @@ static bool tell_results(const struct request *r, const struct gt_target *t, con
 			gt_error_clear();
 		tell_still_running(r->capture);
 		if (!r->exporter)
-			ui_note("wrote %s; 'gputap report %s' shows all of it", ui_shell_word(r->output), ui_shell_word(r->output));
+			ui_note("wrote %s; 'gputap report %s' shows all of it",
+				ui_shell_word(r->output), ui_shell_word(r->output));
 		else if (exported)
 			ui_note("wrote %s", ui_shell_word(r->output));
 	}
@@ -606,7 +666,7 @@ static bool tell_results(const struct request *r, const struct gt_target *t, con
 /* End as the program ended. */
 static int end_as(int wait_status)
 {
-	struct rlimit none = { 0, 0 };
+	struct rlimit none = {0, 0};
 	sigset_t one;
 	int number;
 
@@ -627,7 +687,7 @@ static int end_as(int wait_status)
 
 static int run(int argc, char **argv)
 {
-	static struct request r = { .pattern = "" }; /* too large for a small stack */
+	static struct request r = {.pattern = ""}; /* too large for a small stack */
 	struct gt_run_result result;
 	struct gt_target target;
 	int code = parse(&r, argc, argv), status;
@@ -657,4 +717,4 @@ static int run(int argc, char **argv)
 	return code || written ? code : GT_EXIT_FAILURE;
 }
 
-const struct gt_command gt_command_run = { "run", "trace a program from start to end", run };
+const struct gt_command gt_command_run = {"run", "trace a program from start to end", run};

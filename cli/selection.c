@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The text is run.c's: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes device=yes ..", lists cut at some length. */
+/* The text is run.c's: "mode=lite domains=all ops=clEnqueue* kernels=.. args=yes device=yes ..",
+ * lists cut at some length. */
 #include "cli/selection.h"
 
 #include <fnmatch.h>
@@ -12,7 +13,8 @@
 enum { OPERATIONS_CUT = 200 }; /* bytes of --ops in the text */
 
 /* The value behind @key, up to whichever of @ends comes first. */
-static void read_value(const char *options, const char *key, const char *const *ends, char *out, size_t size)
+static void read_value(const char *options, const char *key, const char *const *ends, char *out,
+		       size_t size)
 {
 	const char *from = strstr(options, key);
 	size_t bytes;
@@ -35,12 +37,13 @@ static void read_value(const char *options, const char *key, const char *const *
 
 void selection_read(const char *options, struct selection *s)
 {
-	static const char *const of_domains[] = { " ops=", NULL }, *const of_operations[] = { " kernels=", " args=", NULL },
-				 *const of_kernels[] = { " args=", NULL };
+	static const char *const of_domains[] = {" ops=", NULL},
+				 *const of_operations[] = {" kernels=", " args=", NULL},
+				 *const of_kernels[] = {" args=", NULL};
 
 	if (!options)
 		options = "";
-	*s = (struct selection){ .mode = mode_of_options(options) };
+	*s = (struct selection){.mode = mode_of_options(options)};
 	s->arguments = !strstr(options, " args=no");
 	s->device = !strstr(options, " device=no");
 	s->commands = !strstr(options, " command=no");
@@ -65,8 +68,10 @@ static void add(char *text, size_t size, const char *separator, const char *what
 bool selection_describe(const struct selection *s, char *text, size_t size)
 {
 	static const char *const of_modes[GT_MODE_COUNT] = {
-		[GT_MODE_LITE] = " (kernels and launches of graphs, no copies, no calls)", [GT_MODE_STANDARD] = " (device work, no calls)",
-		[GT_MODE_HIP] = "", [GT_MODE_HSA] = "",
+		[GT_MODE_LITE] = " (kernels and launches of graphs, no copies, no calls)",
+		[GT_MODE_STANDARD] = " (device work, no calls)",
+		[GT_MODE_HIP] = "",
+		[GT_MODE_HSA] = "",
 	};
 
 	*text = '\0';
@@ -91,13 +96,14 @@ bool selection_describe(const struct selection *s, char *text, size_t size)
 
 static bool operation_was_called(const struct summary *summary, const char *pattern)
 {
-	static const enum summary_class classes[] = { SUMMARY_CALLS, SUMMARY_RANGES };
+	static const enum summary_class classes[] = {SUMMARY_CALLS, SUMMARY_RANGES};
 
 	for (unsigned k = 0; k < 2; k++) {
 		const struct summary_groups *groups = &summary->groups[classes[k]];
 
 		for (uint32_t i = 0; i < groups->count; i++)
-			if (groups->rows[i].name != LOOKUP_NONE && !fnmatch(pattern, texts_get(&summary->names, groups->rows[i].name), 0))
+			if (groups->rows[i].name != LOOKUP_NONE &&
+			    !fnmatch(pattern, texts_get(&summary->names, groups->rows[i].name), 0))
 				return true;
 	}
 	/* annotations are told by the program's own text */
@@ -108,8 +114,8 @@ static bool domain_was_used(const struct summary *summary, const char *name)
 {
 	enum gt_domain d = gt_domain_find(name);
 
-	return d == GT_DOMAIN_NONE || summary->runtimes >> d & 1 || summary->counts.seen[GT_CLASS_CALL][d] ||
-	       summary->counts.seen[GT_CLASS_DEVICE][d];
+	return d == GT_DOMAIN_NONE || summary->runtimes >> d & 1 ||
+	       summary->counts.seen[GT_CLASS_CALL][d] || summary->counts.seen[GT_CLASS_DEVICE][d];
 }
 
 static void add_unmet(const struct summary *summary, const char *list, const char *option,
@@ -131,7 +137,8 @@ static void add_unmet(const struct summary *summary, const char *list, const cha
 	}
 }
 
-bool selection_unmet(const struct selection *s, const struct summary *summary, char *text, size_t size)
+bool selection_unmet(const struct selection *s, const struct summary *summary, char *text,
+		     size_t size)
 {
 	*text = '\0';
 	add_unmet(summary, s->domains, "--domains ", domain_was_used, text, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `gputap run` was asked to record, as a capture's options text says it: reports say it in their heads, and which of it
- * met nothing. */
+/* What `gputap run` was asked to record, as a capture's options text says it: reports say it in
+ * their heads, and which of it met nothing. */
 #ifndef GPUTAP_CLI_SELECTION_H
 #define GPUTAP_CLI_SELECTION_H
 
@@ -28,8 +28,10 @@ bool selection_has_calls(const struct selection *s);
 /* "mode lite (kernels, ..); only domains hip". Return: false, and "": all was asked for. */
 bool selection_describe(const struct selection *s, char *text, size_t size);
 
-/* "--ops clFoo, --kernels ^conv": what of the selection met nothing in @summary, which must be of one capture, with names and
- * without --where. Return: false, and "": all of it met something. */
-bool selection_unmet(const struct selection *s, const struct summary *summary, char *text, size_t size);
+/* "--ops clFoo, --kernels ^conv": what of the selection met nothing in @summary, which must be
+ * of one capture, with names and without --where. Return: false, and "": all of it met
+ * something. */
+bool selection_unmet(const struct selection *s, const struct summary *summary, char *text,
+		     size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* gputap soft: run a program with accelerators in software under the vendor's real runtime. Options become environment
- * variables (soft/amdgpu/config.h), the stand-in's folder goes to the front of LD_LIBRARY_PATH, ROCr 7 is told to look there,
- * and we become the program. */
+/* gputap soft: run a program with accelerators in software under the vendor's real runtime.
+ * Options become environment variables (soft/amdgpu/config.h), the stand-in's folder goes to the
+ * front of LD_LIBRARY_PATH, ROCr 7 is told to look there, and we become the program. */
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -57,36 +57,46 @@ static const char help[] =
 	"                         asked)\n"
 	"  -h, --help\n";
 
-enum { OPT_GPUS = 256, OPT_GFX, OPT_MEMORY, OPT_DURATIONS, OPT_EXECUTE, OPT_EPOCH, OPT_SKEW, OPT_DRIFT, OPT_FAIL, OPT_BAR, OPT_KFD };
+enum {
+	OPT_GPUS = 256,
+	OPT_GFX,
+	OPT_MEMORY,
+	OPT_DURATIONS,
+	OPT_EXECUTE,
+	OPT_EPOCH,
+	OPT_SKEW,
+	OPT_DRIFT,
+	OPT_FAIL,
+	OPT_BAR,
+	OPT_KFD
+};
 
 static const struct option options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ "gpus", required_argument, NULL, OPT_GPUS },
-	{ "gfx", required_argument, NULL, OPT_GFX },
-	{ "memory", required_argument, NULL, OPT_MEMORY },
-	{ "durations", required_argument, NULL, OPT_DURATIONS },
-	{ "no-execute", no_argument, NULL, OPT_EXECUTE },
-	{ "clock-epoch", required_argument, NULL, OPT_EPOCH },
-	{ "clock-skew", required_argument, NULL, OPT_SKEW },
-	{ "clock-drift", required_argument, NULL, OPT_DRIFT },
-	{ "fail", required_argument, NULL, OPT_FAIL },
-	{ "large-bar", no_argument, NULL, OPT_BAR },
-	{ "kfd", no_argument, NULL, OPT_KFD },
-	{ NULL, 0, NULL, 0 },
+	{"help", no_argument, NULL, 'h'},
+	{"gpus", required_argument, NULL, OPT_GPUS},
+	{"gfx", required_argument, NULL, OPT_GFX},
+	{"memory", required_argument, NULL, OPT_MEMORY},
+	{"durations", required_argument, NULL, OPT_DURATIONS},
+	{"no-execute", no_argument, NULL, OPT_EXECUTE},
+	{"clock-epoch", required_argument, NULL, OPT_EPOCH},
+	{"clock-skew", required_argument, NULL, OPT_SKEW},
+	{"clock-drift", required_argument, NULL, OPT_DRIFT},
+	{"fail", required_argument, NULL, OPT_FAIL},
+	{"large-bar", no_argument, NULL, OPT_BAR},
+	{"kfd", no_argument, NULL, OPT_KFD},
+	{NULL, 0, NULL, 0},
 };
 
 /* The variable that an option sets, and to what if it has no value of its own. */
-static const struct { int option; const char *variable, *value; } variables[] = {
-	{ OPT_GPUS, "SOFT_AMDGPU_GPUS", NULL },
-	{ OPT_GFX, "SOFT_AMDGPU_GFX", NULL },
-	{ OPT_MEMORY, "SOFT_AMDGPU_MEMORY", NULL },
-	{ OPT_DURATIONS, "SOFT_AMDGPU_DURATIONS", NULL },
-	{ OPT_EXECUTE, "SOFT_AMDGPU_EXECUTE", "0" },
-	{ OPT_EPOCH, "SOFT_AMDGPU_CLOCK_EPOCH", NULL },
-	{ OPT_SKEW, "SOFT_AMDGPU_CLOCK_SKEW", NULL },
-	{ OPT_DRIFT, "SOFT_AMDGPU_CLOCK_DRIFT", NULL },
-	{ OPT_FAIL, "SOFT_AMDGPU_FAIL", NULL },
-	{ OPT_BAR, "SOFT_AMDGPU_LARGE_BAR", "1" },
+static const struct {
+	int option;
+	const char *variable, *value;
+} variables[] = {
+	{OPT_GPUS, "SOFT_AMDGPU_GPUS", NULL},       {OPT_GFX, "SOFT_AMDGPU_GFX", NULL},
+	{OPT_MEMORY, "SOFT_AMDGPU_MEMORY", NULL},   {OPT_DURATIONS, "SOFT_AMDGPU_DURATIONS", NULL},
+	{OPT_EXECUTE, "SOFT_AMDGPU_EXECUTE", "0"},  {OPT_EPOCH, "SOFT_AMDGPU_CLOCK_EPOCH", NULL},
+	{OPT_SKEW, "SOFT_AMDGPU_CLOCK_SKEW", NULL}, {OPT_DRIFT, "SOFT_AMDGPU_CLOCK_DRIFT", NULL},
+	{OPT_FAIL, "SOFT_AMDGPU_FAIL", NULL},       {OPT_BAR, "SOFT_AMDGPU_LARGE_BAR", "1"},
 };
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
@@ -100,8 +110,9 @@ static const char *option_name(int value)
 
 static int not_built(void)
 {
-	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/amdgpu, for want of ROCr's headers: 'apt install libhsa-runtime-dev', "
-		       "then build anew");
+	return ui_fail(GT_EXIT_FAILURE, "this gputap was built without soft/amdgpu, for want of "
+					"ROCr's headers: 'apt install libhsa-runtime-dev', "
+					"then build anew");
 }
 
 /* One variable that holds a list with colons: @word to its front. */
@@ -124,7 +135,8 @@ static int set_option(int option, const char *value)
 
 	if (option == OPT_DURATIONS) { /* the program may go elsewhere before it is read */
 		if (!realpath(value, path) || access(path, R_OK))
-			return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %s", value, strerror(errno));
+			return ui_fail(GT_EXIT_FAILURE, "cannot read %s: %s", value,
+				       strerror(errno));
 		value = path;
 	}
 	for (unsigned i = 0; i < VARIABLES; i++)
@@ -133,7 +145,8 @@ static int set_option(int option, const char *value)
 	return 0;
 }
 
-/* What the library would say, but in the words of the options, and before the program is started. */
+/* What the library would say, but in the words of the options, and before the program is
+ * started. */
 static int check_settings(void)
 {
 	struct soft_amdgpu_config config;
@@ -144,7 +157,8 @@ static int check_settings(void)
 	for (unsigned i = 0; i < VARIABLES; i++) {
 		size_t n = strlen(variables[i].variable);
 		if (!strncmp(why, variables[i].variable, n) && why[n] == '=')
-			return ui_fail(GT_EXIT_USAGE, "--%s %s", option_name(variables[i].option), why + n + 1);
+			return ui_fail(GT_EXIT_USAGE, "--%s %s", option_name(variables[i].option),
+				       why + n + 1);
 	}
 	return ui_fail(GT_EXIT_USAGE, "%s", why);
 }
@@ -188,7 +202,8 @@ static int start(char **argv, bool kfd)
 		put_first("LD_PRELOAD", shim);
 	}
 	execvp(argv[0], argv);
-	return ui_fail(errno == ENOENT ? GT_EXIT_NOT_FOUND : GT_EXIT_CANNOT_EXEC, "cannot start %s: %s", argv[0], strerror(errno));
+	return ui_fail(errno == ENOENT ? GT_EXIT_NOT_FOUND : GT_EXIT_CANNOT_EXEC,
+		       "cannot start %s: %s", argv[0], strerror(errno));
 }
 
 static int run_amdgpu(int argc, char **argv)
@@ -221,7 +236,7 @@ static int run_amdgpu(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	static const char *const names[] = { "amdgpu", NULL };
+	static const char *const names[] = {"amdgpu", NULL};
 
 	if (argc < 2)
 		return list();
@@ -232,4 +247,5 @@ static int run(int argc, char **argv)
 	return run_amdgpu(argc - 1, argv + 1);
 }
 
-const struct gt_command gt_command_soft = { "soft", "run a program on accelerators that are software", run };
+const struct gt_command gt_command_soft = {"soft",
+					   "run a program on accelerators that are software", run};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* The ROCr that the dynamic linker would find is looked up in the folders where it searches, and its ELF file is asked which
- * functions of libhsakmt it wants: one that wants others than the stand-in has does not load, and one that wants none has
- * a libhsakmt inside. ROCr 7 is such a one, but can be told to take another (SOFT_RUNTIME_OTHER_THUNK); for one that cannot,
- * nothing can stand in. */
+/* The ROCr that the dynamic linker would find is looked up in the folders where it searches, and
+ * its ELF file is asked which functions of libhsakmt it wants: one that wants others than the
+ * stand-in has does not load, and one that wants none has a libhsakmt inside. ROCr 7 is such a
+ * one, but can be told to take another (SOFT_RUNTIME_OTHER_THUNK); for one that cannot, nothing
+ * can stand in. */
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +20,7 @@
 #include "config.h"
 #include "soft/amdgpu/known.h"
 
-#define ROCR "libhsa-runtime64.so.1"
+#define ROCR   "libhsa-runtime64.so.1"
 #define FOLDER "soft/amdgpu"
 
 static const char *const stand_in_has[] = {
@@ -29,10 +30,10 @@ static const char *const stand_in_has[] = {
 };
 
 struct rocr {
-	char path[PATH_MAX];     /* "" when there is none */
-	unsigned wants, lacks;   /* functions of libhsakmt; those that the stand-in has not */
-	char lacking[128];       /* names of some */
-	bool loads_another;      /* its own libhsakmt is not the only one that it can use */
+	char path[PATH_MAX];   /* "" when there is none */
+	unsigned wants, lacks; /* functions of libhsakmt; those that the stand-in has not */
+	char lacking[128];     /* names of some */
+	bool loads_another;    /* its own libhsakmt is not the only one that it can use */
 };
 
 static bool find_in(const char *folders, struct rocr *r)
@@ -40,7 +41,9 @@ static bool find_in(const char *folders, struct rocr *r)
 	for (size_t n; folders && *folders; folders += n + (folders[n] == ':')) {
 		char file[PATH_MAX];
 		n = strcspn(folders, ":");
-		if (n && snprintf(file, sizeof file, "%.*s/" ROCR, (int)n, folders) < (int)sizeof file && realpath(file, r->path))
+		if (n &&
+		    snprintf(file, sizeof file, "%.*s/" ROCR, (int)n, folders) < (int)sizeof file &&
+		    realpath(file, r->path))
 			return true;
 	}
 	r->path[0] = '\0';
@@ -66,7 +69,8 @@ static void count_symbol(struct rocr *r, const char *name)
 		return;
 	r->lacks++;
 	if (length + strlen(name) + 2 < sizeof r->lacking)
-		snprintf(r->lacking + length, sizeof r->lacking - length, "%s%s", length ? " " : "", name);
+		snprintf(r->lacking + length, sizeof r->lacking - length, "%s%s", length ? " " : "",
+			 name);
 }
 
 /* The undefined dynamic symbols of a mapped ELF file; one that is no sound file has none. */
@@ -80,10 +84,13 @@ static void read_symbols(struct rocr *r, const char *file, uint64_t bytes)
 		return;
 	section = (const Elf64_Shdr *)(file + header->e_shoff);
 	for (unsigned i = 0; i < header->e_shnum; i++) {
-		const Elf64_Shdr *s = &section[i], *names = s->sh_link < header->e_shnum ? &section[s->sh_link] : NULL;
+		const Elf64_Shdr *s = &section[i], *names = s->sh_link < header->e_shnum
+								    ? &section[s->sh_link]
+								    : NULL;
 		const Elf64_Sym *symbol = (const Elf64_Sym *)(file + s->sh_offset);
-		if (s->sh_type != SHT_DYNSYM || !names || s->sh_offset > bytes || s->sh_size > bytes - s->sh_offset ||
-		    names->sh_offset > bytes || !names->sh_size || names->sh_size > bytes - names->sh_offset ||
+		if (s->sh_type != SHT_DYNSYM || !names || s->sh_offset > bytes ||
+		    s->sh_size > bytes - s->sh_offset || names->sh_offset > bytes ||
+		    !names->sh_size || names->sh_size > bytes - names->sh_offset ||
 		    file[names->sh_offset + names->sh_size - 1])
 			continue;
 		for (uint64_t k = 0; k < s->sh_size / sizeof *symbol; k++)
@@ -98,9 +105,11 @@ static bool look(struct rocr *r)
 	void *file;
 	int fd;
 
-	*r = (struct rocr){ 0 };
-	if (!find_in(getenv("LD_LIBRARY_PATH"), r) && !find_in("/usr/local/lib:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:"
-							      "/usr/lib64:/usr/lib:/opt/rocm/lib", r))
+	*r = (struct rocr){0};
+	if (!find_in(getenv("LD_LIBRARY_PATH"), r) &&
+	    !find_in("/usr/local/lib:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:"
+		     "/usr/lib64:/usr/lib:/opt/rocm/lib",
+		     r))
 		return false;
 	fd = open(r->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -109,7 +118,9 @@ static bool look(struct rocr *r)
 		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (file != MAP_FAILED) {
 			read_symbols(r, file, (uint64_t)st.st_size);
-			r->loads_another = memmem(file, (size_t)st.st_size, SOFT_RUNTIME_OTHER_THUNK, sizeof SOFT_RUNTIME_OTHER_THUNK);
+			r->loads_another =
+				memmem(file, (size_t)st.st_size, SOFT_RUNTIME_OTHER_THUNK,
+				       sizeof SOFT_RUNTIME_OTHER_THUNK);
 			munmap(file, (size_t)st.st_size);
 		}
 	}
@@ -124,9 +135,14 @@ static void judge(const struct rocr *r, bool found, char *out, size_t size)
 	if (!found)
 		snprintf(out, size, "no " ROCR " is installed; " SOFT_KNOWN_ROCR);
 	else if (!r->wants && !r->loads_another)
-		snprintf(out, size, "%s has libhsakmt inside, which nothing can stand in for; " SOFT_KNOWN_ROCR, r->path);
+		snprintf(
+			out, size,
+			"%s has libhsakmt inside, which nothing can stand in for; " SOFT_KNOWN_ROCR,
+			r->path);
 	else if (r->lacks)
-		snprintf(out, size, "%s wants %u functions that the stand-in lacks (%s); " SOFT_KNOWN_ROCR, r->path, r->lacks, r->lacking);
+		snprintf(out, size,
+			 "%s wants %u functions that the stand-in lacks (%s); " SOFT_KNOWN_ROCR,
+			 r->path, r->lacks, r->lacking);
 	else if (!soft_knows_rocr(r->path))
 		snprintf(out, size, "%s is not known to work; " SOFT_KNOWN_ROCR, r->path);
 }
@@ -144,7 +160,8 @@ static bool has_stand_in(const char *folder)
 {
 	char file[PATH_MAX];
 
-	return snprintf(file, sizeof file, "%s/" SOFT_RUNTIME_LIBRARY, folder) < (int)sizeof file && access(file, R_OK) == 0;
+	return snprintf(file, sizeof file, "%s/" SOFT_RUNTIME_LIBRARY, folder) < (int)sizeof file &&
+	       access(file, R_OK) == 0;
 }
 
 /* In the build folder beside the command, or where it was installed to and moved to. */

@@ -8,12 +8,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define SOFT_RUNTIME_LIBRARY "libhsakmt.so.1"
-#define SOFT_RUNTIME_OTHER_THUNK "HSA_ENABLE_DTIF" /* variable: 1 makes ROCr 7 load libdtif.so instead of its own libhsakmt */
+#define SOFT_RUNTIME_LIBRARY     "libhsakmt.so.1"
+/* variable: 1 makes ROCr 7 load libdtif.so instead of its own libhsakmt */
+#define SOFT_RUNTIME_OTHER_THUNK "HSA_ENABLE_DTIF"
 
 /* The folder of libhsakmt.so.1, the stand-in. Return: there is one. */
 bool soft_runtime_find(char out[PATH_MAX]);
-/* One sentence on what is wrong with this machine's ROCr, "" when all is well. Return: programs may run on it. */
+/* One sentence on what is wrong with this machine's ROCr, "" when all is well. Return: programs
+ * may run on it. */
 bool soft_runtime_check(char *out, size_t size);
 /* A line or two on what was found. */
 void soft_runtime_describe(FILE *out);

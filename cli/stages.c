@@ -89,8 +89,8 @@ static int compare_queues(const void *a, const void *b)
 
 void stages_init(struct stages *s)
 {
-	*s = (struct stages){.work = { .row_bytes = sizeof(struct row), .compare = compare_rows},
-			     .calls = { .row_bytes = sizeof(struct join), .compare = compare_joins}};
+	*s = (struct stages){.work = {.row_bytes = sizeof(struct row), .compare = compare_rows},
+			     .calls = {.row_bytes = sizeof(struct join), .compare = compare_joins}};
 }
 
 void stages_work(struct stages *s, const struct stages_work *work)
@@ -293,10 +293,10 @@ static bool find_last(struct sweep *w, const struct stages_queue *known,
 
 static void sweep_call(struct sweep *w, const struct stages_call *call)
 {
-	struct stages_wait wait = { 0};
+	struct stages_wait wait = {0};
 	uint64_t last = call->start_ns, length = call->end_ns - call->start_ns;
 	bool found = false, sure = !w->lost;
-	struct stages_queue key = { .process = call->process, .handle = call->queue};
+	struct stages_queue key = {.process = call->process, .handle = call->queue};
 	size_t low = 0, high = w->known_count;
 
 	if (call->kind == STAGES_FINISH_ALL)
@@ -357,7 +357,7 @@ static void add_piece(struct pieces *p, const struct join *j)
 static void split_copy(const struct pieces *p, const struct join *call,
 		       const struct stages_out *out)
 {
-	struct stages_wait wait = { 0};
+	struct stages_wait wait = {0};
 	uint64_t length = call->end - call->start,
 		 late = p->end > call->end ? p->end - call->end : 0;
 
@@ -378,7 +378,7 @@ static void split_copy(const struct pieces *p, const struct join *call,
 
 static int join_calls(struct stages *s, const struct stages_out *out)
 {
-	struct pieces pieces = { .any = false};
+	struct pieces pieces = {.any = false};
 	const void *row;
 	int rc;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* One pass over the records of all files together. Every record is first put into small numbers (its name, device, process,
- * thread, queue), then shown to the filter, then added to its group, its thread and its device. */
+/* One pass over the records of all files together. Every record is first put into small numbers
+ * (its name, device, process, thread, queue), then shown to the filter, then added to its group,
+ * its thread and its device. */
 #include "cli/summary.h"
 
 #include <errno.h>
@@ -14,17 +15,18 @@
 #include "util/demangle.h"
 #include "util/error.h"
 
-enum { KIND_DEVICE = 64 }; /* numbers of device operations in FILTER_KIND: behind the calls' kinds */
+/* numbers of device operations in FILTER_KIND: behind the calls' kinds */
+enum { KIND_DEVICE = 64 };
 
 /* What is only needed while they are read. */
 struct reading {
 	struct summary *s;
 	const struct gt_capture *capture;
-	struct idmap operations; /* GT_OP() -> name */
-	struct idmap strings;    /* process << 32 | string id -> name */
-	struct idmap threads;    /* process << 32 | ordinal -> thread */
-	struct idmap devices;    /* process << 32 | device reference -> device */
-	struct idmap queues;     /* address of gt_object_info -> queue */
+	struct idmap operations;     /* GT_OP() -> name */
+	struct idmap strings;        /* process << 32 | string id -> name */
+	struct idmap threads;        /* process << 32 | ordinal -> thread */
+	struct idmap devices;        /* process << 32 | device reference -> device */
+	struct idmap queues;         /* address of gt_object_info -> queue */
 	uint32_t finish, finish_all; /* operations that wait for a queue, for all queues */
 	struct gt_ranges ranges;
 	uint64_t last_thread_key;
@@ -42,9 +44,11 @@ struct entry {
 	bool timed, failed;
 };
 
-#define GROW(array, count, room) \
-	((count) == (room) ? ((array) = lookup_grow((array), (room), (room) ? (room) * 2 : 16, sizeof *(array)), \
-			      (room) = (room) ? (room) * 2 : 16) : 0)
+#define GROW(array, count, room)                                                             \
+	((count) == (room) ? ((array) = lookup_grow((array), (room), (room) ? (room)*2 : 16, \
+						    sizeof *(array)),                        \
+			      (room) = (room) ? (room)*2 : 16)                               \
+			   : 0)
 
 /* Names for people and filters -------------------------------------------------- */
 
@@ -60,15 +64,12 @@ unsigned summary_texts(void *data, enum filter_field field, uint32_t number, con
 	struct summary *s = data;
 
 	switch (field) {
-	case FILTER_NAME:
-		texts[0] = texts_get(&s->names, number);
-		return 1;
-	case FILTER_DOMAIN:
-		texts[0] = gt_domain_name((enum gt_domain)number);
-		return 1;
+	case FILTER_NAME: texts[0] = texts_get(&s->names, number); return 1;
+	case FILTER_DOMAIN: texts[0] = gt_domain_name((enum gt_domain)number); return 1;
 	case FILTER_KIND:
-		texts[0] = number < KIND_DEVICE ? gt_operation_kind_name((enum gt_operation_kind)number) :
-						  gt_device_op_name((enum gt_device_op)(number - KIND_DEVICE));
+		texts[0] = number < KIND_DEVICE
+				   ? gt_operation_kind_name((enum gt_operation_kind)number)
+				   : gt_device_op_name((enum gt_device_op)(number - KIND_DEVICE));
 		return 1;
 	case FILTER_DEVICE:
 		snprintf(digits, sizeof digits, "%" PRIu32, number);
@@ -90,8 +91,7 @@ unsigned summary_texts(void *data, enum filter_field field, uint32_t number, con
 		snprintf(digits, sizeof digits, "%" PRIu32, s->queues[number].ordinal);
 		texts[0] = digits;
 		return 1;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 
@@ -144,8 +144,11 @@ static uint32_t add_thread(struct reading *r, uint32_t process, uint32_t ordinal
 	if (info) {
 		t->tid = info->tid;
 		t->name = texts_get(&s->names, name_of(s, info->name ? info->name : ""));
-		t->start_ns = clock && info->start_ticks ? gt_host_clock_to_ns(clock, info->start_ticks) : 0;
-		t->end_ns = clock && info->end_ticks ? gt_host_clock_to_ns(clock, info->end_ticks) : 0;
+		t->start_ns = clock && info->start_ticks
+				      ? gt_host_clock_to_ns(clock, info->start_ticks)
+				      : 0;
+		t->end_ns =
+			clock && info->end_ticks ? gt_host_clock_to_ns(clock, info->end_ticks) : 0;
 	} else {
 		t->name = texts_get(&s->names, name_of(s, ""));
 	}
@@ -172,7 +175,8 @@ static uint32_t thread_of(struct reading *r, uint32_t process, uint32_t ordinal)
 }
 
 /* The capture says which devices are the same. */
-static uint32_t add_device(struct reading *r, const struct gt_object_info *object, enum gt_domain domain)
+static uint32_t add_device(struct reading *r, const struct gt_object_info *object,
+			   enum gt_domain domain)
 {
 	struct summary *s = r->s;
 	const char *name = object ? gt_object_called(object) : NULL;
@@ -201,7 +205,8 @@ static uint32_t device_of(struct reading *r, const struct gt_item *item)
 
 	if (device != LOOKUP_NONE)
 		return device;
-	object = gt_capture_object_find(r->capture, item->process, GT_OBJECT_DEVICE, GT_DEVICE_REF_NUMBER(item->op));
+	object = gt_capture_object_find(r->capture, item->process, GT_OBJECT_DEVICE,
+					GT_DEVICE_REF_NUMBER(item->op));
 	if (object)
 		object = gt_capture_device(r->capture, object->device_index);
 	device = add_device(r, object, (enum gt_domain)GT_OP_DOMAIN(item->op));
@@ -222,9 +227,11 @@ static uint32_t queue_of(struct reading *r, const struct gt_item *item, uint32_t
 		return queue;
 	GROW(s->queues, s->queue_count, s->queue_room);
 	queue = s->queue_count++;
-	s->queues[queue] = (struct summary_queue){
-		.device = device, .process = item->process, .ordinal = item->queue->ordinal,
-		.handle = item->queue->handle, .domain = item->queue->domain };
+	s->queues[queue] = (struct summary_queue){.device = device,
+						  .process = item->process,
+						  .ordinal = item->queue->ordinal,
+						  .handle = item->queue->handle,
+						  .domain = item->queue->domain};
 	idmap_put(&r->queues, key, queue);
 	return queue;
 }
@@ -254,12 +261,12 @@ static uint32_t lane_of(struct summary *s, const struct entry *e)
 	unsigned keys = s->lane_keys;
 
 	return find_lane(s, &(struct summary_lane){
-		.device = e->device,
-		.name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
-		.process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
-		.thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
-		.queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
-	});
+				    .device = e->device,
+				    .name = keys & SUMMARY_NAME ? e->name : LOOKUP_NONE,
+				    .process = keys & SUMMARY_PROCESS ? e->process : LOOKUP_NONE,
+				    .thread = keys & SUMMARY_THREAD ? e->thread : LOOKUP_NONE,
+				    .queue = keys & SUMMARY_QUEUE ? e->queue : LOOKUP_NONE,
+			    });
 }
 
 /* Groups ------------------------------------------------------------------------- */
@@ -271,11 +278,12 @@ struct group_ids {
 
 static bool is_group(const struct summary_group *g, const struct group_ids *k)
 {
-	return g->name == k->name && g->domain == k->domain && g->device == k->device && g->process == k->process &&
-	       g->thread == k->thread && g->queue == k->queue;
+	return g->name == k->name && g->domain == k->domain && g->device == k->device &&
+	       g->process == k->process && g->thread == k->thread && g->queue == k->queue;
 }
 
-static uint32_t find_group(struct summary_groups *groups, const struct group_ids *k, const struct entry *e)
+static uint32_t find_group(struct summary_groups *groups, const struct group_ids *k,
+			   const struct entry *e)
 {
 	uint64_t hash = lookup_mix((uint64_t)k->name << 32 | k->device);
 	uint32_t row;
@@ -287,8 +295,14 @@ static uint32_t find_group(struct summary_groups *groups, const struct group_ids
 			return row;
 	GROW(groups->rows, groups->count, groups->room);
 	groups->rows[groups->count] = (struct summary_group){
-		.domain = k->domain, .name = k->name, .device = k->device, .process = k->process, .thread = k->thread,
-		.queue = k->queue, .device_op = e->item->device_op, .kind = e->kind,
+		.domain = k->domain,
+		.name = k->name,
+		.device = k->device,
+		.process = k->process,
+		.thread = k->thread,
+		.queue = k->queue,
+		.device_op = e->item->device_op,
+		.kind = e->kind,
 	};
 	idmap_put(&groups->by_hash, hash, groups->count);
 	return groups->count++;
@@ -309,7 +323,8 @@ static uint32_t group_of(struct summary *s, const struct entry *e)
 	uint32_t *hint;
 
 	if (e->name >= groups->hint_count) {
-		groups->hints = lookup_grow(groups->hints, groups->hint_count, e->name + 64, sizeof *groups->hints);
+		groups->hints = lookup_grow(groups->hints, groups->hint_count, e->name + 64,
+					    sizeof *groups->hints);
 		groups->hint_count = e->name + 64;
 	}
 	hint = &groups->hints[e->name];
@@ -332,20 +347,23 @@ static void add_to_group(struct summary_group *g, const struct entry *e)
 static void add_failure(struct summary *s, const struct entry *e)
 {
 	bool device = e->class >= SUMMARY_KERNELS;
-	uint64_t key = lookup_mix((uint64_t)e->name << 32 | (uint32_t)e->status) + (device ? e->domain + 16 : e->domain);
+	uint64_t key = lookup_mix((uint64_t)e->name << 32 | (uint32_t)e->status) +
+		       (device ? e->domain + 16 : e->domain);
 	struct summary_failure *f;
 	uint32_t i;
 
 	for (; (i = idmap_get(&s->failure_ids, key)) != LOOKUP_NONE; key++) {
 		f = &s->failures[i];
-		if (f->name == e->name && f->status == e->status && f->domain == e->domain && f->device == device) {
+		if (f->name == e->name && f->status == e->status && f->domain == e->domain &&
+		    f->device == device) {
 			f->count++;
 			return;
 		}
 	}
 	GROW(s->failures, s->failure_count, s->failure_room);
 	idmap_put(&s->failure_ids, key, s->failure_count);
-	s->failures[s->failure_count++] = (struct summary_failure){ e->domain, e->name, e->status, device, 1 };
+	s->failures[s->failure_count++] =
+		(struct summary_failure){e->domain, e->name, e->status, device, 1};
 }
 
 /* Records ------------------------------------------------------------------------ */
@@ -353,7 +371,7 @@ static void add_failure(struct summary *s, const struct entry *e)
 static bool matches(struct summary *s, const struct entry *e, uint32_t kind)
 {
 	const struct filter_record record = {
-		.text = { e->name, e->domain, kind, e->device, e->process, e->thread, e->queue },
+		.text = {e->name, e->domain, kind, e->device, e->process, e->thread, e->queue},
 		.duration_ns = e->duration_ns,
 		.bytes = e->item->bytes,
 		.timed = e->timed,
@@ -363,8 +381,10 @@ static bool matches(struct summary *s, const struct entry *e, uint32_t kind)
 	return !s->filter || filter_match(s->filter, &record);
 }
 
-/* Group of the call that is open at each depth of the thread: its inner calls' time is not its own. */
-static void note_open(struct summary *s, struct summary_thread *t, unsigned depth, uint64_t duration_ns, uint32_t group)
+/* Group of the call that is open at each depth of the thread: its inner calls' time is not its
+ * own. */
+static void note_open(struct summary *s, struct summary_thread *t, unsigned depth,
+		      uint64_t duration_ns, uint32_t group)
 {
 	if (depth >= t->open_count) {
 		t->open = lookup_grow(t->open, t->open_count, depth + 4, sizeof *t->open);
@@ -405,11 +425,15 @@ static void note_wait(struct reading *r, const struct entry *e, uint32_t group)
 	const struct gt_item *item = e->item;
 	struct summary *s = r->s;
 	struct stages_call call = {
-		.id = item->id, .start_ns = item->start_ns,
-		.end_ns = item->start_ns + e->duration_ns, .process = e->process,
-		.thread = e->thread, .group = group, .kind = STAGES_COPY,
+		.id = item->id,
+		.start_ns = item->start_ns,
+		.end_ns = item->start_ns + e->duration_ns,
+		.process = e->process,
+		.thread = e->thread,
+		.group = group,
+		.kind = STAGES_COPY,
 	};
-	struct stages_wait unknown = { .unknown_ns = e->duration_ns };
+	struct stages_wait unknown = {.unknown_ns = e->duration_ns};
 	enum gt_blocking blocking = gt_call_blocking(item->op, item->args);
 	uint32_t op = item->op & ~GT_OP(0, 0, 0xff);
 
@@ -438,9 +462,15 @@ static void add_call(struct reading *r, const struct gt_item *item)
 	const struct gt_operation_info *info = gt_operation(item->op);
 	enum gt_operation_kind kind = info ? (enum gt_operation_kind)info->kind : GT_KIND_OTHER;
 	struct entry e = {
-		.kind = kind, .item = item, .class = SUMMARY_CALLS, .domain = GT_OP_DOMAIN(item->op), .device = LOOKUP_NONE,
-		.queue = LOOKUP_NONE, .process = item->process,
-		.duration_ns = item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0, .timed = true,
+		.kind = kind,
+		.item = item,
+		.class = SUMMARY_CALLS,
+		.domain = GT_OP_DOMAIN(item->op),
+		.device = LOOKUP_NONE,
+		.queue = LOOKUP_NONE,
+		.process = item->process,
+		.duration_ns = item->end_ns > item->start_ns ? item->end_ns - item->start_ns : 0,
+		.timed = true,
 	};
 	struct summary_process *p;
 	struct summary_thread *t;
@@ -480,10 +510,17 @@ static void add_call(struct reading *r, const struct gt_item *item)
 static void add_range(struct reading *r, const struct gt_range *range)
 {
 	struct summary *s = r->s;
-	const struct gt_item item = { .kind = GT_RECORD_CALL };
+	const struct gt_item item = {.kind = GT_RECORD_CALL};
 	struct entry e = {
-		.kind = GT_KIND_MARKER, .item = &item, .class = SUMMARY_RANGES, .domain = range->domain, .device = LOOKUP_NONE,
-		.queue = LOOKUP_NONE, .process = range->process, .duration_ns = range->end_ns - range->start_ns, .timed = !range->instant,
+		.kind = GT_KIND_MARKER,
+		.item = &item,
+		.class = SUMMARY_RANGES,
+		.domain = range->domain,
+		.device = LOOKUP_NONE,
+		.queue = LOOKUP_NONE,
+		.process = range->process,
+		.duration_ns = range->end_ns - range->start_ns,
+		.timed = !range->instant,
 	};
 	uint32_t group;
 
@@ -510,18 +547,15 @@ static enum summary_class device_class(enum gt_device_op op)
 {
 	switch (op) {
 	case GT_DEVICE_KERNEL:
-	case GT_DEVICE_NATIVE:
-		return SUMMARY_KERNELS;
+	case GT_DEVICE_NATIVE: return SUMMARY_KERNELS;
 	case GT_DEVICE_READ:
 	case GT_DEVICE_WRITE:
 	case GT_DEVICE_COPY:
 	case GT_DEVICE_FILL:
 	case GT_DEVICE_MAP:
 	case GT_DEVICE_UNMAP:
-	case GT_DEVICE_MIGRATE:
-		return SUMMARY_COPIES;
-	default:
-		return SUMMARY_OTHER;
+	case GT_DEVICE_MIGRATE: return SUMMARY_COPIES;
+	default: return SUMMARY_OTHER;
 	}
 }
 
@@ -547,8 +581,8 @@ static void add_latency(struct summary_lane *d, const struct gt_item *item)
 	histogram_add(&d->wait, after(item->start_ns, item->submitted_ns));
 }
 
-/* Markers and barriers are no work: some runtimes stamp them long before what they wait for has ended. Nor is scratch memory, for
- * which the device waits. */
+/* Markers and barriers are no work: some runtimes stamp them long before what they wait for has
+ * ended. Nor is scratch memory, for which the device waits. */
 static bool is_work(const struct gt_item *item)
 {
 	return item->device_op != GT_DEVICE_MARKER && item->device_op != GT_DEVICE_BARRIER &&
@@ -563,9 +597,15 @@ static void add_stages(struct reading *r, const struct entry *e, uint32_t lane)
 	const struct gt_device_clock *clock =
 		gt_capture_device_clock(r->capture, e->process, GT_DEVICE_REF_NUMBER(item->op));
 	struct stages_work work = {
-		.id = item->id, .call_start_ns = item->call_start_ns, .start_ns = item->start_ns,
-		.end_ns = item->end_ns, .process = e->process, .device = e->device,
-		.queue = e->queue, .lane = lane, .moves = e->class == SUMMARY_COPIES,
+		.id = item->id,
+		.call_start_ns = item->call_start_ns,
+		.start_ns = item->start_ns,
+		.end_ns = item->end_ns,
+		.process = e->process,
+		.device = e->device,
+		.queue = e->queue,
+		.lane = lane,
+		.moves = e->class == SUMMARY_COPIES,
 		.slack_ns = 1000 + (clock ? gt_device_clock_residual_ns(clock) : 0),
 	};
 
@@ -578,8 +618,9 @@ static void add_stages(struct reading *r, const struct entry *e, uint32_t lane)
 static void add_busy(struct summary_lane *d, const struct entry *e)
 {
 	const struct gt_item *item = e->item;
-	struct timeline_span span = { item->start_ns, item->end_ns, item->queued_ns ? item->queued_ns : item->call_start_ns,
-				      e->name, e->name };
+	struct timeline_span span = {item->start_ns, item->end_ns,
+				     item->queued_ns ? item->queued_ns : item->call_start_ns,
+				     e->name, e->name};
 
 	if (!is_work(item))
 		return;
@@ -594,16 +635,23 @@ static void add_device_work(struct reading *r, const struct gt_item *item)
 {
 	struct summary *s = r->s;
 	struct entry e = {
-		.item = item, .class = device_class(item->device_op), .domain = GT_OP_DOMAIN(item->op),
-		.process = item->process, .thread = LOOKUP_NONE, .status = item->status,
-		.failed = item->status < 0, .timed = item->start_ns && item->end_ns >= item->start_ns,
+		.item = item,
+		.class = device_class(item->device_op),
+		.domain = GT_OP_DOMAIN(item->op),
+		.process = item->process,
+		.thread = LOOKUP_NONE,
+		.status = item->status,
+		.failed = item->status < 0,
+		.timed = item->start_ns && item->end_ns >= item->start_ns,
 	};
 	struct summary_lane *d;
 	uint32_t group, lane;
 
 	e.duration_ns = e.timed ? item->end_ns - item->start_ns : 0;
-	e.name = item->device_op == GT_DEVICE_KERNEL || (item->device_op == GT_DEVICE_SCRATCH && item->name)
-			 ? kernel_name(r, item) : name_of(s, gt_device_op_name(item->device_op));
+	e.name = item->device_op == GT_DEVICE_KERNEL ||
+				 (item->device_op == GT_DEVICE_SCRATCH && item->name)
+			 ? kernel_name(r, item)
+			 : name_of(s, gt_device_op_name(item->device_op));
 	e.device = device_of(r, item);
 	e.queue = queue_of(r, item, e.device);
 	linked_work(&s->linked, e.process, item->id);
@@ -648,7 +696,8 @@ static const char *joined(struct summary *s, const char *argv)
 	size_t n = 0;
 
 	for (; argv && *argv && n + 2 < sizeof line; argv += strlen(argv) + 1)
-		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", n ? " " : "", ui_shell_word(argv));
+		n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", n ? " " : "",
+				      ui_shell_word(argv));
 	line[n < sizeof line ? n : sizeof line - 1] = '\0';
 	return texts_get(&s->names, name_of(s, n ? line : ""));
 }
@@ -678,8 +727,12 @@ static void add_sessions(struct reading *r)
 		const struct gt_capture_session *session = gt_capture_session_at(r->capture, i);
 
 		s->files[s->file_count++] = (struct summary_file){
-			.path = kept(s, session->path), .command = joined(s, session->info.command), .host = kept(s, session->info.hostname),
-			.start_ns = session->info.start_ns, .end_ns = session->info.start_ns, .realtime_ns = session->info.start_realtime_ns,
+			.path = kept(s, session->path),
+			.command = joined(s, session->info.command),
+			.host = kept(s, session->info.hostname),
+			.start_ns = session->info.start_ns,
+			.end_ns = session->info.start_ns,
+			.realtime_ns = session->info.start_realtime_ns,
 			.processes = session->process_count,
 		};
 	}
@@ -713,9 +766,16 @@ static void add_processes(struct reading *r)
 		GROW(s->processes, s->process_count, s->process_room);
 		p = &s->processes[s->process_count++];
 		*p = (struct summary_process){
-			.file = info->session, .index = i, .pid = info->pid, .image = info->image, .ppid = info->ppid,
-			.start_ns = info->start_ns, .end_ns = info->end_ns, .wait_status = info->wait_status,
-			.ended = info->ended, .proper_end = info->proper_end,
+			.file = info->session,
+			.index = i,
+			.pid = info->pid,
+			.image = info->image,
+			.ppid = info->ppid,
+			.start_ns = info->start_ns,
+			.end_ns = info->end_ns,
+			.wait_status = info->wait_status,
+			.ended = info->ended,
+			.proper_end = info->proper_end,
 		};
 		p->exe = kept(s, info->exe);
 		p->name = kept(s, last_part(p->exe));
@@ -768,9 +828,11 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 {
 	struct gt_cursor *cursor;
 	struct gt_range range;
-	struct ui_progress progress = { 0 };
+	struct ui_progress progress = {0};
 	struct reading r = {
-		.s = s, .capture = capture, .last_thread = LOOKUP_NONE,
+		.s = s,
+		.capture = capture,
+		.last_thread = LOOKUP_NONE,
 		.finish = operation_without_arguments(GT_DOMAIN_OPENCL, "clFinish"),
 		.finish_all = operation_without_arguments(GT_DOMAIN_HIP, "hipDeviceSynchronize"),
 	};
@@ -783,7 +845,9 @@ int summary_add(struct summary *s, const struct gt_capture *capture)
 	add_sessions(&r);
 	add_processes(&r);
 	if (s->progress)
-		ui_progress_begin(&progress, s->file_count == 1 ? last_part(s->files[0].path) : "reading", gt_capture_health(capture)->bytes);
+		ui_progress_begin(&progress,
+				  s->file_count == 1 ? last_part(s->files[0].path) : "reading",
+				  gt_capture_health(capture)->bytes);
 	rc = read_records(&r, cursor, &progress);
 	while (!rc && gt_ranges_rest(&r.ranges, &range))
 		add_range(&r, &range);
@@ -812,8 +876,7 @@ static void take_latency(void *data, uint32_t lane, uint64_t own_ns, uint64_t ot
 	histogram_add(&s->lanes[lane].runtime, runtime_ns);
 }
 
-static void take_wait(void *data, uint32_t thread, uint32_t group,
-		      const struct stages_wait *wait)
+static void take_wait(void *data, uint32_t thread, uint32_t group, const struct stages_wait *wait)
 {
 	struct summary *s = data;
 
@@ -824,7 +887,7 @@ static void take_wait(void *data, uint32_t thread, uint32_t group,
 
 static int finish_stages(struct summary *s)
 {
-	const struct stages_out out = { s, take_latency, take_wait };
+	const struct stages_out out = {s, take_latency, take_wait};
 	struct stages_queue *queues = lookup_grow(NULL, 0, s->queue_count, sizeof *queues);
 	uint64_t lost = 0;
 	int rc;
@@ -832,10 +895,11 @@ static int finish_stages(struct summary *s)
 	for (uint32_t i = 0; i < s->queue_count; i++) {
 		const struct summary_queue *q = &s->queues[i];
 
-		queues[i] = (struct stages_queue){
-			.handle = q->handle, .process = q->process, .queue = i,
-			.untimed = q->untimed,
-			.finished_alone = q->domain == GT_DOMAIN_OPENCL };
+		queues[i] = (struct stages_queue){.handle = q->handle,
+						  .process = q->process,
+						  .queue = i,
+						  .untimed = q->untimed,
+						  .finished_alone = q->domain == GT_DOMAIN_OPENCL};
 	}
 	for (unsigned why = 0; why < GT_DROP_REASON_COUNT; why++)
 		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -918,5 +982,5 @@ void summary_fini(struct summary *s)
 	graphs_fini(&s->graphs);
 	dispatches_fini(&s->dispatches);
 	linked_fini(&s->linked);
-	*s = (struct summary){ 0 };
+	*s = (struct summary){0};
 }

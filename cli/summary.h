@@ -30,11 +30,12 @@ enum summary_key {
 };
 
 enum summary_class {
-	SUMMARY_CALLS,   /* host API calls */
-	SUMMARY_RANGES,  /* what the program says of itself (ROCTx): ranges, and marks, which have no time */
+	SUMMARY_CALLS, /* host API calls */
+	/* what the program says of itself (ROCTx): ranges, and marks, which have no time */
+	SUMMARY_RANGES,
 	SUMMARY_KERNELS,
-	SUMMARY_COPIES,  /* whatever moves or maps bytes */
-	SUMMARY_OTHER,   /* markers, barriers, command buffers, .. */
+	SUMMARY_COPIES, /* whatever moves or maps bytes */
+	SUMMARY_OTHER,  /* markers, barriers, command buffers, .. */
 	SUMMARY_CLASS_COUNT
 };
 
@@ -45,8 +46,8 @@ struct summary_group {
 	enum gt_operation_kind kind; /* SUMMARY_CALLS, of its first call */
 	struct histogram times;
 	uint64_t count, failed, bytes;
-	uint64_t timed_bytes; /* of those whose times are known: for rates */
-	uint64_t inner_ns;    /* of calls inside these calls */
+	uint64_t timed_bytes;    /* of those whose times are known: for rates */
+	uint64_t inner_ns;       /* of calls inside these calls */
 	struct stages_wait wait; /* of those that wait */
 };
 
@@ -116,7 +117,7 @@ struct summary_file { /* a session: files that were merged hold several */
 	uint64_t start_ns, end_ns, realtime_ns;
 	uint64_t records;
 	uint32_t processes, threads;
-	uint32_t untraced; /* of these processes */
+	uint32_t untraced;         /* of these processes */
 	const char *untraced_text; /* who and why: cli/untraced.h */
 };
 
@@ -126,7 +127,7 @@ struct summary {
 	unsigned lane_keys;                 /* the same of devices, beside the device itself */
 	struct filter *filter;              /* NULL: all */
 	bool progress;
-	bool mangled;                       /* names of kernels as they were recorded */
+	bool mangled; /* names of kernels as they were recorded */
 
 	struct texts names;
 	struct summary_groups groups[SUMMARY_CLASS_COUNT];
@@ -146,24 +147,27 @@ struct summary {
 	struct texts device_ids;
 	struct idmap failure_ids;
 
-	struct gt_counts counts;  /* of all processes together, whatever the filter */
-	uint64_t read[GT_CLASS_COUNT]; /* records that were there */
-	uint64_t matched;         /* by the filter */
-	uint64_t matched_ranges;  /* of the program: in no count of records */
+	struct gt_counts counts;         /* of all processes together, whatever the filter */
+	uint64_t read[GT_CLASS_COUNT];   /* records that were there */
+	uint64_t matched;                /* by the filter */
+	uint64_t matched_ranges;         /* of the program: in no count of records */
 	struct gt_capture_health health; /* of all files together */
-	struct graphs graphs;     /* that match the filter */
-	struct dispatches dispatches; /* the same */
-	const struct gt_capture *capture; /* borrowed: what its objects say is read when it is shown */
-	struct linked linked;     /* device work with its call, whatever the filter */
-	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT]; /* calls, without the calls inside them */
-	uint64_t outer_ns;        /* calls that are in no other call */
-	uint32_t runtimes;        /* bit per domain seen */
+	struct graphs graphs;            /* that match the filter */
+	struct dispatches dispatches;    /* the same */
+	/* borrowed: what its objects say is read when it is shown */
+	const struct gt_capture *capture;
+	struct linked linked; /* device work with its call, whatever the filter */
+	/* calls, without the calls inside them */
+	uint64_t kind_ns[GT_KIND_COUNT], kind_count[GT_KIND_COUNT];
+	uint64_t outer_ns; /* calls that are in no other call */
+	uint32_t runtimes; /* bit per domain seen */
 };
 
 /* For filters made with the summary as their data. */
 unsigned summary_texts(void *summary, enum filter_field field, uint32_t number, const char **texts);
 
-/* All of a capture, once; it stays open as long as tables are made. Return: 0 or negative errno with a cause. */
+/* All of a capture, once; it stays open as long as tables are made. Return: 0 or negative errno
+ * with a cause. */
 int summary_add(struct summary *s, const struct gt_capture *capture);
 /* Return: 0 or negative errno with a cause. */
 int summary_finish(struct summary *s);

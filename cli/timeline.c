@@ -37,11 +37,12 @@ static void keep_gap(struct timeline *t, const struct timeline_gap *gap)
 
 static void finish_span(struct timeline *t, const struct timeline_span *span)
 {
-	struct timeline_gap gap = { t->end_ns, span->start, 0, t->end_name, span->first };
+	struct timeline_gap gap = {t->end_ns, span->start, 0, t->end_name, span->first};
 
 	if (t->finished_any && gap.end > gap.start) {
 		if (span->queued > gap.start)
-			gap.starved_ns = (span->queued < gap.end ? span->queued : gap.end) - gap.start;
+			gap.starved_ns =
+				(span->queued < gap.end ? span->queued : gap.end) - gap.start;
 		t->starved_ns += gap.starved_ns;
 		histogram_add(&t->gaps, gap.end - gap.start);
 		keep_gap(t, &gap);
@@ -74,7 +75,8 @@ static void spill(struct timeline *t)
 		return;
 	}
 	while (done < bytes) {
-		ssize_t n = pwrite(t->file, (char *)t->spans + done, bytes - done, (off_t)(t->file_bytes + done));
+		ssize_t n = pwrite(t->file, (char *)t->spans + done, bytes - done,
+				   (off_t)(t->file_bytes + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
@@ -90,7 +92,7 @@ static void spill(struct timeline *t)
 		t->runs = lookup_grow(t->runs, t->run_room, room, sizeof *t->runs);
 		t->run_room = room;
 	}
-	t->runs[t->run_count++] = (struct timeline_run){ .at = t->file_bytes, .left = bytes };
+	t->runs[t->run_count++] = (struct timeline_run){.at = t->file_bytes, .left = bytes};
 	t->file_bytes += bytes;
 	t->span_count = 0;
 }
@@ -106,7 +108,8 @@ static int fill_run(struct timeline *t, struct timeline_run *r)
 		r->buffer = lookup_grow(NULL, 0, RUN_BUFFER, sizeof *r->buffer);
 	bytes = r->left < bytes ? r->left : bytes;
 	while (done < bytes) {
-		ssize_t n = pread(t->file, (char *)r->buffer + done, bytes - done, (off_t)(r->at + done));
+		ssize_t n = pread(t->file, (char *)r->buffer + done, bytes - done,
+				  (off_t)(r->at + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -146,7 +149,7 @@ static void sift_down(struct timeline_run *heap, size_t count, size_t i)
 
 static int merge_runs(struct timeline *t)
 {
-	struct timeline_span now = { 0 };
+	struct timeline_span now = {0};
 	struct timeline_run *heap = t->runs;
 	size_t count = t->run_count;
 	bool any = false;
@@ -194,7 +197,8 @@ static int merge_runs(struct timeline *t)
 static int by_start(const void *a, const void *b)
 {
 	const struct timeline_span *x = a, *y = b;
-	return x->start != y->start ? (x->start > y->start ? 1 : -1) : (x->end > y->end) - (x->end < y->end);
+	return x->start != y->start ? (x->start > y->start ? 1 : -1)
+				    : (x->end > y->end) - (x->end < y->end);
 }
 
 /* First span that ends at or after @time. */
@@ -249,7 +253,8 @@ static void merge_pending(struct timeline *t)
 		memcpy(tail, t->spans + from, tail_count * sizeof *tail);
 	t->span_count = from;
 	while (i < tail_count || j < t->pending_count) {
-		bool old = j == t->pending_count || (i < tail_count && tail[i].start <= t->pending[j].start);
+		bool old = j == t->pending_count ||
+			   (i < tail_count && tail[i].start <= t->pending[j].start);
 		append_span(t, old ? &tail[i++] : &t->pending[j++]);
 	}
 	free(tail);
@@ -283,8 +288,10 @@ int timeline_finish(struct timeline *t)
 	merge_pending(t);
 	if (t->span_count) { /* what is in memory is one more run */
 		if (t->run_count == t->run_room)
-			t->runs = lookup_grow(t->runs, t->run_room, t->run_room + 1, sizeof *t->runs);
-		t->runs[t->run_count++] = (struct timeline_run){ .buffer = t->spans, .have = t->span_count };
+			t->runs =
+				lookup_grow(t->runs, t->run_room, t->run_room + 1, sizeof *t->runs);
+		t->runs[t->run_count++] =
+			(struct timeline_run){.buffer = t->spans, .have = t->span_count};
 		t->spans = NULL;
 		t->span_count = 0;
 	}
@@ -301,5 +308,5 @@ void timeline_fini(struct timeline *t)
 	free(t->runs);
 	free(t->spans);
 	free(t->pending);
-	*t = (struct timeline){ 0 };
+	*t = (struct timeline){0};
 }

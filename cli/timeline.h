@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* When a device was busy: the union of its intervals, which come in any order.
  *
- *   timeline_add() -> pending, unsorted -> spans, sorted and apart from each other -> runs in a temporary file
+ *   timeline_add() -> pending, unsorted -> spans, sorted and apart from each other -> runs in a
+ *   temporary file
  *
- * Memory is bounded: when there are too many spans they go, sorted as they are, into a nameless temporary file
- * (32 bytes each), and timeline_finish() merges all of them. Without room for such a file they stay in memory. */
+ * Memory is bounded: when there are too many spans they go, sorted as they are, into a nameless
+ * temporary file (32 bytes each), and timeline_finish() merges all of them. Without room for
+ * such a file they stay in memory. */
 #ifndef GPUTAP_CLI_TIMELINE_H
 #define GPUTAP_CLI_TIMELINE_H
 
@@ -31,7 +33,7 @@ struct timeline_gap {
 struct timeline {
 	/* results, after timeline_finish() */
 	uint64_t first_ns, last_ns, busy_ns;
-	uint64_t starved_ns;      /* of all gaps together */
+	uint64_t starved_ns; /* of all gaps together */
 	struct histogram gaps;
 	struct timeline_gap largest[TIMELINE_GAPS]; /* largest first */
 	unsigned largest_count;
@@ -42,9 +44,9 @@ struct timeline {
 	struct timeline_run *runs;
 	size_t run_count, run_room;
 	uint64_t file_bytes;
-	int file; /* of the runs, when there are any */
+	int file;                                  /* of the runs, when there are any */
 	bool any, finished_any, no_file, disorder; /* disorder: pending is not sorted */
-	uint64_t end_ns;   /* of the span that was finished last */
+	uint64_t end_ns;                           /* of the span that was finished last */
 	uint32_t end_name;
 };
 

@@ -27,7 +27,8 @@ enum { CONTINUED = 2 }; /* indent of a sentence's further lines */
 /* Return: the column behind it. */
 static unsigned say_who(const struct ui_colors *c, const char *color)
 {
-	int n = fprintf(stderr, "%sgputap%s%s:", color, ui_command ? " " : "", ui_command ? ui_command : "");
+	int n = fprintf(stderr, "%sgputap%s%s:", color, ui_command ? " " : "",
+			ui_command ? ui_command : "");
 
 	fprintf(stderr, "%s ", c->reset);
 	return (unsigned)n - (unsigned)strlen(color) + 1;
@@ -56,7 +57,8 @@ int ui_fail(int exit_code, const char *format, ...)
 	va_start(args, format);
 	text = sentence(format, args);
 	va_end(args);
-	ui_wrapf(stderr, at, CONTINUED, "%s%s%s", text ? text : format, text && *text && chain[0] ? ": " : "", chain);
+	ui_wrapf(stderr, at, CONTINUED, "%s%s%s", text ? text : format,
+		 text && *text && chain[0] ? ": " : "", chain);
 	fputc('\n', stderr);
 	free(text);
 	gt_error_clear();
@@ -87,7 +89,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* Edits (insert, remove, replace, swap of neighbours) from @a to @b, case ignored; words are cut at 63. */
+/* Edits (insert, remove, replace, swap of neighbours) from @a to @b, case ignored; words are cut
+ * at 63. */
 static unsigned edits(const char *a, const char *b)
 {
 	enum { LONGEST = 63 };
@@ -99,7 +102,8 @@ static unsigned edits(const char *a, const char *b)
 	for (size_t i = 1; i <= n; i++) {
 		now[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
-			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+			int x = tolower((unsigned char)a[i - 1]),
+			    y = tolower((unsigned char)b[j - 1]);
 			now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (x != y));
 			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
 			    y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
@@ -113,7 +117,8 @@ static unsigned edits(const char *a, const char *b)
 const char *ui_nearest(const char *word, const char *const *names)
 {
 	size_t length = strlen(word);
-	unsigned best = (unsigned)(length < 2 ? 1 : length < 5 ? 2 : (length + 1) / 3 + 1); /* one more than may be wrong */
+	/* one more than may be wrong */
+	unsigned best = (unsigned)(length < 2 ? 1 : length < 5 ? 2 : (length + 1) / 3 + 1);
 	const char *nearest = NULL;
 
 	for (; *names; names++) {
@@ -121,7 +126,8 @@ const char *ui_nearest(const char *word, const char *const *names)
 		/* A beginning that was typed counts as near, but less than a slip of the finger. */
 		if (length >= 2 && strncasecmp(word, *names, length) == 0 && d > 1)
 			d = 1;
-		/* of two that are as near, one that begins as the word does: people miss later letters */
+		/* of two that are as near, one that begins as the word does: people miss later
+		 * letters */
 		if (d < best || (nearest && d == best && *word == **names && *word != *nearest)) {
 			best = d;
 			nearest = *names;
@@ -163,8 +169,10 @@ static int usage_hint(const char *command)
 	return GT_EXIT_USAGE;
 }
 
-/* The long option that @word (without "--" and "=value") means, as getopt_long() takes it; *count: how many fit. */
-static const struct option *find_long(const char *word, size_t length, const struct option *options, unsigned *count)
+/* The long option that @word (without "--" and "=value") means, as getopt_long() takes it;
+ * *count: how many fit. */
+static const struct option *find_long(const char *word, size_t length, const struct option *options,
+				      unsigned *count)
 {
 	const struct option *found = NULL;
 
@@ -221,10 +229,12 @@ int ui_bad_option(const char *command, char *const *argv, const struct option *o
 	unsigned fits;
 
 	if (word && !strncmp(word, "--", 2) && word[2]) {
-		const struct option *o = find_long(word + 2, strcspn(word + 2, "="), options, &fits);
+		const struct option *o =
+			find_long(word + 2, strcspn(word + 2, "="), options, &fits);
 		/* In the middle of "-xyz" getopt has not moved on yet and `word` is a good one. */
 		bool value = strchr(word, '=');
-		if (fits != 1 || (o->has_arg == no_argument && value) || (o->has_arg == required_argument && !value))
+		if (fits != 1 || (o->has_arg == no_argument && value) ||
+		    (o->has_arg == required_argument && !value))
 			return bad_long_option(command, word, options);
 	}
 	for (const struct option *o = options; o->name; o++)
@@ -238,8 +248,9 @@ int ui_bad_option(const char *command, char *const *argv, const struct option *o
 
 /* Terminal --------------------------------------------------------------------- */
 
-static const struct ui_colors colors_on = { "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[36m", "\033[0m" };
-static const struct ui_colors colors_off = { "", "", "", "", "", "", "" };
+static const struct ui_colors colors_on = {"\033[1m",  "\033[2m",  "\033[31m", "\033[32m",
+					   "\033[33m", "\033[36m", "\033[0m"};
+static const struct ui_colors colors_off = {"", "", "", "", "", "", ""};
 
 static bool is_terminal(FILE *stream)
 {
@@ -275,7 +286,7 @@ size_t ui_utf8(const char *text, uint32_t *character)
 
 	*character = UI_UTF8_BAD;
 	if (n > 1) {
-		static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+		static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 		if (t[0] < 0xc2 || t[0] >= 0xf5)
 			return 1;
 		c = t[0] & (0x7fu >> n);
@@ -321,7 +332,9 @@ const char *ui_shell_word(const char *word)
 	char *start = buffers[turn++ % BUFFERS], *p = start;
 	size_t plain = 0;
 
-	while (isalnum((unsigned char)word[plain]) || (word[plain] && strchr("/._-+,:=@%", word[plain])) || (unsigned char)word[plain] >= 0x80)
+	while (isalnum((unsigned char)word[plain]) ||
+	       (word[plain] && strchr("/._-+,:=@%", word[plain])) ||
+	       (unsigned char)word[plain] >= 0x80)
 		plain++;
 	if (plain && !word[plain])
 		return word;
@@ -451,7 +464,7 @@ static uint64_t now_ns(void)
 
 void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total)
 {
-	*p = (struct ui_progress){ .what = what, .total = total, .on = is_terminal(stderr) && total };
+	*p = (struct ui_progress){.what = what, .total = total, .on = is_terminal(stderr) && total};
 	if (p->on)
 		p->start_ns = p->last_ns = now_ns();
 }
@@ -461,7 +474,9 @@ static void draw_progress(const struct ui_progress *p, uint64_t done, uint64_t e
 	enum { WIDEST = 40 };
 	unsigned columns = ui_room(stderr), width = columns > 60 ? columns - 50 : 10;
 	double share = done < p->total ? (double)done / (double)p->total : 1;
-	uint64_t left_s = share > 0.001 ? (uint64_t)((double)elapsed_ns * (1 - share) / share / 1e9 + 0.5) : 0;
+	uint64_t left_s = share > 0.001
+				  ? (uint64_t)((double)elapsed_ns * (1 - share) / share / 1e9 + 0.5)
+				  : 0;
 	char bar[WIDEST + 1];
 
 	if (width > WIDEST)
@@ -469,7 +484,8 @@ static void draw_progress(const struct ui_progress *p, uint64_t done, uint64_t e
 	for (unsigned i = 0; i < width; i++)
 		bar[i] = (double)i < share * width ? '#' : '.';
 	bar[width] = '\0';
-	fprintf(stderr, "\r%.24s [%s] %3u%%  %llu s left\033[K", p->what, bar, (unsigned)(share * 100), (unsigned long long)left_s);
+	fprintf(stderr, "\r%.24s [%s] %3u%%  %llu s left\033[K", p->what, bar,
+		(unsigned)(share * 100), (unsigned long long)left_s);
 	fflush(stderr);
 }
 
@@ -512,7 +528,11 @@ static const char *three_digits(double value, const char *unit)
 	size_t size;
 	char *buffer = next_buffer(&size);
 
-	snprintf(buffer, size, value < 9.995 ? "%.2f %s" : value < 99.95 ? "%.1f %s" : "%.0f %s", value, unit);
+	snprintf(buffer, size,
+		 value < 9.995   ? "%.2f %s"
+		 : value < 99.95 ? "%.1f %s"
+				 : "%.0f %s",
+		 value, unit);
 	return buffer;
 }
 
@@ -524,7 +544,8 @@ const char *ui_duration(uint64_t ns)
 	if (ns >= UINT64_C(99950000) && ns < UINT64_C(999500000))
 		return three_digits((double)ns / 1e6, "ms");
 	if (ns >= 999500)
-		return ns < 99950000 ? three_digits((double)ns / 1e6, "ms") : three_digits((double)ns / 1e9, "s");
+		return ns < 99950000 ? three_digits((double)ns / 1e6, "ms")
+				     : three_digits((double)ns / 1e9, "s");
 	if (ns >= 1000)
 		return three_digits((double)ns / 1e3, "us");
 	buffer = next_buffer(&size);
@@ -534,7 +555,7 @@ const char *ui_duration(uint64_t ns)
 
 const char *ui_bytes(uint64_t bytes)
 {
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 	double value = (double)bytes;
 	unsigned u = 0;
 	size_t size;

@@ -11,7 +11,8 @@
 /* The command that runs; main.c sets it, errors name it. NULL: gputap itself. */
 extern const char *ui_command;
 
-/* "gputap <command>: sentence" on stderr, then the cause chain if there is one (alone when the sentence is "%s", "").
+/* "gputap <command>: sentence" on stderr, then the cause chain if there is one (alone when the
+ * sentence is "%s", "").
  * Return: @exit_code. */
 int ui_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A note on stderr: "gputap: sentence". */
@@ -22,27 +23,36 @@ const char *ui_nearest(const char *word, const char *const *names);
 
 bool ui_ends_with(const char *text, const char *end);
 
-/* "Did you mean 'x'?" for a word that is none of @names, else the list of them; @kind: "column", "format", ..
+/* "Did you mean 'x'?" for a word that is none of @names, else the list of them; @kind: "column",
+ * "format", ..
  * Return: GT_EXIT_USAGE. */
 int ui_unknown(const char *kind, const char *word, const char *const *names);
 
 /* "  @before a, b, c" on stderr, in as many lines as it takes. @names: NULL-ended. */
 void ui_list_names(const char *before, const char *const *names);
 
-/* For getopt_long() with opterr 0 and ':' first in its short options: what to print for '?' and ':';
- * names the nearest long option. Return: GT_EXIT_USAGE. */
+/* For getopt_long() with opterr 0 and ':' first in its short options: what to print for '?' and
+ * ':'; names the nearest long option. Return: GT_EXIT_USAGE. */
 struct option;
 int ui_bad_option(const char *command, char *const *argv, const struct option *options);
 
 /* Colours: on a terminal, without NO_COLOR, TERM not dumb. Each is "" when off. */
-struct ui_colors { const char *bold, *dim, *red, *green, *yellow, *cyan, *reset; };
+struct ui_colors {
+	const char *bold, *dim, *red, *green, *yellow, *cyan, *reset;
+};
 const struct ui_colors *ui_colors(FILE *stream);
-/* Columns to fit into: the terminal's; where there is none, COLUMNS if it is set; else UI_ROOM_ENDLESS. */
+/* Columns to fit into: the terminal's; where there is none, COLUMNS if it is set; else
+ * UI_ROOM_ENDLESS. */
 #define UI_ROOM_ENDLESS UINT32_MAX
 unsigned ui_room(FILE *stream);
 
-/* A bar on stderr if that is a terminal and the work takes over half a second; nothing else ever. */
-struct ui_progress { const char *what; uint64_t total, last_ns, start_ns; bool on, shown; };
+/* A bar on stderr if that is a terminal and the work takes over half a second; nothing else
+ * ever. */
+struct ui_progress {
+	const char *what;
+	uint64_t total, last_ns, start_ns;
+	bool on, shown;
+};
 void ui_progress_begin(struct ui_progress *p, const char *what, uint64_t total);
 void ui_progress_set(struct ui_progress *p, uint64_t done);
 void ui_progress_end(struct ui_progress *p);
@@ -52,26 +62,32 @@ const char *ui_duration(uint64_t ns);
 const char *ui_bytes(uint64_t bytes);
 const char *ui_count(uint64_t count);
 
-/* @word as a shell takes it: quoted if it must be, control characters as '?'. Valid until the next but one call. */
+/* @word as a shell takes it: quoted if it must be, control characters as '?'. Valid until the
+ *         next but one call. */
 const char *ui_shell_word(const char *word);
 
 /* Text from a traced program, made fit for a terminal. */
 #define UI_UTF8_BAD UINT32_MAX
-/* The character at @text, which is not empty; UI_UTF8_BAD for a byte that is no UTF-8. Return: its bytes. */
+/* The character at @text, which is not empty; UI_UTF8_BAD for a byte that is no UTF-8. Return:
+ * its bytes. */
 size_t ui_utf8(const char *text, uint32_t *character);
 /* Columns that ui_put() takes for @text. */
 unsigned ui_width(const char *text);
-/* Print @text, control characters as '?'; more than @most columns: cut with "..". Return: columns printed. */
+/* Print @text, control characters as '?'; more than @most columns: cut with "..". Return:
+ * columns printed. */
 unsigned ui_put(FILE *out, const char *text, unsigned most);
-/* The same, but the beginning is what goes, at a '/' if there is one: of a path the end tells most. */
+/* The same, but the beginning is what goes, at a '/' if there is one: of a path the end tells
+ * most. */
 unsigned ui_put_end(FILE *out, const char *text, unsigned most);
 
 /* A space at which ui_wrap() breaks no line: between a number and its unit. */
 #define UI_TIE "\x1f"
-/* Print sentences, broken between words to fit into ui_room(); control characters as '?', no newline at the end. The first
- * line begins at column @at, the others are indented by @indent, but for those that follow a newline in the text.
+/* Print sentences, broken between words to fit into ui_room(); control characters as '?', no
+ * newline at the end. The first line begins at column @at, the others are indented by @indent,
+ * but for those that follow a newline in the text.
  * Return: the column behind the last character. */
 unsigned ui_wrap(FILE *out, unsigned at, unsigned indent, const char *text);
-unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, ...) __attribute__((format(printf, 4, 5)));
+unsigned ui_wrapf(FILE *out, unsigned at, unsigned indent, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #endif

@@ -55,7 +55,8 @@ uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, 
 		const struct gt_process_info *p = gt_capture_process(c, e->process);
 		bool known = false;
 
-		if (!gt_event_is_untraced(e) || !p || (session != UNTRACED_ALL && p->session != session))
+		if (!gt_event_is_untraced(e) || !p ||
+		    (session != UNTRACED_ALL && p->session != session))
 			continue;
 		count++;
 		for (uint32_t k = 0; k < names; k++)
@@ -72,7 +73,8 @@ uint32_t untraced_text(const struct gt_capture *c, uint32_t session, char *out, 
 		return 0;
 	if (covered < count)
 		snprintf(more, sizeof more, " and %s more", ui_count(count - covered));
-	l.used = (size_t)snprintf(out, room, "%s process%s not traced: ", ui_count(count), count == 1 ? "" : "es");
+	l.used = (size_t)snprintf(out, room, "%s process%s not traced: ", ui_count(count),
+				  count == 1 ? "" : "es");
 	add(&l, programs, strlen(programs));
 	add(&l, more, strlen(more));
 	return count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of the tree that could not be traced: what report, run and recover say of them in a sentence. */
+/* Programs of the tree that could not be traced: what report, run and recover say of them in a
+ * sentence. */
 #ifndef GPUTAP_CLI_UNTRACED_H
 #define GPUTAP_CLI_UNTRACED_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Heat spreading over a plate, computed with OpenCL: what `make demo` traces.
  *
- * Queue "steps" (in order) runs the simulation. Every few steps a snapshot is copied, and queue "looks"
- * (out of order) reduces it to statistics and a small picture and reads them back, while the simulation goes on.
- * So there are kernels, fills, copies in all three directions, a map, and work that overlaps.
- * The heat is checked against what was put in: exit status 1 if any of it got lost. */
+ * Queue "steps" (in order) runs the simulation. Every few steps a snapshot is copied, and queue
+ * "looks" (out of order) reduces it to statistics and a small picture and reads them back, while
+ * the simulation goes on. So there are kernels, fills, copies in all three directions, a map,
+ * and work that overlaps. The heat is checked against what was put in: exit status 1 if any of
+ * it got lost. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
@@ -34,7 +35,8 @@ static const char source[] =
 	"}\n"
 	"kernel void shrink(global const float *plate, global float *picture, int side)\n"
 	"{\n"
-	"	int w = get_global_size(0), h = get_global_size(1), px = get_global_id(0), py = get_global_id(1);\n"
+	"	int w = get_global_size(0), h = get_global_size(1), px = get_global_id(0), py = "
+	"get_global_id(1);\n"
 	"	float peak = 0;\n"
 	"	for (int y = py * side / h; y < (py + 1) * side / h; y++)\n"
 	"		for (int x = px * side / w; x < (px + 1) * side / w; x++)\n"
@@ -71,7 +73,8 @@ static cl_device_id find_device(cl_device_type type)
 
 static void set_up(void)
 {
-	const cl_queue_properties out_of_order[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
+	const cl_queue_properties out_of_order[] = {CL_QUEUE_PROPERTIES,
+						    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
 	const char *text = source;
 	cl_device_id device = find_device(CL_DEVICE_TYPE_GPU);
 	char name[256] = "";
@@ -81,7 +84,8 @@ static void set_up(void)
 	if (!device)
 		device = find_device(CL_DEVICE_TYPE_ALL);
 	if (!device) {
-		fprintf(stderr, "demo: no OpenCL device here; Debian's pocl-opencl-icd makes the CPU one\n");
+		fprintf(stderr, "demo: no OpenCL device here; Debian's pocl-opencl-icd makes the "
+				"CPU one\n");
 		exit(1);
 	}
 	clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
@@ -128,14 +132,20 @@ static double heat_up(cl_mem plate)
 	const size_t bytes = sizeof(float) * SIDE * SIDE;
 	double heat = 0;
 	cl_int status;
-	float *p = clEnqueueMapBuffer(steps, plate, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &status);
+	float *p = clEnqueueMapBuffer(steps, plate, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0, NULL, NULL,
+				      &status);
 
 	check(status, "clEnqueueMapBuffer");
 	for (int y = 0; y < SIDE; y++)
 		for (int x = 0; x < SIDE; x++) {
-			double a = hypot(x - SIDE * 0.3, y - SIDE * 0.35), b = hypot(x - SIDE * 0.7, y - SIDE * 0.55);
-			int bar = y > SIDE * 0.75 && y < SIDE * 0.8 && x > SIDE * 0.15 && x < SIDE * 0.85;
-			float t = (float)(a < SIDE * 0.12 ? 1 : b < SIDE * 0.18 ? 0.7 : bar ? 0.5 : 0);
+			double a = hypot(x - SIDE * 0.3, y - SIDE * 0.35),
+			       b = hypot(x - SIDE * 0.7, y - SIDE * 0.55);
+			int bar = y > SIDE * 0.75 && y < SIDE * 0.8 && x > SIDE * 0.15 &&
+				  x < SIDE * 0.85;
+			float t = (float)(a < SIDE * 0.12   ? 1
+					  : b < SIDE * 0.18 ? 0.7
+					  : bar             ? 0.5
+							    : 0);
 
 			p[y * SIDE + x] = t;
 			heat += t;
@@ -144,7 +154,8 @@ static double heat_up(cl_mem plate)
 	return heat;
 }
 
-/* What one look reads back; its events are waited for before the next look uses the same buffers. */
+/* What one look reads back; its events are waited for before the next look uses the same
+ * buffers. */
 struct look {
 	cl_mem snapshot, sums, picture;
 	cl_event ready[2];
@@ -158,24 +169,29 @@ static void look_at(struct look *look, cl_mem plate)
 	const float zero = 0;
 	cl_event copied, cleared[2], reduced[2];
 
-	check(clEnqueueCopyBuffer(steps, plate, look->snapshot, 0, 0, sizeof(float) * SIDE * SIDE, 0, NULL, &copied),
+	check(clEnqueueCopyBuffer(steps, plate, look->snapshot, 0, 0, sizeof(float) * SIDE * SIDE,
+				  0, NULL, &copied),
 	      "clEnqueueCopyBuffer");
 	check(clFlush(steps), "clFlush");
-	check(clEnqueueFillBuffer(looks, look->sums, &zero, sizeof zero, 0, sizeof look->sums_read, 0, NULL, &cleared[0]),
+	check(clEnqueueFillBuffer(looks, look->sums, &zero, sizeof zero, 0, sizeof look->sums_read,
+				  0, NULL, &cleared[0]),
 	      "clEnqueueFillBuffer");
-	check(clEnqueueFillBuffer(looks, look->picture, &zero, sizeof zero, 0, sizeof look->picture_read, 0, NULL, &cleared[1]),
+	check(clEnqueueFillBuffer(looks, look->picture, &zero, sizeof zero, 0,
+				  sizeof look->picture_read, 0, NULL, &cleared[1]),
 	      "clEnqueueFillBuffer");
 	set_args(row_sums, look->snapshot, look->sums);
 	set_args(shrink, look->snapshot, look->picture);
-	check(clEnqueueNDRangeKernel(looks, row_sums, 1, NULL, &side, NULL, 2, (cl_event[]){copied, cleared[0]}, &reduced[0]),
+	check(clEnqueueNDRangeKernel(looks, row_sums, 1, NULL, &side, NULL, 2,
+				     (cl_event[]){copied, cleared[0]}, &reduced[0]),
 	      "clEnqueueNDRangeKernel row_sums");
-	check(clEnqueueNDRangeKernel(looks, shrink, 2, NULL, cells, NULL, 2, (cl_event[]){copied, cleared[1]}, &reduced[1]),
+	check(clEnqueueNDRangeKernel(looks, shrink, 2, NULL, cells, NULL, 2,
+				     (cl_event[]){copied, cleared[1]}, &reduced[1]),
 	      "clEnqueueNDRangeKernel shrink");
-	check(clEnqueueReadBuffer(looks, look->sums, CL_FALSE, 0, sizeof look->sums_read, look->sums_read, 1, &reduced[0],
-				  &look->ready[0]),
+	check(clEnqueueReadBuffer(looks, look->sums, CL_FALSE, 0, sizeof look->sums_read,
+				  look->sums_read, 1, &reduced[0], &look->ready[0]),
 	      "clEnqueueReadBuffer");
-	check(clEnqueueReadBuffer(looks, look->picture, CL_FALSE, 0, sizeof look->picture_read, look->picture_read, 1,
-				  &reduced[1], &look->ready[1]),
+	check(clEnqueueReadBuffer(looks, look->picture, CL_FALSE, 0, sizeof look->picture_read,
+				  look->picture_read, 1, &reduced[1], &look->ready[1]),
 	      "clEnqueueReadBuffer");
 	check(clFlush(looks), "clFlush");
 	clReleaseEvent(copied);
@@ -211,7 +227,8 @@ static void show(const struct look *look)
 
 	for (int y = 0; y < ROWS; y++) {
 		for (int x = 0; x < COLUMNS; x++)
-			putchar(shades[(int)(fminf(look->picture_read[y * COLUMNS + x], 0.999f) * 10)]);
+			putchar(shades[(int)(fminf(look->picture_read[y * COLUMNS + x], 0.999f) *
+					     10)]);
 		putchar('\n');
 	}
 }
@@ -234,7 +251,8 @@ int main(void)
 	heat = heat_up(plate[0]);
 	for (int step = 0; step < STEPS; step++) {
 		set_args(heat_step, plate[step % 2], plate[(step + 1) % 2]);
-		check(clEnqueueNDRangeKernel(steps, heat_step, 2, NULL, plate_size, NULL, 0, NULL, NULL),
+		check(clEnqueueNDRangeKernel(steps, heat_step, 2, NULL, plate_size, NULL, 0, NULL,
+					     NULL),
 		      "clEnqueueNDRangeKernel heat_step");
 		if ((step + 1) % STEPS_PER_LOOK == 0) {
 			last = (step / STEPS_PER_LOOK) % 2;

@@ -8,26 +8,33 @@ import difflib
 import os
 import re
 
-# What a marker says: enum gt_range_mark.
-# What the thread that a runtime submits from must be told of a call, beside its kind and its stream.
+# What a marker says: enum gt_range_mark. What the thread that a runtime submits from must be told
+# of a call, beside its kind and its stream.
 LANES = ('by_handle', 'of_thread', 'plain', 'confuses')
 # Between host and device, where no argument says it.
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
 MARKS = ('instant', 'push', 'pop', 'start', 'stop')
 KINDS = ('other', 'launch', 'copy', 'set', 'allocation', 'free', 'synchronisation', 'marker')
 REPRESENTATIONS = {'u8': 1, 'u16': 2, 'u32': 4, 'u64': 8, 'i32': 4, 'i64': 8, 'f32': 4}
-C_NAMES = {'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'uint32_t', 'u64': 'uint64_t', 'i32': 'int32_t', 'i64': 'int64_t', 'f32': 'float'}
+C_NAMES = {
+    'u8': 'uint8_t', 'u16': 'uint16_t', 'u32': 'uint32_t', 'u64': 'uint64_t', 'i32': 'int32_t',
+    'i64': 'int64_t', 'f32': 'float'
+}
 # What an argument or a member is to its operation: enum gt_role.
-ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source', 'destination', 'bytes', 'times',
-         'address', 'direction', 'device', 'value', 'message', 'range')
+ROLES = ('function', 'grid', 'block', 'stream', 'event', 'graph', 'graphexec', 'source',
+         'destination', 'bytes', 'times', 'address', 'direction', 'device', 'value', 'message',
+         'range')
 PREFIXES = ('out', 'status', 'string', 'strings', 'until0', 'as', 'const')
-STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost', 'beneath', 'work',
-              'annotations', 'symbols', 'interposed', 'attach', 'category', 'rocpd', 'typeid', 'include', 'handle', 'integer', 'opaque', 'enum',
-              'flags', 'properties', 'status', 'struct', 'callback', 'arguments', 'group')
-TOKEN = re.compile(r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))')
+STATEMENTS = ('domain', 'called', 'define', 'table', 'entries', 'least', 'extensions', 'outermost',
+              'beneath', 'work', 'annotations', 'symbols', 'interposed', 'attach', 'category',
+              'rocpd', 'typeid', 'include', 'handle', 'integer', 'opaque', 'enum', 'flags',
+              'properties', 'status', 'struct', 'callback', 'arguments', 'group')
+TOKEN = re.compile(
+    r'(?:\s|#[^\n]*)*(?:("[^"\n]*")|(<[^>\n]*>)|(-?(?:0x[0-9A-Fa-f]+|0|[1-9]\d*))\b|([A-Za-z_][\w.]*)|([][{}(),:=*])|(\S))'
+)
 # Names that the generated code uses for itself: an argument called so gets a trailing _ there.
-RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs', 'bytes', 'call', 'services', 'status',
-            'came')
+RESERVED = ('tap', 'real', 'to', 't', 'id', 'start', 'end', 'ret', 'r', 'ok', 'blob', 'blobs',
+            'bytes', 'call', 'services', 'status', 'came')
 
 
 class Bad(Exception):
@@ -40,7 +47,8 @@ def nearest(word, words):
 
 
 class Token(str):
-    """A word of the file and where it stands. `first`: at the beginning of a line, where only statements begin."""
+    """A word of the file and where it stands. `first`: at the beginning of a line, where only
+    statements begin."""
     file, line, kind, first = '', 0, '', False
 
 
@@ -51,7 +59,8 @@ class Type:
         self.names = []   # (name, value, type of the property's value or None)
         self.fields, self.args = [], []  # struct: (type, name, offset, role); callback
         self.role = None  # of every argument of the type that is given no other
-        self.by_value = self.packed = False  # struct: some operation takes or returns it as it is; it may stand at any address
+        # struct: some operation takes or returns it as it is; it may stand at any address
+        self.by_value = self.packed = False
 
 
 class Arg:
@@ -59,13 +68,17 @@ class Arg:
         self.type, self.stars, self.const, self.line = base, stars, const, line
         self.shown = str(name)        # to readers
         self.name = self.shown + ('_' if self.shown in RESERVED else '')  # in generated C
-        self.how = 'value'            # value pointer out status string strings until0 array outarray properties struct
-        self.length = self.count = None  # argument name or number; outarray: capacity and how many came
+        # value pointer out status string strings until0 array outarray properties struct
+        self.how = 'value'
+        # argument name or number; outarray: capacity and how many came
+        self.length = self.count = None
         self.view = base              # what the memory pointed to is
         self.role, self.scale = base.role if stars < 2 else None, 1
 
     def spelled(self, base):
-        return f"{'const ' if self.const else ''}{base}{' ' + '*' * self.stars if self.stars else ''}"
+        return (
+            f"{'const ' if self.const else ''}{base}{' ' + '*' * self.stars if self.stars else ''}"
+        )
 
     def c_type(self):
         return self.spelled(self.type.c)
@@ -84,14 +97,21 @@ class Operation:
     def __init__(self, number, name, group, where):
         self.number, self.name, self.group, self.where = number, name, group, where
         self.ret, self.ret_stars, self.args = None, 0, []
-        self.kind, self.wrap, self.always, self.direct, self.hole = 'other', False, False, False, False
+        self.kind, self.wrap, self.always, self.direct, self.hole = (
+            'other',
+            False,
+            False,
+            False,
+            False,
+        )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
         self.waits, self.lane, self.direction = False, None, None  # lane: None or a list of LANES
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
         found = [i for i, a in enumerate(self.args) if a.how == 'status']
-        return found[0] if found else -1 if self.ret is api.status_type and not self.ret_stars else -2
+        return found[
+            0] if found else -1 if self.ret is api.status_type and not self.ret_stars else -2
 
     def returns_nothing(self):
         return self.ret.cls == 'void' and not self.ret_stars
@@ -110,7 +130,8 @@ class Api:
         self.outermost = self.beneath = self.work = self.category = self.rocpd = None
         self.annotations = self.symbols = self.typeid = False
         self.attach = []  # (name, text)
-        self.interposed = None  # symbol that tells the library, one that tells those left alone or None
+        # symbol that tells the library, one that tells those left alone or None
+        self.interposed = None
         self.types = {'void': Type('void', 'void'), 'char': Type('char', 'char', 'u8')}
         self.macros, self.operations, self.sources = {}, [], []
 
@@ -136,7 +157,8 @@ class Parser:
         out = []
         for m in TOKEN.finditer(text):
             t, at = Token(m.group(m.lastindex)), m.start(m.lastindex)
-            t.file, t.line, t.first = shown, text.count('\n', 0, at) + 1, at == 0 or text[at - 1] == '\n'
+            t.file, t.line, t.first = shown, text.count('\n', 0, at) + 1, at == 0 or text[at -
+                                                                                          1] == '\n'
             t.kind = ('string', 'header', 'number', 'word', 'mark', 'bad')[m.lastindex - 1]
             if t.kind == 'bad':
                 self.fail(t, f"'{t}' means nothing here")
@@ -186,7 +208,8 @@ class Parser:
             t = self.tokens[self.at]
             self.at += 1
             if not t.first:
-                self.fail(t, f"'{t}' belongs to no statement; a statement begins where the line begins")
+                self.fail(
+                    t, f"'{t}' belongs to no statement; a statement begins where the line begins")
             if t.kind == 'number':
                 self.operation(t)
             elif t in STATEMENTS:
@@ -316,7 +339,9 @@ class Parser:
             self.api.succeeds = self.statuses()
 
     def statuses(self):
-        known, out = {k: v for k, v, _ in (self.api.status_type.names if self.api.status_type else [])}, []
+        known, out = {
+            k: v for k, v, _ in (self.api.status_type.names if self.api.status_type else [])
+        }, []
         for _ in self.items('(', ')'):
             s = self.word()
             if s not in known:
@@ -403,7 +428,11 @@ class Parser:
             if wrong:
                 self.fail(t, f"'{a.shown}' cannot be {prefix}: it is {a.shown_type()}")
         elif prefix == 'out':
-            a.how = 'outarray' if a.length is not None else 'outstruct' if cls == 'struct' and a.stars == 1 else 'out'
+            a.how = (
+                'outarray'
+                if a.length is not None
+                else 'outstruct' if cls == 'struct' and a.stars == 1 else 'out'
+            )
             if a.stars == 1 and cls in ('void', 'properties'):
                 self.fail(t, f"'{a.shown}': what {a.shown_type()} points to is no single value")
         elif a.length is not None:
@@ -442,19 +471,29 @@ class Parser:
             self.check_arguments(op)
         for o in self.api.operations:
             if o.number == n:
-                self.fail(number, f'number {n} is {o.name}, line {o.where.line} of {o.where.file}; numbers are never used again')
+                self.fail(
+                    number,
+                    f'number {n} is {o.name}, line {o.where.line} of {o.where.file}; numbers are'
+                    ' never used again',
+                )
             if o.name == op.name:
-                self.fail(op.name, f"'{o.name}' is described already, line {o.where.line} of {o.where.file}")
+                self.fail(
+                    op.name,
+                    f"'{o.name}' is described already, line {o.where.line} of {o.where.file}")
         if self.group is None:
             self.fail(number, 'an operation before the first group')
         if self.api.table_count <= n < self.api.extensions:
-            self.fail(number, f'number {n} is neither of the table (below {self.api.table_count}) nor an extension '
-                      f'({self.api.extensions} and above)')
+            self.fail(
+                number,
+                f'number {n} is neither of the table (below {self.api.table_count}) nor an'
+                f' extension ({self.api.extensions} and above)',
+            )
         op.name = str(op.name)
         self.api.operations.append(op)
 
     def words(self, op):
-        allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported', 'waits', 'lane')
+        allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported',
+                                                   'waits', 'lane')
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -500,9 +539,11 @@ class Parser:
             for b in (a.length, a.count):
                 if b is not None and b.kind != 'number' and b not in names:
                     self.fail(b, f"{op.name} has no argument '{b}'{nearest(b, names)}")
-            for b, pointer, what in ((a.length, False, 'a length'), (a.count, True, 'a count or lengths')):
+            for b, pointer, what in ((a.length, False, 'a length'), (a.count, True,
+                                                                     'a count or lengths')):
                 if b in names and bool(op.args[names.index(b)].stars) != pointer:
-                    self.fail(b, f"'{b}' cannot be {what}: it is {op.args[names.index(b)].shown_type()}")
+                    self.fail(
+                        b, f"'{b}' cannot be {what}: it is {op.args[names.index(b)].shown_type()}")
             a.length_arg = names.index(a.length) if a.length in names else 255
             a.length, a.count = by_name.get(a.length, a.length), by_name.get(a.count, a.count)
         if [a.how for a in op.args].count('status') > 1:
@@ -510,7 +551,8 @@ class Parser:
         if len(op.args) > 255:
             self.fail(op.name, f'{op.name} has more arguments than a record can hold')
         if op.unless and op.unless not in names:
-            self.fail(op.unless, f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")
+            self.fail(op.unless,
+                      f"{op.name} has no argument '{op.unless}'{nearest(op.unless, names)}")
         op.unless = by_name.get(op.unless, op.unless)
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The reader's half: names, types and values of all operations, packed as src/record/packed.h wants them."""
+"""The reader's half: names, types and values of all operations, packed as src/record/packed.h wants
+them."""
 from emit_taps import head, upper
 
-CLASSES = {'handle': 'ADDRESS', 'callback': 'ADDRESS', 'integer': None, 'enum': 'ENUM', 'status': 'ENUM', 'flags': 'FLAGS',
-           'struct': 'STRUCT', 'properties': 'PROPERTIES'}
+CLASSES = {
+    'handle': 'ADDRESS', 'callback': 'ADDRESS', 'integer': None, 'enum': 'ENUM', 'status': 'ENUM',
+    'flags': 'FLAGS', 'struct': 'STRUCT', 'properties': 'PROPERTIES'
+}
 
 
 def type_class(t):
@@ -40,8 +43,8 @@ class Types:
 
 
 class Texts:
-    """All texts of a domain one behind the other, each once: tables name them by their place, as pointers would have to be
-    relocated whenever the library is loaded."""
+    """All texts of a domain one behind the other, each once: tables name them by their place, as
+    pointers would have to be relocated whenever the library is loaded."""
 
     def __init__(self):
         self.places, self.bytes = {}, 0
@@ -73,7 +76,8 @@ def form(a):
 
 
 def alignment(a):
-    return 8 if a.stars else 1 if a.type.packed else max((f[0].bytes for f in a.type.fields), default=1) if a.type.cls == 'struct' else a.type.bytes
+    return 8 if a.stars else 1 if a.type.packed else max(
+        (f[0].bytes for f in a.type.fields), default=1) if a.type.cls == 'struct' else a.type.bytes
 
 
 def places(op):
@@ -86,60 +90,93 @@ def places(op):
 
 
 def argument(op, a, types, texts, place):
-    how, stars = {'value': 'VALUE', 'out': 'VALUE', 'status': 'VALUE', 'pointer': 'VALUE', 'string': 'STRING',
-                  'strings': 'STRINGS', 'until0': 'LIST', 'array': 'ARRAY', 'outarray': 'ARRAY', 'struct': 'STRUCT',
-                  'outstruct': 'STRUCT', 'byvalue': 'STRUCT', 'properties': 'PROPERTIES'}[a.how], a.stars
-    if a.how in ('out', 'status', 'array', 'outarray', 'until0', 'struct', 'outstruct', 'properties'):
+    how, stars = {
+        'value': 'VALUE', 'out': 'VALUE', 'status': 'VALUE', 'pointer': 'VALUE', 'string': 'STRING',
+        'strings': 'STRINGS', 'until0': 'LIST', 'array': 'ARRAY', 'outarray': 'ARRAY',
+        'struct': 'STRUCT', 'outstruct': 'STRUCT', 'byvalue': 'STRUCT', 'properties': 'PROPERTIES'
+    }[a.how], a.stars
+    if a.how in ('out', 'status', 'array', 'outarray', 'until0', 'struct', 'outstruct',
+                 'properties'):
         stars -= 1
     if how in ('ARRAY', 'LIST') and not stars and a.view.cls == 'void':
         how = 'BYTES'
     came = [b.name for b in op.args].index(str(a.count)) if a.how == 'outarray' and a.count else 255
     out = 'true' if a.how in ('out', 'status', 'outarray', 'outstruct') else 'false'
-    return (f'{{{texts.place(a.shown)}, {texts.place(a.shown_type())}, {place[0]}, GT_FORM_{form(a)}, {len(a.shown)}, GT_HOW_{how}, '
-            f'{types.number(a.view, stars)}, {a.length_arg}, {came}, {role(a.role)}, {a.scale}, {place[1]}, {a.stars}, {types.number(a.view)}, {out}}}, '
-            f'/* {op.name} {a.shown} */')
+    return (
+        f'{{{texts.place(a.shown)}, {texts.place(a.shown_type())}, {place[0]}, GT_FORM_{form(a)},'
+        f' {len(a.shown)}, GT_HOW_{how}, {types.number(a.view, stars)}, {a.length_arg}, {came},'
+        f' {role(a.role)}, {a.scale}, {place[1]}, {a.stars}, {types.number(a.view)}, {out}}}, /*'
+        f' {op.name} {a.shown} */'
+    )
 
 
 def rows_of_types(types, texts):
     """Types, their values, their members: three tables."""
     values, fields = [], []
-    rows = [f'{{{texts.place("address")}, 8, GT_TYPE_ADDRESS, 0, 0, 0, 0}},', f'{{{texts.place("byte")}, 1, GT_TYPE_UNSIGNED, 0, 0, 0, 0}},']
+    rows = [
+        f'{{{texts.place("address")}, 8, GT_TYPE_ADDRESS, 0, 0, 0, 0}},',
+        f'{{{texts.place("byte")}, 1, GT_TYPE_UNSIGNED, 0, 0, 0, 0}},'
+    ]
     for t in types.list[2:]:
         sign = ' | GT_TYPE_IS_SIGNED' if t.rep.startswith('i') and type_class(t) == 'ENUM' else ''
-        rows.append(f'{{{texts.place(t.name)}, {t.bytes}, GT_TYPE_{type_class(t)}{sign}, {len(values)}, {len(t.names)}, '
-                    f'{len(fields)}, {len(t.fields)}}}, /* {t.name} */')
-        values += [f'{{INT64_C({value}), {texts.place(name)}, {len(name)}, {types.number(follows) if follows else 0}}}, /* {name} */'
-                   for name, value, follows in sorted(t.names, key=lambda n: n[1])]
-        fields += [f'{{{texts.place(n)}, {offset}, {len(n)}, {types.number(f)}, {role(r)}}}, /* {t.name}.{n} */'
-                   for f, n, offset, r in t.fields]
+        rows.append(
+            f'{{{texts.place(t.name)}, {t.bytes}, GT_TYPE_{type_class(t)}{sign}, {len(values)},'
+            f' {len(t.names)}, {len(fields)}, {len(t.fields)}}}, /* {t.name} */'
+        )
+        values += [
+            f'{{INT64_C({value}), {texts.place(name)}, {len(name)},'
+            f' {types.number(follows) if follows else 0}}}, /* {name} */'
+            for name, value, follows in sorted(t.names, key=lambda n: n[1])
+        ]
+        fields += [
+            f'{{{texts.place(n)}, {offset}, {len(n)}, {types.number(f)}, {role(r)}}}, /*'
+            f' {t.name}.{n} */'
+            for f, n, offset, r in t.fields
+        ]
     return rows, values, fields
 
 
 def table(kind, name, domain, rows):
-    return [f'static const struct gt_packed_{kind} {name}_{domain}[] = {{'] + ['\t' + row for row in rows or ['{0}']] + ['};']
+    return [f'static const struct gt_packed_{kind} {name}_{domain}[] = {{'
+            ] + ['\t' + row for row in rows or ['{0}']] + ['};']
 
 
 def info(api):
     """generated/<domain>_info.inc"""
     types, texts, arguments, operations = Types(), Texts(), [], []
     for op in api.real():
-        operations.append(f'{{{texts.place(op.name)}, {texts.place(op.group)}, GT_OP(GT_DOMAIN_{upper(api)}, {op.number}, {len(op.args)}), '
-                          f'{len(arguments)}, GT_KIND_{op.kind.upper()}, {mark(op)}, {op.status_arg(api)}, '
-                          f'{"true" if op.number < api.table_count else "false"}}}, /* {op.name} */')
+        operations.append(
+            f'{{{texts.place(op.name)}, {texts.place(op.group)}, GT_OP(GT_DOMAIN_{upper(api)},'
+            f' {op.number}, {len(op.args)}), {len(arguments)}, GT_KIND_{op.kind.upper()},'
+            f' {mark(op)}, {op.status_arg(api)},'
+            f' {"true" if op.number < api.table_count else "false"}}}, /* {op.name} */'
+        )
         arguments += [argument(op, a, types, texts, place) for a, place in zip(op.args, places(op))]
     status = types.number(api.status_type) if api.status_type else 0
     rows, values, fields = rows_of_types(types, texts)
     out = [head(api, 'emit_info.py'), f'static const char texts_{api.domain}[] ='] + texts.lines()
     out[-1] += ';'
-    out += table('value', 'values', api.domain, values) + table('field', 'fields', api.domain, fields)
-    out += table('type', 'types', api.domain, rows) + table('argument', 'arguments', api.domain, arguments)
+    out += table('value', 'values', api.domain, values) + table('field', 'fields', api.domain,
+                                                                fields)
+    out += table('type', 'types', api.domain, rows) + table('argument', 'arguments', api.domain,
+                                                            arguments)
     out += table('operation', 'operations', api.domain, operations)
     if api.succeeds:
-        out.append(f'static const int32_t successes_{api.domain}[] = {{{", ".join(str(v) for _, v in api.succeeds)}}};')
-    out += [f'static const struct gt_packed_domain packed_{api.domain} = {{',
-            f'\ttexts_{api.domain}, values_{api.domain}, fields_{api.domain}, types_{api.domain}, arguments_{api.domain}, '
-            f'operations_{api.domain},',
+        out.append(
+            f'static const int32_t successes_{api.domain}[] ='
+            f' {{{", ".join(str(v) for _, v in api.succeeds)}}};'
+        )
+    out += [
+        f'static const struct gt_packed_domain packed_{api.domain} = {{',
+        (
+            f'\ttexts_{api.domain}, values_{api.domain}, fields_{api.domain}, types_{api.domain},'
+            f' arguments_{api.domain}, operations_{api.domain},'
+        ),
+        (
             f'\t{len(values)}, {len(fields)}, {len(rows)}, {len(arguments)}, {len(operations)}, '
-            f'{max((op.number for op in api.real()), default=-1) + 1}, {status},',
-            f'\t{"successes_" + api.domain if api.succeeds else "NULL"}, {len(api.succeeds)}', '};']
+            f'{max((op.number for op in api.real()), default=-1) + 1}, {status},'
+        ),
+        f'\t{"successes_" + api.domain if api.succeeds else "NULL"}, {len(api.succeeds)}',
+        '};',
+    ]
     return '\n'.join(out) + '\n'

@@ -1,38 +1,55 @@
 # SPDX-License-Identifier: MIT
-"""Parts of the headers that are compatible with rocprofiler-sdk's (include/compat/rocprofiler-sdk): operation ids, a struct of
-arguments for each operation, the runtimes' tables. And for our library of that name: which argument is called differently there."""
+"""Parts of the headers that are compatible with rocprofiler-sdk's (include/compat/rocprofiler-sdk):
+operation ids, a struct of arguments for each operation, the runtimes' tables. And for our library
+of that name: which argument is called differently there."""
 import textwrap
 
 from emit_taps import head
 
-# Public headers know types by the runtime's names; in a description some have names for readers ("hipStreamFlags", "uint"),
-# which are spelled as what they stand for.
+# Public headers know types by the runtime's names; in a description some have names for readers
+# ("hipStreamFlags", "uint"), which are spelled as what they stand for.
 SPELLED = ('integer', 'flags')
-ELABORATED = {'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTextureFilterMode': 'enum', 'hipResourceViewDesc': 'struct',
-              'hipMipmappedArray': 'struct', 'hsa_agent_s': 'struct', 'ihipStream_t': 'struct', 'hipResourceViewDesc_st': 'struct'}
+ELABORATED = {
+    'hipLimit_t': 'enum', 'hipTextureAddressMode': 'enum', 'hipTextureFilterMode': 'enum',
+    'hipResourceViewDesc': 'struct', 'hipMipmappedArray': 'struct', 'hsa_agent_s': 'struct',
+    'ihipStream_t': 'struct', 'hipResourceViewDesc_st': 'struct'
+}
 # Files of a domain: folder, what stands in ids' names, LAST.
-FOLDERS = {'hip': ('hip', 'runtime', 'HIP_RUNTIME'), 'hip_compiler': ('hip', 'compiler', 'HIP_COMPILER'),
-           'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT'),
-           'hsa_image_ext': ('hsa', 'image_ext', 'HSA_IMAGE_EXT'), 'hsa_finalize_ext': ('hsa', 'finalize_ext', 'HSA_FINALIZE_EXT'),
-           'rccl': ('rccl', '', 'RCCL')}
-TABLES = {'hip': ('HipDispatchTable', 't_{}', 'hip_api_trace.hpp'), 'rccl': ('rcclApiFuncTable', '{}_fn_t', 'rccl/details/api_trace.h'),
-          'hip_compiler': ('HipCompilerDispatchTable', 't_{}', 'hip_api_trace.hpp')}  # its name, its types', who includes it
+FOLDERS = {
+    'hip': ('hip', 'runtime', 'HIP_RUNTIME'), 'hip_compiler': ('hip', 'compiler', 'HIP_COMPILER'),
+    'hsa_core': ('hsa', 'core', 'HSA_CORE'), 'hsa_amd_ext': ('hsa', 'amd_ext', 'HSA_AMD_EXT'),
+    'hsa_image_ext': ('hsa', 'image_ext', 'HSA_IMAGE_EXT'),
+    'hsa_finalize_ext': ('hsa', 'finalize_ext', 'HSA_FINALIZE_EXT'), 'rccl': ('rccl', '', 'RCCL')
+}
+TABLES = {
+    'hip': ('HipDispatchTable', 't_{}', 'hip_api_trace.hpp'),
+    'rccl': ('rcclApiFuncTable', '{}_fn_t', 'rccl/details/api_trace.h'),
+    # its name, its types', who includes it
+    'hip_compiler': ('HipCompilerDispatchTable', 't_{}', 'hip_api_trace.hpp')
+}
 # Arguments that the SDK gives another name than the runtime's prototype.
 RENAMED = {'f': 'func', 'hStream': 'stream', 'properties': 'prop', 'va': 'ptr'}
-RENAMED_IN = {('hipGetDevicePropertiesR0600', 'device'): 'deviceId', ('hipGetDevicePropertiesR0000', 'device'): 'deviceId',
+RENAMED_IN = {('hipGetDevicePropertiesR0600', 'device'): 'deviceId',
+              ('hipGetDevicePropertiesR0000', 'device'): 'deviceId',
               ('hsa_amd_vmem_retain_alloc_handle', 'memory_handle'): 'handle',
               ('hsa_amd_vmem_get_alloc_properties_from_handle', 'memory_handle'): 'alloc_handle'}
-RENAMES = ('hipChooseDeviceR0000', 'hipKernelNameRef', 'hipLaunchCooperativeKernel', 'hipModuleLaunchCooperativeKernel',
-           'hipModuleLaunchKernel', 'hipModuleOccupancyMaxActiveBlocksPerMultiprocessor',
-           'hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags', 'hipModuleOccupancyMaxPotentialBlockSize',
-           'hipModuleOccupancyMaxPotentialBlockSizeWithFlags', 'hipOccupancyMaxActiveBlocksPerMultiprocessor',
-           'hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags', 'hipOccupancyMaxPotentialBlockSize',
-           'hipExtModuleLaunchKernel', 'hipHccModuleLaunchKernel', 'hipLaunchCooperativeKernel_spt',
-           'hsa_amd_vmem_address_reserve', 'hsa_amd_vmem_address_free', 'hsa_amd_vmem_address_reserve_align')
+RENAMES = ('hipChooseDeviceR0000', 'hipKernelNameRef', 'hipLaunchCooperativeKernel',
+           'hipModuleLaunchCooperativeKernel', 'hipModuleLaunchKernel',
+           'hipModuleOccupancyMaxActiveBlocksPerMultiprocessor',
+           'hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags',
+           'hipModuleOccupancyMaxPotentialBlockSize',
+           'hipModuleOccupancyMaxPotentialBlockSizeWithFlags',
+           'hipOccupancyMaxActiveBlocksPerMultiprocessor',
+           'hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags',
+           'hipOccupancyMaxPotentialBlockSize', 'hipExtModuleLaunchKernel',
+           'hipHccModuleLaunchKernel', 'hipLaunchCooperativeKernel_spt',
+           'hsa_amd_vmem_address_reserve', 'hsa_amd_vmem_address_free',
+           'hsa_amd_vmem_address_reserve_align')
 
 
 def argument_name(op, a):
-    return RENAMED_IN.get((op.name, a.shown)) or (RENAMED.get(a.shown) if op.name in RENAMES else None) or a.shown
+    return RENAMED_IN.get(
+        (op.name, a.shown)) or (RENAMED.get(a.shown) if op.name in RENAMES else None) or a.shown
 
 
 def spelling(t):
@@ -45,14 +62,25 @@ def spelling(t):
 
 
 def declared(a, name, passed=False):
-    """@passed: as a parameter of a function; else as a member, where dim3 has the SDK's type (it must be none of C++'s classes)."""
-    base = 'rocprofiler_dim3_t' if a.type.name == 'dim3' and not a.stars and not passed else spelling(a.type)
-    text = a.spelled(base) if a.stars or passed else base  # no constant members: the union could not be made
+    """@passed: as a parameter of a function; else as a member, where dim3 has the SDK's type (it
+    must be none of C++'s classes)."""
+    base = (
+        'rocprofiler_dim3_t'
+        if a.type.name == 'dim3' and not a.stars and not passed
+        else spelling(a.type)
+    )
+    # no constant members: the union could not be made
+    text = a.spelled(base) if a.stars or passed else base
     return f'{text} {name}'.replace('* ', '*').rstrip()
 
 
 def wrapped(text, indent='\t\t'):
-    return textwrap.fill(text, 140, initial_indent='\t', subsequent_indent=indent, tabsize=8, break_long_words=False)
+    return textwrap.fill(text,
+                         140,
+                         initial_indent='\t',
+                         subsequent_indent=indent,
+                         tabsize=8,
+                         break_long_words=False)
 
 
 def in_table(api):
@@ -60,7 +88,11 @@ def in_table(api):
 
 
 def args(api):
-    out = [head(api, 'emit_rocprofiler.py') + f'/* Members of rocprofiler_{FOLDERS[api.domain][0]}_api_args_t: nothing else is in this file. */']
+    out = [
+        head(api, 'emit_rocprofiler.py')
+        + f'/* Members of rocprofiler_{FOLDERS[api.domain][0]}_api_args_t: nothing else is in this'
+        ' file. */'
+    ]
     for op in in_table(api):
         members = ' '.join(declared(a, argument_name(op, a)) + ';' for a in op.args) or \
             f'rocprofiler_{FOLDERS[api.domain][0]}_api_no_args no_args;'
@@ -72,26 +104,45 @@ def ids(api):
     folder, part, prefix = FOLDERS[api.domain]
     name = f'rocprofiler_{folder}_{part}_api_id_t'.replace('__', '_')
     guard = f'GPUTAP_COMPAT_ROCPROFILER_SDK_{prefix}_API_ID_H'
-    out = [head(api, 'emit_rocprofiler.py') + f'#ifndef {guard}\n#define {guard}\n', f'typedef enum {name} {{',
-           f'\tROCPROFILER_{prefix}_API_ID_NONE = -1,']
+    out = [
+        head(api, 'emit_rocprofiler.py') + f'#ifndef {guard}\n#define {guard}\n',
+        f'typedef enum {name} {{', f'\tROCPROFILER_{prefix}_API_ID_NONE = -1,'
+    ]
     out += [f'\tROCPROFILER_{prefix}_API_ID_{op.name} = {op.number},' for op in in_table(api)]
     out += [f'\tROCPROFILER_{prefix}_API_ID_LAST = {api.table_count}', f'}} {name};', '', '#endif']
     return '\n'.join(out) + '\n'
 
 
 def function_type(api, op):
-    ret = 'const char *' if op.name in ('hipGetErrorName', 'hipGetErrorString', 'hipApiName', 'hipKernelNameRef',
-                                        'hipKernelNameRefByPtr', 'ncclGetErrorString', 'ncclGetLastError') else \
-        spelling(op.ret) + (' ' + '*' * op.ret_stars if op.ret_stars else '')
+    ret = (
+        'const char *'
+        if op.name in (
+            'hipGetErrorName',
+            'hipGetErrorString',
+            'hipApiName',
+            'hipKernelNameRef',
+            'hipKernelNameRefByPtr',
+            'ncclGetErrorString',
+            'ncclGetLastError',
+        )
+        else spelling(op.ret) + (' ' + '*' * op.ret_stars if op.ret_stars else '')
+    )
     parameters = ', '.join(declared(a, a.shown, True) for a in op.args) or 'void'
-    return f'typedef {ret}{"" if ret.endswith("*") else " "}(*{TABLES[api.domain][1].format(op.name)})({parameters});'
+    return (
+        'typedef'
+        f' {ret}{"" if ret.endswith("*") else " "}(*{TABLES[api.domain][1].format(op.name)})({parameters});'
+    )
 
 
 def table(api):
-    out = [head(api, 'emit_rocprofiler.py') + f'/* The table of functions, for {TABLES[api.domain][2]}. */']
+    out = [
+        head(api, 'emit_rocprofiler.py') +
+        f'/* The table of functions, for {TABLES[api.domain][2]}. */'
+    ]
     out += [wrapped(function_type(api, op)).lstrip('\t') for op in in_table(api)]
     out += ['', f'struct {TABLES[api.domain][0]} {{', '\tsize_t size;']
-    out += [f'\t{TABLES[api.domain][1].format(op.name)} {op.name}_fn;' for op in in_table(api)] + ['};']
+    out += [f'\t{TABLES[api.domain][1].format(op.name)} {op.name}_fn;'
+            for op in in_table(api)] + ['};']
     return '\n'.join(out) + '\n'
 
 
@@ -102,11 +153,13 @@ def names(api):
 
 
 def argument_names(api):
-    """generated/<domain>_rocprofiler_args.inc: names of the operations' arguments, each ended by NUL"""
+    """generated/<domain>_rocprofiler_args.inc: names of the operations' arguments, each ended by
+    NUL"""
     rows = []
     for op in in_table(api):
         text = textwrap.wrap(' '.join(argument_name(op, a) for a in op.args), 120)
-        rows.append(f'\t[{op.number}] = ' + '\n\t\t'.join(f'"{line} "'.replace(' ', '\\0') for line in text or ['']) + ',')
+        rows.append(f'\t[{op.number}] = ' + '\n\t\t'.join(f'"{line} "'.replace(' ', '\\0')
+                                                          for line in text or ['']) + ',')
     return head(api, 'emit_rocprofiler.py') + '\n'.join(rows).replace('"\\0"', '""') + '\n'
 
 
@@ -116,8 +169,10 @@ def outputs(api):
         return []
     folder, part, _ = FOLDERS[api.domain]
     base = f'include/compat/rocprofiler-sdk/{folder}'
-    made = [(f'{base}/details/{part or "api"}_args.h', args(api)), (f'{base}/{part}{"_" if part else ""}api_id.h', ids(api)),
-            (f'generated/{api.domain}_rocprofiler.inc', names(api)), (f'generated/{api.domain}_rocprofiler_args.inc', argument_names(api))]
+    made = [(f'{base}/details/{part or "api"}_args.h', args(api)),
+            (f'{base}/{part}{"_" if part else ""}api_id.h', ids(api)),
+            (f'generated/{api.domain}_rocprofiler.inc', names(api)),
+            (f'generated/{api.domain}_rocprofiler_args.inc', argument_names(api))]
     if api.domain in TABLES:
         made.append((f'{base}/details/{part or "api"}_table.h', table(api)))
     return made

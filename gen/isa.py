@@ -1,23 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""soft/amdgpu/isa/*.isa to C: the interpreter's instruction table, its scalar functions and its lane loops.
+"""soft/amdgpu/isa/*.isa to C: the interpreter's instruction table, its scalar functions and its
+lane loops.
 
-Files of a description NAME.isa: NAME_ops.inc (types of the rows: soft/amdgpu/isa/isa_wave.h), NAME_scalar.inc, NAME_lanes.inc
-and NAME_hand.h (prototypes of what it calls `hand`). The language is told at the head of the description."""
+Files of a description NAME.isa: NAME_ops.inc (types of the rows: soft/amdgpu/isa/isa_wave.h),
+NAME_scalar.inc, NAME_lanes.inc and NAME_hand.h (prototypes of what it calls `hand`). The language
+is told at the head of the description."""
 import os
 import re
 
-SECTIONS = {'sop2': 128, 'sop1': 256, 'sopc': 128, 'sopk': 32, 'sopp': 128, 'smem': 256, 'vop2': 64, 'vop1': 256, 'vopc': 256,
-            'vop3': 1024, 'vop3p': 128, 'memory': 128, 'mubuf': 128, 'mimg': 128, 'atomic': 128, 'ds': 256, 'compare': 256}
+SECTIONS = {
+    'sop2': 128, 'sop1': 256, 'sopc': 128, 'sopk': 32, 'sopp': 128, 'smem': 256, 'vop2': 64,
+    'vop1': 256, 'vopc': 256, 'vop3': 1024, 'vop3p': 128, 'memory': 128, 'mubuf': 128, 'mimg': 128,
+    'atomic': 128, 'ds': 256, 'compare': 256
+}
 SCALAR = {'u32': 'uint32_t', 'i32': 'int32_t', 'u64': 'uint64_t', 'i64': 'int64_t'}
-LANE = {'u32': 'uint32_t', 'i32': 'int32_t', 'f32': 'float', 'u16': 'uint32_t', 'i16': 'int32_t', 'f16': 'float', 'u64': 'uint64_t',
-        'i64': 'int64_t', 'f64': 'double', 'u24': 'uint32_t', 'i24': 'int32_t', 'b32': 'uint32_t', 'h16': 'uint32_t', 'k32': 'float'}
-FLOAT_CONDITIONS = (('f', '0'), ('lt', 'x < y'), ('eq', 'x == y'), ('le', 'x <= y'), ('gt', 'x > y'), ('lg', 'x < y || x > y'),
-                    ('ge', 'x >= y'), ('o', 'x == x && y == y'), ('u', 'x != x || y != y'), ('nge', '!(x >= y)'),
-                    ('nlg', '!(x < y || x > y)'), ('ngt', '!(x > y)'), ('nle', '!(x <= y)'), ('neq', '!(x == y)'),
-                    ('nlt', '!(x < y)'), ('tru', '1'))
-INT_CONDITIONS = (('f', '0'), ('lt', 'x < y'), ('eq', 'x == y'), ('le', 'x <= y'), ('gt', 'x > y'), ('ne', 'x != y'),
-                  ('ge', 'x >= y'), ('t', '1'))
-FLAGS = {'acc', 'carryin', 'vccin', 'sdst', 'opsel', 'keep', 'literal', 'hand', 'high', 'low', 'two', 'rtn', 'st64', 'compare'}
+LANE = {
+    'u32': 'uint32_t', 'i32': 'int32_t', 'f32': 'float', 'u16': 'uint32_t', 'i16': 'int32_t',
+    'f16': 'float', 'u64': 'uint64_t', 'i64': 'int64_t', 'f64': 'double', 'u24': 'uint32_t',
+    'i24': 'int32_t', 'b32': 'uint32_t', 'h16': 'uint32_t', 'k32': 'float'
+}
+FLOAT_CONDITIONS = (('f', '0'), ('lt', 'x < y'), ('eq', 'x == y'), ('le', 'x <= y'),
+                    ('gt', 'x > y'), ('lg', 'x < y || x > y'), ('ge', 'x >= y'),
+                    ('o', 'x == x && y == y'), ('u', 'x != x || y != y'), ('nge', '!(x >= y)'),
+                    ('nlg', '!(x < y || x > y)'), ('ngt', '!(x > y)'), ('nle', '!(x <= y)'),
+                    ('neq', '!(x == y)'), ('nlt', '!(x < y)'), ('tru', '1'))
+INT_CONDITIONS = (('f', '0'), ('lt', 'x < y'), ('eq', 'x == y'), ('le', 'x <= y'), ('gt', 'x > y'),
+                  ('ne', 'x != y'), ('ge', 'x >= y'), ('t', '1'))
+FLAGS = {
+    'acc', 'carryin', 'vccin', 'sdst', 'opsel', 'keep', 'literal', 'hand', 'high', 'low', 'two',
+    'rtn', 'st64', 'compare'
+}
 SIZES = {'u8': (1, 0), 'i8': (1, 1), 'u16': (2, 0), 'i16': (2, 1)}
 
 
@@ -99,7 +111,8 @@ def instruction(section, line):
 def shape(one, words):
     """What kind of instruction it is, from its words."""
     name = one.name
-    if words and words[0] in ('nothing', 'branch', 'load', 'store', 'time', 'packed', 'mix', 'read', 'write', 'read2', 'write2', 'atomic'):
+    if words and words[0] in ('nothing', 'branch', 'load', 'store', 'time', 'packed', 'mix', 'read',
+                              'write', 'read2', 'write2', 'atomic'):
         one.kind = words.pop(0)
         if one.kind in ('packed', 'mix'):
             one.of = words.pop(0)
@@ -159,7 +172,10 @@ def width(t):
 # ---- C ----
 
 def banner(path):
-    return f'/* Made by gen/isa.py from soft/amdgpu/isa/{os.path.basename(path)}. Do not edit: run tools/generate. */\n'
+    return (
+        f'/* Made by gen/isa.py from soft/amdgpu/isa/{os.path.basename(path)}. Do not edit: run'
+        ' tools/generate. */\n'
+    )
 
 
 def lanes_of(one):
@@ -178,7 +194,8 @@ def lane_loop(one, suffix, meaning):
     if compare and operands[0] == operands[1]:
         return f'COMPARE({one.name}, {LANE[operands[0]]}, get_{operands[0]}, {meaning})\n'
     text = f'static void LANES({one.name}{suffix})(struct soft_lanes *n)\n{{\n'
-    text += '\tconst uint32_t ' + ', '.join(f'*{row} = n->{row}' for row, _ in zip('abc', operands)) + ';\n'
+    text += '\tconst uint32_t ' + ', '.join(f'*{row} = n->{row}'
+                                            for row, _ in zip('abc', operands)) + ';\n'
     if not compare:
         text += '\tuint32_t *d = n->d;\n'
     if carry or compare:
@@ -187,7 +204,9 @@ def lane_loop(one, suffix, meaning):
         text += '\tuint32_t carry_in[64];\n\n\trow_of(carry_in, n->carry_in);\n'
     text += '\n\tEACH_LANE {\n'
     for c in dict.fromkeys(LANE[t] for t in operands):
-        text += f'\t\t{c} ' + ', '.join(f'{name} = get_{t}({row}, l)' for name, row, t in zip('xyz', 'abc', operands) if LANE[t] == c) + ';\n'
+        text += f'\t\t{c} ' + ', '.join(f'{name} = get_{t}({row}, l)'
+                                        for name, row, t in zip('xyz', 'abc', operands)
+                                        if LANE[t] == c) + ';\n'
     if {'carryin', 'vccin'} & one.flags:
         text += '\t\tuint32_t k = carry_in[l];\n'
     if compare:
@@ -205,7 +224,8 @@ def lane_loop(one, suffix, meaning):
 
 def lanes(path, found):
     loops = [(one, s, m) for one in found for s, m in lanes_of(one)]
-    text = banner(path) + '\n' + '\n'.join(lane_loop(*loop) for loop in loops).replace(')\n\nCOMPARE(', ')\nCOMPARE(')
+    text = banner(path) + '\n' + '\n'.join(lane_loop(*loop) for loop in loops).replace(
+        ')\n\nCOMPARE(', ')\nCOMPARE(')
     text += '\nconst soft_lanes_function LANES(table)[] = {\n\tNULL,\n'
     return text + ''.join(f'\tLANES({one.name}{s}),\n' for one, s, _ in loops) + '};\n'
 
@@ -213,8 +233,9 @@ def lanes(path, found):
 def scalar_function(one):
     """One scalar instruction. The operands are read before anything is written."""
     if one.kind == 'branch':
-        return (f'static int scalar_{one.name}(struct soft_wave *w, const struct soft_step *s)\n{{\n'
-                f'\treturn branch(w, s, {one.meaning});\n}}\n')
+        return (
+            f'static int scalar_{one.name}(struct soft_wave *w, const struct soft_step *s)\n{{\n'
+            f'\treturn branch(w, s, {one.meaning});\n}}\n')
     result, operands = one.types[0], one.types[1:]
     text = f'static int scalar_{one.name}(struct soft_wave *w, const struct soft_step *s)\n{{\n'
     out = {'scc': 'u32', 'saveexec': 'u64', 'writeexec': 'u64'}.get(result, result)
@@ -224,7 +245,10 @@ def scalar_function(one):
         t = (operands or [result])[0]
         if re.search(r'\bx\b', used):
             text += f'\t{SCALAR[t]} x = ({SCALAR[t]})w->s[s->result];\n'
-        text += f'\t{SCALAR[t]} y = ({SCALAR[t]})({"uint16_t" if t[0] == "u" else "int16_t"})s->offset;\n'
+        text += (
+            f'\t{SCALAR[t]} y ='
+            f' ({SCALAR[t]})({"uint16_t" if t[0] == "u" else "int16_t"})s->offset;\n'
+        )
     else:
         for n, (name, t) in enumerate(zip('xy', operands)):
             text += f'\t{SCALAR[t]} {name} = ({SCALAR[t]})source{t[1:]}(w, s, {n});\n'
@@ -243,7 +267,10 @@ def scalar_function(one):
     else:
         text += f'\tset_register{bits}(w, s->result, ({SCALAR["u" + str(bits)]})r);\n'
         if 'scc' in one.tags:
-            text += f'\tw->scc = {"!!(" + one.tags["scc"] + ")" if one.tags["scc"] != "r != 0" else "r != 0"};\n'
+            text += (
+                '\tw->scc ='
+                f' {"!!(" + one.tags["scc"] + ")" if one.tags["scc"] != "r != 0" else "r != 0"};\n'
+            )
     return text + '\treturn 0;\n}\n'
 
 
@@ -260,7 +287,8 @@ def merge_function(one):
             text += f'\t{ctype} {name} = float{bits}(({LANE["u" + bits]}){name}_);\n'
         else:
             text += f'\t{ctype} {name} = ({ctype}){name}_;\n'
-    text += f'\n\treturn bits{bits}({one.meaning});\n' if t[0] == 'f' else f'\n\treturn ({LANE["u" + bits]})({one.meaning});\n'
+    text += f'\n\treturn bits{bits}({one.meaning});\n' if t[
+        0] == 'f' else f'\n\treturn ({LANE["u" + bits]})({one.meaning});\n'
     return text + '}\n'
 
 
@@ -272,8 +300,10 @@ def scalar(path, found):
 
 def rows(one):
     """The instruction's row of the table, as a C initializer."""
-    fields = [f'.name = "{one.name}"', f'.encoding = SOFT_{encoding(one.section).upper()}', f'.number = {one.number:#x}',
-              f'.kind = SOFT_KIND_{one.kind.upper()}']
+    fields = [
+        f'.name = "{one.name}"', f'.encoding = SOFT_{encoding(one.section).upper()}',
+        f'.number = {one.number:#x}', f'.kind = SOFT_KIND_{one.kind.upper()}'
+    ]
     flags = set(one.flags) - {'hand'}
     types = one.types
     if one.kind == 'vector':
@@ -317,7 +347,8 @@ def table(path, found):
             fields.append(f'.clamp_lanes = {index[name + "_clamp"]}')
         if one.of:
             of = next(i for i in found if i.name == one.of)
-            fields.append('.type = { ' + ', '.join(f'SOFT_TYPE_{t.upper()}' for t in of.types) + ' }')
+            fields.append('.type = { ' + ', '.join(f'SOFT_TYPE_{t.upper()}' for t in of.types) +
+                          ' }')
         text += wrap('\t{ ' + ', '.join(fields) + ' },')
     text += '};\n'
     place = {one.name: n for n, one in enumerate(found, 1)}
@@ -325,14 +356,19 @@ def table(path, found):
         if section in ('compare', 'atomic'):
             continue
         text += f'\nstatic const uint16_t {section}_numbers[{SECTIONS[section]}] = {{\n'
-        members = [f'[{one.number:#x}]={place[one.name]},' for one in found if encoding(one.section) == section]
+        members = [
+            f'[{one.number:#x}]={place[one.name]},' for one in found
+            if encoding(one.section) == section
+        ]
         text += wrap('\t' + ' '.join(members)) + '};\n'
     return text
 
 
 def hand(path, found):
     """Prototypes of what is written by hand."""
-    one = ''.join(f'int soft_isa_{one.name}(struct soft_wave *w, const struct soft_step *s);\n' for one in found if one.kind == 'hand')
+    one = ''.join(f'int soft_isa_{one.name}(struct soft_wave *w, const struct soft_step *s);\n'
+                  for one in found
+                  if one.kind == 'hand')
     return banner(path) + one
 
 

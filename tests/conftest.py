@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What all tests share: fixtures, the leak check around each test, C unit tests as items, listed skips."""
+"""What all tests share: fixtures, the leak check around each test, C unit tests as items, listed
+skips."""
 
 import ctypes
 import dataclasses
@@ -18,7 +19,8 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 BUILD = (REPO / os.environ.get("GPUTAP_BUILD", "build")).resolve()
 SHM = pathlib.Path("/dev/shm")
 PR_SET_CHILD_SUBREAPER = 36
-HANGS_SECONDS = 600  # after which a command is ended: far from what any takes beside much other work
+# after which a command is ended: far from what any takes beside much other work
+HANGS_SECONDS = 600
 LEAVING_SECONDS = 30  # that a process may take to end behind its test
 # hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
 os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr")
@@ -27,7 +29,8 @@ os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr"
 # Signals -------------------------------------------------------------------
 
 def pytest_configure():
-    """Started in the background or by nohup, we ignore what programs would ignore too: what is caught is theirs by default again."""
+    """Started in the background or by nohup, we ignore what programs would ignore too: what is
+    caught is theirs by default again."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
@@ -78,17 +81,26 @@ class Result:
 
 def clean_environment():
     """This process's environment without what would trace or steer the tested programs."""
-    drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_", "SOFT_", "HSA_", "HIP_", "ROCR_", "AMD_", "COLUMNS")
+    drop = ("GPUTAP_", "LD_", "OPENCL_LAYERS", "OCL_ICD_", "POCL_", "SOFT_", "HSA_", "HIP_",
+            "ROCR_", "AMD_", "COLUMNS")
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
     env.update(LC_ALL="C.UTF-8", NO_COLOR="1")
     return env
 
 
-def run_command(command, *, status=0, timeout=HANGS_SECONDS, env=None, cwd=None, stdin=None, text=True):
+def run_command(command,
+                *,
+                status=0,
+                timeout=HANGS_SECONDS,
+                env=None,
+                cwd=None,
+                stdin=None,
+                text=True):
     """Run @command in a process group of its own; at the time limit the whole group is ended.
 
-    status: the one it must exit with (an int, or None for any). env: added to the clean environment;
-    a value of None takes a variable away. stdin: text or bytes to feed. text=False: out and err are bytes.
+    status: the one it must exit with (an int, or None for any). env: added to the clean
+    environment; a value of None takes a variable away. stdin: text or bytes to feed. text=False:
+    out and err are bytes.
     """
     environment = clean_environment()
     for key, value in (env or {}).items():
@@ -105,7 +117,8 @@ def run_command(command, *, status=0, timeout=HANGS_SECONDS, env=None, cwd=None,
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
-        pytest.fail(f"took over {timeout} s: {Result(command, process.returncode, str(out), str(err))}")
+        pytest.fail(
+            f"took over {timeout} s: {Result(command, process.returncode, str(out), str(err))}")
     result = Result(command, process.returncode, out, err)
     assert status is None or result.status == status, f"expected status {status}: {result}"
     return result
@@ -113,7 +126,8 @@ def run_command(command, *, status=0, timeout=HANGS_SECONDS, env=None, cwd=None,
 
 @pytest.fixture
 def run():
-    """run(command, status=0, timeout=.., env=.., cwd=.., stdin=.., text=True) -> Result(status, out, err)."""
+    """run(command, status=0, timeout=.., env=.., cwd=.., stdin=.., text=True) -> Result(status,
+    out, err)."""
     return run_command
 
 
@@ -130,8 +144,12 @@ def tap(gputap):
 @pytest.fixture(scope="session")
 def hip_headers():
     """ROCm's HIP library and headers are installed."""
-    test = subprocess.run(["cc", "-xc", "-w", "-D__HIP_PLATFORM_AMD__", "-include", "hip/hip_runtime_api.h", "-o", "/dev/null", "-",
-                           "-lamdhip64"], input=b"int main(void) { return 0; }", stderr=subprocess.PIPE)
+    test = subprocess.run([
+        "cc", "-xc", "-w", "-D__HIP_PLATFORM_AMD__", "-include", "hip/hip_runtime_api.h", "-o",
+        "/dev/null", "-", "-lamdhip64"
+    ],
+                          input=b"int main(void) { return 0; }",
+                          stderr=subprocess.PIPE)
     if test.returncode:
         pytest.skip("needs HIP: apt install libamdhip64-dev")
 
@@ -141,14 +159,19 @@ def softgpu(build):
     """Environment in which HIP programs find AMD GPUs in software."""
     library = build / "soft/amdgpu/libhsakmt.so.1"
     if not library.exists():
-        pytest.skip("needs the software GPU, which is built where ROCr's headers are: apt install libhsa-runtime-dev")
+        pytest.skip(
+            "needs the software GPU, which is built where ROCr's headers are: apt install"
+            " libhsa-runtime-dev"
+        )
     return {"LD_LIBRARY_PATH": library.parent, "HSA_ENABLE_DTIF": "1"}
 
 
 @pytest.fixture(scope="session")
 def rocr():
-    """ROCr's version as its library counts it: 5 is ROCm 5.2, 13 is ROCm 6.1, which tells of scratch memory."""
-    names = subprocess.run(["/sbin/ldconfig", "-p"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    """ROCr's version as its library counts it: 5 is ROCm 5.2, 13 is ROCm 6.1, which tells of
+    scratch memory."""
+    names = subprocess.run(["/sbin/ldconfig", "-p"], text=True, stdout=subprocess.PIPE,
+                           check=True).stdout
     library = re.search(r"libhsa-runtime64\.so\.1 .*=> (\S+)", names)
     if not library:
         pytest.skip("needs ROCr: apt install libhsa-runtime64-1")
@@ -165,7 +188,11 @@ def hip_program(hip_headers, tmp_path_factory, repo):
     def compiled(name):
         program = folder / name
         if not program.exists():
-            subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-Wall", repo / f"tests/hip/{name}.hip", "-o", program], check=True)
+            subprocess.run([
+                "hipcc", "--offload-arch=gfx906", "-O1", "-Wall", repo / f"tests/hip/{name}.hip",
+                "-o", program
+            ],
+                           check=True)
         return program
     return compiled
 
@@ -174,8 +201,12 @@ def hip_program(hip_headers, tmp_path_factory, repo):
 def hsa_dispatches(tmp_path_factory, repo, softgpu):
     """tests/rocm/hsa_dispatches.c, a program on plain HSA."""
     program = tmp_path_factory.mktemp("rocm") / "hsa_dispatches"
-    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", repo / "tests/rocm/hsa_dispatches.c",
-                    repo / "tests/soft/hsa_program.c", "-o", program, "-lhsa-runtime64", "-lpthread"], check=True)
+    subprocess.run([
+        "cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft",
+        repo / "tests/rocm/hsa_dispatches.c", repo / "tests/soft/hsa_program.c", "-o", program,
+        "-lhsa-runtime64", "-lpthread"
+    ],
+                   check=True)
     return program
 
 
@@ -201,7 +232,8 @@ def children():
             continue
         for pid in pids:
             try:
-                found[int(pid)] = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                found[int(pid)] = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(
+                    ")", 1)[1].split()[0]
             except OSError:
                 pass
     return found
@@ -209,13 +241,15 @@ def children():
 
 def command_of(pid):
     try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(
+            b"\0", b" ").decode(errors="replace")
     except OSError:
         return "?"
 
 
 def session_folders(under):
-    """Session folders in /dev/shm whose capture is written below @under (tests run side by side)."""
+    """Session folders in /dev/shm whose capture is written below @under (tests run side by
+    side)."""
     found = []
     for folder in SHM.glob("gputap*"):
         try:
@@ -233,7 +267,8 @@ def no_leaks(request, tmp_path_factory):
         yield
         return
     tmp_path = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
-    mine = tmp_path_factory.getbasetemp()  # Python may keep databases in there open until it collects garbage
+    # Python may keep databases in there open until it collects garbage
+    mine = tmp_path_factory.getbasetemp()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans of a test come to us
     descriptors, before = open_descriptors(), set(children())
     yield
@@ -275,16 +310,26 @@ class UnitTest(pytest.Item):
         self.add_marker(pytest.mark.timeout(0))  # it has one of its own
 
     def runtest(self):
-        steered = {k: v for k, v in os.environ.items() if k in ("GPUTAP_SLOW", "GPUTAP_STORM", "GPUTAP_KILLS", "GPUTAP_TOOL_CALLS")}
-        done = subprocess.run([self.program, self.test], env=clean_environment() | steered, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        steered = {
+            k: v
+            for k, v in os.environ.items()
+            if k in ("GPUTAP_SLOW", "GPUTAP_STORM", "GPUTAP_KILLS", "GPUTAP_TOOL_CALLS")
+        }
+        done = subprocess.run([self.program, self.test],
+                              env=clean_environment() | steered,
+                              text=True,
+                              errors="replace",
+                              stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
         if done.returncode == 77:
             pytest.skip(done.stdout.split("\n")[0].removeprefix("skipped: "))
         if done.returncode != 0:
             raise UnitFailure(f"{self.program} {self.test}\n{done.stdout}")
 
     def repr_failure(self, excinfo):
-        return str(excinfo.value) if isinstance(excinfo.value, UnitFailure) else super().repr_failure(excinfo)
+        return str(excinfo.value) if isinstance(excinfo.value,
+                                                UnitFailure) else super().repr_failure(excinfo)
 
     def reportinfo(self):
         return self.path, 0, self.name
@@ -295,20 +340,28 @@ class UnitFile(pytest.File):
 
     def collect(self):
         builds = {"": BUILD}
-        builds.update((kind, REPO / f"build-{kind}") for kind in os.environ.get("GPUTAP_SANITIZE", "").split())
+        builds.update((kind, REPO / f"build-{kind}")
+                      for kind in os.environ.get("GPUTAP_SANITIZE", "").split())
         for kind, folder in builds.items():
             program = folder / "tests" / "unit" / self.path.stem
             if kind and not program.exists():
                 continue  # not meant for this sanitizer
             if not program.exists():
                 raise self.CollectError(f"{program} is not built: is it in tests/unit/meson.build?")
-            names = subprocess.run([program, "--list"], text=True, check=True, stdout=subprocess.PIPE).stdout.split()
+            names = subprocess.run([program, "--list"],
+                                   text=True,
+                                   check=True,
+                                   stdout=subprocess.PIPE).stdout.split()
             for name in names:
-                yield UnitTest.from_parent(self, name=f"{name}[{kind}]" if kind else name, program=program, test=name)
+                yield UnitTest.from_parent(self,
+                                           name=f"{name}[{kind}]" if kind else name,
+                                           program=program,
+                                           test=name)
 
 
 def pytest_collect_file(file_path, parent):
-    if file_path.suffix == ".c" and file_path.parent.name == "unit" and not file_path.with_suffix(".h").exists():
+    if file_path.suffix == ".c" and file_path.parent.name == "unit" and not file_path.with_suffix(
+            ".h").exists():
         return UnitFile.from_parent(parent, path=file_path)
     return None
 

@@ -18,19 +18,32 @@ class Tree:
         self.caller, self.bare = self.folder / "caller", self.folder / "bare"
 
     def run(self, *steps, options=(), capture="c.gputap", program=None, **keywords):
-        command = [self.gputap, "run", "-o", capture, *options, "--", program or self.caller, *steps]
+        command = [
+            self.gputap, "run", "-o", capture, *options, "--", program or self.caller, *steps
+        ]
         return conftest.run_command(command, **keywords)
 
     def start(self, *steps, options=(), capture="c.gputap", program=None, **keywords):
-        """Popen of it; the caller waits. Its own session, so that signals to the group stay in it."""
-        command = [self.gputap, "run", "-o", capture, *options, "--", program or self.caller, *steps]
-        return subprocess.Popen([str(c) for c in command], env=conftest.clean_environment(), text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                start_new_session=True, **keywords)
+        """Popen of it; the caller waits. Its own session, so that signals to the group stay in
+        it."""
+        command = [
+            self.gputap, "run", "-o", capture, *options, "--", program or self.caller, *steps
+        ]
+        return subprocess.Popen([str(c) for c in command],
+                                env=conftest.clean_environment(),
+                                text=True,
+                                stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE,
+                                start_new_session=True,
+                                **keywords)
 
     def read(self, capture="c.gputap"):
         """The capture, checked for what must always hold: what it says is what is in it."""
-        out = subprocess.run([self.folder / "dump", capture], stdout=subprocess.PIPE, text=True, check=True)
+        out = subprocess.run([self.folder / "dump", capture],
+                             stdout=subprocess.PIPE,
+                             text=True,
+                             check=True)
         found = json.loads(out.stdout)
         assert found["bad_blocks"] == 0, found
         for p in found["processes"]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The injected library alone, without a collector: a session folder, a traced command, its rings read back."""
+"""The injected library alone, without a collector: a session folder, a traced command, its rings
+read back."""
 
 import json
 import os
@@ -23,7 +24,9 @@ class Session:
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gttest-", dir=self.under))
-        subprocess.run([self.tool, "make", self.folder, *(f"{k}={v}" for k, v in self.options.items())], check=True)
+        subprocess.run(
+            [self.tool, "make", self.folder, *(f"{k}={v}" for k, v in self.options.items())],
+            check=True)
         return self
 
     def __exit__(self, *_):
@@ -31,8 +34,10 @@ class Session:
 
     def environment(self, **more):
         layers = more.pop("layers", str(self.library))
-        return {"GPUTAP_SESSION": self.folder, "GPUTAP_OPENCL_LAYERS": layers, "LD_PRELOAD": self.library,
-                "LD_AUDIT": self.audit, "OPENCL_LAYERS": layers, **more}
+        return {
+            "GPUTAP_SESSION": self.folder, "GPUTAP_OPENCL_LAYERS": layers,
+            "LD_PRELOAD": self.library, "LD_AUDIT": self.audit, "OPENCL_LAYERS": layers, **more
+        }
 
     def run(self, command, env=None, **keywords):
         return conftest.run_command(command, env=self.environment(**(env or {})), **keywords)
@@ -64,12 +69,20 @@ class Session:
 
     def counts(self, exe=None):
         """Sums of (seen, recorded, dropped) of calls."""
-        return tuple(sum(c["call"][k] for c in self.kind("counts", exe)) for k in ("seen", "recorded", "dropped"))
+        return tuple(
+            sum(c["call"][k]
+                for c in self.kind("counts", exe))
+            for k in ("seen", "recorded", "dropped"))
 
 
 def operation_names():
     """(domain, number) -> name, as frozen."""
-    numbers = {name: int(number) for number, name in
-               re.findall(r'X\((\d+), \w+, "(\w+)"', (conftest.REPO / "generated/domains.h").read_text())}
-    rows = [line.split() for line in (conftest.REPO / "tests/golden/operations.txt").read_text().splitlines()]
+    numbers = {
+        name: int(number) for number, name in re.findall(r'X\((\d+), \w+, "(\w+)"', (
+            conftest.REPO / "generated/domains.h").read_text())
+    }
+    rows = [
+        line.split()
+        for line in (conftest.REPO / "tests/golden/operations.txt").read_text().splitlines()
+    ]
     return {(numbers[row[0]], int(row[1])): row[2] for row in rows if row and row[0] in numbers}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Device activity of OpenCL: what was enqueued is recorded, linked to its call, whatever way it ends."""
+"""Device activity of OpenCL: what was enqueued is recorded, linked to its call, whatever way it
+ends."""
 
 import re
 import struct
@@ -9,8 +10,11 @@ import pytest
 import conftest
 from rings import Session
 
-OPS = {name: i for i, name in enumerate(("", "KERNEL", "READ", "WRITE", "COPY", "FILL", "MAP", "UNMAP", "MIGRATE", "MARKER",
-                                         "BARRIER", "COMMAND_BUFFER", "NATIVE", "OTHER"))}
+OPS = {
+    name: i
+    for i, name in enumerate(("", "KERNEL", "READ", "WRITE", "COPY", "FILL", "MAP", "UNMAP",
+                              "MIGRATE", "MARKER", "BARRIER", "COMMAND_BUFFER", "NATIVE", "OTHER"))
+}
 
 
 class Trace:
@@ -22,10 +26,18 @@ class Trace:
         self.device = self.of("device")
         self.calls = {r["id"]: r for r in self.of("call")}
         self.strings = {r["op"]: r["text"] for r in self.of("string")}
-        self.objects = {(o["op"], o["number"]): {**dict(p.split("=", 1) for p in o["text"].split("\0") if p), "parent": o["parent"],
-                                                 "handle": o["handle"]} for o in self.of("object")}
+        self.objects = {
+            (o["op"], o["number"]): {
+                **dict(p.split("=", 1) for p in o["text"].split("\0") if p), "parent": o["parent"],
+                "handle": o["handle"]
+            } for o in self.of("object")
+        }
         self.events = self.of("event")
-        self.counts = {key: sum(c["device"][key] for c in self.of("counts")) for key in ("seen", "recorded", "dropped")}
+        self.counts = {
+            key: sum(c["device"][key]
+                     for c in self.of("counts"))
+            for key in ("seen", "recorded", "dropped")
+        }
 
     def name(self, record):
         return self.strings.get(record["name"])
@@ -39,12 +51,15 @@ class Trace:
 
 @pytest.fixture
 def trace(build):
-    """Run a test program under the library, give its records. Checks what must hold of every trace."""
+    """Run a test program under the library, give its records. Checks what must hold of every
+    trace."""
     def run(program, *arguments, status=0, whole=True, options=None, env=None, layers=None):
         with Session(build, **(options or {})) as session:
             if layers:
                 env = {**(env or {}), "layers": ":".join(map(str, [*layers, session.library]))}
-            result = session.run([build / "tests/opencl" / program, *arguments], status=status, env=env)
+            result = session.run([build / "tests/opencl" / program, *arguments],
+                                 status=status,
+                                 env=env)
             found = Trace(session, program)
         found.out = result.out
         assert found.counts["recorded"] == len(found.device)
@@ -60,7 +75,8 @@ def trace(build):
 
 
 def trace_unless_pocl_crashes(trace, program):
-    """PoCL 3.1 is killed by a fault now and then when sub-devices are released at once, bare as well."""
+    """PoCL 3.1 is killed by a fault now and then when sub-devices are released at once, bare as
+    well."""
     for last in (False, False, True):
         try:
             return trace(program)
@@ -77,7 +93,9 @@ def timed(record):
 def test_kernels_and_copies_are_recorded_with_names_sizes_and_times(trace):
     t = trace("cl_basic")
     assert t.out == "right\n"
-    assert sorted(r["depth"] for r in t.device) == [OPS[n] for n in ("KERNEL", "KERNEL", "READ", "WRITE", "COPY")]
+    assert sorted(r["depth"] for r in t.device) == [
+        OPS[n] for n in ("KERNEL", "KERNEL", "READ", "WRITE", "COPY")
+    ]
     by_name = {t.name(r): r for r in t.device if r["depth"] == OPS["KERNEL"]}
     assert set(by_name) == {"twice", "plus"}
     assert by_name["twice"]["global"] == [4096, 1, 1] and by_name["twice"]["local"] == [64, 1, 1]
@@ -100,7 +118,8 @@ def test_a_copy_names_its_source_and_destination(trace):
 def test_devices_and_queues_tell_their_properties(trace):
     t = trace("cl_basic")
     device, queue = t.device_of(t.device[0]), t.queue_of(t.device[0])
-    assert device["name"] and device["vendor"] and device["driver"] and device["type"] in ("cpu", "gpu", "accelerator")
+    assert device["name"] and device["vendor"] and device["driver"] and device["type"] in (
+        "cpu", "gpu", "accelerator")
     assert queue["profiling"] == "forced" and queue["properties"] == ""
     assert t.objects[2, t.device[0]["queue"]]["parent"] == t.device[0]["device"]
     assert (3, int(queue["context"])) in t.objects
@@ -111,13 +130,17 @@ def test_every_enqueue_function_gives_the_right_kind_and_bytes(trace):
     names = {v: k for k, v in number_of().items()}
     expected = [line.split() for line in t.out.splitlines()]
     # the recorded calls that succeeded, in order, against what the program says it did
-    enqueued = [c for c in sorted(t.calls.values(), key=lambda c: c["id"]) if names[c["number"]].startswith("clEnqueue")]
+    enqueued = [
+        c for c in sorted(t.calls.values(), key=lambda c: c["id"])
+        if names[c["number"]].startswith("clEnqueue")
+    ]
     assert [names[c["number"]] for c in enqueued] == [e[0] for e in expected]
     works = {r["id"]: r for r in t.device}
     for call, (name, status, op, size) in zip(enqueued, expected):
         assert (call["id"] in works) == (int(status) == 0), name
         if int(status) == 0:
-            assert (works[call["id"]]["depth"], works[call["id"]]["bytes"]) == (int(op), int(size)), name
+            assert (works[call["id"]]["depth"], works[call["id"]]["bytes"]) == (int(op),
+                                                                                int(size)), name
             assert timed(works[call["id"]]), name
 
 
@@ -132,7 +155,8 @@ def test_kernels_made_together_and_cloned_have_names(trace):
 
 
 def test_each_record_of_many_threads_and_queues_is_linked_to_its_own_call(trace):
-    threads, kernels = 6, 60  # PoCL compiles each global size anew: 300 took over a minute with a cold cache
+    # PoCL compiles each global size anew: 300 took over a minute with a cold cache
+    threads, kernels = 6, 60
     t = trace("cl_threads", str(threads), str(kernels))
     assert t.counts == {"seen": threads * kernels, "recorded": threads * kernels, "dropped": 0}
     assert sorted(r["global"][0] for r in t.device) == list(range(1, threads * kernels + 1))
@@ -152,7 +176,8 @@ def test_each_record_of_many_threads_and_queues_is_linked_to_its_own_call(trace)
         assert t.queue_of(r)["handle"] == handle
 
 
-@pytest.mark.parametrize("way", ["early_release", "no_finish", "out_of_order", "many_queues", "exit_handler"])
+@pytest.mark.parametrize(
+    "way", ["early_release", "no_finish", "out_of_order", "many_queues", "exit_handler"])
 def test_nothing_is_missing_however_the_commands_end(trace, way):
     t = trace("cl_ways_to_end", way)
     assert t.counts["recorded"] == int(t.out) and t.counts["dropped"] == 0
@@ -170,17 +195,22 @@ def test_what_the_program_waited_for_is_recorded_when_it_is_gone_at_once(trace, 
     assert t.counts == {"seen": 1000, "recorded": 1000, "dropped": 0}
 
 
-WAITS = [(order, wait) for wait in ("finish", "list", "last", "queues", "marker", "read", "map") for order in ("in", "out")]
+WAITS = [(order, wait)
+         for wait in ("finish", "list", "last", "queues", "marker", "read", "map")
+         for order in ("in", "out")]
 
 
 @pytest.mark.parametrize("end, status", [("kill", -9), ("_exit", 0)])
-@pytest.mark.parametrize("order, wait", [case for case in WAITS if case != ("in", "last")])  # that one would wait for ever
-def test_whatever_the_program_waited_for_in_whatever_queue_is_recorded(trace, order, wait, end, status):
+# that one would wait for ever
+@pytest.mark.parametrize("order, wait", [case for case in WAITS if case != ("in", "last")])
+def test_whatever_the_program_waited_for_in_whatever_queue_is_recorded(
+        trace, order, wait, end, status):
     t = trace("cl_killed", order, wait, end, status=status, whole=wait != "last")
     kernels = {r["id"] for r in t.device if r["depth"] == OPS["KERNEL"]}
     assert len(kernels) == int(t.out)
     if wait == "last":
-        launches = sorted(id for id, c in t.calls.items() if c["number"] == number_of()["clEnqueueNDRangeKernel"])
+        launches = sorted(
+            id for id, c in t.calls.items() if c["number"] == number_of()["clEnqueueNDRangeKernel"])
         assert kernels == set(launches[-10:])
 
 
@@ -237,7 +267,11 @@ def test_beyond_the_cap_commands_are_counted_but_not_followed(trace):
 @pytest.fixture
 def faulty(trace, build):
     def run(fault, program, *arguments, **keywords):
-        return trace(program, *arguments, env={"FAULT": fault}, layers=[build / "tests/opencl/libfault_layer.so"], **keywords)
+        return trace(program,
+                     *arguments,
+                     env={"FAULT": fault},
+                     layers=[build / "tests/opencl/libfault_layer.so"],
+                     **keywords)
     return run
 
 
@@ -258,7 +292,8 @@ def test_work_without_times_is_recorded_without_times(faulty):
 
 def test_a_failed_command_is_recorded_with_its_error(faulty):
     t = faulty("failed", "cl_basic")
-    assert sorted((r["depth"], r["status"]) for r in t.device) == [(1, -5), (1, -5), (2, 0), (3, 0), (4, 0)]
+    assert sorted((r["depth"], r["status"]) for r in t.device) == [(1, -5), (1, -5), (2, 0), (3, 0),
+                                                                   (4, 0)]
 
 
 def test_a_command_without_an_event_is_counted_as_refused(faulty):
@@ -281,6 +316,9 @@ def test_without_a_timer_no_clock_is_read(trace):
 def test_platforms_functions_of_one_name_are_kept_apart(faulty):
     t = faulty("platforms", "cl_platforms")
     assert t.out.split() == [str(-100 - n) for n in range(1, 10)]
-    # eight instances have taps; the ninth platform's function is called directly, and the capture says so
-    assert [c["args"][3] for c in t.calls.values() if c["number"] == 256] == [2 ** 64 - 100 - n for n in range(1, 9)]
+    # eight instances have taps; the ninth platform's function is called directly, and the capture
+    # says so
+    assert [c["args"][3] for c in t.calls.values() if c["number"] == 256] == [
+        2**64 - 100 - n for n in range(1, 9)
+    ]
     assert [(e["text"], e["value"]) for e in t.events] == [("clCreateCommandBufferKHR", 1)]

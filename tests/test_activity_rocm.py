@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Device activity of HSA and HIP on the software GPU: every piece of work once, with the right name, times, bytes and call."""
+"""Device activity of HSA and HIP on the software GPU: every piece of work once, with the right
+name, times, bytes and call."""
 
 import collections
 import contextlib
@@ -19,21 +20,30 @@ WHOLE = bool(os.environ.get("GPUTAP_SLOW"))
 @pytest.fixture(scope="session")
 def hsa_copies(tmp_path_factory, repo, softgpu):
     program = tmp_path_factory.mktemp("rocm") / "hsa_copies"
-    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", repo / "tests/rocm/hsa_copies.c",
-                    repo / "tests/soft/hsa_program.c", "-o", program, "-lhsa-runtime64"], check=True)
+    subprocess.run([
+        "cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft",
+        repo / "tests/rocm/hsa_copies.c", repo / "tests/soft/hsa_program.c", "-o", program,
+        "-lhsa-runtime64"
+    ],
+                   check=True)
     return program
 
 
 @pytest.fixture(scope="session")
 def hip(tmp_path_factory, repo, softgpu):
-    """hip("hip_streams") -> the program that hipcc makes of tests/rocm/hip_streams.hip, made once."""
+    """hip("hip_streams") -> the program that hipcc makes of tests/rocm/hip_streams.hip, made
+    once."""
     folder, made = tmp_path_factory.mktemp("hip"), {}
 
     def make(name, *options):
         if name not in made:
             made[name] = folder / name
-            subprocess.run(["hipcc", "--offload-arch=gfx906", "-O2", "-pthread", *options, repo / f"tests/rocm/{name}.hip", "-o", made[name]],
-                           check=True, capture_output=True)
+            subprocess.run([
+                "hipcc", "--offload-arch=gfx906", "-O2", "-pthread", *options,
+                repo / f"tests/rocm/{name}.hip", "-o", made[name]
+            ],
+                           check=True,
+                           capture_output=True)
         return made[name]
     return make
 
@@ -56,8 +66,19 @@ class Trace:
 @pytest.fixture
 def trace(tap, softgpu, work):
     def run(*words, env=None, options=(), gpus=1, execute=True, **keywords):
-        settings = {**softgpu, "SOFT_AMDGPU_GPUS": str(gpus), "SOFT_AMDGPU_EXECUTE": str(int(execute)), **(env or {})}
-        result = tap("run", "-f", "-o", "a.gputap", *options, "--", *words, env=settings, **keywords)
+        settings = {
+            **softgpu, "SOFT_AMDGPU_GPUS": str(gpus), "SOFT_AMDGPU_EXECUTE": str(int(execute)),
+            **(env or {})
+        }
+        result = tap("run",
+                     "-f",
+                     "-o",
+                     "a.gputap",
+                     *options,
+                     "--",
+                     *words,
+                     env=settings,
+                     **keywords)
         tap("export", "-f", "a.gputap", "-o", "a.csv")
         rows = list(csv.DictReader(io.StringIO((work / "a.csv").read_text())))
         return Trace(result, rows, json.loads(tap("info", "--json", "a.gputap").out))
@@ -67,20 +88,29 @@ def trace(tap, softgpu, work):
 @pytest.fixture
 def dispatches(trace, hsa_dispatches, build):
     def run(queues, count, *words, **keywords):
-        return trace(hsa_dispatches, build / "tests/soft/soft_kernels.co", str(queues), str(count), *words, execute=False, **keywords)
+        return trace(hsa_dispatches,
+                     build / "tests/soft/soft_kernels.co",
+                     str(queues),
+                     str(count),
+                     *words,
+                     execute=False,
+                     **keywords)
     return run
 
 
 def numbers(work):
     """Which kernel of which queue of the program each one was: its grid says it."""
-    return [(int(w["global_z"]) - 1, int(w["global_x"]) - 1 + 64 * (int(w["global_y"]) - 1)) for w in work]
+    return [(int(w["global_z"]) - 1, int(w["global_x"]) - 1 + 64 * (int(w["global_y"]) - 1))
+            for w in work]
 
 
 def wanted(queues, count):
     return sorted((q, i) for q in range(queues) for i in range(count))
 
 
-@pytest.mark.parametrize("words", [(), ("own",), ("shared",), ("backwards",), ("device",), ("no-wait",), ("late",)], ids=lambda w: "_".join(w) or "plain")
+@pytest.mark.parametrize("words", [(), ("own", ), ("shared", ), ("backwards", ), ("device", ),
+                                   ("no-wait", ), ("late", )],
+                         ids=lambda w: "_".join(w) or "plain")
 def test_every_dispatch_is_recorded_once(dispatches, words):
     t = dispatches(4, 1500, *words, gpus=2)
     found = numbers(t.work)
@@ -102,7 +132,9 @@ def test_a_million_dispatches_on_eight_queues_of_four_gpus_lose_none(dispatches)
 def test_work_of_one_queue_runs_one_after_the_other(dispatches):
     t = dispatches(2, 1000)
     for queue in range(2):
-        spans = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work if w["global_z"] == str(queue + 1))
+        spans = sorted((int(w["start_ns"]), int(w["end_ns"]))
+                       for w in t.work
+                       if w["global_z"] == str(queue + 1))
         assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:]))
         assert all(start <= end for start, end in spans)
 
@@ -126,49 +158,77 @@ def test_scratch_memory_is_work_of_the_call_whose_kernel_needs_it(trace, build, 
     if rocr < 13:
         pytest.skip("needs ROCr 6.1, which tells of scratch memory")
     t = trace(build / "tests/soft/hip_soft", "scratch")
-    scratch = sorted((w for w in t.work if w["operation"] == "scratch"), key=lambda w: int(w["start_ns"]))
+    scratch = sorted((w for w in t.work if w["operation"] == "scratch"),
+                     key=lambda w: int(w["start_ns"]))
     kernels = {w["correlation"]: w for w in t.work if w["operation"] == "kernel"}
     assert [w["name"] for w in scratch] == ["scratch alloc"] * 3 + ["scratch free", "scratch alloc"]
-    assert [kernels[w["correlation"]]["name"] for w in scratch] == [f"void spill<{n}>(int*, int const*)" for n in (100, 200, 4000, 4000, 100)]
-    # a slot for each wave that a unit can hold; so much for 4000 words is made for the waves of the dispatch only
-    assert [int(w["bytes"] or 0) / 64 / size for w, size in zip(scratch, (416, 816, 16016, 1, 416))] == [1920, 1920, 8, 0, 1920]
+    assert [kernels[w["correlation"]]["name"] for w in scratch] == [
+        f"void spill<{n}>(int*, int const*)" for n in (100, 200, 4000, 4000, 100)
+    ]
+    # a slot for each wave that a unit can hold; so much for 4000 words is made for the waves of the
+    # dispatch only
+    assert [
+        int(w["bytes"] or 0) / 64 / size for w, size in zip(scratch, (416, 816, 16016, 1, 416))
+    ] == [1920, 1920, 8, 0, 1920]
     for w in scratch:
         kernel = kernels[w["correlation"]]
         before = w["name"] == "scratch alloc"
-        assert int(w["end_ns"]) <= int(kernel["start_ns"]) if before else int(w["start_ns"]) >= int(kernel["end_ns"])
-        assert w["queue"] == kernel["queue"] and w["device"] == kernel["device"] and t.call(w)["operation"] == "hipLaunchKernel"
+        assert int(w["end_ns"]) <= int(kernel["start_ns"]) if before else int(w["start_ns"]) >= int(
+            kernel["end_ns"])
+        assert w["queue"] == kernel["queue"] and w["device"] == kernel["device"] and t.call(
+            w)["operation"] == "hipLaunchKernel"
     assert t.info["linked"] == t.info["device_work"] and t.info["dropped"] == 0
     tap("export", "-f", "a.gputap", "-o", "a.rocpd")
     with contextlib.closing(sqlite3.connect(work / "a.rocpd")) as db:
-        rows = db.execute("SELECT operation, size, address, start FROM scratch_memory ORDER BY start").fetchall()
-    assert [(r[0], r[1], r[3]) for r in rows] == [(w["name"][8:].upper(), int(w["bytes"] or 0), int(w["start_ns"])) for w in scratch]
+        rows = db.execute(
+            "SELECT operation, size, address, start FROM scratch_memory ORDER BY start").fetchall()
+    assert [(r[0], r[1], r[3]) for r in rows] == [(w["name"][8:].upper(), int(
+        w["bytes"] or 0), int(w["start_ns"])) for w in scratch]
     assert rows[2][2] == rows[3][2] != 0
 
 
-@pytest.mark.parametrize("words, timed, refused", [(["single:20"], 20, 0), (["shared:20"], 0, 20), (["careless:20"], 0, 20),
-                                                   (["single:5", "shared:9", "single:5"], 10, 9)], ids=lambda w: "_".join(w) if isinstance(w, list) else None)
-def test_copies_in_flight_that_share_a_signal_are_counted_and_have_no_times(trace, hsa_copies, words, timed, refused):
-    """The signal has the times of one of them, and nobody can say of which. Copies beside them have their own."""
+@pytest.mark.parametrize("words, timed, refused", [(["single:20"], 20, 0), (["shared:20"], 0, 20),
+                                                   (["careless:20"], 0, 20),
+                                                   (["single:5", "shared:9", "single:5"], 10, 9)],
+                         ids=lambda w: "_".join(w) if isinstance(w, list) else None)
+def test_copies_in_flight_that_share_a_signal_are_counted_and_have_no_times(
+        trace, hsa_copies, words, timed, refused):
+    """The signal has the times of one of them, and nobody can say of which. Copies beside them have
+    their own."""
     t = trace(hsa_copies, *words)
-    assert len(t.work) == timed and t.info["dropped"] == t.info["dropped_by_reason"]["refused by the runtime"] == refused
+    assert len(t.work) == timed and t.info["dropped"] == t.info["dropped_by_reason"][
+        "refused by the runtime"] == refused
     now = t.info["start_boottime_ns"] + t.info["wall_ns"]
     assert all(int(w["queued_ns"]) <= int(w["start_ns"]) <= int(w["end_ns"]) <= now for w in t.work)
 
 
-def test_a_copy_has_its_times_though_another_thread_is_still_switching_them_on(trace, tmp_path, repo):
-    """The runtime keeps times of copies once it has been asked to. A tool holds that call until the other thread's copy is done."""
-    source, tool, program = repo / "tests/rocm/hsa_first_copies.c", tmp_path / "libholds.so", tmp_path / "first_copies"
-    subprocess.run(["cc", "-O1", "-Wall", "-DTOOL", "-shared", "-fPIC", source, "-o", tool], check=True)
-    subprocess.run(["cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", source, repo / "tests/soft/hsa_program.c",
-                    "-o", program, tool, "-lhsa-runtime64", "-pthread"], check=True)
+def test_a_copy_has_its_times_though_another_thread_is_still_switching_them_on(
+        trace, tmp_path, repo):
+    """The runtime keeps times of copies once it has been asked to. A tool holds that call until the
+    other thread's copy is done."""
+    source, tool, program = (
+        repo / "tests/rocm/hsa_first_copies.c",
+        tmp_path / "libholds.so",
+        tmp_path / "first_copies",
+    )
+    subprocess.run(["cc", "-O1", "-Wall", "-DTOOL", "-shared", "-fPIC", source, "-o", tool],
+                   check=True)
+    subprocess.run([
+        "cc", "-O1", "-Wall", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", source,
+        repo / "tests/soft/hsa_program.c", "-o", program, tool, "-lhsa-runtime64", "-pthread"
+    ],
+                   check=True)
     t = trace(program, str(tool))
     assert t.result.out == "done\n" and t.info["dropped"] == 0
-    assert sorted(int(w["bytes"]) for w in t.work) == [4096, 8192] and all(0 < int(w["start_ns"]) <= int(w["end_ns"]) for w in t.work)
+    assert sorted(int(w["bytes"]) for w in t.work) == [4096, 8192] and all(
+        0 < int(w["start_ns"]) <= int(w["end_ns"]) for w in t.work)
 
 
 def test_barriers_are_recorded_in_mode_hsa_alone(trace, hsa_copies):
     t = trace(hsa_copies, "barriers:10", options=["--mode", "hsa"])
-    assert collections.Counter((w["operation"], w["name"]) for w in t.work) == {("barrier", "barrier-and"): 10, ("barrier", "barrier-or"): 10}
+    assert collections.Counter(
+        (w["operation"], w["name"]) for w in t.work) == {("barrier", "barrier-and"): 10,
+                                                         ("barrier", "barrier-or"): 10}
     ends = sorted((int(w["start_ns"]), int(w["end_ns"])) for w in t.work)
     assert all(a[1] <= b[0] for a, b in zip(ends, ends[1:]))  # each waits for the one before
     assert {t.call(w)["operation"] for w in t.work} == {"hsa_signal_store_screlease"}
@@ -186,19 +246,25 @@ def test_what_was_done_when_the_program_is_killed_is_recorded(dispatches, how):
 # HIP ------------------------------------------------------------------------
 
 def grid_of(call):
-    return tuple(int(n) for n in re.search(r"numBlocks=\{x=(\d+), y=(\d+), z=(\d+)\}", call["arguments"]).groups())
+    return tuple(
+        int(n)
+        for n in re.search(r"numBlocks=\{x=(\d+), y=(\d+), z=(\d+)\}", call["arguments"]).groups())
 
 
 def test_kernels_are_linked_to_the_launch_that_made_them(trace, hip):
-    """Threads' streams share queues, so that one thread's doorbell brings the other's packets. Each launch has a grid of its own."""
+    """Threads' streams share queues, so that one thread's doorbell brings the other's packets. Each
+    launch has a grid of its own."""
     t = trace(hip("hip_streams"), "2", "8", "3000", execute=False)
     kernels = [w for w in t.work if w["operation"] == "kernel"]
-    assert len(kernels) == 6000 and len({tuple(w[f"global_{d}"] for d in "xyz") for w in kernels}) == 6000
+    assert len(kernels) == 6000 and len({tuple(w[f"global_{d}"]
+                                               for d in "xyz")
+                                         for w in kernels}) == 6000
     for w in kernels:
         assert t.call(w)["operation"] == "hipLaunchKernel"
         assert grid_of(t.call(w)) == tuple(int(w[f"global_{d}"]) for d in "xyz")
     fills = [w for w in t.work if w["operation"] == "fill"]
-    assert {t.call(w)["operation"] for w in fills} == {"hipMemsetAsync"} and {w["bytes"] for w in fills} == {"4096"}
+    assert {t.call(w)["operation"]
+            for w in fills} == {"hipMemsetAsync"} and {w["bytes"] for w in fills} == {"4096"}
     assert t.info["dropped"] == 0
 
 
@@ -219,8 +285,10 @@ def test_copies_have_the_bytes_and_direction_of_their_calls(trace, hip):
 
 
 def test_a_module_loaded_again_at_the_same_address_gets_its_own_name(trace, hip, build):
-    t = trace(hip("hip_modules"), build / "tests/soft/soft_first.co", build / "tests/soft/soft_second.co", "40")
-    kernels = sorted((w for w in t.work if w["operation"] == "kernel"), key=lambda w: int(w["start_ns"]))
+    t = trace(hip("hip_modules"), build / "tests/soft/soft_first.co",
+              build / "tests/soft/soft_second.co", "40")
+    kernels = sorted((w for w in t.work if w["operation"] == "kernel"),
+                     key=lambda w: int(w["start_ns"]))
     assert [w["name"] for w in kernels] == ["first", "second"] * 20
     assert "wrong 0" in t.result.out
 
@@ -234,7 +302,8 @@ def test_parent_and_child_of_a_fork_have_work_of_their_own(trace, hip):
     t = trace(hip("hip_fork"))
     by_pid = collections.Counter(w["pid"] for w in t.work if w["operation"] == "kernel")
     assert sorted(by_pid.values()) == [100, 200]
-    assert all(t.call(w)["operation"] == "hipLaunchKernel" for w in t.work if w["operation"] == "kernel")
+    assert all(
+        t.call(w)["operation"] == "hipLaunchKernel" for w in t.work if w["operation"] == "kernel")
 
 
 def test_a_fault_of_the_device_ends_the_program_and_not_the_capture(trace, hip):

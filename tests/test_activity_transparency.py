@@ -13,8 +13,10 @@ from rings import Session
     ["cl_commands"],
     ["cl_sub_devices"],
     ["cl_threads", "3", "100"],
-    *(["cl_ways_to_end", way] for way in ("early_release", "no_finish", "never", "out_of_order", "forked", "many_queues", "exit_handler")),
-], ids=" ".join)
+    *(["cl_ways_to_end", way] for way in ("early_release", "no_finish", "never", "out_of_order",
+                                          "forked", "many_queues", "exit_handler")),
+],
+                         ids=" ".join)
 def test_output_is_the_same(build, run, program):
     command = [build / "tests/opencl" / program[0], *program[1:]]
     bare = run(command)

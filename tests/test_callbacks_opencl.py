@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The program's own code that OpenCL calls, and events that it sees early: as without gputap, and recorded."""
+"""The program's own code that OpenCL calls, and events that it sees early: as without gputap, and
+recorded."""
 
 import pytest
 
@@ -10,7 +11,8 @@ CALLS = 10  # of clGetDeviceInfo() in each callback
 
 @pytest.fixture
 def callbacks(build):
-    """Run cl_callbacks WAY under the library. Gives what it printed, names of calls, and records."""
+    """Run cl_callbacks WAY under the library. Gives what it printed, names of calls, and
+    records."""
     def run(way, fault=None, env=None):
         with Session(build) as session:
             more = dict(env or {})

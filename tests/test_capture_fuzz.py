@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test (GPUTAP_FUZZ)."""
+"""The fuzzers for a while, from seeds that synth writes; build-fuzz is made by tools/test
+(GPUTAP_FUZZ)."""
 
 import os
 
 import pytest
 
 SECONDS = int(os.environ.get("GPUTAP_FUZZ", "60"))
-OPTIONS = ["-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024", f"-max_total_time={SECONDS // 4}"]
-ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+OPTIONS = [
+    "-entropic=0", "-max_len=16384", "-timeout=20", "-rss_limit_mb=1024",
+    f"-max_total_time={SECONDS // 4}"
+]
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "quarantine_size_mb=4", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"
+}
 
 pytestmark = [pytest.mark.timeout(SECONDS + 600),
               pytest.mark.skipif(not SECONDS, reason="GPUTAP_FUZZ=0")]
@@ -21,7 +27,9 @@ def corpus(work, run, repo, build):
 
 def fuzz(run, repo, target):
     program = repo / "build-fuzz/tests/fuzz" / f"fuzz_{target}"
-    run([program, *OPTIONS, f"-artifact_prefix=found-{target}-", target], env=ENVIRONMENT, timeout=SECONDS + 100)
+    run([program, *OPTIONS, f"-artifact_prefix=found-{target}-", target],
+        env=ENVIRONMENT,
+        timeout=SECONDS + 100)
 
 
 def test_any_bytes_as_a_capture_are_read_or_refused(corpus, run, repo):
@@ -37,6 +45,7 @@ def test_any_bytes_as_records_are_taken_or_refused(corpus, run, repo):
 
 
 def test_no_command_crashes_or_is_silently_wrong_on_a_capture_with_right_checksums(run, repo, work):
-    out = run([repo / "tests/fuzz/hostile", 1000000, work], env={"HOSTILE_SECONDS": SECONDS // 4, "HOSTILE_JOBS": 1},
+    out = run([repo / "tests/fuzz/hostile", 1000000, work],
+              env={"HOSTILE_SECONDS": SECONDS // 4, "HOSTILE_JOBS": 1},
               timeout=SECONDS + 300).out
     assert " 0 findings" in out and not out.startswith("0 mutants")

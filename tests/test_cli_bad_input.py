@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Whatever is wrong with what a command is given: one clear sentence, exit 1 or 2, nothing on stdout."""
+"""Whatever is wrong with what a command is given: one clear sentence, exit 1 or 2, nothing on
+stdout."""
 
 import os
 import shutil
@@ -48,7 +49,8 @@ def test_what_is_no_capture_is_refused(tap, capture, command, make, says):
     result = tap(command, "a.gputap", status=1)
     assert result.out == ""
     lines = result.err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith(f"gputap {command}: ") and says in lines[0] and "a.gputap" in lines[0]
+    assert len(lines) == 1 and lines[0].startswith(
+        f"gputap {command}: ") and says in lines[0] and "a.gputap" in lines[0]
     assert "Bad message" not in lines[0] and "No data" not in lines[0]
 
 
@@ -107,7 +109,8 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["a.gputap"], "did you mean 'gputap report a.gputap'?"),
     (["clinfo"], "did you mean 'gputap run clinfo'?"),
     ([""], "no command ''"),
-    (["frobnicate"], "there are: run, report, export, info, merge, list, recover, doctor, soft, help"),
+    (["frobnicate"
+      ], "there are: run, report, export, info, merge, list, recover, doctor, soft, help"),
     (["-o", "x"], "no option -o before the command"),
     (["--versoin"], "no option --versoin before the command; did you mean --version?"),
     (["report"], "which capture?"),
@@ -129,8 +132,10 @@ def test_one_bad_file_of_several_spoils_a_sum(tap, capture):
     (["report", "a.gputap", "--sort", "meen"], "did you mean 'mean'?"),
     (["report", "a.gputap", "--where", "pid=4"], "no field 'pid'; there are: name domain"),
     (["report", "a.gputap", "--where", "kind=kernal"], "no kind 'kernal'; did you mean 'kernel'?"),
-    (["report", "a.gputap", "--where", "failed or domain != opncl"], "no domain 'opncl'; did you mean 'opencl'?"),
-    (["report", "a.gputap", "--where", "kind=nonsense"], "no kind 'nonsense'; those of calls: launch"),
+    (["report", "a.gputap", "--where", "failed or domain != opncl"
+      ], "no domain 'opncl'; did you mean 'opencl'?"),
+    (["report", "a.gputap", "--where", "kind=nonsense"
+      ], "no kind 'nonsense'; those of calls: launch"),
     (["report", "a.gputap", "--json", "--csv"], "choose one"),
     (["list", "opertions"], "did you mean 'operations'?"),
     (["list", "operations", "--group", "quue"], "did you mean 'queue'?"),
@@ -152,7 +157,10 @@ def test_kinds_and_domains_may_be_patterns(tap, capture):
 
 
 def test_nothing_named_like_a_pattern_is_told(tap):
-    assert "did you mean 'clEnqueueNDRangeKernel'?" in tap("list", "operations", "clEnqeueNDRangeKernel", status=1).err
+    assert "did you mean 'clEnqueueNDRangeKernel'?" in tap("list",
+                                                           "operations",
+                                                           "clEnqeueNDRangeKernel",
+                                                           status=1).err
     assert "nothing is named like 'cuda*'" in tap("list", "operations", "cuda*", status=1).err
 
 

@@ -17,9 +17,10 @@ def capture(run, build, work):
     return work / "t.gputap"
 
 
-FORMATS = {"t.pftrace": b"\x0a", "t.json": b"{", "t.json.gz": b"\x1f\x8b", "t.rpd": b"SQLite format 3", "t.db": b"SQLite format 3",
-           "t.rocpd": b"SQLite format 3",
-           "t.csv": b"kind,"}
+FORMATS = {
+    "t.pftrace": b"\x0a", "t.json": b"{", "t.json.gz": b"\x1f\x8b", "t.rpd": b"SQLite format 3",
+    "t.db": b"SQLite format 3", "t.rocpd": b"SQLite format 3", "t.csv": b"kind,"
+}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -35,13 +36,15 @@ def test_export_takes_the_format_that_is_named_whatever_the_extension(capture, t
     assert (work / "trace.bin").read_bytes().startswith(b"SQLite format 3")
 
 
-@pytest.mark.parametrize("name, first", [("json", b"{"), (".json.gz", b"\x1f\x8b"), ("rpd", b"SQLite format 3")])
+@pytest.mark.parametrize("name, first", [("json", b"{"), (".json.gz", b"\x1f\x8b"),
+                                         ("rpd", b"SQLite format 3")])
 def test_a_format_may_be_named_by_its_extension(capture, tap, work, name, first):
     tap("export", capture, "--format", name, "-o", "out")
     assert (work / "out").read_bytes().startswith(first)
 
 
-@pytest.mark.parametrize("output, near", [("t.pftrac", ".pftrace"), ("t.jso", ".json"), ("t.json.gzip", ".json.gz"), ("t.rdp", ".rpd"),
+@pytest.mark.parametrize("output, near", [("t.pftrac", ".pftrace"), ("t.jso", ".json"),
+                                          ("t.json.gzip", ".json.gz"), ("t.rdp", ".rpd"),
                                           ("t.v2.cvs", ".csv")])
 def test_export_names_the_nearest_extension(capture, tap, work, output, near):
     result = tap("export", capture, "-o", output, status=2)
@@ -50,7 +53,13 @@ def test_export_names_the_nearest_extension(capture, tap, work, output, near):
 
 
 def test_export_names_the_nearest_format(capture, tap):
-    assert "did you mean 'perfetto'" in tap("export", capture, "-o", "x", "--format", "perfeto", status=2).err
+    assert "did you mean 'perfetto'" in tap("export",
+                                            capture,
+                                            "-o",
+                                            "x",
+                                            "--format",
+                                            "perfeto",
+                                            status=2).err
 
 
 def test_export_lists_the_extensions_when_none_is_near(capture, tap):
@@ -64,7 +73,12 @@ def test_export_never_replaces_what_is_no_file(capture, tap, work):
     os.mkfifo(work / "pipe.csv")
     for name in ("null.csv", "pipe.csv"):
         for force in ([], ["-f"]):
-            assert f"{name} is not a regular file" in tap("export", capture, "-o", name, *force, status=1).err
+            assert f"{name} is not a regular file" in tap("export",
+                                                          capture,
+                                                          "-o",
+                                                          name,
+                                                          *force,
+                                                          status=1).err
     assert (work / "null.csv").is_symlink() and stat.S_ISFIFO(os.stat(work / "pipe.csv").st_mode)
 
 
@@ -90,7 +104,8 @@ def test_export_says_what_is_wrong_with_its_arguments(capture, tap, arguments, c
     assert complaint in tap("export", *arguments, status=2).err
 
 
-@pytest.mark.parametrize("content, complaint", [(None, "No such file"), (b"", "empty"), (b"not a capture" * 100, "capture")])
+@pytest.mark.parametrize("content, complaint", [(None, "No such file"), (b"", "empty"),
+                                                (b"not a capture" * 100, "capture")])
 def test_export_says_what_is_wrong_with_its_input(tap, work, content, complaint):
     if content is not None:
         (work / "x.gputap").write_bytes(content)
@@ -112,7 +127,9 @@ def test_export_says_that_it_cannot_write(capture, tap, output):
 @pytest.mark.parametrize("name", FORMATS)
 def test_export_of_a_full_disk_leaves_nothing(capture, gputap, run, work, name):
     """A file may have 8 KiB here; a signal for that is what a shell's ulimit gives."""
-    result = run(["sh", "-c", f"ulimit -f 16; trap '' XFSZ; exec {gputap} export {capture} -o {name}"], status=None)
+    result = run(
+        ["sh", "-c", f"ulimit -f 16; trap '' XFSZ; exec {gputap} export {capture} -o {name}"],
+        status=None)
     if result.status == 0:
         assert (work / name).stat().st_size <= 16 * 512  # it fitted
     else:
@@ -147,7 +164,10 @@ def test_export_shows_progress_that_only_rises(run, build, gputap, work, name):
     run([build / "tests/synth/synth", "--calls", "1500000", "--threads", "2", "-o", "t.gputap"])
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
-    with subprocess.Popen([gputap, "export", "t.gputap", "-o", name], stderr=theirs, stdout=subprocess.DEVNULL, env=environment) as process:
+    with subprocess.Popen([gputap, "export", "t.gputap", "-o", name],
+                          stderr=theirs,
+                          stdout=subprocess.DEVNULL,
+                          env=environment) as process:
         os.close(theirs)
         shown = b""
         while True:
@@ -168,7 +188,8 @@ def test_an_export_that_is_interrupted_leaves_nothing(run, build, gputap, work):
     run([build / "tests/synth/synth", "--calls", "1500000", "--threads", "2", "-o", "t.gputap"])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         for _ in range(20):
-            process = subprocess.Popen([gputap, "export", "-f", "t.gputap", "-o", "t.json"], cwd=work)
+            process = subprocess.Popen([gputap, "export", "-f", "t.gputap", "-o", "t.json"],
+                                       cwd=work)
             while process.poll() is None and not list(work.glob(".t.json.*")):
                 pass
             if process.poll() is None:

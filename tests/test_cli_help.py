@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Help, manual pages and completion: they fit, they are clean, what they show works, and they name the same options."""
+"""Help, manual pages and completion: they fit, they are clean, what they show works, and they name
+the same options."""
 
 import glob
 import re
@@ -15,7 +16,8 @@ COMPLETION = conftest.REPO / "cli" / "completion"
 
 
 def options_of(tap, command):
-    return set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", tap(command, "--help").out, re.M)) | {"--help"}
+    return set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)",
+                          tap(command, "--help").out, re.M)) | {"--help"}
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -27,9 +29,11 @@ def test_help_fits_in_80_columns_and_has_examples(tap, command):
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-@pytest.mark.parametrize("command", [["doctor"], ["list"], ["list", "formats"], ["list", "domains"]])
+@pytest.mark.parametrize("command",
+                         [["doctor"], ["list"], ["list", "formats"], ["list", "domains"]])
 def test_sentences_of_tables_fit_and_are_not_cut(tap, command, columns):
-    narrow, wide = (tap(*command, env={"COLUMNS": str(n)}, status=None).out for n in (columns, 10000))
+    narrow, wide = (tap(*command, env={"COLUMNS": str(n)}, status=None).out
+                    for n in (columns, 10000))
     longest = max(len(word) for word in wide.split()) + 24  # a path has no place to break
     assert max(map(len, narrow.splitlines())) <= max(columns, longest)
     assert narrow.split() == wide.split()
@@ -89,8 +93,14 @@ def test_example_of_the_manual_works(run, tap, build, work, line):
     if "prog.gputap" in line and " run " not in line:
         tap("run", "-q", "-o", "prog.gputap", "./prog")
     for rank in range(2 if "rank*" in line else 0):
-        run([build / "tests/synth/synth", "--calls", "100", "--rank", rank, "-o", f"rank{rank}.gputap"])
-    words = [file for word in shlex.split(line) for file in ([word] if "rank*" not in word else sorted(glob.glob(word)))]
+        run([
+            build / "tests/synth/synth", "--calls", "100", "--rank", rank, "-o",
+            f"rank{rank}.gputap"
+        ])
+    words = [
+        file for word in shlex.split(line)
+        for file in ([word] if "rank*" not in word else sorted(glob.glob(word)))
+    ]
     assert words[0] == "gputap"
     tap(*words[1:])
     for i, word in enumerate(words):
@@ -186,4 +196,7 @@ zpty -r shell out "*$4*" && print -r -- offered
 ])
 def test_zsh_offers(run, gputap, line, offered):
     """In a shell with a terminal: what is waited for must come."""
-    assert run(["timeout", "30", "zsh", "-f", "-c", ZSH_DRIVER, "-", gputap.parent, COMPLETION, line, offered]).out == "offered\n"
+    assert run([
+        "timeout", "30", "zsh", "-f", "-c", ZSH_DRIVER, "-", gputap.parent, COMPLETION, line,
+        offered
+    ]).out == "offered\n"

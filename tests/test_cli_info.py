@@ -34,7 +34,8 @@ def test_info_of_a_whole_capture(tap, synth):
     assert tap("info", "a.gputap").out.startswith("a.gputap: complete\n")
 
 
-@pytest.mark.parametrize("end", [[], ["--processes", "3"], ["--threads", "3"]], ids=["one", "processes", "threads"])
+@pytest.mark.parametrize("end", [[], ["--processes", "3"], ["--threads", "3"]],
+                         ids=["one", "processes", "threads"])
 def test_device_work_is_linked_only_if_its_call_is_there(tap, synth, end):
     i = info(tap, synth("--calls", "2000", "--lose", "10", *end))
     calls_lost = i["dropped_by_reason"]["ring full"]
@@ -42,7 +43,8 @@ def test_device_work_is_linked_only_if_its_call_is_there(tap, synth, end):
     assert (i["linked"], i["call_lost"]) == (i["device_work"] - calls_lost, calls_lost)
     assert f"the call of {calls_lost} is not in the capture" in tap("info", "a.gputap").out
     r = json.loads(tap("report", "a.gputap", "--json").out)
-    assert (r["device_work"], r["linked"], r["call_lost"]) == (i["device_work"], i["linked"], i["call_lost"])
+    assert (r["device_work"], r["linked"], r["call_lost"]) == (i["device_work"], i["linked"],
+                                                               i["call_lost"])
     assert f"all but {calls_lost} linked to their call" in tap("report", "a.gputap").out
 
 
@@ -50,7 +52,8 @@ def test_info_of_losses_names_the_reasons(tap, synth):
     i = info(tap, synth("--calls", "2000", "--drops"))
     assert not i["complete"] and "lost while tracing" in i["why_not_complete"][0]
     assert i["seen"] == i["recorded"] + i["dropped"]
-    assert i["dropped"] == sum(i["dropped_by_reason"].values()) == sum(r["dropped"] for r in i["records"]) > 0
+    assert i["dropped"] == sum(i["dropped_by_reason"].values()) == sum(r["dropped"]
+                                                                       for r in i["records"]) > 0
     assert i["dropped_by_reason"]["ring full"] > 0
     assert "ring full" in tap("info", "a.gputap").out
 
@@ -84,10 +87,13 @@ def test_info_of_a_traced_program(tap, build, work):
     assert i["complete"], i["why_not_complete"]
     assert i["command"][-1] == "2" and i["linked"] == i["device_work"] > 0
     loaders = [r for r in i["runtimes"] if "libOpenCL" in r["path"]]
-    assert len(loaders) == 1 and loaders[0]["door"] in ("layer", "interposition") and os.path.exists(loaders[0]["path"])
+    assert len(loaders) == 1 and loaders[0]["door"] in ("layer",
+                                                        "interposition") and os.path.exists(
+                                                            loaders[0]["path"])
     assert i["devices"][0]["clock"] == "CLOCK_MONOTONIC_RAW"
     process = i["processes"][0]
-    assert process["exit_status"] == 0 and process["end"] == "exit 0" and process["exe"].endswith("/cl_basic")
+    assert process["exit_status"] == 0 and process["end"] == "exit 0" and process["exe"].endswith(
+        "/cl_basic")
     assert 0 < process["wall_ns"] <= i["wall_ns"]
 
 
@@ -110,13 +116,23 @@ def test_list_has_every_operation_of_the_frozen_list(tap, repo):
 
 def test_list_chooses_by_pattern_group_and_kind(tap):
     def names(*options):
-        return {o["name"] for o in json.loads(tap("list", "operations", "--json", *options).out)["operations"]}
+        return {
+            o["name"]
+            for o in json.loads(tap("list", "operations", "--json", *options).out)["operations"]
+        }
     assert names("clFin*") == {"clFinish", "clFinalizeCommandBufferKHR"}
     assert "clEnqueueNDRangeKernel" in names("--kind", "launch")
-    assert "clFlush" in names("--group", "queue") and "clFlush" not in names("--group", "queue", "*Create*")
-    domains = [d["name"] for d in json.loads(tap("list", "domains", "--json").out)["domains"] if d["operations"]]
-    assert names().union(*(names("--domain", d) for d in domains)) == names() and "hsa_core" in domains
-    assert "hsa_init" in names("--domain", "hsa_core") and "hsa_init" not in names("--domain", "hsa_amd_ext")
+    assert "clFlush" in names("--group", "queue") and "clFlush" not in names(
+        "--group", "queue", "*Create*")
+    domains = [
+        d["name"]
+        for d in json.loads(tap("list", "domains", "--json").out)["domains"]
+        if d["operations"]
+    ]
+    assert names().union(*(names("--domain", d)
+                           for d in domains)) == names() and "hsa_core" in domains
+    assert "hsa_init" in names("--domain", "hsa_core") and "hsa_init" not in names(
+        "--domain", "hsa_amd_ext")
 
 
 def test_list_without_a_word_gives_an_overview(tap):
@@ -133,10 +149,13 @@ def test_list_tells_a_door_for_every_domain_that_has_operations(tap):
 
 
 def test_list_tells_every_door_that_info_can_name(tap, repo):
-    """Those that the library says in its sources. A driver is no door: it lies behind a loader that has one."""
+    """Those that the library says in its sources. A driver is no door: it lies behind a loader that
+    has one."""
     named = set()
     for path in (repo / "src/runtime").rglob("*.c"):
-        named |= set(re.findall(r'gt_(?:runtime_module\w*|hsa_door_tables)\([^;]*?"([^"]+)"', path.read_text()))
+        named |= set(
+            re.findall(r'gt_(?:runtime_module\w*|hsa_door_tables)\([^;]*?"([^"]+)"',
+                       path.read_text()))
     doors = {d["name"] for d in json.loads(tap("list", "doors", "--json").out)["doors"]}
     assert len(named) > 2 and named - {"driver"} <= doors
 
@@ -169,28 +188,38 @@ def test_doctor_says_how_to_get_a_driver(tap, work):
     d, found = doctor(tap, status=None, OCL_ICD_VENDORS=str(work))
     assert ("driver", "bad") in found and "opencl" not in d["traceable"]
     assert any("apt install pocl-opencl-icd" in (f["hint"] or "") for f in d["findings"])
-    assert "OpenCL" not in tap("doctor", status=None, env={"OCL_ICD_VENDORS": str(work)}).out.splitlines()[-1]
+    assert "OpenCL" not in tap("doctor", status=None,
+                               env={"OCL_ICD_VENDORS": str(work)}).out.splitlines()[-1]
 
 
-def test_doctor_of_libraries_that_cannot_be_preloaded_says_that_nothing_can_be_traced(build, gputap, run, work):
+def test_doctor_of_libraries_that_cannot_be_preloaded_says_that_nothing_can_be_traced(
+        build, gputap, run, work):
     (work / "a folder").mkdir()
     for file in (gputap, build / "libgputap.so.0", build / "libgputap-audit.so"):
         shutil.copy(file, work / "a folder")
     d = json.loads(run([work / "a folder/gputap", "doctor", "--json"], status=1).out)
     assert not d["ok"] and d["traceable"] == []
-    assert "Nothing can be traced here yet" in run([work / "a folder/gputap", "doctor"], status=1).out
+    assert "Nothing can be traced here yet" in run([work / "a folder/gputap", "doctor"],
+                                                   status=1).out
 
 
 def test_doctor_names_a_proc_that_is_not_mounted(gputap, run):
     if os.geteuid() != 0:
         pytest.skip("needs root to mount")
-    result = run(["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /proc && exec {gputap} doctor"], status=1)
-    assert "/proc is not mounted here" in result.out and "-> mount -t proc proc /proc" in result.out, result
+    result = run(
+        ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /proc && exec {gputap} doctor"],
+        status=1)
+    assert (
+        "/proc is not mounted here" in result.out and "-> mount -t proc proc /proc" in result.out
+    ), result
 
 
 def test_doctor_says_what_is_missing_of_rocm(tap, softgpu, hip_headers, work):
-    """hipcc is looked for in PATH; a ROCr that has no libhsakmt to stand in for is no good for the GPU in software."""
-    shown = {f["what"]: f for f in doctor(tap)[0]["findings"] if f["area"] in ("hip", "hsa", "amdgpu")}
+    """hipcc is looked for in PATH; a ROCr that has no libhsakmt to stand in for is no good for the
+    GPU in software."""
+    shown = {
+        f["what"]: f for f in doctor(tap)[0]["findings"] if f["area"] in ("hip", "hsa", "amdgpu")
+    }
     assert shown["software"]["level"] == "ok" and "libhsakmt.so.1" in shown["software"]["text"]
     assert shown["driver"]["level"] == "ok" or "/dev/kfd" in shown["driver"]["text"]
     d, found = doctor(tap, PATH=str(work))
@@ -212,7 +241,12 @@ def driver(run, work, text):
 
 
 def test_doctor_survives_a_driver_that_crashes(tap, run, work):
-    folder = driver(run, work, "#include <signal.h>\n__attribute__((constructor)) static void f(void) { raise(SIGSEGV); }\n")
+    folder = driver(
+        run,
+        work,
+        "#include <signal.h>\n__attribute__((constructor)) static void f(void) {"
+        " raise(SIGSEGV); }\n",
+    )
     d, found = doctor(tap, status=None, OCL_ICD_VENDORS=folder)
     assert ("driver", "bad") in found
     assert any("crashes when it is loaded: Segmentation fault" in f["text"] for f in d["findings"])
@@ -221,7 +255,8 @@ def test_doctor_survives_a_driver_that_crashes(tap, run, work):
 def test_doctor_tells_a_driver_that_is_not_there(tap, work):
     (work / "x.icd").write_text("libnosuchdriver.so\n")
     d, found = doctor(tap, status=None, OCL_ICD_VENDORS=str(work))
-    assert any("libnosuchdriver.so: cannot open shared object file" in f["text"] for f in d["findings"])
+    assert any(
+        "libnosuchdriver.so: cannot open shared object file" in f["text"] for f in d["findings"])
 
 
 def test_doctor_finds_libraries_missing(run, gputap, work):
@@ -236,26 +271,46 @@ def test_doctor_finds_libraries_missing(run, gputap, work):
 
 def test_doctor_tells_of_a_session_to_recover(tap, build, run, work):
     """A collector that was killed leaves its session."""
-    run(["sh", "-c", f"'{build}/gputap' run -o k.gputap sh -c 'kill -9 $PPID; sleep 0.2' & wait"], status=None)
-    found = {f["what"]: f["hint"] for f in json.loads(tap("doctor", "--json").out)["findings"] if f["area"] == "gputap"}
-    (ours,) = [line.split()[0] for line in tap("recover").out.splitlines() if line.endswith(f"{work}/k.gputap")]
+    run(["sh", "-c", f"'{build}/gputap' run -o k.gputap sh -c 'kill -9 $PPID; sleep 0.2' & wait"],
+        status=None)
+    found = {
+        f["what"]: f["hint"]
+        for f in json.loads(tap("doctor", "--json").out)["findings"]
+        if f["area"] == "gputap"
+    }
+    (ours, ) = [
+        line.split()[0]
+        for line in tap("recover").out.splitlines()
+        if line.endswith(f"{work}/k.gputap")
+    ]
     tap("recover", ours)
     assert found["session"].startswith("gputap recover /")
-    if found["session"] != f"gputap recover {ours}":  # the last of several: others were left before, of which only the first are named
+    # the last of several: others were left before, of which only the first are named
+    if found["session"] != f"gputap recover {ours}":
         assert "lists them" in found["sessions"] or not os.path.exists(found["session"].split()[-1])
 
 
 def test_run_that_saw_nothing_says_what_is_here(tap, work):
     told = tap("run", "true").err
-    assert "true used no runtime that gputap can trace (OpenCL, HIP, HSA); here: OpenCL with" in told
-    assert ("HIP" in told.partition("here: ")[2]) == any(f["area"] == "hip" and f["level"] == "ok" for f in doctor(tap)[0]["findings"])
-    assert "here: OpenCL without a driver" in tap("run", "true", env={"OCL_ICD_VENDORS": str(work)}).err
-    assert "here: OpenCL without a driver" in tap("run", "true", env={"OCL_ICD_VENDORS": "/no/such/folder"}).err
+    assert (
+        "true used no runtime that gputap can trace (OpenCL, HIP, HSA); here: OpenCL with" in told
+    )
+    assert ("HIP" in told.partition("here: ")[2]) == any(
+        f["area"] == "hip" and f["level"] == "ok" for f in doctor(tap)[0]["findings"])
+    assert "here: OpenCL without a driver" in tap("run", "true",
+                                                  env={"OCL_ICD_VENDORS": str(work)}).err
+    assert "here: OpenCL without a driver" in tap("run",
+                                                  "true",
+                                                  env={"OCL_ICD_VENDORS": "/no/such/folder"}).err
 
 
-def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(hip_program, softgpu, tap, work):
+def test_coverage_is_none_where_launches_are_seen_and_nothing_of_the_device(
+        hip_program, softgpu, tap, work):
     """HSA's door is taken away in the program, behind gputap's back."""
-    (work / "shut.c").write_text('#include <stdlib.h>\n__attribute__((constructor)) static void shut(void) { unsetenv("HSA_TOOLS_LIB"); }\n')
+    (work / "shut.c").write_text(
+        '#include <stdlib.h>\n__attribute__((constructor)) static void shut(void) {'
+        ' unsetenv("HSA_TOOLS_LIB"); }\n'
+    )
     subprocess.run(["cc", "-shared", "-fPIC", "shut.c", "-o", "shut.so"], check=True)
     env = {**softgpu, "LD_PRELOAD": work / "shut.so"}
     tap("run", "-q", "-o", "a.gputap", "--", hip_program("ends"), "kernels:7", env=env)

@@ -24,7 +24,15 @@ def mode_of(path):
 def captured(tap, build, work, loose_umask):
     """captured(options..): bytes of a.gputap, of an OpenCL program with a secret argument."""
     def go(*options, env=None):
-        tap("run", "-q", "-f", "-o", "a.gputap", *options, build / "tests/opencl/cl_golden", SECRET, env=env)
+        tap("run",
+            "-q",
+            "-f",
+            "-o",
+            "a.gputap",
+            *options,
+            build / "tests/opencl/cl_golden",
+            SECRET,
+            env=env)
         return (work / "a.gputap").read_bytes()
     return go
 

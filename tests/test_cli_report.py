@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap report: golden tables of a synthetic capture, a traced PoCL program, options, filters, terminals."""
+"""gputap report: golden tables of a synthetic capture, a traced PoCL program, options, filters,
+terminals."""
 
 import csv
 import io
@@ -14,8 +15,10 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-TABLES = ["operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps", "latency",
-          "processes", "threads", "loss", "code_objects", "kernel_symbols"]
+TABLES = [
+    "operations", "ranges", "failures", "kernels", "copies", "other", "graphs", "devices", "gaps",
+    "latency", "processes", "threads", "loss", "code_objects", "kernel_symbols"
+]
 
 
 @pytest.fixture
@@ -30,8 +33,9 @@ def synth(run, build, work):
 @pytest.fixture
 def busy(synth):
     """Two processes with two threads, two devices, failures, losses, names that hurt."""
-    return synth("--calls", "3000", "--threads", "2", "--processes", "2", "--devices", "2", "--kernels", "4", "--nested", "--failed",
-                 "--drops", "--events", "--names", "tricky")
+    return synth("--calls", "3000", "--threads", "2", "--processes", "2", "--devices", "2",
+                 "--kernels", "4", "--nested", "--failed", "--drops", "--events", "--names",
+                 "tricky")
 
 
 def check_golden(name, text):
@@ -49,7 +53,11 @@ def on_terminal(command, columns=100, env=None):
     environment = {**conftest.clean_environment(), "TERM": "xterm", **(env or {})}
     if "NO_COLOR" not in (env or {}):
         environment.pop("NO_COLOR", None)
-    process = subprocess.Popen([str(c) for c in command], stdin=follower, stdout=follower, stderr=follower, env=environment)
+    process = subprocess.Popen([str(c) for c in command],
+                               stdin=follower,
+                               stdout=follower,
+                               stderr=follower,
+                               env=environment)
     os.close(follower)
     out = b""
     while True:
@@ -88,11 +96,13 @@ def test_text_fits_in_columns_and_names_what_it_leaves_out(tap, busy, columns):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_waits_and_launches_are_told_apart(tap, synth, columns):
-    """Calls that wait for what they say: copies that block, finishes. The clock is bounded by them alone."""
+    """Calls that wait for what they say: copies that block, finishes. The clock is bounded by them
+    alone."""
     path = synth("--calls", "2000", "--threads", "2", "--waits", "--device-clock", "offset")
     env = {"COLUMNS": columns}
     text = tap("report", path, "--table", "operations,devices,gaps,latency,threads", env=env).out
-    text += tap("report", path, "--table", "devices,gaps,latency", "--by", "queue,name", env=env).out
+    text += tap("report", path, "--table", "devices,gaps,latency", "--by", "queue,name",
+                env=env).out
     text += tap("info", path, env=env).out.split("Devices,")[1].split("\n\n")[0] + "\n"
     check_golden(f"waits_{columns}.txt", text)
 
@@ -108,7 +118,8 @@ def test_parts_of_a_wait_add_up_to_the_calls_that_wait(tap, synth):
     for part in parts:
         assert sum(t[part] for t in report["threads"]) == sum(o[part] for o in waits.values())
     moved = sum(c["total_ns"] for c in report["copies"])
-    assert abs(sum(o["moving_ns"] for o in waits.values()) - moved) <= 10 * len(report["copies"]) * 2000 / 1000
+    assert abs(sum(o["moving_ns"]
+                   for o in waits.values()) - moved) <= 10 * len(report["copies"]) * 2000 / 1000
 
 
 def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
@@ -116,10 +127,14 @@ def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
     for by in ((), ("--by", "queue"), ("--by", "name,queue"), ("--by", "thread")):
         rows = json.loads(tap("report", path, "--json", "--table", "latency", *by).out)["latency"]
         whole = [r for r in rows if r["stage"] == "call to start"]
-        parts = [r for r in rows if r["stage"] == "through the runtime" or r["stage"].startswith("behind")]
+        parts = [
+            r for r in rows
+            if r["stage"] == "through the runtime" or r["stage"].startswith("behind")
+        ]
         assert len(parts) == 3 * len(whole) and sum(r["count"] for r in whole) == 750
         total = sum(r["mean_ns"] * r["count"] for r in whole)
-        assert abs(sum(r["mean_ns"] * r["count"] for r in parts) - total) <= 750 * 4  # means are whole numbers
+        # means are whole numbers
+        assert abs(sum(r["mean_ns"] * r["count"] for r in parts) - total) <= 750 * 4
 
 
 def test_without_arguments_waits_are_not_split_but_told(tap, synth):
@@ -139,13 +154,16 @@ def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):
     calls = sum(o["calls"] for o in report["operations"])
     work = sum(o["count"] for table in ("kernels", "copies", "other") for o in report[table])
     assert (calls, work) == (report["calls"], report["device_work"])
-    assert sum(o["failed"] for o in report["operations"]) == sum(f["count"] for f in report["failures"] if f["on"] == "call")
+    assert sum(o["failed"] for o in report["operations"]) == sum(
+        f["count"] for f in report["failures"] if f["on"] == "call")
 
 
 def test_several_files_are_summed_up(tap, synth):
     one = synth("--calls", "500")
     two = synth("--calls", "700", out="b.gputap")
-    sums = [json.loads(tap("report", *files, "--json").out) for files in ((one,), (two,), (one, two))]
+    sums = [
+        json.loads(tap("report", *files, "--json").out) for files in ((one, ), (two, ), (one, two))
+    ]
     assert sums[0]["calls"] + sums[1]["calls"] == sums[2]["calls"]
     assert len(sums[2]["files"]) == 2
     counts = [{o["name"]: o["calls"] for o in s["operations"]} for s in sums]
@@ -157,7 +175,8 @@ def test_times_inside_other_calls_are_not_counted_twice(tap, synth):
     operations = {o["name"]: o for o in report["operations"]}
     assert operations["clBuildProgram"]["self_ns"] < operations["clBuildProgram"]["total_ns"]
     assert sum(o["share"] for o in report["operations"]) == pytest.approx(1, abs=1e-4)
-    assert sum(o["self_ns"] for o in report["operations"]) == sum(t["call_ns"] for t in report["threads"])
+    assert sum(o["self_ns"] for o in report["operations"]) == sum(
+        t["call_ns"] for t in report["threads"])
 
 
 # Options -------------------------------------------------------------------
@@ -178,7 +197,8 @@ def test_each_table_can_be_asked_for_alone(tap, busy, name):
 def test_rows_are_sorted_as_asked(tap, busy):
     means = [o["mean_ns"] for o in table(tap, busy, "operations", "--sort", "mean_ns")]
     assert means == sorted(means, reverse=True) and len(set(means)) > 1
-    assert [o["mean_ns"] for o in table(tap, busy, "operations", "--sort", "mean", "--reverse")] == sorted(means)
+    assert [o["mean_ns"]
+            for o in table(tap, busy, "operations", "--sort", "mean", "--reverse")] == sorted(means)
     names = [o["name"] for o in table(tap, busy, "operations", "--sort", "name")]
     assert names == sorted(names)
 
@@ -190,14 +210,16 @@ def test_top_limits_rows_and_says_how_many_are_left(tap, busy):
     assert ".. and 7 more (--top 0 shows all)" in out
 
 
-@pytest.mark.parametrize("key, column, count", [("process", "pid", 2), ("thread", "tid", 4), ("name", "name", 9)])
+@pytest.mark.parametrize("key, column, count", [("process", "pid", 2), ("thread", "tid", 4),
+                                                ("name", "name", 9)])
 def test_calls_have_a_row_for_each_key(tap, busy, key, column, count):
     rows = table(tap, busy, "operations", "--by", key)
     assert len({r[column] for r in rows}) == len(rows) == count
     assert sum(r["calls"] for r in rows) == 13504
 
 
-@pytest.mark.parametrize("key, column", [("device", "device"), ("process", "pid"), ("thread", "tid"), ("name", "name")])
+@pytest.mark.parametrize("key, column", [("device", "device"), ("process", "pid"),
+                                         ("thread", "tid"), ("name", "name")])
 def test_kernels_have_a_row_for_each_key(tap, busy, key, column):
     rows = table(tap, busy, "kernels", "--by", key)
     assert len({r[column] for r in rows}) == len(rows)
@@ -206,7 +228,8 @@ def test_kernels_have_a_row_for_each_key(tap, busy, key, column):
 
 def test_queues_are_told_apart_by_process(tap, busy):
     rows = table(tap, busy, "copies", "--by", "queue")
-    assert len({(r["pid"], r["device"], r["queue"], r["operation"]) for r in rows}) == len(rows) == 8
+    assert len({(r["pid"], r["device"], r["queue"], r["operation"])
+                for r in rows}) == len(rows) == 8
 
 
 def test_keys_can_be_joined(tap, busy):
@@ -217,7 +240,8 @@ def test_keys_can_be_joined(tap, busy):
 @pytest.mark.parametrize("expression, keeps", [
     ("failed", lambda o: o["failed"] == o["calls"]),
     ("name=clFinish", lambda o: o["name"] == "clFinish"),
-    ("name~^clEnqueue(Read|Write)", lambda o: o["name"] in ("clEnqueueReadBuffer", "clEnqueueWriteBuffer")),
+    ("name~^clEnqueue(Read|Write)", lambda o: o["name"] in
+     ("clEnqueueReadBuffer", "clEnqueueWriteBuffer")),
     ("kind=copy and process=4000", lambda o: "Buffer" in o["name"]),
     ("duration>30us", lambda o: o["min_ns"] > 30000),
     ("domain=hip", lambda o: False),
@@ -230,7 +254,8 @@ def test_where_keeps_what_holds(tap, busy, expression, keeps):
 
 
 def test_where_splits_the_records_in_two(tap, busy):
-    for expression in ("failed", "device=1", "duration<10us", "thread=4001", "bytes>=64K", "queue=1"):
+    for expression in ("failed", "device=1", "duration<10us", "thread=4001", "bytes>=64K",
+                       "queue=1"):
         matched = [json.loads(tap("report", busy, "--json", "-t", "loss", "-w", e).out)["matched"]
                    for e in (expression, f"not ({expression})")]
         assert sum(matched) == 13504 + 4331 and min(matched) > 0, expression
@@ -248,12 +273,14 @@ def test_a_wrong_expression_is_told_with_a_caret(tap, busy):
 
 def test_no_escape_codes_into_a_pipe(tap, busy):
     for options in ([], ["--csv"], ["--json"]):
-        assert "\x1b" not in tap("report", busy, *options, env={"NO_COLOR": None, "TERM": "xterm"}).out
+        assert "\x1b" not in tap("report", busy, *options, env={"NO_COLOR": None,
+                                                                "TERM": "xterm"}).out
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
 def test_lines_of_tables_fit_the_terminal(gputap, busy, columns):
-    out = on_terminal([gputap, "report", busy, "-t", "operations,kernels,copies,gaps,threads"], columns)
+    out = on_terminal([gputap, "report", busy, "-t", "operations,kernels,copies,gaps,threads"],
+                      columns)
     assert "\x1b[1m" in out
     plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", out)
     tables = plain[plain.index("\nOperations"):]
@@ -285,14 +312,16 @@ def test_a_traced_program_has_a_report(tap, real):
     assert report["complete"] and report["linked"] == report["device_work"] > 0
     assert report["seen"] == report["calls"] + report["device_work"]
     ends = [p["end"] for p in report["processes"]]
-    assert ends.count("exit 0") == 1 and set(ends) <= {"exit 0", "ended"}  # with an empty kernel cache PoCL starts a linker
+    # with an empty kernel cache PoCL starts a linker
+    assert ends.count("exit 0") == 1 and set(ends) <= {"exit 0", "ended"}
     device = report["devices"][0]
     assert 0 < device["busy_ns"] <= device["span_ns"]
     assert device["busy_ns"] + device["idle_ns"] == device["span_ns"]
     assert device["starved_ns"] <= device["idle_ns"]
     stages = {s["stage"]: s for s in report["latency"]}
     assert stages["call to start"]["count"] == sum(k["count"] for k in report["kernels"])
-    assert all(k["total_ns"] > 0 and k["min_ns"] <= k["p50_ns"] <= k["p99_ns"] <= k["max_ns"] for k in report["kernels"])
+    assert all(k["total_ns"] > 0 and k["min_ns"] <= k["p50_ns"] <= k["p99_ns"] <= k["max_ns"]
+               for k in report["kernels"])
 
 
 def test_a_blocking_read_behind_kernels_waits_and_moves_little(tap, build, work):
@@ -307,7 +336,8 @@ def test_a_blocking_read_behind_kernels_waits_and_moves_little(tap, build, work)
     assert operations["clWaitForEvents"]["unsplit_ns"] == operations["clWaitForEvents"]["total_ns"]
     stages = {s["stage"]: s for s in report["latency"]}
     assert stages["call to start"]["early"] == 0
-    assert stages["behind its own queue's work"]["max_ns"] > 0 and stages["through the runtime"]["count"] == 36
+    assert stages["behind its own queue's work"]["max_ns"] > 0 and stages["through the runtime"][
+        "count"] == 36
     assert re.search(r"^  waits +\S+ [mun]?s for earlier work, ", result.err, re.M)
     assert re.search(r"^ +of that through the runtime: p50 ", result.err, re.M)
 
@@ -316,5 +346,6 @@ def test_run_ends_with_a_short_report(real):
     lines = real[0].err.splitlines()
     assert lines[0].startswith("gputap: ") and lines[0].endswith("nothing lost")
     assert 5 <= len(lines) <= 21
-    assert any(line.startswith("  calls ") for line in lines) and any(line.startswith("  kernels ") for line in lines)
+    assert any(line.startswith("  calls ")
+               for line in lines) and any(line.startswith("  kernels ") for line in lines)
     assert lines[-1] == "gputap: wrote real.gputap; 'gputap report real.gputap' shows all of it"

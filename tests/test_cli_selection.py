@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What was asked for stands in the head of each report, what met nothing is told, what is not known is refused."""
+"""What was asked for stands in the head of each report, what met nothing is told, what is not known
+is refused."""
 
 import json
 import re
@@ -59,7 +60,8 @@ DIES = textwrap.dedent("""
 
 @pytest.fixture
 def traced(tap, build, work):
-    """traced(options..) of an OpenCL program: the short report of a run, the head of its report, info, of 80 columns."""
+    """traced(options..) of an OpenCL program: the short report of a run, the head of its report,
+    info, of 80 columns."""
     def go(*options, columns=80, program=build / "tests/opencl/cl_golden"):
         env = {"COLUMNS": columns}
         short = tap("run", "-f", "-o", "a.gputap", *options, program, env=env).err
@@ -77,8 +79,14 @@ def plain(text, build):
 
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("name, options", [
-    ("all", []), ("lite", ["--mode", "lite"]), ("standard", ["--mode", "standard"]), ("calls", ["--no-device", "--no-args"]),
-    ("filters", ["-d", "opencl,hip", "--ops", "clFinish,clEnqueue*,clFlush", "--kernels", "^tw", "--no-command"]),
+    ("all", []),
+    ("lite", ["--mode", "lite"]),
+    ("standard", ["--mode", "standard"]),
+    ("calls", ["--no-device", "--no-args"]),
+    ("filters", [
+        "-d", "opencl,hip", "--ops", "clFinish,clEnqueue*,clFlush", "--kernels", "^tw",
+        "--no-command"
+    ]),
     ("unmet", ["--kernels", "no-such-kernel", "--ops", "clSVMAlloc"]),
 ])
 def test_head_is_the_golden_one(traced, build, name, options, columns):
@@ -102,7 +110,8 @@ def test_a_filter_that_met_nothing_warns(traced):
     short, head, _ = traced("--ops", "clFinish,clSVMAlloc", "-d", "opencl,hip")
     assert re.search(r"^  warning +nothing met --domains hip, --ops clSVMAlloc$", short, re.M)
     assert "Warning: nothing met --domains hip, --ops clSVMAlloc" in head
-    assert "nothing met" not in traced("--ops", "clFinish,clEnqueueND*", "-d", "opencl", "--kernels", "twice")[0]
+    assert "nothing met" not in traced("--ops", "clFinish,clEnqueueND*", "-d", "opencl",
+                                       "--kernels", "twice")[0]
 
 
 def test_a_domain_that_the_program_did_not_use_is_named(traced):
@@ -113,12 +122,15 @@ def test_a_domain_that_the_program_did_not_use_is_named(traced):
 def test_a_report_filter_that_met_nothing_warns_in_every_format(traced, tap):
     traced()
     for form in ([], ["--json"], ["--csv"]):
-        assert "holds for no record" in tap("report", "a.gputap", "--where", "name=clNoSuch", *form).err
+        assert "holds for no record" in tap("report", "a.gputap", "--where", "name=clNoSuch",
+                                            *form).err
 
 
 @pytest.mark.parametrize("table, key, said", [
-    ("operations", "queue", "it knows: name, process, thread"), ("failures", "name", "no keys"),
-    ("threads", "name", "no keys"), ("kernels,operations", "device", "table operations does not know it"),
+    ("operations", "queue", "it knows: name, process, thread"),
+    ("failures", "name", "no keys"),
+    ("threads", "name", "no keys"),
+    ("kernels,operations", "device", "table operations does not know it"),
 ])
 def test_a_key_that_a_table_does_not_know_is_refused(traced, tap, table, key, said):
     traced()
@@ -129,22 +141,32 @@ def test_a_key_that_a_table_does_not_know_is_refused(traced, tap, table, key, sa
 def test_without_a_table_those_that_know_the_key_are_shown(traced, tap):
     traced()
     report = json.loads(tap("report", "a.gputap", "--by", "thread", "--json").out)
-    assert {"operations", "kernels", "copies"} <= set(report) and not {"threads", "processes", "failures"} & set(report)
+    assert {"operations", "kernels", "copies"
+            } <= set(report) and not {"threads", "processes", "failures"} & set(report)
 
 
 @pytest.mark.parametrize("way, status, said", [
-    ("fault", -11, "Segmentation fault (signal 11)"), ("abort", -6, "Aborted (signal 6)"), ("kill", -9, "Killed (signal 9)"),
+    ("fault", -11, "Segmentation fault (signal 11)"),
+    ("abort", -6, "Aborted (signal 6)"),
+    ("kill", -9, "Killed (signal 9)"),
     ("exit", 3, "exit 3"),
 ])
 @pytest.mark.parametrize("columns", [80, 120])
-def test_a_program_that_dies_in_a_call_is_told_in_each_report(tap, work, way, status, said, columns):
-    env, sentence = {"COLUMNS": columns}, rf"process (\d+) \(python3.*?\): {re.escape(said)}, in clBuildProgram, thread (\d+) \(python3.*?\)"
+def test_a_program_that_dies_in_a_call_is_told_in_each_report(tap, work, way, status, said,
+                                                              columns):
+    env, sentence = (
+        {"COLUMNS": columns},
+        rf"process (\d+) \(python3.*?\): {re.escape(said)}, in clBuildProgram, thread (\d+)"
+        r" \(python3.*?\)",
+    )
     (work / "dies.py").write_text(DIES)
     short = tap("run", "-o", "a.gputap", "python3", "dies.py", way, status=status, env=env).err
-    for text in (short, tap("report", "a.gputap", env=env).out, tap("info", "a.gputap", env=env).out):
+    for text in (short, tap("report", "a.gputap", env=env).out, tap("info", "a.gputap",
+                                                                    env=env).out):
         found = re.search(rf"(?i)died:? {sentence}", " ".join(text.split()))
         assert found and found[1] == found[2]
-        assert max(len(line) for line in text.splitlines() if "hread" in line or "ied" in line) <= columns
+        assert max(
+            len(line) for line in text.splitlines() if "hread" in line or "ied" in line) <= columns
 
 
 def deaths(tap, work, way, merged=False):
@@ -155,7 +177,8 @@ def deaths(tap, work, way, merged=False):
         tap("run", "-o", "b.gputap", "true")
         tap("merge", "-o", "c.gputap", "b.gputap", "a.gputap")
     report = tap("report", "c.gputap" if merged else "a.gputap", env={"COLUMNS": 1000}).out
-    return re.search(r"Died: process \d+ \(python3.*?\): Killed \(signal 9\), (.*)", report)[1], run.out.strip()
+    return re.search(r"Died: process \d+ \(python3.*?\): Killed \(signal 9\), (.*)",
+                     report)[1], run.out.strip()
 
 
 def test_of_calls_in_each_other_the_inner_one_is_named(tap, work):
@@ -173,7 +196,9 @@ def test_a_call_of_another_thread_is_named_with_it(tap, work):
 
 def test_calls_of_several_threads_are_named(tap, work):
     told, thread = deaths(tap, work, "threads")
-    assert re.fullmatch(rf"in clBuildProgram, thread (\d+) \(.*\); in clBuildProgram, thread (\d+) \(.*\)", told) and thread in told
+    assert re.fullmatch(
+        rf"in clBuildProgram, thread (\d+) \(.*\); in clBuildProgram, thread (\d+) \(.*\)",
+        told) and thread in told
 
 
 def test_merging_keeps_the_call_that_a_program_died_in(tap, work):
@@ -181,7 +206,8 @@ def test_merging_keeps_the_call_that_a_program_died_in(tap, work):
 
 
 def test_helpers_of_multiprocessing_that_still_run_are_not_told(tap, work):
-    (work / "helper.py").write_text("import ctypes, subprocess\nctypes.CDLL('libOpenCL.so.1').clGetPlatformIDs(0, None, None)\n"
-                                    "p = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\nprint(p.pid, flush=True)\n"
-                                    "import os\nos.set_inheritable(p.stdin.fileno(), True)\nos._exit(0)\n")
+    (work / "helper.py").write_text(
+        "import ctypes, subprocess\nctypes.CDLL('libOpenCL.so.1').clGetPlatformIDs(0, None, None)\n"
+        "p = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\nprint(p.pid, flush=True)\n"
+        "import os\nos.set_inheritable(p.stdin.fileno(), True)\nos._exit(0)\n")
     assert "still ran" not in tap("run", "-o", "a.gputap", "python3", "helper.py").err

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""HIP's own tests end the same with and without gputap, each case in a process of its own, on the software GPU.
+"""HIP's own tests end the same with and without gputap, each case in a process of its own, on the
+software GPU.
 
-GPUTAP_HIP_TESTS names a folder that tests/rocm/hip_tests.py has built from a checkout of ROCm/HIP. A quick part of each area is
-run; GPUTAP_SLOW=1 runs every case, which takes an hour and more. What fails bare may fail traced; docs/conformance-hip.md lists
-what fails, and why. Two cases that are decided by a race end in more than one way: each is tried three times.
+GPUTAP_HIP_TESTS names a folder that tests/rocm/hip_tests.py has built from a checkout of ROCm/HIP.
+A quick part of each area is run; GPUTAP_SLOW=1 runs every case, which takes an hour and more. What
+fails bare may fail traced; docs/conformance-hip.md lists what fails, and why. Two cases that are
+decided by a race end in more than one way: each is tried three times.
 """
 
 import os
@@ -21,10 +23,36 @@ QUICK = {  # programs of an area that are done soon
     "stream": ["CreateWithFlags", "GetFlags", "GetPriority", "AddCallback", "GetCUMask"],
     "streamperthread": ["Basic", "Event", "DeviceReset"],
     "printf": ["printfFlags", "printfSpecifiers"],
-    "graph": ["hipGraph", "AddChildGraphNode", "AddMemcpyNode", "AddHostNode", "Clone", "ExecUpdate", "GetEdges", "RemoveDependencies"],
-    "memory": ["hipMemcpyHtoA", "hipMemcpyAtoH", "hipMemcpy2DToArray", "hipMemcpy3D", "hipMemcpyDtoD", "hipMemset3D", "hipMallocManaged",
-               "hipPointerGetAttributes", "hipHostMalloc", "hipMemcpyPeer", "hipMemcpyToSymbol"],
-    "module-main": ["hipModule", "hipModuleGetGlobal", "hipModuleNegative", "hipModuleLoadData", "hipFuncGetAttributes"],
+    "graph": [
+        "hipGraph",
+        "AddChildGraphNode",
+        "AddMemcpyNode",
+        "AddHostNode",
+        "Clone",
+        "ExecUpdate",
+        "GetEdges",
+        "RemoveDependencies",
+    ],
+    "memory": [
+        "hipMemcpyHtoA",
+        "hipMemcpyAtoH",
+        "hipMemcpy2DToArray",
+        "hipMemcpy3D",
+        "hipMemcpyDtoD",
+        "hipMemset3D",
+        "hipMallocManaged",
+        "hipPointerGetAttributes",
+        "hipHostMalloc",
+        "hipMemcpyPeer",
+        "hipMemcpyToSymbol",
+    ],
+    "module-main": [
+        "hipModule",
+        "hipModuleGetGlobal",
+        "hipModuleNegative",
+        "hipModuleLoadData",
+        "hipFuncGetAttributes",
+    ],
     "printf-main": ["hipPrintfBasic", "hipPrintfStar", "hipPrintfSpecifiers"],
     "rtc": ["saxpy", "warpsize"],
     "occupancy": ["hipOccupancyMaxPotentialBlockSize"],
@@ -56,7 +84,10 @@ def test_hips_own_tests_end_the_same(softgpu, gputap, work, monkeypatch, area):
         bare, traced = set(), set()
         for attempt in range(3):
             bare.add(hip_tests.run_case(program, given)[0])
-            around = [gputap, "run", "-q", "-o", work / f"{program.name}.{attempt}.gputap", "--force", "--"]
+            around = [
+                gputap, "run", "-q", "-o", work / f"{program.name}.{attempt}.gputap", "--force",
+                "--"
+            ]
             traced.add(hip_tests.run_case(program, given, around)[0])
             if bare & traced:
                 break

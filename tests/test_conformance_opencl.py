@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Khronos' own tests answer the same with and without gputap.
 
-GPUTAP_OPENCL_CTS names a folder in which OpenCL-CTS was built (any version that fits the installed headers);
-the programs found there are run bare and traced, on the first device. What fails bare may fail traced: the
-same tests must fail. All together take well over half an hour.
+GPUTAP_OPENCL_CTS names a folder in which OpenCL-CTS was built (any version that fits the installed
+headers); the programs found there are run bare and traced, on the first device. What fails bare may
+fail traced: the same tests must fail. All together take well over half an hour.
 
-LONG tests of a program take minutes each on a CPU and are left out, unless GPUTAP_SLOW=1 asks for them.
+LONG tests of a program take minutes each on a CPU and are left out, unless GPUTAP_SLOW=1 asks for
+them.
 """
 
 import fnmatch
@@ -15,8 +16,9 @@ import re
 
 import pytest
 
-PROGRAMS = ("test_events", "test_profiling", "test_device_timer", "test_computeinfo", "test_multiples",
-            "test_cl_khr_command_buffer", "test_api", "test_buffers", "test_basic")
+PROGRAMS = ("test_events", "test_profiling", "test_device_timer", "test_computeinfo",
+            "test_multiples", "test_cl_khr_command_buffer", "test_api", "test_buffers",
+            "test_basic")
 LONG = {"test_basic": "async_*copy_*"}
 SLOW = bool(os.environ.get("GPUTAP_SLOW"))
 LIMIT = 6000 if SLOW else 1500
@@ -54,7 +56,10 @@ def test_khronos_tests_answer_the_same(run, gputap, work, name):
     command = [path, *chosen(run, path)]
     env = {"CL_WIMPY_MODE": "1"}
     bare = run(command, status=None, timeout=LIMIT, env=env, cwd=path.parent)
-    traced = run([gputap, "run", "-q", "-o", work / "cts.gputap", "--", *command], status=None, timeout=LIMIT, env=env,
+    traced = run([gputap, "run", "-q", "-o", work / "cts.gputap", "--", *command],
+                 status=None,
+                 timeout=LIMIT,
+                 env=env,
                  cwd=path.parent)
     assert verdicts(bare.out) or "SKIPPED" in bare.out, bare
     assert verdicts(traced.out) == verdicts(bare.out)

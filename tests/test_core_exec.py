@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The exec family in front of libc's: traced children of programs that clean the environment, everything else untouched."""
+"""The exec family in front of libc's: traced children of programs that clean the environment,
+everything else untouched."""
 
 import os
 import re
@@ -10,8 +11,10 @@ import pytest
 
 from rings import Session
 
-WAYS = ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "posix_spawn", "posix_spawnp",
-        "vfork_execve", "vfork_execvp", "fork_execl"]
+WAYS = [
+    "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
+    "posix_spawn", "posix_spawnp", "vfork_execve", "vfork_execvp", "fork_execl"
+]
 
 
 @pytest.fixture
@@ -29,7 +32,9 @@ def test_a_child_with_a_cleaned_environment_is_traced(build, ways, way):
         assert f"LD_PRELOAD={session.library}" in lines
         assert f"LD_AUDIT={session.audit}" in lines
         assert f"OPENCL_LAYERS={session.library}" in lines
-        assert [r for r in session.kind("region") if os.path.basename(r["exe"]) in ("env", "coreutils")]
+        assert [
+            r for r in session.kind("region") if os.path.basename(r["exe"]) in ("env", "coreutils")
+        ]
 
 
 @pytest.mark.parametrize("stack", ["signal", "thread"])
@@ -40,23 +45,31 @@ def test_a_small_stack_is_enough(build, ways, way, stack):
         environment = {f"VARIABLE_{n}": "x" * 100 for n in range(60)}
         result = session.run([ways, f"{stack}:{way}", shutil.which("env")], env=environment)
         assert f"LD_AUDIT={session.audit}" in result.out.splitlines()
-        session.run([ways, f"{stack}:{way}", build / "tests/core/static_program"], status=7, env=environment)
+        session.run([ways, f"{stack}:{way}", build / "tests/core/static_program"],
+                    status=7,
+                    env=environment)
         assert [e for e in session.kind("event") if e["op"] == 4]
 
 
 def test_what_the_program_put_into_the_lists_stays(build, ways):
     with Session(build) as session:
-        script = f'exec env -i LD_PRELOAD=libm.so.6 OPENCL_LAYERS=/nowhere.so LD_AUDIT= {shutil.which("env")}'
+        script = (
+            'exec env -i LD_PRELOAD=libm.so.6 OPENCL_LAYERS=/nowhere.so LD_AUDIT='
+            f' {shutil.which("env")}'
+        )
         result = session.run(["sh", "-c", script])
         lines = result.out.splitlines()
         assert f"LD_PRELOAD={session.library}:libm.so.6" in lines
         assert f"OPENCL_LAYERS={session.library}:/nowhere.so" in lines
-        assert f"LD_AUDIT={session.audit}" in [line.rstrip(":").replace("=:", "=") for line in lines]
+        assert f"LD_AUDIT={session.audit}" in [
+            line.rstrip(":").replace("=:", "=") for line in lines
+        ]
 
 
 def test_an_intact_environment_is_passed_on_as_it_is(build):
     def shown(result):  # without what the shell itself sets
-        return sorted(line for line in result.out.splitlines() if not re.match("(PWD|SHLVL|OLDPWD|_)=", line))
+        return sorted(
+            line for line in result.out.splitlines() if not re.match("(PWD|SHLVL|OLDPWD|_)=", line))
 
     with Session(build) as session:
         env = shutil.which("env")
@@ -67,7 +80,10 @@ def test_an_intact_environment_is_passed_on_as_it_is(build):
 def test_failing_to_start_gives_the_same_error(build, ways, way, run, work):
     os.mkfifo(work / "pipe", 0o755)  # nobody writes into it: who opens it waits
     with Session(build) as session:
-        for program in ["/nonexistent/program", "/etc/passwd", "/", *([work / "pipe"] if way != "fexecve" else [])]:
+        for program in [
+                "/nonexistent/program", "/etc/passwd", "/",
+                *([work / "pipe"] if way != "fexecve" else [])
+        ]:
             bare = run([ways, way, program], status=None).status
             assert session.run([ways, way, program], status=None).status == bare >= 100
 
@@ -94,7 +110,8 @@ def test_a_library_of_the_users_that_watches_exec_still_does(build, ways, way, r
     """)
     run(["gcc", "-shared", "-fPIC", "-w", "-o", "watch.so", "watch.c", "-ldl"])
     with Session(build) as session:
-        result = session.run([ways, way, shutil.which("true")], env={"LD_PRELOAD": f"{session.library}:{work}/watch.so"})
+        result = session.run([ways, way, shutil.which("true")],
+                             env={"LD_PRELOAD": f"{session.library}:{work}/watch.so"})
     assert result.out == "seen\n"
 
 
@@ -108,7 +125,8 @@ def test_a_static_program_runs_and_is_told(build, ways):
         assert all(e["text"] == f"{program}: it is statically linked" for e in events)
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root to make a set-user-ID file of another user")
+@pytest.mark.skipif(os.getuid() != 0,
+                    reason="needs root to make a set-user-ID file of another user")
 def test_a_program_that_gains_privileges_runs_and_is_told(build, ways, work):
     with Session(build) as session:
         program = work / "setuid_true"
@@ -117,7 +135,9 @@ def test_a_program_that_gains_privileges_runs_and_is_told(build, ways, work):
         program.chmod(0o755 | stat.S_ISUID)
         session.run([ways, "vfork_execve", program])
         texts = [e["text"] for e in session.kind("event")]
-        assert texts == [f"{program}: it gains privileges (set-user-ID, set-group-ID or file capabilities)"]
+        assert texts == [
+            f"{program}: it gains privileges (set-user-ID, set-group-ID or file capabilities)"
+        ]
         assert not session.kind("region", "setuid_true")
 
 
@@ -136,8 +156,9 @@ def test_scripts_are_judged_by_their_interpreter(build, ways, work):
 def test_ocl_icd_shortening_the_layers_is_undone_in_children(build):
     with Session(build) as session:
         layers = f"{session.library}:/nowhere/liblayer.so"
-        result = session.run(["sh", "-c", shutil.which("env")],
-                             env={"GPUTAP_OPENCL_LAYERS": layers, "OPENCL_LAYERS": str(session.library)})
+        result = session.run(
+            ["sh", "-c", shutil.which("env")],
+            env={"GPUTAP_OPENCL_LAYERS": layers, "OPENCL_LAYERS": str(session.library)})
         assert f"OPENCL_LAYERS={layers}" in result.out.splitlines()
 
 

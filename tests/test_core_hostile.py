@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Failing system calls, small limits, and programs that do not expect a guest: the program's result is the same, nothing is
-lost without being counted."""
+"""Failing system calls, small limits, and programs that do not expect a guest: the program's result
+is the same, nothing is lost without being counted."""
 
 import os
 import resource
@@ -26,7 +26,8 @@ def test_any_one_failing_call_of_the_library_leaves_the_program_unharmed(build, 
     def traced(n):
         with Session(build, block=16384) as session:
             preload = f"{build}/tests/core/libfail_nth.so:{session.library}"
-            result = session.run(command, env={"LD_PRELOAD": preload, "FAIL_NTH": n, "FAIL_COUNT": work / "count"})
+            result = session.run(
+                command, env={"LD_PRELOAD": preload, "FAIL_NTH": n, "FAIL_COUNT": work / "count"})
             assert result.out == expected and result.err == "", f"call {n} failing: {result}"
             seen, recorded, dropped = session.counts("way_linked")
             assert seen == recorded + dropped, f"call {n} failing"
@@ -38,7 +39,8 @@ def test_any_one_failing_call_of_the_library_leaves_the_program_unharmed(build, 
         traced(n)
 
 
-@pytest.mark.parametrize("what", ["close_all", "chdir", "umask", "clearenv", "block_signals", "no_files", "thread"])
+@pytest.mark.parametrize(
+    "what", ["close_all", "chdir", "umask", "clearenv", "block_signals", "no_files", "thread"])
 def test_recording_goes_on_after(build, what):
     with Session(build) as session:
         session.run([build / "tests/core/hostile", what])
@@ -81,7 +83,8 @@ def test_a_child_that_cannot_make_its_region_runs_and_is_counted(build, trouble)
         assert session.counts("hostile") == (60, 60, 0)
 
 
-@pytest.mark.parametrize("end, status", [("_exit", 0), ("abort", -signal.SIGABRT), ("crash", -signal.SIGSEGV)])
+@pytest.mark.parametrize("end, status", [("_exit", 0), ("abort", -signal.SIGABRT),
+                                         ("crash", -signal.SIGSEGV)])
 def test_what_was_recorded_outlives_the_end_by(build, end, status):
     with Session(build) as session:
         command = [*limited(core=0), build / "tests/core/hostile", end]
@@ -98,7 +101,8 @@ def test_exit_and_quick_exit_are_proper_ends(build, end):
         assert {r["state"] for r in session.kind("region", "hostile")} == {2}
 
 
-@pytest.mark.parametrize("limits", [{"as": 4 << 30}, {"fsize": 1 << 20}], ids=["address_space", "file_size"])
+@pytest.mark.parametrize("limits", [{"as": 4 << 30}, {"fsize": 1 << 20}],
+                         ids=["address_space", "file_size"])
 def test_a_small_limit_gives_a_small_pool(build, limits):
     with Session(build, pool=16 << 30, slots=16) as session:
         session.run([*limited(**limits), build / "tests/core/hostile"])
@@ -115,7 +119,8 @@ def test_a_file_size_limit_too_small_for_any_pool_means_no_recording(build):
 
 @ROOT_ONLY
 def test_a_full_memory_file_system_gives_drops_and_no_sigbus(build, work, run):
-    """A tmpfs of 1 MiB holds the session: the pool's memory is not there, though the file is long enough."""
+    """A tmpfs of 1 MiB holds the session: the pool's memory is not there, though the file is long
+    enough."""
     run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", work], status=None)
     if not os.path.ismount(work):
         pytest.skip("cannot mount a tmpfs")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Signals at bad moments: while a thread's or a process's state is made, in the middle of a call, with a jump out of it."""
+"""Signals at bad moments: while a thread's or a process's state is made, in the middle of a call,
+with a jump out of it."""
 
 import pytest
 
@@ -11,9 +12,11 @@ DOORS = ["layer", "interposition"]
 def jumper(build, what, door):
     """-> (calls that it began, their records, (seen, recorded, dropped))"""
     with Session(build) as session:
-        env = {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}  # a loader that knows no layers
+        # a loader that knows no layers
+        env = {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
         result = session.run([build / "tests/core/jumper", what], env=env)
-        return sum(int(n) for n in result.out.split()), session.kind("call"), session.counts("jumper")
+        return sum(
+            int(n) for n in result.out.split()), session.kind("call"), session.counts("jumper")
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -28,7 +31,8 @@ def test_what_a_handler_calls_during_a_first_call_is_recorded(build, what, door)
 @pytest.mark.parametrize("what, left", [("jump", 10), ("stack", 5)])
 def test_after_a_jump_out_of_a_call_the_next_ones_are_recorded(build, what, left, door):
     made, calls, (seen, recorded, dropped) = jumper(build, what, door)
-    assert (seen, recorded, dropped) == (made, made - left, 0)  # the collector counts those that were left as unfinished
+    # the collector counts those that were left as unfinished
+    assert (seen, recorded, dropped) == (made, made - left, 0)
     assert {c["depth"] for c in calls} == {0}
 
 

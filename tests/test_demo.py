@@ -37,7 +37,8 @@ def test_demo_traces_its_hip_program_in_the_same_capture(demo, softgpu, tap):
     report = json.loads(tap("report", "--json", folder / "demo.gputap").out)
     counts = {k["name"]: k["count"] for k in report["kernels"]}
     # eight chunks, twenty replays of the graph
-    for kernel, count in (("saxpy", 8), ("square", 8), ("pull", 20), ("move", 20), ("energy", 20), ("heat_step", 1000)):
+    for kernel, count in (("saxpy", 8), ("square", 8), ("pull", 20), ("move", 20), ("energy", 20),
+                          ("heat_step", 1000)):
         assert [c for name, c in counts.items() if kernel in name] == [count], kernel
     assert b"pull" in (folder / "demo.pftrace").read_bytes()
 
@@ -64,13 +65,17 @@ def test_demo_tells_hipcc_which_platform_it_means(repo, run, work, build):
     (work / "build/examples/demo").symlink_to(build / "examples/demo")
     if not (build / "soft/amdgpu/libhsakmt.so.1").exists():
         pytest.skip("needs the software GPU")
-    result = run([repo / "tools/demo", work], env={"PATH": f"{work}/bin:/usr/bin:/bin", "GPUTAP_BUILD": work / "build"})
+    result = run([repo / "tools/demo", work],
+                 env={"PATH": f"{work}/bin:/usr/bin:/bin", "GPUTAP_BUILD": work / "build"})
     assert "hipcc could not compile it" in result.err and "no heat was lost" in result.out
-    assert (work / "bin/hipcc.told").read_text().split() == ["HIP_COMPILER=clang", "HIP_PLATFORM=amd", "HIP_RUNTIME=rocclr"]
+    assert (work / "bin/hipcc.told").read_text().split() == [
+        "HIP_COMPILER=clang", "HIP_PLATFORM=amd", "HIP_RUNTIME=rocclr"
+    ]
 
 
 def test_the_build_tells_hipcc_which_platform_it_means(build):
-    lines = re.findall(r"^ COMMAND = .*hipcc.*--offload-arch.*$", (build / "build.ninja").read_text(), re.M)
+    lines = re.findall(r"^ COMMAND = .*hipcc.*--offload-arch.*$",
+                       (build / "build.ninja").read_text(), re.M)
     if not lines:
         pytest.skip("needs hipcc and the software GPU")
     assert all("HIP_PLATFORM=amd HIP_COMPILER=clang HIP_RUNTIME=rocclr" in line for line in lines)
@@ -78,9 +83,16 @@ def test_the_build_tells_hipcc_which_platform_it_means(build):
 
 def test_make_builds_what_is_installed_and_the_demo_and_no_tests(build, repo, run):
     """`ninja product`: no program of tests or bench, which hipcc may refuse, is needed for it."""
-    assert re.search(r"^all:.*\n\t@ninja -C \$\(BUILD\) product$", (repo / "Makefile").read_text(), re.M)
-    made = set(re.findall(r" -o (\S+)", run(["ninja", "-C", build, "-t", "commands", "product"]).out))
-    installed = {os.path.relpath(p, build) for p in json.loads(run(["meson", "introspect", "--installed", build]).out) if p.startswith(f"{build}/")}
+    assert re.search(r"^all:.*\n\t@ninja -C \$\(BUILD\) product$", (repo / "Makefile").read_text(),
+                     re.M)
+    made = set(
+        re.findall(r" -o (\S+)",
+                   run(["ninja", "-C", build, "-t", "commands", "product"]).out))
+    installed = {
+        os.path.relpath(p, build)
+        for p in json.loads(run(["meson", "introspect", "--installed", build]).out)
+        if p.startswith(f"{build}/")
+    }
     files = {p for p in installed if os.access(build / p, os.X_OK)}
     assert "gputap" in files and any("libgputap.so" in p for p in files)
     assert {p for p in files if not (build / p).is_symlink()} <= made and "examples/demo" in made
@@ -105,7 +117,8 @@ def test_setup_reads_every_line_of_the_list(repo):
     for line in (repo / "tools/packages").read_text().splitlines():
         line = line.split("#")[0].split()
         if line:
-            assert line[0] in ("build", "demo", "deb", "test", "bench", "aarch64") and line[1] in ("apt", "pip") and len(line) > 2, line
+            assert line[0] in ("build", "demo", "deb", "test", "bench",
+                               "aarch64") and line[1] in ("apt", "pip") and len(line) > 2, line
 
 
 def test_ci_runs_the_command_of_the_readme(repo):

@@ -7,12 +7,17 @@ import urllib.parse
 import pytest
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-# `src/core/tap.h`, `tests/soft/isa_*`, `test_door_{hip,hsa}.py`; what the build makes is not looked for
-PATH = re.compile(r"`((?:api|bench|cli|docs|examples|gen|generated|include|soft|src|tests|tools)/[\w./*{},-]*)`")
+# `src/core/tap.h`, `tests/soft/isa_*`, `test_door_{hip,hsa}.py`; what the build makes is not looked
+# for
+PATH = re.compile(
+    r"`((?:api|bench|cli|docs|examples|gen|generated|include|soft|src|tests|tools)/[\w./*{},-]*)`")
 
 
 def documents(repo):
-    names = subprocess.run(["git", "-C", repo, "ls-files", "-co", "--exclude-standard", "*.md"], check=True, text=True, capture_output=True).stdout
+    names = subprocess.run(["git", "-C", repo, "ls-files", "-co", "--exclude-standard", "*.md"],
+                           check=True,
+                           text=True,
+                           capture_output=True).stdout
     return [repo / name for name in names.splitlines()]
 
 
@@ -21,7 +26,8 @@ def without_code(text):
 
 
 def anchors(text):
-    """As GitHub makes them of headings: letters, digits, '-', '_'; a second heading of the same words gets -1."""
+    """As GitHub makes them of headings: letters, digits, '-', '_'; a second heading of the same
+    words gets -1."""
     seen, out = {}, set()
     for title in re.findall(r"^#+ +(.*?) *$", without_code(text), flags=re.M):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
@@ -36,7 +42,8 @@ def broken_links(repo, document):
         url = urllib.parse.urlsplit(target)
         if url.scheme or url.netloc:
             continue
-        there = (document.parent / urllib.parse.unquote(url.path)).resolve() if url.path else document
+        there = (document.parent /
+                 urllib.parse.unquote(url.path)).resolve() if url.path else document
         if not there.exists() or not there.is_relative_to(repo):
             yield f"{target}: no such file"
         elif url.fragment and url.fragment not in anchors(there.read_text()):
@@ -48,7 +55,10 @@ def expand(pattern):
     found = re.search(r"\{([^{}]*)\}", pattern)
     if not found:
         return [pattern]
-    return [name for part in found[1].split(",") for name in expand(pattern[:found.start()] + part + pattern[found.end():])]
+    return [
+        name for part in found[1].split(",")
+        for name in expand(pattern[:found.start()] + part + pattern[found.end():])
+    ]
 
 
 def missing_paths(repo, document):
@@ -69,12 +79,18 @@ def test_a_headings_anchor_is_githubs(text, wanted):
 
 def test_a_broken_link_and_a_path_that_is_gone_are_found(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("# Here\n[a](#here) [b](#there) [c](none.md) [d](https://example.org/none) `src/core/none.c`\n")
+    page.write_text(
+        "# Here\n[a](#here) [b](#there) [c](none.md) [d](https://example.org/none)"
+        " `src/core/none.c`\n"
+    )
     assert [b.split(":")[0] for b in broken_links(tmp_path, page)] == ["#there", "none.md"]
     assert list(missing_paths(tmp_path, page)) == ["src/core/none.c: no such path"]
 
 
 @pytest.mark.parametrize("find", [broken_links, missing_paths])
 def test_the_documents_point_at_what_is_there(repo, find):
-    broken = [f"{document.relative_to(repo)}: {what}" for document in documents(repo) for what in find(repo, document)]
+    broken = [
+        f"{document.relative_to(repo)}: {what}" for document in documents(repo)
+        for what in find(repo, document)
+    ]
     assert not broken, "\n".join(broken)

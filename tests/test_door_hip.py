@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The ways in which programs reach HIP before ROCm 6: every call is seen, and seen once, whatever the library calls of itself."""
+"""The ways in which programs reach HIP before ROCm 6: every call is seen, and seen once, whatever
+the library calls of itself."""
 
 import re
 import subprocess
@@ -26,7 +27,8 @@ def ways(tmp_path_factory, repo, hip_headers):
     folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
 
     def compile(out, *options):
-        subprocess.run(["cc", "-O1", "-w", source, "-o", folder / out, *options, "-ldl"], check=True)
+        subprocess.run(["cc", "-O1", "-w", source, "-o", folder / out, *options, "-ldl"],
+                       check=True)
     compile("linked", "-lamdhip64", "-Wl,-z,lazy")
     compile("bound_now", "-lamdhip64", "-Wl,-z,now")
     compile("table", "-DVIA_TABLE", "-lamdhip64")
@@ -58,8 +60,12 @@ def test_every_hip_call_is_recorded_once(build, ways, device, way):
         assert session.calls() == made
         assert session.counts() == (len(made), len(made), 0)
         modules = [m["text"] for m in session.kind("module")]
-        assert ["door=interposition\0" in m for m in modules if "libamdhip64" in m] == [True], modules
-        assert [re.search(r"version=\d+\.\d+\.", m) is not None for m in modules if "libamdhip64" in m] == [True], modules
+        assert ["door=interposition\0" in m
+                for m in modules
+                if "libamdhip64" in m] == [True], modules
+        assert [
+            re.search(r"version=\d+\.\d+\.", m) is not None for m in modules if "libamdhip64" in m
+        ] == [True], modules
 
 
 def test_only_hip_operations_that_were_asked_for_are_recorded(build, ways, device):
@@ -72,12 +78,14 @@ def test_only_hip_operations_that_were_asked_for_are_recorded(build, ways, devic
 def test_a_traced_hip_program_prints_what_it_prints_untraced(build, ways, device):
     with Session(build) as session:
         traced = session.run(command(ways, "linked"), env=device).out
-        assert traced == session.run(command(ways, "linked"), env={**device, "GPUTAP_SESSION": None}).out
+        assert traced == session.run(command(ways, "linked"),
+                                     env={**device, "GPUTAP_SESSION": None}).out
 
 
 def test_a_library_opened_and_closed_many_times_keeps_being_seen(build, ways, device):
     with Session(build) as session:
-        made = made_by(session.run([ways / "plugin_host", ways / "plugin.so", *["local"] * 3], env=device).out)
+        made = made_by(
+            session.run([ways / "plugin_host", ways / "plugin.so", *["local"] * 3], env=device).out)
         assert len(made) == 3 * 21
         assert session.calls() == made
 
@@ -94,7 +102,13 @@ def test_structs_passed_by_value_are_whole_in_the_record(build, ways, device, ta
 
 def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, work):
     """No software GPU: /dev/kfd is not there, or nobody's business here."""
-    result = tap("run", "-o", "a.gputap", "--", ways / "linked", env={"HIP_VISIBLE_DEVICES": "-1"}, status=None)
+    result = tap("run",
+                 "-o",
+                 "a.gputap",
+                 "--",
+                 ways / "linked",
+                 env={"HIP_VISIBLE_DEVICES": "-1"},
+                 status=None)
     assert result.status == 3
     assert "hipGetDeviceCount" in result.out
     report = tap("report", "a.gputap").out
@@ -107,16 +121,21 @@ def test_without_a_device_the_failed_calls_are_shown_by_name(build, ways, tap, w
 
 @pytest.fixture(scope="session")
 def standins(tmp_path_factory, repo):
-    """copies, and libraries tests/hip/standin.c: libhipN.so, libhip_sysv.so, libhip_registers.so."""
+    """copies, and libraries tests/hip/standin.c: libhipN.so, libhip_sysv.so,
+    libhip_registers.so."""
     folder, source = tmp_path_factory.mktemp("standins"), repo / "tests/hip/standin.c"
 
     def compile(out, copy, *options):
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", source, f"-DCOPY={copy}", "-o", folder / out, *options], check=True)
+        subprocess.run([
+            "cc", "-O1", "-shared", "-fPIC", source, f"-DCOPY={copy}", "-o", folder / out, *options
+        ],
+                       check=True)
     for i in range(9):
         compile(f"libhip{i}.so", i)
     compile("libhip_sysv.so", 17, "-Wl,--hash-style=sysv", "-Wl,-z,now,-z,relro")
     compile("libhip_registers.so", 18, "-DREGISTERS")
-    subprocess.run(["cc", "-O1", repo / "tests/hip/copies.c", "-o", folder / "copies", "-ldl"], check=True)
+    subprocess.run(["cc", "-O1", repo / "tests/hip/copies.c", "-o", folder / "copies", "-ldl"],
+                   check=True)
     return folder
 
 
@@ -156,7 +175,8 @@ def test_one_copy_too_many_works_untraced_and_is_told(build, standins):
 def test_own_calls_are_nobody_s_also_when_only_they_are_asked_for(build, standins):
     with Session(build, op=HIP << 16 | 215, device=0) as session:
         session.run(libraries(standins, 0, "_sysv"))
-        assert session.calls() == ["hipMalloc"] * 2  # those by address; not those inside hipMallocPitch
+        # those by address; not those inside hipMallocPitch
+        assert session.calls() == ["hipMalloc"] * 2
 
 
 def test_a_library_that_offers_its_table_is_left_to_the_table_s_door(build, standins):
@@ -167,25 +187,39 @@ def test_a_library_that_offers_its_table_is_left_to_the_table_s_door(build, stan
 
 # What compiles at run time ------------------------------------------------------------
 
-COMPILED = ["hiprtcVersion", "hiprtcCreateProgram", "hiprtcCompileProgram", "hiprtcDestroyProgram", "hipGetDeviceCount"]
+COMPILED = [
+    "hiprtcVersion", "hiprtcCreateProgram", "hiprtcCompileProgram", "hiprtcDestroyProgram",
+    "hipGetDeviceCount"
+]
 
 
 @pytest.fixture(scope="session")
 def compilers(standins, repo):
-    """Programs with a stand-in for libhiprtc.so, which comes first, and one for HIP: compiles_0, compiles_registers."""
+    """Programs with a stand-in for libhiprtc.so, which comes first, and one for HIP: compiles_0,
+    compiles_registers."""
     source = repo / "tests/hip/compiles.c"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-DLIBRARY", source, "-o", standins / "libcompiles.so"], check=True)
+    subprocess.run(
+        ["cc", "-O1", "-shared", "-fPIC", "-DLIBRARY", source, "-o", standins / "libcompiles.so"],
+        check=True)
     for hip in ("0", "_registers"):
-        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", source, "-o", standins / f"compiles_{hip.strip('_')}", f"-L{standins}", "-lcompiles",
-                        f"-lhip{hip}", f"-Wl,-rpath,{standins}"], check=True)
+        subprocess.run([
+            "cc", "-Wall", "-Wextra", "-Werror", source, "-o",
+            standins / f"compiles_{hip.strip('_')}", f"-L{standins}", "-lcompiles", f"-lhip{hip}",
+            f"-Wl,-rpath,{standins}"
+        ],
+                       check=True)
     return standins
 
 
-def test_what_compiles_at_run_time_is_seen_wherever_the_release_has_it(build, compilers, repo, hip_headers, device):
+def test_what_compiles_at_run_time_is_seen_wherever_the_release_has_it(
+        build, compilers, repo, hip_headers, device):
     program = compilers / "compiles"
-    apart = subprocess.run(["cc", repo / "tests/hip/compiles.c", "-o", program, "-lhiprtc", "-lamdhip64"], stderr=subprocess.DEVNULL).returncode == 0
+    apart = subprocess.run(
+        ["cc", repo / "tests/hip/compiles.c", "-o", program, "-lhiprtc", "-lamdhip64"],
+        stderr=subprocess.DEVNULL).returncode == 0
     if not apart:  # before ROCm 6
-        subprocess.run(["cc", repo / "tests/hip/compiles.c", "-o", program, "-lamdhip64"], check=True)
+        subprocess.run(["cc", repo / "tests/hip/compiles.c", "-o", program, "-lamdhip64"],
+                       check=True)
     with Session(build) as session:
         made = session.run([program], env=device).out.splitlines()
         assert made == session.calls() == COMPILED
@@ -194,11 +228,13 @@ def test_what_compiles_at_run_time_is_seen_wherever_the_release_has_it(build, co
 
 def test_a_library_of_the_functions_that_compile_is_traced_like_hips(build, compilers):
     with Session(build) as session:
-        assert session.run([compilers / "compiles_0"]).out.splitlines() == session.calls() == COMPILED
+        assert session.run([compilers / "compiles_0"
+                            ]).out.splitlines() == session.calls() == COMPILED
         assert len(session.kind("module")) == 2
 
 
-def test_a_library_of_the_functions_that_compile_is_traced_beside_a_hip_that_offers_its_table(build, compilers):
+def test_a_library_of_the_functions_that_compile_is_traced_beside_a_hip_that_offers_its_table(
+        build, compilers):
     with Session(build) as session:
         assert session.run([compilers / "compiles_registers"]).out.splitlines() == COMPILED
         assert session.calls() == COMPILED[:-1]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HSA's door by HSA_TOOLS_LIB: plain HSA programs under the distribution's real ROCr, on the software GPU."""
+"""HSA's door by HSA_TOOLS_LIB: plain HSA programs under the distribution's real ROCr, on the
+software GPU."""
 
 import csv
 import io
@@ -9,17 +10,28 @@ import subprocess
 import pytest
 
 # What tests/rocm/hsa_calls.c calls in a round, behind hsa_init(), in order.
-ROUND = (["hsa_agent_get_info"] * 2 + ["hsa_iterate_agents", "hsa_agent_get_info", "hsa_signal_create"] +
-         ["hsa_signal_store_relaxed"] * 5 + ["hsa_signal_load_relaxed", "hsa_amd_agent_iterate_memory_pools",
-         "hsa_amd_memory_pool_allocate", "hsa_amd_memory_pool_free", "hsa_amd_memory_pool_free", "hsa_signal_destroy"])
+ROUND = (["hsa_agent_get_info"] * 2 +
+         ["hsa_iterate_agents", "hsa_agent_get_info", "hsa_signal_create"] +
+         ["hsa_signal_store_relaxed"] * 5 + [
+             "hsa_signal_load_relaxed", "hsa_amd_agent_iterate_memory_pools",
+             "hsa_amd_memory_pool_allocate", "hsa_amd_memory_pool_free", "hsa_amd_memory_pool_free",
+             "hsa_signal_destroy"
+         ])
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory, repo, softgpu):
     folder = tmp_path_factory.mktemp("hsa")
-    subprocess.run(["cc", "-O1", "-Wall", repo / "tests/rocm/hsa_calls.c", "-o", folder / "hsa_calls", "-lhsa-runtime64"], check=True)
+    subprocess.run([
+        "cc", "-O1", "-Wall", repo / "tests/rocm/hsa_calls.c", "-o", folder / "hsa_calls",
+        "-lhsa-runtime64"
+    ],
+                   check=True)
     for name, options in (("counts.so", []), ("fails.so", ["-DFAILS"]), ("with space.so", [])):
-        subprocess.run(["cc", "-O1", "-Wall", "-shared", "-fPIC", repo / "tests/rocm/hsa_tool.c", "-o", folder / name, *options],
+        subprocess.run([
+            "cc", "-O1", "-Wall", "-shared", "-fPIC", repo / "tests/rocm/hsa_tool.c", "-o",
+            folder / name, *options
+        ],
                        check=True)
     return folder / "hsa_calls"
 
@@ -28,9 +40,22 @@ def program(tmp_path_factory, repo, softgpu):
 def trace(tap, program, softgpu, work):
     """trace("--again", env=..) -> (result of gputap run, rows of the calls in order, info)"""
     def run(*words, env=None, options=()):
-        result = tap("run", "-f", "-o", "a.gputap", "--mode", "hsa", *options, "--", program, *words, env={**softgpu, **(env or {})})
+        result = tap("run",
+                     "-f",
+                     "-o",
+                     "a.gputap",
+                     "--mode",
+                     "hsa",
+                     *options,
+                     "--",
+                     program,
+                     *words,
+                     env={**softgpu, **(env or {})})
         tap("export", "-f", "a.gputap", "-o", "a.csv")
-        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
+        rows = [
+            r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text()))
+            if r["kind"] == "call"
+        ]
         rows.sort(key=lambda r: (int(r["start_ns"]), -int(r["end_ns"])))
         return result, rows, json.loads(tap("info", "--json", "a.gputap").out)
     return run
@@ -61,11 +86,13 @@ def test_a_program_that_never_shuts_hsa_down_is_recorded_whole(trace):
 def test_hsa_arguments_read_as_the_program_wrote_them(trace):
     rows = trace()[1]
     by_name = {r["operation"]: r for r in rows}
-    assert by_name["hsa_signal_create"]["arguments"].startswith("initial_value=7, num_consumers=0, consumers=NULL, signal=0x")
+    assert by_name["hsa_signal_create"]["arguments"].startswith(
+        "initial_value=7, num_consumers=0, consumers=NULL, signal=0x")
     assert by_name["hsa_signal_store_relaxed"]["arguments"].endswith("value=-4")
     assert "size=4096, flags=0, ptr=0x" in by_name["hsa_amd_memory_pool_allocate"]["arguments"]
     info = [r["arguments"] for r in rows if r["operation"] == "hsa_agent_get_info"]
-    assert "attribute=HSA_AGENT_INFO_DEVICE" in info[0] and "attribute=HSA_AGENT_INFO_NAME" in info[-1]
+    assert "attribute=HSA_AGENT_INFO_DEVICE" in info[0] and "attribute=HSA_AGENT_INFO_NAME" in info[
+        -1]
 
 
 def test_a_failed_hsa_call_is_told_by_its_status_name(trace, tap):
@@ -92,7 +119,8 @@ def test_hsa_output_is_the_same_with_and_without_gputap(trace, run, program, sof
 
 @pytest.mark.parametrize("order", ["{0}", '"{1}"', "{2} {0}", "gone.so {0}"])
 def test_the_users_own_tool_sees_what_it_sees_without_gputap(trace, run, program, softgpu, order):
-    tools = order.format(*(program.parent / name for name in ("counts.so", "with space.so", "fails.so")))
+    tools = order.format(*(program.parent / name
+                           for name in ("counts.so", "with space.so", "fails.so")))
     result, rows, _ = trace("--no-shutdown", env={"HSA_TOOLS_LIB": tools})
     assert names(rows).count("hsa_signal_store_relaxed") == 5
     if "{2}" not in order:  # ROCr 5 asks a tool that it has unmapped for its OnUnload()
@@ -113,12 +141,24 @@ def test_a_tool_library_that_fails_is_said_and_the_program_runs(trace, tap, prog
 
 
 def test_only_operations_that_were_asked_for_are_recorded(trace):
-    assert names(trace(options=["--ops", "hsa_signal_store*"])[1]) == ["hsa_signal_store_relaxed"] * 5
+    assert names(
+        trace(options=["--ops", "hsa_signal_store*"])[1]) == ["hsa_signal_store_relaxed"] * 5
 
 
-@pytest.mark.parametrize("clean", [["env", "-i"], ["env", "-u", "HSA_TOOLS_LIB"], ["env", "HSA_TOOLS_LIB=mine.so"]])
+@pytest.mark.parametrize(
+    "clean", [["env", "-i"], ["env", "-u", "HSA_TOOLS_LIB"], ["env", "HSA_TOOLS_LIB=mine.so"]])
 def test_a_child_whose_environment_was_cleaned_is_seen(tap, program, softgpu, work, clean):
     """Also where only HSA's variable is gone, or is another."""
     variables = [f"{name}={value}" for name, value in softgpu.items()]
-    tap("run", "-o", "a.gputap", "--mode", "hsa", "--", *clean, *variables, program, "--no-shutdown", env=softgpu)
+    tap("run",
+        "-o",
+        "a.gputap",
+        "--mode",
+        "hsa",
+        "--",
+        *clean,
+        *variables,
+        program,
+        "--no-shutdown",
+        env=softgpu)
     assert json.loads(tap("info", "--json", "a.gputap").out)["calls"] == len(ROUND)

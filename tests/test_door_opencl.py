@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The ways in which programs reach OpenCL, each through the layer door and through interposition: every call is
-seen, and seen once."""
+"""The ways in which programs reach OpenCL, each through the layer door and through interposition:
+every call is seen, and seen once."""
 
 import csv
 import json
@@ -32,7 +32,8 @@ def command(build, way):
 
 
 def environment(build, door):
-    """Which libOpenCL.so.1 the program finds: Debian's, which knows layers, or ours, which does not."""
+    """Which libOpenCL.so.1 the program finds: Debian's, which knows layers, or ours, which does
+    not."""
     return {} if door == "layer" else {"LD_LIBRARY_PATH": build / "tests/door"}
 
 
@@ -45,29 +46,52 @@ def test_every_call_is_recorded_once(build, door, way):
         assert session.calls() == made
         assert session.counts() == (len(made), len(made), 0)
         writes = [name for name in made if name == "clEnqueueWriteBuffer"]
-        assert [c["device"] for c in session.kind("counts")] == [{"seen": len(writes), "recorded": len(writes), "dropped": 0}]
+        assert [c["device"] for c in session.kind("counts")] == [{
+            "seen": len(writes), "recorded": len(writes), "dropped": 0
+        }]
         modules = [m["text"] for m in session.kind("module")]
         assert [m for m in modules if f"door={door}\0" in m and "libOpenCL.so" in m], modules
         assert [m for m in modules if "door=driver\0" in m and "libpocl.so" in m], modules
-        assert not [m for m in modules if "door=" in m and f"door={door}\0" not in m and "door=driver\0" not in m]
+        assert not [
+            m for m in modules
+            if "door=" in m and f"door={door}\0" not in m and "door=driver\0" not in m
+        ]
 
 
-@pytest.mark.parametrize("way", ["linked", "dlopen_local", "dlopen_deepbind", "dlsym", "pointer_table"])
+@pytest.mark.parametrize("way",
+                         ["linked", "dlopen_local", "dlopen_deepbind", "dlsym", "pointer_table"])
 @pytest.mark.parametrize("options, args", [([], "num_entries=1"), (["--no-args"], "")])
 def test_the_call_that_finds_no_driver_is_recorded_once(build, tap, work, way, options, args):
     """No layer is asked then: the loader answers."""
-    result = tap("run", *options, "-o", "c.gputap", *command(build, way), env={"OCL_ICD_VENDORS": work}, status=None)
-    assert "failed   1 x clGetPlatformIDs CL_PLATFORM_NOT_FOUND_KHR" in result.err and "gputap doctor" in result.err, result
+    result = tap("run",
+                 *options,
+                 "-o",
+                 "c.gputap",
+                 *command(build, way),
+                 env={"OCL_ICD_VENDORS": work},
+                 status=None)
+    assert (
+        "failed   1 x clGetPlatformIDs CL_PLATFORM_NOT_FOUND_KHR" in result.err
+        and "gputap doctor" in result.err
+    ), result
     tap("export", "c.gputap", "-o", "c.csv")
     (call,) = csv.DictReader(open(work / "c.csv", newline=""))
     assert (call["operation"], call["error"]) == ("clGetPlatformIDs", "CL_PLATFORM_NOT_FOUND_KHR")
     assert args in call["arguments"] and bool(args) == bool(call["arguments"])
     info = json.loads(tap("info", "--json", "c.gputap").out)
-    assert info["complete"] and [(m["domain"], m["door"]) for m in info["runtimes"]] == [("opencl", "interposition")]
+    assert info["complete"] and [(m["domain"], m["door"])
+                                 for m in info["runtimes"]] == [("opencl", "interposition")]
 
 
 def test_a_call_that_finds_no_driver_and_was_not_asked_for_is_not_recorded(build, tap, work):
-    tap("run", "--ops", "clFinish", "-o", "c.gputap", *command(build, "linked"), env={"OCL_ICD_VENDORS": work}, status=None)
+    tap("run",
+        "--ops",
+        "clFinish",
+        "-o",
+        "c.gputap",
+        *command(build, "linked"),
+        env={"OCL_ICD_VENDORS": work},
+        status=None)
     tap("export", "c.gputap", "-o", "c.csv")
     assert not list(csv.DictReader(open(work / "c.csv", newline="")))
 
@@ -75,8 +99,9 @@ def test_a_call_that_finds_no_driver_and_was_not_asked_for_is_not_recorded(build
 def test_a_library_opened_and_closed_many_times_keeps_being_seen(build, door):
     with Session(build) as session:
         folder = build / "tests/door"
-        result = session.run([folder / "way_plugin", folder / "libway_plugin_linked.so", *["local"] * 12],
-                             env=environment(build, door))
+        result = session.run(
+            [folder / "way_plugin", folder / "libway_plugin_linked.so", *["local"] * 12],
+            env=environment(build, door))
         made = [line for line in result.out.splitlines() if line.startswith("cl")]
         assert len(made) == 12 * 11
         assert session.calls() == made
@@ -93,7 +118,8 @@ def test_only_operations_that_were_asked_for_are_recorded(build, door):
 def test_the_output_is_the_same_without_a_session(build, door):
     with Session(build) as session:
         traced = session.run(command(build, "linked"), env=environment(build, door)).out
-        bare = session.run(command(build, "linked"), env={**environment(build, door), "GPUTAP_SESSION": None}).out
+        bare = session.run(command(build, "linked"),
+                           env={**environment(build, door), "GPUTAP_SESSION": None}).out
         assert traced == bare
 
 
@@ -109,14 +135,16 @@ def test_a_library_in_front_of_a_loader_with_layers_is_not_seen_twice(build):
 
 
 def system_loader():
-    for line in subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE, text=True).stdout.splitlines():
+    for line in subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE,
+                               text=True).stdout.splitlines():
         if line.strip().startswith("libOpenCL.so.1 "):
             return line.rsplit(" ", 1)[1]
     raise AssertionError("no libOpenCL.so.1")
 
 
 def copies(work, count, source=None):
-    """A loader, the system's, as several files: the dynamic linker takes them for different libraries."""
+    """A loader, the system's, as several files: the dynamic linker takes them for different
+    libraries."""
     made = []
     for i in range(count):
         made.append(work / f"libloader{i}.so")
@@ -126,9 +154,14 @@ def copies(work, count, source=None):
 
 @pytest.mark.parametrize("loaders", ["two_with_layers", "one_with_one_without", "two_without"])
 def test_several_loaders_in_one_process_are_told_apart(build, work, loaders):
-    without = [build / "tests/door/libOpenCL.so.1", shutil.copy(build / "tests/door/libOpenCL.so.1", work / "libother.so")]
-    paths = {"two_with_layers": copies(work, 2), "one_with_one_without": [*copies(work, 1), without[0]],
-             "two_without": without}[loaders]
+    without = [
+        build / "tests/door/libOpenCL.so.1",
+        shutil.copy(build / "tests/door/libOpenCL.so.1", work / "libother.so")
+    ]
+    paths = {
+        "two_with_layers": copies(work, 2), "one_with_one_without": [*copies(work, 1), without[0]],
+        "two_without": without
+    }[loaders]
     with Session(build) as session:
         result = session.run([build / "tests/door/two_loaders", *paths])
         made = result.out.splitlines()
@@ -152,13 +185,17 @@ def test_one_loader_too_many_works_untraced_and_is_told(build, work, layers):
 
 @pytest.mark.parametrize("first", ["loader", "driver"])
 def test_a_driver_that_is_opened_without_a_loader_is_traced_or_told(build, tap, work, first):
-    """Behind a loader that is mapped already it may be that loader's: then its calls are not seen, and an event says so."""
+    """Behind a loader that is mapped already it may be that loader's: then its calls are not seen,
+    and an event says so."""
     driver = build / "tests/door/libdirect_driver.so"
     libraries = [system_loader(), driver] if first == "loader" else [driver, system_loader()]
     result = tap("run", "-o", "c.gputap", build / "tests/door/two_loaders", *libraries)
     found = json.loads(tap("info", "c.gputap", "--json").out)
     told = [e["text"] for e in found["events"] if e["event"] == "not traced"]
-    why = "a driver that the program calls without the loader that is there, too: its calls are not seen"
+    why = (
+        "a driver that the program calls without the loader that is there, too: its calls are not"
+        " seen"
+    )
     assert told == ([f"{driver}: {why}"] if first == "loader" else [])
     assert (" ".join(why.split()) in " ".join(result.err.split())) is (first == "loader")
 

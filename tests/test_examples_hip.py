@@ -11,8 +11,11 @@ import pytest
 
 from conftest import run_command
 
-OURS = {"vector_add": "vector_add: 100000 elements, 0 wrong", "transpose": "transpose: 200 x 120, 0 wrong, took some time",
-        "streams": "streams: 4 of them, 0 wrong", "graph": "graph: 3 nodes, 10 launches, 0 wrong"}
+OURS = {
+    "vector_add": "vector_add: 100000 elements, 0 wrong",
+    "transpose": "transpose: 200 x 120, 0 wrong, took some time",
+    "streams": "streams: 4 of them, 0 wrong", "graph": "graph: 3 nodes, 10 launches, 0 wrong"
+}
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +27,10 @@ def sample(hip_headers, repo, tmp_path_factory):
 
     def compiled(name):
         if not (folder / name).exists():
-            subprocess.run(["hipcc", "--offload-arch=gfx906", "-O2", "-Wall", "-Werror", repo / f"examples/hip/{name}.hip", "-o", folder / name],
+            subprocess.run([
+                "hipcc", "--offload-arch=gfx906", "-O2", "-Wall", "-Werror",
+                repo / f"examples/hip/{name}.hip", "-o", folder / name
+            ],
                            check=True)
         return folder / name
     return compiled
@@ -41,9 +47,15 @@ def test_a_sample_prints_the_same_with_and_without_gputap(sample, softgpu, gputa
 
 def test_the_device_prints_what_the_host_prints(sample, softgpu):
     lines = run_command([sample("print")], env=softgpu).out.splitlines()
-    said = {who: [line.partition(": ")[2] for line in lines if line.startswith(who + ":")] for who in ("host", "device")}
+    said = {
+        who: [line.partition(": ")[2]
+              for line in lines
+              if line.startswith(who + ":")]
+        for who in ("host", "device")
+    }
     assert len(said["host"]) == 5 and said["device"] == said["host"]
-    assert sorted(lines[10:]) == sorted(f"group {group} thread {thread}" for group in range(3) for thread in range(0, 64, 16))
+    assert sorted(lines[10:]) == sorted(
+        f"group {group} thread {thread}" for group in range(3) for thread in range(0, 64, 16))
 
 
 # HIP's own -----------------------------------------------------------------------
@@ -75,7 +87,8 @@ def same(text):
 
 
 @pytest.mark.parametrize("folder", UPSTREAM)
-def test_a_sample_of_hip_runs_the_same_with_and_without_gputap(softgpu, gputap, hip_headers, work, folder):
+def test_a_sample_of_hip_runs_the_same_with_and_without_gputap(softgpu, gputap, hip_headers, work,
+                                                               folder):
     root = os.environ.get("GPUTAP_HIP_SAMPLES")
     if not root:
         pytest.skip("GPUTAP_HIP_SAMPLES names no folder of HIP's samples")
@@ -86,6 +99,8 @@ def test_a_sample_of_hip_runs_the_same_with_and_without_gputap(softgpu, gputap, 
         subprocess.run([*common, "--genco", kernel, "-o", f"{kernel.stem}.code"], check=True)
     env = dict(softgpu, SOFT_AMDGPU_GPUS="2")
     bare = run_command(["./sample"], env=env, status=None)
-    traced = run_command([gputap, "run", "-q", "-o", "a.gputap", "--", "./sample"], env=env, status=None)
+    traced = run_command([gputap, "run", "-q", "-o", "a.gputap", "--", "./sample"],
+                         env=env,
+                         status=None)
     assert said in bare.out and (bare.status, traced.status) == (0, 0), (bare, traced)
     assert same(traced.out) == same(bare.out)

@@ -18,11 +18,18 @@ COPY_NAMES = {"read": "Memcpy DtoH (Device -> Host)", "write": "Memcpy HtoD (Hos
 def files(build, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hta")
     capture = folder / "s.gputap"
-    subprocess.run([build / "tests/synth/synth", "--calls", "4000", "--threads", "2", "--queues", "3", "--devices", "2", "--overlap",
-                    "--failed", "-o", capture], check=True, timeout=600)
+    subprocess.run([
+        build / "tests/synth/synth", "--calls", "4000", "--threads", "2", "--queues", "3",
+        "--devices", "2", "--overlap", "--failed", "-o", capture
+    ],
+                   check=True,
+                   timeout=600)
     out = {e: folder / f"s.{e}" for e in ("json.gz", "hta.json.gz", "csv")}
     for path in out.values():
-        subprocess.run([build / "gputap", "export", capture, "-o", path], check=True, timeout=600, stdout=subprocess.DEVNULL)
+        subprocess.run([build / "gputap", "export", capture, "-o", path],
+                       check=True,
+                       timeout=600,
+                       stdout=subprocess.DEVNULL)
     return out
 
 
@@ -34,7 +41,8 @@ def rows(files):
 
 @pytest.fixture(scope="module")
 def rounded(files, rows):
-    """HTA rounds begins up and ends down to whole us, in floating point: the same here, by start_ns and end_ns."""
+    """HTA rounds begins up and ends down to whole us, in floating point: the same here, by start_ns
+    and end_ns."""
     with gzip.open(files["json.gz"]) as f:
         events = json.load(f)["traceEvents"]
     first = min((e for e in events if e.get("cat") == "cuda_runtime"), key=lambda e: e["ts"])
@@ -102,10 +110,12 @@ def test_hta_launch_statistics_have_each_launch_with_its_delay(named, rows, roun
         if r["operation"] in GPU_OPERATIONS:
             call_begin, call_length = rounded(calls[r["correlation"]])
             begin, length = rounded(r)
-            want.append((int(r["correlation"]), call_length, length, max(begin - call_begin - call_length, 0)))
+            want.append((int(
+                r["correlation"]), call_length, length, max(begin - call_begin - call_length, 0)))
     have = named.get_cuda_kernel_launch_stats(visualize=False)[0]
     columns = ["correlation", "cpu_duration", "gpu_duration", "launch_delay"]
-    assert sorted(tuple(int(v) for v in row) for row in have[columns].itertuples(index=False)) == sorted(want)
+    assert sorted(
+        tuple(int(v) for v in row) for row in have[columns].itertuples(index=False)) == sorted(want)
 
 
 def test_hta_knows_the_streams_apart(named):

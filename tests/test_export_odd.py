@@ -30,8 +30,11 @@ def odd(build, tmp_path_factory):
     """The exported files and what is in them."""
     folder = tmp_path_factory.mktemp("odd")
     files = {e: folder / f"odd.{e}" for e in ("pftrace", "json", "json.gz", "csv")}
-    done = subprocess.run([build / "tests/consumers/odd_capture", *files.values()], check=True, text=True,
-                          stdout=subprocess.PIPE, timeout=600)
+    done = subprocess.run([build / "tests/consumers/odd_capture", *files.values()],
+                          check=True,
+                          text=True,
+                          stdout=subprocess.PIPE,
+                          timeout=600)
     items = json.loads(done.stdout)
     threads = {}
     for item in items:  # correlation numbers: thread index in order of the capture, then the count
@@ -48,13 +51,28 @@ def odd(build, tmp_path_factory):
 @pytest.fixture(scope="module")
 def seen(odd):
     """What Perfetto's trace processor says about the protobuf file."""
-    return perfetto.ask(odd.files["pftrace"], slices=perfetto.SLICES, flows=perfetto.FLOWS, complaints=perfetto.COMPLAINTS,
-                        args="select s.id, a.key, a.display_value as value from slice s join args a using (arg_set_id)",
-                        processes="select pid, p.name, extract_arg(t.source_arg_set_id, 'description') as command from process p"
-                                  " left join process_track t using (upid) where pid > 0",
-                        threads="select tid, name from thread where tid > 0",
-                        tracks="select t.id, t.name, p.name as parent from track t left join track p on t.parent_id = p.id",
-                        clocks="select clock_name, clock_value, ts from clock_snapshot where clock_name = 'REALTIME'")
+    return perfetto.ask(
+        odd.files["pftrace"],
+        slices=perfetto.SLICES,
+        flows=perfetto.FLOWS,
+        complaints=perfetto.COMPLAINTS,
+        args=(
+            "select s.id, a.key, a.display_value as value from slice s join args a using"
+            " (arg_set_id)"
+        ),
+        processes=(
+            "select pid, p.name, extract_arg(t.source_arg_set_id, 'description') as command from"
+            " process p left join process_track t using (upid) where pid > 0"
+        ),
+        threads="select tid, name from thread where tid > 0",
+        tracks=(
+            "select t.id, t.name, p.name as parent from track t left join track p on t.parent_id ="
+            " p.id"
+        ),
+        clocks=(
+            "select clock_name, clock_value, ts from clock_snapshot where clock_name = 'REALTIME'"
+        ),
+    )
 
 
 def calls_of(seen):
@@ -66,7 +84,9 @@ def work_of(seen):
 
 
 def arguments(seen, slice_id):
-    return {a["key"].removeprefix("debug."): a["value"] for a in seen["args"] if a["id"] == slice_id}
+    return {
+        a["key"].removeprefix("debug."): a["value"] for a in seen["args"] if a["id"] == slice_id
+    }
 
 
 # Perfetto --------------------------------------------------------------------------
@@ -76,19 +96,26 @@ def test_perfetto_reads_without_complaints(seen):
 
 
 def test_perfetto_has_each_call_with_its_times(odd, seen):
-    want = sorted((c["what"], c["start"], c["end"] - c["start"], c["correlation"]) for c in odd.calls)
+    want = sorted(
+        (c["what"], c["start"], c["end"] - c["start"], c["correlation"]) for c in odd.calls)
     assert sorted((s["name"], s["ts"], s["dur"], s["correlation"]) for s in calls_of(seen)) == want
 
 
 def test_perfetto_nests_calls_as_they_were_nested(odd, seen):
     by_id = {s["id"]: s for s in seen["slices"]}
-    parents = {s["correlation"]: by_id[s["parent_id"]]["correlation"] if s["parent_id"] is not None else None for s in calls_of(seen)}
+    parents = {
+        s["correlation"]: by_id[s["parent_id"]]["correlation"]
+        if s["parent_id"] is not None else None for s in calls_of(seen)
+    }
     assert parents == {c["correlation"]: c["parent"] for c in odd.calls}
 
 
 def test_perfetto_has_each_piece_of_work_with_its_times(odd, seen):
-    want = sorted((w["correlation"] or 0, w["start"], w["end"] - w["start"]) for w in odd.work if w["start"])
-    have = sorted((s["correlation"] or 0, s["ts"], s["dur"]) for s in work_of(seen) if "times" not in arguments(seen, s["id"]))
+    want = sorted(
+        (w["correlation"] or 0, w["start"], w["end"] - w["start"]) for w in odd.work if w["start"])
+    have = sorted((s["correlation"] or 0, s["ts"], s["dur"])
+                  for s in work_of(seen)
+                  if "times" not in arguments(seen, s["id"]))
     assert have == want
 
 
@@ -115,12 +142,14 @@ def test_perfetto_lanes_hold_no_two_slices_that_overlap(seen):
 
 
 def test_perfetto_gives_extra_lanes_only_to_queues_whose_work_overlaps(seen):
-    tracks = collections.Counter(t["name"] for t in seen["tracks"] if t["parent"] == "device 0: a device")
+    tracks = collections.Counter(
+        t["name"] for t in seen["tracks"] if t["parent"] == "device 0: a device")
     assert tracks == {"queue 1 (pid 1000)": 1, "queue 2 (pid 1000)": 3, "queue 3 (pid 1100)": 1}
 
 
 def test_perfetto_flow_leads_from_the_call_to_each_piece_of_its_work(odd, seen):
-    """Perfetto chains: with three pieces, the call leads to the first, that to the second, and so on."""
+    """Perfetto chains: with three pieces, the call leads to the first, that to the second, and so
+    on."""
     incoming = {f["slice_in"]: f["slice_out"] for f in seen["flows"]}
     by_id = {s["id"]: s for s in seen["slices"]}
     linked = [s for s in work_of(seen) if s["correlation"]]
@@ -136,13 +165,17 @@ def test_perfetto_flow_leads_from_the_call_to_each_piece_of_its_work(odd, seen):
 def test_perfetto_arguments_have_their_types_and_names(seen):
     build = next(s for s in calls_of(seen) if s["name"] == "clEnqueueNDRangeKernel")
     have = arguments(seen, build["id"])
-    assert have["command_queue"] == "0x55d0c8" and have["kernel"] == "0x1234" and have["work_dim"] == "1"
+    assert have["command_queue"] == "0x55d0c8" and have["kernel"] == "0x1234" and have[
+        "work_dim"] == "1"
     kernel = next(s for s in work_of(seen) if s["name"] == "saxpy")
     have = arguments(seen, kernel["id"])
-    assert {k: have[k] for k in ("global_size", "local_size", "launch_latency_ns", "queued_to_submitted_ns", "submitted_to_start_ns",
-                                 "device", "queue")} == {
-        "global_size": "1000 x 2", "local_size": "64", "launch_latency_ns": "200", "queued_to_submitted_ns": "100",
-        "submitted_to_start_ns": "50", "device": "0", "queue": "1"}
+    assert {
+        k: have[k] for k in ("global_size", "local_size", "launch_latency_ns",
+                             "queued_to_submitted_ns", "submitted_to_start_ns", "device", "queue")
+    } == {
+        "global_size": "1000 x 2", "local_size": "64", "launch_latency_ns": "200",
+        "queued_to_submitted_ns": "100", "submitted_to_start_ns": "50", "device": "0", "queue": "1"
+    }
 
 
 def test_perfetto_shows_errors_and_what_calls_returned(seen):
@@ -156,18 +189,22 @@ def test_perfetto_shows_errors_and_what_calls_returned(seen):
 def test_perfetto_names_processes_and_threads(seen):
     assert sorted((p["pid"], p["name"], p["command"]) for p in seen["processes"]) == [
         (1000, "prog", "./bin/prog -x"), (1100, "exec'd", "./bin/prog -x")]
-    assert {(t["tid"], t["name"]) for t in seen["threads"]} >= {(1000, "prog"), (1001, 'a "worker"'), (1100, "exec'd")}
+    assert {(t["tid"], t["name"]) for t in seen["threads"]} >= {(1000, "prog"),
+                                                                (1001, 'a "worker"'),
+                                                                (1100, "exec'd")}
 
 
 def test_perfetto_knows_the_time_of_day(seen):
-    assert [(c["ts"], c["clock_value"]) for c in seen["clocks"]] == [(1_000_000, "1763679937000000000")]
+    assert [(c["ts"], c["clock_value"])
+            for c in seen["clocks"]] == [(1_000_000, "1763679937000000000")]
 
 
 def test_perfetto_tells_what_was_lost(odd, seen):
     about = next(s for s in seen["slices"] if s["name"] == "capture")
     have = arguments(seen, about["id"])
     assert have["calls dropped"] == "17" and int(have["calls recorded"]) == len(odd.calls)
-    assert int(have["calls seen"]) == len(odd.calls) + 17 and int(have["device work seen"]) == len(odd.work)
+    assert int(have["calls seen"]) == len(odd.calls) + 17 and int(have["device work seen"]) == len(
+        odd.work)
     loss = next(s for s in seen["slices"] if s["category"] == "gputap" and s["name"] != "capture")
     assert arguments(seen, loss["id"])["value"] == "17"
 
@@ -178,7 +215,9 @@ def test_perfetto_tells_what_was_lost(odd, seen):
 def chrome(odd):
     def refuse(constant):
         raise ValueError(constant)
-    return json.loads(odd.files["json"].read_bytes().decode("utf-8", "strict"), parse_constant=refuse)
+
+    return json.loads(odd.files["json"].read_bytes().decode("utf-8", "strict"),
+                      parse_constant=refuse)
 
 
 def test_chrome_gzip_holds_the_same_bytes(odd):
@@ -195,7 +234,8 @@ def test_chrome_has_each_record_once(odd, chrome):
     first = min(c["start"] for c in odd.calls)
     events = [e for e in chrome["traceEvents"] if e["ph"] == "X"]
     def row(e):
-        return (e["args"].get("correlation") or 0, round((e["ts"] - base) * 1000) + first, round(e["dur"] * 1000))
+        return (e["args"].get("correlation") or 0, round(
+            (e["ts"] - base) * 1000) + first, round(e["dur"] * 1000))
     assert sorted(row(e) for e in events if e["cat"] == "cuda_runtime") == sorted(
         (c["correlation"], c["start"], c["end"] - c["start"]) for c in odd.calls)
     assert sorted(row(e) for e in events if e["cat"] != "cuda_runtime") == sorted(
@@ -203,7 +243,8 @@ def test_chrome_has_each_record_once(odd, chrome):
 
 
 def test_chrome_flow_ends_lie_on_their_events(chrome):
-    """TraceLens wants id == correlation at both ends, and the ends' pid, tid and ts equal to their events'."""
+    """TraceLens wants id == correlation at both ends, and the ends' pid, tid and ts equal to their
+    events'."""
     places = collections.defaultdict(set)
     for e in chrome["traceEvents"]:
         if e["ph"] in "Xi" and "correlation" in e.get("args", {}):
@@ -216,7 +257,10 @@ def test_chrome_flow_ends_lie_on_their_events(chrome):
 
 
 def test_chrome_streams_count_from_one_and_rows_of_lanes_keep_them(chrome):
-    work = [e for e in chrome["traceEvents"] if e["ph"] == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
+    work = [
+        e for e in chrome["traceEvents"]
+        if e["ph"] == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")
+    ]
     assert {e["args"]["stream"] for e in work} == {1, 2, 3}
     assert all(e["tid"] % 100000 == e["args"]["stream"] for e in work)
     assert {e["tid"] for e in work if e["tid"] >= 100000} == {100002, 200002}
@@ -228,10 +272,15 @@ def test_chrome_has_the_rank_where_it_is_looked_for(odd):
 
 
 def test_chrome_in_perfetto_has_each_record(odd):
-    have = perfetto.ask(odd.files["json"], slices=perfetto.SLICES, flows=perfetto.FLOWS, complaints=perfetto.COMPLAINTS)
+    have = perfetto.ask(odd.files["json"],
+                        slices=perfetto.SLICES,
+                        flows=perfetto.FLOWS,
+                        complaints=perfetto.COMPLAINTS)
     assert have["complaints"] == []
     assert len([s for s in have["slices"] if s["category"] == "cuda_runtime"]) == len(odd.calls)
-    assert len([s for s in have["slices"] if s["category"] not in ("cuda_runtime", "gputap")]) == len(odd.work)
+    assert len(
+        [s for s in have["slices"] if s["category"] not in ("cuda_runtime", "gputap")]) == len(
+            odd.work)
     assert len(have["flows"]) == sum(1 for w in odd.work if w["correlation"])
 
 
@@ -251,8 +300,9 @@ def test_csv_rows_are_the_records(odd):
         rows = list(csv.DictReader(f))
     assert all(None not in r and None not in r.values() for r in rows), "every row has every column"
     calls = [r for r in rows if r["kind"] == "call"]
-    assert [(r["operation"], int(r["start_ns"]), int(r["end_ns"]), int(r["correlation"])) for r in calls] == [
-        (c["what"], c["start"], c["end"], c["correlation"]) for c in odd.calls]
+    assert [
+        (r["operation"], int(r["start_ns"]), int(r["end_ns"]), int(r["correlation"])) for r in calls
+    ] == [(c["what"], c["start"], c["end"], c["correlation"]) for c in odd.calls]
     work = [r for r in rows if r["kind"] == "device"]
     assert [(r["operation"], r["start_ns"], r["correlation"]) for r in work] == [
         (w["what"], str(w["start"] or ""), str(w["correlation"] or "")) for w in odd.work]

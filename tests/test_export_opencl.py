@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A real OpenCL program, traced and exported: what Perfetto's trace processor finds is what the capture recorded."""
+"""A real OpenCL program, traced and exported: what Perfetto's trace processor finds is what the
+capture recorded."""
 
 import collections
 import csv
@@ -14,8 +15,11 @@ from consumers import perfetto
 def traced(build, gputap, tmp_path_factory):
     folder = tmp_path_factory.mktemp("opencl")
     capture = folder / "demo.gputap"
-    subprocess.run([gputap, "run", "-q", "-o", capture, "--", build / "examples/demo"], check=True, timeout=600,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    subprocess.run([gputap, "run", "-q", "-o", capture, "--", build / "examples/demo"],
+                   check=True,
+                   timeout=600,
+                   stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE)
     files = {e: folder / f"demo.{e}" for e in ("pftrace", "json", "csv")}
     for path in files.values():
         subprocess.run([gputap, "export", capture, "-o", path], check=True, timeout=600)
@@ -26,9 +30,13 @@ def traced(build, gputap, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def seen(traced):
-    return perfetto.ask(traced[0]["pftrace"], slices=perfetto.SLICES, flows=perfetto.FLOWS, complaints=perfetto.COMPLAINTS,
-                        about="select a.key, a.display_value as value from slice s join args a using (arg_set_id)"
-                              " where s.name = 'capture' and s.category = 'gputap'")
+    return perfetto.ask(
+        traced[0]["pftrace"],
+        slices=perfetto.SLICES,
+        flows=perfetto.FLOWS,
+        complaints=perfetto.COMPLAINTS,
+        about="select a.key, a.display_value as value from slice s join args a using (arg_set_id)"
+        " where s.name = 'capture' and s.category = 'gputap'")
 
 
 def test_perfetto_finds_each_record_of_the_program_under_its_name(traced, seen):
@@ -43,14 +51,17 @@ def test_all_work_of_the_program_is_linked_to_the_call_that_caused_it(traced, se
     work = [s for s in seen["slices"] if s["category"] in ("kernel", "copy", "fill", "marker")]
     origin = {f["slice_in"]: by_id[f["slice_out"]] for f in seen["flows"]}
     assert work and all(origin[s["id"]]["correlation"] == s["correlation"] for s in work)
-    assert {origin[s["id"]]["name"] for s in work if s["name"] == "heat_step"} == {"clEnqueueNDRangeKernel"}
+    assert {origin[s["id"]]["name"] for s in work if s["name"] == "heat_step"} == {
+        "clEnqueueNDRangeKernel"
+    }
 
 
 def test_the_counts_of_the_capture_are_those_of_the_slices(traced, seen):
     about = {a["key"].removeprefix("debug."): a["value"] for a in seen["about"]}
     kinds = collections.Counter(r["kind"] for r in traced[1])
     assert about["complete"] == "yes"
-    assert (about["calls recorded"], about["device work recorded"]) == (str(kinds["call"]), str(kinds["device"]))
+    assert (about["calls recorded"], about["device work recorded"]) == (str(
+        kinds["call"]), str(kinds["device"]))
     assert (about["calls dropped"], about["device work dropped"]) == ("0", "0")
 
 
@@ -69,7 +80,10 @@ def test_no_two_slices_of_a_lane_overlap_and_children_lie_in_their_parents(seen)
 
 
 def test_perfetto_reads_the_json_of_the_program_too(traced):
-    have = perfetto.ask(traced[0]["json"], n="select count(*) as n from slice", complaints=perfetto.COMPLAINTS, flows=perfetto.FLOWS)
+    have = perfetto.ask(traced[0]["json"],
+                        n="select count(*) as n from slice",
+                        complaints=perfetto.COMPLAINTS,
+                        flows=perfetto.FLOWS)
     assert have["complaints"] == [] and have["n"][0]["n"] == len(traced[1])
     assert len(have["flows"]) == sum(r["kind"] == "device" for r in traced[1])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The RPD export against what the capture itself says (tests/synth/dump), and under RPD's own tools."""
+"""The RPD export against what the capture itself says (tests/synth/dump), and under RPD's own
+tools."""
 
 import collections
 import dataclasses
@@ -14,7 +15,10 @@ import sys
 import pytest
 
 KERNEL, READ, WRITE, COPY, FILL = 1, 2, 3, 4, 5
-TYPES = {KERNEL: "KernelExecution", READ: "CopyDeviceToHost", WRITE: "CopyHostToDevice", COPY: "CopyDeviceToDevice", FILL: "FillBuffer"}
+TYPES = {
+    KERNEL: "KernelExecution", READ: "CopyDeviceToHost", WRITE: "CopyHostToDevice",
+    COPY: "CopyDeviceToDevice", FILL: "FillBuffer"
+}
 
 
 @dataclasses.dataclass
@@ -39,7 +43,10 @@ class Item:
         return self.pid + self.ordinal
 
 
-ITEM = re.compile(r"(call|device|external) (\d+)/(\d+) op=(\S+) depth=(\d+) id=(\S+) parent=\S+ ext=\S+ (\d+)\.\.(\d+)(.*)")
+ITEM = re.compile(
+    r"(call|device|external) (\d+)/(\d+) op=(\S+) depth=(\d+) id=(\S+) parent=\S+ ext=\S+"
+    r" (\d+)\.\.(\d+)(.*)"
+)
 
 
 def read_items(run, build, capture):
@@ -49,8 +56,14 @@ def read_items(run, build, capture):
         match = ITEM.match(line)
         if match:
             kind, process, ordinal, op, depth, ident, start, end, rest = match.groups()
-            item = Item(kind, int(process), int(ordinal), int(ident, 16) if ident != "0" else 0, int(start), int(end),
-                        depth=int(depth), op=int(op, 16))
+            item = Item(kind,
+                        int(process),
+                        int(ordinal),
+                        int(ident, 16) if ident != "0" else 0,
+                        int(start),
+                        int(end),
+                        depth=int(depth),
+                        op=int(op, 16))
             if kind == "device":
                 item.device_op = int(rest.split()[0])
             if kind == "external":
@@ -77,8 +90,9 @@ class Export:
         return self.rows(query)[0][0]
 
 
-EVERYTHING = ("--calls", "400", "--threads", "3", "--processes", "2", "--devices", "2", "--queues", "2", "--kernels", "12", "--names", "tricky", "--overlap",
-              "--nested", "--failed", "--drops", "--external", "--events")
+EVERYTHING = ("--calls", "400", "--threads", "3", "--processes", "2", "--devices", "2", "--queues",
+              "2", "--kernels", "12", "--names", "tricky", "--overlap", "--nested", "--failed",
+              "--drops", "--external", "--events")
 
 
 @pytest.fixture
@@ -100,7 +114,8 @@ def export(run, build, tap, work):
     ("--calls", "50", "--plain"),
     ("--calls", "500", "--cut"),
     ("--calls", "500", "--crash", "--processes", "2"),
-    ("--calls", "60000", "--threads", "2", "--kernels", "300"),  # large: 64 KiB pages, several levels
+    # large: 64 KiB pages, several levels
+    ("--calls", "60000", "--threads", "2", "--kernels", "300"),
 ])
 def test_rpd_file_is_a_sound_database(export, options):
     rpd = export(*options)
@@ -112,14 +127,21 @@ def test_rpd_file_is_a_sound_database(export, options):
 def test_rpd_has_each_call_once_with_its_thread_and_times(export):
     rpd = export()
     expected = collections.Counter((i.pid, i.tid, i.start, i.end) for i in rpd.of("call"))
-    found = collections.Counter(rpd.rows("SELECT pid, tid, start, end FROM api WHERE apiName NOT IN ('UserMarker', '(call not recorded)')"))
+    found = collections.Counter(
+        rpd.rows(
+            "SELECT pid, tid, start, end FROM api WHERE apiName NOT IN ('UserMarker', '(call not"
+            " recorded)')"
+        )
+    )
     assert found == expected
 
 
 def test_rpd_has_each_piece_of_work_once_with_its_type_and_times(export):
     rpd = export()
-    expected = collections.Counter((TYPES.get(i.device_op), i.start, i.end) for i in rpd.of("device") if i.device_op in TYPES)
-    found = collections.Counter(rpd.rows(f"SELECT opType, start, end FROM op WHERE opType IN {tuple(TYPES.values())}"))
+    expected = collections.Counter(
+        (TYPES.get(i.device_op), i.start, i.end) for i in rpd.of("device") if i.device_op in TYPES)
+    found = collections.Counter(
+        rpd.rows(f"SELECT opType, start, end FROM op WHERE opType IN {tuple(TYPES.values())}"))
     assert found == expected
     assert rpd.one("SELECT count(*) FROM op") == len(rpd.of("device"))
 
@@ -127,13 +149,17 @@ def test_rpd_has_each_piece_of_work_once_with_its_type_and_times(export):
 def test_rpd_links_each_piece_of_work_to_the_call_that_caused_it(export):
     rpd = export()
     calls = {(i.process, i.id): i for i in rpd.of("call")}
-    linked = rpd.rows("SELECT o.start, o.end, a.pid, a.tid, a.start, n.string FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = o.id "
-                      "JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_string n ON n.id = a.apiName_id")
+    linked = rpd.rows(
+        "SELECT o.start, o.end, a.pid, a.tid, a.start, n.string FROM rocpd_op o JOIN rocpd_api_ops"
+        " l ON l.op_id = o.id JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_string n ON n.id ="
+        " a.apiName_id"
+    )
     assert len(linked) == len(rpd.of("device"))
     expected = collections.Counter()
     for work in rpd.of("device"):
         call = calls.get((work.process, work.id))
-        expected[(work.start, work.end) + ((call.pid, call.tid, call.start, True) if call else (work.pid, None, None, False))] += 1
+        expected[(work.start, work.end) + (
+            (call.pid, call.tid, call.start, True) if call else (work.pid, None, None, False))] += 1
     found = collections.Counter()
     for start, end, pid, tid, at, name in linked:
         seen = name != "(call not recorded)"
@@ -165,13 +191,15 @@ def test_rpd_views_sum_up_what_the_capture_says(export):
     assert abs(rpd.one("SELECT sum(Percentage) FROM top") - 100) < 1e-6
     for device_op, name in ((READ, "CopyDeviceToHost"), (WRITE, "CopyHostToDevice")):
         times = [i.end - i.start for i in work if i.device_op == device_op]
-        assert rpd.rows("SELECT TotalCalls, TotalDuration_us FROM top WHERE Name = ?", name) == [(len(times), sum(times) // 1000)]
+        assert rpd.rows("SELECT TotalCalls, TotalDuration_us FROM top WHERE Name = ?",
+                        name) == [(len(times), sum(times) // 1000)]
 
 
 def test_rpd_intervals_of_a_thread_nest(export):
     rpd = export()
     stack, last, depths = [], None, set()
-    for pid, tid, start, end in rpd.rows("SELECT pid, tid, start, end FROM rocpd_api ORDER BY pid, tid, start, end DESC"):
+    for pid, tid, start, end in rpd.rows(
+            "SELECT pid, tid, start, end FROM rocpd_api ORDER BY pid, tid, start, end DESC"):
         if (pid, tid) != last:
             stack, last = [], (pid, tid)
         while stack and stack[-1] <= start:
@@ -186,14 +214,19 @@ def test_rpd_texts_keep_the_rules_of_both_schemas(export):
     rpd = export()
     assert rpd.rows("SELECT id FROM rocpd_string WHERE string = ''") == [(1,)]
     assert rpd.rows("SELECT id FROM rocpd_ustring WHERE string = ''") == [(1,)]
-    both = "SELECT count(*) FROM rocpd_ustring u JOIN rocpd_string s ON s.id = u.id AND s.string = u.string"
+    both = (
+        "SELECT count(*) FROM rocpd_ustring u JOIN rocpd_string s ON s.id = u.id AND s.string ="
+        " u.string"
+    )
     assert rpd.one(both) == rpd.one("SELECT count(*) FROM rocpd_ustring") > 10
     # what is printed into JSON as it is
     texts = [row[0] for row in rpd.rows("SELECT string FROM rocpd_string")]
-    assert any("'" in t for t in texts) and any("/" in t for t in texts), "names that had quotes and backslashes are there"
+    assert any("'" in t for t in texts) and any(
+        "/" in t for t in texts), "names that had quotes and backslashes are there"
     assert any(ord(c) > 127 for t in texts for c in t), "and other languages' letters"
     for text in texts:
-        assert not set(text) & {'"', "\\"} and not any(ord(c) < 32 or ord(c) == 127 for c in text), text
+        assert not set(text) & {'"', "\\"} and not any(ord(c) < 32 or ord(c) == 127
+                                                       for c in text), text
 
 
 def test_rpd_columns_are_those_of_schema_3(export):
@@ -202,9 +235,13 @@ def test_rpd_columns_are_those_of_schema_3(export):
         "rocpd_api": "id pid tid start end apiName_id category_id domain_id args_id",
         "rocpd_op": "id gpuId queueId sequenceId start end description_id opType_id",
         "rocpd_api_ops": "id api_id op_id",
-        "rocpd_copyapi": "api_ptr_id stream size width height kind dst src dstDevice srcDevice sync pinned",
-        "rocpd_kernelapi": "api_ptr_id stream gridX gridY gridZ workgroupX workgroupY workgroupZ groupSegmentSize privateSegmentSize "
-                           "kernelName_id",
+        "rocpd_copyapi": (
+            "api_ptr_id stream size width height kind dst src dstDevice srcDevice sync pinned"
+        ),
+        "rocpd_kernelapi": (
+            "api_ptr_id stream gridX gridY gridZ workgroupX workgroupY workgroupZ groupSegmentSize"
+            " privateSegmentSize kernelName_id"
+        ),
         "rocpd_monitor": "id deviceType deviceId monitorType start end value",
         "rocpd_counter": "id value op_id name_id",
         "rocpd_stackframe": "id api_ptr_id depth name_id",
@@ -214,7 +251,8 @@ def test_rpd_columns_are_those_of_schema_3(export):
         assert [row[1] for row in info] == names.split()
         assert all(row[3] for row in info), f"every column of {table} is NOT NULL"
     metadata = dict(rpd.rows("SELECT tag, value FROM rocpd_metadata"))
-    assert (metadata["schema_version"], metadata["gpu_stride"], metadata["pid_stride"]) == ("3", "1000", "10000000")
+    assert (metadata["schema_version"], metadata["gpu_stride"],
+            metadata["pid_stride"]) == ("3", "1000", "10000000")
 
 
 def test_rpd_new_rows_get_ids_behind_ours(export):
@@ -236,16 +274,20 @@ def test_rpd_markers_are_the_external_ids(export):
                 open_now[key].append((item.value, item.start))
             elif open_now[key]:
                 value, start = open_now[key].pop()
-                expected[(item.pid, item.tid, start, item.start, f"{'user' if item.op else 'operation'} {value}")] += 1
+                expected[(item.pid, item.tid, start, item.start,
+                          f"{'user' if item.op else 'operation'} {value}")] += 1
     assert expected
-    found = collections.Counter(rpd.rows("SELECT pid, tid, start, end, args FROM api WHERE apiName = 'UserMarker'"))
+    found = collections.Counter(
+        rpd.rows("SELECT pid, tid, start, end, args FROM api WHERE apiName = 'UserMarker'"))
     assert not expected - found, "each closed range is there"
-    assert sum((found - expected).values()) == sum(map(len, open_now.values())), "and each that was never closed"
+    assert sum((found - expected).values()) == sum(map(
+        len, open_now.values())), "and each that was never closed"
 
 
 def test_rpd_tells_which_copies_the_program_waited_for(export):
     rpd = export()
-    for name, args, sync in rpd.rows("SELECT c.apiName, a.args, c.sync FROM copy c JOIN api a ON a.id = c.id"):
+    for name, args, sync in rpd.rows(
+            "SELECT c.apiName, a.args, c.sync FROM copy c JOIN api a ON a.id = c.id"):
         assert sync == ("=CL_TRUE" in args), f"{name} {args}"
 
 
@@ -254,7 +296,8 @@ def test_rpd_metadata_tells_what_is_missing(export):
     metadata = dict(rpd.rows("SELECT tag, value FROM rocpd_metadata"))
     assert metadata["gputap::complete"] == "no"
     assert int(metadata["gputap::calls_dropped"]) > 0
-    assert int(metadata["gputap::calls_seen"]) == len(rpd.of("call")) + int(metadata["gputap::calls_dropped"])
+    assert int(metadata["gputap::calls_seen"]) == len(rpd.of("call")) + int(
+        metadata["gputap::calls_dropped"])
 
 
 # RPD's own tools ---------------------------------------------------------------
@@ -270,8 +313,16 @@ def upstream():
 
 
 def python(upstream, *arguments, cwd=None):
-    done = subprocess.run([sys.executable, *map(str, arguments)], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, "PYTHONPATH": str(upstream / "rocpd_python"), "PYTHONDONTWRITEBYTECODE": "1"}, timeout=600)
+    done = subprocess.run([sys.executable, *map(str, arguments)],
+                          cwd=cwd,
+                          text=True,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT,
+                          env={
+                              **os.environ, "PYTHONPATH": str(upstream / "rocpd_python"),
+                              "PYTHONDONTWRITEBYTECODE": "1"
+                          },
+                          timeout=600)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -283,8 +334,10 @@ def convert(upstream, work, rpd, version):
     script = upstream / "tools/rpd2tracing.py"
     if version == 2:
         script = work / "rpd2tracing_v2.py"
-        script.write_bytes(subprocess.run(["git", "-C", upstream, "show", f"{V2_CONVERTER}:tools/rpd2tracing.py"], check=True,
-                                          stdout=subprocess.PIPE).stdout)
+        script.write_bytes(
+            subprocess.run(["git", "-C", upstream, "show", f"{V2_CONVERTER}:tools/rpd2tracing.py"],
+                           check=True,
+                           stdout=subprocess.PIPE).stdout)
     out = work / f"v{version}.json"
     python(upstream, script, rpd.path, out)
     return json.loads(out.read_text())["traceEvents"]
@@ -294,9 +347,14 @@ def convert(upstream, work, rpd, version):
 def test_rpd2tracing_converts_every_record(export, upstream, work, version):
     rpd = export()
     events = [e for e in convert(upstream, work, rpd, version) if e]
-    spans = [e for e in events if e["ph"] in "Xi" and not str(e.get("args", {}).get("desc", "")).startswith("UserMarker frame")]
-    assert len(spans) == rpd.one("SELECT count(*) FROM rocpd_api") + rpd.one("SELECT count(*) FROM rocpd_op")
-    assert sum(e["ph"] == "s" for e in events) == sum(e["ph"] == "f" for e in events) == len(rpd.of("device"))
+    spans = [
+        e for e in events if e["ph"] in "Xi"
+        and not str(e.get("args", {}).get("desc", "")).startswith("UserMarker frame")
+    ]
+    assert len(spans) == rpd.one("SELECT count(*) FROM rocpd_api") + rpd.one(
+        "SELECT count(*) FROM rocpd_op")
+    assert sum(e["ph"] == "s" for e in events) == sum(e["ph"] == "f"
+                                                      for e in events) == len(rpd.of("device"))
     markers = {row[0] for row in rpd.rows("SELECT args FROM api WHERE apiName = 'UserMarker'")}
     assert markers <= {e["name"] for e in spans}
 
@@ -312,8 +370,10 @@ def test_rpd_trim_keeps_what_lies_in_the_range(export, upstream):
     rpd.db.close()
     python(upstream, upstream / "tools/rpd_trim.py", rpd.path, "--start", "0%", "--end", "100%")
     rpd.db = sqlite3.connect(rpd.path)
-    assert (rpd.one("SELECT count(*) FROM rocpd_op"), rpd.one("SELECT count(*) FROM rocpd_api")) == before
-    assert rpd.one("SELECT count(*) FROM api") == before[1] and rpd.one("SELECT count(*) FROM op") == before[0]
+    assert (rpd.one("SELECT count(*) FROM rocpd_op"),
+            rpd.one("SELECT count(*) FROM rocpd_api")) == before
+    assert rpd.one("SELECT count(*) FROM api") == before[1] and rpd.one(
+        "SELECT count(*) FROM op") == before[0]
     rpd.db.close()
     python(upstream, upstream / "tools/rpd_trim.py", rpd.path, "--start", "25%", "--end", "50%")
     rpd.db = sqlite3.connect(rpd.path)
@@ -334,19 +394,25 @@ def test_rocpd_call_stacks_adds_up_the_gpu_time(export, upstream):
 
 
 def add_api(db, name, args, start, end, pid=4000, tid=4001):
-    """A call of another runtime, by the rule that its arguments stand in both text tables under one id."""
+    """A call of another runtime, by the rule that its arguments stand in both text tables under one
+    id."""
     ids = []
     for text in (name, args, "hip"):
         ids.append(db.execute("INSERT INTO rocpd_string(string) VALUES (?)", (text,)).lastrowid)
         db.execute("INSERT INTO rocpd_ustring(id, string) VALUES (?, ?)", (ids[-1], text))
-    return db.execute("INSERT INTO rocpd_api(pid, tid, start, end, apiName_id, category_id, domain_id, args_id) "
-                      "VALUES (?, ?, ?, ?, ?, 1, ?, ?)", (pid, tid, start, end, ids[0], ids[2], ids[1])).lastrowid
+    return db.execute(
+        "INSERT INTO rocpd_api(pid, tid, start, end, apiName_id, category_id, domain_id, args_id) "
+        "VALUES (?, ?, ?, ?, ?, 1, ?, ?)", (pid, tid, start, end, ids[0], ids[2], ids[1])).lastrowid
 
 
 def test_rocpd_autograd_finds_annotated_operators(export, upstream):
     rpd = export()
-    start, end = rpd.rows("SELECT min(start), max(end) FROM rocpd_api WHERE pid = 4000 AND tid = 4001")[0]
-    add_api(rpd.db, "UserMarker", "aten::mm, seq = 3, op_id = 7, sizes = [[2, 2], [2, 2]], input_op_ids = ((5, 0), (6, 0))", start - 1, end + 1)
+    start, end = rpd.rows(
+        "SELECT min(start), max(end) FROM rocpd_api WHERE pid = 4000 AND tid = 4001")[0]
+    add_api(
+        rpd.db, "UserMarker",
+        "aten::mm, seq = 3, op_id = 7, sizes = [[2, 2], [2, 2]], input_op_ids = ((5, 0), (6, 0))",
+        start - 1, end + 1)
     rpd.db.commit()
     rpd.db.close()
     python(upstream, "-m", "rocpd.autograd", rpd.path)
@@ -374,5 +440,10 @@ def test_rocpd_graph_finds_captured_graphs_added_by_our_rule(export, upstream):
 
 def test_raptor_sees_all_kernels(export, upstream):
     rpd = export()
-    out = python(upstream, upstream / "raptor/raptor.py", rpd.path, "--categorize", "--kernelseq", cwd=upstream / "raptor")
+    out = python(upstream,
+                 upstream / "raptor/raptor.py",
+                 rpd.path,
+                 "--categorize",
+                 "--kernelseq",
+                 cwd=upstream / "raptor")
     assert "plain" in out

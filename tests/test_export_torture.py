@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Exports whose n-th allocation or write fails: an error that is told and no file, or a whole file; never a crash."""
+"""Exports whose n-th allocation or write fails: an error that is told and no file, or a whole file;
+never a crash."""
 
 import pytest
 
@@ -10,21 +11,29 @@ TRIES = 60  # spread over all of them; the first ones are all tried
 @pytest.mark.parametrize("kind", ["memory", "write"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_export_survives_the_nth_failure(run, build, gputap, work, name, kind):
-    run([build / "tests/synth/synth", "--calls", "300", "--threads", "2", "--kernels", "12", "--names", "tricky", "--nested", "--failed",
-         "--external", "-o", "t.gputap"])
+    run([
+        build / "tests/synth/synth", "--calls", "300", "--threads", "2", "--kernels", "12",
+        "--names", "tricky", "--nested", "--failed", "--external", "-o", "t.gputap"
+    ])
     run([gputap, "export", "t.gputap", "-o", f"good.{name}"])
     good = (work / f"good.{name}").read_bytes()
     (work / f"good.{name}").unlink()
 
     def export(n):
-        result = run([gputap, "export", "t.gputap", "-o", name], status=None,
-                     env={"LD_PRELOAD": build / "tests/export/libfail_export.so", "FAIL_KIND": kind, "FAIL_NTH": n, "FAIL_COUNT": "count"})
+        result = run(
+            [gputap, "export", "t.gputap", "-o", name],
+            status=None,
+            env={
+                "LD_PRELOAD": build / "tests/export/libfail_export.so", "FAIL_KIND": kind,
+                "FAIL_NTH": n, "FAIL_COUNT": "count"
+            })
         total = int((work / "count").read_text())
         left = sorted(p.name for p in work.iterdir() if p.name not in ("t.gputap", "count"))
         if result.status == 0:
             assert left == [name]
             # the command line, which some formats keep, is as long as the good one's less "good."
-            assert abs((work / name).stat().st_size - len(good)) <= 64, f"{kind} {n}: the file is not whole"
+            assert abs((work / name).stat().st_size -
+                       len(good)) <= 64, f"{kind} {n}: the file is not whole"
             (work / name).unlink()
         else:
             assert result.status == 1, f"{kind} {n}: {result}"
@@ -34,6 +43,9 @@ def test_export_survives_the_nth_failure(run, build, gputap, work, name, kind):
 
     status, total = export(0)
     assert status == 0 and total > 0
-    numbers = sorted({*range(1, min(total, TRIES // 2) + 1), *range(1, total + 1, max(1, total // (TRIES // 2)))})
+    numbers = sorted({
+        *range(1,
+               min(total, TRIES // 2) + 1), *range(1, total + 1, max(1, total // (TRIES // 2)))
+    })
     failed = sum(export(n)[0] for n in numbers)
     assert failed > 0, "no failure was noticed"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""api/hip.api spells HIP's types itself: here the spelling is held against the headers and the library that are installed."""
+"""api/hip.api spells HIP's types itself: here the spelling is held against the headers and the
+library that are installed."""
 
 import pathlib
 import re
@@ -48,21 +49,33 @@ template <class R, class... P, class S, class... Q> struct same<R (*)(P...), S (
 
 @pytest.fixture(scope="module")
 def apis():
-    return [describe().parse(str(REPO / "api" / name), str(REPO)) for name in ("hip.api", "hip-compiler.api")]
+    return [
+        describe().parse(str(REPO / "api" / name), str(REPO))
+        for name in ("hip.api", "hip-compiler.api")
+    ]
 
 
 @pytest.fixture(scope="module")
 def header(hip_headers, tmp_path_factory):
     """What the headers declare, preprocessed."""
     path = tmp_path_factory.mktemp("hip") / "h.c"
-    path.write_text("#define __HIP_PLATFORM_AMD__ 1\n#include <hip/hip_runtime_api.h>\n#include <hip/hiprtc.h>\n")
-    return subprocess.run(["gcc", "-E", "-dD", "-w", path], text=True, check=True, stdout=subprocess.PIPE).stdout
+    path.write_text(
+        "#define __HIP_PLATFORM_AMD__ 1\n#include <hip/hip_runtime_api.h>\n#include"
+        " <hip/hiprtc.h>\n"
+    )
+    return subprocess.run(["gcc", "-E", "-dD", "-w", path],
+                          text=True,
+                          check=True,
+                          stdout=subprocess.PIPE).stdout
 
 
 def compiles(tmp_path, text):
     source = tmp_path / "check.cc"
     source.write_text(text)
-    result = subprocess.run(["g++", "-std=c++17", "-fpermissive", "-fsyntax-only", "-w", source], text=True, capture_output=True, timeout=600)
+    result = subprocess.run(["g++", "-std=c++17", "-fpermissive", "-fsyntax-only", "-w", source],
+                            text=True,
+                            capture_output=True,
+                            timeout=600)
     assert result.returncode == 0, result.stderr[:4000]
 
 
@@ -70,9 +83,11 @@ def without_core(text):
     """C11's atomics are not C++'s: of generated headers only the types are wanted."""
     for name in ("hip", "hip_compiler"):
         made = (REPO / f"generated/{name}_wraps.h").read_text()
-        structs = "\n".join(re.findall(r"^(?:struct gt_hip_\w+ \{.*|#ifndef gt_hip_.*|#define gt_hip_.*|#endif)$",
-                                       made.split("/* Weak:")[0], re.M))
-        text = text.replace(f'#include "generated/{name}_wraps.h"', structs.rpartition("#endif")[0] + "#endif")
+        structs = "\n".join(
+            re.findall(r"^(?:struct gt_hip_\w+ \{.*|#ifndef gt_hip_.*|#define gt_hip_.*|#endif)$",
+                       made.split("/* Weak:")[0], re.M))
+        text = text.replace(f'#include "generated/{name}_wraps.h"',
+                            structs.rpartition("#endif")[0] + "#endif")
     return text
 
 
@@ -80,11 +95,14 @@ def test_prototypes_are_passed_as_the_header_s(apis, header, tmp_path):
     text, checked = without_core(PRELUDE), 0
     for api in apis:
         for op in api.real():
-            if not re.search(rf"[\s*]{op.name}\s*\(", header) or op.name == "hipLaunchKernelGGLImpl":
+            if not re.search(rf"[\s*]{op.name}\s*\(",
+                             header) or op.name == "hipLaunchKernelGGLImpl":
                 continue
             arguments = ", ".join(a.c_type().replace("_Bool", "bool") for a in op.args)
-            text += (f"static_assert(same<decltype(&{op.name}), {op.ret_c().replace('_Bool', 'bool')} (*)({arguments})>::value, "
-                     f"\"{op.name}\");\n")
+            text += (
+                f"static_assert(same<decltype(&{op.name}), {op.ret_c().replace('_Bool', 'bool')}"
+                f" (*)({arguments})>::value, \"{op.name}\");\n"
+            )
             checked += 1
     assert checked > 370
     compiles(tmp_path, text)
@@ -98,8 +116,10 @@ def test_structs_have_the_header_s_members_where_they_are(apis, header, tmp_path
         text += f"static_assert(sizeof({t.name}) == {t.bytes}, \"{t.name}\");\n"
         for field, name, offset, _ in t.fields:
             if not name.startswith("reserved"):
-                text += (f"static_assert(offsetof({t.name}, {name}) == {offset} && sizeof((({t.name} *)0)->{name}) == {field.bytes}, "
-                         f"\"{t.name}.{name}\");\n")
+                text += (
+                    f"static_assert(offsetof({t.name}, {name}) == {offset} && sizeof((({t.name}"
+                    f" *)0)->{name}) == {field.bytes}, \"{t.name}.{name}\");\n"
+                )
                 checked += 1
     assert checked > 60
     compiles(tmp_path, text)
@@ -111,7 +131,9 @@ def test_values_have_the_header_s_names(apis, header, tmp_path):
     for t in apis[0].types.values():
         for name, value, _ in t.names:
             if name in known:
-                text += f"static_assert((long long)({name}) == (long long)({value}LL), \"{name}\");\n"
+                text += (
+                    f"static_assert((long long)({name}) == (long long)({value}LL), \"{name}\");\n"
+                )
                 checked += 1
     assert checked > 350
     compiles(tmp_path, text)
@@ -120,18 +142,26 @@ def test_values_have_the_header_s_names(apis, header, tmp_path):
 def test_every_error_of_the_header_has_its_name(apis, header):
     body = re.search(r"enum\s+hipError_t\s*\{(.*?)\}", header, re.S)[1]
     described = {name for name, _, _ in apis[0].types["hipError_t"].names}
-    synonyms = {"hipErrorMemoryAllocation", "hipErrorInitializationError", "hipErrorMapBufferObjectFailed",
-                "hipErrorInvalidResourceHandle"}  # older names of the same numbers
+    synonyms = {
+        "hipErrorMemoryAllocation", "hipErrorInitializationError", "hipErrorMapBufferObjectFailed",
+        "hipErrorInvalidResourceHandle"
+    }  # older names of the same numbers
     assert set(re.findall(r"\bhipError\w+|\bhipSuccess", body)) <= described | synonyms
 
 
 def exports(library):
-    out = subprocess.run(["nm", "-D", "--defined-only", library], text=True, check=True, stdout=subprocess.PIPE).stdout
-    return {line.split()[2].partition("@")[0] for line in out.splitlines() if line.split()[1] in "TW"}
+    out = subprocess.run(["nm", "-D", "--defined-only", library],
+                         text=True,
+                         check=True,
+                         stdout=subprocess.PIPE).stdout
+    return {
+        line.split()[2].partition("@")[0] for line in out.splitlines() if line.split()[1] in "TW"
+    }
 
 
 def library():
-    for line in subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE, text=True).stdout.splitlines():
+    for line in subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE,
+                               text=True).stdout.splitlines():
         if re.match(r"\s*libamdhip64\.so\.\d+ ", line):
             return line.rsplit(" ", 1)[1]
     pytest.skip("needs libamdhip64.so")
@@ -141,13 +171,19 @@ def test_every_export_of_the_library_is_described(apis):
     """But for what is not HIP's: half-precision helpers of gcc, marks of the debugger's library."""
     described = {name for api in apis for op in api.real() for name in (op.exported, op.name)}
     others = {"__gnu_f2h_ieee", "__gnu_h2f_ieee"}
-    left = {name for name in exports(library()) - described - others if not name.startswith("amd_dbgapi_")}
+    left = {
+        name for name in exports(library()) - described - others
+        if not name.startswith("amd_dbgapi_")
+    }
     assert left == set()
 
 
 def test_positions_in_the_table_are_rocprofiler_s_operation_ids(apis):
-    ids = {"hipExtLaunchKernel": 84, "hipGetDevice": 102, "hipGraphLaunch": 166, "hipLaunchKernel": 214, "hipMalloc": 215,
-           "hipMemcpyAsync": 268, "hipModuleLaunchKernel": 308, "hipSetDevice": 327}
+    ids = {
+        "hipExtLaunchKernel": 84, "hipGetDevice": 102, "hipGraphLaunch": 166,
+        "hipLaunchKernel": 214, "hipMalloc": 215, "hipMemcpyAsync": 268,
+        "hipModuleLaunchKernel": 308, "hipSetDevice": 327
+    }
     assert {op.name: op.number for op in apis[0].real() if op.name in ids} == ids
     assert {op.number for op in apis[0].real() if op.number < 512} == set(range(506))
     assert {op.number for op in apis[1].real()} == set(range(9))

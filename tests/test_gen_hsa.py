@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HSA's descriptions against the headers of the distribution: what the generated taps believe of ABIs that they never include."""
+"""HSA's descriptions against the headers of the distribution: what the generated taps believe of
+ABIs that they never include."""
 
 import importlib.util
 import pathlib
@@ -10,8 +11,12 @@ import sys
 import pytest
 
 HEADERS = pathlib.Path("/usr/include/hsa")
-C_NAMES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "i32": "int32_t", "i64": "int64_t"}
-# In the AmdExtTable of 48 entries that ROCm 4.5 to 5.4 have, these are missing; in that of 51 entries, the first two.
+C_NAMES = {
+    "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "i32": "int32_t",
+    "i64": "int64_t"
+}
+# In the AmdExtTable of 48 entries that ROCm 4.5 to 5.4 have, these are missing; in that of 51
+# entries, the first two.
 NOT_BEFORE = {48: {16, 17, 49, 50, 51}, 51: {16, 17}}
 
 PRELUDE = """
@@ -48,35 +53,51 @@ def apis(repo):
     module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
     spec.loader.exec_module(module)
-    return {name: module.parse(str(repo / "api" / f"{name}.api"), str(repo)) for name in ("hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext")}
+    return {
+        name: module.parse(str(repo / "api" / f"{name}.api"), str(repo))
+        for name in ("hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext")
+    }
 
 
 def compiles(folder, lines):
     source = folder / "check.cc"
     source.write_text(PRELUDE + "\n".join(lines) + "\n")
-    done = subprocess.run(["c++", "-std=c++17", "-fsyntax-only", "-w", f"-I{HEADERS}", "-I/usr/include", source], text=True, capture_output=True)
+    done = subprocess.run(
+        ["c++", "-std=c++17", "-fsyntax-only", "-w", f"-I{HEADERS}", "-I/usr/include", source],
+        text=True,
+        capture_output=True)
     assert done.returncode == 0, done.stderr[:4000]
 
 
-TABLES = {"hsa-core": "CoreApiTable", "hsa-amd-ext": "AmdExtTable", "hsa-image-ext": "ImageExtTable",
-          "hsa-finalize-ext": "FinalizerExtTable"}
+TABLES = {
+    "hsa-core": "CoreApiTable", "hsa-amd-ext": "AmdExtTable", "hsa-image-ext": "ImageExtTable",
+    "hsa-finalize-ext": "FinalizerExtTable"
+}
 
 
 def there(api, name):
-    """(position, operation) in the installed version's table, whose length is one that the door knows."""
+    """(position, operation) in the installed version's table, whose length is one that the door
+    knows."""
     text = (HEADERS / "hsa_api_trace.h").read_text()
-    count = len(re.findall(r"decltype\(\w+\)\s*\*\s*\w+_fn;", re.search(rf"struct {TABLES[name]}\s*\{{(.*?)\n\}};", text, re.S)[1]))
-    assert count in {"hsa-core": (125,), "hsa-amd-ext": (48, 51, *range(55, 77)), "hsa-image-ext": (13, 14), "hsa-finalize-ext": (6,)}[name]
+    count = len(
+        re.findall(r"decltype\(\w+\)\s*\*\s*\w+_fn;",
+                   re.search(rf"struct {TABLES[name]}\s*\{{(.*?)\n\}};", text, re.S)[1]))
+    assert count in {
+        "hsa-core": (125, ), "hsa-amd-ext": (48, 51, *range(55, 77)), "hsa-image-ext": (13, 14),
+        "hsa-finalize-ext": (6, )
+    }[name]
     missing = NOT_BEFORE.get(count, set()) if name == "hsa-amd-ext" else set()
-    ops = sorted((op for op in api.operations if op.number not in missing), key=lambda op: op.number)
+    ops = sorted((op for op in api.operations if op.number not in missing),
+                 key=lambda op: op.number)
     return list(enumerate(ops))[:count]
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_hsa_functions_are_where_the_door_looks_for_them(apis, tmp_path, name):
     ops = there(apis[name], name)
-    compiles(tmp_path, [f"static_assert(offsetof({TABLES[name]}, {op.name}_fn) == 16 + 8 * {i});" for i, op in ops] +
-             [f"static_assert(sizeof({TABLES[name]}) == 16 + 8 * {len(ops)});"])
+    compiles(tmp_path, [
+        f"static_assert(offsetof({TABLES[name]}, {op.name}_fn) == 16 + 8 * {i});" for i, op in ops
+    ] + [f"static_assert(sizeof({TABLES[name]}) == 16 + 8 * {len(ops)});"])
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -84,12 +105,16 @@ def test_hsa_prototypes_pass_what_the_headers_prototypes_pass(apis, tmp_path, na
     lines = []
     for _, op in there(apis[name], name):
         described = f"{op.ret_c()}({', '.join(a.c_type() for a in op.args)})"
-        lines.append(f'static_assert(alike<std::remove_pointer_t<decltype(&{op.name})>, {described}>::same, "{op.name}");')
+        lines.append(
+            f'static_assert(alike<std::remove_pointer_t<decltype(&{op.name})>, {described}>::same,'
+            f' "{op.name}");'
+        )
     compiles(tmp_path, lines)
 
 
 def test_hsa_enumerators_have_the_headers_values(apis, tmp_path):
-    text = "".join((HEADERS / f).read_text() for f in ("hsa.h", "hsa_ext_amd.h", "hsa_ext_image.h", "hsa_ext_finalize.h"))
+    text = "".join((HEADERS / f).read_text()
+                   for f in ("hsa.h", "hsa_ext_amd.h", "hsa_ext_image.h", "hsa_ext_finalize.h"))
     known = set(re.findall(r"\b(HSA_\w+|hsa[A-Z]\w+)\s*=", text))
     values = {n: v for api in apis.values() for t in api.types.values() for n, v, _ in t.names}
     lines = [f'static_assert((long)({n}) == {v}, "{n}");' for n, v in values.items() if n in known]
@@ -97,9 +122,11 @@ def test_hsa_enumerators_have_the_headers_values(apis, tmp_path):
     compiles(tmp_path, lines)
 
 
-@pytest.mark.parametrize("struct", ["hsa_dim3_t", "hsa_pitched_ptr_t", "hsa_amd_profiling_dispatch_time_t",
-                                    "hsa_amd_profiling_async_copy_time_t", "hsa_ext_image_format_t", "hsa_ext_image_descriptor_t",
-                                    "hsa_ext_image_data_info_t", "hsa_ext_image_region_t", "hsa_ext_sampler_descriptor_t"])
+@pytest.mark.parametrize("struct", [
+    "hsa_dim3_t", "hsa_pitched_ptr_t", "hsa_amd_profiling_dispatch_time_t",
+    "hsa_amd_profiling_async_copy_time_t", "hsa_ext_image_format_t", "hsa_ext_image_descriptor_t",
+    "hsa_ext_image_data_info_t", "hsa_ext_image_region_t", "hsa_ext_sampler_descriptor_t"
+])
 def test_hsa_structs_have_the_headers_layout(apis, tmp_path, struct):
     t = apis["hsa-amd-ext"].types[struct]
     compiles(tmp_path, [f"static_assert(sizeof({struct}) == {t.bytes});"] +

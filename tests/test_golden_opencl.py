@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Golden report and exports of a real run: tests/opencl/cl_golden on the first OpenCL platform.
 
-What no two runs share is replaced by a word in capitals: times, shares, rates, addresses, process ids, what the machine
-is called. All else is compared: which rows, in which order, how often, how many bytes, which errors, columns, units of
-bytes, keys. GPUTAP_GOLDEN=1 writes the files anew.
+What no two runs share is replaced by a word in capitals: times, shares, rates, addresses, process
+ids, what the machine is called. All else is compared: which rows, in which order, how often, how
+many bytes, which errors, columns, units of bytes, keys. GPUTAP_GOLDEN=1 writes the files anew.
 """
 
 import csv
@@ -17,19 +17,24 @@ import pytest
 import conftest
 
 GOLDEN = conftest.REPO / "tests" / "golden"
-# A row's place must not hang on a time: these tables are sorted by a column that has none; gaps by when they were.
-SORT = {"operations": ("name",), "ranges": ("name",), "failures": ("name",), "kernels": ("name",), "copies": ("operation",),
-        "other": ("name",), "devices": (),
-        "gaps": ("at_ns", "--reverse"), "latency": (), "processes": (), "threads": (), "loss": ()}
+# A row's place must not hang on a time: these tables are sorted by a column that has none; gaps by
+# when they were.
+SORT = {
+    "operations": ("name", ), "ranges": ("name", ), "failures": ("name", ), "kernels": ("name", ),
+    "copies": ("operation", ), "other": ("name", ), "devices": (), "gaps": ("at_ns", "--reverse"),
+    "latency": (), "processes": (), "threads": (), "loss": ()
+}
 ADDRESS = re.compile(r"0x[0-9a-f]{7,12}\b")
 PATH = re.compile(r"/\S*(?=/(cl_golden|gputap)\b)")
 
 
 @pytest.fixture(scope="module")
 def real(build, gputap, tmp_path_factory):
-    """gputap(command, options..) of the one capture that all tests here read, and its device's name."""
+    """gputap(command, options..) of the one capture that all tests here read, and its device's
+    name."""
     folder = tmp_path_factory.mktemp("golden")
-    conftest.run_command([gputap, "run", "-q", "-o", "real.gputap", build / "tests/opencl/cl_golden"], cwd=folder)
+    conftest.run_command(
+        [gputap, "run", "-q", "-o", "real.gputap", build / "tests/opencl/cl_golden"], cwd=folder)
 
     def ask(*arguments):
         return conftest.run_command([gputap, *arguments], cwd=folder).out
@@ -38,7 +43,8 @@ def real(build, gputap, tmp_path_factory):
         order = ["--sort", *SORT[name]] if SORT[name] else []
         return ask("report", "real.gputap", "--top", "0", "-t", name, *order, *options)
     ask.table = table
-    ask.device = json.loads(ask("report", "real.gputap", "--json", "-t", "devices"))["devices"][0]["device_name"]
+    ask.device = json.loads(ask("report", "real.gputap", "--json", "-t",
+                                "devices"))["devices"][0]["device_name"]
     ask.folder = folder
     return ask
 
@@ -62,8 +68,10 @@ def plain_table(text, device):
     text = re.sub(r"\b[\d.,]+ (GB|MB|KB|B)/s", "RATE", text)
     text = re.sub(r"\b[\d.,]+ (ns|us|ms|s|min|h)\b(?! -)", "TIME", text)
     text = re.sub(r"\b[\d.]+%(?!\.$)", "SHARE", text, flags=re.M)
-    text = re.sub(r"^ +\d+(?= .* cl_golden$)", "  ID", text, flags=re.M)  # rows of processes and threads
-    return re.sub(r"(?<=\S) +", " ", re.sub(r"^ +", "  ", text, flags=re.M))  # columns are as wide as their times
+    # rows of processes and threads
+    text = re.sub(r"^ +\d+(?= .* cl_golden$)", "  ID", text, flags=re.M)
+    # columns are as wide as their times
+    return re.sub(r"(?<=\S) +", " ", re.sub(r"^ +", "  ", text, flags=re.M))
 
 
 def test_report_of_a_real_run_is_the_golden_one(real):
@@ -76,11 +84,14 @@ def test_report_of_a_real_run_is_the_golden_one(real):
     check_golden("real.txt", "\n\n".join([head, *tables, foot]))
 
 
-VOLATILE = {"pid": "PID", "tid": "TID", "parent_pid": "PID", "bytes_per_s": "RATE", "device_name": "DEVICE"}
+VOLATILE = {
+    "pid": "PID", "tid": "TID", "parent_pid": "PID", "bytes_per_s": "RATE", "device_name": "DEVICE"
+}
 
 
 def plain_row(row, device):
-    """A row of CSV as {column: value}: values that are there and change from run to run, by their names."""
+    """A row of CSV as {column: value}: values that are there and change from run to run, by their
+    names."""
     for key, value in row.items():
         if value and key.endswith("_ns"):
             row[key] = "TIME"
@@ -136,18 +147,23 @@ def plain_json(value, device, key=""):
 
 
 def place(event):
-    """Where @event stands among the golden ones: by call, the call first, then its work, then the flow between them."""
+    """Where @event stands among the golden ones: by call, the call first, then its work, then the
+    flow between them."""
     kinds = ("M", "X", "s", "f")
     if event["ph"] == "M":
         return 0, 0, False
-    return event.get("id") or event["args"]["correlation"], kinds.index(event["ph"]), event["pid"] != "PID"
+    return event.get("id") or event["args"]["correlation"], kinds.index(
+        event["ph"]), event["pid"] != "PID"
 
 
 def test_chrome_json_of_a_real_run_is_the_golden_one(real):
     real("export", "real.gputap", "-o", "real.json")
     trace = json.loads((real.folder / "real.json").read_text())
     process = next(e["pid"] for e in trace["traceEvents"] if e["name"] == "clFinish")
-    events = [{**e, **{k: "PID" for k in ("pid", "tid") if e[k] == process}} for e in trace.pop("traceEvents")]
+    events = [{**e, **{k: "PID" for k in ("pid", "tid") if e[k] == process}
+               } for e in trace.pop("traceEvents")]
     events.sort(key=place)
-    lines = [json.dumps(plain_json(part, real.device), ensure_ascii=False) for part in (trace, *events)]
+    lines = [
+        json.dumps(plain_json(part, real.device), ensure_ascii=False) for part in (trace, *events)
+    ]
     check_golden("real.json", "\n".join(lines) + "\n")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of real HIP on software GPUs: each dispatch of each replay is the node that it is. tests/hip/graphs.hip makes node i a
-kernel of i + 1 work-groups, so that a dispatch's grid is the truth."""
+"""Graphs of real HIP on software GPUs: each dispatch of each replay is the node that it is.
+tests/hip/graphs.hip makes node i a kernel of i + 1 work-groups, so that a dispatch's grid is the
+truth."""
 
 import collections
 import contextlib
@@ -23,7 +24,9 @@ def program(tmp_path_factory, repo, hip_headers):
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     path = tmp_path_factory.mktemp("graphs") / "graphs"
-    subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-o", path, repo / "tests/hip/graphs.hip"], check=True)
+    subprocess.run(
+        ["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-o", path, repo / "tests/hip/graphs.hip"],
+        check=True)
     return path
 
 
@@ -31,7 +34,11 @@ def program(tmp_path_factory, repo, hip_headers):
 def traced(program, softgpu, gputap, work):
     """Events of the Chrome JSON of one run, and what `gputap info` says."""
     def go(*arguments, options=(), status=0):
-        run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", *options, "--", program, *map(str, arguments)], env=softgpu,
+        run_command([
+            gputap, "run", "-q", "-f", "-o", "a.gputap", *options, "--", program,
+            *map(str, arguments)
+        ],
+                    env=softgpu,
                     status=status)
         run_command([gputap, "export", "-f", "-o", "a.json", "a.gputap"])
         info = json.loads(run_command([gputap, "info", "--json", "a.gputap"]).out)
@@ -41,7 +48,10 @@ def traced(program, softgpu, gputap, work):
 
 def nodes(events):
     """Device work of graphs."""
-    return [e for e in events if e.get("ph") == "X" and "graph replay" in e.get("args", {}) and e["cat"] != "gpu_graph"]
+    return [
+        e for e in events
+        if e.get("ph") == "X" and "graph replay" in e.get("args", {}) and e["cat"] != "gpu_graph"
+    ]
 
 
 def launches(events):
@@ -55,8 +65,10 @@ def kernels(events):
 
 
 NODES = {"chain": 20, "fork": 16, "capture": 6, "child": 10, "shuffle": 7, "leaves": 8}
-KERNELS = {"chain": set(range(20)), "fork": {*range(1, 13), 14}, "capture": {0, 1, 2, 5}, "child": {0, 2, 3, 4, 6, 7, 8, 9},
-           "shuffle": set(range(7)), "leaves": set(range(8))}
+KERNELS = {
+    "chain": set(range(20)), "fork": {*range(1, 13), 14}, "capture": {0, 1, 2, 5},
+    "child": {0, 2, 3, 4, 6, 7, 8, 9}, "shuffle": set(range(7)), "leaves": set(range(8))
+}
 # nodes of the second copy of a child graph launch what the first one's do
 CHILD = {6: 2, 7: 3, 8: 4}
 
@@ -75,7 +87,9 @@ def test_every_kernel_of_every_replay_is_the_node_that_it_is(traced, shape):
     assert info["dropped"] == 0 and info["linked"] == info["device_work"]
 
 
-@pytest.mark.parametrize("settings", [{}, {"DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING": "0"}, {"DEBUG_HIP_FORCE_GRAPH_QUEUES": "1"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING": "0"}, {"DEBUG_HIP_FORCE_GRAPH_QUEUES": "1"}])
 @pytest.mark.parametrize("seed", [112, 213, 320, 440])
 def test_nodes_of_any_graph_are_known(traced, softgpu, seed, settings):
     """In whatever order the HIP that is installed submits them, which it can be told."""
@@ -91,7 +105,8 @@ def test_nodes_of_any_graph_are_known(traced, softgpu, seed, settings):
 
 
 def test_launches_of_threads_whose_streams_share_queues_keep_their_nodes(traced):
-    events, info = traced("fork", 6, 8, status=None)  # what the program computes is tests/test_rocm_*'s matter
+    # what the program computes is tests/test_rocm_*'s matter
+    events, info = traced("fork", 6, 8, status=None)
     found = collections.Counter()
     for e in kernels(events):
         assert e["args"]["grid"][0] == e["args"]["graph node id"] + 1
@@ -109,7 +124,11 @@ def test_copies_and_fills_of_a_graph_are_nodes_too(traced):
 
 def test_all_work_of_a_launch_is_linked_to_that_launch(traced):
     events, _ = traced("shuffle", 4)
-    calls = [e["args"]["correlation"] for e in events if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"]
+    calls = [
+        e["args"]["correlation"]
+        for e in events
+        if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"
+    ]
     of = collections.defaultdict(set)
     for e in kernels(events):
         of[e["args"]["graph replay"]].add(e["args"]["correlation"])
@@ -122,13 +141,22 @@ def test_lite_records_one_span_a_launch_from_its_first_node_to_its_last(traced, 
     spans = nodes(events)
     assert [e["args"]["graph replay"] for e in sorted(spans, key=lambda e: e["ts"])] == [1, 2, 3]
     assert all(e["name"].startswith("graph ") for e in spans)
-    assert [e for e in events if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")] == spans
+    assert [
+        e for e in events
+        if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")
+    ] == spans
     assert info["calls"] == 0 and info["dropped"] == 0 and info["complete"]
 
 
-def test_spans_of_lite_begin_with_the_first_node_and_end_with_the_last(program, softgpu, gputap, tap, work):
-    ran = run_command([gputap, "run", "-q", "-o", "a.gputap", "--mode", "lite", "--", program, "held", "3", "1", "400"], env=softgpu)
-    check_held(ran.out, [row for row in read_capture(tap, "a.gputap").device if row["graph_replay"]])
+def test_spans_of_lite_begin_with_the_first_node_and_end_with_the_last(
+        program, softgpu, gputap, tap, work):
+    ran = run_command([
+        gputap, "run", "-q", "-o", "a.gputap", "--mode", "lite", "--", program, "held", "3", "1",
+        "400"
+    ],
+                      env=softgpu)
+    check_held(ran.out,
+               [row for row in read_capture(tap, "a.gputap").device if row["graph_replay"]])
 
 
 def test_standard_has_nodes_without_a_call(traced):
@@ -141,7 +169,8 @@ def test_standard_has_nodes_without_a_call(traced):
 def test_kernels_of_no_interest_do_not_shift_the_nodes_of_the_others(traced):
     events, info = traced("chain", 2, options=["--kernels", r"^other\(unsigned"])
     assert sorted(e["args"]["graph node id"] for e in kernels(events)) == [3, 3, 10, 10, 17, 17]
-    assert all(e["args"]["grid"][0] == e["args"]["graph node id"] + 1 for e in kernels(events)) and info["dropped"] == 0
+    assert all(e["args"]["grid"][0] == e["args"]["graph node id"] + 1
+               for e in kernels(events)) and info["dropped"] == 0
 
 
 def csv_rows(text):
@@ -149,7 +178,8 @@ def csv_rows(text):
 
 
 def test_kernels_are_shown_demangled_unless_told_otherwise(program, softgpu, gputap, work):
-    short = run_command([gputap, "run", "-f", "-o", "a.gputap", "--", program, "chain", "2"], env=softgpu).err
+    short = run_command([gputap, "run", "-f", "-o", "a.gputap", "--", program, "chain", "2"],
+                        env=softgpu).err
     assert "count(unsigned int*, unsigned int)" in short and "_Z5count" not in short
     for options, name, not_name in (((), "count(unsigned int*, unsigned int)", "_Z5countPjj"),
                                     (("--mangled",), "_Z5countPjj", "count(unsigned")):
@@ -171,14 +201,18 @@ def test_kernels_are_shown_demangled_unless_told_otherwise(program, softgpu, gpu
 
 
 def test_expressions_see_the_names_that_are_shown(program, softgpu, gputap, work):
-    run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--", program, "chain", "2"], env=softgpu)
+    run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--", program, "chain", "2"],
+                env=softgpu)
     for options, pattern in (((), "other(unsigned*"), (("--mangled",), "_Z5otherPjj")):
-        report = json.loads(run_command([gputap, "report", "--json", *options, "-w", f"name='{pattern}'", "a.gputap"]).out)
+        report = json.loads(
+            run_command(
+                [gputap, "report", "--json", *options, "-w", f"name='{pattern}'", "a.gputap"]).out)
         assert [k["count"] for k in report["kernels"]] == [6]
 
 
 def test_csv_rows_of_graphs_name_their_graph(program, softgpu, gputap, work):
-    run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--", program, "chain", "2"], env=softgpu)
+    run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--", program, "chain", "2"],
+                env=softgpu)
     run_command([gputap, "export", "-f", "-o", "a.csv", "a.gputap"])
     rows = csv_rows((work / "a.csv").read_text())
     of = [r for r in rows if r["graph_replay"]]
@@ -196,8 +230,10 @@ def test_report_says_how_often_a_graph_was_launched_and_what_it_has(traced, gput
     row, = report["graphs"]
     assert row["launches"] == 5 and row["recorded"] == "full" and row["work"] == len(nodes(events))
     assert row["kernels"] == len(KERNELS[shape])
-    assert row["total_ns"] == pytest.approx(sum(max(t) - min(t) for t in whole.values()) * 1000, abs=20)
-    assert 0 < row["busy_ns"] <= row["total_ns"] and row["busy_share"] == pytest.approx(row["busy_ns"] / row["total_ns"], rel=1e-4)
+    assert row["total_ns"] == pytest.approx(sum(max(t) - min(t) for t in whole.values()) * 1000,
+                                            abs=20)
+    assert 0 < row["busy_ns"] <= row["total_ns"] and row["busy_share"] == pytest.approx(
+        row["busy_ns"] / row["total_ns"], rel=1e-4)
     text = run_command([gputap, "report", "-t", "graphs", "a.gputap"]).out
     assert "Graphs: launches" in text and "full" in text
     rows = csv_rows(run_command([gputap, "report", "--csv", "-t", "graphs", "a.gputap"]).out)
@@ -223,14 +259,25 @@ def test_chrome_json_has_a_slice_of_each_launch_around_its_nodes(traced, shape):
     of = collections.defaultdict(list)
     for e in nodes(events):
         of[e["args"]["graph replay"]].append(e)
-    calls = [e["args"]["correlation"] for e in events if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"]
-    slices = sorted(launches(events), key=lambda e: e["args"]["graph replay"])  # HIP 5.7 lets branches of launches overlap
-    assert [s["name"] for s in slices] == [f"graph {s['args']['graph id']}, replay {r}" for s, r in zip(slices, range(1, 5))]
+    calls = [
+        e["args"]["correlation"]
+        for e in events
+        if e.get("name") == "hipGraphLaunch" and e.get("ph") == "X"
+    ]
+    # HIP 5.7 lets branches of launches overlap
+    slices = sorted(launches(events), key=lambda e: e["args"]["graph replay"])
+    assert [s["name"] for s in slices] == [
+        f"graph {s['args']['graph id']}, replay {r}" for s, r in zip(slices, range(1, 5))
+    ]
     for s, call in zip(slices, calls, strict=True):
         a, inside = s["args"], of[s["args"]["graph replay"]]
-        assert s["ts"] == min(e["ts"] for e in inside) and s["ts"] + s["dur"] == nearly(max(e["ts"] + e["dur"] for e in inside))
-        assert a["graph recorded"] == len(inside) and a["graph nodes"] == NODES[shape] and a["graph launch"] == call
-        assert {e["pid"] for e in inside} == {s["pid"]} and {e["args"]["correlation"] for e in inside} == {call}
+        assert s["ts"] == min(e["ts"] for e in inside) and s["ts"] + s["dur"] == nearly(
+            max(e["ts"] + e["dur"] for e in inside))
+        assert a["graph recorded"] == len(
+            inside) and a["graph nodes"] == NODES[shape] and a["graph launch"] == call
+        assert {e["pid"]
+                for e in inside} == {s["pid"]} and {e["args"]["correlation"]
+                                                    for e in inside} == {call}
         # no reader may count it as device time, or take it for a call
         assert "stream" not in a and "correlation" not in a
 
@@ -248,7 +295,8 @@ def in_perfetto(gputap, work):
     run_command([gputap, "export", "-f", "-o", "a.pftrace", "a.gputap"])
     answer = perfetto.ask(work / "a.pftrace", graphs=GRAPHS, complaints=perfetto.COMPLAINTS)
     assert answer["complaints"] == []
-    return [r for r in answer["graphs"] if r["category"] == "graph"], [r for r in answer["graphs"] if r["category"] != "graph"]
+    return [r for r in answer["graphs"]
+            if r["category"] == "graph"], [r for r in answer["graphs"] if r["category"] != "graph"]
 
 
 def assert_encloses(slices, work):
@@ -258,9 +306,13 @@ def assert_encloses(slices, work):
     assert len({(s["graph"], s["replay"]) for s in slices}) == len(slices) == len(of)
     for s in slices:
         inside = of[s["graph"], s["replay"]]
-        assert s["ts"] == min(r["ts"] for r in inside) and s["ts"] + s["dur"] == max(r["ts"] + r["dur"] for r in inside)
-        assert s["name"] == f"graph {s['graph']}, replay {s['replay']}" and s["depth"] == 0 and s["recorded"] == len(inside)
-        assert {(r["correlation"], r["device"]) for r in inside} == {(s["correlation"], s["device"])}
+        assert s["ts"] == min(r["ts"]
+                              for r in inside) and s["ts"] + s["dur"] == max(r["ts"] + r["dur"]
+                                                                             for r in inside)
+        assert s["name"] == f"graph {s['graph']}, replay {s['replay']}" and s["depth"] == 0 and s[
+            "recorded"] == len(inside)
+        assert {(r["correlation"], r["device"])
+                for r in inside} == {(s["correlation"], s["device"])}
         first = {r["track"] for r in inside if r["ts"] == s["ts"]}
         assert s["track"] in {f"{track}: graphs" for track in first}
 
@@ -269,12 +321,14 @@ def assert_encloses(slices, work):
 def test_perfetto_has_a_slice_of_each_launch_around_its_nodes(traced, gputap, work, shape):
     traced(shape, 4)
     slices, rest = in_perfetto(gputap, work)
-    assert [s["replay"] for s in slices] == [1, 2, 3, 4] and {s["nodes"] for s in slices} == {NODES[shape]}
+    assert [s["replay"] for s in slices] == [1, 2, 3, 4] and {s["nodes"]
+                                                              for s in slices} == {NODES[shape]}
     assert_encloses(slices, rest)
 
 
 def test_launches_that_overlap_have_rows_of_their_own(traced, gputap, work):
-    events, _ = traced("fork", 6, 8, status=None)  # threads whose streams share queues; their results are not this test's
+    # threads whose streams share queues; their results are not this test's
+    events, _ = traced("fork", 6, 8, status=None)
     slices, rest = in_perfetto(gputap, work)
     assert len(slices) == len(launches(events)) == 48
     assert_encloses(slices, rest)
@@ -288,17 +342,24 @@ def test_launches_that_overlap_have_rows_of_their_own(traced, gputap, work):
         row.sort()
         assert all(before[1] <= after[0] + 1 for before, after in zip(row, row[1:]))
     times = sorted((s["ts"], s["ts"] + s["dur"]) for s in slices)
-    assert any(after[0] < before[1] for before, after in zip(times, times[1:])), "nothing overlapped: the test says nothing"
+    assert any(
+        after[0] < before[1]
+        for before, after in zip(times, times[1:])), "nothing overlapped: the test says nothing"
 
 
 def test_launches_of_lite_look_the_same_and_come_once(traced, gputap, work):
     events, _ = traced("capture", 3, options=["--mode", "lite"])
     slices, envelopes = in_perfetto(gputap, work)
     assert launches(events) == [] and slices == []
-    assert [(e["name"], e["replay"], e["nodes"], e["depth"]) for e in envelopes] == \
-        [(f"graph {e['graph']}, replay {r}", r, NODES["capture"], 0) for e, r in zip(envelopes, (1, 2, 3), strict=True)]
+    assert [(e["name"], e["replay"], e["nodes"], e["depth"]) for e in envelopes] == [
+        (f"graph {e['graph']}, replay {r}", r, NODES["capture"], 0)
+        for e, r in zip(envelopes, (1, 2, 3), strict=True)
+    ]
     # readers of this sum kernels up by name
-    assert {e["name"] for e in nodes(events)} == {f"graph {envelopes[0]['graph']}"} and {e["args"]["graph nodes"] for e in nodes(events)} == {6}
+    assert {e["name"]
+            for e in nodes(events)} == {f"graph {envelopes[0]['graph']}"
+                                        } and {e["args"]["graph nodes"]
+                                               for e in nodes(events)} == {6}
 
 
 def test_hta_reads_a_trace_with_launches_and_counts_only_their_nodes(traced, work):
@@ -306,7 +367,10 @@ def test_hta_reads_a_trace_with_launches_and_counts_only_their_nodes(traced, wor
     from test_export_hta import analysis
     hta = analysis(work / "a.json")
     trace = hta.t.get_trace(0)
-    device = [e for e in events if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
+    device = [
+        e for e in events
+        if e.get("ph") == "X" and e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")
+    ]
     assert (trace["stream"] > 0).sum() == len(device) and len(launches(events)) == 3
     _, names = hta.get_gpu_kernel_breakdown(visualize=False)
     assert set(names["name"]) == {e["name"] for e in device}

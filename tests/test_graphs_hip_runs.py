@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`--mode lite`: a launch of a known graph hands its packets to the device in runs. Whatever the launching thread or another one does in the
-middle of it, each node is executed once, in its turn, and as soon as somebody waits for it (tests/hip/graph_runs.hip looks)."""
+"""`--mode lite`: a launch of a known graph hands its packets to the device in runs. Whatever the
+launching thread or another one does in the middle of it, each node is executed once, in its turn,
+and as soon as somebody waits for it (tests/hip/graph_runs.hip looks)."""
 
 import json
 import shutil
@@ -19,8 +20,11 @@ def program(tmp_path_factory, repo, hip_headers):
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc: apt install hipcc")
     path = tmp_path_factory.mktemp("runs") / "graph_runs"
-    subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-rdynamic", "-o", path, repo / "tests/hip/graph_runs.hip", "-ldl",
-                    "-lhsa-runtime64"], check=True)
+    subprocess.run([
+        "hipcc", "--offload-arch=gfx906", "-O1", "-w", "-rdynamic", "-o", path,
+        repo / "tests/hip/graph_runs.hip", "-ldl", "-lhsa-runtime64"
+    ],
+                   check=True)
     return path
 
 
@@ -38,11 +42,17 @@ def program(tmp_path_factory, repo, hip_headers):
     ("exits", 200, 16384),
     ("killed", 200, 16384),
 ])
-def test_nodes_that_are_handed_on_in_runs_are_executed_in_time(program, softgpu, gputap, work, kind, nodes, packets):
+def test_nodes_that_are_handed_on_in_runs_are_executed_in_time(program, softgpu, gputap, work, kind,
+                                                               nodes, packets):
     env = {**softgpu, "GPU_MAX_HW_QUEUES": "1", "ROC_AQL_QUEUE_SIZE": str(packets),
            "DEBUG_HIP_GRAPH_BATCH_SIZE": "1"}  # HIP 7.2 has runs of its own, with one ring for each
     status = -signal.SIGKILL if kind == "killed" else 0
-    run_command([gputap, "run", "-q", "-f", "-o", "a.gputap", "--mode", "lite", "--", program, kind, str(nodes), "4"], env=env, status=status)
+    run_command([
+        gputap, "run", "-q", "-f", "-o", "a.gputap", "--mode", "lite", "--", program, kind,
+        str(nodes), "4"
+    ],
+                env=env,
+                status=status)
     info = json.loads(run_command([gputap, "info", "--json", "a.gputap"]).out)
     report = json.loads(run_command([gputap, "report", "--json", "a.gputap"]).out)
     launches = sum(g["launches"] for g in report["graphs"])

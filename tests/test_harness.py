@@ -20,7 +20,10 @@ UNIT_TEST(not_here) { unit_skip("no such device"); }
 def bad_unit_program(repo, run, work):
     source = work / "bad.c"
     source.write_text(UNIT_BAD.replace("raise_it()", "*(volatile int *)8 = 1"))
-    run(["gcc", "-D_GNU_SOURCE", "-w", f"-I{repo}/tests/unit", source, repo / "tests/unit/unit.c", "-o", work / "bad"])
+    run([
+        "gcc", "-D_GNU_SOURCE", "-w", f"-I{repo}/tests/unit", source, repo / "tests/unit/unit.c",
+        "-o", work / "bad"
+    ])
     return work / "bad"
 
 
@@ -62,14 +65,31 @@ def test_good(): pass
 def test_pytest_side_fails_leaks_and_unlisted_skips(repo, run, work):
     (work / "tests").mkdir()
     (work / "tests" / "skips.txt").write_text("")
-    (work / "tests" / "conftest.py").write_text((repo / "tests" / "conftest.py").read_text().replace("LEAVING_SECONDS = 30", "LEAVING_SECONDS = 1"))
+    (work / "tests" / "conftest.py").write_text(
+        (repo / "tests" / "conftest.py").read_text().replace("LEAVING_SECONDS = 30",
+                                                             "LEAVING_SECONDS = 1"))
     (work / "tests" / "test_bad.py").write_text(BAD_TESTS)
     try:
-        done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
     finally:
-        run(["sh", "-c", f"grep -l '^{work.parent}' /dev/shm/gputap-harness-*/output | while read f; do rm -r ${{f%/output}}; done"])
+        run(
+            [
+                "sh",
+                "-c",
+                (
+                    f"grep -l '^{work.parent}' /dev/shm/gputap-harness-*/output | while read f; do"
+                    " rm -r ${f%/output}; done"
+                ),
+            ]
+        )
         run(["sh", "-c", "rm -rf /dev/shm/gputap-harness-*"])
-    for text in ("descriptor ", "sleep 100", "session folder is still there", "not listed in tests/skips.txt: Skipped: because"):
+    for text in ("descriptor ", "sleep 100", "session folder is still there",
+                 "not listed in tests/skips.txt: Skipped: because"):
         assert text in done.stdout, done.stdout
-    assert "5 passed" in done.stdout and "1 failed, " in done.stdout and "4 errors" in done.stdout, done.stdout
+    assert (
+        "5 passed" in done.stdout and "1 failed, " in done.stdout and "4 errors" in done.stdout
+    ), done.stdout

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A HIP program, compiled by hipcc and run by the real HIP on software GPUs: its calls in reports and exports."""
+"""A HIP program, compiled by hipcc and run by the real HIP on software GPUs: its calls in reports
+and exports."""
 
 import csv
 import gzip
@@ -30,7 +31,8 @@ def program(tmp_path_factory, repo, hip_headers):
 def traced(program, softgpu, gputap, tmp_path_factory):
     """Capture of one run, and what the program printed."""
     folder = tmp_path_factory.mktemp("traced")
-    result = run_command([gputap, "run", "-q", "-o", folder / "a.gputap", "--", *program], env=softgpu)
+    result = run_command([gputap, "run", "-q", "-o", folder / "a.gputap", "--", *program],
+                         env=softgpu)
     return folder / "a.gputap", result.out
 
 
@@ -48,7 +50,9 @@ def test_a_traced_program_prints_what_it_prints_untraced(program, softgpu, trace
 def test_every_call_that_the_program_makes_is_there_once_in_its_order(rows, traced):
     """What compilers call before main() and after it: registration of the program's code."""
     begin, end = ["__hipRegisterFatBinary", "__hipRegisterFunction"], ["__hipUnregisterFatBinary"]
-    assert [row["operation"] for row in rows if row["domain"].startswith("hip")] == begin + traced[1].split() + end
+    assert [row["operation"]
+            for row in rows
+            if row["domain"].startswith("hip")] == begin + traced[1].split() + end
     assert all(row["parent"] == "" for row in rows if row["domain"].startswith("hip"))
 
 
@@ -56,9 +60,11 @@ def test_launches_say_what_they_launch(rows):
     def shown(operation):
         return [row["arguments"] for row in rows if row["operation"] == operation]
     for name in ("hipLaunchKernel", "hipExtLaunchKernel"):
-        assert all("numBlocks={x=16, y=1, z=1}, dimBlocks={x=64, y=1, z=1}" in text for text in shown(name)), name
+        assert all("numBlocks={x=16, y=1, z=1}, dimBlocks={x=64, y=1, z=1}" in text
+                   for text in shown(name)), name
     assert "gridDimX=16, gridDimY=1, gridDimZ=1, blockDimX=64" in shown("hipModuleLaunchKernel")[0]
-    assert "globalWorkSizeX=1024" in shown("hipExtModuleLaunchKernel")[0]  # exported with a C++ name
+    # exported with a C++ name
+    assert "globalWorkSizeX=1024" in shown("hipExtModuleLaunchKernel")[0]
     assert 'kname="add"' in shown("hipModuleGetFunction")[1]
     assert "mode=hipStreamCaptureModeGlobal" in shown("hipStreamBeginCapture")[0]
     assert "sizeBytes=4096, kind=hipMemcpyDeviceToHost" in shown("hipMemcpy")[0]
@@ -78,8 +84,9 @@ def test_out_arguments_are_what_the_call_gave(rows):
 
 def test_a_failed_call_has_its_error_s_name_everywhere(rows, traced, tap, tmp_path):
     failed = [row for row in rows if row["error"]]
-    assert [(row["operation"], row["status"], row["error"]) for row in failed] == [
-        ("hipModuleGetFunction", "500", "hipErrorNotFound"), ("hipFree", "1", "hipErrorInvalidValue")]
+    assert [(row["operation"], row["status"], row["error"])
+            for row in failed] == [("hipModuleGetFunction", "500", "hipErrorNotFound"),
+                                   ("hipFree", "1", "hipErrorInvalidValue")]
     assert 'kname="sub"' in failed[0]["arguments"]
     report = tap("report", traced[0]).out
     assert "hipErrorInvalidValue" in report
@@ -89,7 +96,9 @@ def test_a_failed_call_has_its_error_s_name_everywhere(rows, traced, tap, tmp_pa
         "hipErrorNotFound (500)", "hipErrorInvalidValue (1)"]
     tap("export", traced[0], "-o", tmp_path / "a.rpd")
     with sqlite3.connect(tmp_path / "a.rpd") as db:
-        found = db.execute("select apiName, args from api where args like '%status=hipErrorInvalidValue%'").fetchall()
+        found = db.execute(
+            "select apiName, args from api where args like '%status=hipErrorInvalidValue%'"
+        ).fetchall()
     assert [name for name, _ in found] == ["hipFree"]
 
 
@@ -99,7 +108,9 @@ def test_operations_of_hip_are_listed_and_chosen(program, softgpu, tap, work):
     tap("run", "-q", "-o", "a.gputap", "--ops", "hipMem*", "--", *program, env=softgpu)
     tap("export", "a.gputap", "-o", "a.csv")
     with open("a.csv", newline="") as f:
-        assert {row["operation"] for row in csv.DictReader(f) if row["kind"] == "call"} == {"hipMemsetAsync", "hipMemcpy"}
+        assert {row["operation"] for row in csv.DictReader(f) if row["kind"] == "call"} == {
+            "hipMemsetAsync", "hipMemcpy"
+        }
 
 
 def test_doctor_knows_the_hip_library(hip_headers, tap):
@@ -108,14 +119,22 @@ def test_doctor_knows_the_hip_library(hip_headers, tap):
     assert runtime and "libamdhip64.so" in runtime[0]["text"], findings
 
 
-@pytest.mark.parametrize("ask, status, failure", [([], 100, "1 x hipGetDeviceCount hipErrorNoDevice"),
-                                                  (["0"], 101, "1 x hipGetDeviceProperties hipErrorInvalidDevice")])
-def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_told_of_one_in_software(hip_headers, tap, work, ask, status, failure):
+@pytest.mark.parametrize("ask, status, failure",
+                         [([], 100, "1 x hipGetDeviceCount hipErrorNoDevice"),
+                          (["0"], 101, "1 x hipGetDeviceProperties hipErrorInvalidDevice")])
+def test_a_program_without_a_gpu_is_traced_as_far_as_it_goes_and_told_of_one_in_software(
+        hip_headers, tap, work, ask, status, failure):
     if os.path.exists("/dev/kfd"):
         pytest.skip("there is an AMD GPU here")
-    (work / "p.c").write_text("int hipGetDeviceCount(int *), hipGetDeviceProperties(void *, int); char p[4096];\n"
-                              "int main(int c, char **v) { int n; return c > 1 ? hipGetDeviceProperties(p, 0) : hipGetDeviceCount(&n); }\n")
+    (work / "p.c").write_text(
+        "int hipGetDeviceCount(int *), hipGetDeviceProperties(void *, int); char p[4096];\nint"
+        " main(int c, char **v) { int n; return c > 1 ? hipGetDeviceProperties(p, 0) :"
+        " hipGetDeviceCount(&n); }\n"
+    )
     subprocess.run(["cc", "p.c", "-o", "p", "-lamdhip64"], check=True)
     told = tap("run", "-f", "-o", "c.gputap", "./p", *ask, status=status).err
     assert failure in told
-    assert "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM" in told
+    assert (
+        "there is no AMD GPU here; on one in software: gputap run -- gputap soft amdgpu -- PROGRAM"
+        in told
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The installed copy: complete, found by pkg-config, compiled against from C and C++, working where it is moved to; the package."""
+"""The installed copy: complete, found by pkg-config, compiled against from C and C++, working where
+it is moved to; the package."""
 
 import fcntl
 import gzip
@@ -38,7 +39,11 @@ def once(tmp_path_factory, name, make):
 
 
 def shell(command, **keywords):
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **keywords)
+    done = subprocess.run(command,
+                          text=True,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT,
+                          **keywords)
     assert done.returncode == 0, f"{command}\n{done.stdout}"
     return done.stdout
 
@@ -48,7 +53,10 @@ def prefix(tmp_path_factory, repo):
     """Built for, and installed into, a prefix of its own."""
     def make(folder):
         target_build = folder.parent / "prefix-build"
-        shell(["meson", "setup", target_build, repo, f"--prefix={folder.parent / 'prefix'}", "-Doptimization=0", "-Dtests=false"])
+        shell([
+            "meson", "setup", target_build, repo, f"--prefix={folder.parent / 'prefix'}",
+            "-Doptimization=0", "-Dtests=false"
+        ])
         shell(["meson", "install", "-C", target_build, "--destdir", folder / "stage"])
         staged = folder / "stage" / str(folder.parent / "prefix").lstrip("/")
         for entry in staged.iterdir():
@@ -80,7 +88,8 @@ def package(tmp_path_factory, repo):
 
 def pkg_config(prefix, *arguments):
     directory = next(prefix.glob("lib/**/pkgconfig"))
-    return shell(["pkg-config", *arguments, "gputap"], env={**os.environ, "PKG_CONFIG_PATH": str(directory)}).split()
+    return shell(["pkg-config", *arguments, "gputap"],
+                 env={**os.environ, "PKG_CONFIG_PATH": str(directory)}).split()
 
 
 def compile_and_run(run, work, prefix, compiler, suffix):
@@ -99,25 +108,34 @@ def trace_demo(run, command, build, work):
     run([command, "export", work / "demo.gputap", "-o", work / "demo.rpd"])
 
 
-INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so", "lib/**/libgputap.so.0", "lib/**/libgputap-audit.so",
-             "lib/**/pkgconfig/gputap.pc", "share/man/man1/gputap.1", "share/man/man1/gputap-run.1",
-             "share/man/man1/gputap-report.1", "share/man/man1/gputap-export.1", "share/bash-completion/completions/gputap",
-             "lib/**/gputap/soft/amdgpu/libhsakmt.so.1", "lib/**/gputap/soft/amdgpu/libdtif.so",
-             "lib/**/gputap/soft/amdgpu/libsoft-kfd.so", "share/man/man1/gputap-soft.1",
-             "share/zsh/site-functions/_gputap", "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md")
+INSTALLED = ("bin/gputap", "include/gputap/gputap.h", "lib/**/libgputap.so",
+             "lib/**/libgputap.so.0", "lib/**/libgputap-audit.so", "lib/**/pkgconfig/gputap.pc",
+             "share/man/man1/gputap.1", "share/man/man1/gputap-run.1",
+             "share/man/man1/gputap-report.1", "share/man/man1/gputap-export.1",
+             "share/bash-completion/completions/gputap", "lib/**/gputap/soft/amdgpu/libhsakmt.so.1",
+             "lib/**/gputap/soft/amdgpu/libdtif.so", "lib/**/gputap/soft/amdgpu/libsoft-kfd.so",
+             "share/man/man1/gputap-soft.1", "share/zsh/site-functions/_gputap",
+             "share/doc/gputap/LICENSE", "share/doc/gputap/CHANGELOG.md")
 
 
 @pytest.mark.parametrize("file", INSTALLED)
 def test_install_into_an_empty_prefix_has(prefix, file):
-    assert list(prefix.glob(file)), f"{file} is not among {[str(p.relative_to(prefix)) for p in prefix.rglob('*') if p.is_file()]}"
+    assert list(prefix.glob(file)), (
+        f"{file} is not among"
+        f" {[str(p.relative_to(prefix)) for p in prefix.rglob('*') if p.is_file()]}"
+    )
 
 
 def test_installed_copy_serves_a_c_program(prefix, run, work):
-    assert compile_and_run(run, work, prefix, "gcc", ".c") == pkg_config(prefix, "--modversion")[0].rsplit(".", 1)[0]
+    assert compile_and_run(run, work, prefix, "gcc", ".c") == pkg_config(prefix,
+                                                                         "--modversion")[0].rsplit(
+                                                                             ".", 1)[0]
 
 
 def test_installed_copy_serves_a_cpp_program(prefix, run, work):
-    assert compile_and_run(run, work, prefix, "g++", ".cc") == pkg_config(prefix, "--modversion")[0].rsplit(".", 1)[0]
+    assert compile_and_run(run, work, prefix, "g++", ".cc") == pkg_config(prefix,
+                                                                          "--modversion")[0].rsplit(
+                                                                              ".", 1)[0]
 
 
 def test_installed_copy_traces_a_program(prefix, build, run, work):
@@ -147,7 +165,8 @@ def test_package_needs_the_libraries_that_its_command_links_and_loads(package):
 def test_package_keeps_the_rules_of_the_distribution(package):
     """What lintian would call an error, as far as a few lines can tell."""
     fields = shell(["dpkg-deb", "-f", package])
-    for field in ("Package", "Version", "Architecture", "Maintainer", "Depends", "Description", "Installed-Size", "Section"):
+    for field in ("Package", "Version", "Architecture", "Maintainer", "Depends", "Description",
+                  "Installed-Size", "Section"):
         assert f"{field}: " in fields
     unpacked = package.parent / "unpacked"
     files = [p for p in unpacked.rglob("*") if p.is_file() and not p.is_symlink()]
@@ -159,11 +178,13 @@ def test_package_keeps_the_rules_of_the_distribution(package):
             dynamic = shell(["readelf", "-d", "-S", path])
             assert "RPATH" not in dynamic and "RUNPATH" not in dynamic, name
             assert ".debug_info" not in dynamic, f"{name} is not stripped"
-            assert (path.stat().st_mode & 0o111 != 0) == name.startswith("usr/bin/"), f"mode of {name}"
+            assert (path.stat().st_mode & 0o111
+                    != 0) == name.startswith("usr/bin/"), f"mode of {name}"
         if "/man/" in name:
             assert gzip.decompress(path.read_bytes()), name
     assert (unpacked / "usr/share/doc/gputap/copyright").exists()
-    assert (unpacked / "usr/share/zsh/vendor-completions/_gputap").exists()  # what Debian's zsh looks into
+    # what Debian's zsh looks into
+    assert (unpacked / "usr/share/zsh/vendor-completions/_gputap").exists()
     assert gzip.decompress((unpacked / "usr/share/doc/gputap/changelog.gz").read_bytes())
     listed = shell(["dpkg-deb", "-I", package, "md5sums"])
     assert sorted(line.split("  ", 1)[1] for line in listed.splitlines()) == sorted(
@@ -181,9 +202,11 @@ def test_package_is_the_same_when_it_is_made_again(package, repo, run, work):
 def test_binaries_need_no_symbol_of_a_glibc_after_2_34(build):
     """RHEL 9 has 2.34: what is built on a newer one must not need more."""
     needed = {}
-    for name in ("gputap", "libgputap.so.0", "libgputap-audit.so", "src/compat/roctx/libroctx64.so.4",
-                 "src/compat/roctx/librocprofiler-sdk-roctx.so.1", "src/compat/rocprofiler/librocprofiler-sdk.so.1",
-                 "soft/amdgpu/libhsakmt.so.1", "soft/amdgpu/libdtif.so", "soft/amdgpu/libsoft-kfd.so"):
+    for name in ("gputap", "libgputap.so.0", "libgputap-audit.so",
+                 "src/compat/roctx/libroctx64.so.4",
+                 "src/compat/roctx/librocprofiler-sdk-roctx.so.1",
+                 "src/compat/rocprofiler/librocprofiler-sdk.so.1", "soft/amdgpu/libhsakmt.so.1",
+                 "soft/amdgpu/libdtif.so", "soft/amdgpu/libsoft-kfd.so"):
         if (build / name).exists():
             versions = re.findall(r"GLIBC_(\d+)\.(\d+)", shell(["objdump", "-T", build / name]))
             needed[name] = max((tuple(map(int, v)) for v in versions), default=(0, 0))

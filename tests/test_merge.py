@@ -29,7 +29,10 @@ def dump(run, build):
 
 def items(text):
     """Records without the number of their process, which is a place in the file."""
-    return sorted(re.sub(r" \d+/", " ", line, count=1) for line in text.splitlines() if re.match(r"\w+ \d+/\d+ ", line))
+    return sorted(
+        re.sub(r" \d+/", " ", line, count=1)
+        for line in text.splitlines()
+        if re.match(r"\w+ \d+/\d+ ", line))
 
 
 def query(path, sql):
@@ -43,7 +46,10 @@ def info(tap, *files, status=0):
 
 def test_merged_captures_hold_every_record_as_it_was(synth, dump, tap):
     options = ["--calls", 3000, "--nested", "--external", "--threads", 2]
-    files = [synth(f"r{i}", *options, "--rank", i, "--pid", 5000 + 1000 * i, "--processes", 2) for i in range(3)]
+    files = [
+        synth(f"r{i}", *options, "--rank", i, "--pid", 5000 + 1000 * i, "--processes", 2)
+        for i in range(3)
+    ]
     assert tap("merge", *files, "-o", "job.gputap").err == ""
     whole = items(dump("job.gputap", "--items"))
     assert whole == sorted(line for file in files for line in items(dump(file, "--items")))
@@ -69,7 +75,8 @@ def test_merging_goes_on_with_merged_captures(synth, dump, tap):
     assert [s["path"] for s in info(tap, "twice.gputap")["sessions"]] == files
 
 
-@pytest.mark.parametrize("command", [["merge", "-fo", "x.gputap"], ["export", "-fo", "x.csv"], ["report"]])
+@pytest.mark.parametrize("command",
+                         [["merge", "-fo", "x.gputap"], ["export", "-fo", "x.csv"], ["report"]])
 def test_a_session_that_is_given_twice_counts_once_and_is_told(synth, tap, command):
     a, b = synth("a"), synth("b", "--pid", 7000)
     shutil.copy(a, "copy.gputap")
@@ -92,13 +99,16 @@ def damaged(work, file, out, at):
     return out
 
 
-@pytest.mark.parametrize("command", [["merge", "-fo", "x.gputap"], ["export", "-fo", "x.csv"], ["report"]])
+@pytest.mark.parametrize("command",
+                         [["merge", "-fo", "x.gputap"], ["export", "-fo", "x.csv"], ["report"]])
 def test_of_several_copies_the_best_one_counts_wherever_it_is_given(synth, tap, work, command):
     a, b = synth("a", "--calls", 20000), synth("b", "--pid", 7000)
     bad = damaged(work, a, "bad.gputap", (work / a).stat().st_size // 2)
     (work / "cut.gputap").write_bytes((work / a).read_bytes()[:-9000])
     tap("merge", bad, b, "-o", "bad-b.gputap", status=1)
-    for files in ([a, bad], [bad, a], ["cut.gputap", bad, a], ["bad-b.gputap", a], [a, "bad-b.gputap"], ["cut.gputap", a, "bad-b.gputap", b]):
+    for files in ([a, bad], [bad, a], ["cut.gputap", bad, a], ["bad-b.gputap", a], [
+            a, "bad-b.gputap"
+    ], ["cut.gputap", a, "bad-b.gputap", b]):
         result = tap(*command, *files)  # nothing of what is taken is damaged
         assert re.search(r"[1-3] sessions? (is|are) given twice", result.err), result.err
         calls = 20000 + 1000 * ("bad-b.gputap" in files)
@@ -117,7 +127,8 @@ def test_of_damaged_copies_the_one_counts_of_which_more_can_be_read(synth, tap, 
     best = info(tap, bad, status=1)["calls"]
     for files in (["half.gputap", bad], [bad, "half.gputap"]):
         tap("merge", "-f", *files, "-o", "x.gputap", status=1)
-        assert info(tap, "x.gputap", status=1)["calls"] == best > info(tap, "half.gputap", status=1)["calls"]
+        assert info(tap, "x.gputap", status=1)["calls"] == best > info(tap, "half.gputap",
+                                                                       status=1)["calls"]
 
 
 def test_a_copy_that_was_cut_takes_nothing_from_a_session_that_is_in(synth, tap, work):
@@ -132,10 +143,15 @@ def test_a_copy_that_was_cut_takes_nothing_from_a_session_that_is_in(synth, tap,
 def test_a_session_whose_first_section_block_is_damaged_is_known_by_its_last(synth, tap, work):
     a, b = synth("a"), synth("b", "--pid", 7000)
     tap("merge", a, b, "-o", "ab.gputap")
-    damaged(work, "ab.gputap", "ab.gputap", 64 + 36)  # its id, behind the file's header and the block's head
+    # its id, behind the file's header and the block's head
+    damaged(work, "ab.gputap", "ab.gputap", 64 + 36)
     for files in (["ab.gputap", a], [a, "ab.gputap"], [b, "ab.gputap", a]):
         result = tap("merge", "-f", *files, "-o", "x.gputap")  # the copy that is not damaged
-        assert f"{len(files) - 1} session{'s are' if len(files) > 2 else ' is'} given twice (by a copy, or merged before): merged once" in result.err
+        assert (
+            f"{len(files) - 1} session{'s are' if len(files) > 2 else ' is'} given twice (by a"
+            " copy, or merged before): merged once"
+            in result.err
+        )
         assert info(tap, "x.gputap")["calls"] == 2000
         assert "2,000 calls" in tap("report", *files).out
 
@@ -145,7 +161,10 @@ def test_sessions_of_one_boot_keep_their_times_and_others_are_aligned_by_wall_cl
     files = [synth("a"), synth("b", "--start", 1040000000, "--pid", 5000),
              synth("c", *BOOT_2, "--start", 500000000, "--realtime-offset", 1700000000520000000)]
     result = tap("merge", *files, "-o", "job.gputap")
-    assert "1 session ran on another machine or boot than a.gputap" in result.err and "CLOCK_REALTIME" in result.err
+    assert (
+        "1 session ran on another machine or boot than a.gputap" in result.err
+        and "CLOCK_REALTIME" in result.err
+    )
     a, c, b = info(tap, "job.gputap")["sessions"]
     assert [s["path"] for s in (a, c, b)] == ["a.gputap", "c.gputap", "b.gputap"]
     assert (a["at_ns"], a["clock"], a["shift_ns"]) == (0, "boot", 0)
@@ -161,14 +180,24 @@ def test_sessions_of_one_boot_keep_their_times_and_others_are_aligned_by_wall_cl
 
 
 def test_the_same_pid_on_several_hosts_boots_and_containers_stays_several_processes(synth, tap):
-    files = [synth("a"), synth("host", *BOOT_2), synth("boot", "--boot", "3333"), synth("container", "--host", "pod-7"), synth("again")]
+    files = [
+        synth("a"),
+        synth("host", *BOOT_2),
+        synth("boot", "--boot", "3333"),
+        synth("container", "--host", "pod-7"),
+        synth("again")
+    ]
     tap("merge", *files, "-o", "job.gputap")
     found = info(tap, "job.gputap")
     assert [p["pid"] for p in found["processes"]] == [4000] * 5
     assert sorted(s["node"] for s in found["sessions"]) == [0, 1, 2, 3, 4]
     tap("merge", *files, "-o", "job.rpd")
-    assert query("job.rpd", "SELECT pid, count(*) FROM rocpd_api GROUP BY pid") == [(4000 + node * 10000000, 1000) for node in range(5)]
-    assert query("job.rpd", "SELECT node, pid, count(*) FROM napi GROUP BY 1, 2") == [(node, 4000, 1000) for node in range(5)]
+    assert query("job.rpd", "SELECT pid, count(*) FROM rocpd_api GROUP BY pid") == [
+        (4000 + node * 10000000, 1000) for node in range(5)
+    ]
+    assert query("job.rpd",
+                 "SELECT node, pid, count(*) FROM napi GROUP BY 1, 2") == [(node, 4000, 1000)
+                                                                           for node in range(5)]
 
 
 def test_processes_of_one_boot_share_a_node_while_their_pids_differ(synth, tap):
@@ -177,8 +206,13 @@ def test_processes_of_one_boot_share_a_node_while_their_pids_differ(synth, tap):
 
 
 def test_a_device_is_one_on_one_machine_and_another_on_another(synth, tap):
-    files = [synth("a", "--devices", 2), synth("b", "--pid", 6000, "--devices", 2), synth("boot", "--boot", "3333"),
-             synth("pod", "--host", "pod-7", "--pid", 8000), synth("c", *BOOT_2)]
+    files = [
+        synth("a", "--devices", 2),
+        synth("b", "--pid", 6000, "--devices", 2),
+        synth("boot", "--boot", "3333"),
+        synth("pod", "--host", "pod-7", "--pid", 8000),
+        synth("c", *BOOT_2)
+    ]
     tap("merge", *files, "-o", "job.gputap")
     devices = info(tap, "job.gputap")["devices"]
     assert [d["processes"] for d in devices] == [4, 2, 1]
@@ -193,7 +227,8 @@ def test_damage_of_an_input_is_told_counted_and_costs_only_itself(synth, tap):
     result = tap("merge", a, b, "-o", "job.gputap", status=1)
     assert "a.gputap is damaged" in result.err
     found = info(tap, "job.gputap", status=1)
-    assert found["calls"] == before["calls"] + 1000 and found["dropped_by_reason"]["torn"] == before["dropped_by_reason"]["torn"]
+    assert found["calls"] == before["calls"] + 1000 and found["dropped_by_reason"][
+        "torn"] == before["dropped_by_reason"]["torn"]
     assert found["bad_bytes"] == before["bad_bytes"] > 0
     assert found["seen"] == found["recorded"] + found["dropped"] == before["seen"] + 1375
     tap("merge", "job.gputap", "-o", "again.gputap", status=1)
@@ -205,7 +240,8 @@ def test_inputs_that_were_cut_are_merged_and_told(synth, tap):
     result = tap("merge", a, b, cut, "-o", "job.gputap", status=1)
     assert "c.gputap has no end" in result.err
     found = info(tap, "job.gputap", status=1)
-    assert found["calls"] == 3000 and [s["end"] for s in found["sessions"]] == ["complete", "complete", "cut"]
+    assert found["calls"] == 3000 and [s["end"] for s in found["sessions"]
+                                       ] == ["complete", "complete", "cut"]
 
 
 def test_a_merged_file_that_is_cut_is_read_as_far_as_it_goes(synth, tap, work):
@@ -224,9 +260,17 @@ def test_files_that_are_no_captures_are_left_out_and_told(synth, tap, work):
     (work / "empty.gputap").touch()
     (work / "text.gputap").write_text("not a capture\n" * 20)
     result = tap("merge", a, "empty.gputap", "text.gputap", b, "-o", "job.gputap", status=1)
-    assert "left out: capture empty.gputap is empty" in result.err and "left out: text.gputap is not a gputap capture" in result.err
+    assert (
+        "left out: capture empty.gputap is empty" in result.err
+        and "left out: text.gputap is not a gputap capture" in result.err
+    )
     assert info(tap, "job.gputap")["calls"] == 2000
-    assert "none of the 2 files is a capture" in tap("merge", "empty.gputap", "text.gputap", "-o", "x.gputap", status=1).err
+    assert "none of the 2 files is a capture" in tap("merge",
+                                                     "empty.gputap",
+                                                     "text.gputap",
+                                                     "-o",
+                                                     "x.gputap",
+                                                     status=1).err
     assert not (work / "x.gputap").exists()
 
 
@@ -264,8 +308,10 @@ def test_export_names_merge_for_captures(synth, tap):
 
 
 def test_a_hundred_captures_are_one(synth, tap):
-    files = [synth(f"r{i:02}", "--rank", i, "--pid", 5000 + 100 * (i % 10), "--host", f"node{i // 10}", "--boot", f"boot{i // 10}",
-                   "--calls", 200) for i in range(100)]
+    files = [
+        synth(f"r{i:02}", "--rank", i, "--pid", 5000 + 100 * (i % 10), "--host", f"node{i // 10}",
+              "--boot", f"boot{i // 10}", "--calls", 200) for i in range(100)
+    ]
     tap("merge", *files, "-o", "job.gputap")
     found = info(tap, "job.gputap")
     assert found["calls"] == 20000 and found["complete"]
@@ -287,12 +333,18 @@ def test_memory_does_not_grow_with_the_captures(synth, run, gputap):
 
 def test_ranks_of_a_real_program_come_together(tap, build, work, run):
     for rank in range(3):
-        tap("run", "-q", "-o", f"rank{rank}.gputap", build / "tests/opencl/cl_basic", env={"RANK": str(rank)})
+        tap("run",
+            "-q",
+            "-o",
+            f"rank{rank}.gputap",
+            build / "tests/opencl/cl_basic",
+            env={"RANK": str(rank)})
     tap("merge", "rank0.gputap", "rank1.gputap", "rank2.gputap", "-o", "job.gputap")
     parts = [info(tap, f"rank{rank}.gputap") for rank in range(3)]
     found = info(tap, "job.gputap")
     assert found["complete"] and [s["rank"] for s in found["sessions"]] == [0, 1, 2]
     for key in ("calls", "device_work", "linked", "seen", "recorded", "dropped", "threads"):
         assert found[key] == sum(part[key] for part in parts)
-    assert len(found["devices"]) == 1 and len(found["processes"]) == sum(len(part["processes"]) for part in parts)
+    assert len(found["devices"]) == 1 and len(found["processes"]) == sum(
+        len(part["processes"]) for part in parts)
     assert all(s["clock"] == "boot" for s in found["sessions"])

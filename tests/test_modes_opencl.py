@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gputap run --mode, --kernels, RTL_MODE and RTL_OUTPUT, on a real OpenCL runtime: what each records, and what it says of the rest."""
+"""gputap run --mode, --kernels, RTL_MODE and RTL_OUTPUT, on a real OpenCL runtime: what each
+records, and what it says of the rest."""
 
 import json
 
@@ -11,7 +12,9 @@ DEMO = ["examples/demo"]
 @pytest.fixture
 def traced(run, gputap, build, work):
     def go(*options, env=None, status=0):
-        run([gputap, "run", "-q", "-f", "-o", "out.gputap", *options, build / "examples/demo"], env=env, status=status)
+        run([gputap, "run", "-q", "-f", "-o", "out.gputap", *options, build / "examples/demo"],
+            env=env,
+            status=status)
         info = json.loads(run([gputap, "info", "--json", "out.gputap"]).out)
         report = json.loads(run([gputap, "report", "--json", "out.gputap"]).out)
         return info, report
@@ -66,7 +69,8 @@ def test_rtl_output_names_one_file_for_all_processes(run, gputap, build, work):
     run([gputap, "run", "-q", build / "examples/demo"], env={"RTL_OUTPUT": "trace_%p.gputap"})
     files = list(work.glob("trace_*.gputap"))
     assert len(files) == 1 and files[0].stem.removeprefix("trace_").isdigit()
-    run([gputap, "run", "-q", "-o", "mine.gputap", build / "examples/demo"], env={"RTL_OUTPUT": "theirs.gputap"})
+    run([gputap, "run", "-q", "-o", "mine.gputap", build / "examples/demo"],
+        env={"RTL_OUTPUT": "theirs.gputap"})
     assert (work / "mine.gputap").exists() and not (work / "theirs.gputap").exists()
 
 
@@ -86,7 +90,8 @@ def test_kernels_chooses_by_name_and_the_others_count_as_nothing(traced):
     (["--kernels", "scale("], r"that text itself would be 'scale\('"),
     (["--kernels", ""], "extended regular expression"),
 ])
-def test_a_wrong_mode_or_expression_gets_a_sentence_with_the_right_one(run, gputap, work, arguments, said):
+def test_a_wrong_mode_or_expression_gets_a_sentence_with_the_right_one(
+        run, gputap, work, arguments, said):
     result = run([gputap, "run", *arguments, "true"], status=2)
     assert said in result.err and len(result.err.splitlines()) <= 2 and not list(work.iterdir())
 

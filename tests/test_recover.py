@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`gputap recover` on folders that are not what they were, or not ours: nothing of anybody else is touched."""
+"""`gputap recover` on folders that are not what they were, or not ours: nothing of anybody else is
+touched."""
 
 import os
 import random
@@ -121,7 +122,8 @@ def test_a_link_in_the_place_of_a_ring_is_not_followed_and_told(tree, tap, work,
 
 STORM = int(os.environ.get("GPUTAP_RECOVER_STORM", "40"))
 """Damaged sessions that are recovered; 5000 before a release."""
-GEOMETRY = [8, 12, 16, 24, 28, 32, 36, 40, 48]  # of struct gt_region: version, sizes, counts, offsets
+# of struct gt_region: version, sizes, counts, offsets
+GEOMETRY = [8, 12, 16, 24, 28, 32, 36, 40, 48]
 
 
 def copy_sparse(source, target):
@@ -157,7 +159,9 @@ def write_noise(path, chance):
 
 def cut(path, chance):
     size = path.stat().st_size
-    os.truncate(path, chance.choice([0, 1, 64, 4096, 8192, chance.randrange(size), size // 2, size - 1]))
+    os.truncate(path,
+                chance.choice([0, 1, 64, 4096, 8192,
+                               chance.randrange(size), size // 2, size - 1]))
 
 
 def make_longer(path, chance):
@@ -184,7 +188,10 @@ def remove(path, chance):
     path.unlink()
 
 
-DAMAGE = [write_noise, write_noise, write_noise, cut, make_longer, lie_about_sizes, change_magic, remove_slot, remove]
+DAMAGE = [
+    write_noise, write_noise, write_noise, cut, make_longer, lie_about_sizes, change_magic,
+    remove_slot, remove
+]
 
 
 def damage(folder, seed):
@@ -192,7 +199,8 @@ def damage(folder, seed):
     chance = random.Random(seed)
     what = chance.choice(DAMAGE)
     (ring,) = folder.glob("*.gpuring")
-    path = folder / chance.choice(["journal", "session", "output"]) if seed % 4 == 3 and what != remove_slot else ring
+    path = folder / chance.choice(["journal", "session", "output"
+                                   ]) if seed % 4 == 3 and what != remove_slot else ring
     what(path, chance)
     return f"seed {seed}: {what.__name__} {path.name}"
 
@@ -207,13 +215,19 @@ def test_no_damage_of_a_session_crashes_recover_or_is_silent(tree, tap, work, le
         shutil.copytree(work / "whole", left, copy_function=copy_sparse)
         shutil.copy(work / "whole.gputap", "c.gputap")
         done = damage(left, seed)
-        said = subprocess.run([gputap, "recover", left], capture_output=True, text=True, errors="replace",
-                              env=conftest.clean_environment(), stdin=subprocess.DEVNULL)
+        said = subprocess.run([gputap, "recover", left],
+                              capture_output=True,
+                              text=True,
+                              errors="replace",
+                              env=conftest.clean_environment(),
+                              stdin=subprocess.DEVNULL)
         assert said.returncode in (0, 1), f"{done}: status {said.returncode}, {said.stderr}"
         assert said.returncode == 0 or said.stderr, f"{done}: fails without a word"
-        assert not any(c < " " and c != "\n" for c in said.stdout + said.stderr), f"{done}: {said.stderr!r}"
+        assert not any(c < " " and c != "\n"
+                       for c in said.stdout + said.stderr), f"{done}: {said.stderr!r}"
         if said.returncode:
             continue
         found = tree.read()
-        told = sum(p["calls"] + sum(p["count_calls"]["dropped"].values()) for p in found["processes"])
+        told = sum(
+            p["calls"] + sum(p["count_calls"]["dropped"].values()) for p in found["processes"])
         assert found["end"] != "complete" or told >= whole, f"{done}: {found} of {whole} calls"

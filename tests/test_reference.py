@@ -8,7 +8,10 @@ from conftest import REPO
 
 
 def made(root, out):
-    return subprocess.run([root / "tools/reference", out], capture_output=True, text=True, timeout=600)
+    return subprocess.run([root / "tools/reference", out],
+                          capture_output=True,
+                          text=True,
+                          timeout=600)
 
 
 def documented(out):
@@ -16,7 +19,11 @@ def documented(out):
     found = set()
     for page in (out / "xml").glob("*.xml"):
         for member in xml.etree.ElementTree.parse(page).iter("memberdef"):
-            texts = [part.itertext() for part in member if part.tag in ("briefdescription", "detaileddescription")]
+            texts = [
+                part.itertext()
+                for part in member
+                if part.tag in ("briefdescription", "detaileddescription")
+            ]
             if member.get("kind") == "function" and any("".join(t).strip() for t in texts):
                 found.add(member.findtext("name"))
     return found
@@ -42,14 +49,23 @@ def test_a_function_without_a_comment_is_told(tmp_path):
         (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (REPO / part).is_dir() else shutil.copy)(REPO / part, tmp_path / part)
     header = tmp_path / "include/gputap/tool.h"
-    header.write_text(header.read_text().replace("/* gputap's own threads", "GPUTAP_API int gputap_forgotten(void);\n\n/* gputap's own threads"))
+    header.write_text(header.read_text().replace(
+        "/* gputap's own threads",
+        "GPUTAP_API int gputap_forgotten(void);\n\n/* gputap's own threads"))
     told = undocumented(made(tmp_path, tmp_path / "out"))
     assert told and all("gputap_forgotten" in line for line in told)
 
 
 def test_the_first_page_has_a_tool_that_works(build, run, work):
     page = (REPO / "docs/reference/main.md").read_text()
-    (work / "first.c").write_text("".join(line[4:] + "\n" for line in page.splitlines() if line.startswith("    ") or not line).lstrip())
-    subprocess.run(["cc", "-Wall", "-shared", "-fPIC", f"-I{REPO}/include", "first.c", "-o", "first.so", f"-L{build}", "-lgputap"], check=True)
-    told = run([build / "tests/opencl/cl_basic", 3], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": work / "first.so"}).out
+    (work / "first.c").write_text("".join(line[4:] + "\n"
+                                          for line in page.splitlines()
+                                          if line.startswith("    ") or not line).lstrip())
+    subprocess.run([
+        "cc", "-Wall", "-shared", "-fPIC", f"-I{REPO}/include", "first.c", "-o", "first.so",
+        f"-L{build}", "-lgputap"
+    ],
+                   check=True)
+    told = run([build / "tests/opencl/cl_basic", 3],
+               env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": work / "first.so"}).out
     assert "clEnqueueNDRangeKernel" in told.splitlines()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HIP programs that fork, leave their work behind, are killed, fault: the capture is complete up to the moment and says how it ended."""
+"""HIP programs that fork, leave their work behind, are killed, fault: the capture is complete up to
+the moment and says how it ended."""
 
 import collections
 import csv
@@ -22,7 +23,17 @@ def ends(hip_program, softgpu, tap, run, work):
     def call(*words, status=0, options=()):
         program = hip_program("ends")
         bare = run([program, *words], env=softgpu, status=status)
-        result = tap("run", "-q", "-f", "-o", "e.gputap", *options, "--", program, *words, env=softgpu, status=status)
+        result = tap("run",
+                     "-q",
+                     "-f",
+                     "-o",
+                     "e.gputap",
+                     *options,
+                     "--",
+                     program,
+                     *words,
+                     env=softgpu,
+                     status=status)
         assert result.out == bare.out
         return Recorded(tap)
     return call
@@ -52,7 +63,8 @@ class Recorded:
         return sorted(n for n in (counts[name] for counts in self.found.values()) if n)
 
     def check_links(self, open_calls=0):
-        """@open_calls: that the kill may have interrupted: their work is there, their records never were."""
+        """@open_calls: that the kill may have interrupted: their work is there, their records never
+        were."""
         interrupted = {row["correlation"] for row, call in self.links if not call}
         assert len(interrupted) <= open_calls, interrupted
         for row, call in self.links:
@@ -61,13 +73,15 @@ class Recorded:
             assert call and call["pid"] == row["pid"], row
             assert (row["name"] == "count") == (call["operation"] == "hipLaunchKernel"), (row, call)
         for pid in self.found:  # one stream: in the order of the launches, each of them once
-            kernels = [(int(row["start_ns"]), int(call["start_ns"]), int(row["end_ns"])) for row, call in self.links
+            kernels = [(int(row["start_ns"]), int(call["start_ns"]), int(row["end_ns"]))
+                       for row, call in self.links
                        if call and row["name"] == "count" and int(row["pid"]) == pid]
             kernels.sort()
             assert all(a[1] < b[1] and a[2] <= b[0] for a, b in zip(kernels, kernels[1:])), kernels
 
     def unfinished(self):
-        assert self.info["dropped"] == self.info["dropped_by_reason"]["unfinished"], self.info["dropped_by_reason"]
+        assert self.info["dropped"] == self.info["dropped_by_reason"]["unfinished"], self.info[
+            "dropped_by_reason"]
         return self.info["dropped"]
 
 
@@ -97,7 +111,8 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
     status = -signal.SIGABRT if end == "abort" else 0
     recorded = ends("kernels:50", "queued:300", end, status=status)
     assert recorded.of("hipLaunchKernel") == [350]
-    assert sum(recorded.of("count")) >= (50 if end == "exit" else 0)  # by then harvested; a process that _exits harvests nothing
+    # by then harvested; a process that _exits harvests nothing
+    assert sum(recorded.of("count")) >= (50 if end == "exit" else 0)
     assert recorded.info["device_work"] + recorded.unfinished() == 350 + 2  # a fill, a copy
     recorded.check_links()
     (process,) = recorded.info["processes"]
@@ -106,7 +121,8 @@ def test_work_left_behind_is_recorded_or_counted_as_unfinished(ends, end):
 
 def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(ends):
     recorded = ends("kernels:40", "fault", status=-signal.SIGABRT)
-    assert recorded.of("hipLaunchKernel") in ([40], [41])  # the abort may come in the middle of the launch
+    # the abort may come in the middle of the launch
+    assert recorded.of("hipLaunchKernel") in ([40], [41])
     assert recorded.of("count") == [40]
     assert recorded.unfinished() == 2  # the kernel, and the call that launched it or waited for it
     assert "Aborted" in json.dumps(recorded.info["processes"])
@@ -117,28 +133,43 @@ def test_a_device_fault_ends_the_program_as_untraced_and_all_before_it_is_there(
 @pytest.mark.parametrize("way", ["device", "stream", "event", "copy"])
 def test_what_was_waited_for_is_there_whatever_comes_next(ends, way, end, options):
     for _ in range(4):
-        recorded = ends("queued:400", way, end, status=-signal.SIGKILL if end == "kill" else 0, options=options)
+        recorded = ends("queued:400",
+                        way,
+                        end,
+                        status=-signal.SIGKILL if end == "kill" else 0,
+                        options=options)
         assert recorded.of("count") == [400], recorded.info["dropped_by_reason"]
         assert recorded.info["dropped"] == 0
         recorded.check_links() if not options else None
 
 
 def test_what_was_done_well_before_a_kill_is_there_also_after_a_long_silence(ends):
-    recorded = ends("kernels:20", "pause:1500", "kernels:20", "pause:1000", "kill", status=-signal.SIGKILL)
+    recorded = ends("kernels:20",
+                    "pause:1500",
+                    "kernels:20",
+                    "pause:1000",
+                    "kill",
+                    status=-signal.SIGKILL)
     assert recorded.of("hipLaunchKernel") == recorded.of("count") == [40]
     assert recorded.info["dropped"] == 0
     recorded.check_links()
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned(gputap, hip_program, softgpu, tap, work, part):
+def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned(
+        gputap, hip_program, softgpu, tap, work, part):
     for _ in range(2):
         for name in ("tally", "e.gputap"):
             (work / name).unlink(missing_ok=True)
         command = [gputap, "run", "-q", "-o", "e.gputap", "--", hip_program("ends"), "forever"]
         environment = {**clean_environment(), **{key: str(value) for key, value in softgpu.items()}}
-        process = subprocess.Popen([str(c) for c in command], env=environment, text=True, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen([str(c) for c in command],
+                                   env=environment,
+                                   text=True,
+                                   stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE,
+                                   start_new_session=True)
         child = child_of(process)
         wait_until(lambda: tally(work / "tally") > 10, "the first launches")
         time.sleep(random.random() * 0.02)
@@ -147,13 +178,27 @@ def test_a_hip_program_killed_at_a_random_moment_loses_no_call_that_had_returned
         recorded, returned = Recorded(tap), tally(work / "tally")
         launches = sum(recorded.of("hipLaunchKernel"))
         assert returned <= launches <= returned + 1
-        assert recorded.info["device_work"] + recorded.info["dropped"] <= launches + 3  # a fill; the calls that were open
+        # a fill; the calls that were open
+        assert recorded.info["device_work"] + recorded.info["dropped"] <= launches + 3
         recorded.check_links(open_calls=1)
         assert "Killed" in json.dumps(recorded.info["processes"])
 
 
 @pytest.mark.parametrize("milliseconds, over", [(0, True), (30, True), (20000, False)])
-def test_handlers_of_what_has_completed_are_over_before_libraries_end_but_for_one_that_does_not_come_back(repo, softgpu, tap, work, milliseconds, over):
-    subprocess.run(["c++", "-O1", "-DLITTLEENDIAN_CPU", repo / "tests/rocm/hsa_handler.cc", "-o", "handler", "-lhsa-runtime64"], check=True)
-    result = tap("run", "-q", "-o", "a.gputap", "--", work / "handler", str(milliseconds), env=softgpu)
+def test_handlers_of_what_has_completed_are_over_before_libraries_end_but_for_one_that_does_not_come_back(
+    repo, softgpu, tap, work, milliseconds, over
+):
+    subprocess.run([
+        "c++", "-O1", "-DLITTLEENDIAN_CPU", repo / "tests/rocm/hsa_handler.cc", "-o", "handler",
+        "-lhsa-runtime64"
+    ],
+                   check=True)
+    result = tap("run",
+                 "-q",
+                 "-o",
+                 "a.gputap",
+                 "--",
+                 work / "handler",
+                 str(milliseconds),
+                 env=softgpu)
     assert result.out == ("the handler is over\n" if over else "the handler is not over\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Streams, code objects and kernels as objects: from when until when they are there, in each process that has them."""
+"""Streams, code objects and kernels as objects: from when until when they are there, in each
+process that has them."""
 
 import json
 import sqlite3
@@ -11,9 +12,16 @@ def streams_of(tap, capture):
     return json.loads(tap("info", "--json", capture).out)["streams"]
 
 
-def test_each_stream_is_told_with_its_device_from_its_creation_to_its_end(hip_program, softgpu, tap, work):
+def test_each_stream_is_told_with_its_device_from_its_creation_to_its_end(
+        hip_program, softgpu, tap, work):
     truth = Truth(threads=2, streams=4, launches=3, gpus=2)
-    tap("run", "-q", "-o", "a.gputap", "--", *truth.command(hip_program("truth")), env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
+    tap("run",
+        "-q",
+        "-o",
+        "a.gputap",
+        "--",
+        *truth.command(hip_program("truth")),
+        env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
     streams = streams_of(tap, "a.gputap")
     made = [s for s in streams if s["handle"] != "0x0"]
     assert sorted(s["device"] for s in streams if s["handle"] == "0x0") == [0, 1]
@@ -22,8 +30,18 @@ def test_each_stream_is_told_with_its_device_from_its_creation_to_its_end(hip_pr
     assert all(s["flags"] == "1" and 0 < s["created_ns"] < s["destroyed_ns"] for s in made)
 
 
-def test_a_child_of_a_fork_has_its_parent_s_objects_in_its_part_of_the_capture(hip_program, softgpu, tap, work):
-    result = tap("run", "-q", "-o", "a.gputap", "--", hip_program("ends"), "kernels:3", "fork-look", "kernels:4", env=softgpu)
+def test_a_child_of_a_fork_has_its_parent_s_objects_in_its_part_of_the_capture(
+        hip_program, softgpu, tap, work):
+    result = tap("run",
+                 "-q",
+                 "-o",
+                 "a.gputap",
+                 "--",
+                 hip_program("ends"),
+                 "kernels:3",
+                 "fork-look",
+                 "kernels:4",
+                 env=softgpu)
     assert f"child {6 << 8}" in result.out
     handles = {}
     for s in streams_of(tap, "a.gputap"):
@@ -32,33 +50,55 @@ def test_a_child_of_a_fork_has_its_parent_s_objects_in_its_part_of_the_capture(h
     assert sorted(parent) == sorted(child) and len(parent) == 2
     tap("export", "a.gputap", "-o", "a.rocpd")
     with sqlite3.connect("a.rocpd") as db:
-        loaded = db.execute("select pid, count(*) from rocpd_info_code_object group by pid").fetchall()
+        loaded = db.execute(
+            "select pid, count(*) from rocpd_info_code_object group by pid").fetchall()
     assert len(loaded) == 2 and loaded[0][1] == loaded[1][1] > 0
-    assert [d["processes"] for d in json.loads(tap("info", "--json", "a.gputap").out)["devices"]] == [2]
+    assert [d["processes"]
+            for d in json.loads(tap("info", "--json", "a.gputap").out)["devices"]] == [2]
 
 
-def test_device_code_and_its_kernels_are_told_with_what_they_ask_for(hip_program, softgpu, tap, work):
+def test_device_code_and_its_kernels_are_told_with_what_they_ask_for(hip_program, softgpu, tap,
+                                                                     work):
     truth = Truth(threads=1, streams=1, launches=2, gpus=2)
-    tap("run", "-q", "-o", "a.gputap", "--", *truth.command(hip_program("truth")), env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
+    tap("run",
+        "-q",
+        "-o",
+        "a.gputap",
+        "--",
+        *truth.command(hip_program("truth")),
+        env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
     info = json.loads(tap("info", "--json", "a.gputap").out)
     mine = [c for c in info["code_objects"] if "truth" in c["uri"]]
-    assert mine and all(c["storage"] in ("file", "memory") and c["bytes"] > 0 and c["loaded_ns"] > 0 for c in mine)
+    assert mine and all(c["storage"] in ("file", "memory") and c["bytes"] > 0 and c["loaded_ns"] > 0
+                        for c in mine)
     assert all(c["unloaded_ns"] is None or c["unloaded_ns"] > c["loaded_ns"] for c in mine)
     for c in mine:
         kernels = [k for k in info["kernel_symbols"] if k["code"] == c["code"]]
         assert {k["name"] for k in kernels} == {"numbered", "node"} and len(kernels) == c["kernels"]
         assert {k["device"] for k in kernels} == {c["device"]}
-        assert all(k["vgprs"] == 4 * k["vgpr_granules"] > 0 and k["sgprs"] == 8 * k["sgpr_granules"] > 0 for k in kernels)  # of gfx906
-        assert all(k["kernarg_bytes"] >= 28 and k["object"].startswith("0x") and k["loaded_ns"] > 0 for k in kernels)
+        # of gfx906
+        assert all(
+            k["vgprs"] == 4 * k["vgpr_granules"] > 0 and k["sgprs"] == 8 * k["sgpr_granules"] > 0
+            for k in kernels)
+        assert all(k["kernarg_bytes"] >= 28 and k["object"].startswith("0x") and k["loaded_ns"] > 0
+                   for k in kernels)
     text = tap("info", "a.gputap").out
     assert "Device code that was loaded" in text and " more (--all shows them)" in text
     assert "  numbered\n" in tap("info", "--all", "a.gputap").out
 
 
-def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(hip_program, softgpu, tap, work):
+def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(
+        hip_program, softgpu, tap, work):
     truth = Truth(threads=2, streams=2, launches=5, gpus=2)
-    tap("run", "-q", "-o", "a.gputap", "--", *truth.command(hip_program("truth")), env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
-    info, report = (json.loads(tap(command, "--json", "a.gputap").out) for command in ("info", "report"))
+    tap("run",
+        "-q",
+        "-o",
+        "a.gputap",
+        "--",
+        *truth.command(hip_program("truth")),
+        env={**softgpu, "SOFT_AMDGPU_GPUS": "2"})
+    info, report = (json.loads(tap(command, "--json", "a.gputap").out)
+                    for command in ("info", "report"))
     for table in ("code_objects", "kernel_symbols"):
         bare = [{k: v for k, v in row.items() if k != "dispatches"} for row in report[table]]
         assert sorted(bare, key=str) == sorted(info[table], key=str) and len(bare) > 2
@@ -70,12 +110,20 @@ def test_report_has_the_code_as_info_has_it_and_how_often_its_kernels_ran(hip_pr
     ran = {(k["name"].removesuffix(".kd"), k["device"]): k["count"] for k in report["kernels"]}
     assert {k: n for k, n in times.items() if n} == ran and {d for _, d in ran} == {0, 1}
     for c in report["code_objects"]:
-        assert c["dispatches"] == sum(k["dispatches"] for k in report["kernel_symbols"] if (k["pid"], k["code"]) == (c["pid"], c["code"]))
-    rows = tap("report", "--csv", "-t", "kernel_symbols", "-w", "device=1", "a.gputap").out.splitlines()
-    assert rows[0].startswith("dispatches,pid,code,device,kernarg_bytes,group_bytes,private_bytes,vgprs,sgprs")
-    assert sum(int(r.split(",")[0]) for r in rows[1:]) == sum(n for (_, d), n in ran.items() if d == 1)
+        assert c["dispatches"] == sum(k["dispatches"]
+                                      for k in report["kernel_symbols"]
+                                      if (k["pid"], k["code"]) == (c["pid"], c["code"]))
+    rows = tap("report", "--csv", "-t", "kernel_symbols", "-w", "device=1",
+               "a.gputap").out.splitlines()
+    assert rows[0].startswith(
+        "dispatches,pid,code,device,kernarg_bytes,group_bytes,private_bytes,vgprs,sgprs")
+    assert sum(int(r.split(",")[0]) for r in rows[1:]) == sum(
+        n for (_, d), n in ran.items() if d == 1)
     text = tap("report", "a.gputap").out
-    assert "Device code that was loaded\n  dispatches" in text and "Kernels in it, and what their code asks for\n  dispatches" in text
+    assert (
+        "Device code that was loaded\n  dispatches" in text
+        and "Kernels in it, and what their code asks for\n  dispatches" in text
+    )
 
 
 def test_report_of_opencl_has_no_tables_of_device_code(gputap, run, build, work, tap):

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The 24 checks of the validation plan of rocm-trace-lite's RFC for HIP calls, by the names of its own tests.
+"""The 24 checks of the validation plan of rocm-trace-lite's RFC for HIP calls, by the names of its
+own tests.
 
-| check | what it is more than there |
-| --- | --- |
-| 5 without a device: schema, re-entrancy, correlation ids | of a file that was written, not of source text; own calls really made by the library |
-| 6 capture, timing, pid and tid, modes | every launch by its number; times inside the run; the thread that the kernel says |
-| 4 correlation | linked share is 100 %, where upstream pins 0; order and uniqueness, which it skips, are on |
-| 5 end to end | equal to the truth, not "more than nothing". PyTorch for ROCm is not to be had here: a listed skip, beside what HIP can do |
-| 2 overhead | counted, not timed: no allocation more a launch; bench/run.py measures 10 % and 2 % |
-| 2 guards | the built library's needs are libc's family alone, not "no libamdhip64" |
+| check | what it is more than there | | --- | --- | | 5 without a device: schema, re-entrancy,
+correlation ids | of a file that was written, not of source text; own calls really made by the
+library | | 6 capture, timing, pid and tid, modes | every launch by its number; times inside the
+run; the thread that the kernel says | | 4 correlation | linked share is 100 %, where upstream pins
+0; order and uniqueness, which it skips, are on | | 5 end to end | equal to the truth, not "more
+than nothing". PyTorch for ROCm is not to be had here: a listed skip, beside what HIP can do | | 2
+overhead | counted, not timed: no allocation more a launch; bench/run.py measures 10 % and 2 % | | 2
+guards | the built library's needs are libc's family alone, not "no libamdhip64" |
 """
 
 import gzip
@@ -27,14 +28,18 @@ TRUTH = Truth(threads=2, streams=4, launches=12, copies=2, graphs=5, nodes=6)
 
 @pytest.fixture(scope="session")
 def modes(hip_program, softgpu, gputap, tmp_path_factory):
-    """modes("hip") -> folder with a.gputap, a.rpd, a.json.gz of one run in that mode, by RTL_MODE as upstream's users say it."""
+    """modes("hip") -> folder with a.gputap, a.rpd, a.json.gz of one run in that mode, by RTL_MODE
+    as upstream's users say it."""
     made = {}
 
     def run(mode):
         if mode not in made:
             from conftest import run_command
             folder = tmp_path_factory.mktemp(mode)
-            run_command([gputap, "run", "-q", "-o", folder / "a.gputap", "--", *TRUTH.command(hip_program("truth"))],
+            run_command([
+                gputap, "run", "-q", "-o", folder / "a.gputap", "--",
+                *TRUTH.command(hip_program("truth"))
+            ],
                         env={**softgpu, "RTL_MODE": mode})
             for kind in ("rpd", "json.gz"):
                 run_command([gputap, "export", folder / "a.gputap", "-o", folder / f"a.{kind}"])
@@ -58,7 +63,10 @@ def found(modes, tap):
 
 
 NAMED = "select s.string from rocpd_api a join rocpd_string s on a.apiName_id = s.id"
-LINKED = "select a.start, a.end, o.start, o.end from rocpd_api_ops l join rocpd_api a on l.api_id = a.id join rocpd_op o on l.op_id = o.id"
+LINKED = (
+    "select a.start, a.end, o.start, o.end from rocpd_api_ops l join rocpd_api a on l.api_id = a.id"
+    " join rocpd_op o on l.op_id = o.id"
+)
 
 
 # 5 without a device ------------------------------------------------------------------
@@ -68,11 +76,14 @@ def columns(sql, table):
 
 
 def test_rocpd_api_table_exists(sql):
-    assert {"rocpd_api", "rocpd_op", "rocpd_string"} <= {row[0] for row in sql("select name from sqlite_master where type = 'table'")}
+    assert {"rocpd_api", "rocpd_op", "rocpd_string"} <= {
+        row[0] for row in sql("select name from sqlite_master where type = 'table'")
+    }
 
 
 def test_rocpd_api_columns(sql):
-    assert {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"} <= columns(sql, "rocpd_api")
+    assert {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"} <= columns(
+        sql, "rocpd_api")
 
 
 def test_rocpd_api_ops_columns(sql):
@@ -91,14 +102,16 @@ def test_reentrance_guard_present(found):
 def test_correlation_map_present(found):
     """Every id is one call's; every piece of device work has the id of a call that is there."""
     assert all(found.call_of(row) for row in found.device)
-    assert len(found.calls) == len({(c["tid"], c["start"], c["operation"]) for c in found.calls.values()})
+    assert len(found.calls) == len(
+        {(c["tid"], c["start"], c["operation"]) for c in found.calls.values()})
 
 
 # 6 with one ---------------------------------------------------------------------------
 
 def test_hip_api_capture_basic(sql):
     launches = [name for name, in sql(NAMED) if name == "hipLaunchKernel"]
-    assert len(launches) == TRUTH.first_node + TRUTH.threads * TRUTH.nodes  # and those that were captured
+    # and those that were captured
+    assert len(launches) == TRUTH.first_node + TRUTH.threads * TRUTH.nodes
 
 
 def test_hip_api_capture_malloc_free(sql):
@@ -130,7 +143,9 @@ def test_hip_api_pid_tid(found, modes, tap):
 
 def test_hip_api_disabled_by_default(sql):
     """In its standard mode: no call, all device work."""
-    assert sql(NAMED.replace("s.string", "count(*)") + " where s.string like 'hip%' and s.string not like 'hipGraph%'", "standard") == [(0,)]
+    assert sql(
+        NAMED.replace("s.string", "count(*)") +
+        " where s.string like 'hip%' and s.string not like 'hipGraph%'", "standard") == [(0, )]
 
 
 def test_gpu_ops_still_captured_in_hip_mode(found):
@@ -157,12 +172,14 @@ def test_multi_kernel_unique_correlation(found):
     """No two launches share a kernel; a graph's launch has all of its own."""
     ids = [row["correlation"] for row in found.kernels("numbered")]
     assert len(ids) == len(set(ids)) == TRUTH.launched.total()
-    assert len({row["correlation"] for row in found.kernels("node")}) == TRUTH.threads * TRUTH.graphs
+    assert len(
+        {row["correlation"] for row in found.kernels("node")}) == TRUTH.threads * TRUTH.graphs
 
 
 def test_both_tables_populated(sql, found):
     assert sql("select count(*) from rocpd_op")[0][0] >= len(found.device)
-    assert sql("select count(*) from rocpd_api")[0][0] >= len([c for c in found.calls.values() if c["domain"] == "hip"])
+    assert sql("select count(*) from rocpd_api")[0][0] >= len(
+        [c for c in found.calls.values() if c["domain"] == "hip"])
 
 
 # 5 end to end ------------------------------------------------------------------------
@@ -188,13 +205,17 @@ def test_standard_mode_no_hip_api(modes, tap):
 def test_perfetto_output(modes, found):
     events = json.loads(gzip.open(modes("hip") / "a.json.gz").read())["traceEvents"]
     names = [e["name"] for e in events if e.get("ph") == "X"]
-    assert names.count("numbered") == TRUTH.launched.total() and names.count("node") == TRUTH.replayed.total()
+    assert names.count("numbered") == TRUTH.launched.total() and names.count(
+        "node") == TRUTH.replayed.total()
     assert names.count("hipGraphLaunch") == TRUTH.threads * TRUTH.graphs
 
 
 def test_roctracer_parity_kernel_count(found):
     """roctracer is not here either: what it should count is what the program launched."""
-    kernels = [row for row in found.device if row["operation"] == "kernel" and not row["name"].startswith("__amd")]
+    kernels = [
+        row for row in found.device
+        if row["operation"] == "kernel" and not row["name"].startswith("__amd")
+    ]
     assert len(kernels) == TRUTH.launched.total() + TRUTH.replayed.total()
 
 
@@ -203,13 +224,16 @@ def test_roctracer_parity_kernel_count(found):
 @pytest.fixture(scope="session")
 def counter(tmp_path_factory, repo):
     library = tmp_path_factory.mktemp("counter") / "allocations.so"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", repo / "tests/hip/allocations.c", "-o", library, "-ldl"], check=True)
+    subprocess.run(
+        ["cc", "-O1", "-shared", "-fPIC", repo / "tests/hip/allocations.c", "-o", library, "-ldl"],
+        check=True)
     return library
 
 
 @pytest.mark.parametrize("mode", ["hip", "standard", "lite"])
 def test_overhead_hip_mode(hip_program, softgpu, counter, run, tap, work, mode):
-    """What launches ask of the allocator is HIP's own, traced or not: a few of a thousand differ by what is in flight."""
+    """What launches ask of the allocator is HIP's own, traced or not: a few of a thousand differ by
+    what is in flight."""
     command = Truth(threads=1, streams=1, launches=2000).command(hip_program("truth"))
     env = {**softgpu, "LD_PRELOAD": counter, "SOFT_AMDGPU_EXECUTE": "0"}
     command.append("verify=0")
@@ -226,7 +250,9 @@ def test_standard_mode_overhead_unchanged(repo):
     """bench/run.py measures both modes, against the promised limits."""
     ratios = json.loads((repo / "bench/ratios.json").read_text())
     promised = {name: row[3] for name, row in ratios.items() if "HIP loop" in name}
-    assert sum("1.10" in wanted for wanted in promised.values()) and sum("1.02" in wanted for wanted in promised.values()), promised
+    assert sum("1.10" in wanted
+               for wanted in promised.values()) and sum("1.02" in wanted
+                                                        for wanted in promised.values()), promised
 
 
 # 2 guards -----------------------------------------------------------------------------
@@ -234,12 +260,20 @@ def test_standard_mode_overhead_unchanged(repo):
 @pytest.mark.parametrize("library", ["libgputap.so.0", "libgputap-audit.so"])
 def test_no_libamdhip64_in_binary(build, library):
     """Injected libraries need libc's family, and nothing else."""
-    text = subprocess.run(["readelf", "-d", build / library], stdout=subprocess.PIPE, text=True, check=True).stdout
+    text = subprocess.run(["readelf", "-d", build / library],
+                          stdout=subprocess.PIPE,
+                          text=True,
+                          check=True).stdout
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
-    assert needed <= {"libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1"}, needed
+    assert needed <= {
+        "libc.so.6", "ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1"
+    }, needed
 
 
 def test_no_roctracer_symbols_in_source(build):
     """Nothing of a vendor's is asked for by name at link time either."""
-    text = subprocess.run([shutil.which("nm"), "-D", "--undefined-only", build / "libgputap.so.0"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    text = subprocess.run([shutil.which("nm"), "-D", "--undefined-only", build / "libgputap.so.0"],
+                          stdout=subprocess.PIPE,
+                          text=True,
+                          check=True).stdout
     assert not re.findall(r" U ((?:hip|hsa_|roctracer|rocprofiler|cl[A-Z])\w*)", text)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Threads, streams, graphs and modes in all their combinations: nothing fails, nothing is lost, results are as untraced."""
+"""Threads, streams, graphs and modes in all their combinations: nothing fails, nothing is lost,
+results are as untraced."""
 
 import itertools
 import json
@@ -14,11 +15,13 @@ from truth import Truth, read_capture
 WORK = ((1, 0), (2, 1), (4, 0), (8, 2), (3, 3))  # streams, replays
 RUNS = [(threads, *work, mode) for threads, work, mode in
         itertools.product((1, 2, 3, 4, 8), WORK, ("lite", "standard", "hip", "hsa", "default"))]
-CHOSEN = RUNS if os.environ.get("GPUTAP_SLOW") else RUNS[7::16]  # 125, or 8 of them, each thread count and mode among them
+# 125, or 8 of them, each thread count and mode among them
+CHOSEN = RUNS if os.environ.get("GPUTAP_SLOW") else RUNS[7::16]
 
 
 @pytest.mark.parametrize("threads, streams, graphs, mode", CHOSEN)
-def test_results_are_as_untraced_and_nothing_is_lost(hip_program, softgpu, run, tap, work, threads, streams, graphs, mode):
+def test_results_are_as_untraced_and_nothing_is_lost(hip_program, softgpu, run, tap, work, threads,
+                                                     streams, graphs, mode):
     truth = Truth(threads=threads, streams=streams, graphs=graphs, launches=20)
     command = truth.command(hip_program("truth"))
     options = [] if mode == "default" else ["--mode", mode]
@@ -36,24 +39,35 @@ def test_results_are_as_untraced_and_nothing_is_lost(hip_program, softgpu, run, 
 @pytest.fixture(scope="session")
 def leaks(tmp_path_factory, repo):
     library = tmp_path_factory.mktemp("leaks") / "leaks.so"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", repo / "tests/hip/leaks.c", "-o", library], check=True)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", repo / "tests/hip/leaks.c", "-o", library],
+                   check=True)
     return library
 
 
 @pytest.mark.parametrize("mode", ["lite", "hip", "hsa"])
-def test_descriptors_and_threads_of_the_program_do_not_grow_with_its_work(hip_program, softgpu, leaks, run, tap, work, mode):
+def test_descriptors_and_threads_of_the_program_do_not_grow_with_its_work(
+        hip_program, softgpu, leaks, run, tap, work, mode):
     def at_exit(rounds, *before):
-        command = Truth(threads=2, streams=4, graphs=2, copies=1, launches=20, rounds=rounds).command(hip_program("truth"))
-        result = (tap if before else run)(*before or [command], *(command if before else ()), env={**softgpu, "LD_PRELOAD": leaks})
-        return [tuple(int(n) for n in found) for found in re.findall(r"descriptors (\d+) threads (\d+)", result.err)][-1]
+        command = Truth(threads=2, streams=4, graphs=2, copies=1, launches=20,
+                        rounds=rounds).command(hip_program("truth"))
+        result = (tap if before else run)(*before or [command],
+                                          *(command if before else ()),
+                                          env={**softgpu, "LD_PRELOAD": leaks})
+        return [
+            tuple(int(n)
+                  for n in found)
+            for found in re.findall(r"descriptors (\d+) threads (\d+)", result.err)
+        ][-1]
     traced = ["run", "-q", "-f", "-o", "a.gputap", "--mode", mode, "--"]
     bare, once, often = at_exit(1), at_exit(1, *traced), at_exit(5, *traced)
     assert once == often
     assert once[0] <= bare[0] + 2 and once[1] <= bare[1] + 1  # the ring file, the GPU's helper
 
 
-def test_no_signal_of_the_runtime_s_pool_is_left_when_it_shuts_down(hsa_dispatches, softgpu, build, run, tap, work):
-    """Debian's ROCr says how many there are: those that the program itself forgets, one for each queue."""
+def test_no_signal_of_the_runtime_s_pool_is_left_when_it_shuts_down(hsa_dispatches, softgpu, build,
+                                                                    run, tap, work):
+    """Debian's ROCr says how many there are: those that the program itself forgets, one for each
+    queue."""
     command = [hsa_dispatches, build / "tests/soft/soft_kernels.co", "6", "3000"]
     env = {**softgpu, "SOFT_AMDGPU_EXECUTE": "0"}
     result = tap("run", "-q", "-o", "a.gputap", "--", *command, env=env)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HIP programs whose device work is known beforehand: what is recorded is that, each piece linked to the very call that caused it."""
+"""HIP programs whose device work is known beforehand: what is recorded is that, each piece linked
+to the very call that caused it."""
 
 import json
 import os
@@ -18,7 +19,14 @@ SLOW = bool(os.environ.get("GPUTAP_SLOW"))
 def traced(hip_program, softgpu, tap, work):
     """traced(truth) -> what was recorded of it, after the counts were looked at."""
     def run(truth, *options, env=None):
-        result = tap("run", "-q", "-o", "a.gputap", *options, "--", *truth.command(hip_program("truth")), env={**softgpu, **(env or {})})
+        result = tap("run",
+                     "-q",
+                     "-o",
+                     "a.gputap",
+                     *options,
+                     "--",
+                     *truth.command(hip_program("truth")),
+                     env={**softgpu, **(env or {})})
         info = json.loads(tap("info", "--json", "a.gputap").out)
         assert info["complete"] and info["dropped"] == 0 and info["seen"] == info["recorded"]
         return read_capture(tap, "a.gputap"), info, result
@@ -62,9 +70,11 @@ def test_work_of_four_devices_is_told_apart(traced):
 
 
 def test_times_are_in_order_also_with_a_device_clock_that_is_late_and_drifts(traced):
-    """Skew beyond what can be measured would be shown; 5 s of epoch and 50 ppm are nothing to be seen."""
+    """Skew beyond what can be measured would be shown; 5 s of epoch and 50 ppm are nothing to be
+    seen."""
     truth = Truth(threads=1, streams=2, launches=30)
-    found, _, _ = traced(truth, env={"SOFT_AMDGPU_CLOCK_EPOCH": "5s", "SOFT_AMDGPU_CLOCK_DRIFT": "50ppm"})
+    found, _, _ = traced(truth,
+                         env={"SOFT_AMDGPU_CLOCK_EPOCH": "5s", "SOFT_AMDGPU_CLOCK_DRIFT": "50ppm"})
     truth.check(found)
 
 
@@ -88,12 +98,18 @@ def sampled(process, seconds=0.1):
             continue
 
 
-def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_program, softgpu, tap, work):
+def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_program, softgpu, tap,
+                                                              work):
     """A twentieth of it; whole with GPUTAP_SLOW=1."""
     truth = Truth(threads=4, streams=2, launches=125_000 if SLOW else 6_250, gpus=4, verify=0)
-    command = [gputap, "run", "-q", "-o", "m.gputap", "--when-full", "60s", "--", *truth.command(hip_program("truth"))]
+    command = [
+        gputap, "run", "-q", "-o", "m.gputap", "--when-full", "60s", "--",
+        *truth.command(hip_program("truth"))
+    ]
     env = {**clean_environment(), **softgpu, "SOFT_AMDGPU_GPUS": "4", "SOFT_AMDGPU_EXECUTE": "0"}
-    process = subprocess.Popen([str(c) for c in command], env={k: str(v) for k, v in env.items()}, stdin=subprocess.DEVNULL,
+    process = subprocess.Popen([str(c) for c in command],
+                               env={k: str(v) for k, v in env.items()},
+                               stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL)
     samples = sampled(process)
     assert process.returncode == 0
@@ -107,4 +123,7 @@ def test_a_million_dispatches_on_eight_queues_of_four_devices(gputap, hip_progra
         print(f"{side}: {min(sizes) >> 20} to {max(sizes) >> 20} MiB over {len(samples)} samples")
         if SLOW:
             assert max(sizes[len(sizes) // 2:]) <= max(sizes[:len(sizes) // 2]) + limit, side
-    print(f"{info['device_work']} pieces of device work, {info['calls']} calls, {info['bytes']} bytes, {info['wall_ns'] / 1e9:.1f} s")
+    print(
+        f"{info['device_work']} pieces of device work, {info['calls']} calls, {info['bytes']}"
+        f" bytes, {info['wall_ns'] / 1e9:.1f} s"
+    )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a client of librocprofiler-sdk.so.1 with a context for each service is told of a HIP program: ids, times, order, retirement,
-copies and graphs (tests/rocprofiler/lister.c, everything.hip)."""
+"""What a client of librocprofiler-sdk.so.1 with a context for each service is told of a HIP
+program: ids, times, order, retirement, copies and graphs (tests/rocprofiler/lister.c,
+everything.hip)."""
 
 import collections
 import os
@@ -11,8 +12,10 @@ import types
 import pytest
 
 THREADS, SIZES_IN, SIZE_OUT, KERNELS, NODES, LAUNCHES = 2, (32768, 65536, 1 << 20), 65536, 2, 5, 3
-RECORD_SIZES = {"call": 64, "dispatch": 184, "copy": 96, "retired": 32, "told_dispatch": 152, "told_copy": 64, "object": 88, "symbol": 88,
-                "host": 120}
+RECORD_SIZES = {
+    "call": 64, "dispatch": 184, "copy": 96, "retired": 32, "told_dispatch": 152, "told_copy": 64,
+    "object": 88, "symbol": 88, "host": 120
+}
 ENTER, EXIT = 1, 2
 
 
@@ -20,14 +23,26 @@ ENTER, EXIT = 1, 2
 def told(repo, build, hip_headers, softgpu, tmp_path_factory):
     """What was told, by kind: told.call is a list of records with their fields."""
     folder, sdk = tmp_path_factory.mktemp("everything"), build / "src/compat/rocprofiler"
-    subprocess.run(["hipcc", "--offload-arch=gfx906", "-std=c++17", "-O1", "-Wall", repo / "tests/rocprofiler/everything.hip", "-o",
-                    folder / "everything"], check=True)
-    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE", f"-I{repo}/include/compat", "-fPIC",
-                    "-shared", repo / "tests/rocprofiler/lister.c", "-o", folder / "lister.so", f"-L{sdk}", "-lrocprofiler-sdk",
-                    f"-Wl,-rpath-link,{build}", f"-Wl,-rpath,{sdk}"], check=True)
-    subprocess.run([folder / "everything"], check=True, timeout=600,
-                   env={**os.environ, **softgpu, "LD_PRELOAD": str(folder / "lister.so"), "LISTER_FILE": str(folder / "list"),
-                        "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"})
+    subprocess.run([
+        "hipcc", "--offload-arch=gfx906", "-std=c++17", "-O1", "-Wall",
+        repo / "tests/rocprofiler/everything.hip", "-o", folder / "everything"
+    ],
+                   check=True)
+    subprocess.run([
+        "cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DGPUTAP_ROCPROFILER_OPAQUE",
+        f"-I{repo}/include/compat", "-fPIC", "-shared", repo / "tests/rocprofiler/lister.c", "-o",
+        folder / "lister.so", f"-L{sdk}", "-lrocprofiler-sdk", f"-Wl,-rpath-link,{build}",
+        f"-Wl,-rpath,{sdk}"
+    ],
+                   check=True)
+    subprocess.run(
+        [folder / "everything"],
+        check=True,
+        timeout=600,
+        env={
+            **os.environ, **softgpu, "LD_PRELOAD": str(folder / "lister.so"), "LISTER_FILE": str(
+                folder / "list"), "LD_LIBRARY_PATH": f"{build}:{softgpu['LD_LIBRARY_PATH']}"
+        })
     kinds = collections.defaultdict(list)
     for number, line in enumerate((folder / "list").read_text().splitlines()):
         kind, _, rest = line.partition(" ")
@@ -52,7 +67,8 @@ def test_every_size_is_that_of_its_record(told):
 def test_ids_of_calls_are_their_own_and_without_gaps(told, calls):
     assert len(calls) == len(told.call)
     assert sorted(calls) == list(range(1, len(calls) + 1))
-    assert collections.Counter((t.id, t.phase) for t in told.told) == collections.Counter((i, p) for i in calls for p in (ENTER, EXIT))
+    assert collections.Counter((t.id, t.phase) for t in told.told) == collections.Counter(
+        (i, p) for i in calls for p in (ENTER, EXIT))
 
 
 def test_a_call_is_told_before_it_begins_and_after_it_has_ended(told, calls):
@@ -72,7 +88,9 @@ def test_a_call_lies_within_its_ancestor_on_one_thread(calls):
 
 
 def test_the_external_id_is_what_the_client_answered_everywhere(told):
-    for r in told.told + told.call + told.dispatch + told.copy + told.told_dispatch + told.told_copy:
+    for r in (
+        told.told + told.call + told.dispatch + told.copy + told.told_dispatch + told.told_copy
+    ):
         assert r.external == r.thread > 0
 
 
@@ -91,10 +109,13 @@ def test_a_copy_has_the_id_of_a_call_of_hsas_whose_ancestor_is_hips_copy(told, c
 def test_copies_have_the_direction_the_bytes_and_the_agents_of_the_programs(told):
     for thread in {c.thread for c in told.copy}:
         mine = collections.defaultdict(list)
-        for c in sorted(told.copy, key=lambda c: c.id):  # records come when it is seen that work has ended
+        # records come when it is seen that work has ended
+        for c in sorted(told.copy, key=lambda c: c.id):
             if c.thread == thread:
                 mine[c.operation].append(c.bytes)
-        assert mine == {"MEMORY_COPY_HOST_TO_DEVICE": list(SIZES_IN), "MEMORY_COPY_DEVICE_TO_HOST": [SIZE_OUT]}
+        assert mine == {
+            "MEMORY_COPY_HOST_TO_DEVICE": list(SIZES_IN), "MEMORY_COPY_DEVICE_TO_HOST": [SIZE_OUT]
+        }
     assert len({c.thread for c in told.copy}) == THREADS
     ways = {(c.operation, c.__dict__["from"], c.to) for c in told.copy}
     assert len(ways) == 2 and {w[1:] for w in ways} == {w[:0:-1] for w in ways}
@@ -114,17 +135,25 @@ def test_a_dispatch_is_told_three_times_and_numbered_without_gaps(told):
     for t in told.told_dispatch:
         steps[t.dispatch].append((t.operation, t.phase))
     assert sorted(steps) == list(range(1, count + 1))
-    assert all(sorted(s) == [(1, ENTER), (1, EXIT), (2, 0)] and s.index((1, ENTER)) < s.index((1, EXIT)) for s in steps.values())
-    complete = {t.dispatch: (t.id, t.kernel, t.start, t.end) for t in told.told_dispatch if t.operation == 2}
+    assert all(
+        sorted(s) == [(1, ENTER), (1, EXIT), (2, 0)] and s.index((1, ENTER)) < s.index((1, EXIT))
+        for s in steps.values())
+    complete = {
+        t.dispatch: (t.id, t.kernel, t.start, t.end) for t in told.told_dispatch if t.operation == 2
+    }
     assert complete == {d.dispatch: (d.id, d.kernel, d.start, d.end) for d in told.dispatch}
 
 
 def test_graphs_kernels_have_the_launch_for_their_ancestor(told, calls):
     def hips(c):
         return c if c.operation.startswith("hip") else hips(calls[c.ancestor])
-    launched = collections.Counter((hips(calls[d.id]).operation, hips(calls[d.id]).id) for d in told.dispatch)
-    assert sorted(n for (name, _), n in launched.items() if name == "hipGraphLaunch") == [NODES] * LAUNCHES * THREADS
-    assert [n for (name, _), n in launched.items() if name == "hipLaunchKernel"] == [1] * KERNELS * THREADS
+
+    launched = collections.Counter(
+        (hips(calls[d.id]).operation, hips(calls[d.id]).id) for d in told.dispatch)
+    assert sorted(n for (name, _), n in launched.items()
+                  if name == "hipGraphLaunch") == [NODES] * LAUNCHES * THREADS
+    assert [n for (name, _), n in launched.items()
+            if name == "hipLaunchKernel"] == [1] * KERNELS * THREADS
 
 
 def test_a_kernels_name_is_known_before_it_is_dispatched_and_on_the_host(told):
@@ -133,7 +162,8 @@ def test_a_kernels_name_is_known_before_it_is_dispatched_and_on_the_host(told):
     assert all(loaded[s.kernel].name == s.name for s in told.symbol if s.phase == EXIT)
     assert {loaded[d.kernel].name for d in told.dispatch} == {"_Z3addPii.kd", "_Z5twicePi.kd"}
     assert all(loaded[t.kernel].line < t.line for t in told.told_dispatch)
-    assert {loaded[h.kernel].name: h.name for h in told.host} == {"_Z3addPii.kd": "_Z3addPii", "_Z5twicePi.kd": "_Z5twicePi"}
+    assert {loaded[h.kernel].name: h.name
+            for h in told.host} == {"_Z3addPii.kd": "_Z3addPii", "_Z5twicePi.kd": "_Z5twicePi"}
 
 
 def test_a_context_that_asks_for_retirement_alone_hears_of_every_call_after_all_of_it(told, calls):
@@ -143,7 +173,8 @@ def test_a_context_that_asks_for_retirement_alone_hears_of_every_call_after_all_
         assert r.end < retired[r.id]
 
 
-def test_counting_dispatches_can_be_configured_and_not_started_and_the_drivers_events_are_refused(told):
+def test_counting_dispatches_can_be_configured_and_not_started_and_the_drivers_events_are_refused(
+        told):
     assert [r.status for r in told.counting] == ["ROCPROFILER_STATUS_ERROR_NO_HARDWARE_COUNTERS"]
     assert [r.status for r in told.driver] == ["ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL"]
     assert not hasattr(told, "counted")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Sources of rocprofiler-sdk 0.4 and 0.5 (ROCm 6.2 and 6.3), unchanged, against our headers of 1.0.0 with GPUTAP_ROCPROFILER_0_5: their samples
-and their C tool are compiled, and those that trace run in a small HIP program of ours on the software GPU.
+"""Sources of rocprofiler-sdk 0.4 and 0.5 (ROCm 6.2 and 6.3), unchanged, against our headers of
+1.0.0 with GPUTAP_ROCPROFILER_0_5: their samples and their C tool are compiled, and those that trace
+run in a small HIP program of ours on the software GPU.
 
-GPUTAP_ROCPROFILER_SDK_0_4 and GPUTAP_ROCPROFILER_SDK_0_5 name the checkouts (docs/conformance.md says of which commits)."""
+GPUTAP_ROCPROFILER_SDK_0_4 and GPUTAP_ROCPROFILER_SDK_0_5 name the checkouts (docs/conformance.md
+says of which commits)."""
 
 import os
 import pathlib
@@ -15,9 +17,13 @@ from test_rocprofiler_conformance import Place
 # What wants a library of AMD's besides (thread traces and machine code: comgr) is not claimed.
 COUNTERS = ("agent_profiling", "callback_client", "client", "print_functional_counters")
 # .. and what it writes where of a program that copies.
-TRACING = {"api_buffered_tracing": ("api_buffered_trace.log", "hipMemcpyAsync"), "api_callback_tracing": ("api_callback_trace.log", "hipMemcpyAsync"),
-           "code_object_tracing": ("code_object_trace.log", "code object load"),
-           "external_correlation_id_request": (None, "internal correlation IDs not retired: 0"), "intercept_table": (None, "hipMemcpyAsync")}
+TRACING = {
+    "api_buffered_tracing": ("api_buffered_trace.log", "hipMemcpyAsync"),
+    "api_callback_tracing": ("api_callback_trace.log", "hipMemcpyAsync"),
+    "code_object_tracing": ("code_object_trace.log", "code object load"),
+    "external_correlation_id_request": (None, "internal correlation IDs not retired: 0"),
+    "intercept_table": (None, "hipMemcpyAsync")
+}
 
 
 @pytest.fixture(scope="session", params=["0.4", "0.5"])
@@ -40,7 +46,8 @@ def place(hip_headers, softgpu, tmp_path_factory, repo, build):
 
 def compile_client(place, older, sample, source="client"):
     samples, out = older / "samples", f"{older.name}-{sample}-{source}.so"
-    place.compile(["g++", "-std=c++17"], "-O1", "-fPIC", "-shared", f"-I{samples}", f"-I{samples / sample}", samples / sample / f"{source}.cpp", "-o", out)
+    place.compile(["g++", "-std=c++17"], "-O1", "-fPIC", "-shared", f"-I{samples}",
+                  f"-I{samples / sample}", samples / sample / f"{source}.cpp", "-o", out)
     return place.folder / out
 
 
@@ -69,9 +76,11 @@ def test_samples_that_trace_compile_and_trace(place, older, sample):
 
 def test_the_c_tool_compiles_and_says_its_version(place, older):
     tool = place.folder / f"{older.name}-c-tool.so"
-    place.compile(["gcc", "-std=c11"], "-fPIC", "-shared", older / "tests/tools/c-tool.c", "-o", tool)
+    place.compile(["gcc", "-std=c11"], "-fPIC", "-shared", older / "tests/tools/c-tool.c", "-o",
+                  tool)
     # it calls nothing of the library, which on ROCm 6 librocprofiler-register would open
-    assert "is using rocprofiler-sdk v1.0.0" in place.run(place.folder / "copies", LD_PRELOAD=f"{tool}:{place.sdk / 'librocprofiler-sdk.so.1'}")
+    assert "is using rocprofiler-sdk v1.0.0" in place.run(
+        place.folder / "copies", LD_PRELOAD=f"{tool}:{place.sdk / 'librocprofiler-sdk.so.1'}")
 
 
 def test_without_the_macro_the_old_names_are_not_there(place, older):

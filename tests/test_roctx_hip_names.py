@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Names that a HIP program gives by ROCTx: threads, devices and streams are called so in reports and exports."""
+"""Names that a HIP program gives by ROCTx: threads, devices and streams are called so in reports
+and exports."""
 
 import json
 import sqlite3
@@ -11,8 +12,12 @@ import pytest
 @pytest.fixture(scope="module")
 def program(hip_headers, tmp_path_factory, repo, build):
     path = tmp_path_factory.mktemp("names") / "names"
-    subprocess.run(["hipcc", "--offload-arch=gfx906", "-O1", "-w", f"-I{repo}/include", repo / "tests/rocm/names.hip", "-o", path,
-                    f"-L{build}/src/compat/roctx", "-l:libroctx64.so.4", "-lhsa-runtime64"], check=True)
+    subprocess.run([
+        "hipcc", "--offload-arch=gfx906", "-O1", "-w", f"-I{repo}/include",
+        repo / "tests/rocm/names.hip", "-o", path, f"-L{build}/src/compat/roctx",
+        "-l:libroctx64.so.4", "-lhsa-runtime64"
+    ],
+                   check=True)
     return path
 
 
@@ -32,7 +37,8 @@ def test_a_device_is_called_as_the_program_calls_it(info, tap, work, words, name
     assert name in tap("report", "a.gputap").out
     tap("export", "a.gputap", "-o", "a.rpd")
     with sqlite3.connect("a.rpd") as db:
-        assert {row[0] for row in db.execute("SELECT device FROM gputap_queue")} == {f"device 0: {name}"}
+        assert {row[0]
+                for row in db.execute("SELECT device FROM gputap_queue")} == {f"device 0: {name}"}
 
 
 def test_a_stream_is_called_as_the_program_calls_it(info):
@@ -49,5 +55,6 @@ def test_a_thread_is_called_by_the_last_name_it_got_whole(info, tap, work):
     with sqlite3.connect("a.rpd") as db:
         assert (name,) in db.execute("SELECT name FROM gputap_thread").fetchall()
     events = json.loads((work / "a.json").read_text())["traceEvents"]
-    assert any(e["name"] == "thread_name" and name in e["args"]["name"] for e in events if e["ph"] == "M")
+    assert any(
+        e["name"] == "thread_name" and name in e["args"]["name"] for e in events if e["ph"] == "M")
     assert name in tap("report", "a.gputap", "--table", "threads").out

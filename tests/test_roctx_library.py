@@ -17,8 +17,11 @@ PRINTED = "4.1 0 1 1 1 1 1 1 0 -1 0 1 1".split()
 @pytest.fixture(scope="session")
 def marks(tmp_path_factory, repo, build):
     folder = tmp_path_factory.mktemp("roctx")
-    subprocess.run(["cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/rocm/marks.c", "-o", folder / "marks",
-                    f"-L{build}/src/compat/roctx", "-l:libroctx64.so.4", "-lpthread"], check=True)
+    subprocess.run([
+        "cc", "-O1", "-Wall", f"-I{repo}/include", repo / "tests/rocm/marks.c", "-o",
+        folder / "marks", f"-L{build}/src/compat/roctx", "-l:libroctx64.so.4", "-lpthread"
+    ],
+                   check=True)
     return folder / "marks"
 
 
@@ -32,7 +35,10 @@ def trace(tap, marks, environment, work):
     def run(*words):
         result = tap("run", "-f", "-o", "a.gputap", "--", marks, *words, env=environment)
         tap("export", "-f", "a.gputap", "-o", "a.csv")
-        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
+        rows = [
+            r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text()))
+            if r["kind"] == "call"
+        ]
         return result, sorted(rows, key=lambda r: int(r["start_ns"]))
     return run
 
@@ -48,8 +54,9 @@ def test_the_program_sees_the_same_levels_under_gputap(trace):
 def test_every_mark_is_recorded_with_its_message(trace):
     rows = trace()[1]
     told = [(r["operation"], r["arguments"]) for r in rows if r["operation"] != "roctxGetThreadId"]
-    assert told[:4] == [("roctxRangePushA", 'message="outer"'), ("roctxRangePushA", 'message="step"'),
-                        ("roctxMarkA", 'message="now"'), ("roctxRangePop", "")]
+    assert told[:4] == [("roctxRangePushA", 'message="outer"'),
+                        ("roctxRangePushA", 'message="step"'), ("roctxMarkA", 'message="now"'),
+                        ("roctxRangePop", "")]
     assert len(rows) == 19
     started = [r for r in rows if r["operation"] == "roctxRangeStartA"]
     stopped = [r for r in rows if r["operation"] == "roctxRangeStop"]
@@ -57,11 +64,22 @@ def test_every_mark_is_recorded_with_its_message(trace):
 
 
 def test_a_paused_program_is_not_recorded_until_it_resumes(trace):
-    assert [r["operation"] for r in trace("pause")[1]] == ["roctxMarkA", "roctxProfilerPause", "roctxProfilerResume", "roctxMarkA"]
+    assert [r["operation"] for r in trace("pause")[1]] == [
+        "roctxMarkA", "roctxProfilerPause", "roctxProfilerResume", "roctxMarkA"
+    ]
 
 
 def test_pausing_works_also_where_pauses_are_not_recorded(tap, marks, environment, work):
-    tap("run", "-o", "a.gputap", "--ops", "roctxMarkA", "--no-device", "--", marks, "pause", env=environment)
+    tap("run",
+        "-o",
+        "a.gputap",
+        "--ops",
+        "roctxMarkA",
+        "--no-device",
+        "--",
+        marks,
+        "pause",
+        env=environment)
     tap("export", "a.gputap", "-o", "a.csv")
     text = (work / "a.csv").read_text()
     assert "before" in text and "after" in text and "between" not in text
@@ -70,31 +88,41 @@ def test_pausing_works_also_where_pauses_are_not_recorded(tap, marks, environmen
 def test_the_library_exports_what_rocms_does_and_links_libc_only(run, build):
     library = build / "src/compat/roctx/libroctx64.so.4"
     names = run(["nm", "-D", "--defined-only", library]).out
-    for name in ("roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop", "roctx_version_major",
-                 "roctx_version_minor"):
+    for name in ("roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA",
+                 "roctxRangeStop", "roctx_version_major", "roctx_version_minor"):
         assert f"{name}@@ROCTX_4.1" in names  # what programs that were linked with ROCm's ask for
     dynamic = run(["readelf", "-d", library]).out
     needed = [line for line in dynamic.splitlines() if "NEEDED" in line]
     assert "[libroctx64.so.4]" in dynamic and all("libc.so" in line for line in needed)
 
 
-def test_another_library_with_the_functions_is_called_and_may_tell_its_own(run, tmp_path, build, repo):
+def test_another_library_with_the_functions_is_called_and_may_tell_its_own(
+        run, tmp_path, build, repo):
     """As librocprofiler-sdk-roctx behind ours: levels come from it."""
-    (tmp_path / "real.c").write_text("int roctxRangePushA(const char *m) { return 7; }\nint roctxRangePop(void) { return 7; }\n"
-                                     "int roctxProfilerPause(unsigned long t) { return 0; }\n")
-    (tmp_path / "main.c").write_text('#include <stdio.h>\n#include "compat/roctx/roctx.h"\n'
-                                     'int main(void) { printf("%d\\n", roctxRangePushA("x")); return 0; }\n')
-    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "real.c", "-o", tmp_path / "libreal.so"], check=True)
-    subprocess.run(["cc", f"-I{repo}/include", tmp_path / "main.c", "-o", tmp_path / "main", f"-L{build}/src/compat/roctx",
-                    "-l:libroctx64.so.4", "-Wl,--no-as-needed", tmp_path / "libreal.so"], check=True)
-    assert run([tmp_path / "main"], env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
+    (tmp_path / "real.c").write_text(
+        "int roctxRangePushA(const char *m) { return 7; }\nint roctxRangePop(void) { return 7; }\n"
+        "int roctxProfilerPause(unsigned long t) { return 0; }\n")
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "compat/roctx/roctx.h"\n'
+        'int main(void) { printf("%d\\n", roctxRangePushA("x")); return 0; }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "real.c", "-o", tmp_path / "libreal.so"],
+                   check=True)
+    subprocess.run([
+        "cc", f"-I{repo}/include", tmp_path / "main.c", "-o", tmp_path / "main",
+        f"-L{build}/src/compat/roctx", "-l:libroctx64.so.4", "-Wl,--no-as-needed",
+        tmp_path / "libreal.so"
+    ],
+                   check=True)
+    assert run([tmp_path / "main"],
+               env={"LD_LIBRARY_PATH": build / "src/compat/roctx"}).out == "7\n"
 
 
 # Whose ROCTx it is -------------------------------------------------------------
 
 @pytest.fixture(scope="session")
 def theirs(tmp_path_factory):
-    """A library with the exports of roctracer's, whose levels begin at 100, and one that calls its own."""
+    """A library with the exports of roctracer's, whose levels begin at 100, and one that calls its
+    own."""
     folder = tmp_path_factory.mktemp("theirs")
     (folder / "real.c").write_text("""
 static __thread int level = 100;
@@ -124,12 +152,20 @@ int main(int argc, char **argv)
 	return 0;
 }
 """)
-    subprocess.run(["cc", "-w", "-shared", "-fPIC", folder / "real.c", "-o", folder / "libroctx64.so.4", "-Wl,-soname,libroctx64.so.4",
-                    f"-Wl,--version-script={folder}/map"], check=True)
-    subprocess.run(["cc", "-w", folder / "main.c", "-o", folder / "main", folder / "libroctx64.so.4"], check=True)
+    subprocess.run([
+        "cc", "-w", "-shared", "-fPIC", folder / "real.c", "-o", folder / "libroctx64.so.4",
+        "-Wl,-soname,libroctx64.so.4", f"-Wl,--version-script={folder}/map"
+    ],
+                   check=True)
+    subprocess.run(
+        ["cc", "-w", folder / "main.c", "-o", folder / "main", folder / "libroctx64.so.4"],
+        check=True)
     (folder / "user").mkdir()
-    subprocess.run(["cc", "-w", folder / "main.c", "-o", folder / "user/runpath", folder / "libroctx64.so.4",
-                    "-Wl,--enable-new-dtags,-rpath,$ORIGIN/.."], check=True)
+    subprocess.run([
+        "cc", "-w", folder / "main.c", "-o", folder / "user/runpath", folder / "libroctx64.so.4",
+        "-Wl,--enable-new-dtags,-rpath,$ORIGIN/.."
+    ],
+                   check=True)
     return folder
 
 
@@ -138,9 +174,13 @@ def told(tap, work):
     def run(*words, **env):
         out = tap("run", "-q", "-f", "-o", "a.gputap", "--", *words, env=env).out
         tap("export", "-f", "a.gputap", "-o", "a.csv")
-        rows = [r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text())) if r["kind"] == "call"]
+        rows = [
+            r for r in csv.DictReader(io.StringIO((work / "a.csv").read_text()))
+            if r["kind"] == "call"
+        ]
         runtimes = json.loads(tap("info", "--json", "a.gputap").out)["runtimes"]
-        return out, [r["operation"] for r in sorted(rows, key=lambda r: int(r["start_ns"]))], [(r["door"], r["path"]) for r in runtimes]
+        return out, [r["operation"] for r in sorted(rows, key=lambda r: int(r["start_ns"]))
+                     ], [(r["door"], r["path"]) for r in runtimes]
     return run
 
 
@@ -158,33 +198,46 @@ def test_a_library_that_the_program_knows_the_way_to_is_preferred_to_ours(told, 
     assert out == "100 100\n" and calls == CALLS and runtimes[0][0] == "interposition"
 
 
-@pytest.mark.parametrize("name", [None, "libroctx64.so", "librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so"])
+@pytest.mark.parametrize(
+    "name", [None, "libroctx64.so", "librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so"])
 def test_a_program_that_finds_no_roctx_gets_ours(told, theirs, build, name):
     out, calls, runtimes = told(theirs / "main", *([name] if name else []))
     assert out == "0 0\n" and calls == CALLS
     library = "librocprofiler-sdk-roctx.so.1" if name and "sdk" in name else "libroctx64.so.4"
-    assert runtimes == [("rocprofiler-register", str((build / "src/compat/roctx" / library).resolve()))]
+    assert runtimes == [("rocprofiler-register",
+                         str((build / "src/compat/roctx" / library).resolve()))]
 
 
 def test_without_gputap_the_program_still_finds_none(run, theirs):
-    assert "libroctx64.so.4: cannot open shared object file" in run([theirs / "main"], status=127).err
+    assert "libroctx64.so.4: cannot open shared object file" in run([theirs / "main"],
+                                                                    status=127).err
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
-def test_calls_through_ours_into_another_library_are_recorded_once(told, theirs, environment, ours_first, tmp_path, build):
-    """A program that is linked with ours and loads something that brings the other one, and the other way round."""
+def test_calls_through_ours_into_another_library_are_recorded_once(told, theirs, environment,
+                                                                   ours_first, tmp_path, build):
+    """A program that is linked with ours and loads something that brings the other one, and the
+    other way round."""
     ours = build / "src/compat/roctx/libroctx64.so.4"
     (tmp_path / "libother.so").write_bytes((theirs / "libroctx64.so.4").read_bytes())
     order = [ours, tmp_path / "libother.so"] if ours_first else [tmp_path / "libother.so", ours]
-    out, calls, runtimes = told(theirs / "main", LD_PRELOAD=":".join(map(str, order)), LD_LIBRARY_PATH=theirs)
+    out, calls, runtimes = told(theirs / "main",
+                                LD_PRELOAD=":".join(map(str, order)),
+                                LD_LIBRARY_PATH=theirs)
     assert out == "100 100\n"  # the other one's levels
     assert calls == CALLS and [door for door, _ in runtimes].count("rocprofiler-register") == 0
 
 
 def test_the_library_of_rocm_6_s_name_has_the_same_functions_without_versions(run, build):
     library = build / "src/compat/roctx/librocprofiler-sdk-roctx.so.1"
-    names = {line.split()[-1] for line in run(["nm", "-D", "--defined-only", library]).out.splitlines()}
-    older = {line.split()[-1].split("@")[0] for line in run(["nm", "-D", "--defined-only", build / "src/compat/roctx/libroctx64.so.4"]).out.splitlines()}
+    names = {
+        line.split()[-1] for line in run(["nm", "-D", "--defined-only", library]).out.splitlines()
+    }
+    older = {
+        line.split()[-1].split("@")[0]
+        for line in run(["nm", "-D", "--defined-only", build /
+                         "src/compat/roctx/libroctx64.so.4"]).out.splitlines()
+    }
     assert names == older - {"ROCTX_4.1"} and "roctxNameHipStream" in names
     assert "[librocprofiler-sdk-roctx.so.1]" in run(["readelf", "-d", library]).out
 
@@ -200,17 +253,25 @@ def exported(tap, marks, environment, work):
     return make
 
 
-NAMES = sorted(["outer", "step", "step", "step", "now", "now", "now", "in the helper", 'across "threads"', "never popped"])
+NAMES = sorted([
+    "outer", "step", "step", "step", "now", "now", "now", "in the helper", 'across "threads"',
+    "never popped"
+])
 
 
 def test_ranges_are_annotations_in_chrome_json(exported):
     events = json.loads(exported("a.json").read_text())["traceEvents"]
-    ranges = [e for e in events if e.get("cat") == "user_annotation" and e["ph"] == "X" and not e["name"].startswith("roctx")]
+    ranges = [
+        e for e in events if e.get("cat") == "user_annotation" and e["ph"] == "X"
+        and not e["name"].startswith("roctx")
+    ]
     assert sorted(e["name"] for e in ranges) == NAMES
     outer = next(e for e in ranges if e["name"] == "outer")
     for step in (e for e in ranges if e["name"] == "step"):
         assert outer["ts"] <= step["ts"] and step["ts"] + step["dur"] <= outer["ts"] + outer["dur"]
-    assert not [e for e in events if e["name"] in ("roctxRangePushA", "roctxRangePop", "roctxMarkA")]
+    assert not [
+        e for e in events if e["name"] in ("roctxRangePushA", "roctxRangePop", "roctxMarkA")
+    ]
 
 
 def test_a_range_that_another_thread_ends_belongs_to_the_one_that_began_it(exported):
@@ -223,7 +284,8 @@ def test_a_range_that_another_thread_ends_belongs_to_the_one_that_began_it(expor
 
 def test_ranges_are_user_markers_in_rpd(exported):
     db = sqlite3.connect(exported("a.rpd"))
-    rows = db.execute("SELECT args, \"end\" - start FROM api WHERE apiName = 'UserMarker'").fetchall()
+    rows = db.execute(
+        "SELECT args, \"end\" - start FROM api WHERE apiName = 'UserMarker'").fetchall()
     assert sorted(name for name, _ in rows) == [name.replace('"', "'") for name in NAMES]
     assert all(ns == 0 for name, ns in rows if name == "now")
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -245,9 +307,12 @@ def ranges(text):
 def test_the_report_counts_each_range_with_what_is_nested_in_it(report):
     rows = ranges(report("--json"))
     assert {name: (r["count"], r["marks"]) for name, r in rows.items()} == {
-        "outer": (1, 0), "step": (3, 0), "now": (0, 3), "in the helper": (1, 0), 'across "threads"': (1, 0), "never popped": (1, 0)}
+        "outer": (1, 0), "step": (3, 0), "now": (0, 3), "in the helper": (1, 0),
+        'across "threads"': (1, 0), "never popped": (1, 0)
+    }
     assert rows["outer"]["total_ns"] >= rows["step"]["total_ns"] >= 3 * rows["step"]["min_ns"] > 0
-    assert rows["step"]["min_ns"] <= rows["step"]["p50_ns"] <= rows["step"]["p99_ns"] <= rows["step"]["max_ns"]
+    assert rows["step"]["min_ns"] <= rows["step"]["p50_ns"] <= rows["step"]["p99_ns"] <= rows[
+        "step"]["max_ns"]
     assert rows["now"]["total_ns"] == 0 and rows["now"]["mean_ns"] is None
     assert all(0 <= r["share"] <= 1 for r in rows.values())
 
@@ -260,8 +325,13 @@ def test_ranges_are_reported_by_the_thread_that_began_them(report):
 
 
 def test_ranges_are_sorted_filtered_and_written_as_other_tables(report):
-    rows = list(csv.DictReader(io.StringIO(report("--csv", "--table", "ranges", "--sort", "name", "--where", "name~^[ns]"))))
-    assert [(r["name"], r["count"], r["marks"]) for r in rows] == [("never popped", "1", "0"), ("now", "0", "3"), ("step", "3", "0")]
+    rows = list(
+        csv.DictReader(
+            io.StringIO(
+                report("--csv", "--table", "ranges", "--sort", "name", "--where", "name~^[ns]"))))
+    assert [(r["name"], r["count"], r["marks"]) for r in rows] == [("never popped", "1", "0"),
+                                                                   ("now", "0", "3"),
+                                                                   ("step", "3", "0")]
     assert "0 of them, 3 ranges and marks of the program" in report("--where", "name=step")
     text = report("--table", "ranges", "--top", "1")
     assert "Ranges of the program" in text and "and 5 more" in text
@@ -305,9 +375,14 @@ def seen(tap, environment, work):
     def make(*words):
         tap("run", "-f", "-o", "a.gputap", "--", *words, env=environment)
         tap("export", "-f", "a.gputap", "-o", "a.pftrace")
-        answer = perfetto.ask(work / "a.pftrace", said=SAID, complaints=perfetto.COMPLAINTS, slices=perfetto.SLICES)
+        answer = perfetto.ask(work / "a.pftrace",
+                              said=SAID,
+                              complaints=perfetto.COMPLAINTS,
+                              slices=perfetto.SLICES)
         assert answer["complaints"] == []
-        assert not [s for s in answer["slices"] if s["name"].startswith(("roctxMark", "roctxRange"))]
+        assert not [
+            s for s in answer["slices"] if s["name"].startswith(("roctxMark", "roctxRange"))
+        ]
         return answer["said"]
     return make
 
@@ -317,18 +392,25 @@ def test_perfetto_has_ranges_nested_in_a_track_of_their_thread(seen, marks):
     assert sorted(s["name"] for s in said) == NAMES and {s["track"] for s in said} == {"ranges"}
     outer = next(s for s in said if s["name"] == "outer")
     inside = [s for s in said if s["name"] in ("step", "now")]
-    assert outer["depth"] == 0 and sorted((s["name"], s["depth"], s["dur"] > 0) for s in inside) == \
-        [("now", 2, False)] * 3 + [("step", 1, True)] * 3
-    assert all(outer["ts"] <= s["ts"] and s["ts"] + s["dur"] <= outer["ts"] + outer["dur"] for s in inside)
+    assert (
+        outer["depth"] == 0
+        and sorted((s["name"], s["depth"], s["dur"] > 0) for s in inside)
+        == [("now", 2, False)] * 3 + [("step", 1, True)] * 3
+    )
+    assert all(
+        outer["ts"] <= s["ts"] and s["ts"] + s["dur"] <= outer["ts"] + outer["dur"] for s in inside)
     by_name = {s["name"]: s for s in said}
-    assert by_name["outer"]["tid"] == by_name['across "threads"']["tid"] != by_name["in the helper"]["tid"]
+    assert by_name["outer"]["tid"] == by_name['across "threads"']["tid"] != by_name[
+        "in the helper"]["tid"]
     assert by_name["never popped"]["dur"] >= 0
 
 
 def test_perfetto_has_started_ranges_that_overlap_in_lanes(seen, overlapping):
     said = {s["name"]: s for s in seen(overlapping)}
-    assert set(said) == {"a", "b", "c", "pushed"} and all(s["depth"] == 0 and s["dur"] >= 0 for s in said.values())
-    assert len({said[name]["track_id"] for name in ("a", "b", "pushed")}) == 3 and said["c"]["track_id"] in (
-        said["a"]["track_id"], said["b"]["track_id"])
-    assert said["a"]["ts"] <= said["b"]["ts"] <= said["a"]["ts"] + said["a"]["dur"] <= said["b"]["ts"] + said["b"]["dur"]
+    assert set(said) == {"a", "b", "c", "pushed"} and all(s["depth"] == 0 and s["dur"] >= 0
+                                                          for s in said.values())
+    assert len({said[name]["track_id"] for name in ("a", "b", "pushed")
+                }) == 3 and said["c"]["track_id"] in (said["a"]["track_id"], said["b"]["track_id"])
+    assert said["a"]["ts"] <= said["b"][
+        "ts"] <= said["a"]["ts"] + said["a"]["dur"] <= said["b"]["ts"] + said["b"]["dur"]
     assert len({s["tid"] for s in said.values()}) == 1

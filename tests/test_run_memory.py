@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Memory and address space of the rings: limits of control groups and processes hold for the program as without gputap."""
+"""Memory and address space of the rings: limits of control groups and processes hold for the
+program as without gputap."""
 
 import os
 import pathlib
@@ -26,7 +27,8 @@ def group():
     """A control group with 150 MiB of memory."""
     is_v1 = (GROUPS / "memory").is_dir()
     try:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="gputap-test-", dir=GROUPS / "memory" if is_v1 else GROUPS))
+        folder = pathlib.Path(
+            tempfile.mkdtemp(prefix="gputap-test-", dir=GROUPS / "memory" if is_v1 else GROUPS))
         (folder / ("memory.limit_in_bytes" if is_v1 else "memory.max")).write_text(str(150 * MIB))
     except OSError:
         pytest.skip("needs root and a memory controller to make a control group")
@@ -36,19 +38,26 @@ def group():
 
 def run_in(group, command, status):
     """A command in the group, without swap to hide in."""
-    return conftest.run_command(["sh", "-c", f"echo $$ >{group}/cgroup.procs; exec \"$@\"", "sh", *command], status=status)
+    return conftest.run_command(
+        ["sh", "-c", f"echo $$ >{group}/cgroup.procs; exec \"$@\"", "sh", *command], status=status)
 
 
 def test_a_program_under_a_memory_limit_is_not_killed_for_our_rings(tree, group):
     """The collector stands still, so that rings become as large as they may."""
-    command = [tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, "freeze", "calls:6000000", "thaw", "exit:5"]
+    command = [
+        tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, "freeze", "calls:6000000", "thaw",
+        "exit:5"
+    ]
     run_in(group, command, 5)
     (process,) = tree.read()["processes"]
     assert process["count_calls"]["seen"] == 6000001
 
 
 def test_many_processes_together_stay_within_a_memory_limit(tree, group):
-    command = [tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, *["fork"] * 4, "calls:1000000", "exit:5"]
+    command = [
+        tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, *["fork"] * 4, "calls:1000000",
+        "exit:5"
+    ]
     run_in(group, command, 5)
     found = tree.read()
     assert len(found["processes"]) == 16
@@ -62,11 +71,15 @@ def compiled(run, work, source):
 
 
 def test_a_limit_of_address_space_is_left_to_the_program(run, gputap, work):
-    program = compiled(run, work, """
+    program = compiled(
+        run,
+        work,
+        """
         #include <stdlib.h>
         #include <string.h>
         int main(void) { char *p = malloc(700 << 20); if (!p) return 9; memset(p, 1, 1 << 20); return 3; }
-    """)
+    """,
+    )
     limit = f"--as={900 * MIB}"
     run(["prlimit", limit, program], status=3)
     run(["prlimit", limit, gputap, "run", "-q", "-o", "c.gputap", "--", program], status=3)
@@ -75,7 +88,10 @@ def test_a_limit_of_address_space_is_left_to_the_program(run, gputap, work):
 def test_mlockall_does_not_make_all_rings_resident(run, gputap, work):
     if os.geteuid() != 0:
         pytest.skip("needs root to lock memory")
-    program = compiled(run, work, """
+    program = compiled(
+        run,
+        work,
+        """
         #include <stdio.h>
         #include <string.h>
         #include <sys/mman.h>
@@ -88,7 +104,8 @@ def test_mlockall_does_not_make_all_rings_resident(run, gputap, work):
             while (fgets(line, sizeof line, f)) if (!strncmp(line, "RssShmem", 8)) fputs(line, stdout);
             return 3;
         }
-    """)
+    """,
+    )
     shown = run([gputap, "run", "-q", "-o", "c.gputap", "--", program], status=3).out
     assert int(re.search(r"(\d+) kB", shown).group(1)) < 4096
 
@@ -97,7 +114,8 @@ def test_memory_of_an_idle_ring_comes_back(tree, work):
     process = tree.start("freeze", "calls:600000", "thaw", "sleep:3600000")
 
     def ring_bytes():
-        return sum(f.stat().st_blocks * 512 for s in sessions_of("c.gputap") for f in s.glob("*.gpuring"))
+        return sum(
+            f.stat().st_blocks * 512 for s in sessions_of("c.gputap") for f in s.glob("*.gpuring"))
 
     wait_until(lambda: ring_bytes() > 20 * MIB, "the pool to grow")
     wait_until(lambda: ring_bytes() < 6 * MIB, "the collector to give it back")
@@ -107,17 +125,25 @@ def test_memory_of_an_idle_ring_comes_back(tree, work):
     assert found["calls"] == 600001
 
 
-@pytest.mark.parametrize("limits", [["--data=300000000"], ["--stack=65536"], ["--memlock=65536"], ["--nofile=24"],
-                                    ["--fsize=4194304"], ["--as=600000000", "--stack=262144", "--nofile=32"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "limits", [["--data=300000000"], ["--stack=65536"], ["--memlock=65536"], ["--nofile=24"],
+               ["--fsize=4194304"], ["--as=600000000", "--stack=262144", "--nofile=32"]],
+    ids=" ".join)
 def test_a_program_under_small_limits_is_traced_and_the_counts_hold(tree, limits):
-    conftest.run_command([tree.gputap, "run", "-o", "c.gputap", "--", "prlimit", *limits, tree.caller, "calls:20000", "fork", "calls:500",
-                          "exit:5"], status=5)
+    conftest.run_command([
+        tree.gputap, "run", "-o", "c.gputap", "--", "prlimit", *limits, tree.caller, "calls:20000",
+        "fork", "calls:500", "exit:5"
+    ],
+                         status=5)
     found = tree.read()
     assert sum(p["count_calls"]["seen"] for p in found["processes"]) >= 20001
 
 
 def test_gputap_itself_runs_on_a_stack_of_64_kib(tree):
-    conftest.run_command(["prlimit", "--stack=65536", tree.gputap, "run", "-o", "c.gputap", "--", tree.caller, "calls:10"])
+    conftest.run_command([
+        "prlimit", "--stack=65536", tree.gputap, "run", "-o", "c.gputap", "--", tree.caller,
+        "calls:10"
+    ])
     assert [calls for _, calls in tree.calls()] == [11]
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""File names of `gputap run -o` that every rank makes its own, and domains that cannot be traced."""
+"""File names of `gputap run -o` that every rank makes its own, and domains that cannot be
+traced."""
 
 import os
 
 import pytest
 
 
-@pytest.mark.parametrize("variable", ["RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"])
+@pytest.mark.parametrize("variable",
+                         ["RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"])
 def test_the_rank_is_the_launchers(tap, work, variable):
     tap("run", "-q", "-o", "a.%r.gputap", "true", env={variable: "17"})
     assert os.listdir(work) == ["a.17.gputap"]
@@ -39,13 +41,18 @@ def test_a_name_that_cannot_be_made_is_refused_before_the_program_runs(tap, work
 
 def test_an_existing_file_under_a_launcher_names_what_tells_ranks_apart(tap, work):
     (work / "a.gputap").touch()
-    assert "-o 'a.%r.gputap'" in tap("run", "-o", "a.gputap", "true", status=1, env={"RANK": "1"}).err
+    assert "-o 'a.%r.gputap'" in tap("run", "-o", "a.gputap", "true", status=1,
+                                     env={"RANK": "1"}).err
     assert "%r" not in tap("run", "-o", "a.gputap", "true", status=1).err
 
 
-@pytest.mark.parametrize("command", [["run", "-d", "cuda_runtime", "true"], ["run", "-d", "opencl,cuda_runtime", "true"],
-                                     ["list", "-d", "cuda_runtime"]])
+@pytest.mark.parametrize(
+    "command", [["run", "-d", "cuda_runtime", "true"], ["run", "-d", "opencl,cuda_runtime", "true"],
+                ["list", "-d", "cuda_runtime"]])
 def test_a_domain_that_cannot_be_traced_yet_is_refused_with_those_that_can(tap, work, command):
     err = tap(*command, status=2).err
-    assert "cuda_runtime cannot be traced yet\n  these can: opencl, hip" in err and "level_zero" not in err
+    assert (
+        "cuda_runtime cannot be traced yet\n  these can: opencl, hip" in err
+        and "level_zero" not in err
+    )
     assert os.listdir(work) == []

@@ -102,11 +102,19 @@ def test_a_capture_behind_a_link_or_with_two_names_is_replaced_in_place(tap, wor
 
 
 def test_a_capture_that_is_being_written_is_not_replaced(gputap, tap, work):
-    writer = subprocess.Popen([gputap, "run", "-q", "-o", "c.gputap", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer = subprocess.Popen([gputap, "run", "-q", "-o", "c.gputap", "cat"],
+                              stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
     writer.stdin.write(b"ready\n")
     writer.stdin.flush()
     assert writer.stdout.readline() == b"ready\n"
-    assert "is being written by another process" in tap("run", "-q", "-f", "-o", "c.gputap", "true", status=1).err
+    assert "is being written by another process" in tap("run",
+                                                        "-q",
+                                                        "-f",
+                                                        "-o",
+                                                        "c.gputap",
+                                                        "true",
+                                                        status=1).err
     writer.stdin.close()
     assert writer.wait(20) == 0
     assert json.loads(tap("info", "--json", "c.gputap").out)
@@ -179,7 +187,9 @@ def test_an_output_that_is_no_file_is_refused_before_the_program_runs(tap, work)
 
 def test_too_few_descriptors_are_said_with_how_many_it_takes(gputap, run, work):
     for limit in (8, 10):
-        result = run(["prlimit", f"--nofile={limit}", gputap, "run", "-f", "-o", "c.gputap", "true"], status=None)
+        result = run(
+            ["prlimit", f"--nofile={limit}", gputap, "run", "-f", "-o", "c.gputap", "true"],
+            status=None)
         assert "Too many open files" in result.err and "ulimit -n 1024" in result.err, result
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Programs that are particular about what is loaded with them: sanitizers want to be the first library, some libraries
-need much static thread-local storage, threads may have the smallest stack."""
+"""Programs that are particular about what is loaded with them: sanitizers want to be the first
+library, some libraries need much static thread-local storage, threads may have the smallest
+stack."""
 
 import shutil
 
@@ -25,9 +26,18 @@ def test_a_program_with_a_sanitizer_runs_traced(run, tap, work, kind):
 
 
 def test_the_users_sanitizer_options_stay(run, tap, work):
-    (work / "program.c").write_text(SOURCE.replace('puts("hello")', 'puts(getenv("ASAN_OPTIONS"))').replace("<stdio.h>", "<stdio.h>\n#include <stdlib.h>"))
+    (work / "program.c").write_text(
+        SOURCE.replace('puts("hello")', 'puts(getenv("ASAN_OPTIONS"))').replace(
+            "<stdio.h>", "<stdio.h>\n#include <stdlib.h>"))
     run(["gcc", "-o", "program", "program.c"])
-    result = tap("run", "-q", "-o", "c.gputap", "--", "./program", status=3, env={"ASAN_OPTIONS": "detect_leaks=0:color=never"})
+    result = tap("run",
+                 "-q",
+                 "-o",
+                 "c.gputap",
+                 "--",
+                 "./program",
+                 status=3,
+                 env={"ASAN_OPTIONS": "detect_leaks=0:color=never"})
     assert result.out == "detect_leaks=0:color=never:verify_asan_link_order=0\n"
 
 
@@ -70,13 +80,33 @@ def test_a_library_with_much_static_thread_local_storage_loads(run, tap, work, a
 
 
 def test_the_users_own_tunables_stay(tap, work):
-    shown = tap("run", "-q", "-o", "c.gputap", "--", "env", env={"GLIBC_TUNABLES": "glibc.malloc.check=0"}).out.splitlines()
+    shown = tap("run",
+                "-q",
+                "-o",
+                "c.gputap",
+                "--",
+                "env",
+                env={"GLIBC_TUNABLES": "glibc.malloc.check=0"}).out.splitlines()
     assert "GLIBC_TUNABLES=glibc.malloc.check=0:glibc.rtld.optional_static_tls=6144" in shown
     own = "glibc.rtld.optional_static_tls=9000"
-    (line,) = [x for x in tap("run", "-q", "-f", "-o", "c.gputap", "--", "env", env={"GLIBC_TUNABLES": own}).out.splitlines()
-               if x.startswith("GLIBC_TUNABLES=")]
-    assert 9000 < int(line.partition("optional_static_tls=")[2]) < 9000 + 2048  # and what the program's libraries have
-    shown = tap("run", "-q", "-f", "-o", "c.gputap", "--", "sh", "-c", f"GLIBC_TUNABLES={own} env", env={"GLIBC_TUNABLES": own})
+    (line, ) = [
+        x
+        for x in tap("run", "-q", "-f", "-o", "c.gputap", "--", "env", env={"GLIBC_TUNABLES": own
+                                                                            }).out.splitlines()
+        if x.startswith("GLIBC_TUNABLES=")
+    ]
+    # and what the program's libraries have
+    assert 9000 < int(line.partition("optional_static_tls=")[2]) < 9000 + 2048
+    shown = tap("run",
+                "-q",
+                "-f",
+                "-o",
+                "c.gputap",
+                "--",
+                "sh",
+                "-c",
+                f"GLIBC_TUNABLES={own} env",
+                env={"GLIBC_TUNABLES": own})
     assert line in shown.out.splitlines()
 
 
@@ -122,37 +152,76 @@ int main(int argc, char **argv)
 NOT_LOADED, LEFT_BY_GLIBC, GIVEN = 8, 1200, 6144  # bytes for libraries that are opened
 
 
-def make_storm(run, work, library, program, alignment=1, model="initial-exec", linked=True, flags=()):
+def make_storm(run,
+               work,
+               library,
+               program,
+               alignment=1,
+               model="initial-exec",
+               linked=True,
+               flags=()):
     (work / "lib").mkdir(exist_ok=True)
     (work / "library.c").write_text(STORM_LIBRARY % (library, alignment, model))
     (work / "user.c").write_text(STORM_USER % (program, library))
     run(["gcc", "-shared", "-fPIC", "-o", "lib/libmuch.so", "library.c"])
-    run(["gcc", "-o", "user", "user.c", *(["-DLINKED", "-Llib", "-lmuch"] if linked else []), *flags])
+    run([
+        "gcc", "-o", "user", "user.c", *(["-DLINKED", "-Llib", "-lmuch"] if linked else []), *flags
+    ])
 
 
 @pytest.mark.parametrize("linked", [True, False], ids=["linked", "opened"])
 @pytest.mark.parametrize("model", ["initial-exec", "global-dynamic"])
-@pytest.mark.parametrize("library, program", [(1, 1), (900, 3000), (3000, 1), (4000, 9000), (24000, 2600), (65536, 65536), (262144, 1)])
-def test_any_static_thread_local_storage_works_as_it_does_bare(run, tap, work, library, program, model, linked):
+@pytest.mark.parametrize("library, program", [(1, 1), (900, 3000), (3000, 1), (4000, 9000),
+                                              (24000, 2600), (65536, 65536), (262144, 1)])
+def test_any_static_thread_local_storage_works_as_it_does_bare(run, tap, work, library, program,
+                                                               model, linked):
     make_storm(run, work, library, program, model=model, linked=linked)
     env = {"LD_LIBRARY_PATH": work / "lib"}
     for arguments in [], ["0x100000"], ["0x8000"], ["0x4000"]:
         bare = run(["./user", *arguments], status=None, env=env)
         if bare.status == NOT_LOADED and GIVEN > library > LEFT_BY_GLIBC and not linked:
             continue  # what all programs are given under gputap lets in what glibc refuses
-        traced = tap("run", "-q", "-f", "-o", "c.gputap", "--", "./user", *arguments, status=None, env=env)
-        child = tap("run", "-q", "-f", "-o", "c.gputap", "--", "sh", "-c", f"env ./user {' '.join(arguments)}; exit $?", status=None, env=env)
-        assert (traced.status, traced.out) == (child.status, child.out) == (bare.status, bare.out), (arguments, bare, traced, child)
+        traced = tap("run",
+                     "-q",
+                     "-f",
+                     "-o",
+                     "c.gputap",
+                     "--",
+                     "./user",
+                     *arguments,
+                     status=None,
+                     env=env)
+        child = tap("run",
+                    "-q",
+                    "-f",
+                    "-o",
+                    "c.gputap",
+                    "--",
+                    "sh",
+                    "-c",
+                    f"env ./user {' '.join(arguments)}; exit $?",
+                    status=None,
+                    env=env)
+        assert (traced.status, traced.out) == (child.status,
+                                               child.out) == (bare.status, bare.out), (arguments,
+                                                                                       bare, traced,
+                                                                                       child)
 
 
-@pytest.mark.parametrize("flags", [["-Wl,-rpath,$ORIGIN/lib,--disable-new-dtags"], ["-Wl,-rpath,${ORIGIN}/lib"], ["-Wl,-rpath,lib"]],
+@pytest.mark.parametrize("flags", [["-Wl,-rpath,$ORIGIN/lib,--disable-new-dtags"],
+                                   ["-Wl,-rpath,${ORIGIN}/lib"], ["-Wl,-rpath,lib"]],
                          ids=["rpath", "runpath", "relative"])
 def test_libraries_of_libraries_are_found_where_the_linker_finds_them(run, tap, work, flags):
     make_storm(run, work, 40000, 1)
-    (work / "user.c").write_text("char *storage(void); int through(void); int main(void) { return through(); }")
-    (work / "middle.c").write_text("char *storage(void); int through(void); int through(void) { return storage()[0] + 5; }")
-    folders = ["-Wl,-rpath,$ORIGIN"] if "--disable-new-dtags" not in flags[0] else []  # an old one is its libraries', too
-    run(["gcc", "-shared", "-fPIC", "-o", "lib/libmiddle.so", "middle.c", "-Llib", "-lmuch", *folders])
+    (work / "user.c"
+     ).write_text("char *storage(void); int through(void); int main(void) { return through(); }")
+    (work / "middle.c").write_text(
+        "char *storage(void); int through(void); int through(void) { return storage()[0] + 5; }")
+    # an old one is its libraries', too
+    folders = ["-Wl,-rpath,$ORIGIN"] if "--disable-new-dtags" not in flags[0] else []
+    run([
+        "gcc", "-shared", "-fPIC", "-o", "lib/libmiddle.so", "middle.c", "-Llib", "-lmuch", *folders
+    ])
     run(["gcc", "-o", "user", "user.c", "-Llib", "-lmiddle", *flags, "-Wl,--allow-shlib-undefined"])
     run(["./user"], status=5)
     assert tap("run", "-q", "-o", "c.gputap", "--", "./user", status=5).err == ""
@@ -165,10 +234,12 @@ def test_a_library_that_no_auditor_can_stand_beside_is_said_and_runs(run, tap, w
     assert "cannot be traced because its libraries' thread-local storage is aligned" in result.err
     result = tap("run", "-f", "-o", "c.gputap", "--", "sh", "-c", "env ./user; exit $?", status=3)
     assert result.out == "hello\n"
-    assert "thread-local storage is aligned in a way that glibc refuses beside an auditor" in tap("info", "c.gputap").out
+    assert "thread-local storage is aligned in a way that glibc refuses beside an auditor" in tap(
+        "info", "c.gputap").out
 
 
 def test_the_rust_compiler_runs_traced(run, tap, work):
     if not shutil.which("rustc"):
         pytest.skip("rustc is not installed")
-    assert tap("run", "-q", "-o", "c.gputap", "rustc", "--version").out == run(["rustc", "--version"]).out
+    assert tap("run", "-q", "-o", "c.gputap", "rustc", "--version").out == run(
+        ["rustc", "--version"]).out

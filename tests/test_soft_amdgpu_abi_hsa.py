@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What ROCr and the stand-in's libraries must agree on, without ROCr 7: Debian 12 has none, and most machines one version only."""
+"""What ROCr and the stand-in's libraries must agree on, without ROCr 7: Debian 12 has none, and
+most machines one version only."""
 import os
 import struct
 
@@ -31,27 +32,48 @@ WANTED_BY_ROCR_7 = """
 """
 
 LAYOUTS = {  # type: fields
-    "HsaNodeProperties": "NumFComputeCores NumMemoryBanks Capability MaxWavesPerSIMD WaveFrontSize MaxSlotsScratchCU EngineId VendorId "
-                         "LocalMemSize DrmRenderMinor MarketingName AMDName uCodeEngineVersions DebugProperties HiveID NumSdmaEngines "
-                         "NumSdmaQueuesPerEngine NumCpQueues NumGws Domain UniqueID VGPRSizePerCU SGPRSizePerCU",
+    "HsaNodeProperties": (
+        "NumFComputeCores NumMemoryBanks Capability MaxWavesPerSIMD WaveFrontSize MaxSlotsScratchCU"
+        " EngineId VendorId LocalMemSize DrmRenderMinor MarketingName AMDName uCodeEngineVersions"
+        " DebugProperties HiveID NumSdmaEngines NumSdmaQueuesPerEngine NumCpQueues NumGws Domain"
+        " UniqueID VGPRSizePerCU SGPRSizePerCU"
+    ),
     "HsaMemoryProperties": "HeapType SizeInBytes Flags Width MemoryClockMax VirtualBaseAddress",
     "HsaCacheProperties": "CacheLevel CacheSize CacheLineSize CacheType SiblingMap",
-    "HsaIoLinkProperties": "IoLinkType NodeFrom NodeTo Weight MinimumBandwidth MaximumBandwidth RecTransferSize Flags",
-    "HsaGpuTileConfig": "TileConfig NumTileConfigs NumMacroTileConfigs GbAddrConfig NumBanks NumRanks",
+    "HsaIoLinkProperties": (
+        "IoLinkType NodeFrom NodeTo Weight MinimumBandwidth MaximumBandwidth RecTransferSize Flags"
+    ),
+    "HsaGpuTileConfig": (
+        "TileConfig NumTileConfigs NumMacroTileConfigs GbAddrConfig NumBanks NumRanks"
+    ),
     "HsaClockCounters": "GPUClockCounter CPUClockCounter SystemClockCounter SystemClockFrequencyHz",
     "HsaSystemProperties": "NumNodes PlatformId PlatformRev",
     "HsaVersionInfo": "KernelInterfaceMajorVersion KernelInterfaceMinorVersion",
-    "HsaPointerInfo": "Type Node MemFlags CPUAddress GPUAddress SizeInBytes NMappedNodes MappedNodes UserData",
-    "HsaQueueResource": "QueueId Queue_DoorBell_aql Queue_write_ptr_aql Queue_read_ptr_aql ErrorReason",
-    "HsaEvent": "EventId EventData EventData.EventData EventData.HWData1 EventData.HWData2 EventData.HWData3",
+    "HsaPointerInfo": (
+        "Type Node MemFlags CPUAddress GPUAddress SizeInBytes NMappedNodes MappedNodes UserData"
+    ),
+    "HsaQueueResource": (
+        "QueueId Queue_DoorBell_aql Queue_write_ptr_aql Queue_read_ptr_aql ErrorReason"
+    ),
+    "HsaEvent": (
+        "EventId EventData EventData.EventData EventData.HWData1 EventData.HWData2"
+        " EventData.HWData3"
+    ),
     "HsaEventDescriptor": "EventType NodeId SyncVar",
     "HsaMemoryAccessFault": "NodeId VirtualAddress Failure Flags",
-    "HsaMemFlags": "Value", "HsaMemMapFlags": "Value", "HsaSharedMemoryHandle": "",
+    "HsaMemFlags": "Value",
+    "HsaMemMapFlags": "Value",
+    "HsaSharedMemoryHandle": "",
 }
-FLAGS = ["NonPaged", "CachePolicy", "ReadOnly", "PageSize", "HostAccess", "NoSubstitute", "GDSMemory", "Scratch", "ExecuteAccess",
-         "CoarseGrain", "AQLQueueMemory", "FixedAddress", "NoNUMABind", "Uncached"]
-CAPABILITIES = ["QueueSizePowerOfTwo", "WatchPointsSupported", "WatchPointsTotalBits", "DoorbellType", "ASICRevision", "SRAM_EDCSupport",
-                "SVMAPISupported"]
+FLAGS = [
+    "NonPaged", "CachePolicy", "ReadOnly", "PageSize", "HostAccess", "NoSubstitute", "GDSMemory",
+    "Scratch", "ExecuteAccess", "CoarseGrain", "AQLQueueMemory", "FixedAddress", "NoNUMABind",
+    "Uncached"
+]
+CAPABILITIES = [
+    "QueueSizePowerOfTwo", "WatchPointsSupported", "WatchPointsTotalBits", "DoorbellType",
+    "ASICRevision", "SRAM_EDCSupport", "SVMAPISupported"
+]
 NUMBERS = """HSAKMT_STATUS_ERROR HSAKMT_STATUS_INVALID_PARAMETER HSAKMT_STATUS_INVALID_HANDLE HSAKMT_STATUS_INVALID_NODE_UNIT
     HSAKMT_STATUS_NO_MEMORY HSAKMT_STATUS_NOT_SUPPORTED HSAKMT_STATUS_OUT_OF_RESOURCES HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED
     HSAKMT_STATUS_KERNEL_ALREADY_OPENED HSAKMT_STATUS_WAIT_TIMEOUT HSAKMT_STATUS_MEMORY_NOT_REGISTERED HSA_HEAPTYPE_SYSTEM
@@ -63,12 +85,18 @@ NUMBERS = """HSAKMT_STATUS_ERROR HSAKMT_STATUS_INVALID_PARAMETER HSAKMT_STATUS_I
 
 def agreed(run, repo, work, header):
     """What the program says of types, bits and numbers that is compiled with this header."""
-    lines = ["#include <stdbool.h>", "#include <stddef.h>", "#include <stdio.h>", f"#include {header}", "int main(void) {"]
+    lines = [
+        "#include <stdbool.h>", "#include <stddef.h>", "#include <stdio.h>", f"#include {header}",
+        "int main(void) {"
+    ]
     for kind, fields in LAYOUTS.items():
         lines.append(f'printf("{kind} %zu\\n", sizeof({kind}));')
         lines += [f'printf("{kind}.{f} %zu\\n", offsetof({kind}, {f}));' for f in fields.split()]
     for kind, fields in (("HsaMemFlags", FLAGS), ("HSA_CAPABILITY", CAPABILITIES)):
-        lines += [f'{{ {kind} x = {{0}}; x.ui32.{f} = ~0u; printf("{f} %#x\\n", x.Value); }}' for f in fields]
+        lines += [
+            f'{{ {kind} x = {{0}}; x.ui32.{f} = ~0u; printf("{f} %#x\\n", x.Value); }}'
+            for f in fields
+        ]
     lines += [f'printf("{n} %d\\n", (int){n});' for n in NUMBERS.split()]
     (work / "a.c").write_text("\n".join(lines + ["return 0; }"]))
     run(["cc", "-w", "-DLITTLEENDIAN_CPU", "-I", repo, "-o", "a", "a.c"])
@@ -76,7 +104,8 @@ def agreed(run, repo, work, header):
 
 
 def test_calls_types_are_those_of_the_installed_headers(run, repo, work):
-    header = next((h for h in ("hsakmt.h", "hsakmt/hsakmt.h") if os.path.exists(f"/usr/include/{h}")), None)
+    header = next(
+        (h for h in ("hsakmt.h", "hsakmt/hsakmt.h") if os.path.exists(f"/usr/include/{h}")), None)
     if not header:
         pytest.skip("needs libhsakmt's headers: apt install libhsakmt-dev")
     ours = agreed(run, repo, work, '"soft/amdgpu/thunk_abi.h"')
@@ -85,25 +114,39 @@ def test_calls_types_are_those_of_the_installed_headers(run, repo, work):
 
 @pytest.fixture
 def dtif(run, build, softgpu):
-    """Runs a program that opened libdtif.so as `dtif`, in a process of its own: the library never leaves one."""
+    """Runs a program that opened libdtif.so as `dtif`, in a process of its own: the library never
+    leaves one."""
     def ask(text, **env):
-        code = f"import ctypes, sys\ndtif = ctypes.CDLL({str(build / 'soft/amdgpu/libdtif.so')!r})\n{text}"
+        code = (
+            "import ctypes, sys\ndtif ="
+            f" ctypes.CDLL({str(build / 'soft/amdgpu/libdtif.so')!r})\n{text}"
+        )
         return run(["python3", "-c", code], env=dict(softgpu, **env)).out
     return ask
 
 
 def test_every_function_that_rocr_7_asks_for_is_there(dtif):
-    assert dtif(f"for name in {WANTED_BY_ROCR_7.split()!r}:\n    hasattr(dtif, name) or print(name)\nprint('end')") == "end\n"
+    assert (
+        dtif(
+            f"for name in {WANTED_BY_ROCR_7.split()!r}:\n    hasattr(dtif, name) or"
+            " print(name)\nprint('end')"
+        )
+        == "end\n"
+    )
 
 
 def test_nodes_come_in_the_layout_of_rocr_7(dtif):
-    out = dtif("b = ctypes.create_string_buffer(b'\\xee' * 400)\n"
-               "assert dtif.DtifCreate(b'HSA') and dtif.hsaKmtOpenKFD() == 0 and dtif.hsaKmtGetNodeProperties(1, b) == 0\n"
-               "print(b.raw[:400].hex())", SOFT_AMDGPU_GFX="90a")
+    out = dtif(
+        "b = ctypes.create_string_buffer(b'\\xee' * 400)\nassert dtif.DtifCreate(b'HSA') and"
+        " dtif.hsaKmtOpenKFD() == 0 and dtif.hsaKmtGetNodeProperties(1, b) =="
+        " 0\nprint(b.raw[:400].hex())",
+        SOFT_AMDGPU_GFX="90a",
+    )
     node = bytes.fromhex(out)
     cores, neural, banks = struct.unpack_from("<III", node, 4)
     assert (cores, neural, banks) == (8 * 13 * 4, 0, 4)
-    assert struct.unpack_from("<II", node, 36) == (0, 8), "no second word of capabilities, then the waves"
+    assert struct.unpack_from("<II", node,
+                              36) == (0, 8), "no second word of capabilities, then the waves"
     engine, override, vendor = struct.unpack_from("<IIH", node, 76)
     assert (engine >> 10 & 63, engine >> 24, override, vendor) == (9, 10, 0, 0x1002)
     assert node[240:246] == b"gfx90a"
@@ -113,12 +156,15 @@ def test_nodes_come_in_the_layout_of_rocr_7(dtif):
 
 
 def test_links_come_in_the_layout_of_rocr_7(dtif):
-    out = dtif("b = ctypes.create_string_buffer(b'\\xee' * 128)\n"
-               "assert dtif.hsaKmtOpenKFD() == 0 and dtif.hsaKmtGetNodeIoLinkProperties(2, 2, b) == 0\n"
-               "print(b.raw[:128].hex())", SOFT_AMDGPU_GPUS="2")
+    out = dtif(
+        "b = ctypes.create_string_buffer(b'\\xee' * 128)\n"
+        "assert dtif.hsaKmtOpenKFD() == 0 and dtif.hsaKmtGetNodeIoLinkProperties(2, 2, b) == 0\n"
+        "print(b.raw[:128].hex())",
+        SOFT_AMDGPU_GPUS="2")
     links = bytes.fromhex(out)
     assert [struct.unpack_from("<II", links, 52 * i + 12) for i in (0, 1)] == [(2, 0), (2, 1)]
-    assert [struct.unpack_from("<II", links, 52 * i + 44) for i in (0, 1)] == [(0, 1), (0, 1)], "any copy engine; flags count"
+    assert [struct.unpack_from("<II", links, 52 * i + 44)
+            for i in (0, 1)] == [(0, 1), (0, 1)], "any copy engine; flags count"
     assert links[104:] == b"\xee" * 24
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The software AMD GPU under the real ROCr: what plain HSA programs see of it, and what they are told when they do wrong."""
+"""The software AMD GPU under the real ROCr: what plain HSA programs see of it, and what they are
+told when they do wrong."""
 
 import pathlib
 import re
@@ -9,10 +10,12 @@ import pytest
 
 @pytest.fixture
 def hsa(tap, build):
-    """hsa("barriers", options=["--gpus", "2"], kernel=.., ..) runs tests/soft/hsa_queue on software GPUs; its result."""
+    """hsa("barriers", options=["--gpus", "2"], kernel=.., ..) runs tests/soft/hsa_queue on software
+    GPUs; its result."""
     def call(mode, *arguments, options=(), **keywords):
         program = build / "tests/soft/hsa_queue"
-        return tap("soft", "amdgpu", *options, "--", program, mode, build / "tests/soft/soft_kernels.co", *arguments, **keywords)
+        return tap("soft", "amdgpu", *options, "--", program, mode,
+                   build / "tests/soft/soft_kernels.co", *arguments, **keywords)
     return call
 
 
@@ -30,18 +33,22 @@ def test_rocminfo_lists_the_gpu_of_its_type(tap):
 def test_rocminfo_lists_eight_gpus_of_each_type(tap, gfx):
     out = tap("soft", "amdgpu", "--gpus", "8", "--gfx", gfx, "--memory", "2G", "--", "rocminfo").out
     assert gpus(out) == [f"Software GPU gfx{gfx}"] * 8
-    assert out.count(f"Size:                    {2 << 20}(") in (8, 16)  # ROCr 6 has two pools of it
+    # ROCr 6 has two pools of it
+    assert out.count(f"Size:                    {2 << 20}(") in (8, 16)
     assert len(set(re.findall(r"Uuid: +(GPU-\w+)", out))) == 8
 
 
 def test_library_path_alone_is_enough(run, build):
-    result = run([build / "tests/soft/hsa_queue", "closed-barrier", build / "tests/soft/soft_kernels.co"],
-                 env={"LD_LIBRARY_PATH": build / "soft/amdgpu", "HSA_ENABLE_DTIF": "1"})
+    result = run(
+        [build / "tests/soft/hsa_queue", "closed-barrier", build / "tests/soft/soft_kernels.co"],
+        env={"LD_LIBRARY_PATH": build / "soft/amdgpu", "HSA_ENABLE_DTIF": "1"})
     assert result.out == "destroyed\nend\n"
 
 
 def test_barriers_hold_what_follows_until_their_signals_are_zero(hsa):
-    assert hsa("barriers", options=["--no-execute"]).out.splitlines()[:3] == ["closed: 1 1 1", "one open: 0 1 1", "both open: 0 0 0"]
+    assert hsa("barriers", options=["--no-execute"]).out.splitlines()[:3] == [
+        "closed: 1 1 1", "one open: 0 1 1", "both open: 0 0 0"
+    ]
 
 
 def test_barrier_values_know_all_conditions(hsa):
@@ -61,8 +68,14 @@ def test_bad_packets_end_their_queue_with_the_errors_of_hardware(hsa):
         "unknown vendor packet: HSA_STATUS_ERROR_INVALID_PACKET_FORMAT",
         "end",
     ]
-    assert "soft amdgpu: GPU 1 queue 1 stops: packet 0: workgroup of 2048 work-items\n" in result.err
-    assert "stops: packet 0 asks for 262144 bytes of scratch a work-item, which the runtime does not give\n" in result.err
+    assert (
+        "soft amdgpu: GPU 1 queue 1 stops: packet 0: workgroup of 2048 work-items\n" in result.err
+    )
+    assert (
+        "stops: packet 0 asks for 262144 bytes of scratch a work-item, which the runtime does not"
+        " give\n"
+        in result.err
+    )
 
 
 def test_queue_with_a_barrier_that_never_opens_is_destroyed(hsa):
@@ -90,7 +103,8 @@ def test_stamps_lie_between_submission_and_completion(hsa):
 
 
 def test_raw_stamps_are_on_a_clock_of_the_gpus_own(hsa):
-    """What a tool reads unconverted is far from the host's clock, so that forgetting to convert is seen."""
+    """What a tool reads unconverted is far from the host's clock, so that forgetting to convert is
+    seen."""
     t = parse_times(hsa("times", options=["--no-execute", "--clock-epoch", "5000s"]))
     assert abs(t["raw"] * 10 - (t["host"] + 5000 * 10**9)) < 10**9
 
@@ -102,7 +116,8 @@ def test_drift_does_not_put_stamps_outside_of_their_calls(hsa):
 
 @pytest.mark.parametrize("skew, where", [("3ms", "after"), ("-1ms", "before")])
 def test_skew_puts_stamps_outside_of_their_calls(hsa, skew, where):
-    # Stamps from before ROCr's own first reading of both clocks become nonsense in ROCr: no further back than its start takes.
+    # Stamps from before ROCr's own first reading of both clocks become nonsense in ROCr: no further
+    # back than its start takes.
     t = parse_times(hsa("times", options=["--no-execute", "--clock-skew", skew]))
     assert t[where] > 400
 
@@ -115,12 +130,16 @@ def test_durations_are_exact_to_the_tick(hsa, work):
 
 # Copies ------------------------------------------------------------------------
 
-@pytest.mark.parametrize("sdma, box", [(1, "60 elements, 0 wrong"), (0, "refused")], ids=["engine", "shader"])
+
+@pytest.mark.parametrize("sdma, box", [(1, "60 elements, 0 wrong"), (0, "refused")],
+                         ids=["engine", "shader"])
 def test_copies_wait_are_right_and_have_times(hsa, sdma, box):
     """By the copy engine, and by ROCr's own shaders."""
     assert hsa("copies", env={"HSA_ENABLE_SDMA": sdma}).out.splitlines() == [
-        "gate closed: 1 1", "gate open: 0 0", "bytes: same, the rest untouched", "there: in its time", "back: in its time",
-        "filled: 0x1020304 0x1020304, then as before", f"box: {box}", "end"]
+        "gate closed: 1 1", "gate open: 0 0", "bytes: same, the rest untouched",
+        "there: in its time", "back: in its time", "filled: 0x1020304 0x1020304, then as before",
+        f"box: {box}", "end"
+    ]
 
 
 # Settings that are wrong -------------------------------------------------------
@@ -139,8 +158,12 @@ def test_wrong_option_is_told_with_what_is_wanted(tap, options, said):
 
 
 def test_wrong_variable_is_told_by_the_library(run, build):
-    result = run([build / "tests/soft/hsa_queue", "times", "none"], status=1,
-                 env={"LD_LIBRARY_PATH": build / "soft/amdgpu", "HSA_ENABLE_DTIF": "1", "SOFT_AMDGPU_GPUS": "many"})
+    result = run([build / "tests/soft/hsa_queue", "times", "none"],
+                 status=1,
+                 env={
+                     "LD_LIBRARY_PATH": build / "soft/amdgpu", "HSA_ENABLE_DTIF": "1",
+                     "SOFT_AMDGPU_GPUS": "many"
+                 })
     assert "soft amdgpu: SOFT_AMDGPU_GPUS=many: wanted is 1 to 8\n" in result.err
     assert result.out.startswith("hsa_init(): ")
 
@@ -148,7 +171,9 @@ def test_wrong_variable_is_told_by_the_library(run, build):
 def test_wrong_line_of_durations_is_told(hsa, work):
     (work / "d.txt").write_text("fine 5\nvadd soon\n")
     result = hsa("times", options=["--durations", "d.txt"], status=1)
-    assert f"{work}/d.txt:2: wanted is a kernel's name or a pattern, then microseconds" in result.err
+    assert (
+        f"{work}/d.txt:2: wanted is a kernel's name or a pattern, then microseconds" in result.err
+    )
 
 
 def test_accelerator_that_there_is_none_of_is_told(tap):
@@ -156,7 +181,8 @@ def test_accelerator_that_there_is_none_of_is_told(tap):
 
 
 def test_program_that_there_is_none_of_is_told(tap):
-    assert tap("soft", "amdgpu", "--", "./none", status=127).err == "gputap soft: cannot start ./none: No such file or directory\n"
+    assert tap("soft", "amdgpu", "--", "./none",
+               status=127).err == "gputap soft: cannot start ./none: No such file or directory\n"
 
 
 def test_list_names_the_library_and_the_runtime(tap, build):
@@ -167,9 +193,14 @@ def test_list_names_the_library_and_the_runtime(tap, build):
 def test_runtime_of_another_version_is_named_by_the_library(run, build, work):
     real = pathlib.Path("/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1").resolve()
     (work / "libhsa-runtime64.so.1").write_bytes(real.read_bytes())
-    result = run([build / "tests/soft/hsa_queue", "closed-barrier", build / "tests/soft/soft_kernels.co"],
-                 env={"LD_LIBRARY_PATH": f"{work}:{build / 'soft/amdgpu'}", "HSA_ENABLE_DTIF": "1"})
-    assert (f"soft amdgpu: {work}/libhsa-runtime64.so.1 is not known to work; known to work are ROCr 5.2.3" in result.err)
+    result = run(
+        [build / "tests/soft/hsa_queue", "closed-barrier", build / "tests/soft/soft_kernels.co"],
+        env={"LD_LIBRARY_PATH": f"{work}:{build / 'soft/amdgpu'}", "HSA_ENABLE_DTIF": "1"})
+    assert (
+        f"soft amdgpu: {work}/libhsa-runtime64.so.1 is not known to work; known to work are ROCr"
+        " 5.2.3"
+        in result.err
+    )
     assert result.out == "destroyed\nend\n"
 
 
@@ -178,17 +209,29 @@ def test_runtime_that_wants_other_functions_is_named(tap, run, work):
                               "void hsa_init(void) { hsaKmtTomorrow(); hsaKmtOpenKFD(); }")
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
     err = tap("soft", "amdgpu", "--", "true", env={"LD_LIBRARY_PATH": work}).err
-    assert "wants 1 functions that the stand-in lacks (hsaKmtTomorrow); known to work are ROCr 5.2.3" in err
+    assert (
+        "wants 1 functions that the stand-in lacks (hsaKmtTomorrow); known to work are ROCr 5.2.3"
+        in err
+    )
 
 
 def test_runtime_that_can_load_another_thunk_is_told_to(tap, run, work):
     (work / "a.c").write_text('const char *hsa_init(void) { return "HSA_ENABLE_DTIF"; }')
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
-    result = tap("soft", "amdgpu", "--", "printenv", "HSA_ENABLE_DTIF", env={"LD_LIBRARY_PATH": work})
+    result = tap("soft",
+                 "amdgpu",
+                 "--",
+                 "printenv",
+                 "HSA_ENABLE_DTIF",
+                 env={"LD_LIBRARY_PATH": work})
     assert result.out == "1\n" and "libhsa-runtime64.so.1 is not known to work" in result.err
 
 
 def test_runtime_with_its_own_thunk_is_named(tap, run, work):
     (work / "a.c").write_text("int hsa_init(void) { return 0; }")
     run(["cc", "-shared", "-fPIC", "-o", "libhsa-runtime64.so.1", "a.c"])
-    assert "has libhsakmt inside" in tap("soft", "amdgpu", "--", "true", env={"LD_LIBRARY_PATH": work}).err
+    assert "has libhsakmt inside" in tap("soft",
+                                         "amdgpu",
+                                         "--",
+                                         "true",
+                                         env={"LD_LIBRARY_PATH": work}).err

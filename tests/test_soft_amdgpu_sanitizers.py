@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The software AMD GPU built with sanitizers (tools/test builds them): no report in anything that plain HSA programs do."""
+"""The software AMD GPU built with sanitizers (tools/test builds them): no report in anything that
+plain HSA programs do."""
 
 import os
 
@@ -7,7 +8,10 @@ import pytest
 
 import conftest
 
-MODES = ["barriers", "barrier-values", "times", "copies", "errors", "closed-barrier", "producers", "signals", "many-queues", "cycles", "endless"]
+MODES = [
+    "barriers", "barrier-values", "times", "copies", "errors", "closed-barrier", "producers",
+    "signals", "many-queues", "cycles", "endless"
+]
 KINDS = os.environ.get("GPUTAP_SANITIZE", "").split()
 
 
@@ -17,8 +21,11 @@ def test_sanitizer_has_nothing_to_say(run, build, kind, mode):
     if kind == "thread" and mode.startswith("fork"):
         return  # that sanitizer does not follow a child that starts threads
     folder = build if kind == "plain" else conftest.REPO / f"build-{kind}"
-    result = run([folder / "tests/soft/hsa_queue", mode, build / "tests/soft/soft_kernels.co"],
-                 env={"LD_LIBRARY_PATH": folder / "soft/amdgpu", "ASAN_OPTIONS": "detect_leaks=0:exitcode=66",
-                      "TSAN_OPTIONS": "exitcode=66:ignore_noninstrumented_modules=1"})
+    result = run(
+        [folder / "tests/soft/hsa_queue", mode, build / "tests/soft/soft_kernels.co"],
+        env={
+            "LD_LIBRARY_PATH": folder / "soft/amdgpu", "ASAN_OPTIONS": "detect_leaks=0:exitcode=66",
+            "TSAN_OPTIONS": "exitcode=66:ignore_noninstrumented_modules=1"
+        })
     assert "Sanitizer" not in result.err and "runtime error" not in result.err
     assert result.out

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The software GPU's instructions: one at a time, as llvm-mc encodes them, against a second evaluation (tests/soft/isa_*)."""
+"""The software GPU's instructions: one at a time, as llvm-mc encodes them, against a second
+evaluation (tests/soft/isa_*)."""
 
 import re
 import shutil
 
 import pytest
 
-LLVM_MC = next((name for name in ("llvm-mc-14", "llvm-mc-15", "llvm-mc-18", "llvm-mc-22", "llvm-mc") if shutil.which(name)), None)
+LLVM_MC = next((name for name in ("llvm-mc-14", "llvm-mc-15", "llvm-mc-18", "llvm-mc-22", "llvm-mc")
+                if shutil.which(name)), None)
 
 
 @pytest.fixture(scope="module")
@@ -15,10 +17,14 @@ def program(build):
 
 
 def exact_addresses(texts):
-    """LLVM 14 has rows of 8 and 16 registers for an image's addresses; newer ones want as many as there are addresses."""
+    """LLVM 14 has rows of 8 and 16 registers for an image's addresses; newer ones want as many as
+    there are addresses."""
     if LLVM_MC in ("llvm-mc-14", "llvm-mc-15"):
         return texts
-    return re.sub(r"^(image_sample_d .*, )v\[16:31\](.*)$", lambda m: f"{m[1]}v[16:{22 if ' da' in m[2] else 21}]{m[2]}", texts, flags=re.M)
+    return re.sub(r"^(image_sample_d .*, )v\[16:31\](.*)$",
+                  lambda m: f"{m[1]}v[16:{22 if ' da' in m[2] else 21}]{m[2]}",
+                  texts,
+                  flags=re.M)
 
 
 @pytest.fixture
@@ -42,6 +48,7 @@ def test_every_instruction_that_is_claimed_has_a_case(run, program):
     assert tested <= set(claimed)
 
 
-@pytest.mark.parametrize("prefix", ["s_", "v_cmp", "v_", "ds_", "flat_", "global_", "scratch_", "buffer_", "image_"])
+@pytest.mark.parametrize(
+    "prefix", ["s_", "v_cmp", "v_", "ds_", "flat_", "global_", "scratch_", "buffer_", "image_"])
 def test_instructions_do_what_a_second_evaluation_says(run, program, words, prefix):
     assert re.search(r"^[1-9]\d* cases, 0 wrong$", run([program, words, prefix]).out, re.M)

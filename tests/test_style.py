@@ -44,7 +44,8 @@ SPDX = "/* SPDX-License-Identifier: MIT */\n"
     ("src/a.c", SPDX + "void f(void)\n{\n" + "\tx();\n" * 150 + "}\n", "function of 153 lines"),
     ("src/a.c", SPDX + "void f(void)\n{\n" + "\tx();\n" * 100 + "}\n", None),
     ("src/a.c", SPDX + "int a;\n" * 1500, "1501 lines, 1500 at most"),
-    ("a.py", "# SPDX-License-Identifier: MIT\ndef f():\n" + "    x()\n" * 150, "function of 151 lines"),
+    ("a.py", "# SPDX-License-Identifier: MIT\ndef f():\n" + "    x()\n" * 150,
+     "function of 151 lines"),
     ("src/a.c", SPDX + "int a; /*" + "x" * 160 + "*/\n", "columns, 160 at most"),
 ])
 def test_check_style_tells_a_broken_rule(repo, run, work, file, text, complaint):

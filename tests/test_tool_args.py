@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the generator says of live calls' arguments, against the compilers: places in C, types in C++."""
+"""What the generator says of live calls' arguments, against the compilers: places in C, types in
+C++."""
 import re
 import shutil
 import subprocess
@@ -14,7 +15,10 @@ import describe  # noqa: E402
 import emit_info  # noqa: E402
 import emit_mangled  # noqa: E402
 
-DESCRIPTIONS = ["opencl", "hip", "hip-compiler", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext", "rccl", "roctx"]
+DESCRIPTIONS = [
+    "opencl", "hip", "hip-compiler", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext",
+    "rccl", "roctx"
+]
 
 
 def api_of(name):
@@ -27,14 +31,25 @@ def test_arguments_lie_where_the_tables_say(name, tmp_path):
     for op in api.real():
         for a, (offset, size) in zip(op.args, emit_info.places(op)):
             member = f"struct gt_{api.domain}_args_{op.name}, {a.name}"
-            checks.append(f"static_assert(offsetof({member}) == {offset} && sizeof(((struct gt_{api.domain}_args_{op.name} *)0)->{a.name})"
-                          f' == {size}, "{op.name} {a.name}");')
+            checks.append(
+                f"static_assert(offsetof({member}) == {offset} && sizeof(((struct"
+                f" gt_{api.domain}_args_{op.name} *)0)->{a.name})"
+                f' == {size}, "{op.name} {a.name}");'
+            )
     assert len(checks) >= 5
     source = tmp_path / "places.c"
-    source.write_text(f'#define CL_TARGET_OPENCL_VERSION 300\n#include "generated/{api.domain}_wraps.h"\n#include <assert.h>\n'
-                      "#include <stddef.h>\n" + "\n".join(checks) + "\n")
-    result = subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-w", "-I", REPO, "-I", REPO / "src", "-I",
-                             REPO / "include", source], capture_output=True, text=True)
+    source.write_text(
+        f'#define CL_TARGET_OPENCL_VERSION 300\n#include "generated/{api.domain}_wraps.h"\n#include'
+        ' <assert.h>\n#include <stddef.h>\n'
+        + "\n".join(checks)
+        + "\n"
+    )
+    result = subprocess.run([
+        "gcc", "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", "-w", "-I", REPO, "-I", REPO / "src",
+        "-I", REPO / "include", source
+    ],
+                            capture_output=True,
+                            text=True)
     assert result.returncode == 0, result.stderr[:3000]
 
 
@@ -63,21 +78,34 @@ int main() {
 def test_types_are_called_as_typeid_calls_them(tmp_path):
     if not shutil.which("hipcc"):
         pytest.skip("no HIP headers")
-    want = {op.name: [emit_mangled.mangled_type(op, a).replace("18rocprofiler_dim3_t", "4dim3") for a in op.args]
-            for name in ("hip", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext") for op in api_of(name).real()}
-    source, program, names, first = tmp_path / "pins.cpp", tmp_path / "pins", list(want), PINS.count("\n") + 1
+    want = {
+        op.name: [
+            emit_mangled.mangled_type(op, a).replace("18rocprofiler_dim3_t", "4dim3")
+            for a in op.args
+        ]
+        for name in ("hip", "hsa-core", "hsa-amd-ext", "hsa-image-ext", "hsa-finalize-ext")
+        for op in api_of(name).real()
+    }
+    source, program, names, first = tmp_path / "pins.cpp", tmp_path / "pins", list(
+        want), PINS.count("\n") + 1
 
     def compiled(*options):
         source.write_text(PINS + "".join(f'show("{n}", {n});\n' for n in names) + "}\n")
-        return subprocess.run(["g++", "-w", "-std=c++17", "-fmax-errors=0", "-I/usr/include/hsa", source, *options],
-                              capture_output=True, text=True)
+        return subprocess.run(
+            ["g++", "-w", "-std=c++17", "-fmax-errors=0", "-I/usr/include/hsa", source, *options],
+            capture_output=True,
+            text=True)
 
     # what these headers do not declare, or declare twice for C++
-    lines = {int(n) for n in re.findall(r"pins\.cpp:(\d+):\d+: error", compiled("-fsyntax-only").stderr)}
+    lines = {
+        int(n) for n in re.findall(r"pins\.cpp:(\d+):\d+: error",
+                                   compiled("-fsyntax-only").stderr)
+    }
     names = [n for i, n in enumerate(names) if i + first not in lines]
     assert len(names) > 500
     result = compiled("-o", program, "-Wl,--unresolved-symbols=ignore-all")
     assert result.returncode == 0, result.stderr[:3000]
-    for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run([program], capture_output=True, text=True,
+                               check=True).stdout.splitlines():
         name, *types = line.split(" ")
         assert types == want[name], name

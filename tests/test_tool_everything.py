@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A tool that uses all of the API at once sees what `gputap run` records at the same time, and what the program did."""
+"""A tool that uses all of the API at once sees what `gputap run` records at the same time, and what
+the program did."""
 
 import json
 import re
@@ -15,18 +16,23 @@ TRUTH = Truth(threads=2, streams=3, launches=40, copies=2, graphs=2, nodes=5)
 @pytest.fixture(scope="module")
 def everything(build, repo, tmp_path_factory):
     library = tmp_path_factory.mktemp("tools") / "everything.so"
-    subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", f"-I{repo}/include", repo / "tests/tool/everything.c", "-o", library, f"-L{build}",
-                    "-l:libgputap.so.0"], check=True)
+    subprocess.run([
+        "cc", "-O1", "-w", "-shared", "-fPIC", f"-I{repo}/include",
+        repo / "tests/tool/everything.c", "-o", library, f"-L{build}", "-l:libgputap.so.0"
+    ],
+                   check=True)
     return library
 
 
 @pytest.fixture(params=["demo", "hip"])
 def program(request, build):
-    """Command, environment, kernels that it launches by the function that the tool has in the table."""
+    """Command, environment, kernels that it launches by the function that the tool has in the
+    table."""
     if request.param == "demo":
         return [build / "examples/demo"], {}, 1080
     hip_program, softgpu = (request.getfixturevalue(name) for name in ("hip_program", "softgpu"))
-    return TRUTH.command(hip_program("truth")), softgpu, TRUTH.threads * TRUTH.streams * TRUTH.launches
+    return TRUTH.command(
+        hip_program("truth")), softgpu, TRUTH.threads * TRUTH.streams * TRUTH.launches
 
 
 def totals(err):
@@ -38,7 +44,8 @@ def totals(err):
 def check(t, launches):
     assert t["begun"] == t["returned"] == t["recorded"]
     assert t["submitted"] == t["completed"] == t["work_recorded"] and t["untimed"] == 0
-    assert t["retired"] == t["retired_recorded"] == t["begun"], "each call, and all work hangs on one"
+    assert t["retired"] == t["retired_recorded"] == t[
+        "begun"], "each call, and all work hangs on one"
     assert t["launch_calls"] == t["launch_records"] == t["launches"] >= launches
     assert launches <= t["launch_work"] <= t["launches"]
     assert t["objects_left"] == t["losses"] == t["other_events"] == 0
@@ -46,15 +53,21 @@ def check(t, launches):
 
 def test_all_of_it_at_once_agrees_with_the_capture_made_meanwhile(everything, program, tap, work):
     command, env, launches = program
-    t = totals(tap("run", "-q", "-o", "a.gputap", "--tool", everything, "--", *command, env=env).err)
+    t = totals(
+        tap("run", "-q", "-o", "a.gputap", "--tool", everything, "--", *command, env=env).err)
     check(t, launches)
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["dropped"] == 0 and info["complete"]
     table = json.loads(tap("report", "a.gputap", "--json").out)["operations"]
-    after = sum(row["calls"] for row in table if row["name"] == "__hipUnregisterFatBinary")  # at exit, when tools are finished
+    # at exit, when tools are finished
+    after = sum(row["calls"] for row in table if row["name"] == "__hipUnregisterFatBinary")
     assert (info["calls"] - after, info["device_work"]) == (t["begun"], t["submitted"])
 
 
 def test_all_of_it_at_once_agrees_with_itself_without_gputap_run(everything, program, run, build):
     command, env, launches = program
-    check(totals(run(command, env={**env, "LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": everything}).err), launches)
+    check(
+        totals(
+            run(command,
+                env={**env, "LD_PRELOAD": build / "libgputap.so.0",
+                     "GPUTAP_TOOLS": everything}).err), launches)

@@ -18,8 +18,12 @@ def tool(tmp_path_factory, build):
 
     def compiled(name, *options, out=None):
         library = folder / f"{out or name}.so"
-        subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{REPO}/include", *options,
-                        REPO / f"examples/tool/{name}.c", "-o", library, f"-L{build}", "-l:libgputap.so.0"], check=True)
+        subprocess.run([
+            "cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{REPO}/include",
+            *options, REPO / f"examples/tool/{name}.c", "-o", library, f"-L{build}",
+            "-l:libgputap.so.0"
+        ],
+                       check=True)
         return library
     return compiled
 
@@ -32,8 +36,11 @@ def told(build):
 
     def run_it(*libraries):
         from conftest import run_command
-        return run_command([build / "examples/demo"], env={"LD_PRELOAD": build / "libgputap.so.0",
-                                                           "GPUTAP_TOOLS": ":".join(map(str, libraries))}).err
+        return run_command([build / "examples/demo"],
+                           env={
+                               "LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": ":".join(
+                                   map(str, libraries))
+                           }).err
     return run_it
 
 
@@ -48,16 +55,29 @@ def test_calls_are_printed_with_arguments_and_status(tool, told):
     begun = [line for line in lines if re.match(r"\[\d+\] \w+\(", line)]
     ended = [line for line in lines if re.match(r"\[\d+\] \w+: \w+ after [\d.]+ [um]s", line)]
     assert len(begun) == len(ended) > 100
-    assert any(re.fullmatch(r"\[\d+\] clCreateBuffer\(context=0x\w+, flags=CL_MEM_READ_WRITE, size=\d+, host_ptr=NULL, errcode_ret=0x\w+\)", b)
-               for b in begun)
-    assert any(re.match(r"\[\d+\] clGetDeviceIDs: CL_DEVICE_NOT_FOUND after ", line) for line in ended)
-    assert any(re.search(r" clGetPlatformIDs: ok after [\d.]+ [um]s, platforms=.*0x\w+.*, num_platforms=\d+$", line) for line in ended)
+    assert any(
+        re.fullmatch(
+            r"\[\d+\] clCreateBuffer\(context=0x\w+, flags=CL_MEM_READ_WRITE, size=\d+,"
+            r" host_ptr=NULL, errcode_ret=0x\w+\)",
+            b,
+        )
+        for b in begun
+    )
+    assert any(
+        re.match(r"\[\d+\] clGetDeviceIDs: CL_DEVICE_NOT_FOUND after ", line) for line in ended)
+    assert any(
+        re.search(
+            r" clGetPlatformIDs: ok after [\d.]+ [um]s, platforms=.*0x\w+.*, num_platforms=\d+$",
+            line) for line in ended)
 
 
 def test_operations_are_timed(tool, told):
     head, *rows = told(tool("time_operations")).splitlines()
     assert head.split() == ["operation", "calls", "total", "us", "mean", "us", "longest", "us"]
-    table = {name: (int(calls), float(total), float(longest)) for name, calls, total, _, longest in map(str.split, rows)}
+    table = {
+        name: (int(calls), float(total), float(longest))
+        for name, calls, total, _, longest in map(str.split, rows)
+    }
     totals = [total for _, total, _ in table.values()]
     assert totals == sorted(totals, reverse=True)
     assert table["clSetKernelArg"][0] == 3 * table["clEnqueueNDRangeKernel"][0]
@@ -66,8 +86,11 @@ def test_operations_are_timed(tool, told):
 
 def test_kernels_are_shown_as_histograms(tool, run, build, hip_program, softgpu):
     truth = Truth(threads=1, streams=2, launches=20, copies=1, graphs=1, nodes=5)
-    out = run(truth.command(hip_program("truth")), env={**softgpu, "LD_PRELOAD": build / "libgputap.so.0",
-                                                        "GPUTAP_TOOLS": tool("kernel_histogram")}).err
+    out = run(truth.command(hip_program("truth")),
+              env={
+                  **softgpu, "LD_PRELOAD": build / "libgputap.so.0",
+                  "GPUTAP_TOOLS": tool("kernel_histogram")
+              }).err
     kernels = re.findall(r"^(\w+): (\d+) launches, [\d.]+ us each$", out, re.M)
     assert kernels == [("numbered", "40"), ("node", "5")]
     bars = re.findall(r"^ +([\d.]+) - +([\d.]+) us  (#*) +(\d+)$", out, re.M)
@@ -94,7 +117,9 @@ def test_two_tools_chain_in_a_table_in_either_order(tool, told, order):
     assert len(calls) >= 4 and len(calls) % 4 == 0
     for a, b, c, d in zip(*[iter(calls)] * 4):
         wanted = int(re.search(r"asks for (\d+)$", a)[1])
-        assert a.startswith(f"{outer}: a buffer of {wanted - 4096} bytes") and b == f"{inner}: a buffer of {wanted} bytes, asks for {wanted + 4096}"
+        assert a.startswith(
+            f"{outer}: a buffer of {wanted - 4096} bytes"
+        ) and b == f"{inner}: a buffer of {wanted} bytes, asks for {wanted + 4096}"
         assert (c, d) == (f"{inner}: done", f"{outer}: done")
 
 
@@ -109,13 +134,24 @@ int main(void) { printf("%d\\n", foo(21)); return foo(1) != 2; }
 def test_a_library_offers_its_own_table_to_tools(tool, run, build, tmp_path, tools):
     folder, library = REPO / "examples/tool/foo", tmp_path / "libfoo.so"
     cc = ["cc", "-Wall", "-Wextra", "-Werror", f"-I{REPO}/include", f"-I{folder}"]
-    subprocess.run([*cc, "-shared", "-fPIC", folder / "foo.c", "-o", library, f"-L{build}", f"-Wl,-rpath,{build}", "-l:libgputap.so.0"],
+    subprocess.run([
+        *cc, "-shared", "-fPIC", folder / "foo.c", "-o", library, f"-L{build}",
+        f"-Wl,-rpath,{build}", "-l:libgputap.so.0"
+    ],
                    check=True)
     (tmp_path / "main.c").write_text(FOO_PROGRAM)
-    subprocess.run([*cc, tmp_path / "main.c", library, f"-Wl,-rpath,{tmp_path}", f"-Wl,-rpath-link,{build}", "-o", tmp_path / "main"], check=True)
-    libraries = [tool("foo/foo_tool", f"-I{folder}", f'-DNAME="{name}"', out=name) for name in tools]
-    done = run([tmp_path / "main"], env={"GPUTAP_TOOLS": ":".join(map(str, libraries))} if tools else {})
+    subprocess.run([
+        *cc, tmp_path / "main.c", library, f"-Wl,-rpath,{tmp_path}", f"-Wl,-rpath-link,{build}",
+        "-o", tmp_path / "main"
+    ],
+                   check=True)
+    libraries = [
+        tool("foo/foo_tool", f"-I{folder}", f'-DNAME="{name}"', out=name) for name in tools
+    ]
+    done = run([tmp_path / "main"],
+               env={"GPUTAP_TOOLS": ":".join(map(str, libraries))} if tools else {})
     assert done.out == "42\n"
     begun = [f"{name}: foo(21)" for name in reversed(tools)]
-    assert done.err.splitlines()[:2 * len(tools)] == begun + [f"{line} = 42" for line in reversed(begun)]
+    assert done.err.splitlines(
+    )[:2 * len(tools)] == begun + [f"{line} = 42" for line in reversed(begun)]
     assert len(done.err.splitlines()) == 4 * len(tools)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tools without `gputap run`: how they are found, when they are started and finished, and that runtimes come to them."""
+"""Tools without `gputap run`: how they are found, when they are started and finished, and that
+runtimes come to them."""
 
 import re
 import subprocess
@@ -16,8 +17,11 @@ def built(tmp_path_factory, repo, build):
     def compiled(out, source, *options, link=()):
         if out not in there:
             parts = [part for name in link for part in (gputap if name == "gputap" else [name])]
-            subprocess.run(["cc", "-O1", "-w", "-I", repo / "include", *options, repo / "tests/tool" / source, "-o", folder / out, *parts,
-                            "-ldl", "-lpthread"], check=True)
+            subprocess.run([
+                "cc", "-O1", "-w", "-I", repo / "include", *options, repo / "tests/tool" / source,
+                "-o", folder / out, *parts, "-ldl", "-lpthread"
+            ],
+                           check=True)
             there[out] = folder / out
         return there[out]
     return compiled
@@ -57,14 +61,19 @@ def device(softgpu):
 
 def told(out, name="listener"):
     """What the tool printed."""
-    return [line.removeprefix(name + ": ") for line in out.splitlines() if line.startswith(name + ": ")]
+    return [
+        line.removeprefix(name + ": ") for line in out.splitlines() if line.startswith(name + ": ")
+    ]
 
 
 def finished(out, name="listener"):
     """Its counts at the end, by domain; fails unless it was finished exactly once."""
     last = [line for line in told(out, name) if line.startswith("finish")]
     assert len(last) == 1, out
-    return {domain: count if count in ("some", "no") else int(count) for count, domain in re.findall(r"(\w+) (opencl|hip|hip_compiler|hsa|roctx)\b", last[0])}
+    return {
+        domain: count if count in ("some", "no") else int(count)
+        for count, domain in re.findall(r"(\w+) (opencl|hip|hip_compiler|hsa|roctx)\b", last[0])
+    }
 
 
 # Finding ------------------------------------------------------------------------
@@ -76,23 +85,43 @@ def test_a_preloaded_tool_is_started_after_its_constructors_and_before_main(run,
 
 
 def test_a_tool_in_GPUTAP_TOOLS_needs_only_libgputap_in_the_program(run, build, tool, bare):
-    out = run([bare, "main"], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": tool}).out
+    out = run([bare, "main"], env={"LD_PRELOAD": build / "libgputap.so.0",
+                                   "GPUTAP_TOOLS": tool}).out
     assert told(out)[:2] == ["describe, version 0.1", "start, constructed"]
 
 
 def test_the_last_entry_of_GPUTAP_TOOLS_counts_and_empty_ones_do_not(run, build, built, tool, bare):
-    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
-    out = run([bare], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f":{tool}::{second}"}).out
+    second = built("second.so",
+                   "listener.c",
+                   "-shared",
+                   "-fPIC",
+                   '-DNAME="second"',
+                   link=["gputap"])
+    out = run([bare],
+              env={"LD_PRELOAD": build / "libgputap.so.0",
+                   "GPUTAP_TOOLS": f":{tool}::{second}"}).out
     assert "start, constructed" in told(out) and "start, constructed" in told(out, "second")
 
 
-@pytest.mark.parametrize("priorities,order", [("", ["listener", "second"]), ("listener=5 second=-3", ["second", "listener"])])
-def test_all_tools_are_asked_first_then_started_by_priority_and_finished_the_other_way_round(run, build, built, tool, bare, priorities, order):
-    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
-    out = run([bare], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"{tool}:{second}", "LISTENER": priorities}).out
+@pytest.mark.parametrize("priorities,order", [("", ["listener", "second"]),
+                                              ("listener=5 second=-3", ["second", "listener"])])
+def test_all_tools_are_asked_first_then_started_by_priority_and_finished_the_other_way_round(
+        run, build, built, tool, bare, priorities, order):
+    second = built("second.so",
+                   "listener.c",
+                   "-shared",
+                   "-fPIC",
+                   '-DNAME="second"',
+                   link=["gputap"])
+    out = run(
+        [bare],
+        env={
+            "LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"{tool}:{second}",
+            "LISTENER": priorities
+        }).out
     lines = [tuple(line.split(",")[0].split(": ")) for line in out.splitlines()]
-    assert lines == [("listener", "describe"), ("second", "describe"), *((n, "start") for n in order),
-                     *((n, "finish") for n in reversed(order))]
+    assert lines == [("listener", "describe"), ("second", "describe"),
+                     *((n, "start") for n in order), *((n, "finish") for n in reversed(order))]
 
 
 def test_a_tool_that_is_there_twice_is_started_once(run, tool, bare):
@@ -107,19 +136,27 @@ def test_the_program_itself_may_be_a_tool(run, repo, built):
 
 
 def test_a_tool_that_says_no_takes_no_part(run, tool, bare):
-    assert told(run([bare], env={"LD_PRELOAD": tool, "LISTENER": "silent"}).out) == ["describe, version 0.1"]
+    assert told(run([bare], env={"LD_PRELOAD": tool,
+                                 "LISTENER": "silent"}).out) == ["describe, version 0.1"]
 
 
 def test_without_a_tool_nothing_is_changed(run, build, bare):
     result = run([bare, "environment"], env={"LD_PRELOAD": build / "libgputap.so.0"})
-    assert result.out == "environment\nHSA_TOOLS_LIB=(null) OPENCL_LAYERS=(null) LD_AUDIT=(null)\n" and result.err == ""
+    assert (
+        result.out == "environment\nHSA_TOOLS_LIB=(null) OPENCL_LAYERS=(null) LD_AUDIT=(null)\n"
+        and result.err == ""
+    )
 
 
 # What is wrong with a tool ----------------------------------------------------------
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_a_missing_library_is_named_and_the_others_and_the_program_run(run, build, tool, bare, quiet):
-    env = {"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"/nowhere/libmissing.so:{tool}", "GPUTAP_QUIET": "1" if quiet else None}
+def test_a_missing_library_is_named_and_the_others_and_the_program_run(
+        run, build, tool, bare, quiet):
+    env = {
+        "LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"/nowhere/libmissing.so:{tool}",
+        "GPUTAP_QUIET": "1" if quiet else None
+    }
     result = run([bare, "main"], env=env)
     assert "main" in result.out and finished(result.out)
     assert ("GPUTAP_TOOLS: /nowhere/libmissing.so: cannot open" in result.err) != quiet
@@ -127,32 +164,49 @@ def test_a_missing_library_is_named_and_the_others_and_the_program_run(run, buil
 
 
 def test_a_library_that_is_no_tool_is_named(run, build, added, bare):
-    result = run([bare, "main"], env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": added})
-    assert result.err == f"gputap: GPUTAP_TOOLS: {added} has no function gputap_tool_describe(); it is no tool\n"
+    result = run([bare, "main"],
+                 env={"LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": added})
+    assert (
+        result.err
+        == f"gputap: GPUTAP_TOOLS: {added} has no function gputap_tool_describe(); it is no tool\n"
+    )
     assert result.out == "main\n"
 
 
 def test_a_tool_of_another_version_is_refused_with_a_sentence(run, tool, bare):
     result = run([bare, "main"], env={"LD_PRELOAD": tool, "LISTENER": "abi"})
-    assert "listener was built for version 2 of the tool API, this gputap has version 1" in result.err
+    assert (
+        "listener was built for version 2 of the tool API, this gputap has version 1" in result.err
+    )
     assert told(result.out) == ["describe, version 0.1"] and "main" in result.out
 
 
 def test_a_tool_whose_start_fails_is_told_nothing_any_more(run, tool, with_hip, device):
-    result = run([with_hip, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "fail calls tables"})
+    result = run([with_hip, "hip"],
+                 env={**device, "LD_PRELOAD": tool, "LISTENER": "fail calls tables"})
     assert result.err == "gputap: listener: its start() returned -7; it does not take part\n"
     assert told(result.out) == ["describe, version 0.1", "start, constructed"]
 
 
-def test_a_tool_whose_start_or_finish_throws_is_gone_with_what_it_made_and_may_come_again(run, repo, build, work):
-    subprocess.run(["c++", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{repo}/include", repo / "tests/tool/throws_start.cc", "-o", "throws",
-                    f"-L{build}", "-l:libgputap.so.0", f"-Wl,-rpath,{build}"], check=True)
+def test_a_tool_whose_start_or_finish_throws_is_gone_with_what_it_made_and_may_come_again(
+        run, repo, build, work):
+    subprocess.run([
+        "c++", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{repo}/include",
+        repo / "tests/tool/throws_start.cc", "-o", "throws", f"-L{build}", "-l:libgputap.so.0",
+        f"-Wl,-rpath,{build}"
+    ],
+                   check=True)
     result = run([work / "throws"])
     assert result.out.splitlines() == [
-        "start 1: 64 contexts", "caught start", "start 2: 64 contexts", "caught start", "start 3: 64 contexts", "add 0", "finish 1",
-        "caught finish", "start 4: 64 contexts", "add 0", "finish 2", "remove 0", "start 5: 64 contexts", "add 0", "finish 3", "remove 0",
-        "left 3 times"]
-    assert "gputap: thrower: its start() was left by an exception or a jump; it does not take part" in result.err.splitlines()
+        "start 1: 64 contexts", "caught start", "start 2: 64 contexts", "caught start",
+        "start 3: 64 contexts", "add 0", "finish 1", "caught finish", "start 4: 64 contexts",
+        "add 0", "finish 2", "remove 0", "start 5: 64 contexts", "add 0", "finish 3", "remove 0",
+        "left 3 times"
+    ]
+    assert (
+        "gputap: thrower: its start() was left by an exception or a jump; it does not take part"
+        in result.err.splitlines()
+    )
 
 
 # Runtimes ------------------------------------------------------------------------
@@ -164,24 +218,36 @@ def test_a_linked_hip_program_is_told_of(run, tool, with_hip, device):
 
 @pytest.mark.parametrize("order", [["gputap", "-lamdhip64"], ["-lamdhip64", "gputap"]])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
-def test_a_program_linked_with_libgputap_in_any_order_is_told_of(run, built, tool, hip_headers, device, order, binding):
-    program = built(f"linked_{order[0]}_{binding}", "host.c", "-DHIP", f"-Wl,-z,{binding},--no-as-needed", link=order)
+def test_a_program_linked_with_libgputap_in_any_order_is_told_of(run, built, tool, hip_headers,
+                                                                 device, order, binding):
+    program = built(f"linked_{order[0]}_{binding}",
+                    "host.c",
+                    "-DHIP",
+                    f"-Wl,-z,{binding},--no-as-needed",
+                    link=order)
     assert finished(run([program, "hip"], env={**device, "GPUTAP_TOOLS": tool}).out)["hip"] == 3
 
 
-WAYS = {"linked": ["linked"], "bound_now": ["bound_now"], "dlopen_global": ["plugin_host", "plugin.so", "global"],
-        "dlopen_local": ["plugin_host", "plugin.so", "local"], "dlopen_deepbind": ["plugin_host", "plugin.so", "deepbind"],
-        "dlsym": ["plugin_host"], "pointer_table": ["table"]}
+WAYS = {
+    "linked": ["linked"], "bound_now": ["bound_now"], "dlopen_global": [
+        "plugin_host", "plugin.so", "global"
+    ], "dlopen_local": ["plugin_host", "plugin.so",
+                        "local"], "dlopen_deepbind": ["plugin_host", "plugin.so", "deepbind"],
+    "dlsym": ["plugin_host"], "pointer_table": ["table"]
+}
 
 
 @pytest.fixture(scope="session")
 def ways(tmp_path_factory, repo, hip_headers):
     """tests/hip/way.c, compiled in each way."""
     folder, source = tmp_path_factory.mktemp("ways"), repo / "tests/hip/way.c"
-    for out, options in {"linked": ["-lamdhip64", "-Wl,-z,lazy"], "bound_now": ["-lamdhip64", "-Wl,-z,now"],
-                         "table": ["-DVIA_TABLE", "-lamdhip64"], "plugin_host": ["-DVIA_DLSYM"],
-                         "plugin.so": ["-DPLUGIN", "-shared", "-fPIC", "-lamdhip64"]}.items():
-        subprocess.run(["cc", "-O1", "-w", source, "-o", folder / out, *options, "-ldl"], check=True)
+    for out, options in {
+            "linked": ["-lamdhip64", "-Wl,-z,lazy"], "bound_now": ["-lamdhip64", "-Wl,-z,now"],
+            "table": ["-DVIA_TABLE", "-lamdhip64"], "plugin_host": ["-DVIA_DLSYM"],
+            "plugin.so": ["-DPLUGIN", "-shared", "-fPIC", "-lamdhip64"]
+    }.items():
+        subprocess.run(["cc", "-O1", "-w", source, "-o", folder / out, *options, "-ldl"],
+                       check=True)
     return folder
 
 
@@ -195,8 +261,19 @@ def test_every_hip_call_is_told_once_whatever_way_it_takes(run, ways, tool, devi
     assert finished(out)["hip"] == 21
 
 
-def test_a_tool_under_gputap_run_and_the_capture_see_the_same_calls(run, tap, build, with_hip, tool, device, work):
-    result = tap("run", "-q", "-o", "a.gputap", "--", "env", f"GPUTAP_TOOLS={tool}", "LISTENER=tables", with_hip, "hip", env=device)
+def test_a_tool_under_gputap_run_and_the_capture_see_the_same_calls(run, tap, build, with_hip, tool,
+                                                                    device, work):
+    result = tap("run",
+                 "-q",
+                 "-o",
+                 "a.gputap",
+                 "--",
+                 "env",
+                 f"GPUTAP_TOOLS={tool}",
+                 "LISTENER=tables",
+                 with_hip,
+                 "hip",
+                 env=device)
     assert finished(result.out)["hip"] == 3
     assert "hipMalloc 4096" in told(result.out)
     assert "3 calls" in tap("report", "a.gputap").out
@@ -208,51 +285,88 @@ def test_an_opencl_program_is_told_of(run, request, tool, host):
     assert finished(run([program, "opencl", "opencl"], env={"LD_PRELOAD": tool}).out)["opencl"] == 2
 
 
-def test_a_library_that_comes_and_goes_at_the_same_place_is_told_of_each_time(run, built, repo, tool, bare):
+def test_a_library_that_comes_and_goes_at_the_same_place_is_told_of_each_time(
+        run, built, repo, tool, bare):
     library = built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")
     out = run([bare, *["visit", library] * 5], env={"LD_PRELOAD": tool, "LISTENER": "tables"}).out
     assert finished(out)["hip"] == 5
 
 
-def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its_number(run, built, repo, tool):
+def test_a_library_of_the_functions_that_compile_has_no_table_and_leaves_hip_its_number(
+        run, built, repo, tool):
     """libhiprtc, which came out of HIP's library with ROCm 6 and may be mapped before it."""
     source = repo / "tests/hip/compiles.c"
     libraries = [built("libcompiles.so", source, "-shared", "-fPIC", "-DLIBRARY"),
                  built("libhip.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", "-DCOPY=0")]
-    out = run([built("compiles", source, link=libraries)], env={"LD_PRELOAD": tool, "LISTENER": "tables"}).out
-    assert [line for line in told(out) if line.startswith("table")] == ["table 2 of instance 0: 4056 bytes", "table 3 of instance 0: 80 bytes"]
+    out = run([built("compiles", source, link=libraries)],
+              env={"LD_PRELOAD": tool, "LISTENER": "tables"}).out
+    assert [line for line in told(out) if line.startswith("table")] == [
+        "table 2 of instance 0: 4056 bytes", "table 3 of instance 0: 80 bytes"
+    ]
     assert finished(out)["hip"] == 5
 
 
 @pytest.mark.parametrize("forks", ["-", "fork"])
-def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(run, built, repo, tool, forks):
-    """Who opens a library that another thread has opened a moment ago is told of from the first call on."""
-    libraries = [built(f"libhip{i}.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", f"-DCOPY={i}") for i in range(4)]
-    out = run([built("churn", "churn.c"), 8, 500 if forks == "-" else 200, forks, *libraries], env={"LD_PRELOAD": tool}).out
+def test_no_call_is_missed_while_threads_open_and_close_the_same_libraries(
+        run, built, repo, tool, forks):
+    """Who opens a library that another thread has opened a moment ago is told of from the first
+    call on."""
+    libraries = [
+        built(f"libhip{i}.so", repo / "tests/hip/standin.c", "-shared", "-fPIC", f"-DCOPY={i}")
+        for i in range(4)
+    ]
+    out = run([built("churn", "churn.c"), 8, 500 if forks == "-" else 200, forks, *libraries],
+              env={"LD_PRELOAD": tool}).out
     assert finished(out)["hip"] == int(re.search(r"^made (\d+)", out, re.M)[1])
 
 
 # gputap run --tool -----------------------------------------------------------------
 
-def test_run_starts_tools_with_their_arguments_beside_those_of_GPUTAP_TOOLS(tap, built, tool, with_hip, device, work):
-    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
+
+def test_run_starts_tools_with_their_arguments_beside_those_of_GPUTAP_TOOLS(
+        tap, built, tool, with_hip, device, work):
+    second = built("second.so",
+                   "listener.c",
+                   "-shared",
+                   "-fPIC",
+                   '-DNAME="second"',
+                   link=["gputap"])
     third = built("third.so", "listener.c", "-shared", "-fPIC", '-DNAME="third"', link=["gputap"])
     (work / "here.so").symlink_to(second)
-    out = tap("run", "-q", "-o", "a.gputap", "--tool", f"{tool}:a=1,b:50%:", "--tool", "./here.so", "--", "env", "-C", "/", with_hip, "hip",
+    out = tap("run",
+              "-q",
+              "-o",
+              "a.gputap",
+              "--tool",
+              f"{tool}:a=1,b:50%:",
+              "--tool",
+              "./here.so",
+              "--",
+              "env",
+              "-C",
+              "/",
+              with_hip,
+              "hip",
               env={**device, "GPUTAP_TOOLS": f"{third}=x%3ay%25"}).out
     order = [line.split(":")[0] for line in out.splitlines() if "start, " in line]
     assert order[-3:] == ["third", "listener", "second"]
     assert {"arguments: a=1,b:50%:", "arguments at start: a=1,b:50%:"} <= set(told(out))
-    assert "arguments: x:y%" in told(out, "third") and not any("arguments" in line for line in told(out, "second"))
+    assert "arguments: x:y%" in told(out, "third") and not any("arguments" in line
+                                                               for line in told(out, "second"))
     for name in order:
         assert any("3 hip" in line for line in told(out, name))
 
 
-@pytest.mark.parametrize("library,message", [
-    ("/nowhere/missing.so", "--tool /nowhere/missing.so: No such file or directory; the program runs without it"),
-    ("missing.so", "GPUTAP_TOOLS: missing.so: cannot open"), ("added", "has no function gputap_tool_describe(); it is no tool")])
-def test_a_tool_of_run_that_is_missing_or_none_is_named_and_the_program_runs(tap, added, bare, work, library, message):
-    result = tap("run", "-q", "-o", "a.gputap", "--tool", added if library == "added" else f"{library}:x", "--", bare, "main")
+@pytest.mark.parametrize(
+    "library,message",
+    [("/nowhere/missing.so",
+      "--tool /nowhere/missing.so: No such file or directory; the program runs without it"),
+     ("missing.so", "GPUTAP_TOOLS: missing.so: cannot open"),
+     ("added", "has no function gputap_tool_describe(); it is no tool")])
+def test_a_tool_of_run_that_is_missing_or_none_is_named_and_the_program_runs(
+        tap, added, bare, work, library, message):
+    result = tap("run", "-q", "-o", "a.gputap", "--tool",
+                 added if library == "added" else f"{library}:x", "--", bare, "main")
     assert result.out == "main\n" and message in result.err
 
 
@@ -264,7 +378,9 @@ def test_run_wants_a_library_for_a_tool(tap, bare, work, value):
 
 # Raw tables -----------------------------------------------------------------------
 
-def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(run, tool, with_hip, device):
+
+def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(
+        run, tool, with_hip, device):
     out = run([with_hip, "hip"], env={**device, "LD_PRELOAD": tool, "LISTENER": "tables calls"}).out
     lines = told(out)
     tables = [line for line in lines if line.startswith("table")]
@@ -275,10 +391,22 @@ def test_subscribers_get_a_table_of_hip_that_has_none_and_stand_in_front(run, to
     assert finished(out)["hip"] == 3
 
 
-def test_two_subscribers_are_chained_the_last_one_outermost(run, build, built, tool, with_hip, device):
-    second = built("second.so", "listener.c", "-shared", "-fPIC", '-DNAME="second"', link=["gputap"])
-    out = run([with_hip, "hip"], env={**device, "LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"{tool}:{second}", "LISTENER": "tables"}).out
-    assert [line for line in out.splitlines() if "hipMalloc" in line] == ["second: hipMalloc 4096", "listener: hipMalloc 4096"]
+def test_two_subscribers_are_chained_the_last_one_outermost(run, build, built, tool, with_hip,
+                                                            device):
+    second = built("second.so",
+                   "listener.c",
+                   "-shared",
+                   "-fPIC",
+                   '-DNAME="second"',
+                   link=["gputap"])
+    out = run(
+        [with_hip, "hip"],
+        env={
+            **device, "LD_PRELOAD": build / "libgputap.so.0", "GPUTAP_TOOLS": f"{tool}:{second}",
+            "LISTENER": "tables"
+        }).out
+    assert [line for line in out.splitlines()
+            if "hipMalloc" in line] == ["second: hipMalloc 4096", "listener: hipMalloc 4096"]
 
 
 def test_a_library_that_is_opened_later_has_a_table_too(run, tool, bare, hip_headers, device):
@@ -289,7 +417,8 @@ def test_a_library_that_is_opened_later_has_a_table_too(run, tool, bare, hip_hea
 # Late ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("before", [[], ["hip"]])
-def test_a_tool_that_a_running_program_opens_is_told_of_what_follows(run, tool, with_hip, device, before):
+def test_a_tool_that_a_running_program_opens_is_told_of_what_follows(run, tool, with_hip, device,
+                                                                     before):
     out = run([with_hip, *before, "open", tool, "hip"], env=device).out
     assert finished(out)["hip"] == 3
 
@@ -300,7 +429,9 @@ def test_a_late_tool_is_told_of_opencl_though_the_loader_has_begun(run, tool, wi
 
 
 def test_a_tool_by_a_call_is_told_until_it_is_removed(run, added, with_hip, device):
-    out = run([with_hip, "hip", "open", added, "remove", "add", "add", "hip", "remove", "hip", "remove"], env=device).out
+    out = run(
+        [with_hip, "hip", "open", added, "remove", "add", "add", "hip", "remove", "hip", "remove"],
+        env=device).out
     assert re.findall(r"^(?:add|remove): (.*)", out, re.M) == ["-2", "0", "-114", "0", "-2"]
     assert finished(out)["hip"] == 3
 
@@ -319,18 +450,25 @@ def test_finish_may_call_the_runtime_and_anything_of_gputap(run, tool, with_hip,
     assert "1 devices, status 0" in told(out) and finished(out)["hip"] == 4
 
 
-def test_calls_of_handlers_of_exit_are_told_if_they_were_registered_after_the_first_call(run, tool, with_hip, device):
-    assert finished(run([with_hip, "hip", "hip_at_exit"], env={**device, "LD_PRELOAD": tool}).out)["hip"] == 6
+def test_calls_of_handlers_of_exit_are_told_if_they_were_registered_after_the_first_call(
+        run, tool, with_hip, device):
+    assert finished(run([with_hip, "hip", "hip_at_exit"],
+                        env={**device, "LD_PRELOAD": tool}).out)["hip"] == 6
 
 
 def test_quick_exit_finishes_tools_and__exit_does_not(run, tool, with_hip, device):
-    assert finished(run([with_hip, "hip", "quick_exit"], env={**device, "LD_PRELOAD": tool}).out)["hip"] == 3
-    assert not any("finish" in line for line in told(run([with_hip, "hip", "_exit"], env={**device, "LD_PRELOAD": tool}).out))
+    assert finished(run([with_hip, "hip", "quick_exit"],
+                        env={**device, "LD_PRELOAD": tool}).out)["hip"] == 3
+    assert not any(
+        "finish" in line
+        for line in told(run([with_hip, "hip", "_exit"], env={**device, "LD_PRELOAD": tool}).out))
 
 
 def test_threads_that_outlive_main_are_told_of(run, tool, with_hip):
     """Without a device: HIP 5.2 hangs on one when the main thread has ended."""
-    assert finished(run([with_hip, "outlive"], env={"LD_PRELOAD": tool, "HIP_VISIBLE_DEVICES": "-1"}).out)["hip"] == 1
+    assert finished(
+        run([with_hip, "outlive"], env={"LD_PRELOAD": tool,
+                                        "HIP_VISIBLE_DEVICES": "-1"}).out)["hip"] == 1
 
 
 def test_the_child_of_a_fork_is_told_of_and_finishes_for_itself(run, tool, with_hip):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tools without `gputap run` are told of OpenCL's calls once, and of its work with times, whatever way it takes and whatever loader."""
+"""Tools without `gputap run` are told of OpenCL's calls once, and of its work with times, whatever
+way it takes and whatever loader."""
 
 import json
 import re
@@ -17,9 +18,12 @@ LOADERS = ["layer", "interposition", "shim"]
 
 
 def loader(build, door):
-    """libOpenCL.so.1 that the program finds: Debian's, which knows layers; ours, which does not; one in front of Debian's."""
-    return {"layer": {}, "interposition": {"LD_LIBRARY_PATH": build / "tests/door"},
-            "shim": {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}}[door]
+    """libOpenCL.so.1 that the program finds: Debian's, which knows layers; ours, which does not;
+    one in front of Debian's."""
+    return {
+        "layer": {}, "interposition": {"LD_LIBRARY_PATH": build / "tests/door"},
+        "shim": {"LD_LIBRARY_PATH": build / "tests/door/shim", "SHIM_LOADER": system_loader()}
+    }[door]
 
 
 @pytest.fixture
@@ -28,7 +32,10 @@ def told_without(build, run, work):
     def run_it(door, command, words, preload=(), by="GPUTAP_TOOLS"):
         library = build / "tests/tool/libwork_tool.so"
         preload = [*preload, build / "libgputap.so.0" if by == "GPUTAP_TOOLS" else library]
-        env = {**loader(build, door), "LD_PRELOAD": ":".join(map(str, preload)), "WORK_TOOL": words, "WORK_TOOL_OUT": work / "told"}
+        env = {
+            **loader(build, door), "LD_PRELOAD": ":".join(map(str, preload)), "WORK_TOOL": words,
+            "WORK_TOOL_OUT": work / "told"
+        }
         out = run(command, env={**env, **({by: library} if by == "GPUTAP_TOOLS" else {})}).out
         return Told(work / "told"), out
     return run_it
@@ -49,12 +56,15 @@ def test_calls_are_told_once_and_work_with_its_times(build, told_without, way, d
     made = [line for line in out.splitlines() if line.startswith("cl")]
     assert len(made) >= 11 and [t["name"] for t in found.of("call", "enter")] == made
     check_work(found)
-    assert [t["number"] for t in found.of("object", "load", type=QUEUE)] == list(range(1, len(made) // 11 + 1))
+    assert [t["number"] for t in found.of("object", "load", type=QUEUE)] == list(
+        range(1,
+              len(made) // 11 + 1))
     assert [t["number"] for t in found.of("object", "load", type=DEVICE)] == [1]
 
 
 @pytest.mark.parametrize("door", LOADERS)
-@pytest.mark.parametrize("words", ["work", "alone,work"], ids=["a tool", "plain calls in a constructor"])
+@pytest.mark.parametrize("words", ["work", "alone,work"],
+                         ids=["a tool", "plain calls in a constructor"])
 def test_work_alone_is_told_once(build, told_without, words, door):
     check_work(told_without(door, command(build, "linked"), words, by="LD_PRELOAD")[0])
 
@@ -62,26 +72,39 @@ def test_work_alone_is_told_once(build, told_without, words, door):
 @pytest.mark.parametrize("door", ["layer", "interposition"])
 def test_a_loader_that_a_librarys_constructor_has_used_is_told_of(build, told_without, work, door):
     """It has looked for layers before libgputap begins."""
-    (work / "early.c").write_text("int clGetPlatformIDs(unsigned, void *, unsigned *);\n"
-                                  "__attribute__((constructor)) static void begin(void) { unsigned n; clGetPlatformIDs(0, 0, &n); }\n")
-    subprocess.run(["cc", "-shared", "-fPIC", "early.c", "-o", "early.so", "-lOpenCL"], cwd=work, check=True)
-    check_work(told_without(door, command(build, "linked"), "opencl,work", preload=[work / "early.so"])[0])
+    (work / "early.c").write_text(
+        "int clGetPlatformIDs(unsigned, void *, unsigned *);\n__attribute__((constructor)) static"
+        " void begin(void) { unsigned n; clGetPlatformIDs(0, 0, &n); }\n"
+    )
+    subprocess.run(["cc", "-shared", "-fPIC", "early.c", "-o", "early.so", "-lOpenCL"],
+                   cwd=work,
+                   check=True)
+    check_work(
+        told_without(door, command(build, "linked"), "opencl,work", preload=[work / "early.so"])[0])
 
 
 @pytest.mark.parametrize("how", ["preloaded", "linked", "under gputap run"])
 @pytest.mark.parametrize("door", LOADERS)
-def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, work, door, how):  # noqa: F811
+# noqa: F811
+def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, work, door, how):
     libraries = [tool("kernel_histogram"), tool("time_operations")]
     env = {**loader(build, door), "GPUTAP_TOOLS": ":".join(map(str, libraries))}
     program = [build / "examples/demo"]
     if how == "linked":
         program = [work / "demo"]
-        subprocess.run(["cc", "-O1", "-w", f"-I{REPO}/include", REPO / "examples/demo.c", "-o", program[0], "-lOpenCL", "-lm",
-                        "-Wl,--no-as-needed", f"-L{build}", "-l:libgputap.so.0", f"-Wl,-rpath,{build}"], check=True)
+        subprocess.run([
+            "cc", "-O1", "-w", f"-I{REPO}/include", REPO / "examples/demo.c", "-o", program[0],
+            "-lOpenCL", "-lm", "-Wl,--no-as-needed", f"-L{build}", "-l:libgputap.so.0",
+            f"-Wl,-rpath,{build}"
+        ],
+                       check=True)
     elif how == "preloaded":
         env["LD_PRELOAD"] = build / "libgputap.so.0"
     else:
-        program = [gputap, "run", "-q", "-o", "a.gputap", "--", "env", f"GPUTAP_TOOLS={env.pop('GPUTAP_TOOLS')}", *program]
+        program = [
+            gputap, "run", "-q", "-o", "a.gputap", "--", "env",
+            f"GPUTAP_TOOLS={env.pop('GPUTAP_TOOLS')}", *program
+        ]
     out = run(program, env=env).err
     kernels = dict(re.findall(r"^(\w+): (\d+) launches, [\d.]+ us each$", out, re.M))
     assert kernels == {"heat_step": "1000", "row_sums": "40", "shrink": "40"}
@@ -89,24 +112,39 @@ def test_the_examples_see_the_demos_kernels_and_calls(tool, run, build, gputap, 
 
 
 @pytest.mark.parametrize("how", ["preloaded", "under gputap run"])
-def test_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(build, told_without, gputap, how):
-    """The child asks for something and ends in order: its own call is told, of its parent's work it hears nothing."""
+def test_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(
+        build, told_without, gputap, how):
+    """The child asks for something and ends in order: its own call is told, of its parent's work it
+    hears nothing."""
     program = [build / "tests/opencl/cl_ways_to_end", "forked"]
-    found, _ = told_without("layer", program if how == "preloaded" else [gputap, "run", "-q", "-o", "a.gputap", "--", *program], "opencl,work,retire")
+    found, _ = told_without(
+        "layer",
+        program if how == "preloaded" else [gputap, "run", "-q", "-o", "a.gputap", "--", *program],
+        "opencl,work,retire")
     forked = found.of("call", "enter", name="clGetContextInfo")
     child = {t["by"] for t in forked}
     assert len(forked) == 1 and not [t for t in found.of("work") if t["by"] in child]
     pieces = found.pieces()
-    assert len(pieces) == 100 and all([t["phase"] for t in piece] == ["enter", "exit", "complete"] and piece[2]["status"] == 0 for piece in pieces)
+    assert len(pieces) == 100 and all(
+        [t["phase"]
+         for t in piece] == ["enter", "exit", "complete"] and piece[2]["status"] == 0
+        for piece in pieces)
     of_work = {piece[0]["correlation"] for piece in pieces}
     assert not [t for t in found.of("retired") if t["by"] in child and t["correlation"] in of_work]
     assert len([t for t in found.of("retired") if t["correlation"] in of_work]) == 100
 
 
-def test_a_callback_of_work_that_crashes_ends_the_program_and_not_the_capture(build, run, tap, work):
-    env = {"LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,opencl,work,crash", "WORK_TOOL_OUT": work / "told"}
-    run([build / "gputap", "run", "-q", "-o", "a.gputap", "--", build / "tests/opencl/cl_basic"], env=env, status=-signal.SIGABRT)
+def test_a_callback_of_work_that_crashes_ends_the_program_and_not_the_capture(
+        build, run, tap, work):
+    env = {
+        "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,opencl,work,crash",
+        "WORK_TOOL_OUT": work / "told"
+    }
+    run([build / "gputap", "run", "-q", "-o", "a.gputap", "--", build / "tests/opencl/cl_basic"],
+        env=env,
+        status=-signal.SIGABRT)
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["calls"] > 10
     found = Told(work / "told")
-    assert found.of("work", "exit")[-1]["number"] == 3  # behind it another thread may tell what is complete
+    # behind it another thread may tell what is complete
+    assert found.of("work", "exit")[-1]["number"] == 3

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tools are told of device work and objects: each piece three times, of the right call, until that retires."""
+"""Tools are told of device work and objects: each piece three times, of the right call, until that
+retires."""
 
 import collections
 import json
@@ -18,13 +19,17 @@ TRUTH = Truth(threads=2, streams=4, launches=20, copies=2, graphs=3, nodes=5)
 
 
 class Told:
-    """Lines of tests/tool/work_tool.c, in the order of the process: {kind, phase, line, ..numbers by their names}."""
+    """Lines of tests/tool/work_tool.c, in the order of the process: {kind, phase, line, ..numbers
+    by their names}."""
 
     def __init__(self, path):
         self.lines = []
         for line in path.read_text().splitlines():
             words = line.split(" ")
-            told = {"kind": words[0], "phase": None if "=" in words[1:2][0] else words[1], "line": len(self.lines)}
+            told = {
+                "kind": words[0], "phase": None if "=" in words[1:2][0] else words[1], "line": len(
+                    self.lines)
+            }
             for word in words[1:]:
                 name, equals, value = word.partition("=")
                 if equals:
@@ -37,7 +42,8 @@ class Told:
                 and all(t.get(name) == value for name, value in values.items())]
 
     def pieces(self, context=0):
-        """data -> its three lines. The eight bytes were 0 at ENTER, and are what is then written there."""
+        """data -> its three lines. The eight bytes were 0 at ENTER, and are what is then written
+        there."""
         entered = {}
         for t in self.of("work", "enter", context=context):
             assert t["data"] == 0
@@ -60,14 +66,25 @@ def shape(t):
 
 @pytest.fixture
 def told(build, hip_program, softgpu, tap, work):
-    """told("calls,work", truth=TRUTH, *options of run) -> what the tool was told; the capture is in a.gputap. entry: it is found and
-    started by its entry, else it begins by plain calls when it is loaded."""
+    """told("calls,work", truth=TRUTH, *options of run) -> what the tool was told; the capture is in
+    a.gputap. entry: it is found and started by its entry, else it begins by plain calls when it is
+    loaded."""
     def run(words, *options, truth=TRUTH, env=None, entry=False):
         words = words if entry else f"alone,{words}"
         out = work / "told"
         out.unlink(missing_ok=True)
-        tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", *truth.command(hip_program("truth")),
-            env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": words, "WORK_TOOL_OUT": out, **(env or {})})
+        tap("run",
+            "-q",
+            "-f",
+            "-o",
+            "a.gputap",
+            *options,
+            "--",
+            *truth.command(hip_program("truth")),
+            env={
+                **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": words,
+                "WORK_TOOL_OUT": out, **(env or {})
+            })
         return Told(out)
     return run
 
@@ -76,9 +93,15 @@ def told(build, hip_program, softgpu, tap, work):
 def whole(build, hip_program, softgpu, gputap, tmp_path_factory):
     """One run with everything asked for."""
     folder = tmp_path_factory.mktemp("whole")
-    run_command([gputap, "run", "-q", "-o", folder / "a.gputap", "--", *TRUTH.command(hip_program("truth"))],
-                   env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,calls,work,objects,retire",
-                        "WORK_TOOL_OUT": folder / "told"})
+    run_command(
+        [
+            gputap, "run", "-q", "-o", folder / "a.gputap", "--",
+            *TRUTH.command(hip_program("truth"))
+        ],
+        env={
+            **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
+            "WORK_TOOL": "alone,calls,work,objects,retire", "WORK_TOOL_OUT": folder / "told"
+        })
     return Told(folder / "told"), folder / "a.gputap"
 
 
@@ -91,22 +114,27 @@ def test_each_piece_of_work_is_told_three_times(whole):
     assert len([p for p in pieces if p[0]["type"] == KERNEL]) == TRUTH.kernels()
     assert {p[0]["type"] for p in pieces} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
     for piece in pieces:
-        assert [t["phase"] for t in sorted(piece, key=lambda t: t["line"])] == ["enter", "exit", "complete"], piece
+        assert [t["phase"] for t in sorted(piece, key=lambda t: t["line"])] == [
+            "enter", "exit", "complete"
+        ], piece
         enter, leave, complete = piece
         assert enter["by"] == leave["by"] and complete["by"] not in programs
         assert leave["data"] == complete["data"]
-        for name in ("type", "correlation", "thread", "device", "queue", "kernel", "name", "grid", "bytes", "graph", "ordinal"):
+        for name in ("type", "correlation", "thread", "device", "queue", "kernel", "name", "grid",
+                     "bytes", "graph", "ordinal"):
             assert enter[name] == leave[name] == complete[name], name
     assert len({p[1]["data"] for p in pieces}) == len(pieces)
 
 
 def check_that_threads_ended_and_nothing_was_lost(found):
     pieces, main = found.pieces(), found.of("work")[0]["by"]
-    assert pieces and all(sorted(t["phase"] for t in piece) == ["complete", "enter", "exit"] for piece in pieces)
+    assert pieces and all(
+        sorted(t["phase"] for t in piece) == ["complete", "enter", "exit"] for piece in pieces)
     by = collections.Counter(t["by"] for t in found.of("work", "complete") if t["by"] != main)
     assert len(by) > 1 and max(by.values()) <= 3
     retired = [t["correlation"] for t in found.of("retired")]
-    assert len(retired) == len(set(retired)) and set(retired) >= {t["correlation"] for t in found.of("work")}
+    assert len(retired) == len(
+        set(retired)) and set(retired) >= {t["correlation"] for t in found.of("work")}
 
 
 def test_a_function_that_ends_gputaps_thread_is_told_the_rest_in_another_one(told):
@@ -161,15 +189,17 @@ def test_nodes_of_a_graph_say_which_they_are(whole):
     assert len(launches) == TRUTH.threads * TRUTH.graphs
     for nodes in launches.values():
         assert [t["ordinal"] for t in nodes] == list(range(TRUTH.nodes))
-        assert len({(t["graph"], t["replay"]) for t in nodes}) == 1 and nodes[0]["graph"] and nodes[0]["replay"]
+        assert len({(t["graph"], t["replay"])
+                    for t in nodes}) == 1 and nodes[0]["graph"] and nodes[0]["replay"]
 
 
 def test_what_is_told_is_what_is_recorded(whole, tap, work):
     told, capture = whole
     found = read_capture(tap, capture)
     names = {KERNEL: "kernel", READ: "read", WRITE: "write", COPY: "copy", FILL: "fill"}
-    assert collections.Counter(names[t["type"]] for t in told.of("work", "complete") if t["type"] != BARRIER) == \
-        collections.Counter(row["operation"] for row in found.device)
+    assert collections.Counter(
+        names[t["type"]] for t in told.of("work", "complete") if t["type"] != BARRIER
+    ) == collections.Counter(row["operation"] for row in found.device)
     TRUTH.check(found)
 
 
@@ -181,7 +211,8 @@ def test_every_call_retires_once_and_after_everything_else_of_it(whole):
     for t in [*told.of("call"), *told.of("work")]:
         last = retired[t["correlation"]]
         assert t["line"] < last["line"] and t["now"] < last["now"]
-        assert max(t["now"] if t["phase"] != "complete" else 0, t.get("end", 0)) < last["time"] <= last["now"]
+        assert max(t["now"] if t["phase"] != "complete" else 0, t.get(
+            "end", 0)) < last["time"] <= last["now"]
 
 
 def test_a_kernel_was_loaded_with_its_code_object_before_it_is_launched(whole):
@@ -195,11 +226,16 @@ def test_a_kernel_was_loaded_with_its_code_object_before_it_is_launched(whole):
             continue
         symbol = loads[KERNEL_SYMBOL, t["kernel"]]
         assert symbol["name"] == t["name"] + ".kd" and symbol["line"] < t["line"]
-        assert symbol["sgprs"] and symbol["vgprs"] and symbol["kernarg_bytes"] and symbol["code_address"] > symbol["handle"]
+        assert symbol["sgprs"] and symbol["vgprs"] and symbol["kernarg_bytes"] and symbol[
+            "code_address"] > symbol["handle"]
         code = loads[CODE_OBJECT, symbol["parent"]]
-        assert code["line"] < symbol["line"] and code["load_bytes"] and re.match("(file|memory)://", code["uri"])
-        assert code["device_handle"] == loads[DEVICE, code["parent"]]["handle"] == symbol["device_handle"]
-    assert sorted(n for type, n in loads if type == KERNEL_SYMBOL) == list(range(1, len(told.of("object", "load", type=KERNEL_SYMBOL)) + 1))
+        assert code["line"] < symbol["line"] and code["load_bytes"] and re.match(
+            "(file|memory)://", code["uri"])
+        assert code["device_handle"] == loads[DEVICE,
+                                              code["parent"]]["handle"] == symbol["device_handle"]
+    assert sorted(n for type, n in loads if type == KERNEL_SYMBOL) == list(
+        range(1,
+              len(told.of("object", "load", type=KERNEL_SYMBOL)) + 1))
 
 
 def test_work_that_no_told_call_causes_gets_a_number_of_its_own_that_retires(told):
@@ -209,20 +245,24 @@ def test_work_that_no_told_call_causes_gets_a_number_of_its_own_that_retires(tol
     assert {t["correlation"] for t in found.of("retired")} == set(range(1, len(pieces) + 1))
     for piece in pieces:
         last = found.of("retired", correlation=piece[0]["correlation"])
-        assert len(last) == 1 and last[0]["line"] > piece[2]["line"] and last[0]["time"] > piece[2]["end"]
+        assert len(
+            last) == 1 and last[0]["line"] > piece[2]["line"] and last[0]["time"] > piece[2]["end"]
 
 
 def test_work_is_told_and_not_recorded_where_the_session_does_not_ask_for_it(told, tap):
     found = told("calls,work", "--no-device")
-    assert len([p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
+    assert len(
+        [p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
     info = json.loads(tap("info", "--json", "a.gputap").out)
-    assert info["device_work"] == 0 and info["dropped"] == 0 and info["seen"] == info["recorded"] == info["calls"]
+    assert info["device_work"] == 0 and info[
+        "dropped"] == 0 and info["seen"] == info["recorded"] == info["calls"]
 
 
 def test_all_work_is_told_where_the_session_asks_for_some_of_it(told, tap):
     found = told("calls,work", "--mode", "lite", "--kernels", "^numbered$")
     assert {p[0]["type"] for p in found.pieces()} == {KERNEL, READ, WRITE, COPY, FILL, BARRIER}
-    assert len([p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
+    assert len(
+        [p for p in found.pieces() if p[0]["type"] == KERNEL and len(p) == 3]) == TRUTH.kernels()
     info = json.loads(tap("info", "--json", "a.gputap").out)
     assert info["dropped"] == 0 and info["seen"] == info["recorded"]
 
@@ -235,31 +275,48 @@ def test_calls_of_lower_layers_do_not_take_hips_work(told):
     assert {t["correlation"] for t in found.of("retired")} == set(calls)
 
 
-def test_scratch_memory_is_told_from_its_making_to_its_end(build, softgpu, tap, work, hip_program, rocr):
+def test_scratch_memory_is_told_from_its_making_to_its_end(build, softgpu, tap, work, hip_program,
+                                                           rocr):
     if rocr < 13:
         pytest.skip("needs ROCr 6.1, which tells of scratch memory")
-    tap("run", "-q", "-f", "-o", "a.gputap", "--", build / "tests/soft/hip_soft", "scratch",
-        env={**softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,work", "WORK_TOOL_OUT": work / "told"})
+    tap("run",
+        "-q",
+        "-f",
+        "-o",
+        "a.gputap",
+        "--",
+        build / "tests/soft/hip_soft",
+        "scratch",
+        env={
+            **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
+            "WORK_TOOL": "alone,work", "WORK_TOOL_OUT": work / "told"
+        })
     pieces = [p for p in Told(work / "told").pieces() if p[0]["type"] == SCRATCH]
     assert len(pieces) == 5
     for enter, leave, complete in pieces:
         assert [t["phase"] for t in (enter, leave, complete)] == ["enter", "exit", "complete"]
         assert enter["queue"] == leave["queue"] > 0 and enter["device"] > 0 and enter["bytes"] == 0
-        assert enter["now"] <= complete["start"] < complete["end"] <= leave["now"] and complete["bytes"] == leave["bytes"]
-    assert [p[1]["bytes"] // 64 for p in pieces] == [416 * 1920, 816 * 1920, 16016 * 8, 0, 416 * 1920]
+        assert enter["now"] <= complete["start"] < complete["end"] <= leave["now"] and complete[
+            "bytes"] == leave["bytes"]
+    assert [p[1]["bytes"] // 64
+            for p in pieces] == [416 * 1920, 816 * 1920, 16016 * 8, 0, 416 * 1920]
 
 
 def test_who_comes_first_is_told_first_of_a_beginning_and_last_of_an_end(told):
     found = told("twice,calls,work", truth=Truth(threads=1, streams=1, launches=5))
     orders = collections.defaultdict(list)
     for t in [*found.of("call"), *found.of("work")]:
-        orders[t["kind"], t["phase"], t.get("domain"), t.get("number"), t["correlation"], t.get("kernel")].append((t["line"], t["context"]))
+        orders[t["kind"], t["phase"],
+               t.get("domain"),
+               t.get("number"), t["correlation"],
+               t.get("kernel")].append((t["line"], t["context"]))
     for (_, phase, *_), lines in orders.items():
         assert [context for _, context in sorted(lines)] == ([0, 1] if phase == "enter" else [1, 0])
 
 
 def test_a_context_that_starts_late_is_told_what_is_there(told):
-    found = told("late,calls,work,objects", truth=Truth(threads=1, streams=2, launches=20, graphs=1))
+    found = told("late,calls,work,objects",
+                 truth=Truth(threads=1, streams=2, launches=20, graphs=1))
     replayed = found.of("object", "load", replayed=1)
     assert {t["type"] for t in replayed} == {DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL}
     known = {}
@@ -276,10 +333,15 @@ def test_a_context_that_starts_late_is_told_what_is_there(told):
 
 def test_callbacks_of_work_may_call_the_runtime_and_stop_their_context(told):
     found = told("calls,work,calling")
-    by_helpers = [t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] == 0]
-    in_launches = [t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] != 0]
+    by_helpers = [
+        t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] == 0
+    ]
+    in_launches = [
+        t for t in found.of("call", "enter") if t["operation"] == GET_DEVICE and t["parent"] != 0
+    ]
     assert by_helpers and in_launches
-    stopped = found.of("work", "complete", number=10)[0]["line"]  # there and started again: what is submitted between is not told
+    # there and started again: what is submitted between is not told
+    stopped = found.of("work", "complete", number=10)[0]["line"]
     assert [p for p in found.pieces() if len(p) == 3 and p[0]["line"] > stopped]
 
 
@@ -297,7 +359,8 @@ def test_streams_and_graphs_are_objects_of_hip(told, when):
     graphs = {t["number"]: t for t in objects if t["type"] == GRAPH}
     launched = {t["graph"] for t in found.of("work", "exit", name="node")}
     assert launched and launched <= set(graphs)
-    assert all(graphs[t["graph"]]["line"] < t["line"] for t in found.of("work", "exit", name="node"))
+    assert all(
+        graphs[t["graph"]]["line"] < t["line"] for t in found.of("work", "exit", name="node"))
     unloaded = [(t["type"], t["number"]) for t in found.of("object", "unload") if t["domain"] == 2]
     assert sorted(unloaded) == sorted((t["type"], t["number"]) for t in objects)
 
@@ -308,15 +371,18 @@ def test_what_is_loaded_is_unloaded_at_the_end_kernels_before_their_code(told):
     found = told("objects,retire,work,calls", entry=True)
     loads = {(t["type"], t["number"]): t for t in found.of("object", "load")}
     unloads = {(t["type"], t["number"]): t for t in found.of("object", "unload")}
-    assert loads.keys() == unloads.keys() and {type for type, _ in loads} == {DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL}
+    assert loads.keys() == unloads.keys() and {type for type, _ in loads
+                                               } == {DEVICE, QUEUE, CODE_OBJECT, KERNEL_SYMBOL}
     for (type, number), t in unloads.items():
         assert t["data"] == type * 1000 + number
         if type == KERNEL_SYMBOL:
             assert t["line"] < unloads[CODE_OBJECT, t["parent"]]["line"]
     programs = {t["thread"] for t in found.of("call")}
-    finish = [t for t in found.of("finish") if t["by"] in programs]  # `gputap run` itself has the tool, too
+    # `gputap run` itself has the tool, too
+    finish = [t for t in found.of("finish") if t["by"] in programs]
     assert len(finish) == 1 and all(t["kind"] == "finish" for t in found.lines[finish[0]["line"]:])
-    assert {t["correlation"] for t in found.of("retired")} == {t["correlation"] for t in found.of("call")}
+    assert {t["correlation"]
+            for t in found.of("retired")} == {t["correlation"] for t in found.of("call")}
 
 
 def test_a_context_may_have_code_objects_unloaded_before_their_kernels(told):
@@ -327,17 +393,26 @@ def test_a_context_may_have_code_objects_unloaded_before_their_kernels(told):
 
 
 def test_a_tool_is_told_the_same_without_gputap_run(build, hip_program, softgpu, run, work):
-    run(TRUTH.command(hip_program("truth")), env={
-        **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "calls,work,objects,retire", "WORK_TOOL_OUT": work / "told"})
+    run(TRUTH.command(hip_program("truth")),
+        env={
+            **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
+            "WORK_TOOL": "calls,work,objects,retire", "WORK_TOOL_OUT": work / "told"
+        })
     found = Told(work / "told")
     pieces = found.pieces()
     calls = {t["correlation"]: t for t in found.of("call", "enter")}
     assert sorted(calls) == list(range(1, len(calls) + 1))
-    assert all(len(p) == 3 and p[2]["status"] == 0 and p[0]["now"] <= p[2]["start"] < p[2]["end"] for p in pieces)
+    assert all(
+        len(p) == 3 and p[2]["status"] == 0 and p[0]["now"] <= p[2]["start"] < p[2]["end"]
+        for p in pieces)
     launched = collections.Counter(shape(p[0]) for p in pieces if p[0]["name"] == "numbered")
     assert launched == TRUTH.launched
-    assert all(shape(calls[p[0]["correlation"]]) == shape(p[0]) for p in pieces if p[0]["name"] == "numbered")
-    assert collections.Counter(shape(p[0]) for p in pieces if p[0]["name"] == "node") == TRUTH.replayed
+    assert all(
+        shape(calls[p[0]["correlation"]]) == shape(p[0])
+        for p in pieces
+        if p[0]["name"] == "numbered")
+    assert collections.Counter(
+        shape(p[0]) for p in pieces if p[0]["name"] == "node") == TRUTH.replayed
     assert {t["correlation"] for t in found.of("retired")} == set(calls)
     assert len(found.of("object", "load")) == len(found.of("object", "unload"))
 
@@ -348,26 +423,39 @@ def test_records_of_a_call_and_of_its_work_come_before_that_of_its_retirement(to
     assert len([t for t in work if t["type"] == KERNEL]) == TRUTH.kernels()
     assert all(t["start"] < t["end"] for t in [*calls, *work])
     last = {t["correlation"]: t for t in retired}
-    assert len(last) == len(retired) and set(last) == {t["correlation"] for t in calls} >= {t["correlation"] for t in work}
+    assert len(last) == len(retired) and set(last) == {t["correlation"] for t in calls
+                                                       } >= {t["correlation"] for t in work}
     for t in [*calls, *work]:
-        assert t["line"] < last[t["correlation"]]["line"] and t["end"] < last[t["correlation"]]["time"]
+        assert t["line"] < last[t["correlation"]]["line"] and t["end"] < last[
+            t["correlation"]]["time"]
 
 
-def test_hips_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(build, run, hip_program, softgpu, work):
+def test_hips_work_in_flight_at_a_fork_is_told_to_its_end_in_the_parent_alone(
+        build, run, hip_program, softgpu, work):
     """The child makes a call, which is told, and hears nothing of its parent's kernels."""
     for attempt in range(5):
         out = work / f"told{attempt}"
-        run([hip_program("ends"), "queued:3000", "fork-look", "kernels:1"], env={
-            **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "alone,calls,work,retire", "WORK_TOOL_OUT": out})
+        run(
+            [hip_program("ends"), "queued:3000", "fork-look", "kernels:1"],
+            env={
+                **softgpu, "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
+                "WORK_TOOL": "alone,calls,work,retire", "WORK_TOOL_OUT": out
+            })
         found = Told(out)
         asked, = found.of("call", "enter", name="hipStreamGetFlags")
         assert not [t for t in found.of("work") if t["by"] == asked["by"]]
-        assert {t["correlation"] for t in found.of("retired") if t["by"] == asked["by"]} == {asked["correlation"]}
+        assert {t["correlation"] for t in found.of("retired") if t["by"] == asked["by"]} == {
+            asked["correlation"]
+        }
         pieces = found.pieces()
-        assert all([t["phase"] for t in piece] == ["enter", "exit", "complete"] and piece[2]["status"] == 0 for piece in pieces)
+        assert all([t["phase"]
+                    for t in piece] == ["enter", "exit", "complete"] and piece[2]["status"] == 0
+                   for piece in pieces)
         assert sum(piece[0]["kernel"] != 0 for piece in pieces) >= 3001
         of_work = {piece[0]["correlation"] for piece in pieces}
-        retired = collections.Counter(t["correlation"] for t in found.of("retired") if t["by"] != asked["by"]) # both go on with the next number
+        # both go on with the next number
+        retired = collections.Counter(
+            t["correlation"] for t in found.of("retired") if t["by"] != asked["by"])
         assert {retired[c] for c in of_work} == {1}
         if any(piece[1]["line"] < asked["line"] < piece[2]["line"] for piece in pieces):
             return
@@ -382,8 +470,19 @@ def told_opencl(build, tap, work):
     """The same of a program for PoCL; more options of run."""
     def run(words, program, *options, arguments=()):
         out = work / "told"
-        tap("run", "-q", "-f", "-o", "a.gputap", *options, "--", build / "tests/opencl" / program, *arguments,
-            env={"LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": f"alone,{words}", "WORK_TOOL_OUT": out})
+        tap("run",
+            "-q",
+            "-f",
+            "-o",
+            "a.gputap",
+            *options,
+            "--",
+            build / "tests/opencl" / program,
+            *arguments,
+            env={
+                "LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": f"alone,{words}",
+                "WORK_TOOL_OUT": out
+            })
         return Told(out)
     return run
 
@@ -394,7 +493,11 @@ def test_a_device_that_another_thread_still_makes_is_not_asked_anything(told_ope
     for _ in range(10):
         found = told_opencl("opencl,work,objects", "cl_race", *options)
         entered, devices = found.of("work", "enter"), found.of("object", "load", type=DEVICE)
-        assert {w["device"] for w in entered if w["number"] in {c["number"] for c in found.of("work", "complete")}} <= {d["number"] for d in devices}
+        assert {
+            w["device"]
+            for w in entered
+            if w["number"] in {c["number"] for c in found.of("work", "complete")}
+        } <= {d["number"] for d in devices}
 
 
 @pytest.mark.parametrize("options", [(), ("--no-device",)], ids=["recorded", "only told"])
@@ -403,73 +506,106 @@ def test_opencls_commands_are_told_from_their_enqueue_to_their_end(told_opencl, 
     calls = {t["correlation"]: t for t in found.of("call", "enter")}
     info = json.loads(tap("info", "--json", "a.gputap").out)
     pieces = [p for p in found.pieces() if len(p) == 3]
-    assert info["dropped"] == 0 and info["device_work"] == (0 if options else len(pieces)) and pieces
+    assert info["dropped"] == 0 and info["device_work"] == (0
+                                                            if options else len(pieces)) and pieces
     assert len(found.of("work", "complete")) == len(pieces)
     devices = {t["number"] for t in found.of("object", "load", type=DEVICE)}
     queues = {t["number"]: t for t in found.of("object", "load", type=QUEUE)}
     for enter, leave, complete in pieces:
-        assert [t["phase"] for t in sorted((enter, leave, complete), key=lambda t: t["line"])] == ["enter", "exit", "complete"]
+        assert [t["phase"] for t in sorted((enter, leave, complete), key=lambda t: t["line"])] == [
+            "enter", "exit", "complete"
+        ]
         call = calls[enter["correlation"]]
         assert call["thread"] == enter["thread"] and call["line"] < enter["line"]
-        assert leave["device"] in devices and queues[leave["queue"]]["handle"] == leave["queue_handle"]
+        assert leave["device"] in devices and queues[
+            leave["queue"]]["handle"] == leave["queue_handle"]
         if complete["status"] == 0:
             assert enter["now"] <= complete["start"] < complete["end"] <= complete["now"]
     retired = {t["correlation"]: t for t in found.of("retired")}
     for t in [*found.of("call"), *found.of("work")]:
-        assert t["line"] < retired[t["correlation"]]["line"] and t.get("end", 0) < retired[t["correlation"]]["time"]
+        assert t["line"] < retired[t["correlation"]]["line"] and t.get(
+            "end", 0) < retired[t["correlation"]]["time"]
 
 
-def test_a_function_of_opencls_work_that_ends_gputaps_thread_is_told_the_rest_in_another_one(told_opencl):
-    check_that_threads_ended_and_nothing_was_lost(told_opencl("opencl,work,retire,exits", "cl_many", arguments=[2000, 200]))
+def test_a_function_of_opencls_work_that_ends_gputaps_thread_is_told_the_rest_in_another_one(
+        told_opencl):
+    check_that_threads_ended_and_nothing_was_lost(
+        told_opencl("opencl,work,retire,exits", "cl_many", arguments=[2000, 200]))
 
 
 def test_an_opencl_kernel_has_its_name_and_size(told_opencl):
     found = told_opencl("opencl,work", "cl_basic")
     kernels = found.of("work", "complete", type=KERNEL)
     assert kernels and all(t["name"] != "-" and t["grid"] != "0,0,0" for t in kernels)
-    assert [t["number"] for t in found.of("work", "enter", type=KERNEL)] == list(range(1, len(kernels) + 1))
+    assert [t["number"] for t in found.of("work", "enter", type=KERNEL)] == list(
+        range(1,
+              len(kernels) + 1))
 
 
-@pytest.mark.parametrize("program,arguments,kernels", [("cl_basic", [], ["twice", "plus"]), ("cl_many", [2000], None)], ids=["cl_basic", "cl_many"])
+@pytest.mark.parametrize("program,arguments,kernels", [("cl_basic", [], ["twice", "plus"]),
+                                                       ("cl_many", [2000], None)],
+                         ids=["cl_basic", "cl_many"])
 def test_opencls_contexts_and_kernels_are_objects(told_opencl, program, arguments, kernels):
     found = told_opencl("opencl,work,objects", program, arguments=arguments)
     loads = found.of("object", "load")
     assert len({(t["type"], t["number"]) for t in loads}) == len(loads)
     context = [t for t in loads if t["type"] == CONTEXT]
-    made = [t for t in found.of("call", "enter") if t["name"] in ("clCreateContext", "clCreateContextFromType")]
+    made = [
+        t for t in found.of("call", "enter")
+        if t["name"] in ("clCreateContext", "clCreateContextFromType")
+    ]
     assert len(context) == len(made) > 0 and all(t["handle"] for t in context)
     symbols = {t["number"]: t for t in loads if t["type"] == KERNEL_SYMBOL}
     assert kernels is None or [t["name"] for t in symbols.values()] == kernels
     launches = found.of("work", "exit", type=KERNEL)
     assert launches
     for t in launches:
-        assert symbols[t["kernel"]]["name"] == t["name"] and symbols[t["kernel"]]["line"] < t["line"]
+        assert symbols[t["kernel"]]["name"] == t["name"] and symbols[
+            t["kernel"]]["line"] < t["line"]
     assert len(found.of("object", "unload")) == len(loads)
 
 
-def test_a_late_tool_of_opencl_hears_of_a_kernel_that_was_there_when_it_is_launched(build, run, work):
+def test_a_late_tool_of_opencl_hears_of_a_kernel_that_was_there_when_it_is_launched(
+        build, run, work):
     """It was made before anybody listened."""
-    run([build / "tests/opencl/cl_basic", 3], env={"LD_PRELOAD": build / "tests/tool/libwork_tool.so", "WORK_TOOL": "opencl,work,objects,late_opencl",
-                                                   "WORK_TOOL_OUT": work / "told"})
+    run(
+        [build / "tests/opencl/cl_basic", 3],
+        env={
+            "LD_PRELOAD": build / "tests/tool/libwork_tool.so",
+            "WORK_TOOL": "opencl,work,objects,late_opencl", "WORK_TOOL_OUT": work / "told"
+        })
     found = Told(work / "told")
     symbols = {t["number"]: t for t in found.of("object", "load", type=KERNEL_SYMBOL)}
     launches = found.of("work", "exit", type=KERNEL)
-    assert launches and all(symbols[t["kernel"]]["name"] == t["name"] and symbols[t["kernel"]]["replayed"] for t in launches)
+    assert launches and all(
+        symbols[t["kernel"]]["name"] == t["name"] and symbols[t["kernel"]]["replayed"]
+        for t in launches)
 
 
 @pytest.fixture(scope="module")
 def leaves(build, repo, softgpu, tmp_path_factory):
-    """leaves("jump", "enter", "again") -> what tests/rocm/hsa_leaves.cc says, and for each of its two contexts, what it was told as a set."""
+    """leaves("jump", "enter", "again") -> what tests/rocm/hsa_leaves.cc says, and for each of its
+    two contexts, what it was told as a set."""
     folder = tmp_path_factory.mktemp("leaves")
-    options = ["-O1", "-Wall", "-Wextra", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", f"-I{repo}/include"]
-    subprocess.run(["cc", *options, "-c", repo / "tests/soft/hsa_program.c", "-o", folder / "hsa_program.o"], check=True)
-    subprocess.run(["c++", *options, repo / "tests/rocm/hsa_leaves.cc", folder / "hsa_program.o", "-o", folder / "leaves", build / "libgputap.so.0",
-                    "-lhsa-runtime64"], check=True)
+    options = [
+        "-O1", "-Wall", "-Wextra", "-DLITTLEENDIAN_CPU", f"-I{repo}/tests/soft", f"-I{repo}/include"
+    ]
+    subprocess.run(
+        ["cc", *options, "-c", repo / "tests/soft/hsa_program.c", "-o", folder / "hsa_program.o"],
+        check=True)
+    subprocess.run([
+        "c++", *options, repo / "tests/rocm/hsa_leaves.cc", folder / "hsa_program.o", "-o",
+        folder / "leaves", build / "libgputap.so.0", "-lhsa-runtime64"
+    ],
+                   check=True)
 
     def run(*words):
-        result = run_command([build / "gputap", "run", "-q", "-f", "-o", folder / "a.gputap", "--domains", "roctx", "--", folder / "leaves",
-                              build / "tests/soft/soft_kernels.co", *words],
-                             env={**softgpu, "LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{build}"})
+        result = run_command(
+            [
+                build / "gputap", "run", "-q", "-f", "-o", folder / "a.gputap", "--domains",
+                "roctx", "--", folder / "leaves", build / "tests/soft/soft_kernels.co", *words
+            ],
+            env={**softgpu, "LD_LIBRARY_PATH": f"{softgpu['LD_LIBRARY_PATH']}:{build}"})
         lines = result.out.splitlines()
         told = [sorted(line.split()[1:]) for line in lines[-2:]]
         assert all(len(set(one)) == len(one) for one in told)
@@ -485,8 +621,10 @@ OTHERS = told_of([1, 2, 4, 5, 6])
 
 
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
-def test_a_function_that_leaves_the_beginning_of_a_dispatch_does_not_keep_the_queue(leaves, how, said):
-    """The kernel runs; who was told of its beginning is told of its completion, the others nothing."""
+def test_a_function_that_leaves_the_beginning_of_a_dispatch_does_not_keep_the_queue(
+        leaves, how, said):
+    """The kernel runs; who was told of its beginning is told of its completion, the others
+    nothing."""
     lines, told = leaves(how, "enter", "again")
     assert lines == [said]
     assert told == [OTHERS | {"+3", ".3"}, OTHERS]
@@ -500,14 +638,16 @@ def test_a_function_that_leaves_the_end_of_a_dispatch_does_not_keep_the_queue(le
 
 
 @pytest.mark.parametrize("how, said", [("jump", "jumped"), ("throw", "caught")])
-def test_a_dispatch_that_was_left_is_submitted_though_its_thread_does_nothing_more(leaves, how, said):
+def test_a_dispatch_that_was_left_is_submitted_though_its_thread_does_nothing_more(
+        leaves, how, said):
     """By the helper, which cannot know that nobody comes back: the piece is counted as lost."""
     lines, told = leaves(how, "enter")
     assert lines == [said]
     assert told == [OTHERS | {"+3"}, OTHERS]
 
 
-def test_a_function_that_takes_long_is_told_the_end_of_a_dispatch_that_was_submitted_without_it(leaves):
+def test_a_function_that_takes_long_is_told_the_end_of_a_dispatch_that_was_submitted_without_it(
+        leaves):
     lines, told = leaves("slow", "enter")
     assert not lines
     assert told == [OTHERS | {"+3", "-3"}] * 2

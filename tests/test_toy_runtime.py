@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A runtime is one description and one folder: the toy runtime of tests/toy, put into a copy of the source."""
+"""A runtime is one description and one folder: the toy runtime of tests/toy, put into a copy of the
+source."""
 import fcntl
 import json
 import os
@@ -17,7 +18,12 @@ STEPS = 5
 
 
 def sh(*words, cwd=None):
-    done = subprocess.run(list(map(str, words)), cwd=cwd, text=True, errors="replace", capture_output=True, timeout=1200)
+    done = subprocess.run(list(map(str, words)),
+                          cwd=cwd,
+                          text=True,
+                          errors="replace",
+                          capture_output=True,
+                          timeout=1200)
     assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -28,7 +34,9 @@ def contents(folder):
 
 def make_tree(folder):
     """The source with the toy in it, built; changed.json names the files that this changed."""
-    for name in filter(None, sh("git", "-C", REPO, "ls-files", "-co", "--exclude-standard", "-z").split("\0")):
+    for name in filter(
+            None,
+            sh("git", "-C", REPO, "ls-files", "-co", "--exclude-standard", "-z").split("\0")):
         if (REPO / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPO / name, folder / name)
@@ -41,9 +49,10 @@ def make_tree(folder):
     sh("ninja", "-C", "build", cwd=folder)
     library, build = TOY / "library", folder / "build"
     sh("cc", "-shared", "-fPIC", "-O2", library / "toy.c", "-o", build / "libtoy.so", "-lpthread")
-    sh("cc", "-O2", library / "program.c", "-o", build / "toy_program", "-L", build, "-ltoy", f"-Wl,-rpath,{build}")
-    sh("cc", "-shared", "-fPIC", f"-I{folder}/include", library / "tool.c", "-o", build / "toy_tool.so", "-L", build,
-       build / "libgputap.so.0")
+    sh("cc", "-O2", library / "program.c", "-o", build / "toy_program", "-L", build, "-ltoy",
+       f"-Wl,-rpath,{build}")
+    sh("cc", "-shared", "-fPIC", f"-I{folder}/include", library / "tool.c", "-o",
+       build / "toy_tool.so", "-L", build, build / "libgputap.so.0")
     (folder / "changed.json").write_text(json.dumps(changed))
 
 
@@ -61,13 +70,18 @@ def tree(tmp_path_factory):
 
 @pytest.fixture
 def capture(tree, run, work):
-    run([tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", tree / "build/toy_program", str(STEPS)])
+    run([
+        tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", tree / "build/toy_program",
+        str(STEPS)
+    ])
     return work / "toy.gputap"
 
 
 def test_a_runtime_is_added_by_one_description_and_one_folder(tree):
     changed = json.loads((tree / "changed.json").read_text())
-    by_hand = [name for name in changed if not name.startswith(("generated/", "include/gputap/domains.h"))]
+    by_hand = [
+        name for name in changed if not name.startswith(("generated/", "include/gputap/domains.h"))
+    ]
     assert by_hand == ["api/toy.api", "src/runtime/toy/meson.build", "src/runtime/toy/toy_work.c"]
 
 
@@ -91,12 +105,22 @@ def test_its_ranges_and_links_are_exported(tree, run, capture, work):
     run([tree / "build/gputap", "export", capture, "-o", "toy.json"])
     events = json.loads((work / "toy.json").read_text())["traceEvents"]
     kernels = [e for e in events if e.get("cat") == "kernel"]
-    calls = {e["args"]["correlation"] for e in events if e.get("name") == "toy_launch" and "correlation" in e.get("args", {})}
+    calls = {
+        e["args"]["correlation"]
+        for e in events
+        if e.get("name") == "toy_launch" and "correlation" in e.get("args", {})
+    }
     assert len(kernels) == 2 * STEPS and {e["args"]["correlation"] for e in kernels} <= calls
     assert sum(e.get("name") == "step" and e.get("ph") == "X" for e in events) == STEPS
 
 
 def test_a_tool_is_told_of_it(tree, run):
-    done = run([tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", "--tool", tree / "build/toy_tool.so",
-                tree / "build/toy_program", str(STEPS)])
-    assert f"{2 + 6 * STEPS + 3} calls, {2 * STEPS} kernels, {STEPS} of them scale, {STEPS} copies" in done.out
+    done = run([
+        tree / "build/gputap", "run", "-q", "-f", "-o", "toy.gputap", "--tool",
+        tree / "build/toy_tool.so", tree / "build/toy_program",
+        str(STEPS)
+    ])
+    assert (
+        f"{2 + 6 * STEPS + 3} calls, {2 * STEPS} kernels, {STEPS} of them scale, {STEPS} copies"
+        in done.out
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every way in which a process can begin and end: its status comes through, its calls are all in the capture."""
+"""Every way in which a process can begin and end: its status comes through, its calls are all in
+the capture."""
 
 import os
 import signal
@@ -45,7 +46,8 @@ def test_the_end_of_a_program_comes_through_and_loses_nothing(tree, steps, statu
 ], ids=lambda v: "_".join(v).replace(":", ""))
 def test_every_process_of_the_tree_is_followed(tree, steps):
     result = tree.run(*steps)
-    assert tree.calls() == [image for image in told(result) if image[1]] # one that called nothing has no ring
+    # one that called nothing has no ring
+    assert tree.calls() == [image for image in told(result) if image[1]]
 
 
 def test_exec_makes_a_second_image_of_the_same_process(tree):
@@ -65,13 +67,22 @@ def test_a_child_that_outlives_the_program_is_told_to_stop(tree):
 
 
 def test_wait_stays_until_the_last_process_of_the_tree(tree):
-    result = tree.run("calls:3", "leave", "sleep:400", "calls:10", "exec:calls:4+exit:0", options=["--wait"])
+    result = tree.run("calls:3",
+                      "leave",
+                      "sleep:400",
+                      "calls:10",
+                      "exec:calls:4+exit:0",
+                      options=["--wait"])
     assert tree.calls() == told(result)
     assert "still ran" not in result.err
 
 
 def test_wait_stays_for_a_process_that_has_no_image_meanwhile(tree, build):
-    result = tree.run("calls:3", "leave", "calls:10", f"detour:{build}/tests/core/static_program", options=["--wait"])
+    result = tree.run("calls:3",
+                      "leave",
+                      "calls:10",
+                      f"detour:{build}/tests/core/static_program",
+                      options=["--wait"])
     assert tree.calls() == told(result)
     assert len(told(result)) == 3
 
@@ -92,16 +103,21 @@ def test_1000_short_lived_children_are_all_there(tree):
 
 
 def test_10000_threads_over_time_are_all_there(tree):
-    result = tree.run("threads:10000,20,7", options=["--when-full", "60s"])  # more than there are slots
+    # more than there are slots
+    result = tree.run("threads:10000,20,7", options=["--when-full", "60s"])
     (process,) = tree.read()["processes"]
     assert tree.calls() == told(result) == [(process["pid"], 70001)]
     assert process["threads"] == 10001
 
 
 def test_threads_and_blocks_come_back(tree):
-    """Memory is bounded: 5,000 threads pass through a pool of 64 blocks and 1,000 slots, and nothing waits in vain."""
-    result = tree.run("threads:5000,8,40", options=["--buffer", "1M", "--block-size", "16K", "--threads", "1000",
-                                                    "--when-full", "20s"])
+    """Memory is bounded: 5,000 threads pass through a pool of 64 blocks and 1,000 slots, and
+    nothing waits in vain."""
+    result = tree.run("threads:5000,8,40",
+                      options=[
+                          "--buffer", "1M", "--block-size", "16K", "--threads", "1000",
+                          "--when-full", "20s"
+                      ])
     assert tree.calls() == told(result)
 
 
@@ -112,9 +128,16 @@ def test_a_runtime_that_is_closed_again_keeps_what_it_recorded(tree, rounds):
 
 
 def test_a_program_in_a_pid_namespace_of_its_own_is_followed(tree):
-    """Its pid means nothing to the collector, or another process; it lives longer than the collector looks away."""
+    """Its pid means nothing to the collector, or another process; it lives longer than the
+    collector looks away."""
     if os.geteuid() != 0:
         pytest.skip("needs root to make a pid namespace")
-    result = tree.run("--fork", "--pid", tree.caller, "calls:50", "sleep:1500", "calls:50", program="unshare")
+    result = tree.run("--fork",
+                      "--pid",
+                      tree.caller,
+                      "calls:50",
+                      "sleep:1500",
+                      "calls:50",
+                      program="unshare")
     found = {pid: calls for pid, calls in tree.calls() if calls}
     assert found == dict(told(result)) == {1: 101}

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Programs of another word size: started without libraries that their dynamic linker would complain of, named as not traced.
+"""Programs of another word size: started without libraries that their dynamic linker would complain
+of, named as not traced.
 
-No 32-bit C library is needed: the dynamic linker of these programs is one of ours, which writes the environment that it got."""
+No 32-bit C library is needed: the dynamic linker of these programs is one of ours, which writes the
+environment that it got."""
 
 import json
 import platform
@@ -25,8 +27,10 @@ def programs(tree, work, run):
     """A program with a dynamic linker of 32 bits, and one that is statically linked."""
     if platform.machine() != "x86_64":
         pytest.skip("needs a processor that runs 32-bit x86 programs")
-    compile_it = ["gcc", "-m32", "-O1", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fcf-protection=none",
-                  conftest.REPO / "tests/tree/foreign.c"]
+    compile_it = [
+        "gcc", "-m32", "-O1", "-nostdlib", "-ffreestanding", "-fno-stack-protector",
+        "-fcf-protection=none", conftest.REPO / "tests/tree/foreign.c"
+    ]
     run([*compile_it, "-static", "-no-pie", "-o", "static32"])
     run([*compile_it, "-fPIE", "-pie", f"-Wl,--dynamic-linker={work}/static32", "-o", "dynamic32"])
     try:
@@ -44,11 +48,19 @@ def untraced(tap):
     """What info says of programs that were not traced, and how many the headline counts."""
     found = json.loads(tap("info", "c.gputap", "--json").out)
     report = json.loads(tap("report", "c.gputap", "--json").out)
-    return [e["text"] for e in found["events"] if e["event"] == "not traced"], report["files"][0]["untraced"]
+    return [e["text"]
+            for e in found["events"]
+            if e["event"] == "not traced"], report["files"][0]["untraced"]
 
 
-WAYS = {"exec": "{}", "fork": "sh -c '{}; exit $?'", "cleaned environment": "env -i {}",
-        "posix_spawn": "python3 -c 'import subprocess, sys; sys.exit(subprocess.run([\"{}\"]).returncode)'"}
+WAYS = {
+    "exec": "{}",
+    "fork": "sh -c '{}; exit $?'",
+    "cleaned environment": "env -i {}",
+    "posix_spawn": (
+        "python3 -c 'import subprocess, sys; sys.exit(subprocess.run([\"{}\"]).returncode)'"
+    ),
+}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -63,7 +75,9 @@ def test_run_itself_starts_it_without_and_says_so(tree, tap, programs):
     result = tree.run(program=programs[0], status=5)
     assert "LD_PRELOAD" not in variables(result) and "LD_AUDIT" not in variables(result)
     note = " ".join(result.err.split())
-    assert "cannot be traced because it is a 32-bit program and gputap's libraries are 64-bit" in note
+    assert (
+        "cannot be traced because it is a 32-bit program and gputap's libraries are 64-bit" in note
+    )
     assert "programs that it starts still can" not in note
 
 
@@ -86,7 +100,13 @@ def test_a_statically_linked_one_keeps_what_traces_its_children(tree, tap, progr
     tree.run("-c", f"{programs[1]} {tree.caller} calls:3 exit:4", program="sh", status=4)
     assert untraced(tap) == ([f"{programs[1]}: {WHY}, and statically linked"], 1)
     assert sum(p["calls"] for p in tree.read()["processes"]) == 4
-    result = tree.run(programs[1], tree.caller, "calls:3", "exit:4", program=programs[1], capture="d.gputap", status=4)
+    result = tree.run(programs[1],
+                      tree.caller,
+                      "calls:3",
+                      "exit:4",
+                      program=programs[1],
+                      capture="d.gputap",
+                      status=4)
     assert "programs that it starts still can" in " ".join(result.err.split())
     assert sum(p["calls"] for p in tree.read("d.gputap")["processes"]) == 4
 
@@ -98,4 +118,5 @@ def test_a_program_for_another_machine_is_refused_as_without_us(tree, run, progr
     (work / "foreign").write_bytes(image)
     (work / "foreign").chmod(0o755)
     bare = run(["sh", "-c", f"{work}/foreign; exit $?"], status=None)
-    assert tree.run("-c", f"{work}/foreign; exit $?", program="sh", status=None).status == bare.status
+    assert tree.run("-c", f"{work}/foreign; exit $?", program="sh",
+                    status=None).status == bare.status

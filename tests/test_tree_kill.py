@@ -51,7 +51,8 @@ def test_program_killed_at_a_random_moment_loses_no_call_that_had_returned(tree,
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_collector_and_program_killed_and_recovered_nothing_twice_nothing_missing(tree, tap, work, part):
+def test_collector_and_program_killed_and_recovered_nothing_twice_nothing_missing(
+        tree, tap, work, part):
     for i in range(ROUNDS):
         process, child = begin(tree, work, SMALL if i % 2 else ["--when-full", "0"])
         pause(0.03)
@@ -65,7 +66,8 @@ def test_collector_and_program_killed_and_recovered_nothing_twice_nothing_missin
         (found,) = tree.read()["processes"]
         counts = found["count_calls"]
         full = counts["dropped"].pop("full", 0)  # nobody drained between the two kills
-        assert tally(work / "tally") <= counts["recorded"] + full + sum(counts["dropped"].values()) <= tally(work / "tally") + 1
+        assert tally(work / "tally") <= counts["recorded"] + full + sum(
+            counts["dropped"].values()) <= tally(work / "tally") + 1
         if i % 2 == 0:
             assert full == 0
 
@@ -140,7 +142,8 @@ def test_recover_without_a_folder_lists_what_is_left(tree, tap, work):
     tap("recover", folder)
 
 
-@pytest.mark.parametrize("left", [[], ["session"], ["session", "output"]], ids=["nothing", "the session", "more"])
+@pytest.mark.parametrize("left", [[], ["session"], ["session", "output"]],
+                         ids=["nothing", "the session", "more"])
 def test_a_folder_whose_removal_was_cut_short_is_removed(tree, tap, work, left):
     process, child = begin(tree, work)
     process.kill()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs of the tree that run with other rights, or in another place, than the session: traced, or named and counted as not traced."""
+"""Programs of the tree that run with other rights, or in another place, than the session: traced,
+or named and counted as not traced."""
 
 import json
 import os
@@ -25,11 +26,15 @@ WAYS = {
     "no new privileges": (f"setpriv --no-new-privs {NOBODY} true", "true", DENIED),
     "runuser": ("runuser -u nobody -- true", "true", DENIED),
     "su": ("su -s /bin/sh nobody -c true", "sh", DENIED),
-    "python": ("python3 -c 'import os; os.setuid(65534); os.execv(\"/bin/true\", [\"true\"])'", "true", DENIED),
-    "python's subprocess": ("python3 -c 'import subprocess; subprocess.run([\"true\"], user=65534)'", "true", DENIED),
-    "effective ids": ("setpriv --euid=65534 true", "true", "its effective and real ids differ, so the dynamic linker lets nobody in"),
+    "python": ("python3 -c 'import os; os.setuid(65534); os.execv(\"/bin/true\", [\"true\"])'",
+               "true", DENIED),
+    "python's subprocess": (
+        "python3 -c 'import subprocess; subprocess.run([\"true\"], user=65534)'", "true", DENIED),
+    "effective ids": ("setpriv --euid=65534 true", "true",
+                      "its effective and real ids differ, so the dynamic linker lets nobody in"),
     "mount namespace": ("unshare -m sh -c 'mount -t tmpfs none /dev/shm; exec true'", "true", GONE),
-    "root folder": ("mkdir root; unshare -m sh -c 'mount --bind / root; exec chroot root true'", "true", GONE),
+    "root folder": ("mkdir root; unshare -m sh -c 'mount --bind / root; exec chroot root true'",
+                    "true", GONE),
     "read-only": ("unshare -m sh -c 'mount -o bind,ro /dev/shm /dev/shm; exec true'", "true",
                   "it cannot reach the session's folder: Read-only file system"),
 }
@@ -42,17 +47,22 @@ def tree(build, work):
 
 def said(tap):
     """What info and report say of the capture: reasons, and how many were not traced."""
-    found, report = (json.loads(tap(command, "c.gputap", "--json").out) for command in ("info", "report"))
+    found, report = (json.loads(tap(command, "c.gputap", "--json").out)
+                     for command in ("info", "report"))
     assert found["complete"] is report["complete"] is (not report["files"][0]["untraced"])
     return found["why_not_complete"], report["files"][0]["untraced"]
 
 
 def programs(tap):
-    return [os.path.basename(p["exe"]) for p in json.loads(tap("info", "c.gputap", "--json").out)["processes"]]
+    return [
+        os.path.basename(p["exe"])
+        for p in json.loads(tap("info", "c.gputap", "--json").out)["processes"]
+    ]
 
 
 @pytest.mark.parametrize("command, name, why", WAYS.values(), ids=WAYS)
-def test_a_program_that_cannot_reach_the_session_is_named_and_counted(tree, tap, command, name, why):
+def test_a_program_that_cannot_reach_the_session_is_named_and_counted(tree, tap, command, name,
+                                                                      why):
     result = tree.run("-c", command, program="sh", options=["-q"])
     assert " ".join(result.err.split()) == f"gputap: 1 process not traced: {name} ({why})"
     (reason,), count = said(tap)
@@ -60,8 +70,12 @@ def test_a_program_that_cannot_reach_the_session_is_named_and_counted(tree, tap,
 
 
 def test_beside_calls_the_headline_says_so(tree, tap):
-    result = tree.run("-c", f"{tree.caller} calls:5 exit:0; setpriv {NOBODY} true; setpriv {NOBODY} true; setpriv {NOBODY} true",
-                      program="sh")
+    result = tree.run(
+        "-c",
+        f"{tree.caller} calls:5 exit:0; setpriv {NOBODY} true; setpriv {NOBODY} true; setpriv"
+        f" {NOBODY} true",
+        program="sh",
+    )
     sentence = f"3 processes not traced: true ({DENIED})"
     words = " ".join(result.err.split())
     assert f"6 records, nothing lost of what was traced {sentence} calls" in words
@@ -70,7 +84,9 @@ def test_beside_calls_the_headline_says_so(tree, tap):
 
 
 def test_more_than_have_a_place_are_counted(tree, tap):
-    tree.run("-c", "import subprocess\nfor _ in range(40): subprocess.run(['true'], user=65534)", program="python3")
+    tree.run("-c",
+             "import subprocess\nfor _ in range(40): subprocess.run(['true'], user=65534)",
+             program="python3")
     assert said(tap)[1] == 40
 
 
@@ -80,14 +96,17 @@ def test_a_forks_child_that_cannot_reach_the_session_is_named(tree, tap, build):
     assert count == 1 and reason.endswith(f"tests/core/hostile: {DENIED}")
 
 
-@pytest.mark.parametrize("command", [f"setpriv {NOBODY} /no/such/program", f"setpriv {NOBODY} /etc/passwd"])
+@pytest.mark.parametrize("command",
+                         [f"setpriv {NOBODY} /no/such/program", f"setpriv {NOBODY} /etc/passwd"])
 def test_a_program_that_was_not_begun_is_not_counted(tree, tap, command):
     tree.run("-c", f"{command}; exit 3", program="sh", status=3)
     assert said(tap) == ([], 0)
 
 
-@pytest.mark.parametrize("command", ["setpriv --bounding-set=-all true", "unshare -m true", "unshare -Ur true", "unshare -pf true",
-                                     "setpriv --no-new-privs true", "unshare -n true"])
+@pytest.mark.parametrize("command", [
+    "setpriv --bounding-set=-all true", "unshare -m true", "unshare -Ur true", "unshare -pf true",
+    "setpriv --no-new-privs true", "unshare -n true"
+])
 def test_a_program_with_fewer_rights_that_reaches_the_session_is_traced(tree, tap, command):
     tree.run("-c", command, program="sh")
     assert said(tap) == ([], 0)
@@ -103,15 +122,18 @@ def test_a_set_user_id_program_that_is_granted_nothing_is_traced(tree, tap, work
     assert said(tap) == ([], 0)
     assert "suid" in programs(tap)
     tree.run("-c", f"{program}; exit", program="sh", capture="d.gputap")
-    assert "1 process not traced: suid (it gains privileges" in " ".join(tap("report", "d.gputap").out.split())
+    assert "1 process not traced: suid (it gains privileges" in " ".join(
+        tap("report", "d.gputap").out.split())
 
 
 @pytest.fixture
 def capable(build, monkeypatch):
-    """Makes a program whose file has capabilities; in a folder that everybody reaches, which the test is in."""
+    """Makes a program whose file has capabilities; in a folder that everybody reaches, which the
+    test is in."""
     if not shutil.which("setcap"):
         pytest.skip("needs setcap")
-    if subprocess.run(["setpriv", *NOBODY.split(), "test", "-r", build / "libgputap.so.0"]).returncode:
+    if subprocess.run(["setpriv", *NOBODY.split(), "test", "-r",
+                       build / "libgputap.so.0"]).returncode:
         pytest.skip("needs a build folder that everybody reaches")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gputap-test-"))
     folder.chmod(0o777)
@@ -128,11 +150,15 @@ def capable(build, monkeypatch):
 
 
 def run_as_nobody(build, command):
-    words = ["setpriv", *NOBODY.split(), build / "gputap", "run", "-q", "-o", "c.gputap", "--", "sh", "-c", f"{command}; exit 3"]
+    words = [
+        "setpriv", *NOBODY.split(), build / "gputap", "run", "-q", "-o", "c.gputap", "--", "sh",
+        "-c", f"{command}; exit 3"
+    ]
     return conftest.run_command(words, status=3)
 
 
-@pytest.mark.parametrize("before", ["", "setpriv --no-new-privs "], ids=["granted", "no new privileges"])
+@pytest.mark.parametrize("before", ["", "setpriv --no-new-privs "],
+                         ids=["granted", "no new privileges"])
 def test_a_program_whose_file_has_capabilities_is_named_and_counted(build, tap, capable, before):
     """The dynamic linker forgets us though the kernel grants nothing."""
     result = run_as_nobody(build, before + str(capable("cap_net_raw+ep")))
@@ -142,8 +168,10 @@ def test_a_program_whose_file_has_capabilities_is_named_and_counted(build, tap, 
     assert count == 1 and reason.endswith(f"capable: {why}")
 
 
-@pytest.mark.parametrize("capabilities, before", [("cap_net_raw+p", "setpriv --no-new-privs "), ("cap_net_raw+i", "")])
-def test_a_program_whose_capabilities_change_nothing_is_traced(build, tap, capable, capabilities, before):
+@pytest.mark.parametrize("capabilities, before", [("cap_net_raw+p", "setpriv --no-new-privs "),
+                                                  ("cap_net_raw+i", "")])
+def test_a_program_whose_capabilities_change_nothing_is_traced(build, tap, capable, capabilities,
+                                                               before):
     run_as_nobody(build, before + str(capable(capabilities)))
     assert said(tap) == ([], 0)
     assert "capable" in programs(tap)

@@ -26,7 +26,8 @@ def catch(tree, *numbers):
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGWINCH, signal.SIGRTMIN + 1])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGWINCH, signal.SIGRTMIN + 1])
 def test_a_signal_sent_to_gputap_reaches_the_program(tree, number):
     process = catch(tree, number)
     child = child_of(process)
@@ -41,7 +42,10 @@ def test_a_signal_sent_to_gputap_reaches_the_program(tree, number):
 
 def pending_free(pid):
     """No signal waits to be taken."""
-    lines = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+    lines = dict(
+        line.split(":\t", 1)
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+        if ":\t" in line)
     return int(lines["ShdPnd"], 16) == 0 and int(lines["SigPnd"], 16) == 0
 
 
@@ -56,7 +60,10 @@ def test_death_by_a_forwarded_signal_is_ours_too(tree):
 
 def test_control_c_ends_both_and_the_capture_is_whole(tree, work):
     """A real terminal: both get the signal, the program only once."""
-    command = [str(tree.gputap), "run", "-q", "-o", "c.gputap", str(tree.caller), "calls:3", "say:ready", "sleep:60000"]
+    command = [
+        str(tree.gputap), "run", "-q", "-o", "c.gputap",
+        str(tree.caller), "calls:3", "say:ready", "sleep:60000"
+    ]
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(command[0], command)
@@ -71,7 +78,11 @@ def test_control_c_ends_both_and_the_capture_is_whole(tree, work):
 
 
 def test_control_c_is_not_sent_on_a_second_time(tree):
-    command = [str(tree.gputap), "run", "-q", "-o", "c.gputap", str(tree.bare), "catch", str(int(signal.SIGINT))]
+    command = [
+        str(tree.gputap), "run", "-q", "-o", "c.gputap",
+        str(tree.bare), "catch",
+        str(int(signal.SIGINT))
+    ]
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(command[0], command)
@@ -91,7 +102,10 @@ def test_control_c_is_not_sent_on_a_second_time(tree):
 
 
 def test_control_z_stops_both_and_continue_wakes_both(tree):
-    command = [str(tree.gputap), "run", "-q", "-o", "c.gputap", str(tree.caller), "awaits", "calls:3", "say:ready", "continued", "exit:3"]
+    command = [
+        str(tree.gputap), "run", "-q", "-o", "c.gputap",
+        str(tree.caller), "awaits", "calls:3", "say:ready", "continued", "exit:3"
+    ]
     pid, terminal = pty.fork()
     if pid == 0:
         # a job of a shell: in a group of its own in a session whose leader lives

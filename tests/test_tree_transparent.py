@@ -17,12 +17,18 @@ def tree(build, work):
 
 
 def show(command, **keywords):
-    return subprocess.run([str(c) for c in command], env=conftest.clean_environment(), stdout=subprocess.PIPE, text=True,
-                          check=True, timeout=600, **keywords).stdout
+    return subprocess.run([str(c) for c in command],
+                          env=conftest.clean_environment(),
+                          stdout=subprocess.PIPE,
+                          text=True,
+                          check=True,
+                          timeout=600,
+                          **keywords).stdout
 
 
 def test_descriptors_masks_dispositions_and_group_are_as_without(tree):
-    assert show([tree.gputap, "run", "-o", "c.gputap", tree.bare, "show"]) == show([tree.bare, "show"])
+    assert show([tree.gputap, "run", "-o", "c.gputap", tree.bare, "show"]) == show(
+        [tree.bare, "show"])
 
 
 def test_inherited_masks_dispositions_and_descriptors_reach_the_program(tree):
@@ -47,7 +53,8 @@ def test_the_limit_of_open_files_is_as_without(tree):
     def before():
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1024))
 
-    assert show([tree.gputap, "run", "-o", "c.gputap", "sh", "-c", "ulimit -Sn; ulimit -Hn"], preexec_fn=before) == "256\n1024\n"
+    assert show([tree.gputap, "run", "-o", "c.gputap", "sh", "-c", "ulimit -Sn; ulimit -Hn"],
+                preexec_fn=before) == "256\n1024\n"
 
 
 def test_input_and_output_pass_untouched(tree, run):
@@ -58,17 +65,28 @@ def test_input_and_output_pass_untouched(tree, run):
 
 
 def test_preloads_audits_and_layers_of_the_user_stay(tree, build):
-    """Ours first in LD_PRELOAD, the user's as they were; in OPENCL_LAYERS ours first too, which is nearest the runtime."""
-    theirs = {"LD_PRELOAD": "/lib/x86_64-linux-gnu/libm.so.6", "OPENCL_LAYERS": "/a/one.so:/b/two.so"}
-    result = tree.run("-c", "echo $LD_PRELOAD; echo $LD_AUDIT; echo $OPENCL_LAYERS; echo $GPUTAP_OPENCL_LAYERS",
-                      program="/bin/sh", env=theirs)
+    """Ours first in LD_PRELOAD, the user's as they were; in OPENCL_LAYERS ours first too, which is
+    nearest the runtime."""
+    theirs = {
+        "LD_PRELOAD": "/lib/x86_64-linux-gnu/libm.so.6", "OPENCL_LAYERS": "/a/one.so:/b/two.so"
+    }
+    result = tree.run(
+        "-c",
+        "echo $LD_PRELOAD; echo $LD_AUDIT; echo $OPENCL_LAYERS; echo $GPUTAP_OPENCL_LAYERS",
+        program="/bin/sh",
+        env=theirs)
     ours, audit = f"{build}/libgputap.so.0", f"{build}/libgputap-audit.so"
-    assert result.out.splitlines() == [f"{ours}:{theirs['LD_PRELOAD']}", audit, f"{ours}:{theirs['OPENCL_LAYERS']}",
-                                       f"{ours}:{theirs['OPENCL_LAYERS']}"]
+    assert result.out.splitlines() == [
+        f"{ours}:{theirs['LD_PRELOAD']}", audit, f"{ours}:{theirs['OPENCL_LAYERS']}",
+        f"{ours}:{theirs['OPENCL_LAYERS']}"
+    ]
 
 
 def test_gputap_in_gputap_leaves_one_of_each_in_the_environment(tree, build):
-    inner = [tree.gputap, "run", "-q", "-o", "inner.gputap", "sh", "-c", "echo $LD_PRELOAD; echo $OPENCL_LAYERS"]
+    inner = [
+        tree.gputap, "run", "-q", "-o", "inner.gputap", "sh", "-c",
+        "echo $LD_PRELOAD; echo $OPENCL_LAYERS"
+    ]
     result = tree.run(*inner[1:], program=inner[0])
     assert result.out.splitlines() == [f"{build}/libgputap.so.0"] * 2
 
@@ -92,13 +110,19 @@ def test_a_session_that_is_over_does_not_keep_children_from_being_traced(tree, b
 
 def test_an_image_that_called_exec_is_told_as_that(tree):
     tree.run(tree.caller, "calls:10", program="/usr/bin/env")
-    ends = [line.split()[-2:] for line in conftest.run_command([tree.gputap, "info", "c.gputap"]).out.splitlines() if "/env" in line]
+    ends = [
+        line.split()[-2:]
+        for line in conftest.run_command([tree.gputap, "info", "c.gputap"]).out.splitlines()
+        if "/env" in line
+    ]
     assert ["exec", "/usr/bin/env"] in ends, ends
 
 
 def test_gputap_is_not_the_reaper_of_orphans(tree):
     """An orphan goes where it would go without us."""
-    result = tree.run("-c", "(sh -c 'sleep 0.2; cut -d\" \" -f4 /proc/$$/stat') & exit 0", program="/bin/sh",
+    result = tree.run("-c",
+                      "(sh -c 'sleep 0.2; cut -d\" \" -f4 /proc/$$/stat') & exit 0",
+                      program="/bin/sh",
                       options=["--wait"])
     assert int(result.out) != 0
     assert "c.gputap" in result.err

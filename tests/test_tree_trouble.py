@@ -37,7 +37,8 @@ def test_a_file_that_is_no_program_gives_126_and_a_sentence(tap, work):
 def test_a_script_whose_interpreter_is_missing_gives_126_and_names_it(tap, work):
     (work / "script").write_text("#!/no/such/interpreter\n")
     (work / "script").chmod(0o755)
-    assert "its interpreter /no/such/interpreter is not there" in tap("run", "./script", status=126).err
+    assert "its interpreter /no/such/interpreter is not there" in tap("run", "./script",
+                                                                      status=126).err
     assert os.listdir(work) == ["script"]
 
 
@@ -49,25 +50,39 @@ def test_a_failed_start_leaves_the_old_capture_alone(tap, work):
 
 def test_a_program_without_a_runtime_keeps_its_status_and_is_told(tree):
     result = tree.run("exit", 11, program=tree.bare, status=11)
-    assert "used no runtime that gputap can trace" in result.err and "'gputap doctor' says" in result.err
+    assert (
+        "used no runtime that gputap can trace" in result.err
+        and "'gputap doctor' says" in result.err
+    )
 
 
 def test_a_program_that_cannot_make_its_ring_file_is_named_with_the_reason(tree, tap):
-    result = tree.run("-c", f"ulimit -f 8; exec '{tree.folder}/bare' exit 12", program="sh", status=12)
+    result = tree.run("-c",
+                      f"ulimit -f 8; exec '{tree.folder}/bare' exit 12",
+                      program="sh",
+                      status=12)
     assert "1 process not traced: " in result.err
     found = json.loads(tap("info", "c.gputap", "--json").out)
     (event,) = [e for e in found["events"] if e["event"] == "not traced"]
-    assert event["text"] == f"{str(tree.folder / 'bare')[-100:]}: its ring file could not be made: File too large"
+    assert (
+        event["text"]
+        == f"{str(tree.folder / 'bare')[-100:]}: its ring file could not be made: File too large"
+    )
     assert found["complete"] is False
     assert any(f"process {event['pid']} was not traced" in why for why in found["why_not_complete"])
 
 
 def untraced(tap, capture="c.gputap"):
-    """What info and report say of processes that could not make a ring file: their reasons, and how many."""
+    """What info and report say of processes that could not make a ring file: their reasons, and how
+    many."""
     found = json.loads(tap("info", capture, "--json").out)
     report = json.loads(tap("report", capture, "--json").out)
     assert found["complete"] is report["complete"] is False
-    reasons = [e["text"].partition("its ring file could not be made: ")[2] for e in found["events"] if e["event"] == "not traced"]
+    reasons = [
+        e["text"].partition("its ring file could not be made: ")[2]
+        for e in found["events"]
+        if e["event"] == "not traced"
+    ]
     assert report["files"][0]["untraced"] == len(reasons)
     assert f"{len(reasons)} process not traced: " in tap("report", capture).out
     return reasons
@@ -93,19 +108,28 @@ def test_what_recover_finishes_names_them_too(tree, tap, work):
 
 
 FULL = {
-    "of bytes": ("size=64m", "for n in 65536 4096; do while printf %${n}s x; do :; done; done >/dev/shm/filler"),
-    "of inodes": ("size=64m,nr_inodes=100", "i=0; while printf x >/dev/shm/f$i; do i=$((i + 1)); done"),
+    "of bytes": (
+        "size=64m",
+        "for n in 65536 4096; do while printf %${n}s x; do :; done; done >/dev/shm/filler"),
+    "of inodes": ("size=64m,nr_inodes=100",
+                  "i=0; while printf x >/dev/shm/f$i; do i=$((i + 1)); done"),
 }
 
 
 @pytest.mark.parametrize("limits, fill", FULL.values(), ids=FULL)
-def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reason(tree, tap, work, limits, fill):
-    """The session starts in a small /dev/shm of its own, which the program's shell fills before it runs the program."""
+def test_a_program_that_finds_the_memory_file_system_full_is_named_with_the_reason(
+        tree, tap, work, limits, fill):
+    """The session starts in a small /dev/shm of its own, which the program's shell fills before it
+    runs the program."""
     if os.geteuid() != 0:
         pytest.skip("needs root to mount a small file system")
     program = f"{fill} 2>&-; {tree.caller} calls:5 exit:6; exit $?"
-    traced = f"mount -t tmpfs -o {limits} tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c '{program}' 2>err"
-    assert subprocess.run(["unshare", "-m", "sh", "-c", traced], env=conftest.clean_environment()).returncode == 6
+    traced = (
+        f"mount -t tmpfs -o {limits} tmpfs /dev/shm && exec {tree.gputap} run -o c.gputap -- sh -c"
+        f" '{program}' 2>err"
+    )
+    assert subprocess.run(["unshare", "-m", "sh", "-c", traced],
+                          env=conftest.clean_environment()).returncode == 6
     assert "1 process not traced: " in (work / "err").read_text()
     assert untraced(tap) == ["No space left on device"]
 
@@ -144,7 +168,8 @@ def test_a_program_that_writes_over_its_rings_harms_only_its_own_records(tree, w
 
 @pytest.mark.parametrize("what", ["blocks", "all"])
 def test_what_could_not_be_read_is_counted_as_torn_and_told(tree, what):
-    result = tree.run("calls:1", "seen", "freeze", "calls:60000", f"scribble:{what}", "thaw", "_exit:0")
+    result = tree.run("calls:1", "seen", "freeze", "calls:60000", f"scribble:{what}", "thaw",
+                      "_exit:0")
     assert "wrote over gputap's rings" in result.err
     found = tree.read()
     assert found["end"] == "incomplete"
@@ -180,7 +205,9 @@ def test_a_full_disk_stops_neither_the_program_nor_the_capture(tree, work, tmp_p
 
 def test_a_limit_of_file_size_ends_neither(tree, work):
     """RLIMIT_FSIZE: the collector would be killed by SIGXFSZ if it did not look."""
-    command = f"ulimit -f 16384; exec {tree.gputap} run -o c.gputap {tree.caller} calls:5000000 exit:9"
+    command = (
+        f"ulimit -f 16384; exec {tree.gputap} run -o c.gputap {tree.caller} calls:5000000 exit:9"
+    )
     result = conftest.run_command(["bash", "-c", command], status=9)
     assert "could not take everything" in result.err
     (process,) = tree.read()["processes"]
@@ -209,8 +236,10 @@ def test_a_folder_that_is_gone_is_not_a_path_too_long(run, gputap, work):
     assert "the folder that we are in cannot be named: No such file or directory" in result.err
 
 
-def test_the_command_to_go_on_with_can_be_copied_whatever_the_file_is_called(tap, run, gputap, work):
-    assert "wrote plain.gputap; 'gputap report plain.gputap' shows" in tap("run", "-o", "plain.gputap", "true").err
+def test_the_command_to_go_on_with_can_be_copied_whatever_the_file_is_called(
+        tap, run, gputap, work):
+    assert "wrote plain.gputap; 'gputap report plain.gputap' shows" in tap(
+        "run", "-o", "plain.gputap", "true").err
     err = tap("run", "-o", 'a "b" $c.gputap', "true").err
     word = re.search("'gputap report (.*)' shows", err).group(1)
     run(["sh", "-c", f"'{gputap}' report {word}"])

@@ -6,10 +6,19 @@ import csv
 import itertools
 import re
 
-DEFAULTS = {"threads": 2, "streams": 8, "launches": 50, "copies": 0, "graphs": 0, "nodes": 8, "gpus": 1, "rounds": 1, "cooperative": 0}
-SHAPE = re.compile(r"(?:numBlocks|gridDim)=\{x=(\d+), y=(\d+), z=(\d+)\}, (?:dimBlocks|blockDimX)=\{x=(\d+), y=(\d+), z=1\}, .*stream=(\w+)")
+DEFAULTS = {
+    "threads": 2, "streams": 8, "launches": 50, "copies": 0, "graphs": 0, "nodes": 8, "gpus": 1,
+    "rounds": 1, "cooperative": 0
+}
+SHAPE = re.compile(
+    r"(?:numBlocks|gridDim)=\{x=(\d+), y=(\d+), z=(\d+)\}, (?:dimBlocks|blockDimX)=\{x=(\d+),"
+    r" y=(\d+), z=1\}, .*stream=(\w+)"
+)
 BYTES = re.compile(r"sizeBytes=(\d+)")
-COPIES = {"write": "hipMemcpyHostToDevice", "read": "hipMemcpyDeviceToHost", "copy": "hipMemcpyDeviceToDevice"}
+COPIES = {
+    "write": "hipMemcpyHostToDevice", "read": "hipMemcpyDeviceToHost",
+    "copy": "hipMemcpyDeviceToDevice"
+}
 
 
 def number(grid, block):
@@ -39,13 +48,15 @@ class Truth:
     def replayed(self):
         """number -> how often, of graphs' nodes."""
         last = self.first_node + self.threads * self.nodes
-        return collections.Counter({n: self.rounds * self.graphs for n in range(self.first_node, last) if self.graphs})
+        return collections.Counter(
+            {n: self.rounds * self.graphs for n in range(self.first_node, last) if self.graphs})
 
     def kernels(self):
         return self.launched.total() + self.replayed.total()
 
     def check(self, found):
-        """Every kernel is there as often as it ran, linked to the call that made it, in its order."""
+        """Every kernel is there as often as it ran, linked to the call that made it, in its
+        order."""
         self.check_launches(found)
         if self.graphs:
             self.check_graphs(found)
@@ -62,18 +73,22 @@ class Truth:
         for row in kernels:
             call = found.call_of(row)
             cooperative = self.cooperative and row["number"] % self.launches % self.cooperative == 0
-            assert call and call["operation"] == ("hipLaunchCooperativeKernel" if cooperative else "hipLaunchKernel"), row
+            assert call and call["operation"] == ("hipLaunchCooperativeKernel"
+                                                  if cooperative else "hipLaunchKernel"), row
             assert (call["pid"], call["tid"]) == (row["pid"], row["tid"])
             assert call["number"] == row["number"], f"linked to another launch: {row} {call}"
-            streams.setdefault(row["number"] // self.launches, []).append((call["start"], row, call["stream"]))
+            streams.setdefault(row["number"] // self.launches, []).append(
+                (call["start"], row, call["stream"]))
         assert len(streams) == self.lanes
         for lane, rows in streams.items():
             rows.sort(key=lambda item: item[0])
-            assert [row["number"] % self.launches for _, row, _ in rows] == list(range(self.launches)) * self.rounds
+            assert [row["number"] % self.launches
+                    for _, row, _ in rows] == list(range(self.launches)) * self.rounds
             for (_, a, _), (_, b, _) in itertools.pairwise(rows):
                 assert a["end"] <= b["start"], f"lane {lane} is out of order: {a} {b}"
             assert len({stream for _, _, stream in rows}) <= self.rounds
-            assert {int(row["device"]) for _, row, _ in rows} == {found.device_numbers[lane % self.gpus]}
+            assert {int(row["device"])
+                    for _, row, _ in rows} == {found.device_numbers[lane % self.gpus]}
 
     def check_graphs(self, found):
         kernels = found.kernels("node")
@@ -84,7 +99,8 @@ class Truth:
             assert call and call["operation"] == "hipGraphLaunch", row
             by_call[row["correlation"]].append(row)
         assert len(by_call) == self.rounds * self.threads * self.graphs
-        for rows in by_call.values():  # one replay each: every node once, in the order of the capture
+        # one replay each: every node once, in the order of the capture
+        for rows in by_call.values():
             rows.sort(key=lambda row: row["start"])
             assert [row["number"] - rows[0]["number"] for row in rows] == list(range(self.nodes))
 
@@ -98,13 +114,16 @@ class Truth:
         for id, call in found.calls.items():
             if not call["operation"].startswith(("hipMemcpy", "hipMemset")):
                 continue
-            kinds = ["fill"] if "Memset" in call["operation"] else [k for k, name in COPIES.items() if name in call["arguments"]]
+            kinds = ["fill"] if "Memset" in call["operation"] else [
+                k for k, name in COPIES.items() if name in call["arguments"]
+            ]
             asked[id, kinds[0]] = int(BYTES.search(call["arguments"])[1])
         assert len(asked) >= self.rounds * self.lanes * self.copies * 5
         assert moved == asked
 
 
-CLOCK_NS = 200  # a GPU's tick is 10 ns; the host's ticks are converted between readings a second apart
+# a GPU's tick is 10 ns; the host's ticks are converted between readings a second apart
+CLOCK_NS = 200
 
 
 def check_order(found, row):
@@ -115,7 +134,8 @@ def check_order(found, row):
 
 
 def check_held(out, spans):
-    """Spans of whole launches against what tests/hip/graphs.hip, in its shape `held`, says of them."""
+    """Spans of whole launches against what tests/hip/graphs.hip, in its shape `held`, says of
+    them."""
     said = [[int(word) for word in line.split()] for line in out.splitlines() if line[0].isdigit()]
     spans = sorted(spans, key=lambda row: row["start"])
     assert len(said) == len(spans) == 3
@@ -125,7 +145,8 @@ def check_held(out, spans):
 
 
 class Capture:
-    """Calls by their correlation id, and device work, of one process; numbers are looked at already."""
+    """Calls by their correlation id, and device work, of one process; numbers are looked at
+    already."""
 
     def __init__(self, path):
         self.calls, self.device = {}, []

@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define MUST(call) \
-	do { \
-		hipError_t error_ = (call); \
-		if (error_ != hipSuccess) { \
+#define MUST(call)                                                                     \
+	do {                                                                           \
+		hipError_t error_ = (call);                                            \
+		if (error_ != hipSuccess) {                                            \
 			fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error_)); \
-			exit(1); \
-		} \
+			exit(1);                                                       \
+		}                                                                      \
 	} while (0)
 
 template <class T> T *device_memory(size_t count)

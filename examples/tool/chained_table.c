@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* An own function in front of a runtime's, in its table: OpenCL buffers get a page more than the program asks for.
+/* An own function in front of a runtime's, in its table: OpenCL buffers get a page more than the
+ * program asks for.
  *
- * Several tools chain: whoever asked last is called first, and calls what it found. Compiled with -DNAME='"inner"' this is two tools.
- * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./inner.so:./outer.so program */
+ * Several tools chain: whoever asked last is called first, and calls what it found. Compiled
+ * with -DNAME='"inner"' this is two tools. LD_PRELOAD=libgputap.so.0
+ * GPUTAP_TOOLS=./inner.so:./outer.so program */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <gputap/tool.h>
 
@@ -16,11 +18,13 @@
 
 enum { MORE = 4096 };
 
-typedef cl_mem(CL_API_CALL *create_buffer_fn)(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *errcode_ret);
+typedef cl_mem(CL_API_CALL *create_buffer_fn)(cl_context context, cl_mem_flags flags, size_t size,
+					      void *host_ptr, cl_int *errcode_ret);
 
 static create_buffer_fn next;
 
-static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *errcode_ret)
+static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size,
+					void *host_ptr, cl_int *errcode_ret)
 {
 	cl_mem made;
 
@@ -38,8 +42,10 @@ static void on_table(const struct gputap_table *table, void *user)
 	size_t entry = offsetof(cl_icd_dispatch, clCreateBuffer) / sizeof(void *);
 
 	(void)user;
-	/* a shorter table is an older runtime's; a second copy of the runtime would need a function of its own */
-	if (table->domain != GPUTAP_DOMAIN_OPENCL || next || table->bytes < (entry + 1) * sizeof(void *))
+	/* a shorter table is an older runtime's; a second copy of the runtime would need a
+	 * function of its own */
+	if (table->domain != GPUTAP_DOMAIN_OPENCL || next ||
+	    table->bytes < (entry + 1) * sizeof(void *))
 		return;
 	next = (create_buffer_fn)table->entries[entry];
 	table->entries[entry] = (void *)create_buffer;
@@ -53,7 +59,10 @@ static int start(void *user)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = NAME, .start = start};
+	static const struct gputap_tool tool = {.size = sizeof tool,
+						.abi = GPUTAP_TOOL_ABI,
+						.name = NAME,
+						.start = start};
 
 	(void)version;
 	return &tool;

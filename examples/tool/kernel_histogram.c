@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long each kernel's launches took on the device, as a histogram in powers of two, on stderr when the program ends:
+/* How long each kernel's launches took on the device, as a histogram in powers of two, on stderr
+ * when the program ends:
  *
  *   saxpy: 64 launches, 8.7 us each
  *         4.1 -      8.2 us  ##############                     28
@@ -15,7 +16,8 @@
 enum { KERNELS = 256, POWERS = 40, WIDTH = 30 };
 
 static struct gputap_context *context;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* several devices complete work side by side */
+/* several devices complete work side by side */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel {
 	char name[200];
@@ -55,13 +57,15 @@ static void on_work(const struct gputap_work *work, uint64_t *data, void *user)
 
 static int start(void *user)
 {
-	const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HSA_CORE}; /* HIP's kernels are HSA's */
+	/* HIP's kernels are HSA's */
+	const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HSA_CORE};
 	struct gputap_context_opts opts = {.size = sizeof opts};
 	int rc = gputap_context_create(&opts, &context);
 
 	(void)user;
 	for (int i = 0; rc == 0 && i < 2; i++)
-		rc = gputap_context_work(context, domains[i], GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL), on_work, NULL);
+		rc = gputap_context_work(context, domains[i], GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL),
+					 on_work, NULL);
 	return rc ? rc : gputap_context_start(context);
 }
 
@@ -70,14 +74,17 @@ static void show(const struct kernel *k)
 {
 	int first = 0, last = POWERS - 1;
 
-	fprintf(stderr, "%s: %u launches, %.1f us each\n", k->name, k->launches, (double)k->ns / 1e3 / k->launches);
+	fprintf(stderr, "%s: %u launches, %.1f us each\n", k->name, k->launches,
+		(double)k->ns / 1e3 / k->launches);
 	for (; first < last && !k->times[first]; first++)
 		;
 	for (; last > first && !k->times[last]; last--)
 		;
 	for (int n = first; n <= last; n++)
-		fprintf(stderr, "%9.1f - %8.1f us  %-*.*s %6u\n", (double)(UINT64_C(1) << n) / 1e3, (double)(UINT64_C(2) << n) / 1e3, WIDTH,
-			(int)(((uint64_t)k->times[n] * WIDTH + k->launches - 1) / k->launches), "##############################", k->times[n]);
+		fprintf(stderr, "%9.1f - %8.1f us  %-*.*s %6u\n", (double)(UINT64_C(1) << n) / 1e3,
+			(double)(UINT64_C(2) << n) / 1e3, WIDTH,
+			(int)(((uint64_t)k->times[n] * WIDTH + k->launches - 1) / k->launches),
+			"##############################", k->times[n]);
 }
 
 static void finish(void *user)
@@ -91,8 +98,11 @@ static void finish(void *user)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {
-		.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "kernel_histogram", .start = start, .finish = finish};
+	static const struct gputap_tool tool = {.size = sizeof tool,
+						.abi = GPUTAP_TOOL_ABI,
+						.name = "kernel_histogram",
+						.start = start,
+						.finish = finish};
 
 	(void)version;
 	return &tool;

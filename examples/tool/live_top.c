@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* While the program runs: the operations that are called most often, twice a second, on stderr.
  *
- * A callback only counts; a thread of the tool's own looks at the counts. It is no call of the runtime's, so nobody traces it.
- * LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
+ * A callback only counts; a thread of the tool's own looks at the counts. It is no call of the
+ * runtime's, so nobody traces it. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./live_top.so program */
 #include <gputap/tool.h>
 
 #include <pthread.h>
@@ -22,7 +22,8 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
 	(void)data, (void)user;
 	if (call->phase == GPUTAP_PHASE_ENTER && call->operation < OPERATIONS)
-		atomic_fetch_add_explicit(&counts[call->domain * OPERATIONS + call->operation], 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&counts[call->domain * OPERATIONS + call->operation], 1,
+					  memory_order_relaxed);
 }
 
 /* The highest rates since the last time. */
@@ -44,7 +45,8 @@ static void show(double at_seconds, double seconds)
 			most = now[i] > now[most] ? i : most;
 		if (!now[most])
 			break;
-		fprintf(stderr, "%12.0f %s\n", now[most] / seconds, gputap_operation_name(most / OPERATIONS, most % OPERATIONS));
+		fprintf(stderr, "%12.0f %s\n", now[most] / seconds,
+			gputap_operation_name(most / OPERATIONS, most % OPERATIONS));
 		now[most] = 0;
 	}
 }
@@ -76,7 +78,8 @@ static int start(void *user)
 	struct gputap_context_opts opts = {.size = sizeof opts};
 
 	(void)user;
-	if (gputap_context_create(&opts, &context) || gputap_domains_iterate(ask, NULL) || pthread_create(&thread, NULL, watch, NULL))
+	if (gputap_context_create(&opts, &context) || gputap_domains_iterate(ask, NULL) ||
+	    pthread_create(&thread, NULL, watch, NULL))
 		return -1;
 	return gputap_context_start(context);
 }
@@ -90,8 +93,11 @@ static void finish(void *user)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {
-		.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "live_top", .start = start, .finish = finish};
+	static const struct gputap_tool tool = {.size = sizeof tool,
+						.abi = GPUTAP_TOOL_ABI,
+						.name = "live_top",
+						.start = start,
+						.finish = finish};
 
 	(void)version;
 	return &tool;

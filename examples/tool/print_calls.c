@@ -24,8 +24,10 @@ static int add_argument(const struct gputap_argument *a, void *user)
 	struct line *l = user;
 	const char *comma = a->number || l->ended ? ", " : "";
 
-	if (l->used < sizeof l->text && (!l->ended || (a->dereferenced && strncmp(a->type, "const ", 6))))
-		l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%s=%s", comma, a->name, a->text);
+	if (l->used < sizeof l->text &&
+	    (!l->ended || (a->dereferenced && strncmp(a->type, "const ", 6))))
+		l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%s=%s",
+					    comma, a->name, a->text);
 	return 0;
 }
 
@@ -55,8 +57,10 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	line.ended = call->phase == GPUTAP_PHASE_EXIT;
 	gputap_call_arguments(call, 1, add_argument, &line);
 	if (call->phase == GPUTAP_PHASE_EXIT)
-		fprintf(stderr, "[%lu] %s: %s after %.*f %s%s\n", thread, name, status_of(call, status), ns < 1000000 ? 1 : 3,
-			(double)ns / (ns < 1000000 ? 1e3 : 1e6), ns < 1000000 ? "us" : "ms", line.text);
+		fprintf(stderr, "[%lu] %s: %s after %.*f %s%s\n", thread, name,
+			status_of(call, status), ns < 1000000 ? 1 : 3,
+			(double)ns / (ns < 1000000 ? 1e3 : 1e6), ns < 1000000 ? "us" : "ms",
+			line.text);
 	else
 		fprintf(stderr, "[%lu] %s(%s)\n", thread, name, line.text);
 	*data = gputap_now();
@@ -77,7 +81,10 @@ static int start(void *user)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "print_calls", .start = start};
+	static const struct gputap_tool tool = {.size = sizeof tool,
+						.abi = GPUTAP_TOOL_ABI,
+						.name = "print_calls",
+						.start = start};
 
 	(void)version;
 	return &tool;

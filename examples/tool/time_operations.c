@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How often each operation was called, and how long it took: a table on stderr when the program ends.
+/* How often each operation was called, and how long it took: a table on stderr when the program
+ * ends.
  *
- * The calls come as records through a buffer: in the program's threads a call costs some ns more, the adding up is done in a thread
- * of gputap's. LD_PRELOAD=libgputap.so.0 GPUTAP_TOOLS=./time_operations.so program */
+ * The calls come as records through a buffer: in the program's threads a call costs some ns
+ * more, the adding up is done in a thread of gputap's. LD_PRELOAD=libgputap.so.0
+ * GPUTAP_TOOLS=./time_operations.so program */
 #include <gputap/tool.h>
 
 #include <stdio.h>
@@ -19,7 +21,8 @@ static struct row {
 } rows[DOMAINS][OPERATIONS];
 
 /* One thread calls this: nothing to lock. */
-static void add_up(struct gputap_buffer *from, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void add_up(struct gputap_buffer *from, const struct gputap_record *records, size_t count,
+		   uint64_t lost, void *user)
 {
 	(void)from, (void)lost, (void)user;
 	for (size_t i = 0; i < count; i++) {
@@ -74,17 +77,23 @@ static void finish(void *user)
 	gputap_context_stop(context);
 	gputap_buffer_destroy(buffer); /* hands over the rest */
 	qsort(all, DOMAINS * OPERATIONS, sizeof *all, by_time);
-	fprintf(stderr, "%-44s %10s %12s %12s %12s\n", "operation", "calls", "total us", "mean us", "longest us");
+	fprintf(stderr, "%-44s %10s %12s %12s %12s\n", "operation", "calls", "total us", "mean us",
+		"longest us");
 	for (size_t i = 0; i < DOMAINS * OPERATIONS && all[i].calls; i++)
-		fprintf(stderr, "%-44s %10lu %12.1f %12.2f %12.1f\n", gputap_operation_name(all[i].domain, all[i].operation),
-			(unsigned long)all[i].calls, (double)all[i].ns / 1e3, (double)all[i].ns / 1e3 / (double)all[i].calls,
+		fprintf(stderr, "%-44s %10lu %12.1f %12.2f %12.1f\n",
+			gputap_operation_name(all[i].domain, all[i].operation),
+			(unsigned long)all[i].calls, (double)all[i].ns / 1e3,
+			(double)all[i].ns / 1e3 / (double)all[i].calls,
 			(double)all[i].longest / 1e3);
 }
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {
-		.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "time_operations", .start = start, .finish = finish};
+	static const struct gputap_tool tool = {.size = sizeof tool,
+						.abi = GPUTAP_TOOL_ABI,
+						.name = "time_operations",
+						.start = start,
+						.finish = finish};
 
 	(void)version;
 	return &tool;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's C API for code inside a traced program: say what the program is doing, switch recording on and off,
- * put functions in front of a runtime's, hear of trouble.
+/* gputap's C API for code inside a traced program: say what the program is doing, switch
+ * recording on and off, put functions in front of a runtime's, hear of trouble.
  *
- * Link with libgputap (pkg-config gputap). Without `gputap run` around the program everything is legal, and nothing is recorded:
- * functions that would need a session return -ENOTCONN. What gputap/tool.h has, tables and events need none.
+ * Link with libgputap (pkg-config gputap). Without `gputap run` around the program everything is
+ * legal, and nothing is recorded: functions that would need a session return -ENOTCONN. What
+ * gputap/tool.h has, tables and events need none.
  *
- * Functions return 0 or a negative errno. Options and descriptions begin with their size: set it with sizeof; what a
- * newer gputap adds behind is zero then, and zero means default. */
+ * Functions return 0 or a negative errno. Options and descriptions begin with their size: set it
+ * with sizeof; what a newer gputap adds behind is zero then, and zero means default. */
 #ifndef GPUTAP_GPUTAP_H
 #define GPUTAP_GPUTAP_H
 
@@ -62,35 +63,41 @@ struct gputap_context;
 
 /* What a context asks of the trace stream. */
 struct gputap_context_opts {
-	size_t size;                /* sizeof(struct gputap_context_opts) */
-	uint32_t domain;            /* enum gputap_domain; 0: no records; for what gputap/tool.h adds */
-	uint32_t operation_count;   /* 0: all of the domain */
-	const uint32_t *operations; /* their numbers, as `gputap list operations` shows them; copied */
-	uint32_t device_activity;   /* not 0: also kernels, copies, .. that the domain's calls cause */
-	uint32_t flags;             /* GPUTAP_CONTEXT_*: gputap/tool.h */
+	size_t size; /* sizeof(struct gputap_context_opts) */
+	/* enum gputap_domain; 0: no records; for what gputap/tool.h adds */
+	uint32_t domain;
+	uint32_t operation_count; /* 0: all of the domain */
+	/* their numbers, as `gputap list operations` shows them; copied */
+	const uint32_t *operations;
+	/* not 0: also kernels, copies, .. that the domain's calls cause */
+	uint32_t device_activity;
+	uint32_t flags; /* GPUTAP_CONTEXT_*: gputap/tool.h */
 };
 
 /**
  * gputap_context_create() - a set of services that are switched on and off together
  * @opts:  what to record
  * @out:   receives the context, stopped; NULL on failure
- * Return: 0, -EINVAL (domain, operation number, flags, size), -ENOMEM, -ENOTCONN (it asks for the stream, and there is none:
- *         the program does not run under `gputap run`).
- * Owner:  caller; release with gputap_context_destroy().
- * Create contexts before the first call of the runtime: taps are put into its table when it starts, for what contexts ask for by then.
- * Where `gputap run` selects no operations, all is left to contexts.
+ * Return: 0, -EINVAL (domain, operation number, flags, size), -ENOMEM, -ENOTCONN (it asks for the
+ *         stream, and there is none: the program does not run under `gputap run`).
+ * Owner:  caller; release with gputap_context_destroy(). Create contexts before the first call of
+ * the runtime: taps are put into its table when it starts, for what contexts ask for by then. Where
+ * `gputap run` selects no operations, all is left to contexts.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler-sdk contexts.
  */
-GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out);
+GPUTAP_API int gputap_context_create(const struct gputap_context_opts *opts,
+				     struct gputap_context **out);
 
 /**
  * gputap_context_start() - from now on, do what the context asks for
  * gputap_context_stop() - do it no longer; other contexts and the session's own go on
  * Return: 0, -EINVAL (NULL). To start a started context, or to stop a stopped one, is no error.
- * When stop has returned, none of the context's callbacks runs: it waits for those that other threads are in. Two exceptions: a thread that waits for
- * this one in the same way is not waited for; and after five seconds stop returns, for a callback that was left by longjmp() never ends.
- * Calls whose begin was told are not told their end after stop, unless the context has GPUTAP_CONTEXT_FINISH_CALLS.
+ * When stop has returned, none of the context's callbacks runs: it waits for those that other
+ * threads are in. Two exceptions: a thread that waits for this one in the same way is not waited
+ * for; and after five seconds stop returns, for a callback that was left by longjmp() never ends.
+ * Calls whose begin was told are not told their end after stop, unless the context has
+ * GPUTAP_CONTEXT_FINISH_CALLS.
  * Thread: any. Calls that other threads are in the middle of may be recorded or not.
  * Signal: not safe.   Since: 0.1
  */
@@ -108,19 +115,23 @@ GPUTAP_API void gputap_context_destroy(struct gputap_context *ctx);
 
 /* A runtime's table while it is being registered. */
 struct gputap_table {
-	size_t size;         /* of this description */
-	uint32_t domain;     /* enum gputap_domain; 0: gputap_table_offer() */
-	uint32_t instance;   /* several copies of a runtime in one process are several instances, from 0 */
-	void **entries;      /* the table, in the runtime's own layout */
-	size_t bytes;        /* of the table */
-	const char *name;    /* of the runtime */
-	uint64_t version;    /* as the runtime told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it did not */
+	size_t size;     /* of this description */
+	uint32_t domain; /* enum gputap_domain; 0: gputap_table_offer() */
+	/* several copies of a runtime in one process are several instances, from 0 */
+	uint32_t instance;
+	void **entries;   /* the table, in the runtime's own layout */
+	size_t bytes;     /* of the table */
+	const char *name; /* of the runtime */
+	/* as the runtime told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it
+	 * did not */
+	uint64_t version;
 };
 
 /**
  * typedef gputap_table_fn - look at a runtime's table, keep entries, put own functions in front
- * @table: valid during the call. Entries already lead through gputap's taps and earlier subscribers' functions: keep
- *         the old value of what you replace, and call it. Do not call into the runtime from here: it is starting.
+ * @table: valid during the call. Entries already lead through gputap's taps and earlier
+ *         subscribers' functions: keep the old value of what you replace, and call it. Do not call
+ *         into the runtime from here: it is starting.
  * @user:  as given to gputap_table_subscribe()
  */
 typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
@@ -128,15 +139,16 @@ typedef void (*gputap_table_fn)(const struct gputap_table *table, void *user);
 /**
  * gputap_table_subscribe() - be called when a runtime's table is registered
  * @fn:    called in the thread in which the runtime starts
- * Return: 0, -EINVAL, -ENOSPC (64 subscribers).
- * The last subscriber is outermost: application -> last -> .. -> first -> gputap -> runtime. Subscribe before the first call of the
- * runtime: tables that are registered already are not told.
+ * Return: 0, -EINVAL, -ENOSPC (64 subscribers). The last subscriber is outermost: application ->
+ * last -> .. -> first -> gputap -> runtime. Subscribe before the first call of the runtime: tables
+ * that are registered already are not told.
  *   - OpenCL that is interposed by name has no table.
- *   - HIP before ROCm 6, which is interposed by name, gets a table laid out as ROCm 7.2's. If a running program opens it, the first thread that
- *     then asks for an address finds it, and @fn is called there; calls that other threads make until @fn has returned pass by what it puts in
+ *   - HIP before ROCm 6, which is interposed by name, gets a table laid out as ROCm 7.2's. If a
+ *     running program opens it, the first thread that then asks for an address finds it, and @fn is
+ *     called there; calls that other threads make until @fn has returned pass by what it puts in
  *     front. Callbacks around calls (gputap/tool.h) are told of them all.
- *   - HSA's tables come in gputap's order, and once more as the runtime has them, when everybody's functions are in them: domain 0,
- *     name "HsaApiTable".
+ *   - HSA's tables come in gputap's order, and once more as the runtime has them, when everybody's
+ *     functions are in them: domain 0, name "HsaApiTable".
  *   - Of a runtime that offers its tables, no call comes before the subscribers were asked.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: rocprofiler_at_intercept_table_registration().
@@ -148,9 +160,8 @@ GPUTAP_API int gputap_table_subscribe(gputap_table_fn fn, void *user);
  * @name:    of the table; what else it is, its users know from the library's header
  * @entries: the table that the library calls its functions through; may begin with its size
  * @bytes:   of the table
- * Return: 0, -EINVAL.
- * For libraries of which gputap knows nothing: domain and instance are 0, no taps are put in. Once a table, before its first
- * use. Without subscribers nothing happens.
+ * Return: 0, -EINVAL. For libraries of which gputap knows nothing: domain and instance are 0, no
+ * taps are put in. Once a table, before its first use. Without subscribers nothing happens.
  * Thread: any.   Signal: not safe.   Since: 0.1
  * Source: the library foo of rocprofiler-sdk's "Runtime intercept tables".
  */
@@ -160,16 +171,28 @@ GPUTAP_API int gputap_table_offer(const char *name, void **entries, size_t bytes
 
 /* What an event is about. */
 enum gputap_event_code {
-	GPUTAP_EVENT_LOSS = 1,          /* records were dropped, or work is not told to its end; value: how many since the last time */
-	GPUTAP_EVENT_UNKNOWN_ENTRY = 2, /* the program asked for an entry point that has no tap; text: its name */
-	GPUTAP_EVENT_CLOCK = 3,         /* device stamps that cannot be right; value: how many */
-	GPUTAP_EVENT_NOT_TRACED = 4,    /* a program, or a copy of a runtime, cannot be traced; text: which, and why */
-	GPUTAP_EVENT_TABLE = 5,         /* a runtime's table is shorter or longer than known; value: its entries */
-	GPUTAP_EVENT_PROFILING = 6,     /* the runtime refused profiling: work of a queue has no times; value: number of the queue object */
-	GPUTAP_EVENT_TOOL = 7,          /* a tool could not be loaded, or said no; text: its name, and why */
-	GPUTAP_EVENT_FAULT = 8,         /* a device or queue has failed; value: the address, or the runtime's status */
-	GPUTAP_EVENT_GRAPH = 9,         /* a graph's work came otherwise than its nodes say; value: number of the graph object; text: how */
-	GPUTAP_EVENT_UNLINKED = 10      /* device work that cannot be linked to its call from now on; text: why */
+	/* records were dropped, or work is not told to its end; value: how many since the last
+	 * time */
+	GPUTAP_EVENT_LOSS = 1,
+	/* the program asked for an entry point that has no tap; text: its name */
+	GPUTAP_EVENT_UNKNOWN_ENTRY = 2,
+	GPUTAP_EVENT_CLOCK = 3, /* device stamps that cannot be right; value: how many */
+	/* a program, or a copy of a runtime, cannot be traced; text: which, and why */
+	GPUTAP_EVENT_NOT_TRACED = 4,
+	/* a runtime's table is shorter or longer than known; value: its entries */
+	GPUTAP_EVENT_TABLE = 5,
+	/* the runtime refused profiling: work of a queue has no times; value: number of the
+	 * queue object */
+	GPUTAP_EVENT_PROFILING = 6,
+	/* a tool could not be loaded, or said no; text: its name, and why */
+	GPUTAP_EVENT_TOOL = 7,
+	/* a device or queue has failed; value: the address, or the runtime's status */
+	GPUTAP_EVENT_FAULT = 8,
+	/* a graph's work came otherwise than its nodes say; value: number of the graph object;
+	 * text: how */
+	GPUTAP_EVENT_GRAPH = 9,
+	/* device work that cannot be linked to its call from now on; text: why */
+	GPUTAP_EVENT_UNLINKED = 10
 };
 
 /* Something that gputap has to tell. Valid during the callback. */
@@ -183,7 +206,8 @@ struct gputap_event {
 
 /**
  * typedef gputap_event_fn - hear what gputap has to tell
- * @event: valid during the call, which is made in the thread where it happened, maybe inside a call of the runtime
+ * @event: valid during the call, which is made in the thread where it happened, maybe inside a call
+ *         of the runtime
  */
 typedef void (*gputap_event_fn)(const struct gputap_event *event, void *user);
 

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's tool API: be called in the traced process, before and after every call of an accelerator's runtime and at every
- * step of its device work.
+/* gputap's tool API: be called in the traced process, before and after every call of an
+ * accelerator's runtime and at every step of its device work.
  *
  *   context ── asks ──► calls      a callback before and after each        gputap_context_calls()
  *                  ├──► work       a callback when it is submitted, done   gputap_context_work()
  *                  ├──► objects    code objects, kernel symbols, ..        gputap_context_objects()
  *                  └──► buffer     the same as records, in batches         gputap_context_buffer()
  *
- * It needs no `gputap run` around the program: whoever links or preloads libgputap, or is named in GPUTAP_TOOLS, is a tool.
+ * It needs no `gputap run` around the program: whoever links or preloads libgputap, or is named
+ * in GPUTAP_TOOLS, is a tool.
  *
  * Rules for everything here, unless a function says otherwise:
  *   - Functions return 0 or a negative errno. Nothing is half done when they fail.
  *   - Any function may be called from any thread and inside any callback.
- *   - Descriptions begin with their size. What a newer gputap adds stands behind what this header knows.
- *   - Callbacks run in the thread in which the thing happens, for several contexts in the order of their tools'
- *     priorities, then of their creation: first to last before a call, last to first after it. They may make calls of
- *     the runtime: these are told like the program's. A callback that never returns, throws or jumps out takes the
- *     program's call with it, as a function of the program's own would; gputap stays usable. One that ends a thread of gputap's
- *     (pthread_exit()) is told what comes next in another one.
- *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are never used again.
- *   - The child of a fork has all of its parent's: contexts, started as they were, open calls, which end in both, objects; its buffers are
- *     empty. Numbers go on from where the parent's were: what a tool has noted under a number stays true in its copy, and which
- *     process a number is of, its pid tells. Work that was in flight completes in the parent alone; calls that it hangs on
- *     retire there alone. */
+ *   - Descriptions begin with their size. What a newer gputap adds stands behind what this
+ *     header knows.
+ *   - Callbacks run in the thread in which the thing happens, for several contexts in the order
+ *     of their tools' priorities, then of their creation: first to last before a call, last to
+ *     first after it. They may make calls of the runtime: these are told like the program's. A
+ *     callback that never returns, throws or jumps out takes the program's call with it, as a
+ *     function of the program's own would; gputap stays usable. One that ends a thread of
+ *     gputap's (pthread_exit()) is told what comes next in another one.
+ *   - Times are CLOCK_BOOTTIME in ns. Numbers of calls, work and objects begin with 1 and are
+ *     never used again.
+ *   - The child of a fork has all of its parent's: contexts, started as they were, open calls,
+ *     which end in both, objects; its buffers are empty. Numbers go on from where the parent's
+ *     were: what a tool has noted under a number stays true in its copy, and which process a
+ *     number is of, its pid tells. Work that was in flight completes in the parent alone; calls
+ *     that it hangs on retire there alone. */
 #ifndef GPUTAP_TOOL_H
 #define GPUTAP_TOOL_H
 
@@ -38,59 +43,68 @@ extern "C" {
 
 /* What a tool says of itself. */
 struct gputap_tool {
-	size_t size;       /* sizeof(struct gputap_tool) */
-	uint32_t abi;      /* GPUTAP_TOOL_ABI */
-	int32_t priority;  /* lower ones come first: their callbacks are nearer to the program. Equal: order of finding */
-	const char *name;  /* for messages */
-	int (*start)(void *user);    /* make contexts, start them: before the first call of any runtime. Not 0: the tool is
-				      * dropped with what it made. May be NULL */
-	void (*finish)(void *user);  /* the process ends, or gputap_tool_remove(): once. May be NULL */
-	void *user;        /* for start() and finish() */
-	uint32_t flags;    /* GPUTAP_TOOL_*. A description that ends before this one has none */
+	size_t size;  /* sizeof(struct gputap_tool) */
+	uint32_t abi; /* GPUTAP_TOOL_ABI */
+	/* lower ones come first: their callbacks are nearer to the program. Equal: order of
+	 * finding */
+	int32_t priority;
+	const char *name; /* for messages */
+	/* make contexts, start them: before the first call of any runtime. Not 0: the tool is
+	 * dropped with what it made. May be NULL */
+	int (*start)(void *user);
+	/* the process ends, or gputap_tool_remove(): once. May be NULL */
+	void (*finish)(void *user);
+	void *user;     /* for start() and finish() */
+	uint32_t flags; /* GPUTAP_TOOL_*. A description that ends before this one has none */
 };
 
 enum {
-	/* As AMD's rocprofiler-sdk treats its clients: start() is called by the first call of a runtime, not before it (or by
-	 * gputap_tool_add()), and never in a program that makes none. finish() is called where a handler of exit() is that start() has
-	 * registered first: after those that start() registers, and those that are registered later. */
+	/* As AMD's rocprofiler-sdk treats its clients: start() is called by the first call of a
+	 * runtime, not before it (or by gputap_tool_add()), and never in a program that makes
+	 * none. finish() is called where a handler of exit() is that start() has registered
+	 * first: after those that start() registers, and those that are registered later. */
 	GPUTAP_TOOL_ON_FIRST_CALL = 1,
 };
 
 /**
  * gputap_tool_describe() - what a tool's library exports, so that gputap finds it
  * @version: gputap_version() of the library that asks
- * Return: description that stays; NULL: the tool does not want to take part.
- * It is looked for in the libraries that GPUTAP_TOOLS names, then in the program and all libraries that are mapped when gputap starts.
- * GPUTAP_TOOLS has paths, separated by ':', each with its arguments behind a '=' if it has any (%3a in them stands for ':', %25 for '%');
- * `gputap run --tool LIBRARY[:ARGUMENTS]` sets it. All tools are asked first, then all are started, in the order of priority: after the
- * constructors of libraries, before the program's own and main(); in a running program that opens libgputap, by the first call of a
- * runtime, so that the tool's own constructors have run.
- * Whatever is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the program runs.
+ * Return: description that stays; NULL: the tool does not want to take part. It is looked for in
+ * the libraries that GPUTAP_TOOLS names, then in the program and all libraries that are mapped when
+ * gputap starts. GPUTAP_TOOLS has paths, separated by ':', each with its arguments behind a '=' if
+ * it has any (%3a in them stands for ':', %25 for '%'); `gputap run --tool LIBRARY[:ARGUMENTS]`
+ * sets it. All tools are asked first, then all are started, in the order of priority: after the
+ * constructors of libraries, before the program's own and main(); in a running program that opens
+ * libgputap, by the first call of a runtime, so that the tool's own constructors have run. Whatever
+ * is wrong with a tool is a GPUTAP_EVENT_TOOL, and a line on stderr unless GPUTAP_QUIET is set; the
+ * program runs.
  * Source: rocprofiler_configure(), ompt_start_tool().
  */
 GPUTAP_API const struct gputap_tool *gputap_tool_describe(uint32_t version);
 
 /**
- * gputap_tool_arguments() - the arguments of the tool whose gputap_tool_describe(), start() or finish() runs in this thread
- * Those that stand behind its library's name in GPUTAP_TOOLS, or in `gputap run --tool LIBRARY:..`.
+ * gputap_tool_arguments() - the arguments of the tool whose gputap_tool_describe(), start() or
+ * finish() runs in this thread Those that stand behind its library's name in GPUTAP_TOOLS, or in
+ * `gputap run --tool LIBRARY:..`.
  * Return: text that stays; "": there are none.
  */
 GPUTAP_API const char *gputap_tool_arguments(void);
 
 /**
  * gputap_tool_add() - be a tool by a call, at any time
- * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32 tools), -ESHUTDOWN (tools have been
- * finished: the process ends), what start() returned. Its library stays mapped until gputap_tool_remove().
- * Objects that are there already (code objects, kernel symbols) are told to contexts when they start; calls made
- * before are not. Runtimes whose tables are registered already have taps for all operations if any tool was there, else for
- * what the session asks; through doors by interposition everything can be asked at any time.
+ * Return: 0; -EINVAL (size, another major), -EALREADY (this description is one), -ENOSPC (32
+ * tools), -ESHUTDOWN (tools have been finished: the process ends), what start() returned. Its
+ * library stays mapped until gputap_tool_remove(). Objects that are there already (code objects,
+ * kernel symbols) are told to contexts when they start; calls made before are not. Runtimes whose
+ * tables are registered already have taps for all operations if any tool was there, else for what
+ * the session asks; through doors by interposition everything can be asked at any time.
  */
 GPUTAP_API int gputap_tool_add(const struct gputap_tool *tool);
 
 /**
- * gputap_tool_remove() - finish a tool now
- * Contexts that it made in start() are stopped and destroyed, its subscriptions of tables and events end, none of those callbacks runs
- * afterwards. Its library may be unloaded then; one that calls this itself stays mapped.
+ * gputap_tool_remove() - finish a tool now Contexts that it made in start() are stopped and
+ * destroyed, its subscriptions of tables and events end, none of those callbacks runs afterwards.
+ * Its library may be unloaded then; one that calls this itself stays mapped.
  * Return: 0, -ENOENT.
  */
 GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
@@ -99,15 +113,20 @@ GPUTAP_API int gputap_tool_remove(const struct gputap_tool *tool);
 
 /* gputap_context_opts.flags */
 enum {
-	GPUTAP_CONTEXT_FINISH_CALLS = 1, /* after gputap_context_stop(), what has begun is told to its end. Without: no callback
-					  * runs once stop has returned */
-	GPUTAP_CONTEXT_DENSE = 2,        /* from its first service to its end, correlations are given without gaps. Costs
-					  * threads that make calls at the same time much more than a call does */
-	GPUTAP_CONTEXT_EXIT_FORWARD = 4, /* neighbours in the order that have this are told EXIT of calls first to last, too */
-	GPUTAP_CONTEXT_INNERMOST = 8,    /* from its first service to its end, work is caused by the innermost call that is told.
-					  * Without: by HIP's, if it is in the middle of one */
-	GPUTAP_CONTEXT_ALL_RETIRED = 16  /* gputap_context_retirement() is for every call and work that anybody is told of while
-					  * it is started */
+	/* after gputap_context_stop(), what has begun is told to its end. Without: no callback
+	 * runs once stop has returned */
+	GPUTAP_CONTEXT_FINISH_CALLS = 1,
+	/* from its first service to its end, correlations are given without gaps. Costs threads
+	 * that make calls at the same time much more than a call does */
+	GPUTAP_CONTEXT_DENSE = 2,
+	/* neighbours in the order that have this are told EXIT of calls first to last, too */
+	GPUTAP_CONTEXT_EXIT_FORWARD = 4,
+	/* from its first service to its end, work is caused by the innermost call that is told.
+	 * Without: by HIP's, if it is in the middle of one */
+	GPUTAP_CONTEXT_INNERMOST = 8,
+	/* gputap_context_retirement() is for every call and work that anybody is told of while
+	 * it is started */
+	GPUTAP_CONTEXT_ALL_RETIRED = 16
 };
 
 /**
@@ -125,7 +144,8 @@ enum gputap_phase {
 	GPUTAP_PHASE_EXIT = 2,  /* calls: after; work: submitted */
 	GPUTAP_PHASE_LOAD = 1,  /* objects */
 	GPUTAP_PHASE_UNLOAD = 2,
-	GPUTAP_PHASE_COMPLETE = 3 /* work is done; in a thread of gputap's, or the one that ends the process */
+	/* work is done; in a thread of gputap's, or the one that ends the process */
+	GPUTAP_PHASE_COMPLETE = 3
 };
 
 /* A call of a runtime. Valid during the callback. */
@@ -138,13 +158,16 @@ struct gputap_call {
 	uint64_t thread;      /* as gettid() */
 	uint64_t correlation; /* of the call: what it causes carries it. Rises within a thread */
 	uint64_t parent;      /* of the call that it was made in; 0: the program itself made it */
-	void *args;           /* the arguments, each as in the prototype, as members of one C struct; NULL: there are none.
-			       * ENTER: what is written there is passed on, if the context asked with GPUTAP_CALLS_WRITE */
+	/* the arguments, each as in the prototype, as members of one C struct; NULL: there are
+	 * none. ENTER: what is written there is passed on, if the context asked with
+	 * GPUTAP_CALLS_WRITE */
+	void *args;
 	uint32_t args_bytes;  /* of that struct */
 	uint32_t ret_bytes;   /* 0: returns nothing */
 	void *ret;            /* EXIT: what it returned; read only */
 	uint64_t external[2]; /* tops of the thread's stacks (enum gputap_stack); 0: empty */
-	uint64_t start;       /* EXIT, if the context asked with GPUTAP_CALLS_TIMED: ns, when all had been told ENTER */
+	/* EXIT, if the context asked with GPUTAP_CALLS_TIMED: ns, when all had been told ENTER */
+	uint64_t start;
 };
 
 /**
@@ -166,12 +189,13 @@ enum {
  * @domain:     enum gputap_domain
  * @operations: numbers; NULL with @count 0: all of the domain
  * @flags:      GPUTAP_CALLS_*
- * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is started), -ENOSPC (64 contexts have
- *         something to be told).
+ * Return: 0; -EINVAL; -EEXIST (this context has a function for the domain already), -EBUSY (it is
+ *         started), -ENOSPC (64 contexts have something to be told).
  * Source: rocprofiler_configure_callback_tracing_service(), ptiCallbackSubscribe().
  */
-GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
-				    uint32_t flags, gputap_call_fn fn, void *user);
+GPUTAP_API int gputap_context_calls(struct gputap_context *ctx, uint32_t domain,
+				    const uint32_t *operations, size_t count, uint32_t flags,
+				    gputap_call_fn fn, void *user);
 
 /* gputap_context_quiet() flags */
 enum {
@@ -179,33 +203,41 @@ enum {
 };
 
 /**
- * gputap_context_quiet() - some of the calls that a context is told of need no correlation of their own
+ * gputap_context_quiet() - some of the calls that a context is told of need no correlation of their
+ * own
  * @operations: of those given to gputap_context_calls() for the domain, which comes first
  * @flags:      GPUTAP_QUIET_*
  * Return: 0; -EINVAL; -ENOENT (the context is told no calls of the domain), -EBUSY (it is started).
- * For tools that tell of something else by the calls that make it, allocations for example: the numbers of calls that are told as calls stay
- * without gaps. A call that nobody wants a number for has the number of the call it was made in (0: of none), and causes no work.
+ * For tools that tell of something else by the calls that make it, allocations for example: the
+ * numbers of calls that are told as calls stay without gaps. A call that nobody wants a number for
+ * has the number of the call it was made in (0: of none), and causes no work.
  */
-GPUTAP_API int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
-				    uint32_t flags);
+GPUTAP_API int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain,
+				    const uint32_t *operations, size_t count, uint32_t flags);
 
 /* Names and arguments -------------------------------------------------------- */
 
 /* NULL: there is none of that number. Texts stay. */
-GPUTAP_API const char *gputap_domain_name(uint32_t domain);              /* "hip" */
+GPUTAP_API const char *gputap_domain_name(uint32_t domain);                        /* "hip" */
 GPUTAP_API const char *gputap_operation_name(uint32_t domain, uint32_t operation); /* "hipMalloc" */
-GPUTAP_API const char *gputap_status_name(uint32_t domain, int32_t status); /* "hipErrorOutOfMemory" */
-GPUTAP_API const char *gputap_event_name(uint32_t code);                 /* enum gputap_event_code */
-GPUTAP_API const char *gputap_work_name(uint32_t type);                  /* enum gputap_work_type */
-GPUTAP_API const char *gputap_object_name(uint32_t type);                /* enum gputap_object_type */
+/* "hipErrorOutOfMemory" */
+GPUTAP_API const char *gputap_status_name(uint32_t domain, int32_t status);
+/* enum gputap_event_code */
+GPUTAP_API const char *gputap_event_name(uint32_t code);
+GPUTAP_API const char *gputap_work_name(uint32_t type); /* enum gputap_work_type */
+/* enum gputap_object_type */
+GPUTAP_API const char *gputap_object_name(uint32_t type);
 
 /* Numbers by name. Return: the number, -ENOENT. */
 GPUTAP_API int gputap_domain_find(const char *name);
 GPUTAP_API int gputap_operation_find(uint32_t domain, const char *name);
 
-/* Called for each, in rising order; not 0: no more. The functions return 0, -EINVAL, or what @fn returned last. */
-GPUTAP_API int gputap_domains_iterate(int (*fn)(uint32_t domain, const char *name, void *user), void *user);
-GPUTAP_API int gputap_operations_iterate(uint32_t domain, int (*fn)(uint32_t operation, const char *name, void *user), void *user);
+/* Called for each, in rising order; not 0: no more. The functions return 0, -EINVAL, or what @fn
+ * returned last. */
+GPUTAP_API int gputap_domains_iterate(int (*fn)(uint32_t domain, const char *name, void *user),
+				      void *user);
+GPUTAP_API int gputap_operations_iterate(
+	uint32_t domain, int (*fn)(uint32_t operation, const char *name, void *user), void *user);
 
 /* One argument of a call. */
 struct gputap_argument {
@@ -223,16 +255,19 @@ struct gputap_argument {
 /**
  * gputap_call_arguments() - the arguments of a call, one by one
  * @call:        as a callback got it
- * @dereference: how many pointers may be followed where they point to something. What the call writes is followed at EXIT alone, if it
- *               succeeded, an array as far as it was filled. What cannot be read is shown as an address
+ * @dereference: how many pointers may be followed where they point to something. What the call
+ *               writes is followed at EXIT alone, if it succeeded, an array as far as it was
+ *               filled. What cannot be read is shown as an address
  * @fn:          not 0: no more
  * Return: 0, -EINVAL, or what @fn returned last.
  * Source: rocprofiler_iterate_callback_tracing_kind_operation_args().
  */
 GPUTAP_API int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
-				     int (*fn)(const struct gputap_argument *argument, void *user), void *user);
+				     int (*fn)(const struct gputap_argument *argument, void *user),
+				     void *user);
 
-/* A call's status. Return: 1 it failed, 0 it succeeded, -ENODATA: the operation has none (or the phase is ENTER). */
+/* A call's status. Return: 1 it failed, 0 it succeeded, -ENODATA: the operation has none (or the
+ * phase is ENTER). */
 GPUTAP_API int gputap_call_status(const struct gputap_call *call, int32_t *status);
 
 /* Device work ---------------------------------------------------------------- */
@@ -253,41 +288,48 @@ enum gputap_work_type {
 	GPUTAP_WORK_NATIVE,
 	GPUTAP_WORK_OTHER,
 	GPUTAP_WORK_GRAPH,
-	GPUTAP_WORK_SCRATCH /* ROCm 6.1 and later: a queue is given memory for registers that do not fit, or loses it, while the
-			     * device waits. `name`: "scratch alloc", "scratch free", "scratch reclaim"; at EXIT: bytes, private_bytes,
-			     * destination. In a thread of the runtime's, in the middle of it: it must not be called there */
+	/* ROCm 6.1 and later: a queue is given memory for registers that do not fit, or loses
+	 * it, while the device waits. `name`: "scratch alloc", "scratch free", "scratch
+	 * reclaim"; at EXIT: bytes, private_bytes, destination. In a thread of the runtime's, in
+	 * the middle of it: it must not be called there */
+	GPUTAP_WORK_SCRATCH
 };
-#define GPUTAP_WORK_ALL UINT64_MAX
+#define GPUTAP_WORK_ALL       UINT64_MAX
 #define GPUTAP_WORK_BIT(type) (UINT64_C(1) << (type))
 
 /* A piece of device work. Valid during the callback. */
 struct gputap_work {
-	size_t size;          /* of this description */
-	uint32_t domain;      /* of the runtime that it was seen in: HIP's is HSA's */
-	uint32_t type;        /* enum gputap_work_type */
-	uint32_t phase;       /* ENTER and EXIT in the submitting thread (runtimes that let us stand there), then COMPLETE */
-	int32_t status;       /* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, nobody can tell its times */
+	size_t size;     /* of this description */
+	uint32_t domain; /* of the runtime that it was seen in: HIP's is HSA's */
+	uint32_t type;   /* enum gputap_work_type */
+	/* ENTER and EXIT in the submitting thread (runtimes that let us stand there), then
+	 * COMPLETE */
+	uint32_t phase;
+	/* COMPLETE: 0, or the runtime's error; -ENODATA: it is done, nobody can tell its times */
+	int32_t status;
 	uint64_t thread;      /* that submitted it */
 	uint64_t correlation; /* of the call that caused it; if none is told, one of its own */
-	uint64_t number;      /* of this piece of work, from 1 without gaps: dispatches (also those that copy or fill memory)
-			       * are counted together, all other work of the domain on its own */
-	uint64_t device;      /* number of the device object; copies: of where to */
-	uint64_t device_handle; /* the same as the runtime knows it */
+	/* of this piece of work, from 1 without gaps: dispatches (also those that copy or fill
+	 * memory) are counted together, all other work of the domain on its own */
+	uint64_t number;
+	uint64_t device;               /* number of the device object; copies: of where to */
+	uint64_t device_handle;        /* the same as the runtime knows it */
 	uint64_t source_device_handle; /* copies: where from; 0: not known */
-	uint64_t queue;       /* number of the queue object */
-	uint64_t queue_handle; /* the same as the runtime knows it */
-	uint64_t kernel;      /* number of the kernel symbol, also of one that copies or fills memory; 0: none */
-	const char *name;     /* of the kernel, mangled, without ".kd"; NULL: none */
-	uint32_t grid[3];     /* work-items */
-	uint32_t group[3];    /* of them in a group */
+	uint64_t queue;                /* number of the queue object */
+	uint64_t queue_handle;         /* the same as the runtime knows it */
+	/* number of the kernel symbol, also of one that copies or fills memory; 0: none */
+	uint64_t kernel;
+	const char *name;                    /* of the kernel, mangled, without ".kd"; NULL: none */
+	uint32_t grid[3];                    /* work-items */
+	uint32_t group[3];                   /* of them in a group */
 	uint32_t group_bytes, private_bytes; /* memory of a group; of a work-item */
-	uint64_t bytes;       /* moved or set */
-	uint64_t source, destination; /* addresses; 0: not known */
-	uint64_t graph;       /* number of the graph object; 0: not from a graph */
-	uint32_t replay;      /* which launch of it, from 1 */
-	uint32_t ordinal;     /* of the node */
-	uint64_t start, end;  /* COMPLETE: ns; 0: not known */
-	uint64_t external[2]; /* tops of the submitting thread's stacks */
+	uint64_t bytes;                      /* moved or set */
+	uint64_t source, destination;        /* addresses; 0: not known */
+	uint64_t graph;                      /* number of the graph object; 0: not from a graph */
+	uint32_t replay;                     /* which launch of it, from 1 */
+	uint32_t ordinal;                    /* of the node */
+	uint64_t start, end;                 /* COMPLETE: ns; 0: not known */
+	uint64_t external[2];                /* tops of the submitting thread's stacks */
 };
 
 /**
@@ -301,14 +343,19 @@ typedef void (*gputap_work_fn)(const struct gputap_work *work, uint64_t *data, v
  * @types: GPUTAP_WORK_BIT() of each type, or GPUTAP_WORK_ALL
  * Return: 0; -EINVAL, -EEXIST, -EBUSY, -ENOSPC as gputap_context_calls().
  * A context that was told ENTER is told EXIT and COMPLETE, but for these:
- *   - Work that never completes has no COMPLETE; nor has work for which there is no room to follow it (event GPUTAP_EVENT_LOSS).
+ *   - Work that never completes has no COMPLETE; nor has work for which there is no room to follow
+ *     it (event GPUTAP_EVENT_LOSS).
  *   - One piece is told to 16 contexts at most.
- *   - A function that leaves ENTER or EXIT by an exception or a jump does not keep HSA's work from being submitted: it is told COMPLETE, and maybe
- *     no EXIT. HSA's work waits five seconds for a function to come back from ENTER; then it is submitted, and has no COMPLETE (GPUTAP_EVENT_LOSS).
- * ENTER and EXIT are told by the thread that hands the work to the device: where threads share a queue, maybe another one than `thread`.
- * OpenCL's ENTER knows the type and the queue; everything else is there at EXIT.
+ *   - A function that leaves ENTER or EXIT by an exception or a jump does not keep HSA's work from
+ *     being submitted: it is told COMPLETE, and maybe no EXIT. HSA's work waits five seconds for a
+ *     function to come back from ENTER; then it is submitted, and has no COMPLETE
+ *     (GPUTAP_EVENT_LOSS).
+ * ENTER and EXIT are told by the thread that hands the work to the device: where threads share a
+ * queue, maybe another one than `thread`. OpenCL's ENTER knows the type and the queue; everything
+ * else is there at EXIT.
  */
-GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types, gputap_work_fn fn, void *user);
+GPUTAP_API int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types,
+				   gputap_work_fn fn, void *user);
 
 /* Objects -------------------------------------------------------------------- */
 
@@ -323,31 +370,35 @@ enum gputap_object_type {
 	GPUTAP_OBJECT_GRAPH = 8   /* HIP: executable; another one when its nodes are changed */
 };
 
-/* An object of a runtime. Texts stay until the process ends; the rest is valid during the callback. HIP's own are its streams and
- * graphs: its devices, queues, code objects and kernel symbols are HSA's. OpenCL says only when an object is made: its contexts,
- * queues and kernels (as kernel symbols: of no code object, the handle is the cl_kernel) are unloaded when their handle stands for
- * another one, or when the process ends. */
+/* An object of a runtime. Texts stay until the process ends; the rest is valid during the
+ * callback. HIP's own are its streams and graphs: its devices, queues, code objects and kernel
+ * symbols are HSA's. OpenCL says only when an object is made: its contexts, queues and kernels
+ * (as kernel symbols: of no code object, the handle is the cl_kernel) are unloaded when their
+ * handle stands for another one, or when the process ends. */
 struct gputap_object {
 	size_t size;           /* of this description */
 	uint32_t domain, type; /* enum gputap_object_type */
 	uint32_t phase;        /* LOAD, UNLOAD */
 	uint32_t replayed;     /* 1: it was there before the context was started */
 	uint64_t number;       /* of its type */
-	uint64_t parent;       /* number of: queue, stream, code object: device; kernel symbol: code object */
-	uint64_t handle;       /* as the program knows it; kernel symbol: address of its descriptor */
+	/* number of: queue, stream, code object: device; kernel symbol: code object */
+	uint64_t parent;
+	/* as the program knows it; kernel symbol: address of its descriptor */
+	uint64_t handle;
 	uint64_t device_handle; /* of the device that it belongs to; 0: not known */
-	const char *name;      /* kernel symbol: mangled, as the code object has it (".kd"); OpenCL: as in the source. Device: its
-				* name. Else NULL */
-	const char *uri;       /* code object */
+	/* kernel symbol: mangled, as the code object has it (".kd"); OpenCL: as in the source.
+	 * Device: its name. Else NULL */
+	const char *name;
+	const char *uri;                /* code object */
 	uint64_t load_base, load_bytes; /* code object */
-	int64_t load_delta;    /* code object: from the addresses in its file to those in memory */
+	int64_t load_delta; /* code object: from the addresses in its file to those in memory */
 	uint64_t storage_base, storage_bytes; /* code object in memory; 0, 0: in a file */
-	int32_t storage_file;  /* descriptor; -1: none */
+	int32_t storage_file;                 /* descriptor; -1: none */
 	uint32_t kernarg_bytes, kernarg_align, group_bytes, private_bytes; /* kernel symbol */
 	uint32_t sgprs, vgprs, accum_vgprs; /* registers that a kernel takes */
-	int64_t code_offset;   /* of the code, from the descriptor */
-	uint64_t code_address; /* of the code; 0: not known */
-	uint64_t node;         /* device: the kernel driver's number of it, + 1; 0: not known */
+	int64_t code_offset;                /* of the code, from the descriptor */
+	uint64_t code_address;              /* of the code; 0: not known */
+	uint64_t node; /* device: the kernel driver's number of it, + 1; 0: not known */
 };
 
 /** @data: eight bytes of this context's for this object, kept until UNLOAD */
@@ -355,8 +406,9 @@ typedef void (*gputap_object_fn)(const struct gputap_object *object, uint64_t *d
 
 /* gputap_context_objects() flags */
 enum {
-	GPUTAP_OBJECTS_NO_REPLAY = 1,   /* only what is loaded while the context is started */
-	GPUTAP_OBJECTS_PARENT_FIRST = 2 /* also when unloading; else kernel symbols go before their code object */
+	GPUTAP_OBJECTS_NO_REPLAY = 1, /* only what is loaded while the context is started */
+	/* also when unloading; else kernel symbols go before their code object */
+	GPUTAP_OBJECTS_PARENT_FIRST = 2
 };
 
 /**
@@ -364,8 +416,8 @@ enum {
  * @types: 1 << enum gputap_object_type of each
  * Return: as gputap_context_calls(). What is still there when the process ends is unloaded then.
  */
-GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types, uint32_t flags,
-				      gputap_object_fn fn, void *user);
+GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types,
+				      uint32_t flags, gputap_object_fn fn, void *user);
 
 /* Correlation ---------------------------------------------------------------- */
 
@@ -376,20 +428,25 @@ GPUTAP_API int gputap_context_objects(struct gputap_context *ctx, uint32_t domai
  */
 typedef void (*gputap_retired_fn)(uint64_t correlation, uint64_t time, void *user);
 
-/* Told for the calls that this context is told of (operations and domains that it asked for with calls or work); with
- * GPUTAP_CONTEXT_ALL_RETIRED, for all that anybody is told of. Return: as gputap_context_calls(). */
-GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, void *user);
+/* Told for the calls that this context is told of (operations and domains that it asked for with
+ * calls or work); with GPUTAP_CONTEXT_ALL_RETIRED, for all that anybody is told of. Return: as
+ * gputap_context_calls(). */
+GPUTAP_API int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn,
+					 void *user);
 
 /**
  * gputap_correlation_hold() - keep the call from retiring: something is begun here that ends later
- * Inside a callback of a call with a number of its own. What is still held when the process ends retires then.
- * Return: for gputap_correlation_release(), once, in any thread; NULL: nobody waits for the call to retire.
+ * Inside a callback of a call with a number of its own. What is still held when the process ends
+ * retires then.
+ * Return: for gputap_correlation_release(), once, in any thread; NULL: nobody waits for the call to
+ * retire.
  */
 GPUTAP_API struct gputap_hold *gputap_correlation_hold(void);
 GPUTAP_API void gputap_correlation_release(struct gputap_hold *hold); /* NULL is all right */
 
 /**
- * gputap_hide() - from now on, this thread's calls of runtimes are the tool's own: not told, not recorded
+ * gputap_hide() - from now on, this thread's calls of runtimes are the tool's own: not told, not
+ * recorded
  * @hidden: 1; 0: no longer. Nests. Does not reach beyond the end of a callback.
  */
 GPUTAP_API void gputap_hide(int hidden);
@@ -406,8 +463,9 @@ struct gputap_buffer;
 
 /* What happens to a record that finds its buffer full. */
 enum gputap_buffer_policy {
-	GPUTAP_BUFFER_LOSSLESS = 0, /* who finds it full waits until it has been handed over; inside a delivery it grows */
-	GPUTAP_BUFFER_DISCARD = 1   /* .. drops the record, counted */
+	/* who finds it full waits until it has been handed over; inside a delivery it grows */
+	GPUTAP_BUFFER_LOSSLESS = 0,
+	GPUTAP_BUFFER_DISCARD = 1 /* .. drops the record, counted */
 };
 
 /* One record of a batch. */
@@ -421,22 +479,23 @@ struct gputap_record {
  * typedef gputap_buffer_fn - a batch of records
  * @lost: records that were dropped, since the buffer was made
  */
-typedef void (*gputap_buffer_fn)(struct gputap_buffer *buffer, const struct gputap_record *records, size_t count, uint64_t lost,
-				 void *user);
+typedef void (*gputap_buffer_fn)(struct gputap_buffer *buffer, const struct gputap_record *records,
+				 size_t count, uint64_t lost, void *user);
 
 /* What a buffer is to be. */
 struct gputap_buffer_opts {
-	size_t size;      /* sizeof(struct gputap_buffer_opts) */
-	size_t bytes;     /* that it holds; rounded up to what is allocated. 0: 1 MiB */
-	size_t watermark; /* handed over when so much is in it; 0: half */
-	uint32_t policy;  /* enum gputap_buffer_policy */
-	uint32_t reserved; /* 0 */
+	size_t size;         /* sizeof(struct gputap_buffer_opts) */
+	size_t bytes;        /* that it holds; rounded up to what is allocated. 0: 1 MiB */
+	size_t watermark;    /* handed over when so much is in it; 0: half */
+	uint32_t policy;     /* enum gputap_buffer_policy */
+	uint32_t reserved;   /* 0 */
 	gputap_buffer_fn fn; /* called with each batch */
-	void *user;       /* passed to it */
+	void *user;          /* passed to it */
 	struct gputap_delivery *delivery; /* thread that calls fn; NULL: the one that all share */
 };
 
-/* A thread that hands buffers over; made at once, there until the process ends. Callbacks of gputap_thread_subscribe() come around it.
+/* A thread that hands buffers over; made at once, there until the process ends. Callbacks of
+ * gputap_thread_subscribe() come around it.
  * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had). */
 GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
 
@@ -445,24 +504,27 @@ GPUTAP_API int gputap_delivery_create(struct gputap_delivery **out);
  * Return: 0; -EINVAL, -ENOMEM, -EAGAIN (no thread to be had for it).
  * A fork's child has it too, empty.
  */
-GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts, struct gputap_buffer **out);
-/* Hands over what is in it, then frees it. NULL is all right. Not from its own callback: -EDEADLK. Contexts that record into it are
- * stopped before; nobody writes to it any more. */
+GPUTAP_API int gputap_buffer_create(const struct gputap_buffer_opts *opts,
+				    struct gputap_buffer **out);
+/* Hands over what is in it, then frees it. NULL is all right. Not from its own callback:
+ * -EDEADLK. Contexts that record into it are stopped before; nobody writes to it any more. */
 GPUTAP_API int gputap_buffer_destroy(struct gputap_buffer *buffer);
-/* All that was written before the call has been handed over when it returns; in a delivery's own thread: as far as possible
- * at once. Return: 0, -EINVAL. */
+/* All that was written before the call has been handed over when it returns; in a delivery's own
+ * thread: as far as possible at once. Return: 0, -EINVAL. */
 GPUTAP_API int gputap_buffer_flush(struct gputap_buffer *buffer);
 /* Another thread for it. Return: 0, -EINVAL. */
 GPUTAP_API int gputap_buffer_assign(struct gputap_buffer *buffer, struct gputap_delivery *delivery);
 
 /**
  * gputap_buffer_write() - put a record into a buffer; records of one thread stay in their order
- * @last: 1: behind everything that was written to the buffer before this call by any thread (for what ends something)
+ * @last: 1: behind everything that was written to the buffer before this call by any thread (for
+ *         what ends something)
  * Return: 0; -ENOSPC: dropped and counted; -EMSGSIZE: larger than the buffer.
- * Thread: any; lock-free unless the buffer is full or new to the thread. Signal: safe, as no other function here but gputap_now() and
- * gputap_correlation() is.
+ * Thread: any; lock-free unless the buffer is full or new to the thread. Signal: safe, as no other
+ * function here but gputap_now() and gputap_correlation() is.
  */
-GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, const void *payload, size_t bytes, int last);
+GPUTAP_API int gputap_buffer_write(struct gputap_buffer *buffer, uint64_t kind, const void *payload,
+				   size_t bytes, int last);
 
 /* Records that gputap itself writes: gputap_context_buffer(). */
 enum gputap_record_kind {
@@ -493,8 +555,9 @@ struct gputap_record_retired {
  * @retirement: not 0: GPUTAP_RECORD_RETIRED, for all calls that have a record here
  * Return: as gputap_context_calls().
  */
-GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count,
-				     uint64_t work_types, int retirement, struct gputap_buffer *buffer);
+GPUTAP_API int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain,
+				     const uint32_t *operations, size_t count, uint64_t work_types,
+				     int retirement, struct gputap_buffer *buffer);
 
 /* gputap's own threads ------------------------------------------------------- */
 

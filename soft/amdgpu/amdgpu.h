@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Stand-in for libhsakmt.so.1 (the "thunk"): what ROCr asks of the kernel's driver is answered by software GPUs.
+/* Stand-in for libhsakmt.so.1 (the "thunk"): what ROCr asks of the kernel's driver is answered
+ * by software GPUs.
  *
  *   program ─ HIP ─ ROCr ──hsaKmt*()──► thunk.c topology.c memory.c event.c queue.c      (calls)
  *                    └─ packets, doorbells, signals in memory ──► queue_aql.c queue_sdma.c  (one worker thread per queue)
  *                                                                    └─ kernel.c blit.c durations.c isa/
  *
- * Nodes: 0 is the CPU, 1..gpus are GPUs. All memory is memory of this process: a GPU address is a host address, or its alias.
- * State belongs to the process and to hsaKmtOpenKFD(): a child after fork() has lost it, and each call says so until the
- * child opens anew, as with the real one.
- * Order of locks: queues, then bells; memory, events, kernels are taken last and alone. No lock is held while a packet runs.
+ * Nodes: 0 is the CPU, 1..gpus are GPUs. All memory is memory of this process: a GPU address is
+ * a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(): a child
+ * after fork() has lost it, and each call says so until the child opens anew, as with the real
+ * one.
+ * Order of locks: queues, then bells; memory, events, kernels are taken last and alone. No lock
+ * is held while a packet runs.
  * Never here: an access to /dev/kfd, /dev/dri or libdrm; a call of ROCr. */
 #ifndef SOFT_AMDGPU_H
 #define SOFT_AMDGPU_H
@@ -23,14 +26,17 @@
 #define THUNK_API __attribute__((visibility("default")))
 
 #define SOFT_PAGE 4096ull
-#define SOFT_GWS 64 /* barriers of global wave sync that a GPU has */
+#define SOFT_GWS  64 /* barriers of global wave sync that a GPU has */
 
 /* thunk.c: the process */
 const struct soft_amdgpu_config *soft_config(void); /* valid from the first hsaKmtOpenKFD() on */
 /* SUCCESS between open and close, in the process that opened. First line of each call. */
 HSAKMT_STATUS soft_opened(void);
 bool soft_fails(enum soft_amdgpu_fault fault); /* one more of these: is it to fail? */
-static inline bool soft_is_gpu(HSAuint32 node) { return node >= 1 && node <= soft_config()->gpus; }
+static inline bool soft_is_gpu(HSAuint32 node)
+{
+	return node >= 1 && node <= soft_config()->gpus;
+}
 /* Ticks of the GPU's own clock, now. */
 static inline uint64_t soft_gpu_ticks(HSAuint32 node)
 {
@@ -40,22 +46,27 @@ static inline uint64_t soft_gpu_ticks(HSAuint32 node)
 void soft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line on stderr at this level of SOFT_AMDGPU_TRACE or a higher one. */
 void soft_trace_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-#define soft_trace(level, ...) \
-	do { \
+#define soft_trace(level, ...)                                            \
+	do {                                                              \
 		if (__builtin_expect(soft_config()->trace >= (level), 0)) \
-			soft_trace_line(__VA_ARGS__); \
+			soft_trace_line(__VA_ARGS__);                     \
 	} while (0)
 
-/* topology.c: apertures that flat addresses of LDS and scratch have, 4 GiB each, above all host addresses */
-#define SOFT_LDS_APERTURE 0x0001000000000000ull
+/* topology.c: apertures that flat addresses of LDS and scratch have, 4 GiB each, above all host
+ * addresses */
+#define SOFT_LDS_APERTURE     0x0001000000000000ull
 #define SOFT_PRIVATE_APERTURE 0x0002000000000000ull
 bool soft_topology_open(void);
 
 /* memory.c */
-/* Registered memory has an address of its own on GPUs, as with the real driver: bit 47, which no host address has. Programs
- * tell registered memory from allocated by that, HIP among them; what a GPU accesses goes through soft_host(). */
+/* Registered memory has an address of its own on GPUs, as with the real driver: bit 47, which no
+ * host address has. Programs tell registered memory from allocated by that, HIP among them; what
+ * a GPU accesses goes through soft_host(). */
 #define SOFT_ALIAS SOFT_ISA_ALIAS
-static inline void *soft_host(uint64_t address) { return (void *)(address >> SOFT_ISA_HOST_BITS == 1 ? address ^ SOFT_ALIAS : address); }
+static inline void *soft_host(uint64_t address)
+{
+	return (void *)(address >> SOFT_ISA_HOST_BITS == 1 ? address ^ SOFT_ALIAS : address);
+}
 /* The allocation (not a registered range) that holds @address. Return: false when there is none. */
 bool soft_memory_find(uint64_t address, uint64_t *base, uint64_t *bytes);
 /* The file that all device memory lies in. Return: -1 without. */
@@ -65,9 +76,11 @@ void soft_memory_close(void); /* forgets everything; unmaps nothing */
 /* event.c */
 /* Signals the event with this id, as the interrupt of a completed packet does. */
 void soft_event_signal(uint32_t id);
-/* Signals the events whose ids end in these bits and whose mailboxes were written: a kernel's s_sendmsg. */
+/* Signals the events whose ids end in these bits and whose mailboxes were written: a kernel's
+ * s_sendmsg. */
 void soft_event_interrupt(uint32_t low_bits);
-/* A GPU touched memory that is not there: ROCr's handler is told, which ends the program. Return: false when it has none. */
+/* A GPU touched memory that is not there: ROCr's handler is told, which ends the program.
+ * Return: false when it has none. */
 bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only);
 void soft_event_forked(void);
 
@@ -75,7 +88,8 @@ void soft_event_forked(void);
 void soft_queue_forked(void);
 
 /* kernel.c */
-void soft_kernel_forget(uint64_t base, uint64_t bytes); /* unloaded: what was known of its kernels */
+/* unloaded: what was known of its kernels */
+void soft_kernel_forget(uint64_t base, uint64_t bytes);
 void soft_kernel_forked(void);
 
 /* durations.c: how long kernels take, from SOFT_AMDGPU_DURATIONS */
@@ -84,9 +98,11 @@ bool soft_durations_open(const char *path);
 /* For the kernel with this (mangled) name; 0: as long as its execution takes. */
 uint64_t soft_duration_ns(const char *kernel);
 
-/* For libdtif.so, exported (dtif.c): the node and its links in the layout of thunk_abi.h; somebody rings an AQL queue. */
+/* For libdtif.so, exported (dtif.c): the node and its links in the layout of thunk_abi.h;
+ * somebody rings an AQL queue. */
 THUNK_API HSAKMT_STATUS soft_dtif_node(HSAuint32 node, HsaNodeProperties *properties);
-THUNK_API HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links);
+THUNK_API HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count,
+					HsaIoLinkProperties *links);
 THUNK_API void soft_dtif_ring(HSA_QUEUEID id);
 
 #endif

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* ROCr's own shaders, with which it copies and fills before any code object is loaded (loading one is such a copy). They
- * have no symbols and no kernel descriptor: an amd_kernel_code_t, made by ROCr itself at the beginning of an executable
- * allocation, with the code behind it. The numbers of registers that ROCr writes into it tell the three apart; their argument
- * blocks say where the copy begins and ends. */
+/* ROCr's own shaders, with which it copies and fills before any code object is loaded (loading
+ * one is such a copy). They have no symbols and no kernel descriptor: an amd_kernel_code_t, made
+ * by ROCr itself at the beginning of an executable allocation, with the code behind it. The
+ * numbers of registers that ROCr writes into it tell the three apart; their argument blocks say
+ * where the copy begins and ends. */
 #include <hsa/amd_hsa_kernel_code.h>
 #include <string.h>
 
 #include "soft/amdgpu/queue.h"
 
-/* Argument blocks: a copy is cut into phases that follow each other; the last one's end is the copy's. */
+/* Argument blocks: a copy is cut into phases that follow each other; the last one's end is the
+ * copy's. */
 struct copy_aligned {
 	uint64_t source, target, between[6], source_end, target_end;
 	uint32_t work_items;
@@ -32,11 +34,14 @@ enum soft_kernel_kind soft_blit_recognise(uint64_t object, uint64_t base, uint64
 	if (object != base || bytes < sizeof code)
 		return SOFT_KERNEL_CODE;
 	memcpy(&code, (const void *)object, sizeof code);
-	if (code.kernel_code_entry_byte_offset != sizeof code || code.amd_kernel_code_version_major ||
+	if (code.kernel_code_entry_byte_offset != sizeof code ||
+	    code.amd_kernel_code_version_major ||
 	    AMD_HSA_BITS_GET(code.compute_pgm_rsrc2, AMD_COMPUTE_PGM_RSRC_TWO_USER_SGPR_COUNT) != 2)
 		return SOFT_KERNEL_CODE;
-	scalars = AMD_HSA_BITS_GET(code.compute_pgm_rsrc1, AMD_COMPUTE_PGM_RSRC_ONE_GRANULATED_WAVEFRONT_SGPR_COUNT);
-	vectors = AMD_HSA_BITS_GET(code.compute_pgm_rsrc1, AMD_COMPUTE_PGM_RSRC_ONE_GRANULATED_WORKITEM_VGPR_COUNT);
+	scalars = AMD_HSA_BITS_GET(code.compute_pgm_rsrc1,
+				   AMD_COMPUTE_PGM_RSRC_ONE_GRANULATED_WAVEFRONT_SGPR_COUNT);
+	vectors = AMD_HSA_BITS_GET(code.compute_pgm_rsrc1,
+				   AMD_COMPUTE_PGM_RSRC_ONE_GRANULATED_WORKITEM_VGPR_COUNT);
 	if (scalars == 3 && vectors == 2) /* 32 and 12 */
 		return SOFT_KERNEL_COPY_ALIGNED;
 	if (scalars == 2 && vectors == 2) /* 23 and 10 */
@@ -56,7 +61,8 @@ void soft_blit_run(enum soft_kernel_kind kind, const void *arguments)
 		memmove(soft_host(c->target), soft_host(c->source), c->target_end - c->target);
 	} else {
 		const struct fill *f = arguments;
-		for (uint32_t *word = soft_host(f->target), *end = soft_host(f->target_end); word < end; word++)
+		for (uint32_t *word = soft_host(f->target), *end = soft_host(f->target_end);
+		     word < end; word++)
 			*word = f->value;
 	}
 }

@@ -9,7 +9,8 @@
 #include "soft/amdgpu/config.h"
 #include "soft/common/settings.h"
 
-#define CLOCK_EPOCH_NS 123456789000ll /* so that a stamp that was not converted is seen to be none of the host's */
+/* so that a stamp that was not converted is seen to be none of the host's */
+#define CLOCK_EPOCH_NS 123456789000ll
 
 struct reader {
 	char *why;
@@ -31,7 +32,8 @@ static const char *setting(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static uint64_t read_count(struct reader *r, const char *name, uint64_t otherwise, uint64_t least, uint64_t most, const char *wanted)
+static uint64_t read_count(struct reader *r, const char *name, uint64_t otherwise, uint64_t least,
+			   uint64_t most, const char *wanted)
 {
 	const char *text = setting(name);
 	uint64_t value = otherwise;
@@ -42,8 +44,8 @@ static uint64_t read_count(struct reader *r, const char *name, uint64_t otherwis
 }
 
 /* One value for all GPUs, or one for each, with commas; the last goes for those that follow. */
-static void read_each(struct reader *r, const char *name, bool (*parse)(const char *, int64_t *), int64_t otherwise, const char *wanted,
-		      int64_t out[SOFT_AMDGPU_MAX])
+static void read_each(struct reader *r, const char *name, bool (*parse)(const char *, int64_t *),
+		      int64_t otherwise, const char *wanted, int64_t out[SOFT_AMDGPU_MAX])
 {
 	const char *text = setting(name);
 	char word[64];
@@ -78,18 +80,24 @@ static void read_clocks(struct reader *r, struct soft_amdgpu_config *c)
 	int64_t epoch[SOFT_AMDGPU_MAX], skew[SOFT_AMDGPU_MAX], drift[SOFT_AMDGPU_MAX];
 	uint64_t now = soft_clock_host_ns();
 
-	read_each(r, "SOFT_AMDGPU_CLOCK_EPOCH", parse_epoch, CLOCK_EPOCH_NS, "a time from 0 on, such as 5s", epoch);
+	read_each(r, "SOFT_AMDGPU_CLOCK_EPOCH", parse_epoch, CLOCK_EPOCH_NS,
+		  "a time from 0 on, such as 5s", epoch);
 	read_each(r, "SOFT_AMDGPU_CLOCK_SKEW", parse_time, 0, "a time such as 20us or -1ms", skew);
-	read_each(r, "SOFT_AMDGPU_CLOCK_DRIFT", soft_parse_ppb, 0, "a rate such as 50ppm or -200ppb", drift);
+	read_each(r, "SOFT_AMDGPU_CLOCK_DRIFT", soft_parse_ppb, 0,
+		  "a rate such as 50ppm or -200ppb", drift);
 	for (unsigned i = 0; i < SOFT_AMDGPU_MAX; i++)
-		c->clock[i] = (struct soft_clock){.hz = SOFT_AMDGPU_CLOCK_HZ, .epoch_ns = (uint64_t)epoch[i], .skew_ns = skew[i],
-						  .drift_ppb = drift[i], .anchor_ns = now};
+		c->clock[i] = (struct soft_clock){.hz = SOFT_AMDGPU_CLOCK_HZ,
+						  .epoch_ns = (uint64_t)epoch[i],
+						  .skew_ns = skew[i],
+						  .drift_ppb = drift[i],
+						  .anchor_ns = now};
 }
 
 static void read_faults(struct reader *r, struct soft_amdgpu_config *c)
 {
 	static const char *const names[SOFT_FAIL_COUNT] = {
-		[SOFT_FAIL_ALLOCATE] = "allocate", [SOFT_FAIL_EVENT] = "event", [SOFT_FAIL_QUEUE] = "queue", [SOFT_FAIL_KERNEL] = "kernel",
+		[SOFT_FAIL_ALLOCATE] = "allocate", [SOFT_FAIL_EVENT] = "event",
+		[SOFT_FAIL_QUEUE] = "queue",       [SOFT_FAIL_KERNEL] = "kernel",
 		[SOFT_FAIL_HANG] = "hang",
 	};
 	const char *text = setting("SOFT_AMDGPU_FAIL");
@@ -97,7 +105,9 @@ static void read_faults(struct reader *r, struct soft_amdgpu_config *c)
 	for (unsigned i = 0; i < SOFT_FAIL_COUNT; i++)
 		c->faults[i].name = names[i];
 	if (text && !soft_faults_parse(c->faults, text))
-		complain(r, "SOFT_AMDGPU_FAIL", "allocate, event, queue, kernel or hang, with :3 (the third) or :3+ (from there on)");
+		complain(r, "SOFT_AMDGPU_FAIL",
+			 "allocate, event, queue, kernel or hang, with :3 (the third) or :3+ (from "
+			 "there on)");
 }
 
 bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t size)
@@ -116,15 +126,18 @@ bool soft_amdgpu_config_read(struct soft_amdgpu_config *c, char *why, size_t siz
 	c->gpus = (unsigned)read_count(&r, "SOFT_AMDGPU_GPUS", 1, 1, SOFT_AMDGPU_MAX, "1 to 8");
 	c->memory_bytes = c->type->memory_bytes;
 	text = setting("SOFT_AMDGPU_MEMORY");
-	if (text && (!soft_parse_bytes(text, &c->memory_bytes) || c->memory_bytes < 64ull << 20 || c->memory_bytes > 1ull << 40))
+	if (text && (!soft_parse_bytes(text, &c->memory_bytes) || c->memory_bytes < 64ull << 20 ||
+		     c->memory_bytes > 1ull << 40))
 		complain(&r, "SOFT_AMDGPU_MEMORY", "a size from 64M to 1T");
 	c->memory_bytes &= ~0xfffull;
 	c->execute = read_count(&r, "SOFT_AMDGPU_EXECUTE", 1, 0, 1, "0 or 1");
 	c->large_bar = read_count(&r, "SOFT_AMDGPU_LARGE_BAR", 0, 0, 1, "0 or 1");
 	c->trace = (unsigned)read_count(&r, "SOFT_AMDGPU_TRACE", 0, 0, 2, "0, 1 or 2");
-	c->spin_us = (unsigned)read_count(&r, "SOFT_AMDGPU_SPIN", sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 50 : 0, 0, 1000000,
+	c->spin_us = (unsigned)read_count(&r, "SOFT_AMDGPU_SPIN",
+					  sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 50 : 0, 0, 1000000,
 					  "microseconds, 1000000 at most");
-	c->cpu = (int)read_count(&r, "SOFT_AMDGPU_CPU", UINT64_MAX, 0, CPU_SETSIZE - 1, "a number of a CPU");
+	c->cpu = (int)read_count(&r, "SOFT_AMDGPU_CPU", UINT64_MAX, 0, CPU_SETSIZE - 1,
+				 "a number of a CPU");
 	text = setting("SOFT_AMDGPU_DURATIONS");
 	if (text && strlen(text) >= sizeof c->durations)
 		complain(&r, "SOFT_AMDGPU_DURATIONS", "a shorter path");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the software GPUs are like, read once from the environment. `gputap soft amdgpu` sets these variables from its options.
+/* What the software GPUs are like, read once from the environment. `gputap soft amdgpu` sets
+ * these variables from its options.
  *
  * | variable | meaning, default |
  * | SOFT_AMDGPU_GPUS | how many, 1 to 8; 1 |
@@ -13,7 +14,7 @@
  * | SOFT_AMDGPU_SPIN | microseconds that an idle queue spins before it sleeps; 50, 0 on one CPU |
  * | SOFT_AMDGPU_CPU | queues' threads run on this CPU of the host; on any that the program may use |
  * | SOFT_AMDGPU_TRACE | 1: queues, kernels and errors; 2: each call and packet, too; on stderr |
- */
+ * */
 #ifndef SOFT_AMDGPU_CONFIG_H
 #define SOFT_AMDGPU_CONFIG_H
 
@@ -25,28 +26,31 @@
 #include "soft/common/clock.h"
 #include "soft/common/faults.h"
 
-#define SOFT_AMDGPU_MAX 8u
+#define SOFT_AMDGPU_MAX      8u
 #define SOFT_AMDGPU_CLOCK_HZ 100000000ull
 
-/* A kind of GPU, as the topology shows it. To add one: a row in gpu_types.c, and what isa/ lacks for it. */
+/* A kind of GPU, as the topology shows it. To add one: a row in gpu_types.c, and what isa/ lacks
+ * for it. */
 struct soft_gpu_type {
-	const char *name;          /* "gfx906" */
-	uint32_t gfx;              /* 0x906 */
+	const char *name; /* "gfx906" */
+	uint32_t gfx;     /* 0x906 */
 	uint8_t major, minor, stepping;
 	const char *marketing_name;
 	uint16_t device_id;
 	uint32_t shader_engines, arrays_per_engine, units_per_array, simds_per_unit, waves_per_simd;
-	uint32_t wave_size, lds_kib, l2_kib, vgpr_bytes_per_unit, sgpr_bytes_per_unit, clock_mhz, firmware, sdma_firmware;
+	uint32_t wave_size, lds_kib, l2_kib, vgpr_bytes_per_unit, sgpr_bytes_per_unit, clock_mhz,
+		firmware, sdma_firmware;
 	uint64_t memory_bytes;
 };
 
 /* What can be made to fail. */
 enum soft_amdgpu_fault {
 	SOFT_FAIL_ALLOCATE, /* an allocation finds no memory, host's or device's */
-	SOFT_FAIL_EVENT,    /* there is no event left: ROCr makes signals that are polled, and no queue */
-	SOFT_FAIL_QUEUE,    /* there is no queue left */
-	SOFT_FAIL_KERNEL,   /* a kernel ends its queue with an error */
-	SOFT_FAIL_HANG,     /* a kernel never ends */
+	/* there is no event left: ROCr makes signals that are polled, and no queue */
+	SOFT_FAIL_EVENT,
+	SOFT_FAIL_QUEUE,  /* there is no queue left */
+	SOFT_FAIL_KERNEL, /* a kernel ends its queue with an error */
+	SOFT_FAIL_HANG,   /* a kernel never ends */
 	SOFT_FAIL_COUNT
 };
 
@@ -56,8 +60,8 @@ struct soft_amdgpu_config {
 	uint64_t memory_bytes;
 	bool execute, large_bar;
 	unsigned spin_us, trace;
-	int cpu;                   /* of queues' threads; -1: any */
-	char durations[PATH_MAX];  /* "" for none */
+	int cpu;                  /* of queues' threads; -1: any */
+	char durations[PATH_MAX]; /* "" for none */
 	struct soft_clock clock[SOFT_AMDGPU_MAX];
 	struct soft_fault faults[SOFT_FAIL_COUNT + 1];
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* A kernel dispatch: its packet is checked as the packet processor does, its kernel is found and executed, its time is taken.
+/* A kernel dispatch: its packet is checked as the packet processor does, its kernel is found and
+ * executed, its time is taken.
  *
- * A kernel with a set duration ends that long after its start, exactly, as its stamps say; execution that took
- * longer counts. Everything that may touch the program's memory is inside of a guarded call. */
+ * A kernel with a set duration ends that long after its start, exactly, as its stamps say;
+ * execution that took longer counts. Everything that may touch the program's memory is inside of
+ * a guarded call. */
 #include <hsa/hsa.h>
 #include <stdio.h>
 #include <time.h>
@@ -32,7 +34,8 @@ static uint64_t read_cycles(void *queue)
 {
 	const struct soft_queue *q = queue;
 
-	return read_clock(queue) * soft_config()->type->clock_mhz / (soft_config()->clock[q->node - 1].hz / 1000000);
+	return read_clock(queue) * soft_config()->type->clock_mhz /
+	       (soft_config()->clock[q->node - 1].hz / 1000000);
 }
 
 static void interrupt(void *queue, uint32_t m0)
@@ -48,9 +51,15 @@ static struct soft_isa *machine(struct soft_queue *q)
 
 	if (!q->isa) {
 		q->gpu = (struct soft_isa_gpu){
-			.gfx = t->gfx, .compute_units = t->shader_engines * t->arrays_per_engine * t->units_per_array,
-			.lds_aperture = SOFT_LDS_APERTURE, .private_aperture = SOFT_PRIVATE_APERTURE,
-			.read_clock = read_clock, .read_cycles = read_cycles, .interrupt = interrupt, .data = q,
+			.gfx = t->gfx,
+			.compute_units =
+				t->shader_engines * t->arrays_per_engine * t->units_per_array,
+			.lds_aperture = SOFT_LDS_APERTURE,
+			.private_aperture = SOFT_PRIVATE_APERTURE,
+			.read_clock = read_clock,
+			.read_cycles = read_cycles,
+			.interrupt = interrupt,
+			.data = q,
 		};
 		q->isa = soft_isa_create(&q->gpu);
 	}
@@ -61,8 +70,13 @@ static void execute(void *run)
 {
 	struct run *r = run;
 	struct soft_dispatch dispatch = {
-		.packet = r->packet, .packet_address = (uint64_t)r->packet, .queue_address = (uint64_t)r->q->aql, .dispatch_id = r->id,
-		.code_base = r->kernel->code_base, .code_bytes = r->kernel->code_bytes, .stop = &r->q->bell.stop,
+		.packet = r->packet,
+		.packet_address = (uint64_t)r->packet,
+		.queue_address = (uint64_t)r->q->aql,
+		.dispatch_id = r->id,
+		.code_base = r->kernel->code_base,
+		.code_bytes = r->kernel->code_bytes,
+		.stop = &r->q->bell.stop,
 		.cooperative = __atomic_load_n(&r->q->cooperative, __ATOMIC_ACQUIRE),
 	};
 	struct soft_isa *isa;
@@ -87,13 +101,18 @@ static bool check(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, u
 	if (!p->kernel_object)
 		soft_queue_fail(q, SOFT_QUEUE_BAD_CODE, "packet %llu has no kernel object", n);
 	else if (!dimensions || !items || !p->grid_size_x || !p->grid_size_y || !p->grid_size_z)
-		soft_queue_fail(q, SOFT_QUEUE_BAD_DIMENSIONS, "packet %llu: %u dimensions, workgroup %u x %u x %u, grid %u x %u x %u", n,
-				dimensions, p->workgroup_size_x, p->workgroup_size_y, p->workgroup_size_z, p->grid_size_x,
-				p->grid_size_y, p->grid_size_z);
+		soft_queue_fail(
+			q, SOFT_QUEUE_BAD_DIMENSIONS,
+			"packet %llu: %u dimensions, workgroup %u x %u x %u, grid %u x %u x %u", n,
+			dimensions, p->workgroup_size_x, p->workgroup_size_y, p->workgroup_size_z,
+			p->grid_size_x, p->grid_size_y, p->grid_size_z);
 	else if (items > MOST_WORK_ITEMS)
-		soft_queue_fail(q, SOFT_QUEUE_GROUP_TOO_LARGE, "packet %llu: workgroup of %llu work-items", n, (unsigned long long)items);
+		soft_queue_fail(q, SOFT_QUEUE_GROUP_TOO_LARGE,
+				"packet %llu: workgroup of %llu work-items", n,
+				(unsigned long long)items);
 	else if (p->group_segment_size > soft_config()->type->lds_kib * 1024)
-		soft_queue_fail(q, SOFT_QUEUE_BAD_GROUP_MEMORY, "packet %llu: %u bytes of LDS", n, p->group_segment_size);
+		soft_queue_fail(q, SOFT_QUEUE_BAD_GROUP_MEMORY, "packet %llu: %u bytes of LDS", n,
+				p->group_segment_size);
 	else
 		return true;
 	return false;
@@ -102,20 +121,31 @@ static bool check(struct soft_queue *q, const hsa_kernel_dispatch_packet_t *p, u
 static void fail(struct run *r)
 {
 	static const enum soft_queue_error errors[] = {
-		[SOFT_ISA_UNSUPPORTED] = SOFT_QUEUE_ILLEGAL_INSTRUCTION, [SOFT_ISA_ILLEGAL] = SOFT_QUEUE_ILLEGAL_INSTRUCTION,
-		[SOFT_ISA_TRAP] = SOFT_QUEUE_TRAP, [SOFT_ISA_BAD_DESCRIPTOR] = SOFT_QUEUE_BAD_CODE,
-		[SOFT_ISA_DEADLOCK] = SOFT_QUEUE_TRAP, [SOFT_ISA_NO_MEMORY] = SOFT_QUEUE_BAD_REGISTERS,
+		[SOFT_ISA_UNSUPPORTED] = SOFT_QUEUE_ILLEGAL_INSTRUCTION,
+		[SOFT_ISA_ILLEGAL] = SOFT_QUEUE_ILLEGAL_INSTRUCTION,
+		[SOFT_ISA_TRAP] = SOFT_QUEUE_TRAP,
+		[SOFT_ISA_BAD_DESCRIPTOR] = SOFT_QUEUE_BAD_CODE,
+		[SOFT_ISA_DEADLOCK] = SOFT_QUEUE_TRAP,
+		[SOFT_ISA_NO_MEMORY] = SOFT_QUEUE_BAD_REGISTERS,
 	};
 	const struct soft_isa_error *e = &r->error;
 
-	if (!r->q->isa && r->result == SOFT_ISA_NO_MEMORY && !soft_isa_has(soft_config()->type->gfx)) {
-		soft_queue_fail(r->q, SOFT_QUEUE_ILLEGAL_INSTRUCTION, "kernel %s is not executed: there is an interpreter for %s, but none for "
-				"%s (SOFT_AMDGPU_EXECUTE=0 lets kernels do nothing)", r->kernel->name, soft_isa_targets(), soft_config()->type->name);
+	if (!r->q->isa && r->result == SOFT_ISA_NO_MEMORY &&
+	    !soft_isa_has(soft_config()->type->gfx)) {
+		soft_queue_fail(
+			r->q, SOFT_QUEUE_ILLEGAL_INSTRUCTION,
+			"kernel %s is not executed: there is an interpreter for %s, but none for "
+			"%s (SOFT_AMDGPU_EXECUTE=0 lets kernels do nothing)",
+			r->kernel->name, soft_isa_targets(), soft_config()->type->name);
 		return;
 	}
-	soft_queue_fail(r->q, errors[r->result], "kernel %s, at %#llx of its code object, workgroup (%u, %u, %u): %s: %s [%08x %08x]",
-			r->kernel->name, (unsigned long long)(e->pc ? e->pc - r->kernel->code_base : 0), e->workgroup[0], e->workgroup[1],
-			e->workgroup[2], soft_isa_result_text(r->result), e->text, e->words[0], e->words[1]);
+	soft_queue_fail(r->q, errors[r->result],
+			"kernel %s, at %#llx of its code object, workgroup (%u, %u, %u): %s: %s "
+			"[%08x %08x]",
+			r->kernel->name,
+			(unsigned long long)(e->pc ? e->pc - r->kernel->code_base : 0),
+			e->workgroup[0], e->workgroup[1], e->workgroup[2],
+			soft_isa_result_text(r->result), e->text, e->words[0], e->words[1]);
 }
 
 static void fault(struct run *r, uint64_t address)
@@ -129,7 +159,8 @@ static void fault(struct run *r, uint64_t address)
 /* Waits until @ns after @host_ns have passed, most of it asleep. */
 static void stay_busy(const struct soft_queue *q, uint64_t host_ns, uint64_t ns)
 {
-	const uint64_t awake = 80000, nap = 20000000; /* a sleep is late by up to 60 us; a destroyed queue must not wait long */
+	/* a sleep is late by up to 60 us; a destroyed queue must not wait long */
+	const uint64_t awake = 80000, nap = 20000000;
 	uint64_t end = host_ns + ns, now;
 
 	while ((now = soft_clock_host_ns()) < end && !soft_queue_stopped(q)) {
@@ -144,7 +175,8 @@ static void stay_busy(const struct soft_queue *q, uint64_t host_ns, uint64_t ns)
 	}
 }
 
-bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint64_t *start, uint64_t *end)
+bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint64_t *start,
+		       uint64_t *end)
 {
 	const struct soft_clock *clock = &soft_config()->clock[q->node - 1];
 	struct run r = {.q = q, .packet = slot, .id = id, .result = SOFT_ISA_DONE};
@@ -162,7 +194,8 @@ bool soft_dispatch_run(struct soft_queue *q, const void *slot, uint64_t id, uint
 		return false;
 	}
 	if (r.kernel->kind == SOFT_KERNEL_CODE && soft_fails(SOFT_FAIL_KERNEL)) {
-		soft_queue_fail(q, SOFT_QUEUE_TRAP, "kernel %s is to fail (SOFT_AMDGPU_FAIL)", r.kernel->name);
+		soft_queue_fail(q, SOFT_QUEUE_TRAP, "kernel %s is to fail (SOFT_AMDGPU_FAIL)",
+				r.kernel->name);
 		return false;
 	}
 	if (r.packet->private_segment_size) {

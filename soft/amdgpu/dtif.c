@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* libdtif.so: how ROCr 7 gets at the stand-in. It has its thunk inside, but with HSA_ENABLE_DTIF=1 takes all functions of the
- * thunk, and those of libdrm that it calls itself, from a library of this name, by dlsym().
+/* libdtif.so: how ROCr 7 gets at the stand-in. It has its thunk inside, but with
+ * HSA_ENABLE_DTIF=1 takes all functions of the thunk, and those of libdrm that it calls itself,
+ * from a library of this name, by dlsym().
  *
  *   ROCr 7 ──dlsym()──► libdtif.so      what only ROCr 7 wants, and what it wants in another layout
  *                        └─ needs ────► libhsakmt.so.1      all else: dlsym() looks there, too
  *   libdrm's part is in dtif_drm.c.
  *
- * So whoever opens libhsakmt.so.1 itself, beside ROCr, finds its layouts. With this way to load it, ROCr makes signals that are
- * polled (no interrupts, so no events but the program's own) and rings an AQL queue's doorbell by a call. */
+ * So whoever opens libhsakmt.so.1 itself, beside ROCr, finds its layouts. With this way to load
+ * it, ROCr makes signals that are polled (no interrupts, so no events but the program's own) and
+ * rings an AQL queue's doorbell by a call. */
 #include <stddef.h>
 #include <string.h>
 
@@ -18,7 +20,8 @@
 DTIF_API void *DtifCreate(const char *user);
 DTIF_API void DtifDestroy(void);
 
-/* ROCr 7 creates before it opens, and takes NULL for a failure. The state is that of hsaKmtOpenKFD(). */
+/* ROCr 7 creates before it opens, and takes NULL for a failure. The state is that of
+ * hsaKmtOpenKFD(). */
 void *DtifCreate(const char *user)
 {
 	static char instance;
@@ -59,7 +62,8 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties
 	static const struct gap gaps[] = {
 		{offsetof(HsaNodeProperties, NumMemoryBanks), 4},  /* neural cores */
 		{offsetof(HsaNodeProperties, MaxWavesPerSIMD), 4}, /* more capabilities */
-		{offsetof(HsaNodeProperties, VendorId), 4},        /* the engine that it is to be taken for */
+		/* the engine that it is to be taken for */
+		{offsetof(HsaNodeProperties, VendorId), 4},
 		{sizeof(HsaNodeProperties), 8},
 	};
 	HsaNodeProperties older;
@@ -70,14 +74,17 @@ DTIF_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties
 	return status;
 }
 
-DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *out)
+DTIF_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count,
+						     HsaIoLinkProperties *out)
 {
 	static const struct gap gaps[] = {
-		{offsetof(HsaIoLinkProperties, Flags), 4},         /* the copy engines that suit it best: any */
+		/* the copy engines that suit it best: any */
+		{offsetof(HsaIoLinkProperties, Flags), 4},
 		{sizeof(HsaIoLinkProperties), 0},
 	};
 	HsaIoLinkProperties older[1 + SOFT_AMDGPU_MAX];
-	HSAKMT_STATUS status = count > 1 + SOFT_AMDGPU_MAX ? HSAKMT_STATUS_INVALID_PARAMETER : soft_dtif_links(node, count, older);
+	HSAKMT_STATUS status = count > 1 + SOFT_AMDGPU_MAX ? HSAKMT_STATUS_INVALID_PARAMETER
+							   : soft_dtif_links(node, count, older);
 	char *to = (char *)out;
 
 	for (HSAuint32 i = 0; status == HSAKMT_STATUS_SUCCESS && i < count; i++)
@@ -100,11 +107,14 @@ DTIF_API HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-DTIF_API HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
-					    HSAuint32 engine, void *ring, HSAuint64 bytes, HsaEvent *event, HsaQueueResource *resource)
+DTIF_API HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type,
+					    HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
+					    HSAuint32 engine, void *ring, HSAuint64 bytes,
+					    HsaEvent *event, HsaQueueResource *resource)
 {
 	(void)engine; /* all are alike here */
-	return hsaKmtCreateQueue(node, type == HSA_QUEUE_SDMA_BY_ENG_ID ? HSA_QUEUE_SDMA : type, percentage, priority, ring, bytes, event, resource);
+	return hsaKmtCreateQueue(node, type == HSA_QUEUE_SDMA_BY_ENG_ID ? HSA_QUEUE_SDMA : type,
+				 percentage, priority, ring, bytes, event, resource);
 }
 
 DTIF_API HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id)
@@ -118,7 +128,8 @@ DTIF_API HSAKMT_STATUS hsaKmtRegisterMemory(void *address, HSAuint64 bytes)
 	return hsaKmtRegisterMemoryWithFlags(address, bytes, (HsaMemFlags){.Value = 0});
 }
 
-DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count, HSAuint32 *nodes)
+DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count,
+						   HSAuint32 *nodes)
 {
 	(void)count; /* which GPUs may use it is not enforced */
 	(void)nodes;
@@ -126,6 +137,11 @@ DTIF_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 byte
 }
 
 /* What a software GPU has no use for; the arguments are not looked at. */
-#define X(name) DTIF_API HSAKMT_STATUS hsaKmt##name(void); HSAKMT_STATUS hsaKmt##name(void) { return HSAKMT_STATUS_NOT_SUPPORTED; }
+#define X(name)                                     \
+	DTIF_API HSAKMT_STATUS hsaKmt##name(void);  \
+	HSAKMT_STATUS hsaKmt##name(void)            \
+	{                                           \
+		return HSAKMT_STATUS_NOT_SUPPORTED; \
+	}
 #include "soft/amdgpu/dtif_functions.h"
 #undef X

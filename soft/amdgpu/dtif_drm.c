@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* The functions of libdrm that ROCr 7 calls, which has them from libdtif.so, too: memory that is mapped by hand (hipMemCreate,
- * hipMemMap; HIP 7's pools are made of it) and buffers that go to other processes as descriptors.
+/* The functions of libdrm that ROCr 7 calls, which has them from libdtif.so, too: memory that is
+ * mapped by hand (hipMemCreate, hipMemMap; HIP 7's pools are made of it) and buffers that go to
+ * other processes as descriptors.
  *
  *   hsaKmtAllocMemory(NoAddress) ── handle ──hsaKmtExportDMABufHandle()──► ticket ──amdgpu_bo_import()──► buffer
  *   hsaKmtAllocMemoryAlign(OnlyAddress) ── addresses ◄──────────amdgpu_bo_va_op(MAP)───────────────────── buffer
  *
- * All GPUs and the host have one address space here: the first GPU that maps a buffer maps it for all, the last one that
- * unmaps it unmaps it. The host's own mapping ROCr makes itself, from the device's file at the place that GEM_MMAP names. */
+ * All GPUs and the host have one address space here: the first GPU that maps a buffer maps it
+ * for all, the last one that unmaps it unmaps it. The host's own mapping ROCr makes itself, from
+ * the device's file at the place that GEM_MMAP names. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,10 +22,10 @@
 
 enum { HANDLE_KMS = 1, HANDLE_DMA_BUF = 2 }; /* what a buffer is exported as */
 enum { VA_MAP = 1, VA_UNMAP = 2 };
-enum { GEM_MMAP = 1 };                       /* the device's command that is done */
+enum { GEM_MMAP = 1 }; /* the device's command that is done */
 enum { PAGE_READABLE = 2, PAGE_WRITEABLE = 4 };
-#define FOREIGN_HANDLE UINT32_MAX
-#define BEYOND_ALL_FILES (1ull << 46)        /* who maps this and touches it gets SIGBUS */
+#define FOREIGN_HANDLE   UINT32_MAX
+#define BEYOND_ALL_FILES (1ull << 46) /* who maps this and touches it gets SIGBUS */
 
 struct buffer {
 	int file, ticket; /* @file: closed with it when it is another process' */
@@ -61,7 +63,8 @@ struct buffer_info {
 	struct metadata metadata;
 };
 
-_Static_assert(sizeof(struct metadata) == sizeof(((struct soft_ticket *)0)->metadata), "kept in the ticket");
+_Static_assert(sizeof(struct metadata) == sizeof(((struct soft_ticket *)0)->metadata),
+	       "kept in the ticket");
 
 DTIF_API int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **device);
 DTIF_API int amdgpu_device_deinitialize(void *device);
@@ -70,7 +73,8 @@ DTIF_API int amdgpu_bo_import(void *device, uint32_t type, uint32_t handle, stru
 DTIF_API int amdgpu_bo_export(struct buffer *b, uint32_t type, uint32_t *handle);
 DTIF_API int amdgpu_bo_free(struct buffer *b);
 DTIF_API int amdgpu_bo_cpu_map(struct buffer *b, void **out);
-DTIF_API int amdgpu_bo_va_op(struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address, uint64_t flags, uint32_t operation);
+DTIF_API int amdgpu_bo_va_op(struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address,
+			     uint64_t flags, uint32_t operation);
 DTIF_API int amdgpu_bo_query_info(struct buffer *b, struct buffer_info *info);
 DTIF_API int amdgpu_bo_set_metadata(struct buffer *b, const struct metadata *metadata);
 DTIF_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long bytes);
@@ -136,7 +140,8 @@ int amdgpu_bo_free(struct buffer *b)
 	return 0;
 }
 
-/* The host reaches a buffer of another process through its GPUs' mapping only: its place in the device's file is none of ours. */
+/* The host reaches a buffer of another process through its GPUs' mapping only: its place in the
+ * device's file is none of ours. */
 int amdgpu_bo_export(struct buffer *b, uint32_t type, uint32_t *handle)
 {
 	if (type != HANDLE_KMS)
@@ -161,7 +166,8 @@ int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long
 
 int amdgpu_bo_cpu_map(struct buffer *b, void **out)
 {
-	void *pages = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, b->file, (off_t)b->offset);
+	void *pages = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			   b->file, (off_t)b->offset);
 
 	if (pages == MAP_FAILED)
 		return -errno;
@@ -170,14 +176,17 @@ int amdgpu_bo_cpu_map(struct buffer *b, void **out)
 	return 0;
 }
 
-static int map(const struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address, uint64_t flags)
+static int map(const struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address,
+	       uint64_t flags)
 {
-	int protection = (flags & PAGE_READABLE ? PROT_READ : 0) | (flags & PAGE_WRITEABLE ? PROT_READ | PROT_WRITE : 0);
+	int protection = (flags & PAGE_READABLE ? PROT_READ : 0) |
+			 (flags & PAGE_WRITEABLE ? PROT_READ | PROT_WRITE : 0);
 	struct mapping *m = calloc(1, sizeof *m);
 
 	if (!m)
 		return -ENOMEM;
-	if (mmap((void *)address, bytes, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, b->file, (off_t)(b->offset + offset)) == MAP_FAILED) {
+	if (mmap((void *)address, bytes, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+		 b->file, (off_t)(b->offset + offset)) == MAP_FAILED) {
 		free(m);
 		return -errno;
 	}
@@ -194,14 +203,16 @@ static int unmap(struct mapping **at)
 
 	if (--m->count)
 		return 0;
-	if (mmap((void *)m->address, m->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+	if (mmap((void *)m->address, m->bytes, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
 		return -errno;
 	*at = m->next;
 	free(m);
 	return 0;
 }
 
-int amdgpu_bo_va_op(struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address, uint64_t flags, uint32_t operation)
+int amdgpu_bo_va_op(struct buffer *b, uint64_t offset, uint64_t bytes, uint64_t address,
+		    uint64_t flags, uint32_t operation)
 {
 	struct mapping **at = &mappings;
 	int error = 0;

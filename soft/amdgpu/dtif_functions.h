@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What ROCr 7's loader of thunks asks libdtif.so for besides functions.h, and a software GPU has no use for: X(name) for
- * hsaKmt<name>. No include guard: an X-list. The loader gives up at the first name that is missing. */
+/* What ROCr 7's loader of thunks asks libdtif.so for besides functions.h, and a software GPU has
+ * no use for: X(name) for hsaKmt<name>. No include guard: an X-list. The loader gives up at the
+ * first name that is missing. */
 X(AisReadWriteFile)
 X(CheckRuntimeDebugSupport)
 X(DbgAddressWatch)

@@ -6,9 +6,9 @@
  *   void reduce<*       1.5ms
  *   *                   10
  *
- * The name is a shell pattern and may hold blanks: the last word of a line is the time. It is tried against the symbol's name, the
- * demangled name, and that up to its "(". The first line that fits counts. Kernels that no line names take as long as
- * their execution does. */
+ * The name is a shell pattern and may hold blanks: the last word of a line is the time. It is
+ * tried against the symbol's name, the demangled name, and that up to its "(". The first line
+ * that fits counts. Kernels that no line names take as long as their execution does. */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -88,7 +88,9 @@ bool soft_durations_open(const char *path)
 		fine = read_line(line);
 	}
 	if (!fine)
-		soft_say("%s:%u: wanted is a kernel's name or a pattern, then microseconds (or 1.5ms, 20us): %s", path, number, trim(line));
+		soft_say("%s:%u: wanted is a kernel's name or a pattern, then microseconds (or "
+			 "1.5ms, 20us): %s",
+			 path, number, trim(line));
 	free(line);
 	fclose(file);
 	return fine;
@@ -119,7 +121,8 @@ uint64_t soft_duration_ns(const char *kernel)
 	if (base && strchr(base, '('))
 		*strchr(base, '(') = 0;
 	for (size_t i = 0; i < rule_count; i++)
-		if (fits(&rules[i], kernel) || (full && fits(&rules[i], full)) || (base && fits(&rules[i], base))) {
+		if (fits(&rules[i], kernel) || (full && fits(&rules[i], full)) ||
+		    (base && fits(&rules[i], base))) {
 			ns = rules[i].ns;
 			break;
 		}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Events: what a thread of ROCr sleeps on until the GPU interrupts. The rules are the kernel driver's.
+/* Events: what a thread of ROCr sleeps on until the GPU interrupts. The rules are the kernel
+ * driver's.
  *
  *   CP or kernel ── mailbox[id] := id ── interrupt ──► event `id` set ──► its waiters
  *
- * An event that is set goes to all who wait for it now; an auto-reset event that nobody waits for stays set until the next
- * wait takes it. Ids are 1..4095 and lowest free first, so that few programs have one above 255: a kernel's own interrupt
- * (s_sendmsg) carries 8 bits of the id, and the mailboxes say which of the events that end in them is meant.
+ * An event that is set goes to all who wait for it now; an auto-reset event that nobody waits
+ * for stays set until the next wait takes it. Ids are 1..4095 and lowest free first, so that few
+ * programs have one above 255: a kernel's own interrupt (s_sendmsg) carries 8 bits of the id,
+ * and the mailboxes say which of the events that end in them is meant.
  * Locking: one mutex; a waiting thread sleeps on a futex of its own. */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -33,7 +35,8 @@ struct event {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct event *events[EVENTS];     /* made when first used, never freed: a late ROCr thread may still name one */
+/* made when first used, never freed: a late ROCr thread may still name one */
+static struct event *events[EVENTS];
 static uint64_t mailboxes[EVENTS];
 
 static void activate(struct link *link)
@@ -82,7 +85,8 @@ static struct event *take_free(void)
 	return NULL;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manual_reset, bool set, HsaEvent **out)
+THUNK_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manual_reset, bool set,
+					  HsaEvent **out)
 {
 	struct event *e;
 
@@ -106,7 +110,8 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manua
 		__atomic_store_n(&mailboxes[id], EMPTY, __ATOMIC_RELEASE);
 		if (has_mailbox(wanted->EventType)) {
 			data->EventData.SyncVar = wanted->SyncVar;
-			data->HWData2 = (HSAuint64)&mailboxes[id]; /* ROCr puts it into the signal */
+			/* ROCr puts it into the signal */
+			data->HWData2 = (HSAuint64)&mailboxes[id];
 		}
 	}
 	pthread_mutex_unlock(&lock);
@@ -190,7 +195,8 @@ static bool sleep_on(uint32_t *futex, uint64_t end_ns)
 		uint64_t now = now_ns();
 		if (now >= end_ns)
 			return false;
-		t = (struct timespec){(time_t)((end_ns - now) / 1000000000ull), (long)((end_ns - now) % 1000000000ull)};
+		t = (struct timespec){(time_t)((end_ns - now) / 1000000000ull),
+				      (long)((end_ns - now) % 1000000000ull)};
 		limit = &t;
 	}
 	syscall(SYS_futex, futex, FUTEX_WAIT_PRIVATE, 0, limit, NULL, 0);
@@ -225,31 +231,37 @@ static bool link_all(HsaEvent *handles[], struct link *links, HSAuint32 count, u
 static void unlink_all(HsaEvent *handles[], struct link *links, HSAuint32 count)
 {
 	for (HSAuint32 i = 0; i < count; i++)
-		for (struct link **at = &events[handles[i]->EventId]->waiters; *at; at = &(*at)->next)
+		for (struct link **at = &events[handles[i]->EventId]->waiters; *at;
+		     at = &(*at)->next)
 			if (*at == &links[i]) {
 				*at = links[i].next;
 				break;
 			}
 }
 
-static HSAKMT_STATUS wait_linked(const struct link *links, HSAuint32 count, bool all, uint32_t *futex, uint64_t end_ns)
+static HSAKMT_STATUS wait_linked(const struct link *links, HSAuint32 count, bool all,
+				 uint32_t *futex, uint64_t end_ns)
 {
 	while (!enough(links, count, all)) {
 		bool in_time;
-		__atomic_store_n(futex, 0, __ATOMIC_RELAXED); /* under the lock: who activates sets it after this */
+		/* under the lock: who activates sets it after this */
+		__atomic_store_n(futex, 0, __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&lock);
 		in_time = sleep_on(futex, end_ns);
 		pthread_mutex_lock(&lock);
 		if (!in_time)
-			return enough(links, count, all) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_WAIT_TIMEOUT;
+			return enough(links, count, all) ? HSAKMT_STATUS_SUCCESS
+							 : HSAKMT_STATUS_WAIT_TIMEOUT;
 	}
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *handles[], HSAuint32 count, bool all, HSAuint32 milliseconds)
+THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *handles[], HSAuint32 count, bool all,
+						   HSAuint32 milliseconds)
 {
 	/* 0xfffffffe is what ROCr writes for "endless, but wake now and then" */
-	uint64_t end_ns = milliseconds >= 0xfffffffeu ? UINT64_MAX : now_ns() + milliseconds * 1000000ull;
+	uint64_t end_ns =
+		milliseconds >= 0xfffffffeu ? UINT64_MAX : now_ns() + milliseconds * 1000000ull;
 	struct link few[64], *links = few;
 	HSAKMT_STATUS status = HSAKMT_STATUS_ERROR;
 	uint32_t futex = 0;
@@ -275,18 +287,23 @@ THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *handles[], HSAuint3
 
 THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 milliseconds)
 {
-	return event ? hsaKmtWaitOnMultipleEvents(&event, 1, true, milliseconds) : HSAKMT_STATUS_INVALID_HANDLE;
+	return event ? hsaKmtWaitOnMultipleEvents(&event, 1, true, milliseconds)
+		     : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
-/* Ages of events came with version 1.14 of the driver's interface. ROCr 6, which is told 1.10, passes zeros, which mean none;
- * ROCr 7, which is told 1.15, waits for no events, as it was loaded. */
-THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count, bool all, HSAuint32 milliseconds, uint64_t *ages)
+/* Ages of events came with version 1.14 of the driver's interface. ROCr 6, which is told 1.10,
+ * passes zeros, which mean none; ROCr 7, which is told 1.15, waits for no events, as it was
+ * loaded. */
+THUNK_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *handles[], HSAuint32 count,
+						       bool all, HSAuint32 milliseconds,
+						       uint64_t *ages)
 {
 	(void)ages;
 	return hsaKmtWaitOnMultipleEvents(handles, count, all, milliseconds);
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds, uint64_t *age)
+THUNK_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds,
+					      uint64_t *age)
 {
 	(void)age;
 	return hsaKmtWaitOnEvent(event, milliseconds);
@@ -328,8 +345,10 @@ bool soft_event_memory_fault(HSAuint32 node, uint64_t address, bool read_only)
 		if (!e || e->public.EventData.EventType != HSA_EVENTTYPE_MEMORY)
 			continue;
 		e->public.EventData.EventData.MemoryAccessFault = (HsaMemoryAccessFault){
-			.NodeId = node, .VirtualAddress = address & ~(SOFT_PAGE - 1),
-			.Failure = {.NotPresent = !read_only, .ReadOnly = read_only}, .Flags = HSA_EVENTID_MEMORY_FATAL_PROCESS,
+			.NodeId = node,
+			.VirtualAddress = address & ~(SOFT_PAGE - 1),
+			.Failure = {.NotPresent = !read_only, .ReadOnly = read_only},
+			.Flags = HSA_EVENTID_MEMORY_FATAL_PROCESS,
 		};
 		set_locked(e);
 		told = true;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* From a packet's kernel object to what is known of the kernel: its name, its kind, how long it takes.
+/* From a packet's kernel object to what is known of the kernel: its name, its kind, how long it
+ * takes.
  *
- * ROCr's loader puts a code object into an allocation of its own, ELF header first, dynamic symbols included: the symbol whose
- * address is the kernel object's is "<name>.kd". Nothing tells us of loading; freeing does, and makes a new generation:
- * queues then drop what they hold. So a kernel that is loaded to the address of an unloaded one is looked up anew.
- * Locking: one mutex around the table; a queue's cache is its thread's own. What is read of the ELF file is the program's
- * memory, and may be anything: each offset is checked. It stays mapped while we read: who frees it waits for the mutex. */
+ * ROCr's loader puts a code object into an allocation of its own, ELF header first, dynamic
+ * symbols included: the symbol whose address is the kernel object's is "<name>.kd". Nothing
+ * tells us of loading; freeing does, and makes a new generation: queues then drop what they
+ * hold. So a kernel that is loaded to the address of an unloaded one is looked up anew.
+ * Locking: one mutex around the table; a queue's cache is its thread's own. What is read of the
+ * ELF file is the program's memory, and may be anything: each offset is checked. It stays mapped
+ * while we read: who frees it waits for the mutex. */
 #include <elf.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -83,8 +86,8 @@ static const char *symbol_at(const struct image *image, uint64_t object)
 		return NULL;
 	for (uint64_t i = 0; i < s.count; i++) {
 		uint64_t name = s.symbol[i].st_name;
-		if ((uint64_t)image->base + s.symbol[i].st_value == object && name && name < s.names_bytes &&
-		    memchr(s.names + name, 0, s.names_bytes - name))
+		if ((uint64_t)image->base + s.symbol[i].st_value == object && name &&
+		    name < s.names_bytes && memchr(s.names + name, 0, s.names_bytes - name))
 			return s.names + name;
 	}
 	return NULL;
@@ -116,7 +119,8 @@ static struct soft_kernel *make(uint64_t object)
 	k->runtimes_own = !strncmp(k->name, "__amd_rocclr_", 13);
 	if (k->kind == SOFT_KERNEL_CODE)
 		k->duration_ns = soft_duration_ns(k->name);
-	soft_trace(1, "kernel object %#llx is %s", (unsigned long long)object, k->kind == SOFT_KERNEL_CODE ? k->name : "a shader of ROCr's own");
+	soft_trace(1, "kernel object %#llx is %s", (unsigned long long)object,
+		   k->kind == SOFT_KERNEL_CODE ? k->name : "a shader of ROCr's own");
 	return k;
 }
 

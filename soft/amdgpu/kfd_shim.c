@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* libsoft-kfd.so, for LD_PRELOAD: programs that look for the kernel's driver themselves (rocminfo asks lsmod or /sys for its
- * module, and opens /dev/kfd) find what they look for. ROCr and HIP never look. */
+/* libsoft-kfd.so, for LD_PRELOAD: programs that look for the kernel's driver themselves
+ * (rocminfo asks lsmod or /sys for its module, and opens /dev/kfd) find what they look for. ROCr
+ * and HIP never look. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -32,7 +33,8 @@ static int open_by(const char *name, const char *path, int flags, unsigned mode)
 
 static unsigned mode_of(int flags, va_list arguments)
 {
-	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(arguments, unsigned) : 0;
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(arguments, unsigned)
+								   : 0;
 }
 
 API int open(const char *path, int flags, ...)
@@ -72,7 +74,8 @@ static FILE *fopen_by(const char *name, const char *path, const char *mode)
 	FILE *(*real)(const char *, const char *);
 
 	*(void **)&real = dlsym(RTLD_NEXT, name);
-	return strcmp(path, "/sys/module/amdgpu/initstate") == 0 ? module_state() : real(instead_of(path), mode);
+	return strcmp(path, "/sys/module/amdgpu/initstate") == 0 ? module_state()
+								 : real(instead_of(path), mode);
 }
 
 API FILE *fopen(const char *path, const char *mode)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* Allocations of host and device memory, and ranges of the program's own memory that it registered.
+/* Allocations of host and device memory, and ranges of the program's own memory that it
+ * registered.
  *
  *   ranges[ALLOCATED]   disjoint, sorted by base            } an address is looked up in the first, then in the second
  *   ranges[REGISTERED]  may overlap, sorted by base         }
  *
- * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both are understood here.
- * Device memory is pages of one file without a name (a memfd), so that another process can map them; they cost as they are
- * touched, with a budget per GPU. It is not passed on to children (MADV_DONTFORK), as device memory is not. A shared handle
- * names the process, its descriptor of the file, and the place in it: who may open /proc/PID/fd/N may import.
- * Whether a GPU has a range mapped is written down, but not enforced: see "too forgiving" in docs/soft-amdgpu.md.
+ * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both are understood
+ * here. Device memory is pages of one file without a name (a memfd), so that another process can
+ * map them; they cost as they are touched, with a budget per GPU. It is not passed on to
+ * children (MADV_DONTFORK), as device memory is not. A shared handle names the process, its
+ * descriptor of the file, and the place in it: who may open /proc/PID/fd/N may import. Whether a
+ * GPU has a range mapped is written down, but not enforced: see "too forgiving" in
+ * docs/soft-amdgpu.md.
  * Locking: one mutex around everything; mmap and munmap are outside of it. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -21,7 +24,7 @@
 #include "soft/amdgpu/amdgpu.h"
 #include "soft/amdgpu/ticket.h"
 
-#define BIG_PAGE (2ull << 20)
+#define BIG_PAGE    (2ull << 20)
 #define NOT_IN_FILE UINT64_MAX
 
 struct range {
@@ -30,11 +33,12 @@ struct range {
 	HsaMemFlags flags;
 	HSA_POINTER_TYPE type;
 	void *user_data;
-	unsigned references;       /* registrations of exactly this range */
-	uint64_t offset;           /* in the file of device memory, or NOT_IN_FILE */
-	bool exported;             /* others may have it mapped: its pages stay when it is freed */
-	bool charged;              /* to the node's budget */
-	int ticket;                /* descriptor, or -1: see ticket.h; of another process' memory: that process' ticket */
+	unsigned references; /* registrations of exactly this range */
+	uint64_t offset;     /* in the file of device memory, or NOT_IN_FILE */
+	bool exported;       /* others may have it mapped: its pages stay when it is freed */
+	bool charged;        /* to the node's budget */
+	/* descriptor, or -1: see ticket.h; of another process' memory: that process' ticket */
+	int ticket;
 	HSAuint32 mapped_count;
 	HSAuint32 mapped[SOFT_AMDGPU_MAX];
 };
@@ -42,13 +46,14 @@ struct range {
 struct ranges {
 	struct range **item;
 	size_t count, space;
-	uint64_t longest;          /* of all that ever were: how far back an overlapping one can begin */
+	/* of all that ever were: how far back an overlapping one can begin */
+	uint64_t longest;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ranges allocated, registered;
 static uint64_t used[1 + SOFT_AMDGPU_MAX];
-static int file = -1;              /* of device memory, made when first needed */
+static int file = -1; /* of device memory, made when first needed */
 static uint64_t file_bytes;
 
 /* The first whose base is above @address. */
@@ -130,7 +135,8 @@ static void erase(struct ranges *r, struct range *range)
 	free(range);
 }
 
-/* Takes @bytes of the node's memory. Scratch is a reservation that ROCr makes once, and no memory. */
+/* Takes @bytes of the node's memory. Scratch is a reservation that ROCr makes once, and no
+ * memory. */
 static bool take_budget(HSAuint32 node, uint64_t bytes)
 {
 	bool fits = true;
@@ -183,7 +189,8 @@ int soft_dtif_file(void)
 	return fd;
 }
 
-/* A place for @bytes in the file of device memory. Return: NOT_IN_FILE when there is none: such memory is this process's only. */
+/* A place for @bytes in the file of device memory. Return: NOT_IN_FILE when there is none: such
+ * memory is this process's only. */
 static uint64_t place_in_file(uint64_t bytes)
 {
 	uint64_t offset = NOT_IN_FILE;
@@ -191,13 +198,15 @@ static uint64_t place_in_file(uint64_t bytes)
 	pthread_mutex_lock(&lock);
 	if (device_file() >= 0 && ftruncate(file, (off_t)(file_bytes + bytes)) == 0) {
 		offset = file_bytes;
-		file_bytes += bytes; /* places are not used again: they cost nothing once their pages are given back */
+		/* places are not used again: they cost nothing once their pages are given back */
+		file_bytes += bytes;
 	}
 	pthread_mutex_unlock(&lock);
 	return offset;
 }
 
-/* @bytes of pages, at addresses as the real driver gives, or as @align wants. From @fd at @offset, or zeroed ones of its own.
+/* @bytes of pages, at addresses as the real driver gives, or as @align wants. From @fd at
+ *         @offset, or zeroed ones of its own.
  * Return: NULL without. */
 static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 {
@@ -206,7 +215,8 @@ static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 
 	align = align > usual ? align : usual;
 	want = bytes + align - SOFT_PAGE;
-	all = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	all = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
 	if (all == MAP_FAILED)
 		return NULL;
 	pages = (char *)(((uint64_t)all + align - 1) & ~(align - 1));
@@ -215,7 +225,8 @@ static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 	if (all + want > pages + bytes)
 		munmap(pages + bytes, (size_t)(all + want - (pages + bytes)));
 	if (offset != NOT_IN_FILE &&
-	    mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)offset) == MAP_FAILED) {
+	    mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+		 (off_t)offset) == MAP_FAILED) {
 		munmap(pages, bytes);
 		return NULL;
 	}
@@ -223,7 +234,8 @@ static char *map_pages(uint64_t bytes, uint64_t align, int fd, uint64_t offset)
 	return pages;
 }
 
-static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags, uint64_t offset, HSA_POINTER_TYPE type)
+static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMemFlags flags,
+			      uint64_t offset, HSA_POINTER_TYPE type)
 {
 	struct range *range;
 
@@ -234,25 +246,33 @@ static bool insert_allocation(char *pages, uint64_t bytes, HSAuint32 node, HsaMe
 		range->flags = flags;
 		range->type = type;
 		range->offset = offset;
-		range->charged = type == HSA_POINTER_ALLOCATED && soft_is_gpu(node) && !flags.ui32.Scratch;
+		range->charged =
+			type == HSA_POINTER_ALLOCATED && soft_is_gpu(node) && !flags.ui32.Scratch;
 	}
 	pthread_mutex_unlock(&lock);
 	return range != NULL;
 }
 
-/* Addresses without memory: until it is mapped there by hand, an access is a fault. @wanted: the only ones that will do, or NULL. */
-static HSAKMT_STATUS reserve(void *wanted, uint64_t bytes, uint64_t align, HsaMemFlags flags, void **out)
+/* Addresses without memory: until it is mapped there by hand, an access is a fault. @wanted: the
+ * only ones that will do, or NULL. */
+static HSAKMT_STATUS reserve(void *wanted, uint64_t bytes, uint64_t align, HsaMemFlags flags,
+			     void **out)
 {
 	char *pages;
 
 	if (flags.ui32.FixedAddress) {
-		pages = wanted ? mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) : MAP_FAILED;
+		pages = wanted ? mmap(wanted, bytes, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+					      MAP_FIXED_NOREPLACE,
+				      -1, 0)
+			       : MAP_FAILED;
 		if (pages == MAP_FAILED)
 			return HSAKMT_STATUS_NO_MEMORY;
 	} else {
 		pages = map_pages(bytes, align, -1, NOT_IN_FILE);
 	}
-	if (!pages || mprotect(pages, bytes, PROT_NONE) || !insert_allocation(pages, bytes, 0, flags, NOT_IN_FILE, HSA_POINTER_RESERVED)) {
+	if (!pages || mprotect(pages, bytes, PROT_NONE) ||
+	    !insert_allocation(pages, bytes, 0, flags, NOT_IN_FILE, HSA_POINTER_RESERVED)) {
 		if (pages)
 			munmap(pages, bytes);
 		return HSAKMT_STATUS_NO_MEMORY;
@@ -262,8 +282,10 @@ static HSAKMT_STATUS reserve(void *wanted, uint64_t bytes, uint64_t align, HsaMe
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* @align: 0, or a power of two. Memory that is to have no address (NoAddress) has one as its name, which nobody may access. */
-THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align, HsaMemFlags flags, void **out)
+/* @align: 0, or a power of two. Memory that is to have no address (NoAddress) has one as its
+ *         name, which nobody may access. */
+THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align,
+					       HsaMemFlags flags, void **out)
 {
 	HSAuint32 budget = flags.ui32.Scratch ? 0 : node;
 	uint64_t offset = NOT_IN_FILE;
@@ -291,7 +313,9 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, 
 	if (soft_is_gpu(budget) || flags.ui32.NoAddress)
 		offset = place_in_file(bytes);
 	pages = map_pages(bytes, align, file, flags.ui32.NoAddress ? NOT_IN_FILE : offset);
-	if (!pages || (flags.ui32.NoAddress && (offset == NOT_IN_FILE || mprotect(pages, bytes, PROT_NONE))) ||
+	if (!pages ||
+	    (flags.ui32.NoAddress &&
+	     (offset == NOT_IN_FILE || mprotect(pages, bytes, PROT_NONE))) ||
 	    !insert_allocation(pages, bytes, node, flags, offset, HSA_POINTER_ALLOCATED)) {
 		if (pages)
 			munmap(pages, bytes);
@@ -299,11 +323,13 @@ THUNK_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, 
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
 	*out = pages;
-	soft_trace(2, "allocate node %u, %#llx bytes, flags %#x: %p", node, (unsigned long long)bytes, flags.Value, (void *)pages);
+	soft_trace(2, "allocate node %u, %#llx bytes, flags %#x: %p", node,
+		   (unsigned long long)bytes, flags.Value, (void *)pages);
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags, void **out)
+THUNK_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags,
+					  void **out)
 {
 	return hsaKmtAllocMemoryAlign(node, bytes, 0, flags, out);
 }
@@ -338,11 +364,13 @@ THUNK_API HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes)
 	if (ticket >= 0)
 		close(ticket);
 	if (offset != NOT_IN_FILE)
-		fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
+		fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+			  (off_t)bytes);
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 bytes, HsaMemFlags flags)
+THUNK_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 bytes,
+						      HsaMemFlags flags)
 {
 	struct range *range;
 
@@ -399,7 +427,8 @@ static void add_node(struct range *range, HSAuint32 node)
 		range->mapped[range->mapped_count++] = node;
 }
 
-static HSAKMT_STATUS map_to(void *address, HSAuint64 *gpu_address, HSAuint64 count, const HSAuint32 *nodes)
+static HSAKMT_STATUS map_to(void *address, HSAuint64 *gpu_address, HSAuint64 count,
+			    const HSAuint32 *nodes)
 {
 	struct range *range;
 
@@ -417,7 +446,8 @@ static HSAKMT_STATUS map_to(void *address, HSAuint64 *gpu_address, HSAuint64 cou
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *address, HSAuint64 bytes, HSAuint64 *gpu_address, HsaMemMapFlags flags,
+THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *address, HSAuint64 bytes,
+						  HSAuint64 *gpu_address, HsaMemMapFlags flags,
 						  HSAuint64 count, HSAuint32 *nodes)
 {
 	(void)bytes;
@@ -430,7 +460,8 @@ THUNK_API HSAKMT_STATUS hsaKmtMapMemoryToGPU(void *address, HSAuint64 bytes, HSA
 	static const HSAuint32 all[SOFT_AMDGPU_MAX] = {1, 2, 3, 4, 5, 6, 7, 8};
 
 	(void)bytes;
-	return soft_opened() ? soft_opened() : map_to(address, gpu_address, soft_config()->gpus, all);
+	return soft_opened() ? soft_opened()
+			     : map_to(address, gpu_address, soft_config()->gpus, all);
 }
 
 THUNK_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *address)
@@ -461,9 +492,15 @@ THUNK_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerIn
 	range = find_any((uint64_t)address);
 	if (range)
 		*info = (HsaPointerInfo){
-			.Type = range->type, .Node = range->node, .MemFlags = range->flags, .CPUAddress = (void *)range->base,
-			.GPUAddress = range->base | alias(range), .SizeInBytes = range->bytes, .NMappedNodes = range->mapped_count,
-			.MappedNodes = range->mapped, .UserData = range->user_data,
+			.Type = range->type,
+			.Node = range->node,
+			.MemFlags = range->flags,
+			.CPUAddress = (void *)range->base,
+			.GPUAddress = range->base | alias(range),
+			.SizeInBytes = range->bytes,
+			.NMappedNodes = range->mapped_count,
+			.MappedNodes = range->mapped,
+			.UserData = range->user_data,
 		};
 	pthread_mutex_unlock(&lock);
 	return range ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_ERROR;
@@ -509,7 +546,8 @@ void soft_memory_close(void)
 }
 
 /* What the kernel's driver would need a real device for. */
-THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, HSAuint32 alternate, void *address, HSAuint64 bytes)
+THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, HSAuint32 alternate,
+					      void *address, HSAuint64 bytes)
 {
 	(void)policy;
 	(void)alternate;
@@ -520,8 +558,8 @@ THUNK_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, 
 	return soft_is_gpu(node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
 }
 
-/* What a HsaSharedMemoryHandle says. ROCr marks a part of a block in bits 31 and 0..8 of the word that stays 0, and takes the
- * marks away before it imports. */
+/* What a HsaSharedMemoryHandle says. ROCr marks a part of a block in bits 31 and 0..8 of the
+ * word that stays 0, and takes the marks away before it imports. */
 struct shared_handle {
 	uint32_t magic;
 	int32_t process, descriptor;
@@ -531,9 +569,11 @@ struct shared_handle {
 };
 
 #define SHARED_MAGIC 0x74666f73 /* "soft" */
-_Static_assert(sizeof(struct shared_handle) == sizeof(HsaSharedMemoryHandle), "a handle has 32 bytes");
+_Static_assert(sizeof(struct shared_handle) == sizeof(HsaSharedMemoryHandle),
+	       "a handle has 32 bytes");
 
-THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes, HsaSharedMemoryHandle *handle)
+THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes,
+					  HsaSharedMemoryHandle *handle)
 {
 	struct shared_handle h = {.magic = SHARED_MAGIC, .process = getpid(), .descriptor = file};
 	struct range *range;
@@ -543,7 +583,8 @@ THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes, HsaSha
 		return soft_opened();
 	pthread_mutex_lock(&lock);
 	range = find_base(&allocated, (uint64_t)address);
-	whole = range && range->offset != NOT_IN_FILE && (bytes + SOFT_PAGE - 1) / SOFT_PAGE == range->bytes / SOFT_PAGE;
+	whole = range && range->offset != NOT_IN_FILE &&
+		(bytes + SOFT_PAGE - 1) / SOFT_PAGE == range->bytes / SOFT_PAGE;
 	if (whole) {
 		range->exported = true;
 		h.node = range->node;
@@ -558,7 +599,8 @@ THUNK_API HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes, HsaSha
 }
 
 /* Maps pages of another process' device memory, or of this one's. Takes over @fd. */
-static HSAKMT_STATUS map_shared(int fd, HSAuint32 node, uint64_t offset, uint64_t bytes, void **address)
+static HSAKMT_STATUS map_shared(int fd, HSAuint32 node, uint64_t offset, uint64_t bytes,
+				void **address)
 {
 	char *pages = map_pages(bytes, 0, fd, offset);
 	struct range *range;
@@ -599,7 +641,8 @@ static HSAKMT_STATUS import(const struct shared_handle *h, void **address, HSAui
 	return map_shared(fd, h->node, h->offset, *bytes, address);
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes)
+THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle,
+						   void **address, HSAuint64 *bytes)
 {
 	struct shared_handle h;
 
@@ -609,7 +652,8 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *
 	return import(&h, address, bytes);
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes,
+THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle,
+							  void **address, HSAuint64 *bytes,
 							  HSAuint64 count, HSAuint32 *nodes)
 {
 	(void)count; /* which GPUs may use it is not enforced */
@@ -617,11 +661,17 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 	return hsaKmtRegisterSharedHandle(handle, address, bytes);
 }
 
-/* The ticket of a buffer, made when first wanted. Under the lock. Return: a descriptor of the caller's, or -1. */
+/* The ticket of a buffer, made when first wanted. Under the lock. Return: a descriptor of the
+ * caller's, or -1. */
 static int ticket_of(struct range *range)
 {
-	struct soft_ticket t = {.magic = SOFT_TICKET_MAGIC, .process = getpid(), .descriptor = file, .node = range->node,
-				.offset = range->offset, .bytes = range->bytes, .handle = range->base};
+	struct soft_ticket t = {.magic = SOFT_TICKET_MAGIC,
+				.process = getpid(),
+				.descriptor = file,
+				.node = range->node,
+				.offset = range->offset,
+				.bytes = range->bytes,
+				.handle = range->base};
 
 	if (range->ticket < 0) {
 		range->ticket = memfd_create("soft-amdgpu-buffer", MFD_CLOEXEC);
@@ -633,7 +683,8 @@ static int ticket_of(struct range *range)
 	return range->ticket < 0 ? -1 : fcntl(range->ticket, F_DUPFD_CLOEXEC, 0);
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes, int *fd, HSAuint64 *offset)
+THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes, int *fd,
+						 HSAuint64 *offset)
 {
 	struct range *range;
 
@@ -642,7 +693,8 @@ THUNK_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes,
 	*fd = -1;
 	pthread_mutex_lock(&lock);
 	range = find(&allocated, (uint64_t)address);
-	if (range && (range->offset != NOT_IN_FILE || range->ticket >= 0) && bytes <= range->bytes - ((uint64_t)address - range->base)) {
+	if (range && (range->offset != NOT_IN_FILE || range->ticket >= 0) &&
+	    bytes <= range->bytes - ((uint64_t)address - range->base)) {
 		*fd = ticket_of(range);
 		*offset = (uint64_t)address - range->base;
 	}
@@ -658,14 +710,16 @@ struct buffer_info {
 	uint32_t metadata_bytes, node;
 };
 
-/* A name for another process' buffer, as NoAddress memory has one; it is mapped by hand. Return: NULL without memory. */
+/* A name for another process' buffer, as NoAddress memory has one; it is mapped by hand. Return:
+ * NULL without memory. */
 static void *name_foreign(int fd, const struct soft_ticket *t)
 {
 	char *pages = map_pages(t->bytes, 0, -1, NOT_IN_FILE);
 	struct range *range;
 
 	if (!pages || mprotect(pages, t->bytes, PROT_NONE) ||
-	    !insert_allocation(pages, t->bytes, t->node, (HsaMemFlags){.ui32 = {.NoAddress = 1}}, NOT_IN_FILE, HSA_POINTER_ALLOCATED)) {
+	    !insert_allocation(pages, t->bytes, t->node, (HsaMemFlags){.ui32 = {.NoAddress = 1}},
+			       NOT_IN_FILE, HSA_POINTER_ALLOCATED)) {
 		if (pages)
 			munmap(pages, t->bytes);
 		return NULL;
@@ -678,7 +732,8 @@ static void *name_foreign(int fd, const struct soft_ticket *t)
 	return pages;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes)
+THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, void *info,
+							    HSAuint64 count, HSAuint32 *nodes)
 {
 	struct buffer_info *out = info;
 	struct soft_ticket t;
@@ -696,7 +751,9 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, vo
 }
 
 /* ROCr 7. Bit 0 of @flags: at an address, as a shared handle is. */
-THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes, HSAuint32 flags)
+THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info,
+							       HSAuint64 count, HSAuint32 *nodes,
+							       HSAuint32 flags)
 {
 	struct buffer_info *out = info;
 	struct soft_ticket t;
@@ -710,11 +767,13 @@ THUNK_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle,
 		return HSAKMT_STATUS_NOT_SUPPORTED;
 	*out = (struct buffer_info){.bytes = t.bytes, .node = t.node};
 	fd = soft_ticket_open((int)handle, &t);
-	return fd < 0 ? HSAKMT_STATUS_INVALID_HANDLE : map_shared(fd, t.node, t.offset, t.bytes, &out->address);
+	return fd < 0 ? HSAKMT_STATUS_INVALID_HANDLE
+		      : map_shared(fd, t.node, t.offset, t.bytes, &out->address);
 }
 
 /* Not offered by the topology; managed memory works without. */
-THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned count, void *attributes)
+THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned count,
+					 void *attributes)
 {
 	(void)address;
 	(void)bytes;
@@ -723,7 +782,8 @@ THUNK_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigne
 	return HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtSVMGetAttr(void *address, HSAuint64 bytes, unsigned count, void *attributes)
+THUNK_API HSAKMT_STATUS hsaKmtSVMGetAttr(void *address, HSAuint64 bytes, unsigned count,
+					 void *attributes)
 {
 	(void)address;
 	(void)bytes;

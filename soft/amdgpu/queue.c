@@ -13,7 +13,8 @@
 enum { DOORBELLS = 1024 };
 #define DOORBELL_REST UINT64_MAX /* before the first packet: no index has this value */
 
-/* ROCr tells doorbells apart by 10 bits of their address: a page of them per GPU, aligned to its own size. */
+/* ROCr tells doorbells apart by 10 bits of their address: a page of them per GPU, aligned to its
+ * own size. */
 static _Alignas(DOORBELLS * 8) uint64_t doorbells[SOFT_AMDGPU_MAX][DOORBELLS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,7 +47,8 @@ static void set_indices(struct soft_queue *q, HsaQueueResource *resource)
 	if (q->type == HSA_QUEUE_COMPUTE_AQL) {
 		q->write_index = resource->Queue_write_ptr_aql;
 		q->read_index = resource->Queue_read_ptr_aql;
-		q->aql = (amd_queue_t *)((char *)q->read_index - offsetof(amd_queue_t, read_dispatch_id));
+		q->aql = (amd_queue_t *)((char *)q->read_index -
+					 offsetof(amd_queue_t, read_dispatch_id));
 		return;
 	}
 	q->write_index = &q->own_indices[0];
@@ -77,8 +79,10 @@ static int start(struct soft_queue *q)
 	error = soft_bell_add(&q->bell);
 	if (error)
 		return error;
-	snprintf(name, sizeof name, "gpu%hhu-%s%hu", (unsigned char)q->node, aql ? "aql" : "dma", (unsigned short)q->number);
-	error = soft_thread_start(&q->thread, name, aql ? soft_queue_aql_work : soft_queue_sdma_work, q);
+	snprintf(name, sizeof name, "gpu%hhu-%s%hu", (unsigned char)q->node, aql ? "aql" : "dma",
+		 (unsigned short)q->number);
+	error = soft_thread_start(&q->thread, name,
+				  aql ? soft_queue_aql_work : soft_queue_sdma_work, q);
 	if (error) {
 		soft_bell_remove(&q->bell);
 		return error;
@@ -91,11 +95,13 @@ static int start(struct soft_queue *q)
 
 static bool known_type(HSA_QUEUE_TYPE type)
 {
-	return type == HSA_QUEUE_COMPUTE_AQL || type == HSA_QUEUE_SDMA || type == HSA_QUEUE_SDMA_XGMI;
+	return type == HSA_QUEUE_COMPUTE_AQL || type == HSA_QUEUE_SDMA ||
+	       type == HSA_QUEUE_SDMA_XGMI;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority, void *ring,
-					  HSAuint64 bytes, HsaEvent *event, HsaQueueResource *resource)
+THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+					  HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
+					  HsaEvent *event, HsaQueueResource *resource)
 {
 	HSAKMT_STATUS status = HSAKMT_STATUS_OUT_OF_RESOURCES;
 	struct soft_queue *q;
@@ -134,7 +140,8 @@ THUNK_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
 	}
 	resource->QueueId = (HSA_QUEUEID)q;
 	resource->Queue_DoorBell_aql = (HSAuint64 *)q->doorbell;
-	soft_trace(1, "GPU %u queue %u: %s, %llu bytes", node, q->number, type == HSA_QUEUE_COMPUTE_AQL ? "AQL" : "SDMA", (unsigned long long)bytes);
+	soft_trace(1, "GPU %u queue %u: %s, %llu bytes", node, q->number,
+		   type == HSA_QUEUE_COMPUTE_AQL ? "AQL" : "SDMA", (unsigned long long)bytes);
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -175,7 +182,8 @@ THUNK_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 	soft_bell_stop(&q->bell);
 	pthread_join(q->thread, NULL);
 	soft_bell_remove(&q->bell);
-	soft_trace(1, "GPU %u queue %u: destroyed after %llu packets", q->node, q->number, (unsigned long long)q->packets);
+	soft_trace(1, "GPU %u queue %u: destroyed after %llu packets", q->node, q->number,
+		   (unsigned long long)q->packets);
 	soft_isa_destroy(q->isa);
 	soft_kernel_cache_clear(&q->kernels);
 	free(q);
@@ -191,8 +199,10 @@ void soft_dtif_ring(HSA_QUEUEID id)
 	soft_bell_ring(&q->bell);
 }
 
-/* Percentage 0 suspends: so ROCr stops a queue that failed. Other changes make no difference here. */
-THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
+/* Percentage 0 suspends: so ROCr stops a queue that failed. Other changes make no difference
+ * here. */
+THUNK_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage,
+					  HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
 					  HsaEvent *event)
 {
 	struct soft_queue *q;
@@ -216,10 +226,12 @@ THUNK_API HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HS
 	(void)id;
 	if (soft_opened())
 		return soft_opened();
-	return count && mask && count % 32 == 0 ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+	return count && mask && count % 32 == 0 ? HSAKMT_STATUS_SUCCESS
+						: HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
-/* Global wave sync: what kernels of a cooperative launch wait for each other with. ROCr takes one queue of a GPU for it. */
+/* Global wave sync: what kernels of a cooperative launch wait for each other with. ROCr takes
+ * one queue of a GPU for it. */
 THUNK_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first)
 {
 	struct soft_queue *q;
@@ -253,7 +265,8 @@ void soft_queue_raise(struct soft_queue *q, enum soft_queue_error value)
 		return;
 	__atomic_store_n((int64_t *)&signal->value, (int64_t)(uint32_t)value, __ATOMIC_RELEASE);
 	if (signal->event_mailbox_ptr) {
-		__atomic_store_n((uint64_t *)signal->event_mailbox_ptr, signal->event_id, __ATOMIC_RELEASE);
+		__atomic_store_n((uint64_t *)signal->event_mailbox_ptr, signal->event_id,
+				 __ATOMIC_RELEASE);
 		soft_event_signal(signal->event_id);
 	}
 }
@@ -271,31 +284,38 @@ void soft_queue_fail(struct soft_queue *q, enum soft_queue_error error, const ch
 	soft_queue_raise(q, error);
 }
 
-/* A ROCr without interrupts has no handler for faults of memory, nor do those come whom it tells of them. The nearest that it has is an error
- * of the queue: its handler calls the queue's callback, and says in the signal that it is through. */
+/* A ROCr without interrupts has no handler for faults of memory, nor do those come whom it tells
+ * of them. The nearest that it has is an error of the queue: its handler calls the queue's
+ * callback, and says in the signal that it is through. */
 static void tell_of_fault(struct soft_queue *q)
 {
-	const amd_signal_t *signal = q->aql ? (const amd_signal_t *)q->aql->queue_inactive_signal.handle : NULL;
+	const amd_signal_t *signal =
+		q->aql ? (const amd_signal_t *)q->aql->queue_inactive_signal.handle : NULL;
 	const struct timespec pause = {0, 100000};
 
 	if (!signal)
 		return;
 	soft_queue_raise(q, SOFT_QUEUE_APERTURE);
-	for (int i = 0; i < 10000 && __atomic_load_n((const int64_t *)&signal->value, __ATOMIC_ACQUIRE) != -1; i++)
+	for (int i = 0;
+	     i < 10000 && __atomic_load_n((const int64_t *)&signal->value, __ATOMIC_ACQUIRE) != -1;
+	     i++)
 		nanosleep(&pause, NULL);
 }
 
 void soft_queue_memory_fault(struct soft_queue *q, uint64_t address, const char *what)
 {
-	soft_say("GPU %u queue %u: %s accesses %#llx, where no memory is", q->node, q->number, what, (unsigned long long)address);
+	soft_say("GPU %u queue %u: %s accesses %#llx, where no memory is", q->node, q->number, what,
+		 (unsigned long long)address);
 	__atomic_store_n(&q->suspended, 1, __ATOMIC_RELEASE);
 	if (soft_event_memory_fault(q->node, address, false))
 		return;
 	tell_of_fault(q);
 	/* the program would wait for ever for what this queue was to do. In ROCr's words: */
 	fprintf(stderr,
-		"Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on address %#llx. "
-		"Reason: Page not present or supervisor privilege.\n", q->node, (unsigned long long)(address & ~(SOFT_PAGE - 1)));
+		"Memory access fault by GPU node-%u (this ROCr has no handler: said by the GPU) on "
+		"address %#llx. "
+		"Reason: Page not present or supervisor privilege.\n",
+		q->node, (unsigned long long)(address & ~(SOFT_PAGE - 1)));
 	abort();
 }
 

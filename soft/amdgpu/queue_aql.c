@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* AQL queues: the packet processor. Packets of 64 bytes, in order.
  *
- * The doorbell is a hint that there may be more: several producers may ring out of order, so the limit is the write index
- * at the time of ringing, and a packet counts once its header is not INVALID any more.
- * End of a packet, in this order: header INVALID, read index, time stamps, completion signal, its event. What is needed of a
- * signal is read before it is decremented: from then on the host may use it again. */
+ * The doorbell is a hint that there may be more: several producers may ring out of order, so the
+ * limit is the write index at the time of ringing, and a packet counts once its header is not
+ * INVALID any more. End of a packet, in this order: header INVALID, read index, time stamps,
+ * completion signal, its event. What is needed of a signal is read before it is decremented:
+ * from then on the host may use it again. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <string.h>
@@ -15,7 +16,8 @@ enum { PACKET_BYTES = 64, PM4_INDIRECT_BUFFER = 1 };
 
 static int64_t signal_value(hsa_signal_t signal)
 {
-	return __atomic_load_n((int64_t *)&((amd_signal_t *)signal.handle)->value, __ATOMIC_ACQUIRE);
+	return __atomic_load_n((int64_t *)&((amd_signal_t *)signal.handle)->value,
+			       __ATOMIC_ACQUIRE);
 }
 
 static bool all_zero(const hsa_signal_t *signals)
@@ -74,7 +76,8 @@ static bool barrier_open(const struct aql_packet *p)
 	}
 }
 
-static bool wait_barrier(struct soft_queue *q, const struct aql_packet *p, uint64_t *start, uint64_t *end)
+static bool wait_barrier(struct soft_queue *q, const struct aql_packet *p, uint64_t *start,
+			 uint64_t *end)
 {
 	struct soft_idle idle = {0};
 
@@ -89,13 +92,15 @@ static bool wait_barrier(struct soft_queue *q, const struct aql_packet *p, uint6
 }
 
 /* Return: false when the queue must not go on. */
-static bool run_vendor(struct soft_queue *q, const struct aql_packet *p, uint64_t *start, uint64_t *end)
+static bool run_vendor(struct soft_queue *q, const struct aql_packet *p, uint64_t *start,
+		       uint64_t *end)
 {
 	uint8_t format = p->bytes[2];
 
 	if (format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
 		return wait_barrier(q, p, start, end);
-	if (format == PM4_INDIRECT_BUFFER) { /* ROCr's flush of the instruction cache, counters of profilers: nothing to do */
+	/* ROCr's flush of the instruction cache, counters of profilers: nothing to do */
+	if (format == PM4_INDIRECT_BUFFER) {
 		*start = *end = soft_gpu_ticks(q->node);
 		return true;
 	}
@@ -103,14 +108,18 @@ static bool run_vendor(struct soft_queue *q, const struct aql_packet *p, uint64_
 	return false;
 }
 
-static bool run_packet(struct soft_queue *q, const struct aql_packet *p, const char *slot, uint64_t id, uint64_t *start, uint64_t *end)
+static bool run_packet(struct soft_queue *q, const struct aql_packet *p, const char *slot,
+		       uint64_t id, uint64_t *start, uint64_t *end)
 {
 	switch (p->header & 0xff) {
 	case HSA_PACKET_TYPE_KERNEL_DISPATCH: return soft_dispatch_run(q, slot, id, start, end);
 	case HSA_PACKET_TYPE_BARRIER_AND:
 	case HSA_PACKET_TYPE_BARRIER_OR: return wait_barrier(q, p, start, end);
 	case HSA_PACKET_TYPE_VENDOR_SPECIFIC: return run_vendor(q, p, start, end);
-	default: soft_queue_fail(q, SOFT_QUEUE_BAD_PACKET, "packet %llu of type %u", (unsigned long long)id, p->header & 0xff); return false;
+	default:
+		soft_queue_fail(q, SOFT_QUEUE_BAD_PACKET, "packet %llu of type %u",
+				(unsigned long long)id, p->header & 0xff);
+		return false;
 	}
 }
 
@@ -124,7 +133,8 @@ static void complete(struct soft_queue *q, hsa_signal_t completion, uint64_t sta
 		return;
 	mailbox = signal->event_mailbox_ptr;
 	event = signal->event_id;
-	if (__atomic_load_n(&q->aql->queue_properties, __ATOMIC_RELAXED) & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING) {
+	if (__atomic_load_n(&q->aql->queue_properties, __ATOMIC_RELAXED) &
+	    AMD_QUEUE_PROPERTIES_ENABLE_PROFILING) {
 		__atomic_store_n(&signal->start_ts, start, __ATOMIC_RELAXED);
 		__atomic_store_n(&signal->end_ts, end, __ATOMIC_RELAXED);
 	}
@@ -136,7 +146,8 @@ static void complete(struct soft_queue *q, hsa_signal_t completion, uint64_t sta
 	}
 }
 
-/* Runs packets from @*read up to @limit. Return: false when one is not written yet, or the queue stops. */
+/* Runs packets from @*read up to @limit. Return: false when one is not written yet, or the queue
+ * stops. */
 static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 {
 	uint64_t mask = q->bytes / PACKET_BYTES - 1;
@@ -156,7 +167,8 @@ static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 		q->packets++;
 		__atomic_store_n((uint16_t *)slot, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
 		__atomic_store_n(q->read_index, ++*read, __ATOMIC_RELEASE);
-		complete(q, packet.dispatch.completion_signal, start, end); /* in the same place in all packets */
+		/* in the same place in all packets */
+		complete(q, packet.dispatch.completion_signal, start, end);
 		if (!soft_scratch_done(q))
 			return false;
 	}
@@ -166,7 +178,8 @@ static bool run_ready(struct soft_queue *q, uint64_t *read, uint64_t limit)
 void *soft_queue_aql_work(void *queue)
 {
 	struct soft_queue *q = queue;
-	uint64_t read = __atomic_load_n(q->read_index, __ATOMIC_RELAXED), limit = read, seen = UINT64_MAX;
+	uint64_t read = __atomic_load_n(q->read_index, __ATOMIC_RELAXED), limit = read,
+		 seen = UINT64_MAX;
 	struct soft_idle idle = {0};
 
 	while (!soft_queue_stopped(q)) {
@@ -181,7 +194,8 @@ void *soft_queue_aql_work(void *queue)
 			seen = bell;
 			limit = write > limit ? write : limit;
 			if (!__atomic_load_n(&q->called, __ATOMIC_RELAXED))
-				limit = bell + 1 > limit ? bell + 1 : limit; /* rung before the index was stored */
+				/* rung before the index was stored */
+				limit = bell + 1 > limit ? bell + 1 : limit;
 		}
 		if (read >= limit) {
 			soft_bell_wait(&q->bell, seen, &idle);

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: MIT
-/* SDMA queues: the copy engine of gfx9. Packets of dwords in a ring of bytes; read and write index are byte counts that
- * only grow, the doorbell is the write index. A packet does not wrap around: ROCr pads with NOPs. */
+/* SDMA queues: the copy engine of gfx9. Packets of dwords in a ring of bytes; read and write
+ * index are byte counts that only grow, the doorbell is the write index. A packet does not wrap
+ * around: ROCr pads with NOPs. */
 #include <string.h>
 
 #include "soft/amdgpu/queue.h"
 #include "soft/common/guard.h"
 
 enum { /* opcodes, and the sub-opcodes that are told apart */
-	SDMA_NOP = 0, SDMA_COPY = 1, SDMA_FENCE = 5, SDMA_TRAP = 6, SDMA_POLL = 8, SDMA_ATOMIC = 10, SDMA_FILL = 11,
-	SDMA_TIMESTAMP = 13, SDMA_CACHE = 17,
-	COPY_LINEAR = 0, COPY_WINDOW = 4,
-	ATOMIC_ADD32 = 15, ATOMIC_ADD64 = 47,
+       SDMA_NOP = 0,
+       SDMA_COPY = 1,
+       SDMA_FENCE = 5,
+       SDMA_TRAP = 6,
+       SDMA_POLL = 8,
+       SDMA_ATOMIC = 10,
+       SDMA_FILL = 11,
+       SDMA_TIMESTAMP = 13,
+       SDMA_CACHE = 17,
+       COPY_LINEAR = 0,
+       COPY_WINDOW = 4,
+       ATOMIC_ADD32 = 15,
+       ATOMIC_ADD64 = 47,
 };
 
 struct step { /* one packet, for the guarded call */
@@ -37,8 +47,12 @@ struct window { /* a place in a pitched image, in elements */
 static struct window window_at(const uint32_t *p)
 {
 	return (struct window){
-		.base = pointer(p), .x = p[2] & 0x3fff, .y = p[2] >> 16 & 0x3fff, .z = p[3] & 0x7ff,
-		.pitch = (p[3] >> 13 & 0x7ffff) + 1ull, .slice = (p[4] & 0xfffffff) + 1ull,
+		.base = pointer(p),
+		.x = p[2] & 0x3fff,
+		.y = p[2] >> 16 & 0x3fff,
+		.z = p[3] & 0x7ff,
+		.pitch = (p[3] >> 13 & 0x7ffff) + 1ull,
+		.slice = (p[4] & 0xfffffff) + 1ull,
 	};
 }
 
@@ -51,11 +65,13 @@ static void copy_window(const uint32_t *p)
 {
 	unsigned shift = p[0] >> 29; /* element size */
 	struct window from = window_at(p + 1), to = window_at(p + 6);
-	uint64_t width = (p[11] & 0x3fff) + 1ull, height = (p[11] >> 16 & 0x3fff) + 1ull, depth = (p[12] & 0x7ff) + 1ull;
+	uint64_t width = (p[11] & 0x3fff) + 1ull, height = (p[11] >> 16 & 0x3fff) + 1ull,
+		 depth = (p[12] & 0x7ff) + 1ull;
 
 	for (uint64_t z = 0; z < depth; z++)
 		for (uint64_t y = 0; y < height; y++)
-			memmove(window_row(&to, y, z, shift), window_row(&from, y, z, shift), width << shift);
+			memmove(window_row(&to, y, z, shift), window_row(&from, y, z, shift),
+				width << shift);
 }
 
 static void fill(const uint32_t *p)
@@ -67,13 +83,15 @@ static void fill(const uint32_t *p)
 		memset(words, (int)p[3], bytes);
 		return;
 	}
-	for (uint64_t i = 0; i < (bytes + 3) / 4; i++) /* the count of dwords is one less, times 4 */
+	/* the count of dwords is one less, times 4 */
+	for (uint64_t i = 0; i < (bytes + 3) / 4; i++)
 		words[i] = p[3];
 }
 
 static bool poll_holds(const uint32_t *p)
 {
-	uint32_t value = __atomic_load_n((uint32_t *)pointer(p + 1), __ATOMIC_ACQUIRE) & p[4], wanted = p[3];
+	uint32_t value = __atomic_load_n((uint32_t *)pointer(p + 1), __ATOMIC_ACQUIRE) & p[4],
+		 wanted = p[3];
 
 	switch (p[0] >> 28 & 7) {
 	case 0: return true;
@@ -101,8 +119,12 @@ static bool add_atomic(const uint32_t *p)
 	uint64_t value = p[3] | (uint64_t)p[4] << 32;
 
 	switch (p[0] >> 25) {
-	case ATOMIC_ADD64: __atomic_fetch_add((uint64_t *)pointer(p + 1), value, __ATOMIC_ACQ_REL); break;
-	case ATOMIC_ADD32: __atomic_fetch_add((uint32_t *)pointer(p + 1), (uint32_t)value, __ATOMIC_ACQ_REL); break;
+	case ATOMIC_ADD64:
+		__atomic_fetch_add((uint64_t *)pointer(p + 1), value, __ATOMIC_ACQ_REL);
+		break;
+	case ATOMIC_ADD32:
+		__atomic_fetch_add((uint32_t *)pointer(p + 1), (uint32_t)value, __ATOMIC_ACQ_REL);
+		break;
 	default: return false;
 	}
 	soft_value_changed();
@@ -131,12 +153,22 @@ static void run_packet(void *argument)
 		soft_value_changed();
 		s->dwords = 4;
 		break;
-	case SDMA_TRAP: soft_event_signal(p[1] & 0xfffffff); s->dwords = 2; break;
-	case SDMA_POLL: poll_memory(s->q, p); s->dwords = 6; break;
+	case SDMA_TRAP:
+		soft_event_signal(p[1] & 0xfffffff);
+		s->dwords = 2;
+		break;
+	case SDMA_POLL:
+		poll_memory(s->q, p);
+		s->dwords = 6;
+		break;
 	case SDMA_ATOMIC: s->dwords = add_atomic(p) ? 8 : 0; break;
-	case SDMA_FILL: fill(p); s->dwords = 5; break;
+	case SDMA_FILL:
+		fill(p);
+		s->dwords = 5;
+		break;
 	case SDMA_TIMESTAMP:
-		__atomic_store_n((uint64_t *)pointer(p + 1), soft_gpu_ticks(s->q->node), __ATOMIC_RELAXED);
+		__atomic_store_n((uint64_t *)pointer(p + 1), soft_gpu_ticks(s->q->node),
+				 __ATOMIC_RELAXED);
 		s->dwords = 3;
 		break;
 	case SDMA_CACHE: s->dwords = 5; break;
@@ -156,7 +188,8 @@ static bool run_one(struct soft_queue *q, uint64_t *read)
 		return false;
 	}
 	if (!step.dwords) {
-		soft_say("GPU %u queue %u hangs: SDMA packet %#010x is not known", q->node, q->number, p[0]);
+		soft_say("GPU %u queue %u hangs: SDMA packet %#010x is not known", q->node,
+			 q->number, p[0]);
 		return false;
 	}
 	*read += step.dwords * 4ull;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* Scratch memory, for registers that do not fit: the runtime's to give and to take, the packet processor's to ask for.
+/* Scratch memory, for registers that do not fit: the runtime's to give and to take, the packet
+ * processor's to ask for.
  *
  *   packet asks for more a work-item than the queue has
  *     └─► inactive signal := NO_SCRATCH ─► ROCr makes memory, writes the queue's structure, stores 0 ─► the packet runs
  *   the structure says USE_SCRATCH_ONCE
  *     └─► behind the packet: inactive signal := SCRATCH_DONE ─► ROCr takes it back, clears the bit ─► the next packet
  *
- * What the interpreter gives its waves is its own; that memory is accounted for as on hardware, and never touched. */
+ * What the interpreter gives its waves is its own; that memory is accounted for as on hardware,
+ * and never touched. */
 #include "soft/amdgpu/queue.h"
 
 static int64_t inactive(const struct soft_queue *q)
@@ -37,15 +39,20 @@ bool soft_scratch_need(struct soft_queue *q, uint32_t bytes, uint64_t packet)
 	struct soft_idle idle = {0};
 	uint32_t has;
 
-	while (bytes > (has = __atomic_load_n(&q->aql->scratch_wave64_lane_byte_size, __ATOMIC_ACQUIRE))) {
-		soft_trace(1, "GPU %u queue %u: packet %llu asks for %u bytes of scratch a work-item, there are %u", q->node, q->number,
-			   (unsigned long long)packet, bytes, has);
+	while (bytes >
+	       (has = __atomic_load_n(&q->aql->scratch_wave64_lane_byte_size, __ATOMIC_ACQUIRE))) {
+		soft_trace(1,
+			   "GPU %u queue %u: packet %llu asks for %u bytes of scratch a work-item, "
+			   "there are %u",
+			   q->node, q->number, (unsigned long long)packet, bytes, has);
 		soft_queue_raise(q, SOFT_QUEUE_NO_SCRATCH);
 		while (inactive(q) && !ends(q))
 			soft_value_wait(&idle);
 		if (suspended(q))
-			soft_say("GPU %u queue %u stops: packet %llu asks for %u bytes of scratch a work-item, which the runtime does not "
-				 "give", q->node, q->number, (unsigned long long)packet, bytes);
+			soft_say("GPU %u queue %u stops: packet %llu asks for %u bytes of scratch "
+				 "a work-item, which the runtime does not "
+				 "give",
+				 q->node, q->number, (unsigned long long)packet, bytes);
 		if (ends(q))
 			return false;
 	}

@@ -16,12 +16,14 @@
 #include "soft/common/guard.h"
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_amdgpu_config config; /* written by the first open, then read only but for the faults' counters */
+/* written by the first open, then read only but for the faults' counters */
+static struct soft_amdgpu_config config;
 static bool configured;
-static int open_count, forked;           /* atomics; open_count is changed under open_lock */
+static int open_count, forked; /* atomics; open_count is changed under open_lock */
 
 /* One write: lines of threads and processes do not mix. */
-static void say(const char *prefix, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+static void say(const char *prefix, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 
 static void say(const char *prefix, const char *format, va_list arguments)
 {
@@ -68,12 +70,14 @@ bool soft_fails(enum soft_amdgpu_fault fault)
 
 HSAKMT_STATUS soft_opened(void)
 {
-	if (__atomic_load_n(&forked, __ATOMIC_RELAXED) || !__atomic_load_n(&open_count, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&forked, __ATOMIC_RELAXED) ||
+	    !__atomic_load_n(&open_count, __ATOMIC_ACQUIRE))
 		return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* The child has no worker threads, and its parent's device memory is not mapped here. What it inherited must not be used. */
+/* The child has no worker threads, and its parent's device memory is not mapped here. What it
+ * inherited must not be used. */
 static void in_child(void)
 {
 	pthread_mutex_init(&open_lock, NULL);
@@ -111,7 +115,8 @@ static void check_caller(const void *caller)
 	char path[PATH_MAX];
 	Dl_info info;
 
-	if (!dladdr(caller, &info) || !strstr(info.dli_fname, "libhsa-runtime64") || !realpath(info.dli_fname, path))
+	if (!dladdr(caller, &info) || !strstr(info.dli_fname, "libhsa-runtime64") ||
+	    !realpath(info.dli_fname, path))
 		return;
 	if (!soft_knows_rocr(path))
 		soft_say("%s is not known to work; " SOFT_KNOWN_ROCR, path);
@@ -137,7 +142,8 @@ THUNK_API HSAKMT_STATUS hsaKmtOpenKFD(void)
 		if (open_count)
 			status = HSAKMT_STATUS_KERNEL_ALREADY_OPENED;
 		__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
-		soft_trace(1, "open: %u x %s, %llu MiB each", config.gpus, config.type->name, (unsigned long long)config.memory_bytes >> 20);
+		soft_trace(1, "open: %u x %s, %llu MiB each", config.gpus, config.type->name,
+			   (unsigned long long)config.memory_bytes >> 20);
 	}
 	pthread_mutex_unlock(&open_lock);
 	return status;
@@ -155,7 +161,8 @@ THUNK_API HSAKMT_STATUS hsaKmtCloseKFD(void)
 	return status;
 }
 
-/* From 1.4 on ROCr trusts what the driver says of SRAM ECC; 1.10 has the events that it waits for. */
+/* From 1.4 on ROCr trusts what the driver says of SRAM ECC; 1.10 has the events that it waits
+ * for. */
 THUNK_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version)
 {
 	if (soft_opened())
@@ -176,7 +183,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters 
 		return HSAKMT_STATUS_INVALID_NODE_UNIT;
 	clock_gettime(CLOCK_MONOTONIC_RAW, &cpu);
 	*counters = (HsaClockCounters){
-		.GPUClockCounter = node ? soft_clock_paired_ticks(&config.clock[node - 1], host) : 0,
+		.GPUClockCounter =
+			node ? soft_clock_paired_ticks(&config.clock[node - 1], host) : 0,
 		.CPUClockCounter = (uint64_t)cpu.tv_sec * 1000000000ull + (uint64_t)cpu.tv_nsec,
 		.SystemClockCounter = host,
 		.SystemClockFrequencyHz = 1000000000,
@@ -199,7 +207,8 @@ THUNK_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
 }
 
 /* Traps end a kernel here; no handler runs. ROCr insists on success. */
-THUNK_API HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes, void *buffer, HSAuint64 buffer_bytes)
+THUNK_API HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes,
+					     void *buffer, HSAuint64 buffer_bytes)
 {
 	(void)code;
 	(void)code_bytes;
@@ -231,7 +240,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask)
 	return soft_opened();
 }
 
-/* libdrm's device. ROCr 7 asks libdrm itself for the file of it, to map memory from: what we give begins as libdrm's begin. */
+/* libdrm's device. ROCr 7 asks libdrm itself for the file of it, to map memory from: what we
+ * give begins as libdrm's begin. */
 THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device)
 {
 	static struct {
@@ -249,19 +259,25 @@ THUNK_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **devic
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Debuggers, counters streamed while kernels run, the driver's own events, AddressSanitizer on the device, buffers shared by
- * descriptor: not here. Each is asked for by the programs that want it only. */
-#define NOT_HERE(name, ...) \
-	THUNK_API HSAKMT_STATUS hsaKmt##name(__VA_ARGS__) { return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED; }
+/* Debuggers, counters streamed while kernels run, the driver's own events, AddressSanitizer on
+ * the device, buffers shared by descriptor: not here. Each is asked for by the programs that
+ * want it only. */
+#define NOT_HERE(name, ...)                                                         \
+	THUNK_API HSAKMT_STATUS hsaKmt##name(__VA_ARGS__)                           \
+	{                                                                           \
+		return soft_opened() ? soft_opened() : HSAKMT_STATUS_NOT_SUPPORTED; \
+	}
 #define UNUSED __attribute__((unused))
 NOT_HERE(DbgEnable, UNUSED void **runtime_info, UNUSED HSAuint32 *bytes)
 NOT_HERE(DbgDisable, void)
-NOT_HERE(DbgGetDeviceData, UNUSED void **data, UNUSED HSAuint32 *count, UNUSED HSAuint32 *entry_bytes)
-NOT_HERE(DbgGetQueueData, UNUSED void **data, UNUSED HSAuint32 *count, UNUSED HSAuint32 *entry_bytes, UNUSED bool suspend)
+NOT_HERE(DbgGetDeviceData, UNUSED void **data, UNUSED HSAuint32 *count,
+	 UNUSED HSAuint32 *entry_bytes)
+NOT_HERE(DbgGetQueueData, UNUSED void **data, UNUSED HSAuint32 *count,
+	 UNUSED HSAuint32 *entry_bytes, UNUSED bool suspend)
 NOT_HERE(SPMAcquire, UNUSED HSAuint32 node)
 NOT_HERE(SPMRelease, UNUSED HSAuint32 node)
-NOT_HERE(SPMSetDestBuffer, UNUSED HSAuint32 node, UNUSED HSAuint32 bytes, UNUSED HSAuint32 *timeout, UNUSED HSAuint32 *copied,
-	 UNUSED void *buffer, UNUSED bool *lost)
+NOT_HERE(SPMSetDestBuffer, UNUSED HSAuint32 node, UNUSED HSAuint32 bytes, UNUSED HSAuint32 *timeout,
+	 UNUSED HSAuint32 *copied, UNUSED void *buffer, UNUSED bool *lost)
 NOT_HERE(OpenSMI, UNUSED HSAuint32 node, UNUSED int *fd)
 NOT_HERE(ReplaceAsanHeaderPage, UNUSED void *page)
 NOT_HERE(ReturnAsanHeaderPage, UNUSED void *page)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What ROCr and its thunk tell each other: the calls' types and numbers, as far as the stand-in has use for them. The names are
- * the vendor's, the text is ours: libhsakmt's own headers are not needed, and Debian has none since ROCr carries its thunk inside.
- * Layouts are those of ROCr 5 and 6 (all of one size; what 6 added lies in what 5 kept in reserve); where ROCr 7 has
- * others, dtif.c translates. tests/test_soft_amdgpu_abi_hsa.py compares with the installed headers. */
+/* What ROCr and its thunk tell each other: the calls' types and numbers, as far as the stand-in
+ * has use for them. The names are the vendor's, the text is ours: libhsakmt's own headers are
+ * not needed, and Debian has none since ROCr carries its thunk inside. Layouts are those of ROCr
+ * 5 and 6 (all of one size; what 6 added lies in what 5 kept in reserve); where ROCr 7 has
+ * others, dtif.c translates. tests/test_soft_amdgpu_abi_hsa.py compares with the installed
+ * headers. */
 #ifndef SOFT_AMDGPU_THUNK_ABI_H
 #define SOFT_AMDGPU_THUNK_ABI_H
 
@@ -47,22 +49,28 @@ typedef struct {
 
 typedef union {
 	HSAuint32 Value;
-	struct { unsigned uCode : 10, Major : 6, Minor : 8, Stepping : 8; } ui32;
+	struct {
+		unsigned uCode : 10, Major : 6, Minor : 8, Stepping : 8;
+	} ui32;
 } HSA_ENGINE_ID;
 
 typedef union {
 	HSAuint32 Value;
-	struct { unsigned uCodeSDMA : 10, Reserved : 22; };
+	struct {
+		unsigned uCodeSDMA : 10, Reserved : 22;
+	};
 } HSA_ENGINE_VERSION;
 
 typedef union {
 	HSAuint32 Value;
 	struct {
-		unsigned HotPluggable : 1, HSAMMUPresent : 1, SharedWithGraphics : 1, QueueSizePowerOfTwo : 1;
-		unsigned QueueSize32bit : 1, QueueIdleEvent : 1, VALimit : 1, WatchPointsSupported : 1;
+		unsigned HotPluggable : 1, HSAMMUPresent : 1, SharedWithGraphics : 1,
+			QueueSizePowerOfTwo : 1;
+		unsigned QueueSize32bit : 1, QueueIdleEvent : 1, VALimit : 1,
+			WatchPointsSupported  : 1;
 		unsigned WatchPointsTotalBits : 4;
 		unsigned DoorbellType : 2, AQLQueueDoubleMap : 1, Debug : 5, Memory : 2;
-		unsigned ASICRevision : 4;
+		unsigned ASICRevision    : 4;
 		unsigned SRAM_EDCSupport : 1, SVMAPISupported : 1, CoherentHostAccess : 1, Rest : 3;
 	} ui32;
 } HSA_CAPABILITY;
@@ -111,10 +119,13 @@ typedef struct {
 } HsaMemoryProperties;
 
 typedef struct {
-	HSAuint32 ProcessorIdLow, CacheLevel, CacheSize, CacheLineSize, CacheLinesPerTag, CacheAssociativity, CacheLatency;
+	HSAuint32 ProcessorIdLow, CacheLevel, CacheSize, CacheLineSize, CacheLinesPerTag,
+		CacheAssociativity, CacheLatency;
 	union {
 		HSAuint32 Value;
-		struct { unsigned Data : 1, Instruction : 1, CPU : 1, HSACU : 1, Reserved : 28; } ui32;
+		struct {
+			unsigned Data : 1, Instruction : 1, CPU : 1, HSACU : 1, Reserved : 28;
+		} ui32;
 	} CacheType;
 	HSAuint32 SiblingMap[256];
 } HsaCacheProperties;
@@ -124,10 +135,14 @@ typedef enum { HSA_IOLINKTYPE_PCIEXPRESS = 2 } HSA_IOLINKTYPE;
 typedef struct {
 	HSA_IOLINKTYPE IoLinkType;
 	HSAuint32 VersionMajor, VersionMinor, NodeFrom, NodeTo, Weight;
-	HSAuint32 MinimumLatency, MaximumLatency, MinimumBandwidth, MaximumBandwidth, RecTransferSize;
+	HSAuint32 MinimumLatency, MaximumLatency, MinimumBandwidth, MaximumBandwidth,
+		RecTransferSize;
 	union {
 		HSAuint32 LinkProperty;
-		struct { unsigned Override : 1, NonCoherent : 1, NoAtomics32bit : 1, NoAtomics64bit : 1, NoPeerToPeerDMA : 1, Reserved : 27; } ui32;
+		struct {
+			unsigned Override : 1, NonCoherent : 1, NoAtomics32bit : 1,
+				NoAtomics64bit : 1, NoPeerToPeerDMA : 1, Reserved : 27;
+		} ui32;
 	} Flags;
 } HsaIoLinkProperties;
 
@@ -147,10 +162,15 @@ typedef struct {
 typedef struct {
 	union {
 		struct {
-			unsigned NonPaged : 1, CachePolicy : 2, ReadOnly : 1, PageSize : 2, HostAccess : 1, NoSubstitute : 1;
-			unsigned GDSMemory : 1, Scratch : 1, AtomicAccessFull : 1, AtomicAccessPartial : 1, ExecuteAccess : 1;
-			unsigned CoarseGrain : 1, AQLQueueMemory : 1, FixedAddress : 1, NoNUMABind : 1, Uncached : 1;
-			unsigned NoAddress : 1, OnlyAddress : 1, ExtendedCoherent : 1, GTTAccess : 1, Contiguous : 1, Rest : 9; /* ROCr 6 */
+			unsigned NonPaged : 1, CachePolicy : 2, ReadOnly : 1, PageSize : 2,
+				HostAccess : 1, NoSubstitute : 1;
+			unsigned GDSMemory : 1, Scratch : 1, AtomicAccessFull : 1,
+				AtomicAccessPartial : 1, ExecuteAccess : 1;
+			unsigned CoarseGrain : 1, AQLQueueMemory : 1, FixedAddress : 1,
+				NoNUMABind : 1, Uncached : 1;
+			/* ROCr 6 */
+			unsigned NoAddress : 1, OnlyAddress : 1, ExtendedCoherent : 1,
+				GTTAccess : 1, Contiguous : 1, Rest : 9;
 		} ui32;
 		HSAuint32 Value;
 	};
@@ -220,7 +240,9 @@ enum { HSA_EVENTID_MEMORY_FATAL_PROCESS = 1 };
 typedef struct {
 	HSAuint32 NodeId;
 	HSAuint64 VirtualAddress;
-	struct { unsigned NotPresent : 1, ReadOnly : 1, NoExecute : 1, Rest : 29; } Failure;
+	struct {
+		unsigned NotPresent : 1, ReadOnly : 1, NoExecute : 1, Rest : 29;
+	} Failure;
 	HSAuint32 Flags;
 } HsaMemoryAccessFault;
 
@@ -255,9 +277,12 @@ HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version);
 HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *system);
 HSAKMT_STATUS hsaKmtReleaseSystemProperties(void);
 HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties *properties);
-HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 count, HsaMemoryProperties *banks);
-HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor, HSAuint32 count, HsaCacheProperties *caches);
-HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links);
+HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 count,
+					    HsaMemoryProperties *banks);
+HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor, HSAuint32 count,
+					   HsaCacheProperties *caches);
+HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count,
+					    HsaIoLinkProperties *links);
 HSAKMT_STATUS hsaKmtGetTileConfig(HSAuint32 node, HsaGpuTileConfig *config);
 HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *counters);
 HSAKMT_STATUS hsaKmtGetXNACKMode(HSAint32 *enabled);
@@ -265,67 +290,82 @@ HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable);
 HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask);
 HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp);
 HSAKMT_STATUS hsaKmtRuntimeDisable(void);
-HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes, void *buffer, HSAuint64 buffer_bytes);
+HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_bytes, void *buffer,
+				   HSAuint64 buffer_bytes);
 HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **device);
 HSAKMT_STATUS hsaKmtOpenSMI(HSAuint32 node, int *fd);
 
 HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 bytes, HsaMemFlags flags, void **out);
-HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align, HsaMemFlags flags, void **out);
+HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 bytes, HSAuint64 align,
+				     HsaMemFlags flags, void **out);
 HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 bytes);
 HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
 HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 bytes, HsaMemFlags flags);
-HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes);
-HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info, HSAuint64 count, HSAuint32 *nodes, HSAuint32 flags);
+HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, void *info, HSAuint64 count,
+						  HSAuint32 *nodes);
+HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle, void *info, HSAuint64 count,
+						     HSAuint32 *nodes, HSAuint32 flags);
 HSAKMT_STATUS hsaKmtDeregisterMemory(void *address);
 HSAKMT_STATUS hsaKmtMapMemoryToGPU(void *address, HSAuint64 bytes, HSAuint64 *gpu_address);
-HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *address, HSAuint64 bytes, HSAuint64 *gpu_address, HsaMemMapFlags flags,
-					HSAuint64 count, HSAuint32 *nodes);
+HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *address, HSAuint64 bytes, HSAuint64 *gpu_address,
+					HsaMemMapFlags flags, HSAuint64 count, HSAuint32 *nodes);
 HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *address);
 HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerInfo *info);
 HSAKMT_STATUS hsaKmtSetMemoryUserData(const void *address, void *data);
-HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, HSAuint32 alternate, void *address, HSAuint64 bytes);
+HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 policy, HSAuint32 alternate,
+				    void *address, HSAuint64 bytes);
 HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 bytes, HsaSharedMemoryHandle *handle);
-HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes);
-HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle, void **address, HSAuint64 *bytes,
-						HSAuint64 count, HSAuint32 *nodes);
+HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address,
+					 HSAuint64 *bytes);
+HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle, void **address,
+						HSAuint64 *bytes, HSAuint64 count,
+						HSAuint32 *nodes);
 HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 bytes, unsigned count, void *attributes);
 HSAKMT_STATUS hsaKmtSVMGetAttr(void *address, HSAuint64 bytes, unsigned count, void *attributes);
 HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 bytes, int *fd, HSAuint64 *offset);
 HSAKMT_STATUS hsaKmtReplaceAsanHeaderPage(void *page);
 HSAKMT_STATUS hsaKmtReturnAsanHeaderPage(void *page);
 
-HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority, void *ring,
-				HSAuint64 bytes, HsaEvent *event, HsaQueueResource *resource);
-HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
-				HsaEvent *event);
+HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+				HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 bytes,
+				HsaEvent *event, HsaQueueResource *resource);
+HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
+				void *ring, HSAuint64 bytes, HsaEvent *event);
 HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id);
 HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *mask);
 HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first);
 
-HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manual_reset, bool set, HsaEvent **out);
+HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *wanted, bool manual_reset, bool set,
+				HsaEvent **out);
 HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *event);
 HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event);
 HSAKMT_STATUS hsaKmtResetEvent(HsaEvent *event);
 HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *event);
 HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 milliseconds);
-HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *events[], HSAuint32 count, bool all, HSAuint32 milliseconds);
+HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *events[], HSAuint32 count, bool all,
+					 HSAuint32 milliseconds);
 HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds, uint64_t *age);
-HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 count, bool all, HSAuint32 milliseconds, uint64_t *ages);
+HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 count, bool all,
+					     HSAuint32 milliseconds, uint64_t *ages);
 
 /* ROCr 7, in libdtif.so */
 HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled);
-HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
-				   HSAuint32 engine, void *ring, HSAuint64 bytes, HsaEvent *event, HsaQueueResource *resource);
+HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+				   HSA_QUEUE_PRIORITY priority, HSAuint32 engine, void *ring,
+				   HSAuint64 bytes, HsaEvent *event, HsaQueueResource *resource);
 HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id);
 HSAKMT_STATUS hsaKmtRegisterMemory(void *address, HSAuint64 bytes);
-HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count, HSAuint32 *nodes);
+HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *address, HSAuint64 bytes, HSAuint64 count,
+					  HSAuint32 *nodes);
 
 HSAKMT_STATUS hsaKmtDbgDisable(void);
 HSAKMT_STATUS hsaKmtDbgEnable(void **runtime_info, HSAuint32 *bytes);
 HSAKMT_STATUS hsaKmtDbgGetDeviceData(void **data, HSAuint32 *count, HSAuint32 *entry_bytes);
-HSAKMT_STATUS hsaKmtDbgGetQueueData(void **data, HSAuint32 *count, HSAuint32 *entry_bytes, bool suspend);
+HSAKMT_STATUS hsaKmtDbgGetQueueData(void **data, HSAuint32 *count, HSAuint32 *entry_bytes,
+				    bool suspend);
 HSAKMT_STATUS hsaKmtSPMAcquire(HSAuint32 node);
 HSAKMT_STATUS hsaKmtSPMRelease(HSAuint32 node);
-HSAKMT_STATUS hsaKmtSPMSetDestBuffer(HSAuint32 node, HSAuint32 bytes, HSAuint32 *timeout, HSAuint32 *copied, void *buffer, bool *lost);
+HSAKMT_STATUS hsaKmtSPMSetDestBuffer(HSAuint32 node, HSAuint32 bytes, HSAuint32 *timeout,
+				     HSAuint32 *copied, void *buffer, bool *lost);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Nodes, memory banks, caches and links, as the kernel's topology shows them. What ROCr and HIP insist on, is said beside the value. */
+/* Nodes, memory banks, caches and links, as the kernel's topology shows them. What ROCr and HIP
+ * insist on, is said beside the value. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,12 +10,14 @@
 
 enum { GPU_BANKS = 4, GPU_CACHES = 2, CPU_CACHES = 3 };
 
-/* ROCr hands this page's address out as the registers that flush the host data path. Nothing reads it. */
+/* ROCr hands this page's address out as the registers that flush the host data path. Nothing
+ * reads it. */
 static uint64_t flush_registers;
 
 bool soft_topology_open(void)
 {
-	void *page = mmap(NULL, SOFT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *page =
+		mmap(NULL, SOFT_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED) {
 		soft_say("no memory");
@@ -28,7 +31,9 @@ THUNK_API HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *syste
 {
 	if (soft_opened())
 		return soft_opened();
-	*system = (HsaSystemProperties){.NumNodes = 1 + soft_config()->gpus, .PlatformId = 2, .PlatformRev = 1};
+	*system = (HsaSystemProperties){.NumNodes = 1 + soft_config()->gpus,
+					.PlatformId = 2,
+					.PlatformRev = 1};
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -100,7 +105,7 @@ static void gpu_properties(HSAuint32 node, HsaNodeProperties *p)
 	p->NumGws = SOFT_GWS;
 	p->NumXcc = 1;
 	p->KFDGpuID = 0x50f7 + node;
-	p->FamilyID = 141; /* gfx9 */
+	p->FamilyID = 141;                          /* gfx9 */
 	p->UniqueID = 0x50f7690000000000ull + node; /* HIP's "GPU-50f7.." */
 	p->VGPRSizePerCU = t->vgpr_bytes_per_unit;
 	p->SGPRSizePerCU = t->sgpr_bytes_per_unit;
@@ -127,16 +132,27 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodePropertie
 	return soft_dtif_node(node, properties);
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 count, HsaMemoryProperties *banks)
+THUNK_API HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 count,
+						      HsaMemoryProperties *banks)
 {
 	HsaMemoryProperties gpu[GPU_BANKS] = {
-		{.HeapType = HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE, .Width = 4096, .MemoryClockMax = 1000},
-		{.HeapType = HSA_HEAPTYPE_GPU_LDS, .SizeInBytes = 64 << 10, .VirtualBaseAddress = SOFT_LDS_APERTURE},
-		{.HeapType = HSA_HEAPTYPE_GPU_SCRATCH, .SizeInBytes = 1ull << 32, .VirtualBaseAddress = SOFT_PRIVATE_APERTURE},
-		{.HeapType = HSA_HEAPTYPE_MMIO_REMAP, .SizeInBytes = SOFT_PAGE, .VirtualBaseAddress = flush_registers},
+		{.HeapType = HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE,
+		 .Width = 4096,
+		 .MemoryClockMax = 1000},
+		{.HeapType = HSA_HEAPTYPE_GPU_LDS,
+		 .SizeInBytes = 64 << 10,
+		 .VirtualBaseAddress = SOFT_LDS_APERTURE},
+		{.HeapType = HSA_HEAPTYPE_GPU_SCRATCH,
+		 .SizeInBytes = 1ull << 32,
+		 .VirtualBaseAddress = SOFT_PRIVATE_APERTURE},
+		{.HeapType = HSA_HEAPTYPE_MMIO_REMAP,
+		 .SizeInBytes = SOFT_PAGE,
+		 .VirtualBaseAddress = flush_registers},
 	};
 	HsaMemoryProperties host = {
-		.HeapType = HSA_HEAPTYPE_SYSTEM, .Width = 64, .MemoryClockMax = 2400,
+		.HeapType = HSA_HEAPTYPE_SYSTEM,
+		.Width = 64,
+		.MemoryClockMax = 2400,
 		.SizeInBytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * SOFT_PAGE,
 	};
 
@@ -154,7 +170,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 
 }
 
 /* ROCr takes an empty list for a mistake: each node has some. */
-THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor, HSAuint32 count, HsaCacheProperties *caches)
+THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor,
+						     HSAuint32 count, HsaCacheProperties *caches)
 {
 	const HSAuint32 cpu_kib[CPU_CACHES] = {32, 1024, 32768};
 	HSAuint32 gpu_kib[GPU_CACHES] = {16, 0};
@@ -179,7 +196,8 @@ THUNK_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 p
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* A GPU's first link goes to the CPU, with atomics (else ROCr works without 64-bit ones); the others to the other GPUs. */
+/* A GPU's first link goes to the CPU, with atomics (else ROCr works without 64-bit ones); the
+ * others to the other GPUs. */
 HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links)
 {
 	if (soft_opened())
@@ -200,12 +218,14 @@ HSAKMT_STATUS soft_dtif_links(HSAuint32 node, HSAuint32 count, HsaIoLinkProperti
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count, HsaIoLinkProperties *links)
+THUNK_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count,
+						      HsaIoLinkProperties *links)
 {
 	return soft_dtif_links(node, count, links);
 }
 
-/* From this ROCr computes how much memory an image takes; the interpreter lays elements out row by row, which takes no more. */
+/* From this ROCr computes how much memory an image takes; the interpreter lays elements out row
+ * by row, which takes no more. */
 THUNK_API HSAKMT_STATUS hsaKmtGetTileConfig(HSAuint32 node, HsaGpuTileConfig *config)
 {
 	if (soft_opened())

@@ -17,19 +17,21 @@
 #define MS 1000000ull
 
 static pthread_mutex_t bells_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct soft_bell *bells;      /* under bells_lock */
+static struct soft_bell *bells; /* under bells_lock */
 static pthread_t watcher;
-static int watching;                 /* the watcher goes on while it is 1 */
+static int watching; /* the watcher goes on while it is 1 */
 
-static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* adding and removing, one at a time */
-static unsigned count;               /* under life_lock */
+/* adding and removing, one at a time */
+static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned count; /* under life_lock */
 
 static uint64_t spin_ns = 50 * US;
 
-static uint32_t value_epoch;         /* futex: soft_value_changed() counts it up when somebody waits */
+/* futex: soft_value_changed() counts it up when somebody waits */
+static uint32_t value_epoch;
 static int value_waiters;
 
-#define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define LOAD(x)     __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)
 
 static uint64_t now_ns(void)
@@ -79,7 +81,11 @@ static bool spin(struct soft_idle *idle)
 /* How long to sleep when the last thing happened @quiet_ns ago. */
 static unsigned pace_us(uint64_t quiet_ns)
 {
-	return quiet_ns < 2 * MS ? 10 : quiet_ns < 20 * MS ? 50 : quiet_ns < 200 * MS ? 200 : quiet_ns < 2000 * MS ? 1000 : 4000;
+	return quiet_ns < 2 * MS      ? 10
+	       : quiet_ns < 20 * MS   ? 50
+	       : quiet_ns < 200 * MS  ? 200
+	       : quiet_ns < 2000 * MS ? 1000
+				      : 4000;
 }
 
 static void wake(struct soft_bell *bell)
@@ -122,7 +128,8 @@ void soft_bell_spin_us(unsigned us)
 	spin_ns = us * US;
 }
 
-int soft_thread_start(pthread_t *thread, const char *name, void *(*function)(void *), void *argument)
+int soft_thread_start(pthread_t *thread, const char *name, void *(*function)(void *),
+		      void *argument)
 {
 	sigset_t all, old;
 	pthread_t id;
@@ -200,11 +207,13 @@ void soft_bell_wait(struct soft_bell *bell, uint64_t seen, struct soft_idle *idl
 
 	if (spin(idle))
 		return;
-	wakeups = LOAD(bell->wakeups); /* before `stop` is looked at: a stop after that ends the futex's wait */
+	/* before `stop` is looked at: a stop after that ends the futex's wait */
+	wakeups = LOAD(bell->wakeups);
 	STORE(bell->seen, seen);
 	__atomic_store_n(&bell->parked, 1, __ATOMIC_SEQ_CST);
 	/* a store to the cell from here on is the watcher's to see; one before it is seen here */
-	if (!__atomic_load_n(&bell->stop, __ATOMIC_SEQ_CST) && __atomic_load_n(bell->cell, __ATOMIC_SEQ_CST) == seen)
+	if (!__atomic_load_n(&bell->stop, __ATOMIC_SEQ_CST) &&
+	    __atomic_load_n(bell->cell, __ATOMIC_SEQ_CST) == seen)
 		futex_wait(&bell->wakeups, wakeups, NULL);
 	STORE(bell->parked, 0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The programmable clock: see clock.h for its formula. All arithmetic is exact to the tick for centuries (128 bits). */
+/* The programmable clock: see clock.h for its formula. All arithmetic is exact to the tick for
+ * centuries (128 bits). */
 #include <time.h>
 
 #include "soft/common/clock.h"
@@ -26,7 +27,8 @@ uint64_t soft_clock_ticks(const struct soft_clock *clock, uint64_t host_ns)
 	uint64_t ns = clock->epoch_ns + host_ns;
 
 	if (clock->drift_ppb)
-		ns += (uint64_t)(int64_t)((__int128)(int64_t)(host_ns - clock->anchor_ns) * clock->drift_ppb / (int64_t)NS_PER_S);
+		ns += (uint64_t)(int64_t)((__int128)(int64_t)(host_ns - clock->anchor_ns) *
+					  clock->drift_ppb / (int64_t)NS_PER_S);
 	return scale(ns, clock->hz);
 }
 

@@ -2,11 +2,13 @@
 /* A software accelerator's own clock, as wrong against the host's as a test wants it.
  *
  *   ticks(host) = (epoch + host + (host - anchor) * drift) * hz / 1e9          what the device stamps
- *   a driver that is asked for both clocks at one moment gives the pair (host, ticks(host - skew))
+ *   a driver that is asked for both clocks at one moment gives the pair (host, ticks(host -
+ *   skew))
  *
- * With no drift and no skew a runtime that converts by such pairs finds the exact host times. Drift is a rate that differs
- * from the nominal one: pairs taken often enough hide it. Skew is an error of the pairs themselves, which no conversion
- * can find: all converted stamps are late by it. Host time is CLOCK_BOOTTIME. */
+ * With no drift and no skew a runtime that converts by such pairs finds the exact host times.
+ * Drift is a rate that differs from the nominal one: pairs taken often enough hide it. Skew is
+ * an error of the pairs themselves, which no conversion can find: all converted stamps are late
+ * by it. Host time is CLOCK_BOOTTIME. */
 #ifndef SOFT_CLOCK_H
 #define SOFT_CLOCK_H
 

@@ -6,7 +6,8 @@
  *   "event"          each one
  *   "queue:2,kernel" several
  *
- * The names and what failing means are the accelerator's. Counting is atomic; switches are set once, before the first call. */
+ * The names and what failing means are the accelerator's. Counting is atomic; switches are set
+ * once, before the first call. */
 #ifndef SOFT_FAULTS_H
 #define SOFT_FAULTS_H
 
@@ -19,7 +20,8 @@ struct soft_fault {
 	uint64_t calls;       /* atomic */
 };
 
-/* Sets the switches of @faults (ended by one without a name). Return: false for text that is none, or names no switch. */
+/* Sets the switches of @faults (ended by one without a name). Return: false for text that is
+ * none, or names no switch. */
 bool soft_faults_parse(struct soft_fault *faults, const char *text);
 
 /* One more call. Return: whether it is to fail. */

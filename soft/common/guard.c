@@ -12,8 +12,8 @@ struct guard {
 	uint64_t address;
 };
 
-/* Saving the mask costs a system call each, and SA_NODEFER leaves it as it is; but ThreadSanitizer's handler, which ours is called from,
- * has blocked everything. */
+/* Saving the mask costs a system call each, and SA_NODEFER leaves it as it is; but
+ * ThreadSanitizer's handler, which ours is called from, has blocked everything. */
 #ifdef __SANITIZE_THREAD__
 enum { SAVE_MASK = 1 };
 #else
@@ -23,7 +23,8 @@ enum { SAVE_MASK = 0 };
 static __thread struct guard *volatile guard; /* the call that this thread is in */
 
 static pthread_mutex_t install = PTHREAD_MUTEX_INITIALIZER;
-static struct sigaction before_segv, before_bus; /* written under `install`, before our handler can run */
+/* written under `install`, before our handler can run */
+static struct sigaction before_segv, before_bus;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -34,7 +35,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN)
 		before->sa_handler(number);
 	else
-		sigaction(number, before, NULL); /* the access is made again and ends the program as it would have */
+		/* the access is made again and ends the program as it would have */
+		sigaction(number, before, NULL);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
@@ -51,10 +53,13 @@ static void on_fault(int number, siginfo_t *info, void *context)
 
 static void take(int number, struct sigaction *before)
 {
-	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, now;
+	struct sigaction ours = {.sa_sigaction = on_fault,
+				 .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK},
+			 now;
 
 	sigemptyset(&ours.sa_mask);
-	if (sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_fault)
+	if (sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+	    now.sa_sigaction == on_fault)
 		return;
 	*before = now;
 	sigaction(number, &ours, NULL);

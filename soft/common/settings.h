@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers with units, as people write them in options and files. All take the whole text or nothing. */
+/* Numbers with units, as people write them in options and files. All take the whole text or
+ * nothing. */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
 

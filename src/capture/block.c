@@ -41,11 +41,13 @@ static int decompress(struct block_reader *r, const struct stream_block *b)
 		r->zstd = ZSTD_createDCtx();
 	if (!r->zstd)
 		return gt_error(-ENOMEM, "decompression");
-	n = ZSTD_decompressDCtx(r->zstd, r->raw, b->raw_bytes, r->stored + b->head_bytes, b->stored_bytes);
+	n = ZSTD_decompressDCtx(r->zstd, r->raw, b->raw_bytes, r->stored + b->head_bytes,
+				b->stored_bytes);
 	return ZSTD_isError(n) || n != b->raw_bytes ? -EBADMSG : 0;
 }
 
-int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b, const uint8_t **payload)
+int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
+		  const uint8_t **payload)
 {
 	const struct capture_file *file = &c->files[gt_session_of(c, b->process)->file];
 	size_t whole = (size_t)b->head_bytes + b->stored_bytes;
@@ -81,7 +83,8 @@ int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct str
 	return 0;
 }
 
-static bool next_count(const uint8_t *head, size_t head_bytes, uint32_t i, struct gt_file_count *out)
+static bool next_count(const uint8_t *head, size_t head_bytes, uint32_t i,
+		       struct gt_file_count *out)
 {
 	struct gt_file_stream ext;
 	size_t at = sizeof(struct gt_file_block) + sizeof ext + i * sizeof *out;
@@ -93,8 +96,8 @@ static bool next_count(const uint8_t *head, size_t head_bytes, uint32_t i, struc
 	return true;
 }
 
-void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *constant, struct stream_block *b,
-			   const struct gt_decoder *d)
+void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *constant,
+			   struct stream_block *b, const struct gt_decoder *d)
 {
 	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant; /* as in gt_block_bad() */
 	uint64_t rows[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = {{0}};
@@ -106,8 +109,8 @@ void gt_block_check_counts(const struct block_reader *r, const struct gt_capture
 		const struct gt_item_head *item = &d->shapes[i].item;
 
 		if (item->kind == GT_RECORD_CALL || item->kind == GT_RECORD_DEVICE)
-			rows[item->kind == GT_RECORD_DEVICE ? GT_CLASS_DEVICE : GT_CLASS_CALL][GT_OP_DOMAIN(item->op)] +=
-				d->shapes[i].rows;
+			rows[item->kind == GT_RECORD_DEVICE ? GT_CLASS_DEVICE : GT_CLASS_CALL]
+			    [GT_OP_DOMAIN(item->op)] += d->shapes[i].rows;
 	}
 	for (i = 0; next_count(r->stored, b->head_bytes, i, &n); i++)
 		if (n.class < GT_CLASS_COUNT && n.domain < GT_DOMAIN_COUNT)
@@ -119,10 +122,12 @@ void gt_block_check_counts(const struct block_reader *r, const struct gt_capture
 	gt_session_of(c, b->process)->public.health.bad_sums++;
 }
 
-/* What the block held is lost: from `recorded` to the torn ones. The header is good, so it says how many. */
+/* What the block held is lost: from `recorded` to the torn ones. The header is good, so it says
+ * how many. */
 void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 {
-	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant; /* health and counts are told late, by design */
+	/* health and counts are told late, by design */
+	struct gt_capture *c = (struct gt_capture *)(uintptr_t)constant;
 	uint8_t head[GT_FILE_HEAD_MAX];
 	struct gt_counts *counts = &c->sums[b->process]->counts;
 	struct session *session = gt_session_of(c, b->process);
@@ -143,7 +148,9 @@ void gt_block_bad(const struct gt_capture *constant, struct stream_block *b)
 
 		if (n.class >= GT_CLASS_COUNT || n.domain >= GT_DOMAIN_COUNT)
 			continue;
-		lost = n.count < counts->recorded[n.class][n.domain] ? n.count : counts->recorded[n.class][n.domain];
+		lost = n.count < counts->recorded[n.class][n.domain]
+			       ? n.count
+			       : counts->recorded[n.class][n.domain];
 		counts->recorded[n.class][n.domain] -= lost;
 		counts->dropped[GT_DROP_TORN][n.class][n.domain] += lost;
 	}

@@ -21,32 +21,35 @@ struct gt_capture_writer;
 #define GT_CAPTURE_ID_BYTES 16
 
 struct gt_capture_options {
-	bool shared;          /* a new file has the permissions that the umask leaves; else only its owner may read it */
+	/* a new file has the permissions that the umask leaves; else only its owner may read it */
+	bool shared;
 	bool compress; /* zstd level 1 on stream blocks; smaller, slower */
 };
 
 /* What was run where. Strings are borrowed for the call. */
 struct gt_session_info {
 	const char *hostname, *boot_id, *kernel, *cpu, *gputap_version;
-	const char *command;  /* argv joined by NUL, ended by a second NUL */
-	const char *options;  /* text of how it was traced, for `gputap info` */
+	const char *command; /* argv joined by NUL, ended by a second NUL */
+	const char *options; /* text of how it was traced, for `gputap info` */
 	const char *directory;
-	uint32_t host_clock;  /* enum gt_host_clock */
-	uint64_t start_ns;    /* BOOTTIME */
+	uint32_t host_clock; /* enum gt_host_clock */
+	uint64_t start_ns;   /* BOOTTIME */
 	uint64_t start_realtime_ns;
-	int32_t rank;         /* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, PMI_RANK; -1: none */
+	/* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, PMI_RANK; -1: none */
+	int32_t rank;
 };
 
 struct gt_process_info {
-	uint32_t index;       /* of the image in this capture, from 0 */
-	uint32_t session;     /* reader: whose; gt_capture_session_at() */
+	uint32_t index;   /* of the image in this capture, from 0 */
+	uint32_t session; /* reader: whose; gt_capture_session_at() */
 	uint32_t pid, ppid, image;
 	uint64_t start_ticks; /* writer; the reader gives start_ns, end_ns */
-	uint64_t start_ns, end_ns; /* end 0: not known to have ended; BOOTTIME, given by who writes the end */
-	const char *exe, *argv;    /* argv as in gt_session_info.command */
-	int32_t wait_status;  /* as waitpid() gives it; -1: not known (not our child) */
+	/* end 0: not known to have ended; BOOTTIME, given by who writes the end */
+	uint64_t start_ns, end_ns;
+	const char *exe, *argv; /* argv as in gt_session_info.command */
+	int32_t wait_status;    /* as waitpid() gives it; -1: not known (not our child) */
 	bool ended, proper_end; /* by exit() or quick_exit(), or returned from main */
-	uint32_t runtimes;    /* bit per enum gt_domain seen */
+	uint32_t runtimes;      /* bit per enum gt_domain seen */
 	uint32_t children_lost;
 };
 
@@ -56,7 +59,8 @@ struct gt_thread_info {
 	const char *name;
 };
 
-/* Sums at some moment; the newest counts. dropped includes GT_DROP_UNFINISHED once the image is gone. */
+/* Sums at some moment; the newest counts. dropped includes GT_DROP_UNFINISHED once the image is
+ * gone. */
 struct gt_counts {
 	uint64_t seen[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
 	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
@@ -68,60 +72,73 @@ struct gt_counts {
  * @path: must not exist unless @replace; @session is written first
  * Return: 0 or negative errno with a cause (util/error.h).
  */
-int gt_capture_writer_create(const char *path, bool replace, const struct gt_capture_options *options,
+int gt_capture_writer_create(const char *path, bool replace,
+			     const struct gt_capture_options *options,
 			     const struct gt_session_info *session, struct gt_capture_writer **out);
 
 /**
  * gt_capture_writer_reopen() - go on with a capture that was not finished, for `gputap recover`
- * @id: as gt_capture_writer_id() gave it: another capture that has this name now is left as it is. NULL: whatever it is
- * @bytes: cut the file to this length first: what gt_capture_writer_bytes() said after the last flush that
- *         counts; UINT64_MAX: keep every whole block, cut off a torn last one and an end mark
- * Encoders start afresh: no later block leans on one from before. A file that is shorter than @bytes cannot become complete.
- * Return: 0 or negative errno with a cause: -EBADMSG no capture, or not that one; -EBUSY another process writes it, ..
+ * @id: as gt_capture_writer_id() gave it: another capture that has this name now is left as it is.
+ *         NULL: whatever it is
+ * @bytes: cut the file to this length first: what gt_capture_writer_bytes() said after the last
+ *         flush that counts; UINT64_MAX: keep every whole block, cut off a torn last one and an end
+ *         mark
+ * Encoders start afresh: no later block leans on one from before. A file that is shorter than
+ * @bytes cannot become complete.
+ * Return: 0 or negative errno with a cause: -EBADMSG no capture, or not that one; -EBUSY another
+ * process writes it, ..
  */
-int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES], uint64_t bytes,
-			     struct gt_capture_writer **out);
+int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+			     uint64_t bytes, struct gt_capture_writer **out);
 
 /* The random number that tells this capture from all others. */
 void gt_capture_writer_id(const struct gt_capture_writer *w, uint8_t id[GT_CAPTURE_ID_BYTES]);
 
 int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *process);
-int gt_capture_write_process_end(struct gt_capture_writer *w, const struct gt_process_info *process);
+int gt_capture_write_process_end(struct gt_capture_writer *w,
+				 const struct gt_process_info *process);
 int gt_capture_write_thread(struct gt_capture_writer *w, const struct gt_thread_info *thread);
 int gt_capture_write_clock(struct gt_capture_writer *w, const struct gt_clock_tuple *tuple);
-int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process, const struct gt_counts *counts);
+int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
+			    const struct gt_counts *counts);
 
 /* A part of one thread's ring that is drained. Encoders are kept per (process, ordinal). */
 struct gt_stream; /* created on first use, ended with its thread */
-int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal, struct gt_stream **out);
+int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal,
+			     struct gt_stream **out);
 void gt_capture_stream_destroy(struct gt_stream *s);
 
-/* The highest id of a call of @domain among all that the stream was given, whatever became of it; 0: none. */
+/* The highest id of a call of @domain among all that the stream was given, whatever became of
+ * it; 0: none. */
 uint64_t gt_capture_stream_newest_call(const struct gt_stream *s, enum gt_domain domain);
 
 /**
  * gt_capture_write_records() - encode whole records into the capture
  * @data: records as in ring/region.h, 8-byte aligned; @bytes: multiple of 8; validated: a malformed
- *        record ends the batch with -EBADMSG and what was good before it is kept. It is memory that a
- *        wild program may be writing to: read each word once, or copy first
+ *        record ends the batch with -EBADMSG and what was good before it is kept. It is memory that
+ *        a wild program may be writing to: read each word once, or copy first
  * @recorded: += by class and domain for what went in
- * Return: 0, -ENOSPC and other negative errno when the file cannot take it: nothing of the batch counts.
+ * Return: 0, -ENOSPC and other negative errno when the file cannot take it: nothing of the batch
+ * counts.
  */
-int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes, struct gt_counts *recorded);
+int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes,
+			     struct gt_counts *recorded);
 
 /**
  * gt_capture_stream_is_doubted() - was a record taken that no writer of ours makes?
- * @earliest, @latest: ticks between which calls can have been
- * Its lengths were valid, and it is in the capture; but its operation is not known, its id is not of the stream's thread, it
- * ends before it begins, or the like. Asked after gt_capture_write_records(), and forgotten by asking.
+ * @earliest, @latest: ticks between which calls can have been Its lengths were valid, and it is in
+ * the capture; but its operation is not known, its id is not of the stream's thread, it ends before
+ * it begins, or the like. Asked after gt_capture_write_records(), and forgotten by asking.
  */
 bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64_t latest);
 
 /**
- * gt_capture_flush() - write out what is buffered; after it, the file holds everything that was accepted
- * Return: 0, or -ENOSPC and other negative errno: then the file is cut back to where the last good flush left
- *         it, nothing accepted since then is in it (the caller counts that as lost), and the writer stays
- *         usable: a later flush may work. Room for the end mark and a last set of counts is kept.
+ * gt_capture_flush() - write out what is buffered; after it, the file holds everything that was
+ * accepted
+ * Return: 0, or -ENOSPC and other negative errno: then the file is cut back to where the last good
+ *         flush left it, nothing accepted since then is in it (the caller counts that as lost), and
+ *         the writer stays usable: a later flush may work. Room for the end mark and a last set of
+ *         counts is kept.
  */
 int gt_capture_flush(struct gt_capture_writer *w);
 /* Length of the file after the last good flush. */
@@ -136,19 +153,25 @@ void gt_capture_writer_destroy(struct gt_capture_writer *w); /* without the end 
 struct gt_capture;
 
 /* How the file ended. */
-enum gt_capture_end { GT_CAPTURE_COMPLETE, GT_CAPTURE_INCOMPLETE /* says so itself */, GT_CAPTURE_CUT /* no end mark */ };
+enum gt_capture_end {
+	GT_CAPTURE_COMPLETE,
+	GT_CAPTURE_INCOMPLETE /* says so itself */,
+	GT_CAPTURE_CUT /* no end mark */
+};
 
 struct gt_capture_health {
 	enum gt_capture_end end;
-	uint64_t bytes, bad_bytes;  /* skipped because a checksum or a length was wrong */
+	uint64_t bytes, bad_bytes; /* skipped because a checksum or a length was wrong */
 	uint64_t bad_blocks, unknown_blocks;
 	uint64_t bad_sums; /* of a process or a block: its records are not what they say */
 };
 
-/* Is all of it there that was ever in it? Commands that read a capture exit with 1 when not, after doing what they can. */
+/* Is all of it there that was ever in it? Commands that read a capture exit with 1 when not,
+ * after doing what they can. */
 static inline bool gt_capture_is_whole(const struct gt_capture_health *health)
 {
-	return health->end != GT_CAPTURE_CUT && !health->bad_bytes && !health->bad_blocks && !health->bad_sums;
+	return health->end != GT_CAPTURE_CUT && !health->bad_bytes && !health->bad_blocks &&
+	       !health->bad_sums;
 }
 
 /**
@@ -164,8 +187,9 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 int gt_capture_probe(const char *path);
 void gt_capture_close(struct gt_capture *c);
 
-/* Read and check every stream payload too, which opening does not: then health and counts say all that is
- * damaged; else a damaged one is told when a cursor meets it. Return: 0, or negative errno: cannot read. */
+/* Read and check every stream payload too, which opening does not: then health and counts say
+ * all that is damaged; else a damaged one is told when a cursor meets it. Return: 0, or negative
+ * errno: cannot read. */
 int gt_capture_verify(struct gt_capture *c);
 
 /* Of all sessions together: how the worst one ended. */
@@ -181,34 +205,42 @@ enum gt_alignment {
 	GT_ALIGNED_NOT,      /* nothing is left that says how its clock ran */
 };
 
-/* One `gputap run`. Opened alone, a capture has one session; merged ones, and several files opened as one, have more. */
+/* One `gputap run`. Opened alone, a capture has one session; merged ones, and several files
+ * opened as one, have more. */
 struct gt_capture_session {
 	struct gt_session_info info;     /* start_ns on the first session's clock */
 	struct gt_capture_health health; /* of its own capture, before it was merged */
 	const char *path;                /* of that, as it was named when it was opened or merged */
 	uint8_t uuid[16];                /* of that; 0: damaged */
 	enum gt_alignment alignment;
-	int64_t shift_ns;                /* what was added to its CLOCK_BOOTTIME */
-	uint64_t uncertainty_ns;         /* REALTIME: how far the wall clocks were moved while they were watched */
-	uint32_t machine;                /* the same for sessions of one boot id or host name, from 0 */
-	uint32_t node;                   /* in it a pid is one process: sessions of one machine unless pids say otherwise; from 0 */
+	int64_t shift_ns; /* what was added to its CLOCK_BOOTTIME */
+	/* REALTIME: how far the wall clocks were moved while they were watched */
+	uint64_t uncertainty_ns;
+	/* the same for sessions of one boot id or host name, from 0 */
+	uint32_t machine;
+	/* in it a pid is one process: sessions of one machine unless pids say otherwise; from 0 */
+	uint32_t node;
 	uint32_t first_process, process_count;
 };
 /* In order of their begin. At least one. */
 size_t gt_capture_session_count(const struct gt_capture *c);
 const struct gt_capture_session *gt_capture_session_at(const struct gt_capture *c, size_t index);
-/* Sessions that were left out because another one has the same id: files named twice, or merged already. */
+/* Sessions that were left out because another one has the same id: files named twice, or merged
+ * already. */
 size_t gt_capture_repeated_count(const struct gt_capture *c);
 /* Host clock of a process' session, for ticks that come as they are (gt_thread_info). */
-const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c, uint32_t process);
+const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c,
+							 uint32_t process);
 size_t gt_capture_process_count(const struct gt_capture *c);
 const struct gt_process_info *gt_capture_process(const struct gt_capture *c, uint32_t index);
 const struct gt_counts *gt_capture_counts(const struct gt_capture *c, uint32_t process);
 size_t gt_capture_thread_count(const struct gt_capture *c);
 const struct gt_thread_info *gt_capture_thread(const struct gt_capture *c, size_t index);
-const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process, uint32_t ordinal);
+const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process,
+						    uint32_t ordinal);
 
-/* A text by id, terminated; "" when it is not there. Not NULL. It is what the program gave: any bytes. */
+/* A text by id, terminated; "" when it is not there. Not NULL. It is what the program gave: any
+ * bytes. */
 const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint32_t id);
 
 struct gt_object_info {
@@ -217,15 +249,18 @@ struct gt_object_info {
 	enum gt_domain domain;
 	uint64_t number, handle, parent;
 	const char *text; /* "key=value\0..", ended by an empty string */
-	uint32_t device_index; /* devices: the same device (uuid, else pci, else name and order) of a machine has the
-				* same index in all processes; queues: that of their device; from 0; UINT32_MAX: none */
-	uint32_t ordinal;      /* queues: count within process and device, from 1 */
-	uint64_t begin_ns, end_ns; /* code objects and kernel symbols: loaded from then, until then; 0: not known, or not unloaded */
+	/* devices: the same device (uuid, else pci, else name and order) of a machine has the
+	 * same index in all processes; queues: that of their device; from 0; UINT32_MAX: none */
+	uint32_t device_index;
+	uint32_t ordinal; /* queues: count within process and device, from 1 */
+	/* code objects and kernel symbols: loaded from then, until then; 0: not known, or not
+	 * unloaded */
+	uint64_t begin_ns, end_ns;
 };
 size_t gt_capture_object_count(const struct gt_capture *c);
 const struct gt_object_info *gt_capture_object(const struct gt_capture *c, size_t index);
-const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process, enum gt_object_type type,
-						    uint64_t number);
+const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process,
+						    enum gt_object_type type, uint64_t number);
 /* Value of a key in an object's text, or NULL. */
 const char *gt_object_value(const struct gt_object_info *object, const char *key);
 /* The name that the program gave it, else its own; NULL: neither. */
@@ -238,7 +273,8 @@ static inline const char *gt_object_called(const struct gt_object_info *object)
 /* Devices after merging by identity. */
 size_t gt_capture_device_count(const struct gt_capture *c);
 const struct gt_object_info *gt_capture_device(const struct gt_capture *c, uint32_t device_index);
-const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process, uint64_t device_number);
+const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process,
+						      uint64_t device_number);
 
 struct gt_event_info {
 	uint32_t process;
@@ -249,7 +285,8 @@ struct gt_event_info {
 };
 size_t gt_capture_event_count(const struct gt_capture *c);
 const struct gt_event_info *gt_capture_event(const struct gt_capture *c, size_t index);
-/* Of a program whose calls may be missing? The rest of GT_EVENT_NOT_TRACED is about those that use no runtime, or are another session's. */
+/* Of a program whose calls may be missing? The rest of GT_EVENT_NOT_TRACED is about those that
+ * use no runtime, or are another session's. */
 static inline bool gt_event_is_untraced(const struct gt_event_info *e)
 {
 	return e->code == GT_EVENT_NOT_TRACED && e->domain == GT_DOMAIN_NONE && e->value;
@@ -258,45 +295,50 @@ static inline bool gt_event_is_untraced(const struct gt_event_info *e)
 /* One record, decoded, times in BOOTTIME ns. Valid until the next gt_cursor_next(). */
 struct gt_item {
 	enum gt_record_kind kind; /* CALL, DEVICE or EXTERNAL */
-	uint32_t op;              /* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both;
-				   * EXTERNAL: enum gt_external_stack */
-	uint32_t payload_bytes;   /* of `payload` */
-	uint8_t depth;            /* CALL; EXTERNAL: 1 push, 0 pop */
-	uint32_t process;         /* index */
-	uint32_t ordinal;         /* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
-	uint64_t id;              /* CALL: own; DEVICE: of its call */
-	uint64_t parent;          /* CALL: enclosing call, 0 none */
-	uint64_t external[GT_EXTERNAL_STACK_COUNT]; /* CALL: top of the stacks at its begin; 0 none;
-						     * EXTERNAL: tops after it */
+	/* CALL: GT_OP(); DEVICE: GT_DEVICE_REF(); GT_OP_DOMAIN() of both; EXTERNAL: enum
+	 * gt_external_stack */
+	uint32_t op;
+	uint32_t payload_bytes; /* of `payload` */
+	uint8_t depth;          /* CALL; EXTERNAL: 1 push, 0 pop */
+	uint32_t process;       /* index */
+	/* thread that wrote it; for DEVICE see GT_ID_ORDINAL(id) for the caller */
+	uint32_t ordinal;
+	uint64_t id;     /* CALL: own; DEVICE: of its call */
+	uint64_t parent; /* CALL: enclosing call, 0 none */
+	/* CALL: top of the stacks at its begin; 0 none; EXTERNAL: tops after it */
+	uint64_t external[GT_EXTERNAL_STACK_COUNT];
 	uint64_t start_ns, end_ns;
 	/* CALL; EXTERNAL: ret is the value pushed or popped */
 	uint64_t ret;
-	const uint64_t *args; /* GT_OP_NARGS(op) of them, or NULL when recorded without, or there are none */
+	/* GT_OP_NARGS(op) of them, or NULL when recorded without, or there are none */
+	const uint64_t *args;
 	const uint8_t *payload;
 	/* DEVICE */
 	enum gt_device_op device_op;
 	int32_t status;
-	uint32_t name;              /* string id */
+	uint32_t name;                      /* string id */
 	const struct gt_object_info *queue; /* NULL: not known */
 	uint64_t call_start_ns;
 	uint64_t queued_ns, submitted_ns; /* 0: not known, as start_ns and end_ns may be */
 	uint64_t bytes, object[2];
 	uint32_t global[3], local[3], ordinal_in_graph, replay;
-	uint32_t graph;             /* number of the GT_OBJECT_GRAPH whose launch this is part of; 0: none */
+	/* number of the GT_OBJECT_GRAPH whose launch this is part of; 0: none */
+	uint32_t graph;
 };
 
 struct gt_cursor;
 
-/* Records of the whole capture, thread after thread; the calls of a thread in order of their begin (an
- * enclosing call before the calls in it), its device work and external ids where they were written. No order
- * between threads. Several cursors may be open.
- * Memory is bounded, whatever the capture's size: of an outermost call with more than 2^18 calls inside,
- * the first ones come before it and without parent. */
+/* Records of the whole capture, thread after thread; the calls of a thread in order of their
+ * begin (an enclosing call before the calls in it), its device work and external ids where they
+ * were written. No order between threads. Several cursors may be open. Memory is bounded,
+ * whatever the capture's size: of an outermost call with more than 2^18 calls inside, the first
+ * ones come before it and without parent. */
 int gt_cursor_create(const struct gt_capture *c, struct gt_cursor **out);
 void gt_cursor_destroy(struct gt_cursor *cursor);
 /* Return: 1 and *out, 0 at the end, negative errno with a cause. */
 int gt_cursor_next(struct gt_cursor *cursor, const struct gt_item **out);
-/* The same for those who go through millions: several at once, of one thread, in a row at *out. Return: how many, else as above. */
+/* The same for those who go through millions: several at once, of one thread, in a row at *out.
+ * Return: how many, else as above. */
 int gt_cursor_next_several(struct gt_cursor *cursor, const struct gt_item **out);
 /* Bytes of the file passed so far, for progress bars; of gt_capture_health.bytes. */
 uint64_t gt_cursor_position(const struct gt_cursor *cursor);
@@ -309,14 +351,17 @@ struct gt_merge_options {
 };
 
 /**
- * gt_capture_merge() - put the sessions of several captures into one file, without decoding their records
+ * gt_capture_merge() - put the sessions of several captures into one file, without decoding their
+ * records
  * @path: must not exist; removed by the caller when this fails
  * @health: receives what the inputs' damage is; they are merged as far as they are valid
- * @repeated: receives how many sessions were left out because another copy of them is in: the one of which most can be read
- * Every process, thread, id and time stays what it is: blocks are copied, each with the number of its session.
+ * @repeated: receives how many sessions were left out because another copy of them is in: the one
+ * of which most can be read Every process, thread, id and time stays what it is: blocks are copied,
+ * each with the number of its session.
  * Return: 0 or negative errno with a cause.
  */
-int gt_capture_merge(const char *const *paths, size_t count, const char *path, const struct gt_merge_options *options,
-		     struct gt_capture_health *health, size_t *repeated);
+int gt_capture_merge(const char *const *paths, size_t count, const char *path,
+		     const struct gt_merge_options *options, struct gt_capture_health *health,
+		     size_t *repeated);
 
 #endif

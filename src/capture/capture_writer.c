@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer of captures. Everything becomes a block in one buffer, which goes to the file in
- * large writes of whole blocks, so the file is valid at any moment. What a file does not take stays in the
- * buffer; a flush that fails cuts the file back to the last good flush, forgets the records since
- * then (their source still has them, or counts them) and keeps the rest, which is small.
+ * large writes of whole blocks, so the file is valid at any moment. What a file does not take
+ * stays in the buffer; a flush that fails cuts the file back to the last good flush, forgets the
+ * records since then (their source still has them, or counts them) and keeps the rest, which is
+ * small.
  *
  *   stream: records -> encoder (its own 96 KiB of rows) --full, flush, destroy--> block in `out` --1 MiB, flush--> file
  *   the rest: strings, objects, .. -> `meta` --other process, full, flush--> block in `out`, and in `kept` until the
@@ -30,14 +31,15 @@
 #include "util/error.h"
 
 enum {
-	WRITE_BYTES = 1 << 20,   /* worth a system call */
-	KEPT_MAX_BYTES = 8 << 20, /* metadata is refused beyond while the file takes nothing */
-	META_BYTES = 64 << 10,   /* records of one RECORDS block, but for a single longer one */
+	WRITE_BYTES = 1 << 20,      /* worth a system call */
+	KEPT_MAX_BYTES = 8 << 20,   /* metadata is refused beyond while the file takes nothing */
+	META_BYTES = 64 << 10,      /* records of one RECORDS block, but for a single longer one */
 	TEXT_MAX_BYTES = 256 << 10, /* of one text in a metadata block */
-	BALLAST_BYTES = 64 << 10, /* of disk kept for the last sums and the end mark */
+	BALLAST_BYTES = 64 << 10,   /* of disk kept for the last sums and the end mark */
 	STREAM_HEAD_BYTES = sizeof(struct gt_file_block) + sizeof(struct gt_file_stream) +
 			    GT_CLASS_COUNT * GT_DOMAIN_COUNT * sizeof(struct gt_file_count),
-	SPARE_STREAMS = 16,      /* encoders kept for the next thread: their pages are touched already */
+	/* encoders kept for the next thread: their pages are touched already */
+	SPARE_STREAMS = 16,
 };
 
 static_assert(STREAM_HEAD_BYTES <= GT_FILE_HEAD_MAX, "a stream block's header fits");
@@ -46,23 +48,25 @@ struct gt_stream {
 	struct gt_capture_writer *writer;
 	struct gt_stream *next, **link; /* in writer.streams or writer.spare */
 	uint32_t process, ordinal;
-	uint64_t first_ticks, last_ticks; /* of calls in blocks that ended since gt_capture_stream_is_doubted() was asked */
+	/* of calls in blocks that ended since gt_capture_stream_is_doubted() was asked */
+	uint64_t first_ticks, last_ticks;
 	struct gt_encoder encoder;
 };
 
 struct gt_capture_writer {
 	int fd, ballast_fd;
-	int replaced_fd;            /* the file whose place this one took, or -1 */
+	int replaced_fd;                 /* the file whose place this one took, or -1 */
 	uint8_t id[GT_CAPTURE_ID_BYTES]; /* as in the file's header */
-	bool failed;                /* something that was accepted is lost: the capture cannot be complete */
-	bool kept_short;            /* `kept` misses something */
+	/* something that was accepted is lost: the capture cannot be complete */
+	bool failed;
+	bool kept_short; /* `kept` misses something */
 	char *path;
-	uint64_t file_bytes;        /* whole blocks in the file */
-	uint64_t flushed_bytes;     /* .. after the last good flush */
-	uint64_t limit_bytes;       /* RLIMIT_FSIZE, minus room for the end; UINT64_MAX: none */
+	uint64_t file_bytes;    /* whole blocks in the file */
+	uint64_t flushed_bytes; /* .. after the last good flush */
+	uint64_t limit_bytes;   /* RLIMIT_FSIZE, minus room for the end; UINT64_MAX: none */
 	uint8_t *out, *kept;
 	size_t out_bytes, out_room, kept_bytes, kept_room;
-	uint8_t *meta;              /* META_BYTES, records of meta_process */
+	uint8_t *meta; /* META_BYTES, records of meta_process */
 	size_t meta_bytes;
 	uint32_t meta_process;
 	struct gt_stream *streams, *spare;
@@ -79,7 +83,8 @@ static void close_replaced(struct gt_capture_writer *w)
 
 /* Output -------------------------------------------------------------------- */
 
-static int grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used, size_t bytes)
+static int grow(const struct gt_capture_writer *w, uint8_t **buffer, size_t *room, size_t used,
+		size_t bytes)
 {
 	size_t wanted = *room ? *room : 4096;
 	uint8_t *p;
@@ -127,9 +132,11 @@ static int write_out(struct gt_capture_writer *w)
 	size_t done = 0;
 
 	if (w->file_bytes + w->out_bytes > w->limit_bytes)
-		return gt_error(-EFBIG, "capture %s: limit of file size (ulimit -f) reached", w->path);
+		return gt_error(-EFBIG, "capture %s: limit of file size (ulimit -f) reached",
+				w->path);
 	while (done < w->out_bytes) {
-		ssize_t n = pwrite(w->fd, w->out + done, w->out_bytes - done, (off_t)(w->file_bytes + done));
+		ssize_t n = pwrite(w->fd, w->out + done, w->out_bytes - done,
+				   (off_t)(w->file_bytes + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -142,8 +149,10 @@ static int write_out(struct gt_capture_writer *w)
 	return 0;
 }
 
-/* Append a block whose room was made. @head: with its extension, magic, sizes and checksums are filled in */
-static void put_block(struct gt_capture_writer *w, void *head, size_t head_bytes, const void *payload, size_t bytes)
+/* Append a block whose room was made. @head: with its extension, magic, sizes and checksums are
+ * filled in */
+static void put_block(struct gt_capture_writer *w, void *head, size_t head_bytes,
+		      const void *payload, size_t bytes)
 {
 	struct gt_file_block *b = head;
 	uint8_t *at = w->out + w->out_bytes;
@@ -162,8 +171,8 @@ static void put_block(struct gt_capture_writer *w, void *head, size_t head_bytes
 	w->out_bytes += head_bytes + bytes;
 }
 
-static int append_block(struct gt_capture_writer *w, uint8_t type, uint32_t process, uint32_t ordinal, const void *payload,
-			size_t bytes)
+static int append_block(struct gt_capture_writer *w, uint8_t type, uint32_t process,
+			uint32_t ordinal, const void *payload, size_t bytes)
 {
 	struct gt_file_block head = {.type = type, .process = process, .ordinal = ordinal};
 	int status;
@@ -183,7 +192,8 @@ static int append_block(struct gt_capture_writer *w, uint8_t type, uint32_t proc
 		w->kept_short = true;
 		return 0;
 	}
-	memcpy(w->kept + w->kept_bytes, w->out + w->out_bytes - sizeof head - bytes, sizeof head + bytes);
+	memcpy(w->kept + w->kept_bytes, w->out + w->out_bytes - sizeof head - bytes,
+	       sizeof head + bytes);
 	w->kept_bytes += sizeof head + bytes;
 	return 0;
 }
@@ -222,12 +232,9 @@ static bool meta_valid(const uint64_t *record, uint32_t words)
 		fixed = sizeof(struct gt_record_event) / 8;
 		text = 3;
 		break;
-	case GT_RECORD_CLOCK:
-		return words >= sizeof(struct gt_record_clock) / 8;
-	case GT_RECORD_LIFETIME:
-		return words >= sizeof(struct gt_record_lifetime) / 8;
-	default:
-		return true; /* of a later version: only its length is ours to check, and it was */
+	case GT_RECORD_CLOCK: return words >= sizeof(struct gt_record_clock) / 8;
+	case GT_RECORD_LIFETIME: return words >= sizeof(struct gt_record_lifetime) / 8;
+	default: return true; /* of a later version: only its length is ours to check, and it was */
 	}
 	return words >= fixed && record[text] <= (words - fixed) * 8;
 }
@@ -238,33 +245,34 @@ static bool meta_known(const uint64_t *record, uint32_t words)
 	const struct gt_record *head = (const void *)record;
 
 	switch (head->kind) {
-	case GT_RECORD_STRING:
-		return words == 2 + (record[1] + 7) / 8;
+	case GT_RECORD_STRING: return words == 2 + (record[1] + 7) / 8;
 	case GT_RECORD_OBJECT:
 	case GT_RECORD_MODULE:
-		return words == 5 + (record[4] + 7) / 8 && head->op && head->op < GT_OBJECT_TYPE_COUNT &&
-		       head->depth < GT_DOMAIN_COUNT;
+		return words == 5 + (record[4] + 7) / 8 && head->op &&
+		       head->op < GT_OBJECT_TYPE_COUNT && head->depth < GT_DOMAIN_COUNT;
 	case GT_RECORD_EVENT:
-		return words == 4 + (record[3] + 7) / 8 && head->op < GT_EVENT_CODE_COUNT && head->depth < GT_DOMAIN_COUNT;
+		return words == 4 + (record[3] + 7) / 8 && head->op < GT_EVENT_CODE_COUNT &&
+		       head->depth < GT_DOMAIN_COUNT;
 	case GT_RECORD_CLOCK:
 		return words == sizeof(struct gt_record_clock) / 8 && record[1] <= record[2];
 	case GT_RECORD_LIFETIME:
-		return words == sizeof(struct gt_record_lifetime) / 8 && head->op < GT_OBJECT_TYPE_COUNT &&
-		       head->depth < GT_DOMAIN_COUNT && record[3] <= 1;
-	default:
-		return false;
+		return words == sizeof(struct gt_record_lifetime) / 8 &&
+		       head->op < GT_OBJECT_TYPE_COUNT && head->depth < GT_DOMAIN_COUNT &&
+		       record[3] <= 1;
+	default: return false;
 	}
 }
 
-/* Keep one record for a RECORDS block. It is not counted as recorded, so where there is no room for it any more the
- * batch goes on without it. Return: 0 or -EBADMSG. */
+/* Keep one record for a RECORDS block. It is not counted as recorded, so where there is no room
+ * for it any more the batch goes on without it. Return: 0 or -EBADMSG. */
 static int put_meta(struct gt_stream *s, const uint64_t *data, uint32_t words)
 {
 	struct gt_capture_writer *w = s->writer;
 	size_t bytes = (size_t)words * 8;
 	uint64_t head = words | (__atomic_load_n(data, __ATOMIC_RELAXED) & ~UINT64_C(0xffff));
 
-	if (w->meta_bytes && (w->meta_process != s->process || w->meta_bytes + bytes > META_BYTES) && end_meta(w)) {
+	if (w->meta_bytes &&
+	    (w->meta_process != s->process || w->meta_bytes + bytes > META_BYTES) && end_meta(w)) {
 		gt_error_clear();
 		w->failed = true;
 		return 0;
@@ -286,15 +294,22 @@ static int put_meta(struct gt_stream *s, const uint64_t *data, uint32_t words)
 static size_t stream_head(const struct gt_stream *s, uint8_t *buffer)
 {
 	const struct gt_encoder *e = &s->encoder;
-	struct gt_file_block head = {.type = GT_BLOCK_STREAM, .process = s->process, .ordinal = s->ordinal};
-	struct gt_file_stream stream = {.base_ticks = e->base_ticks, .base_id = e->base_id, .first_ticks = e->first_ticks,
-					.last_ticks = e->last_ticks, .rows = e->rows};
+	struct gt_file_block head = {.type = GT_BLOCK_STREAM,
+				     .process = s->process,
+				     .ordinal = s->ordinal};
+	struct gt_file_stream stream = {.base_ticks = e->base_ticks,
+					.base_id = e->base_id,
+					.first_ticks = e->first_ticks,
+					.last_ticks = e->last_ticks,
+					.rows = e->rows};
 	uint8_t *at = buffer + sizeof head + sizeof stream;
 	unsigned c, d;
 
 	for (c = 0; c < GT_CLASS_COUNT; c++)
 		for (d = 0; d < GT_DOMAIN_COUNT; d++) {
-			struct gt_file_count count = {(uint8_t)c, (uint8_t)d, 0, (uint32_t)(e->total[c][d] - e->block_total[c][d])};
+			struct gt_file_count count = {(uint8_t)c, (uint8_t)d, 0,
+						      (uint32_t)(e->total[c][d] -
+								 e->block_total[c][d])};
 
 			if (!count.count)
 				continue;
@@ -326,7 +341,8 @@ static void end_stream_block(struct gt_stream *s)
 	if (w->zstd && raw > 64 && e->begin == e->buffer) {
 		uint8_t *to = w->out + w->out_bytes + head_bytes;
 
-		n = ZSTD_compressCCtx(w->zstd, to, w->out_room - w->out_bytes - head_bytes, e->begin, raw, 1);
+		n = ZSTD_compressCCtx(w->zstd, to, w->out_room - w->out_bytes - head_bytes,
+				      e->begin, raw, 1);
 		if (!ZSTD_isError(n) && n < raw) {
 			head->flags |= GT_BLOCK_ZSTD;
 			head->raw_bytes = (uint32_t)raw;
@@ -339,30 +355,34 @@ static void end_stream_block(struct gt_stream *s)
 	gt_encoder_reset(e, NULL, 0);
 }
 
-/* A single row that is longer than the encoder's buffer: a block of its own, encoded where it is to lie
- * but for its header, in the room that was made for the batch. */
+/* A single row that is longer than the encoder's buffer: a block of its own, encoded where it is
+ * to lie but for its header, in the room that was made for the batch. */
 static int put_long_row(struct gt_stream *s, const uint64_t *data, uint32_t words)
 {
 	struct gt_capture_writer *w = s->writer;
 	enum gt_encode_stop stop;
 	const uint64_t *next;
 
-	gt_encoder_reset(&s->encoder, w->out + w->out_bytes + STREAM_HEAD_BYTES, GT_ROW_MAX_BYTES(words));
+	gt_encoder_reset(&s->encoder, w->out + w->out_bytes + STREAM_HEAD_BYTES,
+			 GT_ROW_MAX_BYTES(words));
 	next = gt_encoder_run(&s->encoder, data, data + words, &stop);
 	end_stream_block(s);
 	gt_encoder_reset(&s->encoder, NULL, 0);
 	return next == data + words && stop == GT_ENCODE_END ? 0 : -EBADMSG;
 }
 
-/* Bytes that a batch can take at worst: a row of 3 words takes up to 24 + 32 bytes, and blocks may have to
- * end after 254 shapes. */
+/* Bytes that a batch can take at worst: a row of 3 words takes up to 24 + 32 bytes, and blocks
+ * may have to end after 254 shapes. */
 static size_t worst_bytes(size_t bytes)
 {
-	return bytes * 3 + (bytes / (GT_ROW_SHAPES * 24) + bytes / (GT_ENCODER_BYTES / 2) + 8) * STREAM_HEAD_BYTES +
+	return bytes * 3 +
+	       (bytes / (GT_ROW_SHAPES * 24) + bytes / (GT_ENCODER_BYTES / 2) + 8) *
+		       STREAM_HEAD_BYTES +
 	       2 * GT_ENCODER_BYTES + META_BYTES + 4096;
 }
 
-int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes, struct gt_counts *recorded)
+int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes,
+			     struct gt_counts *recorded)
 {
 	struct gt_capture_writer *w = s->writer;
 	struct gt_encoder *e = &s->encoder;
@@ -390,8 +410,11 @@ int gt_capture_write_records(struct gt_stream *s, const void *data, size_t bytes
 		if (stop == GT_ENCODE_END)
 			break;
 		if (stop == GT_ENCODE_MALFORMED) {
-			status = gt_error(-EBADMSG, "record %zu words into a batch of process %u, thread %u is malformed",
-					  (size_t)(r - (const uint64_t *)data), s->process, s->ordinal);
+			status = gt_error(-EBADMSG,
+					  "record %zu words into a batch of process %u, thread %u "
+					  "is malformed",
+					  (size_t)(r - (const uint64_t *)data), s->process,
+					  s->ordinal);
 			break;
 		}
 		words = __atomic_load_n(r, __ATOMIC_RELAXED) & 0xffff;
@@ -428,20 +451,23 @@ bool gt_capture_stream_is_doubted(struct gt_stream *s, uint64_t earliest, uint64
 	return doubted;
 }
 
-int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal, struct gt_stream **out)
+int gt_capture_stream_create(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal,
+			     struct gt_stream **out)
 {
 	struct gt_stream *s = w->spare;
 
 	*out = NULL;
 	if (process >= GT_FILE_PROCESS_MAX)
-		return gt_error(-EINVAL, "capture %s: process %u is beyond the %u of a capture", w->path, process, GT_FILE_PROCESS_MAX);
+		return gt_error(-EINVAL, "capture %s: process %u is beyond the %u of a capture",
+				w->path, process, GT_FILE_PROCESS_MAX);
 	if (s) {
 		w->spare = s->next;
 		w->spare_count--;
 	} else {
 		s = malloc(sizeof *s);
 		if (!s)
-			return gt_error(-ENOMEM, "capture %s: stream of process %u, thread %u", w->path, process, ordinal);
+			return gt_error(-ENOMEM, "capture %s: stream of process %u, thread %u",
+					w->path, process, ordinal);
 	}
 	s->writer = w;
 	s->process = process;
@@ -586,7 +612,8 @@ static size_t list_length(const char *text)
 	return p ? (size_t)(p - text) : 0;
 }
 
-static int packer_init(struct packer *k, const struct gt_capture_writer *w, size_t text_bytes, unsigned texts)
+static int packer_init(struct packer *k, const struct gt_capture_writer *w, size_t text_bytes,
+		       unsigned texts)
 {
 	size_t most = (size_t)texts * TEXT_MAX_BYTES;
 
@@ -594,7 +621,8 @@ static int packer_init(struct packer *k, const struct gt_capture_writer *w, size
 	return k->p ? 0 : gt_error(-ENOMEM, "capture %s: block", w->path);
 }
 
-static int packer_end(struct packer *k, struct gt_capture_writer *w, uint8_t type, uint32_t process, uint32_t ordinal)
+static int packer_end(struct packer *k, struct gt_capture_writer *w, uint8_t type, uint32_t process,
+		      uint32_t ordinal)
 {
 	int status = append_block(w, type, process, ordinal, k->begin, (size_t)(k->p - k->begin));
 
@@ -604,7 +632,8 @@ static int packer_end(struct packer *k, struct gt_capture_writer *w, uint8_t typ
 
 static int write_session(struct gt_capture_writer *w, const struct gt_session_info *i)
 {
-	const char *texts[] = {i->hostname, i->boot_id, i->kernel, i->cpu, i->gputap_version, NULL, i->options, i->directory};
+	const char *texts[] = {i->hostname,       i->boot_id, i->kernel,  i->cpu,
+			       i->gputap_version, NULL,       i->options, i->directory};
 	size_t n = sizeof texts / sizeof *texts, bytes = list_length(i->command), k;
 	struct packer p;
 
@@ -628,7 +657,8 @@ static int check_process(const struct gt_capture_writer *w, uint32_t process)
 {
 	if (process < GT_FILE_PROCESS_MAX)
 		return 0;
-	return gt_error(-EINVAL, "capture %s: process %u is beyond the %u of a capture", w->path, process, GT_FILE_PROCESS_MAX);
+	return gt_error(-EINVAL, "capture %s: process %u is beyond the %u of a capture", w->path,
+			process, GT_FILE_PROCESS_MAX);
 }
 
 int gt_capture_write_process(struct gt_capture_writer *w, const struct gt_process_info *i)
@@ -687,7 +717,8 @@ int gt_capture_write_clock(struct gt_capture_writer *w, const struct gt_clock_tu
 	return append_block(w, GT_BLOCK_CLOCK, 0, 0, t, sizeof *t);
 }
 
-int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process, const struct gt_counts *counts)
+int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process,
+			    const struct gt_counts *counts)
 {
 	struct gt_file_sum sums[(2 + GT_DROP_REASON_COUNT) * GT_CLASS_COUNT * GT_DOMAIN_COUNT];
 	size_t n = 0;
@@ -698,11 +729,13 @@ int gt_capture_write_counts(struct gt_capture_writer *w, uint32_t process, const
 	for (what = 0; what < 2 + GT_DROP_REASON_COUNT; what++)
 		for (c = 0; c < GT_CLASS_COUNT; c++)
 			for (d = 0; d < GT_DOMAIN_COUNT; d++) {
-				uint64_t v = what == 0 ? counts->seen[c][d] :
-					     what == 1 ? counts->recorded[c][d] : counts->dropped[what - 2][c][d];
+				uint64_t v = what == 0   ? counts->seen[c][d]
+					     : what == 1 ? counts->recorded[c][d]
+							 : counts->dropped[what - 2][c][d];
 
 				if (v)
-					sums[n++] = (struct gt_file_sum){(uint8_t)what, (uint8_t)c, (uint8_t)d, 0, 0, v};
+					sums[n++] = (struct gt_file_sum){
+						(uint8_t)what, (uint8_t)c, (uint8_t)d, 0, 0, v};
 			}
 	return append_block(w, GT_BLOCK_COUNTS, process, 0, sums, n * sizeof *sums);
 }
@@ -740,7 +773,8 @@ static int writer_new(const char *path, struct gt_capture_writer **out)
 	w->fd = w->ballast_fd = w->replaced_fd = -1;
 	w->limit_bytes = UINT64_MAX;
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		w->limit_bytes = limit.rlim_cur > BALLAST_BYTES ? limit.rlim_cur - BALLAST_BYTES : 0;
+		w->limit_bytes =
+			limit.rlim_cur > BALLAST_BYTES ? limit.rlim_cur - BALLAST_BYTES : 0;
 	w->out_room = WRITE_BYTES + (256 << 10);
 	w->path = strdup(path);
 	w->out = malloc(w->out_room);
@@ -763,15 +797,19 @@ static int write_header(struct gt_capture_writer *w, const struct gt_file_header
 		written = pwrite(w->fd, header, sizeof *header, 0);
 	}
 	if (written != (ssize_t)sizeof *header)
-		return gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write", w->path);
+		return gt_error(written < 0 ? -errno : -ENOSPC, "capture %s: cannot write",
+				w->path);
 	w->file_bytes = w->flushed_bytes = sizeof *header;
 	return 0;
 }
 
-int gt_capture_writer_create(const char *path, bool replace, const struct gt_capture_options *options,
+int gt_capture_writer_create(const char *path, bool replace,
+			     const struct gt_capture_options *options,
 			     const struct gt_session_info *session, struct gt_capture_writer **out)
 {
-	struct gt_file_header header = {.magic = GT_FILE_MAGIC, .major = GT_FILE_MAJOR, .minor = GT_FILE_MINOR,
+	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
+					.major = GT_FILE_MAJOR,
+					.minor = GT_FILE_MINOR,
 					.header_bytes = sizeof header};
 	struct gt_capture_writer *w;
 	struct gt_new_file file;
@@ -824,15 +862,17 @@ static int check_id(struct gt_capture_writer *w, const uint8_t *id)
 	int status = s ? gt_scan_init(s, w->fd, w->path) : gt_error(-ENOMEM, "capture %s", w->path);
 
 	if (!status && id && memcmp(id, s->uuid, sizeof s->uuid) != 0)
-		status = gt_error(-EBADMSG, "%s is the capture of another session and is left as it is", w->path);
+		status = gt_error(-EBADMSG,
+				  "%s is the capture of another session and is left as it is",
+				  w->path);
 	if (!status)
 		memcpy(w->id, s->uuid, sizeof w->id);
 	free(s);
 	return status;
 }
 
-int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES], uint64_t bytes,
-			     struct gt_capture_writer **out)
+int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BYTES],
+			     uint64_t bytes, struct gt_capture_writer **out)
 {
 	struct gt_capture_writer *w;
 	uint64_t end;
@@ -854,7 +894,9 @@ int gt_capture_writer_reopen(const char *path, const uint8_t id[GT_CAPTURE_ID_BY
 	if (status)
 		goto fail;
 	if (ftruncate(w->fd, (off_t)end)) {
-		status = gt_error(-errno, "capture %s: cannot cut off what is behind the last whole block", path);
+		status = gt_error(-errno,
+				  "capture %s: cannot cut off what is behind the last whole block",
+				  path);
 		goto fail;
 	}
 	w->failed = bytes != UINT64_MAX && end < bytes; /* somebody has cut it since */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder and decoder of rows but for their hot loops: encode.c, decode.c and cursor_next.c are compiled once for any CPU
- * and once for those with AVX2 and BMI2, which is chosen here. */
+/* Encoder and decoder of rows but for their hot loops: encode.c, decode.c and cursor_next.c are
+ * compiled once for any CPU and once for those with AVX2 and BMI2, which is chosen here. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ bool gt_fast_cpu(void)
 }
 
 /* never called: they keep the choice in one place */
-const uint64_t *gt_encoder_run_v3(struct gt_encoder *e, const uint64_t *data, const uint64_t *end, enum gt_encode_stop *stop)
+const uint64_t *gt_encoder_run_v3(struct gt_encoder *e, const uint64_t *data, const uint64_t *end,
+				  enum gt_encode_stop *stop)
 {
 	return gt_encoder_run_any(e, data, end, stop);
 }
@@ -73,7 +74,8 @@ void gt_decoder_fini(struct gt_decoder *d)
 	d->scratch = NULL;
 }
 
-void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream, const uint8_t *payload, size_t bytes)
+void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream,
+		      const uint8_t *payload, size_t bytes)
 {
 	d->end = payload + bytes;
 	d->at = (struct gt_decode_at){payload, stream->base_ticks, stream->base_id};

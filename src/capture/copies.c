@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See copies.h. One walk over the blocks' heads of all files finds the sessions, a second one over whole files weighs those that
- * have copies; files without any are not walked again. */
+/* See copies.h. One walk over the blocks' heads of all files finds the sessions, a second one
+ * over whole files weighs those that have copies; files without any are not walked again. */
 #include "capture/copies.h"
 
 #include <errno.h>
@@ -20,15 +20,15 @@ struct copy {
 	size_t file;
 	uint32_t section;
 	uint8_t uuid[16];
-	bool known;           /* uuid is of a readable SECTION block, or the file's */
+	bool known; /* uuid is of a readable SECTION block, or the file's */
 	bool doubled, left_out;
-	uint64_t good_bytes;  /* of payloads */
+	uint64_t good_bytes; /* of payloads */
 	enum gt_capture_end end;
 	uint32_t bad_blocks;
 };
 
 struct gt_copies {
-	struct copy *list;    /* in the order of files */
+	struct copy *list; /* in the order of files */
 	size_t count, room, left_out;
 };
 
@@ -69,7 +69,8 @@ static bool read_payload(struct walk *w)
 {
 	const struct gt_file_block *h = &w->block.head;
 
-	return gt_scan_read(w->scan.fd, w->payload, h->stored_bytes, w->block.at + h->head_bytes) == 0 &&
+	return gt_scan_read(w->scan.fd, w->payload, h->stored_bytes, w->block.at + h->head_bytes) ==
+		       0 &&
 	       gt_crc32c(0, w->payload, h->stored_bytes) == h->payload_crc;
 }
 
@@ -136,11 +137,13 @@ static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 	while ((status = gt_scan_next(&w->scan, &w->block)) > 0) {
 		const struct gt_file_block *h = &w->block.head;
 		uint32_t section = gt_scan_section(&w->block);
-		struct copy *s = is_block_of_session(&w->block, section) ? find(c, file, section) : NULL;
+		struct copy *s =
+			is_block_of_session(&w->block, section) ? find(c, file, section) : NULL;
 		struct gt_file_end end = {0};
 
 		if (whole)
-			whole->end = GT_CAPTURE_CUT; /* an end mark that something follows is none */
+			/* an end mark that something follows is none */
+			whole->end = GT_CAPTURE_CUT;
 		if (!s && h->type != GT_BLOCK_END)
 			continue;
 		if (!read_payload(w)) {
@@ -152,7 +155,8 @@ static int weigh_file(struct gt_copies *c, size_t file, struct walk *w)
 			s->good_bytes += h->stored_bytes;
 		if (h->type != GT_BLOCK_END || !whole)
 			continue;
-		memcpy(&end, w->payload, h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
+		memcpy(&end, w->payload,
+		       h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
 		whole->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 	}
 	return status;
@@ -181,14 +185,16 @@ static int each_block(struct gt_copies *c, const char *path, size_t file, struct
 
 static bool is_copy(const struct copy *a, const struct copy *b)
 {
-	return a->known && b->known && !gt_uuid_is_zero(a->uuid) && !memcmp(a->uuid, b->uuid, sizeof a->uuid);
+	return a->known && b->known && !gt_uuid_is_zero(a->uuid) &&
+	       !memcmp(a->uuid, b->uuid, sizeof a->uuid);
 }
 
 /* Is it the better one, being the later one? */
 static bool is_better(const struct copy *later, const struct copy *s)
 {
-	return later->good_bytes != s->good_bytes ? later->good_bytes > s->good_bytes :
-	       later->end != s->end ? later->end < s->end : later->bad_blocks < s->bad_blocks;
+	return later->good_bytes != s->good_bytes ? later->good_bytes > s->good_bytes
+	       : later->end != s->end             ? later->end < s->end
+						  : later->bad_blocks < s->bad_blocks;
 }
 
 /* Return: how many sessions are there more than once. */

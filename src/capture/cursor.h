@@ -12,20 +12,21 @@ gt_cursor_fill_fn gt_cursor_fill_any, gt_cursor_fill_v3;
 
 enum {
 	GROUP_NODES = 1 << 18,
-	GROUP_WORDS = 1 << 21,  /* 16 MiB of arguments and payload */
-	STACK_MAX = 256,        /* of external ids; deeper ones are counted only */
-	LOG_MAX = 1024,         /* changes of external stacks inside one outermost call */
+	GROUP_WORDS = 1 << 21, /* 16 MiB of arguments and payload */
+	STACK_MAX = 256,       /* of external ids; deeper ones are counted only */
+	LOG_MAX = 1024,        /* changes of external stacks inside one outermost call */
 	QUEUE_CACHE = 64,
-	ITEMS = 32,             /* that are decoded at once: they and their words stay in the first cache .. */
-	ITEM_WORDS = 512,       /* .. and what begins a longer row */
+	/* that are decoded at once: they and their words stay in the first cache .. */
+	ITEMS = 32,
+	ITEM_WORDS = 512, /* .. and what begins a longer row */
 };
 
 struct node {
 	uint64_t start, end, id, parent;
 	uint64_t external[GT_EXTERNAL_STACK_COUNT];
 	struct gt_item_head item;
-	size_t words;           /* index into group_words */
-	uint32_t payload_at;    /* as the shape's */
+	size_t words;        /* index into group_words */
+	uint32_t payload_at; /* as the shape's */
 };
 
 struct external {
@@ -36,25 +37,25 @@ struct external {
 struct gt_cursor {
 	gt_cursor_fill_fn *fill;
 	const struct gt_capture *capture;
-	int filled, taken;      /* of `item` */
-	int status;             /* of the block: 1 there may be more; see cursor_next.c */
-	uint32_t process;       /* of the stream */
-	size_t stream, block;   /* block: of the capture, that comes next */
-	size_t block_end;       /* of the stream */
-	uint64_t passed;        /* bytes of stream blocks */
+	int filled, taken;    /* of `item` */
+	int status;           /* of the block: 1 there may be more; see cursor_next.c */
+	uint32_t process;     /* of the stream */
+	size_t stream, block; /* block: of the capture, that comes next */
+	size_t block_end;     /* of the stream */
+	uint64_t passed;      /* bytes of stream blocks */
 	bool in_block;
 	struct block_reader reader;
 
 	const struct gt_clock_pieces *host_pieces; /* of the stream's session */
-	const struct gt_clock_piece *host; /* of the last stamp */
+	const struct gt_clock_piece *host;         /* of the last stamp */
 	const struct gt_clock_piece *queued, *running;
 	const struct gt_clock_pieces *device_pieces;
-	uint32_t device_ref;    /* whose pieces those are */
+	uint32_t device_ref; /* whose pieces those are */
 	bool device_set;
 	const struct gt_object_info *queues[QUEUE_CACHE]; /* of this process, by number */
 
-	struct node *group;     /* in order of arrival */
-	uint32_t *order;        /* of going out, and before that `open`: arrived, no parent yet */
+	struct node *group; /* in order of arrival */
+	uint32_t *order;    /* of going out, and before that `open`: arrived, no parent yet */
 	uint64_t *group_words;
 	size_t group_room, word_room, group_count, word_count, open_count, group_next;
 	bool going_out;

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterating over the records of a capture. Streams one after the other, blocks of a stream in file order.
+/* Iterating over the records of a capture. Streams one after the other, blocks of a stream in
+ * file order.
  *
- * Items are made some at a time, of one block: what the loop needs stays in registers, and whoever takes them has his own
- * loop. Each is put down once and read long after, so no load waits for a store.
+ * Items are made some at a time, of one block: what the loop needs stays in registers, and
+ * whoever takes them has his own loop. Each is put down once and read long after, so no load
+ * waits for a store.
  *
- * Calls were written when they returned, so those inside a call come before it. A call at depth 0 with nothing
- * pending, by far the most frequent, is given out as it is decoded: its arguments lie in `words`. Others are
- * collected in `group` until their outermost call arrives, get their parents, and go out by their ids, which
- * rise with the begin. If the outermost never arrives (crash, drop), they go out without it.
+ * Calls were written when they returned, so those inside a call come before it. A call at depth
+ * 0 with nothing pending, by far the most frequent, is given out as it is decoded: its arguments
+ * lie in `words`. Others are collected in `group` until their outermost call arrives, get their
+ * parents, and go out by their ids, which rise with the begin. If the outermost never arrives
+ * (crash, drop), they go out without it.
  *
- * Parents: what lies on `open` when a call of depth d arrives and is deeper than d began inside it, if its id says
- * that it began later; else its own enclosing call was dropped and it has no parent that we know.
+ * Parents: what lies on `open` when a call of depth d arrives and is deeper than d began inside
+ * it, if its id says that it began later; else its own enclosing call was dropped and it has no
+ * parent that we know.
  *
- * External ids: pushes and pops lie between the records of calls that enclose them, so the stacks' tops are kept with
- * their times until the outermost call has arrived.
+ * External ids: pushes and pops lie between the records of calls that enclose them, so the
+ * stacks' tops are kept with their times until the outermost call has arrived.
  *
- * The fast path counts: 30 million calls a second are wanted. No clearing of items, no search for clocks while
- * the stamp lies in the piece of the last one, one byte of the shape says whether a row is as nearly all are.
- * Compiled twice, see codec.c. */
+ * The fast path counts: 30 million calls a second are wanted. No clearing of items, no search
+ * for clocks while the stamp lies in the piece of the last one, one byte of the shape says
+ * whether a row is as nearly all are. Compiled twice, see codec.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +33,8 @@
 /* Times --------------------------------------------------------------------- */
 
 /* Of another piece than the last stamp, or where that one has no short way. */
-static __attribute__((noinline)) uint64_t convert_anew(const struct gt_clock_piece **piece, const struct gt_clock_pieces *pieces,
+static __attribute__((noinline)) uint64_t convert_anew(const struct gt_clock_piece **piece,
+						       const struct gt_clock_pieces *pieces,
 						       uint64_t stamp)
 {
 	if (!gt_clock_piece_holds(*piece, stamp))
@@ -44,8 +49,10 @@ static inline uint64_t host_ns(struct gt_cursor *k, uint64_t ticks)
 	return convert_anew(&k->host, k->host_pieces, ticks);
 }
 
-/* @piece: of the last such stamp; work may run long after it was queued, so those have pieces of their own */
-static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_piece **piece, uint64_t stamp)
+/* @piece: of the last such stamp; work may run long after it was queued, so those have pieces of
+ *         their own */
+static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_piece **piece,
+				 uint64_t stamp)
 {
 	if (__builtin_expect(!stamp, 0))
 		return 0; /* not known */
@@ -57,7 +64,8 @@ static inline uint64_t device_ns(struct gt_cursor *k, const struct gt_clock_piec
 static __attribute__((noinline)) void choose_device(struct gt_cursor *k, uint32_t ref)
 {
 	static const struct gt_clock_piece same = {.to = UINT64_MAX, .cap = UINT64_MAX, .mult = 1};
-	static const struct gt_clock_pieces identity = {(struct gt_clock_piece *)(uintptr_t)&same, 1};
+	static const struct gt_clock_pieces identity = {(struct gt_clock_piece *)(uintptr_t)&same,
+							1};
 	const struct gt_device_clock *clock;
 
 	clock = gt_device_clock_find(k->capture, k->process, GT_DEVICE_REF_NUMBER(ref));
@@ -73,7 +81,9 @@ static uint64_t top(const struct gt_cursor *k, unsigned stack)
 {
 	size_t depth = k->depth[stack];
 
-	return !depth ? 0 : depth <= STACK_MAX ? k->stack[stack][depth - 1] : k->stack[stack][STACK_MAX - 1];
+	return !depth               ? 0
+	       : depth <= STACK_MAX ? k->stack[stack][depth - 1]
+				    : k->stack[stack][STACK_MAX - 1];
 }
 
 /* No call is open that began before the entries: forget them. */
@@ -86,7 +96,8 @@ static void close_log(struct gt_cursor *k)
 
 static_assert(GT_EXTERNAL_STACK_COUNT == 2, "the stacks are named one by one");
 
-static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_t value, uint64_t time)
+static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_t value,
+			 uint64_t time)
 {
 	if (push) {
 		if (k->depth[stack] < STACK_MAX)
@@ -95,7 +106,8 @@ static void change_stack(struct gt_cursor *k, unsigned stack, bool push, uint64_
 	} else if (k->depth[stack]) {
 		k->depth[stack]--;
 	}
-	if (k->log_count == LOG_MAX) { /* an annotating thread without calls: the older half decides nothing any more */
+	/* an annotating thread without calls: the older half decides nothing any more */
+	if (k->log_count == LOG_MAX) {
 		size_t half = LOG_MAX / 2, i;
 
 		for (i = 0; i < half; i++)
@@ -120,21 +132,26 @@ static inline void tops_at(const struct gt_cursor *k, uint64_t start, uint64_t *
 /* Items --------------------------------------------------------------------- */
 
 static_assert(offsetof(struct gt_item, kind) == offsetof(struct gt_item_head, kind) &&
-	      offsetof(struct gt_item, op) == offsetof(struct gt_item_head, op) &&
-	      offsetof(struct gt_item, payload_bytes) == offsetof(struct gt_item_head, payload_bytes) &&
-	      offsetof(struct gt_item, depth) == offsetof(struct gt_item_head, depth) &&
-	      offsetof(struct gt_item, process) == sizeof(struct gt_item_head), "the head of an item is put down at once");
+		      offsetof(struct gt_item, op) == offsetof(struct gt_item_head, op) &&
+		      offsetof(struct gt_item, payload_bytes) ==
+			      offsetof(struct gt_item_head, payload_bytes) &&
+		      offsetof(struct gt_item, depth) == offsetof(struct gt_item_head, depth) &&
+		      offsetof(struct gt_item, process) == sizeof(struct gt_item_head),
+	      "the head of an item is put down at once");
 
-static inline void call_times(struct gt_cursor *k, struct gt_item *item, uint64_t start, uint64_t end)
+static inline void call_times(struct gt_cursor *k, struct gt_item *item, uint64_t start,
+			      uint64_t end)
 {
 	item->start_ns = host_ns(k, start);
 	item->end_ns = host_ns(k, end);
-	if (__builtin_expect(item->end_ns < item->start_ns, 0)) /* only damage makes it so; readers subtract */
+	/* only damage makes it so; readers subtract */
+	if (__builtin_expect(item->end_ns < item->start_ns, 0))
 		item->end_ns = item->start_ns;
 }
 
 /* @words: those of the row, which stay as they are while the item is */
-static inline void call_words(struct gt_item *item, const struct gt_decode_shape *shape, const uint64_t *words)
+static inline void call_words(struct gt_item *item, const struct gt_decode_shape *shape,
+			      const uint64_t *words)
 {
 	uint32_t payload_at = shape->payload_at;
 
@@ -157,13 +174,18 @@ static inline const struct gt_object_info *find_queue(struct gt_cursor *k, uint6
 
 /* What an item has of a device record as it is, from `bytes` on. */
 enum { DEVICE_TAIL = sizeof(struct gt_record_device) - offsetof(struct gt_record_device, bytes) };
-#define SAME_PLACE(member) (offsetof(struct gt_item, member) - offsetof(struct gt_item, bytes) == \
-			    offsetof(struct gt_record_device, member) - offsetof(struct gt_record_device, bytes))
-static_assert(SAME_PLACE(object) && SAME_PLACE(global) && SAME_PLACE(local) && offsetof(struct gt_item, replay) + sizeof(uint32_t) ==
-	      offsetof(struct gt_item, bytes) + DEVICE_TAIL, "in the same order");
+#define SAME_PLACE(member)                                                     \
+	(offsetof(struct gt_item, member) - offsetof(struct gt_item, bytes) == \
+	 offsetof(struct gt_record_device, member) - offsetof(struct gt_record_device, bytes))
+static_assert(SAME_PLACE(object) && SAME_PLACE(global) && SAME_PLACE(local) &&
+		      offsetof(struct gt_item, replay) + sizeof(uint32_t) ==
+			      offsetof(struct gt_item, bytes) + DEVICE_TAIL,
+	      "in the same order");
 
 /* Word by word: what was just written in one width is slow to read in a larger one. */
-static inline __attribute__((always_inline)) void device_item(struct gt_cursor *k, struct gt_item *item, const struct gt_row *row)
+static inline __attribute__((always_inline)) void device_item(struct gt_cursor *k,
+							      struct gt_item *item,
+							      const struct gt_row *row)
 {
 	const uint64_t *word = row->words - 1; /* of the record */
 	uint32_t ref = row->shape->item.op;
@@ -188,7 +210,8 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 	item->submitted_ns = device_ns(k, &k->queued, WORD(submitted));
 	item->start_ns = device_ns(k, &k->running, WORD(start));
 	item->end_ns = device_ns(k, &k->running, WORD(end));
-	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), 32); /* as they were stored */
+	/* as they were stored */
+	memcpy((char *)item + offsetof(struct gt_item, bytes), &WORD(bytes), 32);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 32, &WORD(bytes) + 4, 16);
 	memcpy((char *)item + offsetof(struct gt_item, bytes) + 48, &WORD(bytes) + 6, 8);
 #undef WORD
@@ -196,7 +219,8 @@ static inline __attribute__((always_inline)) void device_item(struct gt_cursor *
 static_assert(DEVICE_TAIL == 56, "copied in three pieces");
 
 /* Return: false if it is of a stack that we do not know. */
-static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item, const struct gt_row *row)
+static __attribute__((noinline)) bool external_item(struct gt_cursor *k, struct gt_item *item,
+						    const struct gt_row *row)
 {
 	uint32_t stack = row->shape->item.op;
 	bool push = row->shape->item.depth;
@@ -235,7 +259,8 @@ static int group_room(struct gt_cursor *k, uint32_t count)
 		order = group ? reallocarray(k->order, nodes, sizeof *order) : NULL;
 		k->order = order ? order : k->order;
 		if (!order)
-			return gt_error(-ENOMEM, "nested calls of capture %s", k->capture->files[0].path);
+			return gt_error(-ENOMEM, "nested calls of capture %s",
+					k->capture->files[0].path);
 		k->group_room = nodes;
 	}
 	if (words - k->word_count < count) {
@@ -244,7 +269,8 @@ static int group_room(struct gt_cursor *k, uint32_t count)
 			words *= 2;
 		w = reallocarray(k->group_words, words, sizeof *w);
 		if (!w)
-			return gt_error(-ENOMEM, "nested calls of capture %s", k->capture->files[0].path);
+			return gt_error(-ENOMEM, "nested calls of capture %s",
+					k->capture->files[0].path);
 		k->group_words = w;
 		k->word_room = words;
 	}
@@ -270,8 +296,12 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 		k->open_count--;
 	}
 	n = &k->group[k->group_count];
-	*n = (struct node){.start = row->start, .end = row->end, .id = row->id,
-			   .words = k->word_count, .item = row->shape->item, .payload_at = row->shape->payload_at};
+	*n = (struct node){.start = row->start,
+			   .end = row->end,
+			   .id = row->id,
+			   .words = k->word_count,
+			   .item = row->shape->item,
+			   .payload_at = row->shape->payload_at};
 	tops_at(k, row->start, n->external);
 	memcpy(k->group_words + k->word_count, row->words, count * sizeof *row->words);
 	k->word_count += count;
@@ -279,14 +309,15 @@ static __attribute__((noinline)) int group_add(struct gt_cursor *k, const struct
 	return 0;
 }
 
-/* By id; children lie just before their parent, so nearly in order: Shell's sort in place needs no memory. */
+/* By id; children lie just before their parent, so nearly in order: Shell's sort in place needs
+ * no memory. */
 static void group_go_out(struct gt_cursor *k)
 {
 	size_t n = k->group_count, gap, i, j;
 
 	for (i = 0; i < n; i++)
 		k->order[i] = (uint32_t)i;
-	for (gap = n; gap > 1; ) {
+	for (gap = n; gap > 1;) {
 		gap = gap * 5 / 11 ? gap * 5 / 11 : 1;
 		for (i = gap; i < n; i++) {
 			uint32_t moved = k->order[i];
@@ -303,7 +334,8 @@ static void group_go_out(struct gt_cursor *k)
 	close_log(k);
 }
 
-/* The next of a group that goes out. Return: how many; 0: there are no more, and the group is empty. */
+/* The next of a group that goes out. Return: how many; 0: there are no more, and the group is
+ * empty. */
 static __attribute__((noinline)) int group_items(struct gt_cursor *k)
 {
 	int count;
@@ -396,14 +428,16 @@ static int nested_call(struct gt_cursor *k, const struct gt_row *row)
 {
 	int status = group_add(k, row);
 
-	if (!status && (row->shape->item.depth == 0 || k->group_count >= GROUP_NODES || k->word_count >= GROUP_WORDS))
+	if (!status && (row->shape->item.depth == 0 || k->group_count >= GROUP_NODES ||
+			k->word_count >= GROUP_WORDS))
 		group_go_out(k);
 	return status;
 }
 
 /* Any row, behind its first byte. Return: 1 it is an item, 0 not (yet), -EBADMSG, -ENOMEM. */
-static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_decode_at *at, const struct gt_decode_shape *shape,
-					      uint64_t *words, struct gt_item *item)
+static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_decode_at *at,
+					      const struct gt_decode_shape *shape, uint64_t *words,
+					      struct gt_item *item)
 {
 	struct gt_row row;
 	int status = gt_decode_row(&k->decoder, at, shape, words, &row);
@@ -416,18 +450,15 @@ static __attribute__((noinline)) int any_item(struct gt_cursor *k, struct gt_dec
 			return nested_call(k, &row);
 		lone_call(k, item, &row); /* with a tail */
 		return 1;
-	case GT_RECORD_DEVICE:
-		device_item(k, item, &row);
-		return 1;
-	case GT_RECORD_EXTERNAL:
-		return external_item(k, item, &row);
-	default:
-		return 0;
+	case GT_RECORD_DEVICE: device_item(k, item, &row); return 1;
+	case GT_RECORD_EXTERNAL: return external_item(k, item, &row);
+	default: return 0;
 	}
 }
 
-/* Rows of the block as items, until there are enough of them or a group goes out. Return: how many. k->status: why not more, if
- * not for that: 0 the block is at its end, -EBADMSG, -ENOMEM; else 1. */
+/* Rows of the block as items, until there are enough of them or a group goes out. Return: how
+ * many. k->status: why not more, if not for that: 0 the block is at its end, -EBADMSG, -ENOMEM;
+ * else 1. */
 static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k)
 {
 	struct gt_decode_at at = k->decoder.at;
@@ -458,7 +489,8 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 				break;
 			}
 			lone_call(k, item++, &row);
-			words += 4 + shape->code_bytes * 4u; /* arguments stay in the middle of 32 bytes */
+			/* arguments stay in the middle of 32 bytes */
+			words += 4 + shape->code_bytes * 4u;
 		} else if (shape->way == GT_DECODE_DEVICE) {
 			row.words = words + 1;
 			at.p = gt_decode_device(&at, shape, words + 1);
@@ -477,7 +509,8 @@ static inline __attribute__((always_inline)) int block_items(struct gt_cursor *k
 			item += status;
 			words += 4 + shape->code_bytes * 4u;
 			status = 1;
-			if (shape->tail || k->going_out) /* the next one's tail would be in the same place */
+			/* the next one's tail would be in the same place */
+			if (shape->tail || k->going_out)
 				break;
 		}
 	}
@@ -500,14 +533,19 @@ int GT_CURSOR_FILL(struct gt_cursor *k)
 			count = k->status > 0 ? block_items(k) : 0;
 			if (count)
 				return count;
-			if (k->status > 0) /* a group goes out, or nothing of the rows was an item */
+			/* a group goes out, or nothing of the rows was an item */
+			if (k->status > 0)
 				continue;
 			if (k->status == -ENOMEM)
 				return gt_error(k->status, "capture %s", k->capture->files[0].path);
-			if (k->status < 0) /* good checksum, bad rows: a writer's defect; its other blocks may be good */
+			/* good checksum, bad rows: a writer's defect; its other blocks may be
+			 * good */
+			if (k->status < 0)
 				gt_block_bad(k->capture, &k->capture->blocks[k->block - 1]);
 			else
-				gt_block_check_counts(&k->reader, k->capture, &k->capture->blocks[k->block - 1], &k->decoder);
+				gt_block_check_counts(&k->reader, k->capture,
+						      &k->capture->blocks[k->block - 1],
+						      &k->decoder);
 		}
 		status = next_block(k);
 		if (status < 0)

@@ -9,7 +9,8 @@
 
 #include "capture/format.h"
 
-/* Readable bytes that must follow a payload: a row without a tail never reads further than this past its start. */
+/* Readable bytes that must follow a payload: a row without a tail never reads further than this
+ * past its start. */
 #define GT_DECODE_SLACK 2048u
 
 /* What items have of a row's head word, as they begin. */
@@ -29,7 +30,7 @@ struct gt_decode_shape {
 	uint8_t way;         /* enum gt_decode_way */
 	uint8_t code_bytes, last_codes; /* of the codes that lie together; gt_last_codes() */
 	struct gt_item_head item;
-	uint32_t rows;       /* of this shape, in the block so far */
+	uint32_t rows; /* of this shape, in the block so far */
 	char pad[12];
 };
 static_assert(sizeof(struct gt_decode_shape) == 64, "found without a multiplication");
@@ -57,16 +58,18 @@ struct gt_decoder {
 	uint32_t shape_count;
 	uint64_t *scratch; /* a row with a tail, whole; NULL until there is one */
 	struct gt_decode_shape shapes[GT_ROW_NEW_SHAPE + 1];
-	uint64_t words[GT_ROW_SHAPES][GT_DECODE_OUT]; /* of each shape's last row, gt_decode_place() */
-	uint64_t out[GT_DECODE_OUT];                  /* of the row at hand */
+	/* of each shape's last row, gt_decode_place() */
+	uint64_t words[GT_ROW_SHAPES][GT_DECODE_OUT];
+	uint64_t out[GT_DECODE_OUT]; /* of the row at hand */
 };
 
 /* A decoded record. Valid until the next gt_decoder_next(). */
 struct gt_row {
 	const struct gt_decode_shape *shape;
 	uint64_t head;
-	uint64_t start, end, id;  /* CALL */
-	const uint64_t *words;    /* gt_row_count(). CALL: ret and what follows; others: all behind the head */
+	uint64_t start, end, id; /* CALL */
+	/* gt_row_count(). CALL: ret and what follows; others: all behind the head */
+	const uint64_t *words;
 };
 
 /* This CPU runs the functions whose names end in v3. */
@@ -75,7 +78,8 @@ bool gt_fast_cpu(void);
 void gt_decoder_init(struct gt_decoder *d);
 void gt_decoder_fini(struct gt_decoder *d);
 /* @payload: followed by GT_DECODE_SLACK readable bytes */
-void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream, const uint8_t *payload, size_t bytes);
+void gt_decoder_begin(struct gt_decoder *d, const struct gt_file_stream *stream,
+		      const uint8_t *payload, size_t bytes);
 static inline uint32_t gt_row_count(const struct gt_row *row)
 {
 	return (uint32_t)row->shape->coded + row->shape->tail;

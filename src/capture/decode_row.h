@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Undoes encode.c, one row at a time, inlined into the loops that want rows (decode.c, cursor_next.c; each compiled
- * twice, see codec.c). The payload may be anything: nothing is trusted but its length. A row is
- * decoded without a look at the end, because GT_DECODE_SLACK readable bytes follow the payload; whether it
- * went past the end is checked once, after. */
+/* Undoes encode.c, one row at a time, inlined into the loops that want rows (decode.c,
+ * cursor_next.c; each compiled twice, see codec.c). The payload may be anything: nothing is
+ * trusted but its length. A row is decoded without a look at the end, because GT_DECODE_SLACK
+ * readable bytes follow the payload; whether it went past the end is checked once, after. */
 #ifndef GPUTAP_CAPTURE_DECODE_ROW_H
 #define GPUTAP_CAPTURE_DECODE_ROW_H
 
@@ -13,7 +13,8 @@
 #include "capture/decode.h"
 #include "capture/words.h"
 
-static_assert(GT_DECODE_SLACK >= GT_ROW_PREDICTED * 8 + GT_ROW_PREDICTED / 4 + 64, "a row may be read past the end");
+static_assert(GT_DECODE_SLACK >= GT_ROW_PREDICTED * 8 + GT_ROW_PREDICTED / 4 + 64,
+	      "a row may be read past the end");
 
 static inline uint64_t gt_row_load(const uint8_t *p)
 {
@@ -23,7 +24,8 @@ static inline uint64_t gt_row_load(const uint8_t *p)
 	return v;
 }
 
-/* Words that begin in the middle of 32 bytes, so that those behind the first, which are stored by fours, do not. */
+/* Words that begin in the middle of 32 bytes, so that those behind the first, which are stored
+ * by fours, do not. */
 static inline uint64_t *gt_decode_place(uint64_t *room)
 {
 	return (uint64_t *)(((uintptr_t)room + 31) & ~(uintptr_t)31) + GT_WORDS_PAD - 1;
@@ -41,7 +43,8 @@ static void gt_decode_shape_item(struct gt_decode_shape *s, uint32_t words)
 	s->item.payload_bytes = (words - GT_CALL_MIN_WORDS - nargs) * 8;
 }
 
-static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(struct gt_decoder *d, const uint8_t **p)
+static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(struct gt_decoder *d,
+									     const uint8_t **p)
 {
 	uint64_t head;
 	uint32_t words, fixed, min, kind;
@@ -56,7 +59,8 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 	switch (kind) {
 	case GT_RECORD_CALL:
 		min = GT_CALL_MIN_WORDS;
-		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT || (words > min && words - min < GT_OP_NARGS(head >> 32)))
+		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT ||
+		    (words > min && words - min < GT_OP_NARGS(head >> 32)))
 			return NULL;
 		break;
 	case GT_RECORD_DEVICE:
@@ -64,25 +68,25 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 		if (GT_OP_DOMAIN(head >> 32) >= GT_DOMAIN_COUNT) /* readers have room for so many */
 			return NULL;
 		break;
-	case GT_RECORD_EXTERNAL:
-		min = GT_EXTERNAL_MIN_WORDS;
-		break;
-	default: /* of a later version: read as words, dropped by the cursor */
-		min = 2;
+	case GT_RECORD_EXTERNAL: min = GT_EXTERNAL_MIN_WORDS; break;
+	default: /* of a later version: read as words, dropped by the cursor */ min = 2;
 	}
 	if (words < min)
 		return NULL;
 	fixed = kind == GT_RECORD_CALL ? GT_CALL_FIXED_WORDS : 1;
 	s = &d->shapes[d->shape_count];
-	*s = (struct gt_decode_shape){.head = head, .item = {.kind = kind, .op = (uint32_t)(head >> 32)}};
+	*s = (struct gt_decode_shape){.head = head,
+				      .item = {.kind = kind, .op = (uint32_t)(head >> 32)}};
 	s->coded = (uint16_t)(words - fixed < GT_ROW_PREDICTED ? words - fixed : GT_ROW_PREDICTED);
 	s->tail = (uint16_t)(words - fixed - s->coded);
 	/* the first word of a call has its code elsewhere */
 	s->code_bytes = (uint8_t)((s->coded - (kind == GT_RECORD_CALL) + 3) / 4);
 	s->last_codes = gt_last_codes(s->coded - (kind == GT_RECORD_CALL));
 	gt_decode_shape_item(s, words);
-	s->way = s->tail ? GT_DECODE_ANY : kind == GT_RECORD_CALL && !s->item.depth ? GT_DECODE_LONE_CALL :
-		 kind == GT_RECORD_DEVICE ? GT_DECODE_DEVICE : GT_DECODE_ANY;
+	s->way = s->tail                                    ? GT_DECODE_ANY
+		 : kind == GT_RECORD_CALL && !s->item.depth ? GT_DECODE_LONE_CALL
+		 : kind == GT_RECORD_DEVICE                 ? GT_DECODE_DEVICE
+							    : GT_DECODE_ANY;
 	s->words = gt_decode_place(d->words[d->shape_count]);
 	memset(s->words, 0, (s->coded + GT_WORDS_PAD) * sizeof *s->words);
 	d->shape_count++;
@@ -90,8 +94,9 @@ static __attribute__((noinline)) struct gt_decode_shape *gt_decode_shape_new(str
 }
 
 /* The row's words with its tail, in one piece. */
-static __attribute__((noinline)) int gt_decode_join_tail(struct gt_decoder *d, const struct gt_decode_shape *s, const uint8_t **p,
-							 const uint64_t **words)
+static __attribute__((noinline)) int gt_decode_join_tail(struct gt_decoder *d,
+							 const struct gt_decode_shape *s,
+							 const uint8_t **p, const uint64_t **words)
 {
 	size_t bytes = (size_t)s->tail * 8;
 
@@ -134,7 +139,8 @@ static __attribute__((noinline)) const uint8_t *gt_decode_id(const uint8_t *p, u
 	return p;
 }
 
-static inline const uint8_t *gt_decode_call(struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out,
+static inline const uint8_t *gt_decode_call(struct gt_decode_at *at,
+					    const struct gt_decode_shape *s, uint64_t *out,
 					    struct gt_row *row)
 {
 	const uint8_t *codes = at->p + 1, *p = codes + s->code_bytes;
@@ -159,9 +165,11 @@ static inline const uint8_t *gt_decode_call(struct gt_decode_at *at, const struc
 }
 
 /* Stamps were stored as differences; the shape keeps the differences. */
-static inline const uint8_t *gt_decode_device(const struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out)
+static inline const uint8_t *gt_decode_device(const struct gt_decode_at *at,
+					      const struct gt_decode_shape *s, uint64_t *out)
 {
-	const uint8_t *p = gt_get_words(at->p + s->code_bytes, at->p, s->words, out, s->code_bytes, s->last_codes);
+	const uint8_t *p = gt_get_words(at->p + s->code_bytes, at->p, s->words, out, s->code_bytes,
+					s->last_codes);
 
 	if (__builtin_expect(s->coded == GT_DEVICE_MIN_WORDS - 1, 1)) {
 		uint64_t submitted = out[GT_DEVICE_WORD_QUEUED] + out[GT_DEVICE_WORD_SUBMITTED];
@@ -175,7 +183,8 @@ static inline const uint8_t *gt_decode_device(const struct gt_decode_at *at, con
 }
 
 /* The shape of the next row, whose first byte is passed. NULL: there is no such row. */
-static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d, struct gt_decode_at *at)
+static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d,
+							   struct gt_decode_at *at)
 {
 	uint32_t slot = *at->p++;
 	struct gt_decode_shape *s = &d->shapes[slot];
@@ -192,10 +201,11 @@ static inline struct gt_decode_shape *gt_decode_next_shape(struct gt_decoder *d,
 	return s;
 }
 
-/* The row behind its first byte. @at: of @d. @out: gt_decode_place(), with room for GT_DECODE_OUT words; where the row's words go,
- * unless it has a tail. Return: 1, -EBADMSG, -ENOMEM. */
-static inline int gt_decode_row(struct gt_decoder *d, struct gt_decode_at *at, const struct gt_decode_shape *s, uint64_t *out,
-				struct gt_row *row)
+/* The row behind its first byte. @at: of @d. @out: gt_decode_place(), with room for
+ * GT_DECODE_OUT words; where the row's words go, unless it has a tail. Return: 1, -EBADMSG,
+ * -ENOMEM. */
+static inline int gt_decode_row(struct gt_decoder *d, struct gt_decode_at *at,
+				const struct gt_decode_shape *s, uint64_t *out, struct gt_row *row)
 {
 	row->shape = s;
 	row->head = s->head;
@@ -204,9 +214,10 @@ static inline int gt_decode_row(struct gt_decoder *d, struct gt_decode_at *at, c
 		at->p = gt_decode_call(at, s, out, row);
 	} else {
 		row->words = ++out;
-		at->p = s->item.kind == GT_RECORD_DEVICE ?
-			gt_decode_device(at, s, out) :
-			gt_get_words(at->p + s->code_bytes, at->p, s->words, out, s->code_bytes, s->last_codes);
+		at->p = s->item.kind == GT_RECORD_DEVICE
+				? gt_decode_device(at, s, out)
+				: gt_get_words(at->p + s->code_bytes, at->p, s->words, out,
+					       s->code_bytes, s->last_codes);
 	}
 	if (__builtin_expect(s->tail != 0, 0)) {
 		int status = gt_decode_join_tail(d, s, &at->p, &row->words);

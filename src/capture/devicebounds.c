@@ -140,8 +140,9 @@ static uint64_t find_end(const struct bounding *b, uint32_t process, const uint6
 
 static void add_work(struct bounding *b, uint32_t process, const struct gt_row *row)
 {
-	struct gt_device_clock *clock = gt_device_clock_find(
-		b->capture, process, GT_DEVICE_REF_NUMBER((uint32_t)(row->head >> 32)));
+	struct gt_device_clock *clock =
+		gt_device_clock_find(b->capture, process,
+				     GT_DEVICE_REF_NUMBER((uint32_t)(row->head >> 32)));
 	const uint64_t *w = row->words;
 	uint64_t first = w[GT_DEVICE_WORD_QUEUED]      ? w[GT_DEVICE_WORD_QUEUED]
 			 : w[GT_DEVICE_WORD_SUBMITTED] ? w[GT_DEVICE_WORD_SUBMITTED]
@@ -155,8 +156,9 @@ static void add_work(struct bounding *b, uint32_t process, const struct gt_row *
 		return;
 	if (b->pending_count == PENDING_MAX)
 		flush_pending(b, UINT64_MAX);
-	b->pending[b->pending_count++] = (struct pending){
-		clock, w[GT_DEVICE_WORD_END], w[0] ? find_end(b, process, w) : UINT64_MAX};
+	b->pending[b->pending_count++] =
+		(struct pending){clock, w[GT_DEVICE_WORD_END],
+				 w[0] ? find_end(b, process, w) : UINT64_MAX};
 }
 
 /* Return: 0 (also for a damaged block) or negative errno. */

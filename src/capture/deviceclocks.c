@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Settling the clock of every device of a capture when it is opened: the readings are all there, and of
- * the work a bounded sample is decoded, from blocks spread over the whole file. The call that caused a
- * sampled piece of work lies in its thread's stream; the blocks' tick ranges say where. */
+/* Settling the clock of every device of a capture when it is opened: the readings are all there,
+ * and of the work a bounded sample is decoded, from blocks spread over the whole file. The call
+ * that caused a sampled piece of work lies in its thread's stream; the blocks' tick ranges say
+ * where. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,12 @@
 #include "util/error.h"
 
 enum {
-	SAMPLE_BLOCKS = 1024,   /* of all sessions together, of each .. */
+	SAMPLE_BLOCKS = 1024, /* of all sessions together, of each .. */
 	SAMPLE_BLOCKS_LOW = 8,
-	SAMPLE_BLOCKS_HIGH = 64, /* .. but at least one of each process, so that each device is seen, up to .. */
+	/* .. but at least one of each process, so that each device is seen, up to .. */
+	SAMPLE_BLOCKS_HIGH = 64,
 	SAMPLE_BLOCKS_MAX = 512, /* .. in a session */
-	SAMPLE_WORK = 1024,     /* of a block */
+	SAMPLE_WORK = 1024,      /* of a block */
 };
 
 struct sample {
@@ -46,24 +48,30 @@ static int compare_samples(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct gt_device_clock *find_clock(const struct gt_capture *c, uint32_t process, uint32_t device)
+static struct gt_device_clock *find_clock(const struct gt_capture *c, uint32_t process,
+					  uint32_t device)
 {
 	struct device_clock key = {process, device, NULL}, *hit;
 
-	hit = c->clock_count ? bsearch(&key, c->clocks, c->clock_count, sizeof key, compare_clocks) : NULL;
+	hit = c->clock_count ? bsearch(&key, c->clocks, c->clock_count, sizeof key, compare_clocks)
+			     : NULL;
 	return hit ? hit->clock : NULL;
 }
 
-struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process, uint32_t device)
+struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process,
+					     uint32_t device)
 {
 	struct gt_device_clock *clock = find_clock(c, process, device);
 
 	return clock ? clock : find_clock(c, process, 0);
 }
 
-const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process, uint64_t device_number)
+const struct gt_device_clock *gt_capture_device_clock(const struct gt_capture *c, uint32_t process,
+						      uint64_t device_number)
 {
-	return device_number <= UINT32_MAX ? gt_device_clock_find(c, process, (uint32_t)device_number) : NULL;
+	return device_number <= UINT32_MAX
+		       ? gt_device_clock_find(c, process, (uint32_t)device_number)
+		       : NULL;
 }
 
 static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
@@ -83,8 +91,8 @@ static int add_clock(struct gt_capture *c, uint32_t process, uint32_t device)
 	return 0;
 }
 
-/* A clock for every device that has an object or readings, and one of each process for work whose device is not
- * known, or has no object because it was lost. */
+/* A clock for every device that has an object or readings, and one of each process for work
+ * whose device is not known, or has no object because it was lost. */
 static int make_clocks(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -93,9 +101,11 @@ static int make_clocks(struct gt_capture *c)
 
 	for (i = 0; i < c->object_count && !status; i++)
 		if (c->objects[i].type == GT_OBJECT_DEVICE && c->objects[i].number <= UINT32_MAX)
-			status = add_clock(c, c->objects[i].process, (uint32_t)c->objects[i].number);
+			status =
+				add_clock(c, c->objects[i].process, (uint32_t)c->objects[i].number);
 	for (i = 0; i < c->reading_count && !status; i++)
-		if (!i || c->readings[i].process != c->readings[i - 1].process || c->readings[i].device != c->readings[i - 1].device)
+		if (!i || c->readings[i].process != c->readings[i - 1].process ||
+		    c->readings[i].device != c->readings[i - 1].device)
 			status = add_clock(c, c->readings[i].process, c->readings[i].device);
 	for (i = 0; i < c->block_count && !status; i++) {
 		if (!(c->blocks[i].flags & GT_BLOCK_DEVICE) || c->blocks[i].process == last)
@@ -133,16 +143,21 @@ static int sample_block(struct sampler *s, struct stream_block *b)
 
 		if ((row.head >> 16 & 0xff) != GT_RECORD_DEVICE)
 			continue;
-		stamp = w[GT_DEVICE_WORD_QUEUED] ? w[GT_DEVICE_WORD_QUEUED] :
-			w[GT_DEVICE_WORD_SUBMITTED] ? w[GT_DEVICE_WORD_SUBMITTED] : w[GT_DEVICE_WORD_START];
-		s->samples[s->count++] = (struct sample){.id = w[0], .call_start = w[1], .stamp = stamp,
-							 .device = GT_DEVICE_REF_NUMBER((uint32_t)(row.head >> 32))};
+		stamp = w[GT_DEVICE_WORD_QUEUED]      ? w[GT_DEVICE_WORD_QUEUED]
+			: w[GT_DEVICE_WORD_SUBMITTED] ? w[GT_DEVICE_WORD_SUBMITTED]
+						      : w[GT_DEVICE_WORD_START];
+		s->samples[s->count++] =
+			(struct sample){.id = w[0],
+					.call_start = w[1],
+					.stamp = stamp,
+					.device = GT_DEVICE_REF_NUMBER((uint32_t)(row.head >> 32))};
 	}
 	return status == -ENOMEM ? status : 0;
 }
 
 /* The block of a stream whose calls ran at that time; NULL: none. */
-static struct stream_block *find_block(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint64_t ticks)
+static struct stream_block *find_block(struct gt_capture *c, uint32_t process, uint32_t ordinal,
+				       uint64_t ticks)
 {
 	size_t low = 0, high = c->stream_count, i;
 
@@ -155,7 +170,8 @@ static struct stream_block *find_block(struct gt_capture *c, uint32_t process, u
 		else
 			high = middle;
 	}
-	if (low == c->stream_count || c->streams[low].process != process || c->streams[low].ordinal != ordinal)
+	if (low == c->stream_count || c->streams[low].process != process ||
+	    c->streams[low].ordinal != ordinal)
 		return NULL;
 	for (i = 0; i < c->streams[low].count; i++) {
 		struct stream_block *b = &c->blocks[c->streams[low].first + i];
@@ -166,12 +182,13 @@ static struct stream_block *find_block(struct gt_capture *c, uint32_t process, u
 	return NULL;
 }
 
-/* Ends of the calls of the samples, from the block that holds the call of the one in the middle: samples of a block
- * come from the same time, so this finds nearly all. */
+/* Ends of the calls of the samples, from the block that holds the call of the one in the middle:
+ * samples of a block come from the same time, so this finds nearly all. */
 static int find_ends(struct sampler *s, uint32_t process)
 {
 	const struct sample *middle = &s->samples[s->count / 2];
-	struct stream_block *b = find_block(s->capture, process, GT_ID_ORDINAL(middle->id), middle->call_start);
+	struct stream_block *b =
+		find_block(s->capture, process, GT_ID_ORDINAL(middle->id), middle->call_start);
 	struct gt_file_stream base;
 	const uint8_t *payload;
 	struct gt_row row;
@@ -188,7 +205,8 @@ static int find_ends(struct sampler *s, uint32_t process)
 	while ((status = gt_decoder_next(&s->decoder, &row)) > 0) {
 		size_t low = 0, high = s->count;
 
-		if ((row.head >> 16 & 0xff) != GT_RECORD_CALL || row.id < s->samples[0].id || row.id > s->samples[s->count - 1].id)
+		if ((row.head >> 16 & 0xff) != GT_RECORD_CALL || row.id < s->samples[0].id ||
+		    row.id > s->samples[s->count - 1].id)
 			continue;
 		while (low < high) {
 			size_t m = low + (high - low) / 2;
@@ -212,10 +230,12 @@ static int sample(struct sampler *s, struct stream_block *b)
 	if (!status && s->count)
 		status = find_ends(s, b->process);
 	for (i = 0; i < s->count && !status; i++) {
-		struct gt_device_clock *clock = gt_device_clock_find(s->capture, b->process, s->samples[i].device);
+		struct gt_device_clock *clock =
+			gt_device_clock_find(s->capture, b->process, s->samples[i].device);
 
 		if (clock)
-			gt_device_clock_add_work(clock, s->samples[i].call_start, s->samples[i].call_end, s->samples[i].stamp);
+			gt_device_clock_add_work(clock, s->samples[i].call_start,
+						 s->samples[i].call_end, s->samples[i].stamp);
 	}
 	return status;
 }
@@ -225,7 +245,10 @@ static int sample_session(struct sampler *s, size_t first, size_t end, size_t to
 {
 	struct gt_capture *c = s->capture;
 	size_t taken = 0, seen = 0, i, wanted = SAMPLE_BLOCKS / c->session_count;
-	size_t step = total / (wanted < SAMPLE_BLOCKS_LOW ? SAMPLE_BLOCKS_LOW : wanted > SAMPLE_BLOCKS_HIGH ? SAMPLE_BLOCKS_HIGH : wanted) + 1;
+	size_t step = total / (wanted < SAMPLE_BLOCKS_LOW    ? SAMPLE_BLOCKS_LOW
+			       : wanted > SAMPLE_BLOCKS_HIGH ? SAMPLE_BLOCKS_HIGH
+							     : wanted) +
+		      1;
 	uint32_t last_process = UINT32_MAX;
 	int status = 0;
 
@@ -257,7 +280,9 @@ static int sample_blocks(struct gt_capture *c)
 		const struct session *session = gt_session_of(c, c->blocks[first].process);
 		size_t total = 0;
 
-		for (end = first; end < c->block_count && gt_session_of(c, c->blocks[end].process) == session; end++)
+		for (end = first;
+		     end < c->block_count && gt_session_of(c, c->blocks[end].process) == session;
+		     end++)
 			total += (c->blocks[end].flags & GT_BLOCK_DEVICE) != 0;
 		if (total)
 			status = sample_session(s, first, end, total);
@@ -277,7 +302,8 @@ int gt_device_clocks_finish(struct gt_capture *c)
 		const struct reading *r = &c->readings[i];
 		struct gt_device_clock *clock = gt_device_clock_find(c, r->process, r->device);
 
-		if (gt_device_clock_add_reading(clock, r->device_stamp, r->host_before, r->host_after) == -ENOMEM)
+		if (gt_device_clock_add_reading(clock, r->device_stamp, r->host_before,
+						r->host_after) == -ENOMEM)
 			status = gt_error(-ENOMEM, "device clock of capture %s", c->files[0].path);
 	}
 	if (!status)

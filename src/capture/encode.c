@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The hot half of the collector. A record's head word (size, kind, depth, operation) is its shape; a
- * shape seen before in this block costs a byte, and its words are written as differences to the shape's
- * last row. Lengths go in front, in codes, and each value is stored as 8 bytes of which only
- * the needed ones are kept: no branch depends on a value.
+/* The hot half of the collector. A record's head word (size, kind, depth, operation) is its
+ * shape; a shape seen before in this block costs a byte, and its words are written as
+ * differences to the shape's last row. Lengths go in front, in codes, and each value is stored
+ * as 8 bytes of which only the needed ones are kept: no branch depends on a value.
  *
- * The records lie in memory that the traced program can write to while we read. So the head is read
- * once and everything that bounds an access derives from that copy.
- * Compiled twice, see codec.c. Never here: allocation, I/O. */
+ * The records lie in memory that the traced program can write to while we read. So the head is
+ * read once and everything that bounds an access derives from that copy. Compiled twice, see
+ * codec.c. Never here: allocation, I/O. */
 #include "capture/encode.h"
 
 #include <stdbool.h>
@@ -20,31 +20,37 @@ static inline uint64_t load(const uint64_t *p)
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-/* What changes with every call, in registers: the rows are bytes, so a store to them would make the compiler load it
- * again from the struct. */
+/* What changes with every call, in registers: the rows are bytes, so a store to them would make
+ * the compiler load it again from the struct. */
 struct hot {
 	uint8_t *p;
 	uint64_t last_end, expect_id;
-	uint64_t durations; /* of all calls, or-ed: the highest bit is set when one ends before it begins */
+	/* of all calls, or-ed: the highest bit is set when one ends before it begins */
+	uint64_t durations;
 };
 
 /* Would a writer of ours make a row with such a head? Asked once for a shape and a block. */
 static bool is_known(uint64_t head)
 {
-	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, depth = head >> 24 & 0xff, op = (uint32_t)(head >> 32);
+	uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, depth = head >> 24 & 0xff,
+		 op = (uint32_t)(head >> 32);
 
 	switch (kind) {
 	case GT_RECORD_CALL: return gt_operation(op) != NULL;
-	case GT_RECORD_DEVICE: return words == GT_DEVICE_MIN_WORDS && depth && depth < GT_DEVICE_OP_COUNT;
-	default: return words == GT_EXTERNAL_MIN_WORDS && depth <= 1 && op < GT_EXTERNAL_STACK_COUNT;
+	case GT_RECORD_DEVICE:
+		return words == GT_DEVICE_MIN_WORDS && depth && depth < GT_DEVICE_OP_COUNT;
+	default:
+		return words == GT_EXTERNAL_MIN_WORDS && depth <= 1 && op < GT_EXTERNAL_STACK_COUNT;
 	}
 }
 
-static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t head, uint32_t coded, uint32_t tail, uint64_t at)
+static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t head, uint32_t coded,
+				  uint32_t tail, uint64_t at)
 {
 	struct gt_shape *s;
 
-	if (e->shape_count == GT_ROW_SHAPES || e->words_used + coded + GT_WORDS_PAD > GT_ENCODER_WORDS)
+	if (e->shape_count == GT_ROW_SHAPES ||
+	    e->words_used + coded + GT_WORDS_PAD > GT_ENCODER_WORDS)
 		return NULL;
 	if (!is_known(head))
 		e->doubted = true;
@@ -63,8 +69,10 @@ static struct gt_shape *shape_new(struct gt_encoder *e, uint8_t **p, uint64_t he
 	return s;
 }
 
-/* The shape of a head word; writes its reference. NULL: the block is full. @fixed: words that have no code */
-static inline struct gt_shape *shape_get(struct gt_encoder *e, uint8_t **p, uint64_t head, uint32_t words, uint32_t fixed)
+/* The shape of a head word; writes its reference. NULL: the block is full. @fixed: words that
+ * have no code */
+static inline struct gt_shape *shape_get(struct gt_encoder *e, uint8_t **p, uint64_t head,
+					 uint32_t words, uint32_t fixed)
 {
 	uint64_t at = gt_row_hash(head) & (GT_ENCODER_HASH - 1);
 	uint32_t rest = words - fixed;
@@ -100,7 +108,8 @@ static uint8_t *put_id(uint8_t *p, uint64_t distance)
 }
 
 /* false: the block is full */
-static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint64_t *r, uint64_t head, uint32_t words)
+static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint64_t *r,
+			       uint64_t head, uint32_t words)
 {
 	uint64_t start = load(r + 1), stop = load(r + 2), id = load(r + 3), distance, duration;
 	uint8_t *p = hot->p, *at;
@@ -156,7 +165,8 @@ static inline bool encode_call(struct gt_encoder *e, struct hot *hot, const uint
 }
 
 /* A row that is no call. */
-static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, uint64_t head, uint32_t words)
+static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, uint64_t head,
+			 uint32_t words)
 {
 	uint64_t w[GT_DEVICE_MIN_WORDS];
 	const uint64_t *from = r + 1;
@@ -178,7 +188,8 @@ static bool encode_other(struct gt_encoder *e, uint8_t **at, const uint64_t *r, 
 	return true;
 }
 
-/* Is a record that goes into rows what its head says? Its class is counted, or GT_CLASS_COUNT: not counted. */
+/* Is a record that goes into rows what its head says? Its class is counted, or GT_CLASS_COUNT:
+ * not counted. */
 static inline bool valid(uint32_t words, uint32_t kind, uint32_t op, uint32_t *class)
 {
 	switch (kind) {
@@ -189,13 +200,12 @@ static inline bool valid(uint32_t words, uint32_t kind, uint32_t op, uint32_t *c
 	case GT_RECORD_DEVICE:
 		*class = GT_CLASS_DEVICE;
 		return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && words >= GT_DEVICE_MIN_WORDS;
-	default:
-		*class = GT_CLASS_COUNT;
-		return words >= GT_EXTERNAL_MIN_WORDS;
+	default: *class = GT_CLASS_COUNT; return words >= GT_EXTERNAL_MIN_WORDS;
 	}
 }
 
-const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const uint64_t *end, enum gt_encode_stop *stop)
+const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const uint64_t *end,
+			       enum gt_encode_stop *stop)
 {
 	struct hot hot = {e->p, e->last_end, e->expect_id, 0};
 	uint8_t *const limit = e->end;
@@ -204,19 +214,23 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 	*stop = GT_ENCODE_END;
 	while (r < end) {
 		uint64_t head = load(r);
-		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff, op = (uint32_t)(head >> 32), class;
+		uint32_t words = head & 0xffff, kind = head >> 16 & 0xff,
+			 op = (uint32_t)(head >> 32), class;
 		bool done;
 
 		if (__builtin_expect(words == 0 || words > (size_t)(end - r), 0)) {
 			*stop = GT_ENCODE_MALFORMED;
 			break;
 		}
-		if (__builtin_expect(kind != GT_RECORD_CALL && kind != GT_RECORD_DEVICE && kind != GT_RECORD_EXTERNAL, 0)) {
+		if (__builtin_expect(kind != GT_RECORD_CALL && kind != GT_RECORD_DEVICE &&
+					     kind != GT_RECORD_EXTERNAL,
+				     0)) {
 			if (kind != GT_RECORD_PAD) {
 				*stop = GT_ENCODE_META;
 				break;
 			}
-			if (words != GT_DEVICE_MIN_WORDS) /* work that is not to be recorded after all: nobody makes other ones */
+			/* work that is not to be recorded after all: nobody makes other ones */
+			if (words != GT_DEVICE_MIN_WORDS)
 				e->doubted = true;
 			r += words;
 			continue;
@@ -226,7 +240,8 @@ const uint64_t *GT_ENCODER_RUN(struct gt_encoder *e, const uint64_t *r, const ui
 			break;
 		}
 		done = (size_t)(limit - hot.p) >= GT_ROW_MAX_BYTES(words) &&
-		       (kind == GT_RECORD_CALL ? encode_call(e, &hot, r, head, words) : encode_other(e, &hot.p, r, head, words));
+		       (kind == GT_RECORD_CALL ? encode_call(e, &hot, r, head, words)
+					       : encode_other(e, &hot.p, r, head, words));
 		if (__builtin_expect(!done, 0)) {
 			*stop = GT_ENCODE_FULL;
 			break;

@@ -9,47 +9,54 @@
 
 #include "capture/format.h"
 
-#define GT_ENCODER_BYTES (96u << 10)  /* of rows in a block; a longer single row is a block of its own */
-#define GT_ENCODER_WORDS 8192u        /* of previous values, all shapes together */
-#define GT_ENCODER_HASH 1024u         /* power of two, 4 x GT_ROW_SHAPES or more: probes stay short */
+/* of rows in a block; a longer single row is a block of its own */
+#define GT_ENCODER_BYTES (96u << 10)
+#define GT_ENCODER_WORDS 8192u /* of previous values, all shapes together */
+/* power of two, 4 x GT_ROW_SHAPES or more: probes stay short */
+#define GT_ENCODER_HASH  1024u
 
 /* No row takes more: every word 8 bytes, codes, new shape, control, id. */
-#define GT_ROW_MAX_BYTES(words) ((size_t)(words) * 8 + (words) / 4 + 32)
+#define GT_ROW_MAX_BYTES(words) ((size_t)(words)*8 + (words) / 4 + 32)
 
 enum gt_encode_stop {
-	GT_ENCODE_END,       /* of the batch */
-	GT_ENCODE_FULL,      /* this block takes no more: finish it, reset, go on */
-	GT_ENCODE_META,      /* a record that does not belong into a stream: the caller's */
+	GT_ENCODE_END,  /* of the batch */
+	GT_ENCODE_FULL, /* this block takes no more: finish it, reset, go on */
+	GT_ENCODE_META, /* a record that does not belong into a stream: the caller's */
 	GT_ENCODE_MALFORMED,
 };
 
 struct gt_shape {
 	uint64_t head;
-	uint64_t *prev;   /* values of the last row, in words[] */
+	uint64_t *prev;       /* values of the last row, in words[] */
 	uint32_t coded, tail; /* words behind the fixed ones: with codes, as they are */
 };
 
 struct gt_encoder;
 
 /* See gt_encoder_run(). */
-typedef const uint64_t *gt_encoder_run_fn(struct gt_encoder *e, const uint64_t *data, const uint64_t *end, enum gt_encode_stop *stop);
+typedef const uint64_t *gt_encoder_run_fn(struct gt_encoder *e, const uint64_t *data,
+					  const uint64_t *end, enum gt_encode_stop *stop);
 gt_encoder_run_fn gt_encoder_run_any, gt_encoder_run_v3;
 
 struct gt_encoder {
 	gt_encoder_run_fn *run;
-	uint8_t *p, *end;      /* next row; end leaves room for the 8-byte stores of a row */
+	uint8_t *p, *end; /* next row; end leaves room for the 8-byte stores of a row */
 	uint8_t *begin;
 	uint64_t last_end, expect_id;
 	uint64_t base_ticks, base_id, first_ticks, last_ticks;
 	uint32_t rows, shape_count, words_used;
 	uint32_t base_set;
-	uint32_t ordinal;      /* of the thread whose records these are: stands in its calls' ids */
-	bool doubted;          /* a record was taken that no writer of ours makes: see gt_capture_stream_is_doubted() */
-	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];      /* since create */
+	uint32_t ordinal; /* of the thread whose records these are: stands in its calls' ids */
+	/* a record was taken that no writer of ours makes: see gt_capture_stream_is_doubted() */
+	bool doubted;
+	uint64_t total[GT_CLASS_COUNT][GT_DOMAIN_COUNT];       /* since create */
 	uint64_t block_total[GT_CLASS_COUNT][GT_DOMAIN_COUNT]; /* total when the block began */
 	uint64_t newest_call[GT_DOMAIN_COUNT]; /* highest id since create; 0: none */
 	struct gt_shape shapes[GT_ROW_SHAPES];
-	struct { uint64_t head; uint64_t shape; } hash[GT_ENCODER_HASH];
+	struct {
+		uint64_t head;
+		uint64_t shape;
+	} hash[GT_ENCODER_HASH];
 	uint64_t words[GT_ENCODER_WORDS];
 	uint8_t buffer[GT_ENCODER_BYTES + 64];
 };
@@ -63,8 +70,8 @@ void gt_encoder_reset(struct gt_encoder *e, uint8_t *buffer, size_t bytes);
  * @data: may be shared with a process that writes to it: each word is read once where it matters
  * Return: the first word that was not encoded.
  */
-static inline const uint64_t *gt_encoder_run(struct gt_encoder *e, const uint64_t *data, const uint64_t *end,
-					     enum gt_encode_stop *stop)
+static inline const uint64_t *gt_encoder_run(struct gt_encoder *e, const uint64_t *data,
+					     const uint64_t *end, enum gt_encode_stop *stop)
 {
 	return e->run(e, data, end, stop);
 }

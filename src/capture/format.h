@@ -14,7 +14,8 @@
  * STREAM payload: rows of one thread's records, decodable without any other block. A row is
  *
  *   slot u8                 which shape: index of a head word (gt_record: words, kind, depth, op) seen before
- *                           in this block; GT_ROW_NEW_SHAPE: the head word follows and takes the next index
+ *                           in this block; GT_ROW_NEW_SHAPE: the head word follows and takes the
+ *                           next index
  *   CALL:   control u8      bits 0-1 bytes of start (1 2 4 8), 2-3 bytes of duration, 4-5 code of ret,
  *                           6: id is not the last one + 1, 7: start lies before the last end
  *           codes           2 bits per word behind ret, lowest first, padded to a byte
@@ -25,9 +26,9 @@
  *           words           by their codes
  *   tail                    words behind the first GT_ROW_PREDICTED of a row, as they are
  *
- * A word's code: 0 equal to that of the row of this shape before (first: 0); 1, 2, 3: 1, 3, 8 bytes of
- * zigzag(value - value before). Device rows store submitted, start, end as the difference to the stamp
- * before them. */
+ * A word's code: 0 equal to that of the row of this shape before (first: 0); 1, 2, 3: 1, 3, 8
+ * bytes of zigzag(value - value before). Device rows store submitted, start, end as the
+ * difference to the stamp before them. */
 #ifndef GPUTAP_CAPTURE_FORMAT_H
 #define GPUTAP_CAPTURE_FORMAT_H
 
@@ -36,12 +37,14 @@
 
 #include "record/record.h"
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little-endian; this machine needs conversions");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	      "captures are little-endian; this machine needs conversions");
 
-#define GT_FILE_MAGIC "\x89GPUTAP\n" /* 8 bytes: not text, cut by what mends line ends */
-#define GT_FILE_MAJOR 1 /* of one session */
-#define GT_FILE_MAJOR_MERGED 2 /* several sessions: a reader of 1 would mix them. A reader refuses a higher one */
-#define GT_FILE_MINOR 0 /* raised when something is added that readers may skip */
+#define GT_FILE_MAGIC        "\x89GPUTAP\n" /* 8 bytes: not text, cut by what mends line ends */
+#define GT_FILE_MAJOR        1              /* of one session */
+/* several sessions: a reader of 1 would mix them. A reader refuses a higher one */
+#define GT_FILE_MAJOR_MERGED 2
+#define GT_FILE_MINOR        0 /* raised when something is added that readers may skip */
 
 struct gt_file_header {
 	char magic[8];
@@ -49,47 +52,51 @@ struct gt_file_header {
 	uint32_t header_bytes; /* offset of the first block; 64 */
 	uint8_t uuid[16];      /* of this capture, random */
 	uint8_t reserved[28];
-	uint32_t crc;          /* crc32c of the 60 bytes before; at this place in every version */
+	uint32_t crc; /* crc32c of the 60 bytes before; at this place in every version */
 };
 static_assert(sizeof(struct gt_file_header) == 64, "file format");
 
 #define GT_BLOCK_MAGIC UINT32_C(0x6b6c4254) /* "TBlk" */
 
 enum gt_block_type {
-	GT_BLOCK_SESSION = 1,     /* gt_session_info */
-	GT_BLOCK_PROCESS = 2,     /* a process image began; head.process is its index */
+	GT_BLOCK_SESSION = 1, /* gt_session_info */
+	GT_BLOCK_PROCESS = 2, /* a process image began; head.process is its index */
 	GT_BLOCK_PROCESS_END = 3,
-	GT_BLOCK_THREAD = 4,      /* again when it ended: the newest counts */
-	GT_BLOCK_CLOCK = 5,       /* gt_clock_tuple */
-	GT_BLOCK_COUNTS = 6,      /* gt_counts of a process: the newest counts */
-	GT_BLOCK_RECORDS = 7,     /* strings, objects, modules, events, clock readings: ring records as they were */
-	GT_BLOCK_STREAM = 8,      /* rows of calls, device work, external ids; extension gt_file_stream */
-	GT_BLOCK_END = 9,         /* nothing follows; gt_file_end */
-	GT_BLOCK_SECTION = 10,    /* of a merged file: gt_file_section and the path; the newest counts */
+	GT_BLOCK_THREAD = 4, /* again when it ended: the newest counts */
+	GT_BLOCK_CLOCK = 5,  /* gt_clock_tuple */
+	GT_BLOCK_COUNTS = 6, /* gt_counts of a process: the newest counts */
+	/* strings, objects, modules, events, clock readings: ring records as they were */
+	GT_BLOCK_RECORDS = 7,
+	/* rows of calls, device work, external ids; extension gt_file_stream */
+	GT_BLOCK_STREAM = 8,
+	GT_BLOCK_END = 9, /* nothing follows; gt_file_end */
+	/* of a merged file: gt_file_section and the path; the newest counts */
+	GT_BLOCK_SECTION = 10,
 };
 
 enum gt_block_flag {
 	GT_BLOCK_ZSTD = 1,   /* payload is a zstd frame of raw_bytes */
 	GT_BLOCK_DEVICE = 2, /* STREAM: holds device work */
-	GT_BLOCK_OF_SECTION = 4, /* the last 4 bytes of the head are the number of the block's section */
+	/* the last 4 bytes of the head are the number of the block's section */
+	GT_BLOCK_OF_SECTION = 4,
 };
 
 struct gt_file_block {
 	uint32_t magic;
 	uint8_t type, flags;
-	uint16_t head_bytes;    /* of this struct and the extension */
-	uint32_t stored_bytes;  /* payload in the file */
-	uint32_t raw_bytes;     /* payload after decompression; else equal */
+	uint16_t head_bytes;   /* of this struct and the extension */
+	uint32_t stored_bytes; /* payload in the file */
+	uint32_t raw_bytes;    /* payload after decompression; else equal */
 	uint32_t process, ordinal;
-	uint32_t payload_crc;   /* crc32c of the stored payload */
-	uint32_t head_crc;      /* crc32c of the head_bytes, with 0 here */
+	uint32_t payload_crc; /* crc32c of the stored payload */
+	uint32_t head_crc;    /* crc32c of the head_bytes, with 0 here */
 };
 static_assert(sizeof(struct gt_file_block) == 32, "file format");
 
-#define GT_FILE_HEAD_MAX 1024u           /* head_bytes */
-#define GT_FILE_PAYLOAD_MAX (4u << 20)   /* stored_bytes and raw_bytes */
-#define GT_FILE_PROCESS_MAX (1u << 20)   /* indexes are below */
-#define GT_FILE_SECTION_MAX 4096u        /* numbers are below */
+#define GT_FILE_HEAD_MAX    1024u      /* head_bytes */
+#define GT_FILE_PAYLOAD_MAX (4u << 20) /* stored_bytes and raw_bytes */
+#define GT_FILE_PROCESS_MAX (1u << 20) /* indexes are below */
+#define GT_FILE_SECTION_MAX 4096u      /* numbers are below */
 
 struct gt_file_count {
 	uint8_t class, domain;
@@ -98,23 +105,26 @@ struct gt_file_count {
 };
 
 struct gt_file_stream {
-	uint64_t base_ticks, base_id;       /* what the first row is relative to */
-	uint64_t first_ticks, last_ticks;   /* smallest begin, largest end of a call; first > last: no calls */
+	uint64_t base_ticks, base_id; /* what the first row is relative to */
+	/* smallest begin, largest end of a call; first > last: no calls */
+	uint64_t first_ticks, last_ticks;
 	uint32_t rows;
-	uint32_t count_entries;             /* of gt_file_count that follow: what a reader loses if the payload is bad */
+	/* of gt_file_count that follow: what a reader loses if the payload is bad */
+	uint32_t count_entries;
 };
 static_assert(sizeof(struct gt_file_stream) == 40, "file format");
 
 struct gt_file_end {
 	uint32_t complete; /* 0: the writer knows that something is missing */
 	uint32_t reserved;
-	uint64_t bytes;    /* of the file before this block */
+	uint64_t bytes; /* of the file before this block */
 };
 
-/* A session of a merged file: the capture that it was. Written before its blocks (end: cut) and behind them. */
+/* A session of a merged file: the capture that it was. Written before its blocks (end: cut) and
+ * behind them. */
 struct gt_file_section {
 	uint8_t uuid[16];
-	uint32_t end;        /* 0 complete, 1 incomplete, 2 cut */
+	uint32_t end;                                    /* 0 complete, 1 incomplete, 2 cut */
 	uint32_t bad_blocks, unknown_blocks, path_bytes; /* path_bytes: of the path that follows */
 	uint64_t bytes, bad_bytes;
 };
@@ -122,26 +132,31 @@ static_assert(sizeof(struct gt_file_section) == 48, "file format");
 
 /* COUNTS: any number of these */
 struct gt_file_sum {
-	uint8_t what;   /* 0 seen, 1 recorded, 2 + enum gt_drop_reason */
+	uint8_t what; /* 0 seen, 1 recorded, 2 + enum gt_drop_reason */
 	uint8_t class, domain, reserved;
 	uint32_t reserved2;
 	uint64_t value;
 };
 
-#define GT_ROW_SHAPES 254u      /* of a block */
+#define GT_ROW_SHAPES    254u /* of a block */
 #define GT_ROW_NEW_SHAPE 255u
-#define GT_ROW_PREDICTED 128u   /* words of a row that have codes */
+#define GT_ROW_PREDICTED 128u /* words of a row that have codes */
 
-#define GT_CONTROL_ID 0x40u
+#define GT_CONTROL_ID   0x40u
 #define GT_CONTROL_BACK 0x80u
 
 /* First word behind the head of a row that has a code: `ret` of a call, else word 1. */
-#define GT_CALL_FIXED_WORDS 4u  /* head, start, end, id */
-#define GT_CALL_MIN_WORDS 5u
-#define GT_DEVICE_MIN_WORDS (sizeof(struct gt_record_device) / 8)
+#define GT_CALL_FIXED_WORDS   4u /* head, start, end, id */
+#define GT_CALL_MIN_WORDS     5u
+#define GT_DEVICE_MIN_WORDS   (sizeof(struct gt_record_device) / 8)
 #define GT_EXTERNAL_MIN_WORDS (sizeof(struct gt_record_external) / 8)
 
 /* Indexes of device words that are stored as differences, behind the head. */
-enum { GT_DEVICE_WORD_QUEUED = 4, GT_DEVICE_WORD_SUBMITTED, GT_DEVICE_WORD_START, GT_DEVICE_WORD_END };
+enum {
+	GT_DEVICE_WORD_QUEUED = 4,
+	GT_DEVICE_WORD_SUBMITTED,
+	GT_DEVICE_WORD_START,
+	GT_DEVICE_WORD_END
+};
 
 #endif

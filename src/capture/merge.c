@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Several captures become one file, see gt_capture_merge(). Blocks are copied as they are, payloads unread but for their
- * checksum; only the head grows by the number of the session:
+/* Several captures become one file, see gt_capture_merge(). Blocks are copied as they are,
+ * payloads unread but for their checksum; only the head grows by the number of the session:
  *
  *   | header, major 2 | SECTION 0 | blocks of 0 .. | SECTION 0 | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | END |
  *
- * The first SECTION of each says which capture it was, the second how that one ended: so a merge that is cut short says of
- * each session whether it is all there. What of an input is damaged is left out and counted there. Memory: one block. */
+ * The first SECTION of each says which capture it was, the second how that one ended: so a merge
+ * that is cut short says of each session whether it is all there. What of an input is damaged is
+ * left out and counted there. Memory: one block. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ enum { WRITE_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
 /* A session of the input. */
 struct section {
-	uint32_t in, out;     /* number there, here */
+	uint32_t in, out; /* number there, here */
 	struct gt_file_section told;
 	char *path;
 };
@@ -33,12 +34,12 @@ struct section {
 struct merge {
 	int fd;
 	const char *path;
-	uint8_t *buffer;      /* WRITE_BYTES, and room for a whole block */
+	uint8_t *buffer; /* WRITE_BYTES, and room for a whole block */
 	size_t used;
-	uint64_t bytes;       /* in the file */
+	uint64_t bytes;           /* in the file */
 	struct gt_copies *copies; /* what is left out of the inputs */
-	size_t input;         /* which one */
-	uint32_t next;        /* section */
+	size_t input;             /* which one */
+	uint32_t next;            /* section */
 	struct section *sections; /* of the input */
 	size_t section_count, section_room;
 	struct gt_capture_health health;
@@ -65,8 +66,8 @@ static int flush(struct merge *m)
 }
 
 /* A block with its section, behind those that wait to be written. @payload: head.stored_bytes */
-static int put_block(struct merge *m, struct gt_file_block head, const void *extension, size_t extension_bytes, uint32_t section,
-		     const void *payload)
+static int put_block(struct merge *m, struct gt_file_block head, const void *extension,
+		     size_t extension_bytes, uint32_t section, const void *payload)
 {
 	uint8_t *at = m->buffer + m->used;
 
@@ -106,7 +107,9 @@ static int put_section(struct merge *m, const struct section *s)
 
 static int put_header(struct merge *m)
 {
-	struct gt_file_header header = {.magic = GT_FILE_MAGIC, .major = GT_FILE_MAJOR_MERGED, .minor = GT_FILE_MINOR,
+	struct gt_file_header header = {.magic = GT_FILE_MAGIC,
+					.major = GT_FILE_MAJOR_MERGED,
+					.minor = GT_FILE_MINOR,
 					.header_bytes = sizeof header};
 
 	if (getrandom(header.uuid, sizeof header.uuid, 0) != (ssize_t)sizeof header.uuid)
@@ -119,9 +122,12 @@ static int put_header(struct merge *m)
 
 static int put_end(struct merge *m)
 {
-	struct gt_file_end end = {.complete = gt_capture_is_whole(&m->health) && m->health.end == GT_CAPTURE_COMPLETE,
+	struct gt_file_end end = {.complete = gt_capture_is_whole(&m->health) &&
+					      m->health.end == GT_CAPTURE_COMPLETE,
 				  .bytes = m->bytes + m->used};
-	struct gt_file_block head = {.type = GT_BLOCK_END, .stored_bytes = sizeof end, .raw_bytes = sizeof end,
+	struct gt_file_block head = {.type = GT_BLOCK_END,
+				     .stored_bytes = sizeof end,
+				     .raw_bytes = sizeof end,
 				     .payload_crc = gt_crc32c(0, &end, sizeof end)};
 	int status = put_block(m, head, NULL, 0, GT_SECTION_NONE, &end);
 
@@ -139,7 +145,8 @@ static struct section *find_section(struct merge *m, uint32_t number)
 }
 
 /* A section of the input is seen for the first time: it gets a number here. */
-static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16], const char *path, size_t path_bytes, struct section **out)
+static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16], const char *path,
+		       size_t path_bytes, struct section **out)
 {
 	struct section *s = gt_grow(m->sections, m->section_count, &m->section_room, sizeof *s);
 
@@ -147,7 +154,10 @@ static int add_section(struct merge *m, uint32_t number, const uint8_t uuid[16],
 		return gt_error(-ENOMEM, "merge");
 	m->sections = s;
 	s = *out = &m->sections[m->section_count];
-	*s = (struct section){.in = number, .out = m->next, .path = strndup(path, path_bytes), .told = {.end = GT_CAPTURE_CUT}};
+	*s = (struct section){.in = number,
+			      .out = m->next,
+			      .path = strndup(path, path_bytes),
+			      .told = {.end = GT_CAPTURE_CUT}};
 	if (!s->path)
 		return gt_error(-ENOMEM, "merge");
 	m->section_count++;
@@ -170,7 +180,8 @@ static int read_section(struct merge *m, uint32_t number, const uint8_t *payload
 		return -EBADMSG;
 	s = find_section(m, number);
 	if (!s) {
-		int status = add_section(m, number, told.uuid, (const char *)payload + sizeof told, told.path_bytes, &s);
+		int status = add_section(m, number, told.uuid, (const char *)payload + sizeof told,
+					 told.path_bytes, &s);
 
 		if (status)
 			return status;
@@ -200,20 +211,25 @@ static int copy_block(struct merge *m, struct input *in)
 	in->has_end = false;
 	if (h->type != GT_BLOCK_END && gt_copies_leave_out(m->copies, m->input, number))
 		return 0;
-	status = gt_scan_read(in->scan.fd, in->payload, h->stored_bytes, in->block.at + h->head_bytes);
+	status = gt_scan_read(in->scan.fd, in->payload, h->stored_bytes,
+			      in->block.at + h->head_bytes);
 	if (status)
 		return status;
-	if (h->type >= GT_BLOCK_PROCESS && h->type <= GT_BLOCK_STREAM && h->type != GT_BLOCK_CLOCK &&
-	    h->process > in->block.at / 64)
-		return -EBADMSG; /* as in reading: behind the blocks of other files it would look possible */
-	if (h->process >= GT_FILE_PROCESS_MAX || (number != GT_SECTION_NONE && number >= GT_FILE_SECTION_MAX))
+	if (h->type >= GT_BLOCK_PROCESS && h->type <= GT_BLOCK_STREAM &&
+	    h->type != GT_BLOCK_CLOCK && h->process > in->block.at / 64)
+		/* as in reading: behind the blocks of other files it would look possible */
 		return -EBADMSG;
-	if (gt_crc32c(0, in->payload, h->stored_bytes) != h->payload_crc || extension + sizeof number > GT_FILE_HEAD_MAX - sizeof *h)
+	if (h->process >= GT_FILE_PROCESS_MAX ||
+	    (number != GT_SECTION_NONE && number >= GT_FILE_SECTION_MAX))
+		return -EBADMSG;
+	if (gt_crc32c(0, in->payload, h->stored_bytes) != h->payload_crc ||
+	    extension + sizeof number > GT_FILE_HEAD_MAX - sizeof *h)
 		return -EBADMSG;
 	if (h->type == GT_BLOCK_END) {
 		struct gt_file_end end = {0};
 
-		memcpy(&end, in->payload, h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
+		memcpy(&end, in->payload,
+		       h->stored_bytes < sizeof end ? h->stored_bytes : sizeof end);
 		in->has_end = true;
 		in->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 		return 0;
@@ -226,16 +242,18 @@ static int copy_block(struct merge *m, struct input *in)
 	if (!s) { /* of a file of one session; or its SECTION block is damaged */
 		static const uint8_t unknown[16];
 
-		status = add_section(m, number, number == GT_SECTION_NONE ? in->scan.uuid : unknown, in->path, strlen(in->path), &s);
+		status = add_section(m, number, number == GT_SECTION_NONE ? in->scan.uuid : unknown,
+				     in->path, strlen(in->path), &s);
 	}
 	if (status)
 		return status;
-	return put_block(m, *h, in->block.extension, number == GT_SECTION_NONE ? extension : extension - sizeof number, s->out,
+	return put_block(m, *h, in->block.extension,
+			 number == GT_SECTION_NONE ? extension : extension - sizeof number, s->out,
 			 in->payload);
 }
 
-/* The input was read to its end: how each of its sessions ended. Of damage in a merged file nobody knows whose it was:
- * the first session gets the bytes, and none of them is complete. */
+/* The input was read to its end: how each of its sessions ended. Of damage in a merged file
+ * nobody knows whose it was: the first session gets the bytes, and none of them is complete. */
 static int finish_input(struct merge *m, const struct input *in)
 {
 	struct gt_capture_health *sum = &m->health;
@@ -243,7 +261,9 @@ static int finish_input(struct merge *m, const struct input *in)
 	enum gt_capture_end end = in->has_end ? in->end : GT_CAPTURE_CUT;
 	struct section *s;
 	size_t i;
-	int status = m->section_count ? 0 : add_section(m, GT_SECTION_NONE, in->scan.uuid, in->path, strlen(in->path), &s);
+	int status = m->section_count ? 0
+				      : add_section(m, GT_SECTION_NONE, in->scan.uuid, in->path,
+						    strlen(in->path), &s);
 
 	sum->end = end > sum->end ? end : sum->end;
 	for (i = 0; i < m->section_count && !status; i++) {
@@ -260,7 +280,8 @@ static int finish_input(struct merge *m, const struct input *in)
 		bad_bytes = bad_blocks = 0;
 		sum->bad_bytes += told->bad_bytes;
 		sum->bad_blocks += told->bad_blocks;
-		sum->end = told->end > (uint32_t)sum->end ? (enum gt_capture_end)told->end : sum->end;
+		sum->end =
+			told->end > (uint32_t)sum->end ? (enum gt_capture_end)told->end : sum->end;
 		status = put_section(m, &m->sections[i]);
 	}
 	return status;
@@ -280,7 +301,8 @@ static int copy_input(struct merge *m, struct input *in, const char *path)
 	status = gt_scan_init(&in->scan, fd, path);
 	if (status)
 		goto out;
-	if (gt_copies_leave_out_file(m->copies, m->input)) { /* what such a file holds, or lacks, is nobody's */
+	/* what such a file holds, or lacks, is nobody's */
+	if (gt_copies_leave_out_file(m->copies, m->input)) {
 		m->done += in->scan.bytes;
 		goto out;
 	}
@@ -289,12 +311,14 @@ static int copy_input(struct merge *m, struct input *in, const char *path)
 		status = copy_block(m, in);
 		if (status == -EBADMSG || status == -ENODATA) {
 			in->bad_blocks++;
-			in->bad_bytes += (uint64_t)in->block.head.head_bytes + in->block.head.stored_bytes;
+			in->bad_bytes +=
+				(uint64_t)in->block.head.head_bytes + in->block.head.stored_bytes;
 		} else if (status) {
 			break;
 		}
 		if (m->options->progress)
-			m->options->progress(m->options->progress_data, m->done + in->scan.at, m->total);
+			m->options->progress(m->options->progress_data, m->done + in->scan.at,
+					     m->total);
 	}
 	m->done += in->scan.bytes;
 	in->bad_blocks += in->scan.bad_blocks;
@@ -311,8 +335,9 @@ out:
 	return status;
 }
 
-int gt_capture_merge(const char *const *paths, size_t count, const char *path, const struct gt_merge_options *options,
-		     struct gt_capture_health *health, size_t *repeated)
+int gt_capture_merge(const char *const *paths, size_t count, const char *path,
+		     const struct gt_merge_options *options, struct gt_capture_health *health,
+		     size_t *repeated)
 {
 	static const struct gt_merge_options none;
 	struct merge m = {.path = path, .options = options ? options : &none};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacing a file in place means to cut it off, and that takes milliseconds before the program can start: its blocks are given
- * back and its pages dropped at once, and ext4 writes what was cut off to nothing to disk when it is closed. So a new file takes
- * its name, and the old one goes when it is closed, later. Not where somebody would notice that it is another file. */
+/* Replacing a file in place means to cut it off, and that takes milliseconds before the program
+ * can start: its blocks are given back and its pages dropped at once, and ext4 writes what was
+ * cut off to nothing to disk when it is closed. So a new file takes its name, and the old one
+ * goes when it is closed, later. Not where somebody would notice that it is another file. */
 #include "capture/newfile.h"
 
 #include <errno.h>
@@ -23,12 +24,14 @@ int gt_new_file_lock(int fd, const char *path)
 	return 0;
 }
 
-/* Is it the file that @path leads to? Another writer may have put its own there before the lock was ours. */
+/* Is it the file that @path leads to? Another writer may have put its own there before the lock
+ * was ours. */
 static bool is_named(const char *path, const struct stat *opened)
 {
 	struct stat named;
 
-	return !stat(path, &named) && named.st_dev == opened->st_dev && named.st_ino == opened->st_ino;
+	return !stat(path, &named) && named.st_dev == opened->st_dev &&
+	       named.st_ino == opened->st_ino;
 }
 
 /* Ours, nothing but @path leads to it, and its mode says all about who may do what. */
@@ -36,11 +39,13 @@ static bool is_only_ours(const char *path, int fd, const struct stat *opened)
 {
 	struct stat link;
 
-	return S_ISREG(opened->st_mode) && opened->st_nlink == 1 && opened->st_uid == geteuid() && !lstat(path, &link) &&
-	       !S_ISLNK(link.st_mode) && fgetxattr(fd, "system.posix_acl_access", NULL, 0) < 0;
+	return S_ISREG(opened->st_mode) && opened->st_nlink == 1 && opened->st_uid == geteuid() &&
+	       !lstat(path, &link) && !S_ISLNK(link.st_mode) &&
+	       fgetxattr(fd, "system.posix_acl_access", NULL, 0) < 0;
 }
 
-/* An empty, locked file with the permissions of @old that takes its name. Return: it, or -1: nothing has changed. */
+/* An empty, locked file with the permissions of @old that takes its name. Return: it, or -1:
+ * nothing has changed. */
 static int put_in_place(const char *path, const struct stat *old)
 {
 	const char *slash = strrchr(path, '/');
@@ -48,14 +53,15 @@ static int put_in_place(const char *path, const struct stat *old)
 	char temporary[PATH_MAX];
 	struct stat st;
 
-	n = snprintf(temporary, sizeof temporary, "%.*s.%.200s.%d.part", folder, path, path + folder, (int)getpid());
+	n = snprintf(temporary, sizeof temporary, "%.*s.%.200s.%d.part", folder, path,
+		     path + folder, (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return -1;
 	fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &st) && st.st_gid == old->st_gid && !fchmod(fd, old->st_mode & 07777) && !gt_new_file_lock(fd, path) &&
-	    !rename(temporary, path))
+	if (!fstat(fd, &st) && st.st_gid == old->st_gid && !fchmod(fd, old->st_mode & 07777) &&
+	    !gt_new_file_lock(fd, path) && !rename(temporary, path))
 		return fd;
 	unlink(temporary);
 	close(fd);
@@ -64,10 +70,12 @@ static int put_in_place(const char *path, const struct stat *old)
 
 int gt_new_file(const char *path, bool replace, bool shared, struct gt_new_file *file)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? 0 : O_EXCL), shared ? 0666 : 0600), status;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replace ? 0 : O_EXCL),
+		      shared ? 0666 : 0600),
+	    status;
 	struct stat st;
 
-	*file = (struct gt_new_file){ -1, -1 };
+	*file = (struct gt_new_file){-1, -1};
 	if (fd < 0)
 		return gt_error(-errno, "cannot create capture %s", path);
 	status = gt_new_file_lock(fd, path); /* before the old contents go */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, queues, contexts and modules of a capture; the same device of several processes made one. */
+/* Devices, queues, contexts and modules of a capture; the same device of several processes made
+ * one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,9 @@ const char *gt_object_value(const struct gt_object_info *object, const char *key
 	return NULL;
 }
 
-/* A device in some process: on which machine, what it is called, and its place among those of that process that are called the same
- * (two devices of one platform may share a uuid, or have only a name). */
+/* A device in some process: on which machine, what it is called, and its place among those of
+ * that process that are called the same (two devices of one platform may share a uuid, or have
+ * only a name). */
 struct identity {
 	const char *text;
 	size_t object;
@@ -182,12 +184,14 @@ static int number_queues(struct gt_capture *c)
 	qsort(q, n, sizeof *q, compare_queues);
 	for (i = 0; i < n; i++) {
 		struct gt_object_info *o = &c->objects[q[i].object];
-		const struct gt_object_info *device = gt_capture_object_find(c, o->process, GT_OBJECT_DEVICE, o->parent);
+		const struct gt_object_info *device =
+			gt_capture_object_find(c, o->process, GT_OBJECT_DEVICE, o->parent);
 
 		if (device)
 			o->device_index = device->device_index;
-		o->ordinal = i && q[i - 1].process == q[i].process && q[i - 1].device == q[i].device ?
-			     c->objects[q[i - 1].object].ordinal + 1 : 1;
+		o->ordinal = i && q[i - 1].process == q[i].process && q[i - 1].device == q[i].device
+				     ? c->objects[q[i - 1].object].ordinal + 1
+				     : 1;
 	}
 	free(q);
 	return 0;
@@ -198,7 +202,9 @@ static void apply_lifetimes(struct gt_capture *c)
 	for (size_t i = 0; i < c->lifetime_count; i++) {
 		const struct lifetime *l = &c->lifetimes[i];
 		/* the list is ours */
-		struct gt_object_info *o = (struct gt_object_info *)gt_capture_object_find(c, l->process, l->type, l->number);
+		struct gt_object_info *o =
+			(struct gt_object_info *)gt_capture_object_find(c, l->process, l->type,
+									l->number);
 		uint64_t ns = gt_host_clock_to_ns(gt_session_of(c, l->process)->host, l->ticks);
 
 		if (o && l->begins)
@@ -214,8 +220,12 @@ static void apply_thread_names(struct gt_capture *c)
 	for (size_t i = 0; i < c->object_count; i++) {
 		const struct gt_object_info *o = &c->objects[i];
 		const char *name = o->type == GT_OBJECT_THREAD ? gt_object_value(o, "name") : NULL;
-		struct gt_thread_info *t = !name || o->number > UINT32_MAX ? NULL : /* the list is ours */
-			(struct gt_thread_info *)gt_capture_thread_find(c, o->process, (uint32_t)o->number);
+		/* the list is ours */
+		struct gt_thread_info *t =
+			!name || o->number > UINT32_MAX
+				? NULL
+				: (struct gt_thread_info *)gt_capture_thread_find(
+					  c, o->process, (uint32_t)o->number);
 
 		if (t)
 			t->name = name;
@@ -225,7 +235,8 @@ static void apply_thread_names(struct gt_capture *c)
 int gt_objects_finish(struct gt_capture *c)
 {
 	size_t i, n = 0;
-	int status = gt_sort_stable(c->objects, c->object_count, sizeof *c->objects, compare_objects);
+	int status =
+		gt_sort_stable(c->objects, c->object_count, sizeof *c->objects, compare_objects);
 
 	if (status)
 		return status;
@@ -251,12 +262,14 @@ const struct gt_object_info *gt_capture_object(const struct gt_capture *c, size_
 	return index < c->object_count ? &c->objects[index] : NULL;
 }
 
-const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process, enum gt_object_type type,
-						    uint64_t number)
+const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process,
+						    enum gt_object_type type, uint64_t number)
 {
 	struct gt_object_info key = {.process = process, .type = type, .number = number};
 
-	return c->object_count ? bsearch(&key, c->objects, c->object_count, sizeof key, compare_objects) : NULL;
+	return c->object_count
+		       ? bsearch(&key, c->objects, c->object_count, sizeof key, compare_objects)
+		       : NULL;
 }
 
 size_t gt_capture_device_count(const struct gt_capture *c)

@@ -10,8 +10,10 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-/* Merge sort, because the newest of equal entries is the last one of the file and qsort() forgets that. */
-int gt_sort_stable(void *list, size_t count, size_t bytes, int (*compare)(const void *, const void *))
+/* Merge sort, because the newest of equal entries is the last one of the file and qsort()
+ * forgets that. */
+int gt_sort_stable(void *list, size_t count, size_t bytes,
+		   int (*compare)(const void *, const void *))
 {
 	char *from = list, *to, *buffer;
 	size_t width, i;
@@ -29,7 +31,11 @@ int gt_sort_stable(void *list, size_t count, size_t bytes, int (*compare)(const 
 			size_t end = i + 2 * width < count ? i + 2 * width : count, k;
 
 			for (k = i; k < end; k++) {
-				size_t take = a < middle && (b >= end || compare(from + a * bytes, from + b * bytes) <= 0) ? a++ : b++;
+				size_t take =
+					a < middle && (b >= end || compare(from + a * bytes,
+									   from + b * bytes) <= 0)
+						? a++
+						: b++;
 
 				memcpy(to + k * bytes, from + take * bytes, bytes);
 			}
@@ -89,8 +95,8 @@ static int compare_threads(const void *a, const void *b)
 	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
-/* One entry per thread, the newest; one for each stream whose thread block is lost. Its place in the list
- * tells the newest: insertion keeps equal ones in order. */
+/* One entry per thread, the newest; one for each stream whose thread block is lost. Its place in
+ * the list tells the newest: insertion keeps equal ones in order. */
 static int finish_threads(struct gt_capture *c)
 {
 	size_t i, n = 0;
@@ -101,8 +107,10 @@ static int finish_threads(struct gt_capture *c)
 
 		if (status)
 			return status;
-		c->threads[c->thread_count++] = (struct gt_thread_info){
-			.process = c->streams[i].process, .ordinal = c->streams[i].ordinal, .name = NULL};
+		c->threads[c->thread_count++] =
+			(struct gt_thread_info){.process = c->streams[i].process,
+						.ordinal = c->streams[i].ordinal,
+						.name = NULL};
 	}
 	status = gt_sort_stable(c->threads, c->thread_count, sizeof *c->threads, compare_threads);
 	if (status)
@@ -111,7 +119,8 @@ static int finish_threads(struct gt_capture *c)
 		struct gt_thread_info *t = &c->threads[i];
 
 		if (n && !compare_threads(&c->threads[n - 1], t)) {
-			if (t->name) /* the stream's nameless entry, last of its kind, adds nothing */
+			/* the stream's nameless entry, last of its kind, adds nothing */
+			if (t->name)
 				c->threads[n - 1] = *t;
 			continue;
 		}
@@ -136,7 +145,8 @@ static int compare_strings(const void *a, const void *b)
 static int finish_strings(struct gt_capture *c)
 {
 	size_t i, n = 0, process = 0;
-	int status = gt_sort_stable(c->strings, c->string_count, sizeof *c->strings, compare_strings);
+	int status =
+		gt_sort_stable(c->strings, c->string_count, sizeof *c->strings, compare_strings);
 
 	if (status)
 		return status;
@@ -169,7 +179,8 @@ static bool sum_dropped(const struct gt_counts *n, unsigned class, unsigned doma
 	return good;
 }
 
-/* Are the sums of a process what its stream blocks say, and is seen = recorded + dropped? @seen: += what was seen. */
+/* Are the sums of a process what its stream blocks say, and is seen = recorded + dropped? @seen:
+ * += what was seen. */
 static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 {
 	const struct gt_counts *n = &s->counts;
@@ -180,14 +191,16 @@ static bool sums_agree(const struct process_sums *s, uint64_t *seen)
 		for (d = 0; d < GT_DOMAIN_COUNT; d++) {
 			uint64_t sum;
 
-			good &= sum_dropped(n, k, d, &sum) && !__builtin_add_overflow(sum, n->recorded[k][d], &sum) &&
+			good &= sum_dropped(n, k, d, &sum) &&
+				!__builtin_add_overflow(sum, n->recorded[k][d], &sum) &&
 				sum == n->seen[k][d] && n->recorded[k][d] == s->present[k][d] &&
 				!__builtin_add_overflow(*seen, sum, seen);
 		}
 	return good;
 }
 
-/* What is here is recorded, what was recorded and is not here is torn, and what came after the last sums was seen. */
+/* What is here is recorded, what was recorded and is not here is torn, and what came after the
+ * last sums was seen. */
 static void mend_sums(struct process_sums *s)
 {
 	struct gt_counts *n = &s->counts;
@@ -200,7 +213,9 @@ static void mend_sums(struct process_sums *s)
 			if (n->recorded[k][d] > here)
 				n->dropped[GT_DROP_TORN][k][d] += n->recorded[k][d] - here;
 			n->recorded[k][d] = here;
-			if (!sum_dropped(n, k, d, &sum) || __builtin_add_overflow(sum, here, &sum)) { /* nobody has seen so many */
+			/* nobody has seen so many */
+			if (!sum_dropped(n, k, d, &sum) ||
+			    __builtin_add_overflow(sum, here, &sum)) {
 				for (why = 0; why < GT_DROP_REASON_COUNT; why++)
 					n->dropped[why][k][d] = 0;
 				n->seen[k][d] = sum = here;
@@ -212,8 +227,8 @@ static void mend_sums(struct process_sums *s)
 		}
 }
 
-/* What the collector counted and what can be read here must agree in a capture that is whole; else its sums are wrong, and that is
- * told. In one that is not whole, they are made to agree. */
+/* What the collector counted and what can be read here must agree in a capture that is whole;
+ * else its sums are wrong, and that is told. In one that is not whole, they are made to agree. */
 static void finish_counts(struct gt_capture *c)
 {
 	uint64_t seen = 0;
@@ -225,7 +240,8 @@ static void finish_counts(struct gt_capture *c)
 
 		if (!c->sums[i])
 			continue;
-		if (health->end == GT_CAPTURE_COMPLETE && !health->bad_blocks && c->files[session->file].whole) {
+		if (health->end == GT_CAPTURE_COMPLETE && !health->bad_blocks &&
+		    c->files[session->file].whole) {
 			if (sums_agree(c->sums[i], &seen))
 				continue;
 			health->bad_sums++;
@@ -250,7 +266,9 @@ static void finish_times(struct gt_capture *c)
 			p->end_ns += (uint64_t)s->public.shift_ns;
 	}
 	for (i = 0; i < c->event_count; i++)
-		c->events[i].time_ns = gt_host_clock_to_ns(gt_session_of(c, c->events[i].process)->host, c->events[i].time_ns);
+		c->events[i].time_ns =
+			gt_host_clock_to_ns(gt_session_of(c, c->events[i].process)->host,
+					    c->events[i].time_ns);
 }
 
 static int open_file(struct gt_capture *c, const char *path)
@@ -265,7 +283,8 @@ static int open_file(struct gt_capture *c, const char *path)
 	if (!file->path)
 		return gt_error(-ENOMEM, "capture %s", path);
 	c->file_count++;
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+	/* a pipe is refused, not waited for */
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0)
 		return gt_error(-errno, "cannot open capture %s", path);
 	return gt_capture_scan(c);
@@ -290,10 +309,12 @@ int gt_capture_open_several(const char *const *paths, size_t count, struct gt_ca
 	gt_copies_destroy(copies);
 	if (status || (status = gt_sessions_finish(c)))
 		goto fail;
-	finish_counts(c); /* first: settling clocks may meet damaged payloads, which change the sums */
+	/* first: settling clocks may meet damaged payloads, which change the sums */
+	finish_counts(c);
 	finish_times(c);
-	if ((status = finish_streams(c)) || (status = finish_threads(c)) || (status = finish_strings(c)) ||
-	    (status = gt_objects_finish(c)) || (status = gt_device_clocks_finish(c)))
+	if ((status = finish_streams(c)) || (status = finish_threads(c)) ||
+	    (status = finish_strings(c)) || (status = gt_objects_finish(c)) ||
+	    (status = gt_device_clocks_finish(c)))
 		goto fail;
 	*out = c;
 	return 0;
@@ -305,7 +326,8 @@ fail:
 int gt_capture_probe(const char *path)
 {
 	struct gt_scan *s = malloc(sizeof *s);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = s ? 0 : gt_error(-ENOMEM, "capture %s", path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
+	    status = s ? 0 : gt_error(-ENOMEM, "capture %s", path);
 
 	if (fd < 0)
 		status = gt_error(-errno, "cannot open capture %s", path);
@@ -402,7 +424,8 @@ size_t gt_capture_repeated_count(const struct gt_capture *c)
 	return c->repeated_count;
 }
 
-const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c, uint32_t process)
+const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c,
+							 uint32_t process)
 {
 	return process < c->process_count ? gt_session_of(c, process)->host : c->sessions[0]->host;
 }
@@ -434,11 +457,14 @@ const struct gt_thread_info *gt_capture_thread(const struct gt_capture *c, size_
 	return index < c->thread_count ? &c->threads[index] : NULL;
 }
 
-const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process, uint32_t ordinal)
+const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process,
+						    uint32_t ordinal)
 {
 	struct gt_thread_info key = {.process = process, .ordinal = ordinal};
 
-	return c->thread_count ? bsearch(&key, c->threads, c->thread_count, sizeof key, compare_threads) : NULL;
+	return c->thread_count
+		       ? bsearch(&key, c->threads, c->thread_count, sizeof key, compare_threads)
+		       : NULL;
 }
 
 const char *gt_capture_string(const struct gt_capture *c, uint32_t process, uint32_t id)

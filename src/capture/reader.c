@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a capture: one walk over the block headers; payloads of streams are only indexed, all else is
- * read. The file may be anything: every length is checked against what is there, what makes no sense is
- * counted in health and left out, and memory is bounded by a small multiple of the file's size. */
+/* Opening a capture: one walk over the block headers; payloads of streams are only indexed, all
+ * else is read. The file may be anything: every length is checked against what is there, what
+ * makes no sense is counted in health and left out, and memory is bounded by a small multiple of
+ * the file's size. */
 #include "capture/reader.h"
 
 #include <errno.h>
@@ -107,8 +108,8 @@ static const char *unpack_text(struct unpacker *u, struct gt_capture *c)
 static int read_session(struct gt_capture *c, struct session *session, struct unpacker *u)
 {
 	struct gt_session_info *s = &session->public.info;
-	const char **texts[] = {&s->hostname, &s->boot_id, &s->kernel, &s->cpu, &s->gputap_version, &s->command, &s->options,
-				&s->directory};
+	const char **texts[] = {&s->hostname,       &s->boot_id, &s->kernel,  &s->cpu,
+				&s->gputap_version, &s->command, &s->options, &s->directory};
 	size_t i;
 
 	s->host_clock = unpack32(u);
@@ -124,9 +125,10 @@ static int read_session(struct gt_capture *c, struct session *session, struct un
 	return 0;
 }
 
-/* The process of a block, made if it is new. Each has a block before it (64 bytes or more), so that an index
- * beyond what the file can hold is damage and not a reason to allocate. */
-static int get_process(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block, struct gt_process_info **out)
+/* The process of a block, made if it is new. Each has a block before it (64 bytes or more), so
+ * that an index beyond what the file can hold is damage and not a reason to allocate. */
+static int get_process(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block,
+		       struct gt_process_info **out)
 {
 	struct session *s = c->sessions[session];
 	uint32_t index = block->head.process;
@@ -141,7 +143,8 @@ static int get_process(struct gt_capture *c, uint32_t session, const struct gt_s
 		if (!status)
 			status = GT_LIST_ADD(c, processes, process_count, process_room);
 		if (!status)
-			status = gt_list_grow((void **)&c->sums, &c->sums_room, c->process_count, sizeof *c->sums);
+			status = gt_list_grow((void **)&c->sums, &c->sums_room, c->process_count,
+					      sizeof *c->sums);
 		if (status)
 			return status;
 		p = &c->processes[c->process_count];
@@ -224,7 +227,8 @@ static void read_counts(struct gt_counts *counts, struct unpacker *u)
 		struct gt_file_sum s;
 
 		unpack(u, &s, sizeof s);
-		if (s.class >= GT_CLASS_COUNT || s.domain >= GT_DOMAIN_COUNT || s.what >= 2 + GT_DROP_REASON_COUNT)
+		if (s.class >= GT_CLASS_COUNT || s.domain >= GT_DOMAIN_COUNT ||
+		    s.what >= 2 + GT_DROP_REASON_COUNT)
 			continue;
 		if (s.what == 0)
 			counts->seen[s.class][s.domain] = s.value;
@@ -237,7 +241,8 @@ static void read_counts(struct gt_counts *counts, struct unpacker *u)
 
 /* Records that lie outside of streams --------------------------------------- */
 
-static int add_string(struct gt_capture *c, uint32_t process, uint32_t id, const void *text, size_t bytes)
+static int add_string(struct gt_capture *c, uint32_t process, uint32_t id, const void *text,
+		      size_t bytes)
 {
 	struct string_entry *s;
 	int status = GT_LIST_ADD(c, strings, string_count, string_room);
@@ -254,7 +259,8 @@ static int add_string(struct gt_capture *c, uint32_t process, uint32_t id, const
 	return 0;
 }
 
-static int add_object(struct gt_capture *c, uint32_t process, const struct gt_record_object *r, const void *text)
+static int add_object(struct gt_capture *c, uint32_t process, const struct gt_record_object *r,
+		      const void *text)
 {
 	struct gt_object_info *o;
 	int status = GT_LIST_ADD(c, objects, object_count, object_room);
@@ -262,9 +268,15 @@ static int add_object(struct gt_capture *c, uint32_t process, const struct gt_re
 	if (status)
 		return status;
 	o = &c->objects[c->object_count];
-	*o = (struct gt_object_info){.process = process, .domain = (enum gt_domain)r->head.depth, .number = r->number,
-				     .type = r->head.kind == GT_RECORD_MODULE ? GT_OBJECT_MODULE : (enum gt_object_type)r->head.op,
-				     .handle = r->handle, .parent = r->parent, .device_index = UINT32_MAX};
+	*o = (struct gt_object_info){.process = process,
+				     .domain = (enum gt_domain)r->head.depth,
+				     .number = r->number,
+				     .type = r->head.kind == GT_RECORD_MODULE
+						     ? GT_OBJECT_MODULE
+						     : (enum gt_object_type)r->head.op,
+				     .handle = r->handle,
+				     .parent = r->parent,
+				     .device_index = UINT32_MAX};
 	o->text = gt_text_keep(c, text, r->bytes);
 	if (!o->text)
 		return -ENOMEM;
@@ -272,7 +284,8 @@ static int add_object(struct gt_capture *c, uint32_t process, const struct gt_re
 	return 0;
 }
 
-static int add_event(struct gt_capture *c, uint32_t process, const struct gt_record_event *r, const void *text)
+static int add_event(struct gt_capture *c, uint32_t process, const struct gt_record_event *r,
+		     const void *text)
 {
 	struct gt_event_info *e;
 	int status = GT_LIST_ADD(c, events, event_count, event_room);
@@ -280,8 +293,11 @@ static int add_event(struct gt_capture *c, uint32_t process, const struct gt_rec
 	if (status)
 		return status;
 	e = &c->events[c->event_count];
-	*e = (struct gt_event_info){.process = process, .code = (enum gt_event_code)r->head.op, .domain = (enum gt_domain)r->head.depth,
-				    .time_ns = r->time /* ticks until the clocks are known */, .value = r->value};
+	*e = (struct gt_event_info){.process = process,
+				    .code = (enum gt_event_code)r->head.op,
+				    .domain = (enum gt_domain)r->head.depth,
+				    .time_ns = r->time /* ticks until the clocks are known */,
+				    .value = r->value};
 	e->text = gt_text_keep(c, text, r->bytes);
 	if (!e->text)
 		return -ENOMEM;
@@ -294,7 +310,8 @@ static int add_reading(struct gt_capture *c, uint32_t process, const struct gt_r
 	int status = GT_LIST_ADD(c, readings, reading_count, reading_room);
 
 	if (!status)
-		c->readings[c->reading_count++] = (struct reading){process, r->head.op, r->device, r->host_before, r->host_after};
+		c->readings[c->reading_count++] = (struct reading){process, r->head.op, r->device,
+								   r->host_before, r->host_after};
 	return status;
 }
 
@@ -303,8 +320,9 @@ static int add_lifetime(struct gt_capture *c, uint32_t process, const struct gt_
 	int status = GT_LIST_ADD(c, lifetimes, lifetime_count, lifetime_room);
 
 	if (!status)
-		c->lifetimes[c->lifetime_count++] = (struct lifetime){r->time, r->number, process, (enum gt_object_type)r->head.op,
-								      r->begins != 0};
+		c->lifetimes[c->lifetime_count++] =
+			(struct lifetime){r->time, r->number, process,
+					  (enum gt_object_type)r->head.op, r->begins != 0};
 	return status;
 }
 
@@ -345,8 +363,7 @@ static int read_record(struct gt_capture *c, uint32_t process, const uint8_t *p,
 		if (bytes < sizeof r.lifetime)
 			return -EBADMSG;
 		return add_lifetime(c, process, &r.lifetime);
-	default:
-		return 0; /* of a later version */
+	default: return 0; /* of a later version */
 	}
 }
 
@@ -389,7 +406,8 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 	if (h->head_bytes < sizeof *h + sizeof ext)
 		return -EBADMSG;
 	memcpy(&ext, block->extension, sizeof ext);
-	if (ext.count_entries > (h->head_bytes - sizeof *h - sizeof ext) / sizeof(struct gt_file_count))
+	if (ext.count_entries >
+	    (h->head_bytes - sizeof *h - sizeof ext) / sizeof(struct gt_file_count))
 		return -EBADMSG;
 	status = get_process(c, session, block, &process);
 	if (!status)
@@ -399,10 +417,18 @@ static int index_stream(struct gt_capture *c, uint32_t session, const struct gt_
 	sums = get_sums(c, process->index);
 	if (!sums)
 		return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
-	c->blocks[c->block_count++] = (struct stream_block){
-		.at = block->at, .first_ticks = ext.first_ticks, .last_ticks = ext.last_ticks, .base_ticks = ext.base_ticks,
-		.base_id = ext.base_id, .process = process->index, .ordinal = h->ordinal, .stored_bytes = h->stored_bytes,
-		.raw_bytes = h->raw_bytes, .payload_crc = h->payload_crc, .head_bytes = h->head_bytes, .flags = h->flags};
+	c->blocks[c->block_count++] = (struct stream_block){.at = block->at,
+							    .first_ticks = ext.first_ticks,
+							    .last_ticks = ext.last_ticks,
+							    .base_ticks = ext.base_ticks,
+							    .base_id = ext.base_id,
+							    .process = process->index,
+							    .ordinal = h->ordinal,
+							    .stored_bytes = h->stored_bytes,
+							    .raw_bytes = h->raw_bytes,
+							    .payload_crc = h->payload_crc,
+							    .head_bytes = h->head_bytes,
+							    .flags = h->flags};
 	c->stream_bytes += (uint64_t)h->head_bytes + h->stored_bytes;
 	for (i = 0; i < ext.count_entries; i++) {
 		struct gt_file_count n;
@@ -422,7 +448,8 @@ static int read_section(struct gt_capture *c, struct session *s, struct unpacker
 
 	unpack(u, &section, sizeof section);
 	memcpy(s->public.uuid, section.uuid, sizeof section.uuid);
-	health->end = section.end <= GT_CAPTURE_CUT ? (enum gt_capture_end)section.end : GT_CAPTURE_CUT;
+	health->end =
+		section.end <= GT_CAPTURE_CUT ? (enum gt_capture_end)section.end : GT_CAPTURE_CUT;
 	health->bytes = section.bytes;
 	health->bad_bytes = section.bad_bytes;
 	health->bad_blocks = section.bad_blocks;
@@ -433,7 +460,8 @@ static int read_section(struct gt_capture *c, struct session *s, struct unpacker
 	return s->public.path ? 0 : -ENOMEM;
 }
 
-static int read_block(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block, const uint8_t *payload)
+static int read_block(struct gt_capture *c, uint32_t session, const struct gt_scan_block *block,
+		      const uint8_t *payload)
 {
 	const struct gt_file_block *h = &block->head;
 	struct unpacker u = {payload, payload + h->stored_bytes};
@@ -442,40 +470,30 @@ static int read_block(struct gt_capture *c, uint32_t session, const struct gt_sc
 	struct gt_file_end end;
 	int status = 0;
 
-	if (h->type == GT_BLOCK_PROCESS || h->type == GT_BLOCK_PROCESS_END || h->type == GT_BLOCK_THREAD ||
-	    h->type == GT_BLOCK_COUNTS || h->type == GT_BLOCK_RECORDS)
+	if (h->type == GT_BLOCK_PROCESS || h->type == GT_BLOCK_PROCESS_END ||
+	    h->type == GT_BLOCK_THREAD || h->type == GT_BLOCK_COUNTS || h->type == GT_BLOCK_RECORDS)
 		status = get_process(c, session, block, &process);
 	if (status)
 		return status;
 	switch (h->type) {
-	case GT_BLOCK_SESSION:
-		return read_session(c, c->sessions[session], &u);
-	case GT_BLOCK_PROCESS:
-		return read_process(c, process, &u);
-	case GT_BLOCK_PROCESS_END:
-		read_process_end(process, &u);
-		return 0;
-	case GT_BLOCK_THREAD:
-		return read_thread(c, process->index, h->ordinal, &u);
-	case GT_BLOCK_CLOCK:
-		return read_tuple(c->sessions[session], &u);
+	case GT_BLOCK_SESSION: return read_session(c, c->sessions[session], &u);
+	case GT_BLOCK_PROCESS: return read_process(c, process, &u);
+	case GT_BLOCK_PROCESS_END: read_process_end(process, &u); return 0;
+	case GT_BLOCK_THREAD: return read_thread(c, process->index, h->ordinal, &u);
+	case GT_BLOCK_CLOCK: return read_tuple(c->sessions[session], &u);
 	case GT_BLOCK_COUNTS:
 		if (!get_sums(c, process->index))
 			return gt_error(-ENOMEM, "counts of capture %s", c->files[0].path);
 		read_counts(&c->sums[process->index]->counts, &u);
 		return 0;
-	case GT_BLOCK_RECORDS:
-		return read_records(c, process->index, payload, h->stored_bytes);
+	case GT_BLOCK_RECORDS: return read_records(c, process->index, payload, h->stored_bytes);
 	case GT_BLOCK_END:
 		unpack(&u, &end, sizeof end);
 		file->end = end.complete ? GT_CAPTURE_COMPLETE : GT_CAPTURE_INCOMPLETE;
 		file->has_end = true;
 		return 0;
-	case GT_BLOCK_SECTION:
-		return read_section(c, c->sessions[session], &u);
-	default:
-		c->sessions[session]->public.health.unknown_blocks++;
-		return 0;
+	case GT_BLOCK_SECTION: return read_section(c, c->sessions[session], &u);
+	default: c->sessions[session]->public.health.unknown_blocks++; return 0;
 	}
 }
 
@@ -502,14 +520,22 @@ static int get_session(struct gt_capture *c, uint32_t section, uint32_t *out)
 	s->section = section;
 	s->public.path = c->files[file].path;
 	s->public.health.end = GT_CAPTURE_CUT;
-	s->public.info = (struct gt_session_info){.hostname = "", .boot_id = "", .kernel = "", .cpu = "", .gputap_version = "",
-						  .command = "\0", .options = "", .directory = "", .rank = -1};
+	s->public.info = (struct gt_session_info){.hostname = "",
+						  .boot_id = "",
+						  .kernel = "",
+						  .cpu = "",
+						  .gputap_version = "",
+						  .command = "\0",
+						  .options = "",
+						  .directory = "",
+						  .rank = -1};
 	*out = (uint32_t)c->session_count;
 	c->sessions[c->session_count++] = s;
 	return 0;
 }
 
-static int take_block(struct gt_capture *c, const struct gt_scan_block *block, uint8_t **payload, size_t *room)
+static int take_block(struct gt_capture *c, const struct gt_scan_block *block, uint8_t **payload,
+		      size_t *room)
 {
 	const struct gt_file_block *h = &block->head;
 	struct capture_file *file = &c->files[c->file_count - 1];
@@ -518,7 +544,8 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	int status;
 
 	file->has_end = false; /* an end mark that something follows is none */
-	if (h->process >= GT_FILE_PROCESS_MAX || (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
+	if (h->process >= GT_FILE_PROCESS_MAX ||
+	    (section != GT_SECTION_NONE && section >= GT_FILE_SECTION_MAX))
 		return -EBADMSG;
 	if (h->type != GT_BLOCK_END) { /* that is the file's */
 		if (gt_copies_leave_out(c->copies, c->file_count - 1, section))
@@ -543,8 +570,10 @@ static int take_block(struct gt_capture *c, const struct gt_scan_block *block, u
 	return read_block(c, session, block, *payload);
 }
 
-/* The whole file was walked: what it says of its session, or for a merged one the sessions of themselves. */
-static int finish_file(struct gt_capture *c, const struct gt_scan *s, const struct gt_capture_health *found)
+/* The whole file was walked: what it says of its session, or for a merged one the sessions of
+ * themselves. */
+static int finish_file(struct gt_capture *c, const struct gt_scan *s,
+		       const struct gt_capture_health *found)
 {
 	struct capture_file *file = &c->files[c->file_count - 1];
 	uint32_t session = 0;
@@ -561,7 +590,8 @@ static int finish_file(struct gt_capture *c, const struct gt_scan *s, const stru
 		c->health.end = file->end;
 	if (!c->session_count || c->sessions[c->session_count - 1]->file != c->file_count - 1)
 		status = get_session(c, GT_SECTION_NONE, &session);
-	for (i = c->session_count; i-- > 0 && c->sessions[i]->file == c->file_count - 1 && !status;) {
+	for (i = c->session_count;
+	     i-- > 0 && c->sessions[i]->file == c->file_count - 1 && !status;) {
 		struct session *one = c->sessions[i];
 		struct gt_capture_health *health = &one->public.health;
 
@@ -597,13 +627,15 @@ int gt_capture_scan(struct gt_capture *c)
 		goto out;
 	}
 	status = gt_scan_init(s, file->fd, file->path);
-	if (status || gt_copies_leave_out_file(c->copies, c->file_count - 1)) /* what such a file holds, or lacks, is nobody's */
+	/* what such a file holds, or lacks, is nobody's */
+	if (status || gt_copies_leave_out_file(c->copies, c->file_count - 1))
 		goto out;
 	while ((status = gt_scan_next(s, block)) > 0) {
 		status = take_block(c, block, &payload, &room);
 		if (status == -EBADMSG || status == -ENODATA) {
 			found.bad_blocks++;
-			found.bad_bytes += (uint64_t)block->head.head_bytes + block->head.stored_bytes;
+			found.bad_bytes +=
+				(uint64_t)block->head.head_bytes + block->head.stored_bytes;
 		} else if (status) {
 			break;
 		}

@@ -10,7 +10,7 @@
 
 /* A stream block without its payload. */
 struct stream_block {
-	uint64_t at;          /* of the header in the file */
+	uint64_t at; /* of the header in the file */
 	uint64_t first_ticks, last_ticks;
 	uint64_t base_ticks, base_id;
 	uint32_t process, ordinal;
@@ -22,7 +22,7 @@ struct stream_block {
 
 struct stream {
 	uint32_t process, ordinal;
-	size_t first, count;  /* blocks, in the order of the file */
+	size_t first, count; /* blocks, in the order of the file */
 };
 
 struct text_chunk {
@@ -63,7 +63,7 @@ struct process_sums {
 struct capture_file {
 	int fd;
 	char *path;
-	bool has_end, whole;  /* whole: no header in it was damaged */
+	bool has_end, whole; /* whole: no header in it was damaged */
 	enum gt_capture_end end;
 };
 
@@ -74,7 +74,7 @@ struct session {
 	bool has_info;
 	struct gt_clock_tuple *tuples;
 	struct gt_host_clock_map *host;
-	uint32_t *processes;  /* by index in its own capture: in this one */
+	uint32_t *processes; /* by index in its own capture: in this one */
 	size_t tuple_count, tuple_room, process_count, process_room;
 };
 
@@ -92,24 +92,28 @@ struct gt_capture {
 	size_t *string_first;           /* per process, and one more */
 	struct reading *readings;
 	struct lifetime *lifetimes;
-	struct device_clock *clocks;    /* by process, device */
+	struct device_clock *clocks;           /* by process, device */
 	const struct gt_object_info **devices; /* by device_index */
-	struct stream_block *blocks;    /* by process, ordinal, place in the file */
-	struct stream *streams;         /* by process, ordinal */
+	struct stream_block *blocks;           /* by process, ordinal, place in the file */
+	struct stream *streams;                /* by process, ordinal */
 	uint64_t stream_bytes;
 	struct text_chunk *texts;
-	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count, object_count, string_count,
-		reading_count, clock_count, device_count, block_count, stream_count, lifetime_count;
-	size_t file_room, session_room, process_room, thread_room, event_room, object_room, string_room, reading_room, clock_room,
-		device_room, block_room, stream_room, lifetime_room;
+	size_t file_count, session_count, repeated_count, process_count, thread_count, event_count,
+		object_count, string_count, reading_count, clock_count, device_count, block_count,
+		stream_count, lifetime_count;
+	size_t file_room, session_room, process_room, thread_room, event_room, object_room,
+		string_room, reading_room, clock_room, device_room, block_room, stream_room,
+		lifetime_room;
 	size_t sums_room;
 };
 
 /* Room for one more; new room is zeroed. 0 or -ENOMEM with a cause. */
 int gt_list_grow(void **list, size_t *room, size_t count, size_t item_bytes);
-#define GT_LIST_ADD(c, list, count, room) gt_list_grow((void **)&(c)->list, &(c)->room, (c)->count, sizeof *(c)->list)
+#define GT_LIST_ADD(c, list, count, room) \
+	gt_list_grow((void **)&(c)->list, &(c)->room, (c)->count, sizeof *(c)->list)
 
-int gt_sort_stable(void *list, size_t count, size_t bytes, int (*compare)(const void *, const void *));
+int gt_sort_stable(void *list, size_t count, size_t bytes,
+		   int (*compare)(const void *, const void *));
 
 /* Copy of a text that lives as long as the capture, ended by two NULs. NULL: no memory. */
 const char *gt_text_keep(struct gt_capture *c, const void *text, size_t bytes);
@@ -127,21 +131,24 @@ int gt_device_clocks_finish(struct gt_capture *c);
 /* Those that have nothing better, by all work and all waits. 0 or negative errno. */
 int gt_device_clocks_bound(struct gt_capture *c);
 /* That of device 0 when it has none of its own; NULL: the process has no device work. */
-struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process, uint32_t device);
+struct gt_device_clock *gt_device_clock_find(const struct gt_capture *c, uint32_t process,
+					     uint32_t device);
 
 /* Payload of stream blocks, checked and decompressed. */
 struct block_reader {
-	uint8_t *stored, *raw; /* the block as it is in the file, with its head; rows of a packed one */
+	/* the block as it is in the file, with its head; rows of a packed one */
+	uint8_t *stored, *raw;
 	size_t stored_room, raw_room;
 	void *zstd;
 };
 void gt_block_reader_fini(struct block_reader *r);
-/* Return: 0 and *payload, with GT_DECODE_SLACK zeros behind; -EBADMSG: damaged (told in health and counts); other negative errno
- * with a cause. */
-int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b, const uint8_t **payload);
+/* Return: 0 and *payload, with GT_DECODE_SLACK zeros behind; -EBADMSG: damaged (told in health
+ * and counts); other negative errno with a cause. */
+int gt_block_read(struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
+		  const uint8_t **payload);
 /* All rows of the block that was read last were decoded: are there as many as its head says? */
-void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c, struct stream_block *b,
-			   const struct gt_decoder *d);
+void gt_block_check_counts(const struct block_reader *r, const struct gt_capture *c,
+			   struct stream_block *b, const struct gt_decoder *d);
 /* Count it as damaged, once. */
 void gt_block_bad(const struct gt_capture *c, struct stream_block *b);
 

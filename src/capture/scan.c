@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking the blocks of a capture file by their headers. The file may be anything and may change under
- * us: it is read with pread() into a window, never mapped, so that a file cut while we read is a short read
- * and not a SIGBUS. Each byte is looked at a bounded number of times: a bad header moves the scan
- * to the next place that has a block's magic. */
+/* Walking the blocks of a capture file by their headers. The file may be anything and may change
+ * under us: it is read with pread() into a window, never mapped, so that a file cut while we
+ * read is a short read and not a SIGBUS. Each byte is looked at a bounded number of times: a bad
+ * header moves the scan to the next place that has a block's magic. */
 #include "capture/scan.h"
 
 #include <errno.h>
@@ -34,7 +34,8 @@ int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at)
 	return 0;
 }
 
-/* Show `at` and @wanted bytes behind it, or as many as there are; @refill bytes are read if they are not in the window.
+/* Show `at` and @wanted bytes behind it, or as many as there are; @refill bytes are read if they
+ * are not in the window.
  * Return: bytes there, 0 at the end; negative errno. */
 static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill, const uint8_t **p)
 {
@@ -44,7 +45,8 @@ static ssize_t look(struct gt_scan *s, uint64_t at, size_t wanted, size_t refill
 		return 0;
 	if (wanted > s->bytes - at)
 		wanted = (size_t)(s->bytes - at);
-	if (at < s->window_at || at - s->window_at > s->window_bytes || s->window_bytes - (at - s->window_at) < wanted) {
+	if (at < s->window_at || at - s->window_at > s->window_bytes ||
+	    s->window_bytes - (at - s->window_at) < wanted) {
 		size_t bytes = refill < s->bytes - at ? refill : (size_t)(s->bytes - at);
 		int status;
 
@@ -76,8 +78,10 @@ static int try_block(struct gt_scan *s, uint64_t at, struct gt_scan_block *block
 	if ((size_t)n < sizeof *h)
 		return 0;
 	memcpy(h, p, sizeof *h);
-	if (h->magic != GT_BLOCK_MAGIC || h->head_bytes < sizeof *h || h->head_bytes > GT_FILE_HEAD_MAX || h->head_bytes > n ||
-	    h->stored_bytes > GT_FILE_PAYLOAD_MAX || h->raw_bytes > GT_FILE_PAYLOAD_MAX || gt_head_crc(p, h->head_bytes) != h->head_crc)
+	if (h->magic != GT_BLOCK_MAGIC || h->head_bytes < sizeof *h ||
+	    h->head_bytes > GT_FILE_HEAD_MAX || h->head_bytes > n ||
+	    h->stored_bytes > GT_FILE_PAYLOAD_MAX || h->raw_bytes > GT_FILE_PAYLOAD_MAX ||
+	    gt_head_crc(p, h->head_bytes) != h->head_crc)
 		return 0;
 	memcpy(block->extension, p + sizeof *h, h->head_bytes - sizeof *h);
 	block->at = at;
@@ -93,7 +97,8 @@ static int64_t find_magic(struct gt_scan *s, uint64_t at)
 		const uint8_t *p = NULL, *hit;
 		ssize_t n;
 #ifdef SEEK_DATA
-		if (at + sizeof magic > s->window_at + s->window_bytes) { /* a hole of terabytes costs nothing to make */
+		/* a hole of terabytes costs nothing to make */
+		if (at + sizeof magic > s->window_at + s->window_bytes) {
 			off_t data = lseek(s->fd, (off_t)at, SEEK_DATA);
 
 			if (data < 0 && errno == ENXIO)
@@ -126,14 +131,16 @@ int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block)
 		if (status < 0)
 			return status;
 		if (status) {
-			uint64_t whole = (uint64_t)block->head.head_bytes + block->head.stored_bytes;
+			uint64_t whole =
+				(uint64_t)block->head.head_bytes + block->head.stored_bytes;
 
 			if (at > s->at) {
 				s->bad_bytes += at - s->at;
 				s->bad_blocks++;
 				s->at = at;
 			}
-			if (whole > s->bytes - at) /* cut: what follows lies in this block's payload */
+			/* cut: what follows lies in this block's payload */
+			if (whole > s->bytes - at)
 				break;
 			s->at = at + whole;
 			return 1;
@@ -152,7 +159,8 @@ int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block)
 }
 
 /* A file header that is damaged, with good blocks behind it, costs only itself. */
-static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_t n, const char *path)
+static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_t n,
+			const char *path)
 {
 	struct gt_scan_block *block;
 	int status;
@@ -160,10 +168,15 @@ static int check_header(struct gt_scan *s, const struct gt_file_header *h, size_
 	if (memcmp(h->magic, GT_FILE_MAGIC, n < 8 ? n : 8) && n < sizeof *h)
 		return gt_error(-EBADMSG, "%s is not a gputap capture", path);
 	if (n < sizeof *h)
-		return gt_error(-EBADMSG, "capture %s is cut within its first %zu bytes: nothing can be read", path, sizeof *h);
-	if (!memcmp(h->magic, GT_FILE_MAGIC, 8) && gt_crc32c(0, h, offsetof(struct gt_file_header, crc)) == h->crc) {
+		return gt_error(-EBADMSG,
+				"capture %s is cut within its first %zu bytes: nothing can be read",
+				path, sizeof *h);
+	if (!memcmp(h->magic, GT_FILE_MAGIC, 8) &&
+	    gt_crc32c(0, h, offsetof(struct gt_file_header, crc)) == h->crc) {
 		if (h->major > GT_FILE_MAJOR_MERGED)
-			return gt_error(-ENOTSUP, "capture %s has format %u.%u, this gputap reads up to %u: a newer gputap is needed",
+			return gt_error(-ENOTSUP,
+					"capture %s has format %u.%u, this gputap reads up to %u: "
+					"a newer gputap is needed",
 					path, h->major, h->minor, GT_FILE_MAJOR_MERGED);
 		memcpy(s->uuid, h->uuid, sizeof s->uuid);
 		s->at = h->header_bytes >= sizeof *h ? h->header_bytes : sizeof *h;
@@ -211,7 +224,10 @@ int gt_scan_init(struct gt_scan *s, int fd, const char *path)
 	if (S_ISDIR(st.st_mode))
 		return gt_error(-EISDIR, "cannot read capture %s", path);
 	if (!S_ISREG(st.st_mode))
-		return gt_error(0, "capture %s is not a regular file; captures are read from disk, not from a pipe", path);
+		return gt_error(0,
+				"capture %s is not a regular file; captures are read from disk, "
+				"not from a pipe",
+				path);
 	if (!st.st_size)
 		return gt_error(-ENODATA, "capture %s is empty", path);
 	s->bytes = (uint64_t)st.st_size;

@@ -14,17 +14,17 @@
 
 struct gt_scan {
 	int fd;
-	uint64_t bytes;              /* of the file when the scan began */
-	uint64_t at;                 /* next block is looked for here */
+	uint64_t bytes; /* of the file when the scan began */
+	uint64_t at;    /* next block is looked for here */
 	uint64_t bad_bytes, bad_blocks;
-	uint8_t uuid[16];            /* of the file; 0 if its header is damaged */
+	uint8_t uuid[16]; /* of the file; 0 if its header is damaged */
 	uint64_t window_at;
 	size_t window_bytes;
 	uint8_t window[GT_SCAN_WINDOW];
 };
 
 struct gt_scan_block {
-	uint64_t at;                 /* of the header in the file */
+	uint64_t at; /* of the header in the file */
 	struct gt_file_block head;
 	uint8_t extension[GT_FILE_HEAD_MAX]; /* head_bytes - sizeof head */
 };
@@ -49,14 +49,15 @@ uint32_t gt_scan_section(const struct gt_scan_block *block);
  */
 int gt_scan_init(struct gt_scan *s, int fd, const char *path);
 
-/* Return: 1 and *block, whose payload lies in the file whole; 0 at the end; negative errno: cannot read. */
+/* Return: 1 and *block, whose payload lies in the file whole; 0 at the end; negative errno:
+ * cannot read. */
 int gt_scan_next(struct gt_scan *s, struct gt_scan_block *block);
 
 /* Read exactly; -ENODATA when the file is shorter. */
 int gt_scan_read(int fd, void *buffer, size_t bytes, uint64_t at);
 
-/* Where to go on writing: behind the last whole block with a good payload that lies below @limit and is no
- * end mark. */
+/* Where to go on writing: behind the last whole block with a good payload that lies below @limit
+ * and is no end mark. */
 int gt_scan_find_end(int fd, const char *path, uint64_t limit, uint64_t *end);
 
 #endif

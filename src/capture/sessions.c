@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Several sessions as one capture: all times in the CLOCK_BOOTTIME of the one that began first, sessions and their
- * processes in order of their begin, and which of them ran on one machine.
+/* Several sessions as one capture: all times in the CLOCK_BOOTTIME of the one that began first,
+ * sessions and their processes in order of their begin, and which of them ran on one machine.
  *
- * Sessions of one boot of one kernel share that clock: nothing is done to them. Others are moved by the difference
- * between both kernels' (REALTIME minus BOOTTIME), the same for all sessions of a boot, so that what happened there
- * keeps its order and distances. It is taken where both were watched nearest to the same moment. How much the wall clocks
- * were moved while they were watched is told as the uncertainty; that two hosts' wall clocks agree, nobody here can know. */
+ * Sessions of one boot of one kernel share that clock: nothing is done to them. Others are moved
+ * by the difference between both kernels' (REALTIME minus BOOTTIME), the same for all sessions
+ * of a boot, so that what happened there keeps its order and distances. It is taken where both
+ * were watched nearest to the same moment. How much the wall clocks were moved while they were
+ * watched is told as the uncertainty; that two hosts' wall clocks agree, nobody here can know. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #include "capture/reader.h"
 #include "util/error.h"
 
-enum { SAME_KERNEL_NS = 1000000000 }; /* clones of a virtual machine share the boot id, but not the clock */
+/* clones of a virtual machine share the boot id, but not the clock */
+enum { SAME_KERNEL_NS = 1000000000 };
 
 /* The clock of some kernel since some boot, as far as sessions tell of it. */
 struct boot {
@@ -27,7 +29,8 @@ static bool has_clock(const struct session *s)
 	return s->tuple_count || s->has_info;
 }
 
-/* REALTIME minus BOOTTIME nearest to that wall time; damaged files say anything, so that all this wraps. */
+/* REALTIME minus BOOTTIME nearest to that wall time; damaged files say anything, so that all
+ * this wraps. */
 static uint64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 {
 	const struct gt_session_info *info = &s->public.info;
@@ -37,7 +40,8 @@ static uint64_t wall_offset(const struct session *s, uint64_t realtime_ns)
 
 	for (i = 0; i < s->tuple_count; i++) {
 		const struct gt_clock_tuple *t = &s->tuples[i];
-		uint64_t away = t->realtime_ns > realtime_ns ? t->realtime_ns - realtime_ns : realtime_ns - t->realtime_ns;
+		uint64_t away = t->realtime_ns > realtime_ns ? t->realtime_ns - realtime_ns
+							     : realtime_ns - t->realtime_ns;
 
 		if (away < best) {
 			best = away;
@@ -64,7 +68,8 @@ static uint64_t wall_moved(const struct session *s)
 
 static uint64_t begin_realtime(const struct session *s)
 {
-	return s->has_info || !s->tuple_count ? s->public.info.start_realtime_ns : s->tuples[0].realtime_ns;
+	return s->has_info || !s->tuple_count ? s->public.info.start_realtime_ns
+					      : s->tuples[0].realtime_ns;
 }
 
 static int compare_begin(const void *a, const void *b)
@@ -90,7 +95,8 @@ static bool same_boot(const struct session *a, const struct session *b)
 	return moved + SAME_KERNEL_NS < 2 * (uint64_t)SAME_KERNEL_NS;
 }
 
-/* The shift of each session; they are in order of their begin, so that the first is the reference. */
+/* The shift of each session; they are in order of their begin, so that the first is the
+ * reference. */
 static int align(struct gt_capture *c)
 {
 	struct boot *boots = calloc(c->session_count, sizeof *boots);
@@ -109,11 +115,15 @@ static int align(struct gt_capture *c)
 
 			boots[count++].first = s;
 			if (k && has_clock(s) && has_clock(c->sessions[0])) {
-				boots[k].shift_ns = (int64_t)(wall_offset(s, now) - wall_offset(c->sessions[0], now));
-				boots[k].uncertainty_ns = wall_moved(s) + wall_moved(c->sessions[0]);
+				boots[k].shift_ns = (int64_t)(wall_offset(s, now) -
+							      wall_offset(c->sessions[0], now));
+				boots[k].uncertainty_ns =
+					wall_moved(s) + wall_moved(c->sessions[0]);
 			}
 		}
-		p->alignment = !k ? GT_ALIGNED_BOOT : has_clock(s) && has_clock(c->sessions[0]) ? GT_ALIGNED_REALTIME : GT_ALIGNED_NOT;
+		p->alignment = !k                                          ? GT_ALIGNED_BOOT
+			       : has_clock(s) && has_clock(c->sessions[0]) ? GT_ALIGNED_REALTIME
+									   : GT_ALIGNED_NOT;
 		p->shift_ns = boots[k].shift_ns;
 		p->uncertainty_ns = boots[k].uncertainty_ns;
 		p->info.start_ns += (uint64_t)p->shift_ns;
@@ -152,9 +162,9 @@ static int order_processes(struct gt_capture *c)
 			now[old] = next++;
 		}
 	}
-#define FOLLOW(list, count) \
+#define FOLLOW(list, count)            \
 	for (i = 0; i < c->count; i++) \
-		c->list[i].process = now[c->list[i].process]
+	c->list[i].process = now[c->list[i].process]
 	FOLLOW(threads, thread_count);
 	FOLLOW(events, event_count);
 	FOLLOW(objects, object_count);
@@ -186,8 +196,10 @@ static void number_machines(struct gt_capture *c)
 			uint32_t from = other->machine > s->machine ? other->machine : s->machine;
 			uint32_t to = other->machine < s->machine ? other->machine : s->machine;
 
-			if (from == to || ((!*s->info.boot_id || strcmp(s->info.boot_id, other->info.boot_id)) &&
-					   (!*s->info.hostname || strcmp(s->info.hostname, other->info.hostname))))
+			if (from == to ||
+			    ((!*s->info.boot_id || strcmp(s->info.boot_id, other->info.boot_id)) &&
+			     (!*s->info.hostname ||
+			      strcmp(s->info.hostname, other->info.hostname))))
 				continue;
 			for (n = 0; n <= i; n++) /* it may be what shows that two were one */
 				if (c->sessions[n]->public.machine == from)
@@ -212,11 +224,14 @@ static int compare_pids(const void *a, const void *b)
 
 static bool is_beside(const struct gt_capture_session *a, const struct gt_capture_session *b)
 {
-	return !strcmp(a->info.boot_id, b->info.boot_id) && !strcmp(a->info.hostname, b->info.hostname);
+	return !strcmp(a->info.boot_id, b->info.boot_id) &&
+	       !strcmp(a->info.hostname, b->info.hostname);
 }
 
-/* The first node of this machine's in which no pid of the session is somebody else's. @taken: per node, who may not use it */
-static uint32_t choose_node(const struct gt_capture *c, size_t session, const uint32_t *taken, uint32_t count)
+/* The first node of this machine's in which no pid of the session is somebody else's. @taken:
+ * per node, who may not use it */
+static uint32_t choose_node(const struct gt_capture *c, size_t session, const uint32_t *taken,
+			    uint32_t count)
 {
 	const struct gt_capture_session *s = &c->sessions[session]->public;
 	size_t k;
@@ -250,7 +265,8 @@ static int number_nodes(struct gt_capture *c)
 
 		for (k = 0; k < s->process_count && i; k++) {
 			struct pid key = {c->processes[s->first_process + k].pid, (uint32_t)i};
-			struct pid *hit = n ? bsearch(&key, pids, n, sizeof *pids, compare_pids) : NULL;
+			struct pid *hit =
+				n ? bsearch(&key, pids, n, sizeof *pids, compare_pids) : NULL;
 
 			while (hit && hit > pids && hit[-1].pid == key.pid && (--hit)->session <= i)
 				if (hit->session < i)
@@ -269,7 +285,8 @@ int gt_sessions_finish(struct gt_capture *c)
 	size_t i;
 	int status;
 
-	status = gt_sort_stable(c->sessions, c->session_count, sizeof(struct session *), compare_begin);
+	status = gt_sort_stable(c->sessions, c->session_count, sizeof(struct session *),
+				compare_begin);
 	if (!status)
 		status = order_processes(c);
 	if (!status)
@@ -277,7 +294,8 @@ int gt_sessions_finish(struct gt_capture *c)
 	for (i = 0; i < c->session_count && !status; i++) {
 		struct session *s = c->sessions[i];
 
-		status = gt_host_clock_map_create_shifted(s->tuples, s->tuple_count, s->public.shift_ns, &s->host);
+		status = gt_host_clock_map_create_shifted(s->tuples, s->tuple_count,
+							  s->public.shift_ns, &s->host);
 		if (status)
 			gt_error(status, "clocks of capture %s", c->files[s->file].path);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of a row by their codes (capture/format.h), the loops that both halves spend their time in. Four words make a
- * code byte. With AVX2 they are packed by one shuffle per two words; the tables say which bytes stay. Both
- * ways give the same bytes; encode.c and decode.c are compiled once for each (see meson.build). */
+/* Words of a row by their codes (capture/format.h), the loops that both halves spend their time
+ * in. Four words make a code byte. With AVX2 they are packed by one shuffle per two words; the
+ * tables say which bytes stay. Both ways give the same bytes; encode.c and decode.c are compiled
+ * once for each (see meson.build). */
 #ifndef GPUTAP_CAPTURE_WORDS_H
 #define GPUTAP_CAPTURE_WORDS_H
 
@@ -27,8 +28,9 @@ static inline uint32_t gt_put_word(uint8_t **p, uint64_t *prev, uint64_t value)
 	return code;
 }
 
-/* gt_get_words(): the words of @bytes code bytes, the last of them as gt_last_codes() has it, into @words, which has those of
- * the row before, and into @out. Both have GT_WORDS_PAD more. Return: behind the values. */
+/* gt_get_words(): the words of @bytes code bytes, the last of them as gt_last_codes() has it,
+ * into @words, which has those of the row before, and into @out. Both have GT_WORDS_PAD more.
+ * Return: behind the values. */
 static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint32_t code)
 {
 	static const uint64_t mask[4] = {0, 0xff, 0xffffff, UINT64_MAX};
@@ -41,14 +43,18 @@ static inline const uint8_t *gt_get_word(const uint8_t *p, uint64_t *word, uint3
 
 #if defined(__AVX2__) && defined(__BMI2__)
 
-/* By the codes of two words, first one in the low bits: bytes that they take, bytes of two words to keep, and back. */
+/* By the codes of two words, first one in the low bits: bytes that they take, bytes of two words
+ * to keep, and back. */
 static const uint8_t gt_pair_bytes[16] = {0, 1, 3, 8, 1, 2, 4, 9, 3, 4, 6, 11, 8, 9, 11, 16};
 static const uint8_t gt_pair_pack[16][16] __attribute__((aligned(16))) = {
-	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
+	{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+	 0x80},
+	{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+	 0x80},
 	{0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
 	{0, 1, 2, 3, 4, 5, 6, 7, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
-	{8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
+	{8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+	 0x80},
 	{0, 8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
 	{0, 1, 2, 8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
 	{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80},
@@ -65,60 +71,74 @@ static inline uint8_t *gt_put_four(uint8_t *p, uint8_t *code_byte, uint64_t *pre
 	const __m256i zero = _mm256_setzero_si256();
 	__m256i d = _mm256_sub_epi64(value, _mm256_loadu_si256((const __m256i *)prev));
 	__m256i z = _mm256_xor_si256(_mm256_add_epi64(d, d), _mm256_cmpgt_epi64(zero, d));
-	uint32_t none = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(z, zero)));
-	uint32_t one = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 8), zero)));
-	uint32_t three = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 24), zero)));
+	uint32_t none =
+		(uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(z, zero)));
+	uint32_t one = (uint32_t)_mm256_movemask_pd(
+		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 8), zero)));
+	uint32_t three = (uint32_t)_mm256_movemask_pd(
+		_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_srli_epi64(z, 24), zero)));
 	/* code = 3 minus the number of these that hold */
 	uint32_t codes = _pdep_u32(~(none ^ one ^ three), 0x55) | _pdep_u32(~one, 0xaa);
 	uint32_t low = codes & 15, high = codes >> 4;
 
 	_mm256_storeu_si256((__m256i *)prev, value);
-	_mm_storeu_si128((__m128i *)p, _mm_shuffle_epi8(_mm256_castsi256_si128(z), _mm_load_si128((const __m128i *)gt_pair_pack[low])));
+	_mm_storeu_si128((__m128i *)p,
+			 _mm_shuffle_epi8(_mm256_castsi256_si128(z),
+					  _mm_load_si128((const __m128i *)gt_pair_pack[low])));
 	p += gt_pair_bytes[low];
 	_mm_storeu_si128((__m128i *)p,
-			 _mm_shuffle_epi8(_mm256_extracti128_si256(z, 1), _mm_load_si128((const __m128i *)gt_pair_pack[high])));
+			 _mm_shuffle_epi8(_mm256_extracti128_si256(z, 1),
+					  _mm_load_si128((const __m128i *)gt_pair_pack[high])));
 	*code_byte = (uint8_t)codes;
 	return p + gt_pair_bytes[high];
 }
 
 /* @words may be shared memory: each is read once, and none behind the n-th. */
-static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev, const uint64_t *words, uint32_t n)
+static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
+				    const uint64_t *words, uint32_t n)
 {
 	static const int64_t lanes[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
 	uint32_t i = 0;
 
 	for (; i + 4 <= n; i += 4)
-		p = gt_put_four(p, codes++, prev + i, _mm256_loadu_si256((const __m256i *)(words + i)));
+		p = gt_put_four(p, codes++, prev + i,
+				_mm256_loadu_si256((const __m256i *)(words + i)));
 	if (i < n) {
 		__m256i mask = _mm256_loadu_si256((const __m256i *)(lanes + 4 - (n - i)));
 
-		p = gt_put_four(p, codes, prev + i, _mm256_maskload_epi64((const long long *)(words + i), mask));
+		p = gt_put_four(p, codes, prev + i,
+				_mm256_maskload_epi64((const long long *)(words + i), mask));
 	}
 	return p;
 }
 
-/* By the codes of four words: which byte of two pairs of words comes where (0x80: 0), bytes of the first pair, and of all.
- * One table, so that one register finds all of it. */
+/* By the codes of four words: which byte of two pairs of words comes where (0x80: 0), bytes of
+ * the first pair, and of all. One table, so that one register finds all of it. */
 #define GT_WORD_BYTES(code) ((code) == 0 ? 0 : (code) == 1 ? 1 : (code) == 2 ? 3 : 8)
-#define GT_BYTE(n, at, i) ((i) < (n) ? (at) + (i) : 0x80)
-#define GT_WORD(n, at)                                                                                                      \
-	GT_BYTE(n, at, 0), GT_BYTE(n, at, 1), GT_BYTE(n, at, 2), GT_BYTE(n, at, 3), GT_BYTE(n, at, 4), GT_BYTE(n, at, 5), \
-		GT_BYTE(n, at, 6), GT_BYTE(n, at, 7)
+#define GT_BYTE(n, at, i)   ((i) < (n) ? (at) + (i) : 0x80)
+#define GT_WORD(n, at)                                                              \
+	GT_BYTE(n, at, 0), GT_BYTE(n, at, 1), GT_BYTE(n, at, 2), GT_BYTE(n, at, 3), \
+		GT_BYTE(n, at, 4), GT_BYTE(n, at, 5), GT_BYTE(n, at, 6), GT_BYTE(n, at, 7)
 #define GT_PAIR(a, b) GT_WORD(GT_WORD_BYTES(a), 0), GT_WORD(GT_WORD_BYTES(b), GT_WORD_BYTES(a))
-#define GT_FOUR(c) {GT_PAIR((c) & 3, (c) >> 2 & 3), GT_PAIR((c) >> 4 & 3, (c) >> 6 & 3)}
-#define GT_FOURS(c) GT_FOUR(c), GT_FOUR(c + 1), GT_FOUR(c + 2), GT_FOUR(c + 3)
+#define GT_FOUR(c)                                                                \
+	{                                                                         \
+		GT_PAIR((c)&3, (c) >> 2 & 3), GT_PAIR((c) >> 4 & 3, (c) >> 6 & 3) \
+	}
+#define GT_FOURS(c)    GT_FOUR(c), GT_FOUR(c + 1), GT_FOUR(c + 2), GT_FOUR(c + 3)
 #define GT_FOURS_16(c) GT_FOURS(c), GT_FOURS(c + 4), GT_FOURS(c + 8), GT_FOURS(c + 12)
 #define GT_FOURS_64(c) GT_FOURS_16(c), GT_FOURS_16(c + 16), GT_FOURS_16(c + 32), GT_FOURS_16(c + 48)
-#define GT_BYTES(n) n, n + 1, n + 3, n + 8, n + 1, n + 2, n + 4, n + 9, n + 3, n + 4, n + 6, n + 11, n + 8, n + 9, n + 11, n + 16
+#define GT_BYTES(n)                                                                             \
+	n, n + 1, n + 3, n + 8, n + 1, n + 2, n + 4, n + 9, n + 3, n + 4, n + 6, n + 11, n + 8, \
+		n + 9, n + 11, n + 16
 #define GT_BYTES_ALL(n) GT_BYTES(n), GT_BYTES(n + 1), GT_BYTES(n + 3), GT_BYTES(n + 8)
-#define GT_BYTES_PAIR GT_BYTES(0), GT_BYTES(0), GT_BYTES(0), GT_BYTES(0)
+#define GT_BYTES_PAIR   GT_BYTES(0), GT_BYTES(0), GT_BYTES(0), GT_BYTES(0)
 static const struct gt_unpack {
 	uint8_t from[256][32];
 	uint8_t pair[256], all[256];
-} gt_unpack __attribute__((aligned(64))) = {
-	{GT_FOURS_64(0), GT_FOURS_64(64), GT_FOURS_64(128), GT_FOURS_64(192)},
-	{GT_BYTES_PAIR, GT_BYTES_PAIR, GT_BYTES_PAIR, GT_BYTES_PAIR},
-	{GT_BYTES_ALL(0), GT_BYTES_ALL(1), GT_BYTES_ALL(3), GT_BYTES_ALL(8)}};
+} gt_unpack __attribute__((
+	aligned(64))) = {{GT_FOURS_64(0), GT_FOURS_64(64), GT_FOURS_64(128), GT_FOURS_64(192)},
+			 {GT_BYTES_PAIR, GT_BYTES_PAIR, GT_BYTES_PAIR, GT_BYTES_PAIR},
+			 {GT_BYTES_ALL(0), GT_BYTES_ALL(1), GT_BYTES_ALL(3), GT_BYTES_ALL(8)}};
 #undef GT_BYTES_PAIR
 #undef GT_BYTES_ALL
 #undef GT_BYTES
@@ -131,13 +151,17 @@ static const struct gt_unpack {
 #undef GT_BYTE
 #undef GT_WORD_BYTES
 
-static inline const uint8_t *gt_get_four(const struct gt_unpack *table, const uint8_t *p, size_t codes, uint64_t *words, uint64_t *out)
+static inline const uint8_t *gt_get_four(const struct gt_unpack *table, const uint8_t *p,
+					 size_t codes, uint64_t *words, uint64_t *out)
 {
 	__m256i z = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)p)), d;
 
-	z = _mm256_inserti128_si256(z, _mm_loadu_si128((const __m128i *)(p + table->pair[codes])), 1);
+	z = _mm256_inserti128_si256(z, _mm_loadu_si128((const __m128i *)(p + table->pair[codes])),
+				    1);
 	z = _mm256_shuffle_epi8(z, _mm256_load_si256((const __m256i *)table->from[codes]));
-	d = _mm256_xor_si256(_mm256_srli_epi64(z, 1), _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(z, _mm256_set1_epi64x(1))));
+	d = _mm256_xor_si256(_mm256_srli_epi64(z, 1),
+			     _mm256_sub_epi64(_mm256_setzero_si256(),
+					      _mm256_and_si256(z, _mm256_set1_epi64x(1))));
 	d = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)words), d);
 	_mm256_storeu_si256((__m256i *)words, d);
 	_mm256_storeu_si256((__m256i *)out, d);
@@ -145,8 +169,8 @@ static inline const uint8_t *gt_get_four(const struct gt_unpack *table, const ui
 }
 
 /* No look whether any of four differ: the guess costs more than the work. */
-static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words, uint64_t *out, uint32_t bytes,
-					  uint8_t last)
+static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words,
+					  uint64_t *out, uint32_t bytes, uint8_t last)
 {
 	const struct gt_unpack *table = &gt_unpack;
 	size_t i, end = (size_t)bytes * 4;
@@ -161,7 +185,8 @@ static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes
 
 #else
 
-static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev, const uint64_t *words, uint32_t n)
+static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev,
+				    const uint64_t *words, uint32_t n)
 {
 	uint32_t i = 0;
 
@@ -169,14 +194,15 @@ static inline uint8_t *gt_put_words(uint8_t *p, uint8_t *codes, uint64_t *prev, 
 		uint32_t c = 0, shift;
 
 		for (shift = 0; shift < 8 && i < n; shift += 2, i++)
-			c |= gt_put_word(&p, prev + i, __atomic_load_n(words + i, __ATOMIC_RELAXED)) << shift;
+			c |= gt_put_word(&p, prev + i, __atomic_load_n(words + i, __ATOMIC_RELAXED))
+			     << shift;
 		*codes++ = (uint8_t)c;
 	}
 	return p;
 }
 
-static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words, uint64_t *out, uint32_t bytes,
-					  uint8_t last)
+static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes, uint64_t *words,
+					  uint64_t *out, uint32_t bytes, uint8_t last)
 {
 	for (; bytes; bytes--) {
 		uint32_t c = bytes > 1 ? *codes++ : *codes & last;
@@ -191,7 +217,8 @@ static inline const uint8_t *gt_get_words(const uint8_t *p, const uint8_t *codes
 
 #endif
 
-/* Bits of the last code byte that belong to words; codes of those that are not there count for nothing. @n: words in all */
+/* Bits of the last code byte that belong to words; codes of those that are not there count for
+ * nothing. @n: words in all */
 static inline uint8_t gt_last_codes(uint32_t n)
 {
 	return n % 4 ? (uint8_t)((1u << 2 * (n % 4)) - 1) : 0xff;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* All conversion of time: one canonical clock, CLOCK_BOOTTIME in ns.
  *
- * Tuples of all host clocks are taken by the collector at start, every second and at the end (two at least: one gives no rate);
- * conversion happens when reading, piecewise linear between neighbouring tuples, in 128-bit
- * integers, and reports its residual (how far a tuple lies from the line through its
- * neighbours). Before the first and after the last tuple the nearest piece is extended.
- * Device clocks: the host clock that all gt_record_clock readings agree with, else the line through them; without readings the host clock
- * in which every QUEUED stamp lies inside its call (candidates below); else what all work and all
- * waits bound from both sides (clock/clockbounds.h); without waits the smallest offset that keeps
- * call begin <= queued. Readings that work contradicts are not believed. gt_device_clock says which
- * it was. */
+ * Tuples of all host clocks are taken by the collector at start, every second and at the end
+ * (two at least: one gives no rate); conversion happens when reading, piecewise linear between
+ * neighbouring tuples, in 128-bit integers, and reports its residual (how far a tuple lies from
+ * the line through its neighbours). Before the first and after the last tuple the nearest piece
+ * is extended.
+ * Device clocks: the host clock that all gt_record_clock readings agree with, else the line
+ * through them; without readings the host clock in which every QUEUED stamp lies inside its call
+ * (candidates below); else what all work and all waits bound from both sides
+ * (clock/clockbounds.h); without waits the smallest offset that keeps call begin <= queued.
+ * Readings that work contradicts are not believed. gt_device_clock says which it was. */
 #ifndef GPUTAP_CLOCK_CLOCK_H
 #define GPUTAP_CLOCK_CLOCK_H
 
@@ -21,26 +22,26 @@
 
 /* One reading of every host clock, as near together as can be. */
 struct gt_clock_tuple {
-	uint64_t ticks;      /* of the session's host clock: the counter's, or BOOTTIME ns */
+	uint64_t ticks; /* of the session's host clock: the counter's, or BOOTTIME ns */
 	uint64_t boottime_ns, monotonic_ns, raw_ns, realtime_ns;
 	uint64_t spread_ticks; /* between first and last reading: uncertainty */
 };
 
 enum gt_clock_method {
 	GT_CLOCK_UNKNOWN = 0,
-	GT_CLOCK_TIMER = 1,       /* the runtime's own device and host timer call */
-	GT_CLOCK_HOST_RAW = 2,    /* device stamps are CLOCK_MONOTONIC_RAW */
+	GT_CLOCK_TIMER = 1,    /* the runtime's own device and host timer call */
+	GT_CLOCK_HOST_RAW = 2, /* device stamps are CLOCK_MONOTONIC_RAW */
 	GT_CLOCK_HOST_MONOTONIC = 3,
 	GT_CLOCK_HOST_BOOTTIME = 4,
 	GT_CLOCK_HOST_REALTIME = 5,
-	GT_CLOCK_OFFSET = 6,      /* smallest offset that keeps causality */
-	GT_CLOCK_BOUNDS = 7,      /* no work before its call, no wait that ends before its work */
+	GT_CLOCK_OFFSET = 6, /* smallest offset that keeps causality */
+	GT_CLOCK_BOUNDS = 7, /* no work before its call, no wait that ends before its work */
 };
 
 /* Host clock ---------------------------------------------------------------- */
 
-/* Which clock taps stamp with on this machine: enum gt_host_clock. The counter only if it is invariant and
- * the kernel keeps its time by it. */
+/* Which clock taps stamp with on this machine: enum gt_host_clock. The counter only if it is
+ * invariant and the kernel keeps its time by it. */
 uint32_t gt_clock_host_choose(void);
 
 /* Read all clocks, several times, keep the tightest. @host_clock: enum gt_host_clock */
@@ -48,14 +49,16 @@ void gt_clock_tuple_take(uint32_t host_clock, struct gt_clock_tuple *out);
 
 struct gt_host_clock_map; /* ticks -> BOOTTIME ns, and the other host clocks -> BOOTTIME ns */
 
-int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, struct gt_host_clock_map **out);
+int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count,
+			     struct gt_host_clock_map **out);
 /* The same onto another host's BOOTTIME: @shift_ns is added to all that comes out. */
-int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t count, int64_t shift_ns,
-				     struct gt_host_clock_map **out);
+int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t count,
+				     int64_t shift_ns, struct gt_host_clock_map **out);
 void gt_host_clock_map_destroy(struct gt_host_clock_map *map);
 uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks);
 /* @method: one of GT_CLOCK_HOST_*; @ns of that clock */
-uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method, uint64_t ns);
+uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method,
+			    uint64_t ns);
 /* CLOCK_REALTIME minus CLOCK_BOOTTIME at that time, ns: for programs that want wall time. */
 int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, uint64_t boottime_ns);
 uint64_t gt_host_clock_residual_ns(const struct gt_host_clock_map *map);
@@ -69,9 +72,12 @@ struct gt_device_clock; /* one device's raw stamps -> BOOTTIME ns */
 int gt_device_clock_create(const struct gt_host_clock_map *host, struct gt_device_clock **out);
 void gt_device_clock_destroy(struct gt_device_clock *clock);
 /* A gt_record_clock: device stamp read between two host stamps. */
-int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device, uint64_t host_before, uint64_t host_after);
-/* A piece of work: its call's begin and end in ticks (end 0: not known) and its raw queued stamp. */
-void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end, uint64_t queued);
+int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
+				uint64_t host_before, uint64_t host_after);
+/* A piece of work: its call's begin and end in ticks (end 0: not known) and its raw queued
+ * stamp. */
+void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end,
+			      uint64_t queued);
 /* Decide the method; after this bounds, where they are wanted, and conversion. */
 void gt_device_clock_settle(struct gt_device_clock *clock);
 

@@ -15,7 +15,7 @@ enum {
 	PARTS_MAX = 2048,    /* of the time, when they are thinned: each keeps its hull */
 	TOLERANCE_NS = 1000, /* of stamps on both clocks: lines may lie half of it beyond a bound */
 	SEGMENTS_MAX = 64,   /* lines */
-	JUMP_MAX_NS = 1000000, /* from one line to the next */
+	JUMP_MAX_NS = 1000000,     /* from one line to the next */
 	DRIFT_MIN_NS = 1000000000, /* in less time, or from fewer bounds, a drift is noise */
 	DRIFT_MIN_COUNT = 100,
 	OUTLIERS_MAX = 64,
@@ -25,9 +25,9 @@ enum {
 
 #define SLOPE_BITS 32
 /* 200 ppm: a real oscillator is off by less. */
-#define SLOPE_MAX ((INT64_C(200) << SLOPE_BITS) / 1000000)
+#define SLOPE_MAX  ((INT64_C(200) << SLOPE_BITS) / 1000000)
 /* From the first bound, on either axis: so that no product overflows. */
-#define FARTHEST (INT64_C(1) << 60)
+#define FARTHEST   (INT64_C(1) << 60)
 
 /* Bounds of a part of the time, each side sorted by device stamp. */
 struct slice {

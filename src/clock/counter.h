@@ -26,7 +26,8 @@ static inline uint64_t gt_counter_read(void)
 #endif
 }
 
-/* Not before what stands before it, not after what stands behind it: for brackets around other clocks. */
+/* Not before what stands before it, not after what stands behind it: for brackets around other
+ * clocks. */
 static inline uint64_t gt_counter_read_ordered(void)
 {
 	uint64_t ticks;

@@ -13,14 +13,15 @@
 enum {
 	WORK_MAX = 65536,
 	READINGS_MAX = 1 << 20,
-	WINDOW_NS = 50000000,   /* of readings this near together the tightest counts */
-	TOLERANCE_NS = 1000,    /* jitter of tuples: below it nothing is a violation */
-	SAME_NS = 250,          /* a clock that readings are no farther from, beyond their brackets, is that clock */
-	OPEN_CALL_NS = 10000000, /* a call whose end is not known lasted no longer */
+	WINDOW_NS = 50000000, /* of readings this near together the tightest counts */
+	TOLERANCE_NS = 1000,  /* jitter of tuples: below it nothing is a violation */
+	/* a clock that readings are no farther from, beyond their brackets, is that clock */
+	SAME_NS = 250,
+	OPEN_CALL_NS = 10000000,   /* a call whose end is not known lasted no longer */
 	DRIFT_MIN_NS = 1000000000, /* shorter than this, or with fewer samples, drift is noise */
 	DRIFT_MIN_WORK = 100,
-	DOUBT_MIN_WORK = 20,    /* from so much work on, readings are not believed .. */
-	DOUBT_PART = 20,        /* .. that one in so many contradicts */
+	DOUBT_MIN_WORK = 20, /* from so much work on, readings are not believed .. */
+	DOUBT_PART = 20,     /* .. that one in so many contradicts */
 };
 
 struct reading {
@@ -73,7 +74,8 @@ void gt_device_clock_destroy(struct gt_device_clock *clock)
 	free(clock);
 }
 
-int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device, uint64_t host_before, uint64_t host_after)
+int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device,
+				uint64_t host_before, uint64_t host_after)
 {
 	struct reading *r;
 	uint64_t before, after;
@@ -93,7 +95,8 @@ int gt_device_clock_add_reading(struct gt_device_clock *clock, uint64_t device, 
 	return 0;
 }
 
-void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end, uint64_t queued)
+void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start, uint64_t call_end,
+			      uint64_t queued)
 {
 	struct work *w;
 
@@ -107,8 +110,9 @@ void gt_device_clock_add_work(struct gt_device_clock *clock, uint64_t call_start
 	w->queued = queued;
 	w->start_ns = gt_host_clock_to_ns(clock->host, call_start);
 	w->ended = call_end > call_start;
-	w->end_ns = call_end > call_start ? gt_host_clock_to_ns(clock->host, call_end) :
-		    w->start_ns < UINT64_MAX - OPEN_CALL_NS ? w->start_ns + OPEN_CALL_NS : UINT64_MAX;
+	w->end_ns = call_end > call_start ? gt_host_clock_to_ns(clock->host, call_end)
+		    : w->start_ns < UINT64_MAX - OPEN_CALL_NS ? w->start_ns + OPEN_CALL_NS
+							      : UINT64_MAX;
 }
 
 /* Readings ------------------------------------------------------------------ */
@@ -120,9 +124,11 @@ static int compare_readings(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Does every reading say that the stamps are of this host clock? Then no line through the readings can be as near: each of them
- * is known to half its bracket only, and is microseconds wide when something came between. */
-static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method method, uint64_t *residual)
+/* Does every reading say that the stamps are of this host clock? Then no line through the
+ * readings can be as near: each of them is known to half its bracket only, and is microseconds
+ * wide when something came between. */
+static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method method,
+		      uint64_t *residual)
 {
 	uint64_t host = gt_host_clock_residual_ns(clock->host);
 
@@ -144,7 +150,10 @@ static bool read_host(const struct gt_device_clock *clock, enum gt_clock_method 
 static bool settle_read_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
-		GT_CLOCK_HOST_BOOTTIME, GT_CLOCK_HOST_MONOTONIC, GT_CLOCK_HOST_RAW, GT_CLOCK_HOST_REALTIME,
+		GT_CLOCK_HOST_BOOTTIME,
+		GT_CLOCK_HOST_MONOTONIC,
+		GT_CLOCK_HOST_RAW,
+		GT_CLOCK_HOST_REALTIME,
 	};
 
 	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
@@ -171,7 +180,7 @@ static bool settle_readings(struct gt_device_clock *clock)
 	if (!points)
 		return false;
 	qsort(r, clock->reading_count, sizeof *r, compare_readings);
-	for (i = 0; i < clock->reading_count; ) {
+	for (i = 0; i < clock->reading_count;) {
 		uint64_t window = r[i].host_ns;
 
 		for (best = i; i < clock->reading_count && r[i].host_ns - window < WINDOW_NS; i++)
@@ -188,7 +197,8 @@ static bool settle_readings(struct gt_device_clock *clock)
 	gt_clock_pieces_fini(&clock->pieces);
 	clock->pieces = pieces;
 	for (i = 0; i < clock->reading_count; i++) {
-		uint64_t at = gt_clock_piece_convert(gt_clock_pieces_find(&pieces, r[i].device), r[i].device);
+		uint64_t at = gt_clock_piece_convert(gt_clock_pieces_find(&pieces, r[i].device),
+						     r[i].device);
 		uint64_t off = at > r[i].host_ns ? at - r[i].host_ns : r[i].host_ns - at;
 
 		/* inside its bracket a reading agrees; half the bracket is what it cannot say */
@@ -217,7 +227,9 @@ static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_m
 	for (i = 0; i < clock->work_count; i++) {
 		const struct work *w = &clock->work[i];
 		uint64_t q = gt_host_clock_from(clock->host, method, w->queued);
-		uint64_t off = q < w->start_ns ? w->start_ns - q : q > w->end_ns ? q - w->end_ns : 0;
+		uint64_t off = q < w->start_ns ? w->start_ns - q
+			       : q > w->end_ns ? q - w->end_ns
+					       : 0;
 
 		if (off > TOLERANCE_NS)
 			continue;
@@ -230,12 +242,16 @@ static struct fit try_clock(const struct gt_device_clock *clock, enum gt_clock_m
 	return fit;
 }
 
-/* Of the clocks in which nearly all work was queued within its call (a runtime may stamp some kinds of work elsewhere), the
- * one with the shortest way from call to queued: where two clocks are near each other, both may fit. */
+/* Of the clocks in which nearly all work was queued within its call (a runtime may stamp some
+ * kinds of work elsewhere), the one with the shortest way from call to queued: where two clocks
+ * are near each other, both may fit. */
 static bool settle_host(struct gt_device_clock *clock)
 {
 	static const enum gt_clock_method candidates[] = {
-		GT_CLOCK_HOST_RAW, GT_CLOCK_HOST_MONOTONIC, GT_CLOCK_HOST_BOOTTIME, GT_CLOCK_HOST_REALTIME,
+		GT_CLOCK_HOST_RAW,
+		GT_CLOCK_HOST_MONOTONIC,
+		GT_CLOCK_HOST_BOOTTIME,
+		GT_CLOCK_HOST_REALTIME,
 	};
 	uint64_t host = gt_host_clock_residual_ns(clock->host);
 	struct fit best = {0};
@@ -267,8 +283,8 @@ static int compare_work(const void *a, const void *b)
 	return (x->queued > y->queued) - (x->queued < y->queued);
 }
 
-/* How much longer work waited from its call to its queued stamp than other work. The clocks may be any distance
- * apart: only differences of lags mean something. */
+/* How much longer work waited from its call to its queued stamp than other work. The clocks may
+ * be any distance apart: only differences of lags mean something. */
 static int64_t more_lag(const struct work *w, const struct work *than)
 {
 	return (int64_t)((w->queued - w->start_ns) - (than->queued - than->start_ns));
@@ -283,9 +299,11 @@ static bool above(const struct work *a, const struct work *b, const struct work 
 	return left >= right;
 }
 
-/* The line below all lags that is nearest to them: the edge of their lower hull over the mean stamp
- * (Moon, Skelly, Towsley 1999 for packet delays). Sorts the work. False: too little to tell a drift. */
-static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *point, struct gt_clock_ratio *rate)
+/* The line below all lags that is nearest to them: the edge of their lower hull over the mean
+ * stamp (Moon, Skelly, Towsley 1999 for packet delays). Sorts the work. False: too little to
+ * tell a drift. */
+static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *point,
+		       struct gt_clock_ratio *rate)
 {
 	struct work *w = clock->work;
 	size_t n = clock->work_count, hull = 0, i;
@@ -297,10 +315,12 @@ static bool find_drift(struct gt_device_clock *clock, struct gt_clock_point *poi
 	bool found = false;
 
 	qsort(w, n, sizeof *w, compare_work);
-	if (n < DRIFT_MIN_WORK || w[n - 1].queued - w[0].queued < DRIFT_MIN_NS || w[n - 1].queued - w[0].queued >= UINT64_MAX / 4)
+	if (n < DRIFT_MIN_WORK || w[n - 1].queued - w[0].queued < DRIFT_MIN_NS ||
+	    w[n - 1].queued - w[0].queued >= UINT64_MAX / 4)
 		return false;
 	for (i = 0; i < n; i++) /* so that no product overflows */
-		if (more_lag(&w[i], &w[0]) > INT64_MAX / 4 || more_lag(&w[i], &w[0]) < INT64_MIN / 4)
+		if (more_lag(&w[i], &w[0]) > INT64_MAX / 4 ||
+		    more_lag(&w[i], &w[0]) < INT64_MIN / 4)
 			return false;
 	line = calloc(n, sizeof *line);
 	if (!line)
@@ -358,7 +378,8 @@ static void settle_offset(struct gt_device_clock *clock)
 	gt_clock_pieces_fini(&clock->pieces);
 	clock->pieces = pieces;
 	clock->method = GT_CLOCK_OFFSET;
-	/* the work that set the offset was queued somewhere within its call: the shortest call bounds the error */
+	/* the work that set the offset was queued somewhere within its call: the shortest call
+	 * bounds the error */
 	for (i = 0; i < clock->work_count; i++)
 		if (clock->work[i].end_ns - clock->work[i].start_ns < least)
 			least = clock->work[i].end_ns - clock->work[i].start_ns;
@@ -405,7 +426,8 @@ void gt_device_clock_settle(struct gt_device_clock *clock)
 
 		gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_EARLIER, w->queued, w->start_ns);
 		if (w->ended)
-			gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_LATER, w->queued, w->end_ns);
+			gt_clock_bounds_add(&clock->bounds, GT_CLOCK_NOT_LATER, w->queued,
+					    w->end_ns);
 	}
 	free(clock->work);
 	free(clock->readings);
@@ -457,7 +479,8 @@ void gt_device_clock_check_bound(struct gt_device_clock *clock, enum gt_clock_si
 {
 	uint64_t host = gt_host_clock_to_ns(clock->host, host_ticks);
 	uint64_t at = gt_device_clock_to_ns(clock, device);
-	bool early = at < host && host - at > TOLERANCE_NS, late = at > host && at - host > TOLERANCE_NS;
+	bool early = at < host && host - at > TOLERANCE_NS,
+	     late = at > host && at - host > TOLERANCE_NS;
 
 	clock->violations += side == GT_CLOCK_NOT_EARLIER ? early : late;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which clock host stamps are taken from: the command decides for a session, the tool API where there is none. */
+/* Which clock host stamps are taken from: the command decides for a session, the tool API where
+ * there is none. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static bool is_counter_invariant(void)
 }
 #endif
 
-/* The kernel watches its clocksource: where it gave the counter up (unsynchronised, unstable), so do we. */
+/* The kernel watches its clocksource: where it gave the counter up (unsynchronised, unstable),
+ * so do we. */
 static bool is_counter_the_kernels_clock(void)
 {
 	char name[32] = "";
@@ -51,5 +53,6 @@ static bool is_counter_the_kernels_clock(void)
 
 uint32_t gt_clock_host_choose(void)
 {
-	return is_counter_invariant() && is_counter_the_kernels_clock() ? GT_HOST_CLOCK_COUNTER : GT_HOST_CLOCK_BOOTTIME;
+	return is_counter_invariant() && is_counter_the_kernels_clock() ? GT_HOST_CLOCK_COUNTER
+									: GT_HOST_CLOCK_BOOTTIME;
 }

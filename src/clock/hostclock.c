@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's clocks: which one taps use, reading all of them at one moment, and the way from each to
- * CLOCK_BOOTTIME. Tuples of a capture may be damaged, so nothing here trusts their order. */
+/* The host's clocks: which one taps use, reading all of them at one moment, and the way from
+ * each to CLOCK_BOOTTIME. Tuples of a capture may be damaged, so nothing here trusts their
+ * order. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 enum { TRIES = 8 };
 
 struct gt_host_clock_map {
-	struct gt_clock_pieces ticks, monotonic, raw, realtime, boottime; /* the last: the identity */
+	/* the last: the identity */
+	struct gt_clock_pieces ticks, monotonic, raw, realtime, boottime;
 	struct gt_clock_tuple *tuples; /* by boottime_ns, rising */
 	size_t count;
 	uint64_t residual_ns;
@@ -39,7 +41,8 @@ static uint64_t offset_from_boottime(clockid_t clock)
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		uint64_t before = gt_clock_ns(CLOCK_BOOTTIME), there = gt_clock_ns(clock), after = gt_clock_ns(CLOCK_BOOTTIME);
+		uint64_t before = gt_clock_ns(CLOCK_BOOTTIME), there = gt_clock_ns(clock),
+			 after = gt_clock_ns(CLOCK_BOOTTIME);
 
 		if (after - before < best) {
 			best = after - before;
@@ -55,7 +58,8 @@ void gt_clock_tuple_take(uint32_t host_clock, struct gt_clock_tuple *out)
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		uint64_t before = read_ticks(host_clock), now = gt_clock_ns(CLOCK_BOOTTIME), after = read_ticks(host_clock);
+		uint64_t before = read_ticks(host_clock), now = gt_clock_ns(CLOCK_BOOTTIME),
+			 after = read_ticks(host_clock);
 
 		if (after - before >= best)
 			continue;
@@ -81,12 +85,14 @@ static int compare_tuples(const void *a, const void *b)
 static int compare_rates(const void *a, const void *b)
 {
 	const struct gt_clock_ratio *x = a, *y = b;
-	unsigned __int128 l = (unsigned __int128)x->out * y->in, r = (unsigned __int128)y->out * x->in;
+	unsigned __int128 l = (unsigned __int128)x->out * y->in,
+			  r = (unsigned __int128)y->out * x->in;
 
 	return (l > r) - (l < r);
 }
 
-/* Rate of the ticks when the host is awake: the median over MONOTONIC, which does not count a suspend. */
+/* Rate of the ticks when the host is awake: the median over MONOTONIC, which does not count a
+ * suspend. */
 static int usual_rate(const struct gt_clock_tuple *t, size_t n, struct gt_clock_ratio *usual)
 {
 	struct gt_clock_ratio *rates = calloc(n ? n : 1, sizeof *rates);
@@ -95,7 +101,8 @@ static int usual_rate(const struct gt_clock_tuple *t, size_t n, struct gt_clock_
 	if (!rates)
 		return -ENOMEM;
 	for (i = 1; i < n; i++) {
-		if (t[i].ticks <= t[last].ticks || t[i].monotonic_ns < t[last].monotonic_ns + 1000000)
+		if (t[i].ticks <= t[last].ticks ||
+		    t[i].monotonic_ns < t[last].monotonic_ns + 1000000)
 			continue;
 		rates[count].in = t[i].ticks - t[last].ticks;
 		rates[count++].out = t[i].monotonic_ns - t[last].monotonic_ns;
@@ -118,22 +125,25 @@ static uint64_t residual(const struct gt_clock_tuple *t, size_t n)
 
 	for (i = 1; i + 1 < n; i++) {
 		const struct gt_clock_tuple *a = &t[i - 1], *b = &t[i + 1];
-		uint64_t slept = (b->boottime_ns - b->monotonic_ns) - (a->boottime_ns - a->monotonic_ns), at, off;
+		uint64_t slept = (b->boottime_ns - b->monotonic_ns) -
+				 (a->boottime_ns - a->monotonic_ns),
+			 at, off;
 
 		if (t[i].ticks <= a->ticks || b->ticks <= t[i].ticks)
 			continue;
 		if ((int64_t)slept > 1000000 || (int64_t)slept < -1000000)
 			continue;
-		at = a->boottime_ns + (uint64_t)((unsigned __int128)(t[i].ticks - a->ticks) * (b->boottime_ns - a->boottime_ns) /
-						 (b->ticks - a->ticks));
+		at = a->boottime_ns +
+		     (uint64_t)((unsigned __int128)(t[i].ticks - a->ticks) *
+				(b->boottime_ns - a->boottime_ns) / (b->ticks - a->ticks));
 		off = at > t[i].boottime_ns ? at - t[i].boottime_ns : t[i].boottime_ns - at;
 		worst = off > worst ? off : worst;
 	}
 	return worst;
 }
 
-static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_tuple *t, size_t n, size_t member,
-		       const struct gt_clock_ratio *usual)
+static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_tuple *t, size_t n,
+		       size_t member, const struct gt_clock_ratio *usual)
 {
 	struct gt_clock_point *points = calloc(n ? n : 1, sizeof *points);
 	size_t i;
@@ -150,11 +160,12 @@ static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_tup
 	return status;
 }
 
-int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t count, int64_t shift_ns,
-				     struct gt_host_clock_map **out)
+int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t count,
+				     int64_t shift_ns, struct gt_host_clock_map **out)
 {
 	static const struct gt_clock_ratio one = {1, 1};
-	const struct gt_clock_point moved = {shift_ns < 0 ? 0 - (uint64_t)shift_ns : 0, shift_ns < 0 ? 0 : (uint64_t)shift_ns};
+	const struct gt_clock_point moved = {shift_ns < 0 ? 0 - (uint64_t)shift_ns : 0,
+					     shift_ns < 0 ? 0 : (uint64_t)shift_ns};
 	struct gt_host_clock_map *map = calloc(1, sizeof *map);
 	struct gt_clock_ratio usual;
 	int status = -ENOMEM;
@@ -175,9 +186,10 @@ int gt_host_clock_map_create_shifted(const struct gt_clock_tuple *tuples, size_t
 	status = usual_rate(map->tuples, count, &usual);
 	if (status)
 		goto fail;
-#define PIECES(clock, member, rate) \
-	if ((status = init_pieces(&map->clock, map->tuples, count, offsetof(struct gt_clock_tuple, member), rate))) \
-		goto fail
+#define PIECES(clock, member, rate)                                                \
+	if ((status = init_pieces(&map->clock, map->tuples, count,                 \
+				  offsetof(struct gt_clock_tuple, member), rate))) \
+	goto fail
 	PIECES(ticks, ticks, &usual);
 	PIECES(monotonic, monotonic_ns, &one);
 	PIECES(raw, raw_ns, &one);
@@ -196,7 +208,8 @@ fail:
 	return status;
 }
 
-int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count, struct gt_host_clock_map **out)
+int gt_host_clock_map_create(const struct gt_clock_tuple *tuples, size_t count,
+			     struct gt_host_clock_map **out)
 {
 	return gt_host_clock_map_create_shifted(tuples, count, 0, out);
 }
@@ -224,23 +237,23 @@ uint64_t gt_host_clock_to_ns(const struct gt_host_clock_map *map, uint64_t ticks
 	return gt_clock_piece_convert(gt_clock_pieces_find(&map->ticks, ticks), ticks);
 }
 
-const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock_map *map, enum gt_clock_method method)
+const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock_map *map,
+						      enum gt_clock_method method)
 {
 	switch (method) {
-	case GT_CLOCK_HOST_RAW:
-		return &map->raw;
-	case GT_CLOCK_HOST_MONOTONIC:
-		return &map->monotonic;
-	case GT_CLOCK_HOST_REALTIME:
-		return &map->realtime;
-	default:
-		return &map->boottime;
+	case GT_CLOCK_HOST_RAW: return &map->raw;
+	case GT_CLOCK_HOST_MONOTONIC: return &map->monotonic;
+	case GT_CLOCK_HOST_REALTIME: return &map->realtime;
+	default: return &map->boottime;
 	}
 }
 
-uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method, uint64_t ns)
+uint64_t gt_host_clock_from(const struct gt_host_clock_map *map, enum gt_clock_method method,
+			    uint64_t ns)
 {
-	return gt_clock_piece_convert(gt_clock_pieces_find(gt_host_clock_pieces_of(map, method), ns), ns);
+	return gt_clock_piece_convert(gt_clock_pieces_find(gt_host_clock_pieces_of(map, method),
+							   ns),
+				      ns);
 }
 
 int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, uint64_t boottime_ns)
@@ -249,7 +262,8 @@ int64_t gt_host_clock_realtime_offset_ns(const struct gt_host_clock_map *map, ui
 
 	if (!map->count)
 		return 0;
-	while (high - low > 1) { /* the last tuple not after that time: a step of the wall clock is seen late, never early */
+	/* the last tuple not after that time: a step of the wall clock is seen late, never early */
+	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
 		if (map->tuples[middle].boottime_ns <= boottime_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines through points, in integers. Each piece is capped at the point where the next one begins, and
- * the multiplier is rounded down: so conversion never runs backwards, whatever the points. */
+/* Lines through points, in integers. Each piece is capped at the point where the next one
+ * begins, and the multiplier is rounded down: so conversion never runs backwards, whatever the
+ * points. */
 #include "clock/piece.h"
 
 #include <errno.h>
@@ -23,8 +24,9 @@ static void set_rate(struct gt_clock_piece *piece, uint64_t out, uint64_t in)
 	piece->mult = mult >> 63 ? UINT64_MAX >> 1 : (uint64_t)mult;
 }
 
-/* How far from in0 the short way gives what the long one does: the piece lasts, no bit is shifted out, the cap is not reached.
- * Conversion rises, so what holds for the last stamp holds for all before. */
+/* How far from in0 the short way gives what the long one does: the piece lasts, no bit is
+ * shifted out, the cap is not reached. Conversion rises, so what holds for the last stamp holds
+ * for all before. */
 static void set_plain(struct gt_clock_piece *piece)
 {
 	uint64_t last = piece->to - piece->in0, most;
@@ -36,7 +38,8 @@ static void set_plain(struct gt_clock_piece *piece)
 	most = UINT64_MAX >> piece->left;
 	last = last < most ? last : most;
 	/* a last piece has no end: half of it and half of that, until it fits */
-	while (last && (unsigned __int128)last * piece->mult >> piece->shift > piece->cap - piece->out0)
+	while (last &&
+	       (unsigned __int128)last * piece->mult >> piece->shift > piece->cap - piece->out0)
 		last /= 2;
 	piece->plain = last;
 }
@@ -50,8 +53,8 @@ static bool stopped(uint64_t out, uint64_t in, const struct gt_clock_ratio *usua
 }
 
 /* @nearest_ns: from a point to the next one that is taken */
-static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
-		       const struct gt_clock_ratio *usual, uint64_t nearest_ns)
+static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
+		       size_t count, const struct gt_clock_ratio *usual, uint64_t nearest_ns)
 {
 	struct gt_clock_piece *list = calloc(count ? count : 1, sizeof *list);
 	size_t n = 0, i;
@@ -99,8 +102,8 @@ static int init_pieces(struct gt_clock_pieces *pieces, const struct gt_clock_poi
 	return 0;
 }
 
-int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
-			 const struct gt_clock_ratio *usual)
+int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
+			 size_t count, const struct gt_clock_ratio *usual)
 {
 	return init_pieces(pieces, points, count, usual, NEAREST_NS);
 }

@@ -14,13 +14,16 @@
 struct gt_clock_piece {
 	uint64_t in0, out0;
 	uint64_t mult; /* below 2^63: the product of 128 bits never overflows */
-	uint64_t plain; /* up to so far behind in0, the result is out0 + (high word of ((in - in0) << left) * mult) >> right */
+	/* up to so far behind in0, the result is out0 + (high word of ((in - in0) << left) *
+	 * mult) >> right */
+	uint64_t plain;
 	uint8_t left, right, shift;
 	uint64_t from, to, cap;
 };
 
 struct gt_clock_pieces {
-	struct gt_clock_piece *list; /* by `from`; the first begins at 0, the last ends at UINT64_MAX, no holes */
+	/* by `from`; the first begins at 0, the last ends at UINT64_MAX, no holes */
+	struct gt_clock_piece *list;
 	size_t count;
 };
 
@@ -54,14 +57,17 @@ static inline bool gt_clock_piece_is_plain(const struct gt_clock_piece *piece, u
 
 static inline uint64_t gt_clock_piece_convert_plain(const struct gt_clock_piece *piece, uint64_t in)
 {
-	uint64_t high = (uint64_t)((unsigned __int128)((in - piece->in0) << piece->left) * piece->mult >> 64);
+	uint64_t high =
+		(uint64_t)((unsigned __int128)((in - piece->in0) << piece->left) * piece->mult >>
+			   64);
 
 	return piece->out0 + (high >> piece->right);
 }
 
 static inline uint64_t gt_clock_piece_convert(const struct gt_clock_piece *piece, uint64_t in)
 {
-	return gt_clock_piece_is_plain(piece, in) ? gt_clock_piece_convert_plain(piece, in) : gt_clock_piece_convert_any(piece, in);
+	return gt_clock_piece_is_plain(piece, in) ? gt_clock_piece_convert_plain(piece, in)
+						  : gt_clock_piece_convert_any(piece, in);
 }
 
 /* One point on both clocks. */
@@ -77,16 +83,19 @@ struct gt_clock_point {
  *            the `in` clock (suspended host): it runs at the usual rate and jumps at its end.
  * Return: 0 or -ENOMEM. No points: the identity; one point: that offset and the usual rate, else 1.
  */
-int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points, size_t count,
-			 const struct gt_clock_ratio *usual);
+int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
+			 size_t count, const struct gt_clock_ratio *usual);
 /* The same where points are no readings and have no jitter: all that rise. */
 int gt_clock_pieces_init_exact(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,
 			       size_t count);
 void gt_clock_pieces_fini(struct gt_clock_pieces *pieces);
-const struct gt_clock_piece *gt_clock_pieces_find(const struct gt_clock_pieces *pieces, uint64_t in);
+const struct gt_clock_piece *gt_clock_pieces_find(const struct gt_clock_pieces *pieces,
+						  uint64_t in);
 
 const struct gt_clock_pieces *gt_host_clock_pieces(const struct gt_host_clock_map *map);
-const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock_map *map, enum gt_clock_method method);
-const struct gt_clock_pieces *gt_device_clock_pieces(const struct gt_device_clock *clock); /* settled */
+const struct gt_clock_pieces *gt_host_clock_pieces_of(const struct gt_host_clock_map *map,
+						      enum gt_clock_method method);
+/* settled */
+const struct gt_clock_pieces *gt_device_clock_pieces(const struct gt_device_clock *clock);
 
 #endif

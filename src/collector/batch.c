@@ -21,7 +21,8 @@ void gt_batch_touch(struct gt_drain *d, struct gt_tracee *image)
 {
 	if (!image->touched) {
 		image->touched = true;
-		d->touched[d->touched_count++] = image; /* gt_batch_make_room() saw to it that it fits */
+		/* gt_batch_make_room() saw to it that it fits */
+		d->touched[d->touched_count++] = image;
 	}
 }
 
@@ -33,7 +34,8 @@ bool gt_batch_make_room(struct gt_drain *d, const struct gt_tracee *image)
 	return !gt_batch_halted(d);
 }
 
-void gt_batch_set_mark(struct gt_drain *d, struct gt_tracee *image, uint32_t slot, struct gt_ring *ring)
+void gt_batch_set_mark(struct gt_drain *d, struct gt_tracee *image, uint32_t slot,
+		       struct gt_ring *ring)
 {
 	struct gt_journal_head *h = &d->journal.file->head;
 	struct gt_mark *m;
@@ -64,7 +66,7 @@ void gt_batch_give_back_later(struct gt_drain *d, struct gt_tracee *image, uint3
 	if (!more)
 		return; /* the pool loses a block */
 	d->give = more;
-	d->give[d->give_count++] = (struct gt_give_back){ image, block };
+	d->give[d->give_count++] = (struct gt_give_back){image, block};
 }
 
 void gt_drain_lose(struct gt_drain *d, struct gt_tracee *image)
@@ -90,7 +92,8 @@ static void apply_mark(struct gt_tracee *image, const struct gt_mark *m)
 		return;
 	}
 	if (gt_tracee_has_block(image, m->first))
-		atomic_store_explicit(&gt_tracee_block(image, m->first)->drained, m->drained, memory_order_relaxed);
+		atomic_store_explicit(&gt_tracee_block(image, m->first)->drained, m->drained,
+				      memory_order_relaxed);
 	atomic_store_explicit(&slot->first, m->first, memory_order_release);
 }
 
@@ -141,7 +144,7 @@ static void settle_rings(struct gt_drain *d)
 			continue;
 		if (ring->stream)
 			gt_capture_stream_destroy(ring->stream);
-		*ring = (struct gt_ring){ .mark = UINT32_MAX, .ordinal = ring->ordinal };
+		*ring = (struct gt_ring){.mark = UINT32_MAX, .ordinal = ring->ordinal};
 	}
 }
 

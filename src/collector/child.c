@@ -16,7 +16,7 @@
 /* Ours alone: they mean that gputap itself is broken, or that its output is. */
 static bool is_ours(int number)
 {
-	static const int ours[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+	static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
 
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (number == ours[i])
@@ -26,7 +26,7 @@ static bool is_ours(int number)
 
 int gt_child_init(struct gt_child *c)
 {
-	struct sigaction normal = { .sa_handler = SIG_DFL };
+	struct sigaction normal = {.sa_handler = SIG_DFL};
 	sigset_t all;
 
 	memset(c, 0, sizeof *c);
@@ -37,7 +37,8 @@ int gt_child_init(struct gt_child *c)
 		if (is_ours(i))
 			sigdelset(&all, i);
 	sigprocmask(SIG_SETMASK, &all, &c->mask_before);
-	sigaction(SIGCHLD, &normal, &c->chld_before); /* ignored, it would take the exit status away */
+	/* ignored, it would take the exit status away */
+	sigaction(SIGCHLD, &normal, &c->chld_before);
 	c->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (c->signal_fd < 0) {
 		int status = gt_error(-errno, "cannot collect signals");
@@ -49,7 +50,8 @@ int gt_child_init(struct gt_child *c)
 }
 
 /* In the child, up to exec. Only its failure is told, through @tell. */
-static void run_program(const struct gt_child *c, char *const *argv, char *const *environment, int tell)
+static void run_program(const struct gt_child *c, char *const *argv, char *const *environment,
+			int tell)
 {
 	int error;
 
@@ -97,7 +99,8 @@ static void send_on(const struct gt_child *c, const struct signalfd_siginfo *s)
 	if (c->pid < 0 || c->ended)
 		return;
 	if (s->ssi_code == SI_QUEUE)
-		sigqueue(c->pid, (int)s->ssi_signo, (union sigval){ .sival_ptr = (void *)(uintptr_t)s->ssi_ptr });
+		sigqueue(c->pid, (int)s->ssi_signo,
+			 (union sigval){.sival_ptr = (void *)(uintptr_t)s->ssi_ptr});
 	else
 		kill(c->pid, (int)s->ssi_signo);
 }
@@ -112,7 +115,8 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 		if (s->ssi_signo == SIGIO && s->ssi_code <= 0)
 			send_on(c, s);
 		return;
-	case SIGCONT: /* a shell sends it to the whole group: only a program that is stopped needs it from us */
+	/* a shell sends it to the whole group: only a program that is stopped needs it from us */
+	case SIGCONT:
 		if (c->stopped)
 			send_on(c, s);
 		return;
@@ -132,7 +136,7 @@ static void on_signal(struct gt_child *c, const struct signalfd_siginfo *s)
 /* The program was stopped by job control: stop as it did, until somebody continues us. */
 static void stop_too(int number)
 {
-	struct sigaction normal = { .sa_handler = SIG_DFL }, before;
+	struct sigaction normal = {.sa_handler = SIG_DFL}, before;
 	sigset_t one;
 
 	if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU)
@@ -150,7 +154,8 @@ static void look_at_program(struct gt_child *c)
 {
 	int status;
 
-	while (c->pid > 0 && !c->ended && waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
+	while (c->pid > 0 && !c->ended &&
+	       waitpid(c->pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == c->pid) {
 		if (WIFSTOPPED(status)) {
 			c->stopped = true;
 			stop_too(WSTOPSIG(status));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The program under `gputap run`: started as if we were not there, signals passed on, its end waited for.
+/* The program under `gputap run`: started as if we were not there, signals passed on, its end
+ * waited for.
  *
- * It stays in our process group and session, with the terminal, descriptors, signal mask and dispositions
- * that we were given. What a terminal sends reaches both of us; what is sent to us alone is sent on.
- * When job control stops it, we stop too, so that the shell sees a stopped job. */
+ * It stays in our process group and session, with the terminal, descriptors, signal mask and
+ * dispositions that we were given. What a terminal sends reaches both of us; what is sent to us
+ * alone is sent on. When job control stops it, we stop too, so that the shell sees a stopped
+ * job. */
 #ifndef GPUTAP_COLLECTOR_CHILD_H
 #define GPUTAP_COLLECTOR_CHILD_H
 
@@ -14,15 +16,17 @@
 struct gt_child {
 	pid_t pid;
 	int pidfd;
-	int signal_fd;   /* everything that can be caught, our own death apart */
+	int signal_fd; /* everything that can be caught, our own death apart */
 	bool ended, stopped;
-	bool interrupted; /* INT, TERM, HUP or QUIT after the program's end: do not wait for the rest */
+	/* INT, TERM, HUP or QUIT after the program's end: do not wait for the rest */
+	bool interrupted;
 	int wait_status;
 	sigset_t mask_before;
 	struct sigaction chld_before;
 };
 
-/* Block and collect signals. Before the session folder is made, so that Ctrl-C leaves nothing behind. */
+/* Block and collect signals. Before the session folder is made, so that Ctrl-C leaves nothing
+ * behind. */
 int gt_child_init(struct gt_child *c);
 
 /**
@@ -35,7 +39,8 @@ int gt_child_start(struct gt_child *c, char *const *argv, char *const *environme
 /* signal_fd or pidfd is readable: pass signals on, notice stop and end. */
 void gt_child_poll(struct gt_child *c);
 
-/* Signal mask and dispositions as they were; signals for the program that came after its end are forgotten. */
+/* Signal mask and dispositions as they were; signals for the program that came after its end are
+ * forgotten. */
 void gt_child_fini(struct gt_child *c);
 
 #endif

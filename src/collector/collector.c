@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector's life: see collector.h.
  *
- *   signals, folder, journal, capture -> program -> loop -> stop -> read what is left -> end mark -> folder removed
+ *   signals, folder, journal, capture -> program -> loop -> stop -> read what is left -> end
+ *   mark -> folder removed
  *
- * The loop sleeps in epoll_wait(): on signals and the program's end, on the ends of processes (pidfd). Rings wake nobody:
- * they are looked at every 1 to 20 ms, more rarely the less they hold, which costs a busy writer nothing and an idle machine
- * next to nothing; not more often than some blocks fill, because a look takes a processor that the program may want. New ring files
- * show in the folder's time of change. (Not inotify: to give up a watch takes the kernel 10 to 25 ms, more than all the rest of a
- * short run.)
+ * The loop sleeps in epoll_wait(): on signals and the program's end, on the ends of processes
+ * (pidfd). Rings wake nobody: they are looked at every 1 to 20 ms, more rarely the less they
+ * hold, which costs a busy writer nothing and an idle machine next to nothing; not more often
+ * than some blocks fill, because a look takes a processor that the program may want. New ring
+ * files show in the folder's time of change. (Not inotify: to give up a watch takes the kernel
+ * 10 to 25 ms, more than all the rest of a short run.)
  *
- * When has an image ended? When its process has (pidfd) or when nobody maps its region any more (gt_file_in_use):
- * exec ends an image but not the process, and a pid from another namespace means nothing here. Who waits for the whole tree waits for
- * processes that have lost their image, too: they may be about to make another, or be a program that is not traced. */
+ * When has an image ended? When its process has (pidfd) or when nobody maps its region any more
+ * (gt_file_in_use): exec ends an image but not the process, and a pid from another namespace
+ * means nothing here. Who waits for the whole tree waits for processes that have lost their
+ * image, too: they may be about to make another, or be a program that is not traced. */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -45,15 +48,17 @@
 #include "util/grow.h"
 #include "util/static_tls.h"
 
-#define MS UINT64_C(1000000)
+#define MS               UINT64_C(1000000)
 #define PARTIAL_EVERY_NS (50 * MS)
-#define SLOW_EVERY_NS (1000 * MS)
-#define COUNTS_EVERY_NS (5000 * MS)
-#define LINGER_NS (1000 * MS)  /* process gone, region still mapped by others and silent for so long: ended */
-#define IDLE_SLEEP_MS 20
-#define BUSY_SLEEP_MS 10
-#define BACKLOG_BYTES (UINT64_C(1) << 20) /* read in one pass: there is more, do not sleep */
-#define FILL_BYTES (UINT64_C(512) << 10)  /* to be there at the next look: a five hundredth of the pool, blocks that are still warm */
+#define SLOW_EVERY_NS    (1000 * MS)
+#define COUNTS_EVERY_NS  (5000 * MS)
+/* process gone, region still mapped by others and silent for so long: ended */
+#define LINGER_NS        (1000 * MS)
+#define IDLE_SLEEP_MS    20
+#define BUSY_SLEEP_MS    10
+#define BACKLOG_BYTES    (UINT64_C(1) << 20) /* read in one pass: there is more, do not sleep */
+/* to be there at the next look: a five hundredth of the pool, blocks that are still warm */
+#define FILL_BYTES       (UINT64_C(512) << 10)
 
 struct collector {
 	struct gt_libraries libraries;
@@ -63,10 +68,10 @@ struct collector {
 	struct gt_child child;
 	struct gt_memory memory;
 	int epoll;
-	int *imageless;           /* pidfds of processes whose image has ended, before they did */
+	int *imageless; /* pidfds of processes whose image has ended, before they did */
 	size_t imageless_count, imageless_room;
 	struct timespec folder_time; /* of change, when it was last looked into */
-	bool rescan;              /* something could not be opened yet */
+	bool rescan;                 /* something could not be opened yet */
 	bool exec_failed, has_files_limit, wait_tree;
 	struct rlimit files_limit;
 	uint32_t host_clock;
@@ -126,13 +131,13 @@ static char *join_argv(char *const *argv)
 static char *join_name(const char *program)
 {
 	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
-	char *const only[] = { (char *)(uintptr_t)name, NULL };
+	char *const only[] = {(char *)(uintptr_t)name, NULL};
 
 	return join_argv(only);
 }
 
-static int describe(char *const *argv, const struct gt_run_options *o, uint32_t host_clock, struct session_text *text,
-		    struct gt_session_info *info)
+static int describe(char *const *argv, const struct gt_run_options *o, uint32_t host_clock,
+		    struct session_text *text, struct gt_session_info *info)
 {
 	bool hide = o->session.hide_command;
 
@@ -181,7 +186,7 @@ void gt_session_defaults(struct gt_session *s)
 
 static int watch(struct collector *c, int fd, void *what)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.ptr = what };
+	struct epoll_event e = {.events = EPOLLIN, .data.ptr = what};
 
 	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e);
 }
@@ -220,13 +225,14 @@ static int absolute(const char *path, char *out)
 
 static int open_capture(struct collector *c, const struct gt_run_options *o, char *const *argv)
 {
-	struct gt_capture_options options = { .compress = o->compress, .shared = o->shared };
+	struct gt_capture_options options = {.compress = o->compress, .shared = o->shared};
 	struct gt_session_info info;
 	struct session_text text;
 	int status = describe(argv, o, c->host_clock, &text, &info);
 
 	if (!status)
-		status = gt_capture_writer_create(o->output, o->replace, &options, &info, &c->writer);
+		status = gt_capture_writer_create(o->output, o->replace, &options, &info,
+						  &c->writer);
 	free(text.command);
 	return status;
 }
@@ -300,7 +306,10 @@ static uint64_t process_start_ms(uint32_t pid)
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	p = strrchr(text, ')'); /* the name may hold anything */
-	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start) != 1)
+	if (!p || sscanf(p + 1,
+			 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			 "%*d %llu",
+			 &start) != 1)
 		return 0;
 	return start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
@@ -336,7 +345,8 @@ static void adopt(struct collector *c, struct gt_tracee *image)
 		c->rescan = true;
 	/* exec: the image that had this pid before is over */
 	for (size_t i = 0; i < c->drain.image_count; i++)
-		if (c->drain.images[i] != image && c->drain.images[i]->pid == image->pid && image->number == 0)
+		if (c->drain.images[i] != image && c->drain.images[i]->pid == image->pid &&
+		    image->number == 0)
 			c->drain.images[i]->replaced = true;
 }
 
@@ -367,11 +377,14 @@ static bool folder_changed(struct collector *c)
 
 	if (fstat(c->folder.fd, &st))
 		return false;
-	changed = st.st_mtim.tv_sec != c->folder_time.tv_sec || st.st_mtim.tv_nsec != c->folder_time.tv_nsec;
+	changed = st.st_mtim.tv_sec != c->folder_time.tv_sec ||
+		  st.st_mtim.tv_nsec != c->folder_time.tv_nsec;
 	c->folder_time = st.st_mtim;
 	/* times of change come in steps of some ms: a second change may hide behind a fresh one */
 	clock_gettime(CLOCK_REALTIME, &now);
-	return changed || (now.tv_sec - st.st_mtim.tv_sec) * 1000 + (now.tv_nsec - st.st_mtim.tv_nsec) / 1000000 < 50;
+	return changed || (now.tv_sec - st.st_mtim.tv_sec) * 1000 +
+					  (now.tv_nsec - st.st_mtim.tv_nsec) / 1000000 <
+				  50;
 }
 
 /* Has the image ended? @slow: also ask about those that nothing has been heard of. */
@@ -388,14 +401,17 @@ static bool is_over(const struct gt_tracee *image, bool slow, uint64_t now)
 	in_use = gt_file_in_use(image->fd);
 	if (in_use == 0)
 		return true;
-	/* gone or replaced, but others (fork children) hold on to its memory, or the file system cannot tell */
-	return (image->exited || image->replaced) && (in_use < 0 || now - image->active_ns > LINGER_NS);
+	/* gone or replaced, but others (fork children) hold on to its memory, or the file system
+	 * cannot tell */
+	return (image->exited || image->replaced) &&
+	       (in_use < 0 || now - image->active_ns > LINGER_NS);
 }
 
 /* Its process lives on without it. */
 static void keep_pidfd(struct collector *c, struct gt_tracee *image)
 {
-	int *more = gt_grow(c->imageless, c->imageless_count, &c->imageless_room, sizeof *c->imageless);
+	int *more =
+		gt_grow(c->imageless, c->imageless_count, &c->imageless_room, sizeof *c->imageless);
 
 	if (!more)
 		return;
@@ -461,7 +477,8 @@ static void slow_work(struct collector *c, uint64_t now)
 	for (size_t i = 0; i < c->drain.image_count; i++) {
 		struct gt_tracee *image = c->drain.images[i];
 
-		if (now - image->counted_ns < COUNTS_EVERY_NS || image->active_ns < image->counted_ns)
+		if (now - image->counted_ns < COUNTS_EVERY_NS ||
+		    image->active_ns < image->counted_ns)
 			continue;
 		gt_drain_write_counts(&c->drain, image);
 		image->counted_ns = now;
@@ -472,7 +489,7 @@ static void slow_work(struct collector *c, uint64_t now)
 static bool imageless_have_ended(struct collector *c)
 {
 	for (size_t i = 0; i < c->imageless_count;) {
-		struct pollfd p = { .fd = c->imageless[i], .events = POLLIN };
+		struct pollfd p = {.fd = c->imageless[i], .events = POLLIN};
 
 		if (poll(&p, 1, 0) == 0) {
 			i++;
@@ -488,7 +505,8 @@ static bool tree_has_ended(struct collector *c)
 {
 	if (!imageless_have_ended(c))
 		return false;
-	/* a process that had no image yet, between exec and the new image's first breath, maps nothing: look twice */
+	/* a process that had no image yet, between exec and the new image's first breath, maps
+	 * nothing: look twice */
 	for (int i = 0; i < 2; i++) {
 		if (c->drain.image_count > 0 || gt_file_in_use(c->folder.session_fd) == 1)
 			return false;
@@ -562,7 +580,8 @@ static void finish_images(struct collector *c, struct gt_run_result *result)
 }
 
 /* The end mark; the folder goes only when everything stands in the file. */
-static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer, struct gt_run_result *result)
+static void finish_capture(struct gt_drain *d, struct gt_capture_writer *writer,
+			   struct gt_run_result *result)
 {
 	int status;
 
@@ -582,8 +601,9 @@ static int start_program(struct collector *c, char *const *argv)
 	int status;
 
 	gt_target_look(argv[0], &target);
-	status = gt_environment_make(environ, &c->libraries, c->folder.path, target.executable ? target.path : NULL,
-				     target.complains, &environment);
+	status = gt_environment_make(environ, &c->libraries, c->folder.path,
+				     target.executable ? target.path : NULL, target.complains,
+				     &environment);
 	if (!status) {
 		take_clock(c);
 		gt_drain_commit(&c->drain); /* recover can start from here */
@@ -596,7 +616,8 @@ static int start_program(struct collector *c, char *const *argv)
 	return status;
 }
 
-static int run_session(struct collector *c, const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
+static int run_session(struct collector *c, const struct gt_run_options *options, char *const *argv,
+		       struct gt_run_result *result)
 {
 	int status;
 
@@ -642,7 +663,8 @@ restore_signals:
 	return status;
 }
 
-int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result)
+int gt_collector_run(const struct gt_run_options *options, char *const *argv,
+		     struct gt_run_result *result)
 {
 	struct collector *c = calloc(1, sizeof *c); /* 53 KiB: the stack may have 64 */
 	int status;

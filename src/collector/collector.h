@@ -11,18 +11,20 @@
 #include "ring/session.h"
 
 struct gt_run_options {
-	const char *output;     /* capture to write */
+	const char *output; /* capture to write */
 	bool replace;
 	bool compress;
-	bool shared;            /* the capture may be read by others, as the umask says */
-	bool wait_tree;         /* stay until every process of the tree has ended */
-	struct gt_session session; /* what to record and how; magic, version, bytes, host_clock are filled in */
-	const char *options_text;  /* for gt_session_info.options */
+	bool shared;    /* the capture may be read by others, as the umask says */
+	bool wait_tree; /* stay until every process of the tree has ended */
+	/* what to record and how; magic, version, bytes, host_clock are filled in */
+	struct gt_session session;
+	const char *options_text; /* for gt_session_info.options */
 };
 
 struct gt_run_result {
-	int wait_status;        /* of the program, as waitpid() gives it */
-	int exec_errno;         /* not 0: the program could not be started, and there is no capture */
+	int wait_status; /* of the program, as waitpid() gives it */
+	/* not 0: the program could not be started, and there is no capture */
+	int exec_errno;
 	uint32_t pid;           /* of the program */
 	uint32_t processes;     /* images that recorded */
 	uint32_t runtimes;      /* bit per enum gt_domain that was seen in any of them */
@@ -30,9 +32,11 @@ struct gt_run_result {
 	uint32_t refused;       /* ring files of another version, or damaged from the start */
 	uint32_t untraced;      /* programs that could not be traced */
 	uint32_t still_running; /* images that went on when the session ended */
-	uint64_t seen, recorded, dropped, unfinished; /* calls and device work; unfinished is part of dropped */
-	bool complete;          /* nothing that was traced and ended is missing */
-	int output_error;       /* negative errno: the capture could not take everything (disk full) */
+	/* calls and device work; unfinished is part of dropped */
+	uint64_t seen, recorded, dropped, unfinished;
+	bool complete; /* nothing that was traced and ended is missing */
+	/* negative errno: the capture could not take everything (disk full) */
+	int output_error;
 };
 
 /* Everything recorded, in the sizes that suit most programs. */
@@ -40,18 +44,20 @@ void gt_session_defaults(struct gt_session *session);
 
 /**
  * gt_collector_run() - trace argv[0] with argv from start to end
- * Return: 0, or negative errno with a cause when tracing could not even begin; the program was not started then.
+ * Return: 0, or negative errno with a cause when tracing could not even begin; the program was not
+ * started then.
  */
-int gt_collector_run(const struct gt_run_options *options, char *const *argv, struct gt_run_result *result);
+int gt_collector_run(const struct gt_run_options *options, char *const *argv,
+		     struct gt_run_result *result);
 
 /**
  * gt_collector_recover() - finish a capture whose collector died
  * @directory: the session folder; it is removed when all is in the capture
  * @output: receives the capture's path, PATH_MAX bytes; "" if not even that is known
  * Programs of the session that still run are told to record no more.
- * Return: 0, or negative errno with a cause: -EBUSY the collector lives, -ENOENT no such folder, -ENODATA it died before
- *         the program started, -EALREADY nothing is left to finish (the folder is removed by both), .. The folder stays as it is
- *         then and may be tried again.
+ * Return: 0, or negative errno with a cause: -EBUSY the collector lives, -ENOENT no such folder,
+ *         -ENODATA it died before the program started, -EALREADY nothing is left to finish (the
+ *         folder is removed by both), .. The folder stays as it is then and may be tried again.
  */
 int gt_collector_recover(const char *directory, char *output, struct gt_run_result *result);
 
@@ -61,6 +67,7 @@ struct gt_session_found {
 	uint32_t collector_pid;    /* 0: it has no collector any more */
 	bool in_use;               /* programs of it still run */
 };
-void gt_collector_sessions(void (*each)(const struct gt_session_found *found, void *data), void *data);
+void gt_collector_sessions(void (*each)(const struct gt_session_found *found, void *data),
+			   void *data);
 
 #endif

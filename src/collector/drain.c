@@ -2,8 +2,8 @@
 /* Reading one image's rings: see drain.h, and batch.h for what is done with what was read.
  *
  *   ring: slot.first -> block -> block -> block (still being filled)
- *         `at` bytes of the first are read; `next` is read before `committed`: once a block has a next one,
- *         its committed is final */
+ *         `at` bytes of the first are read; `next` is read before `committed`: once a block has
+ *         a next one, its committed is final */
 #include <errno.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "collector/guard.h"
 #include "util/error.h"
 
-#define PARTIAL_BYTES 4096u              /* a block in use is read for this much .. */
-#define PARTIAL_NS UINT64_C(1000000000)  /* .. or when it has lain for so long */
-#define TURN_BLOCKS 64u                  /* of one ring, then others have their turn */
+#define PARTIAL_BYTES 4096u                /* a block in use is read for this much .. */
+#define PARTIAL_NS    UINT64_C(1000000000) /* .. or when it has lain for so long */
+#define TURN_BLOCKS   64u                  /* of one ring, then others have their turn */
 
 static void break_ring(struct gt_tracee *image, struct gt_ring *ring)
 {
@@ -22,15 +22,17 @@ static void break_ring(struct gt_tracee *image, struct gt_ring *ring)
 }
 
 /* Committed bytes of the ring's block, and whether they are final. False: it makes no sense. */
-static bool look_at_block(struct gt_tracee *image, uint32_t slot, const struct gt_ring *ring, uint32_t *committed, uint32_t *next)
+static bool look_at_block(struct gt_tracee *image, uint32_t slot, const struct gt_ring *ring,
+			  uint32_t *committed, uint32_t *next)
 {
 	struct gt_block *b = gt_tracee_block(image, ring->block);
 
 	*next = atomic_load_explicit(&b->next, memory_order_acquire);
 	*committed = atomic_load_explicit(&b->committed, memory_order_acquire);
-	return b->slot == slot && b->ordinal == ring->ordinal && *committed >= ring->at && *committed % 8 == 0 &&
-	       *committed <= image->block_bytes - GT_BLOCK_HEADER_BYTES &&
-	       (*next == GT_BLOCK_NONE || (gt_tracee_has_block(image, *next) && *next != ring->block));
+	return b->slot == slot && b->ordinal == ring->ordinal && *committed >= ring->at &&
+	       *committed % 8 == 0 && *committed <= image->block_bytes - GT_BLOCK_HEADER_BYTES &&
+	       (*next == GT_BLOCK_NONE ||
+		(gt_tracee_has_block(image, *next) && *next != ring->block));
 }
 
 /* Every page once, while the guard is up: the capture's encoder must not meet a hole. */
@@ -49,7 +51,8 @@ static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_coun
 	while (at + sizeof(struct gt_record) <= bytes) {
 		const volatile struct gt_record *head = (const void *)(data + at);
 		uint32_t op = head->op, words = head->words;
-		uint32_t domain = GT_OP_DOMAIN(op); /* stands at the same place in GT_DEVICE_REF() */
+		/* stands at the same place in GT_DEVICE_REF() */
+		uint32_t domain = GT_OP_DOMAIN(op);
 
 		if (head->kind == GT_RECORD_CALL && domain < GT_DOMAIN_COUNT)
 			counts->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][domain]++;
@@ -61,7 +64,8 @@ static void count_lost_records(const uint8_t *data, size_t bytes, struct gt_coun
 	}
 }
 
-static void read_records(struct gt_drain *d, struct gt_tracee *image, struct gt_ring *ring, uint32_t committed, uint64_t now_ns)
+static void read_records(struct gt_drain *d, struct gt_tracee *image, struct gt_ring *ring,
+			 uint32_t committed, uint64_t now_ns)
 {
 	const uint8_t *data = gt_block_data(gt_tracee_block(image, ring->block)) + ring->at;
 	size_t bytes = committed - ring->at;
@@ -72,7 +76,8 @@ static void read_records(struct gt_drain *d, struct gt_tracee *image, struct gt_
 	if (gt_capture_stream_is_doubted(ring->stream, d->earliest_ticks, d->latest_ticks))
 		image->torn = true; /* written over, in a way that leaves something to read */
 	if (status == -EBADMSG)
-		image->torn = true; /* what follows is skipped up to `committed`: a later record begins there */
+		/* what follows is skipped up to `committed`: a later record begins there */
+		image->torn = true;
 	else if (status)
 		count_lost_records(data, bytes, &image->pending);
 	if (status && status != -EBADMSG && !d->output_error)
@@ -99,7 +104,8 @@ static bool start_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t i)
 	first = atomic_load_explicit(&slot->first, memory_order_acquire);
 	ordinal = slot->ordinal;
 	drained = gt_tracee_has_block(image, first)
-			  ? atomic_load_explicit(&gt_tracee_block(image, first)->drained, memory_order_relaxed)
+			  ? atomic_load_explicit(&gt_tracee_block(image, first)->drained,
+						 memory_order_relaxed)
 			  : 0;
 	gt_guard_end();
 	if (first == GT_BLOCK_NONE)
@@ -121,8 +127,8 @@ static bool start_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t i)
 enum peek { PEEK_GOOD, PEEK_MAD, PEEK_LOST };
 
 /* look_at_block() under the guard, with everything that will be read made present. */
-static enum peek peek(struct gt_drain *d, struct gt_tracee *image, uint32_t slot, const struct gt_ring *ring, uint32_t *committed,
-		      uint32_t *next)
+static enum peek peek(struct gt_drain *d, struct gt_tracee *image, uint32_t slot,
+		      const struct gt_ring *ring, uint32_t *committed, uint32_t *next)
 {
 	volatile bool sane;
 
@@ -132,16 +138,19 @@ static enum peek peek(struct gt_drain *d, struct gt_tracee *image, uint32_t slot
 	}
 	sane = look_at_block(image, slot, ring, committed, next);
 	if (sane && *committed > ring->at)
-		touch_pages(gt_block_data(gt_tracee_block(image, ring->block)) + ring->at, *committed - ring->at);
+		touch_pages(gt_block_data(gt_tracee_block(image, ring->block)) + ring->at,
+			    *committed - ring->at);
 	gt_guard_end();
 	return sane ? PEEK_GOOD : PEEK_MAD;
 }
 
 /* One ring, as far as @how wants. */
-static uint64_t drain_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t i, enum gt_drain_how how, uint64_t now_ns)
+static uint64_t drain_ring(struct gt_drain *d, struct gt_tracee *image, uint32_t i,
+			   enum gt_drain_how how, uint64_t now_ns)
 {
 	struct gt_ring *ring = &image->rings[i];
-	/* a thread that is over has no more blocks than there are; one that runs gets them again as we go */
+	/* a thread that is over has no more blocks than there are; one that runs gets them again
+	 * as we go */
 	uint32_t limit = how == GT_DRAIN_ALL ? image->block_count + 1 : TURN_BLOCKS;
 	uint64_t read = 0;
 
@@ -220,15 +229,17 @@ static bool wants_work(struct gt_tracee *image, uint32_t i, enum gt_drain_how ho
 		return true;
 	if (ring->block == GT_BLOCK_NONE)
 		return atomic_load_explicit(&slot->first, memory_order_relaxed) != GT_BLOCK_NONE;
-	if (atomic_load_explicit(&gt_tracee_block(image, ring->block)->next, memory_order_relaxed) != GT_BLOCK_NONE)
+	if (atomic_load_explicit(&gt_tracee_block(image, ring->block)->next,
+				 memory_order_relaxed) != GT_BLOCK_NONE)
 		return true;
 	return how != GT_DRAIN_FULL &&
-	       atomic_load_explicit(&gt_tracee_block(image, ring->block)->committed, memory_order_relaxed) != ring->at;
+	       atomic_load_explicit(&gt_tracee_block(image, ring->block)->committed,
+				    memory_order_relaxed) != ring->at;
 }
 
 /* The next slot from @i on that wants work, and its state; @used when there is none. */
-static uint32_t next_slot(struct gt_drain *d, struct gt_tracee *image, uint32_t i, uint32_t used, enum gt_drain_how how,
-			  uint32_t *state)
+static uint32_t next_slot(struct gt_drain *d, struct gt_tracee *image, uint32_t i, uint32_t used,
+			  enum gt_drain_how how, uint32_t *state)
 {
 	volatile uint32_t k = i;
 	const volatile uint32_t end = used; /* as k: kept over the guard's jump */
@@ -241,13 +252,14 @@ static uint32_t next_slot(struct gt_drain *d, struct gt_tracee *image, uint32_t 
 	while (k < end && !wants_work(image, k, how))
 		k++;
 	if (k < end) /* before the ring is read: what a closed thread wrote will be seen */
-		*state = atomic_load_explicit(&gt_tracee_slot(image, k)->state, memory_order_acquire);
+		*state = atomic_load_explicit(&gt_tracee_slot(image, k)->state,
+					      memory_order_acquire);
 	gt_guard_end();
 	return k;
 }
 
-static uint64_t drain_slot(struct gt_drain *d, struct gt_tracee *image, uint32_t i, uint32_t state, enum gt_drain_how how,
-			   uint64_t now_ns)
+static uint64_t drain_slot(struct gt_drain *d, struct gt_tracee *image, uint32_t i, uint32_t state,
+			   enum gt_drain_how how, uint64_t now_ns)
 {
 	struct gt_ring *ring = &image->rings[i];
 	bool closed = state == GT_SLOT_CLOSED;
@@ -261,7 +273,8 @@ static uint64_t drain_slot(struct gt_drain *d, struct gt_tracee *image, uint32_t
 }
 
 /* Is there anything to look for, and in how many slots? */
-static bool look_at_region(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how, uint32_t *used)
+static bool look_at_region(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how,
+			   uint32_t *used)
 {
 	uint64_t full;
 
@@ -278,7 +291,8 @@ static bool look_at_region(struct gt_drain *d, struct gt_tracee *image, enum gt_
 	return true;
 }
 
-uint64_t gt_drain_image(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how, uint64_t now_ns)
+uint64_t gt_drain_image(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how,
+			uint64_t now_ns)
 {
 	uint32_t used, state;
 	uint64_t bytes = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From rings into the capture: all images of a session, read in batches (see journal.h for why).
  *
- * Blocks that are handed on are read at once; a block that its thread still fills only now and then, and not for
- * a few records: reading close behind the writer takes the cache line away from it. A block goes back to
- * its pool when what was in it is in the file.
- * What the file cannot take (disk full) is counted and given up, so that programs never wait for a disk. */
+ * Blocks that are handed on are read at once; a block that its thread still fills only now and
+ * then, and not for a few records: reading close behind the writer takes the cache line away
+ * from it. A block goes back to its pool when what was in it is in the file. What the file
+ * cannot take (disk full) is counted and given up, so that programs never wait for a disk. */
 #ifndef GPUTAP_COLLECTOR_DRAIN_H
 #define GPUTAP_COLLECTOR_DRAIN_H
 
@@ -26,17 +26,19 @@ struct gt_drain {
 	struct gt_folder *folder;
 	struct gt_journal journal;
 	struct gt_capture_writer *writer;
-	bool recovering;         /* the rings' owners may be gone or told to stop: nothing is given back */
+	/* the rings' owners may be gone or told to stop: nothing is given back */
+	bool recovering;
 
 	struct gt_tracee **images;
 	size_t image_count, image_room;
 	uint32_t next_index;
 
-	uint64_t earliest_ticks, latest_ticks; /* calls of this session lie between them; by the clock tuples so far */
+	/* calls of this session lie between them; by the clock tuples so far */
+	uint64_t earliest_ticks, latest_ticks;
 
 	/* the batch being made; its marks lie in the journal */
 	uint64_t batch_bytes;
-	bool batch_dirty;        /* something stands in the capture's buffers */
+	bool batch_dirty; /* something stands in the capture's buffers */
 	struct gt_tracee *mark_image[GT_JOURNAL_MARKS];
 	struct gt_tracee *touched[GT_JOURNAL_REDOS];
 	uint32_t touched_count;
@@ -44,7 +46,7 @@ struct gt_drain {
 	size_t give_count, give_room;
 
 	/* results */
-	int output_error;        /* the first one */
+	int output_error; /* the first one */
 	uint32_t processes, runtimes, torn, refused, untraced;
 	struct gt_counts totals; /* of the images that have ended */
 };
@@ -63,12 +65,14 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out);
 struct gt_tracee *gt_drain_find(const struct gt_drain *d, uint32_t pid, uint64_t ticks);
 
 enum gt_drain_how {
-	GT_DRAIN_FULL,    /* blocks that are handed on */
-	GT_DRAIN_PARTIAL, /* and others, if there is a fair amount in them or it has lain there for long */
-	GT_DRAIN_ALL,     /* everything that is committed */
+	GT_DRAIN_FULL, /* blocks that are handed on */
+	/* and others, if there is a fair amount in them or it has lain there for long */
+	GT_DRAIN_PARTIAL,
+	GT_DRAIN_ALL, /* everything that is committed */
 };
 /* Read an image's rings. Return: bytes read. */
-uint64_t gt_drain_image(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how, uint64_t now_ns);
+uint64_t gt_drain_image(struct gt_drain *d, struct gt_tracee *image, enum gt_drain_how how,
+			uint64_t now_ns);
 
 /* Finish the batch: the capture is flushed, the journal says so, blocks go back. */
 void gt_drain_commit(struct gt_drain *d);

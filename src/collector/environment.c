@@ -15,8 +15,8 @@
 #include "util/error.h"
 #include "util/static_tls.h"
 
-#define INJECT_NAME "libgputap.so.0"
-#define AUDIT_NAME "libgputap-audit.so"
+#define INJECT_NAME      "libgputap.so.0"
+#define AUDIT_NAME       "libgputap-audit.so"
 #define LIBRARY_PATH_ENV "GPUTAP_LIBRARY_PATH"
 
 /* Installed, or in a build folder. */
@@ -26,9 +26,11 @@ static void find_compat(const char *directory, size_t n, struct gt_libraries *ou
 	char library[PATH_MAX + 64];
 
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		snprintf(library, sizeof library, "%.*s/%s/libroctx64.so.4", (int)n, directory, folders[i]);
+		snprintf(library, sizeof library, "%.*s/%s/libroctx64.so.4", (int)n, directory,
+			 folders[i]);
 		if (access(library, R_OK) == 0 &&
-		    snprintf(out->compat, sizeof out->compat, "%.*s/%s", (int)n, directory, folders[i]) < (int)sizeof out->compat)
+		    snprintf(out->compat, sizeof out->compat, "%.*s/%s", (int)n, directory,
+			     folders[i]) < (int)sizeof out->compat)
 			return;
 	}
 	out->compat[0] = '\0';
@@ -36,8 +38,11 @@ static void find_compat(const char *directory, size_t n, struct gt_libraries *ou
 
 static int try_directory(const char *directory, size_t n, struct gt_libraries *out)
 {
-	if (!n || snprintf(out->inject, sizeof out->inject, "%.*s/" INJECT_NAME, (int)n, directory) >= (int)sizeof out->inject ||
-	    snprintf(out->audit, sizeof out->audit, "%.*s/" AUDIT_NAME, (int)n, directory) >= (int)sizeof out->audit)
+	if (!n ||
+	    snprintf(out->inject, sizeof out->inject, "%.*s/" INJECT_NAME, (int)n, directory) >=
+		    (int)sizeof out->inject ||
+	    snprintf(out->audit, sizeof out->audit, "%.*s/" AUDIT_NAME, (int)n, directory) >=
+		    (int)sizeof out->audit)
 		return -1;
 	if (access(out->inject, R_OK) || access(out->audit, R_OK))
 		return -1;
@@ -48,7 +53,8 @@ static int try_directory(const char *directory, size_t n, struct gt_libraries *o
 static int find(struct gt_libraries *out)
 {
 	const char *list = getenv(LIBRARY_PATH_ENV);
-	char self[PATH_MAX], beside[PATH_MAX + sizeof "/" GPUTAP_LIBDIR_FROM_BINDIR], installed[PATH_MAX];
+	char self[PATH_MAX], beside[PATH_MAX + sizeof "/" GPUTAP_LIBDIR_FROM_BINDIR],
+		installed[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
 	if (n > 0) {
@@ -58,7 +64,8 @@ static int find(struct gt_libraries *out)
 			return 0;
 		/* an installed copy, wherever it was moved to */
 		snprintf(beside, sizeof beside, "%s/" GPUTAP_LIBDIR_FROM_BINDIR, self);
-		if (realpath(beside, installed) && !try_directory(installed, strlen(installed), out))
+		if (realpath(beside, installed) &&
+		    !try_directory(installed, strlen(installed), out))
 			return 0;
 	}
 	if (!try_directory(GPUTAP_LIBDIR, strlen(GPUTAP_LIBDIR), out))
@@ -69,8 +76,10 @@ static int find(struct gt_libraries *out)
 			return 0;
 		list += n + (list[n] == ':');
 	}
-	return gt_error(-ENOENT, INJECT_NAME " and " AUDIT_NAME " are neither beside the gputap command nor in " GPUTAP_LIBDIR
-			"; name their folder in " LIBRARY_PATH_ENV);
+	return gt_error(-ENOENT,
+			INJECT_NAME " and " AUDIT_NAME
+				    " are neither beside the gputap command nor in " GPUTAP_LIBDIR
+				    "; name their folder in " LIBRARY_PATH_ENV);
 }
 
 int gt_libraries_find(struct gt_libraries *out)
@@ -81,8 +90,11 @@ int gt_libraries_find(struct gt_libraries *out)
 		return status;
 	/* the dynamic linker splits LD_PRELOAD at both, and nothing can quote them */
 	if (strpbrk(out->inject, " :"))
-		return gt_error(0, "the folder of %s has a space or a colon in its name, which LD_PRELOAD cannot carry; "
-				"name another one in " LIBRARY_PATH_ENV, out->inject);
+		return gt_error(0,
+				"the folder of %s has a space or a colon in its name, which "
+				"LD_PRELOAD cannot carry; "
+				"name another one in " LIBRARY_PATH_ENV,
+				out->inject);
 	return 0;
 }
 
@@ -103,7 +115,8 @@ static const char *value_or(char *const *environment, const char *name, const ch
 	return value ? value : otherwise;
 }
 
-/* "@name=@first:@rest"; @ours is left out of the user's list if it stands there already (gputap in gputap). */
+/* "@name=@first:@rest"; @ours is left out of the user's list if it stands there already (gputap
+ * in gputap). */
 static char *list_variable(const char *name, const char *ours, const char *users, bool ours_first)
 {
 	size_t room = strlen(name) + strlen(ours) + (users ? strlen(users) : 0) + 4;
@@ -141,9 +154,9 @@ static char *variable(const char *name, const char *value)
 	return text;
 }
 
-/* ROCr reads names separated by spaces, with quotes and backslashes; the user's stay as they are. We are the first to get the
- * tables, so that the user's tools stand in front of us and see what they see without us; @last is told which of them
- * failed. */
+/* ROCr reads names separated by spaces, with quotes and backslashes; the user's stay as they
+ * are. We are the first to get the tables, so that the user's tools stand in front of us and see
+ * what they see without us; @last is told which of them failed. */
 static char *hsa_tools(const char *ours, const char *users, const char *last)
 {
 	char *text = NULL;
@@ -166,23 +179,26 @@ static bool is_replaced(const char *entry, char *const *set, size_t count)
 	return false;
 }
 
-/* "GLIBC_TUNABLES=theirs:ours", with the room for static thread-local storage that the program needs beside an auditor. Its
- * children get their own: core/exec_environment.c. */
+/* "GLIBC_TUNABLES=theirs:ours", with the room for static thread-local storage that the program
+ * needs beside an auditor. Its children get their own: core/exec_environment.c. */
 static char *tunables_variable(char *const *base, const struct gt_static_tls *tls)
 {
-	const char *theirs = value_of(base, "GLIBC_TUNABLES"), *asked = theirs ? strstr(theirs, GT_STATIC_TLS_TUNABLE) : NULL;
+	const char *theirs = value_of(base, "GLIBC_TUNABLES"),
+		   *asked = theirs ? strstr(theirs, GT_STATIC_TLS_TUNABLE) : NULL;
 	char ours[64], *rest = NULL, *text;
 
 	snprintf(ours, sizeof ours, GT_STATIC_TLS_TUNABLE "%llu",
 		 (unsigned long long)gt_static_tls_room(tls, gt_static_tls_asked(theirs)));
-	if (asked && asprintf(&rest, "%.*s%s", (int)(asked - theirs), theirs, asked + strcspn(asked, ":")) < 0)
+	if (asked && asprintf(&rest, "%.*s%s", (int)(asked - theirs), theirs,
+			      asked + strcspn(asked, ":")) < 0)
 		return NULL;
 	text = list_variable("GLIBC_TUNABLES", ours, asked ? rest : theirs, false);
 	free(rest);
 	return text;
 }
 
-static void look_at_storage(const char *program, char *const *base, const char *inject, struct gt_static_tls *out)
+static void look_at_storage(const char *program, char *const *base, const char *inject,
+			    struct gt_static_tls *out)
 {
 	int fd = program ? open(program, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
 
@@ -193,8 +209,8 @@ static void look_at_storage(const char *program, char *const *base, const char *
 	close(fd);
 }
 
-int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder, const char *program,
-			bool complains, char ***out)
+int gt_environment_make(char *const *base, const struct gt_libraries *l, const char *folder,
+			const char *program, bool complains, char ***out)
 {
 	enum { SET_COUNT = 11, SET_MOST = SET_COUNT + 2 };
 	const char *forced = value_of(base, "GPUTAP_REGISTER_FORCE_LOAD");
@@ -208,23 +224,31 @@ int gt_environment_make(char *const *base, const struct gt_libraries *l, const c
 	set[0] = variable(GT_SESSION_ENV, folder);
 	set[1] = list_variable("OPENCL_LAYERS", l->inject, value_of(base, "OPENCL_LAYERS"), true);
 	set[2] = set[1] ? variable("GPUTAP_OPENCL_LAYERS", strchr(set[1], '=') + 1) : NULL;
-	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is us, and does no harm */
-	set[3] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0", value_of(base, "ASAN_OPTIONS"), false);
+	/* gcc's AddressSanitizer ends a program in which it is not the first library: that is
+	 * us, and does no harm */
+	set[3] = list_variable("ASAN_OPTIONS", "verify_asan_link_order=0",
+			       value_of(base, "ASAN_OPTIONS"), false);
 	set[4] = tunables_variable(base, &tls);
 	set[5] = hsa_tools(l->inject, value_of(base, "HSA_TOOLS_LIB"), l->audit);
-	/* ROCm 6 and later: librocprofiler-register takes us for a tool; what the user wanted of it is kept for our door */
+	/* ROCm 6 and later: librocprofiler-register takes us for a tool; what the user wanted of
+	 * it is kept for our door */
 	set[6] = variable("ROCPROFILER_REGISTER_FORCE_LOAD", "1");
-	set[7] = variable("GPUTAP_REGISTER_FORCE_LOAD", forced ? forced : value_or(base, "ROCPROFILER_REGISTER_FORCE_LOAD", ""));
-	/* and ROCr loads the user's HSA_TOOLS_LIB as without us, though somebody has taken its tables */
+	set[7] = variable("GPUTAP_REGISTER_FORCE_LOAD",
+			  forced ? forced : value_or(base, "ROCPROFILER_REGISTER_FORCE_LOAD", ""));
+	/* and ROCr loads the user's HSA_TOOLS_LIB as without us, though somebody has taken its
+	 * tables */
 	set[8] = variable("HSA_TOOLS_ROCPROFILER_V1_TOOLS",
-			  value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
+			  value_or(base, "HSA_TOOLS_ROCPROFILER_V1_TOOLS",
+				   value_of(base, "HSA_TOOLS_LIB") ? "1" : "0"));
 	set[9] = variable("GPUTAP_COMPAT", l->compat);
 	set[10] = variable(GT_AUDIT_ENV, l->audit);
 	if (!complains) {
-		set[set_count++] = list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);
+		set[set_count++] =
+			list_variable("LD_PRELOAD", l->inject, value_of(base, "LD_PRELOAD"), true);
 		set[set_count++] = gt_static_tls_is_hopeless(&tls)
 					   ? variable("LD_AUDIT", value_or(base, "LD_AUDIT", ""))
-					   : list_variable("LD_AUDIT", l->audit, value_of(base, "LD_AUDIT"), false);
+					   : list_variable("LD_AUDIT", l->audit,
+							   value_of(base, "LD_AUDIT"), false);
 	}
 	for (size_t i = 0; i < set_count; i++)
 		good = good && set[i];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that no program writes but the collector.
  *
- * A call that was open when its process died has no record. But its begin left its id and its operation's number in the
- * slot (gt_slot_domain.newest), and the encoder knows the highest id of the records: ids of a thread rise. So the newest
- * call of a thread and domain is open if its id is higher. If it is not, an older one may be open, around it: which,
- * nobody knows.
- * Not known either: after the collector's own death (what it had read is in no encoder), and where records were lost on
- * their way. */
+ * A call that was open when its process died has no record. But its begin left its id and its
+ * operation's number in the slot (gt_slot_domain.newest), and the encoder knows the highest id
+ * of the records: ids of a thread rise. So the newest call of a thread and domain is open if its
+ * id is higher. If it is not, an older one may be open, around it: which, nobody knows. Not
+ * known either: after the collector's own death (what it had read is in no encoder), and where
+ * records were lost on their way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,11 +27,11 @@ struct open_call {
 	uint32_t op; /* GT_OP() without arguments */
 };
 
-int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_code code, enum gt_domain domain, uint64_t ticks,
-			 uint64_t value, const char *text)
+int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_code code,
+			 enum gt_domain domain, uint64_t ticks, uint64_t value, const char *text)
 {
-	struct event e = { .head = { .time = ticks, .value = value } };
-	struct gt_counts counts = { 0 };
+	struct event e = {.head = {.time = ticks, .value = value}};
+	struct gt_counts counts = {0};
 	struct gt_stream *stream;
 	size_t bytes;
 	int status;
@@ -39,7 +39,8 @@ int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_cod
 	snprintf(e.text, sizeof e.text, "%s", text);
 	e.head.bytes = strlen(e.text);
 	bytes = (sizeof e.head + e.head.bytes + 7) & ~(size_t)7;
-	e.head.head = (struct gt_record){ (uint16_t)(bytes / 8), GT_RECORD_EVENT, (uint8_t)domain, (uint32_t)code };
+	e.head.head = (struct gt_record){(uint16_t)(bytes / 8), GT_RECORD_EVENT, (uint8_t)domain,
+					 (uint32_t)code};
 	status = gt_capture_stream_create(d->writer, process, 1, &stream);
 	if (status)
 		return status;
@@ -48,8 +49,10 @@ int gt_drain_write_event(struct gt_drain *d, uint32_t process, enum gt_event_cod
 	return status;
 }
 
-/* The newest calls of a slot's thread, one a domain, and its ordinal. False: it has none, or they cannot be read. */
-static bool read_newest(struct gt_drain *d, struct gt_tracee *image, uint32_t i, uint64_t words[GT_DOMAIN_COUNT], uint32_t *ordinal)
+/* The newest calls of a slot's thread, one a domain, and its ordinal. False: it has none, or
+ * they cannot be read. */
+static bool read_newest(struct gt_drain *d, struct gt_tracee *image, uint32_t i,
+			uint64_t words[GT_DOMAIN_COUNT], uint32_t *ordinal)
 {
 	const struct gt_slot *slot = gt_tracee_slot(image, i);
 	volatile bool active;
@@ -67,18 +70,21 @@ static bool read_newest(struct gt_drain *d, struct gt_tracee *image, uint32_t i,
 }
 
 /* Is it what a begin of a call leaves, of a call without a record? */
-static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t word, uint32_t ordinal, struct open_call *call)
+static bool is_open(const struct gt_ring *ring, enum gt_domain domain, uint64_t word,
+		    uint32_t ordinal, struct open_call *call)
 {
 	uint64_t rest = word - GT_ID(ordinal, 0);
 	uint64_t sequence = rest & ((UINT64_C(1) << GT_CALL_NUMBER_SHIFT) - 1);
 
-	*call = (struct open_call){ GT_ID(ordinal, sequence), GT_OP(domain, rest >> GT_CALL_NUMBER_SHIFT, 0) };
+	*call = (struct open_call){GT_ID(ordinal, sequence),
+				   GT_OP(domain, rest >> GT_CALL_NUMBER_SHIFT, 0)};
 	return word && sequence && sequence == GT_ID_SEQ(sequence) && gt_operation(call->op) &&
 	       (!ring->stream || call->id > gt_capture_stream_newest_call(ring->stream, domain));
 }
 
 /* Return: how many, the outermost first. */
-static unsigned find_open_calls(struct gt_drain *d, struct gt_tracee *image, uint32_t i, const struct gt_counts *counts,
+static unsigned find_open_calls(struct gt_drain *d, struct gt_tracee *image, uint32_t i,
+				const struct gt_counts *counts,
 				struct open_call calls[GT_DOMAIN_COUNT])
 {
 	struct gt_ring *ring = &image->rings[i];
@@ -94,7 +100,8 @@ static unsigned find_open_calls(struct gt_drain *d, struct gt_tracee *image, uin
 		struct open_call call;
 		unsigned at;
 
-		if (!counts->dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][k] || counts->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][k] ||
+		if (!counts->dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][k] ||
+		    counts->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][k] ||
 		    !is_open(ring, (enum gt_domain)k, words[k], ordinal, &call))
 			continue;
 		for (at = n++; at && calls[at - 1].id > call.id; at--)
@@ -104,10 +111,11 @@ static unsigned find_open_calls(struct gt_drain *d, struct gt_tracee *image, uin
 	return n;
 }
 
-void gt_drain_write_open_calls(struct gt_drain *d, struct gt_tracee *image, const struct gt_counts *counts)
+void gt_drain_write_open_calls(struct gt_drain *d, struct gt_tracee *image,
+			       const struct gt_counts *counts)
 {
 	struct open_call calls[GT_DOMAIN_COUNT];
-	struct gt_clock_tuple now = { 0 };
+	struct gt_clock_tuple now = {0};
 
 	if (d->recovering || image->torn || image->replaced)
 		return;
@@ -119,8 +127,11 @@ void gt_drain_write_open_calls(struct gt_drain *d, struct gt_tracee *image, cons
 		if (n && !image->rings[i].stream) /* without a record it was not announced yet */
 			gt_drain_announce_thread(d, image, i);
 		for (unsigned k = 0; k < n; k++)
-			if (gt_drain_write_event(d, image->index, GT_EVENT_OPEN_CALL, (enum gt_domain)GT_OP_DOMAIN(calls[k].op),
-						 now.ticks, image->rings[i].ordinal, gt_operation_name(calls[k].op)))
-				gt_error_clear(); /* the file takes nothing: told at the end, once */
+			if (gt_drain_write_event(d, image->index, GT_EVENT_OPEN_CALL,
+						 (enum gt_domain)GT_OP_DOMAIN(calls[k].op),
+						 now.ticks, image->rings[i].ordinal,
+						 gt_operation_name(calls[k].op)))
+				/* the file takes nothing: told at the end, once */
+				gt_error_clear();
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The session folder: see folder.h. Everything goes through the folder's descriptor, so that renaming
- * or a changed root cannot lead elsewhere; files are made O_EXCL and O_NOFOLLOW, mode 0600. */
+/* The session folder: see folder.h. Everything goes through the folder's descriptor, so that
+ * renaming or a changed root cannot lead elsewhere; files are made O_EXCL and O_NOFOLLOW, mode
+ * 0600. */
 #include "collector/folder.h"
 
 #include <dirent.h>
@@ -18,9 +19,11 @@
 #include "util/grow.h"
 
 /* Beyond one pool: the journal, slots, more processes with little to say. */
-#define SPARE_BYTES (UINT64_C(8) << 20)
-#define SPARE_FILES 64 /* the session's own, and a ring file for each process that is not drained yet */
-#define SMALL_POOL_BYTES (UINT64_C(16) << 20) /* enough to start with in a small place, a container's /dev/shm */
+#define SPARE_BYTES      (UINT64_C(8) << 20)
+/* the session's own, and a ring file for each process that is not drained yet */
+#define SPARE_FILES      64
+/* enough to start with in a small place, a container's /dev/shm */
+#define SMALL_POOL_BYTES (UINT64_C(16) << 20)
 
 /* Bytes free; 0: not a place for us. */
 static uint64_t room_in(const char *directory)
@@ -29,7 +32,8 @@ static uint64_t room_in(const char *directory)
 
 	if (statvfs(directory, &fs) || access(directory, W_OK | X_OK))
 		return 0;
-	if (fs.f_files && fs.f_favail < SPARE_FILES) /* some file systems count none and have as many as fit */
+	/* some file systems count none and have as many as fit */
+	if (fs.f_files && fs.f_favail < SPARE_FILES)
 		return 0;
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
@@ -47,7 +51,8 @@ static void places(const char *out[4])
 	out[n] = NULL;
 }
 
-/* @pool_bytes: what is wanted; made smaller where there is less. Memory beats a disk, also if there is little of it. */
+/* @pool_bytes: what is wanted; made smaller where there is less. Memory beats a disk, also if
+ *         there is little of it. */
 static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 {
 	uint64_t least = *pool_bytes < SMALL_POOL_BYTES ? *pool_bytes : SMALL_POOL_BYTES;
@@ -60,7 +65,8 @@ static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 
 		if (room < least + SPARE_BYTES)
 			continue;
-		if (snprintf(path, size, "%s/" GT_FOLDER_PREFIX "%u-XXXXXX", place[i], (unsigned)getuid()) >= (int)size)
+		if (snprintf(path, size, "%s/" GT_FOLDER_PREFIX "%u-XXXXXX", place[i],
+			     (unsigned)getuid()) >= (int)size)
 			continue;
 		if (mkdtemp(path)) {
 			room -= SPARE_BYTES;
@@ -69,8 +75,10 @@ static int make_directory(uint64_t *pool_bytes, char *path, size_t size)
 		}
 		error = errno;
 	}
-	return gt_error(-error, "no place for the session folder (%llu MiB needed in /dev/shm, TMPDIR or /tmp)",
-			(unsigned long long)((least + SPARE_BYTES) >> 20));
+	return gt_error(
+		-error,
+		"no place for the session folder (%llu MiB needed in /dev/shm, TMPDIR or /tmp)",
+		(unsigned long long)((least + SPARE_BYTES) >> 20));
 }
 
 static int write_file(int dir, const char *name, const void *data, size_t bytes)
@@ -81,7 +89,8 @@ static int write_file(int dir, const char *name, const void *data, size_t bytes)
 	if (fd < 0)
 		return gt_error(-errno, "cannot make %s in the session folder", name);
 	if (write(fd, data, bytes) != (ssize_t)bytes)
-		error = gt_error(errno ? -errno : -ENOSPC, "cannot write %s in the session folder", name);
+		error = gt_error(errno ? -errno : -ENOSPC, "cannot write %s in the session folder",
+				 name);
 	if (error) {
 		close(fd);
 		return error;
@@ -135,8 +144,10 @@ static int check_session(const struct gt_folder *f, uint64_t size)
 	if (size < sizeof *s || s->magic != GT_SESSION_MAGIC)
 		return gt_error(-EBADMSG, "%s/session is not one of gputap's", f->path);
 	if (s->version != GT_SESSION_VERSION || s->bytes != sizeof *s)
-		return gt_error(-ENOTSUP, "%s was made by another version of gputap (session version %u, ours is %u)", f->path,
-				s->version, GT_SESSION_VERSION);
+		return gt_error(
+			-ENOTSUP,
+			"%s was made by another version of gputap (session version %u, ours is %u)",
+			f->path, s->version, GT_SESSION_VERSION);
 	return 0;
 }
 
@@ -150,7 +161,9 @@ static int check_owner(int fd, mode_t type, const char *folder, const char *name
 	if ((st.st_mode & S_IFMT) != type || (type == S_IFREG && st.st_nlink > 1))
 		return gt_error(-EBADMSG, "%s%s is not what gputap makes", folder, name);
 	if (st.st_uid != geteuid())
-		return gt_error(-EPERM, "%s%s belongs to user %u, who alone can finish that capture", folder, name, (unsigned)st.st_uid);
+		return gt_error(-EPERM,
+				"%s%s belongs to user %u, who alone can finish that capture",
+				folder, name, (unsigned)st.st_uid);
 	return 0;
 }
 
@@ -171,7 +184,8 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 		goto fail;
 	out->session_fd = openat(out->fd, "session", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->session_fd < 0 || fstat(out->session_fd, &st)) {
-		status = gt_error(-errno, "%s is no session folder: it has no file 'session'", out->path);
+		status = gt_error(-errno, "%s is no session folder: it has no file 'session'",
+				  out->path);
 		goto fail;
 	}
 	status = check_owner(out->session_fd, S_IFREG, out->path, "/session");
@@ -181,7 +195,8 @@ int gt_folder_open(const char *path, struct gt_folder *out)
 		status = gt_error(-EBADMSG, "%s/session is cut", out->path);
 		goto fail;
 	}
-	out->session = mmap(NULL, sizeof *out->session, PROT_READ | PROT_WRITE, MAP_SHARED, out->session_fd, 0);
+	out->session = mmap(NULL, sizeof *out->session, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    out->session_fd, 0);
 	if (out->session == MAP_FAILED) {
 		out->session = NULL;
 		status = gt_error(-errno, "cannot map %s/session", out->path);
@@ -219,7 +234,8 @@ bool gt_ring_name_parse(const char *name, uint32_t *pid, uint64_t *ticks)
 	unsigned p;
 	int n = 0;
 
-	if (name[0] < '0' || name[0] > '9' || sscanf(name, "%u-%llu%n", &p, &t, &n) != 2 || strcmp(name + n, GT_REGION_SUFFIX))
+	if (name[0] < '0' || name[0] > '9' || sscanf(name, "%u-%llu%n", &p, &t, &n) != 2 ||
+	    strcmp(name + n, GT_REGION_SUFFIX))
 		return false;
 	*pid = p;
 	*ticks = t;
@@ -250,7 +266,8 @@ static struct ring_name *read_names(int fd, size_t *count)
 
 	*count = 0;
 	while (dir && (e = readdir(dir))) {
-		if (strlen(e->d_name) >= sizeof names->name || !gt_ring_name_parse(e->d_name, &pid, &ticks))
+		if (strlen(e->d_name) >= sizeof names->name ||
+		    !gt_ring_name_parse(e->d_name, &pid, &ticks))
 			continue;
 		more = gt_grow(names, *count, &room, sizeof *names);
 		if (!more)
@@ -266,7 +283,8 @@ static struct ring_name *read_names(int fd, size_t *count)
 	return names;
 }
 
-void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data), void *data)
+void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data),
+		     void *data)
 {
 	int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct ring_name *names;
@@ -302,13 +320,16 @@ void gt_folder_close(struct gt_folder *f)
 
 void gt_folder_remove(struct gt_folder *f)
 {
-	DIR *dir = f->fd >= 0 ? fdopendir(f->fd) : NULL; /* no other descriptor: there may be none left */
+	/* no other descriptor: there may be none left */
+	DIR *dir = f->fd >= 0 ? fdopendir(f->fd) : NULL;
 	struct dirent *e;
 
-	/* Killed in here, the rest is found by what is still there: without a journal there is nothing to recover, and by `session` it is known. */
+	/* Killed in here, the rest is found by what is still there: without a journal there is
+	 * nothing to recover, and by `session` it is known. */
 	unlinkat(f->fd, "journal", 0);
 	while (dir && (e = readdir(dir)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, "session"))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    strcmp(e->d_name, "session"))
 			unlinkat(f->fd, e->d_name, 0);
 	unlinkat(f->fd, "session", 0);
 	rmdir(f->path);

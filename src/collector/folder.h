@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The session folder as the collector sees it: making, opening, emptying. What lies in it: ring/session.h,
- * and `journal` (collector/journal.h), which only the collector and `gputap recover` use. */
+/* The session folder as the collector sees it: making, opening, emptying. What lies in it:
+ * ring/session.h, and `journal` (collector/journal.h), which only the collector and `gputap
+ * recover` use. */
 #ifndef GPUTAP_COLLECTOR_FOLDER_H
 #define GPUTAP_COLLECTOR_FOLDER_H
 
@@ -15,26 +16,29 @@
 struct gt_folder {
 	char path[PATH_MAX];
 	int fd;
-	int session_fd;             /* kept: tells whether a process of the tree still maps the session */
+	/* kept: tells whether a process of the tree still maps the session */
+	int session_fd;
 	struct gt_session *session; /* mapped */
 };
 
 /**
  * gt_folder_create() - make a new session folder where there is room
- * @session: what every process will read; constant from now on but for `stop`. Its pool_bytes is made smaller where there
- *           is less room
- * @output:  absolute path of the capture, for `gputap recover`
- * Tries /dev/shm, TMPDIR, /tmp, in this order; takes the first with room for a small pool and a bit more.
+ * @session: what every process will read; constant from now on but for `stop`. Its pool_bytes is
+ *           made smaller where there is less room
+ * @output:  absolute path of the capture, for `gputap recover` Tries /dev/shm, TMPDIR, /tmp, in
+ * this order; takes the first with room for a small pool and a bit more.
  */
 int gt_folder_create(struct gt_session *session, const char *output, struct gt_folder *out);
 
-/* Open the folder of a session whose collector may have died. -ENOENT, -EBADMSG, -ENOTSUP with a cause. */
+/* Open the folder of a session whose collector may have died. -ENOENT, -EBADMSG, -ENOTSUP with a
+ * cause. */
 int gt_folder_open(const char *path, struct gt_folder *out);
 /* The capture's path as the collector wrote it. */
 int gt_folder_output(const struct gt_folder *f, char *path, size_t bytes);
 
 /* Call @each for every ring file, oldest first. */
-void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data), void *data);
+void gt_folder_rings(const struct gt_folder *f, void (*each)(const char *name, void *data),
+		     void *data);
 
 /* "<pid>-<ticks>.gpuring"; false: another file. */
 bool gt_ring_name_parse(const char *name, uint32_t *pid, uint64_t *ticks);
@@ -48,9 +52,9 @@ void gt_folder_close(struct gt_folder *f);
 
 /**
  * gt_file_in_use() - does any other process hold this file open or mapped?
- * @fd: opened for reading and writing, by us alone
- * Asks the kernel for a write lease, which it grants only to a sole user, and gives it back at once. It is right
- * whatever the pid namespace, and after exec, which drops a mapping without a trace elsewhere.
+ * @fd: opened for reading and writing, by us alone Asks the kernel for a write lease, which it
+ * grants only to a sole user, and gives it back at once. It is right whatever the pid namespace,
+ * and after exec, which drops a mapping without a trace elsewhere.
  * Return: 1 in use, 0 not in use, -1 the file system cannot tell.
  */
 int gt_file_in_use(int fd);

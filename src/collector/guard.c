@@ -25,7 +25,7 @@ static void on_bus(int number)
 void gt_guard_install(void)
 {
 	/* SA_NODEFER: the handler is left by a jump, which does not restore the mask */
-	struct sigaction action = { .sa_handler = on_bus, .sa_flags = SA_NODEFER };
+	struct sigaction action = {.sa_handler = on_bus, .sa_flags = SA_NODEFER};
 
 	if (!installed)
 		installed = sigaction(SIGBUS, &action, &before) == 0;

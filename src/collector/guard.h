@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading memory that another program may take away: a ring file that is cut to nothing under us, or a
- * full tmpfs, gives SIGBUS. Between GT_GUARD() and gt_guard_end() that becomes a failed GT_GUARD().
+/* Reading memory that another program may take away: a ring file that is cut to nothing under
+ * us, or a full tmpfs, gives SIGBUS. Between GT_GUARD() and gt_guard_end() that becomes a failed
+ * GT_GUARD().
  *
- *	if (!GT_GUARD())
- *		return image_is_lost();
- *	.. read; no allocation, no stdio, no capture writing, locals that matter are volatile or in structs ..
- *	gt_guard_end();
- */
+ * 	if (!GT_GUARD())
+ * 		return image_is_lost();
+ *  .. read; no allocation, no stdio, no capture writing, locals that matter are volatile or in
+ *  structs .. gt_guard_end();
+ * */
 #ifndef GPUTAP_COLLECTOR_GUARD_H
 #define GPUTAP_COLLECTOR_GUARD_H
 
@@ -15,8 +16,8 @@
 
 extern sigjmp_buf gt_guard_point;
 
-void gt_guard_install(void);   /* the handler; kept until gt_guard_restore() */
-void gt_guard_restore(void);   /* what was there before; also for the child before exec */
+void gt_guard_install(void); /* the handler; kept until gt_guard_restore() */
+void gt_guard_restore(void); /* what was there before; also for the child before exec */
 void gt_guard_begin(void);
 void gt_guard_end(void);
 

@@ -13,11 +13,14 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-#define TICKS_BEFORE (UINT64_C(1) << 32) /* of the first clock tuple: a few seconds */
-#define TICKS_AFTER (UINT64_C(1) << 37)  /* of the newest one: a minute or two, which a busy collector may be late */
+#define TICKS_BEFORE    (UINT64_C(1) << 32) /* of the first clock tuple: a few seconds */
+/* of the newest one: a minute or two, which a busy collector may be late */
+#define TICKS_AFTER     (UINT64_C(1) << 37)
 #define CALLS_OPEN_MOST 64u /* in each other, of one thread, when a process ends */
-#define COUNT_MOST (UINT64_C(1) << 48) /* of anything in one process; sums of a few of them do not wrap */
-#define WORK_OPEN_MOST (UINT64_C(1) << 24) /* device work of a process that nobody has waited for */
+/* of anything in one process; sums of a few of them do not wrap */
+#define COUNT_MOST      (UINT64_C(1) << 48)
+/* device work of a process that nobody has waited for */
+#define WORK_OPEN_MOST  (UINT64_C(1) << 24)
 
 void gt_drain_init(struct gt_drain *d, struct gt_folder *folder, struct gt_capture_writer *writer)
 {
@@ -59,7 +62,9 @@ void gt_drain_announce_thread(struct gt_drain *d, struct gt_tracee *image, uint3
 {
 	const struct gt_slot *slot = gt_tracee_slot(image, i);
 	char name[sizeof slot->name + 1];
-	struct gt_thread_info info = { .process = image->index, .ordinal = image->rings[i].ordinal, .name = name };
+	struct gt_thread_info info = {.process = image->index,
+				      .ordinal = image->rings[i].ordinal,
+				      .name = name};
 
 	if (image->lost)
 		return;
@@ -134,7 +139,8 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 		d->refused++;
 	status = push_image(d, &fresh, out);
 	if (status) {
-		if (account != UINT32_MAX && d->journal.file->accounts[account].state == GT_ACCOUNT_FREE)
+		if (account != UINT32_MAX &&
+		    d->journal.file->accounts[account].state == GT_ACCOUNT_FREE)
 			gt_journal_release(&d->journal, account);
 		gt_tracee_close(&fresh);
 	}
@@ -149,11 +155,11 @@ int gt_drain_add(struct gt_drain *d, const char *name, struct gt_tracee **out)
 	return 0;
 }
 
-/* Could so many calls have been open when the process ended? If not, its counters or its rings were written over: what was lost that
- * way looks like a call that never returned. */
+/* Could so many calls have been open when the process ended? If not, its counters or its rings
+ * were written over: what was lost that way looks like a call that never returned. */
 static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
 {
-	uint64_t open[GT_CLASS_COUNT] = { 0 };
+	uint64_t open[GT_CLASS_COUNT] = {0};
 
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int k = 0; k < GT_DOMAIN_COUNT; k++) {
@@ -167,7 +173,8 @@ static bool is_open_too_much(const struct gt_counts *counts, uint32_t threads)
 				return true;
 			open[c] += counts->seen[c][k] - known;
 		}
-	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads || open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
+	return open[GT_CLASS_CALL] > (uint64_t)CALLS_OPEN_MOST * threads ||
+	       open[GT_CLASS_DEVICE] > WORK_OPEN_MOST;
 }
 
 /* Counters that noise has got into, in a ring or in a journal, are worth nothing. */
@@ -191,22 +198,28 @@ static void balance(struct gt_tracee *image, struct gt_counts *counts)
 
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
 				known += counts->dropped[why][c][k];
-			if (known > counts->seen[c][k]) { /* the counters themselves were written over */
+			/* the counters themselves were written over */
+			if (known > counts->seen[c][k]) {
 				image->torn = true;
 				counts->seen[c][k] = known;
 			}
-			counts->dropped[image->torn ? GT_DROP_TORN : GT_DROP_UNFINISHED][c][k] += counts->seen[c][k] - known;
+			counts->dropped[image->torn ? GT_DROP_TORN : GT_DROP_UNFINISHED][c][k] +=
+				counts->seen[c][k] - known;
 		}
 }
 
-/* Words that one stray write can change without a trace: how many slots there are, and that recording is over. */
+/* Words that one stray write can change without a trace: how many slots there are, and that
+ * recording is over. */
 static bool is_head_spoiled(const struct gt_drain *d, const struct gt_tracee *image, uint32_t used)
 {
-	if (atomic_load_explicit(&image->region->slots_used, memory_order_relaxed) > image->slot_count)
+	if (atomic_load_explicit(&image->region->slots_used, memory_order_relaxed) >
+	    image->slot_count)
 		return true;
-	if (used < image->slots_used || (used < image->slot_count && gt_tracee_slot(image, used)->ordinal))
+	if (used < image->slots_used ||
+	    (used < image->slot_count && gt_tracee_slot(image, used)->ordinal))
 		return true; /* threads are missing: it only grows */
-	return !d->recovering && !image->stopped && atomic_load_explicit(&image->region->stop, memory_order_relaxed);
+	return !d->recovering && !image->stopped &&
+	       atomic_load_explicit(&image->region->stop, memory_order_relaxed);
 }
 
 /* Is slot @i, of a process that is gone, in no state that its thread and we can have left it in? */
@@ -223,13 +236,15 @@ static bool is_slot_spoiled(const struct gt_tracee *image, uint32_t i)
 		return true;
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		for (int k = 0; k < GT_DOMAIN_COUNT; k++)
-			seen |= atomic_load_explicit(&slot->domains[k].seen[c], memory_order_relaxed);
+			seen |= atomic_load_explicit(&slot->domains[k].seen[c],
+						     memory_order_relaxed);
 	/* one that was ever used has an ordinal, but for the moment in which a thread takes it */
 	return state > GT_SLOT_TAKEN || (state == GT_SLOT_FREE && (seen || !slot->ordinal));
 }
 
 /* @last: the process is gone, and all of its rings was read. */
-static void sum_counts(struct gt_drain *d, struct gt_tracee *image, bool last, struct gt_counts *out)
+static void sum_counts(struct gt_drain *d, struct gt_tracee *image, bool last,
+		       struct gt_counts *out)
 {
 	volatile uint32_t i = 0, used = 0;
 
@@ -305,7 +320,8 @@ static void forget_image(struct gt_drain *d, struct gt_tracee *image)
 			d->images[i] = d->images[--d->image_count];
 			break;
 		}
-	snprintf(name, sizeof name, "%u-%llu" GT_REGION_SUFFIX, image->name_pid, (unsigned long long)image->name_ticks);
+	snprintf(name, sizeof name, "%u-%llu" GT_REGION_SUFFIX, image->name_pid,
+		 (unsigned long long)image->name_ticks);
 	unlinkat(d->folder->fd, name, 0);
 	if (image->account != UINT32_MAX)
 		gt_journal_release(&d->journal, image->account);
@@ -320,7 +336,8 @@ static void end_threads(struct gt_drain *d, struct gt_tracee *image)
 			gt_drain_announce_thread(d, image, i);
 }
 
-static void final_info(struct gt_drain *d, struct gt_tracee *image, struct gt_process_info *info, struct gt_tracee_text *text)
+static void final_info(struct gt_drain *d, struct gt_tracee *image, struct gt_process_info *info,
+		       struct gt_tracee_text *text)
 {
 	memset(info, 0, sizeof *info);
 	info->exe = info->argv = "";
@@ -336,7 +353,8 @@ static void final_info(struct gt_drain *d, struct gt_tracee *image, struct gt_pr
 	info->wait_status = image->wait_status;
 	info->ended = image->exited || image->wait_status != -1;
 	if (info->ended && !d->recovering)
-		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME); /* when we noticed; after the collector's death nobody knows */
+		/* when we noticed; after the collector's death nobody knows */
+		info->end_ns = gt_clock_ns(CLOCK_BOOTTIME);
 }
 
 void gt_drain_end_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now_ns)
@@ -406,5 +424,6 @@ void gt_drain_result(const struct gt_drain *d, struct gt_run_result *result)
 	result->dropped = dropped_of(&d->totals);
 	result->unfinished = sum_of(d->totals.dropped[GT_DROP_UNFINISHED]);
 	result->output_error = d->output_error;
-	result->complete = !d->output_error && !d->torn && !d->refused && result->dropped == result->unfinished;
+	result->complete = !d->output_error && !d->torn && !d->refused &&
+			   result->dropped == result->unfinished;
 }

@@ -37,12 +37,14 @@ static int size_file(struct gt_journal *j)
 	return gt_error(-errno, "no room for the collector's journal");
 }
 
-int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES], struct gt_journal *out)
+int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES],
+		      struct gt_journal *out)
 {
 	int status;
 
 	memset(out, 0, sizeof *out);
-	out->fd = openat(f->fd, "journal", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	out->fd =
+		openat(f->fd, "journal", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out->fd < 0)
 		return gt_error(-errno, "cannot make the collector's journal");
 	flock(out->fd, LOCK_EX | LOCK_NB);
@@ -73,10 +75,11 @@ static int check_file(const struct gt_folder *f, struct gt_journal *j)
 	if (status)
 		return status;
 	j->account_count = j->file->head.account_count;
-	if (j->file->head.magic != GT_JOURNAL_MAGIC || j->file->head.version != GT_JOURNAL_VERSION ||
-	    j->file->head.bytes != sizeof *j->file || j->account_count > GT_JOURNAL_ACCOUNTS ||
-	    file_bytes(j->account_count) > j->bytes)
-		return gt_error(-EBADMSG, "the journal of %s is damaged or from another version", f->path);
+	if (j->file->head.magic != GT_JOURNAL_MAGIC ||
+	    j->file->head.version != GT_JOURNAL_VERSION || j->file->head.bytes != sizeof *j->file ||
+	    j->account_count > GT_JOURNAL_ACCOUNTS || file_bytes(j->account_count) > j->bytes)
+		return gt_error(-EBADMSG, "the journal of %s is damaged or from another version",
+				f->path);
 	return 0;
 }
 
@@ -87,9 +90,11 @@ int gt_journal_open(const struct gt_folder *f, struct gt_journal *out)
 	memset(out, 0, sizeof *out);
 	out->fd = openat(f->fd, "journal", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (out->fd < 0)
-		return gt_error(-errno, "%s has no journal: its collector died before it began", f->path);
+		return gt_error(-errno, "%s has no journal: its collector died before it began",
+				f->path);
 	if (flock(out->fd, LOCK_EX | LOCK_NB))
-		status = gt_error(-EBUSY, "this session still has its collector (process %u)", gt_journal_owner(f));
+		status = gt_error(-EBUSY, "this session still has its collector (process %u)",
+				  gt_journal_owner(f));
 	else
 		status = check_file(f, out);
 	if (status)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What the collector has done with the rings, so that `gputap recover` can go on exactly where it
- * stopped: nothing twice, nothing left out, whatever instruction the SIGKILL hit.
+/* What the collector has done with the rings, so that `gputap recover` can go on exactly where
+ * it stopped: nothing twice, nothing left out, whatever instruction the SIGKILL hit.
  *
  *   <folder>/journal:  | head | marks | redo accounts | accounts |      mapped, like the rings
  *
  * Work is done in batches. A batch's records go into the capture's buffers; then
  *   1. the capture is flushed: its file is now `redo_capture_bytes` long;
- *   2. marks (how far each ring is read) and the changed accounts stand in the redo area; phase = REDO;
+ *   2. marks (how far each ring is read) and the changed accounts stand in the redo area; phase
+ *     = REDO;
  *   3. they are carried out: slot.first, block.drained, accounts, capture_bytes; phase = IDLE;
  *   4. only then are drained blocks given back to their pools.
- * Killed before 2: the capture is cut back to capture_bytes and the batch is read from the rings again.
- * Killed after 2: step 3 is done again, which changes nothing if it was done already.
+ * Killed before 2: the capture is cut back to capture_bytes and the batch is read from the rings
+ * again. Killed after 2: step 3 is done again, which changes nothing if it was done already.
  * Locking: flock() on the file; who holds it is the session's collector. */
 #ifndef GPUTAP_COLLECTOR_JOURNAL_H
 #define GPUTAP_COLLECTOR_JOURNAL_H
@@ -22,16 +23,21 @@
 #include "capture/capture.h"
 #include "collector/folder.h"
 
-#define GT_JOURNAL_MAGIC UINT64_C(0x3152554f4a505447) /* "GTPJOUR1" */
+#define GT_JOURNAL_MAGIC   UINT64_C(0x3152554f4a505447) /* "GTPJOUR1" */
 #define GT_JOURNAL_VERSION 2u
 
 enum {
-	GT_JOURNAL_MARKS = 4096,    /* rings in one batch */
-	GT_JOURNAL_REDOS = 64,      /* images in one batch */
-	GT_JOURNAL_ACCOUNTS = 8192, /* images at one time; sparse, and fewer if files may not be so long */
+	GT_JOURNAL_MARKS = 4096, /* rings in one batch */
+	GT_JOURNAL_REDOS = 64,   /* images in one batch */
+	/* images at one time; sparse, and fewer if files may not be so long */
+	GT_JOURNAL_ACCOUNTS = 8192,
 };
 
-enum gt_account_state { GT_ACCOUNT_FREE = 0, GT_ACCOUNT_OPEN = 1, GT_ACCOUNT_ENDED = 2 /* all is in the capture */ };
+enum gt_account_state {
+	GT_ACCOUNT_FREE = 0,
+	GT_ACCOUNT_OPEN = 1,
+	GT_ACCOUNT_ENDED = 2 /* all is in the capture */
+};
 
 /* What is known of an image beside its region. */
 struct gt_account {
@@ -39,7 +45,9 @@ struct gt_account {
 	uint64_t start_ticks; /* with pid: the region file's name */
 	uint32_t index;       /* of the image in the capture */
 	uint32_t torn;        /* bytes in its rings were no records */
-	struct gt_counts counts; /* recorded; and seen and dropped of the threads that ended, and the collector's own losses */
+	/* recorded; and seen and dropped of the threads that ended, and the collector's own
+	 * losses */
+	struct gt_counts counts;
 };
 
 struct gt_mark {
@@ -66,7 +74,8 @@ struct gt_journal_head {
 	uint64_t redo_capture_bytes;
 	uint32_t redo_next_index, mark_count, redo_count;
 	uint32_t account_count;
-	uint8_t capture_id[GT_CAPTURE_ID_BYTES]; /* which capture it is: a name can be another one's by now */
+	/* which capture it is: a name can be another one's by now */
+	uint8_t capture_id[GT_CAPTURE_ID_BYTES];
 };
 
 struct gt_journal_file {
@@ -84,8 +93,10 @@ struct gt_journal {
 };
 
 /* @capture_id: gt_capture_writer_id() */
-int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES], struct gt_journal *out);
-/* For recover. -EBUSY: the collector still lives, @out->file->head.collector_pid is not known then. */
+int gt_journal_create(const struct gt_folder *f, const uint8_t capture_id[GT_CAPTURE_ID_BYTES],
+		      struct gt_journal *out);
+/* For recover. -EBUSY: the collector still lives, @out->file->head.collector_pid is not known
+ * then. */
 int gt_journal_open(const struct gt_folder *f, struct gt_journal *out);
 void gt_journal_close(struct gt_journal *j);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* See memory.h. Who owns a block while it is cooled stands in ring/region.h.
  *
- * An image that is short of blocks shows in two words of its region. Only then are the limits read anew: 50 us. */
+ * An image that is short of blocks shows in two words of its region. Only then are the limits
+ * read anew: 50 us. */
 #include "collector/memory.h"
 
 #include <errno.h>
@@ -18,17 +19,17 @@
 #include "collector/guard.h"
 #include "util/grow.h"
 
-#define MS UINT64_C(1000000)
+#define MS               UINT64_C(1000000)
 #define BALANCE_EVERY_NS (5 * MS)
-#define COOL_EVERY_NS (1000 * MS)
-#define IDLE_NS (2000 * MS)
-#define PART 4                             /* of what is left, for rings */
-#define IMAGES 16                          /* that may begin at once within that */
-#define START_BYTES_MAX (UINT64_C(32) << 20)
-#define FLOOR_BYTES (UINT64_C(1) << 20)    /* of an idle image: stays warm */
-#define BLOCKS_MIN 4u
-#define CGROUP_ROOT "/sys/fs/cgroup"
-#define NO_LIMIT (UINT64_C(1) << 60)       /* control groups v1 say a number as large for none */
+#define COOL_EVERY_NS    (1000 * MS)
+#define IDLE_NS          (2000 * MS)
+#define PART             4  /* of what is left, for rings */
+#define IMAGES           16 /* that may begin at once within that */
+#define START_BYTES_MAX  (UINT64_C(32) << 20)
+#define FLOOR_BYTES      (UINT64_C(1) << 20) /* of an idle image: stays warm */
+#define BLOCKS_MIN       4u
+#define CGROUP_ROOT      "/sys/fs/cgroup"
+#define NO_LIMIT         (UINT64_C(1) << 60) /* control groups v1 say a number as large for none */
 
 /* Limits ----------------------------------------------------------------------- */
 
@@ -51,7 +52,8 @@ static uint64_t read_number(const char *folder, const char *name)
 	char path[PATH_MAX], text[64], *end;
 	unsigned long long value;
 
-	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path || !read_text(path, text, sizeof text))
+	if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path ||
+	    !read_text(path, text, sizeof text))
 		return UINT64_MAX;
 	value = strtoull(text, &end, 10);
 	return end == text || value >= NO_LIMIT ? UINT64_MAX : value;
@@ -62,7 +64,8 @@ static uint64_t find_number(const char *text, const char *key)
 {
 	size_t n = strlen(key);
 
-	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+	for (const char *line = text; line;
+	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
 		if (strncmp(line, key, n) == 0 && line[n] == ' ')
 			return strtoull(line + n, NULL, 10);
 	return 0;
@@ -74,7 +77,8 @@ static uint64_t cache_bytes(const char *folder, const char *prefix)
 	char path[PATH_MAX], text[8192], key[32];
 	uint64_t sum = 0;
 
-	if (snprintf(path, sizeof path, "%s/memory.stat", folder) >= (int)sizeof path || !read_text(path, text, sizeof text))
+	if (snprintf(path, sizeof path, "%s/memory.stat", folder) >= (int)sizeof path ||
+	    !read_text(path, text, sizeof text))
 		return 0;
 	for (int i = 0; i < 2; i++) {
 		snprintf(key, sizeof key, "%s%s", prefix, i ? "active_file" : "inactive_file");
@@ -85,7 +89,8 @@ static uint64_t cache_bytes(const char *folder, const char *prefix)
 
 static uint64_t left_in(const char *folder, bool is_v2)
 {
-	uint64_t limit = read_number(folder, is_v2 ? "memory.max" : "memory.limit_in_bytes"), high, used, cache;
+	uint64_t limit = read_number(folder, is_v2 ? "memory.max" : "memory.limit_in_bytes"), high,
+		 used, cache;
 
 	high = is_v2 ? read_number(folder, "memory.high") : UINT64_MAX;
 	limit = high < limit ? high : limit;
@@ -99,14 +104,16 @@ static uint64_t left_in(const char *folder, bool is_v2)
 	return used < limit ? limit - used : 0;
 }
 
-/* The group @path below @mount and all above it. In a container the path may be another name space's: what is there counts. */
+/* The group @path below @mount and all above it. In a container the path may be another name
+ * space's: what is there counts. */
 static uint64_t left_above(const char *mount, const char *path, size_t bytes, bool is_v2)
 {
 	char folder[PATH_MAX];
 	uint64_t least = UINT64_MAX, left;
 
 	for (;;) {
-		if (snprintf(folder, sizeof folder, "%s%.*s", mount, (int)bytes, path) < (int)sizeof folder) {
+		if (snprintf(folder, sizeof folder, "%s%.*s", mount, (int)bytes, path) <
+		    (int)sizeof folder) {
 			left = left_in(folder, is_v2);
 			least = left < least ? left : least;
 		}
@@ -125,7 +132,8 @@ uint64_t gt_memory_left(const char *cgroup, const char *root)
 	char mount[PATH_MAX];
 
 	for (const char *line = cgroup; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+		const char *controllers = strchr(line, ':'),
+			   *path = controllers ? strchr(controllers + 1, ':') : NULL;
 		size_t bytes = path ? strcspn(path + 1, "\n") : 0;
 		bool is_v2 = path && path == controllers + 1;
 
@@ -176,12 +184,16 @@ static struct gt_memory_group *find_group(struct gt_memory *m, const struct gt_t
 
 static uint64_t limit_bytes(const struct gt_tracee *image)
 {
-	return image->held_count < image->block_limit ? (uint64_t)(image->block_limit - image->held_count) * image->block_bytes : 0;
+	return image->held_count < image->block_limit
+		       ? (uint64_t)(image->block_limit - image->held_count) * image->block_bytes
+		       : 0;
 }
 
 static uint64_t present_bytes(const struct gt_tracee *image)
 {
-	return image->held_count < image->blocks_seen ? (uint64_t)(image->blocks_seen - image->held_count) * image->block_bytes : 0;
+	return image->held_count < image->blocks_seen
+		       ? (uint64_t)(image->blocks_seen - image->held_count) * image->block_bytes
+		       : 0;
 }
 
 /* The group of a new image. */
@@ -227,7 +239,8 @@ static void read_budgets(struct gt_memory *m, const struct gt_drain *d)
 		for (size_t k = 0; k < d->image_count; k++)
 			if (d->images[k]->region && find_group(m, d->images[k]) == &m->groups[i])
 				used += present_bytes(d->images[k]);
-		m->groups[i].budget_bytes = left > UINT64_MAX / 2 ? UINT64_MAX : (left + used) / PART;
+		m->groups[i].budget_bytes =
+			left > UINT64_MAX / 2 ? UINT64_MAX : (left + used) / PART;
 	}
 }
 
@@ -273,16 +286,20 @@ static void set_limit(struct gt_drain *d, struct gt_tracee *image, uint32_t limi
 
 /* Idle memory ------------------------------------------------------------------ */
 
-/* gt_pool_pop() in memory that a wild program may change: every number checked, tries bounded. GT_BLOCK_NONE: no. */
+/* gt_pool_pop() in memory that a wild program may change: every number checked, tries bounded.
+ * GT_BLOCK_NONE: no. */
 static uint32_t pop_block(struct gt_tracee *image)
 {
 	struct gt_region *r = image->region;
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_acquire), next;
 
 	for (int tries = 0; tries < 1 << 10 && gt_tracee_has_block(image, (uint32_t)top); tries++) {
-		next = atomic_load_explicit(&gt_tracee_block(image, (uint32_t)top)->free_next, memory_order_relaxed);
+		next = atomic_load_explicit(&gt_tracee_block(image, (uint32_t)top)->free_next,
+					    memory_order_relaxed);
 		next |= ((top >> 32) + 1) << 32;
-		if (atomic_compare_exchange_weak_explicit(&r->free, &top, next, memory_order_acquire, memory_order_acquire))
+		if (atomic_compare_exchange_weak_explicit(&r->free, &top, next,
+							  memory_order_acquire,
+							  memory_order_acquire))
 			return (uint32_t)top;
 	}
 	return GT_BLOCK_NONE;
@@ -297,9 +314,11 @@ static bool cool_block(struct gt_tracee *image, uint32_t number)
 	if (atomic_load_explicit(&b->is_cold, memory_order_relaxed))
 		return true;
 	if (image->block_bytes <= keep ||
-	    fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at + keep), (off_t)(image->block_bytes - keep)) != 0)
+	    fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(at + keep),
+		      (off_t)(image->block_bytes - keep)) != 0)
 		return false;
-	atomic_store_explicit(&b->is_cold, 1, memory_order_relaxed); /* the push below publishes it */
+	/* the push below publishes it */
+	atomic_store_explicit(&b->is_cold, 1, memory_order_relaxed);
 	return true;
 }
 
@@ -352,7 +371,8 @@ static void cool_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now
 {
 	uint32_t floor = (uint32_t)(FLOOR_BYTES / image->block_bytes), held = image->held_count;
 
-	if (image->cooled_ns >= image->active_ns || now_ns - image->active_ns < IDLE_NS || image->blocks_seen <= floor)
+	if (image->cooled_ns >= image->active_ns || now_ns - image->active_ns < IDLE_NS ||
+	    image->blocks_seen <= floor)
 		return;
 	image->cooled_ns = now_ns;
 	hold_blocks(d, image, image->blocks_seen);
@@ -364,13 +384,17 @@ static void cool_image(struct gt_drain *d, struct gt_tracee *image, uint64_t now
 static bool wants_more(const struct gt_tracee *image)
 {
 	return image->block_limit < image->block_count + image->held_count &&
-	       (image->held_count || image->blocks_seen >= image->block_limit - image->block_limit / 4);
+	       (image->held_count ||
+		image->blocks_seen >= image->block_limit - image->block_limit / 4);
 }
 
 static void grant(struct gt_drain *d, struct gt_memory_group *g, struct gt_tracee *image)
 {
 	uint64_t room = g->budget_bytes > g->granted_bytes ? g->budget_bytes - g->granted_bytes : 0;
-	uint32_t more = image->held_count < image->block_limit ? image->block_limit - image->held_count : BLOCKS_MIN, fresh;
+	uint32_t more = image->held_count < image->block_limit
+				? image->block_limit - image->held_count
+				: BLOCKS_MIN,
+		 fresh;
 
 	if (more > room / image->block_bytes)
 		more = (uint32_t)(room / image->block_bytes);
@@ -393,11 +417,15 @@ static void take_away(struct gt_drain *d, struct gt_memory_group *g, struct gt_t
 
 	if (image->block_limit > least) {
 		blocks = (uint32_t)(excess / image->block_bytes + 1);
-		set_limit(d, image, image->block_limit - least > blocks ? image->block_limit - blocks : least);
+		set_limit(d, image,
+			  image->block_limit - least > blocks ? image->block_limit - blocks
+							      : least);
 	}
 	excess -= before - limit_bytes(image) < excess ? before - limit_bytes(image) : excess;
 	blocks = (uint32_t)(excess / image->block_bytes);
-	least = image->block_limit > image->held_count + BLOCKS_MIN ? image->block_limit - image->held_count - BLOCKS_MIN : 0;
+	least = image->block_limit > image->held_count + BLOCKS_MIN
+			? image->block_limit - image->held_count - BLOCKS_MIN
+			: 0;
 	if (blocks && least)
 		hold_blocks(d, image, blocks < least ? blocks : least);
 	g->granted_bytes -= before - limit_bytes(image);
@@ -442,13 +470,15 @@ void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns)
 	}
 	for (size_t i = 0; i < m->group_count; i++) {
 		const struct gt_memory_group *g = &m->groups[i];
-		uint64_t room = g->budget_bytes > g->granted_bytes ? g->budget_bytes - g->granted_bytes : 0;
+		uint64_t room =
+			g->budget_bytes > g->granted_bytes ? g->budget_bytes - g->granted_bytes : 0;
 
 		if (room < left / PART)
 			left = room * PART;
 	}
 	atomic_store_explicit(&d->folder->session->start_blocks,
-			      gt_memory_start_blocks(left, d->folder->session->pool_bytes, d->folder->session->block_bytes),
+			      gt_memory_start_blocks(left, d->folder->session->pool_bytes,
+						     d->folder->session->block_bytes),
 			      memory_order_relaxed);
 	if (slow)
 		m->cooled_ns = now_ns;
@@ -464,7 +494,9 @@ void gt_memory_init(struct gt_memory *m, struct gt_drain *d)
 	read_cgroup(0, text, sizeof text);
 	own = gt_memory_left(text, CGROUP_ROOT);
 	left = own < left ? own : left;
-	atomic_store_explicit(&s->start_blocks, gt_memory_start_blocks(left, s->pool_bytes, s->block_bytes), memory_order_relaxed);
+	atomic_store_explicit(&s->start_blocks,
+			      gt_memory_start_blocks(left, s->pool_bytes, s->block_bytes),
+			      memory_order_relaxed);
 	m->groups = gt_grow(NULL, 0, &m->group_room, sizeof *m->groups);
 	if (!m->groups)
 		return; /* no balance: what images begin with */

@@ -4,8 +4,9 @@
  *   limits of the control groups (v1, v2: memory.max, memory.high) ─┐
  *   memory that the machine has left, room in the session's folder ─┴─► a quarter is for rings ─► region.block_limit
  *
- * Where that is ample, images begin with all their blocks. Else they begin with few, and get more when they use them, as
- * long as those of all images together stay within the quarter. Memory is the image's own control group's. */
+ * Where that is ample, images begin with all their blocks. Else they begin with few, and get
+ * more when they use them, as long as those of all images together stay within the quarter.
+ * Memory is the image's own control group's. */
 #ifndef GPUTAP_COLLECTOR_MEMORY_H
 #define GPUTAP_COLLECTOR_MEMORY_H
 
@@ -17,8 +18,9 @@ struct gt_tracee;
 
 /* Images whose memory is counted together. */
 struct gt_memory_group {
-	char *name;            /* text of /proc/PID/cgroup; "": not known, the collector's own is taken */
-	uint64_t budget_bytes; /* for rings; UINT64_MAX: no limit is known */
+	/* text of /proc/PID/cgroup; "": not known, the collector's own is taken */
+	char *name;
+	uint64_t budget_bytes;  /* for rings; UINT64_MAX: no limit is known */
 	uint64_t granted_bytes; /* sum of the images' limits */
 };
 
@@ -32,7 +34,8 @@ struct gt_memory {
  * gt_memory_left() - what a process may still take
  * @cgroup: text of its /proc/PID/cgroup
  * @root:   where control groups are mounted, /sys/fs/cgroup
- * Return: bytes until the nearest limit of its groups and theirs, page cache counted as free; UINT64_MAX: there is no limit.
+ * Return: bytes until the nearest limit of its groups and theirs, page cache counted as free;
+ * UINT64_MAX: there is no limit.
  */
 uint64_t gt_memory_left(const char *cgroup, const char *root);
 
@@ -42,7 +45,8 @@ uint32_t gt_memory_start_blocks(uint64_t left_bytes, uint64_t pool_bytes, uint32
 void gt_memory_init(struct gt_memory *m, struct gt_drain *d);
 void gt_memory_fini(struct gt_memory *m);
 
-/* Regularly: more blocks for those who use theirs, fewer where memory is short, idle memory back. */
+/* Regularly: more blocks for those who use theirs, fewer where memory is short, idle memory
+ * back. */
 void gt_memory_balance(struct gt_memory *m, struct gt_drain *d, uint64_t now_ns);
 
 #endif

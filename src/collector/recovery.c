@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `gputap recover`: what the collector would have done had it not been killed.
  *
- * The journal says how far it was (journal.h). The capture is cut back to the length that goes with that; a batch that was
- * flushed but not carried out in the rings is carried out; then the rings are read to their ends. Killed in its turn,
- * recover can be run again: it keeps the same journal. */
+ * The journal says how far it was (journal.h). The capture is cut back to the length that goes
+ * with that; a batch that was flushed but not carried out in the rings is carried out; then the
+ * rings are read to their ends. Killed in its turn, recover can be run again: it keeps the same
+ * journal. */
 #include "collector/collector.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@ static void add(const char *name, void *data)
 	gt_error_clear(); /* refused ones are counted */
 }
 
-/* Rings that the journal knows and that are not there any more. Those of processes whose end is in the capture may be gone. */
+/* Rings that the journal knows and that are not there any more. Those of processes whose end is
+ * in the capture may be gone. */
 static void count_missing(struct gt_drain *d)
 {
 	for (uint32_t i = 0; i < d->journal.account_count; i++) {
@@ -39,10 +41,11 @@ static void count_missing(struct gt_drain *d)
 	}
 }
 
-/* The moment between telling programs to stop and reading their rings: a record being written now gets in. */
+/* The moment between telling programs to stop and reading their rings: a record being written
+ * now gets in. */
 static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 {
-	struct timespec t = { .tv_nsec = 20 * 1000 * 1000 };
+	struct timespec t = {.tv_nsec = 20 * 1000 * 1000};
 
 	for (size_t i = 0; i < d->image_count; i++) {
 		struct gt_tracee *image = d->images[i];
@@ -55,14 +58,16 @@ static void let_writers_finish(struct gt_drain *d, struct gt_run_result *result)
 		nanosleep(&t, NULL);
 }
 
-static int finish(struct gt_folder *folder, struct gt_drain *d, const char *output, struct gt_run_result *result)
+static int finish(struct gt_folder *folder, struct gt_drain *d, const char *output,
+		  struct gt_run_result *result)
 {
 	struct gt_clock_tuple tuple;
 	struct gt_capture_writer *writer;
 	int status;
 
 	gt_drain_redo(d);
-	status = gt_capture_writer_reopen(output, d->journal.file->head.capture_id, d->journal.file->head.capture_bytes, &writer);
+	status = gt_capture_writer_reopen(output, d->journal.file->head.capture_id,
+					  d->journal.file->head.capture_bytes, &writer);
 	if (status)
 		return gt_error(status, "cannot go on with %s", output);
 	d->writer = writer;
@@ -95,7 +100,8 @@ static bool remove_rest(const char *directory)
 	const char *name = realpath(directory, path) ? strrchr(path, '/') : NULL;
 	struct stat st;
 
-	return name && !lstat(path, &st) && st.st_uid == geteuid() && !strncmp(name, "/" GT_FOLDER_PREFIX, sizeof GT_FOLDER_PREFIX) && rmdir(path) == 0;
+	return name && !lstat(path, &st) && st.st_uid == geteuid() &&
+	       !strncmp(name, "/" GT_FOLDER_PREFIX, sizeof GT_FOLDER_PREFIX) && rmdir(path) == 0;
 }
 
 static void count_ring(const char *name, void *data)
@@ -124,7 +130,10 @@ int gt_collector_recover(const char *directory, char *output, struct gt_run_resu
 		status = 0;
 		gt_folder_rings(&folder, count_ring, &rings);
 		if (rings)
-			status = gt_error(-EBADMSG, "records are left in %s, but nothing says how far they were read", directory);
+			status = gt_error(
+				-EBADMSG,
+				"records are left in %s, but nothing says how far they were read",
+				directory);
 		else
 			gt_folder_remove(&folder);
 		status = status ? status : -EALREADY;
@@ -133,9 +142,12 @@ int gt_collector_recover(const char *directory, char *output, struct gt_run_resu
 	}
 	if (!status) {
 		gt_guard_install();
-		if (!d.journal.file->head.capture_bytes && !d.journal.file->head.redo_capture_bytes) {
+		if (!d.journal.file->head.capture_bytes &&
+		    !d.journal.file->head.redo_capture_bytes) {
 			gt_folder_remove(&folder);
-			status = gt_error(-ENODATA, "the collector of %s died before the program was started", directory);
+			status = gt_error(-ENODATA,
+					  "the collector of %s died before the program was started",
+					  directory);
 		} else {
 			status = finish(&folder, &d, output, result);
 		}
@@ -157,7 +169,7 @@ struct found {
 static void look(const char *path, void *data)
 {
 	const struct found *f = data;
-	struct gt_session_found found = { .path = path };
+	struct gt_session_found found = {.path = path};
 	struct gt_folder folder;
 	char output[PATH_MAX] = "";
 
@@ -174,9 +186,10 @@ static void look(const char *path, void *data)
 	f->each(&found, f->data);
 }
 
-void gt_collector_sessions(void (*each)(const struct gt_session_found *found, void *data), void *data)
+void gt_collector_sessions(void (*each)(const struct gt_session_found *found, void *data),
+			   void *data)
 {
-	struct found f = { each, data };
+	struct found f = {each, data};
 
 	gt_folder_find(look, &f);
 }

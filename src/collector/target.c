@@ -59,17 +59,19 @@ static void resolve(const char *program, struct gt_target *t)
 	}
 	if (!*program)
 		return;
-	for (path = path ? path : "/bin:/usr/bin"; ; path++) {
+	for (path = path ? path : "/bin:/usr/bin";; path++) {
 		size_t n = strcspn(path, ":");
 		bool found = false;
 
-		if (snprintf(candidate, sizeof candidate, "%.*s%s%s", (int)n, path, n ? "/" : "", program) < (int)sizeof candidate &&
+		if (snprintf(candidate, sizeof candidate, "%.*s%s%s", (int)n, path, n ? "/" : "",
+			     program) < (int)sizeof candidate &&
 		    is_program(candidate, &found)) {
 			strcpy(t->path, candidate);
 			t->found = t->executable = true;
 			return;
 		}
-		if (found && !t->found) { /* there, but not to be executed: the answer unless a later one is */
+		/* there, but not to be executed: the answer unless a later one is */
+		if (found && !t->found) {
 			strcpy(t->path, candidate);
 			t->found = true;
 		}
@@ -82,7 +84,7 @@ static void resolve(const char *program, struct gt_target *t)
 /* As has_capabilities() of core/exec_target.c. */
 static bool has_capabilities(int fd, bool granted)
 {
-	uint32_t words[6] = { 0 };
+	uint32_t words[6] = {0};
 
 	if (fgetxattr(fd, "security.capability", words, sizeof words) <= 0)
 		return false;
@@ -98,18 +100,20 @@ static bool is_privileged(int fd)
 	if (fstat(fd, &st) || (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOSUID))
 		return false;
 	return (granted && (st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
-	       (granted && (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid()) ||
+	       (granted && (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) &&
+		st.st_gid != getegid()) ||
 	       (geteuid() != 0 && has_capabilities(fd, granted));
 }
 
-/* Has a program of another word size or machine a dynamic linker? A program header begins with its type, in either class. In the
- * other byte order it is taken to have one. */
+/* Has a program of another word size or machine a dynamic linker? A program header begins with
+ * its type, in either class. In the other byte order it is taken to have one. */
 static bool has_foreign_linker(int fd, const unsigned char *head)
 {
 	const Elf32_Ehdr *e32 = (const void *)head;
 	const Elf64_Ehdr *e64 = (const void *)head;
 	bool is_32 = head[EI_CLASS] == ELFCLASS32;
-	uint64_t offset = is_32 ? e32->e_phoff : e64->e_phoff, bytes = is_32 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
+	uint64_t offset = is_32 ? e32->e_phoff : e64->e_phoff,
+		 bytes = is_32 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
 	unsigned count = is_32 ? e32->e_phnum : e64->e_phnum;
 	uint32_t type;
 
@@ -124,7 +128,8 @@ static bool has_foreign_linker(int fd, const unsigned char *head)
 	return false;
 }
 
-static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ssize_t n, bool *complains)
+static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ssize_t n,
+					   bool *complains)
 {
 	const Elf64_Ehdr *e = (const void *)head;
 	bool has_interpreter = false, musl = false, is_dynamic_linker = true;
@@ -133,19 +138,22 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 
 	if (n < (ssize_t)sizeof *e)
 		return GT_TARGET_NONE;
-	if (head[EI_CLASS] == ELFCLASS32 || (OUR_MACHINE != EM_NONE && e->e_machine != OUR_MACHINE)) {
+	if (head[EI_CLASS] == ELFCLASS32 ||
+	    (OUR_MACHINE != EM_NONE && e->e_machine != OUR_MACHINE)) {
 		*complains = has_foreign_linker(fd, head);
 		return head[EI_CLASS] == ELFCLASS32 ? GT_TARGET_32BIT : GT_TARGET_MACHINE;
 	}
 	for (unsigned i = 0; i < e->e_phnum; i++) {
 		Elf64_Phdr p;
 
-		if (pread(fd, &p, sizeof p, (off_t)(e->e_phoff + (uint64_t)i * e->e_phentsize)) != sizeof p)
+		if (pread(fd, &p, sizeof p, (off_t)(e->e_phoff + (uint64_t)i * e->e_phentsize)) !=
+		    sizeof p)
 			break;
 		if (p.p_type != PT_INTERP)
 			continue;
 		has_interpreter = true;
-		n = pread(fd, name, p.p_filesz < sizeof name - 1 ? p.p_filesz : sizeof name - 1, (off_t)p.p_offset);
+		n = pread(fd, name, p.p_filesz < sizeof name - 1 ? p.p_filesz : sizeof name - 1,
+			  (off_t)p.p_offset);
 		name[n > 0 ? n : 0] = '\0';
 		musl = strstr(name, "ld-musl") != NULL;
 	}
@@ -155,13 +163,16 @@ static enum gt_target_obstacle look_at_elf(int fd, const unsigned char *head, ss
 
 		n = readlink(name, path, sizeof path - 1);
 		path[n > 0 ? n : 0] = '\0';
-		is_dynamic_linker = strstr(path, "/ld-linux") || strstr(path, "/ld64.so") || strstr(path, "/ld.so");
+		is_dynamic_linker = strstr(path, "/ld-linux") || strstr(path, "/ld64.so") ||
+				    strstr(path, "/ld.so");
 	}
 	if (!has_interpreter && !is_dynamic_linker)
 		return GT_TARGET_STATIC;
 	if (musl)
 		return GT_TARGET_MUSL;
-	return gt_static_tls_look(fd, environ, NULL, &tls) && gt_static_tls_is_hopeless(&tls) ? GT_TARGET_ALIGNMENT : GT_TARGET_NONE;
+	return gt_static_tls_look(fd, environ, NULL, &tls) && gt_static_tls_is_hopeless(&tls)
+		       ? GT_TARGET_ALIGNMENT
+		       : GT_TARGET_NONE;
 }
 
 /* The path behind "#!"; false: none. */
@@ -179,7 +190,7 @@ static bool script_interpreter(const unsigned char *head, ssize_t n, char *out, 
 
 static enum gt_target_obstacle look_at_file(const char *path, struct gt_target *t, int depth)
 {
-	unsigned char head[512] = { 0 };
+	unsigned char head[512] = {0};
 	enum gt_target_obstacle obstacle = GT_TARGET_NONE;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	ssize_t n;
@@ -188,7 +199,8 @@ static enum gt_target_obstacle look_at_file(const char *path, struct gt_target *
 		return GT_TARGET_NONE; /* executable but not readable: exec can */
 	n = read(fd, head, sizeof head - 1);
 	if (n > SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
-		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED : look_at_elf(fd, head, n, &t->complains);
+		obstacle = is_privileged(fd) ? GT_TARGET_PRIVILEGED
+					     : look_at_elf(fd, head, n, &t->complains);
 	else if (depth < 4 && script_interpreter(head, n, t->interpreter, sizeof t->interpreter))
 		obstacle = look_at_file(t->interpreter, t, depth + 1);
 	close(fd);
@@ -207,21 +219,22 @@ const char *gt_target_reason(enum gt_target_obstacle obstacle)
 {
 	switch (obstacle) {
 	case GT_TARGET_PRIVILEGED:
-		return "it runs with privileges of its own (set-user-id, set-group-id or file capabilities), so the dynamic "
+		return "it runs with privileges of its own (set-user-id, set-group-id or file "
+		       "capabilities), so the dynamic "
 		       "linker does not let other libraries in";
 	case GT_TARGET_STATIC:
-		return "it is statically linked, so there is no dynamic linker to let other libraries in";
-	case GT_TARGET_32BIT:
-		return "it is a 32-bit program and gputap's libraries are 64-bit";
-	case GT_TARGET_MACHINE:
-		return "it is made for another kind of machine";
+		return "it is statically linked, so there is no dynamic linker to let other "
+		       "libraries in";
+	case GT_TARGET_32BIT: return "it is a 32-bit program and gputap's libraries are 64-bit";
+	case GT_TARGET_MACHINE: return "it is made for another kind of machine";
 	case GT_TARGET_MUSL:
-		return "it uses the musl C library, which gputap's libraries cannot be loaded beside";
+		return "it uses the musl C library, which gputap's libraries cannot be loaded "
+		       "beside";
 	case GT_TARGET_ALIGNMENT:
-		return "its libraries' thread-local storage is aligned to more than 64 bytes, which glibc refuses beside an auditor; "
+		return "its libraries' thread-local storage is aligned to more than 64 bytes, "
+		       "which glibc refuses beside an auditor; "
 		       "runtimes that need none are traced in it (OpenCL's layers, ROCm 6)";
-	case GT_TARGET_NONE:
-		break;
+	case GT_TARGET_NONE: break;
 	}
 	return NULL;
 }

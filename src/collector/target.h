@@ -11,16 +11,18 @@ enum gt_target_obstacle {
 	GT_TARGET_PRIVILEGED, /* set-user-id and the like: the dynamic linker ignores LD_PRELOAD */
 	GT_TARGET_STATIC,     /* no dynamic linker */
 	GT_TARGET_32BIT,
-	GT_TARGET_MACHINE,    /* of another machine */
-	GT_TARGET_MUSL,       /* a C library without what we need */
-	GT_TARGET_ALIGNMENT,  /* a library's static thread-local storage cannot be laid out beside an auditor */
+	GT_TARGET_MACHINE, /* of another machine */
+	GT_TARGET_MUSL,    /* a C library without what we need */
+	/* a library's static thread-local storage cannot be laid out beside an auditor */
+	GT_TARGET_ALIGNMENT,
 };
 
 struct gt_target {
 	char path[PATH_MAX];        /* as found, along PATH if need be */
 	char interpreter[PATH_MAX]; /* of a script: what really runs; else "" */
 	bool found, executable;
-	bool complains; /* its dynamic linker takes no library of ours, and would say so on stderr */
+	/* its dynamic linker takes no library of ours, and would say so on stderr */
+	bool complains;
 	enum gt_target_obstacle obstacle;
 };
 

@@ -30,8 +30,10 @@ static int check_region(struct gt_tracee *image, const char *name, uint64_t file
 	if (r->magic != GT_REGION_MAGIC)
 		return gt_error(-EBADMSG, "%s is not a ring file", name);
 	if (r->version != GT_REGION_VERSION)
-		return gt_error(-ENOTSUP, "%s was made by another version of libgputap (ring version %u, ours is %u)", name,
-				r->version, GT_REGION_VERSION);
+		return gt_error(
+			-ENOTSUP,
+			"%s was made by another version of libgputap (ring version %u, ours is %u)",
+			name, r->version, GT_REGION_VERSION);
 	image->slots_offset = r->header_bytes;
 	image->slot_count = r->slot_count;
 	image->block_bytes = r->block_bytes;
@@ -42,10 +44,12 @@ static int check_region(struct gt_tracee *image, const char *name, uint64_t file
 	image->ppid = r->ppid;
 	image->number = r->image;
 	end = image->slots_offset + (uint64_t)image->slot_count * sizeof(struct gt_slot);
-	if (r->slot_bytes != sizeof(struct gt_slot) || image->slots_offset < sizeof(struct gt_region) ||
-	    image->slots_offset % 64 || image->slots_offset > file_bytes || image->slot_count > SLOTS_MAX || end > file_bytes ||
-	    image->block_bytes < BLOCK_BYTES_MIN || image->block_bytes > BLOCK_BYTES_MAX || image->block_bytes % 64 ||
-	    image->block_count > BLOCKS_MAX || image->block_offset < end || image->block_offset % 64 ||
+	if (r->slot_bytes != sizeof(struct gt_slot) ||
+	    image->slots_offset < sizeof(struct gt_region) || image->slots_offset % 64 ||
+	    image->slots_offset > file_bytes || image->slot_count > SLOTS_MAX || end > file_bytes ||
+	    image->block_bytes < BLOCK_BYTES_MIN || image->block_bytes > BLOCK_BYTES_MAX ||
+	    image->block_bytes % 64 || image->block_count > BLOCKS_MAX ||
+	    image->block_offset < end || image->block_offset % 64 ||
 	    image->block_offset > file_bytes ||
 	    (uint64_t)image->block_count * image->block_bytes > file_bytes - image->block_offset)
 		return gt_error(-EBADMSG, "%s has a damaged head", name);
@@ -67,11 +71,13 @@ int gt_tracee_open(const struct gt_folder *f, const char *name, struct gt_tracee
 		status = errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -EAGAIN : -errno;
 		return gt_error(status, "cannot open %s", name);
 	}
-	if (fstat(out->fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(struct gt_region)) {
+	if (fstat(out->fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)sizeof(struct gt_region)) {
 		status = gt_error(-EBADMSG, "%s is not a ring file", name);
 		goto fail;
 	}
-	out->region = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
+	out->region =
+		mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
 	if (out->region == MAP_FAILED) {
 		out->region = NULL;
 		status = gt_error(-EAGAIN, "cannot map %s", name);
@@ -139,13 +145,14 @@ void gt_tracee_give_back(struct gt_tracee *image, uint32_t number)
 	uint64_t old = atomic_load_explicit(&r->free, memory_order_relaxed);
 
 	atomic_store_explicit(&b->drained, 0, memory_order_relaxed);
-	/* the tag makes a pop that slept through pops and pushes fail; bounded because a wild program
-	 * might change the word for ever: then the pool loses this block */
+	/* the tag makes a pop that slept through pops and pushes fail; bounded because a wild
+	 * program might change the word for ever: then the pool loses this block */
 	for (int tries = 0; tries < 1 << 16; tries++) {
 		uint64_t new = ((old >> 32) + 1) << 32 | number;
 
 		atomic_store_explicit(&b->free_next, (uint32_t)old, memory_order_relaxed);
-		if (atomic_compare_exchange_weak_explicit(&r->free, &old, new, memory_order_release, memory_order_relaxed))
+		if (atomic_compare_exchange_weak_explicit(&r->free, &old, new, memory_order_release,
+							  memory_order_relaxed))
 			break;
 	}
 	atomic_fetch_add_explicit(&r->drain_count, 1, memory_order_relaxed);
@@ -159,7 +166,8 @@ void gt_tracee_free_slot(struct gt_tracee *image, uint32_t i)
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
 			atomic_store_explicit(&slot->domains[d].seen[c], 0, memory_order_relaxed);
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
-				atomic_store_explicit(&slot->dropped[why][c][d], 0, memory_order_relaxed);
+				atomic_store_explicit(&slot->dropped[why][c][d], 0,
+						      memory_order_relaxed);
 		}
 	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
 		atomic_store_explicit(&slot->domains[d].newest, 0, memory_order_relaxed);
@@ -177,8 +185,10 @@ void gt_tracee_add_slot_counts(const struct gt_tracee *image, uint32_t i, struct
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
 			for (int why = 0; why < GT_DROP_REASON_COUNT; why++)
 				counts->dropped[why][c][d] +=
-					atomic_load_explicit(&slot->dropped[why][c][d], memory_order_acquire);
-			counts->seen[c][d] += atomic_load_explicit(&slot->domains[d].seen[c], memory_order_relaxed);
+					atomic_load_explicit(&slot->dropped[why][c][d],
+							     memory_order_acquire);
+			counts->seen[c][d] += atomic_load_explicit(&slot->domains[d].seen[c],
+								   memory_order_relaxed);
 		}
 }
 
@@ -187,17 +197,21 @@ void gt_counts_add(struct gt_counts *to, const struct gt_counts *what)
 	uint64_t *a = (uint64_t *)to;
 	const uint64_t *b = (const uint64_t *)what;
 
-	static_assert(sizeof *to % sizeof *a == 0 && _Alignof(struct gt_counts) == _Alignof(uint64_t), "nothing but uint64_t");
+	static_assert(sizeof *to % sizeof *a == 0 &&
+			      _Alignof(struct gt_counts) == _Alignof(uint64_t),
+		      "nothing but uint64_t");
 	for (size_t i = 0; i < sizeof *to / sizeof *a; i++)
 		a[i] += b[i];
 }
 
-void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info, struct gt_tracee_text *text)
+void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
+		    struct gt_tracee_text *text)
 {
 	const struct gt_region *r = image->region;
 	uint32_t n = r->argv_bytes;
 
-	static_assert(sizeof text->argv >= sizeof r->argv + 2 && sizeof text->exe == sizeof r->exe, "the texts fit");
+	static_assert(sizeof text->argv >= sizeof r->argv + 2 && sizeof text->exe == sizeof r->exe,
+		      "the texts fit");
 	memset(info, 0, sizeof *info);
 	memcpy(text->exe, r->exe, sizeof r->exe);
 	text->exe[sizeof text->exe - 1] = '\0';
@@ -215,7 +229,10 @@ void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
 	info->exe = text->exe;
 	info->argv = text->argv;
 	info->wait_status = image->wait_status;
-	info->runtimes = atomic_load_explicit(&((struct gt_region *)r)->runtimes_seen, memory_order_relaxed);
-	info->children_lost = atomic_load_explicit(&((struct gt_region *)r)->children_lost, memory_order_relaxed);
-	info->proper_end = atomic_load_explicit(&((struct gt_region *)r)->state, memory_order_relaxed) == GT_REGION_EXITED;
+	info->runtimes =
+		atomic_load_explicit(&((struct gt_region *)r)->runtimes_seen, memory_order_relaxed);
+	info->children_lost =
+		atomic_load_explicit(&((struct gt_region *)r)->children_lost, memory_order_relaxed);
+	info->proper_end = atomic_load_explicit(&((struct gt_region *)r)->state,
+						memory_order_relaxed) == GT_REGION_EXITED;
 }

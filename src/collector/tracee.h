@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* One process image as the collector sees it: its region mapped, how far each ring is read.
  *
- * The region is memory that a wild program may scribble over at any time. So the geometry is checked once
- * and kept in private fields, every number read later is checked against it, and a ring that makes no sense
- * is given up (`torn`), never followed. Walking a chain is bounded by the number of blocks. */
+ * The region is memory that a wild program may scribble over at any time. So the geometry is
+ * checked once and kept in private fields, every number read later is checked against it, and a
+ * ring that makes no sense is given up (`torn`), never followed. Walking a chain is bounded by
+ * the number of blocks. */
 #ifndef GPUTAP_COLLECTOR_TRACEE_H
 #define GPUTAP_COLLECTOR_TRACEE_H
 
@@ -17,11 +18,11 @@
 
 /* A thread's ring. */
 struct gt_ring {
-	uint32_t block;    /* where we are; GT_BLOCK_NONE: the slot is free as far as we know */
-	uint32_t at;       /* bytes of it that are read */
+	uint32_t block; /* where we are; GT_BLOCK_NONE: the slot is free as far as we know */
+	uint32_t at;    /* bytes of it that are read */
 	uint32_t ordinal;
-	uint32_t mark;     /* in the batch being made; UINT32_MAX: none */
-	uint64_t read_ns;  /* when something was last read */
+	uint32_t mark;    /* in the batch being made; UINT32_MAX: none */
+	uint64_t read_ns; /* when something was last read */
 	struct gt_stream *stream;
 	bool announced;    /* the thread stands in the capture */
 	bool broken, done; /* given up; drained to its end and to be freed with the batch */
@@ -38,7 +39,7 @@ struct gt_tracee {
 	uint32_t slot_count, block_bytes, block_count;
 	uint32_t pid, ppid, number; /* number: gt_region.image */
 
-	uint32_t account, index; /* in the journal, in the capture */
+	uint32_t account, index;  /* in the journal, in the capture */
 	struct gt_counts pending; /* of the batch being made: added to the account with it */
 	bool touched;             /* the batch changes the account */
 	bool announced;           /* the process stands in the capture */
@@ -48,13 +49,14 @@ struct gt_tracee {
 	bool ended;               /* its last words are written */
 	bool torn;                /* something in its memory made no sense */
 	bool lost;                /* so little sense that nothing of it is read any more */
-	uint64_t full_seen, active_ns, counted_ns; /* region.full_count then; when records were last read, counts last written */
+	/* region.full_count then; when records were last read, counts last written */
+	uint64_t full_seen, active_ns, counted_ns;
 	int32_t wait_status;
 	/* memory.c's */
 	uint32_t group, blocks_seen, block_limit; /* region.blocks_used and block_limit, checked */
 	bool is_grouped;
 	uint64_t cooled_ns;
-	uint32_t *held;           /* blocks that are taken from the pool, cold */
+	uint32_t *held; /* blocks that are taken from the pool, cold */
 	uint32_t held_count;
 	size_t held_room;
 
@@ -65,20 +67,22 @@ struct gt_tracee {
 
 /**
  * gt_tracee_open() - map a region file and check its head
- * Return: 0; -EAGAIN: not now (descriptors or memory are short), try later; else refused, with a cause:
- *         another version, damaged. @out is then only good for its name.
+ * Return: 0; -EAGAIN: not now (descriptors or memory are short), try later; else refused, with a
+ *         cause: another version, damaged. @out is then only good for its name.
  */
 int gt_tracee_open(const struct gt_folder *f, const char *name, struct gt_tracee *out);
 void gt_tracee_close(struct gt_tracee *image);
 
 static inline struct gt_slot *gt_tracee_slot(const struct gt_tracee *image, uint32_t i)
 {
-	return (struct gt_slot *)((char *)image->region + image->slots_offset + (uint64_t)i * sizeof(struct gt_slot));
+	return (struct gt_slot *)((char *)image->region + image->slots_offset +
+				  (uint64_t)i * sizeof(struct gt_slot));
 }
 
 static inline struct gt_block *gt_tracee_block(const struct gt_tracee *image, uint32_t number)
 {
-	return (struct gt_block *)((char *)image->region + image->block_offset + (uint64_t)(number - 1) * image->block_bytes);
+	return (struct gt_block *)((char *)image->region + image->block_offset +
+				   (uint64_t)(number - 1) * image->block_bytes);
 }
 
 static inline bool gt_tracee_has_block(const struct gt_tracee *image, uint32_t number)
@@ -97,13 +101,15 @@ void gt_tracee_give_back(struct gt_tracee *image, uint32_t block);
 void gt_tracee_free_slot(struct gt_tracee *image, uint32_t slot);
 
 /* += what the slot's thread counted as seen and dropped. */
-void gt_tracee_add_slot_counts(const struct gt_tracee *image, uint32_t slot, struct gt_counts *counts);
+void gt_tracee_add_slot_counts(const struct gt_tracee *image, uint32_t slot,
+			       struct gt_counts *counts);
 void gt_counts_add(struct gt_counts *to, const struct gt_counts *what);
 
 /* What the capture shall say of the process. Strings lie in @text. */
 struct gt_tracee_text {
 	char exe[512], argv[3072];
 };
-void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info, struct gt_tracee_text *text);
+void gt_tracee_info(const struct gt_tracee *image, struct gt_process_info *info,
+		    struct gt_tracee_text *text);
 
 #endif

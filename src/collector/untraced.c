@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that could not be traced, into the capture with who and why: those that could not make a ring file left a link or a line
- * instead (ring/session.h); others stand in the region of who began them (ring/region.h). */
+/* Processes that could not be traced, into the capture with who and why: those that could not
+ * make a ring file left a link or a line instead (ring/session.h); others stand in the region of
+ * who began them (ring/region.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,17 +19,24 @@
 
 enum { TEXT_BYTES = 256, NAMELESS_MOST = 10000 };
 
-static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe, const char *why, int error)
+static void write_process(struct gt_drain *d, uint32_t pid, uint64_t ticks, const char *exe,
+			  const char *why, int error)
 {
 	/* how it ended nobody knows */
-	struct gt_process_info info = {.pid = pid, .start_ticks = ticks, .argv = "", .wait_status = -1, .ended = true, .proper_end = true};
+	struct gt_process_info info = {.pid = pid,
+				       .start_ticks = ticks,
+				       .argv = "",
+				       .wait_status = -1,
+				       .ended = true,
+				       .proper_end = true};
 	char told[TEXT_BYTES];
 
 	info.exe = exe;
 	info.index = d->next_index++;
 	gt_capture_write_process(d->writer, &info);
 	snprintf(told, sizeof told, "%s: %s", exe, why);
-	if (gt_drain_write_event(d, info.index, GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, ticks, (uint64_t)error, told))
+	if (gt_drain_write_event(d, info.index, GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, ticks,
+				 (uint64_t)error, told))
 		gt_error_clear(); /* the file takes nothing: told at the end, once */
 	gt_capture_write_process_end(d->writer, &info);
 	d->untraced++;
@@ -55,16 +63,17 @@ static void explain(const struct gt_lost *l, char *out, size_t room)
 		snprintf(user, sizeof user, "as user %u ", l->uid);
 	switch (atomic_load_explicit(&l->why, memory_order_relaxed)) {
 	case GT_LOST_SECURE:
-		snprintf(out, room, "its effective and real ids differ, so the dynamic linker lets nobody in");
+		snprintf(out, room,
+			 "its effective and real ids differ, so the dynamic linker lets nobody in");
 		break;
 	case GT_LOST_LIBRARY:
 		snprintf(out, room, "%sit cannot reach libgputap.so: %s", user, strerror(l->error));
 		break;
 	case GT_LOST_SESSION:
-		snprintf(out, room, "%sit cannot reach the session's folder: %s", user, strerror(l->error));
+		snprintf(out, room, "%sit cannot reach the session's folder: %s", user,
+			 strerror(l->error));
 		break;
-	default:
-		snprintf(out, room, "its ring file could not be made: %s", strerror(l->error));
+	default: snprintf(out, room, "its ring file could not be made: %s", strerror(l->error));
 	}
 }
 
@@ -74,8 +83,9 @@ static bool is_sound(const struct gt_lost lost[GT_LOST_NAMED], uint32_t count)
 	for (uint32_t i = 0; i < GT_LOST_NAMED; i++) {
 		const struct gt_lost *l = &lost[i];
 
-		if (atomic_load_explicit(&l->why, memory_order_relaxed) >= GT_LOST_WHY_COUNT || l->error < 0 || l->error > 4095 ||
-		    l->reserved || !memchr(l->path, '\0', sizeof l->path) || (i >= count && l->ticks))
+		if (atomic_load_explicit(&l->why, memory_order_relaxed) >= GT_LOST_WHY_COUNT ||
+		    l->error < 0 || l->error > 4095 || l->reserved ||
+		    !memchr(l->path, '\0', sizeof l->path) || (i >= count && l->ticks))
 			return false;
 	}
 	return count <= NAMELESS_MOST;
@@ -99,10 +109,12 @@ void gt_drain_write_lost(struct gt_drain *d, struct gt_tracee *image)
 		if (atomic_load_explicit(&lost[i].why, memory_order_relaxed) == GT_LOST_NONE)
 			continue;
 		explain(&lost[i], why, sizeof why);
-		write_process(d, lost[i].pid, lost[i].ticks, lost[i].path, why, lost[i].error > 0 ? lost[i].error : EPERM);
+		write_process(d, lost[i].pid, lost[i].ticks, lost[i].path, why,
+			      lost[i].error > 0 ? lost[i].error : EPERM);
 	}
 	for (uint32_t i = GT_LOST_NAMED; i < count; i++)
-		write_process(d, 0, image->name_ticks, "a program", "more of them than have a name could not be traced", EPERM);
+		write_process(d, 0, image->name_ticks, "a program",
+			      "more of them than have a name could not be traced", EPERM);
 }
 
 static void write_link(struct gt_drain *d, const char *name, uint32_t pid, uint64_t ticks)
@@ -148,7 +160,8 @@ void gt_drain_write_untraced(struct gt_drain *d)
 
 	while (dir && (e = readdir(dir))) {
 		n = 0;
-		if (sscanf(e->d_name, "%u-%llu%n", &pid, &ticks, &n) == 2 && n && !strcmp(e->d_name + n, GT_UNTRACED_SUFFIX))
+		if (sscanf(e->d_name, "%u-%llu%n", &pid, &ticks, &n) == 2 && n &&
+		    !strcmp(e->d_name + n, GT_UNTRACED_SUFFIX))
 			write_link(d, e->d_name, pid, ticks);
 	}
 	if (dir)

@@ -52,7 +52,10 @@ static inline long bare_syscall3(long number, long a, long b, long c)
 #if defined(__x86_64__)
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
 	return result;
 #elif defined(__aarch64__)
 	register long x8 __asm__("x8") = number;

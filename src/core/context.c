@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See context.h. GT_SERVICE_WRAP stays where it is once a table has it: what a wrap changed (profiling switched on
- * in a queue) must be kept invisible for as long as the program lives, recording or not. */
+/* See context.h. GT_SERVICE_WRAP stays where it is once a table has it: what a wrap changed
+ * (profiling switched on in a queue) must be kept invisible for as long as the program lives,
+ * recording or not. */
 #include "core/context.h"
 
 #include <string.h>
@@ -39,8 +40,9 @@ static bool asks_domain(const struct gt_context *c, unsigned domain)
 	return c->work_told >> domain & 1;
 }
 
-/* Does it ask for a domain whose device work is recorded as @domain's is? Such work is noticed through the functions of all of
- * them (HIP's through HSA's), also when none of their calls are recorded. */
+/* Does it ask for a domain whose device work is recorded as @domain's is? Such work is noticed
+ * through the functions of all of them (HIP's through HSA's), also when none of their calls are
+ * recorded. */
 static bool asks_work_of(const struct gt_context *c, unsigned domain)
 {
 	for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++)
@@ -61,11 +63,14 @@ static bool needs_wrap(const struct gt_context *c, const struct gt_operation *op
 	return (c->device_activity || c->work_told) && asks_work_of(c, domain);
 }
 
-/* Does what this operation waits for have to be harvested when it returns? Also in a pause: that may have been launched before. */
+/* Does what this operation waits for have to be harvested when it returns? Also in a pause: that
+ * may have been launched before. */
 static bool needs_harvest(const struct gt_operation *operation)
 {
-	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c; c = c->next)
-		if ((c->device_activity || c->work_told) && asks_work_of(c, GT_OP_DOMAIN(operation->op)))
+	for (const struct gt_context *c = operation->also & GT_ALSO_WAITS ? contexts : NULL; c;
+	     c = c->next)
+		if ((c->device_activity || c->work_told) &&
+		    asks_work_of(c, GT_OP_DOMAIN(operation->op)))
 			return true;
 	return false;
 }
@@ -79,7 +84,8 @@ static bool goes_another_way(const struct gt_operation *operation)
 bool gt_contexts_ask(const struct gt_operation *operation)
 {
 	for (const struct gt_context *c = contexts; c; c = c->next)
-		if (asks(c, operation->op) || in_set(c->told, operation->op) || needs_wrap(c, operation))
+		if (asks(c, operation->op) || in_set(c->told, operation->op) ||
+		    needs_wrap(c, operation))
 			return true;
 	return goes_another_way(operation);
 }
@@ -114,7 +120,8 @@ void gt_contexts_apply(struct gt_table *table)
 		_Atomic uint32_t *word = &table->taps[i].services;
 		uint32_t before = atomic_load_explicit(word, memory_order_relaxed);
 
-		atomic_store_explicit(word, services_of(&table->operations[i], before), memory_order_relaxed);
+		atomic_store_explicit(word, services_of(&table->operations[i], before),
+				      memory_order_relaxed);
 	}
 }
 
@@ -138,7 +145,9 @@ void gt_contexts_off(void)
 
 		for (uint32_t n = 0; table && n < table->operation_count; n++)
 			atomic_fetch_and_explicit(&table->taps[n].services,
-						  ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_LANE), memory_order_relaxed);
+						  ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK |
+							      GT_SERVICE_LANE),
+						  memory_order_relaxed);
 	}
 }
 

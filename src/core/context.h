@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: sets of (domain, operations, service) that are started and stopped together.
  *
- * The session's stream is one (configured from struct gt_session, started at once); tools make others. An
- * operation's `services` word is the union of what the started contexts ask; it is the only thing that a
- * tap looks at. Taps are put into a table when it is registered, for what any context asks by then. */
+ * The session's stream is one (configured from struct gt_session, started at once); tools make
+ * others. An operation's `services` word is the union of what the started contexts ask; it is
+ * the only thing that a tap looks at. Taps are put into a table when it is registered, for what
+ * any context asks by then. */
 #ifndef GPUTAP_CORE_CONTEXT_H
 #define GPUTAP_CORE_CONTEXT_H
 
@@ -17,10 +18,13 @@ struct gt_context {
 	struct gt_context *next; /* list of all */
 	bool started;
 	bool device_activity;
-	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];  /* asked of the stream */
-	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* whose device work is asked for in any case */
-	uint64_t told[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* asked by a tool, for callbacks or a buffer */
-	uint32_t work_told;                                     /* domains whose work a tool asks for: 1 << domain */
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* asked of the stream */
+	/* whose device work is asked for in any case */
+	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	/* asked by a tool, for callbacks or a buffer */
+	uint64_t told[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	/* domains whose work a tool asks for: 1 << domain */
+	uint32_t work_told;
 };
 
 /* The session's own context, started. */
@@ -35,8 +39,9 @@ void gt_context_set_started(struct gt_context *c, bool started);
 /* The program pauses its own recording, and goes on. Wraps stay; other contexts too. */
 void gt_contexts_pause(bool paused);
 
-/* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream does not. HIP's is HSA's. `gt_stream_launches`:
- * what is launched now does, too: not while the program pauses its recording. */
+/* Domains whose device work goes into the stream, 1 << domain: tools may ask for what the stream
+ * does not. HIP's is HSA's. `gt_stream_launches`: what is launched now does, too: not while the
+ * program pauses its recording. */
 extern _Atomic uint32_t gt_stream_work __attribute__((visibility("hidden")));
 extern _Atomic uint32_t gt_stream_launches __attribute__((visibility("hidden")));
 
@@ -47,7 +52,8 @@ void gt_contexts_refresh(void);
 bool gt_contexts_ask(const struct gt_operation *operation);
 void gt_contexts_apply(struct gt_table *table);
 
-/* Nothing is recorded any more. No lock: also from a fork child or a writer that found the session stopped. */
+/* Nothing is recorded any more. No lock: also from a fork child or a writer that found the
+ * session stopped. */
 void gt_contexts_off(void);
 
 /* Tables that are registered, for whoever changes services. */

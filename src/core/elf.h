@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects as the dynamic linker has mapped them, and their dynamic symbols. For interposition, on both sides: no libc in here
- * (core/bare.h). */
+/* Objects as the dynamic linker has mapped them, and their dynamic symbols. For interposition,
+ * on both sides: no libc in here (core/bare.h). */
 #ifndef GPUTAP_CORE_ELF_H
 #define GPUTAP_CORE_ELF_H
 
@@ -15,25 +15,33 @@
 #include "core/bare.h"
 
 #if defined(__x86_64__)
-enum { GT_JUMP_SLOT = R_X86_64_JUMP_SLOT, GT_GLOB_DAT = R_X86_64_GLOB_DAT, GT_POINTER = R_X86_64_64 };
+enum {
+	GT_JUMP_SLOT = R_X86_64_JUMP_SLOT,
+	GT_GLOB_DAT = R_X86_64_GLOB_DAT,
+	GT_POINTER = R_X86_64_64
+};
 #elif defined(__aarch64__)
-enum { GT_JUMP_SLOT = R_AARCH64_JUMP_SLOT, GT_GLOB_DAT = R_AARCH64_GLOB_DAT, GT_POINTER = R_AARCH64_ABS64 };
+enum {
+	GT_JUMP_SLOT = R_AARCH64_JUMP_SLOT,
+	GT_GLOB_DAT = R_AARCH64_GLOB_DAT,
+	GT_POINTER = R_AARCH64_ABS64
+};
 #endif
 
 enum { GT_ELF_PAGE = 4096 };
 
 struct gt_elf {
 	ElfW(Addr) base;
-	const ElfW(Phdr) *headers; /* NULL: not as expected */
+	const ElfW(Phdr) * headers; /* NULL: not as expected */
 	unsigned header_count;
-	const ElfW(Dyn) *dynamic;  /* NULL: none */
+	const ElfW(Dyn) * dynamic; /* NULL: none */
 	const char *path;
 };
 
 /* An object's dynamic symbols. */
 struct gt_symbols {
 	ElfW(Addr) base;
-	ElfW(Sym) *table;
+	ElfW(Sym) * table;
 	const char *strings;
 	const uint32_t *gnu;  /* DT_GNU_HASH */
 	const uint32_t *sysv; /* DT_HASH */
@@ -65,23 +73,27 @@ static inline bool gt_symbols_of(const struct gt_elf *o, struct gt_symbols *s)
 	return s->table && s->strings && (s->gnu || s->sysv);
 }
 
-static inline bool gt_symbol_is_defined(const ElfW(Sym) *symbol)
+static inline bool gt_symbol_is_defined(const ElfW(Sym) * symbol)
 {
 	unsigned type = symbol->st_info & 15;
 
-	return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS && symbol->st_value != 0 &&
+	return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
+	       symbol->st_value != 0 &&
 	       (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE);
 }
 
 static inline bool gt_symbol_is(const struct gt_symbols *s, uint32_t i, const char *name)
 {
-	return gt_symbol_is_defined(&s->table[i]) && bare_equal(s->strings + s->table[i].st_name, name);
+	return gt_symbol_is_defined(&s->table[i]) &&
+	       bare_equal(s->strings + s->table[i].st_name, name);
 }
 
 /* Behind @after, if that is not NULL: the same name may be there in several versions. */
-static inline ElfW(Sym) *gt_symbol_find_gnu(const struct gt_symbols *s, const char *name, const ElfW(Sym) *after)
+static inline ElfW(Sym) *
+	gt_symbol_find_gnu(const struct gt_symbols *s, const char *name, const ElfW(Sym) * after)
 {
-	uint32_t buckets = s->gnu[0], first = s->gnu[1], words = s->gnu[2], shift = s->gnu[3], hash = 5381, i;
+	uint32_t buckets = s->gnu[0], first = s->gnu[1], words = s->gnu[2], shift = s->gnu[3],
+		 hash = 5381, i;
 	const ElfW(Addr) *bloom = (const ElfW(Addr) *)(s->gnu + 4);
 	const uint32_t *bucket = (const uint32_t *)(bloom + words), *chain = bucket + buckets;
 	const unsigned bits = sizeof *bloom * 8;
@@ -95,7 +107,8 @@ static inline ElfW(Sym) *gt_symbol_find_gnu(const struct gt_symbols *s, const ch
 	if (!(word >> (hash % bits) & word >> ((hash >> shift) % bits) & 1))
 		return NULL;
 	for (i = bucket[hash % buckets]; i >= first; i++) {
-		if ((chain[i - first] | 1) == (hash | 1) && (!after || &s->table[i] > after) && gt_symbol_is(s, i, name))
+		if ((chain[i - first] | 1) == (hash | 1) && (!after || &s->table[i] > after) &&
+		    gt_symbol_is(s, i, name))
 			return &s->table[i];
 		if (chain[i - first] & 1)
 			break;
@@ -103,7 +116,8 @@ static inline ElfW(Sym) *gt_symbol_find_gnu(const struct gt_symbols *s, const ch
 	return NULL;
 }
 
-static inline ElfW(Sym) *gt_symbol_find_next(const struct gt_symbols *s, const char *name, const ElfW(Sym) *after)
+static inline ElfW(Sym) *
+	gt_symbol_find_next(const struct gt_symbols *s, const char *name, const ElfW(Sym) * after)
 {
 	if (s->gnu)
 		return gt_symbol_find_gnu(s, name, after);
@@ -113,7 +127,7 @@ static inline ElfW(Sym) *gt_symbol_find_next(const struct gt_symbols *s, const c
 	return NULL;
 }
 
-static inline ElfW(Sym) *gt_symbol_find(const struct gt_symbols *s, const char *name)
+static inline ElfW(Sym) * gt_symbol_find(const struct gt_symbols *s, const char *name)
 {
 	return gt_symbol_find_next(s, name, NULL);
 }
@@ -121,15 +135,17 @@ static inline ElfW(Sym) *gt_symbol_find(const struct gt_symbols *s, const char *
 /* Does the object refer to a symbol of somebody else? */
 static inline bool gt_symbols_import(const struct gt_symbols *s, const char *name)
 {
-	uint32_t count = s->gnu ? s->gnu[1] : s->sysv[1]; /* DT_GNU_HASH: the undefined ones come first */
+	/* DT_GNU_HASH: the undefined ones come first */
+	uint32_t count = s->gnu ? s->gnu[1] : s->sysv[1];
 
 	for (uint32_t i = 1; i < count; i++)
-		if (s->table[i].st_shndx == SHN_UNDEF && bare_equal(s->strings + s->table[i].st_name, name))
+		if (s->table[i].st_shndx == SHN_UNDEF &&
+		    bare_equal(s->strings + s->table[i].st_name, name))
 			return true;
 	return false;
 }
 
-static inline const ElfW(Phdr) *gt_elf_segment(const struct gt_elf *o, const void *address)
+static inline const ElfW(Phdr) * gt_elf_segment(const struct gt_elf *o, const void *address)
 {
 	ElfW(Addr) at = (ElfW(Addr))address - o->base;
 
@@ -150,7 +166,8 @@ static inline bool gt_elf_in_relro(const struct gt_elf *o, const void *address)
 	for (unsigned i = 0; i < o->header_count; i++) {
 		const ElfW(Phdr) *p = &o->headers[i];
 
-		if (p->p_type == PT_GNU_RELRO && (ElfW(Addr))address >= ((o->base + p->p_vaddr) & page) &&
+		if (p->p_type == PT_GNU_RELRO &&
+		    (ElfW(Addr))address >= ((o->base + p->p_vaddr) & page) &&
 		    (ElfW(Addr))address < ((o->base + p->p_vaddr + p->p_memsz) & page))
 			return true;
 	}
@@ -174,14 +191,15 @@ static inline bool gt_set_protection(const void *from, const void *to, unsigned 
 {
 	const uintptr_t page = GT_ELF_PAGE - 1;
 	uintptr_t start = (uintptr_t)from & ~page, end = ((uintptr_t)to + page) & ~page;
-	int prot = (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) | (flags & PF_X ? PROT_EXEC : 0);
+	int prot = (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) |
+		   (flags & PF_X ? PROT_EXEC : 0);
 
 	return bare_syscall3(SYS_mprotect, (long)start, (long)(end - start), prot) == 0;
 }
 
 /* Tables of relocations: those of the PLT's slots, and the others. */
 struct gt_relocations {
-	ElfW(Rela) *first;
+	ElfW(Rela) * first;
 	size_t count;
 };
 

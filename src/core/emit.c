@@ -3,9 +3,10 @@
  *
  *   bucket ─► entry {id, epoch, text} ─► entry ..     entries live in chunks of an arena and never move or die
  *
- * Locking: none. A new entry is published with a compare-and-swap on its bucket; a thread that loses the race finds
- * the winner's entry, and its own text was written under an id that nobody uses. A fork at any moment leaves the
- * table whole. An entry's `epoch` says in which process image its record is. */
+ * Locking: none. A new entry is published with a compare-and-swap on its bucket; a thread that
+ * loses the race finds the winner's entry, and its own text was written under an id that nobody
+ * uses. A fork at any moment leaves the table whole. An entry's `epoch` says in which process
+ * image its record is. */
 #include "core/emit.h"
 
 #include <errno.h>
@@ -57,7 +58,8 @@ void *gt_arena_take(size_t bytes)
 			if (at + bytes <= c->bytes)
 				return (char *)c + at;
 		}
-		fresh = mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		fresh = mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
 		if (fresh == MAP_FAILED)
 			return NULL;
 		fresh->bytes = chunk_bytes;
@@ -87,10 +89,12 @@ static bool string_write(struct gt_thread *t, uint32_t id, const char *text, siz
 	return true;
 }
 
-static struct entry *find(struct entry *from, const struct entry *until, uint64_t hash, const char *text, size_t bytes)
+static struct entry *find(struct entry *from, const struct entry *until, uint64_t hash,
+			  const char *text, size_t bytes)
 {
 	for (; from != until; from = from->next)
-		if (from->hash == hash && from->bytes == bytes && memcmp(from->text, text, bytes) == 0)
+		if (from->hash == hash && from->bytes == bytes &&
+		    memcmp(from->text, text, bytes) == 0)
 			return from;
 	return NULL;
 }
@@ -100,7 +104,8 @@ static uint32_t entry_id(struct gt_thread *t, struct entry *e)
 {
 	if (atomic_load_explicit(&e->epoch, memory_order_relaxed) == t->epoch)
 		return e->id;
-	if (!string_write(t, e->id, e->text, e->bytes)) /* twice, when two threads come here: the same text */
+	/* twice, when two threads come here: the same text */
+	if (!string_write(t, e->id, e->text, e->bytes))
 		return 0;
 	atomic_store_explicit(&e->epoch, t->epoch, memory_order_relaxed);
 	return e->id;
@@ -132,7 +137,8 @@ static uint32_t string_id(struct gt_thread *t, const char *text, size_t bytes)
 	memcpy(mine->text, text, bytes);
 	mine->text[bytes] = '\0';
 	mine->next = head;
-	while (!atomic_compare_exchange_weak_explicit(bucket, &head, mine, memory_order_release, memory_order_acquire)) {
+	while (!atomic_compare_exchange_weak_explicit(bucket, &head, mine, memory_order_release,
+						      memory_order_acquire)) {
 		e = find(head, mine->next, hash, text, bytes);
 		if (e)
 			return entry_id(t, e);
@@ -173,7 +179,9 @@ uint64_t gt_object_number(enum gt_object_type type)
 {
 	struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
 
-	return r ? atomic_fetch_add_explicit(&r->next_object[type], 1, memory_order_relaxed) + UINT64_C(1) : 0;
+	return r ? atomic_fetch_add_explicit(&r->next_object[type], 1, memory_order_relaxed) +
+			       UINT64_C(1)
+		 : 0;
 }
 
 void gt_text_add_bytes(struct gt_text *text, const char *key, const char *value, size_t bytes)
@@ -218,17 +226,19 @@ void gt_text_add_hex(struct gt_text *text, const char *key, const void *data, si
 	gt_text_add_bytes(text, key, hex, 2 * (bytes < sizeof hex / 2 ? bytes : sizeof hex / 2));
 }
 
-bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number,
-		     uint64_t handle, uint64_t parent, const struct gt_text *text)
+bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain,
+		     uint64_t number, uint64_t handle, uint64_t parent, const struct gt_text *text)
 {
-	size_t bytes = text ? text->bytes : 0, size = sizeof(struct gt_record_object) + ((bytes + 7) & ~(size_t)7);
+	size_t bytes = text ? text->bytes : 0,
+	       size = sizeof(struct gt_record_object) + ((bytes + 7) & ~(size_t)7);
 	struct gt_record_object *o;
 	enum gt_drop_reason why;
 
 	o = t ? gt_ring_try(t, size, &why) : NULL;
 	if (!o)
 		return t && !gt_recording_has_rings();
-	o->head = (struct gt_record){(uint16_t)(size / 8), type == GT_OBJECT_MODULE ? GT_RECORD_MODULE : GT_RECORD_OBJECT,
+	o->head = (struct gt_record){(uint16_t)(size / 8),
+				     type == GT_OBJECT_MODULE ? GT_RECORD_MODULE : GT_RECORD_OBJECT,
 				     (uint8_t)domain, type};
 	o->number = number;
 	o->handle = handle;
@@ -241,7 +251,8 @@ bool gt_object_write(struct gt_thread *t, enum gt_object_type type, enum gt_doma
 	return true;
 }
 
-bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain, uint64_t number, bool begins)
+bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_domain domain,
+		       uint64_t number, bool begins)
 {
 	struct gt_record_lifetime *l;
 	enum gt_drop_reason why;
@@ -249,14 +260,19 @@ bool gt_lifetime_write(struct gt_thread *t, enum gt_object_type type, enum gt_do
 	l = t ? gt_ring_try(t, sizeof *l, &why) : NULL;
 	if (!l)
 		return t && !gt_recording_has_rings();
-	*l = (struct gt_record_lifetime){{sizeof *l / 8, GT_RECORD_LIFETIME, (uint8_t)domain, type}, gt_ticks(), number, begins};
+	*l = (struct gt_record_lifetime){{sizeof *l / 8, GT_RECORD_LIFETIME, (uint8_t)domain, type},
+					 gt_ticks(),
+					 number,
+					 begins};
 	gt_ring_commit(t, sizeof *l);
 	return true;
 }
 
-bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)
+bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain,
+		    uint64_t value, const char *text)
 {
-	size_t bytes = text ? strnlen(text, 4000) : 0, size = sizeof(struct gt_record_event) + ((bytes + 7) & ~(size_t)7);
+	size_t bytes = text ? strnlen(text, 4000) : 0,
+	       size = sizeof(struct gt_record_event) + ((bytes + 7) & ~(size_t)7);
 	struct gt_record_event *e;
 	enum gt_drop_reason why;
 
@@ -275,8 +291,8 @@ bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain
 	return true;
 }
 
-bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64_t host_before, uint64_t host_after,
-		    uint64_t device_stamp, uint64_t runtime_host)
+bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64_t host_before,
+		    uint64_t host_after, uint64_t device_stamp, uint64_t runtime_host)
 {
 	struct gt_record_clock *c;
 	enum gt_drop_reason why;
@@ -285,7 +301,10 @@ bool gt_clock_write(struct gt_thread *t, uint32_t device, uint8_t method, uint64
 	if (!c)
 		return t && !gt_recording_has_rings();
 	*c = (struct gt_record_clock){{sizeof *c / 8, GT_RECORD_CLOCK, method, device},
-				      host_before, host_after, device_stamp, runtime_host};
+				      host_before,
+				      host_after,
+				      device_stamp,
+				      runtime_host};
 	gt_ring_commit(t, sizeof *c);
 	return true;
 }
@@ -319,14 +338,15 @@ void gt_emit_renew(struct gt_thread *t)
 	uint32_t before = atomic_load_explicit(&written_epoch, memory_order_relaxed);
 
 	if (before == t->epoch ||
-	    !atomic_compare_exchange_strong_explicit(&written_epoch, &before, t->epoch, memory_order_relaxed,
-						     memory_order_relaxed))
+	    !atomic_compare_exchange_strong_explicit(&written_epoch, &before, t->epoch,
+						     memory_order_relaxed, memory_order_relaxed))
 		return;
 	for (uint32_t i = 0; i < MODULES; i++)
 		if (atomic_load_explicit(&modules[i].ready, memory_order_acquire))
 			module_write(t, &modules[i]);
 	for (uint32_t i = 0; i < BUCKETS; i++)
-		for (struct entry *e = atomic_load_explicit(&buckets[i], memory_order_acquire); e; e = e->next)
+		for (struct entry *e = atomic_load_explicit(&buckets[i], memory_order_acquire); e;
+		     e = e->next)
 			entry_id(t, e);
 	gt_kept_renew(t);
 }

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The exec family, exported in front of libc's: programs that clean the environment of their children (sudo-like
- * starters, build systems, mpirun, test harnesses) would end the trace with that.
+/* The exec family, exported in front of libc's: programs that clean the environment of their
+ * children (sudo-like starters, build systems, mpirun, test harnesses) would end the trace with
+ * that.
  *
  *   environment given ──► ours missing in GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS? put back ──► the real one
  *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED says so
  *                     ──► cannot reach the session? the region says so: core/exec_lost.c
  *                     ──► its libraries' static thread-local storage: as much room as they need
  *
- * A program that another `gputap run` starts, itself in our session, is that one's: whoever traces in what we trace gets what they
- * would without us.
+ * A program that another `gputap run` starts, itself in our session, is that one's: whoever
+ * traces in what we trace gets what they would without us.
  *
- * Everything else is passed on as it is: same result, same errno; pointers that the kernel refuses, too. Without a session the
- * real function is called at once.
+ * Everything else is passed on as it is: same result, same errno; pointers that the kernel
+ * refuses, too. Without a session the real function is called at once.
  *
- * May run in the child of a vfork, in the middle of a signal handler, after fork() in a program with threads, on a small stack:
- * so no malloc, no locks, no stdio, and the new environment lies in memory of its own (core/exec_environment.c). What it puts back
- * was copied when the library was loaded. An environment too large for that is passed on as it is.
- * Not seen: system() and popen(), which use libc's own (they pass on the environment of the process). */
+ * May run in the child of a vfork, in the middle of a signal handler, after fork() in a program
+ * with threads, on a small stack: so no malloc, no locks, no stdio, and the new environment lies
+ * in memory of its own (core/exec_environment.c). What it puts back was copied when the library
+ * was loaded. An environment too large for that is passed on as it is.
+ * Not seen: system() and popen(), which use libc's own (they pass on the environment of the
+ * process). */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -38,10 +41,10 @@ static int (*real_execve)(const char *, char *const[], char *const[]);
 static int (*real_execveat)(int, const char *, char *const[], char *const[], int);
 static int (*real_execvpe)(const char *, char *const[], char *const[]);
 static int (*real_fexecve)(int, char *const[], char *const[]);
-static int (*real_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
-			 char *const[]);
-static int (*real_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
-			  char *const[]);
+static int (*real_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			 const posix_spawnattr_t *, char *const[], char *const[]);
+static int (*real_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+			  const posix_spawnattr_t *, char *const[], char *const[]);
 
 static void find_real(void)
 {
@@ -63,14 +66,16 @@ __attribute__((constructor)) static void begin(void)
 		gt_exec_remember();
 }
 
-/* Before our constructor there is nothing to go through but the kernel: no looking up here, in what may be a vfork's child. */
+/* Before our constructor there is nothing to go through but the kernel: no looking up here, in
+ * what may be a vfork's child. */
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	struct gt_exec e;
 	int rc;
 
 	gt_exec_begin(&e, AT_FDCWD, path, false, envp);
-	rc = real_execve ? real_execve(path, argv, e.environment) : (int)syscall(SYS_execve, path, argv, e.environment);
+	rc = real_execve ? real_execve(path, argv, e.environment)
+			 : (int)syscall(SYS_execve, path, argv, e.environment);
 	gt_exec_end(&e);
 	return rc;
 }
@@ -130,7 +135,8 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 	return rc;
 }
 
-/* A va_list by its address: whether passing one by value moves the caller's differs between machines. */
+/* A va_list by its address: whether passing one by value moves the caller's differs between
+ * machines. */
 struct arguments {
 	va_list list;
 };
@@ -152,16 +158,17 @@ static void copy_arguments(char **argv, const char *first, struct arguments *res
 	*argv = NULL;
 }
 
-/* `argv`: all of them, on the stack. unistd.h says that the first is never NULL; programs pass NULL all the same. */
-#define ARGUMENTS(first)                                                      \
-	struct arguments rest, again;                                         \
-	const char *start = (first);                                          \
-	char **argv;                                                          \
-	__asm__("" : "+r"(start));                                            \
-	va_start(rest.list, first);                                           \
-	va_copy(again.list, rest.list);                                       \
-	argv = alloca((count_arguments(start, &again) + 1) * sizeof *argv);   \
-	va_end(again.list);                                                   \
+/* `argv`: all of them, on the stack. unistd.h says that the first is never NULL; programs pass
+ * NULL all the same. */
+#define ARGUMENTS(first)                                                    \
+	struct arguments rest, again;                                       \
+	const char *start = (first);                                        \
+	char **argv;                                                        \
+	__asm__("" : "+r"(start));                                          \
+	va_start(rest.list, first);                                         \
+	va_copy(again.list, rest.list);                                     \
+	argv = alloca((count_arguments(start, &again) + 1) * sizeof *argv); \
+	va_end(again.list);                                                 \
 	copy_arguments(argv, start, &rest)
 
 EXPORT int execl(const char *path, const char *arg, ...)

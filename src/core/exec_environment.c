@@ -3,9 +3,10 @@
  *
  *   area, mapped: | entries | texts of ours | room for static TLS | path of the program | event's text |
  *
- * Not on the stack: programs call exec on alternate signal stacks of 8 KiB and in threads of 16. The area is the thread's. Each
- * call that comes back unmaps it. A vfork's child that has become another program does not come back: what it mapped in its
- * parent's memory is used by the same thread's next exec, and goes with the thread. `exec_user` tells:
+ * Not on the stack: programs call exec on alternate signal stacks of 8 KiB and in threads of 16.
+ * The area is the thread's. Each call that comes back unmaps it. A vfork's child that has become
+ * another program does not come back: what it mapped in its parent's memory is used by the same
+ * thread's next exec, and goes with the thread. `exec_user` tells:
  *
  *   0, or a process that is neither this one nor its parent      the area is free: such a child is gone, as its parent runs
  *   this process, or its parent                                  a signal handler has interrupted exec: it maps its own
@@ -32,13 +33,27 @@
 enum { VALUE_BYTES = 1024, ENTRIES_MAX = 32 * 1024, TEXT_BYTES = 64 * 1024, TUNABLE_BYTES = 64 };
 
 /* A variable and what of it is ours. */
-enum { SESSION, PRELOAD, AUDIT, LAYERS, ALL_LAYERS, HSA_TOOLS, REGISTER, COMPAT, STATIC_TLS, ASAN, AUDIT_PATH, OURS_COUNT };
+enum {
+	SESSION,
+	PRELOAD,
+	AUDIT,
+	LAYERS,
+	ALL_LAYERS,
+	HSA_TOOLS,
+	REGISTER,
+	COMPAT,
+	STATIC_TLS,
+	ASAN,
+	AUDIT_PATH,
+	OURS_COUNT
+};
 static struct {
 	const char *name;
-	const char *library; /* a list: ours is the element whose last part begins so. NULL: all of it is ours */
-	bool last;           /* of a list: ours comes last */
-	char separator;      /* of a list, if it is not a colon */
-	size_t bytes;        /* of ours; 0: there is none */
+	/* a list: ours is the element whose last part begins so. NULL: all of it is ours */
+	const char *library;
+	bool last;      /* of a list: ours comes last */
+	char separator; /* of a list, if it is not a colon */
+	size_t bytes;   /* of ours; 0: there is none */
 	char ours[VALUE_BYTES];
 } variables[OURS_COUNT] = {
 	[SESSION] = {.name = GT_SESSION_ENV},
@@ -98,7 +113,8 @@ static const char *value_of(char *const *environment, const char *name)
 	return NULL;
 }
 
-/* ocl-icd writes NULs into OPENCL_LAYERS when it first reads it: our parent's child sees the first layer only. */
+/* ocl-icd writes NULs into OPENCL_LAYERS when it first reads it: our parent's child sees the
+ * first layer only. */
 static void restore_layers(void)
 {
 	const char *all = getenv("GPUTAP_OPENCL_LAYERS"), *now = getenv("OPENCL_LAYERS");
@@ -116,7 +132,9 @@ void gt_exec_remember(void)
 		const char *value = getenv(variables[i].name), *at = value;
 		size_t bytes = value ? strlen(value) : 0;
 
-		if (!value || (variables[i].library && !find_element(value, variables[i].library, &at, &bytes)) ||
+		if (!value ||
+		    (variables[i].library &&
+		     !find_element(value, variables[i].library, &at, &bytes)) ||
 		    bytes == 0 || bytes >= VALUE_BYTES)
 			continue;
 		memcpy(variables[i].ours, at, bytes);
@@ -136,10 +154,12 @@ static bool active(void)
 	       !atomic_load_explicit(&gt_recording.session->stop, memory_order_relaxed);
 }
 
-/* Another session's, which is there; and its library. Not one that ended, in an environment that somebody had saved. */
+/* Another session's, which is there; and its library. Not one that ended, in an environment that
+ * somebody had saved. */
 static bool is_others(char *const *environment)
 {
-	const char *session = value_of(environment, GT_SESSION_ENV), *preload = value_of(environment, "LD_PRELOAD"), *at;
+	const char *session = value_of(environment, GT_SESSION_ENV),
+		   *preload = value_of(environment, "LD_PRELOAD"), *at;
 	size_t bytes;
 	int saved = errno;
 	bool others = session && preload && strcmp(session, variables[SESSION].ours) != 0 &&
@@ -154,7 +174,8 @@ static bool is_others(char *const *environment)
 
 static struct area *map_area(void)
 {
-	void *at = mmap(NULL, GT_EXEC_AREA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *at = mmap(NULL, GT_EXEC_AREA_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return at == MAP_FAILED ? NULL : at;
 }
@@ -168,7 +189,8 @@ static struct area *take_area(struct gt_exec *e)
 	if (!e->is_lent)
 		return e->area = map_area();
 	t->exec_user = pid;
-	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers: from here on they map their own */
+	/* against this thread's signal handlers: from here on they map their own */
+	__asm__ volatile("" ::: "memory");
 	if (!t->exec_area)
 		gt_thread_keep_exec_area(t, map_area());
 	return e->area = t->exec_area;
@@ -215,7 +237,8 @@ static const char *wanted(const struct area *a, int i, size_t *bytes)
 		return a->tunable;
 	}
 	*bytes = variables[i].bytes;
-	if ((i == AUDIT && (a->without_audit || a->without_libraries)) || (i == PRELOAD && a->without_libraries))
+	if ((i == AUDIT && (a->without_audit || a->without_libraries)) ||
+	    (i == PRELOAD && a->without_libraries))
 		*bytes = 0;
 	return variables[i].ours;
 }
@@ -286,9 +309,12 @@ static size_t count_entries(const struct area *a, char *const *environment)
 
 			is_missing = true;
 			wanted(a, i, &bytes);
-			text_bytes += strlen(variables[i].name) + bytes + (theirs ? strlen(theirs) : 0) + 4;
+			text_bytes += strlen(variables[i].name) + bytes +
+				      (theirs ? strlen(theirs) : 0) + 4;
 		}
-	return is_missing && count + OURS_COUNT + 1 < ENTRIES_MAX && text_bytes < TEXT_BYTES ? count + OURS_COUNT + 1 : 0;
+	return is_missing && count + OURS_COUNT + 1 < ENTRIES_MAX && text_bytes < TEXT_BYTES
+		       ? count + OURS_COUNT + 1
+		       : 0;
 }
 
 static char *const *repair(struct area *a, char *const *environment)
@@ -304,7 +330,8 @@ static char *const *repair(struct area *a, char *const *environment)
 		for (int i = 0; i < OURS_COUNT; i++) {
 			size_t bytes = strlen(variables[i].name);
 
-			if (strncmp(*e, variables[i].name, bytes) == 0 && (*e)[bytes] == '=' && !is_kept(a, i, environment))
+			if (strncmp(*e, variables[i].name, bytes) == 0 && (*e)[bytes] == '=' &&
+			    !is_kept(a, i, environment))
 				replaced = true;
 		}
 		if (!replaced)
@@ -316,7 +343,8 @@ static char *const *repair(struct area *a, char *const *environment)
 		if (is_kept(a, i, environment))
 			continue;
 		end = compose(a, i, value_of(environment, variables[i].name), text);
-		if (end[-2] == '=' && end - 2 == text + strlen(variables[i].name)) /* nothing but ours was in it */
+		/* nothing but ours was in it */
+		if (end[-2] == '=' && end - 2 == text + strlen(variables[i].name))
 			continue;
 		a->entries[n++] = text;
 		text = end;
@@ -336,7 +364,8 @@ static void tell(struct area *a, const char *path, const char *why)
 	if (path && strlen(path) < PATH_MAX)
 		at = append(append(at, path, strlen(path)), ": ", 2);
 	memcpy(at, why, strlen(why) + 1);
-	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE, (uint64_t)gt_exec_loss(why), a->event);
+	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_NONE,
+		       (uint64_t)gt_exec_loss(why), a->event);
 }
 
 /* As execvp() will find it; NULL: it will not. */
@@ -371,17 +400,20 @@ static void make_room(struct area *a, int fd, char *const *environment)
 
 	/* not what we gave to this process itself, so somebody's own wish */
 	if (tunables && find_element(tunables, GT_STATIC_TLS_TUNABLE, &at, &bytes) &&
-	    (bytes != variables[STATIC_TLS].bytes || memcmp(at, variables[STATIC_TLS].ours, bytes) != 0))
+	    (bytes != variables[STATIC_TLS].bytes ||
+	     memcmp(at, variables[STATIC_TLS].ours, bytes) != 0))
 		asked = gt_static_tls_asked(at);
 	if (fd >= 0 && gt_static_tls_look(fd, environment, variables[PRELOAD].ours, &tls))
 		room = gt_static_tls_room(&tls, asked);
 	else
 		room = asked > GT_STATIC_TLS_USUAL ? asked : GT_STATIC_TLS_USUAL;
 	a->without_audit = fd >= 0 && gt_static_tls_is_hopeless(&tls);
-	*append_number(append(a->tunable, GT_STATIC_TLS_TUNABLE, strlen(GT_STATIC_TLS_TUNABLE)), room) = '\0';
+	*append_number(append(a->tunable, GT_STATIC_TLS_TUNABLE, strlen(GT_STATIC_TLS_TUNABLE)),
+		       room) = '\0';
 }
 
-static void look_at_program(struct area *a, int fd, const char *path, char *const *environment, uint32_t *lost)
+static void look_at_program(struct area *a, int fd, const char *path, char *const *environment,
+			    uint32_t *lost)
 {
 	int own = path ? gt_exec_open(fd, path) : fd;
 	const char *why = own >= 0 ? gt_exec_obstacle(own) : NULL;
@@ -391,7 +423,8 @@ static void look_at_program(struct area *a, int fd, const char *path, char *cons
 	if (!why && gt_exec_lose(fd, path, variables[PRELOAD].ours, lost) != GT_LOST_NONE)
 		goto out;
 	if (!why && a->without_audit)
-		why = "its thread-local storage is aligned in a way that glibc refuses beside an auditor: only what needs "
+		why = "its thread-local storage is aligned in a way that glibc refuses beside an "
+		      "auditor: only what needs "
 		      "none is traced in it";
 	if (why)
 		tell(a, path, why);
@@ -400,13 +433,15 @@ out:
 		syscall(SYS_close, own);
 }
 
-void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched, char *const *environment)
+void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched,
+		   char *const *environment)
 {
 	int saved = errno;
 	struct area *a;
 
 	*e = (struct gt_exec){.environment = environment, .lost = GT_LOST_NOWHERE};
-	if (!active() || !gt_exec_is_readable(environment) || (path && !gt_exec_is_readable((char *const[]){(char *)(uintptr_t)path, NULL})))
+	if (!active() || !gt_exec_is_readable(environment) ||
+	    (path && !gt_exec_is_readable((char *const[]){(char *)(uintptr_t)path, NULL})))
 		return;
 	a = take_area(e);
 	if (!a)

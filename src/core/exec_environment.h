@@ -11,10 +11,12 @@
 enum { GT_EXEC_AREA_BYTES = 384 << 10 };
 
 struct gt_exec {
-	char *const *environment; /* what to pass on: the caller's own, or one with what the session needs */
-	void *area;               /* where it lies; NULL: nowhere */
-	bool is_lent;             /* of the thread's; else mapped for this one time */
-	uint32_t lost;            /* place in the region where the program is told to be out of reach, or GT_LOST_NOWHERE */
+	/* what to pass on: the caller's own, or one with what the session needs */
+	char *const *environment;
+	void *area;   /* where it lies; NULL: nowhere */
+	bool is_lent; /* of the thread's; else mapped for this one time */
+	/* place in the region where the program is told to be out of reach, or GT_LOST_NOWHERE */
+	uint32_t lost;
 };
 
 /* With the process's first environment. */
@@ -23,10 +25,11 @@ void gt_exec_remember(void);
 /**
  * gt_exec_begin() - make the environment for a program, and tell an event if it cannot be traced
  * @path:        of the program; NULL: @fd is the program. Looked for along PATH if @is_searched and without a slash
- * @environment: that the caller wants to pass on
- * Call gt_exec_end() if exec has come back. Thread: any. Signal: safe; also in the child of a vfork. Needs 2 KiB of stack.
+ * @environment: that the caller wants to pass on Call gt_exec_end() if exec has come back. Thread:
+ * any. Signal: safe; also in the child of a vfork. Needs 2 KiB of stack.
  */
-void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched, char *const *environment);
+void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched,
+		   char *const *environment);
 void gt_exec_end(struct gt_exec *e);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that are executed where they cannot be traced: as another user, in another mount namespace or root, with ids that make the
- * dynamic linker forget us. They could not tell it themselves. Who executes them can: its region is mapped, whatever has become of its
- * rights. See ring/region.h, struct gt_lost.
+/* Programs that are executed where they cannot be traced: as another user, in another mount
+ * namespace or root, with ids that make the dynamic linker forget us. They could not tell it
+ * themselves. Who executes them can: its region is mapped, whatever has become of its rights.
+ * See ring/region.h, struct gt_lost.
  *
- * Never here: malloc, locks, stdio, errno changed; a ring, as the child of a fork would need one of its own. */
+ * Never here: malloc, locks, stdio, errno changed; a ring, as the child of a fork would need one
+ * of its own. */
 #include "core/exec_lost.h"
 
 #include <errno.h>
@@ -15,8 +17,8 @@
 #include "core/recording.h"
 #include "ring/region_writer.h"
 
-/* By the real ids; where the effective ones differ, that is the obstacle. (faccessat2() asks for those, and old sandboxes kill who calls
- * what they do not know.) Return: 0 or errno. */
+/* By the real ids; where the effective ones differ, that is the obstacle. (faccessat2() asks for
+ * those, and old sandboxes kill who calls what they do not know.) Return: 0 or errno. */
 static int reach(int fd, const char *path, int how)
 {
 	return syscall(SYS_faccessat, fd, path, how) == 0 ? 0 : errno;
@@ -25,7 +27,8 @@ static int reach(int fd, const char *path, int how)
 bool gt_exec_can_tell(void)
 {
 	int saved = errno;
-	bool can = atomic_load_explicit(gt_epoch, memory_order_relaxed) || reach(AT_FDCWD, gt_recording.directory, W_OK | X_OK) == 0;
+	bool can = atomic_load_explicit(gt_epoch, memory_order_relaxed) ||
+		   reach(AT_FDCWD, gt_recording.directory, W_OK | X_OK) == 0;
 
 	errno = saved;
 	return can;
@@ -34,7 +37,8 @@ bool gt_exec_can_tell(void)
 static enum gt_lost_why look(int *error, const char *library)
 {
 	*error = EPERM;
-	if (syscall(SYS_getuid) != syscall(SYS_geteuid) || syscall(SYS_getgid) != syscall(SYS_getegid))
+	if (syscall(SYS_getuid) != syscall(SYS_geteuid) ||
+	    syscall(SYS_getgid) != syscall(SYS_getegid))
 		return GT_LOST_SECURE;
 	*error = reach(AT_FDCWD, gt_recording.directory, R_OK | W_OK | X_OK);
 	if (*error)
@@ -60,5 +64,6 @@ enum gt_lost_why gt_exec_lose(int fd, const char *path, const char *library, uin
 void gt_exec_begun_not(uint32_t place)
 {
 	if (place != GT_LOST_NOWHERE)
-		gt_lost_take_back(atomic_load_explicit(&gt_recording.region, memory_order_acquire), place);
+		gt_lost_take_back(atomic_load_explicit(&gt_recording.region, memory_order_acquire),
+				  place);
 }

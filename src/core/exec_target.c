@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at a program's file: privileges, word size, dynamic or static; through one level of "#!". And at what the program passes to exec. */
+/* Looks at a program's file: privileges, word size, dynamic or static; through one level of
+ * "#!". And at what the program passes to exec. */
 #include "core/exec_target.h"
 
 #include <elf.h>
@@ -24,7 +25,11 @@ enum { OUR_MACHINE = EM_AARCH64, OUR_BYTE_ORDER = ELFDATA2LSB };
 
 /* Whatever the name leads to: no waiting for a pipe's writer, no terminal of our own. */
 enum { PAGE = 4096, NO_PAGE = 1, KERNEL_SIGSET_BYTES = 8 };
-enum { HEAD_BYTES = 512, PROGRAM_HEADERS = 32, OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+enum {
+	HEAD_BYTES = 512,
+	PROGRAM_HEADERS = 32,
+	OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+};
 
 union head {
 	Elf64_Ehdr elf;
@@ -32,15 +37,18 @@ union head {
 	char text[HEAD_BYTES];
 };
 
-static const char privileged[] = "it gains privileges (set-user-ID, set-group-ID or file capabilities)";
+static const char privileged[] =
+	"it gains privileges (set-user-ID, set-group-ID or file capabilities)";
 static const char other_machine[] = "it is for another machine or word size";
-static const char other_machine_static[] = "it is for another machine or word size, and statically linked";
+static const char other_machine_static[] =
+	"it is for another machine or word size, and statically linked";
 
-/* File capabilities that set AT_SECURE. Those that are effective at once do so also where the kernel grants none of them
- * (no_new_privs); of others nothing is left then. */
+/* File capabilities that set AT_SECURE. Those that are effective at once do so also where the
+ * kernel grants none of them (no_new_privs); of others nothing is left then. */
 static bool has_capabilities(int fd, bool granted)
 {
-	uint32_t words[6] = {0}; /* struct vfs_ns_cap_data: flags, then permitted and inheritable, twice */
+	/* struct vfs_ns_cap_data: flags, then permitted and inheritable, twice */
+	uint32_t words[6] = {0};
 
 	if (fgetxattr(fd, "security.capability", words, sizeof words) <= 0)
 		return false;
@@ -58,7 +66,8 @@ static bool gains_privileges(int fd)
 		return false;
 	if (granted && (st.st_mode & S_ISUID) && st.st_uid != getuid())
 		return true;
-	if (granted && (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid())
+	if (granted && (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    st.st_gid != getgid())
 		return true;
 	return getuid() != 0 && has_capabilities(fd, granted);
 }
@@ -69,20 +78,25 @@ static bool has_interpreter(int fd, uint64_t offset, size_t count, size_t bytes)
 	uint32_t type; /* one at a time: the stack may be small */
 
 	for (size_t i = 0; i < count && i < PROGRAM_HEADERS; i++)
-		if (syscall(SYS_pread64, fd, &type, sizeof type, (off_t)(offset + i * bytes)) == sizeof type && type == PT_INTERP)
+		if (syscall(SYS_pread64, fd, &type, sizeof type, (off_t)(offset + i * bytes)) ==
+			    sizeof type &&
+		    type == PT_INTERP)
 			return true;
 	return false;
 }
 
-/* Another word size's or machine's program: has it a dynamic linker, which would complain of our libraries? In the other byte order
- * it is taken to have one. */
+/* Another word size's or machine's program: has it a dynamic linker, which would complain of our
+ * libraries? In the other byte order it is taken to have one. */
 static const char *look_at_foreign(int fd, const union head *h)
 {
-	bool has = h->elf.e_ident[EI_CLASS] == ELFCLASS32
-			   ? has_interpreter(fd, h->elf32.e_phoff, h->elf32.e_phnum, sizeof(Elf32_Phdr))
-			   : has_interpreter(fd, h->elf.e_phoff, h->elf.e_phnum, sizeof(Elf64_Phdr));
+	bool has =
+		h->elf.e_ident[EI_CLASS] == ELFCLASS32
+			? has_interpreter(fd, h->elf32.e_phoff, h->elf32.e_phnum,
+					  sizeof(Elf32_Phdr))
+			: has_interpreter(fd, h->elf.e_phoff, h->elf.e_phnum, sizeof(Elf64_Phdr));
 
-	return has || h->elf.e_ident[EI_DATA] != OUR_BYTE_ORDER ? other_machine : other_machine_static;
+	return has || h->elf.e_ident[EI_DATA] != OUR_BYTE_ORDER ? other_machine
+								: other_machine_static;
 }
 
 static const char *look(int fd, int depth);
@@ -114,7 +128,8 @@ static const char *look(int fd, int depth)
 	if (n < 4)
 		return NULL;
 	head.text[n] = '\0';
-	if (head.text[0] == '#' && head.text[1] == '!') /* privileges of scripts are ignored by the kernel */
+	/* privileges of scripts are ignored by the kernel */
+	if (head.text[0] == '#' && head.text[1] == '!')
 		return look_at_interpreter(head.text, depth);
 	if (gains_privileges(fd))
 		return privileged;
@@ -122,7 +137,9 @@ static const char *look(int fd, int depth)
 		return NULL;
 	if (head.elf.e_ident[EI_CLASS] != ELFCLASS64 || head.elf.e_machine != OUR_MACHINE)
 		return look_at_foreign(fd, &head);
-	return has_interpreter(fd, head.elf.e_phoff, head.elf.e_phnum, sizeof(Elf64_Phdr)) ? NULL : "it is statically linked";
+	return has_interpreter(fd, head.elf.e_phoff, head.elf.e_phnum, sizeof(Elf64_Phdr))
+		       ? NULL
+		       : "it is statically linked";
 }
 
 /* The page that was found to be readable last. */
@@ -130,15 +147,17 @@ struct readable {
 	uintptr_t page;
 };
 
-/* The kernel copies the set before it looks at the first argument, which is none: EFAULT or EINVAL, and nothing changes. (Sandboxes
- * allow this call, which libc makes everywhere; access() would look the text up as a file.) */
+/* The kernel copies the set before it looks at the first argument, which is none: EFAULT or
+ * EINVAL, and nothing changes. (Sandboxes allow this call, which libc makes everywhere; access()
+ * would look the text up as a file.) */
 static bool is_readable(struct readable *last, const void *at)
 {
 	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(PAGE - 1);
 
 	if (page == last->page)
 		return true;
-	if (!page || (syscall(SYS_rt_sigprocmask, -1, page, NULL, KERNEL_SIGSET_BYTES) != 0 && errno == EFAULT))
+	if (!page || (syscall(SYS_rt_sigprocmask, -1, page, NULL, KERNEL_SIGSET_BYTES) != 0 &&
+		      errno == EFAULT))
 		return false;
 	last->page = page;
 	return true;
@@ -164,7 +183,8 @@ bool gt_exec_is_readable(char *const *list)
 	bool readable = true;
 
 	for (; list && readable; list++) {
-		readable = is_readable(&slots, list) && is_readable(&slots, (const char *)(list + 1) - 1);
+		readable = is_readable(&slots, list) &&
+			   is_readable(&slots, (const char *)(list + 1) - 1);
 		if (!readable || !*list)
 			break;
 		readable = is_text_readable(&texts, *list);
@@ -192,7 +212,7 @@ const char *gt_exec_obstacle(int fd)
 
 int gt_exec_loss(const char *obstacle)
 {
-	return obstacle == privileged				       ? EPERM
+	return obstacle == privileged                                          ? EPERM
 	       : obstacle == other_machine || obstacle == other_machine_static ? ENOEXEC
 									       : 0;
 }

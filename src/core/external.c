@@ -32,7 +32,8 @@ int gt_external_push(enum gt_external_stack stack, uint64_t id)
 	int saved = errno;
 
 	if (!e) {
-		e = mmap(NULL, sizeof *e, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		e = mmap(NULL, sizeof *e, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
 		if (e == MAP_FAILED) {
 			errno = saved;
 			return -ENOMEM;

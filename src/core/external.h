@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* External correlation ids: what the program or its framework was doing, two stacks a thread. Each push and pop is
- * a record; the reader gives every call the tops at its begin. */
+/* External correlation ids: what the program or its framework was doing, two stacks a thread.
+ * Each push and pop is a record; the reader gives every call the tops at its begin. */
 #ifndef GPUTAP_CORE_EXTERNAL_H
 #define GPUTAP_CORE_EXTERNAL_H
 

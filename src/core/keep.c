@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that live on in a fork's child: what was written of them is kept, and written again into the child's records.
+/* Objects that live on in a fork's child: what was written of them is kept, and written again
+ * into the child's records.
  *
  *   rooms[class] ─► entry {state, object, text} ─► entry ..     64 B of text and up, each class twice the one before
  *
- * An entry whose object has gone is used again by another one of its class; none is ever taken out of its list.
- * Locking: gt_core_lock() for finding an entry, never for reading one: a fork at any moment leaves a list whole, and an entry
- * that was being written then is left out. */
+ * An entry whose object has gone is used again by another one of its class; none is ever taken
+ * out of its list.
+ * Locking: gt_core_lock() for finding an entry, never for reading one: a fork at any moment
+ * leaves a list whole, and an entry that was being written then is left out. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -37,13 +39,15 @@ static unsigned class_of(size_t bytes)
 	unsigned class = 0;
 
 	while ((size_t)SMALLEST << class < bytes)
-		class++;
+		class ++;
 	return class;
 }
 
 static struct gt_kept *find_room(unsigned class)
 {
-	struct gt_kept *k = rooms[class].gone ? atomic_load_explicit(&rooms[class].first, memory_order_relaxed) : NULL;
+	struct gt_kept *k =
+		rooms[class].gone ? atomic_load_explicit(&rooms[class].first, memory_order_relaxed)
+				  : NULL;
 
 	while (k && atomic_load_explicit(&k->state, memory_order_relaxed) != GONE)
 		k = k->next;
@@ -81,12 +85,14 @@ bool gt_kept_write(struct gt_thread *t, struct gt_kept *k)
 	return write_kept(t, k, &text);
 }
 
-struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *o, const struct gt_text *text)
+struct gt_kept *gt_object_keep(struct gt_thread *t, const struct gt_object *o,
+			       const struct gt_text *text)
 {
 	size_t bytes = text ? text->bytes : 0;
 	struct gt_kept *k;
 
-	static_assert(sizeof text->data <= SMALLEST << (CLASSES - 1), "the largest text has a class");
+	static_assert(sizeof text->data <= SMALLEST << (CLASSES - 1),
+		      "the largest text has a class");
 	if (!t)
 		return NULL;
 	gt_core_lock();
@@ -136,7 +142,8 @@ void gt_kept_label(struct gt_thread *t, struct gt_kept *k, const char *label)
 	gt_object_write(t, k->type, k->domain, k->number, k->handle, k->parent, &text);
 	if (class_of(text.bytes) != class_of(k->bytes))
 		return;
-	atomic_store_explicit(&k->state, WRITING, memory_order_release); /* a fork now leaves it out */
+	/* a fork now leaves it out */
+	atomic_store_explicit(&k->state, WRITING, memory_order_release);
 	memcpy(k->text, text.data, text.bytes);
 	k->bytes = text.bytes;
 	atomic_store_explicit(&k->state, LIVE, memory_order_release);
@@ -154,7 +161,9 @@ void gt_object_gone(struct gt_thread *t, struct gt_kept *k)
 
 void gt_kept_renew(struct gt_thread *t)
 {
-	for (unsigned class = 0; class < CLASSES; class++)
-		for (struct gt_kept *k = atomic_load_explicit(&rooms[class].first, memory_order_acquire); k; k = k->next)
+	for (unsigned class = 0; class < CLASSES; class ++)
+		for (struct gt_kept *k =
+			     atomic_load_explicit(&rooms[class].first, memory_order_acquire);
+		     k; k = k->next)
 			gt_kept_write(t, k);
 }

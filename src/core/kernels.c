@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See kernels.h. The expression was tried by `gputap run` before the program started. The demangler is that of the libstdc++
- * that the runtime has mapped (HIP is written in C++): none is mapped for us, and none means that names match as they are. */
+/* See kernels.h. The expression was tried by `gputap run` before the program started. The
+ * demangler is that of the libstdc++ that the runtime has mapped (HIP is written in C++): none
+ * is mapped for us, and none means that names match as they are. */
 #include "core/kernels.h"
 
 #include <dlfcn.h>
@@ -22,7 +23,8 @@ static void compile(void)
 {
 	const struct gt_session *s = gt_recording.session;
 
-	filtered = s && s->kernels[0] && regcomp(&expression, s->kernels, REG_EXTENDED | REG_NOSUB) == 0;
+	filtered = s && s->kernels[0] &&
+		   regcomp(&expression, s->kernels, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
 static bool matches(const char *name)
@@ -34,7 +36,8 @@ typedef char *demangle_fn(const char *mangled, char *buffer, size_t *length, int
 
 static demangle_fn *demangler(void)
 {
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD); /* the one that is mapped, or none */
+	/* the one that is mapped, or none */
+	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	demangle_fn *f = NULL;
 
 	if (library) {

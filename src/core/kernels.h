@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernels are recorded: `gputap run --kernels REGEX`. Asked when a kernel becomes known (a code object is loaded, a
- * kernel object created), never when one is launched. */
+/* Which kernels are recorded: `gputap run --kernels REGEX`. Asked when a kernel becomes known (a
+ * code object is loaded, a kernel object created), never when one is launched. */
 #ifndef GPUTAP_CORE_KERNELS_H
 #define GPUTAP_CORE_KERNELS_H
 

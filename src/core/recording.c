@@ -3,15 +3,17 @@
  *
  *   page that the kernel wipes in a fork child | epoch | making | lock |
  *
- * gt_epoch points to the first word. It is 0 in a child however that was made (fork, _Fork, clone without CLONE_VM),
- * with no handler of ours run: every thread's state is stale at once, all records fail into the slow path, and the first
- * call there makes a region for the child. A vfork child shares memory with its parent: its page is not wiped, and it
- * records, as it may, into the ring of the thread that waits for it.
+ * gt_epoch points to the first word. It is 0 in a child however that was made (fork, _Fork,
+ * clone without CLONE_VM), with no handler of ours run: every thread's state is stale at once,
+ * all records fail into the slow path, and the first call there makes a region for the child. A
+ * vfork child shares memory with its parent: its page is not wiped, and it records, as it may,
+ * into the ring of the thread that waits for it.
  *
- * The locks are in the wiped page too: a fork in the middle of making a region leaves none taken in the child.
+ * The locks are in the wiped page too: a fork in the middle of making a region leaves none taken
+ * in the child.
  *
- * Tools without `gputap run` have all this with a region of their own, in which there are slots for threads and no blocks: what
- * is written goes nowhere, and costs little. */
+ * Tools without `gputap run` have all this with a region of their own, in which there are slots
+ * for threads and no blocks: what is written goes nowhere, and costs little. */
 #include "core/recording.h"
 
 #include <errno.h>
@@ -42,7 +44,8 @@ static _Alignas(PAGE) union {
 } wiped;
 static uint32_t last_epoch; /* not wiped: the child's is one more */
 
-/* What tools without `gputap run` have for a session: nobody asks for a record, all device work is looked at. */
+/* What tools without `gputap run` have for a session: nobody asks for a record, all device work
+ * is looked at. */
 static const struct gt_session tools_session = {
 	.block_bytes = TOOL_BLOCK_BYTES,
 	.slot_count = TOOL_THREADS,
@@ -74,11 +77,13 @@ int gt_recording_stop_asked(void)
 static void make_region(void)
 {
 	static struct gt_region *former; /* of the parent's parent: nobody looks at it any more */
-	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed), *r;
+	struct gt_region *parent = atomic_load_explicit(&gt_recording.region, memory_order_relaxed),
+			 *r;
 	uint64_t ticks = gt_ticks();
 	int error;
 
-	if (!gt_recording_is_run() || atomic_load_explicit(&gt_recording.off, memory_order_relaxed)) {
+	if (!gt_recording_is_run() ||
+	    atomic_load_explicit(&gt_recording.off, memory_order_relaxed)) {
 		r = gt_region_private(&tools_session, parent, ticks);
 	} else {
 		r = gt_region_create(gt_recording.directory, gt_recording.session, parent, ticks);
@@ -88,9 +93,11 @@ static void make_region(void)
 			error = errno;
 			told = gt_untraced_tell(gt_recording.directory, ticks, error);
 			if (parent)
-				atomic_fetch_add_explicit(&parent->children_lost, 1, memory_order_relaxed);
+				atomic_fetch_add_explicit(&parent->children_lost, 1,
+							  memory_order_relaxed);
 			if (parent && !told) /* after chroot() or setuid() */
-				gt_lost_tell(parent, GT_LOST_SESSION, error, (uint32_t)syscall(SYS_getpid), ticks, NULL);
+				gt_lost_tell(parent, GT_LOST_SESSION, error,
+					     (uint32_t)syscall(SYS_getpid), ticks, NULL);
 			gt_recording_stop();
 			if (atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 				r = gt_region_private(&tools_session, parent, ticks);
@@ -99,7 +106,8 @@ static void make_region(void)
 	if (!r)
 		return;
 	atomic_store_explicit(&gt_recording.region, r, memory_order_release);
-	/* the parent's stays mapped for a generation: another thread may have looked up the region just now */
+	/* the parent's stays mapped for a generation: another thread may have looked up the
+	 * region just now */
 	if (former)
 		gt_region_unmap(former);
 	former = parent;
@@ -111,7 +119,8 @@ static void take(_Atomic uint32_t *word)
 	const struct timespec pause = {0, 20000};
 	uint32_t free = 0;
 
-	while (!atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire, memory_order_relaxed)) {
+	while (!atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire,
+						      memory_order_relaxed)) {
 		free = 0;
 		syscall(SYS_nanosleep, &pause, NULL); /* the holder is making system calls too */
 	}
@@ -195,7 +204,8 @@ static void init(void)
 	gt_host_clock = s->host_clock;
 	gt_tap_options.record_args = s->record_args;
 	/* a call's few payloads together stay below a block */
-	gt_tap_options.payload_cap = s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
+	gt_tap_options.payload_cap =
+		s->payload_cap < s->block_bytes / 8 ? s->payload_cap : s->block_bytes / 8;
 	gt_tap_options.choose_kernels = s->kernels[0] != '\0';
 	prepare();
 	make_region();
@@ -215,7 +225,8 @@ void gt_recording_init(void)
 
 	if (atomic_load_explicit(&done, memory_order_acquire))
 		return;
-	/* a signal handler that interrupts init() and makes a call must not come here again: it would wait for itself */
+	/* a signal handler that interrupts init() and makes a call must not come here again: it
+	 * would wait for itself */
 	gt_signals_block(&before);
 	gt_thread.internal++;
 	pthread_once(&once, init);
@@ -256,5 +267,6 @@ __attribute__((constructor)) static void begin(void)
 {
 	gt_recording_init();
 	if (gt_recording_is_run())
-		at_quick_exit(end); /* which runs no destructors; as the first one there is, it runs last */
+		/* which runs no destructors; as the first one there is, it runs last */
+		at_quick_exit(end);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This process image's part in a session: whether there is one, and the region that records go to. */
+/* This process image's part in a session: whether there is one, and the region that records go
+ * to. */
 #ifndef GPUTAP_CORE_RECORDING_H
 #define GPUTAP_CORE_RECORDING_H
 
@@ -10,13 +11,18 @@
 
 /* Everything here is hidden. */
 extern struct gt_recording {
-	_Atomic(const struct gt_session *) session; /* NULL: gputap does nothing in this process. Tools without `gputap run`: one of
-						     * our own, which asks for nothing. Never changes again */
-	_Atomic(struct gt_region *) region; /* of this image, or of the parent's until this one has its own */
-	_Atomic uint32_t off;             /* nothing is recorded (any more, or it never was): do not try again */
-	_Atomic uint32_t tools;           /* there are tools: threads have a state also while nothing is recorded */
-	void (*_Atomic pending)(void);    /* there will be: what starts them, before the first call of a runtime; NULL: no */
-	char directory[480];              /* of the session; "": not under `gputap run`. Constant */
+	/* NULL: gputap does nothing in this process. Tools without `gputap run`: one of our own,
+	 * which asks for nothing. Never changes again */
+	_Atomic(const struct gt_session *) session;
+	/* of this image, or of the parent's until this one has its own */
+	_Atomic(struct gt_region *) region;
+	/* nothing is recorded (any more, or it never was): do not try again */
+	_Atomic uint32_t off;
+	/* there are tools: threads have a state also while nothing is recorded */
+	_Atomic uint32_t tools;
+	/* there will be: what starts them, before the first call of a runtime; NULL: no */
+	void (*_Atomic pending)(void);
+	char directory[480]; /* of the session; "": not under `gputap run`. Constant */
 } gt_recording __attribute__((visibility("hidden")));
 
 /* Is there a stream of records in this process, though it may be over? */
@@ -25,10 +31,12 @@ static inline bool gt_recording_is_run(void)
 	return gt_recording.directory[0] != '\0';
 }
 
-/* Is there a ring that threads write into? Without, everything gets its numbers and is written nowhere. */
+/* Is there a ring that threads write into? Without, everything gets its numbers and is written
+ * nowhere. */
 static inline bool gt_recording_has_rings(void)
 {
-	const struct gt_region *r = atomic_load_explicit(&gt_recording.region, memory_order_acquire);
+	const struct gt_region *r =
+		atomic_load_explicit(&gt_recording.region, memory_order_acquire);
 
 	return r && r->block_count;
 }
@@ -52,10 +60,12 @@ void gt_recording_join(void);
  */
 uint32_t gt_recording_epoch(void);
 
-/* Recording is over, in this image: all services of the stream off. From any thread, never waits. */
+/* Recording is over, in this image: all services of the stream off. From any thread, never
+ * waits. */
 void gt_recording_stop(void);
 
-/* A lock for what happens rarely: registration, contexts. A fork child never inherits it taken. Not in signal handlers. */
+/* A lock for what happens rarely: registration, contexts. A fork child never inherits it taken.
+ * Not in signal handlers. */
 void gt_core_lock(void);
 void gt_core_unlock(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tools inside the process that asked to be told: of tables (to put functions in front) and of events. */
+/* Tools inside the process that asked to be told: of tables (to put functions in front) and of
+ * events. */
 #ifndef GPUTAP_CORE_SUBSCRIBER_H
 #define GPUTAP_CORE_SUBSCRIBER_H
 
@@ -8,15 +9,18 @@
 
 #include "core/tap.h"
 
-/* @out has the taps in it; subscribers may replace entries, first subscriber first. No lock is held meanwhile. */
+/* @out has the taps in it; subscribers may replace entries, first subscriber first. No lock is
+ *         held meanwhile. */
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes);
 
 /* The same for a table of which no operation is known, or that has nothing but tables in it. */
-void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries, size_t bytes);
+void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
+			  size_t bytes);
 
 /* Does anybody want to be told of tables? */
 bool gt_subscribers_there(void);
 
-void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text);
+void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value,
+			  const char *text);
 
 #endif

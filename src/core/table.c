@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of tables: see table.h. Runs inside a runtime's initialisation, once per table: a lock is all right. */
+/* Registration of tables: see table.h. Runs inside a runtime's initialisation, once per table: a
+ * lock is all right. */
 #include "core/table.h"
 
 #include <errno.h>
@@ -83,7 +84,8 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 		return rc;
 	seen_in_region(table->domain);
 	if (bytes > known || bytes < (table->least ? table->least : known))
-		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, table->domain, bytes / sizeof(void *), table->name);
+		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, table->domain,
+			       bytes / sizeof(void *), table->name);
 	gt_subscribers_call(table, out, bytes);
 	return 0;
 }
@@ -122,7 +124,8 @@ static const struct gt_operation *find(const struct gt_table *table, const char 
 	return NULL;
 }
 
-void *gt_table_extension(struct gt_table *const *tables, size_t count, const char *name, void *real, bool *unknown)
+void *gt_table_extension(struct gt_table *const *tables, size_t count, const char *name, void *real,
+			 bool *unknown)
 {
 	const struct gt_operation *op = find(tables[0], name);
 	uint32_t index;
@@ -137,7 +140,8 @@ void *gt_table_extension(struct gt_table *const *tables, size_t count, const cha
 		for (size_t i = 0; i < count; i++) {
 			void **slot = &tables[i]->taps[index].real;
 
-			if (op->taps[i] == real) /* a loader gave us our own tap back: it is in a table already */
+			/* a loader gave us our own tap back: it is in a table already */
+			if (op->taps[i] == real)
 				break;
 			if (*slot && *slot != real)
 				continue;

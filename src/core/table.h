@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of runtimes' tables: see core/tap.h for what a table is, core/context.h for who asks.
+/* Registration of runtimes' tables: see core/tap.h for what a table is, core/context.h for who
+ * asks.
  *
- * A door fills in a struct gt_table (generated, one per instance) and registers it with the runtime's real table:
+ * A door fills in a struct gt_table (generated, one per instance) and registers it with the
+ * runtime's real table:
  *   1. every operation's real function is remembered in its tap,
- *   2. operations that somebody asked for get their tap in the table, all others keep what was there,
- *   3. subscribers of raw tables get the result and may put their own functions in front, in the order in which
- *      they subscribed: the last one is outermost (application -> last tool -> .. -> tap -> runtime).
+ *   2. operations that somebody asked for get their tap in the table, all others keep what was
+ *     there,
+ *   3. subscribers of raw tables get the result and may put their own functions in front, in the
+ *      order in which they subscribed: the last one is outermost (application -> last tool -> ..
+ *      -> tap -> runtime).
  * Registration happens inside a runtime's initialisation: nothing here calls the runtime. */
 #ifndef GPUTAP_CORE_TABLE_H
 #define GPUTAP_CORE_TABLE_H
@@ -30,8 +34,9 @@ int gt_table_register(struct gt_table *table, const void *const *target, size_t 
 void gt_table_unregister(struct gt_table *table);
 
 /**
- * gt_table_adopt() - for interposition: the audit library has set the real functions, the table is the program's bindings
- * Services are set as for a registered table. May be repeated. Return: 0, -ENOSPC.
+ * gt_table_adopt() - for interposition: the audit library has set the real functions, the table is
+ * the program's bindings Services are set as for a registered table. May be repeated. Return: 0,
+ * -ENOSPC.
  */
 int gt_table_adopt(struct gt_table *table);
 
@@ -39,8 +44,10 @@ int gt_table_adopt(struct gt_table *table);
  * gt_table_extension() - the tap for a function that a runtime hands out by name
  * @tables, @count: the instances of the domain; each can stand for one real function of that name
  * @unknown: set when no operation has that name: tell GT_EVENT_UNKNOWN_ENTRY, once
- * Return: what the program is to get: a tap, or @real itself (nobody asked, or no instance is left).
+ * Return: what the program is to get: a tap, or @real itself (nobody asked, or no instance is
+ * left).
  */
-void *gt_table_extension(struct gt_table *const *tables, size_t count, const char *name, void *real, bool *unknown);
+void *gt_table_extension(struct gt_table *const *tables, size_t count, const char *name, void *real,
+			 bool *unknown);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What generated taps and the doors share: the state of one runtime instance's table.
  *
- * A tap is a function with the prototype of the runtime's. It reads its operation's
- * `services`; nothing asked: tail call of the real function. Each instance of a runtime
- * (two copies mapped, two OpenCL platforms' extension functions) has taps of its own, because a tap cannot tell who
- * called it: the generated file is compiled once, and objcopy makes the others of its object (src/runtime/meson.build). */
+ * A tap is a function with the prototype of the runtime's. It reads its operation's `services`;
+ * nothing asked: tail call of the real function. Each instance of a runtime (two copies mapped,
+ * two OpenCL platforms' extension functions) has taps of its own, because a tap cannot tell who
+ * called it: the generated file is compiled once, and objcopy makes the others of its object
+ * (src/runtime/meson.build). */
 #ifndef GPUTAP_CORE_TAP_H
 #define GPUTAP_CORE_TAP_H
 
@@ -18,16 +19,22 @@
 
 enum gt_service {
 	GT_SERVICE_STREAM = 1, /* record it */
-	GT_SERVICE_WRAP = 2,   /* device activity or transparency needs the hand-written wrap around the real function */
-	GT_SERVICE_WORK = 4,   /* record its device work, also when the call itself is not recorded */
-	GT_SERVICE_TOLD = 8,   /* tell tools of it, before and after (src/tool) */
-	GT_SERVICE_LANE = 16,  /* it is not recorded, but its stream's lane has to know of it; or what it waits for is harvested */
+	/* device activity or transparency needs the hand-written wrap around the real function */
+	GT_SERVICE_WRAP = 2,
+	/* record its device work, also when the call itself is not recorded */
+	GT_SERVICE_WORK = 4,
+	GT_SERVICE_TOLD = 8, /* tell tools of it, before and after (src/tool) */
+	/* it is not recorded, but its stream's lane has to know of it; or what it waits for is
+	 * harvested */
+	GT_SERVICE_LANE = 16,
 };
 
-enum { GT_INSTANCES = 8 }; /* copies of one runtime in a process that are told apart; each has a set of taps */
+/* copies of one runtime in a process that are told apart; each has a set of taps */
+enum { GT_INSTANCES = 8 };
 
 struct gt_tap {
-	void *real;                /* the runtime's (or the next tool's) function; NULL: not there */
+	/* the runtime's (or the next tool's) function; NULL: not there */
+	void *real;
 	_Atomic uint32_t services; /* enum gt_service; changed by contexts at any time */
 	uint32_t reserved;
 };
@@ -41,18 +48,20 @@ enum gt_also {
 /* Constant description of an operation, generated. */
 struct gt_operation {
 	const char *name;
-	uint32_t op;         /* GT_OP() */
-	uint32_t table_offset; /* bytes into the runtime's table; UINT32_MAX: not in it (extension function) */
-	void *const *taps;   /* tap function per instance */
-	void *wrap;          /* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
-	bool wrap_always;    /* also without device activity: calls would be missed without it */
-	uint8_t also;        /* enum gt_also: its tap has a function for GT_SERVICE_LANE */
+	uint32_t op; /* GT_OP() */
+	/* bytes into the runtime's table; UINT32_MAX: not in it (extension function) */
+	uint32_t table_offset;
+	void *const *taps; /* tap function per instance */
+	/* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
+	void *wrap;
+	bool wrap_always; /* also without device activity: calls would be missed without it */
+	uint8_t also;     /* enum gt_also: its tap has a function for GT_SERVICE_LANE */
 };
 
 /* Wraps are declared weak, so that the table of operations knows which ones exist. */
-#define GT_WRAP __attribute__((weak, visibility("hidden")))
+#define GT_WRAP            __attribute__((weak, visibility("hidden")))
 #define GT_PASTE_(a, b, c) a##b##_##c
-#define GT_PASTE(a, b, c) GT_PASTE_(a, b, c)
+#define GT_PASTE(a, b, c)  GT_PASTE_(a, b, c)
 
 /* One registered table of a runtime. */
 struct gt_table {
@@ -61,9 +70,12 @@ struct gt_table {
 	const struct gt_operation *operations;
 	uint32_t operation_count;
 	struct gt_tap *taps; /* operation_count */
-	const char *name; /* as the runtime calls itself */
-	uint64_t version; /* as it told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it did not */
-	size_t least; /* bytes of the shortest table of any release, where new ones only grow at the end; 0: there is one size */
+	const char *name;    /* as the runtime calls itself */
+	/* as it told rocprofiler-register, 10000 * major + 100 * minor + patch; 0: it did not */
+	uint64_t version;
+	/* bytes of the shortest table of any release, where new ones only grow at the end; 0:
+	 * there is one size */
+	size_t least;
 };
 
 /* A wrap gets this before the operation's own arguments:
@@ -72,9 +84,12 @@ struct gt_table {
 struct gt_call {
 	const struct gt_table *table;
 	const struct gt_tap *tap;
-	struct gt_thread *thread; /* NULL: nothing of this call is recorded; behave as if gputap were not there,
-				   * but for keeping what was changed invisible */
-	uint64_t id;    /* correlation id; 0: the call itself is not recorded, its device work is if there is a thread */
+	/* NULL: nothing of this call is recorded; behave as if gputap were not there, but for
+	 * keeping what was changed invisible */
+	struct gt_thread *thread;
+	/* correlation id; 0: the call itself is not recorded, its device work is if there is a
+	 * thread */
+	uint64_t id;
 	uint64_t start; /* host ticks; 0 without thread */
 };
 
@@ -86,9 +101,10 @@ extern struct gt_tap_options {
 	uint32_t lanes;          /* the runtime submits from threads of its own: gt_lane_push() */
 } gt_tap_options __attribute__((visibility("hidden")));
 
-/* For taps of an `outermost` API, around calls that launch, copy or set, if gt_tap_options.lanes. @by_pointer: @function is the host's
- * stub, not a handle. @own: without @stream it is the thread's own default stream. @blocking: a copy that returns when it is done. @plain: of
- * a copy or set, all is known: [destination, + bytes), [source, + bytes). */
+/* For taps of an `outermost` API, around calls that launch, copy or set, if
+ * gt_tap_options.lanes. @by_pointer: @function is the host's stub, not a handle. @own: without
+ * @stream it is the thread's own default stream. @blocking: a copy that returns when it is done.
+ * @plain: of a copy or set, all is known: [destination, + bytes), [source, + bytes). */
 enum gt_lane_kind { GT_LANE_LAUNCH, GT_LANE_COPY, GT_LANE_FILL, GT_LANE_GRAPH, GT_LANE_SYNC };
 struct gt_lane_call {
 	enum gt_lane_kind kind;
@@ -97,11 +113,12 @@ struct gt_lane_call {
 };
 void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call call)
 	__attribute__((cold, visibility("hidden")));
-void gt_lane_pushed(struct gt_thread *t, uint64_t status) __attribute__((cold, visibility("hidden")));
+void gt_lane_pushed(struct gt_thread *t, uint64_t status)
+	__attribute__((cold, visibility("hidden")));
 /* Calls are made that are not pushed: a thread that cannot record. Any lock may be held. */
 void gt_lane_unseen(void) __attribute__((weak, visibility("hidden")));
-/* What this thread has asked of the device is done, as far as it knows: it is recorded before the call returns, whatever happens to the program
- * next. Nothing is waited for. */
+/* What this thread has asked of the device is done, as far as it knows: it is recorded before
+ * the call returns, whatever happens to the program next. Nothing is waited for. */
 void gt_work_waited(void) __attribute__((visibility("hidden")));
 /* A call whose work cannot be told apart. */
 void gt_lane_confuse(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
@@ -111,48 +128,53 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	return atomic_load_explicit(&tap->services, memory_order_relaxed);
 }
 
-/* The whole of a tap that nobody asks: one load, one test, a tail call. All else is a function of its own with the
- * same arguments in the same places, so that this one needs no frame and moves nothing. */
+/* The whole of a tap that nobody asks: one load, one test, a tail call. All else is a function
+ * of its own with the same arguments in the same places, so that this one needs no frame and
+ * moves nothing. */
 #define GT_ASKED __attribute__((noinline))
-#define GT_LANE __attribute__((noinline, cold))
-#define GT_TAP_BUT(ret, f, index, parameters, arguments, others, other)                           \
-	ret GT_TAP_NAME(f) parameters                                                             \
-	{                                                                                         \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                     \
-		uint32_t services = gt_tap_services(&GT_TAPS[index]);                             \
-		if (gt_likely(!services))                                                         \
-			return to arguments;                                                      \
-		return (gt_likely(!(services & (others))) ? GT_ASKED_NAME(f) : (other))arguments; \
+#define GT_LANE  __attribute__((noinline, cold))
+#define GT_TAP_BUT(ret, f, index, parameters, arguments, others, other)                            \
+	ret GT_TAP_NAME(f) parameters                                                              \
+	{                                                                                          \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                      \
+		uint32_t services = gt_tap_services(&GT_TAPS[index]);                              \
+		if (gt_likely(!services))                                                          \
+			return to arguments;                                                       \
+		return (gt_likely(!(services & (others))) ? GT_ASKED_NAME(f) : (other)) arguments; \
 	}
-#define GT_TAP(ret, f, index, parameters, arguments)                                              \
+#define GT_TAP(ret, f, index, parameters, arguments) \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD, GT_TOLD_NAME(f))
 /* Where a stream's lane may have to know of calls that are not recorded. */
-#define GT_TAP_LANE(ret, f, index, parameters, arguments)                                         \
-	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD | GT_SERVICE_LANE,       \
+#define GT_TAP_LANE(ret, f, index, parameters, arguments)                                   \
+	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD | GT_SERVICE_LANE, \
 		   services & GT_SERVICE_TOLD ? GT_TOLD_NAME(f) : GT_LANE_NAME(f))
 
-/* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all that is done unless the call is recorded or
- * told. */
-#define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                                      \
-	ret GT_TAP_NAME(f) parameters                                                                     \
-	{                                                                                                 \
-		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                             \
-		uint32_t services = gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_WORK;        \
-		if (gt_likely(services == GT_SERVICE_WRAP))                                               \
-			return wrapped;                                                                   \
-		if (gt_likely(!services))                                                                 \
-			return to arguments;                                                              \
-		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f) : GT_TOLD_NAME(f))arguments; \
+/* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all
+ * that is done unless the call is recorded or told. */
+#define GT_TAP_DIRECT(ret, f, index, parameters, arguments, wrapped)                               \
+	ret GT_TAP_NAME(f) parameters                                                              \
+	{                                                                                          \
+		ret(*to) parameters = (ret(*) parameters)GT_TAPS[index].real;                      \
+		uint32_t services = gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_WORK; \
+		if (gt_likely(services == GT_SERVICE_WRAP))                                        \
+			return wrapped;                                                            \
+		if (gt_likely(!services))                                                          \
+			return to arguments;                                                       \
+		return (gt_likely(!(services & GT_SERVICE_TOLD)) ? GT_ASKED_NAME(f)                \
+								 : GT_TOLD_NAME(f)) arguments;     \
 	}
 
 /* Between a tool's two callbacks: the call as it is without tools. */
-#define GT_UNTOLD(f, index, ...) \
-	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_TOLD ? GT_ASKED_NAME(f)(__VA_ARGS__) : real(__VA_ARGS__))
-#define GT_UNTOLD_LANE(f, index, ...) \
-	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_LANE ? GT_LANE_NAME(f)(__VA_ARGS__) : GT_UNTOLD(f, index, __VA_ARGS__))
+#define GT_UNTOLD(f, index, ...)                                       \
+	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_TOLD \
+		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                       \
+		 : real(__VA_ARGS__))
+#define GT_UNTOLD_LANE(f, index, ...)                                                      \
+	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_LANE ? GT_LANE_NAME(f)(__VA_ARGS__) \
+							    : GT_UNTOLD(f, index, __VA_ARGS__))
 
-/* Return word of a record without arguments, of an operation that gives its status through one: a call that failed
- * returned NULL, so that the status can stand in its place (record/record.h). */
+/* Return word of a record without arguments, of an operation that gives its status through one:
+ * a call that failed returned NULL, so that the status can stand in its place (record/record.h). */
 static inline uint64_t gt_tap_failed(int32_t status, uint64_t ret)
 {
 	return status < 0 && !ret ? (uint64_t)(int64_t)status : ret;
@@ -168,16 +190,19 @@ static inline bool gt_call_recorded(const struct gt_call *call)
 	return false;
 }
 
-/* Room for a call's record, with all but its arguments filled in; then gt_ring_commit() of the same bytes. */
-static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op, size_t bytes, uint64_t id,
-							      uint64_t start, uint64_t end, uint64_t ret)
+/* Room for a call's record, with all but its arguments filled in; then gt_ring_commit() of the
+ * same bytes. */
+static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *t, uint32_t op,
+							      size_t bytes, uint64_t id,
+							      uint64_t start, uint64_t end,
+							      uint64_t ret)
 {
 	struct gt_record_call *r = gt_ring_reserve(t, bytes, GT_CLASS_CALL, GT_OP_DOMAIN(op));
 
 	if (gt_likely(r != NULL)) {
 		/* struct gt_record as one store */
-		uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 | (uint64_t)(uint8_t)(t->depth - 1) << 24 |
-				(uint64_t)op << 32;
+		uint64_t head = bytes / 8 | (uint64_t)GT_RECORD_CALL << 16 |
+				(uint64_t)(uint8_t)(t->depth - 1) << 24 | (uint64_t)op << 32;
 
 		memcpy(&r->head, &head, sizeof head);
 		r->start = start;
@@ -189,10 +214,11 @@ static inline GT_IN_LINE struct gt_record_call *gt_tap_record(struct gt_thread *
 }
 
 /* A whole record without arguments. */
-static inline GT_IN_LINE void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id, uint64_t start,
-						  uint64_t end, uint64_t ret)
+static inline GT_IN_LINE void gt_tap_record_plain(struct gt_thread *t, uint32_t op, uint64_t id,
+						  uint64_t start, uint64_t end, uint64_t ret)
 {
-	if (gt_likely(gt_tap_record(t, op, sizeof(struct gt_record_call), id, start, end, ret) != NULL))
+	if (gt_likely(gt_tap_record(t, op, sizeof(struct gt_record_call), id, start, end, ret) !=
+		      NULL))
 		gt_ring_commit(t, sizeof(struct gt_record_call));
 }
 
@@ -205,8 +231,10 @@ static inline uint64_t gt_value_word(const void *value, size_t bytes)
 	return word;
 }
 
-/* A struct passed by value, whole, as payload: 1 + (bytes + 7) / 8 words. It is an argument, so that no cap holds for it. */
-static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void *value, size_t bytes)
+/* A struct passed by value, whole, as payload: 1 + (bytes + 7) / 8 words. It is an argument, so
+ * that no cap holds for it. */
+static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void *value,
+					   size_t bytes)
 {
 	p[0] = arg | (uint64_t)bytes << 32; /* struct gt_payload */
 	if (bytes % 8)
@@ -214,13 +242,16 @@ static inline GT_IN_LINE void gt_value_put(uint64_t *p, uint32_t arg, const void
 	memcpy(p + 1, value, bytes);
 }
 
-/* Payload: what pointer arguments point to. A tap makes one blob per such argument, NULL when there is nothing to
- * read or it must not be read, and hands them over together; each costs a struct gt_payload and its bytes, capped at
- * gt_tap_options.payload_cap, which leaves a record of a few payloads below a block (and 512 KiB). */
+/* Payload: what pointer arguments point to. A tap makes one blob per such argument, NULL when
+ * there is nothing to read or it must not be read, and hands them over together; each costs a
+ * struct gt_payload and its bytes, capped at gt_tap_options.payload_cap, which leaves a record
+ * of a few payloads below a block (and 512 KiB). */
 struct gt_blob {
 	const void *data; /* NULL: no payload */
 	uint32_t arg;
-	uint64_t bytes; /* all of them, also beyond the cap; strings and lists: at least one more than the cap if cut */
+	/* all of them, also beyond the cap; strings and lists: at least one more than the cap if
+	 * cut */
+	uint64_t bytes;
 };
 
 static inline struct gt_blob gt_blob(uint32_t arg, int ok, const void *data, uint64_t bytes)
@@ -230,12 +261,14 @@ static inline struct gt_blob gt_blob(uint32_t arg, int ok, const void *data, uin
 
 static inline struct gt_blob gt_blob_string(uint32_t arg, int ok, const char *text)
 {
-	return (struct gt_blob){ok ? text : NULL, arg, ok && text ? strnlen(text, (size_t)gt_tap_options.payload_cap + 1) : 0};
+	return (struct gt_blob){ok ? text : NULL, arg,
+				ok && text ? strnlen(text, (size_t)gt_tap_options.payload_cap + 1)
+					   : 0};
 }
 
 /* strings[count], with lengths[count] or each ended by NUL: the first one. */
-static inline struct gt_blob gt_blob_first_string(uint32_t arg, int ok, const char **strings, uint64_t count,
-						  const size_t *lengths)
+static inline struct gt_blob gt_blob_first_string(uint32_t arg, int ok, const char **strings,
+						  uint64_t count, const size_t *lengths)
 {
 	if (!ok || !count || !strings)
 		return (struct gt_blob){NULL, arg, 0};
@@ -257,10 +290,14 @@ static inline struct gt_blob gt_blob_list(uint32_t arg, int ok, const void *list
 	return (struct gt_blob){words, arg, (n + 1) * 8};
 }
 
-/* What the blobs take in a record; write them. Shared by all taps: calls with several payloads are the long ones. */
-size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count) __attribute__((visibility("hidden")));
-void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count) __attribute__((visibility("hidden")));
-void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes) __attribute__((visibility("hidden")));
+/* What the blobs take in a record; write them. Shared by all taps: calls with several payloads
+ * are the long ones. */
+size_t gt_blobs_bytes(const struct gt_blob *blobs, unsigned count)
+	__attribute__((visibility("hidden")));
+void gt_blobs_put(void *p, const struct gt_blob *blobs, unsigned count)
+	__attribute__((visibility("hidden")));
+void gt_blob_put_any(void *p, uint32_t arg, const void *data, uint64_t bytes)
+	__attribute__((visibility("hidden")));
 
 /* The same for one blob, in line for what kernel arguments mostly are: 4 or 8 bytes. */
 static inline size_t gt_blob_bytes(struct gt_blob b)
@@ -274,7 +311,8 @@ static inline void gt_blob_put(uint64_t *p, struct gt_blob b)
 {
 	uint32_t half;
 
-	if (__builtin_constant_p(b.bytes) && b.bytes > 8 && b.bytes <= 16) { /* a small struct: its size is known here */
+	/* a small struct: its size is known here */
+	if (__builtin_constant_p(b.bytes) && b.bytes > 8 && b.bytes <= 16) {
 		if (b.data && gt_likely(gt_tap_options.payload_cap >= b.bytes))
 			gt_value_put(p, b.arg, b.data, b.bytes);
 		else if (b.data)

@@ -3,12 +3,14 @@
  *
  *   thread begins ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block .. ── thread ends ──► CLOSED
  *
- * A thread beyond the region's slots has none. It counts in a page of its own, which is added to slot 0 of the region
- * (nobody's ring: only counts) each time it drops, so that seen = recorded + dropped stays exact.
+ * A thread beyond the region's slots has none. It counts in a page of its own, which is added to
+ * slot 0 of the region (nobody's ring: only counts) each time it drops, so that seen = recorded
+ * + dropped stays exact.
  *
  * Where there are only tools, a slot is all a thread gets: no blocks, no counts.
  *
- * Never here: locks that a program's thread may hold when it is killed or forks, malloc, cancellation points, errno changed. */
+ * Never here: locks that a program's thread may hold when it is killed or forks, malloc,
+ * cancellation points, errno changed. */
 #include "core/thread.h"
 
 #include <errno.h>
@@ -40,7 +42,8 @@ static pthread_key_t key;
 static bool key_there;
 static _Atomic uint32_t slot_hint = 1;
 
-/* A thread that the region has no slot for: `slot` is this one's, `folded` is what slot 0 has of it. */
+/* A thread that the region has no slot for: `slot` is this one's, `folded` is what slot 0 has of
+ * it. */
 struct overflow {
 	struct gt_slot slot;
 	uint64_t folded[GT_CLASS_COUNT][GT_DOMAIN_COUNT];
@@ -48,7 +51,8 @@ struct overflow {
 
 static bool slot_in_region(const struct gt_region *r, const struct gt_slot *s)
 {
-	return (const char *)s >= (const char *)r && (const char *)s < (const char *)r + r->block_offset;
+	return (const char *)s >= (const char *)r &&
+	       (const char *)s < (const char *)r + r->block_offset;
 }
 
 static struct gt_region *current_region(void)
@@ -75,37 +79,44 @@ static void count32(_Atomic uint32_t *counter)
 #endif
 }
 
-/* What an overflow thread has seen since the last time, into the counts that the collector reads. */
-static void fold(struct gt_region *r, struct overflow *o, enum gt_class class, enum gt_domain domain)
+/* What an overflow thread has seen since the last time, into the counts that the collector
+ * reads. */
+static void fold(struct gt_region *r, struct overflow *o, enum gt_class class,
+		 enum gt_domain domain)
 {
-	uint64_t seen = atomic_load_explicit(&o->slot.domains[domain].seen[class], memory_order_relaxed);
+	uint64_t seen =
+		atomic_load_explicit(&o->slot.domains[domain].seen[class], memory_order_relaxed);
 
-	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->domains[domain].seen[class], seen - o->folded[class][domain],
-				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->domains[domain].seen[class],
+				  seen - o->folded[class][domain], memory_order_relaxed);
 	o->folded[class][domain] = seen;
 }
 
-void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason reason)
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
+	     enum gt_drop_reason reason)
 {
 	struct gt_region *r = current_region();
 
-	if (!t || !t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed) || !r->block_count)
+	if (!t || !t->slot || t->epoch != atomic_load_explicit(gt_epoch, memory_order_relaxed) ||
+	    !r->block_count)
 		return;
 	t->lost++;
 	t->lost_domain = domain;
 	if (slot_in_region(r, t->slot)) {
 		if (class == GT_CLASS_CALL) /* it may be the newest, and is not open any more */
-			atomic_store_explicit(&t->slot->domains[domain].newest, 0, memory_order_relaxed);
+			atomic_store_explicit(&t->slot->domains[domain].newest, 0,
+					      memory_order_relaxed);
 		count32(&t->slot->dropped[reason][class][domain]);
 		return;
 	}
-	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->dropped[reason][class][domain], 1,
-				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&gt_region_slot(r, OVERFLOW_SLOT)->dropped[reason][class][domain],
+				  1, memory_order_relaxed);
 	for (int c = 0; c < GT_CLASS_COUNT; c++)
 		fold(r, (struct overflow *)t->slot, (enum gt_class)c, domain);
 }
 
-void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
+void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class,
+			   enum gt_domain domain)
 {
 	enum gt_drop_reason why = GT_DROP_FULL;
 	void *p = gt_ring_try(t, bytes, &why);
@@ -141,7 +152,8 @@ static void thread_ends(void *arg)
 	}
 	atomic_store_explicit(&slot->end_ticks, gt_ticks(), memory_order_relaxed);
 	/* a region without blocks has no collector, which frees the slots of others */
-	atomic_store_explicit(&slot->state, r->block_count ? GT_SLOT_CLOSED : GT_SLOT_FREE, memory_order_release);
+	atomic_store_explicit(&slot->state, r->block_count ? GT_SLOT_CLOSED : GT_SLOT_FREE,
+			      memory_order_release);
 }
 
 /* The key is one of the first: its value needs no allocation. */
@@ -160,14 +172,18 @@ void gt_threads_init(void)
 
 static struct gt_slot *overflow_slot(void)
 {
-	struct overflow *o = mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct overflow *o =
+		mmap(NULL, sizeof *o, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return o == MAP_FAILED ? NULL : &o->slot;
 }
 
-/* Wait until what the collector has given back can be taken, or session.wait_ns is over. A collector that has given no block back
- * during a whole wait is taken for dead or stuck: no waiting again until its count moves. @take: false: not yet; *hope: false: never. */
-static bool wait_for(struct gt_region *r, bool (*take)(struct gt_region *r, uint32_t *number, bool *hope), uint32_t *number)
+/* Wait until what the collector has given back can be taken, or session.wait_ns is over. A
+ * collector that has given no block back during a whole wait is taken for dead or stuck: no
+ * waiting again until its count moves. @take: false: not yet; *hope: false: never. */
+static bool wait_for(struct gt_region *r,
+		     bool (*take)(struct gt_region *r, uint32_t *number, bool *hope),
+		     uint32_t *number)
 {
 	static _Atomic uint64_t stuck_at = UINT64_MAX;
 	uint64_t drained = atomic_load_explicit(&r->drain_count, memory_order_relaxed);
@@ -206,8 +222,10 @@ static bool take_slot(struct gt_region *r, uint32_t *index, bool *hope)
 
 	*hope = false;
 	for (uint32_t i = 0; i < used && !*hope; i++)
-		*hope = atomic_load_explicit(&gt_region_slot(r, i)->state, memory_order_relaxed) == GT_SLOT_CLOSED;
-	*index = gt_slot_take(r, &slot_hint); /* after that look: what was closed then may be free now */
+		*hope = atomic_load_explicit(&gt_region_slot(r, i)->state, memory_order_relaxed) ==
+			GT_SLOT_CLOSED;
+	/* after that look: what was closed then may be free now */
+	*index = gt_slot_take(r, &slot_hint);
 	return *index != UINT32_MAX;
 }
 
@@ -268,7 +286,8 @@ void gt_signals_restore(const uint64_t *before)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, sizeof *before);
 }
 
-/* A signal waits until the thread's state is made: what its handler calls is recorded then, where it could not even be counted. */
+/* A signal waits until the thread's state is made: what its handler calls is recorded then,
+ * where it could not even be counted. */
 static struct gt_thread *attach_undisturbed(struct gt_thread *t)
 {
 	uint64_t before;
@@ -290,8 +309,8 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed) &&
 	    !atomic_load_explicit(&gt_recording.tools, memory_order_relaxed))
 		return NULL;
-	/* A call that began in the parent of a fork is still open here: its end must not look like one of ours.
-	 * Until it has returned, this thread is not recorded. */
+	/* A call that began in the parent of a fork is still open here: its end must not look
+	 * like one of ours. Until it has returned, this thread is not recorded. */
 	if (t->epoch != GT_EPOCH_NONE && t->depth)
 		return NULL;
 	t = attach_undisturbed(t);
@@ -312,20 +331,25 @@ static bool is_on_signal_stack(void)
 	return syscall(SYS_sigaltstack, NULL, &now) == 0 && now.ss_flags & SS_ONSTACK;
 }
 
-/* The outermost open call, and all in it, were left by a jump. (But a signal handler's own stack may lie anywhere.) */
+/* The outermost open call, and all in it, were left by a jump. (But a signal handler's own stack
+ * may lie anywhere.) */
 static void notice_jump(struct gt_thread *t, uintptr_t here)
 {
 	int saved = errno;
 
 	if (!gt_thread_is_inside(t, here) && !is_on_signal_stack()) {
 		/* nor is the process in them when it dies */
-		for (int k = 0; t->slot && t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) && k < GT_DOMAIN_COUNT; k++)
+		for (int k = 0;
+		     t->slot && t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed) &&
+		     k < GT_DOMAIN_COUNT;
+		     k++)
 			atomic_store_explicit(&t->slot->domains[k].newest, 0, memory_order_relaxed);
 		t->depth = 0;
 		gt_callback_depth = 0;
 		t->api_id = 0;
 		t->graph = NULL;
-		t->internal = t->writing = 0; /* in the middle of something of ours: a record that was not committed is none */
+		/* in the middle of something of ours: a record that was not committed is none */
+		t->internal = t->writing = 0;
 	}
 	errno = saved;
 }
@@ -374,7 +398,8 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 			*why = GT_DROP_UNFINISHED;
 		return NULL;
 	}
-	index = (uint32_t)((size_t)((char *)t->slot - (char *)gt_region_slot(r, 0)) / r->slot_bytes);
+	index = (uint32_t)((size_t)((char *)t->slot - (char *)gt_region_slot(r, 0)) /
+			   r->slot_bytes);
 	gt_block_link(r, index, t->block, number);
 	t->block = gt_region_block(r, number);
 	t->cur = gt_block_data(t->block);
@@ -382,7 +407,8 @@ static void *next_block(struct gt_thread *t, size_t bytes, enum gt_drop_reason *
 	return t->cur;
 }
 
-/* There is room again: say how much was lost meanwhile. Return: where the caller's record goes now. */
+/* There is room again: say how much was lost meanwhile. Return: where the caller's record goes
+ * now. */
 static void *tell_loss(struct gt_thread *t, size_t bytes)
 {
 	uint32_t lost = t->lost;
@@ -392,7 +418,8 @@ static void *tell_loss(struct gt_thread *t, size_t bytes)
 	if ((size_t)(t->end - t->cur) < bytes + sizeof *e)
 		return t->cur; /* with the next block */
 	t->lost = 0;
-	e->head = (struct gt_record){sizeof *e / 8, GT_RECORD_EVENT, (uint8_t)domain, GT_EVENT_LOSS};
+	e->head =
+		(struct gt_record){sizeof *e / 8, GT_RECORD_EVENT, (uint8_t)domain, GT_EVENT_LOSS};
 	e->time = gt_ticks();
 	e->value = lost;
 	e->bytes = 0;
@@ -400,7 +427,8 @@ static void *tell_loss(struct gt_thread *t, size_t bytes)
 	/* `writing` is off now: a subscriber may make calls, whose records come first */
 	gt_subscribers_event(GT_EVENT_LOSS, domain, lost, NULL);
 	t->writing = 1;
-	__asm__ volatile("" ::: "memory"); /* a signal handler may have moved the end before that, not after */
+	/* a signal handler may have moved the end before that, not after */
+	__asm__ volatile("" ::: "memory");
 	return (size_t)(t->end - t->cur) >= bytes ? t->cur : NULL;
 }
 

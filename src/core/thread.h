@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a thread of the traced program needs to write records, and the hot path itself.
  *
- *   gt_thread_get() -> gt_call_begin() -> the real call -> gt_ring_reserve() .. gt_ring_commit() -> gt_call_end()
+ *   gt_thread_get() -> gt_call_begin() -> the real call -> gt_ring_reserve() .. gt_ring_commit()
+ *   -> gt_call_end()
  *
  * One TLS block (initial-exec), one cache line hot. Nothing here is shared with other threads
  * but through the region (ring/region.h).
@@ -19,17 +20,17 @@
 #include "clock/counter.h"
 #include "ring/region.h"
 
-#define gt_likely(x) __builtin_expect(!!(x), 1)
+#define gt_likely(x)   __builtin_expect(!!(x), 1)
 #define gt_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Left to itself, GCC makes functions of what most taps have in common: two calls with six arguments each. That hides behind the
- * time stamps only while the core is ours alone. */
+/* Left to itself, GCC makes functions of what most taps have in common: two calls with six
+ * arguments each. That hides behind the time stamps only while the core is ours alone. */
 #define GT_IN_LINE __attribute__((always_inline))
 
 #define GT_EPOCH_NONE UINT32_MAX
 
-/* The globals that every recorded call reads lie side by side: calls are rare in a program's eyes, and their cache
- * lines cold. */
+/* The globals that every recorded call reads lie side by side: calls are rare in a program's
+ * eyes, and their cache lines cold. */
 #define GT_HOT __attribute__((section("gt_hot")))
 
 struct gt_graph_launch;
@@ -42,29 +43,42 @@ struct gt_thread {
 	struct gt_slot *slot;   /* NULL: this thread has none yet */
 	uint64_t id;            /* of the last call that began */
 	uint16_t depth;         /* calls open */
-	uint8_t writing;        /* between reserve and commit: a signal handler's records are counted, not written */
-	uint32_t outer_return;  /* GT_RETURN() of the outermost open call, if `depth` is not 0 */
-	uint32_t epoch;         /* equals *gt_epoch when attached to this process image; else GT_EPOCH_NONE or a stale one */
-	uint32_t internal;      /* gputap's own calls into a runtime: taps go straight through. Behind `epoch`: read together */
-	uintptr_t outer;        /* its GT_HERE() */
+	/* between reserve and commit: a signal handler's records are counted, not written */
+	uint8_t writing;
+	uint32_t outer_return; /* GT_RETURN() of the outermost open call, if `depth` is not 0 */
+	/* equals *gt_epoch when attached to this process image; else GT_EPOCH_NONE or a stale
+	 * one */
+	uint32_t epoch;
+	/* gputap's own calls into a runtime: taps go straight through. Behind `epoch`: read
+	 * together */
+	uint32_t internal;
+	uintptr_t outer;              /* its GT_HERE() */
 	struct gt_external *external; /* what the program pushed; NULL: never anything */
-	uint32_t lost;          /* records dropped since the last GT_EVENT_LOSS */
+	uint32_t lost;                /* records dropped since the last GT_EVENT_LOSS */
 	uint32_t lost_domain;
-	uint64_t api_id;        /* of the recorded call of an `outermost` API (HIP) that is open; 0: none */
-	uint64_t api_start;     /* host ticks of its begin: what lower layers submit meanwhile is linked to it */
-	uint64_t api_bytes;     /* that call moves or sets so many; 0: none, or it does not say. Then also: */
+	/* of the recorded call of an `outermost` API (HIP) that is open; 0: none */
+	uint64_t api_id;
+	/* host ticks of its begin: what lower layers submit meanwhile is linked to it */
+	uint64_t api_start;
+	/* that call moves or sets so many; 0: none, or it does not say. Then also: */
+	uint64_t api_bytes;
 	uint64_t api_source, api_destination;
 	uint32_t api_direction; /* as the API says it; 0: it does not */
-	struct gt_lane *lane;   /* this is a runtime's own thread, which submits what others called for (runtime/lane.h) */
-	struct gt_graph_launch *graph; /* that is open in this thread (runtime/graph.h); NULL: none */
-	void *exec_area;        /* memory of core/exec_environment.c, kept for the next exec; NULL: none */
-	uint32_t exec_user;     /* process that uses it: this one, or a vfork's child that is gone; 0: none */
+	/* this is a runtime's own thread, which submits what others called for (runtime/lane.h) */
+	struct gt_lane *lane;
+	/* that is open in this thread (runtime/graph.h); NULL: none */
+	struct gt_graph_launch *graph;
+	/* memory of core/exec_environment.c, kept for the next exec; NULL: none */
+	void *exec_area;
+	/* process that uses it: this one, or a vfork's child that is gone; 0: none */
+	uint32_t exec_user;
 };
 
 /* A thread that has memory of the above: it goes when the thread ends. Signal: safe. */
 void gt_thread_keep_exec_area(struct gt_thread *t, void *area);
 
-extern _Thread_local struct gt_thread gt_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct gt_thread gt_thread
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* On a page that the kernel wipes in a fork child (MADV_WIPEONFORK), however the child was
  * made: 0 there, so that every thread state of the parent is stale. 0 also when not recording. */
@@ -80,18 +94,22 @@ static inline uint64_t gt_ticks(void)
 	return gt_ticks_boottime();
 }
 
-/* Per domain, all ones while a runtime of it is interposed by name: what it calls inside a call of the program comes
- * through taps again, and is not the program's. Else 0. (Domains that say `outermost` have gt_thread_api() for that.) */
+/* Per domain, all ones while a runtime of it is interposed by name: what it calls inside a call
+ * of the program comes through taps again, and is not the program's. Else 0. (Domains that say
+ * `outermost` have gt_thread_api() for that.) */
 extern uint32_t gt_skip_nested[GT_DOMAIN_COUNT] __attribute__((visibility("hidden")));
 
-/* Where the tap that this is compiled into stands in the stack: below its caller, whatever its own frame holds. */
+/* Where the tap that this is compiled into stands in the stack: below its caller, whatever its
+ * own frame holds. */
 #define GT_HERE() ((uintptr_t)__builtin_dwarf_cfa())
 
-/* The lower half of the address that it returns to; that lies in memory below GT_HERE(), where the machine has it there. */
+/* The lower half of the address that it returns to; that lies in memory below GT_HERE(), where
+ * the machine has it there. */
 #define GT_RETURN() ((uint32_t)(uintptr_t)__builtin_return_address(0))
 
 /**
- * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process image, or recording is off
+ * gt_thread_attach() - slow half of gt_thread_get(): new thread, new process image, or recording is
+ * off
  * Return: the thread's state with a slot, or NULL: make the call as if gputap were not there.
  */
 struct gt_thread *gt_thread_attach(struct gt_thread *t);
@@ -106,15 +124,18 @@ static inline bool gt_thread_ready(const struct gt_thread *t)
 	uint64_t epoch_internal;
 
 	/* one comparison, since the upper half must be 0 */
-	static_assert(offsetof(struct gt_thread, internal) == offsetof(struct gt_thread, epoch) + 4 &&
-		      offsetof(struct gt_thread, epoch) % 8 == 0, "read as one little-endian word");
+	static_assert(offsetof(struct gt_thread, internal) ==
+				      offsetof(struct gt_thread, epoch) + 4 &&
+			      offsetof(struct gt_thread, epoch) % 8 == 0,
+		      "read as one little-endian word");
 	memcpy(&epoch_internal, &t->epoch, sizeof epoch_internal);
 	return epoch_internal == atomic_load_explicit(gt_epoch, memory_order_relaxed);
 }
 
 /**
  * gt_thread_get() - this thread's state, ready to record
- * Return: NULL when this call is not to be recorded (gputap's own call, recording off, no slot free).
+ * Return: NULL when this call is not to be recorded (gputap's own call, recording off, no slot
+ * free).
  */
 static inline struct gt_thread *gt_thread_get(void)
 {
@@ -123,8 +144,9 @@ static inline struct gt_thread *gt_thread_get(void)
 	return gt_likely(gt_thread_ready(t)) ? t : gt_thread_attach(t);
 }
 
-/* Is a call that stands here inside all open ones? A call may have been left by a jump (siglongjmp(), an exception): then it looks open.
- * It is not, if another one comes from at least as far up in the stack, or if what it returns to has been written over. */
+/* Is a call that stands here inside all open ones? A call may have been left by a jump
+ * (siglongjmp(), an exception): then it looks open. It is not, if another one comes from at
+ * least as far up in the stack, or if what it returns to has been written over. */
 static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uintptr_t here)
 {
 	uint32_t returns_to = t->outer_return;
@@ -134,23 +156,27 @@ static inline GT_IN_LINE bool gt_thread_is_inside(const struct gt_thread *t, uin
 	if (here >= t->outer)
 		return false;
 #if defined(__x86_64__)
-	__asm__("movl -8(%1), %0" : "=r"(returns_to) : "r"(t->outer) : "memory"); /* unseen by sanitizers */
+	/* unseen by sanitizers */
+	__asm__("movl -8(%1), %0" : "=r"(returns_to) : "r"(t->outer) : "memory");
 #endif
 	return returns_to == t->outer_return;
 }
 
-/* gt_thread_get() for a call of that domain: NULL also when it is not the program's, but the runtime's own. */
+/* gt_thread_get() for a call of that domain: NULL also when it is not the program's, but the
+ * runtime's own. */
 static inline GT_IN_LINE struct gt_thread *gt_thread_call(enum gt_domain domain)
 {
 	struct gt_thread *t = &gt_thread;
 	uintptr_t here = GT_HERE();
 
-	if (gt_likely(gt_thread_ready(t) && (!t->depth || (gt_thread_is_inside(t, here) && !gt_skip_nested[domain]))))
+	if (gt_likely(gt_thread_ready(t) &&
+		      (!t->depth || (gt_thread_is_inside(t, here) && !gt_skip_nested[domain]))))
 		return t;
 	return gt_thread_attach_call(t, domain, here);
 }
 
-/* The same for an `outermost` API: NULL inside one of its calls. Then gt_api_enter() .. gt_api_leave(). */
+/* The same for an `outermost` API: NULL inside one of its calls. Then gt_api_enter() ..
+ * gt_api_leave(). */
 static inline GT_IN_LINE struct gt_thread *gt_thread_api(void)
 {
 	struct gt_thread *t = &gt_thread;
@@ -168,7 +194,8 @@ static inline void gt_api_enter(struct gt_thread *t, uint64_t id, uint64_t start
 }
 
 /* The call that was entered copies or fills memory. */
-static inline void gt_api_moves(struct gt_thread *t, uint64_t bytes, uintptr_t destination, uintptr_t source, uint32_t direction)
+static inline void gt_api_moves(struct gt_thread *t, uint64_t bytes, uintptr_t destination,
+				uintptr_t source, uint32_t direction)
 {
 	t->api_bytes = bytes;
 	t->api_destination = destination;
@@ -192,8 +219,9 @@ static inline struct gt_thread *gt_thread_own(void)
 	return gt_thread_attach(t);
 }
 
-/* Single writer, other processes read. One instruction where the machine has one: a signal handler's own
- * increment must not get lost between our load and our store. No lock prefix: nobody else writes. */
+/* Single writer, other processes read. One instruction where the machine has one: a signal
+ * handler's own increment must not get lost between our load and our store. No lock prefix:
+ * nobody else writes. */
 static inline void gt_count(_Atomic uint64_t *counter)
 {
 #if defined(__x86_64__)
@@ -214,7 +242,8 @@ static inline GT_IN_LINE void gt_call_open(struct gt_thread *t)
 }
 
 /* Count a call as seen, give it its id, and leave word of it should the process die in it. */
-static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain, uint32_t number)
+static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_domain domain,
+						uint32_t number)
 {
 	struct gt_slot_domain *mine = &t->slot->domains[domain];
 	uint64_t id = 1;
@@ -230,7 +259,8 @@ static inline GT_IN_LINE uint64_t gt_call_begin(struct gt_thread *t, enum gt_dom
 	return id + 1;
 }
 
-/* A call that is not recorded, but whose device work is: what the runtime calls inside is nobody's. Ends as all do. */
+/* A call that is not recorded, but whose device work is: what the runtime calls inside is
+ * nobody's. Ends as all do. */
 static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
 {
 	gt_call_open(t);
@@ -239,11 +269,14 @@ static inline GT_IN_LINE uint64_t gt_call_begin_unrecorded(struct gt_thread *t)
 
 static inline void gt_call_end(struct gt_thread *t)
 {
-	t->depth -= t->depth != 0; /* 0: it was taken for one that a jump had left, as it stands on another stack */
+	/* 0: it was taken for one that a jump had left, as it stands on another stack */
+	t->depth -= t->depth != 0;
 }
 
-/* Count what could not be recorded. In the child of a fork, what the parent's thread had begun counts for nobody. */
-void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason reason);
+/* Count what could not be recorded. In the child of a fork, what the parent's thread had begun
+ * counts for nobody. */
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
+	     enum gt_drop_reason reason);
 
 /**
  * gt_ring_next() - slow half of gt_ring_reserve(): hand the block on, take another one
@@ -265,8 +298,8 @@ static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_
 	}
 	t->writing = 1;
 	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
-	/* A call may return in the child of a fork that began in the parent, whose blocks must not be touched
-	 * any more: however the child was made, its epoch is another one. */
+	/* A call may return in the child of a fork that began in the parent, whose blocks must
+	 * not be touched any more: however the child was made, its epoch is another one. */
 	if (gt_likely((size_t)(t->end - t->cur) >= bytes &&
 		      t->epoch == atomic_load_explicit(gt_epoch, memory_order_relaxed)))
 		return t->cur;
@@ -276,14 +309,16 @@ static inline void *gt_ring_try(struct gt_thread *t, size_t bytes, enum gt_drop_
 	return p;
 }
 
-void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain);
+void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class,
+			   enum gt_domain domain);
 
 /**
  * gt_ring_reserve() - room for one record
  * @bytes: multiple of 8
  * Return: where to write it; call gt_ring_commit() after. NULL: dropped and counted.
  */
-static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
+static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes,
+					       enum gt_class class, enum gt_domain domain)
 {
 	if (gt_likely(!t->writing)) {
 		t->writing = 1;
@@ -305,7 +340,8 @@ static inline GT_IN_LINE void *gt_ring_reserve(struct gt_thread *t, size_t bytes
 static inline GT_IN_LINE void gt_ring_commit(struct gt_thread *t, size_t bytes)
 {
 	t->cur += bytes;
-	atomic_store_explicit(&t->block->committed, (uint32_t)(t->cur - gt_block_data(t->block)), memory_order_release);
+	atomic_store_explicit(&t->block->committed, (uint32_t)(t->cur - gt_block_data(t->block)),
+			      memory_order_release);
 	__asm__ volatile("" ::: "memory");
 	t->writing = 0;
 }

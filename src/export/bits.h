@@ -37,7 +37,7 @@ static inline void gt_bits_add(struct gt_bits *set, uint32_t number)
 static inline void gt_bits_fini(struct gt_bits *set)
 {
 	free(set->word);
-	*set = (struct gt_bits){ 0 };
+	*set = (struct gt_bits){0};
 }
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* SQLite b-trees written bottom up; see bulk.h. What a page holds is in "Database File Format" of SQLite's
- * documentation. Per tree one page buffer per level:
+/* SQLite b-trees written bottom up; see bulk.h. What a page holds is in "Database File Format"
+ * of SQLite's documentation. Per tree one page buffer per level:
  *
  *   leaf    | header 8  | cell offsets, 2 bytes each -> |    free    | <- cells |
  *   inner   | header 12, with the right-most child | cell offsets -> | free | <- cells, each with its left child |
  *
- * A full page goes to the file's end and its number one level up. Entries come in key order, so all pages but
- * the last of each level are full and nothing is ever read back. The top page of a tree goes where SQLite put its
- * empty root. An inner page, or an index's leaf, gives its last entry to the level above when a further one
- * comes: so no page is ever empty. */
+ * A full page goes to the file's end and its number one level up. Entries come in key order, so
+ * all pages but the last of each level are full and nothing is ever read back. The top page of a
+ * tree goes where SQLite put its empty root. An inner page, or an index's leaf, gives its last
+ * entry to the level above when a further one comes: so no page is ever empty. */
 #include "export/bulk.h"
 
 #include <errno.h>
@@ -136,7 +136,8 @@ static void write_at(struct gt_bulk *db, const void *data, size_t bytes, uint64_
 /* Complete the header of a level's page and write it as page @number. */
 static void write_page(struct gt_bulk_tree *t, unsigned level, uint32_t number, uint32_t right)
 {
-	static const uint8_t types[2][2] = {{PAGE_LEAF_TABLE, PAGE_INNER_TABLE}, {PAGE_LEAF_INDEX, PAGE_INNER_INDEX}};
+	static const uint8_t types[2][2] = {{PAGE_LEAF_TABLE, PAGE_INNER_TABLE},
+					    {PAGE_LEAF_INDEX, PAGE_INNER_INDEX}};
 	struct level *l = &t->level[level];
 	unsigned offsets_end = header_bytes(level) + 2 * l->cells;
 
@@ -180,7 +181,8 @@ static bool has_room(const struct level *l, unsigned level, size_t bytes)
 	return header_bytes(level) + 2 * (l->cells + 1) + bytes <= l->start;
 }
 
-static void add_inner(struct gt_bulk_tree *t, unsigned level, uint32_t child, const uint8_t *key, size_t key_bytes);
+static void add_inner(struct gt_bulk_tree *t, unsigned level, uint32_t child, const uint8_t *key,
+		      size_t key_bytes);
 
 /* Write a full page, tell the level above, start an empty one. */
 static void turn_page(struct gt_bulk_tree *t, unsigned level)
@@ -193,7 +195,8 @@ static void turn_page(struct gt_bulk_tree *t, unsigned level)
 		write_page(t, level, number, 0);
 		add_inner(t, 1, number, key, put_varint(key, (uint64_t)t->last_id));
 	} else {
-		/* the last entry moves up; in an inner level its child becomes the right-most one here */
+		/* the last entry moves up; in an inner level its child becomes the right-most
+		 * one here */
 		uint8_t moved[GT_BULK_ROW_BYTES + GT_BULK_COLUMNS * 2 + 32];
 		unsigned child_bytes = level ? 4 : 0;
 
@@ -207,8 +210,10 @@ static void turn_page(struct gt_bulk_tree *t, unsigned level)
 	open_level(t, level);
 }
 
-/* Add "left child, key" to an inner level; the key is an index entry, or a table's rowid as a varint. */
-static void add_inner(struct gt_bulk_tree *t, unsigned level, uint32_t child, const uint8_t *key, size_t key_bytes)
+/* Add "left child, key" to an inner level; the key is an index entry, or a table's rowid as a
+ * varint. */
+static void add_inner(struct gt_bulk_tree *t, unsigned level, uint32_t child, const uint8_t *key,
+		      size_t key_bytes)
 {
 	uint8_t *cell;
 
@@ -280,15 +285,21 @@ static void finish_header(struct gt_bulk *db)
 	}
 	put_be32(count, db->pages);
 	write_at(db, count, 4, 28);
-	put_be32(count, get_be32(header + 24) + 1); /* change counter, and the one for which the page count holds */
+	/* change counter, and the one for which the page count holds */
+	put_be32(count, get_be32(header + 24) + 1);
 	write_at(db, count, 4, 24);
 	write_at(db, count, 4, 92);
 }
 
 static int sql_error(sqlite3 *sql, const char *path, const char *doing)
 {
-	int code = sqlite3_errcode(sql), system = code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? sqlite3_system_errno(sql) : 0;
-	int status = system ? -system : code == SQLITE_FULL ? -ENOSPC : code == SQLITE_NOMEM ? -ENOMEM : -EIO;
+	int code = sqlite3_errcode(sql), system = code == SQLITE_CANTOPEN || code == SQLITE_IOERR
+							  ? sqlite3_system_errno(sql)
+							  : 0;
+	int status = system                 ? -system
+		     : code == SQLITE_FULL  ? -ENOSPC
+		     : code == SQLITE_NOMEM ? -ENOMEM
+					    : -EIO;
 
 	status = gt_error(status, "SQLite: %s", sqlite3_errmsg(sql));
 	sqlite3_close(sql);
@@ -299,8 +310,11 @@ static int run_sql(const char *path, const char *before, const char *text, const
 {
 	sqlite3 *sql = NULL;
 
-	if (sqlite3_open_v2(path, &sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
-	    sqlite3_exec(sql, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;",
+	if (sqlite3_open_v2(path, &sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+		    SQLITE_OK ||
+	    sqlite3_exec(sql,
+			 "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode "
+			 "= EXCLUSIVE;",
 			 NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_exec(sql, before, NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_exec(sql, text, NULL, NULL, NULL) != SQLITE_OK)
@@ -318,8 +332,10 @@ static int find_trees(struct gt_bulk *db)
 	int step;
 
 	if (sqlite3_open_v2(db->path, &sql, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v2(sql, "SELECT name, type = 'index', rootpage FROM sqlite_master WHERE rootpage > 0", -1, &row,
-			       NULL) != SQLITE_OK)
+	    sqlite3_prepare_v2(
+		    sql,
+		    "SELECT name, type = 'index', rootpage FROM sqlite_master WHERE rootpage > 0",
+		    -1, &row, NULL) != SQLITE_OK)
 		return sql_error(sql, db->path, "read the schema of");
 	while ((step = sqlite3_step(row)) == SQLITE_ROW) {
 		t = calloc(1, sizeof *t);

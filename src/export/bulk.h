@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A SQLite database filled without SQL: SQLite makes the empty tables and indexes, then whole b-tree pages
- * are written behind them, in key order. 15 times as fast as the best way through SQL; the file is an ordinary
- * one, compact, and passes SQLite's integrity check.
+/* A SQLite database filled without SQL: SQLite makes the empty tables and indexes, then whole
+ * b-tree pages are written behind them, in key order. 15 times as fast as the best way through
+ * SQL; the file is an ordinary one, compact, and passes SQLite's integrity check.
  *
- *	gt_bulk_create(path, schema, page_bytes, &db);
- *	struct gt_bulk_tree *t = gt_bulk_tree(db, "rocpd_op");
- *	gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7); gt_bulk_text(&row, "x", 1);
- *	gt_bulk_add(t, id, &row);                      rising ids; the column that is the rowid is NULL
- *	gt_bulk_add(index, 0, &row);                   rising in SQLite's order; last column is the rowid
- *	gt_bulk_finish(db, sql)                        then @sql runs on the whole database
+ *  gt_bulk_create(path, schema, page_bytes, &db); struct gt_bulk_tree *t = gt_bulk_tree(db,
+ *  "rocpd_op"); gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7);
+ *  gt_bulk_text(&row, "x", 1);
+ * 	gt_bulk_add(t, id, &row);                      rising ids; the column that is the rowid is NULL
+ * 	gt_bulk_add(index, 0, &row);                   rising in SQLite's order; last column is the rowid
+ * 	gt_bulk_finish(db, sql)                        then @sql runs on the whole database
  *
  * Failing writes are kept in the database object and told once, by gt_bulk_finish(). One thread. */
 #ifndef GPUTAP_EXPORT_BULK_H
@@ -21,8 +21,9 @@
 #include <string.h>
 
 enum {
-	GT_BULK_COLUMNS = 32,      /* of one row */
-	GT_BULK_ROW_BYTES = 4080,  /* so that no row needs overflow pages, and no index entry either: 16 KiB pages and up */
+	GT_BULK_COLUMNS = 32, /* of one row */
+	/* so that no row needs overflow pages, and no index entry either: 16 KiB pages and up */
+	GT_BULK_ROW_BYTES = 4080,
 	GT_BULK_TEXT_BYTES = 4000, /* longer text is cut */
 	GT_BULK_MIN_PAGE = 16384,
 	GT_BULK_MAX_PAGE = 65536,
@@ -45,7 +46,8 @@ struct gt_bulk_row {
  */
 int gt_bulk_create(const char *path, const char *schema, unsigned page_bytes, struct gt_bulk **out);
 
-/* The b-tree of a table or an index, to be filled once, from empty. NULL with a cause: no such one. */
+/* The b-tree of a table or an index, to be filled once, from empty. NULL with a cause: no such
+ * one. */
 struct gt_bulk_tree *gt_bulk_tree(struct gt_bulk *db, const char *name);
 
 /* Behind the last entry. @id: rowid for tables, ignored for indexes. */
@@ -54,7 +56,8 @@ uint64_t gt_bulk_count(const struct gt_bulk_tree *t);
 
 /* First failed write: 0 or negative errno. */
 int gt_bulk_status(const struct gt_bulk *db);
-/* Complete the trees, run @sql. Return: 0 or negative errno with a cause. The object is gone either way. */
+/* Complete the trees, run @sql. Return: 0 or negative errno with a cause. The object is gone
+ * either way. */
 int gt_bulk_finish(struct gt_bulk *db, const char *sql);
 void gt_bulk_destroy(struct gt_bulk *db); /* the file is left as it is */
 
@@ -76,16 +79,22 @@ static inline void gt_bulk_int(struct gt_bulk_row *r, int64_t value)
 
 	assert(r->head_bytes < sizeof r->head && r->body_bytes + 8 <= sizeof r->body);
 	if (magnitude <= 1 && value >= 0) {
-		r->head[r->head_bytes++] = (uint8_t)(8 + value); /* the constants 0 and 1 have types of their own */
+		/* the constants 0 and 1 have types of their own */
+		r->head[r->head_bytes++] = (uint8_t)(8 + value);
 		return;
 	}
 	/* types 1 to 6: 1, 2, 3, 4, 6, 8 bytes */
-	bytes = magnitude >> 7 == 0 ? 1 : magnitude >> 15 == 0 ? 2 : magnitude >> 23 == 0 ? 3 : magnitude >> 31 == 0 ? 4 :
-		magnitude >> 47 == 0 ? 6 : 8;
+	bytes = magnitude >> 7 == 0    ? 1
+		: magnitude >> 15 == 0 ? 2
+		: magnitude >> 23 == 0 ? 3
+		: magnitude >> 31 == 0 ? 4
+		: magnitude >> 47 == 0 ? 6
+				       : 8;
 	type = bytes <= 4 ? bytes : bytes == 6 ? 5 : 6;
 	r->head[r->head_bytes++] = (uint8_t)type;
 	big = __builtin_bswap64((uint64_t)value << (8 * (8 - bytes)));
-	memcpy(r->body + r->body_bytes, &big, 8); /* the row has room for the bytes that do not count */
+	/* the row has room for the bytes that do not count */
+	memcpy(r->body + r->body_bytes, &big, 8);
 	r->body_bytes += bytes;
 }
 
@@ -101,7 +110,8 @@ static inline void gt_bulk_real(struct gt_bulk_row *r, double value)
 	r->body_bytes += 8;
 }
 
-/* memcpy() for texts of some ten bytes, of which compilers make a string instruction that is slow to begin. */
+/* memcpy() for texts of some ten bytes, of which compilers make a string instruction that is
+ * slow to begin. */
 static inline void gt_bulk_copy(uint8_t *to, const char *from, size_t bytes)
 {
 	if (bytes >= 16) {

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Chrome JSON as torch.profiler writes it, for the programs that read those files: Holistic Trace Analysis,
- * TraceLens, scripts; docs/export-formats.md has the rules. What they insist on:
+/* Chrome JSON as torch.profiler writes it, for the programs that read those files: Holistic
+ * Trace Analysis, TraceLens, scripts; docs/export-formats.md has the rules. What they insist on:
  *
  *   calls        cat cuda_runtime (whatever the runtime: they know no other), pid and tid of the system
- *   device work  cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream: number of the
- *                queue from 1 (0 counts as none); tid: the same, but work that overlaps other work of its queue
- *                gets a row of its own, 100000 x lane + stream, because Perfetto drops overlapping slices of a row
+ *   device work  cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream:
+ *   number of the
+ *                queue from 1 (0 counts as none); tid: the same, but work that overlaps other
+ *                work of its queue gets a row of its own, 100000 x lane + stream, because
+ *                Perfetto drops overlapping slices of a row
  *   link         args.correlation on both, and an ac2g flow whose ends have the same pid, tid and ts
  *   times        us with three decimals since baseTimeNanoseconds, a multiple of some ten days: readers compute in
  *                doubles, see choose_base(); ranks of a job agree
  *   rank         `"rank": 3` with the blank, near the head
  *
- * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the variant for .hta.json.gz
- * gives launching calls those, and their own as args.api.
- * What the program says of itself (ROCTx) is cat user_annotation, from push to pop; the calls that say it are not written.
- * A graph's launch is cat gpu_graph, from its first node's start to its last one's end, in a row of its own beside the stream; it
- * has no stream, and no args.correlation, which is the call's and the nodes'. Recorded as one piece it is a kernel that lasts so long.
+ * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the
+ * variant for .hta.json.gz gives launching calls those, and their own as args.api. What the
+ * program says of itself (ROCTx) is cat user_annotation, from push to pop; the calls that say it
+ * are not written. A graph's launch is cat gpu_graph, from its first node's start to its last
+ * one's end, in a row of its own beside the stream; it has no stream, and no args.correlation,
+ * which is the call's and the nodes'. Recorded as one piece it is a kernel that lasts so long.
  * Markers and barriers are cat gpu_marker without stream: nobody counts them as device time.
- * Arguments of calls are not written: these readers keep everything in memory. See .pftrace and .csv.
- * What repeats is made into text once: by operation, by thread, by lane, by name. */
+ * Arguments of calls are not written: these readers keep everything in memory. See .pftrace and
+ * .csv. What repeats is made into text once: by operation, by thread, by lane, by name. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,15 +36,16 @@
 #include "util/error.h"
 
 enum {
-	LANE_TID = 100000, /* rows of lanes, see above */
+	LANE_TID = 100000,      /* rows of lanes, see above */
 	GRAPH_TID = 1000000000, /* rows of graphs' launches: as those of lanes, behind them */
-	DEVICE_SORT = 5000000, /* processes of devices come behind those of the system */
+	DEVICE_SORT = 5000000,  /* processes of devices come behind those of the system */
 	PIECE_STEP = 32,
-	TEXT_MAX = 4096,   /* bytes of a name, before it is escaped */
+	TEXT_MAX = 4096, /* bytes of a name, before it is escaped */
 };
 
-#define BASE_STEP_NS (UINT64_C(876582) * 1000000000) /* a ninth of kineto's 7,889,238 s */
-#define BASE_MARGIN_NS (UINT64_C(3600) * 1000000000) /* a device's clock may say that work began before the session */
+#define BASE_STEP_NS   (UINT64_C(876582) * 1000000000) /* a ninth of kineto's 7,889,238 s */
+/* a device's clock may say that work began before the session */
+#define BASE_MARGIN_NS (UINT64_C(3600) * 1000000000)
 
 /* A piece of text that is made once. Copied in steps, so there are PIECE_STEP bytes more of it. */
 struct piece {
@@ -69,9 +73,9 @@ struct chrome {
 	struct gt_replays replays;
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
 	unsigned replay_rows;                     /* .. in so many rows until now */
-	uint64_t shift_ns;    /* added to BOOTTIME gives ns since base */
+	uint64_t shift_ns;                        /* added to BOOTTIME gives ns since base */
 	uint64_t base_ns;
-	bool *device_named;   /* by device, the last one for "not known" */
+	bool *device_named;                      /* by device, the last one for "not known" */
 	struct piece *works[GT_DEVICE_OP_COUNT]; /* beginning of work without a name */
 };
 
@@ -123,7 +127,8 @@ static char *put_metadata(char *p, const char *kind, uint64_t pid, uint64_t tid)
 	return GT_PUT(p, ",\"args\":{");
 }
 
-static void write_label(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid, const char *key, const char *text)
+static void write_label(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid,
+			const char *key, const char *text)
 {
 	char *p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
 
@@ -134,7 +139,8 @@ static void write_label(struct chrome *x, const char *kind, uint64_t pid, uint64
 	gt_out_end(&x->out, p);
 }
 
-static void write_sort(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid, uint64_t index)
+static void write_sort(struct chrome *x, const char *kind, uint64_t pid, uint64_t tid,
+		       uint64_t index)
 {
 	char *p = put_metadata(gt_out_room(&x->out), kind, pid, tid);
 
@@ -157,7 +163,8 @@ static void name_device(struct chrome *x, uint32_t device)
 	if (x->device_named[pid])
 		return;
 	x->device_named[pid] = true;
-	write_label(x, "process_name", pid, 0, "name", gt_view_device_label(&x->view, device, label, sizeof label));
+	write_label(x, "process_name", pid, 0, "name",
+		    gt_view_device_label(&x->view, device, label, sizeof label));
 	snprintf(label, sizeof label, "GPU %u", (unsigned)pid);
 	write_label(x, "process_labels", pid, 0, "labels", label);
 	write_sort(x, "process_sort_index", pid, 0, DEVICE_SORT + pid);
@@ -172,7 +179,8 @@ static void write_processes(struct chrome *x)
 		uint64_t pid = gt_view_pid(&x->view, i);
 		char label[256];
 
-		write_label(x, "process_name", pid, 0, "name", gt_view_process_title(&x->view, image, label, sizeof label));
+		write_label(x, "process_name", pid, 0, "name",
+			    gt_view_process_title(&x->view, image, label, sizeof label));
 		write_label(x, "process_labels", pid, 0, "labels", "CPU");
 		write_sort(x, "process_sort_index", pid, 0, i);
 	}
@@ -258,7 +266,8 @@ static char *put_error(char *p, uint32_t domain, int32_t status)
 
 /* {"ph":"s","id":17,"pid":4711,"tid":4712,"ts":1.000,"cat":"ac2g","name":"ac2g"},
  * @place: from the pid to the ts, as it stands in the event already */
-static inline char *put_flow(char *p, char phase, uint64_t id, const char *place, const char *place_end)
+static inline char *put_flow(char *p, char phase, uint64_t id, const char *place,
+			     const char *place_end)
 {
 	p = GT_PUT(p, "{\"ph\":\"");
 	*p++ = phase;
@@ -291,7 +300,8 @@ static int write_call(void *exporter, const struct gt_item *call)
 		return -ENOMEM;
 	correlation = gt_view_correlation(&x->view, t, call->id);
 	/* what has no result mostly did not fail: a look at the description only for the others */
-	failed = (call->ret || !text->by_return) && gt_call_status(call->op, call->ret, call->args, &status) &&
+	failed = (call->ret || !text->by_return) &&
+		 gt_call_status(call->op, call->ret, call->args, &status) &&
 		 gt_status_failed((enum gt_domain)GT_OP_DOMAIN(call->op), status);
 
 	p = gt_out_room(&x->out);
@@ -407,7 +417,8 @@ static struct piece *work_begin(enum gt_device_op op, const char *name, size_t b
 static const struct piece *work_name(struct chrome *x, const struct gt_item *work)
 {
 	struct gt_view_text *name;
-	unsigned op = work->device_op < GT_DEVICE_OP_COUNT ? (unsigned)work->device_op : GT_DEVICE_OTHER;
+	unsigned op =
+		work->device_op < GT_DEVICE_OP_COUNT ? (unsigned)work->device_op : GT_DEVICE_OTHER;
 
 	if (!work->name) {
 		const char *text = work_text((enum gt_device_op)op);
@@ -429,7 +440,8 @@ static struct piece *lane_row(struct chrome *x, struct gt_view_queue *q, unsigne
 	char text[128], label[64], *p = text;
 
 	name_device(x, q->device);
-	snprintf(label, sizeof label, lane ? "stream %u (overlap %u)" : "stream %u", q->stream, lane);
+	snprintf(label, sizeof label, lane ? "stream %u (overlap %u)" : "stream %u", q->stream,
+		 lane);
 	write_label(x, "thread_name", pid, tid, "name", label);
 	write_sort(x, "thread_sort_index", pid, tid, (uint64_t)q->stream * 1000 + lane);
 	p = gt_put_u64(p, pid);
@@ -482,7 +494,10 @@ static char *put_kernel_sizes(char *p, const struct gt_item *work)
 	if (!work->local[0]) /* the runtime chose and did not tell */
 		return p;
 	for (int i = 0; i < 3; i++)
-		groups[i] = work->local[i] ? (uint32_t)(((uint64_t)work->global[i] + work->local[i] - 1) / work->local[i]) : 1;
+		groups[i] = work->local[i]
+				    ? (uint32_t)(((uint64_t)work->global[i] + work->local[i] - 1) /
+						 work->local[i])
+				    : 1;
 	p = GT_PUT(p, ",\"grid\":");
 	p = put_triple(p, groups);
 	p = GT_PUT(p, ",\"block\":");
@@ -513,8 +528,9 @@ static char *put_nodes(char *p, const struct chrome *x, uint32_t process, uint32
 	return gt_put_u64(p, nodes);
 }
 
-static char *put_work_args(char *p, const struct chrome *x, const struct gt_view_queue *q, const struct gt_item *work, uint64_t device,
-			   uint64_t correlation, uint64_t duration_ns)
+static char *put_work_args(char *p, const struct chrome *x, const struct gt_view_queue *q,
+			   const struct gt_item *work, uint64_t device, uint64_t correlation,
+			   uint64_t duration_ns)
 {
 	enum gt_work_class class = gt_view_work_class(work->device_op);
 
@@ -556,8 +572,10 @@ static int write_work(void *exporter, const struct gt_item *work)
 {
 	struct chrome *x = exporter;
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
-	struct gt_view_thread *caller = work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
-	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id), start_ns = work->start_ns;
+	struct gt_view_thread *caller =
+		work->id ? gt_view_caller(&x->view, work->process, GT_ID_ORDINAL(work->id)) : NULL;
+	uint64_t correlation = gt_view_correlation(&x->view, caller, work->id),
+		 start_ns = work->start_ns;
 	bool timed = work->start_ns && work->end_ns >= work->start_ns;
 	const struct piece *row, *begin;
 	char *p, *place, *place_end;
@@ -584,7 +602,8 @@ static int write_work(void *exporter, const struct gt_item *work)
 		p = GT_PUT(p, ",\"dur\":");
 		p = gt_put_us(p, work->end_ns - work->start_ns);
 	}
-	p = put_work_args(p, x, q, work, device_pid(x, q->device), correlation, timed ? work->end_ns - work->start_ns : 0);
+	p = put_work_args(p, x, q, work, device_pid(x, q->device), correlation,
+			  timed ? work->end_ns - work->start_ns : 0);
 	if (correlation)
 		p = put_flow(p, 'f', correlation, place, place_end);
 	gt_out_end(&x->out, p);
@@ -597,7 +616,8 @@ static int write_replay(void *exporter, const struct gt_replay *replay, unsigned
 {
 	struct chrome *x = exporter;
 	const struct gt_view_queue *q = replay->queue;
-	uint64_t pid = device_pid(x, q->device), tid = GRAPH_TID + (uint64_t)LANE_TID * lane + q->stream;
+	uint64_t pid = device_pid(x, q->device),
+		 tid = GRAPH_TID + (uint64_t)LANE_TID * lane + q->stream;
 	char name[GT_REPLAY_NAME], *p;
 
 	if (q != x->replay_queue) {
@@ -608,9 +628,12 @@ static int write_replay(void *exporter, const struct gt_replay *replay, unsigned
 		char label[64];
 
 		x->replay_rows++;
-		snprintf(label, sizeof label, lane ? "stream %u graphs (overlap %u)" : "stream %u graphs", q->stream, lane);
+		snprintf(label, sizeof label,
+			 lane ? "stream %u graphs (overlap %u)" : "stream %u graphs", q->stream,
+			 lane);
 		write_label(x, "thread_name", pid, tid, "name", label);
-		write_sort(x, "thread_sort_index", pid, tid, (uint64_t)q->stream * 1000 - 500 + lane);
+		write_sort(x, "thread_sort_index", pid, tid,
+			   (uint64_t)q->stream * 1000 - 500 + lane);
 	}
 	p = gt_out_room(&x->out);
 	p = GT_PUT(p, "{\"ph\":\"X\",\"cat\":\"gpu_graph\",\"name\":");
@@ -659,7 +682,8 @@ static char *put_pair(char *p, const char *key, const char *text)
 
 static void write_devices(struct chrome *x)
 {
-	static const char *const keys[] = { "vendor", "version", "driver", "uuid", "pci", "type", NULL };
+	static const char *const keys[] = {"vendor", "version", "driver", "uuid",
+					   "pci",    "type",    NULL};
 	const struct gt_capture *c = x->view.capture;
 
 	gt_out_text(&x->out, "\"deviceProperties\": [");
@@ -701,7 +725,8 @@ static void write_head(struct chrome *x, const struct gt_export_options *options
 	gt_out_text(&x->out, "{\n\"schemaVersion\": 1,\n");
 	write_devices(x);
 	p = gt_out_room(&x->out);
-	if (session->rank >= 0 && gt_capture_session_count(x->view.capture) == 1) { /* readers take it for the whole file's */
+	/* readers take it for the whole file's */
+	if (session->rank >= 0 && gt_capture_session_count(x->view.capture) == 1) {
 		p = GT_PUT(p, "\"distributedInfo\": {\"rank\": "); /* the blank is looked for */
 		p = gt_put_u64(p, (uint64_t)session->rank);
 		p = GT_PUT(p, "},\n");
@@ -744,16 +769,19 @@ static void write_event(struct chrome *x, const struct gt_event_info *e)
 }
 
 /* The clocks' difference at the session's start is used for all: durations stay what they are.
- * Readers multiply the us, a double, by 1000 and round. From 2^42 us (51 days) on the double and that product are both off by
- * nearly half a ns, together by a whole one, and Perfetto drops slices that seem to overlap. kineto's step is 91 days; with
- * this one a session lasts 40 days before it comes there. Sessions of one job have one base unless a multiple of
- * the step lies between their begins; those of kineto's are multiples of this one, too. */
+ * Readers multiply the us, a double, by 1000 and round. From 2^42 us (51 days) on the double and
+ * that product are both off by nearly half a ns, together by a whole one, and Perfetto drops
+ * slices that seem to overlap. kineto's step is 91 days; with this one a session lasts 40 days
+ * before it comes there. Sessions of one job have one base unless a multiple of the step lies
+ * between their begins; those of kineto's are multiples of this one, too. */
 static void choose_base(struct chrome *x)
 {
 	const struct gt_host_clock_map *map = gt_capture_host_clock(x->view.capture);
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
-	uint64_t real = map ? session->start_ns + (uint64_t)gt_host_clock_realtime_offset_ns(map, session->start_ns) :
-			      session->start_realtime_ns;
+	uint64_t real =
+		map ? session->start_ns +
+				(uint64_t)gt_host_clock_realtime_offset_ns(map, session->start_ns)
+		    : session->start_realtime_ns;
 
 	x->base_ns = real > BASE_MARGIN_NS ? real - BASE_MARGIN_NS : 0;
 	x->base_ns -= x->base_ns % BASE_STEP_NS;
@@ -770,7 +798,8 @@ static void fini(struct chrome *x)
 	}
 	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
 		for (uint32_t i = 0; i < x->view.operation_limit[d]; i++) {
-			struct call_text *call = x->view.operations[d][i] ? x->view.operations[d][i]->own : NULL;
+			struct call_text *call =
+				x->view.operations[d][i] ? x->view.operations[d][i]->own : NULL;
 
 			free(call ? call->begin : NULL);
 			free(call ? call->api : NULL);
@@ -788,10 +817,10 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 	GT_EXPORT_EACH(exporter, item, end, write_call_or_mark, write_work);
 }
 
-static int write_chrome(const struct gt_capture *c, const char *path, const struct gt_export_options *options, bool gzip,
-			bool cuda_names)
+static int write_chrome(const struct gt_capture *c, const char *path,
+			const struct gt_export_options *options, bool gzip, bool cuda_names)
 {
-	struct chrome x = { .cuda_names = cuda_names };
+	struct chrome x = {.cuda_names = cuda_names};
 	int status = gt_view_init(&x.view, c, options);
 
 	if (status)
@@ -815,31 +844,35 @@ static int write_chrome(const struct gt_capture *c, const char *path, const stru
 	if (!status)
 		status = gt_replays_each(&x.replays, &x.view, 0, write_replay, &x);
 	/* an event that ends the list without a comma */
-	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}\n]\n}\n");
+	gt_out_text(&x.out, "{\"ph\":\"M\",\"name\":\"trace_end\",\"pid\":0,\"tid\":0,\"args\":{}}"
+			    "\n]\n}\n");
 	status = gt_out_finish(&x.out, status);
 fini_view:
 	fini(&x);
 	return status;
 }
 
-static int write_plain(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+static int write_plain(const struct gt_capture *c, const char *path,
+		       const struct gt_export_options *options)
 {
 	return write_chrome(c, path, options, false, false);
 }
 
-static int write_gzip(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+static int write_gzip(const struct gt_capture *c, const char *path,
+		      const struct gt_export_options *options)
 {
 	return write_chrome(c, path, options, true, false);
 }
 
-static int write_cuda_names(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+static int write_cuda_names(const struct gt_capture *c, const char *path,
+			    const struct gt_export_options *options)
 {
 	return write_chrome(c, path, options, true, true);
 }
 
-static const char *const plain_extensions[] = { ".json", NULL };
-static const char *const gzip_extensions[] = { ".json.gz", NULL };
-static const char *const cuda_extensions[] = { ".hta.json.gz", NULL };
+static const char *const plain_extensions[] = {".json", NULL};
+static const char *const gzip_extensions[] = {".json.gz", NULL};
+static const char *const cuda_extensions[] = {".hta.json.gz", NULL};
 
 const struct gt_exporter gt_exporter_chrome = {
 	.name = "chrome",

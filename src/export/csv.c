@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One row for each record, RFC 4180 with \n, a header row; docs/export-formats.md explains the columns.
- * Times are CLOCK_BOOTTIME ns. A column that a record does not have, or that is not known, is empty. */
+/* One row for each record, RFC 4180 with \n, a header row; docs/export-formats.md explains the
+ * columns. Times are CLOCK_BOOTTIME ns. A column that a record does not have, or that is not
+ * known, is empty. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,10 +15,12 @@
 
 enum { ARGS_MAX = 8192, NAME_MAX_BYTES = 4096 };
 
-static const char header[] =
-	"kind,pid,tid,process,thread,domain,operation,start_ns,end_ns,duration_ns,correlation,parent,depth,"
-	"external_operation,external_user,status,error,return,device,queue,name,queued_ns,submitted_ns,call_start_ns,bytes,"
-	"global_x,global_y,global_z,local_x,local_y,local_z,graph,graph_node,graph_replay,arguments\n";
+static const char header[] = "kind,pid,tid,process,thread,domain,operation,start_ns,end_ns,"
+			     "duration_ns,correlation,parent,depth,"
+			     "external_operation,external_user,status,error,return,device,queue,"
+			     "name,queued_ns,submitted_ns,call_start_ns,bytes,"
+			     "global_x,global_y,global_z,local_x,local_y,local_z,graph,graph_node,"
+			     "graph_replay,arguments\n";
 
 enum { DEVICE_COLUMNS = 16 }; /* device .. graph_replay */
 
@@ -63,8 +66,8 @@ static char *put_status(char *p, uint32_t domain, int32_t status)
 	return put_field(p, name ? name : "");
 }
 
-static char *put_start(char *p, const char *kind, const struct gt_view_thread *t, uint32_t op, const char *operation,
-		       const struct gt_item *item)
+static char *put_start(char *p, const char *kind, const struct gt_view_thread *t, uint32_t op,
+		       const char *operation, const struct gt_item *item)
 {
 	bool timed = item->start_ns && item->end_ns >= item->start_ns;
 
@@ -109,7 +112,8 @@ static int write_call(void *exporter, const struct gt_item *call)
 	memset(p, ',', DEVICE_COLUMNS);
 	p += DEVICE_COLUMNS;
 	if (call->args) {
-		gt_format_args(text, sizeof text, call->op, call->ret, call->args, call->payload, call->payload_bytes, ", ");
+		gt_format_args(text, sizeof text, call->op, call->ret, call->args, call->payload,
+			       call->payload_bytes, ", ");
 		p = gt_put_csv(p, text, strlen(text));
 	}
 	*p++ = '\n';
@@ -130,8 +134,10 @@ static int write_work(void *exporter, const struct gt_item *work)
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	/* the thread that submitted it, if it is known, else the one that wrote the record */
 	struct gt_view_thread *t =
-		gt_view_thread(&x->view, work->process, work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
-	struct gt_view_text *name = work->name ? gt_view_name(&x->view, work->process, work->name) : NULL;
+		gt_view_thread(&x->view, work->process,
+			       work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
+	struct gt_view_text *name =
+		work->name ? gt_view_name(&x->view, work->process, work->name) : NULL;
 	char *p = gt_out_room(&x->out);
 
 	if (!q || !t || (work->name && !name))
@@ -169,9 +175,10 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 	GT_EXPORT_EACH(exporter, item, end, write_call, write_work);
 }
 
-static int write_csv(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+static int write_csv(const struct gt_capture *c, const char *path,
+		     const struct gt_export_options *options)
 {
-	struct csv x = { .view = { .capture = NULL } };
+	struct csv x = {.view = {.capture = NULL}};
 	int status = gt_view_init(&x.view, c, options);
 
 	if (status)
@@ -187,7 +194,7 @@ fini_view:
 	return status;
 }
 
-static const char *const extensions[] = { ".csv", NULL };
+static const char *const extensions[] = {".csv", NULL};
 
 const struct gt_exporter gt_exporter_csv = {
 	.name = "csv",

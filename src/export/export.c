@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of exporters, and writing under a temporary name: whoever sees the file sees all of it. */
+/* The list of exporters, and writing under a temporary name: whoever sees the file sees all of
+ * it. */
 #include "export/export.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@
 #include "util/error.h"
 
 const struct gt_exporter *const gt_exporters[] = {
-	&gt_exporter_perfetto, &gt_exporter_chrome, &gt_exporter_chrome_gz, &gt_exporter_hta, &gt_exporter_rpd, &gt_exporter_rocpd,
-	&gt_exporter_csv, NULL,
+	&gt_exporter_perfetto, &gt_exporter_chrome, &gt_exporter_chrome_gz, &gt_exporter_hta,
+	&gt_exporter_rpd,      &gt_exporter_rocpd,  &gt_exporter_csv,       NULL,
 };
 
 const struct gt_exporter *gt_exporter_for_path(const char *path)
@@ -27,8 +28,10 @@ const struct gt_exporter *gt_exporter_for_path(const char *path)
 		for (const char *const *e = gt_exporters[i]->extensions; *e; e++) {
 			size_t n = strlen(*e);
 
-			/* a name before the extension: ".csv" alone is a hidden file, not a format */
-			if (n > longest && n < length && path[length - n - 1] != '/' && !strcmp(path + length - n, *e)) {
+			/* a name before the extension: ".csv" alone is a hidden file, not a
+			 * format */
+			if (n > longest && n < length && path[length - n - 1] != '/' &&
+			    !strcmp(path + length - n, *e)) {
 				best = gt_exporters[i];
 				longest = n;
 			}
@@ -53,12 +56,16 @@ static int check_target(const char *path, bool replace)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0 && lstat(path, &st) < 0) /* a link that leads nowhere is still there */
+	/* a link that leads nowhere is still there */
+	if (stat(path, &st) < 0 && lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : gt_error(-errno, "look at %s", path);
 	if (S_ISDIR(st.st_mode))
 		return gt_error(-EISDIR, "%s", path);
 	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
-		gt_error(0, "%s is not a regular file; exports are written beside their name and renamed", path);
+		gt_error(0,
+			 "%s is not a regular file; exports are written beside their name and "
+			 "renamed",
+			 path);
 		return -EINVAL;
 	}
 	return replace ? 0 : gt_error(-EEXIST, "%s", path);
@@ -78,7 +85,8 @@ static int publish(const char *temporary, const char *path, bool replace)
 	return link(temporary, path) < 0 || unlink(temporary) < 0 ? -errno : 0;
 }
 
-/* Interrupted: what is half written goes, and the process ends as without us. A signal that is ignored (nohup) stays so. */
+/* Interrupted: what is half written goes, and the process ends as without us. A signal that is
+ * ignored (nohup) stays so. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDS = sizeof ends / sizeof *ends };
 static char unfinished[4096];
@@ -91,7 +99,8 @@ static void remove_unfinished(int number)
 
 static void guard_unfinished(struct sigaction before[ENDS])
 {
-	struct sigaction ours = {.sa_handler = remove_unfinished, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+	struct sigaction ours = {.sa_handler = remove_unfinished,
+				 .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 
 	for (int i = 0; i < ENDS; i++)
 		if (sigaction(ends[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
@@ -104,7 +113,8 @@ static void unguard_unfinished(const struct sigaction before[ENDS])
 		sigaction(ends[i], &before[i], NULL);
 }
 
-int gt_export_publish(const char *path, bool replace, int (*write)(void *data, const char *temporary), void *data)
+int gt_export_publish(const char *path, bool replace,
+		      int (*write)(void *data, const char *temporary), void *data)
 {
 	const char *slash = strrchr(path, '/');
 	int folder = slash ? (int)(slash + 1 - path) : 0, status, n;
@@ -114,7 +124,8 @@ int gt_export_publish(const char *path, bool replace, int (*write)(void *data, c
 	status = check_target(path, replace);
 	if (status)
 		return status;
-	n = snprintf(temporary, sizeof temporary, "%.*s.%.200s.%d.part", folder, path, path + folder, (int)getpid());
+	n = snprintf(temporary, sizeof temporary, "%.*s.%.200s.%d.part", folder, path,
+		     path + folder, (int)getpid());
 	if (n < 0 || (size_t)n >= sizeof temporary)
 		return gt_error(-ENAMETOOLONG, "%s", path);
 	if (unlink(temporary) < 0 && errno != ENOENT) /* of an earlier process with our number */
@@ -146,11 +157,11 @@ static int write_export(void *data, const char *temporary)
 	return r->exporter->write(r->capture, temporary, r->options);
 }
 
-int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path, bool replace,
-	      const struct gt_export_options *options)
+int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path,
+	      bool replace, const struct gt_export_options *options)
 {
 	static const struct gt_export_options none;
-	struct request request = { exporter, c, options ? options : &none };
+	struct request request = {exporter, c, options ? options : &none};
 
 	return gt_export_publish(path, replace, write_export, &request);
 }

@@ -9,8 +9,10 @@
 #include "capture/capture.h"
 
 struct gt_export_options {
-	const char *command_line; /* how the export was made, for the file's metadata; may be NULL */
-	bool mangled;             /* names of kernels as they were recorded, not as people write them */
+	/* how the export was made, for the file's metadata; may be NULL */
+	const char *command_line;
+	/* names of kernels as they were recorded, not as people write them */
+	bool mangled;
 	void (*progress)(void *data, uint64_t done, uint64_t total); /* may be NULL */
 	void *progress_data;
 };
@@ -19,8 +21,10 @@ struct gt_exporter {
 	const char *name;              /* "perfetto" */
 	const char *const *extensions; /* ".pftrace", NULL */
 	const char *text;
-	/* Write @path, which does not exist. Return: 0 or negative errno with a cause; then @path is removed by the caller. */
-	int (*write)(const struct gt_capture *c, const char *path, const struct gt_export_options *options);
+	/* Write @path, which does not exist. Return: 0 or negative errno with a cause; then
+	 * @path is removed by the caller. */
+	int (*write)(const struct gt_capture *c, const char *path,
+		     const struct gt_export_options *options);
 };
 
 /* NULL-ended. */
@@ -31,11 +35,13 @@ const struct gt_exporter *gt_exporter_for_path(const char *path);
 /* By its name, or by one of its extensions, with or without the point. */
 const struct gt_exporter *gt_exporter_find(const char *name);
 
-/* Give @write a temporary name beside @path, and rename that when it is whole; -EEXIST unless @replace. */
-int gt_export_publish(const char *path, bool replace, int (*write)(void *data, const char *temporary), void *data);
+/* Give @write a temporary name beside @path, and rename that when it is whole; -EEXIST unless
+ * @replace. */
+int gt_export_publish(const char *path, bool replace,
+		      int (*write)(void *data, const char *temporary), void *data);
 
 /* Write to a temporary name beside @path and rename it when whole; -EEXIST unless @replace. */
-int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path, bool replace,
-	      const struct gt_export_options *options);
+int gt_export(const struct gt_exporter *exporter, const struct gt_capture *c, const char *path,
+	      bool replace, const struct gt_export_options *options);
 
 #endif

@@ -26,7 +26,8 @@ static void move_gap(struct gt_lane *lane, size_t to)
 	if (to < lane->gap)
 		memmove(base + to + free_count, base + to, (lane->gap - to) * sizeof *base);
 	else
-		memmove(base + lane->gap, base + lane->gap + free_count, (to - lane->gap) * sizeof *base);
+		memmove(base + lane->gap, base + lane->gap + free_count,
+			(to - lane->gap) * sizeof *base);
 	lane->gap = to;
 }
 
@@ -35,7 +36,8 @@ static void forget_half(struct gt_lane *lane)
 	size_t half = lane->count / 2;
 
 	lane->forgotten = lane->interval[half - 1].end;
-	memmove(lane->interval, lane->interval + half, (lane->count - half) * sizeof *lane->interval);
+	memmove(lane->interval, lane->interval + half,
+		(lane->count - half) * sizeof *lane->interval);
 	lane->count -= half;
 	lane->gap = lane->count;
 }
@@ -109,7 +111,7 @@ static int lane_place(struct gt_lane *lane, size_t *budget, uint64_t start, uint
 	}
 	if (index != lane->gap)
 		move_gap(lane, index);
-	lane->interval[lane->gap++] = (struct gt_interval){ start, end };
+	lane->interval[lane->gap++] = (struct gt_interval){start, end};
 	lane->count++;
 	return 1;
 }
@@ -149,5 +151,5 @@ void gt_lanes_fini(struct gt_lanes *l)
 		free(l->lanes[i]);
 	}
 	free(l->lanes);
-	*l = (struct gt_lanes){ 0 };
+	*l = (struct gt_lanes){0};
 }

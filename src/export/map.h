@@ -48,21 +48,23 @@ static inline void gt_map_put_free(struct gt_map *map, uint64_t a, uint64_t b, u
 
 	while (map->entry[i].value)
 		i = (i + 1) & mask;
-	map->entry[i] = (struct gt_map_entry){ a, b, stored };
+	map->entry[i] = (struct gt_map_entry){a, b, stored};
 }
 
 /* Keys must not be there yet. Return: 0 or -ENOMEM. */
 static inline int gt_map_add(struct gt_map *map, uint64_t a, uint64_t b, uint32_t value)
 {
 	if (map->count * 2 >= map->capacity) {
-		struct gt_map bigger = { .capacity = map->capacity ? map->capacity * 2 : 64, .count = map->count };
+		struct gt_map bigger = {.capacity = map->capacity ? map->capacity * 2 : 64,
+					.count = map->count};
 
 		bigger.entry = calloc(bigger.capacity, sizeof *bigger.entry);
 		if (!bigger.entry)
 			return -ENOMEM;
 		for (size_t i = 0; i < map->capacity; i++)
 			if (map->entry[i].value)
-				gt_map_put_free(&bigger, map->entry[i].a, map->entry[i].b, map->entry[i].value);
+				gt_map_put_free(&bigger, map->entry[i].a, map->entry[i].b,
+						map->entry[i].value);
 		free(map->entry);
 		*map = bigger;
 	}
@@ -74,7 +76,7 @@ static inline int gt_map_add(struct gt_map *map, uint64_t a, uint64_t b, uint32_
 static inline void gt_map_fini(struct gt_map *map)
 {
 	free(map->entry);
-	*map = (struct gt_map){ 0 };
+	*map = (struct gt_map){0};
 }
 
 #endif

@@ -9,10 +9,11 @@
 
 enum { GT_NUMBER_MAX = 24 }; /* most that one of them writes */
 
-static const char gt_digit_pairs[201] =
-	"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051"
-	"52535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-	"9899";
+static const char gt_digit_pairs[201] = "0001020304050607080910111213141516171819202122232425262728"
+					"2930313233343536373839404142434445464748495051"
+					"5253545556575859606162636465666768697071727374757677787980"
+					"8182838485868788899091929394959697"
+					"9899";
 
 /* Appends a string literal. */
 #define GT_PUT(p, literal) (memcpy(p, literal, sizeof(literal) - 1), (p) + (sizeof(literal) - 1))
@@ -27,9 +28,26 @@ static inline unsigned gt_decimal_length(uint64_t v)
 {
 	/* bits * log10(2), corrected by one comparison */
 	static const uint64_t power[20] = {
-		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
-		1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000,
-		100000000000000000, 1000000000000000000, 10000000000000000000u,
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000u,
 	};
 	unsigned guess = (unsigned)(64 - __builtin_clzll(v | 1)) * 1233 >> 12;
 
@@ -74,8 +92,9 @@ static inline char *gt_put_hex(char *p, uint64_t v)
 	return p + length;
 }
 
-/* The eight digits of @v < 10^8, leading zeros too, first digit in the lowest byte: as a word to be stored. Each step
- * splits all groups of digits at once: 8 into 4 and 4, those into 2 and 2, those into 1 and 1. */
+/* The eight digits of @v < 10^8, leading zeros too, first digit in the lowest byte: as a word to
+ * be stored. Each step splits all groups of digits at once: 8 into 4 and 4, those into 2 and 2,
+ * those into 1 and 1. */
 static inline uint64_t gt_eight_digits(uint32_t v)
 {
 	uint64_t groups = v / 10000 | (uint64_t)(v % 10000) << 32;

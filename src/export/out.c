@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffered output of the exporters, see out.h.
  *   | base ... next ... flush_at | room GT_OUT_ROOM_MAX |
- * The buffer is written when next has passed flush_at, so that filling it needs no check per byte.
- * The kernel's share of an export is finding and filling pages of its cache. It is a third less when the file's blocks are asked
- * for ahead of the writing, in large pieces, and when a write ends where a page does; closing gives back what was too much. */
+ * The buffer is written when next has passed flush_at, so that filling it needs no check per
+ * byte. The kernel's share of an export is finding and filling pages of its cache. It is a third
+ * less when the file's blocks are asked for ahead of the writing, in large pieces, and when a
+ * write ends where a page does; closing gives back what was too much. */
 #include "export/out.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 
 enum {
 	PAGE = 4096,
-	RESERVE = 32 << 20, /* bytes asked for at once, by files that have grown to a quarter of that */
+	/* bytes asked for at once, by files that have grown to a quarter of that */
+	RESERVE = 32 << 20,
 };
 
 struct gt_gzip {
@@ -31,7 +33,8 @@ static void fail(struct gt_out *out, int status)
 		out->status = gt_error(status, "write %s", out->path);
 }
 
-/* Blocks for what comes. Where that does not work (a pipe, a file system without it, a disk nearly full), it is only slower. */
+/* Blocks for what comes. Where that does not work (a pipe, a file system without it, a disk
+ * nearly full), it is only slower. */
 static void reserve(struct gt_out *out, size_t bytes)
 {
 	if (out->bytes + bytes <= out->reserved || out->bytes < RESERVE / 4)
@@ -76,7 +79,8 @@ static void deflate_all(struct gt_out *out, bool last)
 			return;
 		}
 		write_all(out, out->gzip->packed, sizeof out->gzip->packed - z->avail_out);
-	} while (!out->status && (z->avail_in || !z->avail_out || (last && z->internal_state.state != ZSTATE_END)));
+	} while (!out->status &&
+		 (z->avail_in || !z->avail_out || (last && z->internal_state.state != ZSTATE_END)));
 }
 
 static int gzip_create(struct gt_gzip **result)
@@ -99,7 +103,7 @@ int gt_out_open(struct gt_out *out, const char *path, bool gzip)
 {
 	int status;
 
-	*out = (struct gt_out){ .path = path, .fd = -1 };
+	*out = (struct gt_out){.path = path, .fd = -1};
 	out->base = malloc(GT_OUT_WRITE + GT_OUT_ROOM_MAX);
 	if (!out->base)
 		return gt_error(-ENOMEM, "write %s", path);
@@ -135,7 +139,8 @@ void gt_out_flush(struct gt_out *out)
 	} else {
 		rest = bytes % PAGE;
 		write_all(out, out->base, bytes - rest);
-		memcpy(out->base, out->base + bytes - rest, rest); /* apart: a buffer to flush has many pages */
+		/* apart: a buffer to flush has many pages */
+		memcpy(out->base, out->base + bytes - rest, rest);
 	}
 	out->next = out->base + rest;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that an exporter writes: one large buffer, written out when it is full, optionally through
- * gzip (one member, ISA-L level 1). An exporter asks for room, fills it by pointer, and says where it
- * stopped. The first error stays; what is written after it goes nowhere. */
+/* The file that an exporter writes: one large buffer, written out when it is full, optionally
+ * through gzip (one member, ISA-L level 1). An exporter asks for room, fills it by pointer, and
+ * says where it stopped. The first error stays; what is written after it goes nowhere. */
 #ifndef GPUTAP_EXPORT_OUT_H
 #define GPUTAP_EXPORT_OUT_H
 
@@ -13,7 +13,9 @@
 struct gt_gzip;
 
 enum {
-	GT_OUT_WRITE = 1 << 19,    /* bytes of one write(); the kernel makes pages of its cache as large as it may, so not less */
+	/* bytes of one write(); the kernel makes pages of its cache as large as it may, so not
+	 * less */
+	GT_OUT_WRITE = 1 << 19,
 	GT_OUT_ROOM_MAX = 1 << 18, /* most that gt_out_room() gives */
 };
 
@@ -22,8 +24,8 @@ struct gt_out {
 	struct gt_gzip *gzip;
 	const char *path; /* borrowed, for causes */
 	int fd;
-	int status;       /* first error; it has its cause already */
-	uint64_t bytes;   /* given to write() so far */
+	int status;        /* first error; it has its cause already */
+	uint64_t bytes;    /* given to write() so far */
 	uint64_t reserved; /* blocks up to here were asked for .. */
 	bool has_reserved; /* .. and some were given */
 };

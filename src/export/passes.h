@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the exporters to SQLite share: two passes over the capture, calls and then device work, with one progress. */
+/* What the exporters to SQLite share: two passes over the capture, calls and then device work,
+ * with one progress. */
 #ifndef GPUTAP_EXPORT_PASSES_H
 #define GPUTAP_EXPORT_PASSES_H
 
@@ -17,15 +18,18 @@ static inline void gt_pass_tell(void *data, uint64_t done, uint64_t total)
 {
 	const struct gt_pass *p = data;
 
-	p->options->progress(p->options->progress_data, done + p->number * total, GT_PASSES * total);
+	p->options->progress(p->options->progress_data, done + p->number * total,
+			     GT_PASSES * total);
 }
 
 /* @step: takes an item; false: that is enough. Return: 0, or what reading said. */
-static inline int gt_pass_run(struct gt_view *view, unsigned number, const struct gt_export_options *options,
-			      bool (*step)(void *exporter, unsigned pass, const struct gt_item *item), void *exporter)
+static inline int gt_pass_run(
+	struct gt_view *view, unsigned number, const struct gt_export_options *options,
+	bool (*step)(void *exporter, unsigned pass, const struct gt_item *item), void *exporter)
 {
 	struct gt_pass pass = {options, number};
-	struct gt_export_options ours = {.progress = options->progress ? gt_pass_tell : NULL, .progress_data = &pass};
+	struct gt_export_options ours = {.progress = options->progress ? gt_pass_tell : NULL,
+					 .progress_data = &pass};
 	struct gt_view_progress progress;
 	const struct gt_item *item;
 	struct gt_cursor *cursor;

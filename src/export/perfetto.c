@@ -10,12 +10,14 @@
  *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c
  *   end
  *
- * A sequence says once: its track, its clock, and every text that it names by number (interned). All clocks
- * hang on BOOTTIME at one moment, `zero`: the reader wants the snapshots of a clock to rise through the file.
- * Slices of a track nest by position in the file where times are equal, so a call's end is written before the
- * begin of what comes after it, and lanes (lanes.h) keep device slices of a track apart.
- * A flow leads from a call to the device work that it caused; its id is the correlation number.
- * Memory: by threads, queues, names and launches of graphs. Numbers of fields: protos/perfetto/trace/ of the Perfetto project. */
+ * A sequence says once: its track, its clock, and every text that it names by number (interned).
+ * All clocks hang on BOOTTIME at one moment, `zero`: the reader wants the snapshots of a clock
+ * to rise through the file. Slices of a track nest by position in the file where times are
+ * equal, so a call's end is written before the begin of what comes after it, and lanes (lanes.h)
+ * keep device slices of a track apart. A flow leads from a call to the device work that it
+ * caused; its id is the correlation number.
+ * Memory: by threads, queues, names and launches of graphs. Numbers of fields:
+ * protos/perfetto/trace/ of the Perfetto project. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -60,7 +62,8 @@ void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t cl
 	s->id = id;
 	s->correlation.high = s->correlation.id_high = UINT64_MAX;
 	s->last_ns = x->zero;
-	/* no flag that the packet needs what came before: it says what to do after a loss, and a file has none */
+	/* no flag that the packet needs what came before: it says what to do after a loss, and a
+	 * file has none */
 	p = gt_pb_u64(s->head.data, PACKET_SEQUENCE, id);
 	s->head.bytes = (uint8_t)(p - s->head.data);
 	p = gt_pb_open_short(s->timed_head.data, TRACE_PACKET, &mark);
@@ -124,7 +127,8 @@ static char *put_interned(char *p, uint32_t field, uint64_t iid, const char *tex
 	return p;
 }
 
-void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid, const char *text)
+void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,
+		  const char *text)
 {
 	char *packet, *mark, *p = gt_pf_packet_open(x, s, &packet);
 
@@ -177,7 +181,8 @@ static void make_annotation(struct gt_pf_annotation *a, uint32_t key, uint32_t f
 	memcpy(&a->start, start, sizeof a->start);
 }
 
-static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i, const struct gt_argument_info *info)
+static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i,
+			 const struct gt_argument_info *info)
 {
 	struct gt_pf_argument *a = &call->args[i];
 	uint32_t field = ANNOTATION_POINTER;
@@ -200,7 +205,9 @@ static int make_argument(struct gt_pf *x, struct gt_pf_call *call, unsigned i, c
 static struct gt_pf_call *make_call(struct gt_pf *x, struct gt_view_operation *o, uint32_t op)
 {
 	unsigned nargs = o->nargs < ARGS_MAX ? o->nargs : ARGS_MAX;
-	size_t values = (sizeof(struct gt_pf_call) + nargs * sizeof(struct gt_pf_argument) + VALUE_ALIGNED - 1) / VALUE_ALIGNED;
+	size_t values = (sizeof(struct gt_pf_call) + nargs * sizeof(struct gt_pf_argument) +
+			 VALUE_ALIGNED - 1) /
+			VALUE_ALIGNED;
 	size_t bytes = (values + nargs * VALUES) * VALUE_ALIGNED;
 	struct gt_pf_call *call = aligned_alloc(VALUE_ALIGNED, bytes);
 	char *p, *mark;
@@ -262,7 +269,8 @@ struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, ui
 		need_key(x, s, call->args[i].key);
 	if (!gt_bits_has(&s->categories, domain)) {
 		gt_bits_add(&s->categories, domain);
-		gt_pf_intern(x, s, INTERNED_CATEGORY, domain + 1, gt_domain_name((enum gt_domain)domain));
+		gt_pf_intern(x, s, INTERNED_CATEGORY, domain + 1,
+			     gt_domain_name((enum gt_domain)domain));
 	}
 	return call;
 }
@@ -305,7 +313,7 @@ static void device_track(struct gt_pf *x, uint32_t device)
 {
 	uint32_t bit = gt_pf_device_bit(device);
 	char label[256], *p, *packet, *mark;
-	struct gt_pf_sequence main_sequence = { .last_ns = 0 };
+	struct gt_pf_sequence main_sequence = {.last_ns = 0};
 
 	if (gt_bits_has(&x->devices, bit))
 		return;
@@ -322,7 +330,8 @@ static void device_track(struct gt_pf *x, uint32_t device)
 	gt_pf_packet_close(x, p, packet);
 }
 
-void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label, size_t size)
+void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label,
+		       size_t size)
 {
 	const char *properties = q->object ? gt_object_value(q->object, "properties") : NULL;
 	bool out_of_order = properties && strstr(properties, "out_of_order");
@@ -334,14 +343,16 @@ void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, cha
 	if (!q->object)
 		snprintf(label, size, "queue not known");
 	else if (several || out_of_order)
-		snprintf(label, size, "queue %u (%s%s%s)", q->stream, process, several && out_of_order ? ", " : "",
-			 out_of_order ? "out of order" : "");
+		snprintf(label, size, "queue %u (%s%s%s)", q->stream, process,
+			 several && out_of_order ? ", " : "", out_of_order ? "out of order" : "");
 	else
 		snprintf(label, size, "queue %u", q->stream);
 }
 
-/* The track of a new lane: lanes of a queue have one name, so that the reader shows them as rows of one track. */
-static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_sequence *s, unsigned lane)
+/* The track of a new lane: lanes of a queue have one name, so that the reader shows them as rows
+ * of one track. */
+static void lane_begin(struct gt_pf *x, struct gt_view_queue *q, struct gt_pf_sequence *s,
+		       unsigned lane)
 {
 	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_LANE, q->index, lane);
 	uint32_t bit = gt_pf_device_bit(q->device);
@@ -414,8 +425,8 @@ char *gt_pf_annotate_named(char *p, const char *name, uint64_t value)
 	return p;
 }
 
-static char *self_packet(struct gt_pf *x, uint64_t ns, uint64_t track, const char *category, const char *name,
-			 char **packet, char **event)
+static char *self_packet(struct gt_pf *x, uint64_t ns, uint64_t track, const char *category,
+			 const char *name, char **packet, char **event)
 {
 	char *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, packet);
 
@@ -432,8 +443,8 @@ static void write_clocks(struct gt_pf *x)
 {
 	const struct gt_host_clock_map *map = gt_capture_host_clock(x->view.capture);
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
-	uint64_t real = map ? x->zero + (uint64_t)gt_host_clock_realtime_offset_ns(map, x->zero) :
-			      session->start_realtime_ns - (session->start_ns - x->zero);
+	uint64_t real = map ? x->zero + (uint64_t)gt_host_clock_realtime_offset_ns(map, x->zero)
+			    : session->start_realtime_ns - (session->start_ns - x->zero);
 	char *p, *packet, *mark, *clock;
 
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
@@ -469,27 +480,31 @@ static void write_process(struct gt_pf *x, const struct gt_process_info *image)
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
-	p = gt_pb_u64(p, TRACK_UUID, gt_pf_track(x, GT_PF_TRACKS_PROCESS, gt_view_pid(&x->view, image->index), 0));
+	p = gt_pb_u64(p, TRACK_UUID,
+		      gt_pf_track(x, GT_PF_TRACKS_PROCESS, gt_view_pid(&x->view, image->index), 0));
 	p = gt_pb_open(p, TRACK_PROCESS, &inner);
 	p = gt_pb_u64(p, PROCESS_PID, gt_view_pid(&x->view, image->index));
-	p = gt_pf_put_text(p, PROCESS_NAME, gt_view_process_title(&x->view, image, label, sizeof label));
+	p = gt_pf_put_text(p, PROCESS_NAME,
+			   gt_view_process_title(&x->view, image, label, sizeof label));
 	for (unsigned n = 0; word && *word && n < COMMAND_WORDS; n++, word += strlen(word) + 1)
 		p = gt_pf_put_text(p, PROCESS_COMMAND, word);
 	gt_pb_close(p, inner);
 	/* the reader keeps this for people; the command line above it drops */
-	p = gt_pf_put_text(p, TRACK_DESCRIPTION, gt_view_command(image->argv, command, sizeof command));
+	p = gt_pf_put_text(p, TRACK_DESCRIPTION,
+			   gt_view_command(image->argv, command, sizeof command));
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* One track a pid: an exec goes on in the same one. The newest image gives the name; the reader keeps the first
- * that it sees, so there is one descriptor only. */
+/* One track a pid: an exec goes on in the same one. The newest image gives the name; the reader
+ * keeps the first that it sees, so there is one descriptor only. */
 static int write_processes(struct gt_pf *x)
 {
-	struct gt_map pids = { .count = 0 };
+	struct gt_map pids = {.count = 0};
 	int status = 0;
 
-	for (uint32_t i = (uint32_t)gt_capture_process_count(x->view.capture); i-- > 0 && !status;) {
+	for (uint32_t i = (uint32_t)gt_capture_process_count(x->view.capture);
+	     i-- > 0 && !status;) {
 		const struct gt_process_info *image = gt_capture_process(x->view.capture, i);
 
 		if (gt_map_find(&pids, gt_view_pid(&x->view, i), 0) >= 0)
@@ -515,9 +530,9 @@ static char *put_counts(char *p, const char *what, struct gt_view_counts counts)
 
 static const char *end_text(enum gt_capture_end end)
 {
-	return end == GT_CAPTURE_COMPLETE ? "yes" :
-	       end == GT_CAPTURE_CUT      ? "no: the file was cut off" :
-					    "no: tracing did not end properly";
+	return end == GT_CAPTURE_COMPLETE ? "yes"
+	       : end == GT_CAPTURE_CUT    ? "no: the file was cut off"
+					  : "no: tracing did not end properly";
 }
 
 /* A track "gputap" with one instant that has all of it as arguments. */
@@ -526,16 +541,18 @@ static void write_about(struct gt_pf *x, const struct gt_export_options *options
 	const struct gt_session_info *session = gt_capture_session(x->view.capture);
 	uint64_t track = gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
 	char *p, *packet, *mark, text[TEXT_MAX];
-	const struct { const char *name, *text; } rows[] = {
-		{ "gputap version", session->gputap_version },
-		{ "command", gt_view_command(session->command, text, sizeof text) },
-		{ "options", session->options },
-		{ "host", session->hostname },
-		{ "kernel", session->kernel },
-		{ "cpu", session->cpu },
-		{ "boot id", session->boot_id },
-		{ "complete", end_text(gt_capture_health(x->view.capture)->end) },
-		{ "exported by", options->command_line },
+	const struct {
+		const char *name, *text;
+	} rows[] = {
+		{"gputap version", session->gputap_version},
+		{"command", gt_view_command(session->command, text, sizeof text)},
+		{"options", session->options},
+		{"host", session->hostname},
+		{"kernel", session->kernel},
+		{"cpu", session->cpu},
+		{"boot id", session->boot_id},
+		{"complete", end_text(gt_capture_health(x->view.capture)->end)},
+		{"exported by", options->command_line},
 	};
 
 	p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
@@ -566,10 +583,13 @@ static void write_events(struct gt_pf *x)
 	for (size_t i = 0; i < gt_capture_event_count(c); i++) {
 		const struct gt_event_info *e = gt_capture_event(c, i);
 		const struct gt_process_info *image = gt_capture_process(c, e->process);
-		uint64_t track = image ? gt_pf_track(x, GT_PF_TRACKS_PROCESS, gt_view_pid(&x->view, e->process), 0) : gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
+		uint64_t track = image ? gt_pf_track(x, GT_PF_TRACKS_PROCESS,
+						     gt_view_pid(&x->view, e->process), 0)
+				       : gt_pf_track(x, GT_PF_TRACKS_SELF, 0, 0);
 		char *p, *packet, *mark;
 
-		p = self_packet(x, e->time_ns, track, "gputap", gt_event_code_name(e->code), &packet, &mark);
+		p = self_packet(x, e->time_ns, track, "gputap", gt_event_code_name(e->code),
+				&packet, &mark);
 		if (e->domain)
 			p = annotate_named(p, "domain", gt_domain_name(e->domain));
 		p = gt_pf_annotate_named(p, "value", e->value);
@@ -622,7 +642,8 @@ static int write_records(struct gt_pf *x, const struct gt_export_options *option
 {
 #if GT_PF_V3
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	    __builtin_cpu_supports("bmi2"))
 		return gt_pf_records_v3(x, options);
 #endif
 	return gt_pf_records_any(x, options);
@@ -630,7 +651,7 @@ static int write_records(struct gt_pf *x, const struct gt_export_options *option
 
 static int write_file(struct gt_pf *x, const char *path, const struct gt_export_options *options)
 {
-	struct gt_pf_sequence main_sequence = { .last_ns = 0 };
+	struct gt_pf_sequence main_sequence = {.last_ns = 0};
 	int status = gt_out_open(&x->out, path, false);
 
 	if (status)
@@ -653,7 +674,8 @@ static int write_file(struct gt_pf *x, const char *path, const struct gt_export_
 /* Of no sequence. */
 static const struct gt_pf_call no_call;
 
-static int write_perfetto(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+static int write_perfetto(const struct gt_capture *c, const char *path,
+			  const struct gt_export_options *options)
 {
 	struct gt_pf *x = calloc(1, sizeof *x);
 	int status;
@@ -671,7 +693,7 @@ static int write_perfetto(const struct gt_capture *c, const char *path, const st
 	return status;
 }
 
-static const char *const extensions[] = { ".pftrace", ".perfetto-trace", NULL };
+static const char *const extensions[] = {".pftrace", ".perfetto-trace", NULL};
 
 const struct gt_exporter gt_exporter_perfetto = {
 	.name = "perfetto",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number, what the capture says of
- * itself), perfetto_records.c the two loops that write each call and each piece of work, perfetto_ranges.c what the
- * program says of itself, perfetto_replays.c launches of graphs. */
+/* Inside the Perfetto exporter: perfetto.c has the frame (sequences, tracks, texts by number,
+ * what the capture says of itself), perfetto_records.c the two loops that write each call and
+ * each piece of work, perfetto_ranges.c what the program says of itself, perfetto_replays.c
+ * launches of graphs. */
 #ifndef GPUTAP_EXPORT_PERFETTO_H
 #define GPUTAP_EXPORT_PERFETTO_H
 
@@ -98,33 +99,33 @@ enum {
 	ORDER_EXPLICIT = 3,
 	SEQUENCE_MAIN = 1,
 
-	IID_NULL = 1,              /* "NULL" among the texts of values; others are from 2 */
+	IID_NULL = 1, /* "NULL" among the texts of values; others are from 2 */
 	ARGS_MAX = 24,
-	TEXT_MAX = 512,            /* bytes of a text, before it is made valid */
+	TEXT_MAX = 512, /* bytes of a text, before it is made valid */
 	COMMAND_WORDS = 8,
 	ANNOTATIONS_MAX = 12 << 10, /* after this a slice gets no more of them: GT_PB_OPEN_MAX */
 };
 
 /* Keys of annotations that are not arguments of calls: in SQL `debug.<key>`. */
-#define KEYS(X)                                                 \
-	X(CORRELATION, "correlation", UINT)                     \
-	X(ERROR, "error", STRING)                               \
-	X(RETURN, "return", POINTER)                            \
-	X(EXTERNAL_OPERATION, "external_operation", UINT)       \
-	X(EXTERNAL_USER, "external_user", UINT)                 \
-	X(DEVICE, "device", UINT)                               \
-	X(QUEUE, "queue", UINT)                                 \
-	X(GLOBAL_SIZE, "global_size", STRING)                   \
-	X(LOCAL_SIZE, "local_size", STRING)                     \
-	X(BYTES, "bytes", UINT)                                 \
-	X(BANDWIDTH, "gigabytes_per_second", DOUBLE)            \
-	X(LATENCY, "launch_latency_ns", INT)                    \
-	X(QUEUED, "queued_to_submitted_ns", INT)                \
-	X(SUBMITTED, "submitted_to_start_ns", INT)              \
-	X(GRAPH, "graph", UINT)                                 \
-	X(GRAPH_NODE, "graph_node", UINT)                       \
-	X(GRAPH_REPLAY, "graph_replay", UINT)                   \
-	X(GRAPH_NODES, "graph_nodes", UINT)                     \
+#define KEYS(X)                                           \
+	X(CORRELATION, "correlation", UINT)               \
+	X(ERROR, "error", STRING)                         \
+	X(RETURN, "return", POINTER)                      \
+	X(EXTERNAL_OPERATION, "external_operation", UINT) \
+	X(EXTERNAL_USER, "external_user", UINT)           \
+	X(DEVICE, "device", UINT)                         \
+	X(QUEUE, "queue", UINT)                           \
+	X(GLOBAL_SIZE, "global_size", STRING)             \
+	X(LOCAL_SIZE, "local_size", STRING)               \
+	X(BYTES, "bytes", UINT)                           \
+	X(BANDWIDTH, "gigabytes_per_second", DOUBLE)      \
+	X(LATENCY, "launch_latency_ns", INT)              \
+	X(QUEUED, "queued_to_submitted_ns", INT)          \
+	X(SUBMITTED, "submitted_to_start_ns", INT)        \
+	X(GRAPH, "graph", UINT)                           \
+	X(GRAPH_NODE, "graph_node", UINT)                 \
+	X(GRAPH_REPLAY, "graph_replay", UINT)             \
+	X(GRAPH_NODES, "graph_nodes", UINT)               \
 	X(TIMES, "times", STRING)
 
 enum key {
@@ -132,7 +133,7 @@ enum key {
 #define X(name, text, type) KEY_##name,
 	KEYS(X)
 #undef X
-	KEY_COUNT
+		KEY_COUNT
 };
 
 /* Their fields. */
@@ -142,13 +143,15 @@ enum {
 #undef X
 };
 
-/* An annotation up to its value, put down as one word; the length, its second byte, comes when the value is there. */
+/* An annotation up to its value, put down as one word; the length, its second byte, comes when
+ * the value is there. */
 struct gt_pf_annotation {
 	uint64_t start;
 	uint8_t bytes;
 };
 
-/* An argument as it was written for a value, the whole annotation: 17 bytes at most, 7 before the value and 10 of it. */
+/* An argument as it was written for a value, the whole annotation: 17 bytes at most, 7 before
+ * the value and 10 of it. */
 struct gt_pf_value {
 	char data[23];
 	uint8_t bytes;
@@ -190,11 +193,12 @@ struct gt_pf_argument {
 	uint8_t length_arg; /* argument that a payload's text may depend on */
 };
 
-/* How a slice begins: track event up to its length, at [1], type, name, category, flow, correlation number. Of 16384 numbers
- * that come one after the other only the lowest 14 bits differ, in two places. */
+/* How a slice begins: track event up to its length, at [1], type, name, category, flow,
+ * correlation number. Of 16384 numbers that come one after the other only the lowest 14 bits
+ * differ, in two places. */
 struct gt_pf_begin {
-	char data[48];     /* 41 bytes at most */
-	uint64_t id_high;  /* of the ids that it is for, without those bits; UINT64_MAX: of none */
+	char data[48];    /* 41 bytes at most */
+	uint64_t id_high; /* of the ids that it is for, without those bits; UINT64_MAX: of none */
 	uint16_t in_flow, in_value;       /* bits beside them there */
 	uint8_t flow_at, value_at, bytes; /* flow_at: behind the data where there is no flow */
 };
@@ -203,16 +207,19 @@ struct gt_pf_begin {
 struct gt_pf_call {
 	uint32_t op;
 	struct gt_pf_begin begin;
-	struct gt_pb_piece event; /* the part of it that stays: at most 16 bytes */
+	struct gt_pb_piece event;     /* the part of it that stays: at most 16 bytes */
 	struct gt_pf_sequence *owner; /* that last had such a call: it knows the operation */
-	uint32_t named;           /* bits: arguments whose values have names .. */
-	uint32_t addresses;       /* .. and that are a payload if there is one, else the word; 0 is "NULL" */
-	uint32_t lengths;         /* of those whose payload's text depends on another argument that this `op` has */
-	uint8_t nargs;            /* that are known */
-	uint8_t shown;            /* of them, in calls of this `op` */
-	uint8_t flow_bytes;       /* of a call that submits; 0 */
-	bool by_return;           /* the status is what it returns */
-	struct gt_pf_value *values; /* behind args, VALUES of each: those that came lately, for most come again */
+	uint32_t named;               /* bits: arguments whose values have names .. */
+	/* .. and that are a payload if there is one, else the word; 0 is "NULL" */
+	uint32_t addresses;
+	/* of those whose payload's text depends on another argument that this `op` has */
+	uint32_t lengths;
+	uint8_t nargs;      /* that are known */
+	uint8_t shown;      /* of them, in calls of this `op` */
+	uint8_t flow_bytes; /* of a call that submits; 0 */
+	bool by_return;     /* the status is what it returns */
+	/* behind args, VALUES of each: those that came lately, for most come again */
+	struct gt_pf_value *values;
 	struct gt_pf_argument args[];
 };
 
@@ -231,23 +238,23 @@ struct gt_pf_open {
 
 /* The annotation of a correlation number, as it was written last. */
 struct gt_pf_correlation {
-	uint64_t high; /* without its lowest 7 bits; UINT64_MAX: of none */
-	uint64_t id_high; /* the same of the id that had it */
-	char data[24]; /* 15 bytes at most */
+	uint64_t high;       /* without its lowest 7 bits; UINT64_MAX: of none */
+	uint64_t id_high;    /* the same of the id that had it */
+	char data[24];       /* 15 bytes at most */
 	uint8_t bytes, more; /* more: bit that says that the lowest 7 are not all */
 };
 
 /* A writer of packets that share texts, track and clock. */
 struct gt_pf_sequence {
-	/* at most 16 bytes each: what every packet has inside (the sequence); a packet up to its time, with room for the
-	 * length at [1] */
+	/* at most 16 bytes each: what every packet has inside (the sequence); a packet up to its
+	 * time, with room for the length at [1] */
 	struct gt_pb_piece head, timed_head;
-	struct gt_pb_piece work;     /* annotations that all work of a lane has: device and queue */
+	struct gt_pb_piece work; /* annotations that all work of a lane has: device and queue */
 	uint32_t id;
 	struct gt_pf_correlation correlation;
 	uint64_t last_ns, last_begin_ns; /* of the delta clock; where the last call began */
 	struct gt_bits ops, keys, words, names, categories; /* interned already */
-	struct gt_pf_open *open; /* of a thread: OPEN_MAX */
+	struct gt_pf_open *open;                            /* of a thread: OPEN_MAX */
 	uint32_t open_count;
 	struct gt_pf_ranges *ranges; /* of a thread that has any; its own tracks */
 };
@@ -260,9 +267,9 @@ struct gt_pf_lanes {
 
 /* Payloads seen lately, so that what comes again becomes a text by number. */
 struct gt_pf_payload {
-	uint64_t data[4], length, head; /* head: struct gt_payload, of the argument .. */
-	uint32_t op;                    /* .. of this operation; 0: free */
-	struct gt_view_text *word;      /* from the second time on */
+	uint64_t data[4], length, head;     /* head: struct gt_payload, of the argument .. */
+	uint32_t op;                        /* .. of this operation; 0: free */
+	struct gt_view_text *word;          /* from the second time on */
 	const struct gt_pf_sequence *owner; /* that has the text already, and last had it */
 	struct gt_pf_value written;
 	char pad[24];
@@ -276,17 +283,19 @@ static inline unsigned gt_pf_payload_slot(uint64_t hash)
 }
 static_assert(PAYLOADS == 1 << (64 - 53), "bits of the hash");
 
-/* How the track event of a piece of work begins, up to its length, at [1], and type, name, category; those of late. */
+/* How the track event of a piece of work begins, up to its length, at [1], and type, name,
+ * category; those of late. */
 struct gt_pf_work {
-	uint64_t name;           /* process and string .. */
-	uint32_t sequence;       /* .. on a sequence, which knows the name; 0: free */
+	uint64_t name;     /* process and string .. */
+	uint32_t sequence; /* .. on a sequence, which knows the name; 0: free */
 	uint8_t device_op, class, bytes;
 	char data[16];
 };
 enum { WORKS = 256 };
 static_assert(sizeof(struct gt_pf_work) == 32, "several to a cache line");
 
-/* Sizes of a piece of work as annotations, "64 x 64", those of late. A free one is that of no sizes. */
+/* Sizes of a piece of work as annotations, "64 x 64", those of late. A free one is that of no
+ * sizes. */
 struct gt_pf_size {
 	uint64_t size[3]; /* global, local */
 	uint8_t bytes;
@@ -301,12 +310,13 @@ struct gt_pf {
 	uint32_t sequences;
 	const char **arg_names; /* all names of arguments; number: KEY_COUNT + index */
 	uint32_t arg_name_count;
-	struct gt_bits devices; /* that have a track */
+	struct gt_bits devices;  /* that have a track */
 	struct gt_ranges ranges; /* that are started and stopped */
 	struct gt_replays replays;
 	const struct gt_view_queue *replay_queue; /* whose launches are written .. */
 	unsigned replay_lanes;                    /* .. in so many lanes until now */
-	/* of the call at hand: arguments that have a payload; one that has to be formatted is `unknown`, with another value */
+	/* of the call at hand: arguments that have a payload; one that has to be formatted is
+	 * `unknown`, with another value */
 	uint32_t given_bits;
 	const struct gt_pf_value *given[ARGS_MAX];
 	struct gt_pf_value unknown[ARGS_MAX];
@@ -316,8 +326,15 @@ struct gt_pf {
 	struct gt_pf_size sizes[SIZES];
 };
 
-enum gt_pf_tracks { GT_PF_TRACKS_PROCESS = 1, GT_PF_TRACKS_THREAD, GT_PF_TRACKS_DEVICE, GT_PF_TRACKS_LANE, GT_PF_TRACKS_SELF,
-		    GT_PF_TRACKS_RANGES, GT_PF_TRACKS_REPLAYS };
+enum gt_pf_tracks {
+	GT_PF_TRACKS_PROCESS = 1,
+	GT_PF_TRACKS_THREAD,
+	GT_PF_TRACKS_DEVICE,
+	GT_PF_TRACKS_LANE,
+	GT_PF_TRACKS_SELF,
+	GT_PF_TRACKS_RANGES,
+	GT_PF_TRACKS_REPLAYS
+};
 
 /* Numbers of tracks differ from capture to capture, so that files may be joined. */
 uint64_t gt_pf_track(const struct gt_pf *x, enum gt_pf_tracks kind, uint64_t a, uint64_t b);
@@ -328,25 +345,32 @@ static inline uint64_t gt_pf_thread_key(const struct gt_view_thread *t)
 }
 
 /* Begin a sequence: its clock and, unless 0, its track. */
-void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock, uint64_t track);
+void gt_pf_sequence_begin(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t clock,
+			  uint64_t track);
 void gt_pf_sequence_fini(struct gt_pf_sequence *s);
 char *gt_pf_put_text(char *p, uint32_t field, const char *text);
-void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid, const char *text);
+void gt_pf_intern(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t field, uint64_t iid,
+		  const char *text);
 
-/* An operation, with what a sequence needs before its first call of it, and after another's call. NULL: no memory, with a cause. */
+/* An operation, with what a sequence needs before its first call of it, and after another's
+ * call. NULL: no memory, with a cause. */
 struct gt_pf_call *gt_pf_operation(struct gt_pf *x, struct gt_pf_sequence *s, uint32_t op);
-/* A thread's sequence and track, on its first record; that of a queue's lane. NULL: no memory, with a cause. */
+/* A thread's sequence and track, on its first record; that of a queue's lane. NULL: no memory,
+ * with a cause. */
 struct gt_pf_sequence *gt_pf_thread_begin(struct gt_pf *x, struct gt_view_thread *t);
 struct gt_pf_sequence *gt_pf_lane_slow(struct gt_pf *x, struct gt_view_queue *q, unsigned lane);
 
-static inline struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_queue *q, unsigned lane)
+static inline struct gt_pf_sequence *gt_pf_lane(struct gt_pf *x, struct gt_view_queue *q,
+						unsigned lane)
 {
 	struct gt_pf_lanes *own = q->own;
 
-	return __builtin_expect(own && lane < own->count, 1) ? &own->lane[lane] : gt_pf_lane_slow(x, q, lane);
+	return __builtin_expect(own && lane < own->count, 1) ? &own->lane[lane]
+							     : gt_pf_lane_slow(x, q, lane);
 }
 
-/* A call by which thread @t says something of itself (gt_mark_of()). Return: 0 or negative errno with a cause. */
+/* A call by which thread @t says something of itself (gt_mark_of()). Return: 0 or negative errno
+ * with a cause. */
 int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *call);
 /* What nobody ended, after the last record. */
 int gt_pf_ranges_end(struct gt_pf *x);
@@ -357,7 +381,8 @@ int gt_pf_replays(struct gt_pf *x);
 /* For sequence 1, which interns nothing. */
 char *gt_pf_annotate_named(char *p, const char *name, uint64_t value);
 /* "queue 2 (out of order)", with the process where there are several. */
-void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label, size_t size);
+void gt_pf_queue_label(const struct gt_pf *x, const struct gt_view_queue *q, char *label,
+		       size_t size);
 /* Number of a device's track; 0: not known. */
 static inline uint32_t gt_pf_device_bit(uint32_t device)
 {
@@ -388,7 +413,8 @@ enum { GT_PF_VALUE_AT = 5 };
 #define GT_PF_ANNOTATE(p, name, value) gt_pf_annotate_key(p, KEY_##name, FIELD_##name, value)
 static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, uint64_t value)
 {
-	uint64_t start = (EVENT_ANNOTATION << 3 | GT_PB_BYTES) | (ANNOTATION_NAME << 3 | GT_PB_VARINT) << 16 | (unsigned)key << 24 |
+	uint64_t start = (EVENT_ANNOTATION << 3 | GT_PB_BYTES) |
+			 (ANNOTATION_NAME << 3 | GT_PB_VARINT) << 16 | (unsigned)key << 24 |
 			 (uint64_t)(field << 3 | GT_PB_VARINT) << 32;
 	size_t bytes;
 
@@ -399,8 +425,10 @@ static inline char *gt_pf_annotate_key(char *p, enum key key, unsigned field, ui
 }
 static_assert(KEY_COUNT < 128 && ANNOTATION_POINTER < 16, "one byte each");
 
-/* A packet, up to its time or without one; nearly always so short that its length, at @packet, has one byte. */
-static inline char *gt_pf_timed_open(char *p, const struct gt_pf_sequence *s, uint64_t time, char **packet)
+/* A packet, up to its time or without one; nearly always so short that its length, at @packet,
+ * has one byte. */
+static inline char *gt_pf_timed_open(char *p, const struct gt_pf_sequence *s, uint64_t time,
+				     char **packet)
 {
 	*packet = p + 1;
 	return gt_pb_varint_wide(gt_pb_put_short(p, &s->timed_head), time);
@@ -408,7 +436,8 @@ static inline char *gt_pf_timed_open(char *p, const struct gt_pf_sequence *s, ui
 
 static inline char *gt_pf_short_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)
 {
-	return gt_pb_put_short(gt_pb_open_short(gt_out_room(&x->out), TRACE_PACKET, packet), &s->head);
+	return gt_pb_put_short(gt_pb_open_short(gt_out_room(&x->out), TRACE_PACKET, packet),
+			       &s->head);
 }
 
 /* @mark: of the track event, which ends where the packet does. Return: the end */
@@ -424,7 +453,8 @@ static inline char *gt_pf_short_close(char *p, char *packet, char *mark)
 	return p;
 }
 
-static inline char *gt_pf_packet_open(struct gt_pf *x, const struct gt_pf_sequence *s, char **packet)
+static inline char *gt_pf_packet_open(struct gt_pf *x, const struct gt_pf_sequence *s,
+				      char **packet)
 {
 	char *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, packet);
 

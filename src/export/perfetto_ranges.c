@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program says of itself (ROCTx), in Perfetto: tracks "ranges" under its thread's, beside the calls.
+/* What a program says of itself (ROCTx), in Perfetto: tracks "ranges" under its thread's, beside
+ * the calls.
  *
  *   lane 0     ranges that are pushed and popped: they nest, so each is begun and ended where it was; marks as instants
- *   lane 1 ..  ranges that are started and stopped, of the thread that started them: they overlap as they like, so each is
+ *   lane 1 ..  ranges that are started and stopped, of the thread that started them: they
+ *   overlap as they like, so each is
  *              written when both ends are known, where it overlaps no other (lanes.h)
  *
- * Times are from the trace's start: ends may come with another thread's records. A range that nobody ended ends with the
- * last that any thread said. Rare against calls: texts are written in full each time. */
+ * Times are from the trace's start: ends may come with another thread's records. A range that
+ * nobody ended ends with the last that any thread said. Rare against calls: texts are written in
+ * full each time. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -31,9 +34,11 @@ void gt_pf_ranges_fini(struct gt_pf_ranges *r)
 	free(r);
 }
 
-static void lane_begin(struct gt_pf *x, const struct gt_view_thread *t, struct gt_pf_sequence *s, unsigned lane)
+static void lane_begin(struct gt_pf *x, const struct gt_view_thread *t, struct gt_pf_sequence *s,
+		       unsigned lane)
 {
-	uint64_t key = gt_pf_thread_key(t), track = gt_pf_track(x, GT_PF_TRACKS_RANGES, t->pid, (uint64_t)lane << 40 | key);
+	uint64_t key = gt_pf_thread_key(t),
+		 track = gt_pf_track(x, GT_PF_TRACKS_RANGES, t->pid, (uint64_t)lane << 40 | key);
 	char *p, *packet, *mark;
 
 	gt_pf_sequence_begin(x, s, CLOCK_ZERO, track);
@@ -41,7 +46,8 @@ static void lane_begin(struct gt_pf *x, const struct gt_view_thread *t, struct g
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, track);
 	p = gt_pb_u64(p, TRACK_PARENT, gt_pf_track(x, GT_PF_TRACKS_THREAD, t->pid, key));
-	p = gt_pf_put_text(p, TRACK_NAME, "ranges"); /* one name, so that the reader shows lanes as rows of one track */
+	/* one name, so that the reader shows lanes as rows of one track */
+	p = gt_pf_put_text(p, TRACK_NAME, "ranges");
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
@@ -60,7 +66,7 @@ static struct gt_pf_sequence *lane_of(struct gt_pf *x, struct gt_view_thread *t,
 		goto no_memory;
 	s->ranges->lane = more;
 	for (; s->ranges->lane_count <= lane; s->ranges->lane_count++) {
-		more[s->ranges->lane_count] = (struct gt_pf_sequence){ .last_ns = 0 };
+		more[s->ranges->lane_count] = (struct gt_pf_sequence){.last_ns = 0};
 		lane_begin(x, t, &more[s->ranges->lane_count], s->ranges->lane_count);
 	}
 	return &more[lane];
@@ -71,7 +77,8 @@ no_memory:
 }
 
 /* @name: of what begins, else NULL */
-static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t ns, uint64_t type, const char *name)
+static void write_event(struct gt_pf *x, const struct gt_pf_sequence *s, uint64_t ns, uint64_t type,
+			const char *name)
 {
 	char *packet, *mark, *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, &packet);
 
@@ -132,7 +139,8 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	if (!lane)
 		return -ENOMEM;
 	s = t->own;
-	if (mark == GT_MARK_POP) { /* one without its push is of a range from before the recording */
+	/* one without its push is of a range from before the recording */
+	if (mark == GT_MARK_POP) {
 		if (s->ranges->depth) {
 			s->ranges->depth--;
 			write_event(x, lane, call->end_ns, TYPE_END, NULL);
@@ -143,7 +151,8 @@ int gt_pf_mark(struct gt_pf *x, struct gt_view_thread *t, const struct gt_item *
 	bytes = bytes < TEXT_MAX ? bytes : TEXT_MAX;
 	memcpy(text, message, bytes);
 	text[bytes] = '\0';
-	write_event(x, lane, call->start_ns, mark == GT_MARK_PUSH ? TYPE_BEGIN : TYPE_INSTANT, text);
+	write_event(x, lane, call->start_ns, mark == GT_MARK_PUSH ? TYPE_BEGIN : TYPE_INSTANT,
+		    text);
 	s->ranges->depth += mark == GT_MARK_PUSH;
 	return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto exporter's loops: each call as slice begin and end, each piece of work as both at once. Millions of times, so
- * what repeats is made once (perfetto.c) and copied: a slice's type, name and category by operation, an annotation up to its
- * value by argument, device and queue by lane. Compiled twice, see meson.build; the name of what it exports is GT_PF_RECORDS.
+/* The Perfetto exporter's loops: each call as slice begin and end, each piece of work as both at
+ * once. Millions of times, so what repeats is made once (perfetto.c) and copied: a slice's type,
+ * name and category by operation, an annotation up to its value by argument, device and queue by
+ * lane. Compiled twice, see meson.build; the name of what it exports is GT_PF_RECORDS.
  *
- * Arguments are numbers, addresses, or texts by number: names of values, and payloads (arrays, small memory) from the
- * second time that they are seen. Only what is new is formatted. */
+ * Arguments are numbers, addresses, or texts by number: names of values, and payloads (arrays,
+ * small memory) from the second time that they are seen. Only what is new is formatted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,7 +45,8 @@ static char *annotate_formatted(char *p, uint32_t key, const struct gt_item *cal
 	p = gt_pb_open(p, EVENT_ANNOTATION, &mark);
 	p = gt_pb_u64(p, ANNOTATION_NAME, key);
 	p = gt_pb_open(p, ANNOTATION_STRING, &inner);
-	length = gt_format_arg(p, TEXT_MAX, call->op, arg, call->args, call->payload, call->payload_bytes);
+	length = gt_format_arg(p, TEXT_MAX, call->op, arg, call->args, call->payload,
+			       call->payload_bytes);
 	p += length < TEXT_MAX ? length : TEXT_MAX - 1;
 	gt_pb_close(p, inner);
 	gt_pb_close(p, mark);
@@ -83,7 +85,8 @@ static __attribute__((noinline)) void make_sizes(struct gt_pf_size *s, const uin
 	s->bytes = (uint8_t)(p - s->data);
 }
 
-static_assert(offsetof(struct gt_item, local) == offsetof(struct gt_item, global) + 12, "both are taken at once");
+static_assert(offsetof(struct gt_item, local) == offsetof(struct gt_item, global) + 12,
+	      "both are taken at once");
 
 static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *work)
 {
@@ -95,8 +98,13 @@ static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *wo
 		size[1] &= UINT32_MAX;
 		size[2] = 0;
 	}
-	s = &x->sizes[((size[0] ^ size[1] << 20 ^ size[1] >> 24 ^ size[2] << 10) * 0x9e3779b97f4a7c15u >> 56) % SIZES];
-	if (__builtin_expect((s->size[0] ^ size[0]) | (s->size[1] ^ size[1]) | (s->size[2] ^ size[2]), 0))
+	s = &x->sizes[((size[0] ^ size[1] << 20 ^ size[1] >> 24 ^ size[2] << 10) *
+			       0x9e3779b97f4a7c15u >>
+		       56) %
+		      SIZES];
+	if (__builtin_expect((s->size[0] ^ size[0]) | (s->size[1] ^ size[1]) |
+				     (s->size[2] ^ size[2]),
+			     0))
 		make_sizes(s, size);
 	memcpy(p, s->data, 16);
 	memcpy(p + 16, s->data + 16, 16);
@@ -106,9 +114,12 @@ static inline char *put_sizes(struct gt_pf *x, char *p, const struct gt_item *wo
 }
 
 /* Of a number that does not have the last one's higher bits. */
-static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *item)
+static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x,
+							   struct gt_pf_sequence *s,
+							   const struct gt_item *item)
 {
-	const struct gt_view_thread *t = item->id ? gt_view_caller(&x->view, item->process, GT_ID_ORDINAL(item->id)) : NULL;
+	const struct gt_view_thread *t =
+		item->id ? gt_view_caller(&x->view, item->process, GT_ID_ORDINAL(item->id)) : NULL;
 	struct gt_pf_correlation *c = &s->correlation;
 	uint64_t correlation;
 
@@ -120,8 +131,10 @@ static __attribute__((noinline)) uint64_t make_correlation(struct gt_pf *x, stru
 	return correlation;
 }
 
-/* gt_view_correlation() of work, for put_correlation(): of 128 numbers that come one after the other only the first byte differs. */
-static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *item)
+/* gt_view_correlation() of work, for put_correlation(): of 128 numbers that come one after the
+ * other only the first byte differs. */
+static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *s,
+					const struct gt_item *item)
 {
 	const struct gt_pf_correlation *c = &s->correlation;
 
@@ -131,10 +144,12 @@ static inline uint64_t need_correlation(struct gt_pf *x, struct gt_pf_sequence *
 }
 
 /* How calls begin whose ids have the higher bits of @item's. */
-static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_call *call, const struct gt_view_thread *t,
+static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_call *call,
+						 const struct gt_view_thread *t,
 						 const struct gt_item *item)
 {
-	uint64_t correlation = gt_view_correlation(&x->view, t, item->id), high = item->id >> BEGIN_BITS;
+	uint64_t correlation = gt_view_correlation(&x->view, t, item->id),
+		 high = item->id >> BEGIN_BITS;
 	struct gt_pf_begin *b = &call->begin;
 	char *p = b->data, *q;
 
@@ -159,7 +174,8 @@ static __attribute__((noinline)) void make_begin(struct gt_pf *x, struct gt_pf_c
 
 static inline char *put_begin(char *p, const struct gt_pf_begin *b, uint64_t id)
 {
-	uint16_t low = id & ((1u << BEGIN_BITS) - 1), value = (uint16_t)((low & 127) | (low & ~127u) << 1 | b->in_value);
+	uint16_t low = id & ((1u << BEGIN_BITS) - 1),
+		 value = (uint16_t)((low & 127) | (low & ~127u) << 1 | b->in_value);
 
 	gt_pf_put_whole(p, b->data);
 	memcpy(p + 32, b->data + 32, 16);
@@ -169,7 +185,8 @@ static inline char *put_begin(char *p, const struct gt_pf_begin *b, uint64_t id)
 	return p + b->bytes;
 }
 
-static inline char *put_correlation(char *p, const struct gt_pf_correlation *c, uint64_t correlation)
+static inline char *put_correlation(char *p, const struct gt_pf_correlation *c,
+				    uint64_t correlation)
 {
 	memcpy(p, c->data, 16);
 	p[GT_PF_VALUE_AT] = (char)((correlation & 127) | c->more);
@@ -178,7 +195,8 @@ static inline char *put_correlation(char *p, const struct gt_pf_correlation *c, 
 
 /* Arguments ------------------------------------------------------------------------- */
 
-static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_view_text *word)
+static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s,
+			     const struct gt_view_text *word)
 {
 	if (__builtin_expect(gt_bits_has(&s->words, word->index), 1))
 		return;
@@ -187,8 +205,10 @@ static inline void need_word(struct gt_pf *x, struct gt_pf_sequence *s, const st
 }
 
 /* A payload's text and how it is written; NULL: seen for the first time, or too long. */
-static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *x, struct gt_pf_sequence *s,
-								  const struct gt_pf_argument *a, const struct gt_item *item,
+static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *x,
+								  struct gt_pf_sequence *s,
+								  const struct gt_pf_argument *a,
+								  const struct gt_item *item,
 								  struct gt_pf_payload *slot)
 {
 	uint32_t arg = (uint16_t)slot->head;
@@ -196,7 +216,8 @@ static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *
 	size_t length;
 
 	if (!slot->word) {
-		length = gt_format_arg(text, sizeof text, item->op, arg, item->args, item->payload, item->payload_bytes);
+		length = gt_format_arg(text, sizeof text, item->op, arg, item->args, item->payload,
+				       item->payload_bytes);
 		if (length < sizeof text)
 			slot->word = gt_view_word_of(&x->view, text, length);
 		if (!slot->word)
@@ -204,27 +225,30 @@ static __attribute__((noinline)) struct gt_pf_value *make_payload(struct gt_pf *
 	}
 	need_word(x, s, slot->word);
 	slot->owner = s;
-	slot->written.bytes = (uint8_t)(gt_pf_annotate(slot->written.data, &a->form[1], slot->word->index + IID_NULL + 1) -
+	slot->written.bytes = (uint8_t)(gt_pf_annotate(slot->written.data, &a->form[1],
+						       slot->word->index + IID_NULL + 1) -
 					slot->written.data);
 	return &slot->written;
 }
 
 /* Payloads of 9 bytes and more. */
-static __attribute__((noinline)) struct gt_pf_value *long_payload(struct gt_pf *x, struct gt_pf_sequence *s,
-								  const struct gt_pf_argument *a, const struct gt_item *item,
-								  const uint8_t *payload, uint32_t bytes, uint64_t length)
+static __attribute__((noinline)) struct gt_pf_value *long_payload(
+	struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_argument *a,
+	const struct gt_item *item, const uint8_t *payload, uint32_t bytes, uint64_t length)
 {
-	uint64_t words[4] = { 0 }, head, hash;
+	uint64_t words[4] = {0}, head, hash;
 	struct gt_pf_payload *slot;
 
 	if (bytes > PAYLOAD_BYTES)
 		return NULL;
 	memcpy(&head, payload, sizeof head);
 	memcpy(words, payload + sizeof head, bytes);
-	hash = head ^ (uint64_t)item->op << 20 ^ length ^ words[0] ^ words[1] << 3 ^ words[2] << 6 ^ words[3] << 9;
+	hash = head ^ (uint64_t)item->op << 20 ^ length ^ words[0] ^ words[1] << 3 ^ words[2] << 6 ^
+	       words[3] << 9;
 	slot = &x->payloads[gt_pf_payload_slot(hash)];
-	if (slot->op != item->op || slot->head != head || slot->length != length || memcmp(slot->data, words, sizeof words)) {
-		*slot = (struct gt_pf_payload){ .op = item->op, .head = head, .length = length };
+	if (slot->op != item->op || slot->head != head || slot->length != length ||
+	    memcmp(slot->data, words, sizeof words)) {
+		*slot = (struct gt_pf_payload){.op = item->op, .head = head, .length = length};
 		memcpy(slot->data, words, sizeof words);
 		return NULL;
 	}
@@ -232,9 +256,10 @@ static __attribute__((noinline)) struct gt_pf_value *long_payload(struct gt_pf *
 }
 
 /* How the argument's payload is written; most are one word. */
-static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_argument *a,
-						const struct gt_item *item, const uint8_t *payload, uint32_t bytes,
-						bool has_length)
+static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_sequence *s,
+						const struct gt_pf_argument *a,
+						const struct gt_item *item, const uint8_t *payload,
+						uint32_t bytes, bool has_length)
 {
 	uint64_t length = has_length ? item->args[a->length_arg] : 0, head, word = 0;
 	struct gt_pf_payload *slot;
@@ -247,15 +272,23 @@ static inline struct gt_pf_value *payload_value(struct gt_pf *x, struct gt_pf_se
 		word &= UINT64_MAX >> (64 - bytes * 8);
 	}
 	slot = &x->payloads[gt_pf_payload_slot(head ^ (uint64_t)item->op << 20 ^ length ^ word)];
-	if (__builtin_expect((slot->op ^ item->op) | (slot->head ^ head) | (slot->length ^ length) | (slot->data[0] ^ word), 0)) {
-		*slot = (struct gt_pf_payload){ .op = item->op, .head = head, .length = length, .data = { word } };
+	if (__builtin_expect((slot->op ^ item->op) | (slot->head ^ head) | (slot->length ^ length) |
+				     (slot->data[0] ^ word),
+			     0)) {
+		*slot = (struct gt_pf_payload){.op = item->op,
+					       .head = head,
+					       .length = length,
+					       .data = {word}};
 		return NULL;
 	}
-	return __builtin_expect(slot->owner == s, 1) ? &slot->written : make_payload(x, s, a, item, slot);
+	return __builtin_expect(slot->owner == s, 1) ? &slot->written
+						     : make_payload(x, s, a, item, slot);
 }
 
-/* The argument has a payload that nobody has seen, whose place was one of another's perhaps that has one too. */
-static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct gt_item *item, uint32_t bits, unsigned arg)
+/* The argument has a payload that nobody has seen, whose place was one of another's perhaps that
+ * has one too. */
+static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct gt_item *item,
+						   uint32_t bits, unsigned arg)
 {
 	for (bits |= UINT32_C(1) << arg; bits; bits &= bits - 1) {
 		unsigned i = (unsigned)__builtin_ctz(bits);
@@ -268,8 +301,8 @@ static __attribute__((noinline)) void forget_given(struct gt_pf *x, const struct
 }
 
 /* The arguments that have a payload, as bits; how they are written in x->given. */
-static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
-				     const struct gt_item *item)
+static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s,
+				     const struct gt_pf_call *call, const struct gt_item *item)
 {
 	const uint8_t *next = item->payload, *end = next + item->payload_bytes;
 	uint32_t bits = 0;
@@ -284,7 +317,8 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, 
 			break;
 		if (head.arg < call->shown && call->addresses >> head.arg & 1) {
 			struct gt_pf_value *value =
-				payload_value(x, s, &call->args[head.arg], item, next, head.bytes, call->lengths >> head.arg & 1);
+				payload_value(x, s, &call->args[head.arg], item, next, head.bytes,
+					      call->lengths >> head.arg & 1);
 
 			if (__builtin_expect(!value, 0)) {
 				forget_given(x, item, bits, head.arg);
@@ -300,9 +334,12 @@ static inline uint32_t need_payloads(struct gt_pf *x, struct gt_pf_sequence *s, 
 	return bits;
 }
 
-/* An argument's value that is not among those at hand. Return: false if it has no number and no text by number. */
-static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
-						 const struct gt_item *item, unsigned i, struct gt_pf_value *slot)
+/* An argument's value that is not among those at hand. Return: false if it has no number and no
+ * text by number. */
+static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_sequence *s,
+						 const struct gt_pf_call *call,
+						 const struct gt_item *item, unsigned i,
+						 struct gt_pf_value *slot)
 {
 	uint64_t value = item->args[i];
 	bool text = false;
@@ -320,26 +357,32 @@ static __attribute__((noinline)) bool make_value(struct gt_pf *x, struct gt_pf_s
 		text = true;
 	}
 	slot->value = item->args[i];
-	slot->bytes = (uint8_t)(gt_pf_annotate(slot->data, &call->args[i].form[text], value) - slot->data);
+	slot->bytes = (uint8_t)(gt_pf_annotate(slot->data, &call->args[i].form[text], value) -
+				slot->data);
 	return true;
 }
 
 /* An argument that was not written lately. Return: the end; NULL: see put_arguments(). */
-static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_pf_sequence *s, char *p,
-						     const struct gt_pf_call *call, const struct gt_item *item, unsigned i)
+static __attribute__((noinline)) char *put_new_value(struct gt_pf *x, struct gt_pf_sequence *s,
+						     char *p, const struct gt_pf_call *call,
+						     const struct gt_item *item, unsigned i)
 {
 	struct gt_pf_value *slot = &call->values[i * VALUES + gt_pf_value_slot(item->args[i])];
 	const char *packet = x->out.next;
 
 	if (x->given_bits >> i & 1 || !make_value(x, s, call, item, i, slot))
-		return p - packet < ANNOTATIONS_MAX ? annotate_formatted(p, call->args[i].key, item, i) : p;
+		return p - packet < ANNOTATIONS_MAX
+			       ? annotate_formatted(p, call->args[i].key, item, i)
+			       : p;
 	return x->out.next == packet ? gt_pf_put_value(p, slot) : NULL;
 }
 
-/* @payloads: a constant 0 for those that have none. Return: the end; NULL: a text had to be written down first, where @p was, so the
- * packet has to be begun again. */
-static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x, struct gt_pf_sequence *s, char *p,
-								 const struct gt_pf_call *call, const struct gt_item *item,
+/* @payloads: a constant 0 for those that have none. Return: the end; NULL: a text had to be
+ * written down first, where @p was, so the packet has to be begun again. */
+static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x,
+								 struct gt_pf_sequence *s, char *p,
+								 const struct gt_pf_call *call,
+								 const struct gt_item *item,
 								 uint32_t payloads)
 {
 	const char *slots = (const char *)call->values;
@@ -351,7 +394,8 @@ static inline __attribute__((always_inline)) char *put_arguments(struct gt_pf *x
 	for (unsigned i = 0; i < nargs; i++, slots += VALUES * VALUE_ALIGNED) {
 		uint64_t value = args[i];
 		/* the slot's number comes multiplied by its size out of the hash */
-		const struct gt_pf_value *slot = (const struct gt_pf_value *)(slots + gt_pf_value_at(value, factor));
+		const struct gt_pf_value *slot =
+			(const struct gt_pf_value *)(slots + gt_pf_value_at(value, factor));
 
 		if (payloads)
 			slot = payloads >> i & 1 ? x->given[i] : slot;
@@ -395,7 +439,8 @@ static char *put_external(char *p, const struct gt_item *item)
 /* The end of what began last: a packet of some 10 bytes. @delta: on the sequence's clock */
 static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t delta)
 {
-	static const char event[4] = { PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2, EVENT_TYPE << 3 | GT_PB_VARINT, TYPE_END };
+	static const char event[4] = {PACKET_TRACK_EVENT << 3 | GT_PB_BYTES, 2,
+				      EVENT_TYPE << 3 | GT_PB_VARINT, TYPE_END};
 	char *packet = p + 1;
 
 	p = gt_pb_varint_wide(gt_pb_put_short(p, &s->timed_head), delta);
@@ -405,8 +450,10 @@ static inline char *put_end(char *p, const struct gt_pf_sequence *s, uint64_t de
 	return p;
 }
 
-/* End the calls that are over when a call of @depth begins at @start_ns. @p: room for all: each is deeper than the one before. */
-static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t depth, uint64_t start_ns)
+/* End the calls that are over when a call of @depth begins at @start_ns. @p: room for all: each
+ * is deeper than the one before. */
+static inline char *close_calls(char *p, struct gt_pf_sequence *s, uint32_t depth,
+				uint64_t start_ns)
 {
 	const struct gt_pf_open *top = s->open + s->open_count;
 	uint64_t last_ns = s->last_ns;
@@ -440,8 +487,9 @@ static inline void push_call(struct gt_pf_sequence *s, uint64_t end_ns, uint32_t
 	s->open_count = count + 1;
 }
 
-/* A call that encloses more calls than a cursor holds back comes behind them. The delta clock does not go back, so such a
- * call has its time of BOOTTIME, and is begun and ended at once: the reader sorts by time. */
+/* A call that encloses more calls than a cursor holds back comes behind them. The delta clock
+ * does not go back, so such a call has its time of BOOTTIME, and is begun and ended at once: the
+ * reader sorts by time. */
 static char *put_late_time(char *p, uint64_t ns)
 {
 	p = gt_pb_u64(p, PACKET_TIMESTAMP, ns);
@@ -459,12 +507,14 @@ static void write_late_end(struct gt_pf *x, struct gt_pf_sequence *s, uint64_t n
 	gt_pf_packet_close(x, p, packet);
 }
 
-/* @payloads: arguments that have one, whose forms are in x->given. Always inlined: into the loop for what is nearly all calls,
- * and into put_call_slow(). */
-static void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call, const struct gt_item *item,
-			  uint32_t payloads, bool late);
-static inline __attribute__((always_inline)) void put_call(struct gt_pf *x, struct gt_pf_sequence *s, char *p,
-							   const struct gt_pf_call *call, const struct gt_item *item,
+/* @payloads: arguments that have one, whose forms are in x->given. Always inlined: into the loop
+ * for what is nearly all calls, and into put_call_slow(). */
+static void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
+			  const struct gt_item *item, uint32_t payloads, bool late);
+static inline __attribute__((always_inline)) void put_call(struct gt_pf *x,
+							   struct gt_pf_sequence *s, char *p,
+							   const struct gt_pf_call *call,
+							   const struct gt_item *item,
 							   uint32_t payloads, bool late)
 {
 	uint64_t start_ns = late || item->start_ns > s->last_ns ? item->start_ns : s->last_ns;
@@ -478,7 +528,8 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x, stru
 	mark = p + 1;
 	p = put_begin(p, &call->begin, item->id);
 	if (item->args) {
-		p = payloads ? put_arguments(x, s, p, call, item, payloads) : put_arguments(x, s, p, call, item, 0);
+		p = payloads ? put_arguments(x, s, p, call, item, payloads)
+			     : put_arguments(x, s, p, call, item, 0);
 		if (__builtin_expect(!p, 0)) {
 			put_call_slow(x, s, call, item, payloads, late);
 			return;
@@ -498,8 +549,10 @@ static inline __attribute__((always_inline)) void put_call(struct gt_pf *x, stru
 }
 
 /* A call that comes late, or whose packet has to be begun again, behind a text that it names. */
-static __attribute__((noinline)) void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_pf_call *call,
-						    const struct gt_item *item, uint32_t payloads, bool late)
+static __attribute__((noinline)) void put_call_slow(struct gt_pf *x, struct gt_pf_sequence *s,
+						    const struct gt_pf_call *call,
+						    const struct gt_item *item, uint32_t payloads,
+						    bool late)
 {
 	put_call(x, s, gt_out_room(&x->out), call, item, payloads, late);
 }
@@ -540,9 +593,12 @@ static inline int write_call(struct gt_pf *x, struct gt_view_thread *t, const st
 
 /* Device work --------------------------------------------------------------------------- */
 
-/* How work of this name and kind begins on @s, which has not had any lately. 1 .. GT_DEVICE_OP_COUNT are names of kinds of work.
+/* How work of this name and kind begins on @s, which has not had any lately. 1 ..
+ * GT_DEVICE_OP_COUNT are names of kinds of work.
  * Return: NULL: no memory, with a cause. */
-static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *work,
+static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x,
+							      struct gt_pf_sequence *s,
+							      const struct gt_item *work,
 							      struct gt_pf_work *slot)
 {
 	enum gt_work_class class = gt_view_work_class(work->device_op);
@@ -558,14 +614,15 @@ static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x, s
 	}
 	if (!gt_bits_has(&s->names, number)) {
 		gt_bits_add(&s->names, number);
-		gt_pf_intern(x, s, INTERNED_EVENT_NAME, number + 1, name ? name->text : gt_device_op_name(work->device_op));
+		gt_pf_intern(x, s, INTERNED_EVENT_NAME, number + 1,
+			     name ? name->text : gt_device_op_name(work->device_op));
 	}
 	p = gt_pb_open_short(slot->data, PACKET_TRACK_EVENT, &mark);
 	p = gt_pb_u64(p, EVENT_TYPE, TYPE_BEGIN);
 	p = gt_pb_u64(p, EVENT_NAME, number + 1); /* 6 bytes at most */
 	p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
 	slot->bytes = (uint8_t)(p - slot->data);
-	slot->class = (uint8_t)class;
+	slot->class = (uint8_t) class;
 	slot->device_op = (uint8_t)work->device_op;
 	slot->sequence = s->id;
 	slot->name = (uint64_t)work->process << 32 | work->name;
@@ -573,13 +630,17 @@ static __attribute__((noinline)) struct gt_pf_work *make_work(struct gt_pf *x, s
 }
 enum { WORK_TYPE = 3 }; /* where the type is in it */
 
-static inline struct gt_pf_work *need_work(struct gt_pf *x, struct gt_pf_sequence *s, const struct gt_item *work)
+static inline struct gt_pf_work *need_work(struct gt_pf *x, struct gt_pf_sequence *s,
+					   const struct gt_item *work)
 {
 	uint64_t name = (uint64_t)work->process << 32 | work->name;
-	uint64_t hash = (name ^ (uint64_t)s->id << 16 ^ (uint64_t)work->device_op << 27) * 0x9e3779b97f4a7c15u;
+	uint64_t hash = (name ^ (uint64_t)s->id << 16 ^ (uint64_t)work->device_op << 27) *
+			0x9e3779b97f4a7c15u;
 	struct gt_pf_work *slot = &x->works[(hash >> 56) % WORKS];
 
-	if (__builtin_expect(slot->name == name && slot->sequence == s->id && slot->device_op == work->device_op, 1))
+	if (__builtin_expect(slot->name == name && slot->sequence == s->id &&
+				     slot->device_op == work->device_op,
+			     1))
 		return slot;
 	return make_work(x, s, work, slot);
 }
@@ -593,19 +654,22 @@ static inline char *put_bytes(char *p, const struct gt_item *work, enum gt_work_
 		return p;
 	p = gt_pb_open_short(p, EVENT_ANNOTATION, &mark);
 	p = gt_pb_u64(p, ANNOTATION_NAME, KEY_BANDWIDTH);
-	p = gt_pb_double(p, ANNOTATION_DOUBLE, (double)work->bytes / (double)(work->end_ns - work->start_ns));
+	p = gt_pb_double(p, ANNOTATION_DOUBLE,
+			 (double)work->bytes / (double)(work->end_ns - work->start_ns));
 	gt_pb_close_short(p, mark);
 	return p;
 }
 
-static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct gt_item *work, enum gt_work_class class)
+static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct gt_item *work,
+					 enum gt_work_class class)
 {
 	uint64_t nodes;
 
 	p = put_sizes(x, p, work);
 	if (work->bytes)
 		p = put_bytes(p, work, class);
-	/* times before the start, as lengths: what a reader wants to know; signed, clocks may be wrong */
+	/* times before the start, as lengths: what a reader wants to know; signed, clocks may be
+	 * wrong */
 	if (work->start_ns && work->call_start_ns)
 		p = GT_PF_ANNOTATE(p, LATENCY, work->start_ns - work->call_start_ns);
 	if (work->submitted_ns && work->queued_ns)
@@ -618,7 +682,9 @@ static inline char *put_work_annotations(struct gt_pf *x, char *p, const struct 
 		if (work->ordinal_in_graph != UINT32_MAX && work->device_op != GT_DEVICE_GRAPH)
 			p = GT_PF_ANNOTATE(p, GRAPH_NODE, work->ordinal_in_graph);
 		p = GT_PF_ANNOTATE(p, GRAPH_REPLAY, work->replay);
-		nodes = gt_replay_is_whole(work) ? gt_replay_nodes(&x->view, work->process, work->graph) : 0;
+		nodes = gt_replay_is_whole(work)
+				? gt_replay_nodes(&x->view, work->process, work->graph)
+				: 0;
 		if (nodes)
 			p = GT_PF_ANNOTATE(p, GRAPH_NODES, nodes);
 	}
@@ -630,7 +696,8 @@ static inline int write_work(struct gt_pf *x, const struct gt_item *work)
 	struct gt_view_queue *q = gt_view_queue(&x->view, work);
 	uint64_t correlation;
 	bool timed = work->start_ns && work->end_ns >= work->start_ns;
-	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work), end_ns = timed ? work->end_ns : start_ns;
+	uint64_t start_ns = timed ? work->start_ns : gt_view_work_time(work),
+		 end_ns = timed ? work->end_ns : start_ns;
 	char text[GT_REPLAY_NAME], *p, *packet, *mark;
 	struct gt_pf_sequence *s;
 	struct gt_pf_work *kind = NULL;
@@ -662,7 +729,8 @@ static inline int write_work(struct gt_pf *x, const struct gt_item *work)
 		class = gt_view_work_class(work->device_op);
 		p = gt_pb_open_short(p, PACKET_TRACK_EVENT, &mark);
 		p = gt_pb_u64(p, EVENT_TYPE, timed ? TYPE_BEGIN : TYPE_INSTANT);
-		p = gt_pf_put_text(p, EVENT_NAME_TEXT, gt_replay_name(work->graph, work->replay, text));
+		p = gt_pf_put_text(p, EVENT_NAME_TEXT,
+				   gt_replay_name(work->graph, work->replay, text));
 		p = gt_pb_u64(p, EVENT_CATEGORY, class + 1);
 	} else {
 		class = kind->class;
@@ -696,8 +764,9 @@ static int write_items(void *exporter, const struct gt_item *item, const struct 
 	if (!t)
 		return -ENOMEM;
 	for (; item < end; item++) {
-		int status = item->kind == GT_RECORD_CALL ? write_call(x, t, item) :
-			     item->kind == GT_RECORD_DEVICE ? write_work(x, item) : 0;
+		int status = item->kind == GT_RECORD_CALL     ? write_call(x, t, item)
+			     : item->kind == GT_RECORD_DEVICE ? write_work(x, item)
+							      : 0;
 
 		if (__builtin_expect(status, 0))
 			return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs in Perfetto: a track "queue 2: graphs" above that of the queue, a slice for each launch (replays.h).
- * Not on the queue's own track: a launch's nodes run on several queues, and launches may overlap. Lanes have one name, so that
- * the reader shows them as rows of one track. Rare against nodes: on sequence 1, texts in full each time. */
+/* Launches of graphs in Perfetto: a track "queue 2: graphs" above that of the queue, a slice for
+ * each launch (replays.h). Not on the queue's own track: a launch's nodes run on several queues,
+ * and launches may overlap. Lanes have one name, so that the reader shows them as rows of one
+ * track. Rare against nodes: on sequence 1, texts in full each time. */
 #include <stdio.h>
 
 #include "export/perfetto.h"
@@ -21,14 +22,16 @@ static void lane_begin(struct gt_pf *x, const struct gt_view_queue *q, unsigned 
 	p = gt_pb_u64(p, PACKET_SEQUENCE, SEQUENCE_MAIN);
 	p = gt_pb_open(p, PACKET_TRACK, &mark);
 	p = gt_pb_u64(p, TRACK_UUID, lane_track(x, q, lane));
-	p = gt_pb_u64(p, TRACK_PARENT, gt_pf_track(x, GT_PF_TRACKS_DEVICE, gt_pf_device_bit(q->device), 0));
+	p = gt_pb_u64(p, TRACK_PARENT,
+		      gt_pf_track(x, GT_PF_TRACKS_DEVICE, gt_pf_device_bit(q->device), 0));
 	p = gt_pf_put_text(p, TRACK_NAME, label);
 	p = gt_pb_u64(p, TRACK_ORDER_RANK, gt_pf_queue_rank(q) - 1);
 	gt_pb_close(p, mark);
 	gt_pf_packet_close(x, p, packet);
 }
 
-static char *event_open(struct gt_pf *x, uint64_t ns, uint64_t track, unsigned type, char **packet, char **event)
+static char *event_open(struct gt_pf *x, uint64_t ns, uint64_t track, unsigned type, char **packet,
+			char **event)
 {
 	char *p = gt_pb_open(gt_out_room(&x->out), TRACE_PACKET, packet);
 
@@ -49,7 +52,8 @@ static int write_replay(void *exporter, const struct gt_replay *replay, unsigned
 {
 	struct gt_pf *x = exporter;
 	const struct gt_view_queue *q = replay->queue;
-	uint64_t track = lane_track(x, q, lane), nodes = gt_replay_nodes(&x->view, replay->process, replay->graph);
+	uint64_t track = lane_track(x, q, lane),
+		 nodes = gt_replay_nodes(&x->view, replay->process, replay->graph);
 	char name[GT_REPLAY_NAME], *p, *packet, *event;
 
 	if (q != x->replay_queue) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol buffers' wire format, written by hand and in place. Every function writes at @p and returns the
- * end; the caller has made sure of the room. */
+/* Protocol buffers' wire format, written by hand and in place. Every function writes at @p and
+ * returns the end; the caller has made sure of the room. */
 #ifndef GPUTAP_EXPORT_PROTO_H
 #define GPUTAP_EXPORT_PROTO_H
 
@@ -23,21 +23,23 @@ static inline char *gt_pb_varint(char *p, uint64_t v)
 	return p;
 }
 
-/* By leading zero bits: the bits in a varint's bytes that say that more follow, and how many bytes it has. 9 and 10 are for
- * gt_pb_varint(). */
+/* By leading zero bits: the bits in a varint's bytes that say that more follow, and how many
+ * bytes it has. 9 and 10 are for gt_pb_varint(). */
 #define GT_PB_SEVEN(x) x, x, x, x, x, x, x
 static const struct gt_pb_lengths {
 	uint64_t more[65];
 	uint8_t bytes[65];
 } gt_pb_lengths = {
-	{ 0, GT_PB_SEVEN(0), GT_PB_SEVEN(0x80808080808080), GT_PB_SEVEN(0x808080808080), GT_PB_SEVEN(0x8080808080),
-	  GT_PB_SEVEN(0x80808080), GT_PB_SEVEN(0x808080), GT_PB_SEVEN(0x8080), GT_PB_SEVEN(0x80), GT_PB_SEVEN(0), 0 },
-	{ 10, GT_PB_SEVEN(9), GT_PB_SEVEN(8), GT_PB_SEVEN(7), GT_PB_SEVEN(6), GT_PB_SEVEN(5), GT_PB_SEVEN(4), GT_PB_SEVEN(3),
-	  GT_PB_SEVEN(2), GT_PB_SEVEN(1), 1 },
+	{0, GT_PB_SEVEN(0), GT_PB_SEVEN(0x80808080808080), GT_PB_SEVEN(0x808080808080),
+	 GT_PB_SEVEN(0x8080808080), GT_PB_SEVEN(0x80808080), GT_PB_SEVEN(0x808080),
+	 GT_PB_SEVEN(0x8080), GT_PB_SEVEN(0x80), GT_PB_SEVEN(0), 0},
+	{10, GT_PB_SEVEN(9), GT_PB_SEVEN(8), GT_PB_SEVEN(7), GT_PB_SEVEN(6), GT_PB_SEVEN(5),
+	 GT_PB_SEVEN(4), GT_PB_SEVEN(3), GT_PB_SEVEN(2), GT_PB_SEVEN(1), 1},
 };
 #undef GT_PB_SEVEN
 
-/* A varint of at most 8 bytes as a word. Return: how many bytes; more than 8: it has no such word. */
+/* A varint of at most 8 bytes as a word. Return: how many bytes; more than 8: it has no such
+ * word. */
 static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 {
 	const struct gt_pb_lengths *lengths = &gt_pb_lengths;
@@ -60,7 +62,8 @@ static inline size_t gt_pb_varint_word(uint64_t v, uint64_t *word)
 	return lengths->bytes[zeros];
 }
 
-/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever it returns: how many count. */
+/* The same without a branch that depends on the length; writes up to 10 bytes beyond @p whatever
+ * it returns: how many count. */
 static inline size_t gt_pb_varint_at(char *p, uint64_t v)
 {
 	uint64_t word;
@@ -77,7 +80,8 @@ static inline char *gt_pb_varint_wide(char *p, uint64_t v)
 	return p + gt_pb_varint_at(p, v);
 }
 
-/* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 bytes more are written. */
+/* Bytes that are made once and put into many messages: copied in steps of 16, so up to 15 bytes
+ * more are written. */
 struct gt_pb_piece {
 	uint8_t bytes;
 	char data[63];
@@ -136,8 +140,8 @@ static inline char *gt_pb_text(char *p, uint32_t field, const char *text)
 	return gt_pb_bytes(p, field, text, strlen(text));
 }
 
-/* A message in a message: its length is written when it is known, in two bytes always (a longer varint than
- * needed is legal). At most GT_PB_OPEN_MAX bytes inside. */
+/* A message in a message: its length is written when it is known, in two bytes always (a longer
+ * varint than needed is legal). At most GT_PB_OPEN_MAX bytes inside. */
 enum { GT_PB_OPEN_MAX = (1 << 14) - 1 };
 
 static inline char *gt_pb_open(char *p, uint32_t field, char **mark)
@@ -168,7 +172,8 @@ static inline void gt_pb_close_short(char *p, char *mark)
 	*mark = (char)(p - mark - 1);
 }
 
-/* The same for what is nearly always that short: more than 127 bytes move up by one. Return: the end. */
+/* The same for what is nearly always that short: more than 127 bytes move up by one. Return: the
+ * end. */
 static inline char *gt_pb_close_either(char *p, char *mark)
 {
 	size_t bytes = (size_t)(p - mark - 1);

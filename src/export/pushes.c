@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int gt_external_push(struct gt_external *r, enum gt_external_stack stack, struct gt_external_range range)
+int gt_external_push(struct gt_external *r, enum gt_external_stack stack,
+		     struct gt_external_range range)
 {
 	if (r->stack[stack].depth == r->stack[stack].capacity) {
 		uint32_t bigger = r->stack[stack].capacity ? r->stack[stack].capacity * 2 : 8;
-		struct gt_external_range *moved = realloc(r->stack[stack].open, bigger * sizeof *moved);
+		struct gt_external_range *moved =
+			realloc(r->stack[stack].open, bigger * sizeof *moved);
 
 		if (!moved)
 			return -ENOMEM;
@@ -20,7 +22,8 @@ int gt_external_push(struct gt_external *r, enum gt_external_stack stack, struct
 	return 0;
 }
 
-bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack, struct gt_external_range *range)
+bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack,
+		     struct gt_external_range *range)
 {
 	if (!r->stack[stack].depth)
 		return false;

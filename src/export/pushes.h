@@ -14,13 +14,18 @@ struct gt_external_range {
 
 /* Zero-initialised is empty. */
 struct gt_external {
-	struct { struct gt_external_range *open; uint32_t depth, capacity; } stack[GT_EXTERNAL_STACK_COUNT];
+	struct {
+		struct gt_external_range *open;
+		uint32_t depth, capacity;
+	} stack[GT_EXTERNAL_STACK_COUNT];
 };
 
 /* 0 or -ENOMEM without a cause. */
-int gt_external_push(struct gt_external *r, enum gt_external_stack stack, struct gt_external_range range);
+int gt_external_push(struct gt_external *r, enum gt_external_stack stack,
+		     struct gt_external_range range);
 /* The innermost one; false: none is open, as when it was pushed before the recording. */
-bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack, struct gt_external_range *range);
+bool gt_external_pop(struct gt_external *r, enum gt_external_stack stack,
+		     struct gt_external_range *range);
 void gt_external_fini(struct gt_external *r);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See ranges.h. Open ranges are one list for all threads: a thread's calls come together, so that the last ones are mostly its own. */
+/* See ranges.h. Open ranges are one list for all threads: a thread's calls come together, so
+ * that the last ones are mostly its own. */
 #include "export/ranges.h"
 
 #include <errno.h>
@@ -44,13 +45,16 @@ size_t gt_mark_text(const struct gt_item *call, const char **text)
 {
 	struct gt_payload head;
 	int arg = find_argument(call->op, GT_ROLE_MESSAGE);
-	const uint8_t *message = arg < 0 ? NULL : gt_payload_find(call->payload, call->payload_bytes, (uint32_t)arg, &head);
+	const uint8_t *message =
+		arg < 0 ? NULL
+			: gt_payload_find(call->payload, call->payload_bytes, (uint32_t)arg, &head);
 
 	*text = message ? (const char *)message : gt_operation_name(call->op);
 	return message ? strnlen(*text, head.bytes) : strlen(*text);
 }
 
-/* The number that start and stop of a range have in common: an argument, else what start returned. */
+/* The number that start and stop of a range have in common: an argument, else what start
+ * returned. */
 static uint64_t range_id(const struct gt_item *call)
 {
 	int arg = find_argument(call->op, GT_ROLE_RANGE);
@@ -78,7 +82,14 @@ static int give(struct gt_ranges *r, size_t i, uint64_t end_ns, struct gt_range 
 	r->open_count--;
 	free(r->name);
 	r->name = o.name;
-	*out = (struct gt_range){o.process, o.ordinal, o.domain, o.start_ns, end_ns > o.start_ns ? end_ns : o.start_ns, o.name, o.id != 0, false};
+	*out = (struct gt_range){o.process,
+				 o.ordinal,
+				 o.domain,
+				 o.start_ns,
+				 end_ns > o.start_ns ? end_ns : o.start_ns,
+				 o.name,
+				 o.id != 0,
+				 false};
 	return 1;
 }
 
@@ -95,7 +106,8 @@ static int begin(struct gt_ranges *r, const struct gt_item *call, uint64_t id)
 		free(name);
 		return open ? gt_error(-ENOMEM, "ranges of the program") : -ENOMEM;
 	}
-	r->open[r->open_count++] = (struct gt_range_open){call->process, call->ordinal, GT_OP_DOMAIN(call->op), call->start_ns, id, name};
+	r->open[r->open_count++] = (struct gt_range_open){
+		call->process, call->ordinal, GT_OP_DOMAIN(call->op), call->start_ns, id, name};
 	return 0;
 }
 
@@ -144,19 +156,16 @@ int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_ra
 		give(r, r->open_count - 1, call->start_ns, out);
 		out->instant = true;
 		return 1;
-	case GT_MARK_PUSH:
-		return begin(r, call, 0);
-	case GT_MARK_START:
-		return start(r, call, out);
-	case GT_MARK_STOP:
-		return stop(r, call, out);
+	case GT_MARK_PUSH: return begin(r, call, 0);
+	case GT_MARK_START: return start(r, call, out);
+	case GT_MARK_STOP: return stop(r, call, out);
 	case GT_MARK_POP: /* one without its push is of a range from before the recording */
 		for (size_t i = r->open_count; i-- > 0;)
-			if (!r->open[i].id && r->open[i].process == call->process && r->open[i].ordinal == call->ordinal)
+			if (!r->open[i].id && r->open[i].process == call->process &&
+			    r->open[i].ordinal == call->ordinal)
 				return give(r, i, call->end_ns, out);
 		return 0;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 

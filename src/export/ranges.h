@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program says about itself by calls: marks, ranges that are pushed and popped in a thread, ranges that one thread starts
- * and any other stops. Calls go in, in a cursor's order; ranges come out when both ends are known. */
+/* What a program says about itself by calls: marks, ranges that are pushed and popped in a
+ * thread, ranges that one thread starts and any other stops. Calls go in, in a cursor's order;
+ * ranges come out when both ends are known. */
 #ifndef GPUTAP_EXPORT_RANGES_H
 #define GPUTAP_EXPORT_RANGES_H
 
@@ -18,10 +19,12 @@ static inline enum gt_range_mark gt_mark_of(uint32_t op)
 {
 	unsigned domain = GT_OP_DOMAIN(op);
 
-	return domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].marks ? gt_mark_look_up(op) : GT_MARK_NONE;
+	return domain < GT_DOMAIN_COUNT && gt_domain_traits[domain].marks ? gt_mark_look_up(op)
+									  : GT_MARK_NONE;
 }
 
-/* What it says: its message, or without arguments what was called. Not terminated. Return: bytes. */
+/* What it says: its message, or without arguments what was called. Not terminated. Return:
+ * bytes. */
 size_t gt_mark_text(const struct gt_item *call, const char **text);
 
 struct gt_range {
@@ -29,8 +32,9 @@ struct gt_range {
 	uint32_t domain;           /* of the call that began it */
 	uint64_t start_ns, end_ns; /* of an instant: the same */
 	const char *name;          /* terminated; valid until the next call of this file */
-	bool across;               /* started and stopped, maybe by different threads: may overlap others of its thread */
-	bool instant;              /* a mark */
+	/* started and stopped, maybe by different threads: may overlap others of its thread */
+	bool across;
+	bool instant; /* a mark */
 };
 
 /* All zero at first. */
@@ -44,7 +48,8 @@ struct gt_ranges {
 
 /* Return: 1 and *out, 0: nothing is whole by this call, -ENOMEM with a cause. */
 int gt_ranges_step(struct gt_ranges *r, const struct gt_item *call, struct gt_range *out);
-/* After the last call, until it says false: ranges that nobody ended. They go to the end of what was recorded. */
+/* After the last call, until it says false: ranges that nobody ended. They go to the end of what
+ * was recorded. */
 bool gt_ranges_rest(struct gt_ranges *r, struct gt_range *out);
 void gt_ranges_fini(struct gt_ranges *r);
 

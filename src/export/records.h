@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop over all records that the formats of one file share. Always inlined, so that it calls the format's own functions
- * directly: it runs millions of times. */
+/* The loop over all records that the formats of one file share. Always inlined, so that it calls
+ * the format's own functions directly: it runs millions of times. */
 #ifndef GPUTAP_EXPORT_RECORDS_H
 #define GPUTAP_EXPORT_RECORDS_H
 
 #include "export/out.h"
 #include "export/view.h"
 
-/* Records of one thread, in a row. @exporter: as it was given. Return: 0 or negative errno with a cause. */
-typedef int gt_export_items_fn(void *exporter, const struct gt_item *item, const struct gt_item *end);
+/* Records of one thread, in a row. @exporter: as it was given. Return: 0 or negative errno with
+ * a cause. */
+typedef int gt_export_items_fn(void *exporter, const struct gt_item *item,
+			       const struct gt_item *end);
 
 /* All records go to @write, until it fails or the output has. Return: 0 or negative errno. */
-static inline __attribute__((always_inline)) int gt_export_records(const struct gt_view *view, const struct gt_out *out,
-								   const struct gt_export_options *options, void *exporter,
-								   gt_export_items_fn *write)
+static inline __attribute__((always_inline)) int gt_export_records(
+	const struct gt_view *view, const struct gt_out *out,
+	const struct gt_export_options *options, void *exporter, gt_export_items_fn *write)
 {
 	struct gt_view_progress progress;
 	struct gt_cursor *cursor;
@@ -34,16 +36,17 @@ static inline __attribute__((always_inline)) int gt_export_records(const struct 
 }
 
 /* For those who have a function for calls and one for work. */
-#define GT_EXPORT_EACH(exporter, item, end, write_call, write_work)                                              \
-	do {                                                                                                     \
-		for (; (item) < (end); (item)++) {                                                               \
-			int status_ = (item)->kind == GT_RECORD_CALL   ? write_call(exporter, item) :            \
-				      (item)->kind == GT_RECORD_DEVICE ? write_work(exporter, item) :            \
-									 0;                                      \
-			if (__builtin_expect(status_ != 0, 0))                                                   \
-				return status_;                                                                  \
-		}                                                                                                \
-		return 0;                                                                                        \
+#define GT_EXPORT_EACH(exporter, item, end, write_call, write_work)                               \
+	do {                                                                                      \
+		for (; (item) < (end); (item)++) {                                                \
+			int status_ = (item)->kind == GT_RECORD_CALL ? write_call(exporter, item) \
+				      : (item)->kind == GT_RECORD_DEVICE                          \
+					      ? write_work(exporter, item)                        \
+					      : 0;                                                \
+			if (__builtin_expect(status_ != 0, 0))                                    \
+				return status_;                                                   \
+		}                                                                                 \
+		return 0;                                                                         \
 	} while (0)
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs as slices, see replays.h. Records of a launch come in any order, from several threads. */
+/* Launches of graphs as slices, see replays.h. Records of a launch come in any order, from
+ * several threads. */
 #include "export/replays.h"
 
 #include <stdio.h>
@@ -12,7 +13,8 @@ static bool is_last(const struct gt_replays *r, const struct gt_item *work)
 {
 	const struct gt_replay *l = r->count ? &r->list[r->last] : NULL;
 
-	return l && l->process == work->process && l->graph == work->graph && l->replay == work->replay;
+	return l && l->process == work->process && l->graph == work->graph &&
+	       l->replay == work->replay;
 }
 
 static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *work)
@@ -28,28 +30,35 @@ static struct gt_replay *replay_of(struct gt_replays *r, const struct gt_item *w
 		r->last = (size_t)at;
 		return &r->list[at];
 	}
-	list = r->count < UINT32_MAX - 1 ? gt_grow(r->list, r->count, &r->capacity, sizeof *list) : NULL;
+	list = r->count < UINT32_MAX - 1 ? gt_grow(r->list, r->count, &r->capacity, sizeof *list)
+					 : NULL;
 	if (!list)
 		return NULL;
 	r->list = list;
 	if (gt_map_add(&r->map, graph, work->replay, (uint32_t)r->count))
 		return NULL;
 	r->last = r->count++;
-	list[r->last] = (struct gt_replay){ .process = work->process, .graph = work->graph, .replay = work->replay, .start_ns = UINT64_MAX };
+	list[r->last] = (struct gt_replay){.process = work->process,
+					   .graph = work->graph,
+					   .replay = work->replay,
+					   .start_ns = UINT64_MAX};
 	return &list[r->last];
 }
 
-int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q, const struct gt_item *work, uint64_t correlation)
+int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
+			const struct gt_item *work, uint64_t correlation)
 {
 	struct gt_replay *replay;
 
-	if (!work->replay || work->device_op == GT_DEVICE_GRAPH || !work->start_ns || work->end_ns < work->start_ns)
+	if (!work->replay || work->device_op == GT_DEVICE_GRAPH || !work->start_ns ||
+	    work->end_ns < work->start_ns)
 		return 0;
 	replay = replay_of(r, work);
 	if (!replay)
 		return gt_error(-ENOMEM, "export");
 	replay->work++;
-	if (!replay->queue || work->start_ns < replay->start_ns) { /* the first may begin at the end of time */
+	/* the first may begin at the end of time */
+	if (!replay->queue || work->start_ns < replay->start_ns) {
 		replay->start_ns = work->start_ns;
 		replay->queue = q;
 	}
@@ -71,9 +80,10 @@ static int compare(const void *one, const void *other)
 	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
-int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns, gt_replay_fn *write, void *exporter)
+int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns,
+		    gt_replay_fn *write, void *exporter)
 {
-	struct gt_lanes lanes = { .budget = &v->lanes_budget };
+	struct gt_lanes lanes = {.budget = &v->lanes_budget};
 	int status = 0;
 
 	if (r->count)
@@ -91,7 +101,8 @@ int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_n
 			lanes.budget = &v->lanes_budget;
 		}
 		lane = gt_lanes_place(&lanes, replay->start_ns, replay->end_ns);
-		status = lane < 0 ? gt_error(lane, "export") : write(exporter, replay, (unsigned)lane);
+		status = lane < 0 ? gt_error(lane, "export")
+				  : write(exporter, replay, (unsigned)lane);
 	}
 	gt_lanes_fini(&lanes);
 	return status;
@@ -101,7 +112,7 @@ void gt_replays_fini(struct gt_replays *r)
 {
 	gt_map_fini(&r->map);
 	free(r->list);
-	*r = (struct gt_replays){ .count = 0 };
+	*r = (struct gt_replays){.count = 0};
 }
 
 const char *gt_replay_name(uint32_t graph, uint32_t replay, char name[GT_REPLAY_NAME])
@@ -112,7 +123,8 @@ const char *gt_replay_name(uint32_t graph, uint32_t replay, char name[GT_REPLAY_
 
 uint64_t gt_replay_nodes(const struct gt_view *v, uint32_t process, uint32_t graph)
 {
-	const struct gt_object_info *object = gt_capture_object_find(v->capture, process, GT_OBJECT_GRAPH, graph);
+	const struct gt_object_info *object =
+		gt_capture_object_find(v->capture, process, GT_OBJECT_GRAPH, graph);
 	const char *nodes = object ? gt_object_value(object, "nodes") : NULL;
 
 	return nodes ? strtoull(nodes, NULL, 10) : 0;

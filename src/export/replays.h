@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches of graphs as slices: from the first node's start to the last node's end, made from the nodes that were recorded, for
- * formats that draw. Where launches were recorded as one piece each (`--mode lite`) that piece is the slice.
- * Nodes run on several queues, and launches of one queue may overlap, so slices have tracks of their own: beside the queue of
- * the node that started first, in lanes in which nothing overlaps.
+/* Launches of graphs as slices: from the first node's start to the last node's end, made from
+ * the nodes that were recorded, for formats that draw. Where launches were recorded as one piece
+ * each (`--mode lite`) that piece is the slice. Nodes run on several queues, and launches of one
+ * queue may overlap, so slices have tracks of their own: beside the queue of the node that
+ * started first, in lanes in which nothing overlaps.
  * Memory: a few words for each launch, none for a node. */
 #ifndef GPUTAP_EXPORT_REPLAYS_H
 #define GPUTAP_EXPORT_REPLAYS_H
@@ -13,9 +14,9 @@
 struct gt_replay {
 	const struct gt_view_queue *queue; /* of the node that started first */
 	uint32_t process, graph, replay;
-	uint32_t work;                     /* nodes that were recorded */
+	uint32_t work; /* nodes that were recorded */
 	uint64_t start_ns, end_ns;
-	uint64_t correlation;              /* of the launch; 0: not known */
+	uint64_t correlation; /* of the launch; 0: not known */
 };
 
 /* Zero-initialised is empty. */
@@ -26,20 +27,24 @@ struct gt_replays {
 	size_t last; /* nodes of a launch mostly come one after the other */
 };
 
-int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q, const struct gt_item *work, uint64_t correlation);
+int gt_replays_add_node(struct gt_replays *r, const struct gt_view_queue *q,
+			const struct gt_item *work, uint64_t correlation);
 
 /* Device work, all of it. Return: 0 or -ENOMEM with a cause. */
-static inline int gt_replays_add(struct gt_replays *r, const struct gt_view_queue *q, const struct gt_item *work, uint64_t correlation)
+static inline int gt_replays_add(struct gt_replays *r, const struct gt_view_queue *q,
+				 const struct gt_item *work, uint64_t correlation)
 {
 	if (__builtin_expect(!work->graph, 1))
 		return 0;
 	return gt_replays_add_node(r, q, work, correlation);
 }
 
-/* Each launch, queue by queue in order of their starts. @lane: from 0. @earliest_ns: what is before it is taken as then.
+/* Each launch, queue by queue in order of their starts. @lane: from 0. @earliest_ns: what is
+ * before it is taken as then.
  * Return: 0, what @write said, or -ENOMEM with a cause. */
 typedef int gt_replay_fn(void *exporter, const struct gt_replay *replay, unsigned lane);
-int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns, gt_replay_fn *write, void *exporter);
+int gt_replays_each(struct gt_replays *r, struct gt_view *v, uint64_t earliest_ns,
+		    gt_replay_fn *write, void *exporter);
 void gt_replays_fini(struct gt_replays *r);
 
 /* "graph 3, replay 17" */

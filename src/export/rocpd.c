@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd tools read.
+/* ROCm 7 rocpd files (.rocpd): the SQLite database that rocprofiler-sdk writes and its rocpd
+ * tools read.
  *
- * Two passes over the capture, calls and then device work. Rows that go by records are written as b-tree pages (bulk.h);
- * all else is small and left to SQL at the end: nodes, processes, threads, agents, queues, kernels, texts.
+ * Two passes over the capture, calls and then device work. Rows that go by records are written
+ * as b-tree pages (bulk.h); all else is small and left to SQL at the end: nodes, processes,
+ * threads, agents, queues, kernels, texts.
  *
- * What its readers insist on: every row has the file's guid; a dispatch has an event, an agent, a queue, a kernel, a
- * thread and a region name (the empty one); a copy has both agents, the host's too; an event's stack_id is the call,
- * parent_stack_id the call around it, correlation_id what the user pushed. rocpd_string is UNIQUE, so that only names are
- * there and arguments stand in their rows. Ids of processes and threads are pid and tid, of several sessions as gt_view_pid().
+ * What its readers insist on: every row has the file's guid; a dispatch has an event, an agent,
+ * a queue, a kernel, a thread and a region name (the empty one); a copy has both agents, the
+ * host's too; an event's stack_id is the call, parent_stack_id the call around it,
+ * correlation_id what the user pushed. rocpd_string is UNIQUE, so that only names are there and
+ * arguments stand in their rows. Ids of processes and threads are pid and tid, of several
+ * sessions as gt_view_pid().
  *
- * The guid is the first session's id, so that exporting a capture twice gives the same file twice and not two ranks. */
+ * The guid is the first session's id, so that exporting a capture twice gives the same file
+ * twice and not two ranks. */
 #include "export/rocpd.h"
 
 #include <errno.h>
@@ -46,7 +51,9 @@ int64_t gt_rocpd_name(struct rocpd *r, const char *name)
 	int64_t found;
 	char **names, *clean;
 
-	bytes = (size_t)(gt_put_utf8(r->text, name, bytes < NAME_MAX_BYTES ? bytes : NAME_MAX_BYTES) - r->text);
+	bytes = (size_t)(gt_put_utf8(r->text, name,
+				     bytes < NAME_MAX_BYTES ? bytes : NAME_MAX_BYTES) -
+			 r->text);
 	a = gt_text_hash(r->text, bytes, 1);
 	b = gt_text_hash(r->text, bytes, 2);
 	found = gt_map_find(&r->names, a, b);
@@ -114,7 +121,8 @@ static void choose_guid(struct rocpd *r)
 	id[6] = (uint8_t)(0x80 | (id[6] & 0x0f));
 	id[8] = (uint8_t)(0x80 | (id[8] & 0x3f));
 	for (unsigned i = 0; i < sizeof id; i++)
-		n += (size_t)snprintf(r->guid + n, sizeof r->guid - n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
+		n += (size_t)snprintf(r->guid + n, sizeof r->guid - n, "%s%02x",
+				      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 	snprintf(r->uuid, sizeof r->uuid, "_%s", r->guid);
 	for (char *p = r->uuid; *p; p++)
 		if (*p == '-')
@@ -131,16 +139,26 @@ static struct gt_bulk_tree *find_tree(struct rocpd *r, const char *name)
 
 static int open_file(struct rocpd *r, const char *path)
 {
-	struct { struct gt_bulk_tree **tree; const char *name; int64_t *next; } trees[] = {
-		{&r->event, "rocpd_event", &r->next_event}, {&r->arg, "rocpd_arg", &r->next_arg},
-		{&r->region, "rocpd_region", &r->next_region}, {&r->sample, "rocpd_sample", &r->next_sample},
-		{&r->dispatch, "rocpd_kernel_dispatch", &r->next_dispatch}, {&r->copy, "rocpd_memory_copy", &r->next_copy},
+	struct {
+		struct gt_bulk_tree **tree;
+		const char *name;
+		int64_t *next;
+	} trees[] = {
+		{&r->event, "rocpd_event", &r->next_event},
+		{&r->arg, "rocpd_arg", &r->next_arg},
+		{&r->region, "rocpd_region", &r->next_region},
+		{&r->sample, "rocpd_sample", &r->next_sample},
+		{&r->dispatch, "rocpd_kernel_dispatch", &r->next_dispatch},
+		{&r->copy, "rocpd_memory_copy", &r->next_copy},
 		{&r->allocate, "rocpd_memory_allocate", &r->next_allocate},
 	};
 	static const char *const copies[GT_DEVICE_OP_COUNT] = {
-		[GT_DEVICE_READ] = "MEMORY_COPY_DEVICE_TO_HOST", [GT_DEVICE_WRITE] = "MEMORY_COPY_HOST_TO_DEVICE",
-		[GT_DEVICE_COPY] = "MEMORY_COPY_DEVICE_TO_DEVICE", [GT_DEVICE_MAP] = "MEMORY_COPY_MAP",
-		[GT_DEVICE_UNMAP] = "MEMORY_COPY_UNMAP", [GT_DEVICE_MIGRATE] = "MEMORY_COPY_MIGRATE",
+		[GT_DEVICE_READ] = "MEMORY_COPY_DEVICE_TO_HOST",
+		[GT_DEVICE_WRITE] = "MEMORY_COPY_HOST_TO_DEVICE",
+		[GT_DEVICE_COPY] = "MEMORY_COPY_DEVICE_TO_DEVICE",
+		[GT_DEVICE_MAP] = "MEMORY_COPY_MAP",
+		[GT_DEVICE_UNMAP] = "MEMORY_COPY_UNMAP",
+		[GT_DEVICE_MIGRATE] = "MEMORY_COPY_MIGRATE",
 	};
 	bool small = gt_capture_health(r->view.capture)->bytes < SMALL_CAPTURE;
 	char *schema;
@@ -178,14 +196,22 @@ static int open_file(struct rocpd *r, const char *path)
 /* Numbers of rows added later begin behind ours. */
 static void put_sequences(struct rocpd *r, sqlite3_str *sql)
 {
-	const struct { const char *name; int64_t last; } tables[] = {
-		{"event", r->next_event - 1}, {"arg", r->next_arg - 1}, {"region", r->next_region - 1}, {"sample", r->next_sample - 1},
-		{"kernel_dispatch", r->next_dispatch - 1}, {"memory_copy", r->next_copy - 1}, {"memory_allocate", r->next_allocate - 1},
+	const struct {
+		const char *name;
+		int64_t last;
+	} tables[] = {
+		{"event", r->next_event - 1},
+		{"arg", r->next_arg - 1},
+		{"region", r->next_region - 1},
+		{"sample", r->next_sample - 1},
+		{"kernel_dispatch", r->next_dispatch - 1},
+		{"memory_copy", r->next_copy - 1},
+		{"memory_allocate", r->next_allocate - 1},
 	};
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		sqlite3_str_appendf(sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_%s%s', %lld);", tables[i].name, r->uuid,
-				    (long long)tables[i].last);
+		sqlite3_str_appendf(sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_%s%s', %lld);",
+				    tables[i].name, r->uuid, (long long)tables[i].last);
 }
 
 static int finish(struct rocpd *r, const struct gt_export_options *options)
@@ -198,7 +224,8 @@ static int finish(struct rocpd *r, const struct gt_export_options *options)
 	gt_rocpd_put_info(r, sql, options);
 	put_sequences(r, sql);
 	for (size_t i = 0; i < sizeof rocpd_table_names / sizeof *rocpd_table_names; i++)
-		sqlite3_str_appendf(sql, "CREATE VIEW %s AS SELECT * FROM \"%s%s\";", rocpd_table_names[i], rocpd_table_names[i], r->uuid);
+		sqlite3_str_appendf(sql, "CREATE VIEW %s AS SELECT * FROM \"%s%s\";",
+				    rocpd_table_names[i], rocpd_table_names[i], r->uuid);
 	sqlite3_str_appendall(sql, rocpd_views);
 	sqlite3_str_appendall(sql, "COMMIT;");
 	if (sqlite3_str_errcode(sql))
@@ -216,7 +243,8 @@ static int finish(struct rocpd *r, const struct gt_export_options *options)
 	return status;
 }
 
-static int write_rocpd(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+static int write_rocpd(const struct gt_capture *c, const char *path,
+		       const struct gt_export_options *options)
 {
 	struct rocpd *r = calloc(1, sizeof *r);
 	int status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the rocpd exporter share: the database in the making. rocpd.c says how it goes together,
- * rocpd_rows.c has calls and device work, rocpd_info.c the small tables that say who and where. */
+/* What the files of the rocpd exporter share: the database in the making. rocpd.c says how it
+ * goes together, rocpd_rows.c has calls and device work, rocpd_info.c the small tables that say
+ * who and where. */
 #ifndef GPUTAP_EXPORT_ROCPD_H
 #define GPUTAP_EXPORT_ROCPD_H
 
@@ -15,7 +16,8 @@
 #include "export/view.h"
 
 enum {
-	ROCPD_EMPTY_TEXT = 1,   /* id of '': what a dispatch without a region must name, or its view loses it */
+	/* id of '': what a dispatch without a region must name, or its view loses it */
+	ROCPD_EMPTY_TEXT = 1,
 	ROCPD_GUID_BYTES = 36,
 	ROCPD_VALUE_BYTES = 3600, /* of an argument, so that a row stays below GT_BULK_ROW_BYTES */
 	ROCPD_TEXT_ROOM = 65536,
@@ -38,7 +40,6 @@ struct rocpd_track {
 	int64_t name;
 };
 
-
 struct rocpd {
 	struct gt_view view;
 	struct gt_bulk *db;
@@ -46,9 +47,11 @@ struct rocpd {
 	struct gt_bulk_row row;
 	uint32_t machine_count;
 	char guid[ROCPD_GUID_BYTES + 1], uuid[ROCPD_GUID_BYTES + 2]; /* uuid: what tables end in */
-	int64_t next_event, next_arg, next_region, next_sample, next_dispatch, next_copy, next_allocate;
+	int64_t next_event, next_arg, next_region, next_sample, next_dispatch, next_copy,
+		next_allocate;
 
-	struct gt_map names;     /* two hashes of a text -> index into name_text; its id is one more */
+	/* two hashes of a text -> index into name_text; its id is one more */
+	struct gt_map names;
 	char **name_text;
 	size_t name_count, name_capacity;
 	struct gt_map kernel_map; /* process, string or symbol -> index; its id is one more */
@@ -61,10 +64,11 @@ struct rocpd {
 	struct rocpd_external *externals;
 	size_t external_count, external_capacity;
 
-	int64_t category[GT_DOMAIN_COUNT], dispatch_category, copy_category, allocation_category, scratch_category, marker_category;
+	int64_t category[GT_DOMAIN_COUNT], dispatch_category, copy_category, allocation_category,
+		scratch_category, marker_category;
 	int64_t copy_names[GT_DEVICE_OP_COUNT];
-	char *text;              /* ROCPD_TEXT_ROOM */
-	uint64_t untimed;        /* device work without times: has no row */
+	char *text;       /* ROCPD_TEXT_ROOM */
+	uint64_t untimed; /* device work without times: has no row */
 	int status;
 };
 
@@ -85,7 +89,8 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work);
 int64_t gt_rocpd_node_id(const struct rocpd *r, uint32_t process);
 int64_t gt_rocpd_thread_id(const struct gt_view_thread *thread);
 int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process);
-int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device); /* UINT32_MAX: one that is not known */
+/* UINT32_MAX: one that is not known */
+int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device);
 
 /* The small tables, the views and what SQLite counts, as SQL. */
 void gt_rocpd_put_info(struct rocpd *r, sqlite3_str *sql, const struct gt_export_options *options);

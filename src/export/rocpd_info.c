@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The small tables of a rocpd file: metadata, texts, nodes, processes, threads, agents, queues, kernels, tracks. They are
- * written by SQL when all is known; where several images or threads had one number, the newest says what it was. */
+/* The small tables of a rocpd file: metadata, texts, nodes, processes, threads, agents, queues,
+ * kernels, tracks. They are written by SQL when all is known; where several images or threads
+ * had one number, the newest says what it was. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ enum { TEXT_BYTES = 4096, COMMAND_BYTES = 16384 };
 int64_t gt_rocpd_host_agent(const struct rocpd *r, uint32_t process)
 {
 	const struct gt_process_info *info = gt_capture_process(r->view.capture, process);
-	const struct gt_capture_session *session = info ? gt_capture_session_at(r->view.capture, info->session) : NULL;
+	const struct gt_capture_session *session =
+		info ? gt_capture_session_at(r->view.capture, info->session) : NULL;
 
 	return session ? session->machine : 0;
 }
@@ -31,7 +33,9 @@ int64_t gt_rocpd_agent(const struct rocpd *r, uint32_t device)
 
 static const char *machine_id(const struct gt_capture_session *s)
 {
-	return s->info.hostname && *s->info.hostname ? s->info.hostname : s->info.boot_id ? s->info.boot_id : "";
+	return s->info.hostname && *s->info.hostname ? s->info.hostname
+	       : s->info.boot_id                     ? s->info.boot_id
+						     : "";
 }
 
 /* The same in every file of the machine. */
@@ -46,7 +50,8 @@ static const struct gt_capture_session *first_of(const struct rocpd *r, uint32_t
 {
 	size_t i = 0;
 
-	while (i + 1 < gt_capture_session_count(r->view.capture) && gt_capture_session_at(r->view.capture, i)->machine != machine)
+	while (i + 1 < gt_capture_session_count(r->view.capture) &&
+	       gt_capture_session_at(r->view.capture, i)->machine != machine)
 		i++;
 	return gt_capture_session_at(r->view.capture, i);
 }
@@ -78,7 +83,8 @@ static void put(struct rocpd *r, sqlite3_str *sql, const char *format, ...)
 /* INSERT INTO "rocpd_<table>_<uuid>" (guid, <columns>) VALUES ('<guid>' */
 static void begin(struct rocpd *r, sqlite3_str *sql, const char *table, const char *columns)
 {
-	put(r, sql, "INSERT OR IGNORE INTO \"rocpd_%s%s\" (guid, %s) VALUES ('%s'", table, r->uuid, columns, r->guid);
+	put(r, sql, "INSERT OR IGNORE INTO \"rocpd_%s%s\" (guid, %s) VALUES ('%s'", table, r->uuid,
+	    columns, r->guid);
 }
 
 /* , 'text' */
@@ -86,7 +92,8 @@ static void put_text(struct rocpd *r, sqlite3_str *sql, const char *text)
 {
 	size_t bytes = text ? strlen(text) : 0;
 
-	*gt_put_utf8(r->text, text ? text : "", bytes < COMMAND_BYTES ? bytes : COMMAND_BYTES) = '\0';
+	*gt_put_utf8(r->text, text ? text : "", bytes < COMMAND_BYTES ? bytes : COMMAND_BYTES) =
+		'\0';
 	put(r, sql, ", %Q", r->text);
 }
 
@@ -105,10 +112,12 @@ static void put_count(struct rocpd *r, sqlite3_str *sql, const char *tag, uint64
 	put_metadata(r, sql, tag, text);
 }
 
-static void put_all_metadata(struct rocpd *r, sqlite3_str *sql, const struct gt_export_options *options)
+static void put_all_metadata(struct rocpd *r, sqlite3_str *sql,
+			     const struct gt_export_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(r->view.capture);
-	struct gt_view_counts calls = gt_view_counts(&r->view, GT_CLASS_CALL), work = gt_view_counts(&r->view, GT_CLASS_DEVICE);
+	struct gt_view_counts calls = gt_view_counts(&r->view, GT_CLASS_CALL),
+			      work = gt_view_counts(&r->view, GT_CLASS_DEVICE);
 
 	put_metadata(r, sql, "schema_version", "3");
 	put_metadata(r, sql, "uuid", r->uuid);
@@ -116,7 +125,8 @@ static void put_all_metadata(struct rocpd *r, sqlite3_str *sql, const struct gt_
 	put_metadata(r, sql, "gputap::version", session->gputap_version);
 	put_metadata(r, sql, "gputap::clock", "CLOCK_BOOTTIME");
 	put_metadata(r, sql, "gputap::exported_by", options->command_line);
-	put_metadata(r, sql, "gputap::complete", gt_capture_health(r->view.capture)->end == GT_CAPTURE_COMPLETE ? "yes" : "no");
+	put_metadata(r, sql, "gputap::complete",
+		     gt_capture_health(r->view.capture)->end == GT_CAPTURE_COMPLETE ? "yes" : "no");
 	put_count(r, sql, "gputap::sessions", gt_capture_session_count(r->view.capture));
 	put_count(r, sql, "gputap::calls_seen", calls.seen);
 	put_count(r, sql, "gputap::calls_dropped", calls.dropped);
@@ -130,7 +140,9 @@ static void put_nodes(struct rocpd *r, sqlite3_str *sql)
 	for (uint32_t m = 0; m < r->machine_count; m++) {
 		const struct gt_capture_session *s = first_of(r, m);
 
-		begin(r, sql, "info_node", "id, hash, machine_id, system_name, hostname, release, version, hardware_name, domain_name");
+		begin(r, sql, "info_node",
+		      "id, hash, machine_id, system_name, hostname, release, version, "
+		      "hardware_name, domain_name");
 		put(r, sql, ", %lld, %lld", (long long)node_id(s), (long long)node_id(s));
 		put_text(r, sql, machine_id(s));
 		put_text(r, sql, "Linux");
@@ -147,9 +159,12 @@ static void put_processes(struct rocpd *r, sqlite3_str *sql)
 	for (uint32_t i = (uint32_t)gt_capture_process_count(r->view.capture); i-- > 0;) {
 		const struct gt_process_info *p = gt_capture_process(r->view.capture, i);
 
-		begin(r, sql, "info_process", "id, nid, ppid, pid, init, fini, start, \"end\", command, environment, extdata");
-		put(r, sql, ", %lld, %lld, %u, %u, %lld, nullif(%lld, 0), %lld, nullif(%lld, 0)", (long long)gt_view_pid(&r->view, i),
-		    (long long)gt_rocpd_node_id(r, i), p->ppid, p->pid, (long long)p->start_ns, (long long)p->end_ns, (long long)p->start_ns,
+		begin(r, sql, "info_process",
+		      "id, nid, ppid, pid, init, fini, start, \"end\", command, environment, "
+		      "extdata");
+		put(r, sql, ", %lld, %lld, %u, %u, %lld, nullif(%lld, 0), %lld, nullif(%lld, 0)",
+		    (long long)gt_view_pid(&r->view, i), (long long)gt_rocpd_node_id(r, i), p->ppid,
+		    p->pid, (long long)p->start_ns, (long long)p->end_ns, (long long)p->start_ns,
 		    (long long)p->end_ns);
 		put_text(r, sql, gt_view_command(p->argv, command, sizeof command));
 		put(r, sql, ", '{}', '{}');");
@@ -160,17 +175,25 @@ static void put_threads(struct rocpd *r, sqlite3_str *sql)
 {
 	for (uint32_t i = r->view.thread_count; i-- > 0;) {
 		const struct gt_view_thread *t = r->view.threads[i];
-		const struct gt_thread_info *info = gt_capture_thread_find(r->view.capture, t->process, t->ordinal);
+		const struct gt_thread_info *info =
+			gt_capture_thread_find(r->view.capture, t->process, t->ordinal);
 		const struct gt_process_info *p = gt_capture_process(r->view.capture, t->process);
-		const struct gt_host_clock_map *clock = gt_capture_process_clock(r->view.capture, t->process);
-		uint64_t start = info && clock && info->start_ticks ? gt_host_clock_to_ns(clock, info->start_ticks) : 0;
-		uint64_t end = info && clock && info->end_ticks ? gt_host_clock_to_ns(clock, info->end_ticks) : 0;
+		const struct gt_host_clock_map *clock =
+			gt_capture_process_clock(r->view.capture, t->process);
+		uint64_t start = info && clock && info->start_ticks
+					 ? gt_host_clock_to_ns(clock, info->start_ticks)
+					 : 0;
+		uint64_t end = info && clock && info->end_ticks
+				       ? gt_host_clock_to_ns(clock, info->end_ticks)
+				       : 0;
 
 		begin(r, sql, "info_thread", "id, nid, ppid, pid, tid, name, start, \"end\"");
-		put(r, sql, ", %lld, %lld, %u, %lld, %u", (long long)gt_rocpd_thread_id(t), (long long)gt_rocpd_node_id(r, t->process),
-		    p ? p->ppid : 0, (long long)t->pid, info ? info->tid : 0);
+		put(r, sql, ", %lld, %lld, %u, %lld, %u", (long long)gt_rocpd_thread_id(t),
+		    (long long)gt_rocpd_node_id(r, t->process), p ? p->ppid : 0, (long long)t->pid,
+		    info ? info->tid : 0);
 		put_text(r, sql, t->name);
-		put(r, sql, ", nullif(%lld, 0), nullif(%lld, 0));", (long long)start, (long long)end);
+		put(r, sql, ", nullif(%lld, 0), nullif(%lld, 0));", (long long)start,
+		    (long long)end);
 	}
 }
 
@@ -181,22 +204,37 @@ struct agent {
 	const char *name, *vendor, *uuid, *pci;
 };
 
-/* Numbers of an agent that a capture does not have. ROCm's `rocpd convert` ends where one of the members is missing. */
+/* Numbers of an agent that a capture does not have. ROCm's `rocpd convert` ends where one of the
+ * members is missing. */
 static const char agent_numbers[] =
-	"\"size\":312,\"cpu_cores_count\":0,\"simd_count\":0,\"mem_banks_count\":0,\"caches_count\":0,\"io_links_count\":0,"
-	"\"cpu_core_id_base\":0,\"simd_id_base\":0,\"max_waves_per_simd\":0,\"lds_size_in_kb\":0,\"gds_size_in_kb\":0,\"num_gws\":0,"
-	"\"wave_front_size\":0,\"num_xcc\":0,\"cu_count\":0,\"array_count\":0,\"num_shader_banks\":0,\"simd_arrays_per_engine\":0,"
-	"\"cu_per_simd_array\":0,\"simd_per_cu\":0,\"max_slots_scratch_cu\":0,\"gfx_target_version\":0,\"vendor_id\":0,\"device_id\":0,"
-	"\"location_id\":0,\"domain\":0,\"drm_render_minor\":0,\"num_sdma_engines\":0,\"num_sdma_xgmi_engines\":0,"
-	"\"num_sdma_queues_per_engine\":0,\"num_cp_queues\":0,\"max_engine_clk_ccompute\":0,\"max_engine_clk_fcompute\":0,"
-	"\"sdma_fw_version\":{\"uCodeSDMA\":0,\"uCodeRes\":0},\"fw_version\":{\"uCode\":0,\"Major\":0,\"Minor\":0,\"Stepping\":0},"
-	"\"capability\":{\"HotPluggable\":0,\"HSAMMUPresent\":0,\"SharedWithGraphics\":0,\"QueueSizePowerOfTwo\":0,\"QueueSize32bit\":0,"
-	"\"QueueIdleEvent\":0,\"VALimit\":0,\"WatchPointsSupported\":0,\"WatchPointsTotalBits\":0,\"DoorbellType\":0,"
-	"\"AQLQueueDoubleMap\":0,\"DebugTrapSupported\":0,\"WaveLaunchTrapOverrideSupported\":0,\"WaveLaunchModeSupported\":0,"
-	"\"PreciseMemoryOperationsSupported\":0,\"DEPRECATED_SRAM_EDCSupport\":0,\"Mem_EDCSupport\":0,\"RASEventNotify\":0,"
-	"\"ASICRevision\":0,\"SRAM_EDCSupport\":0,\"SVMAPISupported\":0,\"CoherentHostAccess\":0,\"DebugSupportedFirmware\":0},"
-	"\"cu_per_engine\":0,\"max_waves_per_cu\":0,\"family_id\":0,\"workgroup_max_size\":0,\"grid_max_size\":0,\"local_mem_size\":0,"
-	"\"hive_id\":0,\"gpu_id\":0,\"workgroup_max_dim\":{\"x\":0,\"y\":0,\"z\":0},\"grid_max_dim\":{\"x\":0,\"y\":0,\"z\":0},"
+	"\"size\":312,\"cpu_cores_count\":0,\"simd_count\":0,\"mem_banks_count\":0,\"caches_"
+	"count\":0,\"io_links_count\":0,"
+	"\"cpu_core_id_base\":0,\"simd_id_base\":0,\"max_waves_per_simd\":0,\"lds_size_in_kb\":0,"
+	"\"gds_size_in_kb\":0,\"num_gws\":0,"
+	"\"wave_front_size\":0,\"num_xcc\":0,\"cu_count\":0,\"array_count\":0,\"num_shader_banks\":"
+	"0,\"simd_arrays_per_engine\":0,"
+	"\"cu_per_simd_array\":0,\"simd_per_cu\":0,\"max_slots_scratch_cu\":0,\"gfx_target_"
+	"version\":0,\"vendor_id\":0,\"device_id\":0,"
+	"\"location_id\":0,\"domain\":0,\"drm_render_minor\":0,\"num_sdma_engines\":0,\"num_sdma_"
+	"xgmi_engines\":0,"
+	"\"num_sdma_queues_per_engine\":0,\"num_cp_queues\":0,\"max_engine_clk_ccompute\":0,\"max_"
+	"engine_clk_fcompute\":0,"
+	"\"sdma_fw_version\":{\"uCodeSDMA\":0,\"uCodeRes\":0},\"fw_version\":{\"uCode\":0,"
+	"\"Major\":0,\"Minor\":0,\"Stepping\":0},"
+	"\"capability\":{\"HotPluggable\":0,\"HSAMMUPresent\":0,\"SharedWithGraphics\":0,"
+	"\"QueueSizePowerOfTwo\":0,\"QueueSize32bit\":0,"
+	"\"QueueIdleEvent\":0,\"VALimit\":0,\"WatchPointsSupported\":0,\"WatchPointsTotalBits\":0,"
+	"\"DoorbellType\":0,"
+	"\"AQLQueueDoubleMap\":0,\"DebugTrapSupported\":0,\"WaveLaunchTrapOverrideSupported\":0,"
+	"\"WaveLaunchModeSupported\":0,"
+	"\"PreciseMemoryOperationsSupported\":0,\"DEPRECATED_SRAM_EDCSupport\":0,\"Mem_"
+	"EDCSupport\":0,\"RASEventNotify\":0,"
+	"\"ASICRevision\":0,\"SRAM_EDCSupport\":0,\"SVMAPISupported\":0,\"CoherentHostAccess\":0,"
+	"\"DebugSupportedFirmware\":0},"
+	"\"cu_per_engine\":0,\"max_waves_per_cu\":0,\"family_id\":0,\"workgroup_max_size\":0,"
+	"\"grid_max_size\":0,\"local_mem_size\":0,"
+	"\"hive_id\":0,\"gpu_id\":0,\"workgroup_max_dim\":{\"x\":0,\"y\":0,\"z\":0},\"grid_max_"
+	"dim\":{\"x\":0,\"y\":0,\"z\":0},"
 	"\"mem_banks\":[],\"caches\":[],\"io_links\":[]";
 
 static char *put_json_text(char *p, const char *key, const char *text)
@@ -209,8 +247,11 @@ static char *put_json_text(char *p, const char *key, const char *text)
 /* An agent as rocprofiler-sdk writes it, and what identifies the device. */
 static void put_agent_json(char *p, const struct agent *a)
 {
-	p += sprintf(p, "{%s,\"id\":{\"handle\":%lld},\"type\":%d,\"node_id\":%lld,\"logical_node_id\":%lld,\"logical_node_type_id\":%lld",
-		     agent_numbers, (long long)a->id, strcmp(a->type, "CPU") ? 2 : 1, (long long)a->id, (long long)a->id, (long long)a->type_index);
+	p += sprintf(p,
+		     "{%s,\"id\":{\"handle\":%lld},\"type\":%d,\"node_id\":%lld,\"logical_node_"
+		     "id\":%lld,\"logical_node_type_id\":%lld",
+		     agent_numbers, (long long)a->id, strcmp(a->type, "CPU") ? 2 : 1,
+		     (long long)a->id, (long long)a->id, (long long)a->type_index);
 	p = put_json_text(p, "name", a->name);
 	p = put_json_text(p, "vendor_name", a->vendor);
 	p = put_json_text(p, "product_name", a->name);
@@ -224,10 +265,13 @@ static void put_agent(struct rocpd *r, sqlite3_str *sql, const struct agent *a)
 {
 	char *extra = r->text + ROCPD_TEXT_ROOM / 2;
 
-	begin(r, sql, "info_agent", "id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, model_name, vendor_name, "
+	begin(r, sql, "info_agent",
+	      "id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, "
+	      "model_name, vendor_name, "
 	      "product_name, user_name, extdata");
-	put(r, sql, ", %lld, %lld, %lld, %Q, %lld, %lld, %lld, NULL", (long long)a->id, (long long)a->node, (long long)a->pid, a->type,
-	    (long long)a->id, (long long)a->id, (long long)a->type_index);
+	put(r, sql, ", %lld, %lld, %lld, %Q, %lld, %lld, %lld, NULL", (long long)a->id,
+	    (long long)a->node, (long long)a->pid, a->type, (long long)a->id, (long long)a->id,
+	    (long long)a->type_index);
 	put_text(r, sql, a->name);
 	put_text(r, sql, a->name);
 	put_text(r, sql, a->vendor);
@@ -246,31 +290,45 @@ static void put_agents(struct rocpd *r, sqlite3_str *sql)
 		const struct gt_capture_session *s = first_of(r, m);
 		const char *cpu = s->info.cpu && *s->info.cpu ? s->info.cpu : "CPU";
 
-		put_agent(r, sql, &(struct agent){m, node_id(s), (int64_t)gt_view_pid(&r->view, s->first_process), "CPU", m, cpu, "", NULL, NULL});
+		put_agent(r, sql,
+			  &(struct agent){m, node_id(s),
+					  (int64_t)gt_view_pid(&r->view, s->first_process), "CPU",
+					  m, cpu, "", NULL, NULL});
 	}
 	for (size_t i = 0; i <= devices; i++) {
-		const struct gt_object_info *o = i < devices ? gt_capture_device(c, (uint32_t)i) : NULL;
+		const struct gt_object_info *o =
+			i < devices ? gt_capture_device(c, (uint32_t)i) : NULL;
 		uint32_t process = o ? o->process : 0;
-		const char *name = o ? gt_object_value(o, "name") : NULL, *type = o ? gt_object_value(o, "type") : NULL;
+		const char *name = o ? gt_object_value(o, "name") : NULL,
+			   *type = o ? gt_object_value(o, "type") : NULL;
 
-		put_agent(r, sql, &(struct agent){gt_rocpd_agent(r, (uint32_t)i), gt_rocpd_node_id(r, process),
-						  (int64_t)gt_view_pid(&r->view, process), type && !strcmp(type, "cpu") ? "CPU" : "GPU", i,
-						  name && *name ? name : "device not known", o ? gt_object_value(o, "vendor") : "",
-						  o ? gt_object_value(o, "uuid") : NULL, o ? gt_object_value(o, "pci") : NULL});
+		put_agent(r, sql,
+			  &(struct agent){gt_rocpd_agent(r, (uint32_t)i),
+					  gt_rocpd_node_id(r, process),
+					  (int64_t)gt_view_pid(&r->view, process),
+					  type && !strcmp(type, "cpu") ? "CPU" : "GPU", i,
+					  name && *name ? name : "device not known",
+					  o ? gt_object_value(o, "vendor") : "",
+					  o ? gt_object_value(o, "uuid") : NULL,
+					  o ? gt_object_value(o, "pci") : NULL});
 	}
 }
 
 static void put_queues(struct rocpd *r, sqlite3_str *sql)
 {
-	static const char *const tables[] = {"info_queue", "info_stream"}, *const names[] = {"Queue", "Stream"};
+	static const char *const tables[] = {"info_queue", "info_stream"}, *const names[] = {
+										   "Queue",
+										   "Stream"};
 
 	for (uint32_t i = 0; i < r->view.queue_count; i++) {
 		const struct gt_view_queue *q = r->view.queues[i];
 
 		for (unsigned k = 0; k < 2; k++) {
 			begin(r, sql, tables[k], "id, nid, pid, name, extdata");
-			put(r, sql, ", %lld, %lld, %lld, '%s %u', '{\"handle\":%llu}');", (long long)i + 1, (long long)gt_rocpd_node_id(r, q->process),
-			    (long long)q->pid, names[k], q->stream, (unsigned long long)(q->object ? q->object->handle : 0));
+			put(r, sql, ", %lld, %lld, %lld, '%s %u', '{\"handle\":%llu}');",
+			    (long long)i + 1, (long long)gt_rocpd_node_id(r, q->process),
+			    (long long)q->pid, names[k], q->stream,
+			    (unsigned long long)(q->object ? q->object->handle : 0));
 		}
 	}
 }
@@ -285,7 +343,8 @@ static long long number_of(const struct gt_object_info *o, const char *key)
 /* Code objects that are recorded; and for each process one for kernels whose code object is not. */
 static void put_code_objects(struct rocpd *r, sqlite3_str *sql)
 {
-	static const char columns[] = "id, nid, pid, agent_id, uri, load_base, load_size, load_delta, storage_type";
+	static const char columns[] =
+		"id, nid, pid, agent_id, uri, load_base, load_size, load_delta, storage_type";
 	const struct gt_capture *c = r->view.capture;
 	size_t objects = gt_capture_object_count(c);
 
@@ -297,15 +356,19 @@ static void put_code_objects(struct rocpd *r, sqlite3_str *sql)
 			continue;
 		device = gt_capture_object_find(c, o->process, GT_OBJECT_DEVICE, o->parent);
 		begin(r, sql, "info_code_object", columns);
-		put(r, sql, ", %lld, %lld, %lld, %lld", (long long)i + 1, (long long)gt_rocpd_node_id(r, o->process),
-		    (long long)gt_view_pid(&r->view, o->process), (long long)gt_rocpd_agent(r, device ? device->device_index : UINT32_MAX));
+		put(r, sql, ", %lld, %lld, %lld, %lld", (long long)i + 1,
+		    (long long)gt_rocpd_node_id(r, o->process),
+		    (long long)gt_view_pid(&r->view, o->process),
+		    (long long)gt_rocpd_agent(r, device ? device->device_index : UINT32_MAX));
 		put_text(r, sql, gt_object_value(o, "uri"));
-		put(r, sql, ", %lld, %lld, %lld, '%s');", number_of(o, "load_base"), number_of(o, "load_bytes"), number_of(o, "load_delta"),
+		put(r, sql, ", %lld, %lld, %lld, '%s');", number_of(o, "load_base"),
+		    number_of(o, "load_bytes"), number_of(o, "load_delta"),
 		    storage && !strcasecmp(storage, "file") ? "FILE" : "MEMORY");
 	}
 	for (uint32_t p = 0; p < gt_capture_process_count(c); p++) {
 		begin(r, sql, "info_code_object", columns);
-		put(r, sql, ", %lld, %lld, %lld, %lld, '', 0, 0, 0, 'MEMORY');", (long long)(objects + p + 1), (long long)gt_rocpd_node_id(r, p),
+		put(r, sql, ", %lld, %lld, %lld, %lld, '', 0, 0, 0, 'MEMORY');",
+		    (long long)(objects + p + 1), (long long)gt_rocpd_node_id(r, p),
 		    (long long)gt_view_pid(&r->view, p), (long long)gt_rocpd_agent(r, UINT32_MAX));
 	}
 }
@@ -314,24 +377,41 @@ static void put_kernel(struct rocpd *r, sqlite3_str *sql, size_t index)
 {
 	const struct gt_capture *c = r->view.capture;
 	const struct rocpd_kernel *k = &r->kernels[index];
-	const struct gt_object_info *symbol = k->symbol ? gt_capture_object_find(c, k->process, GT_OBJECT_KERNEL_SYMBOL, k->symbol) : NULL;
-	const struct gt_object_info *code = symbol ? gt_capture_object_find(c, k->process, GT_OBJECT_CODE_OBJECT, symbol->parent) : NULL;
+	const struct gt_object_info *symbol =
+		k->symbol
+			? gt_capture_object_find(c, k->process, GT_OBJECT_KERNEL_SYMBOL, k->symbol)
+			: NULL;
+	const struct gt_object_info *code =
+		symbol ? gt_capture_object_find(c, k->process, GT_OBJECT_CODE_OBJECT,
+						symbol->parent)
+		       : NULL;
 	struct gt_view_text *shown = k->name ? gt_view_name(&r->view, k->process, k->name) : NULL;
-	const char *name = symbol ? gt_object_value(symbol, "name") : NULL, *display = k->text ? k->text : shown ? shown->text : NULL;
+	const char *name = symbol ? gt_object_value(symbol, "name") : NULL,
+		   *display = k->text ? k->text
+			      : shown ? shown->text
+				      : NULL;
 	char *p = r->text + ROCPD_TEXT_ROOM / 2, *extra = p;
 
 	if (!name || !*name)
 		name = k->name ? gt_capture_string(c, k->process, k->name) : "";
 	if (!display)
 		display = *name ? name : "(name not recorded)";
-	begin(r, sql, "info_kernel_symbol", "id, nid, pid, code_object_id, kernel_name, display_name, kernel_object, kernarg_segment_size, "
-	      "kernarg_segment_alignment, group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count, extdata");
-	put(r, sql, ", %lld, %lld, %lld, %lld", (long long)index + 1, (long long)gt_rocpd_node_id(r, k->process), (long long)gt_view_pid(&r->view, k->process),
-	    code ? (long long)(code - gt_capture_object(c, 0)) + 1 : (long long)(gt_capture_object_count(c) + k->process + 1));
+	begin(r, sql, "info_kernel_symbol",
+	      "id, nid, pid, code_object_id, kernel_name, display_name, kernel_object, "
+	      "kernarg_segment_size, "
+	      "kernarg_segment_alignment, group_segment_size, private_segment_size, sgpr_count, "
+	      "arch_vgpr_count, accum_vgpr_count, extdata");
+	put(r, sql, ", %lld, %lld, %lld, %lld", (long long)index + 1,
+	    (long long)gt_rocpd_node_id(r, k->process),
+	    (long long)gt_view_pid(&r->view, k->process),
+	    code ? (long long)(code - gt_capture_object(c, 0)) + 1
+		 : (long long)(gt_capture_object_count(c) + k->process + 1));
 	put_text(r, sql, *name ? name : display);
 	put_text(r, sql, display);
-	put(r, sql, ", %lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld", symbol ? (long long)symbol->handle : 0LL, number_of(symbol, "kernarg_bytes"),
-	    number_of(symbol, "kernarg_alignment"), number_of(symbol, "group_bytes"), number_of(symbol, "private_bytes"), number_of(symbol, "sgprs"),
+	put(r, sql, ", %lld, %lld, %lld, %lld, %lld, %lld, %lld, %lld",
+	    symbol ? (long long)symbol->handle : 0LL, number_of(symbol, "kernarg_bytes"),
+	    number_of(symbol, "kernarg_alignment"), number_of(symbol, "group_bytes"),
+	    number_of(symbol, "private_bytes"), number_of(symbol, "sgprs"),
 	    number_of(symbol, "vgprs"), number_of(symbol, "accum_vgprs"));
 	p = stpcpy(p, "{\"demangled_kernel_name\":\"");
 	p = gt_put_json(p, display, strnlen(display, 1024));
@@ -356,7 +436,8 @@ void gt_rocpd_put_info(struct rocpd *r, sqlite3_str *sql, const struct gt_export
 		const struct gt_view_thread *t = r->view.threads[r->tracks[i].thread];
 
 		begin(r, sql, "track", "id, nid, pid, tid, name_id");
-		put(r, sql, ", %lld, %lld, %lld, %lld, %lld);", (long long)i + 1, (long long)gt_rocpd_node_id(r, t->process), (long long)t->pid,
+		put(r, sql, ", %lld, %lld, %lld, %lld, %lld);", (long long)i + 1,
+		    (long long)gt_rocpd_node_id(r, t->process), (long long)t->pid,
 		    (long long)gt_rocpd_thread_id(t), (long long)r->tracks[i].name);
 	}
 	for (size_t i = 0; i < r->name_count; i++) {

@@ -21,7 +21,9 @@ struct thread_own {
 	uint64_t last_ns, last_external;
 };
 
-struct operation_own { int64_t name; };
+struct operation_own {
+	int64_t name;
+};
 
 static const char nothing[] = "{}";
 
@@ -126,19 +128,17 @@ static struct operation_own *operation_own(struct rocpd *r, struct gt_view_opera
 }
 
 /* The value of an argument as text, in r->text. Return: its length. */
-static size_t put_value(struct rocpd *r, const struct gt_item *call, const struct gt_view_operation *operation, unsigned arg)
+static size_t put_value(struct rocpd *r, const struct gt_item *call,
+			const struct gt_view_operation *operation, unsigned arg)
 {
 	char raw[ROCPD_VALUE_BYTES], *p = r->text;
 	struct gt_view_text *word;
 	size_t n;
 
 	switch (operation->info->args[arg].form) {
-	case GT_FORM_UNSIGNED:
-		return (size_t)(gt_put_u64(p, call->args[arg]) - p);
-	case GT_FORM_SIGNED:
-		return (size_t)(gt_put_i64(p, (int64_t)call->args[arg]) - p);
-	case GT_FORM_ADDRESS:
-		return (size_t)(gt_put_hex(GT_PUT(p, "0x"), call->args[arg]) - p);
+	case GT_FORM_UNSIGNED: return (size_t)(gt_put_u64(p, call->args[arg]) - p);
+	case GT_FORM_SIGNED: return (size_t)(gt_put_i64(p, (int64_t)call->args[arg]) - p);
+	case GT_FORM_ADDRESS: return (size_t)(gt_put_hex(GT_PUT(p, "0x"), call->args[arg]) - p);
 	case GT_FORM_NAMED:
 		word = gt_view_word(&r->view, call->op, arg, call->args);
 		if (word && word->bytes <= ROCPD_VALUE_BYTES) {
@@ -146,15 +146,16 @@ static size_t put_value(struct rocpd *r, const struct gt_item *call, const struc
 			return word->bytes;
 		}
 		break;
-	default:
-		break;
+	default: break;
 	}
-	n = gt_format_arg(raw, sizeof raw, call->op, arg, call->args, call->payload, call->payload_bytes);
+	n = gt_format_arg(raw, sizeof raw, call->op, arg, call->args, call->payload,
+			  call->payload_bytes);
 	n = (size_t)(gt_put_utf8(p, raw, n < sizeof raw ? n : sizeof raw - 1) - p);
 	return gt_cut_utf8(p, n, ROCPD_VALUE_BYTES);
 }
 
-static void add_args(struct rocpd *r, const struct gt_item *call, const struct gt_view_operation *operation, int64_t event)
+static void add_args(struct rocpd *r, const struct gt_item *call,
+		     const struct gt_view_operation *operation, int64_t event)
 {
 	for (unsigned i = 0; call->args && i < operation->nargs; i++) {
 		const struct gt_argument_info *arg = &operation->info->args[i];
@@ -171,7 +172,8 @@ static void add_args(struct rocpd *r, const struct gt_item *call, const struct g
 	}
 }
 
-static void add_region(struct rocpd *r, const struct gt_view_thread *thread, uint64_t start_ns, uint64_t end_ns, int64_t name, int64_t event)
+static void add_region(struct rocpd *r, const struct gt_view_thread *thread, uint64_t start_ns,
+		       uint64_t end_ns, int64_t name, int64_t event)
 {
 	struct gt_bulk_row *row = begin(r);
 
@@ -183,16 +185,19 @@ static void add_region(struct rocpd *r, const struct gt_view_thread *thread, uin
 	gt_bulk_add(r->region, r->next_region++, row);
 }
 
-static void add_sample(struct rocpd *r, const struct gt_view_thread *thread, int64_t name, uint64_t ns, int64_t event)
+static void add_sample(struct rocpd *r, const struct gt_view_thread *thread, int64_t name,
+		       uint64_t ns, int64_t event)
 {
 	int64_t track = gt_map_find(&r->track_map, thread->index, (uint64_t)name);
 	struct gt_bulk_row *row;
 
 	if (track < 0) {
-		struct rocpd_track *moved = gt_grow(r->tracks, r->track_count, &r->track_capacity, sizeof *moved);
+		struct rocpd_track *moved =
+			gt_grow(r->tracks, r->track_count, &r->track_capacity, sizeof *moved);
 
 		r->tracks = moved ? moved : r->tracks;
-		if (!moved || gt_map_add(&r->track_map, thread->index, (uint64_t)name, (uint32_t)r->track_count) < 0) {
+		if (!moved || gt_map_add(&r->track_map, thread->index, (uint64_t)name,
+					 (uint32_t)r->track_count) < 0) {
 			gt_rocpd_no_memory(r);
 			return;
 		}
@@ -207,11 +212,13 @@ static void add_sample(struct rocpd *r, const struct gt_view_thread *thread, int
 	gt_bulk_add(r->sample, r->next_sample++, row);
 }
 
-static void add_allocation(struct rocpd *r, const struct gt_item *call, const struct gt_view_thread *thread, enum gt_operation_kind kind,
+static void add_allocation(struct rocpd *r, const struct gt_item *call,
+			   const struct gt_view_thread *thread, enum gt_operation_kind kind,
 			   const struct event *of_call)
 {
 	struct gt_call_view view = {call->op, call->args, call->payload, call->payload_bytes};
-	struct event e = {r->allocation_category, of_call->stack, of_call->parent, of_call->external, NULL};
+	struct event e = {r->allocation_category, of_call->stack, of_call->parent,
+			  of_call->external, NULL};
 	const char *type = kind == GT_KIND_FREE ? "FREE" : "ALLOC";
 	uint64_t address = 0, bytes = 0;
 	struct gt_bulk_row *row;
@@ -236,7 +243,8 @@ static void add_allocation(struct rocpd *r, const struct gt_item *call, const st
 	gt_bulk_add(r->allocate, r->next_allocate++, row);
 }
 
-static void note_external(struct rocpd *r, struct thread_own *own, const struct gt_item *call, uint64_t value)
+static void note_external(struct rocpd *r, struct thread_own *own, const struct gt_item *call,
+			  uint64_t value)
 {
 	struct rocpd_external *moved;
 
@@ -249,7 +257,8 @@ static void note_external(struct rocpd *r, struct thread_own *own, const struct 
 		return;
 	}
 	r->externals = moved;
-	moved[r->external_count++] = (struct rocpd_external){call->process, call->ordinal, GT_ID_SEQ(call->id), value};
+	moved[r->external_count++] =
+		(struct rocpd_external){call->process, call->ordinal, GT_ID_SEQ(call->id), value};
 }
 
 /* Markers --------------------------------------------------------------------- */
@@ -260,14 +269,16 @@ static void add_marker(struct rocpd *r, const struct gt_range *range)
 	struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
 	struct event e = {.category = r->marker_category};
 	char message[MESSAGE_BYTES], *p = message;
-	int64_t event, name = gt_rocpd_name(r, range->start_ns == range->end_ns ? "roctxMark" : "roctxRange");
+	int64_t event, name = gt_rocpd_name(r, range->start_ns == range->end_ns ? "roctxMark"
+										: "roctxRange");
 
 	if (!thread || !thread_own(r, thread)) {
 		gt_rocpd_note(r, -ENOMEM); /* told already */
 		return;
 	}
 	p = GT_PUT(p, "{\"message\":\"");
-	p = gt_put_json(p, range->name, gt_cut_utf8(range->name, strlen(range->name), MESSAGE_BYTES / 8));
+	p = gt_put_json(p, range->name,
+			gt_cut_utf8(range->name, strlen(range->name), MESSAGE_BYTES / 8));
 	strcpy(p, "\"}");
 	e.extra = message;
 	event = add_event(r, &e);
@@ -296,7 +307,9 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 	struct gt_view_operation *operation = gt_view_operation(&r->view, call->op);
 	struct thread_own *own = thread ? thread_own(r, thread) : NULL;
 	struct operation_own *name = operation ? operation_own(r, operation) : NULL;
-	uint64_t external = call->external[GT_EXTERNAL_USER] ? call->external[GT_EXTERNAL_USER] : call->external[GT_EXTERNAL_OPERATION];
+	uint64_t external = call->external[GT_EXTERNAL_USER]
+				    ? call->external[GT_EXTERNAL_USER]
+				    : call->external[GT_EXTERNAL_OPERATION];
 	struct event e;
 	int64_t event;
 
@@ -304,13 +317,15 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 		gt_rocpd_note(r, -ENOMEM); /* told already */
 		return;
 	}
-	e = (struct event){category_of(r, GT_OP_DOMAIN(call->op)), gt_view_correlation(&r->view, thread, call->id),
+	e = (struct event){category_of(r, GT_OP_DOMAIN(call->op)),
+			   gt_view_correlation(&r->view, thread, call->id),
 			   gt_view_correlation(&r->view, thread, call->parent), external, NULL};
 	event = add_event(r, &e);
 	add_region(r, thread, call->start_ns, call->end_ns, name->name, event);
 	if (operation->info)
 		add_args(r, call, operation, event);
-	if (operation->info && (operation->info->kind == GT_KIND_ALLOCATION || operation->info->kind == GT_KIND_FREE))
+	if (operation->info &&
+	    (operation->info->kind == GT_KIND_ALLOCATION || operation->info->kind == GT_KIND_FREE))
 		add_allocation(r, call, thread, (enum gt_operation_kind)operation->info->kind, &e);
 	if (gt_mark_of(call->op))
 		step_markers(r, call);
@@ -322,15 +337,17 @@ void gt_rocpd_add_call(struct rocpd *r, const struct gt_item *call)
 /* External ids ---------------------------------------------------------------- */
 
 /* A range of the user's or the framework's. */
-static void add_range(struct rocpd *r, const struct gt_view_thread *thread, enum gt_external_stack stack, struct gt_external_range range, uint64_t end_ns)
+static void add_range(struct rocpd *r, const struct gt_view_thread *thread,
+		      enum gt_external_stack stack, struct gt_external_range range, uint64_t end_ns)
 {
 	struct event e = {.category = r->marker_category, .external = range.value};
 	char message[64];
 
-	snprintf(message, sizeof message, "{\"message\":\"%s %llu\"}", stack == GT_EXTERNAL_USER ? "user" : "operation",
-		 (unsigned long long)range.value);
+	snprintf(message, sizeof message, "{\"message\":\"%s %llu\"}",
+		 stack == GT_EXTERNAL_USER ? "user" : "operation", (unsigned long long)range.value);
 	e.extra = message;
-	add_region(r, thread, range.start_ns, end_ns, gt_rocpd_name(r, "external id"), add_event(r, &e));
+	add_region(r, thread, range.start_ns, end_ns, gt_rocpd_name(r, "external id"),
+		   add_event(r, &e));
 }
 
 void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item)
@@ -346,7 +363,8 @@ void gt_rocpd_add_external(struct rocpd *r, const struct gt_item *item)
 	if (item->start_ns > own->last_ns)
 		own->last_ns = item->start_ns;
 	if (item->depth) {
-		if (gt_external_push(&own->external, item->op, (struct gt_external_range){item->ret, item->start_ns}))
+		if (gt_external_push(&own->external, item->op,
+				     (struct gt_external_range){item->ret, item->start_ns}))
 			gt_rocpd_no_memory(r);
 	} else if (gt_external_pop(&own->external, item->op, &range)) {
 		add_range(r, thread, item->op, range, item->start_ns);
@@ -380,7 +398,8 @@ void gt_rocpd_settle_calls(struct rocpd *r)
 		for (unsigned stack = 0; own && stack < GT_EXTERNAL_STACK_COUNT; stack++)
 			while (gt_external_pop(&own->external, stack, &range))
 				if (r->db)
-					add_range(r, r->view.threads[i], stack, range, own->last_ns);
+					add_range(r, r->view.threads[i], stack, range,
+						  own->last_ns);
 		if (own)
 			gt_external_fini(&own->external);
 	}
@@ -402,14 +421,18 @@ static uint64_t external_of(const struct rocpd *r, uint32_t process, uint64_t id
 		else
 			high = middle;
 	}
-	return low && r->externals[low - 1].process == process && r->externals[low - 1].ordinal == key.ordinal ? r->externals[low - 1].value : 0;
+	return low && r->externals[low - 1].process == process &&
+			       r->externals[low - 1].ordinal == key.ordinal
+		       ? r->externals[low - 1].value
+		       : 0;
 }
 
 /* Device work ------------------------------------------------------------------ */
 
 static bool has_symbol(const struct gt_item *work)
 {
-	return GT_OP_DOMAIN(work->op) < GT_DOMAIN_COUNT && gt_domain_traits[GT_OP_DOMAIN(work->op)].symbols;
+	return GT_OP_DOMAIN(work->op) < GT_DOMAIN_COUNT &&
+	       gt_domain_traits[GT_OP_DOMAIN(work->op)].symbols;
 }
 
 /* The kernel's row in rocpd_info_kernel_symbol. */
@@ -417,7 +440,9 @@ static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 {
 	bool kernel = work->device_op == GT_DEVICE_KERNEL;
 	uint32_t symbol = kernel && has_symbol(work) ? GT_KERNEL_SYMBOL(work->object[1]) : 0;
-	uint64_t key = !kernel ? UINT64_C(1) << 33 | (uint64_t)work->device_op : symbol ? UINT64_C(1) << 32 | symbol : work->name;
+	uint64_t key = !kernel  ? UINT64_C(1) << 33 | (uint64_t)work->device_op
+		       : symbol ? UINT64_C(1) << 32 | symbol
+				: work->name;
 	int64_t found = gt_map_find(&r->kernel_map, work->process, key);
 	struct rocpd_kernel *moved;
 
@@ -425,15 +450,19 @@ static int64_t kernel_id(struct rocpd *r, const struct gt_item *work)
 		return found + 1;
 	moved = gt_grow(r->kernels, r->kernel_count, &r->kernel_capacity, sizeof *moved);
 	r->kernels = moved ? moved : r->kernels;
-	if (!moved || gt_map_add(&r->kernel_map, work->process, key, (uint32_t)r->kernel_count) < 0) {
+	if (!moved ||
+	    gt_map_add(&r->kernel_map, work->process, key, (uint32_t)r->kernel_count) < 0) {
 		gt_rocpd_no_memory(r);
 		return 1;
 	}
-	moved[r->kernel_count++] = (struct rocpd_kernel){work->process, work->name, symbol, kernel ? NULL : gt_device_op_name(work->device_op)};
+	moved[r->kernel_count++] =
+		(struct rocpd_kernel){work->process, work->name, symbol,
+				      kernel ? NULL : gt_device_op_name(work->device_op)};
 	return (int64_t)r->kernel_count;
 }
 
-static void add_dispatch(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
+static void add_dispatch(struct rocpd *r, const struct gt_item *work,
+			 const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 			 int64_t event)
 {
 	bool detail = work->device_op == GT_DEVICE_KERNEL && has_symbol(work);
@@ -459,7 +488,8 @@ static void add_dispatch(struct rocpd *r, const struct gt_item *work, const stru
 	gt_bulk_add(r->dispatch, r->next_dispatch++, row);
 }
 
-static void add_copy(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
+static void add_copy(struct rocpd *r, const struct gt_item *work,
+		     const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 		     int64_t event)
 {
 	struct gt_view_ends ends = gt_view_ends(&r->view, work, queue);
@@ -484,12 +514,16 @@ static void add_copy(struct rocpd *r, const struct gt_item *work, const struct g
 	gt_bulk_add(r->copy, r->next_copy++, row);
 }
 
-static void add_scratch(struct rocpd *r, const struct gt_item *work, const struct gt_view_thread *thread, const struct gt_view_queue *queue,
+static void add_scratch(struct rocpd *r, const struct gt_item *work,
+			const struct gt_view_thread *thread, const struct gt_view_queue *queue,
 			int64_t event)
 {
-	static const char *const types[] = {[GT_SCRATCH_ALLOC] = "ALLOC", [GT_SCRATCH_FREE] = "FREE", [GT_SCRATCH_RECLAIM] = "RECLAIM"};
+	static const char *const types[] = {[GT_SCRATCH_ALLOC] = "ALLOC",
+					    [GT_SCRATCH_FREE] = "FREE",
+					    [GT_SCRATCH_RECLAIM] = "RECLAIM"};
 	const uint32_t operation = GT_SCRATCH_OPERATION(work->object[1]);
-	const char *type = types[operation && operation <= GT_SCRATCH_RECLAIM ? operation : GT_SCRATCH_ALLOC];
+	const char *type =
+		types[operation && operation <= GT_SCRATCH_RECLAIM ? operation : GT_SCRATCH_ALLOC];
 	struct gt_bulk_row *row = begin(r);
 
 	put_owner(row, thread);
@@ -509,7 +543,9 @@ static void add_scratch(struct rocpd *r, const struct gt_item *work, const struc
 void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 {
 	struct gt_view_queue *queue = gt_view_queue(&r->view, work);
-	struct gt_view_thread *thread = gt_view_caller(&r->view, work->process, work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
+	struct gt_view_thread *thread =
+		gt_view_caller(&r->view, work->process,
+			       work->id ? GT_ID_ORDINAL(work->id) : work->ordinal);
 	uint64_t stack;
 	struct event e;
 
@@ -522,15 +558,21 @@ void gt_rocpd_add_work(struct rocpd *r, const struct gt_item *work)
 		return;
 	}
 	stack = gt_view_correlation(&r->view, thread, work->id);
-	e = (struct event){r->dispatch_category, stack, stack, work->id && r->external_count ? external_of(r, work->process, work->id) : 0, NULL};
-	if (work->device_op < GT_DEVICE_OP_COUNT && r->copy_names[work->device_op] != ROCPD_EMPTY_TEXT) {
+	e = (struct event){r->dispatch_category, stack, stack,
+			   work->id && r->external_count ? external_of(r, work->process, work->id)
+							 : 0,
+			   NULL};
+	if (work->device_op < GT_DEVICE_OP_COUNT &&
+	    r->copy_names[work->device_op] != ROCPD_EMPTY_TEXT) {
 		e.category = r->copy_category;
 		add_copy(r, work, thread, queue, add_event(r, &e));
 	} else if (work->device_op == GT_DEVICE_SCRATCH) {
 		e.category = r->scratch_category;
 		add_scratch(r, work, thread, queue, add_event(r, &e));
 	} else if (work->device_op == GT_DEVICE_MARKER || work->device_op == GT_DEVICE_BARRIER) {
-		e.category = gt_rocpd_name(r, work->device_op == GT_DEVICE_MARKER ? "QUEUE_MARKER" : "QUEUE_BARRIER");
+		e.category =
+			gt_rocpd_name(r, work->device_op == GT_DEVICE_MARKER ? "QUEUE_MARKER"
+									     : "QUEUE_BARRIER");
 		add_sample(r, thread, e.category, work->start_ns, add_event(r, &e));
 	} else {
 		add_dispatch(r, work, thread, queue, add_event(r, &e));

@@ -38,8 +38,9 @@ int64_t gt_rowmap_take(struct gt_rowmap *map, const struct gt_item *call)
 	struct gt_row_run *run = map->run_count ? &map->runs[map->run_count - 1] : NULL;
 	uint64_t seq = GT_ID_SEQ(call->id);
 
-	if (!run || run->process != call->process || run->ordinal != call->ordinal || seq < run->seq + run->span ||
-	    seq - (run->seq + run->span) > RUN_GAP || map->next_row != run->row + (int64_t)run->span) {
+	if (!run || run->process != call->process || run->ordinal != call->ordinal ||
+	    seq < run->seq + run->span || seq - (run->seq + run->span) > RUN_GAP ||
+	    map->next_row != run->row + (int64_t)run->span) {
 		run = gt_grow(map->runs, map->run_count, &map->run_capacity, sizeof *run);
 		if (!run)
 			return 0;
@@ -77,7 +78,8 @@ int64_t gt_rowmap_find(struct gt_rowmap *map, uint32_t process, uint64_t id)
 	int64_t row;
 
 	if (map->last_run < map->run_count && compare_runs(&map->runs[map->last_run], &key) <= 0 &&
-	    (map->last_run + 1 == map->run_count || compare_runs(&key, &map->runs[map->last_run + 1]) < 0)) {
+	    (map->last_run + 1 == map->run_count ||
+	     compare_runs(&key, &map->runs[map->last_run + 1]) < 0)) {
 		low = map->last_run + 1;
 		high = low;
 	}
@@ -93,7 +95,8 @@ int64_t gt_rowmap_find(struct gt_rowmap *map, uint32_t process, uint64_t id)
 		return 0;
 	map->last_run = --low;
 	run = &map->runs[low];
-	if (run->process != process || run->ordinal != key.ordinal || key.seq - run->seq >= run->span)
+	if (run->process != process || run->ordinal != key.ordinal ||
+	    key.seq - run->seq >= run->span)
 		return 0;
 	row = run->row + (int64_t)(key.seq - run->seq);
 	return gt_rowmap_flags(map, row) & GT_ROW_THERE ? row : 0;

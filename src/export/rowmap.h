@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The row number of every call of an export, found again when device work names the call.
  *
- * A cursor gives a thread's calls in order of their ids, so a call's row is the row of its thread's run plus its count
- * within it: memory goes by runs, not by calls. Calls that are missing leave row numbers unused; where many are missing, a
- * new run begins. Four bits for each row say that it is there and what the caller wants to remember. */
+ * A cursor gives a thread's calls in order of their ids, so a call's row is the row of its
+ * thread's run plus its count within it: memory goes by runs, not by calls. Calls that are
+ * missing leave row numbers unused; where many are missing, a new run begins. Four bits for each
+ * row say that it is there and what the caller wants to remember. */
 #ifndef GPUTAP_EXPORT_ROWMAP_H
 #define GPUTAP_EXPORT_ROWMAP_H
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* RPD files (.rpd, .db): a SQLite database as rocmProfileData's tools read it, of schema 3 and, by the one rule
- * that text ids of names and arguments come from one sequence and arguments stand in both text tables, of schema 2.
+/* RPD files (.rpd, .db): a SQLite database as rocmProfileData's tools read it, of schema 3 and,
+ * by the one rule that text ids of names and arguments come from one sequence and arguments
+ * stand in both text tables, of schema 2.
  *
- * Two passes over the capture. The first writes the calls: a call's row number is the row number of its thread's
- * run plus its count within it (struct rpd_run), so that the second pass, which writes device work, finds the row of
- * any call in a few kilobytes. Work whose call is not in the capture gets a row of its own to hang on: RPD's tools
- * delete work without one. Rows go into the file as b-tree pages (bulk.h), index entries too, after a sort on the
- * side (sorter.h); SQLite makes the empty tables at the beginning and fills small ones at the end.
+ * Two passes over the capture. The first writes the calls: a call's row number is the row number
+ * of its thread's run plus its count within it (struct rpd_run), so that the second pass, which
+ * writes device work, finds the row of any call in a few kilobytes. Work whose call is not in
+ * the capture gets a row of its own to hang on: RPD's tools delete work without one. Rows go
+ * into the file as b-tree pages (bulk.h), index entries too, after a sort on the side
+ * (sorter.h); SQLite makes the empty tables at the beginning and fills small ones at the end.
  *
- * Names and arguments are made harmless (no quotes, backslashes, control characters, broken UTF-8): RPD's tools
- * print them into JSON as they are. Times are CLOCK_BOOTTIME ns. */
+ * Names and arguments are made harmless (no quotes, backslashes, control characters, broken
+ * UTF-8): RPD's tools print them into JSON as they are. Times are CLOCK_BOOTTIME ns. */
 #include "export/rpd.h"
 
 #include <errno.h>
@@ -99,13 +101,16 @@ static void put_metadata(struct rpd *r, sqlite3_str *sql, const char *tag, const
 
 static void put_number(struct rpd *r, sqlite3_str *sql, const char *tag, uint64_t value)
 {
-	put_sql(r, sql, "INSERT INTO rocpd_metadata(tag, value) VALUES (%Q, '%llu');", tag, (unsigned long long)value);
+	put_sql(r, sql, "INSERT INTO rocpd_metadata(tag, value) VALUES (%Q, '%llu');", tag,
+		(unsigned long long)value);
 }
 
-static void put_all_metadata(struct rpd *r, sqlite3_str *sql, const struct gt_export_options *options)
+static void put_all_metadata(struct rpd *r, sqlite3_str *sql,
+			     const struct gt_export_options *options)
 {
 	const struct gt_session_info *session = gt_capture_session(r->view.capture);
-	struct gt_view_counts calls = gt_view_counts(&r->view, GT_CLASS_CALL), work = gt_view_counts(&r->view, GT_CLASS_DEVICE);
+	struct gt_view_counts calls = gt_view_counts(&r->view, GT_CLASS_CALL),
+			      work = gt_view_counts(&r->view, GT_CLASS_DEVICE);
 	char command[4096];
 
 	put_metadata(r, sql, "gpu_stride", "1000");
@@ -115,8 +120,10 @@ static void put_all_metadata(struct rpd *r, sqlite3_str *sql, const struct gt_ex
 	put_metadata(r, sql, "gputap::clock", "CLOCK_BOOTTIME");
 	put_metadata(r, sql, "gputap::hostname", session->hostname);
 	put_metadata(r, sql, "gputap::boot_id", session->boot_id);
-	put_metadata(r, sql, "gputap::command", gt_view_command(session->command, command, sizeof command));
-	put_metadata(r, sql, "gputap::exported_by", options->command_line ? options->command_line : "");
+	put_metadata(r, sql, "gputap::command",
+		     gt_view_command(session->command, command, sizeof command));
+	put_metadata(r, sql, "gputap::exported_by",
+		     options->command_line ? options->command_line : "");
 	put_metadata(r, sql, "gputap::complete",
 		     gt_capture_health(r->view.capture)->end == GT_CAPTURE_COMPLETE ? "yes" : "no");
 	put_number(r, sql, "gputap::calls_seen", calls.seen);
@@ -134,14 +141,16 @@ static void put_own_tables(struct rpd *r, sqlite3_str *sql)
 	for (size_t i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_process_info *p = gt_capture_process(c, (uint32_t)i);
 
-		put_sql(r, sql, "INSERT INTO gputap_process VALUES (%llu, %u, %u", (unsigned long long)gt_view_pid(&r->view, (uint32_t)i),
-			p->image, p->ppid);
+		put_sql(r, sql, "INSERT INTO gputap_process VALUES (%llu, %u, %u",
+			(unsigned long long)gt_view_pid(&r->view, (uint32_t)i), p->image, p->ppid);
 		put_clean_text(r, sql, ", ", p->exe);
 		put_clean_text(r, sql, ", ", gt_view_command(p->argv, line, sizeof line));
-		put_sql(r, sql, ", %lld, nullif(%lld, 0));", (long long)p->start_ns, (long long)p->end_ns);
+		put_sql(r, sql, ", %lld, nullif(%lld, 0));", (long long)p->start_ns,
+			(long long)p->end_ns);
 	}
 	for (uint32_t i = 0; i < r->view.thread_count; i++) {
-		put_sql(r, sql, "INSERT INTO gputap_thread VALUES (%llu, %llu", (unsigned long long)r->view.threads[i]->pid,
+		put_sql(r, sql, "INSERT INTO gputap_thread VALUES (%llu, %llu",
+			(unsigned long long)r->view.threads[i]->pid,
 			(unsigned long long)r->view.threads[i]->tid);
 		put_clean_text(r, sql, ", ", r->view.threads[i]->name);
 		put_sql(r, sql, ");");
@@ -150,9 +159,11 @@ static void put_own_tables(struct rpd *r, sqlite3_str *sql)
 		const struct gt_view_queue *q = r->view.queues[i];
 		const struct rpd_queue *own = q->own;
 
-		put_sql(r, sql, "INSERT INTO gputap_queue VALUES (%lld, %u, %llu, %Q", q->device == UINT32_MAX ? -1LL : (long long)q->device,
-			q->stream, (unsigned long long)q->pid, own ? own->handle : "0x0");
-		put_clean_text(r, sql, ", ", gt_view_device_label(&r->view, q->device, line, sizeof line));
+		put_sql(r, sql, "INSERT INTO gputap_queue VALUES (%lld, %u, %llu, %Q",
+			q->device == UINT32_MAX ? -1LL : (long long)q->device, q->stream,
+			(unsigned long long)q->pid, own ? own->handle : "0x0");
+		put_clean_text(r, sql, ", ",
+			       gt_view_device_label(&r->view, q->device, line, sizeof line));
 		put_sql(r, sql, ");");
 	}
 }
@@ -225,9 +236,12 @@ static int finish(struct rpd *r, const struct gt_export_options *options)
 	put_own_tables(r, sql);
 	put_sql(r, sql, "%s", rpd_views);
 	/* so that rows added later get numbers behind ours */
-	put_sql(r, sql, "INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', %lld), ('rocpd_api', %lld), "
-			"('rocpd_op', %lld), ('rocpd_api_ops', %lld);", r->next_string - 1, r->next_string - 1, r->calls.next_row - 1,
-		r->next_op - 1, r->next_op - 1);
+	put_sql(r, sql,
+		"INSERT INTO sqlite_sequence VALUES ('rocpd_string', %lld), ('rocpd_ustring', "
+		"%lld), ('rocpd_api', %lld), "
+		"('rocpd_op', %lld), ('rocpd_api_ops', %lld);",
+		r->next_string - 1, r->next_string - 1, r->calls.next_row - 1, r->next_op - 1,
+		r->next_op - 1);
 	put_sql(r, sql, "COMMIT;");
 	text = sqlite3_str_finish(sql);
 	if (!text)
@@ -244,24 +258,40 @@ static int finish(struct rpd *r, const struct gt_export_options *options)
 
 static int open_file(struct rpd *r, const char *path)
 {
-	struct { struct gt_bulk_tree **tree; const char *name; } trees[] = {
-		{&r->string, "rocpd_string"}, {&r->ustring, "rocpd_ustring"}, {&r->api, "rocpd_api"}, {&r->copyapi, "rocpd_copyapi"},
-		{&r->kernelapi, "rocpd_kernelapi"}, {&r->op, "rocpd_op"}, {&r->api_ops, "rocpd_api_ops"},
+	struct {
+		struct gt_bulk_tree **tree;
+		const char *name;
+	} trees[] = {
+		{&r->string, "rocpd_string"},
+		{&r->ustring, "rocpd_ustring"},
+		{&r->api, "rocpd_api"},
+		{&r->copyapi, "rocpd_copyapi"},
+		{&r->kernelapi, "rocpd_kernelapi"},
+		{&r->op, "rocpd_op"},
+		{&r->api_ops, "rocpd_api_ops"},
 		{&r->ops_by_op, "rocpd_api_ops_by_op"},
 	};
 	bool small = gt_capture_health(r->view.capture)->bytes < SMALL_CAPTURE;
-	struct { struct gt_sorter **sorter; size_t memory; } sorters[] = {
-		{&r->texts_sorted, TEXT_SORT_BYTES}, {&r->links_sorted, LINK_SORT_BYTES}, {&r->kernels_sorted, LINK_SORT_BYTES},
+	struct {
+		struct gt_sorter **sorter;
+		size_t memory;
+	} sorters[] = {
+		{&r->texts_sorted, TEXT_SORT_BYTES},
+		{&r->links_sorted, LINK_SORT_BYTES},
+		{&r->kernels_sorted, LINK_SORT_BYTES},
 		{&r->copies_sorted, LINK_SORT_BYTES},
 	};
 	const char *slash = strrchr(path, '/');
 	char folder[PATH_MAX];
-	int status = gt_bulk_create(path, rpd_tables, small ? GT_BULK_MIN_PAGE : GT_BULK_MAX_PAGE, &r->db);
+	int status = gt_bulk_create(path, rpd_tables, small ? GT_BULK_MIN_PAGE : GT_BULK_MAX_PAGE,
+				    &r->db);
 
 	/* what does not fit in memory goes beside the file: there is room, if anywhere */
-	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
 	for (size_t i = 0; i < sizeof sorters / sizeof *sorters && !status; i++)
-		status = gt_sorter_create(folder, small ? SMALL_SORT_BYTES : sorters[i].memory, sorters[i].sorter);
+		status = gt_sorter_create(folder, small ? SMALL_SORT_BYTES : sorters[i].memory,
+					  sorters[i].sorter);
 	if (status)
 		return status;
 	for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
@@ -277,7 +307,8 @@ static int open_file(struct rpd *r, const char *path)
 	return r->status;
 }
 
-static int write_rpd(const struct gt_capture *c, const char *path, const struct gt_export_options *options)
+static int write_rpd(const struct gt_capture *c, const char *path,
+		     const struct gt_export_options *options)
 {
 	struct rpd *r = calloc(1, sizeof *r);
 	int status;

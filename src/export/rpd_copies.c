@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of rocpd_copyapi: one for each call that copies. See rpd.h.
  *
- * What the device was told may not be what the program asked for: HIP copies pageable memory through buffers of its own, a part at
- * a time. So HIP's rows have addresses, bytes and stream from the call's arguments, and only the device, and the direction that
- * hipMemcpyDefault leaves open, from its work. In the second pass call and work come in either order; what came first waits for
- * the other in a hash table, which is as large as copies are under way. Calls whose work never comes (a graph captured
- * them, they failed) get their rows at the end. */
+ * What the device was told may not be what the program asked for: HIP copies pageable memory
+ * through buffers of its own, a part at a time. So HIP's rows have addresses, bytes and stream
+ * from the call's arguments, and only the device, and the direction that hipMemcpyDefault leaves
+ * open, from its work. In the second pass call and work come in either order; what came first
+ * waits for the other in a hash table, which is as large as copies are under way. Calls whose
+ * work never comes (a graph captured them, they failed) get their rows at the end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,14 @@
 #include "export/rpd.h"
 #include "export/text.h"
 
-enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_DEVICE = -1, DEVICE_UNKNOWN = 0 };
+enum {
+	HOST_TO_DEVICE = 1,
+	DEVICE_TO_HOST,
+	DEVICE_TO_DEVICE,
+	DEFAULT,
+	NO_DEVICE = -1,
+	DEVICE_UNKNOWN = 0
+};
 
 /* A row in the making. */
 struct rpd_copy {
@@ -82,7 +90,10 @@ static void put_row(struct rpd *r, const struct rpd_copy *c)
 {
 	bool reads = c->worked ? c->op == GT_DEVICE_READ : c->kind == DEVICE_TO_HOST;
 	bool writes = c->worked ? c->op == GT_DEVICE_WRITE : c->kind == HOST_TO_DEVICE;
-	uint64_t kind = c->kind < DEFAULT || !c->worked ? c->kind : reads ? DEVICE_TO_HOST : writes ? HOST_TO_DEVICE : DEVICE_TO_DEVICE;
+	uint64_t kind = c->kind < DEFAULT || !c->worked ? c->kind
+			: reads                         ? DEVICE_TO_HOST
+			: writes                        ? HOST_TO_DEVICE
+							: DEVICE_TO_DEVICE;
 	struct gt_bulk_row *row = &r->row;
 	int64_t id = (int64_t)gt_bulk_count(r->copyapi) + 1;
 
@@ -103,7 +114,8 @@ static void put_row(struct rpd *r, const struct rpd_copy *c)
 	gt_rpd_add_link(r, r->copies_sorted, c->api, id);
 }
 
-/* A role may be in several members of which the program uses one: the host's address, the device's, an array. */
+/* A role may be in several members of which the program uses one: the host's address, the
+ * device's, an array. */
 static uint64_t address_of(const struct gt_call_view *call, enum gt_role role)
 {
 	uint64_t value = 0;
@@ -135,7 +147,8 @@ static int64_t device_number(uint32_t device)
 	return device == UINT32_MAX ? NO_DEVICE : (int64_t)device;
 }
 
-static void read_work(const struct rpd *r, struct rpd_copy *c, const struct gt_item *work, const struct gt_view_queue *queue)
+static void read_work(const struct rpd *r, struct rpd_copy *c, const struct gt_item *work,
+		      const struct gt_view_queue *queue)
 {
 	struct gt_view_ends ends = gt_view_ends(&r->view, work, queue);
 
@@ -154,7 +167,9 @@ static struct rpd_copy *half_of(struct rpd *r, int64_t api)
 		return NULL;
 	c = slot_of(r, api);
 	if (!c->api) {
-		*c = (struct rpd_copy){.api = api, .to_device = DEVICE_UNKNOWN, .from_device = DEVICE_UNKNOWN};
+		*c = (struct rpd_copy){.api = api,
+				       .to_device = DEVICE_UNKNOWN,
+				       .from_device = DEVICE_UNKNOWN};
 		r->copy_count++;
 	}
 	return c;
@@ -179,7 +194,8 @@ void gt_rpd_copy_called(struct rpd *r, const struct gt_item *call, int64_t api, 
 	complete(r, c);
 }
 
-void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream, const struct gt_view_queue *queue)
+void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, uint64_t stream,
+			const struct gt_view_queue *queue)
 {
 	unsigned flags = gt_rowmap_flags(&r->calls, api);
 	struct rpd_copy whole, *c;
@@ -195,9 +211,15 @@ void gt_rpd_copy_worked(struct rpd *r, const struct gt_item *work, int64_t api, 
 		return;
 	}
 	gt_rpd_set_flags(r, api, RPD_CALL_HAS_COPY);
-	whole = (struct rpd_copy){.api = api, .sync = flags & RPD_CALL_BLOCKS, .stream = stream, .bytes = work->bytes,
-				  .width = work->global[1] ? work->global[0] : 0, .height = work->global[1], .kind = DEFAULT,
-				  .to = work->object[1], .from = work->object[0]};
+	whole = (struct rpd_copy){.api = api,
+				  .sync = flags & RPD_CALL_BLOCKS,
+				  .stream = stream,
+				  .bytes = work->bytes,
+				  .width = work->global[1] ? work->global[0] : 0,
+				  .height = work->global[1],
+				  .kind = DEFAULT,
+				  .to = work->object[1],
+				  .from = work->object[0]};
 	read_work(r, &whole, work, queue);
 	put_row(r, &whole);
 }

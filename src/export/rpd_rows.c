@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, external ids and device work as rows of an RPD file, and the links between them. See rpd.h. */
+/* Calls, external ids and device work as rows of an RPD file, and the links between them. See
+ * rpd.h. */
 #include "export/rpd.h"
 
 #include <errno.h>
@@ -19,7 +20,11 @@ struct thread_own {
 	uint64_t last_ns;
 };
 
-struct operation_own { int64_t name, category; int blocking_arg; bool blocks, copies; };
+struct operation_own {
+	int64_t name, category;
+	int blocking_arg;
+	bool blocks, copies;
+};
 
 enum { RANGE_BYTES = 1000 }; /* of a range's name */
 
@@ -88,9 +93,12 @@ static struct operation_own *operation_own(struct rpd *r, struct gt_view_operati
 		return NULL;
 	}
 	own->name = gt_rpd_name(r, operation->name);
-	own->category = gt_rpd_name(r, operation->info ? gt_operation_kind_name(operation->info->kind) : "");
+	own->category =
+		gt_rpd_name(r,
+			    operation->info ? gt_operation_kind_name(operation->info->kind) : "");
 	own->blocking_arg = -1;
-	own->copies = operation->info && gt_view_delegates(operation->info->op) && operation->info->kind == GT_KIND_COPY;
+	own->copies = operation->info && gt_view_delegates(operation->info->op) &&
+		      operation->info->kind == GT_KIND_COPY;
 	own->blocks = own->copies && !strstr(operation->name, "Async");
 	for (int i = 0; i < operation->nargs; i++)
 		if (!strncmp(operation->info->args[i].name, "blocking", 8))
@@ -150,7 +158,8 @@ static int64_t graph_name(struct rpd *r, uint64_t handle)
 }
 
 /* __hipRegisterFunction() says which kernel a function of the host stands for. */
-static void note_function(struct rpd *r, const struct gt_item *call, const struct gt_operation_info *info)
+static void note_function(struct rpd *r, const struct gt_item *call,
+			  const struct gt_operation_info *info)
 {
 	char text[1024], *readable;
 	uint64_t host = 0;
@@ -160,18 +169,21 @@ static void note_function(struct rpd *r, const struct gt_item *call, const struc
 		if (!strcmp(info->args[i].name, "hostFunction"))
 			host = call->args[i];
 		else if (!strcmp(info->args[i].name, "deviceName"))
-			n = gt_format_arg(text, sizeof text, call->op, i, call->args, call->payload, call->payload_bytes);
-	if (!host || n < 3 || n >= sizeof text || *text != '"' || gt_map_find(&r->functions, call->process, host) >= 0)
+			n = gt_format_arg(text, sizeof text, call->op, i, call->args, call->payload,
+					  call->payload_bytes);
+	if (!host || n < 3 || n >= sizeof text || *text != '"' ||
+	    gt_map_find(&r->functions, call->process, host) >= 0)
 		return;
 	text[n - 1] = '\0'; /* the closing quote */
 	readable = r->view.mangled ? NULL : gt_demangle(text + 1);
-	if (gt_map_add(&r->functions, call->process, host, (uint32_t)gt_rpd_name(r, readable ? readable : text + 1)) < 0)
+	if (gt_map_add(&r->functions, call->process, host,
+		       (uint32_t)gt_rpd_name(r, readable ? readable : text + 1)) < 0)
 		gt_rpd_no_memory(r);
 	free(readable);
 }
 
-/* Launches of HIP say it all themselves, those that a graph captures too, which are never work of their own; a graph's launch
- * goes by its name. */
+/* Launches of HIP say it all themselves, those that a graph captures too, which are never work
+ * of their own; a graph's launch goes by its name. */
 static void add_hip_launch(struct rpd *r, const struct gt_item *item, int64_t api)
 {
 	struct gt_call_view call = {item->op, item->args, item->payload, item->payload_bytes};
@@ -188,7 +200,9 @@ static void add_hip_launch(struct rpd *r, const struct gt_item *item, int64_t ap
 		put_kernel_row(r, &k);
 		return;
 	}
-	known = gt_call_role(&call, GT_ROLE_FUNCTION, 0, &function) ? gt_map_find(&r->functions, item->process, function) : -1;
+	known = gt_call_role(&call, GT_ROLE_FUNCTION, 0, &function)
+			? gt_map_find(&r->functions, item->process, function)
+			: -1;
 	if (known < 0)
 		return; /* its work will say the name */
 	k.name = known;
@@ -208,22 +222,33 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 	struct api_row api;
 	int64_t args;
 
-	if (!thread || !operation || !(own = operation_own(r, operation)) || !(mine = thread_own(r, thread))) {
+	if (!thread || !operation || !(own = operation_own(r, operation)) ||
+	    !(mine = thread_own(r, thread))) {
 		gt_rpd_note(r, -ENOMEM); /* told already */
 		return;
 	}
 	args = gt_rpd_args(r, item, operation);
-	api = (struct api_row){take_row(r, item), thread->pid, thread->tid, item->start_ns, item->end_ns, own->name, own->category,
-			       domain_id(r, GT_OP_DOMAIN(item->op)), args};
+	api = (struct api_row){take_row(r, item),
+			       thread->pid,
+			       thread->tid,
+			       item->start_ns,
+			       item->end_ns,
+			       own->name,
+			       own->category,
+			       domain_id(r, GT_OP_DOMAIN(item->op)),
+			       args};
 	add_api(r, &api);
 	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
 	if (own->copies && item->args)
 		gt_rpd_set_flags(r, api.id, RPD_CALL_TELLS_COPY);
-	else if (own->blocks || (own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg]))
+	else if (own->blocks ||
+		 (own->blocking_arg >= 0 && item->args && item->args[own->blocking_arg]))
 		gt_rpd_set_flags(r, api.id, RPD_CALL_BLOCKS);
-	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP_COMPILER && operation->info && item->payload_bytes)
+	if (item->args && GT_OP_DOMAIN(item->op) == GT_DOMAIN_HIP_COMPILER && operation->info &&
+	    item->payload_bytes)
 		note_function(r, item, operation->info);
-	if (item->args && gt_view_delegates(item->op) && operation->info && operation->info->kind == GT_KIND_LAUNCH)
+	if (item->args && gt_view_delegates(item->op) && operation->info &&
+	    operation->info->kind == GT_KIND_LAUNCH)
 		add_hip_launch(r, item, api.id);
 	if (item->end_ns > mine->last_ns)
 		mine->last_ns = item->end_ns;
@@ -232,10 +257,17 @@ void gt_rpd_add_call(struct rpd *r, const struct gt_item *item)
 /* External ids ---------------------------------------------------------------- */
 
 /* A range of the user's or the framework's, as RPD has them: an api row named UserMarker. */
-static void add_marker(struct rpd *r, const struct gt_view_thread *thread, enum gt_external_stack stack, struct gt_external_range m,
-		       uint64_t end_ns)
+static void add_marker(struct rpd *r, const struct gt_view_thread *thread,
+		       enum gt_external_stack stack, struct gt_external_range m, uint64_t end_ns)
 {
-	struct api_row api = {gt_rowmap_next(&r->calls), thread->pid, thread->tid, m.start_ns, end_ns, r->marker_id, RPD_EMPTY_TEXT, r->marker_id,
+	struct api_row api = {gt_rowmap_next(&r->calls),
+			      thread->pid,
+			      thread->tid,
+			      m.start_ns,
+			      end_ns,
+			      r->marker_id,
+			      RPD_EMPTY_TEXT,
+			      r->marker_id,
 			      r->next_string++};
 	char *text = r->text, *p = text;
 
@@ -259,7 +291,8 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 	if (item->start_ns > own->last_ns)
 		own->last_ns = item->start_ns;
 	if (item->depth) {
-		if (gt_external_push(&own->external, stack, (struct gt_external_range){item->ret, item->start_ns}))
+		if (gt_external_push(&own->external, stack,
+				     (struct gt_external_range){item->ret, item->start_ns}))
 			gt_rpd_no_memory(r);
 	} else if (gt_external_pop(&own->external, stack, &range)) {
 		add_marker(r, thread, stack, range, item->start_ns);
@@ -268,13 +301,23 @@ void gt_rpd_add_external(struct rpd *r, const struct gt_item *item)
 
 static void add_range(struct rpd *r, const struct gt_range *range)
 {
-	const struct gt_view_thread *thread = gt_view_thread(&r->view, range->process, range->ordinal);
-	struct api_row api = {gt_rowmap_next(&r->calls), thread ? thread->pid : 0, thread ? thread->tid : 0, range->start_ns, range->end_ns, r->marker_id,
-			      RPD_EMPTY_TEXT, r->marker_id, r->next_string++};
+	const struct gt_view_thread *thread =
+		gt_view_thread(&r->view, range->process, range->ordinal);
+	struct api_row api = {gt_rowmap_next(&r->calls),
+			      thread ? thread->pid : 0,
+			      thread ? thread->tid : 0,
+			      range->start_ns,
+			      range->end_ns,
+			      r->marker_id,
+			      RPD_EMPTY_TEXT,
+			      r->marker_id,
+			      r->next_string++};
 
 	size_t bytes = strlen(range->name);
 
-	bytes = (size_t)(gt_put_harmless(r->text, range->name, bytes < RANGE_BYTES ? bytes : RANGE_BYTES) - r->text);
+	bytes = (size_t)(gt_put_harmless(r->text, range->name,
+					 bytes < RANGE_BYTES ? bytes : RANGE_BYTES) -
+			 r->text);
 	gt_rpd_add_text(r, api.args, r->text, bytes, true);
 	add_api(r, &api);
 }
@@ -318,11 +361,21 @@ void gt_rpd_close_markers(struct rpd *r)
 const char *gt_rpd_type_name(enum gt_device_op op)
 {
 	static const char *const names[GT_DEVICE_OP_COUNT] = {
-		[GT_DEVICE_KERNEL] = "KernelExecution", [GT_DEVICE_READ] = "CopyDeviceToHost", [GT_DEVICE_WRITE] = "CopyHostToDevice",
-		[GT_DEVICE_COPY] = "CopyDeviceToDevice", [GT_DEVICE_FILL] = "FillBuffer", [GT_DEVICE_MAP] = "MapBuffer",
-		[GT_DEVICE_UNMAP] = "UnmapBuffer", [GT_DEVICE_MIGRATE] = "MigrateBuffer", [GT_DEVICE_MARKER] = "Marker",
-		[GT_DEVICE_BARRIER] = "Barrier", [GT_DEVICE_COMMAND_BUFFER] = "Task", [GT_DEVICE_NATIVE] = "NativeKernel",
-		[GT_DEVICE_OTHER] = "Other", [GT_DEVICE_GRAPH] = "Task", [GT_DEVICE_SCRATCH] = "Scratch",
+		[GT_DEVICE_KERNEL] = "KernelExecution",
+		[GT_DEVICE_READ] = "CopyDeviceToHost",
+		[GT_DEVICE_WRITE] = "CopyHostToDevice",
+		[GT_DEVICE_COPY] = "CopyDeviceToDevice",
+		[GT_DEVICE_FILL] = "FillBuffer",
+		[GT_DEVICE_MAP] = "MapBuffer",
+		[GT_DEVICE_UNMAP] = "UnmapBuffer",
+		[GT_DEVICE_MIGRATE] = "MigrateBuffer",
+		[GT_DEVICE_MARKER] = "Marker",
+		[GT_DEVICE_BARRIER] = "Barrier",
+		[GT_DEVICE_COMMAND_BUFFER] = "Task",
+		[GT_DEVICE_NATIVE] = "NativeKernel",
+		[GT_DEVICE_OTHER] = "Other",
+		[GT_DEVICE_GRAPH] = "Task",
+		[GT_DEVICE_SCRATCH] = "Scratch",
 	};
 
 	return op < GT_DEVICE_OP_COUNT && names[op] ? names[op] : "Other";
@@ -343,12 +396,15 @@ static struct rpd_queue *queue_own(struct rpd *r, struct gt_view_queue *queue)
 	return own;
 }
 
-/* A row for a call that the capture does not have, for its work to hang on. It has no length: so it nests. */
+/* A row for a call that the capture does not have, for its work to hang on. It has no length: so
+ * it nests. */
 static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 {
 	uint32_t ordinal = work->id ? GT_ID_ORDINAL(work->id) : work->ordinal;
 	struct gt_view_thread *thread = gt_view_thread(&r->view, work->process, ordinal);
-	uint64_t at = work->call_start_ns ? work->call_start_ns : work->queued_ns ? work->queued_ns : work->start_ns;
+	uint64_t at = work->call_start_ns ? work->call_start_ns
+		      : work->queued_ns   ? work->queued_ns
+					  : work->start_ns;
 	int64_t known = work->id ? gt_map_find(&r->unseen, work->process, work->id) : -1;
 	struct api_row api;
 
@@ -358,17 +414,26 @@ static int64_t add_unseen_call(struct rpd *r, const struct gt_item *work)
 		gt_rpd_note(r, -ENOMEM); /* told already */
 		return 0;
 	}
-	api = (struct api_row){gt_rowmap_next(&r->calls), thread->pid, thread->tid, at, at, r->unseen_id, RPD_EMPTY_TEXT,
-			       domain_id(r, GT_OP_DOMAIN(work->op)), RPD_EMPTY_TEXT};
+	api = (struct api_row){gt_rowmap_next(&r->calls),
+			       thread->pid,
+			       thread->tid,
+			       at,
+			       at,
+			       r->unseen_id,
+			       RPD_EMPTY_TEXT,
+			       domain_id(r, GT_OP_DOMAIN(work->op)),
+			       RPD_EMPTY_TEXT};
 	add_api(r, &api);
 	gt_rpd_set_flags(r, api.id, RPD_CALL_THERE);
-	if (work->id && gt_map_add(&r->unseen, work->process, work->id, (uint32_t)(api.id - r->first_unseen)) < 0)
+	if (work->id && gt_map_add(&r->unseen, work->process, work->id,
+				   (uint32_t)(api.id - r->first_unseen)) < 0)
 		gt_rpd_no_memory(r);
 	return api.id;
 }
 
 /* What the launching call did not say itself. */
-static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api, const char *stream, int64_t kernel, bool graph)
+static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api,
+			  const char *stream, int64_t kernel, bool graph)
 {
 	struct kernel_row k = {.api = api, .name = kernel, .stream = stream};
 
@@ -385,7 +450,9 @@ static void add_kernelapi(struct rpd *r, const struct gt_item *work, int64_t api
 
 void gt_rpd_step_copy(struct rpd *r, const struct gt_item *call)
 {
-	struct gt_view_operation *operation = call->args && gt_view_delegates(call->op) ? gt_view_operation(&r->view, call->op) : NULL;
+	struct gt_view_operation *operation = call->args && gt_view_delegates(call->op)
+						      ? gt_view_operation(&r->view, call->op)
+						      : NULL;
 	struct operation_own *own = operation ? operation_own(r, operation) : NULL;
 	int64_t api;
 
@@ -420,8 +487,10 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 
 		name = text ? gt_rpd_name(r, text->text) : RPD_EMPTY_TEXT;
 	}
-	type = graph && work->device_op == GT_DEVICE_KERNEL ? r->task_id :
-	       r->type_ids[work->device_op < GT_DEVICE_OP_COUNT ? work->device_op : GT_DEVICE_OTHER];
+	type = graph && work->device_op == GT_DEVICE_KERNEL
+		       ? r->task_id
+		       : r->type_ids[work->device_op < GT_DEVICE_OP_COUNT ? work->device_op
+									  : GT_DEVICE_OTHER];
 	device = queue->device == UINT32_MAX ? -1 : (int64_t)queue->device;
 	op = r->next_op++;
 	gt_bulk_begin(row);
@@ -446,6 +515,7 @@ void gt_rpd_add_work(struct rpd *r, const struct gt_item *work)
 	gt_bulk_add(r->ops_by_op, 0, row);
 	if (graph || work->device_op == GT_DEVICE_KERNEL)
 		add_kernelapi(r, work, api, own->handle, name, graph);
-	else if (work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_WRITE || work->device_op == GT_DEVICE_COPY)
+	else if (work->device_op == GT_DEVICE_READ || work->device_op == GT_DEVICE_WRITE ||
+		 work->device_op == GT_DEVICE_COPY)
 		gt_rpd_copy_worked(r, work, api, queue->object ? queue->object->handle : 0, queue);
 }

@@ -27,7 +27,12 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 	int64_t found, *ids;
 	uint64_t a, b;
 
-	bytes = gt_cut_utf8(clean, (size_t)(gt_put_harmless(clean, name, bytes < RPD_ARGS_ROOM ? bytes : RPD_ARGS_ROOM) - clean), GT_BULK_TEXT_BYTES);
+	bytes = gt_cut_utf8(clean,
+			    (size_t)(gt_put_harmless(clean, name,
+						     bytes < RPD_ARGS_ROOM ? bytes
+									   : RPD_ARGS_ROOM) -
+				     clean),
+			    GT_BULK_TEXT_BYTES);
 	a = gt_text_hash(clean, bytes, 1);
 	b = gt_text_hash(clean, bytes, 2);
 	found = gt_map_find(&r->texts, a, b);
@@ -44,10 +49,12 @@ int64_t gt_rpd_name(struct rpd *r, const char *name)
 	return r->next_string++;
 }
 
-/* RPD's tools look for some arguments of HIP's by the names, and sizes in the form, that RPD itself gives them. */
+/* RPD's tools look for some arguments of HIP's by the names, and sizes in the form, that RPD
+ * itself gives them. */
 static const char *argument_name(const struct gt_operation_info *info, unsigned arg, bool *in_hex)
 {
-	bool hip = gt_view_delegates(info->op), memory = info->kind == GT_KIND_ALLOCATION || info->kind == GT_KIND_FREE;
+	bool hip = gt_view_delegates(info->op),
+	     memory = info->kind == GT_KIND_ALLOCATION || info->kind == GT_KIND_FREE;
 
 	*in_hex = false;
 	switch (hip ? info->args[arg].role : GT_ROLE_NONE) {
@@ -63,7 +70,8 @@ static const char *argument_name(const struct gt_operation_info *info, unsigned 
 }
 
 /* "name=value | name=value", clean. Return: the end. */
-static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const struct gt_view_operation *operation)
+static char *put_args(struct rpd *r, char *p, const struct gt_item *item,
+		      const struct gt_view_operation *operation)
 {
 	const struct gt_operation_info *info = operation->info;
 	char *end = r->text + RPD_ARGS_ROOM, value[4096], *start = p;
@@ -80,15 +88,9 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 		p = gt_put(p, name, n < 64 ? n : 64);
 		*p++ = '=';
 		switch (in_hex ? GT_FORM_ADDRESS : info->args[i].form) {
-		case GT_FORM_UNSIGNED:
-			p = gt_put_u64(p, item->args[i]);
-			continue;
-		case GT_FORM_SIGNED:
-			p = gt_put_i64(p, (int64_t)item->args[i]);
-			continue;
-		case GT_FORM_ADDRESS:
-			p = gt_put_hex(GT_PUT(p, "0x"), item->args[i]);
-			continue;
+		case GT_FORM_UNSIGNED: p = gt_put_u64(p, item->args[i]); continue;
+		case GT_FORM_SIGNED: p = gt_put_i64(p, (int64_t)item->args[i]); continue;
+		case GT_FORM_ADDRESS: p = gt_put_hex(GT_PUT(p, "0x"), item->args[i]); continue;
 		case GT_FORM_NAMED:
 			word = gt_view_word(&r->view, item->op, i, item->args);
 			if (word && word->bytes < (size_t)(end - p) / 3) {
@@ -96,17 +98,18 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 				continue;
 			}
 			break;
-		default:
-			break;
+		default: break;
 		}
-		n = gt_format_arg(value, sizeof value, item->op, i, item->args, item->payload, item->payload_bytes);
+		n = gt_format_arg(value, sizeof value, item->op, i, item->args, item->payload,
+				  item->payload_bytes);
 		if (n >= sizeof value)
 			n = sizeof value - 1;
 		if (n > (size_t)(end - p) / 3)
 			n = (size_t)(end - p) / 3;
 		p = gt_put_harmless(p, value, n);
 	}
-	if (gt_call_status(item->op, item->ret, item->args, &status) && gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status)) {
+	if (gt_call_status(item->op, item->ret, item->args, &status) &&
+	    gt_status_failed((enum gt_domain)GT_OP_DOMAIN(item->op), status)) {
 		const char *name = gt_status_name(GT_OP_DOMAIN(item->op), status);
 
 		p = GT_PUT(p, " | status=");
@@ -115,9 +118,11 @@ static char *put_args(struct rpd *r, char *p, const struct gt_item *item, const 
 	return p;
 }
 
-/* Id of a call's arguments as text, in both text tables. The text depends on nothing but the key, and programs
- * repeat themselves: a cache by the key saves most of the making, the writing and the space. */
-int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item, const struct gt_view_operation *operation)
+/* Id of a call's arguments as text, in both text tables. The text depends on nothing but the
+ * key, and programs repeat themselves: a cache by the key saves most of the making, the writing
+ * and the space. */
+int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item,
+		    const struct gt_view_operation *operation)
 {
 	uint8_t key[RPD_ARGS_KEY_BYTES];
 	uint32_t words = GT_OP_NARGS(item->op), bytes = 16 + words * 8;
@@ -141,7 +146,8 @@ int64_t gt_rpd_args(struct rpd *r, const struct gt_item *item, const struct gt_v
 		if (slot->bytes == bytes && !memcmp(slot->key, key, bytes))
 			return slot->id;
 	}
-	length = gt_cut_utf8(text, (size_t)(put_args(r, text, item, operation) - text), GT_BULK_TEXT_BYTES);
+	length = gt_cut_utf8(text, (size_t)(put_args(r, text, item, operation) - text),
+			     GT_BULK_TEXT_BYTES);
 	if (!length)
 		return RPD_EMPTY_TEXT;
 	id = r->next_string++;

@@ -3,9 +3,10 @@
  *
  *   | entries: number, length, key .. -> |   free   | <- slots: the next 8 bytes of the key, where its entry is |
  *
- * Texts that are alike for long (arguments of the same call) make plain comparisons slow: so slots are sorted by 8
- * bytes of key at a time, as numbers, and only those that are equal go on behind what all of them have in common.
- * Entries lie in memory in any order: what costs time is fetching them, so there are few rounds and they look ahead. */
+ * Texts that are alike for long (arguments of the same call) make plain comparisons slow: so
+ * slots are sorted by 8 bytes of key at a time, as numbers, and only those that are equal go on
+ * behind what all of them have in common. Entries lie in memory in any order: what costs time is
+ * fetching them, so there are few rounds and they look ahead. */
 #include "export/sorter.h"
 
 #include <assert.h>
@@ -35,7 +36,7 @@ struct slot {
 
 /* A sorted part of the file, being read. */
 struct part {
-	uint64_t offset, end;  /* not read yet */
+	uint64_t offset, end; /* not read yet */
 	uint8_t *buffer;
 	size_t used, filled;
 	const struct entry *head; /* NULL: at its end */
@@ -44,7 +45,8 @@ struct part {
 struct gt_sorter {
 	uint8_t *memory;
 	size_t memory_bytes, entries_bytes, slot_count;
-	struct slot *slots; /* after sorting; while adding they grow downwards from the end of memory */
+	/* after sorting; while adding they grow downwards from the end of memory */
+	struct slot *slots;
 	char *folder;
 	int fd;
 	uint64_t file_bytes;
@@ -61,7 +63,8 @@ int gt_sorter_create(const char *folder, size_t memory_bytes, struct gt_sorter *
 
 	*out = NULL;
 	assert(memory_bytes >= 65536 && memory_bytes <= (size_t)8 << 32);
-	if (!s || !(s->folder = strdup(folder)) || !(s->memory = malloc(memory_bytes &= ~(size_t)15))) {
+	if (!s || !(s->folder = strdup(folder)) ||
+	    !(s->memory = malloc(memory_bytes &= ~(size_t)15))) {
 		if (s)
 			free(s->folder);
 		free(s);
@@ -138,7 +141,8 @@ static void swap(struct slot *a, struct slot *b)
 static void sort_chunks(struct slot *slots, size_t count)
 {
 	while (count > SMALL) {
-		struct slot *low = slots, *high = slots + count - 1, *middle = slots + count / 2, pivot;
+		struct slot *low = slots, *high = slots + count - 1, *middle = slots + count / 2,
+			    pivot;
 
 		if (before(middle, low))
 			swap(middle, low);
@@ -171,7 +175,8 @@ static void sort_chunks(struct slot *slots, size_t count)
 	sort_small(slots, count);
 }
 
-static void fetch_ahead(const struct gt_sorter *s, const struct slot *slots, size_t i, size_t count, size_t depth)
+static void fetch_ahead(const struct gt_sorter *s, const struct slot *slots, size_t i, size_t count,
+			size_t depth)
 {
 	const struct entry *e;
 
@@ -182,8 +187,10 @@ static void fetch_ahead(const struct gt_sorter *s, const struct slot *slots, siz
 	__builtin_prefetch(e->key + depth);
 }
 
-/* How far keys that are alike up to @depth go on being alike, all of them. (Little-endian: the lowest byte comes first.) */
-static size_t common_depth(const struct gt_sorter *s, const struct slot *slots, size_t count, size_t depth)
+/* How far keys that are alike up to @depth go on being alike, all of them. (Little-endian: the
+ * lowest byte comes first.) */
+static size_t common_depth(const struct gt_sorter *s, const struct slot *slots, size_t count,
+			   size_t depth)
 {
 	const struct entry *first = entry_of(s, &slots[0]);
 	size_t common = first->bytes;
@@ -262,7 +269,8 @@ static int write_all(struct gt_sorter *s, const uint8_t *p, size_t bytes)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gt_error(n < 0 ? -errno : -EIO, "write a temporary file in %s", s->folder);
+			return gt_error(n < 0 ? -errno : -EIO, "write a temporary file in %s",
+					s->folder);
 		p += n;
 		bytes -= (size_t)n;
 		s->file_bytes += (uint64_t)n;
@@ -314,7 +322,8 @@ int gt_sorter_add(struct gt_sorter *s, const void *key, size_t bytes, uint64_t n
 	int status;
 
 	assert(bytes <= MAX_KEY && !s->sorted);
-	if (s->entries_bytes + ENTRY_BYTES(bytes) + (s->slot_count + 1) * sizeof *s->slots > s->memory_bytes) {
+	if (s->entries_bytes + ENTRY_BYTES(bytes) + (s->slot_count + 1) * sizeof *s->slots >
+	    s->memory_bytes) {
 		status = spill(s);
 		if (status)
 			return status;
@@ -354,11 +363,13 @@ static int advance(struct gt_sorter *s, struct part *p)
 		p->filled = left;
 		while (p->filled < READ_BYTES && p->offset < p->end) {
 			size_t want = READ_BYTES - p->filled;
-			ssize_t n = pread(s->fd, p->buffer + p->filled, want < p->end - p->offset ? want : p->end - p->offset,
+			ssize_t n = pread(s->fd, p->buffer + p->filled,
+					  want < p->end - p->offset ? want : p->end - p->offset,
 					  (off_t)p->offset);
 
 			if (n <= 0 && errno != EINTR)
-				return gt_error(n < 0 ? -errno : -EIO, "read back a temporary file in %s", s->folder);
+				return gt_error(n < 0 ? -errno : -EIO,
+						"read back a temporary file in %s", s->folder);
 			p->filled += n > 0 ? (size_t)n : 0;
 			p->offset += n > 0 ? (uint64_t)n : 0;
 		}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys with a number each, sorted: as many as a disk holds, in memory that is given.
  *
- * Keys are bytes in memcmp() order. They must be texts without NUL bytes, or all of one length up to 8.
- * Equal keys come in the order in which they were added.
- * What does not fit is written, sorted, into a nameless temporary file and merged at the end. One thread. */
+ * Keys are bytes in memcmp() order. They must be texts without NUL bytes, or all of one length
+ * up to 8. Equal keys come in the order in which they were added. What does not fit is written,
+ * sorted, into a nameless temporary file and merged at the end. One thread. */
 #ifndef GPUTAP_EXPORT_SORTER_H
 #define GPUTAP_EXPORT_SORTER_H
 
@@ -19,7 +19,8 @@ void gt_sorter_destroy(struct gt_sorter *s);
 /* @bytes: at most 4096. Return: 0 or negative errno with a cause. */
 int gt_sorter_add(struct gt_sorter *s, const void *key, size_t bytes, uint64_t number);
 
-/* From the smallest on; nothing is added after the first call. The key is valid until the next call.
+/* From the smallest on; nothing is added after the first call. The key is valid until the next
+ * call.
  * Return: 1, 0 at the end, negative errno with a cause. */
 int gt_sorter_next(struct gt_sorter *s, const void **key, size_t *bytes, uint64_t *number);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads, queues, names and labels of a capture for exporters, see view.h.
- * Each kind is an array of pointers (so that they stay) and a map from the capture's key to the index. */
+/* Threads, queues, names and labels of a capture for exporters, see view.h. Each kind is an
+ * array of pointers (so that they stay) and a map from the capture's key to the index. */
 #include "export/view.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "util/error.h"
 
 enum {
-	WORDS_MAX = 16384,    /* texts of values that are kept */
+	WORDS_MAX = 16384, /* texts of values that are kept */
 	WORD_BYTES = 512,
-	STRIDE_SPARE = 1024,  /* thread indexes for threads that a damaged capture lacks */
+	STRIDE_SPARE = 1024, /* thread indexes for threads that a damaged capture lacks */
 };
 
 static int no_memory(void)
@@ -22,7 +22,8 @@ static int no_memory(void)
 }
 
 /* Append a zeroed thing of @bytes to a pointer array and to the map. */
-static void *add(void ***array, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b, size_t bytes)
+static void *add(void ***array, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b,
+		 size_t bytes)
 {
 	void **more = *array, *thing;
 
@@ -49,7 +50,8 @@ fail:
 
 static uint64_t node_offset(const struct gt_view *v, const struct gt_process_info *process)
 {
-	const struct gt_capture_session *session = gt_capture_session_at(v->capture, process->session);
+	const struct gt_capture_session *session =
+		gt_capture_session_at(v->capture, process->session);
 
 	return session ? (uint64_t)session->node * GT_VIEW_PID_STRIDE : 0;
 }
@@ -63,7 +65,8 @@ uint64_t gt_view_pid(const struct gt_view *v, uint32_t process)
 
 static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
 {
-	struct gt_view_thread *t = add((void ***)&v->threads, &v->thread_count, &v->thread_map, process, ordinal, sizeof *t);
+	struct gt_view_thread *t = add((void ***)&v->threads, &v->thread_count, &v->thread_map,
+				       process, ordinal, sizeof *t);
 	const struct gt_thread_info *info = gt_capture_thread_find(v->capture, process, ordinal);
 	const struct gt_process_info *image = gt_capture_process(v->capture, process);
 
@@ -78,12 +81,15 @@ static struct gt_view_thread *add_thread(struct gt_view *v, uint32_t process, ui
 	return t;
 }
 
-int gt_view_init(struct gt_view *v, const struct gt_capture *capture, const struct gt_export_options *options)
+int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
+		 const struct gt_export_options *options)
 {
 	size_t count = gt_capture_thread_count(capture), devices = gt_capture_device_count(capture);
 
 	*v = (struct gt_view){
-		.capture = capture, .correlation_stride = (uint32_t)count + STRIDE_SPARE, .lanes_budget = GT_LANES_BUDGET,
+		.capture = capture,
+		.correlation_stride = (uint32_t)count + STRIDE_SPARE,
+		.lanes_budget = GT_LANES_BUDGET,
 		.mangled = options && options->mangled,
 	};
 	v->streams = calloc(devices + 1, sizeof *v->streams);
@@ -93,7 +99,8 @@ int gt_view_init(struct gt_view *v, const struct gt_capture *capture, const stru
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_thread_info *t = gt_capture_thread(capture, i);
 
-		if (gt_map_find(&v->thread_map, t->process, t->ordinal) < 0 && !add_thread(v, t->process, t->ordinal)) {
+		if (gt_map_find(&v->thread_map, t->process, t->ordinal) < 0 &&
+		    !add_thread(v, t->process, t->ordinal)) {
 			gt_view_fini(v);
 			return -ENOMEM;
 		}
@@ -140,7 +147,7 @@ void gt_view_fini(struct gt_view *v)
 	gt_map_fini(&v->name_map);
 	gt_map_fini(&v->word_map);
 	free(v->streams);
-	*v = (struct gt_view){ 0 };
+	*v = (struct gt_view){0};
 }
 
 struct gt_view_thread *gt_view_thread_find(struct gt_view *v, uint32_t process, uint32_t ordinal)
@@ -164,8 +171,9 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	q = add((void ***)&v->queues, &v->queue_count, &v->queue_map, a, b, sizeof *q);
 	if (!q)
 		return NULL;
-	device = work->queue ? work->queue :
-			       gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, GT_DEVICE_REF_NUMBER(work->op));
+	device = work->queue ? work->queue
+			     : gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE,
+						      GT_DEVICE_REF_NUMBER(work->op));
 	q->index = v->queue_count - 1;
 	q->lanes.budget = &v->lanes_budget;
 	q->process = work->process;
@@ -176,19 +184,27 @@ struct gt_view_queue *gt_view_queue_slow(struct gt_view *v, const struct gt_item
 	return v->queue_cache[gt_view_queue_slot(work->queue)] = q;
 }
 
-static uint32_t device_of(const struct gt_view *v, const struct gt_item *work, uint32_t number, uint32_t otherwise)
+static uint32_t device_of(const struct gt_view *v, const struct gt_item *work, uint32_t number,
+			  uint32_t otherwise)
 {
-	const struct gt_object_info *device = number ? gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, number) : NULL;
+	const struct gt_object_info *device =
+		number ? gt_capture_object_find(v->capture, work->process, GT_OBJECT_DEVICE, number)
+		       : NULL;
 
-	return device && device->device_index < gt_capture_device_count(v->capture) ? device->device_index : otherwise;
+	return device && device->device_index < gt_capture_device_count(v->capture)
+		       ? device->device_index
+		       : otherwise;
 }
 
-struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work, const struct gt_view_queue *queue)
+struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work,
+				 const struct gt_view_queue *queue)
 {
 	bool told = work->device_op == GT_DEVICE_COPY && gt_view_tells_ends(work);
 
-	return (struct gt_view_ends){told ? device_of(v, work, work->local[0], queue->device) : queue->device,
-				     told ? device_of(v, work, work->local[1], queue->device) : queue->device};
+	return (struct gt_view_ends){told ? device_of(v, work, work->local[0], queue->device)
+					  : queue->device,
+				     told ? device_of(v, work, work->local[1], queue->device)
+					  : queue->device};
 }
 
 static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
@@ -203,8 +219,9 @@ static bool set_text(struct gt_view_text *t, const char *text, size_t bytes)
 }
 
 /* A text under a key that is not in the map. NULL: no memory; nothing has changed. */
-static struct gt_view_text *add_text(struct gt_view_text ***texts, uint32_t *count, struct gt_map *map, uint64_t a, uint64_t b,
-				     const char *text, size_t bytes)
+static struct gt_view_text *add_text(struct gt_view_text ***texts, uint32_t *count,
+				     struct gt_map *map, uint64_t a, uint64_t b, const char *text,
+				     size_t bytes)
 {
 	struct gt_view_text content = {.own = NULL}, *t;
 
@@ -242,8 +259,10 @@ struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t 
 	return t;
 }
 
-/* Words have numbers but no content in the map: each is kept under the key that asked for it first. */
-static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text, size_t bytes)
+/* Words have numbers but no content in the map: each is kept under the key that asked for it
+ * first. */
+static struct gt_view_text *add_word(struct gt_view *v, uint64_t a, uint64_t b, const char *text,
+				     size_t bytes)
 {
 	struct gt_view_text *t = NULL;
 
@@ -260,7 +279,8 @@ struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t
 	return add_word(v, UINT64_MAX, v->word_count, text, bytes);
 }
 
-struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg, const uint64_t *args)
+struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg,
+				  const uint64_t *args)
 {
 	uint64_t a = (uint64_t)op << 8 | arg;
 	int64_t found = gt_map_find(&v->word_map, a, args[arg]);
@@ -270,7 +290,8 @@ struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg, 
 	if (found >= 0)
 		return v->words[found];
 	length = gt_format_arg(buffer, sizeof buffer, op, arg, args, NULL, 0);
-	return add_word(v, a, args[arg], buffer, length < sizeof buffer ? length : sizeof buffer - 1);
+	return add_word(v, a, args[arg], buffer,
+			length < sizeof buffer ? length : sizeof buffer - 1);
 }
 
 static bool submits(const struct gt_operation_info *info)
@@ -280,8 +301,7 @@ static bool submits(const struct gt_operation_info *info)
 	switch (info->kind) {
 	case GT_KIND_LAUNCH:
 	case GT_KIND_COPY:
-	case GT_KIND_SET:
-		return true;
+	case GT_KIND_SET: return true;
 	default: /* barriers, maps and migrations have other kinds */
 		return strstr(info->name, "Enqueue") != NULL;
 	}
@@ -334,25 +354,21 @@ enum gt_work_class gt_view_work_class(enum gt_device_op op)
 	case GT_DEVICE_COPY:
 	case GT_DEVICE_MAP:
 	case GT_DEVICE_UNMAP:
-	case GT_DEVICE_MIGRATE:
-		return GT_WORK_COPY;
-	case GT_DEVICE_FILL:
-		return GT_WORK_SET;
+	case GT_DEVICE_MIGRATE: return GT_WORK_COPY;
+	case GT_DEVICE_FILL: return GT_WORK_SET;
 	case GT_DEVICE_MARKER:
 	case GT_DEVICE_BARRIER:
-	case GT_DEVICE_SCRATCH: /* the device waits meanwhile */
-		return GT_WORK_MARK;
-	default:
-		return GT_WORK_KERNEL;
+	case GT_DEVICE_SCRATCH: /* the device waits meanwhile */ return GT_WORK_MARK;
+	default: return GT_WORK_KERNEL;
 	}
 }
 
 uint64_t gt_view_work_time(const struct gt_item *work)
 {
-	return work->start_ns     ? work->start_ns :
-	       work->submitted_ns ? work->submitted_ns :
-	       work->queued_ns    ? work->queued_ns :
-				    work->call_start_ns;
+	return work->start_ns       ? work->start_ns
+	       : work->submitted_ns ? work->submitted_ns
+	       : work->queued_ns    ? work->queued_ns
+				    : work->call_start_ns;
 }
 
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size)
@@ -368,9 +384,11 @@ const char *gt_view_process_label(const struct gt_process_info *process, char *b
 	return buffer;
 }
 
-const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process, char *buffer, size_t size)
+const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
+				  char *buffer, size_t size)
 {
-	const struct gt_capture_session *session = gt_capture_session_at(v->capture, process->session);
+	const struct gt_capture_session *session =
+		gt_capture_session_at(v->capture, process->session);
 	size_t n;
 
 	gt_view_process_label(process, buffer, size);
@@ -378,7 +396,8 @@ const char *gt_view_process_title(const struct gt_view *v, const struct gt_proce
 	if (!session || gt_capture_session_count(v->capture) < 2)
 		return buffer;
 	if (session->info.rank >= 0)
-		snprintf(buffer + n, size - n, " (rank %d, %.64s)", session->info.rank, session->info.hostname);
+		snprintf(buffer + n, size - n, " (rank %d, %.64s)", session->info.rank,
+			 session->info.hostname);
 	else
 		snprintf(buffer + n, size - n, " (%.64s)", session->info.hostname);
 	return buffer;
@@ -397,10 +416,12 @@ const char *gt_view_command(const char *argv, char *buffer, size_t size)
 	return buffer;
 }
 
-const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer, size_t size)
+const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer,
+				 size_t size)
 {
-	const struct gt_object_info *object =
-		device < gt_capture_device_count(v->capture) ? gt_capture_device(v->capture, device) : NULL;
+	const struct gt_object_info *object = device < gt_capture_device_count(v->capture)
+						      ? gt_capture_device(v->capture, device)
+						      : NULL;
 	const char *name = object ? gt_object_called(object) : NULL;
 
 	if (device == UINT32_MAX)
@@ -414,7 +435,7 @@ const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char 
 
 struct gt_view_counts gt_view_counts(const struct gt_view *v, enum gt_class class)
 {
-	struct gt_view_counts sum = { 0 };
+	struct gt_view_counts sum = {0};
 
 	for (uint32_t p = 0; p < gt_capture_process_count(v->capture); p++) {
 		const struct gt_counts *c = gt_capture_counts(v->capture, p);
@@ -429,13 +450,16 @@ struct gt_view_counts gt_view_counts(const struct gt_view *v, enum gt_class clas
 	return sum;
 }
 
-void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v, const struct gt_export_options *options)
+void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v,
+			    const struct gt_export_options *options)
 {
-	*p = (struct gt_view_progress){ .options = options, .total = gt_capture_health(v->capture)->bytes };
+	*p = (struct gt_view_progress){.options = options,
+				       .total = gt_capture_health(v->capture)->bytes};
 }
 
 void gt_view_progress_tell(struct gt_view_progress *p, const struct gt_cursor *cursor)
 {
 	if (p->options && p->options->progress)
-		p->options->progress(p->options->progress_data, gt_cursor_position(cursor), p->total);
+		p->options->progress(p->options->progress_data, gt_cursor_position(cursor),
+				     p->total);
 }

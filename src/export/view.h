@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture as exporters want to see it: threads, queues and kernel names by small dense numbers with their
- * labels, correlation numbers that are unique in the whole file, arguments as texts that are kept.
- * Everything is found or made on first use; what is given out stays valid until gt_view_fini().
+/* A capture as exporters want to see it: threads, queues and kernel names by small dense numbers
+ * with their labels, correlation numbers that are unique in the whole file, arguments as texts
+ * that are kept. Everything is found or made on first use; what is given out stays valid until
+ * gt_view_fini().
  * Memory: by threads, queues and distinct names, never by records. */
 #ifndef GPUTAP_EXPORT_VIEW_H
 #define GPUTAP_EXPORT_VIEW_H
@@ -19,26 +20,26 @@ struct gt_view_thread {
 	uint32_t index; /* dense, in the capture's order */
 	uint32_t process, ordinal;
 	uint64_t pid, tid; /* as gt_view_pid() */
-	const char *name; /* "" when it has none */
-	void *own;        /* the exporter's; freed with free() */
+	const char *name;  /* "" when it has none */
+	void *own;         /* the exporter's; freed with free() */
 };
 
 struct gt_view_queue {
 	uint32_t index; /* dense */
 	uint32_t process;
-	uint64_t pid;    /* as gt_view_pid() */
-	uint32_t device; /* merged device index; UINT32_MAX: not known */
-	uint32_t stream; /* queues of the device in all processes, from 1 */
+	uint64_t pid;                        /* as gt_view_pid() */
+	uint32_t device;                     /* merged device index; UINT32_MAX: not known */
+	uint32_t stream;                     /* queues of the device in all processes, from 1 */
 	const struct gt_object_info *object; /* NULL: work whose queue is not known */
 	struct gt_lanes lanes;
-	void *own;       /* the exporter's; freed with free() */
+	void *own; /* the exporter's; freed with free() */
 };
 
 struct gt_view_text {
 	uint32_t index; /* dense, by kind of text */
 	uint32_t bytes;
-	char *text;     /* terminated */
-	void *own;      /* the exporter's; freed with free() */
+	char *text; /* terminated */
+	void *own;  /* the exporter's; freed with free() */
 };
 
 struct gt_view_operation {
@@ -46,9 +47,9 @@ struct gt_view_operation {
 	uint32_t name_bytes;
 	const struct gt_operation_info *info; /* NULL: of a newer gputap */
 	char *name;
-	uint8_t nargs;  /* that are known */
-	bool submits;   /* a call that may cause device work: it gets the beginning of a flow */
-	void *own;      /* the exporter's; freed with free() */
+	uint8_t nargs; /* that are known */
+	bool submits;  /* a call that may cause device work: it gets the beginning of a flow */
+	void *own;     /* the exporter's; freed with free() */
 };
 
 /* How device work is spoken of in formats that know only these. */
@@ -69,12 +70,14 @@ struct gt_view {
 	uint32_t correlation_stride;
 	size_t lanes_budget;
 	bool mangled; /* names stay as they were recorded */
-	struct gt_view_thread *last_thread, *last_caller; /* of the last look-up: records come thread by thread */
+	/* of the last look-up: records come thread by thread */
+	struct gt_view_thread *last_thread, *last_caller;
 	struct gt_view_queue *queue_cache[GT_VIEW_QUEUE_CACHE]; /* by their objects' place */
 };
 
 /* @options: may be NULL */
-int gt_view_init(struct gt_view *v, const struct gt_capture *capture, const struct gt_export_options *options);
+int gt_view_init(struct gt_view *v, const struct gt_capture *capture,
+		 const struct gt_export_options *options);
 void gt_view_fini(struct gt_view *v);
 
 /* NULL: no memory, with a cause. */
@@ -84,13 +87,17 @@ struct gt_view_operation *gt_view_operation_slow(struct gt_view *v, uint32_t op)
 /* Name of a kernel (or other named work), by string id, which is not 0: as it is shown. */
 struct gt_view_text *gt_view_name(struct gt_view *v, uint32_t process, uint32_t string);
 
-/* Text of an argument of form GT_FORM_NAMED; kept, up to some thousand. NULL: too many kinds; format it yourself. */
-struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg, const uint64_t *args);
+/* Text of an argument of form GT_FORM_NAMED; kept, up to some thousand. NULL: too many kinds;
+ * format it yourself. */
+struct gt_view_text *gt_view_word(struct gt_view *v, uint32_t op, unsigned arg,
+				  const uint64_t *args);
 
-/* The text as one of the words, for what the caller keeps by a key of its own. NULL: there are too many. */
+/* The text as one of the words, for what the caller keeps by a key of its own. NULL: there are
+ * too many. */
 struct gt_view_text *gt_view_word_of(struct gt_view *v, const char *text, size_t bytes);
 
-static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t process, uint32_t ordinal)
+static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t process,
+						    uint32_t ordinal)
 {
 	struct gt_view_thread *t = v->last_thread;
 
@@ -100,7 +107,8 @@ static inline struct gt_view_thread *gt_view_thread(struct gt_view *v, uint32_t 
 }
 
 /* The thread whose call caused work: remembered apart from the one whose records come. */
-static inline struct gt_view_thread *gt_view_caller(struct gt_view *v, uint32_t process, uint32_t ordinal)
+static inline struct gt_view_thread *gt_view_caller(struct gt_view *v, uint32_t process,
+						    uint32_t ordinal)
 {
 	struct gt_view_thread *t = v->last_caller;
 
@@ -132,9 +140,11 @@ static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struc
 	return gt_view_queue_slow(v, work);
 }
 
-/* The capture's ids are unique in a process image and large. These are unique in the file, and small for
+/* The capture's ids are unique in a process image and large. These are unique in the file, and
+ * small for
  * programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0. NULL thread: 0. */
-static inline uint64_t gt_view_correlation(const struct gt_view *v, const struct gt_view_thread *caller, uint64_t id)
+static inline uint64_t gt_view_correlation(const struct gt_view *v,
+					   const struct gt_view_thread *caller, uint64_t id)
 {
 	uint64_t count = GT_ID_SEQ(id);
 
@@ -148,18 +158,22 @@ static inline uint64_t gt_view_correlation(const struct gt_view *v, const struct
 /* Is it an operation of an API whose device work comes out of another one beneath it? HIP is. */
 static inline bool gt_view_delegates(uint32_t op)
 {
-	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT && gt_domain_delegates((enum gt_domain)GT_OP_DOMAIN(op));
+	return GT_OP_DOMAIN(op) < GT_DOMAIN_COUNT &&
+	       gt_domain_delegates((enum gt_domain)GT_OP_DOMAIN(op));
 }
 
-/* Between which devices a copy went, as queue->device says it; both are that one where it is not told. */
+/* Between which devices a copy went, as queue->device says it; both are that one where it is not
+ * told. */
 struct gt_view_ends {
 	uint32_t from, to;
 };
-struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work, const struct gt_view_queue *queue);
+struct gt_view_ends gt_view_ends(const struct gt_view *v, const struct gt_item *work,
+				 const struct gt_view_queue *queue);
 /* Has `local` these devices, and no size? */
 static inline bool gt_view_tells_ends(const struct gt_item *work)
 {
-	return work->device_op != GT_DEVICE_KERNEL && GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE && !work->local[2] &&
+	return work->device_op != GT_DEVICE_KERNEL &&
+	       GT_OP_DOMAIN(work->op) == GT_DOMAIN_HSA_CORE && !work->local[2] &&
 	       (work->local[0] || work->local[1]);
 }
 
@@ -167,18 +181,21 @@ enum gt_work_class gt_view_work_class(enum gt_device_op op);
 /* Work without times still happened: where it is best known, ns. */
 uint64_t gt_view_work_time(const struct gt_item *work);
 
-/* Formats know a process by one number. Of several machines, or name spaces of pids, it is the pid and this many for each:
- * RPD's convention for several nodes, above every pid of Linux. */
+/* Formats know a process by one number. Of several machines, or name spaces of pids, it is the
+ * pid and this many for each: RPD's convention for several nodes, above every pid of Linux. */
 enum { GT_VIEW_PID_STRIDE = 10000000 };
 uint64_t gt_view_pid(const struct gt_view *v, uint32_t process);
-/* "python3", or "python3 (rank 3, node17)" where sessions of several `gputap run` are in the capture. */
-const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process, char *buffer, size_t size);
+/* "python3", or "python3 (rank 3, node17)" where sessions of several `gputap run` are in the
+ * capture. */
+const char *gt_view_process_title(const struct gt_view *v, const struct gt_process_info *process,
+				  char *buffer, size_t size);
 /* "python3": of the program that the image runs. */
 const char *gt_view_process_label(const struct gt_process_info *process, char *buffer, size_t size);
 /* A NUL-joined list as one line of words. */
 const char *gt_view_command(const char *argv, char *buffer, size_t size);
 /* "pthread-AMD EPYC": name of a merged device, or "device 3". */
-const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer, size_t size);
+const char *gt_view_device_label(const struct gt_view *v, uint32_t device, char *buffer,
+				 size_t size);
 
 /* Sums over all processes and domains of one class. */
 struct gt_view_counts {
@@ -192,7 +209,8 @@ struct gt_view_progress {
 	uint64_t total;
 	uint32_t count;
 };
-void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v, const struct gt_export_options *options);
+void gt_view_progress_begin(struct gt_view_progress *p, const struct gt_view *v,
+			    const struct gt_export_options *options);
 void gt_view_progress_tell(struct gt_view_progress *p, const struct gt_cursor *cursor);
 static inline void gt_view_progress_step(struct gt_view_progress *p, const struct gt_cursor *cursor)
 {
@@ -200,7 +218,8 @@ static inline void gt_view_progress_step(struct gt_view_progress *p, const struc
 		gt_view_progress_tell(p, cursor);
 }
 /* The same for a few records at once. */
-static inline void gt_view_progress_steps(struct gt_view_progress *p, const struct gt_cursor *cursor, uint32_t records)
+static inline void gt_view_progress_steps(struct gt_view_progress *p,
+					  const struct gt_cursor *cursor, uint32_t records)
 {
 	uint32_t before = p->count;
 

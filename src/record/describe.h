@@ -68,11 +68,14 @@ const struct gt_domain_description *gt_domain_description(enum gt_domain domain)
 /* By value; NULL: it has no name. */
 const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t value);
 
-/* The argument's payload among @bytes of a record's, and its head; NULL: there is none, or it is damaged. */
-const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg, struct gt_payload *head);
-/* One value in memory, as it would read in a call; a string of a call. As gt_format_arg() otherwise. */
-size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d, const struct gt_type *type,
-		       const uint8_t *p, size_t bytes);
+/* The argument's payload among @bytes of a record's, and its head; NULL: there is none, or it is
+ * damaged. */
+const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg,
+			       struct gt_payload *head);
+/* One value in memory, as it would read in a call; a string of a call. As gt_format_arg()
+ * otherwise. */
+size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d,
+		       const struct gt_type *type, const uint8_t *p, size_t bytes);
 size_t gt_format_string(char *buffer, size_t size, const char *string, size_t bytes, bool cut);
 /* A value of the type as it lies in memory, extended to a word. */
 uint64_t gt_value_load(const struct gt_type *type, const uint8_t *p);

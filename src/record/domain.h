@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Domains: one API of a runtime each. Numbers and names come from the head of each api/<domain>.api; the numbers
- * stand in captures and in the shared-memory records: they never change and are never used again.
- * tests/golden/operations.txt freezes them together with the operations. */
+/* Domains: one API of a runtime each. Numbers and names come from the head of each
+ * api/<domain>.api; the numbers stand in captures and in the shared-memory records: they never
+ * change and are never used again. tests/golden/operations.txt freezes them together with the
+ * operations. */
 #ifndef GPUTAP_RECORD_DOMAIN_H
 #define GPUTAP_RECORD_DOMAIN_H
 
@@ -15,16 +16,23 @@ enum gt_domain {
 #define X(number, suffix, name, text) GT_DOMAIN_##suffix = number,
 	GT_DOMAINS(X)
 #undef X
-	GT_DOMAIN_COUNT = 16, /* room in every per-domain array; raising it changes the ring layout version */
+	/* room in every per-domain array; raising it changes the ring layout version */
+	GT_DOMAIN_COUNT = 16,
 };
 
 /* What the rest of gputap must know of a domain, as its description says it (api/README.md). */
 struct gt_domain_traits {
-	uint8_t work;      /* the domain that the device work of its calls is recorded as; mostly itself */
-	uint8_t outermost; /* number of its group of APIs in which the outermost call is the program's; 0: none */
-	uint8_t beneath;   /* the group that is built on this domain, whose calls are recorded on request only; 0: none */
-	bool annotations;  /* its calls say what the program is doing: recorded in every mode */
-	bool symbols;      /* its kernels' device records name a symbol of a code object: GT_KERNEL_SYMBOL(object[1]) */
+	/* the domain that the device work of its calls is recorded as; mostly itself */
+	uint8_t work;
+	/* number of its group of APIs in which the outermost call is the program's; 0: none */
+	uint8_t outermost;
+	/* the group that is built on this domain, whose calls are recorded on request only; 0:
+	 * none */
+	uint8_t beneath;
+	bool annotations; /* its calls say what the program is doing: recorded in every mode */
+	/* its kernels' device records name a symbol of a code object:
+	 * GT_KERNEL_SYMBOL(object[1]) */
+	bool symbols;
 	bool marks;        /* some of its operations are marks (enum gt_range_mark) */
 	char category[24]; /* of its calls in Chrome JSON; "": as CUDA's runtime */
 	char rocpd[24];    /* of its calls in ROCm 7's rocpd; "": its name in capitals with _API */
@@ -42,7 +50,8 @@ static inline bool gt_domain_delegates(enum gt_domain domain)
 /* Are both APIs of the group in which a call within a call is the runtime's own? */
 static inline bool gt_domain_same_group(enum gt_domain a, enum gt_domain b)
 {
-	return gt_domain_traits[a].outermost && gt_domain_traits[a].outermost == gt_domain_traits[b].outermost;
+	return gt_domain_traits[a].outermost &&
+	       gt_domain_traits[a].outermost == gt_domain_traits[b].outermost;
 }
 
 #endif

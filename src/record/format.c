@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A call's arguments as text, from the generated description.
  *
- * Exporters come through here for millions of calls: no printf, one pass, one bounds check per piece. The output is
- * always valid UTF-8 (what is none is written as \xHH) and one line, whatever the traced program passed.
- * A word or payload that does not fit its description is shown as what it is, never trusted: records come from files. */
+ * Exporters come through here for millions of calls: no printf, one pass, one bounds check per
+ * piece. The output is always valid UTF-8 (what is none is written as \xHH) and one line,
+ * whatever the traced program passed. A word or payload that does not fit its description is
+ * shown as what it is, never trusted: records come from files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,9 +63,10 @@ static inline void put_char(struct text *t, char c)
 
 static void put_unsigned(struct text *t, uint64_t v)
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-				    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-				    "8081828384858687888990919293949596979899";
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+		"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+		"8081828384858687888990919293949596979899";
 	char digits[20], *p = digits + sizeof digits;
 
 	while (v >= 100) {
@@ -93,7 +95,8 @@ static uint64_t hex_digits(uint32_t v)
 {
 	uint64_t x = v, above_9;
 
-	x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff); /* halves, bytes, nibbles move apart; the highest ends lowest */
+	/* halves, bytes, nibbles move apart; the highest ends lowest */
+	x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff);
 	x = (x & UINT64_C(0xffff)) << 32 | x >> 32;
 	x = ((x >> 8) & UINT64_C(0x000000ff000000ff)) | (x & UINT64_C(0x000000ff000000ff)) << 16;
 	x = ((x >> 4) & UINT64_C(0x000f000f000f000f)) | (x & UINT64_C(0x000f000f000f000f)) << 8;
@@ -168,18 +171,10 @@ static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
 	const struct gt_value_name *name;
 
 	switch (type->class & GT_TYPE_CLASS) {
-	case GT_TYPE_SIGNED:
-		put_signed(t, (int64_t)v);
-		return;
-	case GT_TYPE_ADDRESS:
-		put_address(t, v);
-		return;
-	case GT_TYPE_FLOAT:
-		put_float(t, v);
-		return;
-	case GT_TYPE_FLAGS:
-		put_flags(t, type, v);
-		return;
+	case GT_TYPE_SIGNED: put_signed(t, (int64_t)v); return;
+	case GT_TYPE_ADDRESS: put_address(t, v); return;
+	case GT_TYPE_FLOAT: put_float(t, v); return;
+	case GT_TYPE_FLAGS: put_flags(t, type, v); return;
 	case GT_TYPE_ENUM:
 	case GT_TYPE_PROPERTIES:
 		name = gt_value_name(type, (int64_t)v);
@@ -190,8 +185,7 @@ static void put_value(struct text *t, const struct gt_type *type, uint64_t v)
 		else
 			put_hex(t, v);
 		return;
-	default:
-		put_unsigned(t, v);
+	default: put_unsigned(t, v);
 	}
 }
 
@@ -200,7 +194,8 @@ uint64_t gt_value_load(const struct gt_type *type, const uint8_t *p)
 	bool negative = type->class == GT_TYPE_SIGNED || type->class & GT_TYPE_IS_SIGNED;
 	uint64_t v = 0;
 
-	memcpy(&v, p, type->bytes < 8 ? type->bytes : 8); /* little-endian machines only, as all that write records */
+	/* little-endian machines only, as all that write records */
+	memcpy(&v, p, type->bytes < 8 ? type->bytes : 8);
 	if (negative && type->bytes == 4)
 		return (uint64_t)(int64_t)(int32_t)v;
 	return v;
@@ -216,8 +211,8 @@ static size_t utf8(const uint8_t *p, size_t n)
 	for (size_t i = 1; i < bytes; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-	    (p[0] == 0xf4 && p[1] > 0x8f))
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
 		return 0;
 	return bytes;
 }
@@ -230,7 +225,8 @@ static void put_string(struct text *t, const uint8_t *p, size_t n)
 	for (size_t i = 0; i < n;) {
 		size_t plain = i;
 
-		while (plain < n && p[plain] >= 0x20 && p[plain] < 0x7f && p[plain] != '"' && p[plain] != '\\')
+		while (plain < n && p[plain] >= 0x20 && p[plain] < 0x7f && p[plain] != '"' &&
+		       p[plain] != '\\')
 			plain++;
 		put(t, (const char *)p + i, plain - i);
 		i = plain;
@@ -243,7 +239,10 @@ static void put_string(struct text *t, const uint8_t *p, size_t n)
 			i += wide;
 			continue;
 		}
-		char letter = p[i] == '\n' ? 'n' : p[i] == '\t' ? 't' : p[i] == '"' || p[i] == '\\' ? (char)p[i] : 0;
+		char letter = p[i] == '\n'                  ? 'n'
+			      : p[i] == '\t'                ? 't'
+			      : p[i] == '"' || p[i] == '\\' ? (char)p[i]
+							    : 0;
 
 		if (letter)
 			put(t, (char[]){'\\', letter}, 2);
@@ -274,7 +273,8 @@ static void put_bytes(struct text *t, const uint8_t *p, size_t n, bool cut)
 	PUT(t, "]");
 }
 
-static void put_array(struct text *t, const struct gt_type *type, const uint8_t *p, size_t n, bool cut)
+static void put_array(struct text *t, const struct gt_type *type, const uint8_t *p, size_t n,
+		      bool cut)
 {
 	PUT(t, "[");
 	for (size_t i = 0; i + type->bytes <= n; i += type->bytes) {
@@ -287,8 +287,8 @@ static void put_array(struct text *t, const struct gt_type *type, const uint8_t 
 	PUT(t, "]");
 }
 
-static void put_properties(struct text *t, const struct gt_type *types, const struct gt_type *type, const uint8_t *p,
-			   size_t n, bool cut)
+static void put_properties(struct text *t, const struct gt_type *types, const struct gt_type *type,
+			   const uint8_t *p, size_t n, bool cut)
 {
 	PUT(t, "{");
 	for (size_t i = 0; i + 16 <= n; i += 16) {
@@ -310,7 +310,8 @@ static void put_properties(struct text *t, const struct gt_type *types, const st
 	PUT(t, "}");
 }
 
-static void put_struct(struct text *t, const struct gt_type *types, const struct gt_type *type, const uint8_t *p, size_t n)
+static void put_struct(struct text *t, const struct gt_type *types, const struct gt_type *type,
+		       const uint8_t *p, size_t n)
 {
 	PUT(t, "{");
 	for (size_t i = 0; i < type->field_count; i++) {
@@ -327,7 +328,8 @@ static void put_struct(struct text *t, const struct gt_type *types, const struct
 	PUT(t, "}");
 }
 
-const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg, struct gt_payload *h)
+const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned arg,
+			       struct gt_payload *h)
 {
 	while (bytes >= sizeof *h) {
 		memcpy(h, payload, sizeof *h);
@@ -347,8 +349,9 @@ const uint8_t *gt_payload_find(const uint8_t *payload, uint32_t bytes, unsigned 
 	return NULL;
 }
 
-static void put_argument(struct text *t, const struct gt_domain_description *d, const struct gt_operation_info *info,
-			 unsigned arg, unsigned nargs, const uint64_t *args, const uint8_t *payload, uint32_t payload_bytes)
+static void put_argument(struct text *t, const struct gt_domain_description *d,
+			 const struct gt_operation_info *info, unsigned arg, unsigned nargs,
+			 const uint64_t *args, const uint8_t *payload, uint32_t payload_bytes)
 {
 	const struct gt_argument_info *a = &info->args[arg];
 	const struct gt_type *type = &d->types[a->value_type];
@@ -378,20 +381,13 @@ static void put_argument(struct text *t, const struct gt_domain_description *d, 
 		if (more)
 			PUT(t, ", ..]");
 		return;
-	case GT_HOW_ARRAY:
-		put_array(t, type, p, h.bytes, cut);
-		return;
+	case GT_HOW_ARRAY: put_array(t, type, p, h.bytes, cut); return;
 	case GT_HOW_LIST: /* without the 0 at its end */
 		put_array(t, type, p, h.bytes - (cut || h.bytes < 8 ? 0 : 8), cut);
 		return;
-	case GT_HOW_STRUCT:
-		put_struct(t, d->types, type, p, h.bytes);
-		return;
-	case GT_HOW_PROPERTIES:
-		put_properties(t, d->types, type, p, h.bytes, cut);
-		return;
-	default:
-		put_bytes(t, p, h.bytes, cut);
+	case GT_HOW_STRUCT: put_struct(t, d->types, type, p, h.bytes); return;
+	case GT_HOW_PROPERTIES: put_properties(t, d->types, type, p, h.bytes, cut); return;
+	default: put_bytes(t, p, h.bytes, cut);
 	}
 }
 
@@ -408,11 +404,12 @@ static size_t finish(struct text *t, const char *buffer, size_t size)
 	return (size_t)(t->at - buffer) + t->beyond;
 }
 
-size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, const uint64_t *args, const uint8_t *payload,
-		      uint32_t payload_bytes, const char *separator)
+size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, const uint64_t *args,
+		      const uint8_t *payload, uint32_t payload_bytes, const char *separator)
 {
 	const struct gt_operation_info *info = gt_operation(op);
-	const struct gt_domain_description *d = gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
+	const struct gt_domain_description *d =
+		gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
 	unsigned nargs = GT_OP_NARGS(op);
 	size_t between = strlen(separator);
 	struct text t = begin(buffer, size);
@@ -432,23 +429,23 @@ size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, cons
 	return finish(&t, buffer, size);
 }
 
-size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const uint64_t *args, const uint8_t *payload,
-		     uint32_t payload_bytes)
+size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const uint64_t *args,
+		     const uint8_t *payload, uint32_t payload_bytes)
 {
 	const struct gt_operation_info *info = gt_operation(op);
 	struct text t = begin(buffer, size);
 	unsigned nargs = GT_OP_NARGS(op);
 
 	if (arg < nargs && info && arg < info->nargs)
-		put_argument(&t, gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op)), info, arg, nargs, args, payload,
-			     payload_bytes);
+		put_argument(&t, gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op)), info, arg,
+			     nargs, args, payload, payload_bytes);
 	else if (arg < nargs)
 		put_hex(&t, args[arg]);
 	return finish(&t, buffer, size);
 }
 
-size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d, const struct gt_type *type,
-		       const uint8_t *p, size_t bytes)
+size_t gt_format_value(char *buffer, size_t size, const struct gt_domain_description *d,
+		       const struct gt_type *type, const uint8_t *p, size_t bytes)
 {
 	struct text t = begin(buffer, size);
 

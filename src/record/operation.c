@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lookup in the generated tables. A domain's are unpacked when they are asked for, then constant: no locks, any thread. */
+/* Lookup in the generated tables. A domain's are unpacked when they are asked for, then
+ * constant: no locks, any thread. */
 #include "record/packed.h"
 
 #include <stdatomic.h>
@@ -18,10 +19,14 @@ static const char *const domain_names[GT_DOMAIN_COUNT] = {
 
 static const struct gt_domain_description *describe(enum gt_domain domain)
 {
-	const struct gt_domain_description *made = packed[domain] ? gt_unpack(packed[domain]) : NULL, *there = NULL;
+	const struct gt_domain_description *made = packed[domain] ? gt_unpack(packed[domain])
+								  : NULL,
+					   *there = NULL;
 
 	/* two at once: the second one's stays unused */
-	if (made && !atomic_compare_exchange_strong_explicit(&descriptions[domain], &there, made, memory_order_acq_rel, memory_order_acquire))
+	if (made &&
+	    !atomic_compare_exchange_strong_explicit(&descriptions[domain], &there, made,
+						     memory_order_acq_rel, memory_order_acquire))
 		return there;
 	return made;
 }
@@ -60,7 +65,8 @@ const struct gt_value_name *gt_value_name(const struct gt_type *type, int64_t va
 
 const char *gt_domain_name(enum gt_domain domain)
 {
-	return (unsigned)domain < GT_DOMAIN_COUNT && domain_names[domain] ? domain_names[domain] : "unknown";
+	return (unsigned)domain < GT_DOMAIN_COUNT && domain_names[domain] ? domain_names[domain]
+									  : "unknown";
 }
 
 enum gt_domain gt_domain_find(const char *name)
@@ -80,10 +86,13 @@ size_t gt_operation_count(enum gt_domain domain)
 
 const struct gt_operation_info *gt_operation(uint32_t op)
 {
-	const struct gt_domain_description *d = gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
+	const struct gt_domain_description *d =
+		gt_domain_description((enum gt_domain)GT_OP_DOMAIN(op));
 	uint32_t number = GT_OP_NUMBER(op);
 
-	return d && number < d->operation_count && d->operations[number].name ? &d->operations[number] : NULL;
+	return d && number < d->operation_count && d->operations[number].name
+		       ? &d->operations[number]
+		       : NULL;
 }
 
 const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const char *name)
@@ -103,7 +112,8 @@ const char *gt_operation_name(uint32_t op)
 
 	if (info)
 		return info->name;
-	snprintf(unknown, sizeof unknown, "%s#%u", gt_domain_name((enum gt_domain)GT_OP_DOMAIN(op)), GT_OP_NUMBER(op));
+	snprintf(unknown, sizeof unknown, "%s#%u", gt_domain_name((enum gt_domain)GT_OP_DOMAIN(op)),
+		 GT_OP_NUMBER(op));
 	return unknown;
 }
 
@@ -122,7 +132,8 @@ bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *st
 		*status = (int32_t)args[arg];
 		return true;
 	}
-	/* Recorded without arguments: the status stands in for the NULL of a call that failed (record.h). */
+	/* Recorded without arguments: the status stands in for the NULL of a call that failed
+	 * (record.h). */
 	*status = (int64_t)ret < 0 && (int64_t)ret >= INT32_MIN ? (int32_t)ret : 0;
 	return *status < 0 || ret != 0;
 }
@@ -142,20 +153,26 @@ bool gt_status_failed(enum gt_domain domain, int32_t status)
 const char *gt_status_name(enum gt_domain domain, int32_t status)
 {
 	const struct gt_domain_description *d = gt_domain_description(domain);
-	const struct gt_value_name *name = d && d->status_type ? gt_value_name(&d->types[d->status_type], status) : NULL;
+	const struct gt_value_name *name =
+		d && d->status_type ? gt_value_name(&d->types[d->status_type], status) : NULL;
 
 	return name ? name->name : NULL;
 }
 
-#define NAME_OF(table, i) ((size_t)(i) < sizeof table / sizeof *table && table[i] ? table[i] : "unknown")
+#define NAME_OF(table, i) \
+	((size_t)(i) < sizeof table / sizeof *table && table[i] ? table[i] : "unknown")
 
 const char *gt_operation_kind_name(enum gt_operation_kind kind)
 {
 	static const char *const names[GT_KIND_COUNT] = {
-		[GT_KIND_OTHER] = "other", [GT_KIND_LAUNCH] = "launch",
-		[GT_KIND_COPY] = "copy", [GT_KIND_SET] = "set",
-		[GT_KIND_ALLOCATION] = "allocation", [GT_KIND_FREE] = "free",
-		[GT_KIND_SYNCHRONISATION] = "synchronisation", [GT_KIND_MARKER] = "marker",
+		[GT_KIND_OTHER] = "other",
+		[GT_KIND_LAUNCH] = "launch",
+		[GT_KIND_COPY] = "copy",
+		[GT_KIND_SET] = "set",
+		[GT_KIND_ALLOCATION] = "allocation",
+		[GT_KIND_FREE] = "free",
+		[GT_KIND_SYNCHRONISATION] = "synchronisation",
+		[GT_KIND_MARKER] = "marker",
 	};
 
 	return NAME_OF(names, kind);
@@ -164,13 +181,20 @@ const char *gt_operation_kind_name(enum gt_operation_kind kind)
 const char *gt_device_op_name(enum gt_device_op op)
 {
 	static const char *const names[GT_DEVICE_OP_COUNT] = {
-		[GT_DEVICE_KERNEL] = "kernel", [GT_DEVICE_READ] = "read",
-		[GT_DEVICE_WRITE] = "write", [GT_DEVICE_COPY] = "copy",
-		[GT_DEVICE_FILL] = "fill", [GT_DEVICE_MAP] = "map",
-		[GT_DEVICE_UNMAP] = "unmap", [GT_DEVICE_MIGRATE] = "migrate",
-		[GT_DEVICE_MARKER] = "marker", [GT_DEVICE_BARRIER] = "barrier",
-		[GT_DEVICE_COMMAND_BUFFER] = "command buffer", [GT_DEVICE_NATIVE] = "native",
-		[GT_DEVICE_OTHER] = "other", [GT_DEVICE_GRAPH] = "graph",
+		[GT_DEVICE_KERNEL] = "kernel",
+		[GT_DEVICE_READ] = "read",
+		[GT_DEVICE_WRITE] = "write",
+		[GT_DEVICE_COPY] = "copy",
+		[GT_DEVICE_FILL] = "fill",
+		[GT_DEVICE_MAP] = "map",
+		[GT_DEVICE_UNMAP] = "unmap",
+		[GT_DEVICE_MIGRATE] = "migrate",
+		[GT_DEVICE_MARKER] = "marker",
+		[GT_DEVICE_BARRIER] = "barrier",
+		[GT_DEVICE_COMMAND_BUFFER] = "command buffer",
+		[GT_DEVICE_NATIVE] = "native",
+		[GT_DEVICE_OTHER] = "other",
+		[GT_DEVICE_GRAPH] = "graph",
 		[GT_DEVICE_SCRATCH] = "scratch",
 	};
 
@@ -180,10 +204,14 @@ const char *gt_device_op_name(enum gt_device_op op)
 const char *gt_drop_reason_name(enum gt_drop_reason why)
 {
 	static const char *const names[GT_DROP_REASON_COUNT] = {
-		[GT_DROP_FULL] = "ring full", [GT_DROP_NESTED] = "in a signal handler",
-		[GT_DROP_POOL] = "too much in flight", [GT_DROP_RUNTIME] = "refused by the runtime",
-		[GT_DROP_TOO_LONG] = "too long", [GT_DROP_UNFINISHED] = "unfinished",
-		[GT_DROP_TORN] = "torn", [GT_DROP_OUTPUT] = "output full",
+		[GT_DROP_FULL] = "ring full",
+		[GT_DROP_NESTED] = "in a signal handler",
+		[GT_DROP_POOL] = "too much in flight",
+		[GT_DROP_RUNTIME] = "refused by the runtime",
+		[GT_DROP_TOO_LONG] = "too long",
+		[GT_DROP_UNFINISHED] = "unfinished",
+		[GT_DROP_TORN] = "torn",
+		[GT_DROP_OUTPUT] = "output full",
 	};
 
 	return NAME_OF(names, why);
@@ -192,11 +220,17 @@ const char *gt_drop_reason_name(enum gt_drop_reason why)
 const char *gt_event_code_name(enum gt_event_code code)
 {
 	static const char *const names[GT_EVENT_CODE_COUNT] = {
-		[GT_EVENT_LOSS] = "loss", [GT_EVENT_UNKNOWN_ENTRY] = "unknown entry point",
-		[GT_EVENT_CLOCK] = "clock", [GT_EVENT_NOT_TRACED] = "not traced",
-		[GT_EVENT_TABLE] = "table", [GT_EVENT_PROFILING] = "profiling refused",
-		[GT_EVENT_TOOL] = "tool failed", [GT_EVENT_FAULT] = "device fault", [GT_EVENT_GRAPH] = "graph",
-		[GT_EVENT_UNLINKED] = "not linked", [GT_EVENT_OPEN_CALL] = "ended in a call",
+		[GT_EVENT_LOSS] = "loss",
+		[GT_EVENT_UNKNOWN_ENTRY] = "unknown entry point",
+		[GT_EVENT_CLOCK] = "clock",
+		[GT_EVENT_NOT_TRACED] = "not traced",
+		[GT_EVENT_TABLE] = "table",
+		[GT_EVENT_PROFILING] = "profiling refused",
+		[GT_EVENT_TOOL] = "tool failed",
+		[GT_EVENT_FAULT] = "device fault",
+		[GT_EVENT_GRAPH] = "graph",
+		[GT_EVENT_UNLINKED] = "not linked",
+		[GT_EVENT_OPEN_CALL] = "ended in a call",
 	};
 
 	return NAME_OF(names, code);

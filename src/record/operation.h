@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known about every operation of every domain, for those who read records, and for tools: names, arguments,
- * which value is the status, how to print. Generated from api/<domain>.api (see gen/). The injected library has it too, for tools. */
+/* What is known about every operation of every domain, for those who read records, and for
+ * tools: names, arguments, which value is the status, how to print. Generated from
+ * api/<domain>.api (see gen/). The injected library has it too, for tools. */
 #ifndef GPUTAP_RECORD_OPERATION_H
 #define GPUTAP_RECORD_OPERATION_H
 
@@ -27,18 +28,27 @@ enum gt_argument_form {
 	GT_FORM_OTHER = 0, /* only gt_format_arg() knows: string, array, struct, callback */
 	GT_FORM_UNSIGNED,  /* the word is the number (sizes, counts, booleans) */
 	GT_FORM_SIGNED,
-	GT_FORM_ADDRESS,   /* handle or address: hexadecimal */
-	GT_FORM_NAMED,     /* enum or flags: the text depends on the word alone, so it can be kept */
+	GT_FORM_ADDRESS, /* handle or address: hexadecimal */
+	/* enum or flags: the text depends on the word alone, so it can be kept */
+	GT_FORM_NAMED,
 };
 
 /* What an argument, or a member of what it points to, is to its operation. */
 /* What a call tells of the program itself. */
-enum gt_range_mark { GT_MARK_NONE = 0, GT_MARK_INSTANT, GT_MARK_PUSH, GT_MARK_POP, GT_MARK_START, GT_MARK_STOP };
+enum gt_range_mark {
+	GT_MARK_NONE = 0,
+	GT_MARK_INSTANT,
+	GT_MARK_PUSH,
+	GT_MARK_POP,
+	GT_MARK_START,
+	GT_MARK_STOP
+};
 
 enum gt_role {
 	GT_ROLE_NONE = 0,
-	GT_ROLE_FUNCTION,    /* device function, or the host's stand-in for it */
-	GT_ROLE_GRID,        /* blocks (work-items for some): one struct of three, or three arguments x y z */
+	GT_ROLE_FUNCTION, /* device function, or the host's stand-in for it */
+	/* blocks (work-items for some): one struct of three, or three arguments x y z */
+	GT_ROLE_GRID,
 	GT_ROLE_BLOCK,
 	GT_ROLE_STREAM,
 	GT_ROLE_EVENT,
@@ -46,48 +56,53 @@ enum gt_role {
 	GT_ROLE_GRAPHEXEC,
 	GT_ROLE_SOURCE,
 	GT_ROLE_DESTINATION,
-	GT_ROLE_BYTES,       /* moved, set or allocated: all of this role and of TIMES multiplied, gt_call_bytes() */
-	GT_ROLE_TIMES,       /* rows, slices */
-	GT_ROLE_ADDRESS,     /* allocated or freed */
-	GT_ROLE_DIRECTION,   /* of a copy */
+	/* moved, set or allocated: all of this role and of TIMES multiplied, gt_call_bytes() */
+	GT_ROLE_BYTES,
+	GT_ROLE_TIMES,     /* rows, slices */
+	GT_ROLE_ADDRESS,   /* allocated or freed */
+	GT_ROLE_DIRECTION, /* of a copy */
 	GT_ROLE_DEVICE,
-	GT_ROLE_VALUE,       /* that memory is set to */
-	GT_ROLE_MESSAGE,     /* of a mark or a range: a text */
-	GT_ROLE_RANGE,       /* the number that the start and the stop of a range have in common */
+	GT_ROLE_VALUE,   /* that memory is set to */
+	GT_ROLE_MESSAGE, /* of a mark or a range: a text */
+	GT_ROLE_RANGE,   /* the number that the start and the stop of a range have in common */
 	GT_ROLE_COUNT
 };
 
 struct gt_argument_info {
 	const char *name, *type; /* as in the prototype */
-	uint8_t form;            /* enum gt_argument_form; of what was recorded: for `out` arguments the value pointed to */
+	/* enum gt_argument_form; of what was recorded: for `out` arguments the value pointed to */
+	uint8_t form;
 	uint8_t name_bytes;
 	uint8_t how, value_type, length_arg; /* for gt_format_arg(): record/describe.h */
-	uint8_t came_arg;    /* arrays that are written: points to how many came, if it is not NULL; 255: none does */
-	bool out;            /* the call writes what it points to */
-	uint8_t role;        /* enum gt_role */
-	uint8_t scale;       /* role BYTES: bytes of each */
-	uint8_t bytes;       /* of the value, as it is passed */
-	uint8_t stars;       /* pointers to follow until there is a.. */
-	uint8_t base;        /* .. type of the domain's (record/describe.h; 1: void or char) */
-	uint16_t offset;     /* in a C struct of all the operation's arguments */
+	/* arrays that are written: points to how many came, if it is not NULL; 255: none does */
+	uint8_t came_arg;
+	bool out;        /* the call writes what it points to */
+	uint8_t role;    /* enum gt_role */
+	uint8_t scale;   /* role BYTES: bytes of each */
+	uint8_t bytes;   /* of the value, as it is passed */
+	uint8_t stars;   /* pointers to follow until there is a.. */
+	uint8_t base;    /* .. type of the domain's (record/describe.h; 1: void or char) */
+	uint16_t offset; /* in a C struct of all the operation's arguments */
 };
 
 struct gt_operation_info {
 	const char *name;
-	uint32_t op;         /* GT_OP() */
+	uint32_t op; /* GT_OP() */
 	uint8_t nargs;
-	uint8_t kind;        /* enum gt_operation_kind */
-	uint8_t mark;        /* enum gt_range_mark */
-	int8_t status_arg;   /* argument that holds the status; -1: the return value is it; -2: there is none */
-	bool in_table;       /* false: extension function */
-	const char *group;   /* for `gputap list`: queue, kernel, memory, .. */
+	uint8_t kind; /* enum gt_operation_kind */
+	uint8_t mark; /* enum gt_range_mark */
+	/* argument that holds the status; -1: the return value is it; -2: there is none */
+	int8_t status_arg;
+	bool in_table;     /* false: extension function */
+	const char *group; /* for `gputap list`: queue, kernel, memory, .. */
 	const struct gt_argument_info *args;
 };
 
-const char *gt_domain_name(enum gt_domain domain);  /* "unknown" for others */
-enum gt_domain gt_domain_find(const char *name);    /* GT_DOMAIN_NONE: no such name */
+const char *gt_domain_name(enum gt_domain domain); /* "unknown" for others */
+enum gt_domain gt_domain_find(const char *name);   /* GT_DOMAIN_NONE: no such name */
 
-size_t gt_operation_count(enum gt_domain domain);   /* numbers are 0 .. count-1, without holes that matter: see below */
+/* numbers are 0 .. count-1, without holes that matter: see below */
+size_t gt_operation_count(enum gt_domain domain);
 /* NULL for a number that is not known (a newer gputap's capture, or a retired number). */
 const struct gt_operation_info *gt_operation(uint32_t op);
 const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const char *name);
@@ -95,12 +110,13 @@ const struct gt_operation_info *gt_operation_find(enum gt_domain domain, const c
 const char *gt_operation_name(uint32_t op);
 const char *gt_operation_kind_name(enum gt_operation_kind kind);
 
-/* The call's status: gt_status_failed() says what it means. False when the operation has none or it was not recorded. */
+/* The call's status: gt_status_failed() says what it means. False when the operation has none or
+ * it was not recorded. */
 bool gt_call_status(uint32_t op, uint64_t ret, const uint64_t *args, int32_t *status);
 bool gt_status_failed(enum gt_domain domain, int32_t status);
 /* "CL_INVALID_VALUE"; NULL: no name known. */
 const char *gt_status_name(enum gt_domain domain, int32_t status);
-const char *gt_device_op_name(enum gt_device_op op);     /* "kernel", "read", .. */
+const char *gt_device_op_name(enum gt_device_op op);      /* "kernel", "read", .. */
 const char *gt_drop_reason_name(enum gt_drop_reason why); /* "ring full", .. */
 const char *gt_event_code_name(enum gt_event_code code);
 
@@ -109,11 +125,11 @@ const char *gt_event_code_name(enum gt_event_code code);
  * @separator: between arguments, ", " or " | "
  * Return: length that the text has, as snprintf(); it is always terminated when size > 0.
  */
-size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, const uint64_t *args, const uint8_t *payload,
-		      uint32_t payload_bytes, const char *separator);
+size_t gt_format_args(char *buffer, size_t size, uint32_t op, uint64_t ret, const uint64_t *args,
+		      const uint8_t *payload, uint32_t payload_bytes, const char *separator);
 /* One argument's value alone. */
-size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const uint64_t *args, const uint8_t *payload,
-		     uint32_t payload_bytes);
+size_t gt_format_arg(char *buffer, size_t size, uint32_t op, unsigned arg, const uint64_t *args,
+		     const uint8_t *payload, uint32_t payload_bytes);
 
 /* A recorded call's arguments and their payload, as its record or item has them. */
 struct gt_call_view {
@@ -125,10 +141,12 @@ struct gt_call_view {
 
 /**
  * gt_call_role() - the value of that role
- * @index: which one of several, as for the three of a grid that are arguments of their own; members count one by one
+ * @index: which one of several, as for the three of a grid that are arguments of their own; members
+ *         count one by one
  * Return: false: the operation has none (so many), or it was not recorded.
  */
-bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index, uint64_t *value);
+bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index,
+		  uint64_t *value);
 /* Does a copy return when it is done? By its flag, or by its name where the API has no flag. */
 enum gt_blocking { GT_BLOCKING_UNKNOWN, GT_BLOCKING_NO, GT_BLOCKING_YES };
 enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args);

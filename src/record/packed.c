@@ -17,10 +17,14 @@ struct unpacked {
 
 static struct unpacked *room_for(const struct gt_packed_domain *p)
 {
-	size_t values = p->value_count * sizeof(struct gt_value_name), fields = p->field_count * sizeof(struct gt_field),
-	       types = p->type_count * sizeof(struct gt_type), arguments = p->argument_count * sizeof(struct gt_argument_info);
-	size_t bytes = sizeof(struct unpacked) + values + fields + types + arguments + p->numbers * sizeof(struct gt_operation_info);
-	struct unpacked *u = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t values = p->value_count * sizeof(struct gt_value_name),
+	       fields = p->field_count * sizeof(struct gt_field),
+	       types = p->type_count * sizeof(struct gt_type),
+	       arguments = p->argument_count * sizeof(struct gt_argument_info);
+	size_t bytes = sizeof(struct unpacked) + values + fields + types + arguments +
+		       p->numbers * sizeof(struct gt_operation_info);
+	struct unpacked *u =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *at = (char *)(u + 1);
 
 	if (u == MAP_FAILED)
@@ -38,18 +42,22 @@ static void unpack_types(const struct gt_packed_domain *p, struct unpacked *u)
 	for (size_t i = 0; i < p->value_count; i++) {
 		const struct gt_packed_value *v = &p->values[i];
 
-		u->values[i] = (struct gt_value_name){v->value, p->texts + v->name, v->bytes, v->value_type};
+		u->values[i] = (struct gt_value_name){v->value, p->texts + v->name, v->bytes,
+						      v->value_type};
 	}
 	for (size_t i = 0; i < p->field_count; i++) {
 		const struct gt_packed_field *f = &p->fields[i];
 
-		u->fields[i] = (struct gt_field){p->texts + f->name, f->bytes, f->type, f->offset, f->role};
+		u->fields[i] = (struct gt_field){p->texts + f->name, f->bytes, f->type, f->offset,
+						 f->role};
 	}
 	for (size_t i = 0; i < p->type_count; i++) {
 		const struct gt_packed_type *t = &p->types[i];
 
-		u->types[i] = (struct gt_type){p->texts + t->name, t->class, t->bytes, u->values + t->first_value, t->value_count,
-					       u->fields + t->first_field, t->field_count};
+		u->types[i] = (struct gt_type){p->texts + t->name, t->class,
+					       t->bytes,           u->values + t->first_value,
+					       t->value_count,     u->fields + t->first_field,
+					       t->field_count};
 	}
 }
 
@@ -58,18 +66,35 @@ static void unpack_operations(const struct gt_packed_domain *p, struct unpacked 
 	for (size_t i = 0; i < p->argument_count; i++) {
 		const struct gt_packed_argument *a = &p->arguments[i];
 
-		u->arguments[i] = (struct gt_argument_info){
-			.name = p->texts + a->name, .type = p->texts + a->type, .form = a->form, .name_bytes = a->name_bytes,
-			.how = a->how, .value_type = a->value_type, .length_arg = a->length_arg, .came_arg = a->came_arg, .out = a->out,
-			.role = a->role, .scale = a->scale,
-			.bytes = a->bytes, .stars = a->stars, .base = a->base, .offset = a->offset};
+		u->arguments[i] = (struct gt_argument_info){.name = p->texts + a->name,
+							    .type = p->texts + a->type,
+							    .form = a->form,
+							    .name_bytes = a->name_bytes,
+							    .how = a->how,
+							    .value_type = a->value_type,
+							    .length_arg = a->length_arg,
+							    .came_arg = a->came_arg,
+							    .out = a->out,
+							    .role = a->role,
+							    .scale = a->scale,
+							    .bytes = a->bytes,
+							    .stars = a->stars,
+							    .base = a->base,
+							    .offset = a->offset};
 	}
 	for (size_t i = 0; i < p->operation_count; i++) {
 		const struct gt_packed_operation *o = &p->operations[i];
 
-		u->operations[GT_OP_NUMBER(o->op)] = (struct gt_operation_info){
-			p->texts + o->name, o->op, (uint8_t)GT_OP_NARGS(o->op), o->kind, o->mark, o->status_arg, o->in_table,
-			p->texts + o->group, u->arguments + o->first_argument};
+		u->operations[GT_OP_NUMBER(o->op)] =
+			(struct gt_operation_info){p->texts + o->name,
+						   o->op,
+						   (uint8_t)GT_OP_NARGS(o->op),
+						   o->kind,
+						   o->mark,
+						   o->status_arg,
+						   o->in_table,
+						   p->texts + o->group,
+						   u->arguments + o->first_argument};
 	}
 }
 
@@ -81,6 +106,8 @@ const struct gt_domain_description *gt_unpack(const struct gt_packed_domain *p)
 		return NULL;
 	unpack_types(p, u);
 	unpack_operations(p, u);
-	u->description = (struct gt_domain_description){u->operations, p->numbers, u->types, p->status_type, p->successes, p->success_count};
+	u->description =
+		(struct gt_domain_description){u->operations,  p->numbers,   u->types,
+					       p->status_type, p->successes, p->success_count};
 	return &u->description;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the generated tables (generated/<domain>_info.inc) are made of: nothing in them is a pointer, so that loading the injected
- * library costs nothing for them (12,000 relocations and their pages made `true` 0.17 ms slower). packed.c makes of a
- * domain what describe.h tells, when somebody asks for it. */
+/* What the generated tables (generated/<domain>_info.inc) are made of: nothing in them is a
+ * pointer, so that loading the injected library costs nothing for them (12,000 relocations and
+ * their pages made `true` 0.17 ms slower). packed.c makes of a domain what describe.h tells,
+ * when somebody asks for it. */
 #ifndef GPUTAP_RECORD_PACKED_H
 #define GPUTAP_RECORD_PACKED_H
 
@@ -30,7 +31,8 @@ struct gt_packed_type {
 struct gt_packed_argument {
 	uint32_t name, type;
 	uint16_t offset;
-	uint8_t form, name_bytes, how, value_type, length_arg, came_arg, role, scale, bytes, stars, base;
+	uint8_t form, name_bytes, how, value_type, length_arg, came_arg, role, scale, bytes, stars,
+		base;
 	bool out;
 };
 

@@ -20,23 +20,30 @@
 #include "record/domain.h"
 
 enum gt_record_kind {
-	GT_RECORD_PAD = 0,      /* nothing: skip `words` words */
-	GT_RECORD_CALL = 1,     /* struct gt_record_call: one completed host API call */
-	GT_RECORD_DEVICE = 2,   /* struct gt_record_device: one completed piece of device work */
-	GT_RECORD_STRING = 3,   /* struct gt_record_string: a text that other records name by number */
-	GT_RECORD_OBJECT = 4,   /* struct gt_record_object: a device, queue or context and its properties */
-	GT_RECORD_MODULE = 5,   /* struct gt_record_object: a runtime library that is really mapped, and its door */
-	GT_RECORD_CLOCK = 6,    /* struct gt_record_clock: a device clock read between two host stamps */
-	GT_RECORD_EVENT = 7,    /* struct gt_record_event: something gputap has to tell */
-	GT_RECORD_EXTERNAL = 8, /* struct gt_record_external: push or pop of an external correlation id */
-	GT_RECORD_LIFETIME = 9, /* struct gt_record_lifetime: from when, or until when, an object is what its record says */
+	GT_RECORD_PAD = 0,    /* nothing: skip `words` words */
+	GT_RECORD_CALL = 1,   /* struct gt_record_call: one completed host API call */
+	GT_RECORD_DEVICE = 2, /* struct gt_record_device: one completed piece of device work */
+	/* struct gt_record_string: a text that other records name by number */
+	GT_RECORD_STRING = 3,
+	/* struct gt_record_object: a device, queue or context and its properties */
+	GT_RECORD_OBJECT = 4,
+	/* struct gt_record_object: a runtime library that is really mapped, and its door */
+	GT_RECORD_MODULE = 5,
+	/* struct gt_record_clock: a device clock read between two host stamps */
+	GT_RECORD_CLOCK = 6,
+	GT_RECORD_EVENT = 7, /* struct gt_record_event: something gputap has to tell */
+	/* struct gt_record_external: push or pop of an external correlation id */
+	GT_RECORD_EXTERNAL = 8,
+	/* struct gt_record_lifetime: from when, or until when, an object is what its record says */
+	GT_RECORD_LIFETIME = 9,
 	GT_RECORD_KIND_COUNT
 };
 
 /* A call's operation: number in its domain, how many argument words follow, domain. */
-#define GT_OP(domain, number, nargs) ((uint32_t)(number) | (uint32_t)(nargs) << 16 | (uint32_t)(domain) << 24)
-#define GT_OP_NUMBER(op) ((op) & 0xffffu)
-#define GT_OP_NARGS(op) ((op) >> 16 & 0xffu)
+#define GT_OP(domain, number, nargs) \
+	((uint32_t)(number) | (uint32_t)(nargs) << 16 | (uint32_t)(domain) << 24)
+#define GT_OP_NUMBER(op) ((op)&0xffffu)
+#define GT_OP_NARGS(op)  ((op) >> 16 & 0xffu)
 #define GT_OP_DOMAIN(op) ((op) >> 24)
 
 struct gt_record {
@@ -48,10 +55,10 @@ struct gt_record {
 
 /* Correlation id: the ring's thread ordinal and a count. Unique in a process
  * image, 0 is never one. Ids of a thread rise with the calls' begin. */
-#define GT_ID_SEQ_BITS 40
+#define GT_ID_SEQ_BITS      40
 #define GT_ID(ordinal, seq) ((uint64_t)(ordinal) << GT_ID_SEQ_BITS | (uint64_t)(seq))
-#define GT_ID_ORDINAL(id) ((uint32_t)((id) >> GT_ID_SEQ_BITS))
-#define GT_ID_SEQ(id) ((id) & ((UINT64_C(1) << GT_ID_SEQ_BITS) - 1))
+#define GT_ID_ORDINAL(id)   ((uint32_t)((id) >> GT_ID_SEQ_BITS))
+#define GT_ID_SEQ(id)       ((id) & ((UINT64_C(1) << GT_ID_SEQ_BITS) - 1))
 
 /* Written when the call has returned, so children come before their parent:
  * the calls of depth d+1 since the last one of depth d are its children. */
@@ -59,26 +66,27 @@ struct gt_record_call {
 	struct gt_record head;
 	uint64_t start, end; /* host ticks */
 	uint64_t id;         /* correlation id */
-	uint64_t ret;        /* return value; sign- or zero-extended; 0 for void. Without arguments, where the status
-			      * is one: a negative status in the place of the NULL that a failed call returns */
-	uint64_t args[];     /* GT_OP_NARGS words: by-value arguments as passed, `out` and
-			      * `status` arguments as the value pointed to after the call.
-			      * Then the payload: for each string and array argument
-			      * recorded, a struct gt_payload and its bytes padded to 8. */
+	/* return value; sign- or zero-extended; 0 for void. Without arguments, where the status
+	 * is one: a negative status in the place of the NULL that a failed call returns */
+	uint64_t ret;
+	/* GT_OP_NARGS words: by-value arguments as passed, `out` and `status` arguments as the
+	 * value pointed to after the call. Then the payload: for each string and array argument
+	 * recorded, a struct gt_payload and its bytes padded to 8. */
+	uint64_t args[];
 };
 
 struct gt_payload {
-	uint16_t arg;    /* index of the argument */
-	uint16_t flags;  /* GT_PAYLOAD_* */
-	uint32_t bytes;  /* that follow, without padding */
+	uint16_t arg;   /* index of the argument */
+	uint16_t flags; /* GT_PAYLOAD_* */
+	uint32_t bytes; /* that follow, without padding */
 };
 #define GT_PAYLOAD_TRUNCATED 1u /* the argument was longer than the cap */
 
 enum gt_device_op {
 	GT_DEVICE_KERNEL = 1,
-	GT_DEVICE_READ,    /* device to host */
-	GT_DEVICE_WRITE,   /* host to device */
-	GT_DEVICE_COPY,    /* device to device */
+	GT_DEVICE_READ,  /* device to host */
+	GT_DEVICE_WRITE, /* host to device */
+	GT_DEVICE_COPY,  /* device to device */
 	GT_DEVICE_FILL,
 	GT_DEVICE_MAP,
 	GT_DEVICE_UNMAP,
@@ -86,55 +94,66 @@ enum gt_device_op {
 	GT_DEVICE_MARKER,
 	GT_DEVICE_BARRIER,
 	GT_DEVICE_COMMAND_BUFFER,
-	GT_DEVICE_NATIVE,  /* host function run in a queue */
+	GT_DEVICE_NATIVE, /* host function run in a queue */
 	GT_DEVICE_OTHER,
-	GT_DEVICE_GRAPH,   /* a graph's launch as one: from its first node's start to its last one's end */
+	/* a graph's launch as one: from its first node's start to its last one's end */
+	GT_DEVICE_GRAPH,
 	GT_DEVICE_SCRATCH, /* a queue's memory for spilled registers, made or given back */
 	GT_DEVICE_OP_COUNT
 };
 
-/* Device work: the runtime's domain and the number of the device object (gt_record_object; 0: not known).
- * GT_OP_DOMAIN() gives the domain, so that device work is counted by domain without a look at objects. */
-#define GT_DEVICE_REF(domain, number) (((uint32_t)(number) & 0xffffffu) | (uint32_t)(domain) << 24)
-#define GT_DEVICE_REF_NUMBER(ref) ((ref) & 0xffffffu)
+/* Device work: the runtime's domain and the number of the device object (gt_record_object; 0:
+ * not known). GT_OP_DOMAIN() gives the domain, so that device work is counted by domain without
+ * a look at objects. */
+#define GT_DEVICE_REF(domain, number) (((uint32_t)(number)&0xffffffu) | (uint32_t)(domain) << 24)
+#define GT_DEVICE_REF_NUMBER(ref)     ((ref)&0xffffffu)
 
 /* head.op: GT_DEVICE_REF(); head.depth: enum gt_device_op */
 struct gt_record_device {
 	struct gt_record head;
 	uint64_t id;         /* correlation id of the call that caused it; 0: none known */
 	uint64_t call_start; /* host ticks of that call's begin */
-	uint64_t queue;      /* number of the queue object; upper half: of the graph object whose launch this is part of */
-	uint32_t name;       /* string id of the kernel's name; 0: none */
-	int32_t status;      /* 0: completed; <0: the runtime's error */
+	/* number of the queue object; upper half: of the graph object whose launch this is part
+	 * of */
+	uint64_t queue;
+	uint32_t name;                          /* string id of the kernel's name; 0: none */
+	int32_t status;                         /* 0: completed; <0: the runtime's error */
 	uint64_t queued, submitted, start, end; /* device clock, raw; 0: not known */
-	uint64_t bytes;      /* moved or filled; 0 for kernels */
-	uint64_t object[2];  /* kernel: handle, GT_KERNEL_DETAIL(); copies: source, destination handle or address */
-	uint32_t global[3];  /* kernel: work-items per dimension, saturated; regions: x y z */
-	uint32_t local[3];   /* kernel: work-group size; 0: the runtime chose. hsa_core's copies that no kernel does: numbers of the
-			      * source's and the destination's device objects, 0: not known; then 0 */
-	uint32_t ordinal;    /* of this node in a graph or command buffer launch, UINT32_MAX: not known; 0 else */
-	uint32_t replay;     /* which launch of that graph, from 1; 0: not from a graph */
+	uint64_t bytes;                         /* moved or filled; 0 for kernels */
+	/* kernel: handle, GT_KERNEL_DETAIL(); copies: source, destination handle or address */
+	uint64_t object[2];
+	uint32_t global[3]; /* kernel: work-items per dimension, saturated; regions: x y z */
+	/* kernel: work-group size; 0: the runtime chose. hsa_core's copies that no kernel does:
+	 * numbers of the source's and the destination's device objects, 0: not known; then 0 */
+	uint32_t local[3];
+	/* of this node in a graph or command buffer launch, UINT32_MAX: not known; 0 else */
+	uint32_t ordinal;
+	uint32_t replay; /* which launch of that graph, from 1; 0: not from a graph */
 };
 static_assert(sizeof(struct gt_record_device) == 16 * 8, "record layout is an ABI");
 
-/* Of a kernel: number of its GT_OBJECT_KERNEL_SYMBOL (0: none known), bytes of local memory a work-group, bytes of
- * private memory a work-item; each stays at the highest number that it has room for. */
-#define GT_KERNEL_DETAIL(symbol, group_bytes, private_bytes)                              \
-	((uint64_t)GT_SATURATED(symbol, 0xffffff) << 40 | (uint64_t)GT_SATURATED(group_bytes, 0xfffff) << 20 | \
+/* Of a kernel: number of its GT_OBJECT_KERNEL_SYMBOL (0: none known), bytes of local memory a
+ * work-group, bytes of private memory a work-item; each stays at the highest number that it has
+ * room for. */
+#define GT_KERNEL_DETAIL(symbol, group_bytes, private_bytes)  \
+	((uint64_t)GT_SATURATED(symbol, 0xffffff) << 40 |     \
+	 (uint64_t)GT_SATURATED(group_bytes, 0xfffff) << 20 | \
 	 (uint64_t)GT_SATURATED(private_bytes, 0xfffff))
-#define GT_SATURATED(n, max) ((n) < (max) ? (n) : (max))
-#define GT_KERNEL_SYMBOL(detail) ((uint32_t)((detail) >> 40))
-#define GT_KERNEL_GROUP_BYTES(detail) ((uint32_t)((detail) >> 20 & 0xfffff))
-#define GT_KERNEL_PRIVATE_BYTES(detail) ((uint32_t)((detail) & 0xfffff))
+#define GT_SATURATED(n, max)            ((n) < (max) ? (n) : (max))
+#define GT_KERNEL_SYMBOL(detail)        ((uint32_t)((detail) >> 40))
+#define GT_KERNEL_GROUP_BYTES(detail)   ((uint32_t)((detail) >> 20 & 0xfffff))
+#define GT_KERNEL_PRIVATE_BYTES(detail) ((uint32_t)((detail)&0xfffff))
 
-/* Of scratch memory: enum gt_scratch, ROCr's flags, bytes of a work-item, and for how many waves. object[0] is its address. */
-#define GT_SCRATCH_DETAIL(operation, flags, lane_bytes, slots)                                                       \
-	((uint64_t)(operation) << 60 | (uint64_t)((flags) & 0xfu) << 56 | (uint64_t)GT_SATURATED(lane_bytes, 0xffffff) << 32 | \
+/* Of scratch memory: enum gt_scratch, ROCr's flags, bytes of a work-item, and for how many
+ * waves. object[0] is its address. */
+#define GT_SCRATCH_DETAIL(operation, flags, lane_bytes, slots)          \
+	((uint64_t)(operation) << 60 | (uint64_t)((flags)&0xfu) << 56 | \
+	 (uint64_t)GT_SATURATED(lane_bytes, 0xffffff) << 32 |           \
 	 (uint64_t)GT_SATURATED(slots, UINT32_MAX))
-#define GT_SCRATCH_OPERATION(detail) ((uint32_t)((detail) >> 60))
-#define GT_SCRATCH_FLAGS(detail) ((uint32_t)((detail) >> 56 & 0xf))
+#define GT_SCRATCH_OPERATION(detail)  ((uint32_t)((detail) >> 60))
+#define GT_SCRATCH_FLAGS(detail)      ((uint32_t)((detail) >> 56 & 0xf))
 #define GT_SCRATCH_LANE_BYTES(detail) ((uint32_t)((detail) >> 32 & 0xffffff))
-#define GT_SCRATCH_SLOTS(detail) ((uint32_t)(detail))
+#define GT_SCRATCH_SLOTS(detail)      ((uint32_t)(detail))
 enum gt_scratch { GT_SCRATCH_ALLOC = 1, GT_SCRATCH_FREE, GT_SCRATCH_RECLAIM };
 
 /* head.op: string id, unique in the process image, from 1 */
@@ -148,12 +167,13 @@ enum gt_object_type {
 	GT_OBJECT_DEVICE = 1,
 	GT_OBJECT_QUEUE,
 	GT_OBJECT_CONTEXT,
-	GT_OBJECT_MODULE, /* in GT_RECORD_MODULE */
+	GT_OBJECT_MODULE,        /* in GT_RECORD_MODULE */
 	GT_OBJECT_CODE_OBJECT,   /* device code that is loaded */
 	GT_OBJECT_KERNEL_SYMBOL, /* a kernel in it */
 	GT_OBJECT_STREAM,
 	GT_OBJECT_GRAPH,
-	GT_OBJECT_THREAD, /* the name that the program gave its thread; number: the thread's ordinal */
+	/* the name that the program gave its thread; number: the thread's ordinal */
+	GT_OBJECT_THREAD,
 	GT_OBJECT_TYPE_COUNT
 };
 
@@ -162,13 +182,16 @@ struct gt_record_object {
 	struct gt_record head;
 	uint64_t number; /* of its type in this process image, from 1, never reused */
 	uint64_t handle; /* as the program knows it */
-	uint64_t parent; /* queue, code object, stream: number of its device; kernel symbol: of its code object; else 0 */
+	/* queue, code object, stream: number of its device; kernel symbol: of its code object;
+	 * else 0 */
+	uint64_t parent;
 	uint64_t bytes;
-	char text[];     /* "key=value" strings, each ended by NUL. Device: name vendor version driver
-			  * uuid pci type clock (candidate: see clock/); queue: properties context;
-			  * module: path version door; code object: uri storage load_base load_bytes load_delta;
-			  * kernel symbol: name (mangled) and what its code asks for;
-			  * thread: name. Any: label, the program's name for it */
+	/* "key=value" strings, each ended by NUL. Device: name vendor version driver uuid pci
+	 * type clock (candidate: see clock/); queue: properties context; module: path version
+	 * door; code object: uri storage load_base load_bytes load_delta; kernel symbol: name
+	 * (mangled) and what its code asks for; thread: name. Any: label, the program's name for
+	 * it */
+	char text[];
 };
 
 /* head.op: device number; head.depth: enum gt_clock_method */
@@ -180,18 +203,26 @@ struct gt_record_clock {
 };
 
 enum gt_event_code {
-	GT_EVENT_LOSS = 1,      /* records were dropped; value: how many since the last such event */
-	GT_EVENT_UNKNOWN_ENTRY, /* the program asked for an entry point that has no tap; text: its name */
-	GT_EVENT_CLOCK,         /* device stamps that cannot be right; value: how many */
-	GT_EVENT_NOT_TRACED,    /* a program of the tree cannot be traced; text: path and why */
-	GT_EVENT_TABLE,         /* a table shorter or longer than known; value: its entries */
-	GT_EVENT_PROFILING,     /* the runtime refused profiling; work of this queue has no times */
-	GT_EVENT_TOOL,          /* another tool of the program's could not be loaded, or said no; text: its name */
-	GT_EVENT_FAULT,         /* a device or queue has failed; value: the address or the runtime's status */
-	GT_EVENT_GRAPH,         /* a graph's work came otherwise than its nodes say; value: number of its object; text: how */
-	GT_EVENT_UNLINKED,      /* device work that cannot be linked to its call from now on; text: why */
-	GT_EVENT_OPEN_CALL,     /* the process ended in this call; value: ordinal of the thread; text: the operation. The
-				 * collector's; of a thread's calls the outermost comes first */
+	/* records were dropped; value: how many since the last such event */
+	GT_EVENT_LOSS = 1,
+	/* the program asked for an entry point that has no tap; text: its name */
+	GT_EVENT_UNKNOWN_ENTRY,
+	GT_EVENT_CLOCK,      /* device stamps that cannot be right; value: how many */
+	GT_EVENT_NOT_TRACED, /* a program of the tree cannot be traced; text: path and why */
+	GT_EVENT_TABLE,      /* a table shorter or longer than known; value: its entries */
+	GT_EVENT_PROFILING,  /* the runtime refused profiling; work of this queue has no times */
+	/* another tool of the program's could not be loaded, or said no; text: its name */
+	GT_EVENT_TOOL,
+	/* a device or queue has failed; value: the address or the runtime's status */
+	GT_EVENT_FAULT,
+	/* a graph's work came otherwise than its nodes say; value: number of its object; text:
+	 * how */
+	GT_EVENT_GRAPH,
+	/* device work that cannot be linked to its call from now on; text: why */
+	GT_EVENT_UNLINKED,
+	/* the process ended in this call; value: ordinal of the thread; text: the operation. The
+	 * collector's; of a thread's calls the outermost comes first */
+	GT_EVENT_OPEN_CALL,
 	GT_EVENT_CODE_COUNT
 };
 
@@ -214,8 +245,8 @@ struct gt_record_external {
 	uint64_t value;
 };
 
-/* An object's handle or address may be used again for another one: this says when it began and ended to stand for this one.
- * head.op: enum gt_object_type; head.depth: enum gt_domain */
+/* An object's handle or address may be used again for another one: this says when it began and
+ * ended to stand for this one. head.op: enum gt_object_type; head.depth: enum gt_domain */
 struct gt_record_lifetime {
 	struct gt_record head;
 	uint64_t time;   /* host ticks */
@@ -225,14 +256,17 @@ struct gt_record_lifetime {
 
 /* Why a thing that was seen has no record. Counted per thread and domain. */
 enum gt_drop_reason {
-	GT_DROP_FULL = 0,  /* no free block within the waiting time */
-	GT_DROP_NESTED,    /* a signal handler ran calls while a record was being written */
-	GT_DROP_POOL,      /* device work: too much in flight to follow */
-	GT_DROP_RUNTIME,   /* device work: the runtime refused an event or its times */
-	GT_DROP_TOO_LONG,  /* a record longer than a block */
-	GT_DROP_UNFINISHED, /* call or device work still open when the process image or the session ended; collector counts it */
-	GT_DROP_TORN,      /* lost with a damaged ring or file: the bytes were no records */
-	GT_DROP_OUTPUT,    /* the capture could not take it (disk full, file size limit); collector counts it */
+	GT_DROP_FULL = 0, /* no free block within the waiting time */
+	GT_DROP_NESTED,   /* a signal handler ran calls while a record was being written */
+	GT_DROP_POOL,     /* device work: too much in flight to follow */
+	GT_DROP_RUNTIME,  /* device work: the runtime refused an event or its times */
+	GT_DROP_TOO_LONG, /* a record longer than a block */
+	/* call or device work still open when the process image or the session ended; collector
+	 * counts it */
+	GT_DROP_UNFINISHED,
+	GT_DROP_TORN, /* lost with a damaged ring or file: the bytes were no records */
+	/* the capture could not take it (disk full, file size limit); collector counts it */
+	GT_DROP_OUTPUT,
 	GT_DROP_REASON_COUNT
 };
 

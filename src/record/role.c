@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call's arguments are to it, by role: bytes, source, destination, stream .. So exporters need no tables of names.
- * Values come from files: whatever does not fit its description is not there. */
+/* What a call's arguments are to it, by role: bytes, source, destination, stream .. So exporters
+ * need no tables of names. Values come from files: whatever does not fit its description is not
+ * there. */
 #include <string.h>
 
 #include "record/describe.h"
@@ -15,8 +16,8 @@ static const uint8_t *payload_of(const struct gt_call_view *c, unsigned arg, uin
 }
 
 /* The member's value in the argument's payload. */
-static bool member(const struct gt_domain_description *d, const struct gt_field *f, const uint8_t *p, uint32_t bytes,
-		   uint64_t *value)
+static bool member(const struct gt_domain_description *d, const struct gt_field *f,
+		   const uint8_t *p, uint32_t bytes, uint64_t *value)
 {
 	if (!p || (size_t)f->offset + d->types[f->type].bytes > bytes)
 		return false;
@@ -26,10 +27,12 @@ static bool member(const struct gt_domain_description *d, const struct gt_field 
 
 /* Calls @visit for each value of the call that has a role; false from it ends the walk. */
 static void walk(const struct gt_call_view *c,
-		 bool (*visit)(void *to, enum gt_role role, uint64_t value, unsigned scale), void *to)
+		 bool (*visit)(void *to, enum gt_role role, uint64_t value, unsigned scale),
+		 void *to)
 {
 	const struct gt_operation_info *info = gt_operation(c->op);
-	const struct gt_domain_description *d = gt_domain_description((enum gt_domain)GT_OP_DOMAIN(c->op));
+	const struct gt_domain_description *d =
+		gt_domain_description((enum gt_domain)GT_OP_DOMAIN(c->op));
 	unsigned nargs = GT_OP_NARGS(c->op);
 
 	for (unsigned i = 0; info && i < info->nargs && i < nargs; i++) {
@@ -49,7 +52,8 @@ static void walk(const struct gt_call_view *c,
 		for (unsigned n = 0; n < type->field_count; n++) {
 			unsigned role = type->fields[n].role ? type->fields[n].role : a->role;
 
-			if (role && member(d, &type->fields[n], p, bytes, &value) && !visit(to, (enum gt_role)role, value, 1))
+			if (role && member(d, &type->fields[n], p, bytes, &value) &&
+			    !visit(to, (enum gt_role)role, value, 1))
 				return;
 		}
 	}
@@ -74,7 +78,8 @@ static bool look(void *to, enum gt_role role, uint64_t value, unsigned scale)
 	return false;
 }
 
-bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index, uint64_t *value)
+bool gt_call_role(const struct gt_call_view *call, enum gt_role role, unsigned index,
+		  uint64_t *value)
 {
 	struct wanted w = {role, index, 0, false};
 
@@ -88,7 +93,8 @@ static bool multiply(void *to, enum gt_role role, uint64_t value, unsigned scale
 	struct wanted *w = to;
 
 	if (role == GT_ROLE_BYTES || role == GT_ROLE_TIMES) {
-		if (__builtin_mul_overflow(w->value, value, &w->value) || __builtin_mul_overflow(w->value, scale, &w->value))
+		if (__builtin_mul_overflow(w->value, value, &w->value) ||
+		    __builtin_mul_overflow(w->value, scale, &w->value))
 			w->value = UINT64_MAX;
 		w->found |= role == GT_ROLE_BYTES;
 	}
@@ -112,13 +118,15 @@ enum gt_blocking gt_call_blocking(uint32_t op, const uint64_t *args)
 	if (!info || info->kind != GT_KIND_COPY)
 		return GT_BLOCKING_NO;
 	if (GT_OP_DOMAIN(op) == GT_DOMAIN_HIP)
-		return !strncmp(info->name, "hipMemcpy", 9) && !strstr(info->name, "Async") ?
-			GT_BLOCKING_YES : GT_BLOCKING_NO;
+		return !strncmp(info->name, "hipMemcpy", 9) && !strstr(info->name, "Async")
+			       ? GT_BLOCKING_YES
+			       : GT_BLOCKING_NO;
 	if (GT_OP_DOMAIN(op) != GT_DOMAIN_OPENCL)
 		return GT_BLOCKING_NO;
 	for (unsigned i = 0; i < info->nargs; i++)
 		if (!strncmp(info->args[i].name, "blocking_", 9))
-			return i >= nargs || !args ? GT_BLOCKING_UNKNOWN :
-			       (uint32_t)args[i] ? GT_BLOCKING_YES : GT_BLOCKING_NO;
+			return i >= nargs || !args ? GT_BLOCKING_UNKNOWN
+			       : (uint32_t)args[i] ? GT_BLOCKING_YES
+						   : GT_BLOCKING_NO;
 	return GT_BLOCKING_NO;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool of blocks, for both sides: writers take blocks, the collector gives drained ones back.
+/* The pool of blocks, for both sides: writers take blocks, the collector gives drained ones
+ * back.
  *
  *   region.free    tag << 32 | block: a stack through block.free_next; the tag rises with every change,
- *                  so that a block that was taken and given back meanwhile is not mistaken for itself (ABA)
+ *                  so that a block that was taken and given back meanwhile is not mistaken for
+ *                  itself (ABA)
  *   blocks_used    blocks 1 .. blocks_used were handed out at least once; the rest is untouched memory
  *
- * Locking: none. A side that dies between two instructions leaves at most one block that belongs to nobody.
- * tests/unit/ring_model.c runs exactly these functions through every interleaving. */
+ * Locking: none. A side that dies between two instructions leaves at most one block that belongs
+ * to nobody. tests/unit/ring_model.c runs exactly these functions through every interleaving. */
 #ifndef GPUTAP_RING_POOL_H
 #define GPUTAP_RING_POOL_H
 
@@ -25,10 +27,13 @@ static inline uint32_t gt_pool_pop(struct gt_region *r)
 
 		if (number == GT_BLOCK_NONE)
 			return GT_BLOCK_NONE;
-		/* may be another writer's block by now; then the tag has changed and the exchange fails */
-		next = atomic_load_explicit(&gt_region_block(r, number)->free_next, memory_order_relaxed);
+		/* may be another writer's block by now; then the tag has changed and the
+		 * exchange fails */
+		next = atomic_load_explicit(&gt_region_block(r, number)->free_next,
+					    memory_order_relaxed);
 		next |= (top & ~(GT_POOL_TAG_ONE - 1)) + GT_POOL_TAG_ONE;
-		if (atomic_compare_exchange_weak_explicit(&r->free, &top, next, memory_order_acquire,
+		if (atomic_compare_exchange_weak_explicit(&r->free, &top, next,
+							  memory_order_acquire,
 							  memory_order_acquire))
 			return number;
 	}
@@ -40,13 +45,15 @@ static inline void gt_pool_push(struct gt_region *r, uint32_t number)
 	uint64_t top = atomic_load_explicit(&r->free, memory_order_relaxed), next;
 
 	do {
-		atomic_store_explicit(&gt_region_block(r, number)->free_next, (uint32_t)top, memory_order_relaxed);
+		atomic_store_explicit(&gt_region_block(r, number)->free_next, (uint32_t)top,
+				      memory_order_relaxed);
 		next = ((top & ~(GT_POOL_TAG_ONE - 1)) + GT_POOL_TAG_ONE) | number;
 	} while (!atomic_compare_exchange_weak_explicit(&r->free, &top, next, memory_order_release,
 							memory_order_relaxed));
 }
 
-/* A block that nobody had before: its memory may not be there yet. GT_BLOCK_NONE: all are handed out that may be. */
+/* A block that nobody had before: its memory may not be there yet. GT_BLOCK_NONE: all are handed
+ * out that may be. */
 static inline uint32_t gt_pool_grow(struct gt_region *r)
 {
 	uint32_t used = atomic_load_explicit(&r->blocks_used, memory_order_relaxed);
@@ -57,7 +64,8 @@ static inline uint32_t gt_pool_grow(struct gt_region *r)
 	do {
 		if (used >= limit)
 			return GT_BLOCK_NONE;
-	} while (!atomic_compare_exchange_weak_explicit(&r->blocks_used, &used, used + 1, memory_order_relaxed,
+	} while (!atomic_compare_exchange_weak_explicit(&r->blocks_used, &used, used + 1,
+							memory_order_relaxed,
 							memory_order_relaxed));
 	return used + 1;
 }

@@ -10,12 +10,14 @@
  * as the pool has, blocks that come back are still warm, and memory is bounded per
  * process (pool), not per thread.
  *
- * How memory grows and shrinks: the file is sparse. The writer maps all of it without access, and opens and populates
- * slots and blocks one by one as they are first used (mlockall() makes no more than that resident). The collector sets
- * block_limit by what memory there is, and takes drained blocks that lie idle: 1. it pops them, as a writer does, so that
- * they are its own; 2. it punches all but the first page, which holds the header that a slower writer's pop may
- * still look at; 3. it sets is_cold; 4. it pushes them back, or keeps them while memory is short. A writer
- * that pops a cold block populates it first, and pushes it back where there is no memory for it.
+ * How memory grows and shrinks: the file is sparse. The writer maps all of it without access,
+ * and opens and populates slots and blocks one by one as they are first used (mlockall() makes
+ * no more than that resident). The collector sets block_limit by what memory there is, and takes
+ * drained blocks that lie idle: 1. it pops them, as a writer does, so that they are its own; 2.
+ * it punches all but the first page, which holds the header that a slower writer's pop may still
+ * look at; 3. it sets is_cold; 4. it pushes them back, or keeps them while memory is short. A
+ * writer that pops a cold block populates it first, and pushes it back where there is no memory
+ * for it.
  *
  * Who writes what (everything else is constant after creation):
  *   slot.seen/newest/dropped .. the slot's thread           relaxed
@@ -28,7 +30,8 @@
  *   region.block_limit          the collector               relaxed   how many blocks may be handed out: a number, nothing
  *                                                                     lies behind it
  *   block.is_cold               the collector, of a block that it has popped; the release of its push publishes it.
- *                               Cleared (relaxed) by the writer that popped the block, which owns it then
+ *                               Cleared (relaxed) by the writer that popped the block, which
+ *                               owns it then
  *   region.drain_count          the collector               relaxed   -> it lives: waiting makes sense
  *   region.lost[]               who takes a place of it     release   -> read at the image's end
  *
@@ -45,10 +48,10 @@
 #include "clock/hostclock.h"
 #include "record/record.h"
 
-#define GT_REGION_MAGIC UINT64_C(0x314e474552505447) /* "GTPREGN1" */
-#define GT_REGION_VERSION 4u
+#define GT_REGION_MAGIC       UINT64_C(0x314e474552505447) /* "GTPREGN1" */
+#define GT_REGION_VERSION     4u
 #define GT_BLOCK_HEADER_BYTES 64u
-#define GT_BLOCK_NONE 0u /* blocks count from 1 */
+#define GT_BLOCK_NONE         0u /* blocks count from 1 */
 
 enum gt_slot_state {
 	GT_SLOT_FREE = 0,
@@ -57,26 +60,33 @@ enum gt_slot_state {
 	GT_SLOT_TAKEN = 3,  /* its thread is filling in who it is: nothing to read yet */
 };
 
-/* A thread's calls and device work of one domain: all that the begin of a call writes is in one cache line.
- * When the image is gone: seen = recorded + dropped, with GT_DROP_UNFINISHED for what was still open. */
+/* A thread's calls and device work of one domain: all that the begin of a call writes is in one
+ * cache line. When the image is gone: seen = recorded + dropped, with GT_DROP_UNFINISHED for
+ * what was still open. */
 struct gt_slot_domain {
 	_Alignas(32) _Atomic uint64_t seen[GT_CLASS_COUNT];
-	_Atomic uint64_t newest; /* GT_CALL_WORD() of the call that began last; 0: none, or a call was dropped since */
+	/* GT_CALL_WORD() of the call that began last; 0: none, or a call was dropped since */
+	_Atomic uint64_t newest;
 };
 
-/* A call that has begun: its id, and in the id's upper bits, which the slot's ordinal takes, the operation's number is
- * added. Nothing clears it when the call returns: the call is open while no record has its id. */
+/* A call that has begun: its id, and in the id's upper bits, which the slot's ordinal takes, the
+ * operation's number is added. Nothing clears it when the call returns: the call is open while
+ * no record has its id. */
 #define GT_CALL_WORD(id, number) ((id) + ((uint64_t)(number) << GT_CALL_NUMBER_SHIFT))
-#define GT_CALL_NUMBER_SHIFT 48
+#define GT_CALL_NUMBER_SHIFT     48
 
-/* Slot 0 is no thread's: it has ordinal 0, no ring, and the counts of threads that found no slot. */
+/* Slot 0 is no thread's: it has ordinal 0, no ring, and the counts of threads that found no
+ * slot. */
 struct gt_slot {
 	/* the thread's, except where said */
-	_Alignas(64) _Atomic uint32_t state; /* FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED by the thread, -> FREE by the collector */
-	uint32_t ordinal;                    /* of this thread in the image, from 1, never reused; part of the ids */
+	/* FREE -> TAKEN (CAS) -> ACTIVE -> CLOSED by the thread, -> FREE by the collector */
+	_Alignas(64) _Atomic uint32_t state;
+	/* of this thread in the image, from 1, never reused; part of the ids */
+	uint32_t ordinal;
 	uint32_t tid;
-	_Atomic uint32_t first;              /* first block of the ring, or GT_BLOCK_NONE */
-	char name[16];                       /* as pthread_getname_np() gives it when the slot is taken */
+	_Atomic uint32_t first; /* first block of the ring, or GT_BLOCK_NONE */
+	/* as pthread_getname_np() gives it when the slot is taken */
+	char name[16];
 	uint64_t start_ticks;
 	_Atomic uint64_t end_ticks;
 	_Alignas(64) struct gt_slot_domain domains[GT_DOMAIN_COUNT];
@@ -85,28 +95,33 @@ struct gt_slot {
 
 struct gt_block {
 	_Alignas(64) _Atomic uint32_t committed; /* bytes of whole records behind the header */
-	_Atomic uint32_t next;                   /* block that follows in the ring, or GT_BLOCK_NONE */
-	_Atomic uint32_t free_next;              /* in the pool's stack */
-	uint32_t slot;                           /* index of its owner */
-	uint32_t ordinal;                        /* owner's thread ordinal: tells a reused slot's rings apart */
-	_Atomic uint32_t is_cold;                /* only its first page has memory */
-	_Alignas(8) _Atomic uint32_t drained;    /* collector: bytes already in the capture; recover starts here */
+	/* block that follows in the ring, or GT_BLOCK_NONE */
+	_Atomic uint32_t next;
+	_Atomic uint32_t free_next; /* in the pool's stack */
+	uint32_t slot;              /* index of its owner */
+	/* owner's thread ordinal: tells a reused slot's rings apart */
+	uint32_t ordinal;
+	_Atomic uint32_t is_cold; /* only its first page has memory */
+	/* collector: bytes already in the capture; recover starts here */
+	_Alignas(8) _Atomic uint32_t drained;
 };
 
 enum gt_region_state {
 	GT_REGION_CREATING = 0,
 	GT_REGION_LIVE = 1,
-	GT_REGION_EXITED = 2, /* the library's destructor or its handler of quick_exit() ran: a proper end */
+	/* the library's destructor or its handler of quick_exit() ran: a proper end */
+	GT_REGION_EXITED = 2,
 };
 
-/* A program of the tree that cannot be traced: told by the image that began it, or by a fork's child in its parent's region, without a
- * system call. Written by any of these processes, in a place of its own; read by the collector when the image has ended. */
+/* A program of the tree that cannot be traced: told by the image that began it, or by a fork's
+ * child in its parent's region, without a system call. Written by any of these processes, in a
+ * place of its own; read by the collector when the image has ended. */
 enum gt_lost_why {
-	GT_LOST_NONE = 0,  /* not written yet, or it was not begun after all */
-	GT_LOST_RING,      /* its ring file cannot be made */
-	GT_LOST_SESSION,   /* it cannot reach the session folder */
-	GT_LOST_LIBRARY,   /* it cannot reach libgputap.so */
-	GT_LOST_SECURE,    /* effective and real ids differ: the dynamic linker lets nobody in */
+	GT_LOST_NONE = 0, /* not written yet, or it was not begun after all */
+	GT_LOST_RING,     /* its ring file cannot be made */
+	GT_LOST_SESSION,  /* it cannot reach the session folder */
+	GT_LOST_LIBRARY,  /* it cannot reach libgputap.so */
+	GT_LOST_SECURE,   /* effective and real ids differ: the dynamic linker lets nobody in */
 	GT_LOST_WHY_COUNT
 };
 enum { GT_LOST_NAMED = 16, GT_LOST_PATH_BYTES = 92 };
@@ -123,46 +138,53 @@ static_assert(sizeof(struct gt_lost) == 120, "shared memory is an ABI");
 
 struct gt_region {
 	uint64_t magic;
-	uint32_t version;      /* another version is refused, with a sentence */
-	uint32_t header_bytes; /* sizeof(struct gt_region), rounded up to a page: offset of the slots */
+	uint32_t version; /* another version is refused, with a sentence */
+	/* sizeof(struct gt_region), rounded up to a page: offset of the slots */
+	uint32_t header_bytes;
 	uint64_t region_bytes; /* of the whole file; sparse: only touched pages are there */
 	uint32_t slot_bytes, slot_count;
 	uint32_t block_bytes, block_count; /* block_bytes with its header */
 	uint64_t block_offset;             /* of block 1 */
 	uint32_t host_clock;               /* enum gt_host_clock */
 	uint32_t pid, ppid;
-	uint32_t image;                    /* 0 after exec; a fork child's is its parent's + 1 */
+	uint32_t image; /* 0 after exec; a fork child's is its parent's + 1 */
 	uint64_t start_ticks;
-	char exe[512];                     /* cut if longer */
+	char exe[512]; /* cut if longer */
 	uint32_t argv_bytes;
-	char argv[3072 - 512 - 4];         /* NUL-separated, cut if longer */
+	char argv[3072 - 512 - 4]; /* NUL-separated, cut if longer */
 
 	_Alignas(64) _Atomic uint32_t state;
 	_Atomic uint32_t next_ordinal;
 	_Atomic uint32_t next_string;
-	_Atomic uint32_t next_object[16];  /* by enum gt_object_type */
-	_Atomic uint32_t slots_used;       /* high-water mark: the reader looks no further */
-	_Atomic uint32_t blocks_used;      /* blocks taken that never were in the pool */
-	_Atomic uint32_t runtimes_seen;    /* bit per enum gt_domain: a table was registered */
-	_Atomic uint32_t children_lost;    /* fork children that could not make a region */
+	_Atomic uint32_t next_object[16];   /* by enum gt_object_type */
+	_Atomic uint32_t slots_used;        /* high-water mark: the reader looks no further */
+	_Atomic uint32_t blocks_used;       /* blocks taken that never were in the pool */
+	_Atomic uint32_t runtimes_seen;     /* bit per enum gt_domain: a table was registered */
+	_Atomic uint32_t children_lost;     /* fork children that could not make a region */
 	_Alignas(64) _Atomic uint64_t free; /* tag << 32 | block: stack of drained blocks */
-	_Alignas(64) _Atomic uint64_t full_count; /* blocks handed on: the collector looks at this one word */
-	_Alignas(64) _Atomic uint64_t drain_count;  /* blocks given back */
-	_Atomic uint32_t stop;             /* collector: no more records, taps go straight through */
-	uint32_t populate;                 /* writer: memory is asked for block by block; 0: it is all there */
-	_Atomic uint32_t block_limit;      /* blocks that may be handed out; 0: all */
-	_Atomic uint32_t lost_count;       /* places of the following that were taken; more were lost than have a name */
+	/* blocks handed on: the collector looks at this one word */
+	_Alignas(64) _Atomic uint64_t full_count;
+	_Alignas(64) _Atomic uint64_t drain_count; /* blocks given back */
+	/* collector: no more records, taps go straight through */
+	_Atomic uint32_t stop;
+	/* writer: memory is asked for block by block; 0: it is all there */
+	uint32_t populate;
+	_Atomic uint32_t block_limit; /* blocks that may be handed out; 0: all */
+	/* places of the following that were taken; more were lost than have a name */
+	_Atomic uint32_t lost_count;
 	struct gt_lost lost[GT_LOST_NAMED];
 };
 
 static inline struct gt_slot *gt_region_slot(const struct gt_region *r, uint32_t index)
 {
-	return (struct gt_slot *)((char *)(uintptr_t)r + r->header_bytes + (uint64_t)index * r->slot_bytes);
+	return (struct gt_slot *)((char *)(uintptr_t)r + r->header_bytes +
+				  (uint64_t)index * r->slot_bytes);
 }
 
 static inline struct gt_block *gt_region_block(const struct gt_region *r, uint32_t number)
 {
-	return (struct gt_block *)((char *)(uintptr_t)r + r->block_offset + (uint64_t)(number - 1) * r->block_bytes);
+	return (struct gt_block *)((char *)(uintptr_t)r + r->block_offset +
+				   (uint64_t)(number - 1) * r->block_bytes);
 }
 
 static inline uint8_t *gt_block_data(struct gt_block *b)

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer's side of a region.
  *
- * Making one takes about a dozen system calls, 20 to 50 us: each process of a traced tree does it. They are
- * made by number: the libc functions are cancellation points, and other preloaded libraries replace them.
+ * Making one takes about a dozen system calls, 20 to 50 us: each process of a traced tree does
+ * it. They are made by number: the libc functions are cancellation points, and other preloaded
+ * libraries replace them.
  *
- * The file is sparse. tmpfs gives memory when a page is first touched, and SIGBUS when it has none left, so no page
- * is touched before the kernel has promised it: madvise(MADV_POPULATE_WRITE) where there is one (Linux 5.14), else
- * the whole file is allocated when it is made. Until then it has no access rights either, so that mlockall() leaves it alone.
+ * The file is sparse. tmpfs gives memory when a page is first touched, and SIGBUS when it has
+ * none left, so no page is touched before the kernel has promised it:
+ * madvise(MADV_POPULATE_WRITE) where there is one (Linux 5.14), else the whole file is allocated
+ * when it is made. Until then it has no access rights either, so that mlockall() leaves it
+ * alone.
  *
- * Never here: malloc, stdio, signals to the program (RLIMIT_FSIZE is read first: ftruncate() beyond it would send SIGXFSZ),
- * descriptors that stay open (a program that closes all of them must find its own numbers free, and keep recording). */
+ * Never here: malloc, stdio, signals to the program (RLIMIT_FSIZE is read first: ftruncate()
+ * beyond it would send SIGXFSZ), descriptors that stay open (a program that closes all of them
+ * must find its own numbers free, and keep recording). */
 #include "ring/region_writer.h"
 
 #include <errno.h>
@@ -42,7 +46,8 @@ static bool make_present(const struct gt_region *r, const void *at, size_t bytes
 	long rc;
 
 	/* beyond what creation opened; a private region has no file, and no need */
-	if (r->block_count && syscall(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) != 0)
+	if (r->block_count &&
+	    syscall(SYS_mprotect, start, end - start, PROT_READ | PROT_WRITE) != 0)
 		return false;
 	if (!r->populate)
 		return true;
@@ -122,8 +127,9 @@ const struct gt_session *gt_session_map(const char *directory)
 	close_fd(fd);
 	if (s == MAP_FAILED)
 		return NULL;
-	if (s->magic != GT_SESSION_MAGIC || s->version != GT_SESSION_VERSION || s->bytes < sizeof *s ||
-	    s->block_bytes < PAGE || s->block_bytes & (s->block_bytes - 1) || s->slot_count == 0) {
+	if (s->magic != GT_SESSION_MAGIC || s->version != GT_SESSION_VERSION ||
+	    s->bytes < sizeof *s || s->block_bytes < PAGE ||
+	    s->block_bytes & (s->block_bytes - 1) || s->slot_count == 0) {
 		munmap((void *)(uintptr_t)s, sizeof *s);
 		errno = ENOTSUP;
 		return NULL;
@@ -136,7 +142,8 @@ static uint64_t page_round(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* The begin of struct gt_region, which as a whole is too large for the stacks that this may run on. */
+/* The begin of struct gt_region, which as a whole is too large for the stacks that this may run
+ * on. */
 struct layout {
 	uint64_t magic;
 	uint32_t version, header_bytes;
@@ -147,7 +154,8 @@ struct layout {
 static_assert(sizeof(struct layout) == offsetof(struct gt_region, host_clock), "the same members");
 
 /* Sizes and offsets for a pool of @blocks. Return: bytes of the file. */
-static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks, uint32_t slots)
+static uint64_t lay_out(struct layout *r, const struct gt_session *s, uint64_t blocks,
+			uint32_t slots)
 {
 	r->magic = GT_REGION_MAGIC;
 	r->version = GT_REGION_VERSION;
@@ -165,7 +173,9 @@ static uint64_t file_size_limit(void)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+		       ? limit.rlim_cur
+		       : UINT64_MAX;
 }
 
 static size_t fixed_bytes(const struct layout *r)
@@ -179,10 +189,13 @@ static uint64_t mapping_limit(void)
 	enum { PART = 32 };
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur / PART : UINT64_MAX;
+	return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+		       ? limit.rlim_cur / PART
+		       : UINT64_MAX;
 }
 
-/* Fewer threads where the file may not be long, or take little address space: half of that goes to slots. */
+/* Fewer threads where the file may not be long, or take little address space: half of that goes
+ * to slots. */
 static uint32_t slots_within(uint32_t wanted, uint64_t limit)
 {
 	enum { LEAST = 64 };
@@ -193,10 +206,12 @@ static uint32_t slots_within(uint32_t wanted, uint64_t limit)
 	return wanted < fit ? wanted : (uint32_t)fit;
 }
 
-/* Map the file, its header present and laid out, with the largest pool that goes. NULL with errno. */
+/* Map the file, its header present and laid out, with the largest pool that goes. NULL with
+ * errno. */
 static struct gt_region *map_largest(int fd, const struct gt_session *s)
 {
-	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(), address_limit = mapping_limit(), bytes;
+	uint64_t blocks = s->pool_bytes / s->block_bytes, limit = file_size_limit(),
+		 address_limit = mapping_limit(), bytes;
 	struct layout sizes = {0};
 	struct gt_region *r;
 	uint32_t populate = 0;
@@ -208,7 +223,9 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 	for (;; blocks /= 2) {
 		if (blocks < GT_REGION_MIN_BLOCKS)
 			return NULL; /* errno of the last failure */
-		bytes = lay_out(&sizes, s, blocks, slots_within(s->slot_count, limit < address_limit ? limit : address_limit));
+		bytes = lay_out(&sizes, s, blocks,
+				slots_within(s->slot_count,
+					     limit < address_limit ? limit : address_limit));
 		if (blocks / 2 >= GT_REGION_MIN_BLOCKS && bytes > address_limit)
 			continue;
 		if (bytes > limit) {
@@ -220,7 +237,8 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 		r = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
 		if (r == MAP_FAILED)
 			continue;
-		if (syscall(SYS_mprotect, r, page_round(fixed_bytes(&sizes)), PROT_READ | PROT_WRITE) != 0) {
+		if (syscall(SYS_mprotect, r, page_round(fixed_bytes(&sizes)),
+			    PROT_READ | PROT_WRITE) != 0) {
 			munmap(r, bytes);
 			continue;
 		}
@@ -239,8 +257,8 @@ static struct gt_region *map_largest(int fd, const struct gt_session *s)
 	return r;
 }
 
-/* Who this is, from the kernel: true for every way in which a process image can begin. Without /proc (after
- * chroot) a fork child takes its parent's. */
+/* Who this is, from the kernel: true for every way in which a process image can begin. Without
+ * /proc (after chroot) a fork child takes its parent's. */
 static void describe_process(struct gt_region *r, const struct gt_region *parent, bool hide_command)
 {
 	long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", r->exe, sizeof r->exe - 1);
@@ -264,14 +282,19 @@ static void describe_process(struct gt_region *r, const struct gt_region *parent
 	}
 }
 
-/* Numbers go on where the parent's were: what the child inherited (handles, ids of names) stays unique. */
+/* Numbers go on where the parent's were: what the child inherited (handles, ids of names) stays
+ * unique. */
 static void inherit(struct gt_region *r, const struct gt_region *parent)
 {
 	r->image = parent->image + 1;
-	atomic_init(&r->runtimes_seen, atomic_load_explicit(&parent->runtimes_seen, memory_order_relaxed)); /* its tables, too */
-	atomic_init(&r->next_string, atomic_load_explicit(&parent->next_string, memory_order_relaxed));
+	/* its tables, too */
+	atomic_init(&r->runtimes_seen,
+		    atomic_load_explicit(&parent->runtimes_seen, memory_order_relaxed));
+	atomic_init(&r->next_string,
+		    atomic_load_explicit(&parent->next_string, memory_order_relaxed));
 	for (size_t i = 0; i < sizeof r->next_object / sizeof *r->next_object; i++)
-		atomic_init(&r->next_object[i], atomic_load_explicit(&parent->next_object[i], memory_order_relaxed));
+		atomic_init(&r->next_object[i],
+			    atomic_load_explicit(&parent->next_object[i], memory_order_relaxed));
 }
 
 struct gt_region *gt_region_create(const char *directory, const struct gt_session *session,
@@ -304,7 +327,8 @@ struct gt_region *gt_region_create(const char *directory, const struct gt_sessio
 	describe_process(r, parent, session->hide_command);
 	if (parent)
 		inherit(r, parent);
-	atomic_init(&r->block_limit, atomic_load_explicit(&session->start_blocks, memory_order_relaxed));
+	atomic_init(&r->block_limit,
+		    atomic_load_explicit(&session->start_blocks, memory_order_relaxed));
 	atomic_init(&r->slots_used, 1);
 	atomic_init(&gt_region_slot(r, 0)->state, GT_SLOT_ACTIVE);
 	atomic_store_explicit(&r->state, GT_REGION_LIVE, memory_order_release);
@@ -318,13 +342,15 @@ remove:
 	return NULL;
 }
 
-struct gt_region *gt_region_private(const struct gt_session *session, const struct gt_region *parent, uint64_t ticks)
+struct gt_region *gt_region_private(const struct gt_session *session,
+				    const struct gt_region *parent, uint64_t ticks)
 {
 	struct layout sizes = {0};
 	struct gt_region *r;
 	uint64_t bytes = lay_out(&sizes, session, 0, session->slot_count);
 
-	r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
 	if (r == MAP_FAILED)
 		return NULL;
 	memcpy(r, &sizes, sizeof sizes);
@@ -359,8 +385,10 @@ bool gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 	at = put_text(at, n > UNTRACED_EXE_BYTES ? exe + n - UNTRACED_EXE_BYTES : exe);
 	if (path_join(path, directory, name) && syscall(SYS_symlinkat, text, AT_FDCWD, path) == 0)
 		return true;
-	/* no inode for a link, or no memory: a file that is there takes a line, if there is a descriptor */
-	if (!path_join(path, directory, GT_UNTRACED_FILE) || (fd = open_at(path, O_WRONLY | O_APPEND, 0)) < 0)
+	/* no inode for a link, or no memory: a file that is there takes a line, if there is a
+	 * descriptor */
+	if (!path_join(path, directory, GT_UNTRACED_FILE) ||
+	    (fd = open_at(path, O_WRONLY | O_APPEND, 0)) < 0)
 		return false;
 	at = put_text(at, "\n");
 	n = syscall(SYS_write, fd, line, at - line);
@@ -368,7 +396,8 @@ bool gt_untraced_tell(const char *directory, uint64_t ticks, int error)
 	return n == at - line;
 }
 
-uint32_t gt_lost_tell(struct gt_region *r, enum gt_lost_why why, int error, uint32_t pid, uint64_t ticks, const char *path)
+uint32_t gt_lost_tell(struct gt_region *r, enum gt_lost_why why, int error, uint32_t pid,
+		      uint64_t ticks, const char *path)
 {
 	uint32_t place = atomic_fetch_add_explicit(&r->lost_count, 1, memory_order_relaxed);
 	struct gt_lost *l;
@@ -418,21 +447,26 @@ uint32_t gt_slot_take(struct gt_region *r, _Atomic uint32_t *hint)
 		expected = GT_SLOT_FREE;
 		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == GT_SLOT_FREE &&
 		    atomic_compare_exchange_strong_explicit(&slot->state, &expected, GT_SLOT_TAKEN,
-							    memory_order_acquire, memory_order_relaxed)) {
+							    memory_order_acquire,
+							    memory_order_relaxed)) {
 			atomic_store_explicit(hint, index + 1, memory_order_relaxed);
 			return index;
 		}
 	}
 	/* one that was never used: present before anybody may look at it, then counted */
 	for (;;) {
-		if (used >= r->slot_count || !make_present(r, gt_region_slot(r, used), sizeof(struct gt_slot)))
+		if (used >= r->slot_count ||
+		    !make_present(r, gt_region_slot(r, used), sizeof(struct gt_slot)))
 			return UINT32_MAX;
-		if (!atomic_compare_exchange_strong_explicit(&r->slots_used, &used, used + 1, memory_order_release,
+		if (!atomic_compare_exchange_strong_explicit(&r->slots_used, &used, used + 1,
+							     memory_order_release,
 							     memory_order_acquire))
 			continue;
 		expected = GT_SLOT_FREE; /* another thread may have found it meanwhile */
-		if (atomic_compare_exchange_strong_explicit(&gt_region_slot(r, used)->state, &expected, GT_SLOT_TAKEN,
-							    memory_order_acquire, memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(&gt_region_slot(r, used)->state,
+							    &expected, GT_SLOT_TAKEN,
+							    memory_order_acquire,
+							    memory_order_relaxed))
 			return used;
 		used = atomic_load_explicit(&r->slots_used, memory_order_acquire);
 	}
@@ -457,10 +491,11 @@ uint32_t gt_block_take(struct gt_region *r)
 	number = gt_pool_grow(r);
 	if (number == GT_BLOCK_NONE || make_present(r, gt_region_block(r, number), r->block_bytes))
 		return number;
-	/* no memory: undo, unless somebody grew the pool after us; then the block's number is lost */
+	/* no memory: undo, unless somebody grew the pool after us; then the block's number is
+	 * lost */
 	last = number;
-	atomic_compare_exchange_strong_explicit(&r->blocks_used, &last, number - 1, memory_order_relaxed,
-						memory_order_relaxed);
+	atomic_compare_exchange_strong_explicit(&r->blocks_used, &last, number - 1,
+						memory_order_relaxed, memory_order_relaxed);
 	return GT_BLOCK_NONE;
 }
 

@@ -6,13 +6,14 @@
  *   <folder>/<pid>-<ticks>.gpuring   struct gt_region of one process image; made under a name that starts
  *                              with '.' and renamed when it is whole
  *   <folder>/<pid>-<ticks>.gpulost   symbolic link left by an image that could not make its region, as a link needs no
- *                              descriptor and no block of memory: "errno path-of-the-program", its end if it is long
+ *                              descriptor and no block of memory: "errno path-of-the-program",
+ *                              its end if it is long
  *   <folder>/untraced          the same where no link can be made, for want of inodes: a line for each image, with its
  *                              "pid ticks " in front; made by the collector
  *   <folder>/output            text: absolute path of the capture that is being written, for `gputap recover`
  *
- * The folder's path travels in GPUTAP_SESSION. It is made mode 0700 in /dev/shm (in TMPDIR if there is no
- * room) and removed when everything is in the capture. */
+ * The folder's path travels in GPUTAP_SESSION. It is made mode 0700 in /dev/shm (in TMPDIR if
+ * there is no room) and removed when everything is in the capture. */
 #ifndef GPUTAP_RING_SESSION_H
 #define GPUTAP_RING_SESSION_H
 
@@ -21,48 +22,56 @@
 
 #include "record/domain.h"
 
-#define GT_SESSION_ENV "GPUTAP_SESSION"
-#define GT_AUDIT_ENV "GPUTAP_AUDIT" /* path of libgputap-audit.so, also where LD_AUDIT must not name it */
-#define GT_SESSION_MAGIC UINT64_C(0x3153534553505447) /* "GTPSESS1" */
+#define GT_SESSION_ENV     "GPUTAP_SESSION"
+/* path of libgputap-audit.so, also where LD_AUDIT must not name it */
+#define GT_AUDIT_ENV       "GPUTAP_AUDIT"
+#define GT_SESSION_MAGIC   UINT64_C(0x3153534553505447) /* "GTPSESS1" */
 #define GT_SESSION_VERSION 3u
-#define GT_REGION_SUFFIX ".gpuring"
+#define GT_REGION_SUFFIX   ".gpuring"
 #define GT_UNTRACED_SUFFIX ".gpulost"
-#define GT_UNTRACED_FILE "untraced"
-#define GT_OPS_PER_DOMAIN 1024u
-#define GT_KERNELS_BYTES 1024u /* of --kernels, with its NUL */
+#define GT_UNTRACED_FILE   "untraced"
+#define GT_OPS_PER_DOMAIN  1024u
+#define GT_KERNELS_BYTES   1024u /* of --kernels, with its NUL */
 
 /* How much is recorded, as `gputap run --mode` says; the words hold for every runtime. */
 enum gt_mode {
-	GT_MODE_DEFAULT = 0, /* HIP's calls and not HSA's, every call of the others, all device work */
-	GT_MODE_LITE,        /* kernels, and a graph's launch as one; no copies, no calls */
-	GT_MODE_STANDARD,    /* all device work, no calls */
-	GT_MODE_HIP,         /* all device work, every call but HSA's */
-	GT_MODE_HSA,         /* that, and HSA's calls */
+	/* HIP's calls and not HSA's, every call of the others, all device work */
+	GT_MODE_DEFAULT = 0,
+	GT_MODE_LITE,     /* kernels, and a graph's launch as one; no copies, no calls */
+	GT_MODE_STANDARD, /* all device work, no calls */
+	GT_MODE_HIP,      /* all device work, every call but HSA's */
+	GT_MODE_HSA,      /* that, and HSA's calls */
 	GT_MODE_COUNT
 };
 
 struct gt_session {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t bytes;            /* sizeof(struct gt_session) */
-	uint32_t host_clock;       /* enum gt_host_clock */
-	uint32_t block_bytes;      /* power of two, 16 KiB to 4 MiB */
-	uint64_t pool_bytes;       /* blocks of one process image together */
-	uint64_t wait_ns;          /* a writer without a block waits this long, then drops and counts */
-	uint32_t slot_count;       /* threads of a process image at one time */
-	uint32_t payload_cap;      /* bytes recorded of one string or array argument */
-	uint32_t record_args;      /* 0: calls without arguments and payload */
-	uint32_t device_activity;  /* 0: host calls only */
-	uint32_t domains;          /* bit per enum gt_domain that is asked for */
-	uint32_t mode;             /* enum gt_mode */
-	uint32_t static_tls;       /* room for libraries opened later that the user asked glibc for; 0: glibc's own */
-	uint32_t hide_command;     /* 1: programs without their arguments, and without the folder they were started in */
-	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation that is asked for */
-	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* bit per operation whose device work is recorded although
-								 * its calls are not asked for */
-	char kernels[GT_KERNELS_BYTES]; /* extended regular expression: kernels that are recorded; "": all */
-	_Atomic uint32_t stop;     /* collector: the session is over, be passive */
-	_Atomic uint32_t start_blocks; /* collector: blocks that a new image may use before it is given more; 0: all */
+	uint32_t bytes;       /* sizeof(struct gt_session) */
+	uint32_t host_clock;  /* enum gt_host_clock */
+	uint32_t block_bytes; /* power of two, 16 KiB to 4 MiB */
+	uint64_t pool_bytes;  /* blocks of one process image together */
+	/* a writer without a block waits this long, then drops and counts */
+	uint64_t wait_ns;
+	uint32_t slot_count;      /* threads of a process image at one time */
+	uint32_t payload_cap;     /* bytes recorded of one string or array argument */
+	uint32_t record_args;     /* 0: calls without arguments and payload */
+	uint32_t device_activity; /* 0: host calls only */
+	uint32_t domains;         /* bit per enum gt_domain that is asked for */
+	uint32_t mode;            /* enum gt_mode */
+	/* room for libraries opened later that the user asked glibc for; 0: glibc's own */
+	uint32_t static_tls;
+	/* 1: programs without their arguments, and without the folder they were started in */
+	uint32_t hide_command;
+	/* bit per operation that is asked for */
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	/* bit per operation whose device work is recorded although its calls are not asked for */
+	uint64_t work[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];
+	/* extended regular expression: kernels that are recorded; "": all */
+	char kernels[GT_KERNELS_BYTES];
+	_Atomic uint32_t stop; /* collector: the session is over, be passive */
+	/* collector: blocks that a new image may use before it is given more; 0: all */
+	_Atomic uint32_t start_blocks;
 };
 
 /* Device work beside kernels: copies, fills, .. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What interposition does to one library, whoever does it: libgputap-audit.so when the library is mapped, before it is
- * relocated; or libgputap.so itself, later (runtime/mapped.c).
+/* What interposition does to one library, whoever does it: libgputap-audit.so when the library
+ * is mapped, before it is relocated; or libgputap.so itself, later (runtime/mapped.c).
  *
- * Which libraries, and what is left alone, says each runtime's folder: runtime/<name>/<name>_interposed.h.
+ * Which libraries, and what is left alone, says each runtime's folder:
+ * runtime/<name>/<name>_interposed.h.
  *
- * What a library calls of its own exports is nobody's call. Its PLT slots for them get the real addresses and their relocations
- * are sent elsewhere, so that they stay.
+ * What a library calls of its own exports is nobody's call. Its PLT slots for them get the real
+ * addresses and their relocations are sent elsewhere, so that they stay.
  *
  * No libc, no allocation; what cannot be done is left undone. */
 #ifndef GPUTAP_RUNTIME_ARM_H
@@ -21,22 +22,27 @@ struct gt_arming {
 	bool no_layers;     /* it may have looked for layers already: interpose it like others */
 	bool relocated;     /* libraries are, when they are armed */
 	ElfW(Addr) nowhere; /* what relocations write that must write nothing */
-	void (*opened)(void); /* of the door that is armed: before anybody can reach its taps. NULL: whoever arms calls it later */
+	/* of the door that is armed: before anybody can reach its taps. NULL: whoever arms calls
+	 * it later */
+	void (*opened)(void);
 };
 
 /* What can be interposed. Several domains may be in one library. */
 struct gt_interposable {
 	const char *object; /* of libgputap.so: gputap_door_<domain> */
 	const char *marker; /* a symbol that the runtime's library defines, and others hardly do */
-	const char *part;   /* one that a smaller library of the same runtime defines; NULL: there is no such library */
-	const char *left;   /* one that a library defines that is left alone; NULL: there is none */
+	/* one that a smaller library of the same runtime defines; NULL: there is no such library */
+	const char *part;
+	const char *left; /* one that a library defines that is left alone; NULL: there is none */
 	bool (*wants)(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s);
-	bool own_calls;     /* keep_own_calls(); else calls within calls are told apart when they come */
+	/* keep_own_calls(); else calls within calls are told apart when they come */
+	bool own_calls;
 };
 
-/* Any that does not offer its tables to tools: it would call that function of librocprofiler-register's, as ROCm 6 and
- * later do, and the registration takes them. */
-static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o, const struct gt_symbols *s)
+/* Any that does not offer its tables to tools: it would call that function of
+ * librocprofiler-register's, as ROCm 6 and later do, and the registration takes them. */
+static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_elf *o,
+					 const struct gt_symbols *s)
 {
 	(void)a;
 	(void)o;
@@ -47,21 +53,24 @@ static inline bool gt_wants_unregistered(struct gt_arming *a, const struct gt_el
 
 /* In the order of GT_INTERPOSED. */
 static const struct gt_interposable gt_interposables[] = {
-#define X(name, marker, part, left, wants, own_calls) {"gputap_door_" #name, marker, part, left, wants, own_calls},
+#define X(name, marker, part, left, wants, own_calls) \
+	{"gputap_door_" #name, marker, part, left, wants, own_calls},
 	GT_INTERPOSED(X)
 #undef X
 };
 enum { GT_INTERPOSABLES = sizeof gt_interposables / sizeof *gt_interposables };
 
-static inline bool gt_is_interposable(const struct gt_interposable *what, const struct gt_symbols *s)
+static inline bool gt_is_interposable(const struct gt_interposable *what,
+				      const struct gt_symbols *s)
 {
 	if (what->left && gt_symbol_find(s, what->left))
 		return false;
 	return gt_symbol_find(s, what->marker) || (what->part && gt_symbol_find(s, what->part));
 }
 
-/* An instance that no other door and no other library uses. The first, but the last for a library that is only a part: tools know
- * runtimes by their instance, and such a library may be mapped before the runtime's. */
+/* An instance that no other door and no other library uses. The first, but the last for a
+ * library that is only a part: tools know runtimes by their instance, and such a library may be
+ * mapped before the runtime's. */
 static inline int gt_door_take_instance(const struct gt_door *door, bool is_part)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
@@ -92,22 +101,27 @@ static inline int gt_door_position(const struct gt_door *door, const char *name)
 static inline void *gt_door_tap(const struct gt_door *door, int instance, int position)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
-	const int32_t *functions = (const int32_t *)GT_DOOR_AT(door, door->functions) + (size_t)instance * shape->count;
+	const int32_t *functions = (const int32_t *)GT_DOOR_AT(door, door->functions) +
+				   (size_t)instance * shape->count;
 
 	return GT_DOOR_AT(door, functions[position]);
 }
 
 /* Its state. */
-static inline struct gt_tap *gt_door_tap_state(const struct gt_door *door, int instance, int position)
+static inline struct gt_tap *gt_door_tap_state(const struct gt_door *door, int instance,
+					       int position)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
 	const uint16_t *indices = GT_DOOR_AT(door, door->indices);
 
-	return (struct gt_tap *)GT_DOOR_AT(door, door->taps) + (size_t)instance * shape->operations + indices[position];
+	return (struct gt_tap *)GT_DOOR_AT(door, door->taps) +
+	       (size_t)instance * shape->operations + indices[position];
 }
 
-/* One table of relocations: those of PLT and GOT slots for the library's own exports are done here, for good. */
-static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door, const struct gt_elf *o, const struct gt_symbols *s,
+/* One table of relocations: those of PLT and GOT slots for the library's own exports are done
+ * here, for good. */
+static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door,
+			       const struct gt_elf *o, const struct gt_symbols *s,
 			       const struct gt_relocations *table)
 {
 	ElfW(Rela) *first = table->first, *end = first + table->count;
@@ -124,22 +138,27 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door, 
 
 		if (type != GT_JUMP_SLOT && type != GT_GLOB_DAT)
 			continue;
-		if (!gt_symbol_is_defined(symbol) && door->threads && bare_equal(s->strings + symbol->st_name, "pthread_create"))
-			to = (ElfW(Addr))GT_DOOR_AT(door, door->threads); /* runtime/lane.h says why */
-		else if (!gt_symbol_is_defined(symbol) || gt_door_position(door, s->strings + symbol->st_name) < 0)
+		if (!gt_symbol_is_defined(symbol) && door->threads &&
+		    bare_equal(s->strings + symbol->st_name, "pthread_create"))
+			/* runtime/lane.h says why */
+			to = (ElfW(Addr))GT_DOOR_AT(door, door->threads);
+		else if (!gt_symbol_is_defined(symbol) ||
+			 gt_door_position(door, s->strings + symbol->st_name) < 0)
 			continue;
 		slots = gt_elf_segment(o, slot);
-		if (!slots || !(slots->p_flags & PF_W) || (a->relocated && gt_elf_in_relro(o, slot)))
+		if (!slots || !(slots->p_flags & PF_W) ||
+		    (a->relocated && gt_elf_in_relro(o, slot)))
 			continue;
 		*slot = to;
-		r->r_offset = (ElfW(Addr))&a->nowhere - o->base;
+		r->r_offset = (ElfW(Addr)) & a->nowhere - o->base;
 	}
 	gt_set_protection(first, end, segment->p_flags);
 }
 
-/* The next name of @door that the library defines as a function, from *position on; *position and *name are behind it then. NULL: no
- * more. */
-static inline ElfW(Sym) *gt_next_function(const struct gt_door *door, const struct gt_symbols *s, uint32_t *position, const char **name)
+/* The next name of @door that the library defines as a function, from *position on; *position
+ * and *name are behind it then. NULL: no more. */
+static inline ElfW(Sym) * gt_next_function(const struct gt_door *door, const struct gt_symbols *s,
+					   uint32_t *position, const char **name)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
 
@@ -156,7 +175,8 @@ static inline ElfW(Sym) *gt_next_function(const struct gt_door *door, const stru
 }
 
 /* From the first to behind the last of them. */
-static inline void gt_symbols_range(const struct gt_door *door, const struct gt_symbols *s, ElfW(Sym) **from, ElfW(Sym) **to)
+static inline void gt_symbols_range(const struct gt_door *door, const struct gt_symbols *s,
+				    ElfW(Sym) * *from, ElfW(Sym) * *to)
 {
 	const char *name;
 
@@ -173,37 +193,42 @@ static inline void gt_symbols_range(const struct gt_door *door, const struct gt_
 }
 
 /* Taps know what is behind them. */
-static inline void gt_fill_taps(const struct gt_door *door, const struct gt_symbols *s, int instance)
+static inline void gt_fill_taps(const struct gt_door *door, const struct gt_symbols *s,
+				int instance)
 {
-	ElfW(Sym) *symbol;
+	ElfW(Sym) * symbol;
 	const char *name;
 
 	for (uint32_t i = 0; (symbol = gt_next_function(door, s, &i, &name)) != NULL;) {
 		struct gt_tap *tap = gt_door_tap_state(door, instance, (int)i - 1);
 
 		tap->real = (void *)(s->base + symbol->st_value);
-		/* until libgputap.so's constructor has decided: a call before that goes its slow way and asks */
+		/* until libgputap.so's constructor has decided: a call before that goes its slow
+		 * way and asks */
 		atomic_store_explicit(&tap->services, GT_SERVICE_STREAM, memory_order_relaxed);
 	}
 }
 
-static inline void gt_change_symbols(const struct gt_door *door, const struct gt_symbols *s, int instance)
+static inline void gt_change_symbols(const struct gt_door *door, const struct gt_symbols *s,
+				     int instance)
 {
-	ElfW(Sym) *symbol;
+	ElfW(Sym) * symbol;
 	const char *name;
 
 	for (uint32_t i = 0; (symbol = gt_next_function(door, s, &i, &name)) != NULL;)
-		__atomic_store_n(&symbol->st_value, (ElfW(Addr))gt_door_tap(door, instance, (int)i - 1) - s->base, __ATOMIC_RELEASE);
+		__atomic_store_n(&symbol->st_value,
+				 (ElfW(Addr))gt_door_tap(door, instance, (int)i - 1) - s->base,
+				 __ATOMIC_RELEASE);
 }
 
 /* Return: the instance; -1: it stays as it is. */
-static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what, const struct gt_door *door, const struct gt_elf *o,
-			 bool own_calls)
+static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what,
+			 const struct gt_door *door, const struct gt_elf *o, bool own_calls)
 {
 	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
 	ElfW(Sym) *from = NULL, *to = NULL;
 	struct gt_relocations tables[2];
-	const ElfW(Phdr) *segment;
+	const ElfW(Phdr) * segment;
 	struct gt_symbols s;
 	int i;
 
@@ -212,7 +237,8 @@ static inline int gt_arm(struct gt_arming *a, const struct gt_interposable *what
 	gt_symbols_range(door, &s, &from, &to);
 	segment = from ? gt_elf_segment(o, from) : NULL;
 	if (segment && own_calls) {
-		/* before the symbols change. Tables of pointers are left to the linker: those are for others */
+		/* before the symbols change. Tables of pointers are left to the linker: those
+		 * are for others */
 		gt_relocations_of(o, tables);
 		gt_keep_own(a, door, o, &s, &tables[0]);
 		gt_keep_own(a, door, o, &s, &tables[1]);

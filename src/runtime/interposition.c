@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libgputap.so's half of interposition, for all domains: taking over what the audit library has armed. */
+/* libgputap.so's half of interposition, for all domains: taking over what the audit library has
+ * armed. */
 #include "runtime/interposition.h"
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ static void tell_missed(struct gt_door_state *states, enum gt_domain domain, con
 
 	if (!atomic_exchange_explicit(&states[0].missed, 0, memory_order_relaxed))
 		return;
-	snprintf(text, sizeof text, "a copy of the %s library: there are more than can be told apart", library);
+	snprintf(text, sizeof text,
+		 "a copy of the %s library: there are more than can be told apart", library);
 	gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, domain, 0, text);
 }
 
@@ -35,7 +37,8 @@ bool gt_door_adopt_all(struct gt_door_state *states, struct gt_table *tables, en
 		any = true;
 		gt_table_adopt(&tables[i]);
 		if (library)
-			gt_runtime_module_named(domain, states[i].path, states[i].base, "interposition", 0);
+			gt_runtime_module_named(domain, states[i].path, states[i].base,
+						"interposition", 0);
 	}
 	if (library)
 		tell_missed(states, domain, library);

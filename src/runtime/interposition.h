@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How libgputap-audit.so finds and arms the taps of libgputap.so: the contract between the two.
  *
- * libgputap.so exports one object per domain, gputap_door_<domain>. The audit library may need it before libgputap.so
- * is relocated (libraries are relocated from the last to the first, a preloaded one comes late), so there is no pointer
- * in it: all are offsets from the object's own address, which the linker knew.
+ * libgputap.so exports one object per domain, gputap_door_<domain>. The audit library may need
+ * it before libgputap.so is relocated (libraries are relocated from the last to the first, a
+ * preloaded one comes late), so there is no pointer in it: all are offsets from the object's own
+ * address, which the linker knew.
  *
  *   gt_door ─► names      "clBuildProgram\0clCloneKernel\0.."   what a runtime's library exports
  *           ─► indices    uint16_t[count]                       of each name in the arrays per operation
@@ -13,8 +14,8 @@
  *           ─► threads    what the library gets in the place of pthread_create(); 0: the real one
  *           ─► opened     void (void): something was armed after libgputap.so's constructor ran
  *
- * Who writes: `state` FREE -> ARMED and back, base, path, taps[].real: the audit library, with the dynamic linker's lock
- * held. `ready`, `adopted`: libgputap.so. */
+ * Who writes: `state` FREE -> ARMED and back, base, path, taps[].real: the audit library, with
+ * the dynamic linker's lock held. `ready`, `adopted`: libgputap.so. */
 #ifndef GPUTAP_RUNTIME_INTERPOSITION_H
 #define GPUTAP_RUNTIME_INTERPOSITION_H
 
@@ -42,21 +43,26 @@ enum { GT_DOOR_FREE = 0, GT_DOOR_LAYER = 1 /* used by another door */, GT_DOOR_A
 
 struct gt_door_state {
 	_Atomic uint32_t state;
-	_Atomic uint32_t ready;   /* libgputap.so's constructor has run: call `opened`. Instance 0's counts for all */
+	/* libgputap.so's constructor has run: call `opened`. Instance 0's counts for all */
+	_Atomic uint32_t ready;
 	_Atomic uint32_t adopted; /* libgputap.so knows of this one */
-	_Atomic uint32_t missed;  /* libraries that found no instance free; instance 0's counts for all */
-	uint64_t base;            /* where the runtime's library is mapped */
-	char path[232];           /* its name, cut if longer */
+	/* libraries that found no instance free; instance 0's counts for all */
+	_Atomic uint32_t missed;
+	uint64_t base;  /* where the runtime's library is mapped */
+	char path[232]; /* its name, cut if longer */
 };
 
-/* In libgputap.so. True once for each library that was armed: its table is to be adopted, its module told. */
+/* In libgputap.so. True once for each library that was armed: its table is to be adopted, its
+ * module told. */
 bool gt_door_adopt(struct gt_door_state *state);
 /**
- * gt_door_adopt_all() - take over what was armed of a domain: its tables, its libraries' names, an event for those that found no
- * instance free
+ * gt_door_adopt_all() - take over what was armed of a domain: its tables, its libraries' names, an
+ * event for those that found no instance free
  * @tables:  of the instances; the states are those of the same numbers
- * @library: "HIP": what the event calls a copy of it. NULL: the library is told with another domain of it
- * Return: true if there was anything new. Thread: any; maybe with the dynamic linker's lock held, so no dlopen(), no dladdr().
+ * @library: "HIP": what the event calls a copy of it. NULL: the library is told with another domain
+ *         of it
+ * Return: true if there was anything new. Thread: any; maybe with the dynamic linker's lock held,
+ * so no dlopen(), no dladdr().
  */
 bool gt_door_adopt_all(struct gt_door_state *states, struct gt_table *tables, enum gt_domain domain,
 		       const char *library);

@@ -2,17 +2,20 @@
 /* See mapped.h. What the audit library does while a library is mapped is done here afterwards:
  *
  *   1. the library's symbols lead to taps (runtime/arm.h): what is bound from now on
- *   2. slots of all mapped objects that hold the address of one of its functions: what was bound before. Pages that were made
- *      read-only after relocation are writable for that moment
+ *   2. slots of all mapped objects that hold the address of one of its functions: what was bound
+ *      before. Pages that were made read-only after relocation are writable for that moment
  *
- * Not reached: addresses that a program has copied into variables of its own (dlsym() before we were there).
+ * Not reached: addresses that a program has copied into variables of its own (dlsym() before we
+ * were there).
  *
- * A library that is opened later is found when the program next asks for an address of anything: dlsym() and dlvsym() lead
- * through a function that looks first and then jumps on, so that libc still sees who asked. They are redirected as a runtime's
- * functions are, and only where there is a tool: without one libgputap changes nothing in a process.
+ * A library that is opened later is found when the program next asks for an address of anything:
+ * dlsym() and dlvsym() lead through a function that looks first and then jumps on, so that libc
+ * still sees who asked. They are redirected as a runtime's functions are, and only where there
+ * is a tool: without one libgputap changes nothing in a process.
  *
- * Locking: a lock of our own around all of it; objects are looked at inside dl_iterate_phdr(), which keeps them mapped. No
- * allocation: dlsym() is called in the middle of malloc() by allocators that wrap another. */
+ * Locking: a lock of our own around all of it; objects are looked at inside dl_iterate_phdr(),
+ * which keeps them mapped. No allocation: dlsym() is called in the middle of malloc() by
+ * allocators that wrap another. */
 #include "runtime/mapped.h"
 
 #include <dlfcn.h>
@@ -27,7 +30,7 @@
 #include "runtime/opencl/door.h"
 #include "tool/tool_load.h"
 
-#define X(name, marker, part, left, wants, own_calls)        \
+#define X(name, marker, part, left, wants, own_calls)   \
 	extern const struct gt_door gputap_door_##name; \
 	void gt_##name##_door_opened(void);
 GT_INTERPOSED(X)
@@ -38,7 +41,8 @@ GT_INTERPOSED(X)
 HIDDEN void gt_mapped_asked(void);
 /* Assembler below. */
 extern void *gt_mapped_dlsym(void *handle, const char *name) __attribute__((visibility("hidden")));
-extern void *gt_mapped_dlvsym(void *handle, const char *name, const char *version) __attribute__((visibility("hidden")));
+extern void *gt_mapped_dlvsym(void *handle, const char *name, const char *version)
+	__attribute__((visibility("hidden")));
 HIDDEN void *gt_mapped_real_dlsym, *gt_mapped_real_dlvsym;
 
 enum { MOVES = 16 };
@@ -48,7 +52,8 @@ static const struct {
 	const struct gt_door *door;
 	void (*opened)(void);
 } doors[GT_INTERPOSABLES] = {
-#define X(name, marker, part, left, wants, own_calls) {&gputap_door_##name, gt_##name##_door_opened},
+#define X(name, marker, part, left, wants, own_calls) \
+	{&gputap_door_##name, gt_##name##_door_opened},
 	GT_INTERPOSED(X)
 #undef X
 };
@@ -57,9 +62,10 @@ static const struct {
 struct move {
 	const struct gt_door *door;
 	int instance;
-	void *(*to)(uint32_t instance, uint32_t index); /* NULL: from the real functions to the taps */
-	uintptr_t low, high;                            /* all that are exchanged lie in between */
-	uintptr_t library;                              /* whose functions they are: its base */
+	/* NULL: from the real functions to the taps */
+	void *(*to)(uint32_t instance, uint32_t index);
+	uintptr_t low, high; /* all that are exchanged lie in between */
+	uintptr_t library;   /* whose functions they are: its base */
 };
 
 static struct {
@@ -68,7 +74,7 @@ static struct {
 	unsigned move_count;
 	unsigned long long adds, subs; /* of the linker, when we last looked */
 	bool watching, watch_now;
-	bool armed; /* a library, this time, or there was no instance for it */
+	bool armed;        /* a library, this time, or there was no instance for it */
 	bool layers_named; /* gt_mapped_layers_named() */
 } state = {.arming = {.relocated = true}};
 
@@ -88,7 +94,8 @@ static bool has_auditor(void)
 	return atomic_load_explicit(&known, memory_order_relaxed) == YES;
 }
 
-/* A handler of signals in the middle may ask for an address: `looking` keeps it from waiting for its own thread. */
+/* A handler of signals in the middle may ask for an address: `looking` keeps it from waiting for
+ * its own thread. */
 static void begin(void)
 {
 	looking = true;
@@ -103,7 +110,8 @@ static void end(void)
 
 static struct gt_elf object_of(const struct dl_phdr_info *info)
 {
-	struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL, info->dlpi_name};
+	struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL,
+			   info->dlpi_name};
 
 	for (unsigned i = 0; i < o.header_count; i++)
 		if (o.headers[i].p_type == PT_DYNAMIC)
@@ -132,7 +140,8 @@ static bool is_ours(const struct gt_elf *o)
 
 /* Arming --------------------------------------------------------------------- */
 
-static uint32_t mapped[GT_INTERPOSABLES]; /* bit per armed instance whose library was seen this time */
+/* bit per armed instance whose library was seen this time */
+static uint32_t mapped[GT_INTERPOSABLES];
 
 /* Do the library's symbols lead to us? Not if it was closed and opened again at the same place. */
 static bool is_changed(const struct gt_door *door, const struct gt_symbols *s)
@@ -166,14 +175,19 @@ static bool is_armed(unsigned d, const struct gt_elf *o, const struct gt_symbols
 	return false;
 }
 
-static void add_move(const struct gt_door *door, int instance, void *(*to)(uint32_t, uint32_t), uintptr_t library)
+static void add_move(const struct gt_door *door, int instance, void *(*to)(uint32_t, uint32_t),
+		     uintptr_t library)
 {
 	const struct gt_door_shape *shape = GT_DOOR_AT(door, door->shape);
 	struct move *m = &state.moves[state.move_count];
 
 	if (state.move_count == MOVES)
 		return;
-	*m = (struct move){.door = door, .instance = instance, .to = to, .low = UINTPTR_MAX, .library = library};
+	*m = (struct move){.door = door,
+			   .instance = instance,
+			   .to = to,
+			   .low = UINTPTR_MAX,
+			   .library = library};
 	for (int i = 0; i < (int)shape->count; i++) {
 		struct gt_tap *tap = gt_door_tap_state(door, instance, i);
 		uintptr_t from = (uintptr_t)(to ? gt_door_tap(door, instance, i) : tap->real);
@@ -199,9 +213,11 @@ static int arm_one(struct dl_phdr_info *info, size_t size, void *data)
 		const struct gt_interposable *what = &gt_interposables[d];
 		int instance;
 
-		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) || !what->wants(&state.arming, &o, &s))
+		if (!gt_is_interposable(what, &s) || is_armed(d, &o, &s) ||
+		    !what->wants(&state.arming, &o, &s))
 			continue;
-		/* other threads may have opened the same library: what they call is told from the first moment on */
+		/* other threads may have opened the same library: what they call is told from
+		 * the first moment on */
 		state.arming.opened = doors[d].opened;
 		instance = gt_arm(&state.arming, what, doors[d].door, &o, what->own_calls);
 		state.armed = true;
@@ -224,7 +240,8 @@ static void forget(void)
 			uint32_t armed = GT_DOOR_ARMED;
 
 			if (!(mapped[d] >> i & 1))
-				atomic_compare_exchange_strong(&states[i].state, &armed, GT_DOOR_FREE);
+				atomic_compare_exchange_strong(&states[i].state, &armed,
+							       GT_DOOR_FREE);
 		}
 		mapped[d] = 0;
 	}
@@ -248,7 +265,7 @@ static uintptr_t moved(const struct move *m, uintptr_t value, const char *name)
 	return (uintptr_t)(m->to ? m->to((uint32_t)m->instance, indices[i]) : tap);
 }
 
-static void write_slot(const struct gt_elf *o, ElfW(Addr) *slot, uintptr_t value)
+static void write_slot(const struct gt_elf *o, ElfW(Addr) * slot, uintptr_t value)
 {
 	const ElfW(Phdr) *segment = gt_elf_segment(o, slot);
 	unsigned flags = segment ? segment->p_flags : 0;
@@ -274,7 +291,8 @@ static uintptr_t settled(const struct gt_elf *o, unsigned type, uintptr_t value,
 		const struct move *m = &state.moves[i];
 
 		/* the library's own calls stay its own; its tables of pointers are for others */
-		if (value >= m->low && value < m->high && (o->base != m->library || type == GT_POINTER))
+		if (value >= m->low && value < m->high &&
+		    (o->base != m->library || type == GT_POINTER))
 			to = moved(m, value, name);
 	}
 	return to;
@@ -292,15 +310,19 @@ static int settle_one(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	gt_relocations_of(&o, tables);
 	for (int t = 0; t < 2; t++)
-		for (const ElfW(Rela) *r = tables[t].first; r < tables[t].first + tables[t].count; r++) {
+		for (const ElfW(Rela) *r = tables[t].first; r < tables[t].first + tables[t].count;
+		     r++) {
 			ElfW(Addr) *slot = (ElfW(Addr) *)(o.base + r->r_offset);
 			unsigned type = ELF64_R_TYPE(r->r_info);
 			uintptr_t to;
 
-			if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT && (type != GT_POINTER || r->r_addend)) ||
-			    !ELF64_R_SYM(r->r_info) || (uintptr_t)slot % sizeof *slot || !gt_elf_segment(&o, slot))
+			if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT &&
+			     (type != GT_POINTER || r->r_addend)) ||
+			    !ELF64_R_SYM(r->r_info) || (uintptr_t)slot % sizeof *slot ||
+			    !gt_elf_segment(&o, slot))
 				continue;
-			to = settled(&o, type, *slot, s.strings + s.table[ELF64_R_SYM(r->r_info)].st_name);
+			to = settled(&o, type, *slot,
+				     s.strings + s.table[ELF64_R_SYM(r->r_info)].st_name);
 			if (to)
 				write_slot(&o, slot, to);
 		}
@@ -326,11 +348,13 @@ static int set_slot(struct dl_phdr_info *info, size_t size, void *data)
 		return 1;
 	gt_relocations_of(&o, tables);
 	for (int t = 0; t < 2; t++)
-		for (const ElfW(Rela) *r = tables[t].first; r < tables[t].first + tables[t].count; r++) {
+		for (const ElfW(Rela) *r = tables[t].first; r < tables[t].first + tables[t].count;
+		     r++) {
 			unsigned type = ELF64_R_TYPE(r->r_info);
 			ElfW(Addr) *slot = (ElfW(Addr) *)(o.base + r->r_offset);
 
-			if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT) || !gt_elf_segment(&o, slot) ||
+			if ((type != GT_JUMP_SLOT && type != GT_GLOB_DAT) ||
+			    !gt_elf_segment(&o, slot) ||
 			    strcmp(s.strings + s.table[ELF64_R_SYM(r->r_info)].st_name, w->name))
 				continue;
 			write_slot(&o, slot, w->to);
@@ -349,7 +373,7 @@ bool gt_mapped_program(const char *name, void *to)
 
 /* Symbols -------------------------------------------------------------------- */
 
-static void change_symbol(const struct gt_elf *o, ElfW(Sym) *symbol, uintptr_t to)
+static void change_symbol(const struct gt_elf *o, ElfW(Sym) * symbol, uintptr_t to)
 {
 	const ElfW(Phdr) *segment = gt_elf_segment(o, symbol);
 
@@ -360,9 +384,11 @@ static void change_symbol(const struct gt_elf *o, ElfW(Sym) *symbol, uintptr_t t
 }
 
 /* All versions of a name of libc's that lead to @from. */
-static void change_name(const struct gt_elf *o, const struct gt_symbols *s, const char *name, void *from, void *to)
+static void change_name(const struct gt_elf *o, const struct gt_symbols *s, const char *name,
+			void *from, void *to)
 {
-	for (ElfW(Sym) *symbol = gt_symbol_find(s, name); symbol; symbol = gt_symbol_find_next(s, name, symbol))
+	for (ElfW(Sym) *symbol = gt_symbol_find(s, name); symbol;
+	     symbol = gt_symbol_find_next(s, name, symbol))
 		if (o->base + symbol->st_value == (uintptr_t)from)
 			change_symbol(o, symbol, (uintptr_t)to);
 }
@@ -377,8 +403,10 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 	if (is_ours(&o) || !gt_symbols_of(&o, &s))
 		return 0;
 	if (state.watch_now && gt_elf_segment(&o, gt_mapped_real_dlsym)) {
-		change_name(&o, &s, "dlsym", gt_mapped_real_dlsym, (void *)(uintptr_t)gt_mapped_dlsym);
-		change_name(&o, &s, "dlvsym", gt_mapped_real_dlvsym, (void *)(uintptr_t)gt_mapped_dlvsym);
+		change_name(&o, &s, "dlsym", gt_mapped_real_dlsym,
+			    (void *)(uintptr_t)gt_mapped_dlsym);
+		change_name(&o, &s, "dlvsym", gt_mapped_real_dlvsym,
+			    (void *)(uintptr_t)gt_mapped_dlvsym);
 	}
 	for (unsigned n = 0; n < state.move_count; n++) {
 		const struct move *m = &state.moves[n];
@@ -421,8 +449,9 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
 	return 1;
 }
 
-/* In the child of a fork dl_iterate_phdr() waits for ever if another thread of the parent was in the middle of dlopen(). Until
- * this process itself has opened or closed something, which takes the same lock, there is nothing new to be seen either. */
+/* In the child of a fork dl_iterate_phdr() waits for ever if another thread of the parent was in
+ * the middle of dlopen(). Until this process itself has opened or closed something, which takes
+ * the same lock, there is nothing new to be seen either. */
 static struct {
 	const struct link_map *first;
 	bool possible;
@@ -473,7 +502,8 @@ static int find_driver(struct dl_phdr_info *info, size_t size, void *data)
 	(void)size;
 	(void)data;
 	/* what a loader asks its drivers for; a loader has both */
-	return !is_ours(&o) && gt_symbols_of(&o, &s) && gt_symbol_find(&s, "clGetExtensionFunctionAddress") &&
+	return !is_ours(&o) && gt_symbols_of(&o, &s) &&
+	       gt_symbol_find(&s, "clGetExtensionFunctionAddress") &&
 	       !gt_symbol_find(&s, "clGetPlatformIDs");
 }
 
@@ -506,7 +536,8 @@ void gt_mapped_look(void)
 	}
 	end();
 	for (unsigned d = 0; armed && d < GT_INTERPOSABLES; d++)
-		doors[d].opened(); /* and if there was no instance for one: that is told without a lock */
+		/* and if there was no instance for one: that is told without a lock */
+		doors[d].opened();
 	if (armed) {
 		gt_tools_finish_at_exit();
 		gt_hip_fronts_tell();
@@ -514,7 +545,8 @@ void gt_mapped_look(void)
 	errno = saved;
 }
 
-void gt_mapped_redirect(const struct gt_door *door, uint32_t instance, void *(*to)(uint32_t instance, uint32_t index))
+void gt_mapped_redirect(const struct gt_door *door, uint32_t instance,
+			void *(*to)(uint32_t instance, uint32_t index))
 {
 	struct gt_door_state *states = GT_DOOR_AT(door, door->states);
 
@@ -575,48 +607,48 @@ void gt_mapped_asked(void)
 
 /* Look, with the arguments kept; then on, with the caller's return address in its place. */
 #if defined(__x86_64__)
-#define FRONT(name)                                                   \
-	__asm__(".text\n"                                             \
-		".p2align 4\n"                                        \
-		".globl gt_mapped_" #name "\n"                        \
-		".hidden gt_mapped_" #name "\n"                       \
-		".type gt_mapped_" #name ", @function\n"              \
-		"gt_mapped_" #name ":\n"                              \
-		"	.cfi_startproc\n"                             \
-		"	push %rdi\n"                                  \
-		"	.cfi_adjust_cfa_offset 8\n"                   \
-		"	push %rsi\n"                                  \
-		"	.cfi_adjust_cfa_offset 8\n"                   \
-		"	push %rdx\n"                                  \
-		"	.cfi_adjust_cfa_offset 8\n"                   \
-		"	call gt_mapped_asked\n"                       \
-		"	pop %rdx\n"                                   \
-		"	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %rsi\n"                                   \
-		"	.cfi_adjust_cfa_offset -8\n"                  \
-		"	pop %rdi\n"                                   \
-		"	.cfi_adjust_cfa_offset -8\n"                  \
-		"	jmp *gt_mapped_real_" #name "(%rip)\n"        \
-		"	.cfi_endproc\n"                               \
+#define FRONT(name)                                            \
+	__asm__(".text\n"                                      \
+		".p2align 4\n"                                 \
+		".globl gt_mapped_" #name "\n"                 \
+		".hidden gt_mapped_" #name "\n"                \
+		".type gt_mapped_" #name ", @function\n"       \
+		"gt_mapped_" #name ":\n"                       \
+		"	.cfi_startproc\n"                            \
+		"	push %rdi\n"                                 \
+		"	.cfi_adjust_cfa_offset 8\n"                  \
+		"	push %rsi\n"                                 \
+		"	.cfi_adjust_cfa_offset 8\n"                  \
+		"	push %rdx\n"                                 \
+		"	.cfi_adjust_cfa_offset 8\n"                  \
+		"	call gt_mapped_asked\n"                      \
+		"	pop %rdx\n"                                  \
+		"	.cfi_adjust_cfa_offset -8\n"                 \
+		"	pop %rsi\n"                                  \
+		"	.cfi_adjust_cfa_offset -8\n"                 \
+		"	pop %rdi\n"                                  \
+		"	.cfi_adjust_cfa_offset -8\n"                 \
+		"	jmp *gt_mapped_real_" #name "(%rip)\n" \
+		"	.cfi_endproc\n"                              \
 		".size gt_mapped_" #name ", .-gt_mapped_" #name "\n")
 #elif defined(__aarch64__)
-#define FRONT(name)                                                   \
-	__asm__(".text\n"                                             \
-		".p2align 4\n"                                        \
-		".globl gt_mapped_" #name "\n"                        \
-		".hidden gt_mapped_" #name "\n"                       \
-		".type gt_mapped_" #name ", %function\n"              \
-		"gt_mapped_" #name ":\n"                              \
-		"	stp x29, x30, [sp, #-48]!\n"                  \
-		"	stp x0, x1, [sp, #16]\n"                      \
-		"	str x2, [sp, #32]\n"                          \
-		"	bl gt_mapped_asked\n"                         \
-		"	ldr x2, [sp, #32]\n"                          \
-		"	ldp x0, x1, [sp, #16]\n"                      \
-		"	ldp x29, x30, [sp], #48\n"                    \
-		"	adrp x16, gt_mapped_real_" #name "\n"         \
+#define FRONT(name)                                                       \
+	__asm__(".text\n"                                                 \
+		".p2align 4\n"                                            \
+		".globl gt_mapped_" #name "\n"                            \
+		".hidden gt_mapped_" #name "\n"                           \
+		".type gt_mapped_" #name ", %function\n"                  \
+		"gt_mapped_" #name ":\n"                                  \
+		"	stp x29, x30, [sp, #-48]!\n"                            \
+		"	stp x0, x1, [sp, #16]\n"                                \
+		"	str x2, [sp, #32]\n"                                    \
+		"	bl gt_mapped_asked\n"                                   \
+		"	ldr x2, [sp, #32]\n"                                    \
+		"	ldp x0, x1, [sp, #16]\n"                                \
+		"	ldp x29, x30, [sp], #48\n"                              \
+		"	adrp x16, gt_mapped_real_" #name "\n"             \
 		"	ldr x16, [x16, :lo12:gt_mapped_real_" #name "]\n" \
-		"	br x16\n"                                     \
+		"	br x16\n"                                               \
 		".size gt_mapped_" #name ", .-gt_mapped_" #name "\n")
 #endif
 FRONT(dlsym);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Interposition without an auditor, for tools: of libraries that are mapped already, and of later ones. */
+/* Interposition without an auditor, for tools: of libraries that are mapped already, and of
+ * later ones. */
 #ifndef GPUTAP_RUNTIME_MAPPED_H
 #define GPUTAP_RUNTIME_MAPPED_H
 
@@ -9,26 +10,31 @@
 
 /**
  * gt_mapped_look() - put taps in front of the runtimes' libraries that are mapped and have no door
- * Their symbols are changed, and so is everything that was bound to them before. Cheap when nothing was mapped or unmapped since
- * the last time. Does nothing where libgputap-audit.so is.
+ * Their symbols are changed, and so is everything that was bound to them before. Cheap when nothing
+ * was mapped or unmapped since the last time. Does nothing where libgputap-audit.so is.
  * Thread: any; not with the dynamic linker's lock, and not from a handler of signals.
  */
 void gt_mapped_look(void);
 
-/* OpenCL's loaders find us in OPENCL_LAYERS when they look: those that know layers are not interposed. */
+/* OpenCL's loaders find us in OPENCL_LAYERS when they look: those that know layers are not
+ * interposed. */
 void gt_mapped_layers_named(void);
 
 /* Is an OpenCL driver mapped? Then its loader has looked already. */
 bool gt_mapped_opencl_has_begun(void);
 
-/* From now on, look whenever the program asks for an address (dlsym()): what it has opened is found before it is used. */
+/* From now on, look whenever the program asks for an address (dlsym()): what it has opened is
+ * found before it is used. */
 void gt_mapped_watch(void);
 
-/* What the program itself calls by that name is @to. False: it calls nothing of that name, or its slot cannot be written. */
+/* What the program itself calls by that name is @to. False: it calls nothing of that name, or
+ * its slot cannot be written. */
 bool gt_mapped_program(const char *name, void *to);
 
-/* Whatever leads to the tap of an operation of an interposed table leads to @to(operation's index) from now on; NULL: stays. */
+/* Whatever leads to the tap of an operation of an interposed table leads to @to(operation's
+ * index) from now on; NULL: stays. */
 struct gt_door;
-void gt_mapped_redirect(const struct gt_door *door, uint32_t instance, void *(*to)(uint32_t instance, uint32_t index));
+void gt_mapped_redirect(const struct gt_door *door, uint32_t instance,
+			void *(*to)(uint32_t instance, uint32_t index));
 
 #endif

@@ -50,10 +50,13 @@ static bool stand_in(const char *name, char *path)
 	const char *folder = getenv("GPUTAP_COMPAT"), *slash = strrchr(name, '/');
 	char at[PATH_MAX];
 
-	return folder && *folder && slash && snprintf(at, sizeof at, "%s%s", folder, slash) < (int)sizeof at && realpath(at, path);
+	return folder && *folder && slash &&
+	       snprintf(at, sizeof at, "%s%s", folder, slash) < (int)sizeof at &&
+	       realpath(at, path);
 }
 
-void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t base, const char *door, uint64_t version)
+void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t base,
+			     const char *door, uint64_t version)
 {
 	int saved = errno;
 	char path[PATH_MAX], told[32];
@@ -64,8 +67,8 @@ void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t b
 		if (!realpath(name, path) && !stand_in(name, path))
 			file = name;
 		if (version)
-			snprintf(told, sizeof told, "%u.%u.%u", (unsigned)(version / 10000), (unsigned)(version / 100 % 100),
-				 (unsigned)(version % 100));
+			snprintf(told, sizeof told, "%u.%u.%u", (unsigned)(version / 10000),
+				 (unsigned)(version / 100 % 100), (unsigned)(version % 100));
 		else
 			said = version_in(file);
 		gt_text_add(&text, "path", file);
@@ -77,10 +80,12 @@ void gt_runtime_module_named(enum gt_domain domain, const char *name, uint64_t b
 	errno = saved;
 }
 
-void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door, uint64_t version)
+void gt_runtime_module_of(enum gt_domain domain, const void *function, const char *door,
+			  uint64_t version)
 {
 	Dl_info where;
 
 	if (gt_recording.session && dladdr(function, &where) && where.dli_fname)
-		gt_runtime_module_named(domain, where.dli_fname, (uintptr_t)where.dli_fbase, door, version);
+		gt_runtime_module_named(domain, where.dli_fname, (uintptr_t)where.dli_fbase, door,
+					version);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How runtimes come to tools where no `gputap run` has prepared the process: the variables that it would have set (see
- * collector/environment.c), and interposition of what is mapped (runtime/mapped.h). Under `gputap run` all that is there. */
+/* How runtimes come to tools where no `gputap run` has prepared the process: the variables that
+ * it would have set (see collector/environment.c), and interposition of what is mapped
+ * (runtime/mapped.h). Under `gputap run` all that is there. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -19,7 +20,8 @@ static const char *own_path(void)
 	static char path[PATH_MAX];
 	Dl_info where;
 
-	if (!path[0] && (!dladdr(path, &where) || !where.dli_fname || !realpath(where.dli_fname, path)))
+	if (!path[0] &&
+	    (!dladdr(path, &where) || !where.dli_fname || !realpath(where.dli_fname, path)))
 		return NULL;
 	return path;
 }
@@ -43,7 +45,8 @@ static void put_first(const char *name, const char *ours, char separator, bool t
 	if (!*users)
 		n = snprintf(text, sizeof text, "%s", ours);
 	else if (twice)
-		n = snprintf(text, sizeof text, "%s%c%s%c%s", ours, separator, users, separator, ours);
+		n = snprintf(text, sizeof text, "%s%c%s%c%s", ours, separator, users, separator,
+			     ours);
 	else
 		n = snprintf(text, sizeof text, "%s%c%s", ours, separator, users);
 	if (n < (int)sizeof text)
@@ -56,8 +59,8 @@ static void set_environment(void)
 
 	if (!path)
 		return;
-	/* a loader that has looked already is interposed, and so are all later ones: in a running program, or when a library's
-	 * constructor has called it */
+	/* a loader that has looked already is interposed, and so are all later ones: in a
+	 * running program, or when a library's constructor has called it */
 	if (!gt_tools_late() && !strchr(path, ':') && !gt_mapped_opencl_has_begun())
 		put_first("OPENCL_LAYERS", path, ':', false);
 	if (!getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS") && *value_of("HSA_TOOLS_LIB"))
@@ -65,7 +68,8 @@ static void set_environment(void)
 	if (!strpbrk(path, " \"\\"))
 		put_first("HSA_TOOLS_LIB", path, ' ', true);
 	if (!getenv("GPUTAP_REGISTER_FORCE_LOAD")) {
-		setenv("GPUTAP_REGISTER_FORCE_LOAD", value_of("ROCPROFILER_REGISTER_FORCE_LOAD"), 1);
+		setenv("GPUTAP_REGISTER_FORCE_LOAD", value_of("ROCPROFILER_REGISTER_FORCE_LOAD"),
+		       1);
 		setenv("ROCPROFILER_REGISTER_FORCE_LOAD", "1", 1);
 	}
 }

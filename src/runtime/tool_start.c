@@ -5,15 +5,18 @@
  *                              expected?       tools are started                                            │
  *                                 └─► pending: by the first call of a runtime, if that comes before ◄───────┘ finished
  *
- * A library of a tool that is linked with libgputap is initialised after it: in our constructor, its own have not run. So what is
- * found is started when all libraries are through: in the program's call of __libc_start_main(), which is sent here and has done
- * nothing yet. A runtime that is called before that (by a library's constructor) starts them then: gt_recording.pending. Where
- * there is no such call (a start-up of the program's own; libgputap was opened by a running program), and for tools that want it so
- * (GPUTAP_TOOL_ON_FIRST_CALL), the first call of a runtime is what starts them.
+ * A library of a tool that is linked with libgputap is initialised after it: in our constructor,
+ * its own have not run. So what is found is started when all libraries are through: in the
+ * program's call of __libc_start_main(), which is sent here and has done nothing yet. A runtime
+ * that is called before that (by a library's constructor) starts them then:
+ * gt_recording.pending. Where there is no such call (a start-up of the program's own; libgputap
+ * was opened by a running program), and for tools that want it so (GPUTAP_TOOL_ON_FIRST_CALL),
+ * the first call of a runtime is what starts them.
  *
- * The end: before the ends of libraries, so that tools may still call runtimes; and after the ends of what the program has
- * made since it began to use runtimes. A tool that wants the first call to start it is finished where exit() comes to a handler that
- * was registered just before its start(). */
+ * The end: before the ends of libraries, so that tools may still call runtimes; and after the
+ * ends of what the program has made since it began to use runtimes. A tool that wants the first
+ * call to start it is finished where exit() comes to a handler that was registered just before
+ * its start(). */
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -23,7 +26,8 @@
 #include "tool/tool_load.h"
 
 typedef int main_fn(int, char **, char **);
-typedef int start_fn(main_fn *program, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*end)(void), void *stack);
+typedef int start_fn(main_fn *program, int argc, char **argv, void (*init)(void),
+		     void (*fini)(void), void (*end)(void), void *stack);
 
 static bool late = true;
 static start_fn *real_start;
@@ -41,8 +45,8 @@ static void program_ends(void)
 	libraries_end();
 }
 
-static int program_starts(main_fn *program, int argc, char **argv, void (*init)(void), void (*fini)(void), void (*end)(void),
-			  void *stack)
+static int program_starts(main_fn *program, int argc, char **argv, void (*init)(void),
+			  void (*fini)(void), void (*end)(void), void *stack)
 {
 	gt_tools_begin();
 	late = true;
@@ -56,20 +60,23 @@ static int program_starts(main_fn *program, int argc, char **argv, void (*init)(
 bool gt_tools_are_hidden(void)
 {
 	void *program = dlopen(NULL, RTLD_LAZY); /* RTLD_DEFAULT would look in our own scope, too */
-	bool hidden = !program || dlsym(program, "gputap_tool_add") != (void *)(uintptr_t)gputap_tool_add;
+	bool hidden =
+		!program || dlsym(program, "gputap_tool_add") != (void *)(uintptr_t)gputap_tool_add;
 
 	if (program)
 		dlclose(program);
 	return hidden;
 }
 
-/* Will the program call program_starts()? Not if it is running: then we were opened, and mostly not for all to see. */
+/* Will the program call program_starts()? Not if it is running: then we were opened, and mostly
+ * not for all to see. */
 static bool wait_for_program(void)
 {
 	if (gt_tools_are_hidden())
 		return false;
 	real_start = (start_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "__libc_start_main");
-	return real_start && gt_mapped_program("__libc_start_main", (void *)(uintptr_t)program_starts);
+	return real_start &&
+	       gt_mapped_program("__libc_start_main", (void *)(uintptr_t)program_starts);
 }
 
 __attribute__((constructor)) static void begin(void)

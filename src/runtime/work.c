@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. A token is given back by whoever comes last: the submitting thread behind its EXIT, or the one that learns of
- * the completion. `left` counts the two. */
+/* See work.h. A token is given back by whoever comes last: the submitting thread behind its
+ * EXIT, or the one that learns of the completion. `left` counts the two. */
 #include "runtime/work.h"
 
 #include "core/context.h"
@@ -23,8 +23,9 @@ static struct gt_tool_stock stock = {.entry_bytes = sizeof(struct gt_work)};
 
 static bool is_recorded(const struct gt_call *call, enum gt_domain domain)
 {
-	return call->thread &&
-	       atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >> gt_domain_traits[domain].work & 1;
+	return call->thread && atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >>
+					       gt_domain_traits[domain].work &
+				       1;
 }
 
 /* Return: NULL: no tool asks for it. */
@@ -112,25 +113,35 @@ void gt_work_refused(struct gt_work *w)
 	gt_tool_stock_give(&stock, &w->entry);
 }
 
-static void write_record(struct gt_thread *t, const struct gt_work *w, int32_t status, const struct gt_work_times *times)
+static void write_record(struct gt_thread *t, const struct gt_work *w, int32_t status,
+			 const struct gt_work_times *times)
 {
 	struct gt_record_device *r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, w->what.domain);
 
 	if (!r)
 		return;
 	*r = (struct gt_record_device){
-		.head = {sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)w->what.op, GT_DEVICE_REF(w->what.domain, w->what.device)},
-		.id = w->id, .call_start = w->call_start, .queue = w->what.queue, .name = w->what.name, .status = status,
-		.queued = times->queued, .submitted = times->submitted, .start = times->start, .end = times->end,
-		.bytes = w->what.bytes, .object = {w->what.source, w->what.destination},
+		.head = {sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)w->what.op,
+			 GT_DEVICE_REF(w->what.domain, w->what.device)},
+		.id = w->id,
+		.call_start = w->call_start,
+		.queue = w->what.queue,
+		.name = w->what.name,
+		.status = status,
+		.queued = times->queued,
+		.submitted = times->submitted,
+		.start = times->start,
+		.end = times->end,
+		.bytes = w->what.bytes,
+		.object = {w->what.source, w->what.destination},
 		.global = {w->what.grid[0], w->what.grid[1], w->what.grid[2]},
 		.local = {w->what.block[0], w->what.block[1], w->what.block[2]},
 	};
 	gt_ring_commit(t, sizeof *r);
 }
 
-void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times, uint64_t start_ns,
-		       uint64_t end_ns)
+void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times,
+		       uint64_t start_ns, uint64_t end_ns)
 {
 	struct gt_thread *t;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device work of a runtime that tells when it has completed: a callback, an event that somebody polls.
+/* Device work of a runtime that tells when it has completed: a callback, an event that somebody
+ * polls.
  *
  *   the wrap, in the submitting thread:
  *     w = gt_work_begin(call, &what)      ENTER is told; NULL: nobody asks for it
@@ -9,8 +10,9 @@
  *   whoever learns of the completion, any thread, also before gt_work_submitted():
  *     gt_work_completed(w, status, times) the record is written, COMPLETE is told; w is gone
  *
- * A record goes into the ring of the thread that learns of the completion. Tokens lie in a pool that grows by a chunk in
- * gt_work_begin() and is never given back. In the child of a fork the parent's work completes for nobody. */
+ * A record goes into the ring of the thread that learns of the completion. Tokens lie in a pool
+ * that grows by a chunk in gt_work_begin() and is never given back. In the child of a fork the
+ * parent's work completes for nobody. */
 #ifndef GPUTAP_RUNTIME_WORK_H
 #define GPUTAP_RUNTIME_WORK_H
 
@@ -23,11 +25,11 @@ struct gt_work;
 struct gt_work_what {
 	enum gt_domain domain;
 	enum gt_device_op op;
-	uint32_t name;                         /* gt_string_id() of a kernel's name */
-	uint64_t device, queue;                /* numbers of the objects */
-	uint64_t device_handle, queue_handle;  /* the same as the runtime knows them */
-	uint64_t bytes, source, destination;   /* copies and sets: bytes, addresses */
-	uint32_t grid[3], block[3];            /* kernels: work-items, and of them in a group */
+	uint32_t name;                        /* gt_string_id() of a kernel's name */
+	uint64_t device, queue;               /* numbers of the objects */
+	uint64_t device_handle, queue_handle; /* the same as the runtime knows them */
+	uint64_t bytes, source, destination;  /* copies and sets: bytes, addresses */
+	uint32_t grid[3], block[3];           /* kernels: work-items, and of them in a group */
 };
 
 /* Raw stamps of the device's clock; 0: not known. */
@@ -38,12 +40,14 @@ struct gt_work_times {
 /**
  * gt_work_begin() - this thread is about to submit device work
  * @call: of the wrap, whose real function has not been called yet
- * Return: a token for the functions below; NULL: nobody asks for it, or there is no memory, which is counted as lost.
+ * Return: a token for the functions below; NULL: nobody asks for it, or there is no memory, which
+ * is counted as lost.
  * Thread: the call's. May map memory.
  */
 struct gt_work *gt_work_begin(const struct gt_call *call, const struct gt_work_what *what);
 
-/* The runtime has taken it. @w may be NULL here and below, and be gone already. Thread: the call's. */
+/* The runtime has taken it. @w may be NULL here and below, and be gone already. Thread: the
+ * call's. */
 void gt_work_submitted(struct gt_work *w);
 
 /* The runtime's function failed: there is no such work. Thread: the call's. */
@@ -54,9 +58,10 @@ void gt_work_refused(struct gt_work *w);
  * @status: 0; below 0: the runtime's error
  * @times:  raw stamps, which stand in the record
  * @start_ns, @end_ns: the same in CLOCK_BOOTTIME ns, for tools; 0: not known
- * Thread: any, once. Signal: not safe. Tools' functions may be called here: no lock of the attach code is held.
+ * Thread: any, once. Signal: not safe. Tools' functions may be called here: no lock of the attach
+ * code is held.
  */
-void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times, uint64_t start_ns,
-		       uint64_t end_ns);
+void gt_work_completed(struct gt_work *w, int32_t status, const struct gt_work_times *times,
+		       uint64_t start_ns, uint64_t end_ns);
 
 #endif

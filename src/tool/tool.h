@@ -11,12 +11,13 @@
  *   tool_args.c      names and arguments
  *   tool_load.c      finding, starting, finishing tools
  *
- * Who may be called now. A context that asks for callbacks has one of POOL places that are never freed; a place's
- * `generation` tells its users apart. A thread says in its hazards which place it is about to call (any of them, while it looks
- * whom), looks whether that is still active, calls, takes the hazard back. Who stops a context makes it inactive, has every running thread pass a barrier
- * (membarrier(), so that the calls themselves need none), and waits until no other thread's hazard is on the place.
- * A thread that waits so counts as having taken back its own hazards: two callbacks that stop each other's context do not wait
- * for ever.
+ * Who may be called now. A context that asks for callbacks has one of POOL places that are never
+ * freed; a place's `generation` tells its users apart. A thread says in its hazards which place
+ * it is about to call (any of them, while it looks whom), looks whether that is still active,
+ * calls, takes the hazard back. Who stops a context makes it inactive, has every running thread
+ * pass a barrier (membarrier(), so that the calls themselves need none), and waits until no
+ * other thread's hazard is on the place. A thread that waits so counts as having taken back its
+ * own hazards: two callbacks that stop each other's context do not wait for ever.
  *
  * On a call's way: no lock, no allocation, no system call. */
 #ifndef GPUTAP_TOOL_TOOL_H
@@ -60,7 +61,8 @@ struct gt_tool_buffered {
 	uint64_t ops[GT_OPS_PER_DOMAIN / 64];
 };
 
-/* How somebody hears of a call or of work. For calls, what its context asked for that operation; eight bits of them. */
+/* How somebody hears of a call or of work. For calls, what its context asked for that operation;
+ * eight bits of them. */
 enum gt_tool_how {
 	GT_TOOL_CALLED = 1,
 	GT_TOOL_BUFFERED = 2,
@@ -74,8 +76,9 @@ enum gt_tool_how {
 
 /* A context's place. All but the first three are constant while it is active. */
 struct gt_tool_context {
-	_Atomic uint32_t active;     /* 1: may be called */
-	_Atomic uint32_t finishing;  /* 1: stopped, but what has begun is told to its end (GPUTAP_CONTEXT_FINISH_CALLS) */
+	_Atomic uint32_t active; /* 1: may be called */
+	/* 1: stopped, but what has begun is told to its end (GPUTAP_CONTEXT_FINISH_CALLS) */
+	_Atomic uint32_t finishing;
 	_Atomic uint32_t generation; /* of the place */
 	int32_t priority;
 	uint32_t flags;
@@ -87,8 +90,9 @@ struct gt_tool_context {
 	void *retired_user;
 	uint32_t quiet_flags[GT_DOMAIN_COUNT];
 	uint64_t quiet[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* of ops[] below */
-	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64]; /* for calls[] */
-	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN]; /* all of the above as calls look at it: enum gt_tool_how */
+	uint64_t ops[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN / 64];   /* for calls[] */
+	/* all of the above as calls look at it: enum gt_tool_how */
+	uint8_t how[GT_DOMAIN_COUNT][GT_OPS_PER_DOMAIN];
 	bool is_current; /* how[] says what the rest does */
 };
 extern struct gt_tool_context gt_tool_pool[GT_TOOL_POOL] __attribute__((visibility("hidden")));
@@ -115,19 +119,22 @@ struct gt_correlation;
 
 /* A told call that is open, on its thread's stack. */
 struct gt_tool_frame {
-	struct gt_tool_frame *outer;   /* that this call was made in */
-	uintptr_t mark;                /* gt_tool_frame_mark(): it is one, and no other function's variables have come over it */
+	struct gt_tool_frame *outer; /* that this call was made in */
+	/* gt_tool_frame_mark(): it is one, and no other function's variables have come over it */
+	uintptr_t mark;
 	struct gputap_call call;       /* what callbacks get */
 	struct gt_correlation *shared; /* NULL: no work hangs on it so far */
 	uint64_t start;                /* host ticks, where a buffer wants them; else 0 */
-	bool calling;                  /* a callback of it runs: calls made now are not the runtime's own */
-	bool numbered;                 /* has a correlation of its own */
-	uint32_t how;                  /* enum gt_tool_how of all who heard */
-	uint32_t count;                /* heard */
+	/* a callback of it runs: calls made now are not the runtime's own */
+	bool calling;
+	bool numbered;  /* has a correlation of its own */
+	uint32_t how;   /* enum gt_tool_how of all who heard */
+	uint32_t count; /* heard */
 	struct gt_tool_heard heard[GT_TOOL_POOL];
 };
 
-/* Of the frame whose call is open; else none, so that it is not taken for one after a jump out of it. */
+/* Of the frame whose call is open; else none, so that it is not taken for one after a jump out
+ * of it. */
 static inline uintptr_t gt_tool_frame_mark(const struct gt_tool_frame *f)
 {
 	return ((uintptr_t)f ^ (uintptr_t)f->outer << 1) + (uintptr_t)UINT64_C(0x9e3779b97f4a7c15);
@@ -135,8 +142,9 @@ static inline uintptr_t gt_tool_frame_mark(const struct gt_tool_frame *f)
 
 /**
  * gt_tool_frame_live() - the innermost open call at or around @f; NULL: none
- * @here: where the caller stands: what lies deeper was left by longjmp() or an exception. So was what other functions have
- *        written over: what its own outer calls were is not known any more then.
+ * @here: where the caller stands: what lies deeper was left by longjmp() or an exception. So was
+ *        what other functions have written over: what its own outer calls were is not known any
+ *        more then.
  */
 static inline struct gt_tool_frame *gt_tool_frame_live(struct gt_tool_frame *f, const void *here)
 {
@@ -146,7 +154,8 @@ static inline struct gt_tool_frame *gt_tool_frame_live(struct gt_tool_frame *f, 
 }
 
 /* Innermost of this thread; NULL: none. */
-extern _Thread_local struct gt_tool_frame *gt_tool_frame __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct gt_tool_frame *gt_tool_frame
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Contexts that want ids without gaps (GPUTAP_CONTEXT_DENSE). */
 extern _Atomic uint32_t gt_tool_dense __attribute__((visibility("hidden")));
@@ -157,16 +166,19 @@ extern _Atomic uint32_t gt_tool_innermost __attribute__((visibility("hidden")));
 uint64_t gt_tool_new_correlation(void);
 
 /* Before a call. False: nobody is to be told: make it as if no tool were there. */
-bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes);
+bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
+			void *args, uint32_t args_bytes);
 /* After it; @ret may be NULL. */
 void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes);
 
 /* Work and correlation (tool_work.c, tool_retire.c) --------------------------- */
 
-/* One more reference on the frame's call. NULL: nobody wants to hear of its retirement, or there is no memory. */
+/* One more reference on the frame's call. NULL: nobody wants to hear of its retirement, or there
+ * is no memory. */
 struct gt_correlation *gt_correlation_get(struct gt_tool_frame *f);
 void gt_correlation_put(struct gt_correlation *c);
-/* The call is over, whose frame has `shared`, or else of which somebody wants to hear that it retires: now. */
+/* The call is over, whose frame has `shared`, or else of which somebody wants to hear that it
+ * retires: now. */
 void gt_correlation_leave(struct gt_tool_frame *f);
 
 /* Objects (tool_object.c): a context that asks for them has been started: tell it what is there. */
@@ -177,22 +189,26 @@ extern _Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT] __attribute__((visib
 
 /* Buffers (tool_buffer.c) ----------------------------------------------------- */
 
-/* gputap_buffer_write() of a record whose times are host ticks at these two byte offsets: they are converted when it is handed over. */
-int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload, size_t bytes, uint32_t ticks_offset,
-			       uint32_t ticks_count, bool last);
+/* gputap_buffer_write() of a record whose times are host ticks at these two byte offsets: they
+ * are converted when it is handed over. */
+int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload,
+			       size_t bytes, uint32_t ticks_offset, uint32_t ticks_count,
+			       bool last);
 
-/* Around waiting for other threads, by code that callbacks may call: a buffer's delivery that does it cannot be waited for,
- * so who finds its buffer full meanwhile does not wait, and who flushes it in a callback goes on. */
+/* Around waiting for other threads, by code that callbacks may call: a buffer's delivery that
+ * does it cannot be waited for, so who finds its buffer full meanwhile does not wait, and who
+ * flushes it in a callback goes on. */
 void gt_tool_delivery_waits(bool waits);
 /* Is this a buffer's delivery, in the middle of a callback? */
 bool gt_tool_delivery_is_here(void);
 
 /* Threads of gputap's own (tool_thread.c) ------------------------------------- */
 
-/* Starts one: detached, all signals blocked; between the callbacks of gputap_thread_subscribe(). @stack_bytes 0: the default. Return: 0 or an
- * errno. */
+/* Starts one: detached, all signals blocked; between the callbacks of gputap_thread_subscribe().
+ * @stack_bytes 0: the default. Return: 0 or an errno. */
 int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes);
-/* This is one, named @name, which calls tools' functions: if one of them ends it, @left is called, at its very end. */
+/* This is one, named @name, which calls tools' functions: if one of them ends it, @left is
+ * called, at its very end. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg);
 /* .. it returns as it should. */
 void gt_tool_thread_leaves(void);
@@ -202,9 +218,11 @@ void gt_tool_deliver_left(void);
 
 /* Tools (tool_load.c) --------------------------------------------------------- */
 
-/* Start the tools that wait (gt_recording.pending), looking for them first if nobody has yet: a runtime is called. */
+/* Start the tools that wait (gt_recording.pending), looking for them first if nobody has yet: a
+ * runtime is called. */
 void gt_tools_start(void);
-/* Somebody in the process wants to be told, tool or not: the core works without a session, and runtimes come to us. No locks. */
+/* Somebody in the process wants to be told, tool or not: the core works without a session, and
+ * runtimes come to us. No locks. */
 void gt_tools_needed(void);
 /* The tool whose start() or finish() runs in this thread; NULL: none. What is made now is its. */
 const struct gputap_tool *gt_tool_current(void);

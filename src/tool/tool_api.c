@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public C API (include/gputap/) on top of the core and of this folder. Checks what callers give, nothing else. */
+/* The public C API (include/gputap/) on top of the core and of this folder. Checks what callers
+ * give, nothing else. */
 #include "gputap/tool.h"
 
 #include <errno.h>
@@ -87,9 +88,10 @@ static int set_operations(uint64_t *set, const uint32_t *operations, size_t coun
 
 static struct gputap_context *all; /* with gt_core_lock() */
 
-#define CONTEXT_FLAGS                                                                                         \
-	(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | GPUTAP_CONTEXT_EXIT_FORWARD |        \
-		   GPUTAP_CONTEXT_INNERMOST | GPUTAP_CONTEXT_ALL_RETIRED)
+#define CONTEXT_FLAGS                                                       \
+	(uint32_t)(GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE |     \
+		   GPUTAP_CONTEXT_EXIT_FORWARD | GPUTAP_CONTEXT_INNERMOST | \
+		   GPUTAP_CONTEXT_ALL_RETIRED)
 
 int gputap_context_create(const struct gputap_context_opts *opts, struct gputap_context **out)
 {
@@ -187,7 +189,8 @@ static void stop_contexts(bool everybody, const struct gputap_tool *tool)
 
 	do {
 		gt_core_lock();
-		for (c = all; c && !(c->place && c->core.started && (everybody || c->tool == tool)); c = c->next)
+		for (c = all; c && !(c->place && c->core.started && (everybody || c->tool == tool));
+		     c = c->next)
 			;
 		gt_core_unlock();
 		if (c)
@@ -220,7 +223,8 @@ static int place_of(struct gputap_context *ctx, const void *fn, struct gt_tool_c
 }
 
 /* The same, for what is asked of one domain. */
-static int place_in(struct gputap_context *ctx, uint32_t domain, const void *fn, struct gt_tool_context **place)
+static int place_in(struct gputap_context *ctx, uint32_t domain, const void *fn,
+		    struct gt_tool_context **place)
 {
 	return domain != 0 && domain < GT_DOMAIN_COUNT ? place_of(ctx, fn, place) : -EINVAL;
 }
@@ -237,12 +241,14 @@ static void add_set(uint64_t *to, const uint64_t *set)
 		to[i] |= set[i];
 }
 
-int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count, uint32_t flags,
-			 gputap_call_fn fn, void *user)
+int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
+			 size_t count, uint32_t flags, gputap_call_fn fn, void *user)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;
-	int rc = flags & ~(uint32_t)(GPUTAP_CALLS_WRITE | GPUTAP_CALLS_TIMED) ? -EINVAL : set_operations(set, operations, count);
+	int rc = flags & ~(uint32_t)(GPUTAP_CALLS_WRITE | GPUTAP_CALLS_TIMED)
+			 ? -EINVAL
+			 : set_operations(set, operations, count);
 
 	rc = rc ? rc : place_in(ctx, domain, (const void *)(uintptr_t)fn, &c);
 	if (rc)
@@ -255,11 +261,13 @@ int gputap_context_calls(struct gputap_context *ctx, uint32_t domain, const uint
 	return leave(0);
 }
 
-int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count, uint32_t flags)
+int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
+			 size_t count, uint32_t flags)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;
-	int rc = flags & ~(uint32_t)GPUTAP_QUIET_ALONE ? -EINVAL : set_operations(set, operations, count);
+	int rc = flags & ~(uint32_t)GPUTAP_QUIET_ALONE ? -EINVAL
+						       : set_operations(set, operations, count);
 
 	rc = rc ? rc : place_in(ctx, domain, ctx, &c);
 	if (rc)
@@ -271,7 +279,8 @@ int gputap_context_quiet(struct gputap_context *ctx, uint32_t domain, const uint
 	return leave(0);
 }
 
-int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types, gputap_work_fn fn, void *user)
+int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t types,
+			gputap_work_fn fn, void *user)
 {
 	struct gt_tool_context *c;
 	int rc = types ? place_in(ctx, domain, (const void *)(uintptr_t)fn, &c) : -EINVAL;
@@ -285,13 +294,14 @@ int gputap_context_work(struct gputap_context *ctx, uint32_t domain, uint64_t ty
 	return leave(0);
 }
 
-int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types, uint32_t flags, gputap_object_fn fn,
-			   void *user)
+int gputap_context_objects(struct gputap_context *ctx, uint32_t domain, uint64_t types,
+			   uint32_t flags, gputap_object_fn fn, void *user)
 {
 	struct gt_tool_context *c;
-	int rc = types && !(flags & ~(uint32_t)(GPUTAP_OBJECTS_NO_REPLAY | GPUTAP_OBJECTS_PARENT_FIRST)) ?
-			 place_in(ctx, domain, (const void *)(uintptr_t)fn, &c) :
-			 -EINVAL;
+	int rc = types && !(flags &
+			    ~(uint32_t)(GPUTAP_OBJECTS_NO_REPLAY | GPUTAP_OBJECTS_PARENT_FIRST))
+			 ? place_in(ctx, domain, (const void *)(uintptr_t)fn, &c)
+			 : -EINVAL;
 
 	if (rc)
 		return rc;
@@ -316,8 +326,9 @@ int gputap_context_retirement(struct gputap_context *ctx, gputap_retired_fn fn, 
 	return leave(0);
 }
 
-int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations, size_t count, uint64_t work_types,
-			  int retirement, struct gputap_buffer *buffer)
+int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uint32_t *operations,
+			  size_t count, uint64_t work_types, int retirement,
+			  struct gputap_buffer *buffer)
 {
 	uint64_t set[GT_OPS_PER_DOMAIN / 64] = {0};
 	struct gt_tool_context *c;
@@ -328,7 +339,9 @@ int gputap_context_buffer(struct gputap_context *ctx, uint32_t domain, const uin
 		return rc;
 	if (c->buffered[domain].buffer)
 		return leave(-EEXIST);
-	c->buffered[domain] = (struct gt_tool_buffered){.buffer = buffer, .types = work_types, .retirement = retirement != 0};
+	c->buffered[domain] = (struct gt_tool_buffered){.buffer = buffer,
+							.types = work_types,
+							.retirement = retirement != 0};
 	add_set(c->buffered[domain].ops, set);
 	add_set(ctx->core.told[domain], set);
 	if (work_types)
@@ -377,12 +390,15 @@ static void offer(const struct gputap_table *t)
 
 void gt_subscribers_call(const struct gt_table *table, void **out, size_t bytes)
 {
-	offer(&(struct gputap_table){sizeof(struct gputap_table), table->domain, table->instance, out, bytes, table->name, table->version});
+	offer(&(struct gputap_table){sizeof(struct gputap_table), table->domain, table->instance,
+				     out, bytes, table->name, table->version});
 }
 
-void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries, size_t bytes)
+void gt_subscribers_offer(const char *name, uint32_t instance, uint64_t version, void **entries,
+			  size_t bytes)
 {
-	offer(&(struct gputap_table){sizeof(struct gputap_table), 0, instance, entries, bytes, name, version});
+	offer(&(struct gputap_table){sizeof(struct gputap_table), 0, instance, entries, bytes, name,
+				     version});
 }
 
 int gputap_table_offer(const char *name, void **entries, size_t bytes)
@@ -402,7 +418,8 @@ bool gt_subscribers_there(void)
 	return false;
 }
 
-void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)
+void gt_subscribers_event(enum gt_event_code code, enum gt_domain domain, uint64_t value,
+			  const char *text)
 {
 	struct gputap_event e = {sizeof e, code, domain, value, text};
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of everything that has a number, and the arguments of live calls.
  *
- * A call's arguments lie in one C struct; the generated tables (record/operation.h) know the place, the type and the pointers of
- * each. What a pointer points to is never touched directly: process_vm_readv() copies what can be read and says how much
- * that was; where it is forbidden, a pipe does: write() gives EFAULT. */
+ * A call's arguments lie in one C struct; the generated tables (record/operation.h) know the
+ * place, the type and the pointers of each. What a pointer points to is never touched directly:
+ * process_vm_readv() copies what can be read and says how much that was; where it is forbidden,
+ * a pipe does: write() gives EFAULT. */
 #include "tool/tool_args.h"
 
 #include <errno.h>
@@ -18,14 +19,15 @@
 #include "record/describe.h"
 #include "record/operation.h"
 
-
-enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 }; /* bytes read through a pointer, of a text; no operation has more arguments */
+/* bytes read through a pointer, of a text; no operation has more arguments */
+enum { FOLLOWED = 256, TEXT = 2048, ARGUMENTS = 64 };
 
 /* Names ---------------------------------------------------------------------- */
 
 static const struct gt_operation_info *operation(uint32_t domain, uint32_t number)
 {
-	return domain < GT_DOMAIN_COUNT && number <= 0xffff ? gt_operation(GT_OP(domain, number, 0)) : NULL;
+	return domain < GT_DOMAIN_COUNT && number <= 0xffff ? gt_operation(GT_OP(domain, number, 0))
+							    : NULL;
 }
 
 static const char *known(const char *name)
@@ -63,20 +65,13 @@ const char *gputap_work_name(uint32_t type)
 const char *gputap_object_name(uint32_t type)
 {
 	switch (type) {
-	case GPUTAP_OBJECT_DEVICE:
-		return "device";
-	case GPUTAP_OBJECT_QUEUE:
-		return "queue";
-	case GPUTAP_OBJECT_CONTEXT:
-		return "context";
-	case GPUTAP_OBJECT_CODE_OBJECT:
-		return "code object";
-	case GPUTAP_OBJECT_KERNEL_SYMBOL:
-		return "kernel symbol";
-	case GPUTAP_OBJECT_STREAM:
-		return "stream";
-	case GPUTAP_OBJECT_GRAPH:
-		return "graph";
+	case GPUTAP_OBJECT_DEVICE: return "device";
+	case GPUTAP_OBJECT_QUEUE: return "queue";
+	case GPUTAP_OBJECT_CONTEXT: return "context";
+	case GPUTAP_OBJECT_CODE_OBJECT: return "code object";
+	case GPUTAP_OBJECT_KERNEL_SYMBOL: return "kernel symbol";
+	case GPUTAP_OBJECT_STREAM: return "stream";
+	case GPUTAP_OBJECT_GRAPH: return "graph";
 	}
 	return NULL;
 }
@@ -90,7 +85,8 @@ int gputap_domain_find(const char *name)
 
 int gputap_operation_find(uint32_t domain, const char *name)
 {
-	const struct gt_operation_info *info = name ? gt_operation_find((enum gt_domain)domain, name) : NULL;
+	const struct gt_operation_info *info =
+		name ? gt_operation_find((enum gt_domain)domain, name) : NULL;
 
 	return info ? (int)GT_OP_NUMBER(info->op) : -ENOENT;
 }
@@ -107,7 +103,8 @@ int gputap_domains_iterate(int (*fn)(uint32_t, const char *, void *), void *user
 	return rc;
 }
 
-int gputap_operations_iterate(uint32_t domain, int (*fn)(uint32_t, const char *, void *), void *user)
+int gputap_operations_iterate(uint32_t domain, int (*fn)(uint32_t, const char *, void *),
+			      void *user)
 {
 	int rc = 0;
 
@@ -205,7 +202,8 @@ static const void *pointer(const void *at)
 static size_t address(const struct view *v, const void *p)
 {
 	if (!p)
-		return (size_t)snprintf(v->buffer, v->size, "%s", v->style == GT_TEXT_UPSTREAM ? "(null)" : "NULL");
+		return (size_t)snprintf(v->buffer, v->size, "%s",
+					v->style == GT_TEXT_UPSTREAM ? "(null)" : "NULL");
 	return (size_t)snprintf(v->buffer, v->size, "0x%llx", (unsigned long long)(uintptr_t)p);
 }
 
@@ -222,7 +220,8 @@ static size_t common_prefix(const struct gt_type *type)
 }
 
 /* A value of the domain's type, in memory of ours. */
-static size_t typed(const struct view *v, const struct gt_type *type, const uint8_t *p, size_t bytes)
+static size_t typed(const struct view *v, const struct gt_type *type, const uint8_t *p,
+		    size_t bytes)
 {
 	const struct gt_value_name *name;
 	size_t at = 0;
@@ -233,11 +232,14 @@ static size_t typed(const struct view *v, const struct gt_type *type, const uint
 		return address(v, pointer(p));
 	if ((type->class & GT_TYPE_CLASS) == GT_TYPE_ENUM) {
 		name = gt_value_name(type, (int64_t)gt_value_load(type, p));
-		return name ? (size_t)snprintf(v->buffer, v->size, "%s", name->name + common_prefix(type)) :
-			      (size_t)snprintf(v->buffer, v->size, "%lld", (long long)gt_value_load(type, p));
+		return name ? (size_t)snprintf(v->buffer, v->size, "%s",
+					       name->name + common_prefix(type))
+			    : (size_t)snprintf(v->buffer, v->size, "%lld",
+					       (long long)gt_value_load(type, p));
 	}
 	if (type->class == GT_TYPE_FLAGS)
-		return (size_t)snprintf(v->buffer, v->size, "%llu", (unsigned long long)gt_value_load(type, p));
+		return (size_t)snprintf(v->buffer, v->size, "%llu",
+					(unsigned long long)gt_value_load(type, p));
 	if (type->class != GT_TYPE_STRUCT)
 		return gt_format_value(v->buffer, v->size, v->domain, type, p, bytes);
 	for (size_t i = type->field_count; i-- > 0;) { /* the last member first */
@@ -246,13 +248,15 @@ static size_t typed(const struct view *v, const struct gt_type *type, const uint
 
 		if ((size_t)f->offset + v->domain->types[f->type].bytes > bytes)
 			continue;
-		at += (size_t)snprintf(at < v->size ? v->buffer + at : NULL, at < v->size ? v->size - at : 0, "%s%s=", at ? ", " : "{",
+		at += (size_t)snprintf(at < v->size ? v->buffer + at : NULL,
+				       at < v->size ? v->size - at : 0, "%s%s=", at ? ", " : "{",
 				       f->name);
 		rest.buffer = at < v->size ? v->buffer + at : NULL;
 		rest.size = at < v->size ? v->size - at : 0;
 		at += typed(&rest, &v->domain->types[f->type], p + f->offset, bytes - f->offset);
 	}
-	return at + (size_t)snprintf(at < v->size ? v->buffer + at : NULL, at < v->size ? v->size - at : 0, at ? "}" : "{}");
+	return at + (size_t)snprintf(at < v->size ? v->buffer + at : NULL,
+				     at < v->size ? v->size - at : 0, at ? "}" : "{}");
 }
 
 static bool is_text(const struct gt_argument_info *a)
@@ -274,10 +278,12 @@ static size_t string(const struct view *v, const void *from, uint32_t *followed)
 	return gt_format_string(v->buffer, v->size, text, length, length == FOLLOWED);
 }
 
-/* Of an array that the call has written: not more than came. Return: UINT64_MAX: nobody can tell how many that are. */
+/* Of an array that the call has written: not more than came. Return: UINT64_MAX: nobody can tell
+ * how many that are. */
 static uint64_t came(const struct view *v, const struct gt_argument_info *a, uint64_t asked)
 {
-	const struct gt_argument_info *number = a->came_arg < v->info->nargs ? &v->info->args[a->came_arg] : NULL;
+	const struct gt_argument_info *number =
+		a->came_arg < v->info->nargs ? &v->info->args[a->came_arg] : NULL;
 	uint64_t n = 0;
 	size_t bytes;
 
@@ -289,10 +295,14 @@ static uint64_t came(const struct view *v, const struct gt_argument_info *a, uin
 	return n < asked ? n : asked;
 }
 
-/* Elements of arrays that have a number of them: as exports show them. 0: not one of these, or it cannot be read. */
+/* Elements of arrays that have a number of them: as exports show them. 0: not one of these, or
+ * it cannot be read. */
 static size_t array(const struct view *v, unsigned argument, uint32_t *followed)
 {
-	const struct gt_argument_info *a = &v->info->args[argument], *length = a->length_arg < v->info->nargs ? &v->info->args[a->length_arg] : NULL;
+	const struct gt_argument_info *a = &v->info->args[argument],
+				      *length = a->length_arg < v->info->nargs
+							? &v->info->args[a->length_arg]
+							: NULL;
 	struct {
 		struct gt_payload head;
 		uint8_t bytes[FOLLOWED];
@@ -316,8 +326,10 @@ static size_t array(const struct view *v, unsigned argument, uint32_t *followed)
 	} else if (a->how != GT_HOW_LIST && a->how != GT_HOW_PROPERTIES) {
 		return 0;
 	}
-	payload.head.bytes = (uint32_t)read_memory(payload.bytes, (const void *)(uintptr_t)words[argument],
-						   count && count < FOLLOWED / each ? count * each : FOLLOWED / each * each);
+	payload.head.bytes =
+		(uint32_t)read_memory(payload.bytes, (const void *)(uintptr_t)words[argument],
+				      count && count < FOLLOWED / each ? count * each
+								       : FOLLOWED / each * each);
 	if (!count) { /* until 0 */
 		uint32_t step = a->how == GT_HOW_PROPERTIES ? 16 : 8, n = 0;
 
@@ -331,11 +343,15 @@ static size_t array(const struct view *v, unsigned argument, uint32_t *followed)
 	if (!payload.head.bytes)
 		return 0;
 	*followed = 1;
-	return gt_format_arg(v->buffer, v->size, GT_OP(GT_OP_DOMAIN(v->info->op), GT_OP_NUMBER(v->info->op), v->info->nargs), argument, words,
-			     (const uint8_t *)&payload, (uint32_t)sizeof payload.head + payload.head.bytes);
+	return gt_format_arg(v->buffer, v->size,
+			     GT_OP(GT_OP_DOMAIN(v->info->op), GT_OP_NUMBER(v->info->op),
+				   v->info->nargs),
+			     argument, words, (const uint8_t *)&payload,
+			     (uint32_t)sizeof payload.head + payload.head.bytes);
 }
 
-static size_t follow(const struct view *v, unsigned argument, uint32_t dereference, uint32_t *followed)
+static size_t follow(const struct view *v, unsigned argument, uint32_t dereference,
+		     uint32_t *followed)
 {
 	const struct gt_argument_info *a = &v->info->args[argument];
 	const void *p = pointer(v->args + a->offset), *next;
@@ -349,16 +365,18 @@ static size_t follow(const struct view *v, unsigned argument, uint32_t dereferen
 	for (; p && stars > 1 && dereference > *followed; stars--, p = next, (*followed)++)
 		if (read_memory(&next, p, sizeof next) != sizeof next)
 			return address(v, p);
-	if (p && stars == 1 && is_text(a) && (dereference > *followed || (v->style == GT_TEXT_UPSTREAM && a->how == GT_HOW_STRING)))
+	if (p && stars == 1 && is_text(a) &&
+	    (dereference > *followed || (v->style == GT_TEXT_UPSTREAM && a->how == GT_HOW_STRING)))
 		return string(v, p, followed);
-	if (!p || stars > 1 || a->base <= 1 || dereference <= *followed || type->bytes > sizeof memory ||
-	    read_memory(memory, p, type->bytes) != type->bytes)
+	if (!p || stars > 1 || a->base <= 1 || dereference <= *followed ||
+	    type->bytes > sizeof memory || read_memory(memory, p, type->bytes) != type->bytes)
 		return address(v, p);
 	(*followed)++;
 	return typed(v, type, memory, type->bytes);
 }
 
-const void *gt_tool_argument_value(uint32_t domain, uint32_t number, unsigned argument, const void *args, uint32_t *bytes)
+const void *gt_tool_argument_value(uint32_t domain, uint32_t number, unsigned argument,
+				   const void *args, uint32_t *bytes)
 {
 	const struct gt_operation_info *info = operation(domain, number);
 
@@ -368,12 +386,19 @@ const void *gt_tool_argument_value(uint32_t domain, uint32_t number, unsigned ar
 	return (const uint8_t *)args + info->args[argument].offset;
 }
 
-size_t gt_tool_argument_text(uint32_t domain, uint32_t number, unsigned argument, const void *args, uint32_t dereference,
-			     enum gt_text_style style, char *buffer, size_t size, uint32_t *dereferenced)
+size_t gt_tool_argument_text(uint32_t domain, uint32_t number, unsigned argument, const void *args,
+			     uint32_t dereference, enum gt_text_style style, char *buffer,
+			     size_t size, uint32_t *dereferenced)
 {
 	const struct gt_operation_info *info = operation(domain, number);
-	const struct gt_argument_info *a = info && argument < info->nargs ? &info->args[argument] : NULL;
-	struct view v = {a ? gt_domain_description((enum gt_domain)domain) : NULL, info, args, style, buffer, size};
+	const struct gt_argument_info *a =
+		info && argument < info->nargs ? &info->args[argument] : NULL;
+	struct view v = {a ? gt_domain_description((enum gt_domain)domain) : NULL,
+			 info,
+			 args,
+			 style,
+			 buffer,
+			 size};
 
 	*dereferenced = 0;
 	if (!a)
@@ -388,7 +413,8 @@ size_t gt_tool_argument_text(uint32_t domain, uint32_t number, unsigned argument
 int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 			  int (*fn)(const struct gputap_argument *argument, void *user), void *user)
 {
-	const struct gt_operation_info *info = call ? operation(call->domain, call->operation) : NULL;
+	const struct gt_operation_info *info =
+		call ? operation(call->domain, call->operation) : NULL;
 	char text[TEXT];
 	bool written; /* are outputs? */
 	int32_t status;
@@ -396,14 +422,25 @@ int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 
 	if (!info || !fn || (info->nargs && !call->args))
 		return -EINVAL;
-	written = call->phase == GPUTAP_PHASE_EXIT && dereference && gputap_call_status(call, &status) != 1;
+	written = call->phase == GPUTAP_PHASE_EXIT && dereference &&
+		  gputap_call_status(call, &status) != 1;
 	for (unsigned i = 0; rc == 0 && i < info->nargs; i++) {
 		const struct gt_argument_info *a = &info->args[i];
-		struct gputap_argument out = {.size = sizeof out, .number = i, .indirection = a->stars, .bytes = a->bytes,
-					      .value = (const uint8_t *)call->args + a->offset, .type = a->type, .name = a->name, .text = text};
+		struct gputap_argument out = {.size = sizeof out,
+					      .number = i,
+					      .indirection = a->stars,
+					      .bytes = a->bytes,
+					      .value = (const uint8_t *)call->args + a->offset,
+					      .type = a->type,
+					      .name = a->name,
+					      .text = text};
 
 		gt_tool_argument_text(call->domain, call->operation, i, call->args,
-				      !a->out || written || (call->phase == GPUTAP_PHASE_EXIT && info->status_arg == (int)i) ? dereference : 0,
+				      !a->out || written ||
+						      (call->phase == GPUTAP_PHASE_EXIT &&
+						       info->status_arg == (int)i)
+					      ? dereference
+					      : 0,
 				      GT_TEXT_OWN, text, sizeof text, &out.dereferenced);
 		rc = fn(&out, user);
 	}
@@ -412,7 +449,8 @@ int gputap_call_arguments(const struct gputap_call *call, uint32_t dereference,
 
 int gputap_call_status(const struct gputap_call *call, int32_t *status)
 {
-	const struct gt_operation_info *info = call ? operation(call->domain, call->operation) : NULL;
+	const struct gt_operation_info *info =
+		call ? operation(call->domain, call->operation) : NULL;
 	const int32_t *told;
 
 	if (!info || !status)

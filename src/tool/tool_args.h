@@ -6,19 +6,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* librocprofiler-sdk.so.1, which comes with this library, is such a layer: these are exported for it, not for users. */
+/* librocprofiler-sdk.so.1, which comes with this library, is such a layer: these are exported
+ * for it, not for users. */
 #pragma GCC visibility push(default)
 
-/* As C++'s typeid() names its type: "PKv", "P12ihipStream_t", "18rocprofiler_dim3_t". NULL: the domain is not of AMD's
- * runtimes, or has no such argument. */
+/* As C++'s typeid() names its type: "PKv", "P12ihipStream_t", "18rocprofiler_dim3_t". NULL: the
+ * domain is not of AMD's runtimes, or has no such argument. */
 const char *gt_tool_argument_mangled(uint32_t domain, uint32_t operation, unsigned argument);
 
-/* Its place among the operation's arguments, as they lie in a C struct. Return: NULL: there is no such argument. */
-const void *gt_tool_argument_value(uint32_t domain, uint32_t operation, unsigned argument, const void *args, uint32_t *bytes);
+/* Its place among the operation's arguments, as they lie in a C struct. Return: NULL: there is
+ * no such argument. */
+const void *gt_tool_argument_value(uint32_t domain, uint32_t operation, unsigned argument,
+				   const void *args, uint32_t *bytes);
 
 enum gt_text_style {
-	GT_TEXT_OWN = 0,  /* as exports: "kind=hipMemcpyDeviceToHost", "{x=310, y=310, z=1}", "NULL" */
-	GT_TEXT_UPSTREAM, /* as rocprofiler-sdk: "DeviceToHost", "{z=1, y=310, x=310}", "(null)"; strings always, without quotes */
+	/* as exports: "kind=hipMemcpyDeviceToHost", "{x=310, y=310, z=1}", "NULL" */
+	GT_TEXT_OWN = 0,
+	/* as rocprofiler-sdk: "DeviceToHost", "{z=1, y=310, x=310}", "(null)"; strings always,
+	 * without quotes */
+	GT_TEXT_UPSTREAM,
 };
 
 /**
@@ -28,8 +34,9 @@ enum gt_text_style {
  * @dereferenced: receives how many were
  * Return: length that the text has, as snprintf().
  */
-size_t gt_tool_argument_text(uint32_t domain, uint32_t operation, unsigned argument, const void *args, uint32_t dereference,
-			     enum gt_text_style style, char *buffer, size_t size, uint32_t *dereferenced);
+size_t gt_tool_argument_text(uint32_t domain, uint32_t operation, unsigned argument,
+			     const void *args, uint32_t dereference, enum gt_text_style style,
+			     char *buffer, size_t size, uint32_t *dereferenced);
 
 #pragma GCC visibility pop
 

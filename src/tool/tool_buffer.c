@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers, the writers' side: tool_buffer.h has the picture.
  *
- * Writing while there is room: the thread's lane from a small cache, a copy, one release store. Else write_slowly(): the lane is
- * looked up or made, its bytes are added to the buffer's `filled`, and the watermark looked at; the chunk is begun again if
- * all of it has been read, else one comes from the pool (a lock-free stack); else the buffer is full.
+ * Writing while there is room: the thread's lane from a small cache, a copy, one release store.
+ * Else write_slowly(): the lane is looked up or made, its bytes are added to the buffer's
+ * `filled`, and the watermark looked at; the chunk is begun again if all of it has been read,
+ * else one comes from the pool (a lock-free stack); else the buffer is full.
  *
- * How far a lane may write before it looks again: what is missing to the watermark, divided by the lanes. So one thread
- * hits the watermark exactly, several hit it within a few records.
+ * How far a lane may write before it looks again: what is missing to the watermark, divided by
+ * the lanes. So one thread hits the watermark exactly, several hit it within a few records.
  *
- * Fork: a child's buffers are empty. fork() tells us through pthread_atfork(); for _Fork() and clone() there is a page that
- * the kernel wipes, looked at in the slow path: what such a child writes before it comes there is lost in it. */
+ * Fork: a child's buffers are empty. fork() tells us through pthread_atfork(); for _Fork() and
+ * clone() there is a page that the kernel wipes, looked at in the slow path: what such a child
+ * writes before it comes there is lost in it. */
 #include "tool/tool_buffer.h"
 
 #include <errno.h>
@@ -26,7 +28,14 @@
 #include "tool/tool.h"
 #include "tool/tool_buffer_write.h"
 
-enum { PAGE = 4096, CREDIT_MIN = 256, CHUNK_MIN = 4096, CHUNK_MAX = 65536, CHUNKS = 16, BUFFER_DEFAULT = 1 << 20 };
+enum {
+	PAGE = 4096,
+	CREDIT_MIN = 256,
+	CHUNK_MIN = 4096,
+	CHUNK_MAX = 65536,
+	CHUNKS = 16,
+	BUFFER_DEFAULT = 1 << 20
+};
 enum { NEW_IMAGE = 0, RESETTING = 1, KNOWN_IMAGE = 2 };
 
 #define POINTER_BITS ((UINT64_C(1) << 48) - 1)
@@ -67,7 +76,8 @@ void gt_word_lock(_Atomic uint32_t *word)
 {
 	uint32_t open = 0;
 
-	if (atomic_compare_exchange_strong_explicit(word, &open, 1, memory_order_acquire, memory_order_relaxed))
+	if (atomic_compare_exchange_strong_explicit(word, &open, 1, memory_order_acquire,
+						    memory_order_relaxed))
 		return;
 	while (atomic_exchange_explicit(word, 2, memory_order_acquire) != 0)
 		gt_word_wait(word, 2);
@@ -117,9 +127,11 @@ static void pool_push(struct gputap_buffer *b, struct gt_chunk *c)
 	uint64_t top = atomic_load_explicit(&b->pool, memory_order_relaxed), to;
 
 	do {
-		atomic_store_explicit(&c->below, (struct gt_chunk *)(uintptr_t)(top & POINTER_BITS), memory_order_relaxed);
+		atomic_store_explicit(&c->below, (struct gt_chunk *)(uintptr_t)(top & POINTER_BITS),
+				      memory_order_relaxed);
 		to = (uint64_t)(uintptr_t)c | ((top & ~POINTER_BITS) + POINTER_BITS + 1);
-	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_release, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_release,
+							memory_order_relaxed));
 }
 
 static struct gt_chunk *pool_pop(struct gputap_buffer *b)
@@ -131,9 +143,12 @@ static struct gt_chunk *pool_pop(struct gputap_buffer *b)
 		c = (struct gt_chunk *)(uintptr_t)(top & POINTER_BITS);
 		if (!c)
 			return NULL;
-		/* chunks of the pool stay mapped, so this may be stale but not wild; then the exchange fails */
-		to = (uint64_t)(uintptr_t)atomic_load_explicit(&c->below, memory_order_relaxed) | ((top & ~POINTER_BITS) + POINTER_BITS + 1);
-	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_acquire, memory_order_acquire));
+		/* chunks of the pool stay mapped, so this may be stale but not wild; then the
+		 * exchange fails */
+		to = (uint64_t)(uintptr_t)atomic_load_explicit(&c->below, memory_order_relaxed) |
+		     ((top & ~POINTER_BITS) + POINTER_BITS + 1);
+	} while (!atomic_compare_exchange_weak_explicit(&b->pool, &top, to, memory_order_acquire,
+							memory_order_acquire));
 	return c;
 }
 
@@ -230,7 +245,8 @@ static struct gt_lane *lane_of_thread(struct gputap_buffer *b, bool last)
 	struct gt_lane *l;
 	sigset_t signals;
 
-	if (me->cache[b->id % GT_LANE_CACHE].id == b->id && me->cache[b->id % GT_LANE_CACHE].lane[last])
+	if (me->cache[b->id % GT_LANE_CACHE].id == b->id &&
+	    me->cache[b->id % GT_LANE_CACHE].lane[last])
 		return me->cache[b->id % GT_LANE_CACHE].lane[last];
 	gt_buffers_lock(&signals);
 	for (l = me->lanes; l && (l->buffer != b || l->last != last);)
@@ -242,7 +258,8 @@ static struct gt_lane *lane_of_thread(struct gputap_buffer *b, bool last)
 		me->lanes = l;
 	}
 	if (me->cache[b->id % GT_LANE_CACHE].id != b->id)
-		me->cache[b->id % GT_LANE_CACHE].lane[0] = me->cache[b->id % GT_LANE_CACHE].lane[1] = NULL;
+		me->cache[b->id % GT_LANE_CACHE].lane[0] =
+			me->cache[b->id % GT_LANE_CACHE].lane[1] = NULL;
 	me->cache[b->id % GT_LANE_CACHE].id = b->id;
 	me->cache[b->id % GT_LANE_CACHE].lane[last] = l;
 	gt_buffers_unlock(&signals);
@@ -311,7 +328,10 @@ static bool grow(struct gt_lane *l, size_t bytes)
 /* A record larger than a chunk has one of its own, out of the buffer's bytes once more. */
 static bool reserve_large(struct gputap_buffer *b, size_t need, bool anyway)
 {
-	if (need <= b->chunk_bytes || atomic_fetch_add_explicit(&b->oversize, need, memory_order_relaxed) + need <= b->bytes || anyway)
+	if (need <= b->chunk_bytes ||
+	    atomic_fetch_add_explicit(&b->oversize, need, memory_order_relaxed) + need <=
+		    b->bytes ||
+	    anyway)
 		return true;
 	atomic_fetch_sub_explicit(&b->oversize, need, memory_order_relaxed);
 	return false;
@@ -324,7 +344,8 @@ static bool next_chunk(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 
 	if (!reserve_large(b, need, false))
 		return false;
-	if (l->chunk->bytes >= need && atomic_load_explicit(&l->chunk->consumed, memory_order_acquire) == end) {
+	if (l->chunk->bytes >= need &&
+	    atomic_load_explicit(&l->chunk->consumed, memory_order_acquire) == end) {
 		l->lap += GT_LAP_ONE;
 		l->cur = l->limit = l->counted = l->chunk->data;
 		atomic_store_explicit(&l->chunk->committed, l->lap, memory_order_release);
@@ -349,7 +370,9 @@ static int make_room(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 		uint32_t seen = atomic_load_explicit(&b->room, memory_order_seq_cst);
 		int64_t filled = count(b, l);
 
-		if ((need <= b->chunk_bytes && (size_t)(l->chunk->data + l->chunk->bytes - l->cur) >= need) || next_chunk(b, l, need)) {
+		if ((need <= b->chunk_bytes &&
+		     (size_t)(l->chunk->data + l->chunk->bytes - l->cur) >= need) ||
+		    next_chunk(b, l, need)) {
 			set_limit(b, l, filled);
 			return 0;
 		}
@@ -357,7 +380,8 @@ static int make_room(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 		if (b->policy == GPUTAP_BUFFER_DISCARD)
 			return -ENOSPC;
 		if (gt_delivery_blocked(atomic_load_explicit(&b->delivery, memory_order_acquire))) {
-			if (!reserve_large(b, need, true) || !grow(l, need > b->chunk_bytes ? need : b->chunk_bytes))
+			if (!reserve_large(b, need, true) ||
+			    !grow(l, need > b->chunk_bytes ? need : b->chunk_bytes))
 				return -ENOSPC;
 			set_limit(b, l, filled);
 			return 0;
@@ -368,7 +392,9 @@ static int make_room(struct gputap_buffer *b, struct gt_lane *l, size_t need)
 	}
 }
 
-static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b, struct gt_buffered_head head, const void *payload, bool last)
+static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b,
+						  struct gt_buffered_head head, const void *payload,
+						  bool last)
 {
 	int saved = errno, rc = -ENOSPC;
 	size_t need = gt_lane_room(head.bytes);
@@ -378,7 +404,8 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b, struc
 
 	gt_buffers_look();
 	l = lane_of_thread(b, last);
-	if (l && l->busy) { /* this is a signal handler, in the middle of a write: its record gets another way */
+	/* this is a signal handler, in the middle of a write: its record gets another way */
+	if (l && l->busy) {
 		gt_buffers_lock(&signals);
 		l = lane_take(b, last);
 		gt_buffers_unlock(&signals);
@@ -406,10 +433,11 @@ static __attribute__((noinline)) int write_slowly(struct gputap_buffer *b, struc
 	return rc;
 }
 
-int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload, size_t bytes, uint32_t ticks_offset,
-			       uint32_t ticks_count, bool last)
+int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const void *payload,
+			       size_t bytes, uint32_t ticks_offset, uint32_t ticks_count, bool last)
 {
-	const struct gt_buffered_head head = {kind, (uint32_t)bytes, (uint16_t)ticks_offset, (uint16_t)ticks_count};
+	const struct gt_buffered_head head = {kind, (uint32_t)bytes, (uint16_t)ticks_offset,
+					      (uint16_t)ticks_count};
 	struct gt_lane *l;
 
 	if (gt_unlikely(bytes > UINT32_MAX)) /* what it is rounded up to may be anything */
@@ -425,7 +453,8 @@ int gt_tool_buffer_write_ticks(struct gputap_buffer *b, uint64_t kind, const voi
 	return write_slowly(b, head, payload, last);
 }
 
-int gputap_buffer_write(struct gputap_buffer *b, uint64_t kind, const void *payload, size_t bytes, int last)
+int gputap_buffer_write(struct gputap_buffer *b, uint64_t kind, const void *payload, size_t bytes,
+			int last)
 {
 	if (gt_unlikely(!b || (bytes && !payload)))
 		return -EINVAL;
@@ -436,10 +465,12 @@ int gputap_buffer_write(struct gputap_buffer *b, uint64_t kind, const void *payl
 
 static void buffer_reset(struct gputap_buffer *b)
 {
-	struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_relaxed), *kept = NULL, *next;
+	struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_relaxed), *kept = NULL,
+		       *next;
 	struct gt_chunk *c;
 
-	/* In the middle of a write, in whose signal handler the fork came, this thread's lane is left as it is. */
+	/* In the middle of a write, in whose signal handler the fork came, this thread's lane is
+	 * left as it is. */
 	for (struct gt_lane *o = l; o; o = o->next)
 		if (o->busy && o->owner == &gt_lane_owner)
 			o->chunk->abandoned = true;
@@ -471,7 +502,9 @@ static void buffer_reset(struct gputap_buffer *b)
 	atomic_store_explicit(&b->waiters, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->lane_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->draining, 0, memory_order_relaxed);
-	atomic_store_explicit(&b->flush_done, atomic_load_explicit(&b->flush_ticket, memory_order_relaxed), memory_order_relaxed);
+	atomic_store_explicit(&b->flush_done,
+			      atomic_load_explicit(&b->flush_ticket, memory_order_relaxed),
+			      memory_order_relaxed);
 	atomic_store_explicit(&b->drainer, NULL, memory_order_relaxed);
 	b->touched = NULL;
 	b->batch_count = 0;
@@ -497,7 +530,8 @@ void gt_buffers_look(void)
 
 	if (gt_likely(atomic_load_explicit(&wiped->state, memory_order_acquire) == KNOWN_IMAGE))
 		return;
-	if (atomic_compare_exchange_strong_explicit(&wiped->state, &state, RESETTING, memory_order_acquire, memory_order_relaxed))
+	if (atomic_compare_exchange_strong_explicit(&wiped->state, &state, RESETTING,
+						    memory_order_acquire, memory_order_relaxed))
 		reset();
 	while (atomic_load_explicit(&wiped->state, memory_order_acquire) != KNOWN_IMAGE)
 		gt_word_wait(&wiped->state, RESETTING);
@@ -568,7 +602,9 @@ static struct gputap_buffer *buffer_pages(const struct gputap_buffer_opts *o)
 		return NULL;
 	b->chunk_bytes = chunk;
 	b->bytes = (bytes + chunk - 1) / chunk * chunk;
-	b->watermark = !o->watermark ? b->bytes / 2 : o->watermark < b->bytes ? o->watermark : b->bytes;
+	b->watermark = !o->watermark             ? b->bytes / 2
+		       : o->watermark < b->bytes ? o->watermark
+						 : b->bytes;
 	b->policy = o->policy;
 	b->fn = o->fn;
 	b->user = o->user;
@@ -606,7 +642,8 @@ int gputap_buffer_create(const struct gputap_buffer_opts *o, struct gputap_buffe
 	if (!out)
 		return -EINVAL;
 	*out = NULL;
-	if (!o || o->size < sizeof *o || !o->fn || o->policy > GPUTAP_BUFFER_DISCARD || o->reserved || o->bytes > SIZE_MAX / 4)
+	if (!o || o->size < sizeof *o || !o->fn || o->policy > GPUTAP_BUFFER_DISCARD ||
+	    o->reserved || o->bytes > SIZE_MAX / 4)
 		return -EINVAL;
 	for (size_t i = sizeof *o; i < o->size; i++)
 		if (((const char *)o)[i])
@@ -644,7 +681,8 @@ void gt_buffer_free(struct gputap_buffer *b)
 	sigset_t signals;
 
 	gt_buffers_lock(&signals);
-	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_relaxed); l; l = l->next) {
+	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_relaxed); l;
+	     l = l->next) {
 		struct gt_lane **p = l->owner ? &l->owner->lanes : NULL;
 
 		while (p && *p && *p != l)

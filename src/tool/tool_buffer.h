@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers inside: what tool_buffer.c (threads write), tool_delivery.c (threads hand over) and tool_ticks.c share.
+/* Buffers inside: what tool_buffer.c (threads write), tool_delivery.c (threads hand over) and
+ * tool_ticks.c share.
  *
  *   thread 1 ──► lane ──► chunk ─► chunk ──┐
  *            └─► lane of `last` records ───┤
  *   thread 2 ──► lane ──► chunk ───────────┴──► delivery's thread: snapshot, batch, callback ──► chunks back to the pool
  *
- * A lane has one writer, the thread that owns it, and one reader, who has the buffer's `draining`. A thread that ends
- * gives its lanes back: the next one goes on where it stopped. A chunk is, first to last: written up to `committed`
- * (writer, release), read up to `consumed` (reader, release), linked to its successor, taken by the reader and given back. A
+ * A lane has one writer, the thread that owns it, and one reader, who has the buffer's
+ * `draining`. A thread that ends gives its lanes back: the next one goes on where it stopped. A
+ * chunk is, first to last: written up to `committed` (writer, release), read up to `consumed`
+ * (reader, release), linked to its successor, taken by the reader and given back. A
  * lane whose only chunk has been read to its end begins it again, under the next lap. Both words are lap << 32 | bytes.
  *
- * A buffer has chunks for its bytes, and one more for each lane: nobody who waits for room can be kept waiting by a thread
- * that sleeps on its last chunk.
+ * A buffer has chunks for its bytes, and one more for each lane: nobody who waits for room can
+ * be kept waiting by a thread that sleeps on its last chunk.
  *
- * Locks: one for lists, owners, deliveries (gt_buffers_lock(); with all signals blocked, never while a callback runs).
- * Writing takes none while there is room: what all threads share is touched once per chunk, or nearer to the watermark. */
+ * Locks: one for lists, owners, deliveries (gt_buffers_lock(); with all signals blocked, never
+ * while a callback runs). Writing takes none while there is room: what all threads share is
+ * touched once per chunk, or nearer to the watermark. */
 #ifndef GPUTAP_TOOL_TOOL_BUFFER_H
 #define GPUTAP_TOOL_TOOL_BUFFER_H
 
@@ -26,7 +29,7 @@
 
 #include "gputap/tool.h"
 
-#define GT_LAP_ONE (UINT64_C(1) << 32)
+#define GT_LAP_ONE         (UINT64_C(1) << 32)
 #define GT_LAP_BYTES(word) ((uint32_t)(word))
 
 struct gt_chunk {
@@ -36,8 +39,9 @@ struct gt_chunk {
 	_Atomic(struct gt_chunk *) below;        /* in the pool */
 	struct gt_chunk *all;                    /* the buffer's, not grown; with the lock */
 	size_t bytes;                            /* of data */
-	bool grown;                              /* beyond the buffer's bytes, or for one large record: unmapped when read */
-	bool abandoned;                          /* a fork came in the middle of a write to it */
+	/* beyond the buffer's bytes, or for one large record: unmapped when read */
+	bool grown;
+	bool abandoned; /* a fork came in the middle of a write to it */
 	_Alignas(64) uint8_t data[];
 };
 
@@ -53,8 +57,8 @@ struct gt_lane {
 	_Alignas(64) uint8_t *cur;
 	uint8_t *limit; /* end of the chunk, or from where the watermark may be near */
 	struct gt_chunk *chunk;
-	uint64_t lap;     /* of chunk; << 32 */
-	uint8_t *counted; /* up to here it is in the buffer's `filled` */
+	uint64_t lap;           /* of chunk; << 32 */
+	uint8_t *counted;       /* up to here it is in the buffer's `filled` */
 	volatile uint32_t busy; /* a signal handler that writes now takes another lane */
 	/* the reader's */
 	_Alignas(64) struct gt_chunk *held; /* first that is not given back */
@@ -62,7 +66,7 @@ struct gt_lane {
 	uint64_t read_word;
 	struct gt_chunk *stop; /* how far this drain goes */
 	uint64_t stop_word, drain;
-	uint64_t consumed;     /* bytes since held */
+	uint64_t consumed; /* bytes since held */
 	struct gt_lane *touched_next;
 	bool touched;
 	/* with the lock; `next` and `last` are constant once it is in the list */
@@ -78,7 +82,8 @@ enum { GT_LANE_CACHE = 4 };
 /* A thread's lanes. */
 struct gt_lane_owner {
 	struct gt_lane_cache {
-		uint64_t id; /* of the buffer: never used again, so that a stale entry is nobody's */
+		/* of the buffer: never used again, so that a stale entry is nobody's */
+		uint64_t id;
 		struct gt_lane *lane[2];
 	} cache[GT_LANE_CACHE];
 	struct gt_lane *lanes; /* all; with the lock */
@@ -87,8 +92,8 @@ struct gt_lane_owner {
 struct gputap_delivery {
 	_Atomic uint32_t signal; /* futex: something is wanted */
 	_Atomic uint32_t asleep;
-	_Atomic uint32_t waits;  /* its thread waits for other threads: nobody may wait for it */
-	_Atomic uint32_t image;  /* process image that has its thread; 0: none yet */
+	_Atomic uint32_t waits; /* its thread waits for other threads: nobody may wait for it */
+	_Atomic uint32_t image; /* process image that has its thread; 0: none yet */
 	_Atomic uint32_t starting;
 	struct gputap_delivery *next;
 };
@@ -104,8 +109,10 @@ struct gputap_buffer {
 	void *user;
 	_Atomic(struct gputap_delivery *) delivery;
 	/* writers' slow path, and the reader */
-	_Alignas(64) _Atomic int64_t filled; /* bytes counted by writers less bytes read: below 0 for moments */
-	_Atomic uint64_t pool;               /* top of the stack of free chunks; its upper 16 bits change at every step */
+	/* bytes counted by writers less bytes read: below 0 for moments */
+	_Alignas(64) _Atomic int64_t filled;
+	/* top of the stack of free chunks; its upper 16 bits change at every step */
+	_Atomic uint64_t pool;
 	_Atomic uint64_t lost;
 	_Atomic size_t oversize;  /* bytes of chunks made for large records */
 	_Atomic uint32_t wanted;  /* to be handed over */
@@ -116,9 +123,9 @@ struct gputap_buffer {
 	/* the reader's */
 	_Alignas(64) _Atomic uint32_t draining;
 	_Atomic uint64_t flush_done;
-	_Atomic uint32_t done; /* futex: a drain has ended */
+	_Atomic uint32_t done;                         /* futex: a drain has ended */
 	_Atomic(const struct gt_lane_owner *) drainer; /* thread that drains */
-	uintptr_t frame; /* and where it stands in its stack */
+	uintptr_t frame;                               /* and where it stands in its stack */
 	uint64_t drains, served;
 	struct gt_lane *touched;
 	uint32_t batch_count;
@@ -129,10 +136,12 @@ struct gputap_buffer {
 	struct gputap_buffer *next;
 };
 
-extern _Thread_local struct gt_lane_owner gt_lane_owner __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct gt_lane_owner gt_lane_owner
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern struct gputap_buffer *gt_buffers __attribute__((visibility("hidden")));
 /* The thread's delivery, if it is one's thread. */
-extern _Thread_local struct gputap_delivery *gt_delivery_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct gputap_delivery *gt_delivery_here
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Locks of words that a fork child finds open. */
 void gt_word_lock(_Atomic uint32_t *word);
@@ -140,7 +149,8 @@ void gt_word_unlock(_Atomic uint32_t *word);
 void gt_buffers_lock(sigset_t *signals);
 void gt_buffers_unlock(const sigset_t *signals);
 
-/* Wait while *word is @seen. Not sleep(): at most 5 ms, as whoever waits looks also for what has no futex. */
+/* Wait while *word is @seen. Not sleep(): at most 5 ms, as whoever waits looks also for what has
+ * no futex. */
 void gt_word_wait(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_sleep(_Atomic uint32_t *word, uint32_t seen);
 void gt_word_wake(_Atomic uint32_t *word);
@@ -150,7 +160,7 @@ uint32_t gt_buffers_image(void);
 /* The same, quickly: does something only in a child that no handler of ours saw being made. */
 void gt_buffers_look(void);
 
-void gt_buffers_init(void); /* once */
+void gt_buffers_init(void);                                         /* once */
 void gt_chunk_release(struct gputap_buffer *b, struct gt_chunk *c); /* to the pool, or unmapped */
 void gt_buffer_free(struct gputap_buffer *b); /* that is in the list no more */
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A record written where it will be read: the way of a call's record into a tool's buffer, in line.
+/* A record written where it will be read: the way of a call's record into a tool's buffer, in
+ * line.
  *
- * Two time stamps take so long that the record's stores hide behind them, but only while the core is ours alone: beside another
- * thread on it, each instruction shows. So a call's record is not made first and copied then. */
+ * Two time stamps take so long that the record's stores hide behind them, but only while the
+ * core is ours alone: beside another thread on it, each instruction shows. So a call's record is
+ * not made first and copied then. */
 #ifndef GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
 #define GPUTAP_TOOL_TOOL_BUFFER_WRITE_H
 
@@ -19,9 +21,11 @@ static inline size_t gt_lane_room(size_t bytes)
 
 /**
  * gt_lane_reserve() - the thread's lane, with room for one record at its `cur`
- * Return: then gt_lane_commit() of the same bytes. NULL: not this way, take gt_tool_buffer_write_ticks().
+ * Return: then gt_lane_commit() of the same bytes. NULL: not this way, take
+ * gt_tool_buffer_write_ticks().
  */
-static inline GT_IN_LINE struct gt_lane *gt_lane_reserve(const struct gputap_buffer *b, size_t bytes, bool last)
+static inline GT_IN_LINE struct gt_lane *gt_lane_reserve(const struct gputap_buffer *b,
+							 size_t bytes, bool last)
 {
 	const struct gt_lane_cache *cache = &gt_lane_owner.cache[b->id % GT_LANE_CACHE];
 	struct gt_lane *l = cache->lane[last];
@@ -30,7 +34,8 @@ static inline GT_IN_LINE struct gt_lane *gt_lane_reserve(const struct gputap_buf
 		return NULL;
 	l->busy = 1;
 	__asm__ volatile("" ::: "memory"); /* against this thread's signal handlers */
-	/* limit may lie behind cur; a record that just reaches it goes the slow way and looks at the watermark */
+	/* limit may lie behind cur; a record that just reaches it goes the slow way and looks at
+	 * the watermark */
 	if (gt_likely(l->limit - l->cur > (ptrdiff_t)gt_lane_room(bytes)))
 		return l;
 	l->busy = 0;
@@ -40,7 +45,8 @@ static inline GT_IN_LINE struct gt_lane *gt_lane_reserve(const struct gputap_buf
 static inline GT_IN_LINE void gt_lane_written(struct gt_lane *l, size_t bytes)
 {
 	l->cur += gt_lane_room(bytes);
-	atomic_store_explicit(&l->chunk->committed, l->lap | (uint32_t)(l->cur - l->chunk->data), memory_order_release);
+	atomic_store_explicit(&l->chunk->committed, l->lap | (uint32_t)(l->cur - l->chunk->data),
+			      memory_order_release);
 }
 
 static inline GT_IN_LINE void gt_lane_commit(struct gt_lane *l, size_t bytes)
@@ -50,14 +56,17 @@ static inline GT_IN_LINE void gt_lane_commit(struct gt_lane *l, size_t bytes)
 	l->busy = 0;
 }
 
-/* One word, alone: a load of two would wait until both, stored just now, have left for the cache. */
+/* One word, alone: a load of two would wait until both, stored just now, have left for the
+ * cache. */
 static inline GT_IN_LINE uint64_t gt_call_word(uint64_t word)
 {
 	__asm__("" : "+r"(word));
 	return word;
 }
 
-static inline GT_IN_LINE void gt_call_record(struct gputap_record_call *r, const struct gt_tool_frame *f, uint64_t end, uint64_t ret)
+static inline GT_IN_LINE void gt_call_record(struct gputap_record_call *r,
+					     const struct gt_tool_frame *f, uint64_t end,
+					     uint64_t ret)
 {
 	r->domain = f->call.domain;
 	r->operation = f->call.operation;
@@ -72,7 +81,9 @@ static inline GT_IN_LINE void gt_call_record(struct gputap_record_call *r, const
 }
 
 /* GPUTAP_RECORD_CALL of a call that has returned; @end: host ticks, as its `start`. */
-static inline GT_IN_LINE void gt_tool_buffer_call(struct gputap_buffer *b, const struct gt_tool_frame *f, uint64_t end, uint64_t ret)
+static inline GT_IN_LINE void gt_tool_buffer_call(struct gputap_buffer *b,
+						  const struct gt_tool_frame *f, uint64_t end,
+						  uint64_t ret)
 {
 	const struct gt_buffered_head head = {GPUTAP_RECORD_CALL, sizeof(struct gputap_record_call),
 					      offsetof(struct gputap_record_call, start), 2};
@@ -85,7 +96,8 @@ static inline GT_IN_LINE void gt_tool_buffer_call(struct gputap_buffer *b, const
 		gt_lane_commit(l, sizeof r);
 	} else {
 		gt_call_record(&r, f, end, ret);
-		gt_tool_buffer_write_ticks(b, head.kind, &r, head.bytes, head.ticks_offset, head.ticks_count, false);
+		gt_tool_buffer_write_ticks(b, head.kind, &r, head.bytes, head.ticks_offset,
+					   head.ticks_count, false);
 	}
 }
 

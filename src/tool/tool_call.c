@@ -4,13 +4,14 @@
  *   tap ─► gt_tool_call_enter() ─► ENTER, first context to last ─► the call, recorded or not
  *      ◄── gt_tool_call_exit() ◄── EXIT, last to first, to those that had ENTER ◄──┘
  *
- * The frame lies on the tap's stack; gt_tool_frame is the innermost one of the thread. A callback or a runtime that jumps out
- * (longjmp, an exception) leaves frames behind: whoever comes next finds them deeper in the stack than itself, and takes no
- * notice. What comes in the middle of a call from the runtime itself is not the program's and is not told, where the core says
- * so (an `outermost` API; interposition); what a callback calls is.
+ * The frame lies on the tap's stack; gt_tool_frame is the innermost one of the thread. A
+ * callback or a runtime that jumps out (longjmp, an exception) leaves frames behind: whoever
+ * comes next finds them deeper in the stack than itself, and takes no notice. What comes in the
+ * middle of a call from the runtime itself is not the program's and is not told, where the core
+ * says so (an `outermost` API; interposition); what a callback calls is.
  *
- * A call has a number, its correlation, unless all who hear of it asked to do without: then it shares that of the call around it, and
- * what it causes is caused by that one.
+ * A call has a number, its correlation, unless all who hear of it asked to do without: then it
+ * shares that of the call around it, and what it causes is caused by that one.
  *
  * Never here: locks, allocation (but for a thread's first time), system calls, errno changed. */
 #include <string.h>
@@ -29,14 +30,16 @@ enum { IDS_AT_ONCE = 256 };
 static _Alignas(64) _Atomic uint64_t last_correlation;
 static _Thread_local uint64_t next_id, ids_end; /* what this thread has taken of them */
 
-/* A counter that all threads write would be the dearest thing in a call: they take many numbers at once, unless a
- * context wants none to be left out. */
+/* A counter that all threads write would be the dearest thing in a call: they take many numbers
+ * at once, unless a context wants none to be left out. */
 uint64_t gt_tool_new_correlation(void)
 {
 	if (gt_unlikely(atomic_load_explicit(&gt_tool_dense, memory_order_relaxed)))
 		return atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
 	if (gt_unlikely(next_id == ids_end)) {
-		next_id = atomic_fetch_add_explicit(&last_correlation, IDS_AT_ONCE, memory_order_relaxed) + 1;
+		next_id = atomic_fetch_add_explicit(&last_correlation, IDS_AT_ONCE,
+						    memory_order_relaxed) +
+			  1;
 		ids_end = next_id + IDS_AT_ONCE;
 	}
 	return next_id++;
@@ -44,7 +47,8 @@ uint64_t gt_tool_new_correlation(void)
 
 uint64_t gputap_correlation(void)
 {
-	const struct gt_tool_frame *f = gt_tool_frame_live(gt_tool_frame, __builtin_frame_address(0));
+	const struct gt_tool_frame *f =
+		gt_tool_frame_live(gt_tool_frame, __builtin_frame_address(0));
 
 	return f ? f->call.correlation : 0;
 }
@@ -62,7 +66,8 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 {
 	if (!gt_domain_traits[domain].outermost && !gt_skip_nested[domain])
 		return false;
-	for (const struct gt_tool_frame *f = outer; f && !f->calling; f = gt_tool_frame_live(f->outer, f)) {
+	for (const struct gt_tool_frame *f = outer; f && !f->calling;
+	     f = gt_tool_frame_live(f->outer, f)) {
 		enum gt_domain other = (enum gt_domain)f->call.domain;
 
 		if (other == domain || gt_domain_same_group(domain, other))
@@ -71,8 +76,10 @@ static bool is_nested(const struct gt_tool_frame *outer, enum gt_domain domain)
 	return false;
 }
 
-/* Who wants to hear of it: those of the order, who are held together until they are called one by one. Return: how, all together; 0: nobody. */
-static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum gt_domain domain, uint32_t number)
+/* Who wants to hear of it: those of the order, who are held together until they are called one
+ * by one. Return: how, all together; 0: nobody. */
+static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum gt_domain domain,
+		       uint32_t number)
 {
 	uint8_t places[GT_TOOL_POOL];
 	uint32_t all = 0, heard = 0;
@@ -88,14 +95,18 @@ static uint32_t choose(struct gt_tool_frame *f, struct gt_tool_reader *r, enum g
 		if (!how)
 			continue;
 		all |= how;
-		f->heard[heard++] = (struct gt_tool_heard){
-			places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
+		f->heard[heard++] =
+			(struct gt_tool_heard){places[i],
+					       atomic_load_explicit(&c->generation,
+								    memory_order_acquire),
+					       0, how};
 	}
 	f->count = heard;
 	return all & (GT_TOOL_CALLED | GT_TOOL_BUFFERED) ? all : 0;
 }
 
-static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t level, struct gt_tool_heard *h, bool begun)
+static inline GT_IN_LINE void call_one(struct gt_tool_frame *f, struct gt_tool_reader *r,
+				       uint32_t level, struct gt_tool_heard *h, bool begun)
 {
 	const struct gt_tool_calls *to = &gt_tool_pool[h->place].calls[f->call.domain];
 
@@ -116,8 +127,10 @@ static bool starts_tools(void)
 	return true;
 }
 
-/* Member by member: to clear the whole of it and set some then is a string instruction, which takes long to start. */
-static void begin(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number, void *args, uint32_t args_bytes)
+/* Member by member: to clear the whole of it and set some then is a string instruction, which
+ * takes long to start. */
+static void begin(struct gt_tool_frame *f, const struct gt_table *table, uint32_t number,
+		  void *args, uint32_t args_bytes)
 {
 	const struct gt_tool_frame *outer = f->outer;
 	struct gputap_call *call = &f->call;
@@ -145,7 +158,8 @@ static void begin(struct gt_tool_frame *f, const struct gt_table *table, uint32_
 		gt_external_tops(call->external);
 }
 
-bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
+bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
+			void *args, uint32_t args_bytes)
 {
 	const uint32_t number = GT_OP_NUMBER(table->operations[index].op);
 	struct gt_tool_frame *outer = gt_tool_frame_live(gt_tool_frame, f);
@@ -167,7 +181,8 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 	f->outer = outer;
 	f->shared = NULL;
 	f->how = how;
-	f->numbered = how & GT_TOOL_NUMBERED || (how & GT_TOOL_ALONE && !(outer && outer->call.correlation));
+	f->numbered = how & GT_TOOL_NUMBERED ||
+		      (how & GT_TOOL_ALONE && !(outer && outer->call.correlation));
 	begin(f, table, number, args, args_bytes);
 	f->mark = gt_tool_frame_mark(f);
 	f->calling = true;
@@ -185,23 +200,29 @@ bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, u
 }
 
 /* EXIT where somebody wants a record of it, or the order of ENTER. */
-static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t level, uint64_t end)
+static void exit_all(struct gt_tool_frame *f, struct gt_tool_reader *r, uint32_t level,
+		     uint64_t end)
 {
 	uint64_t word = 0;
 
 	if (f->start && f->call.ret)
-		memcpy(&word, f->call.ret, f->call.ret_bytes < sizeof word ? f->call.ret_bytes : sizeof word);
+		memcpy(&word, f->call.ret,
+		       f->call.ret_bytes < sizeof word ? f->call.ret_bytes : sizeof word);
 	for (uint32_t first, last = f->count; last > 0; last = first) {
 		first = last - 1;
-		while (gt_unlikely(f->heard[first].how & GT_TOOL_FORWARD) && first > 0 && f->heard[first - 1].how & GT_TOOL_FORWARD)
+		while (gt_unlikely(f->heard[first].how & GT_TOOL_FORWARD) && first > 0 &&
+		       f->heard[first - 1].how & GT_TOOL_FORWARD)
 			first--;
 		for (uint32_t i = first; i < last; i++) {
 			struct gt_tool_heard *h = &f->heard[i];
 
 			if (h->how & GT_TOOL_CALLED)
 				call_one(f, r, level, h, true);
-			if (h->how & GT_TOOL_BUFFERED && gt_tool_hold(r, level, h->place, h->generation, true))
-				gt_tool_buffer_call(gt_tool_pool[h->place].buffered[f->call.domain].buffer, f, end, word);
+			if (h->how & GT_TOOL_BUFFERED &&
+			    gt_tool_hold(r, level, h->place, h->generation, true))
+				gt_tool_buffer_call(
+					gt_tool_pool[h->place].buffered[f->call.domain].buffer, f,
+					end, word);
 		}
 	}
 }
@@ -219,7 +240,8 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	if (gt_likely(r != NULL)) {
 		uint32_t level = r->depth;
 
-		f->call.thread = r->thread; /* another one in the child of a fork in the middle of the call */
+		/* another one in the child of a fork in the middle of the call */
+		f->call.thread = r->thread;
 		if (f->how & (GT_TOOL_BUFFERED | GT_TOOL_FORWARD))
 			exit_all(f, r, level, end);
 		else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* COMPLETE of device work: told from the list of what is done, by helpers that hold nothing, so that a callback may do whatever
- * it likes; also leave by a jump, or end its thread. And the end of everything.
+/* COMPLETE of device work: told from the list of what is done, by helpers that hold nothing, so
+ * that a callback may do whatever it likes; also leave by a jump, or end its thread. And the end
+ * of everything.
  *
  * Locking: none. The list is a stack that is taken whole. */
 #include "tool/tool_piece.h"
@@ -12,8 +13,15 @@
 
 #include "tool/tool_reader.h"
 
-enum { BATCHES = 16 }; /* threads that tell at the same time; what others are at is lost if they jump out */
-enum { LOOKS = 4, NAP_NS = 100000, PATIENCE = 20000 /* naps, 2 s */, SETTLE = 2000 /* naps, 0.2 s */, GONE_EVERY = 64 };
+/* threads that tell at the same time; what others are at is lost if they jump out */
+enum { BATCHES = 16 };
+enum {
+	LOOKS = 4,
+	NAP_NS = 100000,
+	PATIENCE = 20000 /* naps, 2 s */,
+	SETTLE = 2000 /* naps, 0.2 s */,
+	GONE_EVERY = 64
+};
 
 #define NO_THREAD UINT32_MAX /* of a batch's owner: it has ended */
 
@@ -21,18 +29,21 @@ static _Atomic uint32_t done_list; /* index + 1 of the newest */
 static _Atomic uint32_t delivering;
 _Atomic uint32_t gt_tool_ended;
 
-/* What a delivery is at, so that a callback that jumps out of it does not take the rest with it. The same thread's next delivery
- * finds that it was left, as it stands higher in the stack; another one does when the process ends, of a thread that is gone. */
+/* What a delivery is at, so that a callback that jumps out of it does not take the rest with it.
+ * The same thread's next delivery finds that it was left, as it stands higher in the stack;
+ * another one does when the process ends, of a thread that is gone. */
 static struct batch {
 	_Atomic uint64_t owner;   /* thread << 32 | image; 0: free */
 	uintptr_t stack;          /* where the delivery stands */
 	_Atomic uint32_t current; /* index + 1; the owner's, while its thread lives */
-	_Atomic uint32_t rest;    /* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
+	/* index + 1 of the first of those behind it. Exchanged: who gets it tells it */
+	_Atomic uint32_t rest;
 } batches[BATCHES];
 
 static _Atomic uint32_t orphans; /* there are batches of threads that have ended */
 static void (*_Atomic looks[LOOKS])(void);
-static _Thread_local uint32_t deliveries __attribute__((tls_model("initial-exec"))); /* this thread is in the middle of */
+/* this thread is in the middle of */
+static _Thread_local uint32_t deliveries __attribute__((tls_model("initial-exec")));
 
 void gt_tool_piece_is_done(struct gt_tool_piece *p)
 {
@@ -40,7 +51,8 @@ void gt_tool_piece_is_done(struct gt_tool_piece *p)
 
 	do
 		atomic_store_explicit(&p->entry.next, head, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&done_list, &head, p->entry.index + 1, memory_order_release, memory_order_relaxed));
+	while (!atomic_compare_exchange_weak_explicit(&done_list, &head, p->entry.index + 1,
+						      memory_order_release, memory_order_relaxed));
 }
 
 /* COMPLETE, also the rest of it after a callback jumped out. */
@@ -52,7 +64,8 @@ static void complete(struct gt_tool_piece *p)
 	p->work.end = p->done_end;
 	if (p->shared)
 		gt_correlation_reaches(p->shared, p->work.end);
-	for (; p->count; p->count--) { /* a callback that jumps out is not called again when the others are told */
+	/* a callback that jumps out is not called again when the others are told */
+	for (; p->count; p->count--) {
 		struct gt_tool_heard *h = &p->heard[p->count - 1], once = *h;
 		const struct gt_tool_context *c = &gt_tool_pool[h->place];
 
@@ -60,7 +73,8 @@ static void complete(struct gt_tool_piece *p)
 		gt_tool_piece_tell(p, &once);
 		if (!(h->how & GT_TOOL_BUFFERED) || !gt_tool_lock_in(h->place, h->generation, true))
 			continue;
-		gt_tool_buffer_write_ticks(c->buffered[p->work.domain].buffer, GPUTAP_RECORD_WORK, &p->work, sizeof p->work, 0, 0, false);
+		gt_tool_buffer_write_ticks(c->buffered[p->work.domain].buffer, GPUTAP_RECORD_WORK,
+					   &p->work, sizeof p->work, 0, 0, false);
 		gt_tool_lock_out();
 	}
 	gt_tool_piece_give(p);
@@ -72,7 +86,9 @@ static struct batch *take_batch(uint64_t owner, const void *here)
 		uint64_t old = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
 		if ((old && (uint32_t)old == (uint32_t)owner) ||
-		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner, memory_order_acquire, memory_order_relaxed))
+		    !atomic_compare_exchange_strong_explicit(&b->owner, &old, owner,
+							     memory_order_acquire,
+							     memory_order_relaxed))
 			continue; /* else free, or of the parent's of a fork */
 		b->stack = (uintptr_t)here;
 		atomic_store_explicit(&b->current, 0, memory_order_relaxed);
@@ -104,7 +120,8 @@ static uint32_t tell_list(struct batch *b, uint32_t list)
 	return count;
 }
 
-/* A batch that is this thread's now, and was left: that piece's last hearers, and what was behind it. Return: how many. */
+/* A batch that is this thread's now, and was left: that piece's last hearers, and what was
+ * behind it. Return: how many. */
 static uint32_t tell_rest(struct batch *b, const void *here)
 {
 	uint32_t count = 0, current = atomic_load_explicit(&b->current, memory_order_acquire);
@@ -124,14 +141,16 @@ static uint32_t tell_left(uint64_t owner, const void *here)
 	uint32_t count = 0;
 
 	for (struct batch *b = batches; b < batches + BATCHES; b++)
-		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == owner && b->stack <= (uintptr_t)here)
+		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == owner &&
+		    b->stack <= (uintptr_t)here)
 			count += tell_rest(b, here);
 	return count;
 }
 
 static bool thread_is_gone(uint32_t thread)
 {
-	return thread == NO_THREAD || (syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH);
+	return thread == NO_THREAD ||
+	       (syscall(SYS_tgkill, getpid(), thread, 0) == -1 && errno == ESRCH);
 }
 
 /* What threads were at that are gone. */
@@ -142,8 +161,11 @@ static uint32_t tell_of_gone(uint64_t owner, const void *here)
 	for (struct batch *b = batches; b < batches + BATCHES; b++) {
 		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
-		if (!whose || whose == owner || (uint32_t)whose != (uint32_t)owner || !thread_is_gone((uint32_t)(whose >> 32)) ||
-		    !atomic_compare_exchange_strong_explicit(&b->owner, &whose, owner, memory_order_acquire, memory_order_relaxed))
+		if (!whose || whose == owner || (uint32_t)whose != (uint32_t)owner ||
+		    !thread_is_gone((uint32_t)(whose >> 32)) ||
+		    !atomic_compare_exchange_strong_explicit(&b->owner, &whose, owner,
+							     memory_order_acquire,
+							     memory_order_relaxed))
 			continue;
 		deliveries++;
 		count += tell_rest(b, here);
@@ -158,7 +180,8 @@ static void tell_behind(uint64_t owner)
 		uint64_t whose = atomic_load_explicit(&b->owner, memory_order_relaxed);
 
 		if (whose && whose != owner && (uint32_t)whose == (uint32_t)owner)
-			tell_list(NULL, atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
+			tell_list(NULL,
+				  atomic_exchange_explicit(&b->rest, 0, memory_order_acquire));
 	}
 }
 
@@ -169,8 +192,10 @@ void gt_tool_deliver_left(void)
 	if (!deliveries)
 		return;
 	for (struct batch *b = batches; b < batches + BATCHES; b++)
-		if (atomic_load_explicit(&b->owner, memory_order_relaxed) == ((uint64_t)gt_tool_thread() << 32 | epoch)) {
-			atomic_store_explicit(&b->owner, (uint64_t)NO_THREAD << 32 | epoch, memory_order_release);
+		if (atomic_load_explicit(&b->owner, memory_order_relaxed) ==
+		    ((uint64_t)gt_tool_thread() << 32 | epoch)) {
+			atomic_store_explicit(&b->owner, (uint64_t)NO_THREAD << 32 | epoch,
+					      memory_order_release);
 			atomic_store_explicit(&orphans, 1, memory_order_release);
 		}
 	deliveries = 0;
@@ -178,7 +203,8 @@ void gt_tool_deliver_left(void)
 
 uint32_t gt_tool_deliver(void)
 {
-	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 | atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 |
+			       atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	const void *here = __builtin_frame_address(0);
 	uint32_t head, reversed = 0, count = 0;
 	struct gt_tool_piece *p;
@@ -188,7 +214,8 @@ uint32_t gt_tool_deliver(void)
 	gt_tool_tell_loss();
 	if (gt_unlikely(deliveries))
 		count = tell_left(owner, here);
-	if (gt_unlikely(atomic_load_explicit(&orphans, memory_order_relaxed)) && atomic_exchange_explicit(&orphans, 0, memory_order_acquire))
+	if (gt_unlikely(atomic_load_explicit(&orphans, memory_order_relaxed)) &&
+	    atomic_exchange_explicit(&orphans, 0, memory_order_acquire))
 		count += tell_of_gone(owner, here);
 	if (!atomic_load_explicit(&done_list, memory_order_relaxed))
 		return count;
@@ -218,12 +245,15 @@ bool gt_tool_has_done(void)
 
 /* The end ------------------------------------------------------------------------ */
 
-/* Other threads that are in the middle of telling what is done; not those that wait for this one. */
+/* Other threads that are in the middle of telling what is done; not those that wait for this
+ * one. */
 static void wait_for_deliveries(uint64_t owner, const void *here)
 {
 	const struct timespec nap = {0, NAP_NS};
 
-	for (unsigned n = 0; n < PATIENCE && atomic_load_explicit(&delivering, memory_order_seq_cst) > deliveries; n++) {
+	for (unsigned n = 0;
+	     n < PATIENCE && atomic_load_explicit(&delivering, memory_order_seq_cst) > deliveries;
+	     n++) {
 		if (n % GONE_EVERY == 0)
 			tell_of_gone(owner, here);
 		else
@@ -263,7 +293,10 @@ void gt_tool_work_settle(void)
 	if (deliveries || gt_tool_delivery_is_here())
 		return;
 	gt_tool_delivery_waits(true);
-	for (unsigned n = 0; n < SETTLE && (gt_tool_has_done() || atomic_load_explicit(&delivering, memory_order_seq_cst)); n++)
+	for (unsigned n = 0;
+	     n < SETTLE &&
+	     (gt_tool_has_done() || atomic_load_explicit(&delivering, memory_order_seq_cst));
+	     n++)
 		syscall(SYS_nanosleep, &nap, NULL);
 	gt_tool_delivery_waits(false);
 	errno = saved;
@@ -271,7 +304,8 @@ void gt_tool_work_settle(void)
 
 void gt_tool_work_end(void)
 {
-	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 | atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	const uint64_t owner = (uint64_t)gt_tool_thread() << 32 |
+			       atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	const void *here = __builtin_frame_address(0);
 	int saved = errno;
 

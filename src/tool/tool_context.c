@@ -5,8 +5,9 @@
  *              (a place of the pool)      │
  *                                         └► order: the places of active contexts, for who has something to tell
  *
- * The order is read without a lock: up to seven places are one word; of more, a sequence number is odd while they are written. All
- * changes are made with gt_core_lock(), which is never held while a tool's function runs. */
+ * The order is read without a lock: up to seven places are one word; of more, a sequence number
+ * is odd while they are written. All changes are made with gt_core_lock(), which is never held
+ * while a tool's function runs. */
 #include "tool/tool_context.h"
 
 #include <linux/membarrier.h>
@@ -23,7 +24,8 @@
 #include "tool/tool_reader.h"
 
 enum { ORDER_WORDS = GT_TOOL_POOL / 8, SPINS = 1000, YIELDS = 100000, NAP_NS = 20000 };
-enum { PATIENCE = 250000 }; /* naps, 5 s: a callback was left with longjmp(), and its thread has slept since */
+/* naps, 5 s: a callback was left with longjmp(), and its thread has slept since */
+enum { PATIENCE = 250000 };
 
 struct gt_tool_context gt_tool_pool[GT_TOOL_POOL];
 _Atomic uint64_t gt_tool_work_types[GT_DOMAIN_COUNT];
@@ -31,7 +33,7 @@ _Atomic uint32_t gt_tool_dense, gt_tool_innermost;
 
 static bool place_taken[GT_TOOL_POOL];
 static uint64_t place_age[GT_TOOL_POOL], ages; /* order of creation */
-static _Atomic bool place_given; /* ever */
+static _Atomic bool place_given;               /* ever */
 
 static _Atomic uint32_t order_sequence, order_count;
 static _Atomic uint64_t order[ORDER_WORDS];
@@ -94,7 +96,9 @@ static void init(void)
 
 static struct gt_tool_reader *make_reader(void)
 {
-	struct gt_tool_reader *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *first;
+	struct gt_tool_reader *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+			      *first;
 
 	if (r == MAP_FAILED)
 		return NULL;
@@ -102,7 +106,8 @@ static struct gt_tool_reader *make_reader(void)
 	first = atomic_load_explicit(&readers, memory_order_relaxed);
 	do
 		r->next = first;
-	while (!atomic_compare_exchange_weak_explicit(&readers, &first, r, memory_order_release, memory_order_relaxed));
+	while (!atomic_compare_exchange_weak_explicit(&readers, &first, r, memory_order_release,
+						      memory_order_relaxed));
 	return r;
 }
 
@@ -111,14 +116,16 @@ struct gt_tool_reader *gt_tool_become_reader(void)
 	int saved = errno;
 	struct gt_tool_reader *r;
 
-	/* Nobody can be called. And init() may make a process that has threads wait 16 ms, for the kernel's grace period. */
+	/* Nobody can be called. And init() may make a process that has threads wait 16 ms, for
+	 * the kernel's grace period. */
 	if (!atomic_load_explicit(&place_given, memory_order_acquire))
 		return NULL;
 	pthread_once(&once, init);
 	for (r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next) {
 		uint32_t no = 0;
 
-		if (atomic_compare_exchange_strong_explicit(&r->taken, &no, 1, memory_order_acquire, memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(&r->taken, &no, 1, memory_order_acquire,
+							    memory_order_relaxed))
 			break;
 	}
 	if (!r)
@@ -144,9 +151,11 @@ uint32_t gt_tool_thread(void)
 
 static bool called_now(const struct gt_tool_reader *r, uint32_t place)
 {
-	if (!atomic_load_explicit(&r->taken, memory_order_acquire) || atomic_load_explicit(&r->waiting, memory_order_acquire))
+	if (!atomic_load_explicit(&r->taken, memory_order_acquire) ||
+	    atomic_load_explicit(&r->waiting, memory_order_acquire))
 		return false;
-	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst)) /* for a moment; it may have read the order before */
+	/* for a moment; it may have read the order before */
+	if (atomic_load_explicit(&r->choosing, memory_order_seq_cst))
 		return true;
 	for (int i = 0; i < GT_TOOL_DEPTH; i++) {
 		uint64_t hazard = atomic_load_explicit(&r->hazards[i], memory_order_seq_cst);
@@ -179,8 +188,10 @@ static void wait_for_callbacks(uint32_t place)
 	fence_of_writer();
 	if (gt_tool_reader)
 		atomic_store_explicit(&gt_tool_reader->waiting, 1, memory_order_release);
-	gt_tool_delivery_waits(true); /* this may be a buffer's callback, the other one wait for room in that buffer */
-	for (struct gt_tool_reader *r = atomic_load_explicit(&readers, memory_order_acquire); r; r = r->next)
+	/* this may be a buffer's callback, the other one wait for room in that buffer */
+	gt_tool_delivery_waits(true);
+	for (struct gt_tool_reader *r = atomic_load_explicit(&readers, memory_order_acquire); r;
+	     r = r->next)
 		for (int i = 0; r != gt_tool_reader && i < PATIENCE && called_now(r, place); i++)
 			syscall(SYS_nanosleep, &nap, NULL);
 	gt_tool_delivery_waits(false);
@@ -202,7 +213,9 @@ unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL])
 
 			memcpy(places + w * 8, &word, 8);
 		}
-		if (gt_likely(before % 2 == 0 && atomic_load_explicit(&order_sequence, memory_order_relaxed) == before))
+		if (gt_likely(before % 2 == 0 &&
+			      atomic_load_explicit(&order_sequence, memory_order_relaxed) ==
+				      before))
 			return count;
 		if (gt_unlikely(i >= SPINS)) /* who writes it has lost its processor */
 			sched_yield();
@@ -212,8 +225,9 @@ unsigned gt_tool_order_of_many(uint8_t places[GT_TOOL_POOL])
 
 static bool comes_before(uint32_t a, uint32_t b)
 {
-	return gt_tool_pool[a].priority != gt_tool_pool[b].priority ? gt_tool_pool[a].priority < gt_tool_pool[b].priority :
-								      place_age[a] < place_age[b];
+	return gt_tool_pool[a].priority != gt_tool_pool[b].priority
+		       ? gt_tool_pool[a].priority < gt_tool_pool[b].priority
+		       : place_age[a] < place_age[b];
 }
 
 /* With the lock. */
@@ -233,14 +247,18 @@ static void write_order(void)
 		places[at] = (uint8_t)p;
 		count++;
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++)
-			types[d] |= gt_tool_pool[p].work[d].types | gt_tool_pool[p].buffered[d].types;
+			types[d] |=
+				gt_tool_pool[p].work[d].types | gt_tool_pool[p].buffered[d].types;
 	}
 	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_seq_cst);
 	for (int w = 0; w < ORDER_WORDS; w++)
 		atomic_store_explicit(&order[w], words[w], memory_order_release);
 	atomic_store_explicit(&order_count, count, memory_order_release);
 	atomic_fetch_add_explicit(&order_sequence, 1, memory_order_release);
-	atomic_store_explicit(&gt_tool_few, count <= GT_TOOL_FEW ? words[0] | (uint64_t)count << 56 : GT_TOOL_MANY, memory_order_seq_cst);
+	atomic_store_explicit(&gt_tool_few,
+			      count <= GT_TOOL_FEW ? words[0] | (uint64_t)count << 56
+						   : GT_TOOL_MANY,
+			      memory_order_seq_cst);
 	for (int d = 0; d < GT_DOMAIN_COUNT; d++)
 		atomic_store_explicit(&gt_tool_work_types[d], types[d], memory_order_relaxed);
 }
@@ -255,8 +273,9 @@ static bool in_set(const uint64_t *set, uint32_t number)
 static uint32_t how_of(const struct gt_tool_context *c, int domain, uint32_t number)
 {
 	const struct gt_tool_buffered *b = &c->buffered[domain];
-	uint32_t how = (c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
-		       (b->buffer && in_set(b->ops, number) ? GT_TOOL_BUFFERED : 0);
+	uint32_t how =
+		(c->calls[domain].fn && in_set(c->ops[domain], number) ? GT_TOOL_CALLED : 0) |
+		(b->buffer && in_set(b->ops, number) ? GT_TOOL_BUFFERED : 0);
 
 	if (how & GT_TOOL_BUFFERED || (how && !in_set(c->quiet[domain], number)))
 		how |= GT_TOOL_NUMBERED;
@@ -326,7 +345,8 @@ void gt_tool_context_start(struct gputap_context *ctx)
 	gt_context_set_started(&ctx->core, true);
 	gt_core_unlock();
 	if (starts)
-		gt_tool_objects_replay((uint32_t)(c - gt_tool_pool), atomic_load_explicit(&c->generation, memory_order_relaxed));
+		gt_tool_objects_replay((uint32_t)(c - gt_tool_pool),
+				       atomic_load_explicit(&c->generation, memory_order_relaxed));
 }
 
 void gt_tool_context_stop(struct gputap_context *ctx, bool finish)

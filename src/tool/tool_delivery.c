@@ -4,15 +4,18 @@
  * One hand-over of a buffer ("drain"), in this order:
  *   1. how far the lanes of `last` records are written
  *   2. how far all others are: what was written before any record of 1 is among it
- *   3. the others' records up to there, lane by lane, then those of 1, in batches; behind each batch its chunks go back
+ *   3. the others' records up to there, lane by lane, then those of 1, in batches; behind each
+ *     batch its chunks go back
  * What is written meanwhile is the next one's: no lane can keep a drain from its end.
  *
- * `wanted` is cleared before 1: whoever writes after that, and finds the watermark passed, asks anew. `draining` is had
- * by one thread at a time: the delivery's; it may be another one's when the buffer was given to that one just now.
+ * `wanted` is cleared before 1: whoever writes after that, and finds the watermark passed, asks
+ * anew. `draining` is had by one thread at a time: the delivery's; it may be another one's when
+ * the buffer was given to that one just now.
  *
- * A delivery's thread blocks all signals, lives until the process ends, and is started again in a fork child by the first
- * who wants it; where a callback ends it (pthread_exit()), by itself. It may itself flush other buffers: those of its own at once,
- * those of another delivery by waiting, unless that one waits too. Whoever would wait for a thread that waits does without. */
+ * A delivery's thread blocks all signals, lives until the process ends, and is started again in
+ * a fork child by the first who wants it; where a callback ends it (pthread_exit()), by itself.
+ * It may itself flush other buffers: those of its own at once, those of another delivery by
+ * waiting, unless that one waits too. Whoever would wait for a thread that waits does without. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -51,10 +54,13 @@ static bool at_record(struct gt_lane *l)
 	for (;;) {
 		struct gt_chunk *c = l->read;
 		/* a chunk before the stop has a successor, so its last word stands */
-		uint64_t end = c == l->stop ? l->stop_word : atomic_load_explicit(&c->committed, memory_order_acquire);
+		uint64_t end = c == l->stop
+				       ? l->stop_word
+				       : atomic_load_explicit(&c->committed, memory_order_acquire);
 
 		if (end >> 32 > l->read_word >> 32)
-			l->read_word = end >> 32 << 32; /* begun again: all of the former lap was read */
+			/* begun again: all of the former lap was read */
+			l->read_word = end >> 32 << 32;
 		if (l->read_word < end)
 			return true;
 		if (c == l->stop)
@@ -79,7 +85,8 @@ static void give_back(struct gputap_buffer *b)
 		l->consumed = 0;
 		l->held = l->read;
 		while (c != l->read) {
-			struct gt_chunk *next = atomic_load_explicit(&c->next, memory_order_relaxed);
+			struct gt_chunk *next =
+				atomic_load_explicit(&c->next, memory_order_relaxed);
 
 			gt_chunk_release(b, c);
 			c = next;
@@ -107,18 +114,21 @@ static void end_drain(struct gputap_buffer *b)
 		give_back(b);
 	atomic_store_explicit(&b->drainer, NULL, memory_order_relaxed);
 	atomic_store_explicit(&b->draining, 0, memory_order_seq_cst);
-	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst)) /* again, maybe by a delivery that found it claimed */
+	/* again, maybe by a delivery that found it claimed */
+	if (atomic_load_explicit(&b->wanted, memory_order_seq_cst))
 		ring(atomic_load_explicit(&b->delivery, memory_order_seq_cst));
 	atomic_fetch_add_explicit(&b->done, 1, memory_order_seq_cst);
 	gt_word_wake(&b->done);
 }
 
-/* With the lock. A callback may be left by an exception or longjmp() that ends in the callback which flushed it: then a drain of
- * this thread's stands deeper in the stack than we do, and what it had handed counts as handed over. (No cleanup of the
- * compiler's: that needs libgcc_s in every program.) */
+/* With the lock. A callback may be left by an exception or longjmp() that ends in the callback
+ * which flushed it: then a drain of this thread's stands deeper in the stack than we do, and
+ * what it had handed counts as handed over. (No cleanup of the compiler's: that needs libgcc_s
+ * in every program.) */
 static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 {
-	if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner && b->frame < (uintptr_t)__builtin_frame_address(0))
+	if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner &&
+	    b->frame < (uintptr_t)__builtin_frame_address(0))
 		end_drain(b);
 }
 
@@ -126,7 +136,8 @@ static __attribute__((noinline)) void end_abandoned(struct gputap_buffer *b)
 static bool hand(struct gputap_buffer *b, uint32_t image)
 {
 	gt_tool_ticks_convert(b->batch, b->batch_count);
-	b->fn(b, b->batch, b->batch_count, atomic_load_explicit(&b->lost, memory_order_relaxed), b->user);
+	b->fn(b, b->batch, b->batch_count, atomic_load_explicit(&b->lost, memory_order_relaxed),
+	      b->user);
 	if (gt_buffers_image() != image)
 		return false;
 	give_back(b);
@@ -136,7 +147,9 @@ static bool hand(struct gputap_buffer *b, uint32_t image)
 static bool hand_lane(struct gputap_buffer *b, struct gt_lane *l, uint32_t image)
 {
 	while (at_record(l)) {
-		struct gt_buffered_head *h = (struct gt_buffered_head *)(void *)(l->read->data + GT_LAP_BYTES(l->read_word));
+		struct gt_buffered_head *h =
+			(struct gt_buffered_head *)(void *)(l->read->data +
+							    GT_LAP_BYTES(l->read_word));
 		size_t bytes = sizeof *h + (((size_t)h->bytes + 7) & ~(size_t)7);
 
 		if (!l->touched) {
@@ -159,14 +172,17 @@ static bool drain_lanes(struct gputap_buffer *b, uint32_t image)
 {
 	uint64_t number = ++b->drains;
 
-	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
+	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l;
+	     l = l->next)
 		if (l->last)
 			take_stop(l, number);
-	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
+	for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l;
+	     l = l->next)
 		if (!l->last)
 			take_stop(l, number);
 	for (int last = 0; last < 2; last++)
-		for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l; l = l->next)
+		for (struct gt_lane *l = atomic_load_explicit(&b->lanes, memory_order_acquire); l;
+		     l = l->next)
 			if (l->last == last && l->drain == number && !hand_lane(b, l, image))
 				return false;
 	return !b->batch_count || hand(b, image);
@@ -195,7 +211,8 @@ static bool claim(struct gputap_buffer *b)
 {
 	uint32_t nobody = 0;
 
-	return atomic_compare_exchange_strong_explicit(&b->draining, &nobody, 1, memory_order_seq_cst, memory_order_relaxed);
+	return atomic_compare_exchange_strong_explicit(&b->draining, &nobody, 1,
+						       memory_order_seq_cst, memory_order_relaxed);
 }
 
 /* A delivery's thread ---------------------------------------------------------------- */
@@ -210,8 +227,10 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 	gt_buffers_lock(&signals);
 	for (struct gputap_buffer *b = gt_buffers; b; b = b->next) {
 		end_abandoned(b);
-		if (atomic_load_explicit(&b->delivery, memory_order_acquire) == d && (!found || b->served < found->served) &&
-		    atomic_load_explicit(&b->wanted, memory_order_acquire) && !atomic_load_explicit(&b->draining, memory_order_acquire))
+		if (atomic_load_explicit(&b->delivery, memory_order_acquire) == d &&
+		    (!found || b->served < found->served) &&
+		    atomic_load_explicit(&b->wanted, memory_order_acquire) &&
+		    !atomic_load_explicit(&b->draining, memory_order_acquire))
 			found = b;
 	}
 	if (found && !claim(found))
@@ -224,7 +243,8 @@ static struct gputap_buffer *wanted_of(struct gputap_delivery *d)
 
 static void *run(void *arg);
 
-/* A callback has ended the thread. What it had been handed counts as handed over; another thread goes on. */
+/* A callback has ended the thread. What it had been handed counts as handed over; another thread
+ * goes on. */
 static void thread_left(void *arg)
 {
 	struct gputap_delivery *d = arg;
@@ -272,7 +292,9 @@ static int start(struct gputap_delivery *d)
 
 	while (rc == 0 && atomic_load_explicit(&d->image, memory_order_acquire) != image) {
 		nobody = 0;
-		if (!atomic_compare_exchange_strong_explicit(&d->starting, &nobody, 1, memory_order_acquire, memory_order_relaxed)) {
+		if (!atomic_compare_exchange_strong_explicit(&d->starting, &nobody, 1,
+							     memory_order_acquire,
+							     memory_order_relaxed)) {
 			gt_word_wait(&d->starting, 1);
 			continue;
 		}
@@ -295,7 +317,8 @@ void gt_deliveries_reset(uint32_t image)
 		atomic_store(&d->starting, 0);
 	}
 	gt_tool_ticks_reset();
-	if (gt_delivery_here) /* a callback forked: this is the child's only thread, and the delivery's */
+	/* a callback forked: this is the child's only thread, and the delivery's */
+	if (gt_delivery_here)
 		atomic_store(&gt_delivery_here->image, image);
 }
 
@@ -344,7 +367,8 @@ int gt_delivery_default(struct gputap_delivery **out)
 void gt_tool_delivery_waits(bool waits)
 {
 	if (gt_delivery_here)
-		atomic_fetch_add_explicit(&gt_delivery_here->waits, waits ? 1 : UINT32_MAX, memory_order_seq_cst);
+		atomic_fetch_add_explicit(&gt_delivery_here->waits, waits ? 1 : UINT32_MAX,
+					  memory_order_seq_cst);
 }
 
 bool gt_tool_delivery_is_here(void)
@@ -388,7 +412,8 @@ static bool stuck(struct gputap_buffer *b)
 	const struct gputap_delivery *d = atomic_load_explicit(&b->delivery, memory_order_acquire);
 
 	return atomic_load_explicit(&d->image, memory_order_acquire) != gt_buffers_image() ||
-	       ((gt_delivery_here || gt_tool_frame) && atomic_load_explicit(&d->waits, memory_order_seq_cst));
+	       ((gt_delivery_here || gt_tool_frame) &&
+		atomic_load_explicit(&d->waits, memory_order_seq_cst));
 }
 
 /* Return: false: not all of it could be. */
@@ -399,8 +424,10 @@ static bool hand_over(struct gputap_buffer *b)
 	uint64_t ticket;
 
 	gt_buffers_look();
-	if ((gt_delivery_here || gt_tool_frame) && atomic_load_explicit(&b->delivery, memory_order_acquire) == gt_delivery_here) {
-		/* else it is this thread's own callback, or the buffer's former thread: they go on with what is left */
+	if ((gt_delivery_here || gt_tool_frame) &&
+	    atomic_load_explicit(&b->delivery, memory_order_acquire) == gt_delivery_here) {
+		/* else it is this thread's own callback, or the buffer's former thread: they go
+		 * on with what is left */
 		gt_buffers_lock(&signals);
 		end_abandoned(b);
 		complete = claim(b);
@@ -444,14 +471,17 @@ static int retire(struct gputap_buffer *b)
 	uint32_t seen;
 
 	for (;;) {
-		bool complete = atomic_load_explicit(&b->drainer, memory_order_relaxed) != &gt_lane_owner && hand_over(b);
+		bool complete =
+			atomic_load_explicit(&b->drainer, memory_order_relaxed) != &gt_lane_owner &&
+			hand_over(b);
 
 		gt_buffers_lock(&signals);
 		if (complete && !atomic_load_explicit(&b->draining, memory_order_acquire))
 			break;
 		seen = atomic_load_explicit(&b->done, memory_order_seq_cst);
 		gt_buffers_unlock(&signals);
-		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner || stuck(b))
+		if (atomic_load_explicit(&b->drainer, memory_order_relaxed) == &gt_lane_owner ||
+		    stuck(b))
 			return -EDEADLK;
 		gt_tool_delivery_waits(true);
 		gt_word_wait(&b->done, seen);

@@ -4,9 +4,10 @@
  *   GPUTAP_TOOLS, gputap_tool_describe() ──► FOUND ── start() ──► STARTED ── finish() ──► FREE
  *   gputap_tool_add() ──────────────────────────┘
  *
- * When they are started: tool_start.c. A tool's functions are called without any lock, in the thread that is there. Each tool
- * keeps its library mapped (a reference, given back when it is removed), so that a program that closes it does not pull the
- * ground from under it. Whatever is wrong with a tool is told as an event and in a line on stderr; the program runs. */
+ * When they are started: tool_start.c. A tool's functions are called without any lock, in the
+ * thread that is there. Each tool keeps its library mapped (a reference, given back when it is
+ * removed), so that a program that closes it does not pull the ground from under it. Whatever is
+ * wrong with a tool is told as an event and in a line on stderr; the program runs. */
 #include "tool/tool_load.h"
 
 #include <dlfcn.h>
@@ -34,11 +35,12 @@ enum { FREE = 0, FOUND, STARTING, STARTED, FINISHING };
 struct entry {
 	const struct gputap_tool *tool;
 	const char *arguments; /* "": none */
-	void *library;      /* a reference; NULL: the program's own, or it could not be had */
+	void *library;         /* a reference; NULL: the program's own, or it could not be had */
 	_Atomic uint32_t state;
 	bool on_first_call; /* GPUTAP_TOOL_ON_FIRST_CALL */
 	uint32_t age;
-	uintptr_t frame;     /* while its start() or finish() runs: where that was called from, in the thread's stack */
+	/* while its start() or finish() runs: where that was called from, in the thread's stack */
+	uintptr_t frame;
 	struct entry *outer; /* whose start() or finish() called that */
 };
 
@@ -46,11 +48,13 @@ typedef const struct gputap_tool *describe_fn(uint32_t version);
 
 static struct entry entries[TOOLS]; /* `tool` and going from and to FREE: with gt_core_lock() */
 static uint32_t ages;
-static _Atomic uint32_t finishing, finishing_early; /* all of them; those that do not stay till their own place */
-/* Whose start() or finish() runs in this thread. It may have been left by an exception or longjmp(): then where it was called from
- * is deeper in the stack than we are. */
+/* all of them; those that do not stay till their own place */
+static _Atomic uint32_t finishing, finishing_early;
+/* Whose start() or finish() runs in this thread. It may have been left by an exception or
+ * longjmp(): then where it was called from is deeper in the stack than we are. */
 static _Thread_local struct entry *current __attribute__((tls_model("initial-exec")));
-static _Thread_local const char *asked __attribute__((tls_model("initial-exec"))); /* arguments of who is asked to describe itself */
+/* arguments of who is asked to describe itself */
+static _Thread_local const char *asked __attribute__((tls_model("initial-exec")));
 
 static const struct entry *innermost(const void *here)
 {
@@ -110,7 +114,8 @@ static const char *name_of(const struct gputap_tool *tool)
 
 /* The list ------------------------------------------------------------------- */
 
-/* Keep the library that holds the description. NULL: it is the program, or nothing could be done. */
+/* Keep the library that holds the description. NULL: it is the program, or nothing could be
+ * done. */
 static void *keep(const struct gputap_tool *tool)
 {
 	struct link_map *map = NULL;
@@ -123,10 +128,12 @@ static void *keep(const struct gputap_tool *tool)
 
 static bool starts_on_first_call(const struct gputap_tool *tool)
 {
-	return tool->size >= offsetof(struct gputap_tool, flags) + sizeof tool->flags && tool->flags & GPUTAP_TOOL_ON_FIRST_CALL;
+	return tool->size >= offsetof(struct gputap_tool, flags) + sizeof tool->flags &&
+	       tool->flags & GPUTAP_TOOL_ON_FIRST_CALL;
 }
 
-/* Its entry, in @state; one that was found and waits is taken when it is to be started. Return: 0, or why there is none. */
+/* Its entry, in @state; one that was found and waits is taken when it is to be started. Return:
+ * 0, or why there is none. */
 static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **out)
 {
 	struct entry *unused = NULL, *there = NULL;
@@ -143,7 +150,8 @@ static int enter(const struct gputap_tool *tool, uint32_t state, struct entry **
 			there = e;
 	}
 	rc = there ? -EALREADY : unused ? 0 : -ENOSPC;
-	if (there && state == STARTING && atomic_compare_exchange_strong(&there->state, &found, STARTING)) {
+	if (there && state == STARTING &&
+	    atomic_compare_exchange_strong(&there->state, &found, STARTING)) {
 		*out = there;
 		rc = 0;
 	} else if (rc == 0) {
@@ -173,12 +181,15 @@ static int check(const struct gputap_tool *tool, const char *from)
 	const size_t needed = offsetof(struct gputap_tool, flags);
 
 	if (tool->size < needed) {
-		tell("%s: the tool's description has %zu bytes, %zu are needed; it does not take part", from, tool->size, needed);
+		tell("%s: the tool's description has %zu bytes, %zu are needed; it does not take "
+		     "part",
+		     from, tool->size, needed);
 		return -EINVAL;
 	}
 	if (tool->abi != GPUTAP_TOOL_ABI) {
-		tell("%s: %s was built for version %u of the tool API, this gputap has version %u; it does not take part", from,
-		     name_of(tool), tool->abi, GPUTAP_TOOL_ABI);
+		tell("%s: %s was built for version %u of the tool API, this gputap has version %u; "
+		     "it does not take part",
+		     from, name_of(tool), tool->abi, GPUTAP_TOOL_ABI);
 		return -EINVAL;
 	}
 	return 0;
@@ -209,16 +220,16 @@ static void drop(struct entry *e)
 	leave(e);
 }
 
-/* Functions of tools that were left by an exception or longjmp(). (No cleanup of the compiler's: that needs libgcc_s in every
- * program.) */
+/* Functions of tools that were left by an exception or longjmp(). (No cleanup of the compiler's:
+ * that needs libgcc_s in every program.) */
 static void drop_abandoned(const void *here)
 {
 	while (current && current->frame <= (uintptr_t)here) {
 		struct entry *e = current;
 
 		current = e->outer;
-		tell("%s: its %s was left by an exception or a jump; it does not take part", name_of(e->tool),
-		     atomic_load(&e->state) == STARTING ? "start()" : "finish()");
+		tell("%s: its %s was left by an exception or a jump; it does not take part",
+		     name_of(e->tool), atomic_load(&e->state) == STARTING ? "start()" : "finish()");
 		drop(e);
 	}
 }
@@ -258,10 +269,12 @@ static bool finish(struct entry *e)
 
 static bool comes_before(const struct entry *a, const struct entry *b)
 {
-	return a->tool->priority != b->tool->priority ? a->tool->priority < b->tool->priority : a->age < b->age;
+	return a->tool->priority != b->tool->priority ? a->tool->priority < b->tool->priority
+						      : a->age < b->age;
 }
 
-/* The first or the last one of that state, @all or those that do not wait for the first call; NULL: there is none. */
+/* The first or the last one of that state, @all or those that do not wait for the first call;
+ * NULL: there is none. */
 static struct entry *pick(uint32_t wanted, bool last, bool all)
 {
 	struct entry *found = NULL;
@@ -270,7 +283,8 @@ static struct entry *pick(uint32_t wanted, bool last, bool all)
 	for (int i = 0; i < TOOLS; i++) {
 		struct entry *e = &entries[i];
 
-		if (atomic_load(&e->state) == wanted && (all || !e->on_first_call) && (!found || comes_before(e, found) != last))
+		if (atomic_load(&e->state) == wanted && (all || !e->on_first_call) &&
+		    (!found || comes_before(e, found) != last))
 			found = e;
 	}
 	gt_core_unlock();
@@ -335,7 +349,8 @@ void gt_tools_finish_at_exit(void)
 	static _Atomic uint32_t registered;
 
 	/* who registers last is called first: before the ends of all libraries that were there */
-	if (atomic_load(&gt_recording.tools) && !atomic_load(&finishing) && atomic_fetch_add(&registered, 1) < ENOUGH)
+	if (atomic_load(&gt_recording.tools) && !atomic_load(&finishing) &&
+	    atomic_fetch_add(&registered, 1) < ENOUGH)
 		atexit(at_exit);
 }
 
@@ -350,7 +365,8 @@ struct describers {
 	} all[DESCRIBERS];
 };
 
-static void add_describer(struct describers *d, describe_fn *fn, const char *from, const char *arguments)
+static void add_describer(struct describers *d, describe_fn *fn, const char *from,
+			  const char *arguments)
 {
 	for (unsigned i = 0; i < d->count; i++)
 		if (d->all[i].fn == fn)
@@ -359,21 +375,26 @@ static void add_describer(struct describers *d, describe_fn *fn, const char *fro
 		return;
 	d->all[d->count].fn = fn;
 	d->all[d->count].arguments = arguments;
-	snprintf(d->all[d->count++].from, sizeof d->all[0].from, "%.255s", from && *from ? from : "the program");
+	snprintf(d->all[d->count++].from, sizeof d->all[0].from, "%.255s",
+		 from && *from ? from : "the program");
 }
 
 /* The function that the object itself exports, not one of those that it is linked with. */
 static describe_fn *exported(const struct gt_elf *o)
 {
 	struct gt_symbols s;
-	ElfW(Sym) *symbol = gt_symbols_of(o, &s) ? gt_symbol_find(&s, "gputap_tool_describe") : NULL;
+	ElfW(Sym) *symbol =
+		gt_symbols_of(o, &s) ? gt_symbol_find(&s, "gputap_tool_describe") : NULL;
 
-	return symbol && (symbol->st_info & 15) == STT_FUNC ? (describe_fn *)(uintptr_t)(o->base + symbol->st_value) : NULL;
+	return symbol && (symbol->st_info & 15) == STT_FUNC
+		       ? (describe_fn *)(uintptr_t)(o->base + symbol->st_value)
+		       : NULL;
 }
 
 static int find_one(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL, info->dlpi_name};
+	struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL,
+			   info->dlpi_name};
 	describe_fn *fn;
 
 	(void)size;
@@ -404,7 +425,8 @@ static void find_named(struct describers *d, const char *path, const char *argum
 	if (fn)
 		add_describer(d, fn, path, arguments);
 	else
-		tell("GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is no tool", path);
+		tell("GPUTAP_TOOLS: %s has no function gputap_tool_describe(); it is no tool",
+		     path);
 }
 
 static const char *named(void)
@@ -428,7 +450,8 @@ static const char *decoded(const char *text)
 		unsigned code;
 
 		*to = *text++;
-		if (*to == '%' && sscanf(text, "%2x", &code) == 1 && strspn(text, "0123456789abcdefABCDEF") >= 2) {
+		if (*to == '%' && sscanf(text, "%2x", &code) == 1 &&
+		    strspn(text, "0123456789abcdefABCDEF") >= 2) {
 			*to = (char)code;
 			text += 2;
 		}
@@ -487,10 +510,12 @@ static void find(bool everywhere)
 		rc = enter(tool, FOUND, &e);
 		if (rc == 0) {
 			e->arguments = d.all[i].arguments;
-			e->library = keep(tool); /* whoever opened it may close it before it is started */
+			/* whoever opened it may close it before it is started */
+			e->library = keep(tool);
 		}
 		if (rc == -ENOSPC)
-			tell("%s: %d tools are there already; it does not take part", name_of(tool), TOOLS);
+			tell("%s: %d tools are there already; it does not take part", name_of(tool),
+			     TOOLS);
 	}
 }
 
@@ -507,9 +532,11 @@ bool gt_tools_find(void)
 
 static struct {
 	_Atomic uint32_t busy;
-	_Atomic uint32_t hangs;  /* it took too long, or a fork has left the thread behind: nobody waits again */
+	/* it took too long, or a fork has left the thread behind: nobody waits again */
+	_Atomic uint32_t hangs;
 } starting;
-/* This thread starts them: the frame that does. It may have been left by an exception or longjmp(), as `current`. */
+/* This thread starts them: the frame that does. It may have been left by an exception or
+ * longjmp(), as `current`. */
 static _Thread_local uintptr_t starts_here __attribute__((tls_model("initial-exec")));
 
 static void stop_waiting(void)
@@ -518,7 +545,8 @@ static void stop_waiting(void)
 	gt_contexts_refresh();
 }
 
-/* Another thread starts the tools: a call, or a table, that did not wait for it would not be told. */
+/* Another thread starts the tools: a call, or a table, that did not wait for it would not be
+ * told. */
 static void wait_for_start(const void *here)
 {
 	enum { NAP_NS = 100000, NAPS = 20000 };
@@ -531,7 +559,8 @@ static void wait_for_start(const void *here)
 		atomic_store(&starting.busy, 0);
 	}
 	while (!starts_here && !atomic_load(&starting.hangs) && atomic_load(&starting.busy))
-		if (syscall(SYS_nanosleep, &nap, NULL) == 0 && ++n == NAPS && !atomic_exchange(&starting.hangs, 1))
+		if (syscall(SYS_nanosleep, &nap, NULL) == 0 && ++n == NAPS &&
+		    !atomic_exchange(&starting.hangs, 1))
 			stop_waiting();
 	errno = saved;
 }
@@ -625,7 +654,8 @@ int gputap_tool_remove(const struct gputap_tool *tool)
 	library = found->library;
 	drop(found);
 	/* the code that we return to may be what the reference keeps mapped */
-	if (library && dladdr(tool, &its) && dladdr(caller, &callers) && its.dli_fbase != callers.dli_fbase)
+	if (library && dladdr(tool, &its) && dladdr(caller, &callers) &&
+	    its.dli_fbase != callers.dli_fbase)
 		dlclose(library);
 	return 0;
 }

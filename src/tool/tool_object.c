@@ -5,12 +5,13 @@
  *                                      │ children, in the order of loading: kernel symbols
  *                                      └ hearings: {context, its eight bytes}, one for each LOAD told
  *
- * A context hears LOAD of an object once, whether it is told as it happens, or by replay when the context starts (in the
- * thread that starts it), or both at the same time: who adds the hearing tells it. A child is not told before its parent.
- * UNLOAD goes to who has a hearing.
+ * A context hears LOAD of an object once, whether it is told as it happens, or by replay when
+ * the context starts (in the thread that starts it), or both at the same time: who adds the
+ * hearing tells it. A child is not told before its parent. UNLOAD goes to who has a hearing.
  *
- * Locking: gt_core_lock() for the lists, never while a callback runs. What somebody is looking at is pinned, and is freed by
- * the last one. Entries are used again; memory and texts stay until the process ends. */
+ * Locking: gt_core_lock() for the lists, never while a callback runs. What somebody is looking
+ * at is pinned, and is freed by the last one. Entries are used again; memory and texts stay
+ * until the process ends. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,8 +25,8 @@
 
 enum { ROW_BYTES = 1 << 16, TEXT_BUCKETS = 4096, NAP_NS = 50000, PATIENCE = 20000 /* naps, 1 s */ };
 
-/* Somebody who asks for objects of a domain. What he asked for is copied: his place may be another context's by the time that
- * it is his turn. */
+/* Somebody who asks for objects of a domain. What he asked for is copied: his place may be
+ * another context's by the time that it is his turn. */
 struct listener {
 	uint32_t place, generation;
 	uint32_t flags;
@@ -120,7 +121,8 @@ const char *gt_tool_text(const char *data, size_t bytes)
 		hash = (hash ^ (uint8_t)data[i]) * UINT64_C(0x100000001b3);
 	bucket = &texts[(hash ^ hash >> 32) % TEXT_BUCKETS];
 	gt_core_lock();
-	for (t = *bucket; t && (t->bytes != bytes || memcmp(t->data, data, bytes) != 0); t = t->next)
+	for (t = *bucket; t && (t->bytes != bytes || memcmp(t->data, data, bytes) != 0);
+	     t = t->next)
 		;
 	if (!t && (t = take_bytes(sizeof *t + bytes + 1)) != NULL) {
 		t->bytes = bytes;
@@ -137,7 +139,8 @@ const char *gt_tool_text(const char *data, size_t bytes)
 
 static void append(struct gt_tool_object *x)
 {
-	struct gt_tool_object **head = x->parent ? &x->parent->first : &first, **tail = x->parent ? &x->parent->last : &last;
+	struct gt_tool_object **head = x->parent ? &x->parent->first : &first,
+			      **tail = x->parent ? &x->parent->last : &last;
 
 	x->previous = *tail;
 	if (*tail)
@@ -149,7 +152,8 @@ static void append(struct gt_tool_object *x)
 
 static void unlink_and_free(struct gt_tool_object *x)
 {
-	struct gt_tool_object **head = x->parent ? &x->parent->first : &first, **tail = x->parent ? &x->parent->last : &last;
+	struct gt_tool_object **head = x->parent ? &x->parent->first : &first,
+			      **tail = x->parent ? &x->parent->last : &last;
 
 	*(x->previous ? &x->previous->next : head) = x->next;
 	*(x->next ? &x->next->previous : tail) = x->previous;
@@ -170,7 +174,8 @@ static void unpin(struct gt_tool_object *x)
 		unlink_and_free(x);
 }
 
-static struct hearing *hearing_of(const struct gt_tool_object *x, uint32_t place, uint32_t generation)
+static struct hearing *hearing_of(const struct gt_tool_object *x, uint32_t place,
+				  uint32_t generation)
 {
 	struct hearing *h = x->hearings;
 
@@ -189,7 +194,8 @@ static void nap(void)
 
 /* Telling ------------------------------------------------------------------------------ */
 
-static struct listener listener_of(uint32_t place, uint32_t generation, const struct gt_tool_objects *asked)
+static struct listener listener_of(uint32_t place, uint32_t generation,
+				   const struct gt_tool_objects *asked)
 {
 	return (struct listener){place, generation, asked->flags, asked->fn ? asked->types : 0};
 }
@@ -219,7 +225,8 @@ static bool call(struct hearing *h, const struct gt_tool_object *x, uint32_t pha
 	return true;
 }
 
-/* The right to tell this context LOAD; NULL: it has heard, or it need not. Waits while another thread tells it. */
+/* The right to tell this context LOAD; NULL: it has heard, or it need not. Waits while another
+ * thread tells it. */
 static struct hearing *begin(struct gt_tool_object *x, const struct listener *l)
 {
 	uint32_t me = gt_tool_thread();
@@ -267,7 +274,8 @@ static void tell_load(struct gt_tool_object *x, const struct listener *l, bool r
 	atomic_store_explicit(&h->telling, 0, memory_order_release);
 }
 
-/* @x has gone, and is pinned: hearings come no more. @parent_first: to contexts that want it so, or to the others; both: 2 */
+/* @x has gone, and is pinned: hearings come no more. @parent_first: to contexts that want it so,
+ *         or to the others; both: 2 */
 static void tell_unload(struct gt_tool_object *x, int parent_first)
 {
 	uint32_t me = gt_tool_thread(), telling;
@@ -280,7 +288,8 @@ static void tell_unload(struct gt_tool_object *x, int parent_first)
 			nap();
 		}
 		if (atomic_load_explicit(&h->void_now, memory_order_relaxed) ||
-		    (parent_first != 2 && parent_first != !!(h->flags & GPUTAP_OBJECTS_PARENT_FIRST)))
+		    (parent_first != 2 &&
+		     parent_first != !!(h->flags & GPUTAP_OBJECTS_PARENT_FIRST)))
 			continue;
 		call(h, x, GPUTAP_PHASE_UNLOAD, false);
 		atomic_store_explicit(&h->void_now, 1, memory_order_relaxed);
@@ -289,7 +298,8 @@ static void tell_unload(struct gt_tool_object *x, int parent_first)
 
 /* Loading, unloading ---------------------------------------------------------------------- */
 
-struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o, struct gt_tool_object *parent)
+struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
+					  struct gt_tool_object *parent)
 {
 	struct gt_tool_object *x;
 
@@ -318,7 +328,8 @@ static struct gt_tool_object *step(struct gt_tool_object *x, struct gt_tool_obje
 /* The children, in the order of loading; @x is pinned. With the lock. */
 static void tell_children(struct gt_tool_object *x, const struct listener *l, bool replayed)
 {
-	for (struct gt_tool_object *child = step(NULL, x->first); child; child = step(child, child->next)) {
+	for (struct gt_tool_object *child = step(NULL, x->first); child;
+	     child = step(child, child->next)) {
 		gt_core_unlock();
 		tell_load(child, l, replayed);
 		gt_core_lock();
@@ -339,8 +350,11 @@ void gt_tool_object_loaded(struct gt_tool_object *x)
 			const struct gt_tool_context *c = &gt_tool_pool[places[i]];
 
 			if (c->objects[x->o.domain].fn)
-				listeners[count++] = listener_of(places[i], atomic_load_explicit(&c->generation, memory_order_acquire),
-								 &c->objects[x->o.domain]);
+				listeners[count++] =
+					listener_of(places[i],
+						    atomic_load_explicit(&c->generation,
+									 memory_order_acquire),
+						    &c->objects[x->o.domain]);
 		}
 		gt_tool_look_done();
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three files of device work share: tool_work.c (until it has ended), tool_complete.c (telling that), tool_retire.c. */
+/* What the three files of device work share: tool_work.c (until it has ended), tool_complete.c
+ * (telling that), tool_retire.c. */
 #ifndef GPUTAP_TOOL_TOOL_PIECE_H
 #define GPUTAP_TOOL_TOOL_PIECE_H
 
@@ -33,7 +34,8 @@ struct gt_correlation *gt_correlation_new(uint64_t id, bool may_grow);
 /* .. it was made for work that no call causes, which has a number now. */
 void gt_correlation_number(struct gt_correlation *c, uint64_t id);
 /* These hear of its work in that domain, so of its retirement too. */
-void gt_correlation_hears(struct gt_correlation *c, uint32_t domain, const struct gt_tool_heard *heard, uint32_t count);
+void gt_correlation_hears(struct gt_correlation *c, uint32_t domain,
+			  const struct gt_tool_heard *heard, uint32_t count);
 /* Something was told of it that ended at @time, ns. */
 void gt_correlation_reaches(struct gt_correlation *c, uint64_t time);
 /* The process ends: what has not retired does, open calls too. */

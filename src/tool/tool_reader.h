@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread says of whom it is about to call (tool.h has the whole of it): inline, as each callback does it. */
+/* What a thread says of whom it is about to call (tool.h has the whole of it): inline, as each
+ * callback does it. */
 #ifndef GPUTAP_TOOL_TOOL_READER_H
 #define GPUTAP_TOOL_TOOL_READER_H
 
@@ -10,34 +11,38 @@ enum { GT_TOOL_DEPTH = 8 };
 /* Only a seq_cst operation is a fence in the eyes of the thread sanitizer. */
 #if defined(__SANITIZE_THREAD__)
 #define GT_ORDER_HAZARD memory_order_seq_cst
-#define GT_ORDER_READ memory_order_seq_cst
+#define GT_ORDER_READ   memory_order_seq_cst
 #define GT_TOOL_FENCE() ((void)0)
 #else
 #define GT_ORDER_HAZARD memory_order_release /* what the one before it was called for is over */
-#define GT_ORDER_READ memory_order_acquire
+#define GT_ORDER_READ   memory_order_acquire
 #define GT_TOOL_FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
 
 /* A thread that calls tools' functions. Never freed: taken over by later threads. */
 struct gt_tool_reader {
-	_Atomic uint64_t hazards[GT_TOOL_DEPTH]; /* place + 1 | generation << 32; GT_TOOL_ANY; 0: none */
+	/* place + 1 | generation << 32; GT_TOOL_ANY; 0: none */
+	_Atomic uint64_t hazards[GT_TOOL_DEPTH];
 	uintptr_t stack[GT_TOOL_DEPTH]; /* where the caller of each stands */
 	uint32_t depth;
 	uint32_t thread;
 	_Atomic uint32_t choosing; /* between gt_tool_look() and gt_tool_look_done() */
-	_Atomic uint32_t waiting; /* for others' callbacks to end */
+	_Atomic uint32_t waiting;  /* for others' callbacks to end */
 	_Atomic uint32_t taken;
 	struct gt_tool_reader *next;
 };
 
 /* This thread's; NULL: not yet. */
-extern _Thread_local struct gt_tool_reader *gt_tool_reader __attribute__((tls_model("initial-exec"), visibility("hidden")));
-extern _Atomic uint32_t gt_tool_membarrier __attribute__((visibility("hidden"))); /* who stops a context has it done for us */
+extern _Thread_local struct gt_tool_reader *gt_tool_reader
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* who stops a context has it done for us */
+extern _Atomic uint32_t gt_tool_membarrier __attribute__((visibility("hidden")));
 
 /* The first time in a thread. NULL: no memory, or there is nobody to be called in this process. */
 struct gt_tool_reader *gt_tool_become_reader(void) __attribute__((cold));
 
-/* Between a reader's store and its load, and the other way round in who stops a context: one of them must see the other. */
+/* Between a reader's store and its load, and the other way round in who stops a context: one of
+ * them must see the other. */
 static inline void gt_tool_fence_of_reader(void)
 {
 	if (gt_likely(atomic_load_explicit(&gt_tool_membarrier, memory_order_relaxed)))
@@ -55,13 +60,15 @@ static inline void gt_tool_choosing(struct gt_tool_reader *r, uint32_t more)
 }
 
 /**
- * gt_tool_look() - what is asked of the places in gt_tool_order() may be looked at now, until gt_tool_look_done()
- * Who stops a context waits for it: no callback, nothing that takes long, between the two.
+ * gt_tool_look() - what is asked of the places in gt_tool_order() may be looked at now, until
+ * gt_tool_look_done() Who stops a context waits for it: no callback, nothing that takes long,
+ * between the two.
  * Return: false: there is nobody to be told, or no memory for a thread more.
  */
 static inline bool gt_tool_look(void)
 {
-	struct gt_tool_reader *r = gt_likely(gt_tool_reader != NULL) ? gt_tool_reader : gt_tool_become_reader();
+	struct gt_tool_reader *r =
+		gt_likely(gt_tool_reader != NULL) ? gt_tool_reader : gt_tool_become_reader();
 
 	if (gt_unlikely(!r))
 		return false;
@@ -75,7 +82,8 @@ static inline void gt_tool_look_done(void)
 	gt_tool_choosing(gt_tool_reader, (uint32_t)-1);
 }
 
-/* Active contexts' places, first to last, if they are seven at most, and how many; else GT_TOOL_MANY. */
+/* Active contexts' places, first to last, if they are seven at most, and how many; else
+ * GT_TOOL_MANY. */
 enum { GT_TOOL_FEW = 7 };
 #define GT_TOOL_MANY UINT64_MAX
 extern _Atomic uint64_t gt_tool_few __attribute__((visibility("hidden")));
@@ -101,18 +109,21 @@ static inline uint64_t gt_tool_hazard(uint32_t place, uint32_t generation)
 
 /* Levels from this one on are left: the thread's depth is what it was before it. */
 void gt_tool_level_drop(struct gt_tool_reader *r, uint32_t level) __attribute__((cold));
-/* Callbacks that were left with longjmp(): they stood deeper in the stack than @here. Return: false: it is too deep. */
+/* Callbacks that were left with longjmp(): they stood deeper in the stack than @here. Return:
+ * false: it is too deep. */
 bool gt_tool_level_deep(struct gt_tool_reader *r, uintptr_t here) __attribute__((cold));
 
 /**
- * gt_tool_level_in() - this thread is about to call functions of one or several places, one after the other
+ * gt_tool_level_in() - this thread is about to call functions of one or several places, one after
+ * the other
  * @here: where it stands in the stack
- * Return: NULL: nobody is to be called. Else gt_tool_hold() before each, gt_tool_level_out() with what `depth` is now.
- * Nests 8 deep in a thread; deeper ones are not called.
+ * Return: NULL: nobody is to be called. Else gt_tool_hold() before each, gt_tool_level_out() with
+ * what `depth` is now. Nests 8 deep in a thread; deeper ones are not called.
  */
 static inline struct gt_tool_reader *gt_tool_level_in(uintptr_t here)
 {
-	struct gt_tool_reader *r = gt_likely(gt_tool_reader != NULL) ? gt_tool_reader : gt_tool_become_reader();
+	struct gt_tool_reader *r =
+		gt_likely(gt_tool_reader != NULL) ? gt_tool_reader : gt_tool_become_reader();
 
 	if (gt_unlikely(!r) || (gt_unlikely(r->depth) && !gt_tool_level_deep(r, here)))
 		return NULL;
@@ -125,14 +136,17 @@ static inline struct gt_tool_reader *gt_tool_level_in(uintptr_t here)
  * @begun: it heard the beginning: all right also when it is only finishing
  * Return: false: not to be called.
  */
-static inline bool gt_tool_hold(struct gt_tool_reader *r, uint32_t level, uint32_t place, uint32_t generation, bool begun)
+static inline bool gt_tool_hold(struct gt_tool_reader *r, uint32_t level, uint32_t place,
+				uint32_t generation, bool begun)
 {
 	struct gt_tool_context *c = &gt_tool_pool[place];
 
-	atomic_store_explicit(&r->hazards[level - 1], gt_tool_hazard(place, generation), GT_ORDER_HAZARD);
+	atomic_store_explicit(&r->hazards[level - 1], gt_tool_hazard(place, generation),
+			      GT_ORDER_HAZARD);
 	gt_tool_fence_of_reader();
-	/* first that somebody may be called, then that it is him: the place may have another user since we were told of it, and
-	 * stands still only while one who was active then waits for us */
+	/* first that somebody may be called, then that it is him: the place may have another
+	 * user since we were told of it, and stands still only while one who was active then
+	 * waits for us */
 	return gt_likely((atomic_load_explicit(&c->active, GT_ORDER_READ) ||
 			  (begun && atomic_load_explicit(&c->finishing, GT_ORDER_READ))) &&
 			 atomic_load_explicit(&c->generation, memory_order_relaxed) == generation);
@@ -147,7 +161,8 @@ static inline void gt_tool_level_out(struct gt_tool_reader *r, uint32_t level)
 }
 
 /**
- * gt_tool_lock_in() - about to call this place's functions, and no others: a level and a hold in one
+ * gt_tool_lock_in() - about to call this place's functions, and no others: a level and a hold in
+ * one
  * Return: false: not to be called. True: call, then gt_tool_lock_out().
  */
 static inline bool gt_tool_lock_in(uint32_t place, uint32_t generation, bool begun)

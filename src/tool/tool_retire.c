@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Correlation ids that retire: nothing more will come of a call.
  *
- * A call that work hangs on has a gt_correlation: referred to by the call while it is open and by each piece; it retires when
- * the last one lets go. Who hears of that is collected meanwhile, a bit per place: those that were told the call, and those
- * that were told a piece of its work. A call that nothing hangs on needs none: it retires when it returns.
+ * A call that work hangs on has a gt_correlation: referred to by the call while it is open and
+ * by each piece; it retires when the last one lets go. Who hears of that is collected meanwhile,
+ * a bit per place: those that were told the call, and those that were told a piece of its work.
+ * A call that nothing hangs on needs none: it retires when it returns.
  *
  * Locking: none. */
 #include "tool/tool_piece.h"
@@ -16,14 +17,15 @@ struct gt_correlation {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t references;
 	_Atomic uint32_t retired;
-	uint32_t epoch;                  /* image that it was made in; 0: none has written anything so far */
+	/* image that it was made in; 0: none has written anything so far */
+	uint32_t epoch;
 	uint64_t id;
-	_Atomic uint64_t last;           /* ns: the latest time told of it */
+	_Atomic uint64_t last; /* ns: the latest time told of it */
 	uint32_t call_domain;
 	_Atomic uint32_t work_domain;
-	_Atomic uint64_t called;         /* places: told by callback */
-	_Atomic uint64_t call_recorded;  /* .. whose buffer for the call's domain has it */
-	_Atomic uint64_t work_recorded;  /* .. whose buffer for the work's domain has it */
+	_Atomic uint64_t called;        /* places: told by callback */
+	_Atomic uint64_t call_recorded; /* .. whose buffer for the call's domain has it */
+	_Atomic uint64_t work_recorded; /* .. whose buffer for the work's domain has it */
 	_Atomic uint32_t generation[GT_TOOL_POOL];
 };
 
@@ -82,9 +84,11 @@ static void retire_for(const struct retiring *r, uint32_t place, uint32_t genera
 	if (r->work_recorded >> place & 1 && c->buffered[r->work_domain].retirement)
 		of_work = c->buffered[r->work_domain].buffer;
 	if (of_call)
-		gt_tool_buffer_write_ticks(of_call, GPUTAP_RECORD_RETIRED, &record, sizeof record, 0, 0, true);
+		gt_tool_buffer_write_ticks(of_call, GPUTAP_RECORD_RETIRED, &record, sizeof record,
+					   0, 0, true);
 	if (of_work && of_work != of_call)
-		gt_tool_buffer_write_ticks(of_work, GPUTAP_RECORD_RETIRED, &record, sizeof record, 0, 0, true);
+		gt_tool_buffer_write_ticks(of_work, GPUTAP_RECORD_RETIRED, &record, sizeof record,
+					   0, 0, true);
 	if (r->called >> place & 1 && c->retired)
 		call_retired(r, c);
 	gt_tool_lock_out();
@@ -100,12 +104,15 @@ static void retire(const struct retiring *r, const _Atomic uint32_t *generations
 	for (unsigned i = left ? gt_tool_order(places) : 0; i-- > 0;)
 		if (left >> places[i] & 1) {
 			left &= ~(UINT64_C(1) << places[i]);
-			retire_for(r, places[i], atomic_load_explicit(&generations[places[i]], memory_order_relaxed));
+			retire_for(r, places[i],
+				   atomic_load_explicit(&generations[places[i]],
+							memory_order_relaxed));
 		}
 	for (; left; left &= left - 1) {
 		uint32_t place = (uint32_t)__builtin_ctzll(left);
 
-		retire_for(r, place, atomic_load_explicit(&generations[place], memory_order_relaxed));
+		retire_for(r, place,
+			   atomic_load_explicit(&generations[place], memory_order_relaxed));
 	}
 	errno = saved;
 }
@@ -113,7 +120,9 @@ static void retire(const struct retiring *r, const _Atomic uint32_t *generations
 /* Nobody refers to it, or nobody ever will again. */
 static void retire_shared(struct gt_correlation *c)
 {
-	struct retiring r = {.id = c->id, .time = gt_ticks_boottime(), .call_domain = c->call_domain};
+	struct retiring r = {.id = c->id,
+			     .time = gt_ticks_boottime(),
+			     .call_domain = c->call_domain};
 	uint64_t last = atomic_load_explicit(&c->last, memory_order_relaxed);
 
 	if (atomic_exchange_explicit(&c->retired, 1, memory_order_relaxed))
@@ -127,7 +136,8 @@ static void retire_shared(struct gt_correlation *c)
 }
 
 /* Whoever heard of the call. */
-static void add_frame(const struct gt_tool_frame *f, struct retiring *r, _Atomic uint32_t generations[GT_TOOL_POOL])
+static void add_frame(const struct gt_tool_frame *f, struct retiring *r,
+		      _Atomic uint32_t generations[GT_TOOL_POOL])
 {
 	r->id = f->call.correlation;
 	r->call_domain = f->call.domain;
@@ -165,14 +175,16 @@ void gt_correlation_number(struct gt_correlation *c, uint64_t id)
 	c->id = id;
 }
 
-void gt_correlation_hears(struct gt_correlation *c, uint32_t domain, const struct gt_tool_heard *heard, uint32_t count)
+void gt_correlation_hears(struct gt_correlation *c, uint32_t domain,
+			  const struct gt_tool_heard *heard, uint32_t count)
 {
 	uint64_t called = 0, recorded = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct gt_tool_heard *h = &heard[i];
 
-		atomic_store_explicit(&c->generation[h->place], h->generation, memory_order_relaxed);
+		atomic_store_explicit(&c->generation[h->place], h->generation,
+				      memory_order_relaxed);
 		called |= UINT64_C(1) << h->place;
 		if (h->how & GT_TOOL_BUFFERED)
 			recorded |= UINT64_C(1) << h->place;
@@ -187,7 +199,9 @@ void gt_correlation_reaches(struct gt_correlation *c, uint64_t time)
 {
 	uint64_t old = atomic_load_explicit(&c->last, memory_order_relaxed);
 
-	while (old < time && !atomic_compare_exchange_weak_explicit(&c->last, &old, time, memory_order_relaxed, memory_order_relaxed))
+	while (old < time &&
+	       !atomic_compare_exchange_weak_explicit(&c->last, &old, time, memory_order_relaxed,
+						      memory_order_relaxed))
 		;
 }
 
@@ -202,7 +216,8 @@ struct gt_correlation *gt_correlation_get(struct gt_tool_frame *f)
 		add_frame(f, &r, f->shared->generation);
 		f->shared->call_domain = r.call_domain;
 		atomic_store_explicit(&f->shared->called, r.called, memory_order_relaxed);
-		atomic_store_explicit(&f->shared->call_recorded, r.call_recorded, memory_order_relaxed);
+		atomic_store_explicit(&f->shared->call_recorded, r.call_recorded,
+				      memory_order_relaxed);
 	}
 	atomic_fetch_add_explicit(&f->shared->references, 1, memory_order_relaxed);
 	return f->shared;
@@ -254,7 +269,8 @@ void gt_correlation_leave(struct gt_tool_frame *f)
 
 static void retire_open_calls(void)
 {
-	for (struct gt_tool_frame *f = gt_tool_open_call(); f; f = gt_tool_frame_live(f->outer, f)) {
+	for (struct gt_tool_frame *f = gt_tool_open_call(); f;
+	     f = gt_tool_frame_live(f->outer, f)) {
 		_Atomic uint32_t generations[GT_TOOL_POOL];
 		struct retiring r = {.time = gt_ticks_boottime()};
 
@@ -270,13 +286,18 @@ void gt_correlations_end(void)
 {
 	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
-	for (uint32_t i = 0; i < atomic_load_explicit(&correlations.chunk_count, memory_order_acquire) * GT_TOOL_CHUNK; i++) {
+	for (uint32_t i = 0;
+	     i <
+	     atomic_load_explicit(&correlations.chunk_count, memory_order_acquire) * GT_TOOL_CHUNK;
+	     i++) {
 		struct gt_correlation *c;
 
-		if (!atomic_load_explicit(&correlations.chunks[i / GT_TOOL_CHUNK], memory_order_acquire))
+		if (!atomic_load_explicit(&correlations.chunks[i / GT_TOOL_CHUNK],
+					  memory_order_acquire))
 			continue;
 		c = (struct gt_correlation *)(void *)gt_tool_stock_at(&correlations, i);
-		if (atomic_load_explicit(&c->references, memory_order_acquire) && (!c->epoch || c->epoch == epoch))
+		if (atomic_load_explicit(&c->references, memory_order_acquire) &&
+		    (!c->epoch || c->epoch == epoch))
 			retire_shared(c); /* else it hangs on work of the parent's, of a fork */
 	}
 	retire_open_calls();

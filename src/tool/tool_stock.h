@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Things of one size that threads take and give back without a lock, and that stay mapped: whoever still holds an index of one
- * may look at it. A stack with a count against reuse between load and exchange; it grows by a chunk where a caller allows the
- * system call. Never here: malloc. */
+/* Things of one size that threads take and give back without a lock, and that stay mapped:
+ * whoever still holds an index of one may look at it. A stack with a count against reuse between
+ * load and exchange; it grows by a chunk where a caller allows the system call. Never here:
+ * malloc. */
 #ifndef GPUTAP_TOOL_TOOL_STOCK_H
 #define GPUTAP_TOOL_TOOL_STOCK_H
 
@@ -27,9 +28,11 @@ struct gt_tool_stock {
 
 static inline struct gt_tool_entry *gt_tool_stock_at(struct gt_tool_stock *stock, uint32_t index)
 {
-	char *chunk = atomic_load_explicit(&stock->chunks[index / GT_TOOL_CHUNK], memory_order_acquire);
+	char *chunk =
+		atomic_load_explicit(&stock->chunks[index / GT_TOOL_CHUNK], memory_order_acquire);
 
-	return (struct gt_tool_entry *)(void *)(chunk + (index % GT_TOOL_CHUNK) * stock->entry_bytes);
+	return (struct gt_tool_entry *)(void *)(chunk +
+						(index % GT_TOOL_CHUNK) * stock->entry_bytes);
 }
 
 /* NULL: there is none, or there is no memory. What is new is zero but for its index. */

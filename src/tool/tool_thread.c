@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gputap's own threads in the program: who is told of them, and that a callback which ends one (pthread_exit(), pthread_cancel()) ends no more
- * than that: what the thread was there for is taken over. A thread-specific value's destructor notices, as it runs however a thread ends. */
+/* gputap's own threads in the program: who is told of them, and that a callback which ends one
+ * (pthread_exit(), pthread_cancel()) ends no more than that: what the thread was there for is
+ * taken over. A thread-specific value's destructor notices, as it runs however a thread ends. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +29,9 @@ int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, voi
 	do {
 		if (n == SUBSCRIBERS)
 			return -ENOSPC;
-	} while (!atomic_compare_exchange_weak_explicit(&subscriber_count, &n, n + 1, memory_order_relaxed, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&subscriber_count, &n, n + 1,
+							memory_order_relaxed,
+							memory_order_relaxed));
 	subscribers[n].before = before;
 	subscribers[n].after = after;
 	subscribers[n].user = user;
@@ -39,19 +42,22 @@ int gputap_thread_subscribe(gputap_thread_fn before, gputap_thread_fn after, voi
 static void tell_before(void)
 {
 	for (int i = 0; i < SUBSCRIBERS; i++)
-		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].before)
+		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) &&
+		    subscribers[i].before)
 			subscribers[i].before(subscribers[i].user);
 }
 
 static void tell_after(void)
 {
 	for (int i = SUBSCRIBERS - 1; i >= 0; i--)
-		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) && subscribers[i].after)
+		if (atomic_load_explicit(&subscribers[i].there, memory_order_acquire) &&
+		    subscribers[i].after)
 			subscribers[i].after(subscribers[i].user);
 }
 
-/* What glibc takes of each thread's stack before it runs: static thread-local storage, which a program may have much of. Found early:
- * a thread may be started where the dynamic linker's lock is not ours to wait for. */
+/* What glibc takes of each thread's stack before it runs: static thread-local storage, which a
+ * program may have much of. Found early: a thread may be started where the dynamic linker's lock
+ * is not ours to wait for. */
 static size_t (*find_taken_bytes)(const pthread_attr_t *attr);
 
 __attribute__((constructor)) static void begin(void)
@@ -63,7 +69,8 @@ static void set_stack(pthread_attr_t *attr, size_t stack_bytes)
 {
 	if (!stack_bytes)
 		pthread_attr_getstacksize(attr, &stack_bytes);
-	pthread_attr_setstacksize(attr, stack_bytes + (find_taken_bytes ? find_taken_bytes(attr) : 0));
+	pthread_attr_setstacksize(attr,
+				  stack_bytes + (find_taken_bytes ? find_taken_bytes(attr) : 0));
 }
 
 /* A program's signals are for its own threads: ours never run its handlers. */
@@ -95,7 +102,8 @@ int gt_tool_thread_start(void *(*run)(void *), void *arg, size_t stack_bytes)
 	tell_after();
 	if (rc)
 		gt_event_write(gt_thread_own(), GT_EVENT_FAULT, GT_DOMAIN_NONE, (uint64_t)rc,
-			       "a thread of gputap's could not be made: device work is looked at only in the program's own calls");
+			       "a thread of gputap's could not be made: device work is looked at "
+			       "only in the program's own calls");
 	return rc;
 }
 
@@ -120,7 +128,8 @@ static void make_key(void)
 	key_there = pthread_key_create(&key, thread_ends) == 0;
 }
 
-/* A thread names itself: for another one, which may have ended by then, pthread_setname_np() would open a file in the program. */
+/* A thread names itself: for another one, which may have ended by then, pthread_setname_np()
+ * would open a file in the program. */
 void gt_tool_thread_takes(const char *name, void (*left)(void *arg), void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -6,10 +6,10 @@
  *      |    .*'         depends on when it is asked for, and later stamps have later times.
  *      +-------------- ticks
  *
- * A reading is some tens of ns off. Taken as it is, it would bend a short piece between two anchors, and the durations in it:
- * an anchor may leave the line of all anchors so far by 1/1000 at most, unless it is far away (the host was
- * suspended: one clock went on).
- * Room for so many anchors as a second or more of deliveries need; then every second of the older half goes. */
+ * A reading is some tens of ns off. Taken as it is, it would bend a short piece between two
+ * anchors, and the durations in it: an anchor may leave the line of all anchors so far by 1/1000
+ * at most, unless it is far away (the host was suspended: one clock went on). Room for so many
+ * anchors as a second or more of deliveries need; then every second of the older half goes. */
 #include <string.h>
 #include <time.h>
 
@@ -59,7 +59,8 @@ static void thin_out(void)
 
 	for (size_t i = 2; i < ANCHORS / 2; i += 2)
 		map.anchors[to++] = map.anchors[i];
-	memmove(map.anchors + to, map.anchors + ANCHORS / 2, sizeof map.anchors[0] * (ANCHORS - ANCHORS / 2));
+	memmove(map.anchors + to, map.anchors + ANCHORS / 2,
+		sizeof map.anchors[0] * (ANCHORS - ANCHORS / 2));
 	map.count = to + ANCHORS - ANCHORS / 2;
 }
 
@@ -74,11 +75,14 @@ static void add_anchor(void)
 	if (a.ticks <= last.ticks)
 		return;
 	if (last.ticks > map.first.ticks) {
-		uint64_t line = last.ns + scaled(a.ticks - last.ticks, last.ns - map.first.ns, last.ticks - map.first.ticks);
+		uint64_t line = last.ns + scaled(a.ticks - last.ticks, last.ns - map.first.ns,
+						 last.ticks - map.first.ticks);
 		uint64_t most = (line - last.ns) / 1000;
 
 		if (a.ns + FAR_NS > line && a.ns < line + FAR_NS)
-			a.ns = a.ns > line + most ? line + most : a.ns + most < line ? line - most : a.ns;
+			a.ns = a.ns > line + most   ? line + most
+			       : a.ns + most < line ? line - most
+						    : a.ns;
 	}
 	if (a.ns < last.ns)
 		a.ns = last.ns;
@@ -117,7 +121,8 @@ void gt_tool_ticks_start(void)
 {
 	gt_word_lock(&map.lock);
 	if (!map.count) {
-		/* Nothing but buffered calls has ticks when there is no session, and none is before the first buffer. */
+		/* Nothing but buffered calls has ticks when there is no session, and none is
+		 * before the first buffer. */
 		gt_recording_init();
 		if (!gt_recording.session)
 			gt_host_clock = gt_clock_host_choose();
@@ -154,7 +159,8 @@ void gt_tool_ticks_convert(const struct gputap_record *records, size_t count)
 
 void gt_tool_ticks_reset(void)
 {
-	atomic_store_explicit(&map.lock, 0, memory_order_relaxed); /* at most an anchor is lost that was being added */
+	/* at most an anchor is lost that was being added */
+	atomic_store_explicit(&map.lock, 0, memory_order_relaxed);
 }
 
 uint64_t gputap_now(void)

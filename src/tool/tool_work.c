@@ -4,8 +4,8 @@
  *   reserved ── take ──► piece {cause, thread} ── enter ──► told, in flight ──┬─ exit ─┬──► done list ── deliver ──► pool
  *                                                                             └─ done ─┘
  *
- * A piece's EXIT (submitting thread) and its end (a helper) come in any order: each sets its bit, and who sets the second one
- * hands the piece on (tool_complete.c).
+ * A piece's EXIT (submitting thread) and its end (a helper) come in any order: each sets its
+ * bit, and who sets the second one hands the piece on (tool_complete.c).
  *
  * Locking: none.
  * Never here: malloc. System calls only where a caller lets the pool grow. */
@@ -38,14 +38,15 @@ bool gt_tool_calling(bool calling)
 	return before;
 }
 
-/* Whose calls are what a user knows: an API's whose work comes out of another domain beneath it (HIP's, out of HSA's). */
+/* Whose calls are what a user knows: an API's whose work comes out of another domain beneath it
+ * (HIP's, out of HSA's). */
 static bool is_users_call(const struct gt_tool_frame *f)
 {
 	return gt_domain_delegates((enum gt_domain)f->call.domain);
 }
 
-/* The call that causes what this thread submits now: the one that users know, if it is in the middle of such a one; else, or
- * where a context wants it, the innermost. */
+/* The call that causes what this thread submits now: the one that users know, if it is in the
+ * middle of such a one; else, or where a context wants it, the innermost. */
 static struct gt_tool_frame *cause(void)
 {
 	struct gt_tool_frame *first = gt_tool_open_call(), *f;
@@ -54,7 +55,8 @@ static struct gt_tool_frame *cause(void)
 		first = first->outer;
 	if (atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed))
 		return first;
-	for (f = first; f && !(f->numbered && is_users_call(f)); f = gt_tool_frame_live(f->outer, f))
+	for (f = first; f && !(f->numbered && is_users_call(f));
+	     f = gt_tool_frame_live(f->outer, f))
 		;
 	return f ? f : first;
 }
@@ -64,7 +66,8 @@ static void set_cause(struct gt_tool_piece *p, struct gt_tool_frame *f, bool may
 {
 	p->shared = f ? gt_correlation_get(f) : gt_correlation_new(0, may_grow);
 	p->work.correlation = f ? f->call.correlation : 0;
-	p->api = f && is_users_call(f) && !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
+	p->api = f && is_users_call(f) &&
+		 !atomic_load_explicit(&gt_tool_innermost, memory_order_relaxed);
 }
 
 struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool may_grow)
@@ -78,7 +81,9 @@ struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool may_grow)
 	p->epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	p->count = 0;
 	atomic_store_explicit(&p->state, 0, memory_order_relaxed);
-	p->work = (struct gputap_work){.size = sizeof p->work, .domain = domain, .thread = gt_tool_thread()};
+	p->work = (struct gputap_work){.size = sizeof p->work,
+				       .domain = domain,
+				       .thread = gt_tool_thread()};
 	gt_external_tops(p->work.external);
 	set_cause(p, cause(), may_grow);
 	return p;
@@ -89,7 +94,8 @@ void gt_tool_piece_submitting(struct gt_tool_piece *p)
 	struct gt_correlation *old = p->shared;
 	struct gt_tool_frame *f;
 
-	if (p->api || p->work.thread != gt_tool_thread() || !(f = cause()) || f->call.correlation == p->work.correlation)
+	if (p->api || p->work.thread != gt_tool_thread() || !(f = cause()) ||
+	    f->call.correlation == p->work.correlation)
 		return;
 	set_cause(p, f, false);
 	if (old)
@@ -117,14 +123,20 @@ static bool choose(struct gt_tool_piece *p)
 	count = gt_tool_order(places);
 	for (unsigned i = 0; i < count; i++) {
 		const struct gt_tool_context *c = &gt_tool_pool[places[i]];
-		uint32_t how = (c->work[domain].fn && c->work[domain].types & bit ? GT_TOOL_CALLED : 0) |
-			       (c->buffered[domain].buffer && c->buffered[domain].types & bit ? GT_TOOL_BUFFERED : 0);
+		uint32_t how =
+			(c->work[domain].fn && c->work[domain].types & bit ? GT_TOOL_CALLED : 0) |
+			(c->buffered[domain].buffer && c->buffered[domain].types & bit
+				 ? GT_TOOL_BUFFERED
+				 : 0);
 
 		told |= how != 0;
 		how |= gt_tool_hears_all_retired(c);
 		if (how && p->count < GT_TOOL_HEARERS)
-			p->heard[p->count++] = (struct gt_tool_heard){
-				places[i], atomic_load_explicit(&c->generation, memory_order_acquire), 0, how};
+			p->heard[p->count++] =
+				(struct gt_tool_heard){places[i],
+						       atomic_load_explicit(&c->generation,
+									    memory_order_acquire),
+						       0, how};
 		else if (how)
 			atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	}
@@ -165,7 +177,9 @@ bool gt_tool_piece_enter(struct gt_tool_piece *p)
 	}
 	if (p->shared)
 		gt_correlation_hears(p->shared, p->work.domain, p->heard, p->count);
-	p->work.number = atomic_fetch_add_explicit(&numbers[p->work.domain][p->dispatch], 1, memory_order_relaxed) + 1;
+	p->work.number = atomic_fetch_add_explicit(&numbers[p->work.domain][p->dispatch], 1,
+						   memory_order_relaxed) +
+			 1;
 	p->began = gt_ticks_boottime();
 	p->work.phase = GPUTAP_PHASE_ENTER;
 	for (uint32_t i = 0; i < p->count; i++) {
@@ -227,7 +241,8 @@ void gt_tool_piece_drop(struct gt_tool_piece *p, bool counted)
 		gt_tool_piece_give(p);
 }
 
-/* Never before it was submitted, never in the future: where the runtime's conversion of its clock is off by a little. */
+/* Never before it was submitted, never in the future: where the runtime's conversion of its
+ * clock is off by a little. */
 static void clamp(const struct gt_tool_piece *p, uint64_t *start, uint64_t *end)
 {
 	uint64_t now = gt_ticks_boottime();
@@ -262,7 +277,8 @@ static void tell_loss(uint64_t n)
 	uint64_t told = atomic_exchange_explicit(&lost_told, n, memory_order_relaxed);
 
 	if (n > told)
-		gt_subscribers_event(GT_EVENT_LOSS, GT_DOMAIN_NONE, n - told, "device work that tools are not told of, or not to its end");
+		gt_subscribers_event(GT_EVENT_LOSS, GT_DOMAIN_NONE, n - told,
+				     "device work that tools are not told of, or not to its end");
 }
 
 void gt_tool_tell_loss(void)

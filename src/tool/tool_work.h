@@ -10,7 +10,8 @@
  *   gt_tool_piece_done()   whoever learns how it ended, from any thread, also before EXIT has been
  *   gt_tool_deliver()      COMPLETE, in a thread of gputap's that holds no lock
  *
- * Pieces lie in a pool that grows where a system call is allowed (gt_tool_piece_take() with @grow) and is never given back. */
+ * Pieces lie in a pool that grows where a system call is allowed (gt_tool_piece_take() with
+ * @grow) and is never given back. */
 #ifndef GPUTAP_TOOL_WORK_H
 #define GPUTAP_TOOL_WORK_H
 
@@ -22,21 +23,23 @@ enum { GT_TOOL_HEARERS = 16 }; /* of one piece of work; more contexts are not to
 struct gt_tool_piece {
 	struct gt_tool_entry entry;
 	_Atomic uint32_t state;
-	uint32_t epoch;        /* image that it was submitted in: a fork's child has no such work */
-	bool dispatch;         /* one of those that are numbered together */
-	bool api;              /* the call that causes it is one of HIP's, not what HIP calls */
+	uint32_t epoch; /* image that it was submitted in: a fork's child has no such work */
+	bool dispatch;  /* one of those that are numbered together */
+	bool api;       /* the call that causes it is one of HIP's, not what HIP calls */
 	uint32_t count;
-	uint32_t entering;     /* of heard[]: so many have been told ENTER, or are just now */
+	uint32_t entering; /* of heard[]: so many have been told ENTER, or are just now */
 	struct gt_correlation *shared;
 	uint64_t began, entered; /* ns: before and after ENTER */
-	uint64_t left;           /* ns: after it was submitted, where the runtime's activity needs it */
+	/* ns: after it was submitted, where the runtime's activity needs it */
+	uint64_t left;
 	uint64_t done_start, done_end; /* as the helper says, while EXIT may still be told */
 	int32_t done_status;
 	struct gputap_work work;
 	struct gt_tool_heard heard[GT_TOOL_HEARERS];
 };
 
-/* A callback begins or has ended, maybe in the middle of a call: what it calls is told, not taken for the runtime's own.
+/* A callback begins or has ended, maybe in the middle of a call: what it calls is told, not
+ * taken for the runtime's own.
  * Return: what it was before. */
 bool gt_tool_calling(bool calling);
 
@@ -52,7 +55,8 @@ static inline uint64_t gt_tool_work_asked(enum gt_domain domain)
  * Return: with the open call's correlation, thread and external ids; NULL: no memory, counted.
  */
 struct gt_tool_piece *gt_tool_piece_take(enum gt_domain domain, bool grow);
-/* It is in the thread that took it, and in the call that really submits: that one causes it, unless it was one of HIP's already. */
+/* It is in the thread that took it, and in the call that really submits: that one causes it,
+ * unless it was one of HIP's already. */
 void gt_tool_piece_submitting(struct gt_tool_piece *p);
 /* It was no work that is told. */
 void gt_tool_piece_give(struct gt_tool_piece *p);
@@ -65,12 +69,14 @@ void gt_tool_piece_give(struct gt_tool_piece *p);
 bool gt_tool_piece_enter(struct gt_tool_piece *p);
 /* After it was submitted. */
 void gt_tool_piece_exit(struct gt_tool_piece *p);
-/* Instead of gt_tool_piece_exit(), when a callback was left by a jump or an exception at ENTER or EXIT and the work is submitted all the
- * same: who was told ENTER will be told COMPLETE. */
+/* Instead of gt_tool_piece_exit(), when a callback was left by a jump or an exception at ENTER
+ * or EXIT and the work is submitted all the same: who was told ENTER will be told COMPLETE. */
 void gt_tool_piece_left(struct gt_tool_piece *p);
-/* A callback has not come back for so long that the work was submitted without the piece: counted. It is left as it is. */
+/* A callback has not come back for so long that the work was submitted without the piece:
+ * counted. It is left as it is. */
 void gt_tool_piece_abandon(void);
-/* The runtime refused, or it cannot be followed to its end (@counted): nobody will hear of it any more. After EXIT. */
+/* The runtime refused, or it cannot be followed to its end (@counted): nobody will hear of it
+ * any more. After EXIT. */
 void gt_tool_piece_drop(struct gt_tool_piece *p, bool counted);
 
 /**
@@ -87,13 +93,15 @@ bool gt_tool_has_done(void);
 /* Work that was not told, or not to its end, so far. */
 uint64_t gt_tool_work_lost(void);
 
-/* A runtime's activity has this called when a tool flushes or stops, and at the end, to see what has completed by then. */
+/* A runtime's activity has this called when a tool flushes or stops, and at the end, to see what
+ * has completed by then. */
 void gt_tool_work_looks(void (*look)(void));
-/* A tool flushes or stops: what has completed by now is told, if the threads that tell it get on: it is waited for a moment. Not in
- * a callback that they may wait for themselves. */
+/* A tool flushes or stops: what has completed by now is told, if the threads that tell it get
+ * on: it is waited for a moment. Not in a callback that they may wait for themselves. */
 void gt_tool_work_settle(void);
 
-/* The process ends: what is done is told, objects are unloaded, what has not retired does. Once; from then on nothing is told. */
+/* The process ends: what is done is told, objects are unloaded, what has not retired does. Once;
+ * from then on nothing is told. */
 void gt_tool_work_end(void);
 
 /* Objects (tool_object.c) ------------------------------------------------------ */
@@ -106,11 +114,13 @@ const char *gt_tool_text(const char *text, size_t bytes);
 /**
  * gt_tool_object_add() - it is there from now on
  * @o:      without size, phase and replayed; copied
- * @parent: told before it, and unloaded together with it; NULL: none, then gt_tool_object_loaded() has to follow
+ * @parent: told before it, and unloaded together with it; NULL: none, then gt_tool_object_loaded()
+ *         has to follow
  * Return: NULL: no memory, it will not be told.
  * Thread: any; nobody is told here, so that a lock of the runtime's may be held.
  */
-struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o, struct gt_tool_object *parent);
+struct gt_tool_object *gt_tool_object_add(const struct gputap_object *o,
+					  struct gt_tool_object *parent);
 /* LOAD of it and of its children. NULL is all right, here and below. */
 void gt_tool_object_loaded(struct gt_tool_object *object);
 /* It and its children go. */

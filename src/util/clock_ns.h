@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One of the kernel's clocks in nanoseconds. No system call where the clock is in the vDSO; errno stays. */
+/* One of the kernel's clocks in nanoseconds. No system call where the clock is in the vDSO;
+ * errno stays. */
 #ifndef GPUTAP_UTIL_CLOCK_NS_H
 #define GPUTAP_UTIL_CLOCK_NS_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* libstdc++'s demangler, which speaks C, see demangle.h. Its header is for C++ only, so the prototype stands here: the
- * Itanium C++ ABI fixes it. The library is loaded with the first name that needs it: to link it costs each start of the command
- * 1.5 ms, more than all else of its start. */
+/* libstdc++'s demangler, which speaks C, see demangle.h. Its header is for C++ only, so the
+ * prototype stands here: the Itanium C++ ABI fixes it. The library is loaded with the first name
+ * that needs it: to link it costs each start of the command 1.5 ms, more than all else of its
+ * start. */
 #include "util/demangle.h"
 
 #include <dlfcn.h>
@@ -24,7 +25,8 @@ static void load(void)
 char *gt_demangle(const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	/* SYCL names a kernel by a type: of "typeinfo name for MyKernel" the type is what was written */
+	/* SYCL names a kernel by a type: of "typeinfo name for MyKernel" the type is what was
+	 * written */
 	const char *encoded = strncmp(name, "_ZTS", 4) == 0 ? name + 4 : name;
 	int status = -1;
 	char *text;

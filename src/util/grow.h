@@ -21,7 +21,8 @@ static inline void *gt_grow(void *list, size_t count, size_t *room, size_t bytes
 
 	if (count < *room)
 		return list;
-	moved = wanted > SIZE_MAX / bytes ? NULL : realloc(list, wanted * bytes); /* by this name the tests let it fail */
+	/* by this name the tests let it fail */
+	moved = wanted > SIZE_MAX / bytes ? NULL : realloc(list, wanted * bytes);
 	if (moved)
 		*room = wanted;
 	return moved;

@@ -5,8 +5,10 @@
 
 int32_t gt_rank_of_environment(void)
 {
-	/* torchrun; Open MPI; Slurm; MPICH and its kin; PMIx. The innermost launcher first: Slurm may have started torchrun. */
-	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID" };
+	/* torchrun; Open MPI; Slurm; MPICH and its kin; PMIx. The innermost launcher first:
+	 * Slurm may have started torchrun. */
+	static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+					    "SLURM_PROCID"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const char *text = getenv(names[i]);

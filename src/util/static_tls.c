@@ -3,11 +3,11 @@
  *
  *   mapped for the search | objects found, the program first | text: names, folders, paths |
  *
- * Breadth first, as ld.so: each object's DT_NEEDED names are looked for after all objects before it. A name that was met
- * before is not looked for again, nor a file that was.
+ * Breadth first, as ld.so: each object's DT_NEEDED names are looked for after all objects before
+ * it. A name that was met before is not looked for again, nor a file that was.
  *
- * Files are read with pread(): a library that is cut at that moment must not end the program with SIGBUS. What cannot be
- * found or read is left out; ld.so will say it better.
+ * Files are read with pread(): a library that is cut at that moment must not end the program
+ * with SIGBUS. What cannot be found or read is left out; ld.so will say it better.
  *
  * Never here: malloc, locks, stdio, libc's cancellation points, errno changed. */
 #include "util/static_tls.h"
@@ -25,22 +25,30 @@
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
-#define OUR_LIB "lib/x86_64-linux-gnu", "lib64"
+#define OUR_LIB     "lib/x86_64-linux-gnu", "lib64"
 #elif defined(__aarch64__)
 #define OUR_MACHINE EM_AARCH64
-#define OUR_LIB "lib/aarch64-linux-gnu", "lib64"
+#define OUR_LIB     "lib/aarch64-linux-gnu", "lib64"
 #else
 #define OUR_MACHINE EM_NONE
-#define OUR_LIB "lib64"
+#define OUR_LIB     "lib64"
 #endif
 
-enum { OBJECTS = 1024, TEXT_BYTES = 256 << 10, HEADERS = 64, DYNAMIC = 1024, NAME_BYTES = 1024, NONE = 0, SCRIPTS = 4 };
+enum {
+	OBJECTS = 1024,
+	TEXT_BYTES = 256 << 10,
+	HEADERS = 64,
+	DYNAMIC = 1024,
+	NAME_BYTES = 1024,
+	NONE = 0,
+	SCRIPTS = 4
+};
 
 /* Texts by their offset; NONE: there is none. */
 struct object {
 	uint64_t device, inode;
-	uint32_t parent;              /* object that asked for it */
-	uint32_t name, origin;        /* as it was asked for; folder of its file */
+	uint32_t parent;       /* object that asked for it */
+	uint32_t name, origin; /* as it was asked for; folder of its file */
 	uint32_t rpath, runpath;
 	uint32_t needed, needed_count; /* names, one behind the other */
 };
@@ -48,10 +56,10 @@ struct object {
 struct search {
 	struct gt_static_tls *out;
 	const char *library_path;
-	const uint8_t *cache;         /* /etc/ld.so.cache, mapped; NULL: not yet */
+	const uint8_t *cache; /* /etc/ld.so.cache, mapped; NULL: not yet */
 	size_t cache_bytes;
 	bool no_cache;
-	uint32_t count, used;         /* objects, bytes of text */
+	uint32_t count, used; /* objects, bytes of text */
 	Elf64_Phdr headers[HEADERS];
 	Elf64_Dyn dynamic[DYNAMIC];
 	char path[PATH_MAX];
@@ -66,7 +74,8 @@ static bool read_at(int fd, void *to, size_t bytes, uint64_t offset)
 
 static int open_file(const char *path)
 {
-	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+	return (int)syscall(SYS_openat, AT_FDCWD, path,
+			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 static const char *text_at(const struct search *s, uint32_t at)
@@ -110,7 +119,8 @@ static uint64_t file_offset(const struct search *s, uint32_t count, uint64_t add
 	return 0;
 }
 
-static void read_dynamic(struct search *s, int fd, uint32_t headers, struct object *o, uint64_t *flags)
+static void read_dynamic(struct search *s, int fd, uint32_t headers, struct object *o,
+			 uint64_t *flags)
 {
 	const Elf64_Phdr *p = NULL;
 	uint64_t strings = 0;
@@ -137,7 +147,8 @@ static void read_dynamic(struct search *s, int fd, uint32_t headers, struct obje
 			o->runpath = keep_string(s, fd, strings + s->dynamic[i].d_un.d_val);
 	o->needed = s->used;
 	for (size_t i = 0; i < count && s->dynamic[i].d_tag != DT_NULL; i++)
-		if (s->dynamic[i].d_tag == DT_NEEDED && keep_string(s, fd, strings + s->dynamic[i].d_un.d_val) != NONE)
+		if (s->dynamic[i].d_tag == DT_NEEDED &&
+		    keep_string(s, fd, strings + s->dynamic[i].d_un.d_val) != NONE)
 			o->needed_count++;
 }
 
@@ -165,8 +176,9 @@ static uint32_t read_headers(struct search *s, int fd)
 	uint32_t count;
 	Elf64_Ehdr e;
 
-	if (!read_at(fd, &e, sizeof e, 0) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    e.e_machine != OUR_MACHINE || e.e_phentsize != sizeof(Elf64_Phdr))
+	if (!read_at(fd, &e, sizeof e, 0) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != OUR_MACHINE ||
+	    e.e_phentsize != sizeof(Elf64_Phdr))
 		return 0;
 	count = e.e_phnum < HEADERS ? e.e_phnum : HEADERS;
 	return read_at(fd, s->headers, count * sizeof *s->headers, e.e_phoff) ? count : 0;
@@ -191,7 +203,10 @@ static bool add_object(struct search *s, int fd, uint32_t parent, uint32_t name,
 	headers = read_headers(s, fd);
 	if (!headers)
 		return false;
-	*o = (struct object){.device = st.st_dev, .inode = st.st_ino, .parent = parent, .name = name};
+	*o = (struct object){.device = st.st_dev,
+			     .inode = st.st_ino,
+			     .parent = parent,
+			     .name = name};
 	o->origin = slash ? keep_text(s, path, (size_t)(slash - path)) : keep_text(s, ".", 1);
 	read_dynamic(s, fd, headers, o, &flags);
 	add_storage(s, headers, s->count == 0, flags);
@@ -228,13 +243,16 @@ static size_t token(const char *text, const char *end, const char *name)
 	size_t n = strlen(name), brace = text + 1 < end && text[1] == '{';
 	const char *start = text + 1 + brace;
 
-	if ((size_t)(end - start) < n + brace || memcmp(start, name, n) != 0 || (brace && start[n] != '}'))
+	if ((size_t)(end - start) < n + brace || memcmp(start, name, n) != 0 ||
+	    (brace && start[n] != '}'))
 		return 0;
 	return 1 + brace + n + brace;
 }
 
-/* [text, end) with $ORIGIN and $LIB replaced, into s->path. Return: its length; 0: too long, or empty. */
-static size_t expand(struct search *s, uint32_t origin, const char *lib, const char *text, const char *end)
+/* [text, end) with $ORIGIN and $LIB replaced, into s->path. Return: its length; 0: too long, or
+ * empty. */
+static size_t expand(struct search *s, uint32_t origin, const char *lib, const char *text,
+		     const char *end)
 {
 	size_t at = 0, n;
 
@@ -253,7 +271,8 @@ static size_t expand(struct search *s, uint32_t origin, const char *lib, const c
 }
 
 /* @list of folders, separated by colons (and semicolons, in LD_LIBRARY_PATH). */
-static bool try_list(struct search *s, uint32_t parent, uint32_t name, uint32_t origin, const char *list)
+static bool try_list(struct search *s, uint32_t parent, uint32_t name, uint32_t origin,
+		     const char *list)
 {
 	static const char *const libs[] = {OUR_LIB};
 	const char *wanted = text_at(s, name), *end;
@@ -261,7 +280,8 @@ static bool try_list(struct search *s, uint32_t parent, uint32_t name, uint32_t 
 	for (; list && *list; list = end + (*end != '\0')) {
 		end = list + strcspn(list, ":;");
 		for (size_t i = 0; i < sizeof libs / sizeof *libs; i++) {
-			size_t n = list == end ? append(s, 0, ".", 1) : expand(s, origin, libs[i], list, end);
+			size_t n = list == end ? append(s, 0, ".", 1)
+					       : expand(s, origin, libs[i], list, end);
 
 			n = n ? append(s, n, "/", 1) : 0;
 			if (n && append(s, n, wanted, strlen(wanted)) && try_path(s, parent, name))
@@ -320,7 +340,8 @@ static const struct cache_head *find_cache_head(const struct search *s)
 		return NULL;
 	memcpy(&old, s->cache + OLD_COUNT_AT, sizeof old);
 	at = (OLD_HEAD + (size_t)old * OLD_ENTRY + 7) & ~(size_t)7;
-	if (at + sizeof(struct cache_head) > s->cache_bytes || memcmp(s->cache + at, magic, sizeof magic - 1) != 0)
+	if (at + sizeof(struct cache_head) > s->cache_bytes ||
+	    memcmp(s->cache + at, magic, sizeof magic - 1) != 0)
 		return NULL;
 	return (const struct cache_head *)(s->cache + at);
 }
@@ -345,7 +366,8 @@ static bool try_cache(struct search *s, uint32_t parent, uint32_t name)
 	for (uint32_t i = 0; i < head->count; i++) {
 		size_t length;
 
-		if (e[i].key > room - bytes || bytes > room || memcmp(base + e[i].key, wanted, bytes) != 0 || e[i].value >= room)
+		if (e[i].key > room - bytes || bytes > room ||
+		    memcmp(base + e[i].key, wanted, bytes) != 0 || e[i].value >= room)
 			continue;
 		length = strnlen(base + e[i].value, room - e[i].value);
 		if (append(s, 0, base + e[i].value, length) && try_path(s, parent, name))
@@ -354,7 +376,8 @@ static bool try_cache(struct search *s, uint32_t parent, uint32_t name)
 	return false;
 }
 
-/* As ld.so: the asker's DT_RPATH and its askers', LD_LIBRARY_PATH, the asker's DT_RUNPATH, the cache, the system's folders. */
+/* As ld.so: the asker's DT_RPATH and its askers', LD_LIBRARY_PATH, the asker's DT_RUNPATH, the
+ * cache, the system's folders. */
 static void find_library(struct search *s, uint32_t parent, uint32_t name)
 {
 	const struct object *asker = &s->object[parent], *o;
@@ -369,14 +392,16 @@ static void find_library(struct search *s, uint32_t parent, uint32_t name)
 		return;
 	}
 	for (o = asker; asker->runpath == NONE; o = &s->object[o->parent]) {
-		if (o->runpath == NONE && o->rpath != NONE && try_list(s, parent, name, o->origin, text_at(s, o->rpath)))
+		if (o->runpath == NONE && o->rpath != NONE &&
+		    try_list(s, parent, name, o->origin, text_at(s, o->rpath)))
 			return;
 		if (o == s->object)
 			break;
 	}
 	if (try_list(s, parent, name, s->object[0].origin, s->library_path))
 		return;
-	if (asker->runpath != NONE && try_list(s, parent, name, asker->origin, text_at(s, asker->runpath)))
+	if (asker->runpath != NONE &&
+	    try_list(s, parent, name, asker->origin, text_at(s, asker->runpath)))
 		return;
 	if (!try_cache(s, parent, name))
 		try_list(s, parent, name, NONE, "/$LIB:/usr/$LIB:/lib:/usr/lib");
@@ -444,7 +469,8 @@ static bool has_interpreter(struct search *s, int fd)
 /* The folder of the program's file, as /proc knows it. */
 static void name_program(struct search *s, int fd)
 {
-	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits, *at = link + strlen(link);
+	char link[32] = "/proc/self/fd/", digits[12], *d = digits + sizeof digits,
+	     *at = link + strlen(link);
 	unsigned number = (unsigned)fd;
 	long n;
 
@@ -483,9 +509,11 @@ static bool look(struct search *s, int fd, char *const *environment, const char 
 	return found;
 }
 
-bool gt_static_tls_look(int fd, char *const *environment, const char *preload, struct gt_static_tls *out)
+bool gt_static_tls_look(int fd, char *const *environment, const char *preload,
+			struct gt_static_tls *out)
 {
-	struct search *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct search *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int saved = errno;
 	bool found;
 
@@ -506,7 +534,8 @@ uint64_t gt_static_tls_asked(const char *tunables)
 	const char *at = tunables ? strstr(tunables, GT_STATIC_TLS_TUNABLE) : NULL;
 	uint64_t value = 0;
 
-	for (at = at ? at + strlen(GT_STATIC_TLS_TUNABLE) : NULL; at && *at >= '0' && *at <= '9'; at++)
+	for (at = at ? at + strlen(GT_STATIC_TLS_TUNABLE) : NULL; at && *at >= '0' && *at <= '9';
+	     at++)
 		value = value < UINT32_MAX / 16 ? value * 10 + (uint64_t)(*at - '0') : value;
 	return value;
 }

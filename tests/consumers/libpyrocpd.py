@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the Python part of rocprofiler-sdk's rocpd asks of its compiled part, by sqlite3 alone: so that `rocpd query` and
-`rocpd summary` run from a checkout. Conversions to other formats are in the compiled part and are not here."""
+"""What the Python part of rocprofiler-sdk's rocpd asks of its compiled part, by sqlite3 alone: so
+that `rocpd query` and `rocpd summary` run from a checkout. Conversions to other formats are in the
+compiled part and are not here."""
 
 import os
 import pathlib

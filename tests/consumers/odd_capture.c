@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* odd_capture OUT..: export a capture in memory that has everything a reader may stumble over, and print what it
- * holds as JSON, so that a test can compare what the reader saw.
+/* odd_capture OUT..: export a capture in memory that has everything a reader may stumble over,
+ * and print what it holds as JSON, so that a test can compare what the reader saw.
  *
- * In it: calls without length; children with the times of their parents; siblings back to back; failed calls; names with
- * quotes, backslashes, control characters, bytes that are no UTF-8, 5,000 letters; two processes on one device; an exec
- * (two images of one pid); overlapping work of a queue, in the file's order and against it; work without times, without
- * a call, without a queue; one call with three pieces of work; a loss event. */
+ * In it: calls without length; children with the times of their parents; siblings back to back;
+ * failed calls; names with quotes, backslashes, control characters, bytes that are no UTF-8,
+ * 5,000 letters; two processes on one device; an exec (two images of one pid); overlapping work
+ * of a queue, in the file's order and against it; work without times, without a call, without a
+ * queue; one call with three pieces of work; a loss event. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,15 +20,22 @@ static struct gt_capture capture;
 static char long_name[5001];
 
 static const char *const names[] = {
-	NULL, "saxpy", "void \"quoted\"<'a', \"b\\\\c\">(int*)", "back\\slash \\n \\u0041",
-	"tab\tnew\nline\r\x01\x1b[31m", "\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
-	"bad \xff\xc3( \xed\xa0\x80 end \xe2\x82", "comma, semicolon; </script>", long_name,
+	NULL,
+	"saxpy",
+	"void \"quoted\"<'a', \"b\\\\c\">(int*)",
+	"back\\slash \\n \\u0041",
+	"tab\tnew\nline\r\x01\x1b[31m",
+	"\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+	"bad \xff\xc3( \xed\xa0\x80 end \xe2\x82",
+	"comma, semicolon; </script>",
+	long_name,
 };
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
-static struct gt_item *call(uint32_t process, uint32_t ordinal, const char *name, uint64_t start, uint64_t end, unsigned depth)
+static struct gt_item *call(uint32_t process, uint32_t ordinal, const char *name, uint64_t start,
+			    uint64_t end, unsigned depth)
 {
-	static const uint64_t args[16] = { 0x55d0c8, 0x1234, 1, 0, 64, 5, 0, 0, 0x777 };
+	static const uint64_t args[16] = {0x55d0c8, 0x1234, 1, 0, 64, 5, 0, 0, 0x777};
 	struct gt_item *item = fake_call(&capture, ordinal, name, start, end, depth, args);
 
 	item->process = process;
@@ -38,12 +46,13 @@ static struct gt_item *call(uint32_t process, uint32_t ordinal, const char *name
 static void add_nesting(uint64_t t)
 {
 	call(0, 0, "clBuildProgram", t, t + 1000, 0);
-	call(0, 0, "clGetDeviceInfo", t, t, 1);             /* nothing long, where the parent begins */
-	call(0, 0, "clGetDeviceInfo", t, t + 1000, 1);      /* as long as the parent */
+	/* nothing long, where the parent begins */
+	call(0, 0, "clGetDeviceInfo", t, t, 1);
+	call(0, 0, "clGetDeviceInfo", t, t + 1000, 1); /* as long as the parent */
 	call(0, 0, "clGetPlatformInfo", t, t + 500, 2);
 	call(0, 0, "clGetPlatformInfo", t + 500, t + 1000, 2); /* back to back, to the end of all */
 	call(0, 0, "clGetPlatformInfo", t + 1000, t + 1000, 2);
-	call(0, 0, "clFinish", t + 1000, t + 1000, 0);      /* begins where all those end */
+	call(0, 0, "clFinish", t + 1000, t + 1000, 0); /* begins where all those end */
 	call(0, 0, "clFinish", t + 1000, t + 1000, 0);
 	call(0, 0, "clFlush", t + 1000, t + 1000, 1);
 	call(0, 0, "clCreateBuffer", t + 1000, t + 1010, 0)->ret = 0xabc0;
@@ -68,7 +77,8 @@ static void add_names(const struct gt_object_info *queue, uint64_t t)
 	for (uint32_t i = 1; i < NAME_COUNT; i++, t += 1000) {
 		struct gt_item *c = call(0, 0, "clEnqueueNDRangeKernel", t, t + 100, 0);
 		uint64_t id = c->id;
-		struct gt_item *w = fake_work(&capture, queue, GT_DEVICE_KERNEL, i, t + 200, t + 800, id);
+		struct gt_item *w =
+			fake_work(&capture, queue, GT_DEVICE_KERNEL, i, t + 200, t + 800, id);
 
 		w->call_start_ns = t;
 		w->queued_ns = t + 50;
@@ -83,13 +93,16 @@ static void add_names(const struct gt_object_info *queue, uint64_t t)
 static void add_overlap(const struct gt_object_info *queue, uint64_t t)
 {
 	static const uint32_t offset[][2] = {
-		{ 0, 300 }, { 100, 200 }, { 150, 400 }, { 300, 300 }, { 300, 500 }, { 800, 900 }, { 700, 800 }, { 600, 700 }, { 500, 600 },
+		{0, 300},   {100, 200}, {150, 400}, {300, 300}, {300, 500},
+		{800, 900}, {700, 800}, {600, 700}, {500, 600},
 	};
 	uint64_t first = t;
 
 	for (size_t i = 0; i < sizeof offset / sizeof offset[0]; i++, t += 10) {
 		uint64_t id = call(0, 1, "clEnqueueCopyBuffer", t, t + 5, 0)->id;
-		struct gt_item *w = fake_work(&capture, queue, GT_DEVICE_COPY, 0, first + 1000 + offset[i][0], first + 1000 + offset[i][1], id);
+		struct gt_item *w =
+			fake_work(&capture, queue, GT_DEVICE_COPY, 0, first + 1000 + offset[i][0],
+				  first + 1000 + offset[i][1], id);
 
 		w->bytes = 4096;
 		w->call_start_ns = t;
@@ -102,7 +115,8 @@ static void add_loose_ends(const struct gt_object_info *queue, uint64_t t)
 	struct gt_item *w;
 
 	for (uint32_t i = 0; i < 3; i++) { /* one call, three pieces */
-		w = fake_work(&capture, queue, GT_DEVICE_KERNEL, 1, t + 200 + 100 * i, t + 300 + 100 * i, id);
+		w = fake_work(&capture, queue, GT_DEVICE_KERNEL, 1, t + 200 + 100 * i,
+			      t + 300 + 100 * i, id);
 		w->call_start_ns = t;
 		w->ordinal_in_graph = i;
 		w->replay = 1;
@@ -114,7 +128,8 @@ static void add_loose_ends(const struct gt_object_info *queue, uint64_t t)
 	w = fake_work(&capture, queue, GT_DEVICE_FILL, 0, 0, 0, id); /* the runtime gave no times */
 	w->call_start_ns = t + 2000;
 	w->status = -5;
-	w = fake_work(&capture, queue, GT_DEVICE_WRITE, 0, t + 3000, t + 4000, 0); /* nobody knows the call */
+	/* nobody knows the call */
+	w = fake_work(&capture, queue, GT_DEVICE_WRITE, 0, t + 3000, t + 4000, 0);
 	w->bytes = 1 << 20;
 	w = fake_work(&capture, NULL, GT_DEVICE_READ, 0, t + 3000, t + 4000, 0); /* nor the queue */
 	w->bytes = 1 << 20;
@@ -145,7 +160,8 @@ static void fill(void)
 	add_loose_ends(queue, t + 100000);
 	for (int i = 0; i < 3; i++, t += 1000) {
 		uint64_t id = call(1, 2, "clEnqueueReadBuffer", t, t + 100, 0)->id;
-		struct gt_item *w = fake_work(&capture, other, GT_DEVICE_READ, 0, t + 200, t + 600, id);
+		struct gt_item *w =
+			fake_work(&capture, other, GT_DEVICE_READ, 0, t + 200, t + 600, id);
 
 		w->bytes = 4000;
 		w->call_start_ns = t;
@@ -161,10 +177,12 @@ static void fill(void)
 			}
 	capture.counts[0].seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 17;
 	capture.counts[0].dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 17;
-	capture.event[capture.events++] = (struct gt_event_info){ 0, GT_EVENT_LOSS, GT_DOMAIN_OPENCL, t, 17, "a \"text\"" };
+	capture.event[capture.events++] =
+		(struct gt_event_info){0, GT_EVENT_LOSS, GT_DOMAIN_OPENCL, t, 17, "a \"text\""};
 }
 
-/* What is in it, for the test. Enclosing calls by position: the items of a thread stand in order. */
+/* What is in it, for the test. Enclosing calls by position: the items of a thread stand in
+ * order. */
 static void tell(void)
 {
 	const char *separator = "";
@@ -175,16 +193,23 @@ static void tell(void)
 		uint64_t parent = item->parent;
 
 		for (size_t j = i; item->depth && !parent && j-- > 0;)
-			if (capture.item[j].kind == GT_RECORD_CALL && capture.item[j].ordinal == item->ordinal &&
+			if (capture.item[j].kind == GT_RECORD_CALL &&
+			    capture.item[j].ordinal == item->ordinal &&
 			    capture.item[j].depth + 1 == item->depth) {
 				parent = capture.item[j].id;
 				break;
 			}
-		printf("%s\n{\"kind\":\"%s\",\"process\":%u,\"thread\":%u,\"id\":%llu,\"parent\":%llu,\"start\":%llu,\"end\":%llu,"
-		       "\"what\":\"%s\",\"name\":%u}", separator, item->kind == GT_RECORD_CALL ? "call" : "work", item->process,
-		       item->kind == GT_RECORD_CALL ? item->ordinal : GT_ID_ORDINAL(item->id), (unsigned long long)GT_ID_SEQ(item->id),
-		       (unsigned long long)GT_ID_SEQ(parent), (unsigned long long)item->start_ns, (unsigned long long)item->end_ns,
-		       item->kind == GT_RECORD_CALL ? gt_operation_name(item->op) : gt_device_op_name(item->device_op), item->name);
+		printf("%s\n{\"kind\":\"%s\",\"process\":%u,\"thread\":%u,\"id\":%llu,\"parent\":%"
+		       "llu,\"start\":%llu,\"end\":%llu,"
+		       "\"what\":\"%s\",\"name\":%u}",
+		       separator, item->kind == GT_RECORD_CALL ? "call" : "work", item->process,
+		       item->kind == GT_RECORD_CALL ? item->ordinal : GT_ID_ORDINAL(item->id),
+		       (unsigned long long)GT_ID_SEQ(item->id),
+		       (unsigned long long)GT_ID_SEQ(parent), (unsigned long long)item->start_ns,
+		       (unsigned long long)item->end_ns,
+		       item->kind == GT_RECORD_CALL ? gt_operation_name(item->op)
+						    : gt_device_op_name(item->device_op),
+		       item->name);
 		separator = ",";
 	}
 	printf("]\n");
@@ -196,7 +221,9 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		const struct gt_exporter *exporter = gt_exporter_for_path(argv[i]);
 
-		if (!exporter || gt_export(exporter, &capture, argv[i], false, &(struct gt_export_options){ .command_line = "odd_capture" })) {
+		if (!exporter ||
+		    gt_export(exporter, &capture, argv[i], false,
+			      &(struct gt_export_options){.command_line = "odd_capture"})) {
 			gt_error_print(stderr);
 			return 1;
 		}

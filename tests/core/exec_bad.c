@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exec_bad: passes pointers that the kernel refuses to the exec family; prints what each call answers. */
+/* exec_bad: passes pointers that the kernel refuses to the exec family; prints what each call
+ * answers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,7 +30,8 @@ static char *edge(void)
 /* A child each: exec that succeeds would end the list. */
 static void show(const char *what, int way, const char *path, char *const *argv, char *const *envp)
 {
-	static const char *const ways[] = {"execve", "execv", "execvpe", "fexecve", "execveat", "posix_spawn", "posix_spawnp"};
+	static const char *const ways[] = {"execve",   "execv",       "execvpe",     "fexecve",
+					   "execveat", "posix_spawn", "posix_spawnp"};
 	int status, rc = 0;
 	pid_t pid, spawned;
 
@@ -48,7 +50,8 @@ static void show(const char *what, int way, const char *path, char *const *argv,
 		else if (way == 4)
 			execveat(AT_FDCWD, path, argv, envp, 0);
 		else
-			rc = (way == 5 ? posix_spawn : posix_spawnp)(&spawned, path, NULL, NULL, argv, envp);
+			rc = (way == 5 ? posix_spawn : posix_spawnp)(&spawned, path, NULL, NULL,
+								     argv, envp);
 		if (way >= 5 && rc == 0)
 			_exit(waitpid(spawned, &status, 0) == spawned ? status >> 8 : 98);
 		_exit(100 + (way >= 5 ? rc : errno));
@@ -62,7 +65,8 @@ static void show(const char *what, int way, const char *path, char *const *argv,
 
 int main(void)
 {
-	char *bad = (char *)(uintptr_t)16, *unterminated = edge(), *crossing, **cut = (char **)(uintptr_t)edge();
+	char *bad = (char *)(uintptr_t)16, *unterminated = edge(), *crossing,
+	     **cut = (char **)(uintptr_t)edge();
 
 	memset(unterminated -= 8, 'x', 8);
 	crossing = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -70,11 +74,13 @@ int main(void)
 	*--cut = "KEPT=1"; /* and the next one cannot be read */
 	for (int way = 0; way < 7; way++) {
 		show("all good", way, "/bin/true", arguments, good);
-		show("a text over two pages", way, "/bin/true", arguments, (char *[]){crossing, NULL});
+		show("a text over two pages", way, "/bin/true", arguments,
+		     (char *[]){crossing, NULL});
 		show("no environment", way, "/bin/true", arguments, NULL);
 		show("environment", way, "/bin/true", arguments, (char *const *)(uintptr_t)bad);
 		show("a text", way, "/bin/true", arguments, (char *[]){"KEPT=1", bad, NULL});
-		show("a text without end", way, "/bin/true", arguments, (char *[]){unterminated, NULL});
+		show("a text without end", way, "/bin/true", arguments,
+		     (char *[]){unterminated, NULL});
 		show("environment without end", way, "/bin/true", arguments, cut);
 		show("arguments", way, "/bin/true", (char *const *)(uintptr_t)bad, good);
 		if (way != 2 && way != 6) /* libc looks at it itself */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* exec_ways WAY PROGRAM [ARG ..]: starts PROGRAM with an emptied environment (only KEPT=1), in one of the ways there
- * are; in a handler on an alternate stack of 8 KiB, or in a thread of 16 KiB, for signal:WAY and
- * thread:WAY. Exit status: the program's; 100 + errno when it could not be started. */
+/* exec_ways WAY PROGRAM [ARG ..]: starts PROGRAM with an emptied environment (only KEPT=1), in
+ * one of the ways there are; in a handler on an alternate stack of 8 KiB, or in a thread of 16
+ * KiB, for signal:WAY and thread:WAY. Exit status: the program's; 100 + errno when it could not
+ * be started. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,7 +51,8 @@ static int run(char *way, char **argv)
 	pid_t pid;
 
 	if (!strncmp(way, "posix_spawn", 11)) {
-		rc = way[11] ? posix_spawnp(&pid, argv[0], NULL, NULL, argv, clean) : posix_spawn(&pid, argv[0], NULL, NULL, argv, clean);
+		rc = way[11] ? posix_spawnp(&pid, argv[0], NULL, NULL, argv, clean)
+			     : posix_spawn(&pid, argv[0], NULL, NULL, argv, clean);
 		if (rc)
 			return 100 + rc;
 	} else if (!strncmp(way, "vfork_", 6)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded in front of libgputap.so: the FAIL_NTH-th of its system calls and allocations fails. Only calls that libgputap.so
- * makes count; the program's own always work. At the end the number of calls is written into the file FAIL_COUNT. */
+/* Preloaded in front of libgputap.so: the FAIL_NTH-th of its system calls and allocations fails.
+ * Only calls that libgputap.so makes count; the program's own always work. At the end the number
+ * of calls is written into the file FAIL_COUNT. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,9 @@ long syscall(long number, ...)
 	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-#define REAL(type, name, ...) type (*real)(__VA_ARGS__); *(void **)&real = dlsym(RTLD_NEXT, #name)
+#define REAL(type, name, ...)      \
+	type (*real)(__VA_ARGS__); \
+	*(void **)&real = dlsym(RTLD_NEXT, #name)
 
 void *mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {

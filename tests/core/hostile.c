@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile WHAT ..: a program that does to its own process what tracers forget about, then makes 20 OpenCL calls.
- * Prints the calls' results. Exit status 0 when they were as they should be. */
+/* hostile WHAT ..: a program that does to its own process what tracers forget about, then makes
+ * 20 OpenCL calls. Prints the calls' results. Exit status 0 when they were as they should be. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <errno.h>
@@ -44,18 +44,22 @@ static void *calls_in_thread(void *arg)
 /* What sandboxes do to system calls that are newer than they are. */
 static int sandbox(uint32_t answer)
 {
-	static const uint32_t newer[] = {SYS_memfd_create, SYS_membarrier, SYS_faccessat2, SYS_openat2, SYS_pidfd_open,
-					 SYS_process_vm_readv, SYS_io_uring_setup, SYS_userfaultfd};
+	static const uint32_t newer[] = {SYS_memfd_create,   SYS_membarrier, SYS_faccessat2,
+					 SYS_openat2,        SYS_pidfd_open, SYS_process_vm_readv,
+					 SYS_io_uring_setup, SYS_userfaultfd};
 	enum { COUNT = sizeof newer / sizeof *newer };
-	struct sock_filter f[2 * COUNT + 2] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	struct sock_filter f[2 * COUNT + 2] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
 	struct sock_fprog program = {.len = 2 * COUNT + 2, .filter = f};
 
 	for (int i = 0; i < COUNT; i++) {
-		f[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, newer[i], 0, 1);
+		f[2 * i + 1] =
+			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, newer[i], 0, 1);
 		f[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
 	}
 	f[2 * COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 static int execute(void)
@@ -64,7 +68,8 @@ static int execute(void)
 	int status;
 	pid_t pid;
 
-	return posix_spawnp(&pid, "true", NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid || status;
+	return posix_spawnp(&pid, "true", NULL, NULL, argv, environ) ||
+	       waitpid(pid, &status, 0) != pid || status;
 }
 
 static int in_child(pid_t pid)
@@ -118,7 +123,8 @@ int main(int argc, char **argv)
 			pthread_t t;
 			void *result;
 
-			rc = pthread_create(&t, NULL, calls_in_thread, NULL) || pthread_join(t, &result) || result;
+			rc = pthread_create(&t, NULL, calls_in_thread, NULL) ||
+			     pthread_join(t, &result) || result;
 		} else if (!strcmp(argv[i], "_exit"))
 			_exit(calls());
 		else if (!strcmp(argv[i], "quick_exit")) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* jumper WHAT: OpenCL calls and signals. Prints how many calls were begun.
  *
- *	first   a signal comes while a thread makes its first call; the handler makes calls
- *	fork    the same in the child of a fork
- *	jump    a handler leaves a call by siglongjmp(); more calls follow
- *	stack   the same, the handler on a stack of its own
- *	nested  a handler on a stack of its own, further up, makes calls in the middle of a call, and returns */
+ * 	first   a signal comes while a thread makes its first call; the handler makes calls
+ * 	fork    the same in the child of a fork
+ * 	jump    a handler leaves a call by siglongjmp(); more calls follow
+ * 	stack   the same, the handler on a stack of its own
+ *  nested  a handler on a stack of its own, further up, makes calls in the middle of a call, and
+ *  returns */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
@@ -183,7 +184,8 @@ static void *interrupted(void *arg)
 static int nested(void)
 {
 	struct sigaction action = {.sa_handler = mend, .sa_flags = SA_ONSTACK};
-	char *stacks = mmap(NULL, 4 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stacks = mmap(NULL, 4 * STACK_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_attr_t attributes;
 	pthread_t id;
 

@@ -5,8 +5,9 @@
  *   rings dump DIR                  print every region's records and counts, one JSON object a line
  *   rings stop DIR                  the session is over
  *
- * Also checks while it reads: blocks belong to their chain, records are whole, seen = recorded + dropped (what is
- * open at the end is told as "open"). Exit status 1 when something is wrong with the memory itself. */
+ * Also checks while it reads: blocks belong to their chain, records are whole, seen = recorded +
+ * dropped (what is open at the end is told as "open"). Exit status 1 when something is wrong
+ * with the memory itself. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -46,10 +47,18 @@ static int make(const char *dir, char **options)
 
 	mkdir(dir, 0700);
 	s = map_session(dir, true);
-	*s = (struct gt_session){.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof *s,
-		.host_clock = GT_HOST_CLOCK_BOOTTIME, .block_bytes = 64 * 1024, .pool_bytes = 16 << 20,
-		.wait_ns = 1000000, .slot_count = 1024, .payload_cap = 256, .record_args = 1, .device_activity = 1,
-		.domains = 0xfffe};
+	*s = (struct gt_session){.magic = GT_SESSION_MAGIC,
+				 .version = GT_SESSION_VERSION,
+				 .bytes = sizeof *s,
+				 .host_clock = GT_HOST_CLOCK_BOOTTIME,
+				 .block_bytes = 64 * 1024,
+				 .pool_bytes = 16 << 20,
+				 .wait_ns = 1000000,
+				 .slot_count = 1024,
+				 .payload_cap = 256,
+				 .record_args = 1,
+				 .device_activity = 1,
+				 .domains = 0xfffe};
 	memset(s->ops, 0xff, sizeof s->ops);
 	for (; *options; options++) {
 		char *value = strchr(*options, '=');
@@ -59,24 +68,36 @@ static int make(const char *dir, char **options)
 			return 2;
 		*value++ = '\0';
 		n = strtoull(value, NULL, 0);
-		if (!strcmp(*options, "block")) s->block_bytes = (uint32_t)n;
-		else if (!strcmp(*options, "pool")) s->pool_bytes = n;
-		else if (!strcmp(*options, "wait")) s->wait_ns = n;
-		else if (!strcmp(*options, "slots")) s->slot_count = (uint32_t)n;
-		else if (!strcmp(*options, "cap")) s->payload_cap = (uint32_t)n;
-		else if (!strcmp(*options, "args")) s->record_args = (uint32_t)n;
-		else if (!strcmp(*options, "device")) s->device_activity = (uint32_t)n;
-		else if (!strcmp(*options, "version")) s->version = (uint32_t)n;
-		else if (!strcmp(*options, "clock")) s->host_clock = (uint32_t)n;
-		else if (!strcmp(*options, "op")) { /* the first one given leaves only those given */
+		if (!strcmp(*options, "block"))
+			s->block_bytes = (uint32_t)n;
+		else if (!strcmp(*options, "pool"))
+			s->pool_bytes = n;
+		else if (!strcmp(*options, "wait"))
+			s->wait_ns = n;
+		else if (!strcmp(*options, "slots"))
+			s->slot_count = (uint32_t)n;
+		else if (!strcmp(*options, "cap"))
+			s->payload_cap = (uint32_t)n;
+		else if (!strcmp(*options, "args"))
+			s->record_args = (uint32_t)n;
+		else if (!strcmp(*options, "device"))
+			s->device_activity = (uint32_t)n;
+		else if (!strcmp(*options, "version"))
+			s->version = (uint32_t)n;
+		else if (!strcmp(*options, "clock"))
+			s->host_clock = (uint32_t)n;
+		else if (!strcmp(*options, "op")) {
+			/* the first one given leaves only those given */
 			static bool first = true;
 
 			if (first)
 				memset(s->ops, 0, sizeof s->ops);
 			first = false;
 			s->ops[n >> 16][(n & 0xffff) / 64] |= UINT64_C(1) << (n % 64);
-		} else if (!strcmp(*options, "noops")) memset(s->ops, 0, sizeof s->ops);
-		else return 2;
+		} else if (!strcmp(*options, "noops"))
+			memset(s->ops, 0, sizeof s->ops);
+		else
+			return 2;
 	}
 	return 0;
 }
@@ -97,21 +118,25 @@ static void text(const char *key, const char *data, size_t bytes)
 
 static void dump_device(const struct gt_record_device *d)
 {
-	printf(", \"id\": %llu, \"device\": %u, \"queue\": %llu, \"name\": %u, \"status\": %d, \"bytes\": %llu",
-	       (unsigned long long)d->id, GT_DEVICE_REF_NUMBER(d->head.op), (unsigned long long)d->queue, d->name, d->status,
-	       (unsigned long long)d->bytes);
-	printf(", \"call_start\": %llu, \"times\": [%llu, %llu, %llu, %llu]", (unsigned long long)d->call_start,
-	       (unsigned long long)d->queued, (unsigned long long)d->submitted, (unsigned long long)d->start,
+	printf(", \"id\": %llu, \"device\": %u, \"queue\": %llu, \"name\": %u, \"status\": %d, "
+	       "\"bytes\": %llu",
+	       (unsigned long long)d->id, GT_DEVICE_REF_NUMBER(d->head.op),
+	       (unsigned long long)d->queue, d->name, d->status, (unsigned long long)d->bytes);
+	printf(", \"call_start\": %llu, \"times\": [%llu, %llu, %llu, %llu]",
+	       (unsigned long long)d->call_start, (unsigned long long)d->queued,
+	       (unsigned long long)d->submitted, (unsigned long long)d->start,
 	       (unsigned long long)d->end);
-	printf(", \"object\": [%llu, %llu], \"global\": [%u, %u, %u], \"local\": [%u, %u, %u], \"ordinal\": %u, \"replay\": %u",
-	       (unsigned long long)d->object[0], (unsigned long long)d->object[1], d->global[0], d->global[1], d->global[2],
-	       d->local[0], d->local[1], d->local[2], d->ordinal, d->replay);
+	printf(", \"object\": [%llu, %llu], \"global\": [%u, %u, %u], \"local\": [%u, %u, %u], "
+	       "\"ordinal\": %u, \"replay\": %u",
+	       (unsigned long long)d->object[0], (unsigned long long)d->object[1], d->global[0],
+	       d->global[1], d->global[2], d->local[0], d->local[1], d->local[2], d->ordinal,
+	       d->replay);
 }
 
 static void dump_record(const struct gt_record *h, unsigned ordinal)
 {
-	static const char *const kinds[] = {"pad", "call", "device", "string", "object", "module", "clock", "event", "external",
-					   "lifetime"};
+	static const char *const kinds[] = {"pad",    "call",  "device", "string",   "object",
+					    "module", "clock", "event",  "external", "lifetime"};
 
 	printf("{\"kind\": \"%s\", \"thread\": %u, \"depth\": %u, \"op\": %u",
 	       h->kind < GT_RECORD_KIND_COUNT ? kinds[h->kind] : "?", ordinal, h->depth, h->op);
@@ -119,26 +144,27 @@ static void dump_record(const struct gt_record *h, unsigned ordinal)
 	case GT_RECORD_CALL: {
 		const struct gt_record_call *c = (const void *)h;
 
-		printf(", \"domain\": %u, \"number\": %u, \"start\": %llu, \"end\": %llu, \"id\": %llu, \"ret\": %lld, \"args\": [",
-		       GT_OP_DOMAIN(h->op), GT_OP_NUMBER(h->op), (unsigned long long)c->start, (unsigned long long)c->end,
-		       (unsigned long long)c->id, (long long)c->ret);
+		printf(", \"domain\": %u, \"number\": %u, \"start\": %llu, \"end\": %llu, \"id\": "
+		       "%llu, \"ret\": %lld, \"args\": [",
+		       GT_OP_DOMAIN(h->op), GT_OP_NUMBER(h->op), (unsigned long long)c->start,
+		       (unsigned long long)c->end, (unsigned long long)c->id, (long long)c->ret);
 		for (unsigned i = 0; i < GT_OP_NARGS(h->op); i++)
 			printf("%s%llu", i ? ", " : "", (unsigned long long)c->args[i]);
 		putchar(']');
 		break;
 	}
-	case GT_RECORD_DEVICE:
-		dump_device((const void *)h);
-		break;
+	case GT_RECORD_DEVICE: dump_device((const void *)h); break;
 	case GT_RECORD_CLOCK: {
 		const struct gt_record_clock *c = (const void *)h;
 
-		printf(", \"before\": %llu, \"after\": %llu, \"device\": %llu", (unsigned long long)c->host_before,
-		       (unsigned long long)c->host_after, (unsigned long long)c->device);
+		printf(", \"before\": %llu, \"after\": %llu, \"device\": %llu",
+		       (unsigned long long)c->host_before, (unsigned long long)c->host_after,
+		       (unsigned long long)c->device);
 		break;
 	}
 	case GT_RECORD_STRING:
-		text("text", ((const struct gt_record_string *)h)->text, ((const struct gt_record_string *)h)->bytes);
+		text("text", ((const struct gt_record_string *)h)->text,
+		     ((const struct gt_record_string *)h)->bytes);
 		break;
 	case GT_RECORD_OBJECT:
 	case GT_RECORD_MODULE:
@@ -146,14 +172,18 @@ static void dump_record(const struct gt_record *h, unsigned ordinal)
 		       (unsigned long long)((const struct gt_record_object *)h)->number,
 		       (unsigned long long)((const struct gt_record_object *)h)->handle,
 		       (unsigned long long)((const struct gt_record_object *)h)->parent);
-		text("text", ((const struct gt_record_object *)h)->text, ((const struct gt_record_object *)h)->bytes);
+		text("text", ((const struct gt_record_object *)h)->text,
+		     ((const struct gt_record_object *)h)->bytes);
 		break;
 	case GT_RECORD_EVENT:
-		printf(", \"value\": %llu", (unsigned long long)((const struct gt_record_event *)h)->value);
-		text("text", ((const struct gt_record_event *)h)->text, ((const struct gt_record_event *)h)->bytes);
+		printf(", \"value\": %llu",
+		       (unsigned long long)((const struct gt_record_event *)h)->value);
+		text("text", ((const struct gt_record_event *)h)->text,
+		     ((const struct gt_record_event *)h)->bytes);
 		break;
 	case GT_RECORD_EXTERNAL:
-		printf(", \"value\": %llu", (unsigned long long)((const struct gt_record_external *)h)->value);
+		printf(", \"value\": %llu",
+		       (unsigned long long)((const struct gt_record_external *)h)->value);
 		break;
 	}
 	printf("}\n");
@@ -168,7 +198,8 @@ static void dump_ring(const struct gt_region *r, uint32_t index, uint64_t *recor
 		struct gt_block *b = gt_region_block(r, n);
 		uint32_t committed = atomic_load(&b->committed), at = 0;
 
-		if (n > r->block_count || ++walked > r->block_count || b->ordinal != slot->ordinal || b->slot != index ||
+		if (n > r->block_count || ++walked > r->block_count ||
+		    b->ordinal != slot->ordinal || b->slot != index ||
 		    committed > r->block_bytes - GT_BLOCK_HEADER_BYTES) {
 			printf("{\"kind\": \"bad\", \"what\": \"block %u\"}\n", n);
 			bad = 1;
@@ -178,12 +209,14 @@ static void dump_ring(const struct gt_region *r, uint32_t index, uint64_t *recor
 			const struct gt_record *h = (const void *)(gt_block_data(b) + at);
 
 			if (h->words == 0 || at + h->words * 8u > committed) {
-				printf("{\"kind\": \"bad\", \"what\": \"record in block %u\"}\n", n);
+				printf("{\"kind\": \"bad\", \"what\": \"record in block %u\"}\n",
+				       n);
 				bad = 1;
 				return;
 			}
 			if (h->kind == GT_RECORD_CALL || h->kind == GT_RECORD_DEVICE)
-				recorded[h->kind == GT_RECORD_CALL ? GT_CLASS_CALL : GT_CLASS_DEVICE]++;
+				recorded[h->kind == GT_RECORD_CALL ? GT_CLASS_CALL
+								   : GT_CLASS_DEVICE]++;
 			dump_record(h, slot->ordinal);
 			at += h->words * 8u;
 		}
@@ -204,15 +237,18 @@ static void dump_region(const char *path, const char *file)
 	}
 	r = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
-	if (r == MAP_FAILED || r->magic != GT_REGION_MAGIC || r->region_bytes != (uint64_t)st.st_size) {
+	if (r == MAP_FAILED || r->magic != GT_REGION_MAGIC ||
+	    r->region_bytes != (uint64_t)st.st_size) {
 		printf("{\"kind\": \"bad\", \"what\": \"region\"}\n");
 		bad = 1;
 		return;
 	}
-	printf("{\"kind\": \"region\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"image\": %u, \"state\": %u, \"slots\": %u, "
+	printf("{\"kind\": \"region\", \"file\": \"%s\", \"pid\": %u, \"ppid\": %u, \"image\": %u, "
+	       "\"state\": %u, \"slots\": %u, "
 	       "\"blocks\": %u, \"block_count\": %u, \"children_lost\": %u, \"runtimes\": %u",
 	       file, r->pid, r->ppid, r->image, atomic_load(&r->state), atomic_load(&r->slots_used),
-	       atomic_load(&r->blocks_used), r->block_count, atomic_load(&r->children_lost), atomic_load(&r->runtimes_seen));
+	       atomic_load(&r->blocks_used), r->block_count, atomic_load(&r->children_lost),
+	       atomic_load(&r->runtimes_seen));
 	text("exe", r->exe, strlen(r->exe));
 	text("argv", r->argv, r->argv_bytes);
 	printf("}\n");
@@ -226,8 +262,8 @@ static void dump_region(const char *path, const char *file)
 					dropped[c] += atomic_load(&s->dropped[w][c][d]);
 			}
 		if (i) {
-			printf("{\"kind\": \"thread\", \"ordinal\": %u, \"tid\": %u, \"state\": %u", s->ordinal, s->tid,
-			       atomic_load(&s->state));
+			printf("{\"kind\": \"thread\", \"ordinal\": %u, \"tid\": %u, \"state\": %u",
+			       s->ordinal, s->tid, atomic_load(&s->state));
 			text("name", s->name, strnlen(s->name, sizeof s->name));
 			printf("}\n");
 		}
@@ -235,8 +271,9 @@ static void dump_region(const char *path, const char *file)
 	}
 	printf("{\"kind\": \"counts\", \"pid\": %u, \"image\": %u", r->pid, r->image);
 	for (int c = 0; c < 2; c++)
-		printf(", \"%s\": {\"seen\": %llu, \"recorded\": %llu, \"dropped\": %llu}", c ? "device" : "call",
-		       (unsigned long long)seen[c], (unsigned long long)recorded[c], (unsigned long long)dropped[c]);
+		printf(", \"%s\": {\"seen\": %llu, \"recorded\": %llu, \"dropped\": %llu}",
+		       c ? "device" : "call", (unsigned long long)seen[c],
+		       (unsigned long long)recorded[c], (unsigned long long)dropped[c]);
 	printf("}\n");
 	munmap(r, (size_t)st.st_size);
 }
@@ -254,7 +291,8 @@ static int dump(const char *dir)
 	while ((e = readdir(d)) != NULL) {
 		size_t n = strlen(e->d_name), suffix = strlen(GT_REGION_SUFFIX);
 
-		if (e->d_name[0] == '.' || n < suffix || strcmp(e->d_name + n - suffix, GT_REGION_SUFFIX) != 0)
+		if (e->d_name[0] == '.' || n < suffix ||
+		    strcmp(e->d_name + n - suffix, GT_REGION_SUFFIX) != 0)
 			continue;
 		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
 		dump_region(path, e->d_name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked statically: nothing can be injected. static_program [become PROGRAM ARGUMENT ..]: after a while it becomes that program. */
+/* Linked statically: nothing can be injected. static_program [become PROGRAM ARGUMENT ..]: after
+ * a while it becomes that program. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that puts a function of its own in front of clGetPlatformIDs. NAME: what it calls itself. */
+/* A tool that puts a function of its own in front of clGetPlatformIDs. NAME: what it calls
+ * itself. */
 #include <gputap/gputap.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,11 @@ static int mine(unsigned n, void *ids, unsigned *count)
 
 static void table(const struct gputap_table *t, void *user)
 {
-	if (t->size < sizeof *t || t->domain != GPUTAP_DOMAIN_OPENCL || t->bytes < 8 || strcmp(user, NAME) != 0)
+	if (t->size < sizeof *t || t->domain != GPUTAP_DOMAIN_OPENCL || t->bytes < 8 ||
+	    strcmp(user, NAME) != 0)
 		abort();
 	*(void **)&next = t->entries[0];
-	*(int (**)(unsigned, void *, unsigned *))&t->entries[0] = mine;
+	*(int (**)(unsigned, void *, unsigned *)) & t->entries[0] = mine;
 }
 
 __attribute__((constructor)) static void begin(void)

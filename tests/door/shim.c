@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A libOpenCL.so.1 of the kind that programs bring along: exports the functions and jumps to those of the system's loader
- * (SHIM_LOADER), which knows layers. */
+/* A libOpenCL.so.1 of the kind that programs bring along: exports the functions and jumps to
+ * those of the system's loader (SHIM_LOADER), which knows layers. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define X(name, exported)                                                                     \
+#define X(name, exported)                                                           \
 	__attribute__((visibility("hidden"))) void *real_##name;                    \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
 		"	jmp *real_" #name "(%rip)\n");

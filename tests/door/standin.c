@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A libOpenCL.so.1 without layers, as NVIDIA's and older Khronos loaders are: exports the functions of the table and
- * forwards each to the driver through the object that it gets. One driver: PoCL, or what STANDIN_DRIVER names. */
+/* A libOpenCL.so.1 without layers, as NVIDIA's and older Khronos loaders are: exports the
+ * functions of the table and forwards each to the driver through the object that it gets. One
+ * driver: PoCL, or what STANDIN_DRIVER names. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -10,18 +11,24 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* First argument: an object, whose first word points to the driver's table. Weak: those below are different. */
-#define X(name, exported)                                                                                                 \
-	__attribute__((naked, weak, visibility("default"))) void forward_##name(void) __asm__(#name);           \
-	__attribute__((naked, weak, visibility("default"))) void forward_##name(void)                           \
-	{                                                                                                       \
-		__asm__("movq (%%rdi), %%rax; jmpq *%c0(%%rax)" : : "i"(offsetof(struct _cl_icd_dispatch, name))); \
+/* First argument: an object, whose first word points to the driver's table. Weak: those below
+ * are different. */
+#define X(name, exported)                                                                      \
+	__attribute__((naked, weak, visibility("default"))) void forward_##name(void) __asm__( \
+		#name);                                                                        \
+	__attribute__((naked, weak, visibility("default"))) void forward_##name(void)          \
+	{                                                                                      \
+		__asm__("movq (%%rdi), %%rax; jmpq *%c0(%%rax)"                                \
+			:                                                                      \
+			: "i"(offsetof(struct _cl_icd_dispatch, name)));                       \
 	}
 #ifdef FORWARD
 #include "generated/opencl_exports.inc"
 #else
 
-struct object { const cl_icd_dispatch *dispatch; };
+struct object {
+	const cl_icd_dispatch *dispatch;
+};
 #define OF(handle) (((struct object *)(handle))->dispatch)
 
 static void *(*driver_function)(const char *);
@@ -56,13 +63,15 @@ cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *ids, cl_uint *count)
 }
 
 cl_context clCreateContext(const cl_context_properties *p, cl_uint n, const cl_device_id *devices,
-			   void (*notify)(const char *, const void *, size_t, void *), void *data, cl_int *status)
+			   void (*notify)(const char *, const void *, size_t, void *), void *data,
+			   cl_int *status)
 {
 	return OF(devices[0])->clCreateContext(p, n, devices, notify, data, status);
 }
 
 cl_context clCreateContextFromType(const cl_context_properties *p, cl_device_type type,
-				   void (*notify)(const char *, const void *, size_t, void *), void *data, cl_int *status)
+				   void (*notify)(const char *, const void *, size_t, void *),
+				   void *data, cl_int *status)
 {
 	return first()->clCreateContextFromType(p, type, notify, data, status);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* two_loaders LIBRARY ..: calls each loader's own functions in turn, twice. Prints a line a call. */
+/* two_loaders LIBRARY ..: calls each loader's own functions in turn, twice. Prints a line a
+ * call. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -21,7 +22,8 @@ int main(int argc, char **argv)
 			}
 			*(void **)&ids = dlsym(loader, "clGetPlatformIDs");
 			*(void **)&info = dlsym(loader, "clGetPlatformInfo");
-			if (ids(1, &platform, NULL) || info(platform, CL_PLATFORM_NAME, sizeof name, name, NULL))
+			if (ids(1, &platform, NULL) ||
+			    info(platform, CL_PLATFORM_NAME, sizeof name, name, NULL))
 				return 3;
 			puts("clGetPlatformIDs\nclGetPlatformInfo");
 		}

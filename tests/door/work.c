@@ -3,7 +3,8 @@
  *   (nothing)   linked: through the PLT
  *   VIA_TABLE   linked: through a constant table of pointers (relocations of data)
  *   VIA_DLSYM   dlopen() of the loader, dlsym() of each function
- * As a program it makes them once; as a plug-in (PLUGIN) it exports work(). Prints the names, in order. */
+ * As a program it makes them once; as a plug-in (PLUGIN) it exports work(). Prints the names, in
+ * order. */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
@@ -11,14 +12,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FUNCTIONS(X)                                                                                       \
-	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clCreateContext) X(clCreateCommandQueue) \
-	X(clCreateBuffer) X(clEnqueueWriteBuffer) X(clFinish) X(clReleaseMemObject) X(clReleaseCommandQueue)   \
-	X(clReleaseContext)
+#define FUNCTIONS(X)                                                                       \
+	X(clGetPlatformIDs)                                                                \
+	X(clGetPlatformInfo)                                                               \
+	X(clGetDeviceIDs)                                                                  \
+	X(clCreateContext)                                                                 \
+	X(clCreateCommandQueue)                                                            \
+	X(clCreateBuffer)                                                                  \
+	X(clEnqueueWriteBuffer) X(clFinish) X(clReleaseMemObject) X(clReleaseCommandQueue) \
+		X(clReleaseContext)
 
 #if defined(VIA_TABLE)
 #define X(f) __typeof__(&f) f##_;
-static const struct { FUNCTIONS(X) } volatile table = {
+static const struct {
+	FUNCTIONS(X)
+} volatile table = {
 #undef X
 #define X(f) f,
 	FUNCTIONS(X)
@@ -48,13 +56,16 @@ int work(void)
 	if (!loader)
 		return 2;
 #endif
-	if (CALL(clGetPlatformIDs)(1, &platform, NULL) || CALL(clGetPlatformInfo)(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) ||
+	if (CALL(clGetPlatformIDs)(1, &platform, NULL) ||
+	    CALL(clGetPlatformInfo)(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) ||
 	    CALL(clGetDeviceIDs)(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
 		return 3;
 	context = CALL(clCreateContext)(NULL, 1, &device, NULL, NULL, &status);
 	queue = CALL(clCreateCommandQueue)(context, device, 0, &status);
 	buffer = CALL(clCreateBuffer)(context, CL_MEM_READ_WRITE, sizeof text, NULL, &status);
-	if (CALL(clEnqueueWriteBuffer)(queue, buffer, CL_TRUE, 0, sizeof text, text, 0, NULL, NULL) || CALL(clFinish)(queue))
+	if (CALL(clEnqueueWriteBuffer)(queue, buffer, CL_TRUE, 0, sizeof text, text, 0, NULL,
+				       NULL) ||
+	    CALL(clFinish)(queue))
 		return 4;
 	CALL(clReleaseMemObject)(buffer);
 	CALL(clReleaseCommandQueue)(queue);
@@ -71,7 +82,9 @@ int main(int argc, char **argv)
 		return work();
 	/* plug-in and how to open it */
 	for (int i = 2; i < argc; i++) {
-		int how = argv[i][0] == 'g' ? RTLD_GLOBAL : argv[i][0] == 'd' ? RTLD_LOCAL | RTLD_DEEPBIND : RTLD_LOCAL;
+		int how = argv[i][0] == 'g'   ? RTLD_GLOBAL
+			  : argv[i][0] == 'd' ? RTLD_LOCAL | RTLD_DEEPBIND
+					      : RTLD_LOCAL;
 		void *handle = dlopen(argv[1], RTLD_NOW | how);
 
 		if (handle)

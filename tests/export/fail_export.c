@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded into the gputap command: the FAIL_NTH-th allocation (FAIL_KIND=memory) or write to a file (write) fails. At the end
- * the number of them is written to the file FAIL_COUNT. */
+/* Preloaded into the gputap command: the FAIL_NTH-th allocation (FAIL_KIND=memory) or write to a
+ * file (write) fails. At the end the number of them is written to the file FAIL_COUNT. */
 #undef _FILE_OFFSET_BITS /* pwrite() and pwrite64() are two names here */
 #include <errno.h>
 #include <fcntl.h>

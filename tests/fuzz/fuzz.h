@@ -22,7 +22,8 @@ static inline void fuzz_file(int *fd, char *path)
 	sprintf(path, "/proc/self/fd/%d", *fd);
 }
 
-/* Checksums of whatever looks like a block; lengths stay as they are, so that wrong ones are seen too. */
+/* Checksums of whatever looks like a block; lengths stay as they are, so that wrong ones are
+ * seen too. */
 static inline void fuzz_mend(uint8_t *file, size_t bytes)
 {
 	size_t at = sizeof(struct gt_file_header);
@@ -31,7 +32,8 @@ static inline void fuzz_mend(uint8_t *file, size_t bytes)
 		return;
 	memcpy(file, GT_FILE_MAGIC, 8);
 	((struct gt_file_header *)file)->major %= GT_FILE_MAJOR_MERGED + 1;
-	((struct gt_file_header *)file)->crc = gt_crc32c(0, file, offsetof(struct gt_file_header, crc));
+	((struct gt_file_header *)file)->crc =
+		gt_crc32c(0, file, offsetof(struct gt_file_header, crc));
 	while (at + sizeof(struct gt_file_block) <= bytes) {
 		struct gt_file_block h;
 
@@ -40,7 +42,8 @@ static inline void fuzz_mend(uint8_t *file, size_t bytes)
 			at++;
 			continue;
 		}
-		if (h.head_bytes < sizeof h || h.head_bytes > bytes - at || h.stored_bytes > bytes - at - h.head_bytes) {
+		if (h.head_bytes < sizeof h || h.head_bytes > bytes - at ||
+		    h.stored_bytes > bytes - at - h.head_bytes) {
 			at += 4;
 			continue;
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as two captures that are merged: what the merged file gives back is what both give when they are read as one, if
- * they are whole, however they are laid out, and it can be read if they are not. The first byte: bits 0 and 1 mend the
- * checksums of the first and the second; the next two: where the second begins. */
+/* Any bytes as two captures that are merged: what the merged file gives back is what both give
+ * when they are read as one, if they are whole, however they are laid out, and it can be read if
+ * they are not. The first byte: bits 0 and 1 mend the checksums of the first and the second; the
+ * next two: where the second begins. */
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Not sessions and processes: one may be known by the head of a block alone whose payload is damaged, and is not merged. */
+/* Not sessions and processes: one may be known by the head of a block alone whose payload is
+ * damaged, and is not merged. */
 struct sum {
 	uint64_t items, ids, times, payload, objects, events;
 };
@@ -85,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	} else {
 		apart = read_several(paths, 2);
 		together = read_several(whole, 1);
-		if (gt_capture_is_whole(&health) && health.end == GT_CAPTURE_COMPLETE && memcmp(&apart, &together, sizeof apart) != 0)
+		if (gt_capture_is_whole(&health) && health.end == GT_CAPTURE_COMPLETE &&
+		    memcmp(&apart, &together, sizeof apart) != 0)
 			abort();
 	}
 	unlink(merged);

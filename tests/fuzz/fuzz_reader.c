@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a capture file: open, ask for everything, walk all items. The first byte says whether the checksums
- * are mended before (then what is behind them is tested) or left as they are, and which row decoder is used. */
+/* Any bytes as a capture file: open, ask for everything, walk all items. The first byte says
+ * whether the checksums are mended before (then what is behind them is tested) or left as they
+ * are, and which row decoder is used. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,13 +27,15 @@ static uint64_t look_at_lists(struct gt_capture *c)
 	for (i = 0; i < gt_capture_session_count(c); i++) {
 		const struct gt_capture_session *one = gt_capture_session_at(c, i);
 
-		sum += touch(one->path) + touch(one->info.hostname) + one->node + one->machine + (uint64_t)one->shift_ns;
+		sum += touch(one->path) + touch(one->info.hostname) + one->node + one->machine +
+		       (uint64_t)one->shift_ns;
 	}
 
 	for (i = 0; i < gt_capture_process_count(c); i++) {
 		const struct gt_process_info *p = gt_capture_process(c, (uint32_t)i);
 
-		sum += touch(p->exe) + touch(p->argv) + gt_capture_counts(c, (uint32_t)i)->seen[0][1];
+		sum += touch(p->exe) + touch(p->argv) +
+		       gt_capture_counts(c, (uint32_t)i)->seen[0][1];
 	}
 	for (i = 0; i < gt_capture_thread_count(c); i++) {
 		const struct gt_thread_info *t = gt_capture_thread(c, i);
@@ -46,7 +49,8 @@ static uint64_t look_at_lists(struct gt_capture *c)
 		if (gt_capture_device(c, o->device_index))
 			sum += touch(gt_capture_device(c, o->device_index)->text);
 		if (gt_capture_device_clock(c, o->process, o->number))
-			sum += gt_device_clock_violations(gt_capture_device_clock(c, o->process, o->number));
+			sum += gt_device_clock_violations(
+				gt_capture_device_clock(c, o->process, o->number));
 	}
 	for (i = 0; i < gt_capture_event_count(c); i++)
 		sum += touch(gt_capture_event(c, i)->text) + gt_capture_event(c, i)->time_ns;
@@ -69,7 +73,8 @@ static uint64_t look_at_items(struct gt_capture *c)
 		for (n = 0; n < i->payload_bytes; n++)
 			sum += i->payload[n];
 		if (i->kind == GT_RECORD_DEVICE)
-			sum += touch(gt_capture_string(c, i->process, i->name)) + (i->queue ? i->queue->ordinal : 0);
+			sum += touch(gt_capture_string(c, i->process, i->name)) +
+			       (i->queue ? i->queue->ordinal : 0);
 		sum += i->id + i->parent + i->external[0];
 	}
 	if (gt_cursor_position(k) > gt_capture_health(c)->bytes)

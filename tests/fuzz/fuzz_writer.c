@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a batch of records from a wild program: nothing outside the batch is read (it lies at the end of an
- * allocation), and what was counted as recorded is what the capture gives back. The first byte: bit 0 two batches, bit 1
- * compressed, the rest where the batch is cut. */
+/* Any bytes as a batch of records from a wild program: nothing outside the batch is read (it
+ * lies at the end of an allocation), and what was counted as recorded is what the capture gives
+ * back. The first byte: bit 0 two batches, bit 1 compressed, the rest where the batch is cut. */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-static void write_batch(struct gt_stream *s, const uint8_t *data, size_t bytes, struct gt_counts *recorded)
+static void write_batch(struct gt_stream *s, const uint8_t *data, size_t bytes,
+			struct gt_counts *recorded)
 {
 	uint64_t *exact;
 
@@ -44,7 +45,8 @@ static void read_back(const char *path, const struct gt_counts *recorded)
 		expected_calls += recorded->recorded[GT_CLASS_CALL][d];
 		expected_devices += recorded->recorded[GT_CLASS_DEVICE][d];
 	}
-	if (status || calls != expected_calls || devices != expected_devices || gt_capture_health(c)->bad_bytes)
+	if (status || calls != expected_calls || devices != expected_devices ||
+	    gt_capture_health(c)->bad_bytes)
 		abort();
 	gt_cursor_destroy(k);
 	gt_capture_close(c);
@@ -67,8 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	fuzz_file(&fd, path);
 	options.compress = data[0] >> 1 & 1;
 	cut = data[0] & 1 ? (bytes - 1) * (data[0] >> 2) / 64 : 0;
-	if (gt_capture_writer_create(path, true, &options, &session, &w) || gt_capture_write_process(w, &process) ||
-	    gt_capture_stream_create(w, 0, 1, &s))
+	if (gt_capture_writer_create(path, true, &options, &session, &w) ||
+	    gt_capture_write_process(w, &process) || gt_capture_stream_create(w, 0, 1, &s))
 		abort();
 	write_batch(s, data + 1, cut, &recorded);
 	if (cut && gt_capture_flush(w))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants of captures (mutate.h) through info, report, every export, merge and recover, as a user would start them, but in one
- * process:
+/* Mutants of captures (mutate.h) through info, report, every export, merge and recover, as a
+ * user would start them, but in one process:
  *
  *   hostile_captures FIRST COUNT CAPTURE.. PARTNER       mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER
  * The first one of each CAPTURE is the capture as it is.
@@ -8,13 +8,15 @@
  *   -k           what fails stays: NUMBER.gputap in the current folder
  *   -t SECONDS   no more mutants after that
  *
- * A worker process runs them one after another and says in shared memory where it is. When it dies, the mutant and the command are
- * told, and another worker goes on behind it. What is asked of a command beside not to crash and to end:
+ * A worker process runs them one after another and says in shared memory where it is. When it
+ * dies, the mutant and the command are told, and another worker goes on behind it. What is asked
+ * of a command beside not to crash and to end:
  *   - its status is 0 or 1, and with 1 it says why;
  *   - what it prints has no control characters in it;
- *   - status 0 of `info` means that seen = recorded + lost, and that what was recorded is there; `report`, `export` and `merge`
- *     say 0 only then, and with the same numbers.
- * Prints what was found, and how often each command ended well. Status 1 when something was found. */
+ *   - status 0 of `info` means that seen = recorded + lost, and that what was recorded is there;
+ *     `report`, `export` and `merge` say 0 only then, and with the same numbers.
+ * Prints what was found, and how often each command ended well. Status 1 when something was
+ * found. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -65,7 +67,8 @@ static char *printed;
 
 static void copy_file(const char *from, const char *to)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int in = open(from, O_RDONLY | O_CLOEXEC),
+	    out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	char buffer[4096];
 	ssize_t n;
 
@@ -81,7 +84,8 @@ static void find(const char *format, ...)
 {
 	char text[1024], name[64];
 	va_list args;
-	int n = snprintf(text, sizeof text, "mutant %" PRIu64 ": %s: ", progress->number, progress->step);
+	int n = snprintf(text, sizeof text, "mutant %" PRIu64 ": %s: ", progress->number,
+			 progress->step);
 
 	va_start(args, format);
 	n += vsnprintf(text + n, sizeof text - (size_t)n, format, args);
@@ -112,14 +116,17 @@ static void check_harmless(int fd, const char *which)
 	const unsigned char *text = (const unsigned char *)read_output(fd, &bytes);
 
 	for (size_t i = 0; i < bytes; i++)
-		if ((text[i] < 0x20 && text[i] != '\n') || text[i] == 0x7f || (text[i] == 0xc2 && text[i + 1] >= 0x80 && text[i + 1] < 0xa0)) {
-			find("%s has the control character %#x in it: %.60s", which, text[i], text + (i > 20 ? i - 20 : 0));
+		if ((text[i] < 0x20 && text[i] != '\n') || text[i] == 0x7f ||
+		    (text[i] == 0xc2 && text[i + 1] >= 0x80 && text[i + 1] < 0xa0)) {
+			find("%s has the control character %#x in it: %.60s", which, text[i],
+			     text + (i > 20 ? i - 20 : 0));
 			return;
 		}
 }
 
 /* Return: the exit status. */
-static int run_command(const struct gt_command *command, unsigned step, const char *name, char **argv)
+static int run_command(const struct gt_command *command, unsigned step, const char *name,
+		       char **argv)
 {
 	int argc = 0, status;
 	size_t said;
@@ -127,7 +134,8 @@ static int run_command(const struct gt_command *command, unsigned step, const ch
 	while (argv[argc])
 		argc++;
 	progress->step = name;
-	if (ftruncate(out_fd, 0) || ftruncate(err_fd, 0) || lseek(out_fd, 0, SEEK_SET) || lseek(err_fd, 0, SEEK_SET))
+	if (ftruncate(out_fd, 0) || ftruncate(err_fd, 0) || lseek(out_fd, 0, SEEK_SET) ||
+	    lseek(err_fd, 0, SEEK_SET))
 		abort();
 	ui_command = command->name;
 	alarm(STEP_SECONDS);
@@ -178,15 +186,17 @@ struct sums {
 static void check_whole(const struct sums *s)
 {
 	if (s->seen != s->recorded + s->dropped)
-		find("status 0, and seen %" PRIu64 " is not recorded %" PRIu64 " + lost %" PRIu64, s->seen, s->recorded, s->dropped);
+		find("status 0, and seen %" PRIu64 " is not recorded %" PRIu64 " + lost %" PRIu64,
+		     s->seen, s->recorded, s->dropped);
 	if (s->recorded != s->calls + s->work)
-		find("status 0, and of %" PRIu64 " recorded %" PRIu64 " calls and %" PRIu64 " pieces of device work are there", s->recorded,
-		     s->calls, s->work);
+		find("status 0, and of %" PRIu64 " recorded %" PRIu64 " calls and %" PRIu64
+		     " pieces of device work are there",
+		     s->recorded, s->calls, s->work);
 }
 
 static int run_info(const char *path, unsigned step, struct sums *s)
 {
-	char *json[] = { (char *)"info", (char *)"--json", (char *)(uintptr_t)path, NULL };
+	char *json[] = {(char *)"info", (char *)"--json", (char *)(uintptr_t)path, NULL};
 	int status = run_command(&gt_command_info, step, "info --json", json);
 	size_t bytes;
 
@@ -194,7 +204,8 @@ static int run_info(const char *path, unsigned step, struct sums *s)
 	read_output(out_fd, &bytes);
 	if (!bytes)
 		return status;
-	*s = (struct sums){ number_of("seen"), number_of("recorded"), number_of("dropped"), number_of("calls"), number_of("device_work") };
+	*s = (struct sums){number_of("seen"), number_of("recorded"), number_of("dropped"),
+			   number_of("calls"), number_of("device_work")};
 	if (!status)
 		check_whole(s);
 	return status;
@@ -202,13 +213,15 @@ static int run_info(const char *path, unsigned step, struct sums *s)
 
 static void check_report(const struct sums *info, int info_status)
 {
-	char *json[] = { (char *)"report", (char *)"--json", (char *)"--top", (char *)"0", capture, NULL };
+	char *json[] = {(char *)"report", (char *)"--json", (char *)"--top",
+			(char *)"0",      capture,          NULL};
 	int status = run_command(&gt_command_report, 3, "report --json", json);
 
 	if (status == 0 && info_status)
 		find("status 0, and info says 1");
-	if (status == 0 && (number_of("calls") != info->calls || number_of("device_work") != info->work || number_of("seen") != info->seen ||
-			    number_of("dropped") != info->dropped))
+	if (status == 0 &&
+	    (number_of("calls") != info->calls || number_of("device_work") != info->work ||
+	     number_of("seen") != info->seen || number_of("dropped") != info->dropped))
 		find("other sums than info's");
 }
 
@@ -230,13 +243,16 @@ static uint64_t count_lines(const char *path)
 
 static void check_exports(const struct sums *info, int info_status)
 {
-	static const char *const endings[] = { "pftrace", "json", "json.gz", "hta", "rpd", "db", "csv" };
+	static const char *const endings[] = {"pftrace", "json", "json.gz", "hta",
+					      "rpd",     "db",   "csv"};
 
 	for (unsigned i = 0; i < sizeof endings / sizeof *endings; i++) {
-		char *argv[] = { (char *)"export", capture, (char *)"-f", (char *)"-o", output, NULL, NULL, NULL };
+		char *argv[] = {(char *)"export", capture, (char *)"-f", (char *)"-o",
+				output,           NULL,    NULL,         NULL};
 		int status;
 
-		snprintf(output, sizeof output, "%s/out.%s", folder, i == 3 ? "hta.json" : endings[i]);
+		snprintf(output, sizeof output, "%s/out.%s", folder,
+			 i == 3 ? "hta.json" : endings[i]);
 		if (i == 3) {
 			argv[5] = (char *)"--format";
 			argv[6] = (char *)"hta";
@@ -245,14 +261,15 @@ static void check_exports(const struct sums *info, int info_status)
 		if (status == 0 && info_status)
 			find("status 0, and info says 1");
 		if (status == 0 && i == 6 && count_lines(output) != 1 + info->calls + info->work)
-			find("%" PRIu64 " lines for %" PRIu64 " records", count_lines(output), info->calls + info->work);
+			find("%" PRIu64 " lines for %" PRIu64 " records", count_lines(output),
+			     info->calls + info->work);
 		unlink(output);
 	}
 }
 
 static void check_merge(const struct sums *info, int info_status)
 {
-	char *argv[] = { (char *)"merge", capture, second, (char *)"-f", (char *)"-o", output, NULL };
+	char *argv[] = {(char *)"merge", capture, second, (char *)"-f", (char *)"-o", output, NULL};
 	struct sums other, sum;
 	int status, other_status;
 
@@ -264,8 +281,10 @@ static void check_merge(const struct sums *info, int info_status)
 
 		progress->step = "info of merge";
 		if (merged_status != (info_status || other_status))
-			find("status %d, of the parts %d and %d", merged_status, info_status, other_status);
-		if (!merged_status && (sum.seen != info->seen + other.seen || sum.recorded != info->recorded + other.recorded ||
+			find("status %d, of the parts %d and %d", merged_status, info_status,
+			     other_status);
+		if (!merged_status && (sum.seen != info->seen + other.seen ||
+				       sum.recorded != info->recorded + other.recorded ||
 				       sum.dropped != info->dropped + other.dropped))
 			find("other sums than the parts'");
 	}
@@ -294,8 +313,8 @@ static void check_recover(const struct mutant *mutant)
 	struct gt_folder f;
 	struct gt_journal journal;
 	struct sums s;
-	uint8_t id[GT_CAPTURE_ID_BYTES] = { 0 };
-	char *argv[] = { (char *)"recover", directory, NULL };
+	uint8_t id[GT_CAPTURE_ID_BYTES] = {0};
+	char *argv[] = {(char *)"recover", directory, NULL};
 
 	gt_session_defaults(&session);
 	session.magic = GT_SESSION_MAGIC;
@@ -332,9 +351,10 @@ static uint8_t *copy_bytes(const struct input *in)
 static void run_mutant(uint64_t number)
 {
 	static struct mutant mutant;
-	const struct input *in = &inputs[number / 2 % (input_count - 1)], *other = &inputs[input_count - 1];
-	char *text[] = { (char *)"info", (char *)"--all", capture, NULL };
-	char *report[] = { (char *)"report", (char *)"--top", (char *)"0", capture, NULL };
+	const struct input *in = &inputs[number / 2 % (input_count - 1)],
+			   *other = &inputs[input_count - 1];
+	char *text[] = {(char *)"info", (char *)"--all", capture, NULL};
+	char *report[] = {(char *)"report", (char *)"--top", (char *)"0", capture, NULL};
 	struct sums info;
 	int status;
 
@@ -344,7 +364,7 @@ static void run_mutant(uint64_t number)
 		mutate(in->bytes, in->count, number, &mutant);
 	} else {
 		free(mutant.bytes);
-		mutant = (struct mutant){ copy_bytes(in), in->count, in->count };
+		mutant = (struct mutant){copy_bytes(in), in->count, in->count};
 	}
 	put_file(folder, "mutant.gputap", mutant.bytes, mutant.count);
 	put_file(folder, "second.gputap", other->bytes, other->count);
@@ -366,7 +386,8 @@ static void redirect(void)
 	true_err = dup(2);
 	if (__sanitizer_set_report_fd)
 		__sanitizer_set_report_fd((void *)(intptr_t)true_err);
-	printed = mmap(NULL, OUTPUT_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	printed =
+		mmap(NULL, OUTPUT_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (printed == MAP_FAILED || dup2(out_fd, 1) != 1 || dup2(err_fd, 2) != 2)
 		abort();
 }
@@ -424,12 +445,16 @@ static void read_input(const char *path)
 
 static void print_sums(uint64_t count)
 {
-	static const char *const names[STEPS] = { "info --all", "info --json", "report", "report --json", "perfetto", "chrome", "chrome.gz",
-						  "hta", "rpd", "rocpd", "csv", "recover", "merge", "info of others" };
+	static const char *const names[STEPS] = {"info --all",    "info --json",   "report",
+						 "report --json", "perfetto",      "chrome",
+						 "chrome.gz",     "hta",           "rpd",
+						 "rocpd",         "csv",           "recover",
+						 "merge",         "info of others"};
 
 	printf("%" PRIu64 " mutants, %" PRIu64 " findings\n", count, progress->findings);
 	for (unsigned i = 0; i < STEPS; i++)
-		printf("  %-16s status 0: %" PRIu64 ", status 1: %" PRIu64 "\n", names[i], progress->good[i], progress->bad[i]);
+		printf("  %-16s status 0: %" PRIu64 ", status 1: %" PRIu64 "\n", names[i],
+		       progress->good[i], progress->bad[i]);
 }
 
 int main(int argc, char **argv)
@@ -439,7 +464,8 @@ int main(int argc, char **argv)
 	long seconds = 0;
 
 	if (argc < 4) {
-		fprintf(stderr, "hostile_captures FIRST COUNT [-k] [-t SECONDS] CAPTURE.. PARTNER\n");
+		fprintf(stderr,
+			"hostile_captures FIRST COUNT [-k] [-t SECONDS] CAPTURE.. PARTNER\n");
 		return 2;
 	}
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -452,7 +478,8 @@ int main(int argc, char **argv)
 			seconds = atol(argv[++i]);
 		else
 			read_input(argv[i]);
-	progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
 	strcpy(folder, "/dev/shm/hostile-XXXXXX");
 	if (progress == MAP_FAILED || input_count < 2 || !mkdtemp(folder))
 		return 2;
@@ -465,8 +492,9 @@ int main(int argc, char **argv)
 		int status = start_worker(at, end);
 
 		if (status || progress->number != end) {
-			printf("mutant %" PRIu64 ": %s: ended by %s %d\n", progress->number, progress->step,
-			       WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+			printf("mutant %" PRIu64 ": %s: ended by %s %d\n", progress->number,
+			       progress->step, WIFSIGNALED(status) ? "signal" : "status",
+			       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 			progress->findings++;
 		}
 		at = progress->number < end ? progress->number + 1 : end;

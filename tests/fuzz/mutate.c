@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See mutate.h. A capture is a list of blocks; a STREAM block is a list of records (decoded rows), as a RECORDS block is.
+/* See mutate.h. A capture is a list of blocks; a STREAM block is a list of records (decoded
+ * rows), as a RECORDS block is.
  *
- *   parse -> blocks, records -> 1 to 16 changes -> (every second mutant) sums that agree with its rows -> file
+ *   parse -> blocks, records -> 1 to 16 changes -> (every second mutant) sums that agree with
+ *   its rows -> file
  *
- * The library's own encoder refuses records that make no sense, so rows are written by a simple one of this file: every word
- * takes 8 bytes. */
+ * The library's own encoder refuses records that make no sense, so rows are written by a simple
+ * one of this file: every word takes 8 bytes. */
 #include "mutate.h"
 
 #include <stdbool.h>
@@ -24,9 +26,10 @@ struct piece {
 	struct gt_file_stream stream;
 	uint8_t extra[HEAD_EXTRA]; /* behind what is known of the head: the number of a section */
 	size_t extra_bytes;
-	uint8_t *payload;          /* of a STREAM: its records, as in a ring */
+	uint8_t *payload; /* of a STREAM: its records, as in a ring */
 	size_t bytes, room;
-	int lies;                  /* STREAM: 1 counts that are not so, 2 row bytes changed, 3 cut, 4 packed */
+	/* STREAM: 1 counts that are not so, 2 row bytes changed, 3 cut, 4 packed */
+	int lies;
 };
 
 struct mutation {
@@ -78,7 +81,7 @@ static void decode_rows(struct piece *b, const uint8_t *raw, size_t bytes)
 	while (gt_decoder_next(&decoder, &row) == 1) {
 		append(b, &row.head, 8);
 		if ((row.head >> 16 & 0xff) == GT_RECORD_CALL) {
-			uint64_t fixed[3] = { row.start, row.end, row.id };
+			uint64_t fixed[3] = {row.start, row.end, row.id};
 
 			append(b, fixed, sizeof fixed);
 		}
@@ -126,7 +129,8 @@ static void parse(struct mutation *m, const uint8_t *file, size_t bytes)
 		}
 		if (b->head.type == GT_BLOCK_STREAM) {
 			memcpy(&b->stream, file + at + known, sizeof b->stream);
-			known += sizeof b->stream + b->stream.count_entries * sizeof(struct gt_file_count);
+			known += sizeof b->stream +
+				 b->stream.count_entries * sizeof(struct gt_file_count);
 		}
 		b->extra_bytes = b->head.head_bytes > known ? b->head.head_bytes - known : 0;
 		if (b->extra_bytes > HEAD_EXTRA)
@@ -143,10 +147,42 @@ static void parse(struct mutation *m, const uint8_t *file, size_t bytes)
 /* What programs and arithmetic stumble over. @old: as it is now. */
 static uint64_t odd_value(struct mutation *m, uint64_t old)
 {
-	static const uint64_t values[] = { 0, 1, 2, 7, 15, 16, 31, 32, 63, 64, 127, 128, 254, 255, 256, 1023, 1024, 65535, 65536,
-		0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(1) << 32, UINT64_C(1) << 40, (UINT64_C(1) << 40) - 1,
-		UINT64_C(1) << 53, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 7, UINT64_MAX - 4095,
-		UINT64_C(0xffffffff00000000), UINT64_C(0xffffffff00000001), 1000000000, UINT64_C(18446744073709551) };
+	static const uint64_t values[] = {0,
+					  1,
+					  2,
+					  7,
+					  15,
+					  16,
+					  31,
+					  32,
+					  63,
+					  64,
+					  127,
+					  128,
+					  254,
+					  255,
+					  256,
+					  1023,
+					  1024,
+					  65535,
+					  65536,
+					  0x7fffffff,
+					  0x80000000,
+					  0xffffffff,
+					  UINT64_C(1) << 32,
+					  UINT64_C(1) << 40,
+					  (UINT64_C(1) << 40) - 1,
+					  UINT64_C(1) << 53,
+					  INT64_MAX,
+					  UINT64_C(1) << 63,
+					  UINT64_MAX,
+					  UINT64_MAX - 1,
+					  UINT64_MAX - 7,
+					  UINT64_MAX - 4095,
+					  UINT64_C(0xffffffff00000000),
+					  UINT64_C(0xffffffff00000001),
+					  1000000000,
+					  UINT64_C(18446744073709551)};
 
 	switch (below(m, 8)) {
 	case 0: return old + 1;
@@ -160,9 +196,27 @@ static uint64_t odd_value(struct mutation *m, uint64_t old)
 
 static void put_odd_text(struct mutation *m, uint8_t *at, size_t bytes)
 {
-	static const char texts[][48] = { "\033]0;owned\007", "\033[2J\033[31m", "\"},{\"a\":\"", "a\0b\0=\0", "%s%n%d", "\xff\xfe\x80",
-		"\xc2\x9b""31m", "';drop table rocpd_string;--", "\r\n\t\v", "\xe2\x80\xae""gnp", "name=\0uuid=\0pci=", "</script>", "0x", "-1",
-		"18446744073709551616", "_ZN", "_ZNSt", "=", "==" };
+	static const char texts[][48] = {"\033]0;owned\007",
+					 "\033[2J\033[31m",
+					 "\"},{\"a\":\"",
+					 "a\0b\0=\0",
+					 "%s%n%d",
+					 "\xff\xfe\x80",
+					 "\xc2\x9b"
+					 "31m",
+					 "';drop table rocpd_string;--",
+					 "\r\n\t\v",
+					 "\xe2\x80\xae"
+					 "gnp",
+					 "name=\0uuid=\0pci=",
+					 "</script>",
+					 "0x",
+					 "-1",
+					 "18446744073709551616",
+					 "_ZN",
+					 "_ZNSt",
+					 "=",
+					 "=="};
 	const char *text = texts[below(m, sizeof texts / sizeof *texts)];
 	size_t n = strlen(text) + below(m, 4);
 
@@ -172,7 +226,8 @@ static void put_odd_text(struct mutation *m, uint8_t *at, size_t bytes)
 
 /* Records ----------------------------------------------------------------------- */
 
-/* Offsets of the records of a piece. Return: how many; one may be the wreck of an earlier change. */
+/* Offsets of the records of a piece. Return: how many; one may be the wreck of an earlier
+ * change. */
 static size_t find_records(const struct piece *b, size_t *at, size_t most)
 {
 	size_t n = 0;
@@ -212,7 +267,8 @@ static void change_head(struct mutation *m, uint8_t *record)
 	memcpy(record, &head, sizeof head);
 }
 
-/* One field of one record; or that of another record, so that things refer to each other wrongly. */
+/* One field of one record; or that of another record, so that things refer to each other
+ * wrongly. */
 static void change_record(struct mutation *m, struct piece *b)
 {
 	static size_t at[8192];
@@ -272,17 +328,20 @@ static uint64_t some_time(struct mutation *m, uint64_t near)
 static size_t make_device(struct mutation *m, uint64_t near, uint64_t *r)
 {
 	struct gt_record_device d = {
-		.head = { .words = GT_DEVICE_MIN_WORDS, .kind = GT_RECORD_DEVICE, .depth = (uint8_t)(below(m, 4) ? below(m, 17) : below(m, 256)),
-			  .op = GT_DEVICE_REF(any_domain(m), small_or_odd(m)) },
+		.head = {.words = GT_DEVICE_MIN_WORDS,
+			 .kind = GT_RECORD_DEVICE,
+			 .depth = (uint8_t)(below(m, 4) ? below(m, 17) : below(m, 256)),
+			 .op = GT_DEVICE_REF(any_domain(m), small_or_odd(m))},
 		.id = GT_ID(below(m, 4), below(m, 50)),
 		.call_start = some_time(m, near),
 		.queue = small_or_odd(m) | (below(m, 2) ? small_or_odd(m) << 32 : 0),
 		.name = (uint32_t)small_or_odd(m),
 		.status = (int32_t)(below(m, 3) ? 0 : odd_value(m, 0)),
 		.bytes = odd_value(m, 4096),
-		.object = { odd_value(m, 0), odd_value(m, 0) },
-		.global = { (uint32_t)odd_value(m, 64), (uint32_t)odd_value(m, 1), 1 },
-		.local = { (uint32_t)odd_value(m, 64), (uint32_t)small_or_odd(m), (uint32_t)small_or_odd(m) },
+		.object = {odd_value(m, 0), odd_value(m, 0)},
+		.global = {(uint32_t)odd_value(m, 64), (uint32_t)odd_value(m, 1), 1},
+		.local = {(uint32_t)odd_value(m, 64), (uint32_t)small_or_odd(m),
+			  (uint32_t)small_or_odd(m)},
 		.ordinal = (uint32_t)small_or_odd(m),
 		.replay = (uint32_t)small_or_odd(m),
 	};
@@ -299,9 +358,11 @@ static size_t make_call(struct mutation *m, uint64_t near, uint64_t *r)
 {
 	uint32_t nargs = (uint32_t)below(m, 12), extra = below(m, 3) ? 0 : (uint32_t)below(m, 6);
 	size_t words = nargs || extra ? 5 + nargs + extra : 5;
-	struct gt_record head = { .words = (uint16_t)words, .kind = GT_RECORD_CALL,
-				  .depth = (uint8_t)(below(m, 3) ? below(m, 4) : below(m, 256)),
-				  .op = GT_OP(any_domain(m), below(m, 4) ? below(m, 130) : below(m, 65536), nargs) };
+	struct gt_record head = {.words = (uint16_t)words,
+				 .kind = GT_RECORD_CALL,
+				 .depth = (uint8_t)(below(m, 3) ? below(m, 4) : below(m, 256)),
+				 .op = GT_OP(any_domain(m),
+					     below(m, 4) ? below(m, 130) : below(m, 65536), nargs)};
 
 	memcpy(r, &head, 8);
 	r[1] = some_time(m, near);
@@ -314,7 +375,10 @@ static size_t make_call(struct mutation *m, uint64_t near, uint64_t *r)
 
 static size_t make_row(struct mutation *m, uint64_t near, uint64_t *r)
 {
-	struct gt_record head = { .words = 3, .kind = GT_RECORD_EXTERNAL, .depth = (uint8_t)below(m, 3), .op = (uint32_t)small_or_odd(m) };
+	struct gt_record head = {.words = 3,
+				 .kind = GT_RECORD_EXTERNAL,
+				 .depth = (uint8_t)below(m, 3),
+				 .op = (uint32_t)small_or_odd(m)};
 
 	switch (below(m, 4)) {
 	case 0:
@@ -330,9 +394,12 @@ static size_t make_row(struct mutation *m, uint64_t near, uint64_t *r)
 /* What is not a row: objects of all types, strings, events, clock readings, lifetimes. */
 static size_t make_record(struct mutation *m, uint64_t near, uint64_t *r)
 {
-	static const char text[] = "name=gfx\0uuid=1\0pci=0\0type=GPU\0clock=raw\0uri=file:///a\0storage=memory\0load_base=0x10\0"
+	static const char text[] = "name=gfx\0uuid=1\0pci=0\0type=GPU\0clock=raw\0uri=file:///"
+				   "a\0storage=memory\0load_base=0x10\0"
 				   "load_bytes=99\0load_delta=-1\0nodes=3\0kernel=1\0label=x\0";
-	struct gt_record head = { .kind = (uint8_t)(GT_RECORD_STRING + below(m, 7)), .depth = (uint8_t)any_domain(m), .op = (uint32_t)small_or_odd(m) };
+	struct gt_record head = {.kind = (uint8_t)(GT_RECORD_STRING + below(m, 7)),
+				 .depth = (uint8_t)any_domain(m),
+				 .op = (uint32_t)small_or_odd(m)};
 	size_t words = 5, start = 0;
 
 	if (head.kind == GT_RECORD_EXTERNAL)
@@ -342,10 +409,19 @@ static size_t make_record(struct mutation *m, uint64_t near, uint64_t *r)
 	switch (head.kind) {
 	case GT_RECORD_STRING: start = 2; break;
 	case GT_RECORD_OBJECT:
-	case GT_RECORD_MODULE: start = 5; head.op = (uint32_t)below(m, 12); break;
-	case GT_RECORD_EVENT: start = 4; head.op = (uint32_t)below(m, 13); break;
+	case GT_RECORD_MODULE:
+		start = 5;
+		head.op = (uint32_t)below(m, 12);
+		break;
+	case GT_RECORD_EVENT:
+		start = 4;
+		head.op = (uint32_t)below(m, 13);
+		break;
 	case GT_RECORD_CLOCK: head.depth = (uint8_t)below(m, 8); break;
-	default: words = 4; head.op = (uint32_t)below(m, 12); break;
+	default:
+		words = 4;
+		head.op = (uint32_t)below(m, 12);
+		break;
 	}
 	for (size_t i = 1; i < (start ? start : words); i++)
 		r[i] = below(m, 2) ? some_time(m, near) : small_or_odd(m);
@@ -379,7 +455,8 @@ static void add_record(struct mutation *m, struct piece *b)
 	size_t n, count = 1 + below(m, 6);
 
 	while (count--) {
-		size_t bytes = b->head.type == GT_BLOCK_STREAM ? make_row(m, time_of(b), r) : make_record(m, time_of(b), r);
+		size_t bytes = b->head.type == GT_BLOCK_STREAM ? make_row(m, time_of(b), r)
+							       : make_record(m, time_of(b), r);
 
 		n = find_records(b, at, 8192);
 		insert(b, n ? at[below(m, n)] : 0, r, bytes);
@@ -417,16 +494,15 @@ static void change_payload(struct mutation *m, struct piece *b)
 		return;
 	at = below(m, b->bytes) & ~(size_t)(below(m, 2) ? 3 : 7);
 	switch (below(m, 4)) {
-	case 0:
-		put_odd_text(m, b->payload + at, b->bytes - at);
-		return;
-	case 1:
-		b->bytes = below(m, b->bytes);
-		return;
+	case 0: put_odd_text(m, b->payload + at, b->bytes - at); return;
+	case 1: b->bytes = below(m, b->bytes); return;
 	default:
 		memcpy(&value, b->payload + at, b->bytes - at < 8 ? b->bytes - at : 8);
 		value = odd_value(m, value);
-		memcpy(b->payload + at, &value, b->bytes - at < 8 ? b->bytes - at : below(m, 2) ? 8 : 4);
+		memcpy(b->payload + at, &value,
+		       b->bytes - at < 8 ? b->bytes - at
+		       : below(m, 2)     ? 8
+					 : 4);
 	}
 }
 
@@ -436,7 +512,10 @@ static void change_block_head(struct mutation *m, struct piece *b)
 	case 0: b->head.type = (uint8_t)(below(m, 4) ? 1 + below(m, 11) : draw(m)); break;
 	case 1: b->head.process = (uint32_t)small_or_odd(m); break;
 	case 2: b->head.ordinal = (uint32_t)small_or_odd(m); break;
-	case 3: b->head.flags = (uint8_t)(below(m, 2) ? b->head.flags ^ 1u << below(m, 8) : draw(m)); break;
+	case 3:
+		b->head.flags =
+			(uint8_t)(below(m, 2) ? b->head.flags ^ 1u << below(m, 8) : draw(m));
+		break;
 	case 4: b->extra_bytes = below(m, HEAD_EXTRA + 1); break;
 	default: b->head.raw_bytes = (uint32_t)odd_value(m, b->head.raw_bytes); break;
 	}
@@ -472,7 +551,8 @@ static void change_order(struct mutation *m)
 	switch (below(m, 3)) {
 	case 0: /* twice */
 		if (m->count < BLOCKS_MAX - 1) {
-			memmove(m->pieces + k + 1, m->pieces + k, (m->count - k) * sizeof *m->pieces);
+			memmove(m->pieces + k + 1, m->pieces + k,
+				(m->count - k) * sizeof *m->pieces);
 			m->pieces[k] = copy_piece(b);
 			m->count++;
 		}
@@ -481,13 +561,12 @@ static void change_order(struct mutation *m)
 		if (m->count > 1) {
 			free(b->payload);
 			free(b);
-			memmove(m->pieces + i, m->pieces + i + 1, (m->count - i - 1) * sizeof *m->pieces);
+			memmove(m->pieces + i, m->pieces + i + 1,
+				(m->count - i - 1) * sizeof *m->pieces);
 			m->count--;
 		}
 		break;
-	default:
-		m->pieces[i] = m->pieces[k];
-		m->pieces[k] = b;
+	default: m->pieces[i] = m->pieces[k]; m->pieces[k] = b;
 	}
 }
 
@@ -601,7 +680,8 @@ static void put_call(struct rows *r, uint32_t shape, const uint64_t *w, size_t w
 	put_bytes(r, w + 4 + coded, (words - 4 - coded) * 8);
 }
 
-static void put_other(struct rows *r, uint32_t shape, const uint64_t *w, size_t words, size_t coded, bool device)
+static void put_other(struct rows *r, uint32_t shape, const uint64_t *w, size_t words, size_t coded,
+		      bool device)
 {
 	put_codes(r, coded);
 	for (size_t i = 0; i < coded; i++) {
@@ -637,7 +717,8 @@ static void put_rows(struct piece *b, struct rows *r)
 		if (kind == GT_RECORD_CALL)
 			put_call(r, shape, w, words, coded);
 		else
-			put_other(r, shape, w, words, coded, kind == GT_RECORD_DEVICE && words == GT_DEVICE_MIN_WORDS);
+			put_other(r, shape, w, words, coded,
+				  kind == GT_RECORD_DEVICE && words == GT_DEVICE_MIN_WORDS);
 		free(w);
 		r->rows++;
 		if (kind == GT_RECORD_CALL || kind == GT_RECORD_DEVICE)
@@ -656,8 +737,8 @@ static void put_file(struct mutant *out, const void *data, size_t bytes)
 	out->count += bytes;
 }
 
-static void put_block(struct mutation *m, const struct piece *b, uint8_t *head, size_t head_bytes, const uint8_t *payload,
-		      size_t bytes, struct mutant *out)
+static void put_block(struct mutation *m, const struct piece *b, uint8_t *head, size_t head_bytes,
+		      const uint8_t *payload, size_t bytes, struct mutant *out)
 {
 	struct gt_file_block h = b->head;
 	uint8_t *packed = NULL;
@@ -697,7 +778,7 @@ static void put_stream(struct mutation *m, struct piece *b, struct mutant *out)
 	b->stream.count_entries = 0;
 	for (unsigned k = 0; k < GT_CLASS_COUNT; k++)
 		for (unsigned d = 0; d < 256 && b->stream.count_entries < 100; d++) {
-			struct gt_file_count n = { (uint8_t)k, (uint8_t)d, 0, r.total[k][d] };
+			struct gt_file_count n = {(uint8_t)k, (uint8_t)d, 0, r.total[k][d]};
 
 			if (b->lies == 1 && below(m, 2))
 				n.count = (uint32_t)odd_value(m, n.count);
@@ -717,40 +798,49 @@ static void put_stream(struct mutation *m, struct piece *b, struct mutant *out)
 	put_block(m, b, head, (size_t)(at - head), r.bytes ? r.bytes : (uint8_t *)"", r.count, out);
 }
 
-/* Every sum of recorded things becomes what the rows of its process are, and seen what goes with that. */
+/* Every sum of recorded things becomes what the rows of its process are, and seen what goes with
+ * that. */
 static void mend_counts(struct mutation *m, struct piece *counts)
 {
 	static size_t at[8192];
-	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = { { 0 } }, dropped[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = { { 0 } };
-	struct piece fresh = { 0 };
+	uint64_t recorded[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = {{0}},
+		 dropped[GT_CLASS_COUNT][GT_DOMAIN_COUNT] = {{0}};
+	struct piece fresh = {0};
 
 	for (size_t i = 0; i < m->count; i++) {
 		struct piece *b = m->pieces[i];
-		size_t n = b->head.type == GT_BLOCK_STREAM && b->head.process == counts->head.process &&
-			   b->extra_bytes == counts->extra_bytes && !memcmp(b->extra, counts->extra, b->extra_bytes) ?
-			   find_records(b, at, 8192) : 0;
+		size_t n = b->head.type == GT_BLOCK_STREAM &&
+					   b->head.process == counts->head.process &&
+					   b->extra_bytes == counts->extra_bytes &&
+					   !memcmp(b->extra, counts->extra, b->extra_bytes)
+				   ? find_records(b, at, 8192)
+				   : 0;
 
 		for (size_t k = 0; k < n; k++) {
 			struct gt_record head;
 
 			memcpy(&head, b->payload + at[k], sizeof head);
-			if ((head.kind == GT_RECORD_CALL || head.kind == GT_RECORD_DEVICE) && GT_OP_DOMAIN(head.op) < GT_DOMAIN_COUNT)
+			if ((head.kind == GT_RECORD_CALL || head.kind == GT_RECORD_DEVICE) &&
+			    GT_OP_DOMAIN(head.op) < GT_DOMAIN_COUNT)
 				recorded[head.kind == GT_RECORD_DEVICE][GT_OP_DOMAIN(head.op)]++;
 		}
 	}
-	for (size_t i = 0; i + sizeof(struct gt_file_sum) <= counts->bytes; i += sizeof(struct gt_file_sum)) {
+	for (size_t i = 0; i + sizeof(struct gt_file_sum) <= counts->bytes;
+	     i += sizeof(struct gt_file_sum)) {
 		struct gt_file_sum s;
 
 		memcpy(&s, counts->payload + i, sizeof s);
-		if (s.what < 2 || s.what >= 2 + GT_DROP_REASON_COUNT || s.class >= GT_CLASS_COUNT || s.domain >= GT_DOMAIN_COUNT)
+		if (s.what < 2 || s.what >= 2 + GT_DROP_REASON_COUNT || s.class >= GT_CLASS_COUNT ||
+		    s.domain >= GT_DOMAIN_COUNT)
 			continue;
 		dropped[s.class][s.domain] += s.value;
 		append(&fresh, &s, sizeof s);
 	}
 	for (unsigned k = 0; k < GT_CLASS_COUNT; k++)
 		for (unsigned d = 0; d < GT_DOMAIN_COUNT; d++) {
-			struct gt_file_sum seen = { 0, (uint8_t)k, (uint8_t)d, 0, 0, recorded[k][d] + dropped[k][d] };
-			struct gt_file_sum here = { 1, (uint8_t)k, (uint8_t)d, 0, 0, recorded[k][d] };
+			struct gt_file_sum seen = {0, (uint8_t)k, (uint8_t)d,
+						   0, 0,          recorded[k][d] + dropped[k][d]};
+			struct gt_file_sum here = {1, (uint8_t)k, (uint8_t)d, 0, 0, recorded[k][d]};
 
 			append(&fresh, &seen, sizeof seen);
 			append(&fresh, &here, sizeof here);
@@ -772,7 +862,8 @@ static void write_mutant(struct mutation *m, struct mutant *out)
 		if (b->head.type == GT_BLOCK_STREAM)
 			put_stream(m, b, out);
 		else
-			put_block(m, b, head, sizeof b->head, b->payload ? b->payload : (uint8_t *)"", b->bytes, out);
+			put_block(m, b, head, sizeof b->head,
+				  b->payload ? b->payload : (uint8_t *)"", b->bytes, out);
 	}
 	if (below(m, 64) == 0)
 		out->count -= below(m, out->count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures that no writer makes, with right checksums: a good one is taken apart into blocks and records, some of them are changed,
- * and all is put together again. The same number gives the same file. */
+/* Captures that no writer makes, with right checksums: a good one is taken apart into blocks and
+ * records, some of them are changed, and all is put together again. The same number gives the
+ * same file. */
 #ifndef GPUTAP_FUZZ_MUTATE_H
 #define GPUTAP_FUZZ_MUTATE_H
 

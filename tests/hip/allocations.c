@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded: counts what threads that launch kernels ask of the allocator and of the kernel (mmap), so that a test sees what tracing
- * adds to a launch. Prints on stderr at exit: "allocations N". Counts only between the first and the last call of
- * allocations_mark(), which the program looks up; none while it is absent. */
+/* Preloaded: counts what threads that launch kernels ask of the allocator and of the kernel
+ * (mmap), so that a test sees what tracing adds to a launch. Prints on stderr at exit:
+ * "allocations N". Counts only between the first and the last call of allocations_mark(), which
+ * the program looks up; none while it is absent. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What compiles at run time, and a call of HIP itself. Prints the names of the calls, in order. Results are no matter here. No headers:
- * the functions are libamdhip64's or libhiprtc's, by release. LIBRARY: these functions, for a machine that has no libhiprtc. */
+/* What compiles at run time, and a call of HIP itself. Prints the names of the calls, in order.
+ * Results are no matter here. No headers: the functions are libamdhip64's or libhiprtc's, by
+ * release. LIBRARY: these functions, for a machine that has no libhiprtc. */
 #include <stddef.h>
 
 extern int hiprtcVersion(int *major, int *minor);
-extern int hiprtcCreateProgram(void **program, const char *source, const char *name, int header_count, const char **headers, const char **includes);
+extern int hiprtcCreateProgram(void **program, const char *source, const char *name,
+			       int header_count, const char **headers, const char **includes);
 extern int hiprtcCompileProgram(void *program, int count, const char **options);
 extern int hiprtcDestroyProgram(void **program);
 
@@ -15,7 +17,8 @@ int hiprtcVersion(int *major, int *minor)
 	return 0;
 }
 
-int hiprtcCreateProgram(void **program, const char *source, const char *name, int header_count, const char **headers, const char **includes)
+int hiprtcCreateProgram(void **program, const char *source, const char *name, int header_count,
+			const char **headers, const char **includes)
 {
 	(void)source, (void)name, (void)header_count, (void)headers, (void)includes;
 	*program = program;

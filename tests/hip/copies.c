@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens each library named and makes the same calls of it: copies LIBRARY.. Prints the names of the calls, in order. */
+/* Opens each library named and makes the same calls of it: copies LIBRARY.. Prints the names of
+ * the calls, in order. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,9 +28,11 @@ int main(int argc, char **argv)
 		if (!library)
 			return fprintf(stderr, "%s\n", dlerror()), 2;
 		GET(library, int (*)(int *), "hipGetDeviceCount")(&count);
-		GET(library, int (*)(void **, size_t *, size_t, size_t), "hipMallocPitch")(&p, &pitch, 100, 4);
+		GET(library, int (*)(void **, size_t *, size_t, size_t), "hipMallocPitch")
+		(&p, &pitch, 100, 4);
 		GET(library, int (*)(void *), "hipFree")(p);
-		address = GET(library, int (*)(const char *, void **, int, uint64_t, unsigned *), "hipGetProcAddress");
+		address = GET(library, int (*)(const char *, void **, int, uint64_t, unsigned *),
+			      "hipGetProcAddress");
 		address("hipMalloc", &f, 60000, 0, NULL);
 		puts("hipGetProcAddress");
 		address("hipSetDevice", &g, 60000, 0, NULL);

@@ -17,5 +17,6 @@ static int entries(const char *folder)
 
 __attribute__((destructor)) static void say(void)
 {
-	fprintf(stderr, "descriptors %d threads %d\n", entries("/proc/self/fd"), entries("/proc/self/task"));
+	fprintf(stderr, "descriptors %d threads %d\n", entries("/proc/self/fd"),
+		entries("/proc/self/task"));
 }

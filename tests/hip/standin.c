@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A few of HIP's functions in a library of its own, for what no real library does on demand: several copies in one process,
- * functions handed out by address, calls of its own exports, symbols that are looked up in the older kind of hash table.
+/* A few of HIP's functions in a library of its own, for what no real library does on demand:
+ * several copies in one process, functions handed out by address, calls of its own exports,
+ * symbols that are looked up in the older kind of hash table.
  * REGISTERS: it offers its table to tools, as ROCm 6 does, and must be left alone. */
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,8 @@ EXPORT int hipMalloc(void **p, size_t size);
 EXPORT int hipMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
 EXPORT int hipFree(void *p);
 EXPORT int hipGetDeviceCount(int *count);
-EXPORT int hipGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags, unsigned *status);
+EXPORT int hipGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags,
+			     unsigned *status);
 
 #ifdef REGISTERS
 extern int rocprofiler_register_library_api_table(void) __attribute__((weak));
@@ -66,6 +68,8 @@ static int hidden(int device)
 int hipGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags, unsigned *status)
 {
 	(void)version, (void)flags, (void)status;
-	*pfn = !strcmp(symbol, "hipMalloc") ? (void *)hipMalloc : !strcmp(symbol, "hipSetDevice") ? (void *)hidden : NULL;
+	*pfn = !strcmp(symbol, "hipMalloc")      ? (void *)hipMalloc
+	       : !strcmp(symbol, "hipSetDevice") ? (void *)hidden
+						 : NULL;
 	return *pfn ? 0 : 1;
 }

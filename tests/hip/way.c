@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The same few HIP calls, reached in one of the ways in which programs do; compiled by tests/test_door_hip.py:
+/* The same few HIP calls, reached in one of the ways in which programs do; compiled by
+ * tests/test_door_hip.py:
  *   (nothing)   linked: through the PLT
  *   VIA_TABLE   linked: through a constant table of pointers (relocations of data)
  *   VIA_DLSYM   dlopen() of the library, dlsym() of each function
  * As a program it makes them once, or lets plug-ins do it: way PLUG-IN local|global|deepbind ..; as a plug-in (PLUGIN) it exports work().
- * Prints the names, in order. Among them: structs by value, a status that is none, a call that fails. No kernel runs, not
- * even one of the library's own (fills are kernels), so that any device will do. */
+ * Prints the names, in order. Among them: structs by value, a status that is none, a call that
+ * fails. No kernel runs, not even one of the library's own (fills are kernels), so that any
+ * device will do. */
 #define __HIP_PLATFORM_AMD__ 1
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -13,14 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTIONS(X)                                                                                                \
-	X(hipGetDeviceCount) X(hipSetDevice) X(hipMalloc) X(hipMallocPitch) X(hipMemcpy) X(hipMemsetAsync) X(hipMalloc3D) \
-	X(hipMemset3D) X(hipStreamCreate) X(hipStreamSynchronize) X(hipStreamDestroy) X(hipMemcpy2D) X(hipFree) X(hipIpcOpenMemHandle) \
-	X(hipGetErrorName) X(hipGetStreamDeviceId) X(hipDeviceSynchronize)
+#define FUNCTIONS(X)                                                                 \
+	X(hipGetDeviceCount)                                                         \
+	X(hipSetDevice)                                                              \
+	X(hipMalloc)                                                                 \
+	X(hipMallocPitch)                                                            \
+	X(hipMemcpy)                                                                 \
+	X(hipMemsetAsync)                                                            \
+	X(hipMalloc3D) X(hipMemset3D) X(hipStreamCreate) X(hipStreamSynchronize)     \
+		X(hipStreamDestroy) X(hipMemcpy2D) X(hipFree) X(hipIpcOpenMemHandle) \
+			X(hipGetErrorName) X(hipGetStreamDeviceId) X(hipDeviceSynchronize)
 
 #if defined(VIA_TABLE)
 #define X(f) __typeof__(&f) f##_;
-static const struct { FUNCTIONS(X) } volatile table = {
+static const struct {
+	FUNCTIONS(X)
+} volatile table = {
 #undef X
 #define X(f) f,
 	FUNCTIONS(X)
@@ -34,13 +44,13 @@ static void *library;
 #define CALL(f) (puts(#f), f)
 #endif
 
-#define CHECK(call)                                                  \
-	do {                                                         \
-		hipError_t e = call;                                 \
-		if (e) {                                             \
-			fprintf(stderr, "%s: %d\n", #call, (int)e);  \
-			return 3;                                    \
-		}                                                    \
+#define CHECK(call)                                                 \
+	do {                                                        \
+		hipError_t e = call;                                \
+		if (e) {                                            \
+			fprintf(stderr, "%s: %d\n", #call, (int)e); \
+			return 3;                                   \
+		}                                                   \
 	} while (0)
 
 int work(void);
@@ -85,7 +95,8 @@ int work(void)
 	CHECK(CALL(hipDeviceSynchronize)());
 	CHECK(CALL(hipMemcpy)(back, volume.ptr, 32, hipMemcpyDeviceToHost));
 	memset(&handle, 0x5a, sizeof handle);
-	error = CALL(hipIpcOpenMemHandle)(&imported, handle, 2); /* no such flag, and no handle of anybody */
+	/* no such flag, and no handle of anybody */
+	error = CALL(hipIpcOpenMemHandle)(&imported, handle, 2);
 	puts(CALL(hipGetErrorName)(error) ? "named" : "unnamed");
 	CHECK(CALL(hipFree)(volume.ptr));
 	CHECK(CALL(hipFree)(pitched));
@@ -96,7 +107,9 @@ int work(void)
 #ifndef PLUGIN
 static int plugin(const char *path, const char *how)
 {
-	int flags = !strcmp(how, "global") ? RTLD_GLOBAL : !strcmp(how, "deepbind") ? RTLD_LOCAL | RTLD_DEEPBIND : RTLD_LOCAL;
+	int flags = !strcmp(how, "global")     ? RTLD_GLOBAL
+		    : !strcmp(how, "deepbind") ? RTLD_LOCAL | RTLD_DEEPBIND
+					       : RTLD_LOCAL;
 	void *handle = dlopen(path, RTLD_NOW | flags);
 	int (*does)(void) = handle ? (int (*)(void))dlsym(handle, "work") : NULL;
 

@@ -2,8 +2,9 @@
 /* Two kernels, copies both ways, results checked. usage: cl_basic [ROUNDS] */
 #include "program.h"
 
-static const char source[] = "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n"
-			     "kernel void plus(global int *x, int n) { x[get_global_id(0)] += n; }\n";
+static const char source[] =
+	"kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n"
+	"kernel void plus(global int *x, int n) { x[get_global_id(0)] += n; }\n";
 
 int main(int argc, char **argv)
 {

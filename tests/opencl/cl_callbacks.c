@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks of the program, and events that it looks at before their call has returned.
- * usage: cl_callbacks WAY. Prints what happened; ends by a signal if something that must happen does not. */
+/* Callbacks of the program, and events that it looks at before their call has returned. usage:
+ * cl_callbacks WAY. Prints what happened; ends by a signal if something that must happen does
+ * not. */
 #include "program.h"
 
 #include <pthread.h>
@@ -107,7 +108,8 @@ static void on_event(cl_event e, cl_int status, void *user)
 	in_callback();
 }
 
-/* All references are the program's command's, which waits for a gate: its end is the end of the context. */
+/* All references are the program's command's, which waits for a gate: its end is the end of the
+ * context. */
 static void leave_to_command(void)
 {
 	cl_command_queue q = open_queue(0);
@@ -245,7 +247,8 @@ static void poll_blocking(bool let_go)
 		gate = user_event();
 		atomic_store(&shown, NULL);
 		EXPECT(pthread_create(&thread, NULL, poll_event, let_go ? &thread : NULL) == 0);
-		OK(clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof data, data, 1, &gate, (cl_event *)&shown));
+		OK(clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof data, data, 1, &gate,
+				       (cl_event *)&shown));
 		EXPECT(pthread_join(thread, NULL) == 0);
 		OK(clReleaseEvent(gate));
 	}
@@ -274,7 +277,8 @@ static void native_kernel(void)
 	cl_command_queue q = open_queue(0);
 	void *argument[1] = {NULL};
 
-	OK(clEnqueueNativeKernel(q, native, argument, sizeof argument, 0, NULL, NULL, 0, NULL, (cl_event *)&shown));
+	OK(clEnqueueNativeKernel(q, native, argument, sizeof argument, 0, NULL, NULL, 0, NULL,
+				 (cl_event *)&shown));
 	OK(clFinish(q));
 	printf("seen\n");
 }
@@ -283,9 +287,15 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{"destructor", destructor}, {"exits", exits},	    {"threads_end", threads_end},
-	{"memory", memory},	    {"events", events},	    {"finished", finished},
-	{"polled", polled},	    {"native", native_kernel}, {"polled_and_released", polled_and_released},
+	{"destructor", destructor},
+	{"exits", exits},
+	{"threads_end", threads_end},
+	{"memory", memory},
+	{"events", events},
+	{"finished", finished},
+	{"polled", polled},
+	{"native", native_kernel},
+	{"polled_and_released", polled_and_released},
 };
 
 int main(int argc, char **argv)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A command buffer of two kernels and a copy, launched three times, results checked; then one whose queue differs
- * from the one it was made for in nothing but profiling. */
+/* A command buffer of two kernels and a copy, launched three times, results checked; then one
+ * whose queue differs from the one it was made for in nothing but profiling. */
 #define CL_ENABLE_BETA_EXTENSIONS /* headers of 2023 and later keep command buffers behind it */
 #include "program.h"
 
 static const char source[] = "kernel void advance(global int *x) { x[get_global_id(0)] += 3; }\n"
 			     "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n";
 
-/* As the runtimes have it. Headers of extension version 0.9.5 and later put an argument into the middle. */
-typedef cl_int (*copy_fn)(cl_command_buffer_khr, cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint,
-			  const cl_sync_point_khr *, cl_sync_point_khr *, cl_mutable_command_khr *);
+/* As the runtimes have it. Headers of extension version 0.9.5 and later put an argument into the
+ * middle. */
+typedef cl_int (*copy_fn)(cl_command_buffer_khr, cl_command_queue, cl_mem, cl_mem, size_t, size_t,
+			  size_t, cl_uint, const cl_sync_point_khr *, cl_sync_point_khr *,
+			  cl_mutable_command_khr *);
 
 #define FUNCTION(f) f##_fn f = (f##_fn)clGetExtensionFunctionAddressForPlatform(platform, #f)
 
@@ -30,15 +32,18 @@ int main(void)
 	open_device();
 	FUNCTION(clCreateCommandBufferKHR);
 	FUNCTION(clCommandNDRangeKernelKHR);
-	copy_fn copy = (copy_fn)clGetExtensionFunctionAddressForPlatform(platform, "clCommandCopyBufferKHR");
+	copy_fn copy = (copy_fn)clGetExtensionFunctionAddressForPlatform(platform,
+									 "clCommandCopyBufferKHR");
 	FUNCTION(clFinalizeCommandBufferKHR);
 	FUNCTION(clEnqueueCommandBufferKHR);
 	FUNCTION(clReleaseCommandBufferKHR);
 	if (!clCreateCommandBufferKHR)
 		return 77;
 	EXPECT(clGetExtensionFunctionAddressForPlatform(platform, "clNoSuchFunctionXYZ") == NULL);
-	EXPECT(clGetExtensionFunctionAddressForPlatform(platform, "clSetContentSizeBufferPoCL") != NULL);
-	EXPECT(clGetExtensionFunctionAddressForPlatform(platform, "clSetContentSizeBufferPoCL") != NULL);
+	EXPECT(clGetExtensionFunctionAddressForPlatform(platform, "clSetContentSizeBufferPoCL") !=
+	       NULL);
+	EXPECT(clGetExtensionFunctionAddressForPlatform(platform, "clSetContentSizeBufferPoCL") !=
+	       NULL);
 	q = open_queue(0);
 	other = open_queue(CL_QUEUE_PROFILING_ENABLE);
 	p = build_program(source);
@@ -51,9 +56,12 @@ int main(void)
 	OK(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, sizeof x, x, 0, NULL, NULL));
 	b = clCreateCommandBufferKHR(1, &q, NULL, &error);
 	OK(error);
-	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, advance, 1, NULL, &global, NULL, 0, NULL, &s[0], NULL));
-	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, advance, 1, NULL, &global, NULL, 1, s, &s[1], NULL));
-	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, twice, 1, NULL, &global, NULL, 1, &s[1], &s[2], NULL));
+	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, advance, 1, NULL, &global, NULL, 0, NULL, &s[0],
+				     NULL));
+	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, advance, 1, NULL, &global, NULL, 1, s, &s[1],
+				     NULL));
+	OK(clCommandNDRangeKernelKHR(b, NULL, NULL, twice, 1, NULL, &global, NULL, 1, &s[1], &s[2],
+				     NULL));
 	OK(copy(b, NULL, a, c, 0, 0, sizeof x, 1, &s[2], NULL, NULL));
 	OK(clFinalizeCommandBufferKHR(b));
 	for (int i = 0; i < 3; i++) {

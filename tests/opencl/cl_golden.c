@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The same calls and the same device work each time: one queue, one command at a time, each waited for, three calls
- * that fail. What gputap says of it is compared with tests/golden/real.*. */
+/* The same calls and the same device work each time: one queue, one command at a time, each
+ * waited for, three calls that fail. What gputap says of it is compared with
+ * tests/golden/real.*. */
 #include "program.h"
 
-static const char source[] = "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n"
-			     "kernel void plus(global int *x, int n) { x[get_global_id(0)] += n; }\n";
+static const char source[] =
+	"kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n"
+	"kernel void plus(global int *x, int n) { x[get_global_id(0)] += n; }\n";
 
 enum { N = 4096, ROUNDS = 3 };
 
@@ -14,10 +16,12 @@ static void fail(cl_command_queue q, cl_program p, cl_mem a)
 	int word = 0;
 	cl_int error;
 
-	EXPECT(clEnqueueReadBuffer(q, a, CL_TRUE, N * sizeof(int), sizeof word, &word, 0, NULL, NULL) == CL_INVALID_VALUE);
+	EXPECT(clEnqueueReadBuffer(q, a, CL_TRUE, N * sizeof(int), sizeof word, &word, 0, NULL,
+				   NULL) == CL_INVALID_VALUE);
 	EXPECT(!clCreateKernel(p, "absent", &error) && error == CL_INVALID_KERNEL_NAME);
 	for (int i = 0; i < 2; i++)
-		EXPECT(!clCreateBuffer(context, CL_MEM_READ_WRITE, 0, NULL, &error) && error == CL_INVALID_BUFFER_SIZE);
+		EXPECT(!clCreateBuffer(context, CL_MEM_READ_WRITE, 0, NULL, &error) &&
+		       error == CL_INVALID_BUFFER_SIZE);
 }
 
 static void compute(cl_command_queue q, cl_kernel twice, cl_kernel plus, cl_mem a, cl_mem b)

@@ -22,7 +22,8 @@ static void enqueue(cl_command_queue queue, const cl_event *after, cl_event *eve
 {
 	size_t global = 16;
 
-	OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, after != NULL, after, event));
+	OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, after != NULL, after,
+				  event));
 }
 
 static void wait_for_last(void)
@@ -55,11 +56,13 @@ static void wait_by_command(const char *how)
 	for (int i = 0; i < KERNELS; i++)
 		enqueue(q, NULL, &events[i]);
 	if (!strcmp(how, "read")) {
-		OK(clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof value, &value, KERNELS, events, NULL));
+		OK(clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof value, &value, KERNELS, events,
+				       NULL));
 	} else if (!strcmp(how, "map")) {
 		cl_int error;
 
-		clEnqueueMapBuffer(q, m, CL_TRUE, CL_MAP_READ, 0, sizeof value, KERNELS, events, NULL, &error);
+		clEnqueueMapBuffer(q, m, CL_TRUE, CL_MAP_READ, 0, sizeof value, KERNELS, events,
+				   NULL, &error);
 		OK(error);
 	} else if (!strcmp(how, "marker")) {
 		OK(clEnqueueMarkerWithWaitList(q, 0, NULL, &done));
@@ -80,7 +83,9 @@ int main(int argc, char **argv)
 	open_device();
 	order = !strcmp(argv[1], "out") ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
 	q = open_queue(order);
-	kernel = open_kernel(build_program("kernel void add(global int *x) { x[get_global_id(0)] += 1; }\n"), "add");
+	kernel = open_kernel(
+		build_program("kernel void add(global int *x) { x[get_global_id(0)] += 1; }\n"),
+		"add");
 	m = open_buffer(4096);
 	OK(clSetKernelArg(kernel, 0, sizeof m, &m));
 	if (!strcmp(argv[2], "last")) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY [ITEMS [QUEUE_PROPERTIES]]]. Prints on standard error, in ns per
- * kernel: wall time, time to enqueue, processor time of the process and of this thread. */
+/* Many small kernels. usage: cl_many KERNELS [FINISH_EVERY [ITEMS [QUEUE_PROPERTIES]]]. Prints
+ * on standard error, in ns per kernel: wall time, time to enqueue, processor time of the process
+ * and of this thread. */
 #include "program.h"
 
 #include <sys/resource.h>
@@ -21,7 +22,8 @@ static double processor(int whose)
 	struct rusage r;
 
 	getrusage(whose, &r);
-	return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1e9 + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1e3;
+	return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1e9 +
+	       (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1e3;
 }
 
 int main(int argc, char **argv)

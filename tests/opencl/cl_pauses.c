@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work around a pause of the recording, as tests/hip/pauses.hip: a kernel `held` is enqueued before it behind a user event and runs in it. */
+/* Work around a pause of the recording, as tests/hip/pauses.hip: a kernel `held` is enqueued
+ * before it behind a user event and runs in it. */
 #include "program.h"
 
 #include "compat/roctx/roctx.h"
@@ -21,7 +22,8 @@ static void enqueue(const char *name, int count, const cl_event *wait)
 
 	OK(clSetKernelArg(k, 0, sizeof memory, &memory));
 	for (int i = 0; i < count; i++)
-		OK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, NULL, wait != NULL, wait, NULL));
+		OK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &global, NULL, wait != NULL, wait,
+					  NULL));
 	OK(clReleaseKernel(k));
 }
 

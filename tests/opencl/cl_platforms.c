@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks eighteen times for a function of one name and calls what it gets: fault_layer.c's "platforms" gives nine functions in
- * turn. Prints what each call answered. */
+/* Asks eighteen times for a function of one name and calls what it gets: fault_layer.c's
+ * "platforms" gives nine functions in turn. Prints what each call answered. */
 #include "program.h"
 
 typedef void *create_fn(cl_uint, const cl_command_queue *, const cl_ulong *, cl_int *);
@@ -12,7 +12,8 @@ int main(void)
 
 	OK(clGetPlatformIDs(1, &platform, NULL));
 	for (int i = 0; i < 18; i++) {
-		all[i] = (create_fn *)clGetExtensionFunctionAddressForPlatform(platform, "clCreateCommandBufferKHR");
+		all[i] = (create_fn *)clGetExtensionFunctionAddressForPlatform(
+			platform, "clCreateCommandBufferKHR");
 		EXPECT(all[i] && (i < 9 || all[i] == all[i - 9]));
 	}
 	for (int i = 0; i < 9; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks everything by which a program could notice that it is traced, and prints the answers, without addresses and
- * times: the output with and without gputap must be the same. */
+/* Asks everything by which a program could notice that it is traced, and prints the answers,
+ * without addresses and times: the output with and without gputap must be the same. */
 #include "program.h"
 
 #include <pthread.h>
@@ -19,7 +19,8 @@ static void settle(void)
 
 static void queue_answers(const char *what, cl_command_queue q)
 {
-	const cl_command_queue_info names[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_SIZE, 0x9999};
+	const cl_command_queue_info names[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_REFERENCE_COUNT,
+					       CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_SIZE, 0x9999};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		for (size_t size = 0; size <= 64; size = size ? size * 2 : 1) {
@@ -36,17 +37,25 @@ static void queue_answers(const char *what, cl_command_queue q)
 
 static void event_answers(const char *what, cl_event e)
 {
-	const cl_profiling_info profiling[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
-					       CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_COMPLETE, 0, 0x9999};
-	const cl_event_info names[] = {CL_EVENT_COMMAND_TYPE, CL_EVENT_REFERENCE_COUNT, CL_EVENT_COMMAND_EXECUTION_STATUS, 0x9999};
+	const cl_profiling_info profiling[] = {CL_PROFILING_COMMAND_QUEUED,
+					       CL_PROFILING_COMMAND_SUBMIT,
+					       CL_PROFILING_COMMAND_START,
+					       CL_PROFILING_COMMAND_END,
+					       CL_PROFILING_COMMAND_COMPLETE,
+					       0,
+					       0x9999};
+	const cl_event_info names[] = {CL_EVENT_COMMAND_TYPE, CL_EVENT_REFERENCE_COUNT,
+				       CL_EVENT_COMMAND_EXECUTION_STATUS, 0x9999};
 
 	for (size_t i = 0; i < sizeof profiling / sizeof profiling[0]; i++)
 		for (size_t size = 4; size <= 16; size *= 2) {
 			cl_ulong value[2] = {77, 77};
 			size_t bytes = 12345;
-			cl_int error = clGetEventProfilingInfo(e, profiling[i], size, value, &bytes);
+			cl_int error =
+				clGetEventProfilingInfo(e, profiling[i], size, value, &bytes);
 
-			printf("%s profiling %x size %zu: %d %zu %s", what, profiling[i], size, error, bytes, value[0] == 77 ? "kept" : "set");
+			printf("%s profiling %x size %zu: %d %zu %s", what, profiling[i], size,
+			       error, bytes, value[0] == 77 ? "kept" : "set");
 			printf(" %d\n", clGetEventProfilingInfo(e, profiling[i], size, NULL, NULL));
 		}
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -55,7 +64,8 @@ static void event_answers(const char *what, cl_event e)
 			size_t bytes = 12345;
 			cl_int error = clGetEventInfo(e, names[i], size, value, &bytes);
 
-			printf("%s info %x size %zu: %d %zu %d", what, names[i], size, error, bytes, value[0]);
+			printf("%s info %x size %zu: %d %zu %d", what, names[i], size, error, bytes,
+			       value[0]);
 			printf(" %d\n", clGetEventInfo(e, names[i], size, NULL, NULL));
 		}
 }
@@ -105,14 +115,16 @@ static void work(const char *what, cl_command_queue q)
 	OK(clReleaseEvent(gate));
 	settle();
 	queue_answers(what, q);
-	OK(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, NULL));
+	OK(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,
+			    NULL));
 	printf("%s context references %u\n", what, references);
 }
 
 static void errors(cl_command_queue q)
 {
 	size_t zero = 0, global = 16, odd = 7, origin[3] = {0}, region[3] = {1 << 20, 1, 1};
-	cl_queue_properties twice[] = {CL_QUEUE_PROPERTIES, 0, CL_QUEUE_PROPERTIES, 2, 0}, wrong[] = {0x7777, 1, 0};
+	cl_queue_properties twice[] = {CL_QUEUE_PROPERTIES, 0, CL_QUEUE_PROPERTIES, 2, 0},
+			    wrong[] = {0x7777, 1, 0};
 	cl_command_queue other;
 	cl_mem m = open_buffer(64);
 	char host[64];
@@ -122,16 +134,20 @@ static void errors(cl_command_queue q)
 	printf("read %d\n", clEnqueueReadBuffer(q, m, CL_TRUE, 60, 64, host, 0, NULL, NULL));
 	printf("read null %d\n", clEnqueueReadBuffer(q, m, CL_TRUE, 0, 64, NULL, 0, NULL, NULL));
 	printf("read list %d\n", clEnqueueReadBuffer(q, m, CL_TRUE, 0, 64, host, 1, NULL, NULL));
-	printf("read list 2 %d %d\n", clEnqueueReadBuffer(q, m, CL_TRUE, 0, 64, host, 0, &e, &e), e == NULL);
+	printf("read list 2 %d %d\n", clEnqueueReadBuffer(q, m, CL_TRUE, 0, 64, host, 0, &e, &e),
+	       e == NULL);
 	printf("copy overlap %d\n", clEnqueueCopyBuffer(q, m, m, 0, 8, 32, 0, NULL, NULL));
-	printf("rect %d\n", clEnqueueReadBufferRect(q, m, CL_TRUE, origin, origin, region, 0, 0, 0, 0, host, 0, NULL, NULL));
+	printf("rect %d\n", clEnqueueReadBufferRect(q, m, CL_TRUE, origin, origin, region, 0, 0, 0,
+						    0, host, 0, NULL, NULL));
 	printf("fill %d\n", clEnqueueFillBuffer(q, m, host, 3, 0, 63, 0, NULL, NULL));
 	printf("queue null %d\n", clEnqueueReadBuffer(NULL, m, CL_TRUE, 0, 64, host, 0, NULL, &e));
 	printf("dim %d\n", clEnqueueNDRangeKernel(q, k, 4, NULL, &global, NULL, 0, NULL, NULL));
-	printf("local %d\n", clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &odd, 0, NULL, NULL) != 12345);
+	printf("local %d\n",
+	       clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &odd, 0, NULL, NULL) != 12345);
 	printf("zero %d\n", clEnqueueNDRangeKernel(q, k, 1, NULL, &zero, NULL, 0, NULL, NULL));
 	printf("marker %d\n", clEnqueueMarker(q, NULL));
-	printf("map %d", clEnqueueMapBuffer(q, m, CL_TRUE, CL_MAP_READ, 0, 65, 0, NULL, NULL, &error) == NULL);
+	printf("map %d", clEnqueueMapBuffer(q, m, CL_TRUE, CL_MAP_READ, 0, 65, 0, NULL, NULL,
+					    &error) == NULL);
 	printf(" %d\n", error);
 	printf("unmap %d\n", clEnqueueUnmapMemObject(q, m, host, 0, NULL, NULL));
 	printf("wait %d\n", clWaitForEvents(0, NULL));
@@ -145,16 +161,22 @@ static void errors(cl_command_queue q)
 	printf("queue bits %d %d\n", other == NULL, error);
 	other = clCreateCommandQueue(NULL, device, 0, &error);
 	printf("queue context %d %d\n", other == NULL, error);
-	printf("release null %d %d %d\n", clReleaseCommandQueue(NULL), clReleaseContext(NULL), clReleaseEvent(NULL));
-	printf("queue info null %d\n", clGetCommandQueueInfo(NULL, CL_QUEUE_PROPERTIES, 8, host, NULL));
-	printf("event info null %d\n", clGetEventInfo(NULL, CL_EVENT_REFERENCE_COUNT, 8, host, NULL));
-	printf("profiling null %d\n", clGetEventProfilingInfo(NULL, CL_PROFILING_COMMAND_END, 8, host, NULL));
+	printf("release null %d %d %d\n", clReleaseCommandQueue(NULL), clReleaseContext(NULL),
+	       clReleaseEvent(NULL));
+	printf("queue info null %d\n",
+	       clGetCommandQueueInfo(NULL, CL_QUEUE_PROPERTIES, 8, host, NULL));
+	printf("event info null %d\n",
+	       clGetEventInfo(NULL, CL_EVENT_REFERENCE_COUNT, 8, host, NULL));
+	printf("profiling null %d\n",
+	       clGetEventProfilingInfo(NULL, CL_PROFILING_COMMAND_END, 8, host, NULL));
 	OK(clReleaseMemObject(m));
 }
 
 int main(void)
 {
-	cl_queue_properties empty[] = {0}, zero[] = {CL_QUEUE_PROPERTIES, 0, 0}, ooo[] = {CL_QUEUE_PROPERTIES, 1, 0}, timed[] = {CL_QUEUE_PROPERTIES, 2, 0};
+	cl_queue_properties empty[] = {0}, zero[] = {CL_QUEUE_PROPERTIES, 0, 0},
+			    ooo[] = {CL_QUEUE_PROPERTIES, 1, 0},
+			    timed[] = {CL_QUEUE_PROPERTIES, 2, 0};
 	const cl_queue_properties *lists[] = {NULL, empty, zero, ooo, timed};
 	cl_command_queue q;
 	cl_mem m;

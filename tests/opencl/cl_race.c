@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight threads are the first to ask for the platform's devices, at the same moment; who gets one uses it. PoCL fails that with errors,
- * which are none of ours. Prints how many threads came to the end. */
+/* Eight threads are the first to ask for the platform's devices, at the same moment; who gets
+ * one uses it. PoCL fails that with errors, which are none of ours. Prints how many threads came
+ * to the end. */
 #include "program.h"
 
 #include <pthread.h>
@@ -19,11 +20,13 @@ static void *work(void *arg)
 	cl_int error;
 
 	pthread_barrier_wait(&barrier);
-	if (clGetPlatformIDs(1, &p, NULL) != CL_SUCCESS || clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS)
+	if (clGetPlatformIDs(1, &p, NULL) != CL_SUCCESS ||
+	    clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS)
 		return arg;
 	c = clCreateContext(NULL, 1, &d, NULL, NULL, &error);
 	q = error == CL_SUCCESS ? clCreateCommandQueue(c, d, 0, &error) : NULL;
-	if (q && clEnqueueMarkerWithWaitList(q, 0, NULL, NULL) == CL_SUCCESS && clFinish(q) == CL_SUCCESS)
+	if (q && clEnqueueMarkerWithWaitList(q, 0, NULL, NULL) == CL_SUCCESS &&
+	    clFinish(q) == CL_SUCCESS)
 		made++;
 	return arg;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue on each of two sub-devices, and on their parent; twice, so that handles of sub-devices come again. */
+/* A queue on each of two sub-devices, and on their parent; twice, so that handles of sub-devices
+ * come again. */
 #include "program.h"
 
 #include <time.h>
@@ -36,7 +37,8 @@ static void round_of_work(cl_device_id *all, cl_uint count)
 
 int main(void)
 {
-	cl_device_partition_property split[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+	cl_device_partition_property split[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1,
+						CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
 	const struct timespec t = {0, 100000000};
 	cl_device_id all[3];
 	cl_uint count = 0;
@@ -46,7 +48,8 @@ int main(void)
 	for (int i = 0; i < 2; i++) {
 		cl_int error = clCreateSubDevices(device, split, 2, &all[1], &count);
 
-		if (error == CL_DEVICE_PARTITION_FAILED || error == CL_INVALID_DEVICE_PARTITION_COUNT) {
+		if (error == CL_DEVICE_PARTITION_FAILED ||
+		    error == CL_INVALID_DEVICE_PARTITION_COUNT) {
 			puts("one core only");
 			return 77;
 		}
@@ -54,7 +57,8 @@ int main(void)
 		EXPECT(count == 2);
 		all[0] = device;
 		round_of_work(all, 3);
-		nanosleep(&t, NULL); /* PoCL 3.1 still looks at a device for a moment after clFinish() returned */
+		/* PoCL 3.1 still looks at a device for a moment after clFinish() returned */
+		nanosleep(&t, NULL);
 		OK(clReleaseDevice(all[1]));
 		OK(clReleaseDevice(all[2]));
 	}

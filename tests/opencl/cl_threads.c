@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads with queues of their own and one that all share; each kernel's global size is the number of its call.
- * usage: cl_threads THREADS KERNELS. Thread n uses global sizes n * KERNELS + 1 .. (n + 1) * KERNELS. */
+/* Threads with queues of their own and one that all share; each kernel's global size is the
+ * number of its call. usage: cl_threads THREADS KERNELS. Thread n uses global sizes n * KERNELS
+ * + 1 .. (n + 1) * KERNELS. */
 #include "program.h"
 
 #include <pthread.h>
 
-static const char source[] = "kernel void number(global int *x) { if (get_global_id(0) == 0) x[0] = 1; }\n";
+static const char source[] =
+	"kernel void number(global int *x) { if (get_global_id(0) == 0) x[0] = 1; }\n";
 
 static cl_command_queue shared;
 static cl_program program;
@@ -24,7 +26,8 @@ static void *work(void *arg)
 		size_t global = base + (size_t)i + 1;
 		cl_command_queue q = i % 2 ? shared : own;
 
-		OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 0, NULL, i % 3 ? NULL : &e));
+		OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 0, NULL,
+					  i % 3 ? NULL : &e));
 		if (i % 3 == 0) {
 			if (i % 9 == 0)
 				OK(clWaitForEvents(1, &e));

@@ -8,7 +8,8 @@ int main(void)
 
 	open_device();
 	for (int i = 0; i < 2; i++) {
-		f = (cl_int (*)(void))clGetExtensionFunctionAddressForPlatform(platform, "clFunctionOfTomorrow");
+		f = (cl_int(*)(void))
+			clGetExtensionFunctionAddressForPlatform(platform, "clFunctionOfTomorrow");
 		EXPECT(f && f() == 77);
 	}
 	puts("right");

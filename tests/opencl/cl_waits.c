@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cl_waits [ROUNDS [TURNS]]: waits whose reasons are known. TURNS times (3), on two queues in order:
+/* cl_waits [ROUNDS [TURNS]]: waits whose reasons are known. TURNS times (3), on two queues in
+ * order:
  *
  *   "behind"  KERNELS kernels of ROUNDS rounds each, behind them a blocking read of one word
  *   "alone"   a blocking write of 4 MiB on a queue that has nothing to do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands whose end the program does not wait for, or not in the usual way. usage: cl_ways_to_end WAY
- * Prints how many commands were enqueued. */
+/* Commands whose end the program does not wait for, or not in the usual way. usage:
+ * cl_ways_to_end WAY Prints how many commands were enqueued. */
 #include "program.h"
 
 #include <pthread.h>
@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 static const char source[] = "kernel void small(global int *x) { x[get_global_id(0)] += 1; }\n"
-			     "kernel void large(global int *x) { int a = x[0]; for (int i = 0; i < 100000000; i++) a = a * 3 + i; x[0] = a; }\n";
+			     "kernel void large(global int *x) { int a = x[0]; for (int i = 0; i < "
+			     "100000000; i++) a = a * 3 + i; x[0] = a; }\n";
 
 static cl_command_queue q;
 static cl_kernel small_kernel, large_kernel;
@@ -138,7 +139,8 @@ static void forked(void)
 		enqueue(1, &gate, NULL);
 	child = fork();
 	if (child == 0) {
-		OK(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, NULL));
+		OK(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references,
+				    &references, NULL));
 		exit(references > 0 ? 0 : 9);
 	}
 	EXPECT(waitpid(child, &status, 0) == child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An OpenCL layer that misbehaves as a runtime may, between gputap and the real one. OPENCL_LAYERS=this:gputap and
- * FAULT names what it does:
+/* An OpenCL layer that misbehaves as a runtime may, between gputap and the real one.
+ * OPENCL_LAYERS=this:gputap and FAULT names what it does:
  *   refuse   queues with profiling
  *   untimed  no profiling information, though it was asked for
  *   failed   kernels end with error -5
@@ -8,7 +8,8 @@
  *   unprofiled  events of queues without profiling have times, all 0, and a size of 4
  *   asked    callbacks of events are called by the thread that asks for the status, as Intel's do
  *   timer    clGetDeviceAndHostTimer() works: CLOCK_MONOTONIC_RAW, as PoCL's stamps
- *   platforms  each time that clCreateCommandBufferKHR() is asked for, it is that of another platform */
+ *   platforms  each time that clCreateCommandBufferKHR() is asked for, it is that of another
+ *   platform */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "runtime/opencl/cl_layers.h"
@@ -23,7 +24,8 @@
 static const cl_icd_dispatch *below;
 static cl_icd_dispatch ours;
 
-static cl_command_queue CL_API_CALL create(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error)
+static cl_command_queue CL_API_CALL create(cl_context c, cl_device_id d,
+					   cl_command_queue_properties p, cl_int *error)
 {
 	if (!(p & CL_QUEUE_PROFILING_ENABLE))
 		return below->clCreateCommandQueue(c, d, p, error);
@@ -32,7 +34,8 @@ static cl_command_queue CL_API_CALL create(cl_context c, cl_device_id d, cl_comm
 	return NULL;
 }
 
-static cl_command_queue CL_API_CALL create_with(cl_context c, cl_device_id d, const cl_queue_properties *list, cl_int *error)
+static cl_command_queue CL_API_CALL create_with(cl_context c, cl_device_id d,
+						const cl_queue_properties *list, cl_int *error)
 {
 	for (const cl_queue_properties *p = list; p && p[0]; p += 2)
 		if (p[0] == CL_QUEUE_PROPERTIES && p[1] & CL_QUEUE_PROFILING_ENABLE) {
@@ -43,45 +46,55 @@ static cl_command_queue CL_API_CALL create_with(cl_context c, cl_device_id d, co
 	return below->clCreateCommandQueueWithProperties(c, d, list, error);
 }
 
-static cl_int CL_API_CALL no_profiling(cl_event e, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+static cl_int CL_API_CALL no_profiling(cl_event e, cl_profiling_info name, size_t size, void *value,
+				       size_t *size_ret)
 {
 	(void)e, (void)name, (void)size, (void)value, (void)size_ret;
 	return CL_PROFILING_INFO_NOT_AVAILABLE;
 }
 
-static cl_int CL_API_CALL failed_info(cl_event e, cl_event_info name, size_t size, void *value, size_t *size_ret)
+static cl_int CL_API_CALL failed_info(cl_event e, cl_event_info name, size_t size, void *value,
+				      size_t *size_ret)
 {
 	cl_int ret = below->clGetEventInfo(e, name, size, value, size_ret);
 	cl_command_type type = 0;
 
-	if (ret == CL_SUCCESS && name == CL_EVENT_COMMAND_EXECUTION_STATUS && value && *(cl_int *)value == CL_COMPLETE &&
-	    below->clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL) == CL_SUCCESS && type == CL_COMMAND_NDRANGE_KERNEL)
+	if (ret == CL_SUCCESS && name == CL_EVENT_COMMAND_EXECUTION_STATUS && value &&
+	    *(cl_int *)value == CL_COMPLETE &&
+	    below->clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL) ==
+		    CL_SUCCESS &&
+	    type == CL_COMMAND_NDRANGE_KERNEL)
 		*(cl_int *)value = -5;
 	return ret;
 }
 
-static cl_int CL_API_CALL failed_profiling(cl_event e, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+static cl_int CL_API_CALL failed_profiling(cl_event e, cl_profiling_info name, size_t size,
+					   void *value, size_t *size_ret)
 {
 	cl_int status = CL_COMPLETE;
 
 	failed_info(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-	return status < 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : below->clGetEventProfilingInfo(e, name, size, value, size_ret);
+	return status < 0 ? CL_PROFILING_INFO_NOT_AVAILABLE
+			  : below->clGetEventProfilingInfo(e, name, size, value, size_ret);
 }
 
-static cl_int CL_API_CALL eventless(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o, const size_t *g, const size_t *l,
-				    cl_uint c, const cl_event *w, cl_event *e)
+static cl_int CL_API_CALL eventless(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *o,
+				    const size_t *g, const size_t *l, cl_uint c, const cl_event *w,
+				    cl_event *e)
 {
 	(void)e;
 	return below->clEnqueueNDRangeKernel(q, k, n, o, g, l, c, w, NULL);
 }
 
-static cl_int CL_API_CALL zero_profiling(cl_event e, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+static cl_int CL_API_CALL zero_profiling(cl_event e, cl_profiling_info name, size_t size,
+					 void *value, size_t *size_ret)
 {
 	cl_command_queue_properties properties = CL_QUEUE_PROFILING_ENABLE;
 	cl_command_queue q = NULL;
 
 	if (below->clGetEventInfo(e, CL_EVENT_COMMAND_QUEUE, sizeof q, &q, NULL) == CL_SUCCESS && q)
-		below->clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+		below->clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+					     NULL);
 	if (properties & CL_QUEUE_PROFILING_ENABLE)
 		return below->clGetEventProfilingInfo(e, name, size, value, size_ret);
 	if (value && size)
@@ -98,7 +111,9 @@ static struct {
 } registered[256];
 static pthread_mutex_t registered_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static cl_int CL_API_CALL keep_callback(cl_event e, cl_int status, void(CL_CALLBACK *function)(cl_event, cl_int, void *), void *user)
+static cl_int CL_API_CALL keep_callback(cl_event e, cl_int status,
+					void(CL_CALLBACK *function)(cl_event, cl_int, void *),
+					void *user)
 {
 	(void)status;
 	pthread_mutex_lock(&registered_lock);
@@ -118,7 +133,9 @@ static void call_back(cl_event e)
 {
 	cl_int status = CL_QUEUED;
 
-	if (below->clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) != CL_SUCCESS || status > CL_COMPLETE)
+	if (below->clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+				  NULL) != CL_SUCCESS ||
+	    status > CL_COMPLETE)
 		return;
 	for (int i = 0; i < 256; i++) {
 		cl_event found = NULL;
@@ -136,14 +153,16 @@ static void call_back(cl_event e)
 	}
 }
 
-static cl_int CL_API_CALL asked_info(cl_event e, cl_event_info name, size_t size, void *value, size_t *size_ret)
+static cl_int CL_API_CALL asked_info(cl_event e, cl_event_info name, size_t size, void *value,
+				     size_t *size_ret)
 {
 	if (name == CL_EVENT_COMMAND_EXECUTION_STATUS)
 		call_back(e);
 	return below->clGetEventInfo(e, name, size, value, size_ret);
 }
 
-static cl_int CL_API_CALL asked_profiling(cl_event e, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+static cl_int CL_API_CALL asked_profiling(cl_event e, cl_profiling_info name, size_t size,
+					  void *value, size_t *size_ret)
 {
 	call_back(e);
 	return below->clGetEventProfilingInfo(e, name, size, value, size_ret);
@@ -160,13 +179,14 @@ static cl_int CL_API_CALL timer(cl_device_id d, cl_ulong *device, cl_ulong *host
 }
 
 /* Nine platforms' functions of one name; each answers with an error of its own. */
-#define PLATFORM(n)                                                                                                   \
-	static void *CL_API_CALL create_buffer##n(cl_uint count, const cl_command_queue *queues, const cl_ulong *list, cl_int *error) \
-	{                                                                                                             \
-		(void)count, (void)queues, (void)list;                                                                \
-		if (error)                                                                                            \
-			*error = -100 - n;                                                                            \
-		return NULL;                                                                                          \
+#define PLATFORM(n)                                                                              \
+	static void *CL_API_CALL create_buffer##n(cl_uint count, const cl_command_queue *queues, \
+						  const cl_ulong *list, cl_int *error)           \
+	{                                                                                        \
+		(void)count, (void)queues, (void)list;                                           \
+		if (error)                                                                       \
+			*error = -100 - n;                                                       \
+		return NULL;                                                                     \
 	}
 PLATFORM(1)
 PLATFORM(2)
@@ -180,9 +200,10 @@ PLATFORM(9)
 
 static void *CL_API_CALL of_platforms(cl_platform_id platform, const char *name)
 {
-	static void *(*const all[])(cl_uint, const cl_command_queue *, const cl_ulong *, cl_int *) = {
-		create_buffer1, create_buffer2, create_buffer3, create_buffer4, create_buffer5, create_buffer6, create_buffer7, create_buffer8,
-		create_buffer9};
+	static void *(*const all[])(cl_uint, const cl_command_queue *, const cl_ulong *,
+				    cl_int *) = {create_buffer1, create_buffer2, create_buffer3,
+						 create_buffer4, create_buffer5, create_buffer6,
+						 create_buffer7, create_buffer8, create_buffer9};
 	static unsigned asked;
 
 	if (strcmp(name, "clCreateCommandBufferKHR") != 0)
@@ -190,7 +211,8 @@ static void *CL_API_CALL of_platforms(cl_platform_id platform, const char *name)
 	return (void *)all[asked++ % 9];
 }
 
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value,
+						      size_t *size_ret)
 {
 	const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
 
@@ -203,7 +225,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t
 	return CL_SUCCESS;
 }
 
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_ret,
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target,
+						   cl_uint *count_ret,
 						   const cl_icd_dispatch **layer)
 {
 	const char *fault = getenv("FAULT");

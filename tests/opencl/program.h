@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the OpenCL test programs share: a context, errors that end the program with a line, a program built.
- * Everything is static: each test program is one file and this one. */
+/* What the OpenCL test programs share: a context, errors that end the program with a line, a
+ * program built. Everything is static: each test program is one file and this one. */
 #ifndef GPUTAP_TESTS_OPENCL_PROGRAM_H
 #define GPUTAP_TESTS_OPENCL_PROGRAM_H
 
@@ -30,12 +30,12 @@ static inline void ok_(cl_int error, int line, const char *what)
 	exit(1);
 }
 #define OK(call) ok_((call), __LINE__, #call)
-#define EXPECT(condition)                                                              \
-	do {                                                                           \
-		if (!(condition)) {                                                    \
+#define EXPECT(condition)                                                               \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
 			fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-			exit(1);                                                       \
-		}                                                                      \
+			exit(1);                                                        \
+		}                                                                       \
 	} while (0)
 
 static UNUSED void open_device(void)

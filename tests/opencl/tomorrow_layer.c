@@ -22,7 +22,8 @@ static void *CL_API_CALL address(cl_platform_id platform, const char *name)
 	return below->clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value,
+						      size_t *size_ret)
 {
 	const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
 
@@ -35,7 +36,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t
 	return CL_SUCCESS;
 }
 
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_ret,
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target,
+						   cl_uint *count_ret,
 						   const cl_icd_dispatch **layer)
 {
 	if (count < sizeof ours / sizeof(void *))

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x): built, and run one case at a time.
+"""HIP's own tests (the folder tests/ of a checkout of ROCm/HIP, rocm-5.2.x): built, and run one
+case at a time.
 
     hip_tests.py build CHECKOUT FOLDER [-j N]     a program AREA__NAME per source file; what it is run with in AREA__NAME.runs
     hip_tests.py run FOLDER [-j N] [--only PATTERN] [--bare FILE --gputap build/gputap]
-                                                  verdicts as lines "program, tab, case, tab, verdict, tab, seconds"
+                                                  verdicts as lines "program, tab, case, tab,
+                                                  verdict, tab, seconds"
 
-Two kinds of sources: those of tests/catch/unit hold Catch2 cases; those of tests/src have a main() and say in their first
-comment how they are built and run (HIT_START .. HIT_END). A case gets a process of its own, and the software GPU that
-LD_LIBRARY_PATH names. With --gputap each case runs under `gputap run` instead, and those are shown whose verdict
-differs from the one in FILE.
+Two kinds of sources: those of tests/catch/unit hold Catch2 cases; those of tests/src have a main()
+and say in their first comment how they are built and run (HIT_START .. HIT_END). A case gets a
+process of its own, and the software GPU that LD_LIBRARY_PATH names. With --gputap each case runs
+under `gputap run` instead, and those are shown whose verdict differs from the one in FILE.
 """
 
 import argparse
@@ -25,9 +27,10 @@ import sys
 import tempfile
 import time
 
-CATCH_AREAS = ("event", "stream", "streamperthread", "printf", "graph", "memory", "rtc", "kernel", "occupancy", "cooperativeGrps",
-               "texture")
-MAIN_AREAS = ("runtimeApi/module", "runtimeApi/cooperativeGrps", "ipc", "printf", "texture", "surface")
+CATCH_AREAS = ("event", "stream", "streamperthread", "printf", "graph", "memory", "rtc", "kernel",
+               "occupancy", "cooperativeGrps", "texture")
+MAIN_AREAS = ("runtimeApi/module", "runtimeApi/cooperativeGrps", "ipc", "printf", "texture",
+              "surface")
 HIPCC = ["hipcc", "--offload-arch=gfx906", "-O1", "-w", "-D__HIP_PLATFORM_AMD__"]
 LIMIT = 120
 # hipcc takes CUDA's nvcc where there is one and no clang++ in PATH, unless it is told
@@ -35,7 +38,11 @@ os.environ.update(HIP_PLATFORM="amd", HIP_COMPILER="clang", HIP_RUNTIME="rocclr"
 
 
 def build_one(command, target, log, cwd=None):
-    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command,
+                          cwd=cwd,
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT,
+                          text=True)
     if done.returncode:
         log.write_text(done.stdout)
         print(f"no build: {target.name}, see {log}", flush=True)
@@ -46,10 +53,13 @@ def catch_jobs(checkout, folder):
     catch, objects = checkout / "tests/catch", folder / "objects"
     objects.mkdir(parents=True, exist_ok=True)
     # The Catch2 of that time asks for a signal stack of constant size, which glibc 2.34 took away.
-    flags = [*HIPCC, "-std=c++17", "-DCATCH_CONFIG_NO_POSIX_SIGNALS", f"-I{catch}/include", f"-I{catch}/external/Catch2",
-             f"-I{catch}/external/picojson"]
+    flags = [
+        *HIPCC, "-std=c++17", "-DCATCH_CONFIG_NO_POSIX_SIGNALS", f"-I{catch}/include",
+        f"-I{catch}/external/Catch2", f"-I{catch}/external/picojson"
+    ]
     shared = []
-    for name, source in (("main", "hipTestMain/main.cc"), ("context", "hipTestMain/hip_test_context.cc"),
+    for name, source in (("main", "hipTestMain/main.cc"), ("context",
+                                                           "hipTestMain/hip_test_context.cc"),
                          ("stream_common", "unit/stream/streamCommon.cc")):
         shared.append(objects / f"{name}.o")
         if not shared[-1].exists():
@@ -60,8 +70,11 @@ def catch_jobs(checkout, folder):
             if source.stem == "streamCommon" or target.exists():
                 continue
             extra = [shared[2]] if area == "stream" else []
-            yield [*flags, source, "-Xlinker", shared[0], "-Xlinker", shared[1], *[x for o in extra for x in ("-Xlinker", o)],
-                   "-o", target, "-lpthread", "-ldl", "-lstdc++fs"], target, folder
+            yield [
+                *flags, source, "-Xlinker", shared[0], "-Xlinker", shared[1],
+                *[x for o in extra for x in ("-Xlinker", o)], "-o", target, "-lpthread", "-ldl",
+                "-lstdc++fs"
+            ], target, folder
 
 
 def printf_jobs(checkout, folder):
@@ -82,11 +95,13 @@ def hit_lines(source):
 
 def hit_arguments(rest):
     """What of a line is left when its conditions are taken away; None: not for AMD."""
-    for word in ("EXCLUDE_HIP_PLATFORM", "EXCLUDE_HIP_RUNTIME", "EXCLUDE_HIP_COMPILER", "EXCLUDE_HIP_LIB_TYPE"):
+    for word in ("EXCLUDE_HIP_PLATFORM", "EXCLUDE_HIP_RUNTIME", "EXCLUDE_HIP_COMPILER",
+                 "EXCLUDE_HIP_LIB_TYPE"):
         rest, _, platforms = rest.partition(word)
         if "amd" in platforms or "all" in platforms:
             return None
-    rest = rest.partition("NVCC_OPTIONS")[0].replace("CLANG_OPTIONS", "").replace("HIPCC_OPTIONS", "")
+    rest = rest.partition("NVCC_OPTIONS")[0].replace("CLANG_OPTIONS", "").replace(
+        "HIPCC_OPTIONS", "")
     return shlex.split(rest.partition("DEPENDS")[0])
 
 
@@ -95,38 +110,52 @@ def main_jobs(checkout, folder):
         for source in sorted((checkout / "tests/src" / area).glob("*.cpp")):
             target = folder / f"{area.replace('runtimeApi/', '')}-main__{source.stem}"
             lines, runs, built = hit_lines(source), [], None
-            home = folder / f"{target.name.split('__')[0]}.files"  # code objects that the area's programs load
+            # code objects that the area's programs load
+            home = folder / f"{target.name.split('__')[0]}.files"
             for word, rest in lines:
                 arguments = hit_arguments(rest)
                 if arguments is None:
                     continue
-                put = {"%t": str(target), "%s": str(source), "%hc": shlex.join(HIPCC), "%S": str(source.parent)}
+                put = {
+                    "%t": str(target), "%s": str(source), "%hc": shlex.join(HIPCC), "%S": str(
+                        source.parent)
+                }
                 if word == "BUILD":
-                    built = [put.get(a, str((source.parent / a).resolve()) if a.startswith("..") else a) for a in arguments[1:]]
+                    built = [
+                        put.get(a,
+                                str((source.parent / a).resolve()) if a.startswith("..") else a)
+                        for a in arguments[1:]
+                    ]
                 elif word == "BUILD_CMD" and not target.exists():
                     home.mkdir(exist_ok=True)
                     command = " ".join(rest.split()[1:])
                     for key in ("%hc", "%cc", "%cxx", "%S", "%s", "%T", "%t"):
-                        command = command.replace(key, put.get(key, {"%cc": "cc", "%cxx": "c++", "%T": "."}.get(key, "")))
+                        command = command.replace(
+                            key, put.get(key, {"%cc": "cc", "%cxx": "c++", "%T": "."}.get(key, "")))
                     yield ["sh", "-c", command.partition("EXCLUDE_")[0]], target, home
                 elif word in ("TEST", "TEST_NAMED"):
                     runs.append(shlex.join(arguments[(1 if word == "TEST" else 2):]))
             if built and runs:
                 (folder / f"{target.name}.runs").write_text("\n".join(runs) + "\n")
                 if not target.exists():
-                    yield [*HIPCC, f"-I{checkout}/tests/src", *built, "-o", target, "-lpthread"], target, folder
+                    yield [*HIPCC, f"-I{checkout}/tests/src", *built, "-o", target,
+                           "-lpthread"], target, folder
 
 
 def build(arguments):
     checkout, folder = arguments.checkout.resolve(), arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for command, target, cwd in [*catch_jobs(checkout, folder), *printf_jobs(checkout, folder), *main_jobs(checkout, folder)]:
+        for command, target, cwd in [
+                *catch_jobs(checkout, folder), *printf_jobs(checkout, folder),
+                *main_jobs(checkout, folder)
+        ]:
             pool.submit(build_one, command, target, folder / "objects" / f"{target.name}.log", cwd)
 
 
 def programs(folder):
-    return sorted(p for p in pathlib.Path(folder).glob("*__*") if p.is_file() and not p.suffix and os.access(p, os.X_OK))
+    return sorted(p for p in pathlib.Path(folder).glob("*__*")
+                  if p.is_file() and not p.suffix and os.access(p, os.X_OK))
 
 
 def cases(program):
@@ -134,8 +163,11 @@ def cases(program):
     runs = program.with_name(program.name + ".runs")
     if runs.exists():
         return [(line or "-", shlex.split(line)) for line in runs.read_text().splitlines()]
-    names = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True).stdout.splitlines()
-    return [(name.strip(), [re.sub(r'([,\[\]"\\])', r"\\\1", name.strip())]) for name in names if name.strip()]
+    names = subprocess.run([program, "--list-test-names-only"], capture_output=True,
+                           text=True).stdout.splitlines()
+    return [(name.strip(), [re.sub(r'([,\[\]"\\])', r"\\\1", name.strip())])
+            for name in names
+            if name.strip()]
 
 
 def verdict(status, out):
@@ -149,9 +181,14 @@ def verdict(status, out):
         return "skipped (by upstream's list)"
     if status or "FAILED" in out or "[  FAILED  ]" in out:
         return "failed"
-    if re.search(r"\b(skipp(ed|ing)|not supported|isn't supported|doesn't support|unsupported)\b", out, re.I):
+    if re.search(r"\b(skipp(ed|ing)|not supported|isn't supported|doesn't support|unsupported)\b",
+                 out, re.I):
         return "passed (skips parts)"
-    return "passed (checks nothing)" if "- no assertions -" in out or "assertions: - none -" in out else "passed"
+    return (
+        "passed (checks nothing)"
+        if "- no assertions -" in out or "assertions: - none -" in out
+        else "passed"
+    )
 
 
 def run_case(program, arguments, around=(), limit=LIMIT):
@@ -164,8 +201,12 @@ def run_case(program, arguments, around=(), limit=LIMIT):
             shutil.copytree(home, here, dirs_exist_ok=True)
         (here.parent / "printfExe").symlink_to(program.parent / "printfExe")
         start = time.monotonic()
-        child = subprocess.Popen([*around, program, *arguments], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                 stdin=subprocess.DEVNULL, start_new_session=True)
+        child = subprocess.Popen([*around, program, *arguments],
+                                 cwd=here,
+                                 stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT,
+                                 stdin=subprocess.DEVNULL,
+                                 start_new_session=True)
         try:
             out, _ = child.communicate(timeout=limit)
             status = child.returncode
@@ -173,28 +214,39 @@ def run_case(program, arguments, around=(), limit=LIMIT):
             status = "timeout"
             os.killpg(child.pid, signal.SIGKILL)
             out, _ = child.communicate()
-    return verdict(status, out.decode(errors="replace")), time.monotonic() - start, out.decode(errors="replace")
+    return verdict(
+        status,
+        out.decode(errors="replace")), time.monotonic() - start, out.decode(errors="replace")
 
 
 def run(arguments):
     arguments.folder, bare = arguments.folder.resolve(), {}
     if arguments.bare:
-        bare = {tuple(line.split("\t")[:2]): line.split("\t")[2] for line in arguments.bare.read_text().splitlines()}
+        bare = {
+            tuple(line.split("\t")[:2]): line.split("\t")[2]
+            for line in arguments.bare.read_text().splitlines()
+        }
     logs = arguments.folder / ("logs-traced" if arguments.gputap else "logs-bare")
     logs.mkdir(exist_ok=True)
 
     def one(program, name, given):
         with tempfile.TemporaryDirectory() as folder:
-            around = [arguments.gputap.resolve(), "run", "-q", "-o", f"{folder}/a.gputap", "--"] if arguments.gputap else []
+            around = [arguments.gputap.resolve(), "run", "-q", "-o", f"{folder}/a.gputap", "--"
+                      ] if arguments.gputap else []
             word, seconds, out = run_case(program, given, around, arguments.limit)
         (logs / re.sub(r"\W", "_", f"{program.name}.{name}")).write_text(out)
         other = bare.get((program.name, name))
-        return "\t".join([program.name, name, word, f"{seconds:.1f}"] + ([f"BARE {other}"] if other and other != word else []))
+        return "\t".join([program.name, name, word, f"{seconds:.1f}"] +
+                         ([f"BARE {other}"] if other and other != word else []))
 
     wanted = arguments.only or ["*"]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        jobs = [pool.submit(one, p, name, given) for p in programs(arguments.folder) for name, given in cases(p)
-                if any(fnmatch.fnmatch(f"{p.name}.{name}", w) for w in wanted)]
+        jobs = [
+            pool.submit(one, p, name, given)
+            for p in programs(arguments.folder)
+            for name, given in cases(p)
+            if any(fnmatch.fnmatch(f"{p.name}.{name}", w) for w in wanted)
+        ]
         for job in jobs:
             print(job.result(), flush=True)
 

@@ -6,13 +6,13 @@
 
 #include "hsa_gpu.h"
 
-#define CHECK(call)                                                             \
-	do {                                                                    \
-		hsa_status_t s_ = (call);                                       \
-		if (s_ != HSA_STATUS_SUCCESS && s_ != HSA_STATUS_INFO_BREAK) {  \
-			printf("%s: 0x%x\n", #call, s_);                        \
-			return 1;                                               \
-		}                                                               \
+#define CHECK(call)                                                            \
+	do {                                                                   \
+		hsa_status_t s_ = (call);                                      \
+		if (s_ != HSA_STATUS_SUCCESS && s_ != HSA_STATUS_INFO_BREAK) { \
+			printf("%s: 0x%x\n", #call, s_);                       \
+			return 1;                                              \
+		}                                                              \
 	} while (0)
 
 static int once(void)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* hsa_copies WORD..: copies from host to device memory through HSA, waited for. Each has its own number of bytes, 4096 * (1, 2, ..).
+/* hsa_copies WORD..: copies from host to device memory through HSA, waited for. Each has its own
+ * number of bytes, 4096 * (1, 2, ..).
  *
  * single:N    N copies, one after the other, with one signal
  * shared:N    N copies in flight that count one signal down
@@ -17,7 +18,8 @@ static uint64_t copied;
 
 static void copy(hsa_signal_t done)
 {
-	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu, BYTES * (copied++ % MOST + 1), 0, NULL, done));
+	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu,
+				       BYTES * (copied++ % MOST + 1), 0, NULL, done));
 }
 
 static void wait_until(hsa_signal_t done, hsa_signal_value_t value)
@@ -54,7 +56,9 @@ static void barriers(int count)
 
 		done = hsa_program_signal(1);
 		p.completion_signal = done;
-		hsa_program_put(queue, &p, (uint16_t)(i < count ? HSA_PACKET_TYPE_BARRIER_AND : HSA_PACKET_TYPE_BARRIER_OR));
+		hsa_program_put(queue, &p,
+				(uint16_t)(i < count ? HSA_PACKET_TYPE_BARRIER_AND
+						     : HSA_PACKET_TYPE_BARRIER_OR));
 		wait_until(done, 0);
 		if (before.handle)
 			MUST(hsa_signal_destroy(before));

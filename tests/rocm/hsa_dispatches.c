@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD..]: empty kernels whose grid says which they are, into queues of all GPUs, a thread
- * for each queue. Kernel i of queue q has the grid (i % 64 + 1, i / 64 + 1, q + 1).
+/* hsa_dispatches CODE_OBJECT QUEUES DISPATCHES [WORD..]: empty kernels whose grid says which
+ * they are, into queues of all GPUs, a thread for each queue. Kernel i of queue q has the grid
+ * (i % 64 + 1, i / 64 + 1, q + 1).
  *
  * Words: own       each kernel has a completion signal of its own, made and destroyed around it
  *        shared    all kernels of a queue count one signal down
@@ -51,21 +52,25 @@ static uint64_t kernel_of(hsa_agent_t gpu, const char *file)
 	FILE *f = fopen(file, "rb");
 
 	MUST(hsa_code_object_reader_create_from_file(fileno(f), &reader));
-	MUST(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL, &code));
+	MUST(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
+				       NULL, &code));
 	MUST(hsa_executable_load_agent_code_object(code, gpu, reader, NULL, NULL));
 	MUST(hsa_executable_freeze(code, NULL));
 	MUST(hsa_executable_get_symbol_by_name(code, "nothing.kd", &gpu, &symbol));
-	MUST(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object));
+	MUST(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+					    &object));
 	return object;
 }
 
 /* As the device library's enqueue. */
-static void put_by_memory(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d, uint16_t header)
+static void put_by_memory(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d,
+			  uint16_t header)
 {
 	amd_queue_t *q = (amd_queue_t *)queue;
 	amd_signal_t *bell = (amd_signal_t *)queue->doorbell_signal.handle;
 	uint64_t index = __atomic_fetch_add(&q->write_dispatch_id, 1, __ATOMIC_RELAXED);
-	hsa_kernel_dispatch_packet_t *slot = (hsa_kernel_dispatch_packet_t *)queue->base_address + (index & (queue->size - 1));
+	hsa_kernel_dispatch_packet_t *slot =
+		(hsa_kernel_dispatch_packet_t *)queue->base_address + (index & (queue->size - 1));
 
 	while (index - __atomic_load_n(&q->read_dispatch_id, __ATOMIC_ACQUIRE) >= queue->size)
 		;
@@ -78,17 +83,21 @@ static void put_by_memory(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t
 }
 
 /* @count packets behind those that are there. */
-static void put_backwards(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d, unsigned count, uint16_t header)
+static void put_backwards(hsa_queue_t *queue, const hsa_kernel_dispatch_packet_t *d, unsigned count,
+			  uint16_t header)
 {
 	uint64_t first = hsa_queue_add_write_index_screlease(queue, count);
 
 	while (first + count - hsa_queue_load_read_index_scacquire(queue) > queue->size)
 		;
 	for (unsigned i = count; i-- > 0;) {
-		hsa_kernel_dispatch_packet_t *slot = (hsa_kernel_dispatch_packet_t *)queue->base_address + ((first + i) & (queue->size - 1));
+		hsa_kernel_dispatch_packet_t *slot =
+			(hsa_kernel_dispatch_packet_t *)queue->base_address +
+			((first + i) & (queue->size - 1));
 
 		memcpy((char *)slot + 4, (const char *)&d[i] + 4, sizeof *d - 4);
-		__atomic_store_n((uint32_t *)slot, (uint32_t)d[i].setup << 16 | header, __ATOMIC_RELEASE);
+		__atomic_store_n((uint32_t *)slot, (uint32_t)d[i].setup << 16 | header,
+				 __ATOMIC_RELEASE);
 		hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(first + i));
 	}
 }
@@ -103,8 +112,9 @@ static void *submit(void *arg)
 
 	for (int i = 0; i < all.dispatches; i++) {
 		bool last = i + 1 == all.dispatches;
-		hsa_kernel_dispatch_packet_t d = hsa_program_dispatch(all.kernels[q % all.gpu_count], NULL, (uint32_t)i % 64 + 1, 1,
-								      (hsa_signal_t){0});
+		hsa_kernel_dispatch_packet_t d =
+			hsa_program_dispatch(all.kernels[q % all.gpu_count], NULL,
+					     (uint32_t)i % 64 + 1, 1, (hsa_signal_t){0});
 
 		d.setup = 3;
 		d.grid_size_y = (uint32_t)i / 64 + 1;
@@ -160,7 +170,8 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < all.gpu_count; i++)
 		all.kernels[i] = kernel_of(all.gpus[i], argv[1]);
 	for (int q = 0; q < queues; q++)
-		MUST(hsa_queue_create(all.gpus[(unsigned)q % all.gpu_count], 1024, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
+		MUST(hsa_queue_create(all.gpus[(unsigned)q % all.gpu_count], 1024,
+				      HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
 				      &all.queues[q]));
 	for (int q = 0; q < queues; q++)
 		pthread_create(&threads[q], NULL, submit, (void *)(intptr_t)q);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* hsa_first_copies TOOL: of two threads whose copies are the process's first ones, one is held inside of hsa_amd_profiling_async_copy_enable()
- * until the other's copy is done.
+/* hsa_first_copies TOOL: of two threads whose copies are the process's first ones, one is held
+ * inside of hsa_amd_profiling_async_copy_enable() until the other's copy is done.
  *
- * With TOOL defined: the library that holds it, with which the program is linked, and which it puts in front of HSA_TOOLS_LIB: so it is
- * the runtime for who comes behind. Only the first call is held. */
+ * With TOOL defined: the library that holds it, with which the program is linked, and which it
+ * puts in front of HSA_TOOLS_LIB: so it is the runtime for who comes behind. Only the first call
+ * is held. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,8 +37,10 @@ static int enable(bool on)
 	return real(on);
 }
 
-bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count, const char *const *failed);
-bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count, const char *const *failed)
+bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count,
+	    const char *const *failed);
+bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count,
+	    const char *const *failed)
 {
 	(void)version, (void)failed_count, (void)failed;
 	real = (int (*)(bool))(uintptr_t)tables->amd_ext[VERSION_WORDS + ASYNC_COPY_ENABLE];
@@ -71,7 +74,8 @@ static void *copy(void *pages)
 	hsa_signal_t done = hsa_program_signal(1);
 
 	MUST(hsa_amd_memory_pool_allocate(program.device, *(int *)pages * BYTES, 0, &target));
-	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu, *(int *)pages * BYTES, 0, NULL, done));
+	MUST(hsa_amd_memory_async_copy(target, program.gpu, source, program.cpu,
+				       *(int *)pages * BYTES, 0, NULL, done));
 	hsa_program_wait(done);
 	MUST(hsa_signal_destroy(done));
 	return NULL;

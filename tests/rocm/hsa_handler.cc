@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* hsa_handler MS: main() returns while a handler of a completed signal is still to be called, or runs, for MS milliseconds. What it uses ends
- * with the library's static objects: was the handler over by then? As in HIP, whose handlers use objects that its destructors free. */
+/* hsa_handler MS: main() returns while a handler of a completed signal is still to be called, or
+ * runs, for MS milliseconds. What it uses ends with the library's static objects: was the
+ * handler over by then? As in HIP, whose handlers use objects that its destructors free. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
@@ -35,9 +36,11 @@ int main(int, char **words)
 	hsa_queue_t *queue;
 
 	milliseconds = atoi(words[1]);
-	if (hsa_init() || hsa_iterate_agents(find_gpu, nullptr) != HSA_STATUS_INFO_BREAK || hsa_signal_create(1, 0, nullptr, &signal) ||
+	if (hsa_init() || hsa_iterate_agents(find_gpu, nullptr) != HSA_STATUS_INFO_BREAK ||
+	    hsa_signal_create(1, 0, nullptr, &signal) ||
 	    hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_SINGLE, nullptr, nullptr, 0, 0, &queue) ||
-	    hsa_amd_signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, handler, &milliseconds))
+	    hsa_amd_signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, handler,
+					 &milliseconds))
 		return 1;
 	hsa_signal_store_screlease(signal, 0);
 	return 0;

@@ -21,7 +21,8 @@ static hsa_ext_images_1_pfn_t exported_images(void)
 		.hsa_ext_image_clear = hsa_ext_image_clear,
 		.hsa_ext_sampler_create = hsa_ext_sampler_create,
 		.hsa_ext_sampler_destroy = hsa_ext_sampler_destroy,
-		.hsa_ext_image_get_capability_with_layout = hsa_ext_image_get_capability_with_layout,
+		.hsa_ext_image_get_capability_with_layout =
+			hsa_ext_image_get_capability_with_layout,
 		.hsa_ext_image_data_get_info_with_layout = hsa_ext_image_data_get_info_with_layout,
 		.hsa_ext_image_create_with_layout = hsa_ext_image_create_with_layout,
 	};
@@ -31,9 +32,11 @@ static hsa_ext_images_1_pfn_t exported_images(void)
 
 static void images(const hsa_ext_images_1_pfn_t *f)
 {
-	const hsa_ext_image_format_t format = {HSA_EXT_IMAGE_CHANNEL_TYPE_UNSIGNED_INT8, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA};
+	const hsa_ext_image_format_t format = {HSA_EXT_IMAGE_CHANNEL_TYPE_UNSIGNED_INT8,
+					       HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA};
 	const hsa_ext_image_descriptor_t d = {HSA_EXT_IMAGE_GEOMETRY_2D, 64, 32, 0, 0, format};
-	const hsa_ext_sampler_descriptor_t s = {HSA_EXT_SAMPLER_COORDINATE_MODE_UNNORMALIZED, HSA_EXT_SAMPLER_FILTER_MODE_LINEAR,
+	const hsa_ext_sampler_descriptor_t s = {HSA_EXT_SAMPLER_COORDINATE_MODE_UNNORMALIZED,
+						HSA_EXT_SAMPLER_FILTER_MODE_LINEAR,
 						HSA_EXT_SAMPLER_ADDRESSING_MODE_CLAMP_TO_EDGE};
 	hsa_ext_image_data_info_t info = {0, 0};
 	hsa_ext_image_t image = {0}, linear = {0};
@@ -42,14 +45,19 @@ static void images(const hsa_ext_images_1_pfn_t *f)
 	void *memory = NULL;
 
 	SAY(f->hsa_ext_image_get_capability(gpu, HSA_EXT_IMAGE_GEOMETRY_2D, &format, &mask));
-	SAY(f->hsa_ext_image_get_capability_with_layout(gpu, HSA_EXT_IMAGE_GEOMETRY_2D, &format, HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR,
+	SAY(f->hsa_ext_image_get_capability_with_layout(gpu, HSA_EXT_IMAGE_GEOMETRY_2D, &format,
+							HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR,
 							&layout_mask));
 	SAY(f->hsa_ext_image_data_get_info(gpu, &d, HSA_ACCESS_PERMISSION_RO, &info));
 	printf("mask 0x%x 0x%x, size %zu\n", mask, layout_mask, info.size);
 	hsa_amd_memory_pool_allocate(pool, 1 << 20, 0, &memory);
-	SAY(f->hsa_ext_image_data_get_info_with_layout(gpu, &d, HSA_ACCESS_PERMISSION_RO, HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR, 256, 8192, &info));
+	SAY(f->hsa_ext_image_data_get_info_with_layout(gpu, &d, HSA_ACCESS_PERMISSION_RO,
+						       HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR, 256, 8192,
+						       &info));
 	SAY(f->hsa_ext_image_create(gpu, &d, memory, HSA_ACCESS_PERMISSION_RO, &image));
-	SAY(f->hsa_ext_image_create_with_layout(gpu, &d, memory, HSA_ACCESS_PERMISSION_RO, HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR, 256, 8192, &linear));
+	SAY(f->hsa_ext_image_create_with_layout(gpu, &d, memory, HSA_ACCESS_PERMISSION_RO,
+						HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR, 256, 8192,
+						&linear));
 	SAY(f->hsa_ext_sampler_create(gpu, &s, &sampler));
 	SAY(f->hsa_ext_sampler_destroy(gpu, sampler));
 	SAY(f->hsa_ext_image_destroy(gpu, linear));
@@ -81,12 +89,13 @@ static void programs(void)
 	hsa_code_object_t code = {0};
 	uint32_t value;
 
-	SAY(hsa_ext_program_create(HSA_MACHINE_MODEL_LARGE, HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "-O2", &program));
+	SAY(hsa_ext_program_create(HSA_MACHINE_MODEL_LARGE, HSA_PROFILE_FULL,
+				   HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, "-O2", &program));
 	SAY(hsa_ext_program_add_module(none, NULL));
 	SAY(hsa_ext_program_iterate_modules(none, NULL, NULL));
 	SAY(hsa_ext_program_get_info(none, HSA_EXT_PROGRAM_INFO_PROFILE, &value));
-	SAY(hsa_ext_program_finalize(none, isa, HSA_EXT_FINALIZER_CALL_CONVENTION_AUTO, directives, "-fast", HSA_CODE_OBJECT_TYPE_PROGRAM,
-				     &code));
+	SAY(hsa_ext_program_finalize(none, isa, HSA_EXT_FINALIZER_CALL_CONVENTION_AUTO, directives,
+				     "-fast", HSA_CODE_OBJECT_TYPE_PROGRAM, &code));
 	SAY(hsa_ext_program_destroy(none));
 }
 

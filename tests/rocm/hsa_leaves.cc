@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* hsa_leaves CODE_OBJECT jump|throw|slow enter|exit [again]: a program on plain HSA that is a tool, whose function leaves the third of
- * six dispatches by longjmp(), by an exception, or after seven seconds. Each kernel is waited for; with `again` the third one only behind the
- * fourth, that is, after its thread has rung once more.
+ * six dispatches by longjmp(), by an exception, or after seven seconds. Each kernel is waited
+ * for; with `again` the third one only behind the fourth, that is, after its thread has rung
+ * once more.
  *
  * Prints what the tool was told, by context, and how it left. */
 #include <gputap/tool.h>
@@ -38,7 +39,8 @@ static void on_work(const gputap_work *w, uint64_t *, void *user)
 		std::lock_guard<std::mutex> hold(lock);
 		told[context] += std::string(" ") + "?+-."[w->phase] + std::to_string(n);
 	}
-	if (n != LEFT || w->phase != phase || context != (phase == GPUTAP_PHASE_ENTER ? 0 : 1)) /* the first one that is told */
+	/* the first one that is told */
+	if (n != LEFT || w->phase != phase || context != (phase == GPUTAP_PHASE_ENTER ? 0 : 1))
 		return;
 	if (!strcmp(how, "jump"))
 		std::longjmp(away, 1);
@@ -54,7 +56,8 @@ static gputap_context *listen(uintptr_t number)
 
 	opts.size = sizeof opts;
 	if (gputap_context_create(&opts, &ctx) ||
-	    gputap_context_work(ctx, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_WORK_ALL, on_work, reinterpret_cast<void *>(number)) ||
+	    gputap_context_work(ctx, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_WORK_ALL, on_work,
+				reinterpret_cast<void *>(number)) ||
 	    gputap_context_start(ctx))
 		exit(2);
 	return ctx;

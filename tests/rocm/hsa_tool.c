@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's tool for HSA_TOOLS_LIB: counts hsa_signal_store_relaxed() through the table and says how many at the end. With FAILS
- * defined its OnLoad() says no. */
+/* A user's tool for HSA_TOOLS_LIB: counts hsa_signal_store_relaxed() through the table and says
+ * how many at the end. With FAILS defined its OnLoad() says no. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@ struct tables {
 	void **core;
 };
 
-bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count, const char *const *failed);
+bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count,
+	    const char *const *failed);
 void OnUnload(void);
 
 static void (*real)(uint64_t, int64_t);
@@ -24,7 +25,8 @@ static void store(uint64_t signal, int64_t value)
 	real(signal, value);
 }
 
-bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count, const char *const *failed)
+bool OnLoad(struct tables *tables, uint64_t version, uint64_t failed_count,
+	    const char *const *failed)
 {
 	(void)version, (void)failed_count, (void)failed;
 #ifdef FAILS

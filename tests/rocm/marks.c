@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* marks [pause]: ROCTx with known ranges; prints what the functions return. A range begins in one thread and ends in another. */
+/* marks [pause]: ROCTx with known ranges; prints what the functions return. A range begins in
+ * one thread and ends in another. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCm 6 in small: libraries that register their tables as the real ones do. Compiled several times:
- *   REGISTER  librocprofiler-register.so.0: asks whoever exports rocprofiler_set_api_table(), if there is a sign of a tool
+/* ROCm 6 in small: libraries that register their tables as the real ones do. Compiled several
+ * times:
+ *   REGISTER  librocprofiler-register.so.0: asks whoever exports rocprofiler_set_api_table(), if
+ *   there is a sign of a tool
  *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts or lengthens its table
  *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does. With MODERN_SCRATCH
- *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so by the table for tools. It has images,
- *             IMAGES functions of them, and a finalizer; AMD_EXT functions of AMD's
+ *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so
+ *             by the table for tools. It has images, IMAGES functions of them, and a finalizer;
+ *             AMD_EXT functions of AMD's
  *   RCCL      librccl.so.1: registers "rccl" at the first call, NCCL functions of it; and "rocjpeg", of which nothing is known here
  *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
  *   else      the program */
@@ -21,23 +24,26 @@ struct registration_id {
 	uint64_t handle;
 };
 
-int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void), uint32_t version, void **tables,
-					   uint64_t count, struct registration_id *id);
+int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void),
+					   uint32_t version, void **tables, uint64_t count,
+					   struct registration_id *id);
 int hipMalloc(void **out, size_t bytes);
 int hipFree(void *p);
 int hsa_init(void);
 int hsa_shut_down(void);
 int hsa_signal_load(uint64_t signal);
 int hsa_ext_sampler_destroy(uint64_t agent, uint64_t sampler);
-int hsa_ext_image_create_with_layout(uint64_t agent, const void *descriptor, const void *data, unsigned permission, unsigned layout,
-				     size_t row_pitch, size_t slice_pitch, uint64_t *image);
+int hsa_ext_image_create_with_layout(uint64_t agent, const void *descriptor, const void *data,
+				     unsigned permission, unsigned layout, size_t row_pitch,
+				     size_t slice_pitch, uint64_t *image);
 
 /* hsa_ext_control_directives_t, which is passed as it is */
 struct directives {
 	uint64_t words[18];
 };
-int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_convention, struct directives directives, const char *options,
-			     unsigned type, uint64_t *code);
+int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_convention,
+			     struct directives directives, const char *options, unsigned type,
+			     uint64_t *code);
 
 /* ncclUniqueId, likewise */
 struct unique_id {
@@ -45,7 +51,8 @@ struct unique_id {
 };
 int ncclGetUniqueId(struct unique_id *out);
 int ncclCommInitRankConfig(void **comm, int nranks, struct unique_id id, int rank, void *config);
-int ncclAllReduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm, void *stream);
+int ncclAllReduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm,
+		  void *stream);
 const char *ncclGetErrorString(int code);
 
 enum { HIP_MALLOC = 215, HIP_FREE = 90, HIP_COUNT = 463 };
@@ -56,16 +63,20 @@ static int is_set(const char *name)
 	return getenv(name) && *getenv(name);
 }
 
-int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void), uint32_t version, void **tables,
-					   uint64_t count, struct registration_id *id)
+int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void),
+					   uint32_t version, void **tables, uint64_t count,
+					   struct registration_id *id)
 {
 	static _Atomic uint64_t instances[8];
-	static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx", "rccl", "rocjpeg"};
-	set_api_table_fn *take = (set_api_table_fn *)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
+	static const char *const names[] = {"hsa",   "hip",  "hip_compiler",
+					    "roctx", "rccl", "rocjpeg"};
+	set_api_table_fn *take =
+		(set_api_table_fn *)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
 	uint64_t instance = 0;
 
 	(void)import, (void)id;
-	if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD") && !is_set("ROCP_TOOL_LIBRARIES") && !dlsym(RTLD_DEFAULT, "rocprofiler_configure"))
+	if (!is_set("ROCPROFILER_REGISTER_FORCE_LOAD") && !is_set("ROCP_TOOL_LIBRARIES") &&
+	    !dlsym(RTLD_DEFAULT, "rocprofiler_configure"))
 		return 1; /* no tools */
 	if (!take) {
 		void *sdk = dlopen("librocprofiler-sdk.so", RTLD_GLOBAL | RTLD_LAZY);
@@ -121,8 +132,10 @@ static void offer(void)
 
 	if (done++)
 		return;
-	rocprofiler_register_library_api_table("hip", rocprofiler_register_import_hip, 60300, hip, 1, &id);
-	rocprofiler_register_library_api_table("hip_compiler", rocprofiler_register_import_hip, 60300, hip_compiler, 1, &id);
+	rocprofiler_register_library_api_table("hip", rocprofiler_register_import_hip, 60300, hip,
+					       1, &id);
+	rocprofiler_register_library_api_table("hip_compiler", rocprofiler_register_import_hip,
+					       60300, hip_compiler, 1, &id);
 }
 
 int hipMalloc(void **out, size_t bytes)
@@ -215,16 +228,18 @@ static int real_sampler_destroy(uint64_t agent, uint64_t sampler)
 	return (int)(agent + sampler);
 }
 
-static int real_create(uint64_t agent, const void *descriptor, const void *data, unsigned permission, unsigned layout, size_t row_pitch,
-		       size_t slice_pitch, uint64_t *out)
+static int real_create(uint64_t agent, const void *descriptor, const void *data,
+		       unsigned permission, unsigned layout, size_t row_pitch, size_t slice_pitch,
+		       uint64_t *out)
 {
 	(void)agent, (void)descriptor, (void)data, (void)permission, (void)layout;
 	*out = row_pitch + slice_pitch;
 	return 0;
 }
 
-static int real_finalize(uint64_t program, uint64_t isa, int32_t call_convention, struct directives directives, const char *options,
-			 unsigned type, uint64_t *code)
+static int real_finalize(uint64_t program, uint64_t isa, int32_t call_convention,
+			 struct directives directives, const char *options, unsigned type,
+			 uint64_t *code)
 {
 	*code = program + isa;
 	for (int i = 0; i < 18; i++)
@@ -241,7 +256,8 @@ static int own_scratch(const struct scratch_event *event)
 static void use_scratch(void)
 {
 	static const struct queue queue = {.id = 7};
-	struct scratch_event event = {.queue = &queue, .flags = 1, .dispatch_id = 42, .size = 65536, .num_slots = 16};
+	struct scratch_event event = {
+		.queue = &queue, .flags = 1, .dispatch_id = 42, .size = 65536, .num_slots = 16};
 
 	for (uint32_t i = 0; i < SCRATCH_EVENTS && getenv("MODERN_SCRATCH"); i++) {
 		event.kind = i + 1;
@@ -273,16 +289,19 @@ int hsa_init(void)
 {
 	void *tables[] = {&root};
 	struct registration_id id;
-	const char *tools = getenv("HSA_TOOLS_LIB"), *old = getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
+	const char *tools = getenv("HSA_TOOLS_LIB"),
+		   *old = getenv("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
 	char text[4096];
 
 	reset();
-	if (!rocprofiler_register_library_api_table("hsa", NULL, 11600, tables, 1, &id) && !(old && atoi(old)))
+	if (!rocprofiler_register_library_api_table("hsa", NULL, 11600, tables, 1, &id) &&
+	    !(old && atoi(old)))
 		return 0;
 	snprintf(text, sizeof text, "%s", tools ? tools : "");
 	for (char *name = strtok(text, " "); name; name = strtok(NULL, " ")) {
 		void *handle = dlopen(name, RTLD_LAZY);
-		int (*load)(void *, uint64_t, uint64_t, const char *const *) = handle ? dlsym(handle, "OnLoad") : NULL;
+		int (*load)(void *, uint64_t, uint64_t, const char *const *) =
+			handle ? dlsym(handle, "OnLoad") : NULL;
 
 		if (load)
 			load(&root, 3, 0, NULL);
@@ -301,7 +320,7 @@ int hsa_shut_down(void)
 int hsa_signal_load(uint64_t signal)
 {
 	use_scratch();
-	return (int)((int64_t (*)(uint64_t))core.entries[LOAD_RELAXED])(signal);
+	return (int)((int64_t(*)(uint64_t))core.entries[LOAD_RELAXED])(signal);
 }
 
 int hsa_ext_sampler_destroy(uint64_t agent, uint64_t sampler)
@@ -309,18 +328,24 @@ int hsa_ext_sampler_destroy(uint64_t agent, uint64_t sampler)
 	return ((int (*)(uint64_t, uint64_t))image.entries[SAMPLER_DESTROY])(agent, sampler);
 }
 
-int hsa_ext_image_create_with_layout(uint64_t agent, const void *descriptor, const void *data, unsigned permission, unsigned layout,
-				     size_t row_pitch, size_t slice_pitch, uint64_t *out)
+int hsa_ext_image_create_with_layout(uint64_t agent, const void *descriptor, const void *data,
+				     unsigned permission, unsigned layout, size_t row_pitch,
+				     size_t slice_pitch, uint64_t *out)
 {
-	return ((int (*)(uint64_t, const void *, const void *, unsigned, unsigned, size_t, size_t, uint64_t *))
-			image.entries[CREATE_WITH_LAYOUT])(agent, descriptor, data, permission, layout, row_pitch, slice_pitch, out);
+	return ((int (*)(uint64_t, const void *, const void *, unsigned, unsigned, size_t, size_t,
+			 uint64_t *))image.entries[CREATE_WITH_LAYOUT])(agent, descriptor, data,
+									permission, layout,
+									row_pitch, slice_pitch,
+									out);
 }
 
-int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_convention, struct directives directives, const char *options,
-			     unsigned type, uint64_t *code)
+int hsa_ext_program_finalize(uint64_t program, uint64_t isa, int32_t call_convention,
+			     struct directives directives, const char *options, unsigned type,
+			     uint64_t *code)
 {
-	return ((int (*)(uint64_t, uint64_t, int32_t, struct directives, const char *, unsigned, uint64_t *))finalizer.entries[FINALIZE])(
-		program, isa, call_convention, directives, options, type, code);
+	return ((int (*)(uint64_t, uint64_t, int32_t, struct directives, const char *, unsigned,
+			 uint64_t *))finalizer.entries[FINALIZE])(program, isa, call_convention,
+								  directives, options, type, code);
 }
 
 #elif defined RCCL
@@ -346,7 +371,8 @@ static int real_init(void **comm, int nranks, struct unique_id id, int rank, voi
 	return sum == 127 * 128 / 2 ? 0 : 4;
 }
 
-static int real_all_reduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm, void *stream)
+static int real_all_reduce(const void *from, void *to, size_t count, unsigned type, unsigned op,
+			   void *comm, void *stream)
 {
 	(void)comm, (void)stream, (void)op;
 	memcpy(to, from, count);
@@ -361,8 +387,11 @@ static const char *real_error_string(int code)
 static struct {
 	uint64_t size;
 	void *entries[NCCL > 37 ? NCCL : 37];
-} table = {8 + NCCL * 8, {[ALL_REDUCE] = real_all_reduce, [GET_UNIQUE_ID] = real_get_unique_id, [INIT_RANK_CONFIG] = real_init,
-			  [ERROR_STRING] = real_error_string}};
+} table = {8 + NCCL * 8,
+	   {[ALL_REDUCE] = real_all_reduce,
+	    [GET_UNIQUE_ID] = real_get_unique_id,
+	    [INIT_RANK_CONFIG] = real_init,
+	    [ERROR_STRING] = real_error_string}};
 static struct {
 	uint64_t size;
 	void *entries[2];
@@ -388,13 +417,15 @@ int ncclGetUniqueId(struct unique_id *out)
 
 int ncclCommInitRankConfig(void **comm, int nranks, struct unique_id id, int rank, void *config)
 {
-	return ((int (*)(void **, int, struct unique_id, int, void *))offered()[INIT_RANK_CONFIG])(comm, nranks, id, rank, config);
+	return ((int (*)(void **, int, struct unique_id, int,
+			 void *))offered()[INIT_RANK_CONFIG])(comm, nranks, id, rank, config);
 }
 
-int ncclAllReduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm, void *stream)
+int ncclAllReduce(const void *from, void *to, size_t count, unsigned type, unsigned op, void *comm,
+		  void *stream)
 {
-	return ((int (*)(const void *, void *, size_t, unsigned, unsigned, void *, void *))offered()[ALL_REDUCE])(from, to, count, type, op,
-														  comm, stream);
+	return ((int (*)(const void *, void *, size_t, unsigned, unsigned, void *,
+			 void *))offered()[ALL_REDUCE])(from, to, count, type, op, comm, stream);
 }
 
 const char *ncclGetErrorString(int code)
@@ -413,13 +444,14 @@ static int counting(void **out, size_t bytes)
 	return next(out, bytes);
 }
 
-int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t n)
+int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
+			      uint64_t n)
 {
 	(void)version, (void)instance, (void)n;
 	if (!strcmp(name, "hip")) {
 		void **entry = (void **)tables[0] + 1 + HIP_MALLOC;
 
-		next = (int (*)(void **, size_t))*entry;
+		next = (int (*)(void **, size_t)) * entry;
 		*entry = counting;
 	}
 	return 0;
@@ -434,7 +466,8 @@ __attribute__((destructor)) static void tell(void)
 static void hip(const char *library)
 {
 	void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL) : NULL, *p;
-	int (*get)(void **, size_t) = handle ? (int (*)(void **, size_t))dlsym(handle, "hipMalloc") : hipMalloc;
+	int (*get)(void **, size_t) =
+		handle ? (int (*)(void **, size_t))dlsym(handle, "hipMalloc") : hipMalloc;
 	int (*give)(void *) = handle ? (int (*)(void *))dlsym(handle, "hipFree") : hipFree;
 
 	for (int i = 0; i < 3; i++) {
@@ -460,7 +493,8 @@ static int together(char **libraries, int count)
 
 	pthread_barrier_init(&barrier, NULL, (unsigned)count + 1);
 	for (int i = 0; i < count; i++)
-		if (!dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL) || pthread_create(&threads[i], NULL, hip_at_once, libraries[i]))
+		if (!dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL) ||
+		    pthread_create(&threads[i], NULL, hip_at_once, libraries[i]))
 			return 1;
 	pthread_barrier_wait(&barrier);
 	hsa_init();
@@ -494,9 +528,11 @@ static int collectives(void)
 	struct unique_id id;
 	void *comm = NULL;
 	int made = ncclGetUniqueId(&id), begun = ncclCommInitRankConfig(&comm, 8, id, 3, &id);
-	int reduced = ncclAllReduce(from, to, sizeof from, 1, 2, comm, NULL), refused = ncclAllReduce(from, to, 0, 9, 0, comm, NULL);
+	int reduced = ncclAllReduce(from, to, sizeof from, 1, 2, comm, NULL),
+	    refused = ncclAllReduce(from, to, 0, 9, 0, comm, NULL);
 
-	printf("%d %d %p %d %s %d %s\n", made, begun, comm, reduced, to, refused, ncclGetErrorString(refused));
+	printf("%d %d %p %d %s %d %s\n", made, begun, comm, reduced, to, refused,
+	       ncclGetErrorString(refused));
 	return 0;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that says which tables it is told, on stderr: their runtime's name, instance, entries and version. */
+/* A tool that says which tables it is told, on stderr: their runtime's name, instance, entries
+ * and version. */
 #include <gputap/gputap.h>
 #include <stdio.h>
 
 static void told(const struct gputap_table *t, void *user)
 {
-	fprintf(user, "%s %u: %zu entries, %llu\n", t->name, t->instance, t->bytes / sizeof(void *), (unsigned long long)t->version);
+	fprintf(user, "%s %u: %zu entries, %llu\n", t->name, t->instance, t->bytes / sizeof(void *),
+		(unsigned long long)t->version);
 }
 
 __attribute__((constructor)) static void begin(void)

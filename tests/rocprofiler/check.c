@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What needs no runtime of librocprofiler-sdk.so.1: the scenario that is named. Prints what happens; 1 and a line when it is wrong. */
+/* What needs no runtime of librocprofiler-sdk.so.1: the scenario that is named. Prints what
+ * happens; 1 and a line when it is wrong. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #define IS(expression, status) is(#expression, (expression), ROCPROFILER_STATUS_##status, __LINE__)
-#define HOLDS(expression) is(#expression, (expression) ? 0 : 1, 0, __LINE__)
+#define HOLDS(expression)      is(#expression, (expression) ? 0 : 1, 0, __LINE__)
 
 static int failures, initialized, finalized;
 static rocprofiler_context_id_t context, second;
@@ -28,12 +29,14 @@ static void is(const char *text, int got, int wanted, int line)
 	failures++;
 }
 
-static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user_data, void *data)
+static void on_call(rocprofiler_callback_tracing_record_t record,
+		    rocprofiler_user_data_t *user_data, void *data)
 {
 	(void)record, (void)user_data, (void)data;
 }
 
-static void on_buffer(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b, rocprofiler_record_header_t **headers, size_t count, void *data,
+static void on_buffer(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
+		      rocprofiler_record_header_t **headers, size_t count, void *data,
 		      uint64_t dropped)
 {
 	(void)c, (void)b, (void)headers, (void)data;
@@ -45,7 +48,8 @@ static void on_buffer(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b, roc
 static void configure_all(void)
 {
 	rocprofiler_tracing_operation_t bad[] = {1, 999}, good[] = {1, 2};
-	rocprofiler_external_correlation_id_request_kind_t kinds[] = {(rocprofiler_external_correlation_id_request_kind_t)77};
+	rocprofiler_external_correlation_id_request_kind_t kinds[] = {
+		(rocprofiler_external_correlation_id_request_kind_t)77};
 	rocprofiler_context_id_t unknown = {12345678};
 	rocprofiler_buffer_id_t no_buffer = {4711};
 
@@ -53,30 +57,53 @@ static void configure_all(void)
 	IS(rocprofiler_create_context(&context), ERROR_CONTEXT_ID_NOT_ZERO);
 	IS(rocprofiler_create_context(&second), SUCCESS);
 	HOLDS(context.handle && second.handle && context.handle != second.handle);
-	IS(rocprofiler_configure_callback_tracing_service(unknown, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, NULL, 0, on_call, NULL),
+	IS(rocprofiler_configure_callback_tracing_service(
+		   unknown, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, NULL, 0, on_call, NULL),
 	   ERROR_CONTEXT_NOT_FOUND);
 	/* upstream throws std::out_of_range through its C interface */
-	IS(rocprofiler_configure_callback_tracing_service(context, (rocprofiler_callback_tracing_kind_t)1234, NULL, 0, on_call, NULL),
+	IS(rocprofiler_configure_callback_tracing_service(context,
+							  (rocprofiler_callback_tracing_kind_t)1234,
+							  NULL, 0, on_call, NULL),
 	   ERROR_KIND_NOT_FOUND);
-	IS(rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_LAST, NULL, 0, on_call, NULL),
+	IS(rocprofiler_configure_callback_tracing_service(context,
+							  ROCPROFILER_CALLBACK_TRACING_LAST, NULL,
+							  0, on_call, NULL),
 	   ERROR_KIND_NOT_FOUND);
 	/* upstream leaves the service with operation 1, and then refuses the correct list */
-	IS(rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, bad, 2, on_call, NULL),
+	IS(rocprofiler_configure_callback_tracing_service(
+		   context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, bad, 2, on_call, NULL),
 	   ERROR_OPERATION_NOT_FOUND);
-	IS(rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, good, 2, on_call, NULL),
+	IS(rocprofiler_configure_callback_tracing_service(
+		   context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, good, 2, on_call, NULL),
 	   SUCCESS);
-	IS(rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, good, 1, on_call, NULL),
+	IS(rocprofiler_configure_callback_tracing_service(
+		   context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, good, 1, on_call, NULL),
 	   ERROR_SERVICE_ALREADY_CONFIGURED);
-	IS(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_NONE, on_buffer, NULL, &buffer), ERROR_INVALID_ARGUMENT);
-	IS(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS, on_buffer, NULL, &buffer), SUCCESS);
-	IS(rocprofiler_configure_buffer_tracing_service(context, ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API, NULL, 0, no_buffer),
+	IS(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_NONE, on_buffer,
+				     NULL, &buffer),
+	   ERROR_INVALID_ARGUMENT);
+	IS(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
+				     on_buffer, NULL, &buffer),
+	   SUCCESS);
+	IS(rocprofiler_configure_buffer_tracing_service(context,
+							ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API,
+							NULL, 0, no_buffer),
 	   ERROR_BUFFER_NOT_FOUND);
-	IS(rocprofiler_configure_buffer_tracing_service(context, ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API, NULL, 0, buffer), SUCCESS);
-	IS(rocprofiler_configure_buffer_tracing_service(context, ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API, NULL, 0, buffer),
+	IS(rocprofiler_configure_buffer_tracing_service(context,
+							ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API,
+							NULL, 0, buffer),
+	   SUCCESS);
+	IS(rocprofiler_configure_buffer_tracing_service(context,
+							ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API,
+							NULL, 0, buffer),
 	   ERROR_SERVICE_ALREADY_CONFIGURED);
-	IS(rocprofiler_configure_external_correlation_id_request_service(context, kinds, 1, NULL, NULL), ERROR_INVALID_ARGUMENT);
-	IS(rocprofiler_query_external_correlation_id_request_kind_name(kinds[0], NULL, NULL), ERROR_KIND_NOT_FOUND);
-	IS(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer, NULL, NULL), ERROR_INVALID_ARGUMENT);
+	IS(rocprofiler_configure_external_correlation_id_request_service(context, kinds, 1, NULL,
+									 NULL),
+	   ERROR_INVALID_ARGUMENT);
+	IS(rocprofiler_query_external_correlation_id_request_kind_name(kinds[0], NULL, NULL),
+	   ERROR_KIND_NOT_FOUND);
+	IS(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer, NULL, NULL),
+	   ERROR_INVALID_ARGUMENT);
 }
 
 static void start_and_stop(void)
@@ -137,10 +164,12 @@ static void finalize(void *data)
 	finalize_func(*client);
 }
 
-static rocprofiler_tool_configure_result_t *configure(uint32_t version, const char *runtime_version, uint32_t priority,
+static rocprofiler_tool_configure_result_t *configure(uint32_t version, const char *runtime_version,
+						      uint32_t priority,
 						      rocprofiler_client_id_t *id)
 {
-	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize, NULL};
+	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize,
+							     NULL};
 
 	HOLDS(version == 10000 && runtime_version && priority == 0 && !id->name);
 	client = id;
@@ -178,7 +207,9 @@ int main(void)
 	IS(rocprofiler_is_initialized(&status), SUCCESS);
 	HOLDS(status == 1 && initialized == 1);
 	IS(rocprofiler_create_context(&late), ERROR_CONFIGURATION_LOCKED);
-	IS(rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API, NULL, 0, on_call, NULL),
+	IS(rocprofiler_configure_callback_tracing_service(context,
+							  ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
+							  NULL, 0, on_call, NULL),
 	   ERROR_CONFIGURATION_LOCKED);
 	if (!strcmp(scenario, "failing")) {
 		/* what a tool made whose initialize() failed is gone; upstream ignores that */

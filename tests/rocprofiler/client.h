@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools have in common that are told of an API by callbacks and by records, and count what is wrong. The tool defines, before it includes
- * this, CLIENT_NAME and CLIENT_RECORD (the record's type), and behind it set_up(). */
+/* What tools have in common that are told of an API by callbacks and by records, and count what
+ * is wrong. The tool defines, before it includes this, CLIENT_NAME and CLIENT_RECORD (the
+ * record's type), and behind it set_up(). */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>
@@ -13,7 +14,8 @@ static unsigned calls, records, wrong;
 /* The services, on `context` and `buffer`. */
 static void set_up(void);
 
-static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b, rocprofiler_record_header_t **headers, size_t count, void *data,
+static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
+		       rocprofiler_record_header_t **headers, size_t count, void *data,
 		       uint64_t dropped)
 {
 	(void)c, (void)b, (void)data;
@@ -23,7 +25,8 @@ static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b, ro
 		const char *kind = NULL, *name = NULL;
 
 		rocprofiler_query_buffer_tracing_kind_name(r->kind, &kind, NULL);
-		rocprofiler_query_buffer_tracing_kind_operation_name(r->kind, r->operation, &name, NULL);
+		rocprofiler_query_buffer_tracing_kind_operation_name(r->kind, r->operation, &name,
+								     NULL);
 		printf("tool: record %s %s\n", kind, name);
 		records++;
 		wrong += r->start_timestamp >= r->end_timestamp || !r->correlation_id.internal;
@@ -34,7 +37,8 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
 	(void)finalize, (void)data;
 	rocprofiler_create_context(&context);
-	rocprofiler_create_buffer(context, 4096, 3584, ROCPROFILER_BUFFER_POLICY_LOSSLESS, on_records, NULL, &buffer);
+	rocprofiler_create_buffer(context, 4096, 3584, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
+				  on_records, NULL, &buffer);
 	set_up();
 	return rocprofiler_start_context(context);
 }
@@ -47,10 +51,13 @@ static void finalize(void *data)
 	fflush(stdout);
 }
 
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version,
+							   const char *runtime_version,
+							   uint32_t priority,
 							   rocprofiler_client_id_t *id)
 {
-	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize, NULL};
+	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize,
+							     NULL};
 
 	(void)version, (void)runtime_version, (void)priority;
 	id->name = CLIENT_NAME;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool: RCCL, by callbacks, by records, and by its table, in which it puts a function of its own; on stdout. */
+/* A tool: RCCL, by callbacks, by records, and by its table, in which it puts a function of its
+ * own; on stdout. */
 #include <string.h>
 
 #include <rocprofiler-sdk/rccl/details/api_trace.h>
 
-#define CLIENT_NAME "collectives"
+#define CLIENT_NAME   "collectives"
 #define CLIENT_RECORD rocprofiler_buffer_tracing_rccl_api_record_t
 #include "client.h"
 
 static ncclAllReduce_fn_t next;
 
-static ncclResult_t all_reduce(const void *from, void *to, size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
-			       hipStream_t stream)
+static ncclResult_t all_reduce(const void *from, void *to, size_t count, ncclDataType_t type,
+			       ncclRedOp_t op, ncclComm_t comm, hipStream_t stream)
 {
 	ncclResult_t result = next(from, to, count, type, op, comm, stream);
 
@@ -19,7 +20,8 @@ static ncclResult_t all_reduce(const void *from, void *to, size_t count, ncclDat
 	return result;
 }
 
-static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance, void **tables, uint64_t count, void *data)
+static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
+		     void **tables, uint64_t count, void *data)
 {
 	rcclApiFuncTable *table = tables[0];
 	const char *name = NULL;
@@ -34,9 +36,10 @@ static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint6
 	}
 }
 
-static int argument(rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation, uint32_t number,
-		    const void *const address, int32_t indirection, const char *type, const char *name, const char *text,
-		    int32_t dereferenced, void *data)
+static int argument(rocprofiler_callback_tracing_kind_t kind,
+		    rocprofiler_tracing_operation_t operation, uint32_t number,
+		    const void *const address, int32_t indirection, const char *type,
+		    const char *name, const char *text, int32_t dereferenced, void *data)
 {
 	(void)kind, (void)operation, (void)indirection, (void)text, (void)dereferenced, (void)data;
 	if (number == 2)
@@ -45,7 +48,8 @@ static int argument(rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracin
 	return 0;
 }
 
-static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_data_t *user_data, void *data)
+static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_data_t *user_data,
+		    void *data)
 {
 	const rocprofiler_callback_tracing_rccl_api_data_t *p = r.payload;
 	const rocprofiler_callback_tracing_runtime_initialization_data_t *begun = r.payload;
@@ -53,26 +57,35 @@ static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_da
 
 	(void)user_data, (void)data;
 	if (r.kind == ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION) {
-		rocprofiler_query_callback_tracing_kind_operation_name(r.kind, r.operation, &name, NULL);
+		rocprofiler_query_callback_tracing_kind_operation_name(r.kind, r.operation, &name,
+								       NULL);
 		printf("tool: %s %lu\n", name, (unsigned long)begun->version);
 		return;
 	}
 	calls += r.phase == ROCPROFILER_CALLBACK_PHASE_EXIT;
 	wrong += p->size != sizeof *p;
-	if (r.operation == ROCPROFILER_RCCL_API_ID_ncclGetErrorString && r.phase == ROCPROFILER_CALLBACK_PHASE_EXIT)
+	if (r.operation == ROCPROFILER_RCCL_API_ID_ncclGetErrorString &&
+	    r.phase == ROCPROFILER_CALLBACK_PHASE_EXIT)
 		wrong += strcmp(p->retval.const_charp_retval, "invalid argument") != 0;
-	if (r.operation != ROCPROFILER_RCCL_API_ID_ncclCommInitRankConfig || r.phase != ROCPROFILER_CALLBACK_PHASE_EXIT)
+	if (r.operation != ROCPROFILER_RCCL_API_ID_ncclCommInitRankConfig ||
+	    r.phase != ROCPROFILER_CALLBACK_PHASE_EXIT)
 		return;
-	printf("tool: id %d of %d rank %d\n", p->args.ncclCommInitRankConfig.commId.internal[127], p->args.ncclCommInitRankConfig.nranks,
-	       p->args.ncclCommInitRankConfig.myrank);
+	printf("tool: id %d of %d rank %d\n", p->args.ncclCommInitRankConfig.commId.internal[127],
+	       p->args.ncclCommInitRankConfig.nranks, p->args.ncclCommInitRankConfig.myrank);
 	rocprofiler_iterate_callback_tracing_kind_operation_args(r, argument, 0, NULL);
 }
 
 static void set_up(void)
 {
-	wrong += rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_RCCL_API, NULL, 0, on_call, NULL) != 0;
-	wrong += rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, NULL, 0, on_call,
-								NULL) != 0;
-	wrong += rocprofiler_configure_buffer_tracing_service(context, ROCPROFILER_BUFFER_TRACING_RCCL_API, NULL, 0, buffer) != 0;
-	wrong += rocprofiler_at_intercept_table_registration(on_table, ROCPROFILER_RCCL_TABLE | ROCPROFILER_ROCJPEG_TABLE, NULL) != 0;
+	wrong += rocprofiler_configure_callback_tracing_service(
+			 context, ROCPROFILER_CALLBACK_TRACING_RCCL_API, NULL, 0, on_call, NULL) !=
+		 0;
+	wrong += rocprofiler_configure_callback_tracing_service(
+			 context, ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, NULL, 0,
+			 on_call, NULL) != 0;
+	wrong += rocprofiler_configure_buffer_tracing_service(context,
+							      ROCPROFILER_BUFFER_TRACING_RCCL_API,
+							      NULL, 0, buffer) != 0;
+	wrong += rocprofiler_at_intercept_table_registration(
+			 on_table, ROCPROFILER_RCCL_TABLE | ROCPROFILER_ROCJPEG_TABLE, NULL) != 0;
 }

@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 	if (hipMalloc(&device, 65536) != hipSuccess)
 		return 1;
 	for (int i = 0, n = argc > 1 ? atoi(argv[1]) : 4; i < n; i++)
-		if (hipMemcpyAsync(device, host, 65536, hipMemcpyHostToDevice, NULL) != hipSuccess ||
+		if (hipMemcpyAsync(device, host, 65536, hipMemcpyHostToDevice, NULL) !=
+			    hipSuccess ||
 		    hipMemcpyAsync(host, device, 65536, hipMemcpyDeviceToHost, NULL) != hipSuccess)
 			return 1;
 	return hipDeviceSynchronize() != hipSuccess || hipFree(device) != hipSuccess;

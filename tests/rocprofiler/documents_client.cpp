@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* A tool that does what the code blocks of two of rocprofiler-sdk's documents do ("Callback tracing services", "Runtime intercept tables"),
- * block by block, each in a context of its own; it says on stderr what it sees. Preloaded by tests/test_rocprofiler_documents.py.
- * The first is of 0.5 at most: compiled with GPUTAP_ROCPROFILER_0_5, without which print_args() is of the wrong type. Mended is what no
- * compiler takes: HSA's domains are callback, not buffer, kinds, its block reads no time, and a closing parenthesis too many is gone. */
+/* A tool that does what the code blocks of two of rocprofiler-sdk's documents do ("Callback
+ * tracing services", "Runtime intercept tables"), block by block, each in a context of its own;
+ * it says on stderr what it sees. Preloaded by tests/test_rocprofiler_documents.py. The first is
+ * of 0.5 at most: compiled with GPUTAP_ROCPROFILER_0_5, without which print_args() is of the
+ * wrong type. Mended is what no compiler takes: HSA's domains are callback, not buffer, kinds,
+ * its block reads no time, and a closing parenthesis too many is gone. */
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -20,12 +22,15 @@ namespace
 {
 /* The block that declares a record: these members, in this order. */
 using record_t = rocprofiler_callback_tracing_record_t;
-static_assert(std::is_same_v<decltype(record_t::operation), uint32_t>, "an operation is a uint32_t");
+static_assert(std::is_same_v<decltype(record_t::operation), uint32_t>,
+	      "an operation is a uint32_t");
 static_assert(std::is_same_v<decltype(record_t::payload), void *>);
 static_assert(offsetof(record_t, context_id) < offsetof(record_t, thread_id) &&
 	      offsetof(record_t, thread_id) < offsetof(record_t, correlation_id) &&
-	      offsetof(record_t, correlation_id) < offsetof(record_t, kind) && offsetof(record_t, kind) < offsetof(record_t, operation) &&
-	      offsetof(record_t, operation) < offsetof(record_t, phase) && offsetof(record_t, phase) < offsetof(record_t, payload));
+	      offsetof(record_t, correlation_id) < offsetof(record_t, kind) &&
+	      offsetof(record_t, kind) < offsetof(record_t, operation) &&
+	      offsetof(record_t, operation) < offsetof(record_t, phase) &&
+	      offsetof(record_t, phase) < offsetof(record_t, payload));
 
 int at_two, at_each; // whose addresses are callback_args
 
@@ -37,7 +42,8 @@ void check(rocprofiler_status_t status)
 	abort();
 }
 
-void time_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user_data, void *cb_data)
+void time_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user_data,
+		void *cb_data)
 {
 	static thread_local rocprofiler_timestamp_t entered;
 	auto ts = rocprofiler_timestamp_t{};
@@ -48,29 +54,36 @@ void time_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_d
 		user_data->value = entered = ts;
 	} else if (record.phase == ROCPROFILER_CALLBACK_PHASE_EXIT) {
 		auto delta_ts = ts - user_data->value;
-		rocprofiler_query_callback_tracing_kind_operation_name(record.kind, record.operation, &name, nullptr);
-		fprintf(stderr, "two: %s delta %lu kept %d args %d\n", name, (unsigned long)delta_ts, user_data->value == entered,
-			cb_data == &at_two);
+		rocprofiler_query_callback_tracing_kind_operation_name(record.kind,
+								       record.operation, &name,
+								       nullptr);
+		fprintf(stderr, "two: %s delta %lu kept %d args %d\n", name,
+			(unsigned long)delta_ts, user_data->value == entered, cb_data == &at_two);
 	} else {
 		fprintf(stderr, "two: phase %d\n", (int)record.phase);
 	}
 }
 
-void name_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *cb_data)
+void name_calls(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *,
+		void *cb_data)
 {
 	const char *name = nullptr;
 
-	rocprofiler_query_callback_tracing_kind_operation_name(record.kind, record.operation, &name, nullptr);
+	rocprofiler_query_callback_tracing_kind_operation_name(record.kind, record.operation, &name,
+							       nullptr);
 	if (record.phase == ROCPROFILER_CALLBACK_PHASE_EXIT)
 		fprintf(stderr, "each: %s args %d\n", name, cb_data == &at_each);
 }
 
 void watch_hsa(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
 {
-	/* the document's is destroyed by exit(), which finalises clients later: HIP still calls HSA in between */
+	/* the document's is destroyed by exit(), which finalises clients later: HIP still calls
+	 * HSA in between */
 	static auto &hsa_domains = *new std::unordered_set<rocprofiler_callback_tracing_kind_t>{
-		ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API, ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
-		ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API, ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API};
+		ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
+		ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
+		ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API,
+		ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API};
 
 	if (hsa_domains.count(record.kind) == 0) {
 		fprintf(stderr, "hsa: kind %d\n", (int)record.kind);
@@ -82,19 +95,24 @@ void watch_hsa(rocprofiler_callback_tracing_record_t record, rocprofiler_user_da
 		const char *kind = nullptr, *operation = nullptr;
 
 		rocprofiler_query_callback_tracing_kind_name(record.kind, &kind, nullptr);
-		rocprofiler_query_callback_tracing_kind_operation_name(record.kind, record.operation, &operation, nullptr);
-		fprintf(stderr, "[domain=%s] %s returned a non-zero exit code: %i\n", kind, operation, status);
+		rocprofiler_query_callback_tracing_kind_operation_name(record.kind,
+								       record.operation, &operation,
+								       nullptr);
+		fprintf(stderr, "[domain=%s] %s returned a non-zero exit code: %i\n", kind,
+			operation, status);
 	}
 }
 
-int print_args(rocprofiler_callback_tracing_kind_t domain_idx, uint32_t op_idx, uint32_t arg_num, const void *const, int32_t,
-	       const char *arg_type, const char *arg_name, const char *arg_value_str, int32_t, void *)
+int print_args(rocprofiler_callback_tracing_kind_t domain_idx, uint32_t op_idx, uint32_t arg_num,
+	       const void *const, int32_t, const char *arg_type, const char *arg_name,
+	       const char *arg_value_str, int32_t, void *)
 {
 	if (arg_num == 0) {
 		const char *kind = nullptr, *operation = nullptr;
 
 		rocprofiler_query_callback_tracing_kind_name(domain_idx, &kind, nullptr);
-		rocprofiler_query_callback_tracing_kind_operation_name(domain_idx, op_idx, &operation, nullptr);
+		rocprofiler_query_callback_tracing_kind_operation_name(domain_idx, op_idx,
+								       &operation, nullptr);
 		fprintf(stderr, "\n[%s] %s\n", kind, operation);
 	}
 	char *type = abi::__cxa_demangle(arg_type, nullptr, nullptr, nullptr);
@@ -105,25 +123,32 @@ int print_args(rocprofiler_callback_tracing_kind_t domain_idx, uint32_t op_idx, 
 
 void show_arguments(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
 {
-	if (record.phase == ROCPROFILER_CALLBACK_PHASE_EXIT && record.kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API &&
+	if (record.phase == ROCPROFILER_CALLBACK_PHASE_EXIT &&
+	    record.kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API &&
 	    (record.operation == ROCPROFILER_HIP_RUNTIME_API_ID_hipLaunchKernel ||
 	     record.operation == ROCPROFILER_HIP_RUNTIME_API_ID_hipMemcpyAsync))
-		rocprofiler_iterate_callback_tracing_kind_operation_args(record, print_args, record.phase, nullptr);
+		rocprofiler_iterate_callback_tracing_kind_operation_args(record, print_args,
+									 record.phase, nullptr);
 }
 
 void follow_objects(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
 {
 	const char *phase = record.phase == ROCPROFILER_CALLBACK_PHASE_LOAD     ? "load"
 			    : record.phase == ROCPROFILER_CALLBACK_PHASE_UNLOAD ? "unload"
-									       : "?";
+										: "?";
 
 	if (record.operation == ROCPROFILER_CODE_OBJECT_LOAD) {
-		auto *object = static_cast<rocprofiler_callback_tracing_code_object_load_data_t *>(record.payload);
-		fprintf(stderr, "object: %s %lu of %lu\n", phase, (unsigned long)object->code_object_id,
+		auto *object = static_cast<rocprofiler_callback_tracing_code_object_load_data_t *>(
+			record.payload);
+		fprintf(stderr, "object: %s %lu of %lu\n", phase,
+			(unsigned long)object->code_object_id,
 			(unsigned long)object->rocp_agent.handle);
 	} else if (record.operation == ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER) {
-		auto *symbol = static_cast<rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t *>(record.payload);
-		fprintf(stderr, "symbol: %s %lu in %lu %s\n", phase, (unsigned long)symbol->kernel_id, (unsigned long)symbol->code_object_id,
+		auto *symbol = static_cast<
+			rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t *>(
+			record.payload);
+		fprintf(stderr, "symbol: %s %lu in %lu %s\n", phase,
+			(unsigned long)symbol->kernel_id, (unsigned long)symbol->code_object_id,
 			symbol->kernel_name);
 	}
 }
@@ -139,11 +164,13 @@ hipError_t chained(int *device)
 	return status;
 }
 
-void wrap(rocprofiler_intercept_table_t type, uint64_t, uint64_t instance, void **tables, uint64_t count, void *)
+void wrap(rocprofiler_intercept_table_t type, uint64_t, uint64_t instance, void **tables,
+	  uint64_t count, void *)
 {
 	auto *table = static_cast<HipDispatchTable *>(tables[0]);
 
-	fprintf(stderr, "table: type %d instance %lu count %lu\n", (int)type, (unsigned long)instance, (unsigned long)count);
+	fprintf(stderr, "table: type %d instance %lu count %lu\n", (int)type,
+		(unsigned long)instance, (unsigned long)count);
 	next = table->hipGetDevice_fn;
 	table->hipGetDevice_fn = chained;
 }
@@ -157,33 +184,40 @@ rocprofiler_context_id_t begin()
 }
 
 /* All operations of @kinds, in a context of their own. */
-void follow(std::initializer_list<rocprofiler_callback_tracing_kind_t> kinds, rocprofiler_callback_tracing_cb_t callback)
+void follow(std::initializer_list<rocprofiler_callback_tracing_kind_t> kinds,
+	    rocprofiler_callback_tracing_cb_t callback)
 {
 	auto ctx = begin();
 
 	for (auto kind : kinds)
-		check(rocprofiler_configure_callback_tracing_service(ctx, kind, nullptr, 0, callback, nullptr));
+		check(rocprofiler_configure_callback_tracing_service(ctx, kind, nullptr, 0,
+								     callback, nullptr));
 	check(rocprofiler_start_context(ctx));
 }
 
 int initialize(rocprofiler_client_finalize_t, void *)
 {
-	auto operations = std::array<rocprofiler_tracing_operation_t, 2>{ROCPROFILER_HIP_RUNTIME_API_ID_hipSetDevice,
-									 ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevice};
+	auto operations = std::array<rocprofiler_tracing_operation_t, 2>{
+		ROCPROFILER_HIP_RUNTIME_API_ID_hipSetDevice,
+		ROCPROFILER_HIP_RUNTIME_API_ID_hipGetDevice};
 	auto two = begin(), each = begin();
-	auto status = rocprofiler_configure_callback_tracing_service(two, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, operations.data(),
-								     operations.size(), time_calls, &at_two);
+	auto status = rocprofiler_configure_callback_tracing_service(
+		two, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, operations.data(),
+		operations.size(), time_calls, &at_two);
 
 	fprintf(stderr, "configure: two %s\n", rocprofiler_get_status_name(status));
 	for (auto op : operations) {
-		status = rocprofiler_configure_callback_tracing_service(each, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, &op, 1, name_calls,
-									&at_each);
+		status = rocprofiler_configure_callback_tracing_service(
+			each, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, &op, 1, name_calls,
+			&at_each);
 		fprintf(stderr, "configure: each %s\n", rocprofiler_get_status_name(status));
 	}
 	check(rocprofiler_start_context(two));
 	check(rocprofiler_start_context(each));
-	follow({ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API, ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
-		ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API, ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API},
+	follow({ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
+		ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API,
+		ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API,
+		ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API},
 	       watch_hsa);
 	follow({ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API}, show_arguments);
 	follow({ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT}, follow_objects);
@@ -191,11 +225,15 @@ int initialize(rocprofiler_client_finalize_t, void *)
 }
 } // namespace
 
-extern "C" rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t, const char *, uint32_t, rocprofiler_client_id_t *id)
+extern "C" rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t, const char *,
+								      uint32_t,
+								      rocprofiler_client_id_t *id)
 {
-	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, nullptr, nullptr};
+	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, nullptr,
+							     nullptr};
 
 	id->name = "documents";
-	check(rocprofiler_at_intercept_table_registration(wrap, ROCPROFILER_HIP_RUNTIME_TABLE, nullptr));
+	check(rocprofiler_at_intercept_table_registration(wrap, ROCPROFILER_HIP_RUNTIME_TABLE,
+							  nullptr));
 	return &result;
 }

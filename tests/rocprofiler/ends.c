@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that says when it is configured and when it ends: its handler of exit(), which reads the buffer as RPD's does, its finalize()
- * and its destructor. FORCES: it forces its configuration in its constructor and registers the handler behind that, as RPD does. */
+/* A tool that says when it is configured and when it ends: its handler of exit(), which reads
+ * the buffer as RPD's does, its finalize() and its destructor. FORCES: it forces its
+ * configuration in its constructor and registers the handler behind that, as RPD does. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +12,8 @@ static rocprofiler_context_id_t context;
 static rocprofiler_buffer_id_t buffer;
 static unsigned constructed, copies;
 
-static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b, rocprofiler_record_header_t **headers, size_t count, void *data,
+static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
+		       rocprofiler_record_header_t **headers, size_t count, void *data,
 		       uint64_t dropped)
 {
 	(void)c, (void)b, (void)headers, (void)data, (void)dropped;
@@ -31,8 +33,11 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
 	(void)finalize, (void)data;
 	rocprofiler_create_context(&context);
-	rocprofiler_create_buffer(context, 65536, 32768, ROCPROFILER_BUFFER_POLICY_LOSSLESS, on_records, NULL, &buffer);
-	rocprofiler_configure_buffer_tracing_service(context, ROCPROFILER_BUFFER_TRACING_MEMORY_COPY, NULL, 0, buffer);
+	rocprofiler_create_buffer(context, 65536, 32768, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
+				  on_records, NULL, &buffer);
+	rocprofiler_configure_buffer_tracing_service(context,
+						     ROCPROFILER_BUFFER_TRACING_MEMORY_COPY, NULL,
+						     0, buffer);
 #ifndef FORCES
 	atexit(handler);
 #endif
@@ -45,10 +50,13 @@ static void finalize(void *data)
 	fputs("finalize\n", stderr);
 }
 
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version,
+							   const char *runtime_version,
+							   uint32_t priority,
 							   rocprofiler_client_id_t *id)
 {
-	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize, NULL};
+	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize,
+							     NULL};
 
 	(void)version, (void)runtime_version, (void)priority;
 	id->name = "ends";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client in front of foo() (examples/tool/foo). Compiled with another NAME, several of them chain. */
+/* A client in front of foo() (examples/tool/foo). Compiled with another NAME, several of them
+ * chain. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,13 +21,16 @@ static int my_foo(int value)
 	return result;
 }
 
-static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance, void **tables, uint64_t count, void *data)
+static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
+		     void **tables, uint64_t count, void *data)
 {
 	struct foo_table *foo = tables[0];
 	const char *name = NULL;
 
 	(void)version, (void)data;
-	if (rocprofiler_query_intercept_table_name(type, &name, NULL) != ROCPROFILER_STATUS_SUCCESS || strcmp(name, "foo"))
+	if (rocprofiler_query_intercept_table_name(type, &name, NULL) !=
+		    ROCPROFILER_STATUS_SUCCESS ||
+	    strcmp(name, "foo"))
 		return;
 	if (count != 1 || instance || foo->size < offsetof(struct foo_table, foo) + sizeof foo->foo)
 		return;
@@ -37,10 +41,13 @@ static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint6
 static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
 	(void)finalize, (void)data;
-	return rocprofiler_at_intercept_table_registration(on_table, ROCPROFILER_GPUTAP_OFFERED_TABLES, NULL);
+	return rocprofiler_at_intercept_table_registration(on_table,
+							   ROCPROFILER_GPUTAP_OFFERED_TABLES, NULL);
 }
 
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version,
+							   const char *runtime_version,
+							   uint32_t priority,
 							   rocprofiler_client_id_t *id)
 {
 	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, NULL, NULL};

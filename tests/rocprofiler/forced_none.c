@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofiler_force_configure(NULL) where there is no client: prints what it says, whether it is initialised, what a second call says. */
+/* rocprofiler_force_configure(NULL) where there is no client: prints what it says, whether it is
+ * initialised, what a second call says. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>

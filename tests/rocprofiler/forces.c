@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that exports rocprofiler_configure() and forces the configuration too: in its constructor, or in main() (IN_MAIN). Prints what
- * the two calls say, and how often it was configured and finalised. */
+/* A program that exports rocprofiler_configure() and forces the configuration too: in its
+ * constructor, or in main() (IN_MAIN). Prints what the two calls say, and how often it was
+ * configured and finalised. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +16,9 @@ static void finalize(void *data)
 	printf(", finalized %u\n", configured);
 }
 
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version,
+							   const char *runtime_version,
+							   uint32_t priority,
 							   rocprofiler_client_id_t *id)
 {
 	static rocprofiler_tool_configure_result_t result = {sizeof result, NULL, finalize, NULL};
@@ -30,7 +33,8 @@ static void force(void)
 {
 	rocprofiler_status_t first = rocprofiler_force_configure(NULL);
 
-	printf("force %d, again %d, configured %u", (int)first, (int)rocprofiler_force_configure(NULL), configured);
+	printf("force %d, again %d, configured %u", (int)first,
+	       (int)rocprofiler_force_configure(NULL), configured);
 }
 
 #ifdef IN_CONSTRUCTOR

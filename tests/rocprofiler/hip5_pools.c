@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded, so that programs which use hipFreeAsync() end on HIP 5.2.
  *
- * There hipStreamDestroy() never returns while a pool has memory that was freed (its Heap::RemoveStream() does not go on to the
- * next one), and only hipMemPoolTrimTo() takes it out of the pool. So the pool is emptied after each hipFreeAsync(). What is
- * called for that goes straight to HIP: no tool is told of it. */
+ * There hipStreamDestroy() never returns while a pool has memory that was freed (its
+ * Heap::RemoveStream() does not go on to the next one), and only hipMemPoolTrimTo() takes it out
+ * of the pool. So the pool is emptied after each hipFreeAsync(). What is called for that goes
+ * straight to HIP: no tool is told of it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -37,7 +38,8 @@ hipError_t hipFreeAsync(void *memory, hipStream_t stream)
 
 	pthread_mutex_lock(&mutex);
 	error = NEXT(hipFreeAsync)(memory, stream);
-	if (HIPS(hipStreamSynchronize)(stream) == hipSuccess && HIPS(hipGetDevice)(&device) == hipSuccess &&
+	if (HIPS(hipStreamSynchronize)(stream) == hipSuccess &&
+	    HIPS(hipGetDevice)(&device) == hipSuccess &&
 	    HIPS(hipDeviceGetDefaultMemPool)(&pool, device) == hipSuccess)
 		HIPS(hipMemPoolTrimTo)(pool, 0);
 	pthread_mutex_unlock(&mutex);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread makes calls without end and is stopped in the middle, anywhere, again and again; each time this one must be able to go on. */
+/* A thread makes calls without end and is stopped in the middle, anywhere, again and again; each
+ * time this one must be able to go on. */
 #include <pthread.h>
 #include <roctx.h>
 #include <sched.h>
@@ -39,7 +40,8 @@ int main(void)
 	roctxMarkA("first");
 	pthread_create(&thread, NULL, make_calls, NULL);
 	for (int i = 0; i < TIMES; i++) {
-		/* it has gone on: a signal that is pending when the last one's handler returns would stop it where it was */
+		/* it has gone on: a signal that is pending when the last one's handler returns
+		 * would stop it where it was */
 		for (unsigned long before = made; made == before;)
 			sched_yield();
 		for (volatile int wait = i * 7 % 97; wait > 0; wait--)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that says its name (NAME) when it is asked, takes part, and says when it is initialised and finalised. */
+/* A tool that says its name (NAME) when it is asked, takes part, and says when it is initialised
+ * and finalised. */
 #include <stdio.h>
 
 #include <rocprofiler-sdk/registration.h>
@@ -17,10 +18,13 @@ static void finalize(void *data)
 	fprintf(stderr, NAME " finalised\n");
 }
 
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version,
+							   const char *runtime_version,
+							   uint32_t priority,
 							   rocprofiler_client_id_t *id)
 {
-	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize, NULL};
+	static rocprofiler_tool_configure_result_t result = {sizeof result, initialize, finalize,
+							     NULL};
 
 	(void)version, (void)runtime_version;
 	id->name = NAME;

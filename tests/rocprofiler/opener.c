@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A HIP program that opens the library it is told ("-": none), copies to a device and back, and ends. */
+/* A HIP program that opens the library it is told ("-": none), copies to a device and back, and
+ * ends. */
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ int main(int argc, char **argv)
 			return 1;
 		fputs("opened\n", stderr);
 	}
-	if (hipMalloc(&memory, sizeof there) != hipSuccess || hipMemcpy(memory, there, sizeof there, hipMemcpyHostToDevice) != hipSuccess)
+	if (hipMalloc(&memory, sizeof there) != hipSuccess ||
+	    hipMemcpy(memory, there, sizeof there, hipMemcpyHostToDevice) != hipSuccess)
 		return 2;
 	return hipMemcpy(back, memory, sizeof back, hipMemcpyDeviceToHost) == hipSuccess ? 0 : 3;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofiler-sdk's ABI 1.0.0: sizes, offsets and numbers, as measured of its own headers. Compiled, as C and as C++, with the runtimes'
- * headers and without (GPUTAP_ROCPROFILER_OPAQUE). */
+/* rocprofiler-sdk's ABI 1.0.0: sizes, offsets and numbers, as measured of its own headers.
+ * Compiled, as C and as C++, with the runtimes' headers and without (GPUTAP_ROCPROFILER_OPAQUE). */
 #include <assert.h>
 #include <stddef.h>
 
@@ -10,7 +10,8 @@
 #include <rocprofiler-sdk/experimental/thread_trace.h>
 
 #define SIZE(type, bytes) static_assert(sizeof(type) == (bytes), #type)
-#define AT(type, member, offset) static_assert(offsetof(type, member) == (offset), #type "." #member)
+#define AT(type, member, offset) \
+	static_assert(offsetof(type, member) == (offset), #type "." #member)
 #define IS(name, value) static_assert((int)(name) == (value), #name)
 
 SIZE(rocprofiler_user_data_t, 8);
@@ -101,8 +102,13 @@ AT(rocprofiler_callback_tracing_scratch_memory_data_t, args, 32);
 SIZE(rocprofiler_callback_tracing_runtime_initialization_data_t, 24);
 SIZE(rocprofiler_callback_tracing_hip_stream_data_t, 24);
 
-#define API_RECORD(type) SIZE(type, 64); AT(type, kind, 8); AT(type, operation, 12); AT(type, correlation_id, 16); \
-	AT(type, start_timestamp, 40); AT(type, thread_id, 56)
+#define API_RECORD(type)               \
+	SIZE(type, 64);                \
+	AT(type, kind, 8);             \
+	AT(type, operation, 12);       \
+	AT(type, correlation_id, 16);  \
+	AT(type, start_timestamp, 40); \
+	AT(type, thread_id, 56)
 API_RECORD(rocprofiler_buffer_tracing_hsa_api_record_t);
 API_RECORD(rocprofiler_buffer_tracing_hip_api_record_t);
 API_RECORD(rocprofiler_buffer_tracing_marker_api_record_t);

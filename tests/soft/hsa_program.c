@@ -21,7 +21,8 @@ static hsa_status_t on_pool(hsa_amd_memory_pool_t pool, void *data)
 
 	MUST(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
 	if (segment == HSA_AMD_SEGMENT_GLOBAL)
-		MUST(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags));
+		MUST(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS,
+						  &flags));
 	if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
 		((struct hsa_program *)data)->host = pool;
 	return HSA_STATUS_SUCCESS;
@@ -83,7 +84,8 @@ void hsa_program_load(struct hsa_program *p, const char *file)
 		exit(1);
 	fclose(f);
 	MUST(hsa_code_object_reader_create_from_memory(bytes, (size_t)size, &reader));
-	MUST(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL, &p->code));
+	MUST(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
+				       NULL, &p->code));
 	MUST(hsa_executable_load_agent_code_object(p->code, p->gpu, reader, NULL, NULL));
 	MUST(hsa_executable_freeze(p->code, NULL));
 	MUST(hsa_code_object_reader_destroy(reader));
@@ -98,7 +100,8 @@ uint64_t hsa_program_kernel(struct hsa_program *p, const char *name)
 
 	snprintf(full, sizeof full, "%s.kd", name);
 	MUST(hsa_executable_get_symbol_by_name(p->code, full, &p->gpu, &symbol));
-	MUST(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object));
+	MUST(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+					    &object));
 	return object;
 }
 
@@ -112,7 +115,8 @@ void *hsa_program_memory(struct hsa_program *p, size_t bytes)
 	return memory;
 }
 
-hsa_queue_t *hsa_program_queue(struct hsa_program *p, uint32_t packets, void (*on_error)(hsa_status_t, hsa_queue_t *, void *), void *data)
+hsa_queue_t *hsa_program_queue(struct hsa_program *p, uint32_t packets,
+			       void (*on_error)(hsa_status_t, hsa_queue_t *, void *), void *data)
 {
 	hsa_queue_t *queue;
 
@@ -128,10 +132,12 @@ hsa_signal_t hsa_program_signal(int64_t value)
 	return signal;
 }
 
-/* ThreadSanitizer does not see what ROCr's atomics order: they are done once more, here and below. */
+/* ThreadSanitizer does not see what ROCr's atomics order: they are done once more, here and
+ * below. */
 void hsa_program_wait(hsa_signal_t signal)
 {
-	hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+	hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+				  HSA_WAIT_STATE_BLOCKED);
 	__atomic_load_n((int64_t *)&((amd_signal_t *)signal.handle)->value, __ATOMIC_ACQUIRE);
 }
 
@@ -141,7 +147,9 @@ void hsa_program_put(hsa_queue_t *queue, const void *packet, uint16_t header)
 	char *slot = (char *)queue->base_address + (index & (queue->size - 1)) * 64;
 	uint32_t first;
 
-	while (index - __atomic_load_n(&((amd_queue_t *)queue)->read_dispatch_id, __ATOMIC_ACQUIRE) >= queue->size)
+	while (index - __atomic_load_n(&((amd_queue_t *)queue)->read_dispatch_id,
+				       __ATOMIC_ACQUIRE) >=
+	       queue->size)
 		;
 	memcpy(slot + 4, (const char *)packet + 4, 60);
 	memcpy(&first, packet, 4);
@@ -149,10 +157,19 @@ void hsa_program_put(hsa_queue_t *queue, const void *packet, uint16_t header)
 	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
-hsa_kernel_dispatch_packet_t hsa_program_dispatch(uint64_t kernel, void *arguments, uint32_t grid, uint16_t group, hsa_signal_t done)
+hsa_kernel_dispatch_packet_t hsa_program_dispatch(uint64_t kernel, void *arguments, uint32_t grid,
+						  uint16_t group, hsa_signal_t done)
 {
 	return (hsa_kernel_dispatch_packet_t){
-		.setup = 1, .workgroup_size_x = group, .workgroup_size_y = 1, .workgroup_size_z = 1, .grid_size_x = grid, .grid_size_y = 1,
-		.grid_size_z = 1, .kernel_object = kernel, .kernarg_address = arguments, .completion_signal = done,
+		.setup = 1,
+		.workgroup_size_x = group,
+		.workgroup_size_y = 1,
+		.workgroup_size_z = 1,
+		.grid_size_x = grid,
+		.grid_size_y = 1,
+		.grid_size_z = 1,
+		.kernel_object = kernel,
+		.kernarg_address = arguments,
+		.completion_signal = done,
 	};
 }

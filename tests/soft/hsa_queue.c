@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* hsa_queue MODE CODE_OBJECT: what a plain HSA program sees of a software GPU; prints what happened, one line per step. */
+/* hsa_queue MODE CODE_OBJECT: what a plain HSA program sees of a software GPU; prints what
+ * happened, one line per step. */
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,14 +15,15 @@ static struct hsa_program program;
 
 static void nap_ms(long ms)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
 /* barriers ------------------------------------------------------------------ */
 
-static void put_barrier(hsa_queue_t *q, hsa_packet_type_t type, const hsa_signal_t *wait, unsigned count, hsa_signal_t done)
+static void put_barrier(hsa_queue_t *q, hsa_packet_type_t type, const hsa_signal_t *wait,
+			unsigned count, hsa_signal_t done)
 {
-	hsa_barrier_and_packet_t b = { .completion_signal = done };
+	hsa_barrier_and_packet_t b = {.completion_signal = done};
 
 	for (unsigned i = 0; i < count; i++)
 		b.dep_signal[i] = wait[i];
@@ -39,10 +41,14 @@ static void show(const char *what, const hsa_signal_t *signals, unsigned count)
 static void barriers(void)
 {
 	hsa_queue_t *q = hsa_program_queue(&program, 64, NULL, NULL);
-	hsa_signal_t open[2] = { hsa_program_signal(1), hsa_program_signal(1) };
-	hsa_signal_t done[3] = { hsa_program_signal(1), hsa_program_signal(1), hsa_program_signal(1) };
-	int **arguments = hsa_program_memory(&program, 4096), *out = hsa_program_memory(&program, 256 * sizeof *out);
-	hsa_kernel_dispatch_packet_t d = hsa_program_dispatch(hsa_program_kernel(&program, "store_index"), arguments, 256, 64, done[2]);
+	hsa_signal_t open[2] = {hsa_program_signal(1), hsa_program_signal(1)};
+	hsa_signal_t done[3] = {hsa_program_signal(1), hsa_program_signal(1),
+				hsa_program_signal(1)};
+	int **arguments = hsa_program_memory(&program, 4096),
+	    *out = hsa_program_memory(&program, 256 * sizeof *out);
+	hsa_kernel_dispatch_packet_t d =
+		hsa_program_dispatch(hsa_program_kernel(&program, "store_index"), arguments, 256,
+				     64, done[2]);
 
 	*arguments = out;
 	put_barrier(q, HSA_PACKET_TYPE_BARRIER_OR, open, 2, done[0]);
@@ -63,16 +69,27 @@ static void barriers(void)
 
 static void barrier_values(void)
 {
-	static const struct { hsa_signal_condition32_t condition; int64_t closed, opened; } cases[] = {
-		{ HSA_SIGNAL_CONDITION_EQ, 3, 7 }, { HSA_SIGNAL_CONDITION_NE, 7, 3 }, { HSA_SIGNAL_CONDITION_LT, 7, 6 }, { HSA_SIGNAL_CONDITION_GTE, 6, 7 },
+	static const struct {
+		hsa_signal_condition32_t condition;
+		int64_t closed, opened;
+	} cases[] = {
+		{HSA_SIGNAL_CONDITION_EQ, 3, 7},
+		{HSA_SIGNAL_CONDITION_NE, 7, 3},
+		{HSA_SIGNAL_CONDITION_LT, 7, 6},
+		{HSA_SIGNAL_CONDITION_GTE, 6, 7},
 	};
 	hsa_queue_t *q = hsa_program_queue(&program, 64, NULL, NULL);
 
 	for (unsigned i = 0; i < 4; i++) {
-		hsa_signal_t value = hsa_program_signal(cases[i].closed | 0x100), done = hsa_program_signal(1);
+		hsa_signal_t value = hsa_program_signal(cases[i].closed | 0x100),
+			     done = hsa_program_signal(1);
 		hsa_amd_barrier_value_packet_t b = {
-			.header.AmdFormat = HSA_AMD_PACKET_TYPE_BARRIER_VALUE, .signal = value, .value = 7, .mask = 0xff,
-			.cond = cases[i].condition, .completion_signal = done,
+			.header.AmdFormat = HSA_AMD_PACKET_TYPE_BARRIER_VALUE,
+			.signal = value,
+			.value = 7,
+			.mask = 0xff,
+			.cond = cases[i].condition,
+			.completion_signal = done,
 		};
 		hsa_program_put(q, &b, HSA_PACKET_TYPE_VENDOR_SPECIFIC | BARRIER_BIT);
 		nap_ms(5);
@@ -99,7 +116,8 @@ static void times(void)
 {
 	hsa_queue_t *q = hsa_program_queue(&program, 64, NULL, NULL);
 	hsa_signal_t done = hsa_program_signal(1);
-	hsa_kernel_dispatch_packet_t d = hsa_program_dispatch(hsa_program_kernel(&program, "nothing"), NULL, 64, 64, done);
+	hsa_kernel_dispatch_packet_t d =
+		hsa_program_dispatch(hsa_program_kernel(&program, "nothing"), NULL, 64, 64, done);
 	unsigned before = 0, after = 0, backward = 0;
 	uint64_t least = UINT64_MAX, most = 0, last = 0, raw = 0;
 
@@ -137,39 +155,48 @@ static void show_copy_time(const char *what, hsa_signal_t done, uint64_t begin)
 	uint64_t end = system_now();
 
 	MUST(hsa_amd_profiling_get_async_copy_time(done, &t));
-	printf("%s: %s\n", what, t.start + 100 >= begin && t.start <= t.end && t.end <= end + 100 ? "in its time" : "out of its time");
+	printf("%s: %s\n", what,
+	       t.start + 100 >= begin && t.start <= t.end && t.end <= end + 100
+		       ? "in its time"
+		       : "out of its time");
 }
 
 /* There, when a signal allows it, and back. */
 static void copies_there_and_back(const unsigned char *from, unsigned char *to, void *device)
 {
-	hsa_signal_t gate = hsa_program_signal(1), there = hsa_program_signal(1), back = hsa_program_signal(1);
+	hsa_signal_t gate = hsa_program_signal(1), there = hsa_program_signal(1),
+		     back = hsa_program_signal(1);
 	uint64_t begin = system_now();
 
-	MUST(hsa_amd_memory_async_copy(device, program.gpu, from, program.gpu, COPY_BYTES - 3, 1, &gate, there));
-	MUST(hsa_amd_memory_async_copy(to, program.gpu, device, program.gpu, COPY_BYTES - 3, 1, &there, back));
+	MUST(hsa_amd_memory_async_copy(device, program.gpu, from, program.gpu, COPY_BYTES - 3, 1,
+				       &gate, there));
+	MUST(hsa_amd_memory_async_copy(to, program.gpu, device, program.gpu, COPY_BYTES - 3, 1,
+				       &there, back));
 	nap_ms(5);
-	show("gate closed", (hsa_signal_t[]){ there, back }, 2);
+	show("gate closed", (hsa_signal_t[]){there, back}, 2);
 	hsa_signal_store_screlease(gate, 0);
 	hsa_program_wait(back);
-	show("gate open", (hsa_signal_t[]){ there, back }, 2);
-	printf("bytes: %s, the rest %s\n", memcmp(from, to, COPY_BYTES - 3) ? "differ" : "same", to[COPY_BYTES - 3] ? "written" : "untouched");
+	show("gate open", (hsa_signal_t[]){there, back}, 2);
+	printf("bytes: %s, the rest %s\n", memcmp(from, to, COPY_BYTES - 3) ? "differ" : "same",
+	       to[COPY_BYTES - 3] ? "written" : "untouched");
 	show_copy_time("there", there, begin);
 	show_copy_time("back", back, begin);
 }
 
-/* A box of 5 x 4 x 3 elements of 4 bytes, out of the middle of one image into the middle of another. */
+/* A box of 5 x 4 x 3 elements of 4 bytes, out of the middle of one image into the middle of
+ * another. */
 static void copy_box(uint32_t *from, uint32_t *to)
 {
 	hsa_signal_t done = hsa_program_signal(1);
-	hsa_pitched_ptr_t source = { from, 16 * 4, 16 * 8 * 4 }, target = { to, 32 * 4, 32 * 8 * 4 };
-	hsa_dim3_t source_at = { 3 * 4, 2, 1 }, target_at = { 7 * 4, 1, 2 }, range = { 5 * 4, 4, 3 };
+	hsa_pitched_ptr_t source = {from, 16 * 4, 16 * 8 * 4}, target = {to, 32 * 4, 32 * 8 * 4};
+	hsa_dim3_t source_at = {3 * 4, 2, 1}, target_at = {7 * 4, 1, 2}, range = {5 * 4, 4, 3};
 	unsigned wrong = 0, copied = 0;
 
 	for (unsigned i = 0; i < 16 * 8 * 8; i++)
 		from[i] = i + 1;
 	memset(to, 0, 32 * 8 * 8 * 4);
-	if (hsa_amd_memory_async_copy_rect(&target, &target_at, &source, &source_at, &range, program.gpu, hsaHostToDevice, 0, NULL, done)) {
+	if (hsa_amd_memory_async_copy_rect(&target, &target_at, &source, &source_at, &range,
+					   program.gpu, hsaHostToDevice, 0, NULL, done)) {
 		printf("box: refused\n"); /* by ROCr, which has no shader for it */
 		return;
 	}
@@ -177,8 +204,11 @@ static void copy_box(uint32_t *from, uint32_t *to)
 	for (unsigned z = 0; z < 8; z++)
 		for (unsigned y = 0; y < 8; y++)
 			for (unsigned x = 0; x < 32; x++) {
-				bool inside = x >= 7 && x < 12 && y >= 1 && y < 5 && z >= 2 && z < 5;
-				uint32_t wanted = inside ? (x - 7 + 3) + (y - 1 + 2) * 16 + (z - 2 + 1) * 128 + 1 : 0;
+				bool inside =
+					x >= 7 && x < 12 && y >= 1 && y < 5 && z >= 2 && z < 5;
+				uint32_t wanted = inside ? (x - 7 + 3) + (y - 1 + 2) * 16 +
+								   (z - 2 + 1) * 128 + 1
+							 : 0;
 				wrong += to[x + y * 32 + z * 256] != wanted;
 				copied += inside;
 			}
@@ -187,7 +217,8 @@ static void copy_box(uint32_t *from, uint32_t *to)
 
 static void copies(void)
 {
-	unsigned char *from = hsa_program_memory(&program, COPY_BYTES), *to = hsa_program_memory(&program, COPY_BYTES);
+	unsigned char *from = hsa_program_memory(&program, COPY_BYTES),
+		      *to = hsa_program_memory(&program, COPY_BYTES);
 	void *device;
 
 	for (unsigned i = 0; i < COPY_BYTES; i++)
@@ -197,13 +228,15 @@ static void copies(void)
 	copies_there_and_back(from, to, device);
 	MUST(hsa_amd_memory_fill(device, 0x01020304, 1000));
 	MUST(hsa_memory_copy(to, device, 4004));
-	printf("filled: %#x %#x, then %s\n", ((uint32_t *)to)[0], ((uint32_t *)to)[999], memcmp(to + 4000, from + 4000, 4) ? "something else" : "as before");
+	printf("filled: %#x %#x, then %s\n", ((uint32_t *)to)[0], ((uint32_t *)to)[999],
+	       memcmp(to + 4000, from + 4000, 4) ? "something else" : "as before");
 	copy_box((uint32_t *)from, (uint32_t *)to);
 }
 
 /* errors ---------------------------------------------------------------------- */
 
-/* Shared with ROCr's thread; atomics, since ThreadSanitizer does not see what ROCr's signals order. */
+/* Shared with ROCr's thread; atomics, since ThreadSanitizer does not see what ROCr's signals
+ * order. */
 static hsa_status_t error_status;
 static uint64_t error_told; /* a signal's handle */
 
@@ -212,7 +245,8 @@ static void on_error(hsa_status_t status, hsa_queue_t *queue, void *data)
 	(void)queue;
 	(void)data;
 	__atomic_store_n(&error_status, status, __ATOMIC_RELEASE);
-	hsa_signal_store_screlease((hsa_signal_t){ __atomic_load_n(&error_told, __ATOMIC_ACQUIRE) }, 0);
+	hsa_signal_store_screlease((hsa_signal_t){__atomic_load_n(&error_told, __ATOMIC_ACQUIRE)},
+				   0);
 }
 
 static void one_error(const char *name, const hsa_kernel_dispatch_packet_t *d, uint16_t header)
@@ -232,7 +266,10 @@ static void one_error(const char *name, const hsa_kernel_dispatch_packet_t *d, u
 
 static void errors(void)
 {
-	hsa_kernel_dispatch_packet_t good = hsa_program_dispatch(hsa_program_kernel(&program, "nothing"), NULL, 64, 64, (hsa_signal_t){ 0 }), d;
+	hsa_kernel_dispatch_packet_t good = hsa_program_dispatch(hsa_program_kernel(&program,
+										    "nothing"),
+								 NULL, 64, 64, (hsa_signal_t){0}),
+				     d;
 	const uint16_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH | BARRIER_BIT;
 
 	d = good, d.kernel_object = 0;
@@ -245,7 +282,8 @@ static void errors(void)
 	one_error("large group", &d, header);
 	d = good, d.group_segment_size = 1 << 20;
 	one_error("much LDS", &d, header);
-	d = good, d.private_segment_size = 1 << 18; /* ROCr says so, who is asked for it: more than a wave can have */
+	/* ROCr says so, who is asked for it: more than a wave can have */
+	d = good, d.private_segment_size = 1 << 18;
 	one_error("much scratch", &d, header);
 	one_error("unknown packet", &good, 77);
 	d = good, d.setup = 9; /* the format */
@@ -256,7 +294,8 @@ static void errors(void)
 static void bad_kernel(const char *name)
 {
 	int **arguments = hsa_program_memory(&program, 4096);
-	hsa_kernel_dispatch_packet_t d = hsa_program_dispatch(hsa_program_kernel(&program, name), arguments, 64, 64, (hsa_signal_t){ 0 });
+	hsa_kernel_dispatch_packet_t d = hsa_program_dispatch(hsa_program_kernel(&program, name),
+							      arguments, 64, 64, (hsa_signal_t){0});
 
 	*arguments = hsa_program_memory(&program, 4096);
 	one_error(name, &d, HSA_PACKET_TYPE_KERNEL_DISPATCH | BARRIER_BIT);
@@ -267,7 +306,9 @@ static void bad_kernel(const char *name)
 static void endless(void)
 {
 	int **arguments = hsa_program_memory(&program, 4096);
-	hsa_kernel_dispatch_packet_t d = hsa_program_dispatch(hsa_program_kernel(&program, "wait_for"), arguments, 64, 64, (hsa_signal_t){ 0 });
+	hsa_kernel_dispatch_packet_t d =
+		hsa_program_dispatch(hsa_program_kernel(&program, "wait_for"), arguments, 64, 64,
+				     (hsa_signal_t){0});
 
 	*arguments = hsa_program_memory(&program, 4096);
 	for (int i = 0; i < 3; i++) {
@@ -285,7 +326,7 @@ static void closed_barrier(void)
 	hsa_signal_t never = hsa_program_signal(1);
 	hsa_queue_t *q = hsa_program_queue(&program, 64, NULL, NULL);
 
-	put_barrier(q, HSA_PACKET_TYPE_BARRIER_AND, &never, 1, (hsa_signal_t){ 0 });
+	put_barrier(q, HSA_PACKET_TYPE_BARRIER_AND, &never, 1, (hsa_signal_t){0});
 	nap_ms(2);
 	MUST(hsa_queue_destroy(q));
 	printf("destroyed\n");
@@ -312,13 +353,15 @@ static void *produce(void *data)
 /* Four threads on one queue: every packet is run, once. */
 static void producers(void)
 {
-	int **arguments = hsa_program_memory(&program, 4096), *out = hsa_program_memory(&program, 4096);
+	int **arguments = hsa_program_memory(&program, 4096),
+	    *out = hsa_program_memory(&program, 4096);
 	hsa_signal_t done = hsa_program_signal(PRODUCERS * EACH);
-	struct producer p = { .queue = hsa_program_queue(&program, 64, NULL, NULL) };
+	struct producer p = {.queue = hsa_program_queue(&program, 64, NULL, NULL)};
 	pthread_t threads[PRODUCERS];
 
 	*arguments = out;
-	p.dispatch = hsa_program_dispatch(hsa_program_kernel(&program, "count"), arguments, 1, 1, done);
+	p.dispatch =
+		hsa_program_dispatch(hsa_program_kernel(&program, "count"), arguments, 1, 1, done);
 	for (int i = 0; i < PRODUCERS; i++)
 		pthread_create(&threads[i], NULL, produce, &p);
 	for (int i = 0; i < PRODUCERS; i++)
@@ -378,7 +421,8 @@ static void run_one(const char *file)
 	out = hsa_program_memory(&program, 4096);
 	done = hsa_program_signal(1);
 	*arguments = out;
-	d = hsa_program_dispatch(hsa_program_kernel(&program, "store_index"), arguments, 64, 64, done);
+	d = hsa_program_dispatch(hsa_program_kernel(&program, "store_index"), arguments, 64, 64,
+				 done);
 	q = hsa_program_queue(&program, 64, NULL, NULL);
 	hsa_program_put_dispatch(q, &d);
 	hsa_program_wait(done);
@@ -401,7 +445,8 @@ static void in_child(void (*function)(const char *), const char *file)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	printf("child %s %d\n", WIFEXITED(status) ? "status" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	printf("child %s %d\n", WIFEXITED(status) ? "status" : "signal",
+	       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 /* In the child of a process that uses the GPU. */
@@ -414,7 +459,8 @@ static void use_parents(const char *file)
 	(void)file;
 	queue = hsa_queue_create(program.gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0, &q);
 	allocation = hsa_amd_memory_pool_allocate(program.host, 8 << 20, 0, &memory);
-	printf("init %s\nqueue %s\nallocation %s\n", init ? "fails" : "succeeds", queue ? "fails" : "succeeds", allocation ? "fails" : "succeeds");
+	printf("init %s\nqueue %s\nallocation %s\n", init ? "fails" : "succeeds",
+	       queue ? "fails" : "succeeds", allocation ? "fails" : "succeeds");
 }
 
 static void fork_modes(const char *mode, const char *file)
@@ -431,9 +477,20 @@ static void fork_modes(const char *mode, const char *file)
 	}
 }
 
-static const struct { const char *name; void (*run)(void); } modes[] = {
-	{ "barriers", barriers }, { "barrier-values", barrier_values }, { "times", times }, { "copies", copies }, { "errors", errors }, { "endless", endless },
-	{ "closed-barrier", closed_barrier }, { "producers", producers }, { "signals", signals }, { "many-queues", many_queues },
+static const struct {
+	const char *name;
+	void (*run)(void);
+} modes[] = {
+	{"barriers", barriers},
+	{"barrier-values", barrier_values},
+	{"times", times},
+	{"copies", copies},
+	{"errors", errors},
+	{"endless", endless},
+	{"closed-barrier", closed_barrier},
+	{"producers", producers},
+	{"signals", signals},
+	{"many-queues", many_queues},
 };
 
 int main(int argc, char **argv)

@@ -8,8 +8,9 @@
 
 #include <ctype.h>
 
-#define ROUNDS 64
-#define LINE_ROUNDS 1500 /* of instructions that are also done on lines, which all operands must be then */
+#define ROUNDS      64
+/* of instructions that are also done on lines, which all operands must be then */
+#define LINE_ROUNDS 1500
 
 struct bench bench;
 static struct isa_case *cases;
@@ -51,18 +52,69 @@ uint64_t isa_random(void)
 
 uint64_t isa_value(const char *type)
 {
-	static const uint32_t f32[] = { 0, 0x80000000, 1, 0x80000001, 0x7fffff, 0x800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x7f800000,
-		0xff800000, 0x7fc00000, 0xffc00001, 0x3f800000, 0xbf800000, 0x3f000000, 0x40490fdb, 0x4b800000, 0xcb800001, 0x4f000000,
-		0x4effffff, 0xcf000000, 0x4f800000, 0x3f7fffff, 0x3fc00000, 0x40200000, 0xbf000000, 0x5f000000, 0x20000000 };
-	static const uint64_t f64[] = { 0, 1ull << 63, 1, 0x8000000000000001, 0xfffffffffffff, 0x10000000000000, 0x7fefffffffffffff,
-		0xffefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x3ff0000000000000, 0xbff0000000000000,
-		0x3fe0000000000000, 0x4004000000000000, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x41efffffffe00000,
-		0x41f0000000000000, 0x4330000000000000, 0x3fefffffffffffff, 0x47efffffe0000000, 0x36a0000000000000, 0x4350000000000001 };
-	static const uint16_t f16[] = { 0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x8400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x3c00, 0xbc00,
-		0x3800, 0x4248, 0x6400, 0x6401, 0x3bff, 0x3e00, 0x4100, 0xb800, 0x77ff, 0x7800 };
-	static const uint64_t integers[] = { 0, 1, 2, 31, 32, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffff, 0x800000, 0xffffff,
-		0x7fffffff, 0x80000000, 0xffffffff, 0x80008000, 0x7fff7fff, 0x80808080, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX,
-		UINT64_MAX - 1, 0xffffffff00000000, 0x100000000 };
+	static const uint32_t f32[] = {0,          0x80000000, 1,          0x80000001, 0x7fffff,
+				       0x800000,   0x80800000, 0x7f7fffff, 0xff7fffff, 0x7f800000,
+				       0xff800000, 0x7fc00000, 0xffc00001, 0x3f800000, 0xbf800000,
+				       0x3f000000, 0x40490fdb, 0x4b800000, 0xcb800001, 0x4f000000,
+				       0x4effffff, 0xcf000000, 0x4f800000, 0x3f7fffff, 0x3fc00000,
+				       0x40200000, 0xbf000000, 0x5f000000, 0x20000000};
+	static const uint64_t f64[] = {0,
+				       1ull << 63,
+				       1,
+				       0x8000000000000001,
+				       0xfffffffffffff,
+				       0x10000000000000,
+				       0x7fefffffffffffff,
+				       0xffefffffffffffff,
+				       0x7ff0000000000000,
+				       0xfff0000000000000,
+				       0x7ff8000000000000,
+				       0x3ff0000000000000,
+				       0xbff0000000000000,
+				       0x3fe0000000000000,
+				       0x4004000000000000,
+				       0x41dfffffffc00000,
+				       0x41e0000000000000,
+				       0xc1e0000000000000,
+				       0x41efffffffe00000,
+				       0x41f0000000000000,
+				       0x4330000000000000,
+				       0x3fefffffffffffff,
+				       0x47efffffe0000000,
+				       0x36a0000000000000,
+				       0x4350000000000001};
+	static const uint16_t f16[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x8400,
+				       0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x3c00,
+				       0xbc00, 0x3800, 0x4248, 0x6400, 0x6401, 0x3bff, 0x3e00,
+				       0x4100, 0xb800, 0x77ff, 0x7800};
+	static const uint64_t integers[] = {0,
+					    1,
+					    2,
+					    31,
+					    32,
+					    63,
+					    64,
+					    0x7f,
+					    0x80,
+					    0xff,
+					    0x7fff,
+					    0x8000,
+					    0xffff,
+					    0x7fffff,
+					    0x800000,
+					    0xffffff,
+					    0x7fffffff,
+					    0x80000000,
+					    0xffffffff,
+					    0x80008000,
+					    0x7fff7fff,
+					    0x80808080,
+					    0x7fffffffffffffff,
+					    0x8000000000000000,
+					    UINT64_MAX,
+					    UINT64_MAX - 1,
+					    0xffffffff00000000,
+					    0x100000000};
 	unsigned pick = (unsigned)(isa_random() >> 40);
 	uint64_t any = isa_random();
 
@@ -70,11 +122,14 @@ uint64_t isa_value(const char *type)
 	if (pick % 8 >= 5)
 		return any;
 	if (!strcmp(type, "f32")) /* also of middle size, where results are not all infinite */
-		return pick % 8 < 2 ? ONE_OF(f32) : (any & 0x8fffffff) | ((uint32_t)(any >> 32) % 24 + 116) << 23;
+		return pick % 8 < 2 ? ONE_OF(f32)
+				    : (any & 0x8fffffff) | ((uint32_t)(any >> 32) % 24 + 116) << 23;
 	if (!strcmp(type, "f64"))
-		return pick % 8 < 2 ? ONE_OF(f64) : (any & 0x800fffffffffffff) | ((any >> 52) % 60 + 1000) << 52;
+		return pick % 8 < 2 ? ONE_OF(f64)
+				    : (any & 0x800fffffffffffff) | ((any >> 52) % 60 + 1000) << 52;
 	if (!strcmp(type, "f16"))
-		return (any & 0xffff0000) | (pick % 8 < 3 ? ONE_OF(f16) : (any & 0x83ff) | ((any >> 10) % 12 + 9) << 10);
+		return (any & 0xffff0000) |
+		       (pick % 8 < 3 ? ONE_OF(f16) : (any & 0x83ff) | ((any >> 10) % 12 + 9) << 10);
 	return pick % 8 < 4 ? ONE_OF(integers) : any & 63;
 }
 
@@ -112,8 +167,14 @@ void isa_begin(int round)
 	set_pair(w, REG_EXEC, exec);
 }
 
-uint64_t isa_exec(void) { return pair(&bench.before, REG_EXEC); }
-uint64_t isa_pair(unsigned n) { return pair(&bench.w, n); }
+uint64_t isa_exec(void)
+{
+	return pair(&bench.before, REG_EXEC);
+}
+uint64_t isa_pair(unsigned n)
+{
+	return pair(&bench.w, n);
+}
 
 /* Rows that are lines are mostly handed over as lines, and the row is spoilt. */
 static void hide_lines(struct soft_wave *w)
@@ -148,8 +209,25 @@ int isa_step(const uint32_t *words)
 /* Mostly short steps, so that neither 32 nor 64 bits run over; and all others. */
 void isa_make_line(unsigned r, int wide)
 {
-	static const uint32_t steps[] = { 0, 0, 0, 1, 1, 2, 4, 8, 12, 16, 64, (uint32_t)-1, (uint32_t)-4, 0x10000, 0x4000000, 0x80000000 };
-	uint64_t base = isa_random() & 1 ? isa_value("u64") : isa_random() & 1 ? isa_random() & 7 : isa_value("u32") - isa_random() % 300;
+	static const uint32_t steps[] = {0,
+					 0,
+					 0,
+					 1,
+					 1,
+					 2,
+					 4,
+					 8,
+					 12,
+					 16,
+					 64,
+					 (uint32_t)-1,
+					 (uint32_t)-4,
+					 0x10000,
+					 0x4000000,
+					 0x80000000};
+	uint64_t base = isa_random() & 1   ? isa_value("u64")
+			: isa_random() & 1 ? isa_random() & 7
+					   : isa_value("u32") - isa_random() % 300;
 	uint64_t step = steps[isa_random() & 15];
 
 	if (!(isa_random() & 15))
@@ -168,25 +246,33 @@ void isa_make_line(unsigned r, int wide)
 	}
 }
 
-int isa_complain(const struct isa_case *c, const char *what, uint64_t got, uint64_t want, unsigned lane)
+int isa_complain(const struct isa_case *c, const char *what, uint64_t got, uint64_t want,
+		 unsigned lane)
 {
 	const struct bench *b = &bench;
 
-	printf("%s: lane %u: %s %#llx, want %#llx  (a %08x%08x b %08x%08x c %08x%08x d %08x%08x exec %016llx)\n", c->text, lane, what,
-	       (unsigned long long)got, (unsigned long long)want, b->before.v[A + 1][lane], b->before.v[A][lane], b->before.v[B + 1][lane],
-	       b->before.v[B][lane], b->before.v[C + 1][lane], b->before.v[C][lane], b->before.v[R + 1][lane], b->before.v[R][lane],
-	       (unsigned long long)isa_exec());
+	printf("%s: lane %u: %s %#llx, want %#llx  (a %08x%08x b %08x%08x c %08x%08x d %08x%08x "
+	       "exec %016llx)\n",
+	       c->text, lane, what, (unsigned long long)got, (unsigned long long)want,
+	       b->before.v[A + 1][lane], b->before.v[A][lane], b->before.v[B + 1][lane],
+	       b->before.v[B][lane], b->before.v[C + 1][lane], b->before.v[C][lane],
+	       b->before.v[R + 1][lane], b->before.v[R][lane], (unsigned long long)isa_exec());
 	return 1;
 }
 
-int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsigned scalar, unsigned count, int vcc, int exec)
+int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsigned scalar,
+		    unsigned count, int vcc, int exec)
 {
 	for (unsigned r = 0; r < 32; r++)
-		if (r - row >= rows && memcmp(bench.w.v[r], bench.before.v[r], sizeof(bench.w.v[r])))
-			return isa_complain(c, "a register that it has nothing to do with: v", r, 0, 0);
+		if (r - row >= rows &&
+		    memcmp(bench.w.v[r], bench.before.v[r], sizeof(bench.w.v[r])))
+			return isa_complain(c, "a register that it has nothing to do with: v", r, 0,
+					    0);
 	for (unsigned r = 0; r < REG_COUNT; r++)
-		if (r - scalar >= count && !(vcc && r - REG_VCC < 2) && !(exec && r - REG_EXEC < 2) && bench.w.s[r] != bench.before.s[r])
-			return isa_complain(c, "a register that it has nothing to do with: s", r, 0, 0);
+		if (r - scalar >= count && !(vcc && r - REG_VCC < 2) &&
+		    !(exec && r - REG_EXEC < 2) && bench.w.s[r] != bench.before.s[r])
+			return isa_complain(c, "a register that it has nothing to do with: s", r, 0,
+					    0);
 	return 0;
 }
 
@@ -197,13 +283,15 @@ int isa_same(const char *type, uint64_t got, uint64_t want)
 
 	type += near;
 	if (!strcmp(type, "f32"))
-		return (isnan(F(got)) && isnan(F(want))) || llabs((int64_t)(uint32_t)got - (int64_t)(uint32_t)want) <= near;
+		return (isnan(F(got)) && isnan(F(want))) ||
+		       llabs((int64_t)(uint32_t)got - (int64_t)(uint32_t)want) <= near;
 	if (!strcmp(type, "f64"))
 		return (isnan(D(got)) && isnan(D(want))) || llabs((int64_t)(got - want)) <= near;
 	if (!strcmp(type, "f16")) {
 		if ((got ^ want) >> 16 & 0xffff)
 			return 0;
-		return (isnan(H((uint32_t)got)) && isnan(H((uint32_t)want))) || llabs((int64_t)(got & 0xffff) - (int64_t)(want & 0xffff)) <= near;
+		return (isnan(H((uint32_t)got)) && isnan(H((uint32_t)want))) ||
+		       llabs((int64_t)(got & 0xffff) - (int64_t)(want & 0xffff)) <= near;
 	}
 	return strstr(type, "64") ? got == want : (uint32_t)got == (uint32_t)want;
 }
@@ -211,7 +299,9 @@ int isa_same(const char *type, uint64_t got, uint64_t want)
 double isa_from_half(uint32_t bits)
 {
 	int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-	double x = exponent == 31 ? (mantissa ? NAN : INFINITY) : exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+	double x = exponent == 31 ? (mantissa ? NAN : INFINITY)
+		   : exponent     ? ldexp(1024 + mantissa, exponent - 25)
+				  : ldexp(mantissa, -24);
 
 	return bits & 0x8000 ? -x : x;
 }
@@ -251,7 +341,7 @@ void isa_add(struct isa_case c)
 /* The instruction of a text: without what only says which encoding is wanted. */
 static void name_of(const char *text, char name[64])
 {
-	static const char *const tails[] = { "_e32", "_e64", "_sdwa", "_dpp" };
+	static const char *const tails[] = {"_e32", "_e64", "_sdwa", "_dpp"};
 	size_t n = strcspn(text, " ");
 
 	snprintf(name, 64, "%.*s", (int)n, text);
@@ -263,12 +353,14 @@ static void name_of(const char *text, char name[64])
 /* Rows of memory instructions are shared by segments. */
 static int is_named(const struct soft_op *op, const char *name)
 {
-	static const char *const segments[] = { "flat_", "global_", "scratch_", "buffer_" };
+	static const char *const segments[] = {"flat_", "global_", "scratch_", "buffer_"};
 
 	if (!strcmp(op->name, name))
 		return 1;
 	for (size_t i = 0; i < sizeof(segments) / sizeof(*segments); i++)
-		if (op->encoding == SOFT_MEMORY && !strncmp(name, segments[i], strlen(segments[i])) && !strcmp(op->name, name + strlen(segments[i])))
+		if (op->encoding == SOFT_MEMORY &&
+		    !strncmp(name, segments[i], strlen(segments[i])) &&
+		    !strcmp(op->name, name + strlen(segments[i])))
 			return 1;
 	return 0;
 }
@@ -306,7 +398,10 @@ static int run_case(const struct isa_case *c, const uint32_t *words, unsigned by
 	name_of(c->text, name);
 	soft_decode(&s, words, 4, &bench.gpu);
 	if (!s.op || !is_named(s.op, name)) {
-		printf("%s: decoded as %s\n", c->text, s.op ? s.op->name : s.why ? s.why : "nothing");
+		printf("%s: decoded as %s\n", c->text,
+		       s.op    ? s.op->name
+		       : s.why ? s.why
+			       : "nothing");
 		return 1;
 	}
 	if (s.bytes != bytes) {
@@ -327,13 +422,16 @@ static int run_all(FILE *f, const char *prefix)
 	size_t bad = 0, ran = 0;
 
 	for (size_t i = 0; i < case_count; i++) {
-		uint8_t bytes[16] = { 0 };
+		uint8_t bytes[16] = {0};
 		uint32_t words[4];
 		unsigned n = 0;
 
 		if (!fgets(line, sizeof(line), f))
-			return printf("%zu cases, but no words for %s\n", case_count, cases[i].text), 1;
-		for (char *p = line, *end; n < 12 && isxdigit((unsigned char)*p); p = end + strspn(end, ", "))
+			return printf("%zu cases, but no words for %s\n", case_count,
+				      cases[i].text),
+			       1;
+		for (char *p = line, *end; n < 12 && isxdigit((unsigned char)*p);
+		     p = end + strspn(end, ", "))
 			bytes[n++] = (uint8_t)strtoul(p, &end, 16);
 		if (strncmp(cases[i].text, prefix, strlen(prefix)))
 			continue;
@@ -367,8 +465,13 @@ int main(int argc, char **argv)
 {
 	FILE *f;
 
-	bench.gpu = (struct soft_isa_gpu){ .gfx = 0x906, .compute_units = 60, .lds_aperture = 1ull << 48, .private_aperture = 2ull << 48,
-					   .read_clock = read_clock, .read_cycles = read_cycles, .interrupt = interrupt };
+	bench.gpu = (struct soft_isa_gpu){.gfx = 0x906,
+					  .compute_units = 60,
+					  .lds_aperture = 1ull << 48,
+					  .private_aperture = 2ull << 48,
+					  .read_clock = read_clock,
+					  .read_cycles = read_cycles,
+					  .interrupt = interrupt};
 	isa_add_scalar_cases();
 	isa_add_image_cases();
 	isa_add_vector_cases();
@@ -388,6 +491,8 @@ int main(int argc, char **argv)
 		return print_tested(), 0;
 	f = argc > 1 ? fopen(argv[1], "r") : NULL;
 	if (!f)
-		return fprintf(stderr, "usage: isa_cases --texts | --claimed | --tested | FILE [PREFIX]\n"), 2;
+		return fprintf(stderr,
+			       "usage: isa_cases --texts | --claimed | --tested | FILE [PREFIX]\n"),
+		       2;
 	return run_all(f, argc > 2 ? argv[2] : "");
 }

@@ -4,19 +4,26 @@
 
 static int run_branch(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
-	uint64_t vcc = isa_random() & 1 ? isa_random() : 0, exec = isa_random() & 1 ? isa_random() | 1 : 0;
+	uint64_t vcc = isa_random() & 1 ? isa_random() : 0,
+		 exec = isa_random() & 1 ? isa_random() | 1 : 0;
 	int taken, far = strstr(c->text, "65526") ? -10 : 100;
 
 	(void)bytes;
 	set_pair(&bench.w, REG_VCC, vcc);
 	set_pair(&bench.w, REG_EXEC, exec);
-	taken = strstr(c->text, "scc0") ? !bench.w.scc : strstr(c->text, "scc1") ? (int)bench.w.scc : strstr(c->text, "vccz") ? !vcc
-	      : strstr(c->text, "vccnz") ? !!vcc : strstr(c->text, "execz") ? !exec : strstr(c->text, "execnz") ? !!exec : 1;
+	taken = strstr(c->text, "scc0")     ? !bench.w.scc
+		: strstr(c->text, "scc1")   ? (int)bench.w.scc
+		: strstr(c->text, "vccz")   ? !vcc
+		: strstr(c->text, "vccnz")  ? !!vcc
+		: strstr(c->text, "execz")  ? !exec
+		: strstr(c->text, "execnz") ? !!exec
+					    : 1;
 	bench.stop = 0;
 	if (isa_step(words))
 		return isa_complain(c, "event", 1, 0, 0);
 	if (bench.w.pc != 0x10004 + (uint64_t)(taken ? 4 * far : 0))
-		return isa_complain(c, "pc", bench.w.pc, 0x10004 + (uint64_t)(taken ? 4 * far : 0), 0);
+		return isa_complain(c, "pc", bench.w.pc, 0x10004 + (uint64_t)(taken ? 4 * far : 0),
+				    0);
 	if (isa_others_kept(c, 0, 0, 0, 0, 0, 0))
 		return 1;
 	if (far < 0) { /* a loop is left when the queue goes */
@@ -27,7 +34,8 @@ static int run_branch(const struct isa_case *c, const uint32_t *words, unsigned 
 		event = isa_step(words);
 		bench.stop = 0;
 		if (event != (taken ? SOFT_EVENT_STOP : 0))
-			return isa_complain(c, "event of a loop that is stopped", (uint64_t)event, SOFT_EVENT_STOP, 0);
+			return isa_complain(c, "event of a loop that is stopped", (uint64_t)event,
+					    SOFT_EVENT_STOP, 0);
 	}
 	return 0;
 }
@@ -62,7 +70,8 @@ static int run_event(const struct isa_case *c, const uint32_t *words, unsigned b
 	return isa_others_kept(c, 0, 0, 0, 0, 0, 0);
 }
 
-/* Global wave sync: the first active lane's value, of the first of the barriers; others are refused. */
+/* Global wave sync: the first active lane's value, of the first of the barriers; others are
+ * refused. */
 static int run_wave_sync(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
 	uint64_t exec = pair(&bench.w, REG_EXEC);
@@ -101,8 +110,9 @@ static int run_getreg(const struct isa_case *c, const uint32_t *words, unsigned 
 	(void)bytes;
 	bench.w.index = isa_random() % 16;
 	bench.group.flat_id = isa_random() % 1000;
-	want = strstr(c->text, "MODE") ? MODE_PLAIN >> 4 & 15 : strstr(c->text, "SH_MEM") ? (uint32_t)(bench.gpu.lds_aperture >> 48)
-	     : bench.w.index;
+	want = strstr(c->text, "MODE")     ? MODE_PLAIN >> 4 & 15
+	       : strstr(c->text, "SH_MEM") ? (uint32_t)(bench.gpu.lds_aperture >> 48)
+					   : bench.w.index;
 	if (isa_step(words))
 		return isa_complain(c, "event", 1, 0, 0);
 	if (bench.w.s[SR] != want)
@@ -115,11 +125,13 @@ static float flushed(float x)
 	return isnormal(x) || !isfinite(x) ? x : copysignf(0, x);
 }
 
-/* A mode, and a multiplication in it. The products are exact in double, so rounding can be done by looking at them. */
+/* A mode, and a multiplication in it. The products are exact in double, so rounding can be done
+ * by looking at them. */
 static int run_setreg(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
-	static const uint32_t multiply[] = { 0x0a100902, 0 }; /* v_mul_f32 v8, v2, v4 */
-	int to_zero = strstr(c->text, "0xf3") || strstr(c->text, "s12"), flushes = strstr(c->text, " 0xc0") != NULL;
+	static const uint32_t multiply[] = {0x0a100902, 0}; /* v_mul_f32 v8, v2, v4 */
+	int to_zero = strstr(c->text, "0xf3") || strstr(c->text, "s12"),
+	    flushes = strstr(c->text, " 0xc0") != NULL;
 
 	(void)bytes;
 	bench.w.s[SA] = 0xf3;
@@ -135,11 +147,13 @@ static int run_setreg(const struct isa_case *c, const uint32_t *words, unsigned 
 	if (isa_step(multiply))
 		return isa_complain(c, "event of the multiplication", 1, 0, 0);
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
-		float x = F(bench.before.v[A][l]), y = F(bench.before.v[B][l]), got = F(bench.w.v[R][l]), want;
+		float x = F(bench.before.v[A][l]), y = F(bench.before.v[B][l]),
+		      got = F(bench.w.v[R][l]), want;
 		double exact = flushes ? (double)flushed(x) * flushed(y) : (double)x * y;
 
 		want = (float)exact;
-		if (flushes && fabs((double)(float)(exact * 0x1p60)) < 0x1p-66) /* a denormal before its bits are cut off */
+		/* a denormal before its bits are cut off */
+		if (flushes && fabs((double)(float)(exact * 0x1p60)) < 0x1p-66)
 			want = copysignf(0, want);
 		if (to_zero && fabs((double)want) > fabs(exact) && !(isinf(x) || isinf(y)))
 			want = nextafterf(want, 0);
@@ -151,11 +165,16 @@ static int run_setreg(const struct isa_case *c, const uint32_t *words, unsigned 
 
 void isa_add_control_cases(void)
 {
-	static const char *const branches[] = { "s_branch", "s_cbranch_scc0", "s_cbranch_scc1", "s_cbranch_vccz", "s_cbranch_vccnz",
-						"s_cbranch_execz", "s_cbranch_execnz" };
+	static const char *const branches[] = {"s_branch",        "s_cbranch_scc0",
+					       "s_cbranch_scc1",  "s_cbranch_vccz",
+					       "s_cbranch_vccnz", "s_cbranch_execz",
+					       "s_cbranch_execnz"};
 	static const char *const nothing[] = {
-		"s_nop 3", "s_wakeup", "s_waitcnt vmcnt(0) lgkmcnt(0)", "s_setprio 2", "s_icache_inv", "s_incperflevel 1", "s_decperflevel 1",
-		"s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol", "v_nop", "ds_nop", "buffer_wbinvl1", "buffer_wbinvl1_vol",
+		"s_nop 3",          "s_wakeup",        "s_waitcnt vmcnt(0) lgkmcnt(0)",
+		"s_setprio 2",      "s_icache_inv",    "s_incperflevel 1",
+		"s_decperflevel 1", "s_dcache_inv",    "s_dcache_wb",
+		"s_dcache_inv_vol", "s_dcache_wb_vol", "v_nop",
+		"ds_nop",           "buffer_wbinvl1",  "buffer_wbinvl1_vol",
 	};
 
 	for (size_t i = 0; i < sizeof(branches) / sizeof(*branches); i++)
@@ -164,11 +183,11 @@ void isa_add_control_cases(void)
 
 			if (asprintf(&text, "%s %d", branches[i], back ? 65526 : 100) < 0)
 				abort();
-			isa_add((struct isa_case){ text, run_branch, 0, { 0 } });
+			isa_add((struct isa_case){text, run_branch, 0, {0}});
 		}
 	for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
-		isa_add((struct isa_case){ nothing[i], run_event, 0, { 0 } });
-#define CASE(text, run, line) isa_add((struct isa_case){ text, run, line, { 0 } });
+		isa_add((struct isa_case){nothing[i], run_event, 0, {0}});
+#define CASE(text, run, line) isa_add((struct isa_case){text, run, line, {0}});
 	CASE("s_setpc_b64 s[12:13]", run_call, 0)
 	CASE("s_swappc_b64 s[16:17], s[12:13]", run_call, 0)
 	CASE("s_call_b64 s[16:17], 100", run_call, 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between lanes, and between lanes and scalars: DPP, readlane and its like, permutations through LDS, registers by index. */
+/* Between lanes, and between lanes and scalars: DPP, readlane and its like, permutations through
+ * LDS, registers by index. */
 #include "tests/soft/isa_test.h"
 
 static int run_dpp(const struct isa_case *c, const uint32_t *words, unsigned bytes)
@@ -24,7 +25,7 @@ static int run_dpp(const struct isa_case *c, const uint32_t *words, unsigned byt
 		uint32_t want = bench.before.v[R][l];
 
 		if (strstr(text, "quad_perm:[3,1,0,2]"))
-			from = l / 4 * 4 + (const int[]){ 3, 1, 0, 2 }[l % 4];
+			from = l / 4 * 4 + (const int[]){3, 1, 0, 2}[l % 4];
 		else if (strstr(text, "row_shl"))
 			from = i + n <= 15 ? l + n : -1;
 		else if (strstr(text, "row_shr"))
@@ -49,7 +50,8 @@ static int run_dpp(const struct isa_case *c, const uint32_t *words, unsigned byt
 			from = l < 32 ? -1 : 31;
 		if (from >= 0 && !(exec >> from & 1))
 			from = -1;
-		if ((exec >> l & 1) && (from >= 0 || zero) && (rows >> l / 16 & 1) && (banks >> l % 16 / 4 & 1)) {
+		if ((exec >> l & 1) && (from >= 0 || zero) && (rows >> l / 16 & 1) &&
+		    (banks >> l % 16 / 4 & 1)) {
 			want = from >= 0 ? bench.before.v[A][from] : 0;
 			if (strstr(text, "v_add_u32"))
 				want += bench.before.v[B][l];
@@ -76,7 +78,9 @@ static int run_scalar(const struct isa_case *c, const uint32_t *words, unsigned 
 				return isa_complain(c, "result", bench.w.v[R][l], want, l);
 		return isa_others_kept(c, R, 1, 0, 0, 0, 0);
 	}
-	want = bench.before.v[A][strstr(c->text, "first") ? first : strstr(c->text, ", 63") ? 63 : lane];
+	want = bench.before.v[A][strstr(c->text, "first")  ? first
+				 : strstr(c->text, ", 63") ? 63
+							   : lane];
 	if (bench.w.s[SR] != want)
 		return isa_complain(c, "result", bench.w.s[SR], want, lane);
 	return isa_others_kept(c, 0, 0, SR, 1, 0, 0);
@@ -87,7 +91,7 @@ static int run_permute(const struct isa_case *c, const uint32_t *words, unsigned
 	uint64_t exec = pair(&bench.w, REG_EXEC);
 	unsigned offset = strstr(c->text, "offset:8") ? 2 : 0;
 	int sends = strstr(c->text, "bpermute") == NULL;
-	uint32_t want[SOFT_LANES] = { 0 };
+	uint32_t want[SOFT_LANES] = {0};
 
 	(void)bytes;
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
@@ -118,7 +122,7 @@ static int run_swizzle(const struct isa_case *c, const uint32_t *words, unsigned
 		uint32_t want;
 
 		if (strstr(c->text, "QUAD_PERM,3,0,2,1"))
-			from = l / 4 * 4 + (const unsigned[]){ 3, 0, 2, 1 }[l % 4];
+			from = l / 4 * 4 + (const unsigned[]){3, 0, 2, 1}[l % 4];
 		else if (strstr(c->text, "SWAP,8"))
 			from = l ^ 8;
 		else if (strstr(c->text, "REVERSE,16"))
@@ -132,10 +136,11 @@ static int run_swizzle(const struct isa_case *c, const uint32_t *words, unsigned
 	return isa_others_kept(c, R, 1, 0, 0, 0, 0);
 }
 
-/* s_set_gpr_idx_*: what they leave in M0, and that a vector instruction then takes other registers. */
+/* s_set_gpr_idx_*: what they leave in M0, and that a vector instruction then takes other
+ * registers. */
 static int run_index(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
-	static const uint32_t move[] = { 0x7e100302, 0x7e100302 }; /* v_mov_b32 v8, v2 */
+	static const uint32_t move[] = {0x7e100302, 0x7e100302}; /* v_mov_b32 v8, v2 */
 	uint32_t m0 = bench.w.s[REG_M0], by = bench.w.s[SA] = isa_random() % 8, want;
 
 	(void)bytes;
@@ -143,13 +148,16 @@ static int run_index(const struct isa_case *c, const uint32_t *words, unsigned b
 		bench.w.indexed = bench.w.special = 1;
 	if (isa_step(words))
 		return isa_complain(c, "event", 1, 0, 0);
-	want = strstr(c->text, "_on") ? (m0 & 0xffff0f00) | by | 0x9000 : strstr(c->text, "_idx_idx") ? (m0 & 0xffffff00) | by
-	     : strstr(c->text, "_mode") ? (m0 & 0xffff0fff) | 0x9000 : m0;
+	want = strstr(c->text, "_on")        ? (m0 & 0xffff0f00) | by | 0x9000
+	       : strstr(c->text, "_idx_idx") ? (m0 & 0xffffff00) | by
+	       : strstr(c->text, "_mode")    ? (m0 & 0xffff0fff) | 0x9000
+					     : m0;
 	if (bench.w.s[REG_M0] != want)
 		return isa_complain(c, "M0", bench.w.s[REG_M0], want, 0);
 	if (isa_others_kept(c, 0, 0, REG_M0, 1, 0, 0))
 		return 1;
-	if (strstr(c->text, "_mode") || strstr(c->text, "_idx_idx")) /* as if they had come between on and off */
+	/* as if they had come between on and off */
+	if (strstr(c->text, "_mode") || strstr(c->text, "_idx_idx"))
 		bench.w.s[REG_M0] = (want & 0xffff0f00) | 0x9000 | by;
 	set_pair(&bench.w, REG_EXEC, UINT64_MAX);
 	if (isa_step(move))
@@ -157,13 +165,15 @@ static int run_index(const struct isa_case *c, const uint32_t *words, unsigned b
 	if (strstr(c->text, "_off"))
 		by = 0;
 	if (memcmp(bench.w.v[R + by], bench.before.v[A + by], sizeof(bench.w.v[0])))
-		return isa_complain(c, "register moved", bench.w.v[R + by][0], bench.before.v[A + by][0], 0);
+		return isa_complain(c, "register moved", bench.w.v[R + by][0],
+				    bench.before.v[A + by][0], 0);
 	return isa_others_kept(c, R + by, 1, 0, 0, 0, 0);
 }
 
 static int run_relative(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
-	unsigned by = bench.w.s[REG_M0] = isa_random() % 4 * 2, count = strstr(c->text, "b64") ? 2 : 1;
+	unsigned by = bench.w.s[REG_M0] = isa_random() % 4 * 2,
+		 count = strstr(c->text, "b64") ? 2 : 1;
 	int from_moves = strstr(c->text, "movrels") != NULL;
 	unsigned from = SA + (from_moves ? by : 0), to = SR + (from_moves ? 0 : by);
 
@@ -172,17 +182,22 @@ static int run_relative(const struct isa_case *c, const uint32_t *words, unsigne
 		return isa_complain(c, "event", 1, 0, 0);
 	for (unsigned i = 0; i < count; i++)
 		if (bench.w.s[to + i] != bench.before.s[from + i])
-			return isa_complain(c, "result", bench.w.s[to + i], bench.before.s[from + i], 0);
+			return isa_complain(c, "result", bench.w.s[to + i],
+					    bench.before.s[from + i], 0);
 	return isa_others_kept(c, 0, 0, to, count, 0, 0);
 }
 
 void isa_add_lane_cases(void)
 {
 	static const char *const dpp[] = {
-		"quad_perm:[3,1,0,2]", "row_shl:1", "row_shl:5", "row_shr:1", "row_shr:15", "row_ror:4", "wave_shl:1", "wave_rol:1", "wave_shr:1",
-		"wave_ror:1", "row_mirror", "row_half_mirror", "row_bcast:15", "row_bcast:31",
+		"quad_perm:[3,1,0,2]", "row_shl:1",    "row_shl:5",  "row_shr:1",
+		"row_shr:15",          "row_ror:4",    "wave_shl:1", "wave_rol:1",
+		"wave_shr:1",          "wave_ror:1",   "row_mirror", "row_half_mirror",
+		"row_bcast:15",        "row_bcast:31",
 	};
-	static const char *const masks[] = { "row_mask:0xf bank_mask:0xf", "row_mask:0xa bank_mask:0xf", "row_mask:0xf bank_mask:0x5 bound_ctrl:0" };
+	static const char *const masks[] = {"row_mask:0xf bank_mask:0xf",
+					    "row_mask:0xa bank_mask:0xf",
+					    "row_mask:0xf bank_mask:0x5 bound_ctrl:0"};
 
 	for (unsigned i = 0; i < sizeof(dpp) / sizeof(*dpp); i++)
 		for (unsigned m = 0; m < 3; m++) {
@@ -191,10 +206,10 @@ void isa_add_lane_cases(void)
 			if (asprintf(&text, "v_mov_b32_dpp v8, v2 %s %s", dpp[i], masks[m]) < 0 ||
 			    asprintf(&add, "v_add_u32_dpp v8, v2, v4 %s %s", dpp[i], masks[m]) < 0)
 				abort();
-			isa_add((struct isa_case){ text, run_dpp, 0, { 0 } });
-			isa_add((struct isa_case){ add, run_dpp, 0, { 0 } });
+			isa_add((struct isa_case){text, run_dpp, 0, {0}});
+			isa_add((struct isa_case){add, run_dpp, 0, {0}});
 		}
-#define CASE(text, run) isa_add((struct isa_case){ text, run, 0, { 0 } });
+#define CASE(text, run) isa_add((struct isa_case){text, run, 0, {0}});
 	CASE("v_readfirstlane_b32 s16, v2", run_scalar)
 	CASE("v_readlane_b32 s16, v2, s14", run_scalar)
 	CASE("v_readlane_b32 s16, v2, 63", run_scalar)

@@ -22,7 +22,10 @@ static uint64_t bits_of(uint64_t x, unsigned at, unsigned count, int with_sign)
 static void expect(int line, struct lane *n)
 {
 	switch (line) {
-#define S(text, result, a, b, code) case __LINE__: { code; } break;
+#define S(text, result, a, b, code) \
+	case __LINE__: {            \
+		code;               \
+	} break;
 #include "tests/soft/isa_scalar_cases.inc"
 #undef S
 	}
@@ -33,12 +36,15 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 	const char *result = c->types[0];
 	int wide = !strcmp(result, "u64") || !strcmp(result, "save") || !strcmp(result, "write");
 	int writes_exec = !strcmp(result, "save") || !strcmp(result, "write");
-	struct lane n = { .a = isa_value(c->types[1]), .b = isa_value(c->types[2]), .d = isa_value("i") };
+	struct lane n = {.a = isa_value(c->types[1]),
+			 .b = isa_value(c->types[2]),
+			 .d = isa_value("i")};
 	uint64_t got, want;
 
 	(void)bytes;
 	if (isa_random() & 1)
-		n.b = (n.b & ~0xffffffffull) | (isa_random() & 0x7f003f); /* fields of bits that are within */
+		/* fields of bits that are within */
+		n.b = (n.b & ~0xffffffffull) | (isa_random() & 0x7f003f);
 	if (!(isa_random() & 3))
 		n.b = n.a;
 	set_pair(&bench.w, SA, n.a);
@@ -56,15 +62,17 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 	want = !strcmp(result, "save") ? n.exec : n.r;
 	got = isa_pair(SR);
 	if (strcmp(result, "scc") && (wide ? got != want : (uint32_t)got != (uint32_t)want)) {
-		printf("  a %#llx b %#llx d %#llx\n", (unsigned long long)n.a, (unsigned long long)n.b, (unsigned long long)n.d);
+		printf("  a %#llx b %#llx d %#llx\n", (unsigned long long)n.a,
+		       (unsigned long long)n.b, (unsigned long long)n.d);
 		return isa_complain(c, "result", got, want, 0);
 	}
-	return isa_others_kept(c, 0, 0, SR, strcmp(result, "scc") ? wide ? 2 : 1 : 0, 0, writes_exec);
+	return isa_others_kept(c, 0, 0, SR, strcmp(result, "scc") ? wide ? 2 : 1 : 0, 0,
+			       writes_exec);
 }
 
 void isa_add_scalar_cases(void)
 {
-#define S(text, result, a, b, code) isa_add((struct isa_case){ text, run, __LINE__, { result, a, b } });
+#define S(text, result, a, b, code) isa_add((struct isa_case){text, run, __LINE__, {result, a, b}});
 #include "tests/soft/isa_scalar_cases.inc"
 #undef S
 }

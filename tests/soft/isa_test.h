@@ -3,10 +3,10 @@
  *
  *   isa_cases --texts  ──► llvm-mc ──► isa_cases FILE: each case's words decoded, run on many states, compared
  *
- * A case is an instruction's text and what it does to a lane or to scalars, written again here and not taken from
- * gfx906.isa. Every register that the case does not name must keep its value. A float NaN may be any NaN.
- * Registers of cases: operands v[2:3] v[4:5] v[6:7] and s[12:13] s[14:15], result v[8:9] or s[16:17], masks VCC,
- * s[20:21] (written) and s[22:23] (read). */
+ * A case is an instruction's text and what it does to a lane or to scalars, written again here
+ * and not taken from gfx906.isa. Every register that the case does not name must keep its value.
+ * A float NaN may be any NaN. Registers of cases: operands v[2:3] v[4:5] v[6:7] and s[12:13]
+ * s[14:15], result v[8:9] or s[16:17], masks VCC, s[20:21] (written) and s[22:23] (read). */
 #ifndef TESTS_SOFT_ISA_TEST_H
 #define TESTS_SOFT_ISA_TEST_H
 
@@ -25,22 +25,24 @@ struct lane {
 	uint32_t k, scc;     /* the lane's bit of the mask that is read; the condition bit */
 	unsigned l;
 	uint64_t r;
-	uint32_t out;        /* the lane's bit of the mask that is written; the condition bit afterwards */
+	/* the lane's bit of the mask that is written; the condition bit afterwards */
+	uint32_t out;
 	uint64_t exec;
 };
 
 struct isa_case {
 	const char *text;
 	int (*run)(const struct isa_case *c, const uint32_t *words, unsigned bytes);
-	int line;              /* which of a list */
-	const char *types[4];  /* of the result and the operands */
+	int line;             /* which of a list */
+	const char *types[4]; /* of the result and the operands */
 };
 
 struct bench { /* the one wave, and what its steps see of the machine */
 	struct soft_wave w, before;
 	struct soft_workgroup group;
 	struct soft_isa_gpu gpu;
-	uint8_t lds[4096] __attribute__((aligned(64))), scratch[64 * 256] __attribute__((aligned(64)));
+	uint8_t lds[4096] __attribute__((aligned(64))),
+		scratch[64 * 256] __attribute__((aligned(64)));
 	uint8_t memory[65536] __attribute__((aligned(64)));
 	uint64_t clock;
 	uint32_t messages, message;
@@ -56,15 +58,19 @@ uint64_t isa_value(const char *type);
 /* Random registers; EXEC by @round: all, none, one lane, any. */
 void isa_begin(int round);
 uint64_t isa_exec(void);
-/* Makes of a register, or a pair, a row in which lanes are equally far apart: some of those are run as lines. */
+/* Makes of a register, or a pair, a row in which lanes are equally far apart: some of those are
+ * run as lines. */
 void isa_make_line(unsigned r, int wide);
 /* Decodes and runs. Return: what the step returned. */
 int isa_step(const uint32_t *words);
-/* Compares all registers with those before the step, but for @rows vector registers from @row on, and @count scalar ones
- * from @scalar on (a second range: VCC and EXEC when asked for). Return: 0, or the complaint printed. */
-int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsigned scalar, unsigned count, int vcc, int exec);
+/* Compares all registers with those before the step, but for @rows vector registers from @row
+ * on, and @count scalar ones from @scalar on (a second range: VCC and EXEC when asked for).
+ * Return: 0, or the complaint printed. */
+int isa_others_kept(const struct isa_case *c, unsigned row, unsigned rows, unsigned scalar,
+		    unsigned count, int vcc, int exec);
 int isa_same(const char *type, uint64_t got, uint64_t want);
-int isa_complain(const struct isa_case *c, const char *what, uint64_t got, uint64_t want, unsigned lane);
+int isa_complain(const struct isa_case *c, const char *what, uint64_t got, uint64_t want,
+		 unsigned lane);
 uint64_t isa_pair(unsigned n);
 void isa_add(struct isa_case c);
 
@@ -81,11 +87,32 @@ void isa_add_lds_cases(void);
 void isa_add_control_cases(void);
 void isa_add_lane_cases(void);
 
-static inline float F(uint64_t x) { float f; uint32_t b = (uint32_t)x; memcpy(&f, &b, 4); return f; }
-static inline double D(uint64_t x) { double f; memcpy(&f, &x, 8); return f; }
-static inline uint32_t FB(float f) { uint32_t b; memcpy(&b, &f, 4); return b; }
-static inline uint64_t DB(double f) { uint64_t b; memcpy(&b, &f, 8); return b; }
-#define H isa_from_half
+static inline float F(uint64_t x)
+{
+	float f;
+	uint32_t b = (uint32_t)x;
+	memcpy(&f, &b, 4);
+	return f;
+}
+static inline double D(uint64_t x)
+{
+	double f;
+	memcpy(&f, &x, 8);
+	return f;
+}
+static inline uint32_t FB(float f)
+{
+	uint32_t b;
+	memcpy(&b, &f, 4);
+	return b;
+}
+static inline uint64_t DB(double f)
+{
+	uint64_t b;
+	memcpy(&b, &f, 8);
+	return b;
+}
+#define H  isa_from_half
 #define HB isa_to_half
 
 #endif

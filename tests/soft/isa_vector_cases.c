@@ -3,16 +3,17 @@
 #include "tests/soft/isa_test.h"
 
 /* The rest of the register as it was. */
-#define HIGH(x) (((uint64_t)((uint32_t)(x) & 0xffff)) | (n->d & 0xffff0000))
+#define HIGH(x) (((uint64_t)((uint32_t)(x)&0xffff)) | (n->d & 0xffff0000))
 /* The same for the two halves of the operands. */
-#define PACKED(expression) \
-	n->r = 0; \
-	for (unsigned i = 0; i < 2; i++) { \
-		uint32_t x = (uint32_t)(n->a >> 16 * i & 0xffff), y = (uint32_t)(n->b >> 16 * i & 0xffff); \
-		uint32_t z = (uint32_t)(n->c >> 16 * i & 0xffff); \
- \
-		(void)z; \
-		n->r |= (uint64_t)((uint32_t)(expression) & 0xffff) << 16 * i; \
+#define PACKED(expression)                                                   \
+	n->r = 0;                                                            \
+	for (unsigned i = 0; i < 2; i++) {                                   \
+		uint32_t x = (uint32_t)(n->a >> 16 * i & 0xffff),            \
+			 y = (uint32_t)(n->b >> 16 * i & 0xffff);            \
+		uint32_t z = (uint32_t)(n->c >> 16 * i & 0xffff);            \
+                                                                             \
+		(void)z;                                                     \
+		n->r |= (uint64_t)((uint32_t)(expression)&0xffff) << 16 * i; \
 	}
 
 static float flushed(float x)
@@ -37,7 +38,7 @@ static double middle(double x, double y, double z)
 	if (isnan(x) || isnan(y) || isnan(z))
 		return least(least(x, y), z);
 #define LESS(p, q) ((p) < (q) || ((p) == (q) && signbit(p) && !signbit(q)))
-#define ORDER(p, q) \
+#define ORDER(p, q)     \
 	if (LESS(q, p)) \
 		t = p, p = q, q = t;
 	ORDER(x, y)
@@ -78,18 +79,19 @@ static uint32_t half_down(float x)
 	return sign | h;
 }
 
-/* 53 bits of 2/pi, divided out bit by bit from pi's first 1300 in 32-bit digits (Machin's formula). */
+/* 53 bits of 2/pi, divided out bit by bit from pi's first 1300 in 32-bit digits (Machin's
+ * formula). */
 #define DIGITS 44
 static void series(uint32_t *sum, uint32_t factor, uint32_t of)
 {
-	uint32_t term[DIGITS] = { factor }, part[DIGITS];
+	uint32_t term[DIGITS] = {factor}, part[DIGITS];
 	int sign = 1;
 
-#define DIVIDE(x, by) \
+#define DIVIDE(x, by)                                         \
 	for (uint64_t i_ = 0, rest_ = 0; i_ < DIGITS; i_++) { \
-		rest_ = rest_ << 32 | (x)[i_]; \
-		(x)[i_] = (uint32_t)(rest_ / (by)); \
-		rest_ %= (by); \
+		rest_ = rest_ << 32 | (x)[i_];                \
+		(x)[i_] = (uint32_t)(rest_ / (by));           \
+		rest_ %= (by);                                \
 	}
 	DIVIDE(term, of)
 	for (uint32_t n = 1; n < 1300; n += 2, sign = -sign) {
@@ -114,7 +116,7 @@ static uint64_t two_over_pi(uint64_t x, uint32_t segment)
 	double r = 0;
 
 	if (!pi[0]) {
-		uint32_t rest[DIGITS] = { 2 }, quarter[DIGITS] = { 0 };
+		uint32_t rest[DIGITS] = {2}, quarter[DIGITS] = {0};
 
 		series(pi, 16, 5);
 		series(quarter, 4, 239);
@@ -150,8 +152,10 @@ static uint64_t two_over_pi(uint64_t x, uint32_t segment)
 }
 
 /* What the division's instructions go by, of a format. */
-struct format { int lowest, top, scale, far, tiny; };
-static const struct format single = { -126, 128, 64, 96, 23 }, dual = { -1022, 1024, 128, 768, 53 };
+struct format {
+	int lowest, top, scale, far, tiny;
+};
+static const struct format single = {-126, 128, 64, 96, 23}, dual = {-1022, 1024, 128, 768, 53};
 
 /* The biased exponent field. */
 static int field(double x, const struct format *f)
@@ -172,8 +176,11 @@ static int too_small(long double x, const struct format *f)
 static double div_scaled(double x, double y, double z, const struct format *f, uint32_t *out)
 {
 	int by = 0, is_y = DB(x) == DB(y), is_z = DB(x) == DB(z);
-	int quotient = too_small(f == &single ? (long double)((float)z / (float)y) : (long double)(z / y), f);
-	int inverse = too_small(f == &single ? (long double)(1 / (float)y) : (long double)(1 / y), f);
+	int quotient =
+		too_small(f == &single ? (long double)((float)z / (float)y) : (long double)(z / y),
+			  f);
+	int inverse =
+		too_small(f == &single ? (long double)(1 / (float)y) : (long double)(1 / y), f);
 
 	*out = 0;
 	if (y == 0 || z == 0)
@@ -211,7 +218,8 @@ static double div_fixed(double x, double y, double z, int least_difference, cons
 	else if (field(z, f) - field(y, f) < least_difference)
 		r = 0;
 	else
-		r = isnan(x) && least_difference > -5000 ? INFINITY : fabs(x); /* an overflow, subtracted on the way */
+		/* an overflow, subtracted on the way */
+		r = isnan(x) && least_difference > -5000 ? INFINITY : fabs(x);
 	return negative ? -r : r;
 }
 
@@ -231,7 +239,10 @@ static double scaled_sum(double x, double y, double z, int by)
 static void expect(int line, struct lane *n)
 {
 	switch (line) {
-#define V(text, result, a, b, c, code) case __LINE__: { code; } break;
+#define V(text, result, a, b, c, code) \
+	case __LINE__: {               \
+		code;                  \
+	} break;
 #include "tests/soft/isa_vector_cases.inc"
 #undef V
 	}
@@ -261,19 +272,23 @@ static uint64_t value(const char *type)
 static int same(const char *type, uint64_t got, uint64_t want)
 {
 	if (!strcmp(type, "2f16"))
-		return isa_same("f16", got & 0xffff, want & 0xffff) && isa_same("f16", got >> 16 & 0xffff, want >> 16 & 0xffff);
+		return isa_same("f16", got & 0xffff, want & 0xffff) &&
+		       isa_same("f16", got >> 16 & 0xffff, want >> 16 & 0xffff);
 	if (!strcmp(type, "sin"))
 		return (isnan(F(got)) && isnan(F(want))) || fabsf(F(got) - F(want)) <= 0x1p-20f;
 	if (!strcmp(type, "sin16"))
-		return (isnan(H((uint32_t)got)) && isnan(H((uint32_t)want))) || fabs(H((uint32_t)got) - H((uint32_t)want)) <= 0x1p-10;
+		return (isnan(H((uint32_t)got)) && isnan(H((uint32_t)want))) ||
+		       fabs(H((uint32_t)got) - H((uint32_t)want)) <= 0x1p-10;
 	return isa_same(strcmp(type, "swap") ? type : "u32", got, want);
 }
 
 static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 {
-	static const unsigned operands[3] = { A, B, C };
+	static const unsigned operands[3] = {A, B, C};
 	int wide = strstr(c->types[0], "64") != NULL, swaps = !strcmp(c->types[0], "swap");
-	int out = strstr(c->text, "s[20:21]") ? MASK_OUT : strstr(c->text, ", vcc, v2") ? REG_VCC : -1;
+	int out = strstr(c->text, "s[20:21]")    ? MASK_OUT
+		  : strstr(c->text, ", vcc, v2") ? REG_VCC
+						 : -1;
 	int scalar = strstr(c->text, " s12,") || strstr(c->text, " s[12:13],");
 	unsigned in = strstr(c->text, "s[22:23]") ? MASK_IN : REG_VCC;
 	uint64_t exec, mask = 0;
@@ -296,8 +311,12 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 	exec = isa_exec();
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
 		const struct soft_wave *b = &bench.before;
-		struct lane n = { .a = scalar ? pair(b, SA) : get_lane(b, A, l), .b = get_lane(b, B, l), .c = get_lane(b, C, l), .d = get_lane(b, R, l),
-				  .k = pair(b, in) >> l & 1, .l = l };
+		struct lane n = {.a = scalar ? pair(b, SA) : get_lane(b, A, l),
+				 .b = get_lane(b, B, l),
+				 .c = get_lane(b, C, l),
+				 .d = get_lane(b, R, l),
+				 .k = pair(b, in) >> l & 1,
+				 .l = l};
 		uint64_t got = get_lane(&bench.w, R, l), full = wide ? UINT64_MAX : UINT32_MAX;
 
 		expect(c->line, &n);
@@ -316,12 +335,14 @@ static int run(const struct isa_case *c, const uint32_t *words, unsigned bytes)
 		return isa_complain(c, "mask", isa_pair((unsigned)out), mask, 0);
 	if (swaps)
 		return 0;
-	return isa_others_kept(c, R, wide ? 2 : 1, out >= 0 ? (unsigned)out : 0, out >= 0 ? 2 : 0, 0, 0);
+	return isa_others_kept(c, R, wide ? 2 : 1, out >= 0 ? (unsigned)out : 0, out >= 0 ? 2 : 0,
+			       0, 0);
 }
 
 void isa_add_vector_cases(void)
 {
-#define V(text, result, a, b, c, code) isa_add((struct isa_case){ text, run, __LINE__, { result, a, b, c } });
+#define V(text, result, a, b, c, code) \
+	isa_add((struct isa_case){text, run, __LINE__, {result, a, b, c}});
 #include "tests/soft/isa_vector_cases.inc"
 #undef V
 }

@@ -11,17 +11,23 @@ static void print_item(const struct gt_item *i)
 {
 	unsigned k;
 
-	printf("%s %u/%u op=%#x depth=%u id=%#" PRIx64 " parent=%#" PRIx64 " ext=%" PRIu64 ",%" PRIu64 " %" PRIu64 "..%" PRIu64,
-	       i->kind == GT_RECORD_CALL ? "call" : i->kind == GT_RECORD_DEVICE ? "device" : "external", i->process, i->ordinal, i->op, i->depth,
-	       i->id, i->parent, i->external[0], i->external[1], i->start_ns, i->end_ns);
+	printf("%s %u/%u op=%#x depth=%u id=%#" PRIx64 " parent=%#" PRIx64 " ext=%" PRIu64
+	       ",%" PRIu64 " %" PRIu64 "..%" PRIu64,
+	       i->kind == GT_RECORD_CALL     ? "call"
+	       : i->kind == GT_RECORD_DEVICE ? "device"
+					     : "external",
+	       i->process, i->ordinal, i->op, i->depth, i->id, i->parent, i->external[0],
+	       i->external[1], i->start_ns, i->end_ns);
 	if (i->kind == GT_RECORD_CALL) {
 		printf(" ret=%" PRId64, (int64_t)i->ret);
 		for (k = 0; i->args && k < GT_OP_NARGS(i->op); k++)
 			printf(" %#" PRIx64, i->args[k]);
 		printf(" payload=%u\n", i->payload_bytes);
 	} else if (i->kind == GT_RECORD_DEVICE) {
-		printf(" %d status=%d name=%u queue=%" PRIu64 " call=%" PRIu64 " queued=%" PRIu64 " bytes=%" PRIu64 "\n", i->device_op, i->status,
-		       i->name, i->queue ? i->queue->number : 0, i->call_start_ns, i->queued_ns, i->bytes);
+		printf(" %d status=%d name=%u queue=%" PRIu64 " call=%" PRIu64 " queued=%" PRIu64
+		       " bytes=%" PRIu64 "\n",
+		       i->device_op, i->status, i->name, i->queue ? i->queue->number : 0,
+		       i->call_start_ns, i->queued_ns, i->bytes);
 	} else {
 		printf(" value=%" PRIu64 "\n", i->ret);
 	}
@@ -44,14 +50,19 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (i = 0; i < gt_capture_device_count(c); i++)
-		printf("device %zu: %s clock %s residual %" PRIu64 " ns violations %" PRIu64 "\n", i,
-		       gt_object_value(gt_capture_device(c, (uint32_t)i), "name"),
-		       gt_clock_method_name(gt_device_clock_method(gt_capture_device_clock(c, gt_capture_device(c, (uint32_t)i)->process,
-											     gt_capture_device(c, (uint32_t)i)->number))),
-		       gt_device_clock_residual_ns(gt_capture_device_clock(c, gt_capture_device(c, (uint32_t)i)->process,
-									    gt_capture_device(c, (uint32_t)i)->number)),
-		       gt_device_clock_violations(gt_capture_device_clock(c, gt_capture_device(c, (uint32_t)i)->process,
-									   gt_capture_device(c, (uint32_t)i)->number)));
+		printf("device %zu: %s clock %s residual %" PRIu64 " ns violations %" PRIu64 "\n",
+		       i, gt_object_value(gt_capture_device(c, (uint32_t)i), "name"),
+		       gt_clock_method_name(gt_device_clock_method(gt_capture_device_clock(
+			       c, gt_capture_device(c, (uint32_t)i)->process,
+			       gt_capture_device(c, (uint32_t)i)->number))),
+		       gt_device_clock_residual_ns(
+			       gt_capture_device_clock(c,
+						       gt_capture_device(c, (uint32_t)i)->process,
+						       gt_capture_device(c, (uint32_t)i)->number)),
+		       gt_device_clock_violations(
+			       gt_capture_device_clock(c,
+						       gt_capture_device(c, (uint32_t)i)->process,
+						       gt_capture_device(c, (uint32_t)i)->number)));
 	status = gt_cursor_create(c, &cursor);
 	while (!status && (status = gt_cursor_next(cursor, &item)) > 0) {
 		status = 0;
@@ -60,11 +71,13 @@ int main(int argc, char **argv)
 			print_item(item);
 	}
 	h = gt_capture_health(c);
-	printf("%zu processes, %zu threads, %zu objects, %zu events, %" PRIu64 " calls, %" PRIu64 " device, %" PRIu64 " external, clock residual %" PRIu64
-	       " ns\n%s, %" PRIu64 " bytes, bad %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64 " unknown blocks\n",
-	       gt_capture_process_count(c), gt_capture_thread_count(c), gt_capture_object_count(c), gt_capture_event_count(c), n[GT_RECORD_CALL],
-	       n[GT_RECORD_DEVICE], n[GT_RECORD_EXTERNAL], gt_host_clock_residual_ns(gt_capture_host_clock(c)), ends[h->end], h->bytes, h->bad_bytes,
-	       h->bad_blocks, h->unknown_blocks);
+	printf("%zu processes, %zu threads, %zu objects, %zu events, %" PRIu64 " calls, %" PRIu64
+	       " device, %" PRIu64 " external, clock residual %" PRIu64 " ns\n%s, %" PRIu64
+	       " bytes, bad %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64 " unknown blocks\n",
+	       gt_capture_process_count(c), gt_capture_thread_count(c), gt_capture_object_count(c),
+	       gt_capture_event_count(c), n[GT_RECORD_CALL], n[GT_RECORD_DEVICE],
+	       n[GT_RECORD_EXTERNAL], gt_host_clock_residual_ns(gt_capture_host_clock(c)),
+	       ends[h->end], h->bytes, h->bad_bytes, h->bad_blocks, h->unknown_blocks);
 	gt_cursor_destroy(cursor);
 	gt_capture_close(c);
 	if (status)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes captures that no program made: whatever a test of a reader needs, of any size, the same each time.
- * All through the public writer functions, as the collector does it: one stream per thread, device work in the stream
- * of a thread of its own (the runtime's), strings and objects before what names them.
+/* Writes captures that no program made: whatever a test of a reader needs, of any size, the same
+ * each time. All through the public writer functions, as the collector does it: one stream per
+ * thread, device work in the stream of a thread of its own (the runtime's), strings and objects
+ * before what names them.
  *
- * The host clock is a counter of 2.6 ticks per ns that begins at a second of BOOTTIME; devices stamp in CLOCK_MONOTONIC_RAW,
- * 250 ms away from it, unless --device-clock says otherwise. */
+ * The host clock is a counter of 2.6 ticks per ns that begins at a second of BOOTTIME; devices
+ * stamp in CLOCK_MONOTONIC_RAW, 250 ms away from it, unless --device-clock says otherwise. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -15,10 +16,10 @@
 #include "generated/opencl_ops.h"
 #include "util/error.h"
 
-#define TICKS_NUM 13u /* ticks per ns: 13/5 */
-#define TICKS_DEN 5u
-#define T0_NS (o.start)
-#define T0_TICKS UINT64_C(777000000000)
+#define TICKS_NUM    13u /* ticks per ns: 13/5 */
+#define TICKS_DEN    5u
+#define T0_NS        (o.start)
+#define T0_TICKS     UINT64_C(777000000000)
 #define RAW_AHEAD_NS UINT64_C(250000000)
 
 enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000, GRAPH_NODES = 3 };
@@ -26,15 +27,27 @@ enum { BATCH_BYTES = 256 << 10, ROOM_BYTES = 4096, KERNELS_MAX = 100000, GRAPH_N
 static struct {
 	uint64_t calls, flush_bytes, lose;
 	unsigned threads, devices, kernels, processes, queues, distinct;
-	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash, dense;
+	bool tricky, overlap, nested, failed, drops, external, compress, plain, cut, events, crash,
+		dense;
 	bool waits, graphs, late;
 	const char *out, *device_clock, *host, *boot;
 	uint64_t start, realtime_offset; /* BOOTTIME; CLOCK_REALTIME minus that */
 	unsigned pid;
 	int rank;
-} o = {.calls = 1000, .threads = 1, .devices = 1, .kernels = 3, .processes = 1, .queues = 2, .flush_bytes = 4 << 20,
-       .device_clock = "raw", .host = "synthetic-host", .boot = "11111111-2222-3333-4444-555555555555", .start = 1000000000,
-       .realtime_offset = UINT64_C(1700000000000000000), .pid = 4000, .rank = -1};
+} o = {.calls = 1000,
+       .threads = 1,
+       .devices = 1,
+       .kernels = 3,
+       .processes = 1,
+       .queues = 2,
+       .flush_bytes = 4 << 20,
+       .device_clock = "raw",
+       .host = "synthetic-host",
+       .boot = "11111111-2222-3333-4444-555555555555",
+       .start = 1000000000,
+       .realtime_offset = UINT64_C(1700000000000000000),
+       .pid = 4000,
+       .rank = -1};
 
 static struct gt_capture_writer *writer;
 static uint64_t since_flush;
@@ -57,7 +70,8 @@ static void check(int status, const char *what)
 
 static uint64_t ticks_of(uint64_t ns)
 {
-	return T0_TICKS + (ns - T0_NS) / TICKS_DEN * TICKS_NUM + (ns - T0_NS) % TICKS_DEN * TICKS_NUM / TICKS_DEN;
+	return T0_TICKS + (ns - T0_NS) / TICKS_DEN * TICKS_NUM +
+	       (ns - T0_NS) % TICKS_DEN * TICKS_NUM / TICKS_DEN;
 }
 
 static uint64_t device_stamp(uint64_t ns)
@@ -66,9 +80,11 @@ static uint64_t device_stamp(uint64_t ns)
 		return ns + RAW_AHEAD_NS;
 	if (!strcmp(o.device_clock, "timer")) /* 40 ppm fast, with readings */
 		return ns * 3 + ns / 25000 * 3;
-	if (!strcmp(o.device_clock, "slow")) /* a counter of 100 MHz, with readings: its times end before it does */
+	/* a counter of 100 MHz, with readings: its times end before it does */
+	if (!strcmp(o.device_clock, "slow"))
 		return ns == UINT64_MAX ? ns : ns / 10;
-	return ns / 1000000 * 1000000 + UINT64_C(88000000000000) + ns % 1000000; /* offset: known to nobody */
+	/* offset: known to nobody */
+	return ns / 1000000 * 1000000 + UINT64_C(88000000000000) + ns % 1000000;
 }
 
 static bool has_readings(void)
@@ -78,8 +94,12 @@ static bool has_readings(void)
 
 static void write_tuple(uint64_t ns)
 {
-	struct gt_clock_tuple t = {.ticks = ticks_of(ns), .boottime_ns = ns, .monotonic_ns = ns, .raw_ns = ns + RAW_AHEAD_NS,
-				   .realtime_ns = ns + o.realtime_offset, .spread_ticks = 60};
+	struct gt_clock_tuple t = {.ticks = ticks_of(ns),
+				   .boottime_ns = ns,
+				   .monotonic_ns = ns,
+				   .raw_ns = ns + RAW_AHEAD_NS,
+				   .realtime_ns = ns + o.realtime_offset,
+				   .spread_ticks = 60};
 
 	check(gt_capture_write_clock(writer, &t), "clock");
 }
@@ -116,7 +136,8 @@ static void send(struct thread *t)
 
 	if (!bytes)
 		return;
-	check(gt_capture_write_records(t->stream, t->buffer, bytes, &t->process->counts), "records");
+	check(gt_capture_write_records(t->stream, t->buffer, bytes, &t->process->counts),
+	      "records");
 	t->p = t->buffer;
 	since_flush += bytes;
 	if (since_flush >= o.flush_bytes) {
@@ -136,8 +157,8 @@ static void *reserve(struct thread *t, size_t bytes)
 	return p;
 }
 
-static void text_record(struct thread *t, uint8_t kind, uint8_t depth, uint32_t op, const uint64_t *fixed, unsigned words,
-			const void *text, size_t bytes)
+static void text_record(struct thread *t, uint8_t kind, uint8_t depth, uint32_t op,
+			const uint64_t *fixed, unsigned words, const void *text, size_t bytes)
 {
 	size_t padded = (bytes + 7) & ~(size_t)7, total = 8 + words * 8 + 8 + padded;
 	uint64_t *r = reserve(t, total);
@@ -152,10 +173,24 @@ static void text_record(struct thread *t, uint8_t kind, uint8_t depth, uint32_t 
 }
 
 static const char *const tricky[] = {
-	"plain", "with \"quotes\"", "back\\slash\\", "single 'quotes' & <tags>", "tab\tand\nnewline\r", "control \x01\x1f\x7f",
-	"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x94\xa5", "invalid \xff\xfe utf-8 \xc3", "cut \xe2\x82", "overlong \xc0\xaf \xed\xa0\x80",
-	"triton_poi_fused_add_0d1d2d\"]},{", "void f<int, float(*)[3]>(T&&)::{lambda()#1}::operator()() const", "%s%n%d {} $x `y`",
-	"", " leading and trailing ", "</script>", "a,b;c\td|e", "=SUM(A1)",
+	"plain",
+	"with \"quotes\"",
+	"back\\slash\\",
+	"single 'quotes' & <tags>",
+	"tab\tand\nnewline\r",
+	"control \x01\x1f\x7f",
+	"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x94\xa5",
+	"invalid \xff\xfe utf-8 \xc3",
+	"cut \xe2\x82",
+	"overlong \xc0\xaf \xed\xa0\x80",
+	"triton_poi_fused_add_0d1d2d\"]},{",
+	"void f<int, float(*)[3]>(T&&)::{lambda()#1}::operator()() const",
+	"%s%n%d {} $x `y`",
+	"",
+	" leading and trailing ",
+	"</script>",
+	"a,b;c\td|e",
+	"=SUM(A1)",
 };
 
 /* Name of kernel k. Strings are never terminated in records. */
@@ -172,8 +207,9 @@ static size_t kernel_name(char *buffer, size_t size, unsigned k)
 	return (size_t)snprintf(buffer, size, "kernel_%u", k);
 }
 
-static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args, int64_t ret, uint64_t duration_ns,
-		     unsigned depth, const void *payload, size_t payload_bytes, uint64_t id, uint64_t start_ns)
+static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args,
+		     int64_t ret, uint64_t duration_ns, unsigned depth, const void *payload,
+		     size_t payload_bytes, uint64_t id, uint64_t start_ns)
 {
 	size_t words = 5, padded = (payload_bytes + 7) & ~(size_t)7;
 	struct gt_record_call *r;
@@ -182,7 +218,8 @@ static uint64_t call(struct thread *t, unsigned number, unsigned nargs, const ui
 		nargs = 0, padded = 0;
 	words += nargs + padded / 8;
 	r = reserve(t, words * 8);
-	r->head = (struct gt_record){(uint16_t)words, GT_RECORD_CALL, (uint8_t)depth, GT_OP(GT_DOMAIN_OPENCL, number, nargs)};
+	r->head = (struct gt_record){(uint16_t)words, GT_RECORD_CALL, (uint8_t)depth,
+				     GT_OP(GT_DOMAIN_OPENCL, number, nargs)};
 	r->start = ticks_of(start_ns);
 	r->end = ticks_of(start_ns + duration_ns);
 	r->id = id;
@@ -204,9 +241,10 @@ static uint64_t next_id(struct thread *t)
 	return GT_ID(t->ordinal, ++t->seq);
 }
 
-/* One call at depth 0 now. Those that --distinct asks for have an address as their last argument that no other call has. */
-static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args, int64_t ret, uint64_t duration_ns,
-		       const void *payload, size_t payload_bytes)
+/* One call at depth 0 now. Those that --distinct asks for have an address as their last argument
+ * that no other call has. */
+static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const uint64_t *args,
+		       int64_t ret, uint64_t duration_ns, const void *payload, size_t payload_bytes)
 {
 	uint64_t id = next_id(t), own[16];
 
@@ -221,18 +259,21 @@ static uint64_t simple(struct thread *t, unsigned number, unsigned nargs, const 
 }
 
 /* Return: when it ends. */
-static uint64_t device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device, unsigned queue, enum gt_device_op op,
-			uint32_t name, uint64_t bytes, uint64_t duration_ns)
+static uint64_t device_work(struct thread *t, uint64_t id, uint64_t call_ns, unsigned device,
+			    unsigned queue, enum gt_device_op op, uint32_t name, uint64_t bytes,
+			    uint64_t duration_ns)
 {
 	struct process *p = t->process;
 	struct gt_record_device *r = reserve(&p->device_thread, sizeof *r);
-	uint64_t queued = call_ns + 300, submitted = queued + 500, start = submitted + 1500 + draw(t, 4000);
+	uint64_t queued = call_ns + 300, submitted = queued + 500,
+		 start = submitted + 1500 + draw(t, 4000);
 
 	if (!o.overlap && start < p->device_free_ns[device])
 		start = p->device_free_ns[device];
 	p->device_free_ns[device] = start + duration_ns;
 	memset(r, 0, sizeof *r);
-	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)op, GT_DEVICE_REF(GT_DOMAIN_OPENCL, device + 1)};
+	r->head = (struct gt_record){sizeof *r / 8, GT_RECORD_DEVICE, (uint8_t)op,
+				     GT_DEVICE_REF(GT_DOMAIN_OPENCL, device + 1)};
 	r->id = id;
 	r->call_start = ticks_of(call_ns);
 	r->queue = 1 + device * o.queues + queue;
@@ -272,8 +313,12 @@ static const uint64_t queue_handle = 0x55d0c7a1b2c0;
 static void set_arg(struct thread *t, unsigned kernel, unsigned index)
 {
 	uint64_t buffer = 0x55d0c9100000 + draw(t, 32) * 0x1a0;
-	uint64_t args[4] = {0x55d0c8000000 + kernel * 0x60, index, index == 2 ? 4 : 8, 0x7ffd10203000 + index * 8};
-	struct { struct gt_payload head; uint64_t data; } payload = {{3, 0, (uint32_t)args[2]}, index == 2 ? 1024 : buffer};
+	uint64_t args[4] = {0x55d0c8000000 + kernel * 0x60, index, index == 2 ? 4 : 8,
+			    0x7ffd10203000 + index * 8};
+	struct {
+		struct gt_payload head;
+		uint64_t data;
+	} payload = {{3, 0, (uint32_t)args[2]}, index == 2 ? 1024 : buffer};
 
 	simple(t, GT_OPENCL_clSetKernelArg, 4, args, 0, 60 + draw(t, 60), &payload, sizeof payload);
 }
@@ -282,10 +327,21 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 {
 	static uint64_t launches;
 	uint64_t start = t->now_ns;
-	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100, 0x55d0c8000000 + kernel * 0x60, 1, 0, 0x7ffd10204000, 0x7ffd10204020,
-			    0, 0, 0x55d0ca000000 + draw(t, 100) * 0x200};
-	struct { struct gt_payload a; uint64_t global; struct gt_payload b; uint64_t local; } payload = {
-		{4, 0, 8}, 1024, {5, 0, 8}, 64};
+	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100,
+			    0x55d0c8000000 + kernel * 0x60,
+			    1,
+			    0,
+			    0x7ffd10204000,
+			    0x7ffd10204020,
+			    0,
+			    0,
+			    0x55d0ca000000 + draw(t, 100) * 0x200};
+	struct {
+		struct gt_payload a;
+		uint64_t global;
+		struct gt_payload b;
+		uint64_t local;
+	} payload = {{4, 0, 8}, 1024, {5, 0, 8}, 64};
 	int64_t ret = o.failed && draw(t, 10) == 0 ? -54 : 0;
 	uint64_t id;
 
@@ -295,21 +351,33 @@ static void launch(struct thread *t, unsigned kernel, unsigned device, unsigned 
 		t->process->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
 		t->process->counts.dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
 	} else {
-		id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500), &payload, sizeof payload);
+		id = simple(t, GT_OPENCL_clEnqueueNDRangeKernel, 9, args, ret, 2500 + draw(t, 1500),
+			    &payload, sizeof payload);
 	}
 	if (!ret)
-		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0, (3000 + draw(t, 50000)) / o.threads); /* the device keeps up */
+		/* the device keeps up */
+		device_work(t, id, start, device, queue, GT_DEVICE_KERNEL, kernel + 1, 0,
+			    (3000 + draw(t, 50000)) / o.threads);
 }
 
 static void copy(struct thread *t, bool read, unsigned device, unsigned queue)
 {
 	uint64_t start = t->now_ns, bytes = 4096 << draw(t, 8);
-	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100, 0x55d0c9100000, 1, 0, bytes, 0x7f1200000000, 0, 0, 0};
+	uint64_t args[9] = {queue_handle + device * 0x1000 + queue * 0x100,
+			    0x55d0c9100000,
+			    1,
+			    0,
+			    bytes,
+			    0x7f1200000000,
+			    0,
+			    0,
+			    0};
 	unsigned number = read ? GT_OPENCL_clEnqueueReadBuffer : GT_OPENCL_clEnqueueWriteBuffer;
 	enum gt_device_op op = read ? GT_DEVICE_READ : GT_DEVICE_WRITE;
 
 	if (o.waits) {
-		uint64_t end = device_work(t, GT_ID(t->ordinal, t->seq + 1), start, device, queue, op, 0, bytes, 2000 + bytes / 20);
+		uint64_t end = device_work(t, GT_ID(t->ordinal, t->seq + 1), start, device, queue,
+					   op, 0, bytes, 2000 + bytes / 20);
 
 		simple(t, number, 9, args, 0, end + 4000 - start, NULL, 0);
 	} else {
@@ -323,13 +391,17 @@ static void finish(struct thread *t, unsigned device, const uint64_t *args)
 {
 	uint64_t end = t->process->device_free_ns[device];
 
-	simple(t, GT_OPENCL_clFinish, 1, args, 0, o.waits ? (end > t->now_ns ? end - t->now_ns : 0) + 2000 : 5000 + draw(t, 60000), NULL, 0);
+	simple(t, GT_OPENCL_clFinish, 1, args, 0,
+	       o.waits ? (end > t->now_ns ? end - t->now_ns : 0) + 2000 : 5000 + draw(t, 60000),
+	       NULL, 0);
 }
 
-/* A graph of three kernels, launched as one call. Every eighth launch comes as one piece of work, as in lite mode. */
+/* A graph of three kernels, launched as one call. Every eighth launch comes as one piece of
+ * work, as in lite mode. */
 static void launch_graph(struct thread *t, unsigned device, unsigned queue)
 {
-	uint64_t start = t->now_ns, id, args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
+	uint64_t start = t->now_ns, id,
+		 args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
 	struct process *p = t->process;
 	uint32_t replay = ++p->replays, nodes = replay % 8 ? GRAPH_NODES : 1;
 
@@ -337,8 +409,9 @@ static void launch_graph(struct thread *t, unsigned device, unsigned queue)
 	for (uint32_t node = 0; node < nodes; node++) {
 		struct gt_record_device *r;
 
-		device_work(t, id, start, device, queue, nodes > 1 ? GT_DEVICE_KERNEL : GT_DEVICE_GRAPH,
-			    node % o.kernels + 1, 0, 4000);
+		device_work(t, id, start, device, queue,
+			    nodes > 1 ? GT_DEVICE_KERNEL : GT_DEVICE_GRAPH, node % o.kernels + 1, 0,
+			    4000);
 		r = (struct gt_record_device *)p->device_thread.p - 1;
 		r->queue |= UINT64_C(1) << 32;
 		r->ordinal = node;
@@ -351,7 +424,8 @@ static void launch_graph(struct thread *t, unsigned device, unsigned queue)
 /* clBuildProgram calls back; the callback asks for information: three levels. */
 static void nested(struct thread *t)
 {
-	uint64_t outer = next_id(t), start = t->now_ns, args[6] = {0x55d0c6000000, 1, 0x7ffd10205000, 0, 0x401000, 0};
+	uint64_t outer = next_id(t), start = t->now_ns,
+		 args[6] = {0x55d0c6000000, 1, 0x7ffd10205000, 0, 0x401000, 0};
 	uint64_t middle = next_id(t), info[5] = {0x55d0c6000000, 0x1160, 0, 0, 17};
 
 	call(t, GT_OPENCL_clGetProgramInfo, 5, info, 0, 100, 2, NULL, 0, next_id(t), start + 300);
@@ -366,16 +440,19 @@ static void nested(struct thread *t)
 /* Calls and work of 1 to 3 ns, each beginning in the ns in which the one before it ended. */
 static void step_densely(struct thread *t, uint64_t i)
 {
-	uint64_t args[1] = {queue_handle}, id = next_id(t), start = t->now_ns, duration_ns = 1 + draw(t, 3);
+	uint64_t args[1] = {queue_handle}, id = next_id(t), start = t->now_ns,
+		 duration_ns = 1 + draw(t, 3);
 
 	call(t, GT_OPENCL_clFlush, 1, args, 0, duration_ns, 0, NULL, 0, id, start);
 	t->now_ns += duration_ns;
-	device_work(t, id, start, (unsigned)(i % o.devices), 0, GT_DEVICE_KERNEL, 1, 0, 1 + draw(t, 3));
+	device_work(t, id, start, (unsigned)(i % o.devices), 0, GT_DEVICE_KERNEL, 1, 0,
+		    1 + draw(t, 3));
 }
 
 static void step(struct thread *t, uint64_t i)
 {
-	unsigned device = (unsigned)(i % o.devices), queue = (unsigned)draw(t, o.queues), kernel = (unsigned)draw(t, o.kernels);
+	unsigned device = (unsigned)(i % o.devices), queue = (unsigned)draw(t, o.queues),
+		 kernel = (unsigned)draw(t, o.kernels);
 	uint64_t args[4] = {queue_handle + device * 0x1000 + queue * 0x100, 0, 0, 0};
 
 	switch (i % 8) {
@@ -386,18 +463,14 @@ static void step(struct thread *t, uint64_t i)
 		break;
 	case 1:
 	case 2:
-	case 3:
-		set_arg(t, kernel, (unsigned)(i % 8) - 1);
-		break;
+	case 3: set_arg(t, kernel, (unsigned)(i % 8) - 1); break;
 	case 4:
 		if (o.graphs && i % 16 == 4)
 			launch_graph(t, device, queue);
 		else
 			launch(t, kernel, device, queue);
 		break;
-	case 5:
-		simple(t, GT_OPENCL_clFlush, 1, args, 0, 400 + draw(t, 100), NULL, 0);
-		break;
+	case 5: simple(t, GT_OPENCL_clFlush, 1, args, 0, 400 + draw(t, 100), NULL, 0); break;
 	case 6:
 		if (o.nested && i % 32 == 6)
 			nested(t);
@@ -424,20 +497,32 @@ static void objects(struct process *p)
 		n = kernel_name(text, sizeof text, k);
 		text_record(t, GT_RECORD_STRING, 0, k + 1, NULL, 0, text, n);
 	}
-	n = (size_t)snprintf(text, sizeof text, "path=/usr/lib/libOpenCL.so.1%cversion=OpenCL 3.0%cdoor=layer%c", 0, 0, 0);
-	text_record(t, GT_RECORD_MODULE, GT_DOMAIN_OPENCL, GT_OBJECT_MODULE, (uint64_t[]){1, 0, 0}, 3, text, n);
-	text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_CONTEXT, (uint64_t[]){1, 0x55d0c5000000, 0}, 3, "", 0);
+	n = (size_t)snprintf(text, sizeof text,
+			     "path=/usr/lib/libOpenCL.so.1%cversion=OpenCL 3.0%cdoor=layer%c", 0, 0,
+			     0);
+	text_record(t, GT_RECORD_MODULE, GT_DOMAIN_OPENCL, GT_OBJECT_MODULE, (uint64_t[]){1, 0, 0},
+		    3, text, n);
+	text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_CONTEXT,
+		    (uint64_t[]){1, 0x55d0c5000000, 0}, 3, "", 0);
 	if (o.graphs)
-		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_GRAPH, (uint64_t[]){1, 0x55d0c5800000, 0}, 3, "nodes=3", 8);
+		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_GRAPH,
+			    (uint64_t[]){1, 0x55d0c5800000, 0}, 3, "nodes=3", 8);
 	for (d = 0; d < o.devices; d++) {
-		n = (size_t)snprintf(text, sizeof text, "name=Synthetic %s%cvendor=gputap%cversion=OpenCL 3.0%cdriver=1.0%cuuid=%08x-0000%ctype=gpu%c",
-				     o.tricky ? "\"Dev\\ice\" \xe2\x84\xa2" : "device", 0, 0, 0, 0, d + 0xabc, 0, 0);
-		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_DEVICE, (uint64_t[]){d + 1, 0x55d0c4000000 + d * 0x100, 0}, 3,
-			    text, n);
+		n = (size_t)snprintf(text, sizeof text,
+				     "name=Synthetic %s%cvendor=gputap%cversion=OpenCL "
+				     "3.0%cdriver=1.0%cuuid=%08x-0000%ctype=gpu%c",
+				     o.tricky ? "\"Dev\\ice\" \xe2\x84\xa2" : "device", 0, 0, 0, 0,
+				     d + 0xabc, 0, 0);
+		text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_DEVICE,
+			    (uint64_t[]){d + 1, 0x55d0c4000000 + d * 0x100, 0}, 3, text, n);
 		for (q = 0; q < o.queues; q++) {
-			n = (size_t)snprintf(text, sizeof text, "properties=%s%ccontext=1%c", o.overlap ? "out-of-order profiling" : "profiling", 0, 0);
+			n = (size_t)snprintf(text, sizeof text, "properties=%s%ccontext=1%c",
+					     o.overlap ? "out-of-order profiling" : "profiling", 0,
+					     0);
 			text_record(t, GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, GT_OBJECT_QUEUE,
-				    (uint64_t[]){1 + d * o.queues + q, queue_handle + d * 0x1000 + q * 0x100, d + 1}, 3, text, n);
+				    (uint64_t[]){1 + d * o.queues + q,
+						 queue_handle + d * 0x1000 + q * 0x100, d + 1},
+				    3, text, n);
 		}
 	}
 	send(t);
@@ -445,11 +530,17 @@ static void objects(struct process *p)
 
 static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
 {
-	struct gt_thread_info info = {.process = p->index, .ordinal = ordinal, .tid = o.pid + p->index * 100 + ordinal,
-				      .start_ticks = ticks_of(T0_NS + 1000), .name = o.tricky ? "wor\"ker\\\xff" : "worker"};
+	struct gt_thread_info info = {.process = p->index,
+				      .ordinal = ordinal,
+				      .tid = o.pid + p->index * 100 + ordinal,
+				      .start_ticks = ticks_of(T0_NS + 1000),
+				      .name = o.tricky ? "wor\"ker\\\xff" : "worker"};
 
-	*t = (struct thread){.process = p, .ordinal = ordinal, .now_ns = T0_NS + 100000 + p->index * 1000 + ordinal * 77,
-			     .random = 88172645463325252 + ordinal * 7919 + p->index * 104729, .buffer = malloc(BATCH_BYTES)};
+	*t = (struct thread){.process = p,
+			     .ordinal = ordinal,
+			     .now_ns = T0_NS + 100000 + p->index * 1000 + ordinal * 77,
+			     .random = 88172645463325252 + ordinal * 7919 + p->index * 104729,
+			     .buffer = malloc(BATCH_BYTES)};
 	t->p = t->buffer;
 	if (!t->buffer)
 		die("no memory");
@@ -459,8 +550,13 @@ static void make_thread(struct process *p, struct thread *t, uint32_t ordinal)
 
 static void begin_process(struct process *p, uint32_t index)
 {
-	struct gt_process_info info = {.index = index, .pid = o.pid + index * 100, .ppid = index ? o.pid : o.pid - 1, .image = index ? 1 : 0,
-				       .start_ticks = ticks_of(T0_NS), .exe = o.tricky ? "/opt/my \"app\"/b\\in" : "/usr/bin/synthetic",
+	struct gt_process_info info = {.index = index,
+				       .pid = o.pid + index * 100,
+				       .ppid = index ? o.pid : o.pid - 1,
+				       .image = index ? 1 : 0,
+				       .start_ticks = ticks_of(T0_NS),
+				       .exe = o.tricky ? "/opt/my \"app\"/b\\in"
+						       : "/usr/bin/synthetic",
 				       .argv = "synthetic\0--size\00042\0"};
 	unsigned i;
 
@@ -489,16 +585,21 @@ static void reading(struct thread *t, unsigned device, uint64_t ns)
 
 static void end_process(struct process *p)
 {
-	struct gt_process_info info = {.index = p->index, .ended = true, .proper_end = !o.crash, .wait_status = o.crash ? 9 : 0,
-				       .runtimes = 1u << GT_DOMAIN_OPENCL, .end_ns = p->latest_ns + 1000};
+	struct gt_process_info info = {.index = p->index,
+				       .ended = true,
+				       .proper_end = !o.crash,
+				       .wait_status = o.crash ? 9 : 0,
+				       .runtimes = 1u << GT_DOMAIN_OPENCL,
+				       .end_ns = p->latest_ns + 1000};
 	static const char lost[] = "records were lost", unknown[] = "clNeverHeardOf\"XYZ";
 	unsigned i;
 
 	if (o.events) {
-		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL, GT_EVENT_UNKNOWN_ENTRY,
-			    (uint64_t[]){ticks_of(T0_NS + 5000), 0}, 2, unknown, sizeof unknown - 1);
-		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL, GT_EVENT_LOSS, (uint64_t[]){ticks_of(p->latest_ns), 7}, 2,
-			    lost, sizeof lost - 1);
+		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL,
+			    GT_EVENT_UNKNOWN_ENTRY, (uint64_t[]){ticks_of(T0_NS + 5000), 0}, 2,
+			    unknown, sizeof unknown - 1);
+		text_record(&p->device_thread, GT_RECORD_EVENT, GT_DOMAIN_OPENCL, GT_EVENT_LOSS,
+			    (uint64_t[]){ticks_of(p->latest_ns), 7}, 2, lost, sizeof lost - 1);
 	}
 	if (o.drops) {
 		p->counts.dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 7;
@@ -507,11 +608,13 @@ static void end_process(struct process *p)
 		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 8;
 		p->counts.seen[GT_CLASS_DEVICE][GT_DOMAIN_OPENCL] += 2;
 	}
-	if (o.crash) { /* killed inside nested calls: the children are there, the parent never came */
+	/* killed inside nested calls: the children are there, the parent never came */
+	if (o.crash) {
 		uint64_t args[5] = {0}, outer = next_id(&p->threads[0]);
 
 		(void)outer;
-		call(&p->threads[0], GT_OPENCL_clGetProgramInfo, 5, args, 0, 100, 1, NULL, 0, next_id(&p->threads[0]), p->threads[0].now_ns + 50);
+		call(&p->threads[0], GT_OPENCL_clGetProgramInfo, 5, args, 0, 100, 1, NULL, 0,
+		     next_id(&p->threads[0]), p->threads[0].now_ns + 50);
 		p->counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
 		p->counts.dropped[GT_DROP_UNFINISHED][GT_CLASS_CALL][GT_DOMAIN_OPENCL]++;
 	}
@@ -530,7 +633,8 @@ static void end_process(struct process *p)
 	free(p->device_free_ns);
 }
 
-/* Calls of all threads in turn, so that streams lie mixed in the file; a clock tuple each simulated second. */
+/* Calls of all threads in turn, so that streams lie mixed in the file; a clock tuple each
+ * simulated second. */
 static void work(struct process *processes)
 {
 	uint64_t i, k, next_tuple = T0_NS + 1000000000;
@@ -556,18 +660,53 @@ static void work(struct process *processes)
 	}
 }
 
-enum { OPT_FLUSH = 256, OPT_CLOCK, OPT_LOSE, OPT_HOST, OPT_BOOT, OPT_START, OPT_REALTIME, OPT_PID, OPT_RANK };
+enum {
+	OPT_FLUSH = 256,
+	OPT_CLOCK,
+	OPT_LOSE,
+	OPT_HOST,
+	OPT_BOOT,
+	OPT_START,
+	OPT_REALTIME,
+	OPT_PID,
+	OPT_RANK
+};
 
 static void options(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"calls", 1, 0, 'c'}, {"threads", 1, 0, 't'}, {"devices", 1, 0, 'd'}, {"kernels", 1, 0, 'k'}, {"queues", 1, 0, 'q'},
-		{"processes", 1, 0, 'p'}, {"names", 1, 0, 'n'}, {"overlap", 0, 0, 'O'}, {"nested", 0, 0, 'N'}, {"failed", 0, 0, 'F'},
-		{"drops", 0, 0, 'D'}, {"external", 0, 0, 'E'}, {"events", 0, 0, 'V'}, {"crash", 0, 0, 'K'}, {"compress", 0, 0, 'z'},
-		{"plain", 0, 0, 'P'}, {"cut", 0, 0, 'C'}, {"dense", 0, 0, 'Y'}, {"flush-bytes", 1, 0, OPT_FLUSH}, {"device-clock", 1, 0, OPT_CLOCK},
-		{"lose", 1, 0, OPT_LOSE}, {"distinct", 1, 0, 'T'}, {"waits", 0, 0, 'W'}, {"graphs", 0, 0, 'G'}, {"late", 0, 0, 'L'},
-		{"host", 1, 0, OPT_HOST}, {"boot", 1, 0, OPT_BOOT}, {"start", 1, 0, OPT_START}, {"realtime-offset", 1, 0, OPT_REALTIME},
-		{"pid", 1, 0, OPT_PID}, {"rank", 1, 0, OPT_RANK}, {"output", 1, 0, 'o'}, {0, 0, 0, 0}};
+	static const struct option longs[] = {{"calls", 1, 0, 'c'},
+					      {"threads", 1, 0, 't'},
+					      {"devices", 1, 0, 'd'},
+					      {"kernels", 1, 0, 'k'},
+					      {"queues", 1, 0, 'q'},
+					      {"processes", 1, 0, 'p'},
+					      {"names", 1, 0, 'n'},
+					      {"overlap", 0, 0, 'O'},
+					      {"nested", 0, 0, 'N'},
+					      {"failed", 0, 0, 'F'},
+					      {"drops", 0, 0, 'D'},
+					      {"external", 0, 0, 'E'},
+					      {"events", 0, 0, 'V'},
+					      {"crash", 0, 0, 'K'},
+					      {"compress", 0, 0, 'z'},
+					      {"plain", 0, 0, 'P'},
+					      {"cut", 0, 0, 'C'},
+					      {"dense", 0, 0, 'Y'},
+					      {"flush-bytes", 1, 0, OPT_FLUSH},
+					      {"device-clock", 1, 0, OPT_CLOCK},
+					      {"lose", 1, 0, OPT_LOSE},
+					      {"distinct", 1, 0, 'T'},
+					      {"waits", 0, 0, 'W'},
+					      {"graphs", 0, 0, 'G'},
+					      {"late", 0, 0, 'L'},
+					      {"host", 1, 0, OPT_HOST},
+					      {"boot", 1, 0, OPT_BOOT},
+					      {"start", 1, 0, OPT_START},
+					      {"realtime-offset", 1, 0, OPT_REALTIME},
+					      {"pid", 1, 0, OPT_PID},
+					      {"rank", 1, 0, OPT_RANK},
+					      {"output", 1, 0, 'o'},
+					      {0, 0, 0, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1)
@@ -606,26 +745,41 @@ static void options(int argc, char **argv)
 		case 'o': o.out = optarg; break;
 		default: exit(2);
 		}
-	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX || !o.queues || !o.processes) {
-		fprintf(stderr, "usage: synth [--calls N] [--threads T] [--processes P] [--devices D] [--queues Q] [--kernels K]\n"
-				"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] [--external] [--events] [--crash]\n"
-				"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] [--device-clock raw|timer|slow|offset] [--lose N]\n"
-				"             [--waits] [--graphs] [--late]\n"
-				"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset NS] [--pid N] [--rank N] -o FILE\n"
-				"--calls is per thread. --cut: no end mark. --crash: killed inside a call. --plain: no arguments.\n"
-				"--dense: calls and kernels of 1 to 3 ns, each begins when the one before it ended.\n"
-				"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls whose arguments no other call has.\n"
-				"--waits: blocking copies and finishes return when their work is done, 4 us and 2 us later.\n"
-				"--graphs: every second kernel is a graph of three. --late: the second graph begins at the end of time.\n");
+	if (!o.out || !o.threads || !o.devices || !o.kernels || o.kernels > KERNELS_MAX ||
+	    !o.queues || !o.processes) {
+		fprintf(stderr,
+			"usage: synth [--calls N] [--threads T] [--processes P] [--devices D] "
+			"[--queues Q] [--kernels K]\n"
+			"             [--names tricky] [--overlap] [--nested] [--failed] [--drops] "
+			"[--external] [--events] [--crash]\n"
+			"             [--compress] [--plain] [--cut] [--dense] [--flush-bytes B] "
+			"[--device-clock raw|timer|slow|offset] [--lose N]\n"
+			"             [--waits] [--graphs] [--late]\n"
+			"             [--host NAME] [--boot ID] [--start NS] [--realtime-offset "
+			"NS] [--pid N] [--rank N] -o FILE\n"
+			"--calls is per thread. --cut: no end mark. --crash: killed inside a call. "
+			"--plain: no arguments.\n"
+			"--dense: calls and kernels of 1 to 3 ns, each begins when the one before "
+			"it ended.\n"
+			"--lose N: no record of every Nth kernel's call. --distinct PERCENT: calls "
+			"whose arguments no other call has.\n"
+			"--waits: blocking copies and finishes return when their work is done, 4 "
+			"us and 2 us later.\n"
+			"--graphs: every second kernel is a graph of three. --late: the second "
+			"graph begins at the end of time.\n");
 		exit(2);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct gt_session_info session = {.kernel = "6.1.0", .cpu = "Synthetic CPU",
-		.gputap_version = "0.1.0", .command = "synthetic\0--size\00042\0", .options = "synth", .directory = "/tmp",
-		.host_clock = GT_HOST_CLOCK_COUNTER};
+	struct gt_session_info session = {.kernel = "6.1.0",
+					  .cpu = "Synthetic CPU",
+					  .gputap_version = "0.1.0",
+					  .command = "synthetic\0--size\00042\0",
+					  .options = "synth",
+					  .directory = "/tmp",
+					  .host_clock = GT_HOST_CLOCK_COUNTER};
 	struct gt_capture_options capture = {0};
 	struct process *processes;
 	uint64_t latest;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that uses all of the API at once: callbacks and records of calls and work, retirement, a function of its own in the raw table
- * that gives each launch an external id, objects, events. Prints its totals as name=number at the end, on stderr. */
+/* A tool that uses all of the API at once: callbacks and records of calls and work, retirement,
+ * a function of its own in the raw table that gives each launch an external id, objects, events.
+ * Prints its totals as name=number at the end, on stderr. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <gputap/tool.h>
 
@@ -9,8 +10,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-static _Atomic unsigned long begun, returned, recorded, submitted, completed, work_recorded, retired, retired_recorded, launches, launch_calls,
-	launch_work, launch_records, objects, losses, other_events, untimed;
+static _Atomic unsigned long begun, returned, recorded, submitted, completed, work_recorded,
+	retired, retired_recorded, launches, launch_calls, launch_work, launch_records, objects,
+	losses, other_events, untimed;
 static struct gputap_context *context;
 static struct gputap_buffer *buffer;
 static uint32_t launch_of[16]; /* operation that launches, by domain */
@@ -21,7 +23,8 @@ static void on_call(const struct gputap_call *c, uint64_t *data, void *user)
 	if (c->phase == GPUTAP_PHASE_ENTER) {
 		begun++;
 		*data = c->correlation;
-		launch_calls += c->operation == launch_of[c->domain] && c->external[GPUTAP_STACK_USER] != 0;
+		launch_calls +=
+			c->operation == launch_of[c->domain] && c->external[GPUTAP_STACK_USER] != 0;
 	} else {
 		returned += *data == c->correlation;
 	}
@@ -63,7 +66,8 @@ static void on_event(const struct gputap_event *e, void *user)
 		other_events++;
 }
 
-static void on_records(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void on_records(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+		       uint64_t lost, void *user)
 {
 	(void)b, (void)user;
 	losses += lost;
@@ -73,7 +77,8 @@ static void on_records(struct gputap_buffer *b, const struct gputap_record *reco
 
 		if (records[i].kind == GPUTAP_RECORD_CALL) {
 			recorded++;
-			launch_records += c->operation == launch_of[c->domain] && c->external[GPUTAP_STACK_USER] != 0;
+			launch_records += c->operation == launch_of[c->domain] &&
+					  c->external[GPUTAP_STACK_USER] != 0;
 		} else if (records[i].kind == GPUTAP_RECORD_WORK) {
 			work_recorded += w->type != GPUTAP_WORK_BARRIER;
 		} else if (records[i].kind == GPUTAP_RECORD_RETIRED) {
@@ -84,8 +89,9 @@ static void on_records(struct gputap_buffer *b, const struct gputap_record *reco
 
 /* In the raw tables ------------------------------------------------------------ */
 
-typedef cl_int(CL_API_CALL *enqueue_fn)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,
-					const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL *enqueue_fn)(cl_command_queue, cl_kernel, cl_uint, const size_t *,
+					const size_t *, const size_t *, cl_uint, const cl_event *,
+					cl_event *);
 struct dim3 {
 	unsigned x, y, z;
 };
@@ -94,8 +100,10 @@ typedef int launch_fn(const void *, struct dim3, struct dim3, void **, size_t, v
 static enqueue_fn real_enqueue;
 static launch_fn *real_launch;
 
-static cl_int CL_API_CALL my_enqueue(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset, const size_t *global,
-				     const size_t *local, cl_uint waits, const cl_event *list, cl_event *event)
+static cl_int CL_API_CALL my_enqueue(cl_command_queue q, cl_kernel k, cl_uint dim,
+				     const size_t *offset, const size_t *global,
+				     const size_t *local, cl_uint waits, const cl_event *list,
+				     cl_event *event)
 {
 	uint64_t id = ++launches, top = 0;
 	cl_int ret;
@@ -107,7 +115,8 @@ static cl_int CL_API_CALL my_enqueue(cl_command_queue q, cl_kernel k, cl_uint di
 	return ret;
 }
 
-static int my_launch(const void *function, struct dim3 grid, struct dim3 block, void **args, size_t shared, void *stream)
+static int my_launch(const void *function, struct dim3 grid, struct dim3 block, void **args,
+		     size_t shared, void *stream)
 {
 	uint64_t id = ++launches, top = 0;
 	int ret;
@@ -139,22 +148,31 @@ static void on_table(const struct gputap_table *t, void *user)
 
 static int start(void *user)
 {
-	static const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HIP_COMPILER, GPUTAP_DOMAIN_ROCTX};
+	static const uint32_t domains[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HIP,
+					   GPUTAP_DOMAIN_HIP_COMPILER, GPUTAP_DOMAIN_ROCTX};
 	static const uint32_t working[] = {GPUTAP_DOMAIN_OPENCL, GPUTAP_DOMAIN_HSA_CORE};
 	const uint32_t none = 0;
 	const struct gputap_context_opts opts = {.size = sizeof opts};
-	const struct gputap_buffer_opts buffered = {.size = sizeof buffered, .bytes = 65536, .fn = on_records};
+	const struct gputap_buffer_opts buffered = {.size = sizeof buffered,
+						    .bytes = 65536,
+						    .fn = on_records};
 	int rc = gputap_context_create(&opts, &context);
 
 	(void)user;
-	launch_of[GPUTAP_DOMAIN_OPENCL] = (uint32_t)gputap_operation_find(GPUTAP_DOMAIN_OPENCL, "clEnqueueNDRangeKernel");
-	launch_of[GPUTAP_DOMAIN_HIP] = (uint32_t)gputap_operation_find(GPUTAP_DOMAIN_HIP, "hipLaunchKernel");
+	launch_of[GPUTAP_DOMAIN_OPENCL] =
+		(uint32_t)gputap_operation_find(GPUTAP_DOMAIN_OPENCL, "clEnqueueNDRangeKernel");
+	launch_of[GPUTAP_DOMAIN_HIP] =
+		(uint32_t)gputap_operation_find(GPUTAP_DOMAIN_HIP, "hipLaunchKernel");
 	rc |= gputap_buffer_create(&buffered, &buffer);
 	for (int i = 0; i < 4; i++) {
 		rc |= gputap_context_calls(context, domains[i], NULL, 0, 0, on_call, NULL);
-		rc |= gputap_context_buffer(context, domains[i], NULL, 0, domains[i] == GPUTAP_DOMAIN_OPENCL ? GPUTAP_WORK_ALL : 0, 1, buffer);
+		rc |= gputap_context_buffer(context, domains[i], NULL, 0,
+					    domains[i] == GPUTAP_DOMAIN_OPENCL ? GPUTAP_WORK_ALL
+									       : 0,
+					    1, buffer);
 	}
-	rc |= gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &none, 1, GPUTAP_WORK_ALL, 1, buffer);
+	rc |= gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &none, 1, GPUTAP_WORK_ALL, 1,
+				    buffer);
 	for (int i = 0; i < 2; i++)
 		rc |= gputap_context_work(context, working[i], GPUTAP_WORK_ALL, on_work, NULL);
 	for (uint32_t d = GPUTAP_DOMAIN_OPENCL; d <= GPUTAP_DOMAIN_ROCTX; d++)
@@ -173,15 +191,19 @@ static void finish(void *user)
 	if (!begun)
 		return; /* `gputap run` itself, or a shell */
 	fprintf(stderr,
-		"begun=%lu returned=%lu recorded=%lu submitted=%lu completed=%lu untimed=%lu work_recorded=%lu retired=%lu retired_recorded=%lu "
-		"launches=%lu launch_calls=%lu launch_work=%lu launch_records=%lu objects_left=%lu losses=%lu other_events=%lu\n",
-		begun, returned, recorded, submitted, completed, untimed, work_recorded, retired, retired_recorded, launches, launch_calls,
-		launch_work, launch_records, objects, losses, other_events);
+		"begun=%lu returned=%lu recorded=%lu submitted=%lu completed=%lu untimed=%lu "
+		"work_recorded=%lu retired=%lu retired_recorded=%lu "
+		"launches=%lu launch_calls=%lu launch_work=%lu launch_records=%lu objects_left=%lu "
+		"losses=%lu other_events=%lu\n",
+		begun, returned, recorded, submitted, completed, untimed, work_recorded, retired,
+		retired_recorded, launches, launch_calls, launch_work, launch_records, objects,
+		losses, other_events);
 }
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, "everything", start, finish, NULL, 0};
+	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0,    "everything",
+						start,       finish,          NULL, 0};
 
 	(void)version;
 	return &tool;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for tests of tools: each argument is something to do, in turn. Linked with HIP, OpenCL, both or neither (-DHIP, -DOPENCL). */
+/* A program for tests of tools: each argument is something to do, in turn. Linked with HIP,
+ * OpenCL, both or neither (-DHIP, -DOPENCL). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ static void hip(void)
 	int n;
 
 	if (!hip_count)
-		hip_count = (int (*)(int *))dlsym(dlopen("libamdhip64.so", RTLD_NOW | RTLD_LOCAL), "hipGetDeviceCount");
+		hip_count = (int (*)(int *))dlsym(dlopen("libamdhip64.so", RTLD_NOW | RTLD_LOCAL),
+						  "hipGetDeviceCount");
 	if (hip_count(&n))
 		puts("hip fails");
 #endif
@@ -45,8 +47,9 @@ static void opencl(void)
 	cl_platforms = clGetPlatformIDs;
 #endif
 	if (!cl_platforms)
-		cl_platforms = (int (*)(unsigned, void **, unsigned *))dlsym(dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND),
-									    "clGetPlatformIDs");
+		cl_platforms = (int (*)(unsigned, void **, unsigned *))
+			dlsym(dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND),
+			      "clGetPlatformIDs");
 	if (cl_platforms(0, NULL, &n))
 		puts("opencl fails");
 }
@@ -101,9 +104,12 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "add"))
 			printf("add: %d\n", ((int (*)(void))dlsym(library, "listener_add"))());
 		else if (!strcmp(what, "remove"))
-			printf("remove: %d\n", ((int (*)(void))dlsym(library, "listener_remove"))());
+			printf("remove: %d\n",
+			       ((int (*)(void))dlsym(library, "listener_remove"))());
 		else if (!strcmp(what, "remove_it")) /* itself, not by a function of the tool's */
-			printf("remove: %d\n", ((int (*)(void *))dlsym(library, "gputap_tool_remove"))(((void *(*)(void))dlsym(library, "listener_tool"))()));
+			printf("remove: %d\n",
+			       ((int (*)(void *))dlsym(library, "gputap_tool_remove"))(
+				       ((void *(*)(void))dlsym(library, "listener_tool"))()));
 		else if (!strcmp(what, "fork")) {
 			if (fork() == 0) {
 				hip();
@@ -118,7 +124,9 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "quick_exit"))
 			quick_exit(0);
 		else if (!strcmp(what, "environment"))
-			printf("HSA_TOOLS_LIB=%s OPENCL_LAYERS=%s LD_AUDIT=%s\n", getenv("HSA_TOOLS_LIB"), getenv("OPENCL_LAYERS"), getenv("LD_AUDIT"));
+			printf("HSA_TOOLS_LIB=%s OPENCL_LAYERS=%s LD_AUDIT=%s\n",
+			       getenv("HSA_TOOLS_LIB"), getenv("OPENCL_LAYERS"),
+			       getenv("LD_AUDIT"));
 		else if (!strcmp(what, "outlive")) {
 			pthread_create(&t, NULL, thread, (void *)hip);
 			pthread_exit(NULL);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A tool for tests: counts calls by domain, and prints what happens to it, each line at once.
  *
- * LISTENER="words": silent (describe nothing), fail (start() fails), abi (of another version), tables (subscribes; wraps hipMalloc),
- * calls (print each HIP or OpenCL call), threads, again (call and be called in finish), priority=N. Compiled with -DNAME and, for a tool by a
- * call, -DBY_CALL. */
+ * LISTENER="words": silent (describe nothing), fail (start() fails), abi (of another version),
+ * tables (subscribes; wraps hipMalloc), calls (print each HIP or OpenCL call), threads, again
+ * (call and be called in finish), priority=N. Compiled with -DNAME and, for a tool by a call,
+ * -DBY_CALL. */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>
@@ -71,7 +72,8 @@ static void on_table(const struct gputap_table *table, void *user)
 		TELL("its size says %lu\n", *(unsigned long *)(void *)table->entries);
 	for (size_t i = 1; i < table->bytes / sizeof(void *); i++)
 		empty += !table->entries[i];
-	missing = (int (*)(void))(uintptr_t)table->entries[1 + 458]; /* hipExternalMemoryGetMappedMipmappedArray: 5.2 has none, nor does 7.2 export it */
+	/* hipExternalMemoryGetMappedMipmappedArray: 5.2 has none, nor does 7.2 export it */
+	missing = (int (*)(void))(uintptr_t)table->entries[1 + 458];
 	TELL("%zu empty, missing ones say %d\n", empty, missing());
 	real_malloc = (int (*)(void **, size_t))(uintptr_t)table->entries[1 + 215];
 	table->entries[1 + 215] = (void *)(uintptr_t)my_malloc;
@@ -103,15 +105,17 @@ static void finish(void *user)
 {
 	(void)user;
 	if (says("again")) { /* a runtime that is there still works, and we hear of it */
-		int (*count)(int *) = (int (*)(int *))(uintptr_t)dlsym(RTLD_DEFAULT, "hipGetDeviceCount");
+		int (*count)(int *) =
+			(int (*)(int *))(uintptr_t)dlsym(RTLD_DEFAULT, "hipGetDeviceCount");
 		int n = -1, rc = count ? count(&n) : -1;
 
 		TELL("%d devices, status %d\n", n, rc);
 		gputap_context_stop(context);
 		gputap_context_start(context);
 	}
-	TELL("finish, %d opencl, %d hip, %d hip_compiler, %s hsa, %d roctx\n", atomic_load(&counts[1]), atomic_load(&counts[2]),
-	     atomic_load(&counts[3]), atomic_load(&counts[4]) ? "some" : "no", atomic_load(&counts[9]));
+	TELL("finish, %d opencl, %d hip, %d hip_compiler, %s hsa, %d roctx\n",
+	     atomic_load(&counts[1]), atomic_load(&counts[2]), atomic_load(&counts[3]),
+	     atomic_load(&counts[4]) ? "some" : "no", atomic_load(&counts[9]));
 }
 
 static struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, NAME, start, finish, NULL, 0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* A tool whose start() and finish() throw at first, after all contexts that there can be were made: prints what became of it. */
+/* A tool whose start() and finish() throw at first, after all contexts that there can be were
+ * made: prints what became of it. */
 #include <gputap/tool.h>
 
 #include <cstdio>
@@ -21,7 +22,8 @@ static int begin(void *)
 
 		o.size = sizeof o;
 		if (gputap_context_create(&o, &context) == 0)
-			made += gputap_context_calls(context, GPUTAP_DOMAIN_HIP, nullptr, 0, 0, on_call, nullptr) == 0;
+			made += gputap_context_calls(context, GPUTAP_DOMAIN_HIP, nullptr, 0, 0,
+						     on_call, nullptr) == 0;
 	}
 	printf("start %d: %d contexts\n", ++starts, made);
 	if (starts <= 2)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A tool that writes down what it is told, one line each, into the file WORK_TOOL_OUT. Preloaded: it begins when it is loaded.
+/* A tool that writes down what it is told, one line each, into the file WORK_TOOL_OUT.
+ * Preloaded: it begins when it is loaded.
  *
  *   call enter 2:hipLaunchKernel correlation=7 parent=0 thread=123 now=..
  *   work enter type=1 number=3 correlation=7 data=0 ..
  *   object load type=6 number=2 ..
  *   retired correlation=7 time=..
  *
- * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work, objects, retire,
- * hip_objects (HIP's too), late (starts at the end of the third launch), late_opencl (of OpenCL's), twice (two contexts), parent_first,
- * crash (at the end of the third piece's submission), exits (each third completion that another thread than main() tells ends that thread),
- * buffer (all of that as records), calling (HIP, and stop and start, in callbacks of work), alone (without the tool's entry: by plain calls). */
+ * WORK_TOOL, words separated by commas: calls (of HIP), hsa (its calls too), opencl, work,
+ * objects, retire, hip_objects (HIP's too), late (starts at the end of the third launch),
+ * late_opencl (of OpenCL's), twice (two contexts), parent_first, crash (at the end of the third
+ * piece's submission), exits (each third completion that another thread than main() tells ends
+ * that thread), buffer (all of that as records), calling (HIP, and stop and start, in callbacks
+ * of work), alone (without the tool's entry: by plain calls). */
 #include <gputap/tool.h>
 
 #include <dlfcn.h>
@@ -76,18 +79,20 @@ static const char *shape(const struct gputap_call *call, char text[80])
 
 	if (call->domain != GPUTAP_DOMAIN_HIP || call->operation != LAUNCH)
 		return "";
-	snprintf(text, 80, " grid=%u,%u,%u group=%u,%u,%u", n[0] * n[3], n[1] * n[4], n[2] * n[5], n[3], n[4], n[5]);
+	snprintf(text, 80, " grid=%u,%u,%u group=%u,%u,%u", n[0] * n[3], n[1] * n[4], n[2] * n[5],
+		 n[3], n[4], n[5]);
 	return text;
 }
 
 static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 {
-	say("call %s domain=%u operation=%u name=%s context=%d correlation=%llu parent=%llu thread=%llu current=%llu external=%llu%s",
+	say("call %s domain=%u operation=%u name=%s context=%d correlation=%llu parent=%llu "
+	    "thread=%llu current=%llu external=%llu%s",
 	    call->phase == GPUTAP_PHASE_ENTER ? "enter" : "exit", call->domain, call->operation,
 	    gputap_operation_name(call->domain, call->operation), (int)(intptr_t)user,
-	    (unsigned long long)call->correlation, (unsigned long long)call->parent, (unsigned long long)call->thread,
-	    (unsigned long long)gputap_correlation(), (unsigned long long)call->external[GPUTAP_STACK_USER],
-	    shape(call, (char[80]){0}));
+	    (unsigned long long)call->correlation, (unsigned long long)call->parent,
+	    (unsigned long long)call->thread, (unsigned long long)gputap_correlation(),
+	    (unsigned long long)call->external[GPUTAP_STACK_USER], shape(call, (char[80]){0}));
 	*data = call->correlation;
 }
 
@@ -95,15 +100,21 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 {
 	static const char *const phases[] = {"none", "enter", "exit", "complete"};
 
-	say("work %s domain=%u type=%u number=%llu context=%d correlation=%llu thread=%llu device=%llu device_handle=%llu "
-	    "source_device_handle=%llu queue=%llu queue_handle=%llu kernel=%llu name=%s grid=%u,%u,%u group=%u,%u,%u bytes=%llu "
-	    "source=%llu destination=%llu graph=%llu replay=%u ordinal=%u start=%llu end=%llu status=%d external=%llu data=%llu",
-	    phases[w->phase], w->domain, w->type, (unsigned long long)w->number, (int)(intptr_t)user, (unsigned long long)w->correlation,
-	    (unsigned long long)w->thread, (unsigned long long)w->device, (unsigned long long)w->device_handle,
-	    (unsigned long long)w->source_device_handle, (unsigned long long)w->queue, (unsigned long long)w->queue_handle,
-	    (unsigned long long)w->kernel, w->name ? w->name : "-", w->grid[0], w->grid[1], w->grid[2], w->group[0], w->group[1],
-	    w->group[2], (unsigned long long)w->bytes, (unsigned long long)w->source, (unsigned long long)w->destination,
-	    (unsigned long long)w->graph, w->replay, w->ordinal, (unsigned long long)w->start, (unsigned long long)w->end, w->status,
+	say("work %s domain=%u type=%u number=%llu context=%d correlation=%llu thread=%llu "
+	    "device=%llu device_handle=%llu "
+	    "source_device_handle=%llu queue=%llu queue_handle=%llu kernel=%llu name=%s "
+	    "grid=%u,%u,%u group=%u,%u,%u bytes=%llu "
+	    "source=%llu destination=%llu graph=%llu replay=%u ordinal=%u start=%llu end=%llu "
+	    "status=%d external=%llu data=%llu",
+	    phases[w->phase], w->domain, w->type, (unsigned long long)w->number,
+	    (int)(intptr_t)user, (unsigned long long)w->correlation, (unsigned long long)w->thread,
+	    (unsigned long long)w->device, (unsigned long long)w->device_handle,
+	    (unsigned long long)w->source_device_handle, (unsigned long long)w->queue,
+	    (unsigned long long)w->queue_handle, (unsigned long long)w->kernel,
+	    w->name ? w->name : "-", w->grid[0], w->grid[1], w->grid[2], w->group[0], w->group[1],
+	    w->group[2], (unsigned long long)w->bytes, (unsigned long long)w->source,
+	    (unsigned long long)w->destination, (unsigned long long)w->graph, w->replay, w->ordinal,
+	    (unsigned long long)w->start, (unsigned long long)w->end, w->status,
 	    (unsigned long long)w->external[GPUTAP_STACK_USER], (unsigned long long)*data);
 	if (w->phase == GPUTAP_PHASE_ENTER)
 		*data = ++pieces;
@@ -116,7 +127,8 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	if (word("crash") && w->phase == GPUTAP_PHASE_EXIT && w->number == 3)
 		abort();
 	if (word("calling")) {
-		hip_get_device *get_device = (hip_get_device *)(intptr_t)dlsym(RTLD_DEFAULT, "hipGetDevice");
+		hip_get_device *get_device =
+			(hip_get_device *)(intptr_t)dlsym(RTLD_DEFAULT, "hipGetDevice");
 		int device;
 
 		if (!get_device || get_device(&device) != 0)
@@ -130,23 +142,29 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 
 static void on_object(const struct gputap_object *o, uint64_t *data, void *user)
 {
-	say("object %s domain=%u type=%u number=%llu context=%d parent=%llu handle=%llu device_handle=%llu replayed=%u name=%s uri=%s "
-	    "load_bytes=%llu storage_bytes=%llu sgprs=%u vgprs=%u kernarg_bytes=%u group_bytes=%u code_address=%llu data=%llu",
-	    o->phase == GPUTAP_PHASE_LOAD ? "load" : "unload", o->domain, o->type, (unsigned long long)o->number, (int)(intptr_t)user,
-	    (unsigned long long)o->parent, (unsigned long long)o->handle, (unsigned long long)o->device_handle, o->replayed,
-	    o->name && o->type == GPUTAP_OBJECT_KERNEL_SYMBOL ? o->name : "-", o->uri ? o->uri : "-", (unsigned long long)o->load_bytes,
-	    (unsigned long long)o->storage_bytes, o->sgprs, o->vgprs, o->kernarg_bytes, o->group_bytes,
-	    (unsigned long long)o->code_address, (unsigned long long)*data);
+	say("object %s domain=%u type=%u number=%llu context=%d parent=%llu handle=%llu "
+	    "device_handle=%llu replayed=%u name=%s uri=%s "
+	    "load_bytes=%llu storage_bytes=%llu sgprs=%u vgprs=%u kernarg_bytes=%u group_bytes=%u "
+	    "code_address=%llu data=%llu",
+	    o->phase == GPUTAP_PHASE_LOAD ? "load" : "unload", o->domain, o->type,
+	    (unsigned long long)o->number, (int)(intptr_t)user, (unsigned long long)o->parent,
+	    (unsigned long long)o->handle, (unsigned long long)o->device_handle, o->replayed,
+	    o->name && o->type == GPUTAP_OBJECT_KERNEL_SYMBOL ? o->name : "-",
+	    o->uri ? o->uri : "-", (unsigned long long)o->load_bytes,
+	    (unsigned long long)o->storage_bytes, o->sgprs, o->vgprs, o->kernarg_bytes,
+	    o->group_bytes, (unsigned long long)o->code_address, (unsigned long long)*data);
 	if (o->phase == GPUTAP_PHASE_LOAD)
 		*data = o->type * 1000 + o->number;
 }
 
 static void on_retired(uint64_t correlation, uint64_t time, void *user)
 {
-	say("retired correlation=%llu context=%d time=%llu", (unsigned long long)correlation, (int)(intptr_t)user, (unsigned long long)time);
+	say("retired correlation=%llu context=%d time=%llu", (unsigned long long)correlation,
+	    (int)(intptr_t)user, (unsigned long long)time);
 }
 
-static void on_batch(struct gputap_buffer *from, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void on_batch(struct gputap_buffer *from, const struct gputap_record *records, size_t count,
+		     uint64_t lost, void *user)
 {
 	(void)from, (void)user;
 	for (size_t i = 0; i < count; i++) {
@@ -155,14 +173,17 @@ static void on_batch(struct gputap_buffer *from, const struct gputap_record *rec
 		const struct gputap_work *work = records[i].payload;
 
 		if (records[i].kind == GPUTAP_RECORD_CALL)
-			say("record call correlation=%llu start=%llu end=%llu", (unsigned long long)call->correlation,
-			    (unsigned long long)call->start, (unsigned long long)call->end);
+			say("record call correlation=%llu start=%llu end=%llu",
+			    (unsigned long long)call->correlation, (unsigned long long)call->start,
+			    (unsigned long long)call->end);
 		else if (records[i].kind == GPUTAP_RECORD_WORK)
-			say("record work type=%u number=%llu correlation=%llu start=%llu end=%llu", work->type,
-			    (unsigned long long)work->number, (unsigned long long)work->correlation, (unsigned long long)work->start,
+			say("record work type=%u number=%llu correlation=%llu start=%llu end=%llu",
+			    work->type, (unsigned long long)work->number,
+			    (unsigned long long)work->correlation, (unsigned long long)work->start,
 			    (unsigned long long)work->end);
 		else
-			say("record retired correlation=%llu time=%llu", (unsigned long long)retired->correlation,
+			say("record retired correlation=%llu time=%llu",
+			    (unsigned long long)retired->correlation,
 			    (unsigned long long)retired->time);
 	}
 	if (lost)
@@ -175,30 +196,45 @@ static void configure_buffer(struct gputap_context *context)
 	const struct gputap_buffer_opts opts = {.size = sizeof opts, .fn = on_batch};
 
 	check(gputap_buffer_create(&opts, &buffer), "buffer");
-	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HIP, NULL, 0, 0, 1, buffer), "buffer of calls");
-	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &some, 1, GPUTAP_WORK_ALL, 1, buffer), "buffer of work");
+	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HIP, NULL, 0, 0, 1, buffer),
+	      "buffer of calls");
+	check(gputap_context_buffer(context, GPUTAP_DOMAIN_HSA_CORE, &some, 1, GPUTAP_WORK_ALL, 1,
+				    buffer),
+	      "buffer of work");
 }
 
 static void configure(int i)
 {
-	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_DOMAIN_HSA_AMD_EXT, GPUTAP_DOMAIN_OPENCL};
+	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE,
+					   GPUTAP_DOMAIN_HSA_AMD_EXT, GPUTAP_DOMAIN_OPENCL};
 	static const char *const words[] = {"calls", "hsa", "hsa", "opencl"};
-	const struct gputap_context_opts opts = {.size = sizeof opts, .flags = GPUTAP_CONTEXT_DENSE};
+	const struct gputap_context_opts opts = {.size = sizeof opts,
+						 .flags = GPUTAP_CONTEXT_DENSE};
 	void *user = (void *)(intptr_t)i;
 
 	check(gputap_context_create(&opts, &contexts[i]), "create");
 	for (int k = 0; k < 4; k++)
 		if (word(words[k]))
-			check(gputap_context_calls(contexts[i], domains[k], NULL, 0, 0, on_call, user), "calls");
+			check(gputap_context_calls(contexts[i], domains[k], NULL, 0, 0, on_call,
+						   user),
+			      "calls");
 	for (int k = 1; k < 4; k += 2) {
 		if (word("work"))
-			check(gputap_context_work(contexts[i], domains[k], GPUTAP_WORK_ALL, on_work, user), "work");
+			check(gputap_context_work(contexts[i], domains[k], GPUTAP_WORK_ALL, on_work,
+						  user),
+			      "work");
 		if (word("objects"))
-			check(gputap_context_objects(contexts[i], domains[k], UINT64_MAX, word("parent_first") ? GPUTAP_OBJECTS_PARENT_FIRST : 0,
-						     on_object, user), "objects");
+			check(gputap_context_objects(contexts[i], domains[k], UINT64_MAX,
+						     word("parent_first")
+							     ? GPUTAP_OBJECTS_PARENT_FIRST
+							     : 0,
+						     on_object, user),
+			      "objects");
 	}
 	if (word("hip_objects"))
-		check(gputap_context_objects(contexts[i], GPUTAP_DOMAIN_HIP, UINT64_MAX, 0, on_object, user), "objects");
+		check(gputap_context_objects(contexts[i], GPUTAP_DOMAIN_HIP, UINT64_MAX, 0,
+					     on_object, user),
+		      "objects");
 	if (word("buffer"))
 		configure_buffer(contexts[i]);
 	if (word("retire"))
@@ -224,11 +260,16 @@ static int start(void *user)
 	}
 	if (word("late") || word("late_opencl")) {
 		const uint32_t domain = word("late") ? GPUTAP_DOMAIN_HIP : GPUTAP_DOMAIN_OPENCL;
-		const struct gputap_context_opts opts = {.size = sizeof opts, .flags = GPUTAP_CONTEXT_DENSE};
-		const uint32_t operation = (uint32_t)gputap_operation_find(domain, word("late") ? "hipLaunchKernel" : "clEnqueueNDRangeKernel");
+		const struct gputap_context_opts opts = {.size = sizeof opts,
+							 .flags = GPUTAP_CONTEXT_DENSE};
+		const uint32_t operation =
+			(uint32_t)gputap_operation_find(domain, word("late")
+									? "hipLaunchKernel"
+									: "clEnqueueNDRangeKernel");
 
 		check(gputap_context_create(&opts, &starter), "create");
-		check(gputap_context_calls(starter, domain, &operation, 1, 0, start_late, NULL), "calls");
+		check(gputap_context_calls(starter, domain, &operation, 1, 0, start_late, NULL),
+		      "calls");
 		check(gputap_context_start(starter), "start");
 	}
 	return 0;
@@ -263,7 +304,8 @@ static int open_out(void)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0, "work_tool", start, finish, NULL, 0};
+	static const struct gputap_tool tool = {sizeof tool, GPUTAP_TOOL_ABI, 0,    "work_tool",
+						start,       finish,          NULL, 0};
 
 	(void)version;
 	return !word("alone") && open_out() ? &tool : NULL;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A program for tests of processes: makes OpenCL calls and begins, divides and ends in every way there is.
+/* A program for tests of processes: makes OpenCL calls and begins, divides and ends in every way
+ * there is.
  *
- *	caller STEP [STEP ..]     each step is a word, its number behind a colon: calls:1000 fork exit:3
+ * 	caller STEP [STEP ..]     each step is a word, its number behind a colon: calls:1000 fork exit:3
  *
- * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every image prints "PID CALLS" when it ends in
- * an orderly way; `tally:FILE` makes it count in a shared file instead, one word per call that has returned. */
+ * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every image prints "PID
+ * CALLS" when it ends in an orderly way; `tally:FILE` makes it count in a shared file instead,
+ * one word per call that has returned. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <errno.h>
@@ -62,7 +64,8 @@ static void call(uint64_t n, _Atomic uint64_t *count)
 
 	for (i = 0; i < n; i++) {
 		clGetPlatformInfo(platform, CL_PLATFORM_PROFILE, sizeof text, text, NULL);
-		atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_release);
+		atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+				      memory_order_release);
 		while (pace_ns && i % 64 == 0 && now_ns() - begin_ns < i * pace_ns / 1000)
 			;
 	}
@@ -167,7 +170,8 @@ static void scribble(const char *what)
 			memset((void *)p, 0xff, 64);
 }
 
-/* Wait until the collector, which is our parent, has our rings: nothing of what is wrong later can be from before it knew us. */
+/* Wait until the collector, which is our parent, has our rings: nothing of what is wrong later
+ * can be from before it knew us. */
 static void wait_until_seen(void)
 {
 	char path[64], line[1024];
@@ -190,7 +194,8 @@ static void cut_ring(void)
 	char path[256];
 	const char *folder = getenv("GPUTAP_SESSION");
 
-	snprintf(path, sizeof path, "for f in %s/*.gpuring; do truncate -s 8192 $f; done", folder ? folder : "/nowhere");
+	snprintf(path, sizeof path, "for f in %s/*.gpuring; do truncate -s 8192 $f; done",
+		 folder ? folder : "/nowhere");
 	if (system(path))
 		die("truncate");
 }
@@ -283,14 +288,17 @@ static void step(const char *word)
 
 		sscanf(value, "%u,%u", &a, &b);
 		children(a, b);
-	} else if (IS("fork")) { /* the child goes on with the steps, the parent waits and goes on too */
+	} else if (IS("fork")) {
+		/* the child goes on with the steps, the parent waits and goes on too */
 		fflush(stdout);
 		pid = fork();
 		if (pid == 0)
 			made = 0;
 		else
 			wait_for(pid);
-	} else if (IS("leave")) { /* the child goes on alone; leave:late: its parent stays until the child lets it `go` */
+	} else if (IS("leave")) {
+		/* the child goes on alone; leave:late: its parent stays until the child lets it
+		 * `go` */
 		leave(!strcmp(value, "late"));
 	} else if (IS("go")) {
 		close(held[1]);

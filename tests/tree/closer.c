@@ -11,7 +11,10 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < rounds; i++) {
 		void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-		int (*platforms)(unsigned, void **, unsigned *) = library ? (int (*)(unsigned, void **, unsigned *))dlsym(library, "clGetPlatformIDs") : NULL;
+		int (*platforms)(unsigned, void **, unsigned *) =
+			library ? (int (*)(unsigned, void **, unsigned *))dlsym(library,
+										"clGetPlatformIDs")
+				: NULL;
 		unsigned n = 0;
 
 		if (!platforms || platforms(0, NULL, &n))

@@ -22,14 +22,17 @@ static uint64_t sum(const uint64_t counts[GT_CLASS_COUNT][GT_DOMAIN_COUNT], int 
 
 static void print_class(const struct gt_counts *c, int class)
 {
-	printf("{\"seen\": %llu, \"recorded\": %llu, \"dropped\": {", (unsigned long long)sum(c->seen, class),
+	printf("{\"seen\": %llu, \"recorded\": %llu, \"dropped\": {",
+	       (unsigned long long)sum(c->seen, class),
 	       (unsigned long long)sum(c->recorded, class));
 	for (int why = 0, n = 0; why < GT_DROP_REASON_COUNT; why++) {
-		static const char *const names[] = { "full", "nested", "pool", "runtime", "too_long", "unfinished", "torn", "output" };
+		static const char *const names[] = {"full",     "nested",     "pool", "runtime",
+						    "too_long", "unfinished", "torn", "output"};
 		uint64_t lost = sum(c->dropped[why], class);
 
 		if (lost)
-			printf("%s\"%s\": %llu", n++ ? ", " : "", names[why], (unsigned long long)lost);
+			printf("%s\"%s\": %llu", n++ ? ", " : "", names[why],
+			       (unsigned long long)lost);
 	}
 	printf("}}");
 }
@@ -42,11 +45,13 @@ static void print_process(const struct gt_capture *c, uint32_t i, const struct t
 
 	for (size_t k = 0; k < gt_capture_thread_count(c); k++)
 		threads += gt_capture_thread(c, k)->process == i;
-	printf("%s\n  {\"pid\": %u, \"ppid\": %u, \"image\": %u, \"wait_status\": %d, \"ended\": %s, \"proper_end\": %s, "
-	       "\"runtimes\": %u, \"children_lost\": %u, \"threads\": %zu, \"calls\": %llu, \"device\": %llu",
+	printf("%s\n  {\"pid\": %u, \"ppid\": %u, \"image\": %u, \"wait_status\": %d, \"ended\": "
+	       "%s, \"proper_end\": %s, "
+	       "\"runtimes\": %u, \"children_lost\": %u, \"threads\": %zu, \"calls\": %llu, "
+	       "\"device\": %llu",
 	       i ? "," : "", p->pid, p->ppid, p->image, p->wait_status, p->ended ? "true" : "false",
-	       p->proper_end ? "true" : "false", p->runtimes, p->children_lost, threads, (unsigned long long)t->calls,
-	       (unsigned long long)t->device);
+	       p->proper_end ? "true" : "false", p->runtimes, p->children_lost, threads,
+	       (unsigned long long)t->calls, (unsigned long long)t->device);
 	if (counts) {
 		printf(", \"count_calls\": ");
 		print_class(counts, GT_CLASS_CALL);
@@ -58,7 +63,7 @@ static void print_process(const struct gt_capture *c, uint32_t i, const struct t
 
 int main(int argc, char **argv)
 {
-	static const char *const ends[] = { "complete", "incomplete", "cut" };
+	static const char *const ends[] = {"complete", "incomplete", "cut"};
 	const struct gt_capture_health *h;
 	const struct gt_item *item;
 	struct gt_cursor *cursor;
@@ -80,8 +85,8 @@ int main(int argc, char **argv)
 		tallies[item->process].calls += item->kind == GT_RECORD_CALL;
 		tallies[item->process].device += item->kind == GT_RECORD_DEVICE;
 	}
-	printf("{\"end\": \"%s\", \"bad_blocks\": %llu, \"status\": %d, \"processes\": [", ends[h->end],
-	       (unsigned long long)h->bad_blocks, status);
+	printf("{\"end\": \"%s\", \"bad_blocks\": %llu, \"status\": %d, \"processes\": [",
+	       ends[h->end], (unsigned long long)h->bad_blocks, status);
 	for (uint32_t i = 0; i < count; i++)
 		print_process(c, i, &tallies[i]);
 	printf("]}\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/bulk.h: what it writes is a database that SQLite accepts and reads the same values from. */
+/* export/bulk.h: what it writes is a database that SQLite accepts and reads the same values
+ * from. */
 #include "export/bulk.h"
 
 #include <errno.h>
@@ -16,8 +17,9 @@
 #include "unit.h"
 #include "util/error.h"
 
-static const char schema[] = "CREATE TABLE t (id integer NOT NULL PRIMARY KEY AUTOINCREMENT, n integer, s text);"
-			     "CREATE INDEX by_n ON t (n); CREATE INDEX by_s ON t (s); CREATE TABLE empty (x);";
+static const char schema[] =
+	"CREATE TABLE t (id integer NOT NULL PRIMARY KEY AUTOINCREMENT, n integer, s text);"
+	"CREATE INDEX by_n ON t (n); CREATE INDEX by_s ON t (s); CREATE TABLE empty (x);";
 
 static const char *file_path(void)
 {
@@ -41,7 +43,8 @@ static const char *ask(const char *query)
 		unit_fail(__FILE__, __LINE__, "%s: %s", query, sqlite3_errmsg(sql));
 	answer[0] = '\0';
 	if (sqlite3_step(statement) == SQLITE_ROW)
-		snprintf(answer, sizeof answers[0], "%s", (const char *)sqlite3_column_text(statement, 0));
+		snprintf(answer, sizeof answers[0], "%s",
+			 (const char *)sqlite3_column_text(statement, 0));
 	sqlite3_finalize(statement);
 	sqlite3_close(sql);
 	return answer;
@@ -56,7 +59,8 @@ static size_t make_text(char *text, int64_t k, size_t longest)
 	return (size_t)n + (size_t)(k * 7919) % (longest - 12 + 1);
 }
 
-/* @rows rows; both indexes are written too, as the numbers and the texts rise. Ids leave out every third. */
+/* @rows rows; both indexes are written too, as the numbers and the texts rise. Ids leave out
+ *         every third. */
 static void fill(int64_t rows, unsigned page_bytes, size_t longest)
 {
 	struct gt_bulk *db;
@@ -102,7 +106,9 @@ static void check(int64_t rows, unsigned page_bytes, size_t longest)
 	CHECK_STR(ask("SELECT count(*) FROM t"), number);
 	CHECK_STR(ask("SELECT count(*) FROM t INDEXED BY by_n WHERE n >= -5000"), number);
 	CHECK_STR(ask("SELECT count(*) FROM t INDEXED BY by_s WHERE s > ''"), number);
-	CHECK_STR(ask("SELECT count(*) FROM t WHERE n <> ((id - 1) * 2 + 2) / 3 * 1000 - 5000 OR s NOT LIKE '0%'"), "0");
+	CHECK_STR(ask("SELECT count(*) FROM t WHERE n <> ((id - 1) * 2 + 2) / 3 * 1000 - 5000 OR s "
+		      "NOT LIKE '0%'"),
+		  "0");
 	CHECK_STR(ask("SELECT x FROM empty"), "7");
 }
 
@@ -112,7 +118,8 @@ UNIT_TEST(bulk_writes_nulls_and_floats_in_rows_of_many_columns)
 	struct gt_bulk_tree *t;
 	struct gt_bulk_row row;
 	char sql[1024];
-	int n = snprintf(sql, sizeof sql, "CREATE TABLE wide (id integer PRIMARY KEY, r real, e text");
+	int n = snprintf(sql, sizeof sql,
+			 "CREATE TABLE wide (id integer PRIMARY KEY, r real, e text");
 
 	for (int i = 3; i < GT_BULK_COLUMNS; i++)
 		n += snprintf(sql + n, sizeof sql - (size_t)n, ", c%d", i);
@@ -187,9 +194,33 @@ UNIT_TEST(bulk_leaves_out_the_page_of_the_locks)
 
 UNIT_TEST(bulk_keeps_integers_of_every_size)
 {
-	static const int64_t values[] = {0, 1, 2, -1, -2, 127, 128, -128, -129, 32767, 32768, -32768, -32769, 8388607, 8388608, -8388608,
-					 -8388609, INT32_MAX, INT32_MAX + 1LL, INT32_MIN, INT32_MIN - 1LL, (1LL << 47) - 1, 1LL << 47,
-					 -(1LL << 47), -(1LL << 47) - 1, INT64_MAX, INT64_MIN};
+	static const int64_t values[] = {0,
+					 1,
+					 2,
+					 -1,
+					 -2,
+					 127,
+					 128,
+					 -128,
+					 -129,
+					 32767,
+					 32768,
+					 -32768,
+					 -32769,
+					 8388607,
+					 8388608,
+					 -8388608,
+					 -8388609,
+					 INT32_MAX,
+					 INT32_MAX + 1LL,
+					 INT32_MIN,
+					 INT32_MIN - 1LL,
+					 (1LL << 47) - 1,
+					 1LL << 47,
+					 -(1LL << 47),
+					 -(1LL << 47) - 1,
+					 INT64_MAX,
+					 INT64_MIN};
 	struct gt_bulk *db;
 	struct gt_bulk_tree *t;
 	struct gt_bulk_row row;
@@ -208,7 +239,8 @@ UNIT_TEST(bulk_keeps_integers_of_every_size)
 	CHECK_OK(gt_bulk_finish(db, "REINDEX;"));
 	CHECK_STR(ask("PRAGMA integrity_check"), "ok");
 	for (int64_t i = 0; i < n; i++) {
-		snprintf(query, sizeof query, "SELECT n FROM t WHERE id = %" PRId64, i ? INT64_C(1) << (i * 2) : 0);
+		snprintf(query, sizeof query, "SELECT n FROM t WHERE id = %" PRId64,
+			 i ? INT64_C(1) << (i * 2) : 0);
 		snprintf(expected, sizeof expected, "%" PRId64, values[i]);
 		CHECK_STR(ask(query), expected);
 	}

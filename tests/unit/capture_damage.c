@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture files that are damaged, cut, of other versions, or that take no more: what is good in them is read, the rest refused and told. */
+/* Capture files that are damaged, cut, of other versions, or that take no more: what is good in
+ * them is read, the rest refused and told. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -28,7 +29,8 @@ static uint64_t write_sample(const char *path, bool compress)
 		records_string(&r, (uint32_t)n + 1, "a kernel");
 		for (i = 0; i < 8; i++) {
 			id++;
-			records_call(&r, 1, 3, 0, GT_ID(1, id), 1000000000 + id * 100, 1000000050 + id * 100, id);
+			records_call(&r, 1, 3, 0, GT_ID(1, id), 1000000000 + id * 100,
+				     1000000050 + id * 100, id);
 		}
 		records_device(&r, GT_ID(1, id), 1000000000 + id * 100, 1000000010 + id * 100);
 		counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] += 8;
@@ -139,17 +141,21 @@ UNIT_TEST(a_damaged_payload_is_counted_as_torn)
 	struct gt_file_block head;
 	struct gt_capture *c;
 
-	for (n = sizeof(struct gt_file_header); n < bytes; n += (size_t)head.head_bytes + head.stored_bytes) {
+	for (n = sizeof(struct gt_file_header); n < bytes;
+	     n += (size_t)head.head_bytes + head.stored_bytes) {
 		memcpy(&head, data + n, sizeof head);
 		if (head.type == GT_BLOCK_STREAM && ++hits == 2)
 			data[n + head.head_bytes + head.stored_bytes / 2] ^= 0x10;
 	}
 	file_write(path, data, bytes);
 	c = open_capture(path);
-	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1); /* found when the device clocks were settled */
+	/* found when the device clocks were settled */
+	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1);
 	CHECK_EQ(count_items(c), calls - 8 + 5);
-	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_CALL][GT_DOMAIN_OPENCL], 8);
-	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_DEVICE][GT_DOMAIN_OPENCL], 1);
+	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_CALL][GT_DOMAIN_OPENCL],
+		 8);
+	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_TORN][GT_CLASS_DEVICE][GT_DOMAIN_OPENCL],
+		 1);
 	CHECK_EQ(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], calls - 8);
 	CHECK_OK(gt_capture_verify(c));
 	CHECK_EQ(gt_capture_health(c)->bad_blocks, 1); /* told once */
@@ -167,13 +173,15 @@ UNIT_TEST(garbage_between_blocks_is_skipped)
 	struct gt_capture *c;
 
 	CHECK_NOT_NULL(mixed);
-	for (n = sizeof(struct gt_file_header); n < bytes / 2; n += (size_t)head.head_bytes + head.stored_bytes) {
+	for (n = sizeof(struct gt_file_header); n < bytes / 2;
+	     n += (size_t)head.head_bytes + head.stored_bytes) {
 		memcpy(&head, data + n, sizeof head);
 		at = n;
 	}
 	memcpy(mixed, data, at);
 	for (n = 0; n < junk; n++)
-		mixed[at + n] = n % 97 ? (uint8_t)(n * 31) : (uint8_t)(GT_BLOCK_MAGIC >> 8 * (n / 97 % 4));
+		mixed[at + n] =
+			n % 97 ? (uint8_t)(n * 31) : (uint8_t)(GT_BLOCK_MAGIC >> 8 * (n / 97 % 4));
 	memcpy(mixed + at + junk, data + at, bytes - at);
 	file_write(path, mixed, bytes + junk);
 	c = open_capture(path);
@@ -186,7 +194,8 @@ UNIT_TEST(garbage_between_blocks_is_skipped)
 }
 
 /* Right checksums, wrong content: @change changes each block of @type. */
-static void forge(const char *path, uint8_t type, void (*change)(struct gt_file_block *head, uint8_t *extension, uint8_t *payload))
+static void forge(const char *path, uint8_t type,
+		  void (*change)(struct gt_file_block *head, uint8_t *extension, uint8_t *payload))
 {
 	size_t bytes, at = sizeof(struct gt_file_header);
 	uint8_t *data = file_read(path, &bytes);
@@ -213,7 +222,8 @@ static void check_sums_are_told(const char *path, uint64_t places)
 	count_items(c);
 	CHECK_EQ(gt_capture_health(c)->bad_sums, places);
 	CHECK(!gt_capture_is_whole(gt_capture_health(c)));
-	CHECK_EQ(gt_capture_counts(c, 0)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], sum_of(gt_capture_counts(c, 0), GT_CLASS_CALL));
+	CHECK_EQ(gt_capture_counts(c, 0)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL],
+		 sum_of(gt_capture_counts(c, 0), GT_CLASS_CALL));
 	count_items(c);
 	CHECK_EQ(gt_capture_health(c)->bad_sums, places); /* told once */
 	gt_capture_close(c);
@@ -338,7 +348,8 @@ static enum gt_capture_end end_of(const char *path)
 
 UNIT_TEST(a_section_that_a_later_version_wrote_ends_alike_in_reading_and_in_merging)
 {
-	const char *a = file_name("a.gputap"), *once = file_name("once.gputap"), *twice = file_name("twice.gputap");
+	const char *a = file_name("a.gputap"), *once = file_name("once.gputap"),
+		   *twice = file_name("twice.gputap");
 	struct gt_capture_health health;
 	size_t repeated;
 
@@ -351,10 +362,12 @@ UNIT_TEST(a_section_that_a_later_version_wrote_ends_alike_in_reading_and_in_merg
 	CHECK_NE(end_of(once), GT_CAPTURE_COMPLETE);
 }
 
-/* One capture's header and blocks of a section: no writer makes it, but what reading leaves out, merging leaves out. */
+/* One capture's header and blocks of a section: no writer makes it, but what reading leaves out,
+ * merging leaves out. */
 UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 {
-	const char *a = file_name("a.gputap"), *b = file_name("b.gputap"), *merged = file_name("merged.gputap");
+	const char *a = file_name("a.gputap"), *b = file_name("b.gputap"),
+		   *merged = file_name("merged.gputap");
 	const char *const paths[] = {a, b};
 	uint64_t calls = write_sample(a, false);
 	struct gt_capture_health health;
@@ -388,8 +401,8 @@ UNIT_TEST(a_file_with_the_id_of_a_capture_that_is_in_is_left_out_whole)
 	gt_capture_close(c);
 }
 
-/* Looking for the next block must not read the same bytes again and again, nor what is not there: else these take
- * minutes and years, and the test's time limit ends them. */
+/* Looking for the next block must not read the same bytes again and again, nor what is not
+ * there: else these take minutes and years, and the test's time limit ends them. */
 UNIT_TEST(a_file_of_nothing_but_magic_numbers_and_a_hole_of_terabytes_are_walked_once)
 {
 	const char *path = file_name("a.gputap");
@@ -438,7 +451,8 @@ UNIT_TEST(what_is_no_capture_is_refused_with_a_sentence)
 	refused(path, -ENODATA, "is empty");
 	file_write(path, "hello\n", 6);
 	refused(path, -EBADMSG, "not a gputap capture");
-	file_write(path, "a long text that is no capture, as long as a capture's header is at least", 74);
+	file_write(path,
+		   "a long text that is no capture, as long as a capture's header is at least", 74);
 	refused(path, -EBADMSG, "not a gputap capture");
 	file_write(path, GT_FILE_MAGIC "\1\0\0\0", 12);
 	refused(path, -EBADMSG, "cut within its first");
@@ -468,7 +482,8 @@ UNIT_TEST(a_newer_major_version_is_refused_and_a_newer_minor_one_is_read)
 	free(data);
 }
 
-static size_t add_block(uint8_t *to, struct gt_file_block head, const void *extension, size_t extension_bytes, const void *payload, size_t bytes)
+static size_t add_block(uint8_t *to, struct gt_file_block head, const void *extension,
+			size_t extension_bytes, const void *payload, size_t bytes)
 {
 	uint8_t buffer[GT_FILE_HEAD_MAX];
 
@@ -496,9 +511,12 @@ UNIT_TEST(blocks_of_unknown_types_and_longer_ones_are_read_over)
 
 	CHECK_NOT_NULL(more);
 	memcpy(more, data, n);
-	n += add_block(more + n, (struct gt_file_block){.type = 200, .process = 5}, "extended", 8, "unknown", 7);
-	n += add_block(more + n, (struct gt_file_block){.type = GT_BLOCK_CLOCK}, "extended", 8, longer, sizeof longer);
-	memcpy(more + n, data + sizeof(struct gt_file_header), bytes - sizeof(struct gt_file_header));
+	n += add_block(more + n, (struct gt_file_block){.type = 200, .process = 5}, "extended", 8,
+		       "unknown", 7);
+	n += add_block(more + n, (struct gt_file_block){.type = GT_BLOCK_CLOCK}, "extended", 8,
+		       longer, sizeof longer);
+	memcpy(more + n, data + sizeof(struct gt_file_header),
+	       bytes - sizeof(struct gt_file_header));
 	file_write(path, more, n + bytes - sizeof(struct gt_file_header));
 	c = open_capture(path);
 	CHECK_EQ(gt_capture_health(c)->unknown_blocks, 1);
@@ -519,7 +537,10 @@ UNIT_TEST(a_block_that_names_a_process_beyond_belief_allocates_nothing)
 
 	write_sample(path, false);
 	data = file_read(path, &bytes);
-	n = add_block(more, (struct gt_file_block){.type = GT_BLOCK_PROCESS, .process = GT_FILE_PROCESS_MAX - 1}, "", 0, "", 0);
+	n = add_block(more,
+		      (struct gt_file_block){.type = GT_BLOCK_PROCESS,
+					     .process = GT_FILE_PROCESS_MAX - 1},
+		      "", 0, "", 0);
 	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	CHECK_EQ(write(fd, more, n), (ssize_t)n);
 	close(fd);
@@ -584,7 +605,9 @@ UNIT_TEST(two_writers_of_one_file_are_refused)
 	CHECK_NOT_NULL(strstr(gt_error_text(), "being written"));
 	gt_error_clear();
 	CHECK_OK(gt_capture_writer_finish(w, true));
-	CHECK_EQ(gt_capture_writer_create(path, false, NULL, &(struct gt_session_info){.rank = -1}, &other), -EEXIST);
+	CHECK_EQ(gt_capture_writer_create(path, false, NULL, &(struct gt_session_info){.rank = -1},
+					  &other),
+		 -EEXIST);
 	gt_error_clear();
 }
 
@@ -597,11 +620,14 @@ static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s
 	for (n = 0; n < 600; n++) {
 		r.count = 0;
 		for (i = 0; i < 100; i++) {
-			uint64_t *p = records_call(&r, 1, 8, 0, GT_ID(1, n * 100 + i + 1), 1000000000 + n * 1000 + i * 10, 1000000005 + n * 1000 + i * 10, 0);
+			uint64_t *p = records_call(&r, 1, 8, 0, GT_ID(1, n * 100 + i + 1),
+						   1000000000 + n * 1000 + i * 10,
+						   1000000005 + n * 1000 + i * 10, 0);
 			int k;
 
 			for (k = 0; k < 8; k++)
-				p[5 + k] = records_random(&state); /* 64 bytes that nothing makes shorter */
+				/* 64 bytes that nothing makes shorter */
+				p[5 + k] = records_random(&state);
 		}
 		if (gt_capture_write_records(s, r.words, r.count * 8, &counts))
 			break;
@@ -609,7 +635,8 @@ static struct gt_counts fill_up(struct gt_capture_writer *w, struct gt_stream *s
 			int status = gt_capture_flush(w);
 
 			if (!status)
-				good = counts; /* else nothing since the last good one is in the file */
+				/* else nothing since the last good one is in the file */
+				good = counts;
 			else
 				*failed = status;
 			counts = good;
@@ -635,7 +662,8 @@ UNIT_TEST(a_file_that_takes_no_more_keeps_what_was_flushed_and_says_what_was_los
 	CHECK_EQ(failed, -EFBIG);
 	gt_error_clear();
 	counts.seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 60000;
-	counts.dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][GT_DOMAIN_OPENCL] = 60000 - counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL];
+	counts.dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][GT_DOMAIN_OPENCL] =
+		60000 - counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL];
 	r.count = 0;
 	records_string(&r, 1, "late");
 	CHECK_OK(gt_capture_write_records(s, r.words, r.count * 8, NULL));
@@ -645,8 +673,10 @@ UNIT_TEST(a_file_that_takes_no_more_keeps_what_was_flushed_and_says_what_was_los
 	CHECK_EQ(gt_capture_health(c)->bad_bytes, 0);
 	CHECK_EQ(count_items(c), counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL]);
 	CHECK_GT(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 0);
-	CHECK_GT(gt_capture_counts(c, 0)->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][GT_DOMAIN_OPENCL], 0);
-	CHECK_STR(gt_capture_string(c, 0, 1), "late"); /* what is not records survives a failed flush */
+	CHECK_GT(gt_capture_counts(c, 0)->dropped[GT_DROP_OUTPUT][GT_CLASS_CALL][GT_DOMAIN_OPENCL],
+		 0);
+	/* what is not records survives a failed flush */
+	CHECK_STR(gt_capture_string(c, 0, 1), "late");
 	gt_capture_close(c);
 }
 
@@ -664,6 +694,7 @@ UNIT_TEST(a_capture_that_cannot_begin_leaves_no_file)
 	gt_error_clear();
 	limit.rlim_cur = RLIM_INFINITY;
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	CHECK_OK(gt_capture_writer_create(path, false, NULL, &session, &w)); /* it is in nobody's way */
+	/* it is in nobody's way */
+	CHECK_OK(gt_capture_writer_create(path, false, NULL, &session, &w));
 	gt_capture_writer_destroy(w);
 }

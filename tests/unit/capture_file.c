@@ -14,7 +14,12 @@ UNIT_TEST(a_capture_tells_its_session_processes_threads_and_counts)
 	struct gt_capture_writer *w = capture_begin(path, false);
 	struct gt_stream *s = stream_begin(w, 0, 1);
 	struct gt_thread_info thread = {.ordinal = 1, .tid = 43, .start_ticks = 5, .name = "first"};
-	struct gt_process_info end = {.wait_status = 256, .ended = true, .proper_end = true, .runtimes = 2, .end_ns = 1000005000, .children_lost = 3};
+	struct gt_process_info end = {.wait_status = 256,
+				      .ended = true,
+				      .proper_end = true,
+				      .runtimes = 2,
+				      .end_ns = 1000005000,
+				      .children_lost = 3};
 	struct gt_counts counts = {.seen = {{0, 10}}, .dropped = {{{0, 9}}}};
 	const struct gt_process_info *p;
 	struct gt_capture *c;
@@ -51,7 +56,8 @@ UNIT_TEST(a_capture_tells_its_session_processes_threads_and_counts)
 	CHECK_NULL(gt_capture_thread_find(c, 0, 2));
 	CHECK_EQ(gt_capture_counts(c, 0)->seen[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 10);
 	CHECK_EQ(gt_capture_counts(c, 0)->recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 1);
-	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL], 9);
+	CHECK_EQ(gt_capture_counts(c, 0)->dropped[GT_DROP_FULL][GT_CLASS_CALL][GT_DOMAIN_OPENCL],
+		 9);
 	gt_capture_close(c);
 }
 
@@ -76,7 +82,8 @@ UNIT_TEST(items_have_their_arguments_payload_and_times)
 	p[8] = UINT64_MAX;
 	p[9] = 3 | UINT64_C(8) << 32;
 	p[10] = UINT64_C(0x1122334455667788);
-	records_call(&r, 46, 0, 0, GT_ID(1, 2), 1000000300, 1000000300, 0); /* a duration of 0; no arguments */
+	/* a duration of 0; no arguments */
+	records_call(&r, 46, 0, 0, GT_ID(1, 2), 1000000300, 1000000300, 0);
 	d = records_device(&r, GT_ID(1, 1), 1000000100, 1000000150);
 	d->status = -5;
 	d->bytes = 4096;
@@ -133,7 +140,8 @@ UNIT_TEST(items_have_their_arguments_payload_and_times)
 	gt_capture_close(c);
 }
 
-/* Random groups of nested calls: the reader must give them in the order in which they began, with parents. */
+/* Random groups of nested calls: the reader must give them in the order in which they began,
+ * with parents. */
 struct model_call {
 	uint64_t id, parent;
 	unsigned depth;
@@ -145,7 +153,8 @@ static uint64_t model_now, model_seq;
 
 static void model_make(uint64_t *state, unsigned depth, uint64_t parent, unsigned budget)
 {
-	uint64_t id = GT_ID(1, ++model_seq), start = ++model_now, children = budget ? records_random(state) % 4 : 0;
+	uint64_t id = GT_ID(1, ++model_seq), start = ++model_now,
+		 children = budget ? records_random(state) % 4 : 0;
 
 	model[model_count++] = (struct model_call){id, parent, depth};
 	while (children--)
@@ -187,7 +196,8 @@ UNIT_TEST(calls_come_in_order_of_their_begin_with_their_parents)
 		r.count = 0;
 		model_make(&state, 0, 0, (unsigned)(records_random(&state) % 6));
 		write_records(s, &r, &counts);
-		if (records_random(&state) % 50 == 0) /* blocks may end inside a group too: flush between batches of one */
+		/* blocks may end inside a group too: flush between batches of one */
+		if (records_random(&state) % 50 == 0)
 			CHECK_OK(gt_capture_flush(w));
 	}
 	capture_finish(w, s, &counts);
@@ -206,7 +216,8 @@ UNIT_TEST(a_group_of_calls_may_span_blocks)
 
 	for (n = 2; n <= 5000; n++) {
 		r.count = 0;
-		records_call(&r, 1, 2, 1, GT_ID(1, n), 1000000000 + n * 10, 1000000000 + n * 10 + 5, n);
+		records_call(&r, 1, 2, 1, GT_ID(1, n), 1000000000 + n * 10, 1000000000 + n * 10 + 5,
+			     n);
 		write_records(s, &r, &counts);
 		if (n % 100 == 0)
 			CHECK_OK(gt_capture_flush(w));
@@ -271,7 +282,8 @@ UNIT_TEST(calls_of_a_dropped_parent_are_not_given_to_the_next_call)
 	struct gt_capture *c;
 	struct gt_cursor *k;
 
-	/* 1 was dropped, 2 is its child; 3 has child 4 whose child 5 lost it: nearest that is known is 3 */
+	/* 1 was dropped, 2 is its child; 3 has child 4 whose child 5 lost it: nearest that is
+	 * known is 3 */
 	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000020, 1000000021, 0);
 	records_call(&r, 1, 0, 2, GT_ID(1, 5), 1000000050, 1000000051, 0);
 	records_call(&r, 1, 0, 0, GT_ID(1, 3), 1000000030, 1000000090, 0);
@@ -303,7 +315,8 @@ UNIT_TEST(external_ids_are_those_at_a_calls_begin)
 	struct gt_cursor *k;
 
 	records_external(&r, GT_EXTERNAL_USER, true, 1000000010, 70);
-	/* call 1 begins at 20; inside it 500 is pushed at 30, call 2 begins at 40, popped at 60, call 3 begins at 70 */
+	/* call 1 begins at 20; inside it 500 is pushed at 30, call 2 begins at 40, popped at 60,
+	 * call 3 begins at 70 */
 	records_external(&r, GT_EXTERNAL_OPERATION, true, 1000000030, 500);
 	records_call(&r, 1, 0, 1, GT_ID(1, 2), 1000000040, 1000000050, 0);
 	records_external(&r, GT_EXTERNAL_OPERATION, false, 1000000060, 500);
@@ -316,7 +329,7 @@ UNIT_TEST(external_ids_are_those_at_a_calls_begin)
 	capture_finish(w, s, &counts);
 	c = open_capture(path);
 	k = cursor_of(c);
-	for (n = 0; (i = next_item(k)); ) {
+	for (n = 0; (i = next_item(k));) {
 		if (i->kind == GT_RECORD_EXTERNAL) {
 			n++;
 			CHECK_EQ(i->ret, n == 1 ? 70 : n < 4 ? 500 : 600);
@@ -393,16 +406,19 @@ UNIT_TEST(the_same_device_of_two_processes_is_one)
 	records_object(&r, GT_OBJECT_QUEUE, 4, 99, TEXT(""));
 	write_records(s, &r, &counts);
 	r.count = 0;
-	records_object(&r, GT_OBJECT_DEVICE, 1, 0, TEXT("name=C\0"));         /* C, first of its process */
+	/* C, first of its process */
+	records_object(&r, GT_OBJECT_DEVICE, 1, 0, TEXT("name=C\0"));
 	records_object(&r, GT_OBJECT_DEVICE, 2, 0, TEXT("name=other\0uuid=1234\0")); /* A */
-	records_object(&r, GT_OBJECT_DEVICE, 3, 0, TEXT("pci=0:1.0\0"));      /* B */
-	records_object(&r, GT_OBJECT_DEVICE, 4, 0, TEXT("name=1234\0"));      /* a name is no uuid */
+	records_object(&r, GT_OBJECT_DEVICE, 3, 0, TEXT("pci=0:1.0\0"));             /* B */
+	/* a name is no uuid */
+	records_object(&r, GT_OBJECT_DEVICE, 4, 0, TEXT("name=1234\0"));
 	write_records(s2, &r, &counts);
 	gt_capture_stream_destroy(s2);
 	capture_finish(w, s, &counts);
 	c = open_capture(path);
 	CHECK_EQ(gt_capture_device_count(c), 5);
-#define INDEX(process, number) gt_capture_object_find(c, process, GT_OBJECT_DEVICE, number)->device_index
+#define INDEX(process, number) \
+	gt_capture_object_find(c, process, GT_OBJECT_DEVICE, number)->device_index
 	CHECK_EQ(INDEX(0, 1), 0);
 	CHECK_EQ(INDEX(0, 4), 3);
 	CHECK_EQ(INDEX(1, 1), INDEX(0, 3));
@@ -415,7 +431,8 @@ UNIT_TEST(the_same_device_of_two_processes_is_one)
 	CHECK_EQ(o->ordinal, 2);
 	CHECK_EQ(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 1)->ordinal, 1);
 	CHECK_EQ(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 2)->ordinal, 1);
-	CHECK_STR(gt_object_value(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 2), "properties"), "x");
+	CHECK_STR(gt_object_value(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 2), "properties"),
+		  "x");
 	CHECK_NULL(gt_object_value(o, "properties"));
 	CHECK_EQ(gt_capture_object_find(c, 0, GT_OBJECT_QUEUE, 4)->device_index, UINT32_MAX);
 	CHECK_NULL(gt_capture_device(c, 5));
@@ -432,7 +449,8 @@ UNIT_TEST(a_queue_of_a_device_record_is_found)
 	struct gt_capture *c;
 	struct gt_cursor *k;
 
-	records_device(&r, GT_ID(1, 1), 1000000000, 1000000100); /* before its object: another ring may be slower */
+	/* before its object: another ring may be slower */
+	records_device(&r, GT_ID(1, 1), 1000000000, 1000000100);
 	records_device(&r, GT_ID(1, 1), 1000000000, 1000000100)->queue = 5;
 	records_object(&r, GT_OBJECT_QUEUE, 1, 1, TEXT(""));
 	write_records(s, &r, &counts);
@@ -460,7 +478,8 @@ UNIT_TEST(what_is_good_before_a_malformed_record_is_kept)
 	records_call(&r, 1, 2, 0, GT_ID(1, 1), 1000000000, 1000000001, 0);
 	records_string(&r, 1, "good");
 	records_call(&r, 1, 2, 0, GT_ID(1, 2), 1000000002, 1000000003, 0);
-	records_call(&r, 1, 2, 0, GT_ID(1, 3), 1000000004, 1000000005, 0)[0] |= 0xffff; /* 65535 words */
+	/* 65535 words */
+	records_call(&r, 1, 2, 0, GT_ID(1, 3), 1000000004, 1000000005, 0)[0] |= 0xffff;
 	CHECK_EQ(gt_capture_write_records(s, r.words, r.count * 8, &counts), -EBADMSG);
 	CHECK_EQ(counts.recorded[GT_CLASS_CALL][GT_DOMAIN_OPENCL], 2);
 	gt_error_clear();
@@ -571,10 +590,14 @@ UNIT_TEST(items_come_several_at_once_as_they_come_one_by_one)
 		uint64_t at = 1000000000;
 
 		for (uint64_t id = 1; id <= 300; id += 3, at += 1000) {
-			uint64_t *p = records_add(&r, id % 7 ? 12 : 300, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, 38, 4)); /* 300: a tail */
+			/* 300: a tail */
+			uint64_t *p = records_add(&r, id % 7 ? 12 : 300, GT_RECORD_CALL, 0,
+						  GT_OP(GT_DOMAIN_OPENCL, 38, 4));
 
-			memcpy(p + 1, (uint64_t[]){at, at + 10, GT_ID(thread, id), 0, id, 2, 3, at}, 64);
-			records_call(&r, 46, 0, 1, GT_ID(thread, id + 2), at + 120, at + 130, 0); /* in the next one */
+			memcpy(p + 1, (uint64_t[]){at, at + 10, GT_ID(thread, id), 0, id, 2, 3, at},
+			       64);
+			/* in the next one */
+			records_call(&r, 46, 0, 1, GT_ID(thread, id + 2), at + 120, at + 130, 0);
 			records_call(&r, 46, 0, 0, GT_ID(thread, id + 1), at + 100, at + 200, 0);
 		}
 		write_records(s, &r, &counts);

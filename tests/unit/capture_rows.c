@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The row form: what goes in comes out, in both versions of the loops, and anything else is refused. */
+/* The row form: what goes in comes out, in both versions of the loops, and anything else is
+ * refused. */
 #include "capture/decode.h"
 #include "capture/encode.h"
 #include "records.h"
@@ -14,24 +15,19 @@ static uint64_t some_value(uint64_t *state)
 	uint64_t r = records_random(state);
 
 	switch (r % 8) {
-	case 0:
-		return records_random(state);
-	case 1:
-		return UINT64_MAX - records_random(state) % 300;
-	case 2:
-		return records_random(state) % 70000;
-	case 3:
-		return 0x55d0c8000000 + records_random(state) % 0x2000000;
-	case 4:
-		return UINT64_C(1) << records_random(state) % 64;
-	default:
-		return records_random(state) % 3;
+	case 0: return records_random(state);
+	case 1: return UINT64_MAX - records_random(state) % 300;
+	case 2: return records_random(state) % 70000;
+	case 3: return 0x55d0c8000000 + records_random(state) % 0x2000000;
+	case 4: return UINT64_C(1) << records_random(state) % 64;
+	default: return records_random(state) % 3;
 	}
 }
 
 static void some_record(uint64_t *state)
 {
-	static const uint8_t kinds[] = {GT_RECORD_CALL, GT_RECORD_CALL, GT_RECORD_CALL, GT_RECORD_DEVICE, GT_RECORD_EXTERNAL, GT_RECORD_PAD};
+	static const uint8_t kinds[] = {GT_RECORD_CALL,   GT_RECORD_CALL,     GT_RECORD_CALL,
+					GT_RECORD_DEVICE, GT_RECORD_EXTERNAL, GT_RECORD_PAD};
 	uint8_t kind = kinds[records_random(state) % 6];
 	size_t words, i;
 	uint64_t *p;
@@ -48,10 +44,10 @@ static void some_record(uint64_t *state)
 	case GT_RECORD_EXTERNAL:
 		words = 3 + (records_random(state) % 5 ? 0 : records_random(state) % 3);
 		break;
-	default:
-		words = 1 + records_random(state) % 4;
+	default: words = 1 + records_random(state) % 4;
 	}
-	p = records_add(&in, words, kind, (uint8_t)(records_random(state) % 3), GT_OP(domain, records_random(state) % 6, nargs));
+	p = records_add(&in, words, kind, (uint8_t)(records_random(state) % 3),
+			GT_OP(domain, records_random(state) % 6, nargs));
 	for (i = 1; i < words; i++)
 		p[i] = some_value(state);
 }
@@ -72,7 +68,8 @@ static void check_row(const struct gt_row *row, const uint64_t *record)
 }
 
 /* What one block holds, compared to the records from @at on. Return: the record behind them. */
-static const uint64_t *check_block(const uint64_t *at, const uint64_t *end, gt_decoder_next_fn *next)
+static const uint64_t *check_block(const uint64_t *at, const uint64_t *end,
+				   gt_decoder_next_fn *next)
 {
 	static uint8_t payload[GT_FILE_PAYLOAD_MAX + GT_DECODE_SLACK];
 	struct gt_file_stream base = {.base_ticks = encoder.base_ticks, .base_id = encoder.base_id};
@@ -175,8 +172,10 @@ UNIT_TEST(rows_of_a_call_with_four_arguments_take_16_bytes_at_most)
 	enum gt_encode_stop stop;
 	uint64_t i, state = 5;
 
-	for (i = 0; i < 2000; i++) { /* clSetKernelArg: kernel, index, size, pointer; the value behind it */
-		uint64_t *p = records_add(&in, 11, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, 38, 4));
+	/* clSetKernelArg: kernel, index, size, pointer; the value behind it */
+	for (i = 0; i < 2000; i++) {
+		uint64_t *p =
+			records_add(&in, 11, GT_RECORD_CALL, 0, GT_OP(GT_DOMAIN_OPENCL, 38, 4));
 
 		p[1] = 1000000 + i * 600 + records_random(&state) % 200;
 		p[2] = p[1] + 200 + records_random(&state) % 200;
@@ -210,10 +209,18 @@ UNIT_TEST(a_record_longer_than_its_batch_is_malformed_wherever_it_lies)
 
 UNIT_TEST(records_whose_words_cannot_hold_their_kind_are_malformed)
 {
-	static const struct { uint16_t words; uint8_t kind; uint32_t op; } bad[] = {
-		{0, GT_RECORD_CALL, GT_OP(1, 1, 0)}, {4, GT_RECORD_CALL, GT_OP(1, 1, 0)}, {6, GT_RECORD_CALL, GT_OP(1, 1, 4)},
-		{5, GT_RECORD_CALL, GT_OP(16, 1, 0)}, {15, GT_RECORD_DEVICE, GT_DEVICE_REF(1, 1)}, {16, GT_RECORD_DEVICE, GT_DEVICE_REF(255, 1)},
-		{2, GT_RECORD_EXTERNAL, 0}, {0, GT_RECORD_PAD, 0}};
+	static const struct {
+		uint16_t words;
+		uint8_t kind;
+		uint32_t op;
+	} bad[] = {{0, GT_RECORD_CALL, GT_OP(1, 1, 0)},
+		   {4, GT_RECORD_CALL, GT_OP(1, 1, 0)},
+		   {6, GT_RECORD_CALL, GT_OP(1, 1, 4)},
+		   {5, GT_RECORD_CALL, GT_OP(16, 1, 0)},
+		   {15, GT_RECORD_DEVICE, GT_DEVICE_REF(1, 1)},
+		   {16, GT_RECORD_DEVICE, GT_DEVICE_REF(255, 1)},
+		   {2, GT_RECORD_EXTERNAL, 0},
+		   {0, GT_RECORD_PAD, 0}};
 	enum gt_encode_stop stop;
 	size_t i;
 
@@ -227,7 +234,8 @@ UNIT_TEST(records_whose_words_cannot_hold_their_kind_are_malformed)
 	}
 }
 
-/* Random and half-random payloads: an answer, the same one in both versions, and no step outside (sanitizers see that). */
+/* Random and half-random payloads: an answer, the same one in both versions, and no step outside
+ * (sanitizers see that). */
 UNIT_TEST(any_bytes_decode_to_something_or_are_refused)
 {
 	static uint8_t payload[4096 + GT_DECODE_SLACK];
@@ -242,8 +250,11 @@ UNIT_TEST(any_bytes_decode_to_something_or_are_refused)
 
 		for (i = 0; i < bytes; i++)
 			payload[i] = (uint8_t)records_random(&state);
-		for (i = 0; i + 9 < bytes && round % 2; i += 1 + records_random(&state) % 50) { /* shapes that are known kinds */
-			struct gt_record head = {(uint16_t)(3 + records_random(&state) % 30), (uint8_t)(records_random(&state) % 10), 0, 0x1000000};
+		/* shapes that are known kinds */
+		for (i = 0; i + 9 < bytes && round % 2; i += 1 + records_random(&state) % 50) {
+			struct gt_record head = {(uint16_t)(3 + records_random(&state) % 30),
+						 (uint8_t)(records_random(&state) % 10), 0,
+						 0x1000000};
 
 			payload[i] = GT_ROW_NEW_SHAPE;
 			memcpy(payload + i + 1, &head, 8);

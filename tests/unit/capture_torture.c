@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The n-th allocation or system call fails, for n = 1, 2, ..: the writer says so or goes on, the file stays valid, the reader
- * says so with a cause, and nothing leaks (AddressSanitizer's build sees that). The calls are wrapped by the linker:
- * meson.build. */
+/* The n-th allocation or system call fails, for n = 1, 2, ..: the writer says so or goes on, the
+ * file stays valid, the reader says so with a cause, and nothing leaks (AddressSanitizer's build
+ * sees that). The calls are wrapped by the linker: meson.build. */
 #include <errno.h>
 
 #include "records.h"
@@ -54,7 +54,8 @@ char *__wrap_strdup(const char *s)
 	return fails(&until_allocation) ? NULL : __real_strdup(s);
 }
 
-/* A disk that is full in the middle: half is taken, then nothing; the next flush finds room again. */
+/* A disk that is full in the middle: half is taken, then nothing; the next flush finds room
+ * again. */
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t bytes, off_t at)
 {
 	if (until_write == 0 && bytes > 1) {
@@ -80,7 +81,8 @@ ssize_t __wrap_pread64(int fd, void *data, size_t bytes, off_t at)
 	return __real_pread64(fd, data, bytes, at);
 }
 
-/* Several threads' worth of everything. Each step may fail; what was flushed well is counted in @good. */
+/* Several threads' worth of everything. Each step may fail; what was flushed well is counted in
+ * @good. */
 static int write_all(const char *path, struct gt_counts *good, bool *created)
 {
 	struct gt_session_info session = {.hostname = "host", .command = "prog\0", .rank = -1};
@@ -105,7 +107,8 @@ static int write_all(const char *path, struct gt_counts *good, bool *created)
 		r.count = 0;
 		records_string(&r, (uint32_t)i + 1, "name");
 		for (k = 0; k < 100; k++)
-			records_call(&r, 1 + k % 5, 4, 0, GT_ID(i + 1, k + 1), 1000 + k * 10, 1005 + k * 10, k * 77);
+			records_call(&r, 1 + k % 5, 4, 0, GT_ID(i + 1, k + 1), 1000 + k * 10,
+				     1005 + k * 10, k * 77);
 		records_device(&r, GT_ID(i + 1, 1), 1000, 1001);
 		(void)gt_capture_write_records(s[i], r.words, r.count * 8, &counts);
 		if (i % 4 == 3) {
@@ -159,8 +162,8 @@ static void check_file(const char *path, const struct gt_counts *good, long n)
 
 	until_allocation = until_write = until_read = -1;
 	if (read_all(path, &calls) || calls < calls_of(good))
-		unit_fail(__FILE__, __LINE__, "failure %ld: %llu of %llu calls are there", n, (unsigned long long)calls,
-			  (unsigned long long)calls_of(good));
+		unit_fail(__FILE__, __LINE__, "failure %ld: %llu of %llu calls are there", n,
+			  (unsigned long long)calls, (unsigned long long)calls_of(good));
 }
 
 UNIT_TEST(the_writer_bears_every_failing_allocation)
@@ -169,7 +172,7 @@ UNIT_TEST(the_writer_bears_every_failing_allocation)
 	bool created;
 	long n;
 
-	for (n = 0; ; n++) {
+	for (n = 0;; n++) {
 		struct gt_counts good = {0};
 
 		until_allocation = n;
@@ -190,7 +193,7 @@ UNIT_TEST(the_writer_bears_every_failing_write)
 	bool created;
 	long n;
 
-	for (n = 0; ; n++) {
+	for (n = 0;; n++) {
 		struct gt_counts good = {0};
 
 		until_write = n;
@@ -214,15 +217,16 @@ UNIT_TEST(the_reader_bears_every_failing_allocation_and_read)
 
 	CHECK_OK(write_all(path, &good, &created));
 	CHECK_EQ(calls_of(&good), 2000);
-	for (n = 0; ; n++, allocations++) {
+	for (n = 0;; n++, allocations++) {
 		until_allocation = n;
 		if (!read_all(path, &calls))
-			CHECK(until_allocation >= 0 || calls == 2000); /* it went on without what it asked for */
+			/* it went on without what it asked for */
+			CHECK(until_allocation >= 0 || calls == 2000);
 		if (until_allocation >= 0)
 			break;
 	}
 	until_allocation = -1;
-	for (n = 0; ; n++, reads++) {
+	for (n = 0;; n++, reads++) {
 		until_read = n;
 		if (!read_all(path, &calls))
 			CHECK_GE(until_read, 0); /* a failing read is never passed over */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks: conversion is monotone and right within a tuple's jitter, whatever the tuples; device clocks are found. */
+/* Clocks: conversion is monotone and right within a tuple's jitter, whatever the tuples; device
+ * clocks are found. */
 #include <time.h>
 
 #include "clock/clock.h"
@@ -22,7 +23,8 @@ static uint64_t draw(uint64_t below)
 
 static struct gt_clock_tuple tuple(uint64_t ticks, uint64_t boottime)
 {
-	return (struct gt_clock_tuple){ticks, boottime, boottime, boottime + S / 4, boottime + 1700000000 * S, 60};
+	return (struct gt_clock_tuple){
+		ticks, boottime, boottime, boottime + S / 4, boottime + 1700000000 * S, 60};
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -48,7 +50,8 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
 	CHECK_GE(ns, b.raw_ns);
-	CHECK_LT(ns - b.raw_ns, 30 * S); /* a slow machine is still the same moment, another clock is not */
+	/* a slow machine is still the same moment, another clock is not */
+	CHECK_LT(ns - b.raw_ns, 30 * S);
 	clock_gettime(CLOCK_REALTIME, &t);
 	ns = (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
 	CHECK_LT(distance(ns, b.realtime_ns), 30 * S);
@@ -56,7 +59,8 @@ UNIT_TEST(a_tuple_reads_all_clocks_of_one_moment)
 	CHECK_EQ(a.ticks, a.boottime_ns);
 }
 
-/* The processor's counter, whether this machine's kernel trusts it or not: between two tuples it is CLOCK_BOOTTIME. */
+/* The processor's counter, whether this machine's kernel trusts it or not: between two tuples it
+ * is CLOCK_BOOTTIME. */
 UNIT_TEST(the_processors_counter_converts_to_boottime)
 {
 	struct gt_clock_tuple t[2];
@@ -101,13 +105,15 @@ UNIT_TEST(drifting_ticks_convert_within_the_jitter_of_tuples)
 		for (k = 0; k < 1000; k++) {
 			uint64_t at = tick_at[i] + (tick_at[i + 1] - tick_at[i]) * k / 1000;
 
-			CHECK_LE(distance(gt_host_clock_to_ns(map, at), ns_at[i] + S * k / 1000), 102);
+			CHECK_LE(distance(gt_host_clock_to_ns(map, at), ns_at[i] + S * k / 1000),
+				 102);
 		}
 	CHECK_LT(gt_host_clock_residual_ns(map), 60000);
 	CHECK_GT(gt_host_clock_residual_ns(map), 0);
 	/* extended beyond both ends, at the rate of the nearest piece */
 	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[0] - 2600000), ns_at[0] - 1000000), 200);
-	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[59] + 2600000), ns_at[59] + 1000000), 200);
+	CHECK_LE(distance(gt_host_clock_to_ns(map, tick_at[59] + 2600000), ns_at[59] + 1000000),
+		 200);
 	gt_host_clock_map_destroy(map);
 }
 
@@ -123,13 +129,20 @@ UNIT_TEST(conversion_never_runs_backwards_whatever_the_tuples)
 		unsigned shift = (unsigned)draw(60);
 
 		for (i = 0; i < n; i++)
-			t[i] = (struct gt_clock_tuple){draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> draw(60), draw(UINT64_MAX) >> shift,
-						       draw(UINT64_MAX) >> shift, draw(UINT64_MAX), draw(1000)};
+			t[i] = (struct gt_clock_tuple){draw(UINT64_MAX) >> shift,
+						       draw(UINT64_MAX) >> draw(60),
+						       draw(UINT64_MAX) >> shift,
+						       draw(UINT64_MAX) >> shift,
+						       draw(UINT64_MAX),
+						       draw(1000)};
 		CHECK_OK(gt_host_clock_map_create(t, n, &map));
 		for (i = 0; i < 2000; i++) {
 			uint64_t now;
 
-			at = i == 1999 ? UINT64_MAX : at + (UINT64_MAX >> shift) / 1000 > at ? at + (UINT64_MAX >> shift) / 1000 : UINT64_MAX;
+			at = i == 1999 ? UINT64_MAX
+			     : at + (UINT64_MAX >> shift) / 1000 > at
+				     ? at + (UINT64_MAX >> shift) / 1000
+				     : UINT64_MAX;
 			now = gt_host_clock_to_ns(map, at);
 			CHECK_GE(now, last);
 			last = now;
@@ -143,7 +156,8 @@ UNIT_TEST(conversion_never_runs_backwards_whatever_the_tuples)
 static void check_plain(const struct gt_clock_piece *piece, uint64_t in)
 {
 	if (gt_clock_piece_holds(piece, in) && gt_clock_piece_is_plain(piece, in))
-		CHECK_EQ(gt_clock_piece_convert_plain(piece, in), gt_clock_piece_convert_any(piece, in));
+		CHECK_EQ(gt_clock_piece_convert_plain(piece, in),
+			 gt_clock_piece_convert_any(piece, in));
 }
 
 UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
@@ -165,7 +179,8 @@ UNIT_TEST(the_short_way_converts_as_the_long_one_whatever_the_tuples)
 			const struct gt_clock_piece *p = &pieces->list[i];
 			uint64_t end = p->in0 + p->plain;
 
-			CHECK_LE(p->plain, p->to - p->in0); /* no stamp of another piece is taken for one of this */
+			/* no stamp of another piece is taken for one of this */
+			CHECK_LE(p->plain, p->to - p->in0);
 			for (k = 0; k < 100; k++)
 				check_plain(p, p->in0 + draw(p->plain + 1));
 			for (k = 0; k < 3; k++) {
@@ -192,8 +207,10 @@ UNIT_TEST(stamps_of_ordinary_clocks_take_the_short_way)
 		CHECK_OK(gt_host_clock_map_create(t, 10, &map));
 		pieces = gt_host_clock_pieces(map);
 		for (i = 0; i + 1 < pieces->count; i++)
-			CHECK_GE(pieces->list[i].plain + 1, pieces->list[i].to - pieces->list[i].in0);
-		CHECK_GT(pieces->list[i].plain, 100 * 86400 * S / 10 * tenths); /* the last one, for months */
+			CHECK_GE(pieces->list[i].plain + 1,
+				 pieces->list[i].to - pieces->list[i].in0);
+		/* the last one, for months */
+		CHECK_GT(pieces->list[i].plain, 100 * 86400 * S / 10 * tenths);
 		gt_host_clock_map_destroy(map);
 	}
 	CHECK_OK(gt_host_clock_map_create(NULL, 0, &map)); /* the identity */
@@ -203,7 +220,8 @@ UNIT_TEST(stamps_of_ordinary_clocks_take_the_short_way)
 
 UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
 {
-	struct gt_clock_tuple t[2] = {tuple(UINT64_MAX - 2600000001, 100 * S), tuple(UINT64_MAX - 1, 101 * S)};
+	struct gt_clock_tuple t[2] = {tuple(UINT64_MAX - 2600000001, 100 * S),
+				      tuple(UINT64_MAX - 1, 101 * S)};
 	struct gt_host_clock_map *map;
 
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
@@ -219,7 +237,8 @@ UNIT_TEST(the_ends_of_64_bits_convert_without_wrapping)
 	gt_host_clock_map_destroy(map);
 }
 
-/* Asleep for an hour within the second between two tuples; ticks and MONOTONIC stand still meanwhile. */
+/* Asleep for an hour within the second between two tuples; ticks and MONOTONIC stand still
+ * meanwhile. */
 UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 {
 	struct gt_clock_tuple t[6];
@@ -234,9 +253,13 @@ UNIT_TEST(a_suspended_host_does_not_stretch_the_second_around_it)
 		t[i].raw_ns = t[i].monotonic_ns + 77;
 	}
 	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
-	CHECK_LE(distance(gt_host_clock_to_ns(map, 2 * 2600000000 + 1300000000), 12 * S + S / 2), 2); /* a call took its time, not 30 minutes */
+	/* a call took its time, not 30 minutes */
+	CHECK_LE(distance(gt_host_clock_to_ns(map, 2 * 2600000000 + 1300000000), 12 * S + S / 2),
+		 2);
 	CHECK_EQ(gt_host_clock_to_ns(map, 3 * 2600000000), 3600 * S + 13 * S);
-	CHECK_LE(distance(gt_host_clock_from(map, GT_CLOCK_HOST_MONOTONIC, 12 * S + S / 2), 12 * S + S / 2), 2);
+	CHECK_LE(distance(gt_host_clock_from(map, GT_CLOCK_HOST_MONOTONIC, 12 * S + S / 2),
+			  12 * S + S / 2),
+		 2);
 	CHECK_LE(distance(gt_host_clock_from(map, GT_CLOCK_HOST_RAW, 14 * S + 77), 3614 * S), 2);
 	CHECK_LT(gt_host_clock_residual_ns(map), 100);
 	gt_host_clock_map_destroy(map);
@@ -255,7 +278,9 @@ UNIT_TEST(ticks_that_go_on_while_the_host_sleeps_are_followed)
 		t[i].monotonic_ns = 10 * S + i * S;
 	}
 	CHECK_OK(gt_host_clock_map_create(t, 6, &map));
-	CHECK_LE(distance(gt_host_clock_to_ns(map, (12 * S + 1800 * S) / 10 * 26), 12 * S + 1800 * S), 20);
+	CHECK_LE(distance(gt_host_clock_to_ns(map, (12 * S + 1800 * S) / 10 * 26),
+			  12 * S + 1800 * S),
+		 20);
 	gt_host_clock_map_destroy(map);
 }
 
@@ -270,7 +295,8 @@ UNIT_TEST(one_tuple_gives_an_offset_and_no_tuple_the_identity)
 	gt_host_clock_map_destroy(map);
 	CHECK_OK(gt_host_clock_map_create(&t, 1, &map));
 	CHECK_EQ(gt_host_clock_to_ns(map, 7 * S), 9 * S);
-	CHECK_EQ(gt_host_clock_residual_ns(map), UINT64_MAX); /* the rate of these ticks is not known */
+	/* the rate of these ticks is not known */
+	CHECK_EQ(gt_host_clock_residual_ns(map), UINT64_MAX);
 	gt_host_clock_map_destroy(map);
 	t.ticks = t.boottime_ns;
 	CHECK_OK(gt_host_clock_map_create(&t, 1, &map));
@@ -281,7 +307,8 @@ UNIT_TEST(one_tuple_gives_an_offset_and_no_tuple_the_identity)
 
 UNIT_TEST(a_program_of_less_than_a_millisecond_has_a_rate_too)
 {
-	struct gt_clock_tuple t[2] = {tuple(2600000, 9 * S), tuple(2600000 + 780000, 9 * S + 300000)};
+	struct gt_clock_tuple t[2] = {tuple(2600000, 9 * S),
+				      tuple(2600000 + 780000, 9 * S + 300000)};
 	struct gt_host_clock_map *map;
 
 	CHECK_OK(gt_host_clock_map_create(t, 2, &map));
@@ -304,7 +331,8 @@ UNIT_TEST(wall_time_follows_a_step_of_the_clock)
 
 UNIT_TEST(cached_pieces_convert_as_the_map_does)
 {
-	struct gt_clock_tuple t[4] = {tuple(100, 10 * S), tuple(26 * S / 10, 11 * S), tuple(26 * S / 5, 12 * S + 5000), tuple(8 * S, 13 * S)};
+	struct gt_clock_tuple t[4] = {tuple(100, 10 * S), tuple(26 * S / 10, 11 * S),
+				      tuple(26 * S / 5, 12 * S + 5000), tuple(8 * S, 13 * S)};
 	const struct gt_clock_piece *piece = NULL;
 	struct gt_host_clock_map *map;
 	uint64_t i;
@@ -346,16 +374,19 @@ static uint64_t raw_of(uint64_t ns)
 typedef uint64_t stamp_fn(uint64_t ns);
 
 /* Work each millisecond: a call of 5 to 25 us, queued 1 to 4 us into it. */
-static struct gt_device_clock *device_of(struct gt_host_clock_map *host, stamp_fn *stamp, bool ends, unsigned count)
+static struct gt_device_clock *device_of(struct gt_host_clock_map *host, stamp_fn *stamp, bool ends,
+					 unsigned count)
 {
 	struct gt_device_clock *clock;
 	unsigned i;
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (i = 0; i < count; i++) {
-		uint64_t start = 11 * S + i * 5000000 + draw(1000000), end = start + 5000 + draw(20000);
+		uint64_t start = 11 * S + i * 5000000 + draw(1000000),
+			 end = start + 5000 + draw(20000);
 
-		gt_device_clock_add_work(clock, start, ends ? end : 0, stamp(start + 1000 + draw(3000)));
+		gt_device_clock_add_work(clock, start, ends ? end : 0,
+					 stamp(start + 1000 + draw(3000)));
 	}
 	gt_device_clock_settle(clock);
 	return clock;
@@ -366,7 +397,9 @@ static void check_converts(struct gt_device_clock *clock, stamp_fn *stamp, uint6
 	unsigned i;
 
 	for (i = 0; i < 5000; i++)
-		CHECK_LE(distance(gt_device_clock_to_ns(clock, stamp(11 * S + i * 5000000)), 11 * S + i * 5000000), within);
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, stamp(11 * S + i * 5000000)),
+				  11 * S + i * 5000000),
+			 within);
 }
 
 UNIT_TEST(a_device_that_stamps_in_monotonic_raw_is_recognised)
@@ -399,7 +432,8 @@ UNIT_TEST(devices_that_stamp_in_other_host_clocks_are_recognised)
 	struct gt_host_clock_map *host = plain_host();
 	struct gt_device_clock *clock = device_of(host, monotonic_of, true, 100);
 
-	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_MONOTONIC); /* BOOTTIME is the same here */
+	/* BOOTTIME is the same here */
+	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_HOST_MONOTONIC);
 	check_converts(clock, monotonic_of, 2);
 	gt_device_clock_destroy(clock);
 	clock = device_of(host, realtime_of, true, 1);
@@ -409,7 +443,8 @@ UNIT_TEST(devices_that_stamp_in_other_host_clocks_are_recognised)
 	gt_host_clock_map_destroy(host);
 }
 
-/* RAW and MONOTONIC are 3 ms apart, as after a short uptime, and the calls' ends are not known: both fit. */
+/* RAW and MONOTONIC are 3 ms apart, as after a short uptime, and the calls' ends are not known:
+ * both fit. */
 UNIT_TEST(of_two_host_clocks_that_fit_the_nearer_one_is_taken)
 {
 	struct gt_clock_tuple t[2] = {tuple(10 * S, 10 * S), tuple(50 * S, 50 * S)};
@@ -461,7 +496,8 @@ UNIT_TEST(an_unknown_clock_gets_the_smallest_offset_and_its_drift)
 
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_OFFSET);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
-	check_converts(clock, own_of, 1500); /* queued at least 1 us into its call: that much stays unknown */
+	/* queued at least 1 us into its call: that much stays unknown */
+	check_converts(clock, own_of, 1500);
 	CHECK_GE(gt_device_clock_residual_ns(clock), 1000);
 	CHECK_LE(gt_device_clock_residual_ns(clock), 25000);
 	gt_device_clock_destroy(clock);
@@ -504,15 +540,18 @@ UNIT_TEST(readings_of_a_device_timer_come_first)
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (ns = 11 * S; ns < 40 * S; ns += S) {
 		for (i = 0; i < 3; i++) /* the tightest of those near together counts */
-			CHECK_OK(gt_device_clock_add_reading(clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500), ns + i * 100000 - (i == 1 ? 200 : 90000),
-							     ns + i * 100000 + (i == 1 ? 200 : 90000)));
+			CHECK_OK(gt_device_clock_add_reading(
+				clock, timer_of(ns + i * 100000) + (i == 1 ? 0 : 500),
+				ns + i * 100000 - (i == 1 ? 200 : 90000),
+				ns + i * 100000 + (i == 1 ? 200 : 90000)));
 		gt_device_clock_add_work(clock, ns, ns + 1000, timer_of(ns + 500));
 	}
 	CHECK_EQ(gt_device_clock_add_reading(clock, 1, 5, 4), -22); /* after lies before */
 	gt_device_clock_settle(clock);
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_TIMER);
 	for (ns = 11 * S; ns < 40 * S; ns += 77777777)
-		CHECK_LE(distance(gt_device_clock_to_ns(clock, timer_of(ns)), ns), 1200); /* a tick is 42 ns, jitter 500 */
+		/* a tick is 42 ns, jitter 500 */
+		CHECK_LE(distance(gt_device_clock_to_ns(clock, timer_of(ns)), ns), 1200);
 	CHECK_EQ(gt_device_clock_violations(clock), 0);
 	gt_device_clock_destroy(clock);
 	gt_host_clock_map_destroy(host);
@@ -536,15 +575,18 @@ UNIT_TEST(work_that_seems_to_start_before_its_call_is_counted)
 	gt_host_clock_map_destroy(host);
 }
 
-/* Work each @step: queued 1 to 4 us into its call, ended 2 to 50 us later, its end seen by the host 3 to 20 us after that. */
-static struct gt_device_clock *bounded_of(struct gt_host_clock_map *host, stamp_fn *stamp, unsigned count, uint64_t step, bool *violated)
+/* Work each @step: queued 1 to 4 us into its call, ended 2 to 50 us later, its end seen by the
+ * host 3 to 20 us after that. */
+static struct gt_device_clock *bounded_of(struct gt_host_clock_map *host, stamp_fn *stamp,
+					  unsigned count, uint64_t step, bool *violated)
 {
 	struct gt_device_clock *clock;
 	uint64_t at = 11 * S;
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (unsigned i = 0; i < count; i++, at += step) {
-		uint64_t queued = at + 1000 + draw(3000), end = queued + 2000 + draw(48000), seen = end + 3000 + draw(17000);
+		uint64_t queued = at + 1000 + draw(3000), end = queued + 2000 + draw(48000),
+			 seen = end + 3000 + draw(17000);
 
 		if (i < 100)
 			gt_device_clock_add_work(clock, at, 0, stamp(queued));
@@ -583,12 +625,15 @@ UNIT_TEST(the_residual_of_bounds_holds_the_true_time_also_when_the_clock_drifts)
 {
 	struct gt_host_clock_map *host = plain_host();
 	bool violated;
-	struct gt_device_clock *clock = bounded_of(host, own_of, 20000, 1000000, &violated); /* 80 ppm, 20 s: more than is kept */
+	/* 80 ppm, 20 s: more than is kept */
+	struct gt_device_clock *clock = bounded_of(host, own_of, 20000, 1000000, &violated);
 
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
 	CHECK(!violated);
 	for (unsigned i = 0; i < 20000; i++)
-		CHECK_LE(distance(gt_device_clock_to_ns(clock, own_of(11 * S + i * UINT64_C(1000000))), 11 * S + i * UINT64_C(1000000)),
+		CHECK_LE(distance(gt_device_clock_to_ns(clock,
+							own_of(11 * S + i * UINT64_C(1000000))),
+				  11 * S + i * UINT64_C(1000000)),
 			 gt_device_clock_residual_ns(clock) + 1);
 	CHECK_LE(gt_device_clock_residual_ns(clock), 4000);
 	gt_device_clock_destroy(clock);
@@ -604,7 +649,10 @@ UNIT_TEST(more_bounds_than_are_kept_give_the_same_line)
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
 	CHECK(!violated);
 	for (unsigned i = 0; i < 200000; i += 7)
-		CHECK_LE(distance(gt_device_clock_to_ns(clock, own_of(11 * S + i * UINT64_C(100000))), 11 * S + i * UINT64_C(100000)), 3000);
+		CHECK_LE(distance(gt_device_clock_to_ns(clock,
+							own_of(11 * S + i * UINT64_C(100000))),
+				  11 * S + i * UINT64_C(100000)),
+			 3000);
 	gt_device_clock_destroy(clock);
 	gt_host_clock_map_destroy(host);
 }
@@ -612,7 +660,8 @@ UNIT_TEST(more_bounds_than_are_kept_give_the_same_line)
 /* 40 ppm slow for 5 s, then 60 ppm fast: no one line is within 5 us of that for 10 s. */
 static uint64_t bent_of(uint64_t ns)
 {
-	return ns <= 16 * S ? ns - 9 * S - (ns - 11 * S) / 25000 : ns - 9 * S - S / 5000 + (ns - 16 * S) / 50000 * 3;
+	return ns <= 16 * S ? ns - 9 * S - (ns - 11 * S) / 25000
+			    : ns - 9 * S - S / 5000 + (ns - 16 * S) / 50000 * 3;
 }
 
 UNIT_TEST(a_clock_that_changes_its_rate_is_followed_by_several_lines)
@@ -624,7 +673,10 @@ UNIT_TEST(a_clock_that_changes_its_rate_is_followed_by_several_lines)
 	CHECK_EQ(gt_device_clock_method(clock), GT_CLOCK_BOUNDS);
 	CHECK(!violated);
 	for (unsigned i = 0; i < 10000; i++)
-		CHECK_LE(distance(gt_device_clock_to_ns(clock, bent_of(11 * S + i * UINT64_C(1000000))), 11 * S + i * UINT64_C(1000000)), 12000);
+		CHECK_LE(distance(gt_device_clock_to_ns(clock,
+							bent_of(11 * S + i * UINT64_C(1000000))),
+				  11 * S + i * UINT64_C(1000000)),
+			 12000);
 	gt_device_clock_destroy(clock);
 	gt_host_clock_map_destroy(host);
 }
@@ -670,7 +722,8 @@ UNIT_TEST(stamps_of_no_clock_keep_the_smallest_offset_and_a_residual_that_says_s
 	gt_host_clock_map_destroy(host);
 }
 
-/* A counter that begins anew at 0 in the middle: one conversion of rising stamps cannot hold both halves. */
+/* A counter that begins anew at 0 in the middle: one conversion of rising stamps cannot hold
+ * both halves. */
 static uint64_t wrapping_of(uint64_t ns)
 {
 	return ns - 11 * S - S / 10;
@@ -696,7 +749,8 @@ UNIT_TEST(readings_that_much_work_contradicts_are_not_believed)
 
 	CHECK_OK(gt_device_clock_create(host, &clock));
 	for (ns = 11 * S; ns < 12 * S; ns += S / 100) {
-		CHECK_OK(gt_device_clock_add_reading(clock, steady_of(ns) + S, ns - 100, ns + 100)); /* a second ahead of the stamps */
+		/* a second ahead of the stamps */
+		CHECK_OK(gt_device_clock_add_reading(clock, steady_of(ns) + S, ns - 100, ns + 100));
 		gt_device_clock_add_work(clock, ns, ns + 5000, steady_of(ns + 1000));
 	}
 	gt_device_clock_settle(clock);
@@ -735,12 +789,18 @@ UNIT_TEST(device_clocks_take_any_values)
 		CHECK_OK(gt_device_clock_create(host, &clock));
 		for (i = 0; i < n; i++) {
 			if (round % 3 == 0)
-				(void)gt_device_clock_add_reading(clock, draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> draw(64));
-			gt_device_clock_add_work(clock, draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> draw(64), draw(UINT64_MAX) >> shift);
+				(void)gt_device_clock_add_reading(clock, draw(UINT64_MAX) >> shift,
+								  draw(UINT64_MAX) >> draw(64),
+								  draw(UINT64_MAX) >> draw(64));
+			gt_device_clock_add_work(clock, draw(UINT64_MAX) >> draw(64),
+						 draw(UINT64_MAX) >> draw(64),
+						 draw(UINT64_MAX) >> shift);
 		}
 		gt_device_clock_settle(clock);
 		for (i = 0; i < n && round % 2; i++)
-			gt_device_clock_add_bound(clock, (enum gt_clock_side)draw(2), draw(UINT64_MAX) >> shift, draw(UINT64_MAX) >> draw(64));
+			gt_device_clock_add_bound(clock, (enum gt_clock_side)draw(2),
+						  draw(UINT64_MAX) >> shift,
+						  draw(UINT64_MAX) >> draw(64));
 		(void)gt_device_clock_settle_bounds(clock);
 		for (i = 0; i < 1000; i++) {
 			uint64_t now = gt_device_clock_to_ns(clock, UINT64_MAX / 999 * i);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The collector on rings of the test's own: killed at any instruction and recovered, and fed what no sane program writes. */
+/* The collector on rings of the test's own: killed at any instruction and recovered, and fed
+ * what no sane program writes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,11 +21,16 @@
 #include "util/error.h"
 
 #if !defined(__SANITIZE_ADDRESS__)
-#define STEPPED /* by single instructions; a sanitized collector takes ten times as many */
+#define STEPPED     /* by single instructions; a sanitized collector takes ten times as many */
 enum { KILLS = 4 }; /* a stage; GPUTAP_KILLS=24 for a long look */
 #endif
 
-enum { BLOCK_BYTES = 16384, BLOCKS = 32, OP = GT_OP(GT_DOMAIN_OPENCL, 1, 0), RECORDS_PER_BLOCK = 20 };
+enum {
+	BLOCK_BYTES = 16384,
+	BLOCKS = 32,
+	OP = GT_OP(GT_DOMAIN_OPENCL, 1, 0),
+	RECORDS_PER_BLOCK = 20
+};
 
 /* A session, and the region of a program in it --------------------------------------- */
 
@@ -83,7 +89,7 @@ static void new_block(struct bench *b, struct pen *p)
 static struct pen new_pen(struct bench *b)
 {
 	_Atomic uint32_t hint = 1;
-	struct pen p = { .index = gt_slot_take(b->region, &hint) };
+	struct pen p = {.index = gt_slot_take(b->region, &hint)};
 	struct gt_slot *slot = gt_region_slot(b->region, p.index);
 
 	CHECK_NE(p.index, UINT32_MAX);
@@ -114,7 +120,9 @@ static void write_calls(struct bench *b, struct pen *p, unsigned n)
 			at = 0;
 		}
 		c = (void *)(gt_block_data(p->block) + at);
-		c->head = (struct gt_record){ .words = sizeof *c / 8, .kind = GT_RECORD_CALL, .op = OP };
+		c->head = (struct gt_record){.words = sizeof *c / 8,
+					     .kind = GT_RECORD_CALL,
+					     .op = OP};
 		c->start = 2000 + 10 * b->made;
 		c->end = c->start + 5;
 		c->id = GT_ID(slot->ordinal, ++b->made);
@@ -132,8 +140,15 @@ static void close_pen(struct bench *b, struct pen *p)
 
 static struct gt_capture_writer *new_capture(struct bench *b)
 {
-	struct gt_session_info info = { .hostname = "h", .boot_id = "b", .kernel = "k", .cpu = "c", .gputap_version = "0",
-					.command = "x\0", .options = "", .directory = "/", .host_clock = GT_HOST_CLOCK_BOOTTIME };
+	struct gt_session_info info = {.hostname = "h",
+				       .boot_id = "b",
+				       .kernel = "k",
+				       .cpu = "c",
+				       .gputap_version = "0",
+				       .command = "x\0",
+				       .options = "",
+				       .directory = "/",
+				       .host_clock = GT_HOST_CLOCK_BOOTTIME};
 	struct gt_capture_writer *w;
 
 	CHECK_OK(gt_capture_writer_create(b->output, false, NULL, &info, &w));
@@ -143,7 +158,8 @@ static struct gt_capture_writer *new_capture(struct bench *b)
 
 static void begin(struct bench *b, struct gt_drain *d, struct gt_tracee **image)
 {
-	struct gt_clock_tuple t = { .ticks = 1, .boottime_ns = 1, .monotonic_ns = 1, .raw_ns = 1, .realtime_ns = 1 };
+	struct gt_clock_tuple t = {
+		.ticks = 1, .boottime_ns = 1, .monotonic_ns = 1, .raw_ns = 1, .realtime_ns = 1};
 	char name[64];
 
 	gt_guard_install();
@@ -412,8 +428,8 @@ UNIT_TEST(calls_that_never_ended_are_counted_as_unfinished)
 	bench_fini(&b);
 }
 
-/* The image dies after @records calls; then what the begin of a call leaves names call @newest of the thread. Return: what the
- * capture says: the event's text, "" for none. */
+/* The image dies after @records calls; then what the begin of a call leaves names call @newest
+ * of the thread. Return: what the capture says: the event's text, "" for none. */
 static const char *name_open_call(unsigned records, unsigned newest, bool exited, uint64_t *thread)
 {
 	static char text[64];
@@ -480,9 +496,10 @@ UNIT_TEST(calls_of_a_process_that_lives_on_are_not_named)
 
 /* Strange ------------------------------------------------------------------------------ */
 
-/* A ring that @spoil has spoilt: the collector comes to an end, the other thread's records are all there, and
- * seen = recorded + dropped. */
-static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_block *first), bool whole_other)
+/* A ring that @spoil has spoilt: the collector comes to an end, the other thread's records are
+ * all there, and seen = recorded + dropped. */
+static void survive(void (*spoil)(struct bench *b, struct pen *p, struct gt_block *first),
+		    bool whole_other)
 {
 	struct gt_tracee *image;
 	struct gt_block *first;
@@ -729,7 +746,8 @@ UNIT_TEST(a_thread_whose_slot_became_free_is_told)
 static void see_much_work(struct bench *b, struct pen *p, struct gt_block *first)
 {
 	(void)first;
-	atomic_store(&slot_of(b, p)->domains[GT_DOMAIN_HIP].seen[GT_CLASS_DEVICE], UINT64_C(1) << 40);
+	atomic_store(&slot_of(b, p)->domains[GT_DOMAIN_HIP].seen[GT_CLASS_DEVICE], UINT64_C(1)
+											   << 40);
 }
 
 UNIT_TEST(more_device_work_than_can_be_is_told)
@@ -740,7 +758,8 @@ UNIT_TEST(more_device_work_than_can_be_is_told)
 /* A byte to a word anywhere in what is used of the region's head, of its slots or of a block. */
 static void write_astray(struct bench *b, uint64_t seed)
 {
-	uint32_t blocks = atomic_load(&b->region->blocks_used), slots = atomic_load(&b->region->slots_used);
+	uint32_t blocks = atomic_load(&b->region->blocks_used),
+		 slots = atomic_load(&b->region->slots_used);
 	uint64_t value, at = 0, room = sizeof *b->region;
 	size_t bytes;
 
@@ -803,15 +822,17 @@ static bool survive_astray(uint64_t seed)
 	CHECK_EQ(all_of(c.counts.seen), all_of(c.counts.recorded) + dropped);
 	CHECK_EQ(all_of(c.counts.recorded), c.calls);
 	if (!told && dropped == unfinished && c.calls + unfinished < b.made)
-		unit_fail(__FILE__, __LINE__, "seed %llu: of %llu calls %llu and %llu unfinished, and nothing was told",
-			  (unsigned long long)seed, (unsigned long long)b.made, (unsigned long long)c.calls,
-			  (unsigned long long)unfinished);
+		unit_fail(__FILE__, __LINE__,
+			  "seed %llu: of %llu calls %llu and %llu unfinished, and nothing was told",
+			  (unsigned long long)seed, (unsigned long long)b.made,
+			  (unsigned long long)c.calls, (unsigned long long)unfinished);
 	bench_fini(&b);
 	return told;
 }
 
-/* GPUTAP_STRAY=100000 for a long look. What nobody can know: arguments, results, operations and times that changed and could be
- * so, names of threads, and sums that say that a few calls more are unfinished. */
+/* GPUTAP_STRAY=100000 for a long look. What nobody can know: arguments, results, operations and
+ * times that changed and could be so, names of threads, and sums that say that a few calls more
+ * are unfinished. */
 UNIT_TEST(stray_writes_are_told_or_change_no_sum)
 {
 	const char *more = getenv("GPUTAP_STRAY");

@@ -20,8 +20,13 @@ enum { TEXTS = 300, THREADS = 6 };
 /* As in ring_threads.c. */
 static void with_session(const char *test)
 {
-	struct gt_session s = {.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof s,
-			       .host_clock = GT_HOST_CLOCK_BOOTTIME, .block_bytes = 16384, .pool_bytes = 4 << 20, .slot_count = 32};
+	struct gt_session s = {.magic = GT_SESSION_MAGIC,
+			       .version = GT_SESSION_VERSION,
+			       .bytes = sizeof s,
+			       .host_clock = GT_HOST_CLOCK_BOOTTIME,
+			       .block_bytes = 16384,
+			       .pool_bytes = 4 << 20,
+			       .slot_count = 32};
 	char path[256], folder[128];
 	int fd;
 
@@ -47,7 +52,8 @@ static void for_records(void (*each)(const struct gt_record *, void *), void *da
 	const struct gt_region *r = region();
 
 	for (uint32_t i = 1; i < atomic_load(&r->slots_used); i++)
-		for (uint32_t n = atomic_load(&gt_region_slot(r, i)->first); n; n = atomic_load(&gt_region_block(r, n)->next)) {
+		for (uint32_t n = atomic_load(&gt_region_slot(r, i)->first); n;
+		     n = atomic_load(&gt_region_block(r, n)->next)) {
 			struct gt_block *b = gt_region_block(r, n);
 
 			for (uint32_t at = 0; at < atomic_load(&b->committed);) {
@@ -170,7 +176,8 @@ UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
 	for (unsigned i = 0; i < TEXTS; i++)
 		ids[i] = id_of(i);
 	object = gt_object_number(GT_OBJECT_QUEUE);
-	CHECK(gt_object_write(gt_thread_get(), GT_OBJECT_QUEUE, GT_DOMAIN_OPENCL, object, 2, 0, NULL));
+	CHECK(gt_object_write(gt_thread_get(), GT_OBJECT_QUEUE, GT_DOMAIN_OPENCL, object, 2, 0,
+			      NULL));
 	pid = fork();
 	if (pid == 0) {
 		struct found *f;
@@ -189,7 +196,7 @@ UNIT_TEST(a_fork_child_writes_again_what_it_inherited)
 		}
 		CHECK_GT(id_of(TEXTS), TEXTS); /* numbers go on */
 		CHECK_EQ(gt_object_number(GT_OBJECT_QUEUE), object + 1);
-			_exit(0);
+		_exit(0);
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);

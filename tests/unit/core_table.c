@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of tables and what contexts make of it, with a domain of three functions and one extension. */
+/* Registration of tables and what contexts make of it, with a domain of three functions and one
+ * extension. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,9 +19,10 @@
 enum { ENTRIES = 3, OPERATIONS = 4, INSTANCES = 2 };
 
 static int tap_ids[INSTANCES][OPERATIONS], real_ids[8]; /* their addresses stand for functions */
-static void *const taps_of[OPERATIONS][INSTANCES] = {
-	{&tap_ids[0][0], &tap_ids[1][0]}, {&tap_ids[0][1], &tap_ids[1][1]},
-	{&tap_ids[0][2], &tap_ids[1][2]}, {&tap_ids[0][3], &tap_ids[1][3]}};
+static void *const taps_of[OPERATIONS][INSTANCES] = {{&tap_ids[0][0], &tap_ids[1][0]},
+						     {&tap_ids[0][1], &tap_ids[1][1]},
+						     {&tap_ids[0][2], &tap_ids[1][2]},
+						     {&tap_ids[0][3], &tap_ids[1][3]}};
 static const struct gt_operation operations[OPERATIONS] = {
 	{"launch", GT_OP(DOMAIN, 0, 0), 0, taps_of[0], (void *)(uintptr_t)1, false, false},
 	{"copy", GT_OP(DOMAIN, 1, 0), 8, taps_of[1], NULL, false, false},
@@ -28,16 +30,25 @@ static const struct gt_operation operations[OPERATIONS] = {
 	{"extra", GT_OP(DOMAIN, 300, 0), UINT32_MAX, taps_of[3], NULL, false, false},
 };
 static struct gt_tap taps[INSTANCES][OPERATIONS];
-static struct gt_table tables[INSTANCES] = {
-	{DOMAIN, 0, operations, OPERATIONS, taps[0], "fake", 10000, 0}, {DOMAIN, 1, operations, OPERATIONS, taps[1], "fake", 10000, 0}};
-static const void *const target[5] = {&real_ids[0], &real_ids[1], &real_ids[2], &real_ids[3], &real_ids[4]};
+static struct gt_table tables[INSTANCES] = {{DOMAIN, 0, operations, OPERATIONS, taps[0], "fake",
+					     10000, 0},
+					    {DOMAIN, 1, operations, OPERATIONS, taps[1], "fake",
+					     10000, 0}};
+static const void *const target[5] = {&real_ids[0], &real_ids[1], &real_ids[2], &real_ids[3],
+				      &real_ids[4]};
 
 /* As in ring_threads.c: this program again, with a session that asks for the given operations. */
 static void with_session(const char *test, unsigned ops, bool device)
 {
-	struct gt_session s = {.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof s,
-			       .host_clock = GT_HOST_CLOCK_BOOTTIME, .block_bytes = 16384, .pool_bytes = 1 << 20,
-			       .slot_count = 8, .domains = 1u << DOMAIN, .device_activity = device};
+	struct gt_session s = {.magic = GT_SESSION_MAGIC,
+			       .version = GT_SESSION_VERSION,
+			       .bytes = sizeof s,
+			       .host_clock = GT_HOST_CLOCK_BOOTTIME,
+			       .block_bytes = 16384,
+			       .pool_bytes = 1 << 20,
+			       .slot_count = 8,
+			       .domains = 1u << DOMAIN,
+			       .device_activity = device};
 	char path[256], folder[128];
 	int fd;
 
@@ -83,7 +94,8 @@ UNIT_TEST(device_activity_needs_wraps_also_of_operations_that_nobody_asked_for)
 {
 	void *out[ENTRIES];
 
-	with_session("device_activity_needs_wraps_also_of_operations_that_nobody_asked_for", 1u << 1, true);
+	with_session("device_activity_needs_wraps_also_of_operations_that_nobody_asked_for",
+		     1u << 1, true);
 	CHECK_EQ(gt_table_register(&tables[0], target, sizeof out, out), 0);
 	CHECK_EQ(out[0], (const void *)&tap_ids[0][0]);
 	CHECK_EQ(services(0, 0), GT_SERVICE_WRAP);
@@ -161,17 +173,26 @@ UNIT_TEST(each_real_function_of_an_extension_gets_a_tap_of_its_own)
 	bool unknown;
 
 	with_session("each_real_function_of_an_extension_gets_a_tap_of_its_own", 0, false);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown), (void *)&real_ids[5]); /* nobody asked */
+	/* nobody asked */
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
+		 (void *)&real_ids[5]);
 	CHECK(!unknown);
 	c.ops[DOMAIN][300 / 64] = UINT64_C(1) << 300 % 64;
 	gt_context_add(&c);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown), (void *)&tap_ids[0][3]);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown), (void *)&tap_ids[0][3]);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[6], &unknown), (void *)&tap_ids[1][3]);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[7], &unknown), (void *)&real_ids[7]); /* none left */
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &tap_ids[0][3], &unknown), (void *)&tap_ids[0][3]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
+		 (void *)&tap_ids[0][3]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[5], &unknown),
+		 (void *)&tap_ids[0][3]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[6], &unknown),
+		 (void *)&tap_ids[1][3]);
+	/* none left */
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &real_ids[7], &unknown),
+		 (void *)&real_ids[7]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", &tap_ids[0][3], &unknown),
+		 (void *)&tap_ids[0][3]);
 	CHECK_EQ(gt_table_extension(list, INSTANCES, "extra", NULL, &unknown), NULL);
-	CHECK_EQ(gt_table_extension(list, INSTANCES, "other", &real_ids[7], &unknown), (void *)&real_ids[7]);
+	CHECK_EQ(gt_table_extension(list, INSTANCES, "other", &real_ids[7], &unknown),
+		 (void *)&real_ids[7]);
 	CHECK(unknown);
 	gt_core_lock();
 	gt_context_set_started(&c, true);

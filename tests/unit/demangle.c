@@ -19,14 +19,16 @@ UNIT_TEST(mangled_names_are_read)
 	check("_Z3nulv", "nul()");
 	check("_Z4fillPfi", "fill(float*, int)");
 	check("_Z4axpyIfLi4EEvPKT_PS0_S0_", "void axpy<float, 4>(float const*, float*, float)");
-	check("_Z3runISt6vectorIiSaIiEEEvT_", "void run<std::vector<int, std::allocator<int> > >(std::vector<int, std::allocator<int> >)");
+	check("_Z3runISt6vectorIiSaIiEEEvT_", "void run<std::vector<int, std::allocator<int> > "
+					      ">(std::vector<int, std::allocator<int> >)");
 }
 
 UNIT_TEST(kernels_of_sycl_are_the_types_that_name_them)
 {
 	check("_ZTS5MyAdd", "MyAdd");
 	check("_ZTSZZ4mainENKUlRN4sycl3_V17handlerEE_clES2_E5MyAdd",
-	      "main::{lambda(sycl::_V1::handler&)#1}::operator()(sycl::_V1::handler&) const::MyAdd");
+	      "main::{lambda(sycl::_V1::handler&)#1}::operator()(sycl::_V1::handler&) "
+	      "const::MyAdd");
 	check("_ZTSZ4mainEUlvE_", "main::{lambda()#1}");
 	check("_ZTS", "(stays)");
 	check("_ZTS9", "(stays)");

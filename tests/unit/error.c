@@ -10,7 +10,8 @@ UNIT_TEST(error_chain_reads_from_the_outermost_cause_to_the_errno_text)
 {
 	CHECK_EQ(gt_error(-ENOENT, "open %s", "a.gputap"), -ENOENT);
 	CHECK_EQ(gt_error(-ENOENT, "cannot read the capture"), -ENOENT);
-	CHECK_STR(gt_error_text(), "cannot read the capture: open a.gputap: No such file or directory");
+	CHECK_STR(gt_error_text(),
+		  "cannot read the capture: open a.gputap: No such file or directory");
 }
 
 UNIT_TEST(error_without_errno_is_einval_and_has_no_errno_text)
@@ -40,6 +41,8 @@ UNIT_TEST(error_chain_survives_causes_longer_than_its_buffer)
 
 UNIT_TEST(causes_have_no_control_characters)
 {
-	gt_error(0, "no %s here", "\033]0;x\007a\nb\x7f\xc2\x9b""c\xc3\xa9");
+	gt_error(0, "no %s here",
+		 "\033]0;x\007a\nb\x7f\xc2\x9b"
+		 "c\xc3\xa9");
 	CHECK_STR(gt_error_text(), "no ?]0;x?a?b???c\xc3\xa9 here");
 }

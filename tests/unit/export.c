@@ -109,12 +109,16 @@ UNIT_TEST(json_text_escapes_quotes_backslashes_and_control_characters)
 
 UNIT_TEST(json_text_keeps_valid_utf8_and_replaces_the_rest_byte_by_byte)
 {
-	CHECK_STR(json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9), "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+	CHECK_STR(json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9),
+		  "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 	CHECK_STR(json("\xff", 1), "\xef\xbf\xbd");
-	CHECK_STR(json("\xc0\x80", 2), "\xef\xbf\xbd\xef\xbf\xbd");                     /* overlong */
-	CHECK_STR(json("\xed\xa0\x80", 3), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");     /* surrogate */
+	/* overlong */
+	CHECK_STR(json("\xc0\x80", 2), "\xef\xbf\xbd\xef\xbf\xbd");
+	/* surrogate */
+	CHECK_STR(json("\xed\xa0\x80", 3), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	CHECK_STR(json("\xf4\x90\x80\x80", 4), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-	CHECK_STR(json("\xe2\x82", 2), "\xef\xbf\xbd\xef\xbf\xbd");                     /* cut off */
+	/* cut off */
+	CHECK_STR(json("\xe2\x82", 2), "\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 static const char *csv(const char *text)
@@ -147,7 +151,8 @@ UNIT_TEST(protobuf_messages_have_their_length_in_two_bytes)
 	CHECK_EQ(p - out, 12);
 }
 
-UNIT_TEST(protobuf_messages_of_up_to_127_bytes_have_their_length_in_one_byte_where_that_was_hoped_for)
+UNIT_TEST(
+	protobuf_messages_of_up_to_127_bytes_have_their_length_in_one_byte_where_that_was_hoped_for)
 {
 	char out[512], *mark, *p;
 
@@ -171,7 +176,9 @@ UNIT_TEST(protobuf_numbers_are_the_same_whichever_way_they_are_written)
 	uint64_t random = 1;
 
 	for (int i = 0; i < 100000; i++) {
-		uint64_t v = i < 64 ? UINT64_C(1) << i : i < 128 ? (UINT64_C(1) << (i - 64)) - 1 : random >> i % 64;
+		uint64_t v = i < 64    ? UINT64_C(1) << i
+			     : i < 128 ? (UINT64_C(1) << (i - 64)) - 1
+				       : random >> i % 64;
 		ptrdiff_t bytes = gt_pb_varint(one, v) - one;
 
 		CHECK_EQ(gt_pb_varint_wide(other, v) - other, bytes);
@@ -221,7 +228,7 @@ UNIT_TEST(texts_without_memory_are_not_kept_half)
 
 UNIT_TEST(lanes_put_work_that_does_not_overlap_in_the_first)
 {
-	struct gt_lanes lanes = { 0 };
+	struct gt_lanes lanes = {0};
 
 	for (uint64_t t = 0; t < 100000; t += 10)
 		CHECK_EQ(gt_lanes_place(&lanes, t, t + 10), 0);
@@ -231,7 +238,7 @@ UNIT_TEST(lanes_put_work_that_does_not_overlap_in_the_first)
 
 UNIT_TEST(lanes_put_overlapping_work_in_more)
 {
-	struct gt_lanes lanes = { 0 };
+	struct gt_lanes lanes = {0};
 
 	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 0);
 	CHECK_EQ(gt_lanes_place(&lanes, 150, 250), 1);
@@ -243,7 +250,7 @@ UNIT_TEST(lanes_put_overlapping_work_in_more)
 
 UNIT_TEST(lanes_take_empty_work_between_its_neighbours)
 {
-	struct gt_lanes lanes = { 0 };
+	struct gt_lanes lanes = {0};
 
 	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 0);
 	CHECK_EQ(gt_lanes_place(&lanes, 200, 200), 0);
@@ -253,10 +260,11 @@ UNIT_TEST(lanes_take_empty_work_between_its_neighbours)
 	gt_lanes_fini(&lanes);
 }
 
-/* Readers keep the file's order for equal times: what is placed later must not end where something earlier begins. */
+/* Readers keep the file's order for equal times: what is placed later must not end where
+ * something earlier begins. */
 UNIT_TEST(lanes_keep_late_work_from_ending_where_earlier_placed_work_begins)
 {
-	struct gt_lanes lanes = { 0 };
+	struct gt_lanes lanes = {0};
 
 	CHECK_EQ(gt_lanes_place(&lanes, 200, 300), 0);
 	CHECK_EQ(gt_lanes_place(&lanes, 100, 200), 1);
@@ -275,14 +283,17 @@ static int by_lane_and_start(const void *a, const void *b)
 
 	if (x->lane != y->lane)
 		return x->lane < y->lane ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start ? 1 : x->end < y->end ? -1 : x->end > y->end;
+	return x->start < y->start   ? -1
+	       : x->start > y->start ? 1
+	       : x->end < y->end     ? -1
+				     : x->end > y->end;
 }
 
 /* Work in an order that @shuffle spoils, checked against all pairs that are neighbours. */
 static void check_lanes(size_t count, unsigned shuffle, uint64_t length, size_t budget)
 {
 	struct placed *all = calloc(count, sizeof *all);
-	struct gt_lanes lanes = { .budget = &budget };
+	struct gt_lanes lanes = {.budget = &budget};
 	uint64_t random = count;
 
 	for (size_t i = 0; i < count; i++) {
@@ -318,7 +329,7 @@ UNIT_TEST(lanes_never_overlap_when_the_older_half_was_forgotten)
 
 UNIT_TEST(lanes_merge_two_threads_whose_parts_come_one_after_the_other)
 {
-	struct gt_lanes lanes = { 0 };
+	struct gt_lanes lanes = {0};
 
 	/* batches of 1000: thread A at even times, then thread B in the gaps */
 	for (uint64_t batch = 0; batch < 50; batch++)
@@ -375,11 +386,15 @@ static int find_queue(void *data, const struct gt_replay *replay, unsigned lane)
 
 UNIT_TEST(a_launch_whose_first_node_begins_at_the_end_of_time_has_a_queue)
 {
-	struct gt_view view = { .lanes_budget = 1000 };
-	struct gt_view_queue queue = { .index = 3 };
+	struct gt_view view = {.lanes_budget = 1000};
+	struct gt_view_queue queue = {.index = 3};
 	const struct gt_view_queue *found = NULL;
-	struct gt_item node = { .graph = 1, .replay = 1, .device_op = GT_DEVICE_KERNEL, .start_ns = UINT64_MAX, .end_ns = UINT64_MAX };
-	struct gt_replays replays = { .count = 0 };
+	struct gt_item node = {.graph = 1,
+			       .replay = 1,
+			       .device_op = GT_DEVICE_KERNEL,
+			       .start_ns = UINT64_MAX,
+			       .end_ns = UINT64_MAX};
+	struct gt_replays replays = {.count = 0};
 
 	CHECK_OK(gt_replays_add(&replays, &queue, &node, 7));
 	CHECK_OK(gt_replays_each(&replays, &view, 0, find_queue, &found));
@@ -436,7 +451,8 @@ UNIT_TEST(export_that_fails_leaves_no_file)
 	fake_capture_fini(&fake);
 }
 
-/* Blocks are asked for ahead in large pieces: the file must have its length, its bytes, and no blocks behind them. */
+/* Blocks are asked for ahead in large pieces: the file must have its length, its bytes, and no
+ * blocks behind them. */
 UNIT_TEST(output_keeps_no_blocks_that_it_did_not_need)
 {
 	enum { LINES = 3000000, LINE = 8 };

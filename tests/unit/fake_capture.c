@@ -9,9 +9,17 @@ void fake_capture_init(struct gt_capture *c)
 {
 	memset(c, 0, sizeof *c);
 	c->session = (struct gt_session_info){
-		.hostname = "host", .boot_id = "boot", .kernel = "6.1.0", .cpu = "a cpu", .gputap_version = "0.1.0",
-		.command = "prog\0-x\0", .options = "", .directory = "/", .start_ns = 1000000,
-		.start_realtime_ns = UINT64_C(1763679937000000000), .rank = -1,
+		.hostname = "host",
+		.boot_id = "boot",
+		.kernel = "6.1.0",
+		.cpu = "a cpu",
+		.gputap_version = "0.1.0",
+		.command = "prog\0-x\0",
+		.options = "",
+		.directory = "/",
+		.start_ns = 1000000,
+		.start_realtime_ns = UINT64_C(1763679937000000000),
+		.rank = -1,
 	};
 	c->health.end = GT_CAPTURE_COMPLETE;
 	c->string[1] = "saxpy";
@@ -30,22 +38,34 @@ void fake_capture_fini(struct gt_capture *c)
 uint32_t fake_process(struct gt_capture *c, uint32_t pid, const char *exe)
 {
 	c->process[c->processes] = (struct gt_process_info){
-		.index = (uint32_t)c->processes, .pid = pid, .start_ns = c->session.start_ns, .exe = exe, .argv = "./bin/prog\0-x\0",
+		.index = (uint32_t)c->processes,
+		.pid = pid,
+		.start_ns = c->session.start_ns,
+		.exe = exe,
+		.argv = "./bin/prog\0-x\0",
 	};
 	return (uint32_t)c->processes++;
 }
 
-void fake_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint32_t tid, const char *name)
+void fake_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint32_t tid,
+		 const char *name)
 {
-	c->thread[c->threads++] = (struct gt_thread_info){ .process = process, .ordinal = ordinal, .tid = tid, .name = name };
+	c->thread[c->threads++] = (struct gt_thread_info){.process = process,
+							  .ordinal = ordinal,
+							  .tid = tid,
+							  .name = name};
 }
 
 const struct gt_object_info *fake_device(struct gt_capture *c, uint32_t process, const char *text)
 {
 	struct gt_object_info *o = &c->object[c->objects++];
 
-	*o = (struct gt_object_info){ .process = process, .type = GT_OBJECT_DEVICE, .domain = GT_DOMAIN_OPENCL,
-				      .number = c->devices + 1, .text = text, .device_index = (uint32_t)c->devices };
+	*o = (struct gt_object_info){.process = process,
+				     .type = GT_OBJECT_DEVICE,
+				     .domain = GT_DOMAIN_OPENCL,
+				     .number = c->devices + 1,
+				     .text = text,
+				     .device_index = (uint32_t)c->devices};
 	c->devices++;
 	return o;
 }
@@ -57,8 +77,14 @@ const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, 
 
 	for (size_t i = 0; i + 1 < c->objects; i++)
 		count += c->object[i].type == GT_OBJECT_QUEUE && c->object[i].process == process;
-	*o = (struct gt_object_info){ .process = process, .type = GT_OBJECT_QUEUE, .domain = GT_DOMAIN_OPENCL, .number = count,
-				      .parent = device, .text = "\0", .device_index = (uint32_t)device - 1, .ordinal = count };
+	*o = (struct gt_object_info){.process = process,
+				     .type = GT_OBJECT_QUEUE,
+				     .domain = GT_DOMAIN_OPENCL,
+				     .number = count,
+				     .parent = device,
+				     .text = "\0",
+				     .device_index = (uint32_t)device - 1,
+				     .ordinal = count};
 	return o;
 }
 
@@ -71,12 +97,12 @@ static struct gt_item *append(struct gt_capture *c)
 		if (!c->item || !c->args)
 			abort();
 	}
-	c->item[c->items] = (struct gt_item){ 0 };
+	c->item[c->items] = (struct gt_item){0};
 	return &c->item[c->items++];
 }
 
-struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start, uint64_t end,
-			  unsigned depth, const uint64_t *args)
+struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start,
+			  uint64_t end, unsigned depth, const uint64_t *args)
 {
 	const struct gt_operation_info *info = gt_operation_find(GT_DOMAIN_OPENCL, name);
 	struct gt_item *item = append(c);
@@ -97,8 +123,9 @@ struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *na
 	return item;
 }
 
-struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue, enum gt_device_op op, uint32_t name,
-			  uint64_t start, uint64_t end, uint64_t id)
+struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue,
+			  enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
+			  uint64_t id)
 {
 	struct gt_item *item = append(c);
 
@@ -146,7 +173,8 @@ const struct gt_host_clock_map *gt_capture_host_clock(const struct gt_capture *c
 	return NULL;
 }
 
-const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c, uint32_t process)
+const struct gt_host_clock_map *gt_capture_process_clock(const struct gt_capture *c,
+							 uint32_t process)
 {
 	(void)c;
 	(void)process;
@@ -178,7 +206,8 @@ const struct gt_thread_info *gt_capture_thread(const struct gt_capture *c, size_
 	return &c->thread[index];
 }
 
-const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process, uint32_t ordinal)
+const struct gt_thread_info *gt_capture_thread_find(const struct gt_capture *c, uint32_t process,
+						    uint32_t ordinal)
 {
 	for (size_t i = 0; i < c->threads; i++)
 		if (c->thread[i].process == process && c->thread[i].ordinal == ordinal)
@@ -202,11 +231,12 @@ const struct gt_object_info *gt_capture_object(const struct gt_capture *c, size_
 	return &c->object[index];
 }
 
-const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process, enum gt_object_type type,
-						    uint64_t number)
+const struct gt_object_info *gt_capture_object_find(const struct gt_capture *c, uint32_t process,
+						    enum gt_object_type type, uint64_t number)
 {
 	for (size_t i = 0; i < c->objects; i++)
-		if (c->object[i].process == process && c->object[i].type == type && c->object[i].number == number)
+		if (c->object[i].process == process && c->object[i].type == type &&
+		    c->object[i].number == number)
 			return &c->object[i];
 	return NULL;
 }
@@ -229,7 +259,8 @@ size_t gt_capture_device_count(const struct gt_capture *c)
 const struct gt_object_info *gt_capture_device(const struct gt_capture *c, uint32_t device_index)
 {
 	for (size_t i = 0; i < c->objects; i++)
-		if (c->object[i].type == GT_OBJECT_DEVICE && c->object[i].device_index == device_index)
+		if (c->object[i].type == GT_OBJECT_DEVICE &&
+		    c->object[i].device_index == device_index)
 			return &c->object[i];
 	return NULL;
 }

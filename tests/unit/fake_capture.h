@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture in memory, for tests of what reads captures: the functions of capture/capture.h over arrays that the
- * test fills in. No file, no decoding; records that no collector would write can be had. */
+/* A capture in memory, for tests of what reads captures: the functions of capture/capture.h over
+ * arrays that the test fills in. No file, no decoding; records that no collector would write can
+ * be had. */
 #ifndef GPUTAP_FAKE_CAPTURE_H
 #define GPUTAP_FAKE_CAPTURE_H
 
@@ -29,15 +30,17 @@ struct gt_capture {
 void fake_capture_init(struct gt_capture *c);
 void fake_capture_fini(struct gt_capture *c);
 uint32_t fake_process(struct gt_capture *c, uint32_t pid, const char *exe);
-void fake_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint32_t tid, const char *name);
+void fake_thread(struct gt_capture *c, uint32_t process, uint32_t ordinal, uint32_t tid,
+		 const char *name);
 const struct gt_object_info *fake_device(struct gt_capture *c, uint32_t process, const char *text);
 const struct gt_object_info *fake_queue(struct gt_capture *c, uint32_t process, uint64_t device);
 
 /* Append a call by name; @args as many as the operation has, or NULL. */
-struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start, uint64_t end,
-			  unsigned depth, const uint64_t *args);
+struct gt_item *fake_call(struct gt_capture *c, uint32_t ordinal, const char *name, uint64_t start,
+			  uint64_t end, unsigned depth, const uint64_t *args);
 /* Append device work; @id: of its call, 0 none. */
-struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue, enum gt_device_op op, uint32_t name,
-			  uint64_t start, uint64_t end, uint64_t id);
+struct gt_item *fake_work(struct gt_capture *c, const struct gt_object_info *queue,
+			  enum gt_device_op op, uint32_t name, uint64_t start, uint64_t end,
+			  uint64_t id);
 
 #endif

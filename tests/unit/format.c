@@ -11,8 +11,14 @@ struct part {
 	const void *data;
 	size_t bytes;
 };
-#define TEXT(arg, text) {arg, 0, text, sizeof text - 1}
-#define WORDS(arg, ...) {arg, 0, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__})}
+#define TEXT(arg, text)                       \
+	{                                     \
+		arg, 0, text, sizeof text - 1 \
+	}
+#define WORDS(arg, ...)                                                                          \
+	{                                                                                        \
+		arg, 0, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) \
+	}
 
 static uint8_t payload[4096];
 
@@ -39,39 +45,55 @@ static uint32_t op_of(const char *name)
 	return info->op;
 }
 
-static const char *formatted(const char *name, const uint64_t *args, const struct part *parts, size_t count)
+static const char *formatted(const char *name, const uint64_t *args, const struct part *parts,
+			     size_t count)
 {
 	static char text[1024];
-	size_t n = gt_format_args(text, sizeof text, op_of(name), 0, args, payload, pack(parts, count), ", ");
+	size_t n = gt_format_args(text, sizeof text, op_of(name), 0, args, payload,
+				  pack(parts, count), ", ");
 
 	CHECK_EQ(n, strlen(text));
 	return text;
 }
 
-#define ARGS(...) (const uint64_t[]){__VA_ARGS__}
-#define PARTS(...) (const struct part[]){__VA_ARGS__}, sizeof((const struct part[]){__VA_ARGS__}) / sizeof(struct part)
+#define ARGS(...)           \
+	(const uint64_t[])  \
+	{                   \
+		__VA_ARGS__ \
+	}
+#define PARTS(...)                          \
+	(const struct part[]){__VA_ARGS__}, \
+		sizeof((const struct part[]){__VA_ARGS__}) / sizeof(struct part)
 
 UNIT_TEST(flags_are_named_and_what_has_no_name_is_shown)
 {
-	CHECK_STR(formatted("clCreateBuffer", ARGS(0x55d0c8, 0x24 | UINT64_C(1) << 40, 1048576, 0, 0), NULL, 0),
-		  "context=0x55d0c8, flags=CL_MEM_READ_ONLY|CL_MEM_COPY_HOST_PTR|0x10000000000, size=1048576, host_ptr=NULL, "
+	CHECK_STR(formatted("clCreateBuffer",
+			    ARGS(0x55d0c8, 0x24 | UINT64_C(1) << 40, 1048576, 0, 0), NULL, 0),
+		  "context=0x55d0c8, flags=CL_MEM_READ_ONLY|CL_MEM_COPY_HOST_PTR|0x10000000000, "
+		  "size=1048576, host_ptr=NULL, "
 		  "errcode_ret=CL_SUCCESS");
 	CHECK_STR(formatted("clCreateBuffer", ARGS(1, 0, 0, 2, (uint64_t)-61), NULL, 0),
 		  "context=0x1, flags=0, size=0, host_ptr=0x2, errcode_ret=CL_INVALID_BUFFER_SIZE");
 	CHECK_STR(formatted("clGetDeviceIDs", ARGS(1, 0xffffffff, 0, 0, 0), NULL, 0),
-		  "platform=0x1, device_type=CL_DEVICE_TYPE_ALL, num_entries=0, devices=NULL, num_devices=0");
+		  "platform=0x1, device_type=CL_DEVICE_TYPE_ALL, num_entries=0, devices=NULL, "
+		  "num_devices=0");
 	CHECK_STR(formatted("clCreateBuffer", ARGS(1, UINT64_C(1) << 63, 0, 2, 0), NULL, 0),
-		  "context=0x1, flags=0x8000000000000000, size=0, host_ptr=0x2, errcode_ret=CL_SUCCESS");
+		  "context=0x1, flags=0x8000000000000000, size=0, host_ptr=0x2, "
+		  "errcode_ret=CL_SUCCESS");
 }
 
 UNIT_TEST(enums_are_named_or_shown_as_hexadecimal)
 {
 	CHECK_STR(formatted("clGetDeviceInfo", ARGS(1, 0x102b, 8, 0, 8), NULL, 0),
-		  "device=0x1, param_name=CL_DEVICE_NAME, param_value_size=8, param_value=NULL, param_value_size_ret=8");
+		  "device=0x1, param_name=CL_DEVICE_NAME, param_value_size=8, param_value=NULL, "
+		  "param_value_size_ret=8");
 	CHECK_STR(formatted("clGetDeviceInfo", ARGS(1, 0xabcd, 8, 0, 8), NULL, 0),
-		  "device=0x1, param_name=0xabcd, param_value_size=8, param_value=NULL, param_value_size_ret=8");
-	CHECK_STR(formatted("clSetUserEventStatus", ARGS(1, (uint64_t)-14), NULL, 0), "event=0x1, execution_status=-14");
-	CHECK_STR(formatted("clSetUserEventStatus", ARGS(1, 0), NULL, 0), "event=0x1, execution_status=CL_COMPLETE");
+		  "device=0x1, param_name=0xabcd, param_value_size=8, param_value=NULL, "
+		  "param_value_size_ret=8");
+	CHECK_STR(formatted("clSetUserEventStatus", ARGS(1, (uint64_t)-14), NULL, 0),
+		  "event=0x1, execution_status=-14");
+	CHECK_STR(formatted("clSetUserEventStatus", ARGS(1, 0), NULL, 0),
+		  "event=0x1, execution_status=CL_COMPLETE");
 }
 
 UNIT_TEST(every_name_of_a_status_is_found)
@@ -101,68 +123,93 @@ UNIT_TEST(what_failed_is_the_domain_s_word)
 
 UNIT_TEST(arrays_show_their_elements_and_that_they_are_cut)
 {
-	CHECK_STR(formatted("clEnqueueNDRangeKernel", ARGS(1, 2, 3, 0, 0x7ff0, 0, 0, 0, 9), PARTS(WORDS(4, 64, 2, 1))),
-		  "command_queue=0x1, kernel=0x2, work_dim=3, global_work_offset=NULL, global_work_size=[64, 2, 1], "
-		  "local_work_size=NULL, num_events_in_wait_list=0, event_wait_list=NULL, event=0x9");
-	CHECK_STR(formatted("clWaitForEvents", ARGS(5, 0x7ff0), PARTS({1, GT_PAYLOAD_TRUNCATED, ARGS(0xa, 0xb), 16})),
+	CHECK_STR(
+		formatted("clEnqueueNDRangeKernel", ARGS(1, 2, 3, 0, 0x7ff0, 0, 0, 0, 9),
+			  PARTS(WORDS(4, 64, 2, 1))),
+		"command_queue=0x1, kernel=0x2, work_dim=3, global_work_offset=NULL, "
+		"global_work_size=[64, 2, 1], "
+		"local_work_size=NULL, num_events_in_wait_list=0, event_wait_list=NULL, event=0x9");
+	CHECK_STR(formatted("clWaitForEvents", ARGS(5, 0x7ff0),
+			    PARTS({1, GT_PAYLOAD_TRUNCATED, ARGS(0xa, 0xb), 16})),
 		  "num_events=5, event_list=[0xa, 0xb, ..]");
-	CHECK_STR(formatted("clWaitForEvents", ARGS(5, 0x7ff0), NULL, 0), "num_events=5, event_list=0x7ff0");
+	CHECK_STR(formatted("clWaitForEvents", ARGS(5, 0x7ff0), NULL, 0),
+		  "num_events=5, event_list=0x7ff0");
 }
 
 UNIT_TEST(property_lists_show_keys_and_values)
 {
-	CHECK_STR(formatted("clCreateCommandQueueWithProperties", ARGS(1, 2, 0x7ff0, 0), PARTS(WORDS(2, 0x1093, 2, 0x7777, 5, 0))),
-		  "context=0x1, device=0x2, properties={CL_QUEUE_PROPERTIES=CL_QUEUE_PROFILING_ENABLE, 0x7777=0x5}, "
+	CHECK_STR(formatted("clCreateCommandQueueWithProperties", ARGS(1, 2, 0x7ff0, 0),
+			    PARTS(WORDS(2, 0x1093, 2, 0x7777, 5, 0))),
+		  "context=0x1, device=0x2, "
+		  "properties={CL_QUEUE_PROPERTIES=CL_QUEUE_PROFILING_ENABLE, 0x7777=0x5}, "
 		  "errcode_ret=CL_SUCCESS");
-	CHECK_STR(formatted("clCreateCommandQueueWithProperties", ARGS(1, 2, 0x7ff0, 0), PARTS(WORDS(2, 0))),
+	CHECK_STR(formatted("clCreateCommandQueueWithProperties", ARGS(1, 2, 0x7ff0, 0),
+			    PARTS(WORDS(2, 0))),
 		  "context=0x1, device=0x2, properties={}, errcode_ret=CL_SUCCESS");
 }
 
 UNIT_TEST(lists_lose_their_zero)
 {
-	CHECK_STR(formatted("clCreateSubDevices", ARGS(1, 0x7ff0, 0, 0, 2), PARTS(WORDS(1, 0x1086, 4, 0))),
-		  "in_device=0x1, partition_properties=[CL_DEVICE_PARTITION_EQUALLY, 0x4], num_entries=0, out_devices=NULL, "
+	CHECK_STR(formatted("clCreateSubDevices", ARGS(1, 0x7ff0, 0, 0, 2),
+			    PARTS(WORDS(1, 0x1086, 4, 0))),
+		  "in_device=0x1, partition_properties=[CL_DEVICE_PARTITION_EQUALLY, 0x4], "
+		  "num_entries=0, out_devices=NULL, "
 		  "num_devices=2");
 }
 
 UNIT_TEST(structs_show_their_members)
 {
-	CHECK_STR(formatted("clCreateSubBuffer", ARGS(1, 1, 0x1220, 0x7ff0, 0), PARTS(WORDS(3, 4096, 64))),
-		  "buffer=0x1, flags=CL_MEM_READ_WRITE, buffer_create_type=CL_BUFFER_CREATE_TYPE_REGION, "
+	CHECK_STR(formatted("clCreateSubBuffer", ARGS(1, 1, 0x1220, 0x7ff0, 0),
+			    PARTS(WORDS(3, 4096, 64))),
+		  "buffer=0x1, flags=CL_MEM_READ_WRITE, "
+		  "buffer_create_type=CL_BUFFER_CREATE_TYPE_REGION, "
 		  "buffer_create_info={origin=4096, size=64}, errcode_ret=CL_SUCCESS");
-	CHECK_STR(formatted("clCreateImage2D", ARGS(1, 1, 0x7ff0, 7, 8, 0, 0, 0),
-			    PARTS({2, 0, (const uint32_t[]){0x10b5, 0x10de}, 8})),
-		  "context=0x1, flags=CL_MEM_READ_WRITE, image_format={image_channel_order=CL_RGBA, "
-		  "image_channel_data_type=CL_FLOAT}, image_width=7, image_height=8, image_row_pitch=0, host_ptr=NULL, "
-		  "errcode_ret=CL_SUCCESS");
+	CHECK_STR(
+		formatted("clCreateImage2D", ARGS(1, 1, 0x7ff0, 7, 8, 0, 0, 0),
+			  PARTS({2, 0, (const uint32_t[]){0x10b5, 0x10de}, 8})),
+		"context=0x1, flags=CL_MEM_READ_WRITE, image_format={image_channel_order=CL_RGBA, "
+		"image_channel_data_type=CL_FLOAT}, image_width=7, image_height=8, "
+		"image_row_pitch=0, host_ptr=NULL, "
+		"errcode_ret=CL_SUCCESS");
 }
 
 UNIT_TEST(strings_are_quoted_escaped_and_valid_utf8)
 {
-	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0), PARTS(TEXT(0, "a\"b\\c\n\t\x01\x7f"))),
+	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
+			    PARTS(TEXT(0, "a\"b\\c\n\t\x01\x7f"))),
 		  "function_name=\"a\\\"b\\\\c\\n\\t\\x01\\x7f\"");
-	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0), PARTS(TEXT(0, "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"))),
+	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
+			    PARTS(TEXT(0, "gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"))),
 		  "function_name=\"gr\xc3\xb6\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\"");
 	/* cut in the middle, overlong, surrogate, beyond the last character */
-	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0), PARTS(TEXT(0, "\xe2\x82"))),
+	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
+			    PARTS(TEXT(0, "\xe2\x82"))),
 		  "function_name=\"\\xe2\\x82\"");
-	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0), PARTS(TEXT(0, "\xc0\x80\xed\xa0\x80\xf4\x90\x80\x80"))),
+	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
+			    PARTS(TEXT(0, "\xc0\x80\xed\xa0\x80\xf4\x90\x80\x80"))),
 		  "function_name=\"\\xc0\\x80\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80\"");
-	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0), PARTS({0, GT_PAYLOAD_TRUNCATED, "abc", 3})),
+	CHECK_STR(formatted("clGetExtensionFunctionAddress", ARGS(0x7ff0),
+			    PARTS({0, GT_PAYLOAD_TRUNCATED, "abc", 3})),
 		  "function_name=\"abc\"..");
-	CHECK_STR(formatted("clCreateProgramWithSource", ARGS(1, 2, 0x7ff0, 0, 0), PARTS(TEXT(2, "kernel"))),
-		  "context=0x1, count=2, strings=[\"kernel\", ..], lengths=NULL, errcode_ret=CL_SUCCESS");
+	CHECK_STR(formatted("clCreateProgramWithSource", ARGS(1, 2, 0x7ff0, 0, 0),
+			    PARTS(TEXT(2, "kernel"))),
+		  "context=0x1, count=2, strings=[\"kernel\", ..], lengths=NULL, "
+		  "errcode_ret=CL_SUCCESS");
 }
 
 UNIT_TEST(kernel_arguments_read_as_numbers_or_bytes)
 {
-	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 4, 0x7ff0), PARTS({3, 0, (const uint32_t[]){42}, 4})),
+	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 4, 0x7ff0),
+			    PARTS({3, 0, (const uint32_t[]){42}, 4})),
 		  "kernel=0x1, arg_index=0, arg_size=4, arg_value=0x2a");
-	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 3, 0x7ff0), PARTS({3, 0, "\x01\x02\xff", 3})),
+	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 3, 0x7ff0),
+			    PARTS({3, 0, "\x01\x02\xff", 3})),
 		  "kernel=0x1, arg_index=0, arg_size=3, arg_value=[01 02 ff]");
-	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 9, 0x7ff0), PARTS({3, GT_PAYLOAD_TRUNCATED, "\x01\x02", 2})),
+	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 9, 0x7ff0),
+			    PARTS({3, GT_PAYLOAD_TRUNCATED, "\x01\x02", 2})),
 		  "kernel=0x1, arg_index=0, arg_size=9, arg_value=[01 02 ..]");
-	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 64, 0), NULL, 0), "kernel=0x1, arg_index=0, arg_size=64, arg_value=NULL");
+	CHECK_STR(formatted("clSetKernelArg", ARGS(1, 0, 64, 0), NULL, 0),
+		  "kernel=0x1, arg_index=0, arg_size=64, arg_value=NULL");
 }
 
 UNIT_TEST(text_that_does_not_fit_is_cut_and_its_length_told)
@@ -174,7 +221,9 @@ UNIT_TEST(text_that_does_not_fit_is_cut_and_its_length_told)
 	CHECK_EQ(whole, strlen("kernel=0x1, arg_index=0, arg_size=4, arg_value=NULL"));
 	for (size_t size = 1; size <= sizeof text; size++) {
 		memset(text, 'z', sizeof text);
-		CHECK_EQ(gt_format_args(text, size, op_of("clSetKernelArg"), 0, args, NULL, 0, ", "), whole);
+		CHECK_EQ(gt_format_args(text, size, op_of("clSetKernelArg"), 0, args, NULL, 0,
+					", "),
+			 whole);
 		CHECK_EQ(strlen(text), size - 1);
 		CHECK_MEM(text, "kernel=0x1, arg_index=0, arg_size=4, arg_value=NULL", size - 1);
 	}
@@ -197,11 +246,15 @@ UNIT_TEST(operations_of_a_newer_gputap_are_shown_as_words)
 {
 	char text[64];
 
-	CHECK_EQ(gt_format_args(text, sizeof text, GT_OP(GT_DOMAIN_OPENCL, 9999, 2), 0, ARGS(16, 17), NULL, 0, ", "), 10);
+	CHECK_EQ(gt_format_args(text, sizeof text, GT_OP(GT_DOMAIN_OPENCL, 9999, 2), 0,
+				ARGS(16, 17), NULL, 0, ", "),
+		 10);
 	CHECK_STR(text, "0x10, 0x11");
 	gt_format_args(text, sizeof text, GT_OP(200, 1, 1), 0, ARGS(16), NULL, 0, ", ");
 	CHECK_STR(text, "0x10");
-	gt_format_args(text, sizeof text, GT_OP(GT_DOMAIN_OPENCL, 46, 2), 0, ARGS(16, 17), NULL, 0, ", "); /* clFlush has one */
+	/* clFlush has one */
+	gt_format_args(text, sizeof text, GT_OP(GT_DOMAIN_OPENCL, 46, 2), 0, ARGS(16, 17), NULL, 0,
+		       ", ");
 	CHECK_STR(text, "command_queue=0x10, 0x11");
 	CHECK_STR(gt_operation_name(GT_OP(GT_DOMAIN_OPENCL, 9999, 2)), "opencl#9999");
 	CHECK_STR(gt_operation_name(GT_OP(200, 1, 1)), "unknown#1");
@@ -215,9 +268,11 @@ UNIT_TEST(damaged_payload_is_not_followed)
 	uint32_t bytes = pack(PARTS(WORDS(1, 1, 2, 3)));
 
 	for (uint32_t cut = 0; cut < bytes; cut++) {
-		uint8_t *exact = memcpy((uint8_t[4096]){0} + 4096 - cut, payload, cut); /* sanitizers see one byte too far */
+		/* sanitizers see one byte too far */
+		uint8_t *exact = memcpy((uint8_t[4096]){0} + 4096 - cut, payload, cut);
 
-		gt_format_args(text, sizeof text, op_of("clWaitForEvents"), 0, args, exact, cut, ", ");
+		gt_format_args(text, sizeof text, op_of("clWaitForEvents"), 0, args, exact, cut,
+			       ", ");
 		CHECK_STR(text, "num_events=5, event_list=0x7ff0");
 	}
 	((struct gt_payload *)payload)->bytes = UINT32_MAX;

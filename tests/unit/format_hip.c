@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's arguments as text and by role, from its description: what is not in OpenCL's (tests/unit/format.c). */
+/* HIP's arguments as text and by role, from its description: what is not in OpenCL's
+ * (tests/unit/format.c). */
 #include <stdio.h>
 
 #include "record/operation.h"
@@ -52,14 +53,20 @@ static uint64_t bytes_of(const char *name, const uint64_t *args)
 	return bytes;
 }
 
-#define ARGS(...) (const uint64_t[]){__VA_ARGS__}
+#define ARGS(...)           \
+	(const uint64_t[])  \
+	{                   \
+		__VA_ARGS__ \
+	}
 
 UNIT_TEST(launches_show_grid_and_block)
 {
 	put_payload(1, (uint32_t[]){4096, 2, 1}, 12);
 	put_payload(2, (uint32_t[]){256, 1, 1}, 12);
-	CHECK_STR(formatted("hipLaunchKernel", ARGS(0x401000, 4096 | UINT64_C(2) << 32, 256 | UINT64_C(1) << 32, 0x7ff0, 64, 0)),
-		  "function_address=0x401000, numBlocks={x=4096, y=2, z=1}, dimBlocks={x=256, y=1, z=1}, args=0x7ff0, "
+	CHECK_STR(formatted("hipLaunchKernel", ARGS(0x401000, 4096 | UINT64_C(2) << 32,
+						    256 | UINT64_C(1) << 32, 0x7ff0, 64, 0)),
+		  "function_address=0x401000, numBlocks={x=4096, y=2, z=1}, dimBlocks={x=256, y=1, "
+		  "z=1}, args=0x7ff0, "
 		  "sharedMemBytes=64, stream=NULL");
 }
 
@@ -69,10 +76,14 @@ UNIT_TEST(enums_flags_and_floats_have_their_words)
 	uint32_t bits;
 
 	memcpy(&bits, &ms, sizeof bits);
-	CHECK_STR(formatted("hipMemcpy", ARGS(1, 2, 3, 2)), "dst=0x1, src=0x2, sizeBytes=3, kind=hipMemcpyDeviceToHost");
-	CHECK_STR(formatted("hipHostMalloc", ARGS(16, 8, 3)), "ptr=0x10, size=8, flags=hipHostMallocPortable|hipHostMallocMapped");
-	CHECK_STR(formatted("hipEventElapsedTime", ARGS(bits, 1, 2)), "ms=1.5, start=0x1, stop=0x2");
-	CHECK_STR(formatted("hipStreamBeginCapture", ARGS(1, 2)), "stream=0x1, mode=hipStreamCaptureModeRelaxed");
+	CHECK_STR(formatted("hipMemcpy", ARGS(1, 2, 3, 2)),
+		  "dst=0x1, src=0x2, sizeBytes=3, kind=hipMemcpyDeviceToHost");
+	CHECK_STR(formatted("hipHostMalloc", ARGS(16, 8, 3)),
+		  "ptr=0x10, size=8, flags=hipHostMallocPortable|hipHostMallocMapped");
+	CHECK_STR(formatted("hipEventElapsedTime", ARGS(bits, 1, 2)),
+		  "ms=1.5, start=0x1, stop=0x2");
+	CHECK_STR(formatted("hipStreamBeginCapture", ARGS(1, 2)),
+		  "stream=0x1, mode=hipStreamCaptureModeRelaxed");
 	CHECK_STR(formatted("hipGetErrorName", ARGS(101)), "hip_error=hipErrorInvalidDevice");
 }
 
@@ -91,8 +102,10 @@ UNIT_TEST(roles_tell_what_a_copy_is)
 
 UNIT_TEST(roles_are_found_inside_structs)
 {
-	/* hipMemcpy3DParms: source and destination arrays, positions, pitched pointers, extent, kind */
-	const uint64_t parms[] = {0, 1, 2, 3, 0x5000, 512, 64, 8, 0, 0, 0, 0, 0x6000, 512, 64, 8, 64, 8, 2, 1};
+	/* hipMemcpy3DParms: source and destination arrays, positions, pitched pointers, extent,
+	 * kind */
+	const uint64_t parms[] = {0, 1, 2,      3,   0x5000, 512, 64, 8, 0, 0,
+				  0, 0, 0x6000, 512, 64,     8,   64, 8, 2, 1};
 	const uint64_t *args = ARGS(0x7000, 0x30);
 	struct gt_call_view c;
 	uint64_t value;
@@ -115,7 +128,8 @@ UNIT_TEST(roles_of_a_launch_are_the_same_however_it_is_made)
 	put_payload(1, (uint32_t[]){4, 3, 2}, 12);
 	put_payload(2, (uint32_t[]){64, 2, 1}, 12);
 	for (unsigned i = 0; i < 3; i++) {
-		CHECK_EQ(role_of("hipLaunchKernel", ARGS(0x11, 0, 0, 0, 0, 0x30), GT_ROLE_GRID, i), 4 - i);
+		CHECK_EQ(role_of("hipLaunchKernel", ARGS(0x11, 0, 0, 0, 0, 0x30), GT_ROLE_GRID, i),
+			 4 - i);
 		CHECK_EQ(role_of("hipModuleLaunchKernel", module, GT_ROLE_GRID, i), 4 - i);
 		CHECK_EQ(role_of("hipLaunchKernel", ARGS(0x11, 0, 0, 0, 0, 0x30), GT_ROLE_BLOCK, i),
 			 role_of("hipModuleLaunchKernel", module, GT_ROLE_BLOCK, i));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which HIP 7.2.4 submits a graph's nodes, which was seen there for these graphs; without HIP. */
+/* The order in which HIP 7.2.4 submits a graph's nodes, which was seen there for these graphs;
+ * without HIP. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +32,8 @@ static uint32_t child_node = NODES;
 static const char *order_of(uint32_t count, const struct edge *edges, uint32_t edge_count)
 {
 	static char text[NODES * 4];
-	uint32_t first[NODES + 1] = {0}, to[EDGES], left[NODES] = {0}, kind[NODES], order[NODES], n = 0;
+	uint32_t first[NODES + 1] = {0}, to[EDGES], left[NODES] = {0}, kind[NODES], order[NODES],
+			       n = 0;
 	const struct gt_hip_shape shape = {count, first, to, left, kind};
 	size_t at = 0;
 
@@ -52,7 +54,9 @@ static const char *order_of(uint32_t count, const struct edge *edges, uint32_t e
 	return text;
 }
 
-#define ORDER(count, ...) order_of(count, (const struct edge[]){__VA_ARGS__}, sizeof(struct edge[]){__VA_ARGS__} / sizeof(struct edge))
+#define ORDER(count, ...)                                   \
+	order_of(count, (const struct edge[]){__VA_ARGS__}, \
+		 sizeof(struct edge[]){__VA_ARGS__} / sizeof(struct edge))
 
 UNIT_TEST(segments_are_submitted_level_by_level_and_in_the_order_in_which_they_are_found)
 {
@@ -67,7 +71,8 @@ UNIT_TEST(a_chain_is_one_segment)
 UNIT_TEST(where_branches_join_another_segment_begins)
 {
 	/* 0 forks into 1 2 and 3 4, which join in 5; 6 comes behind */
-	CHECK_STR(ORDER(7, {0, 1}, {1, 2}, {0, 3}, {3, 4}, {2, 5}, {4, 5}, {5, 6}), "0 1 2 3 4 5 6");
+	CHECK_STR(ORDER(7, {0, 1}, {1, 2}, {0, 3}, {3, 4}, {2, 5}, {4, 5}, {5, 6}),
+		  "0 1 2 3 4 5 6");
 }
 
 UNIT_TEST(a_child_graph_is_a_segment_of_its_own)

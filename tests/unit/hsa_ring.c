@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's ring and the device's, without HSA: producers, and a device that reads its ring only as far as the doorbell says. */
+/* The program's ring and the device's, without HSA: producers, and a device that reads its ring
+ * only as far as the doorbell says. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -13,7 +14,14 @@ enum { SCALE = 20 };
 #else
 enum { SCALE = 1 };
 #endif
-enum { SIZE = 64, DEVICE_SIZE = 2 * SIZE, PRODUCERS = 4, EACH = 40000 / SCALE, OURS = 77, AS_IT_IS = 78 };
+enum {
+	SIZE = 64,
+	DEVICE_SIZE = 2 * SIZE,
+	PRODUCERS = 4,
+	EACH = 40000 / SCALE,
+	OURS = 77,
+	AS_IT_IS = 78
+};
 
 static struct {
 	struct gt_hsa_ring ring;
@@ -41,9 +49,17 @@ static void begin(unsigned insert_every, bool cell)
 	memset(&all, 0, sizeof all);
 	all.insert_every = insert_every;
 	all.pass_every = pass_most ? 5 : 0;
-	all.ring = (struct gt_hsa_ring){.theirs = all.theirs, .device = all.device, .theirs_size = SIZE, .device_size = DEVICE_SIZE,
-		.theirs_write = &all.theirs_write, .theirs_read = &all.theirs_read, .write = &all.write, .read = &all.read,
-		.origin = all.origin, .store = rung, .cell = cell ? &unused : NULL};
+	all.ring = (struct gt_hsa_ring){.theirs = all.theirs,
+					.device = all.device,
+					.theirs_size = SIZE,
+					.device_size = DEVICE_SIZE,
+					.theirs_write = &all.theirs_write,
+					.theirs_read = &all.theirs_read,
+					.write = &all.write,
+					.read = &all.read,
+					.origin = all.origin,
+					.store = rung,
+					.cell = cell ? &unused : NULL};
 	for (int i = 0; i < DEVICE_SIZE; i++)
 		all.device[i].kernel.header = GT_HSA_PACKET_INVALID;
 	gt_hsa_ring_begin(&all.ring);
@@ -52,10 +68,12 @@ static void begin(unsigned insert_every, bool cell)
 /* So many come next that go as they are. 0: whether there is room has to be looked at. */
 static uint64_t run_of(const struct gt_hsa_ring *r)
 {
-	uint64_t most = gt_hsa_ring_had_room(r, all.pass_every - 1 - r->taken % all.pass_every), n = 0;
+	uint64_t most = gt_hsa_ring_had_room(r, all.pass_every - 1 - r->taken % all.pass_every),
+		 n = 0;
 
 	while (n < most && r->taken + n < r->limit &&
-	       __atomic_load_n(&r->theirs[(r->taken + n) & r->theirs_mask].kernel.header, __ATOMIC_ACQUIRE) != GT_HSA_PACKET_INVALID)
+	       __atomic_load_n(&r->theirs[(r->taken + n) & r->theirs_mask].kernel.header,
+			       __ATOMIC_ACQUIRE) != GT_HSA_PACKET_INVALID)
 		n++;
 	return n;
 }
@@ -93,8 +111,10 @@ static void ring(uint64_t index)
 			p->kernel.completion_signal = ~from->kernel.kernel_object; /* patched */
 			gt_hsa_ring_hand_on(r, p, from, ours);
 			if (ours)
-				gt_hsa_ring_insert(r, &(union gt_hsa_packet){.barrier = {.header = GT_HSA_PACKET_BARRIER_AND,
-											 .completion_signal = OURS}});
+				gt_hsa_ring_insert(
+					r, &(union gt_hsa_packet){
+						   .barrier = {.header = GT_HSA_PACKET_BARRIER_AND,
+							       .completion_signal = OURS}});
 		}
 		gt_hsa_ring_tell(r);
 	} while (!gt_hsa_ring_leave(r));
@@ -133,7 +153,8 @@ static bool device_takes(void)
 	} else {
 		uint64_t producer = p->kernel.kernarg;
 
-		all.wrong += header != GT_HSA_PACKET_KERNEL || producer > PRODUCERS || p->kernel.kernel_object != all.seen[producer] ||
+		all.wrong += header != GT_HSA_PACKET_KERNEL || producer > PRODUCERS ||
+			     p->kernel.kernel_object != all.seen[producer] ||
 			     (p->kernel.completion_signal != ~p->kernel.kernel_object &&
 			      !(all.pass_every && p->kernel.completion_signal == AS_IT_IS));
 		all.as_they_were += p->kernel.completion_signal == AS_IT_IS;
@@ -175,7 +196,8 @@ UNIT_TEST(a_doorbell_before_the_write_index_counts)
 	write_packet(0, 0, 0);
 	ring(0);
 	reserve(1);
-	CHECK(device_takes() && all.seen[0] == 1 && all.theirs[0].kernel.header == GT_HSA_PACKET_INVALID);
+	CHECK(device_takes() && all.seen[0] == 1 &&
+	      all.theirs[0].kernel.header == GT_HSA_PACKET_INVALID);
 	ring(UINT64_MAX); /* no index */
 	CHECK(!device_takes());
 }
@@ -204,8 +226,10 @@ UNIT_TEST(who_asks_for_room_is_told_of_none_that_is_not_there)
 	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0);
 	while (device_takes())
 		;
-	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0); /* by far, and that was enough */
-	CHECK(!gt_hsa_ring_is_roomy(&all.ring, SIZE / 2 + 1, &gone) && gt_hsa_ring_show(&all.ring) == SIZE / 2);
+	/* by far, and that was enough */
+	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE / 2, &gone) && gone == 0);
+	CHECK(!gt_hsa_ring_is_roomy(&all.ring, SIZE / 2 + 1, &gone) &&
+	      gt_hsa_ring_show(&all.ring) == SIZE / 2);
 	CHECK(gt_hsa_ring_is_roomy(&all.ring, SIZE, &gone) && gone == SIZE / 2);
 	CHECK(!gt_hsa_ring_is_roomy(&all.ring, SIZE + 1, &gone));
 }
@@ -226,7 +250,8 @@ UNIT_TEST(a_run_goes_on_as_far_as_there_was_room)
 	all.pass_every = 1; /* they are as they were */
 	while (device_takes())
 		;
-	CHECK(all.seen[0] == SIZE && all.as_they_were == SIZE && !all.wrong && gt_hsa_ring_has_room(&all.ring));
+	CHECK(all.seen[0] == SIZE && all.as_they_were == SIZE && !all.wrong &&
+	      gt_hsa_ring_has_room(&all.ring));
 }
 
 UNIT_TEST(a_full_ring_has_room_for_one_of_ours_behind_each)
@@ -236,13 +261,16 @@ UNIT_TEST(a_full_ring_has_room_for_one_of_ours_behind_each)
 		put(0, i);
 	CHECK(atomic_load(&all.write) - atomic_load(&all.read) == DEVICE_SIZE);
 	CHECK(gt_hsa_ring_read(&all.ring) == 0 && !gt_hsa_ring_has_room(&all.ring));
-	CHECK(device_takes() && gt_hsa_ring_read(&all.ring) == 0 && !gt_hsa_ring_has_room(&all.ring));
-	CHECK(device_takes() && gt_hsa_ring_read(&all.ring) == 1 && gt_hsa_ring_has_room(&all.ring));
+	CHECK(device_takes() && gt_hsa_ring_read(&all.ring) == 0 &&
+	      !gt_hsa_ring_has_room(&all.ring));
+	CHECK(device_takes() && gt_hsa_ring_read(&all.ring) == 1 &&
+	      gt_hsa_ring_has_room(&all.ring));
 	put(0, SIZE);
 	CHECK(gt_hsa_ring_read(&all.ring) == 1 && !gt_hsa_ring_has_room(&all.ring));
 	while (device_takes())
 		;
-	CHECK(all.seen[0] == SIZE + 1 && all.ours == SIZE + 1 && !all.wrong && gt_hsa_ring_has_room(&all.ring));
+	CHECK(all.seen[0] == SIZE + 1 && all.ours == SIZE + 1 && !all.wrong &&
+	      gt_hsa_ring_has_room(&all.ring));
 }
 
 UNIT_TEST(a_ring_in_the_middle_of_work_is_seen_to)
@@ -271,10 +299,12 @@ static uint64_t asked_for_room(uint64_t index)
 {
 	uint64_t gone;
 
-	return gt_hsa_ring_is_roomy(&all.ring, index + 1, &gone) ? gone : gt_hsa_ring_show(&all.ring);
+	return gt_hsa_ring_is_roomy(&all.ring, index + 1, &gone) ? gone
+								 : gt_hsa_ring_show(&all.ring);
 }
 
-/* Half of the producers go by the read index in memory, which may bring more than fits; the others by what they are told of it. */
+/* Half of the producers go by the read index in memory, which may bring more than fits; the
+ * others by what they are told of it. */
 static void *produce(void *arg)
 {
 	uint64_t producer = (uint64_t)(uintptr_t)arg;
@@ -282,7 +312,10 @@ static void *produce(void *arg)
 	for (uint64_t i = 0; i < EACH; i++) {
 		uint64_t index = reserve(1);
 
-		while (index - (producer % 2 ? atomic_load_explicit(&all.theirs_read, memory_order_acquire) : asked_for_room(index)) >= SIZE)
+		while (index - (producer % 2 ? atomic_load_explicit(&all.theirs_read,
+								    memory_order_acquire)
+					     : asked_for_room(index)) >=
+		       SIZE)
 			sched_yield();
 		write_packet(index, producer, i);
 		ring(index);
@@ -336,17 +369,28 @@ UNIT_TEST(several_producers_lose_nothing_with_packets_of_ours_between)
 
 UNIT_TEST(a_packet_that_is_passed_on_is_the_same_but_for_the_place)
 {
-	union gt_hsa_packet was = {.kernel = {.header = GT_HSA_PACKET_KERNEL | GT_HSA_PACKET_BARRIER_BIT, .setup = 3, .local = {4, 5, 6},
-		.reserved0 = 7, .grid = {8, 9, 10}, .private_bytes = 11, .group_bytes = 12, .kernel_object = 13, .kernarg = 14,
-		.reserved2 = 15, .completion_signal = 16}};
+	union gt_hsa_packet was = {
+		.kernel = {.header = GT_HSA_PACKET_KERNEL | GT_HSA_PACKET_BARRIER_BIT,
+			   .setup = 3,
+			   .local = {4, 5, 6},
+			   .reserved0 = 7,
+			   .grid = {8, 9, 10},
+			   .private_bytes = 11,
+			   .group_bytes = 12,
+			   .kernel_object = 13,
+			   .kernarg = 14,
+			   .reserved2 = 15,
+			   .completion_signal = 16}};
 
 	begin(0, false);
 	put(0, 0); /* not in the first place */
 	all.theirs[reserve(1)] = was;
 	gt_hsa_ring_look(&all.ring, 1);
 	gt_hsa_ring_pass(&all.ring, 1);
-	CHECK(!memcmp(&all.device[1], &was, sizeof was) && all.theirs[1].kernel.header == GT_HSA_PACKET_INVALID);
-	CHECK(atomic_load(&all.write) == 2 && atomic_load(&all.bell) == 1 && !gt_hsa_ring_next(&all.ring));
+	CHECK(!memcmp(&all.device[1], &was, sizeof was) &&
+	      all.theirs[1].kernel.header == GT_HSA_PACKET_INVALID);
+	CHECK(atomic_load(&all.write) == 2 && atomic_load(&all.bell) == 1 &&
+	      !gt_hsa_ring_next(&all.ring));
 	gt_hsa_ring_tell(&all.ring);
 	CHECK(atomic_load(&all.bell) == 2 && atomic_load(&all.theirs_read) == 2);
 	atomic_store(&all.read, 2);

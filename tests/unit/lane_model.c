@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of lanes (runtime/lane.h): the real functions of src/runtime/hip/hip_lane.c and hip_lane_take.c, called in many orders by
+/* Model check of lanes (runtime/lane.h): the real functions of src/runtime/hip/hip_lane.c and
+ * hip_lane_take.c, called in many orders by
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─►  work in the order in which it was queued
  *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be it or none
  *
- * A graph's launch is one record here (`--mode lite`), around the first and the last piece of its work and nothing else, or none.
+ * A graph's launch is one record here (`--mode lite`), around the first and the last piece of
+ * its work and nothing else, or none.
  *
- * Small plans are run in every order of these steps, larger ones in orders from a random generator with a fixed seed: each run of this
- * test runs the same ones. */
+ * Small plans are run in every order of these steps, larger ones in orders from a random
+ * generator with a fixed seed: each run of this test runs the same ones. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,14 +63,16 @@ void gt_core_unlock(void)
 	pthread_mutex_unlock(&core);
 }
 
-bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain, uint64_t value, const char *text)
+bool gt_event_write(struct gt_thread *t, enum gt_event_code code, enum gt_domain domain,
+		    uint64_t value, const char *text)
 {
 	(void)t, (void)code, (void)domain, (void)value, (void)text;
 	events++;
 	return true;
 }
 
-uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t, const void *function, bool by_pointer)
+uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
+			      const void *function, bool by_pointer)
 {
 	(void)table, (void)t, (void)by_pointer;
 	return (uint32_t)(uintptr_t)function;
@@ -79,7 +83,8 @@ void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes)
 	(void)nodes;
 }
 
-void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason reason)
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
+	     enum gt_drop_reason reason)
 {
 	(void)t, (void)class, (void)domain, (void)reason;
 }
@@ -93,8 +98,9 @@ enum { ENVELOPES_MOST = 32 };
 static struct gt_graph_envelope envelopes[ENVELOPES_MOST];
 static uint32_t envelope_count;
 
-struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay, uint32_t name,
-					       uint64_t handle, uint32_t nodes)
+struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph,
+					       uint32_t replay, uint32_t name, uint64_t handle,
+					       uint32_t nodes)
 {
 	(void)start, (void)graph, (void)replay, (void)name, (void)handle, (void)nodes;
 	CHECK(envelope_count < ENVELOPES_MOST);
@@ -124,18 +130,26 @@ void gt_hip_envelope_close(struct gt_graph_envelope *e, struct gt_thread *t)
 
 /* The model ---------------------------------------------------------------------- */
 
-enum { ALLOCATION = 0x10000, STREAM = 16, THREADS_MOST = 3, CALLS_MOST = 8, WORK_MOST = 64, CHOICES_MOST = 128 };
+enum {
+	ALLOCATION = 0x10000,
+	STREAM = 16,
+	THREADS_MOST = 3,
+	CALLS_MOST = 8,
+	WORK_MOST = 64,
+	CHOICES_MOST = 128
+};
 
 struct planned {
 	enum gt_lane_kind kind;
-	uint32_t name;	/* launch */
+	uint32_t name;            /* launch */
 	uint64_t to, from, bytes; /* copy, fill */
 	uint32_t direction;
 	uint32_t pieces; /* of a copy or fill; 0: one */
-	bool fails;	 /* without having made work */
-	bool hidden;	 /* its work has other addresses */
-	const char *graph; /* a digit is a kernel of that name, f a fill, c a copy in two pieces, n one that needs no device; fails: with a
-			    * part of its work made */
+	bool fails;      /* without having made work */
+	bool hidden;     /* its work has other addresses */
+	/* a digit is a kernel of that name, f a fill, c a copy in two pieces, n one that needs
+	 * no device; fails: with a part of its work made */
+	const char *graph;
 };
 
 struct plan {
@@ -180,10 +194,12 @@ static struct gt_hip_shared_nodes *make_nodes(const char *text)
 	CHECK(nodes_used <= sizeof nodes_memory);
 	n->count = count;
 	for (uint32_t i = count + 1; i-- > 0;) {
-		n->order[i] = (struct gt_hip_node){.ordinal = i, .first = i == 0, .last = i + 1 == count};
+		n->order[i] =
+			(struct gt_hip_node){.ordinal = i, .first = i == 0, .last = i + 1 == count};
 		if (i < count) {
 			next[part_of(text[i])] = i;
-			n->order[i].name = text[i] >= '0' && text[i] <= '9' ? (uint32_t)(text[i] - '0') : 0;
+			n->order[i].name =
+				text[i] >= '0' && text[i] <= '9' ? (uint32_t)(text[i] - '0') : 0;
 		}
 		memcpy(n->order[i].next, next, sizeof next);
 	}
@@ -205,8 +221,8 @@ static void world_begin(void)
 	lane = find(STREAM, 0);
 }
 
-/* Kernels of the runtime's own have both allocations as arguments, and where to begin in these; a copy in pieces is the
- * engines', and tells its size. */
+/* Kernels of the runtime's own have both allocations as arguments, and where to begin in these;
+ * a copy in pieces is the engines', and tells its size. */
 static void make_work(const struct planned *p, uint64_t id)
 {
 	uint32_t pieces = p->pieces ? p->pieces : 1;
@@ -217,7 +233,9 @@ static void make_work(const struct planned *p, uint64_t id)
 
 		CHECK(made <= WORK_MOST);
 		*w = (struct work){.id = id};
-		w->work.part = p->kind == GT_LANE_LAUNCH ? GT_GRAPH_KERNEL : p->kind == GT_LANE_COPY ? GT_GRAPH_COPY : GT_GRAPH_FILL;
+		w->work.part = p->kind == GT_LANE_LAUNCH ? GT_GRAPH_KERNEL
+			       : p->kind == GT_LANE_COPY ? GT_GRAPH_COPY
+							 : GT_GRAPH_FILL;
 		w->work.name = p->name;
 		if (p->kind == GT_LANE_LAUNCH)
 			continue;
@@ -243,8 +261,13 @@ static void make_graph_work(const struct planned *p, uint64_t id)
 	if (p->fails)
 		count /= 2;
 	for (size_t i = 0; i < count; i++) {
-		struct planned node = {.kind = p->graph[i] == 'f' ? GT_LANE_FILL : p->graph[i] == 'c' ? GT_LANE_COPY : GT_LANE_LAUNCH,
-				       .name = (uint32_t)(p->graph[i] - '0'), .to = 0x100000, .from = 0x200000, .bytes = 4096,
+		struct planned node = {.kind = p->graph[i] == 'f'   ? GT_LANE_FILL
+					       : p->graph[i] == 'c' ? GT_LANE_COPY
+								    : GT_LANE_LAUNCH,
+				       .name = (uint32_t)(p->graph[i] - '0'),
+				       .to = 0x100000,
+				       .from = 0x200000,
+				       .bytes = 4096,
 				       .pieces = p->graph[i] == 'c' ? 2 : 1};
 
 		if (p->graph[i] != 'n')
@@ -274,9 +297,14 @@ static void check_spans(void)
 static void begin_call(const struct planned *p, struct gt_thread *t)
 {
 	if (p->kind == GT_LANE_GRAPH)
-		gt_hip_lane_graph(t, &table, &(struct gt_hip_lane_launch){.stream = (void *)STREAM, .graph = 1, .nodes = make_nodes(p->graph)});
+		gt_hip_lane_graph(t, &table,
+				  &(struct gt_hip_lane_launch){.stream = (void *)STREAM,
+							       .graph = 1,
+							       .nodes = make_nodes(p->graph)});
 	else
-		gt_lane_push(t, &table, (struct gt_lane_call){p->kind, false, false, false, !p->hidden, p->name, STREAM});
+		gt_lane_push(t, &table,
+			     (struct gt_lane_call){p->kind, false, false, false, !p->hidden,
+						   p->name, STREAM});
 }
 
 static void step_program(const struct plan *plan, uint32_t who)
@@ -319,14 +347,17 @@ static void step_stream(void)
 	const struct work *w = &works[taken++];
 	struct gt_hsa_owner o = {.id = 0};
 
-	gt_lane_take(lane, &w->work, w->work.part != GT_GRAPH_COPY || w->work.words ? gt_lane_reserve(lane) : 0, &o);
+	gt_lane_take(lane, &w->work,
+		     w->work.part != GT_GRAPH_COPY || w->work.words ? gt_lane_reserve(lane) : 0,
+		     &o);
 	linked += o.id != 0;
 	wrong += o.id && o.id != w->id;
 	if (o.stamp.envelope && !(o.stamp.unobserved >> w->work.part & 1)) {
 		uint32_t at = taken - 1;
 
 		wrong += o.stamp.envelope->id != w->id;
-		o.stamp.envelope->first = at < o.stamp.envelope->first ? at : o.stamp.envelope->first;
+		o.stamp.envelope->first =
+			at < o.stamp.envelope->first ? at : o.stamp.envelope->first;
 		o.stamp.envelope->last = at;
 	}
 }
@@ -337,7 +368,8 @@ static uint32_t ready(const struct plan *plan)
 	uint32_t found = taken < made ? 1u << THREADS_MOST : 0;
 
 	for (uint32_t i = 0; i < plan->threads; i++)
-		if (actors[i].at < plan->calls[i] && (actors[i].step != WAIT || taken >= actors[i].waits_for))
+		if (actors[i].at < plan->calls[i] &&
+		    (actors[i].step != WAIT || taken >= actors[i].waits_for))
 			found |= 1u << i;
 	return found;
 }
@@ -350,8 +382,10 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((seed >> 33) % n);
 }
 
-/* One order of steps. @choices: which of those that could go did; beyond @given: the first one, or @random. Return: how many choices. */
-static uint32_t run(const struct plan *plan, uint8_t *choices, uint8_t *options, uint32_t given, bool random)
+/* One order of steps. @choices: which of those that could go did; beyond @given: the first one,
+ * or @random. Return: how many choices. */
+static uint32_t run(const struct plan *plan, uint8_t *choices, uint8_t *options, uint32_t given,
+		    bool random)
 {
 	uint32_t n = 0, can;
 
@@ -412,16 +446,25 @@ static void run_some(const struct plan *plan, uint32_t runs)
 		run(plan, choices, options, 0, true);
 }
 
-#define LAUNCH(n) {.kind = GT_LANE_LAUNCH, .name = n}
-#define SYNC {.kind = GT_LANE_SYNC}
+#define LAUNCH(n)                                 \
+	{                                         \
+		.kind = GT_LANE_LAUNCH, .name = n \
+	}
+#define SYNC                         \
+	{                            \
+		.kind = GT_LANE_SYNC \
+	}
 
 /* Each of two threads has a kernel of its own, and both launch a third one. */
 UNIT_TEST(kernels_of_two_threads_on_one_stream)
 {
-	static const struct plan both = {2, {2, 2}, {{LAUNCH(3), LAUNCH(3)}, {LAUNCH(3), LAUNCH(3)}}},
-				 own = {2, {2, 2}, {{LAUNCH(1), LAUNCH(1)}, {LAUNCH(2), LAUNCH(2)}}},
-				 mixed = {2, {6, 6}, {{LAUNCH(1), LAUNCH(3), LAUNCH(1), LAUNCH(3), LAUNCH(1), LAUNCH(3)},
-						      {LAUNCH(2), LAUNCH(3), LAUNCH(2), LAUNCH(3), LAUNCH(2), LAUNCH(3)}}};
+	static const struct plan
+		both = {2, {2, 2}, {{LAUNCH(3), LAUNCH(3)}, {LAUNCH(3), LAUNCH(3)}}},
+		own = {2, {2, 2}, {{LAUNCH(1), LAUNCH(1)}, {LAUNCH(2), LAUNCH(2)}}},
+		mixed = {2,
+			 {6, 6},
+			 {{LAUNCH(1), LAUNCH(3), LAUNCH(1), LAUNCH(3), LAUNCH(1), LAUNCH(3)},
+			  {LAUNCH(2), LAUNCH(3), LAUNCH(2), LAUNCH(3), LAUNCH(2), LAUNCH(3)}}};
 	uint64_t runs = run_all(&both);
 
 	CHECK(linked > 0 && linked < 4 * runs);
@@ -433,10 +476,21 @@ UNIT_TEST(kernels_of_two_threads_on_one_stream)
 
 UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 {
-	static const struct plan fails = {2, {3, 2}, {{LAUNCH(3), {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true}, LAUNCH(3)},
-						      {LAUNCH(3), LAUNCH(3)}}},
-				 unknown = {2, {3, 3}, {{LAUNCH(3), LAUNCH(0), LAUNCH(4)}, {LAUNCH(3), LAUNCH(4), LAUNCH(3)}}},
-				 alone = {1, {3}, {{LAUNCH(3), {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true}, LAUNCH(3)}}};
+	static const struct plan fails = {2,
+					  {3, 2},
+					  {{LAUNCH(3),
+					    {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true},
+					    LAUNCH(3)},
+					   {LAUNCH(3), LAUNCH(3)}}},
+				 unknown = {2,
+					    {3, 3},
+					    {{LAUNCH(3), LAUNCH(0), LAUNCH(4)},
+					     {LAUNCH(3), LAUNCH(4), LAUNCH(3)}}},
+				 alone = {1,
+					  {3},
+					  {{LAUNCH(3),
+					    {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true},
+					    LAUNCH(3)}}};
 
 	run_some(&fails, 100000);
 	run_some(&unknown, 100000);
@@ -448,11 +502,18 @@ UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 {
 	static const struct planned failing = {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true};
-	static const struct plan two = {2, {5, 5}, {{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)},
-						    {LAUNCH(3), LAUNCH(3), SYNC, LAUNCH(3), LAUNCH(3)}}},
-				 three = {3, {4, 4, 4}, {{LAUNCH(3), failing, SYNC, LAUNCH(3)}, {LAUNCH(3), SYNC, LAUNCH(3), LAUNCH(3)},
-							 {LAUNCH(3), LAUNCH(3), SYNC, LAUNCH(3)}}},
-				 alone = {1, {5}, {{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)}}};
+	static const struct plan two = {2,
+					{5, 5},
+					{{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)},
+					 {LAUNCH(3), LAUNCH(3), SYNC, LAUNCH(3), LAUNCH(3)}}},
+				 three = {3,
+					  {4, 4, 4},
+					  {{LAUNCH(3), failing, SYNC, LAUNCH(3)},
+					   {LAUNCH(3), SYNC, LAUNCH(3), LAUNCH(3)},
+					   {LAUNCH(3), LAUNCH(3), SYNC, LAUNCH(3)}}},
+				 alone = {1,
+					  {5},
+					  {{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)}}};
 	uint64_t runs;
 
 	run_some(&two, 200000);
@@ -463,21 +524,51 @@ UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 	CHECK(linked >= runs);
 }
 
-#define COPY(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = GT_LANE_DEVICE_TO_DEVICE}
-#define PIECES(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = 1, .pieces = 2}
-#define HIDDEN(a, b) {.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = GT_LANE_DEVICE_TO_DEVICE, .hidden = true}
-#define FILL(a, n) {.kind = GT_LANE_FILL, .to = a, .bytes = 4096, .pieces = n}
+#define COPY(a, b)                                                       \
+	{                                                                \
+		.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, \
+		.direction = GT_LANE_DEVICE_TO_DEVICE                    \
+	}
+#define PIECES(a, b)                                                                     \
+	{                                                                                \
+		.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = 1, \
+		.pieces = 2                                                              \
+	}
+#define HIDDEN(a, b)                                                     \
+	{                                                                \
+		.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, \
+		.direction = GT_LANE_DEVICE_TO_DEVICE, .hidden = true    \
+	}
+#define FILL(a, n)                                                        \
+	{                                                                 \
+		.kind = GT_LANE_FILL, .to = a, .bytes = 4096, .pieces = n \
+	}
 #define A UINT64_C(0x7f0000010000)
 #define B UINT64_C(0x7f0000020000)
 #define C UINT64_C(0x7f0000030000)
 
 UNIT_TEST(copies_and_fills_of_one_thread)
 {
-	static const struct plan copies = {1, {6}, {{COPY(A, B), COPY(A, B), LAUNCH(3), PIECES(A, B), PIECES(A, B), COPY(A + 64, B + 64)}}},
-				 hidden = {1, {6}, {{HIDDEN(A, B), COPY(A, B), HIDDEN(A, C), COPY(A, B), LAUNCH(3), COPY(A, B)}}},
-				 inside = {1, {5}, {{COPY(A, B), COPY(A + 64, B + 64), COPY(A, B), LAUNCH(3), COPY(A, B)}}},
-				 after = {1, {4}, {{COPY(A + 64, B + 64), COPY(A, B), COPY(A + 8192, B + 8192), COPY(A, B)}}},
-				 fills = {1, {6}, {{FILL(A, 1), FILL(A, 2), FILL(A, 1), COPY(A, B), FILL(A, 3), FILL(B, 1)}}};
+	static const struct plan copies = {1,
+					   {6},
+					   {{COPY(A, B), COPY(A, B), LAUNCH(3), PIECES(A, B),
+					     PIECES(A, B), COPY(A + 64, B + 64)}}},
+				 hidden = {1,
+					   {6},
+					   {{HIDDEN(A, B), COPY(A, B), HIDDEN(A, C), COPY(A, B),
+					     LAUNCH(3), COPY(A, B)}}},
+				 inside = {1,
+					   {5},
+					   {{COPY(A, B), COPY(A + 64, B + 64), COPY(A, B),
+					     LAUNCH(3), COPY(A, B)}}},
+				 after = {1,
+					  {4},
+					  {{COPY(A + 64, B + 64), COPY(A, B),
+					    COPY(A + 8192, B + 8192), COPY(A, B)}}},
+				 fills = {1,
+					  {6},
+					  {{FILL(A, 1), FILL(A, 2), FILL(A, 1), COPY(A, B),
+					    FILL(A, 3), FILL(B, 1)}}};
 	uint64_t runs = run_all(&copies);
 
 	CHECK_EQ(linked, 8 * runs);
@@ -493,10 +584,19 @@ UNIT_TEST(copies_and_fills_of_one_thread)
 
 UNIT_TEST(copies_and_fills_of_several_threads)
 {
-	static const struct plan same = {2, {3, 3}, {{COPY(A, B), COPY(A, B), COPY(A, B)}, {COPY(A, B), COPY(A, B), COPY(A, B)}}},
-				 mixed = {3, {4, 4, 4}, {{COPY(A, B), LAUNCH(3), PIECES(A, C), FILL(A, 2)}, {FILL(A, 1), COPY(A, B), LAUNCH(3), COPY(A, C)},
-							 {HIDDEN(A, B), PIECES(A, B), SYNC, FILL(A, 1)}}},
-				 own = {2, {3, 3}, {{COPY(A, B), COPY(A, B), COPY(A, B)}, {COPY(C, B), COPY(C, B), COPY(C, B)}}};
+	static const struct plan same = {2,
+					 {3, 3},
+					 {{COPY(A, B), COPY(A, B), COPY(A, B)},
+					  {COPY(A, B), COPY(A, B), COPY(A, B)}}},
+				 mixed = {3,
+					  {4, 4, 4},
+					  {{COPY(A, B), LAUNCH(3), PIECES(A, C), FILL(A, 2)},
+					   {FILL(A, 1), COPY(A, B), LAUNCH(3), COPY(A, C)},
+					   {HIDDEN(A, B), PIECES(A, B), SYNC, FILL(A, 1)}}},
+				 own = {2,
+					{3, 3},
+					{{COPY(A, B), COPY(A, B), COPY(A, B)},
+					 {COPY(C, B), COPY(C, B), COPY(C, B)}}};
 
 	run_some(&same, 100000);
 	CHECK(linked > 0);
@@ -506,16 +606,23 @@ UNIT_TEST(copies_and_fills_of_several_threads)
 	CHECK_EQ(linked, 6 * 100000);
 }
 
-#define GRAPH(text) {.kind = GT_LANE_GRAPH, .graph = text}
-#define FAILING(text) {.kind = GT_LANE_GRAPH, .graph = text, .fails = true}
+#define GRAPH(text)                                  \
+	{                                            \
+		.kind = GT_LANE_GRAPH, .graph = text \
+	}
+#define FAILING(text)                                               \
+	{                                                           \
+		.kind = GT_LANE_GRAPH, .graph = text, .fails = true \
+	}
 
 UNIT_TEST(graphs_of_one_thread_are_one_record_each)
 {
-	static const struct plan kernels = {1, {5}, {{LAUNCH(3), GRAPH("33"), LAUNCH(3), GRAPH("3"), LAUNCH(3)}}},
-				 others = {1, {5}, {{GRAPH("3f4c"), LAUNCH(3), GRAPH("c3"), GRAPH("f"), SYNC}}},
-				 ends = {1, {4}, {{GRAPH("3c"), COPY(A, B), GRAPH("3cc"), SYNC}}},
-				 none = {1, {4}, {{GRAPH("3n"), LAUNCH(3), GRAPH("n3"), LAUNCH(3)}}},
-				 fails = {1, {5}, {{FAILING("3344"), GRAPH("33"), SYNC, GRAPH("33"), LAUNCH(3)}}};
+	static const struct plan
+		kernels = {1, {5}, {{LAUNCH(3), GRAPH("33"), LAUNCH(3), GRAPH("3"), LAUNCH(3)}}},
+		others = {1, {5}, {{GRAPH("3f4c"), LAUNCH(3), GRAPH("c3"), GRAPH("f"), SYNC}}},
+		ends = {1, {4}, {{GRAPH("3c"), COPY(A, B), GRAPH("3cc"), SYNC}}},
+		none = {1, {4}, {{GRAPH("3n"), LAUNCH(3), GRAPH("n3"), LAUNCH(3)}}},
+		fails = {1, {5}, {{FAILING("3344"), GRAPH("33"), SYNC, GRAPH("33"), LAUNCH(3)}}};
 	uint64_t runs = run_all(&kernels);
 
 	CHECK_EQ(spans, 2 * runs);
@@ -532,10 +639,18 @@ UNIT_TEST(graphs_of_one_thread_are_one_record_each)
 
 UNIT_TEST(graphs_of_several_threads_on_one_stream_are_one_record_or_none)
 {
-	static const struct plan same = {2, {2, 2}, {{GRAPH("33"), GRAPH("33")}, {GRAPH("33"), GRAPH("33")}}},
-				 mixed = {3, {4, 4, 4}, {{GRAPH("3c"), LAUNCH(3), SYNC, GRAPH("34")}, {COPY(A, B), GRAPH("34"), FILL(A, 2), GRAPH("3c")},
-							 {LAUNCH(3), GRAPH("c3"), SYNC, LAUNCH(4)}}},
-				 fails = {2, {4, 4}, {{GRAPH("34"), FAILING("3434"), SYNC, GRAPH("34")}, {LAUNCH(3), GRAPH("4c"), SYNC, GRAPH("4c")}}};
+	static const struct plan same = {2,
+					 {2, 2},
+					 {{GRAPH("33"), GRAPH("33")}, {GRAPH("33"), GRAPH("33")}}},
+				 mixed = {3,
+					  {4, 4, 4},
+					  {{GRAPH("3c"), LAUNCH(3), SYNC, GRAPH("34")},
+					   {COPY(A, B), GRAPH("34"), FILL(A, 2), GRAPH("3c")},
+					   {LAUNCH(3), GRAPH("c3"), SYNC, LAUNCH(4)}}},
+				 fails = {2,
+					  {4, 4},
+					  {{GRAPH("34"), FAILING("3434"), SYNC, GRAPH("34")},
+					   {LAUNCH(3), GRAPH("4c"), SYNC, GRAPH("4c")}}};
 
 	run_some(&same, 100000);
 	CHECK(spans > 0);
@@ -550,7 +665,10 @@ UNIT_TEST(graphs_of_several_threads_on_one_stream_are_one_record_or_none)
 enum { AT_A_TIME = 3, EACH = 3000 };
 static struct {
 	pthread_mutex_t lock;
-	struct { uint32_t name; uint64_t id; } work[AT_A_TIME * EACH];
+	struct {
+		uint32_t name;
+		uint64_t id;
+	} work[AT_A_TIME * EACH];
 	uint32_t made;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -561,7 +679,10 @@ static void *launching_thread(void *number)
 
 	for (uint32_t i = 1; i <= EACH; i++) {
 		t.api_id = GT_ID(who, i);
-		gt_lane_push(&t, &table, (struct gt_lane_call){.kind = GT_LANE_LAUNCH, .function = who, .stream = STREAM});
+		gt_lane_push(&t, &table,
+			     (struct gt_lane_call){.kind = GT_LANE_LAUNCH,
+						   .function = who,
+						   .stream = STREAM});
 		pthread_mutex_lock(&runtime.lock);
 		runtime.work[runtime.made].name = who;
 		runtime.work[runtime.made++].id = t.api_id;
@@ -577,7 +698,9 @@ UNIT_TEST(threads_that_launch_at_a_time_have_their_own_kernels)
 
 	world_begin();
 	for (uint32_t i = 0; i < AT_A_TIME; i++)
-		CHECK_EQ(pthread_create(&threads[i], NULL, launching_thread, (void *)(uintptr_t)(i + 1)), 0);
+		CHECK_EQ(pthread_create(&threads[i], NULL, launching_thread,
+					(void *)(uintptr_t)(i + 1)),
+			 0);
 	for (uint32_t n = 0; n < AT_A_TIME * EACH;) {
 		struct gt_lane_work w = {.part = GT_GRAPH_KERNEL};
 		struct gt_hsa_owner o = {.id = 0};
@@ -627,7 +750,8 @@ static void live(uintptr_t handle, uint32_t number, bool packet)
 	gt_hip_lane_begin();
 	CHECK_EQ(gt_hip_thread_create(&thread, NULL, stream_thread, (void *)(uintptr_t)number), 0);
 	gt_hip_lane_stream((void *)handle);
-	gt_lane_push(&t, &table, (struct gt_lane_call){GT_LANE_LAUNCH, false, false, false, false, 3, handle});
+	gt_lane_push(&t, &table,
+		     (struct gt_lane_call){GT_LANE_LAUNCH, false, false, false, false, 3, handle});
 	l = call.lane;
 	turn = gt_lane_reserve(l);
 	gt_lane_pushed(&t, 0);

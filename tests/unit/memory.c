@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process may still take, by control groups that are folders made here; and what images begin with. */
+/* What a process may still take, by control groups that are folders made here; and what images
+ * begin with. */
 #include "collector/memory.h"
 
 #include <stdio.h>
@@ -82,7 +83,8 @@ UNIT_TEST(groups_of_the_first_version_are_read)
 	begin();
 	put("/memory/a", "memory.limit_in_bytes", "157286400\n");
 	put("/memory/a", "memory.usage_in_bytes", "52428800\n");
-	put("/memory/a", "memory.stat", "inactive_file 9\ntotal_inactive_file 1048576\ntotal_active_file 0\n");
+	put("/memory/a", "memory.stat",
+	    "inactive_file 9\ntotal_inactive_file 1048576\ntotal_active_file 0\n");
 	put("/memory", "memory.limit_in_bytes", "9223372036854771712\n");
 	CHECK_EQ(gt_memory_left("9:name=systemd:/x\n4:memory:/a\n0::/\n", root), 101 * MIB);
 	end();

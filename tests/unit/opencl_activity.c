@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Device activity of OpenCL on a runtime of this test's own, whose device is a thread: commands complete while the program's
- * threads enqueue, wait, ask and release. In the ThreadSanitizer build too.
+/* Device activity of OpenCL on a runtime of this test's own, whose device is a thread: commands
+ * complete while the program's threads enqueue, wait, ask and release. In the ThreadSanitizer
+ * build too.
  *
- * The wraps are called as taps call them. Handles of queues are used again as soon as they are free, last one first. */
+ * The wraps are called as taps call them. Handles of queues are used again as soon as they are
+ * free, last one first. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -54,9 +56,12 @@ static struct {
 	unsigned events, queues_used;
 	uint64_t commands;
 	cl_ulong clock;
-} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .submitted = PTHREAD_COND_INITIALIZER, .completed = PTHREAD_COND_INITIALIZER};
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	     .submitted = PTHREAD_COND_INITIALIZER,
+	     .completed = PTHREAD_COND_INITIALIZER};
 
-static struct device devices[DEVICES] = {{CL_DEVICE_TYPE_CPU}, {CL_DEVICE_TYPE_GPU}}; /* the second one's queues are the helper's */
+/* the second one's queues are the helper's */
+static struct device devices[DEVICES] = {{CL_DEVICE_TYPE_CPU}, {CL_DEVICE_TYPE_GPU}};
 static int contexts[1], kernels[KERNELS];
 
 void gt_opencl_used(const struct gt_table *table, const void *object)
@@ -121,7 +126,8 @@ static void *device_run(void *arg)
 	for (;;) {
 		while (!runtime.first)
 			pthread_cond_wait(&runtime.submitted, &runtime.lock);
-		if (runtime.first->next && runtime.first->next->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+		if (runtime.first->next &&
+		    runtime.first->next->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
 			complete(take(&runtime.first->next));
 		else
 			complete(take(&runtime.first));
@@ -134,7 +140,9 @@ static void *device_run(void *arg)
 	return arg;
 }
 
-static cl_command_queue fake_clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error)
+static cl_command_queue fake_clCreateCommandQueue(cl_context context, cl_device_id device,
+						  cl_command_queue_properties properties,
+						  cl_int *error)
 {
 	struct queue *q;
 
@@ -143,7 +151,10 @@ static cl_command_queue fake_clCreateCommandQueue(cl_context context, cl_device_
 	CHECK_NOT_NULL(q);
 	runtime.free = q->free;
 	runtime.queues_used++;
-	*q = (struct queue){.references = 1, .properties = properties, .context = context, .device = (struct device *)device};
+	*q = (struct queue){.references = 1,
+			    .properties = properties,
+			    .context = context,
+			    .device = (struct device *)device};
 	leave();
 	if (error)
 		*error = CL_SUCCESS;
@@ -158,7 +169,8 @@ static cl_int fake_clReleaseCommandQueue(cl_command_queue handle)
 	return CL_SUCCESS;
 }
 
-static cl_int fake_clGetCommandQueueInfo(cl_command_queue handle, cl_command_queue_info name, size_t size, void *value, size_t *size_ret)
+static cl_int fake_clGetCommandQueueInfo(cl_command_queue handle, cl_command_queue_info name,
+					 size_t size, void *value, size_t *size_ret)
 {
 	struct queue *q = (struct queue *)handle;
 
@@ -177,7 +189,9 @@ static cl_int enqueue(struct queue *q, cl_bool blocking, cl_event *event)
 	struct event *e = calloc(1, sizeof *e);
 
 	enter();
-	*e = (struct event){.queue = q, .references = 1 + (event != NULL) + (blocking != 0), .status = CL_QUEUED};
+	*e = (struct event){.queue = q,
+			    .references = 1 + (event != NULL) + (blocking != 0),
+			    .status = CL_QUEUED};
 	q->references++;
 	q->in_flight++;
 	runtime.events++;
@@ -196,15 +210,18 @@ static cl_int enqueue(struct queue *q, cl_bool blocking, cl_event *event)
 	return CL_SUCCESS;
 }
 
-static cl_int fake_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dim, const size_t *offset, const size_t *global,
-					  const size_t *local, cl_uint count, const cl_event *list, cl_event *event)
+static cl_int fake_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dim,
+					  const size_t *offset, const size_t *global,
+					  const size_t *local, cl_uint count, const cl_event *list,
+					  cl_event *event)
 {
 	(void)kernel, (void)dim, (void)offset, (void)global, (void)local, (void)count, (void)list;
 	return enqueue((struct queue *)queue, CL_FALSE, event);
 }
 
-static cl_int fake_clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *to,
-				       cl_uint count, const cl_event *list, cl_event *event)
+static cl_int fake_clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+				       size_t offset, size_t size, void *to, cl_uint count,
+				       const cl_event *list, cl_event *event)
 {
 	(void)buffer, (void)offset, (void)size, (void)to, (void)count, (void)list;
 	return enqueue((struct queue *)queue, blocking, event);
@@ -247,7 +264,8 @@ static cl_int fake_clReleaseEvent(cl_event event)
 	return CL_SUCCESS;
 }
 
-static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t size, void *value, size_t *size_ret)
+static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t size, void *value,
+				  size_t *size_ret)
 {
 	struct event *e = (struct event *)event;
 	cl_int ret = CL_SUCCESS;
@@ -257,7 +275,8 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info name, size_t siz
 	switch (name) {
 	case CL_EVENT_COMMAND_EXECUTION_STATUS: memcpy(value, &e->status, sizeof e->status); break;
 	case CL_EVENT_COMMAND_QUEUE: memcpy(value, &e->queue, sizeof e->queue); break;
-	case CL_EVENT_REFERENCE_COUNT: /* one reference is the device's own: runtimes do not count it */
+	/* one reference is the device's own: runtimes do not count it */
+	case CL_EVENT_REFERENCE_COUNT:
 		*(cl_uint *)value = e->references - (e->status != CL_COMPLETE);
 		break;
 	default: ret = CL_INVALID_VALUE;
@@ -278,7 +297,8 @@ static void hold_helper(void)
 	}
 }
 
-static cl_int fake_clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size, void *value, size_t *size_ret)
+static cl_int fake_clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size,
+					   void *value, size_t *size_ret)
 {
 	struct event *e = (struct event *)event;
 	cl_int ret = CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -295,7 +315,8 @@ static cl_int fake_clGetEventProfilingInfo(cl_event event, cl_profiling_info nam
 	return ret;
 }
 
-static cl_int fake_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value, size_t *size_ret)
+static cl_int fake_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size,
+				   void *value, size_t *size_ret)
 {
 	static const char version[] = "OpenCL 3.0 of a test";
 
@@ -311,7 +332,8 @@ static cl_int fake_clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
 	return CL_SUCCESS;
 }
 
-static cl_int fake_clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *on_device, cl_ulong *on_host)
+static cl_int fake_clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *on_device,
+					   cl_ulong *on_host)
 {
 	(void)device;
 	enter();
@@ -326,7 +348,8 @@ static cl_int fake_clReleaseContext(cl_context context)
 	return CL_SUCCESS;
 }
 
-static cl_int fake_clGetContextInfo(cl_context context, cl_context_info name, size_t size, void *value, size_t *size_ret)
+static cl_int fake_clGetContextInfo(cl_context context, cl_context_info name, size_t size,
+				    void *value, size_t *size_ret)
 {
 	cl_device_id ids[DEVICES] = {(cl_device_id)&devices[0], (cl_device_id)&devices[1]};
 
@@ -338,7 +361,8 @@ static cl_int fake_clGetContextInfo(cl_context context, cl_context_info name, si
 	return CL_SUCCESS;
 }
 
-static cl_int fake_clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void *value, size_t *size_ret)
+static cl_int fake_clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void *value,
+				   size_t *size_ret)
 {
 	(void)name;
 	*size_ret = (size_t)snprintf(value, size, "kernel_%d", (int)((int *)kernel - kernels)) + 1;
@@ -353,25 +377,27 @@ static cl_int fake_unused(void)
 /* As the program calls it ------------------------------------------------------- */
 
 static struct gt_tap taps[GT_OPENCL_INDEX_COUNT];
-static const struct gt_table table = {GT_DOMAIN_OPENCL, 0, NULL, GT_OPENCL_INDEX_COUNT, taps, "fake", 10000, 0};
+static const struct gt_table table = {GT_DOMAIN_OPENCL, 0,     NULL, GT_OPENCL_INDEX_COUNT, taps,
+				      "fake",           10000, 0};
 
 static struct gt_call begin(unsigned index)
 {
 	struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
 
 	CHECK_NOT_NULL(t);
-	return (struct gt_call){&table, &taps[index], t, gt_call_begin(t, GT_DOMAIN_OPENCL, 0), gt_ticks()};
+	return (struct gt_call){&table, &taps[index], t, gt_call_begin(t, GT_DOMAIN_OPENCL, 0),
+				gt_ticks()};
 }
 
 /* The function as its tap makes it. */
-#define CALL(f, ...)                                                         \
-	({                                                                   \
-		struct gt_call call = begin(GT_OPENCL_INDEX_##f);            \
+#define CALL(f, ...)                                                                     \
+	({                                                                               \
+		struct gt_call call = begin(GT_OPENCL_INDEX_##f);                        \
 		__typeof__(f(__VA_ARGS__)) ret = gt_opencl_wrap_##f(&call, __VA_ARGS__); \
-		gt_call_end(call.thread);                                    \
-		ret;                                                         \
+		gt_call_end(call.thread);                                                \
+		ret;                                                                     \
 	})
-#define SET(f) taps[GT_OPENCL_INDEX_##f].real = (void *)(fake_##f)
+#define SET(f)    taps[GT_OPENCL_INDEX_##f].real = (void *)(fake_##f)
 #define UNUSED(f) taps[GT_OPENCL_INDEX_##f].real = (void *)(fake_unused)
 
 static void start(void)
@@ -383,11 +409,14 @@ static void start(void)
 		runtime.free = &runtime.queues[i];
 	}
 	runtime.last = &runtime.first;
-	SET(clCreateCommandQueue), SET(clReleaseCommandQueue), SET(clGetCommandQueueInfo), SET(clFinish);
+	SET(clCreateCommandQueue), SET(clReleaseCommandQueue), SET(clGetCommandQueueInfo),
+		SET(clFinish);
 	SET(clEnqueueNDRangeKernel), SET(clEnqueueReadBuffer), SET(clWaitForEvents);
 	SET(clRetainEvent), SET(clReleaseEvent), SET(clGetEventInfo), SET(clGetEventProfilingInfo);
-	SET(clGetDeviceInfo), SET(clGetDeviceAndHostTimer), SET(clGetContextInfo), SET(clReleaseContext), SET(clGetKernelInfo);
-	UNUSED(clGetImageInfo), UNUSED(clGetMemObjectInfo), UNUSED(clCreateUserEvent), UNUSED(clSetUserEventStatus);
+	SET(clGetDeviceInfo), SET(clGetDeviceAndHostTimer), SET(clGetContextInfo),
+		SET(clReleaseContext), SET(clGetKernelInfo);
+	UNUSED(clGetImageInfo), UNUSED(clGetMemObjectInfo), UNUSED(clCreateUserEvent),
+		UNUSED(clSetUserEventStatus);
 	CHECK_EQ(pthread_create(&thread, NULL, device_run, NULL), 0);
 	pthread_detach(thread);
 }
@@ -395,9 +424,15 @@ static void start(void)
 /* As in ring_threads.c. */
 static void with_session(const char *test)
 {
-	struct gt_session s = {.magic = GT_SESSION_MAGIC, .version = GT_SESSION_VERSION, .bytes = sizeof s,
-			       .host_clock = GT_HOST_CLOCK_BOOTTIME, .block_bytes = 16384, .pool_bytes = 32 << 20, .slot_count = 32,
-			       .domains = 1u << GT_DOMAIN_OPENCL, .device_activity = 1,
+	struct gt_session s = {.magic = GT_SESSION_MAGIC,
+			       .version = GT_SESSION_VERSION,
+			       .bytes = sizeof s,
+			       .host_clock = GT_HOST_CLOCK_BOOTTIME,
+			       .block_bytes = 16384,
+			       .pool_bytes = 32 << 20,
+			       .slot_count = 32,
+			       .domains = 1u << GT_DOMAIN_OPENCL,
+			       .device_activity = 1,
 			       .ops[GT_DOMAIN_OPENCL] = {~UINT64_C(0)}};
 	char path[256], folder[128];
 	int fd;
@@ -430,7 +465,8 @@ static void find(const struct gt_record *h, struct found *f)
 		f->no_queue += !w->queue;
 		f->no_device += h->op == GT_DEVICE_REF(GT_DOMAIN_OPENCL, 0);
 		f->no_name += h->depth == GT_DEVICE_KERNEL && !w->name;
-		f->backwards += !w->queued || w->queued > w->submitted || w->submitted > w->start || w->start > w->end || !w->id;
+		f->backwards += !w->queued || w->queued > w->submitted || w->submitted > w->start ||
+				w->start > w->end || !w->id;
 	} else if (h->kind == GT_RECORD_OBJECT) {
 		f->devices += h->op == GT_OBJECT_DEVICE;
 		f->contexts += h->op == GT_OBJECT_CONTEXT;
@@ -445,11 +481,13 @@ static struct found find_all(void)
 	struct found f = {0};
 
 	for (uint32_t i = 1; i < atomic_load(&r->slots_used); i++)
-		for (uint32_t n = atomic_load(&gt_region_slot(r, i)->first); n; n = atomic_load(&gt_region_block(r, n)->next)) {
+		for (uint32_t n = atomic_load(&gt_region_slot(r, i)->first); n;
+		     n = atomic_load(&gt_region_block(r, n)->next)) {
 			struct gt_block *b = gt_region_block(r, n);
 			uint32_t committed = atomic_load(&b->committed);
 
-			for (uint32_t at = 0; at < committed; at += ((const struct gt_record *)(gt_block_data(b) + at))->words * 8u)
+			for (uint32_t at = 0; at < committed;
+			     at += ((const struct gt_record *)(gt_block_data(b) + at))->words * 8u)
 				find((const void *)(gt_block_data(b) + at), &f);
 		}
 	return f;
@@ -476,7 +514,8 @@ static cl_command_queue create(unsigned n)
 {
 	cl_command_queue_properties properties = n & 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
 
-	return CALL(clCreateCommandQueue, (cl_context)contexts, (cl_device_id)&devices[n % DEVICES], properties, NULL);
+	return CALL(clCreateCommandQueue, (cl_context)contexts, (cl_device_id)&devices[n % DEVICES],
+		    properties, NULL);
 }
 
 static void feed(cl_command_queue queue, unsigned seed)
@@ -489,15 +528,19 @@ static void feed(cl_command_queue queue, unsigned seed)
 	if (seed % 17 == 0)
 		CALL(clEnqueueReadBuffer, queue, NULL, CL_TRUE, 0, 64, NULL, 0, NULL, wanted);
 	else
-		CALL(clEnqueueNDRangeKernel, queue, (cl_kernel)&kernels[seed % KERNELS], 1, NULL, &global, NULL, 0, NULL, wanted);
+		CALL(clEnqueueNDRangeKernel, queue, (cl_kernel)&kernels[seed % KERNELS], 1, NULL,
+		     &global, NULL, 0, NULL, wanted);
 	if (!wanted)
 		return;
 	if (queue != asked_for_profiling)
-		CHECK_EQ(CALL(clGetEventProfilingInfo, event, CL_PROFILING_COMMAND_START, sizeof time, &time, NULL),
+		CHECK_EQ(CALL(clGetEventProfilingInfo, event, CL_PROFILING_COMMAND_START,
+			      sizeof time, &time, NULL),
 			 CL_PROFILING_INFO_NOT_AVAILABLE);
 	if (seed % 2) {
 		CALL(clWaitForEvents, 1, &event);
-		CHECK_EQ(CALL(clGetEventInfo, event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL), CL_SUCCESS);
+		CHECK_EQ(CALL(clGetEventInfo, event, CL_EVENT_REFERENCE_COUNT, sizeof references,
+			      &references, NULL),
+			 CL_SUCCESS);
 		CHECK_EQ(references, 1);
 	}
 	fake_clReleaseEvent(event);
@@ -565,9 +608,11 @@ UNIT_TEST(each_command_of_many_threads_is_recorded_once_and_all_events_are_let_g
 
 UNIT_TEST(a_queue_that_was_there_before_is_learned_once_by_threads_that_meet_it_together)
 {
-	with_session("a_queue_that_was_there_before_is_learned_once_by_threads_that_meet_it_together");
+	with_session(
+		"a_queue_that_was_there_before_is_learned_once_by_threads_that_meet_it_together");
 	start();
-	shared[0] = fake_clCreateCommandQueue((cl_context)contexts, (cl_device_id)&devices[0], CL_QUEUE_PROFILING_ENABLE, NULL);
+	shared[0] = fake_clCreateCommandQueue((cl_context)contexts, (cl_device_id)&devices[0],
+					      CL_QUEUE_PROFILING_ENABLE, NULL);
 	shared[1] = asked_for_profiling = shared[0];
 	run_program();
 	check_found(1 + THREADS * ROUNDS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Perfetto exporter's bytes, read back by a small reader of the wire format: messages of every length, texts that have
- * to be written down in the middle of a packet. What Perfetto itself makes of a file: tests/test_export_odd.py. */
+/* The Perfetto exporter's bytes, read back by a small reader of the wire format: messages of
+ * every length, texts that have to be written down in the middle of a packet. What Perfetto
+ * itself makes of a file: tests/test_export_odd.py. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,14 +18,15 @@ static struct gt_capture fake;
 /* Of a whole file. */
 static struct {
 	unsigned packets, begins, ends, long_packets, packets_of_128, annotations;
-	unsigned words_used;                 /* annotations whose text is a number of an interned one */
-	bool word[SEQUENCES][IIDS];          /* interned so far */
+	/* annotations whose text is a number of an interned one */
+	unsigned words_used;
+	bool word[SEQUENCES][IIDS]; /* interned so far */
 } seen;
 
 struct field {
 	uint32_t number;
 	unsigned type;
-	uint64_t value;      /* of the two kinds of numbers; length of bytes */
+	uint64_t value; /* of the two kinds of numbers; length of bytes */
 	const uint8_t *data;
 };
 
@@ -164,7 +166,8 @@ static void export_and_read(void)
 UNIT_TEST(perfetto_packets_around_127_bytes_are_whole)
 {
 	enum { CALLS = 73 };
-	const unsigned calls = CALLS, annotations = CALLS * 10; /* nine arguments and the correlation */
+	/* nine arguments and the correlation */
+	const unsigned calls = CALLS, annotations = CALLS * 10;
 
 	fake_capture_init(&fake);
 	for (unsigned extra = 0; extra < CALLS; extra++) {
@@ -188,7 +191,8 @@ UNIT_TEST(perfetto_packets_around_127_bytes_are_whole)
 	fake_capture_fini(&fake);
 }
 
-/* Each call has a value whose name is new to its thread, so its packet is begun, given up for the name, and begun again. */
+/* Each call has a value whose name is new to its thread, so its packet is begun, given up for
+ * the name, and begun again. */
 UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 {
 	enum { KINDS = 40, THREADS = 3 };
@@ -198,27 +202,32 @@ UNIT_TEST(perfetto_names_of_values_are_there_before_the_packet_that_needs_them)
 		fake_thread(&fake, 0, thread, 1000 + thread, "worker");
 	for (unsigned thread = 1; thread <= THREADS; thread++)
 		for (unsigned i = 0; i < 2 * KINDS; i++) { /* the second time it is known */
-			uint64_t args[5] = { 0x1000, 0x1000 + i % KINDS, 8, 0x2000, 0x3000 };
+			uint64_t args[5] = {0x1000, 0x1000 + i % KINDS, 8, 0x2000, 0x3000};
 
-			fake_call(&fake, thread, "clGetDeviceInfo", 1000 + i * 100, 1050 + i * 100, 0, args);
+			fake_call(&fake, thread, "clGetDeviceInfo", 1000 + i * 100, 1050 + i * 100,
+				  0, args);
 		}
 	export_and_read();
 	CHECK_EQ(seen.begins, 2 * KINDS * THREADS);
 	CHECK_EQ(seen.ends, 2 * KINDS * THREADS);
-	CHECK_EQ(seen.annotations, 2 * KINDS * THREADS * 6); /* five arguments and the correlation: none twice, none missing */
+	/* five arguments and the correlation: none twice, none missing */
+	CHECK_EQ(seen.annotations, 2 * KINDS * THREADS * 6);
 	CHECK_EQ(seen.words_used, 2 * KINDS * THREADS);
 	fake_capture_fini(&fake);
 }
 
-/* The values of an argument that are kept: what is in the place of 0 when nothing was written yet is not taken for one. */
+/* The values of an argument that are kept: what is in the place of 0 when nothing was written
+ * yet is not taken for one. */
 UNIT_TEST(perfetto_writes_each_argument_whatever_its_value)
 {
 	fake_capture_init(&fake);
 	fake_thread(&fake, 0, 2, 1002, "worker");
 	for (uint64_t i = 0; i < 600; i++) {
-		uint64_t value = i < 300 ? i : i * 0x9e3779b97f4a7c15u, args[5] = { value, 0x1000, value, value, value };
+		uint64_t value = i < 300 ? i : i * 0x9e3779b97f4a7c15u,
+			 args[5] = {value, 0x1000, value, value, value};
 
-		fake_call(&fake, 1 + i % 2, "clGetDeviceInfo", 1000 + i * 100, 1050 + i * 100, 0, args);
+		fake_call(&fake, 1 + i % 2, "clGetDeviceInfo", 1000 + i * 100, 1050 + i * 100, 0,
+			  args);
 	}
 	export_and_read();
 	CHECK_EQ(seen.begins, 600);

@@ -36,10 +36,15 @@ static struct gt_range range;
 
 static uint64_t payload[8];
 
-/* One call of thread @ordinal: @text for what begins, @value the id given (start) or taken (stop). */
+/* One call of thread @ordinal: @text for what begins, @value the id given (start) or taken
+ * (stop). */
 static int call(uint32_t ordinal, uint32_t number, uint64_t ns, const char *text, uint64_t value)
 {
-	struct gt_item item = {.kind = GT_RECORD_CALL, .ordinal = ordinal, .start_ns = ns, .end_ns = ns + 1, .ret = value};
+	struct gt_item item = {.kind = GT_RECORD_CALL,
+			       .ordinal = ordinal,
+			       .start_ns = ns,
+			       .end_ns = ns + 1,
+			       .ret = value};
 	struct gt_payload head = {.arg = 0};
 	uint64_t args[1] = {value};
 
@@ -55,10 +60,10 @@ static int call(uint32_t ordinal, uint32_t number, uint64_t ns, const char *text
 	return gt_ranges_step(&ranges, &item, &range);
 }
 
-#define PUSH(thread, ns, text) call(thread, GT_ROCTX_roctxRangePushA, ns, text, 0)
-#define POP(thread, ns) call(thread, GT_ROCTX_roctxRangePop, ns, NULL, 0)
+#define PUSH(thread, ns, text)      call(thread, GT_ROCTX_roctxRangePushA, ns, text, 0)
+#define POP(thread, ns)             call(thread, GT_ROCTX_roctxRangePop, ns, NULL, 0)
 #define START(thread, ns, text, id) call(thread, GT_ROCTX_roctxRangeStartA, ns, text, id)
-#define STOP(thread, ns, id) call(thread, GT_ROCTX_roctxRangeStop, ns, NULL, id)
+#define STOP(thread, ns, id)        call(thread, GT_ROCTX_roctxRangeStop, ns, NULL, id)
 
 static void check_range(const char *name, uint32_t ordinal, uint64_t start_ns, uint64_t end_ns)
 {
@@ -103,7 +108,8 @@ UNIT_TEST(a_range_started_in_one_thread_is_stopped_by_another_whichever_is_read_
 	CHECK_EQ(STOP(2, 20, 1), 1);
 	check_range("first", 1, 10, 21);
 	CHECK(range.across);
-	CHECK_EQ(STOP(2, 40, 2), 0); /* the stopping thread's records come before the starting one's */
+	/* the stopping thread's records come before the starting one's */
+	CHECK_EQ(STOP(2, 40, 2), 0);
 	CHECK_EQ(START(3, 30, "second", 2), 1);
 	check_range("second", 3, 30, 41);
 	CHECK(!gt_ranges_rest(&ranges, &range));

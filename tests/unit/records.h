@@ -18,7 +18,8 @@ struct records {
 	size_t count;
 };
 
-static inline uint64_t *records_add(struct records *r, size_t words, uint8_t kind, uint8_t depth, uint32_t op)
+static inline uint64_t *records_add(struct records *r, size_t words, uint8_t kind, uint8_t depth,
+				    uint32_t op)
 {
 	uint64_t *p = r->words + r->count;
 	struct gt_record head = {(uint16_t)words, kind, depth, op};
@@ -31,10 +32,12 @@ static inline uint64_t *records_add(struct records *r, size_t words, uint8_t kin
 }
 
 /* A call with arguments first, first + 1, .. */
-static inline uint64_t *records_call(struct records *r, unsigned number, unsigned nargs, unsigned depth, uint64_t id, uint64_t start,
-				     uint64_t end, uint64_t first)
+static inline uint64_t *records_call(struct records *r, unsigned number, unsigned nargs,
+				     unsigned depth, uint64_t id, uint64_t start, uint64_t end,
+				     uint64_t first)
 {
-	uint64_t *p = records_add(r, 5 + nargs, GT_RECORD_CALL, (uint8_t)depth, GT_OP(GT_DOMAIN_OPENCL, number, nargs));
+	uint64_t *p = records_add(r, 5 + nargs, GT_RECORD_CALL, (uint8_t)depth,
+				  GT_OP(GT_DOMAIN_OPENCL, number, nargs));
 	unsigned i;
 
 	p[1] = start;
@@ -45,9 +48,11 @@ static inline uint64_t *records_call(struct records *r, unsigned number, unsigne
 	return p;
 }
 
-static inline struct gt_record_device *records_device(struct records *r, uint64_t id, uint64_t call_start, uint64_t queued)
+static inline struct gt_record_device *records_device(struct records *r, uint64_t id,
+						      uint64_t call_start, uint64_t queued)
 {
-	struct gt_record_device *d = (void *)records_add(r, 16, GT_RECORD_DEVICE, GT_DEVICE_KERNEL, GT_DEVICE_REF(GT_DOMAIN_OPENCL, 1));
+	struct gt_record_device *d = (void *)records_add(r, 16, GT_RECORD_DEVICE, GT_DEVICE_KERNEL,
+							 GT_DEVICE_REF(GT_DOMAIN_OPENCL, 1));
 
 	d->id = id;
 	d->call_start = call_start;
@@ -60,7 +65,8 @@ static inline struct gt_record_device *records_device(struct records *r, uint64_
 	return d;
 }
 
-static inline void records_external(struct records *r, unsigned stack, bool push, uint64_t time, uint64_t value)
+static inline void records_external(struct records *r, unsigned stack, bool push, uint64_t time,
+				    uint64_t value)
 {
 	uint64_t *p = records_add(r, 3, GT_RECORD_EXTERNAL, push, stack);
 
@@ -69,8 +75,8 @@ static inline void records_external(struct records *r, unsigned stack, bool push
 }
 
 /* String, object, module, event: @fixed words between head and length. */
-static inline void records_text(struct records *r, uint8_t kind, uint8_t depth, uint32_t op, const uint64_t *fixed, size_t count,
-				const void *text, size_t bytes)
+static inline void records_text(struct records *r, uint8_t kind, uint8_t depth, uint32_t op,
+				const uint64_t *fixed, size_t count, const void *text, size_t bytes)
 {
 	uint64_t *p = records_add(r, 2 + count + (bytes + 7) / 8, kind, depth, op);
 
@@ -86,11 +92,13 @@ static inline void records_string(struct records *r, uint32_t id, const char *te
 	records_text(r, GT_RECORD_STRING, 0, id, NULL, 0, text, strlen(text));
 }
 
-static inline void records_object(struct records *r, enum gt_object_type type, uint64_t number, uint64_t parent, const char *text, size_t bytes)
+static inline void records_object(struct records *r, enum gt_object_type type, uint64_t number,
+				  uint64_t parent, const char *text, size_t bytes)
 {
 	uint64_t fixed[3] = {number, 0x1000 + number, parent};
 
-	records_text(r, type == GT_OBJECT_MODULE ? GT_RECORD_MODULE : GT_RECORD_OBJECT, GT_DOMAIN_OPENCL, type, fixed, 3, text, bytes);
+	records_text(r, type == GT_OBJECT_MODULE ? GT_RECORD_MODULE : GT_RECORD_OBJECT,
+		     GT_DOMAIN_OPENCL, type, fixed, 3, text, bytes);
 }
 
 /* In the test's folder; a few names at a time. */
@@ -107,9 +115,16 @@ static inline const char *file_name(const char *name)
 /* A writer with a session, process 0 and clocks: 1 tick is 1 ns from 1 s on. */
 static inline struct gt_capture_writer *capture_begin(const char *path, bool compress)
 {
-	struct gt_session_info session = {.hostname = "host", .command = "prog\0arg\0", .rank = -1, .host_clock = GT_HOST_CLOCK_COUNTER,
+	struct gt_session_info session = {.hostname = "host",
+					  .command = "prog\0arg\0",
+					  .rank = -1,
+					  .host_clock = GT_HOST_CLOCK_COUNTER,
 					  .start_ns = 1000000000};
-	struct gt_process_info process = {.pid = 42, .ppid = 1, .start_ticks = 1000000000, .exe = "/bin/prog", .argv = "prog\0arg\0"};
+	struct gt_process_info process = {.pid = 42,
+					  .ppid = 1,
+					  .start_ticks = 1000000000,
+					  .exe = "/bin/prog",
+					  .argv = "prog\0arg\0"};
 	struct gt_clock_tuple t = {1000000000, 1000000000, 1000000000, 1000000000, 1000000000, 10};
 	struct gt_capture_options options = {.compress = compress};
 	struct gt_capture_writer *w;
@@ -122,7 +137,8 @@ static inline struct gt_capture_writer *capture_begin(const char *path, bool com
 	return w;
 }
 
-static inline struct gt_stream *stream_begin(struct gt_capture_writer *w, uint32_t process, uint32_t ordinal)
+static inline struct gt_stream *stream_begin(struct gt_capture_writer *w, uint32_t process,
+					     uint32_t ordinal)
 {
 	struct gt_stream *s;
 
@@ -130,14 +146,16 @@ static inline struct gt_stream *stream_begin(struct gt_capture_writer *w, uint32
 	return s;
 }
 
-static inline void capture_finish(struct gt_capture_writer *w, struct gt_stream *s, const struct gt_counts *counts)
+static inline void capture_finish(struct gt_capture_writer *w, struct gt_stream *s,
+				  const struct gt_counts *counts)
 {
 	gt_capture_stream_destroy(s);
 	CHECK_OK(gt_capture_write_counts(w, 0, counts));
 	CHECK_OK(gt_capture_writer_finish(w, true));
 }
 
-static inline void write_records(struct gt_stream *s, const struct records *r, struct gt_counts *counts)
+static inline void write_records(struct gt_stream *s, const struct records *r,
+				 struct gt_counts *counts)
 {
 	CHECK_OK(gt_capture_write_records(s, r->words, r->count * 8, counts));
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of the ring's protocol: the real functions of src/ring/ (gt_pool_pop, gt_pool_push, gt_pool_grow,
- * gt_slot_take, gt_block_take, gt_block_link), run by writers and a collector in every order of their atomic operations, with
- * any of them dying between any two.
+/* Model check of the ring's protocol: the real functions of src/ring/ (gt_pool_pop,
+ * gt_pool_push, gt_pool_grow, gt_slot_take, gt_block_take, gt_block_link), run by writers and a
+ * collector in every order of their atomic operations, with any of them dying between any two.
  *
  *   world | contexts and stacks of the actors | region: header, slots, blocks | what must come out of it |
  *
- * Each atomic operation of the included sources is a point where another actor may go on. The search is depth first: at each
- * point the world is copied, one actor makes one step, and a state that was met before is not followed again. A state is
- * the region, what has come out, and for each actor a hash of all that it has read: an actor's next step depends
- * on nothing else.
+ * Each atomic operation of the included sources is a point where another actor may go on. The
+ * search is depth first: at each point the world is copied, one actor makes one step, and a
+ * state that was met before is not followed again. A state is the region, what has come out, and
+ * for each actor a hash of all that it has read: an actor's next step depends on nothing else.
  *
- * Checked in every state: no block is twice in the rings and the pool together. At every end (all writers finished or dead):
- * what the collector took, and after its death what recovery finds, is each writer's committed records, each once, in
- * order and whole.
- * Not checked: memory that is weaker than sequential consistency (the test ring_threads under ThreadSanitizer looks at the
- * orders), more actors than here, the collector's file (taking records and marking them as taken is one step
- * here: its journal makes it one). */
+ * Checked in every state: no block is twice in the rings and the pool together. At every end
+ * (all writers finished or dead): what the collector took, and after its death what recovery
+ * finds, is each writer's committed records, each once, in order and whole.
+ * Not checked: memory that is weaker than sequential consistency (the test ring_threads under
+ * ThreadSanitizer looks at the orders), more actors than here, the collector's file (taking
+ * records and marking them as taken is one step here: its journal makes it one). */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,41 +36,42 @@ static void has_read(uint64_t value);
 #undef atomic_fetch_add_explicit
 #undef atomic_compare_exchange_weak_explicit
 #undef atomic_compare_exchange_strong_explicit
-#define atomic_load_explicit(at, order)                          \
-	__extension__({                                          \
-		__auto_type at_ = (at);                          \
-		__typeof__((void)0, *at_) value_;                \
-		step_at(at_);                                          \
-		__atomic_load(at_, &value_, __ATOMIC_SEQ_CST);   \
-		has_read(value_);                                \
-		value_;                                          \
+#define atomic_load_explicit(at, order)                        \
+	__extension__({                                        \
+		__auto_type at_ = (at);                        \
+		__typeof__((void)0, *at_) value_;              \
+		step_at(at_);                                  \
+		__atomic_load(at_, &value_, __ATOMIC_SEQ_CST); \
+		has_read(value_);                              \
+		value_;                                        \
 	})
-#define atomic_store_explicit(at, value, order)                  \
-	__extension__({                                          \
-		__auto_type at_ = (at);                          \
-		__typeof__((void)0, *at_) value_ = (value);      \
-		step_at(at_);                                          \
-		__atomic_store(at_, &value_, __ATOMIC_SEQ_CST);  \
-		stored(at_, (uint64_t)value_);                   \
+#define atomic_store_explicit(at, value, order)                 \
+	__extension__({                                         \
+		__auto_type at_ = (at);                         \
+		__typeof__((void)0, *at_) value_ = (value);     \
+		step_at(at_);                                   \
+		__atomic_store(at_, &value_, __ATOMIC_SEQ_CST); \
+		stored(at_, (uint64_t)value_);                  \
 	})
-#define atomic_fetch_add_explicit(at, value, order)                                 \
-	__extension__({                                                             \
-		__auto_type at_ = (at);                                             \
-		__typeof__((void)0, *at_) sum_;                                     \
-		step_at(at_);                                                             \
-		sum_ = __atomic_fetch_add(at_, (value), __ATOMIC_SEQ_CST);          \
-		has_read(sum_);                                                     \
-		sum_;                                                               \
+#define atomic_fetch_add_explicit(at, value, order)                        \
+	__extension__({                                                    \
+		__auto_type at_ = (at);                                    \
+		__typeof__((void)0, *at_) sum_;                            \
+		step_at(at_);                                              \
+		sum_ = __atomic_fetch_add(at_, (value), __ATOMIC_SEQ_CST); \
+		has_read(sum_);                                            \
+		sum_;                                                      \
 	})
-#define atomic_compare_exchange_strong_explicit(at, expected, wanted, order, order2)                          \
-	__extension__({                                                                                       \
-		__auto_type at_ = (at);                                                                       \
-		__typeof__((void)0, *at_) wanted_ = (wanted);                                                 \
-		bool done_;                                                                                   \
-		step_at(at_);                                                                                       \
-		done_ = __atomic_compare_exchange(at_, (expected), &wanted_, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-		has_read(*(expected) + (uint64_t)done_ * 977);                                                \
-		done_;                                                                                        \
+#define atomic_compare_exchange_strong_explicit(at, expected, wanted, order, order2)   \
+	__extension__({                                                                \
+		__auto_type at_ = (at);                                                \
+		__typeof__((void)0, *at_) wanted_ = (wanted);                          \
+		bool done_;                                                            \
+		step_at(at_);                                                          \
+		done_ = __atomic_compare_exchange(at_, (expected), &wanted_, false,    \
+						  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		has_read(*(expected) + (uint64_t)done_ * 977);                         \
+		done_;                                                                 \
 	})
 #define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
 
@@ -80,20 +81,29 @@ static void has_read(uint64_t value);
 #include "unit.h"
 
 enum {
-	WRITERS_MAX = 2, ACTORS_MAX = WRITERS_MAX + 1, STACK_BYTES = 5 * 1024, SLOTS_MAX = 3, BLOCKS_MAX = 3,
-	RECORD_WORDS = 4, RECORD_BYTES = RECORD_WORDS * 8, BLOCK_BYTES = 128,
+	WRITERS_MAX = 2,
+	ACTORS_MAX = WRITERS_MAX + 1,
+	STACK_BYTES = 5 * 1024,
+	SLOTS_MAX = 3,
+	BLOCKS_MAX = 3,
+	RECORD_WORDS = 4,
+	RECORD_BYTES = RECORD_WORDS * 8,
+	BLOCK_BYTES = 128,
 	HEADER_BYTES = (sizeof(struct gt_region) + 63) & ~63u,
-	TABLE_BITS = 23, DEPTH_MAX = 4000,
+	TABLE_BITS = 23,
+	DEPTH_MAX = 4000,
 };
 
 /* What one run of the search is about. */
 static struct setting {
 	unsigned writers, slots, blocks, deaths;
 	unsigned records[WRITERS_MAX], a_block; /* of each writer; in a block */
-	bool warm;                 /* all blocks were used before and lie in the pool */
-	bool halves;               /* stop in the middle of a record */
-	unsigned cools;            /* so often the collector takes a free block, and gives it back cold */
-	unsigned limit;            /* blocks to begin with; the collector allows all some time. 0: all */
+	bool warm;   /* all blocks were used before and lie in the pool */
+	bool halves; /* stop in the middle of a record */
+	/* so often the collector takes a free block, and gives it back cold */
+	unsigned cools;
+	/* blocks to begin with; the collector allows all some time. 0: all */
+	unsigned limit;
 } setting;
 
 /* The collector's own memory: dies with it. */
@@ -111,7 +121,8 @@ static struct world {
 	struct cursor cursor[SLOTS_MAX];
 	unsigned committed[WRITERS_MAX], out[WRITERS_MAX];
 	const char *broken;
-	_Alignas(64) uint8_t region[HEADER_BYTES + SLOTS_MAX * sizeof(struct gt_slot) + BLOCKS_MAX * BLOCK_BYTES];
+	_Alignas(64) uint8_t region[HEADER_BYTES + SLOTS_MAX * sizeof(struct gt_slot) +
+				    BLOCKS_MAX * BLOCK_BYTES];
 	_Alignas(64) uint8_t stack[ACTORS_MAX][STACK_BYTES];
 } world;
 
@@ -128,32 +139,38 @@ static void step(void)
 {
 	if (running < 0)
 		return;
-	world.history[running] = mix(world.history[running], 5); /* where it stands, also after a mere store */
+	/* where it stands, also after a mere store */
+	world.history[running] = mix(world.history[running], 5);
 	swapcontext(&world.actor[running], &world.scheduler);
 }
 
 static struct gt_block *block_at(const volatile void *at)
 {
-	const uint8_t *start = (const uint8_t *)gt_region_block(region, 1), *byte = (const uint8_t *)(uintptr_t)at;
+	const uint8_t *start = (const uint8_t *)gt_region_block(region, 1),
+		      *byte = (const uint8_t *)(uintptr_t)at;
 
 	return byte >= start && byte < start + setting.blocks * BLOCK_BYTES
-		       ? gt_region_block(region, 1 + (uint32_t)((size_t)(byte - start) / BLOCK_BYTES))
+		       ? gt_region_block(region,
+					 1 + (uint32_t)((size_t)(byte - start) / BLOCK_BYTES))
 		       : NULL;
 }
 
 static uint32_t bit_of(const struct gt_block *b)
 {
-	return 1u << (((const uint8_t *)b - (const uint8_t *)gt_region_block(region, 1)) / BLOCK_BYTES + 1);
+	return 1u << (((const uint8_t *)b - (const uint8_t *)gt_region_block(region, 1)) /
+			      BLOCK_BYTES +
+		      1);
 }
 
-/* Others cannot notice what is done to a block that is nowhere yet, to a variable of the actor's own, and to a count that
- * nobody reads: the order with their steps does not matter. */
+/* Others cannot notice what is done to a block that is nowhere yet, to a variable of the actor's
+ * own, and to a count that nobody reads: the order with their steps does not matter. */
 static void step_at(const volatile void *at)
 {
 	const uint8_t *byte = (const uint8_t *)(uintptr_t)at;
 	const struct gt_block *b = block_at(at);
 
-	if (byte < world.region || byte >= world.region + sizeof world.region || at == (void *)&region->full_count ||
+	if (byte < world.region || byte >= world.region + sizeof world.region ||
+	    at == (void *)&region->full_count ||
 	    (b && !(world.linked & bit_of(b)) && at != (void *)&b->free_next))
 		return;
 	step();
@@ -221,7 +238,8 @@ static void writer(unsigned self)
 		}
 		write_record(gt_block_data(block) + in_block * RECORD_BYTES, self, n);
 		in_block++;
-		atomic_store_explicit(&block->committed, in_block * RECORD_BYTES, memory_order_release);
+		atomic_store_explicit(&block->committed, in_block * RECORD_BYTES,
+				      memory_order_release);
 		world.committed[self] = ++n; /* no step between: the very moment */
 	}
 	atomic_store_explicit(&slot->state, GT_SLOT_CLOSED, memory_order_release);
@@ -231,7 +249,8 @@ static void writer(unsigned self)
 static void take_records(const struct gt_block *b, uint32_t at, uint32_t committed)
 {
 	for (; at < committed; at += RECORD_BYTES) {
-		const uint64_t *words = (const uint64_t *)(gt_block_data((struct gt_block *)(uintptr_t)b) + at);
+		const uint64_t *words =
+			(const uint64_t *)(gt_block_data((struct gt_block *)(uintptr_t)b) + at);
 		unsigned self = (unsigned)(words[0] >> 32), number = (unsigned)words[0];
 
 		if (words[1] != words[0] || words[2] != words[0] || words[3] != words[0])
@@ -239,7 +258,8 @@ static void take_records(const struct gt_block *b, uint32_t at, uint32_t committ
 		else if (self >= setting.writers || self + 1 != b->ordinal)
 			broken("a record is in another thread's ring");
 		else if (number != world.out[self])
-			broken(number < world.out[self] ? "a record came out twice" : "a record was lost");
+			broken(number < world.out[self] ? "a record came out twice"
+							: "a record was lost");
 		else
 			world.out[self]++;
 		has_read(words[0]);
@@ -251,7 +271,8 @@ static bool collect(uint32_t index)
 {
 	struct gt_slot *slot = gt_region_slot(region, index);
 	struct cursor *c = &world.cursor[index];
-	uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire), next, committed, old;
+	uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire), next, committed,
+		 old;
 	struct gt_block *b;
 
 	if (state != GT_SLOT_ACTIVE && state != GT_SLOT_CLOSED)
@@ -264,11 +285,13 @@ static bool collect(uint32_t index)
 			atomic_store_explicit(&slot->state, GT_SLOT_FREE, memory_order_release);
 			return true;
 		}
-		c->at = atomic_load_explicit(&gt_region_block(region, c->block)->drained, memory_order_relaxed);
+		c->at = atomic_load_explicit(&gt_region_block(region, c->block)->drained,
+					     memory_order_relaxed);
 		c->active = true;
 	}
 	b = gt_region_block(region, c->block);
-	next = atomic_load_explicit(&b->next, memory_order_acquire); /* before `committed`: then that is final */
+	/* before `committed`: then that is final */
+	next = atomic_load_explicit(&b->next, memory_order_acquire);
 	committed = atomic_load_explicit(&b->committed, memory_order_acquire);
 	if (committed == c->at && next == GT_BLOCK_NONE && state != GT_SLOT_CLOSED)
 		return false;
@@ -314,7 +337,8 @@ static uint64_t hash_cursors(void)
 	uint64_t hash = 1;
 
 	for (unsigned i = 0; i < setting.slots; i++)
-		hash = mix(mix(mix(hash, world.cursor[i].active), world.cursor[i].block), world.cursor[i].at);
+		hash = mix(mix(mix(hash, world.cursor[i].active), world.cursor[i].block),
+			   world.cursor[i].at);
 	return hash;
 }
 
@@ -323,11 +347,13 @@ static void collector(void)
 	for (;;) {
 		world.history[running] = mix(hash_cursors(), 500);
 		if (setting.limit && region->block_limit != setting.blocks)
-			atomic_store_explicit(&region->block_limit, setting.blocks, memory_order_relaxed);
+			atomic_store_explicit(&region->block_limit, setting.blocks,
+					      memory_order_relaxed);
 		if (world.cooled < setting.cools)
 			cool();
 		for (uint32_t i = 1; i < setting.slots; i++) {
-			world.history[running] = mix(hash_cursors(), i); /* all that it remembers here */
+			/* all that it remembers here */
+			world.history[running] = mix(hash_cursors(), i);
 			collect(i);
 		}
 	}
@@ -359,7 +385,9 @@ static void make_world(void)
 	region->block_limit = setting.limit;
 	region->block_offset = region->header_bytes + setting.slots * sizeof(struct gt_slot);
 	__atomic_store_n((uint32_t *)&region->slots_used, 1, __ATOMIC_SEQ_CST);
-	__atomic_store_n((uint32_t *)&gt_region_slot(region, 0)->state, GT_SLOT_ACTIVE, __ATOMIC_SEQ_CST); /* nobody's */
+	/* nobody's */
+	__atomic_store_n((uint32_t *)&gt_region_slot(region, 0)->state, GT_SLOT_ACTIVE,
+			 __ATOMIC_SEQ_CST);
 	for (uint32_t n = setting.blocks; n > 0 && setting.warm; n--) {
 		gt_pool_grow(region);
 		gt_pool_push(region, n);
@@ -434,7 +462,8 @@ static void check_blocks(void)
 	}
 }
 
-/* No writer will do anything any more: the collector goes on, or after its death recovery begins from the marks. */
+/* No writer will do anything any more: the collector goes on, or after its death recovery begins
+ * from the marks. */
 static void check_end(void)
 {
 	bool more = true;
@@ -470,7 +499,8 @@ static void search(unsigned depth)
 	if (writers_done() && !world.alive[setting.writers]) {
 		check_end();
 		if (world.broken)
-			unit_fail(__FILE__, __LINE__, "%s, after %u steps and %u deaths", world.broken, depth, world.deaths);
+			unit_fail(__FILE__, __LINE__, "%s, after %u steps and %u deaths",
+				  world.broken, depth, world.deaths);
 		return;
 	}
 	for (unsigned i = 0; i <= setting.writers; i++) {
@@ -482,12 +512,14 @@ static void search(unsigned depth)
 		running = -1;
 		check_blocks();
 		if (world.broken)
-			unit_fail(__FILE__, __LINE__, "%s, after %u steps and %u deaths", world.broken, depth, world.deaths);
+			unit_fail(__FILE__, __LINE__, "%s, after %u steps and %u deaths",
+				  world.broken, depth, world.deaths);
 		if (enter_state())
 			search(depth + 1);
 		memcpy(&world, saved[depth], sizeof world);
 		/* or its death; the collector's is where every search ends */
-		if (i == setting.writers ? writers_done() || world.deaths < setting.deaths : world.deaths < setting.deaths) {
+		if (i == setting.writers ? writers_done() || world.deaths < setting.deaths
+					 : world.deaths < setting.deaths) {
 			world.alive[i] = false;
 			world.deaths++;
 			if (enter_state())
@@ -503,8 +535,10 @@ static void check(struct setting s)
 	table = calloc(UINT64_C(1) << TABLE_BITS, sizeof *table);
 	make_world();
 	search(0);
-	printf("%u writers, %u and %u records, %u slots, %u blocks, %u deaths: %llu states, %llu ends\n", s.writers,
-	       s.records[0], s.records[1], s.slots - 1, s.blocks, s.deaths, (unsigned long long)states, (unsigned long long)ends);
+	printf("%u writers, %u and %u records, %u slots, %u blocks, %u deaths: %llu states, %llu "
+	       "ends\n",
+	       s.writers, s.records[0], s.records[1], s.slots - 1, s.blocks, s.deaths,
+	       (unsigned long long)states, (unsigned long long)ends);
 	for (unsigned i = 0; i < DEPTH_MAX; i++)
 		free(saved[i]);
 	free(table);
@@ -513,31 +547,67 @@ static void check(struct setting s)
 
 UNIT_TEST(one_writer_over_many_blocks)
 {
-	check((struct setting){.writers = 1, .records = {7}, .a_block = 2, .slots = 2, .blocks = 2, .deaths = 2, .halves = true});
+	check((struct setting){.writers = 1,
+			       .records = {7},
+			       .a_block = 2,
+			       .slots = 2,
+			       .blocks = 2,
+			       .deaths = 2,
+			       .halves = true});
 }
 
 UNIT_TEST(two_writers_share_a_pool)
 {
-	check((struct setting){.writers = 2, .records = {2, 1}, .a_block = 1, .slots = 3, .blocks = 2, .deaths = 1});
+	check((struct setting){.writers = 2,
+			       .records = {2, 1},
+			       .a_block = 1,
+			       .slots = 3,
+			       .blocks = 2,
+			       .deaths = 1});
 }
 
 UNIT_TEST(two_writers_after_each_other_in_one_slot)
 {
-	check((struct setting){.writers = 2, .records = {3, 3}, .a_block = 2, .slots = 2, .blocks = 2, .deaths = 1, .halves = true});
+	check((struct setting){.writers = 2,
+			       .records = {3, 3},
+			       .a_block = 2,
+			       .slots = 2,
+			       .blocks = 2,
+			       .deaths = 1,
+			       .halves = true});
 }
 
-/* Without the tag in region.free this fails: a block is popped, given back and popped again meanwhile. */
+/* Without the tag in region.free this fails: a block is popped, given back and popped again
+ * meanwhile. */
 UNIT_TEST(two_writers_and_blocks_that_come_back)
 {
-	check((struct setting){.writers = 2, .records = {1, 2}, .a_block = 1, .slots = 3, .blocks = 2, .warm = true});
+	check((struct setting){.writers = 2,
+			       .records = {1, 2},
+			       .a_block = 1,
+			       .slots = 3,
+			       .blocks = 2,
+			       .warm = true});
 }
 
 UNIT_TEST(one_writer_and_blocks_that_are_cooled_and_allowed_later)
 {
-	check((struct setting){.writers = 1, .records = {4}, .a_block = 1, .slots = 2, .blocks = 3, .limit = 1, .deaths = 1, .cools = 2});
+	check((struct setting){.writers = 1,
+			       .records = {4},
+			       .a_block = 1,
+			       .slots = 2,
+			       .blocks = 3,
+			       .limit = 1,
+			       .deaths = 1,
+			       .cools = 2});
 }
 
 UNIT_TEST(two_writers_and_blocks_that_are_cooled)
 {
-	check((struct setting){.writers = 2, .records = {1, 1}, .a_block = 1, .slots = 3, .blocks = 2, .warm = true, .cools = 1});
+	check((struct setting){.writers = 2,
+			       .records = {1, 1},
+			       .a_block = 1,
+			       .slots = 3,
+			       .blocks = 2,
+			       .warm = true,
+			       .cools = 1});
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The rings with real threads, signals, forks and kills; in the ThreadSanitizer build too.
  *
- * Each test starts itself again with GPUTAP_SESSION set, so that the library's core (linked into this program) finds a
- * session when it is loaded. A small reader plays the collector; each record says which thread made it and
- * its number there, so that what is lost, doubled, mixed up or torn shows. */
+ * Each test starts itself again with GPUTAP_SESSION set, so that the library's core (linked into
+ * this program) finds a session when it is loaded. A small reader plays the collector; each
+ * record says which thread made it and its number there, so that what is lost, doubled, mixed up
+ * or torn shows. */
 #include <errno.h>
 #include <fcntl.h>
 #include <dirent.h>
@@ -104,9 +105,9 @@ static struct gt_region *find_region(pid_t pid)
 
 struct reader {
 	struct gt_region *region;
-	uint32_t block[THREADS_MAX], at[THREADS_MAX]; /* by slot */
+	uint32_t block[THREADS_MAX], at[THREADS_MAX];  /* by slot */
 	uint64_t records, lost, last_seq[THREADS_MAX]; /* by ordinal */
-	uint64_t next[THREADS_MAX];                   /* by ordinal: number of its next record */
+	uint64_t next[THREADS_MAX];                    /* by ordinal: number of its next record */
 	_Atomic bool stop;
 	bool give_back;
 };
@@ -152,7 +153,8 @@ static uint64_t read_slot(struct reader *r, uint32_t i)
 		next = atomic_load_explicit(&b->next, memory_order_acquire);
 		committed = atomic_load_explicit(&b->committed, memory_order_acquire);
 		while (r->at[i] < committed) {
-			const struct gt_record_call *c = (const void *)(gt_block_data(b) + r->at[i]);
+			const struct gt_record_call *c =
+				(const void *)(gt_block_data(b) + r->at[i]);
 
 			CHECK_GT(c->head.words, 0);
 			CHECK_LE(r->at[i] + c->head.words * 8u, committed);
@@ -216,9 +218,11 @@ static void sums(const struct gt_region *r, uint64_t *seen, uint64_t *dropped)
 		const struct gt_slot *s = gt_region_slot(r, i);
 
 		for (int d = 0; d < GT_DOMAIN_COUNT; d++) {
-			*seen += atomic_load_explicit(&s->domains[d].seen[GT_CLASS_CALL], memory_order_relaxed);
+			*seen += atomic_load_explicit(&s->domains[d].seen[GT_CLASS_CALL],
+						      memory_order_relaxed);
 			for (int w = 0; w < GT_DROP_REASON_COUNT; w++)
-				*dropped += atomic_load_explicit(&s->dropped[w][GT_CLASS_CALL][d], memory_order_relaxed);
+				*dropped += atomic_load_explicit(&s->dropped[w][GT_CLASS_CALL][d],
+								 memory_order_relaxed);
 		}
 	}
 }
@@ -281,7 +285,8 @@ UNIT_TEST(many_threads_lose_nothing)
 	pthread_t threads[WRITERS], reading;
 	struct reader *r;
 
-	with_session("many_threads_lose_nothing", (struct gt_session){.pool_bytes = 1 << 20, .wait_ns = UINT64_C(20000000000)});
+	with_session("many_threads_lose_nothing",
+		     (struct gt_session){.pool_bytes = 1 << 20, .wait_ns = UINT64_C(20000000000)});
 	r = reader_new(own_region(), true);
 	pthread_create(&reading, NULL, read_until_stopped, r);
 	for (int i = 0; i < WRITERS; i++) {
@@ -311,7 +316,8 @@ UNIT_TEST(without_a_reader_calls_are_dropped_and_counted)
 	CHECK_EQ(errno, 77);
 	CHECK_GT(w.recorded, 0);
 	CHECK_LT(w.recorded, w.calls);
-	CHECK_EQ(gt_thread.slot->domains[GT_DOMAIN_OPENCL].newest, 0); /* else a dropped call looks like an open one */
+	/* else a dropped call looks like an open one */
+	CHECK_EQ(gt_thread.slot->domains[GT_DOMAIN_OPENCL].newest, 0);
 	r = reader_new(own_region(), false);
 	read_all(r);
 	CHECK_EQ(r->records, w.recorded);
@@ -324,7 +330,8 @@ UNIT_TEST(a_loss_is_told_when_there_is_room_again)
 	struct writer w = {.calls = 20000};
 	struct reader *r;
 
-	with_session("a_loss_is_told_when_there_is_room_again", (struct gt_session){.pool_bytes = 1 << 18});
+	with_session("a_loss_is_told_when_there_is_room_again",
+		     (struct gt_session){.pool_bytes = 1 << 18});
 	r = reader_new(own_region(), true);
 	write_calls(&w);
 	CHECK_LT(w.recorded, w.calls);
@@ -342,7 +349,8 @@ UNIT_TEST(a_record_longer_than_a_block_is_dropped_and_counted)
 	enum gt_drop_reason why;
 	struct gt_thread *t;
 
-	with_session("a_record_longer_than_a_block_is_dropped_and_counted", (struct gt_session){.pool_bytes = 1 << 20});
+	with_session("a_record_longer_than_a_block_is_dropped_and_counted",
+		     (struct gt_session){.pool_bytes = 1 << 20});
 	t = gt_thread_get();
 	CHECK_NOT_NULL(t);
 	CHECK_NULL(gt_ring_try(t, 1 << 15, &why));
@@ -363,7 +371,9 @@ UNIT_TEST(threads_that_come_and_go_use_slots_again)
 	struct reader *r;
 
 	with_session("threads_that_come_and_go_use_slots_again",
-		     (struct gt_session){.pool_bytes = 1 << 20, .slot_count = 24, .wait_ns = UINT64_C(20000000000)});
+		     (struct gt_session){.pool_bytes = 1 << 20,
+					 .slot_count = 24,
+					 .wait_ns = UINT64_C(20000000000)});
 	r = reader_new(own_region(), true);
 	pthread_create(&reading, NULL, read_until_stopped, r);
 	for (int round = 0; round < ROUNDS; round++) {
@@ -408,7 +418,9 @@ UNIT_TEST(a_thread_waits_for_the_slot_of_one_that_has_ended)
 	struct reader *r;
 
 	with_session("a_thread_waits_for_the_slot_of_one_that_has_ended",
-		     (struct gt_session){.pool_bytes = 1 << 20, .slot_count = 24, .wait_ns = UINT64_C(100000000000)});
+		     (struct gt_session){.pool_bytes = 1 << 20,
+					 .slot_count = 24,
+					 .wait_ns = UINT64_C(100000000000)});
 	r = reader_new(own_region(), true);
 	pthread_create(&writing, NULL, run_writers, &recorded);
 	while (atomic_load(&r->region->slots_used) < 24)
@@ -430,7 +442,8 @@ UNIT_TEST(threads_without_a_slot_are_counted)
 	struct writer w[THREADS], mine = {.calls = CALLS};
 	uint64_t recorded;
 
-	with_session("threads_without_a_slot_are_counted", (struct gt_session){.pool_bytes = 1 << 20, .slot_count = 2});
+	with_session("threads_without_a_slot_are_counted",
+		     (struct gt_session){.pool_bytes = 1 << 20, .slot_count = 2});
 	write_calls(&mine); /* takes the only one */
 	CHECK_EQ(mine.recorded, CALLS);
 	recorded = mine.recorded;
@@ -467,8 +480,10 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 	uint64_t recorded = 0, seen, dropped;
 	timer_t timer;
 
-	with_session("calls_in_signal_handlers_are_recorded_or_counted", (struct gt_session){.pool_bytes = 64 << 20});
-	CHECK_NOT_NULL(gt_thread_get()); /* a handler in the middle of a thread's first call is not recorded */
+	with_session("calls_in_signal_handlers_are_recorded_or_counted",
+		     (struct gt_session){.pool_bytes = 64 << 20});
+	/* a handler in the middle of a thread's first call is not recorded */
+	CHECK_NOT_NULL(gt_thread_get());
 	sigaction(SIGALRM, &action, NULL);
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
 	timer_settime(timer, 0, &often, NULL);
@@ -480,12 +495,15 @@ UNIT_TEST(calls_in_signal_handlers_are_recorded_or_counted)
 	sums(own_region(), &seen, &dropped);
 	CHECK_EQ(seen, CALLS + (uint64_t)handled);
 	CHECK_EQ(recorded + recorded_in_handler + dropped, seen);
-	/* ids are unique and all records whole; those of handlers stand between a call's begin and its record */
+	/* ids are unique and all records whole; those of handlers stand between a call's begin
+	 * and its record */
 	r = reader_new(own_region(), false);
-	for (uint32_t n = atomic_load(&gt_region_slot(r->region, 1)->first); n; n = atomic_load(&gt_region_block(r->region, n)->next)) {
+	for (uint32_t n = atomic_load(&gt_region_slot(r->region, 1)->first); n;
+	     n = atomic_load(&gt_region_block(r->region, n)->next)) {
 		struct gt_block *b = gt_region_block(r->region, n);
 
-		for (uint32_t at = 0; at < atomic_load(&b->committed); at += ((struct gt_record *)(gt_block_data(b) + at))->words * 8u) {
+		for (uint32_t at = 0; at < atomic_load(&b->committed);
+		     at += ((struct gt_record *)(gt_block_data(b) + at))->words * 8u) {
 			const struct gt_record_call *c = (const void *)(gt_block_data(b) + at);
 
 			if (c->head.kind == GT_RECORD_EVENT) /* of losses, in handlers */
@@ -542,7 +560,8 @@ UNIT_TEST(a_child_of_any_fork_has_a_region_of_its_own)
 	pid_t pid;
 
 	unit_need_the_kernel();
-	with_session("a_child_of_any_fork_has_a_region_of_its_own", (struct gt_session){.pool_bytes = 1 << 20});
+	with_session("a_child_of_any_fork_has_a_region_of_its_own",
+		     (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
 	if (pid == 0)
@@ -565,7 +584,8 @@ UNIT_TEST(a_child_of_any_fork_has_a_region_of_its_own)
 		_exit(0);
 	waitpid(pid, NULL, 0);
 	CHECK_NULL(find_region(pid));
-	/* a vfork child runs in its parent's memory, and records there; ThreadSanitizer makes a fork of it */
+	/* a vfork child runs in its parent's memory, and records there; ThreadSanitizer makes a
+	 * fork of it */
 	pid = SCALE == 1 ? vfork() : 0;
 	if (pid == 0) {
 		call(4);
@@ -615,7 +635,8 @@ UNIT_TEST(a_call_that_began_before_the_fork_is_the_parents_alone)
 	pid_t pid;
 
 	unit_need_the_kernel();
-	with_session("a_call_that_began_before_the_fork_is_the_parents_alone", (struct gt_session){.pool_bytes = 1 << 20});
+	with_session("a_call_that_began_before_the_fork_is_the_parents_alone",
+		     (struct gt_session){.pool_bytes = 1 << 20});
 	t = gt_thread_get();
 	id = gt_call_begin(t, GT_DOMAIN_OPENCL, 0);
 	pid = fork(); /* as in a callback inside the call */
@@ -644,7 +665,8 @@ UNIT_TEST(a_child_that_cannot_make_a_region_is_counted_and_goes_on)
 	int status;
 
 	unit_need_the_kernel();
-	with_session("a_child_that_cannot_make_a_region_is_counted_and_goes_on", (struct gt_session){.pool_bytes = 1 << 20});
+	with_session("a_child_that_cannot_make_a_region_is_counted_and_goes_on",
+		     (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK(call(0));
 	pid = fork();
 	if (pid == 0) {
@@ -694,7 +716,8 @@ UNIT_TEST(a_stopped_session_stops_recording)
 	struct writer w = {.calls = 2000};
 	struct reader *r;
 
-	with_session("a_stopped_session_stops_recording", (struct gt_session){.pool_bytes = 1 << 20});
+	with_session("a_stopped_session_stops_recording",
+		     (struct gt_session){.pool_bytes = 1 << 20});
 	CHECK_NOT_NULL(gt_thread_get());
 	atomic_store(&own_region()->stop, 1);
 	write_calls(&w);
@@ -723,10 +746,12 @@ static void write_until_killed(_Atomic uint64_t *acknowledged)
 		pause();
 }
 
-/* @live: a reader drains meanwhile, as the collector does; else it reads what the dead have left, as recovery does. */
+/* @live: a reader drains meanwhile, as the collector does; else it reads what the dead have
+ *         left, as recovery does. */
 static void kill_once(unsigned delay_us, bool live)
 {
-	_Atomic uint64_t *acknowledged = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	_Atomic uint64_t *acknowledged =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct reader *r = reader_new(NULL, live);
 	uint64_t seen, dropped, sum = 0;
 	pthread_t reading;
@@ -750,8 +775,9 @@ static void kill_once(unsigned delay_us, bool live)
 		read_all(r);
 	}
 	sums(r->region, &seen, &dropped);
-	CHECK_LE(sum, r->records);                         /* what the program knew to be in */
-	CHECK_LE(r->records, sum + KILLED_WRITERS);        /* and one each that it did not know of yet */
+	CHECK_LE(sum, r->records); /* what the program knew to be in */
+	/* and one each that it did not know of yet */
+	CHECK_LE(r->records, sum + KILLED_WRITERS);
 	CHECK_LE(r->records + dropped, seen);
 	CHECK_LE(seen, r->records + dropped + KILLED_WRITERS); /* open calls */
 	munmap(r->region, r->region->region_bytes);

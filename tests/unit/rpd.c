@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* export/rpd.c with captures that no collector would write: calls that are missing, graphs, work without times. */
+/* export/rpd.c with captures that no collector would write: calls that are missing, graphs, work
+ * without times. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,10 @@ static const char *ask(const char *query)
 	answer[0] = '\0';
 	while (sqlite3_step(statement) == SQLITE_ROW)
 		for (int i = 0; i < sqlite3_column_count(statement) && n < sizeof answer; i++)
-			n += (size_t)snprintf(answer + n, sizeof answer - n, "%s%s", i ? "|" : n ? " " : "",
+			n += (size_t)snprintf(answer + n, sizeof answer - n, "%s%s",
+					      i   ? "|"
+					      : n ? " "
+						  : "",
 					      (const char *)sqlite3_column_text(statement, i));
 	sqlite3_finalize(statement);
 	sqlite3_close(sql);
@@ -57,7 +61,9 @@ static void export(void)
 	CHECK_OK(gt_export(&gt_exporter_rpd, &capture, path, false, &options));
 	CHECK_STR(ask("PRAGMA integrity_check"), "ok");
 	CHECK_STR(ask("PRAGMA foreign_key_check"), "");
-	CHECK_STR(ask("SELECT count(*) FROM rocpd_op WHERE id NOT IN (SELECT op_id FROM rocpd_api_ops)"), "0");
+	CHECK_STR(ask("SELECT count(*) FROM rocpd_op WHERE id NOT IN (SELECT op_id FROM "
+		      "rocpd_api_ops)"),
+		  "0");
 	fake_capture_fini(&capture);
 }
 
@@ -71,17 +77,22 @@ UNIT_TEST(rpd_gives_work_of_an_unseen_call_a_call_to_hang_on)
 	begin();
 	launch(1, 10, 20);
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 30, 40, GT_ID(1, 9))->call_start_ns = 25;
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 50, 60, GT_ID(1, 9))->call_start_ns = 25; /* of the same one */
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 70, 80, 0)->queued_ns = 65;               /* of none */
+	/* of the same one */
+	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 50, 60, GT_ID(1, 9))->call_start_ns = 25;
+	/* of none */
+	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 70, 80, 0)->queued_ns = 65;
 	export();
-	CHECK_STR(ask("SELECT pid, tid, start, end, domain, args FROM api WHERE apiName = '(call not recorded)' ORDER BY start"),
+	CHECK_STR(ask("SELECT pid, tid, start, end, domain, args FROM api WHERE apiName = '(call "
+		      "not recorded)' ORDER BY start"),
 		  "1000|1001|25|25|opencl| 1000|1000|65|65|opencl|");
-	CHECK_STR(ask("SELECT o.start, a.start FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN rocpd_api a "
+	CHECK_STR(ask("SELECT o.start, a.start FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = "
+		      "o.id JOIN rocpd_api a "
 		      "ON a.id = l.api_id ORDER BY o.start"),
 		  "30|25 50|25 70|65");
 }
 
-/* Numbers of calls that were dropped are left out; work of such a call must not hang on its neighbour. */
+/* Numbers of calls that were dropped are left out; work of such a call must not hang on its
+ * neighbour. */
 UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 {
 	static const uint64_t gaps[] = {1, 2, 60, 64, 65, 1000, 1u << 20, UINT64_C(1) << 39};
@@ -92,16 +103,23 @@ UNIT_TEST(rpd_links_by_number_across_gaps_and_interleaved_threads)
 			uint64_t at = 1000 * (i + 1) + 100 * ordinal;
 
 			capture.sequence[ordinal] += gaps[i];
-			fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, at + 50, at + 60, launch(ordinal, at, at + 10));
+			fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, at + 50, at + 60,
+				  launch(ordinal, at, at + 10));
 			/* the number before: nobody's, unless the gap is 1 */
-			fake_work(&capture, queue(), GT_DEVICE_FILL, 0, at + 70, at + 80, GT_ID(ordinal, capture.sequence[ordinal] - 1))
+			fake_work(&capture, queue(), GT_DEVICE_FILL, 0, at + 70, at + 80,
+				  GT_ID(ordinal, capture.sequence[ordinal] - 1))
 				->call_start_ns = at - 1;
 		}
 	export();
-	CHECK_STR(ask("SELECT count(*) FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN rocpd_api a ON a.id = l.api_id "
-		      "JOIN rocpd_kernelapi k ON k.api_ptr_id = a.id WHERE o.start = a.start + 50"), "16");
-	CHECK_STR(ask("SELECT count(*) FROM op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN api a ON a.id = l.api_id "
-		      "WHERE o.opType = 'FillBuffer' AND a.apiName = '(call not recorded)' AND a.start = o.start - 71"), "16");
+	CHECK_STR(ask("SELECT count(*) FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN "
+		      "rocpd_api a ON a.id = l.api_id "
+		      "JOIN rocpd_kernelapi k ON k.api_ptr_id = a.id WHERE o.start = a.start + 50"),
+		  "16");
+	CHECK_STR(ask("SELECT count(*) FROM op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN api a "
+		      "ON a.id = l.api_id "
+		      "WHERE o.opType = 'FillBuffer' AND a.apiName = '(call not recorded)' AND "
+		      "a.start = o.start - 71"),
+		  "16");
 }
 
 UNIT_TEST(rpd_shows_work_of_a_graph_by_the_launch)
@@ -112,7 +130,8 @@ UNIT_TEST(rpd_shows_work_of_a_graph_by_the_launch)
 	capture.string[2] = "node";
 	id = fake_call(&capture, 1, "clFlush", 10, 20, 0, NULL)->id;
 	for (uint32_t node = 1; node <= 3; node++) {
-		struct gt_item *work = fake_work(&capture, queue(), GT_DEVICE_KERNEL, 2, 100 * node, 100 * node + 50, id);
+		struct gt_item *work = fake_work(&capture, queue(), GT_DEVICE_KERNEL, 2, 100 * node,
+						 100 * node + 50, id);
 
 		work->replay = 1;
 		work->ordinal_in_graph = node;
@@ -120,22 +139,27 @@ UNIT_TEST(rpd_shows_work_of_a_graph_by_the_launch)
 		work->global[0] = 64;
 	}
 	export();
-	CHECK_STR(ask("SELECT opType, description, sequenceId FROM op"), "Task|node|1 Task|node|2 Task|node|3");
-	CHECK_STR(ask("SELECT start, gridX, kernelName FROM kernel ORDER BY start"),
-		  "100|0|Graph Kernel (0xabc) 200|0|Graph Kernel (0xabc) 300|0|Graph Kernel (0xabc)");
+	CHECK_STR(ask("SELECT opType, description, sequenceId FROM op"),
+		  "Task|node|1 Task|node|2 Task|node|3");
+	CHECK_STR(
+		ask("SELECT start, gridX, kernelName FROM kernel ORDER BY start"),
+		"100|0|Graph Kernel (0xabc) 200|0|Graph Kernel (0xabc) 300|0|Graph Kernel (0xabc)");
 }
 
 UNIT_TEST(rpd_leaves_out_work_without_times_and_tells)
 {
 	begin();
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 0, 0, launch(1, 10, 20));
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 0, launch(1, 30, 40)); /* its end is not known */
+	/* its end is not known */
+	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 0, launch(1, 30, 40));
 	export();
 	CHECK_STR(ask("SELECT start, end FROM rocpd_op"), "100|100");
-	CHECK_STR(ask("SELECT value FROM rocpd_metadata WHERE tag = 'gputap::ops_without_times'"), "1");
+	CHECK_STR(ask("SELECT value FROM rocpd_metadata WHERE tag = 'gputap::ops_without_times'"),
+		  "1");
 }
 
-static struct gt_item *external(uint32_t ordinal, enum gt_external_stack stack, bool push, uint64_t time, uint64_t value)
+static struct gt_item *external(uint32_t ordinal, enum gt_external_stack stack, bool push,
+				uint64_t time, uint64_t value)
 {
 	struct gt_item *item = fake_call(&capture, ordinal, "clFlush", time, time, 0, NULL);
 
@@ -158,12 +182,16 @@ UNIT_TEST(rpd_makes_markers_of_external_ids)
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 100, 200, launch(1, 13, 20));
 	external(1, GT_EXTERNAL_USER, false, 21, 8);
 	external(1, GT_EXTERNAL_OPERATION, false, 22, 70);
-	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 300, 400, launch(1, 30, 90)); /* 7 stays open until here */
+	/* 7 stays open until here */
+	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 1, 300, 400, launch(1, 30, 90));
 	export();
-	CHECK_STR(ask("SELECT start, end, args FROM api WHERE apiName = 'UserMarker' ORDER BY start"),
-		  "10|90|user 7 11|22|operation 70 12|21|user 8");
-	CHECK_STR(ask("SELECT a.start FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN rocpd_api a ON a.id = l.api_id "
-		      "ORDER BY o.start"), "13 30");
+	CHECK_STR(
+		ask("SELECT start, end, args FROM api WHERE apiName = 'UserMarker' ORDER BY start"),
+		"10|90|user 7 11|22|operation 70 12|21|user 8");
+	CHECK_STR(ask("SELECT a.start FROM rocpd_op o JOIN rocpd_api_ops l ON l.op_id = o.id JOIN "
+		      "rocpd_api a ON a.id = l.api_id "
+		      "ORDER BY o.start"),
+		  "13 30");
 }
 
 UNIT_TEST(rpd_cuts_long_names_between_characters)
@@ -176,7 +204,8 @@ UNIT_TEST(rpd_cuts_long_names_between_characters)
 	capture.string[2] = name;
 	fake_work(&capture, queue(), GT_DEVICE_KERNEL, 2, 100, 200, launch(1, 10, 20));
 	export();
-	CHECK_STR(ask("SELECT length(description), length(CAST(description AS BLOB)) FROM op"), "1333|3999");
+	CHECK_STR(ask("SELECT length(description), length(CAST(description AS BLOB)) FROM op"),
+		  "1333|3999");
 }
 
 UNIT_TEST(rpd_of_an_empty_capture_has_all_tables)
@@ -204,6 +233,7 @@ UNIT_TEST(rpd_numbers_queues_of_several_processes_on_one_device_apart)
 	fake_work(&capture, theirs, GT_DEVICE_KERNEL, 1, 150, 250, item->id);
 	export();
 	CHECK_STR(ask("SELECT gpuId, queueId FROM rocpd_op ORDER BY start"), "0|1 0|2");
-	CHECK_STR(ask("SELECT a.pid, a.tid FROM rocpd_api a ORDER BY start"), "1000|1001 2000|2001");
+	CHECK_STR(ask("SELECT a.pid, a.tid FROM rocpd_api a ORDER BY start"),
+		  "1000|1001 2000|2001");
 	CHECK_STR(ask("SELECT pid, exe FROM gputap_process"), "1000|/bin/prog 2000|/bin/other");
 }

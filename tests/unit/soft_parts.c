@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What software accelerators share: numbers with units, the programmable clock, guarded calls, doorbells. */
+/* What software accelerators share: numbers with units, the programmable clock, guarded calls,
+ * doorbells. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +25,10 @@ UNIT_TEST(bytes_are_powers_of_1024)
 	CHECK(soft_parse_bytes("16GiB", &n) && n == 16ull << 30);
 	CHECK(soft_parse_bytes("4096", &n) && n == 4096);
 	CHECK(soft_parse_bytes("1T", &n) && n == 1ull << 40);
-	for (const char *const *bad = (const char *const[]){ "", "M", "-1M", "1X", "1MM", "1M ", "99999999999999999999", "20000000T", NULL }; *bad; bad++)
+	for (const char *const *bad =
+		     (const char *const[]){"", "M", "-1M", "1X", "1MM", "1M ",
+					   "99999999999999999999", "20000000T", NULL};
+	     *bad; bad++)
 		CHECK(!soft_parse_bytes(*bad, &n));
 }
 
@@ -36,7 +40,9 @@ UNIT_TEST(times_have_units_and_signs)
 	CHECK(soft_parse_ns("-20", "us", &ns) && ns == -20000);
 	CHECK(soft_parse_ns("3s", "us", &ns) && ns == 3000000000);
 	CHECK(soft_parse_ns("0", "s", &ns) && ns == 0);
-	for (const char *const *bad = (const char *const[]){ "", "us", "1m", "1e30s", "nan", "inf", "1 us", NULL }; *bad; bad++)
+	for (const char *const *bad =
+		     (const char *const[]){"", "us", "1m", "1e30s", "nan", "inf", "1 us", NULL};
+	     *bad; bad++)
 		CHECK(!soft_parse_ns(*bad, "us", &ns));
 }
 
@@ -52,7 +58,7 @@ UNIT_TEST(rates_are_parts_per_billion)
 
 /* clock --------------------------------------------------------------------------- */
 
-static const struct soft_clock plain = { .hz = 100000000 };
+static const struct soft_clock plain = {.hz = 100000000};
 
 UNIT_TEST(clock_counts_from_its_epoch_at_its_rate)
 {
@@ -63,7 +69,8 @@ UNIT_TEST(clock_counts_from_its_epoch_at_its_rate)
 	CHECK_EQ(soft_clock_ticks(&c, 1000), 500000100u);
 	c.hz = 27000000; /* divides no second into whole nanoseconds */
 	CHECK_EQ(soft_clock_ticks(&c, 0), 135000000u);
-	CHECK_EQ(soft_clock_ticks(&c, 86400ull * 365 * 1000000000), 135000000u + 86400ull * 365 * 27000000);
+	CHECK_EQ(soft_clock_ticks(&c, 86400ull * 365 * 1000000000),
+		 135000000u + 86400ull * 365 * 27000000);
 }
 
 UNIT_TEST(drift_grows_from_the_anchor_on)
@@ -91,7 +98,7 @@ UNIT_TEST(skew_is_in_what_the_driver_pairs_only)
 
 UNIT_TEST(faults_hit_the_calls_that_were_named)
 {
-	struct soft_fault f[] = { { .name = "queue" }, { .name = "event" }, { .name = "hang" }, { 0 } };
+	struct soft_fault f[] = {{.name = "queue"}, {.name = "event"}, {.name = "hang"}, {0}};
 	unsigned queues = 0, events = 0, hangs = 0;
 
 	CHECK(soft_faults_parse(f, "queue:3,event:4+"));
@@ -105,7 +112,10 @@ UNIT_TEST(faults_hit_the_calls_that_were_named)
 	CHECK_EQ(hangs, 0u);
 	CHECK(soft_faults_parse(f, "hang"));
 	CHECK(soft_fault_now(&f[2]) && soft_fault_now(&f[2]));
-	for (const char *const *bad = (const char *const[]){ "", "queu", "queue:", "queue:0", "queue:x", "queue:1,", "queue:1-2", NULL }; *bad; bad++)
+	for (const char *const *bad =
+		     (const char *const[]){"", "queu", "queue:", "queue:0", "queue:x", "queue:1,",
+					   "queue:1-2", NULL};
+	     *bad; bad++)
 		CHECK(!soft_faults_parse(f, *bad));
 }
 
@@ -161,7 +171,7 @@ static struct soft_bell bells[3];
 static void *work(void *data)
 {
 	struct soft_bell *bell = data;
-	struct soft_idle idle = { 0 };
+	struct soft_idle idle = {0};
 	uint64_t seen = 0;
 
 	while (!__atomic_load_n(&bell->stop, __ATOMIC_ACQUIRE)) {
@@ -171,7 +181,7 @@ static void *work(void *data)
 			continue;
 		}
 		seen = now;
-		idle = (struct soft_idle){ 0 };
+		idle = (struct soft_idle){0};
 		__atomic_store_n(&reached[bell - bells], seen, __ATOMIC_RELEASE);
 		soft_value_changed();
 	}
@@ -189,7 +199,7 @@ UNIT_TEST(bells_wake_their_sleeping_workers_and_stop)
 		CHECK_EQ(soft_thread_start(&threads[i], "worker", work, &bells[i]), 0);
 	}
 	for (uint64_t n = 1; n <= 200; n++) {
-		struct soft_idle idle = { 0 };
+		struct soft_idle idle = {0};
 		uint64_t which = n % 3;
 		__atomic_store_n(&cells[which], n, __ATOMIC_RELEASE);
 		while (__atomic_load_n(&reached[which], __ATOMIC_ACQUIRE) != n)

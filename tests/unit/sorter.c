@@ -55,8 +55,10 @@ static void check(size_t count, size_t memory, void (*make)(struct item *, uint6
 
 static void make_arguments(struct item *item, uint64_t k)
 {
-	item->bytes = (size_t)snprintf(item->key, sizeof item->key, "queue=0x55d0c8aa1000 | kernel=0x%llx | work_dim=%llu",
-				       (unsigned long long)(k % 1000), (unsigned long long)(k % 37));
+	item->bytes =
+		(size_t)snprintf(item->key, sizeof item->key,
+				 "queue=0x55d0c8aa1000 | kernel=0x%llx | work_dim=%llu",
+				 (unsigned long long)(k % 1000), (unsigned long long)(k % 37));
 }
 
 /* Many equal ones, many that begin one another, and the empty one. */

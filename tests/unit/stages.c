@@ -38,7 +38,7 @@ static void take_wait(void *data, uint32_t thread, uint32_t group, const struct 
 static void add_work(struct stages *s, uint32_t queue, uint64_t call, uint64_t start, uint64_t end,
 		     bool told)
 {
-	struct stages_work work = { .id = call,
+	struct stages_work work = {.id = call,
 				   .call_start_ns = call,
 				   .start_ns = start,
 				   .end_ns = end,
@@ -50,7 +50,7 @@ static void add_work(struct stages *s, uint32_t queue, uint64_t call, uint64_t s
 
 static void add_copy(struct stages *s, uint64_t id, uint64_t call, uint64_t start, uint64_t end)
 {
-	struct stages_work work = { .id = id,
+	struct stages_work work = {.id = id,
 				   .call_start_ns = call,
 				   .start_ns = start,
 				   .end_ns = end,
@@ -64,7 +64,7 @@ static void add_copy(struct stages *s, uint64_t id, uint64_t call, uint64_t star
 static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint64_t start,
 		     uint64_t end, bool dependent)
 {
-	struct stages_call call = { .id = id,
+	struct stages_call call = {.id = id,
 				   .start_ns = start,
 				   .end_ns = end,
 				   .queue = 0xabc,
@@ -78,10 +78,10 @@ static void add_call(struct stages *s, enum stages_kind kind, uint64_t id, uint6
 
 static struct told finish(struct stages *s, bool lost)
 {
-	struct stages_queue queues[] = { {.handle = 0xabc, .queue = 0},
+	struct stages_queue queues[] = {{.handle = 0xabc, .queue = 0},
 					{.handle = 0xdef, .queue = 1}};
-	struct told told = { 0};
-	const struct stages_out out = { &told, take_latency, take_wait};
+	struct told told = {0};
+	const struct stages_out out = {&told, take_latency, take_wait};
 
 	CHECK_OK(stages_finish(s, queues, 2, lost, &out));
 	stages_fini(s);

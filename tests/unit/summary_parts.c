@@ -23,7 +23,7 @@ static int by_value(const void *a, const void *b)
 
 UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
 {
-	struct linked l = { 0 };
+	struct linked l = {0};
 
 	linked_work(&l, 1, 7); /* three pieces of one call, and then it */
 	linked_work(&l, 1, 7);
@@ -46,7 +46,7 @@ UNIT_TEST(work_is_linked_whichever_of_it_and_its_call_is_read_first)
 
 UNIT_TEST(links_of_many_calls_take_little_memory)
 {
-	struct linked l = { 0 };
+	struct linked l = {0};
 
 	for (uint64_t id = 1; id <= 100000; id++) {
 		linked_work(&l, 0, id % 3 ? id : 0);
@@ -61,7 +61,7 @@ UNIT_TEST(links_of_many_calls_take_little_memory)
 
 UNIT_TEST(percentiles_of_few_values_are_exact)
 {
-	struct histogram h = { 0 };
+	struct histogram h = {0};
 
 	for (uint64_t i = HISTOGRAM_EXACT; i >= 1; i--)
 		histogram_add(&h, i * 1000003);
@@ -76,7 +76,7 @@ UNIT_TEST(percentiles_of_many_values_are_within_a_sixty_fourth)
 {
 	enum { COUNT = 20000 };
 	static uint64_t values[COUNT];
-	struct histogram h = { 0 };
+	struct histogram h = {0};
 	uint64_t state = 1;
 
 	for (unsigned i = 0; i < COUNT; i++) {
@@ -85,7 +85,8 @@ UNIT_TEST(percentiles_of_many_values_are_within_a_sixty_fourth)
 	}
 	qsort(values, COUNT, sizeof *values, by_value);
 	for (unsigned permille = 1; permille <= 1000; permille++) {
-		uint64_t truth = values[((uint64_t)COUNT * permille + 999) / 1000 - 1], got = histogram_percentile(&h, permille);
+		uint64_t truth = values[((uint64_t)COUNT * permille + 999) / 1000 - 1],
+			 got = histogram_percentile(&h, permille);
 		uint64_t error = got > truth ? got - truth : truth - got;
 		CHECK(error <= truth / 64);
 	}
@@ -95,23 +96,23 @@ UNIT_TEST(percentiles_of_many_values_are_within_a_sixty_fourth)
 
 UNIT_TEST(percentile_of_nothing_is_zero)
 {
-	struct histogram h = { 0 };
+	struct histogram h = {0};
 	CHECK_EQ(histogram_percentile(&h, 500), UINT64_C(0));
 }
 
 static void add(struct timeline *t, uint64_t start, uint64_t end, uint64_t queued, uint32_t name)
 {
-	timeline_add(t, &(struct timeline_span){ start, end, queued, name, name });
+	timeline_add(t, &(struct timeline_span){start, end, queued, name, name});
 }
 
 UNIT_TEST(busy_time_is_the_union_of_intervals_in_any_order)
 {
-	struct timeline t = { 0 };
+	struct timeline t = {0};
 
 	add(&t, 100, 200, 90, 1);
 	add(&t, 50, 60, 10, 2);
 	add(&t, 150, 250, 90, 3);
-	add(&t, 250, 260, 90, 4); /* touches: no gap */
+	add(&t, 250, 260, 90, 4);  /* touches: no gap */
 	add(&t, 300, 300, 295, 5); /* of no length */
 	CHECK_EQ(timeline_finish(&t), 0);
 	CHECK_EQ(t.busy_ns, UINT64_C(170));
@@ -127,7 +128,7 @@ UNIT_TEST(busy_time_is_the_union_of_intervals_in_any_order)
 
 UNIT_TEST(gaps_name_the_work_on_both_sides)
 {
-	struct timeline t = { 0 };
+	struct timeline t = {0};
 
 	add(&t, 100, 200, 0, 1);
 	add(&t, 120, 190, 0, 2);
@@ -142,7 +143,7 @@ UNIT_TEST(gaps_name_the_work_on_both_sides)
 UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 {
 	enum { COUNT = 60000 };
-	struct timeline memory = { 0 }, file = { .spans_most = 500 };
+	struct timeline memory = {0}, file = {.spans_most = 500};
 	uint64_t state = 7;
 
 	for (unsigned i = 0; i < COUNT; i++) {
@@ -169,7 +170,8 @@ UNIT_TEST(busy_time_is_the_same_through_the_temporary_file)
 
 static unsigned texts(void *data, enum filter_field field, uint32_t number, const char **out)
 {
-	static const char *const names[] = { "clFinish", "clEnqueueReadBuffer", "conv2d<float>", "opencl" };
+	static const char *const names[] = {"clFinish", "clEnqueueReadBuffer", "conv2d<float>",
+					    "opencl"};
 	unsigned *asked = data;
 
 	(void)field;
@@ -195,8 +197,12 @@ static bool holds(const char *expression, const struct filter_record *record)
 
 UNIT_TEST(filter_says_which_records_count)
 {
-	struct filter_record r = { .text = { 1, 3, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE },
-				   .duration_ns = 15000, .bytes = 4096, .timed = true, .failed = true };
+	struct filter_record r = {.text = {1, 3, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE,
+					   LOOKUP_NONE},
+				  .duration_ns = 15000,
+				  .bytes = 4096,
+				  .timed = true,
+				  .failed = true};
 
 	CHECK(holds("failed", &r));
 	CHECK(!holds("not failed", &r));
@@ -222,7 +228,7 @@ UNIT_TEST(filter_asks_for_a_text_once)
 	struct filter_error error;
 	unsigned asked = 0;
 	struct filter *f = filter_create("name~Read", texts, &asked, &error);
-	struct filter_record r = { .text = { 1 } };
+	struct filter_record r = {.text = {1}};
 
 	for (unsigned i = 0; i < 1000; i++)
 		CHECK(filter_match(f, &r));
@@ -232,26 +238,30 @@ UNIT_TEST(filter_asks_for_a_text_once)
 
 UNIT_TEST(filter_tells_where_an_expression_is_wrong)
 {
-	static const struct { const char *expression; size_t at; const char *says; } wrong[] = {
-		{ "", 0, "ends too early" },
-		{ "nam=x", 0, "did you mean 'name'" },
-		{ "name", 4, "after 'name' comes" },
-		{ "name=", 5, "a value is missing" },
-		{ "name>3", 4, "'name' takes" },
-		{ "duration~3", 8, "'duration' takes" },
-		{ "duration>3parsec", 9, "not a time" },
-		{ "bytes>many", 6, "not a size" },
-		{ "name~*(", 5, "regular expression" },
-		{ "failed failed", 7, "'and' or 'or' expected" },
-		{ "(failed", 7, "not closed" },
-		{ "failed and", 10, "ends too early" },
-		{ "name='x", 5, "quote" },
-		{ "failed)", 6, "'and' or 'or' expected" },
-		{ "colour=red", 0, "no field 'colour'" },
+	static const struct {
+		const char *expression;
+		size_t at;
+		const char *says;
+	} wrong[] = {
+		{"", 0, "ends too early"},
+		{"nam=x", 0, "did you mean 'name'"},
+		{"name", 4, "after 'name' comes"},
+		{"name=", 5, "a value is missing"},
+		{"name>3", 4, "'name' takes"},
+		{"duration~3", 8, "'duration' takes"},
+		{"duration>3parsec", 9, "not a time"},
+		{"bytes>many", 6, "not a size"},
+		{"name~*(", 5, "regular expression"},
+		{"failed failed", 7, "'and' or 'or' expected"},
+		{"(failed", 7, "not closed"},
+		{"failed and", 10, "ends too early"},
+		{"name='x", 5, "quote"},
+		{"failed)", 6, "'and' or 'or' expected"},
+		{"colour=red", 0, "no field 'colour'"},
 	};
 
 	for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct filter_error error = { 0 };
+		struct filter_error error = {0};
 		struct filter *f = filter_create(wrong[i].expression, texts, NULL, &error);
 		CHECK(!f);
 		CHECK(strstr(error.text, wrong[i].says));
@@ -274,7 +284,8 @@ UNIT_TEST(filter_nested_too_deeply_is_refused)
 
 UNIT_TEST(nearest_names_are_those_a_finger_slipped_from)
 {
-	static const char *const names[] = { "run", "report", "export", "info", "list", "recover", "doctor", NULL };
+	static const char *const names[] = {"run",  "report",  "export", "info",
+					    "list", "recover", "doctor", NULL};
 
 	CHECK_STR(ui_nearest("reprot", names), "report");
 	CHECK_STR(ui_nearest("rnu", names), "run");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What generated taps do, shown with those of tests/gen/tiny.api: every kind of argument, a runtime that fails, and
- * programs that pass pointers which must not be followed. The rings behind them are a plain buffer here. */
+/* What generated taps do, shown with those of tests/gen/tiny.api: every kind of argument, a
+ * runtime that fails, and programs that pass pointers which must not be followed. The rings
+ * behind them are a plain buffer here. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -50,12 +51,17 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 {
 	if (t->internal || !epoch)
 		return NULL;
-	*t = (struct gt_thread){.cur = (uint8_t *)ring.words, .end = (uint8_t *)(ring.words + 8192), .block = &ring.block,
-				.slot = &slot, .id = GT_ID(7, 0), .epoch = 1};
+	*t = (struct gt_thread){.cur = (uint8_t *)ring.words,
+				.end = (uint8_t *)(ring.words + 8192),
+				.block = &ring.block,
+				.slot = &slot,
+				.id = GT_ID(7, 0),
+				.epoch = 1};
 	return t;
 }
 
-void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain, enum gt_drop_reason why)
+void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
+	     enum gt_drop_reason why)
 {
 	(void)t, (void)class, (void)domain, (void)why;
 	drops++;
@@ -69,7 +75,8 @@ void *gt_ring_next(struct gt_thread *t, size_t bytes, enum gt_drop_reason *why)
 }
 
 /* No tool asks. */
-bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index, void *args, uint32_t args_bytes)
+bool gt_tool_call_enter(struct gt_tool_frame *f, const struct gt_table *table, uint32_t index,
+			void *args, uint32_t args_bytes)
 {
 	(void)f, (void)table, (void)index, (void)args, (void)args_bytes;
 	return false;
@@ -80,7 +87,8 @@ void gt_tool_call_exit(struct gt_tool_frame *f, void *ret, uint32_t ret_bytes)
 	(void)f, (void)ret, (void)ret_bytes;
 }
 
-void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class, enum gt_domain domain)
+void *gt_ring_reserve_slow(struct gt_thread *t, size_t bytes, enum gt_class class,
+			   enum gt_domain domain)
 {
 	(void)bytes;
 	gt_drop(t, class, domain, GT_DROP_FULL);
@@ -110,7 +118,11 @@ static struct gt_table gt_hip_compiler_tables[1];
 #include "generated/hip_compiler_taps.inc"
 #pragma GCC diagnostic pop
 #define GT_TAP_DECLARE(ret, f, parameters) ret gt_tiny_tap0_##f parameters
-#define GT_TAP_LIST(f) (void *const[]){gt_tiny_tap0_##f}
+#define GT_TAP_LIST(f)           \
+	(void *const[])          \
+	{                        \
+		gt_tiny_tap0_##f \
+	}
 extern const struct gt_operation gt_tiny_operations[GT_TINY_INDEX_COUNT];
 #include "tests/gen/golden/tiny_operations.inc"
 struct gt_tap gt_tiny_taps[1][GT_TINY_INDEX_COUNT];
@@ -133,11 +145,13 @@ static tiny_int real_int(void)
 	return answer.status;
 }
 
-static tiny_int real_values(tiny_queue queue, tiny_uint count, long number, size_t bytes, unsigned mode, unsigned long access)
+static tiny_int real_values(tiny_queue queue, tiny_uint count, long number, size_t bytes,
+			    unsigned mode, unsigned long access)
 {
-	return queue == (tiny_queue)0x10 && count == 4000000000u && number == -5 && bytes == SIZE_MAX && mode == 16 && access == 3 ?
-		       real_int() :
-		       -99;
+	return queue == (tiny_queue)0x10 && count == 4000000000u && number == -5 &&
+			       bytes == SIZE_MAX && mode == 16 && access == 3
+		       ? real_int()
+		       : -99;
 }
 
 static tiny_int real_out(tiny_queue queue, tiny_queue *made, long *number)
@@ -160,7 +174,8 @@ static tiny_int real_list(tiny_uint room, tiny_queue *queues, tiny_uint *came)
 	return answer.status;
 }
 
-static tiny_queue real_create(const unsigned long *properties, const unsigned long *words, tiny_int *error)
+static tiny_queue real_create(const unsigned long *properties, const unsigned long *words,
+			      tiny_int *error)
 {
 	(void)properties, (void)words;
 	answer.saw_error_pointer = error != NULL;
@@ -178,13 +193,18 @@ static void *real_map(tiny_queue queue, void *at, tiny_int *error)
 	return answer.pointer;
 }
 
-static int real_fill(void *stream, void *at, struct gt_tiny_size size, unsigned short value, float factor, size_t count)
+static int real_fill(void *stream, void *at, struct gt_tiny_size size, unsigned short value,
+		     float factor, size_t count)
 {
 	(void)stream, (void)at;
-	return size.width == 64 && size.height == 3 && size.depth == 1 && value == 9 && factor == 0.5f && count == 10 ? 0 : -99;
+	return size.width == 64 && size.height == 3 && size.depth == 1 && value == 9 &&
+			       factor == 0.5f && count == 10
+		       ? 0
+		       : -99;
 }
 
-static struct gt_tiny_size real_ask(void *stream, const void *secret, struct gt_tiny_size *size, float *factor)
+static struct gt_tiny_size real_ask(void *stream, const void *secret, struct gt_tiny_size *size,
+				    float *factor)
 {
 	(void)stream, (void)secret;
 	*size = (struct gt_tiny_size){1, 2, 3};
@@ -205,14 +225,18 @@ static const void *next_record;
 static void begin(uint32_t services)
 {
 	void *reals[GT_TINY_INDEX_COUNT] = {
-		[GT_TINY_INDEX_tiny_values] = real_values, [GT_TINY_INDEX_tiny_out] = real_out,
-		[GT_TINY_INDEX_tiny_list] = real_list, [GT_TINY_INDEX_tiny_create] = real_create,
-		[GT_TINY_INDEX_tiny_map] = real_map, [GT_TINY_INDEX_tiny_fill] = real_fill,
+		[GT_TINY_INDEX_tiny_values] = real_values,
+		[GT_TINY_INDEX_tiny_out] = real_out,
+		[GT_TINY_INDEX_tiny_list] = real_list,
+		[GT_TINY_INDEX_tiny_create] = real_create,
+		[GT_TINY_INDEX_tiny_map] = real_map,
+		[GT_TINY_INDEX_tiny_fill] = real_fill,
 		[GT_TINY_INDEX_tiny_ask] = real_ask,
 	};
 
 	for (int i = 0; i < GT_TINY_INDEX_COUNT; i++)
-		gt_tiny_taps[0][i] = (struct gt_tap){reals[i] ? reals[i] : (void *)real_int, services, 0};
+		gt_tiny_taps[0][i] =
+			(struct gt_tap){reals[i] ? reals[i] : (void *)real_int, services, 0};
 	next_record = ring.words;
 }
 
@@ -233,7 +257,8 @@ static const struct gt_record_call *record(void)
 /* Payload of an argument. The bytes lie behind it. NULL: there is none. */
 static const struct gt_payload *payload(const struct gt_record_call *r, unsigned arg)
 {
-	const uint64_t *p = r->args + GT_OP_NARGS(r->head.op), *end = (const uint64_t *)r + r->head.words;
+	const uint64_t *p = r->args + GT_OP_NARGS(r->head.op),
+		       *end = (const uint64_t *)r + r->head.words;
 
 	while (p < end) {
 		const struct gt_payload *h = (const void *)p;
@@ -282,7 +307,8 @@ UNIT_TEST(structs_by_value_are_whole_under_the_smallest_payload_cap)
 {
 	gt_tap_options.payload_cap = 0;
 	begin(GT_SERVICE_STREAM);
-	gt_tiny_tap0_tiny_fill((void *)0x10, (void *)0x20, (struct gt_tiny_size){64, 3, 1}, 9, 0.5f, 10);
+	gt_tiny_tap0_tiny_fill((void *)0x10, (void *)0x20, (struct gt_tiny_size){64, 3, 1}, 9, 0.5f,
+			       10);
 	gt_tap_options.payload_cap = 64;
 	CHECK_EQ(payload(record(), 2)->bytes, 12);
 }
@@ -323,7 +349,8 @@ UNIT_TEST(tap_records_values_extended_as_their_types_say)
 	CHECK_EQ(r->id, GT_ID(7, 1));
 	CHECK(record() == NULL);
 	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].seen[GT_CLASS_CALL], 1);
-	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].newest, GT_CALL_WORD(GT_ID(7, 1), GT_TINY_tiny_values));
+	CHECK_EQ(slot.domains[GT_DOMAIN_TINY].newest,
+		 GT_CALL_WORD(GT_ID(7, 1), GT_TINY_tiny_values));
 	CHECK_EQ(gt_thread.depth, 0);
 }
 
@@ -410,8 +437,8 @@ UNIT_TEST(arrays_are_recorded_with_their_lengths)
 	CHECK_EQ(r->head.words, 5 + 5 + 3 + 2 + 4);
 }
 
-/* Three arguments of each of these lengths (0: not there), under caps below, at and above a word: what is written
- * together is what each of them says by itself. */
+/* Three arguments of each of these lengths (0: not there), under caps below, at and above a
+ * word: what is written together is what each of them says by itself. */
 UNIT_TEST(payloads_of_one_call_are_each_as_it_is_alone)
 {
 	static const uint32_t lengths[] = {0, 4, 5, 8, 9, 16, 24}, caps[] = {0, 4, 7, 8, 12, 64};
@@ -431,7 +458,8 @@ UNIT_TEST(payloads_of_one_call_are_each_as_it_is_alone)
 		memset(words, 0xff, sizeof words);
 		gt_blobs_put(words, blobs, 3);
 		for (uint32_t i = 0; i < 3; i++) {
-			uint32_t whole = (uint32_t)blobs[i].bytes, cap = gt_tap_options.payload_cap, n = whole < cap ? whole : cap;
+			uint32_t whole = (uint32_t)blobs[i].bytes, cap = gt_tap_options.payload_cap,
+				 n = whole < cap ? whole : cap;
 			const struct gt_payload *h = (const void *)at;
 
 			if (!whole)
@@ -516,7 +544,8 @@ UNIT_TEST(only_the_elements_that_came_are_recorded)
 	gt_tiny_tap0_tiny_list(4, queues, &came);
 	CHECK_EQ(payload(record(), 1)->bytes, 32);
 	answer.came = 1;
-	gt_tiny_tap0_tiny_list(4, queues, NULL); /* the program does not want to know how many came */
+	/* the program does not want to know how many came */
+	gt_tiny_tap0_tiny_list(4, queues, NULL);
 	r = record();
 	CHECK_EQ(payload(r, 1)->bytes, 8);
 	CHECK_EQ(r->args[2], 1);
@@ -634,7 +663,8 @@ UNIT_TEST(wrap_alone_gets_no_thread)
 UNIT_TEST(operation_without_a_wrap_says_so)
 {
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_free].wrap == (void *)gt_tiny_wrap_tiny_free);
-	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_region].wrap == NULL); /* described, not written */
+	/* described, not written */
+	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_region].wrap == NULL);
 	CHECK(gt_tiny_operations[GT_TINY_INDEX_tiny_values].wrap == NULL);
 	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_free].table_offset, 11 * 8);
 	CHECK_EQ(gt_tiny_operations[GT_TINY_INDEX_tiny_mark].table_offset, UINT32_MAX);
@@ -702,7 +732,8 @@ static struct {
 	unsigned depth;
 } inside;
 
-static int real_pop(struct gt_hip_dim3 *grid, struct gt_hip_dim3 *block, size_t *bytes, void **stream)
+static int real_pop(struct gt_hip_dim3 *grid, struct gt_hip_dim3 *block, size_t *bytes,
+		    void **stream)
 {
 	(void)grid, (void)block, (void)bytes, (void)stream;
 	return 0;
@@ -714,7 +745,8 @@ static int real_push(struct gt_hip_dim3 grid, struct gt_hip_dim3 block, size_t b
 	inside.id = gt_thread.api_id;
 	inside.start = gt_thread.api_start;
 	inside.depth = gt_thread.depth;
-	gt_hip_compiler_tap0___hipPopCallConfiguration(NULL, NULL, NULL, NULL); /* the runtime's own */
+	/* the runtime's own */
+	gt_hip_compiler_tap0___hipPopCallConfiguration(NULL, NULL, NULL, NULL);
 	gt_tiny_tap0_tiny_free(NULL); /* of a layer below */
 	return 0;
 }
@@ -722,8 +754,10 @@ static int real_push(struct gt_hip_dim3 grid, struct gt_hip_dim3 block, size_t b
 static void begin_outermost(uint32_t services)
 {
 	begin(GT_SERVICE_STREAM);
-	gt_hip_compiler_taps[0][GT_HIP_COMPILER_INDEX___hipPushCallConfiguration] = (struct gt_tap){real_push, services, 0};
-	gt_hip_compiler_taps[0][GT_HIP_COMPILER_INDEX___hipPopCallConfiguration] = (struct gt_tap){real_pop, GT_SERVICE_STREAM, 0};
+	gt_hip_compiler_taps[0][GT_HIP_COMPILER_INDEX___hipPushCallConfiguration] =
+		(struct gt_tap){real_push, services, 0};
+	gt_hip_compiler_taps[0][GT_HIP_COMPILER_INDEX___hipPopCallConfiguration] =
+		(struct gt_tap){real_pop, GT_SERVICE_STREAM, 0};
 }
 
 UNIT_TEST(call_inside_a_call_of_its_api_is_the_runtime_s_own_and_others_are_recorded)

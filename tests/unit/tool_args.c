@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and arguments for tools: values of live calls as text, pointers followed or not, statuses, types of C++. */
+/* Names and arguments for tools: values of live calls as text, pointers followed or not,
+ * statuses, types of C++. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,9 +25,11 @@ static int add(const struct gputap_argument *a, void *user)
 
 	(void)user;
 	CHECK_EQ(a->size, sizeof *a);
-	snprintf(line + at, sizeof line - at, "%s%s %s=%s", a->number ? "; " : "", a->type, a->name, a->text);
+	snprintf(line + at, sizeof line - at, "%s%s %s=%s", a->number ? "; " : "", a->type, a->name,
+		 a->text);
 	if (a->indirection)
-		snprintf(line + strlen(line), sizeof line - strlen(line), " (%u/%u)", a->dereferenced, a->indirection);
+		snprintf(line + strlen(line), sizeof line - strlen(line), " (%u/%u)",
+			 a->dereferenced, a->indirection);
 	return 0;
 }
 
@@ -35,8 +38,13 @@ static int32_t returned;
 
 static const char *text(uint32_t domain, uint32_t operation, void *args, uint32_t dereference)
 {
-	struct gputap_call call = {.size = sizeof call, .domain = domain, .operation = operation, .args = args,
-				   .phase = begins ? GPUTAP_PHASE_ENTER : GPUTAP_PHASE_EXIT, .ret = &returned, .ret_bytes = sizeof returned};
+	struct gputap_call call = {.size = sizeof call,
+				   .domain = domain,
+				   .operation = operation,
+				   .args = args,
+				   .phase = begins ? GPUTAP_PHASE_ENTER : GPUTAP_PHASE_EXIT,
+				   .ret = &returned,
+				   .ret_bytes = sizeof returned};
 
 	line[0] = '\0';
 	CHECK_OK(gputap_call_arguments(&call, dereference, add, NULL));
@@ -45,14 +53,18 @@ static const char *text(uint32_t domain, uint32_t operation, void *args, uint32_
 
 UNIT_TEST(arguments_are_told_as_they_lie_in_the_struct)
 {
-	struct gt_hip_args_hipLaunchKernel launch = {(void *)0x1000, {310, 311, 1}, {32, 33, 1}, (void **)0x2000, 64, NULL};
-	struct gt_hip_args_hipMemcpyAsync copy = {(void *)0x10, (void *)0x20, 4096, 2, (void *)0x30};
+	struct gt_hip_args_hipLaunchKernel launch = {
+		(void *)0x1000, {310, 311, 1}, {32, 33, 1}, (void **)0x2000, 64, NULL};
+	struct gt_hip_args_hipMemcpyAsync copy = {(void *)0x10, (void *)0x20, 4096, 2,
+						  (void *)0x30};
 
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, &launch, 0),
-		  "const void * function_address=0x1000 (0/1); dim3 numBlocks={x=310, y=311, z=1}; dim3 dimBlocks={x=32, y=33, z=1}; "
+		  "const void * function_address=0x1000 (0/1); dim3 numBlocks={x=310, y=311, z=1}; "
+		  "dim3 dimBlocks={x=32, y=33, z=1}; "
 		  "void ** args=0x2000 (0/2); size_t sharedMemBytes=64; hipStream_t stream=NULL");
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMemcpyAsync, &copy, 0),
-		  "void * dst=0x10 (0/1); const void * src=0x20 (0/1); size_t sizeBytes=4096; hipMemcpyKind kind=hipMemcpyDeviceToHost; "
+		  "void * dst=0x10 (0/1); const void * src=0x20 (0/1); size_t sizeBytes=4096; "
+		  "hipMemcpyKind kind=hipMemcpyDeviceToHost; "
 		  "hipStream_t stream=0x30");
 }
 
@@ -62,11 +74,14 @@ UNIT_TEST(pointers_are_followed_as_deep_as_asked)
 	struct gt_hip_args_hipMalloc args = {&memory, 16};
 	char want[200];
 
-	snprintf(want, sizeof want, "void ** ptr=0x%lx (0/2); size_t size=16", (unsigned long)(uintptr_t)&memory);
+	snprintf(want, sizeof want, "void ** ptr=0x%lx (0/2); size_t size=16",
+		 (unsigned long)(uintptr_t)&memory);
 	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 0), want);
-	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 1), "void ** ptr=0xabc0 (1/2); size_t size=16");
+	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 1),
+		  "void ** ptr=0xabc0 (1/2); size_t size=16");
 	/* nothing is known of what a void * points to */
-	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 2), "void ** ptr=0xabc0 (1/2); size_t size=16");
+	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &args, 2),
+		  "void ** ptr=0xabc0 (1/2); size_t size=16");
 }
 
 UNIT_TEST(pointers_that_cannot_be_read_are_addresses)
@@ -76,28 +91,37 @@ UNIT_TEST(pointers_that_cannot_be_read_are_addresses)
 	struct gt_hip_args_hipModuleLoad load = {NULL, pages + 4096 - 3};
 
 	unit_need_the_kernel();
-	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &wild, 3), "void ** ptr=0x10 (0/2); size_t size=16");
-	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &null, 3), "void ** ptr=NULL (0/2); size_t size=16");
+	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &wild, 3),
+		  "void ** ptr=0x10 (0/2); size_t size=16");
+	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipMalloc, &null, 3),
+		  "void ** ptr=NULL (0/2); size_t size=16");
 	/* a text that goes on where nothing can be read */
 	memcpy(pages + 4096 - 3, "abc", 3);
 	CHECK_EQ(mprotect(pages + 4096, 4096, PROT_NONE), 0);
-	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipModuleLoad, &load, 1), "hipModule_t * module=NULL (0/1); const char * fname=\"abc\" (1/1)");
+	CHECK_STR(text(GPUTAP_DOMAIN_HIP, GT_HIP_hipModuleLoad, &load, 1),
+		  "hipModule_t * module=NULL (0/1); const char * fname=\"abc\" (1/1)");
 	munmap(pages, 8192);
 }
 
 UNIT_TEST(arrays_strings_and_structs_read_as_in_exports)
 {
 	size_t global[3] = {64, 32, 1};
-	struct gt_opencl_args_clEnqueueNDRangeKernel range = {.work_dim = 2, .global_work_size = global};
+	struct gt_opencl_args_clEnqueueNDRangeKernel range = {.work_dim = 2,
+							      .global_work_size = global};
 	cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, 0x40, 0};
 	struct gt_opencl_args_clCreateContext context = {.properties = properties};
 	struct gt_opencl_args_clCreateKernel kernel = {NULL, "sgemm", NULL};
 
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clEnqueueNDRangeKernel, &range, 1), "global_work_size=[64, 32] (1/1)"));
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clEnqueueNDRangeKernel, &range, 0), "global_work_offset=NULL (0/1)"));
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateContext, &context, 1), "{CL_CONTEXT_PLATFORM=0x40}"));
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "kernel_name=\"sgemm\""));
-	CHECK_NULL(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 0), "sgemm"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clEnqueueNDRangeKernel, &range, 1),
+		     "global_work_size=[64, 32] (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clEnqueueNDRangeKernel, &range, 0),
+		     "global_work_offset=NULL (0/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateContext, &context, 1),
+		     "{CL_CONTEXT_PLATFORM=0x40}"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),
+		     "kernel_name=\"sgemm\""));
+	CHECK_NULL(
+		strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 0), "sgemm"));
 }
 
 UNIT_TEST(what_a_call_writes_is_shown_when_it_has_as_far_as_it_has)
@@ -108,21 +132,31 @@ UNIT_TEST(what_a_call_writes_is_shown_when_it_has_as_far_as_it_has)
 	struct gt_opencl_args_clGetPlatformIDs ids = {3, platforms, &came};
 	struct gt_opencl_args_clCreateKernel kernel = {NULL, "sgemm", &status};
 
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=[0x10, 0x20] (1/1)"));
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "num_platforms=2 (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
+		     "platforms=[0x10, 0x20] (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
+		     "num_platforms=2 (1/1)"));
 	came = 0;
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=[] (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
+		     "platforms=[] (1/1)"));
 	ids.num_platforms = NULL; /* nobody knows how many came */
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=0x"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
+		     "platforms=0x"));
 	ids.num_entries = 1;
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=[0x10] (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
+		     "platforms=[0x10] (1/1)"));
 	returned = CL_INVALID_VALUE; /* it failed: what is there is not the call's */
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=0x"));
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "errcode_ret=CL_OUT_OF_RESOURCES (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
+		     "platforms=0x"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),
+		     "errcode_ret=CL_OUT_OF_RESOURCES (1/1)"));
 	begins = true;
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1), "platforms=0x"));
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "kernel_name=\"sgemm\" (1/1)"));
-	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1), "errcode_ret=0x"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clGetPlatformIDs, &ids, 1),
+		     "platforms=0x"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),
+		     "kernel_name=\"sgemm\" (1/1)"));
+	CHECK(strstr(text(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, &kernel, 1),
+		     "errcode_ret=0x"));
 }
 
 static int stop_at_second(const struct gputap_argument *a, void *user)
@@ -134,7 +168,10 @@ static int stop_at_second(const struct gputap_argument *a, void *user)
 UNIT_TEST(iterating_ends_when_the_function_says_so)
 {
 	struct gt_hip_args_hipMemcpyAsync copy = {0};
-	struct gputap_call call = {.size = sizeof call, .domain = GPUTAP_DOMAIN_HIP, .operation = GT_HIP_hipMemcpyAsync, .args = &copy};
+	struct gputap_call call = {.size = sizeof call,
+				   .domain = GPUTAP_DOMAIN_HIP,
+				   .operation = GT_HIP_hipMemcpyAsync,
+				   .args = &copy};
 	int calls = 0;
 
 	CHECK_EQ(gputap_call_arguments(&call, 0, stop_at_second, &calls), 42);
@@ -151,7 +188,10 @@ UNIT_TEST(iterating_ends_when_the_function_says_so)
 
 UNIT_TEST(a_calls_status_is_what_it_returned_or_wrote)
 {
-	struct gputap_call call = {.size = sizeof call, .domain = GPUTAP_DOMAIN_HIP, .operation = GT_HIP_hipMalloc, .phase = GPUTAP_PHASE_ENTER};
+	struct gputap_call call = {.size = sizeof call,
+				   .domain = GPUTAP_DOMAIN_HIP,
+				   .operation = GT_HIP_hipMalloc,
+				   .phase = GPUTAP_PHASE_ENTER};
 	struct gt_opencl_args_clCreateKernel kernel = {NULL, "sgemm", NULL};
 	int32_t ret = 2, status = 77;
 	void *made = NULL;
@@ -226,17 +266,20 @@ UNIT_TEST(everything_that_has_a_number_has_a_name)
 	CHECK_NULL(gputap_object_name(GPUTAP_OBJECT_GRAPH + 1));
 }
 
-static const char *upstream(uint32_t operation, unsigned argument, const void *args, uint32_t dereference)
+static const char *upstream(uint32_t operation, unsigned argument, const void *args,
+			    uint32_t dereference)
 {
 	uint32_t followed;
 
-	gt_tool_argument_text(GPUTAP_DOMAIN_HIP, operation, argument, args, dereference, GT_TEXT_UPSTREAM, line, sizeof line, &followed);
+	gt_tool_argument_text(GPUTAP_DOMAIN_HIP, operation, argument, args, dereference,
+			      GT_TEXT_UPSTREAM, line, sizeof line, &followed);
 	return line;
 }
 
 UNIT_TEST(texts_for_users_of_rocprofiler_sdk_are_as_they_know_them)
 {
-	struct gt_hip_args_hipLaunchKernel launch = {(void *)0x1000, {310, 310, 1}, {32, 32, 1}, NULL, 64, NULL};
+	struct gt_hip_args_hipLaunchKernel launch = {
+		(void *)0x1000, {310, 310, 1}, {32, 32, 1}, NULL, 64, NULL};
 	struct gt_hip_args_hipMemcpyAsync copy = {(void *)0x10, (void *)0x20, 4096, 2, NULL};
 	struct gt_hip_args_hipModuleLoad load = {NULL, "kernels.co"};
 
@@ -257,7 +300,9 @@ UNIT_TEST(texts_are_cut_at_the_end_of_the_buffer_and_their_length_told)
 
 	for (int style = 0; style < 2; style++) {
 		memset(small, 'x', sizeof small);
-		CHECK_EQ(gt_tool_argument_text(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 1, &launch, 0, style, small, 6, &followed), 19);
+		CHECK_EQ(gt_tool_argument_text(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 1,
+					       &launch, 0, style, small, 6, &followed),
+			 19);
 		CHECK_EQ(strlen(small), 5);
 		CHECK_EQ(small[6], 'x');
 	}
@@ -266,13 +311,18 @@ UNIT_TEST(texts_are_cut_at_the_end_of_the_buffer_and_their_length_told)
 UNIT_TEST(types_are_told_as_typeid_names_them)
 {
 	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 0), "PKv");
-	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 1), "18rocprofiler_dim3_t");
+	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 1),
+		  "18rocprofiler_dim3_t");
 	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 3), "PPv");
 	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 4), "m");
-	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 5), "P12ihipStream_t");
+	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 5),
+		  "P12ihipStream_t");
 	CHECK_NULL(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipLaunchKernel, 6));
-	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipMemcpyAsync, 3), "13hipMemcpyKind");
-	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HSA_CORE, GT_HSA_CORE_hsa_iterate_agents, 0), "PF12hsa_status_t11hsa_agent_sPvE");
+	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, GT_HIP_hipMemcpyAsync, 3),
+		  "13hipMemcpyKind");
+	CHECK_STR(gt_tool_argument_mangled(GPUTAP_DOMAIN_HSA_CORE, GT_HSA_CORE_hsa_iterate_agents,
+					   0),
+		  "PF12hsa_status_t11hsa_agent_sPvE");
 	CHECK_NULL(gt_tool_argument_mangled(GPUTAP_DOMAIN_OPENCL, GT_OPENCL_clCreateKernel, 0));
 	CHECK_NULL(gt_tool_argument_mangled(99, 0, 0));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of the tool API: order, loss, watermark, flush from everywhere, threads that come and go, fork, times. */
+/* Buffers of the tool API: order, loss, watermark, flush from everywhere, threads that come and
+ * go, fork, times. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -27,7 +28,8 @@ struct seen {
 	_Atomic int hold;        /* the callback waits until it is 0 */
 };
 
-static void collect(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void collect(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+		    uint64_t lost, void *user)
 {
 	struct seen *s = user;
 
@@ -52,7 +54,8 @@ static void collect(struct gputap_buffer *b, const struct gputap_record *records
 
 static struct gputap_buffer *make(struct seen *s, size_t bytes, uint32_t policy)
 {
-	struct gputap_buffer_opts o = {.size = sizeof o, .bytes = bytes, .policy = policy, .fn = collect, .user = s};
+	struct gputap_buffer_opts o = {
+		.size = sizeof o, .bytes = bytes, .policy = policy, .fn = collect, .user = s};
 	struct gputap_buffer *b;
 
 	CHECK_OK(gputap_buffer_create(&o, &b));
@@ -86,10 +89,12 @@ UNIT_TEST(records_of_a_thread_come_in_their_order_and_all_of_them)
 UNIT_TEST(a_buffer_is_handed_over_when_the_watermark_is_reached_and_not_before)
 {
 	struct seen s = {0};
-	struct gputap_buffer_opts o = {.size = sizeof o, .bytes = 4096, .watermark = 3584, .fn = collect, .user = &s};
+	struct gputap_buffer_opts o = {
+		.size = sizeof o, .bytes = 4096, .watermark = 3584, .fn = collect, .user = &s};
 	struct gputap_buffer *b;
 
-	for (int round = 1; round <= 3; round++) { /* a buffer each: a flush may be followed by one more look at what there is by then */
+	/* a buffer each: a flush may be followed by one more look at what there is by then */
+	for (int round = 1; round <= 3; round++) {
 		CHECK_OK(gputap_buffer_create(&o, &b));
 		for (int i = 0; i < 3584 / 32 - 1; i++) /* 16 bytes in front of each 16 */
 			CHECK_OK(put(b, 0, (uint64_t)round * 1000 + (uint64_t)i));
@@ -228,7 +233,8 @@ UNIT_TEST(large_records_fit_up_to_the_size_of_the_buffer)
 	}
 	CHECK_EQ(gputap_buffer_write(b, 1, large, 2 << 20, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX, 0), -EMSGSIZE); /* rounded up it is 0 */
-	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX / 2 + 2, 0), -EMSGSIZE); /* as an offset it is less than 0 */
+	/* as an offset it is less than 0 */
+	CHECK_EQ(gputap_buffer_write(b, 1, large, SIZE_MAX / 2 + 2, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, large, (size_t)UINT32_MAX + 2, 0), -EMSGSIZE);
 	CHECK_EQ(gputap_buffer_write(b, 1, NULL, 0, 0), 0);
 	CHECK_EQ(gputap_buffer_write(b, 1, NULL, 1, 0), -EINVAL);
@@ -247,7 +253,8 @@ struct ends {
 	_Atomic uint64_t ended[4], wrong, records;
 };
 
-static void check_ends(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void check_ends(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+		       uint64_t lost, void *user)
 {
 	struct ends *e = user;
 
@@ -300,12 +307,15 @@ static void *end_things(void *arg)
 UNIT_TEST(last_records_come_behind_all_that_was_written_before_by_any_thread)
 {
 	struct ends e = {0};
-	struct gputap_buffer_opts o = {.size = sizeof o, .bytes = 16384, .watermark = 512, .fn = check_ends, .user = &e};
+	struct gputap_buffer_opts o = {
+		.size = sizeof o, .bytes = 16384, .watermark = 512, .fn = check_ends, .user = &e};
 	pthread_t t[4];
 
 	CHECK_OK(gputap_buffer_create(&o, &shared));
 	for (uintptr_t i = 0; i < 4; i++)
-		CHECK_EQ(pthread_create(&t[i], NULL, i % 2 ? end_things : begin_things, (void *)(i / 2)), 0);
+		CHECK_EQ(pthread_create(&t[i], NULL, i % 2 ? end_things : begin_things,
+					(void *)(i / 2)),
+			 0);
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
 	CHECK_OK(gputap_buffer_flush(shared));
@@ -323,7 +333,8 @@ struct inside {
 	_Atomic int rc, once;
 };
 
-static void from_inside(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void from_inside(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+			uint64_t lost, void *user)
 {
 	struct inside *in = user;
 
@@ -345,7 +356,10 @@ static void from_inside(struct gputap_buffer *b, const struct gputap_record *rec
 UNIT_TEST(a_callback_may_flush_and_fill_its_own_lossless_buffer)
 {
 	struct inside in = {0};
-	struct gputap_buffer_opts o = {.size = sizeof o, .bytes = 4096, .fn = from_inside, .user = &in};
+	struct gputap_buffer_opts o = {.size = sizeof o,
+				       .bytes = 4096,
+				       .fn = from_inside,
+				       .user = &in};
 	struct gputap_buffer *b;
 
 	CHECK_OK(gputap_buffer_create(&o, &b));
@@ -392,14 +406,16 @@ static jmp_buf out;
 static struct gputap_buffer *left, *leaver;
 static _Atomic uint64_t left_count;
 
-static void leave(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void leave(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+		  uint64_t lost, void *user)
 {
 	(void)b, (void)records, (void)lost, (void)user;
 	left_count += count;
 	longjmp(out, 1);
 }
 
-static void catch_it(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void catch_it(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+		     uint64_t lost, void *user)
 {
 	(void)b, (void)records, (void)count, (void)lost, (void)user;
 	if (setjmp(out) == 0)
@@ -446,7 +462,8 @@ UNIT_TEST(a_buffer_may_be_given_to_another_delivery)
 /* Ends its thread with each batch but the last one. */
 static _Atomic int endings;
 
-static void end_thread(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void end_thread(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+		       uint64_t lost, void *user)
 {
 	collect(b, records, count, lost, user);
 	if (endings-- > 0)
@@ -587,7 +604,8 @@ UNIT_TEST(signal_handlers_write_in_the_middle_of_a_write)
 	CHECK_OK(gputap_buffer_destroy(shared));
 }
 
-/* ThreadSanitizer does not follow threads that a fork's child starts; AddressSanitizer's allocator may be locked in the child for ever. */
+/* ThreadSanitizer does not follow threads that a fork's child starts; AddressSanitizer's
+ * allocator may be locked in the child for ever. */
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 static void in_child(struct gputap_buffer *b, struct seen *s)
 {
@@ -629,7 +647,8 @@ UNIT_TEST(a_forks_child_has_empty_buffers_that_work)
 static struct gputap_buffer *forking;
 static _Atomic int child_status = -1;
 
-static void fork_inside(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void fork_inside(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+			uint64_t lost, void *user)
 {
 	int status;
 	pid_t pid;
@@ -670,7 +689,8 @@ struct times {
 	_Atomic uint64_t wrong, back, count, last, off;
 };
 
-static void check_times(struct gputap_buffer *b, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void check_times(struct gputap_buffer *b, const struct gputap_record *records, size_t count,
+			uint64_t lost, void *user)
 {
 	struct times *t = user;
 
@@ -690,7 +710,8 @@ static void check_times(struct gputap_buffer *b, const struct gputap_record *rec
 UNIT_TEST(ticks_become_boottime_when_they_are_handed_over)
 {
 	struct times t = {0};
-	struct gputap_buffer_opts o = {.size = sizeof o, .bytes = 16384, .watermark = 2000, .fn = check_times, .user = &t};
+	struct gputap_buffer_opts o = {
+		.size = sizeof o, .bytes = 16384, .watermark = 2000, .fn = check_times, .user = &t};
 	struct gputap_buffer *b;
 
 	CHECK_OK(gputap_buffer_create(&o, &b));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools are told of calls: who, in which order, until when; from many threads: tool_calls_threads.c. */
+/* What tools are told of calls: who, in which order, until when; from many threads:
+ * tool_calls_threads.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ static void tell(const struct gputap_call *c, uint64_t *data, void *user)
 	size_t at = strlen(told);
 
 	(void)data;
-	snprintf(told + at, sizeof told - at, "%s%s%u ", (const char *)user, c->phase == GPUTAP_PHASE_ENTER ? "+" : "-", c->operation);
+	snprintf(told + at, sizeof told - at, "%s%s%u ", (const char *)user,
+		 c->phase == GPUTAP_PHASE_ENTER ? "+" : "-", c->operation);
 }
 
 static struct gputap_context *teller(const char *name, uint32_t flags)
@@ -43,14 +45,16 @@ UNIT_TEST(contexts_are_told_first_to_last_and_after_the_call_last_to_first)
 /* Up to seven are read in one word, more by another way. */
 UNIT_TEST(so_are_more_than_fit_into_a_word_and_those_that_are_left_of_them)
 {
-	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f",
+					    "g", "h", "i", "j", "k", "l"};
 	enum { MANY = sizeof names / sizeof *names };
 	struct gputap_context *ctx[MANY];
 
 	for (int i = 0; i < MANY; i++)
 		CHECK_OK(gputap_context_start(ctx[i] = teller(names[i], 0)));
 	call(0, 0);
-	CHECK_STR(told, "a+0 b+0 c+0 d+0 e+0 f+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 f-0 e-0 d-0 c-0 b-0 a-0 ");
+	CHECK_STR(told, "a+0 b+0 c+0 d+0 e+0 f+0 g+0 h+0 i+0 j+0 k+0 l+0 l-0 k-0 j-0 i-0 h-0 g-0 "
+			"f-0 e-0 d-0 c-0 b-0 a-0 ");
 	for (int i = 1; i < 6; i++)
 		CHECK_OK(gputap_context_stop(ctx[i]));
 	told[0] = '\0';
@@ -157,7 +161,8 @@ static void keep(const struct gputap_call *c, uint64_t *data, void *user)
 UNIT_TEST(contexts_that_want_it_are_told_the_end_first_to_last)
 {
 	const uint32_t flag = GPUTAP_CONTEXT_EXIT_FORWARD;
-	struct gputap_context *all[] = {teller("a", 0), teller("b", flag), teller("c", flag), teller("d", 0), teller("e", flag)};
+	struct gputap_context *all[] = {teller("a", 0), teller("b", flag), teller("c", flag),
+					teller("d", 0), teller("e", flag)};
 
 	for (int i = 0; i < 5; i++)
 		CHECK_OK(gputap_context_start(all[i]));
@@ -173,8 +178,8 @@ static void tell_number(const struct gputap_call *c, uint64_t *data, void *user)
 
 	(void)data;
 	if (c->phase == GPUTAP_PHASE_ENTER)
-		snprintf(told + at, sizeof told - at, "%s%u:%lu<%lu ", (const char *)user, c->operation, (unsigned long)c->correlation,
-			 (unsigned long)c->parent);
+		snprintf(told + at, sizeof told - at, "%s%u:%lu<%lu ", (const char *)user,
+			 c->operation, (unsigned long)c->correlation, (unsigned long)c->parent);
 }
 
 static void call_in_the_middle(void)
@@ -260,7 +265,9 @@ UNIT_TEST(a_call_that_is_held_retires_when_it_is_released_and_a_tools_own_calls_
 
 UNIT_TEST(a_context_may_hear_of_all_that_retires)
 {
-	struct gputap_context *ctx = teller("x", 0), *all = context(GPUTAP_CONTEXT_ALL_RETIRED | GPUTAP_CONTEXT_DENSE), *none = context(0);
+	struct gputap_context *ctx = teller("x", 0),
+			      *all = context(GPUTAP_CONTEXT_ALL_RETIRED | GPUTAP_CONTEXT_DENSE),
+			      *none = context(0);
 
 	CHECK_OK(gputap_context_retirement(all, on_retired, NULL));
 	CHECK_OK(gputap_context_retirement(none, on_retired, NULL));
@@ -380,7 +387,7 @@ static void call_within(const struct gputap_call *c, uint64_t *data, void *user)
 static void hip_within(void)
 {
 	call_of(&hip_table, 0, 0, NULL); /* the runtime's own */
-	call(1, 0);			 /* another runtime's, below it */
+	call(1, 0);                      /* another runtime's, below it */
 }
 
 UNIT_TEST(the_runtimes_own_calls_are_not_told_but_those_of_callbacks_and_of_lower_runtimes_are)
@@ -523,7 +530,8 @@ UNIT_TEST(bad_input_gets_its_status_and_nothing_half_done)
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 2, 0, tell, NULL), -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 4, tell, NULL), -EINVAL);
 	CHECK_EQ(gputap_context_calls(ctx, DOMAIN, NULL, 0, 0, NULL, NULL), -EINVAL);
-	CHECK_EQ(gputap_context_work(ctx, DOMAIN, 0, (gputap_work_fn)(uintptr_t)tell, NULL), -EINVAL);
+	CHECK_EQ(gputap_context_work(ctx, DOMAIN, 0, (gputap_work_fn)(uintptr_t)tell, NULL),
+		 -EINVAL);
 	CHECK_EQ(gputap_context_buffer(ctx, DOMAIN, NULL, 0, 0, 0, NULL), -EINVAL);
 	CHECK_OK(gputap_context_start(ctx));
 	call(0, 0);

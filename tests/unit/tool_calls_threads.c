@@ -18,7 +18,8 @@ static void stop_the_other(const struct gputap_call *c, uint64_t *data, void *us
 	uintptr_t mine = (uintptr_t)user;
 
 	(void)data;
-	if (c->phase != GPUTAP_PHASE_ENTER || atomic_exchange(&met[mine], 1) || c->operation != mine)
+	if (c->phase != GPUTAP_PHASE_ENTER || atomic_exchange(&met[mine], 1) ||
+	    c->operation != mine)
 		return;
 	pthread_barrier_wait(&both_inside);
 	CHECK_OK(gputap_context_stop(others[!mine]));
@@ -39,7 +40,8 @@ UNIT_TEST(two_callbacks_that_stop_each_others_context_do_not_wait_for_ever)
 		const uint32_t op = (uint32_t)i;
 
 		others[i] = context(0);
-		CHECK_OK(gputap_context_calls(others[i], DOMAIN, &op, 1, 0, stop_the_other, (void *)i));
+		CHECK_OK(gputap_context_calls(others[i], DOMAIN, &op, 1, 0, stop_the_other,
+					      (void *)i));
 		CHECK_OK(gputap_context_start(others[i]));
 	}
 	for (uintptr_t i = 0; i < 2; i++)
@@ -63,14 +65,16 @@ static void check_started(const struct gputap_call *c, uint64_t *data, void *use
 {
 	const struct heard_by *h = user;
 
-	if (!atomic_load(&running[h->tool]) || atomic_load(&generation_of[h->tool]) != h->generation)
+	if (!atomic_load(&running[h->tool]) ||
+	    atomic_load(&generation_of[h->tool]) != h->generation)
 		unit_fail(__FILE__, __LINE__, "tool %d is told while it is stopped", h->tool);
 	if (c->phase == GPUTAP_PHASE_ENTER) {
 		*data = c->correlation;
 		atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed);
 	} else {
 		if (*data != c->correlation)
-			unit_fail(__FILE__, __LINE__, "%llu and %llu", (unsigned long long)*data, (unsigned long long)c->correlation);
+			unit_fail(__FILE__, __LINE__, "%llu and %llu", (unsigned long long)*data,
+				  (unsigned long long)c->correlation);
 		atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);
 	}
 }
@@ -117,7 +121,8 @@ static void *tool(void *arg)
 
 UNIT_TEST_SECONDS(threads_call_while_tools_come_and_go_and_none_is_told_after_its_stop, 1200)
 {
-	const char *more = getenv("GPUTAP_TOOL_CALLS"); /* that are told, of all threads and tools */
+	/* that are told, of all threads and tools */
+	const char *more = getenv("GPUTAP_TOOL_CALLS");
 	pthread_t callers[CALLERS], tools[TOOLS];
 
 	wanted = more ? strtoull(more, NULL, 10) : 100000;
@@ -227,7 +232,9 @@ static void tell_phase(const struct gputap_call *c, uint64_t *data, void *user)
 
 	(void)data, (void)user;
 	CHECK_EQ(c->thread, gettid());
-	snprintf(told + at, sizeof told - at, "%c%u:%lu ", c->phase == GPUTAP_PHASE_ENTER ? '+' : '-', c->operation, (unsigned long)c->correlation);
+	snprintf(told + at, sizeof told - at, "%c%u:%lu ",
+		 c->phase == GPUTAP_PHASE_ENTER ? '+' : '-', c->operation,
+		 (unsigned long)c->correlation);
 }
 
 static pid_t child;
@@ -238,8 +245,10 @@ static void fork_in_the_middle(void)
 	call(2, 0);
 }
 
-/* Tools' maps by number are copied into the child: numbers that began again would mean two things in it. */
-UNIT_TEST(a_forks_child_is_told_the_end_of_the_call_around_the_fork_and_counts_on_from_its_parents_numbers)
+/* Tools' maps by number are copied into the child: numbers that began again would mean two
+ * things in it. */
+UNIT_TEST(
+	a_forks_child_is_told_the_end_of_the_call_around_the_fork_and_counts_on_from_its_parents_numbers)
 {
 	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
 	int status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables without a runtime, whose calls are made here as the generated taps make them (src/core/tap.h), for tests of what tools are told. */
+/* Tables without a runtime, whose calls are made here as the generated taps make them
+ * (src/core/tap.h), for tests of what tools are told. */
 #ifndef GPUTAP_UNIT_TOOL_FAKE_H
 #define GPUTAP_UNIT_TOOL_FAKE_H
 
@@ -18,21 +19,25 @@ static const struct gt_operation operations[OPERATIONS] = {
 };
 static struct gt_tap taps[OPERATIONS], hip_taps[HIP_OPERATIONS];
 static struct gt_table table = {DOMAIN, 0, operations, OPERATIONS, taps, "fake", 10000, 0};
-static const struct gt_operation hip_operations[HIP_OPERATIONS] = {{"hipFake", GT_OP(GT_DOMAIN_HIP, 7, 1), 0, no_taps, NULL, false, false}};
-static struct gt_table hip_table = {GT_DOMAIN_HIP, 0, hip_operations, HIP_OPERATIONS, hip_taps, "fake", 10000, 0};
+static const struct gt_operation hip_operations[HIP_OPERATIONS] = {
+	{"hipFake", GT_OP(GT_DOMAIN_HIP, 7, 1), 0, no_taps, NULL, false, false}};
+static struct gt_table hip_table = {GT_DOMAIN_HIP, 0,      hip_operations, HIP_OPERATIONS,
+				    hip_taps,      "fake", 10000,          0};
 
 struct args {
 	uint64_t value;
 };
 
 /* A tap, with a runtime that calls `inside` and returns twice its argument. */
-static inline uint64_t call_of(const struct gt_table *t, uint32_t op, uint64_t value, void (*inside)(void))
+static inline uint64_t call_of(const struct gt_table *t, uint32_t op, uint64_t value,
+			       void (*inside)(void))
 {
 	struct args held = {value};
 	struct gt_tool_frame frame;
 	uint64_t ret;
 
-	if (!(gt_tap_services(&t->taps[op]) & GT_SERVICE_TOLD) || !gt_tool_call_enter(&frame, t, op, &held, sizeof held)) {
+	if (!(gt_tap_services(&t->taps[op]) & GT_SERVICE_TOLD) ||
+	    !gt_tool_call_enter(&frame, t, op, &held, sizeof held)) {
 		if (inside)
 			inside();
 		return 2 * value;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything of the tool API at once, from many threads, while tools come and go at random: calls that submit work, helpers that
- * say how it ended and tell it, objects that are loaded and unloaded, buffers, retirement. What each tool hears is checked: nothing
- * while it is stopped, every end to who had the beginning and with his eight bytes, parents before children, retirement last.
+/* Everything of the tool API at once, from many threads, while tools come and go at random:
+ * calls that submit work, helpers that say how it ended and tell it, objects that are loaded and
+ * unloaded, buffers, retirement. What each tool hears is checked: nothing while it is stopped,
+ * every end to who had the beginning and with his eight bytes, parents before children,
+ * retirement last.
  *
- *	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ..     seconds; without: 4, or 600 with GPUTAP_SLOW=1
+ * 	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ..     seconds; without: 4, or 600 with GPUTAP_SLOW=1
  *
  * Most of its worth is in the ThreadSanitizer build. */
 #include <errno.h>
@@ -19,7 +21,15 @@
 #include "unit.h"
 
 #define DOMAIN GT_DOMAIN_REFDEV
-enum { OPERATIONS = 3, CALLERS = 8, TOOLS = 4, HELPERS = 2, LOADERS = 2, IN_FLIGHT = 256, SYMBOLS = 3 };
+enum {
+	OPERATIONS = 3,
+	CALLERS = 8,
+	TOOLS = 4,
+	HELPERS = 2,
+	LOADERS = 2,
+	IN_FLIGHT = 256,
+	SYMBOLS = 3
+};
 enum { TYPES = 3 }; /* of work: kernels, reads, writes */
 
 static void *const no_taps[1];
@@ -64,7 +74,8 @@ struct life {
 static void must_run(const struct life *l)
 {
 	if (!atomic_load(&l->running))
-		unit_fail(__FILE__, __LINE__, "life %llu is told while it is stopped", (unsigned long long)l->number);
+		unit_fail(__FILE__, __LINE__, "life %llu is told while it is stopped",
+			  (unsigned long long)l->number);
 }
 
 /* The eight bytes are ours: 0 at the beginning, then what was written. */
@@ -109,7 +120,8 @@ static void on_retired(uint64_t correlation, uint64_t time, void *user)
 }
 
 /* Deliveries of a buffer come also when its context is stopped. */
-static void on_records(struct gputap_buffer *buffer, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void on_records(struct gputap_buffer *buffer, const struct gputap_record *records,
+		       size_t count, uint64_t lost, void *user)
 {
 	(void)buffer, (void)lost, (void)user;
 	for (size_t i = 0; i < count; i++) {
@@ -126,7 +138,8 @@ static void on_records(struct gputap_buffer *buffer, const struct gputap_record 
 	atomic_fetch_add_explicit(&records_told, count, memory_order_relaxed);
 }
 
-static struct gputap_context *configure(struct life *l, struct gputap_buffer *buffer, unsigned *random)
+static struct gputap_context *configure(struct life *l, struct gputap_buffer *buffer,
+					unsigned *random)
 {
 	const uint32_t some[] = {0, 2}, flags = next(random) % 4 ? 0 : GPUTAP_CONTEXT_DENSE;
 	const struct gputap_context_opts opts = {.size = sizeof opts, .flags = flags};
@@ -137,12 +150,20 @@ static struct gputap_context *configure(struct life *l, struct gputap_buffer *bu
 	if (what & 1)
 		CHECK_OK(gputap_context_calls(ctx, DOMAIN, some, what & 64 ? 2 : 0, 0, on_call, l));
 	if (what & 2)
-		CHECK_OK(gputap_context_work(ctx, DOMAIN, what & 64 ? GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL) : GPUTAP_WORK_ALL, on_work, l));
+		CHECK_OK(gputap_context_work(ctx, DOMAIN,
+					     what & 64 ? GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL)
+						       : GPUTAP_WORK_ALL,
+					     on_work, l));
 	if (what & 4)
-		CHECK_OK(gputap_context_objects(ctx, DOMAIN, 1u << GPUTAP_OBJECT_CODE_OBJECT | 1u << GPUTAP_OBJECT_KERNEL_SYMBOL,
-						what & 128 ? GPUTAP_OBJECTS_NO_REPLAY : 0, on_object, l));
+		CHECK_OK(gputap_context_objects(ctx, DOMAIN,
+						1u << GPUTAP_OBJECT_CODE_OBJECT |
+							1u << GPUTAP_OBJECT_KERNEL_SYMBOL,
+						what & 128 ? GPUTAP_OBJECTS_NO_REPLAY : 0,
+						on_object, l));
 	if (what & 8)
-		CHECK_OK(gputap_context_buffer(ctx, DOMAIN, NULL, 0, what & 256 ? GPUTAP_WORK_ALL : 0, what & 512, buffer));
+		CHECK_OK(gputap_context_buffer(ctx, DOMAIN, NULL, 0,
+					       what & 256 ? GPUTAP_WORK_ALL : 0, what & 512,
+					       buffer));
 	if (what & 16)
 		CHECK_OK(gputap_context_retirement(ctx, on_retired, l));
 	gt_table_adopt(&table);
@@ -151,8 +172,11 @@ static struct gputap_context *configure(struct life *l, struct gputap_buffer *bu
 
 static struct gputap_buffer *make_buffer(unsigned *random)
 {
-	const struct gputap_buffer_opts opts = {.size = sizeof opts, .bytes = 1u << (12 + next(random) % 8),
-						.policy = next(random) % 2 ? GPUTAP_BUFFER_LOSSLESS : GPUTAP_BUFFER_DISCARD, .fn = on_records};
+	const struct gputap_buffer_opts opts = {.size = sizeof opts,
+						.bytes = 1u << (12 + next(random) % 8),
+						.policy = next(random) % 2 ? GPUTAP_BUFFER_LOSSLESS
+									   : GPUTAP_BUFFER_DISCARD,
+						.fn = on_records};
 	struct gputap_buffer *buffer;
 
 	CHECK_OK(gputap_buffer_create(&opts, &buffer));
@@ -207,7 +231,8 @@ static void end(struct gt_tool_piece *p, unsigned random)
 {
 	uint64_t now = now_ns();
 
-	gt_tool_piece_done(p, random % 8 ? 0 : -5, random % 16 ? now - 1000 : 0, random % 16 ? now : 0);
+	gt_tool_piece_done(p, random % 8 ? 0 : -5, random % 16 ? now - 1000 : 0,
+			   random % 16 ? now : 0);
 }
 
 /* As runtimes do it: the end may come before EXIT has been told. */
@@ -249,7 +274,8 @@ static uint64_t call(uint32_t op, uint64_t value, unsigned *random)
 	struct gt_tool_frame frame;
 	uint64_t ret;
 
-	if (!(gt_tap_services(&table.taps[op]) & GT_SERVICE_TOLD) || !gt_tool_call_enter(&frame, &table, op, &held, sizeof held)) {
+	if (!(gt_tap_services(&table.taps[op]) & GT_SERVICE_TOLD) ||
+	    !gt_tool_call_enter(&frame, &table, op, &held, sizeof held)) {
 		submit(random);
 		return 2 * value;
 	}
@@ -300,8 +326,14 @@ static void *loader(void *seed)
 	static _Atomic uint64_t codes, symbols;
 
 	while (!over()) {
-		struct gputap_object code = {.domain = DOMAIN, .type = GPUTAP_OBJECT_CODE_OBJECT, .storage_file = -1, .name = gt_tool_text("code", 4)},
-				     symbol = {.domain = DOMAIN, .type = GPUTAP_OBJECT_KERNEL_SYMBOL, .storage_file = -1, .name = gt_tool_text("symbol", 6)};
+		struct gputap_object code = {.domain = DOMAIN,
+					     .type = GPUTAP_OBJECT_CODE_OBJECT,
+					     .storage_file = -1,
+					     .name = gt_tool_text("code", 4)},
+				     symbol = {.domain = DOMAIN,
+					       .type = GPUTAP_OBJECT_KERNEL_SYMBOL,
+					       .storage_file = -1,
+					       .name = gt_tool_text("symbol", 6)};
 		struct gt_tool_object *objects[4] = {NULL};
 
 		for (int i = 0; i < 4; i++) {
@@ -331,15 +363,19 @@ UNIT_TEST_SECONDS(calls_work_objects_and_buffers_while_tools_come_and_go, 1200)
 	pthread_t threads[32];
 	int count = 0;
 
-	until_ns = now_ns() + (seconds ? strtoull(seconds, NULL, 10) : getenv("GPUTAP_SLOW") ? 600 : 4) * 1000000000u;
+	until_ns = now_ns() + (seconds                 ? strtoull(seconds, NULL, 10)
+			       : getenv("GPUTAP_SLOW") ? 600
+						       : 4) *
+				      1000000000u;
 	for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
 		for (uintptr_t i = 0; i < (uintptr_t)parts[p].count; i++)
 			pthread_create(&threads[count++], NULL, parts[p].run, (void *)(i + 1));
 	while (count-- > 0)
 		pthread_join(threads[count], NULL);
 	gt_tool_deliver();
-	printf("told: %llu calls, %llu work, %llu objects, %llu retired; %llu records\n", (unsigned long long)calls_told,
-	       (unsigned long long)work_told, (unsigned long long)objects_told, (unsigned long long)retired_told,
+	printf("told: %llu calls, %llu work, %llu objects, %llu retired; %llu records\n",
+	       (unsigned long long)calls_told, (unsigned long long)work_told,
+	       (unsigned long long)objects_told, (unsigned long long)retired_told,
 	       (unsigned long long)records_told);
 	CHECK_NE(atomic_load(&calls_told), 0);
 	CHECK_NE(atomic_load(&work_told), 0);

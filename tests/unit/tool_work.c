@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that tools are told of, when something gets in its way: callbacks that jump out, a fork, a context that goes. The
- * runtime's activity is played here (src/tool/tool_work.h). */
+/* Work that tools are told of, when something gets in its way: callbacks that jump out, a fork,
+ * a context that goes. The runtime's activity is played here (src/tool/tool_work.h). */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ static void on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	(void)user;
 	CHECK_EQ(*data, w->phase == GPUTAP_PHASE_ENTER ? 0 : w->number);
 	*data = w->number;
-	snprintf(told + at, sizeof told - at, "%c%llu ", "?+-."[w->phase], (unsigned long long)w->number);
+	snprintf(told + at, sizeof told - at, "%c%llu ", "?+-."[w->phase],
+		 (unsigned long long)w -> number);
 	if (w->phase == jump_at)
 		longjmp(away, 1);
 }
@@ -127,7 +128,8 @@ static void *deliver_once(void *arg)
 	return arg;
 }
 
-/* @pieces of work are done; the first callback of the first one jumps out, in a thread that ends. */
+/* @pieces of work are done; the first callback of the first one jumps out, in a thread that
+ *         ends. */
 static void jump_in_a_thread_that_ends(int pieces)
 {
 	pthread_t thread;
@@ -151,7 +153,8 @@ UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_t
 	CHECK_EQ(retirements, 3);
 }
 
-UNIT_TEST(of_a_piece_whose_callback_jumped_out_in_a_thread_that_has_ended_the_others_are_told_at_the_end)
+UNIT_TEST(
+	of_a_piece_whose_callback_jumped_out_in_a_thread_that_has_ended_the_others_are_told_at_the_end)
 {
 	listen();
 	listen();

@@ -50,7 +50,8 @@ void unit_skip(const char *reason)
 
 void unit_need_the_kernel(void)
 {
-	_Atomic int *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	_Atomic int *page =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool wiped = false;
 	int status;
 	pid_t pid;
@@ -128,16 +129,17 @@ const char *unit_show_pointer(const void *value)
 	return b;
 }
 
-void unit_check_string(const char *file, int line, const char *a_text, const char *b_text, const char *a, const char *b)
+void unit_check_string(const char *file, int line, const char *a_text, const char *b_text,
+		       const char *a, const char *b)
 {
 	if (a == b || (a && b && !strcmp(a, b)))
 		return;
-	unit_fail(file, line, "%s == %s:\n  %s%s%s\n  %s%s%s", a_text, b_text, a ? "\"" : "", a ? a : "NULL", a ? "\"" : "",
-		  b ? "\"" : "", b ? b : "NULL", b ? "\"" : "");
+	unit_fail(file, line, "%s == %s:\n  %s%s%s\n  %s%s%s", a_text, b_text, a ? "\"" : "",
+		  a ? a : "NULL", a ? "\"" : "", b ? "\"" : "", b ? b : "NULL", b ? "\"" : "");
 }
 
-void unit_check_memory(const char *file, int line, const char *a_text, const char *b_text, const void *a, const void *b,
-		       size_t bytes)
+void unit_check_memory(const char *file, int line, const char *a_text, const char *b_text,
+		       const void *a, const void *b, size_t bytes)
 {
 	const unsigned char *x = a, *y = b;
 	size_t at = 0;
@@ -145,7 +147,8 @@ void unit_check_memory(const char *file, int line, const char *a_text, const cha
 	while (at < bytes && x[at] == y[at])
 		at++;
 	if (at < bytes)
-		unit_fail(file, line, "%s == %s: byte %zu of %zu: %#04x and %#04x", a_text, b_text, at, bytes, x[at], y[at]);
+		unit_fail(file, line, "%s == %s: byte %zu of %zu: %#04x and %#04x", a_text, b_text,
+			  at, bytes, x[at], y[at]);
 }
 
 static unsigned open_descriptors(void)
@@ -168,7 +171,8 @@ static void run_here(const struct unit_test *test)
 	test->run();
 	after = open_descriptors();
 	if (after != before) {
-		fprintf(stderr, "%s: leaves %d descriptors open\n", test->name, (int)(after - before));
+		fprintf(stderr, "%s: leaves %d descriptors open\n", test->name,
+			(int)(after - before));
 		exit(1);
 	}
 	if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD) {
@@ -278,7 +282,8 @@ int main(int argc, char **argv)
 			return 2;
 		run_here(t);
 	}
-	for (i = 1, t = argc > 1 ? find(argv[1]) : tests; t; t = argc > 1 ? (i < argc ? find(argv[i]) : NULL) : t->next) {
+	for (i = 1, t = argc > 1 ? find(argv[1]) : tests; t;
+	     t = argc > 1 ? (i < argc ? find(argv[i]) : NULL) : t->next) {
 		result = run_forked(t);
 		i++;
 		ran++;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* C unit tests. A program tests/unit/<name>.c holds several, each a sentence:
  *
- *	UNIT_TEST(ring_drops_and_counts_when_full)
- *	{
- *		CHECK_EQ(dropped, 3);
- *	}
+ * 	UNIT_TEST(ring_drops_and_counts_when_full)
+ * 	{
+ * 		CHECK_EQ(dropped, 3);
+ * 	}
  *
- * and is listed in tests/unit/meson.build. The runner (unit.c) has main(): each test runs in a process
- * of its own with a time-out and must leave no descriptor and no child behind.
+ * and is listed in tests/unit/meson.build. The runner (unit.c) has main(): each test runs in a
+ * process of its own with a time-out and must leave no descriptor and no child behind.
  *
- *	build/tests/unit/ring --list
- *	build/tests/unit/ring ring_drops_and_counts_when_full
- *	gdb --args build/tests/unit/ring --no-fork ring_drops_and_counts_when_full
+ * 	build/tests/unit/ring --list
+ * 	build/tests/unit/ring ring_drops_and_counts_when_full
+ * 	gdb --args build/tests/unit/ring --no-fork ring_drops_and_counts_when_full
  *
- * A failed CHECK prints both values and ends the test. In a child process or another thread of the test it ends
- * the process, so the test fails too if it waits for it. */
+ * A failed CHECK prints both values and ends the test. In a child process or another thread of
+ * the test it ends the process, so the test fails too if it waits for it. */
 #ifndef GPUTAP_UNIT_H
 #define GPUTAP_UNIT_H
 
@@ -30,22 +30,25 @@ struct unit_test {
 };
 
 void unit_register(struct unit_test *test);
-void unit_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
+void unit_fail(const char *file, int line, const char *format, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
 /* Not possible here: ends the test; @reason is shown and must be in tests/skips.txt. */
 void unit_skip(const char *reason) __attribute__((noreturn));
-/* Skips the test under an emulator that does less than the kernel whose place it takes: qemu 7.2 wipes no page in a
- * fork's child (MADV_WIPEONFORK), and its process_vm_readv() reads what is mapped for itself alone. */
+/* Skips the test under an emulator that does less than the kernel whose place it takes: qemu 7.2
+ * wipes no page in a fork's child (MADV_WIPEONFORK), and its process_vm_readv() reads what is
+ * mapped for itself alone. */
 void unit_need_the_kernel(void);
 /* A folder of this test's own, removed after it. */
 const char *unit_folder(void);
 
-#define UNIT_TEST_SECONDS(test_name, limit)                                                      \
-	static void unit_run_##test_name(void);                                                  \
-	static struct unit_test unit_test_##test_name = {#test_name, unit_run_##test_name, limit, 0}; \
-	__attribute__((constructor)) static void unit_add_##test_name(void)                      \
-	{                                                                                        \
-		unit_register(&unit_test_##test_name);                                           \
-	}                                                                                        \
+#define UNIT_TEST_SECONDS(test_name, limit)                                                       \
+	static void unit_run_##test_name(void);                                                   \
+	static struct unit_test unit_test_##test_name = {#test_name, unit_run_##test_name, limit, \
+							 0};                                      \
+	__attribute__((constructor)) static void unit_add_##test_name(void)                       \
+	{                                                                                         \
+		unit_register(&unit_test_##test_name);                                            \
+	}                                                                                         \
 	static void unit_run_##test_name(void)
 /* The limit ends what hangs: far from what a test takes beside much other work. */
 #define UNIT_TEST(test_name) UNIT_TEST_SECONDS(test_name, 600)
@@ -57,7 +60,7 @@ const char *unit_show_double(double value);
 const char *unit_show_string(const char *value);
 const char *unit_show_pointer(const void *value);
 
-#define UNIT_SHOW(v)                                                                                               \
+#define UNIT_SHOW(v) \
 	_Generic((v), char: unit_show_signed, signed char: unit_show_signed, short: unit_show_signed,              \
 		int: unit_show_signed, long: unit_show_signed, long long: unit_show_signed,                        \
 		bool: unit_show_unsigned, unsigned char: unit_show_unsigned, unsigned short: unit_show_unsigned,   \
@@ -65,45 +68,47 @@ const char *unit_show_pointer(const void *value);
 		unsigned long long: unit_show_unsigned, float: unit_show_double, double: unit_show_double,         \
 		char *: unit_show_string, const char *: unit_show_string, default: unit_show_pointer)(v)
 
-#define UNIT_COMPARE(a, op, b)                                                                               \
-	do {                                                                                                 \
-		__auto_type unit_a = (a);                                                                    \
-		__auto_type unit_b = (b);                                                                    \
-		_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-compare\"")          \
-		bool unit_good = unit_a op unit_b;                                                           \
-		_Pragma("GCC diagnostic pop")                                                                \
-		if (!unit_good)                                                                              \
-			unit_fail(__FILE__, __LINE__, "%s " #op " %s: %s and %s", #a, #b, UNIT_SHOW(unit_a), \
-				  UNIT_SHOW(unit_b));                                                        \
+#define UNIT_COMPARE(a, op, b)                                                                \
+	do {                                                                                  \
+		__auto_type unit_a = (a);                                                     \
+		__auto_type unit_b = (b);                                                     \
+		_Pragma("GCC diagnostic push")                                                \
+			_Pragma("GCC diagnostic ignored \"-Wsign-compare\"") bool unit_good = \
+				unit_a op unit_b;                                             \
+		_Pragma("GCC diagnostic pop") if (!unit_good)                                 \
+			unit_fail(__FILE__, __LINE__, "%s " #op " %s: %s and %s", #a, #b,     \
+				  UNIT_SHOW(unit_a), UNIT_SHOW(unit_b));                      \
 	} while (0)
 
-#define CHECK_EQ(a, b) UNIT_COMPARE(a, ==, b)
-#define CHECK_NE(a, b) UNIT_COMPARE(a, !=, b)
-#define CHECK_LT(a, b) UNIT_COMPARE(a, <, b)
-#define CHECK_LE(a, b) UNIT_COMPARE(a, <=, b)
-#define CHECK_GT(a, b) UNIT_COMPARE(a, >, b)
-#define CHECK_GE(a, b) UNIT_COMPARE(a, >=, b)
-#define CHECK_NULL(a) UNIT_COMPARE((const void *)(a), ==, (const void *)0)
+#define CHECK_EQ(a, b)    UNIT_COMPARE(a, ==, b)
+#define CHECK_NE(a, b)    UNIT_COMPARE(a, !=, b)
+#define CHECK_LT(a, b)    UNIT_COMPARE(a, <, b)
+#define CHECK_LE(a, b)    UNIT_COMPARE(a, <=, b)
+#define CHECK_GT(a, b)    UNIT_COMPARE(a, >, b)
+#define CHECK_GE(a, b)    UNIT_COMPARE(a, >=, b)
+#define CHECK_NULL(a)     UNIT_COMPARE((const void *)(a), ==, (const void *)0)
 #define CHECK_NOT_NULL(a) UNIT_COMPARE((const void *)(a), !=, (const void *)0)
 
 /* 0, or a negative errno whose name is shown */
-#define CHECK_OK(call)                                                                                           \
-	do {                                                                                                     \
-		int unit_status = (call);                                                                        \
-		if (unit_status < 0)                                                                             \
-			unit_fail(__FILE__, __LINE__, "%s: %d (%s)", #call, unit_status, strerror(-unit_status)); \
+#define CHECK_OK(call)                                                                   \
+	do {                                                                             \
+		int unit_status = (call);                                                \
+		if (unit_status < 0)                                                     \
+			unit_fail(__FILE__, __LINE__, "%s: %d (%s)", #call, unit_status, \
+				  strerror(-unit_status));                               \
 	} while (0)
 
-#define CHECK(condition)                                                          \
-	do {                                                                      \
-		if (!(condition))                                                 \
+#define CHECK(condition)                                                           \
+	do {                                                                       \
+		if (!(condition))                                                  \
 			unit_fail(__FILE__, __LINE__, "%s is not so", #condition); \
 	} while (0)
 
-void unit_check_string(const char *file, int line, const char *a_text, const char *b_text, const char *a, const char *b);
-void unit_check_memory(const char *file, int line, const char *a_text, const char *b_text, const void *a, const void *b,
-		       size_t bytes);
-#define CHECK_STR(a, b) unit_check_string(__FILE__, __LINE__, #a, #b, a, b)
+void unit_check_string(const char *file, int line, const char *a_text, const char *b_text,
+		       const char *a, const char *b);
+void unit_check_memory(const char *file, int line, const char *a_text, const char *b_text,
+		       const void *a, const void *b, size_t bytes);
+#define CHECK_STR(a, b)        unit_check_string(__FILE__, __LINE__, #a, #b, a, b)
 #define CHECK_MEM(a, b, bytes) unit_check_memory(__FILE__, __LINE__, #a, #b, a, b, bytes)
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions of a small library, and its table: each function leads through an entry of it. */
+/* The public functions of a small library, and its table: each function leads through an entry
+ * of it. */
 #ifndef FOO_H
 #define FOO_H
 

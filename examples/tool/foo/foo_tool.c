@@ -27,7 +27,8 @@ static void on_table(const struct gputap_table *table, void *user)
 	struct foo_table *foo = (struct foo_table *)(void *)table->entries;
 
 	(void)user;
-	if (strcmp(table->name, "foo") || table->bytes < offsetof(struct foo_table, foo) + sizeof foo->foo)
+	if (strcmp(table->name, "foo") ||
+	    table->bytes < offsetof(struct foo_table, foo) + sizeof foo->foo)
 		return;
 	next = foo->foo;
 	foo->foo = my_foo;
@@ -41,7 +42,10 @@ static int start(void *user)
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
-	static const struct gputap_tool tool = {.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = NAME, .start = start};
+	static const struct gputap_tool tool = {.size = sizeof tool,
+						.abi = GPUTAP_TOOL_ABI,
+						.name = NAME,
+						.start = start};
 
 	(void)version;
 	return &tool;

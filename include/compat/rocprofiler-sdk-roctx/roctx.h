@@ -17,7 +17,8 @@ struct ihipStream_t;
 
 /* This moment has a name. */
 void roctxMarkA(const char *message) ROCTX_API ROCTX_NONNULL(1);
-/* A range of this thread begins, ends. Return: its level, from 0; roctxRangePop() without one: below 0. */
+/* A range of this thread begins, ends. Return: its level, from 0; roctxRangePop() without one:
+ * below 0. */
 int roctxRangePushA(const char *message) ROCTX_API ROCTX_NONNULL(1);
 int roctxRangePop(void) ROCTX_API;
 /* A range of the process; any thread may end it. */
@@ -28,9 +29,11 @@ int roctxProfilerPause(roctx_thread_id_t tid) ROCTX_API;
 int roctxProfilerResume(roctx_thread_id_t tid) ROCTX_API;
 /* How something is to be called. */
 int roctxNameOsThread(const char *name) ROCTX_API ROCTX_NONNULL(1);
-int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *agent) ROCTX_API ROCTX_NONNULL(1, 2);
+int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *agent) ROCTX_API
+	ROCTX_NONNULL(1, 2);
 int roctxNameHipDevice(const char *name, int device_id) ROCTX_API ROCTX_NONNULL(1);
-int roctxNameHipStream(const char *name, const struct ihipStream_t *stream) ROCTX_API ROCTX_NONNULL(1);
+int roctxNameHipStream(const char *name, const struct ihipStream_t *stream) ROCTX_API
+	ROCTX_NONNULL(1);
 int roctxGetThreadId(roctx_thread_id_t *tid) ROCTX_API ROCTX_NONNULL(1);
 
 ROCTX_EXTERN_C_FINI

@@ -9,7 +9,8 @@
 #include <rocprofiler-sdk/fwd.h>
 
 /* Types of the kernel driver's library, where its header is not to be had. */
-#if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && __has_include(<hsakmt/hsakmttypes.h>)
+#if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && \
+	__has_include(<hsakmt/hsakmttypes.h>)
 #include <hsakmt/hsakmttypes.h>
 #elif !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && __has_include(<hsakmttypes.h>)
 #include <hsakmttypes.h>
@@ -80,11 +81,11 @@ typedef struct rocprofiler_agent_mem_bank_t {
 
 /* Misspelled upstream. */
 typedef struct rocprofiler_agent_runtime_visiblity_t {
-	uint32_t hsa : 1;
-	uint32_t hip : 1;
-	uint32_t rccl : 1;
+	uint32_t hsa       : 1;
+	uint32_t hip       : 1;
+	uint32_t rccl      : 1;
 	uint32_t rocdecode : 1;
-	uint32_t reserved : 28;
+	uint32_t reserved  : 28;
 } rocprofiler_agent_runtime_visiblity_t;
 
 /* A node of the kernel driver's topology. What is not known is 0. */
@@ -153,12 +154,15 @@ typedef struct rocprofiler_agent_v0_t {
 
 typedef rocprofiler_agent_v0_t rocprofiler_agent_t;
 
-typedef rocprofiler_status_t (*rocprofiler_query_available_agents_cb_t)(rocprofiler_agent_version_t version, const void **agents,
-									size_t num_agents, void *user_data);
+typedef rocprofiler_status_t (*rocprofiler_query_available_agents_cb_t)(
+	rocprofiler_agent_version_t version, const void **agents, size_t num_agents,
+	void *user_data);
 
-/* @agent_size: sizeof(rocprofiler_agent_v0_t), as the caller knows it. @callback: called once, with all. Agents stay. */
-rocprofiler_status_t rocprofiler_query_available_agents(rocprofiler_agent_version_t version, rocprofiler_query_available_agents_cb_t callback,
-							size_t agent_size, void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
+/* @agent_size: sizeof(rocprofiler_agent_v0_t), as the caller knows it. @callback: called once,
+ *         with all. Agents stay. */
+rocprofiler_status_t rocprofiler_query_available_agents(
+	rocprofiler_agent_version_t version, rocprofiler_query_available_agents_cb_t callback,
+	size_t agent_size, void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
 
 ROCPROFILER_EXTERN_C_FINI
 

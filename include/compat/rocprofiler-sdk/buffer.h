@@ -8,15 +8,20 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-/* @headers and what they point to: valid during the call. @drop_count: records dropped since the buffer was made. */
-typedef void (*rocprofiler_buffer_tracing_cb_t)(rocprofiler_context_id_t context, rocprofiler_buffer_id_t buffer_id,
-						rocprofiler_record_header_t **headers, size_t num_headers, void *data,
+/* @headers and what they point to: valid during the call. @drop_count: records dropped since the
+ *         buffer was made. */
+typedef void (*rocprofiler_buffer_tracing_cb_t)(rocprofiler_context_id_t context,
+						rocprofiler_buffer_id_t buffer_id,
+						rocprofiler_record_header_t **headers,
+						size_t num_headers, void *data,
 						uint64_t drop_count);
 
 /* @size, @watermark: bytes. */
-rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context, size_t size, size_t watermark,
-					       rocprofiler_buffer_policy_t policy, rocprofiler_buffer_tracing_cb_t callback,
-					       void *callback_data, rocprofiler_buffer_id_t *buffer_id) ROCPROFILER_API
+rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context, size_t size,
+					       size_t watermark, rocprofiler_buffer_policy_t policy,
+					       rocprofiler_buffer_tracing_cb_t callback,
+					       void *callback_data,
+					       rocprofiler_buffer_id_t *buffer_id) ROCPROFILER_API
 	ROCPROFILER_NONNULL(5, 7);
 rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
 /* Everything that is in it has been handed over when this returns. */

@@ -135,7 +135,7 @@ typedef struct rocprofiler_buffer_tracing_ompt_record_t {
 	rocprofiler_timestamp_t start_timestamp;
 	rocprofiler_timestamp_t end_timestamp;
 	rocprofiler_thread_id_t thread_id;
-union {
+	union {
 		rocprofiler_buffer_tracing_ompt_target_t target;
 		rocprofiler_buffer_tracing_ompt_target_data_op_t target_data_op;
 		rocprofiler_buffer_tracing_ompt_target_kernel_t target_kernel;
@@ -310,36 +310,40 @@ typedef struct rocprofiler_buffer_tracing_kfd_queue_record_t {
 /* Functions ------------------------------------------------------------------ */
 
 /* Not 0: no more. */
-typedef int (*rocprofiler_buffer_tracing_kind_cb_t)(rocprofiler_buffer_tracing_kind_t kind, void *data);
-typedef int (*rocprofiler_buffer_tracing_kind_operation_cb_t)(rocprofiler_buffer_tracing_kind_t kind,
-							      rocprofiler_tracing_operation_t operation, void *data);
-typedef int (*rocprofiler_buffer_tracing_operation_args_cb_t)(rocprofiler_buffer_tracing_kind_t kind,
-							      rocprofiler_tracing_operation_t operation, uint32_t arg_number,
-							      const void *const arg_value_addr, int32_t arg_indirection_count,
-							      const char *arg_type, const char *arg_name,
-							      const char *arg_value_str, void *data);
+typedef int (*rocprofiler_buffer_tracing_kind_cb_t)(rocprofiler_buffer_tracing_kind_t kind,
+						    void *data);
+typedef int (*rocprofiler_buffer_tracing_kind_operation_cb_t)(
+	rocprofiler_buffer_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
+	void *data);
+typedef int (*rocprofiler_buffer_tracing_operation_args_cb_t)(
+	rocprofiler_buffer_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
+	uint32_t arg_number, const void *const arg_value_addr, int32_t arg_indirection_count,
+	const char *arg_type, const char *arg_name, const char *arg_value_str, void *data);
 
 /* As rocprofiler_configure_callback_tracing_service(), into a buffer. */
-rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(rocprofiler_context_id_t context_id,
-								  rocprofiler_buffer_tracing_kind_t kind,
-								  const rocprofiler_tracing_operation_t *operations,
-								  size_t operations_count,
-								  rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_tracing_kind_t kind,
+	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
+	rocprofiler_buffer_id_t buffer_id) ROCPROFILER_API;
 
-rocprofiler_status_t rocprofiler_query_buffer_tracing_kind_name(rocprofiler_buffer_tracing_kind_t kind, const char **name,
-								uint64_t *name_len) ROCPROFILER_API;
-rocprofiler_status_t rocprofiler_query_buffer_tracing_kind_operation_name(rocprofiler_buffer_tracing_kind_t kind,
-									  rocprofiler_tracing_operation_t operation,
-									  const char **name, uint64_t *name_len) ROCPROFILER_API;
-rocprofiler_status_t rocprofiler_iterate_buffer_tracing_kinds(rocprofiler_buffer_tracing_kind_cb_t callback,
-							      void *data) ROCPROFILER_API ROCPROFILER_NONNULL(1);
-rocprofiler_status_t rocprofiler_iterate_buffer_tracing_kind_operations(rocprofiler_buffer_tracing_kind_t kind,
-									rocprofiler_buffer_tracing_kind_operation_cb_t callback,
-									void *data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
-/* Of records that have arguments: HIP_RUNTIME_API_EXT, HIP_COMPILER_API_EXT. No pointer is followed. */
-rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(rocprofiler_record_header_t record,
-								    rocprofiler_buffer_tracing_operation_args_cb_t callback,
-								    void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
+rocprofiler_status_t rocprofiler_query_buffer_tracing_kind_name(
+	rocprofiler_buffer_tracing_kind_t kind, const char **name,
+	uint64_t *name_len) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_query_buffer_tracing_kind_operation_name(
+	rocprofiler_buffer_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
+	const char **name, uint64_t *name_len) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_iterate_buffer_tracing_kinds(
+	rocprofiler_buffer_tracing_kind_cb_t callback, void *data) ROCPROFILER_API
+	ROCPROFILER_NONNULL(1);
+rocprofiler_status_t rocprofiler_iterate_buffer_tracing_kind_operations(
+	rocprofiler_buffer_tracing_kind_t kind,
+	rocprofiler_buffer_tracing_kind_operation_cb_t callback, void *data) ROCPROFILER_API
+	ROCPROFILER_NONNULL(2);
+/* Of records that have arguments: HIP_RUNTIME_API_EXT, HIP_COMPILER_API_EXT. No pointer is
+ * followed. */
+rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(
+	rocprofiler_record_header_t record, rocprofiler_buffer_tracing_operation_args_cb_t callback,
+	void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
 
 ROCPROFILER_EXTERN_C_FINI
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callback tracing: a function of the tool's is called when something begins and when it has ended. */
+/* Callback tracing: a function of the tool's is called when something begins and when it has
+ * ended. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_CALLBACK_TRACING_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_CALLBACK_TRACING_H
 
@@ -98,7 +99,7 @@ typedef struct rocprofiler_callback_tracing_code_object_load_data_t {
 /* .. DEVICE_KERNEL_SYMBOL_REGISTER. */
 typedef struct rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t {
 	uint64_t size;
-	uint64_t kernel_id;      /* from 1, never used again */
+	uint64_t kernel_id; /* from 1, never used again */
 	uint64_t code_object_id;
 	const char *kernel_name; /* mangled, with ".kd"; stays */
 	uint64_t kernel_object;
@@ -182,44 +183,49 @@ typedef struct rocprofiler_callback_tracing_hip_stream_data_t {
 /* Functions ------------------------------------------------------------------ */
 
 /* @user_data: eight bytes of this context's for this call, kept from ENTER to EXIT. */
-typedef void (*rocprofiler_callback_tracing_cb_t)(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user_data,
+typedef void (*rocprofiler_callback_tracing_cb_t)(rocprofiler_callback_tracing_record_t record,
+						  rocprofiler_user_data_t *user_data,
 						  void *callback_data) ROCPROFILER_NONNULL(2);
 /* Not 0: no more. */
-typedef int (*rocprofiler_callback_tracing_kind_cb_t)(rocprofiler_callback_tracing_kind_t kind, void *data);
-typedef int (*rocprofiler_callback_tracing_kind_operation_cb_t)(rocprofiler_callback_tracing_kind_t kind,
-								rocprofiler_tracing_operation_t operation, void *data);
+typedef int (*rocprofiler_callback_tracing_kind_cb_t)(rocprofiler_callback_tracing_kind_t kind,
+						      void *data);
+typedef int (*rocprofiler_callback_tracing_kind_operation_cb_t)(
+	rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
+	void *data);
 /* @arg_type: as a C++ compiler mangles it. */
-typedef int (*rocprofiler_callback_tracing_operation_args_cb_t)(rocprofiler_callback_tracing_kind_t kind,
-								rocprofiler_tracing_operation_t operation, uint32_t arg_number,
-								const void *const arg_value_addr, int32_t arg_indirection_count,
-								const char *arg_type, const char *arg_name,
-								const char *arg_value_str, int32_t arg_dereference_count,
-								void *data);
+typedef int (*rocprofiler_callback_tracing_operation_args_cb_t)(
+	rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
+	uint32_t arg_number, const void *const arg_value_addr, int32_t arg_indirection_count,
+	const char *arg_type, const char *arg_name, const char *arg_value_str,
+	int32_t arg_dereference_count, void *data);
 
-/* @operations: NULL with @operations_count 0: all. Once for each kind of a context, while tools are initialised. */
-rocprofiler_status_t rocprofiler_configure_callback_tracing_service(rocprofiler_context_id_t context_id,
-								    rocprofiler_callback_tracing_kind_t kind,
-								    const rocprofiler_tracing_operation_t *operations,
-								    size_t operations_count,
-								    rocprofiler_callback_tracing_cb_t callback,
-								    void *callback_args) ROCPROFILER_API;
+/* @operations: NULL with @operations_count 0: all. Once for each kind of a context, while tools
+ *         are initialised. */
+rocprofiler_status_t rocprofiler_configure_callback_tracing_service(
+	rocprofiler_context_id_t context_id, rocprofiler_callback_tracing_kind_t kind,
+	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
+	rocprofiler_callback_tracing_cb_t callback, void *callback_args) ROCPROFILER_API;
 
 /* @name_len: may be NULL. */
-rocprofiler_status_t rocprofiler_query_callback_tracing_kind_name(rocprofiler_callback_tracing_kind_t kind, const char **name,
-								  uint64_t *name_len) ROCPROFILER_API;
-rocprofiler_status_t rocprofiler_query_callback_tracing_kind_operation_name(rocprofiler_callback_tracing_kind_t kind,
-									    rocprofiler_tracing_operation_t operation,
-									    const char **name, uint64_t *name_len) ROCPROFILER_API;
-rocprofiler_status_t rocprofiler_iterate_callback_tracing_kinds(rocprofiler_callback_tracing_kind_cb_t callback,
-								void *data) ROCPROFILER_API ROCPROFILER_NONNULL(1);
-rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operations(rocprofiler_callback_tracing_kind_t kind,
-									  rocprofiler_callback_tracing_kind_operation_cb_t callback,
-									  void *data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
-/* Arguments of a record of an API, as text. @max_dereference_count: how many pointers may be followed. */
-rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operation_args(rocprofiler_callback_tracing_record_t record,
-									      rocprofiler_callback_tracing_operation_args_cb_t callback,
-									      int32_t max_dereference_count,
-									      void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
+rocprofiler_status_t rocprofiler_query_callback_tracing_kind_name(
+	rocprofiler_callback_tracing_kind_t kind, const char **name,
+	uint64_t *name_len) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_query_callback_tracing_kind_operation_name(
+	rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
+	const char **name, uint64_t *name_len) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_iterate_callback_tracing_kinds(
+	rocprofiler_callback_tracing_kind_cb_t callback, void *data) ROCPROFILER_API
+	ROCPROFILER_NONNULL(1);
+rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operations(
+	rocprofiler_callback_tracing_kind_t kind,
+	rocprofiler_callback_tracing_kind_operation_cb_t callback, void *data) ROCPROFILER_API
+	ROCPROFILER_NONNULL(2);
+/* Arguments of a record of an API, as text. @max_dereference_count: how many pointers may be
+ * followed. */
+rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operation_args(
+	rocprofiler_callback_tracing_record_t record,
+	rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_dereference_count,
+	void *user_data) ROCPROFILER_API ROCPROFILER_NONNULL(2);
 
 ROCPROFILER_EXTERN_C_FINI
 

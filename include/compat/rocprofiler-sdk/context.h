@@ -11,13 +11,18 @@ ROCPROFILER_EXTERN_C_INIT
 #define ROCPROFILER_CONTEXT_NONE ROCPROFILER_HANDLE_LITERAL(rocprofiler_context_id_t, 0UL)
 
 /* Only while tools are initialised; @context_id: holds 0, receives the handle. */
-rocprofiler_status_t rocprofiler_create_context(rocprofiler_context_id_t *context_id) ROCPROFILER_API ROCPROFILER_NONNULL(1);
+rocprofiler_status_t rocprofiler_create_context(rocprofiler_context_id_t *context_id)
+	ROCPROFILER_API ROCPROFILER_NONNULL(1);
 /* Starting one that is active is no error; stopping one that is not is CONTEXT_NOT_FOUND. */
 rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t context_id) ROCPROFILER_API;
 rocprofiler_status_t rocprofiler_stop_context(rocprofiler_context_id_t context_id) ROCPROFILER_API;
 /* @status: receives 1 or 0. */
-rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_context_id_t context_id, int *status) ROCPROFILER_API ROCPROFILER_NONNULL(2);
-rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context_id_t context_id, int *status) ROCPROFILER_API ROCPROFILER_NONNULL(2);
+rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_context_id_t context_id,
+						   int *status) ROCPROFILER_API
+	ROCPROFILER_NONNULL(2);
+rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context_id_t context_id,
+						  int *status) ROCPROFILER_API
+	ROCPROFILER_NONNULL(2);
 
 ROCPROFILER_EXTERN_C_FINI
 

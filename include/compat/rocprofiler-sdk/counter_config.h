@@ -9,10 +9,12 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-rocprofiler_status_t rocprofiler_create_counter_config(rocprofiler_agent_id_t agent_id, rocprofiler_counter_id_t *counters_list,
-						       size_t counters_count, rocprofiler_counter_config_id_t *config_id) ROCPROFILER_API
+rocprofiler_status_t rocprofiler_create_counter_config(
+	rocprofiler_agent_id_t agent_id, rocprofiler_counter_id_t *counters_list,
+	size_t counters_count, rocprofiler_counter_config_id_t *config_id) ROCPROFILER_API
 	ROCPROFILER_NONNULL(4);
-rocprofiler_status_t rocprofiler_destroy_counter_config(rocprofiler_counter_config_id_t config_id) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_destroy_counter_config(rocprofiler_counter_config_id_t config_id)
+	ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 

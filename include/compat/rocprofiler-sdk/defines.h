@@ -7,7 +7,8 @@
 
 #define ROCPROFILER_SDK_VERSION_0_0
 
-/* What clients may define before: how things are exported, warnings for what is old or may change. */
+/* What clients may define before: how things are exported, warnings for what is old or may
+ * change. */
 #ifndef ROCPROFILER_ATTRIBUTE
 #define ROCPROFILER_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
 #endif
@@ -37,16 +38,16 @@
 #endif
 
 #ifdef __cplusplus
-#define ROCPROFILER_EXTERN_C_INIT extern "C" {
-#define ROCPROFILER_EXTERN_C_FINI }
-#define ROCPROFILER_CXX_CODE(...) __VA_ARGS__
-#define ROCPROFILER_UINT64_C(value) uint64_t(value)
+#define ROCPROFILER_EXTERN_C_INIT               extern "C" {
+#define ROCPROFILER_EXTERN_C_FINI               }
+#define ROCPROFILER_CXX_CODE(...)               __VA_ARGS__
+#define ROCPROFILER_UINT64_C(value)             uint64_t(value)
 #define ROCPROFILER_HANDLE_LITERAL(type, value) (type{value})
 #else
 #define ROCPROFILER_EXTERN_C_INIT
 #define ROCPROFILER_EXTERN_C_FINI
 #define ROCPROFILER_CXX_CODE(...)
-#define ROCPROFILER_UINT64_C(value) UINT64_C(value)
+#define ROCPROFILER_UINT64_C(value)             UINT64_C(value)
 #define ROCPROFILER_HANDLE_LITERAL(type, value) ((type){value})
 #endif
 
@@ -76,7 +77,9 @@
 #define ROCPROFILER_SDK_BETA_COMPAT_SUPPORTED 1
 #endif
 
-#define ROCPROFILER_SDK_COMPUTE_VERSION_VALUE(base, major, minor, patch) (((base) * (base) * (major)) + ((base) * (minor)) + (patch))
-#define ROCPROFILER_SDK_COMPUTE_VERSION(major, minor, patch) ROCPROFILER_SDK_COMPUTE_VERSION_VALUE(100, major, minor, patch)
+#define ROCPROFILER_SDK_COMPUTE_VERSION_VALUE(base, major, minor, patch) \
+	(((base) * (base) * (major)) + ((base) * (minor)) + (patch))
+#define ROCPROFILER_SDK_COMPUTE_VERSION(major, minor, patch) \
+	ROCPROFILER_SDK_COMPUTE_VERSION_VALUE(100, major, minor, patch)
 
 #endif

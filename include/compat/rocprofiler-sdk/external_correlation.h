@@ -31,26 +31,33 @@ typedef enum rocprofiler_external_correlation_id_request_kind_t {
 	ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST = 19
 } rocprofiler_external_correlation_id_request_kind_t;
 
-/* Return: 0: the value that it has written is the external id of the record; else the stack's top is. */
-typedef int (*rocprofiler_external_correlation_id_request_cb_t)(rocprofiler_thread_id_t thread_id, rocprofiler_context_id_t context_id,
-								rocprofiler_external_correlation_id_request_kind_t kind,
-								rocprofiler_tracing_operation_t operation,
-								uint64_t internal_corr_id_value,
-								rocprofiler_user_data_t *external_corr_id_value, void *data);
+/* Return: 0: the value that it has written is the external id of the record; else the stack's
+ * top is. */
+typedef int (*rocprofiler_external_correlation_id_request_cb_t)(
+	rocprofiler_thread_id_t thread_id, rocprofiler_context_id_t context_id,
+	rocprofiler_external_correlation_id_request_kind_t kind,
+	rocprofiler_tracing_operation_t operation, uint64_t internal_corr_id_value,
+	rocprofiler_user_data_t *external_corr_id_value, void *data);
 
 /* @kinds: NULL with @kinds_count 0: all. Once for each context. */
 rocprofiler_status_t rocprofiler_configure_external_correlation_id_request_service(
-	rocprofiler_context_id_t context_id, const rocprofiler_external_correlation_id_request_kind_t *kinds, size_t kinds_count,
-	rocprofiler_external_correlation_id_request_cb_t callback, void *callback_args) ROCPROFILER_API ROCPROFILER_NONNULL(4);
+	rocprofiler_context_id_t context_id,
+	const rocprofiler_external_correlation_id_request_kind_t *kinds, size_t kinds_count,
+	rocprofiler_external_correlation_id_request_cb_t callback,
+	void *callback_args) ROCPROFILER_API ROCPROFILER_NONNULL(4);
 
-rocprofiler_status_t rocprofiler_query_external_correlation_id_request_kind_name(rocprofiler_external_correlation_id_request_kind_t kind,
-										 const char **name, uint64_t *name_len) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_query_external_correlation_id_request_kind_name(
+	rocprofiler_external_correlation_id_request_kind_t kind, const char **name,
+	uint64_t *name_len) ROCPROFILER_API;
 
-/* A stack for each context and thread; threads that have none pushed have what the first thread pushed last. */
-rocprofiler_status_t rocprofiler_push_external_correlation_id(rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
-							      rocprofiler_user_data_t external_correlation_id) ROCPROFILER_API;
-rocprofiler_status_t rocprofiler_pop_external_correlation_id(rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
-							     rocprofiler_user_data_t *external_correlation_id) ROCPROFILER_API;
+/* A stack for each context and thread; threads that have none pushed have what the first thread
+ * pushed last. */
+rocprofiler_status_t rocprofiler_push_external_correlation_id(
+	rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
+	rocprofiler_user_data_t external_correlation_id) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_pop_external_correlation_id(
+	rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
+	rocprofiler_user_data_t *external_correlation_id) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 

@@ -202,8 +202,8 @@ typedef enum rocprofiler_pc_sampling_unit_t {
 
 typedef enum rocprofiler_buffer_policy_t {
 	ROCPROFILER_BUFFER_POLICY_NONE = 0,
-	ROCPROFILER_BUFFER_POLICY_DISCARD,	/* a full buffer drops records, counted */
-	ROCPROFILER_BUFFER_POLICY_LOSSLESS,	/* .. has whoever writes wait */
+	ROCPROFILER_BUFFER_POLICY_DISCARD,  /* a full buffer drops records, counted */
+	ROCPROFILER_BUFFER_POLICY_LOSSLESS, /* .. has whoever writes wait */
 	ROCPROFILER_BUFFER_POLICY_LAST
 } rocprofiler_buffer_policy_t;
 
@@ -284,7 +284,7 @@ typedef enum rocprofiler_pc_sampling_record_kind_t {
 
 typedef uint64_t rocprofiler_timestamp_t; /* CLOCK_BOOTTIME, ns */
 typedef uint64_t rocprofiler_thread_id_t; /* as gettid() */
-#ifdef GPUTAP_ROCPROFILER_0_5 /* sources that were written for 0.4 or 0.5 */
+#ifdef GPUTAP_ROCPROFILER_0_5             /* sources that were written for 0.4 or 0.5 */
 typedef uint32_t rocprofiler_tracing_operation_t;
 #define ROCPROFILER_BUFFER_TRACING_PAGE_MIGRATION ROCPROFILER_BUFFER_TRACING_KFD_PAGE_MIGRATE
 #else
@@ -376,7 +376,8 @@ typedef struct rocprofiler_callback_tracing_record_t {
 	rocprofiler_callback_tracing_kind_t kind;
 	rocprofiler_tracing_operation_t operation; /* of the kind */
 	rocprofiler_callback_phase_t phase;
-	void *payload;                             /* rocprofiler_callback_tracing_*_data_t, during the call */
+	/* rocprofiler_callback_tracing_*_data_t, during the call */
+	void *payload;
 } rocprofiler_callback_tracing_record_t;
 
 /* What a buffer hands over. */
@@ -434,6 +435,5 @@ typedef rocprofiler_counter_config_id_t rocprofiler_profile_config_id_t;
 #endif
 
 ROCPROFILER_EXTERN_C_FINI
-
 
 #endif

@@ -13,10 +13,13 @@ ROCPROFILER_EXTERN_C_INIT
 struct ompt_start_tool_result_t;
 
 /* @status: receives 0. */
-rocprofiler_status_t rocprofiler_ompt_is_initialized(int *status) ROCPROFILER_API ROCPROFILER_NONNULL(1);
-rocprofiler_status_t rocprofiler_ompt_is_finalized(int *status) ROCPROFILER_API ROCPROFILER_NONNULL(1);
+rocprofiler_status_t rocprofiler_ompt_is_initialized(int *status) ROCPROFILER_API
+	ROCPROFILER_NONNULL(1);
+rocprofiler_status_t rocprofiler_ompt_is_finalized(int *status) ROCPROFILER_API
+	ROCPROFILER_NONNULL(1);
 /* Return: NULL. */
-struct ompt_start_tool_result_t *rocprofiler_ompt_start_tool(unsigned int omp_version, const char *runtime_version) ROCPROFILER_API;
+struct ompt_start_tool_result_t *rocprofiler_ompt_start_tool(
+	unsigned int omp_version, const char *runtime_version) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 

@@ -17,8 +17,10 @@ typedef struct rocprofiler_client_id_t {
 
 /* Handed to initialize(): finalises this client, or, when it is the only one, everything. */
 typedef void (*rocprofiler_client_finalize_t)(rocprofiler_client_id_t);
-/* Make contexts and services. Not 0: it failed; what was made is dropped, finalize() is not called. */
-typedef int (*rocprofiler_tool_initialize_t)(rocprofiler_client_finalize_t finalize_func, void *tool_data);
+/* Make contexts and services. Not 0: it failed; what was made is dropped, finalize() is not
+ * called. */
+typedef int (*rocprofiler_tool_initialize_t)(rocprofiler_client_finalize_t finalize_func,
+					     void *tool_data);
 typedef void (*rocprofiler_tool_finalize_t)(void *tool_data);
 
 typedef struct rocprofiler_tool_configure_result_t {
@@ -39,15 +41,18 @@ rocprofiler_status_t rocprofiler_is_finalized(int *status) ROCPROFILER_API ROCPR
  * @client_id: stays; set its name
  * Return: what to call, static; NULL: no part in it.
  */
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-							   rocprofiler_client_id_t *client_id) ROCPROFILER_PUBLIC_API;
+rocprofiler_tool_configure_result_t *rocprofiler_configure(
+	uint32_t version, const char *runtime_version, uint32_t priority,
+	rocprofiler_client_id_t *client_id) ROCPROFILER_PUBLIC_API;
 
-typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(uint32_t version, const char *runtime_version,
-									     uint32_t priority,
-									     rocprofiler_client_id_t *client_id);
+typedef rocprofiler_tool_configure_result_t *(*rocprofiler_configure_func_t)(
+	uint32_t version, const char *runtime_version, uint32_t priority,
+	rocprofiler_client_id_t *client_id);
 
-/* Initialise now, with this tool first; NULL: with those that are found. CONFIGURATION_LOCKED: it was done already. */
-rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func) ROCPROFILER_API;
+/* Initialise now, with this tool first; NULL: with those that are found. CONFIGURATION_LOCKED:
+ * it was done already. */
+rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
+	ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 

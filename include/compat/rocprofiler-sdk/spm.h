@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streaming counters. Declared for those who compile against it; the function answers that there are none. */
+/* Streaming counters. Declared for those who compile against it; the function answers that there
+ * are none. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_SPM_H
 
@@ -13,8 +14,9 @@ typedef struct rocprofiler_spm_record_t {
 	uint64_t counters_count;
 } rocprofiler_spm_record_t;
 
-rocprofiler_status_t rocprofiler_configure_spm_service(rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
-						       rocprofiler_counter_config_id_t counter_config, uint64_t interval) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_configure_spm_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
+	rocprofiler_counter_config_id_t counter_config, uint64_t interval) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 

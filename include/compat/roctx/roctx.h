@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx: what a program says about itself, for profilers to show. This header goes with gputap's libroctx64.so.4, which has the
- * interface of ROCm's; a program compiled with either runs with either. */
+/* ROCTx: what a program says about itself, for profilers to show. This header goes with gputap's
+ * libroctx64.so.4, which has the interface of ROCm's; a program compiled with either runs with
+ * either. */
 #ifndef GPUTAP_COMPAT_ROCTX_H
 #define GPUTAP_COMPAT_ROCTX_H
 
@@ -29,7 +30,8 @@ uint32_t roctx_version_minor(void);
 void roctxMarkA(const char *message);
 
 /**
- * roctxRangePushA() - a range of this thread begins; it ends with the roctxRangePop() that belongs to it
+ * roctxRangePushA() - a range of this thread begins; it ends with the roctxRangePop() that belongs
+ * to it
  * Return: its level, from 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
  */
@@ -51,8 +53,8 @@ roctx_range_id_t roctxRangeStartA(const char *message);
 void roctxRangeStop(roctx_range_id_t id);
 
 /**
- * roctxProfilerPause() - record nothing until roctxProfilerResume(): no call, and no device work that is launched meanwhile
- * Work that was launched before is recorded when it completes.
+ * roctxProfilerPause() - record nothing until roctxProfilerResume(): no call, and no device work
+ * that is launched meanwhile Work that was launched before is recorded when it completes.
  * @tid: the thread that is meant, 0: all; under gputap always all
  * Return: 0.
  * Thread: any.   Signal: not safe.   Since: 0.1
@@ -72,8 +74,8 @@ int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *agent);
 int roctxNameHipDevice(const char *name, int device);
 int roctxNameHipStream(const char *name, const struct ihipStream_t *stream);
 
-#define roctxMark(message) roctxMarkA(message)
-#define roctxRangePush(message) roctxRangePushA(message)
+#define roctxMark(message)       roctxMarkA(message)
+#define roctxRangePush(message)  roctxRangePushA(message)
 #define roctxRangeStart(message) roctxRangeStartA(message)
 
 #ifdef __cplusplus

@@ -11,8 +11,10 @@
 static struct {
 	pthread_mutex_t lock;
 	uint64_t count; /* written under the lock, read without */
-	struct { uint64_t base, bytes; } ranges[RANGES];
-} gone = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct {
+		uint64_t base, bytes;
+	} ranges[RANGES];
+} gone = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void soft_isa_forget(uint64_t base, uint64_t bytes)
 {
@@ -52,9 +54,11 @@ static void drop(struct code *code, uint64_t base, uint64_t bytes)
 		for (struct code_page **link = &code->buckets[i]; *link;) {
 			struct code_page *page = *link;
 
-			/* Differences, so that a range up to the end of the address space does not wrap. An instruction may
-			 * have words on the next page, so the page before goes, too. */
-			if (page->address - base < bytes || base - page->address < 2 * CODE_PAGE_BYTES) {
+			/* Differences, so that a range up to the end of the address space does
+			 * not wrap. An instruction may have words on the next page, so the page
+			 * before goes, too. */
+			if (page->address - base < bytes ||
+			    base - page->address < 2 * CODE_PAGE_BYTES) {
 				*link = page->next;
 				free(page);
 			} else {
@@ -80,7 +84,8 @@ void soft_code_refresh(struct code *code)
 		soft_code_clear(code);
 	else
 		for (; code->forgotten < count; code->forgotten++)
-			drop(code, gone.ranges[code->forgotten % RANGES].base, gone.ranges[code->forgotten % RANGES].bytes);
+			drop(code, gone.ranges[code->forgotten % RANGES].base,
+			     gone.ranges[code->forgotten % RANGES].bytes);
 	code->forgotten = count;
 	pthread_mutex_unlock(&gone.lock);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoded instructions of a machine, by address: pages of 1 KiB of code, filled when an instruction is first reached.
+/* Decoded instructions of a machine, by address: pages of 1 KiB of code, filled when an
+ * instruction is first reached.
  *
- * A machine's pages belong to its thread. Other threads say what code is gone (soft_isa_forget()) in a list of the last
- * ranges, under a lock of its own; a machine drops its pages of them when its next dispatch begins. */
+ * A machine's pages belong to its thread. Other threads say what code is gone
+ * (soft_isa_forget()) in a list of the last ranges, under a lock of its own; a machine drops its
+ * pages of them when its next dispatch begins. */
 #ifndef SOFT_AMDGPU_ISA_CODE_H
 #define SOFT_AMDGPU_ISA_CODE_H
 
@@ -10,7 +12,7 @@
 
 #define CODE_PAGE_BYTES 1024
 #define CODE_PAGE_STEPS (CODE_PAGE_BYTES / 4)
-#define CODE_BUCKETS 64
+#define CODE_BUCKETS    64
 
 struct code_page {
 	struct code_page *next;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Instruction words to steps. One function per encoding; each looks its row up, notes operands, and refuses every bit
- * that the interpreter would ignore: a form that is not done becomes a step that ends the kernel and says so. */
+/* Instruction words to steps. One function per encoding; each looks its row up, notes operands,
+ * and refuses every bit that the interpreter would ignore: a form that is not done becomes a
+ * step that ends the kernel and says so. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -51,20 +52,17 @@ static int look_up(struct decoder *d, enum soft_encoding encoding, unsigned numb
 /* 0.5, 1, 2, 4 and their negatives, 1/(2 pi): operand numbers 240 to 248. */
 static uint64_t inline_float(unsigned n, unsigned type)
 {
-	static const double values[9] = { 0.5, -0.5, 1, -1, 2, -2, 4, -4 };
+	static const double values[9] = {0.5, -0.5, 1, -1, 2, -2, 4, -4};
 
 	switch (type) {
 	case SOFT_TYPE_F16:
 	case SOFT_TYPE_H16:
 	case SOFT_TYPE_U16:
-	case SOFT_TYPE_I16:
-		return n == 248 ? 0x3118 : bits16((float)values[n - 240]);
+	case SOFT_TYPE_I16: return n == 248 ? 0x3118 : bits16((float)values[n - 240]);
 	case SOFT_TYPE_F64:
 	case SOFT_TYPE_U64:
-	case SOFT_TYPE_I64:
-		return n == 248 ? 0x3fc45f306dc9c882ull : bits64(values[n - 240]);
-	default:
-		return n == 248 ? 0x3e22f983 : bits32((float)values[n - 240]);
+	case SOFT_TYPE_I64: return n == 248 ? 0x3fc45f306dc9c882ull : bits64(values[n - 240]);
+	default: return n == 248 ? 0x3e22f983 : bits32((float)values[n - 240]);
 	}
 }
 
@@ -101,7 +99,7 @@ static int operand(struct decoder *d, unsigned i, unsigned n)
 	if (n <= 192)
 		x = n - 128;
 	else if (n <= 208)
-		x = (uint64_t)-(int64_t)(n - 192);
+		x = (uint64_t) - (int64_t)(n - 192);
 	else if (n >= 240 && n <= 248)
 		x = inline_float(n, type);
 	else if (n == 235)
@@ -197,7 +195,8 @@ static void smem(struct decoder *d, uint32_t w)
 	s->result = w >> 6 & 127;
 	s->base = (uint8_t)((w & 63) * 2);
 	s->source[0] = REG_CONSTANT;
-	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or in addition; neither: the offset field names a register. */
+	/* IMM: a 21-bit offset; SOFFSET_EN: a register, alone or in addition; neither: the
+	 * offset field names a register. */
 	if (w >> 17 & 1)
 		s->offset = (int32_t)(w1 << 11) >> 11;
 	else if (!(w >> 14 & 1))
@@ -231,7 +230,8 @@ static unsigned float_formats(const struct soft_op *op)
 
 static int takes_sign(unsigned type)
 {
-	return type == SOFT_TYPE_F16 || type == SOFT_TYPE_F32 || type == SOFT_TYPE_F64 || type == SOFT_TYPE_B32 || type == SOFT_TYPE_H16;
+	return type == SOFT_TYPE_F16 || type == SOFT_TYPE_F32 || type == SOFT_TYPE_F64 ||
+	       type == SOFT_TYPE_B32 || type == SOFT_TYPE_H16;
 }
 
 static int is_float(unsigned type)
@@ -271,7 +271,8 @@ static void finish_vector(struct decoder *d)
 		refuse(d, "with the clamp bit");
 		return;
 	}
-	if (s->modifier == SOFT_PLAIN && (signs || s->clamp || s->half || op->flags & SOFT_FLAG_KEEP))
+	if (s->modifier == SOFT_PLAIN &&
+	    (signs || s->clamp || s->half || op->flags & SOFT_FLAG_KEEP))
 		s->modifier = SOFT_MODIFIED;
 	s->run = s->modifier == SOFT_PLAIN ? soft_vector_plain : soft_vector_modified;
 	if (s->modifier == SOFT_PLAIN && s->lanes == soft_lanes_table()[op->lanes] && op->line) {
@@ -306,7 +307,8 @@ static int sdwa(struct decoder *d, int compares)
 		refuse(d, "with an output multiplier");
 		return 0;
 	}
-	if (soft_type_is_64(s->op->type[0]) || soft_type_is_64(s->op->type[1]) || soft_type_is_64(s->op->type[2])) {
+	if (soft_type_is_64(s->op->type[0]) || soft_type_is_64(s->op->type[1]) ||
+	    soft_type_is_64(s->op->type[2])) {
 		refuse(d, "of 64 bits with SDWA");
 		return 0;
 	}
@@ -315,8 +317,9 @@ static int sdwa(struct decoder *d, int compares)
 
 static int dpp_control_is_known(uint32_t control)
 {
-	return control < 0x100 || (control > 0x100 && control < 0x110) || (control > 0x110 && control < 0x120) ||
-	       (control > 0x120 && control < 0x130) || control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c ||
+	return control < 0x100 || (control > 0x100 && control < 0x110) ||
+	       (control > 0x110 && control < 0x120) || (control > 0x120 && control < 0x130) ||
+	       control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c ||
 	       (control >= 0x140 && control <= 0x143);
 }
 
@@ -333,8 +336,8 @@ static int dpp(struct decoder *d)
 	s->absolute = (uint8_t)((c >> 21 & 1) | (c >> 23 & 1) << 1);
 	if (!dpp_control_is_known(c >> 8 & 0x1ff))
 		refuse(d, "with a DPP pattern that is not known");
-	else if (s->op->flags & (SOFT_FLAG_MASK | SOFT_FLAG_MASKX | SOFT_FLAG_CARRY) || soft_type_is_64(s->op->type[0]) ||
-		 soft_type_is_64(s->op->type[1]))
+	else if (s->op->flags & (SOFT_FLAG_MASK | SOFT_FLAG_MASKX | SOFT_FLAG_CARRY) ||
+		 soft_type_is_64(s->op->type[0]) || soft_type_is_64(s->op->type[1]))
 		refuse(d, "with DPP");
 	else
 		return 1;
@@ -348,8 +351,9 @@ static void vop(struct decoder *d, uint32_t w)
 	unsigned top = w >> 25, src0 = w & 511, vsrc1 = REG_VECTOR + (w >> 9 & 255);
 	const struct soft_op *op;
 
-	if (!(top == 0x3f ? look_up(d, SOFT_VOP1, w >> 9 & 255) : top == 0x3e ? look_up(d, SOFT_VOPC, w >> 17 & 255)
-			  : look_up(d, SOFT_VOP2, top & 63)))
+	if (!(top == 0x3f   ? look_up(d, SOFT_VOP1, w >> 9 & 255)
+	      : top == 0x3e ? look_up(d, SOFT_VOPC, w >> 17 & 255)
+			    : look_up(d, SOFT_VOP2, top & 63)))
 		return;
 	op = s->op;
 	s->result = w >> 17 & 255;
@@ -358,7 +362,8 @@ static void vop(struct decoder *d, uint32_t w)
 		s->source[1] = (uint16_t)vsrc1;
 	if (op->flags & SOFT_FLAG_ACC)
 		s->source[2] = REG_VECTOR + s->result;
-	if (op->flags & SOFT_FLAG_LITERAL) { /* v_madmk: the constant is the second operand and VSRC1 the third */
+	/* v_madmk: the constant is the second operand and VSRC1 the third */
+	if (op->flags & SOFT_FLAG_LITERAL) {
 		unsigned k = op->type[2] == SOFT_TYPE_K32 ? 1 : 2;
 
 		s->source[k] = REG_CONSTANT;
@@ -366,7 +371,9 @@ static void vop(struct decoder *d, uint32_t w)
 		if (k == 1)
 			s->source[2] = (uint16_t)vsrc1;
 	}
-	if (src0 == 249 ? !sdwa(d, top == 0x3e) : src0 == 250 ? !dpp(d) : op->type[1] && !operand(d, 0, src0))
+	if (src0 == 249   ? !sdwa(d, top == 0x3e)
+	    : src0 == 250 ? !dpp(d)
+			  : op->type[1] && !operand(d, 0, src0))
 		return;
 	finish_vector(d);
 }
@@ -379,8 +386,10 @@ static void vop3(struct decoder *d, uint32_t w)
 	int b_form;
 
 	s->bytes = 8;
-	if (!(number < 0x100 ? look_up(d, SOFT_VOPC, number) : number < 0x140 ? look_up(d, SOFT_VOP2, number - 0x100)
-	      : number < 0x1c0 ? look_up(d, SOFT_VOP1, number - 0x140) : look_up(d, SOFT_VOP3, number)))
+	if (!(number < 0x100   ? look_up(d, SOFT_VOPC, number)
+	      : number < 0x140 ? look_up(d, SOFT_VOP2, number - 0x100)
+	      : number < 0x1c0 ? look_up(d, SOFT_VOP1, number - 0x140)
+			       : look_up(d, SOFT_VOP3, number)))
 		return;
 	if (s->op->flags & SOFT_FLAG_LITERAL) {
 		refuse(d, "in the long encoding");
@@ -439,7 +448,8 @@ static void vop3p(struct decoder *d, uint32_t w)
 	}
 	if (s->op->kind == SOFT_KIND_MIX) {
 		for (unsigned i = 0; i < 3; i++)
-			if (s->half_high >> i & 1 && s->source[i] == REG_CONSTANT && s->constant[i]) {
+			if (s->half_high >> i & 1 && s->source[i] == REG_CONSTANT &&
+			    s->constant[i]) {
 				refuse(d, "with a constant half");
 				return;
 			}
@@ -453,7 +463,8 @@ static void vop3p(struct decoder *d, uint32_t w)
 		if ((s->negate | s->negate_high) && s->op->type[0] != SOFT_TYPE_F16)
 			refuse(d, "with a sign modifier");
 		else if (s->clamp && s->op->clamp_lanes)
-			s->lanes = soft_lanes_table()[s->op->clamp_lanes], s->clamp = 0, s->run = soft_vector_packed;
+			s->lanes = soft_lanes_table()[s->op->clamp_lanes], s->clamp = 0,
+			s->run = soft_vector_packed;
 		else if (s->clamp && s->op->type[0] != SOFT_TYPE_F16)
 			refuse(d, "with the clamp bit");
 		else
@@ -531,8 +542,10 @@ static void mubuf(struct decoder *d, uint32_t w)
 	s->segment = SOFT_SCRATCH;
 	s->control = (w >> 13 & 1) | (w >> 12 & 1) << 1;
 	if (s->op->encoding == SOFT_MUBUF ? w >> 16 & 1 || w1 >> 23 & 1
-					  : s->op->kind == SOFT_KIND_ATOMIC || w >> 13 & 1 || w >> 16 & 1 || w1 >> 23 & 1) {
-		refuse(d, s->op->encoding == SOFT_MUBUF ? "in a form that is not known" : "of a buffer that is not scratch");
+					  : s->op->kind == SOFT_KIND_ATOMIC || w >> 13 & 1 ||
+						    w >> 16 & 1 || w1 >> 23 & 1) {
+		refuse(d, s->op->encoding == SOFT_MUBUF ? "in a form that is not known"
+							: "of a buffer that is not scratch");
 		return;
 	}
 	/* The offset register is operand 1: a register or a small constant. */
@@ -568,7 +581,8 @@ static void mimg(struct decoder *d, uint32_t w)
 	s->data = s->result = w1 >> 8 & 255;
 	s->base = (uint8_t)((w1 >> 16 & 31) * 4);
 	s->sampler = (uint8_t)((w1 >> 21 & 31) * 4);
-	/* Short coordinates, what was resident; halves; elements by coordinates of 0 to 1, samples whatever the sampler says. */
+	/* Short coordinates, what was resident; halves; elements by coordinates of 0 to 1,
+	 * samples whatever the sampler says. */
 	if (w >> 15 & 7 || (w >> 12 & 1) == (uint32_t)samples || w1 >> 31)
 		refuse(d, "in a form that is not known");
 	else if (beyond_registers(s) || s->source[0] > 247 || s->base > 96 || s->sampler > 100)
@@ -604,7 +618,9 @@ static void ds(struct decoder *d, uint32_t w)
 	if (beyond_registers(s))
 		refuse(d, "beyond the registers");
 	else
-		s->run = s->op->kind == SOFT_KIND_NOTHING ? do_nothing : s->op->kind == SOFT_KIND_HAND ? s->op->run : soft_lds;
+		s->run = s->op->kind == SOFT_KIND_NOTHING ? do_nothing
+			 : s->op->kind == SOFT_KIND_HAND  ? s->op->run
+							  : soft_lds;
 }
 
 static int run_with_rows(struct soft_wave *w, const struct soft_step *s)
@@ -617,8 +633,9 @@ static int run_with_rows(struct soft_wave *w, const struct soft_step *s)
 static int wants_rows(const struct soft_step *s)
 {
 	static const soft_step_function others[] = {
-		do_nothing, refuse_unsupported, refuse_illegal, soft_vector_plain, soft_vector_line, soft_vector_modified, soft_vector_packed,
-		soft_vector_mix, soft_memory, soft_buffer, soft_lds,
+		do_nothing,       refuse_unsupported,   refuse_illegal,     soft_vector_plain,
+		soft_vector_line, soft_vector_modified, soft_vector_packed, soft_vector_mix,
+		soft_memory,      soft_buffer,          soft_lds,
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -627,9 +644,10 @@ static int wants_rows(const struct soft_step *s)
 	return s->op && s->op->encoding >= SOFT_VOP2;
 }
 
-void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count, const struct soft_isa_gpu *gpu)
+void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count,
+		 const struct soft_isa_gpu *gpu)
 {
-	struct decoder d = { .s = s, .words = words, .count = count, .gpu = gpu };
+	struct decoder d = {.s = s, .words = words, .count = count, .gpu = gpu};
 	uint32_t w = words[0];
 
 	memset(s, 0, sizeof(*s));

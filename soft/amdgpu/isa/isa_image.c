@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: loads and stores of elements, with which HIP's own kernels copy between buffers and arrays, and surfaces are accessed.
+/* Images: loads and stores of elements, with which HIP's own kernels copy between buffers and
+ * arrays, and surfaces are accessed.
  *
  *   eight SGPRs (the resource) ─► struct soft_image: where, which size, which channels
  *   VGPRs of an address: x y z as the resource's type wants ─► element ─► up to four channels, one VGPR each
  *
- * How elements lie in memory is a secret of the hardware where an image is not linear; here all lie row by row, with the
- * resource's pitch, which needs no more room. Nobody else looks: the host gets at arrays by such kernels only.
- * Outside of the image a load gives 0 and a store does nothing. There is one level: any other is outside, too. */
+ * How elements lie in memory is a secret of the hardware where an image is not linear; here all
+ * lie row by row, with the resource's pitch, which needs no more room. Nobody else looks: the
+ * host gets at arrays by such kernels only. Outside of the image a load gives 0 and a store does
+ * nothing. There is one level: any other is outside, too. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
 enum { LOAD_MIP = 0x01, STORE_MIP = 0x09, GET_RESINFO = 0x0e };
 
-const char *soft_element_read(struct soft_element *e, unsigned format, unsigned number, unsigned select)
+const char *soft_element_read(struct soft_element *e, unsigned format, unsigned number,
+			      unsigned select)
 {
 	/* By data format: channels, and bits of each. */
-	static const struct { uint8_t channels, bits; } formats[] = {
-		[1] = { 1, 8 }, [2] = { 1, 16 }, [3] = { 2, 8 }, [4] = { 1, 32 }, [5] = { 2, 16 }, [10] = { 4, 8 }, [11] = { 2, 32 },
-		[12] = { 4, 16 }, [14] = { 4, 32 },
+	static const struct {
+		uint8_t channels, bits;
+	} formats[] = {
+		[1] = {1, 8},  [2] = {1, 16},  [3] = {2, 8},   [4] = {1, 32},  [5] = {2, 16},
+		[10] = {4, 8}, [11] = {2, 32}, [12] = {4, 16}, [14] = {4, 32},
 	};
 
 	if (format >= sizeof(formats) / sizeof(*formats) || !formats[format].channels)
@@ -27,7 +32,8 @@ const char *soft_element_read(struct soft_element *e, unsigned format, unsigned 
 	e->number = number;
 	for (unsigned i = 0; i < 4; i++)
 		e->from[i] = select >> 3 * i & 7;
-	if (number != IMAGE_UINT && number != IMAGE_SINT && number != IMAGE_UNORM && number != IMAGE_SNORM && number != IMAGE_FLOAT)
+	if (number != IMAGE_UINT && number != IMAGE_SINT && number != IMAGE_UNORM &&
+	    number != IMAGE_SNORM && number != IMAGE_FLOAT)
 		return "of an image's number format that is not known";
 	if ((number == IMAGE_FLOAT && e->bits == 8) || (number < IMAGE_UINT && e->bits == 32))
 		return "of an image format that there is not";
@@ -38,7 +44,8 @@ const char *soft_image_read(struct soft_image *m, const uint32_t *r)
 {
 	const char *why;
 
-	m->base = (uint8_t *)(uintptr_t)(((uint64_t)(r[1] & 0xff) << 40 | (uint64_t)r[0] << 8) & (SOFT_ISA_ALIAS - 1));
+	m->base = (uint8_t *)(uintptr_t)(((uint64_t)(r[1] & 0xff) << 40 | (uint64_t)r[0] << 8) &
+					 (SOFT_ISA_ALIAS - 1));
 	m->width = (r[2] & 0x3fff) + 1;
 	m->height = (r[2] >> 14 & 0x3fff) + 1;
 	m->type = r[3] >> 28;
@@ -49,7 +56,8 @@ const char *soft_image_read(struct soft_image *m, const uint32_t *r)
 	why = soft_element_read(&m->element, r[1] >> 20 & 63, r[1] >> 26 & 15, r[3] & 0xfff);
 	if (why)
 		return why;
-	if (m->type != IMAGE_1D && m->type != IMAGE_2D && m->type != IMAGE_3D && m->type != IMAGE_1D_ARRAY && m->type != IMAGE_2D_ARRAY)
+	if (m->type != IMAGE_1D && m->type != IMAGE_2D && m->type != IMAGE_3D &&
+	    m->type != IMAGE_1D_ARRAY && m->type != IMAGE_2D_ARRAY)
 		return "of a kind of image that is not known";
 	if (r[3] >> 12 & 0xff || r[5] & 0x1fff)
 		return "of one of several levels or of a part of an array";
@@ -60,8 +68,9 @@ uint8_t *soft_image_element(const struct soft_image *m, uint32_t x, uint32_t y, 
 {
 	if (x >= m->width || (y && y >= m->height) || (z && z >= m->depth))
 		return NULL;
-	return m->base + (((uint64_t)z * (m->type == IMAGE_1D_ARRAY ? 1 : m->height) + y) * m->pitch + x) *
-				 (m->element.channels * m->element.bits / 8);
+	return m->base +
+	       (((uint64_t)z * (m->type == IMAGE_1D_ARRAY ? 1 : m->height) + y) * m->pitch + x) *
+		       (m->element.channels * m->element.bits / 8);
 }
 
 /* How many coordinates an image has. */
@@ -71,14 +80,16 @@ static unsigned dimensions(const struct soft_image *m)
 }
 
 /* The element that a lane's coordinates name. */
-static uint8_t *element(const struct soft_image *m, const struct soft_wave *w, const struct soft_step *s, unsigned l)
+static uint8_t *element(const struct soft_image *m, const struct soft_wave *w,
+			const struct soft_step *s, unsigned l)
 {
 	unsigned v = s->source[0], n = dimensions(m);
 	uint32_t x = w->v[v][l], y = n > 1 ? w->v[v + 1][l] : 0, z = n > 2 ? w->v[v + 2][l] : 0;
 
 	if ((s->op->number == LOAD_MIP || s->op->number == STORE_MIP) && w->v[v + n][l])
 		return NULL;
-	return m->type == IMAGE_1D_ARRAY ? soft_image_element(m, x, 0, y) : soft_image_element(m, x, y, z);
+	return m->type == IMAGE_1D_ARRAY ? soft_image_element(m, x, 0, y)
+					 : soft_image_element(m, x, y, z);
 }
 
 static uint32_t decode(const struct soft_element *m, uint32_t x)
@@ -103,9 +114,17 @@ static uint32_t encode(const struct soft_element *m, uint32_t x)
 
 	switch (m->number) {
 	case IMAGE_UINT: return MIN(x, most);
-	case IMAGE_SINT: return m->bits == 32 ? x : (uint32_t)(sign > top ? top : sign < -top - 1 ? -top - 1 : sign);
+	case IMAGE_SINT:
+		return m->bits == 32 ? x
+				     : (uint32_t)(sign > top        ? top
+						  : sign < -top - 1 ? -top - 1
+								    : sign);
 	case IMAGE_UNORM: return (uint32_t)rint(!(f > 0) ? 0 : f > 1 ? most : (double)f * most);
-	case IMAGE_SNORM: return (uint32_t)(int32_t)rint(!(f == f) ? 0 : f < -1 ? -top : f > 1 ? top : (double)f * top);
+	case IMAGE_SNORM:
+		return (uint32_t)(int32_t)rint(!(f == f) ? 0
+					       : f < -1  ? -top
+					       : f > 1   ? top
+							 : (double)f * top);
 	default: return m->bits == 16 ? bits16(f) : x;
 	}
 }
@@ -131,10 +150,13 @@ void soft_element_put(const struct soft_element *m, uint8_t *p, unsigned i, uint
 }
 
 /* Width, height, depth and levels of the level that a lane names. */
-static void tell_sizes(const struct soft_image *m, struct soft_wave *w, const struct soft_step *s, unsigned l)
+static void tell_sizes(const struct soft_image *m, struct soft_wave *w, const struct soft_step *s,
+		       unsigned l)
 {
 	int none = w->v[s->source[0]][l] != 0, second_is_depth = m->type == IMAGE_1D_ARRAY;
-	uint32_t sizes[4] = { m->width, dimensions(m) > 1 ? (second_is_depth ? m->depth : m->height) : 1, dimensions(m) > 2 ? m->depth : 1, 1 };
+	uint32_t sizes[4] = {m->width,
+			     dimensions(m) > 1 ? (second_is_depth ? m->depth : m->height) : 1,
+			     dimensions(m) > 2 ? m->depth : 1, 1};
 
 	for (unsigned i = 0, n = s->result; i < 4; i++)
 		if (s->control >> i & 1)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What images, sampled images and typed buffers have in common: elements of one to four channels, and what resources say of them. */
+/* What images, sampled images and typed buffers have in common: elements of one to four
+ * channels, and what resources say of them. */
 #ifndef SOFT_AMDGPU_ISA_IMAGE_H
 #define SOFT_AMDGPU_ISA_IMAGE_H
 
@@ -8,7 +9,7 @@
 enum { IMAGE_UNORM = 0, IMAGE_SNORM = 1, IMAGE_UINT = 4, IMAGE_SINT = 5, IMAGE_FLOAT = 7 };
 enum { IMAGE_1D = 8, IMAGE_2D = 9, IMAGE_3D = 10, IMAGE_1D_ARRAY = 12, IMAGE_2D_ARRAY = 13 };
 
-struct soft_element { /* how an element is made of bytes */
+struct soft_element {                    /* how an element is made of bytes */
 	unsigned channels, bits, number; /* all channels are of one size */
 	uint8_t from[4];                 /* 0 and 1: that number; 4..7: a channel */
 };
@@ -20,7 +21,8 @@ struct soft_image {
 };
 
 /* Return: what is not done, or NULL. @select: four times three bits. */
-const char *soft_element_read(struct soft_element *e, unsigned format, unsigned number, unsigned select);
+const char *soft_element_read(struct soft_element *e, unsigned format, unsigned number,
+			      unsigned select);
 /* @r: the resource's eight words. */
 const char *soft_image_read(struct soft_image *m, const uint32_t *r);
 /* The element at a place. NULL: there is none. */

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The lane loops that gen/isa.py made of gfx906.isa: isa_lanes.h. SOFT_LANES_SET names this compilation's set. */
+/* The lane loops that gen/isa.py made of gfx906.isa: isa_lanes.h. SOFT_LANES_SET names this
+ * compilation's set. */
 #include "soft/amdgpu/isa/isa_lanes.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
 #include <stddef.h>
 
 #define PASTE_(set, name) soft_lanes_##set##_##name
-#define PASTE(set, name) PASTE_(set, name)
-#define LANES(name) PASTE(SOFT_LANES_SET, name)
+#define PASTE(set, name)  PASTE_(set, name)
+#define LANES(name)       PASTE(SOFT_LANES_SET, name)
 
-/* Rows are the same or apart, and lane l only touches lane l: so vector code needs no check for overlap. */
+/* Rows are the same or apart, and lane l only touches lane l: so vector code needs no check for
+ * overlap. */
 #define EACH_LANE _Pragma("GCC ivdep") for (unsigned l = 0; l < SOFT_LANES; l++)
 
-#define COMPARE(name, type, get, condition) \
-	static void LANES(name)(struct soft_lanes *n) \
-	{ \
-		const uint32_t *a = n->a, *b = n->b; \
-		uint32_t out[SOFT_LANES]; \
- \
-		EACH_LANE { \
+#define COMPARE(name, type, get, condition)                \
+	static void LANES(name)(struct soft_lanes * n)     \
+	{                                                  \
+		const uint32_t *a = n->a, *b = n->b;       \
+		uint32_t out[SOFT_LANES];                  \
+                                                           \
+		EACH_LANE                                  \
+		{                                          \
 			type x = get(a, l), y = get(b, l); \
- \
-			(void)x, (void)y; \
-			out[l] = -(uint32_t)(condition); \
-		} \
-		n->mask_out = mask_of(out); \
+                                                           \
+			(void)x, (void)y;                  \
+			out[l] = -(uint32_t)(condition);   \
+		}                                          \
+		n->mask_out = mask_of(out);                \
 	}
 
 #include "generated/gfx906_lanes.inc"

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* LDS: a workgroup's shared memory, and the instructions that move values between lanes on its way.
+/* LDS: a workgroup's shared memory, and the instructions that move values between lanes on its
+ * way.
  *
- * The waves of a workgroup run on one thread, so atomics need none of the host's. Beyond its bytes LDS reads as 0 and
- * takes no store, as on hardware. */
+ * The waves of a workgroup run on one thread, so atomics need none of the host's. Beyond its
+ * bytes LDS reads as 0 and takes no store, as on hardware. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
-static uint8_t *lds_at(const struct soft_wave *w, const struct soft_step *s, unsigned l, int32_t offset, unsigned bytes)
+static uint8_t *lds_at(const struct soft_wave *w, const struct soft_step *s, unsigned l,
+		       int32_t offset, unsigned bytes)
 {
 	uint32_t at = w->v[s->source[0]][l] + (uint32_t)offset, all = w->group->lds_bytes;
 
 	return at <= all && bytes <= all - at ? w->group->lds + at : NULL;
 }
 
-static void read_words(struct soft_wave *w, const struct soft_step *s, unsigned l, int32_t offset, uint32_t *x)
+static void read_words(struct soft_wave *w, const struct soft_step *s, unsigned l, int32_t offset,
+		       uint32_t *x)
 {
 	const uint8_t *p = lds_at(w, s, l, offset, s->op->bytes);
 
@@ -21,7 +24,8 @@ static void read_words(struct soft_wave *w, const struct soft_step *s, unsigned 
 		memcpy(x, p, s->op->bytes);
 }
 
-static void write_words(struct soft_wave *w, const struct soft_step *s, unsigned l, int32_t offset, unsigned data)
+static void write_words(struct soft_wave *w, const struct soft_step *s, unsigned l, int32_t offset,
+			unsigned data)
 {
 	uint8_t *p = lds_at(w, s, l, offset, s->op->bytes);
 	unsigned words = (s->op->bytes + 3) / 4;
@@ -39,7 +43,7 @@ static void read_lane(struct soft_wave *w, const struct soft_step *s, unsigned l
 {
 	const struct soft_op *op = s->op;
 	unsigned words = op->bytes / 4;
-	uint32_t x[8] = { 0 }, *d = &w->v[s->result][l];
+	uint32_t x[8] = {0}, *d = &w->v[s->result][l];
 
 	read_words(w, s, l, s->offset, x);
 	if (op->kind == SOFT_KIND_READ2) {
@@ -96,18 +100,13 @@ int soft_lds(struct soft_wave *w, const struct soft_step *s)
 
 		switch (s->op->kind) {
 		case SOFT_KIND_READ:
-		case SOFT_KIND_READ2:
-			read_lane(w, s, l);
-			break;
-		case SOFT_KIND_WRITE:
-			write_words(w, s, l, s->offset, s->data);
-			break;
+		case SOFT_KIND_READ2: read_lane(w, s, l); break;
+		case SOFT_KIND_WRITE: write_words(w, s, l, s->offset, s->data); break;
 		case SOFT_KIND_WRITE2:
 			write_words(w, s, l, s->offset, s->data);
 			write_words(w, s, l, s->offset2, s->data2);
 			break;
-		default:
-			merge_lane(w, s, l);
+		default: merge_lane(w, s, l);
 		}
 	}
 	return 0;
@@ -124,10 +123,11 @@ static void put_live(struct soft_wave *w, const struct soft_step *s, const uint3
 		d[l] = (row[l] & live[l]) | (d[l] & ~live[l]);
 }
 
-/* Each lane sends to the lane that its address names; of several the highest wins, who gets nothing gets 0. */
+/* Each lane sends to the lane that its address names; of several the highest wins, who gets
+ * nothing gets 0. */
 int soft_isa_ds_permute_b32(struct soft_wave *w, const struct soft_step *s)
 {
-	uint32_t row[SOFT_LANES] = { 0 };
+	uint32_t row[SOFT_LANES] = {0};
 
 	for (uint64_t left = pair(w, REG_EXEC); left; left &= left - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(left);
@@ -153,7 +153,8 @@ int soft_isa_ds_bpermute_b32(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* The offset is the pattern: with bit 15 any order within four lanes; else and, or, xor of the lane within 32. */
+/* The offset is the pattern: with bit 15 any order within four lanes; else and, or, xor of the
+ * lane within 32. */
 int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);
@@ -162,8 +163,10 @@ int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 	if (pattern >= 0xc000)
 		return soft_unsupported(w, "with a pattern that is not known");
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
-		unsigned from = pattern & 0x8000 ? (l & ~3u) | (pattern >> (l & 3) * 2 & 3)
-						 : (l & 32) | ((((l & 31) & pattern) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31));
+		unsigned from = pattern & 0x8000
+					? (l & ~3u) | (pattern >> (l & 3) * 2 & 3)
+					: (l & 32) | ((((l & 31) & pattern) | (pattern >> 5 & 31)) ^
+						      (pattern >> 10 & 31));
 
 		row[l] = exec >> (from & 63) & 1 ? w->v[s->source[0]][from & 63] : 0;
 	}
@@ -171,7 +174,8 @@ int soft_isa_ds_swizzle_b32(struct soft_wave *w, const struct soft_step *s)
 	return 0;
 }
 
-/* ---- global wave sync: the first active lane has the count; M0 and the offset name one of 64, of which there is the first ---- */
+/* ---- global wave sync: the first active lane has the count; M0 and the offset name one of 64,
+ * of which there is the first ---- */
 
 static bool first_lane(const struct soft_wave *w, const struct soft_step *s, uint32_t *count)
 {
@@ -195,5 +199,6 @@ int soft_isa_ds_gws_barrier(struct soft_wave *w, const struct soft_step *s)
 {
 	uint32_t count;
 
-	return first_lane(w, s, &count) ? soft_grid_barrier(w, count) : soft_unsupported(w, "of another than the first");
+	return first_lane(w, s, &count) ? soft_grid_barrier(w, count)
+					: soft_unsupported(w, "of another than the first");
 }

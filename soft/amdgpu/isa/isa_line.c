@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines: vector registers whose lanes are equally far apart, and the instructions that need no more than two numbers of them.
+/* Lines: vector registers whose lanes are equally far apart, and the instructions that need no
+ * more than two numbers of them.
  *
  *   work-item's id, scalars ─► line ─► indices, addresses ─► one memcpy for 64 lanes
  *                               └────► soft_make_row() as soon as something wants to see lanes
  *
- * Sums of 32 bits wrap around in lines as in lanes, so those are always done. What looks beyond 32 bits (carries, comparisons,
- * right shifts, 64 bits) is done when the line does not wrap on its way and nothing happens between its ends that does not
- * happen at both: what a line grows by is constant. Anything else goes back to rows. All lanes must be active. */
+ * Sums of 32 bits wrap around in lines as in lanes, so those are always done. What looks beyond
+ * 32 bits (carries, comparisons, right shifts, 64 bits) is done when the line does not wrap on
+ * its way and nothing happens between its ends that does not happen at both: what a line grows
+ * by is constant. Anything else goes back to rows. All lanes must be active. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -36,12 +38,13 @@ struct run {
 	__int128 first, last;
 };
 
-static inline int line_of(const struct soft_wave *w, const struct soft_step *s, unsigned i, struct soft_line *x)
+static inline int line_of(const struct soft_wave *w, const struct soft_step *s, unsigned i,
+			  struct soft_line *x)
 {
 	unsigned r = s->source[i];
 
 	if (r < REG_VECTOR) {
-		*x = (struct soft_line){ source32(w, s, i), 0 };
+		*x = (struct soft_line){source32(w, s, i), 0};
 		return 1;
 	}
 	*x = w->line[r - REG_VECTOR];
@@ -50,7 +53,8 @@ static inline int line_of(const struct soft_wave *w, const struct soft_step *s, 
 
 static int run_of_line(const struct soft_line *x, int is_signed, struct run *r)
 {
-	int64_t first = is_signed ? (int32_t)x->base : (int64_t)x->base, last = first + LAST * (int64_t)(int32_t)x->step;
+	int64_t first = is_signed ? (int32_t)x->base : (int64_t)x->base,
+		last = first + LAST * (int64_t)(int32_t)x->step;
 
 	r->first = first;
 	r->last = last;
@@ -58,7 +62,8 @@ static int run_of_line(const struct soft_line *x, int is_signed, struct run *r)
 }
 
 /* An operand of 64 bits: its high word is the same in all lanes. */
-static int wide_of(const struct soft_wave *w, const struct soft_step *s, unsigned i, uint64_t *base, int64_t *step)
+static int wide_of(const struct soft_wave *w, const struct soft_step *s, unsigned i, uint64_t *base,
+		   int64_t *step)
 {
 	unsigned r = s->source[i];
 
@@ -68,7 +73,8 @@ static int wide_of(const struct soft_wave *w, const struct soft_step *s, unsigne
 		return 1;
 	}
 	r -= REG_VECTOR;
-	if (!soft_is_line(w, r) || !soft_is_line(w, r + 1) || w->line[r + 1].step || !soft_line_is_straight(&w->line[r]))
+	if (!soft_is_line(w, r) || !soft_is_line(w, r + 1) || w->line[r + 1].step ||
+	    !soft_line_is_straight(&w->line[r]))
 		return 0;
 	*base = w->line[r].base | (uint64_t)w->line[r + 1].base << 32;
 	*step = (int32_t)w->line[r].step;
@@ -117,11 +123,13 @@ static int put(struct soft_wave *w, const struct soft_step *s, uint32_t base, ui
 /* ---- instructions ---- */
 
 /* x + y + carry, and what is carried out of it. */
-static int add_carry(struct soft_wave *w, const struct soft_step *s, const struct soft_line *x, const struct soft_line *y, uint64_t carry)
+static int add_carry(struct soft_wave *w, const struct soft_step *s, const struct soft_line *x,
+		     const struct soft_line *y, uint64_t carry)
 {
 	uint64_t first, last;
 
-	if ((carry && carry != UINT64_MAX) || !soft_line_is_straight(x) || !soft_line_is_straight(y))
+	if ((carry && carry != UINT64_MAX) || !soft_line_is_straight(x) ||
+	    !soft_line_is_straight(y))
 		return 0;
 	carry &= 1;
 	first = (uint64_t)x->base + y->base + carry;
@@ -133,11 +141,13 @@ static int add_carry(struct soft_wave *w, const struct soft_step *s, const struc
 }
 
 /* x - y - borrow, and what is borrowed for it. */
-static int subtract_borrow(struct soft_wave *w, const struct soft_step *s, const struct soft_line *x, const struct soft_line *y, uint64_t borrow)
+static int subtract_borrow(struct soft_wave *w, const struct soft_step *s,
+			   const struct soft_line *x, const struct soft_line *y, uint64_t borrow)
 {
 	int64_t first, last;
 
-	if ((borrow && borrow != UINT64_MAX) || !soft_line_is_straight(x) || !soft_line_is_straight(y))
+	if ((borrow && borrow != UINT64_MAX) || !soft_line_is_straight(x) ||
+	    !soft_line_is_straight(y))
 		return 0;
 	borrow &= 1;
 	first = (int64_t)x->base - y->base - (int64_t)borrow;
@@ -148,8 +158,10 @@ static int subtract_borrow(struct soft_wave *w, const struct soft_step *s, const
 	return put(w, s, (uint32_t)first, x->step - y->step);
 }
 
-/* Bits that leave on the right may change in any lane: only when all end up the same, or none leaves. */
-static int shift_right(struct soft_wave *w, const struct soft_step *s, const struct soft_line *by, const struct soft_line *y, int is_signed)
+/* Bits that leave on the right may change in any lane: only when all end up the same, or none
+ * leaves. */
+static int shift_right(struct soft_wave *w, const struct soft_step *s, const struct soft_line *by,
+		       const struct soft_line *y, int is_signed)
 {
 	unsigned n = by->base & 31;
 	struct run r;
@@ -162,7 +174,8 @@ static int shift_right(struct soft_wave *w, const struct soft_step *s, const str
 }
 
 /* x * y + z of 64 bits: one of the factors is the same in all lanes. */
-static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct soft_line x, struct soft_line y)
+static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct soft_line x,
+			struct soft_line y)
 {
 	uint64_t z;
 	int64_t z_step, step;
@@ -176,10 +189,12 @@ static int multiply_add(struct soft_wave *w, const struct soft_step *s, struct s
 	}
 	if (x.step || !soft_line_is_straight(&y) || !wide_of(w, s, 2, &z, &z_step))
 		return 0;
-	if (__builtin_mul_overflow((int64_t)x.base, (int64_t)(int32_t)y.step, &step) || __builtin_add_overflow(step, z_step, &step))
+	if (__builtin_mul_overflow((int64_t)x.base, (int64_t)(int32_t)y.step, &step) ||
+	    __builtin_add_overflow(step, z_step, &step))
 		return 0;
 	first = (__int128)((uint64_t)x.base * y.base) + (__int128)z;
-	/* A carry that is not the same in all lanes would change the high word between them, too. */
+	/* A carry that is not the same in all lanes would change the high word between them,
+	 * too. */
 	if (!put_wide(w, s->result, (uint64_t)first, step))
 		return 0;
 	soft_put_mask(w, s, first >> 64 ? UINT64_MAX : 0);
@@ -198,7 +213,8 @@ static int holds(unsigned way, int sign)
 	}
 }
 
-/* A difference that grows in equal steps has between its ends no sign that lies beyond those of its ends. */
+/* A difference that grows in equal steps has between its ends no sign that lies beyond those of
+ * its ends. */
 static int compare(struct soft_wave *w, const struct soft_step *s)
 {
 	struct run x, y;
@@ -216,13 +232,15 @@ static int compare(struct soft_wave *w, const struct soft_step *s)
 	return 1;
 }
 
-static int shift_left_wide(struct soft_wave *w, const struct soft_step *s, const struct soft_line *by)
+static int shift_left_wide(struct soft_wave *w, const struct soft_step *s,
+			   const struct soft_line *by)
 {
 	unsigned n = by->base & 63;
 	uint64_t base;
 	int64_t step;
 
-	return !by->step && wide_of(w, s, 1, &base, &step) && put_wide(w, s->result, base << n, (int64_t)((uint64_t)step << n));
+	return !by->step && wide_of(w, s, 1, &base, &step) &&
+	       put_wide(w, s->result, base << n, (int64_t)((uint64_t)step << n));
 }
 
 static int line_step(struct soft_wave *w, const struct soft_step *s)
@@ -249,18 +267,24 @@ static int line_step(struct soft_wave *w, const struct soft_step *s)
 	case SOFT_LINE_SUBREV_CO: return subtract_borrow(w, s, &y, &x, 0);
 	case SOFT_LINE_SUBB_CO: return subtract_borrow(w, s, &x, &y, pair(w, s->mask_source));
 	case SOFT_LINE_SUBBREV_CO: return subtract_borrow(w, s, &y, &x, pair(w, s->mask_source));
-	case SOFT_LINE_SHIFT_LEFT: return !x.step && put(w, s, y.base << (x.base & 31), y.step << (x.base & 31));
+	case SOFT_LINE_SHIFT_LEFT:
+		return !x.step && put(w, s, y.base << (x.base & 31), y.step << (x.base & 31));
 	case SOFT_LINE_SHIFT_RIGHT: return !x.step && shift_right(w, s, &x, &y, 0);
 	case SOFT_LINE_SHIFT_RIGHT_SIGNED: return !x.step && shift_right(w, s, &x, &y, 1);
-	case SOFT_LINE_MULTIPLY: return !(x.step && y.step) && put(w, s, x.base * y.base, x.base * y.step + x.step * y.base);
+	case SOFT_LINE_MULTIPLY:
+		return !(x.step && y.step) &&
+		       put(w, s, x.base * y.base, x.base * y.step + x.step * y.base);
 	case SOFT_LINE_MULTIPLY_ADD64: return multiply_add(w, s, x, y);
 	}
 	if (!line_of(w, s, 2, &z))
 		return 0;
 	switch (s->line) {
-	case SOFT_LINE_SHIFT_ADD: return !y.step && put(w, s, (x.base << (y.base & 31)) + z.base, (x.step << (y.base & 31)) + z.step);
+	case SOFT_LINE_SHIFT_ADD:
+		return !y.step && put(w, s, (x.base << (y.base & 31)) + z.base,
+				      (x.step << (y.base & 31)) + z.step);
 	case SOFT_LINE_ADD_SHIFT:
-		return !z.step && put(w, s, (x.base + y.base) << (z.base & 31), (x.step + y.step) << (z.base & 31));
+		return !z.step && put(w, s, (x.base + y.base) << (z.base & 31),
+				      (x.step + y.step) << (z.base & 31));
 	case SOFT_LINE_ADD3: return put(w, s, x.base + y.base + z.base, x.step + y.step + z.step);
 	default: return 0;
 	}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads, stores and atomics outside of LDS: scalar loads, flat, global and scratch instructions, scratch through buffers.
+/* Loads, stores and atomics outside of LDS: scalar loads, flat, global and scratch instructions,
+ * scratch through buffers.
  *
- * Where an address leads: below 2^48 to the host's memory, which the caller of soft_isa_run() guards; into the two
- * apertures to LDS and to scratch (flat instructions only); anything else is a fault.
- * Scratch is swizzled, so that registers spilled by a wave lie together: dword i of lane l at 256 i + 4 l. */
+ * Where an address leads: below 2^48 to the host's memory, which the caller of soft_isa_run()
+ * guards; into the two apertures to LDS and to scratch (flat instructions only); anything else
+ * is a fault. Scratch is swizzled, so that registers spilled by a wave lie together: dword i of
+ * lane l at 256 i + 4 l. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -39,13 +41,16 @@ int soft_scalar_time(struct soft_wave *w, const struct soft_step *s)
 {
 	const struct soft_isa_gpu *gpu = soft_isa_gpu(w);
 
-	set_pair(w, s->result, (s->op->number == 0x24 ? gpu->read_cycles : gpu->read_clock)(gpu->data)); /* s_memtime */
+	/* s_memtime */
+	set_pair(w, s->result,
+		 (s->op->number == 0x24 ? gpu->read_cycles : gpu->read_clock)(gpu->data));
 	return 0;
 }
 
 /* ---- one element of one lane, anywhere ---- */
 
-static int move_scratch(struct soft_wave *w, unsigned lane, uint32_t at, void *data, unsigned bytes, int store)
+static int move_scratch(struct soft_wave *w, unsigned lane, uint32_t at, void *data, unsigned bytes,
+			int store)
 {
 	uint8_t *d = data;
 
@@ -74,21 +79,27 @@ static uint8_t *flat_memory(struct soft_wave *w, uint64_t address, unsigned byte
 	if ((address & ~(uint64_t)UINT32_MAX) == gpu->lds_aperture) {
 		uint32_t at = (uint32_t)address;
 
-		return at <= w->group->lds_bytes && bytes <= w->group->lds_bytes - at ? w->group->lds + at : NULL;
+		return at <= w->group->lds_bytes && bytes <= w->group->lds_bytes - at
+			       ? w->group->lds + at
+			       : NULL;
 	}
 	return is_host(address, bytes) ? host(address) : NULL;
 }
 
-static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned lane, uint64_t address, void *data, int store)
+static int move_element(struct soft_wave *w, const struct soft_step *s, unsigned lane,
+			uint64_t address, void *data, int store)
 {
 	unsigned bytes = s->op->bytes;
 	uint8_t *p;
 
 	if (s->segment == SOFT_SCRATCH)
 		return move_scratch(w, lane, (uint32_t)address, data, bytes, store);
-	if (s->segment == SOFT_FLAT && (address & ~(uint64_t)UINT32_MAX) == soft_isa_gpu(w)->private_aperture)
+	if (s->segment == SOFT_FLAT &&
+	    (address & ~(uint64_t)UINT32_MAX) == soft_isa_gpu(w)->private_aperture)
 		return move_scratch(w, lane, (uint32_t)address, data, bytes, store);
-	p = s->segment == SOFT_FLAT ? flat_memory(w, address, bytes) : is_host(address, bytes) ? host(address) : NULL;
+	p = s->segment == SOFT_FLAT   ? flat_memory(w, address, bytes)
+	    : is_host(address, bytes) ? host(address)
+				      : NULL;
 	if (!p)
 		return soft_fault(w, address);
 	if (store)
@@ -112,12 +123,13 @@ static uint32_t widen(const struct soft_op *op, uint32_t x, uint32_t before)
 	return op->flags & SOFT_FLAG_HIGH ? x << 16 | (before & 0xffff) : x;
 }
 
-static int load_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+static int load_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		      const uint64_t *address)
 {
 	unsigned words = s->op->bytes / 4;
 
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
-		uint32_t x[4] = { 0 };
+		uint32_t x[4] = {0};
 		int event;
 
 		if (!(exec >> l & 1))
@@ -133,7 +145,8 @@ static int load_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t e
 	return 0;
 }
 
-static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		       const uint64_t *address)
 {
 	unsigned words = (s->op->bytes + 3) / 4;
 
@@ -154,13 +167,15 @@ static int store_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t 
 	return 0;
 }
 
-/* Elements of @words words, one behind the other, to a row per word, and back. Numbers that compilers know make vector instructions. */
-#define EACH(words, code) \
-	for (unsigned i = 0; i < (words); i++) \
+/* Elements of @words words, one behind the other, to a row per word, and back. Numbers that
+ * compilers know make vector instructions. */
+#define EACH(words, code)                            \
+	for (unsigned i = 0; i < (words); i++)       \
 		for (unsigned n = 0; n < count; n++) \
 			code;
 
-static void take_apart(uint32_t (*d)[SOFT_LANES], unsigned first, unsigned count, unsigned words, const uint32_t *x)
+static void take_apart(uint32_t (*d)[SOFT_LANES], unsigned first, unsigned count, unsigned words,
+		       const uint32_t *x)
 {
 	switch (words) {
 	case 2: EACH(2, d[i][first + n] = x[2 * n + i]) break;
@@ -169,7 +184,8 @@ static void take_apart(uint32_t (*d)[SOFT_LANES], unsigned first, unsigned count
 	}
 }
 
-static void put_together(uint32_t *x, const uint32_t (*d)[SOFT_LANES], unsigned first, unsigned count, unsigned words)
+static void put_together(uint32_t *x, const uint32_t (*d)[SOFT_LANES], unsigned first,
+			 unsigned count, unsigned words)
 {
 	switch (words) {
 	case 2: EACH(2, x[2 * n + i] = d[i][first + n]) break;
@@ -180,7 +196,8 @@ static void put_together(uint32_t *x, const uint32_t (*d)[SOFT_LANES], unsigned 
 #undef EACH
 
 /* The same in host memory, where most of it is. */
-static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		      const uint64_t *address)
 {
 	unsigned bytes = s->op->bytes;
 
@@ -200,20 +217,22 @@ static void load_host(struct soft_wave *w, const struct soft_step *s, uint64_t e
 		if (bytes == 1)
 			w->v[s->result][l] = widen(s->op, *p, w->v[s->result][l]);
 		else if (bytes == 2)
-			memcpy(&half, p, 2), w->v[s->result][l] = widen(s->op, half, w->v[s->result][l]);
+			memcpy(&half, p, 2),
+				w->v[s->result][l] = widen(s->op, half, w->v[s->result][l]);
 		for (unsigned i = 0; i < bytes / 4; i++)
 			memcpy(&w->v[s->result + i][l], p + 4 * i, 4);
 	}
 }
 
-static void store_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+static void store_host(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		       const uint64_t *address)
 {
 	unsigned bytes = s->op->bytes, shift = s->op->flags & SOFT_FLAG_HIGH ? 16 : 0;
 
 	if (exec == UINT64_MAX && bytes == 16) {
 		uint32_t x[4 * SOFT_LANES];
 
-		put_together(x, (const uint32_t(*)[SOFT_LANES])&w->v[s->data], 0, SOFT_LANES, 4);
+		put_together(x, (const uint32_t(*)[SOFT_LANES]) & w->v[s->data], 0, SOFT_LANES, 4);
 		for (unsigned l = 0; l < SOFT_LANES; l++)
 			memcpy(host(address[l]), x + 4 * l, 16);
 		return;
@@ -246,7 +265,8 @@ static int all_host(const struct soft_step *s, uint64_t exec, const uint64_t *ad
 
 /* ---- neighbours ---- */
 
-/* What most accesses are: of elements one behind the other (@count of them, lane @first's at @p), or all of one. */
+/* What most accesses are: of elements one behind the other (@count of them, lane @first's at
+ * @p), or all of one. */
 enum layout { ANY, ROW, ONE };
 
 struct row {
@@ -254,11 +274,15 @@ struct row {
 	unsigned first, count;
 };
 
-/* Looked at before addresses are made, and in 32 bits: what of host memory the active lanes access. */
-static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, uint64_t exec, struct row *r)
+/* Looked at before addresses are made, and in 32 bits: what of host memory the active lanes
+ * access. */
+static enum layout find_layout(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+			       struct row *r)
 {
-	const uint32_t *low = w->v[s->source[0]], *high = w->v[(s->source[0] + 1) & 255], *live = soft_live(w, exec);
-	unsigned first = (unsigned)__builtin_ctzll(exec), last = 63 - (unsigned)__builtin_clzll(exec), bytes = s->op->bytes;
+	const uint32_t *low = w->v[s->source[0]], *high = w->v[(s->source[0] + 1) & 255],
+		       *live = soft_live(w, exec);
+	unsigned first = (unsigned)__builtin_ctzll(exec),
+		 last = 63 - (unsigned)__builtin_clzll(exec), bytes = s->op->bytes;
 	uint32_t start = low[first] - bytes * first, steps = 0, differs = 0;
 	uint64_t address = low[first], span = (uint64_t)bytes * (last - first + 1);
 	int holes = ((exec >> first) & ((exec >> first) + 1)) != 0;
@@ -296,16 +320,18 @@ static void put_live(uint32_t *d, const uint32_t *live, const uint32_t *x)
 		d[l] = (x[l] & live[l]) | (d[l] & ~live[l]);
 }
 
-static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint8_t *p)
+static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		     const uint8_t *p)
 {
 	const uint32_t *live = soft_live(w, exec);
 	unsigned bytes = s->op->bytes, words = (bytes + 3) / 4;
-	uint32_t x[4] = { 0 };
+	uint32_t x[4] = {0};
 
 	memcpy(x, p, bytes);
 	if (exec == UINT64_MAX && !(s->op->flags & (SOFT_FLAG_LOW | SOFT_FLAG_HIGH))) {
 		for (unsigned i = 0; i < words; i++)
-			soft_set_line(w, s->result + i, bytes < 4 ? widen(s->op, x[0], 0) : x[i], 0);
+			soft_set_line(w, s->result + i, bytes < 4 ? widen(s->op, x[0], 0) : x[i],
+				      0);
 		return;
 	}
 	soft_want_rows(w, s->result, words);
@@ -313,12 +339,14 @@ static void load_one(struct soft_wave *w, const struct soft_step *s, uint64_t ex
 		uint32_t *d = w->v[s->result + i];
 
 		for (unsigned l = 0; l < SOFT_LANES; l++)
-			d[l] = ((bytes < 4 ? widen(s->op, x[0], d[l]) : x[i]) & live[l]) | (d[l] & ~live[l]);
+			d[l] = ((bytes < 4 ? widen(s->op, x[0], d[l]) : x[i]) & live[l]) |
+			       (d[l] & ~live[l]);
 	}
 }
 
 /* Bytes and halves, one behind the other, to words. */
-static void widen_row(const struct soft_op *op, uint32_t *restrict d, const uint8_t *restrict p, unsigned count)
+static void widen_row(const struct soft_op *op, uint32_t *restrict d, const uint8_t *restrict p,
+		      unsigned count)
 {
 	uint16_t halves[SOFT_LANES];
 
@@ -365,7 +393,7 @@ static void load_row(struct soft_wave *w, const struct soft_step *s, const struc
 
 static void store_row(struct soft_wave *w, const struct soft_step *s, const struct row *r)
 {
-	const uint32_t(*d)[SOFT_LANES] = (const uint32_t(*)[SOFT_LANES])&w->v[s->data];
+	const uint32_t(*d)[SOFT_LANES] = (const uint32_t(*)[SOFT_LANES]) & w->v[s->data];
 	unsigned words = s->op->bytes / 4, shift = s->op->flags & SOFT_FLAG_HIGH ? 16 : 0;
 	uint32_t x[4 * SOFT_LANES];
 	uint16_t halves[SOFT_LANES];
@@ -410,11 +438,12 @@ static enum layout line_layout(const struct soft_wave *w, const struct soft_step
 	address += (uint64_t)(int64_t)s->offset;
 	if ((line->step != bytes && line->step) || !is_host(address, bytes * SOFT_LANES))
 		return ANY;
-	*r = (struct row){ host(address), 0, SOFT_LANES };
+	*r = (struct row){host(address), 0, SOFT_LANES};
 	return line->step ? ROW : ONE;
 }
 
-static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		const uint64_t *address)
 {
 	if (!all_host(s, exec, address))
 		return load_lanes(w, s, exec, address);
@@ -422,7 +451,8 @@ static int load(struct soft_wave *w, const struct soft_step *s, uint64_t exec, c
 	return 0;
 }
 
-static int store(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+static int store(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		 const uint64_t *address)
 {
 	if (!all_host(s, exec, address))
 		return store_lanes(w, s, exec, address);
@@ -436,7 +466,8 @@ static uint64_t merge_memory32(const struct soft_op *op, uint32_t *p, uint64_t x
 {
 	uint32_t m = __atomic_load_n(p, __ATOMIC_RELAXED);
 
-	while (!__atomic_compare_exchange_n(p, &m, (uint32_t)op->merge(m, x, y), 1, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(p, &m, (uint32_t)op->merge(m, x, y), 1,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 	return m;
 }
@@ -445,7 +476,8 @@ static uint64_t merge_memory64(const struct soft_op *op, uint64_t *p, uint64_t x
 {
 	uint64_t m = __atomic_load_n(p, __ATOMIC_RELAXED);
 
-	while (!__atomic_compare_exchange_n(p, &m, op->merge(m, x, y), 1, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(p, &m, op->merge(m, x, y), 1, __ATOMIC_SEQ_CST,
+					    __ATOMIC_RELAXED))
 		;
 	return m;
 }
@@ -455,7 +487,8 @@ static uint64_t data_of(const struct soft_wave *w, unsigned r, unsigned l, int w
 	return w->v[r][l] | (wide ? (uint64_t)w->v[r + 1][l] << 32 : 0);
 }
 
-static int merge_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec, const uint64_t *address)
+static int merge_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t exec,
+		       const uint64_t *address)
 {
 	int wide = s->op->bytes == 8;
 
@@ -465,13 +498,16 @@ static int merge_lanes(struct soft_wave *w, const struct soft_step *s, uint64_t 
 
 		if (!(exec >> l & 1))
 			continue;
-		p = s->segment == SOFT_FLAT || is_host(address[l], 8) ? flat_memory(w, address[l], s->op->bytes) : NULL;
+		p = s->segment == SOFT_FLAT || is_host(address[l], 8)
+			    ? flat_memory(w, address[l], s->op->bytes)
+			    : NULL;
 		if (!p || address[l] % s->op->bytes)
 			return soft_fault(w, address[l]);
 		x = data_of(w, s->data, l, wide);
 		if (s->op->flags & SOFT_FLAG_COMPARE)
 			y = data_of(w, s->data + 1u + (unsigned)wide, l, wide);
-		m = wide ? merge_memory64(s->op, (uint64_t *)(void *)p, x, y) : merge_memory32(s->op, (uint32_t *)(void *)p, x, y);
+		m = wide ? merge_memory64(s->op, (uint64_t *)(void *)p, x, y)
+			 : merge_memory32(s->op, (uint32_t *)(void *)p, x, y);
 		if (!s->returns)
 			continue;
 		w->v[s->result][l] = (uint32_t)m;
@@ -518,16 +554,19 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 	}
 	soft_want_rows(w, s->source[0], 2);
 	want_data_rows(w, s);
-	if (s->segment == SOFT_SCRATCH) { /* an offset from a vector register or from a scalar one */
+	/* an offset from a vector register or from a scalar one */
+	if (s->segment == SOFT_SCRATCH) {
 		for (unsigned l = 0; l < SOFT_LANES; l++)
-			address[l] = (uint32_t)((s->base < REG_COUNT ? w->s[s->base] : low[l]) + (uint32_t)s->offset);
+			address[l] = (uint32_t)((s->base < REG_COUNT ? w->s[s->base] : low[l]) +
+						(uint32_t)s->offset);
 	} else if (s->base < REG_COUNT) {
 		base = pair(w, s->base) + (uint64_t)(int64_t)s->offset;
 		for (unsigned l = 0; l < SOFT_LANES; l++)
 			address[l] = base + low[l];
 	} else {
 		for (unsigned l = 0; l < SOFT_LANES; l++)
-			address[l] = (low[l] | (uint64_t)high[l] << 32) + (uint64_t)(int64_t)s->offset;
+			address[l] =
+				(low[l] | (uint64_t)high[l] << 32) + (uint64_t)(int64_t)s->offset;
 	}
 	switch (s->op->kind) {
 	case SOFT_KIND_LOAD: return load(w, s, exec, address);
@@ -536,7 +575,8 @@ int soft_memory(struct soft_wave *w, const struct soft_step *s)
 	}
 }
 
-/* Spilled registers and variables: whole words at one offset in all lanes, which are rows of scratch. Return: 0, if not. */
+/* Spilled registers and variables: whole words at one offset in all lanes, which are rows of
+ * scratch. Return: 0, if not. */
 static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t exec, uint32_t at)
 {
 	const uint32_t *live = soft_live(w, exec);
@@ -545,7 +585,8 @@ static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t
 	if ((at | bytes) & 3 || at > w->scratch_bytes || bytes > w->scratch_bytes - at)
 		return 0;
 	for (unsigned i = 0; i < bytes / 4; i++) {
-		uint32_t *row = (uint32_t *)(void *)(w->scratch + (size_t)(at / 4 + i) * 4 * SOFT_LANES);
+		uint32_t *row =
+			(uint32_t *)(void *)(w->scratch + (size_t)(at / 4 + i) * 4 * SOFT_LANES);
 
 		if (s->op->kind == SOFT_KIND_LOAD)
 			put_live(w->v[s->result + i], live, row);
@@ -555,25 +596,29 @@ static int move_spilled(struct soft_wave *w, const struct soft_step *s, uint64_t
 	return 1;
 }
 
-/* A buffer's descriptor in four SGPRs. Only the one that the wave got for its scratch is known: of its own memory, swizzled.
- * The offset register counts bytes of the whole wave: 64 per byte of a lane. */
+/* A buffer's descriptor in four SGPRs. Only the one that the wave got for its scratch is known:
+ * of its own memory, swizzled. The offset register counts bytes of the whole wave: 64 per byte
+ * of a lane. */
 int soft_buffer(struct soft_wave *w, const struct soft_step *s)
 {
 	uint64_t exec = pair(w, REG_EXEC);
 	uint64_t address[SOFT_LANES];
 	uint32_t wave_offset = source32(w, s, 1);
 
-	if ((pair(w, s->base) & 0xffffffffffffull) != (uint64_t)(uintptr_t)w->scratch || !w->scratch_bytes)
+	if ((pair(w, s->base) & 0xffffffffffffull) != (uint64_t)(uintptr_t)w->scratch ||
+	    !w->scratch_bytes)
 		return soft_unsupported(w, "of a buffer that is not scratch");
 	if (wave_offset % (4 * SOFT_LANES))
 		return soft_unsupported(w, "with an uneven offset");
 	want_data_rows(w, s);
 	if (s->source[0] >= REG_VECTOR)
 		soft_want_rows(w, s->source[0] - REG_VECTOR, 1);
-	if (s->source[0] < REG_VECTOR && move_spilled(w, s, exec, (uint32_t)s->offset + wave_offset / SOFT_LANES))
+	if (s->source[0] < REG_VECTOR &&
+	    move_spilled(w, s, exec, (uint32_t)s->offset + wave_offset / SOFT_LANES))
 		return 0;
 	for (unsigned l = 0; l < SOFT_LANES; l++)
-		address[l] = (s->source[0] >= REG_VECTOR ? w->v[s->source[0] - REG_VECTOR][l] : 0) + (uint32_t)s->offset +
-			     wave_offset / SOFT_LANES;
-	return s->op->kind == SOFT_KIND_LOAD ? load_lanes(w, s, exec, address) : store_lanes(w, s, exec, address);
+		address[l] = (s->source[0] >= REG_VECTOR ? w->v[s->source[0] - REG_VECTOR][l] : 0) +
+			     (uint32_t)s->offset + wave_offset / SOFT_LANES;
+	return s->op->kind == SOFT_KIND_LOAD ? load_lanes(w, s, exec, address)
+					     : store_lanes(w, s, exec, address);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the meanings in gfx906.isa are written with: rows in and out, and the functions that C has no operator for.
+/* What the meanings in gfx906.isa are written with: rows in and out, and the functions that C
+ * has no operator for.
  *
- * Float results are those of the host, whose format and rounding are the same. What hardware approximates (exp, log, rcp,
- * rsq, sqrt, sin, cos) is computed in double and rounded, so it is the nearest value where hardware may be one off.
- * NaN: quiet, but sign and payload are the host's. Names without a prefix: this header is for three .c files only. */
+ * Float results are those of the host, whose format and rounding are the same. What hardware
+ * approximates (exp, log, rcp, rsq, sqrt, sin, cos) is computed in double and rounded, so it is
+ * the nearest value where hardware may be one off.
+ * NaN: quiet, but sign and payload are the host's. Names without a prefix: this header is for
+ * three .c files only. */
 #ifndef SOFT_AMDGPU_ISA_NUMBERS_H
 #define SOFT_AMDGPU_ISA_NUMBERS_H
 
@@ -69,27 +72,87 @@ static inline uint32_t bits16(float f)
 
 /* ---- rows ---- */
 
-static inline uint32_t get_u32(const uint32_t *row, unsigned l) { return row[l]; }
-static inline uint32_t get_b32(const uint32_t *row, unsigned l) { return row[l]; }
-static inline int32_t get_i32(const uint32_t *row, unsigned l) { return (int32_t)row[l]; }
-static inline float get_f32(const uint32_t *row, unsigned l) { return float32(row[l]); }
-static inline float get_k32(const uint32_t *row, unsigned l) { return float32(row[l]); }
-static inline uint32_t get_u16(const uint32_t *row, unsigned l) { return row[l] & 0xffff; }
-static inline uint32_t get_h16(const uint32_t *row, unsigned l) { return row[l] & 0xffff; }
-static inline int32_t get_i16(const uint32_t *row, unsigned l) { return (int16_t)row[l]; }
-static inline float get_f16(const uint32_t *row, unsigned l) { return float16(row[l]); }
-static inline uint32_t get_u24(const uint32_t *row, unsigned l) { return row[l] & 0xffffff; }
-static inline int32_t get_i24(const uint32_t *row, unsigned l) { return (int32_t)(row[l] << 8) >> 8; }
-static inline uint64_t get_u64(const uint32_t *row, unsigned l) { return row[l] | (uint64_t)row[l + 64] << 32; }
-static inline int64_t get_i64(const uint32_t *row, unsigned l) { return (int64_t)get_u64(row, l); }
-static inline double get_f64(const uint32_t *row, unsigned l) { return float64(get_u64(row, l)); }
+static inline uint32_t get_u32(const uint32_t *row, unsigned l)
+{
+	return row[l];
+}
+static inline uint32_t get_b32(const uint32_t *row, unsigned l)
+{
+	return row[l];
+}
+static inline int32_t get_i32(const uint32_t *row, unsigned l)
+{
+	return (int32_t)row[l];
+}
+static inline float get_f32(const uint32_t *row, unsigned l)
+{
+	return float32(row[l]);
+}
+static inline float get_k32(const uint32_t *row, unsigned l)
+{
+	return float32(row[l]);
+}
+static inline uint32_t get_u16(const uint32_t *row, unsigned l)
+{
+	return row[l] & 0xffff;
+}
+static inline uint32_t get_h16(const uint32_t *row, unsigned l)
+{
+	return row[l] & 0xffff;
+}
+static inline int32_t get_i16(const uint32_t *row, unsigned l)
+{
+	return (int16_t)row[l];
+}
+static inline float get_f16(const uint32_t *row, unsigned l)
+{
+	return float16(row[l]);
+}
+static inline uint32_t get_u24(const uint32_t *row, unsigned l)
+{
+	return row[l] & 0xffffff;
+}
+static inline int32_t get_i24(const uint32_t *row, unsigned l)
+{
+	return (int32_t)(row[l] << 8) >> 8;
+}
+static inline uint64_t get_u64(const uint32_t *row, unsigned l)
+{
+	return row[l] | (uint64_t)row[l + 64] << 32;
+}
+static inline int64_t get_i64(const uint32_t *row, unsigned l)
+{
+	return (int64_t)get_u64(row, l);
+}
+static inline double get_f64(const uint32_t *row, unsigned l)
+{
+	return float64(get_u64(row, l));
+}
 
-static inline void put_u32(uint32_t *row, unsigned l, uint32_t r) { row[l] = r; }
-static inline void put_i32(uint32_t *row, unsigned l, int32_t r) { row[l] = (uint32_t)r; }
-static inline void put_f32(uint32_t *row, unsigned l, float r) { row[l] = bits32(r); }
-static inline void put_u16(uint32_t *row, unsigned l, uint32_t r) { row[l] = r & 0xffff; }
-static inline void put_i16(uint32_t *row, unsigned l, int32_t r) { row[l] = r & 0xffff; }
-static inline void put_f16(uint32_t *row, unsigned l, float r) { row[l] = bits16(r); }
+static inline void put_u32(uint32_t *row, unsigned l, uint32_t r)
+{
+	row[l] = r;
+}
+static inline void put_i32(uint32_t *row, unsigned l, int32_t r)
+{
+	row[l] = (uint32_t)r;
+}
+static inline void put_f32(uint32_t *row, unsigned l, float r)
+{
+	row[l] = bits32(r);
+}
+static inline void put_u16(uint32_t *row, unsigned l, uint32_t r)
+{
+	row[l] = r & 0xffff;
+}
+static inline void put_i16(uint32_t *row, unsigned l, int32_t r)
+{
+	row[l] = r & 0xffff;
+}
+static inline void put_f16(uint32_t *row, unsigned l, float r)
+{
+	row[l] = bits16(r);
+}
 
 static inline void put_u64(uint32_t *row, unsigned l, uint64_t r)
 {
@@ -97,8 +160,14 @@ static inline void put_u64(uint32_t *row, unsigned l, uint64_t r)
 	row[l + 64] = (uint32_t)(r >> 32);
 }
 
-static inline void put_i64(uint32_t *row, unsigned l, int64_t r) { put_u64(row, l, (uint64_t)r); }
-static inline void put_f64(uint32_t *row, unsigned l, double r) { put_u64(row, l, bits64(r)); }
+static inline void put_i64(uint32_t *row, unsigned l, int64_t r)
+{
+	put_u64(row, l, (uint64_t)r);
+}
+static inline void put_f64(uint32_t *row, unsigned l, double r)
+{
+	put_u64(row, l, bits64(r));
+}
 
 /* A row of all ones or zeros to a bit per lane. */
 static inline uint64_t mask_of(const uint32_t row[64])
@@ -107,10 +176,14 @@ static inline uint64_t mask_of(const uint32_t row[64])
 
 #if defined(__AVX2__)
 	for (unsigned i = 0; i < 8; i++)
-		mask |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_loadu_ps((const float *)(row + 8 * i))) << 8 * i;
+		mask |= (uint64_t)(uint32_t)_mm256_movemask_ps(
+				_mm256_loadu_ps((const float *)(row + 8 * i)))
+			<< 8 * i;
 #elif defined(__SSE2__)
 	for (unsigned i = 0; i < 16; i++)
-		mask |= (uint64_t)(uint32_t)_mm_movemask_ps(_mm_loadu_ps((const float *)(row + 4 * i))) << 4 * i;
+		mask |= (uint64_t)(uint32_t)_mm_movemask_ps(
+				_mm_loadu_ps((const float *)(row + 4 * i)))
+			<< 4 * i;
 #else
 	for (unsigned l = 0; l < 64; l++)
 		mask |= (uint64_t)(row[l] & 1) << l;
@@ -139,7 +212,9 @@ static inline uint64_t field_u64(uint64_t x, unsigned at, unsigned bits)
 
 static inline int64_t field_i64(int64_t x, unsigned at, unsigned bits)
 {
-	return !bits ? 0 : bits >= 64 ? x >> at : (int64_t)((uint64_t)(x >> at) << (64 - bits)) >> (64 - bits);
+	return !bits        ? 0
+	       : bits >= 64 ? x >> at
+			    : (int64_t)((uint64_t)(x >> at) << (64 - bits)) >> (64 - bits);
 }
 
 static inline uint32_t field_u32(uint32_t x, uint32_t at, uint32_t bits)
@@ -167,8 +242,14 @@ static inline uint64_t reverse64(uint64_t x)
 	return (uint64_t)reverse32((uint32_t)x) << 32 | reverse32((uint32_t)(x >> 32));
 }
 
-static inline uint32_t low_bit(uint64_t x) { return x ? (uint32_t)__builtin_ctzll(x) : UINT32_MAX; }
-static inline uint32_t leading_zeros(uint32_t x) { return x ? (uint32_t)__builtin_clz(x) : UINT32_MAX; }
+static inline uint32_t low_bit(uint64_t x)
+{
+	return x ? (uint32_t)__builtin_ctzll(x) : UINT32_MAX;
+}
+static inline uint32_t leading_zeros(uint32_t x)
+{
+	return x ? (uint32_t)__builtin_clz(x) : UINT32_MAX;
+}
 
 /* Bit 4n set when one of the four bits from 4n on is. */
 static inline uint64_t quads(uint64_t x)
@@ -196,10 +277,22 @@ static inline uint64_t spread(uint32_t x)
 	return r;
 }
 
-static inline uint64_t lanes_below(unsigned l) { return (1ull << l) - 1; }
-static inline int32_t saturate_i32(int64_t x) { return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x; }
-static inline uint32_t saturate_u32(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
-static inline int32_t saturate_i16(int32_t x) { return x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : x; }
+static inline uint64_t lanes_below(unsigned l)
+{
+	return (1ull << l) - 1;
+}
+static inline int32_t saturate_i32(int64_t x)
+{
+	return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
+}
+static inline uint32_t saturate_u32(uint64_t x)
+{
+	return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
+}
+static inline int32_t saturate_i16(int32_t x)
+{
+	return x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : x;
+}
 
 static inline uint32_t overflow_i64(int64_t x, int64_t y)
 {
@@ -236,14 +329,18 @@ static inline uint32_t sad_u16(uint32_t x, uint32_t y)
 	return (a > b ? a - b : b - a) + (c > d ? c - d : d - c);
 }
 
-/* Each byte of @select names a byte of @bytes (0..7), the sign of its byte 1, 3, 5 or 7 (8..11), 0 (12) or 255. */
+/* Each byte of @select names a byte of @bytes (0..7), the sign of its byte 1, 3, 5 or 7 (8..11),
+ * 0 (12) or 255. */
 static inline uint32_t permute(uint64_t bytes, uint32_t select)
 {
 	uint32_t r = 0;
 
 	for (unsigned at = 0; at < 32; at += 8) {
 		uint32_t s = select >> at & 255;
-		uint32_t b = s < 8 ? bytes >> 8 * s & 255 : s < 12 ? (bytes >> (16 * (s - 8) + 15) & 1) * 255 : s == 12 ? 0 : 255;
+		uint32_t b = s < 8     ? bytes >> 8 * s & 255
+			     : s < 12  ? (bytes >> (16 * (s - 8) + 15) & 1) * 255
+			     : s == 12 ? 0
+				       : 255;
 
 		r |= b << at;
 	}
@@ -280,8 +377,14 @@ static inline uint32_t to_u32(double x)
 	return !(x > 0) ? 0 : x >= UINT32_MAX ? UINT32_MAX : (uint32_t)x;
 }
 
-static inline int32_t to_i16(float x) { return saturate_i16(to_i32(x)); }
-static inline uint32_t to_u16(float x) { return MIN(to_u32(x), 0xffffu); }
+static inline int32_t to_i16(float x)
+{
+	return saturate_i16(to_i32(x));
+}
+static inline uint32_t to_u16(float x)
+{
+	return MIN(to_u32(x), 0xffffu);
+}
 
 /* A float as a half, rounded towards zero: what is too large becomes the largest half. */
 static inline uint32_t half_toward_zero(float x)
@@ -309,7 +412,8 @@ static inline float mad_f32(float x, float y, float z)
 
 static inline float fma_f16(float x, float y, float z)
 {
-	/* The product of halves is exact in double, and a sum that double rounds is no tie of halves. */
+	/* The product of halves is exact in double, and a sum that double rounds is no tie of
+	 * halves. */
 	return (float)(_Float16)((double)x * y + z);
 }
 
@@ -349,8 +453,14 @@ static inline float med3_f32(float x, float y, float z)
 	return max_f32(min_f32(x, y), min_f32(max_f32(x, y), z));
 }
 
-static inline float roundeven_f32(float x) { return __builtin_roundevenf(x); }
-static inline double roundeven_f64(double x) { return __builtin_roundeven(x); }
+static inline float roundeven_f32(float x)
+{
+	return __builtin_roundevenf(x);
+}
+static inline double roundeven_f64(double x)
+{
+	return __builtin_roundeven(x);
+}
 
 /* Below 1 also for tiny negative numbers, whose distance to -1 rounds to 1. */
 static inline float fract_f32(float x)
@@ -406,8 +516,10 @@ static inline double turn_cos(float x)
 	return fabsf(x) > 256 && isfinite(x) ? 1 : cos((x - truncf(x)) * 6.283185307179586477);
 }
 
-/* Classes: signalling NaN, quiet NaN, -infinity, -normal, -denormal, -0, 0, denormal, normal, infinity. */
-static inline uint32_t class_of(uint32_t negative, uint32_t exponent, uint32_t top, uint64_t mantissa, int quiet)
+/* Classes: signalling NaN, quiet NaN, -infinity, -normal, -denormal, -0, 0, denormal, normal,
+ * infinity. */
+static inline uint32_t class_of(uint32_t negative, uint32_t exponent, uint32_t top,
+				uint64_t mantissa, int quiet)
 {
 	if (exponent == top)
 		return mantissa ? 1u << quiet : negative ? 1u << 2 : 1u << 9;
@@ -429,7 +541,8 @@ static inline uint32_t class_f64(double x)
 {
 	uint64_t b = bits64(x);
 
-	return class_of((uint32_t)(b >> 63), b >> 52 & 2047, 2047, b & 0xfffffffffffffull, b >> 51 & 1);
+	return class_of((uint32_t)(b >> 63), b >> 52 & 2047, 2047, b & 0xfffffffffffffull,
+			b >> 51 & 1);
 }
 
 static inline uint32_t class_f16(uint32_t b)
@@ -442,12 +555,25 @@ static inline float dot2_f32_f16(uint32_t x, uint32_t y, float z)
 	return fmaf(float16(x >> 16), float16(y >> 16), fmaf(float16(x), float16(y), z));
 }
 
-/* ---- division: scale, iterate, fix up. y is the denominator, z the numerator; x one of them, or the quotient ---- */
+/* ---- division: scale, iterate, fix up. y is the denominator, z the numerator; x one of them,
+ * or the quotient ---- */
 
-static inline int exponent_f32(float x) { return bits32(x) >> 23 & 255; }
-static inline int exponent_f64(double x) { return bits64(x) >> 52 & 2047; }
-static inline int denormal_f32(float x) { return !exponent_f32(x) && x != 0; }
-static inline int denormal_f64(double x) { return !exponent_f64(x) && x != 0; }
+static inline int exponent_f32(float x)
+{
+	return bits32(x) >> 23 & 255;
+}
+static inline int exponent_f64(double x)
+{
+	return bits64(x) >> 52 & 2047;
+}
+static inline int denormal_f32(float x)
+{
+	return !exponent_f32(x) && x != 0;
+}
+static inline int denormal_f64(double x)
+{
+	return !exponent_f64(x) && x != 0;
+}
 
 static inline float div_scale_f32(float x, float y, float z)
 {
@@ -503,8 +629,9 @@ static inline int div_scales_f64(double x, double y, double z)
 	return !denormal_f64(y) && denormal_f64(z / y);
 }
 
-/* x * y + z, times a power of two, rounded once: where the result is denormal, a second rounding could go beyond a middle that the first
- * one went to. 113 bits hold all that a quotient and what is missing of it have, which the division multiplies and adds here. */
+/* x * y + z, times a power of two, rounded once: where the result is denormal, a second rounding
+ * could go beyond a middle that the first one went to. 113 bits hold all that a quotient and
+ * what is missing of it have, which the division multiplies and adds here. */
 static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 {
 #if defined(__SIZEOF_FLOAT128__)
@@ -518,8 +645,8 @@ static inline double scaled_fma_f64(double x, double y, double z, int exponent)
 #endif
 }
 
-/* The cases that iterating cannot get right; 1 and *@r when @y and @z make one. (A quotient that overflows comes to the fixup as NaN,
- * from infinities that were subtracted on the way.) */
+/* The cases that iterating cannot get right; 1 and *@r when @y and @z make one. (A quotient that
+ * overflows comes to the fixup as NaN, from infinities that were subtracted on the way.) */
 static inline int div_special(double y, double z, double *r)
 {
 	double sign = copysign(1, y) * copysign(1, z);

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* A dispatch: its workgroups one after another, the waves of one in turns; of a cooperative dispatch all of them in turns.
+/* A dispatch: its workgroups one after another, the waves of one in turns; of a cooperative
+ * dispatch all of them in turns.
  *
  *   packet + kernel descriptor ─► launch ─► for each workgroup: waves made ─► turns until all have ended
- *   turn: steps until the wave ends, waits at a barrier, sleeps, or has had its share of instructions
+ *   turn: steps until the wave ends, waits at a barrier, sleeps, or has had its share of
+ *   instructions
  *
- * A barrier opens when every wave of its workgroup that has not ended waits at it, the grid's (global wave sync) when as many
- * waves as it was set to have come. Turns make waves that wait for each other in loops (a
- * flag in LDS) go on. Registers that a wave does not get anything in are 0, so that a run can be repeated.
- * The caller may leave a run by a jump at any access to global memory: nothing is locked then, all memory is the machine's. */
+ * A barrier opens when every wave of its workgroup that has not ended waits at it, the grid's
+ * (global wave sync) when as many waves as it was set to have come. Turns make waves that wait
+ * for each other in loops (a flag in LDS) go on. Registers that a wave does not get anything in
+ * are 0, so that a run can be repeated. The caller may leave a run by a jump at any access to
+ * global memory: nothing is locked then, all memory is the machine's. */
 #include "soft/amdgpu/isa/isa_code.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_WAVES 16
-#define LDS_BYTES 65536
-#define UNIT_WAVES 40 /* that a compute unit holds */
+#define MAX_WAVES  16
+#define LDS_BYTES  65536
+#define UNIT_WAVES 40    /* that a compute unit holds */
 #define TURN_STEPS 50000 /* the queue's stop flag is looked at at least that often */
 
 struct launch { /* of one dispatch: from the packet and the kernel descriptor */
@@ -35,7 +38,7 @@ struct resident { /* a workgroup that runs */
 	struct soft_wave *waves[MAX_WAVES];
 	uint8_t *lds, *scratch;
 	size_t scratch_size;
-	unsigned alive;          /* waves that have not ended */
+	unsigned alive; /* waves that have not ended */
 };
 
 struct soft_isa {
@@ -43,7 +46,7 @@ struct soft_isa {
 	struct code code;
 	struct resident *residents; /* one, or all workgroups of a cooperative dispatch */
 	size_t resident_count;
-	uint32_t grid_barrier;   /* how many waves more come before the one that opens it */
+	uint32_t grid_barrier; /* how many waves more come before the one that opens it */
 	const struct soft_dispatch *dispatch;
 	struct soft_isa_stats stats;
 };
@@ -117,7 +120,8 @@ void soft_isa_destroy(struct soft_isa *isa)
 /* ---- steps ---- */
 
 /* The step at @pc, decoded. NULL: no memory, or *@event outside of the kernel's code. */
-static struct soft_step *fetch(struct soft_isa *isa, struct code_page **page, uint64_t pc, int *event)
+static struct soft_step *fetch(struct soft_isa *isa, struct code_page **page, uint64_t pc,
+			       int *event)
 {
 	const struct soft_dispatch *d = isa->dispatch;
 	struct soft_step *s;
@@ -142,8 +146,8 @@ static struct soft_step *fetch(struct soft_isa *isa, struct code_page **page, ui
 	return s;
 }
 
-/* Until something other than the next instruction has to be done. w->pc is then behind the instruction that asked for it,
- * or at it when it failed. Return: an event; 0: no memory. */
+/* Until something other than the next instruction has to be done. w->pc is then behind the
+ * instruction that asked for it, or at it when it failed. Return: an event; 0: no memory. */
 static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 {
 	const struct soft_step *steps = NULL, *s; /* of the page at @base */
@@ -183,11 +187,13 @@ static int run_wave(struct soft_isa *isa, struct soft_wave *w)
 
 /* ---- errors ---- */
 
-static enum soft_isa_result fail(const struct soft_isa *isa, const struct soft_wave *w, int event, struct soft_isa_error *error)
+static enum soft_isa_result fail(const struct soft_isa *isa, const struct soft_wave *w, int event,
+				 struct soft_isa_error *error)
 {
 	const struct soft_dispatch *d = isa->dispatch;
 	struct soft_step s;
-	uint64_t left = w->pc - d->code_base < d->code_bytes ? d->code_bytes - (w->pc - d->code_base) : 0;
+	uint64_t left =
+		w->pc - d->code_base < d->code_bytes ? d->code_bytes - (w->pc - d->code_base) : 0;
 	unsigned count = left / 4 > 4 ? 4 : (unsigned)(left / 4);
 
 	memset(error, 0, sizeof(*error));
@@ -207,13 +213,17 @@ static enum soft_isa_result fail(const struct soft_isa *isa, const struct soft_w
 	error->address = w->fault;
 	error->trap = w->trap;
 	if (!count)
-		snprintf(error->text, sizeof(error->text), "the next instruction, outside of the kernel's code");
+		snprintf(error->text, sizeof(error->text),
+			 "the next instruction, outside of the kernel's code");
 	else if (event == SOFT_EVENT_FAULT || event == SOFT_EVENT_TRAP)
-		snprintf(error->text, sizeof(error->text), "%s", s.op ? s.op->name : "an instruction");
+		snprintf(error->text, sizeof(error->text), "%s",
+			 s.op ? s.op->name : "an instruction");
 	else if (s.op)
-		snprintf(error->text, sizeof(error->text), "%s %s", s.op->name, w->why ? w->why : "in this form");
+		snprintf(error->text, sizeof(error->text), "%s %s", s.op->name,
+			 w->why ? w->why : "in this form");
 	else
-		snprintf(error->text, sizeof(error->text), "%s", w->why ? w->why : "an instruction without a name");
+		snprintf(error->text, sizeof(error->text), "%s",
+			 w->why ? w->why : "an instruction without a name");
 	switch (event) {
 	case SOFT_EVENT_FAULT: return SOFT_ISA_MEMORY_FAULT;
 	case SOFT_EVENT_TRAP: return SOFT_ISA_TRAP;
@@ -222,7 +232,8 @@ static enum soft_isa_result fail(const struct soft_isa *isa, const struct soft_w
 	}
 }
 
-static enum soft_isa_result refuse_launch(struct soft_isa_error *error, enum soft_isa_result result, const char *text)
+static enum soft_isa_result refuse_launch(struct soft_isa_error *error, enum soft_isa_result result,
+					  const char *text)
 {
 	memset(error, 0, sizeof(*error));
 	snprintf(error->text, sizeof(error->text), "%s", text);
@@ -240,17 +251,18 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 	unsigned n = 0;
 
 	memset(w->s, 0, sizeof(w->s));
-	if (a->properties & 1) { /* the scratch buffer: 4 bytes per lane, swizzled over 64 lanes, the lane's number added */
+	/* the scratch buffer: 4 bytes per lane, swizzled over 64 lanes, the lane's number added */
+	if (a->properties & 1) {
 		w->s[0] = (uint32_t)scratch;
 		w->s[1] = (uint32_t)(scratch >> 32 & 0xffff) | 0x80000000;
 		w->s[2] = UINT32_MAX;
 		w->s[3] = 0x00e80000;
 		n = 4;
 	}
-#define PAIR(bit, value) \
-	if (a->properties >> (bit) & 1) { \
+#define PAIR(bit, value)                 \
+	if (a->properties >> (bit)&1) {  \
 		set_pair(w, n, (value)); \
-		n += 2; \
+		n += 2;                  \
 	}
 	PAIR(1, d->packet_address)
 	PAIR(2, d->queue_address)
@@ -266,7 +278,8 @@ static void set_scalars(const struct soft_isa *isa, const struct launch *a, stru
 			w->s[n++] = id[i];
 	if (a->rsrc2 >> 10 & 1)
 		w->s[n++] = a->waves | (w->index == 0) << 31; /* workgroup info */
-	/* The wave's offset within scratch comes last and stays 0: the descriptor's base is the wave's own. */
+	/* The wave's offset within scratch comes last and stays 0: the descriptor's base is the
+	 * wave's own. */
 }
 
 /* Work-item ids, and which lanes there are: the grid may end inside of a workgroup. */
@@ -305,7 +318,8 @@ static uint64_t set_ids(const struct launch *a, struct soft_wave *w)
 	return exec;
 }
 
-static void start_wave(struct soft_isa *isa, const struct launch *a, struct resident *r, unsigned index)
+static void start_wave(struct soft_isa *isa, const struct launch *a, struct resident *r,
+		       unsigned index)
 {
 	struct soft_wave *w = r->waves[index];
 	unsigned registers = ((a->rsrc1 & 63) + 1) * 4;
@@ -315,7 +329,8 @@ static void start_wave(struct soft_isa *isa, const struct launch *a, struct resi
 	w->group = &r->group;
 	w->index = index;
 	w->scratch_bytes = a->scratch_bytes;
-	w->scratch = a->scratch_bytes ? r->scratch + (size_t)index * a->scratch_bytes * SOFT_LANES : NULL;
+	w->scratch = a->scratch_bytes ? r->scratch + (size_t)index * a->scratch_bytes * SOFT_LANES
+				      : NULL;
 	w->pc = a->entry;
 	w->scc = w->trap = 0;
 	w->fault = 0;
@@ -335,9 +350,13 @@ static void start_wave(struct soft_isa *isa, const struct launch *a, struct resi
 
 /* ---- workgroups ---- */
 
-static void start_group(struct soft_isa *isa, const struct launch *a, struct resident *r, const uint32_t id[3], uint32_t flat_id)
+static void start_group(struct soft_isa *isa, const struct launch *a, struct resident *r,
+			const uint32_t id[3], uint32_t flat_id)
 {
-	r->group = (struct soft_workgroup){.lds = r->lds, .lds_bytes = a->lds_bytes, .id = {id[0], id[1], id[2]}, .flat_id = flat_id};
+	r->group = (struct soft_workgroup){.lds = r->lds,
+					   .lds_bytes = a->lds_bytes,
+					   .id = {id[0], id[1], id[2]},
+					   .flat_id = flat_id};
 	r->alive = 0;
 	for (unsigned i = 0; i < a->waves; i++) {
 		start_wave(isa, a, r, i);
@@ -347,7 +366,8 @@ static void start_group(struct soft_isa *isa, const struct launch *a, struct res
 }
 
 /* A turn for each wave that does not wait. Return: with *@ran, whether there was one. */
-static enum soft_isa_result turns(struct soft_isa *isa, const struct launch *a, struct resident *r, struct soft_isa_error *error, bool *ran)
+static enum soft_isa_result turns(struct soft_isa *isa, const struct launch *a, struct resident *r,
+				  struct soft_isa_error *error, bool *ran)
 {
 	unsigned waiting = 0;
 
@@ -379,14 +399,16 @@ static enum soft_isa_result turns(struct soft_isa *isa, const struct launch *a, 
 }
 
 /* The first @count residents until they have ended. */
-static enum soft_isa_result run_groups(struct soft_isa *isa, const struct launch *a, size_t count, struct soft_isa_error *error)
+static enum soft_isa_result run_groups(struct soft_isa *isa, const struct launch *a, size_t count,
+				       struct soft_isa_error *error)
 {
 	for (;;) {
 		bool alive = false, ran = false;
 
 		for (size_t i = 0; i < count; i++) {
 			struct resident *r = &isa->residents[i];
-			enum soft_isa_result result = r->alive ? turns(isa, a, r, error, &ran) : SOFT_ISA_DONE;
+			enum soft_isa_result result =
+				r->alive ? turns(isa, a, r, error, &ran) : SOFT_ISA_DONE;
 
 			if (result)
 				return result;
@@ -441,7 +463,8 @@ static uint64_t read64(const void *p, size_t at)
 	return x;
 }
 
-/* Offsets of hsa_kernel_dispatch_packet_t and of the kernel descriptor. Return: what is wrong, or NULL. */
+/* Offsets of hsa_kernel_dispatch_packet_t and of the kernel descriptor. Return: what is wrong,
+ * or NULL. */
 static const char *read_launch(struct launch *a, const void *packet)
 {
 	uint64_t object = read64(packet, 32);
@@ -513,7 +536,8 @@ static int reserve(struct soft_isa *isa, const struct launch *a, size_t count)
 
 		if (!more)
 			return -1;
-		memset(more + isa->resident_count, 0, (count - isa->resident_count) * sizeof(*more));
+		memset(more + isa->resident_count, 0,
+		       (count - isa->resident_count) * sizeof(*more));
 		isa->residents = more;
 		isa->resident_count = count;
 	}
@@ -524,7 +548,8 @@ static int reserve(struct soft_isa *isa, const struct launch *a, size_t count)
 }
 
 /* All workgroups of the grid at once, or each when the one before has ended. */
-static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *a, bool at_once, struct soft_isa_error *error)
+static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *a, bool at_once,
+				     struct soft_isa_error *error)
 {
 	enum soft_isa_result result = SOFT_ISA_DONE;
 	uint32_t id[3], flat_id = 0;
@@ -532,14 +557,16 @@ static enum soft_isa_result run_grid(struct soft_isa *isa, const struct launch *
 	for (id[2] = 0; id[2] < a->groups[2] && !result; id[2]++)
 		for (id[1] = 0; id[1] < a->groups[1] && !result; id[1]++)
 			for (id[0] = 0; id[0] < a->groups[0] && !result; id[0]++, flat_id++) {
-				start_group(isa, a, &isa->residents[at_once ? flat_id : 0], id, flat_id);
+				start_group(isa, a, &isa->residents[at_once ? flat_id : 0], id,
+					    flat_id);
 				if (!at_once)
 					result = run_groups(isa, a, 1, error);
 			}
 	return at_once ? run_groups(isa, a, flat_id, error) : result;
 }
 
-/* A kernel that ends with its first instruction does nothing: no wave of it has to run, were there 2^32 of them. */
+/* A kernel that ends with its first instruction does nothing: no wave of it has to run, were
+ * there 2^32 of them. */
 static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
 {
 	struct code_page *page;
@@ -549,13 +576,14 @@ static bool ends_at_once(struct soft_isa *isa, const struct launch *a)
 	return s && s->run == soft_isa_s_endpgm;
 }
 
-enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispatch *dispatch, struct soft_isa_error *error,
-				  struct soft_isa_stats *stats)
+enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispatch *dispatch,
+				  struct soft_isa_error *error, struct soft_isa_stats *stats)
 {
 	enum soft_isa_result result;
-	struct launch a = { 0 };
+	struct launch a = {0};
 	const char *why = read_launch(&a, dispatch->packet);
-	uint64_t groups = dispatch->cooperative ? (uint64_t)a.groups[0] * a.groups[1] * a.groups[2] : 1;
+	uint64_t groups =
+		dispatch->cooperative ? (uint64_t)a.groups[0] * a.groups[1] * a.groups[2] : 1;
 
 	soft_code_refresh(&isa->code);
 	isa->dispatch = dispatch;
@@ -563,11 +591,13 @@ enum soft_isa_result soft_isa_run(struct soft_isa *isa, const struct soft_dispat
 	if (why)
 		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR, why);
 	if (groups * a.waves > MAX(isa->gpu.compute_units, 1) * UNIT_WAVES)
-		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR, "more waves at once than the GPU holds");
+		return refuse_launch(error, SOFT_ISA_BAD_DESCRIPTOR,
+				     "more waves at once than the GPU holds");
 	free_residents(isa, groups); /* a grid's need much memory */
 	if (reserve(isa, &a, groups))
 		return refuse_launch(error, SOFT_ISA_NO_MEMORY, "registers, LDS and scratch");
-	result = ends_at_once(isa, &a) ? SOFT_ISA_DONE : run_grid(isa, &a, dispatch->cooperative, error);
+	result = ends_at_once(isa, &a) ? SOFT_ISA_DONE
+				       : run_grid(isa, &a, dispatch->cooperative, error);
 	if (stats)
 		*stats = isa->stats;
 	return result;

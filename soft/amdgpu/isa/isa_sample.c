@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampled images, which are HIP's textures, and typed buffers, which are those of linear memory (tex1Dfetch).
+/* Sampled images, which are HIP's textures, and typed buffers, which are those of linear memory
+ * (tex1Dfetch).
  *
  *   four SGPRs (the sampler) ─► struct sampler: how coordinates go on beyond the image, which filter
  *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► places ─► elements ─► one, or weighted by distance ─► channels
  *
- * There is one level, so gradients and levels make no difference: a sampler with one filter near and another far is refused.
- * Places are rounded to 8 bits behind the point, as hardware has them: device code relies on it, which names elements by the
- * quotient of their number and the size. Sums are of doubles and rounded once.
- * A depth filter that the sampler leaves open is the one of rows and columns. */
+ * There is one level, so gradients and levels make no difference: a sampler with one filter near
+ * and another far is refused. Places are rounded to 8 bits behind the point, as hardware has
+ * them: device code relies on it, which names elements by the quotient of their number and the
+ * size. Sums are of doubles and rounded once. A depth filter that the sampler leaves open is the
+ * one of rows and columns. */
 #include "soft/amdgpu/isa/isa_image.h"
 #include "soft/amdgpu/isa/isa_numbers.h"
 
@@ -51,20 +53,14 @@ static int64_t inside(unsigned mode, int64_t i, int64_t size)
 	int64_t m;
 
 	switch (mode) {
-	case WRAP:
-		m = i % size;
-		return m < 0 ? m + size : m;
+	case WRAP: m = i % size; return m < 0 ? m + size : m;
 	case MIRROR:
 		m = i % (2 * size);
 		m = m < 0 ? m + 2 * size : m;
 		return m < size ? m : 2 * size - 1 - m;
-	case MIRROR_ONCE:
-		i = i < 0 ? -1 - i : i;
-		return MIN(i, size - 1);
-	case CLAMP:
-		return MIN(MAX(i, 0), size - 1);
-	default:
-		return i >= 0 && i < size ? i : OUTSIDE;
+	case MIRROR_ONCE: i = i < 0 ? -1 - i : i; return MIN(i, size - 1);
+	case CLAMP: return MIN(MAX(i, 0), size - 1);
+	default: return i >= 0 && i < size ? i : OUTSIDE;
 	}
 }
 
@@ -74,7 +70,8 @@ struct span { /* of one coordinate: the places on both sides, and how far it is 
 };
 
 /* @half: between the middles of elements. */
-static void find_span(struct span *s, const struct sampler *p, unsigned axis, float coordinate, uint32_t size, int half)
+static void find_span(struct span *s, const struct sampler *p, unsigned axis, float coordinate,
+		      uint32_t size, int half)
 {
 	double x = p->counts ? coordinate : (double)coordinate * size, whole;
 
@@ -96,24 +93,31 @@ static void find_layer(struct span *s, float coordinate, uint32_t layers)
 }
 
 /* Register @i of the element at three places. */
-static uint32_t texel(const struct soft_image *m, const struct sampler *p, const int64_t at[3], unsigned i)
+static uint32_t texel(const struct soft_image *m, const struct sampler *p, const int64_t at[3],
+		      unsigned i)
 {
 	unsigned from = m->element.from[i];
 
 	if (at[0] == OUTSIDE || at[1] == OUTSIDE || at[2] == OUTSIDE) {
-		int one = from == 1 || (from >= 4 && (p->border == 2 || (p->border == 1 && from == 7)));
+		int one = from == 1 ||
+			  (from >= 4 && (p->border == 2 || (p->border == 1 && from == 7)));
 
 		return !one ? 0 : soft_element_is_integer(&m->element) ? 1 : bits32(1);
 	}
-	return soft_element_get(&m->element, soft_image_element(m, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2]), i);
+	return soft_element_get(&m->element,
+				soft_image_element(m, (uint32_t)at[0], (uint32_t)at[1],
+						   (uint32_t)at[2]),
+				i);
 }
 
-static uint32_t filtered(const struct soft_image *m, const struct sampler *p, const struct span span[3], unsigned i)
+static uint32_t filtered(const struct soft_image *m, const struct sampler *p,
+			 const struct span span[3], unsigned i)
 {
 	double sum = 0;
 
 	if (!p->linear && !p->deep)
-		return texel(m, p, (const int64_t[3]){ span[0].at[0], span[1].at[0], span[2].at[0] }, i);
+		return texel(m, p, (const int64_t[3]){span[0].at[0], span[1].at[0], span[2].at[0]},
+			     i);
 	for (unsigned corner = 0; corner < 8; corner++) {
 		int64_t at[3];
 		double weight = 1;
@@ -129,26 +133,33 @@ static uint32_t filtered(const struct soft_image *m, const struct sampler *p, co
 }
 
 /* The four elements around, from the lower left against the clock, one channel of each. */
-static void gather(struct soft_wave *w, const struct soft_step *s, unsigned l, const struct soft_image *m, const struct sampler *p,
-		   const struct span span[3])
+static void gather(struct soft_wave *w, const struct soft_step *s, unsigned l,
+		   const struct soft_image *m, const struct sampler *p, const struct span span[3])
 {
-	static const uint8_t x[4] = { 0, 1, 1, 0 }, y[4] = { 1, 1, 0, 0 };
+	static const uint8_t x[4] = {0, 1, 1, 0}, y[4] = {1, 1, 0, 0};
 	unsigned channel = (unsigned)__builtin_ctz(s->control);
 
 	for (unsigned i = 0; i < 4; i++)
-		w->v[s->result + i][l] = texel(m, p, (const int64_t[3]){ span[0].at[x[i]], span[1].at[y[i]], span[2].at[0] }, channel);
+		w->v[s->result + i][l] =
+			texel(m, p,
+			      (const int64_t[3]){span[0].at[x[i]], span[1].at[y[i]], span[2].at[0]},
+			      channel);
 }
 
-static void sample_lane(struct soft_wave *w, const struct soft_step *s, unsigned l, const struct soft_image *m, const struct sampler *p)
+static void sample_lane(struct soft_wave *w, const struct soft_step *s, unsigned l,
+			const struct soft_image *m, const struct sampler *p)
 {
-	unsigned axes = m->type == IMAGE_1D || m->type == IMAGE_1D_ARRAY ? 1 : m->type == IMAGE_3D ? 3 : 2;
-	const uint32_t size[3] = { m->width, m->height, m->depth };
+	unsigned axes = m->type == IMAGE_1D || m->type == IMAGE_1D_ARRAY ? 1
+			: m->type == IMAGE_3D                            ? 3
+									 : 2;
+	const uint32_t size[3] = {m->width, m->height, m->depth};
 	unsigned v = s->source[0] + (s->op->number == SAMPLE_D ? 2 * axes : 0), n = s->result;
 	int gathers = s->op->number == GATHER4;
-	struct span span[3] = { { { 0, 0 }, 0 } };
+	struct span span[3] = {{{0, 0}, 0}};
 
 	for (unsigned i = 0; i < axes; i++)
-		find_span(&span[i], p, i, float32(w->v[v + i][l]), size[i], gathers || (i < 2 ? p->linear : p->deep));
+		find_span(&span[i], p, i, float32(w->v[v + i][l]), size[i],
+			  gathers || (i < 2 ? p->linear : p->deep));
 	if (m->type == IMAGE_1D_ARRAY || m->type == IMAGE_2D_ARRAY)
 		find_layer(&span[2], float32(w->v[v + axes][l]), m->depth);
 	if (gathers) {
@@ -168,7 +179,9 @@ int soft_sample(struct soft_wave *w, const struct soft_step *s)
 
 	if (!why)
 		why = read_sampler(&p, &w->s[s->sampler], &m);
-	if (!why && s->op->number == GATHER4 && (__builtin_popcount(s->control) != 1 || (m.type != IMAGE_2D && m.type != IMAGE_2D_ARRAY)))
+	if (!why && s->op->number == GATHER4 &&
+	    (__builtin_popcount(s->control) != 1 ||
+	     (m.type != IMAGE_2D && m.type != IMAGE_2D_ARRAY)))
 		why = "of more than a channel of something flat";
 	if (why)
 		return soft_unsupported(w, why);
@@ -179,13 +192,16 @@ int soft_sample(struct soft_wave *w, const struct soft_step *s)
 
 /* ---- typed buffers ---- */
 
-/* A resource of four words: base, bytes from element to element, bytes in all, format. What lies beyond its bytes reads as 0 and
- * takes no store; hardware counts elements there, not bytes, but bytes are what ROCr says. */
+/* A resource of four words: base, bytes from element to element, bytes in all, format. What lies
+ * beyond its bytes reads as 0 and takes no store; hardware counts elements there, not bytes, but
+ * bytes are what ROCr says. */
 int soft_typed_buffer(struct soft_wave *w, const struct soft_step *s)
 {
 	const uint32_t *r = &w->s[s->base];
-	unsigned first = s->source[0] >= REG_VECTOR ? s->source[0] - REG_VECTOR : 0, channels = s->op->bytes / 4u;
-	uint8_t *base = (uint8_t *)(uintptr_t)((r[0] | (uint64_t)(r[1] & 0xffff) << 32) & (SOFT_ISA_ALIAS - 1));
+	unsigned first = s->source[0] >= REG_VECTOR ? s->source[0] - REG_VECTOR : 0,
+		 channels = s->op->bytes / 4u;
+	uint8_t *base = (uint8_t *)(uintptr_t)((r[0] | (uint64_t)(r[1] & 0xffff) << 32) &
+					       (SOFT_ISA_ALIAS - 1));
 	uint32_t stride = r[1] >> 16 & 0x3fff, wave_offset = source32(w, s, 1);
 	struct soft_element e;
 	const char *why = soft_element_read(&e, r[3] >> 15 & 15, r[3] >> 12 & 7, r[3] & 0xfff);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scalar instructions: those that gen/isa.py made of gfx906.isa, the ones that gfx906.isa calls `hand`, and the table. */
+/* Scalar instructions: those that gen/isa.py made of gfx906.isa, the ones that gfx906.isa calls
+ * `hand`, and the table. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
@@ -22,12 +23,22 @@ const unsigned soft_op_count = sizeof(ops) / sizeof(*ops);
 
 const struct soft_op *soft_op_of(enum soft_encoding encoding, unsigned number)
 {
-#define NUMBERS(name) { name##_numbers, sizeof(name##_numbers) / sizeof(*name##_numbers) }
-	static const struct { const uint16_t *numbers; unsigned count; } all[] = {
-		[SOFT_SOP2] = NUMBERS(sop2), [SOFT_SOP1] = NUMBERS(sop1), [SOFT_SOPC] = NUMBERS(sopc), [SOFT_SOPK] = NUMBERS(sopk),
-		[SOFT_SOPP] = NUMBERS(sopp), [SOFT_SMEM] = NUMBERS(smem), [SOFT_VOP2] = NUMBERS(vop2), [SOFT_VOP1] = NUMBERS(vop1),
-		[SOFT_VOPC] = NUMBERS(vopc), [SOFT_VOP3] = NUMBERS(vop3), [SOFT_VOP3P] = NUMBERS(vop3p),
-		[SOFT_MEMORY] = NUMBERS(memory), [SOFT_MUBUF] = NUMBERS(mubuf), [SOFT_MIMG] = NUMBERS(mimg), [SOFT_DS] = NUMBERS(ds),
+#define NUMBERS(name)                                                            \
+	{                                                                        \
+		name##_numbers, sizeof(name##_numbers) / sizeof(*name##_numbers) \
+	}
+	static const struct {
+		const uint16_t *numbers;
+		unsigned count;
+	} all[] = {
+		[SOFT_SOP2] = NUMBERS(sop2),   [SOFT_SOP1] = NUMBERS(sop1),
+		[SOFT_SOPC] = NUMBERS(sopc),   [SOFT_SOPK] = NUMBERS(sopk),
+		[SOFT_SOPP] = NUMBERS(sopp),   [SOFT_SMEM] = NUMBERS(smem),
+		[SOFT_VOP2] = NUMBERS(vop2),   [SOFT_VOP1] = NUMBERS(vop1),
+		[SOFT_VOPC] = NUMBERS(vopc),   [SOFT_VOP3] = NUMBERS(vop3),
+		[SOFT_VOP3P] = NUMBERS(vop3p), [SOFT_MEMORY] = NUMBERS(memory),
+		[SOFT_MUBUF] = NUMBERS(mubuf), [SOFT_MIMG] = NUMBERS(mimg),
+		[SOFT_DS] = NUMBERS(ds),
 	};
 	unsigned row = number < all[encoding].count ? all[encoding].numbers[number] : 0;
 
@@ -81,7 +92,8 @@ int soft_isa_s_barrier(struct soft_wave *w, const struct soft_step *s)
 	return SOFT_EVENT_BARRIER;
 }
 
-/* What a wave waits for is made by another wave, or by a thread of the host (printf's buffers): let them. */
+/* What a wave waits for is made by another wave, or by a thread of the host (printf's buffers):
+ * let them. */
 int soft_isa_s_sleep(struct soft_wave *w, const struct soft_step *s)
 {
 	(void)w, (void)s;
@@ -123,17 +135,15 @@ int soft_isa_s_getreg_b32(struct soft_wave *w, const struct soft_step *s)
 	uint32_t x, cu = w->group->flat_id % (gpu->compute_units ? gpu->compute_units : 1);
 
 	switch (s->offset & 63) {
-	case HWREG_MODE:
-		x = w->mode | (uint32_t)w->indexed << 27;
-		break;
+	case HWREG_MODE: x = w->mode | (uint32_t)w->indexed << 27; break;
 	case HWREG_HW_ID: /* wave, SIMD, compute unit of its array of 16, shader engine */
 		x = (w->index & 15) | (w->index & 3) << 4 | (cu & 15) << 8 | (cu >> 4 & 3) << 13;
 		break;
 	case HWREG_SH_MEM_BASES: /* the apertures' highest 16 bits */
-		x = (uint32_t)(gpu->private_aperture >> 48) | (uint32_t)(gpu->lds_aperture >> 48) << 16;
+		x = (uint32_t)(gpu->private_aperture >> 48) | (uint32_t)(gpu->lds_aperture >> 48)
+								      << 16;
 		break;
-	default:
-		return soft_unsupported(w, "of a hardware register that is not kept");
+	default: return soft_unsupported(w, "of a hardware register that is not kept");
 	}
 	w->s[s->result] = x >> (s->offset >> 6 & 31) & field_mask(s);
 	return 0;
@@ -164,11 +174,13 @@ int soft_isa_s_setreg_imm32_b32(struct soft_wave *w, const struct soft_step *s)
 	return set_register(w, s, (uint32_t)s->constant[0]);
 }
 
-/* ---- registers named by registers: M0 holds the index, and for vector operands in bits 12 to 15 whose ---- */
+/* ---- registers named by registers: M0 holds the index, and for vector operands in bits 12 to
+ * 15 whose ---- */
 
 int soft_isa_s_set_gpr_idx_on(struct soft_wave *w, const struct soft_step *s)
 {
-	w->s[REG_M0] = (w->s[REG_M0] & 0xffff0f00) | (source32(w, s, 0) & 255) | (uint32_t)(s->offset & 15) << 12;
+	w->s[REG_M0] = (w->s[REG_M0] & 0xffff0f00) | (source32(w, s, 0) & 255) |
+		       (uint32_t)(s->offset & 15) << 12;
 	w->indexed = 1;
 	soft_set_special(w);
 	return 0;
@@ -202,7 +214,8 @@ static int moved(const struct soft_wave *w, unsigned from, unsigned bytes)
 	return from < 102 && n + bytes / 4 <= 102 ? (int)n : -1;
 }
 
-static int move_relative(struct soft_wave *w, const struct soft_step *s, int from_moves, unsigned bytes)
+static int move_relative(struct soft_wave *w, const struct soft_step *s, int from_moves,
+			 unsigned bytes)
 {
 	int to = s->result, from = s->source[0];
 
@@ -218,7 +231,19 @@ static int move_relative(struct soft_wave *w, const struct soft_step *s, int fro
 	return 0;
 }
 
-int soft_isa_s_movrels_b32(struct soft_wave *w, const struct soft_step *s) { return move_relative(w, s, 1, 4); }
-int soft_isa_s_movrels_b64(struct soft_wave *w, const struct soft_step *s) { return move_relative(w, s, 1, 8); }
-int soft_isa_s_movreld_b32(struct soft_wave *w, const struct soft_step *s) { return move_relative(w, s, 0, 4); }
-int soft_isa_s_movreld_b64(struct soft_wave *w, const struct soft_step *s) { return move_relative(w, s, 0, 8); }
+int soft_isa_s_movrels_b32(struct soft_wave *w, const struct soft_step *s)
+{
+	return move_relative(w, s, 1, 4);
+}
+int soft_isa_s_movrels_b64(struct soft_wave *w, const struct soft_step *s)
+{
+	return move_relative(w, s, 1, 8);
+}
+int soft_isa_s_movreld_b32(struct soft_wave *w, const struct soft_step *s)
+{
+	return move_relative(w, s, 0, 4);
+}
+int soft_isa_s_movreld_b64(struct soft_wave *w, const struct soft_step *s)
+{
+	return move_relative(w, s, 0, 8);
+}

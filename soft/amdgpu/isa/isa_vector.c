@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Vector instructions around their lane loops (isa_lanes.h): operands to rows, modifiers, what is written where.
+/* Vector instructions around their lane loops (isa_lanes.h): operands to rows, modifiers, what
+ * is written where.
  *
  *   plain      operands are rows of registers or one scalar 64 times; result straight into the register when all lanes live
  *   modified   signs, absolute values, clamp, SDWA (bytes and words), DPP (other lanes), op_sel (halves)
  *   packed     a 16-bit loop on the low halves, then on the high ones
  *   mix        operands each a single or a half, a single multiply-add, result a single or one half
  *
- * A loop runs on all lanes; inactive ones keep their register. With EXEC 0 only masks are written. */
+ * A loop runs on all lanes; inactive ones keep their register. With EXEC 0 only masks are
+ * written. */
 #include "soft/amdgpu/isa/isa_numbers.h"
 #include "soft/amdgpu/isa/isa_wave.h"
 
-/* An operand has up to two rows; v255 of a pair would lie beyond the registers, which decode cannot see with indexing on. */
+/* An operand has up to two rows; v255 of a pair would lie beyond the registers, which decode
+ * cannot see with indexing on. */
 struct rows {
 	uint32_t row[3][2 * SOFT_LANES] __attribute__((aligned(64)));
 };
@@ -18,7 +21,8 @@ struct rows {
 const soft_lanes_function *soft_lanes_table(void)
 {
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	    __builtin_cpu_supports("f16c"))
 		return soft_lanes_avx2_table;
 #endif
 	return soft_lanes_any_table;
@@ -40,7 +44,8 @@ static void fill(uint32_t *row, uint32_t x)
 		row[l] = x;
 }
 
-static const uint32_t *rows_of(struct soft_wave *w, const struct soft_step *s, unsigned i, uint32_t *spare)
+static const uint32_t *rows_of(struct soft_wave *w, const struct soft_step *s, unsigned i,
+			       uint32_t *spare)
 {
 	unsigned r = s->source[i];
 
@@ -198,8 +203,8 @@ static int place_part(unsigned select, unsigned unused, uint32_t *d, const uint3
 }
 
 /* Operand @i with everything that is done to it before the lane loop. */
-static const uint32_t *modified_rows(struct soft_wave *w, const struct soft_step *s, unsigned i, uint32_t *spare, uint64_t exec,
-				     uint64_t *written)
+static const uint32_t *modified_rows(struct soft_wave *w, const struct soft_step *s, unsigned i,
+				     uint32_t *spare, uint64_t exec, uint64_t *written)
 {
 	const uint32_t *row = rows_of(w, s, i, spare);
 	unsigned type = s->op->type[i + 1];
@@ -227,7 +232,8 @@ static const uint32_t *modified_rows(struct soft_wave *w, const struct soft_step
 	if ((s->absolute | s->negate) >> i & 1) {
 		unsigned wide = soft_type_is_64(type);
 		uint32_t sign = type <= SOFT_TYPE_H16 ? 0x8000 : 0x80000000;
-		uint32_t keep = s->absolute >> i & 1 ? ~sign : UINT32_MAX, flip = s->negate >> i & 1 ? sign : 0;
+		uint32_t keep = s->absolute >> i & 1 ? ~sign : UINT32_MAX,
+			 flip = s->negate >> i & 1 ? sign : 0;
 
 		if (wide && row != spare)
 			memcpy(spare, row, SOFT_LANES * sizeof(*row));
@@ -241,7 +247,9 @@ static const uint32_t *modified_rows(struct soft_wave *w, const struct soft_step
 static void clamp(unsigned type, uint32_t *d)
 {
 	for (unsigned l = 0; l < SOFT_LANES; l++) {
-		double x = type == SOFT_TYPE_F32 ? get_f32(d, l) : type == SOFT_TYPE_F16 ? get_f16(d, l) : get_f64(d, l);
+		double x = type == SOFT_TYPE_F32   ? get_f32(d, l)
+			   : type == SOFT_TYPE_F16 ? get_f16(d, l)
+						   : get_f64(d, l);
 
 		x = !(x > 0) ? 0 : x > 1 ? 1 : x; /* NaN: 0, with DX10_CLAMP, which HIP sets */
 		if (type == SOFT_TYPE_F32)
@@ -279,7 +287,7 @@ int soft_vector_modified(struct soft_wave *w, const struct soft_step *s)
 	uint64_t exec = pair(w, REG_EXEC), written = exec;
 	struct rows spare;
 	uint32_t result[2 * SOFT_LANES] __attribute__((aligned(64)));
-	struct soft_lanes n = { .d = result };
+	struct soft_lanes n = {.d = result};
 
 	if (s->half >> 3 & 1 && op->type[0] > SOFT_TYPE_H16)
 		return soft_unsupported(w, "with a high half of a whole register");
@@ -309,7 +317,8 @@ int soft_vector_modified(struct soft_wave *w, const struct soft_step *s)
 /* ---- packed ---- */
 
 /* Operand @i of the loop on one half. */
-static void half_rows(struct soft_wave *w, const struct soft_step *s, unsigned i, int high, uint32_t *to)
+static void half_rows(struct soft_wave *w, const struct soft_step *s, unsigned i, int high,
+		      uint32_t *to)
 {
 	const uint32_t *row = rows_of(w, s, i, to);
 	unsigned shift = ((high ? s->half_high : s->half) >> i & 1) * 16;
@@ -326,7 +335,10 @@ int soft_vector_packed(struct soft_wave *w, const struct soft_step *s)
 	struct rows spare;
 
 	for (int high = 0; high < 2; high++) {
-		struct soft_lanes n = { .d = result[high], .a = spare.row[0], .b = spare.row[1], .c = spare.row[2] };
+		struct soft_lanes n = {.d = result[high],
+				       .a = spare.row[0],
+				       .b = spare.row[1],
+				       .c = spare.row[2]};
 
 		for (unsigned i = 0; i < 3 && s->op->type[i + 1]; i++)
 			half_rows(w, s, i, high, spare.row[i]);
@@ -346,7 +358,10 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 	uint32_t result[SOFT_LANES] __attribute__((aligned(64)));
 	const uint32_t *before = w->v[s->result];
 	struct rows spare;
-	struct soft_lanes n = { .d = result, .a = spare.row[0], .b = spare.row[1], .c = spare.row[2] };
+	struct soft_lanes n = {.d = result,
+			       .a = spare.row[0],
+			       .b = spare.row[1],
+			       .c = spare.row[2]};
 
 	soft_want_rows(w, s->result, 1);
 	for (unsigned i = 0; i < 3; i++) {
@@ -356,7 +371,8 @@ int soft_vector_mix(struct soft_wave *w, const struct soft_step *s)
 		for (unsigned l = 0; l < SOFT_LANES; l++) {
 			uint32_t x = is_half ? bits32(float16(row[l] >> shift)) : row[l];
 
-			if (s->negate_high >> i & 1) /* which is where this instruction has its absolute bits */
+			/* which is where this instruction has its absolute bits */
+			if (s->negate_high >> i & 1)
 				x &= 0x7fffffff;
 			spare.row[i][l] = x ^ (uint32_t)(s->negate >> i & 1) << 31;
 		}
@@ -398,7 +414,8 @@ static int move_registers(const struct soft_wave *w, struct soft_step *s)
 #if defined(__x86_64__)
 static uint32_t host_mode(unsigned round, unsigned denormal)
 {
-	static const uint32_t rounds[4] = { 0, 0x4000, 0x2000, 0x6000 }; /* nearest, up, down, to zero */
+	/* nearest, up, down, to zero */
+	static const uint32_t rounds[4] = {0, 0x4000, 0x2000, 0x6000};
 
 	return 0x1f80 | rounds[round] | (denormal & 1 ? 0 : 0x40) | (denormal & 2 ? 0 : 0x8000);
 }
@@ -409,11 +426,14 @@ static int run_in_mode(struct soft_wave *w, const struct soft_step *s)
 	int event;
 
 	if (s->modes & 4 && (w->mode >> 2 & 0x33) != 0x30)
-		return soft_unsupported(w, "of halves with rounding or denormals that are not the usual ones");
+		return soft_unsupported(
+			w, "of halves with rounding or denormals that are not the usual ones");
 	if (s->modes & 1)
-		__builtin_ia32_ldmxcsr(host_mode(MODE_ROUND_32(w->mode), MODE_DENORMAL_32(w->mode)));
+		__builtin_ia32_ldmxcsr(
+			host_mode(MODE_ROUND_32(w->mode), MODE_DENORMAL_32(w->mode)));
 	else
-		__builtin_ia32_ldmxcsr(host_mode(MODE_ROUND_64(w->mode), MODE_DENORMAL_64(w->mode)));
+		__builtin_ia32_ldmxcsr(
+			host_mode(MODE_ROUND_64(w->mode), MODE_DENORMAL_64(w->mode)));
 	event = s->run(w, s);
 	__builtin_ia32_ldmxcsr(was);
 	return event;
@@ -450,9 +470,11 @@ static unsigned first_lane(const struct soft_wave *w)
 	return exec ? (unsigned)__builtin_ctzll(exec) : 0;
 }
 
-static uint32_t lane_of(const struct soft_wave *w, const struct soft_step *s, unsigned i, unsigned lane)
+static uint32_t lane_of(const struct soft_wave *w, const struct soft_step *s, unsigned i,
+			unsigned lane)
 {
-	return s->source[i] >= REG_VECTOR ? w->v[s->source[i] - REG_VECTOR][lane] : source32(w, s, i);
+	return s->source[i] >= REG_VECTOR ? w->v[s->source[i] - REG_VECTOR][lane]
+					  : source32(w, s, i);
 }
 
 int soft_isa_v_readfirstlane_b32(struct soft_wave *w, const struct soft_step *s)

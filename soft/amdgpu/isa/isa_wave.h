@@ -4,11 +4,13 @@
  *   gfx906.isa ── gen/isa.py ──► struct soft_op (a row per instruction) ─┐
  *   code in memory ── isa_decode.c ──────────────────────────────────────────┴► struct soft_step ── isa_run.c ──► struct soft_wave
  *
- * A step is one instruction at one address: its row, its operands looked up, its form checked. Steps are kept by page of
- * code (isa_code.c), so that an instruction is decoded once. Running one is a call of step->run, which returns 0 or an event.
+ * A step is one instruction at one address: its row, its operands looked up, its form checked.
+ * Steps are kept by page of code (isa_code.c), so that an instruction is decoded once. Running
+ * one is a call of step->run, which returns 0 or an event.
  *
- * Registers: v[register][lane], so that an operand of a lane loop is a row. s[] holds what the 7-bit register numbers of
- * scalar operands name, VCC and EXEC included. Nothing here is shared between threads. */
+ * Registers: v[register][lane], so that an operand of a lane loop is a row. s[] holds what the
+ * 7-bit register numbers of scalar operands name, VCC and EXEC included. Nothing here is shared
+ * between threads. */
 #ifndef SOFT_AMDGPU_ISA_WAVE_H
 #define SOFT_AMDGPU_ISA_WAVE_H
 
@@ -19,36 +21,115 @@
 #include <string.h>
 
 enum soft_encoding {
-	SOFT_SOP2, SOFT_SOP1, SOFT_SOPC, SOFT_SOPK, SOFT_SOPP, SOFT_SMEM, SOFT_VOP2, SOFT_VOP1, SOFT_VOPC, SOFT_VOP3, SOFT_VOP3P,
-	SOFT_MEMORY, SOFT_MUBUF, SOFT_MIMG, SOFT_DS,
+	SOFT_SOP2,
+	SOFT_SOP1,
+	SOFT_SOPC,
+	SOFT_SOPK,
+	SOFT_SOPP,
+	SOFT_SMEM,
+	SOFT_VOP2,
+	SOFT_VOP1,
+	SOFT_VOPC,
+	SOFT_VOP3,
+	SOFT_VOP3P,
+	SOFT_MEMORY,
+	SOFT_MUBUF,
+	SOFT_MIMG,
+	SOFT_DS,
 };
 
 enum soft_kind { /* which function of the interpreter runs it */
-	SOFT_KIND_NOTHING, SOFT_KIND_SCALAR, SOFT_KIND_BRANCH, SOFT_KIND_HAND, SOFT_KIND_VECTOR, SOFT_KIND_PACKED, SOFT_KIND_MIX,
-	SOFT_KIND_TIME, SOFT_KIND_LOAD, SOFT_KIND_STORE, SOFT_KIND_ATOMIC, SOFT_KIND_READ, SOFT_KIND_WRITE, SOFT_KIND_READ2,
-	SOFT_KIND_WRITE2,
+		 SOFT_KIND_NOTHING,
+		 SOFT_KIND_SCALAR,
+		 SOFT_KIND_BRANCH,
+		 SOFT_KIND_HAND,
+		 SOFT_KIND_VECTOR,
+		 SOFT_KIND_PACKED,
+		 SOFT_KIND_MIX,
+		 SOFT_KIND_TIME,
+		 SOFT_KIND_LOAD,
+		 SOFT_KIND_STORE,
+		 SOFT_KIND_ATOMIC,
+		 SOFT_KIND_READ,
+		 SOFT_KIND_WRITE,
+		 SOFT_KIND_READ2,
+		 SOFT_KIND_WRITE2,
 };
 
 enum soft_type {
-	SOFT_TYPE_NOTHING, SOFT_TYPE_NONE, SOFT_TYPE_U16, SOFT_TYPE_I16, SOFT_TYPE_F16, SOFT_TYPE_H16, SOFT_TYPE_U24, SOFT_TYPE_I24,
-	SOFT_TYPE_U32, SOFT_TYPE_I32, SOFT_TYPE_F32, SOFT_TYPE_B32, SOFT_TYPE_K32, SOFT_TYPE_SGPR, SOFT_TYPE_FIELD,
-	SOFT_TYPE_U64, SOFT_TYPE_I64, SOFT_TYPE_F64, SOFT_TYPE_MASK, SOFT_TYPE_MASKX, SOFT_TYPE_SCC, SOFT_TYPE_SAVEEXEC,
+	SOFT_TYPE_NOTHING,
+	SOFT_TYPE_NONE,
+	SOFT_TYPE_U16,
+	SOFT_TYPE_I16,
+	SOFT_TYPE_F16,
+	SOFT_TYPE_H16,
+	SOFT_TYPE_U24,
+	SOFT_TYPE_I24,
+	SOFT_TYPE_U32,
+	SOFT_TYPE_I32,
+	SOFT_TYPE_F32,
+	SOFT_TYPE_B32,
+	SOFT_TYPE_K32,
+	SOFT_TYPE_SGPR,
+	SOFT_TYPE_FIELD,
+	SOFT_TYPE_U64,
+	SOFT_TYPE_I64,
+	SOFT_TYPE_F64,
+	SOFT_TYPE_MASK,
+	SOFT_TYPE_MASKX,
+	SOFT_TYPE_SCC,
+	SOFT_TYPE_SAVEEXEC,
 	SOFT_TYPE_WRITEEXEC,
 };
 
-/* How a vector instruction is done on lines (struct soft_line), without their rows; 0: not at all. */
+/* How a vector instruction is done on lines (struct soft_line), without their rows; 0: not at
+ * all. */
 enum soft_line_way {
-	SOFT_LINE_NONE, SOFT_LINE_MOVE, SOFT_LINE_ADD, SOFT_LINE_SUB, SOFT_LINE_SUBREV, SOFT_LINE_ADD_CO, SOFT_LINE_ADDC_CO,
-	SOFT_LINE_SUB_CO, SOFT_LINE_SUBREV_CO, SOFT_LINE_SUBB_CO, SOFT_LINE_SUBBREV_CO,
-	SOFT_LINE_SHIFT_LEFT, SOFT_LINE_SHIFT_LEFT64, SOFT_LINE_SHIFT_RIGHT, SOFT_LINE_SHIFT_RIGHT_SIGNED, SOFT_LINE_MULTIPLY,
-	SOFT_LINE_MULTIPLY_ADD64, SOFT_LINE_SHIFT_ADD, SOFT_LINE_ADD_SHIFT, SOFT_LINE_ADD3, SOFT_LINE_LT, SOFT_LINE_EQ, SOFT_LINE_LE,
-	SOFT_LINE_GT, SOFT_LINE_NE, SOFT_LINE_GE,
+	SOFT_LINE_NONE,
+	SOFT_LINE_MOVE,
+	SOFT_LINE_ADD,
+	SOFT_LINE_SUB,
+	SOFT_LINE_SUBREV,
+	SOFT_LINE_ADD_CO,
+	SOFT_LINE_ADDC_CO,
+	SOFT_LINE_SUB_CO,
+	SOFT_LINE_SUBREV_CO,
+	SOFT_LINE_SUBB_CO,
+	SOFT_LINE_SUBBREV_CO,
+	SOFT_LINE_SHIFT_LEFT,
+	SOFT_LINE_SHIFT_LEFT64,
+	SOFT_LINE_SHIFT_RIGHT,
+	SOFT_LINE_SHIFT_RIGHT_SIGNED,
+	SOFT_LINE_MULTIPLY,
+	SOFT_LINE_MULTIPLY_ADD64,
+	SOFT_LINE_SHIFT_ADD,
+	SOFT_LINE_ADD_SHIFT,
+	SOFT_LINE_ADD3,
+	SOFT_LINE_LT,
+	SOFT_LINE_EQ,
+	SOFT_LINE_LE,
+	SOFT_LINE_GT,
+	SOFT_LINE_NE,
+	SOFT_LINE_GE,
 };
 
 enum soft_flag {
-	SOFT_FLAG_ACC = 1, SOFT_FLAG_CARRYIN = 2, SOFT_FLAG_VCCIN = 4, SOFT_FLAG_CARRY = 8, SOFT_FLAG_SDST = 16, SOFT_FLAG_OPSEL = 32,
-	SOFT_FLAG_KEEP = 64, SOFT_FLAG_LITERAL = 128, SOFT_FLAG_HIGH = 256, SOFT_FLAG_LOW = 512, SOFT_FLAG_TWO = 1024,
-	SOFT_FLAG_RTN = 2048, SOFT_FLAG_ST64 = 4096, SOFT_FLAG_COMPARE = 8192, SOFT_FLAG_MASK = 16384, SOFT_FLAG_MASKX = 32768,
+	SOFT_FLAG_ACC = 1,
+	SOFT_FLAG_CARRYIN = 2,
+	SOFT_FLAG_VCCIN = 4,
+	SOFT_FLAG_CARRY = 8,
+	SOFT_FLAG_SDST = 16,
+	SOFT_FLAG_OPSEL = 32,
+	SOFT_FLAG_KEEP = 64,
+	SOFT_FLAG_LITERAL = 128,
+	SOFT_FLAG_HIGH = 256,
+	SOFT_FLAG_LOW = 512,
+	SOFT_FLAG_TWO = 1024,
+	SOFT_FLAG_RTN = 2048,
+	SOFT_FLAG_ST64 = 4096,
+	SOFT_FLAG_COMPARE = 8192,
+	SOFT_FLAG_MASK = 16384,
+	SOFT_FLAG_MASKX = 32768,
 };
 
 struct soft_wave;
@@ -56,8 +137,15 @@ struct soft_step;
 
 /* What a step makes the wave's loop do; 0: go on with the next one. */
 enum soft_event {
-	SOFT_EVENT_END = 1, SOFT_EVENT_BARRIER, SOFT_EVENT_GRID_BARRIER, SOFT_EVENT_YIELD, SOFT_EVENT_STOP, SOFT_EVENT_FAULT, SOFT_EVENT_TRAP,
-	SOFT_EVENT_UNSUPPORTED, SOFT_EVENT_ILLEGAL,
+	SOFT_EVENT_END = 1,
+	SOFT_EVENT_BARRIER,
+	SOFT_EVENT_GRID_BARRIER,
+	SOFT_EVENT_YIELD,
+	SOFT_EVENT_STOP,
+	SOFT_EVENT_FAULT,
+	SOFT_EVENT_TRAP,
+	SOFT_EVENT_UNSUPPORTED,
+	SOFT_EVENT_ILLEGAL,
 };
 
 typedef int (*soft_step_function)(struct soft_wave *w, const struct soft_step *s);
@@ -66,20 +154,26 @@ struct soft_op {
 	const char *name;
 	uint8_t encoding, kind;
 	uint16_t number;
-	uint8_t type[4];            /* result, operands */
-	uint8_t bytes, is_signed;   /* memory: of an element, in all */
+	uint8_t type[4];          /* result, operands */
+	uint8_t bytes, is_signed; /* memory: of an element, in all */
 	uint32_t flags;
-	uint16_t lanes, clamp_lanes; /* index into the lane tables */
-	uint8_t line;               /* enum soft_line_way */
-	soft_step_function run;     /* scalar, branch, hand */
+	uint16_t lanes, clamp_lanes;                           /* index into the lane tables */
+	uint8_t line;                                          /* enum soft_line_way */
+	soft_step_function run;                                /* scalar, branch, hand */
 	uint64_t (*merge)(uint64_t m, uint64_t x, uint64_t y); /* atomic: memory's new value */
 };
 
 enum soft_register {
-	REG_FLAT_SCRATCH = 102, REG_VCC = 106, REG_M0 = 124, REG_EXEC = 126,
+	REG_FLAT_SCRATCH = 102,
+	REG_VCC = 106,
+	REG_M0 = 124,
+	REG_EXEC = 126,
 	REG_COUNT = 128,
 	/* Operands that are no registers; numbers of their own, vector registers are 256 and up. */
-	REG_CONSTANT = 128, REG_VCCZ = 251, REG_EXECZ = 252, REG_SCC = 253,
+	REG_CONSTANT = 128,
+	REG_VCCZ = 251,
+	REG_EXECZ = 252,
+	REG_SCC = 253,
 	REG_VECTOR = 256,
 };
 
@@ -90,26 +184,29 @@ struct soft_step {
 	soft_step_function run __attribute__((aligned(64))); /* NULL: not decoded */
 	const struct soft_op *op;
 	soft_lanes_function lanes;
-	uint64_t constant[3];       /* of operands that are REG_CONSTANT, in the operand's type */
+	uint64_t constant[3]; /* of operands that are REG_CONSTANT, in the operand's type */
 	uint16_t source[3];
-	uint8_t bytes;              /* of the instruction */
-	uint8_t result;             /* first VGPR, or SGPR of scalar instructions */
-	uint8_t mask_result;        /* SGPR pair that carries and comparisons go to */
-	uint8_t mask_source;        /* .. and come from */
-	uint8_t modifier;           /* enum soft_modifier */
+	uint8_t bytes;                         /* of the instruction */
+	uint8_t result;                        /* first VGPR, or SGPR of scalar instructions */
+	uint8_t mask_result;                   /* SGPR pair that carries and comparisons go to */
+	uint8_t mask_source;                   /* .. and come from */
+	uint8_t modifier;                      /* enum soft_modifier */
 	uint8_t absolute, negate, negate_high; /* a bit per operand */
-	uint8_t half, half_high;    /* op_sel, op_sel_hi */
+	uint8_t half, half_high;               /* op_sel, op_sel_hi */
 	uint8_t clamp;
-	uint8_t segment;            /* enum soft_segment */
-	uint8_t base, data, data2;  /* memory: SGPR base (128 none), VGPRs of data */
-	uint8_t sampler;            /* .. its first SGPR */
-	uint8_t returns;            /* atomics: the old value is wanted */
-	uint8_t modes;              /* float formats it touches: 1 single, 2 double and half */
-	uint8_t line;               /* enum soft_line_way, where no modifier is in the way */
-	soft_step_function with_rows; /* what is run when all vector registers are rows: it knows nothing of lines */
-	uint32_t control;           /* the SDWA or DPP word; images: which channels; typed buffers: 1 an index, 2 an offset per lane */
+	uint8_t segment;           /* enum soft_segment */
+	uint8_t base, data, data2; /* memory: SGPR base (128 none), VGPRs of data */
+	uint8_t sampler;           /* .. its first SGPR */
+	uint8_t returns;           /* atomics: the old value is wanted */
+	uint8_t modes;             /* float formats it touches: 1 single, 2 double and half */
+	uint8_t line;              /* enum soft_line_way, where no modifier is in the way */
+	/* what is run when all vector registers are rows: it knows nothing of lines */
+	soft_step_function with_rows;
+	/* the SDWA or DPP word; images: which channels; typed buffers: 1 an index, 2 an offset
+	 * per lane */
+	uint32_t control;
 	int32_t offset, offset2;
-	const char *why;            /* what is not done, when run only says so */
+	const char *why; /* what is not done, when run only says so */
 };
 
 struct soft_workgroup {
@@ -119,43 +216,47 @@ struct soft_workgroup {
 	uint32_t flat_id;
 };
 
-/* A vector register whose lane l holds base + l * step, modulo 2^32: what indices and addresses mostly are. */
+/* A vector register whose lane l holds base + l * step, modulo 2^32: what indices and addresses
+ * mostly are. */
 struct soft_line {
 	uint32_t base, step;
 };
 
 struct soft_wave {
-	/* A register is its row here, or, where its bit of lines is set, its line: the row is then out of date. */
+	/* A register is its row here, or, where its bit of lines is set, its line: the row is
+	 * then out of date. */
 	uint32_t v[256][SOFT_LANES] __attribute__((aligned(64)));
 	struct soft_line line[256];
 	uint64_t lines[4];
 	uint32_t s[REG_COUNT] __attribute__((aligned(64)));
-	/* live[l] is ~0 where bit l of live_mask is set: EXEC as rows are, made when it is wanted. */
+	/* live[l] is ~0 where bit l of live_mask is set: EXEC as rows are, made when it is
+	 * wanted. */
 	uint32_t live[SOFT_LANES] __attribute__((aligned(64)));
 	uint64_t live_mask;
-	uint64_t pc;                /* of the next instruction, while one runs */
+	uint64_t pc; /* of the next instruction, while one runs */
 	uint32_t scc;
-	uint32_t mode;              /* MODE register */
-	uint8_t indexed;            /* s_set_gpr_idx_on */
-	uint8_t special;            /* indexed, or float modes that are not MODE_PLAIN: soft_special_step() */
-	uint8_t done, waits;        /* waits: for what, see isa_run.c; 0 for nothing */
-	uint32_t index;             /* in its workgroup */
-	uint8_t *scratch;           /* swizzled: dword i of lane l at 256 i + 4 l */
-	uint32_t scratch_bytes;     /* per lane */
-	uint64_t fault;             /* address, when a step returned SOFT_EVENT_FAULT */
+	uint32_t mode;   /* MODE register */
+	uint8_t indexed; /* s_set_gpr_idx_on */
+	/* indexed, or float modes that are not MODE_PLAIN: soft_special_step() */
+	uint8_t special;
+	uint8_t done, waits;    /* waits: for what, see isa_run.c; 0 for nothing */
+	uint32_t index;         /* in its workgroup */
+	uint8_t *scratch;       /* swizzled: dword i of lane l at 256 i + 4 l */
+	uint32_t scratch_bytes; /* per lane */
+	uint64_t fault;         /* address, when a step returned SOFT_EVENT_FAULT */
 	uint32_t trap;
-	const char *why;            /* a form that is not done, told by a step */
+	const char *why; /* a form that is not done, told by a step */
 	struct soft_workgroup *group;
 	struct soft_isa *isa;
 	uint64_t instructions;
 };
 
 /* MODE's fields. */
-#define MODE_ROUND_32(mode) ((mode) & 3)
-#define MODE_ROUND_64(mode) ((mode) >> 2 & 3)
+#define MODE_ROUND_32(mode)    ((mode)&3)
+#define MODE_ROUND_64(mode)    ((mode) >> 2 & 3)
 #define MODE_DENORMAL_32(mode) ((mode) >> 4 & 3)
 #define MODE_DENORMAL_64(mode) ((mode) >> 6 & 3)
-#define MODE_PLAIN 0xf0         /* of its low 8 bits: to nearest, denormals are numbers */
+#define MODE_PLAIN             0xf0 /* of its low 8 bits: to nearest, denormals are numbers */
 
 static inline void soft_set_special(struct soft_wave *w)
 {
@@ -173,10 +274,22 @@ static inline void set_pair(struct soft_wave *w, unsigned n, uint64_t x)
 	w->s[n + 1] = (uint32_t)(x >> 32);
 }
 
-static inline uint32_t register32(const struct soft_wave *w, unsigned n) { return w->s[n]; }
-static inline uint64_t register64(const struct soft_wave *w, unsigned n) { return pair(w, n); }
-static inline void set_register32(struct soft_wave *w, unsigned n, uint32_t x) { w->s[n] = x; }
-static inline void set_register64(struct soft_wave *w, unsigned n, uint64_t x) { set_pair(w, n, x); }
+static inline uint32_t register32(const struct soft_wave *w, unsigned n)
+{
+	return w->s[n];
+}
+static inline uint64_t register64(const struct soft_wave *w, unsigned n)
+{
+	return pair(w, n);
+}
+static inline void set_register32(struct soft_wave *w, unsigned n, uint32_t x)
+{
+	w->s[n] = x;
+}
+static inline void set_register64(struct soft_wave *w, unsigned n, uint64_t x)
+{
+	set_pair(w, n, x);
+}
 
 /* A scalar operand. */
 static inline uint64_t source64(const struct soft_wave *w, const struct soft_step *s, unsigned n)
@@ -227,7 +340,7 @@ static inline int soft_is_line(const struct soft_wave *w, unsigned r)
 
 static inline void soft_set_line(struct soft_wave *w, unsigned r, uint32_t base, uint32_t step)
 {
-	w->line[r] = (struct soft_line){ base, step };
+	w->line[r] = (struct soft_line){base, step};
 	w->lines[r / 64] |= 1ull << (r % 64);
 }
 
@@ -272,8 +385,10 @@ extern const unsigned soft_op_count;
 /* What the number would be called: "v_mqsad_u32_u8", or NULL. */
 const char *soft_absent_name(enum soft_encoding encoding, unsigned number);
 
-/* isa_decode.c: makes a step of the instruction at @pc; @words are what can be read from there on, at most 4, at least 1. */
-void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count, const struct soft_isa_gpu *gpu);
+/* isa_decode.c: makes a step of the instruction at @pc; @words are what can be read from there
+ * on, at most 4, at least 1. */
+void soft_decode(struct soft_step *s, const uint32_t *words, unsigned count,
+		 const struct soft_isa_gpu *gpu);
 
 /* isa_vector.c */
 int soft_vector_plain(struct soft_wave *w, const struct soft_step *s);
@@ -285,7 +400,8 @@ int soft_special_step(struct soft_wave *w, const struct soft_step *s);
 /* What a comparison or a carry has made, into the registers that it goes to. */
 void soft_put_mask(struct soft_wave *w, const struct soft_step *s, uint64_t mask);
 
-/* isa_run.c: the barrier of all waves of a cooperative dispatch. @more, @next: waves that come before the one that opens it. */
+/* isa_run.c: the barrier of all waves of a cooperative dispatch. @more, @next: waves that come
+ * before the one that opens it. */
 void soft_grid_barrier_set(struct soft_wave *w, uint32_t more);
 int soft_grid_barrier(struct soft_wave *w, uint32_t next);
 const soft_lanes_function *soft_lanes_table(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): what its files share.
+/* librocprofiler-sdk.so.1, a layer over gputap's tool API (include/gputap/tool.h): what its
+ * files share.
  *
  *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
  *   sdk_context.c   contexts, and what is configured for them; made into gputap's contexts
@@ -11,10 +12,11 @@
  *   sdk_names.c     statuses, kinds, operations  sdk_args.c  arguments as text
  *   sdk_agent.c     agents, sdk_node.c: memory, caches, links of them              sdk_absent.c  what answers that it is not there
  *
- * One gputap context for each of a client's, one gputap tool for all. Handles are numbers that are looked up in tables: nothing that a
- * client passes is followed before it is known.
+ * One gputap context for each of a client's, one gputap tool for all. Handles are numbers that
+ * are looked up in tables: nothing that a client passes is followed before it is known.
  *
- * Locking: sdk_lock() for tables and configuration; never held while a client's function or gputap runs clients' functions. */
+ * Locking: sdk_lock() for tables and configuration; never held while a client's function or
+ * gputap runs clients' functions. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_INTERNAL_H
 
@@ -41,7 +43,7 @@ enum {
 	SDK_CLIENTS = 64,
 	SDK_CONTEXTS = 64,
 	SDK_BUFFERS = 256,
-	SDK_OPERATIONS = 512, /* of a kind, at most */
+	SDK_OPERATIONS = 512,   /* of a kind, at most */
 	SDK_FIRST_HANDLE = 256, /* 0 is none, and small numbers are mostly mistakes */
 };
 
@@ -88,14 +90,15 @@ struct sdk_objects;  /* code objects and symbols that were told and are still th
 struct sdk_context {
 	uint64_t handle; /* 0: free */
 	uint32_t client;
-	uint32_t inner;  /* bit per domain whose calls tell of something else (sdk_inner.c) */
-	bool dirty;      /* configured differently from what `tap` has */
-	bool counts;     /* counters of dispatches were asked for: it cannot be started */
+	uint32_t inner; /* bit per domain whose calls tell of something else (sdk_inner.c) */
+	bool dirty;     /* configured differently from what `tap` has */
+	bool counts;    /* counters of dispatches were asked for: it cannot be started */
 	_Atomic bool active;
 	struct gputap_context *tap;
 	struct sdk_service called[ROCPROFILER_CALLBACK_TRACING_LAST];
 	struct sdk_recorded recorded[ROCPROFILER_BUFFER_TRACING_LAST];
-	bool requests[ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST]; /* external ids are asked for */
+	/* external ids are asked for */
+	bool requests[ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST];
 	bool requests_configured;
 	rocprofiler_external_correlation_id_request_cb_t request_fn;
 	void *request_user;
@@ -115,7 +118,8 @@ struct sdk_context *sdk_context_of(rocprofiler_context_id_t id);
 void sdk_contexts_commit(uint32_t client);
 void sdk_contexts_stop(uint32_t client);
 void sdk_contexts_drop(uint32_t client);
-/* Until their device work has completed, or some seconds have passed; then what is loaded is unloaded. */
+/* Until their device work has completed, or some seconds have passed; then what is loaded is
+ * unloaded. */
 void sdk_contexts_settle(uint32_t client);
 
 /* What gputap calls -------------------------------------------------------------- */
@@ -127,7 +131,8 @@ void sdk_on_object(const struct gputap_object *object, uint64_t *data, void *use
 void sdk_on_retired(uint64_t correlation, uint64_t time, void *user);
 void sdk_on_device(const struct gputap_object *object);
 /* A runtime has been initialised. */
-void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version, uint64_t instance);
+void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
+		    uint64_t instance);
 
 /* Of a call and context, from ENTER to EXIT: what else it tells of. */
 struct sdk_inner {
@@ -137,14 +142,19 @@ struct sdk_inner {
 	bool asked;     /* the external id is what the client answered */
 };
 bool sdk_inner_asks(const struct sdk_context *c, uint32_t domain, uint32_t number);
-void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner);
-void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner, uint64_t end);
+void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call,
+		     struct sdk_inner *inner);
+void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
+		    uint64_t end);
 bool sdk_range_asks(const struct sdk_context *c, uint32_t number);
 bool sdk_range_begins(uint32_t number); /* .. something that has a correlation */
-void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner);
-void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner, uint64_t end);
+void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call,
+		     struct sdk_inner *inner);
+void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
+		    uint64_t end);
 
-/* What one of HIP's operations does with streams; its argument; the new stream, 0: there is none. */
+/* What one of HIP's operations does with streams; its argument; the new stream, 0: there is
+ * none. */
 uint32_t sdk_stream_operation(uint32_t number);
 uint64_t sdk_stream_argument(const struct gputap_call *call);
 uint64_t sdk_stream_created(const struct gputap_call *call);
@@ -152,7 +162,9 @@ uint64_t sdk_stream_created(const struct gputap_call *call);
 /* From 1; never used again. 0: the default stream. */
 uint64_t sdk_stream_id(uint64_t address);
 /* The host's function for a kernel symbol. False: there is none. */
-bool sdk_host_function(const char *symbol, rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out);
+bool sdk_host_function(
+	const char *symbol,
+	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out);
 /* What this context will have to know. */
 void sdk_watch_for(const struct sdk_context *c);
 
@@ -161,26 +173,32 @@ void sdk_scratch_table(void *tools);
 
 /* Kinds and operations (sdk_names.c) ------------------------------------------------ */
 
-/* A kind that is calls of an API: which domain of gputap's, and where its operations begin there. 0: it is none, or not recorded. */
+/* A kind that is calls of an API: which domain of gputap's, and where its operations begin
+ * there. 0: it is none, or not recorded. */
 struct sdk_api {
 	uint32_t domain, from, count;
 };
 struct sdk_api sdk_api_of(rocprofiler_callback_tracing_kind_t kind);
-/* gputap's number of HIP 5's hipGetDeviceProperties(), which ROCm 6 calls hipGetDevicePropertiesR0000(): it is told as that. */
+/* gputap's number of HIP 5's hipGetDeviceProperties(), which ROCm 6 calls
+ * hipGetDevicePropertiesR0000(): it is told as that. */
 uint32_t sdk_old_properties(void);
 /* The other way round; false: no kind has that operation. */
-bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind, uint32_t *operation);
+bool sdk_kind_of(uint32_t domain, uint32_t number, rocprofiler_callback_tracing_kind_t *kind,
+		 uint32_t *operation);
 
 /* How many operations a kind has; -1: there is no such kind. */
 int sdk_callback_operations(int kind);
 int sdk_buffer_operations(int kind);
-rocprofiler_external_correlation_id_request_kind_t sdk_request_of(rocprofiler_callback_tracing_kind_t kind);
+rocprofiler_external_correlation_id_request_kind_t sdk_request_of(
+	rocprofiler_callback_tracing_kind_t kind);
 
 /* External ids (sdk_external.c) ------------------------------------------------------- */
 
-/* Top of the thread's stack, or what stands for it; asked for, when that is configured. @asked: receives whether the tool gave it. */
-uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread, rocprofiler_external_correlation_id_request_kind_t kind,
-			 int32_t operation, uint64_t correlation, bool *asked);
+/* Top of the thread's stack, or what stands for it; asked for, when that is configured. @asked:
+ * receives whether the tool gave it. */
+uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread,
+			 rocprofiler_external_correlation_id_request_kind_t kind, int32_t operation,
+			 uint64_t correlation, bool *asked);
 uint64_t sdk_external_top(struct sdk_context *c, uint64_t thread);
 void sdk_external_drop(struct sdk_context *c);
 
@@ -188,7 +206,8 @@ void sdk_external_drop(struct sdk_context *c);
 
 struct sdk_buffer *sdk_buffer_of(rocprofiler_buffer_id_t id);
 bool sdk_buffer_is_of(const struct sdk_buffer *b, const struct sdk_context *c);
-void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, const void *record, size_t bytes, bool last);
+void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
+		      const void *record, size_t bytes, bool last);
 void sdk_buffers_drop(const struct sdk_context *c);
 /* Have hearers of threads told (once). */
 void sdk_threads_init(void);
@@ -217,7 +236,8 @@ rocprofiler_agent_id_t sdk_agent_of(uint64_t hsa_handle);
 rocprofiler_agent_id_t sdk_agent_of_pool(uint64_t pool); /* or region */
 void sdk_on_queue(const struct gputap_object *object);
 /* @own_id: HSA's, for one that nobody told of. */
-void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id, rocprofiler_agent_id_t *agent);
+void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id,
+		  rocprofiler_agent_id_t *agent);
 
 /* Fill in what the counts say (sdk_node.c). */
 void sdk_node_files(const char *node, rocprofiler_agent_v0_t *i);

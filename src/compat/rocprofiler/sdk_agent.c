@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Agents: the nodes of the kernel driver's topology, from the driver's files; else from its library, which a software GPU has in
- * the place of a driver; else one, the CPU. HSA itself is not asked: it may be in the middle of its initialisation.
+/* Agents: the nodes of the kernel driver's topology, from the driver's files; else from its
+ * library, which a software GPU has in the place of a driver; else one, the CPU. HSA itself is
+ * not asked: it may be in the middle of its initialisation.
  *
- * An agent's id is its node's number + 1. HSA's handles: gputap says the node of each GPU; of others, HSA is asked once it is used. */
+ * An agent's id is its node's number + 1. HSA's handles: gputap says the node of each GPU; of
+ * others, HSA is asked once it is used. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@
 
 enum { AGENTS = 64, NAME_BYTES = 64, HANDLES = 64, POOLS = 256, QUEUES = 256 };
 
-#define TOPOLOGY "/sys/class/kfd/kfd/topology/nodes"
+#define TOPOLOGY          "/sys/class/kfd/kfd/topology/nodes"
 #define TOPOLOGY_VARIABLE "GPUTAP_ROCPROFILER_TOPOLOGY" /* another folder, for tests */
 
 static struct agent {
@@ -36,8 +38,10 @@ struct thunk_system {
 	uint64_t reserved[4];
 };
 struct thunk_node {
-	uint32_t cpu_cores, fcompute_cores, memory_banks, caches, io_links, ccompute_id_low, fcompute_id_low, capability;
-	uint32_t max_waves_per_simd, lds_kb, gds_kb, wave_size, shader_banks, arrays, cu_per_array, simd_per_cu, max_slots_scratch;
+	uint32_t cpu_cores, fcompute_cores, memory_banks, caches, io_links, ccompute_id_low,
+		fcompute_id_low, capability;
+	uint32_t max_waves_per_simd, lds_kb, gds_kb, wave_size, shader_banks, arrays, cu_per_array,
+		simd_per_cu, max_slots_scratch;
 	union {
 		struct {
 			uint32_t ucode : 10, major : 6, minor : 8, stepping : 8;
@@ -76,7 +80,8 @@ static struct agent *add(uint32_t node, bool gpu)
 	int of_type = 0;
 
 	for (unsigned k = 0; k < agent_count; k++)
-		of_type += agents[k].info.type == (gpu ? ROCPROFILER_AGENT_TYPE_GPU : ROCPROFILER_AGENT_TYPE_CPU);
+		of_type += agents[k].info.type ==
+			   (gpu ? ROCPROFILER_AGENT_TYPE_GPU : ROCPROFILER_AGENT_TYPE_CPU);
 	i->size = sizeof *i;
 	i->id.handle = node + 1;
 	i->type = gpu ? ROCPROFILER_AGENT_TYPE_GPU : ROCPROFILER_AGENT_TYPE_CPU;
@@ -95,7 +100,8 @@ static struct agent *add(uint32_t node, bool gpu)
 
 static void name_gpu(struct agent *a)
 {
-	uint32_t v = a->info.gfx_target_version, major = v / 10000, minor = v / 100 % 100, stepping = v % 100;
+	uint32_t v = a->info.gfx_target_version, major = v / 10000, minor = v / 100 % 100,
+		 stepping = v % 100;
 
 	snprintf(a->name, sizeof a->name, "gfx%u%x%x", major, minor, stepping);
 	if (!a->product[0])
@@ -117,22 +123,42 @@ struct property {
 	const char *name;
 	size_t offset;
 };
-#define PROPERTY(text, member) {text, offsetof(rocprofiler_agent_v0_t, member)}
+#define PROPERTY(text, member)                                 \
+	{                                                      \
+		text, offsetof(rocprofiler_agent_v0_t, member) \
+	}
 static const struct property properties[] = {
-	PROPERTY("cpu_cores_count", cpu_cores_count), PROPERTY("simd_count", simd_count), PROPERTY("mem_banks_count", mem_banks_count),
-	PROPERTY("caches_count", caches_count), PROPERTY("io_links_count", io_links_count),
-	PROPERTY("cpu_core_id_base", cpu_core_id_base), PROPERTY("simd_id_base", simd_id_base),
-	PROPERTY("max_waves_per_simd", max_waves_per_simd), PROPERTY("lds_size_in_kb", lds_size_in_kb),
-	PROPERTY("gds_size_in_kb", gds_size_in_kb), PROPERTY("num_gws", num_gws), PROPERTY("wave_front_size", wave_front_size),
-	PROPERTY("num_xcc", num_xcc), PROPERTY("array_count", array_count),
-	PROPERTY("simd_arrays_per_engine", simd_arrays_per_engine), PROPERTY("cu_per_simd_array", cu_per_simd_array),
-	PROPERTY("simd_per_cu", simd_per_cu), PROPERTY("max_slots_scratch_cu", max_slots_scratch_cu),
-	PROPERTY("gfx_target_version", gfx_target_version), PROPERTY("location_id", location_id), PROPERTY("domain", domain),
-	PROPERTY("drm_render_minor", drm_render_minor), PROPERTY("num_sdma_engines", num_sdma_engines),
-	PROPERTY("num_sdma_xgmi_engines", num_sdma_xgmi_engines), PROPERTY("num_sdma_queues_per_engine", num_sdma_queues_per_engine),
-	PROPERTY("num_cp_queues", num_cp_queues), PROPERTY("max_engine_clk_ccompute", max_engine_clk_ccompute),
-	PROPERTY("max_engine_clk_fcompute", max_engine_clk_fcompute), PROPERTY("capability", capability),
-	PROPERTY("fw_version", fw_version), PROPERTY("sdma_fw_version", sdma_fw_version),
+	PROPERTY("cpu_cores_count", cpu_cores_count),
+	PROPERTY("simd_count", simd_count),
+	PROPERTY("mem_banks_count", mem_banks_count),
+	PROPERTY("caches_count", caches_count),
+	PROPERTY("io_links_count", io_links_count),
+	PROPERTY("cpu_core_id_base", cpu_core_id_base),
+	PROPERTY("simd_id_base", simd_id_base),
+	PROPERTY("max_waves_per_simd", max_waves_per_simd),
+	PROPERTY("lds_size_in_kb", lds_size_in_kb),
+	PROPERTY("gds_size_in_kb", gds_size_in_kb),
+	PROPERTY("num_gws", num_gws),
+	PROPERTY("wave_front_size", wave_front_size),
+	PROPERTY("num_xcc", num_xcc),
+	PROPERTY("array_count", array_count),
+	PROPERTY("simd_arrays_per_engine", simd_arrays_per_engine),
+	PROPERTY("cu_per_simd_array", cu_per_simd_array),
+	PROPERTY("simd_per_cu", simd_per_cu),
+	PROPERTY("max_slots_scratch_cu", max_slots_scratch_cu),
+	PROPERTY("gfx_target_version", gfx_target_version),
+	PROPERTY("location_id", location_id),
+	PROPERTY("domain", domain),
+	PROPERTY("drm_render_minor", drm_render_minor),
+	PROPERTY("num_sdma_engines", num_sdma_engines),
+	PROPERTY("num_sdma_xgmi_engines", num_sdma_xgmi_engines),
+	PROPERTY("num_sdma_queues_per_engine", num_sdma_queues_per_engine),
+	PROPERTY("num_cp_queues", num_cp_queues),
+	PROPERTY("max_engine_clk_ccompute", max_engine_clk_ccompute),
+	PROPERTY("max_engine_clk_fcompute", max_engine_clk_fcompute),
+	PROPERTY("capability", capability),
+	PROPERTY("fw_version", fw_version),
+	PROPERTY("sdma_fw_version", sdma_fw_version),
 };
 
 static bool add_from_files(uint32_t node)
@@ -152,7 +178,8 @@ static bool add_from_files(uint32_t node)
 	while (fscanf(f, "%63s %llu", name, &value) == 2) {
 		for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
 			if (!strcmp(name, properties[i].name))
-				*(uint32_t *)(void *)((char *)&read + properties[i].offset) = (uint32_t)value;
+				*(uint32_t *)(void *)((char *)&read + properties[i].offset) =
+					(uint32_t)value;
 		if (!strcmp(name, "vendor_id"))
 			read.vendor_id = (uint16_t)value;
 		if (!strcmp(name, "device_id"))
@@ -170,7 +197,9 @@ static bool add_from_files(uint32_t node)
 	add(node, read.simd_count != 0);
 	if (a->info.type == ROCPROFILER_AGENT_TYPE_GPU) {
 		a->info.num_shader_banks =
-			a->info.simd_arrays_per_engine ? a->info.array_count / a->info.simd_arrays_per_engine : a->info.array_count;
+			a->info.simd_arrays_per_engine
+				? a->info.array_count / a->info.simd_arrays_per_engine
+				: a->info.array_count;
 		name_gpu(a);
 	} else {
 		snprintf(a->name, sizeof a->name, "%s", cpu_name());
@@ -193,7 +222,10 @@ static void add_from_thunk(void *library, uint32_t node, const struct thunk_node
 	i->cpu_core_id_base = t->ccompute_id_low;
 	i->simd_id_base = t->fcompute_id_low;
 	memcpy(&i->capability, &t->capability, sizeof t->capability);
-	sdk_node_thunk(library, node, i->type == ROCPROFILER_AGENT_TYPE_GPU ? t->fcompute_id_low : t->ccompute_id_low, i);
+	sdk_node_thunk(library, node,
+		       i->type == ROCPROFILER_AGENT_TYPE_GPU ? t->fcompute_id_low
+							     : t->ccompute_id_low,
+		       i);
 	i->cpu_cores_count = t->cpu_cores;
 	i->simd_count = t->fcompute_cores;
 	i->max_waves_per_simd = t->max_waves_per_simd;
@@ -212,10 +244,12 @@ static void add_from_thunk(void *library, uint32_t node, const struct thunk_node
 	i->max_engine_clk_ccompute = t->max_clock_ccompute;
 	i->max_engine_clk_fcompute = t->max_clock_fcompute;
 	i->drm_render_minor = t->drm_render_minor > 0 ? (uint32_t)t->drm_render_minor : 0;
-	i->gfx_target_version = t->engine.major * 10000u + t->engine.minor * 100u + t->engine.stepping;
+	i->gfx_target_version =
+		t->engine.major * 10000u + t->engine.minor * 100u + t->engine.stepping;
 	if (i->type == ROCPROFILER_AGENT_TYPE_GPU) {
 		for (int k = 0; k < NAME_BYTES - 1 && t->marketing_name[k]; k++)
-			a->product[k] = t->marketing_name[k] < 128 ? (char)t->marketing_name[k] : '?';
+			a->product[k] =
+				t->marketing_name[k] < 128 ? (char)t->marketing_name[k] : '?';
 		name_gpu(a);
 	} else {
 		snprintf(a->name, sizeof a->name, "%s", cpu_name());
@@ -226,8 +260,8 @@ static void add_from_thunk(void *library, uint32_t node, const struct thunk_node
 static void look_in_thunk(void)
 {
 	void *handle = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_LOCAL);
-	int (*open_driver)(void), (*system_of)(struct thunk_system *), (*node_of)(uint32_t, struct thunk_node *), (*release)(void),
-		(*close_driver)(void);
+	int (*open_driver)(void), (*system_of)(struct thunk_system *),
+		(*node_of)(uint32_t, struct thunk_node *), (*release)(void), (*close_driver)(void);
 	struct thunk_system system = {0};
 	static struct thunk_node node;
 
@@ -270,9 +304,9 @@ void sdk_agents_init(void)
 	pthread_once(&once, look);
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_query_available_agents(rocprofiler_agent_version_t version,
-								   rocprofiler_query_available_agents_cb_t callback, size_t agent_size,
-								   void *user_data)
+SDK_EXPORT rocprofiler_status_t rocprofiler_query_available_agents(
+	rocprofiler_agent_version_t version, rocprofiler_query_available_agents_cb_t callback,
+	size_t agent_size, void *user_data)
 {
 	const void *list[AGENTS];
 
@@ -440,7 +474,8 @@ enum { ID_AT = 32 };
 
 static uint64_t id_of(const struct gputap_object *queue)
 {
-	return queue->handle == queue->device_handle ? UINT64_MAX /* the copy engines: no queue in memory */
+	/* the copy engines: no queue in memory */
+	return queue->handle == queue->device_handle ? UINT64_MAX
 						     : *(const uint64_t *)(queue->handle + ID_AT);
 }
 
@@ -450,16 +485,19 @@ void sdk_on_queue(const struct gputap_object *object)
 
 	sdk_lock();
 	for (int i = QUEUES; i-- > 0;)
-		if (queues[i].handle == object->handle || (!queues[i].handle && !(at && at->handle)))
+		if (queues[i].handle == object->handle ||
+		    (!queues[i].handle && !(at && at->handle)))
 			at = &queues[i];
 	if (at && object->phase == GPUTAP_PHASE_LOAD)
-		*at = (struct queue){object->handle, object->number, object->device_handle, id_of(object)};
+		*at = (struct queue){object->handle, object->number, object->device_handle,
+				     id_of(object)};
 	else if (at && at->handle == object->handle)
 		at->handle = 0;
 	sdk_unlock();
 }
 
-void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id, rocprofiler_agent_id_t *agent)
+void sdk_queue_of(uint64_t handle, uint64_t own_id, rocprofiler_queue_id_t *id,
+		  rocprofiler_agent_id_t *agent)
 {
 	struct queue found = {.number = own_id};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of a record of an API, one by one, as text. gputap knows where they lie, what they are and how they are shown; here
- * are their names, which are not always those of the runtime's prototypes. */
+/* Arguments of a record of an API, one by one, as text. gputap knows where they lie, what they
+ * are and how they are shown; here are their names, which are not always those of the runtime's
+ * prototypes. */
 #include <string.h>
 
 #include "sdk.h"
@@ -32,8 +33,18 @@ static const char *const rccl[] = {
 #include "generated/rccl_rocprofiler_args.inc"
 };
 static const char *const roctx[] = {
-	[0] = "message\0", [1] = "message\0", [2] = "", [3] = "message\0", [4] = "id\0", [5] = "tid\0", [8] = "tid\0", [9] = "tid\0",
-	[16] = "name\0", [17] = "name\0agent\0", [18] = "name\0device_id\0", [19] = "name\0stream\0",
+	[0] = "message\0",
+	[1] = "message\0",
+	[2] = "",
+	[3] = "message\0",
+	[4] = "id\0",
+	[5] = "tid\0",
+	[8] = "tid\0",
+	[9] = "tid\0",
+	[16] = "name\0",
+	[17] = "name\0agent\0",
+	[18] = "name\0device_id\0",
+	[19] = "name\0stream\0",
 };
 
 static const char *const *const names[] = {
@@ -65,7 +76,8 @@ struct argument {
 };
 
 /* @args: as in the payload. @each: not 0: no more. */
-static rocprofiler_status_t iterate(struct sdk_api api, int32_t operation, const void *args, int32_t dereference,
+static rocprofiler_status_t iterate(struct sdk_api api, int32_t operation, const void *args,
+				    int32_t dereference,
 				    int (*each)(const struct argument *a, void *data), void *data)
 {
 	const uint32_t number = api.from + (uint32_t)operation;
@@ -85,10 +97,12 @@ static rocprofiler_status_t iterate(struct sdk_api api, int32_t operation, const
 		a.value = gt_tool_argument_value(api.domain, number, i, args, &bytes);
 		if (!a.type || !a.value)
 			return ROCPROFILER_STATUS_ERROR;
-		gt_tool_argument_text(api.domain, number, i, args, dereference > 0 ? (uint32_t)dereference : 0, GT_TEXT_UPSTREAM, text,
-				      sizeof text, &followed);
+		gt_tool_argument_text(api.domain, number, i, args,
+				      dereference > 0 ? (uint32_t)dereference : 0, GT_TEXT_UPSTREAM,
+				      text, sizeof text, &followed);
 		a.indirection = indirection(a.type);
-		a.dereferenced = (int32_t)followed < a.indirection ? (int32_t)followed : a.indirection;
+		a.dereferenced =
+			(int32_t)followed < a.indirection ? (int32_t)followed : a.indirection;
 		if (each(&a, data))
 			break;
 	}
@@ -105,12 +119,13 @@ static int tell(const struct argument *a, void *data)
 {
 	const struct told *t = data;
 
-	return t->fn(t->record->kind, t->record->operation, a->number, a->value, a->indirection, a->type, a->name, a->text,
-		     a->dereferenced, t->user);
+	return t->fn(t->record->kind, t->record->operation, a->number, a->value, a->indirection,
+		     a->type, a->name, a->text, a->dereferenced, t->user);
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operation_args(
-	rocprofiler_callback_tracing_record_t record, rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_dereference_count,
+	rocprofiler_callback_tracing_record_t record,
+	rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_dereference_count,
 	void *user_data)
 {
 	struct told t = {&record, callback, user_data};
@@ -121,8 +136,9 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operat
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 	/* the arguments stand at the same place in all APIs' payloads */
 	return iterate(sdk_api_of(record.kind), record.operation,
-		       (const char *)record.payload + offsetof(rocprofiler_callback_tracing_hip_api_data_t, args), max_dereference_count, tell,
-		       &t);
+		       (const char *)record.payload +
+			       offsetof(rocprofiler_callback_tracing_hip_api_data_t, args),
+		       max_dereference_count, tell, &t);
 }
 
 struct told_of_buffer {
@@ -136,12 +152,13 @@ static int tell_of_buffer(const struct argument *a, void *data)
 {
 	const struct told_of_buffer *t = data;
 
-	return t->fn(t->kind, t->operation, a->number, a->value, a->indirection, a->type, a->name, a->text, t->user);
+	return t->fn(t->kind, t->operation, a->number, a->value, a->indirection, a->type, a->name,
+		     a->text, t->user);
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(rocprofiler_record_header_t record,
-									       rocprofiler_buffer_tracing_operation_args_cb_t callback,
-									       void *user_data)
+SDK_EXPORT rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(
+	rocprofiler_record_header_t record, rocprofiler_buffer_tracing_operation_args_cb_t callback,
+	void *user_data)
 {
 	const rocprofiler_buffer_tracing_hip_api_ext_record_t *r = record.payload;
 	rocprofiler_callback_tracing_kind_t of = ROCPROFILER_CALLBACK_TRACING_NONE;

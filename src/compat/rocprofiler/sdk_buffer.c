@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers and the threads that hand them over: gputap's, with records as they are and their headers made when they are handed over. */
+/* Buffers and the threads that hand them over: gputap's, with records as they are and their
+ * headers made when they are handed over. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,10 +33,13 @@ struct sdk_buffer *sdk_buffer_of(rocprofiler_buffer_id_t id)
 	return NULL;
 }
 
-void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, const void *record, size_t bytes, bool last)
+void sdk_buffer_write(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
+		      const void *record, size_t bytes, bool last)
 {
-	gputap_buffer_write(b->tap, rocprofiler_record_header_compute_hash(ROCPROFILER_BUFFER_CATEGORY_TRACING, (uint32_t)kind), record,
-			    bytes, last);
+	gputap_buffer_write(b->tap,
+			    rocprofiler_record_header_compute_hash(
+				    ROCPROFILER_BUFFER_CATEGORY_TRACING, (uint32_t)kind),
+			    record, bytes, last);
 }
 
 /* Headers for so many records. */
@@ -66,10 +70,12 @@ static void call_client(void *data)
 	const struct batch *batch = data;
 	const struct sdk_buffer *b = batch->buffer;
 
-	batch->fn((rocprofiler_context_id_t){b->context}, (rocprofiler_buffer_id_t){b->handle}, b->list, batch->count, b->user, batch->lost);
+	batch->fn((rocprofiler_context_id_t){b->context}, (rocprofiler_buffer_id_t){b->handle},
+		  b->list, batch->count, b->user, batch->lost);
 }
 
-static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *records, size_t count, uint64_t lost, void *user)
+static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *records,
+		      size_t count, uint64_t lost, void *user)
 {
 	struct sdk_buffer *b = user;
 	struct batch batch = {b, atomic_load(&b->fn), count, lost};
@@ -87,14 +93,20 @@ static void hand_over(struct gputap_buffer *buffer, const struct gputap_record *
 		b->list[i] = &b->headers[i];
 	}
 	if (!sdk_guarded(call_client, &batch))
-		sdk_tell("the callback of buffer %lu threw an exception: %zu records are behind it", (unsigned long)b->handle, count);
+		sdk_tell("the callback of buffer %lu threw an exception: %zu records are behind it",
+			 (unsigned long)b->handle, count);
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context, size_t size, size_t watermark,
-							  rocprofiler_buffer_policy_t policy, rocprofiler_buffer_tracing_cb_t callback,
-							  void *callback_data, rocprofiler_buffer_id_t *buffer_id)
+SDK_EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context,
+							  size_t size, size_t watermark,
+							  rocprofiler_buffer_policy_t policy,
+							  rocprofiler_buffer_tracing_cb_t callback,
+							  void *callback_data,
+							  rocprofiler_buffer_id_t *buffer_id)
 {
-	struct gputap_buffer_opts opts = {.size = sizeof opts, .bytes = size, .watermark = watermark < size ? watermark : size};
+	struct gputap_buffer_opts opts = {.size = sizeof opts,
+					  .bytes = size,
+					  .watermark = watermark < size ? watermark : size};
 	struct sdk_buffer *b = NULL;
 	struct sdk_context *c;
 
@@ -102,14 +114,17 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!(c = sdk_context_of(context)))
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
-	if (!size || !callback || (policy != ROCPROFILER_BUFFER_POLICY_DISCARD && policy != ROCPROFILER_BUFFER_POLICY_LOSSLESS))
+	if (!size || !callback ||
+	    (policy != ROCPROFILER_BUFFER_POLICY_DISCARD &&
+	     policy != ROCPROFILER_BUFFER_POLICY_LOSSLESS))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 	sdk_lock();
 	for (int i = 0; i < SDK_BUFFERS && !b; i++)
 		if (!buffers[i].handle && !buffers[i].tap)
 			b = &buffers[i];
 	if (b) {
-		opts.policy = policy == ROCPROFILER_BUFFER_POLICY_LOSSLESS ? GPUTAP_BUFFER_LOSSLESS : GPUTAP_BUFFER_DISCARD;
+		opts.policy = policy == ROCPROFILER_BUFFER_POLICY_LOSSLESS ? GPUTAP_BUFFER_LOSSLESS
+									   : GPUTAP_BUFFER_DISCARD;
 		opts.fn = hand_over;
 		opts.user = b;
 		b->context = c->handle;
@@ -142,7 +157,9 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id
 	if (!b)
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
 	for (int i = 0; i < SDK_CONTEXTS; i++)
-		for (int k = 0; atomic_load(&sdk_contexts[i].active) && k < ROCPROFILER_BUFFER_TRACING_LAST; k++)
+		for (int k = 0;
+		     atomic_load(&sdk_contexts[i].active) && k < ROCPROFILER_BUFFER_TRACING_LAST;
+		     k++)
 			if (sdk_contexts[i].recorded[k].buffer == b)
 				return ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
 	tap = b->tap;
@@ -161,14 +178,16 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_flush_buffer(rocprofiler_buffer_id_t
 		return ROCPROFILER_STATUS_ERROR_FINALIZED;
 	if (!b)
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	return gputap_buffer_flush(b->tap) == 0 ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
+	return gputap_buffer_flush(b->tap) == 0 ? ROCPROFILER_STATUS_SUCCESS
+						: ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
 }
 
 void sdk_buffers_drop(const struct sdk_context *c)
 {
 	for (int i = 0; i < SDK_BUFFERS; i++)
 		if (buffers[i].handle && sdk_buffer_is_of(&buffers[i], c)) {
-			atomic_store(&buffers[i].fn, NULL); /* its client may have freed what it looks at */
+			/* its client may have freed what it looks at */
+			atomic_store(&buffers[i].fn, NULL);
 			gputap_buffer_destroy(buffers[i].tap);
 			__atomic_store_n(&buffers[i].handle, 0, __ATOMIC_RELEASE);
 			buffers[i].tap = NULL;
@@ -211,9 +230,9 @@ void sdk_threads_init(void)
 	pthread_once(&once, subscribe);
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(rocprofiler_internal_thread_library_cb_t precreate,
-								      rocprofiler_internal_thread_library_cb_t postcreate, int libs,
-								      void *data)
+SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
+	rocprofiler_internal_thread_library_cb_t precreate,
+	rocprofiler_internal_thread_library_cb_t postcreate, int libs, void *data)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	int n;
@@ -221,7 +240,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(rocprofile
 	if (atomic_load(&sdk_initialized) == SDK_DONE)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (libs && !(libs & ROCPROFILER_LIBRARY))
-		return ROCPROFILER_STATUS_SUCCESS; /* all threads are this library's: the runtimes' are not told */
+		/* all threads are this library's: the runtimes' are not told */
+		return ROCPROFILER_STATUS_SUCCESS;
 	sdk_threads_init();
 	sdk_lock();
 	n = atomic_load(&hearer_count);
@@ -237,7 +257,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(rocprofile
 }
 
 /* A thread's handle is where gputap has it. */
-SDK_EXPORT rocprofiler_status_t rocprofiler_create_callback_thread(rocprofiler_callback_thread_t *cb_thread_id)
+SDK_EXPORT rocprofiler_status_t
+rocprofiler_create_callback_thread(rocprofiler_callback_thread_t *cb_thread_id)
 {
 	struct gputap_delivery *delivery;
 
@@ -249,8 +270,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_create_callback_thread(rocprofiler_c
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_assign_callback_thread(rocprofiler_buffer_id_t buffer_id,
-								   rocprofiler_callback_thread_t cb_thread_id)
+SDK_EXPORT rocprofiler_status_t rocprofiler_assign_callback_thread(
+	rocprofiler_buffer_id_t buffer_id, rocprofiler_callback_thread_t cb_thread_id)
 {
 	struct sdk_buffer *b = sdk_buffer_of(buffer_id);
 
@@ -258,6 +279,9 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_assign_callback_thread(rocprofiler_b
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!b)
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	return cb_thread_id.handle && gputap_buffer_assign(b->tap, (struct gputap_delivery *)(uintptr_t)cb_thread_id.handle) == 0 ?
-		       ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_THREAD_NOT_FOUND;
+	return cb_thread_id.handle &&
+			       gputap_buffer_assign(b->tap, (struct gputap_delivery *)(uintptr_t)
+								    cb_thread_id.handle) == 0
+		       ? ROCPROFILER_STATUS_SUCCESS
+		       : ROCPROFILER_STATUS_ERROR_THREAD_NOT_FOUND;
 }

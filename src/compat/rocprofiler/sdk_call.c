@@ -4,10 +4,11 @@
  *   ENTER ─► slot of the thread {user data, external id} ─► client's callback
  *   EXIT  ─► client's callback ─► record into the buffer ─► slot back
  *
- * gputap keeps eight bytes for each call and context: they hold the slot. Slots of a thread are given back last to first; what a
- * longjmp() left behind is given back with the next one below.
+ * gputap keeps eight bytes for each call and context: they hold the slot. Slots of a thread are
+ * given back last to first; what a longjmp() left behind is given back with the next one below.
  *
- * Arguments lie in gputap's call as they do in the union of the payload: they are copied as they are. */
+ * Arguments lie in gputap's call as they do in the union of the payload: they are copied as they
+ * are. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct slot {
 	rocprofiler_user_data_t user;
 	uint64_t external;
 	uint32_t index;
-	bool asked;     /* the external id is what the client answered */
+	bool asked; /* the external id is what the client answered */
 };
 
 struct slots {
@@ -96,37 +97,31 @@ static size_t copied(void *to, size_t room, const void *from, size_t bytes)
 	return bytes;
 }
 
-#define FILL(member)                                                                                  \
-	do {                                                                                          \
-		memset(&p->member, 0, sizeof p->member);                                              \
-		p->size = sizeof p->member;                                                           \
-		copied(&p->member.args, sizeof p->member.args, call->args, call->args_bytes);         \
-		copied(&p->member.retval, sizeof p->member.retval, call->ret, call->ret_bytes);       \
+#define FILL(member)                                                                            \
+	do {                                                                                    \
+		memset(&p->member, 0, sizeof p->member);                                        \
+		p->size = sizeof p->member;                                                     \
+		copied(&p->member.args, sizeof p->member.args, call->args, call->args_bytes);   \
+		copied(&p->member.retval, sizeof p->member.retval, call->ret, call->ret_bytes); \
 	} while (0)
 
 static void fill(union payload *p, const struct gputap_call *call)
 {
 	switch (call->domain) {
 	case GPUTAP_DOMAIN_HIP:
-	case GPUTAP_DOMAIN_HIP_COMPILER:
-		FILL(hip);
-		break;
+	case GPUTAP_DOMAIN_HIP_COMPILER: FILL(hip); break;
 	case GPUTAP_DOMAIN_HSA_CORE:
 	case GPUTAP_DOMAIN_HSA_AMD_EXT:
 	case GPUTAP_DOMAIN_HSA_IMAGE_EXT:
-	case GPUTAP_DOMAIN_HSA_FINALIZE_EXT:
-		FILL(hsa);
-		break;
-	case GPUTAP_DOMAIN_RCCL:
-		FILL(rccl);
-		break;
-	default:
-		FILL(marker);
+	case GPUTAP_DOMAIN_HSA_FINALIZE_EXT: FILL(hsa); break;
+	case GPUTAP_DOMAIN_RCCL: FILL(rccl); break;
+	default: FILL(marker);
 	}
 }
 
-static void tell(const struct sdk_context *c, const struct sdk_service *service, rocprofiler_callback_tracing_kind_t kind,
-		 uint32_t operation, const struct gputap_call *call, struct slot *s)
+static void tell(const struct sdk_context *c, const struct sdk_service *service,
+		 rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
+		 const struct gputap_call *call, struct slot *s)
 {
 	union payload p;
 	const rocprofiler_callback_tracing_record_t record = {
@@ -135,7 +130,8 @@ static void tell(const struct sdk_context *c, const struct sdk_service *service,
 		.correlation_id = {call->correlation, {s->external}, call->parent},
 		.kind = kind,
 		.operation = (rocprofiler_tracing_operation_t)operation,
-		.phase = call->phase == GPUTAP_PHASE_ENTER ? ROCPROFILER_CALLBACK_PHASE_ENTER : ROCPROFILER_CALLBACK_PHASE_EXIT,
+		.phase = call->phase == GPUTAP_PHASE_ENTER ? ROCPROFILER_CALLBACK_PHASE_ENTER
+							   : ROCPROFILER_CALLBACK_PHASE_EXIT,
 		.payload = &p,
 	};
 
@@ -143,8 +139,8 @@ static void tell(const struct sdk_context *c, const struct sdk_service *service,
 	service->fn(record, &s->user, service->user);
 }
 
-static void record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, uint32_t operation, const struct gputap_call *call,
-		   const struct slot *s, uint64_t end)
+static void record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, uint32_t operation,
+		   const struct gputap_call *call, const struct slot *s, uint64_t end)
 {
 	/* one layout for all APIs */
 	rocprofiler_buffer_tracing_hip_api_record_t r = {
@@ -160,8 +156,9 @@ static void record(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
 	sdk_buffer_write(b, kind, &r, sizeof r, false);
 }
 
-static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind, uint32_t operation,
-			    const struct gputap_call *call, const struct slot *s, uint64_t end)
+static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kind_t kind,
+			    uint32_t operation, const struct gputap_call *call,
+			    const struct slot *s, uint64_t end)
 {
 	rocprofiler_buffer_tracing_hip_api_ext_record_t r = {
 		.size = sizeof r,
@@ -181,9 +178,11 @@ static void record_extended(struct sdk_buffer *b, rocprofiler_buffer_tracing_kin
 /* Kind of records with arguments; NONE: there is none. */
 static rocprofiler_buffer_tracing_kind_t extended(rocprofiler_callback_tracing_kind_t kind)
 {
-	return kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API  ? ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT :
-	       kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API ? ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT :
-								       ROCPROFILER_BUFFER_TRACING_NONE;
+	return kind == ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API
+		       ? ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT
+	       : kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API
+		       ? ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT
+		       : ROCPROFILER_BUFFER_TRACING_NONE;
 }
 
 void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
@@ -202,15 +201,17 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	/* API kinds have the same numbers as callbacks and as records */
 	told = sdk_asks(&c->called[kind].ops, operation);
 	recorded = sdk_asks(&c->recorded[kind].ops, operation);
-	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE && sdk_asks(&c->recorded[more].ops, operation);
+	recorded_more = more != ROCPROFILER_BUFFER_TRACING_NONE &&
+			sdk_asks(&c->recorded[more].ops, operation);
 	if (call->phase == GPUTAP_PHASE_ENTER) {
 		if (!(s = take()))
 			return;
 		*data = (uintptr_t)s;
 		s->user.value = 0;
 		if (told || recorded || recorded_more)
-			s->external = sdk_external_id(c, call->thread, sdk_request_of(kind), (int32_t)operation, call->correlation,
-						      &s->asked);
+			s->external =
+				sdk_external_id(c, call->thread, sdk_request_of(kind),
+						(int32_t)operation, call->correlation, &s->asked);
 		if (told)
 			tell(c, &c->called[kind], kind, operation, call, s);
 		if (inner)
@@ -226,7 +227,8 @@ void sdk_on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	if (told)
 		tell(c, &c->called[kind], kind, operation, call, s);
 	if (recorded)
-		record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind, operation, call, s, end);
+		record(c->recorded[kind].buffer, (rocprofiler_buffer_tracing_kind_t)kind, operation,
+		       call, s, end);
 	if (recorded_more)
 		record_extended(c->recorded[more].buffer, more, operation, call, s, end);
 	give(s);

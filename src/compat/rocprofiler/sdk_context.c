@@ -3,8 +3,9 @@
  *
  *   created ─► configured (checked whole, then taken over) ─► commit: a gputap context that asks for all of it ─► start ⇄ stop
  *
- * gputap is asked once for each domain, for everything of all kinds that lie in it; who of them wants an operation is looked up in
- * the callback. Committed when the client's initialize() returns, so that runtimes that start later find what is wanted. */
+ * gputap is asked once for each domain, for everything of all kinds that lie in it; who of them
+ * wants an operation is looked up in the callback. Committed when the client's initialize()
+ * returns, so that runtimes that start later find what is wanted. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -60,7 +61,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_create_context(rocprofiler_context_i
 	return c ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_context_id_t context_id, int *status)
+SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_context_id_t context_id,
+							      int *status)
 {
 	struct sdk_context *c = sdk_context_of(context_id);
 
@@ -68,7 +70,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_contex
 	return c ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context_id_t context_id, int *status)
+SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context_id_t context_id,
+							     int *status)
 {
 	struct sdk_context *c = sdk_context_of(context_id);
 
@@ -79,8 +82,9 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context
 /* Configuring --------------------------------------------------------------------- */
 
 /* Check the whole list, then write it. @limit: operations that the kind has. */
-static rocprofiler_status_t take_operations(struct sdk_operations *o, const rocprofiler_tracing_operation_t *operations, size_t count,
-					    int limit)
+static rocprofiler_status_t take_operations(struct sdk_operations *o,
+					    const rocprofiler_tracing_operation_t *operations,
+					    size_t count, int limit)
 {
 	if (!operations != !count)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
@@ -97,12 +101,10 @@ static rocprofiler_status_t take_operations(struct sdk_operations *o, const rocp
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_configure_callback_tracing_service(rocprofiler_context_id_t context_id,
-									       rocprofiler_callback_tracing_kind_t kind,
-									       const rocprofiler_tracing_operation_t *operations,
-									       size_t operations_count,
-									       rocprofiler_callback_tracing_cb_t callback,
-									       void *callback_args)
+SDK_EXPORT rocprofiler_status_t rocprofiler_configure_callback_tracing_service(
+	rocprofiler_context_id_t context_id, rocprofiler_callback_tracing_kind_t kind,
+	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
+	rocprofiler_callback_tracing_cb_t callback, void *callback_args)
 {
 	int limit = sdk_callback_operations((int)kind);
 	struct sdk_context *c;
@@ -127,11 +129,10 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_callback_tracing_service(r
 	return status;
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(rocprofiler_context_id_t context_id,
-									     rocprofiler_buffer_tracing_kind_t kind,
-									     const rocprofiler_tracing_operation_t *operations,
-									     size_t operations_count,
-									     rocprofiler_buffer_id_t buffer_id)
+SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_tracing_kind_t kind,
+	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
+	rocprofiler_buffer_id_t buffer_id)
 {
 	int limit = sdk_buffer_operations((int)kind);
 	struct sdk_context *c;
@@ -148,8 +149,10 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(roc
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
 	if (kind == ROCPROFILER_BUFFER_TRACING_HIP_STREAM) /* upstream has no record for it */
 		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
-	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE && kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
-		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL; /* what tools know as: go on without */
+	if (kind >= ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE &&
+	    kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE)
+		/* what tools know as: go on without */
+		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL;
 	sdk_lock();
 	status = take_operations(&c->recorded[kind].ops, operations, operations_count, limit);
 	if (status == ROCPROFILER_STATUS_SUCCESS) {
@@ -177,8 +180,9 @@ static bool is_asked(const struct asked *a, uint32_t domain, uint32_t operation)
 	return false;
 }
 
-static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind, const struct sdk_operations *one,
-		    const struct sdk_operations *two, const struct sdk_operations *three)
+static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind,
+		    const struct sdk_operations *one, const struct sdk_operations *two,
+		    const struct sdk_operations *three)
 {
 	struct sdk_api api = sdk_api_of(kind);
 
@@ -190,10 +194,12 @@ static void ask_api(struct asked *a, rocprofiler_callback_tracing_kind_t kind, c
 		a->operations[api.domain][a->count[api.domain]++] = sdk_old_properties();
 }
 
-/* Calls that tell of something else. Those that are not told themselves need no correlation, but for what begins a range. */
+/* Calls that tell of something else. Those that are not told themselves need no correlation, but
+ * for what begins a range. */
 static void ask_inner(struct asked *a, const struct sdk_context *c)
 {
-	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE, GPUTAP_DOMAIN_HSA_AMD_EXT, GPUTAP_DOMAIN_ROCTX};
+	static const uint32_t domains[] = {GPUTAP_DOMAIN_HIP, GPUTAP_DOMAIN_HSA_CORE,
+					   GPUTAP_DOMAIN_HSA_AMD_EXT, GPUTAP_DOMAIN_ROCTX};
 
 	for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
 		const uint32_t d = domains[i];
@@ -211,9 +217,12 @@ static void ask_inner(struct asked *a, const struct sdk_context *c)
 	}
 }
 
-/* Copies and sets may be dispatches, too. Not barriers and markers: work that is told has a correlation id, also if no record shows it. */
-static const uint64_t DISPATCHED = GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL) | GPUTAP_WORK_BIT(GPUTAP_WORK_FILL) | GPUTAP_WORK_BIT(GPUTAP_WORK_READ) |
-				   GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) | GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
+/* Copies and sets may be dispatches, too. Not barriers and markers: work that is told has a
+ * correlation id, also if no record shows it. */
+static const uint64_t DISPATCHED =
+	GPUTAP_WORK_BIT(GPUTAP_WORK_KERNEL) | GPUTAP_WORK_BIT(GPUTAP_WORK_FILL) |
+	GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) |
+	GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
 
 /* Kinds whose records are made of something else than the calls of that name. */
 static void ask_others(struct asked *a, const struct sdk_context *c)
@@ -223,7 +232,8 @@ static void ask_others(struct asked *a, const struct sdk_context *c)
 		a->work |= DISPATCHED;
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY].ops.configured ||
 	    c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY].ops.configured)
-		a->work |= GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) | GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
+		a->work |= GPUTAP_WORK_BIT(GPUTAP_WORK_READ) | GPUTAP_WORK_BIT(GPUTAP_WORK_WRITE) |
+			   GPUTAP_WORK_BIT(GPUTAP_WORK_COPY);
 	if (c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops.configured)
 		a->objects |= 1u << GPUTAP_OBJECT_CODE_OBJECT | 1u << GPUTAP_OBJECT_KERNEL_SYMBOL;
 	if (a->work || a->objects)
@@ -247,7 +257,8 @@ static void ask(struct asked *a, const struct sdk_context *c)
 		if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API)
 			three = &c->recorded[ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT].ops;
 		if (sdk_api_of((rocprofiler_callback_tracing_kind_t)kind).domain)
-			ask_api(a, (rocprofiler_callback_tracing_kind_t)kind, &c->called[kind].ops, &c->recorded[kind].ops, three);
+			ask_api(a, (rocprofiler_callback_tracing_kind_t)kind, &c->called[kind].ops,
+				&c->recorded[kind].ops, three);
 	}
 	ask_inner(a, c);
 	ask_others(a, c);
@@ -255,7 +266,8 @@ static void ask(struct asked *a, const struct sdk_context *c)
 
 static uint32_t object_flags(void)
 {
-	const char *order = getenv("GPUTAP_ROCPROFILER_UNLOAD"), *replay = getenv("GPUTAP_ROCPROFILER_REPLAY");
+	const char *order = getenv("GPUTAP_ROCPROFILER_UNLOAD"),
+		   *replay = getenv("GPUTAP_ROCPROFILER_REPLAY");
 
 	return (order && !strcmp(order, "object-first") ? GPUTAP_OBJECTS_PARENT_FIRST : 0) |
 	       (replay && !strcmp(replay, "0") ? GPUTAP_OBJECTS_NO_REPLAY : 0);
@@ -285,8 +297,8 @@ static int make(struct sdk_context *c)
 	static struct asked a; /* large; made one after the other, with the lock */
 	const struct gputap_context_opts opts = {
 		.size = sizeof opts,
-		.flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE | GPUTAP_CONTEXT_INNERMOST | GPUTAP_CONTEXT_ALL_RETIRED |
-			 exit_flag(),
+		.flags = GPUTAP_CONTEXT_FINISH_CALLS | GPUTAP_CONTEXT_DENSE |
+			 GPUTAP_CONTEXT_INNERMOST | GPUTAP_CONTEXT_ALL_RETIRED | exit_flag(),
 	};
 	int rc;
 
@@ -301,16 +313,24 @@ static int make(struct sdk_context *c)
 	rc = gputap_context_create(&opts, &c->tap);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
 		if (a.count[d])
-			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d], is_timed(c), sdk_on_call, c);
+			rc = gputap_context_calls(c->tap, d, a.operations[d], a.count[d],
+						  is_timed(c), sdk_on_call, c);
 	for (uint32_t d = 0; rc == 0 && d < DOMAINS; d++)
-		if (a.quiet_count[d]) /* an allocation that is made in no call that is told has a correlation of its own */
+		/* an allocation that is made in no call that is told has a correlation of its
+		 * own */
+		if (a.quiet_count[d])
 			rc = gputap_context_quiet(c->tap, d, a.quiet[d], a.quiet_count[d],
-						  d == GPUTAP_DOMAIN_HSA_CORE || d == GPUTAP_DOMAIN_HSA_AMD_EXT ? GPUTAP_QUIET_ALONE : 0);
+						  d == GPUTAP_DOMAIN_HSA_CORE ||
+								  d == GPUTAP_DOMAIN_HSA_AMD_EXT
+							  ? GPUTAP_QUIET_ALONE
+							  : 0);
 	if (rc == 0 && a.work)
 		rc = gputap_context_work(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.work, sdk_on_work, c);
 	if (rc == 0 && a.objects)
-		rc = gputap_context_objects(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.objects, object_flags(), sdk_on_object, c);
-	if (rc == 0 && c->recorded[ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT].ops.configured)
+		rc = gputap_context_objects(c->tap, GPUTAP_DOMAIN_HSA_CORE, a.objects,
+					    object_flags(), sdk_on_object, c);
+	if (rc == 0 &&
+	    c->recorded[ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT].ops.configured)
 		rc = gputap_context_retirement(c->tap, sdk_on_retired, c);
 	if (rc) {
 		gputap_context_destroy(c->tap);
@@ -321,15 +341,20 @@ static int make(struct sdk_context *c)
 	return rc;
 }
 
-/* Kinds that are taken, as upstream takes them, and of which nothing can be told: whoever wonders learns it. */
+/* Kinds that are taken, as upstream takes them, and of which nothing can be told: whoever
+ * wonders learns it. */
 static const struct {
 	int called, recorded;
 	const char *why;
 } silent[] = {
-	{ROCPROFILER_CALLBACK_TRACING_OMPT, ROCPROFILER_BUFFER_TRACING_OMPT, "OMPT: OpenMP's runtimes are not asked for their events"},
-	{ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API, "ROCDECODE_API: clients can have its table"},
-	{ROCPROFILER_CALLBACK_TRACING_NONE, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API_EXT, "ROCDECODE_API_EXT: clients can have its table"},
-	{ROCPROFILER_CALLBACK_TRACING_ROCJPEG_API, ROCPROFILER_BUFFER_TRACING_ROCJPEG_API, "ROCJPEG_API: clients can have its table"},
+	{ROCPROFILER_CALLBACK_TRACING_OMPT, ROCPROFILER_BUFFER_TRACING_OMPT,
+	 "OMPT: OpenMP's runtimes are not asked for their events"},
+	{ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API,
+	 "ROCDECODE_API: clients can have its table"},
+	{ROCPROFILER_CALLBACK_TRACING_NONE, ROCPROFILER_BUFFER_TRACING_ROCDECODE_API_EXT,
+	 "ROCDECODE_API_EXT: clients can have its table"},
+	{ROCPROFILER_CALLBACK_TRACING_ROCJPEG_API, ROCPROFILER_BUFFER_TRACING_ROCJPEG_API,
+	 "ROCJPEG_API: clients can have its table"},
 };
 
 /* Once for each, where upstream's library would tell of such things, too. */
@@ -341,7 +366,8 @@ static void tell_silent(const struct sdk_context *c)
 	if (!level || (strcasecmp(level, "info") && strcasecmp(level, "trace")))
 		return;
 	for (unsigned i = 0; i < sizeof silent / sizeof *silent; i++)
-		if ((c->called[silent[i].called].ops.configured || c->recorded[silent[i].recorded].ops.configured) &&
+		if ((c->called[silent[i].called].ops.configured ||
+		     c->recorded[silent[i].recorded].ops.configured) &&
 		    !(atomic_fetch_or(&told, 1u << i) >> i & 1))
 			sdk_tell("can be configured, and nothing is told of it: %s", silent[i].why);
 }
@@ -353,14 +379,17 @@ void sdk_contexts_commit(uint32_t client)
 		int rc;
 
 		if (c->handle && c->client == client &&
-		    (c->called[ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION].ops.configured ||
-		     c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION].ops.configured ||
+		    (c->called[ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION]
+			     .ops.configured ||
+		     c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION]
+			     .ops.configured ||
 		     c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops.configured ||
 		     c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops.configured))
 			sdk_tables_init();
 		if (c->handle && c->client == client && (!c->tap || c->dirty))
 			tell_silent(c);
-		if (c->handle && c->client == client && (!c->tap || c->dirty) && (rc = make(c)) != 0)
+		if (c->handle && c->client == client && (!c->tap || c->dirty) &&
+		    (rc = make(c)) != 0)
 			sdk_tell("a context of %s cannot be had: %s", "a tool", strerror(-rc));
 		else if (c->handle && c->client == client && atomic_load(&c->active))
 			gputap_context_start(c->tap);
@@ -409,7 +438,8 @@ void sdk_contexts_stop(uint32_t client)
 	for (int i = 0; i < SDK_CONTEXTS; i++) {
 		struct sdk_context *c = &sdk_contexts[i];
 
-		if (c->handle && c->client == client && atomic_exchange(&c->active, false) && c->tap)
+		if (c->handle && c->client == client && atomic_exchange(&c->active, false) &&
+		    c->tap)
 			gputap_context_stop(c->tap);
 	}
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* External correlation ids: a stack for each context and thread, and the service that asks the client.
+/* External correlation ids: a stack for each context and thread, and the service that asks the
+ * client.
  *
  *   context ─► bucket of the thread's number ─► thread {depth, top} ─► values
  *
- * Looking up takes no lock: threads are only ever added, and `top` is what the last push or pop left. Pushing and popping, by any
- * thread for any thread, is done with the context's mutex. A thread with an empty stack has what the process's first thread
- * pushed last. */
+ * Looking up takes no lock: threads are only ever added, and `top` is what the last push or pop
+ * left. Pushing and popping, by any thread for any thread, is done with the context's mutex. A
+ * thread with an empty stack has what the process's first thread pushed last. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -53,15 +54,17 @@ uint64_t sdk_external_top(struct sdk_context *c, uint64_t thread)
 	return atomic_load_explicit(&e->by_first, memory_order_relaxed);
 }
 
-uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread, rocprofiler_external_correlation_id_request_kind_t kind,
-			 int32_t operation, uint64_t correlation, bool *asked)
+uint64_t sdk_external_id(struct sdk_context *c, uint64_t thread,
+			 rocprofiler_external_correlation_id_request_kind_t kind, int32_t operation,
+			 uint64_t correlation, bool *asked)
 {
 	const rocprofiler_context_id_t id = {c->handle};
 	rocprofiler_user_data_t value = {sdk_external_top(c, thread)};
 	const uint64_t top = value.value;
 
 	*asked = kind != ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_NONE && c->requests[kind] &&
-		 c->request_fn(thread, id, kind, operation, correlation, &value, c->request_user) == 0;
+		 c->request_fn(thread, id, kind, operation, correlation, &value, c->request_user) ==
+			 0;
 	return *asked ? value.value : top;
 }
 
@@ -116,8 +119,9 @@ static rocprofiler_status_t push(struct sdk_external *e, uint64_t tid, uint64_t 
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_push_external_correlation_id(rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
-									 rocprofiler_user_data_t external_correlation_id)
+SDK_EXPORT rocprofiler_status_t rocprofiler_push_external_correlation_id(
+	rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
+	rocprofiler_user_data_t external_correlation_id)
 {
 	struct sdk_context *c = sdk_context_of(context);
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -138,8 +142,9 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_push_external_correlation_id(rocprof
 	return status;
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_pop_external_correlation_id(rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
-									rocprofiler_user_data_t *external_correlation_id)
+SDK_EXPORT rocprofiler_status_t rocprofiler_pop_external_correlation_id(
+	rocprofiler_context_id_t context, rocprofiler_thread_id_t tid,
+	rocprofiler_user_data_t *external_correlation_id)
 {
 	struct sdk_context *c = sdk_context_of(context);
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
@@ -179,7 +184,8 @@ void sdk_external_drop(struct sdk_context *c)
 }
 
 SDK_EXPORT rocprofiler_status_t rocprofiler_configure_external_correlation_id_request_service(
-	rocprofiler_context_id_t context_id, const rocprofiler_external_correlation_id_request_kind_t *kinds, size_t kinds_count,
+	rocprofiler_context_id_t context_id,
+	const rocprofiler_external_correlation_id_request_kind_t *kinds, size_t kinds_count,
 	rocprofiler_external_correlation_id_request_cb_t callback, void *callback_args)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
@@ -199,7 +205,8 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_configure_external_correlation_id_re
 		c->requests_configured = true;
 		c->request_fn = callback;
 		c->request_user = callback_args;
-		for (int i = 1; !kinds_count && i < ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST; i++)
+		for (int i = 1; !kinds_count && i < ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST;
+		     i++)
 			c->requests[i] = true;
 		for (size_t i = 0; i < kinds_count; i++)
 			c->requests[kinds[i]] = true;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A function that may throw, called where nobody could catch: a buffer's callback, in a thread of gputap's.
+/* A function that may throw, called where nobody could catch: a buffer's callback, in a thread
+ * of gputap's.
  *
  *   sdk_guarded() ─► call, whose frame says to the unwinder "sdk_guard_personality" ─► the function
  *                      │                                                              throws │
  *                      └◄─ "thrown:" ◄── personality: a handler is here ◄── unwinder ◄───────┘
  *
- * That is what a C++ compiler makes of catch (...), by hand: with it this library would need libstdc++ and libgcc_s, in programs that
- * have neither. Whoever throws has them; they are looked for then. */
+ * That is what a C++ compiler makes of catch (...), by hand: with it this library would need
+ * libstdc++ and libgcc_s, in programs that have neither. Whoever throws has them; they are
+ * looked for then. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,11 +22,14 @@ static _Thread_local struct _Unwind_Exception *caught __attribute__((tls_model("
 
 extern const char sdk_guard_thrown[] __attribute__((visibility("hidden")));
 int sdk_guard_call(void (*fn)(void *), void *data) __attribute__((visibility("hidden")));
-_Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
-					  struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+_Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
+					  _Unwind_Exception_Class class,
+					  struct _Unwind_Exception *exception,
+					  struct _Unwind_Context *context)
 	__attribute__((visibility("hidden"), used));
 
-/* rbp is kept for us by the unwinder; of what the function left on the stack it takes off everything. */
+/* rbp is kept for us by the unwinder; of what the function left on the stack it takes off
+ * everything. */
 __asm__(".text\n"
 	".hidden sdk_guard_call, sdk_guard_thrown, sdk_guard_personality\n"
 	".globl sdk_guard_call, sdk_guard_thrown\n"
@@ -57,20 +62,24 @@ __asm__(".text\n"
 /* Of a library that is there already, or is of no use. */
 static void *look_up(const char *library, const char *name)
 {
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD), *found = handle ? dlsym(handle, name) : NULL;
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD),
+	     *found = handle ? dlsym(handle, name) : NULL;
 
 	if (handle)
 		dlclose(handle); /* whoever threw keeps it */
 	return found;
 }
 
-_Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
-					  struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+_Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions,
+					  _Unwind_Exception_Class class,
+					  struct _Unwind_Exception *exception,
+					  struct _Unwind_Context *context)
 {
 	void (*set_ip)(struct _Unwind_Context *, uintptr_t);
 
 	(void)class;
-	if (version != 1 || actions & _UA_FORCE_UNWIND) /* the thread is cancelled, or ends itself */
+	/* the thread is cancelled, or ends itself */
+	if (version != 1 || actions & _UA_FORCE_UNWIND)
 		return _URC_CONTINUE_UNWIND;
 	*(void **)&set_ip = look_up("libgcc_s.so.1", "_Unwind_SetIP");
 	if (!set_ip)
@@ -86,7 +95,8 @@ _Unwind_Reason_Code sdk_guard_personality(int version, _Unwind_Action actions, _
 	return _URC_INSTALL_CONTEXT;
 }
 
-/* As the end of a catch block: by the language's library, which counts exceptions, if it is C++'s. */
+/* As the end of a catch block: by the language's library, which counts exceptions, if it is
+ * C++'s. */
 static void end_catch(struct _Unwind_Exception *exception)
 {
 	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
@@ -95,7 +105,8 @@ static void end_catch(struct _Unwind_Exception *exception)
 	void *(*begin)(void *);
 	void (*end)(void);
 
-	for (size_t i = 0; i < sizeof exception->exception_class; i++) /* the first letter in the highest byte */
+	/* the first letter in the highest byte */
+	for (size_t i = 0; i < sizeof exception->exception_class; i++)
 		class[i] = (char)(exception->exception_class >> (56 - 8 * i));
 	for (int i = 0; i < 2; i++) {
 		if (memcmp(class, classes[i], strlen(classes[i])))
@@ -120,7 +131,9 @@ bool sdk_guarded(void (*fn)(void *), void *data)
 	return false;
 }
 
-#else /* NEEDSWORK: written for x86-64 only, as upstream's library is built for nothing else; an exception ends the process */
+/* NEEDSWORK: written for x86-64 only, as upstream's library is built for nothing else; an
+ * exception ends the process */
+#else
 
 bool sdk_guarded(void (*fn)(void *), void *data)
 {

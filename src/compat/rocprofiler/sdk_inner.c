@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of by the calls that make it: allocations (HSA's calls), HIP's streams, ranges of ROCTx (sdk_range.c).
+/* What is told of by the calls that make it: allocations (HSA's calls), HIP's streams, ranges of
+ * ROCTx (sdk_range.c).
  *
  *   ENTER ─► API's callback ─► inner ENTER ─► the call ─► inner EXIT ─► API's callback ─► record
  *
- * Such calls need no correlation of their own, unless they are told as calls, too (gputap_context_quiet()): an allocation has that of
- * the call that it is made in, else one of its own; streams have none. */
+ * Such calls need no correlation of their own, unless they are told as calls, too
+ * (gputap_context_quiet()): an allocation has that of the call that it is made in, else one of
+ * its own; streams have none. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
@@ -13,8 +15,10 @@
 
 #include "tool/tool_args.h"
 
-static void tell(const struct sdk_context *c, const struct gputap_call *call, rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
-		 rocprofiler_callback_phase_t phase, bool correlated, struct sdk_inner *inner, void *payload)
+static void tell(const struct sdk_context *c, const struct gputap_call *call,
+		 rocprofiler_callback_tracing_kind_t kind, uint32_t operation,
+		 rocprofiler_callback_phase_t phase, bool correlated, struct sdk_inner *inner,
+		 void *payload)
 {
 	const struct sdk_service *service = &c->called[kind];
 	rocprofiler_callback_tracing_record_t record = {
@@ -29,7 +33,9 @@ static void tell(const struct sdk_context *c, const struct gputap_call *call, ro
 	if (!sdk_asks(&service->ops, operation))
 		return;
 	if (correlated)
-		record.correlation_id = (rocprofiler_correlation_id_t){call->correlation, {inner->external}, call->parent};
+		record.correlation_id = (rocprofiler_correlation_id_t){call->correlation,
+								       {inner->external},
+								       call->parent};
 	service->fn(record, &inner->user, service->user);
 }
 
@@ -41,16 +47,27 @@ static const struct memory {
 	rocprofiler_memory_allocation_operation_t operation;
 	uint8_t out; /* word that says where the address goes to; a free: the address itself */
 } memories[] = {
-	{GPUTAP_DOMAIN_HSA_CORE, ROCPROFILER_HSA_CORE_API_ID_hsa_memory_allocate, ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE, 2},
-	{GPUTAP_DOMAIN_HSA_CORE, ROCPROFILER_HSA_CORE_API_ID_hsa_memory_free, ROCPROFILER_MEMORY_ALLOCATION_FREE, 0},
-	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_memory_pool_allocate, ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE, 3},
-	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_memory_pool_free, ROCPROFILER_MEMORY_ALLOCATION_FREE, 0},
-	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_vmem_handle_create, ROCPROFILER_MEMORY_ALLOCATION_VMEM_ALLOCATE, 4},
-	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_vmem_handle_release, ROCPROFILER_MEMORY_ALLOCATION_VMEM_FREE, 0},
+	{GPUTAP_DOMAIN_HSA_CORE, ROCPROFILER_HSA_CORE_API_ID_hsa_memory_allocate,
+	 ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE, 2},
+	{GPUTAP_DOMAIN_HSA_CORE, ROCPROFILER_HSA_CORE_API_ID_hsa_memory_free,
+	 ROCPROFILER_MEMORY_ALLOCATION_FREE, 0},
+	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_memory_pool_allocate,
+	 ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE, 3},
+	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_memory_pool_free,
+	 ROCPROFILER_MEMORY_ALLOCATION_FREE, 0},
+	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_vmem_handle_create,
+	 ROCPROFILER_MEMORY_ALLOCATION_VMEM_ALLOCATE, 4},
+	{GPUTAP_DOMAIN_HSA_AMD_EXT, ROCPROFILER_HSA_AMD_EXT_API_ID_hsa_amd_vmem_handle_release,
+	 ROCPROFILER_MEMORY_ALLOCATION_VMEM_FREE, 0},
 };
-enum { MEMORIES = sizeof memories / sizeof *memories, POOL = 0, BYTES = 1 /* words of what allocates */ };
+enum {
+	MEMORIES = sizeof memories / sizeof *memories,
+	POOL = 0,
+	BYTES = 1 /* words of what allocates */
+};
 
-/* All arguments of these calls lie in words of their own: region or pool, size, [flags, ..,] where to. */
+/* All arguments of these calls lie in words of their own: region or pool, size, [flags, ..,]
+ * where to. */
 static uint64_t word(const struct gputap_call *call, unsigned i)
 {
 	uint64_t value = 0;
@@ -70,15 +87,19 @@ static const struct memory *memory_of(const struct gputap_call *call)
 
 static bool allocates(const struct memory *m)
 {
-	return m->operation == ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE || m->operation == ROCPROFILER_MEMORY_ALLOCATION_VMEM_ALLOCATE;
+	return m->operation == ROCPROFILER_MEMORY_ALLOCATION_ALLOCATE ||
+	       m->operation == ROCPROFILER_MEMORY_ALLOCATION_VMEM_ALLOCATE;
 }
 
-static void memory_enter(struct sdk_context *c, const struct gputap_call *call, const struct memory *m, struct sdk_inner *inner)
+static void memory_enter(struct sdk_context *c, const struct gputap_call *call,
+			 const struct memory *m, struct sdk_inner *inner)
 {
 	rocprofiler_callback_tracing_memory_allocation_data_t data = {.size = sizeof data};
 
-	inner->external = sdk_external_id(c, call->thread, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_ALLOCATION, m->operation,
-					  call->correlation, &inner->asked);
+	inner->external =
+		sdk_external_id(c, call->thread,
+				ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_ALLOCATION,
+				m->operation, call->correlation, &inner->asked);
 	if (allocates(m)) {
 		inner->which = sdk_agent_of_pool(word(call, POOL)).handle;
 		data.agent_id.handle = inner->which;
@@ -86,7 +107,8 @@ static void memory_enter(struct sdk_context *c, const struct gputap_call *call, 
 	} else {
 		data.address.value = word(call, m->out);
 	}
-	tell(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation, ROCPROFILER_CALLBACK_PHASE_ENTER, true, inner, &data);
+	tell(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation,
+	     ROCPROFILER_CALLBACK_PHASE_ENTER, true, inner, &data);
 }
 
 static uint64_t address_of(const struct gputap_call *call, const struct memory *m)
@@ -96,10 +118,12 @@ static uint64_t address_of(const struct gputap_call *call, const struct memory *
 
 	if (!allocates(m))
 		return value;
-	return gputap_call_status(call, &status) == 0 && value ? *(const uint64_t *)(uintptr_t)value : 0;
+	return gputap_call_status(call, &status) == 0 && value ? *(const uint64_t *)(uintptr_t)value
+							       : 0;
 }
 
-static void memory_exit(struct sdk_context *c, const struct gputap_call *call, const struct memory *m, struct sdk_inner *inner, uint64_t end)
+static void memory_exit(struct sdk_context *c, const struct gputap_call *call,
+			const struct memory *m, struct sdk_inner *inner, uint64_t end)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION];
 	rocprofiler_callback_tracing_memory_allocation_data_t data = {
@@ -123,15 +147,19 @@ static void memory_exit(struct sdk_context *c, const struct gputap_call *call, c
 		.allocation_size = data.allocation_size,
 	};
 
-	tell(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation, ROCPROFILER_CALLBACK_PHASE_EXIT, true, inner, &data);
+	tell(c, call, ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION, m->operation,
+	     ROCPROFILER_CALLBACK_PHASE_EXIT, true, inner, &data);
 	if (sdk_asks(&to->ops, (uint32_t)m->operation))
-		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION, &r, sizeof r, false);
+		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION, &r,
+				 sizeof r, false);
 }
 
 static bool asks_memory(const struct sdk_context *c, const struct memory *m)
 {
-	return sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION].ops, (uint32_t)m->operation) ||
-	       sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION].ops, (uint32_t)m->operation);
+	return sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION].ops,
+			(uint32_t)m->operation) ||
+	       sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION].ops,
+			(uint32_t)m->operation);
 }
 
 /* Streams ---------------------------------------------------------------------------- */
@@ -150,10 +178,13 @@ static void find_streams(void)
 	const char *type;
 
 	for (uint32_t op = 0; op < HIP_OPERATIONS; op++)
-		for (unsigned i = 0; (type = gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, op, i)) != NULL; i++) {
+		for (unsigned i = 0;
+		     (type = gt_tool_argument_mangled(GPUTAP_DOMAIN_HIP, op, i)) != NULL; i++) {
 			if (!strcmp(type, "P12ihipStream_t"))
-				streams[op].operation = op == ROCPROFILER_HIP_RUNTIME_API_ID_hipStreamDestroy ?
-								ROCPROFILER_HIP_STREAM_DESTROY : ROCPROFILER_HIP_STREAM_SET;
+				streams[op].operation =
+					op == ROCPROFILER_HIP_RUNTIME_API_ID_hipStreamDestroy
+						? ROCPROFILER_HIP_STREAM_DESTROY
+						: ROCPROFILER_HIP_STREAM_SET;
 			else if (!strcmp(type, "PP12ihipStream_t"))
 				streams[op].operation = ROCPROFILER_HIP_STREAM_CREATE;
 			else
@@ -172,7 +203,9 @@ uint32_t sdk_stream_operation(uint32_t number)
 uint64_t sdk_stream_argument(const struct gputap_call *call)
 {
 	uint32_t bytes;
-	const void *at = gt_tool_argument_value(call->domain, call->operation, streams[call->operation].argument, call->args, &bytes);
+	const void *at =
+		gt_tool_argument_value(call->domain, call->operation,
+				       streams[call->operation].argument, call->args, &bytes);
 	uint64_t value = 0;
 
 	if (at)
@@ -188,25 +221,32 @@ uint64_t sdk_stream_created(const struct gputap_call *call)
 	return gputap_call_status(call, &status) == 0 && at ? *(const uint64_t *)(uintptr_t)at : 0;
 }
 
-static void tell_stream(struct sdk_context *c, const struct gputap_call *call, uint32_t operation, rocprofiler_callback_phase_t phase,
-			struct sdk_inner *inner, uint64_t stream)
+static void tell_stream(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
+			rocprofiler_callback_phase_t phase, struct sdk_inner *inner,
+			uint64_t stream)
 {
-	rocprofiler_callback_tracing_hip_stream_data_t data = {sizeof data, {inner->which}, {stream}};
+	rocprofiler_callback_tracing_hip_stream_data_t data = {sizeof data,
+							       {inner->which},
+							       {stream}};
 
-	tell(c, call, ROCPROFILER_CALLBACK_TRACING_HIP_STREAM, operation, phase, false, inner, &data);
+	tell(c, call, ROCPROFILER_CALLBACK_TRACING_HIP_STREAM, operation, phase, false, inner,
+	     &data);
 }
 
-static void stream_enter(struct sdk_context *c, const struct gputap_call *call, uint32_t operation, struct sdk_inner *inner)
+static void stream_enter(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
+			 struct sdk_inner *inner)
 {
 	if (operation == ROCPROFILER_HIP_STREAM_CREATE)
 		return;
 	inner->which = sdk_stream_id(sdk_stream_argument(call));
 	if (operation == ROCPROFILER_HIP_STREAM_SET)
-		tell_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_ENTER, inner, sdk_stream_argument(call));
+		tell_stream(c, call, operation, ROCPROFILER_CALLBACK_PHASE_ENTER, inner,
+			    sdk_stream_argument(call));
 }
 
 /* HIP is done with it: what has been made or destroyed is told without a phase. */
-static void stream_exit(struct sdk_context *c, const struct gputap_call *call, uint32_t operation, struct sdk_inner *inner)
+static void stream_exit(struct sdk_context *c, const struct gputap_call *call, uint32_t operation,
+			struct sdk_inner *inner)
 {
 	uint64_t stream = sdk_stream_argument(call);
 	int32_t status;
@@ -238,14 +278,16 @@ void sdk_inner_enter(struct sdk_context *c, const struct gputap_call *call, stru
 		sdk_range_enter(c, call, inner);
 	} else if (call->domain == GPUTAP_DOMAIN_HIP) {
 		operation = sdk_stream_operation(call->operation);
-		if (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops, operation) && operation)
+		if (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops, operation) &&
+		    operation)
 			stream_enter(c, call, operation, inner);
 	} else if ((m = memory_of(call)) != NULL && asks_memory(c, m)) {
 		memory_enter(c, call, m, inner);
 	}
 }
 
-void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner, uint64_t end)
+void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
+		    uint64_t end)
 {
 	const struct memory *m;
 	uint32_t operation;
@@ -254,7 +296,8 @@ void sdk_inner_exit(struct sdk_context *c, const struct gputap_call *call, struc
 		sdk_range_exit(c, call, inner, end);
 	} else if (call->domain == GPUTAP_DOMAIN_HIP) {
 		operation = sdk_stream_operation(call->operation);
-		if (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops, operation) && operation)
+		if (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops, operation) &&
+		    operation)
 			stream_exit(c, call, operation, inner);
 	} else if ((m = memory_of(call)) != NULL && asks_memory(c, m)) {
 		if (!inner->asked)
@@ -272,10 +315,9 @@ bool sdk_inner_asks(const struct sdk_context *c, uint32_t domain, uint32_t numbe
 	switch (domain) {
 	case GPUTAP_DOMAIN_HIP:
 		operation = sdk_stream_operation(number);
-		return operation && sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops, operation);
-	case GPUTAP_DOMAIN_ROCTX:
-		return sdk_range_asks(c, number);
-	default:
-		return m && asks_memory(c, m);
+		return operation &&
+		       sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops, operation);
+	case GPUTAP_DOMAIN_ROCTX: return sdk_range_asks(c, number);
+	default: return m && asks_memory(c, m);
 	}
 }

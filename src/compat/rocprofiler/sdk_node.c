@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What belongs to a node of the driver's topology: banks of memory, caches, links to other nodes. From the driver's files,
+/* What belongs to a node of the driver's topology: banks of memory, caches, links to other
+ * nodes. From the driver's files,
  *     mem_banks/0/properties    "heap_type 1\nsize_in_bytes 8589934592\n.."
- * or from its library. The node's properties say how many there are; memory is never given back, as agents are not. */
+ * or from its library. The node's properties say how many there are; memory is never given back,
+ * as agents are not. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,22 +31,48 @@ struct property {
 	const char *name;
 	uint32_t offset, bytes;
 };
-#define BANK(text, member) {text, offsetof(rocprofiler_agent_mem_bank_t, member), sizeof ((rocprofiler_agent_mem_bank_t *)0)->member}
-#define CACHE(text, member) {text, offsetof(rocprofiler_agent_cache_t, member), sizeof ((rocprofiler_agent_cache_t *)0)->member}
-#define LINK(text, member) {text, offsetof(rocprofiler_agent_io_link_t, member), sizeof ((rocprofiler_agent_io_link_t *)0)->member}
+#define BANK(text, member)                                                \
+	{                                                                 \
+		text, offsetof(rocprofiler_agent_mem_bank_t, member),     \
+			sizeof((rocprofiler_agent_mem_bank_t *)0)->member \
+	}
+#define CACHE(text, member)                                            \
+	{                                                              \
+		text, offsetof(rocprofiler_agent_cache_t, member),     \
+			sizeof((rocprofiler_agent_cache_t *)0)->member \
+	}
+#define LINK(text, member)                                               \
+	{                                                                \
+		text, offsetof(rocprofiler_agent_io_link_t, member),     \
+			sizeof((rocprofiler_agent_io_link_t *)0)->member \
+	}
 
 static const struct property of_bank[] = {
-	BANK("heap_type", heap_type), BANK("size_in_bytes", size_in_bytes), BANK("flags", flags), BANK("width", width),
-	BANK("mem_clk_max", mem_clk_max), {NULL, 0, 0}};
-static const struct property of_cache[] = {
-	CACHE("processor_id_low", processor_id_low), CACHE("level", level), CACHE("size", size), CACHE("cache_line_size", cache_line_size),
-	CACHE("cache_lines_per_tag", cache_lines_per_tag), CACHE("association", association), CACHE("latency", latency),
-	CACHE("type", type), {NULL, 0, 0}};
-static const struct property of_link[] = {
-	LINK("type", type), LINK("version_major", version_major), LINK("version_minor", version_minor), LINK("node_from", node_from),
-	LINK("node_to", node_to), LINK("weight", weight), LINK("min_latency", min_latency), LINK("max_latency", max_latency),
-	LINK("min_bandwidth", min_bandwidth), LINK("max_bandwidth", max_bandwidth),
-	LINK("recommended_transfer_size", recommended_transfer_size), LINK("flags", flags), {NULL, 0, 0}};
+	BANK("heap_type", heap_type), BANK("size_in_bytes", size_in_bytes), BANK("flags", flags),
+	BANK("width", width),         BANK("mem_clk_max", mem_clk_max),     {NULL, 0, 0}};
+static const struct property of_cache[] = {CACHE("processor_id_low", processor_id_low),
+					   CACHE("level", level),
+					   CACHE("size", size),
+					   CACHE("cache_line_size", cache_line_size),
+					   CACHE("cache_lines_per_tag", cache_lines_per_tag),
+					   CACHE("association", association),
+					   CACHE("latency", latency),
+					   CACHE("type", type),
+					   {NULL, 0, 0}};
+static const struct property of_link[] = {LINK("type", type),
+					  LINK("version_major", version_major),
+					  LINK("version_minor", version_minor),
+					  LINK("node_from", node_from),
+					  LINK("node_to", node_to),
+					  LINK("weight", weight),
+					  LINK("min_latency", min_latency),
+					  LINK("max_latency", max_latency),
+					  LINK("min_bandwidth", min_bandwidth),
+					  LINK("max_bandwidth", max_bandwidth),
+					  LINK("recommended_transfer_size",
+					       recommended_transfer_size),
+					  LINK("flags", flags),
+					  {NULL, 0, 0}};
 
 static void read_properties(const char *path, const struct property *properties, char *to)
 {
@@ -57,13 +85,16 @@ static void read_properties(const char *path, const struct property *properties,
 			const uint32_t word = (uint32_t)value;
 
 			if (!strcmp(name, p->name))
-				memcpy(to + p->offset, p->bytes == 8 ? (const void *)&value : (const void *)&word, p->bytes);
+				memcpy(to + p->offset,
+				       p->bytes == 8 ? (const void *)&value : (const void *)&word,
+				       p->bytes);
 		}
 	if (f)
 		fclose(f);
 }
 
-static void *read_all(const char *node, const char *what, uint32_t *count, const struct property *properties, size_t bytes)
+static void *read_all(const char *node, const char *what, uint32_t *count,
+		      const struct property *properties, size_t bytes)
 {
 	char path[512], *all = array(count, bytes);
 
@@ -97,7 +128,8 @@ void sdk_node_files(const char *node, rocprofiler_agent_v0_t *i)
 	free((void *)(uintptr_t)id);
 	if (model)
 		i->model_name = model;
-	i->mem_banks = read_all(node, "mem_banks", &i->mem_banks_count, of_bank, sizeof *i->mem_banks);
+	i->mem_banks =
+		read_all(node, "mem_banks", &i->mem_banks_count, of_bank, sizeof *i->mem_banks);
 	i->caches = read_all(node, "caches", &i->caches_count, of_cache, sizeof *i->caches);
 	i->io_links = read_all(node, "io_links", &i->io_links_count, of_link, sizeof *i->io_links);
 }
@@ -116,9 +148,12 @@ struct thunk_cache {
 	uint32_t siblings[256];
 };
 struct thunk_link {
-	uint32_t type, major, minor, from, to, weight, min_latency, max_latency, min_bandwidth, max_bandwidth, transfer, flags;
+	uint32_t type, major, minor, from, to, weight, min_latency, max_latency, min_bandwidth,
+		max_bandwidth, transfer, flags;
 };
-_Static_assert(sizeof(struct thunk_bank) == 32 && sizeof(struct thunk_cache) == 1056 && sizeof(struct thunk_link) == 48, "its ABI");
+_Static_assert(sizeof(struct thunk_bank) == 32 && sizeof(struct thunk_cache) == 1056 &&
+		       sizeof(struct thunk_link) == 48,
+	       "its ABI");
 
 static void take_banks(void *library, uint32_t node, rocprofiler_agent_v0_t *i)
 {

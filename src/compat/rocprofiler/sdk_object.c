@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and kernel symbols: loaded, unloaded. When a client is finalised while they are there, they are unloaded then: what was
- * told is remembered for that. */
+/* Code objects and kernel symbols: loaded, unloaded. When a client is finalised while they are
+ * there, they are unloaded then: what was told is remembered for that. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ struct sdk_objects {
 	struct loaded *all; /* in the order of loading */
 };
 
-static void tell_code(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r, const struct gputap_object *o,
-		      rocprofiler_user_data_t *user)
+static void tell_code(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r,
+		      const struct gputap_object *o, rocprofiler_user_data_t *user)
 {
 	rocprofiler_callback_tracing_code_object_load_data_t data = {
 		.size = sizeof data,
@@ -43,8 +43,8 @@ static void tell_code(const struct sdk_service *service, rocprofiler_callback_tr
 	service->fn(*r, user, service->user);
 }
 
-static void tell_symbol(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r, const struct gputap_object *o,
-			rocprofiler_user_data_t *user)
+static void tell_symbol(const struct sdk_service *service, rocprofiler_callback_tracing_record_t *r,
+			const struct gputap_object *o, rocprofiler_user_data_t *user)
 {
 	rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t data = {
 		.size = sizeof data,
@@ -68,7 +68,8 @@ static void tell_symbol(const struct sdk_service *service, rocprofiler_callback_
 }
 
 /* Behind its kernel symbol; nothing is told when it goes, as upstream has it. */
-static void tell_host(const struct sdk_context *c, const struct gputap_object *o, rocprofiler_user_data_t *user)
+static void tell_host(const struct sdk_context *c, const struct gputap_object *o,
+		      rocprofiler_user_data_t *user)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT];
 	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
@@ -80,7 +81,8 @@ static void tell_host(const struct sdk_context *c, const struct gputap_object *o
 		.payload = &data,
 	};
 
-	if (!sdk_asks(&service->ops, (uint32_t)r.operation) || !o->name || !sdk_host_function(o->name, &data))
+	if (!sdk_asks(&service->ops, (uint32_t)r.operation) || !o->name ||
+	    !sdk_host_function(o->name, &data))
 		return;
 	rocprofiler_get_thread_id(&r.thread_id);
 	data.kernel_id = o->number;
@@ -88,15 +90,18 @@ static void tell_host(const struct sdk_context *c, const struct gputap_object *o
 	service->fn(r, user, service->user);
 }
 
-static void tell(const struct sdk_context *c, const struct gputap_object *o, uint32_t phase, rocprofiler_user_data_t *user)
+static void tell(const struct sdk_context *c, const struct gputap_object *o, uint32_t phase,
+		 rocprofiler_user_data_t *user)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT];
 	bool code = o->type == GPUTAP_OBJECT_CODE_OBJECT;
 	rocprofiler_callback_tracing_record_t r = {
 		.context_id = {c->handle},
 		.kind = ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
-		.operation = code ? ROCPROFILER_CODE_OBJECT_LOAD : ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER,
-		.phase = phase == GPUTAP_PHASE_LOAD ? ROCPROFILER_CALLBACK_PHASE_LOAD : ROCPROFILER_CALLBACK_PHASE_UNLOAD,
+		.operation = code ? ROCPROFILER_CODE_OBJECT_LOAD
+				  : ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER,
+		.phase = phase == GPUTAP_PHASE_LOAD ? ROCPROFILER_CALLBACK_PHASE_LOAD
+						    : ROCPROFILER_CALLBACK_PHASE_UNLOAD,
 	};
 
 	rocprofiler_get_thread_id(&r.thread_id);

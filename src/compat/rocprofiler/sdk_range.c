@@ -4,8 +4,9 @@
  *   roctxRangePushA()  ─► ENTER, held ───── list of the thread ──────► roctxRangePop()  ─► EXIT, record, released
  *   roctxRangeStartA() ─► ENTER, held ── list of the process, by id ─► roctxRangeStop() ─► the same, in any thread
  *
- * A range has the correlation of the call that begins it, which does not retire before (gputap_correlation_hold()). Marks are ranges of
- * one call. Ranges of a thread are told apart by their level: what was pushed or popped while a context was stopped is not missed. */
+ * A range has the correlation of the call that begins it, which does not retire before
+ * (gputap_correlation_hold()). Marks are ranges of one call. Ranges of a thread are told apart
+ * by their level: what was pushed or popped while a context was stopped is not missed. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,22 +67,26 @@ static int begins(uint32_t number)
 		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxProcessRangeA;
 	case ROCPROFILER_MARKER_CORE_API_ID_roctxGetThreadId:
 		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxGetThreadId;
-	default:
-		return ROCPROFILER_MARKER_CORE_RANGE_API_ID_NONE;
+	default: return ROCPROFILER_MARKER_CORE_RANGE_API_ID_NONE;
 	}
 }
 
 static int ends(uint32_t number)
 {
-	return number == ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop  ? (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxThreadRangeA :
-	       number == ROCPROFILER_MARKER_CORE_API_ID_roctxRangeStop ? (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxProcessRangeA :
-									 (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_NONE;
+	return number == ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop
+		       ? (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxThreadRangeA
+	       : number == ROCPROFILER_MARKER_CORE_API_ID_roctxRangeStop
+		       ? (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxProcessRangeA
+		       : (int)ROCPROFILER_MARKER_CORE_RANGE_API_ID_NONE;
 }
 
 static bool asks(const struct sdk_context *c, int operation)
 {
-	return operation >= 0 && (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API].ops, (uint32_t)operation) ||
-				  sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API].ops, (uint32_t)operation));
+	return operation >= 0 &&
+	       (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API].ops,
+			 (uint32_t)operation) ||
+		sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API].ops,
+			 (uint32_t)operation));
 }
 
 bool sdk_range_asks(const struct sdk_context *c, uint32_t number)
@@ -96,8 +101,10 @@ bool sdk_range_begins(uint32_t number)
 
 static void tell(const struct sdk_context *c, struct range *r, rocprofiler_callback_phase_t phase)
 {
-	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API];
-	rocprofiler_callback_tracing_marker_api_data_t data = {.size = sizeof data, .retval = r->ret};
+	const struct sdk_service *service =
+		&c->called[ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API];
+	rocprofiler_callback_tracing_marker_api_data_t data = {.size = sizeof data,
+							       .retval = r->ret};
 	const rocprofiler_callback_tracing_record_t record = {
 		.context_id = {c->handle},
 		.thread_id = r->thread,
@@ -116,7 +123,8 @@ static void tell(const struct sdk_context *c, struct range *r, rocprofiler_callb
 
 static void end(struct sdk_context *c, struct range *r, uint64_t at)
 {
-	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API];
+	const struct sdk_recorded *to =
+		&c->recorded[ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API];
 	rocprofiler_buffer_tracing_marker_api_record_t record = {
 		.size = sizeof record,
 		.kind = ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API,
@@ -129,7 +137,8 @@ static void end(struct sdk_context *c, struct range *r, uint64_t at)
 	tell(c, r, ROCPROFILER_CALLBACK_PHASE_EXIT);
 	record.correlation_id = r->correlation;
 	if (sdk_asks(&to->ops, r->operation))
-		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API, &record, sizeof record, false);
+		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API,
+				 &record, sizeof record, false);
 	drop(r);
 }
 
@@ -153,8 +162,10 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, stru
 	r->hold = gputap_correlation_hold();
 	r->correlation.internal = call->correlation;
 	r->correlation.ancestor = call->parent;
-	r->correlation.external.value = sdk_external_id(c, call->thread, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_RANGE_API,
-							operation, call->correlation, &asked);
+	r->correlation.external.value =
+		sdk_external_id(c, call->thread,
+				ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_RANGE_API,
+				operation, call->correlation, &asked);
 	tell(c, r, ROCPROFILER_CALLBACK_PHASE_ENTER);
 	if (!asked)
 		r->correlation.external.value = sdk_external_top(c, call->thread);
@@ -162,12 +173,14 @@ void sdk_range_enter(struct sdk_context *c, const struct gputap_call *call, stru
 	inner->which = (uintptr_t)r;
 }
 
-static void begun(struct sdk_context *c, const struct gputap_call *call, struct range *r, uint64_t at)
+static void begun(struct sdk_context *c, const struct gputap_call *call, struct range *r,
+		  uint64_t at)
 {
 	int32_t level = -1;
 
 	if (call->ret)
-		memcpy(&r->ret, call->ret, call->ret_bytes < sizeof r->ret ? call->ret_bytes : sizeof r->ret);
+		memcpy(&r->ret, call->ret,
+		       call->ret_bytes < sizeof r->ret ? call->ret_bytes : sizeof r->ret);
 	if (r->operation == ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxThreadRangeA) {
 		memcpy(&level, &r->ret, sizeof level);
 		r->id = level;
@@ -184,7 +197,8 @@ static void begun(struct sdk_context *c, const struct gputap_call *call, struct 
 	}
 }
 
-/* Take out the context's range of that id. A thread's: those that are deeper were not popped where we could see it. */
+/* Take out the context's range of that id. A thread's: those that are deeper were not popped
+ * where we could see it. */
 static struct range *take(struct range **list, uint64_t context, int64_t id, bool levels)
 {
 	for (struct range **at = list; *at;) {
@@ -202,7 +216,8 @@ static struct range *take(struct range **list, uint64_t context, int64_t id, boo
 	return NULL;
 }
 
-void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner, uint64_t at)
+void sdk_range_exit(struct sdk_context *c, const struct gputap_call *call, struct sdk_inner *inner,
+		    uint64_t at)
 {
 	struct range *r = (struct range *)(uintptr_t)inner->which;
 	int64_t id = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory: ROCr 6 and later call the functions of a table for tools before and after they give a queue memory for registers
- * that do not fit, take it back, or reclaim it. Here are functions for that table; the ones that were there are called behind.
+/* Scratch memory: ROCr 6 and later call the functions of a table for tools before and after they
+ * give a queue memory for registers that do not fit, take it back, or reclaim it. Here are
+ * functions for that table; the ones that were there are called behind.
  *
  *   start ─► ENTER of each active context that asks {user data, time, in the thread} .. end ─► EXIT, record
  *
@@ -11,9 +12,11 @@
 #include "runtime/hsa/hsa_tools_table.h"
 #include "sdk.h"
 
-static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES]; /* of the first copy of the runtime; others keep theirs */
+/* of the first copy of the runtime; others keep theirs */
+static gt_hsa_scratch_fn *next[GT_HSA_TOOLS_ENTRIES];
 
-/* Of a thread: too much for the room that the dynamic linker has left for libraries that are opened late. */
+/* Of a thread: too much for the room that the dynamic linker has left for libraries that are
+ * opened late. */
 struct open {
 	uint64_t start;
 	uint64_t context[SDK_CONTEXTS]; /* that heard ENTER */
@@ -48,11 +51,13 @@ static bool begin(void)
 
 static bool asks(const struct sdk_context *c, uint32_t operation)
 {
-	return c->handle && (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops, operation) ||
-			     sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops, operation));
+	return c->handle &&
+	       (sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY].ops, operation) ||
+		sdk_asks(&c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY].ops, operation));
 }
 
-static void tell(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e, uint32_t operation, bool begins, uint64_t thread)
+static void tell(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e,
+		 uint32_t operation, bool begins, uint64_t thread)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY];
 	struct open *o = &opened[operation - 1];
@@ -67,7 +72,8 @@ static void tell(const struct sdk_context *c, int i, const struct gt_hsa_scratch
 		.correlation_id = {gputap_correlation(), {o->external[i]}, 0},
 		.kind = ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY,
 		.operation = (rocprofiler_tracing_operation_t)operation,
-		.phase = begins ? ROCPROFILER_CALLBACK_PHASE_ENTER : ROCPROFILER_CALLBACK_PHASE_EXIT,
+		.phase =
+			begins ? ROCPROFILER_CALLBACK_PHASE_ENTER : ROCPROFILER_CALLBACK_PHASE_EXIT,
 		.payload = &data,
 	};
 
@@ -75,7 +81,8 @@ static void tell(const struct sdk_context *c, int i, const struct gt_hsa_scratch
 		return;
 	sdk_queue_of((uintptr_t)e->queue, e->queue->id, &data.queue_id, &data.agent_id);
 	if (operation == ROCPROFILER_SCRATCH_MEMORY_ALLOC) {
-		data.args.alloc_end.dispatch_id = e->dispatch; /* alloc_start has nothing else, and has it there */
+		/* alloc_start has nothing else, and has it there */
+		data.args.alloc_end.dispatch_id = e->dispatch;
 		if (!begins) {
 			data.args.alloc_end.size = e->bytes;
 			data.args.alloc_end.num_slots = e->slots;
@@ -84,7 +91,8 @@ static void tell(const struct sdk_context *c, int i, const struct gt_hsa_scratch
 	service->fn(record, &o->user[i], service->user);
 }
 
-static void record(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e, uint32_t operation, uint64_t thread, uint64_t end)
+static void record(const struct sdk_context *c, int i, const struct gt_hsa_scratch_event *e,
+		   uint32_t operation, uint64_t thread, uint64_t end)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY];
 	const struct open *o = &opened[operation - 1];
@@ -103,7 +111,8 @@ static void record(const struct sdk_context *c, int i, const struct gt_hsa_scrat
 	if (!sdk_asks(&to->ops, operation))
 		return;
 	sdk_queue_of((uintptr_t)e->queue, e->queue->id, &r.queue_id, &r.agent_id);
-	sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY, &r, sizeof r, false);
+	sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY, &r, sizeof r,
+			 false);
 }
 
 static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
@@ -120,13 +129,15 @@ static int on_event(uint32_t at, const struct gt_hsa_scratch_event *e)
 		struct sdk_context *c = &sdk_contexts[i];
 
 		if (begins)
-			o->context[i] = asks(c, operation) && atomic_load(&c->active) ? c->handle : 0;
+			o->context[i] =
+				asks(c, operation) && atomic_load(&c->active) ? c->handle : 0;
 		if (!o->context[i] || o->context[i] != c->handle)
 			continue;
 		if (begins) {
 			o->user[i].value = 0;
-			o->external[i] = sdk_external_id(c, thread, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_SCRATCH_MEMORY,
-							 (int32_t)operation, gputap_correlation(), &asked);
+			o->external[i] = sdk_external_id(
+				c, thread, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_SCRATCH_MEMORY,
+				(int32_t)operation, gputap_correlation(), &asked);
 		}
 		tell(c, i, e, operation, begins, thread);
 		if (!begins) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtimes' tables, when they are registered: handed to clients that asked for them, and told as initialisation of the runtime.
+/* The runtimes' tables, when they are registered: handed to clients that asked for them, and
+ * told as initialisation of the runtime.
  *
- * HSA's are the runtime's own, of its size and in its order; they come from gputap under a name. ROCTx's three tables are one in
- * gputap; clients get three, whose changed entries are carried over. */
+ * HSA's are the runtime's own, of its size and in its order; they come from gputap under a name.
+ * ROCTx's three tables are one in gputap; clients get three, whose changed entries are carried
+ * over. */
 #include <ctype.h>
 #include <link.h>
 #include <pthread.h>
@@ -11,7 +13,13 @@
 
 #include "sdk.h"
 
-enum { HEARERS = 64, INSTANCES = 16, OFFERED = 15, FIRST_OFFERED = 16 /* bit */, KNOWN_TABLES = 2 * ROCPROFILER_TABLE_LAST - 1 };
+enum {
+	HEARERS = 64,
+	INSTANCES = 16,
+	OFFERED = 15,
+	FIRST_OFFERED = 16 /* bit */,
+	KNOWN_TABLES = 2 * ROCPROFILER_TABLE_LAST - 1
+};
 
 static struct {
 	rocprofiler_intercept_library_cb_t fn;
@@ -28,7 +36,8 @@ struct hsa_tables {
 	void *core, *amd_ext, *finalizer, *image, *tools;
 };
 
-static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance, void *table)
+static void hand_out(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
+		     void *table)
 {
 	void *tables[1] = {table};
 
@@ -87,7 +96,8 @@ static void on_hsa(const struct gputap_table *table)
 	uint64_t version = version_of(table, "libhsa-runtime64");
 	const struct hsa_tables *t = (const struct hsa_tables *)(const void *)table->entries;
 
-	if (!table->instance && t->version.size >= offsetof(struct hsa_tables, tools) + sizeof t->tools && t->tools)
+	if (!table->instance &&
+	    t->version.size >= offsetof(struct hsa_tables, tools) + sizeof t->tools && t->tools)
 		sdk_scratch_table(t->tools);
 	sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_HSA, version, table->instance);
 	hand_out(ROCPROFILER_HSA_TABLE, version, table->instance, table->entries);
@@ -109,16 +119,18 @@ static void on_offered(const struct gputap_table *table)
 	int i = 0;
 
 	sdk_lock();
-	while (i < OFFERED && atomic_load(&offered[i]) && strcmp(atomic_load(&offered[i]), table->name))
+	while (i < OFFERED && atomic_load(&offered[i]) &&
+	       strcmp(atomic_load(&offered[i]), table->name))
 		i++;
 	if (i < OFFERED && !atomic_load(&offered[i]))
 		atomic_store(&offered[i], strdup(table->name));
 	sdk_unlock();
 	if (i == OFFERED)
-		sdk_tell("the table of %s is not told: there are %d others already", table->name, OFFERED);
+		sdk_tell("the table of %s is not told: there are %d others already", table->name,
+			 OFFERED);
 	else
-		hand_out((rocprofiler_intercept_table_t)(1u << (FIRST_OFFERED + i)), table->version ? table->version : 1,
-			 table->instance, table->entries);
+		hand_out((rocprofiler_intercept_table_t)(1u << (FIRST_OFFERED + i)),
+			 table->version ? table->version : 1, table->instance, table->entries);
 }
 
 /* ROCTx: where its three tables lie in gputap's one, behind the sizes. */
@@ -141,13 +153,15 @@ static void on_marker(const struct gputap_table *table)
 
 	sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_MARKER, version, table->instance);
 	for (int i = 0; i < 3; i++) {
-		void **entries = table->entries + 1 + markers[i].from, **ours = all[table->instance % INSTANCES][i].entries;
+		void **entries = table->entries + 1 + markers[i].from,
+		     **ours = all[table->instance % INSTANCES][i].entries;
 
 		if (table->bytes < (1 + markers[i].from + markers[i].count) * sizeof *entries)
 			continue;
 		all[table->instance % INSTANCES][i].size = (1 + markers[i].count) * sizeof *entries;
 		memcpy(ours, entries, markers[i].count * sizeof *entries);
-		hand_out(markers[i].type, version, table->instance, &all[table->instance % INSTANCES][i]);
+		hand_out(markers[i].type, version, table->instance,
+			 &all[table->instance % INSTANCES][i]);
 		memcpy(entries, ours, markers[i].count * sizeof *entries);
 	}
 }
@@ -181,9 +195,7 @@ static void on_table(const struct gputap_table *table, void *user)
 {
 	(void)user;
 	switch (table->domain) {
-	case 0:
-		on_named(table);
-		break;
+	case 0: on_named(table); break;
 	case GPUTAP_DOMAIN_HIP: {
 		uint64_t version = version_of(table, "libamdhip64");
 
@@ -192,17 +204,17 @@ static void on_table(const struct gputap_table *table, void *user)
 		break;
 	}
 	case GPUTAP_DOMAIN_HIP_COMPILER:
-		hand_out(ROCPROFILER_HIP_COMPILER_TABLE, version_of(table, "libamdhip64"), table->instance, table->entries);
+		hand_out(ROCPROFILER_HIP_COMPILER_TABLE, version_of(table, "libamdhip64"),
+			 table->instance, table->entries);
 		break;
-	case GPUTAP_DOMAIN_ROCTX:
-		on_marker(table);
-		break;
+	case GPUTAP_DOMAIN_ROCTX: on_marker(table); break;
 	case GPUTAP_DOMAIN_RCCL:
-		sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_RCCL, version_of(table, "librccl"), table->instance);
-		hand_out(ROCPROFILER_RCCL_TABLE, version_of(table, "librccl"), table->instance, table->entries);
+		sdk_on_runtime(ROCPROFILER_RUNTIME_INITIALIZATION_RCCL,
+			       version_of(table, "librccl"), table->instance);
+		hand_out(ROCPROFILER_RCCL_TABLE, version_of(table, "librccl"), table->instance,
+			 table->entries);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -218,8 +230,8 @@ void sdk_tables_init(void)
 	pthread_once(&once, subscribe);
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(rocprofiler_intercept_library_cb_t callback, int libs,
-									    void *data)
+SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(
+	rocprofiler_intercept_library_cb_t callback, int libs, void *data)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	int n;
@@ -244,17 +256,21 @@ SDK_EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(rocp
 
 /* Initialisation as a service ---------------------------------------------------------------- */
 
-void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version, uint64_t instance)
+void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, uint64_t version,
+		    uint64_t instance)
 {
-	rocprofiler_callback_tracing_runtime_initialization_data_t data = {sizeof data, version, instance};
+	rocprofiler_callback_tracing_runtime_initialization_data_t data = {sizeof data, version,
+									   instance};
 	rocprofiler_user_data_t nothing = {0};
 	rocprofiler_thread_id_t tid;
 
 	rocprofiler_get_thread_id(&tid);
 	for (int i = 0; i < SDK_CONTEXTS; i++) {
 		struct sdk_context *c = &sdk_contexts[i];
-		const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION];
-		const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION];
+		const struct sdk_service *service =
+			&c->called[ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION];
+		const struct sdk_recorded *to =
+			&c->recorded[ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION];
 		const rocprofiler_callback_tracing_record_t r = {
 			.context_id = {c->handle},
 			.thread_id = tid,
@@ -278,6 +294,8 @@ void sdk_on_runtime(rocprofiler_runtime_initialization_operation_t operation, ui
 		if (sdk_asks(&service->ops, (uint32_t)operation))
 			service->fn(r, &nothing, service->user);
 		if (sdk_asks(&to->ops, (uint32_t)operation))
-			sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, &b, sizeof b, false);
+			sdk_buffer_write(to->buffer,
+					 ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, &b,
+					 sizeof b, false);
 	}
 }

@@ -3,10 +3,11 @@
  *
  *   found (all) ─► configured (all): "do you want to take part?" ─► initialised (all): contexts, services ─► .. ─► finalised
  *
- * Found in this order, each function once: the one that is forced; ROCP_TOOL_LIBRARIES; what everybody sees; all mapped libraries.
- * gputap starts us by the first call of a runtime; rocprofiler_force_configure() starts us at once. The end is where upstream has it:
- * at a handler of exit() that is registered before the first client is configured. Whatever is wrong with a client is told on
- * stderr and costs that client only.
+ * Found in this order, each function once: the one that is forced; ROCP_TOOL_LIBRARIES; what
+ * everybody sees; all mapped libraries. gputap starts us by the first call of a runtime;
+ * rocprofiler_force_configure() starts us at once. The end is where upstream has it: at a
+ * handler of exit() that is registered before the first client is configured. Whatever is wrong
+ * with a client is told on stderr and costs that client only.
  *
  * No lock is held while a client's function runs: it may call anything, also what finalises it. */
 #include <dlfcn.h>
@@ -27,7 +28,8 @@ enum { TEXT_BYTES = 1024 };
 struct client {
 	rocprofiler_configure_func_t configure;
 	rocprofiler_tool_configure_result_t *result; /* NULL: it takes no part */
-	rocprofiler_client_id_t *id;                 /* handed out; what it holds now may be the client's idea */
+	/* handed out; what it holds now may be the client's idea */
+	rocprofiler_client_id_t *id;
 	uint32_t handle;
 	char from[PATH_MAX];
 };
@@ -59,8 +61,10 @@ void sdk_tell(const char *format, ...)
 
 rocprofiler_status_t sdk_may_configure(void)
 {
-	return atomic_load(&sdk_initialized) == SDK_IN_IT && current && pthread_equal(configuring, pthread_self()) ?
-		       ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	return atomic_load(&sdk_initialized) == SDK_IN_IT && current &&
+			       pthread_equal(configuring, pthread_self())
+		       ? ROCPROFILER_STATUS_SUCCESS
+		       : ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 }
 
 uint32_t sdk_current_client(void)
@@ -104,7 +108,10 @@ static rocprofiler_configure_func_t own(void *handle)
 	rocprofiler_configure_func_t fn = look_up(handle);
 	struct link_map *its, *of = NULL;
 
-	return fn && dlinfo(handle, RTLD_DI_LINKMAP, &its) == 0 && object_of((const void *)(uintptr_t)fn, &of) && of == its ? fn : NULL;
+	return fn && dlinfo(handle, RTLD_DI_LINKMAP, &its) == 0 &&
+			       object_of((const void *)(uintptr_t)fn, &of) && of == its
+		       ? fn
+		       : NULL;
 }
 
 static void find_named(const char *path)
@@ -122,7 +129,9 @@ static void find_named(const char *path)
 	if (fn)
 		add(fn, path);
 	else
-		sdk_tell("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is no tool", path);
+		sdk_tell("ROCP_TOOL_LIBRARIES: %s has no function rocprofiler_configure(); it is "
+			 "no tool",
+			 path);
 }
 
 static void find_in_list(const char *list)
@@ -148,7 +157,8 @@ static void find_mapped(void)
 	if (!program || dlinfo(program, RTLD_DI_LINKMAP, &map) != 0)
 		return;
 	for (; map; map = map->l_next) {
-		handle = map->l_name && *map->l_name ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		handle = map->l_name && *map->l_name ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD)
+						     : NULL;
 		if (handle && (fn = own(handle)) != NULL)
 			add(fn, map->l_name);
 		if (handle)
@@ -204,8 +214,10 @@ static void configure(struct client *c, unsigned number)
 	if (!c->id)
 		return;
 	current = c;
-	c->result = c->configure(10000 * ROCPROFILER_VERSION_MAJOR + 100 * ROCPROFILER_VERSION_MINOR + ROCPROFILER_VERSION_PATCH,
-				 ROCPROFILER_VERSION_STRING, number, c->id);
+	c->result =
+		c->configure(10000 * ROCPROFILER_VERSION_MAJOR + 100 * ROCPROFILER_VERSION_MINOR +
+				     ROCPROFILER_VERSION_PATCH,
+			     ROCPROFILER_VERSION_STRING, number, c->id);
 	current = NULL;
 	if (!c->result)
 		drop(c);
@@ -223,11 +235,13 @@ static void initialize(struct client *c)
 		sdk_contexts_commit(c->handle);
 		return;
 	}
-	sdk_tell("%s: its initialize() returned %d; it takes no part", c->id->name ? c->id->name : c->from, rc);
+	sdk_tell("%s: its initialize() returned %d; it takes no part",
+		 c->id->name ? c->id->name : c->from, rc);
 	drop(c);
 }
 
-/* Whoever has a client that is found initialises everything; else it stays undone, so that a later rocprofiler_force_configure() can. */
+/* Whoever has a client that is found initialises everything; else it stays undone, so that a
+ * later rocprofiler_force_configure() can. */
 static int start(void *user)
 {
 	int before = SDK_NOT_YET;
@@ -245,7 +259,8 @@ static int start(void *user)
 	for (unsigned i = 0; i < client_count; i++)
 		if (clients[i].result)
 			initialize(&clients[i]);
-	atomic_store(&sdk_initialized, client_count || atomic_load(&is_forced) ? SDK_DONE : SDK_NOT_YET);
+	atomic_store(&sdk_initialized,
+		     client_count || atomic_load(&is_forced) ? SDK_DONE : SDK_NOT_YET);
 	return 0;
 }
 
@@ -301,7 +316,8 @@ static void finish(void *user)
 	finalize_all();
 }
 
-/* Being gputap's tool ----------------------------------------------------------------------------- */
+/* Being gputap's tool
+ * ----------------------------------------------------------------------------- */
 
 static const struct gputap_tool tool = {
 	.size = sizeof tool,
@@ -320,7 +336,8 @@ SDK_EXPORT const struct gputap_tool *gputap_tool_describe(uint32_t version)
 	return client_count ? &tool : NULL; /* without a client the program is left alone */
 }
 
-SDK_EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
+SDK_EXPORT rocprofiler_status_t
+rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 {
 	if (atomic_load(&sdk_initialized) != SDK_NOT_YET || atomic_exchange(&is_forced, true))
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What has to be known before a client's context is started: which functions of the host stand for kernels, which streams there are.
+/* What has to be known before a client's context is started: which functions of the host stand
+ * for kernels, which streams there are.
  *
  *   gputap context of our own, started once a client asks for one of both ─► functions by kernel's name
  *                                                                        └─► numbers of streams
  *
- * HIP registers functions in constructors of programs and libraries, before a code object is loaded at all; a stream's address is
- * used again for another one. */
+ * HIP registers functions in constructors of programs and libraries, before a code object is
+ * loaded at all; a stream's address is used again for another one. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ enum { BUCKETS = 256 };
 
 struct function {
 	struct function *next;
-	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data; /* without what the code object adds */
+	/* without what the code object adds */
+	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
 	char name[]; /* of the kernel, mangled */
 };
 
@@ -95,7 +97,9 @@ static void add_function(const struct registration *r)
 	pthread_mutex_unlock(&mutex);
 }
 
-bool sdk_host_function(const char *symbol, rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out)
+bool sdk_host_function(
+	const char *symbol,
+	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *out)
 {
 	size_t bytes = strlen(symbol);
 	const struct function *f;
@@ -158,7 +162,8 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 	if (call->domain == GPUTAP_DOMAIN_HIP_COMPILER) {
 		const struct registration *r = call->args;
 
-		if (call->phase == GPUTAP_PHASE_ENTER && r && call->args_bytes >= sizeof *r && r->device_function)
+		if (call->phase == GPUTAP_PHASE_ENTER && r && call->args_bytes >= sizeof *r &&
+		    r->device_function)
 			add_function(r);
 		return;
 	}
@@ -173,8 +178,7 @@ static void on_call(const struct gputap_call *call, uint64_t *data, void *user)
 		else if (gputap_call_status(call, &status) == 0 && sdk_stream_id(*data))
 			forget_stream(*data);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -184,7 +188,8 @@ static int watch_streams(struct gputap_context *ctx)
 	int rc;
 
 	for (uint32_t op = 0; op < ROCPROFILER_HIP_RUNTIME_API_ID_LAST; op++)
-		if (sdk_stream_operation(op) == ROCPROFILER_HIP_STREAM_CREATE || sdk_stream_operation(op) == ROCPROFILER_HIP_STREAM_DESTROY)
+		if (sdk_stream_operation(op) == ROCPROFILER_HIP_STREAM_CREATE ||
+		    sdk_stream_operation(op) == ROCPROFILER_HIP_STREAM_DESTROY)
 			operations[count++] = op;
 	rc = gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP, operations, count, 0, on_call, NULL);
 	return rc ? rc : gputap_context_quiet(ctx, GPUTAP_DOMAIN_HIP, operations, count, 0);
@@ -193,14 +198,16 @@ static int watch_streams(struct gputap_context *ctx)
 static int watch_functions(struct gputap_context *ctx)
 {
 	const uint32_t operation = ROCPROFILER_HIP_COMPILER_API_ID___hipRegisterFunction;
-	int rc = gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0, on_call, NULL);
+	int rc = gputap_context_calls(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0, on_call,
+				      NULL);
 
 	return rc ? rc : gputap_context_quiet(ctx, GPUTAP_DOMAIN_HIP_COMPILER, &operation, 1, 0);
 }
 
 static void begin(bool wanted, bool *watched, int (*watch)(struct gputap_context *ctx))
 {
-	const struct gputap_context_opts opts = {.size = sizeof opts, .flags = GPUTAP_CONTEXT_FINISH_CALLS};
+	const struct gputap_context_opts opts = {.size = sizeof opts,
+						 .flags = GPUTAP_CONTEXT_FINISH_CALLS};
 	struct gputap_context *ctx;
 
 	if (!wanted || *watched)
@@ -214,7 +221,9 @@ void sdk_watch_for(const struct sdk_context *c)
 {
 	static bool streams_watched, functions_watched;
 
-	begin(c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops.configured, &streams_watched, watch_streams);
-	begin(sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops, ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER),
+	begin(c->called[ROCPROFILER_CALLBACK_TRACING_HIP_STREAM].ops.configured, &streams_watched,
+	      watch_streams);
+	begin(sdk_asks(&c->called[ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT].ops,
+		       ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER),
 	      &functions_watched, watch_functions);
 }

@@ -25,14 +25,10 @@ static bool is_dispatch(const struct gputap_work *w)
 static rocprofiler_memory_copy_operation_t direction(const struct gputap_work *w)
 {
 	switch (w->type) {
-	case GPUTAP_WORK_WRITE:
-		return ROCPROFILER_MEMORY_COPY_HOST_TO_DEVICE;
-	case GPUTAP_WORK_READ:
-		return ROCPROFILER_MEMORY_COPY_DEVICE_TO_HOST;
-	case GPUTAP_WORK_COPY:
-		return ROCPROFILER_MEMORY_COPY_DEVICE_TO_DEVICE;
-	default:
-		return ROCPROFILER_MEMORY_COPY_NONE;
+	case GPUTAP_WORK_WRITE: return ROCPROFILER_MEMORY_COPY_HOST_TO_DEVICE;
+	case GPUTAP_WORK_READ: return ROCPROFILER_MEMORY_COPY_DEVICE_TO_HOST;
+	case GPUTAP_WORK_COPY: return ROCPROFILER_MEMORY_COPY_DEVICE_TO_DEVICE;
+	default: return ROCPROFILER_MEMORY_COPY_NONE;
 	}
 }
 
@@ -57,8 +53,11 @@ static uint64_t end_of(const struct gputap_work *w)
 	return w->start && w->end <= w->start ? w->start + 1 : w->end;
 }
 
-static rocprofiler_callback_tracing_record_t head(const struct sdk_context *c, const struct gputap_work *w, const struct piece *p,
-						  rocprofiler_callback_tracing_kind_t kind, int operation)
+static rocprofiler_callback_tracing_record_t head(const struct sdk_context *c,
+						  const struct gputap_work *w,
+						  const struct piece *p,
+						  rocprofiler_callback_tracing_kind_t kind,
+						  int operation)
 {
 	static const uint8_t phases[] = {[GPUTAP_PHASE_ENTER] = ROCPROFILER_CALLBACK_PHASE_ENTER,
 					 [GPUTAP_PHASE_EXIT] = ROCPROFILER_CALLBACK_PHASE_EXIT,
@@ -76,9 +75,12 @@ static rocprofiler_callback_tracing_record_t head(const struct sdk_context *c, c
 
 static void tell_dispatch(const struct sdk_context *c, const struct gputap_work *w, struct piece *p)
 {
-	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH];
-	int operation = w->phase == GPUTAP_PHASE_COMPLETE ? ROCPROFILER_KERNEL_DISPATCH_COMPLETE : ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
-	rocprofiler_callback_tracing_record_t r = head(c, w, p, ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, operation);
+	const struct sdk_service *service =
+		&c->called[ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH];
+	int operation = w->phase == GPUTAP_PHASE_COMPLETE ? ROCPROFILER_KERNEL_DISPATCH_COMPLETE
+							  : ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
+	rocprofiler_callback_tracing_record_t r =
+		head(c, w, p, ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, operation);
 	rocprofiler_callback_tracing_kernel_dispatch_data_t data = {
 		.size = sizeof data,
 		.start_timestamp = w->start,
@@ -92,7 +94,8 @@ static void tell_dispatch(const struct sdk_context *c, const struct gputap_work 
 	service->fn(r, &p->user, service->user);
 }
 
-static void record_dispatch(const struct sdk_context *c, const struct gputap_work *w, const struct piece *p)
+static void record_dispatch(const struct sdk_context *c, const struct gputap_work *w,
+			    const struct piece *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH];
 	const rocprofiler_buffer_tracing_kernel_dispatch_record_t r = {
@@ -107,14 +110,16 @@ static void record_dispatch(const struct sdk_context *c, const struct gputap_wor
 	};
 
 	if (sdk_asks(&to->ops, ROCPROFILER_KERNEL_DISPATCH_COMPLETE))
-		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH, &r, sizeof r, false);
+		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH, &r,
+				 sizeof r, false);
 }
 
 /* gputap's COMPLETE is the copy's EXIT. */
 static void tell_copy(const struct sdk_context *c, const struct gputap_work *w, struct piece *p)
 {
 	const struct sdk_service *service = &c->called[ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY];
-	rocprofiler_callback_tracing_record_t r = head(c, w, p, ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, direction(w));
+	rocprofiler_callback_tracing_record_t r =
+		head(c, w, p, ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, direction(w));
 	rocprofiler_callback_tracing_memory_copy_data_t data = {
 		.size = sizeof data,
 		.start_timestamp = w->start,
@@ -134,7 +139,8 @@ static void tell_copy(const struct sdk_context *c, const struct gputap_work *w, 
 	service->fn(r, &p->user, service->user);
 }
 
-static void record_copy(const struct sdk_context *c, const struct gputap_work *w, const struct piece *p)
+static void record_copy(const struct sdk_context *c, const struct gputap_work *w,
+			const struct piece *p)
 {
 	const struct sdk_recorded *to = &c->recorded[ROCPROFILER_BUFFER_TRACING_MEMORY_COPY];
 	const rocprofiler_buffer_tracing_memory_copy_record_t r = {
@@ -153,7 +159,8 @@ static void record_copy(const struct sdk_context *c, const struct gputap_work *w
 	};
 
 	if (sdk_asks(&to->ops, (uint32_t)r.operation))
-		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MEMORY_COPY, &r, sizeof r, false);
+		sdk_buffer_write(to->buffer, ROCPROFILER_BUFFER_TRACING_MEMORY_COPY, &r, sizeof r,
+				 false);
 }
 
 void sdk_on_work(const struct gputap_work *w, uint64_t *data, void *user)
@@ -167,11 +174,12 @@ void sdk_on_work(const struct gputap_work *w, uint64_t *data, void *user)
 	if (w->phase == GPUTAP_PHASE_ENTER) {
 		if (!(p = calloc(1, sizeof *p)))
 			return;
-		p->external = sdk_external_id(c, w->thread,
-					      dispatch ? ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH :
-							 ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_COPY,
-					      dispatch ? (int)ROCPROFILER_KERNEL_DISPATCH_ENQUEUE : (int)direction(w), w->correlation,
-					      &asked);
+		p->external = sdk_external_id(
+			c, w->thread,
+			dispatch ? ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH
+				 : ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_COPY,
+			dispatch ? (int)ROCPROFILER_KERNEL_DISPATCH_ENQUEUE : (int)direction(w),
+			w->correlation, &asked);
 		*data = (uintptr_t)p;
 		atomic_fetch_add_explicit(&c->in_flight, 1, memory_order_relaxed);
 	}

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* libroctx64.so.4: ROCTx without ROCm. A program that marks its phases links and runs anywhere; under gputap its marks are recorded.
+/* libroctx64.so.4: ROCTx without ROCm. A program that marks its phases links and runs anywhere;
+ * under gputap its marks are recorded.
  *
- * Each function goes through one of three tables, which are offered once, at the first call, to whoever exports
- * rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). Without one a mark costs two loads and a call.
- * Another library of the process that has these functions is the real one: calls go there. One that can be paused (it comes with
- * librocprofiler-sdk) offers its own tables; then ours are not. One that has none is interposed by gputap itself.
+ * Each function goes through one of three tables, which are offered once, at the first call, to
+ * whoever exports rocprofiler_set_api_table() (libgputap.so, or a librocprofiler-sdk). Without
+ * one a mark costs two loads and a call. Another library of the process that has these functions
+ * is the real one: calls go there. One that can be paused (it comes with librocprofiler-sdk)
+ * offers its own tables; then ours are not. One that has none is interposed by gputap itself.
  *
  * The same source is librocprofiler-sdk-roctx.so.1.
  *
- * Levels of nested ranges are the thread's, ids of ranges the process's. libc only; no thread, no allocation. */
+ * Levels of nested ranges are the thread's, ids of ranges the process's. libc only; no thread,
+ * no allocation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,7 +27,8 @@ const char gputap_roctx[] = "gputap";
 
 enum { VERSION = 10000 * ROCTX_VERSION_MAJOR + 100 * ROCTX_VERSION_MINOR, TABLES = 3 };
 
-typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count);
+typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables,
+			     uint64_t count);
 
 static _Thread_local int level;
 static _Atomic uint64_t last_range;
@@ -147,7 +151,8 @@ static void offer(void)
 		chain(&names.device, "roctxNameHipDevice");
 		chain(&names.stream, "roctxNameHipStream");
 	}
-	if (dlsym(RTLD_NEXT, "roctxProfilerPause") || (real && dlsym(RTLD_DEFAULT, "gputap_door_roctx")))
+	if (dlsym(RTLD_NEXT, "roctxProfilerPause") ||
+	    (real && dlsym(RTLD_DEFAULT, "gputap_door_roctx")))
 		return;
 	take = (set_api_table_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
 	if (take)

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* libgputap-audit.so: interposition that the dynamic linker itself does (LD_AUDIT).
  *
- * The linker tells of every object that it maps, before anything is bound to it. A runtime's library that has no door
- * of its own gets its symbol table changed right then: the addresses of its exported functions become those of
- * libgputap.so's taps, and the taps get the real addresses. Whatever is bound afterwards, lazily or at once, by a PLT, a
- * static table of pointers or dlsym(), from RTLD_LOCAL and RTLD_DEEPBIND libraries, finds the taps. (la_symbind64() is called
- * for PLT slots and dlsym() only, never for the relocations of a pointer table; and it makes the linker call us
- * for every binding of the program.)
- * What is done to a library: runtime/arm.h. libgputap.so does the same later where there is no auditor (runtime/mapped.c).
+ * The linker tells of every object that it maps, before anything is bound to it. A runtime's
+ * library that has no door of its own gets its symbol table changed right then: the addresses of
+ * its exported functions become those of libgputap.so's taps, and the taps get the real
+ * addresses. Whatever is bound afterwards, lazily or at once, by a PLT, a static table of
+ * pointers or dlsym(), from RTLD_LOCAL and RTLD_DEEPBIND libraries, finds the taps.
+ * (la_symbind64() is called for PLT slots and dlsym() only, never for the relocations of a
+ * pointer table; and it makes the linker call us for every binding of the program.) What is done
+ * to a library: runtime/arm.h. libgputap.so does the same later where there is no auditor
+ * (runtime/mapped.c).
  *
- * And a program that wants ROCTx where there is none gets ours, by la_objsearch(): after all other places, so that a real one is
- * found wherever it lies. (LD_LIBRARY_PATH would come before a program's RUNPATH and the linker's cache.)
+ * And a program that wants ROCTx where there is none gets ours, by la_objsearch(): after all
+ * other places, so that a real one is found wherever it lies. (LD_LIBRARY_PATH would come before
+ * a program's RUNPATH and the linker's cache.)
  *
- * This library lives in a link namespace of its own. It uses no libc at all: none is mapped a second time for it (start-up),
- * and there is no state to share by mistake. No allocation, no thread-local storage, no output; what it cannot
- * do it leaves undone. All entries are called with the linker's lock held: one thread at a time. */
+ * This library lives in a link namespace of its own. It uses no libc at all: none is mapped a
+ * second time for it (start-up), and there is no state to share by mistake. No allocation, no
+ * thread-local storage, no output; what it cannot do it leaves undone. All entries are called
+ * with the linker's lock held: one thread at a time. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
@@ -40,7 +44,8 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned int flag
 
 /* libgputap.so's, where this library is mapped once more, beside it: by ROCr. */
 __attribute__((weak)) void gputap_door_hsa_failed(uint64_t count, const char *const *names);
-EXPORT bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
+EXPORT bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
+		   const char *const *failed_names);
 
 static bool active;
 static const char *compat; /* the folder of our ROCTx; NULL: there is none */
@@ -59,7 +64,8 @@ static struct gt_elf object_of(const struct link_map *map)
 	struct gt_elf o = {.base = map->l_addr, .dynamic = map->l_ld, .path = map->l_name};
 	const ElfW(Ehdr) *e = (const ElfW(Ehdr) *)map->l_addr;
 
-	if (e && e->e_ident[0] == 0x7f && e->e_ident[1] == 'E' && e->e_phentsize == sizeof(ElfW(Phdr)) &&
+	if (e && e->e_ident[0] == 0x7f && e->e_ident[1] == 'E' &&
+	    e->e_phentsize == sizeof(ElfW(Phdr)) &&
 	    e->e_phoff + e->e_phnum * sizeof(ElfW(Phdr)) <= GT_ELF_PAGE) {
 		o.headers = (const ElfW(Phdr) *)((const char *)e + e->e_phoff);
 		o.header_count = e->e_phnum;
@@ -81,7 +87,7 @@ static void arm(unsigned i, const struct gt_elf *o, bool own_calls)
 	}
 }
 
-static void meet_door(unsigned index, const struct gt_symbols *s, const ElfW(Sym) *symbol)
+static void meet_door(unsigned index, const struct gt_symbols *s, const ElfW(Sym) * symbol)
 {
 	struct api *a = &apis[index];
 	const struct gt_door *door = (const struct gt_door *)(s->base + symbol->st_value);
@@ -90,7 +96,8 @@ static void meet_door(unsigned index, const struct gt_symbols *s, const ElfW(Sym
 	if (door->magic != GT_DOOR_MAGIC || shape->tap_bytes != sizeof(struct gt_tap))
 		return; /* another version's */
 	a->door = door;
-	/* libgputap.so came late (not preloaded): these may be relocated, and their slots read-only */
+	/* libgputap.so came late (not preloaded): these may be relocated, and their slots
+	 * read-only */
 	for (unsigned i = 0; i < a->pending_count; i++) {
 		struct gt_elf o = object_of(a->pending[i]);
 
@@ -99,7 +106,8 @@ static void meet_door(unsigned index, const struct gt_symbols *s, const ElfW(Sym
 	a->pending_count = 0;
 }
 
-static void meet(unsigned i, const struct link_map *map, const struct gt_elf *o, const struct gt_symbols *s)
+static void meet(unsigned i, const struct link_map *map, const struct gt_elf *o,
+		 const struct gt_symbols *s)
 {
 	const struct gt_interposable *what = &gt_interposables[i];
 	struct api *a = &apis[i];
@@ -133,9 +141,11 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	(void)argc;
 	(void)argv;
 	for (char **e = environment; e && *e; e++)
-		if (bare_find(*e, sizeof "GPUTAP_SESSION=" - 1, "GPUTAP_SESSION=", sizeof "GPUTAP_SESSION=" - 1))
+		if (bare_find(*e, sizeof "GPUTAP_SESSION=" - 1,
+			      "GPUTAP_SESSION=", sizeof "GPUTAP_SESSION=" - 1))
 			active = true;
-		else if (bare_find(*e, sizeof "GPUTAP_COMPAT=/" - 1, "GPUTAP_COMPAT=/", sizeof "GPUTAP_COMPAT=/" - 1))
+		else if (bare_find(*e, sizeof "GPUTAP_COMPAT=/" - 1, "GPUTAP_COMPAT=/",
+				   sizeof "GPUTAP_COMPAT=/" - 1))
 			compat = *e + sizeof "GPUTAP_COMPAT=" - 1;
 }
 
@@ -150,15 +160,20 @@ static char *file_in(const char *folder, const char *name)
 	bare_copy(path, folder, sizeof path);
 	path[n] = '/';
 	bare_copy(path + n + 1, name, sizeof path - n - 1);
-	return bare_syscall3(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, 4 /* R_OK */) == 0 ? path : NULL;
+	return bare_syscall3(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, 4 /* R_OK */) == 0
+		       ? path
+		       : NULL;
 }
 
 /* @name is a file in one of the linker's own folders, which come last. */
 static char *stand_in(const char *name)
 {
-	static const char *const folders[] = {"/lib/" TRIPLET, "/usr/lib/" TRIPLET, "/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+	static const char *const folders[] = {"/lib/" TRIPLET, "/usr/lib/" TRIPLET,
+					      "/lib64",        "/usr/lib64",
+					      "/lib",          "/usr/lib"};
 	static const char *const ours[][2] = {
-		{"libroctx64.so.4", "libroctx64.so.4"}, {"libroctx64.so", "libroctx64.so.4"},
+		{"libroctx64.so.4", "libroctx64.so.4"},
+		{"libroctx64.so", "libroctx64.so.4"},
 		{"librocprofiler-sdk-roctx.so.1", "librocprofiler-sdk-roctx.so.1"},
 		{"librocprofiler-sdk-roctx.so", "librocprofiler-sdk-roctx.so.1"},
 	};
@@ -212,9 +227,11 @@ unsigned int la_objclose(uintptr_t *cookie)
 	return 0;
 }
 
-/* The last library of HSA_TOOLS_LIB, behind the user's: ROCr tells it which of those failed. libgputap.so, which is the first one,
- * cannot stand there again, as ROCr 6 opens each library once. */
-bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+/* The last library of HSA_TOOLS_LIB, behind the user's: ROCr tells it which of those failed.
+ * libgputap.so, which is the first one, cannot stand there again, as ROCr 6 opens each library
+ * once. */
+bool OnLoad(void *tables, uint64_t runtime_version, uint64_t failed_count,
+	    const char *const *failed_names)
 {
 	(void)tables;
 	(void)runtime_version;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP before ROCm 6, which offers its table to nobody: libgputap-audit.so has put our taps in the place of what the library
- * exports, both what programs call and what compilers call for them (runtime/audit/audit.c). Libraries that do offer it
- * are left to the table's door.
+/* HIP before ROCm 6, which offers its table to nobody: libgputap-audit.so has put our taps in
+ * the place of what the library exports, both what programs call and what compilers call for
+ * them (runtime/audit/audit.c). Libraries that do offer it are left to the table's door.
  *
- * Each mapped copy of the library is an instance of its own. Calls that it makes to its own exports do not come here:
- * the audit library binds them to the real functions. */
+ * Each mapped copy of the library is an instance of its own. Calls that it makes to its own
+ * exports do not come here: the audit library binds them to the real functions. */
 #include "runtime/hip/hip_door.h"
 
 #include "core/recording.h"
@@ -15,14 +15,14 @@
 #include "runtime/interposition.h"
 #include "runtime/module.h"
 
-#define GT_DOOR hip
-#define GT_DOOR_UP HIP
+#define GT_DOOR         hip
+#define GT_DOOR_UP      HIP
 #define GT_DOOR_EXPORTS "generated/hip_exports.inc"
 #define GT_DOOR_THREADS "gt_hip_thread_create"
 #include "runtime/door_object.inc"
 
-#define GT_DOOR hip_compiler
-#define GT_DOOR_UP HIP_COMPILER
+#define GT_DOOR         hip_compiler
+#define GT_DOOR_UP      HIP_COMPILER
 #define GT_DOOR_EXPORTS "generated/hip_compiler_exports.inc"
 #include "runtime/door_object.inc"
 
@@ -34,20 +34,24 @@ __attribute__((visibility("hidden"), used)) void gt_hip_door_opened(void)
 
 __attribute__((visibility("hidden"), used)) void gt_hip_compiler_door_opened(void)
 {
-	gt_door_adopt_all(gt_hip_compiler_door_states, gt_hip_compiler_tables, GT_DOMAIN_HIP_COMPILER, NULL);
+	gt_door_adopt_all(gt_hip_compiler_door_states, gt_hip_compiler_tables,
+			  GT_DOMAIN_HIP_COMPILER, NULL);
 }
 
 bool gt_hip_door_take(enum gt_domain domain, uint32_t instance)
 {
-	struct gt_door_state *states = domain == GT_DOMAIN_HIP ? gt_hip_door_states : gt_hip_compiler_door_states;
+	struct gt_door_state *states =
+		domain == GT_DOMAIN_HIP ? gt_hip_door_states : gt_hip_compiler_door_states;
 	uint32_t free = GT_DOOR_FREE;
 
-	return atomic_compare_exchange_strong(&states[instance].state, &free, GT_DOOR_LAYER) || free == GT_DOOR_LAYER;
+	return atomic_compare_exchange_strong(&states[instance].state, &free, GT_DOOR_LAYER) ||
+	       free == GT_DOOR_LAYER;
 }
 
 bool gt_hip_is_interposed(uint32_t instance)
 {
-	return atomic_load_explicit(&gt_hip_door_states[instance].state, memory_order_relaxed) == GT_DOOR_ARMED;
+	return atomic_load_explicit(&gt_hip_door_states[instance].state, memory_order_relaxed) ==
+	       GT_DOOR_ARMED;
 }
 
 __attribute__((constructor)) static void begin(void)

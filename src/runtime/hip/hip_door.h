@@ -8,10 +8,12 @@
 
 #include "record/domain.h"
 
-/* The table's door takes an instance of gt_hip_tables or gt_hip_compiler_tables. False: interposition has it. */
+/* The table's door takes an instance of gt_hip_tables or gt_hip_compiler_tables. False:
+ * interposition has it. */
 bool gt_hip_door_take(enum gt_domain domain, uint32_t instance);
 
-/* Tell the subscribers of raw tables of what is interposed and was not told yet (hip_front.c). Calls tools: no locks. */
+/* Tell the subscribers of raw tables of what is interposed and was not told yet (hip_front.c).
+ * Calls tools: no locks. */
 void gt_hip_fronts_tell(void);
 
 /* What programs call in place of an operation's tap; NULL: the tap. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A table for subscribers of raw tables (gputap_table_subscribe()) where HIP has none: before ROCm 6, interposed.
+/* A table for subscribers of raw tables (gputap_table_subscribe()) where HIP has none: before
+ * ROCm 6, interposed.
  *
  *   program ─► front ─► table[number] ─► subscriber's function ─► tap ─► the library's function
  *
- * The table is laid out as ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, its size first, and holds the taps. Once subscribers have
- * put their functions in front, all that is bound to the taps is bound to fronts instead: a jump through the table each. The
- * table stays and is looked at in each call, as the runtime's own would be. Without a subscriber there is none of this.
+ * The table is laid out as ROCm 7.2's HipDispatchTable and HipCompilerDispatchTable, its size
+ * first, and holds the taps. Once subscribers have put their functions in front, all that is
+ * bound to the taps is bound to fronts instead: a jump through the table each. The table stays
+ * and is looked at in each call, as the runtime's own would be. Without a subscriber there is
+ * none of this.
  *
  * What the library lacks of ROCm 7.2 answers hipErrorNotSupported. */
 #include <stdbool.h>
@@ -21,7 +24,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-#define HIP_ENTRIES 506
+#define HIP_ENTRIES      506
 #define COMPILER_ENTRIES 9
 enum { ERROR_NOT_SUPPORTED = 801 };
 
@@ -37,31 +40,33 @@ HIDDEN struct {
 	void *entries[COMPILER_ENTRIES];
 } gt_hip_compiler_front_tables[GT_INSTANCES];
 
-/* Fronts: one jump for each entry of each instance's table, FRONT_BYTES apart, in the order of the tables. */
+/* Fronts: one jump for each entry of each instance's table, FRONT_BYTES apart, in the order of
+ * the tables. */
 extern char gt_hip_fronts[], gt_hip_compiler_fronts[];
 #define TEXT_(a) #a
-#define TEXT(a) TEXT_(a)
+#define TEXT(a)  TEXT_(a)
 #if defined(__x86_64__)
 enum { FRONT_BYTES = 8 };
 #define JUMP(table) "	jmp *" table " + at(%rip)\n	.p2align 3\n"
 #elif defined(__aarch64__)
 enum { FRONT_BYTES = 16 };
-#define JUMP(table) "	adrp x16, " table " + at\n	ldr x16, [x16, :lo12:" table " + at]\n	br x16\n	.p2align 4\n"
+#define JUMP(table)                                                          \
+	"	adrp x16, " table " + at\n	ldr x16, [x16, :lo12:" table \
+	" + at]\n	br x16\n	.p2align 4\n"
 #endif
-#define FRONTS(fronts, table, entries)                  \
-	__asm__(".text\n"                               \
-		"	.p2align 6\n"                   \
-		"	.globl " fronts "\n"            \
-		"	.hidden " fronts "\n"           \
-		fronts ":\n"                            \
-		"	.set at, 0\n"                   \
-		"	.rept " "8" "\n" \
-		"	.set at, at + 8\n" /* size */   \
-		"	.rept " TEXT(entries) "\n"      \
-		JUMP(table)                             \
-		"	.set at, at + 8\n"              \
-		"	.endr\n"                        \
-		"	.endr\n")
+#define FRONTS(fronts, table, entries)                                              \
+	__asm__(".text\n"                                                           \
+		"	.p2align 6\n"                                                     \
+		"	.globl " fronts "\n"                                        \
+		"	.hidden " fronts "\n" fronts ":\n"                          \
+		"	.set at, 0\n"                                                     \
+		"	.rept "                                                           \
+		"8"                                                                 \
+		"\n"                                                                \
+		"	.set at, at + 8\n" /* size */                               \
+		"	.rept " TEXT(entries) "\n" JUMP(table) "	.set at, at + 8\n" \
+							       "	.endr\n"           \
+							       "	.endr\n")
 static_assert(GT_INSTANCES == 8, "the assembler above says so");
 FRONTS("gt_hip_fronts", "gt_hip_front_tables", HIP_ENTRIES);
 FRONTS("gt_hip_compiler_fronts", "gt_hip_compiler_front_tables", COMPILER_ENTRIES);
@@ -75,9 +80,18 @@ struct front {
 	bool done[GT_INSTANCES];
 };
 static struct front fronts[2] = {
-	{&gputap_door_hip, gt_hip_tables, gt_hip_fronts, (char *)gt_hip_front_tables, HIP_ENTRIES, {false}},
-	{&gputap_door_hip_compiler, gt_hip_compiler_tables, gt_hip_compiler_fronts, (char *)gt_hip_compiler_front_tables,
-	 COMPILER_ENTRIES, {false}},
+	{&gputap_door_hip,
+	 gt_hip_tables,
+	 gt_hip_fronts,
+	 (char *)gt_hip_front_tables,
+	 HIP_ENTRIES,
+	 {false}},
+	{&gputap_door_hip_compiler,
+	 gt_hip_compiler_tables,
+	 gt_hip_compiler_fronts,
+	 (char *)gt_hip_compiler_front_tables,
+	 COMPILER_ENTRIES,
+	 {false}},
 };
 
 static size_t bytes_of(const struct front *f)
@@ -119,7 +133,8 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 {
 	const struct gt_operation *op = &table->operations[index];
 
-	/* names that came with the tables: until then, the only structs of device properties were these */
+	/* names that came with the tables: until then, the only structs of device properties
+	 * were these */
 	if (!table->taps[index].real && table->domain == GT_DOMAIN_HIP) {
 		if (index == GT_HIP_INDEX_hipGetDevicePropertiesR0000)
 			index = GT_HIP_INDEX_hipGetDeviceProperties;
@@ -127,7 +142,8 @@ static void *entry_of(const struct gt_table *table, uint32_t index)
 			index = GT_HIP_INDEX_hipChooseDevice;
 		op = &table->operations[index];
 	}
-	return table->taps[index].real ? op->taps[table->instance] : (void *)(uintptr_t)not_supported;
+	return table->taps[index].real ? op->taps[table->instance]
+				       : (void *)(uintptr_t)not_supported;
 }
 
 /* libhiprtc's functions are in no table. */
@@ -147,7 +163,8 @@ static void make(struct front *f, uint32_t instance)
 	*(uint64_t *)(void *)made = bytes_of(f);
 	for (uint32_t i = 0; i < table->operation_count; i++)
 		if (table->operations[i].table_offset != UINT32_MAX)
-			*(void **)(void *)(made + table->operations[i].table_offset) = entry_of(table, i);
+			*(void **)(void *)(made + table->operations[i].table_offset) =
+				entry_of(table, i);
 }
 
 void gt_hip_fronts_tell(void)
@@ -159,8 +176,10 @@ void gt_hip_fronts_tell(void)
 			struct front *f = &fronts[d];
 			const struct gt_door_state *states = GT_DOOR_AT(f->door, f->door->states);
 
-			if (atomic_load(&states[i].state) != GT_DOOR_ARMED || !atomic_load(&states[i].adopted)) {
-				__atomic_store_n(&f->done[i], false, __ATOMIC_RELEASE); /* closed, and maybe opened again */
+			if (atomic_load(&states[i].state) != GT_DOOR_ARMED ||
+			    !atomic_load(&states[i].adopted)) {
+				/* closed, and maybe opened again */
+				__atomic_store_n(&f->done[i], false, __ATOMIC_RELEASE);
 				continue;
 			}
 			if (!has_entries(&f->tables[i]))
@@ -175,5 +194,7 @@ void gt_hip_fronts_tell(void)
 
 void *gt_hip_front(uint32_t instance, uint32_t index)
 {
-	return __atomic_load_n(&fronts[0].done[instance], __ATOMIC_ACQUIRE) ? hip_front(instance, index) : NULL;
+	return __atomic_load_n(&fronts[0].done[instance], __ATOMIC_ACQUIRE)
+		       ? hip_front(instance, index)
+		       : NULL;
 }

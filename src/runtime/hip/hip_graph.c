@@ -4,18 +4,20 @@
  *   hipGraphInstantiate   the graph's nodes and their order are asked of the runtime, and written down as an object
  *   hipGraphLaunch        gt_thread.graph for as long as the call takes; a cursor goes along the order
  *   a packet number is reserved   the cursor is moved over the packet before, which is written by now; the new one will be
- *                         the next kernel, copy or fill of the order: what it is, its handler sees. Of several at a time,
- *                         when they are written
+ *                         the next kernel, copy or fill of the order: what it is, its handler
+ *                         sees. Of several at a time, when they are written
  *
- * Envelopes (`--mode lite`): only packets that can be the launch's first or last get a signal. Those are, on each queue that
- * the launch touches, the first of the nodes without work before them, and the last of those without work behind them. Which
- * node is a queue's last one is learnt in the graph's first launch, which observes all that could be; on another stream
- * later ones do that too. So a launch costs two signals a queue, and a few comparisons a node. Where the launch learnt from went to one queue, and
- * this one begins as that did, the packets between the first node's and the last one's are passed over without a look (struct
- * gt_graph_quiet). If they were not as many as then, a packet of ours behind the launch tells its end.
+ * Envelopes (`--mode lite`): only packets that can be the launch's first or last get a signal.
+ * Those are, on each queue that the launch touches, the first of the nodes without work before
+ * them, and the last of those without work behind them. Which node is a queue's last one is
+ * learnt in the graph's first launch, which observes all that could be; on another stream later
+ * ones do that too. So a launch costs two signals a queue, and a few comparisons a node. Where
+ * the launch learnt from went to one queue, and this one begins as that did, the packets between
+ * the first node's and the last one's are passed over without a look (struct gt_graph_quiet). If
+ * they were not as many as then, a packet of ours behind the launch tells its end.
  *
- * The order is checked: a kernel of another name than the node's, or nodes that are left, and the graph's later launches have
- * no ordinals, which an event tells (GT_EVENT_GRAPH).
+ * The order is checked: a kernel of another name than the node's, or nodes that are left, and
+ * the graph's later launches have no ordinals, which an event tells (GT_EVENT_GRAPH).
  *
  * Locks: gt_core_lock() where graphs are made and destroyed. A launch takes none. */
 #include <string.h>
@@ -25,7 +27,14 @@
 #include "runtime/hip/hip_lane.h"
 #include "runtime/hsa/hsa_activity.h"
 
-enum { BUCKET_BITS = 10, QUEUES_MAX = 8, ODD_MOST = 3, GRID_AT = 12, KERNEL_OBJECT_AT = 32, PACKET_BYTES = 64 };
+enum {
+	BUCKET_BITS = 10,
+	QUEUES_MAX = 8,
+	ODD_MOST = 3,
+	GRID_AT = 12,
+	KERNEL_OBJECT_AT = 32,
+	PACKET_BYTES = 64
+};
 
 /* A queue that a launch touches, and the place of the last node there that none is behind. */
 struct touched {
@@ -34,53 +43,61 @@ struct touched {
 	uint32_t started; /* a node's packet is in it; before, there may be barriers */
 };
 
-/* Where a launch's packets were that count for its envelope, by the order in which they were reserved. */
+/* Where a launch's packets were that count for its envelope, by the order in which they were
+ * reserved. */
 struct course {
 	uint32_t first, last; /* the first node's, the last one's that none is behind */
-	uint32_t place;	      /* of that one among the nodes */
-	uint32_t count;	      /* of all packets; as learnt: 0: not to be gone by */
+	uint32_t place;       /* of that one among the nodes */
+	uint32_t count;       /* of all packets; as learnt: 0: not to be gone by */
 };
 
 struct graph {
-	struct graph *next; /* of the bucket; never taken out: destroyed ones wait for another handle */
+	/* of the bucket; never taken out: destroyed ones wait for another handle */
+	struct graph *next;
 	_Atomic(void *) handle;
 	uint32_t number, name;
 	struct gt_tool_object *object; /* for tools */
 	struct gt_hip_nodes nodes;
 	struct gt_hip_shared_nodes *shared; /* of `nodes`, for lanes; NULL: not made yet */
-	uint32_t written; /* ordinals below are in the object's records; UINT32_MAX: not even the first one */
+	/* ordinals below are in the object's records; UINT32_MAX: not even the first one */
+	uint32_t written;
 	_Atomic uint32_t replays;
 	_Atomic uint32_t wrong;   /* the runtime submits in an order of its own */
 	_Atomic uint32_t learned; /* 1: being written, 2: `last` is good */
 	struct touched last[QUEUES_MAX];
 	uint32_t last_count;
 	struct course course; /* learnt with `last` */
-	uint32_t odd;	      /* launches that went another way */
+	uint32_t odd;         /* launches that went another way */
 };
 
 struct gt_graph_launch {
 	struct gt_graph_quiet quiet; /* first */
 	struct course course;
-	bool has_course, is_quiet;   /* `course` is of a node that was seen; packets were passed over */
-	bool copies;                 /* there was one that is no packet */
+	/* `course` is of a node that was seen; packets were passed over */
+	bool has_course, is_quiet;
+	bool copies; /* there was one that is no packet */
 	struct graph *graph;
 	struct gt_graph_envelope *envelope;
 	uint32_t replay;
-	uint32_t at;                          /* place behind the last packet's node */
-	uint32_t candidate[GT_GRAPH_PARTS];   /* place of the packet that was reserved, if it is that */
+	uint32_t at; /* place behind the last packet's node */
+	/* place of the packet that was reserved, if it is that */
+	uint32_t candidate[GT_GRAPH_PARTS];
 	uint32_t unobserved, parts;
 	uint32_t last_part, last_place;
-	bool blind;                           /* the order is not known: no ordinals */
+	bool blind; /* the order is not known: no ordinals */
 	bool wrong, learning, unobservable;
-	bool paused;			      /* the program pauses its recording: tools may be told of it */
-	bool lanes, late_envelope;            /* streams have threads (hip_lane.h); the first packet opens the envelope */
-	bool strange, transfers;              /* of its own packets: a kernel that is not known; a copy or fill */
-	uint32_t kernels;                     /* of its own packets */
-	const void *queue;                    /* of that packet; NULL: none to be looked at */
+	/* the program pauses its recording: tools may be told of it */
+	bool paused;
+	/* streams have threads (hip_lane.h); the first packet opens the envelope */
+	bool lanes, late_envelope;
+	/* of its own packets: a kernel that is not known; a copy or fill */
+	bool strange, transfers;
+	uint32_t kernels;  /* of its own packets */
+	const void *queue; /* of that packet; NULL: none to be looked at */
 	uint64_t number;
 	struct touched touched[QUEUES_MAX];
 	uint32_t touched_count;
-	const void *destination, *source;     /* end of the last copy's memory */
+	const void *destination, *source; /* end of the last copy's memory */
 	uint64_t copied;
 };
 
@@ -119,10 +136,12 @@ static bool write_head(const struct graph *g, struct gt_thread *t)
 	gt_text_add_number(&text, "kernels", count_kind(g, GT_HIP_NODE_KERNEL));
 	gt_text_add_number(&text, "copies", count_kind(g, GT_HIP_NODE_COPY));
 	gt_text_add_number(&text, "fills", count_kind(g, GT_HIP_NODE_FILL));
-	return gt_object_write(t, GT_OBJECT_GRAPH, GT_DOMAIN_HIP, g->number, (uintptr_t)atomic_load(&g->handle), 0, &text);
+	return gt_object_write(t, GT_OBJECT_GRAPH, GT_DOMAIN_HIP, g->number,
+			       (uintptr_t)atomic_load(&g->handle), 0, &text);
 }
 
-/* As many nodes as an object has room for: "k12 k13 c f", a letter and for kernels the name's string id. */
+/* As many nodes as an object has room for: "k12 k13 c f", a letter and for kernels the name's
+ * string id. */
 static bool write_nodes(struct graph *g, struct gt_thread *t)
 {
 	struct gt_text text = {0};
@@ -145,7 +164,8 @@ static bool write_nodes(struct graph *g, struct gt_thread *t)
 	}
 	gt_text_add_number(&text, "first", g->written);
 	gt_text_add_bytes(&text, "nodes", list, n);
-	if (!gt_object_write(t, GT_OBJECT_GRAPH, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_GRAPH), 0, g->number, &text))
+	if (!gt_object_write(t, GT_OBJECT_GRAPH, GT_DOMAIN_HIP, gt_object_number(GT_OBJECT_GRAPH),
+			     0, g->number, &text))
 		return false;
 	g->written = i;
 	return true;
@@ -160,7 +180,8 @@ void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *n)
 /* For a launch in a lane; NULL: nobody can say what comes where. */
 static struct gt_hip_shared_nodes *share(struct graph *g)
 {
-	size_t bytes = sizeof(struct gt_hip_shared_nodes) + (g->nodes.count + 1) * sizeof *g->nodes.order;
+	size_t bytes =
+		sizeof(struct gt_hip_shared_nodes) + (g->nodes.count + 1) * sizeof *g->nodes.order;
 	struct gt_hip_shared_nodes *n;
 
 	gt_core_lock();
@@ -210,8 +231,11 @@ static void name_graph(struct graph *g, struct gt_thread *t)
 /* Not with a lock: tools are called. */
 static void tell(struct graph *g, bool there)
 {
-	const struct gputap_object o = {.domain = GT_DOMAIN_HIP, .type = GPUTAP_OBJECT_GRAPH, .number = g->number,
-					.handle = (uintptr_t)atomic_load(&g->handle), .storage_file = -1};
+	const struct gputap_object o = {.domain = GT_DOMAIN_HIP,
+					.type = GPUTAP_OBJECT_GRAPH,
+					.number = g->number,
+					.handle = (uintptr_t)atomic_load(&g->handle),
+					.storage_file = -1};
 
 	gt_tool_object_unload(g->object);
 	g->object = there ? gt_tool_object_add(&o, NULL) : NULL;
@@ -229,7 +253,8 @@ static void instantiated(const struct gt_call *call, void *handle, void *source)
 	if (!t || !gt_hip_nodes_ask(call->table, t, source, &nodes))
 		return;
 	gt_core_lock();
-	for (g = *bucket_of(handle); g && atomic_load(&g->handle) && atomic_load(&g->handle) != handle; g = g->next)
+	for (g = *bucket_of(handle);
+	     g && atomic_load(&g->handle) && atomic_load(&g->handle) != handle; g = g->next)
 		;
 	if (!g) {
 		g = gt_hip_alloc(sizeof *g);
@@ -253,7 +278,8 @@ static void instantiated(const struct gt_call *call, void *handle, void *source)
 	gt_core_unlock();
 	if (g && g->nodes.uncertain)
 		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number,
-			       "the order of its nodes cannot be told with this version of HIP: kernels have none");
+			       "the order of its nodes cannot be told with this version of HIP: "
+			       "kernels have none");
 	if (g)
 		tell(g, true);
 }
@@ -278,16 +304,19 @@ static void changed(const struct gt_call *call, struct graph *g, void *source)
 	tell(g, true);
 }
 
-int gt_hip_wrap_hipGraphInstantiate(const struct gt_call *call, void **exec, void *graph, void **error_node, char *log, size_t bytes)
+int gt_hip_wrap_hipGraphInstantiate(const struct gt_call *call, void **exec, void *graph,
+				    void **error_node, char *log, size_t bytes)
 {
-	int ret = ((gt_hip_hipGraphInstantiate_fn *)call->tap->real)(exec, graph, error_node, log, bytes);
+	int ret = ((gt_hip_hipGraphInstantiate_fn *)call->tap->real)(exec, graph, error_node, log,
+								     bytes);
 
 	if (ret == 0 && exec)
 		instantiated(call, *exec, graph);
 	return ret;
 }
 
-int gt_hip_wrap_hipGraphInstantiateWithFlags(const struct gt_call *call, void **exec, void *graph, unsigned long long flags)
+int gt_hip_wrap_hipGraphInstantiateWithFlags(const struct gt_call *call, void **exec, void *graph,
+					     unsigned long long flags)
 {
 	int ret = ((gt_hip_hipGraphInstantiateWithFlags_fn *)call->tap->real)(exec, graph, flags);
 
@@ -296,7 +325,8 @@ int gt_hip_wrap_hipGraphInstantiateWithFlags(const struct gt_call *call, void **
 	return ret;
 }
 
-int gt_hip_wrap_hipGraphInstantiateWithParams(const struct gt_call *call, void **exec, void *graph, void *params)
+int gt_hip_wrap_hipGraphInstantiateWithParams(const struct gt_call *call, void **exec, void *graph,
+					      void *params)
 {
 	int ret = ((gt_hip_hipGraphInstantiateWithParams_fn *)call->tap->real)(exec, graph, params);
 
@@ -320,9 +350,11 @@ int gt_hip_wrap_hipGraphExecDestroy(const struct gt_call *call, void *exec)
 	return ((gt_hip_hipGraphExecDestroy_fn *)call->tap->real)(exec);
 }
 
-int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void *exec, void *node, const void *params)
+int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void *exec, void *node,
+						const void *params)
 {
-	int ret = ((gt_hip_hipGraphExecKernelNodeSetParams_fn *)call->tap->real)(exec, node, params);
+	int ret =
+		((gt_hip_hipGraphExecKernelNodeSetParams_fn *)call->tap->real)(exec, node, params);
 	struct graph *g = ret == 0 ? find(exec) : NULL;
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 
@@ -341,9 +373,11 @@ int gt_hip_wrap_hipGraphExecKernelNodeSetParams(const struct gt_call *call, void
 	return ret;
 }
 
-int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *exec, void *graph, void **error_node, unsigned int *result)
+int gt_hip_wrap_hipGraphExecUpdate(const struct gt_call *call, void *exec, void *graph,
+				   void **error_node, unsigned int *result)
 {
-	int ret = ((gt_hip_hipGraphExecUpdate_fn *)call->tap->real)(exec, graph, error_node, result);
+	int ret =
+		((gt_hip_hipGraphExecUpdate_fn *)call->tap->real)(exec, graph, error_node, result);
 	struct graph *g = ret == 0 ? find(exec) : NULL;
 
 	if (g)
@@ -376,12 +410,15 @@ static bool ends(const struct gt_graph_launch *l, const void *queue, uint32_t pl
 }
 
 /* Is it what the node says? */
-static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_hsa_kernel *k, const uint8_t *packet)
+static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_hsa_kernel *k,
+			 const uint8_t *packet)
 {
-	return (!k->name || !n->name || k->name == n->name) && (!n->grid[0] || !memcmp(packet + GRID_AT, n->grid, sizeof n->grid));
+	return (!k->name || !n->name || k->name == n->name) &&
+	       (!n->grid[0] || !memcmp(packet + GRID_AT, n->grid, sizeof n->grid));
 }
 
-/* Where streams have threads, HIP 7 all the same submits what it has made ready when the graph was instantiated: kernels, most often. */
+/* Where streams have threads, HIP 7 all the same submits what it has made ready when the graph
+ * was instantiated: kernels, most often. */
 static void tell_lane(struct gt_graph_launch *l, uint32_t part)
 {
 	l->kernels += part == GT_GRAPH_KERNEL;
@@ -399,7 +436,8 @@ static void settle(struct gt_graph_launch *l)
 
 	if (!l->queue)
 		return;
-	memcpy(&packet, (const uint8_t *)l->queue + 8, sizeof packet); /* hsa_queue_t.base_address, .size */
+	/* hsa_queue_t.base_address, .size */
+	memcpy(&packet, (const uint8_t *)l->queue + 8, sizeof packet);
 	memcpy(&size, (const uint8_t *)l->queue + 24, sizeof size);
 	packet += (l->number & (size - 1)) * PACKET_BYTES;
 	memcpy(&object, packet + KERNEL_OBJECT_AT, sizeof object); /* a barrier's last dependency */
@@ -422,7 +460,8 @@ static void settle(struct gt_graph_launch *l)
 		l->strange = true;
 		return;
 	}
-	l->wrong |= part == GT_GRAPH_KERNEL && !is_kernel_of(&l->graph->nodes.order[place], k, packet);
+	l->wrong |=
+		part == GT_GRAPH_KERNEL && !is_kernel_of(&l->graph->nodes.order[place], k, packet);
 	l->at = place + 1;
 	l->last_part = part;
 	l->last_place = place;
@@ -437,14 +476,16 @@ static void settle(struct gt_graph_launch *l)
 	l->has_course = true;
 }
 
-/* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be made of several: one goes on
- * with the same node unless the next node that makes work is a copy too. */
+/* Where a packet or copy that is reserved now stands in the order, if it is @part. A copy may be
+ * made of several: one goes on with the same node unless the next node that makes work is a copy
+ * too. */
 static uint32_t place_of(const struct gt_graph_launch *l, enum gt_graph_part part, bool goes_on)
 {
 	const uint32_t *next = l->graph->nodes.order[l->at].next;
 
 	if (part == GT_GRAPH_COPY && l->last_part == GT_GRAPH_COPY &&
-	    (goes_on || next[GT_GRAPH_COPY] > next[GT_GRAPH_KERNEL] || next[GT_GRAPH_COPY] > next[GT_GRAPH_FILL] ||
+	    (goes_on || next[GT_GRAPH_COPY] > next[GT_GRAPH_KERNEL] ||
+	     next[GT_GRAPH_COPY] > next[GT_GRAPH_FILL] ||
 	     next[GT_GRAPH_COPY] == l->graph->nodes.count))
 		return l->last_place;
 	return next[part];
@@ -469,7 +510,8 @@ static void stamp_parts(struct gt_graph_launch *l, struct gt_graph_stamp *s)
 	for (int p = 0; p < GT_GRAPH_PARTS; p++) {
 		uint32_t place = l->candidate[p];
 
-		s->ordinal[p] = place < g->nodes.count && !l->blind ? g->nodes.order[place].ordinal : GT_GRAPH_NO_NODE;
+		s->ordinal[p] = place < g->nodes.count && !l->blind ? g->nodes.order[place].ordinal
+								    : GT_GRAPH_NO_NODE;
 	}
 }
 
@@ -483,7 +525,8 @@ static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
 		return (1u << GT_GRAPH_PARTS) - 1;
 	if (!l->envelope)
 		return 0;
-	if (!l->touched_count) /* which queue the launch goes to decides whether it is one that was learnt from */
+	/* which queue the launch goes to decides whether it is one that was learnt from */
+	if (!l->touched_count)
 		l->learning = atomic_load_explicit(&l->graph->learned, memory_order_acquire) != 2 ||
 			      !l->graph->last_count || l->graph->last[0].queue != queue;
 	where = touch(l, queue);
@@ -492,20 +535,22 @@ static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
 
 		if (!observed(l, where, place))
 			bits |= 1u << p;
-		else if (where && place < l->graph->nodes.count && l->graph->nodes.order[place].last && l->learning)
+		else if (where && place < l->graph->nodes.count &&
+			 l->graph->nodes.order[place].last && l->learning)
 			where->last = place;
 	}
 	return bits;
 }
 
-/* Is the packet that is reserved now the one behind the first node's, where the launch has gone as the one that was learnt from?
- * Then all up to the last node's are passed over. */
+/* Is the packet that is reserved now the one behind the first node's, where the launch has gone
+ * as the one that was learnt from? Then all up to the last node's are passed over. */
 static bool hush(struct gt_graph_launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
 
-	if (!l->envelope || l->lanes || l->learning || !l->has_course || l->is_quiet || !c->count || l->course.count != c->first + 2 ||
-	    l->course.first != c->first || c->last < c->first + 2 || l->graph->last[0].queue != queue || l->wrong || l->blind ||
+	if (!l->envelope || l->lanes || l->learning || !l->has_course || l->is_quiet || !c->count ||
+	    l->course.count != c->first + 2 || l->course.first != c->first ||
+	    c->last < c->first + 2 || l->graph->last[0].queue != queue || l->wrong || l->blind ||
 	    gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
 		return false;
 	l->is_quiet = true;
@@ -520,9 +565,12 @@ static bool hush(struct gt_graph_launch *l, const void *queue)
 static void check_course(struct gt_graph_launch *l)
 {
 	struct graph *g = l->graph;
-	struct gt_graph_stamp s = {.graph = g->number, .replay = l->replay, .envelope = l->envelope};
+	struct gt_graph_stamp s = {.graph = g->number,
+				   .replay = l->replay,
+				   .envelope = l->envelope};
 
-	if (!l->wrong && !l->quiet.left && l->course.count == g->course.count && l->course.last == g->course.last)
+	if (!l->wrong && !l->quiet.left && l->course.count == g->course.count &&
+	    l->course.last == g->course.last)
 		return;
 	g->course.count = 0;
 	if (g->odd++ < ODD_MOST)
@@ -538,11 +586,13 @@ static void open_envelope(struct gt_graph_launch *l)
 	const struct gt_thread *t = &gt_thread;
 
 	l->late_envelope = false;
-	l->envelope = gt_hip_envelope_open(t->api_id, t->api_start, g->number, l->replay, g->name, (uintptr_t)atomic_load(&g->handle), g->nodes.count);
+	l->envelope = gt_hip_envelope_open(t->api_id, t->api_start, g->number, l->replay, g->name,
+					   (uintptr_t)atomic_load(&g->handle), g->nodes.count);
 	l->unobservable = !l->envelope;
 }
 
-void gt_graph_stamp(struct gt_graph_launch *l, const void *queue, uint64_t number, struct gt_graph_stamp *s)
+void gt_graph_stamp(struct gt_graph_launch *l, const void *queue, uint64_t number,
+		    struct gt_graph_stamp *s)
 {
 	settle(l);
 	l->course.count++;
@@ -564,18 +614,20 @@ void gt_graph_stamp(struct gt_graph_launch *l, const void *queue, uint64_t numbe
 /* Large copies from or to memory that is not pinned go in chunks, one behind the other. */
 static bool same_copy(const struct gt_graph_launch *l, const void *destination, const void *source)
 {
-	return l->copied && l->copied % (1 << 20) == 0 && (destination == l->destination || source == l->source);
+	return l->copied && l->copied % (1 << 20) == 0 &&
+	       (destination == l->destination || source == l->source);
 }
 
-void gt_graph_stamp_copy(struct gt_graph_launch *l, const void *destination, const void *source, uint64_t bytes,
-			 struct gt_graph_stamp *s)
+void gt_graph_stamp_copy(struct gt_graph_launch *l, const void *destination, const void *source,
+			 uint64_t bytes, struct gt_graph_stamp *s)
 {
 	settle(l);
 	l->copies = true;
 	if (gt_unlikely(l->lanes))
 		tell_lane(l, GT_GRAPH_COPY);
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
-		l->candidate[p] = place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
+		l->candidate[p] =
+			place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
 	stamp_parts(l, s);
 	s->unobserved = l->unobservable || l->paused ? (1u << GT_GRAPH_PARTS) - 1 : 0;
 	if (l->envelope) {
@@ -603,7 +655,8 @@ static void learn(struct gt_graph_launch *l, struct gt_thread *t)
 	if (l->at && !l->wrong && g->nodes.order[l->at].next[GT_GRAPH_KERNEL] != g->nodes.count)
 		l->wrong = true;
 	if (l->wrong && !l->blind && !atomic_exchange(&g->wrong, 1))
-		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number, "its kernels came in another order than its nodes have");
+		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number,
+			       "its kernels came in another order than its nodes have");
 	if (l->wrong || !l->envelope || !l->touched_count || l->touched_count == QUEUES_MAX ||
 	    !atomic_compare_exchange_strong(&g->learned, &none, 1))
 		return;
@@ -620,25 +673,36 @@ static bool only_kernels(const struct graph *g)
 {
 	const struct gt_hip_nodes *n = &g->nodes;
 
-	return n->count && n->order[0].next[GT_GRAPH_COPY] == n->count && n->order[0].next[GT_GRAPH_FILL] == n->count;
+	return n->count && n->order[0].next[GT_GRAPH_COPY] == n->count &&
+	       n->order[0].next[GT_GRAPH_FILL] == n->count;
 }
 
-static void enter_lane(struct gt_graph_launch *l, struct gt_thread *t, const struct gt_call *call, void *stream, bool own)
+static void enter_lane(struct gt_graph_launch *l, struct gt_thread *t, const struct gt_call *call,
+		       void *stream, bool own)
 {
 	struct graph *g = l->graph;
 	bool only = only_kernels(g);
 
-	gt_hip_lane_graph(t, call->table, &(struct gt_hip_lane_launch){.stream = stream, .own = own, .apart = g->nodes.apart && !only,
-			  .graph = g->number, .replay = l->replay, .name = g->name, .handle = (uintptr_t)atomic_load(&g->handle), .nodes = share(g)});
+	gt_hip_lane_graph(t, call->table,
+			  &(struct gt_hip_lane_launch){.stream = stream,
+						       .own = own,
+						       .apart = g->nodes.apart && !only,
+						       .graph = g->number,
+						       .replay = l->replay,
+						       .name = g->name,
+						       .handle = (uintptr_t)atomic_load(&g->handle),
+						       .nodes = share(g)});
 	l->lanes = true;
 	l->late_envelope = only && !l->paused && gt_recording.session->mode == GT_MODE_LITE;
 }
 
-/* All of its kernels are the launch's own packets, or none: else nobody knows which will come in the lane. */
+/* All of its kernels are the launch's own packets, or none: else nobody knows which will come in
+ * the lane. */
 static void leave_lane(struct gt_graph_launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
-	bool all = kernels && l->kernels == kernels && !l->strange, none = !l->kernels && !l->strange;
+	bool all = kernels && l->kernels == kernels && !l->strange,
+	     none = !l->kernels && !l->strange;
 
 	l->late_envelope = false;
 	l->strange = !all;

@@ -30,20 +30,24 @@ enum gt_hip_node_kind {
 
 /* One node, at its place in the order of submission. */
 struct gt_hip_node {
-	void *handle;                /* hipGraphNode_t of the graph that was instantiated */
-	uint32_t ordinal;            /* in the order of creation; those of a child graph behind its node */
-	uint32_t name;               /* string id of a kernel's name; 0: not known */
-	uint32_t grid[3];            /* of a kernel: work-items; 0: not known */
-	uint32_t next[GT_GRAPH_PARTS]; /* place of the first node at or behind this one that is such; count: none */
-	uint8_t kind;                /* enum gt_hip_node_kind */
-	bool first, last;            /* no other node that makes work is before, behind it */
+	void *handle; /* hipGraphNode_t of the graph that was instantiated */
+	/* in the order of creation; those of a child graph behind its node */
+	uint32_t ordinal;
+	uint32_t name;    /* string id of a kernel's name; 0: not known */
+	uint32_t grid[3]; /* of a kernel: work-items; 0: not known */
+	/* place of the first node at or behind this one that is such; count: none */
+	uint32_t next[GT_GRAPH_PARTS];
+	uint8_t kind;     /* enum gt_hip_node_kind */
+	bool first, last; /* no other node that makes work is before, behind it */
 };
 
 struct gt_hip_nodes {
 	uint32_t count;
-	bool branches;             /* HIP may submit it from several threads of its own */
-	bool uncertain;            /* the order of creation, or that of submission, is not known */
-	bool apart;                /* where streams have threads: these may submit its copies and fills, and the launch itself its kernels */
+	bool branches;  /* HIP may submit it from several threads of its own */
+	bool uncertain; /* the order of creation, or that of submission, is not known */
+	/* where streams have threads: these may submit its copies and fills, and the launch
+	 * itself its kernels */
+	bool apart;
 	size_t bytes;              /* of the memory */
 	struct gt_hip_node *order; /* [count + 1]: the last one is none */
 	uint32_t *place;           /* by ordinal */
@@ -52,8 +56,9 @@ struct gt_hip_nodes {
 /* One graph's nodes by the order of their creation, without those of its child graphs. */
 struct gt_hip_shape {
 	uint32_t count;
-	const uint32_t *edge_first, *edge_to; /* [count + 1] into edge_to: successors in the order of their making */
-	const uint32_t *left;		      /* predecessors */
+	/* [count + 1] into edge_to: successors in the order of their making */
+	const uint32_t *edge_first, *edge_to;
+	const uint32_t *left; /* predecessors */
 	const uint32_t *kind;
 };
 
@@ -72,18 +77,22 @@ void gt_hip_free(const void *p, size_t bytes);
  * gt_hip_nodes_ask() - the nodes of @graph, in the order in which HIP submits them
  * Return: false: it could not be told; @nodes is empty then.
  */
-bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph, struct gt_hip_nodes *nodes);
+bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph,
+		      struct gt_hip_nodes *nodes);
 /* String id of what hipKernelNodeParams name; 0: not known. */
 uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *params);
 /* Work-items that hipKernelNodeParams ask for. */
 void gt_hip_kernel_grid(const void *params, uint32_t grid[3]);
 /* Of a kernel: its stub in the host's code, or a hipFunction_t. */
-uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t, const void *function, bool by_pointer);
+uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
+			      const void *function, bool by_pointer);
 void gt_hip_nodes_free(struct gt_hip_nodes *nodes);
 
-/* Envelopes (hip_graph_envelope.c): NULL: too many launches in flight. One part is the launch itself. */
-struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay, uint32_t name,
-					       uint64_t handle, uint32_t nodes);
+/* Envelopes (hip_graph_envelope.c): NULL: too many launches in flight. One part is the launch
+ * itself. */
+struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph,
+					       uint32_t replay, uint32_t name, uint64_t handle,
+					       uint32_t nodes);
 void gt_hip_envelope_part(struct gt_graph_envelope *e);
 /* The launch has returned. */
 void gt_hip_envelope_close(struct gt_graph_envelope *e, struct gt_thread *t);

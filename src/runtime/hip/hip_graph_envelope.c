@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One record a launch, for `--mode lite`: from the start of its first node to the end of its last one.
+/* One record a launch, for `--mode lite`: from the start of its first node to the end of its
+ * last one.
  *
- * Parts are the packets and copies that can be first or last (hip_graph.c), and the launch itself until it has returned. Each
- * one that completes widens the span; the last one writes the record. Helpers of several devices come here, and are quick.
+ * Parts are the packets and copies that can be first or last (hip_graph.c), and the launch
+ * itself until it has returned. Each one that completes widens the span; the last one writes the
+ * record. Helpers of several devices come here, and are quick.
  *
  * Envelopes lie in a table; a launch that finds none free runs unobserved and is counted. */
 #include <string.h>
@@ -12,9 +14,10 @@
 enum { ENVELOPES = 4096, LAUNCHING = 1 << 30 };
 
 struct gt_graph_envelope {
-	_Atomic uint32_t parts; /* 0: free; else 1, and one for each in flight, and LAUNCHING: a part may have completed
-				 * before the launch counts it */
-	_Atomic uint32_t lock;  /* of the span */
+	/* 0: free; else 1, and one for each in flight, and LAUNCHING: a part may have completed
+	 * before the launch counts it */
+	_Atomic uint32_t parts;
+	_Atomic uint32_t lock; /* of the span */
 	uint32_t device, graph, replay, name, nodes;
 	uint32_t lost;
 	uint64_t id, call_start, queue, handle, start, end;
@@ -23,8 +26,9 @@ struct gt_graph_envelope {
 static struct gt_graph_envelope envelopes[ENVELOPES];
 static _Atomic uint32_t hint;
 
-struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay, uint32_t name,
-					       uint64_t handle, uint32_t nodes)
+struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph,
+					       uint32_t replay, uint32_t name, uint64_t handle,
+					       uint32_t nodes)
 {
 	uint32_t from = atomic_fetch_add_explicit(&hint, 1, memory_order_relaxed);
 
@@ -32,7 +36,9 @@ struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint
 		struct gt_graph_envelope *e = &envelopes[(from + i) % ENVELOPES];
 		uint32_t nobody = 0;
 
-		if (!atomic_compare_exchange_strong_explicit(&e->parts, &nobody, 1 + LAUNCHING, memory_order_acquire, memory_order_relaxed))
+		if (!atomic_compare_exchange_strong_explicit(&e->parts, &nobody, 1 + LAUNCHING,
+							     memory_order_acquire,
+							     memory_order_relaxed))
 			continue;
 		e->device = e->lost = 0;
 		e->graph = graph;
@@ -64,9 +70,16 @@ static void write_record(const struct gt_graph_envelope *e, struct gt_thread *t)
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
 	if (!r)
 		return;
-	*r = (struct gt_record_device){.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_GRAPH, e->device}, .id = e->id,
-				       .call_start = e->call_start, .queue = e->queue | (uint64_t)e->graph << 32, .name = e->name,
-				       .start = e->start, .end = e->end, .object = {e->handle, e->nodes}, .replay = e->replay};
+	*r = (struct gt_record_device){.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_GRAPH,
+						e->device},
+				       .id = e->id,
+				       .call_start = e->call_start,
+				       .queue = e->queue | (uint64_t)e->graph << 32,
+				       .name = e->name,
+				       .start = e->start,
+				       .end = e->end,
+				       .object = {e->handle, e->nodes},
+				       .replay = e->replay};
 	gt_ring_commit(t, sizeof *r);
 }
 
@@ -85,8 +98,8 @@ static void lock(struct gt_graph_envelope *e)
 		;
 }
 
-void gt_graph_envelope_done(struct gt_graph_envelope *e, struct gt_thread *t, uint32_t device, uint64_t queue, uint64_t start,
-			    uint64_t end)
+void gt_graph_envelope_done(struct gt_graph_envelope *e, struct gt_thread *t, uint32_t device,
+			    uint64_t queue, uint64_t start, uint64_t end)
 {
 	if (!start || end < start) { /* a clock's reading, not a time */
 		gt_graph_envelope_lost(e, t);

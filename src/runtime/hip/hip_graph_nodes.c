@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph's nodes, asked of the runtime when the program instantiates it, and the order in which HIP will submit them.
+/* A graph's nodes, asked of the runtime when the program instantiates it, and the order in which
+ * HIP will submit them.
  *
- * Identity. A node's ordinal is its place in the order of creation (of capture, for captured streams), from 0; the nodes of a child
- * graph are counted right behind the node that holds it. Until HIP 5.2 hipGraphGetNodes() tells that order; later ones sort. But
- * edges come in the order in which the nodes where they begin were created, in all of them; so a copy of the graph is made, and
- * every node there that is the end of a branch gets an edge, to a node of ours.
+ * Identity. A node's ordinal is its place in the order of creation (of capture, for captured
+ * streams), from 0; the nodes of a child graph are counted right behind the node that holds it.
+ * Until HIP 5.2 hipGraphGetNodes() tells that order; later ones sort. But edges come in the
+ * order in which the nodes where they begin were created, in all of them; so a copy of the graph
+ * is made, and every node there that is the end of a branch gets an edge, to a node of ours.
  *
- * Order. Branches go to queues of their own, but one thread submits all of them, in an order that depends on HIP's version. Each
- * begins with the nodes without predecessors, in the order of creation, and goes on with successors in the order in which
- * their edges were made:
+ * Order. Branches go to queues of their own, but one thread submits all of them, in an order
+ * that depends on HIP's version. Each begins with the nodes without predecessors, in the order
+ * of creation, and goes on with successors in the order in which their edges were made:
  *   until 5.6     those that are one level below the node (ihipGraph::LevelOrder); a level is the length of the longest way
  *   5.7 to 6.2    those whose predecessors have all had their turn (TopologicalOrder, then enqueued in that order)
  *   6.3 to 7.1    the same, but at once: each branch as far as it goes (Graph::RunOneNode). A graph that gets one queue only is
- *                 enqueued as before: that is one without branches, where both are one order, or all if the user says so
+ *                 enqueued as before: that is one without branches, where both are one order, or
+ *                 all if the user says so
  *   7.2           as that; in later releases, whose library has the name of a setting, most graphs by segments (hip_graph_segments.c)
- * That what comes is what was expected is checked at each launch, by the kernels' names and grids (hip_graph.c).
+ * That what comes is what was expected is checked at each launch, by the kernels' names and
+ * grids (hip_graph.c).
  *
- * These calls of the runtime leave its last error as a successful call does, which the instantiation just was. */
+ * These calls of the runtime leave its last error as a successful call does, which the
+ * instantiation just was. */
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
@@ -59,9 +64,10 @@ void gt_hip_free(const void *p, size_t bytes)
 struct level {
 	void **nodes, **from, **to;
 	size_t count, edges, bytes;
-	uint32_t *index;      /* hash of nodes: place + 1 */
+	uint32_t *index; /* hash of nodes: place + 1 */
 	uint32_t mask;
-	uint32_t *edge_first; /* [count + 1] into edge_to: successors in the order of their making */
+	/* [count + 1] into edge_to: successors in the order of their making */
+	uint32_t *edge_first;
 	uint32_t *edge_to;
 	uint32_t *depth, *left, *queue, *ordinal, *kind;
 	uint8_t *work, *before, *behind, *pushed;
@@ -72,10 +78,10 @@ struct walk {
 	struct gt_thread *thread;
 	struct gt_hip_nodes *out;
 	uint32_t room, counter;
-	bool before_53;             /* HIP 5.3 numbered hipGraphNodeType anew */
-	bool by_level;              /* until 5.6 */
-	bool by_branch;             /* from 6.3 on */
-	bool by_segment;            /* later than 7.2.0 */
+	bool before_53;  /* HIP 5.3 numbered hipGraphNodeType anew */
+	bool by_level;   /* until 5.6 */
+	bool by_branch;  /* from 6.3 on */
+	bool by_segment; /* later than 7.2.0 */
 };
 
 static uint32_t hash_of(const void *p, uint32_t mask)
@@ -93,8 +99,10 @@ static uint32_t find(const struct level *l, const void *node)
 
 static bool ask_sizes(const struct walk *w, void *graph, struct level *l)
 {
-	return GT_HIP(w->table, hipGraphGetNodes)(graph, NULL, &l->count) == 0 && l->count <= NODES_MAX &&
-	       GT_HIP(w->table, hipGraphGetEdges)(graph, NULL, NULL, &l->edges) == 0 && l->edges <= 16 * (size_t)NODES_MAX;
+	return GT_HIP(w->table, hipGraphGetNodes)(graph, NULL, &l->count) == 0 &&
+	       l->count <= NODES_MAX &&
+	       GT_HIP(w->table, hipGraphGetEdges)(graph, NULL, NULL, &l->edges) == 0 &&
+	       l->edges <= 16 * (size_t)NODES_MAX;
 }
 
 static bool make_level(const struct walk *w, void *graph, struct level *l)
@@ -108,7 +116,8 @@ static bool make_level(const struct walk *w, void *graph, struct level *l)
 	e = l->edges;
 	for (l->mask = 16; l->mask < 2 * n; l->mask *= 2)
 		;
-	l->bytes = (n + 2 * e) * sizeof(void *) + (l->mask + 6 * n + 1 + e) * sizeof *u + 4 * n + 64;
+	l->bytes =
+		(n + 2 * e) * sizeof(void *) + (l->mask + 6 * n + 1 + e) * sizeof *u + 4 * n + 64;
 	l->nodes = gt_hip_alloc(l->bytes);
 	if (!l->nodes)
 		return false;
@@ -134,14 +143,28 @@ static bool make_level(const struct walk *w, void *graph, struct level *l)
 /* From 5.3 on the numbers are CUDA's. */
 static uint8_t kind_of(uint32_t type, bool before_53)
 {
-	static const char old[] = {
-		[1] = GT_HIP_NODE_KERNEL, [2] = GT_HIP_NODE_COPY, [3] = GT_HIP_NODE_FILL, [4] = GT_HIP_NODE_HOST, [5] = GT_HIP_NODE_GRAPH,
-		[6] = GT_HIP_NODE_EMPTY, [7] = GT_HIP_NODE_EVENT, [8] = GT_HIP_NODE_EVENT, [9] = GT_HIP_NODE_COPY, /* .. 1D */
-		[10] = GT_HIP_NODE_COPY, [11] = GT_HIP_NODE_COPY, /* from and to symbols */
-	}, since[] = {
-		[0] = GT_HIP_NODE_KERNEL, [1] = GT_HIP_NODE_COPY, [2] = GT_HIP_NODE_FILL, [3] = GT_HIP_NODE_HOST, [4] = GT_HIP_NODE_GRAPH,
-		[5] = GT_HIP_NODE_EMPTY, [6] = GT_HIP_NODE_EVENT, [7] = GT_HIP_NODE_EVENT, [12] = GT_HIP_NODE_COPY, [13] = GT_HIP_NODE_COPY,
-	};
+	static const char
+		old[] =
+			{
+				[1] = GT_HIP_NODE_KERNEL,
+				[2] = GT_HIP_NODE_COPY,
+				[3] = GT_HIP_NODE_FILL,
+				[4] = GT_HIP_NODE_HOST,
+				[5] = GT_HIP_NODE_GRAPH,
+				/* .. 1D */
+				[6] = GT_HIP_NODE_EMPTY,
+				[7] = GT_HIP_NODE_EVENT,
+				[8] = GT_HIP_NODE_EVENT,
+				[9] = GT_HIP_NODE_COPY,
+				[10] = GT_HIP_NODE_COPY,
+				[11] = GT_HIP_NODE_COPY, /* from and to symbols */
+			},
+		since[] = {
+			[0] = GT_HIP_NODE_KERNEL, [1] = GT_HIP_NODE_COPY,  [2] = GT_HIP_NODE_FILL,
+			[3] = GT_HIP_NODE_HOST,   [4] = GT_HIP_NODE_GRAPH, [5] = GT_HIP_NODE_EMPTY,
+			[6] = GT_HIP_NODE_EVENT,  [7] = GT_HIP_NODE_EVENT, [12] = GT_HIP_NODE_COPY,
+			[13] = GT_HIP_NODE_COPY,
+		};
 	const char *kinds = before_53 ? old : since;
 	size_t count = before_53 ? sizeof old : sizeof since;
 
@@ -152,8 +175,10 @@ static bool ask_level(const struct walk *w, void *graph, struct level *l)
 {
 	const size_t n = l->count, e = l->edges;
 
-	return (!n || GT_HIP(w->table, hipGraphGetNodes)(graph, l->nodes, &l->count) == 0) && l->count == n &&
-	       (!e || GT_HIP(w->table, hipGraphGetEdges)(graph, l->from, l->to, &l->edges) == 0) && l->edges == e;
+	return (!n || GT_HIP(w->table, hipGraphGetNodes)(graph, l->nodes, &l->count) == 0) &&
+	       l->count == n &&
+	       (!e || GT_HIP(w->table, hipGraphGetEdges)(graph, l->from, l->to, &l->edges) == 0) &&
+	       l->edges == e;
 }
 
 static void index_nodes(struct level *l)
@@ -168,15 +193,19 @@ static void index_nodes(struct level *l)
 	}
 }
 
-/* Of a copy with a node more, and an edge to it from each of @ends. HIP sorts the copy's nodes as it did the graph's, and that node
- * behind them. @order: places of the nodes in the order of their creation. */
-static bool ask_copy(const struct walk *w, void *copy, const struct level *l, const void **ends, size_t end_count, uint32_t *order)
+/* Of a copy with a node more, and an edge to it from each of @ends. HIP sorts the copy's nodes
+ * as it did the graph's, and that node behind them. @order: places of the nodes in the order of
+ * their creation. */
+static bool ask_copy(const struct walk *w, void *copy, const struct level *l, const void **ends,
+		     size_t end_count, uint32_t *order)
 {
 	struct level c = {0};
 	void *sink = NULL;
 	uint32_t last = UINT32_MAX, n = 0;
-	bool good = GT_HIP(w->table, hipGraphAddEmptyNode)(&sink, copy, ends, end_count) == 0 && make_level(w, copy, &c) &&
-		    c.count == l->count + 1 && c.edges == l->edges + end_count && ask_level(w, copy, &c) && c.nodes[l->count] == sink;
+	bool good = GT_HIP(w->table, hipGraphAddEmptyNode)(&sink, copy, ends, end_count) == 0 &&
+		    make_level(w, copy, &c) && c.count == l->count + 1 &&
+		    c.edges == l->edges + end_count && ask_level(w, copy, &c) &&
+		    c.nodes[l->count] == sink;
 
 	if (good)
 		index_nodes(&c);
@@ -207,9 +236,11 @@ static bool order_by_creation(const struct walk *w, void *graph, struct level *l
 		return false;
 	nodes = (void **)(twins + n);
 	order = (uint32_t *)(nodes + n);
-	good = GT_HIP(w->table, hipGraphClone) && GT_HIP(w->table, hipGraphAddEmptyNode) && GT_HIP(w->table, hipGraphDestroy) &&
+	good = GT_HIP(w->table, hipGraphClone) && GT_HIP(w->table, hipGraphAddEmptyNode) &&
+	       GT_HIP(w->table, hipGraphDestroy) &&
 	       GT_HIP(w->table, hipGraphClone)(&copy, graph) == 0;
-	good = good && GT_HIP(w->table, hipGraphGetNodes)(copy, (void **)twins, &count) == 0 && count == n;
+	good = good && GT_HIP(w->table, hipGraphGetNodes)(copy, (void **)twins, &count) == 0 &&
+	       count == n;
 	for (size_t k = 0; good && k < l->edges; k++) {
 		uint32_t at = find(l, l->from[k]);
 
@@ -241,8 +272,10 @@ static bool fill_level(struct walk *w, void *graph, struct level *l)
 		return false;
 	index_nodes(l);
 	if (!w->before_53) {
-		for (uint32_t i = 0; i < n && !strange; i++) /* memory that is allocated by nodes is not to be copied */
-			strange = GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i], (void *)&l->kind[i]) != 0 ||
+		/* memory that is allocated by nodes is not to be copied */
+		for (uint32_t i = 0; i < n && !strange; i++)
+			strange = GT_HIP(w->table, hipGraphNodeGetType)(l->nodes[i],
+									(void *)&l->kind[i]) != 0 ||
 				  kind_of(l->kind[i], false) == GT_HIP_NODE_OTHER;
 		if (n > 1 && (strange || !order_by_creation(w, graph, l)))
 			w->out->uncertain = true;
@@ -253,7 +286,8 @@ static bool fill_level(struct walk *w, void *graph, struct level *l)
 			return false;
 		l->kind[i] = kind_of(l->kind[i], w->before_53);
 	}
-	for (size_t k = 0; k < e; k++) { /* count, then place: stable, so each node's edges keep their order */
+	/* count, then place: stable, so each node's edges keep their order */
+	for (size_t k = 0; k < e; k++) {
 		uint32_t a = find(l, l->from[k]), b = find(l, l->to[k]);
 
 		if (a == UINT32_MAX || b == UINT32_MAX)
@@ -264,13 +298,15 @@ static bool fill_level(struct walk *w, void *graph, struct level *l)
 	for (size_t i = 0; i < n; i++)
 		l->edge_first[i + 1] += l->edge_first[i];
 	for (size_t k = 0; k < e; k++)
-		l->edge_to[l->edge_first[find(l, l->from[k])] + l->queue[find(l, l->from[k])]++] = find(l, l->to[k]);
+		l->edge_to[l->edge_first[find(l, l->from[k])] + l->queue[find(l, l->from[k])]++] =
+			find(l, l->to[k]);
 	return true;
 }
 
 static bool makes_work(uint32_t kind)
 {
-	return kind == GT_HIP_NODE_KERNEL || kind == GT_HIP_NODE_COPY || kind == GT_HIP_NODE_FILL || kind == GT_HIP_NODE_GRAPH;
+	return kind == GT_HIP_NODE_KERNEL || kind == GT_HIP_NODE_COPY || kind == GT_HIP_NODE_FILL ||
+	       kind == GT_HIP_NODE_GRAPH;
 }
 
 /* Levels, and who has work before and behind. False: not a graph without circles. */
@@ -301,8 +337,10 @@ static bool sort(struct level *l)
 	for (uint32_t k = 0; k < l->edges; k++) /* as it was */
 		l->left[l->edge_to[k]]++;
 	while (tail--)
-		for (uint32_t k = l->edge_first[l->queue[tail]]; k < l->edge_first[l->queue[tail] + 1]; k++)
-			l->behind[l->queue[tail]] |= l->behind[l->edge_to[k]] | l->work[l->edge_to[k]];
+		for (uint32_t k = l->edge_first[l->queue[tail]];
+		     k < l->edge_first[l->queue[tail] + 1]; k++)
+			l->behind[l->queue[tail]] |=
+				l->behind[l->edge_to[k]] | l->work[l->edge_to[k]];
 	return true;
 }
 
@@ -317,7 +355,8 @@ static bool is_chain(const struct level *l)
 }
 
 /* A function of the program's code by its stand-in in the host's, or of a module by its handle. */
-uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t, const void *function, bool by_pointer)
+uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
+			      const void *function, bool by_pointer)
 {
 	const char *name = NULL;
 
@@ -334,7 +373,8 @@ uint32_t gt_hip_function_name(const struct gt_table *table, struct gt_thread *t,
 
 uint32_t gt_hip_kernel_name(const struct gt_table *table, struct gt_thread *t, const void *kernel)
 {
-	return gt_hip_function_name(table, t, ((const struct kernel_params *)kernel)->function, true);
+	return gt_hip_function_name(table, t, ((const struct kernel_params *)kernel)->function,
+				    true);
 }
 
 void gt_hip_kernel_grid(const void *kernel, uint32_t grid[3])
@@ -378,9 +418,11 @@ static bool room_for(struct walk *w, uint32_t more)
 	return true;
 }
 
-static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last, uint32_t *counter);
+static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last,
+		 uint32_t *counter);
 
-/* Ordinals of a graph's nodes: those in child graphs are counted, and walked when their turn in the order comes. */
+/* Ordinals of a graph's nodes: those in child graphs are counted, and walked when their turn in
+ * the order comes. */
 static bool count(struct walk *w, void *graph, unsigned depth, uint32_t *total)
 {
 	struct level l = {0};
@@ -391,7 +433,8 @@ static bool count(struct walk *w, void *graph, unsigned depth, uint32_t *total)
 
 		++*total;
 		if (l.kind[i] == GT_HIP_NODE_GRAPH)
-			good = GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l.nodes[i], &child) == 0 &&
+			good = GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l.nodes[i],
+										&child) == 0 &&
 			       count(w, child, depth + 1, total);
 	}
 	gt_hip_free(l.nodes, l.bytes);
@@ -404,14 +447,16 @@ static bool number(struct walk *w, struct level *l, unsigned depth, uint32_t *co
 		void *child = NULL;
 
 		l->ordinal[i] = (*counter)++;
-		if (l->kind[i] == GT_HIP_NODE_GRAPH && (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) != 0 ||
-						 !count(w, child, depth + 1, counter)))
+		if (l->kind[i] == GT_HIP_NODE_GRAPH &&
+		    (GT_HIP(w->table, hipGraphChildGraphNodeGetGraph)(l->nodes[i], &child) != 0 ||
+		     !count(w, child, depth + 1, counter)))
 			return false;
 	}
 	return true;
 }
 
-static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned depth, bool first, bool last)
+static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned depth, bool first,
+		bool last)
 {
 	struct gt_hip_nodes *o = w->out;
 	uint32_t ordinal = l->ordinal[i] + 1;
@@ -423,7 +468,11 @@ static bool put(struct walk *w, const struct level *l, uint32_t i, unsigned dept
 	if (!room_for(w, 1))
 		return false;
 	n = &o->order[o->count++];
-	*n = (struct gt_hip_node){.handle = l->nodes[i], .ordinal = l->ordinal[i], .kind = (uint8_t)l->kind[i], .first = first, .last = last};
+	*n = (struct gt_hip_node){.handle = l->nodes[i],
+				  .ordinal = l->ordinal[i],
+				  .kind = (uint8_t)l->kind[i],
+				  .first = first,
+				  .last = last};
 	if (n->kind == GT_HIP_NODE_KERNEL)
 		ask_kernel(w, n);
 	return n->kind != GT_HIP_NODE_GRAPH ||
@@ -446,7 +495,8 @@ static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool fir
 		for (uint32_t k = l->edge_first[i]; k < l->edge_first[i + 1]; k++) {
 			uint32_t j = l->edge_to[k];
 
-			if (w->by_level ? l->pushed[j] || l->depth[j] != l->depth[i] + 1 : --l->left[j])
+			if (w->by_level ? l->pushed[j] || l->depth[j] != l->depth[i] + 1
+					: --l->left[j])
 				continue;
 			l->pushed[j] = 1;
 			l->queue[tail++] = j;
@@ -455,7 +505,8 @@ static bool put_queued(struct walk *w, struct level *l, unsigned depth, bool fir
 	return good;
 }
 
-/* A node has its turn: put, and one predecessor less for those behind it. `depth` is where its edges are gone on with. */
+/* A node has its turn: put, and one predecessor less for those behind it. `depth` is where its
+ * edges are gone on with. */
 static bool turn(struct walk *w, struct level *l, uint32_t i, unsigned depth, bool first, bool last)
 {
 	l->pushed[i] = 1;
@@ -495,7 +546,8 @@ static bool put_branches(struct walk *w, struct level *l, unsigned depth, bool f
 
 static bool put_segments(struct walk *w, struct level *l, unsigned depth, bool first, bool last)
 {
-	const struct gt_hip_shape shape = {(uint32_t)l->count, l->edge_first, l->edge_to, l->left, l->kind};
+	const struct gt_hip_shape shape = {(uint32_t)l->count, l->edge_first, l->edge_to, l->left,
+					   l->kind};
 	bool good = true;
 
 	if (!gt_hip_segments_order(&shape, depth > 0, l->queue)) {
@@ -509,17 +561,21 @@ static bool put_segments(struct walk *w, struct level *l, unsigned depth, bool f
 	return good;
 }
 
-static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last, uint32_t *counter)
+static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool last,
+		 uint32_t *counter)
 {
 	struct level l = {0};
-	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l) && number(w, &l, depth, counter);
+	bool good = depth < DEPTH_MAX && make_level(w, graph, &l) && fill_level(w, graph, &l) &&
+		    number(w, &l, depth, counter);
 
 	if (good) {
 		memset(l.queue, 0, l.count * sizeof *l.queue);
 		good = sort(&l);
 	}
 	w->out->branches |= depth > 0 || !is_chain(&l);
-	good = good && (w->by_segment ? put_segments : w->by_branch ? put_branches : put_queued)(w, &l, depth, first, last);
+	good = good && (w->by_segment  ? put_segments
+			: w->by_branch ? put_branches
+				       : put_queued)(w, &l, depth, first, last);
 	gt_hip_free(l.nodes, l.bytes);
 	return good;
 }
@@ -527,7 +583,8 @@ static bool walk(struct walk *w, void *graph, unsigned depth, bool first, bool l
 static int find_setting(struct dl_phdr_info *info, size_t size, void *data)
 {
 	static const char name[] = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING";
-	const struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL, info->dlpi_name};
+	const struct gt_elf o = {info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, NULL,
+				 info->dlpi_name};
 
 	(void)size;
 	if (!gt_elf_segment(&o, *(const void **)data))
@@ -542,7 +599,9 @@ static bool has_segments(const struct gt_table *table)
 	const void *function = (const void *)(uintptr_t)GT_HIP(table, hipGraphGetNodes);
 
 	if (!atomic_load_explicit(&known[table->instance], memory_order_relaxed))
-		atomic_store_explicit(&known[table->instance], 1 + (dl_iterate_phdr(find_setting, &function) == 2), memory_order_relaxed);
+		atomic_store_explicit(&known[table->instance],
+				      1 + (dl_iterate_phdr(find_setting, &function) == 2),
+				      memory_order_relaxed);
 	return atomic_load_explicit(&known[table->instance], memory_order_relaxed) == 2;
 }
 
@@ -575,23 +634,27 @@ static void link_nodes(struct gt_hip_nodes *o)
 	}
 }
 
-bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph, struct gt_hip_nodes *nodes)
+bool gt_hip_nodes_ask(const struct gt_table *table, struct gt_thread *t, void *graph,
+		      struct gt_hip_nodes *nodes)
 {
 	struct walk w = {.table = table, .thread = t, .out = nodes};
 	int version = 0;
 	bool known, good;
 
 	memset(nodes, 0, sizeof *nodes);
-	if (!GT_HIP(table, hipGraphGetNodes) || !GT_HIP(table, hipGraphGetEdges) || !GT_HIP(table, hipGraphNodeGetType) ||
-	    !GT_HIP(table, hipGraphKernelNodeGetParams) || !GT_HIP(table, hipGraphChildGraphNodeGetGraph))
+	if (!GT_HIP(table, hipGraphGetNodes) || !GT_HIP(table, hipGraphGetEdges) ||
+	    !GT_HIP(table, hipGraphNodeGetType) || !GT_HIP(table, hipGraphKernelNodeGetParams) ||
+	    !GT_HIP(table, hipGraphChildGraphNodeGetGraph))
 		return false;
 	gt_internal_enter();
-	known = GT_HIP(table, hipRuntimeGetVersion) && GT_HIP(table, hipRuntimeGetVersion)(&version) == 0;
+	known = GT_HIP(table, hipRuntimeGetVersion) &&
+		GT_HIP(table, hipRuntimeGetVersion)(&version) == 0;
 	w.before_53 = known && version < 50300000;
 	w.by_level = known && version < 50700000;
 	w.by_segment = version >= 70200000 && has_segments(table);
 	w.by_branch = version >= 60300000 && (w.by_segment || !has_one_queue());
-	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) && w.counter == nodes->count;
+	good = room_for(&w, 0) && walk(&w, graph, 0, true, true, &w.counter) &&
+	       w.counter == nodes->count;
 	gt_internal_leave();
 	nodes->uncertain |= nodes->branches && !known;
 	nodes->apart = !known || version >= 60000000;

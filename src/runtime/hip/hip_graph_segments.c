@@ -2,11 +2,12 @@
 /* The order of HIP 7.2.x, which cuts a graph into segments and enqueues those level by level:
  *
  *   segment   nodes one behind the other, none of which but the last has several successors and none but the first several
- *             predecessors; a child graph is one of its own. They are found along each branch, in the order of edges
+ *             predecessors; a child graph is one of its own. They are found along each branch,
+ *             in the order of edges
  *   level     of a segment: one more than the highest of those that it waits for. Within one: as they have become ready
  *
- * A graph of many short segments is enqueued along its branches instead, as it was before, or all are if the user says so
- * (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2 always segments). */
+ * A graph of many short segments is enqueued along its branches instead, as it was before, or
+ * all are if the user says so (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2 always segments). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +18,10 @@ enum { MANY = 16, SHORT = 8 }; /* so many segments with fewer nodes each on aver
 struct segments {
 	const struct gt_hip_shape *shape;
 	size_t bytes;
-	uint32_t *stack;    /* nodes whose turn comes; successors of a segment, by number */
-	uint32_t *nodes;    /* one segment behind the other */
-	uint32_t *first;    /* [count + 1] into nodes */
-	uint32_t *of;	    /* segment of a node */
+	uint32_t *stack; /* nodes whose turn comes; successors of a segment, by number */
+	uint32_t *nodes; /* one segment behind the other */
+	uint32_t *first; /* [count + 1] into nodes */
+	uint32_t *of;    /* segment of a node */
 	uint32_t *level, *left, *ready, *place;
 	uint8_t *visited;
 	uint32_t count, length; /* of segments, of nodes */
@@ -147,12 +148,14 @@ bool gt_hip_segments_order(const struct gt_hip_shape *shape, bool child, uint32_
 		return false;
 	find(&s);
 	if (s.length != shape->count ||
-	    (!child && s.count >= MANY && s.length < (uint64_t)SHORT * s.count && !(setting && atoi(setting) == 2))) {
+	    (!child && s.count >= MANY && s.length < (uint64_t)SHORT * s.count &&
+	     !(setting && atoi(setting) == 2))) {
 		gt_hip_free(s.stack, s.bytes);
 		return false;
 	}
 	highest = sort(&s);
-	for (uint32_t i = 0; i < s.count; i++) /* by level, into s.left, which is all 0 now; stable */
+	/* by level, into s.left, which is all 0 now; stable */
+	for (uint32_t i = 0; i < s.count; i++)
 		s.place[s.level[i] + 1]++;
 	for (uint32_t i = 0; i <= highest; i++)
 		s.place[i + 1] += s.place[i];

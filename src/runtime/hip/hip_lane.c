@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's streams as lanes of calls, for AMD_DIRECT_DISPATCH=0; runtime/lane.h says what for, and the rules.
+/* HIP's streams as lanes of calls, for AMD_DIRECT_DISPATCH=0; runtime/lane.h says what for, and
+ * the rules.
  *
  *   lane: | oldest call | .. | newest |      a stream's; by its handle, and for default streams by device or thread
  *           ▲ taken by the stream's thread     ▲ pushed by the program's
  *
- * libgputap-audit.so sends the library's calls of pthread_create() here: a thread that is made while a call is open
- * works for the stream that the call creates, or for the default stream that the call is the first to use.
+ * libgputap-audit.so sends the library's calls of pthread_create() here: a thread that is made
+ * while a call is open works for the stream that the call creates, or for the default stream
+ * that the call is the first to use.
  *
- * A lane is used again when its stream is being destroyed, its thread has ended, no call is on it and no packet of it waits to be looked at.
+ * A lane is used again when its stream is being destroyed, its thread has ended, no call is on
+ * it and no packet of it waits to be looked at.
  *
- * Locks: one a lane, one for unused entries (inside of it); gt_core_lock() for the table of lanes and who uses them, never together
- * with a lane's. This mode is not the fast one. */
+ * Locks: one a lane, one for unused entries (inside of it); gt_core_lock() for the table of
+ * lanes and who uses them, never together with a lane's. This mode is not the fast one. */
 #include "runtime/hip/hip_lane_parts.h"
 
 #include <stdlib.h>
@@ -18,7 +21,8 @@
 
 #include "core/recording.h"
 
-int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument);
+int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			 void *(*begin)(void *), void *argument);
 
 enum { BUCKETS = 64, ROW = 32 };
 #define PER_THREAD ((uintptr_t)2) /* hipStreamPerThread */
@@ -28,10 +32,10 @@ static _Thread_local struct {
 	struct gt_lane *lane;
 	struct gt_lane_entry *entry;
 	struct gt_lane_birth *born; /* newest first */
-	uint64_t pushes;    /* of the lane, this one included */
-	bool alone;         /* no other was open when it began */
-	bool blocking;      /* when it returns, all that was in its lane has been submitted */
-	bool making;        /* it may make a thread for its stream */
+	uint64_t pushes;            /* of the lane, this one included */
+	bool alone;                 /* no other was open when it began */
+	bool blocking; /* when it returns, all that was in its lane has been submitted */
+	bool making;   /* it may make a thread for its stream */
 } call __attribute__((tls_model("initial-exec")));
 
 _Atomic uint32_t gt_lane_confused;
@@ -73,7 +77,8 @@ static struct gt_lane *find(uintptr_t handle, uintptr_t whose)
 	struct gt_lane *l;
 
 	gt_core_lock();
-	for (l = *bucket_of(handle, whose); l && (l->gone || l->handle != handle || l->whose != whose); l = l->next)
+	for (l = *bucket_of(handle, whose);
+	     l && (l->gone || l->handle != handle || l->whose != whose); l = l->next)
 		;
 	if (!l)
 		l = make(handle, whose);
@@ -153,7 +158,8 @@ static bool enter(struct gt_lane *l, struct gt_lane_entry *e)
 		gt_lane_break(l, "too many threads use one stream at a time");
 		return false;
 	}
-	if (l->waiting == GT_LANE_WAITING_MOST) { /* its work goes somewhere else, or nobody ever waits for it */
+	/* its work goes somewhere else, or nobody ever waits for it */
+	if (l->waiting == GT_LANE_WAITING_MOST) {
 		gt_lane_break(l, "too many calls of a stream wait for their work");
 		return false;
 	}
@@ -221,7 +227,8 @@ static bool is_capturing(const struct gt_table *table, uintptr_t stream)
 	       GT_HIP(table, hipStreamIsCapturing)((void *)stream, &status) == 0 && status != 0;
 }
 
-static struct gt_lane *lane_of(const struct gt_table *table, struct gt_thread *t, uintptr_t stream, bool own)
+static struct gt_lane *lane_of(const struct gt_table *table, struct gt_thread *t, uintptr_t stream,
+			       bool own)
 {
 	int device = 0;
 
@@ -234,14 +241,16 @@ static struct gt_lane *lane_of(const struct gt_table *table, struct gt_thread *t
 	return find(0, (uintptr_t)device);
 }
 
-static struct gt_lane_entry *push(const struct gt_table *table, struct gt_thread *t, struct gt_lane_call c)
+static struct gt_lane_entry *push(const struct gt_table *table, struct gt_thread *t,
+				  struct gt_lane_call c)
 {
 	struct gt_lane *l;
 	struct gt_lane_entry *e = NULL;
 
 	gt_hip_lane_begin();
 	if (atomic_load_explicit(&gt_lane_confused, memory_order_relaxed))
-		tell(t, "some calls were not seen, or launched kernels on streams that are not known");
+		tell(t,
+		     "some calls were not seen, or launched kernels on streams that are not known");
 	if (is_capturing(table, c.stream))
 		return NULL;
 	l = lane_of(table, t, c.stream, c.own);
@@ -269,13 +278,18 @@ static struct gt_lane_entry *push(const struct gt_table *table, struct gt_thread
 		}
 	}
 	call.entry = e;
-	call.blocking = c.kind == GT_LANE_SYNC || (c.blocking && c.kind == GT_LANE_COPY && t->api_bytes && t->api_direction == GT_LANE_DEVICE_TO_HOST);
+	call.blocking =
+		c.kind == GT_LANE_SYNC || (c.blocking && c.kind == GT_LANE_COPY && t->api_bytes &&
+					   t->api_direction == GT_LANE_DEVICE_TO_HOST);
 	return call.entry;
 }
 
 void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call c)
 {
-	uint32_t name = c.kind == GT_LANE_LAUNCH ? gt_hip_function_name(table, t, (const void *)c.function, c.by_pointer) : 0;
+	uint32_t name =
+		c.kind == GT_LANE_LAUNCH
+			? gt_hip_function_name(table, t, (const void *)c.function, c.by_pointer)
+			: 0;
 	struct gt_lane_entry *e = push(table, t, c);
 
 	if (e) {
@@ -289,9 +303,13 @@ void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_l
 		gt_lane_unlock(&call.lane->lock);
 }
 
-void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, const struct gt_hip_lane_launch *launch)
+void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table,
+		       const struct gt_hip_lane_launch *launch)
 {
-	struct gt_lane_entry *e = push(table, t, (struct gt_lane_call){.kind = GT_LANE_GRAPH, .own = launch->own, .stream = (uintptr_t)launch->stream});
+	struct gt_lane_entry *e = push(table, t,
+				       (struct gt_lane_call){.kind = GT_LANE_GRAPH,
+							     .own = launch->own,
+							     .stream = (uintptr_t)launch->stream});
 
 	if (e) {
 		e->nodes = launch->nodes;
@@ -333,7 +351,8 @@ void gt_hip_lane_submitted(bool kernels, bool all, bool part)
 	gt_lane_unlock(&l->lock);
 }
 
-/* The call has waited for its stream: what came before has all been submitted, unless it was open when the wait began. */
+/* The call has waited for its stream: what came before has all been submitted, unless it was
+ * open when the wait began. */
 static void settle(struct gt_lane *l, const struct gt_lane_entry *e)
 {
 	if (!call.alone || l->pushes != call.pushes)
@@ -355,7 +374,8 @@ void gt_lane_pushed(struct gt_thread *t, uint64_t status)
 			leave_open(l, call.entry);
 		if (call.blocking && !status)
 			settle(l, call.entry);
-		if (call.entry && status && call.entry->kind != GT_LANE_SYNC) /* has it submitted something, or nothing? */
+		/* has it submitted something, or nothing? */
+		if (call.entry && status && call.entry->kind != GT_LANE_SYNC)
 			gt_lane_break(l, "a call failed");
 		if (call.entry)
 			leave(call.entry);
@@ -394,7 +414,8 @@ static void *begin_thread(void *data)
 	return result;
 }
 
-/* The one thread of this call that lives. (HIP's first one is not a stream's: it measures something, and is joined at once.) */
+/* The one thread of this call that lives. (HIP's first one is not a stream's: it measures
+ * something, and is joined at once.) */
 static struct gt_lane_birth *only_born(void)
 {
 	struct gt_lane_birth *only = NULL;
@@ -425,18 +446,23 @@ static struct gt_lane *lane_of_new(void)
 	return l;
 }
 
-/* What the library calls in the place of pthread_create(). A default stream's thread is made by the first call that uses the stream, any
- * other by the call that makes the stream. */
-__attribute__((visibility("hidden"), used)) int gt_hip_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
-								      void *(*begin)(void *), void *argument)
+/* What the library calls in the place of pthread_create(). A default stream's thread is made by
+ * the first call that uses the stream, any other by the call that makes the stream. */
+__attribute__((visibility("hidden"), used)) int gt_hip_thread_create(
+	pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
 {
 	struct gt_lane *lane = gt_tap_options.lanes && call.making ? lane_of_new() : NULL;
-	struct gt_lane_birth *b = lane && !lane->birth.begin ? &lane->birth : lane ? gt_arena_take(sizeof *b) : NULL;
+	struct gt_lane_birth *b = lane && !lane->birth.begin ? &lane->birth
+				  : lane                     ? gt_arena_take(sizeof *b)
+							     : NULL;
 	int status;
 
 	if (!b)
 		return pthread_create(thread, attributes, begin, argument);
-	*b = (struct gt_lane_birth){.next = call.born, .begin = begin, .argument = argument, .lane = lane};
+	*b = (struct gt_lane_birth){.next = call.born,
+				    .begin = begin,
+				    .argument = argument,
+				    .lane = lane};
 	gt_core_lock();
 	lane->users++;
 	gt_core_unlock();
@@ -494,7 +520,7 @@ void gt_hip_lane_settle(void)
 	const char *value = getenv("AMD_DIRECT_DISPATCH");
 	const struct gt_session *session = gt_recording.session;
 
-	if (value && *value && !atoi(value) && strcmp(value, "true") && session && session->device_activity &&
-	    session->domains >> GT_DOMAIN_HIP & 1)
+	if (value && *value && !atoi(value) && strcmp(value, "true") && session &&
+	    session->device_activity && session->domains >> GT_DOMAIN_HIP & 1)
 		gt_tap_options.lanes = 1;
 }

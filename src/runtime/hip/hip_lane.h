@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lanes (runtime/lane.h): what HIP's other files tell of streams and graphs. All but gt_hip_lane_settle() only if gt_tap_options.lanes. */
+/* Lanes (runtime/lane.h): what HIP's other files tell of streams and graphs. All but
+ * gt_hip_lane_settle() only if gt_tap_options.lanes. */
 #ifndef GPUTAP_RUNTIME_HIP_LANE_H
 #define GPUTAP_RUNTIME_HIP_LANE_H
 
@@ -25,17 +26,19 @@ struct gt_hip_shared_nodes {
 void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes);
 struct gt_hip_lane_launch {
 	void *stream;
-	bool own; /* as in struct gt_lane_call */
+	bool own;   /* as in struct gt_lane_call */
 	bool apart; /* as in struct gt_hip_nodes */
 	uint32_t graph, replay, name;
 	uint64_t handle;
 	struct gt_hip_shared_nodes *nodes; /* taken over; NULL: its work goes to several streams */
 };
 /* Around the real hipGraphLaunch(), with gt_lane_pushed() behind it. */
-void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table, const struct gt_hip_lane_launch *launch);
+void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table,
+		       const struct gt_hip_lane_launch *launch);
 /* In between: the launch has itself submitted the work of a node, @at is the place behind it. */
 void gt_hip_lane_issued(uint32_t at, bool transfer);
-/* The real call has returned, and has submitted @kernels: all of them; @all: and there is nothing else; @part: some, who knows which. */
+/* The real call has returned, and has submitted @kernels: all of them; @all: and there is
+ * nothing else; @part: some, who knows which. */
 void gt_hip_lane_submitted(bool kernels, bool all, bool part);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lane is made of (hip_lane.c has the picture): for hip_lane.c and hip_lane_take.c. Both with the lane's lock held, where nothing else is said. */
+/* What a lane is made of (hip_lane.c has the picture): for hip_lane.c and hip_lane_take.c. Both
+ * with the lane's lock held, where nothing else is said. */
 #ifndef GPUTAP_RUNTIME_HIP_LANE_PARTS_H
 #define GPUTAP_RUNTIME_HIP_LANE_PARTS_H
 
@@ -19,13 +20,13 @@ struct gt_lane_entry {
 	struct gt_lane_entry *next;
 	enum gt_lane_kind kind;
 	enum gt_lane_state state;
-	bool open;	 /* the call has not returned */
-	bool plain;	 /* as in struct gt_lane_call */
+	bool open;       /* the call has not returned */
+	bool plain;      /* as in struct gt_lane_call */
 	bool overlapped; /* another thread's call was open, too: their order is not known */
-	bool doubtful;	 /* something came that may have been its, or another's */
-	bool popped;	 /* out of the lane: to be freed when the call returns */
-	bool begun;	 /* GRAPH: something of it has come */
-	bool paused;	 /* the call was made in a pause: its work is not recorded */
+	bool doubtful;   /* something came that may have been its, or another's */
+	bool popped;     /* out of the lane: to be freed when the call returns */
+	bool begun;      /* GRAPH: something of it has come */
+	bool paused;     /* the call was made in a pause: its work is not recorded */
 	const struct gt_thread *thread; /* calls of one thread have an order */
 	uint32_t name, direction;
 	uint64_t id, start, bytes, source, destination;
@@ -33,12 +34,14 @@ struct gt_lane_entry {
 	/* GRAPH: */
 	struct gt_hip_shared_nodes *nodes; /* NULL: on several streams */
 	uint32_t graph, replay, at, last_part, last_place;
-	_Atomic uint32_t issued; /* place behind the last node whose work the launch has itself submitted */
-	_Atomic bool mixed;	 /* copies or fills among that: it is not known which come here */
-	bool apart;		 /* as in struct gt_hip_nodes */
-	bool no_kernels;	 /* the launch has submitted all of them */
+	/* place behind the last node whose work the launch has itself submitted */
+	_Atomic uint32_t issued;
+	_Atomic bool mixed; /* copies or fills among that: it is not known which come here */
+	bool apart;         /* as in struct gt_hip_nodes */
+	bool no_kernels;    /* the launch has submitted all of them */
 	uint64_t handle;
-	struct gt_graph_envelope *envelope; /* one record for all of it, from its first packet on; NULL: none, or it is closed */
+	/* one record for all of it, from its first packet on; NULL: none, or it is closed */
+	struct gt_graph_envelope *envelope;
 };
 
 /* A thread that HIP has made. */
@@ -51,27 +54,29 @@ struct gt_lane_birth {
 };
 
 struct gt_lane {
-	struct gt_lane *next; /* of the bucket, or of those that nobody uses */
+	struct gt_lane *next;       /* of the bucket, or of those that nobody uses */
 	struct gt_lane_birth birth; /* of its thread */
-	uint32_t users;       /* calls that are on it; its thread, until that has ended */
+	uint32_t users;             /* calls that are on it; its thread, until that has ended */
 	_Atomic uintptr_t handle;
-	uintptr_t whose;      /* of default streams: device, or thread */
+	uintptr_t whose; /* of default streams: device, or thread */
 	_Atomic uint32_t lock;
-	bool bound;           /* has its thread */
-	bool gone;            /* its stream is being destroyed; what it has submitted may still come */
-	bool broken;          /* until the program has waited */
-	bool lost;            /* for ever */
+	bool bound; /* has its thread */
+	/* its stream is being destroyed; what it has submitted may still come */
+	bool gone;
+	bool broken; /* until the program has waited */
+	bool lost;   /* for ever */
 	struct gt_lane_entry *first, **last;
-	uint32_t waiting;     /* entries */
+	uint32_t waiting; /* entries */
 	struct gt_lane_entry *open[GT_LANE_OPEN_MOST];
 	uint32_t open_count;
-	uint32_t calls_open;  /* also those without an entry */
+	uint32_t calls_open; /* also those without an entry */
 	uint64_t pushes;
-	uint32_t reserved;    /* packets, by its thread */
+	uint32_t reserved; /* packets, by its thread */
 	_Atomic uint32_t handled;
 };
 
-/* Calls were made that no lane has, or work goes to streams that are not known: nothing is linked any more. */
+/* Calls were made that no lane has, or work goes to streams that are not known: nothing is
+ * linked any more. */
 extern _Atomic uint32_t gt_lane_confused __attribute__((visibility("hidden")));
 
 static inline void gt_lane_lock(_Atomic uint32_t *lock)
@@ -89,7 +94,8 @@ static inline void gt_lane_unlock(_Atomic uint32_t *lock)
 void gt_lane_pop_until(struct gt_lane *l, const struct gt_lane_entry *e);
 /* The order is not what it seems: no work is linked until the program has waited. */
 void gt_lane_break(struct gt_lane *l, const char *why);
-/* A launch's one record: nothing of it will come any more. @whole: as far as it was seen to come. */
+/* A launch's one record: nothing of it will come any more. @whole: as far as it was seen to
+ * come. */
 void gt_lane_envelope_end(struct gt_lane_entry *e, bool whole);
 
 #endif

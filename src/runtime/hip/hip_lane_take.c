@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The streams' side of lanes (hip_lane.c): whose is this packet or copy?
  *
- * Where a graph's launch is one record (`--mode lite`), the envelope is opened when the first packet comes that is certain to be the launch's,
- * and closed when nothing of it can come any more: with its last kernel, or, as a copy or fill may be made of several packets, when
- * the lane goes on to what is behind it. It is written if all came in the order of the nodes; if the lane breaks in between,
- * or a node that works has left no trace, it is counted as lost. A launch of which nothing was certain has no envelope: its kernels
- * are recorded one by one. */
+ * Where a graph's launch is one record (`--mode lite`), the envelope is opened when the first
+ * packet comes that is certain to be the launch's, and closed when nothing of it can come any
+ * more: with its last kernel, or, as a copy or fill may be made of several packets, when the
+ * lane goes on to what is behind it. It is written if all came in the order of the nodes; if the
+ * lane breaks in between, or a node that works has left no trace, it is counted as lost. A
+ * launch of which nothing was certain has no envelope: its kernels are recorded one by one. */
 #include "core/recording.h"
 #include "runtime/hip/hip_lane_parts.h"
 
@@ -17,8 +18,9 @@ static bool within(uint64_t address, uint64_t from, uint64_t bytes)
 	return from && address >= from && address < from + bytes;
 }
 
-/* Does this kernel work on the entry's memory? How far in; UINT64_MAX: no. A kernel of HIP's has among its arguments the beginning of an
- * allocation, and how far into that it is to begin, in elements of some size: what can be understood so, is. */
+/* Does this kernel work on the entry's memory? How far in; UINT64_MAX: no. A kernel of HIP's has
+ * among its arguments the beginning of an allocation, and how far into that it is to begin, in
+ * elements of some size: what can be understood so, is. */
 static uint64_t offset_in(const struct gt_lane_work *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t nearest = UINT64_MAX;
@@ -26,7 +28,8 @@ static uint64_t offset_in(const struct gt_lane_work *w, uint64_t from, uint64_t 
 	for (uint32_t i = 0; i < w->word_count && i < WORDS_MOST; i++) {
 		if (within(w->words[i], from, bytes))
 			nearest = w->words[i] - from < nearest ? w->words[i] - from : nearest;
-		for (uint32_t j = 0; j < w->word_count && j < WORDS_MOST && w->words[i] && w->words[i] < from; j++)
+		for (uint32_t j = 0;
+		     j < w->word_count && j < WORDS_MOST && w->words[i] && w->words[i] < from; j++)
 			for (unsigned shift = 0; shift <= 4; shift++) {
 				uint64_t address = w->words[i] + (w->words[j] << shift);
 
@@ -51,14 +54,18 @@ static int fits(const struct gt_lane_work *w, const struct gt_lane_entry *e, uin
 		to = offset_in(w, e->destination, e->bytes);
 		from = offset_in(w, e->source, e->bytes);
 	} else {
-		to = within(w->destination, e->destination, e->bytes) ? w->destination - e->destination : UINT64_MAX;
+		to = within(w->destination, e->destination, e->bytes)
+			     ? w->destination - e->destination
+			     : UINT64_MAX;
 		from = within(w->source, e->source, e->bytes) ? w->source - e->source : UINT64_MAX;
 	}
 	fit = (to != UINT64_MAX) + (from != UINT64_MAX);
 	*offset = to != UINT64_MAX ? to : from;
 	if (!fit)
 		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
-	return e->kind == GT_LANE_COPY && e->direction == GT_LANE_DEVICE_TO_DEVICE && fit < 2 ? 0 : fit; /* 1: by way of another buffer? */
+	/* 1: by way of another buffer? */
+	return e->kind == GT_LANE_COPY && e->direction == GT_LANE_DEVICE_TO_DEVICE && fit < 2 ? 0
+											      : fit;
 }
 
 static void link_to(const struct gt_lane_entry *e, struct gt_hsa_owner *o)
@@ -73,12 +80,15 @@ static void link_to(const struct gt_lane_entry *e, struct gt_hsa_owner *o)
 	o->direction = e->direction;
 }
 
-/* Place of the next kernel that may come here. What the launch itself submits is not seen in the lane, but known before what comes behind it. */
+/* Place of the next kernel that may come here. What the launch itself submits is not seen in the
+ * lane, but known before what comes behind it. */
 static uint32_t next_kernel(const struct gt_lane_entry *e)
 {
 	uint32_t issued = atomic_load_explicit(&e->issued, memory_order_acquire);
 
-	return e->no_kernels ? e->nodes->count : e->nodes->order[issued > e->at ? issued : e->at].next[GT_GRAPH_KERNEL];
+	return e->no_kernels
+		       ? e->nodes->count
+		       : e->nodes->order[issued > e->at ? issued : e->at].next[GT_GRAPH_KERNEL];
 }
 
 /* Is it known which work of the launch comes next? */
@@ -92,7 +102,8 @@ static bool is_whole(const struct gt_lane_entry *e)
 {
 	const uint32_t *next = e->nodes->order[e->at].next;
 
-	return next_kernel(e) == e->nodes->count && next[GT_GRAPH_COPY] == e->nodes->count && next[GT_GRAPH_FILL] == e->nodes->count;
+	return next_kernel(e) == e->nodes->count && next[GT_GRAPH_COPY] == e->nodes->count &&
+	       next[GT_GRAPH_FILL] == e->nodes->count;
 }
 
 void gt_lane_envelope_end(struct gt_lane_entry *e, bool whole)
@@ -110,7 +121,8 @@ void gt_lane_envelope_end(struct gt_lane_entry *e, bool whole)
 }
 
 /* The launch's one record: it needs this packet if it is the first one, or the last node's. */
-static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
+static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place,
+		    struct gt_hsa_owner *o)
 {
 	const struct gt_hip_node *n = &e->nodes->order[place];
 	bool first = !e->begun;
@@ -123,7 +135,8 @@ static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint3
 		struct gt_thread *t = gt_thread_own();
 
 		e->begun = true;
-		e->envelope = gt_hip_envelope_open(e->id, e->start, e->graph, e->replay, e->name, e->handle, e->nodes->count);
+		e->envelope = gt_hip_envelope_open(e->id, e->start, e->graph, e->replay, e->name,
+						   e->handle, e->nodes->count);
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 		if (!e->envelope)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
@@ -136,7 +149,8 @@ static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint3
 	}
 }
 
-static void stamp(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
+static void stamp(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place,
+		  struct gt_hsa_owner *o)
 {
 	link_to(e, o);
 	o->stamp.graph = e->graph;
@@ -157,7 +171,8 @@ static uint32_t node_of(const struct gt_lane_entry *e, const struct gt_lane_work
 	return w->part == GT_GRAPH_KERNEL ? next_kernel(e) : e->nodes->order[e->at].next[w->part];
 }
 
-static void reach(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place, struct gt_hsa_owner *o)
+static void reach(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place,
+		  struct gt_hsa_owner *o)
 {
 	e->at = place + 1;
 	e->last_part = w->part;
@@ -172,16 +187,19 @@ static bool may_be(const struct gt_lane_entry *e, const struct gt_lane_work *w)
 	return e->kind == GT_LANE_LAUNCH && e->state == GT_LANE_PENDING && e->name == w->name;
 }
 
-/* Of calls of several threads, whose order is not known: the one that fits, if all that do are of one thread. Of @n calls that fit and are
- * not of one thread, n - 1 are left behind the kernel, and nobody knows which; so none of them can be told from one that
- * fits and is made later, until as many kernels have come as there were calls. */
-static void take_overlapped(struct gt_lane *l, struct gt_lane_entry *first, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+/* Of calls of several threads, whose order is not known: the one that fits, if all that do are
+ * of one thread. Of @n calls that fit and are not of one thread, n - 1 are left behind the
+ * kernel, and nobody knows which; so none of them can be told from one that fits and is made
+ * later, until as many kernels have come as there were calls. */
+static void take_overlapped(struct gt_lane *l, struct gt_lane_entry *first,
+			    const struct gt_lane_work *w, struct gt_hsa_owner *o)
 {
 	struct gt_lane_entry *found = NULL;
 	bool doubtful = false, known = w->name != 0;
 
 	for (struct gt_lane_entry *e = first; e && e->overlapped; e = e->next) {
-		known &= e->kind != GT_LANE_GRAPH && (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->name);
+		known &= e->kind != GT_LANE_GRAPH &&
+			 (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->name);
 		if (!may_be(e, w))
 			continue;
 		found = found ? found : e;
@@ -205,7 +223,8 @@ static void take_overlapped(struct gt_lane *l, struct gt_lane_entry *first, cons
 static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
 {
 	for (struct gt_lane_entry *e = l->first; e; e = e->next) {
-		if (e->state == GT_LANE_TAKEN || e->kind == GT_LANE_COPY || e->kind == GT_LANE_FILL || e->kind == GT_LANE_SYNC)
+		if (e->state == GT_LANE_TAKEN || e->kind == GT_LANE_COPY ||
+		    e->kind == GT_LANE_FILL || e->kind == GT_LANE_SYNC)
 			continue; /* those may have needed no packet */
 		if (e->kind == GT_LANE_GRAPH) {
 			uint32_t place = is_known(e) ? node_of(e, w) : 0;
@@ -241,11 +260,12 @@ struct claim {
 	struct gt_lane_entry *owner; /* the oldest */
 	int fit;
 	uint64_t offset;
-	bool direct;	     /* both ends are a program's: it is no piece by way of a buffer of the runtime's */
-	bool doubtful;	     /* it may as well be another's */
-	bool over;	     /* nothing behind can be meant: */
+	/* both ends are a program's: it is no piece by way of a buffer of the runtime's */
+	bool direct;
+	bool doubtful;               /* it may as well be another's */
+	bool over;                   /* nothing behind can be meant: */
 	struct gt_lane_entry *graph; /* whose last node may have more pieces */
-	bool unknown;	     /* there is a graph of which nobody knows what comes when */
+	bool unknown;                /* there is a graph of which nobody knows what comes when */
 };
 
 static bool is_fresh(const struct gt_lane_entry *e)
@@ -263,15 +283,16 @@ static bool is_direct(const struct gt_lane *l, const struct gt_lane_work *w)
 	return false;
 }
 
-/* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew is the next entry's. Of a fill, how far in
- * they are may be misread. */
+/* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew
+ * is the next entry's. Of a fill, how far in they are may be misread. */
 static void claim(struct claim *c, struct gt_lane_entry *e, const struct gt_lane_work *w)
 {
 	uint64_t offset = 0;
 	int fit = fits(w, e, &offset);
 	const struct gt_lane_entry *before = c->owner;
 
-	if (fit == CANNOT_FIT || (c->direct && e->plain && fit < 2) || (e->kind == GT_LANE_COPY && fit > 0 && offset < e->moved && !e->doubtful))
+	if (fit == CANNOT_FIT || (c->direct && e->plain && fit < 2) ||
+	    (e->kind == GT_LANE_COPY && fit > 0 && offset < e->moved && !e->doubtful))
 		return;
 	if (!before) {
 		c->owner = e;
@@ -282,7 +303,8 @@ static void claim(struct claim *c, struct gt_lane_entry *e, const struct gt_lane
 	if (e->kind == GT_LANE_COPY && is_fresh(e) && fit > 0 && offset)
 		return; /* its first piece comes first */
 	/* the work of the oldest call comes first */
-	if (c->fit > 0 && is_fresh(before) && c->fit >= fit && (!before->overlapped || !e->overlapped || before->thread == e->thread))
+	if (c->fit > 0 && is_fresh(before) && c->fit >= fit &&
+	    (!before->overlapped || !e->overlapped || before->thread == e->thread))
 		return;
 	c->doubtful = true;
 }
@@ -290,22 +312,28 @@ static void claim(struct claim *c, struct gt_lane_entry *e, const struct gt_lane
 /* Nobody knows whose piece that was: it may have been the first one of each. */
 static void doubt(struct gt_lane *l, const struct gt_lane_work *w)
 {
-	for (struct gt_lane_entry *e = l->first; e && (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->overlapped); e = e->next)
+	for (struct gt_lane_entry *e = l->first;
+	     e && (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->overlapped);
+	     e = e->next)
 		if (e->kind == GT_LANE_GRAPH) {
 			e->doubtful = true;
 			gt_lane_envelope_end(e, false);
 		} else
-			e->doubtful |= e->kind == (w->part == GT_GRAPH_COPY ? GT_LANE_COPY : GT_LANE_FILL);
+			e->doubtful |=
+				e->kind == (w->part == GT_GRAPH_COPY ? GT_LANE_COPY : GT_LANE_FILL);
 }
 
-/* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be meant. False: all is said. */
-static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry *e, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+/* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be
+ * meant. False: all is said. */
+static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry *e,
+		       const struct gt_lane_work *w, struct gt_hsa_owner *o)
 {
 	uint32_t place, kernel;
 
 	if (!is_known(e)) {
 		c->over = c->unknown = true;
-		c->doubtful |= c->owner && (c->fit <= 0 || !is_fresh(c->owner) || c->owner->overlapped);
+		c->doubtful |=
+			c->owner && (c->fit <= 0 || !is_fresh(c->owner) || c->owner->overlapped);
 		return true;
 	}
 	place = node_of(e, w);
@@ -314,7 +342,8 @@ static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry 
 	if (place >= kernel || (c->owner && c->fit > 0 && is_fresh(c->owner)))
 		return true;
 	if (c->owner) {
-		gt_lane_break(l, "a copy or fill came that may be a graph's, or that of a call before it");
+		gt_lane_break(l, "a copy or fill came that may be a graph's, or that of a call "
+				 "before it");
 	} else if (c->graph) {
 		doubt(l, w);
 	} else {
@@ -324,7 +353,8 @@ static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry 
 	return false;
 }
 
-/* Of the calls before the next kernel's: the one that can have asked for it, if there is one such. */
+/* Of the calls before the next kernel's: the one that can have asked for it, if there is one
+ * such. */
 static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
 {
 	struct claim c = {.direct = is_direct(l, w)};
@@ -340,7 +370,8 @@ static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struc
 		if (e->kind == GT_LANE_GRAPH) {
 			if (!claim_node(l, &c, e, w, o))
 				return;
-			c.graph = is_known(e) && e->last_part == w->part ? e : c.graph; /* one node in several pieces */
+			/* one node in several pieces */
+			c.graph = is_known(e) && e->last_part == w->part ? e : c.graph;
 		} else if (e->kind == GT_LANE_LAUNCH) {
 			launched = true;
 		} else {
@@ -358,21 +389,26 @@ static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struc
 		link_to(c.owner, o);
 	} else if (candidates == 1 && !c.graph && !c.unknown && only->open && !only->overlapped &&
 		   (w->part == GT_GRAPH_COPY) == (only->kind == GT_LANE_COPY)) {
-		link_to(only, o); /* a copy to a symbol: the call has no address that the packet has */
+		/* a copy to a symbol: the call has no address that the packet has */
+		link_to(only, o);
 		only->moved = only->moved ? only->moved : 1;
 	} else {
 		doubt(l, w);
 	}
 }
 
-/* The lane's thread goes on with something that is no packet. Its packets may still be behind one that another thread is about to write. */
+/* The lane's thread goes on with something that is no packet. Its packets may still be behind
+ * one that another thread is about to write. */
 static void wait_for_packets(const struct gt_lane *l)
 {
-	for (int i = 0; i < 1000 && atomic_load_explicit(&l->handled, memory_order_relaxed) != l->reserved; i++)
+	for (int i = 0;
+	     i < 1000 && atomic_load_explicit(&l->handled, memory_order_relaxed) != l->reserved;
+	     i++)
 		sched_yield();
 }
 
-/* Have all packets before this one been seen here? What was not seen has taken no call from the lane. */
+/* Have all packets before this one been seen here? What was not seen has taken no call from the
+ * lane. */
 static bool in_turn(struct gt_lane *l, uint32_t turn)
 {
 	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);
@@ -383,7 +419,8 @@ static bool in_turn(struct gt_lane *l, uint32_t turn)
 	return turn == handled + 1;
 }
 
-void gt_lane_take(struct gt_lane *l, const struct gt_lane_work *w, uint32_t turn, struct gt_hsa_owner *o)
+void gt_lane_take(struct gt_lane *l, const struct gt_lane_work *w, uint32_t turn,
+		  struct gt_hsa_owner *o)
 {
 	if (atomic_load_explicit(&gt_lane_confused, memory_order_relaxed))
 		return;
@@ -406,4 +443,3 @@ uint32_t gt_lane_reserve(struct gt_lane *l)
 	l->reserved = l->reserved == UINT32_MAX ? 1 : l->reserved + 1;
 	return l->reserved;
 }
-

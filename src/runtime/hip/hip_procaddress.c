@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hipGetProcAddress() and, since ROCm 7, hipGetDriverEntryPoint(): functions that a runtime hands out by address. Where its exports
- * are interposed, the address may be that of a real function: the program gets the function's tap instead, of the same instance.
- * Where the runtime's table is ours (ROCm 6 and later), what is handed out goes through the table already, and no address
- * is one of a real function. */
+/* hipGetProcAddress() and, since ROCm 7, hipGetDriverEntryPoint(): functions that a runtime
+ * hands out by address. Where its exports are interposed, the address may be that of a real
+ * function: the program gets the function's tap instead, of the same instance. Where the
+ * runtime's table is ours (ROCm 6 and later), what is handed out goes through the table already,
+ * and no address is one of a real function. */
 #include "core/table.h"
 #include "generated/hip_wraps.h"
 #include "runtime/hip/hip_door.h"
@@ -20,7 +21,8 @@ static void *tap_for(const struct gt_table *table, const char *name, void *real)
 
 			return front ? front : table->operations[i].taps[table->instance];
 		}
-	/* a function that is not exported: by its name, in any instance that has none of that name */
+	/* a function that is not exported: by its name, in any instance that has none of that
+	 * name */
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_hip_tables[i];
 	return gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
@@ -28,26 +30,37 @@ static void *tap_for(const struct gt_table *table, const char *name, void *real)
 
 static int exchanged(const struct gt_call *call, int ret, const char *symbol, void **function)
 {
-	if (ret == 0 && symbol && function && *function && gt_hip_is_interposed(call->table->instance))
+	if (ret == 0 && symbol && function && *function &&
+	    gt_hip_is_interposed(call->table->instance))
 		*function = tap_for(call->table, symbol, *function);
 	return ret;
 }
 
-int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn, int version, uint64_t flags,
-				  unsigned int *status)
+int gt_hip_wrap_hipGetProcAddress(const struct gt_call *call, const char *symbol, void **pfn,
+				  int version, uint64_t flags, unsigned int *status)
 {
-	return exchanged(call, ((gt_hip_hipGetProcAddress_fn *)call->tap->real)(symbol, pfn, version, flags, status), symbol, pfn);
+	return exchanged(call,
+			 ((gt_hip_hipGetProcAddress_fn *)call->tap->real)(symbol, pfn, version,
+									  flags, status),
+			 symbol, pfn);
 }
 
-int gt_hip_wrap_hipGetDriverEntryPoint(const struct gt_call *call, const char *symbol, void **function, unsigned long long flags,
+int gt_hip_wrap_hipGetDriverEntryPoint(const struct gt_call *call, const char *symbol,
+				       void **function, unsigned long long flags,
 				       unsigned int *status)
 {
-	return exchanged(call, ((gt_hip_hipGetDriverEntryPoint_fn *)call->tap->real)(symbol, function, flags, status), symbol, function);
+	return exchanged(call,
+			 ((gt_hip_hipGetDriverEntryPoint_fn *)call->tap->real)(symbol, function,
+									       flags, status),
+			 symbol, function);
 }
 
-int gt_hip_wrap_hipGetDriverEntryPoint_spt(const struct gt_call *call, const char *symbol, void **function,
-					   unsigned long long flags, unsigned int *status)
+int gt_hip_wrap_hipGetDriverEntryPoint_spt(const struct gt_call *call, const char *symbol,
+					   void **function, unsigned long long flags,
+					   unsigned int *status)
 {
-	return exchanged(call, ((gt_hip_hipGetDriverEntryPoint_spt_fn *)call->tap->real)(symbol, function, flags, status), symbol,
-			 function);
+	return exchanged(call,
+			 ((gt_hip_hipGetDriverEntryPoint_spt_fn *)call->tap->real)(symbol, function,
+										   flags, status),
+			 symbol, function);
 }

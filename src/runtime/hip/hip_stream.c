@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams as objects, with the device that they are on, from their creation until they are destroyed: a handle may be used again.
+/* Streams as objects, with the device that they are on, from their creation until they are
+ * destroyed: a handle may be used again.
  *
- * The default streams have handle 0; one is told for each device, when the device gets its first queue. HIP names a device
- * by a number that the program's environment changes, HSA by a handle: the PCI address says which is which.
+ * The default streams have handle 0; one is told for each device, when the device gets its first
+ * queue. HIP names a device by a number that the program's environment changes, HSA by a handle:
+ * the PCI address says which is which.
  *
  * Locking: gt_core_lock() for the table of handles. */
 #include "runtime/stream.h"
@@ -18,7 +20,8 @@
 enum { BUCKET_BITS = 8 };
 
 struct stream {
-	struct stream *next; /* of the bucket; never taken out: destroyed ones wait for another handle */
+	/* of the bucket; never taken out: destroyed ones wait for another handle */
+	struct stream *next;
 	void *handle;
 	struct gt_kept *kept;
 	struct gt_tool_object *object; /* for tools */
@@ -33,8 +36,12 @@ static struct stream **bucket_of(const void *handle)
 
 static struct gt_tool_object *tell(uint64_t number, const void *handle, uint64_t device)
 {
-	struct gputap_object o = {.domain = GT_DOMAIN_HIP, .type = GPUTAP_OBJECT_STREAM, .number = number, .parent = device,
-				  .handle = (uintptr_t)handle, .storage_file = -1};
+	struct gputap_object o = {.domain = GT_DOMAIN_HIP,
+				  .type = GPUTAP_OBJECT_STREAM,
+				  .number = number,
+				  .parent = device,
+				  .handle = (uintptr_t)handle,
+				  .storage_file = -1};
 	const struct gt_hsa_agent *a;
 	struct gt_tool_object *x;
 
@@ -53,7 +60,8 @@ static uint64_t current_device(const struct gt_table *table)
 	int device = 0;
 	const struct gt_hsa_agent *a;
 
-	if (!GT_HIP(table, hipGetDevice) || !GT_HIP(table, hipDeviceGetPCIBusId) || GT_HIP(table, hipGetDevice)(&device) != 0 ||
+	if (!GT_HIP(table, hipGetDevice) || !GT_HIP(table, hipDeviceGetPCIBusId) ||
+	    GT_HIP(table, hipGetDevice)(&device) != 0 ||
 	    GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) != 0)
 		return 0;
 	for (uint32_t i = 0; (a = gt_hsa_agent_at(i)) != NULL; i++)
@@ -94,7 +102,10 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 	gt_text_add_number(&text, "flags", flags);
 	if (priority)
 		gt_text_add(&text, "priority", priority);
-	kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, (uintptr_t)handle, device, true}, &text);
+	kept = gt_object_keep(t,
+			      &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number,
+						  (uintptr_t)handle, device, true},
+			      &text);
 	object = tell(number, handle, device);
 	gt_core_lock();
 	s = entry_for(handle);
@@ -142,7 +153,10 @@ void gt_hip_default_stream(struct gt_thread *t, uint64_t device)
 		return;
 	gt_text_add(&text, "name", "default stream");
 	number = gt_object_number(GT_OBJECT_STREAM);
-	gt_object_keep(t, &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, 0, device, true}, &text);
+	gt_object_keep(t,
+		       &(struct gt_object){GT_OBJECT_STREAM, GT_DOMAIN_HIP, number, 0, device,
+					   true},
+		       &text);
 	tell(number, NULL, device);
 }
 
@@ -165,7 +179,9 @@ void gt_hip_name_device(struct gt_thread *t, int device, const char *name)
 	for (unsigned i = 0; i < GT_INSTANCES; i++) {
 		const struct gt_table *table = &gt_hip_tables[i];
 
-		if (GT_HIP(table, hipDeviceGetPCIBusId) && GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) == 0 && gt_hsa_name_agent)
+		if (GT_HIP(table, hipDeviceGetPCIBusId) &&
+		    GT_HIP(table, hipDeviceGetPCIBusId)(pci, sizeof pci, device) == 0 &&
+		    gt_hsa_name_agent)
 			gt_hsa_name_agent(t, 0, pci, name);
 	}
 }
@@ -182,7 +198,8 @@ int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)
 	return ret;
 }
 
-int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stream, unsigned int flags)
+int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stream,
+					 unsigned int flags)
 {
 	int ret;
 
@@ -194,7 +211,8 @@ int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stre
 	return ret;
 }
 
-int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **stream, unsigned int flags, int priority)
+int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **stream,
+					    unsigned int flags, int priority)
 {
 	int ret;
 
@@ -202,11 +220,15 @@ int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **s
 	ret = ((gt_hip_hipStreamCreateWithPriority_fn *)call->tap->real)(stream, flags, priority);
 
 	if (ret == 0 && stream)
-		created(call, *stream, flags, priority < 0 ? "high" : priority > 0 ? "low" : "normal");
+		created(call, *stream, flags,
+			priority < 0   ? "high"
+			: priority > 0 ? "low"
+				       : "normal");
 	return ret;
 }
 
-int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **stream, uint32_t words, const uint32_t *mask)
+int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **stream,
+					     uint32_t words, const uint32_t *mask)
 {
 	int ret;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of HSA's ABI that device activity works with, so that gputap needs no HSA header: handles are 64-bit numbers,
- * queues are pointers, packets and signals lie in memory as the HSA and AMD specifications say.
- * tests/test_activity_rocm_abi.py holds it against the distribution's headers. */
+/* The part of HSA's ABI that device activity works with, so that gputap needs no HSA header:
+ * handles are 64-bit numbers, queues are pointers, packets and signals lie in memory as the HSA
+ * and AMD specifications say. tests/test_activity_rocm_abi.py holds it against the
+ * distribution's headers. */
 #ifndef GPUTAP_RUNTIME_HSA_ABI_H
 #define GPUTAP_RUNTIME_HSA_ABI_H
 
@@ -14,12 +15,13 @@ enum { GT_HSA_SUCCESS = 0, GT_HSA_INFO_BREAK = 1 };
 
 /* hsa_agent_info_t and AMD's */
 enum gt_hsa_agent_info {
-	GT_HSA_AGENT_NAME = 0,		 /* char[64] */
-	GT_HSA_AGENT_VENDOR_NAME = 1,	 /* char[64] */
+	GT_HSA_AGENT_NAME = 0,           /* char[64] */
+	GT_HSA_AGENT_VENDOR_NAME = 1,    /* char[64] */
 	GT_HSA_AGENT_WAVEFRONT_SIZE = 6, /* uint32_t */
-	GT_HSA_AGENT_QUEUE_MIN_SIZE = 13, GT_HSA_AGENT_QUEUE_MAX_SIZE = 14, /* uint32_t: packets */
-	GT_HSA_AGENT_NODE = 16,		 /* uint32_t */
-	GT_HSA_AGENT_DEVICE = 17,	 /* uint32_t: 0 CPU, 1 GPU */
+	GT_HSA_AGENT_QUEUE_MIN_SIZE = 13,
+	GT_HSA_AGENT_QUEUE_MAX_SIZE = 14, /* uint32_t: packets */
+	GT_HSA_AGENT_NODE = 16,           /* uint32_t */
+	GT_HSA_AGENT_DEVICE = 17,         /* uint32_t: 0 CPU, 1 GPU */
 	GT_HSA_AGENT_CHIP_ID = 0xa000,
 	GT_HSA_AGENT_COMPUTE_UNITS = 0xa002,
 	GT_HSA_AGENT_MAX_CLOCK_MHZ = 0xa003,
@@ -73,7 +75,9 @@ struct gt_hsa_loader {
 	int (*query_host_address)(const void *device, const void **host);
 	int (*query_segment_descriptors)(void *descriptors, size_t *count);
 	int (*query_executable)(const void *device, uint64_t *executable);
-	int (*iterate_loaded_code_objects)(uint64_t executable, int (*each)(uint64_t executable, uint64_t loaded, void *data),
+	int (*iterate_loaded_code_objects)(uint64_t executable,
+					   int (*each)(uint64_t executable, uint64_t loaded,
+						       void *data),
 					   void *data);
 	int (*loaded_code_object_get_info)(uint64_t loaded, unsigned int attribute, void *value);
 };
@@ -92,9 +96,9 @@ enum gt_hsa_packet_type {
 	GT_HSA_PACKET_AGENT = 4,
 	GT_HSA_PACKET_BARRIER_OR = 5,
 };
-#define GT_HSA_PACKET_TYPE(header) ((header) & 0xffu)
-#define GT_HSA_PACKET_BARRIER_BIT (1u << 8)
-#define GT_HSA_FENCES(header) ((header) & (0xfu << 9)) /* acquire and release scopes */
+#define GT_HSA_PACKET_TYPE(header) ((header)&0xffu)
+#define GT_HSA_PACKET_BARRIER_BIT  (1u << 8)
+#define GT_HSA_FENCES(header)      ((header) & (0xfu << 9)) /* acquire and release scopes */
 
 struct gt_hsa_kernel_packet {
 	uint16_t header, setup;
@@ -119,7 +123,8 @@ union gt_hsa_packet {
 	struct gt_hsa_kernel_packet kernel;
 	struct gt_hsa_barrier_packet barrier;
 };
-static_assert(sizeof(union gt_hsa_packet) == 64 && offsetof(struct gt_hsa_kernel_packet, completion_signal) == 56 &&
+static_assert(sizeof(union gt_hsa_packet) == 64 &&
+		      offsetof(struct gt_hsa_kernel_packet, completion_signal) == 56 &&
 		      offsetof(struct gt_hsa_kernel_packet, kernel_object) == 32 &&
 		      offsetof(struct gt_hsa_barrier_packet, completion_signal) == 56,
 	      "AQL packets are 64 bytes");
@@ -132,12 +137,15 @@ struct gt_hsa_signal {
 	_Atomic int64_t value;
 	uint64_t event_mailbox;
 	uint32_t event_id, reserved1;
-	_Atomic uint64_t start_ts, end_ts; /* raw; the packet processor writes them before the value */
+	/* raw; the packet processor writes them before the value */
+	_Atomic uint64_t start_ts, end_ts;
 	uint64_t queue;
 	uint32_t reserved3[2];
 };
-static_assert(sizeof(struct gt_hsa_signal) == 64 && offsetof(struct gt_hsa_signal, start_ts) == 32, "amd_signal_t");
-enum { GT_HSA_SIGNAL_USER = 1, GT_HSA_SIGNAL_DOORBELL = -1 }; /* a doorbell's `value` is the address of the device's */
+static_assert(sizeof(struct gt_hsa_signal) == 64 && offsetof(struct gt_hsa_signal, start_ts) == 32,
+	      "amd_signal_t");
+/* a doorbell's `value` is the address of the device's */
+enum { GT_HSA_SIGNAL_USER = 1, GT_HSA_SIGNAL_DOORBELL = -1 };
 enum { GT_HSA_SIGNAL_GPU_ONLY = 1 }; /* HSA_AMD_SIGNAL_AMD_GPU_ONLY: no interrupt */
 
 /* amd_queue_t, which begins with the hsa_queue_t that programs have. Kernels and HIP read it. */
@@ -162,7 +170,9 @@ struct gt_hsa_queue_abi {
 static_assert(offsetof(struct gt_hsa_queue_abi, write_dispatch_id) == 56 &&
 		      offsetof(struct gt_hsa_queue_abi, read_dispatch_id) == 128 &&
 		      offsetof(struct gt_hsa_queue_abi, scratch_address) == 160 &&
-		      offsetof(struct gt_hsa_queue_abi, scratch_lane_bytes) == 176 && sizeof(struct gt_hsa_queue_abi) == 256, "amd_queue_t");
+		      offsetof(struct gt_hsa_queue_abi, scratch_lane_bytes) == 176 &&
+		      sizeof(struct gt_hsa_queue_abi) == 256,
+	      "amd_queue_t");
 
 typedef void gt_hsa_queue_callback(int status, void *queue, void *data);
 
@@ -185,9 +195,16 @@ struct gt_hsa_scratch_event {
 typedef int gt_hsa_scratch_fn(const struct gt_hsa_scratch_event *event);
 
 /* ToolsApiTable (ROCm 6): start and end of each */
-enum gt_hsa_scratch_operation { GT_HSA_SCRATCH_ALLOC, GT_HSA_SCRATCH_FREE, GT_HSA_SCRATCH_RECLAIM, GT_HSA_SCRATCH_OPERATIONS };
-static_assert(offsetof(struct gt_hsa_scratch_event, queue) == 8 && offsetof(struct gt_hsa_scratch_event, dispatch) == 24 &&
-		      sizeof(struct gt_hsa_scratch_event) == 48, "hsa_amd_event_scratch_alloc_end_t");
+enum gt_hsa_scratch_operation {
+	GT_HSA_SCRATCH_ALLOC,
+	GT_HSA_SCRATCH_FREE,
+	GT_HSA_SCRATCH_RECLAIM,
+	GT_HSA_SCRATCH_OPERATIONS
+};
+static_assert(offsetof(struct gt_hsa_scratch_event, queue) == 8 &&
+		      offsetof(struct gt_hsa_scratch_event, dispatch) == 24 &&
+		      sizeof(struct gt_hsa_scratch_event) == 48,
+	      "hsa_amd_event_scratch_alloc_end_t");
 
 struct gt_hsa_times {
 	uint64_t start, end; /* system clock domain */

@@ -20,17 +20,21 @@
  *                                                                 ▼                               ▼
  *                                                        record, prefilled ◄──── helper reads both, writes it, slot is free
  *
- * Completion. A packet without a completion signal gets one of ours. A packet that has one keeps it: its times lie in the
- * signal until it is used again or destroyed, and both come through us, in the thread that does it; so the program's waits end
- * when they ended before, no packet is added, and what it reads from its signal is true. Only where one signal stands for
- * several packets at once the kernel gets ours and the program's is served by a barrier packet behind it, before we look.
+ * Completion. A packet without a completion signal gets one of ours. A packet that has one keeps
+ * it: its times lie in the signal until it is used again or destroyed, and both come through us,
+ * in the thread that does it; so the program's waits end when they ended before, no packet is
+ * added, and what it reads from its signal is true. Only where one signal stands for several
+ * packets at once the kernel gets ours and the program's is served by a barrier packet behind
+ * it, before we look.
  *
- * Correlation. A queue has several producers (HIP's streams share queues), and who rings the doorbell brings all packets that
- * are valid by then, others' too: a packet's owner is who reserved its number, not who runs the handler.
+ * Correlation. A queue has several producers (HIP's streams share queues), and who rings the
+ * doorbell brings all packets that are valid by then, others' too: a packet's owner is who
+ * reserved its number, not who runs the handler.
  *
- * Locks: none on the way of a packet; of several threads that ring, one handles what all have brought (hsa_ring.h).
- * Never there: allocation, system calls (but one, to wake the helper: of a queue that is half full, or from its sleep after a quiet
- * second), creation of signals. */
+ * Locks: none on the way of a packet; of several threads that ring, one handles what all have
+ * brought (hsa_ring.h).
+ * Never there: allocation, system calls (but one, to wake the helper: of a queue that is half
+ * full, or from its sleep after a quiet second), creation of signals. */
 #ifndef GPUTAP_RUNTIME_HSA_ACTIVITY_H
 #define GPUTAP_RUNTIME_HSA_ACTIVITY_H
 
@@ -48,8 +52,8 @@
 #include "runtime/lane.h"
 
 #define GT_HSA_CORE(r, f) gt_hsa_core_real(r, f)
-#define GT_HSA_AMD(r, f) gt_hsa_amd_ext_real(r, f)
-#define GT_HSA_MS UINT64_C(1000000)
+#define GT_HSA_AMD(r, f)  gt_hsa_amd_ext_real(r, f)
+#define GT_HSA_MS         UINT64_C(1000000)
 
 /* This thread's state in this image; NULL: it can record nothing. */
 static inline struct gt_thread *gt_hsa_thread(void)
@@ -65,13 +69,16 @@ uint64_t gt_hsa_boottime_ns(void);
 /* Is device work of ROCm recorded, and not only told? */
 static inline bool gt_hsa_recorded(void)
 {
-	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_HSA_CORE & 1;
+	return atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_HSA_CORE &
+	       1;
 }
 
 /* And what is launched now? */
 static inline bool gt_hsa_launch_recorded(void)
 {
-	return atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >> GT_DOMAIN_HSA_CORE & 1;
+	return atomic_load_explicit(&gt_stream_launches, memory_order_relaxed) >>
+		       GT_DOMAIN_HSA_CORE &
+	       1;
 }
 
 /* Agents (hsa_agent.c) --------------------------------------------------- */
@@ -87,27 +94,32 @@ struct gt_hsa_clock_pair {
 struct gt_hsa_agent {
 	struct gt_hsa_runtime *runtime;
 	uint64_t handle;
-	uint64_t number;	  /* of its device object; 0: a CPU */
+	uint64_t number; /* of its device object; 0: a CPU */
 	bool gpu;
 	_Atomic uint32_t written; /* image that has its object record */
 	struct gt_kept *kept;
-	_Atomic uint32_t used;	  /* has had a queue */
-	_Atomic uint32_t deep;	  /* nothing has happened for a while, and its helper sleeps longer: to be woken */
-	char pci[13];		  /* "0000:03:00.0"; "": not known */
+	_Atomic uint32_t used; /* has had a queue */
+	/* nothing has happened for a while, and its helper sleeps longer: to be woken */
+	_Atomic uint32_t deep;
+	char pci[13]; /* "0000:03:00.0"; "": not known */
 	uint64_t clock_read_ns;
 	_Atomic uint64_t clock_hz;     /* of the runtime's system clock, */
 	_Atomic int64_t to_boottime;   /* and what makes its ns ours */
 	struct gt_tool_object *object; /* for tools */
 	_Atomic uint32_t untold;
-	struct gt_hsa_clock_pair before, middle, now; /* who looks reads them; `before` is seconds older than `now`, once there are seconds */
-	_Atomic uint64_t copies;  /* number of the queue object that stands for its copy engines; 0: not made yet */
+	/* who looks reads them; `before` is seconds older than `now`, once there are seconds */
+	struct gt_hsa_clock_pair before, middle, now;
+	/* number of the queue object that stands for its copy engines; 0: not made yet */
+	_Atomic uint64_t copies;
 	_Atomic(struct gt_hsa_queue *) queues;
-	_Atomic uint32_t harvester; /* image in which somebody harvests this agent's work just now; 0: nobody */
+	/* image in which somebody harvests this agent's work just now; 0: nobody */
+	_Atomic uint32_t harvester;
 };
 
 enum { GT_HSA_AGENTS_MAX = 64 };
 /* The agent's entry with its record written. NULL: too many. */
-struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_thread *t, uint64_t handle);
+struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_thread *t,
+				      uint64_t handle);
 /* By position, NULL behind the last. */
 struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i);
 /* One reading of the clock that its stamps are in. */
@@ -126,35 +138,46 @@ enum gt_hsa_slot_state {
 /* What is known of a piece of work until it is done. */
 struct gt_hsa_watch {
 	struct gt_hsa_signal *signal; /* where the times will be: ours, or the program's */
-	_Atomic uint32_t state;	      /* enum gt_hsa_slot_state */
-	uint32_t entry;		      /* of the program's signal in the table of signals, + 1; 0: none */
-	uint64_t times[2];	      /* SAVED: start, end: raw for kernels, system time for copies */
-	struct gt_hsa_agent *agent;   /* copies; NULL: a kernel */
-	int64_t value;		      /* copies: of the signal before */
-	uint64_t queued;	      /* copies: when it was submitted, system time */
+	_Atomic uint32_t state;       /* enum gt_hsa_slot_state */
+	/* of the program's signal in the table of signals, + 1; 0: none */
+	uint32_t entry;
+	/* SAVED: start, end: raw for kernels, system time for copies */
+	uint64_t times[2];
+	struct gt_hsa_agent *agent; /* copies; NULL: a kernel */
+	int64_t value;              /* copies: of the signal before */
+	uint64_t queued;            /* copies: when it was submitted, system time */
 };
 
 struct gt_hsa_slot {
 	struct gt_hsa_watch watch;
 	struct gt_hsa_signal *ours; /* NULL: not armed yet */
-	struct gt_record_device record; /* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_envelope *, or 0;
-					 * `end`: struct gt_tool_piece * that is to be told, or 0 */
+	/* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_envelope *, or
+	 * 0; `end`: struct gt_tool_piece * that is to be told, or 0 */
+	struct gt_record_device record;
 };
 static_assert(sizeof(struct gt_hsa_slot) == 3 * 64, "three cache lines");
 
-/* Who reserved a packet's number, and so submits it. Most packets need the first cache line only. */
+/* Who reserved a packet's number, and so submits it. Most packets need the first cache line
+ * only. */
 struct gt_hsa_owner {
-	_Alignas(64) uint64_t packet; /* number + 1: tells entries of a former round apart; | GT_HSA_QUIET: nothing else of it is set; | GT_HSA_LATER */
+	/* number + 1: tells entries of a former round apart; | GT_HSA_QUIET: nothing else of it
+	 * is set; | GT_HSA_LATER */
+	_Alignas(64) uint64_t packet;
 	uint64_t id, start;
-	uint64_t bytes; /* what the call moves; 0: it does not say. Else also `source`, `destination`, `direction` */
+	/* what the call moves; 0: it does not say. Else also `source`, `destination`,
+	 * `direction` */
+	uint64_t bytes;
 	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
-	struct gt_lane *lane; /* of a runtime's own thread, when it is asked whose the packet is: then NULL */
-	struct gt_graph_stamp stamp; /* `replay` 0: of no graph; then `graph` may be GT_HSA_UNRECORDED */
+	/* of a runtime's own thread, when it is asked whose the packet is: then NULL */
+	struct gt_lane *lane;
+	/* `replay` 0: of no graph; then `graph` may be GT_HSA_UNRECORDED */
+	struct gt_graph_stamp stamp;
 	uint64_t source, destination;
-	uint32_t direction;		     /* hipMemcpyKind */
-	uint32_t turn;			     /* of `lane` */
+	uint32_t direction; /* hipMemcpyKind */
+	uint32_t turn;      /* of `lane` */
 };
-static_assert(offsetof(struct gt_hsa_owner, stamp.replay) < 64, "of a packet that is no graph's only that is read");
+static_assert(offsetof(struct gt_hsa_owner, stamp.replay) < 64,
+	      "of a packet that is no graph's only that is read");
 
 /* On the stack of who is at work in a ring while a tool's functions are told of a packet. */
 struct gt_hsa_guard {
@@ -175,15 +198,16 @@ struct gt_hsa_telling {
 
 enum gt_hsa_queue_state {
 	GT_HSA_QUEUE_LIVE = 1,
-	GT_HSA_QUEUE_CLOSING, /* the program destroys it just now: its memory and the runtime's is not touched any more */
+	/* the program destroys it just now: its memory and the runtime's is not touched any more */
+	GT_HSA_QUEUE_CLOSING,
 	GT_HSA_QUEUE_DESTROYED, /* by the program: harvest what is done, count the rest */
-	GT_HSA_QUEUE_ENDING,	/* what was done is harvested: the helper ends it */
-	GT_HSA_QUEUE_GONE,	/* nothing of it is left; found no more */
+	GT_HSA_QUEUE_ENDING,    /* what was done is harvested: the helper ends it */
+	GT_HSA_QUEUE_GONE,      /* nothing of it is left; found no more */
 };
 
 /* A piece of scratch memory's history that has begun, or the one before. */
 struct gt_hsa_scratch {
-	uint64_t start;	     /* system time; 0: not begun */
+	uint64_t start;      /* system time; 0: not begun */
 	uint64_t id, called; /* the call that caused it, and its begin; 0: not known */
 	uint64_t address;
 	struct gt_tool_piece *piece;
@@ -197,51 +221,57 @@ struct gt_hsa_queue {
 	struct gt_hsa_queue *hash_next;
 	_Atomic(struct gt_hsa_queue *) agent_next; /* of an agent, newest first; never shorter */
 	struct gt_hsa_queue *bell_next;
-	void *handle;			  /* hsa_queue_t as the program has it: the face */
+	void *handle; /* hsa_queue_t as the program has it: the face */
 	struct gt_hsa_queue_abi *face;
-	void *real;			  /* the runtime's */
-	struct gt_hsa_signal *bell;	  /* the face's doorbell */
-	_Atomic uint32_t users;		  /* how often the program was given it, and has not destroyed it */
+	void *real;                 /* the runtime's */
+	struct gt_hsa_signal *bell; /* the face's doorbell */
+	/* how often the program was given it, and has not destroyed it */
+	_Atomic uint32_t users;
 	struct gt_hsa_agent *agent;
 	uint64_t number;
 	uint64_t born_ns;
 	_Atomic uint32_t state;
 	gt_hsa_queue_callback *callback; /* the program's, and its data */
 	void *callback_data;
-	bool barriers;		   /* are recorded, with these names: string ids of barrier-and, barrier-or */
+	/* are recorded, with these names: string ids of barrier-and, barrier-or */
+	bool barriers;
 	uint32_t barrier_names[2];
-	uint32_t epoch; /* image that it was made in: a fork's child has no such queue */
+	uint32_t epoch;    /* image that it was made in: a fork's child has no such queue */
 	uint32_t capacity; /* slots, power of two */
 	uint32_t owner_mask;
 	struct gt_hsa_slot *slots;
-	uint32_t *order;	   /* by position: the slot; GT_HSA_NO_SLOT: it is done, and recorded */
-	uint32_t *freed;	   /* slots that were used and are free, a ring */
+	/* by position: the slot; GT_HSA_NO_SLOT: it is done, and recorded */
+	uint32_t *order;
+	uint32_t *freed;             /* slots that were used and are free, a ring */
 	struct gt_hsa_owner *owners; /* by number */
-	struct gt_hsa_owner *near; /* [GT_HSA_NEAR]: of packets that are handled soon */
-	uint64_t quiet[GT_HSA_QUIETS]; /* packets that nobody asks for and are handled soon: number + 1 */
-	_Atomic bool has_pieces;	  /* among the owners */
+	struct gt_hsa_owner *near;   /* [GT_HSA_NEAR]: of packets that are handled soon */
+	/* packets that nobody asks for and are handled soon: number + 1 */
+	uint64_t quiet[GT_HSA_QUIETS];
+	_Atomic bool has_pieces; /* among the owners */
 	struct gt_tool_object *object;
 
 	struct gt_hsa_ring ring;
-	_Atomic uint32_t behind; /* packets were left in the program's ring: for the helper */
+	_Atomic uint32_t behind;  /* packets were left in the program's ring: for the helper */
 	_Atomic uint32_t holders; /* launches that may hold packets back just now */
 	/* who handles packets, one thread at a time */
 	uint64_t tail_known_head;
 	uint64_t freed_taken, freed_known;
-	_Atomic uint32_t fresh; /* slots below have been used */
-	uint32_t tries;		/* of the helper, that found no slot */
-	uint64_t stuck; /* `head` when it did not move for long */
-	struct gt_hsa_telling at;      /* while `telling`; constant then */
-	struct gt_hsa_telling resume;  /* taken over: to be gone on with. piece NULL: nothing */
+	_Atomic uint32_t fresh;       /* slots below have been used */
+	uint32_t tries;               /* of the helper, that found no slot */
+	uint64_t stuck;               /* `head` when it did not move for long */
+	struct gt_hsa_telling at;     /* while `telling`; constant then */
+	struct gt_hsa_telling resume; /* taken over: to be gone on with. piece NULL: nothing */
 	uint64_t tellings;
-	uint64_t moved[GT_HSA_MOVERS]; /* by thread: its last call whose bytes a kernel has already */
+	/* by thread: its last call whose bytes a kernel has already */
+	uint64_t moved[GT_HSA_MOVERS];
 	uint64_t told_moved[GT_HSA_MOVERS]; /* the same as tools are told */
 	_Atomic uint64_t tail;
-	_Atomic uint64_t telling; /* its number; 0: none. Whoever exchanges it for 0 is at work in the ring from then on */
+	/* its number; 0: none. Whoever exchanges it for 0 is at work in the ring from then on */
+	_Atomic uint64_t telling;
 	/* the helper's */
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t freed_put;
-	_Atomic uint32_t armed; /* slots below have a signal */
+	_Atomic uint32_t armed;               /* slots below have a signal */
 	uint64_t telling_seen, telling_since; /* `telling`, and when the helper saw it first */
 	uint64_t held_seen; /* so many had gone on when packets were held back at its last look */
 	/* whoever gives or takes it, one thread of the runtime's at a time */
@@ -249,18 +279,23 @@ struct gt_hsa_queue {
 };
 
 enum { GT_HSA_BUCKET_BITS = 8 };
-extern _Atomic(struct gt_hsa_queue *) gt_hsa_queue_buckets[1 << GT_HSA_BUCKET_BITS] __attribute__((visibility("hidden")));
+extern _Atomic(struct gt_hsa_queue *) gt_hsa_queue_buckets[1 << GT_HSA_BUCKET_BITS]
+	__attribute__((visibility("hidden")));
 static inline _Atomic(struct gt_hsa_queue *) *gt_hsa_queue_bucket(const void *handle)
 {
-	return &gt_hsa_queue_buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - GT_HSA_BUCKET_BITS)];
+	return &gt_hsa_queue_buckets[(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >>
+				     (64 - GT_HSA_BUCKET_BITS)];
 }
 
 /* Lock-free; NULL: a queue without a face. */
 static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 {
-	struct gt_hsa_queue *q = atomic_load_explicit(gt_hsa_queue_bucket(handle), memory_order_acquire);
+	struct gt_hsa_queue *q =
+		atomic_load_explicit(gt_hsa_queue_bucket(handle), memory_order_acquire);
 
-	while (q && gt_unlikely(q->handle != handle || atomic_load_explicit(&q->state, memory_order_relaxed) != GT_HSA_QUEUE_LIVE))
+	while (q && gt_unlikely(q->handle != handle ||
+				atomic_load_explicit(&q->state, memory_order_relaxed) !=
+					GT_HSA_QUEUE_LIVE))
 		q = q->hash_next;
 	return q;
 }
@@ -270,40 +305,48 @@ static inline struct gt_hsa_queue *gt_hsa_queue_find(const void *handle)
 /* What this thread has to do with the queue that it used last. */
 struct gt_hsa_turn {
 	struct gt_hsa_queue *q;
-	/* It has reserved a packet of @asks and not rung for it: the next @answers times that it asks what the device has taken, it asks
-	 * for room, and @gone is good enough. */
+	/* It has reserved a packet of @asks and not rung for it: the next @answers times that it
+	 * asks what the device has taken, it asks for room, and @gone is good enough. */
 	const void *asks;
 	uint64_t gone;
 	uint32_t answers;
 };
-extern _Thread_local struct gt_hsa_turn gt_hsa_turn __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct gt_hsa_turn gt_hsa_turn
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* This thread has used that queue before. */
 static inline bool gt_hsa_is_live(const struct gt_hsa_queue *q, const void *handle)
 {
-	return q && q->handle == handle && atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE;
+	return q && q->handle == handle &&
+	       atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE;
 }
 
-/* Signals for slots that have none yet and are about to be used, @most of them. Return: false: there are enough. */
+/* Signals for slots that have none yet and are about to be used, @most of them. Return: false:
+ * there are enough. */
 bool gt_hsa_queue_arm(struct gt_hsa_queue *q, uint32_t most);
 /* Its signals and memory, by the helper, when the queue is destroyed and harvested. */
 void gt_hsa_queue_bury(struct gt_hsa_queue *q);
 
 /* In a gt_hsa_owner's `packet`: nobody asks for it. */
-#define GT_HSA_QUIET (UINT64_C(1) << 63)
-#define GT_HSA_UNRECORDED UINT32_MAX /* launched while the program pauses its recording: it may be told, not recorded */
-#define GT_HSA_LATER (UINT64_C(1) << 62) /* not to be handled: its stamp is not made yet, or is being made */
+#define GT_HSA_QUIET      (UINT64_C(1) << 63)
+/* launched while the program pauses its recording: it may be told, not recorded */
+#define GT_HSA_UNRECORDED UINT32_MAX
+/* not to be handled: its stamp is not made yet, or is being made */
+#define GT_HSA_LATER      (UINT64_C(1) << 62)
 
-/* Where a packet's owner is written that is reserved now: near, if the packet that was there before has been handled. */
+/* Where a packet's owner is written that is reserved now: near, if the packet that was there
+ * before has been handled. */
 static inline struct gt_hsa_owner *gt_hsa_owner_of_new(struct gt_hsa_queue *q, uint64_t number)
 {
-	if (gt_likely(number - atomic_load_explicit(q->ring.theirs_read, memory_order_acquire) < GT_HSA_NEAR))
+	if (gt_likely(number - atomic_load_explicit(q->ring.theirs_read, memory_order_acquire) <
+		      GT_HSA_NEAR))
 		return &q->near[number % GT_HSA_NEAR];
 	return &q->owners[number & q->owner_mask];
 }
 
 /* Of a packet that comes next. NULL: nobody has told. *marks: GT_HSA_QUIET, GT_HSA_LATER, or 0. */
-static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint64_t number, uint64_t *marks)
+static inline struct gt_hsa_owner *gt_hsa_owner_of(struct gt_hsa_queue *q, uint64_t number,
+						   uint64_t *marks)
 {
 	struct gt_hsa_owner *o = &q->near[number % GT_HSA_NEAR];
 
@@ -328,25 +371,31 @@ static inline struct gt_hsa_owner *gt_hsa_owner_of_later(struct gt_hsa_queue *q,
 	struct gt_hsa_owner *o = &q->near[number % GT_HSA_NEAR];
 	uint64_t packet = __atomic_load_n(&o->packet, __ATOMIC_RELAXED);
 
-	if (gt_likely((packet & ~(GT_HSA_QUIET | GT_HSA_LATER)) == number + 1)) /* owners[] are cold */
+	/* owners[] are cold */
+	if (gt_likely((packet & ~(GT_HSA_QUIET | GT_HSA_LATER)) == number + 1))
 		return gt_unlikely(packet & GT_HSA_LATER) ? o : NULL;
 	o = &q->owners[number & q->owner_mask];
-	return __atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_LATER) ? o : NULL;
+	return __atomic_load_n(&o->packet, __ATOMIC_RELAXED) == ((number + 1) | GT_HSA_LATER)
+		       ? o
+		       : NULL;
 }
 
 /* The packet that is reserved now is one that nobody asks for. */
 static inline GT_IN_LINE void gt_hsa_owner_is_quiet(struct gt_hsa_queue *q, uint64_t number)
 {
-	if (gt_likely(number - atomic_load_explicit(q->ring.theirs_read, memory_order_acquire) < GT_HSA_QUIETS))
+	if (gt_likely(number - atomic_load_explicit(q->ring.theirs_read, memory_order_acquire) <
+		      GT_HSA_QUIETS))
 		__atomic_store_n(&q->quiet[number % GT_HSA_QUIETS], number + 1, __ATOMIC_RELAXED);
 	else
-		__atomic_store_n(&q->owners[number & q->owner_mask].packet, (number + 1) | GT_HSA_QUIET, __ATOMIC_RELAXED);
+		__atomic_store_n(&q->owners[number & q->owner_mask].packet,
+				 (number + 1) | GT_HSA_QUIET, __ATOMIC_RELAXED);
 }
 
 /* This thread has reserved packets [from, from + count). */
 void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count);
 /* The same, for most packets. False: they are gt_hsa_queue_own_all()'s. */
-static inline GT_IN_LINE bool gt_hsa_queue_owns(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
+static inline GT_IN_LINE bool gt_hsa_queue_owns(struct gt_hsa_queue *q, uint64_t from,
+						uint64_t count)
 {
 	struct gt_graph_quiet *quiet = (struct gt_graph_quiet *)gt_thread.graph;
 
@@ -407,21 +456,24 @@ gt_hsa_queue_callback gt_hsa_fault_of_queue;
 
 /* Handlers (hsa_handlers.c) ---------------------------------------------------------- */
 
-/* The process ends, and nobody holds a lock of the runtime's: handlers of signals that have completed are over, or take too long. */
+/* The process ends, and nobody holds a lock of the runtime's: handlers of signals that have
+ * completed are over, or take too long. */
 void gt_hsa_handlers_pass(void);
 
 /* Dispatch (hsa_dispatch.c) -------------------------------------------------- */
 
-/* The doorbell was rung with @index: what the program has written by now goes to the device. @wait: for room; else the helper does the
- * rest. */
+/* The doorbell was rung with @index: what the program has written by now goes to the device.
+ * @wait: for room; else the helper does the rest. */
 void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait);
-/* The same by a thread that rings; it may be left for later what a graph's launch rings for in its middle. */
+/* The same by a thread that rings; it may be left for later what a graph's launch rings for in
+ * its middle. */
 void gt_hsa_rung(struct gt_hsa_queue *q, uint64_t index);
 /* By the helper: does a tool's function not come back that was told of a packet? */
 void gt_hsa_look_at_telling(struct gt_hsa_queue *q);
 
 /* A packet that a graph's launch made: what it is in the graph. */
-static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_graph_stamp *s, enum gt_graph_part part)
+static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_graph_stamp *s,
+				enum gt_graph_part part)
 {
 	r->replay = s->replay;
 	r->ordinal = s->ordinal[part];
@@ -431,10 +483,11 @@ static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_grap
 
 /* The program's signals (hsa_signal.c) ----------------------------------------- */
 
-/* Read the times of this work from the program's signal when it has them. False: that signal stands for other work that is in
- * flight, or the table is full: not watched. */
+/* Read the times of this work from the program's signal when it has them. False: that signal
+ * stands for other work that is in flight, or the table is full: not watched. */
 bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal);
-/* The signal is about to be used again, or to go: what it has of earlier work is saved now. False: that was not done yet. */
+/* The signal is about to be used again, or to go: what it has of earlier work is saved now.
+ * False: that was not done yet. */
 bool gt_hsa_signal_release(uint64_t signal);
 /* The helper's look: true: the times are in w->times, or lost. */
 bool gt_hsa_signal_harvest(struct gt_hsa_watch *w);
@@ -442,7 +495,8 @@ void gt_hsa_signal_forget(struct gt_hsa_watch *w);
 
 /* Scratch (hsa_scratch.c) ----------------------------------------------------------- */
 
-/* A slot's packet in the device's ring, as far as it fits: that is how the runtime names what needs scratch. */
+/* A slot's packet in the device's ring, as far as it fits: that is how the runtime names what
+ * needs scratch. */
 static inline void gt_hsa_slot_index(struct gt_hsa_slot *s, uint64_t index)
 {
 	__atomic_store_n(&s->record.head.op, (uint32_t)index, __ATOMIC_RELAXED);
@@ -450,50 +504,60 @@ static inline void gt_hsa_slot_index(struct gt_hsa_slot *s, uint64_t index)
 
 /* Tools (hsa_told.c) --------------------------------------------------------------- */
 
-/* Was it launched while the program paused its recording? @o: NULL: who reserved it is not known, it is launched now. */
+/* Was it launched while the program paused its recording? @o: NULL: who reserved it is not
+ * known, it is launched now. */
 static inline bool gt_hsa_is_unrecorded(const struct gt_hsa_owner *o)
 {
-	return o ? !o->stamp.replay && o->stamp.graph == GT_HSA_UNRECORDED : !gt_hsa_launch_recorded();
+	return o ? !o->stamp.replay && o->stamp.graph == GT_HSA_UNRECORDED
+		 : !gt_hsa_launch_recorded();
 }
 
 /* This thread has reserved the packet. */
 void gt_hsa_told_reserve(struct gt_hsa_queue *q, struct gt_hsa_owner *o, bool wanted);
 /* The piece of a dispatch, filled in, before gt_tool_piece_enter(). NULL: nobody asks. */
-struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o,
+					 const struct gt_hsa_kernel *k,
 					 const struct gt_hsa_kernel_packet *p);
 struct gt_tool_piece *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_owner *o);
 /* A copy is about to be submitted: after ENTER. NULL: nobody asks. */
-struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device, const struct gt_hsa_agent *from,
-				       const struct gt_hsa_agent *to, const struct gt_record_device *r,
+struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device,
+				       const struct gt_hsa_agent *from,
+				       const struct gt_hsa_agent *to,
+				       const struct gt_record_device *r,
 				       const struct gt_graph_stamp *stamp);
 /* @times: NULL: nobody can tell them. */
-/* A queue is given scratch memory, or loses it: after ENTER. NULL: nobody asks. @q: NULL: not known; @handle: then the runtime's */
-struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle, const char *name);
-void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a, const struct gt_hsa_times *times);
+/* A queue is given scratch memory, or loses it: after ENTER. NULL: nobody asks. @q: NULL: not
+ * known; @handle: then the runtime's */
+struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle,
+					  const char *name);
+void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a,
+		      const struct gt_hsa_times *times);
 /* How the runtime's clock and CLOCK_BOOTTIME go together now. */
 void gt_hsa_told_clock(struct gt_hsa_agent *a);
 /* An agent is known; told with the next gt_hsa_told_agents(), where callbacks may run. */
 void gt_hsa_told_agent(struct gt_hsa_agent *a, const char *name, uint64_t node);
 void gt_hsa_told_agents(void);
-struct gt_tool_object *gt_hsa_told_queue(const struct gt_hsa_agent *a, uint64_t number, uint64_t handle);
+struct gt_tool_object *gt_hsa_told_queue(const struct gt_hsa_agent *a, uint64_t number,
+					 uint64_t handle);
 
 /* Kernels (hsa_code.c) ----------------------------------------------------------- */
 
 enum gt_hsa_kernel_class { /* numbers as in enum gt_graph_part */
-	GT_HSA_KERNEL_USER = GT_GRAPH_KERNEL,
-	GT_HSA_KERNEL_COPY = GT_GRAPH_COPY, /* HIP's own, that copy or fill memory */
-	GT_HSA_KERNEL_FILL = GT_GRAPH_FILL,
+			   GT_HSA_KERNEL_USER = GT_GRAPH_KERNEL,
+			   GT_HSA_KERNEL_COPY =
+				   GT_GRAPH_COPY, /* HIP's own, that copy or fill memory */
+			   GT_HSA_KERNEL_FILL = GT_GRAPH_FILL,
 };
 
 struct gt_hsa_kernel {
 	struct gt_hsa_kernel *next;
 	_Atomic uint64_t object; /* address of the kernel's descriptor; 0: unloaded */
 	uint64_t executable;
-	uint64_t symbol;	 /* number of its object */
-	uint32_t name;		 /* string id */
-	uint16_t class;		 /* enum gt_hsa_kernel_class */
-	uint16_t unwanted;	 /* not among `gputap run --kernels` */
-	const char *text;	 /* its name, for tools; NULL: none */
+	uint64_t symbol;   /* number of its object */
+	uint32_t name;     /* string id */
+	uint16_t class;    /* enum gt_hsa_kernel_class */
+	uint16_t unwanted; /* not among `gputap run --kernels` */
+	const char *text;  /* its name, for tools; NULL: none */
 	uint32_t kernarg_bytes;
 	bool internal; /* the runtime's own that is neither copy nor fill */
 	struct gt_kept *kept;
@@ -514,8 +578,8 @@ void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t
 /* The helper (hsa_helper.c) ----------------------------------------------------------- */
 
 /* A piece of work has completed, or will never; @times: NULL: nobody can tell its times. */
-void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a, const struct gt_hsa_times *times,
-		       struct gt_thread *t);
+void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a,
+		       const struct gt_hsa_times *times, struct gt_thread *t);
 void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thread *t);
 
 /* An agent is new: no work of it is older than now. */
@@ -530,7 +594,8 @@ static inline void gt_hsa_helper_rouse(struct gt_hsa_agent *agent)
 	if (gt_unlikely(atomic_load_explicit(&agent->deep, memory_order_relaxed)))
 		gt_hsa_helper_hurry(agent);
 }
-/* The device has failed, and the process may end right now: harvest what is done. @text: for the capture. In the runtime's thread. */
+/* The device has failed, and the process may end right now: harvest what is done. @text: for the
+ * capture. In the runtime's thread. */
 void gt_hsa_helper_fault(uint64_t value, const char *text);
 /* The runtime goes: harvest, and touch it no more. */
 void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Agents as records name them, and the clock that their stamps are in.
  *
- * ROCr translates a device's counter into its system clock itself (hsa_amd_profiling_get_dispatch_time() gives system time), which
- * is CLOCK_BOOTTIME on Linux today. Nothing is assumed: that clock is read between two host stamps now and then, and what it
- * is comes out when the capture is read (clock/).
+ * ROCr translates a device's counter into its system clock itself
+ * (hsa_amd_profiling_get_dispatch_time() gives system time), which is CLOCK_BOOTTIME on Linux
+ * today. Nothing is assumed: that clock is read between two host stamps now and then, and what
+ * it is comes out when the capture is read (clock/).
  *
  * Entries are never freed; an agent's handle is the same for as long as the runtime lives. */
 #include <errno.h>
@@ -52,7 +53,8 @@ static bool get(const struct gt_hsa_agent *a, enum gt_hsa_agent_info what, void 
 	return info && info(a->handle, what, value) == GT_HSA_SUCCESS;
 }
 
-static void add_number(struct gt_text *text, const char *key, const struct gt_hsa_agent *a, enum gt_hsa_agent_info what)
+static void add_number(struct gt_text *text, const char *key, const struct gt_hsa_agent *a,
+		       enum gt_hsa_agent_info what)
 {
 	uint32_t value = 0;
 
@@ -114,7 +116,8 @@ static void note_name(const struct given *new)
 	uint32_t i = 0;
 
 	gt_core_lock();
-	while (i < given_count && (given[i].handle != new->handle || strcmp(given[i].pci, new->pci) != 0))
+	while (i < given_count &&
+	       (given[i].handle != new->handle || strcmp(given[i].pci, new->pci) != 0))
 		i++;
 	if (i < NAMES_MAX) {
 		given[i] = *new;
@@ -160,8 +163,12 @@ static void write_agent(struct gt_hsa_agent *a, struct gt_thread *t)
 	add_number(&text, "max_clock_mhz", a, GT_HSA_AGENT_MAX_CLOCK_MHZ);
 	add_number(&text, "chip", a, GT_HSA_AGENT_CHIP_ID);
 	add_number(&text, "node", a, GT_HSA_AGENT_DRIVER_NODE);
-	gt_hsa_told_agent(a, product[0] ? product : name, get(a, GT_HSA_AGENT_DRIVER_NODE, &node) ? (uint64_t)node + 1 : 0);
-	a->kept = gt_object_keep(t, &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE, a->number, a->handle, 0, false}, &text);
+	gt_hsa_told_agent(a, product[0] ? product : name,
+			  get(a, GT_HSA_AGENT_DRIVER_NODE, &node) ? (uint64_t)node + 1 : 0);
+	a->kept = gt_object_keep(t,
+				 &(struct gt_object){GT_OBJECT_DEVICE, GT_DOMAIN_HSA_CORE,
+						     a->number, a->handle, 0, false},
+				 &text);
 	give_name(a, t);
 }
 
@@ -188,7 +195,8 @@ static struct gt_hsa_agent *add(struct gt_hsa_runtime *runtime, uint64_t handle)
 		a->runtime = runtime;
 		a->handle = handle;
 		gt_hsa_helper_clock(a);
-		if (GT_HSA_CORE(runtime, hsa_agent_get_info)(handle, GT_HSA_AGENT_DEVICE, &device) == GT_HSA_SUCCESS)
+		if (GT_HSA_CORE(runtime, hsa_agent_get_info)(handle, GT_HSA_AGENT_DEVICE,
+							     &device) == GT_HSA_SUCCESS)
 			a->gpu = device == GT_HSA_DEVICE_GPU;
 		a->number = a->gpu ? gt_object_number(GT_OBJECT_DEVICE) : 0;
 		atomic_store_explicit(&agent_count, n + 1, memory_order_release);
@@ -197,13 +205,15 @@ static struct gt_hsa_agent *add(struct gt_hsa_runtime *runtime, uint64_t handle)
 	return a;
 }
 
-struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_thread *t, uint64_t handle)
+struct gt_hsa_agent *gt_hsa_agent_get(struct gt_hsa_runtime *runtime, struct gt_thread *t,
+				      uint64_t handle)
 {
 	struct gt_hsa_agent *a = find(runtime, handle);
 
 	if (!a && !(a = add(runtime, handle)))
 		return NULL;
-	if (gt_unlikely(a->gpu && atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
+	if (gt_unlikely(a->gpu &&
+			atomic_load_explicit(&a->written, memory_order_acquire) != t->epoch)) {
 		if (!a->kept)
 			write_agent(a, t);
 		if (gt_kept_write(t, a->kept))
@@ -218,7 +228,8 @@ struct gt_hsa_agent *gt_hsa_agent_at(uint32_t i)
 	return i < atomic_load_explicit(&agent_count, memory_order_acquire) ? &agents[i] : NULL;
 }
 
-/* The tightest of some readings: the first one in a while finds cold caches, and any may be interrupted. */
+/* The tightest of some readings: the first one in a while finds cold caches, and any may be
+ * interrupted. */
 void gt_hsa_agent_clock(struct gt_hsa_agent *a, struct gt_thread *t)
 {
 	gt_hsa_core_hsa_system_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_system_get_info);

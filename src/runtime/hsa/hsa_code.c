@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Code objects and the kernels in them: names for dispatches, and objects whose lifetimes a reader can rely on.
+/* Code objects and the kernels in them: names for dispatches, and objects whose lifetimes a
+ * reader can rely on.
  *
- * An executable is looked through when it is frozen: loaded code objects, and per agent the kernels' symbols. A kernel is found
- * by the address that dispatch packets carry; that address is used again after an unload (modules of the same size land where
- * the former was), so an entry is put out of use when its executable is destroyed, and written anew by the next one.
+ * An executable is looked through when it is frozen: loaded code objects, and per agent the
+ * kernels' symbols. A kernel is found by the address that dispatch packets carry; that address
+ * is used again after an unload (modules of the same size land where the former was), so an
+ * entry is put out of use when its executable is destroyed, and written anew by the next one.
  *
- * Numbers of objects are never used again; GT_RECORD_LIFETIME says from when until when each was loaded.
- * Locking: look-ups have none; freezing and destroying take gt_core_lock() for changes of the table. */
+ * Numbers of objects are never used again; GT_RECORD_LIFETIME says from when until when each was
+ * loaded.
+ * Locking: look-ups have none; freezing and destroying take gt_core_lock() for changes of the
+ * table. */
 #include <string.h>
 
 #include "core/kernels.h"
@@ -70,7 +74,8 @@ static enum gt_hsa_kernel_class class_of(const char *name, size_t bytes)
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (bytes >= strlen(known[i].prefix) && memcmp(name, known[i].prefix, strlen(known[i].prefix)) == 0)
+		if (bytes >= strlen(known[i].prefix) &&
+		    memcmp(name, known[i].prefix, strlen(known[i].prefix)) == 0)
 			return known[i].class;
 	return GT_HSA_KERNEL_USER;
 }
@@ -131,16 +136,18 @@ struct freezing {
 	char isa[64];                  /* of its agent */
 };
 
-static void add_symbol_number(struct gt_text *text, const char *key, const struct freezing *f, uint64_t symbol,
-			      enum gt_hsa_symbol_info what)
+static void add_symbol_number(struct gt_text *text, const char *key, const struct freezing *f,
+			      uint64_t symbol, enum gt_hsa_symbol_info what)
 {
 	uint32_t value = 0;
 
-	if (GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info)(symbol, what, &value) == GT_HSA_SUCCESS)
+	if (GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info)(symbol, what, &value) ==
+	    GT_HSA_SUCCESS)
 		gt_text_add_number(text, key, value);
 }
 
-/* The kernel's descriptor, amdhsa_kernel_descriptor, as the code object lies in the host's memory. */
+/* The kernel's descriptor, amdhsa_kernel_descriptor, as the code object lies in the host's
+ * memory. */
 struct descriptor {
 	uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
 	int64_t code_offset;
@@ -154,7 +161,9 @@ static bool get_descriptor(const struct freezing *f, uint64_t object, struct des
 	const void *host = NULL;
 
 	if (!f->loader->query_host_address ||
-	    f->loader->query_host_address((const void *)(uintptr_t)object, &host) != GT_HSA_SUCCESS || !host)
+	    f->loader->query_host_address((const void *)(uintptr_t)object, &host) !=
+		    GT_HSA_SUCCESS ||
+	    !host)
 		return false;
 	memcpy(d, host, sizeof *d);
 	return true;
@@ -170,7 +179,8 @@ static void add_registers(struct gt_text *text, const struct descriptor *d)
 static void set_registers(struct gputap_object *o, const struct descriptor *d, const char *isa)
 {
 	uint32_t granules = (d->rsrc1 & 63) + 1;
-	bool unified = strncmp(isa, "gfx90a", 6) == 0 || strncmp(isa, "gfx94", 5) == 0 || strncmp(isa, "gfx95", 5) == 0;
+	bool unified = strncmp(isa, "gfx90a", 6) == 0 || strncmp(isa, "gfx94", 5) == 0 ||
+		       strncmp(isa, "gfx95", 5) == 0;
 	bool later = strncmp(isa, "gfx1", 4) == 0;
 
 	o->sgprs = later ? 128 : ((d->rsrc1 >> 6 & 15) / 2 + 1) * 16;
@@ -181,10 +191,11 @@ static void set_registers(struct gputap_object *o, const struct descriptor *d, c
 		o->accum_vgprs = o->vgprs;
 }
 
-static void add_told(const struct freezing *f, uint64_t symbol, const struct gt_hsa_kernel *k, uint64_t object, const char *name,
-		     uint32_t bytes, const struct descriptor *d)
+static void add_told(const struct freezing *f, uint64_t symbol, const struct gt_hsa_kernel *k,
+		     uint64_t object, const char *name, uint32_t bytes, const struct descriptor *d)
 {
-	gt_hsa_core_hsa_executable_symbol_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
+	gt_hsa_core_hsa_executable_symbol_get_info_fn *info =
+		GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
 	struct gputap_object o = {
 		.domain = GT_DOMAIN_HSA_CORE,
 		.type = GPUTAP_OBJECT_KERNEL_SYMBOL,
@@ -213,7 +224,8 @@ static void add_told(const struct freezing *f, uint64_t symbol, const struct gt_
 static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, void *data)
 {
 	struct freezing *f = data;
-	gt_hsa_core_hsa_executable_symbol_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
+	gt_hsa_core_hsa_executable_symbol_get_info_fn *info =
+		GT_HSA_CORE(f->runtime, hsa_executable_symbol_get_info);
 	struct gt_text text = {0};
 	char name[NAME_BYTES];
 	struct gt_hsa_kernel kernel = {.executable = executable};
@@ -223,7 +235,8 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 	bool described;
 
 	(void)agent;
-	if (info(symbol, GT_HSA_SYMBOL_TYPE, &type) != GT_HSA_SUCCESS || type != GT_HSA_SYMBOL_KERNEL ||
+	if (info(symbol, GT_HSA_SYMBOL_TYPE, &type) != GT_HSA_SUCCESS ||
+	    type != GT_HSA_SYMBOL_KERNEL ||
 	    info(symbol, GT_HSA_SYMBOL_KERNEL_OBJECT, &object) != GT_HSA_SUCCESS ||
 	    info(symbol, GT_HSA_SYMBOL_NAME_LENGTH, &bytes) != GT_HSA_SUCCESS || !object)
 		return GT_HSA_SUCCESS;
@@ -244,11 +257,15 @@ static int each_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, voi
 		add_registers(&text, &d);
 	kernel.text = bytes ? gt_tool_text(name, bytes) : NULL;
 	kernel.class = (uint16_t)class_of(name, bytes);
-	kernel.internal = kernel.class == GT_HSA_KERNEL_USER && bytes > 13 && memcmp(name, "__amd_rocclr_", 13) == 0;
+	kernel.internal = kernel.class == GT_HSA_KERNEL_USER && bytes > 13 &&
+			  memcmp(name, "__amd_rocclr_", 13) == 0;
 	info(symbol, GT_HSA_SYMBOL_KERNARG_BYTES, &kernel.kernarg_bytes);
 	kernel.unwanted = !gt_kernel_wanted(name, bytes);
-	kernel.kept = gt_object_keep(f->thread, &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE, kernel.symbol, object,
-								  f->code_object, true}, &text);
+	kernel.kept =
+		gt_object_keep(f->thread,
+			       &(struct gt_object){GT_OBJECT_KERNEL_SYMBOL, GT_DOMAIN_HSA_CORE,
+						   kernel.symbol, object, f->code_object, true},
+			       &text);
 	add_kernel(&kernel, object);
 	add_told(f, symbol, &kernel, object, name, whole, described ? &d : NULL);
 	return GT_HSA_SUCCESS;
@@ -260,15 +277,19 @@ static const char *add_uri(struct gt_text *text, const struct freezing *f, uint6
 	char uri[PATH_BYTES];
 	uint32_t bytes = 0;
 
-	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI_LENGTH, &bytes) != GT_HSA_SUCCESS || !bytes ||
-	    bytes >= sizeof uri || f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI, uri) != GT_HSA_SUCCESS)
+	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI_LENGTH, &bytes) !=
+		    GT_HSA_SUCCESS ||
+	    !bytes || bytes >= sizeof uri ||
+	    f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_URI, uri) !=
+		    GT_HSA_SUCCESS)
 		return NULL;
 	gt_text_add_bytes(text, "uri", uri, bytes);
 	return gt_tool_text(uri, strnlen(uri, bytes));
 }
 
 /* Where it came from; then it is there for tools. */
-static void add_object(struct freezing *f, uint64_t object, struct gputap_object *o, uint32_t storage)
+static void add_object(struct freezing *f, uint64_t object, struct gputap_object *o,
+		       uint32_t storage)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(f->runtime, hsa_agent_get_info);
 
@@ -279,10 +300,13 @@ static void add_object(struct freezing *f, uint64_t object, struct gputap_object
 	o->device_handle = f->agent;
 	o->storage_file = -1;
 	if (storage == 1)
-		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_FILE, &o->storage_file);
+		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_FILE,
+						       &o->storage_file);
 	if (storage == 2) {
-		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_MEMORY_BASE, &o->storage_base);
-		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_MEMORY_BYTES, &o->storage_bytes);
+		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_MEMORY_BASE,
+						       &o->storage_base);
+		f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_MEMORY_BYTES,
+						       &o->storage_bytes);
 	}
 	f->isa[0] = '\0';
 	info(f->agent, GT_HSA_AGENT_NAME, f->isa);
@@ -300,7 +324,9 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	struct gputap_object o = {0};
 	uint32_t storage = 0;
 
-	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_AGENT, &f->agent) != GT_HSA_SUCCESS || !f->agent)
+	if (f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_AGENT, &f->agent) !=
+		    GT_HSA_SUCCESS ||
+	    !f->agent)
 		return GT_HSA_SUCCESS;
 	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BASE, &o.load_base);
 	f->loader->loaded_code_object_get_info(object, GT_HSA_LOADED_BYTES, &o.load_bytes);
@@ -313,8 +339,11 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 	gt_text_add_number(&text, "load_delta", (uint64_t)o.load_delta);
 	agent = gt_hsa_agent_get(f->runtime, f->thread, f->agent);
 	f->code_object = gt_object_number(GT_OBJECT_CODE_OBJECT);
-	kept = gt_object_keep(f->thread, &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE, f->code_object, object,
-							    agent ? agent->number : 0, true}, &text);
+	kept = gt_object_keep(f->thread,
+			      &(struct gt_object){GT_OBJECT_CODE_OBJECT, GT_DOMAIN_HSA_CORE,
+						  f->code_object, object, agent ? agent->number : 0,
+						  true},
+			      &text);
 	o.parent = agent ? agent->number : 0;
 	add_object(f, object, &o, storage);
 	gt_core_lock();
@@ -326,7 +355,8 @@ static int each_code_object(uint64_t executable, uint64_t object, void *data)
 		loaded = c;
 	}
 	gt_core_unlock();
-	GT_HSA_CORE(f->runtime, hsa_executable_iterate_agent_symbols)(executable, f->agent, (void *)(uintptr_t)each_symbol, f);
+	GT_HSA_CORE(f->runtime, hsa_executable_iterate_agent_symbols)
+	(executable, f->agent, (void *)(uintptr_t)each_symbol, f);
 	return GT_HSA_SUCCESS;
 }
 
@@ -351,16 +381,22 @@ static void tell_loaded(uint64_t executable)
 	} while (object);
 }
 
-int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t executable, const char *options)
+int gt_hsa_core_wrap_hsa_executable_freeze(const struct gt_call *call, uint64_t executable,
+					   const char *options)
 {
 	int status = ((gt_hsa_core_hsa_executable_freeze_fn *)call->tap->real)(executable, options);
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	struct gt_hsa_loader loader = {0};
-	struct freezing f = {.runtime = r, .thread = gt_hsa_thread(), .executable = executable, .loader = &loader};
-	gt_hsa_core_hsa_system_get_major_extension_table_fn *table = GT_HSA_CORE(r, hsa_system_get_major_extension_table);
+	struct freezing f = {.runtime = r,
+			     .thread = gt_hsa_thread(),
+			     .executable = executable,
+			     .loader = &loader};
+	gt_hsa_core_hsa_system_get_major_extension_table_fn *table =
+		GT_HSA_CORE(r, hsa_system_get_major_extension_table);
 
 	if (status == GT_HSA_SUCCESS && f.thread && table &&
-	    table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader) == GT_HSA_SUCCESS && loader.loaded_code_object_get_info) {
+	    table(GT_HSA_EXTENSION_AMD_LOADER, 1, sizeof loader, &loader) == GT_HSA_SUCCESS &&
+	    loader.loaded_code_object_get_info) {
 		loader.iterate_loaded_code_objects(executable, each_code_object, &f);
 		tell_loaded(executable);
 	}
@@ -374,8 +410,11 @@ static void unload(uint64_t executable, struct gt_thread *t)
 
 	gt_core_lock();
 	for (size_t i = 0; i < sizeof buckets / sizeof buckets[0]; i++)
-		for (struct gt_hsa_kernel *k = atomic_load_explicit(&buckets[i], memory_order_relaxed); k; k = k->next)
-			if (k->executable == executable && atomic_load_explicit(&k->object, memory_order_relaxed)) {
+		for (struct gt_hsa_kernel *k =
+			     atomic_load_explicit(&buckets[i], memory_order_relaxed);
+		     k; k = k->next)
+			if (k->executable == executable &&
+			    atomic_load_explicit(&k->object, memory_order_relaxed)) {
 				atomic_store_explicit(&k->object, 0, memory_order_release);
 				gt_object_gone(t, k->kept);
 			}

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous copies: their completion signal stays the program's, and the runtime is asked for the times that lie in it, by the
- * helper or, at the latest, when the signal is used again or destroyed (hsa_signal.c).
+/* Asynchronous copies: their completion signal stays the program's, and the runtime is asked for
+ * the times that lie in it, by the helper or, at the latest, when the signal is used again or
+ * destroyed (hsa_signal.c).
  *
  *   free ─► slot ─► PENDING ─ helper ─► record ─► free       slots are taken from the low end: the helper looks no further than
  *                                                           the highest one that was ever in use
  *
- * Times are kept by the runtime only after hsa_amd_profiling_async_copy_enable(), which is called once for all; a program that
- * switches it off has it on all the same.
+ * Times are kept by the runtime only after hsa_amd_profiling_async_copy_enable(), which is
+ * called once for all; a program that switches it off has it on all the same.
  *
- * HIP's copies inside the device, and small ones, are kernels: hsa_dispatch.c has them. hsa_memory_copy() and hsa_amd_memory_fill()
- * have no signal and no times: they are calls. A signal that several copies in flight share has the times of the one that ended
- * last, whichever that is: they are counted as work whose times the runtime refused. */
+ * HIP's copies inside the device, and small ones, are kernels: hsa_dispatch.c has them.
+ * hsa_memory_copy() and hsa_amd_memory_fill() have no signal and no times: they are calls. A
+ * signal that several copies in flight share has the times of the one that ended last, whichever
+ * that is: they are counted as work whose times the runtime refused. */
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
 
@@ -43,11 +45,14 @@ static struct copy *take(void)
 		uint32_t free = 0;
 
 		if (atomic_load_explicit(&copies[i].taken, memory_order_relaxed) ||
-		    !atomic_compare_exchange_strong_explicit(&copies[i].taken, &free, 1, memory_order_acquire, memory_order_relaxed))
+		    !atomic_compare_exchange_strong_explicit(&copies[i].taken, &free, 1,
+							     memory_order_acquire,
+							     memory_order_relaxed))
 			continue;
 		limit = atomic_load_explicit(&used, memory_order_relaxed);
-		while (limit <= i && !atomic_compare_exchange_weak_explicit(&used, &limit, i + 1, memory_order_release,
-									     memory_order_relaxed))
+		while (limit <= i && !atomic_compare_exchange_weak_explicit(&used, &limit, i + 1,
+									    memory_order_release,
+									    memory_order_relaxed))
 			;
 		atomic_store_explicit(&first, i + 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
@@ -71,7 +76,8 @@ static void give(struct copy *c)
 static void enable_times(struct gt_hsa_runtime *r)
 {
 	static _Atomic uint32_t loads[GT_INSTANCES];
-	gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *enable = GT_HSA_AMD(r, hsa_amd_profiling_async_copy_enable);
+	gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *enable =
+		GT_HSA_AMD(r, hsa_amd_profiling_async_copy_enable);
 
 	if (gt_likely(atomic_load_explicit(&loads[r->instance], memory_order_acquire) == r->loads))
 		return;
@@ -89,7 +95,8 @@ static uint64_t engines(struct gt_hsa_agent *a, struct gt_thread *t)
 	if (gt_likely(number))
 		return number;
 	fresh = gt_object_number(GT_OBJECT_QUEUE);
-	if (!atomic_compare_exchange_strong_explicit(&a->copies, &number, fresh, memory_order_release, memory_order_acquire))
+	if (!atomic_compare_exchange_strong_explicit(&a->copies, &number, fresh,
+						     memory_order_release, memory_order_acquire))
 		return number;
 	gt_text_add(&text, "properties", "copy engines");
 	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, fresh, a->handle, a->number, &text);
@@ -120,7 +127,8 @@ static struct submission unfollowed(const struct gt_graph_stamp *stamp, struct g
 }
 
 /* As a record, but for who asked for it. */
-static struct gt_record_device described(const struct transfer *x, enum gt_device_op op, const struct gt_hsa_agent *from,
+static struct gt_record_device described(const struct transfer *x, enum gt_device_op op,
+					 const struct gt_hsa_agent *from,
 					 const struct gt_hsa_agent *to)
 {
 	struct gt_record_device record = {
@@ -146,12 +154,14 @@ static bool watch(struct copy *c, const struct transfer *x, struct gt_hsa_agent 
 	c->watch.agent = device;
 	c->record.queued = c->watch.queued = gt_hsa_boottime_ns();
 	watched = gt_hsa_signal_watch(&c->watch, (struct gt_hsa_signal *)(uintptr_t)x->signal);
-	atomic_store_explicit(&c->watch.state, watched ? GT_HSA_SLOT_PENDING : GT_HSA_SLOT_LOST, memory_order_release);
+	atomic_store_explicit(&c->watch.state, watched ? GT_HSA_SLOT_PENDING : GT_HSA_SLOT_LOST,
+			      memory_order_release);
 	return watched;
 }
 
 /* Before the real call. */
-static struct submission begin(const struct gt_call *call, const struct transfer *x, enum gt_device_op op)
+static struct submission begin(const struct gt_call *call, const struct transfer *x,
+			       enum gt_device_op op)
 {
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	struct gt_thread *t = gt_hsa_thread();
@@ -160,17 +170,24 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct gt_record_device record;
 	struct gt_tool_piece *piece;
 	bool recorded, watched;
-	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0, .start = t ? t->api_start : 0,
-				     .stamp.graph = gt_hsa_launch_recorded() ? 0 : GT_HSA_UNRECORDED};
+	struct gt_hsa_owner owner = {.id = t ? t->api_id : 0,
+				     .start = t ? t->api_start : 0,
+				     .stamp.graph =
+					     gt_hsa_launch_recorded() ? 0 : GT_HSA_UNRECORDED};
 	struct copy *c;
 
 	if (gt_unlikely(!t))
 		return (struct submission){0};
 	if (t->graph)
 		gt_graph_let_go(t->graph);
-	if (gt_unlikely(t->lane && !t->api_id)) { /* also of what is not recorded: it has its call */
-		gt_lane_take(t->lane, &(struct gt_lane_work){.part = GT_GRAPH_COPY, .destination = (uintptr_t)x->destination,
-							     .source = (uintptr_t)x->source, .bytes = x->bytes}, 0, &owner);
+	/* also of what is not recorded: it has its call */
+	if (gt_unlikely(t->lane && !t->api_id)) {
+		gt_lane_take(t->lane,
+			     &(struct gt_lane_work){.part = GT_GRAPH_COPY,
+						    .destination = (uintptr_t)x->destination,
+						    .source = (uintptr_t)x->source,
+						    .bytes = x->bytes},
+			     0, &owner);
 		stamp = owner.stamp;
 	}
 	if (!x->signal)
@@ -234,35 +251,38 @@ static int end(const struct submission *x, int status)
 		if (piece)
 			gt_tool_piece_drop(piece, false);
 		gt_hsa_signal_forget(&x->copy->watch);
-		atomic_store_explicit(&x->copy->watch.state, GT_HSA_SLOT_LOST, memory_order_release);
+		atomic_store_explicit(&x->copy->watch.state, GT_HSA_SLOT_LOST,
+				      memory_order_release);
 	}
 	return status;
 }
 
-int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy(const struct gt_call *call, void *dst, uint64_t dst_agent, const void *src,
-						  uint64_t src_agent, size_t size, uint32_t num_dep_signals,
-						  const uint64_t *dep_signals, uint64_t completion_signal)
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy(const struct gt_call *call, void *dst,
+						  uint64_t dst_agent, const void *src,
+						  uint64_t src_agent, size_t size,
+						  uint32_t num_dep_signals,
+						  const uint64_t *dep_signals,
+						  uint64_t completion_signal)
 {
 	const struct transfer x = {dst, src, size, dst_agent, src_agent, completion_signal};
 	const struct submission c = begin(call, &x, GT_DEVICE_OTHER);
 
-	return end(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_fn *)call->tap->real)(dst, dst_agent, src, src_agent, size,
-										       num_dep_signals, dep_signals,
-										       completion_signal));
+	return end(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_fn *)call->tap->real)(
+			       dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals,
+			       completion_signal));
 }
 
-int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(const struct gt_call *call, void *dst, uint64_t dst_agent,
-							    const void *src, uint64_t src_agent, size_t size,
-							    uint32_t num_dep_signals, const uint64_t *dep_signals,
-							    uint64_t completion_signal, unsigned int engine_id,
-							    _Bool force_copy_on_sdma)
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_on_engine(
+	const struct gt_call *call, void *dst, uint64_t dst_agent, const void *src,
+	uint64_t src_agent, size_t size, uint32_t num_dep_signals, const uint64_t *dep_signals,
+	uint64_t completion_signal, unsigned int engine_id, _Bool force_copy_on_sdma)
 {
 	const struct transfer x = {dst, src, size, dst_agent, src_agent, completion_signal};
 	const struct submission c = begin(call, &x, GT_DEVICE_OTHER);
 
 	return end(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_on_engine_fn *)call->tap->real)(
-			      dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals, completion_signal, engine_id,
-			      force_copy_on_sdma));
+			       dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals,
+			       completion_signal, engine_id, force_copy_on_sdma));
 }
 
 /* hsa_pitched_ptr_t */
@@ -276,12 +296,13 @@ static const void *first_of(const struct pitched *p, const struct gt_hsa_dim3 *a
 	return at ? (const char *)p->base + at->x + at->y * p->pitch + at->z * p->slice : p->base;
 }
 
-int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *call, const void *dst, const void *dst_offset,
-						       const void *src, const void *src_offset, const void *range,
-						       uint64_t copy_agent, unsigned int dir, uint32_t num_dep_signals,
-						       const uint64_t *dep_signals, uint64_t completion_signal)
+int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(
+	const struct gt_call *call, const void *dst, const void *dst_offset, const void *src,
+	const void *src_offset, const void *range, uint64_t copy_agent, unsigned int dir,
+	uint32_t num_dep_signals, const uint64_t *dep_signals, uint64_t completion_signal)
 {
-	static const uint8_t ops[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ, GT_DEVICE_COPY};
+	static const uint8_t ops[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ,
+				      GT_DEVICE_COPY};
 	const struct gt_hsa_dim3 *n = range;
 	const struct pitched *to = dst, *from = src;
 	struct transfer x = {NULL, NULL, 0, copy_agent, 0, completion_signal};
@@ -297,14 +318,16 @@ int gt_hsa_amd_ext_wrap_hsa_amd_memory_async_copy_rect(const struct gt_call *cal
 		for (int i = 0; i < 3; i++)
 			c.copy->record.global[i] = i == 0 ? n->x : i == 1 ? n->y : n->z;
 	return end(&c, ((gt_hsa_amd_ext_hsa_amd_memory_async_copy_rect_fn *)call->tap->real)(
-			      dst, dst_offset, src, src_offset, range, copy_agent, dir, num_dep_signals, dep_signals,
-			      completion_signal));
+			       dst, dst_offset, src, src_offset, range, copy_agent, dir,
+			       num_dep_signals, dep_signals, completion_signal));
 }
 
 /* It stays on. */
-int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call, _Bool enable)
+int gt_hsa_amd_ext_wrap_hsa_amd_profiling_async_copy_enable(const struct gt_call *call,
+							    _Bool enable)
 {
-	return ((gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *)call->tap->real)(enable || gt_hsa_thread());
+	return ((gt_hsa_amd_ext_hsa_amd_profiling_async_copy_enable_fn *)call->tap->real)(
+		enable || gt_hsa_thread());
 }
 
 uint32_t gt_hsa_copies_look(struct gt_hsa_agent *agent, struct gt_thread *t, uint32_t *done)
@@ -343,7 +366,8 @@ void gt_hsa_copies_end(const struct gt_hsa_runtime *runtime, struct gt_thread *t
 		struct copy *c = &copies[i];
 		struct gt_tool_piece *piece;
 
-		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) == GT_HSA_SLOT_FREE ||
+		if (atomic_load_explicit(&c->watch.state, memory_order_acquire) ==
+			    GT_HSA_SLOT_FREE ||
 		    c->watch.agent->runtime != runtime || c->epoch != t->epoch)
 			continue;
 		gt_hsa_signal_forget(&c->watch);

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet handler: runs in the thread that rings a queue's doorbell, between the program's ring and the device's (hsa_ring.h).
+/* The packet handler: runs in the thread that rings a queue's doorbell, between the program's
+ * ring and the device's (hsa_ring.h).
  *
- * A kernel's packet gets what tells us its end (hsa_activity.h), and its record is filled in but for the times; so does a barrier's in
- * `--mode hsa`; every other packet goes on as it is.
+ * A kernel's packet gets what tells us its end (hsa_activity.h), and its record is filled in but
+ * for the times; so does a barrier's in `--mode hsa`; every other packet goes on as it is.
  *
- * What cannot be followed (no slot free, nothing recorded now) runs as it would without us, and is counted.
- * Tools hear of a kernel before its packet is handed on, and after it. Meanwhile the queue stands still: what the tool's function
- * submits is handed on behind this one, what other threads bring too, who wait for it no longer than ENTER_NS.
+ * What cannot be followed (no slot free, nothing recorded now) runs as it would without us, and
+ * is counted. Tools hear of a kernel before its packet is handed on, and after it. Meanwhile the
+ * queue stands still: what the tool's function submits is handed on behind this one, what other
+ * threads bring too, who wait for it no longer than ENTER_NS.
  *
- * A graph's launch (runtime/graph.h) rings for each packet that it passes over. These are held back and handed on in runs: hold(). Whoever
- * else rings, or handles packets for another reason, takes them along, since all that is written goes in order; what
- * completes a signal is not held, so that nobody can wait for one that is; and the helper looks after the rest (gt_hsa_face_look()).
+ * A graph's launch (runtime/graph.h) rings for each packet that it passes over. These are held
+ * back and handed on in runs: hold(). Whoever else rings, or handles packets for another reason,
+ * takes them along, since all that is written goes in order; what completes a signal is not
+ * held, so that nobody can wait for one that is; and the helper looks after the rest
+ * (gt_hsa_face_look()).
  *
- * A tool's function that does not come back must not keep the queue. An exception or longjmp() through us is noticed when the thread rings
- * again, further up in its stack; else the helper takes the packet after PATIENCE_NS, be it that the function only takes so long. (No
- * cleanup of the compiler's: that needs libgcc_s in every program.) Whoever comes exchanges `telling` for 0: one of them, or the
- * function's return.
+ * A tool's function that does not come back must not keep the queue. An exception or longjmp()
+ * through us is noticed when the thread rings again, further up in its stack; else the helper
+ * takes the packet after PATIENCE_NS, be it that the function only takes so long. (No cleanup of
+ * the compiler's: that needs libgcc_s in every program.) Whoever comes exchanges `telling` for
+ * 0: one of them, or the function's return.
  *
- * Never here: allocation, locks, creation of signals; system calls but for gt_hsa_helper_hurry(). */
+ * Never here: allocation, locks, creation of signals; system calls but for
+ * gt_hsa_helper_hurry(). */
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -25,11 +31,15 @@
 #include "core/recording.h"
 #include "runtime/hsa/hsa_activity.h"
 
-#define LIMIT_NS (1000 * GT_HSA_MS)
-#define ENTER_NS (20 * GT_HSA_MS)
+#define LIMIT_NS    (1000 * GT_HSA_MS)
+#define ENTER_NS    (20 * GT_HSA_MS)
 #define PATIENCE_NS (5000 * GT_HSA_MS) /* as for a callback of a context that is stopped */
 
-enum { SPIN = 200, TRIES = 500, AT_ONCE = 16 /* packets that the device is told of together, at most */ };
+enum {
+	SPIN = 200,
+	TRIES = 500,
+	AT_ONCE = 16 /* packets that the device is told of together, at most */
+};
 
 /* One that was used before. NULL: none is at hand. */
 static inline GT_IN_LINE struct gt_hsa_slot *slot_at_hand(struct gt_hsa_queue *q)
@@ -62,7 +72,8 @@ static struct gt_hsa_slot *find_slot(struct gt_hsa_queue *q)
 /* The helper is behind. NULL: and does not come. */
 static struct gt_hsa_slot *wait_for_slot(struct gt_hsa_queue *q, uint64_t tail)
 {
-	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire), since = gt_hsa_boottime_ns();
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire),
+		 since = gt_hsa_boottime_ns();
 	struct gt_hsa_slot *s;
 
 	if (head == q->stuck)
@@ -98,7 +109,8 @@ static struct gt_hsa_slot *slot_take(struct gt_hsa_queue *q)
 	return gt_likely(s != NULL) ? s : wait_for_slot(q, tail);
 }
 
-static inline GT_IN_LINE void slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s, enum gt_hsa_slot_state state)
+static inline GT_IN_LINE void slot_put(struct gt_hsa_queue *q, struct gt_hsa_slot *s,
+				       enum gt_hsa_slot_state state)
 {
 	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 
@@ -107,15 +119,21 @@ static inline GT_IN_LINE void slot_put(struct gt_hsa_queue *q, struct gt_hsa_slo
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
 }
 
-/* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one of them. */
-static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t class, struct gt_record_device *r)
+/* A kernel of HIP's own that copies or fills. What the call moves is counted with the first one
+ * of them. */
+static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t class,
+		  struct gt_record_device *r)
 {
-	static const uint8_t copies[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ, GT_DEVICE_COPY, GT_DEVICE_COPY};
-	uint64_t *moved = &q->moved[GT_ID_ORDINAL(o->id) % GT_HSA_MOVERS]; /* between a call's kernels may lie another thread's */
+	static const uint8_t copies[] = {GT_DEVICE_COPY, GT_DEVICE_WRITE, GT_DEVICE_READ,
+					 GT_DEVICE_COPY, GT_DEVICE_COPY};
+	/* between a call's kernels may lie another thread's */
+	uint64_t *moved = &q->moved[GT_ID_ORDINAL(o->id) % GT_HSA_MOVERS];
 
 	if (!o->bytes)
 		return;
-	r->head.depth = class == GT_HSA_KERNEL_FILL ? GT_DEVICE_FILL : copies[o->direction < sizeof copies ? o->direction : 0];
+	r->head.depth = class == GT_HSA_KERNEL_FILL
+				? GT_DEVICE_FILL
+				: copies[o->direction < sizeof copies ? o->direction : 0];
 	r->bytes = *moved == o->id ? 0 : o->bytes;
 	r->object[0] = o->source;
 	r->object[1] = o->destination;
@@ -123,8 +141,8 @@ static void moves(struct gt_hsa_queue *q, const struct gt_hsa_owner *o, uint32_t
 }
 
 /* What is the same for all packets. */
-static inline GT_IN_LINE void begin_for(const struct gt_hsa_queue *q, struct gt_record_device *r, enum gt_device_op op, uint64_t id,
-					uint64_t call_start)
+static inline GT_IN_LINE void begin_for(const struct gt_hsa_queue *q, struct gt_record_device *r,
+					enum gt_device_op op, uint64_t id, uint64_t call_start)
 {
 	r->head.depth = (uint8_t)op;
 	r->id = id;
@@ -136,8 +154,8 @@ static inline GT_IN_LINE void begin_for(const struct gt_hsa_queue *q, struct gt_
 }
 
 /* With the call that it is linked to. @o: NULL: who reserved the packet's number is not known. */
-static void begin(const struct gt_hsa_queue *q, struct gt_record_device *r, const struct gt_hsa_owner *o, enum gt_device_op op,
-		  const struct gt_thread *t)
+static void begin(const struct gt_hsa_queue *q, struct gt_record_device *r,
+		  const struct gt_hsa_owner *o, enum gt_device_op op, const struct gt_thread *t)
 {
 	uint64_t id = o ? o->id : t->api_id, start = o ? o->start : t->api_start;
 
@@ -149,7 +167,9 @@ static void begin(const struct gt_hsa_queue *q, struct gt_record_device *r, cons
 }
 
 /* What is the same for all kernels. */
-static inline GT_IN_LINE void describe(struct gt_record_device *r, const struct gt_hsa_kernel_packet *p, uint32_t name, uint64_t symbol)
+static inline GT_IN_LINE void describe(struct gt_record_device *r,
+				       const struct gt_hsa_kernel_packet *p, uint32_t name,
+				       uint64_t symbol)
 {
 	r->name = name;
 	r->object[0] = p->kernel_object;
@@ -160,7 +180,8 @@ static inline GT_IN_LINE void describe(struct gt_record_device *r, const struct 
 	}
 }
 
-static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_kernel_packet *p, const struct gt_hsa_owner *o,
+static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s,
+		 const struct gt_hsa_kernel_packet *p, const struct gt_hsa_owner *o,
 		 const struct gt_hsa_kernel *k, struct gt_thread *t)
 {
 	uint32_t class = k ? k->class : GT_HSA_KERNEL_USER;
@@ -171,12 +192,13 @@ static void fill(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_
 	if (gt_unlikely(class != GT_HSA_KERNEL_USER) && o)
 		moves(q, o, class, r);
 	if (gt_unlikely(o && o->stamp.replay))
-		gt_hsa_stamp(r, &o->stamp, (enum gt_graph_part)class);
+		gt_hsa_stamp(r, &o->stamp, (enum gt_graph_part) class);
 	r->queued = gt_ticks(); /* a third of what CLOCK_BOOTTIME costs */
 }
 
-static void fill_barrier(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const struct gt_hsa_barrier_packet *p,
-			 const struct gt_hsa_owner *o, struct gt_thread *t)
+static void fill_barrier(struct gt_hsa_queue *q, struct gt_hsa_slot *s,
+			 const struct gt_hsa_barrier_packet *p, const struct gt_hsa_owner *o,
+			 struct gt_thread *t)
 {
 	struct gt_record_device *r = &s->record;
 
@@ -197,7 +219,8 @@ static void fill_barrier(struct gt_hsa_queue *q, struct gt_hsa_slot *s, const st
 enum telling { TELLS, TELLS_SERVED, TELLS_NOT };
 
 /* TELLS_SERVED: the program's signal has to be served behind it. */
-static enum telling complete_with(struct gt_hsa_queue *q, struct gt_hsa_slot *s, uint64_t *completion)
+static enum telling complete_with(struct gt_hsa_queue *q, struct gt_hsa_slot *s,
+				  uint64_t *completion)
 {
 	struct gt_hsa_signal *theirs = (struct gt_hsa_signal *)(uintptr_t)*completion;
 
@@ -210,26 +233,32 @@ static enum telling complete_with(struct gt_hsa_queue *q, struct gt_hsa_slot *s,
 	return theirs ? TELLS_SERVED : TELLS;
 }
 
-/* Behind everything that is in the queue, the program's signal. No dependency on ours: that is used again soon. */
+/* Behind everything that is in the queue, the program's signal. No dependency on ours: that is
+ * used again soon. */
 static void serve(struct gt_hsa_queue *q, uint16_t header, uint64_t signal)
 {
-	union gt_hsa_packet p = {.barrier = {
-		.header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT | GT_HSA_FENCES(header)),
-		.completion_signal = signal,
-	}};
+	union gt_hsa_packet p = {
+		.barrier = {
+			.header = (uint16_t)(GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT |
+					     GT_HSA_FENCES(header)),
+			.completion_signal = signal,
+		}};
 
 	gt_hsa_signal_release(signal);
 	gt_hsa_ring_insert(&q->ring, &p);
 }
 
 /* Reserved by a thread of the runtime's: for whom? */
-static void ask_lane(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k, const struct gt_hsa_kernel_packet *p)
+static void ask_lane(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+		     const struct gt_hsa_kernel_packet *p)
 {
-	struct gt_lane_work work = {.part = k ? (enum gt_graph_part)k->class : GT_GRAPH_KERNEL, .name = k ? k->name : 0};
+	struct gt_lane_work work = {.part = k ? (enum gt_graph_part)k->class : GT_GRAPH_KERNEL,
+				    .name = k ? k->name : 0};
 	struct gt_lane *lane = o->lane;
 
 	o->lane = NULL;
-	if (work.part != GT_GRAPH_KERNEL) { /* HIP keeps its arguments where the host can read them */
+	/* HIP keeps its arguments where the host can read them */
+	if (work.part != GT_GRAPH_KERNEL) {
 		work.words = (const uint64_t *)(uintptr_t)p->kernarg;
 		work.word_count = k->kernarg_bytes / 8;
 	}
@@ -245,8 +274,10 @@ static inline GT_IN_LINE void fetch_slot(const struct gt_hsa_queue *q)
 		gt_hsa_fetch(next + i);
 }
 
-/* Its record is filled in, and its copy in the device's ring has the signal that it needs: the device may have it. */
-static inline GT_IN_LINE void let_go(struct gt_hsa_queue *q, struct gt_hsa_slot *s, union gt_hsa_packet *p, const union gt_hsa_packet *from,
+/* Its record is filled in, and its copy in the device's ring has the signal that it needs: the
+ * device may have it. */
+static inline GT_IN_LINE void let_go(struct gt_hsa_queue *q, struct gt_hsa_slot *s,
+				     union gt_hsa_packet *p, const union gt_hsa_packet *from,
 				     enum telling how)
 {
 	gt_hsa_slot_index(s, q->ring.last - 1);
@@ -311,10 +342,12 @@ static void telling_begin(struct gt_hsa_queue *q, struct gt_hsa_guard *g, struct
 /* Return: false: somebody else has gone on with the packet, and the ring is his. */
 static bool telling_end(struct gt_hsa_queue *q, uint64_t number)
 {
-	return atomic_compare_exchange_strong_explicit(&q->telling, &number, 0, memory_order_acq_rel, memory_order_relaxed);
+	return atomic_compare_exchange_strong_explicit(&q->telling, &number, 0,
+						       memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* It will not come back (@left), or is not waited for any more: then what was told is its own to finish. */
+/* It will not come back (@left), or is not waited for any more: then what was told is its own to
+ * finish. */
 static bool telling_take(struct gt_hsa_queue *q, uint64_t number, bool left)
 {
 	if (!telling_end(q, number))
@@ -325,7 +358,8 @@ static bool telling_take(struct gt_hsa_queue *q, uint64_t number, bool left)
 }
 
 /* ENTER. Return: false: the ring is not ours any more. *piece: NULL: nobody asks for it. */
-static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q, struct gt_tool_piece **piece)
+static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q,
+						 struct gt_tool_piece **piece)
 {
 	struct gt_hsa_guard g;
 	bool heard;
@@ -344,8 +378,10 @@ static __attribute__((noinline)) bool tell_enter(struct gt_hsa_queue *q, struct 
 	return true;
 }
 
-/* EXIT, and the piece is the helper's, if it is followed. Return: false: the ring is not ours any more. */
-static __attribute__((noinline)) bool tell_exit(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool followed)
+/* EXIT, and the piece is the helper's, if it is followed. Return: false: the ring is not ours
+ * any more. */
+static __attribute__((noinline)) bool tell_exit(struct gt_hsa_queue *q, struct gt_tool_piece *piece,
+						bool followed)
 {
 	struct gt_hsa_guard g;
 	bool ours;
@@ -387,10 +423,12 @@ static struct gt_tool_piece *resume_enter(struct gt_hsa_queue *q)
 }
 
 /* Return: false: it is not followed to its end. */
-static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from, const struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+		   const struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
 		   struct gt_tool_piece *piece, struct gt_thread *t)
 {
-	bool recorded = is_recorded(k, o), envelope = gt_unlikely(o && o->stamp.replay) && o->stamp.envelope;
+	bool recorded = is_recorded(k, o),
+	     envelope = gt_unlikely(o && o->stamp.replay) && o->stamp.envelope;
 	struct gt_hsa_slot *s;
 
 	if (gt_unlikely(!recorded && !piece)) {
@@ -415,9 +453,11 @@ static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from, cons
 	return true;
 }
 
-/* A barrier packet of the program's (or of HIP's for it): `--mode hsa` records it. Return: false: it is not followed to its end. */
-static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from, const struct gt_hsa_owner *o, bool recorded,
-		    struct gt_tool_piece *piece, struct gt_thread *t)
+/* A barrier packet of the program's (or of HIP's for it): `--mode hsa` records it. Return:
+ * false: it is not followed to its end. */
+static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+		    const struct gt_hsa_owner *o, bool recorded, struct gt_tool_piece *piece,
+		    struct gt_thread *t)
 {
 	struct gt_hsa_slot *s;
 
@@ -439,8 +479,10 @@ static bool barrier(struct gt_hsa_queue *q, const union gt_hsa_packet *from, con
 
 /* These four return false when the ring is not ours any more. */
 
-/* Its packet has been handed on. @resumed: its functions have been told what they are told of that. */
-static bool packet_told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool resumed, bool followed)
+/* Its packet has been handed on. @resumed: its functions have been told what they are told of
+ * that. */
+static bool packet_told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, bool resumed,
+			bool followed)
 {
 	if (!resumed)
 		return tell_exit(q, piece, followed);
@@ -449,18 +491,22 @@ static bool packet_told(struct gt_hsa_queue *q, struct gt_tool_piece *piece, boo
 	return true;
 }
 
-/* Most packets: a kernel of the program's, of a call of HIP's, that is recorded and nothing else, with no signal of its own. The same as
- * kernel_packet() does with it, but without a question what else it might be. False: it is not, or no slot is at hand. */
-static inline GT_IN_LINE bool plain_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from, const struct gt_hsa_owner *o,
+/* Most packets: a kernel of the program's, of a call of HIP's, that is recorded and nothing
+ * else, with no signal of its own. The same as kernel_packet() does with it, but without a
+ * question what else it might be. False: it is not, or no slot is at hand. */
+static inline GT_IN_LINE bool plain_kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+					   const struct gt_hsa_owner *o,
 					   const struct gt_hsa_kernel *k, struct gt_thread *t)
 {
 	union gt_hsa_packet *p;
 	struct gt_hsa_slot *s;
 
-	if (gt_unlikely(!o || !k || k->class | k->unwanted || (!o->id && t->depth) || (uintptr_t)o->lane | o->stamp.replay | o->stamp.graph |
-			from->kernel.completion_signal | (uintptr_t)q->resume.piece) ||
+	if (gt_unlikely(!o || !k || k->class | k->unwanted || (!o->id && t->depth) ||
+			(uintptr_t)o->lane | o->stamp.replay | o->stamp.graph |
+				from->kernel.completion_signal | (uintptr_t)q->resume.piece) ||
 	    gt_unlikely(!gt_hsa_recorded() || gt_tool_work_asked(GT_DOMAIN_HSA_CORE)) ||
-	    gt_unlikely(atomic_load_explicit(&q->tail, memory_order_relaxed) - q->tail_known_head >= q->capacity / 2))
+	    gt_unlikely(atomic_load_explicit(&q->tail, memory_order_relaxed) - q->tail_known_head >=
+			q->capacity / 2))
 		return false;
 	s = slot_at_hand(q);
 	if (gt_unlikely(!s))
@@ -478,8 +524,9 @@ static inline GT_IN_LINE bool plain_kernel(struct gt_hsa_queue *q, const union g
 	return true;
 }
 
-static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o,
-			  const struct gt_hsa_kernel *k, struct gt_thread *t)
+static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+			  struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+			  struct gt_thread *t)
 {
 	struct gt_tool_piece *piece = NULL;
 	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
@@ -500,8 +547,8 @@ static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 }
 
 /* *handed_on: false: nobody asks for barriers. */
-static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t,
-			   bool *handed_on)
+static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
+			   struct gt_hsa_owner *o, struct gt_thread *t, bool *handed_on)
 {
 	bool recorded = gt_unlikely(q->barriers) && gt_hsa_recorded() && !gt_hsa_is_unrecorded(o);
 	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
@@ -509,7 +556,8 @@ static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 
 	if (resumed) {
 		piece = resume_enter(q);
-	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
+	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) &
+			       GPUTAP_WORK_BIT(GPUTAP_WORK_BARRIER))) {
 		piece = gt_hsa_told_barrier(q, o);
 		if (piece && !tell_enter(q, &piece))
 			return false;
@@ -523,7 +571,8 @@ static bool barrier_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fr
 	return packet_told(q, piece, resumed, followed);
 }
 
-static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o, struct gt_thread *t)
+static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, struct gt_hsa_owner *o,
+		   struct gt_thread *t)
 {
 	uint32_t type = GT_HSA_PACKET_TYPE(from->kernel.header);
 	bool handed_on = false;
@@ -548,8 +597,9 @@ static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, stru
 	return true;
 }
 
-/* More is in flight than the program's ring holds. A program that lets its first packet go only when its queue is full would wait for ever
- * in here: without any progress for LIMIT_NS it goes on. Return: false: the rest is the helper's. */
+/* More is in flight than the program's ring holds. A program that lets its first packet go only
+ * when its queue is full would wait for ever in here: without any progress for LIMIT_NS it goes
+ * on. Return: false: the rest is the helper's. */
 static bool wait_for_room(struct gt_hsa_queue *q, bool wait)
 {
 	struct gt_hsa_ring *ring = &q->ring;
@@ -589,7 +639,8 @@ static bool has_slot(struct gt_hsa_queue *q)
 
 	if (tail - atomic_load_explicit(&q->head, memory_order_relaxed) < q->capacity &&
 	    (q->freed_taken != atomic_load_explicit(&q->freed_put, memory_order_acquire) ||
-	     atomic_load_explicit(&q->fresh, memory_order_relaxed) != atomic_load_explicit(&q->armed, memory_order_acquire))) {
+	     atomic_load_explicit(&q->fresh, memory_order_relaxed) !=
+		     atomic_load_explicit(&q->armed, memory_order_acquire))) {
 		q->tries = 0;
 		return true;
 	}
@@ -657,15 +708,16 @@ static bool on_signal_stack(void)
 	return sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK;
 }
 
-/* The ring seems to be this thread's: has a tool's function been left by an exception or longjmp(), in the middle of a packet? Then it is. The guard tells,
- * by where it lay, or because something else lies there. */
+/* The ring seems to be this thread's: has a tool's function been left by an exception or
+ * longjmp(), in the middle of a packet? Then it is. The guard tells, by where it lay, or because
+ * something else lies there. */
 static bool was_left(struct gt_hsa_queue *q, const void *here)
 {
 	uint64_t number = atomic_load_explicit(&q->telling, memory_order_acquire);
 	const volatile struct gt_hsa_guard *g = q->at.guard;
 
-	return number && ((uintptr_t)g < (uintptr_t)here || g->q != q || g->number != number) && !on_signal_stack() &&
-	       telling_take(q, number, true);
+	return number && ((uintptr_t)g < (uintptr_t)here || g->q != q || g->number != number) &&
+	       !on_signal_stack() && telling_take(q, number, true);
 }
 
 static void work(struct gt_hsa_queue *q, uint64_t index, bool wait, enum gt_hsa_ring_entry how)
@@ -678,7 +730,8 @@ static void work(struct gt_hsa_queue *q, uint64_t index, bool wait, enum gt_hsa_
 	for (;; how = gt_hsa_ring_enter(&q->ring, me)) {
 		if (gt_unlikely(how == GT_HSA_RING_BUSY) && wait)
 			how = wait_to_enter(q, me);
-		if (gt_unlikely(how == GT_HSA_RING_NOTED) && was_left(q, __builtin_frame_address(0)))
+		if (gt_unlikely(how == GT_HSA_RING_NOTED) &&
+		    was_left(q, __builtin_frame_address(0)))
 			how = GT_HSA_RING_ENTERED;
 		if (gt_unlikely(how != GT_HSA_RING_ENTERED)) {
 			if (how == GT_HSA_RING_BUSY)
@@ -690,7 +743,8 @@ static void work(struct gt_hsa_queue *q, uint64_t index, bool wait, enum gt_hsa_
 	}
 }
 
-static __attribute__((noinline)) void tell_and_leave(struct gt_hsa_queue *q, uint64_t index, bool wait)
+static __attribute__((noinline)) void tell_and_leave(struct gt_hsa_queue *q, uint64_t index,
+						     bool wait)
 {
 	gt_hsa_ring_tell(&q->ring);
 	if (gt_unlikely(!gt_hsa_ring_leave(&q->ring)))
@@ -703,10 +757,12 @@ static __attribute__((noinline)) bool is_quiet(const struct gt_hsa_queue *q, uin
 	uint64_t quiet = (number + 1) | GT_HSA_QUIET;
 
 	return __atomic_load_n(&q->near[number % GT_HSA_NEAR].packet, __ATOMIC_ACQUIRE) == quiet ||
-	       __atomic_load_n(&q->owners[number & q->owner_mask].packet, __ATOMIC_ACQUIRE) == quiet;
+	       __atomic_load_n(&q->owners[number & q->owner_mask].packet, __ATOMIC_ACQUIRE) ==
+		       quiet;
 }
 
-/* So many packets, of @most, come next that are written, that nobody asks for, and that complete no signal. */
+/* So many packets, of @most, come next that are written, that nobody asks for, and that complete
+ * no signal. */
 static inline GT_IN_LINE uint64_t quiet_run(const struct gt_hsa_queue *q, uint64_t most)
 {
 	const struct gt_hsa_ring *ring = &q->ring;
@@ -715,23 +771,30 @@ static inline GT_IN_LINE uint64_t quiet_run(const struct gt_hsa_queue *q, uint64
 	for (i = from; i < end; i++) {
 		const struct gt_hsa_kernel_packet *p = &ring->theirs[i & ring->theirs_mask].kernel;
 
-		if (gt_unlikely(GT_HSA_PACKET_TYPE(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) == GT_HSA_PACKET_INVALID) ||
-		    (gt_unlikely(__atomic_load_n(&q->quiet[i % GT_HSA_QUIETS], __ATOMIC_RELAXED) != i + 1) && !is_quiet(q, i)) ||
+		if (gt_unlikely(GT_HSA_PACKET_TYPE(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) ==
+				GT_HSA_PACKET_INVALID) ||
+		    (gt_unlikely(__atomic_load_n(&q->quiet[i % GT_HSA_QUIETS], __ATOMIC_RELAXED) !=
+				 i + 1) &&
+		     !is_quiet(q, i)) ||
 		    gt_unlikely(p->completion_signal))
 			break;
 	}
 	return i - from;
 }
 
-/* By a thread that launches a graph. What that passes over goes on as move() does it, but without the questions that it asks of other packets;
- * whatever else comes is work()'s, and so is what is rare: hence no call here but as the last thing. */
-static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, uint64_t index, bool wait, const struct gt_graph_quiet *graph)
+/* By a thread that launches a graph. What that passes over goes on as move() does it, but
+ * without the questions that it asks of other packets; whatever else comes is work()'s, and so
+ * is what is rare: hence no call here but as the last thing. */
+static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, uint64_t index,
+						       bool wait,
+						       const struct gt_graph_quiet *graph)
 {
 	struct gt_hsa_ring *ring = &q->ring;
 	enum gt_hsa_ring_entry how = gt_hsa_ring_enter(ring, (uintptr_t)&gt_thread);
 	uint64_t room, run;
 
-	if (gt_unlikely(how != GT_HSA_RING_ENTERED) || graph->queue != q->handle || gt_unlikely(q->resume.piece != NULL)) {
+	if (gt_unlikely(how != GT_HSA_RING_ENTERED) || graph->queue != q->handle ||
+	    gt_unlikely(q->resume.piece != NULL)) {
 		work(q, index, wait, how);
 		return;
 	}
@@ -748,7 +811,8 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 }
 
 /* What was reserved together is written. */
-static __attribute__((noinline)) void handle_written(struct gt_hsa_queue *q, uint64_t index, bool wait)
+static __attribute__((noinline)) void handle_written(struct gt_hsa_queue *q, uint64_t index,
+						     bool wait)
 {
 	gt_graph_written(gt_thread.graph, false);
 	handle_for_graph(q, index, wait, (const struct gt_graph_quiet *)gt_thread.graph);
@@ -766,10 +830,12 @@ void gt_hsa_handle_packets(struct gt_hsa_queue *q, uint64_t index, bool wait)
 		handle_written(q, index, wait);
 }
 
-/* Rung for by a launch that passes it over: may it be handed on with the next ones? Not if somebody may wait for it, or for one behind it: who
- * reserves that just now may have rung already, and waits for this run. The device is to have what it needs to go on: so these runs are an
- * eighth of what has gone before, and of what comes. */
-static inline GT_IN_LINE bool hold(struct gt_hsa_queue *q, uint64_t index, struct gt_graph_quiet *graph)
+/* Rung for by a launch that passes it over: may it be handed on with the next ones? Not if
+ * somebody may wait for it, or for one behind it: who reserves that just now may have rung
+ * already, and waits for this run. The device is to have what it needs to go on: so these runs
+ * are an eighth of what has gone before, and of what comes. */
+static inline GT_IN_LINE bool hold(struct gt_hsa_queue *q, uint64_t index,
+				   struct gt_graph_quiet *graph)
 {
 	struct gt_hsa_ring *ring = &q->ring;
 	uint64_t runs;
@@ -777,10 +843,14 @@ static inline GT_IN_LINE bool hold(struct gt_hsa_queue *q, uint64_t index, struc
 	if (graph->queue != q->handle)
 		return false;
 	if (graph->held < graph->most && graph->left && !graph->later &&
-	    gt_likely(atomic_load_explicit(ring->theirs_write, memory_order_relaxed) == index + 1) &&
+	    gt_likely(atomic_load_explicit(ring->theirs_write, memory_order_relaxed) ==
+		      index + 1) &&
 	    gt_likely(!ring->theirs[index & ring->theirs_mask].kernel.completion_signal)) {
 		gt_hsa_fetch(&ring->theirs[(index + 1) & ring->theirs_mask]);
-		gt_hsa_fetch(&ring->device[(atomic_load_explicit(ring->write, memory_order_relaxed) + graph->held) & ring->device_mask]);
+		gt_hsa_fetch(
+			&ring->device[(atomic_load_explicit(ring->write, memory_order_relaxed) +
+				       graph->held) &
+				      ring->device_mask]);
 		graph->held++;
 		if (gt_unlikely(!graph->holder)) {
 			graph->holder = q;
@@ -812,7 +882,8 @@ void gt_graph_let_go(struct gt_graph_launch *launch)
 	if (!q)
 		return;
 	graph->holder = NULL;
-	if (graph->held && atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE) {
+	if (graph->held &&
+	    atomic_load_explicit(&q->state, memory_order_relaxed) == GT_HSA_QUEUE_LIVE) {
 		graph->held = 0;
 		gt_hsa_handle_packets(q, 0, true);
 	}
@@ -821,7 +892,8 @@ void gt_graph_let_go(struct gt_graph_launch *launch)
 
 void gt_hsa_look_at_telling(struct gt_hsa_queue *q)
 {
-	uint64_t number = atomic_load_explicit(&q->telling, memory_order_acquire), now = gt_hsa_boottime_ns();
+	uint64_t number = atomic_load_explicit(&q->telling, memory_order_acquire),
+		 now = gt_hsa_boottime_ns();
 
 	if (number != q->telling_seen) {
 		q->telling_seen = number;
@@ -837,7 +909,8 @@ void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)
 {
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
 	struct gt_thread *t = gt_hsa_thread();
-	union gt_hsa_packet p = {.barrier.header = GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT};
+	union gt_hsa_packet p = {.barrier.header =
+					 GT_HSA_PACKET_BARRIER_AND | GT_HSA_PACKET_BARRIER_BIT};
 	struct gt_hsa_slot *s = NULL;
 
 	if (q && t && gt_hsa_ring_is_large(&q->ring) &&
@@ -845,7 +918,11 @@ void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)
 		if (gt_hsa_ring_has_room(&q->ring))
 			s = slot_take(q);
 		if (s) {
-			fill_barrier(q, s, &p.barrier, &(struct gt_hsa_owner){.id = t->api_id, .start = t->api_start, .stamp = *stamp}, t);
+			fill_barrier(q, s, &p.barrier,
+				     &(struct gt_hsa_owner){.id = t->api_id,
+							    .start = t->api_start,
+							    .stamp = *stamp},
+				     t);
 			s->record.submitted = (uintptr_t)stamp->envelope;
 			s->record.head.kind = GT_RECORD_DEVICE;
 			s->record.end = 0;

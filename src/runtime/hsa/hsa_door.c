@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's tables: from the runtime's order into ours (ROCm 7.2's, whose positions are the operations' numbers), registered, and the
- * taps written back into the runtime's.
+/* HSA's tables: from the runtime's order into ours (ROCm 7.2's, whose positions are the
+ * operations' numbers), registered, and the taps written back into the runtime's.
  *
  *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register() ─► changed entries back
  *
- * Core and AMD's extensions there must be; of images and of a finalizer a runtime may have no tables. What a program gets by
- * hsa_system_get_major_extension_table() are the library's exported functions, which go through the tables, too.
+ * Core and AMD's extensions there must be; of images and of a finalizer a runtime may have no
+ * tables. What a program gets by hsa_system_get_major_extension_table() are the library's
+ * exported functions, which go through the tables, too.
  *
  * Locking: gt_core_lock() for choosing an instance. Nothing here calls the runtime. */
 #include "runtime/hsa/hsa_door.h"
@@ -27,20 +28,28 @@ enum {
 	AMD_EXT_ENTRIES = 76,
 	IMAGE_ENTRIES = 14,
 	FINALIZER_ENTRIES = 6,
-	NOT_BEFORE_5_6 = 16, /* hsa_amd_memory_async_copy_on_engine, hsa_amd_memory_copy_engine_status */
+	/* hsa_amd_memory_async_copy_on_engine, hsa_amd_memory_copy_engine_status */
+	NOT_BEFORE_5_6 = 16,
 	NOT_BEFORE_5_5 = 49, /* hsa_amd_spm_acquire, _release, _set_dest_buffer */
 };
 
 /* Operation number == position in the canonical table. */
-static_assert(GT_HSA_CORE_hsa_executable_iterate_program_symbols == CORE_ENTRIES - 1, "api/hsa-core.api");
+static_assert(GT_HSA_CORE_hsa_executable_iterate_program_symbols == CORE_ENTRIES - 1,
+	      "api/hsa-core.api");
 static_assert(GT_HSA_AMD_EXT_hsa_amd_ais_file_read == AMD_EXT_ENTRIES - 1, "api/hsa-amd-ext.api");
-static_assert((int)GT_HSA_IMAGE_EXT_hsa_ext_sampler_create_v2 == IMAGE_ENTRIES - 1, "api/hsa-image-ext.api");
-static_assert((int)GT_HSA_FINALIZE_EXT_hsa_ext_program_finalize == FINALIZER_ENTRIES - 1, "api/hsa-finalize-ext.api");
+static_assert((int)GT_HSA_IMAGE_EXT_hsa_ext_sampler_create_v2 == IMAGE_ENTRIES - 1,
+	      "api/hsa-image-ext.api");
+static_assert((int)GT_HSA_FINALIZE_EXT_hsa_ext_program_finalize == FINALIZER_ENTRIES - 1,
+	      "api/hsa-finalize-ext.api");
 static_assert((int)GT_HSA_AMD_EXT_hsa_amd_memory_async_copy_on_engine == (int)NOT_BEFORE_5_6 &&
-	      (int)GT_HSA_AMD_EXT_hsa_amd_memory_copy_engine_status == NOT_BEFORE_5_6 + 1, "api/hsa-amd-ext.api");
+		      (int)GT_HSA_AMD_EXT_hsa_amd_memory_copy_engine_status == NOT_BEFORE_5_6 + 1,
+	      "api/hsa-amd-ext.api");
 static_assert((int)GT_HSA_AMD_EXT_hsa_amd_spm_acquire == (int)NOT_BEFORE_5_5 &&
-	      (int)GT_HSA_AMD_EXT_hsa_amd_spm_set_dest_buffer == NOT_BEFORE_5_5 + 2, "api/hsa-amd-ext.api");
-static_assert(sizeof(struct gt_hsa_version) == 16 && offsetof(struct gt_hsa_tables, pc_sampling) == 56, "ROCr's ABI");
+		      (int)GT_HSA_AMD_EXT_hsa_amd_spm_set_dest_buffer == NOT_BEFORE_5_5 + 2,
+	      "api/hsa-amd-ext.api");
+static_assert(sizeof(struct gt_hsa_version) == 16 &&
+		      offsetof(struct gt_hsa_tables, pc_sampling) == 56,
+	      "ROCr's ABI");
 
 /* Any of the runtime's tables of functions. */
 struct functions {
@@ -60,10 +69,10 @@ struct both {
 
 /* One of the runtime's tables. */
 struct part {
-	size_t member;            /* of struct gt_hsa_tables */
-	struct gt_table *tables;  /* ours, by instance */
-	struct both *both;        /* likewise */
-	uint32_t count;           /* operations that are known */
+	size_t member;           /* of struct gt_hsa_tables */
+	struct gt_table *tables; /* ours, by instance */
+	struct both *both;       /* likewise */
+	uint32_t count;          /* operations that are known */
 	uint32_t (*position)(uint32_t number, uint32_t count);
 	bool (*is_known)(uint32_t count);
 };
@@ -73,11 +82,13 @@ struct gt_hsa_runtime gt_hsa_runtimes[GT_INSTANCES];
 /* How many entries the runtime's table has; 0 for what cannot be one. */
 static uint32_t entries(const struct functions *table)
 {
-	return table->version.size < sizeof table->version ? 0 : (table->version.size - sizeof table->version) / sizeof(void *);
+	return table->version.size < sizeof table->version
+		       ? 0
+		       : (table->version.size - sizeof table->version) / sizeof(void *);
 }
 
-/* Position of an operation in an AmdExtTable of that many entries; UINT32_MAX: it has none. Until ROCm 5.6 new entries were put
- * in the middle; since then tables only grow at their end. */
+/* Position of an operation in an AmdExtTable of that many entries; UINT32_MAX: it has none.
+ * Until ROCm 5.6 new entries were put in the middle; since then tables only grow at their end. */
 static uint32_t amd_ext_position(uint32_t number, uint32_t count)
 {
 	uint32_t position = number;
@@ -121,18 +132,22 @@ static bool finalizer_known(uint32_t count)
 	return count == FINALIZER_ENTRIES;
 }
 
-static struct both core[GT_INSTANCES], amd_ext[GT_INSTANCES], image[GT_INSTANCES], finalizer[GT_INSTANCES];
+static struct both core[GT_INSTANCES], amd_ext[GT_INSTANCES], image[GT_INSTANCES],
+	finalizer[GT_INSTANCES];
 
 #define MEMBER(m) offsetof(struct gt_hsa_tables, m)
 static const struct part parts[] = {
 	{MEMBER(core), gt_hsa_core_tables, core, CORE_ENTRIES, same_position, core_known},
-	{MEMBER(amd_ext), gt_hsa_amd_ext_tables, amd_ext, AMD_EXT_ENTRIES, amd_ext_position, amd_ext_known},
+	{MEMBER(amd_ext), gt_hsa_amd_ext_tables, amd_ext, AMD_EXT_ENTRIES, amd_ext_position,
+	 amd_ext_known},
 	{MEMBER(image), gt_hsa_image_ext_tables, image, IMAGE_ENTRIES, same_position, image_known},
-	{MEMBER(finalizer), gt_hsa_finalize_ext_tables, finalizer, FINALIZER_ENTRIES, same_position, finalizer_known},
+	{MEMBER(finalizer), gt_hsa_finalize_ext_tables, finalizer, FINALIZER_ENTRIES, same_position,
+	 finalizer_known},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* The runtime's; NULL: it has none, or one of no entries, as ROCr 5 has it where there is no finalizer. */
+/* The runtime's; NULL: it has none, or one of no entries, as ROCr 5 has it where there is no
+ * finalizer. */
 static struct functions *theirs(const struct gt_hsa_tables *tables, const struct part *p)
 {
 	struct functions *table = NULL;
@@ -169,9 +184,9 @@ static void give(struct functions *table, const struct part *p, const struct bot
 			__atomic_store_n(place(table, p, i), b->taps.entries[i], __ATOMIC_RELEASE);
 }
 
-/* Is an entry that we changed as it was before, and none of them ours? Then the runtime was shut down and has begun anew. (The
- * second alone says nothing: another tool may stand in front of each. With one of ours among the real functions, calls would
- * go round in a circle.) */
+/* Is an entry that we changed as it was before, and none of them ours? Then the runtime was shut
+ * down and has begun anew. (The second alone says nothing: another tool may stand in front of
+ * each. With one of ours among the real functions, calls would go round in a circle.) */
 static bool is_reset(struct functions *table, const struct part *p, const struct both *b)
 {
 	bool as_before = false;
@@ -200,7 +215,8 @@ static bool is_untouched(struct functions *table, const struct part *p, const st
 	return true;
 }
 
-/* Tables that are known come again: by the other door in the same hsa_init(), or with the next one? */
+/* Tables that are known come again: by the other door in the same hsa_init(), or with the next
+ * one? */
 static bool comes_anew(const struct gt_hsa_runtime *r, const char *door)
 {
 	bool reset = false, untouched = true;
@@ -226,7 +242,8 @@ static void register_part(const struct gt_hsa_runtime *r, const struct part *p, 
 	ours->version = version;
 	gt_table_register(ours, (const void *const *)&b->real, bytes, (void **)&b->taps);
 	if (!p->is_known(entries(table)))
-		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, ours->domain, entries(table), ours->name);
+		gt_event_write(gt_thread_own(), GT_EVENT_TABLE, ours->domain, entries(table),
+			       ours->name);
 }
 
 static void unregister(struct gt_hsa_runtime *r)
@@ -264,7 +281,8 @@ static void tell_module(struct gt_hsa_runtime *r, const char *door, uint64_t ver
 	/* the tables are the library's own data; their entries may be a tool's functions */
 	r->base = dladdr(r->tables, &where) ? (uintptr_t)where.dli_fbase : 0;
 	if (r->base)
-		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, door, version);
+		gt_runtime_module_named(GT_DOMAIN_HSA_CORE, where.dli_fname, r->base, door,
+					version);
 }
 
 int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t version)
@@ -296,17 +314,20 @@ int gt_hsa_door_tables(struct gt_hsa_tables *tables, const char *door, uint64_t 
 		gt_hsa_activity_loaded(r);
 	for (const struct part *p = parts; p < parts + PARTS; p++)
 		give(theirs(tables, p), p, &p->both[r->instance]);
-	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables, tables->version.size);
+	gt_subscribers_offer("HsaApiTable", r->instance, version, (void **)tables,
+			     tables->version.size);
 	return 0;
 }
 
 /* What ROCr looks for in a library of HSA_TOOLS_LIB. */
 #define EXPORT __attribute__((visibility("default")))
-EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
+EXPORT bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
+		   const char *const *failed_names);
 EXPORT void OnUnload(void);
 EXPORT void gputap_door_hsa_failed(uint64_t count, const char *const *names);
 
-/* Tools in HSA_TOOLS_LIB that are not there or said no; libgputap-audit.so is told of them, as the last one. */
+/* Tools in HSA_TOOLS_LIB that are not there or said no; libgputap-audit.so is told of them, as
+ * the last one. */
 void gputap_door_hsa_failed(uint64_t count, const char *const *names)
 {
 	for (uint64_t i = 0; gt_recording.session && i < count; i++)
@@ -314,7 +335,8 @@ void gputap_door_hsa_failed(uint64_t count, const char *const *names)
 }
 
 /* Always true: ROCr 5 unmaps a tool that says false and calls its OnUnload() all the same. */
-bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
+bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t failed_count,
+	    const char *const *failed_names)
 {
 	(void)runtime_version;
 	(void)failed_count; /* we are the first */
@@ -325,8 +347,8 @@ bool OnLoad(struct gt_hsa_tables *tables, uint64_t runtime_version, uint64_t fai
 	return true;
 }
 
-/* Its caller says whose it is. A library that calls a function OnUnload() of its own gets ours, as the first one there is: it is
- * sent on. */
+/* Its caller says whose it is. A library that calls a function OnUnload() of its own gets ours,
+ * as the first one there is: it is sent on. */
 void OnUnload(void)
 {
 	Dl_info where;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A device that fails takes the process with it, most often: ROCr aborts after a memory fault, HIP after a queue's error. Both
- * tell first, in a thread of ROCr's: what has completed by then is recorded, and what failed is told, before the program's own
- * callback, or the runtime, does what it does. */
+/* A device that fails takes the process with it, most often: ROCr aborts after a memory fault,
+ * HIP after a queue's error. Both tell first, in a thread of ROCr's: what has completed by then
+ * is recorded, and what failed is told, before the program's own callback, or the runtime, does
+ * what it does. */
 #include "runtime/hsa/hsa_activity.h"
 
 /* Not SUCCESS: that would mean that the fault was seen to. */
@@ -16,9 +17,11 @@ static int on_event(const struct gt_hsa_event *event, void *data)
 void gt_hsa_fault_listen(struct gt_hsa_runtime *r)
 {
 	static _Atomic uint32_t loads[GT_INSTANCES];
-	gt_hsa_amd_ext_hsa_amd_register_system_event_handler_fn *listen = GT_HSA_AMD(r, hsa_amd_register_system_event_handler);
+	gt_hsa_amd_ext_hsa_amd_register_system_event_handler_fn *listen =
+		GT_HSA_AMD(r, hsa_amd_register_system_event_handler);
 
-	if (listen && atomic_exchange_explicit(&loads[r->instance], r->loads, memory_order_relaxed) != r->loads)
+	if (listen && atomic_exchange_explicit(&loads[r->instance], r->loads,
+					       memory_order_relaxed) != r->loads)
 		listen((void *)(uintptr_t)on_event, NULL);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers of signals that have completed, which ROCr calls one after another in a thread of its own, may still be on their way when
- * the program ends; HIP's use objects that HIP's destructors free (seen with HIP 7.2.4: SIGSEGV in exit()). So at exit(), before those run,
- * a handler of ours is put behind them, on a signal that is done, and waited for.
+/* Handlers of signals that have completed, which ROCr calls one after another in a thread of its
+ * own, may still be on their way when the program ends; HIP's use objects that HIP's destructors
+ * free (seen with HIP 7.2.4: SIGSEGV in exit()). So at exit(), before those run, a handler of
+ * ours is put behind them, on a signal that is done, and waited for.
  *
  *   ROCr's thread: | HIP's handler | .. | ours |       exit(): our end ── waits ──► HIP's destructors ─► hsa_shut_down()
  *
- * Not waited for are handlers of what has not completed: HIP sees to its own work. Nothing here is needed to be right for a capture. */
+ * Not waited for are handlers of what has not completed: HIP sees to its own work. Nothing here
+ * is needed to be right for a capture. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -15,7 +17,8 @@
 #include "runtime/hsa/hsa_activity.h"
 
 enum { EQUAL = 0 }; /* hsa_signal_condition_t */
-#define MOST_NS (100 * GT_HSA_MS) /* a handler that does not come back: the program ends as it would */
+/* a handler that does not come back: the program ends as it would */
+#define MOST_NS (100 * GT_HSA_MS)
 
 static bool reached(int64_t value, void *data)
 {
@@ -47,13 +50,16 @@ static bool wait_for(_Atomic uint32_t *done)
 static void pass(struct gt_hsa_runtime *r)
 {
 	static _Atomic uint32_t done[GT_INSTANCES]; /* not on the stack: ROCr may come late */
-	gt_hsa_amd_ext_hsa_amd_signal_async_handler_fn *handle = GT_HSA_AMD(r, hsa_amd_signal_async_handler);
+	gt_hsa_amd_ext_hsa_amd_signal_async_handler_fn *handle =
+		GT_HSA_AMD(r, hsa_amd_signal_async_handler);
 	uint64_t signal = 0;
 
 	if (!handle || GT_HSA_CORE(r, hsa_signal_create)(0, 0, NULL, &signal) != GT_HSA_SUCCESS)
 		return;
 	atomic_store_explicit(&done[r->instance], 0, memory_order_relaxed);
-	if (handle(signal, EQUAL, 0, (void *)(uintptr_t)reached, &done[r->instance]) != GT_HSA_SUCCESS || wait_for(&done[r->instance]))
+	if (handle(signal, EQUAL, 0, (void *)(uintptr_t)reached, &done[r->instance]) !=
+		    GT_HSA_SUCCESS ||
+	    wait_for(&done[r->instance]))
 		GT_HSA_CORE(r, hsa_signal_destroy)(signal);
 }
 

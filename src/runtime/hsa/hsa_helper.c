@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The helpers: a thread per device that harvests what has completed, so that no program thread does; and the end of the process.
+/* The helpers: a thread per device that harvests what has completed, so that no program thread
+ * does; and the end of the process.
  *
  *   busy   something in flight: looks every STEP, twice as late each time that too little had completed, earlier if it was much
  *   idle   nothing in flight: naps; after a second of that, longer ones (`deep`), from which the next work wakes it, and a queue
  *          that is half full (gt_hsa_helper_hurry())
  *
- * So what has completed is recorded some 2 ms later at most, if the helper gets a CPU: that is what a SIGKILL of the program can
- * cost. The collector counts it as unfinished. What the program has waited for is recorded by then: calls that wait harvest before
- * they return (gt_work_waited()), and so do tools that flush or stop.
+ * So what has completed is recorded some 2 ms later at most, if the helper gets a CPU: that is
+ * what a SIGKILL of the program can cost. The collector counts it as unfinished. What the
+ * program has waited for is recorded by then: calls that wait harvest before they return
+ * (gt_work_waited()), and so do tools that flush or stop.
  *
- * Who harvests. An agent's `harvester` is had by one thread at a time, for as long as it takes to look at what is in flight: none of the program's
- * functions and none of a tool's run meanwhile. Signals are blocked, so that no handler jumps out of it. Who wants it waits for
+ * Who harvests. An agent's `harvester` is had by one thread at a time, for as long as it takes
+ * to look at what is in flight: none of the program's functions and none of a tool's run
+ * meanwhile. Signals are blocked, so that no handler jumps out of it. Who wants it waits for
  * HARVEST_NS at most, since the other one may have lost its processor.
  *
- * A look goes along a queue from its oldest work, WINDOW pieces far: whatever is done is recorded, in whatever order; a long
- * kernel holds up nothing but the slots behind it. Nothing is waited for: no other queue's or device's work comes late.
+ * A look goes along a queue from its oldest work, WINDOW pieces far: whatever is done is
+ * recorded, in whatever order; a long kernel holds up nothing but the slots behind it. Nothing
+ * is waited for: no other queue's or device's work comes late.
  *
- * All signals are blocked in the helpers; they are detached, and keep no process alive. At exit() the end harvests what is done
- * by then, once the helpers have left the runtime: ROCr takes itself apart in later exit handlers. hsa_shut_down() comes
- * through gt_hsa_helper_leave() instead. What has not completed by then is counted as unfinished by the collector. */
+ * All signals are blocked in the helpers; they are detached, and keep no process alive. At
+ * exit() the end harvests what is done by then, once the helpers have left the runtime: ROCr
+ * takes itself apart in later exit handlers. hsa_shut_down() comes through gt_hsa_helper_leave()
+ * instead. What has not completed by then is counted as unfinished by the collector. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -34,35 +39,36 @@
 #include "tool/tool.h"
 #include "util/clock_ns.h"
 
-#define STEP_NS (GT_HSA_MS / 10)
-#define STEP_MAX_NS (2 * GT_HSA_MS)
-#define DEEP_NS (50 * GT_HSA_MS)
-#define QUIET_NS (1000 * GT_HSA_MS)
-#define CLOCK_NS (1000 * GT_HSA_MS)
-#define LEAVE_NS (5000 * GT_HSA_MS) /* for a helper to leave the runtime */
+#define STEP_NS         (GT_HSA_MS / 10)
+#define STEP_MAX_NS     (2 * GT_HSA_MS)
+#define DEEP_NS         (50 * GT_HSA_MS)
+#define QUIET_NS        (1000 * GT_HSA_MS)
+#define CLOCK_NS        (1000 * GT_HSA_MS)
+#define LEAVE_NS        (5000 * GT_HSA_MS) /* for a helper to leave the runtime */
 #define LEAVE_INSIDE_NS (50 * GT_HSA_MS)
-#define HARVEST_NS (200 * GT_HSA_MS) /* for another thread to end its look */
+#define HARVEST_NS      (200 * GT_HSA_MS) /* for another thread to end its look */
 
 enum { SPINS = 100, YIELDS = 1000 };
 enum { STACK_BYTES = 256 << 10, WINDOW = 256, ARM_AT_ONCE = 1024 };
-/* What a look should find: fewer pieces are a sleep and a wake-up for each, more are memory that no cache holds. With MANY there are more by
- * now. */
+/* What a look should find: fewer pieces are a sleep and a wake-up for each, more are memory that
+ * no cache holds. With MANY there are more by now. */
 enum { FEW = 128, ENOUGH = 384, MANY = 512 };
 
 struct helper {
-	_Atomic uint32_t epoch;	  /* image that has this helper, or tried to */
+	_Atomic uint32_t epoch;   /* image that has this helper, or tried to */
 	_Atomic uint32_t asleep;  /* futex: 1 while it naps with nothing in flight */
 	_Atomic uint32_t at_work; /* inside the runtime, or about to be */
 };
 
 static struct helper helpers[GT_HSA_AGENTS_MAX];
-static _Atomic uint32_t over;	 /* the process ends, or the runtime goes: no call into it */
+static _Atomic uint32_t over;    /* the process ends, or the runtime goes: no call into it */
 static _Atomic uint32_t waiting; /* somebody else harvests just now */
-static _Atomic int32_t process;	 /* that has helpers: no child of it */
+static _Atomic int32_t process;  /* that has helpers: no child of it */
 
 static void nap(uint64_t ns)
 {
-	const struct timespec t = {(time_t)(ns / (1000 * GT_HSA_MS)), (long)(ns % (1000 * GT_HSA_MS))};
+	const struct timespec t = {(time_t)(ns / (1000 * GT_HSA_MS)),
+				   (long)(ns % (1000 * GT_HSA_MS))};
 
 	syscall(SYS_nanosleep, &t, NULL);
 }
@@ -92,11 +98,13 @@ void gt_hsa_helper_clock(struct gt_hsa_agent *a)
 /* Would a line through both readings do, a little further on? */
 static bool clocks_are_fresh(const struct gt_hsa_agent *a)
 {
-	return a->now.ticks != a->before.ticks && gt_ticks() - a->now.ticks < a->now.ticks - a->before.ticks &&
+	return a->now.ticks != a->before.ticks &&
+	       gt_ticks() - a->now.ticks < a->now.ticks - a->before.ticks &&
 	       a->now.ns - a->before.ns < 2 * CLOCK_NS;
 }
 
-/* Before a look. What is converted lies between the two readings, but for work that takes longer than seconds. */
+/* Before a look. What is converted lies between the two readings, but for work that takes longer
+ * than seconds. */
 static void look_at_clocks(struct gt_hsa_agent *a)
 {
 	struct gt_hsa_clock_pair now = read_clocks();
@@ -114,11 +122,13 @@ static uint64_t ns_of(const struct gt_hsa_agent *a, uint64_t ticks)
 
 	if (gt_host_clock == GT_HOST_CLOCK_BOOTTIME || !between)
 		return gt_host_clock == GT_HOST_CLOCK_BOOTTIME ? ticks : a->now.ns;
-	return a->now.ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - a->now.ticks) * ((double)(a->now.ns - a->before.ns) / (double)between));
+	return a->now.ns +
+	       (uint64_t)(int64_t)((double)(int64_t)(ticks - a->now.ticks) *
+				   ((double)(a->now.ns - a->before.ns) / (double)between));
 }
 
-void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a, const struct gt_hsa_times *times,
-		       struct gt_thread *t)
+void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a,
+		       const struct gt_hsa_times *times, struct gt_thread *t)
 {
 	struct gt_graph_envelope *envelope = (struct gt_graph_envelope *)(uintptr_t)work->submitted;
 	uint32_t device = GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, a->number);
@@ -128,7 +138,8 @@ void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_
 		return; /* only told */
 	if (gt_unlikely(envelope != NULL)) {
 		if (times)
-			gt_graph_envelope_done(envelope, t, device, work->queue & UINT32_MAX, times->start, times->end);
+			gt_graph_envelope_done(envelope, t, device, work->queue & UINT32_MAX,
+					       times->start, times->end);
 		else
 			gt_graph_envelope_lost(envelope, t);
 		return;
@@ -170,11 +181,15 @@ static void write_record(struct gt_hsa_queue *q, struct gt_hsa_slot *s, struct g
 		atomic_store_explicit(&s->ours->end_ts, s->watch.times[1], memory_order_relaxed);
 	}
 	if (state != GT_HSA_SLOT_LOST)
-		status = GT_HSA_AMD(q->agent->runtime, hsa_amd_profiling_get_dispatch_time)(q->agent->handle, (uintptr_t)s->ours, &times);
+		status =
+			GT_HSA_AMD(q->agent->runtime,
+				   hsa_amd_profiling_get_dispatch_time)(q->agent->handle,
+									(uintptr_t)s->ours, &times);
 	s->record.queued = ns_of(q->agent, s->record.queued);
 	gt_hsa_write_work(&s->record, q->agent, status == GT_HSA_SUCCESS ? &times : NULL, t);
 	if (gt_unlikely(s->record.end))
-		gt_hsa_told_done((struct gt_tool_piece *)(uintptr_t)s->record.end, q->agent, status == GT_HSA_SUCCESS ? &times : NULL);
+		gt_hsa_told_done((struct gt_tool_piece *)(uintptr_t)s->record.end, q->agent,
+				 status == GT_HSA_SUCCESS ? &times : NULL);
 }
 
 /* Is it done, and are its times where they can be read? */
@@ -262,7 +277,9 @@ static bool begin_harvest(struct gt_hsa_agent *a, uint32_t epoch)
 		uint32_t holder = atomic_load_explicit(&a->harvester, memory_order_relaxed);
 
 		if (holder != epoch && /* else nobody's, or a parent's of a fork */
-		    atomic_compare_exchange_strong_explicit(&a->harvester, &holder, epoch, memory_order_acquire, memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(&a->harvester, &holder, epoch,
+							    memory_order_acquire,
+							    memory_order_relaxed))
 			return true;
 		if (n < SPINS)
 			continue;
@@ -281,15 +298,18 @@ static void end_harvest(struct gt_hsa_agent *a)
 	atomic_store_explicit(&a->harvester, 0, memory_order_release);
 }
 
-/* Of queues that the program has destroyed, only @ends, who buries them. Return: how much is in flight. */
+/* Of queues that the program has destroyed, only @ends, who buries them. Return: how much is in
+ * flight. */
 static uint32_t harvest(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done, bool ends)
 {
 	uint32_t left = 0;
 
-	for (struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q; q = q->agent_next) {
+	for (struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q;
+	     q = q->agent_next) {
 		uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire), mine;
 
-		if (state >= GT_HSA_QUEUE_ENDING || q->epoch != t->epoch || (state == GT_HSA_QUEUE_DESTROYED && !ends))
+		if (state >= GT_HSA_QUEUE_ENDING || q->epoch != t->epoch ||
+		    (state == GT_HSA_QUEUE_DESTROYED && !ends))
 			continue;
 		mine = look_at_queue(q, t, done);
 		if (state == GT_HSA_QUEUE_DESTROYED)
@@ -322,7 +342,8 @@ static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done
 	left += harvest(a, t, done, true);
 	end_harvest(a);
 	for (struct gt_hsa_queue *q = first; q; q = q->agent_next)
-		if (atomic_load_explicit(&q->state, memory_order_acquire) == GT_HSA_QUEUE_ENDING && q->epoch == t->epoch)
+		if (atomic_load_explicit(&q->state, memory_order_acquire) == GT_HSA_QUEUE_ENDING &&
+		    q->epoch == t->epoch)
 			end_queue(q, t);
 	return left;
 }
@@ -331,8 +352,10 @@ static uint32_t look(struct gt_hsa_agent *a, struct gt_thread *t, uint32_t *done
 
 static bool has_work(const struct gt_hsa_agent *a)
 {
-	for (const struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire); q; q = q->agent_next)
-		if (atomic_load_explicit(&q->head, memory_order_relaxed) != atomic_load_explicit(&q->tail, memory_order_relaxed) &&
+	for (const struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
+	     q; q = q->agent_next)
+		if (atomic_load_explicit(&q->head, memory_order_relaxed) !=
+			    atomic_load_explicit(&q->tail, memory_order_relaxed) &&
 		    atomic_load_explicit(&q->state, memory_order_relaxed) < GT_HSA_QUEUE_ENDING)
 			return true;
 	return false;
@@ -382,7 +405,8 @@ void gt_work_waited(void)
 		harvest_all();
 }
 
-/* A wait of the program's, not one in the middle of HIP's calls, which harvest when they are over. */
+/* A wait of the program's, not one in the middle of HIP's calls, which harvest when they are
+ * over. */
 static inline void wait_is_over(bool met)
 {
 	if (met && !gt_thread.api_id && !gt_thread.lane)
@@ -392,47 +416,49 @@ static inline void wait_is_over(bool met)
 static bool is_met(unsigned int condition, int64_t value, int64_t compared)
 {
 	switch (condition) {
-	case GT_HSA_CONDITION_EQ:
-		return value == compared;
-	case GT_HSA_CONDITION_NE:
-		return value != compared;
-	case GT_HSA_CONDITION_LT:
-		return value < compared;
-	default:
-		return value >= compared;
+	case GT_HSA_CONDITION_EQ: return value == compared;
+	case GT_HSA_CONDITION_NE: return value != compared;
+	case GT_HSA_CONDITION_LT: return value < compared;
+	default: return value >= compared;
 	}
 }
 
-#define WAIT(f)                                                                                                        \
-	int64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, uint64_t signal, unsigned int condition,                \
-				     int64_t compare_value, uint64_t timeout_hint, unsigned int wait_state_hint)       \
-	{                                                                                                              \
-		int64_t value = ((gt_hsa_core_##f##_fn *)tap->real)(signal, condition, compare_value, timeout_hint,    \
-								    wait_state_hint);                                  \
-                                                                                                                       \
-		wait_is_over(is_met(condition, value, compare_value));                                                 \
-		return value;                                                                                          \
+#define WAIT(f)                                                                               \
+	int64_t gt_hsa_core_wrap_##f(const struct gt_tap *tap, uint64_t signal,               \
+				     unsigned int condition, int64_t compare_value,           \
+				     uint64_t timeout_hint, unsigned int wait_state_hint)     \
+	{                                                                                     \
+		int64_t value =                                                               \
+			((gt_hsa_core_##f##_fn *)tap->real)(signal, condition, compare_value, \
+							    timeout_hint, wait_state_hint);   \
+                                                                                              \
+		wait_is_over(is_met(condition, value, compare_value));                        \
+		return value;                                                                 \
 	}
 WAIT(hsa_signal_wait_relaxed)
 WAIT(hsa_signal_wait_scacquire)
 
-uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(const struct gt_tap *tap, uint32_t signal_count, uint64_t *signals,
-						     unsigned int *conds, int64_t *values, uint64_t timeout_hint,
-						     unsigned int wait_hint, int64_t *satisfying_value)
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_any(const struct gt_tap *tap,
+						     uint32_t signal_count, uint64_t *signals,
+						     unsigned int *conds, int64_t *values,
+						     uint64_t timeout_hint, unsigned int wait_hint,
+						     int64_t *satisfying_value)
 {
-	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_any_fn *)tap->real)(signal_count, signals, conds, values, timeout_hint,
-										 wait_hint, satisfying_value);
+	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_any_fn *)tap->real)(
+		signal_count, signals, conds, values, timeout_hint, wait_hint, satisfying_value);
 
 	wait_is_over(which != UINT32_MAX);
 	return which;
 }
 
-uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_all(const struct gt_tap *tap, uint32_t signal_count, uint64_t *signals,
-						     unsigned int *conds, int64_t *values, uint64_t timeout_hint,
-						     unsigned int wait_hint, int64_t *satisfying_values)
+uint32_t gt_hsa_amd_ext_wrap_hsa_amd_signal_wait_all(const struct gt_tap *tap,
+						     uint32_t signal_count, uint64_t *signals,
+						     unsigned int *conds, int64_t *values,
+						     uint64_t timeout_hint, unsigned int wait_hint,
+						     int64_t *satisfying_values)
 {
-	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_all_fn *)tap->real)(signal_count, signals, conds, values, timeout_hint,
-										 wait_hint, satisfying_values);
+	uint32_t which = ((gt_hsa_amd_ext_hsa_amd_signal_wait_all_fn *)tap->real)(
+		signal_count, signals, conds, values, timeout_hint, wait_hint, satisfying_values);
 
 	wait_is_over(which != UINT32_MAX);
 	return which;
@@ -516,8 +542,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Let the helpers leave the runtime, for @ns: on a busy machine they may have no processor for long, but what they wait for may be what this
- * thread holds, inside of the runtime. @why: `over` or `waiting`. A fork's child has none, whatever it inherits. False: one does not leave. */
+/* Let the helpers leave the runtime, for @ns: on a busy machine they may have no processor for
+ * long, but what they wait for may be what this thread holds, inside of the runtime. @why:
+ * `over` or `waiting`. A fork's child has none, whatever it inherits. False: one does not leave. */
 static bool hold_helpers(_Atomic uint32_t *why, uint64_t ns)
 {
 	bool held = true, here = atomic_load_explicit(&process, memory_order_relaxed) == getpid();
@@ -525,7 +552,8 @@ static bool hold_helpers(_Atomic uint32_t *why, uint64_t ns)
 
 	atomic_store_explicit(why, 1, memory_order_seq_cst);
 	for (uint32_t i = 0; i < GT_HSA_AGENTS_MAX; i++) {
-		while (here && atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst) && gt_clock_ns(CLOCK_MONOTONIC) < until)
+		while (here && atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst) &&
+		       gt_clock_ns(CLOCK_MONOTONIC) < until)
 			nap(GT_HSA_MS / 2);
 		held = held && !atomic_load_explicit(&helpers[i].at_work, memory_order_seq_cst);
 	}
@@ -570,7 +598,8 @@ static void look_for_tools(void)
 
 static void at_end(void)
 {
-	bool inside = gt_thread.depth; /* exit() from inside a call: the runtime may hold locks of its own */
+	/* exit() from inside a call: the runtime may hold locks of its own */
+	bool inside = gt_thread.depth;
 
 	if (hold_helpers(&over, inside ? LEAVE_INSIDE_NS : LEAVE_NS) && !inside) {
 		look_last(NULL);
@@ -580,8 +609,9 @@ static void at_end(void)
 	gt_tool_deliver();
 }
 
-/* A runtime that is being shut down answers nothing any more, ROCr 7 not even when it tells its tools so: what has completed is read
- * before, and signals go back. (If it is not the last one who leaves, that was one look more.) */
+/* A runtime that is being shut down answers nothing any more, ROCr 7 not even when it tells its
+ * tools so: what has completed is read before, and signals go back. (If it is not the last one
+ * who leaves, that was one look more.) */
 int gt_hsa_core_wrap_hsa_shut_down(const struct gt_call *call)
 {
 	if (hold_helpers(&waiting, LEAVE_NS))
@@ -598,8 +628,11 @@ void gt_hsa_helper_leave(struct gt_hsa_runtime *runtime)
 	hold_helpers(&over, LEAVE_NS);
 	look_last(runtime);
 	for (uint32_t i = 0; t && (a = gt_hsa_agent_at(i)); i++)
-		for (struct gt_hsa_queue *q = a->runtime == runtime ? a->queues : NULL; q; q = q->agent_next)
-			if (atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_GONE && q->epoch == t->epoch)
+		for (struct gt_hsa_queue *q = a->runtime == runtime ? a->queues : NULL; q;
+		     q = q->agent_next)
+			if (atomic_load_explicit(&q->state, memory_order_acquire) !=
+				    GT_HSA_QUEUE_GONE &&
+			    q->epoch == t->epoch)
 				end_queue(q, t);
 	gt_hsa_copies_end(runtime, t);
 	gt_tool_deliver();
@@ -626,7 +659,8 @@ void gt_hsa_helper_want(struct gt_hsa_agent *a, struct gt_thread *t)
 	int saved = errno;
 
 	if (known != t->epoch && !atomic_load_explicit(&over, memory_order_relaxed) &&
-	    atomic_compare_exchange_strong_explicit(&h->epoch, &known, t->epoch, memory_order_relaxed, memory_order_relaxed)) {
+	    atomic_compare_exchange_strong_explicit(&h->epoch, &known, t->epoch,
+						    memory_order_relaxed, memory_order_relaxed)) {
 		atomic_store_explicit(&h->asleep, 0, memory_order_relaxed);
 		atomic_store_explicit(&h->at_work, 0, memory_order_relaxed);
 		start(a);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: the program gets a face (hsa_face.c) of one that was made with its own arguments, but larger; or the plain one where
- * that cannot be; then an event says so.
+/* Queues: the program gets a face (hsa_face.c) of one that was made with its own arguments, but
+ * larger; or the plain one where that cannot be; then an event says so.
  *
- * Work in flight of a queue has positions in the order of submission, [head, tail), and each a slot (order[]). There are twice as many as the
- * queue has packets, so that what is done and not yet harvested has room too. Slots are used again as soon as they are free (freed[]), before
- * others are touched: new memory for each packet would cost more than all else that is done for it. Each slot has a signal of its own,
- * made in advance: some when the queue is, others by the helper when they are about to be needed.
+ * Work in flight of a queue has positions in the order of submission, [head, tail), and each a
+ * slot (order[]). There are twice as many as the queue has packets, so that what is done and not
+ * yet harvested has room too. Slots are used again as soon as they are free (freed[]), before
+ * others are touched: new memory for each packet would cost more than all else that is done for
+ * it. Each slot has a signal of its own, made in advance: some when the queue is, others by the
+ * helper when they are about to be needed.
  *
- * Who submits. The thread that reserves a packet's number writes its HIP call's id beside it (owners[number]), by way of the
- * functions that every producer goes through (hsa_face.c). Twice the size here too: a thread
- * may reserve before there is room. But most packets are handled at once: those have their owner in a few entries that stay in the
- * cache (near[]).
+ * Who submits. The thread that reserves a packet's number writes its HIP call's id beside it
+ * (owners[number]), by way of the functions that every producer goes through (hsa_face.c). Twice
+ * the size here too: a thread may reserve before there is room. But most packets are handled at
+ * once: those have their owner in a few entries that stay in the cache (near[]).
  *
- * Entries are found by the program's pointer, and never freed: what may still be looked at stays readable. */
+ * Entries are found by the program's pointer, and never freed: what may still be looked at stays
+ * readable. */
 #include <sched.h>
 
 #include "core/recording.h"
@@ -77,7 +80,8 @@ static void free_memory(struct gt_hsa_queue *q)
 
 void gt_hsa_queue_bury(struct gt_hsa_queue *q)
 {
-	gt_hsa_core_hsa_signal_destroy_fn *destroy = GT_HSA_CORE(q->agent->runtime, hsa_signal_destroy);
+	gt_hsa_core_hsa_signal_destroy_fn *destroy =
+		GT_HSA_CORE(q->agent->runtime, hsa_signal_destroy);
 
 	for (uint32_t i = 0; i < q->armed; i++)
 		destroy((uintptr_t)q->slots[i].ours);
@@ -92,8 +96,9 @@ void gt_hsa_queue_bury(struct gt_hsa_queue *q)
 
 /* Creation -------------------------------------------------------------------- */
 
-static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent *a, struct gt_thread *t, uint64_t number,
-			const void *handle, uint32_t size, uint32_t type, const char *profiling)
+static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent *a,
+			struct gt_thread *t, uint64_t number, const void *handle, uint32_t size,
+			uint32_t type, const char *profiling)
 {
 	static const char *const types[] = {"multi", "single", "cooperative"};
 	struct gt_text text = {0};
@@ -101,7 +106,8 @@ static void write_queue(const struct gt_hsa_queue *q, const struct gt_hsa_agent 
 	gt_text_add(&text, "properties", type < 3 ? types[type] : "");
 	gt_text_add_number(&text, "size", size);
 	gt_text_add(&text, "profiling", q ? "intercepted" : profiling);
-	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, number, (uintptr_t)handle, a->number, &text);
+	gt_object_write(t, GT_OBJECT_QUEUE, GT_DOMAIN_HSA_CORE, number, (uintptr_t)handle,
+			a->number, &text);
 }
 
 static void *sized(size_t count, size_t bytes)
@@ -156,11 +162,13 @@ static void publish(struct gt_hsa_queue *q, void *handle)
 	gt_hsa_face_publish(q);
 	do
 		q->agent_next = first;
-	while (!atomic_compare_exchange_weak_explicit(&q->agent->queues, &first, q, memory_order_release, memory_order_relaxed));
+	while (!atomic_compare_exchange_weak_explicit(&q->agent->queues, &first, q,
+						      memory_order_release, memory_order_relaxed));
 	first = atomic_load_explicit(bucket, memory_order_relaxed);
 	do
 		q->hash_next = first;
-	while (!atomic_compare_exchange_weak_explicit(bucket, &first, q, memory_order_release, memory_order_relaxed));
+	while (!atomic_compare_exchange_weak_explicit(bucket, &first, q, memory_order_release,
+						      memory_order_relaxed));
 }
 
 struct creation {
@@ -171,7 +179,8 @@ struct creation {
 	uint32_t private_bytes, group_bytes;
 };
 
-/* With room for packets of ours, where the agent's queues may be that large. As it is: the runtime will refuse it. */
+/* With room for packets of ours, where the agent's queues may be that large. As it is: the
+ * runtime will refuse it. */
 static uint32_t larger(const struct gt_hsa_agent *a, uint32_t size)
 {
 	gt_hsa_core_hsa_agent_get_info_fn *info = GT_HSA_CORE(a->runtime, hsa_agent_get_info);
@@ -204,16 +213,19 @@ static struct gt_hsa_queue *find_shared(const struct gt_hsa_agent *a, const void
 {
 	struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
 
-	while (q && (q->real != real || atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_LIVE))
+	while (q && (q->real != real ||
+		     atomic_load_explicit(&q->state, memory_order_acquire) != GT_HSA_QUEUE_LIVE))
 		q = q->agent_next;
 	return q;
 }
 
 /* NULL: the runtime refused; *why then. */
-static struct gt_hsa_queue *faced(struct gt_hsa_runtime *r, struct gt_thread *t, struct gt_hsa_agent *a, const struct creation *c,
+static struct gt_hsa_queue *faced(struct gt_hsa_runtime *r, struct gt_thread *t,
+				  struct gt_hsa_agent *a, const struct creation *c,
 				  const char **why)
 {
-	gt_hsa_amd_ext_hsa_amd_profiling_set_profiler_enabled_fn *profile = GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled);
+	gt_hsa_amd_ext_hsa_amd_profiling_set_profiler_enabled_fn *profile =
+		GT_HSA_AMD(r, hsa_amd_profiling_set_profiler_enabled);
 	uint32_t size = c->size;
 	const struct gt_hsa_queue_abi *real;
 	struct gt_hsa_queue *q, *shared;
@@ -229,8 +241,11 @@ static struct gt_hsa_queue *faced(struct gt_hsa_runtime *r, struct gt_thread *t,
 	*why = "the runtime refused a queue";
 	*(void **)&q->callback = c->callback;
 	q->callback_data = c->data;
-	if (GT_HSA_CORE(r, hsa_queue_create)(c->agent, larger(a, size), c->type, c->callback ? (void *)(uintptr_t)gt_hsa_fault_of_queue : NULL,
-					     q, c->private_bytes, c->group_bytes, &handle) != GT_HSA_SUCCESS)
+	if (GT_HSA_CORE(r, hsa_queue_create)(c->agent, larger(a, size), c->type,
+					     c->callback ? (void *)(uintptr_t)gt_hsa_fault_of_queue
+							 : NULL,
+					     q, c->private_bytes, c->group_bytes,
+					     &handle) != GT_HSA_SUCCESS)
 		goto no_queue;
 	shared = find_shared(a, handle);
 	if (shared) {
@@ -262,16 +277,20 @@ no_queue:
 static void note(struct gt_hsa_queue *q, struct gt_thread *t, unsigned int type)
 {
 	write_queue(q, q->agent, t, q->number, q->handle, q->face->size, type, NULL);
-	if (gt_hip_default_stream && !atomic_exchange_explicit(&q->agent->used, 1, memory_order_relaxed))
+	if (gt_hip_default_stream &&
+	    !atomic_exchange_explicit(&q->agent->used, 1, memory_order_relaxed))
 		gt_hip_default_stream(t, q->agent->number);
 	q->object = gt_hsa_told_queue(q->agent, q->number, (uintptr_t)q->handle);
 	gt_hsa_helper_want(q->agent, t);
 }
 
-int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent, uint32_t size, unsigned int type, void *callback,
-				      void *data, uint32_t private_segment_size, uint32_t group_segment_size, void **queue)
+int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent, uint32_t size,
+				      unsigned int type, void *callback, void *data,
+				      uint32_t private_segment_size, uint32_t group_segment_size,
+				      void **queue)
 {
-	struct creation c = {agent, size, type, callback, data, private_segment_size, group_segment_size};
+	struct creation c = {
+		agent, size, type, callback, data, private_segment_size, group_segment_size};
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	gt_hsa_core_hsa_queue_create_fn *real = (gt_hsa_core_hsa_queue_create_fn *)call->tap->real;
 	struct gt_thread *t = gt_hsa_thread();
@@ -281,7 +300,8 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	int status;
 
 	if (!a || !a->gpu || !queue || !size || size & (size - 1))
-		return real(agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
+		return real(agent, size, type, callback, data, private_segment_size,
+			    group_segment_size, queue);
 	q = faced(r, t, a, &c, &why);
 	if (q) {
 		if (!q->object)
@@ -289,7 +309,8 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 		*queue = q->handle;
 		return GT_HSA_SUCCESS;
 	}
-	status = real(agent, size, type, callback, data, private_segment_size, group_segment_size, queue);
+	status = real(agent, size, type, callback, data, private_segment_size, group_segment_size,
+		      queue);
 	if (status == GT_HSA_SUCCESS) {
 		uint64_t number = gt_object_number(GT_OBJECT_QUEUE);
 
@@ -299,18 +320,21 @@ int gt_hsa_core_wrap_hsa_queue_create(const struct gt_call *call, uint64_t agent
 	return status;
 }
 
-/* Whoever is at work in it finishes, and nobody begins any more. Not for ever: it may be a tool's function, which waits for us. */
+/* Whoever is at work in it finishes, and nobody begins any more. Not for ever: it may be a
+ * tool's function, which waits for us. */
 static void shut(struct gt_hsa_queue *q)
 {
 	uint64_t since = gt_hsa_boottime_ns();
 
-	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread) == GT_HSA_RING_BUSY && gt_hsa_boottime_ns() - since < 1000 * GT_HSA_MS)
+	while (gt_hsa_ring_enter(&q->ring, (uintptr_t)&gt_thread) == GT_HSA_RING_BUSY &&
+	       gt_hsa_boottime_ns() - since < 1000 * GT_HSA_MS)
 		sched_yield();
 }
 
 int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 {
-	gt_hsa_core_hsa_queue_destroy_fn *real = (gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real;
+	gt_hsa_core_hsa_queue_destroy_fn *real =
+		(gt_hsa_core_hsa_queue_destroy_fn *)call->tap->real;
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
 	int status;
 
@@ -347,7 +371,8 @@ void gt_graph_written(struct gt_graph_launch *launch, bool handle)
 
 		if (!o)
 			continue;
-		if (g->left && g->queue == q->handle && !atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) {
+		if (g->left && g->queue == q->handle &&
+		    !atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) {
 			g->left--;
 			packet |= GT_HSA_QUIET;
 		} else {
@@ -375,7 +400,8 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		graph->later_from = from;
 		graph->later_count = count;
 	}
-	if (!recorded && !told && !graph && !t->lane && !atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) {
+	if (!recorded && !told && !graph && !t->lane &&
+	    !atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) {
 		for (uint64_t i = from; i < from + count; i++)
 			gt_hsa_owner_is_quiet(q, i);
 		return;
@@ -383,7 +409,8 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 	for (uint64_t i = from; i < from + count; i++) {
 		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, i);
 
-		if (gt_unlikely(told || atomic_load_explicit(&o->piece, memory_order_relaxed) != NULL))
+		if (gt_unlikely(told ||
+				atomic_load_explicit(&o->piece, memory_order_relaxed) != NULL))
 			gt_hsa_told_reserve(q, o, told);
 		o->packet = (i + 1) | (later ? GT_HSA_LATER : 0);
 		o->id = t->api_id;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch memory, where a kernel's registers go that do not fit. A queue has none until a kernel asks for some: the packet
- * processor then stops and tells ROCr, whose thread makes it, or more of it. What is very large is taken back behind its kernel.
- * From version 6 on ROCr calls the functions of a table for tools before and after each; here are ours.
+/* Scratch memory, where a kernel's registers go that do not fit. A queue has none until a kernel
+ * asks for some: the packet processor then stops and tells ROCr, whose thread makes it, or more
+ * of it. What is very large is taken back behind its kernel. From version 6 on ROCr calls the
+ * functions of a table for tools before and after each; here are ours.
  *
  *   packet processor stops at packet N ─► alloc start ─► .. ─► alloc end ─► it goes on ─► free start ─► .. ─► free end
  *                    │                                              │
  *                    └── the slot of packet N knows its call        └── record: from start to end
  *
- * The runtime names the queue that it has, not the face, and the packet by its number there; slots remember that number, so that the
- * link to the call is certain: a packet that waits is in flight. What nobody recorded has no slot, and no link.
+ * The runtime names the queue that it has, not the face, and the packet by its number there;
+ * slots remember that number, so that the link to the call is certain: a packet that waits is in
+ * flight. What nobody recorded has no slot, and no link.
  *
- * In the middle of the runtime, which may hold locks: it is asked for the time and for nothing else. Functions that were in the
- * table before are called behind ours. Of several copies of the runtime only the first is listened to: an event does not say whose it is. */
+ * In the middle of the runtime, which may hold locks: it is asked for the time and for nothing
+ * else. Functions that were in the table before are called behind ours. Of several copies of the
+ * runtime only the first is listened to: an event does not say whose it is. */
 #include <string.h>
 
 #include "core/recording.h"
@@ -27,7 +30,8 @@ static uint64_t system_time(void)
 {
 	uint64_t stamp = 0;
 
-	if (GT_HSA_CORE(&gt_hsa_runtimes[0], hsa_system_get_info)(GT_HSA_SYSTEM_TIMESTAMP, &stamp) != GT_HSA_SUCCESS)
+	if (GT_HSA_CORE(&gt_hsa_runtimes[0], hsa_system_get_info)(GT_HSA_SYSTEM_TIMESTAMP,
+								  &stamp) != GT_HSA_SUCCESS)
 		return 0;
 	return stamp;
 }
@@ -40,7 +44,9 @@ static struct gt_hsa_queue *find(const void *real)
 		struct gt_hsa_queue *q = atomic_load_explicit(&a->queues, memory_order_acquire);
 
 		for (; q; q = q->agent_next)
-			if (q->real == real && atomic_load_explicit(&q->state, memory_order_acquire) == GT_HSA_QUEUE_LIVE)
+			if (q->real == real &&
+			    atomic_load_explicit(&q->state, memory_order_acquire) ==
+				    GT_HSA_QUEUE_LIVE)
 				return q;
 	}
 	return NULL;
@@ -60,9 +66,11 @@ static const struct gt_record_device *waiting(const struct gt_hsa_queue *q, uint
 	return NULL;
 }
 
-static void begins(struct gt_hsa_queue *q, struct gt_hsa_scratch *s, const struct gt_hsa_scratch_event *e, uint32_t operation)
+static void begins(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
+		   const struct gt_hsa_scratch_event *e, uint32_t operation)
 {
-	const struct gt_record_device *work = operation == GT_HSA_SCRATCH_ALLOC ? waiting(q, e->dispatch) : NULL;
+	const struct gt_record_device *work =
+		operation == GT_HSA_SCRATCH_ALLOC ? waiting(q, e->dispatch) : NULL;
 	const struct gt_hsa_scratch *given = &q->scratch[GT_HSA_SCRATCH_ALLOC];
 
 	s->id = work ? work->id : 0;
@@ -76,8 +84,8 @@ static void begins(struct gt_hsa_queue *q, struct gt_hsa_scratch *s, const struc
 	s->start = system_time();
 }
 
-static void write_record(const struct gt_hsa_queue *q, const struct gt_hsa_scratch *s, const struct gt_hsa_scratch_event *e,
-			 uint32_t operation, uint64_t end)
+static void write_record(const struct gt_hsa_queue *q, const struct gt_hsa_scratch *s,
+			 const struct gt_hsa_scratch_event *e, uint32_t operation, uint64_t end)
 {
 	const bool given = operation == GT_HSA_SCRATCH_ALLOC;
 	struct gt_thread *t = gt_hsa_thread();
@@ -86,22 +94,31 @@ static void write_record(const struct gt_hsa_queue *q, const struct gt_hsa_scrat
 
 	if (!t || !gt_hsa_recorded())
 		return;
-	name = gt_string_id(t, names[operation], strlen(names[operation])); /* a record of its own: before */
+	/* a record of its own: before */
+	name = gt_string_id(t, names[operation], strlen(names[operation]));
 	gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE);
 	if (!r)
 		return;
 	*r = (struct gt_record_device){
-		.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_SCRATCH, GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, q->agent->number)},
-		.id = s->id, .call_start = s->called, .queue = q->number, .name = name,
-		.start = s->start, .end = end > s->start ? end : s->start + 1, .bytes = given ? e->bytes : 0,
-		.object = {s->address, GT_SCRATCH_DETAIL(operation + GT_SCRATCH_ALLOC, e->flags, given ? e->queue->scratch_lane_bytes : 0,
-							  given ? e->slots : 0)},
+		.head = {sizeof *r / 8, GT_RECORD_DEVICE, GT_DEVICE_SCRATCH,
+			 GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, q->agent->number)},
+		.id = s->id,
+		.call_start = s->called,
+		.queue = q->number,
+		.name = name,
+		.start = s->start,
+		.end = end > s->start ? end : s->start + 1,
+		.bytes = given ? e->bytes : 0,
+		.object = {s->address, GT_SCRATCH_DETAIL(operation + GT_SCRATCH_ALLOC, e->flags,
+							 given ? e->queue->scratch_lane_bytes : 0,
+							 given ? e->slots : 0)},
 	};
 	gt_ring_commit(t, sizeof *r);
 }
 
-static void ends(struct gt_hsa_queue *q, struct gt_hsa_scratch *s, const struct gt_hsa_scratch_event *e, uint32_t operation)
+static void ends(struct gt_hsa_queue *q, struct gt_hsa_scratch *s,
+		 const struct gt_hsa_scratch_event *e, uint32_t operation)
 {
 	const struct gt_hsa_times times = {s->start, system_time()};
 
@@ -112,7 +129,8 @@ static void ends(struct gt_hsa_queue *q, struct gt_hsa_scratch *s, const struct 
 
 		w->bytes = operation == GT_HSA_SCRATCH_ALLOC ? e->bytes : 0;
 		w->destination = s->address;
-		w->private_bytes = operation == GT_HSA_SCRATCH_ALLOC ? e->queue->scratch_lane_bytes : 0;
+		w->private_bytes =
+			operation == GT_HSA_SCRATCH_ALLOC ? e->queue->scratch_lane_bytes : 0;
 		gt_tool_piece_exit(s->piece);
 		gt_hsa_told_done(s->piece, q->agent, &times);
 		s->piece = NULL;
@@ -138,7 +156,8 @@ GT_HSA_TOOLS_FUNCTIONS(ours, on_event);
 /* Each time that the runtime begins: its table is as new then. */
 void gt_hsa_activity_loaded(struct gt_hsa_runtime *runtime)
 {
-	struct gt_hsa_tools_table *table = gt_hsa_has(runtime->tables, tools) ? runtime->tables->tools : NULL;
+	struct gt_hsa_tools_table *table =
+		gt_hsa_has(runtime->tables, tools) ? runtime->tables->tools : NULL;
 
 	if (table && !runtime->instance)
 		gt_hsa_tools_table_put(table, ours, next);

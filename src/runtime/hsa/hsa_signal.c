@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's completion signals that stay in their packets, and whose times are read from them.
+/* The program's completion signals that stay in their packets, and whose times are read from
+ * them.
  *
  *   signal's address ─hash─► 8 entries in a row: slot or NULL
  *
- * The packet processor writes start_ts and end_ts before it decrements the value; nothing else changes them. They stay until
- * the signal goes into another packet or copy, or is destroyed: each comes through gt_hsa_signal_release(), before it happens.
- * So whoever comes first, that or the helper, claims the slot (PENDING -> CLAIMED), copies two words and sets SAVED; the other
- * one finds that done. The program may store any value into the signal meanwhile: completion is seen by end_ts, which is
- * set to 0 when the work is submitted.
+ * The packet processor writes start_ts and end_ts before it decrements the value; nothing else
+ * changes them. They stay until the signal goes into another packet or copy, or is destroyed:
+ * each comes through gt_hsa_signal_release(), before it happens. So whoever comes first, that or
+ * the helper, claims the slot (PENDING -> CLAIMED), copies two words and sets SAVED; the other
+ * one finds that done. The program may store any value into the signal meanwhile: completion is
+ * seen by end_ts, which is set to 0 when the work is submitted.
  *
- * One signal for several pieces of work in flight has the times of whichever completed last. So only a signal whose value is 1 is
- * read: another value waits for several. A release that finds its work not completed means that the value was no promise; then the
- * times of neither can be told, nor those of what comes after them until the signal is destroyed (shared[]). Kernels
- * get a signal of ours then (hsa_dispatch.c), copies are counted as without times (GT_DROP_RUNTIME).
- * Locking: none. Preempted between claim and save: the other side waits for a few instructions of this one. */
+ * One signal for several pieces of work in flight has the times of whichever completed last. So
+ * only a signal whose value is 1 is read: another value waits for several. A release that finds
+ * its work not completed means that the value was no promise; then the times of neither can be
+ * told, nor those of what comes after them until the signal is destroyed (shared[]). Kernels get
+ * a signal of ours then (hsa_dispatch.c), copies are counted as without times (GT_DROP_RUNTIME).
+ * Locking: none. Preempted between claim and save: the other side waits for a few instructions
+ * of this one. */
 #include <sched.h>
 
 #include "runtime/hsa/hsa_activity.h"
@@ -41,8 +45,8 @@ static bool claim(struct gt_hsa_watch *w)
 {
 	uint32_t pending = GT_HSA_SLOT_PENDING;
 
-	return atomic_compare_exchange_strong_explicit(&w->state, &pending, GT_HSA_SLOT_CLAIMED, memory_order_acquire,
-						       memory_order_relaxed);
+	return atomic_compare_exchange_strong_explicit(&w->state, &pending, GT_HSA_SLOT_CLAIMED,
+						       memory_order_acquire, memory_order_relaxed);
 }
 
 /* With the work claimed: its signal is the program's alone again. */
@@ -55,9 +59,10 @@ static void leave(struct gt_hsa_watch *w, enum gt_hsa_slot_state state)
 	atomic_store_explicit(&w->state, state, memory_order_release);
 }
 
-/* A copy's times are where only the runtime finds them, and it complains when it is asked before they are there: so it is asked
- * when the value says that it is done, or, once, when the program uses the signal again (@last): then it must be done, and what is
- * there may be the times of what the signal stood for before. */
+/* A copy's times are where only the runtime finds them, and it complains when it is asked before
+ * they are there: so it is asked when the value says that it is done, or, once, when the program
+ * uses the signal again (@last): then it must be done, and what is there may be the times of
+ * what the signal stood for before. */
 static bool copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_times *times)
 {
 	bool counted = atomic_load_explicit(&w->signal->value, memory_order_acquire) < w->value;
@@ -65,8 +70,11 @@ static bool copy_times(const struct gt_hsa_watch *w, bool last, struct gt_hsa_ti
 	*times = (struct gt_hsa_times){0, 0};
 	if (!counted && !last)
 		return false;
-	if (GT_HSA_AMD(w->agent->runtime, hsa_amd_profiling_get_async_copy_time)((uintptr_t)w->signal, times) != GT_HSA_SUCCESS ||
-	    times->end < times->start || times->start + SKEW_NS < w->queued || times->end > gt_hsa_boottime_ns() + SKEW_NS)
+	if (GT_HSA_AMD(w->agent->runtime,
+		       hsa_amd_profiling_get_async_copy_time)((uintptr_t)w->signal, times) !=
+		    GT_HSA_SUCCESS ||
+	    times->end < times->start || times->start + SKEW_NS < w->queued ||
+	    times->end > gt_hsa_boottime_ns() + SKEW_NS)
 		*times = (struct gt_hsa_times){0, 0};
 	return counted || times->end;
 }
@@ -97,7 +105,9 @@ static bool enter(struct gt_hsa_watch *w, uint32_t row)
 
 		w->entry = i + 1;
 		if (!atomic_load_explicit(&table[i], memory_order_relaxed) &&
-		    atomic_compare_exchange_strong_explicit(&table[i], &none, w, memory_order_release, memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(&table[i], &none, w,
+							    memory_order_release,
+							    memory_order_relaxed))
 			return true;
 	}
 	w->entry = 0;
@@ -107,7 +117,8 @@ static bool enter(struct gt_hsa_watch *w, uint32_t row)
 bool gt_hsa_signal_watch(struct gt_hsa_watch *w, struct gt_hsa_signal *signal)
 {
 	w->value = atomic_load_explicit(&signal->value, memory_order_relaxed);
-	if (signal->kind != GT_HSA_SIGNAL_USER || w->value != 1 || !gt_hsa_signal_release((uintptr_t)signal) ||
+	if (signal->kind != GT_HSA_SIGNAL_USER || w->value != 1 ||
+	    !gt_hsa_signal_release((uintptr_t)signal) ||
 	    atomic_load_explicit(shared_of(signal), memory_order_relaxed) == signal)
 		return false;
 	if (!w->agent) {
@@ -146,7 +157,8 @@ bool gt_hsa_signal_release(uint64_t handle)
 
 bool gt_hsa_signal_harvest(struct gt_hsa_watch *w)
 {
-	/* of the program's signal nothing may be read without a claim: it may be destroyed at any moment */
+	/* of the program's signal nothing may be read without a claim: it may be destroyed at
+	 * any moment */
 	if (!claim(w))
 		return atomic_load_explicit(&w->state, memory_order_acquire) >= GT_HSA_SLOT_SAVED;
 	if (take_times(w, false))
@@ -167,7 +179,8 @@ int gt_hsa_core_wrap_hsa_signal_destroy(const struct gt_call *call, uint64_t sig
 		const struct gt_hsa_signal *gone = (const struct gt_hsa_signal *)(uintptr_t)signal;
 
 		gt_hsa_signal_release(signal);
-		atomic_compare_exchange_strong_explicit(shared_of(gone), &gone, NULL, memory_order_relaxed, memory_order_relaxed);
+		atomic_compare_exchange_strong_explicit(shared_of(gone), &gone, NULL,
+							memory_order_relaxed, memory_order_relaxed);
 	}
 	return ((gt_hsa_core_hsa_signal_destroy_fn *)call->tap->real)(signal);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools are told of ROCm's work and objects, from what the activity's other files know of it: see tool/tool_work.h for how.
+/* What tools are told of ROCm's work and objects, from what the activity's other files know of
+ * it: see tool/tool_work.h for how.
  *
- * Who reserves a packet's number takes the piece: the call that causes the work is open there, and memory may be had. The handler
- * finds it with the packet's owner. What is told is not always recorded (no session, or one that does not ask), and the other
- * way round: the slot's record says whether it is (kind).
+ * Who reserves a packet's number takes the piece: the call that causes the work is open there,
+ * and memory may be had. The handler finds it with the packet's owner. What is told is not
+ * always recorded (no session, or one that does not ask), and the other way round: the slot's
+ * record says whether it is (kind).
  *
- * Dispatches are numbered together, also those that copy or fill memory; they have a kernel. Copies by engines and barriers are
- * numbered on their own. */
+ * Dispatches are numbered together, also those that copy or fill memory; they have a kernel.
+ * Copies by engines and barriers are numbered on their own. */
 #include <errno.h>
 #include <string.h>
 
@@ -27,11 +29,14 @@ void gt_hsa_told_clock(struct gt_hsa_agent *a)
 	if (info(GT_HSA_SYSTEM_TIMESTAMP, &stamp) != GT_HSA_SUCCESS)
 		return;
 	after = gt_hsa_boottime_ns();
-	ns = hz == UINT64_C(1000000000) ? stamp : (uint64_t)((unsigned __int128)stamp * 1000000000u / hz);
+	ns = hz == UINT64_C(1000000000) ? stamp
+					: (uint64_t)((unsigned __int128)stamp * 1000000000u / hz);
 	if (ns + SAME_NS >= before && ns <= after + SAME_NS)
 		atomic_store_explicit(&a->to_boottime, 0, memory_order_relaxed);
 	else
-		atomic_store_explicit(&a->to_boottime, (int64_t)(before + (after - before) / 2 - ns), memory_order_relaxed);
+		atomic_store_explicit(&a->to_boottime,
+				      (int64_t)(before + (after - before) / 2 - ns),
+				      memory_order_relaxed);
 	atomic_store_explicit(&a->clock_hz, hz, memory_order_relaxed);
 }
 
@@ -61,15 +66,18 @@ void gt_hsa_told_reserve(struct gt_hsa_queue *q, struct gt_hsa_owner *o, bool wa
 
 static uint32_t type_of(const struct gt_hsa_kernel *k, const struct gt_hsa_owner *o)
 {
-	static const uint8_t copies[] = {GPUTAP_WORK_COPY, GPUTAP_WORK_WRITE, GPUTAP_WORK_READ, GPUTAP_WORK_COPY, GPUTAP_WORK_COPY};
+	static const uint8_t copies[] = {GPUTAP_WORK_COPY, GPUTAP_WORK_WRITE, GPUTAP_WORK_READ,
+					 GPUTAP_WORK_COPY, GPUTAP_WORK_COPY};
 	uint32_t direction = o && o->bytes ? o->direction : 0;
 
 	if (!k || k->class == GT_HSA_KERNEL_USER)
 		return GPUTAP_WORK_KERNEL;
-	return k->class == GT_HSA_KERNEL_FILL ? GPUTAP_WORK_FILL : copies[direction < sizeof copies ? direction : 0];
+	return k->class == GT_HSA_KERNEL_FILL ? GPUTAP_WORK_FILL
+					      : copies[direction < sizeof copies ? direction : 0];
 }
 
-static void set_graph(struct gputap_work *w, const struct gt_graph_stamp *s, enum gt_graph_part part)
+static void set_graph(struct gputap_work *w, const struct gt_graph_stamp *s,
+		      enum gt_graph_part part)
 {
 	w->graph = s->graph;
 	w->replay = s->replay;
@@ -79,7 +87,8 @@ static void set_graph(struct gputap_work *w, const struct gt_graph_stamp *s, enu
 /* The packet's piece, or a new one. NULL: nobody asks. */
 static struct gt_tool_piece *piece_of(struct gt_hsa_queue *q, struct gt_hsa_owner *o, uint32_t type)
 {
-	struct gt_tool_piece *p = o ? atomic_exchange_explicit(&o->piece, NULL, memory_order_acq_rel) : NULL;
+	struct gt_tool_piece *p =
+		o ? atomic_exchange_explicit(&o->piece, NULL, memory_order_acq_rel) : NULL;
 
 	if (!(gt_tool_work_asked(GT_DOMAIN_HSA_CORE) & GPUTAP_WORK_BIT(type))) {
 		if (p)
@@ -110,7 +119,8 @@ struct gt_tool_piece *gt_hsa_told_barrier(struct gt_hsa_queue *q, struct gt_hsa_
 	return p;
 }
 
-struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_owner *o,
+					 const struct gt_hsa_kernel *k,
 					 const struct gt_hsa_kernel_packet *p)
 {
 	uint32_t type = type_of(k, o);
@@ -132,7 +142,8 @@ struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_o
 	if (type != GPUTAP_WORK_KERNEL && o && o->bytes) {
 		uint64_t *moved = &q->told_moved[w->correlation % GT_HSA_MOVERS];
 
-		w->bytes = w->correlation && *moved == w->correlation ? 0 : o->bytes; /* with its first kernel */
+		/* with its first kernel */
+		w->bytes = w->correlation && *moved == w->correlation ? 0 : o->bytes;
 		*moved = w->correlation;
 		w->source = o->source;
 		w->destination = o->destination;
@@ -142,8 +153,11 @@ struct gt_tool_piece *gt_hsa_told_kernel(struct gt_hsa_queue *q, struct gt_hsa_o
 	return piece;
 }
 
-struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device, const struct gt_hsa_agent *from, const struct gt_hsa_agent *to,
-				       const struct gt_record_device *r, const struct gt_graph_stamp *stamp)
+struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device,
+				       const struct gt_hsa_agent *from,
+				       const struct gt_hsa_agent *to,
+				       const struct gt_record_device *r,
+				       const struct gt_graph_stamp *stamp)
 {
 	struct gt_tool_piece *piece;
 	struct gputap_work *w;
@@ -167,7 +181,8 @@ struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device, const 
 	return gt_tool_piece_enter(piece) ? piece : NULL;
 }
 
-struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle, const char *name)
+struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t handle,
+					  const char *name)
 {
 	struct gt_tool_piece *piece;
 	struct gputap_work *w;
@@ -186,7 +201,8 @@ struct gt_tool_piece *gt_hsa_told_scratch(const struct gt_hsa_queue *q, uint64_t
 	return gt_tool_piece_enter(piece) ? piece : NULL;
 }
 
-void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a, const struct gt_hsa_times *times)
+void gt_hsa_told_done(struct gt_tool_piece *p, const struct gt_hsa_agent *a,
+		      const struct gt_hsa_times *times)
 {
 	if (times)
 		gt_tool_piece_done(p, 0, boottime(a, times->start), boottime(a, times->end));
@@ -223,7 +239,8 @@ void gt_hsa_told_agents(void)
 			gt_tool_object_loaded(a->object);
 }
 
-struct gt_tool_object *gt_hsa_told_queue(const struct gt_hsa_agent *a, uint64_t number, uint64_t handle)
+struct gt_tool_object *gt_hsa_told_queue(const struct gt_hsa_agent *a, uint64_t number,
+					 uint64_t handle)
 {
 	const struct gputap_object o = {
 		.domain = GT_DOMAIN_HSA_CORE,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCr's table for tools (ToolsApiTable, version 6 and later): functions that it calls before and after a queue's scratch memory is
- * given, taken back or reclaimed; and how ours get into it. Who is there first is called by who comes behind. */
+/* ROCr's table for tools (ToolsApiTable, version 6 and later): functions that it calls before
+ * and after a queue's scratch memory is given, taken back or reclaimed; and how ours get into
+ * it. Who is there first is called by who comes behind. */
 #ifndef GPUTAP_RUNTIME_HSA_TOOLS_TABLE_H
 #define GPUTAP_RUNTIME_HSA_TOOLS_TABLE_H
 
@@ -15,28 +16,33 @@ struct gt_hsa_tools_table {
 	gt_hsa_scratch_fn *entries[GT_HSA_TOOLS_ENTRIES];
 };
 
-/* A function for each entry, ours[], which says to @on_event which one it is: int on_event(uint32_t at, event). */
-#define GT_HSA_TOOLS_ENTRY(on_event, n)                                        \
-	static int on_event##_##n(const struct gt_hsa_scratch_event *e)        \
-	{                                                                      \
-		return on_event(n, e);                                         \
+/* A function for each entry, ours[], which says to @on_event which one it is: int
+ * on_event(uint32_t at, event). */
+#define GT_HSA_TOOLS_ENTRY(on_event, n)                                 \
+	static int on_event##_##n(const struct gt_hsa_scratch_event *e) \
+	{                                                               \
+		return on_event(n, e);                                  \
 	}
-#define GT_HSA_TOOLS_FUNCTIONS(ours, on_event)                                                              \
-	GT_HSA_TOOLS_ENTRY(on_event, 0)                                                                     \
-	GT_HSA_TOOLS_ENTRY(on_event, 1)                                                                     \
-	GT_HSA_TOOLS_ENTRY(on_event, 2)                                                                     \
-	GT_HSA_TOOLS_ENTRY(on_event, 3)                                                                     \
-	GT_HSA_TOOLS_ENTRY(on_event, 4)                                                                     \
-	GT_HSA_TOOLS_ENTRY(on_event, 5)                                                                     \
-	static gt_hsa_scratch_fn *const ours[] = {on_event##_0, on_event##_1, on_event##_2, on_event##_3,   \
-						  on_event##_4, on_event##_5};                              \
-	static_assert(sizeof ours / sizeof *ours == GT_HSA_TOOLS_ENTRIES, "a function for each entry")
+#define GT_HSA_TOOLS_FUNCTIONS(ours, on_event)                                               \
+	GT_HSA_TOOLS_ENTRY(on_event, 0)                                                      \
+	GT_HSA_TOOLS_ENTRY(on_event, 1)                                                      \
+	GT_HSA_TOOLS_ENTRY(on_event, 2)                                                      \
+	GT_HSA_TOOLS_ENTRY(on_event, 3)                                                      \
+	GT_HSA_TOOLS_ENTRY(on_event, 4)                                                      \
+	GT_HSA_TOOLS_ENTRY(on_event, 5)                                                      \
+	static gt_hsa_scratch_fn *const ours[] = {on_event##_0, on_event##_1, on_event##_2,  \
+						  on_event##_3, on_event##_4, on_event##_5}; \
+	static_assert(sizeof ours / sizeof *ours == GT_HSA_TOOLS_ENTRIES,                    \
+		      "a function for each entry")
 
 /* As far as the runtime's table goes; what was there is in next[] before it can be asked for. */
-static inline void gt_hsa_tools_table_put(struct gt_hsa_tools_table *table, gt_hsa_scratch_fn *const *ours, gt_hsa_scratch_fn **next)
+static inline void gt_hsa_tools_table_put(struct gt_hsa_tools_table *table,
+					  gt_hsa_scratch_fn *const *ours, gt_hsa_scratch_fn **next)
 {
 	for (uint32_t i = 0; i < GT_HSA_TOOLS_ENTRIES; i++) {
-		if (offsetof(struct gt_hsa_tools_table, entries) + (i + 1) * sizeof *table->entries > table->version.size ||
+		if (offsetof(struct gt_hsa_tools_table, entries) +
+				    (i + 1) * sizeof *table->entries >
+			    table->version.size ||
 		    table->entries[i] == ours[i])
 			continue;
 		__atomic_store_n(&next[i], table->entries[i], __ATOMIC_RELAXED);
@@ -45,7 +51,8 @@ static inline void gt_hsa_tools_table_put(struct gt_hsa_tools_table *table, gt_h
 }
 
 /* Who was there before us. */
-static inline int gt_hsa_tools_table_next(gt_hsa_scratch_fn *const *next, uint32_t at, const struct gt_hsa_scratch_event *e)
+static inline int gt_hsa_tools_table_next(gt_hsa_scratch_fn *const *next, uint32_t at,
+					  const struct gt_hsa_scratch_event *e)
 {
 	gt_hsa_scratch_fn *fn = __atomic_load_n(&next[at], __ATOMIC_RELAXED);
 

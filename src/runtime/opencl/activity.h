@@ -14,14 +14,15 @@
  *   activity_commands.c   command buffers
  *   activity_extension.c  functions that a program asks for by name
  *
- * How completion is noticed: every command gets an event, ours when the program wants none, and stands in
- * its queue's list until somebody finds it completed: a later enqueue (in batches), clFinish and its like, or the
- * helper thread. Not by clSetEventCallback(): PoCL never calls it for a command that failed, the callbacks run in
- * the driver's threads and with its locks' order, on NVIDIA they cost a thread switch each, and the program's own
- * callbacks would be called among ours.
+ * How completion is noticed: every command gets an event, ours when the program wants none, and
+ * stands in its queue's list until somebody finds it completed: a later enqueue (in batches),
+ * clFinish and its like, or the helper thread. Not by clSetEventCallback(): PoCL never calls it
+ * for a command that failed, the callbacks run in the driver's threads and with its locks'
+ * order, on NVIDIA they cost a thread switch each, and the program's own callbacks would be
+ * called among ours.
  *
- * Locks are held for a few instructions, and for calls of the runtime that gputap itself makes. The program's callbacks
- * that come in such a call run later (activity_callback.c). */
+ * Locks are held for a few instructions, and for calls of the runtime that gputap itself makes.
+ * The program's callbacks that come in such a call run later (activity_callback.c). */
 #ifndef GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 #define GPUTAP_RUNTIME_OPENCL_ACTIVITY_H
 
@@ -45,7 +46,7 @@
 #include "tool/tool_work.h"
 
 /* A core function of the runtime below us. */
-#define GT_CL(table, f) ((__typeof__(&f))(table)->taps[GT_OPENCL_INDEX_##f].real)
+#define GT_CL(table, f)     ((__typeof__(&f))(table)->taps[GT_OPENCL_INDEX_##f].real)
 /* The function that is being wrapped. */
 #define GT_CL_REAL(call, f) ((gt_opencl_##f##_fn *)(call)->tap->real)
 
@@ -57,15 +58,18 @@ static inline struct gt_thread *gt_cl_thread(const struct gt_call *call)
 
 /* Locks, memory, maps (activity_map.c) -------------------------------------- */
 
-/* Holds the epoch of the image that took it, so that one that a fork left taken is seen to be stale. */
+/* Holds the epoch of the image that took it, so that one that a fork left taken is seen to be
+ * stale. */
 struct gt_cl_lock {
 	_Atomic uint32_t owner;
 };
 
 enum gt_cl_lock_result {
-	GT_CL_LOCK_FAILED = 0, /* a signal handler in the holder, or a stopped holder: go on without */
+	/* a signal handler in the holder, or a stopped holder: go on without */
+	GT_CL_LOCK_FAILED = 0,
 	GT_CL_LOCK_TAKEN,
-	GT_CL_LOCK_STALE, /* taken, but what it guards was left half done by another image: reset it */
+	/* taken, but what it guards was left half done by another image: reset it */
+	GT_CL_LOCK_STALE,
 };
 
 enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch);
@@ -74,12 +78,14 @@ static inline bool gt_cl_try_lock(struct gt_cl_lock *lock, uint32_t epoch)
 {
 	uint32_t nobody = 0;
 
-	return atomic_compare_exchange_strong_explicit(&lock->owner, &nobody, epoch, memory_order_acquire, memory_order_relaxed);
+	return atomic_compare_exchange_strong_explicit(&lock->owner, &nobody, epoch,
+						       memory_order_acquire, memory_order_relaxed);
 }
 
 static inline enum gt_cl_lock_result gt_cl_lock(struct gt_cl_lock *lock, uint32_t epoch)
 {
-	return gt_likely(gt_cl_try_lock(lock, epoch)) ? GT_CL_LOCK_TAKEN : gt_cl_lock_slow(lock, epoch);
+	return gt_likely(gt_cl_try_lock(lock, epoch)) ? GT_CL_LOCK_TAKEN
+						      : gt_cl_lock_slow(lock, epoch);
 }
 
 static inline void gt_cl_unlock(struct gt_cl_lock *lock)
@@ -90,7 +96,8 @@ static inline void gt_cl_unlock(struct gt_cl_lock *lock)
 /* Zeroed memory that is never given back. NULL: none. Preserves errno. */
 void *gt_cl_alloc(uint32_t epoch, size_t bytes);
 
-/* First member of everything that a handle leads to. Never freed: a handle that is used again finds it again. */
+/* First member of everything that a handle leads to. Never freed: a handle that is used again
+ * finds it again. */
 struct gt_cl_node {
 	struct gt_cl_node *next;
 	const void *handle;
@@ -125,23 +132,27 @@ struct gt_cl_device {
 	struct gt_cl_node node;
 	uint64_t number;
 	_Atomic uint32_t epoch; /* image that has its object record; 0: none */
-	_Atomic uint32_t fresh; /* not 0: its properties are to be asked for (the handle was created, or created again) */
-	unsigned version;       /* 102 for OpenCL 1.2 */
-	_Atomic bool timer;     /* clGetDeviceAndHostTimer() works */
-	bool host;		/* it computes on the host's processors */
-	_Atomic uint64_t clock_read; /* ticks of the last reading */
-	_Atomic int told_clock;	     /* which host clock its stamps are of, + 1; 0: not known */
+	/* not 0: its properties are to be asked for (the handle was created, or created again) */
+	_Atomic uint32_t fresh;
+	unsigned version;             /* 102 for OpenCL 1.2 */
+	_Atomic bool timer;           /* clGetDeviceAndHostTimer() works */
+	bool host;                    /* it computes on the host's processors */
+	_Atomic uint64_t clock_read;  /* ticks of the last reading */
+	_Atomic int told_clock;       /* which host clock its stamps are of, + 1; 0: not known */
 	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
 	struct gt_tool_object *object;
 	const struct gt_table *table;
 	struct gt_cl_device *next; /* list of all */
 };
 
-/* The table with the core functions: extension functions' calls may come with another one. NULL: none has them all. */
+/* The table with the core functions: extension functions' calls may come with another one. NULL:
+ * none has them all. */
 const struct gt_table *gt_cl_table(const struct gt_call *call);
 
-/* The device's entry, with its record written unless devices are being made just now. NULL: no memory, or @device is none. */
-struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t, cl_device_id device);
+/* The device's entry, with its record written unless devices are being made just now. NULL: no
+ * memory, or @device is none. */
+struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t,
+				      cl_device_id device);
 /* False: it may be half made, and is not to be asked anything. */
 bool gt_cl_device_asked(const struct gt_cl_device *d);
 /* One reading of its clock. */
@@ -149,7 +160,8 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t);
 struct gt_cl_device *gt_cl_devices(void);
 
 /* The context's number, its record written. 0: none. */
-uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t, cl_context context);
+uint64_t gt_cl_context_number(const struct gt_table *table, struct gt_thread *t,
+			      cl_context context);
 
 /* A kernel's number, which tools have heard of. 0: no memory. No lock is held. */
 uint64_t gt_cl_told_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel kernel);
@@ -161,14 +173,16 @@ uint32_t gt_cl_kernel_name(const struct gt_table *table, struct gt_thread *t, cl
 bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel kernel);
 static inline bool gt_cl_kernel_wanted(const struct gt_call *call, cl_kernel kernel)
 {
-	return gt_likely(!gt_tap_options.choose_kernels) || !call->thread || gt_cl_kernel_chosen(call, kernel);
+	return gt_likely(!gt_tap_options.choose_kernels) || !call->thread ||
+	       gt_cl_kernel_chosen(call, kernel);
 }
 
 /* Queues (activity_queue.c) ------------------------------------------------- */
 
 enum { GT_CL_PROPERTIES_MAX = 32 };
 
-/* What an enqueue function knows of its command: the part of struct gt_record_device that is not the same for all. */
+/* What an enqueue function knows of its command: the part of struct gt_record_device that is not
+ * the same for all. */
 struct gt_cl_what {
 	uint64_t bytes;
 	uint64_t object[2];
@@ -182,10 +196,11 @@ struct gt_cl_what {
 struct gt_cl_pending {
 	cl_event event; /* one reference is ours */
 	uint64_t id, call_start;
-	uint64_t queue;	 /* its number: the queue's entry may stand for another one by the time that this is done */
+	/* its number: the queue's entry may stand for another one by the time that this is done */
+	uint64_t queue;
 	uint32_t device; /* GT_DEVICE_REF() */
-	uint16_t op;	 /* enum gt_device_op */
-	bool recorded;	 /* and not only told */
+	uint16_t op;     /* enum gt_device_op */
+	bool recorded;   /* and not only told */
 	struct gt_cl_what what;
 	struct gt_tool_piece *piece; /* for tools; NULL: none asks */
 };
@@ -199,35 +214,41 @@ struct gt_cl_queue {
 	struct gt_cl_device *device;
 	_Atomic(cl_context) context;
 	uint64_t number;
-	_Atomic uint32_t written; /* image that has its object record */
-	_Atomic uint32_t epoch;   /* image whose work is in the lists */
+	_Atomic uint32_t written;     /* image that has its object record */
+	_Atomic uint32_t epoch;       /* image whose work is in the lists */
 	_Atomic uint64_t told_number; /* that tools have heard of, as this object */
 	struct gt_tool_object *object;
-	bool forced;             /* profiling is on, and the program did not ask for it */
+	bool forced; /* profiling is on, and the program did not ask for it */
 	bool out_of_order;
-	bool untimed;            /* its events have no times */
-	_Atomic bool helped;     /* the helper harvests it, also while the program feeds it */
-	uint8_t list_count;      /* what the program gave to ..WithProperties; 0: NULL, or another function */
+	bool untimed;        /* its events have no times */
+	_Atomic bool helped; /* the helper harvests it, also while the program feeds it */
+	/* what the program gave to ..WithProperties; 0: NULL, or another function */
+	uint8_t list_count;
 	cl_command_queue_properties asked; /* as the program wants to see them */
 	cl_queue_properties list[GT_CL_PROPERTIES_MAX];
 
-	/* Work in flight: positions count all commands ever; [harvested, pushed) are in the list. */
+	/* Work in flight: positions count all commands ever; [harvested, pushed) are in the
+	 * list. */
 	_Alignas(64) struct gt_cl_lock push; /* tail, pushed */
-	_Atomic uint32_t look;		     /* an enqueue that makes so many wait harvests */
+	_Atomic uint32_t look;               /* an enqueue that makes so many wait harvests */
 	struct gt_cl_chunk *tail;
 	_Atomic uint64_t pushed;
-	_Alignas(64) struct gt_cl_lock harvest; /* head, harvested, and the references in the list */
+	/* head, harvested, and the references in the list */
+	_Alignas(64) struct gt_cl_lock harvest;
 	struct gt_cl_chunk *head;
 	uint64_t head_at; /* position of its first entry */
 	_Atomic uint64_t harvested;
-	uint64_t harvested_known, quiet_since_ns; /* the helper's: at its last look, and since when it is so */
-	_Atomic uint32_t waiting;	       /* threads in clFinish(): they harvest when it returns */
+	/* the helper's: at its last look, and since when it is so */
+	uint64_t harvested_known, quiet_since_ns;
+	/* threads in clFinish(): they harvest when it returns */
+	_Atomic uint32_t waiting;
 };
 
 /* Commands that are in the list. */
 static inline uint64_t gt_cl_queue_count(const struct gt_cl_queue *q)
 {
-	return atomic_load_explicit(&q->pushed, memory_order_relaxed) - atomic_load_explicit(&q->harvested, memory_order_relaxed);
+	return atomic_load_explicit(&q->pushed, memory_order_relaxed) -
+	       atomic_load_explicit(&q->harvested, memory_order_relaxed);
 }
 
 /* The list is this image's, and empty: what fork left in it is the parent's. */
@@ -236,7 +257,8 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch);
 /* The queue's entry as it is; NULL: created while nothing was recorded. */
 struct gt_cl_queue *gt_cl_queue_find(cl_command_queue queue);
 /* The same, made when it is not there yet. */
-struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t, cl_command_queue queue);
+struct gt_cl_queue *gt_cl_queue_get(const struct gt_table *table, struct gt_thread *t,
+				    cl_command_queue queue);
 struct gt_cl_queue *gt_cl_queues(void);
 /* A queue of the runtime's with what the program asked for, and no profiling; NULL: there is none.
  * Inside a call of gputap's own. The caller releases it. */
@@ -247,43 +269,53 @@ cl_command_queue gt_cl_queue_alike(const struct gt_cl_queue *q);
 /* A command on its way into a queue. */
 struct gt_cl_work {
 	struct gt_cl_what what;
-	struct gt_cl_shown *shown;    /* the runtime writes to `wanted` itself; NULL: it gets a variable of ours */
+	/* the runtime writes to `wanted` itself; NULL: it gets a variable of ours */
+	struct gt_cl_shown *shown;
 	const struct gt_table *table; /* NULL: not followed */
-	cl_event event;		      /* what the runtime gave */
-	cl_event *wanted;	      /* where the program wants it; NULL: it does not */
-	bool retained;		      /* of an event that the program wants, one reference is ours already */
-	struct gt_thread *thread;     /* NULL: not followed either */
-	struct gt_tool_piece *piece;  /* for tools; NULL: none asks */
-	struct gt_cl_work *outer;     /* with a piece: told, and open around this one in this thread */
-	bool unwanted;		      /* of `gputap run --kernels`: not recorded */
+	cl_event event;               /* what the runtime gave */
+	cl_event *wanted;             /* where the program wants it; NULL: it does not */
+	/* of an event that the program wants, one reference is ours already */
+	bool retained;
+	struct gt_thread *thread;    /* NULL: not followed either */
+	struct gt_tool_piece *piece; /* for tools; NULL: none asks */
+	/* with a piece: told, and open around this one in this thread */
+	struct gt_cl_work *outer;
+	bool unwanted; /* of `gputap run --kernels`: not recorded */
 	bool recorded;
 };
 
 /* Is this call's device work recorded, and not only told? */
 static inline bool gt_cl_recorded(const struct gt_call *call)
 {
-	return call->thread && (atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_OPENCL & 1);
+	return call->thread &&
+	       (atomic_load_explicit(&gt_stream_work, memory_order_relaxed) >> GT_DOMAIN_OPENCL &
+		1);
 }
 
 /* Tools (activity_told.c): ENTER, before the real call. w->piece, w->thread then. */
-void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w);
+void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
+		struct gt_cl_work *w);
 /* After it, before EXIT: what this thread enqueues from now on is not inside of it. */
 void gt_cl_tell_over(const struct gt_cl_work *w);
 /* An object is there. No lock is held. */
-struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle, const char *name);
-/* A queue is there. Once its device has been asked, tools hear of them, once for each number. No lock is held. */
+struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle,
+					 const char *name);
+/* A queue is there. Once its device has been asked, tools hear of them, once for each number. No
+ * lock is held. */
 void gt_cl_told_queue(struct gt_cl_queue *q);
 /* What is known after it, before EXIT. */
 void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_device_op op);
 /* @times: QUEUED, SUBMIT, START, END as the driver says them; 0: it does not. */
-void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status, const uint64_t times[4]);
+void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status,
+		     const uint64_t times[4]);
 
 #define GT_CL_NO_EVENT ((cl_event)(uintptr_t)&gt_cl_no_event)
 extern const char gt_cl_no_event;
 
-/* What to give to the runtime as `event`. Sets all of @w but what the wrap knows: `what`, `unwanted`. */
-static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w,
-				    cl_event *event)
+/* What to give to the runtime as `event`. Sets all of @w but what the wrap knows: `what`,
+ * `unwanted`. */
+static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue queue,
+				    enum gt_device_op op, struct gt_cl_work *w, cl_event *event)
 {
 	w->table = NULL;
 	w->event = NULL;
@@ -297,7 +329,8 @@ static inline cl_event *gt_cl_event(const struct gt_call *call, cl_command_queue
 		gt_cl_tell(call, queue, op, w);
 	if (gt_unlikely(!w->thread) || gt_unlikely(!(w->table = gt_cl_table(call))))
 		return event;
-	w->event = GT_CL_NO_EVENT; /* what the runtime leaves untouched stays untouched for the program */
+	/* what the runtime leaves untouched stays untouched for the program */
+	w->event = GT_CL_NO_EVENT;
 	w->wanted = event;
 	return &w->event;
 }
@@ -307,10 +340,11 @@ void gt_cl_shown_begin(struct gt_cl_work *w);
 /* w->event, w->retained then. */
 void gt_cl_shown_end(struct gt_cl_work *w, cl_int ret);
 
-/* gt_cl_event() for a call that may take long, or run the program's code: other threads, and that code, see the event where the
- * program wants it as soon as the runtime has written it. */
-static inline cl_event *gt_cl_event_early(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
-					  struct gt_cl_work *w, cl_event *event, bool early)
+/* gt_cl_event() for a call that may take long, or run the program's code: other threads, and
+ * that code, see the event where the program wants it as soon as the runtime has written it. */
+static inline cl_event *gt_cl_event_early(const struct gt_call *call, cl_command_queue queue,
+					  enum gt_device_op op, struct gt_cl_work *w,
+					  cl_event *event, bool early)
 {
 	cl_event *where = gt_cl_event(call, queue, op, w, event);
 
@@ -320,8 +354,9 @@ static inline cl_event *gt_cl_event_early(const struct gt_call *call, cl_command
 	return w->shown ? event : where;
 }
 
-/* What lies @ahead of the next record in the thread's ring will be written before long, though the collector's core had it last: so that
- * it comes meanwhile, not when one of the runtime's locks waits for what is stored. It may be beyond the block. */
+/* What lies @ahead of the next record in the thread's ring will be written before long, though
+ * the collector's core had it last: so that it comes meanwhile, not when one of the runtime's
+ * locks waits for what is stored. It may be beyond the block. */
 static inline void gt_cl_fetch_ring(const struct gt_thread *t, size_t ahead, size_t bytes)
 {
 	for (size_t i = ahead; i < ahead + bytes; i += 64)
@@ -348,8 +383,8 @@ static inline void gt_cl_set_region(struct gt_cl_work *w, const size_t *region, 
  * @blocking: the call has waited for the command
  * Return: @ret
  */
-cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, bool blocking,
-		    struct gt_cl_work *w, cl_int ret);
+cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
+		    bool blocking, struct gt_cl_work *w, cl_int ret);
 
 /**
  * gt_cl_harvest() - record and let go what has completed, of one queue
@@ -357,27 +392,31 @@ cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue queue, enum gt_
  * Return: how many were done. Does nothing inside gputap's own calls.
  */
 uint32_t gt_cl_harvest(struct gt_cl_queue *q, uint32_t limit);
-/* All of a queue, also when another thread is at it: after the program has waited for its commands, their records are
- * there, whatever happens to it next. */
+/* All of a queue, also when another thread is at it: after the program has waited for its
+ * commands, their records are there, whatever happens to it next. */
 void gt_cl_harvest_all(struct gt_cl_queue *q);
-/* The same after a wait for some of them, @events. Of a queue out of order: these wherever they stand, and others as long as half of
- * those that are asked about are done. To ask about all that is in flight at each of many waits would be quadratic. */
+/* The same after a wait for some of them, @events. Of a queue out of order: these wherever they
+ * stand, and others as long as half of those that are asked about are done. To ask about all
+ * that is in flight at each of many waits would be quadratic. */
 void gt_cl_harvest_waited(struct gt_cl_queue *q, const cl_event *events, uint32_t count);
 
-/* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock() q->harvest after the query that
- * the answer is for. */
+/* gputap's own references of an event; none comes or goes while *locked: gt_cl_unlock()
+ * q->harvest after the query that the answer is for. */
 uint32_t gt_cl_event_references(struct gt_cl_queue *q, cl_event event, bool *locked);
 
-/* Entries for work in flight, ready for use: make sure that there are some. The helper does, so that launches need not. */
+/* Entries for work in flight, ready for use: make sure that there are some. The helper does, so
+ * that launches need not. */
 void gt_cl_spare_grow(uint32_t epoch);
 
 /* The program's callbacks (activity_callback.c) ------------------------------ */
 
 struct callback;
-extern _Thread_local struct callback *gt_cl_callbacks_waiting __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct callback *gt_cl_callbacks_waiting
+	__attribute__((tls_model("initial-exec")));
 void gt_cl_callbacks_run_waiting(void);
 
-/* The program's callbacks that came inside gputap's own calls in this thread run now. No lock is held. */
+/* The program's callbacks that came inside gputap's own calls in this thread run now. No lock is
+ * held. */
 static inline void gt_cl_callbacks_run(void)
 {
 	if (gt_unlikely(gt_cl_callbacks_waiting != NULL))
@@ -389,7 +428,8 @@ struct gt_cl_notify {
 	gt_cl_context_notify function;
 	void *user;
 };
-struct gt_cl_notify gt_cl_notify_of(const struct gt_call *call, gt_cl_context_notify function, void *user);
+struct gt_cl_notify gt_cl_notify_of(const struct gt_call *call, gt_cl_context_notify function,
+				    void *user);
 void gt_cl_notify_drop(const struct gt_cl_notify *n);
 struct gt_cl_free {
 	gt_cl_svm_free function;
@@ -398,7 +438,8 @@ struct gt_cl_free {
 struct gt_cl_free gt_cl_free_of(const struct gt_call *call, gt_cl_svm_free function, void *user);
 void gt_cl_free_drop(const struct gt_cl_free *f);
 
-/* Callbacks that came in the helper: is there none to run them? The helper, outside of the runtime, starts a thread then. */
+/* Callbacks that came in the helper: is there none to run them? The helper, outside of the
+ * runtime, starts a thread then. */
 bool gt_cl_callback_thread_wanted(uint32_t epoch);
 void gt_cl_callback_thread_start(uint32_t epoch);
 /* The process is ending: that thread begins no more. @run_them: this one does. */

@@ -81,11 +81,11 @@ static struct stock large_stock = {.bytes = sizeof(struct large)};
 static struct {
 	struct gt_cl_lock lock;
 	struct callback *first, *last;
-	_Atomic uint32_t epoch;	 /* image whose they are */
+	_Atomic uint32_t epoch; /* image whose they are */
 	_Atomic uint32_t count;
 	_Atomic uint32_t thread; /* image whose thread for them runs */
 	_Atomic uint32_t asleep; /* futex: 1 while that thread sleeps */
-	_Atomic uint32_t over;	 /* image that is ending */
+	_Atomic uint32_t over;   /* image that is ending */
 } handed;
 
 /* The last one that waits in this thread; its `next` is the first. */
@@ -166,23 +166,14 @@ static void call_program(const struct callback *c, const struct large *l)
 
 	gt_callback_depth = gt_thread.depth; /* what it calls is the program's */
 	switch ((enum kind)c->kind) {
-	case EVENT:
-		((gt_cl_event_notify)c->function)(c->object, c->status, c->user);
-		break;
-	case CONTEXT_DESTROYED:
-		((gt_cl_context_destroyed)c->function)(c->object, c->user);
-		break;
-	case MEMORY_DESTROYED:
-		((gt_cl_mem_notify)c->function)(c->object, c->user);
-		break;
-	case PROGRAM_RELEASED:
-		((gt_cl_program_notify)c->function)(c->object, c->user);
-		break;
+	case EVENT: ((gt_cl_event_notify)c->function)(c->object, c->status, c->user); break;
+	case CONTEXT_DESTROYED: ((gt_cl_context_destroyed)c->function)(c->object, c->user); break;
+	case MEMORY_DESTROYED: ((gt_cl_mem_notify)c->function)(c->object, c->user); break;
+	case PROGRAM_RELEASED: ((gt_cl_program_notify)c->function)(c->object, c->user); break;
 	case SVM_FREED:
 		((gt_cl_svm_free)c->function)(c->object, l->count, l->pointers, c->user);
 		break;
-	case CONTEXT_ERRORS: /* is no call */
-		break;
+	case CONTEXT_ERRORS: /* is no call */ break;
 	case CONTEXT_ERROR:
 		((gt_cl_context_notify)c->function)(l->text, l->detail_bytes ? l->detail : NULL,
 						    l->detail_bytes, c->user);
@@ -408,23 +399,24 @@ void gt_cl_free_drop(const struct gt_cl_free *f)
 }
 
 /* Registrations of one callback have this form: if the runtime refuses, nobody calls. */
-#define REGISTER(name, kind, mine, object_type, object, function_type)                              \
-	cl_int gt_opencl_wrap_##name(const struct gt_call *call, object_type object,                \
-				     function_type function, void *user)                            \
-	{                                                                                           \
-		struct callback *c = register_callback(call, kind, (void (*)(void))function, user); \
-		cl_int ret;                                                                         \
-                                                                                                    \
-		if (!c)                                                                             \
-			return GT_CL_REAL(call, name)(object, function, user);                      \
-		ret = GT_CL_REAL(call, name)(object, mine, c);                                      \
-		if (ret != CL_SUCCESS)                                                              \
-			give(c);                                                                    \
-		return ret;                                                                         \
+#define REGISTER(name, kind, mine, object_type, object, function_type)                 \
+	cl_int gt_opencl_wrap_##name(const struct gt_call *call, object_type object,   \
+				     function_type function, void *user)               \
+	{                                                                              \
+		struct callback *c =                                                   \
+			register_callback(call, kind, (void (*)(void))function, user); \
+		cl_int ret;                                                            \
+                                                                                       \
+		if (!c)                                                                \
+			return GT_CL_REAL(call, name)(object, function, user);         \
+		ret = GT_CL_REAL(call, name)(object, mine, c);                         \
+		if (ret != CL_SUCCESS)                                                 \
+			give(c);                                                       \
+		return ret;                                                            \
 	}
 
-REGISTER(clSetContextDestructorCallback, CONTEXT_DESTROYED, on_context_destroyed, cl_context, context,
-	 gt_cl_context_destroyed)
+REGISTER(clSetContextDestructorCallback, CONTEXT_DESTROYED, on_context_destroyed, cl_context,
+	 context, gt_cl_context_destroyed)
 REGISTER(clSetMemObjectDestructorCallback, MEMORY_DESTROYED, on_memory_destroyed, cl_mem, memory,
 	 gt_cl_mem_notify)
 REGISTER(clSetProgramReleaseCallback, PROGRAM_RELEASED, on_program_released, cl_program, program,
@@ -456,8 +448,9 @@ static void sleep_until_handed(uint32_t epoch)
 
 static pthread_key_t ended;
 
-/* However it ends: a callback may have ended it. The helper starts another one for the next. As a key's destructor, for a
- * handler of pthread_cleanup_push() would bring libgcc_s into every program. */
+/* However it ends: a callback may have ended it. The helper starts another one for the next. As
+ * a key's destructor, for a handler of pthread_cleanup_push() would bring libgcc_s into every
+ * program. */
 static void thread_left(void *unused)
 {
 	(void)unused;

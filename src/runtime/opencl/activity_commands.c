@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Command buffers (cl_khr_command_buffer). Commands are remembered when they are put in, by what they are; an enqueued
- * command buffer is one piece of device work, because the runtime gives one event for all of it:
+/* Command buffers (cl_khr_command_buffer). Commands are remembered when they are put in, by what
+ * they are; an enqueued command buffer is one piece of device work, because the runtime gives
+ * one event for all of it:
  *   name       "command buffer: advance x2, copy" (kernels by name, in the order of their first appearance)
  *   global[0]  number of commands
  *   replay     which launch of this command buffer it is, from 1
  * Its times are what that event says; PoCL 3.1 stamps the end of the whole, not its beginning.
  *
- * Extension 0.9.5 put a new argument into most of these functions; only arguments that both forms agree on are looked at. */
+ * Extension 0.9.5 put a new argument into most of these functions; only arguments that both
+ * forms agree on are looked at. */
 #include "runtime/opencl/activity.h"
 
 #include <string.h>
@@ -18,9 +20,9 @@ enum { KINDS = 12, NAME_BYTES = 64, QUEUES = 8 };
 struct commands {
 	struct gt_cl_node node;
 	struct gt_cl_lock lock;
-	uint32_t total;		 /* commands */
+	uint32_t total; /* commands */
 	uint32_t kind_count;
-	_Atomic uint32_t name;	 /* string id; 0: not made yet */
+	_Atomic uint32_t name; /* string id; 0: not made yet */
 	_Atomic uint32_t replay;
 	uint32_t queue_count;
 	cl_command_queue queues[QUEUES];
@@ -32,10 +34,12 @@ struct commands {
 
 GT_CL_MAP(command_buffers, 8);
 
-void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uint num_queues, const cl_command_queue *queues,
+void *gt_opencl_wrap_clCreateCommandBufferKHR(const struct gt_call *call, cl_uint num_queues,
+					      const cl_command_queue *queues,
 					      const cl_ulong *properties, cl_int *errcode_ret)
 {
-	void *handle = GT_CL_REAL(call, clCreateCommandBufferKHR)(num_queues, queues, properties, errcode_ret);
+	void *handle = GT_CL_REAL(call, clCreateCommandBufferKHR)(num_queues, queues, properties,
+								  errcode_ret);
 	struct commands *c = gt_cl_map_find(&command_buffers, handle);
 	struct gt_thread *t = gt_cl_thread(call);
 
@@ -115,10 +119,11 @@ static uint32_t name_of(struct commands *c, struct gt_thread *t)
 	return id;
 }
 
-/* The program's queues differ in what it asked for, though not in what they are: the runtime's check would pass. Every
- * other answer is the runtime's own: asked with a wait list that is never right, it gives the first error before that. */
-static bool incompatible(const struct gt_call *call, cl_uint num_queues, cl_command_queue *queues, void *handle,
-			 const struct commands *c, cl_int *error)
+/* The program's queues differ in what it asked for, though not in what they are: the runtime's
+ * check would pass. Every other answer is the runtime's own: asked with a wait list that is
+ * never right, it gives the first error before that. */
+static bool incompatible(const struct gt_call *call, cl_uint num_queues, cl_command_queue *queues,
+			 void *handle, const struct commands *c, cl_int *error)
 {
 	struct gt_cl_queue *a, *b;
 	bool differ = false;
@@ -130,26 +135,34 @@ static bool incompatible(const struct gt_call *call, cl_uint num_queues, cl_comm
 	}
 	if (!differ)
 		return false;
-	*error = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, 1, NULL, NULL);
+	*error = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, 1, NULL,
+							     NULL);
 	if (*error == CL_INVALID_EVENT_WAIT_LIST)
 		*error = INCOMPATIBLE_COMMAND_QUEUE_KHR;
 	return true;
 }
 
-cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_uint num_queues, cl_command_queue *queues,
-						void *handle, cl_uint count, const cl_event *list, cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_uint num_queues,
+						cl_command_queue *queues, void *handle,
+						cl_uint count, const cl_event *list,
+						cl_event *event)
 {
 	struct commands *c = gt_cl_map_find(&command_buffers, handle);
-	cl_command_queue queue = queues && num_queues ? queues[0] : c && c->queue_count ? c->queues[0] : NULL;
+	cl_command_queue queue = queues && num_queues  ? queues[0]
+				 : c && c->queue_count ? c->queues[0]
+						       : NULL;
 	struct gt_cl_work w = {.what.object = {(uintptr_t)handle}};
 	cl_int ret;
 
 	if (gt_unlikely(incompatible(call, num_queues, queues, handle, c, &ret)))
 		return ret;
 	if (!queue) /* made while nothing was recorded: there is no telling where it runs */
-		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list, event);
+		return GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle,
+								   count, list, event);
 	ret = GT_CL_REAL(call, clEnqueueCommandBufferKHR)(num_queues, queues, handle, count, list,
-							  gt_cl_event(call, queue, GT_DEVICE_COMMAND_BUFFER, &w, event));
+							  gt_cl_event(call, queue,
+								      GT_DEVICE_COMMAND_BUFFER, &w,
+								      event));
 	if (ret == CL_SUCCESS && w.table && c) {
 		w.what.name = name_of(c, w.thread);
 		w.what.global[0] = c->total;
@@ -160,20 +173,26 @@ cl_int gt_opencl_wrap_clEnqueueCommandBufferKHR(const struct gt_call *call, cl_u
 
 /* The commands ---------------------------------------------------------------- */
 
-cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void *handle, cl_command_queue queue,
-						const cl_ulong *properties, cl_kernel kernel, cl_uint work_dim,
-						const size_t *offset, const size_t *global, const size_t *local, cl_uint count,
-						const void *list, void *sync_point, void *mutable_handle)
+cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void *handle,
+						cl_command_queue queue, const cl_ulong *properties,
+						cl_kernel kernel, cl_uint work_dim,
+						const size_t *offset, const size_t *global,
+						const size_t *local, cl_uint count,
+						const void *list, void *sync_point,
+						void *mutable_handle)
 {
-	cl_int ret = GT_CL_REAL(call, clCommandNDRangeKernelKHR)(handle, queue, properties, kernel, work_dim, offset, global,
-								 local, count, list, sync_point, mutable_handle);
+	cl_int ret =
+		GT_CL_REAL(call, clCommandNDRangeKernelKHR)(handle, queue, properties, kernel,
+							    work_dim, offset, global, local, count,
+							    list, sync_point, mutable_handle);
 	const struct gt_table *table = gt_cl_table(call);
 	char name[2048] = "kernel";
 
 	if (ret != CL_SUCCESS || !table)
 		return ret;
 	gt_internal_enter();
-	if (GT_CL(table, clGetKernelInfo)(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) != CL_SUCCESS)
+	if (GT_CL(table, clGetKernelInfo)(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name,
+					  NULL) != CL_SUCCESS)
 		strcpy(name, "kernel");
 	gt_internal_leave();
 	add(call, handle, name);
@@ -181,7 +200,7 @@ cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void
 }
 
 /* The others: passed through, and named. */
-#define COMMAND(f, name, parameters, arguments)                                                \
+#define COMMAND(f, name, parameters, arguments)                                                 \
 	cl_int gt_opencl_wrap_##f(const struct gt_call *call, void *handle, cl_command_queue q, \
 				  COMMAND_##parameters, cl_uint count, const void *list,        \
 				  void *sync_point, void *mutable_handle, void *later)          \
@@ -196,19 +215,27 @@ cl_int gt_opencl_wrap_clCommandNDRangeKernelKHR(const struct gt_call *call, void
 
 #define COMMAND_COPY_P cl_mem src, cl_mem dst, size_t src_offset, size_t dst_offset, size_t size
 #define COMMAND_COPY_A src, dst, src_offset, dst_offset, size
-#define COMMAND_RECT_P                                                                                          \
-	cl_mem src, cl_mem dst, const size_t *src_origin, const size_t *dst_origin, const size_t *region,        \
-		size_t src_row, size_t src_slice, size_t dst_row, size_t dst_slice
-#define COMMAND_RECT_A src, dst, src_origin, dst_origin, region, src_row, src_slice, dst_row, dst_slice
-#define COMMAND_TO_IMAGE_P cl_mem src, cl_mem dst, size_t src_offset, const size_t *origin, const size_t *region
+#define COMMAND_RECT_P                                                                  \
+	cl_mem src, cl_mem dst, const size_t *src_origin, const size_t *dst_origin,     \
+		const size_t *region, size_t src_row, size_t src_slice, size_t dst_row, \
+		size_t dst_slice
+#define COMMAND_RECT_A \
+	src, dst, src_origin, dst_origin, region, src_row, src_slice, dst_row, dst_slice
+#define COMMAND_TO_IMAGE_P \
+	cl_mem src, cl_mem dst, size_t src_offset, const size_t *origin, const size_t *region
 #define COMMAND_TO_IMAGE_A src, dst, src_offset, origin, region
-#define COMMAND_IMAGE_P cl_mem src, cl_mem dst, const size_t *src_origin, const size_t *dst_origin, const size_t *region
+#define COMMAND_IMAGE_P                                                             \
+	cl_mem src, cl_mem dst, const size_t *src_origin, const size_t *dst_origin, \
+		const size_t *region
 #define COMMAND_IMAGE_A src, dst, src_origin, dst_origin, region
-#define COMMAND_TO_BUFFER_P cl_mem src, cl_mem dst, const size_t *origin, const size_t *region, size_t dst_offset
+#define COMMAND_TO_BUFFER_P \
+	cl_mem src, cl_mem dst, const size_t *origin, const size_t *region, size_t dst_offset
 #define COMMAND_TO_BUFFER_A src, dst, origin, region, dst_offset
-#define COMMAND_FILL_P cl_mem dst, const void *pattern, size_t pattern_size, size_t offset, size_t size
+#define COMMAND_FILL_P \
+	cl_mem dst, const void *pattern, size_t pattern_size, size_t offset, size_t size
 #define COMMAND_FILL_A dst, pattern, pattern_size, offset, size
-#define COMMAND_FILL_IMAGE_P cl_mem dst, const void *color, const size_t *origin, const size_t *region
+#define COMMAND_FILL_IMAGE_P \
+	cl_mem dst, const void *color, const size_t *origin, const size_t *region
 #define COMMAND_FILL_IMAGE_A dst, color, origin, region
 
 COMMAND(clCommandCopyBufferKHR, "copy", COPY_P, COPY_A)
@@ -219,11 +246,14 @@ COMMAND(clCommandCopyImageToBufferKHR, "copy", TO_BUFFER_P, TO_BUFFER_A)
 COMMAND(clCommandFillBufferKHR, "fill", FILL_P, FILL_A)
 COMMAND(clCommandFillImageKHR, "fill", FILL_IMAGE_P, FILL_IMAGE_A)
 
-cl_int gt_opencl_wrap_clCommandBarrierWithWaitListKHR(const struct gt_call *call, void *handle, cl_command_queue queue,
-						      cl_uint count, const void *list, void *sync_point,
+cl_int gt_opencl_wrap_clCommandBarrierWithWaitListKHR(const struct gt_call *call, void *handle,
+						      cl_command_queue queue, cl_uint count,
+						      const void *list, void *sync_point,
 						      void *mutable_handle, void *later)
 {
-	cl_int ret = GT_CL_REAL(call, clCommandBarrierWithWaitListKHR)(handle, queue, count, list, sync_point, mutable_handle, later);
+	cl_int ret = GT_CL_REAL(call, clCommandBarrierWithWaitListKHR)(handle, queue, count, list,
+								       sync_point, mutable_handle,
+								       later);
 
 	if (ret == CL_SUCCESS)
 		add(call, handle, "barrier");

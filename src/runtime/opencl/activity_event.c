@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as the program sees them: without our references, without the profiling that it did not ask for. gputap itself
- * sees what is (its own calls come here where a library in front of the loader is interposed).
+/* Events as the program sees them: without our references, without the profiling that it did not
+ * ask for. gputap itself sees what is (its own calls come here where a library in front of the
+ * loader is interposed).
  *
  * What a runtime says of times that it does not have, and which of several errors of one call it
  * gives, differs between runtimes. So it is asked the same about an event that has no profiling
@@ -22,15 +23,18 @@ static struct gt_cl_queue *queue_of(const struct gt_table *table, cl_event event
 	if (!table || gt_thread.internal)
 		return NULL;
 	gt_internal_enter();
-	ret = GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, NULL);
+	ret = GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle,
+					   NULL);
 	gt_internal_leave();
 	return ret == CL_SUCCESS && handle ? gt_cl_queue_find(handle) : NULL;
 }
 
-cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event, cl_event_info name, size_t size, void *value,
-				     size_t *size_ret)
+cl_int gt_opencl_wrap_clGetEventInfo(const struct gt_call *call, cl_event event, cl_event_info name,
+				     size_t size, void *value, size_t *size_ret)
 {
-	struct gt_cl_queue *q = name == CL_EVENT_REFERENCE_COUNT && value ? queue_of(gt_cl_table(call), event) : NULL;
+	struct gt_cl_queue *q = name == CL_EVENT_REFERENCE_COUNT && value
+					? queue_of(gt_cl_table(call), event)
+					: NULL;
 	cl_uint count, ours = 0;
 	bool locked = false;
 	cl_int ret;
@@ -62,7 +66,9 @@ static cl_int ask_user_event(const struct gt_table *table, cl_event event, cl_pr
 	cl_event probe = NULL;
 
 	gt_internal_enter();
-	if (GT_CL(table, clGetEventInfo)(event, CL_EVENT_CONTEXT, sizeof context, &context, NULL) == CL_SUCCESS && context)
+	if (GT_CL(table, clGetEventInfo)(event, CL_EVENT_CONTEXT, sizeof context, &context, NULL) ==
+		    CL_SUCCESS &&
+	    context)
 		probe = GT_CL(table, clCreateUserEvent)(context, &error);
 	if (probe && error == CL_SUCCESS) {
 		ret = GT_CL(table, clGetEventProfilingInfo)(probe, name, size, value, size_ret);
@@ -81,7 +87,7 @@ struct form {
 	size_t size;
 	cl_profiling_info name;
 	bool value, size_ret; /* there is room for them */
-	bool done;	      /* the command has ended */
+	bool done;            /* the command has ended */
 };
 
 struct answer {
@@ -210,16 +216,21 @@ static bool find_out(const struct gt_cl_queue *q, cl_event event, struct answer 
 	return known;
 }
 
-cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_event event, cl_profiling_info name, size_t size,
-					      void *value, size_t *size_ret)
+cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_event event,
+					      cl_profiling_info name, size_t size, void *value,
+					      size_t *size_ret)
 {
 	struct gt_cl_queue *q = queue_of(gt_cl_table(call), event);
 	struct answer a;
 
 	if (!q || !q->forced)
-		return GT_CL_REAL(call, clGetEventProfilingInfo)(event, name, size, value, size_ret);
-	a.form = (struct form){.device = q->device, .size = size < ROOM ? size : ROOM, .name = name,
-			       .value = value != NULL, .size_ret = size_ret != NULL};
+		return GT_CL_REAL(call, clGetEventProfilingInfo)(event, name, size, value,
+								 size_ret);
+	a.form = (struct form){.device = q->device,
+			       .size = size < ROOM ? size : ROOM,
+			       .name = name,
+			       .value = value != NULL,
+			       .size_ret = size_ret != NULL};
 	if (find_out(q, event, &a)) {
 		for (size_t i = 0; value && i < a.form.size; i++)
 			if (a.value[i] != UNTOUCHED)
@@ -228,7 +239,8 @@ cl_int gt_opencl_wrap_clGetEventProfilingInfo(const struct gt_call *call, cl_eve
 			*size_ret = a.size;
 		return a.ret;
 	}
-	if (name >= CL_PROFILING_COMMAND_QUEUED && name <= CL_PROFILING_COMMAND_END && (!value || size >= sizeof(cl_ulong)))
+	if (name >= CL_PROFILING_COMMAND_QUEUED && name <= CL_PROFILING_COMMAND_END &&
+	    (!value || size >= sizeof(cl_ulong)))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
 	return ask_user_event(gt_cl_table(call), event, name, size, value, size_ret);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that a program asks for by name: it gets our tap for those that we know. Two platforms may each have a
- * function of one name: each gets a tap of its own, as long as there are instances; after that the program gets the
- * runtime's own function, and the capture says so. */
+/* Functions that a program asks for by name: it gets our tap for those that we know. Two
+ * platforms may each have a function of one name: each gets a tap of its own, as long as there
+ * are instances; after that the program gets the runtime's own function, and the capture says
+ * so. */
 #include "core/table.h"
 #include "runtime/opencl/activity.h"
 #include "generated/opencl_taps.h"
@@ -21,7 +22,8 @@ static bool tell(const char *name)
 	hash |= 1;
 	for (unsigned i = 0; i < TOLD; i++) {
 		seen = 0;
-		if (atomic_compare_exchange_strong_explicit(&told[(hash + i) % TOLD], &seen, hash, memory_order_relaxed,
+		if (atomic_compare_exchange_strong_explicit(&told[(hash + i) % TOLD], &seen, hash,
+							    memory_order_relaxed,
 							    memory_order_relaxed))
 			return true;
 		if (seen == hash)
@@ -55,12 +57,14 @@ static void *hand_out(const struct gt_call *call, const char *name, void *real)
 
 	if (!real || !name)
 		return real;
-	gt_cl_table(call); /* the table that has the core functions: extension functions' calls come with others */
+	/* the table that has the core functions: extension functions' calls come with others */
+	gt_cl_table(call);
 	for (unsigned i = 0; i < GT_INSTANCES; i++)
 		tables[i] = &gt_opencl_tables[i];
 	tap = gt_table_extension(tables, GT_INSTANCES, name, real, &unknown);
 	if (unknown ? tell(name) : tap == real && no_instance_left(name, real) && tell(name))
-		gt_event_write(gt_cl_thread(call), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_OPENCL, !unknown, name);
+		gt_event_write(gt_cl_thread(call), GT_EVENT_UNKNOWN_ENTRY, GT_DOMAIN_OPENCL,
+			       !unknown, name);
 	return tap;
 }
 
@@ -69,7 +73,10 @@ void *gt_opencl_wrap_clGetExtensionFunctionAddress(const struct gt_call *call, c
 	return hand_out(call, name, GT_CL_REAL(call, clGetExtensionFunctionAddress)(name));
 }
 
-void *gt_opencl_wrap_clGetExtensionFunctionAddressForPlatform(const struct gt_call *call, cl_platform_id platform, const char *name)
+void *gt_opencl_wrap_clGetExtensionFunctionAddressForPlatform(const struct gt_call *call,
+							      cl_platform_id platform,
+							      const char *name)
 {
-	return hand_out(call, name, GT_CL_REAL(call, clGetExtensionFunctionAddressForPlatform)(platform, name));
+	return hand_out(call, name,
+			GT_CL_REAL(call, clGetExtensionFunctionAddressForPlatform)(platform, name));
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread: harvests what no call of the program comes by to harvest, keeps entries ready, reads device clocks.
- * And the end of the process: what has completed by then is recorded, nothing is waited for.
+/* The helper thread: harvests what no call of the program comes by to harvest, keeps entries
+ * ready, reads device clocks. And the end of the process: what has completed by then is
+ * recorded, nothing is waited for.
  *
  *   busy   something in flight: looks every millisecond, less often while nothing completes. Queues of devices that are
- *          the host itself are left alone until nobody has harvested them for a while (on PoCL, 100,000 small
- *          kernels took 11 % longer with a helper that took part, 5 % with one that does not)
+ *          the host itself are left alone until nobody has harvested them for a while (on PoCL,
+ *          100,000 small kernels took 11 % longer with a helper that took part, 5 % with one
+ *          that does not)
  *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
  *
- * It is started by the first command that is enqueued, with all signals blocked. Without it (no thread to be had) the
- * program's own calls harvest. After the end of the process has begun it calls the runtime no more: runtimes take
- * themselves apart in their own exit handlers, which run after ours, because ours was registered later.
+ * It is started by the first command that is enqueued, with all signals blocked. Without it (no
+ * thread to be had) the program's own calls harvest. After the end of the process has begun it
+ * calls the runtime no more: runtimes take themselves apart in their own exit handlers, which
+ * run after ours, because ours was registered later.
  * Never here: waiting for the device. */
 #include "runtime/opencl/activity.h"
 
@@ -24,21 +27,22 @@
 #include "tool/tool.h"
 #include "util/clock_ns.h"
 
-#define MS UINT64_C(1000000)
-/* Devices that are the host: the helper takes a processor from them, and the program's calls harvest soon. */
-#define QUIET_NS (50 * MS)     /* nobody has harvested for so long, and there is something */
-#define WAITING_NS (1000 * MS) /* the same, while a thread waits for the queue */
-#define LEAVE_NS (5000 * MS)   /* for the helper to leave the runtime at the end */
+#define MS              UINT64_C(1000000)
+/* Devices that are the host: the helper takes a processor from them, and the program's calls
+ * harvest soon. */
+#define QUIET_NS        (50 * MS)   /* nobody has harvested for so long, and there is something */
+#define WAITING_NS      (1000 * MS) /* the same, while a thread waits for the queue */
+#define LEAVE_NS        (5000 * MS) /* for the helper to leave the runtime at the end */
 #define LEAVE_INSIDE_NS (50 * MS)
 
 enum { STACK_BYTES = 256 << 10, IDLE_LOOKS = 20, AT_ONCE = 256 };
 
 static struct {
-	_Atomic uint32_t epoch;	  /* image that has a helper, or tried to */
-	_Atomic uint32_t alive;	  /* image whose helper runs */
+	_Atomic uint32_t epoch;   /* image that has a helper, or tried to */
+	_Atomic uint32_t alive;   /* image whose helper runs */
 	_Atomic uint32_t asleep;  /* futex: 1 while it sleeps without end */
 	_Atomic uint32_t at_work; /* inside look() */
-	_Atomic uint32_t over;	  /* the process is ending */
+	_Atomic uint32_t over;    /* the process is ending */
 } helper;
 
 static bool over(void)
@@ -69,11 +73,14 @@ static bool ours(struct gt_cl_queue *q, uint64_t now)
 		q->quiet_since_ns = now;
 	}
 	waited_for = atomic_load_explicit(&q->waiting, memory_order_relaxed);
-	return atomic_load_explicit(&q->helped, memory_order_relaxed) || now - q->quiet_since_ns > (waited_for ? WAITING_NS : QUIET_NS);
+	return atomic_load_explicit(&q->helped, memory_order_relaxed) ||
+	       now - q->quiet_since_ns > (waited_for ? WAITING_NS : QUIET_NS);
 }
 
-/* One round over all queues. Return: commands that are still in flight; *done: how many were harvested.
- * @all: also those that the program is feeding, whose enqueues harvest; and though the process is ending */
+/* One round over all queues. Return: commands that are still in flight; *done: how many were
+ * harvested.
+ * @all: also those that the program is feeding, whose enqueues harvest; and though the process
+ *         is ending */
 static uint32_t look(bool all, uint32_t *done)
 {
 	uint64_t now = now_ns();
@@ -83,7 +90,8 @@ static uint32_t look(bool all, uint32_t *done)
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next) {
 		bool wanted = all || ours(q, now);
 
-		for (uint32_t some = AT_ONCE; some == AT_ONCE && wanted && (all || !over()); *done += some)
+		for (uint32_t some = AT_ONCE; some == AT_ONCE && wanted && (all || !over());
+		     *done += some)
 			some = gt_cl_harvest(q, AT_ONCE);
 		left += (uint32_t)gt_cl_queue_count(q);
 	}
@@ -105,7 +113,8 @@ static void sleep_until_wanted(void)
 	atomic_exchange_explicit(&helper.asleep, 1, memory_order_acq_rel);
 	for (struct gt_cl_queue *q = gt_cl_queues(); q; q = q->next)
 		work |= gt_cl_queue_count(q) != 0;
-	work |= gt_tool_has_done() || gt_cl_callback_thread_wanted(atomic_load_explicit(gt_epoch, memory_order_relaxed));
+	work |= gt_tool_has_done() ||
+		gt_cl_callback_thread_wanted(atomic_load_explicit(gt_epoch, memory_order_relaxed));
 	if (!work && !over())
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 	atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
@@ -160,16 +169,18 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Let the helper leave the runtime, then record what is done. On a busy machine it may have no processor for long, but what it waits for may
- * be what this thread holds, inside of a call. The program may still go on with OpenCL after this, in exit handlers that were registered
- * earlier: its own calls harvest then. */
+/* Let the helper leave the runtime, then record what is done. On a busy machine it may have no
+ * processor for long, but what it waits for may be what this thread holds, inside of a call. The
+ * program may still go on with OpenCL after this, in exit handlers that were registered earlier:
+ * its own calls harvest then. */
 static void at_end(void)
 {
 	uint64_t until = now_ns() + (gt_thread.depth ? LEAVE_INSIDE_NS : LEAVE_NS);
 	uint32_t done;
 
 	atomic_store_explicit(&helper.over, 1, memory_order_seq_cst);
-	while (gt_cl_helper_lives() && atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && now_ns() < until)
+	while (gt_cl_helper_lives() &&
+	       atomic_load_explicit(&helper.at_work, memory_order_seq_cst) && now_ns() < until)
 		nap(MS / 2);
 	if (!gt_thread.depth) /* exit() from inside a call: the runtime may hold locks of its own */
 		look(true, &done);
@@ -194,7 +205,8 @@ static void start(uint32_t epoch)
 {
 	static _Atomic uint32_t registered;
 
-	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) { /* a fork's child inherits them */
+	/* a fork's child inherits them */
+	if (!atomic_exchange_explicit(&registered, 1, memory_order_relaxed)) {
 		atexit(at_end);
 		at_quick_exit(at_end);
 		gt_tool_work_looks(look_for_tools);
@@ -207,7 +219,8 @@ static void start(uint32_t epoch)
 
 bool gt_cl_helper_lives(void)
 {
-	return atomic_load_explicit(&helper.alive, memory_order_relaxed) == atomic_load_explicit(gt_epoch, memory_order_relaxed);
+	return atomic_load_explicit(&helper.alive, memory_order_relaxed) ==
+	       atomic_load_explicit(gt_epoch, memory_order_relaxed);
 }
 
 void gt_cl_helper_want(const struct gt_thread *t)
@@ -216,10 +229,11 @@ void gt_cl_helper_want(const struct gt_thread *t)
 	int saved = errno;
 
 	if (gt_unlikely(known != t->epoch) && !(known && helper.over) &&
-	    atomic_compare_exchange_strong_explicit(&helper.epoch, &known, t->epoch, memory_order_relaxed, memory_order_relaxed))
+	    atomic_compare_exchange_strong_explicit(&helper.epoch, &known, t->epoch,
+						    memory_order_relaxed, memory_order_relaxed))
 		start(t->epoch);
-	/* Of this and the helper's exchange the later one reads the earlier: it sees that the other is asleep, or the count
-	 * that the caller has raised. */
+	/* Of this and the helper's exchange the later one reads the earlier: it sees that the
+	 * other is asleep, or the count that the caller has raised. */
 	if (gt_unlikely(atomic_fetch_or_explicit(&helper.asleep, 0, memory_order_acq_rel))) {
 		atomic_store_explicit(&helper.asleep, 0, memory_order_relaxed);
 		syscall(SYS_futex, &helper.asleep, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

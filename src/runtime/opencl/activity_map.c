@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the objects of OpenCL are kept in: locks, memory, maps from handles.
  *
- * Locks spin a little, then sleep in short steps, then give up: the holder may be a thread that was stopped, or
- * this very thread under a signal handler. Whoever gets none goes on without and counts what that costs.
- * Memory comes in chunks and is never given back; what is in it is used again.
+ * Locks spin a little, then sleep in short steps, then give up: the holder may be a thread that
+ * was stopped, or this very thread under a signal handler. Whoever gets none goes on without and
+ * counts what that costs. Memory comes in chunks and is never given back; what is in it is used
+ * again.
  * Never here: malloc (the program may have replaced it), calls of the runtime. */
 #include "runtime/opencl/activity.h"
 
@@ -25,8 +26,10 @@ enum gt_cl_lock_result gt_cl_lock_slow(struct gt_cl_lock *lock, uint32_t epoch)
 		uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
 		enum gt_cl_lock_result result = owner ? GT_CL_LOCK_STALE : GT_CL_LOCK_TAKEN;
 
-		if (owner != epoch && atomic_compare_exchange_strong_explicit(&lock->owner, &owner, epoch,
-									      memory_order_acquire, memory_order_relaxed))
+		if (owner != epoch &&
+		    atomic_compare_exchange_strong_explicit(&lock->owner, &owner, epoch,
+							    memory_order_acquire,
+							    memory_order_relaxed))
 			return errno = saved, result;
 		if (i >= SPINS) /* the holder lost its processor: leave it ours */
 			syscall(SYS_nanosleep, &nap, NULL);
@@ -46,13 +49,9 @@ void *gt_cl_alloc(uint32_t epoch, size_t bytes)
 
 	bytes = (bytes + 63) & ~(size_t)63;
 	switch (gt_cl_lock(&lock, epoch)) {
-	case GT_CL_LOCK_FAILED:
-		return NULL;
-	case GT_CL_LOCK_STALE:
-		cur = end = NULL;
-		break;
-	case GT_CL_LOCK_TAKEN:
-		break;
+	case GT_CL_LOCK_FAILED: return NULL;
+	case GT_CL_LOCK_STALE: cur = end = NULL; break;
+	case GT_CL_LOCK_TAKEN: break;
 	}
 	if ((size_t)(end - cur) < bytes) {
 		size_t chunk = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
@@ -76,11 +75,13 @@ void *gt_cl_alloc(uint32_t epoch, size_t bytes)
 void gt_cl_map_add(struct gt_cl_map *map, struct gt_cl_node *node, const void *handle)
 {
 	size_t bucket = (uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - map->bits);
-	struct gt_cl_node *first = atomic_load_explicit(&map->buckets[bucket], memory_order_relaxed);
+	struct gt_cl_node *first =
+		atomic_load_explicit(&map->buckets[bucket], memory_order_relaxed);
 
 	node->handle = handle;
 	do {
 		node->next = first;
-	} while (!atomic_compare_exchange_weak_explicit(&map->buckets[bucket], &first, node, memory_order_release,
+	} while (!atomic_compare_exchange_weak_explicit(&map->buckets[bucket], &first, node,
+							memory_order_release,
 							memory_order_relaxed));
 }

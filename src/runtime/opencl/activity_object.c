@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices, contexts and kernels as records name them.
  *
- * A handle that is created again gets a new number (devices that are no sub-devices excepted: they live as long as
- * the runtime). Kernels have no object record: the string id of their name goes into each launch's record.
- * Properties are asked from the runtime once per object, when the first queue of a device is created, or at its first work if the
- * devices are still being made then. */
+ * A handle that is created again gets a new number (devices that are no sub-devices excepted:
+ * they live as long as the runtime). Kernels have no object record: the string id of their name
+ * goes into each launch's record. Properties are asked from the runtime once per object, when
+ * the first queue of a device is created, or at its first work if the devices are still being
+ * made then. */
 #include "runtime/opencl/activity.h"
 
 #include "core/kernels.h"
@@ -17,7 +18,12 @@
 #ifndef CL_DEVICE_UUID_KHR
 #define CL_DEVICE_UUID_KHR 0x106A
 #endif
-enum { DEVICE_PCI_KHR = 0x410F, DEVICE_PCI_BUS_NV = 0x4008, DEVICE_PCI_SLOT_NV = 0x4009, DEVICE_PCI_DOMAIN_NV = 0x400A };
+enum {
+	DEVICE_PCI_KHR = 0x410F,
+	DEVICE_PCI_BUS_NV = 0x4008,
+	DEVICE_PCI_SLOT_NV = 0x4009,
+	DEVICE_PCI_DOMAIN_NV = 0x400A
+};
 
 struct context {
 	struct gt_cl_node node;
@@ -29,8 +35,8 @@ struct context {
 
 struct kernel {
 	struct gt_cl_node node;
-	_Atomic uint32_t name; /* string id; 0: ask the runtime when it is launched */
-	_Atomic uint32_t choice; /* of --kernels: not asked yet, WANTED, UNWANTED */
+	_Atomic uint32_t name;        /* string id; 0: ask the runtime when it is launched */
+	_Atomic uint32_t choice;      /* of --kernels: not asked yet, WANTED, UNWANTED */
 	_Atomic uint64_t told_number; /* that tools have heard of, as this object; 0: none */
 	struct gt_tool_object *object;
 };
@@ -41,18 +47,22 @@ GT_CL_MAP(devices, 8);
 GT_CL_MAP(contexts, 8);
 GT_CL_MAP(kernels, 12);
 static _Atomic(struct gt_cl_device *) all_devices;
-static struct gt_cl_lock learning; /* of devices and contexts: two threads that meet one make one entry of it */
+/* of devices and contexts: two threads that meet one make one entry of it */
+static struct gt_cl_lock learning;
 static _Atomic(const struct gt_table *) core_table;
-static _Atomic uint64_t making; /* threads that ask for devices; << 32: the image that they are in */
+/* threads that ask for devices; << 32: the image that they are in */
+static _Atomic uint64_t making;
 
 /* Not one that only stands for functions handed out by name. */
 static bool is_whole(const struct gt_table *table)
 {
 	static const unsigned needed[] = {
-		GT_OPENCL_INDEX_clGetEventInfo, GT_OPENCL_INDEX_clGetEventProfilingInfo, GT_OPENCL_INDEX_clRetainEvent,
-		GT_OPENCL_INDEX_clReleaseEvent, GT_OPENCL_INDEX_clGetDeviceInfo, GT_OPENCL_INDEX_clGetKernelInfo,
-		GT_OPENCL_INDEX_clGetContextInfo, GT_OPENCL_INDEX_clGetCommandQueueInfo, GT_OPENCL_INDEX_clGetImageInfo,
-		GT_OPENCL_INDEX_clGetMemObjectInfo, GT_OPENCL_INDEX_clCreateUserEvent, GT_OPENCL_INDEX_clSetUserEventStatus,
+		GT_OPENCL_INDEX_clGetEventInfo,    GT_OPENCL_INDEX_clGetEventProfilingInfo,
+		GT_OPENCL_INDEX_clRetainEvent,     GT_OPENCL_INDEX_clReleaseEvent,
+		GT_OPENCL_INDEX_clGetDeviceInfo,   GT_OPENCL_INDEX_clGetKernelInfo,
+		GT_OPENCL_INDEX_clGetContextInfo,  GT_OPENCL_INDEX_clGetCommandQueueInfo,
+		GT_OPENCL_INDEX_clGetImageInfo,    GT_OPENCL_INDEX_clGetMemObjectInfo,
+		GT_OPENCL_INDEX_clCreateUserEvent, GT_OPENCL_INDEX_clSetUserEventStatus,
 	};
 
 	for (unsigned i = 0; i < sizeof needed / sizeof needed[0]; i++)
@@ -76,13 +86,14 @@ const struct gt_table *gt_cl_table(const struct gt_call *call)
 
 /* Devices ------------------------------------------------------------------- */
 
-static void add_string(const struct gt_table *table, struct gt_text *text, cl_device_id d, cl_device_info what, const char *key)
+static void add_string(const struct gt_table *table, struct gt_text *text, cl_device_id d,
+		       cl_device_info what, const char *key)
 {
 	char value[512];
 	size_t bytes = 0;
 
-	if (GT_CL(table, clGetDeviceInfo)(d, what, sizeof value, value, &bytes) == CL_SUCCESS && bytes > 1 &&
-	    bytes <= sizeof value)
+	if (GT_CL(table, clGetDeviceInfo)(d, what, sizeof value, value, &bytes) == CL_SUCCESS &&
+	    bytes > 1 && bytes <= sizeof value)
 		gt_text_add_bytes(text, key, value, strnlen(value, bytes));
 }
 
@@ -90,7 +101,10 @@ static cl_device_type device_type(const struct gt_table *table, cl_device_id d)
 {
 	cl_device_type type = 0;
 
-	return GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS ? type : 0;
+	return GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_TYPE, sizeof type, &type, NULL) ==
+			       CL_SUCCESS
+		       ? type
+		       : 0;
 }
 
 static void add_type(const struct gt_table *table, struct gt_text *text, cl_device_id d)
@@ -98,10 +112,11 @@ static void add_type(const struct gt_table *table, struct gt_text *text, cl_devi
 	cl_device_type type = device_type(table, d);
 
 	if (type)
-		gt_text_add(text, "type", type & CL_DEVICE_TYPE_GPU	    ? "gpu"
-					  : type & CL_DEVICE_TYPE_CPU	    ? "cpu"
-					  : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
-									      : "other");
+		gt_text_add(text, "type",
+			    type & CL_DEVICE_TYPE_GPU           ? "gpu"
+			    : type & CL_DEVICE_TYPE_CPU         ? "cpu"
+			    : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+								: "other");
 }
 
 static char *put_hex(char *p, unsigned value, unsigned digits)
@@ -117,7 +132,8 @@ static unsigned device_version(const struct gt_table *table, cl_device_id d)
 	char v[128] = "";
 
 	if (GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_VERSION, sizeof v, v, NULL) != CL_SUCCESS ||
-	    strncmp(v, "OpenCL ", 7) != 0 || v[7] < '1' || v[7] > '9' || v[8] != '.' || v[9] < '0' || v[9] > '9')
+	    strncmp(v, "OpenCL ", 7) != 0 || v[7] < '1' || v[7] > '9' || v[8] != '.' ||
+	    v[9] < '0' || v[9] > '9')
 		return 100;
 	return (unsigned)(v[7] - '0') * 100 + (unsigned)(v[9] - '0');
 }
@@ -131,11 +147,15 @@ static void add_pci(const struct gt_table *table, struct gt_text *text, cl_devic
 	cl_uint slot = 0;
 	char where[16], *p = where;
 
-	if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_KHR, sizeof pci, &pci, NULL) != CL_SUCCESS) {
-		if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_BUS_NV, sizeof pci.bus, &pci.bus, NULL) != CL_SUCCESS ||
-		    GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_SLOT_NV, sizeof slot, &slot, NULL) != CL_SUCCESS)
+	if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_KHR, sizeof pci, &pci, NULL) !=
+	    CL_SUCCESS) {
+		if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_BUS_NV, sizeof pci.bus, &pci.bus,
+						  NULL) != CL_SUCCESS ||
+		    GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_SLOT_NV, sizeof slot, &slot,
+						  NULL) != CL_SUCCESS)
 			return;
-		if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_DOMAIN_NV, sizeof pci.domain, &pci.domain, NULL) != CL_SUCCESS)
+		if (GT_CL(table, clGetDeviceInfo)(d, DEVICE_PCI_DOMAIN_NV, sizeof pci.domain,
+						  &pci.domain, NULL) != CL_SUCCESS)
 			pci.domain = 0;
 		pci.device = slot >> 3;
 		pci.function = slot & 7;
@@ -155,7 +175,8 @@ static void add_uuid(const struct gt_table *table, struct gt_text *text, cl_devi
 	unsigned char uuid[16];
 	size_t bytes = 0;
 
-	if (GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, &bytes) == CL_SUCCESS &&
+	if (GT_CL(table, clGetDeviceInfo)(d, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, &bytes) ==
+		    CL_SUCCESS &&
 	    bytes == sizeof uuid)
 		gt_text_add_hex(text, "uuid", uuid, sizeof uuid);
 }
@@ -170,7 +191,8 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 		return;
 	gt_internal_enter();
 	before = gt_ticks();
-	ret = GT_CL(d->table, clGetDeviceAndHostTimer)((cl_device_id)(uintptr_t)d->node.handle, &device, &host);
+	ret = GT_CL(d->table, clGetDeviceAndHostTimer)((cl_device_id)(uintptr_t)d->node.handle,
+						       &device, &host);
 	after = gt_ticks();
 	gt_internal_leave();
 	if (ret != CL_SUCCESS || device == 0) {
@@ -181,8 +203,9 @@ void gt_cl_device_clock(struct gt_cl_device *d, struct gt_thread *t)
 	gt_clock_write(t, (uint32_t)d->number, 1 /* GT_CLOCK_TIMER */, before, after, device, host);
 }
 
-/* A runtime makes its devices when it is first asked for them. PoCL shows them to a second thread half made: without a name, to
- * ask for it is to crash, while the program's own calls get errors. So while any thread asks for devices, none is asked about. */
+/* A runtime makes its devices when it is first asked for them. PoCL shows them to a second
+ * thread half made: without a name, to ask for it is to crash, while the program's own calls get
+ * errors. So while any thread asks for devices, none is asked about. */
 static bool are_being_made(uint32_t epoch)
 {
 	uint64_t m = atomic_load_explicit(&making, memory_order_acquire);
@@ -195,8 +218,10 @@ static void begin_making(uint32_t epoch)
 	uint64_t m = atomic_load_explicit(&making, memory_order_relaxed), more;
 
 	do
-		more = m >> 32 == epoch ? m + 1 : (uint64_t)epoch << 32 | 1; /* else the threads that were at it are the parent's, of a fork */
-	while (!atomic_compare_exchange_weak_explicit(&making, &m, more, memory_order_acq_rel, memory_order_relaxed));
+		/* else the threads that were at it are the parent's, of a fork */
+		more = m >> 32 == epoch ? m + 1 : (uint64_t)epoch << 32 | 1;
+	while (!atomic_compare_exchange_weak_explicit(&making, &m, more, memory_order_acq_rel,
+						      memory_order_relaxed));
 }
 
 static void end_making(uint32_t epoch)
@@ -204,18 +229,21 @@ static void end_making(uint32_t epoch)
 	uint64_t m = atomic_load_explicit(&making, memory_order_relaxed);
 
 	while (m >> 32 == epoch && (uint32_t)m &&
-	       !atomic_compare_exchange_weak_explicit(&making, &m, m - 1, memory_order_acq_rel, memory_order_relaxed))
+	       !atomic_compare_exchange_weak_explicit(&making, &m, m - 1, memory_order_acq_rel,
+						      memory_order_relaxed))
 		;
 }
 
-cl_int gt_opencl_wrap_clGetDeviceIDs(const struct gt_call *call, cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
+cl_int gt_opencl_wrap_clGetDeviceIDs(const struct gt_call *call, cl_platform_id platform,
+				     cl_device_type device_type, cl_uint num_entries,
 				     cl_device_id *devices_ret, cl_uint *num_devices)
 {
 	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	cl_int ret;
 
 	begin_making(epoch);
-	ret = GT_CL_REAL(call, clGetDeviceIDs)(platform, device_type, num_entries, devices_ret, num_devices);
+	ret = GT_CL_REAL(call, clGetDeviceIDs)(platform, device_type, num_entries, devices_ret,
+					       num_devices);
 	end_making(epoch);
 	return ret;
 }
@@ -235,7 +263,8 @@ static void write_device(struct gt_cl_device *d, struct gt_thread *t, uint64_t p
 	add_uuid(table, &text, id);
 	if (atomic_load_explicit(&d->timer, memory_order_relaxed))
 		gt_text_add(&text, "clock", "timer");
-	if (gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_OPENCL, d->number, (uintptr_t)id, parent, &text))
+	if (gt_object_write(t, GT_OBJECT_DEVICE, GT_DOMAIN_OPENCL, d->number, (uintptr_t)id, parent,
+			    &text))
 		atomic_store_explicit(&d->epoch, t->epoch, memory_order_release);
 }
 
@@ -244,7 +273,8 @@ struct gt_cl_device *gt_cl_devices(void)
 	return atomic_load_explicit(&all_devices, memory_order_acquire);
 }
 
-static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
+static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_thread *t,
+				       cl_device_id id)
 {
 	struct gt_cl_device *d = gt_cl_alloc(t->epoch, sizeof *d), *first;
 
@@ -256,7 +286,9 @@ static struct gt_cl_device *add_device(const struct gt_table *table, struct gt_t
 	first = atomic_load_explicit(&all_devices, memory_order_relaxed);
 	do {
 		d->next = first;
-	} while (!atomic_compare_exchange_weak_explicit(&all_devices, &first, d, memory_order_release, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(&all_devices, &first, d,
+							memory_order_release,
+							memory_order_relaxed));
 	return d;
 }
 
@@ -267,11 +299,13 @@ bool gt_cl_device_asked(const struct gt_cl_device *d)
 
 static bool is_known(const struct gt_cl_device *d, const struct gt_thread *t)
 {
-	return d && gt_cl_device_asked(d) && atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
+	return d && gt_cl_device_asked(d) &&
+	       atomic_load_explicit(&d->epoch, memory_order_acquire) == t->epoch;
 }
 
 /* With `learning` held, or not to be had. */
-static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
+static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt_thread *t,
+					 cl_device_id id)
 {
 	struct gt_cl_device *d = gt_cl_map_find(&devices, id), *root;
 	cl_device_id parent = NULL;
@@ -284,7 +318,8 @@ static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt
 	}
 	if (are_being_made(t->epoch))
 		return d;
-	gt_opencl_used(table, id); /* may wait for the dynamic linker, whose lock's holder may wait for ours, but gives up */
+	/* may wait for the dynamic linker, whose lock's holder may wait for ours, but gives up */
+	gt_opencl_used(table, id);
 	if (atomic_load_explicit(&d->fresh, memory_order_acquire)) {
 		d->version = device_version(table, id);
 		d->host = device_type(table, id) & CL_DEVICE_TYPE_CPU;
@@ -292,14 +327,16 @@ static struct gt_cl_device *learn_device(const struct gt_table *table, struct gt
 		gt_cl_device_clock(d, NULL); /* does it work? */
 		atomic_store_explicit(&d->fresh, ASKED, memory_order_release);
 	}
-	if (GT_CL(table, clGetDeviceInfo)(id, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, NULL) != CL_SUCCESS)
+	if (GT_CL(table, clGetDeviceInfo)(id, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent,
+					  NULL) != CL_SUCCESS)
 		parent = NULL;
 	root = parent && parent != id ? learn_device(table, t, parent) : NULL;
 	write_device(d, t, root ? root->number : 0);
 	return d;
 }
 
-struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t, cl_device_id id)
+struct gt_cl_device *gt_cl_device_get(const struct gt_table *table, struct gt_thread *t,
+				      cl_device_id id)
 {
 	struct gt_cl_device *d = gt_cl_map_find(&devices, id);
 	bool locked;
@@ -327,12 +364,14 @@ static void created_again(const cl_device_id *ids, cl_uint count)
 }
 
 cl_int gt_opencl_wrap_clCreateSubDevices(const struct gt_call *call, cl_device_id in_device,
-					 const cl_device_partition_property *properties, cl_uint num_entries,
-					 cl_device_id *out_devices, cl_uint *num_devices)
+					 const cl_device_partition_property *properties,
+					 cl_uint num_entries, cl_device_id *out_devices,
+					 cl_uint *num_devices)
 {
 	cl_uint own = 0, *count = num_devices ? num_devices : &own;
-	cl_int ret = GT_CL_REAL(call, clCreateSubDevices)(in_device, properties, num_entries, out_devices,
-							 out_devices ? count : num_devices);
+	cl_int ret = GT_CL_REAL(call, clCreateSubDevices)(in_device, properties, num_entries,
+							  out_devices,
+							  out_devices ? count : num_devices);
 
 	if (ret == CL_SUCCESS && out_devices)
 		created_again(out_devices, *count < num_entries ? *count : num_entries);
@@ -350,13 +389,16 @@ static struct context *add_context(struct gt_thread *t, cl_context handle)
 	return c;
 }
 
-static void add_devices(const struct gt_table *table, struct gt_thread *t, struct gt_text *text, cl_context handle)
+static void add_devices(const struct gt_table *table, struct gt_thread *t, struct gt_text *text,
+			cl_context handle)
 {
 	cl_device_id ids[32];
 	char list[32 * 8], *p = list;
 	size_t bytes = 0;
 
-	if (GT_CL(table, clGetContextInfo)(handle, CL_CONTEXT_DEVICES, sizeof ids, ids, &bytes) != CL_SUCCESS || bytes > sizeof ids)
+	if (GT_CL(table, clGetContextInfo)(handle, CL_CONTEXT_DEVICES, sizeof ids, ids, &bytes) !=
+		    CL_SUCCESS ||
+	    bytes > sizeof ids)
 		return;
 	for (size_t i = 0; i < bytes / sizeof ids[0]; i++) {
 		struct gt_cl_device *d = learn_device(table, t, ids[i]);
@@ -375,7 +417,8 @@ static void add_devices(const struct gt_table *table, struct gt_thread *t, struc
 /* Its number, if that is in a record of this image. */
 static uint64_t known_context(const struct context *c, const struct gt_thread *t)
 {
-	return c && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch ? c->number : 0;
+	return c && atomic_load_explicit(&c->epoch, memory_order_acquire) == t->epoch ? c->number
+										      : 0;
 }
 
 static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t, cl_context handle)
@@ -389,7 +432,8 @@ static uint64_t learn_context(const struct gt_table *table, struct gt_thread *t,
 	if (!c->number)
 		c->number = gt_object_number(GT_OBJECT_CONTEXT);
 	add_devices(table, t, &text, handle);
-	if (gt_object_write(t, GT_OBJECT_CONTEXT, GT_DOMAIN_OPENCL, c->number, (uintptr_t)handle, 0, &text))
+	if (gt_object_write(t, GT_OBJECT_CONTEXT, GT_DOMAIN_OPENCL, c->number, (uintptr_t)handle, 0,
+			    &text))
 		atomic_store_explicit(&c->epoch, t->epoch, memory_order_release);
 	return c->number;
 }
@@ -435,12 +479,15 @@ static void context_created(const struct gt_call *call, cl_context handle)
 	gt_cl_context_number(gt_cl_table(call), gt_cl_thread(call), handle);
 }
 
-cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call, const cl_context_properties *properties,
+cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call,
+					  const cl_context_properties *properties,
 					  cl_uint num_devices, const cl_device_id *device_list,
-					  gt_cl_context_notify pfn_notify, void *user_data, cl_int *errcode_ret)
+					  gt_cl_context_notify pfn_notify, void *user_data,
+					  cl_int *errcode_ret)
 {
 	const struct gt_cl_notify n = gt_cl_notify_of(call, pfn_notify, user_data);
-	cl_context c = GT_CL_REAL(call, clCreateContext)(properties, num_devices, device_list, n.function, n.user, errcode_ret);
+	cl_context c = GT_CL_REAL(call, clCreateContext)(properties, num_devices, device_list,
+							 n.function, n.user, errcode_ret);
 
 	if (!c)
 		gt_cl_notify_drop(&n);
@@ -448,16 +495,19 @@ cl_context gt_opencl_wrap_clCreateContext(const struct gt_call *call, const cl_c
 	return c;
 }
 
-cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call, const cl_context_properties *properties,
-						  cl_device_type device_type, gt_cl_context_notify pfn_notify,
-						  void *user_data, cl_int *errcode_ret)
+cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call,
+						  const cl_context_properties *properties,
+						  cl_device_type device_type,
+						  gt_cl_context_notify pfn_notify, void *user_data,
+						  cl_int *errcode_ret)
 {
 	const uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 	const struct gt_cl_notify n = gt_cl_notify_of(call, pfn_notify, user_data);
 	cl_context c;
 
 	begin_making(epoch);
-	c = GT_CL_REAL(call, clCreateContextFromType)(properties, device_type, n.function, n.user, errcode_ret);
+	c = GT_CL_REAL(call, clCreateContextFromType)(properties, device_type, n.function, n.user,
+						      errcode_ret);
 	end_making(epoch);
 	if (!c)
 		gt_cl_notify_drop(&n);
@@ -468,7 +518,8 @@ cl_context gt_opencl_wrap_clCreateContextFromType(const struct gt_call *call, co
 /* Kernels ------------------------------------------------------------------- */
 
 /* @wanted: is it to be recorded? */
-static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle, bool *wanted)
+static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle,
+			 bool *wanted)
 {
 	char name[2048];
 	size_t bytes = 0;
@@ -476,15 +527,18 @@ static uint32_t ask_name(const struct gt_table *table, struct gt_thread *t, cl_k
 	cl_int ret;
 
 	gt_internal_enter();
-	ret = GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, &bytes);
+	ret = GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name,
+					    &bytes);
 	if (ret == CL_SUCCESS && bytes > 0 && bytes <= sizeof name) {
 		id = gt_string_id(t, name, strnlen(name, bytes));
 		*wanted = gt_kernel_wanted(name, strnlen(name, bytes));
-	} else if (GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &bytes) == CL_SUCCESS &&
+	} else if (GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL,
+						 &bytes) == CL_SUCCESS &&
 		   bytes > sizeof name && bytes <= 1 << 20) {
 		char *longer = gt_cl_alloc(t->epoch, bytes); /* once per such kernel */
 
-		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes, longer, NULL) == CL_SUCCESS) {
+		if (longer && GT_CL(table, clGetKernelInfo)(handle, CL_KERNEL_FUNCTION_NAME, bytes,
+							    longer, NULL) == CL_SUCCESS) {
 			id = gt_string_id(t, longer, strnlen(longer, bytes));
 			*wanted = gt_kernel_wanted(longer, strnlen(longer, bytes));
 		}
@@ -502,7 +556,8 @@ static struct kernel *kernel_get(struct gt_thread *t, cl_kernel handle)
 	return k;
 }
 
-static __attribute__((noinline, cold)) uint32_t learn_name(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
+static __attribute__((noinline, cold)) uint32_t learn_name(const struct gt_table *table,
+							   struct gt_thread *t, cl_kernel handle)
 {
 	uint32_t name = ask_name(table, t, handle, &(bool){true});
 	struct kernel *k = kernel_get(t, handle);
@@ -538,15 +593,18 @@ bool gt_cl_kernel_chosen(const struct gt_call *call, cl_kernel handle)
 uint64_t gt_cl_told_kernel(const struct gt_table *table, struct gt_thread *t, cl_kernel handle)
 {
 	struct kernel *k = t && handle ? kernel_get(t, handle) : NULL;
-	uint64_t number = k ? atomic_load_explicit(&k->told_number, memory_order_acquire) : 0, fresh;
+	uint64_t number = k ? atomic_load_explicit(&k->told_number, memory_order_acquire) : 0,
+		 fresh;
 
 	if (!k || number)
 		return number;
 	fresh = gt_object_number(GT_OBJECT_KERNEL_SYMBOL);
-	if (!atomic_compare_exchange_strong_explicit(&k->told_number, &number, fresh, memory_order_acq_rel, memory_order_acquire))
+	if (!atomic_compare_exchange_strong_explicit(&k->told_number, &number, fresh,
+						     memory_order_acq_rel, memory_order_acquire))
 		return number;
 	gt_tool_object_unload(k->object); /* that had the handle before */
-	k->object = gt_cl_told_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle, gt_string_text(gt_cl_kernel_name(table, t, handle)));
+	k->object = gt_cl_told_object(GPUTAP_OBJECT_KERNEL_SYMBOL, fresh, handle,
+				      gt_string_text(gt_cl_kernel_name(table, t, handle)));
 	return fresh;
 }
 
@@ -556,38 +614,45 @@ static void kernel_created(const struct gt_call *call, cl_kernel handle, uint32_
 	const struct gt_table *table = gt_cl_table(call);
 	const bool tools = atomic_load_explicit(&gt_recording.tools, memory_order_relaxed);
 	struct gt_thread *t = tools ? gt_cl_thread(call) : call->thread;
-	struct kernel *k = handle ? (t ? kernel_get(t, handle) : gt_cl_map_find(&kernels, handle)) : NULL;
+	struct kernel *k =
+		handle ? (t ? kernel_get(t, handle) : gt_cl_map_find(&kernels, handle)) : NULL;
 
 	if (!k)
 		return;
 	atomic_store_explicit(&k->name, name, memory_order_relaxed);
-	atomic_store_explicit(&k->choice, 0, memory_order_relaxed); /* the handle may have been another kernel's */
+	/* the handle may have been another kernel's */
+	atomic_store_explicit(&k->choice, 0, memory_order_relaxed);
 	atomic_store_explicit(&k->told_number, 0, memory_order_relaxed);
 	if (tools && table)
 		gt_cl_told_kernel(table, t, handle);
 }
 
-cl_kernel gt_opencl_wrap_clCreateKernel(const struct gt_call *call, cl_program program, const char *kernel_name, cl_int *errcode_ret)
+cl_kernel gt_opencl_wrap_clCreateKernel(const struct gt_call *call, cl_program program,
+					const char *kernel_name, cl_int *errcode_ret)
 {
 	cl_kernel k = GT_CL_REAL(call, clCreateKernel)(program, kernel_name, errcode_ret);
 
 	if (k)
-		kernel_created(call, k, gt_string_id(call->thread, kernel_name, strlen(kernel_name)));
+		kernel_created(call, k,
+			       gt_string_id(call->thread, kernel_name, strlen(kernel_name)));
 	return k;
 }
 
-cl_int gt_opencl_wrap_clCreateKernelsInProgram(const struct gt_call *call, cl_program program, cl_uint num_kernels,
-					       cl_kernel *list, cl_uint *num_kernels_ret)
+cl_int gt_opencl_wrap_clCreateKernelsInProgram(const struct gt_call *call, cl_program program,
+					       cl_uint num_kernels, cl_kernel *list,
+					       cl_uint *num_kernels_ret)
 {
 	cl_uint own = 0, *count = num_kernels_ret ? num_kernels_ret : &own;
-	cl_int ret = GT_CL_REAL(call, clCreateKernelsInProgram)(program, num_kernels, list, list ? count : num_kernels_ret);
+	cl_int ret = GT_CL_REAL(call, clCreateKernelsInProgram)(program, num_kernels, list,
+								list ? count : num_kernels_ret);
 
 	for (cl_uint i = 0; ret == CL_SUCCESS && list && i < *count && i < num_kernels; i++)
 		kernel_created(call, list[i], 0);
 	return ret;
 }
 
-cl_kernel gt_opencl_wrap_clCloneKernel(const struct gt_call *call, cl_kernel source, cl_int *errcode_ret)
+cl_kernel gt_opencl_wrap_clCloneKernel(const struct gt_call *call, cl_kernel source,
+				       cl_int *errcode_ret)
 {
 	cl_kernel k = GT_CL_REAL(call, clCloneKernel)(source, errcode_ret);
 

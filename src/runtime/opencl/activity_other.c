@@ -9,26 +9,29 @@ static uint64_t bytes_of(const struct gt_table *table, cl_uint num, const cl_mem
 
 	gt_internal_enter();
 	for (cl_uint i = 0; i < num && i < 256; i++)
-		if (GT_CL(table, clGetMemObjectInfo)(objects[i], CL_MEM_SIZE, sizeof size, &size, NULL) == CL_SUCCESS)
+		if (GT_CL(table, clGetMemObjectInfo)(objects[i], CL_MEM_SIZE, sizeof size, &size,
+						     NULL) == CL_SUCCESS)
 			bytes += size;
 	gt_internal_leave();
 	return bytes;
 }
 
 /* Its event is its purpose: NULL is the program's mistake, and the runtime's to answer. */
-cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue, cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueMarker(const struct gt_call *call, cl_command_queue queue,
+				      cl_event *event)
 {
 	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret;
 
 	if (!event)
 		return GT_CL_REAL(call, clEnqueueMarker)(queue, event);
-	ret = GT_CL_REAL(call, clEnqueueMarker)(queue, gt_cl_event(call, queue, GT_DEVICE_MARKER, &w, event));
+	ret = GT_CL_REAL(call, clEnqueueMarker)(queue, gt_cl_event(call, queue, GT_DEVICE_MARKER,
+								   &w, event));
 	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
-/* OpenCL 1.0's barrier has no event. Since 1.2 it is the same as one with an empty list, which has. If that one is
- * refused, the runtime answers to what the program asked. */
+/* OpenCL 1.0's barrier has no event. Since 1.2 it is the same as one with an empty list, which
+ * has. If that one is refused, the runtime answers to what the program asked. */
 cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_queue queue)
 {
 	const struct gt_table *table = gt_cl_table(call);
@@ -36,8 +39,10 @@ cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_qu
 	struct gt_cl_work w = {.what.bytes = 0};
 	cl_int ret;
 
-	if (call->thread && table && q && q->device && q->device->version >= 102 && GT_CL(table, clEnqueueBarrierWithWaitList)) {
-		ret = GT_CL(table, clEnqueueBarrierWithWaitList)(queue, 0, NULL, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, NULL));
+	if (call->thread && table && q && q->device && q->device->version >= 102 &&
+	    GT_CL(table, clEnqueueBarrierWithWaitList)) {
+		ret = GT_CL(table, clEnqueueBarrierWithWaitList)(
+			queue, 0, NULL, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, NULL));
 		if (gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret) == CL_SUCCESS)
 			return ret;
 	}
@@ -49,44 +54,53 @@ cl_int gt_opencl_wrap_clEnqueueBarrier(const struct gt_call *call, cl_command_qu
 	return ret;
 }
 
-cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call, cl_command_queue queue, cl_uint count,
+cl_int gt_opencl_wrap_clEnqueueMarkerWithWaitList(const struct gt_call *call,
+						  cl_command_queue queue, cl_uint count,
 						  const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.bytes = 0};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(queue, count, list, gt_cl_event(call, queue, GT_DEVICE_MARKER, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueMarkerWithWaitList)(
+		queue, count, list, gt_cl_event(call, queue, GT_DEVICE_MARKER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MARKER, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call, cl_command_queue queue, cl_uint count,
+cl_int gt_opencl_wrap_clEnqueueBarrierWithWaitList(const struct gt_call *call,
+						   cl_command_queue queue, cl_uint count,
 						   const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.bytes = 0};
-	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(queue, count, list, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueBarrierWithWaitList)(
+		queue, count, list, gt_cl_event(call, queue, GT_DEVICE_BARRIER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_BARRIER, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_command_queue queue, cl_uint num,
-						 const cl_mem *objects, cl_mem_migration_flags flags, cl_uint count,
+cl_int gt_opencl_wrap_clEnqueueMigrateMemObjects(const struct gt_call *call, cl_command_queue queue,
+						 cl_uint num, const cl_mem *objects,
+						 cl_mem_migration_flags flags, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjects)(queue, num, objects, flags, count, list,
-								  gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjects)(
+		queue, num, objects, flags, count, list,
+		gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call, cl_command_queue queue, cl_uint num,
+cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call,
+						   cl_command_queue queue, cl_uint num,
 						   const cl_mem *objects, cl_ulong flags,
-						   cl_uint count, const cl_event *list, cl_event *event)
+						   cl_uint count, const cl_event *list,
+						   cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjectEXT)(queue, num, objects, flags, count, list,
-								    gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemObjectEXT)(
+		queue, num, objects, flags, count, list,
+		gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = bytes_of(w.table, num, objects);
@@ -94,14 +108,17 @@ cl_int gt_opencl_wrap_clEnqueueMigrateMemObjectEXT(const struct gt_call *call, c
 }
 
 /* Acquire and release have one form. */
-#define SHARED(f)                                                                                                       \
-	cl_int gt_opencl_wrap_##f(const struct gt_call *call, cl_command_queue queue, cl_uint num, const cl_mem *objects, \
-				  cl_uint count, const cl_event *list, cl_event *event)                                 \
-	{                                                                                                               \
-		struct gt_cl_work w = {.what.global = {num}};                                                         \
-		cl_int ret = GT_CL_REAL(call, f)(queue, num, objects, count, list, gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));       \
-                                                                                                                        \
-		return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);                                      \
+#define SHARED(f)                                                                                  \
+	cl_int gt_opencl_wrap_##f(const struct gt_call *call, cl_command_queue queue, cl_uint num, \
+				  const cl_mem *objects, cl_uint count, const cl_event *list,      \
+				  cl_event *event)                                                 \
+	{                                                                                          \
+		struct gt_cl_work w = {.what.global = {num}};                                      \
+		cl_int ret =                                                                       \
+			GT_CL_REAL(call, f)(queue, num, objects, count, list,                      \
+					    gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event)); \
+                                                                                                   \
+		return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);                 \
 	}
 SHARED(clEnqueueAcquireGLObjects)
 SHARED(clEnqueueReleaseGLObjects)
@@ -114,36 +131,43 @@ SHARED(clEnqueueReleaseGrallocObjectsIMG)
 SHARED(clEnqueueAcquireVA_APIMediaSurfacesINTEL)
 SHARED(clEnqueueReleaseVA_APIMediaSurfacesINTEL)
 
-cl_int gt_opencl_wrap_clEnqueueGenerateMipmapIMG(const struct gt_call *call, cl_command_queue queue, cl_mem src,
-						 cl_mem dst, cl_uint mode,
-						 const size_t *array_region, const size_t *mip_region, cl_uint count,
+cl_int gt_opencl_wrap_clEnqueueGenerateMipmapIMG(const struct gt_call *call, cl_command_queue queue,
+						 cl_mem src, cl_mem dst, cl_uint mode,
+						 const size_t *array_region,
+						 const size_t *mip_region, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)src, (uintptr_t)dst}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueGenerateMipmapIMG)(queue, src, dst, mode, array_region, mip_region,
-								  count, list, gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueGenerateMipmapIMG)(
+		queue, src, dst, mode, array_region, mip_region, count, list,
+		gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_command_queue queue, cl_uint num,
-						 const void **semaphores, const cl_ulong *payloads, cl_uint count,
+cl_int gt_opencl_wrap_clEnqueueWaitSemaphoresKHR(const struct gt_call *call, cl_command_queue queue,
+						 cl_uint num, const void **semaphores,
+						 const cl_ulong *payloads, cl_uint count,
 						 const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueWaitSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
-								  gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueWaitSemaphoresKHR)(
+		queue, num, semaphores, payloads, count, list,
+		gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call, cl_command_queue queue, cl_uint num,
-						   const void **semaphores, const cl_ulong *payloads, cl_uint count,
+cl_int gt_opencl_wrap_clEnqueueSignalSemaphoresKHR(const struct gt_call *call,
+						   cl_command_queue queue, cl_uint num,
+						   const void **semaphores,
+						   const cl_ulong *payloads, cl_uint count,
 						   const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSignalSemaphoresKHR)(queue, num, semaphores, payloads, count, list,
-								    gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueSignalSemaphoresKHR)(
+		queue, num, semaphores, payloads, count, list,
+		gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }

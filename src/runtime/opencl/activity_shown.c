@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that a call shows to the program before it returns.
  *
- * A blocking call may take for ever, and another thread of the program may wait for the event that
- * the runtime writes before it blocks; a native kernel may read its own event. So the runtime
- * writes where the program wants it. What other calls give goes into a variable of ours first:
- * they return at once, and by then one reference is ours.
+ * A blocking call may take for ever, and another thread of the program may wait for the event
+ * that the runtime writes before it blocks; a native kernel may read its own event. So the
+ * runtime writes where the program wants it. What other calls give goes into a variable of ours
+ * first: they return at once, and by then one reference is ours.
  *
  *   calling thread   1. a place of places[], open
  *                    2. the real call; the runtime writes *where
@@ -14,9 +14,9 @@
  *                    take that reference first
  *
  * Without the second half an event that is seen, waited for and released before the call returns
- * would be gone when the calling thread comes to take its reference.
- * A place whose call was left by longjmp(), or with its thread, stays open until its thread makes
- * such a call again: so what is at `where` is read only after the kernel has said that it can be. */
+ * would be gone when the calling thread comes to take its reference. A place whose call was left
+ * by longjmp(), or with its thread, stays open until its thread makes such a call again: so what
+ * is at `where` is read only after the kernel has said that it can be. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -140,7 +140,8 @@ static cl_event keep(struct gt_cl_shown *s, const struct gt_table *table, cl_eve
 	cl_event former = NULL;
 
 	if (s->where && s->epoch == epoch && can_be_read(s->where) &&
-	    __atomic_load_n(s->where, __ATOMIC_RELAXED) == event && s->retained != event && retain(table, event)) {
+	    __atomic_load_n(s->where, __ATOMIC_RELAXED) == event && s->retained != event &&
+	    retain(table, event)) {
 		former = s->retained;
 		s->retained = event;
 	}

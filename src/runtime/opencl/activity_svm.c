@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared virtual memory and unified shared memory: core, Arm's and Intel's. object[]: source, destination address.
- * Which side of a copy is the host's memory is not known: all are copies. */
+/* Shared virtual memory and unified shared memory: core, Arm's and Intel's. object[]: source,
+ * destination address. Which side of a copy is the host's memory is not known: all are copies. */
 #include "runtime/opencl/activity.h"
 
 static uint64_t sum(cl_uint count, const size_t *sizes)
@@ -12,182 +12,225 @@ static uint64_t sum(cl_uint count, const size_t *sizes)
 	return bytes;
 }
 
-cl_int gt_opencl_wrap_clEnqueueSVMFree(const struct gt_call *call, cl_command_queue queue, cl_uint num,
-				       void **pointers, gt_cl_svm_free function, void *user_data, cl_uint count,
-				       const cl_event *list, cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueSVMFree(const struct gt_call *call, cl_command_queue queue,
+				       cl_uint num, void **pointers, gt_cl_svm_free function,
+				       void *user_data, cl_uint count, const cl_event *list,
+				       cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
 	const struct gt_cl_free f = gt_cl_free_of(call, function, user_data);
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFree)(queue, num, pointers, f.function, f.user, count, list,
-							gt_cl_event_early(call, queue, GT_DEVICE_OTHER, &w, event, f.function));
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueSVMFree)(queue, num, pointers, f.function, f.user, count,
+						   list,
+						   gt_cl_event_early(call, queue, GT_DEVICE_OTHER,
+								     &w, event, f.function));
 
 	if (ret != CL_SUCCESS)
 		gt_cl_free_drop(&f);
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueSVMMemcpy(const struct gt_call *call, cl_command_queue queue, cl_bool blocking,
-					 void *dst, const void *src, size_t size, cl_uint count, const cl_event *list,
+cl_int gt_opencl_wrap_clEnqueueSVMMemcpy(const struct gt_call *call, cl_command_queue queue,
+					 cl_bool blocking, void *dst, const void *src, size_t size,
+					 cl_uint count, const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueSVMMemcpy)(queue, blocking, dst, src, size, count, list,
+						     gt_cl_event_early(call, queue, GT_DEVICE_COPY,
+								       &w, event, blocking));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSVMMemFill(const struct gt_call *call, cl_command_queue queue,
+					  void *dst, const void *pattern, size_t pattern_size,
+					  size_t size, cl_uint count, const cl_event *list,
+					  cl_event *event)
+{
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemFill)(queue, dst, pattern, pattern_size, size,
+							   count, list,
+							   gt_cl_event(call, queue, GT_DEVICE_FILL,
+								       &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSVMMap(const struct gt_call *call, cl_command_queue queue,
+				      cl_bool blocking, cl_map_flags flags, void *ptr, size_t size,
+				      cl_uint count, const cl_event *list, cl_event *event)
+{
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueSVMMap)(queue, blocking, flags, ptr, size, count, list,
+						  gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w,
+								    event, blocking));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSVMUnmap(const struct gt_call *call, cl_command_queue queue,
+					void *ptr, cl_uint count, const cl_event *list,
+					cl_event *event)
+{
+	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmap)(queue, ptr, count, list,
+							 gt_cl_event(call, queue, GT_DEVICE_UNMAP,
+								     &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSVMFreeARM(const struct gt_call *call, cl_command_queue queue,
+					  cl_uint num, void **pointers, gt_cl_svm_free function,
+					  void *user_data, cl_uint count, const cl_event *list,
+					  cl_event *event)
+{
+	struct gt_cl_work w = {.what.global = {num}};
+	const struct gt_cl_free f = gt_cl_free_of(call, function, user_data);
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFreeARM)(
+		queue, num, pointers, f.function, f.user, count, list,
+		gt_cl_event_early(call, queue, GT_DEVICE_OTHER, &w, event, f.function));
+
+	if (ret != CL_SUCCESS)
+		gt_cl_free_drop(&f);
+	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSVMMemcpyARM(const struct gt_call *call, cl_command_queue queue,
+					    cl_bool blocking, void *dst, const void *src,
+					    size_t size, cl_uint count, const cl_event *list,
+					    cl_event *event)
+{
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpyARM)(
+		queue, blocking, dst, src, size, count, list,
+		gt_cl_event_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSVMMemFillARM(const struct gt_call *call, cl_command_queue queue,
+					     void *dst, const void *pattern, size_t pattern_size,
+					     size_t size, cl_uint count, const cl_event *list,
+					     cl_event *event)
+{
+	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueSVMMemFillARM)(queue, dst, pattern, pattern_size, size,
+							 count, list,
+							 gt_cl_event(call, queue, GT_DEVICE_FILL,
+								     &w, event));
+
+	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
+}
+
+cl_int gt_opencl_wrap_clEnqueueSVMMapARM(const struct gt_call *call, cl_command_queue queue,
+					 cl_bool blocking, cl_map_flags flags, void *ptr,
+					 size_t size, cl_uint count, const cl_event *list,
 					 cl_event *event)
 {
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpy)(queue, blocking, dst, src, size, count, list,
-							  gt_cl_event_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
-
-	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
-}
-
-cl_int gt_opencl_wrap_clEnqueueSVMMemFill(const struct gt_call *call, cl_command_queue queue, void *dst,
-					  const void *pattern, size_t pattern_size, size_t size, cl_uint count,
-					  const cl_event *list, cl_event *event)
-{
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemFill)(queue, dst, pattern, pattern_size, size, count, list,
-							   gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
-
-	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
-}
-
-cl_int gt_opencl_wrap_clEnqueueSVMMap(const struct gt_call *call, cl_command_queue queue, cl_bool blocking,
-				      cl_map_flags flags, void *ptr, size_t size, cl_uint count, const cl_event *list,
-				      cl_event *event)
-{
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMap)(queue, blocking, flags, ptr, size, count, list,
-						       gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w, event, blocking));
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueSVMMapARM)(queue, blocking, flags, ptr, size, count, list,
+						     gt_cl_event_early(call, queue, GT_DEVICE_MAP,
+								       &w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueSVMUnmap(const struct gt_call *call, cl_command_queue queue, void *ptr, cl_uint count,
-					const cl_event *list, cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueSVMUnmapARM(const struct gt_call *call, cl_command_queue queue,
+					   void *ptr, cl_uint count, const cl_event *list,
+					   cl_event *event)
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmap)(queue, ptr, count, list, gt_cl_event(call, queue, GT_DEVICE_UNMAP, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmapARM)(
+		queue, ptr, count, list, gt_cl_event(call, queue, GT_DEVICE_UNMAP, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueSVMFreeARM(const struct gt_call *call, cl_command_queue queue, cl_uint num,
-					  void **pointers, gt_cl_svm_free function, void *user_data, cl_uint count,
-					  const cl_event *list, cl_event *event)
-{
-	struct gt_cl_work w = {.what.global = {num}};
-	const struct gt_cl_free f = gt_cl_free_of(call, function, user_data);
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMFreeARM)(queue, num, pointers, f.function, f.user, count, list,
-							gt_cl_event_early(call, queue, GT_DEVICE_OTHER, &w, event, f.function));
-
-	if (ret != CL_SUCCESS)
-		gt_cl_free_drop(&f);
-	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
-}
-
-cl_int gt_opencl_wrap_clEnqueueSVMMemcpyARM(const struct gt_call *call, cl_command_queue queue, cl_bool blocking,
-					    void *dst, const void *src, size_t size, cl_uint count,
-					    const cl_event *list, cl_event *event)
-{
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemcpyARM)(queue, blocking, dst, src, size, count, list,
-							     gt_cl_event_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
-
-	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
-}
-
-cl_int gt_opencl_wrap_clEnqueueSVMMemFillARM(const struct gt_call *call, cl_command_queue queue, void *dst,
-					     const void *pattern, size_t pattern_size, size_t size, cl_uint count,
-					     const cl_event *list, cl_event *event)
-{
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMemFillARM)(queue, dst, pattern, pattern_size, size, count, list,
-							      gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
-
-	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
-}
-
-cl_int gt_opencl_wrap_clEnqueueSVMMapARM(const struct gt_call *call, cl_command_queue queue, cl_bool blocking,
-					 cl_map_flags flags, void *ptr, size_t size, cl_uint count,
-					 const cl_event *list, cl_event *event)
-{
-	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMapARM)(queue, blocking, flags, ptr, size, count, list,
-							  gt_cl_event_early(call, queue, GT_DEVICE_MAP, &w, event, blocking));
-
-	return gt_cl_follow(call, queue, GT_DEVICE_MAP, blocking, &w, ret);
-}
-
-cl_int gt_opencl_wrap_clEnqueueSVMUnmapARM(const struct gt_call *call, cl_command_queue queue, void *ptr,
-					   cl_uint count, const cl_event *list, cl_event *event)
-{
-	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMUnmapARM)(queue, ptr, count, list, gt_cl_event(call, queue, GT_DEVICE_UNMAP, &w, event));
-
-	return gt_cl_follow(call, queue, GT_DEVICE_UNMAP, false, &w, ret);
-}
-
-cl_int gt_opencl_wrap_clEnqueueSVMMigrateMem(const struct gt_call *call, cl_command_queue queue, cl_uint num,
-					     const void **pointers, const size_t *sizes, cl_mem_migration_flags flags,
+cl_int gt_opencl_wrap_clEnqueueSVMMigrateMem(const struct gt_call *call, cl_command_queue queue,
+					     cl_uint num, const void **pointers,
+					     const size_t *sizes, cl_mem_migration_flags flags,
 					     cl_uint count, const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.global = {num}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueSVMMigrateMem)(queue, num, pointers, sizes, flags, count, list,
-							      gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueSVMMigrateMem)(queue, num, pointers, sizes, flags, count,
+							 list,
+							 gt_cl_event(call, queue, GT_DEVICE_MIGRATE,
+								     &w, event));
 
 	if (ret == CL_SUCCESS && w.table)
 		w.what.bytes = sum(num, sizes);
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueMemcpyINTEL(const struct gt_call *call, cl_command_queue queue, cl_bool blocking,
-					   void *dst, const void *src, size_t size, cl_uint count,
-					   const cl_event *list, cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueMemcpyINTEL(const struct gt_call *call, cl_command_queue queue,
+					   cl_bool blocking, void *dst, const void *src,
+					   size_t size, cl_uint count, const cl_event *list,
+					   cl_event *event)
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)src, (uintptr_t)dst}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMemcpyINTEL)(queue, blocking, dst, src, size, count, list,
-							    gt_cl_event_early(call, queue, GT_DEVICE_COPY, &w, event, blocking));
+	cl_int ret = GT_CL_REAL(call,
+				clEnqueueMemcpyINTEL)(queue, blocking, dst, src, size, count, list,
+						      gt_cl_event_early(call, queue, GT_DEVICE_COPY,
+									&w, event, blocking));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_COPY, blocking, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueMemFillINTEL(const struct gt_call *call, cl_command_queue queue, void *dst,
-					    const void *pattern, size_t pattern_size, size_t size, cl_uint count,
-					    const cl_event *list, cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueMemFillINTEL(const struct gt_call *call, cl_command_queue queue,
+					    void *dst, const void *pattern, size_t pattern_size,
+					    size_t size, cl_uint count, const cl_event *list,
+					    cl_event *event)
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMemFillINTEL)(queue, dst, pattern, pattern_size, size, count, list,
-							     gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueMemFillINTEL)(queue, dst, pattern, pattern_size, size,
+							count, list,
+							gt_cl_event(call, queue, GT_DEVICE_FILL, &w,
+								    event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueMemsetINTEL(const struct gt_call *call, cl_command_queue queue, void *dst,
-					   cl_int value, size_t size, cl_uint count, const cl_event *list,
-					   cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueMemsetINTEL(const struct gt_call *call, cl_command_queue queue,
+					   void *dst, cl_int value, size_t size, cl_uint count,
+					   const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {0, (uintptr_t)dst}}};
 	cl_int ret = GT_CL_REAL(call, clEnqueueMemsetINTEL)(queue, dst, value, size, count, list,
-							    gt_cl_event(call, queue, GT_DEVICE_FILL, &w, event));
+							    gt_cl_event(call, queue, GT_DEVICE_FILL,
+									&w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_FILL, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueMigrateMemINTEL(const struct gt_call *call, cl_command_queue queue, const void *ptr,
-					       size_t size, cl_mem_migration_flags flags, cl_uint count,
+cl_int gt_opencl_wrap_clEnqueueMigrateMemINTEL(const struct gt_call *call, cl_command_queue queue,
+					       const void *ptr, size_t size,
+					       cl_mem_migration_flags flags, cl_uint count,
 					       const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what = {.bytes = size, .object = {(uintptr_t)ptr, (uintptr_t)ptr}}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemINTEL)(queue, ptr, size, flags, count, list,
-								gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
+	cl_int ret = GT_CL_REAL(call, clEnqueueMigrateMemINTEL)(
+		queue, ptr, size, flags, count, list,
+		gt_cl_event(call, queue, GT_DEVICE_MIGRATE, &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_MIGRATE, false, &w, ret);
 }
 
-cl_int gt_opencl_wrap_clEnqueueMemAdviseINTEL(const struct gt_call *call, cl_command_queue queue, const void *ptr,
-					      size_t size, cl_uint advice, cl_uint count, const cl_event *list,
-					      cl_event *event)
+cl_int gt_opencl_wrap_clEnqueueMemAdviseINTEL(const struct gt_call *call, cl_command_queue queue,
+					      const void *ptr, size_t size, cl_uint advice,
+					      cl_uint count, const cl_event *list, cl_event *event)
 {
 	struct gt_cl_work w = {.what.object = {(uintptr_t)ptr, (uintptr_t)ptr}};
-	cl_int ret = GT_CL_REAL(call, clEnqueueMemAdviseINTEL)(queue, ptr, size, advice, count, list,
-							       gt_cl_event(call, queue, GT_DEVICE_OTHER, &w, event));
+	cl_int ret =
+		GT_CL_REAL(call, clEnqueueMemAdviseINTEL)(queue, ptr, size, advice, count, list,
+							  gt_cl_event(call, queue, GT_DEVICE_OTHER,
+								      &w, event));
 
 	return gt_cl_follow(call, queue, GT_DEVICE_OTHER, false, &w, ret);
 }

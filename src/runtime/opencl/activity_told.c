@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What tools are told of OpenCL's commands: ENTER and EXIT around the enqueue function, with the queue and the kind of command
- * known at ENTER and everything else at EXIT; COMPLETE by the helper (tool/tool_work.h).
+/* What tools are told of OpenCL's commands: ENTER and EXIT around the enqueue function, with the
+ * queue and the kind of command known at ENTER and everything else at EXIT; COMPLETE by the
+ * helper (tool/tool_work.h).
  *
- * Times. A driver's stamps are of a clock that nobody names. The first command whose QUEUED stamp, taken for one of the host's
- * clocks, lies between its ENTER and its EXIT says which one it is; a device none of them fits has its QUEUED stamp at ENTER,
- * which is later than it was by at most a call. */
+ * Times. A driver's stamps are of a clock that nobody names. The first command whose QUEUED
+ * stamp, taken for one of the host's clocks, lies between its ENTER and its EXIT says which one
+ * it is; a device none of them fits has its QUEUED stamp at ENTER, which is later than it was by
+ * at most a call. */
 #include "runtime/opencl/activity.h"
 
 #include <errno.h>
@@ -17,15 +19,18 @@
 /* The innermost one of this thread whose enqueue function has not returned. */
 static _Thread_local struct gt_cl_work *open_work __attribute__((tls_model("initial-exec")));
 
-/* Is it the runtime's own, in the middle of one of the program's? (interposition; see door_interposition.c) */
+/* Is it the runtime's own, in the middle of one of the program's? (interposition; see
+ * door_interposition.c) */
 static bool is_nested(const struct gt_cl_work *w)
 {
-	while (open_work && (uintptr_t)open_work <= (uintptr_t)w) /* left by longjmp(): we do not stand deeper in the stack */
+	/* left by longjmp(): we do not stand deeper in the stack */
+	while (open_work && (uintptr_t)open_work <= (uintptr_t)w)
 		open_work = open_work->outer;
 	return open_work && gt_skip_nested[GT_DOMAIN_OPENCL];
 }
 
-void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op, struct gt_cl_work *w)
+void gt_cl_tell(const struct gt_call *call, cl_command_queue queue, enum gt_device_op op,
+		struct gt_cl_work *w)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_call(GT_DOMAIN_OPENCL);
 	struct gt_tool_piece *piece;
@@ -72,17 +77,20 @@ void gt_cl_told(struct gt_cl_work *w, const struct gt_cl_queue *q, enum gt_devic
 		told->group[i] = w->what.local[i];
 	}
 	if (op == GT_DEVICE_KERNEL) {
-		told->kernel = gt_cl_told_kernel(w->table, w->thread, (cl_kernel)(uintptr_t)w->what.object[0]);
+		told->kernel = gt_cl_told_kernel(w->table, w->thread,
+						 (cl_kernel)(uintptr_t)w->what.object[0]);
 		return;
 	}
 	told->source = w->what.object[0];
 	told->destination = w->what.object[1];
 }
 
-/* What makes a stamp of the device CLOCK_BOOTTIME. @queued: of a command between these two times. */
+/* What makes a stamp of the device CLOCK_BOOTTIME. @queued: of a command between these two
+ * times. */
 static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t entered, uint64_t left)
 {
-	static const clockid_t clocks[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME};
+	static const clockid_t clocks[] = {CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,
+					   CLOCK_REALTIME};
 	int known = d ? atomic_load_explicit(&d->told_clock, memory_order_relaxed) - 1 : -1;
 
 	for (int i = known >= 0 ? known : 0; i < 4; i++) {
@@ -99,7 +107,8 @@ static int64_t offset_of(struct gt_cl_device *d, uint64_t queued, uint64_t enter
 	return (int64_t)(entered - queued);
 }
 
-void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status, const uint64_t times[4])
+void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int status,
+		     const uint64_t times[4])
 {
 	int64_t offset;
 
@@ -108,7 +117,8 @@ void gt_cl_told_done(struct gt_tool_piece *p, struct gt_cl_device *d, cl_int sta
 		return;
 	}
 	offset = offset_of(d, times[0], p->began, p->left);
-	gt_tool_piece_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset, times[3] + (uint64_t)offset);
+	gt_tool_piece_done(p, status < 0 ? status : 0, times[2] + (uint64_t)offset,
+			   times[3] + (uint64_t)offset);
 }
 
 /* Objects ------------------------------------------------------------------------ */
@@ -127,7 +137,8 @@ static void tell_device(struct gt_cl_device *d)
 	char name[512] = "";
 
 	gt_internal_enter();
-	if (GT_CL(d->table, clGetDeviceInfo)((cl_device_id)(uintptr_t)d->node.handle, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS)
+	if (GT_CL(d->table, clGetDeviceInfo)((cl_device_id)(uintptr_t)d->node.handle,
+					     CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS)
 		o.name = gt_tool_text(name, strnlen(name, sizeof name));
 	gt_internal_leave();
 	gt_tool_object_unload(former);
@@ -135,7 +146,8 @@ static void tell_device(struct gt_cl_device *d)
 	gt_tool_object_loaded(d->object);
 }
 
-struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle, const char *name)
+struct gt_tool_object *gt_cl_told_object(uint32_t type, uint64_t number, const void *handle,
+					 const char *name)
 {
 	const struct gputap_object o = {
 		.domain = GT_DOMAIN_OPENCL,
@@ -166,11 +178,13 @@ void gt_cl_told_queue(struct gt_cl_queue *q)
 
 	if (d && !gt_cl_device_asked(d))
 		return;
-	if (d && atomic_exchange_explicit(&d->told_number, d->number, memory_order_acq_rel) != d->number)
+	if (d &&
+	    atomic_exchange_explicit(&d->told_number, d->number, memory_order_acq_rel) != d->number)
 		tell_device(d);
 	if (atomic_exchange_explicit(&q->told_number, q->number, memory_order_acq_rel) == q->number)
 		return;
-	gt_tool_object_unload(q->object); /* that had the handle before: when a queue ends only the runtime knows */
+	/* that had the handle before: when a queue ends only the runtime knows */
+	gt_tool_object_unload(q->object);
 	q->object = gt_tool_object_add(&o, NULL);
 	gt_tool_object_loaded(q->object);
 }

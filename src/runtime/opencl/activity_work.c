@@ -5,32 +5,40 @@
  *   | chunk ─────────────► chunk ─────────────► chunk |      entries in a row, in the order of submission
  *     q->head                              q->tail           a chunk that is behind goes to the spare ones
  *
- * An enqueue writes one entry at the tail (q->push, taken among the threads that enqueue to this queue); one harvester at
- * a time goes along from the head (q->harvest): asks the runtime, writes the record into its own thread's ring, lets the
- * event go. They share nothing but the two positions. In a queue that runs in order the first command that is not done
- * ends the harvest; in one that does not, it goes to the tail.
+ * An enqueue writes one entry at the tail (q->push, taken among the threads that enqueue to this
+ * queue); one harvester at a time goes along from the head (q->harvest): asks the runtime,
+ * writes the record into its own thread's ring, lets the event go. They share nothing but the
+ * two positions. In a queue that runs in order the first command that is not done ends the
+ * harvest; in one that does not, it goes to the tail.
  *
- * Who harvests. Where the device is the host itself, enqueues do, a few commands at a time, and the helper only what the
- * program does not come by to do: there is no idle processor, and events are to be let go soon, because runtimes use
- * their memory again (kept until the program waits, 100,000 events of PoCL made each enqueue cost twice as much). Where
- * it is not, asking takes microseconds (NVIDIA: 1.4 us a question), and the helper does it beside the program.
- * An enqueue keeps away from the runtime's workers: the locks of an event and of the heap do not spin, and to meet a worker there
- * costs both a sleep (PoCL, 100,000 kernels, one look every 32 enqueues up to the last one done: 0.4 us a kernel). So it looks
- * rarely, and a good deal behind; a program that waits every few hundred commands has all of it done after the wait, alone.
+ * Who harvests. Where the device is the host itself, enqueues do, a few commands at a time, and
+ * the helper only what the program does not come by to do: there is no idle processor, and
+ * events are to be let go soon, because runtimes use their memory again (kept until the program
+ * waits, 100,000 events of PoCL made each enqueue cost twice as much). Where it is not, asking
+ * takes microseconds (NVIDIA: 1.4 us a question), and the helper does it beside the program. An
+ * enqueue keeps away from the runtime's workers: the locks of an event and of the heap do not
+ * spin, and to meet a worker there costs both a sleep (PoCL, 100,000 kernels, one look every 32
+ * enqueues up to the last one done: 0.4 us a kernel). So it looks rarely, and a good deal
+ * behind; a program that waits every few hundred commands has all of it done after the wait,
+ * alone.
  *
- * Every command that was enqueued is counted as seen in its call's thread; every entry ends as a record, as a drop,
- * or is still here when the process ends. Beyond a cap commands are not followed but counted. */
+ * Every command that was enqueued is counted as seen in its call's thread; every entry ends as a
+ * record, as a drop, or is still here when the process ends. Beyond a cap commands are not
+ * followed but counted. */
 #include "runtime/opencl/activity.h"
 
 #include <stdlib.h>
 
 enum {
-	LOOK_EVERY = 512,      /* enqueues between two harvests of a queue */
-	LOOK_HELPED = 16384,   /* the same where the helper harvests: should it not keep up */
-	LOOK_AT = 1024,	       /* commands that an enqueue harvests at most */
-	STEP = 128,	       /* of a queue in order: so many at once, so far from a worker of the runtime */
-	LOOK_WAITED = 256,     /* commands of a queue out of order that a wait looks at, and again while half of them are done */
-	CHUNK = 32,	       /* entries: 3.5 KiB; a power of two: each command divides by it */
+	LOOK_EVERY = 512,    /* enqueues between two harvests of a queue */
+	LOOK_HELPED = 16384, /* the same where the helper harvests: should it not keep up */
+	LOOK_AT = 1024,      /* commands that an enqueue harvests at most */
+	/* of a queue in order: so many at once, so far from a worker of the runtime */
+	STEP = 128,
+	/* commands of a queue out of order that a wait looks at, and again while half of them
+	 * are done */
+	LOOK_WAITED = 256,
+	CHUNK = 32,            /* entries: 3.5 KiB; a power of two: each command divides by it */
 	FETCH_AHEAD = 384,     /* bytes of the ring: three records on */
 	SPARE_WANTED = 32,     /* chunks that the helper keeps ready */
 	CAP_DEFAULT = 1 << 20, /* commands in flight in a queue: 112 MiB */
@@ -75,10 +83,8 @@ static bool spare_lock(uint32_t epoch)
 		spare.first = NULL;
 		spare.count = 0;
 		break;
-	case GT_CL_LOCK_FAILED:
-		return false;
-	case GT_CL_LOCK_TAKEN:
-		break;
+	case GT_CL_LOCK_FAILED: return false;
+	case GT_CL_LOCK_TAKEN: break;
 	}
 	return true;
 }
@@ -131,7 +137,8 @@ void gt_cl_queue_reset(struct gt_cl_queue *q, uint32_t epoch)
 	if (!gt_cl_lock(&q->push, epoch))
 		return;
 	if (gt_cl_lock(&q->harvest, epoch)) {
-		q->head = q->tail = NULL; /* the parent's; not given to the spare ones: a harvester there may hold one */
+		/* the parent's; not given to the spare ones: a harvester there may hold one */
+		q->head = q->tail = NULL;
 		q->harvested = q->pushed = 0;
 		q->head_at = 0;
 		atomic_store_explicit(&q->look, 0, memory_order_relaxed);
@@ -172,10 +179,13 @@ static struct gt_cl_pending *tail_entry(struct gt_cl_queue *q, uint32_t epoch)
 
 static void tail_done(struct gt_cl_queue *q)
 {
-	atomic_store_explicit(&q->pushed, atomic_load_explicit(&q->pushed, memory_order_relaxed) + 1, memory_order_release);
+	atomic_store_explicit(&q->pushed,
+			      atomic_load_explicit(&q->pushed, memory_order_relaxed) + 1,
+			      memory_order_release);
 }
 
-static bool push(struct gt_cl_queue *q, const struct gt_call *call, enum gt_device_op op, const struct gt_cl_work *w)
+static bool push(struct gt_cl_queue *q, const struct gt_call *call, enum gt_device_op op,
+		 const struct gt_cl_work *w)
 {
 	uint32_t epoch = w->thread->epoch;
 	struct gt_cl_pending *p = NULL;
@@ -228,11 +238,13 @@ static bool retain(const struct gt_table *table, cl_event event)
 }
 
 /* Return: false: it is not. */
-static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op, struct gt_cl_work *w)
+static bool follow(const struct gt_call *call, struct gt_cl_queue *q, enum gt_device_op op,
+		   struct gt_cl_work *w)
 {
 	if (w->wanted && !w->retained && w->event != GT_CL_NO_EVENT && w->event)
 		w->retained = retain(w->table, w->event);
-	if (gt_unlikely(!q || w->event == GT_CL_NO_EVENT || !w->event || (w->wanted && !w->retained))) {
+	if (gt_unlikely(!q || w->event == GT_CL_NO_EVENT || !w->event ||
+			(w->wanted && !w->retained))) {
 		lose(w->thread, w, q ? GT_DROP_RUNTIME : GT_DROP_POOL);
 	} else if (gt_unlikely(!push(q, call, op, w))) {
 		lose(w->thread, w, GT_DROP_POOL);
@@ -253,15 +265,24 @@ static void tell_exit(struct gt_cl_work *w, cl_int ret, bool followed)
 
 /* The harvest --------------------------------------------------------------- */
 
-/* The times, the last one first: a runtime refuses that one until the command is done. False: not done, or no times. */
+/* The times, the last one first: a runtime refuses that one until the command is done. False:
+ * not done, or no times. */
 static bool ask_times(const struct gt_table *table, cl_event event, cl_ulong v[4])
 {
 	__typeof__(&clGetEventProfilingInfo) ask = GT_CL(table, clGetEventProfilingInfo);
 
-	if (gt_likely(ask(event, CL_PROFILING_COMMAND_END, sizeof v[3], &v[3], NULL) == CL_SUCCESS && v[3] &&
-		      ask(event, CL_PROFILING_COMMAND_START, sizeof v[2], &v[2], NULL) == CL_SUCCESS && v[2] &&
-		      ask(event, CL_PROFILING_COMMAND_SUBMIT, sizeof v[1], &v[1], NULL) == CL_SUCCESS && v[1] &&
-		      ask(event, CL_PROFILING_COMMAND_QUEUED, sizeof v[0], &v[0], NULL) == CL_SUCCESS && v[0]))
+	if (gt_likely(ask(event, CL_PROFILING_COMMAND_END, sizeof v[3], &v[3], NULL) ==
+			      CL_SUCCESS &&
+		      v[3] &&
+		      ask(event, CL_PROFILING_COMMAND_START, sizeof v[2], &v[2], NULL) ==
+			      CL_SUCCESS &&
+		      v[2] &&
+		      ask(event, CL_PROFILING_COMMAND_SUBMIT, sizeof v[1], &v[1], NULL) ==
+			      CL_SUCCESS &&
+		      v[1] &&
+		      ask(event, CL_PROFILING_COMMAND_QUEUED, sizeof v[0], &v[0], NULL) ==
+			      CL_SUCCESS &&
+		      v[0]))
 		return true;
 	v[0] = v[1] = v[2] = v[3] = 0;
 	return false;
@@ -272,14 +293,17 @@ static cl_int ask_status(const struct gt_table *table, cl_event event)
 {
 	cl_int status = CL_COMPLETE;
 
-	if (GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) != CL_SUCCESS)
+	if (GT_CL(table, clGetEventInfo)(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+					 &status, NULL) != CL_SUCCESS)
 		return 2;
 	return status > CL_COMPLETE ? 1 : status;
 }
 
-static void record(struct gt_thread *t, const struct gt_cl_pending *p, cl_int status, const cl_ulong v[4])
+static void record(struct gt_thread *t, const struct gt_cl_pending *p, cl_int status,
+		   const cl_ulong v[4])
 {
-	struct gt_record_device *r = gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL);
+	struct gt_record_device *r =
+		gt_ring_reserve(t, sizeof *r, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL);
 
 	if (gt_unlikely(!r))
 		return;
@@ -305,7 +329,8 @@ static void record(struct gt_thread *t, const struct gt_cl_pending *p, cl_int st
 	gt_ring_commit(t, sizeof *r);
 }
 
-/* Ask after one command; if it is done, record it and let its event go. @t: NULL: nothing is recorded any more. */
+/* Ask after one command; if it is done, record it and let its event go. @t: NULL: nothing is
+ * recorded any more. */
 static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_cl_pending *p)
 {
 	cl_ulong v[4] = {0, 0, 0, 0};
@@ -320,7 +345,8 @@ static bool settle(struct gt_cl_queue *q, struct gt_thread *t, const struct gt_c
 		if (status == CL_COMPLETE && !q->untimed) /* it may have completed in between */
 			ask_times(q->table, p->event, v);
 	}
-	if (status == 2 && p->recorded) /* the program released what was not its own: there is nothing left to ask or to release */
+	/* the program released what was not its own: there is nothing left to ask or to release */
+	if (status == 2 && p->recorded)
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_OPENCL, GT_DROP_RUNTIME);
 	else if (t && status != 2 && p->recorded)
 		record(t, p, status, v);
@@ -353,8 +379,8 @@ static bool move_to_tail(struct gt_cl_queue *q, const struct gt_cl_pending *p, u
 	return to != NULL;
 }
 
-/* The entry at a position that was pushed and not harvested. A chunk that is behind goes away here, not when its last entry
- * is done: the tail points into it until there is another one. */
+/* The entry at a position that was pushed and not harvested. A chunk that is behind goes away
+ * here, not when its last entry is done: the tail points into it until there is another one. */
 static const struct gt_cl_pending *entry_at(struct gt_cl_queue *q, uint64_t at, uint32_t epoch)
 {
 	struct gt_cl_chunk *behind = q->head;
@@ -382,7 +408,8 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 	for (; at < end; at++) {
 		const struct gt_cl_pending *p = entry_at(q, at, epoch);
 
-		if (gt_unlikely(!p->event) || settle(q, t, p)) /* harvest_events() leaves entries without one */
+		/* harvest_events() leaves entries without one */
+		if (gt_unlikely(!p->event) || settle(q, t, p))
 			done++;
 		else if (!q->out_of_order || !move_to_tail(q, p, epoch))
 			break;
@@ -390,7 +417,9 @@ static uint32_t harvest(struct gt_cl_queue *q, uint64_t limit, uint32_t epoch)
 	}
 	gt_internal_leave();
 	helped = atomic_load_explicit(&q->helped, memory_order_relaxed) && gt_cl_helper_lives();
-	atomic_store_explicit(&q->look, (uint32_t)gt_cl_queue_count(q) + (helped ? LOOK_HELPED : LOOK_EVERY), memory_order_relaxed);
+	atomic_store_explicit(&q->look,
+			      (uint32_t)gt_cl_queue_count(q) + (helped ? LOOK_HELPED : LOOK_EVERY),
+			      memory_order_relaxed);
 	return done;
 }
 
@@ -399,7 +428,8 @@ static uint32_t worth_it(const struct gt_cl_queue *q)
 {
 	uint32_t epoch = atomic_load_explicit(gt_epoch, memory_order_relaxed);
 
-	if (!gt_cl_queue_count(q) || gt_thread.internal || atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
+	if (!gt_cl_queue_count(q) || gt_thread.internal ||
+	    atomic_load_explicit(&q->epoch, memory_order_relaxed) != epoch)
 		return 0;
 	return epoch;
 }
@@ -435,7 +465,8 @@ static bool is_among(const cl_event *events, uint32_t count, cl_event event)
 	return false;
 }
 
-/* Commands that were waited for, wherever they stand. Their entries stay, without an event. With q->harvest held. */
+/* Commands that were waited for, wherever they stand. Their entries stay, without an event. With
+ * q->harvest held. */
 static void harvest_events(struct gt_cl_queue *q, const cl_event *events, uint32_t count)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed), base = q->head_at;
@@ -492,7 +523,8 @@ static cl_event event_at(const struct gt_cl_queue *q, uint64_t at)
 	return c->entry[at - base].event;
 }
 
-/* Of a queue in order: how many, in steps, are done with a step behind them that is done as well. With q->harvest held. */
+/* Of a queue in order: how many, in steps, are done with a step behind them that is done as
+ * well. With q->harvest held. */
 static uint32_t done_behind(struct gt_cl_queue *q)
 {
 	uint64_t at = atomic_load_explicit(&q->harvested, memory_order_relaxed);
@@ -500,14 +532,16 @@ static uint32_t done_behind(struct gt_cl_queue *q)
 	uint32_t done = 0;
 
 	gt_internal_enter();
-	while (done < LOOK_AT && end - at >= done + 2 * STEP && ask_status(q->table, event_at(q, at + done + 2 * STEP - 1)) != 1)
+	while (done < LOOK_AT && end - at >= done + 2 * STEP &&
+	       ask_status(q->table, event_at(q, at + done + 2 * STEP - 1)) != 1)
 		done += STEP;
 	gt_internal_leave();
 	return done;
 }
 
-/* By an enqueue: what is done, but not what has just been done. A worker of the runtime is there: who asks about that command or
- * lets it go waits for a lock that the worker holds, and the worker for the one who asks. */
+/* By an enqueue: what is done, but not what has just been done. A worker of the runtime is
+ * there: who asks about that command or lets it go waits for a lock that the worker holds, and
+ * the worker for the one who asks. */
 static void harvest_behind(struct gt_cl_queue *q)
 {
 	uint32_t epoch = worth_it(q);
@@ -519,8 +553,8 @@ static void harvest_behind(struct gt_cl_queue *q)
 	gt_cl_callbacks_run();
 }
 
-cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op, bool blocking,
-		    struct gt_cl_work *w, cl_int ret)
+cl_int gt_cl_follow(const struct gt_call *call, cl_command_queue handle, enum gt_device_op op,
+		    bool blocking, struct gt_cl_work *w, cl_int ret)
 {
 	struct gt_cl_queue *q = NULL;
 	bool followed = false;

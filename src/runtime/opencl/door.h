@@ -10,9 +10,10 @@ struct gt_table;
 
 /**
  * gt_opencl_used() - activity has met a device: what it needs of the libraries that made it
- * @object: made by a driver: its first word points to the driver's functions, that is how ICD loaders find them
- * Records the driver's library. Keeps both libraries mapped from now on: gputap holds events of their queues and looks
- * at them from a thread of its own, which a dlclose() of the program's last user would pull the ground from under.
+ * @object: made by a driver: its first word points to the driver's functions, that is how ICD
+ * loaders find them Records the driver's library. Keeps both libraries mapped from now on: gputap
+ * holds events of their queues and looks at them from a thread of its own, which a dlclose() of the
+ * program's last user would pull the ground from under.
  */
 void gt_opencl_used(const struct gt_table *table, const void *object);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver that a program calls without a loader, while a loader that knows layers is mapped. Such a driver is left alone
- * (opencl_interposed.h): it may be behind that loader, whose layer sees its calls. Loaders ask a driver for its platforms by
- * clIcdGetPlatformIDsKHR; who calls its clGetPlatformIDs means the driver itself. So the audit library puts the function below in
- * front of that one function: it tells, once for each library, that these calls are not seen, and goes on.
+/* A driver that a program calls without a loader, while a loader that knows layers is mapped.
+ * Such a driver is left alone (opencl_interposed.h): it may be behind that loader, whose layer
+ * sees its calls. Loaders ask a driver for its platforms by clIcdGetPlatformIDsKHR; who calls
+ * its clGetPlatformIDs means the driver itself. So the audit library puts the function below in
+ * front of that one function: it tells, once for each library, that these calls are not seen,
+ * and goes on.
  *
  * What the driver calls of its own exports does not come here (own_calls). */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -23,8 +25,8 @@ enum { GT_OPENCL_DIRECT_INDEX_clGetPlatformIDs, GT_OPENCL_DIRECT_INDEX_COUNT };
 extern struct gt_tap gt_opencl_direct_taps[GT_INSTANCES][GT_OPENCL_DIRECT_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_opencl_direct_taps[GT_INSTANCES][GT_OPENCL_DIRECT_INDEX_COUNT];
 
-#define GT_DOOR opencl_direct
-#define GT_DOOR_UP OPENCL_DIRECT
+#define GT_DOOR         opencl_direct
+#define GT_DOOR_UP      OPENCL_DIRECT
 #define GT_DOOR_EXPORTS "runtime/opencl/opencl_first_exports.inc"
 #include "runtime/door_object.inc"
 
@@ -34,7 +36,8 @@ HIDDEN_FUNCTION void gt_opencl_direct_door_opened(void)
 
 static void tell(unsigned instance)
 {
-	static const char why[] = ": a driver that the program calls without the loader that is there, too: its calls are not seen";
+	static const char why[] = ": a driver that the program calls without the loader that is "
+				  "there, too: its calls are not seen";
 	static _Atomic uint32_t told[GT_INSTANCES]; /* the image that has told */
 	const struct gt_door_state *state = &gt_opencl_direct_door_states[instance];
 	struct gt_thread *t = gt_thread_own();
@@ -42,23 +45,25 @@ static void tell(unsigned instance)
 	size_t n = strnlen(state->path, sizeof state->path);
 
 	/* inside of a call that is recorded: a loader's or a layer's */
-	if (!t || t->depth || atomic_exchange_explicit(&told[instance], t->epoch, memory_order_relaxed) == t->epoch)
+	if (!t || t->depth ||
+	    atomic_exchange_explicit(&told[instance], t->epoch, memory_order_relaxed) == t->epoch)
 		return;
 	memcpy(text, state->path, n);
 	memcpy(text + n, why, sizeof why);
 	gt_event_write(t, GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0, text);
 }
 
-#define DIRECT(n)                                                                                                  \
-	cl_int gt_opencl_direct_tap##n##_clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *);                  \
-	HIDDEN_FUNCTION cl_int gt_opencl_direct_tap##n##_clGetPlatformIDs(cl_uint num_entries,                    \
-								  cl_platform_id *platforms, cl_uint *num_platforms) \
-	{                                                                                                         \
-		cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *) = gt_opencl_direct_taps[n][0].real;          \
-                                                                                                                  \
-		if (gt_recording_is_run())                                                                        \
-			tell(n);                                                                                  \
-		return real(num_entries, platforms, num_platforms);                                               \
+#define DIRECT(n)                                                                                \
+	cl_int gt_opencl_direct_tap##n##_clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *); \
+	HIDDEN_FUNCTION cl_int gt_opencl_direct_tap##n##_clGetPlatformIDs(                       \
+		cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)          \
+	{                                                                                        \
+		cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *) =                           \
+			gt_opencl_direct_taps[n][0].real;                                        \
+                                                                                                 \
+		if (gt_recording_is_run())                                                       \
+			tell(n);                                                                 \
+		return real(num_entries, platforms, num_platforms);                              \
 	}
 DIRECT(0)
 DIRECT(1)

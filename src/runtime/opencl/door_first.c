@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's first call, where no driver is. A loader that knows layers asks for them when it has found drivers; without any, Debian's
- * answers clGetPlatformIDs() itself and no layer sees it. So the audit library puts the function below in front of that one
- * function of such a loader (opencl_interposed.h):
+/* A program's first call, where no driver is. A loader that knows layers asks for them when it
+ * has found drivers; without any, Debian's answers clGetPlatformIDs() itself and no layer sees
+ * it. So the audit library puts the function below in front of that one function of such a
+ * loader (opencl_interposed.h):
  *
  *   there is a layer by now, or the call succeeded ─► nothing: the layer door sees what there is to see
  *   the call failed, and there is none             ─► recorded here
  *
- * Nothing is begun before it is known to be ours: the layer's own record stands where it would without this. Tools are not told. */
+ * Nothing is begun before it is known to be ours: the layer's own record stands where it would
+ * without this. Tools are not told. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
@@ -25,8 +27,8 @@ enum { GT_OPENCL_FIRST_INDEX_clGetPlatformIDs, GT_OPENCL_FIRST_INDEX_COUNT };
 extern struct gt_tap gt_opencl_first_taps[GT_INSTANCES][GT_OPENCL_FIRST_INDEX_COUNT];
 HIDDEN_FUNCTION struct gt_tap gt_opencl_first_taps[GT_INSTANCES][GT_OPENCL_FIRST_INDEX_COUNT];
 
-#define GT_DOOR opencl_first
-#define GT_DOOR_UP OPENCL_FIRST
+#define GT_DOOR         opencl_first
+#define GT_DOOR_UP      OPENCL_FIRST
 #define GT_DOOR_EXPORTS "runtime/opencl/opencl_first_exports.inc"
 #include "runtime/door_object.inc"
 
@@ -34,7 +36,8 @@ HIDDEN_FUNCTION void gt_opencl_first_door_opened(void)
 {
 }
 
-/* Is the call to be recorded? Registered when it first matters, so that a program which never calls counts as without a runtime. */
+/* Is the call to be recorded? Registered when it first matters, so that a program which never
+ * calls counts as without a runtime. */
 static bool is_asked(void)
 {
 	static struct gt_tap tap;
@@ -42,13 +45,18 @@ static bool is_asked(void)
 
 	gt_core_lock();
 	if (!table.operations)
-		table = (struct gt_table){.domain = GT_DOMAIN_OPENCL, .operation_count = 1, .taps = &tap, .name = "OpenCL",
-					  .operations = &gt_opencl_operations[GT_OPENCL_INDEX_clGetPlatformIDs]};
+		table = (struct gt_table){
+			.domain = GT_DOMAIN_OPENCL,
+			.operation_count = 1,
+			.taps = &tap,
+			.name = "OpenCL",
+			.operations = &gt_opencl_operations[GT_OPENCL_INDEX_clGetPlatformIDs]};
 	gt_core_unlock();
 	return gt_table_adopt(&table) == 0 && (gt_tap_services(&tap) & GT_SERVICE_STREAM);
 }
 
-static void record(cl_uint num_entries, const cl_platform_id *platforms, cl_int status, uint64_t start, uint64_t end)
+static void record(cl_uint num_entries, const cl_platform_id *platforms, cl_int status,
+		   uint64_t start, uint64_t end)
 {
 	const uint32_t op = gt_opencl_operations[GT_OPENCL_INDEX_clGetPlatformIDs].op;
 	struct gt_thread *t = gt_thread_call(GT_DOMAIN_OPENCL);
@@ -60,7 +68,8 @@ static void record(cl_uint num_entries, const cl_platform_id *platforms, cl_int 
 	if (gt_tap_options.record_args) {
 		const struct gt_blob blob = gt_blob(1, false, platforms, 0);
 		size_t bytes = 64 + gt_blob_bytes(blob);
-		struct gt_record_call *r = gt_tap_record(t, op, bytes, id, start, end, (uint64_t)(int64_t)status);
+		struct gt_record_call *r =
+			gt_tap_record(t, op, bytes, id, start, end, (uint64_t)(int64_t)status);
 
 		if (r) {
 			r->args[0] = num_entries;
@@ -70,14 +79,18 @@ static void record(cl_uint num_entries, const cl_platform_id *platforms, cl_int 
 			gt_ring_commit(t, bytes);
 		}
 	} else {
-		gt_tap_record_plain(t, op & ~GT_OP(0, 0, 0xff), id, start, end, (uint64_t)(int64_t)status);
+		gt_tap_record_plain(t, op & ~GT_OP(0, 0, 0xff), id, start, end,
+				    (uint64_t)(int64_t)status);
 	}
 	gt_call_end(t);
 }
 
-static cl_int first(unsigned instance, cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)
+static cl_int first(unsigned instance, cl_uint num_entries, cl_platform_id *platforms,
+		    cl_uint *num_platforms)
 {
-	cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *) = gt_opencl_first_taps[instance][0].real, status;
+	cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *) =
+		gt_opencl_first_taps[instance][0].real,
+							  status;
 	const struct gt_door_state *state = &gt_opencl_first_door_states[instance];
 	uint64_t start;
 
@@ -89,19 +102,20 @@ static cl_int first(unsigned instance, cl_uint num_entries, cl_platform_id *plat
 		uint64_t end = gt_ticks();
 
 		if (is_asked()) {
-			gt_runtime_module_named(GT_DOMAIN_OPENCL, state->path, state->base, "interposition", 0);
+			gt_runtime_module_named(GT_DOMAIN_OPENCL, state->path, state->base,
+						"interposition", 0);
 			record(num_entries, platforms, status, start, end);
 		}
 	}
 	return status;
 }
 
-#define FIRST(n)                                                                                                   \
-	cl_int gt_opencl_first_tap##n##_clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *);                   \
-	HIDDEN_FUNCTION cl_int gt_opencl_first_tap##n##_clGetPlatformIDs(cl_uint num_entries,                     \
-								 cl_platform_id *platforms, cl_uint *num_platforms) \
-	{                                                                                                         \
-		return first(n, num_entries, platforms, num_platforms);                                           \
+#define FIRST(n)                                                                                \
+	cl_int gt_opencl_first_tap##n##_clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *); \
+	HIDDEN_FUNCTION cl_int gt_opencl_first_tap##n##_clGetPlatformIDs(                       \
+		cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)         \
+	{                                                                                       \
+		return first(n, num_entries, platforms, num_platforms);                         \
 	}
 FIRST(0)
 FIRST(1)

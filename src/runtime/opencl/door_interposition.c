@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL without a layer-capable loader: libgputap-audit.so has put our taps in the place of a library's exported
- * functions (runtime/audit/audit.c). This is libgputap.so's half: the table that it looks for (runtime/interposition.h), and taking
- * over what it has armed.
+/* OpenCL without a layer-capable loader: libgputap-audit.so has put our taps in the place of a
+ * library's exported functions (runtime/audit/audit.c). This is libgputap.so's half: the table
+ * that it looks for (runtime/interposition.h), and taking over what it has armed.
  *
- * Calls that the library makes to its own exported functions come through the taps too, and a library in front of a
- * layer-capable loader would be seen twice: so with an armed instance, calls within calls are the runtime's own
- * and not recorded. */
+ * Calls that the library makes to its own exported functions come through the taps too, and a
+ * library in front of a layer-capable loader would be seen twice: so with an armed instance,
+ * calls within calls are the runtime's own and not recorded. */
 #include <dlfcn.h>
 #include <stdbool.h>
 
@@ -17,8 +17,8 @@
 #include "runtime/opencl/door.h"
 #include "generated/opencl_taps.h"
 
-#define GT_DOOR opencl
-#define GT_DOOR_UP OPENCL
+#define GT_DOOR         opencl
+#define GT_DOOR_UP      OPENCL
 #define GT_DOOR_EXPORTS "generated/opencl_exports.inc"
 #include "runtime/door_object.inc"
 
@@ -33,7 +33,8 @@ bool gt_opencl_door_take(uint32_t instance)
 {
 	uint32_t free = GT_DOOR_FREE;
 
-	return atomic_compare_exchange_strong(&gt_opencl_door_states[instance].state, &free, GT_DOOR_LAYER) ||
+	return atomic_compare_exchange_strong(&gt_opencl_door_states[instance].state, &free,
+					      GT_DOOR_LAYER) ||
 	       free == GT_DOOR_LAYER;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL loader layer door: an ICD loader reads OPENCL_LAYERS, opens libgputap.so and asks for a table.
+/* The OpenCL loader layer door: an ICD loader reads OPENCL_LAYERS, opens libgputap.so and asks
+ * for a table.
  *
  *   program ─► loader ─► our table: a tap where somebody asked ─► the next layer or the driver
- *                                   NULL: the loader puts in its own function, the call costs what it did
+ *                                   NULL: the loader puts in its own function, the call costs
+ *                                   what it did
  *
- * Each loader copy in the process is an instance with taps of its own. Old loaders want clGetLayerInfo and clInitLayer;
- * Khronos' from 2026 want clInitLayerWithProperties, and call clDeinitLayer at their end: all four are exported.
- * The calls come inside the loader's initialisation: nothing here calls OpenCL. */
+ * Each loader copy in the process is an instance with taps of its own. Old loaders want
+ * clGetLayerInfo and clInitLayer; Khronos' from 2026 want clInitLayerWithProperties, and call
+ * clDeinitLayer at their end: all four are exported. The calls come inside the loader's
+ * initialisation: nothing here calls OpenCL. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "runtime/opencl/cl_layers.h"
 
@@ -26,14 +29,16 @@ enum { ENTRIES_MAX = 512 };
 #define EXPORT __attribute__((visibility("default")))
 
 cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_dispatch *target,
-					     cl_uint *num_entries_ret, const cl_icd_dispatch **layer,
+					     cl_uint *num_entries_ret,
+					     const cl_icd_dispatch **layer,
 					     const cl_properties *properties);
 cl_int CL_API_CALL clDeinitLayer(void);
 
 /* What the loaders got. They copy it, or keep the pointer. */
 static void *dispatch[GT_INSTANCES][ENTRIES_MAX];
 
-/* The instance's loader is not mapped any more, or it is this one again (dlclose and dlopen): its taps are free. */
+/* The instance's loader is not mapped any more, or it is this one again (dlclose and dlopen):
+ * its taps are free. */
 static int instance_unused(uint32_t i, const void *const *target)
 {
 	void *real = gt_opencl_taps[i][GT_OPENCL_INDEX_clGetPlatformIDs].real;
@@ -50,19 +55,22 @@ static int register_instance(const void *const *target, size_t entries, void ***
 		if (!gt_opencl_door_take(i))
 			continue;
 		*out = dispatch[i];
-		rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *), *out);
+		rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *),
+				       *out);
 	}
 	for (uint32_t i = 0; i < GT_INSTANCES && rc; i++)
 		if (gt_opencl_door_take(i) && instance_unused(i, target)) {
 			gt_table_unregister(&gt_opencl_tables[i]);
 			*out = dispatch[i];
-			rc = gt_table_register(&gt_opencl_tables[i], target, entries * sizeof(void *), *out);
+			rc = gt_table_register(&gt_opencl_tables[i], target,
+					       entries * sizeof(void *), *out);
 		}
 	return rc;
 }
 
-static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch, cl_uint *num_entries_ret,
-			 const cl_icd_dispatch **layer, const void *caller)
+static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+			 cl_uint *num_entries_ret, const cl_icd_dispatch **layer,
+			 const void *caller)
 {
 	const void *const *target = (const void *const *)target_dispatch;
 	size_t entries = num_entries < ENTRIES_MAX ? num_entries : ENTRIES_MAX;
@@ -78,8 +86,9 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 	if (rc == 0)
 		gt_runtime_module_of(GT_DOMAIN_OPENCL, caller, "layer", 0);
 	else
-		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
-			       "a copy of the OpenCL loader: there are more than can be told apart");
+		gt_event_write(
+			gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_OPENCL, 0,
+			"a copy of the OpenCL loader: there are more than can be told apart");
 	errno = saved;
 	if (rc)
 		return CL_OUT_OF_RESOURCES; /* the loader goes on without us */
@@ -91,7 +100,8 @@ static cl_int init_layer(cl_uint num_entries, const cl_icd_dispatch *target_disp
 	return CL_SUCCESS;
 }
 
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value, size_t *size_ret)
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, void *value,
+						      size_t *size_ret)
 {
 	static const char layer_name[] = "gputap";
 	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
@@ -107,13 +117,16 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t
 	return CL_SUCCESS;
 }
 
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target,
-						   cl_uint *num_entries_ret, const cl_icd_dispatch **layer)
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
+						   const cl_icd_dispatch *target,
+						   cl_uint *num_entries_ret,
+						   const cl_icd_dispatch **layer)
 {
 	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
 }
 
-EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_dispatch *target,
+EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries,
+								 const cl_icd_dispatch *target,
 								 cl_uint *num_entries_ret,
 								 const cl_icd_dispatch **layer,
 								 const cl_properties *properties)
@@ -122,8 +135,8 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_ent
 	return init_layer(num_entries, target, num_entries_ret, layer, __builtin_return_address(0));
 }
 
-/* The loader is about to unmap itself. Its instance is found to be free when another one needs it: calls of other
- * threads may still be in our taps now. */
+/* The loader is about to unmap itself. Its instance is found to be free when another one needs
+ * it: calls of other threads may still be in our taps now. */
 EXPORT CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 {
 	return CL_SUCCESS;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which libraries of OpenCL are interposed: one that exports clGetPlatformIDs. Left alone: a loader that knows layers
- * (the text OPENCL_LAYERS is in it: the layer takes its table), a layer, and a driver behind such a loader. Of the
- * loader that knows layers, the auditor changes clGetPlatformIDs alone: without drivers it asks no layer
- * (opencl/door_first.c). The same of such a driver, to tell of a program that calls it without the loader
- * (opencl/door_direct.c). Included by runtime/arm.h. */
+/* Which libraries of OpenCL are interposed: one that exports clGetPlatformIDs. Left alone: a
+ * loader that knows layers (the text OPENCL_LAYERS is in it: the layer takes its table), a
+ * layer, and a driver behind such a loader. Of the loader that knows layers, the auditor changes
+ * clGetPlatformIDs alone: without drivers it asks no layer (opencl/door_first.c). The same of
+ * such a driver, to tell of a program that calls it without the loader (opencl/door_direct.c).
+ * Included by runtime/arm.h. */
 #ifndef GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 #define GPUTAP_RUNTIME_OPENCL_INTERPOSED_H
 
@@ -28,7 +29,8 @@ static inline bool gt_wants_opencl_first(struct gt_arming *a, const struct gt_el
 	       gt_elf_contains(o, GT_OPENCL_LAYERS, sizeof GT_OPENCL_LAYERS - 1);
 }
 
-/* A driver that gt_wants_opencl() leaves to the loader. Where there is no auditor, libraries are looked at too late. */
+/* A driver that gt_wants_opencl() leaves to the loader. Where there is no auditor, libraries are
+ * looked at too late. */
 static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_elf *o,
 					  const struct gt_symbols *s)
 {
@@ -37,8 +39,8 @@ static inline bool gt_wants_opencl_direct(struct gt_arming *a, const struct gt_e
 }
 
 /* As GT_INTERPOSED in generated/interposed.h. */
-#define GT_INTERPOSED_OPENCL(X) \
-	X(opencl, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl, false) \
+#define GT_INTERPOSED_OPENCL(X)                                                       \
+	X(opencl, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl, false)             \
 	X(opencl_first, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl_first, false) \
 	X(opencl_direct, "clGetPlatformIDs", NULL, NULL, gt_wants_opencl_direct, true)
 

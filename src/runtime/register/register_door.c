@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The door of ROCm 6 and later: its libraries offer their tables of functions through librocprofiler-register to whoever exports
- * rocprofiler_set_api_table(). That is us, as the first library there is; a librocprofiler-sdk that would have got them gets
- * them behind us, so that its functions stand in front of our taps: program, SDK, tap, runtime.
+/* The door of ROCm 6 and later: its libraries offer their tables of functions through
+ * librocprofiler-register to whoever exports rocprofiler_set_api_table(). That is us, as the
+ * first library there is; a librocprofiler-sdk that would have got them gets them behind us, so
+ * that its functions stand in front of our taps: program, SDK, tap, runtime.
  *
- * In the middle of the runtime's initialisation: copying and patching, no call into any runtime. A registration meanwhile,
- * nested or from another thread, is refused by librocprofiler-register and lost. */
+ * In the middle of the runtime's initialisation: copying and patching, no call into any runtime.
+ * A registration meanwhile, nested or from another thread, is refused by librocprofiler-register
+ * and lost. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -32,13 +34,14 @@
 
 #pragma weak gputap_tool_add /* unit tests link without it */
 
-#define SDK_NAME "librocprofiler-sdk.so"
+#define SDK_NAME      "librocprofiler-sdk.so"
 #define REGISTER_NAME "librocprofiler-register.so"
 
 /* rocprofiler_status_t */
 enum { SUCCESS = 0, INVALID_ARGUMENT = 19 };
 
-typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count);
+typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables,
+			     uint64_t count);
 __attribute__((visibility("default"))) set_api_table_fn rocprofiler_set_api_table;
 
 /* A runtime whose table is its size in bytes and then functions. */
@@ -50,10 +53,12 @@ struct sized {
 	const char *too_many;
 };
 static const struct sized sized[] = {
-	{"hip", GT_DOMAIN_HIP, gt_hip_tables, gt_hip_door_take, "a copy of the HIP library: there are more than can be told apart"},
+	{"hip", GT_DOMAIN_HIP, gt_hip_tables, gt_hip_door_take,
+	 "a copy of the HIP library: there are more than can be told apart"},
 	{"hip_compiler", GT_DOMAIN_HIP_COMPILER, gt_hip_compiler_tables, gt_hip_door_take,
 	 "a copy of the HIP library: there are more than can be told apart"},
-	{"rccl", GT_DOMAIN_RCCL, gt_rccl_tables, NULL, "a copy of the RCCL library: there are more than can be told apart"},
+	{"rccl", GT_DOMAIN_RCCL, gt_rccl_tables, NULL,
+	 "a copy of the RCCL library: there are more than can be told apart"},
 };
 enum { SIZED = sizeof sized / sizeof *sized };
 
@@ -88,11 +93,13 @@ static int take_sized(const struct sized *s, uint64_t version, void *theirs)
 static int offer(const char *name, uint64_t version, uint64_t instance, void *theirs)
 {
 	if (gt_recording.session)
-		gt_subscribers_offer(name, (uint32_t)instance, version, theirs, *(const uint64_t *)theirs);
+		gt_subscribers_offer(name, (uint32_t)instance, version, theirs,
+				     *(const uint64_t *)theirs);
 	return 0;
 }
 
-static int take(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count)
+static int take(const char *name, uint64_t version, uint64_t instance, void **tables,
+		uint64_t count)
 {
 	for (const struct sized *s = sized; s < sized + SIZED; s++)
 		if (!strcmp(name, s->name))
@@ -114,7 +121,8 @@ struct looked_for {
 static int is_it(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct looked_for *l = data;
-	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash ? slash + 1 : info->dlpi_name;
+	const char *slash = strrchr(info->dlpi_name, '/'),
+		   *base = slash ? slash + 1 : info->dlpi_name;
 
 	(void)size;
 	if (strncmp(base, l->name, strlen(l->name)) || strlen(info->dlpi_name) >= sizeof l->path)
@@ -145,19 +153,21 @@ static bool is_true(const char *name)
 {
 	const char *value = getenv(name);
 
-	return value && *value && strcmp(value, "0") && strcasecmp(value, "off") && strcasecmp(value, "false") &&
-	       strcasecmp(value, "no") && strcasecmp(value, "n") && strcasecmp(value, "f");
+	return value && *value && strcmp(value, "0") && strcasecmp(value, "off") &&
+	       strcasecmp(value, "false") && strcasecmp(value, "no") && strcasecmp(value, "n") &&
+	       strcasecmp(value, "f");
 }
 
-/* What librocprofiler-register would take for the sign of a tool, were we not there. `gputap run` has kept the user's value of
- * ROCPROFILER_REGISTER_FORCE_LOAD in ours. */
+/* What librocprofiler-register would take for the sign of a tool, were we not there. `gputap
+ * run` has kept the user's value of ROCPROFILER_REGISTER_FORCE_LOAD in ours. */
 static bool has_tool(void)
 {
-	return is_set("ROCP_TOOL_LIBRARIES") || is_set("ROCPROFILER_REGISTER_LIBRARY") || is_true("GPUTAP_REGISTER_FORCE_LOAD") ||
-	       dlsym(RTLD_NEXT, "rocprofiler_configure");
+	return is_set("ROCP_TOOL_LIBRARIES") || is_set("ROCPROFILER_REGISTER_LIBRARY") ||
+	       is_true("GPUTAP_REGISTER_FORCE_LOAD") || dlsym(RTLD_NEXT, "rocprofiler_configure");
 }
 
-/* Open the SDK as librocprofiler-register would: the library that the user names, else one beside it. NULL: there is none. */
+/* Open the SDK as librocprofiler-register would: the library that the user names, else one
+ * beside it. NULL: there is none. */
 static void *open_sdk(void)
 {
 	const char *named = getenv("ROCPROFILER_REGISTER_LIBRARY");
@@ -178,11 +188,13 @@ static void *open_sdk(void)
 		}
 	}
 	if (!handle)
-		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_NONE, 0, named && *named ? named : SDK_NAME);
+		gt_event_write(gt_thread_own(), GT_EVENT_TOOL, GT_DOMAIN_NONE, 0,
+			       named && *named ? named : SDK_NAME);
 	return handle;
 }
 
-/* Ours is a tool of gputap's: what it asks is to be known before tables are taken. (It has no rocprofiler_set_api_table() of its own.) */
+/* Ours is a tool of gputap's: what it asks is to be known before tables are taken. (It has no
+ * rocprofiler_set_api_table() of its own.) */
 static void let_in(void *handle)
 {
 	const struct gputap_tool *(*describe)(uint32_t) = NULL, *tool;
@@ -204,18 +216,22 @@ static set_api_table_fn *sdk(void)
 	handle = open_sdk();
 	if (handle)
 		let_in(handle);
-	fn = handle ? (set_api_table_fn *)(uintptr_t)dlsym(handle, "rocprofiler_set_api_table") : NULL;
+	fn = handle ? (set_api_table_fn *)(uintptr_t)dlsym(handle, "rocprofiler_set_api_table")
+		    : NULL;
 	if (fn == rocprofiler_set_api_table)
 		fn = NULL;
 	atomic_store_explicit(&known, fn, memory_order_release);
 	return fn;
 }
 
-/* @instance: counts from 0 for each name. An instance that we cannot trace is an event, not an error: the program runs.
+/* @instance: counts from 0 for each name. An instance that we cannot trace is an event, not an
+ *         error: the program runs.
  * Return: 0, or what the SDK says. */
-int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t count)
+int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
+			      uint64_t count)
 {
-	static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx", "rccl", "rocdecode", "rocjpeg"};
+	static const char *const names[] = {"hsa",  "hip",       "hip_compiler", "roctx",
+					    "rccl", "rocdecode", "rocjpeg"};
 	int saved = errno, status = INVALID_ARGUMENT;
 	set_api_table_fn *next;
 

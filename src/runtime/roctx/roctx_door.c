@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ROCTx has two doors. ROCm's older library (roctracer's) offers nothing: its exports are interposed (runtime/audit/audit.c).
- * Newer ones, and ours, offer three small tables, each with its size in bytes in front, become one whose positions are the operations' numbers.
- * Pause and resume are the program's word about recording: a call of the program, carried out here (the older library has
- * neither). An instance belongs to one of the doors. */
+/* ROCTx has two doors. ROCm's older library (roctracer's) offers nothing: its exports are
+ * interposed (runtime/audit/audit.c). Newer ones, and ours, offer three small tables, each with
+ * its size in bytes in front, become one whose positions are the operations' numbers. Pause and
+ * resume are the program's word about recording: a call of the program, carried out here (the
+ * older library has neither). An instance belongs to one of the doors. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@
 #include "generated/roctx_taps.h"
 #include "runtime/roctx/roctx_door.h"
 
-extern struct gt_door_state gt_roctx_door_states[GT_INSTANCES] __attribute__((visibility("hidden")));
+extern struct gt_door_state gt_roctx_door_states[GT_INSTANCES]
+	__attribute__((visibility("hidden")));
 
 enum { TABLES = 3, ENTRIES = 20 };
 
@@ -33,20 +35,23 @@ struct canonical {
 /* How many functions each table has that are known, and where they are in ours. */
 static const struct {
 	uint32_t first, count;
-} parts[TABLES] = {{GT_ROCTX_roctxMarkA, 6}, {GT_ROCTX_roctxProfilerPause, 2}, {GT_ROCTX_roctxNameOsThread, 4}};
+} parts[TABLES] = {{GT_ROCTX_roctxMarkA, 6},
+		   {GT_ROCTX_roctxProfilerPause, 2},
+		   {GT_ROCTX_roctxNameOsThread, 4}};
 
 static struct {
 	void *core; /* the library's first table; NULL: free */
 	struct canonical real, taps;
 } instances[GT_INSTANCES];
 
-/* What the program gets for pause and resume, whoever asks for records of them. The pause itself is the last call recorded, the
- * resume the first. */
+/* What the program gets for pause and resume, whoever asks for records of them. The pause itself
+ * is the last call recorded, the resume the first. */
 typedef int control_fn(uint64_t tid);
 
 static int pause_instance(int n, uint64_t tid)
 {
-	int ret = ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerPause])(tid);
+	int ret = ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerPause])(
+		tid);
 
 	gt_contexts_pause(true);
 	return ret;
@@ -55,17 +60,18 @@ static int pause_instance(int n, uint64_t tid)
 static int resume_instance(int n, uint64_t tid)
 {
 	gt_contexts_pause(false);
-	return ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerResume])(tid);
+	return ((control_fn *)(uintptr_t)instances[n].taps.entries[GT_ROCTX_roctxProfilerResume])(
+		tid);
 }
 
-#define CONTROL(n)                                   \
-	static int pause_##n(uint64_t tid)           \
-	{                                            \
-		return pause_instance(n, tid);       \
-	}                                            \
-	static int resume_##n(uint64_t tid)          \
-	{                                            \
-		return resume_instance(n, tid);      \
+#define CONTROL(n)                              \
+	static int pause_##n(uint64_t tid)      \
+	{                                       \
+		return pause_instance(n, tid);  \
+	}                                       \
+	static int resume_##n(uint64_t tid)     \
+	{                                       \
+		return resume_instance(n, tid); \
 	}
 CONTROL(0)
 CONTROL(1)
@@ -77,10 +83,8 @@ CONTROL(6)
 CONTROL(7)
 
 static control_fn *const controls[GT_INSTANCES][2] = {
-	{pause_0, resume_0}, {pause_1, resume_1},
-	{pause_2, resume_2}, {pause_3, resume_3},
-	{pause_4, resume_4}, {pause_5, resume_5},
-	{pause_6, resume_6}, {pause_7, resume_7},
+	{pause_0, resume_0}, {pause_1, resume_1}, {pause_2, resume_2}, {pause_3, resume_3},
+	{pause_4, resume_4}, {pause_5, resume_5}, {pause_6, resume_6}, {pause_7, resume_7},
 };
 
 static void *front(int n, uint32_t number)
@@ -100,7 +104,9 @@ static bool take(int instance)
 	uint32_t free = GT_DOOR_FREE;
 
 	return !instances[instance].core &&
-	       (atomic_compare_exchange_strong(&gt_roctx_door_states[instance].state, &free, GT_DOOR_LAYER) || free == GT_DOOR_LAYER);
+	       (atomic_compare_exchange_strong(&gt_roctx_door_states[instance].state, &free,
+					       GT_DOOR_LAYER) ||
+		free == GT_DOOR_LAYER);
 }
 
 /* The instance for a library's tables; -EALREADY: they have one. */
@@ -134,20 +140,22 @@ int gt_roctx_door_tables(uint64_t version, void **tables, uint64_t count)
 	if (n == -EALREADY)
 		return 0;
 	if (n < 0) {
-		gt_event_write(gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
-			       "a copy of the ROCTx library: there are more than can be told apart");
+		gt_event_write(
+			gt_thread_own(), GT_EVENT_NOT_TRACED, GT_DOMAIN_ROCTX, 0,
+			"a copy of the ROCTx library: there are more than can be told apart");
 		return n;
 	}
 	for (uint64_t t = 0; t < TABLES && t < count; t++)
 		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++)
 			instances[n].real.entries[parts[t].first + i] = from[t]->entries[i];
 	gt_roctx_tables[n].version = version;
-	gt_table_register(&gt_roctx_tables[n], (const void *const *)&instances[n].real, sizeof instances[n].real,
-			  (void **)&instances[n].taps);
+	gt_table_register(&gt_roctx_tables[n], (const void *const *)&instances[n].real,
+			  sizeof instances[n].real, (void **)&instances[n].taps);
 	gt_runtime_module_of(GT_DOMAIN_ROCTX, tables[0], "rocprofiler-register", version);
 	for (uint64_t t = 0; t < TABLES && t < count; t++) {
 		if (entries(from[t]) != parts[t].count)
-			gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_ROCTX, entries(from[t]), gt_roctx_tables[n].name);
+			gt_event_write(gt_thread_own(), GT_EVENT_TABLE, GT_DOMAIN_ROCTX,
+				       entries(from[t]), gt_roctx_tables[n].name);
 		for (uint64_t i = 0; i < parts[t].count && i < entries(from[t]); i++) {
 			void *tap = front(n, parts[t].first + (uint32_t)i);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that the program gives: a thread's is an object of its own, others are told with the object that has the name. */
+/* Names that the program gives: a thread's is an object of its own, others are told with the
+ * object that has the name. */
 #include "core/emit.h"
 #include "core/recording.h"
 #include "generated/roctx_wraps.h"
@@ -18,7 +19,8 @@ int gt_roctx_wrap_roctxNameOsThread(const struct gt_call *call, const char *name
 
 	if (t && name && *name) {
 		gt_text_add(&text, "name", name);
-		gt_object_write(t, GT_OBJECT_THREAD, GT_DOMAIN_ROCTX, t->slot->ordinal, 0, 0, &text);
+		gt_object_write(t, GT_OBJECT_THREAD, GT_DOMAIN_ROCTX, t->slot->ordinal, 0, 0,
+				&text);
 	}
 	return ret;
 }
@@ -44,7 +46,8 @@ int gt_roctx_wrap_roctxNameHipDevice(const struct gt_call *call, const char *nam
 	return ret;
 }
 
-int gt_roctx_wrap_roctxNameHipStream(const struct gt_call *call, const char *name, const void *stream)
+int gt_roctx_wrap_roctxNameHipStream(const struct gt_call *call, const char *name,
+				     const void *stream)
 {
 	struct gt_thread *t = thread_of(call);
 	int ret = ((gt_roctx_roctxNameHipStream_fn *)call->tap->real)(name, stream);

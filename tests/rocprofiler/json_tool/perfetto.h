@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What rocprofiler-sdk's json-tool and its cxx/perfetto.hpp name of Perfetto's SDK. The trace is one newline: nobody here reads it. */
+/* What rocprofiler-sdk's json-tool and its cxx/perfetto.hpp name of Perfetto's SDK. The trace is
+ * one newline: nobody here reads it. */
 #pragma once
 
 #include <cstddef>
@@ -8,38 +9,83 @@
 #include <string>
 #include <vector>
 
-namespace perfetto {
+namespace perfetto
+{
 
 struct Anything {
-	template <typename... T> void set_name(T &&...) {}
-	template <typename... T> void set_string_value(T &&...) {}
-	template <typename... T> void set_bool_value(T &&...) {}
-	template <typename... T> void set_int_value(T &&...) {}
-	template <typename... T> void set_uint_value(T &&...) {}
-	template <typename... T> void set_double_value(T &&...) {}
-	template <typename... T> void set_pointer_value(T &&...) {}
-	template <typename... T> void set_size_kb(T &&...) {}
-	template <typename... T> void set_fill_policy(T &&...) {}
-	template <typename... T> void set_track_event_config_raw(T &&...) {}
-	Anything *add_debug_annotations() { return this; }
-	Anything *add_buffers() { return this; }
-	Anything *add_data_sources() { return this; }
-	Anything *mutable_config() { return this; }
-	Anything *event() { return this; }
-	std::string SerializeAsString() const { return {}; }
+	template <typename... T> void set_name(T &&...)
+	{
+	}
+	template <typename... T> void set_string_value(T &&...)
+	{
+	}
+	template <typename... T> void set_bool_value(T &&...)
+	{
+	}
+	template <typename... T> void set_int_value(T &&...)
+	{
+	}
+	template <typename... T> void set_uint_value(T &&...)
+	{
+	}
+	template <typename... T> void set_double_value(T &&...)
+	{
+	}
+	template <typename... T> void set_pointer_value(T &&...)
+	{
+	}
+	template <typename... T> void set_size_kb(T &&...)
+	{
+	}
+	template <typename... T> void set_fill_policy(T &&...)
+	{
+	}
+	template <typename... T> void set_track_event_config_raw(T &&...)
+	{
+	}
+	Anything *add_debug_annotations()
+	{
+		return this;
+	}
+	Anything *add_buffers()
+	{
+		return this;
+	}
+	Anything *add_data_sources()
+	{
+		return this;
+	}
+	Anything *mutable_config()
+	{
+		return this;
+	}
+	Anything *event()
+	{
+		return this;
+	}
+	std::string SerializeAsString() const
+	{
+		return {};
+	}
 };
 
 using EventContext = Anything;
 using TraceConfig = Anything;
 
-namespace protos::gen {
+namespace protos::gen
+{
 using TrackEventConfig = Anything;
 enum { TraceConfig_BufferConfig_FillPolicy_DISCARD };
-}
+} // namespace protos::gen
 
 struct Category {
-	constexpr Category(const char *) {}
-	constexpr Category &SetDescription(const char *) { return *this; }
+	constexpr Category(const char *)
+	{
+	}
+	constexpr Category &SetDescription(const char *)
+	{
+		return *this;
+	}
 };
 
 enum { kInProcessBackend = 1 };
@@ -50,46 +96,83 @@ struct TracingInitArgs {
 };
 
 struct TracingSession {
-	void Setup(const TraceConfig &) {}
-	void StartBlocking() {}
-	void FlushBlocking() {}
-	void StopBlocking() {}
-	std::vector<char> ReadTraceBlocking() { return {'\n'}; }
+	void Setup(const TraceConfig &)
+	{
+	}
+	void StartBlocking()
+	{
+	}
+	void FlushBlocking()
+	{
+	}
+	void StopBlocking()
+	{
+	}
+	std::vector<char> ReadTraceBlocking()
+	{
+		return {'\n'};
+	}
 };
 
 struct Tracing {
-	static void Initialize(const TracingInitArgs &) {}
-	static std::unique_ptr<TracingSession> NewTrace() { return std::make_unique<TracingSession>(); }
+	static void Initialize(const TracingInitArgs &)
+	{
+	}
+	static std::unique_ptr<TracingSession> NewTrace()
+	{
+		return std::make_unique<TracingSession>();
+	}
 };
 
 struct Track {
-	explicit Track(uint64_t id = 0) : uuid{id} {}
-	Anything Serialize() const { return {}; }
+	explicit Track(uint64_t id = 0) : uuid{id}
+	{
+	}
+	Anything Serialize() const
+	{
+		return {};
+	}
 	uint64_t uuid;
 };
 
 struct ThreadTrack {
-	static Track Current() { return Track{}; }
+	static Track Current()
+	{
+		return Track{};
+	}
 };
 
 struct Flow {
-	static Flow ProcessScoped(uint64_t) { return {}; }
+	static Flow ProcessScoped(uint64_t)
+	{
+		return {};
+	}
 };
 
 struct StaticString {
-	explicit StaticString(const char *) {}
+	explicit StaticString(const char *)
+	{
+	}
 };
 
 struct TrackEvent {
-	static void Register() {}
-	static void Flush() {}
-	static void SetTrackDescriptor(const Track &, const Anything &) {}
-	template <typename... T> static void Event(T &&...) {}
+	static void Register()
+	{
+	}
+	static void Flush()
+	{
+	}
+	static void SetTrackDescriptor(const Track &, const Anything &)
+	{
+	}
+	template <typename... T> static void Event(T &&...)
+	{
+	}
 };
 
 } // namespace perfetto
 
-#define PERFETTO_DEFINE_CATEGORIES(...) struct perfetto_nothing
+#define PERFETTO_DEFINE_CATEGORIES(...)       struct perfetto_nothing
 #define PERFETTO_TRACK_EVENT_STATIC_STORAGE() struct perfetto_nothing
-#define TRACE_EVENT_BEGIN(...) ::perfetto::TrackEvent::Event(__VA_ARGS__)
-#define TRACE_EVENT_END(...) ::perfetto::TrackEvent::Event(__VA_ARGS__)
+#define TRACE_EVENT_BEGIN(...)                ::perfetto::TrackEvent::Event(__VA_ARGS__)
+#define TRACE_EVENT_END(...)                  ::perfetto::TrackEvent::Event(__VA_ARGS__)

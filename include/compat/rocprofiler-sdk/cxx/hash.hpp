@@ -11,13 +11,16 @@
 #include <rocprofiler-sdk/hsa.h>
 #include <rocprofiler-sdk/internal_threading.h>
 
-#define GPUTAP_HASH_OF_HANDLE(type)                                              \
-	template <>                                                              \
-	struct hash<type> {                                                      \
-		size_t operator()(type value) const { return value.handle; }     \
+#define GPUTAP_HASH_OF_HANDLE(type)                 \
+	template <> struct hash<type> {             \
+		size_t operator()(type value) const \
+		{                                   \
+			return value.handle;        \
+		}                                   \
 	};
 
-namespace std {
+namespace std
+{
 GPUTAP_HASH_OF_HANDLE(rocprofiler_context_id_t)
 GPUTAP_HASH_OF_HANDLE(rocprofiler_agent_id_t)
 GPUTAP_HASH_OF_HANDLE(rocprofiler_address_t)

@@ -14,13 +14,15 @@
 #include <rocprofiler-sdk/cxx/details/mpl.hpp>
 #include <rocprofiler-sdk/fwd.h>
 
-namespace rocprofiler {
-namespace sdk {
-namespace utility {
+namespace rocprofiler
+{
+namespace sdk
+{
+namespace utility
+{
 
 /* A kind. Operations that have no name are there, empty. */
-template <typename Kind, typename Text = std::string_view>
-struct name_info_impl {
+template <typename Kind, typename Text = std::string_view> struct name_info_impl {
 	using support_type = mpl::string_support<Text>;
 	using enum_type = Kind;
 	using value_type = Text;
@@ -28,11 +30,21 @@ struct name_info_impl {
 	using item_type = std::pair<rocprofiler_tracing_operation_t, const value_type *>;
 	using item_array_t = std::vector<item_type>;
 
-	static_assert(support_type::value, "names are kept as std::string, std::string_view or const char *");
+	static_assert(support_type::value,
+		      "names are kept as std::string, std::string_view or const char *");
 
-	return_type operator()() const { return name; }
-	return_type operator()(size_t operation) const { return operations.at(operation); }
-	return_type operator[](size_t operation) const { return operations.at(operation); }
+	return_type operator()() const
+	{
+		return name;
+	}
+	return_type operator()(size_t operation) const
+	{
+		return operations.at(operation);
+	}
+	return_type operator[](size_t operation) const
+	{
+		return operations.at(operation);
+	}
 
 	item_array_t items() const
 	{
@@ -40,7 +52,8 @@ struct name_info_impl {
 
 		all.reserve(operations.size());
 		for (const auto &operation : operations)
-			all.emplace_back(static_cast<rocprofiler_tracing_operation_t>(all.size()), &operation);
+			all.emplace_back(static_cast<rocprofiler_tracing_operation_t>(all.size()),
+					 &operation);
 		return all;
 	}
 
@@ -49,8 +62,7 @@ struct name_info_impl {
 	std::vector<value_type> operations = {};
 };
 
-template <typename Kind, typename Text = std::string_view>
-struct name_info {
+template <typename Kind, typename Text = std::string_view> struct name_info {
 	using value_type = name_info_impl<Kind, Text>;
 	using enum_type = Kind;
 	using support_type = typename value_type::support_type;
@@ -58,7 +70,10 @@ struct name_info {
 	using item_type = const value_type *;
 	using item_array_t = std::vector<item_type>;
 
-	void emplace(Kind kind, const char *name) { entry(kind).name = support_type{}(name); }
+	void emplace(Kind kind, const char *name)
+	{
+		entry(kind).name = support_type{}(name);
+	}
 
 	void emplace(Kind kind, rocprofiler_tracing_operation_t operation, const char *name)
 	{
@@ -67,14 +82,19 @@ struct name_info {
 		if (operation < 0)
 			return;
 		if (operations.size() <= static_cast<size_t>(operation))
-			operations.resize(static_cast<size_t>(operation) + 1, support_type::default_value());
+			operations.resize(static_cast<size_t>(operation) + 1,
+					  support_type::default_value());
 		operations[static_cast<size_t>(operation)] = support_type{}(name);
 	}
 
-	return_type at(Kind kind) const { return impl.at(static_cast<size_t>(kind)).name; }
+	return_type at(Kind kind) const
+	{
+		return impl.at(static_cast<size_t>(kind)).name;
+	}
 	return_type at(Kind kind, rocprofiler_tracing_operation_t operation) const
 	{
-		return impl.at(static_cast<size_t>(kind)).operations.at(static_cast<size_t>(operation));
+		return impl.at(static_cast<size_t>(kind))
+			.operations.at(static_cast<size_t>(operation));
 	}
 
 	item_array_t items() const
@@ -87,15 +107,36 @@ struct name_info {
 		return all;
 	}
 
-	decltype(auto) size() const { return impl.size(); }
-	decltype(auto) begin() { return impl.begin(); }
-	decltype(auto) begin() const { return impl.begin(); }
-	decltype(auto) end() { return impl.end(); }
-	decltype(auto) end() const { return impl.end(); }
-	value_type &operator[](size_t kind) { return impl.at(kind); }
-	const value_type &operator[](size_t kind) const { return impl.at(kind); }
+	decltype(auto) size() const
+	{
+		return impl.size();
+	}
+	decltype(auto) begin()
+	{
+		return impl.begin();
+	}
+	decltype(auto) begin() const
+	{
+		return impl.begin();
+	}
+	decltype(auto) end()
+	{
+		return impl.end();
+	}
+	decltype(auto) end() const
+	{
+		return impl.end();
+	}
+	value_type &operator[](size_t kind)
+	{
+		return impl.at(kind);
+	}
+	const value_type &operator[](size_t kind) const
+	{
+		return impl.at(kind);
+	}
 
-private:
+      private:
 	value_type &entry(Kind kind)
 	{
 		if (impl.size() <= static_cast<size_t>(kind))
@@ -116,8 +157,7 @@ using buffer_name_info_t = utility::name_info<rocprofiler_buffer_tracing_kind_t,
 using callback_name_info = callback_name_info_t<>;
 using buffer_name_info = buffer_name_info_t<>;
 
-template <typename Text = std::string_view>
-callback_name_info_t<Text> get_callback_tracing_names()
+template <typename Text = std::string_view> callback_name_info_t<Text> get_callback_tracing_names()
 {
 	using names_t = callback_name_info_t<Text>;
 	names_t names;
@@ -126,16 +166,22 @@ callback_name_info_t<Text> get_callback_tracing_names()
 		[](rocprofiler_callback_tracing_kind_t kind, void *data) {
 			const char *name = nullptr;
 
-			if (rocprofiler_query_callback_tracing_kind_name(kind, &name, nullptr) == ROCPROFILER_STATUS_SUCCESS && name)
+			if (rocprofiler_query_callback_tracing_kind_name(kind, &name, nullptr) ==
+				    ROCPROFILER_STATUS_SUCCESS &&
+			    name)
 				static_cast<names_t *>(data)->emplace(kind, name);
 			rocprofiler_iterate_callback_tracing_kind_operations(
 				kind,
-				[](rocprofiler_callback_tracing_kind_t of, rocprofiler_tracing_operation_t operation, void *all) {
+				[](rocprofiler_callback_tracing_kind_t of,
+				   rocprofiler_tracing_operation_t operation, void *all) {
 					const char *text = nullptr;
 
-					if (rocprofiler_query_callback_tracing_kind_operation_name(of, operation, &text, nullptr) ==
-						    ROCPROFILER_STATUS_SUCCESS && text)
-						static_cast<names_t *>(all)->emplace(of, operation, text);
+					if (rocprofiler_query_callback_tracing_kind_operation_name(
+						    of, operation, &text, nullptr) ==
+						    ROCPROFILER_STATUS_SUCCESS &&
+					    text)
+						static_cast<names_t *>(all)->emplace(of, operation,
+										     text);
 					return 0;
 				},
 				data);
@@ -145,8 +191,7 @@ callback_name_info_t<Text> get_callback_tracing_names()
 	return names;
 }
 
-template <typename Text = std::string_view>
-buffer_name_info_t<Text> get_buffer_tracing_names()
+template <typename Text = std::string_view> buffer_name_info_t<Text> get_buffer_tracing_names()
 {
 	using names_t = buffer_name_info_t<Text>;
 	names_t names;
@@ -155,16 +200,22 @@ buffer_name_info_t<Text> get_buffer_tracing_names()
 		[](rocprofiler_buffer_tracing_kind_t kind, void *data) {
 			const char *name = nullptr;
 
-			if (rocprofiler_query_buffer_tracing_kind_name(kind, &name, nullptr) == ROCPROFILER_STATUS_SUCCESS && name)
+			if (rocprofiler_query_buffer_tracing_kind_name(kind, &name, nullptr) ==
+				    ROCPROFILER_STATUS_SUCCESS &&
+			    name)
 				static_cast<names_t *>(data)->emplace(kind, name);
 			rocprofiler_iterate_buffer_tracing_kind_operations(
 				kind,
-				[](rocprofiler_buffer_tracing_kind_t of, rocprofiler_tracing_operation_t operation, void *all) {
+				[](rocprofiler_buffer_tracing_kind_t of,
+				   rocprofiler_tracing_operation_t operation, void *all) {
 					const char *text = nullptr;
 
-					if (rocprofiler_query_buffer_tracing_kind_operation_name(of, operation, &text, nullptr) ==
-						    ROCPROFILER_STATUS_SUCCESS && text)
-						static_cast<names_t *>(all)->emplace(of, operation, text);
+					if (rocprofiler_query_buffer_tracing_kind_operation_name(
+						    of, operation, &text, nullptr) ==
+						    ROCPROFILER_STATUS_SUCCESS &&
+					    text)
+						static_cast<names_t *>(all)->emplace(of, operation,
+										     text);
 					return 0;
 				},
 				data);

@@ -12,14 +12,32 @@
 #include <rocprofiler-sdk/hsa.h>
 #include <rocprofiler-sdk/internal_threading.h>
 
-#define GPUTAP_ORDER(type)                                                    \
-	inline bool operator!=(type a, type b) { return !(a == b); }          \
-	inline bool operator>(type a, type b) { return b < a; }               \
-	inline bool operator<=(type a, type b) { return !(b < a); }           \
-	inline bool operator>=(type a, type b) { return !(a < b); }
-#define GPUTAP_ORDER_OF_HANDLE(type)                                          \
-	inline bool operator==(type a, type b) { return a.handle == b.handle; } \
-	inline bool operator<(type a, type b) { return a.handle < b.handle; }   \
+#define GPUTAP_ORDER(type)                     \
+	inline bool operator!=(type a, type b) \
+	{                                      \
+		return !(a == b);              \
+	}                                      \
+	inline bool operator>(type a, type b)  \
+	{                                      \
+		return b < a;                  \
+	}                                      \
+	inline bool operator<=(type a, type b) \
+	{                                      \
+		return !(b < a);               \
+	}                                      \
+	inline bool operator>=(type a, type b) \
+	{                                      \
+		return !(a < b);               \
+	}
+#define GPUTAP_ORDER_OF_HANDLE(type)           \
+	inline bool operator==(type a, type b) \
+	{                                      \
+		return a.handle == b.handle;   \
+	}                                      \
+	inline bool operator<(type a, type b)  \
+	{                                      \
+		return a.handle < b.handle;    \
+	}                                      \
 	GPUTAP_ORDER(type)
 
 GPUTAP_ORDER_OF_HANDLE(rocprofiler_context_id_t)
@@ -40,14 +58,24 @@ GPUTAP_ORDER_OF_HANDLE(hsa_amd_memory_pool_t)
 #endif
 
 /* Agents: by their id. Sizes: by their volume first. */
-inline bool operator==(const rocprofiler_agent_v0_t &a, const rocprofiler_agent_v0_t &b) { return a.id == b.id; }
-inline bool operator<(const rocprofiler_agent_v0_t &a, const rocprofiler_agent_v0_t &b) { return a.id < b.id; }
+inline bool operator==(const rocprofiler_agent_v0_t &a, const rocprofiler_agent_v0_t &b)
+{
+	return a.id == b.id;
+}
+inline bool operator<(const rocprofiler_agent_v0_t &a, const rocprofiler_agent_v0_t &b)
+{
+	return a.id < b.id;
+}
 GPUTAP_ORDER(const rocprofiler_agent_v0_t &)
 
-inline bool operator==(rocprofiler_dim3_t a, rocprofiler_dim3_t b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+inline bool operator==(rocprofiler_dim3_t a, rocprofiler_dim3_t b)
+{
+	return a.x == b.x && a.y == b.y && a.z == b.z;
+}
 inline bool operator<(rocprofiler_dim3_t a, rocprofiler_dim3_t b)
 {
-	return std::make_tuple(a.x * a.y * a.z, a.x, a.y, a.z) < std::make_tuple(b.x * b.y * b.z, b.x, b.y, b.z);
+	return std::make_tuple(a.x * a.y * a.z, a.x, a.y, a.z) <
+	       std::make_tuple(b.x * b.y * b.z, b.x, b.y, b.z);
 }
 GPUTAP_ORDER(rocprofiler_dim3_t)
 

@@ -10,12 +10,14 @@
 #include <string>
 #include <type_traits>
 
-namespace rocprofiler {
-namespace sdk {
-namespace utility {
+namespace rocprofiler
+{
+namespace sdk
+{
+namespace utility
+{
 
-template <typename T>
-std::string as_hex(T value, size_t width = 0)
+template <typename T> std::string as_hex(T value, size_t width = 0)
 {
 	std::ostringstream out;
 

@@ -7,15 +7,19 @@
 
 #include <rocprofiler-sdk/fwd.h>
 
-namespace rocprofiler {
-namespace sdk {
-namespace version {
+namespace rocprofiler
+{
+namespace sdk
+{
+namespace version
+{
 
 template <uint64_t Base = 100>
 constexpr rocprofiler_version_triplet_t compute_version_triplet(uint64_t version)
 {
 	return rocprofiler_version_triplet_t{static_cast<uint32_t>(version / (Base * Base)),
-					     static_cast<uint32_t>(version / Base % Base), static_cast<uint32_t>(version % Base)};
+					     static_cast<uint32_t>(version / Base % Base),
+					     static_cast<uint32_t>(version % Base)};
 }
 
 } // namespace version

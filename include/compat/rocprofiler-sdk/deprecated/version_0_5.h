@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What sources of 0.4 and 0.5 call by names that 1.0 does not have any more: with GPUTAP_ROCPROFILER_0_5 only. The driver's page
- * migrations are never told and program counters never sampled, so that these records are never made. Their headers of C++ had <memory>
- * and <thread> in them. Where 0.4 differs from 0.5, GPUTAP_ROCPROFILER_0_4 besides. */
+/* What sources of 0.4 and 0.5 call by names that 1.0 does not have any more: with
+ * GPUTAP_ROCPROFILER_0_5 only. The driver's page migrations are never told and program counters
+ * never sampled, so that these records are never made. Their headers of C++ had <memory> and
+ * <thread> in them. Where 0.4 differs from 0.5, GPUTAP_ROCPROFILER_0_4 besides. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_DEPRECATED_VERSION_0_5_H
 
@@ -22,13 +23,17 @@ ROCPROFILER_EXTERN_C_INIT
 
 /* Counters: of dispatches, of an agent. */
 typedef rocprofiler_dispatch_counting_service_data_t rocprofiler_profile_counting_dispatch_data_t;
-typedef rocprofiler_dispatch_counting_service_record_t rocprofiler_profile_counting_dispatch_record_t;
+typedef rocprofiler_dispatch_counting_service_record_t
+	rocprofiler_profile_counting_dispatch_record_t;
 typedef rocprofiler_dispatch_counting_service_cb_t rocprofiler_profile_counting_dispatch_callback_t;
 typedef rocprofiler_dispatch_counting_record_cb_t rocprofiler_profile_counting_record_callback_t;
 typedef rocprofiler_device_counting_service_cb_t rocprofiler_agent_profile_callback_t;
-#define rocprofiler_configure_buffered_dispatch_profile_counting_service rocprofiler_configure_buffer_dispatch_counting_service
-#define rocprofiler_configure_callback_dispatch_profile_counting_service rocprofiler_configure_callback_dispatch_counting_service
-#define rocprofiler_configure_agent_profile_counting_service rocprofiler_configure_device_counting_service
+#define rocprofiler_configure_buffered_dispatch_profile_counting_service \
+	rocprofiler_configure_buffer_dispatch_counting_service
+#define rocprofiler_configure_callback_dispatch_profile_counting_service \
+	rocprofiler_configure_callback_dispatch_counting_service
+#define rocprofiler_configure_agent_profile_counting_service \
+	rocprofiler_configure_device_counting_service
 #define rocprofiler_sample_agent_profile_counting_service(context, user_data, flags) \
 	rocprofiler_sample_device_counting_service(context, user_data, flags, NULL, NULL)
 
@@ -72,7 +77,7 @@ typedef enum rocprofiler_page_migration_unmap_from_gpu_trigger_t {
 
 typedef struct rocprofiler_buffer_tracing_page_migration_page_fault_record_t {
 	uint8_t read_fault : 1;
-	uint8_t migrated : 1;
+	uint8_t migrated   : 1;
 	uint32_t node_id;
 	uint64_t address;
 } rocprofiler_buffer_tracing_page_migration_page_fault_record_t;
@@ -110,7 +115,8 @@ typedef struct rocprofiler_buffer_tracing_page_migration_record_t {
 	};
 } rocprofiler_buffer_tracing_page_migration_record_t;
 
-/* Samples of program counters. 1.0 gave the kinds' numbers to others, so that these have some that no record has. */
+/* Samples of program counters. 1.0 gave the kinds' numbers to others, so that these have some
+ * that no record has. */
 enum {
 	ROCPROFILER_PC_SAMPLING_RECORD_SAMPLE = 1000,
 	ROCPROFILER_PC_SAMPLING_RECORD_CODE_OBJECT_LOAD_MARKER,
@@ -118,19 +124,19 @@ enum {
 };
 
 typedef struct rocprofiler_pc_sampling_header_v1_t {
-	uint8_t valid : 1;
-	uint8_t type : 4;
+	uint8_t valid            : 1;
+	uint8_t type             : 4;
 	uint8_t has_stall_reason : 1;
-	uint8_t has_wave_cnt : 1;
-	uint8_t reserved : 1;
+	uint8_t has_wave_cnt     : 1;
+	uint8_t reserved         : 1;
 } rocprofiler_pc_sampling_header_v1_t;
 
 typedef struct rocprofiler_pc_sampling_snapshot_v1_t {
-	uint32_t dual_issue_valu : 1;
-	uint32_t inst_type : 4;
+	uint32_t dual_issue_valu   : 1;
+	uint32_t inst_type         : 4;
 	uint32_t reason_not_issued : 7;
-	uint32_t arb_state_issue : 10;
-	uint32_t arb_state_stall : 10;
+	uint32_t arb_state_issue   : 10;
+	uint32_t arb_state_stall   : 10;
 } rocprofiler_pc_sampling_snapshot_v1_t;
 
 typedef struct rocprofiler_pc_sampling_record_t {
@@ -139,7 +145,7 @@ typedef struct rocprofiler_pc_sampling_record_t {
 	uint8_t chiplet;
 	uint8_t wave_id;
 	uint8_t wave_issued : 1;
-	uint8_t reserved : 7;
+	uint8_t reserved    : 7;
 	uint32_t hw_id;
 #ifdef GPUTAP_ROCPROFILER_0_4
 	uint64_t pc;
@@ -169,7 +175,8 @@ typedef struct rocprofiler_pc_sampling_code_object_unload_marker_t {
 } rocprofiler_pc_sampling_code_object_unload_marker_t;
 
 #define rocprofiler_configure_pc_sampling_service(context, agent, method, unit, interval, buffer) \
-	(rocprofiler_configure_pc_sampling_service)(context, agent, method, unit, interval, buffer, 0)
+	(rocprofiler_configure_pc_sampling_service)(context, agent, method, unit, interval,       \
+						    buffer, 0)
 
 ROCPROFILER_EXTERN_C_FINI
 

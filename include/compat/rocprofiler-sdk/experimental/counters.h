@@ -9,7 +9,8 @@
 
 ROCPROFILER_EXTERN_C_INIT
 
-rocprofiler_status_t rocprofiler_load_counter_definition(const char *yaml, size_t size, rocprofiler_counter_flag_t flags) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_load_counter_definition(
+	const char *yaml, size_t size, rocprofiler_counter_flag_t flags) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 

@@ -17,7 +17,8 @@ typedef struct rocprofiler_hip_api_no_args {
 } rocprofiler_hip_api_no_args;
 
 typedef union rocprofiler_hip_api_retval_t {
-	ROCPROFILER_CXX_CODE(rocprofiler_hip_api_retval_t() = default; ~rocprofiler_hip_api_retval_t() = default;)
+	ROCPROFILER_CXX_CODE(rocprofiler_hip_api_retval_t() = default;
+			     ~rocprofiler_hip_api_retval_t() = default;)
 	uint64_t uint64_t_retval;
 	int int_retval;
 	const char *const_charp_retval;
@@ -30,7 +31,8 @@ typedef union rocprofiler_hip_api_retval_t {
 } rocprofiler_hip_api_retval_t;
 
 typedef union rocprofiler_hip_api_args_t {
-	ROCPROFILER_CXX_CODE(rocprofiler_hip_api_args_t() = default; ~rocprofiler_hip_api_args_t() = default;)
+	ROCPROFILER_CXX_CODE(rocprofiler_hip_api_args_t() = default;
+			     ~rocprofiler_hip_api_args_t() = default;)
 	uint64_t words[11];
 #ifndef GPUTAP_ROCPROFILER_NO_HIP
 #include <rocprofiler-sdk/hip/details/compiler_args.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's types: from its header, which may be of any version since 5.2; what that lacks is declared here, never defined. */
+/* HIP's types: from its header, which may be of any version since 5.2; what that lacks is
+ * declared here, never defined. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HIP_TYPES_H
 

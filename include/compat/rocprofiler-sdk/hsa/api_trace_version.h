@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions of HSA's tables: of its header if there is one, else of those that the arguments here are of. */
+/* Versions of HSA's tables: of its header if there is one, else of those that the arguments here
+ * are of. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_TRACE_VERSION_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_API_TRACE_VERSION_H
 

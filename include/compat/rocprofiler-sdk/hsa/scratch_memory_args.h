@@ -11,12 +11,26 @@ typedef struct rocprofiler_scratch_memory_no_args {
 } rocprofiler_scratch_memory_no_args;
 
 typedef union rocprofiler_scratch_memory_args_t {
-	struct { uint64_t dispatch_id; } alloc_start;
-	struct { uint64_t dispatch_id; size_t size; size_t num_slots; } alloc_end;
-	struct { rocprofiler_scratch_memory_no_args no_args; } free_start;
-	struct { rocprofiler_scratch_memory_no_args no_args; } free_end;
-	struct { rocprofiler_scratch_memory_no_args no_args; } async_reclaim_start;
-	struct { rocprofiler_scratch_memory_no_args no_args; } async_reclaim_end;
+	struct {
+		uint64_t dispatch_id;
+	} alloc_start;
+	struct {
+		uint64_t dispatch_id;
+		size_t size;
+		size_t num_slots;
+	} alloc_end;
+	struct {
+		rocprofiler_scratch_memory_no_args no_args;
+	} free_start;
+	struct {
+		rocprofiler_scratch_memory_no_args no_args;
+	} free_end;
+	struct {
+		rocprofiler_scratch_memory_no_args no_args;
+	} async_reclaim_start;
+	struct {
+		rocprofiler_scratch_memory_no_args no_args;
+	} async_reclaim_end;
 } rocprofiler_scratch_memory_args_t;
 
 #endif

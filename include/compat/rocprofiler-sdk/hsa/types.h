@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's types: from its headers, which may be of any version since 5.2; what they lack is declared here. */
+/* HSA's types: from its headers, which may be of any version since 5.2; what they lack is
+ * declared here. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_HSA_TYPES_H
 
@@ -24,7 +25,8 @@ typedef struct hsa_agent_s {
 #include <hsa/hsa_ext_image.h>
 #include <hsa/hsa_ven_amd_loader.h>
 
-#define GPUTAP_HSA_AMD_VERSION (HSA_AMD_INTERFACE_VERSION_MAJOR * 100 + HSA_AMD_INTERFACE_VERSION_MINOR)
+#define GPUTAP_HSA_AMD_VERSION \
+	(HSA_AMD_INTERFACE_VERSION_MAJOR * 100 + HSA_AMD_INTERFACE_VERSION_MINOR)
 #if GPUTAP_HSA_AMD_VERSION < 104
 typedef struct hsa_amd_vmem_alloc_handle_s {
 	uint64_t handle;
@@ -47,9 +49,11 @@ typedef struct hsa_ext_sampler_descriptor_v2_s hsa_ext_sampler_descriptor_v2_t;
 
 /* As in the runtime's C++ header of its tables, the only one that has them. */
 typedef void (*hsa_amd_queue_intercept_packet_writer)(const void *pkts, uint64_t pkt_count);
-typedef void (*hsa_amd_queue_intercept_handler)(const void *pkts, uint64_t pkt_count, uint64_t user_pkt_index, void *data,
+typedef void (*hsa_amd_queue_intercept_handler)(const void *pkts, uint64_t pkt_count,
+						uint64_t user_pkt_index, void *data,
 						hsa_amd_queue_intercept_packet_writer writer);
-typedef void (*hsa_amd_runtime_queue_notifier)(const hsa_queue_t *queue, hsa_agent_t agent, void *data);
+typedef void (*hsa_amd_runtime_queue_notifier)(const hsa_queue_t *queue, hsa_agent_t agent,
+					       void *data);
 #endif
 
 #endif

@@ -33,8 +33,10 @@ typedef struct rocprofiler_thread_trace_parameter_t {
 } rocprofiler_thread_trace_parameter_t;
 
 /* What a shader engine has written. */
-typedef void (*rocprofiler_thread_trace_shader_data_callback_t)(rocprofiler_agent_id_t agent, int64_t shader_engine_id, void *data,
-								size_t data_size, rocprofiler_user_data_t userdata);
+typedef void (*rocprofiler_thread_trace_shader_data_callback_t)(rocprofiler_agent_id_t agent,
+								int64_t shader_engine_id,
+								void *data, size_t data_size,
+								rocprofiler_user_data_t userdata);
 
 ROCPROFILER_EXTERN_C_FINI
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding thread traces wants a library of AMD's, which is not looked for: no decoder can be made, and none is a valid handle. */
+/* Decoding thread traces wants a library of AMD's, which is not looked for: no decoder can be
+ * made, and none is a valid handle. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_H
 
@@ -12,25 +13,31 @@ typedef struct rocprofiler_thread_trace_decoder_id_t {
 	uint64_t handle;
 } rocprofiler_thread_trace_decoder_id_t;
 
-typedef void (*rocprofiler_thread_trace_decoder_callback_t)(rocprofiler_thread_trace_decoder_record_type_t record_type_id,
-							    void *trace_events, uint64_t trace_size, void *userdata);
+typedef void (*rocprofiler_thread_trace_decoder_callback_t)(
+	rocprofiler_thread_trace_decoder_record_type_t record_type_id, void *trace_events,
+	uint64_t trace_size, void *userdata);
 
 /* Return: NOT_AVAILABLE; the handle is 0. */
-rocprofiler_status_t rocprofiler_thread_trace_decoder_create(rocprofiler_thread_trace_decoder_id_t *handle, const char *path)
-	ROCPROFILER_API ROCPROFILER_NONNULL(1, 2);
-void rocprofiler_thread_trace_decoder_destroy(rocprofiler_thread_trace_decoder_id_t handle) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_thread_trace_decoder_create(
+	rocprofiler_thread_trace_decoder_id_t *handle, const char *path) ROCPROFILER_API
+	ROCPROFILER_NONNULL(1, 2);
+void rocprofiler_thread_trace_decoder_destroy(rocprofiler_thread_trace_decoder_id_t handle)
+	ROCPROFILER_API;
 /* Return, of these three: INVALID_ARGUMENT. */
-rocprofiler_status_t rocprofiler_thread_trace_decoder_codeobj_load(rocprofiler_thread_trace_decoder_id_t handle, uint64_t load_id,
-								   uint64_t load_addr, uint64_t load_size, const void *data,
-								   uint64_t size) ROCPROFILER_API ROCPROFILER_NONNULL(5);
-rocprofiler_status_t rocprofiler_thread_trace_decoder_codeobj_unload(rocprofiler_thread_trace_decoder_id_t handle,
-								     uint64_t load_id) ROCPROFILER_API;
+rocprofiler_status_t rocprofiler_thread_trace_decoder_codeobj_load(
+	rocprofiler_thread_trace_decoder_id_t handle, uint64_t load_id, uint64_t load_addr,
+	uint64_t load_size, const void *data, uint64_t size) ROCPROFILER_API ROCPROFILER_NONNULL(5);
+rocprofiler_status_t rocprofiler_thread_trace_decoder_codeobj_unload(
+	rocprofiler_thread_trace_decoder_id_t handle, uint64_t load_id) ROCPROFILER_API;
 rocprofiler_status_t rocprofiler_trace_decode(rocprofiler_thread_trace_decoder_id_t handle,
-					      rocprofiler_thread_trace_decoder_callback_t callback, void *data, uint64_t size,
-					      void *userdata) ROCPROFILER_API ROCPROFILER_NONNULL(2, 3);
+					      rocprofiler_thread_trace_decoder_callback_t callback,
+					      void *data, uint64_t size,
+					      void *userdata) ROCPROFILER_API
+	ROCPROFILER_NONNULL(2, 3);
 /* Return: NULL. */
-const char *rocprofiler_thread_trace_decoder_info_string(rocprofiler_thread_trace_decoder_id_t handle,
-							 rocprofiler_thread_trace_decoder_info_t info) ROCPROFILER_API;
+const char *rocprofiler_thread_trace_decoder_info_string(
+	rocprofiler_thread_trace_decoder_id_t handle,
+	rocprofiler_thread_trace_decoder_info_t info) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 

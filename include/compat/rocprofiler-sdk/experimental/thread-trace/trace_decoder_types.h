@@ -69,7 +69,7 @@ typedef enum rocprofiler_thread_trace_decoder_inst_category_t {
 
 typedef struct rocprofiler_thread_trace_decoder_inst_t {
 	uint32_t category : 8; /* rocprofiler_thread_trace_decoder_inst_category_t */
-	uint32_t stall : 24;
+	uint32_t stall    : 24;
 	int32_t duration;
 	int64_t time;
 	rocprofiler_thread_trace_decoder_pc_t pc;
@@ -84,7 +84,8 @@ typedef struct rocprofiler_thread_trace_decoder_wave_t {
 	rocprofiler_thread_trace_decoder_inst_t *instructions_array;
 } rocprofiler_thread_trace_decoder_wave_t;
 
-/* What a decoder's callback is given: GFXIP a size_t, DEBUG whatever it is, the others a struct of that name. */
+/* What a decoder's callback is given: GFXIP a size_t, DEBUG whatever it is, the others a struct
+ * of that name. */
 typedef enum rocprofiler_thread_trace_decoder_record_type_t {
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_GFXIP = 0,
 	ROCPROFILER_THREAD_TRACE_DECODER_RECORD_OCCUPANCY = 1,

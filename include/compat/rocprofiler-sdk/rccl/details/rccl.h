@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RCCL's types: from its header if there is one; else as the arguments of its functions need them. */
+/* RCCL's types: from its header if there is one; else as the arguments of its functions need
+ * them. */
 #ifndef GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_RCCL_H
 #define GPUTAP_COMPAT_ROCPROFILER_SDK_RCCL_DETAILS_RCCL_H
 
@@ -55,10 +56,7 @@ typedef enum {
 	ncclNumTypes = 12
 } ncclDataType_t;
 
-typedef enum {
-	ncclScalarDevice = 0,
-	ncclScalarHostImmediate = 1
-} ncclScalarResidence_t;
+typedef enum { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 } ncclScalarResidence_t;
 #endif
 #endif
 
