@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The front door; meson does the work. `make` builds what a user needs; `ninja -C build` the programs of tests and bench, too.
+# The front door; meson does the work. `make` builds what a user needs; `ninja -C build` the
+# programs of tests and bench, too.
 BUILD ?= build
 
 .PHONY: all demo test bench deb check clean setup generate
@@ -11,7 +12,8 @@ $(BUILD)/build.ninja:
 
 setup:            # install what a build needs (Debian, Ubuntu; root or sudo)
 	@tools/setup build
-demo:             # install what is missing, build, trace real OpenCL and HIP programs, print the report
+# install what is missing, build, trace real OpenCL and HIP programs, print the report
+demo:
 	@tools/setup demo && $(MAKE) --no-print-directory all && tools/demo
 test:             # install what tests need, run them all
 	@tools/setup test && $(MAKE) --no-print-directory $(BUILD)/build.ninja && tools/test
