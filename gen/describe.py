@@ -10,7 +10,7 @@ import re
 
 # What a marker says: enum gt_range_mark. What the thread that a runtime submits from must be told
 # of a call, beside its kind and its stream.
-LANES = ('by_handle', 'of_thread', 'plain', 'confuses')
+ORDER_WORDS = ('by_handle', 'of_thread', 'plain', 'confuses')
 # Between host and device, where no argument says it.
 DIRECTIONS = {'to_device': 1, 'to_host': 2, 'on_device': 3}
 MARKS = ('instant', 'push', 'pop', 'start', 'stop')
@@ -105,7 +105,7 @@ class Operation:
             False,
         )
         self.readable, self.unless, self.exported, self.mark = [], None, None, None
-        self.waits, self.lane, self.direction = False, None, None  # lane: None or a list of LANES
+        self.waits, self.ordered, self.direction = False, None, None  # ordered: None or a list of ORDER_WORDS
 
     def status_arg(self, api):
         """Index of the argument that holds the status, -1: the return value, -2: none."""
@@ -493,7 +493,7 @@ class Parser:
 
     def words(self, op):
         allowed = KINDS[1:] + tuple(DIRECTIONS) + ('wrap', 'readable', 'unless', 'exported',
-                                                   'waits', 'lane')
+                                                   'waits', 'ordered')
         while self.peek() is not None and not self.peek().first:
             w = self.word()
             if w == 'wrap':
@@ -508,8 +508,8 @@ class Parser:
                 op.waits = True
             elif w in DIRECTIONS:
                 op.direction = str(w)
-            elif w == 'lane':
-                op.lane = self.lane_words()
+            elif w == 'ordered':
+                op.ordered = self.ordered_words()
             elif w == 'readable':
                 op.readable += self.statuses()
             elif w in KINDS[1:]:
@@ -520,13 +520,13 @@ class Parser:
             else:
                 self.fail(w, f"'{w}' says nothing about an operation{nearest(w, allowed)}")
 
-    def lane_words(self):
+    def ordered_words(self):
         found = []
         if self.accept('('):
             while not self.accept(')'):
                 w = self.word()
-                if w not in LANES:
-                    self.fail(w, f"'{w}' says nothing of a lane{nearest(w, LANES)}")
+                if w not in ORDER_WORDS:
+                    self.fail(w, f"'{w}' says nothing of a submit order{nearest(w, ORDER_WORDS)}")
                 found.append(str(w))
         return found
 

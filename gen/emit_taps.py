@@ -179,8 +179,8 @@ def moves(op, thread):
     )
 
 
-LANE = """
-static GT_LANE {c} GT_LANE_NAME({name})({parameters})
+ORDERED = """
+static GT_ORDER {c} GT_ORDER_NAME({name})({parameters})
 {{
 	{c} (*real)({types}) = GT_TAPS[GT_{up}_INDEX_{name}].real;
 	struct gt_thread *t = gt_thread_api();
@@ -193,9 +193,9 @@ static GT_LANE {c} GT_LANE_NAME({name})({parameters})
 """
 
 
-WAITS = LANE.replace(
+WAITS = ORDERED.replace(
     '= gt_thread_api();\n\tif (gt_unlikely(!t))\n\t\t{early}\n\t{enter}', """\
-= gt_unlikely(gt_tap_options.lanes) ? gt_thread_api() : NULL;
+= gt_unlikely(gt_tap_options.submit_orders) ? gt_thread_api() : NULL;
 	if (gt_unlikely(t != NULL)) {{
 		{enter}
 	}}""").replace('\t{leave}',
@@ -203,18 +203,18 @@ WAITS = LANE.replace(
 
 
 def unrecorded(api, op):
-    """What a lane has to know of a call that is not recorded, and what it has waited for. None:
+    """What a submit order has to know of a call that is not recorded, and what it has waited for. None:
     nothing."""
     enter, leave = (moves(op, 't')[i] + '\n\t' * bool(moves(op, 't')[i]) +
-                    lane(op, 't')[i].removeprefix(f'{LANE_ASKED} ') for i in (0, 1))
-    if not api.outermost or not (lane(op, 't')[0] or op.waits):
+                    ordered(op, 't')[i].removeprefix(f'{ORDER_ASKED} ') for i in (0, 1))
+    if not api.outermost or not (ordered(op, 't')[0] or op.waits):
         return []
     call, void, types = ', '.join(
         a.name for a in op.args), op.returns_nothing(), ', '.join(a.c_type()
                                                                   for a in op.args) or 'void'
-    template = LANE if not op.waits else WAITS if lane(op, 't')[0] else re.sub(
+    template = ORDERED if not op.waits else WAITS if ordered(op, 't')[0] else re.sub(
         r'\tstruct gt_thread.*?(?=\t{result})|\tif .*?}}\n', '', WAITS, flags=re.S)
-    if template is not LANE:
+    if template is not ORDERED:
         enter, leave = (text.replace('\n\t', '\n\t\t') for text in (enter, leave))
     return template.format(
         c=op.ret_c(),
@@ -230,31 +230,31 @@ def unrecorded(api, op):
         returned='' if void else '\n\treturn ret;').replace('\n\t\n', '\n').strip('\n').split('\n')
 
 
-LANES = {
-    'launch': 'GT_LANE_LAUNCH', 'copy': 'GT_LANE_COPY', 'set': 'GT_LANE_FILL',
-    'synchronisation': 'GT_LANE_SYNC'
+SUBMIT_KINDS = {
+    'launch': 'GT_SUBMIT_LAUNCH', 'copy': 'GT_SUBMIT_COPY', 'set': 'GT_SUBMIT_FILL',
+    'synchronisation': 'GT_SUBMIT_SYNC'
 }
-LANE_ASKED = 'if (gt_unlikely(gt_tap_options.lanes))'
+ORDER_ASKED = 'if (gt_unlikely(gt_tap_options.submit_orders))'
 
 
-def lane(op, thread):
+def ordered(op, thread):
     """What a runtime that submits from its own threads must be told of: statements behind
     gt_api_enter() and before gt_api_leave()."""
-    if op.lane is None:
+    if op.ordered is None:
         return '', ''
-    if 'confuses' in op.lane:
-        return f'{LANE_ASKED} gt_lane_confuse({thread});', ''
+    if 'confuses' in op.ordered:
+        return f'{ORDER_ASKED} gt_submit_order_give_up({thread});', ''
     stream = next((f'(uintptr_t){a.name}' for a in op.args if a.role == 'stream'), '0')
     function = f'(uintptr_t){op.args[0].name}' if op.kind == 'launch' else '0'
     blocking = op.waits or op.kind in ('launch', 'synchronisation')
     flags = ', '.join(
         str(int(f))
-        for f in ('by_handle' not in op.lane, 'of_thread' in op.lane, blocking, 'plain' in op.lane))
-    call = f'(struct gt_lane_call){{{LANES[op.kind]}, {flags}, {function}, {stream}}}'
+        for f in ('by_handle' not in op.ordered, 'of_thread' in op.ordered, blocking, 'plain' in op.ordered))
+    call = f'(struct gt_submit_call){{{SUBMIT_KINDS[op.kind]}, {flags}, {function}, {stream}}}'
     return (
-        f'{LANE_ASKED} gt_lane_push({thread}, GT_TABLE, {call});',
+        f'{ORDER_ASKED} gt_submit_order_add_call({thread}, GT_TABLE, {call});',
         (
-            f'{LANE_ASKED} gt_lane_pushed({thread},'
+            f'{ORDER_ASKED} gt_submit_order_end_call({thread},'
             f' {"0" if op.returns_nothing() else "(uint64_t)ret"});'
         ),
     )
@@ -284,9 +284,9 @@ def tap(api, op):
                     f'gt_api_leave({thread});') if api.outermost else ('', '')
     if api.outermost and moves(op, thread)[0]:
         enter, leave = enter + indent + moves(op, thread)[0], moves(op, thread)[1] + '\n\t' + leave
-    if api.outermost and lane(op, thread)[0]:
-        enter, leave = enter + indent + lane(op, thread)[0], lane(
-            op, thread)[1] + '\n\t' * bool(lane(op, thread)[1]) + leave
+    if api.outermost and ordered(op, thread)[0]:
+        enter, leave = enter + indent + ordered(op, thread)[0], ordered(
+            op, thread)[1] + '\n\t' * bool(ordered(op, thread)[1]) + leave
     out += (DIRECT if op.direct else WRAPPED if wrap else PLAIN).format(
         direct=direct,
         thread='gt_thread_api()' if api.outermost else f'gt_thread_call(GT_DOMAIN_{up})',
@@ -316,7 +316,7 @@ def tap(api, op):
         + unrecorded(api, op)
         + told(api, op)
         + [
-            f'GT_TAP{"_DIRECT" * op.direct}{"_LANE" * bool(unrecorded(api, op))}({c}, {op.name},'
+            f'GT_TAP{"_DIRECT" * op.direct}{"_ORDER" * bool(unrecorded(api, op))}({c}, {op.name},'
             f' GT_{up}_INDEX_{op.name}, ({parameters(op)}), ({call})'
             + (
                 f', gt_{api.domain}_wrap_{op.name}(&GT_TAPS[GT_{up}_INDEX_{op.name}], {call}))'
@@ -334,7 +334,7 @@ static GT_ASKED {c} GT_TOLD_NAME({name})({parameters})
 	struct gt_tool_frame frame;
 	if (!gt_tool_call_enter(&frame, GT_TABLE, GT_{up}_INDEX_{name}, {at}, {size}))
 		{early}
-	{result}GT_UNTOLD{lane}({name}, GT_{up}_INDEX_{name}{changed});
+	{result}GT_UNTOLD{order}({name}, GT_{up}_INDEX_{name}{changed});
 	gt_tool_call_exit(&frame, {ret});{returned}
 }}
 """
@@ -343,15 +343,15 @@ static GT_ASKED {c} GT_TOLD_NAME({name})({parameters})
 def told(api, op):
     """What it does when a tool is to be told: arguments as one struct, in which the tool may have
     changed them."""
-    c, call, void, lanes = op.ret_c(), ', '.join(
-        a.name for a in op.args), op.returns_nothing(), '_LANE' * bool(unrecorded(api, op))
+    c, call, void, order = op.ret_c(), ', '.join(
+        a.name for a in op.args), op.returns_nothing(), '_ORDER' * bool(unrecorded(api, op))
     early = (
-        f'GT_UNTOLD{lanes}({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
+        f'GT_UNTOLD{order}({op.name}, GT_{upper(api)}_INDEX_{op.name}{", " if call else ""}{call});'
     )
     return TOLD.format(
         c=c,
         name=op.name,
-        lane=lanes,
+        order=order,
         parameters=parameters(op),
         types=', '.join(a.c_type() for a in op.args) or 'void',
         up=upper(api),
@@ -448,7 +448,7 @@ def taps(api):
 #define GT_TAP_NAME(f) GT_PASTE(gt_{api.domain}_tap, GT_INSTANCE, f)
 #define GT_ASKED_NAME(f) GT_PASTE(asked, GT_INSTANCE, f)
 #define GT_TOLD_NAME(f) GT_PASTE(told, GT_INSTANCE, f)
-#define GT_LANE_NAME(f) GT_PASTE(lane, GT_INSTANCE, f)
+#define GT_ORDER_NAME(f) GT_PASTE(ordered, GT_INSTANCE, f)
 #define GT_TAPS gt_{api.domain}_taps[GT_INSTANCE]
 #define GT_TABLE (&gt_{api.domain}_tables[GT_INSTANCE])
 '''
@@ -461,7 +461,7 @@ def taps(api):
     out += parts[0] + [f'#include "{api.domain}_taps_{n + 2}.inc"' for n in range(len(parts) - 1)]
     out.append(f'#include "{api.domain}_extension_taps.inc"\n')
     out.append(
-        '#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_TOLD_NAME\n#undef GT_LANE_NAME\n#undef'
+        '#undef GT_TAP_NAME\n#undef GT_ASKED_NAME\n#undef GT_TOLD_NAME\n#undef GT_ORDER_NAME\n#undef'
         ' GT_TAPS\n#undef GT_TABLE'
     )
     return [
@@ -513,7 +513,7 @@ def operations(api):
 
 def also(api, op):
     """Why its tap has a function for calls that are not recorded."""
-    reasons = ['GT_ALSO_LANE'] * bool(api.outermost and lane(op, 't')[0]) + ['GT_ALSO_WAITS'
+    reasons = ['GT_ALSO_ORDER'] * bool(api.outermost and ordered(op, 't')[0]) + ['GT_ALSO_WAITS'
                                                                              ] * op.waits
     return ' | '.join(reasons) or 'false'
 

@@ -78,7 +78,8 @@ static bool needs_harvest(const struct gt_operation *operation)
 /* Though it is not recorded. */
 static bool goes_another_way(const struct gt_operation *operation)
 {
-	return (operation->also & GT_ALSO_LANE && gt_tap_options.lanes) || needs_harvest(operation);
+	return (operation->also & GT_ALSO_ORDER && gt_tap_options.submit_orders) ||
+	       needs_harvest(operation);
 }
 
 bool gt_contexts_ask(const struct gt_operation *operation)
@@ -105,9 +106,9 @@ static uint32_t services_of(const struct gt_operation *operation, uint32_t befor
 			services |= GT_SERVICE_WORK;
 	}
 	if (!(services & GT_SERVICE_STREAM) && goes_another_way(operation))
-		services |= GT_SERVICE_LANE;
+		services |= GT_SERVICE_ORDER;
 	if (atomic_load_explicit(&gt_recording.off, memory_order_relaxed))
-		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_LANE);
+		services &= ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK | GT_SERVICE_ORDER);
 	/* tools are still to be started: the first call does */
 	if (atomic_load_explicit(&gt_recording.pending, memory_order_relaxed))
 		told = GT_SERVICE_TOLD;
@@ -146,7 +147,7 @@ void gt_contexts_off(void)
 		for (uint32_t n = 0; table && n < table->operation_count; n++)
 			atomic_fetch_and_explicit(&table->taps[n].services,
 						  ~(uint32_t)(GT_SERVICE_STREAM | GT_SERVICE_WORK |
-							      GT_SERVICE_LANE),
+							      GT_SERVICE_ORDER),
 						  memory_order_relaxed);
 	}
 }

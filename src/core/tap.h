@@ -24,9 +24,9 @@ enum gt_service {
 	/* record its device work, also when the call itself is not recorded */
 	GT_SERVICE_WORK = 4,
 	GT_SERVICE_TOLD = 8, /* tell tools of it, before and after (src/tool) */
-	/* it is not recorded, but its stream's lane has to know of it; or what it waits for is
+	/* it is not recorded, but its stream's submit order has to know of it; or what it waits for is
 	 * harvested */
-	GT_SERVICE_LANE = 16,
+	GT_SERVICE_ORDER = 16,
 };
 
 /* copies of one runtime in a process that are told apart; each has a set of taps */
@@ -41,7 +41,7 @@ struct gt_tap {
 
 /* Why a call that is not recorded does not go straight through. */
 enum gt_also {
-	GT_ALSO_LANE = 1,  /* its stream's lane has to know of it */
+	GT_ALSO_ORDER = 1, /* its stream's submit order has to know of it */
 	GT_ALSO_WAITS = 2, /* it returns when work is done: gt_work_waited() */
 };
 
@@ -55,7 +55,7 @@ struct gt_operation {
 	/* hand-written wrap; NULL: none, and GT_SERVICE_WRAP must not be set */
 	void *wrap;
 	bool wrap_always; /* also without device activity: calls would be missed without it */
-	uint8_t also;     /* enum gt_also: its tap has a function for GT_SERVICE_LANE */
+	uint8_t also;     /* enum gt_also: its tap has a function for GT_SERVICE_ORDER */
 };
 
 /* Wraps are declared weak, so that the table of operations knows which ones exist. */
@@ -98,30 +98,38 @@ extern struct gt_tap_options {
 	uint32_t record_args;
 	uint32_t payload_cap;
 	uint32_t choose_kernels; /* some are not to be recorded: core/kernels.h */
-	uint32_t lanes;          /* the runtime submits from threads of its own: gt_lane_push() */
+	uint32_t
+		submit_orders; /* the runtime submits from threads of its own: gt_submit_order_add_call() */
 } gt_tap_options __attribute__((visibility("hidden")));
 
 /* For taps of an `outermost` API, around calls that launch, copy or set, if
- * gt_tap_options.lanes. @by_pointer: @function is the host's stub, not a handle. @own: without
+ * gt_tap_options.submit_orders. @by_pointer: @function is the host's stub, not a handle. @own: without
  * @stream it is the thread's own default stream. @blocking: a copy that returns when it is done.
  * @plain: of a copy or set, all is known: [destination, + bytes), [source, + bytes). */
-enum gt_lane_kind { GT_LANE_LAUNCH, GT_LANE_COPY, GT_LANE_FILL, GT_LANE_GRAPH, GT_LANE_SYNC };
-struct gt_lane_call {
-	enum gt_lane_kind kind;
+enum gt_submit_kind {
+	GT_SUBMIT_LAUNCH,
+	GT_SUBMIT_COPY,
+	GT_SUBMIT_FILL,
+	GT_SUBMIT_GRAPH,
+	GT_SUBMIT_SYNC
+};
+struct gt_submit_call {
+	enum gt_submit_kind kind;
 	bool by_pointer, own, blocking, plain;
 	uintptr_t function, stream;
 };
-void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call call)
+void gt_submit_order_add_call(struct gt_thread *t, const struct gt_table *table,
+			      struct gt_submit_call call)
 	__attribute__((cold, visibility("hidden")));
-void gt_lane_pushed(struct gt_thread *t, uint64_t status)
+void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 	__attribute__((cold, visibility("hidden")));
 /* Calls are made that are not pushed: a thread that cannot record. Any lock may be held. */
-void gt_lane_unseen(void) __attribute__((weak, visibility("hidden")));
+void gt_submit_order_miss_call(void) __attribute__((weak, visibility("hidden")));
 /* What this thread has asked of the device is done, as far as it knows: it is recorded before
  * the call returns, whatever happens to the program next. Nothing is waited for. */
 void gt_work_waited(void) __attribute__((visibility("hidden")));
 /* A call whose work cannot be told apart. */
-void gt_lane_confuse(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
+void gt_submit_order_give_up(struct gt_thread *t) __attribute__((cold, visibility("hidden")));
 
 static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 {
@@ -132,7 +140,7 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
  * of its own with the same arguments in the same places, so that this one needs no frame and
  * moves nothing. */
 #define GT_ASKED __attribute__((noinline))
-#define GT_LANE  __attribute__((noinline, cold))
+#define GT_ORDER __attribute__((noinline, cold))
 #define GT_TAP_BUT(ret, f, index, parameters, arguments, others, other)                            \
 	ret GT_TAP_NAME(f) parameters                                                              \
 	{                                                                                          \
@@ -144,10 +152,10 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	}
 #define GT_TAP(ret, f, index, parameters, arguments) \
 	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD, GT_TOLD_NAME(f))
-/* Where a stream's lane may have to know of calls that are not recorded. */
-#define GT_TAP_LANE(ret, f, index, parameters, arguments)                                   \
-	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD | GT_SERVICE_LANE, \
-		   services & GT_SERVICE_TOLD ? GT_TOLD_NAME(f) : GT_LANE_NAME(f))
+/* Where a stream's submit order may have to know of calls that are not recorded. */
+#define GT_TAP_ORDER(ret, f, index, parameters, arguments)                                   \
+	GT_TAP_BUT(ret, f, index, parameters, arguments, GT_SERVICE_TOLD | GT_SERVICE_ORDER, \
+		   services & GT_SERVICE_TOLD ? GT_TOLD_NAME(f) : GT_ORDER_NAME(f))
 
 /* With a wrap that stands for the function itself (`wrap direct` in api/README.md): it is all
  * that is done unless the call is recorded or told. */
@@ -169,9 +177,9 @@ static inline uint32_t gt_tap_services(const struct gt_tap *tap)
 	(gt_tap_services(&GT_TAPS[index]) & ~(uint32_t)GT_SERVICE_TOLD \
 		 ? GT_ASKED_NAME(f)(__VA_ARGS__)                       \
 		 : real(__VA_ARGS__))
-#define GT_UNTOLD_LANE(f, index, ...)                                                      \
-	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_LANE ? GT_LANE_NAME(f)(__VA_ARGS__) \
-							    : GT_UNTOLD(f, index, __VA_ARGS__))
+#define GT_UNTOLD_ORDER(f, index, ...)                                                       \
+	(gt_tap_services(&GT_TAPS[index]) & GT_SERVICE_ORDER ? GT_ORDER_NAME(f)(__VA_ARGS__) \
+							     : GT_UNTOLD(f, index, __VA_ARGS__))
 
 /* Return word of a record without arguments, of an operation that gives its status through one:
  * a call that failed returned NULL, so that the status can stand in its place (record/record.h). */

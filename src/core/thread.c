@@ -317,8 +317,8 @@ struct gt_thread *gt_thread_attach(struct gt_thread *t)
 	if (t) {
 		gt_emit_renew(t);
 		gt_external_renew(t);
-	} else if (gt_tap_options.lanes) {
-		gt_lane_unseen();
+	} else if (gt_tap_options.submit_orders) {
+		gt_submit_order_miss_call();
 	}
 	errno = saved;
 	return t;

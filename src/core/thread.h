@@ -34,7 +34,7 @@
 #define GT_HOT __attribute__((section("gt_hot")))
 
 struct gt_graph_launch;
-struct gt_lane;
+struct gt_submit_order;
 
 struct gt_thread {
 	uint8_t *cur;           /* where the next record goes */
@@ -64,9 +64,9 @@ struct gt_thread {
 	uint64_t api_bytes;
 	uint64_t api_source, api_destination;
 	uint32_t api_direction; /* as the API says it; 0: it does not */
-	/* this is a runtime's own thread, which submits what others called for (runtime/lane.h) */
-	struct gt_lane *lane;
-	/* that is open in this thread (runtime/graph.h); NULL: none */
+	/* this is a runtime's own thread, which submits what others called for (runtime/submit_order.h) */
+	struct gt_submit_order *submit_order;
+	/* that is open in this thread (runtime/graph_nodes.h); NULL: none */
 	struct gt_graph_launch *graph;
 	/* memory of core/exec_environment.c, kept for the next exec; NULL: none */
 	void *exec_area;

@@ -140,7 +140,7 @@ static inline void gt_keep_own(struct gt_arming *a, const struct gt_door *door,
 			continue;
 		if (!gt_symbol_is_defined(symbol) && door->threads &&
 		    bare_equal(s->strings + symbol->st_name, "pthread_create"))
-			/* runtime/lane.h says why */
+			/* runtime/submit_order.h says why */
 			to = (ElfW(Addr))GT_DOOR_AT(door, door->threads);
 		else if (!gt_symbol_is_defined(symbol) ||
 			 gt_door_position(door, s->strings + symbol->st_name) < 0)

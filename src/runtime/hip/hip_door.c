@@ -9,7 +9,7 @@
 
 #include "core/recording.h"
 #include "core/table.h"
-#include "runtime/hip/hip_lane.h"
+#include "runtime/hip/hip_order.h"
 #include "generated/hip_compiler_taps.h"
 #include "generated/hip_taps.h"
 #include "runtime/interposition.h"
@@ -57,7 +57,7 @@ bool gt_hip_is_interposed(uint32_t instance)
 __attribute__((constructor)) static void begin(void)
 {
 	gt_recording_init();
-	gt_hip_lane_settle();
+	gt_hip_order_configure();
 	atomic_store_explicit(&gt_hip_door_states[0].ready, 1, memory_order_relaxed);
 	atomic_store_explicit(&gt_hip_compiler_door_states[0].ready, 1, memory_order_relaxed);
 	gt_hip_door_opened();

@@ -7,7 +7,7 @@
  *                         the next kernel, copy or fill of the order: what it is, its handler
  *                         sees. Of several at a time, when they are written
  *
- * Envelopes (`--mode lite`): only packets that can be the launch's first or last get a signal.
+ * Spans (`--mode lite`): only packets that can be the launch's first or last get a signal.
  * Those are, on each queue that the launch touches, the first of the nodes without work before
  * them, and the last of those without work behind them. Which node is a queue's last one is
  * learnt in the graph's first launch, which observes all that could be; on another stream later
@@ -24,7 +24,7 @@
 
 #include "core/recording.h"
 #include "runtime/hip/hip_graph.h"
-#include "runtime/hip/hip_lane.h"
+#include "runtime/hip/hip_order.h"
 #include "runtime/hsa/hsa_activity.h"
 
 enum {
@@ -43,7 +43,7 @@ struct touched {
 	uint32_t started; /* a node's packet is in it; before, there may be barriers */
 };
 
-/* Where a launch's packets were that count for its envelope, by the order in which they were
+/* Where a launch's packets were that count for its span, by the order in which they were
  * reserved. */
 struct course {
 	uint32_t first, last; /* the first node's, the last one's that none is behind */
@@ -58,7 +58,7 @@ struct graph {
 	uint32_t number, name;
 	struct gt_tool_object *object; /* for tools */
 	struct gt_hip_nodes nodes;
-	struct gt_hip_shared_nodes *shared; /* of `nodes`, for lanes; NULL: not made yet */
+	struct gt_hip_shared_nodes *shared; /* of `nodes`, for orders; NULL: not made yet */
 	/* ordinals below are in the object's records; UINT32_MAX: not even the first one */
 	uint32_t written;
 	_Atomic uint32_t replays;
@@ -77,7 +77,7 @@ struct gt_graph_launch {
 	bool has_course, is_quiet;
 	bool copies; /* there was one that is no packet */
 	struct graph *graph;
-	struct gt_graph_envelope *envelope;
+	struct gt_graph_span *span;
 	uint32_t replay;
 	uint32_t at; /* place behind the last packet's node */
 	/* place of the packet that was reserved, if it is that */
@@ -88,8 +88,8 @@ struct gt_graph_launch {
 	bool wrong, learning, unobservable;
 	/* the program pauses its recording: tools may be told of it */
 	bool paused;
-	/* streams have threads (hip_lane.h); the first packet opens the envelope */
-	bool lanes, late_envelope;
+	/* streams have threads (hip_order.h); the first packet opens the span */
+	bool ordered, late_span;
 	/* of its own packets: a kernel that is not known; a copy or fill */
 	bool strange, transfers;
 	uint32_t kernels;  /* of its own packets */
@@ -177,7 +177,7 @@ void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *n)
 		gt_hip_free(n, n->bytes);
 }
 
-/* For a launch in a lane; NULL: nobody can say what comes where. */
+/* For a launch in a order; NULL: nobody can say what comes where. */
 static struct gt_hip_shared_nodes *share(struct graph *g)
 {
 	size_t bytes =
@@ -419,11 +419,11 @@ static bool is_kernel_of(const struct gt_hip_node *n, const struct gt_hsa_kernel
 
 /* Where streams have threads, HIP 7 all the same submits what it has made ready when the graph
  * was instantiated: kernels, most often. */
-static void tell_lane(struct gt_graph_launch *l, uint32_t part)
+static void note_submitted(struct gt_graph_launch *l, uint32_t part)
 {
 	l->kernels += part == GT_GRAPH_KERNEL;
 	l->transfers |= part != GT_GRAPH_KERNEL;
-	gt_hip_lane_issued(l->at, part != GT_GRAPH_KERNEL);
+	gt_hip_order_note_submitted(l->at, part != GT_GRAPH_KERNEL);
 }
 
 /* What the packet before was, if it was one of the graph's nodes. */
@@ -451,8 +451,8 @@ static void settle(struct gt_graph_launch *l)
 	}
 	part = k->class;
 	place = l->candidate[part];
-	if (l->envelope && !(l->unobserved >> part & 1)) {
-		gt_hip_envelope_part(l->envelope);
+	if (l->span && !(l->unobserved >> part & 1)) {
+		gt_hip_span_add_part(l->span);
 		l->parts++;
 	}
 	if (place >= l->graph->nodes.count) {
@@ -465,8 +465,8 @@ static void settle(struct gt_graph_launch *l)
 	l->at = place + 1;
 	l->last_part = part;
 	l->last_place = place;
-	if (gt_unlikely(l->lanes))
-		tell_lane(l, part);
+	if (gt_unlikely(l->ordered))
+		note_submitted(l, part);
 	if (!l->has_course)
 		l->course.first = l->course.count - 1;
 	if (!l->has_course || l->graph->nodes.order[place].last) {
@@ -500,13 +500,13 @@ static bool observed(struct gt_graph_launch *l, const struct touched *where, uin
 	return (n->first && !where->started) || (n->last && ends(l, where->queue, place));
 }
 
-static void stamp_parts(struct gt_graph_launch *l, struct gt_graph_stamp *s)
+static void stamp_parts(struct gt_graph_launch *l, struct gt_node_ref *s)
 {
 	const struct graph *g = l->graph;
 
 	s->graph = g->number;
 	s->replay = l->replay;
-	s->envelope = l->envelope;
+	s->span = l->span;
 	for (int p = 0; p < GT_GRAPH_PARTS; p++) {
 		uint32_t place = l->candidate[p];
 
@@ -523,7 +523,7 @@ static uint32_t unobserved_parts(struct gt_graph_launch *l, const void *queue)
 
 	if (l->unobservable || l->paused)
 		return (1u << GT_GRAPH_PARTS) - 1;
-	if (!l->envelope)
+	if (!l->span)
 		return 0;
 	/* which queue the launch goes to decides whether it is one that was learnt from */
 	if (!l->touched_count)
@@ -548,7 +548,7 @@ static bool hush(struct gt_graph_launch *l, const void *queue)
 {
 	const struct course *c = &l->graph->course;
 
-	if (!l->envelope || l->lanes || l->learning || !l->has_course || l->is_quiet || !c->count ||
+	if (!l->span || l->ordered || l->learning || !l->has_course || l->is_quiet || !c->count ||
 	    l->course.count != c->first + 2 || l->course.first != c->first ||
 	    c->last < c->first + 2 || l->graph->last[0].queue != queue || l->wrong || l->blind ||
 	    gt_tool_work_asked(GT_DOMAIN_HSA_CORE))
@@ -565,9 +565,7 @@ static bool hush(struct gt_graph_launch *l, const void *queue)
 static void check_course(struct gt_graph_launch *l)
 {
 	struct graph *g = l->graph;
-	struct gt_graph_stamp s = {.graph = g->number,
-				   .replay = l->replay,
-				   .envelope = l->envelope};
+	struct gt_node_ref s = {.graph = g->number, .replay = l->replay, .span = l->span};
 
 	if (!l->wrong && !l->quiet.left && l->course.count == g->course.count &&
 	    l->course.last == g->course.last)
@@ -575,30 +573,30 @@ static void check_course(struct gt_graph_launch *l)
 	g->course.count = 0;
 	if (g->odd++ < ODD_MOST)
 		atomic_store_explicit(&g->learned, 0, memory_order_release); /* anew */
-	gt_hip_envelope_part(l->envelope);
+	gt_hip_span_add_part(l->span);
 	l->parts++;
-	gt_graph_mark(l->quiet.queue, &s);
+	gt_graph_mark_end(l->quiet.queue, &s);
 }
 
-static void open_envelope(struct gt_graph_launch *l)
+static void open_span(struct gt_graph_launch *l)
 {
 	const struct graph *g = l->graph;
 	const struct gt_thread *t = &gt_thread;
 
-	l->late_envelope = false;
-	l->envelope = gt_hip_envelope_open(t->api_id, t->api_start, g->number, l->replay, g->name,
-					   (uintptr_t)atomic_load(&g->handle), g->nodes.count);
-	l->unobservable = !l->envelope;
+	l->late_span = false;
+	l->span = gt_hip_span_open(t->api_id, t->api_start, g->number, l->replay, g->name,
+				   (uintptr_t)atomic_load(&g->handle), g->nodes.count);
+	l->unobservable = !l->span;
 }
 
-void gt_graph_stamp(struct gt_graph_launch *l, const void *queue, uint64_t number,
-		    struct gt_graph_stamp *s)
+void gt_graph_assign_node(struct gt_graph_launch *l, const void *queue, uint64_t number,
+			  struct gt_node_ref *s)
 {
 	settle(l);
 	l->course.count++;
-	if (gt_unlikely(l->late_envelope))
-		open_envelope(l);
-	if (l->envelope && hush(l, queue)) {
+	if (gt_unlikely(l->late_span))
+		open_span(l);
+	if (l->span && hush(l, queue)) {
 		stamp_parts(l, s);
 		s->unobserved = (1u << GT_GRAPH_PARTS) - 1;
 		return;
@@ -618,20 +616,20 @@ static bool same_copy(const struct gt_graph_launch *l, const void *destination, 
 	       (destination == l->destination || source == l->source);
 }
 
-void gt_graph_stamp_copy(struct gt_graph_launch *l, const void *destination, const void *source,
-			 uint64_t bytes, struct gt_graph_stamp *s)
+void gt_graph_assign_copy(struct gt_graph_launch *l, const void *destination, const void *source,
+			  uint64_t bytes, struct gt_node_ref *s)
 {
 	settle(l);
 	l->copies = true;
-	if (gt_unlikely(l->lanes))
-		tell_lane(l, GT_GRAPH_COPY);
+	if (gt_unlikely(l->ordered))
+		note_submitted(l, GT_GRAPH_COPY);
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		l->candidate[p] =
 			place_of(l, (enum gt_graph_part)p, same_copy(l, destination, source));
 	stamp_parts(l, s);
 	s->unobserved = l->unobservable || l->paused ? (1u << GT_GRAPH_PARTS) - 1 : 0;
-	if (l->envelope) {
-		gt_hip_envelope_part(l->envelope);
+	if (l->span) {
+		gt_hip_span_add_part(l->span);
 		l->parts++;
 	}
 	if (l->candidate[GT_GRAPH_COPY] < l->graph->nodes.count) {
@@ -657,7 +655,7 @@ static void learn(struct gt_graph_launch *l, struct gt_thread *t)
 	if (l->wrong && !l->blind && !atomic_exchange(&g->wrong, 1))
 		gt_event_write(t, GT_EVENT_GRAPH, GT_DOMAIN_HIP, g->number,
 			       "its kernels came in another order than its nodes have");
-	if (l->wrong || !l->envelope || !l->touched_count || l->touched_count == QUEUES_MAX ||
+	if (l->wrong || !l->span || !l->touched_count || l->touched_count == QUEUES_MAX ||
 	    !atomic_compare_exchange_strong(&g->learned, &none, 1))
 		return;
 	memcpy(g->last, l->touched, sizeof g->last);
@@ -677,41 +675,42 @@ static bool only_kernels(const struct graph *g)
 	       n->order[0].next[GT_GRAPH_FILL] == n->count;
 }
 
-static void enter_lane(struct gt_graph_launch *l, struct gt_thread *t, const struct gt_call *call,
-		       void *stream, bool own)
+static void enter_order(struct gt_graph_launch *l, struct gt_thread *t, const struct gt_call *call,
+			void *stream, bool own)
 {
 	struct graph *g = l->graph;
 	bool only = only_kernels(g);
 
-	gt_hip_lane_graph(t, call->table,
-			  &(struct gt_hip_lane_launch){.stream = stream,
-						       .own = own,
-						       .apart = g->nodes.apart && !only,
-						       .graph = g->number,
-						       .replay = l->replay,
-						       .name = g->name,
-						       .handle = (uintptr_t)atomic_load(&g->handle),
-						       .nodes = share(g)});
-	l->lanes = true;
-	l->late_envelope = only && !l->paused && gt_recording.session->mode == GT_MODE_LITE;
+	gt_hip_order_add_launch(t, call->table,
+				&(struct gt_hip_ordered_launch){.stream = stream,
+								.own = own,
+								.apart = g->nodes.apart && !only,
+								.graph = g->number,
+								.replay = l->replay,
+								.name = g->name,
+								.handle = (uintptr_t)atomic_load(
+									&g->handle),
+								.nodes = share(g)});
+	l->ordered = true;
+	l->late_span = only && !l->paused && gt_recording.session->mode == GT_MODE_LITE;
 }
 
 /* All of its kernels are the launch's own packets, or none: else nobody knows which will come in
- * the lane. */
-static void leave_lane(struct gt_graph_launch *l, struct gt_thread *t, int ret)
+ * the order. */
+static void leave_order(struct gt_graph_launch *l, struct gt_thread *t, int ret)
 {
 	uint32_t kernels = count_kind(l->graph, GT_HIP_NODE_KERNEL);
 	bool all = kernels && l->kernels == kernels && !l->strange,
 	     none = !l->kernels && !l->strange;
 
-	l->late_envelope = false;
+	l->late_span = false;
 	l->strange = !all;
-	if (l->envelope && !all) {
-		gt_hip_envelope_part(l->envelope);
-		gt_graph_envelope_lost(l->envelope, t);
+	if (l->span && !all) {
+		gt_hip_span_add_part(l->span);
+		gt_graph_span_lose_part(l->span, t);
 	}
-	gt_hip_lane_submitted(all, all && only_kernels(l->graph), !all && !none);
-	gt_lane_pushed(t, (uint64_t)ret);
+	gt_hip_order_end_launch(all, all && only_kernels(l->graph), !all && !none);
+	gt_submit_order_end_call(t, (uint64_t)ret);
 }
 
 static int launch(const struct gt_call *call, void *exec, void *stream, bool own)
@@ -741,31 +740,32 @@ static int launch(const struct gt_call *call, void *exec, void *stream, bool own
 	l.blind = g->nodes.uncertain || atomic_load_explicit(&g->wrong, memory_order_relaxed);
 	l.paused = !gt_hsa_launch_recorded();
 	l.last_part = GT_GRAPH_PARTS;
-	if (gt_unlikely(gt_tap_options.lanes)) /* HIP's threads will submit it, or a part of it */
-		enter_lane(&l, t, call, stream, own);
+	if (gt_unlikely(gt_tap_options
+				.submit_orders)) /* HIP's threads will submit it, or a part of it */
+		enter_order(&l, t, call, stream, own);
 	else if (gt_recording.session->mode == GT_MODE_LITE && !l.paused)
-		open_envelope(&l);
+		open_span(&l);
 	t->graph = &l;
 	ret = real(exec, stream);
 	if (gt_unlikely(l.quiet.later != NULL))
-		gt_graph_written(&l, true);
+		gt_graph_assign_deferred(&l, true);
 	if (l.is_quiet)
-		gt_graph_let_go(&l);
+		gt_graph_flush_held(&l);
 	t->graph = NULL;
 	settle(&l);
-	if (gt_unlikely(l.lanes))
-		leave_lane(&l, t, ret);
+	if (gt_unlikely(l.ordered))
+		leave_order(&l, t, ret);
 	if (l.is_quiet)
 		check_course(&l);
 	if (l.unobservable) {
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
-	} else if (l.envelope) {
+	} else if (l.span) {
 		if (l.parts)
 			gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-		gt_hip_envelope_close(l.envelope, t);
+		gt_hip_span_close(l.span, t);
 	}
-	if (ret == 0 && !(l.lanes && l.strange))
+	if (ret == 0 && !(l.ordered && l.strange))
 		learn(&l, t);
 	t->api_id = api_id;
 	t->api_start = api_start;

@@ -13,7 +13,7 @@
 
 #include "core/recording.h"
 #include "generated/hip_wraps.h"
-#include "runtime/hip/hip_lane.h"
+#include "runtime/hip/hip_order.h"
 #include "runtime/hsa/hsa_activity.h"
 #include "runtime/names.h"
 
@@ -97,8 +97,8 @@ static void created(const struct gt_call *call, void *handle, unsigned flags, co
 		return;
 	number = gt_object_number(GT_OBJECT_STREAM);
 	device = current_device(call->table);
-	if (gt_tap_options.lanes)
-		gt_hip_lane_stream(handle);
+	if (gt_tap_options.submit_orders)
+		gt_hip_order_bind_stream(handle);
 	gt_text_add_number(&text, "flags", flags);
 	if (priority)
 		gt_text_add(&text, "priority", priority);
@@ -127,8 +127,8 @@ static void destroyed(const struct gt_call *call, void *handle)
 	struct gt_tool_object *object = NULL;
 	struct gt_kept *kept = NULL;
 
-	if (gt_tap_options.lanes)
-		gt_hip_lane_destroyed(handle);
+	if (gt_tap_options.submit_orders)
+		gt_hip_order_destroy_stream(handle);
 	gt_core_lock();
 	for (struct stream *s = handle ? *bucket_of(handle) : NULL; s; s = s->next)
 		if (s->handle == handle) {
@@ -190,7 +190,7 @@ int gt_hip_wrap_hipStreamCreate(const struct gt_call *call, void **stream)
 {
 	int ret;
 
-	gt_hip_lane_begin();
+	gt_hip_order_begin_stream();
 	ret = ((gt_hip_hipStreamCreate_fn *)call->tap->real)(stream);
 
 	if (ret == 0 && stream)
@@ -203,7 +203,7 @@ int gt_hip_wrap_hipStreamCreateWithFlags(const struct gt_call *call, void **stre
 {
 	int ret;
 
-	gt_hip_lane_begin();
+	gt_hip_order_begin_stream();
 	ret = ((gt_hip_hipStreamCreateWithFlags_fn *)call->tap->real)(stream, flags);
 
 	if (ret == 0 && stream)
@@ -216,7 +216,7 @@ int gt_hip_wrap_hipStreamCreateWithPriority(const struct gt_call *call, void **s
 {
 	int ret;
 
-	gt_hip_lane_begin();
+	gt_hip_order_begin_stream();
 	ret = ((gt_hip_hipStreamCreateWithPriority_fn *)call->tap->real)(stream, flags, priority);
 
 	if (ret == 0 && stream)
@@ -232,7 +232,7 @@ int gt_hip_wrap_hipExtStreamCreateWithCUMask(const struct gt_call *call, void **
 {
 	int ret;
 
-	gt_hip_lane_begin();
+	gt_hip_order_begin_stream();
 	ret = ((gt_hip_hipExtStreamCreateWithCUMask_fn *)call->tap->real)(stream, words, mask);
 
 	if (ret == 0 && stream)

@@ -44,12 +44,12 @@
 #include "core/context.h"
 #include "core/emit.h"
 #include "record/record.h"
-#include "runtime/graph.h"
+#include "runtime/graph_nodes.h"
 #include "runtime/hsa/hsa_door.h"
 #include "runtime/hsa/hsa_abi.h"
 #include "runtime/hsa/hsa_ring.h"
 #include "tool/tool_work.h"
-#include "runtime/lane.h"
+#include "runtime/submit_order.h"
 
 #define GT_HSA_CORE(r, f) gt_hsa_core_real(r, f)
 #define GT_HSA_AMD(r, f)  gt_hsa_amd_ext_real(r, f)
@@ -151,7 +151,7 @@ struct gt_hsa_watch {
 struct gt_hsa_slot {
 	struct gt_hsa_watch watch;
 	struct gt_hsa_signal *ours; /* NULL: not armed yet */
-	/* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_envelope *, or
+	/* all but the times; `queued`: host ticks; `submitted`: struct gt_graph_span *, or
 	 * 0; `end`: struct gt_tool_piece * that is to be told, or 0 */
 	struct gt_record_device record;
 };
@@ -169,12 +169,12 @@ struct gt_hsa_owner {
 	uint64_t bytes;
 	_Atomic(struct gt_tool_piece *) piece; /* for tools; NULL: none asks */
 	/* of a runtime's own thread, when it is asked whose the packet is: then NULL */
-	struct gt_lane *lane;
+	struct gt_submit_order *order;
 	/* `replay` 0: of no graph; then `graph` may be GT_HSA_UNRECORDED */
-	struct gt_graph_stamp stamp;
+	struct gt_node_ref stamp;
 	uint64_t source, destination;
 	uint32_t direction; /* hipMemcpyKind */
-	uint32_t turn;      /* of `lane` */
+	uint32_t turn;      /* of `order` */
 };
 static_assert(offsetof(struct gt_hsa_owner, stamp.replay) < 64,
 	      "of a packet that is no graph's only that is read");
@@ -406,7 +406,8 @@ static inline GT_IN_LINE bool gt_hsa_queue_owns(struct gt_hsa_queue *q, uint64_t
 			gt_hsa_owner_is_quiet(q, from);
 			return true;
 		}
-	} else if (gt_likely(count == 1 && !((uintptr_t)gt_thread.lane | gt_thread.api_bytes) &&
+	} else if (gt_likely(count == 1 &&
+			     !((uintptr_t)gt_thread.submit_order | gt_thread.api_bytes) &&
 			     !gt_tool_work_asked(GT_DOMAIN_HSA_CORE) && gt_hsa_launch_recorded())) {
 		struct gt_hsa_owner *o = gt_hsa_owner_of_new(q, from);
 
@@ -415,7 +416,7 @@ static inline GT_IN_LINE bool gt_hsa_queue_owns(struct gt_hsa_queue *q, uint64_t
 			o->id = gt_thread.api_id;
 			o->start = gt_thread.api_start;
 			o->bytes = 0;
-			o->lane = NULL;
+			o->order = NULL;
 			o->stamp.graph = o->stamp.replay = 0;
 			return true;
 		}
@@ -472,13 +473,13 @@ void gt_hsa_rung(struct gt_hsa_queue *q, uint64_t index);
 void gt_hsa_look_at_telling(struct gt_hsa_queue *q);
 
 /* A packet that a graph's launch made: what it is in the graph. */
-static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_graph_stamp *s,
+static inline void gt_hsa_stamp(struct gt_record_device *r, const struct gt_node_ref *s,
 				enum gt_graph_part part)
 {
 	r->replay = s->replay;
 	r->ordinal = s->ordinal[part];
 	r->queue |= (uint64_t)s->graph << 32;
-	r->submitted = (uintptr_t)s->envelope;
+	r->submitted = (uintptr_t)s->span;
 }
 
 /* The program's signals (hsa_signal.c) ----------------------------------------- */
@@ -524,7 +525,7 @@ struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device,
 				       const struct gt_hsa_agent *from,
 				       const struct gt_hsa_agent *to,
 				       const struct gt_record_device *r,
-				       const struct gt_graph_stamp *stamp);
+				       const struct gt_node_ref *stamp);
 /* @times: NULL: nobody can tell them. */
 /* A queue is given scratch memory, or loses it: after ENTER. NULL: nobody asks. @q: NULL: not
  * known; @handle: then the runtime's */

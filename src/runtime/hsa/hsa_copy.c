@@ -119,10 +119,10 @@ struct submission {
 };
 
 /* Not followed. If it is a part of a launch's record, that has no end. */
-static struct submission unfollowed(const struct gt_graph_stamp *stamp, struct gt_thread *t)
+static struct submission unfollowed(const struct gt_node_ref *stamp, struct gt_thread *t)
 {
-	if (stamp->replay && stamp->envelope && !(stamp->unobserved >> GT_GRAPH_COPY & 1))
-		gt_graph_envelope_lost(stamp->envelope, t);
+	if (stamp->replay && stamp->span && !(stamp->unobserved >> GT_GRAPH_COPY & 1))
+		gt_graph_span_lose_part(stamp->span, t);
 	return (struct submission){0};
 }
 
@@ -166,7 +166,7 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	struct gt_hsa_runtime *r = gt_hsa_runtime_of(call);
 	struct gt_thread *t = gt_hsa_thread();
 	struct gt_hsa_agent *to, *from, *device;
-	struct gt_graph_stamp stamp = {.replay = 0};
+	struct gt_node_ref stamp = {.replay = 0};
 	struct gt_record_device record;
 	struct gt_tool_piece *piece;
 	bool recorded, watched;
@@ -179,15 +179,16 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	if (gt_unlikely(!t))
 		return (struct submission){0};
 	if (t->graph)
-		gt_graph_let_go(t->graph);
+		gt_graph_flush_held(t->graph);
 	/* also of what is not recorded: it has its call */
-	if (gt_unlikely(t->lane && !t->api_id)) {
-		gt_lane_take(t->lane,
-			     &(struct gt_lane_work){.part = GT_GRAPH_COPY,
-						    .destination = (uintptr_t)x->destination,
-						    .source = (uintptr_t)x->source,
-						    .bytes = x->bytes},
-			     0, &owner);
+	if (gt_unlikely(t->submit_order && !t->api_id)) {
+		gt_submit_order_match(t->submit_order,
+				      &(struct gt_submitted_work){.part = GT_GRAPH_COPY,
+								  .destination =
+									  (uintptr_t)x->destination,
+								  .source = (uintptr_t)x->source,
+								  .bytes = x->bytes},
+				      0, &owner);
 		stamp = owner.stamp;
 	}
 	if (!x->signal)
@@ -202,8 +203,8 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	device = to && to->gpu ? to : from && from->gpu ? from : NULL;
 	if (!device)
 		return unfollowed(&stamp, t); /* between host memories: no device works */
-	if (t->graph && gt_graph_stamp_copy)
-		gt_graph_stamp_copy(t->graph, x->destination, x->source, x->bytes, &stamp);
+	if (t->graph && gt_graph_assign_copy)
+		gt_graph_assign_copy(t->graph, x->destination, x->source, x->bytes, &stamp);
 	if (stamp.replay && stamp.unobserved >> GT_GRAPH_COPY & 1)
 		recorded = false;
 	gt_hsa_told_agents();
@@ -215,11 +216,11 @@ static struct submission begin(const struct gt_call *call, const struct transfer
 	piece = gt_hsa_told_copy(device, from, to, &record, &stamp);
 	if (!recorded && !piece)
 		return unfollowed(&stamp, t);
-	if (recorded && (!stamp.replay || !stamp.envelope))
+	if (recorded && (!stamp.replay || !stamp.span))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	c = take();
 	if (!c) {
-		if (recorded && stamp.replay && stamp.envelope)
+		if (recorded && stamp.replay && stamp.span)
 			unfollowed(&stamp, t);
 		else if (recorded)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);

@@ -10,7 +10,7 @@
  * queue stands still: what the tool's function submits is handed on behind this one, what other
  * threads bring too, who wait for it no longer than ENTER_NS.
  *
- * A graph's launch (runtime/graph.h) rings for each packet that it passes over. These are held
+ * A graph's launch (runtime/graph_nodes.h) rings for each packet that it passes over. These are held
  * back and handed on in runs: hold(). Whoever else rings, or handles packets for another reason,
  * takes them along, since all that is written goes in order; what completes a signal is not
  * held, so that nobody can wait for one that is; and the helper looks after the rest
@@ -249,20 +249,20 @@ static void serve(struct gt_hsa_queue *q, uint16_t header, uint64_t signal)
 }
 
 /* Reserved by a thread of the runtime's: for whom? */
-static void ask_lane(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
-		     const struct gt_hsa_kernel_packet *p)
+static void match_submitter(struct gt_hsa_owner *o, const struct gt_hsa_kernel *k,
+			    const struct gt_hsa_kernel_packet *p)
 {
-	struct gt_lane_work work = {.part = k ? (enum gt_graph_part)k->class : GT_GRAPH_KERNEL,
-				    .name = k ? k->name : 0};
-	struct gt_lane *lane = o->lane;
+	struct gt_submitted_work work = {.part = k ? (enum gt_graph_part)k->class : GT_GRAPH_KERNEL,
+					 .name = k ? k->name : 0};
+	struct gt_submit_order *order = o->order;
 
-	o->lane = NULL;
+	o->order = NULL;
 	/* HIP keeps its arguments where the host can read them */
 	if (work.part != GT_GRAPH_KERNEL) {
 		work.words = (const uint64_t *)(uintptr_t)p->kernarg;
 		work.word_count = k->kernarg_bytes / 8;
 	}
-	gt_lane_take(lane, k && k->internal ? NULL : &work, o->turn, o);
+	gt_submit_order_match(order, k && k->internal ? NULL : &work, o->turn, o);
 }
 
 /* The slot that comes next: the helper had it last. */
@@ -318,7 +318,7 @@ static bool is_recorded(const struct gt_hsa_kernel *k, const struct gt_hsa_owner
 	if (gt_unlikely(!gt_hsa_recorded() || gt_hsa_is_unrecorded(o)) ||
 	    (gt_unlikely(graph) && o->stamp.unobserved >> (k ? k->class : 0) & 1))
 		return false;
-	return gt_likely(!k || !(k->unwanted || k->class)) || (graph && o->stamp.envelope) ||
+	return gt_likely(!k || !(k->unwanted || k->class)) || (graph && o->stamp.span) ||
 	       (!k->unwanted && gt_session_wants_copies(gt_recording.session));
 }
 
@@ -428,19 +428,19 @@ static bool kernel(struct gt_hsa_queue *q, const union gt_hsa_packet *from,
 		   struct gt_tool_piece *piece, struct gt_thread *t)
 {
 	bool recorded = is_recorded(k, o),
-	     envelope = gt_unlikely(o && o->stamp.replay) && o->stamp.envelope;
+	     span = gt_unlikely(o && o->stamp.replay) && o->stamp.span;
 	struct gt_hsa_slot *s;
 
 	if (gt_unlikely(!recorded && !piece)) {
 		pass(q, from);
 		return false;
 	}
-	if (gt_likely(recorded && !envelope))
+	if (gt_likely(recorded && !span))
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
 	s = slot_take(q);
 	if (gt_unlikely(!s)) {
-		if (recorded && envelope)
-			gt_graph_envelope_lost(o->stamp.envelope, t);
+		if (recorded && span)
+			gt_graph_span_lose_part(o->stamp.span, t);
 		else if (recorded)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
 		pass(q, from);
@@ -502,7 +502,7 @@ static inline GT_IN_LINE bool plain_kernel(struct gt_hsa_queue *q, const union g
 	struct gt_hsa_slot *s;
 
 	if (gt_unlikely(!o || !k || k->class | k->unwanted || (!o->id && t->depth) ||
-			(uintptr_t)o->lane | o->stamp.replay | o->stamp.graph |
+			(uintptr_t)o->order | o->stamp.replay | o->stamp.graph |
 				from->kernel.completion_signal | (uintptr_t)q->resume.piece) ||
 	    gt_unlikely(!gt_hsa_recorded() || gt_tool_work_asked(GT_DOMAIN_HSA_CORE)) ||
 	    gt_unlikely(atomic_load_explicit(&q->tail, memory_order_relaxed) - q->tail_known_head >=
@@ -531,8 +531,8 @@ static bool kernel_packet(struct gt_hsa_queue *q, const union gt_hsa_packet *fro
 	struct gt_tool_piece *piece = NULL;
 	bool resumed = gt_unlikely(q->resume.piece != NULL), followed;
 
-	if (gt_unlikely(o && o->lane))
-		ask_lane(o, k, &from->kernel);
+	if (gt_unlikely(o && o->order))
+		match_submitter(o, k, &from->kernel);
 	if (resumed) {
 		piece = resume_enter(q);
 	} else if (gt_unlikely(gt_tool_work_asked(GT_DOMAIN_HSA_CORE))) {
@@ -582,9 +582,9 @@ static bool packet(struct gt_hsa_queue *q, const union gt_hsa_packet *from, stru
 
 		return gt_likely(plain_kernel(q, from, o, k, t)) || kernel_packet(q, from, o, k, t);
 	}
-	if (gt_unlikely(o && o->lane)) {
-		gt_lane_take(o->lane, NULL, o->turn, NULL);
-		o->lane = NULL;
+	if (gt_unlikely(o && o->order)) {
+		gt_submit_order_match(o->order, NULL, o->turn, NULL);
+		o->order = NULL;
 	}
 	if (type == GT_HSA_PACKET_BARRIER_AND || type == GT_HSA_PACKET_BARRIER_OR)
 		if (!barrier_packet(q, from, o, t, &handed_on))
@@ -814,7 +814,7 @@ static __attribute__((noinline)) void handle_for_graph(struct gt_hsa_queue *q, u
 static __attribute__((noinline)) void handle_written(struct gt_hsa_queue *q, uint64_t index,
 						     bool wait)
 {
-	gt_graph_written(gt_thread.graph, false);
+	gt_graph_assign_deferred(gt_thread.graph, false);
 	handle_for_graph(q, index, wait, (const struct gt_graph_quiet *)gt_thread.graph);
 }
 
@@ -874,7 +874,7 @@ void gt_hsa_rung(struct gt_hsa_queue *q, uint64_t index)
 	gt_hsa_handle_packets(q, index, true);
 }
 
-void gt_graph_let_go(struct gt_graph_launch *launch)
+void gt_graph_flush_held(struct gt_graph_launch *launch)
 {
 	struct gt_graph_quiet *graph = (struct gt_graph_quiet *)launch;
 	struct gt_hsa_queue *q = graph->holder;
@@ -905,7 +905,7 @@ void gt_hsa_look_at_telling(struct gt_hsa_queue *q)
 	work(q, 0, false, GT_HSA_RING_ENTERED);
 }
 
-void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)
+void gt_graph_mark_end(const void *queue, const struct gt_node_ref *stamp)
 {
 	struct gt_hsa_queue *q = gt_hsa_queue_find(queue);
 	struct gt_thread *t = gt_hsa_thread();
@@ -923,7 +923,7 @@ void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)
 							    .start = t->api_start,
 							    .stamp = *stamp},
 				     t);
-			s->record.submitted = (uintptr_t)stamp->envelope;
+			s->record.submitted = (uintptr_t)stamp->span;
 			s->record.head.kind = GT_RECORD_DEVICE;
 			s->record.end = 0;
 			s->watch.signal = s->ours;
@@ -937,5 +937,5 @@ void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp)
 			gt_hsa_handle_packets(q, 0, true);
 	}
 	if (!s)
-		gt_graph_envelope_lost(stamp->envelope, t);
+		gt_graph_span_lose_part(stamp->span, t);
 }

@@ -246,7 +246,7 @@ static inline GT_IN_LINE void asks_for_room(struct gt_hsa_queue *q, uint64_t res
 static __attribute__((noinline)) uint64_t load_read(struct gt_hsa_queue *q)
 {
 	if (gt_unlikely(gt_thread.graph != NULL))
-		gt_graph_let_go(gt_thread.graph);
+		gt_graph_flush_held(gt_thread.graph);
 	return gt_hsa_ring_show(&q->ring);
 }
 

@@ -130,18 +130,18 @@ static uint64_t ns_of(const struct gt_hsa_agent *a, uint64_t ticks)
 void gt_hsa_write_work(const struct gt_record_device *work, const struct gt_hsa_agent *a,
 		       const struct gt_hsa_times *times, struct gt_thread *t)
 {
-	struct gt_graph_envelope *envelope = (struct gt_graph_envelope *)(uintptr_t)work->submitted;
+	struct gt_graph_span *span = (struct gt_graph_span *)(uintptr_t)work->submitted;
 	uint32_t device = GT_DEVICE_REF(GT_DOMAIN_HSA_CORE, a->number);
 	struct gt_record_device *r;
 
 	if (work->head.kind != GT_RECORD_DEVICE)
 		return; /* only told */
-	if (gt_unlikely(envelope != NULL)) {
+	if (gt_unlikely(span != NULL)) {
 		if (times)
-			gt_graph_envelope_done(envelope, t, device, work->queue & UINT32_MAX,
-					       times->start, times->end);
+			gt_graph_span_complete_part(span, t, device, work->queue & UINT32_MAX,
+						    times->start, times->end);
 		else
-			gt_graph_envelope_lost(envelope, t);
+			gt_graph_span_lose_part(span, t);
 		return;
 	}
 	if (!times) {
@@ -165,7 +165,7 @@ void gt_hsa_count_unfinished(const struct gt_record_device *work, struct gt_thre
 	if (work->head.kind != GT_RECORD_DEVICE)
 		return;
 	if (work->submitted)
-		gt_graph_envelope_lost((struct gt_graph_envelope *)(uintptr_t)work->submitted, t);
+		gt_graph_span_lose_part((struct gt_graph_span *)(uintptr_t)work->submitted, t);
 	else
 		gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_UNFINISHED);
 }
@@ -409,7 +409,7 @@ void gt_work_waited(void)
  * over. */
 static inline void wait_is_over(bool met)
 {
-	if (met && !gt_thread.api_id && !gt_thread.lane)
+	if (met && !gt_thread.api_id && !gt_thread.submit_order)
 		gt_work_waited();
 }
 

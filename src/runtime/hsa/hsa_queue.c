@@ -359,7 +359,7 @@ int gt_hsa_core_wrap_hsa_queue_destroy(const struct gt_call *call, void *queue)
 
 /* Who submits what --------------------------------------------------------------- */
 
-void gt_graph_written(struct gt_graph_launch *launch, bool handle)
+void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle)
 {
 	struct gt_graph_quiet *g = (struct gt_graph_quiet *)launch;
 	struct gt_hsa_queue *q = g->later;
@@ -376,7 +376,7 @@ void gt_graph_written(struct gt_graph_launch *launch, bool handle)
 			g->left--;
 			packet |= GT_HSA_QUIET;
 		} else {
-			gt_graph_stamp(launch, q->handle, i, &o->stamp);
+			gt_graph_assign_node(launch, q->handle, i, &o->stamp);
 		}
 		__atomic_store_n(&o->packet, packet, __ATOMIC_RELEASE);
 	}
@@ -388,11 +388,12 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 {
 	const struct gt_thread *t = &gt_thread;
 	bool told = gt_tool_work_asked(GT_DOMAIN_HSA_CORE) != 0;
-	struct gt_graph_quiet *graph = gt_graph_stamp ? (struct gt_graph_quiet *)t->graph : NULL;
+	struct gt_graph_quiet *graph =
+		gt_graph_assign_node ? (struct gt_graph_quiet *)t->graph : NULL;
 	bool later = gt_unlikely(graph != NULL) && count > 1, recorded = gt_hsa_launch_recorded();
 
 	if (gt_unlikely(graph != NULL) && graph->later)
-		gt_graph_written(t->graph, false);
+		gt_graph_assign_deferred(t->graph, false);
 	if (gt_unlikely(count > q->owner_mask))
 		return;
 	if (later) {
@@ -400,7 +401,7 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		graph->later_from = from;
 		graph->later_count = count;
 	}
-	if (!recorded && !told && !graph && !t->lane &&
+	if (!recorded && !told && !graph && !t->submit_order &&
 	    !atomic_load_explicit(&q->has_pieces, memory_order_relaxed)) {
 		for (uint64_t i = from; i < from + count; i++)
 			gt_hsa_owner_is_quiet(q, i);
@@ -418,11 +419,11 @@ void gt_hsa_queue_own_all(struct gt_hsa_queue *q, uint64_t from, uint64_t count)
 		o->bytes = t->api_bytes;
 		o->stamp.graph = recorded ? 0 : GT_HSA_UNRECORDED;
 		o->stamp.replay = 0;
-		o->lane = t->api_id ? NULL : t->lane;
-		if (gt_unlikely(o->lane != NULL))
-			o->turn = gt_lane_reserve(o->lane);
+		o->order = t->api_id ? NULL : t->submit_order;
+		if (gt_unlikely(o->order != NULL))
+			o->turn = gt_submit_order_reserve_packet(o->order);
 		if (gt_unlikely(graph != NULL) && !later)
-			gt_graph_stamp(t->graph, q->handle, i, &o->stamp);
+			gt_graph_assign_node(t->graph, q->handle, i, &o->stamp);
 		if (gt_unlikely(t->api_bytes)) {
 			o->source = t->api_source;
 			o->destination = t->api_destination;

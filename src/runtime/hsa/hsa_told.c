@@ -76,8 +76,7 @@ static uint32_t type_of(const struct gt_hsa_kernel *k, const struct gt_hsa_owner
 					      : copies[direction < sizeof copies ? direction : 0];
 }
 
-static void set_graph(struct gputap_work *w, const struct gt_graph_stamp *s,
-		      enum gt_graph_part part)
+static void set_graph(struct gputap_work *w, const struct gt_node_ref *s, enum gt_graph_part part)
 {
 	w->graph = s->graph;
 	w->replay = s->replay;
@@ -157,7 +156,7 @@ struct gt_tool_piece *gt_hsa_told_copy(const struct gt_hsa_agent *device,
 				       const struct gt_hsa_agent *from,
 				       const struct gt_hsa_agent *to,
 				       const struct gt_record_device *r,
-				       const struct gt_graph_stamp *stamp)
+				       const struct gt_node_ref *stamp)
 {
 	struct gt_tool_piece *piece;
 	struct gputap_work *w;

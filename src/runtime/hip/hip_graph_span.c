@@ -6,14 +6,14 @@
  * itself until it has returned. Each one that completes widens the span; the last one writes the
  * record. Helpers of several devices come here, and are quick.
  *
- * Envelopes lie in a table; a launch that finds none free runs unobserved and is counted. */
+ * Spans lie in a table; a launch that finds none free runs unobserved and is counted. */
 #include <string.h>
 
 #include "runtime/hip/hip_graph.h"
 
-enum { ENVELOPES = 4096, LAUNCHING = 1 << 30 };
+enum { SPANS = 4096, LAUNCHING = 1 << 30 };
 
-struct gt_graph_envelope {
+struct gt_graph_span {
 	/* 0: free; else 1, and one for each in flight, and LAUNCHING: a part may have completed
 	 * before the launch counts it */
 	_Atomic uint32_t parts;
@@ -23,17 +23,16 @@ struct gt_graph_envelope {
 	uint64_t id, call_start, queue, handle, start, end;
 };
 
-static struct gt_graph_envelope envelopes[ENVELOPES];
+static struct gt_graph_span spans[SPANS];
 static _Atomic uint32_t hint;
 
-struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph,
-					       uint32_t replay, uint32_t name, uint64_t handle,
-					       uint32_t nodes)
+struct gt_graph_span *gt_hip_span_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay,
+				       uint32_t name, uint64_t handle, uint32_t nodes)
 {
 	uint32_t from = atomic_fetch_add_explicit(&hint, 1, memory_order_relaxed);
 
-	for (uint32_t i = 0; i < ENVELOPES; i++) {
-		struct gt_graph_envelope *e = &envelopes[(from + i) % ENVELOPES];
+	for (uint32_t i = 0; i < SPANS; i++) {
+		struct gt_graph_span *e = &spans[(from + i) % SPANS];
 		uint32_t nobody = 0;
 
 		if (!atomic_compare_exchange_strong_explicit(&e->parts, &nobody, 1 + LAUNCHING,
@@ -54,12 +53,12 @@ struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint
 	return NULL;
 }
 
-void gt_hip_envelope_part(struct gt_graph_envelope *e)
+void gt_hip_span_add_part(struct gt_graph_span *e)
 {
 	atomic_fetch_add_explicit(&e->parts, 1, memory_order_relaxed);
 }
 
-static void write_record(const struct gt_graph_envelope *e, struct gt_thread *t)
+static void write_record(const struct gt_graph_span *e, struct gt_thread *t)
 {
 	struct gt_record_device *r;
 
@@ -83,7 +82,7 @@ static void write_record(const struct gt_graph_envelope *e, struct gt_thread *t)
 	gt_ring_commit(t, sizeof *r);
 }
 
-static void leave(struct gt_graph_envelope *e, struct gt_thread *t, uint32_t parts)
+static void leave(struct gt_graph_span *e, struct gt_thread *t, uint32_t parts)
 {
 	if (atomic_fetch_sub_explicit(&e->parts, parts, memory_order_acq_rel) != parts + 1)
 		return;
@@ -92,17 +91,17 @@ static void leave(struct gt_graph_envelope *e, struct gt_thread *t, uint32_t par
 	atomic_store_explicit(&e->parts, 0, memory_order_release);
 }
 
-static void lock(struct gt_graph_envelope *e)
+static void lock(struct gt_graph_span *e)
 {
 	while (atomic_exchange_explicit(&e->lock, 1, memory_order_acquire))
 		;
 }
 
-void gt_graph_envelope_done(struct gt_graph_envelope *e, struct gt_thread *t, uint32_t device,
-			    uint64_t queue, uint64_t start, uint64_t end)
+void gt_graph_span_complete_part(struct gt_graph_span *e, struct gt_thread *t, uint32_t device,
+				 uint64_t queue, uint64_t start, uint64_t end)
 {
 	if (!start || end < start) { /* a clock's reading, not a time */
-		gt_graph_envelope_lost(e, t);
+		gt_graph_span_lose_part(e, t);
 		return;
 	}
 	lock(e);
@@ -117,7 +116,7 @@ void gt_graph_envelope_done(struct gt_graph_envelope *e, struct gt_thread *t, ui
 	leave(e, t, 1);
 }
 
-void gt_graph_envelope_lost(struct gt_graph_envelope *e, struct gt_thread *t)
+void gt_graph_span_lose_part(struct gt_graph_span *e, struct gt_thread *t)
 {
 	lock(e);
 	e->lost = 1;
@@ -125,7 +124,7 @@ void gt_graph_envelope_lost(struct gt_graph_envelope *e, struct gt_thread *t)
 	leave(e, t, 1);
 }
 
-void gt_hip_envelope_close(struct gt_graph_envelope *e, struct gt_thread *t)
+void gt_hip_span_close(struct gt_graph_span *e, struct gt_thread *t)
 {
 	leave(e, t, LAUNCHING);
 }

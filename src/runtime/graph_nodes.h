@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the layer that makes packets of a graph (HSA) asks the layer that knows graphs (HIP).
  *
- *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_stamp() ──► packet handled, by whichever thread
- *                                         copy submitted:         gt_graph_stamp_copy()      │ stamp
+ *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_assign_node() ──► packet handled, by whichever thread
+ *                                         copy submitted:         gt_graph_assign_copy()      │ stamp
  *                                                                                            ▼
  *                                         record {graph, replay, ordinal}, or a part of the
  *                                         launch's one record
@@ -20,8 +20,8 @@
  * `replay` and `ordinal`.
  *
  * Weak: without HIP nobody sets gt_thread.graph, and nothing of this is called. */
-#ifndef GPUTAP_RUNTIME_GRAPH_H
-#define GPUTAP_RUNTIME_GRAPH_H
+#ifndef GPUTAP_RUNTIME_GRAPH_NODES_H
+#define GPUTAP_RUNTIME_GRAPH_NODES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,51 +48,51 @@ struct gt_graph_quiet {
 };
 
 /* One launch's record where nodes have none. Its memory is never given back. */
-struct gt_graph_envelope;
+struct gt_graph_span;
 
-struct gt_graph_stamp {
+struct gt_node_ref {
 	uint32_t graph;                   /* number of its object */
 	uint32_t replay;                  /* of the graph, from 1; 0: not of a graph */
 	uint32_t ordinal[GT_GRAPH_PARTS]; /* node, if the packet is that */
 	/* bit per part: let it run as if gputap were not there, and count nothing */
 	uint32_t unobserved;
-	/* NULL: a record of its own. Else, unless unobserved: gt_graph_envelope_done() when it
+	/* NULL: a record of its own. Else, unless unobserved: gt_graph_span_complete_part() when it
 	 * has completed, or _lost(), once; not counted as device work */
-	struct gt_graph_envelope *envelope;
+	struct gt_graph_span *span;
 };
 
 /**
- * gt_graph_stamp() - the thread has reserved a packet's number in a queue
+ * gt_graph_assign_node() - the thread has reserved a packet's number in a queue
  * @queue: hsa_queue_t as the runtime has it, its packets as the producer writes them
  */
-void gt_graph_stamp(struct gt_graph_launch *launch, const void *queue, uint64_t number,
-		    struct gt_graph_stamp *stamp) GT_WRAP;
+void gt_graph_assign_node(struct gt_graph_launch *launch, const void *queue, uint64_t number,
+			  struct gt_node_ref *stamp) GT_WRAP;
 
 /* Packets that were reserved together are written: they get their nodes. @handle: and are moved
  * on, whether they are rung for or not. */
-void gt_graph_written(struct gt_graph_launch *launch, bool handle) GT_WRAP;
+void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle) GT_WRAP;
 
 /* The launch has returned: nothing that it rang for is held back any longer. */
-void gt_graph_let_go(struct gt_graph_launch *launch) GT_WRAP;
+void gt_graph_flush_held(struct gt_graph_launch *launch) GT_WRAP;
 
 /**
- * gt_graph_mark() - a packet of gputap's behind the newest one in @queue, whose end is a part of
- * the envelope Where the launch's last packet was not observed. It waits for all before it, and so
+ * gt_graph_mark_end() - a packet of gputap's behind the newest one in @queue, whose end is a part of
+ * the span Where the launch's last packet was not observed. It waits for all before it, and so
  * does what comes behind. Counted as lost if it cannot be.
  */
-void gt_graph_mark(const void *queue, const struct gt_graph_stamp *stamp) GT_WRAP;
+void gt_graph_mark_end(const void *queue, const struct gt_node_ref *stamp) GT_WRAP;
 
 /* A copy that is no packet: stamp->ordinal[GT_GRAPH_COPY]. */
-void gt_graph_stamp_copy(struct gt_graph_launch *launch, const void *destination,
-			 const void *source, uint64_t bytes, struct gt_graph_stamp *stamp) GT_WRAP;
+void gt_graph_assign_copy(struct gt_graph_launch *launch, const void *destination,
+			  const void *source, uint64_t bytes, struct gt_node_ref *stamp) GT_WRAP;
 
 /**
- * gt_graph_envelope_done() - a part has completed
+ * gt_graph_span_complete_part() - a part has completed
  * @device: GT_DEVICE_REF(); @queue: number of its object; @start, @end: raw, of the device's clock
  */
-void gt_graph_envelope_done(struct gt_graph_envelope *envelope, struct gt_thread *t,
-			    uint32_t device, uint64_t queue, uint64_t start, uint64_t end) GT_WRAP;
+void gt_graph_span_complete_part(struct gt_graph_span *span, struct gt_thread *t, uint32_t device,
+				 uint64_t queue, uint64_t start, uint64_t end) GT_WRAP;
 /* Its times will never be known. */
-void gt_graph_envelope_lost(struct gt_graph_envelope *envelope, struct gt_thread *t) GT_WRAP;
+void gt_graph_span_lose_part(struct gt_graph_span *span, struct gt_thread *t) GT_WRAP;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of lanes (runtime/lane.h): the real functions of src/runtime/hip/hip_lane.c and
- * hip_lane_take.c, called in many orders by
+/* Model check of orders (runtime/submit_order.h): the real functions of src/runtime/hip/hip_order.c and
+ * hip_order_match.c, called in many orders by
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─►  work in the order in which it was queued
  *   the stream's thread ─ next work: take ─► linked to whose call? That is known here, and must be it or none
@@ -17,18 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/runtime/hip/hip_lane.c"
-#include "../../src/runtime/hip/hip_lane_take.c"
+#include "../../src/runtime/hip/hip_order.c"
+#include "../../src/runtime/hip/hip_order_match.c"
 #include "unit.h"
 
-/* What lanes use of the core ------------------------------------------------------ */
+/* What orders use of the core ------------------------------------------------------ */
 
 static uint8_t arena[64 << 20] __attribute__((aligned(64)));
 static size_t arena_used;
 static _Atomic uint32_t epoch = 1;
 static _Atomic unsigned events;
 
-struct gt_tap_options gt_tap_options = {.lanes = 1};
+struct gt_tap_options gt_tap_options = {.submit_orders = 1};
 _Atomic uint32_t gt_stream_launches = UINT32_MAX;
 static struct gt_session session = {.mode = GT_MODE_LITE};
 struct gt_recording gt_recording = {.session = &session};
@@ -89,39 +89,38 @@ void gt_drop(struct gt_thread *t, enum gt_class class, enum gt_domain domain,
 	(void)t, (void)class, (void)domain, (void)reason;
 }
 
-struct gt_graph_envelope {
+struct gt_graph_span {
 	uint64_t id;
 	uint32_t parts, first, last; /* of works[] that widened it */
 	bool closed, lost;
 };
-enum { ENVELOPES_MOST = 32 };
-static struct gt_graph_envelope envelopes[ENVELOPES_MOST];
-static uint32_t envelope_count;
+enum { SPANS_MAX = 32 };
+static struct gt_graph_span opened_spans[SPANS_MAX];
+static uint32_t span_count;
 
-struct gt_graph_envelope *gt_hip_envelope_open(uint64_t id, uint64_t start, uint32_t graph,
-					       uint32_t replay, uint32_t name, uint64_t handle,
-					       uint32_t nodes)
+struct gt_graph_span *gt_hip_span_open(uint64_t id, uint64_t start, uint32_t graph, uint32_t replay,
+				       uint32_t name, uint64_t handle, uint32_t nodes)
 {
 	(void)start, (void)graph, (void)replay, (void)name, (void)handle, (void)nodes;
-	CHECK(envelope_count < ENVELOPES_MOST);
-	envelopes[envelope_count] = (struct gt_graph_envelope){.id = id, .first = UINT32_MAX};
-	return &envelopes[envelope_count++];
+	CHECK(span_count < SPANS_MAX);
+	opened_spans[span_count] = (struct gt_graph_span){.id = id, .first = UINT32_MAX};
+	return &opened_spans[span_count++];
 }
 
-void gt_hip_envelope_part(struct gt_graph_envelope *e)
+void gt_hip_span_add_part(struct gt_graph_span *e)
 {
 	CHECK(!e->closed);
 	e->parts++;
 }
 
-void gt_graph_envelope_lost(struct gt_graph_envelope *e, struct gt_thread *t)
+void gt_graph_span_lose_part(struct gt_graph_span *e, struct gt_thread *t)
 {
 	(void)t;
 	e->parts--;
 	e->lost = true;
 }
 
-void gt_hip_envelope_close(struct gt_graph_envelope *e, struct gt_thread *t)
+void gt_hip_span_close(struct gt_graph_span *e, struct gt_thread *t)
 {
 	(void)t;
 	CHECK(!e->closed);
@@ -140,7 +139,7 @@ enum {
 };
 
 struct planned {
-	enum gt_lane_kind kind;
+	enum gt_submit_kind kind;
 	uint32_t name;            /* launch */
 	uint64_t to, from, bytes; /* copy, fill */
 	uint32_t direction;
@@ -167,13 +166,13 @@ static struct actor {
 } actors[THREADS_MOST];
 
 static struct work {
-	struct gt_lane_work work;
+	struct gt_submitted_work work;
 	uint64_t words[4], id;
 } works[WORK_MOST];
 static uint32_t made, taken, linked, wrong, spans;
 static struct gt_tap taps[GT_HIP_INDEX_COUNT];
 static const struct gt_table table = {.domain = GT_DOMAIN_HIP, .taps = taps};
-static struct gt_lane *lane;
+static struct gt_submit_order *order;
 
 static struct gt_slot slot;
 static _Alignas(8) uint8_t nodes_memory[1 << 14];
@@ -211,14 +210,14 @@ static void world_begin(void)
 	arena_used = 0;
 	memset(buckets, 0, sizeof buckets);
 	unused = NULL;
-	unused_lanes = NULL;
-	gt_lane_confused = 0;
-	envelope_count = 0;
+	unused_orders = NULL;
+	gt_submit_order_given_up = 0;
+	span_count = 0;
 	nodes_used = 0;
 	gt_thread.slot = &slot;
 	memset(actors, 0, sizeof actors);
 	made = taken = 0;
-	lane = find(STREAM, 0);
+	order = find(STREAM, 0);
 }
 
 /* Kernels of the runtime's own have both allocations as arguments, and where to begin in these;
@@ -233,13 +232,13 @@ static void make_work(const struct planned *p, uint64_t id)
 
 		CHECK(made <= WORK_MOST);
 		*w = (struct work){.id = id};
-		w->work.part = p->kind == GT_LANE_LAUNCH ? GT_GRAPH_KERNEL
-			       : p->kind == GT_LANE_COPY ? GT_GRAPH_COPY
-							 : GT_GRAPH_FILL;
+		w->work.part = p->kind == GT_SUBMIT_LAUNCH ? GT_GRAPH_KERNEL
+			       : p->kind == GT_SUBMIT_COPY ? GT_GRAPH_COPY
+							   : GT_GRAPH_FILL;
 		w->work.name = p->name;
-		if (p->kind == GT_LANE_LAUNCH)
+		if (p->kind == GT_SUBMIT_LAUNCH)
 			continue;
-		if (pieces == 1 || p->kind == GT_LANE_FILL) {
+		if (pieces == 1 || p->kind == GT_SUBMIT_FILL) {
 			w->words[0] = p->to / ALLOCATION * ALLOCATION;
 			w->words[1] = p->from / ALLOCATION * ALLOCATION;
 			w->words[2] = (p->to % ALLOCATION + shift) / 4;
@@ -261,9 +260,9 @@ static void make_graph_work(const struct planned *p, uint64_t id)
 	if (p->fails)
 		count /= 2;
 	for (size_t i = 0; i < count; i++) {
-		struct planned node = {.kind = p->graph[i] == 'f'   ? GT_LANE_FILL
-					       : p->graph[i] == 'c' ? GT_LANE_COPY
-								    : GT_LANE_LAUNCH,
+		struct planned node = {.kind = p->graph[i] == 'f'   ? GT_SUBMIT_FILL
+					       : p->graph[i] == 'c' ? GT_SUBMIT_COPY
+								    : GT_SUBMIT_LAUNCH,
 				       .name = (uint32_t)(p->graph[i] - '0'),
 				       .to = 0x100000,
 				       .from = 0x200000,
@@ -278,8 +277,8 @@ static void make_graph_work(const struct planned *p, uint64_t id)
 /* What the launch's record must be around. */
 static void check_spans(void)
 {
-	for (uint32_t i = 0; i < envelope_count; i++) {
-		const struct gt_graph_envelope *e = &envelopes[i];
+	for (uint32_t i = 0; i < span_count; i++) {
+		const struct gt_graph_span *e = &opened_spans[i];
 		uint32_t first = UINT32_MAX, last = 0;
 
 		if (!e->closed || e->lost)
@@ -296,15 +295,16 @@ static void check_spans(void)
 
 static void begin_call(const struct planned *p, struct gt_thread *t)
 {
-	if (p->kind == GT_LANE_GRAPH)
-		gt_hip_lane_graph(t, &table,
-				  &(struct gt_hip_lane_launch){.stream = (void *)STREAM,
-							       .graph = 1,
-							       .nodes = make_nodes(p->graph)});
+	if (p->kind == GT_SUBMIT_GRAPH)
+		gt_hip_order_add_launch(t, &table,
+					&(struct gt_hip_ordered_launch){.stream = (void *)STREAM,
+									.graph = 1,
+									.nodes = make_nodes(
+										p->graph)});
 	else
-		gt_lane_push(t, &table,
-			     (struct gt_lane_call){p->kind, false, false, false, !p->hidden,
-						   p->name, STREAM});
+		gt_submit_order_add_call(t, &table,
+					 (struct gt_submit_call){p->kind, false, false, false,
+								 !p->hidden, p->name, STREAM});
 }
 
 static void step_program(const struct plan *plan, uint32_t who)
@@ -324,20 +324,20 @@ static void step_program(const struct plan *plan, uint32_t who)
 		begin_call(p, t);
 		break;
 	case WORK:
-		if (p->kind == GT_LANE_GRAPH)
+		if (p->kind == GT_SUBMIT_GRAPH)
 			make_graph_work(p, t->api_id);
-		else if (p->kind != GT_LANE_SYNC && !p->fails)
+		else if (p->kind != GT_SUBMIT_SYNC && !p->fails)
 			make_work(p, t->api_id);
-		a->waits_for = p->kind == GT_LANE_SYNC ? made : 0;
+		a->waits_for = p->kind == GT_SUBMIT_SYNC ? made : 0;
 		break;
 	case WAIT: break; /* can go on */
 	case END:
-		gt_lane_pushed(t, p->fails);
+		gt_submit_order_end_call(t, p->fails);
 		a->at++;
 		break;
 	}
 	a->step = a->step == END ? BEGIN : a->step + 1;
-	if (a->step == WAIT && p->kind != GT_LANE_SYNC)
+	if (a->step == WAIT && p->kind != GT_SUBMIT_SYNC)
 		a->step = END;
 	a->open = call;
 }
@@ -347,18 +347,19 @@ static void step_stream(void)
 	const struct work *w = &works[taken++];
 	struct gt_hsa_owner o = {.id = 0};
 
-	gt_lane_take(lane, &w->work,
-		     w->work.part != GT_GRAPH_COPY || w->work.words ? gt_lane_reserve(lane) : 0,
-		     &o);
+	gt_submit_order_match(order, &w->work,
+			      w->work.part != GT_GRAPH_COPY || w->work.words
+				      ? gt_submit_order_reserve_packet(order)
+				      : 0,
+			      &o);
 	linked += o.id != 0;
 	wrong += o.id && o.id != w->id;
-	if (o.stamp.envelope && !(o.stamp.unobserved >> w->work.part & 1)) {
+	if (o.stamp.span && !(o.stamp.unobserved >> w->work.part & 1)) {
 		uint32_t at = taken - 1;
 
-		wrong += o.stamp.envelope->id != w->id;
-		o.stamp.envelope->first =
-			at < o.stamp.envelope->first ? at : o.stamp.envelope->first;
-		o.stamp.envelope->last = at;
+		wrong += o.stamp.span->id != w->id;
+		o.stamp.span->first = at < o.stamp.span->first ? at : o.stamp.span->first;
+		o.stamp.span->last = at;
 	}
 }
 
@@ -446,13 +447,13 @@ static void run_some(const struct plan *plan, uint32_t runs)
 		run(plan, choices, options, 0, true);
 }
 
-#define LAUNCH(n)                                 \
-	{                                         \
-		.kind = GT_LANE_LAUNCH, .name = n \
+#define LAUNCH(n)                                   \
+	{                                           \
+		.kind = GT_SUBMIT_LAUNCH, .name = n \
 	}
-#define SYNC                         \
-	{                            \
-		.kind = GT_LANE_SYNC \
+#define SYNC                           \
+	{                              \
+		.kind = GT_SUBMIT_SYNC \
 	}
 
 /* Each of two threads has a kernel of its own, and both launch a third one. */
@@ -479,7 +480,7 @@ UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 	static const struct plan fails = {2,
 					  {3, 2},
 					  {{LAUNCH(3),
-					    {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true},
+					    {.kind = GT_SUBMIT_LAUNCH, .name = 3, .fails = true},
 					    LAUNCH(3)},
 					   {LAUNCH(3), LAUNCH(3)}}},
 				 unknown = {2,
@@ -489,7 +490,7 @@ UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 				 alone = {1,
 					  {3},
 					  {{LAUNCH(3),
-					    {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true},
+					    {.kind = GT_SUBMIT_LAUNCH, .name = 3, .fails = true},
 					    LAUNCH(3)}}};
 
 	run_some(&fails, 100000);
@@ -498,10 +499,10 @@ UNIT_TEST(kernels_whose_calls_fail_or_have_no_known_name)
 	CHECK(linked > 0);
 }
 
-/* A lane whose order was lost is trusted again only when nothing of before can still come. */
+/* A order whose order was lost is trusted again only when nothing of before can still come. */
 UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 {
-	static const struct planned failing = {.kind = GT_LANE_LAUNCH, .name = 3, .fails = true};
+	static const struct planned failing = {.kind = GT_SUBMIT_LAUNCH, .name = 3, .fails = true};
 	static const struct plan two = {2,
 					{5, 5},
 					{{LAUNCH(3), failing, LAUNCH(3), SYNC, LAUNCH(3)},
@@ -524,24 +525,24 @@ UNIT_TEST(a_wait_mends_a_broken_order_only_if_nobody_else_was_at_it)
 	CHECK(linked >= runs);
 }
 
-#define COPY(a, b)                                                       \
-	{                                                                \
-		.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, \
-		.direction = GT_LANE_DEVICE_TO_DEVICE                    \
+#define COPY(a, b)                                                         \
+	{                                                                  \
+		.kind = GT_SUBMIT_COPY, .to = a, .from = b, .bytes = 4096, \
+		.direction = GT_HIP_DEVICE_TO_DEVICE                       \
 	}
-#define PIECES(a, b)                                                                     \
-	{                                                                                \
-		.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, .direction = 1, \
-		.pieces = 2                                                              \
+#define PIECES(a, b)                                                                       \
+	{                                                                                  \
+		.kind = GT_SUBMIT_COPY, .to = a, .from = b, .bytes = 4096, .direction = 1, \
+		.pieces = 2                                                                \
 	}
-#define HIDDEN(a, b)                                                     \
-	{                                                                \
-		.kind = GT_LANE_COPY, .to = a, .from = b, .bytes = 4096, \
-		.direction = GT_LANE_DEVICE_TO_DEVICE, .hidden = true    \
+#define HIDDEN(a, b)                                                       \
+	{                                                                  \
+		.kind = GT_SUBMIT_COPY, .to = a, .from = b, .bytes = 4096, \
+		.direction = GT_HIP_DEVICE_TO_DEVICE, .hidden = true       \
 	}
-#define FILL(a, n)                                                        \
-	{                                                                 \
-		.kind = GT_LANE_FILL, .to = a, .bytes = 4096, .pieces = n \
+#define FILL(a, n)                                                          \
+	{                                                                   \
+		.kind = GT_SUBMIT_FILL, .to = a, .bytes = 4096, .pieces = n \
 	}
 #define A UINT64_C(0x7f0000010000)
 #define B UINT64_C(0x7f0000020000)
@@ -606,13 +607,13 @@ UNIT_TEST(copies_and_fills_of_several_threads)
 	CHECK_EQ(linked, 6 * 100000);
 }
 
-#define GRAPH(text)                                  \
-	{                                            \
-		.kind = GT_LANE_GRAPH, .graph = text \
+#define GRAPH(text)                                    \
+	{                                              \
+		.kind = GT_SUBMIT_GRAPH, .graph = text \
 	}
-#define FAILING(text)                                               \
-	{                                                           \
-		.kind = GT_LANE_GRAPH, .graph = text, .fails = true \
+#define FAILING(text)                                                 \
+	{                                                             \
+		.kind = GT_SUBMIT_GRAPH, .graph = text, .fails = true \
 	}
 
 UNIT_TEST(graphs_of_one_thread_are_one_record_each)
@@ -679,15 +680,15 @@ static void *launching_thread(void *number)
 
 	for (uint32_t i = 1; i <= EACH; i++) {
 		t.api_id = GT_ID(who, i);
-		gt_lane_push(&t, &table,
-			     (struct gt_lane_call){.kind = GT_LANE_LAUNCH,
-						   .function = who,
-						   .stream = STREAM});
+		gt_submit_order_add_call(&t, &table,
+					 (struct gt_submit_call){.kind = GT_SUBMIT_LAUNCH,
+								 .function = who,
+								 .stream = STREAM});
 		pthread_mutex_lock(&runtime.lock);
 		runtime.work[runtime.made].name = who;
 		runtime.work[runtime.made++].id = t.api_id;
 		pthread_mutex_unlock(&runtime.lock);
-		gt_lane_pushed(&t, 0);
+		gt_submit_order_end_call(&t, 0);
 	}
 	return NULL;
 }
@@ -702,7 +703,7 @@ UNIT_TEST(threads_that_launch_at_a_time_have_their_own_kernels)
 					(void *)(uintptr_t)(i + 1)),
 			 0);
 	for (uint32_t n = 0; n < AT_A_TIME * EACH;) {
-		struct gt_lane_work w = {.part = GT_GRAPH_KERNEL};
+		struct gt_submitted_work w = {.part = GT_GRAPH_KERNEL};
 		struct gt_hsa_owner o = {.id = 0};
 		uint64_t id = 0;
 
@@ -716,13 +717,13 @@ UNIT_TEST(threads_that_launch_at_a_time_have_their_own_kernels)
 			sched_yield();
 			continue;
 		}
-		gt_lane_take(lane, &w, gt_lane_reserve(lane), &o);
+		gt_submit_order_match(order, &w, gt_submit_order_reserve_packet(order), &o);
 		CHECK_EQ(o.id, id);
 		n++;
 	}
 	for (uint32_t i = 0; i < AT_A_TIME; i++)
 		pthread_join(threads[i], NULL);
-	CHECK_EQ(lane->open_count, 0);
+	CHECK_EQ(order->open_count, 0);
 }
 
 /* Streams -------------------------------------------------------------------------- */
@@ -741,27 +742,28 @@ static void live(uintptr_t handle, uint32_t number, bool packet)
 {
 	struct gt_thread t = {.api_id = GT_ID(1, number)};
 	struct gt_hsa_owner o = {.id = 0};
-	struct gt_lane_work work = {.part = GT_GRAPH_KERNEL, .name = 3};
-	struct gt_lane *l;
+	struct gt_submitted_work work = {.part = GT_GRAPH_KERNEL, .name = 3};
+	struct gt_submit_order *l;
 	pthread_t thread;
 	uint32_t turn;
 
 	gt_thread.api_id = t.api_id;
-	gt_hip_lane_begin();
+	gt_hip_order_begin_stream();
 	CHECK_EQ(gt_hip_thread_create(&thread, NULL, stream_thread, (void *)(uintptr_t)number), 0);
-	gt_hip_lane_stream((void *)handle);
-	gt_lane_push(&t, &table,
-		     (struct gt_lane_call){GT_LANE_LAUNCH, false, false, false, false, 3, handle});
-	l = call.lane;
-	turn = gt_lane_reserve(l);
-	gt_lane_pushed(&t, 0);
+	gt_hip_order_bind_stream((void *)handle);
+	gt_submit_order_add_call(&t, &table,
+				 (struct gt_submit_call){GT_SUBMIT_LAUNCH, false, false, false,
+							 false, 3, handle});
+	l = call.order;
+	turn = gt_submit_order_reserve_packet(l);
+	gt_submit_order_end_call(&t, 0);
 	if (!packet)
-		gt_lane_take(l, &work, turn, &o);
-	gt_hip_lane_destroyed((void *)handle);
+		gt_submit_order_match(l, &work, turn, &o);
+	gt_hip_order_destroy_stream((void *)handle);
 	atomic_store(&ends, number);
 	pthread_join(thread, NULL);
 	if (packet)
-		gt_lane_take(l, &work, turn, &o);
+		gt_submit_order_match(l, &work, turn, &o);
 	CHECK_EQ(o.id, t.api_id);
 }
 
@@ -782,5 +784,5 @@ UNIT_TEST(a_lane_that_a_packet_still_names_is_kept)
 	world_begin();
 	for (uint32_t i = 1; i < 20; i++)
 		live(0x1000, i, true);
-	CHECK(unused_lanes == NULL);
+	CHECK(unused_orders == NULL);
 }

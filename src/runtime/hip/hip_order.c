@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's streams as lanes of calls, for AMD_DIRECT_DISPATCH=0; runtime/lane.h says what for, and
+/* HIP's streams as orders of calls, for AMD_DIRECT_DISPATCH=0; runtime/submit_order.h says what for, and
  * the rules.
  *
- *   lane: | oldest call | .. | newest |      a stream's; by its handle, and for default streams by device or thread
+ *   order: | oldest call | .. | newest |      a stream's; by its handle, and for default streams by device or thread
  *           ▲ taken by the stream's thread     ▲ pushed by the program's
  *
  * libgputap-audit.so sends the library's calls of pthread_create() here: a thread that is made
  * while a call is open works for the stream that the call creates, or for the default stream
  * that the call is the first to use.
  *
- * A lane is used again when its stream is being destroyed, its thread has ended, no call is on
+ * A order is used again when its stream is being destroyed, its thread has ended, no call is on
  * it and no packet of it waits to be looked at.
  *
- * Locks: one a lane, one for unused entries (inside of it); gt_core_lock() for the table of
- * lanes and who uses them, never together with a lane's. This mode is not the fast one. */
-#include "runtime/hip/hip_lane_parts.h"
+ * Locks: one a order, one for unused entries (inside of it); gt_core_lock() for the table of
+ * orders and who uses them, never together with a order's. This mode is not the fast one. */
+#include "runtime/hip/hip_order_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,33 +29,33 @@ enum { BUCKETS = 64, ROW = 32 };
 
 /* The call that is open in this thread. */
 static _Thread_local struct {
-	struct gt_lane *lane;
-	struct gt_lane_entry *entry;
-	struct gt_lane_birth *born; /* newest first */
-	uint64_t pushes;            /* of the lane, this one included */
-	bool alone;                 /* no other was open when it began */
-	bool blocking; /* when it returns, all that was in its lane has been submitted */
+	struct gt_submit_order *order;
+	struct gt_ordered_call *entry;
+	struct gt_stream_thread *born; /* newest first */
+	uint64_t pushes;               /* of the order, this one included */
+	bool alone;                    /* no other was open when it began */
+	bool blocking; /* when it returns, all that was in its order has been submitted */
 	bool making;   /* it may make a thread for its stream */
 } call __attribute__((tls_model("initial-exec")));
 
-_Atomic uint32_t gt_lane_confused;
+_Atomic uint32_t gt_submit_order_given_up;
 
-static struct gt_lane *buckets[BUCKETS], *unused_lanes;
-static struct gt_lane_entry *unused;
+static struct gt_submit_order *buckets[BUCKETS], *unused_orders;
+static struct gt_ordered_call *unused;
 static _Atomic uint32_t entries_lock;
 
-static struct gt_lane **bucket_of(uintptr_t handle, uintptr_t whose)
+static struct gt_submit_order **bucket_of(uintptr_t handle, uintptr_t whose)
 {
 	return &buckets[(handle ^ whose << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
 }
 
 /* With the core lock held. */
-static struct gt_lane *make(uintptr_t handle, uintptr_t whose)
+static struct gt_submit_order *make(uintptr_t handle, uintptr_t whose)
 {
-	struct gt_lane *l = unused_lanes, **bucket = bucket_of(handle, whose);
+	struct gt_submit_order *l = unused_orders, **bucket = bucket_of(handle, whose);
 
 	if (l)
-		unused_lanes = l->next;
+		unused_orders = l->next;
 	else
 		l = gt_arena_take(sizeof *l);
 	if (!l)
@@ -64,7 +64,7 @@ static struct gt_lane *make(uintptr_t handle, uintptr_t whose)
 	l->handle = handle;
 	l->whose = whose;
 	l->last = &l->first;
-	if (handle != GT_LANE_NOBODY) {
+	if (handle != GT_ORDER_NO_STREAM) {
 		l->next = *bucket;
 		*bucket = l;
 	}
@@ -72,9 +72,9 @@ static struct gt_lane *make(uintptr_t handle, uintptr_t whose)
 }
 
 /* With one user more, until free_if_unused(). */
-static struct gt_lane *find(uintptr_t handle, uintptr_t whose)
+static struct gt_submit_order *find(uintptr_t handle, uintptr_t whose)
 {
-	struct gt_lane *l;
+	struct gt_submit_order *l;
 
 	gt_core_lock();
 	for (l = *bucket_of(handle, whose);
@@ -88,13 +88,13 @@ static struct gt_lane *find(uintptr_t handle, uintptr_t whose)
 	return l;
 }
 
-/* Below: with the lane's lock held. */
+/* Below: with the order's lock held. */
 
-static struct gt_lane_entry *new_entry(void)
+static struct gt_ordered_call *new_entry(void)
 {
-	struct gt_lane_entry *e;
+	struct gt_ordered_call *e;
 
-	gt_lane_lock(&entries_lock);
+	gt_submit_order_lock(&entries_lock);
 	if (!unused && (e = gt_arena_take(ROW * sizeof *e)) != NULL)
 		for (int i = 0; i < ROW; i++) {
 			e[i].next = unused;
@@ -103,27 +103,27 @@ static struct gt_lane_entry *new_entry(void)
 	e = unused;
 	if (e)
 		unused = e->next;
-	gt_lane_unlock(&entries_lock);
+	gt_submit_order_unlock(&entries_lock);
 	if (e)
 		memset(e, 0, sizeof *e);
 	return e;
 }
 
-static void free_entry(struct gt_lane_entry *e)
+static void free_entry(struct gt_ordered_call *e)
 {
 	gt_hip_shared_nodes_put(e->nodes);
-	gt_lane_lock(&entries_lock);
+	gt_submit_order_lock(&entries_lock);
 	e->next = unused;
 	unused = e;
-	gt_lane_unlock(&entries_lock);
+	gt_submit_order_unlock(&entries_lock);
 }
 
-void gt_lane_pop_until(struct gt_lane *l, const struct gt_lane_entry *e)
+void gt_submit_order_drop_before(struct gt_submit_order *l, const struct gt_ordered_call *e)
 {
 	while (l->first && l->first != e) {
-		struct gt_lane_entry *gone = l->first;
+		struct gt_ordered_call *gone = l->first;
 
-		gt_lane_envelope_end(gone, true);
+		gt_ordered_call_end_span(gone, true);
 		l->waiting--;
 		l->first = gone->next;
 		if (!l->first)
@@ -142,25 +142,25 @@ static void tell(struct gt_thread *t, const char *text)
 		gt_event_write(t, GT_EVENT_UNLINKED, GT_DOMAIN_HIP, 0, text);
 }
 
-void gt_lane_break(struct gt_lane *l, const char *why)
+void gt_submit_order_break(struct gt_submit_order *l, const char *why)
 {
 	l->broken = true;
-	for (struct gt_lane_entry *e = l->first; e; e = e->next)
-		gt_lane_envelope_end(e, false);
-	gt_lane_pop_until(l, NULL);
+	for (struct gt_ordered_call *e = l->first; e; e = e->next)
+		gt_ordered_call_end_span(e, false);
+	gt_submit_order_drop_before(l, NULL);
 	tell(gt_thread_own(), why);
 }
 
 /* Another call on this stream is open: neither has a place in the order. */
-static bool enter(struct gt_lane *l, struct gt_lane_entry *e)
+static bool enter(struct gt_submit_order *l, struct gt_ordered_call *e)
 {
-	if (l->open_count == GT_LANE_OPEN_MOST) {
-		gt_lane_break(l, "too many threads use one stream at a time");
+	if (l->open_count == GT_ORDER_OPEN_MAX) {
+		gt_submit_order_break(l, "too many threads use one stream at a time");
 		return false;
 	}
 	/* its work goes somewhere else, or nobody ever waits for it */
-	if (l->waiting == GT_LANE_WAITING_MOST) {
-		gt_lane_break(l, "too many calls of a stream wait for their work");
+	if (l->waiting == GT_ORDER_WAITING_MAX) {
+		gt_submit_order_break(l, "too many calls of a stream wait for their work");
 		return false;
 	}
 	l->waiting++;
@@ -173,24 +173,24 @@ static bool enter(struct gt_lane *l, struct gt_lane_entry *e)
 	return true;
 }
 
-static void leave_open(struct gt_lane *l, const struct gt_lane_entry *e)
+static void leave_open(struct gt_submit_order *l, const struct gt_ordered_call *e)
 {
 	for (uint32_t i = 0; i < l->open_count; i++)
 		if (l->open[i] == e)
 			l->open[i] = l->open[--l->open_count];
 }
 
-static void leave(struct gt_lane_entry *e)
+static void leave(struct gt_ordered_call *e)
 {
 	e->open = false;
 	if (e->popped)
 		free_entry(e);
 }
 
-/* A lane has lost @users of its users. */
-static void free_if_unused(struct gt_lane *l, uint32_t users)
+/* A order has lost @users of its users. */
+static void free_if_unused(struct gt_submit_order *l, uint32_t users)
 {
-	struct gt_lane **at;
+	struct gt_submit_order **at;
 	bool nobodys;
 
 	gt_core_lock();
@@ -204,16 +204,16 @@ static void free_if_unused(struct gt_lane *l, uint32_t users)
 	gt_core_unlock();
 	if (!nobodys)
 		return;
-	gt_lane_lock(&l->lock);
+	gt_submit_order_lock(&l->lock);
 	nobodys = atomic_load_explicit(&l->handled, memory_order_relaxed) == l->reserved;
 	if (nobodys)
-		gt_lane_pop_until(l, NULL);
-	gt_lane_unlock(&l->lock);
+		gt_submit_order_drop_before(l, NULL);
+	gt_submit_order_unlock(&l->lock);
 	if (!nobodys)
 		return; /* a packet still names it */
 	gt_core_lock();
-	l->next = unused_lanes;
-	unused_lanes = l;
+	l->next = unused_orders;
+	unused_orders = l;
 	gt_core_unlock();
 }
 
@@ -227,8 +227,8 @@ static bool is_capturing(const struct gt_table *table, uintptr_t stream)
 	       GT_HIP(table, hipStreamIsCapturing)((void *)stream, &status) == 0 && status != 0;
 }
 
-static struct gt_lane *lane_of(const struct gt_table *table, struct gt_thread *t, uintptr_t stream,
-			       bool own)
+static struct gt_submit_order *get_order(const struct gt_table *table, struct gt_thread *t,
+					 uintptr_t stream, bool own)
 {
 	int device = 0;
 
@@ -241,29 +241,29 @@ static struct gt_lane *lane_of(const struct gt_table *table, struct gt_thread *t
 	return find(0, (uintptr_t)device);
 }
 
-static struct gt_lane_entry *push(const struct gt_table *table, struct gt_thread *t,
-				  struct gt_lane_call c)
+static struct gt_ordered_call *push(const struct gt_table *table, struct gt_thread *t,
+				    struct gt_submit_call c)
 {
-	struct gt_lane *l;
-	struct gt_lane_entry *e = NULL;
+	struct gt_submit_order *l;
+	struct gt_ordered_call *e = NULL;
 
-	gt_hip_lane_begin();
-	if (atomic_load_explicit(&gt_lane_confused, memory_order_relaxed))
+	gt_hip_order_begin_stream();
+	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
 		tell(t,
 		     "some calls were not seen, or launched kernels on streams that are not known");
 	if (is_capturing(table, c.stream))
 		return NULL;
-	l = lane_of(table, t, c.stream, c.own);
+	l = get_order(table, t, c.stream, c.own);
 	if (!l)
 		return NULL;
-	gt_lane_lock(&l->lock);
-	call.lane = l;
+	gt_submit_order_lock(&l->lock);
+	call.order = l;
 	call.pushes = ++l->pushes;
 	call.alone = !l->calls_open++;
 	if (!l->broken) {
 		e = new_entry();
 		if (!e)
-			gt_lane_break(l, "no memory for calls of a stream");
+			gt_submit_order_break(l, "no memory for calls of a stream");
 	}
 	if (e) {
 		e->kind = c.kind;
@@ -278,19 +278,20 @@ static struct gt_lane_entry *push(const struct gt_table *table, struct gt_thread
 		}
 	}
 	call.entry = e;
-	call.blocking =
-		c.kind == GT_LANE_SYNC || (c.blocking && c.kind == GT_LANE_COPY && t->api_bytes &&
-					   t->api_direction == GT_LANE_DEVICE_TO_HOST);
+	call.blocking = c.kind == GT_SUBMIT_SYNC ||
+			(c.blocking && c.kind == GT_SUBMIT_COPY && t->api_bytes &&
+			 t->api_direction == GT_HIP_DEVICE_TO_HOST);
 	return call.entry;
 }
 
-void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_lane_call c)
+void gt_submit_order_add_call(struct gt_thread *t, const struct gt_table *table,
+			      struct gt_submit_call c)
 {
 	uint32_t name =
-		c.kind == GT_LANE_LAUNCH
+		c.kind == GT_SUBMIT_LAUNCH
 			? gt_hip_function_name(table, t, (const void *)c.function, c.by_pointer)
 			: 0;
-	struct gt_lane_entry *e = push(table, t, c);
+	struct gt_ordered_call *e = push(table, t, c);
 
 	if (e) {
 		e->name = name;
@@ -299,17 +300,18 @@ void gt_lane_push(struct gt_thread *t, const struct gt_table *table, struct gt_l
 		e->destination = t->api_destination;
 		e->direction = t->api_direction;
 	}
-	if (call.lane)
-		gt_lane_unlock(&call.lane->lock);
+	if (call.order)
+		gt_submit_order_unlock(&call.order->lock);
 }
 
-void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table,
-		       const struct gt_hip_lane_launch *launch)
+void gt_hip_order_add_launch(struct gt_thread *t, const struct gt_table *table,
+			     const struct gt_hip_ordered_launch *launch)
 {
-	struct gt_lane_entry *e = push(table, t,
-				       (struct gt_lane_call){.kind = GT_LANE_GRAPH,
-							     .own = launch->own,
-							     .stream = (uintptr_t)launch->stream});
+	struct gt_ordered_call *e =
+		push(table, t,
+		     (struct gt_submit_call){.kind = GT_SUBMIT_GRAPH,
+					     .own = launch->own,
+					     .stream = (uintptr_t)launch->stream});
 
 	if (e) {
 		e->nodes = launch->nodes;
@@ -322,11 +324,11 @@ void gt_hip_lane_graph(struct gt_thread *t, const struct gt_table *table,
 	} else {
 		gt_hip_shared_nodes_put(launch->nodes);
 	}
-	if (call.lane)
-		gt_lane_unlock(&call.lane->lock);
+	if (call.order)
+		gt_submit_order_unlock(&call.order->lock);
 }
 
-void gt_hip_lane_issued(uint32_t at, bool transfer)
+void gt_hip_order_note_submitted(uint32_t at, bool transfer)
 {
 	if (!call.entry)
 		return;
@@ -335,66 +337,66 @@ void gt_hip_lane_issued(uint32_t at, bool transfer)
 	atomic_store_explicit(&call.entry->issued, at, memory_order_release);
 }
 
-void gt_hip_lane_submitted(bool kernels, bool all, bool part)
+void gt_hip_order_end_launch(bool kernels, bool all, bool part)
 {
-	struct gt_lane *l = call.lane;
-	struct gt_lane_entry *e = call.entry;
+	struct gt_submit_order *l = call.order;
+	struct gt_ordered_call *e = call.entry;
 
 	if (!e)
 		return;
-	gt_lane_lock(&l->lock);
+	gt_submit_order_lock(&l->lock);
 	e->no_kernels = kernels;
 	if (all && !e->popped)
-		e->state = GT_LANE_TAKEN;
+		e->state = GT_CALL_MATCHED;
 	if (part)
-		gt_lane_break(l, "a graph's launch was submitted by two threads");
-	gt_lane_unlock(&l->lock);
+		gt_submit_order_break(l, "a graph's launch was submitted by two threads");
+	gt_submit_order_unlock(&l->lock);
 }
 
 /* The call has waited for its stream: what came before has all been submitted, unless it was
  * open when the wait began. */
-static void settle(struct gt_lane *l, const struct gt_lane_entry *e)
+static void settle(struct gt_submit_order *l, const struct gt_ordered_call *e)
 {
 	if (!call.alone || l->pushes != call.pushes)
 		return;
 	if (e && !e->popped)
-		gt_lane_pop_until(l, e->next);
+		gt_submit_order_drop_before(l, e->next);
 	l->broken = l->lost;
 }
 
-void gt_lane_pushed(struct gt_thread *t, uint64_t status)
+void gt_submit_order_end_call(struct gt_thread *t, uint64_t status)
 {
-	struct gt_lane *l = call.lane;
+	struct gt_submit_order *l = call.order;
 
 	(void)t;
 	if (l) {
-		gt_lane_lock(&l->lock);
+		gt_submit_order_lock(&l->lock);
 		l->calls_open--;
 		if (call.entry)
 			leave_open(l, call.entry);
 		if (call.blocking && !status)
 			settle(l, call.entry);
 		/* has it submitted something, or nothing? */
-		if (call.entry && status && call.entry->kind != GT_LANE_SYNC)
-			gt_lane_break(l, "a call failed");
+		if (call.entry && status && call.entry->kind != GT_SUBMIT_SYNC)
+			gt_submit_order_break(l, "a call failed");
 		if (call.entry)
 			leave(call.entry);
-		gt_lane_unlock(&l->lock);
+		gt_submit_order_unlock(&l->lock);
 		free_if_unused(l, 1);
 	}
 	call.entry = NULL;
-	call.lane = NULL;
+	call.order = NULL;
 	call.making = false;
 }
 
-void gt_lane_unseen(void)
+void gt_submit_order_miss_call(void)
 {
-	atomic_store_explicit(&gt_lane_confused, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
 }
 
-void gt_lane_confuse(struct gt_thread *t)
+void gt_submit_order_give_up(struct gt_thread *t)
 {
-	atomic_store_explicit(&gt_lane_confused, 1, memory_order_relaxed);
+	atomic_store_explicit(&gt_submit_order_given_up, 1, memory_order_relaxed);
 	tell(t, "a call launched kernels on streams that are not known");
 }
 
@@ -402,25 +404,25 @@ void gt_lane_confuse(struct gt_thread *t)
 
 static void *begin_thread(void *data)
 {
-	struct gt_lane_birth *b = data;
+	struct gt_stream_thread *b = data;
 	void *result;
 
-	gt_thread.lane = b->lane;
+	gt_thread.submit_order = b->order;
 	result = b->begin(b->argument);
-	gt_thread.lane = NULL;
+	gt_thread.submit_order = NULL;
 	atomic_store_explicit(&b->ended, 1, memory_order_release);
-	if (b->lane)
-		free_if_unused(b->lane, 1);
+	if (b->order)
+		free_if_unused(b->order, 1);
 	return result;
 }
 
 /* The one thread of this call that lives. (HIP's first one is not a stream's: it measures
  * something, and is joined at once.) */
-static struct gt_lane_birth *only_born(void)
+static struct gt_stream_thread *only_born(void)
 {
-	struct gt_lane_birth *only = NULL;
+	struct gt_stream_thread *only = NULL;
 
-	for (struct gt_lane_birth *b = call.born; b; b = b->next)
+	for (struct gt_stream_thread *b = call.born; b; b = b->next)
 		if (!atomic_load_explicit(&b->ended, memory_order_acquire)) {
 			if (only)
 				return NULL;
@@ -430,18 +432,19 @@ static struct gt_lane_birth *only_born(void)
 }
 
 /* The default stream's, which this call is the first to use? */
-static struct gt_lane *lane_of_new(void)
+static struct gt_submit_order *make_order_for_thread(void)
 {
-	struct gt_lane *l = call.lane && call.lane->handle <= PER_THREAD ? call.lane : NULL;
+	struct gt_submit_order *l =
+		call.order && call.order->handle <= PER_THREAD ? call.order : NULL;
 
-	if (l && (!l->bound || (call.born && call.born->lane == l))) {
+	if (l && (!l->bound || (call.born && call.born->order == l))) {
 		if (call.born && !atomic_load_explicit(&call.born->ended, memory_order_acquire))
 			l->broken = l->lost = true; /* two threads, and nobody knows which */
 		l->bound = true;
 		return l;
 	}
 	gt_core_lock();
-	l = make(GT_LANE_NOBODY, 0);
+	l = make(GT_ORDER_NO_STREAM, 0);
 	gt_core_unlock();
 	return l;
 }
@@ -451,60 +454,61 @@ static struct gt_lane *lane_of_new(void)
 __attribute__((visibility("hidden"), used)) int gt_hip_thread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
 {
-	struct gt_lane *lane = gt_tap_options.lanes && call.making ? lane_of_new() : NULL;
-	struct gt_lane_birth *b = lane && !lane->birth.begin ? &lane->birth
-				  : lane                     ? gt_arena_take(sizeof *b)
-							     : NULL;
+	struct gt_submit_order *order =
+		gt_tap_options.submit_orders && call.making ? make_order_for_thread() : NULL;
+	struct gt_stream_thread *b = order && !order->birth.begin ? &order->birth
+				     : order                      ? gt_arena_take(sizeof *b)
+								  : NULL;
 	int status;
 
 	if (!b)
 		return pthread_create(thread, attributes, begin, argument);
-	*b = (struct gt_lane_birth){.next = call.born,
-				    .begin = begin,
-				    .argument = argument,
-				    .lane = lane};
+	*b = (struct gt_stream_thread){.next = call.born,
+				       .begin = begin,
+				       .argument = argument,
+				       .order = order};
 	gt_core_lock();
-	lane->users++;
+	order->users++;
 	gt_core_unlock();
 	status = pthread_create(thread, attributes, begin_thread, b);
 	if (!status)
 		call.born = b;
 	else
-		free_if_unused(lane, 1);
+		free_if_unused(order, 1);
 	return status;
 }
 
-void gt_hip_lane_begin(void)
+void gt_hip_order_begin_stream(void)
 {
-	call.lane = NULL;
+	call.order = NULL;
 	call.entry = NULL;
 	call.born = NULL;
 	call.making = true;
 }
 
-void gt_hip_lane_stream(void *handle)
+void gt_hip_order_bind_stream(void *handle)
 {
-	struct gt_lane_birth *b = only_born();
-	struct gt_lane **bucket = bucket_of((uintptr_t)handle, 0);
+	struct gt_stream_thread *b = only_born();
+	struct gt_submit_order **bucket = bucket_of((uintptr_t)handle, 0);
 
 	call.born = NULL;
 	call.making = false;
-	if (!b || !b->lane)
+	if (!b || !b->order)
 		return;
-	gt_hip_lane_destroyed(handle); /* one that was destroyed without our knowing */
+	gt_hip_order_destroy_stream(handle); /* one that was destroyed without our knowing */
 	gt_core_lock();
-	b->lane->handle = (uintptr_t)handle;
-	b->lane->next = *bucket;
-	*bucket = b->lane;
+	b->order->handle = (uintptr_t)handle;
+	b->order->next = *bucket;
+	*bucket = b->order;
 	gt_core_unlock();
 }
 
-void gt_hip_lane_destroyed(void *handle)
+void gt_hip_order_destroy_stream(void *handle)
 {
-	struct gt_lane *found = NULL;
+	struct gt_submit_order *found = NULL;
 
 	gt_core_lock();
-	for (struct gt_lane *l = *bucket_of((uintptr_t)handle, 0); l; l = l->next)
+	for (struct gt_submit_order *l = *bucket_of((uintptr_t)handle, 0); l; l = l->next)
 		if (l->handle == (uintptr_t)handle && !l->gone) {
 			l->gone = true;
 			l->users++;
@@ -515,12 +519,12 @@ void gt_hip_lane_destroyed(void *handle)
 		free_if_unused(found, 1);
 }
 
-void gt_hip_lane_settle(void)
+void gt_hip_order_configure(void)
 {
 	const char *value = getenv("AMD_DIRECT_DISPATCH");
 	const struct gt_session *session = gt_recording.session;
 
 	if (value && *value && !atoi(value) && strcmp(value, "true") && session &&
 	    session->device_activity && session->domains >> GT_DOMAIN_HIP & 1)
-		gt_tap_options.lanes = 1;
+		gt_tap_options.submit_orders = 1;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The streams' side of lanes (hip_lane.c): whose is this packet or copy?
+/* The streams' side of orders (hip_order.c): whose is this packet or copy?
  *
- * Where a graph's launch is one record (`--mode lite`), the envelope is opened when the first
+ * Where a graph's launch is one record (`--mode lite`), the span is opened when the first
  * packet comes that is certain to be the launch's, and closed when nothing of it can come any
  * more: with its last kernel, or, as a copy or fill may be made of several packets, when the
- * lane goes on to what is behind it. It is written if all came in the order of the nodes; if the
- * lane breaks in between, or a node that works has left no trace, it is counted as lost. A
- * launch of which nothing was certain has no envelope: its kernels are recorded one by one. */
+ * order goes on to what is behind it. It is written if all came in the order of the nodes; if the
+ * order breaks in between, or a node that works has left no trace, it is counted as lost. A
+ * launch of which nothing was certain has no span: its kernels are recorded one by one. */
 #include "core/recording.h"
-#include "runtime/hip/hip_lane_parts.h"
+#include "runtime/hip/hip_order_parts.h"
 
 enum { WORDS_MOST = 24, ALL_PARTS = (1 << GT_GRAPH_PARTS) - 1 };
 #define UNEXPECTED "a kernel came that no call of its stream launched next"
@@ -21,7 +21,7 @@ static bool within(uint64_t address, uint64_t from, uint64_t bytes)
 /* Does this kernel work on the entry's memory? How far in; UINT64_MAX: no. A kernel of HIP's has
  * among its arguments the beginning of an allocation, and how far into that it is to begin, in
  * elements of some size: what can be understood so, is. */
-static uint64_t offset_in(const struct gt_lane_work *w, uint64_t from, uint64_t bytes)
+static uint64_t offset_in(const struct gt_submitted_work *w, uint64_t from, uint64_t bytes)
 {
 	uint64_t nearest = UINT64_MAX;
 
@@ -43,12 +43,13 @@ static uint64_t offset_in(const struct gt_lane_work *w, uint64_t from, uint64_t 
 enum { CANNOT_FIT = -1 };
 
 /* 0: it may, but its addresses do not say so; 1: with one end, 2: with both. */
-static int fits(const struct gt_lane_work *w, const struct gt_lane_entry *e, uint64_t *offset)
+static int fits(const struct gt_submitted_work *w, const struct gt_ordered_call *e,
+		uint64_t *offset)
 {
 	uint64_t to, from;
 	int fit;
 
-	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_LANE_COPY))
+	if ((w->part == GT_GRAPH_COPY) != (e->kind == GT_SUBMIT_COPY))
 		return CANNOT_FIT;
 	if (w->words) {
 		to = offset_in(w, e->destination, e->bytes);
@@ -64,11 +65,12 @@ static int fits(const struct gt_lane_work *w, const struct gt_lane_entry *e, uin
 	if (!fit)
 		return e->plain && (e->destination || e->source) ? CANNOT_FIT : 0;
 	/* 1: by way of another buffer? */
-	return e->kind == GT_LANE_COPY && e->direction == GT_LANE_DEVICE_TO_DEVICE && fit < 2 ? 0
-											      : fit;
+	return e->kind == GT_SUBMIT_COPY && e->direction == GT_HIP_DEVICE_TO_DEVICE && fit < 2
+		       ? 0
+		       : fit;
 }
 
-static void link_to(const struct gt_lane_entry *e, struct gt_hsa_owner *o)
+static void link_to(const struct gt_ordered_call *e, struct gt_hsa_owner *o)
 {
 	o->id = e->id;
 	o->stamp.graph = e->paused ? GT_HSA_UNRECORDED : 0;
@@ -81,8 +83,8 @@ static void link_to(const struct gt_lane_entry *e, struct gt_hsa_owner *o)
 }
 
 /* Place of the next kernel that may come here. What the launch itself submits is not seen in the
- * lane, but known before what comes behind it. */
-static uint32_t next_kernel(const struct gt_lane_entry *e)
+ * order, but known before what comes behind it. */
+static uint32_t next_kernel(const struct gt_ordered_call *e)
 {
 	uint32_t issued = atomic_load_explicit(&e->issued, memory_order_acquire);
 
@@ -92,13 +94,13 @@ static uint32_t next_kernel(const struct gt_lane_entry *e)
 }
 
 /* Is it known which work of the launch comes next? */
-static bool is_known(const struct gt_lane_entry *e)
+static bool is_known(const struct gt_ordered_call *e)
 {
 	return e->nodes && !e->overlapped && !atomic_load_explicit(&e->mixed, memory_order_relaxed);
 }
 
 /* No node that works is behind those that came. */
-static bool is_whole(const struct gt_lane_entry *e)
+static bool is_whole(const struct gt_ordered_call *e)
 {
 	const uint32_t *next = e->nodes->order[e->at].next;
 
@@ -106,22 +108,22 @@ static bool is_whole(const struct gt_lane_entry *e)
 	       next[GT_GRAPH_FILL] == e->nodes->count;
 }
 
-void gt_lane_envelope_end(struct gt_lane_entry *e, bool whole)
+void gt_ordered_call_end_span(struct gt_ordered_call *e, bool whole)
 {
-	struct gt_graph_envelope *envelope = e->envelope;
+	struct gt_graph_span *span = e->span;
 
-	if (!envelope)
+	if (!span)
 		return;
-	e->envelope = NULL;
+	e->span = NULL;
 	if (!whole || !is_whole(e)) {
-		gt_hip_envelope_part(envelope);
-		gt_graph_envelope_lost(envelope, gt_thread_own());
+		gt_hip_span_add_part(span);
+		gt_graph_span_lose_part(span, gt_thread_own());
 	}
-	gt_hip_envelope_close(envelope, gt_thread_own());
+	gt_hip_span_close(span, gt_thread_own());
 }
 
 /* The launch's one record: it needs this packet if it is the first one, or the last node's. */
-static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place,
+static void enclose(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
 		    struct gt_hsa_owner *o)
 {
 	const struct gt_hip_node *n = &e->nodes->order[place];
@@ -135,28 +137,28 @@ static void enclose(struct gt_lane_entry *e, const struct gt_lane_work *w, uint3
 		struct gt_thread *t = gt_thread_own();
 
 		e->begun = true;
-		e->envelope = gt_hip_envelope_open(e->id, e->start, e->graph, e->replay, e->name,
-						   e->handle, e->nodes->count);
+		e->span = gt_hip_span_open(e->id, e->start, e->graph, e->replay, e->name, e->handle,
+					   e->nodes->count);
 		gt_device_seen(t, GT_DOMAIN_HSA_CORE);
-		if (!e->envelope)
+		if (!e->span)
 			gt_drop(t, GT_CLASS_DEVICE, GT_DOMAIN_HSA_CORE, GT_DROP_POOL);
 	}
-	o->stamp.envelope = e->envelope;
+	o->stamp.span = e->span;
 	o->stamp.unobserved = ALL_PARTS;
-	if (e->envelope && (first || n->last)) {
-		gt_hip_envelope_part(e->envelope);
+	if (e->span && (first || n->last)) {
+		gt_hip_span_add_part(e->span);
 		o->stamp.unobserved = ALL_PARTS & ~(1u << w->part);
 	}
 }
 
-static void stamp(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place,
+static void stamp(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
 		  struct gt_hsa_owner *o)
 {
 	link_to(e, o);
 	o->stamp.graph = e->graph;
 	o->stamp.replay = e->replay;
 	o->stamp.unobserved = 0;
-	o->stamp.envelope = NULL;
+	o->stamp.span = NULL;
 	for (int p = 0; p < GT_GRAPH_PARTS; p++)
 		o->stamp.ordinal[p] = e->nodes->order[place].ordinal;
 	if (e->paused)
@@ -166,12 +168,12 @@ static void stamp(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_
 }
 
 /* The graph's next node that is such work; nodes.count: none. */
-static uint32_t node_of(const struct gt_lane_entry *e, const struct gt_lane_work *w)
+static uint32_t node_of(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
 	return w->part == GT_GRAPH_KERNEL ? next_kernel(e) : e->nodes->order[e->at].next[w->part];
 }
 
-static void reach(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_t place,
+static void reach(struct gt_ordered_call *e, const struct gt_submitted_work *w, uint32_t place,
 		  struct gt_hsa_owner *o)
 {
 	e->at = place + 1;
@@ -179,27 +181,27 @@ static void reach(struct gt_lane_entry *e, const struct gt_lane_work *w, uint32_
 	e->last_place = place;
 	stamp(e, w, place, o);
 	if (w->part == GT_GRAPH_KERNEL && is_whole(e))
-		gt_lane_envelope_end(e, true);
+		gt_ordered_call_end_span(e, true);
 }
 
-static bool may_be(const struct gt_lane_entry *e, const struct gt_lane_work *w)
+static bool may_be(const struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
-	return e->kind == GT_LANE_LAUNCH && e->state == GT_LANE_PENDING && e->name == w->name;
+	return e->kind == GT_SUBMIT_LAUNCH && e->state == GT_CALL_PENDING && e->name == w->name;
 }
 
 /* Of calls of several threads, whose order is not known: the one that fits, if all that do are
  * of one thread. Of @n calls that fit and are not of one thread, n - 1 are left behind the
  * kernel, and nobody knows which; so none of them can be told from one that fits and is made
  * later, until as many kernels have come as there were calls. */
-static void take_overlapped(struct gt_lane *l, struct gt_lane_entry *first,
-			    const struct gt_lane_work *w, struct gt_hsa_owner *o)
+static void take_overlapped(struct gt_submit_order *l, struct gt_ordered_call *first,
+			    const struct gt_submitted_work *w, struct gt_hsa_owner *o)
 {
-	struct gt_lane_entry *found = NULL;
+	struct gt_ordered_call *found = NULL;
 	bool doubtful = false, known = w->name != 0;
 
-	for (struct gt_lane_entry *e = first; e && e->overlapped; e = e->next) {
-		known &= e->kind != GT_LANE_GRAPH &&
-			 (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->name);
+	for (struct gt_ordered_call *e = first; e && e->overlapped; e = e->next) {
+		known &= e->kind != GT_SUBMIT_GRAPH &&
+			 (e->kind != GT_SUBMIT_LAUNCH || e->state == GT_CALL_MATCHED || e->name);
 		if (!may_be(e, w))
 			continue;
 		found = found ? found : e;
@@ -207,26 +209,27 @@ static void take_overlapped(struct gt_lane *l, struct gt_lane_entry *first,
 	}
 	first = l->first;
 	if (!found || !known) {
-		gt_lane_break(l, UNEXPECTED);
+		gt_submit_order_break(l, UNEXPECTED);
 		return;
 	}
 	while (!first->overlapped)
 		first = first->next;
-	gt_lane_pop_until(l, first); /* what has its place before them has all come */
-	for (struct gt_lane_entry *e = found; doubtful && e && e->overlapped; e = e->next)
+	gt_submit_order_drop_before(l, first); /* what has its place before them has all come */
+	for (struct gt_ordered_call *e = found; doubtful && e && e->overlapped; e = e->next)
 		e->doubtful |= may_be(e, w);
-	found->state = GT_LANE_TAKEN;
+	found->state = GT_CALL_MATCHED;
 	if (!doubtful)
 		link_to(found, o);
 }
 
-static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+static void take_kernel(struct gt_submit_order *l, const struct gt_submitted_work *w,
+			struct gt_hsa_owner *o)
 {
-	for (struct gt_lane_entry *e = l->first; e; e = e->next) {
-		if (e->state == GT_LANE_TAKEN || e->kind == GT_LANE_COPY ||
-		    e->kind == GT_LANE_FILL || e->kind == GT_LANE_SYNC)
+	for (struct gt_ordered_call *e = l->first; e; e = e->next) {
+		if (e->state == GT_CALL_MATCHED || e->kind == GT_SUBMIT_COPY ||
+		    e->kind == GT_SUBMIT_FILL || e->kind == GT_SUBMIT_SYNC)
 			continue; /* those may have needed no packet */
-		if (e->kind == GT_LANE_GRAPH) {
+		if (e->kind == GT_SUBMIT_GRAPH) {
 			uint32_t place = is_known(e) ? node_of(e, w) : 0;
 
 			if (e->no_kernels)
@@ -237,7 +240,7 @@ static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct 
 				continue; /* all its kernels have come */
 			if (!w->name || e->nodes->order[place].name != w->name)
 				break;
-			gt_lane_pop_until(l, e);
+			gt_submit_order_drop_before(l, e);
 			reach(e, w, place, o);
 			return;
 		}
@@ -247,52 +250,52 @@ static void take_kernel(struct gt_lane *l, const struct gt_lane_work *w, struct 
 		}
 		if (!e->name || e->name != w->name)
 			break;
-		gt_lane_pop_until(l, e);
-		e->state = GT_LANE_TAKEN;
+		gt_submit_order_drop_before(l, e);
+		e->state = GT_CALL_MATCHED;
 		link_to(e, o);
 		return;
 	}
-	gt_lane_break(l, UNEXPECTED);
+	gt_submit_order_break(l, UNEXPECTED);
 }
 
 /* Whose a copy's or fill's piece may be. */
 struct claim {
-	struct gt_lane_entry *owner; /* the oldest */
+	struct gt_ordered_call *owner; /* the oldest */
 	int fit;
 	uint64_t offset;
 	/* both ends are a program's: it is no piece by way of a buffer of the runtime's */
 	bool direct;
-	bool doubtful;               /* it may as well be another's */
-	bool over;                   /* nothing behind can be meant: */
-	struct gt_lane_entry *graph; /* whose last node may have more pieces */
-	bool unknown;                /* there is a graph of which nobody knows what comes when */
+	bool doubtful;                 /* it may as well be another's */
+	bool over;                     /* nothing behind can be meant: */
+	struct gt_ordered_call *graph; /* whose last node may have more pieces */
+	bool unknown;                  /* there is a graph of which nobody knows what comes when */
 };
 
-static bool is_fresh(const struct gt_lane_entry *e)
+static bool is_fresh(const struct gt_ordered_call *e)
 {
 	return !e->moved && !e->doubtful;
 }
 
-static bool is_direct(const struct gt_lane *l, const struct gt_lane_work *w)
+static bool is_direct(const struct gt_submit_order *l, const struct gt_submitted_work *w)
 {
 	uint64_t offset;
 
-	for (const struct gt_lane_entry *e = l->first; e; e = e->next)
-		if (e->plain && e->kind == GT_LANE_COPY && fits(w, e, &offset) == 2)
+	for (const struct gt_ordered_call *e = l->first; e; e = e->next)
+		if (e->plain && e->kind == GT_SUBMIT_COPY && fits(w, e, &offset) == 2)
 			return true;
 	return false;
 }
 
 /* Pieces of a copy come in the order of their addresses, so that a copy of the same memory anew
  * is the next entry's. Of a fill, how far in they are may be misread. */
-static void claim(struct claim *c, struct gt_lane_entry *e, const struct gt_lane_work *w)
+static void claim(struct claim *c, struct gt_ordered_call *e, const struct gt_submitted_work *w)
 {
 	uint64_t offset = 0;
 	int fit = fits(w, e, &offset);
-	const struct gt_lane_entry *before = c->owner;
+	const struct gt_ordered_call *before = c->owner;
 
 	if (fit == CANNOT_FIT || (c->direct && e->plain && fit < 2) ||
-	    (e->kind == GT_LANE_COPY && fit > 0 && offset < e->moved && !e->doubtful))
+	    (e->kind == GT_SUBMIT_COPY && fit > 0 && offset < e->moved && !e->doubtful))
 		return;
 	if (!before) {
 		c->owner = e;
@@ -300,7 +303,7 @@ static void claim(struct claim *c, struct gt_lane_entry *e, const struct gt_lane
 		c->offset = offset;
 		return;
 	}
-	if (e->kind == GT_LANE_COPY && is_fresh(e) && fit > 0 && offset)
+	if (e->kind == GT_SUBMIT_COPY && is_fresh(e) && fit > 0 && offset)
 		return; /* its first piece comes first */
 	/* the work of the oldest call comes first */
 	if (c->fit > 0 && is_fresh(before) && c->fit >= fit &&
@@ -310,23 +313,23 @@ static void claim(struct claim *c, struct gt_lane_entry *e, const struct gt_lane
 }
 
 /* Nobody knows whose piece that was: it may have been the first one of each. */
-static void doubt(struct gt_lane *l, const struct gt_lane_work *w)
+static void doubt(struct gt_submit_order *l, const struct gt_submitted_work *w)
 {
-	for (struct gt_lane_entry *e = l->first;
-	     e && (e->kind != GT_LANE_LAUNCH || e->state == GT_LANE_TAKEN || e->overlapped);
+	for (struct gt_ordered_call *e = l->first;
+	     e && (e->kind != GT_SUBMIT_LAUNCH || e->state == GT_CALL_MATCHED || e->overlapped);
 	     e = e->next)
-		if (e->kind == GT_LANE_GRAPH) {
+		if (e->kind == GT_SUBMIT_GRAPH) {
 			e->doubtful = true;
-			gt_lane_envelope_end(e, false);
+			gt_ordered_call_end_span(e, false);
 		} else
-			e->doubtful |=
-				e->kind == (w->part == GT_GRAPH_COPY ? GT_LANE_COPY : GT_LANE_FILL);
+			e->doubtful |= e->kind ==
+				       (w->part == GT_GRAPH_COPY ? GT_SUBMIT_COPY : GT_SUBMIT_FILL);
 }
 
 /* A graph among the calls: has it such a node before its next kernel? Nothing behind that can be
  * meant. False: all is said. */
-static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry *e,
-		       const struct gt_lane_work *w, struct gt_hsa_owner *o)
+static bool claim_node(struct gt_submit_order *l, struct claim *c, struct gt_ordered_call *e,
+		       const struct gt_submitted_work *w, struct gt_hsa_owner *o)
 {
 	uint32_t place, kernel;
 
@@ -342,12 +345,13 @@ static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry 
 	if (place >= kernel || (c->owner && c->fit > 0 && is_fresh(c->owner)))
 		return true;
 	if (c->owner) {
-		gt_lane_break(l, "a copy or fill came that may be a graph's, or that of a call "
-				 "before it");
+		gt_submit_order_break(
+			l, "a copy or fill came that may be a graph's, or that of a call "
+			   "before it");
 	} else if (c->graph) {
 		doubt(l, w);
 	} else {
-		gt_lane_pop_until(l, e);
+		gt_submit_order_drop_before(l, e);
 		reach(e, w, place, o);
 	}
 	return false;
@@ -355,24 +359,25 @@ static bool claim_node(struct gt_lane *l, struct claim *c, struct gt_lane_entry 
 
 /* Of the calls before the next kernel's: the one that can have asked for it, if there is one
  * such. */
-static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struct gt_hsa_owner *o)
+static void take_transfer(struct gt_submit_order *l, const struct gt_submitted_work *w,
+			  struct gt_hsa_owner *o)
 {
 	struct claim c = {.direct = is_direct(l, w)};
-	struct gt_lane_entry *only = NULL;
+	struct gt_ordered_call *only = NULL;
 	uint32_t candidates = 0;
 	bool launched = false;
 
-	for (struct gt_lane_entry *e = l->first; e && !c.over; e = e->next) {
-		if (e->state == GT_LANE_TAKEN || e->kind == GT_LANE_SYNC)
+	for (struct gt_ordered_call *e = l->first; e && !c.over; e = e->next) {
+		if (e->state == GT_CALL_MATCHED || e->kind == GT_SUBMIT_SYNC)
 			continue;
-		if (!e->overlapped && (launched || e->kind == GT_LANE_LAUNCH))
+		if (!e->overlapped && (launched || e->kind == GT_SUBMIT_LAUNCH))
 			break; /* a kernel comes first */
-		if (e->kind == GT_LANE_GRAPH) {
+		if (e->kind == GT_SUBMIT_GRAPH) {
 			if (!claim_node(l, &c, e, w, o))
 				return;
 			/* one node in several pieces */
 			c.graph = is_known(e) && e->last_part == w->part ? e : c.graph;
-		} else if (e->kind == GT_LANE_LAUNCH) {
+		} else if (e->kind == GT_SUBMIT_LAUNCH) {
 			launched = true;
 		} else {
 			claim(&c, e, w);
@@ -384,11 +389,11 @@ static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struc
 		stamp(c.graph, w, c.graph->last_place, o);
 	} else if (c.owner && c.fit > 0 && !c.doubtful && !c.graph) {
 		if (!c.owner->overlapped)
-			gt_lane_pop_until(l, c.owner);
+			gt_submit_order_drop_before(l, c.owner);
 		c.owner->moved = c.offset + (w->bytes ? w->bytes : 1);
 		link_to(c.owner, o);
 	} else if (candidates == 1 && !c.graph && !c.unknown && only->open && !only->overlapped &&
-		   (w->part == GT_GRAPH_COPY) == (only->kind == GT_LANE_COPY)) {
+		   (w->part == GT_GRAPH_COPY) == (only->kind == GT_SUBMIT_COPY)) {
 		/* a copy to a symbol: the call has no address that the packet has */
 		link_to(only, o);
 		only->moved = only->moved ? only->moved : 1;
@@ -397,9 +402,9 @@ static void take_transfer(struct gt_lane *l, const struct gt_lane_work *w, struc
 	}
 }
 
-/* The lane's thread goes on with something that is no packet. Its packets may still be behind
+/* The order's thread goes on with something that is no packet. Its packets may still be behind
  * one that another thread is about to write. */
-static void wait_for_packets(const struct gt_lane *l)
+static void wait_for_packets(const struct gt_submit_order *l)
 {
 	for (int i = 0;
 	     i < 1000 && atomic_load_explicit(&l->handled, memory_order_relaxed) != l->reserved;
@@ -408,8 +413,8 @@ static void wait_for_packets(const struct gt_lane *l)
 }
 
 /* Have all packets before this one been seen here? What was not seen has taken no call from the
- * lane. */
-static bool in_turn(struct gt_lane *l, uint32_t turn)
+ * order. */
+static bool in_turn(struct gt_submit_order *l, uint32_t turn)
 {
 	uint32_t handled = atomic_load_explicit(&l->handled, memory_order_relaxed);
 
@@ -419,26 +424,26 @@ static bool in_turn(struct gt_lane *l, uint32_t turn)
 	return turn == handled + 1;
 }
 
-void gt_lane_take(struct gt_lane *l, const struct gt_lane_work *w, uint32_t turn,
-		  struct gt_hsa_owner *o)
+void gt_submit_order_match(struct gt_submit_order *l, const struct gt_submitted_work *w,
+			   uint32_t turn, struct gt_hsa_owner *o)
 {
-	if (atomic_load_explicit(&gt_lane_confused, memory_order_relaxed))
+	if (atomic_load_explicit(&gt_submit_order_given_up, memory_order_relaxed))
 		return;
 	if (!turn)
 		wait_for_packets(l);
-	gt_lane_lock(&l->lock);
+	gt_submit_order_lock(&l->lock);
 	if (!in_turn(l, turn) && !l->broken)
-		gt_lane_break(l, "a packet came that was not seen in its turn");
-	if (w && !l->broken && l->handle != GT_LANE_NOBODY) {
+		gt_submit_order_break(l, "a packet came that was not seen in its turn");
+	if (w && !l->broken && l->handle != GT_ORDER_NO_STREAM) {
 		if (w->part == GT_GRAPH_KERNEL)
 			take_kernel(l, w, o);
 		else
 			take_transfer(l, w, o);
 	}
-	gt_lane_unlock(&l->lock);
+	gt_submit_order_unlock(&l->lock);
 }
 
-uint32_t gt_lane_reserve(struct gt_lane *l)
+uint32_t gt_submit_order_reserve_packet(struct gt_submit_order *l)
 {
 	l->reserved = l->reserved == UINT32_MAX ? 1 : l->reserved + 1;
 	return l->reserved;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Submit orders (runtime/submit_order.h): what HIP's other files tell of streams and graphs. All but
+ * gt_hip_order_configure() only if gt_tap_options.submit_orders. */
+#ifndef GPUTAP_RUNTIME_HIP_ORDER_H
+#define GPUTAP_RUNTIME_HIP_ORDER_H
+
+#include "runtime/hip/hip_graph.h"
+#include "runtime/hsa/hsa_activity.h"
+
+/* Does HIP submit from threads of its own? Sets gt_tap_options.submit_orders. */
+void gt_hip_order_configure(void);
+
+/* A call begins that makes a stream, and so one thread; it is that stream's. */
+void gt_hip_order_begin_stream(void);
+void gt_hip_order_bind_stream(void *handle);
+/* Before the real call. */
+void gt_hip_order_destroy_stream(void *handle);
+
+/* A graph's nodes, for its launches that are in orders. Counted; NULL is legal. */
+struct gt_hip_shared_nodes {
+	_Atomic uint32_t users;
+	uint32_t count;
+	size_t bytes;
+	struct gt_hip_node order[]; /* [count + 1] */
+};
+void gt_hip_shared_nodes_put(struct gt_hip_shared_nodes *nodes);
+struct gt_hip_ordered_launch {
+	void *stream;
+	bool own;   /* as in struct gt_submit_call */
+	bool apart; /* as in struct gt_hip_nodes */
+	uint32_t graph, replay, name;
+	uint64_t handle;
+	struct gt_hip_shared_nodes *nodes; /* taken over; NULL: its work goes to several streams */
+};
+/* Around the real hipGraphLaunch(), with gt_submit_order_end_call() behind it. */
+void gt_hip_order_add_launch(struct gt_thread *t, const struct gt_table *table,
+			     const struct gt_hip_ordered_launch *launch);
+/* In between: the launch has itself submitted the work of a node, @at is the place behind it. */
+void gt_hip_order_note_submitted(uint32_t at, bool transfer);
+/* The real call has returned, and has submitted @kernels: all of them; @all: and there is
+ * nothing else; @part: some, who knows which. */
+void gt_hip_order_end_launch(bool kernels, bool all, bool part);
+
+#endif
