@@ -221,19 +221,19 @@ static unsigned lay_out(const struct grid *g, size_t rows, unsigned room, unsign
 static void tell_left_out(const struct grid *g, size_t rows, const unsigned *width, FILE *out)
 {
 	const struct ui_colors *colors = ui_colors(out);
-	const char *before = "left out for want of room: ";
-	unsigned at = INDENT;
+	const char *titles[COLUMNS_MOST];
+	unsigned count = 0, at;
 
-	for (unsigned c = 0; c < g->column_count; c++) {
-		if (width[c] || !column_shown(g, c, rows))
-			continue;
-		if (at == INDENT)
-			fprintf(out, "%*s%s", INDENT, "", colors->dim);
-		at = ui_wrapf(out, at, INDENT, "%s%s", at == INDENT ? before : ", ",
-			      g->columns[c].title);
-	}
-	if (at > INDENT)
-		fprintf(out, "%s\n", colors->reset);
+	for (unsigned c = 0; c < g->column_count; c++)
+		if (!width[c] && column_shown(g, c, rows))
+			titles[count++] = g->columns[c].title;
+	if (!count)
+		return;
+	fprintf(out, "%*s%s", INDENT, "", colors->dim);
+	at = ui_wrapf(out, INDENT, INDENT, "left out for want of room:");
+	for (unsigned i = 0; i < count; i++)
+		at = ui_wrapf(out, at, INDENT, " %s%s", titles[i], i + 1 < count ? "," : "");
+	fprintf(out, "%s\n", colors->reset);
 }
 
 /* Columns to fit into, of a width that sums of widths do not overflow. */

@@ -72,32 +72,40 @@ static const char *tied(const char *text)
 	return buffer;
 }
 
-/* The calls of one kind: "waiting  812 ms  66%  clFinish 600 ms, clWaitForEvents 212 ms" */
-static void print_kind(const struct summary *s, enum gt_operation_kind kind, FILE *out)
+/* Operations of a kind, the longest in all first. Return: how many. */
+static unsigned find_longest(const struct summary *s, enum gt_operation_kind kind,
+			     const struct summary_group *longest[OPERATIONS_MOST])
 {
 	const struct summary_groups *groups = &s->groups[SUMMARY_CALLS];
-	const char *text = gt_operation_kind_name(kind), *separator = "";
 	uint64_t below = UINT64_MAX;
-	unsigned at = BEHIND_LABEL + 33, indent = at;
 
-	fprintf(out, "%-15s %8s %5.1f%%  ", text, ui_duration(s->kind_ns[kind]),
-		percent(s->kind_ns[kind], s->outer_ns));
 	for (unsigned k = 0; k < OPERATIONS_MOST; k++) {
-		const struct summary_group *best = NULL;
+		longest[k] = NULL;
 		for (uint32_t i = 0; i < groups->count; i++) {
 			const struct summary_group *g = &groups->rows[i];
 			if (g->kind == kind && g->times.total < below &&
-			    (!best || g->times.total > best->times.total))
-				best = g;
+			    (!longest[k] || g->times.total > longest[k]->times.total))
+				longest[k] = g;
 		}
-		if (!best)
-			break;
-		below = best->times.total;
-		at = ui_wrapf(out, at, indent, "%s%s" UI_TIE "%s", separator,
-			      texts_get(&s->names, best->name),
-			      tied(ui_duration(best->times.total)));
-		separator = ", ";
+		if (!longest[k])
+			return k;
+		below = longest[k]->times.total;
 	}
+	return OPERATIONS_MOST;
+}
+
+/* The calls of one kind: "waiting  812 ms  66%  clFinish 600 ms, clWaitForEvents 212 ms" */
+static void print_kind(const struct summary *s, enum gt_operation_kind kind, FILE *out)
+{
+	const struct summary_group *longest[OPERATIONS_MOST];
+	unsigned count = find_longest(s, kind, longest), at = BEHIND_LABEL + 32, indent = at + 1;
+
+	fprintf(out, "%-15s %8s %5.1f%% ", gt_operation_kind_name(kind),
+		ui_duration(s->kind_ns[kind]), percent(s->kind_ns[kind], s->outer_ns));
+	for (unsigned k = 0; k < count; k++)
+		at = ui_wrapf(out, at, indent, " %s" UI_TIE "%s%s",
+			      texts_get(&s->names, longest[k]->name),
+			      tied(ui_duration(longest[k]->times.total)), k + 1 < count ? "," : "");
 	fputc('\n', out);
 }
 

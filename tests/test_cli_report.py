@@ -137,11 +137,28 @@ def test_parts_of_the_way_to_a_kernel_add_up_to_the_way(tap, synth):
         assert abs(sum(r["mean_ns"] * r["count"] for r in parts) - total) <= 750 * 4
 
 
-def test_without_arguments_waits_are_not_split_but_told(tap, synth):
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_wait_that_cannot_be_split_has_no_parts(tap, synth, columns):
+    """Without arguments nobody knows which calls wait; what is lost may have been waited for."""
     path = synth("--calls", "400", "--waits", "--plain")
     report = json.loads(tap("report", path, "--json").out)
     read = next(o for o in report["operations"] if o["name"] == "clEnqueueReadBuffer")
-    assert read["unsplit_ns"] == read["total_ns"] and read["wait_ns"] == read["moving_ns"] == 0
+    assert read["unsplit_ns"] == read["total_ns"]
+    assert read["wait_ns"] is read["moving_ns"] is read["runtime_ns"] is None
+    text = ""
+    for options in (("--plain", ), ("--drops", )):
+        path = synth("--calls", "400", "--waits", *options)
+        text += tap("report", path, "--table", "operations,threads", env={"COLUMNS": columns}).out
+    assert " not split  " in text
+    check_golden(f"not_split_{columns}.txt", text)
+
+
+def test_no_line_begins_with_the_comma_of_the_one_before(tap, synth):
+    path = synth("--calls", "400", "--waits", "--nested", "--failed")
+    for columns in range(60, 130, 3):
+        for options in ((), ("--by", "queue,name")):
+            text = tap("report", path, *options, env={"COLUMNS": columns}).out
+            assert not re.search(r"^\s*,", text, re.M), (columns, options)
 
 
 def test_sums_of_the_report_are_those_of_the_records(tap, busy, run):
