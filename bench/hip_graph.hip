@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* hip_graph KEY NODES COUNT [CPU]: launches a graph of NODES empty kernels, one after the other, COUNT times, and waits for each launch.
- * Prints the median ns of a launch as the submitting thread sees it, those of them that it had a CPU, and until it is done, and what gputap's
- * helper and collector had a CPU for it; the first three also of each block of launches ("KEY_block LAUNCH CPU ALL"), which are made
- * in turns with other processes (hip_measure.h). The submitting thread alone goes to @CPU. */
+/* hip_graph KEY NODES COUNT [CPU]: launches a graph of NODES empty kernels, one after the other,
+ * COUNT times, and waits for each launch. Prints the median ns of a launch as the submitting
+ * thread sees it, those of them that it had a CPU, and until it is done, and what gputap's
+ * helper and collector had a CPU for it; the first three also of each block of launches
+ * ("KEY_block LAUNCH CPU ALL"), which are made in turns with other processes (hip_measure.h).
+ * The submitting thread alone goes to @CPU. */
 #include "hip_measure.h"
 
 #include <hip/hip_runtime.h>
@@ -11,7 +13,9 @@
 
 enum { WARM = 5, BLOCK = 10, BLOCK_WARM = 2 };
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 struct times {
 	std::vector<uint64_t> launch, working, all;
@@ -50,7 +54,8 @@ static bool launch(hipGraphExec_t exec, hipStream_t stream, times &t)
 
 int main(int argc, char **argv)
 {
-	uint64_t nodes = argc >= 4 ? strtoull(argv[2], nullptr, 0) : 0, count = argc >= 4 ? strtoull(argv[3], nullptr, 0) : 0;
+	uint64_t nodes = argc >= 4 ? strtoull(argv[2], nullptr, 0) : 0,
+		 count = argc >= 4 ? strtoull(argv[3], nullptr, 0) : 0;
 	gputap_time before = {}, after;
 	hipGraphExec_t exec;
 	hipStream_t stream;
@@ -65,7 +70,8 @@ int main(int argc, char **argv)
 		return 1;
 	for (uint64_t i = 0; i < nodes; i++)
 		nothing<<<1, 64, 0, stream>>>();
-	if (hipStreamEndCapture(stream, &graph) || hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0))
+	if (hipStreamEndCapture(stream, &graph) ||
+	    hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0))
 		return 1;
 	if (argc > 4 && !go_to(argv[4]))
 		return 1;
@@ -82,14 +88,16 @@ int main(int argc, char **argv)
 			if (!launch(exec, stream, i < BLOCK_WARM ? cold : block))
 				return 1;
 		turn.pass();
-		printf("%s_block %.0f %.0f %.0f\n", argv[1], median(block.launch), median(block.working), median(block.all));
+		printf("%s_block %.0f %.0f %.0f\n", argv[1], median(block.launch),
+		       median(block.working), median(block.all));
 		all.add(block);
 	}
 	after = gputap_ns();
 	count = all.all.size() / BLOCK * (BLOCK + BLOCK_WARM);
-	printf("%s_launch_ns %.0f ns\n%s_launch_cpu_ns %.0f ns\n%s_ns %.0f ns\n", argv[1], median(all.launch), argv[1], median(all.working),
-	       argv[1], median(all.all));
-	printf("%s_helper_cpu_ns %.0f ns\n%s_collector_cpu_ns %.0f ns\n", argv[1], (double)(after.helper - before.helper) / (double)count,
-	       argv[1], (double)(after.collector - before.collector) / (double)count);
+	printf("%s_launch_ns %.0f ns\n%s_launch_cpu_ns %.0f ns\n%s_ns %.0f ns\n", argv[1],
+	       median(all.launch), argv[1], median(all.working), argv[1], median(all.all));
+	printf("%s_helper_cpu_ns %.0f ns\n%s_collector_cpu_ns %.0f ns\n", argv[1],
+	       (double)(after.helper - before.helper) / (double)count, argv[1],
+	       (double)(after.collector - before.collector) / (double)count);
 	return 0;
 }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* hip_loop KEY COUNT [CPU]: launch-bound: an empty kernel COUNT times on one stream, waited for every 64 launches.
- * Prints the ns of a launch as the submitting thread sees it, those of them that it had a CPU, of all together, and those that gputap's
- * threads and its collector, our parent, had a CPU; the first three also of each block ("KEY_block LAUNCH CPU ALL"), which are run in turns
- * with other processes (hip_measure.h). The submitting thread alone goes to @CPU, when the runtime has made its threads. */
+/* hip_loop KEY COUNT [CPU]: launch-bound: an empty kernel COUNT times on one stream, waited for
+ * every 64 launches. Prints the ns of a launch as the submitting thread sees it, those of them
+ * that it had a CPU, of all together, and those that gputap's threads and its collector, our
+ * parent, had a CPU; the first three also of each block ("KEY_block LAUNCH CPU ALL"), which are
+ * run in turns with other processes (hip_measure.h). The submitting thread alone goes to @CPU,
+ * when the runtime has made its threads. */
 #include "hip_measure.h"
 
 #include <hip/hip_runtime.h>
 
 enum { BATCH = 64, WARM = 256, BLOCK = 32 /* batches */ };
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 struct times {
 	uint64_t launching, working, all;
@@ -34,7 +38,8 @@ static bool run(uint64_t batches, hipStream_t stream, times &t)
 
 int main(int argc, char **argv)
 {
-	uint64_t count = argc >= 3 ? strtoull(argv[2], nullptr, 0) : 0, batches = (count + BATCH - 1) / BATCH;
+	uint64_t count = argc >= 3 ? strtoull(argv[2], nullptr, 0) : 0,
+		 batches = (count + BATCH - 1) / BATCH;
 	const bool blocks = getenv("GPUTAP_BENCH_TURNS");
 	times all = {}, cold = {};
 	gputap_time before, after;
@@ -55,21 +60,26 @@ int main(int argc, char **argv)
 		times block = {};
 
 		turn.take();
-		if ((blocks && !run(2, stream, cold)) || !run(now, stream, block)) /* another process had these caches */
+		/* another process had these caches */
+		if ((blocks && !run(2, stream, cold)) || !run(now, stream, block))
 			return 1;
 		turn.pass();
 		if (blocks)
-			printf("%s_block %.1f %.1f %.1f\n", argv[1], (double)block.launching / (double)(now * BATCH),
-			       (double)block.working / (double)(now * BATCH), (double)block.all / (double)(now * BATCH));
+			printf("%s_block %.1f %.1f %.1f\n", argv[1],
+			       (double)block.launching / (double)(now * BATCH),
+			       (double)block.working / (double)(now * BATCH),
+			       (double)block.all / (double)(now * BATCH));
 		all.launching += block.launching;
 		all.working += block.working;
 		all.all += block.all;
 	}
 	after = gputap_ns();
 	count = batches * BATCH;
-	printf("%s_launch_ns %.1f ns\n%s_launch_cpu_ns %.1f ns\n%s_ns %.1f ns\n", argv[1], (double)all.launching / (double)count, argv[1],
-	       (double)all.working / (double)count, argv[1], (double)all.all / (double)count);
-	printf("%s_helper_cpu_ns %.1f ns\n%s_collector_cpu_ns %.1f ns\n", argv[1], (double)(after.helper - before.helper) / (double)count,
-	       argv[1], (double)(after.collector - before.collector) / (double)count);
+	printf("%s_launch_ns %.1f ns\n%s_launch_cpu_ns %.1f ns\n%s_ns %.1f ns\n", argv[1],
+	       (double)all.launching / (double)count, argv[1], (double)all.working / (double)count,
+	       argv[1], (double)all.all / (double)count);
+	printf("%s_helper_cpu_ns %.1f ns\n%s_collector_cpu_ns %.1f ns\n", argv[1],
+	       (double)(after.helper - before.helper) / (double)count, argv[1],
+	       (double)(after.collector - before.collector) / (double)count);
 	return 0;
 }

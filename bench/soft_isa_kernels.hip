@@ -83,5 +83,4 @@ __global__ void copy_quads(const uint4 *a, const uint4 *, uint4 *c, int n)
 	if (i < n)
 		c[i] = a[i];
 }
-
 }

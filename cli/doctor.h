@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In the child: --probe loaded | opencl LIBRARY | library NAME. Prints lines to stdout. Return: exit code. */
+/* In the child: --probe loaded | opencl LIBRARY | library NAME. Prints lines to stdout.
+ * Return: exit code. */
 int doctor_probe(int argc, char **argv);
 
 struct doctor_child {

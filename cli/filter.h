@@ -5,9 +5,11 @@
  *   and         = not { ("and" | "&&") not }
  *   not         = [ "not" | "!" ] ( "(" expression ")" | condition )
  *   condition   = "failed" | field operator value
- *   text field  name domain kind device process thread queue    with  = != (glob)  ~ !~ (regular expression)
- *   number      duration bytes                                  with  = != < <= > >=
- *   value       a word, or '..' or ".." around anything else; numbers take units: ns us ms s, B K M G
+ *   text field  name domain kind device      with  = != (glob)  ~ !~ (regular expression)
+ *               process thread queue
+ *   number      duration bytes               with  = != < <= > >=
+ *   value       a word, or '..' or ".." around anything else; numbers take units: ns us ms s,
+ *               B K M G
  *
  * A condition about something that a record does not have (the device of a call) is false. Text
  * conditions are decided once per distinct text and kept, so that a filter costs next to nothing

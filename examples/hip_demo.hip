@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* A plucked string, computed with HIP: what `make demo` traces beside examples/demo.c, on a GPU that is software.
+/* A plucked string, computed with HIP: what `make demo` traces beside examples/demo.c, on a GPU
+ * that is software.
  *
- * First two streams work on halves of a vector, chunk by chunk: copy in, two kernels, copy out. Then one time step of the string
- * (three kernels) is captured into a graph, which is launched 20 times. Ranges told by ROCTx say which part is which.
- * What comes out is checked against the host's own computation: exit status 1 if it is another. */
+ * First two streams work on halves of a vector, chunk by chunk: copy in, two kernels, copy out.
+ * Then one time step of the string (three kernels) is captured into a graph, which is launched
+ * 20 times. Ranges told by ROCTx say which part is which. What comes out is checked against the
+ * host's own computation: exit status 1 if it is another. */
 #include <hip/hip_runtime.h>
 #include <roctx/roctx.h>
 
@@ -12,13 +14,13 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                                           \
-	do {                                                                                                  \
-		hipError_t error_ = (call);                                                                   \
-		if (error_ != hipSuccess) {                                                                   \
-			fprintf(stderr, "hip_demo: %s: %s\n", #call, hipGetErrorString(error_));              \
-			exit(1);                                                                              \
-		}                                                                                             \
+#define CHECK(call)                                                                              \
+	do {                                                                                     \
+		hipError_t error_ = (call);                                                      \
+		if (error_ != hipSuccess) {                                                      \
+			fprintf(stderr, "hip_demo: %s: %s\n", #call, hipGetErrorString(error_)); \
+			exit(1);                                                                 \
+		}                                                                                \
 	} while (0)
 
 enum { CHUNK = 4096, CHUNKS = 8, POINTS = 2048, REPLAYS = 20, GROUP = 64, COLUMNS = 64, ROWS = 11 };
@@ -59,7 +61,8 @@ __global__ void energy(const float *at, const float *speed, float *sum)
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 
 	if (i < POINTS - 1)
-		atomicAdd(sum, speed[i] * speed[i] + tension * (at[i + 1] - at[i]) * (at[i + 1] - at[i]));
+		atomicAdd(sum, speed[i] * speed[i] +
+				       tension * (at[i + 1] - at[i]) * (at[i + 1] - at[i]));
 }
 
 static bool near(float a, float b)
@@ -191,13 +194,15 @@ int main()
 	bool good;
 
 	CHECK(hipGetDeviceProperties(&properties, 0));
-	printf("%d steps of a string of %d points, on %s\n", REPLAYS, POINTS, properties.gcnArchName);
+	printf("%d steps of a string of %d points, on %s\n", REPLAYS, POINTS,
+	       properties.gcnArchName);
 	for (int s = 0; s < 2; s++)
 		CHECK(hipStreamCreate(&streams[s]));
 	good = two_streams(streams);
 	good &= string(streams[0]);
 	for (int s = 0; s < 2; s++)
 		CHECK(hipStreamDestroy(streams[s]));
-	puts(good ? "what the GPU computed is what the host computed" : "hip_demo: the GPU computed something else than the host");
+	puts(good ? "what the GPU computed is what the host computed"
+		  : "hip_demo: the GPU computed something else than the host");
 	return good ? 0 : 1;
 }

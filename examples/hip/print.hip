@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* print: device printf, beside the host's: the same formats, the same text. (No widths and precisions of strings: behind one that
- * is longer or shorter by them HIP 5.2 loses its place among the arguments.) */
+/* print: device printf, beside the host's: the same formats, the same text. (No widths and
+ * precisions of strings: behind one that is longer or shorter by them HIP 5.2 loses its place
+ * among the arguments.) */
 #include "common.h"
 
-#define LINES(who) \
-	printf("%s: %d %5d %-5d| %+d %05d\n", who, -7, 42, 42, 42, 42); \
-	printf("%s: %u %x %X %#o %lld %llx\n", who, 4000000000u, 0xcafeu, 0xcafeu, 8, -1234567890123LL, 0xfedcba9876543210ULL); \
+#define LINES(who)                                                                        \
+	printf("%s: %d %5d %-5d| %+d %05d\n", who, -7, 42, 42, 42, 42);                   \
+	printf("%s: %u %x %X %#o %lld %llx\n", who, 4000000000u, 0xcafeu, 0xcafeu, 8,     \
+	       -1234567890123LL, 0xfedcba9876543210ULL);                                  \
 	printf("%s: %f %.3f %10.2e %g %G\n", who, 3.25, 2.0 / 3, 12345.678, 1e-10, 1e20); \
-	printf("%s: [%s] [%s] %c %%\n", who, "text", "right", 'x'); \
+	printf("%s: [%s] [%s] %c %%\n", who, "text", "right", 'x');                       \
 	printf("%s: %*d %.*f %hhd %hd\n", who, 6, 5, 2, 1.005, (char)-1, (short)-2)
 
 __global__ void say()

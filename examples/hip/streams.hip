@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* streams: copies and kernels of four streams side by side; a fifth waits for all of them by events. */
+/* streams: copies and kernels of four streams side by side; a fifth waits for all of them by
+ * events. */
 #include "common.h"
 
 enum { STREAMS = 4, COUNT = 50000 };
@@ -38,7 +39,8 @@ int main()
 			host[s][i] = i + s;
 	}
 	for (int s = 0; s < STREAMS; s++) {
-		MUST(hipMemcpyAsync(device[s], host[s], COUNT * sizeof(int), hipMemcpyHostToDevice, stream[s]));
+		MUST(hipMemcpyAsync(device[s], host[s], COUNT * sizeof(int), hipMemcpyHostToDevice,
+				    stream[s]));
 		scale<<<groups, 256, 0, stream[s]>>>(device[s], s + 1);
 		MUST(hipEventRecord(done[s], stream[s]));
 		MUST(hipStreamWaitEvent(last, done[s], 0));

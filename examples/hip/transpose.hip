@@ -42,7 +42,8 @@ int main()
 	for (int y = 0; y < HEIGHT; y++)
 		for (int x = 0; x < WIDTH; x++)
 			wrong += out[x * HEIGHT + y] != in[y * WIDTH + x];
-	printf("transpose: %d x %d, %d wrong, took %s\n", WIDTH, HEIGHT, wrong, ms > 0 ? "some time" : "no time");
+	printf("transpose: %d x %d, %d wrong, took %s\n", WIDTH, HEIGHT, wrong,
+	       ms > 0 ? "some time" : "no time");
 	MUST(hipEventDestroy(begin));
 	MUST(hipEventDestroy(end));
 	MUST(hipFree(din));

@@ -16,7 +16,8 @@ int main()
 {
 	const int n = 100000;
 	std::vector<float> a(n), b(n), c(n);
-	float *da = device_memory<float>(n), *db = device_memory<float>(n), *dc = device_memory<float>(n);
+	float *da = device_memory<float>(n), *db = device_memory<float>(n),
+	      *dc = device_memory<float>(n);
 	int wrong = 0;
 
 	for (int i = 0; i < n; i++) {

@@ -3,8 +3,9 @@
  * by software GPUs.
  *
  *   program ─ HIP ─ ROCr ──hsaKmt*()──► thunk.c topology.c memory.c event.c queue.c      (calls)
- *                    └─ packets, doorbells, signals in memory ──► queue_aql.c queue_sdma.c  (one worker thread per queue)
- *                                                                    └─ kernel.c blit.c durations.c isa/
+ *                    └─ packets, doorbells, signals in memory
+ *                        └─► queue_aql.c queue_sdma.c               (one worker thread per queue)
+ *                             └─ kernel.c blit.c durations.c isa/
  *
  * Nodes: 0 is the CPU, 1..gpus are GPUs. All memory is memory of this process: a GPU address is
  * a host address, or its alias. State belongs to the process and to hsaKmtOpenKFD(): a child

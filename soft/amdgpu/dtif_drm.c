@@ -3,8 +3,9 @@
  * mapped by hand (hipMemCreate, hipMemMap; HIP 7's pools are made of it) and buffers that go to
  * other processes as descriptors.
  *
- *   hsaKmtAllocMemory(NoAddress) ── handle ──hsaKmtExportDMABufHandle()──► ticket ──amdgpu_bo_import()──► buffer
- *   hsaKmtAllocMemoryAlign(OnlyAddress) ── addresses ◄──────────amdgpu_bo_va_op(MAP)───────────────────── buffer
+ *   hsaKmtAllocMemory(NoAddress) ─► handle ─ hsaKmtExportDMABufHandle() ─► ticket
+ *   ticket ─ amdgpu_bo_import() ─► buffer
+ *   hsaKmtAllocMemoryAlign(OnlyAddress) ─► addresses ◄─ amdgpu_bo_va_op(MAP) ─ buffer
  *
  * All GPUs and the host have one address space here: the first GPU that maps a buffer maps it
  * for all, the last one that unmaps it unmaps it. The host's own mapping ROCr makes itself, from

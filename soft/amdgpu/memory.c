@@ -2,8 +2,8 @@
 /* Allocations of host and device memory, and ranges of the program's own memory that it
  * registered.
  *
- *   ranges[ALLOCATED]   disjoint, sorted by base            } an address is looked up in the first, then in the second
- *   ranges[REGISTERED]  may overlap, sorted by base         }
+ *   ranges[ALLOCATED]   disjoint, sorted by base       } an address is looked up in the first,
+ *   ranges[REGISTERED]  may overlap, sorted by base    } then in the second
  *
  * Registered memory has a second address, which its GPUs use (SOFT_ALIAS); both are understood
  * here. Device memory is pages of one file without a name (a memfd), so that another process can

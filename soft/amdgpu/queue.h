@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A queue of a software GPU and its worker thread.
  *
- *   host: packets into the ring, write index, then the doorbell     worker: bell ─► packets ─► read index, signal, event
+ *   host:   packets into the ring, write index, then the doorbell
+ *   worker: bell ─► packets ─► read index, signal, event
  *
  * One thread per queue: kernels of different queues overlap in time, one queue is strictly in
  * order (so barrier bits and fences of packets ask for nothing more). Everything that host and

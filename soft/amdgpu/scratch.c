@@ -3,9 +3,11 @@
  * processor's to ask for.
  *
  *   packet asks for more a work-item than the queue has
- *     └─► inactive signal := NO_SCRATCH ─► ROCr makes memory, writes the queue's structure, stores 0 ─► the packet runs
+ *     └─► inactive signal := NO_SCRATCH
+ *         └─► ROCr makes memory, writes the queue's structure, stores 0 ─► the packet runs
  *   the structure says USE_SCRATCH_ONCE
- *     └─► behind the packet: inactive signal := SCRATCH_DONE ─► ROCr takes it back, clears the bit ─► the next packet
+ *     └─► behind the packet: inactive signal := SCRATCH_DONE
+ *         └─► ROCr takes it back, clears the bit ─► the next packet
  *
  * What the interpreter gives its waves is its own; that memory is accounted for as on hardware,
  * and never touched. */

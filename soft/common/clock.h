@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A software accelerator's own clock, as wrong against the host's as a test wants it.
  *
- *   ticks(host) = (epoch + host + (host - anchor) * drift) * hz / 1e9          what the device stamps
- *   a driver that is asked for both clocks at one moment gives the pair (host, ticks(host -
- *   skew))
+ *   what the device stamps:
+ *     ticks(host) = (epoch + host + (host - anchor) * drift) * hz / 1e9
+ *   a driver that is asked for both clocks at one moment gives the pair
+ *     (host, ticks(host - skew))
  *
  * With no drift and no skew a runtime that converts by such pairs finds the exact host times.
  * Drift is a rate that differs from the nominal one: pairs taken often enough hide it. Skew is

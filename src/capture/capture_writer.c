@@ -5,9 +5,10 @@
  * records since then (their source still has them, or counts them) and keeps the rest, which is
  * small.
  *
- *   stream: records -> encoder (its own 96 KiB of rows) --full, flush, destroy--> block in `out` --1 MiB, flush--> file
- *   the rest: strings, objects, .. -> `meta` --other process, full, flush--> block in `out`, and in `kept` until the
- *             next good flush
+ *   stream:   records -> encoder (its own 96 KiB of rows) --full, flush, destroy--> block in `out`
+ *   the rest: strings, objects, .. -> `meta` --other process, full, flush--> block in `out`,
+ *             and in `kept` until the next good flush
+ *   `out` --1 MiB, flush--> file
  *
  * A batch of records is accepted or refused before anything of it is encoded: room for the worst
  * case is made first. One thread. Records come from memory that the traced program can change

@@ -13,13 +13,14 @@
  *
  * STREAM payload: rows of one thread's records, decodable without any other block. A row is
  *
- *   slot u8                 which shape: index of a head word (gt_record: words, kind, depth, op) seen before
- *                           in this block; GT_ROW_NEW_SHAPE: the head word follows and takes the
- *                           next index
- *   CALL:   control u8      bits 0-1 bytes of start (1 2 4 8), 2-3 bytes of duration, 4-5 code of ret,
+ *   slot u8                 which shape: index of a head word (gt_record: words, kind, depth, op)
+ *                           seen before in this block; GT_ROW_NEW_SHAPE: the head word follows and
+ *                           takes the next index
+ *   CALL:   control u8      bits 0-1 bytes of start (1 2 4 8), 2-3 of duration, 4-5 code of ret,
  *                           6: id is not the last one + 1, 7: start lies before the last end
  *           codes           2 bits per word behind ret, lowest first, padded to a byte
- *           start, duration |start - end of the call before in this block (first: base_ticks)|, end - start
+ *           start           |start - end of the call before in this block (first: base_ticks)|
+ *           duration        end - start
  *           id              if bit 6: zigzag LEB128 of (id - expected)
  *           ret, words      by their codes
  *   others: codes           2 bits per word behind the head

@@ -2,7 +2,8 @@
 /* Several captures become one file, see gt_capture_merge(). Blocks are copied as they are,
  * payloads unread but for their checksum; only the head grows by the number of the session:
  *
- *   | header, major 2 | SECTION 0 | blocks of 0 .. | SECTION 0 | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | END |
+ *   | header, major 2 | SECTION 0 | blocks of 0 .. | SECTION 0 |
+ *                     | SECTION 1 | blocks of 1 .. | SECTION 1 | .. | END |
  *
  * The first SECTION of each says which capture it was, the second how that one ended: so a merge
  * that is cut short says of each session whether it is all there. What of an input is damaged is

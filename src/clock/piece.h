@@ -77,10 +77,11 @@ struct gt_clock_point {
 
 /**
  * gt_clock_pieces_init() - lines through points
- * @points:   in any state: those that go backwards or lie nearer than 1 ms to the one before are left out,
- *            unless there are no others
- * @usual:    rate when nothing unusual happens, or NULL. A piece that is clearly faster holds a stop of
- *            the `in` clock (suspended host): it runs at the usual rate and jumps at its end.
+ * @points:   in any state: those that go backwards or lie nearer than 1 ms to the one before are
+ *            left out, unless there are no others
+ * @usual:    rate when nothing unusual happens, or NULL. A piece that is clearly faster holds a
+ *            stop of the `in` clock (suspended host): it runs at the usual rate and jumps at its
+ *            end.
  * Return: 0 or -ENOMEM. No points: the identity; one point: that offset and the usual rate, else 1.
  */
 int gt_clock_pieces_init(struct gt_clock_pieces *pieces, const struct gt_clock_point *points,

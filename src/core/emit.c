@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Strings, objects, modules, events, clock readings.
  *
- *   bucket ─► entry {id, epoch, text} ─► entry ..     entries live in chunks of an arena and never move or die
+ *   bucket ─► entry {id, epoch, text} ─► entry ..
+ *   entries live in chunks of an arena and never move or die
  *
  * Locking: none. A new entry is published with a compare-and-swap on its bucket; a thread that
  * loses the race finds the winner's entry, and its own text was written under an id that nobody

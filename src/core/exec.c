@@ -3,7 +3,8 @@
  * children (sudo-like starters, build systems, mpirun, test harnesses) would end the trace with
  * that.
  *
- *   environment given ──► ours missing in GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS? put back ──► the real one
+ *   environment given ──► GPUTAP_SESSION, LD_PRELOAD, LD_AUDIT, OPENCL_LAYERS: what is missing of
+ *                         ours is put back ──► the real one
  *   file given        ──► cannot be traced (privileges, static)? GT_EVENT_NOT_TRACED says so
  *                     ──► cannot reach the session? the region says so: core/exec_lost.c
  *                     ──► its libraries' static thread-local storage: as much room as they need

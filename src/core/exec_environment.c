@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* See exec_environment.h.
  *
- *   area, mapped: | entries | texts of ours | room for static TLS | path of the program | event's text |
+ *   area, mapped: | entries | texts of ours | room for static TLS | program's path | event's text |
  *
  * Not on the stack: programs call exec on alternate signal stacks of 8 KiB and in threads of 16.
  * The area is the thread's. Each call that comes back unmaps it. A vfork's child that has become
  * another program does not come back: what it mapped in its parent's memory is used by the same
  * thread's next exec, and goes with the thread. `exec_user` tells:
  *
- *   0, or a process that is neither this one nor its parent      the area is free: such a child is gone, as its parent runs
- *   this process, or its parent                                  a signal handler has interrupted exec: it maps its own
+ *   0, or a process that is neither this     the area is free: such a child is gone, as its parent
+ *   one nor its parent                       runs
+ *   this process, or its parent              a signal handler has interrupted exec: it maps its own
  *
  * Never here: malloc, locks, stdio, errno changed. */
 #include "core/exec_environment.h"

@@ -24,9 +24,11 @@ void gt_exec_remember(void);
 
 /**
  * gt_exec_begin() - make the environment for a program, and tell an event if it cannot be traced
- * @path:        of the program; NULL: @fd is the program. Looked for along PATH if @is_searched and without a slash
- * @environment: that the caller wants to pass on Call gt_exec_end() if exec has come back. Thread:
- * any. Signal: safe; also in the child of a vfork. Needs 2 KiB of stack.
+ * @path:        of the program; NULL: @fd is the program. Looked for along PATH if @is_searched
+ *               and without a slash
+ * @environment: that the caller wants to pass on
+ * Call gt_exec_end() if exec has come back. Thread: any. Signal: safe; also in the child of a
+ * vfork. Needs 2 KiB of stack.
  */
 void gt_exec_begin(struct gt_exec *e, int fd, const char *path, bool is_searched,
 		   char *const *environment);

@@ -2,7 +2,8 @@
 /* Objects that live on in a fork's child: what was written of them is kept, and written again
  * into the child's records.
  *
- *   rooms[class] ─► entry {state, object, text} ─► entry ..     64 B of text and up, each class twice the one before
+ *   rooms[class] ─► entry {state, object, text} ─► entry ..
+ *   a class: 64 B of text and up, each twice the one before
  *
  * An entry whose object has gone is used again by another one of its class; none is ever taken
  * out of its list.

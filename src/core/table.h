@@ -24,8 +24,10 @@
  * gt_table_register() - put taps between a runtime and whoever calls it
  * @table:   instance to use, not registered before
  * @target:  the runtime's functions (or the next layer's)
- * @bytes:   of @target and of @out. Longer than known, or shorter than any release: used as far as known, told as GT_EVENT_TABLE
- * @out:     where the taps go. May be @target itself (patched in place). Entries that stay as they are equal @target's
+ * @bytes:   of @target and of @out. Longer than known, or shorter than any release: used as far as
+ *           known, and GT_EVENT_TABLE says so
+ * @out:     where the taps go. May be @target itself (patched in place). Entries that stay as they
+ *           are equal @target's
  * Return: 0; -EALREADY when @table is in use; -EINVAL. @out holds @target's entries then.
  */
 int gt_table_register(struct gt_table *table, const void *const *target, size_t bytes, void **out);

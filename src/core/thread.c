@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The slow half of core/thread.h: a thread's slot, its blocks, what it could not record.
  *
- *   thread begins ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block .. ── thread ends ──► CLOSED
+ *   thread begins ── first recorded call ──► slot (TAKEN, ACTIVE) ── ring full ──► next block ..
+ *                 ── thread ends ──► CLOSED
  *
  * A thread beyond the region's slots has none. It counts in a page of its own, which is added to
  * slot 0 of the region (nobody's ring: only counts) each time it drops, so that seen = recorded

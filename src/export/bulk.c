@@ -2,8 +2,8 @@
 /* SQLite b-trees written bottom up; see bulk.h. What a page holds is in "Database File Format"
  * of SQLite's documentation. Per tree one page buffer per level:
  *
- *   leaf    | header 8  | cell offsets, 2 bytes each -> |    free    | <- cells |
- *   inner   | header 12, with the right-most child | cell offsets -> | free | <- cells, each with its left child |
+ *   leaf    | header 8                 | cell offsets, 2 bytes each -> | free | <- cells |
+ *   inner   | header 12, rightmost one | cell offsets -> | free | <- cells, each with left child |
  *
  * A full page goes to the file's end and its number one level up. Entries come in key order, so
  * all pages but the last of each level are full and nothing is ever read back. The top page of a

@@ -3,12 +3,12 @@
  * b-tree pages are written behind them, in key order. 15 times as fast as the best way through
  * SQL; the file is an ordinary one, compact, and passes SQLite's integrity check.
  *
- *  gt_bulk_create(path, schema, page_bytes, &db); struct gt_bulk_tree *t = gt_bulk_tree(db,
- *  "rocpd_op"); gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7);
- *  gt_bulk_text(&row, "x", 1);
- * 	gt_bulk_add(t, id, &row);                      rising ids; the column that is the rowid is NULL
- * 	gt_bulk_add(index, 0, &row);                   rising in SQLite's order; last column is the rowid
- * 	gt_bulk_finish(db, sql)                        then @sql runs on the whole database
+ *	gt_bulk_create(path, schema, page_bytes, &db);
+ *	struct gt_bulk_tree *t = gt_bulk_tree(db, "rocpd_op");
+ *	gt_bulk_begin(&row); gt_bulk_null(&row); gt_bulk_int(&row, 7); gt_bulk_text(&row, "x", 1);
+ *	gt_bulk_add(t, id, &row);       rising ids; the column that is the rowid is NULL
+ *	gt_bulk_add(index, 0, &row);    rising in SQLite's order; last column is the rowid
+ *	gt_bulk_finish(db, sql)         then @sql runs on the whole database
  *
  * Failing writes are kept in the database object and told once, by gt_bulk_finish(). One thread. */
 #ifndef GPUTAP_EXPORT_BULK_H

@@ -2,15 +2,16 @@
 /* Chrome JSON as torch.profiler writes it, for the programs that read those files: Holistic
  * Trace Analysis, TraceLens, scripts; docs/export-formats.md has the rules. What they insist on:
  *
- *   calls        cat cuda_runtime (whatever the runtime: they know no other), pid and tid of the system
+ *   calls        cat cuda_runtime (whatever the runtime: they know no other), pid and tid of the
+ *                system
  *   device work  cat kernel, gpu_memcpy or gpu_memset; pid: number of the device; args.stream:
- *   number of the
- *                queue from 1 (0 counts as none); tid: the same, but work that overlaps other
- *                work of its queue gets a row of its own, 100000 x lane + stream, because
- *                Perfetto drops overlapping slices of a row
- *   link         args.correlation on both, and an ac2g flow whose ends have the same pid, tid and ts
- *   times        us with three decimals since baseTimeNanoseconds, a multiple of some ten days: readers compute in
- *                doubles, see choose_base(); ranks of a job agree
+ *                number of the queue from 1 (0 counts as none); tid: the same, but work that
+ *                overlaps other work of its queue gets a row of its own, 100000 x lane + stream,
+ *                because Perfetto drops overlapping slices of a row
+ *   link         args.correlation on both, and an ac2g flow whose ends have the same pid, tid and
+ *                ts
+ *   times        us with three decimals since baseTimeNanoseconds, a multiple of some ten days:
+ *                readers compute in doubles, see choose_base(); ranks of a job agree
  *   rank         `"rank": 3` with the blank, near the head
  *
  * Some statistics (HTA's launches and queue lengths) know calls by CUDA's names only: the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lanes of a queue, see lanes.h.
- *   interval: | sorted, before the gap | gap: capacity - count free | sorted, behind the gap |
- *             0                        gap                          gap + free               capacity
+ *   intervals: | sorted, before the gap | gap: capacity - count free | sorted, behind the gap |
+ *              0                        gap                          gap + free           capacity
  * The last interval is also kept outside: nearly all work comes in order and only looks there. */
 #include "export/lanes.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Perfetto's native format: a stream of TracePacket messages of TrackEvents.
  *
- *   sequence 1           clocks, processes, devices, what the capture says of itself, gputap's events
- *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so the calls must
- *                        come in order of begin, which is what a cursor gives
+ *   sequence 1           clocks, processes, devices, what the capture says of itself, gputap's
+ *                        events
+ *   one per thread       calls as slice begin and end; times are deltas (incremental clock), so
+ *                        calls must come in order of begin, which is what a cursor gives
  *   one per thread and   what the program says of itself (ROCTx), see perfetto_ranges.c
- *   lane of its ranges
- *   one per queue lane   device work; times are from the trace's start, because work comes in any order
+ *   one per queue lane   device work; times are from the trace's start, because work comes in any
+ *                        order
  *   sequence 1, at the   launches of graphs, around their nodes, see perfetto_replays.c
  *   end
  *

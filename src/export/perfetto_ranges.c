@@ -2,10 +2,11 @@
 /* What a program says of itself (ROCTx), in Perfetto: tracks "ranges" under its thread's, beside
  * the calls.
  *
- *   lane 0     ranges that are pushed and popped: they nest, so each is begun and ended where it was; marks as instants
- *   lane 1 ..  ranges that are started and stopped, of the thread that started them: they
- *   overlap as they like, so each is
- *              written when both ends are known, where it overlaps no other (lanes.h)
+ *   lane 0     ranges that are pushed and popped: they nest, so each is begun and ended where it
+ *              was; marks as instants
+ *   lane 1 ..  ranges that are started and stopped, of the thread that started them: they overlap
+ *              as they like, so each is written when both ends are known, where it overlaps no
+ *              other (lanes.h)
  *
  * Times are from the trace's start: ends may come with another thread's records. A range that
  * nobody ended ends with the last that any thread said. Rare against calls: texts are written in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See sorter.h. Memory is one piece, filled from both ends:
  *
- *   | entries: number, length, key .. -> |   free   | <- slots: the next 8 bytes of the key, where its entry is |
+ *   | entries: number, length, key .. -> | free | <- slots: next 8 bytes of the key, its entry |
  *
  * Texts that are alike for long (arguments of the same call) make plain comparisons slow: so
  * slots are sorted by 8 bytes of key at a time, as numbers, and only those that are equal go on

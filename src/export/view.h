@@ -141,8 +141,8 @@ static inline struct gt_view_queue *gt_view_queue(struct gt_view *v, const struc
 }
 
 /* The capture's ids are unique in a process image and large. These are unique in the file, and
- * small for
- * programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0. NULL thread: 0. */
+ * small for programs with few threads: | thread index | count |, 32 bits the count. 0 stays 0.
+ * NULL thread: 0. */
 static inline uint64_t gt_view_correlation(const struct gt_view *v,
 					   const struct gt_view_thread *caller, uint64_t id)
 {

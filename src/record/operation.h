@@ -121,7 +121,7 @@ const char *gt_drop_reason_name(enum gt_drop_reason why); /* "ring full", .. */
 const char *gt_event_code_name(enum gt_event_code code);
 
 /**
- * gt_format_args() - arguments as text: "queue=0x55d0c8, flags=CL_MEM_READ_ONLY|CL_MEM_COPY_HOST_PTR, .."
+ * gt_format_args() - arguments as text: "queue=0x55d0c8, flags=CL_MEM_READ_ONLY|.., .."
  * @separator: between arguments, ", " or " | "
  * Return: length that the text has, as snprintf(); it is always terminated when size > 0.
  */

@@ -20,20 +20,22 @@
  * for it.
  *
  * Who writes what (everything else is constant after creation):
- *   slot.seen/newest/dropped .. the slot's thread           relaxed
- *   block.committed             the slot's thread           release   -> bytes below are whole records
- *   block.next                  the slot's thread           release   -> this block gets no more records
- *   slot.first                  the slot's thread, once     release   -> a new ring to drain
- *   slot.first                  then the collector          release   moves on as blocks are drained
- *   slot.* of a CLOSED one      the collector               release   counts to 0, FREE
- *   block.drained, region.free  the collector               release   (free: compare-and-swap, both sides)
- *   region.block_limit          the collector               relaxed   how many blocks may be handed out: a number, nothing
- *                                                                     lies behind it
- *   block.is_cold               the collector, of a block that it has popped; the release of its push publishes it.
- *                               Cleared (relaxed) by the writer that popped the block, which
- *                               owns it then
- *   region.drain_count          the collector               relaxed   -> it lives: waiting makes sense
- *   region.lost[]               who takes a place of it     release   -> read at the image's end
+ *   slot.seen/newest/dropped .. the slot's thread         relaxed
+ *   block.committed             the slot's thread         release   -> bytes below: whole records
+ *   block.next                  the slot's thread         release   -> this block gets no more
+ *                                                                   records
+ *   slot.first                  the slot's thread, once   release   -> a new ring to drain
+ *   slot.first                  then the collector        release   moves on as blocks are drained
+ *   slot.* of a CLOSED one      the collector             release   counts to 0, FREE
+ *   block.drained, region.free  the collector             release   (free: compare-and-swap, both
+ *                                                                   sides)
+ *   region.block_limit          the collector             relaxed   how many blocks may be handed
+ *                                                                   out; publishes no other memory
+ *   block.is_cold               the collector, of a block that it has popped; the release of its
+ *                               push publishes it. Cleared (relaxed) by the writer that popped the
+ *                               block and owns it from then on
+ *   region.drain_count          the collector             relaxed   -> it lives: wait for room
+ *   region.lost[]               who takes a place of it   release   -> read at the image's end
  *
  * Killed at any instruction: what is committed stays readable. A block taken and not yet
  * linked is lost to the pool, never to the reader.

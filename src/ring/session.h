@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The session folder: where a `gputap run` and the programs it traces meet.
  *
- *   <folder>/session           struct gt_session, written by the collector before the program starts, constant
- *                              but for `stop`; every process maps it read-only
- *   <folder>/<pid>-<ticks>.gpuring   struct gt_region of one process image; made under a name that starts
- *                              with '.' and renamed when it is whole
- *   <folder>/<pid>-<ticks>.gpulost   symbolic link left by an image that could not make its region, as a link needs no
- *                              descriptor and no block of memory: "errno path-of-the-program",
- *                              its end if it is long
- *   <folder>/untraced          the same where no link can be made, for want of inodes: a line for each image, with its
- *                              "pid ticks " in front; made by the collector
- *   <folder>/output            text: absolute path of the capture that is being written, for `gputap recover`
- *
+ *   <folder>/session
+ *       struct gt_session: the collector writes it before the program starts; constant but for
+ *       `stop`; every process maps it read-only
+ *   <folder>/<pid>-<ticks>.gpuring
+ *       struct gt_region of one process image; made under a name that starts with '.' and renamed
+ *       when it is whole
+ *   <folder>/<pid>-<ticks>.gpulost
+ *       symbolic link left by an image that could not make its region, as a link needs no
+ *       descriptor and no block of memory: "errno path-of-the-program", its end if it is long
+ *   <folder>/untraced
+ *       the same where no link can be made, for want of inodes: a line for each image, with its
+ *       "pid ticks " in front; made by the collector
+ *   <folder>/output
+ *       text: absolute path of the capture that is being written, for `gputap recover`
  * The folder's path travels in GPUTAP_SESSION. It is made mode 0700 in /dev/shm (in TMPDIR if
  * there is no room) and removed when everything is in the capture. */
 #ifndef GPUTAP_RING_SESSION_H

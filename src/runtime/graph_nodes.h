@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the layer that makes packets of a graph (HSA) asks the layer that knows graphs (HIP).
  *
- *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_assign_node() ──► packet handled, by whichever thread
- *                                         copy submitted:         gt_graph_assign_copy()      │ stamp
- *                                                                                            ▼
+ *   hipGraphLaunch ── gt_thread.graph ──► packet number reserved: gt_graph_assign_node()
+ *                                         copy submitted:         gt_graph_assign_copy()
+ *                                                                        │ node reference
+ *                                                                        ▼
+ *                                         packet handled, by whichever thread:
  *                                         record {graph, replay, ordinal}, or a part of the
  *                                         launch's one record
  *

@@ -7,9 +7,10 @@
  * address, which the linker knew.
  *
  *   gt_door ─► names      "clBuildProgram\0clCloneKernel\0.."   what a runtime's library exports
- *           ─► indices    uint16_t[count]                       of each name in the arrays per operation
- *           ─► functions  int32_t[instances][count]             taps, as offsets from the gt_door too
- *           ─► taps       struct gt_tap[instances][operations]  .bss: may be written before relocation
+ *           ─► indices    uint16_t[count]                       of each name, by operation
+ *           ─► functions  int32_t[instances][count]             taps, as offsets from the gt_door
+ *           ─► taps       struct gt_tap[instances][operations]  .bss: written before relocation,
+ *                                                               too
  *           ─► states     struct gt_door_state[instances]       .bss
  *           ─► threads    what the library gets in the place of pthread_create(); 0: the real one
  *           ─► opened     void (void): something was armed after libgputap.so's constructor ran

@@ -2,10 +2,12 @@
 /* Which call a packet belongs to when the runtime submits from threads of its own (HIP with
  * AMD_DIRECT_DISPATCH=0).
  *
- *   program's thread: launch, copy, set ─ gt_submit_order_add_call() ─► its stream's order: calls in order ─► runtime's queue of commands
- *                                                                  │                                     │ in order
- *   HSA's side: who reserved the packet's number? A thread that ───┴─ gt_submit_order_match() ◄── packet ◄── the stream's thread
- *   HIP made for that stream: gt_thread.submit_order
+ *   program's thread: launch, copy, set ─ gt_submit_order_add_call() ─► its stream's order of calls
+ *                                       ─► the runtime's queue of commands         │
+ *                                                  │ in order                      │
+ *   the stream's thread: command ─► packet ─► who reserved its number? ─ gt_submit_order_match()
+ *                                             A thread that HIP made for that stream:
+ *                                             gt_thread.submit_order
  *
  * A link is made when it is certain, else the work stays without a call and shows as not linked:
  *   - which stream a thread of HIP's works for is known from the call that was open when it was

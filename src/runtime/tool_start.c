@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The moment at which tools are started, and the one at which they are finished.
  *
- *   libraries' constructors ── ours ──► .. ──► __libc_start_main() ──► the program's constructors, main() .. exit()
- *                              expected?       tools are started                                            │
- *                                 └─► pending: by the first call of a runtime, if that comes before ◄───────┘ finished
+ *   libraries' constructors ── ours ──► .. ──► __libc_start_main() ──► main() .. exit()
+ *                              expected?       tools are started              └─► finished
+ *                                 └─► pending: by the first call of a runtime,
+ *                                     if that comes before
  *
  * A library of a tool that is linked with libgputap is initialised after it: in our constructor,
  * its own have not run. So what is found is started when all libraries are through: in the

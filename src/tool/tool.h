@@ -3,7 +3,8 @@
  *
  *   tool_context.c   who asks for what; start, stop, and that nobody is called after it
  *   tool_call.c      before and after a call: taps come here (generated "told" halves)
- *   tool_work.c      device work: the runtimes' activity comes here; tool_complete.c tells how it ended
+ *   tool_work.c      device work: the runtimes' activity comes here
+ *   tool_complete.c  tells how it ended
  *   tool_retire.c    correlation ids that retire
  *   tool_object.c    objects that come and go
  *   tool_buffer.c    buffers; tool_delivery.c hands them over

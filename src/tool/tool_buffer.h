@@ -4,13 +4,15 @@
  *
  *   thread 1 ──► lane ──► chunk ─► chunk ──┐
  *            └─► lane of `last` records ───┤
- *   thread 2 ──► lane ──► chunk ───────────┴──► delivery's thread: snapshot, batch, callback ──► chunks back to the pool
+ *   thread 2 ──► lane ──► chunk ───────────┴──► delivery's thread: snapshot, batch, callback
+ *                                               └──► chunks back to the pool
  *
  * A lane has one writer, the thread that owns it, and one reader, who has the buffer's
  * `draining`. A thread that ends gives its lanes back: the next one goes on where it stopped. A
  * chunk is, first to last: written up to `committed` (writer, release), read up to `consumed`
- * (reader, release), linked to its successor, taken by the reader and given back. A
- * lane whose only chunk has been read to its end begins it again, under the next lap. Both words are lap << 32 | bytes.
+ * (reader, release), linked to its successor, taken by the reader and given back. A lane whose
+ * only chunk has been read to its end begins it again, under the next lap. Both words are
+ * lap << 32 | bytes.
  *
  * A buffer has chunks for its bytes, and one more for each lane: nobody who waits for room can
  * be kept waiting by a thread that sleeps on its last chunk.

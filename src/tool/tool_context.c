@@ -3,7 +3,7 @@
  *
  *   created ─► services are configured ─► started ⇄ stopped ─► destroyed
  *              (a place of the pool)      │
- *                                         └► order: the places of active contexts, for who has something to tell
+ *                                         └► order: the places of active contexts
  *
  * The order is read without a lock: up to seven places are one word; of more, a sequence number
  * is odd while they are written. All changes are made with gt_core_lock(), which is never held

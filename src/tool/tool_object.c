@@ -3,7 +3,7 @@
  *
  *   list, in the order of loading ─► object ─► object ─► ..        devices, queues, code objects
  *                                      │ children, in the order of loading: kernel symbols
- *                                      └ hearings: {context, its eight bytes}, one for each LOAD told
+ *                                      └ hearings: {context, its eight bytes}, one for each LOAD
  *
  * A context hears LOAD of an object once, whether it is told as it happens, or by replay when
  * the context starts (in the thread that starts it), or both at the same time: who adds the

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Host ticks of buffered records to CLOCK_BOOTTIME ns, when they are handed over.
  *
- *   ns |            .*  anchors: both clocks read at one moment. Between two of them a straight line, behind the last one
- *      |        .*'     nothing: a stamp that is newer than all anchors is a reason to take one. So a stamp's time never
- *      |    .*'         depends on when it is asked for, and later stamps have later times.
- *      +-------------- ticks
+ *   ns |            .*  anchors: both clocks read at one moment. Between two of them a straight
+ *      |        .*'     line, behind the last one nothing: a stamp that is newer than all anchors
+ *      |    .*'         is a reason to take one. So a stamp's time never depends on when it is
+ *      +-------------- ticks    asked for, and later stamps have later times.
  *
  * A reading is some tens of ns off. Taken as it is, it would bend a short piece between two
  * anchors, and the durations in it: an anchor may leave the line of all anchors so far by 1/1000

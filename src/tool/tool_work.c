@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Device work that tools are told of, from what causes it until it is known how it ended.
  *
- *   reserved ── take ──► piece {cause, thread} ── enter ──► told, in flight ──┬─ exit ─┬──► done list ── deliver ──► pool
- *                                                                             └─ done ─┘
+ *   reserved ── take ──► piece {cause, thread} ── enter ──► told, in flight ─┬─ exit ─┬─► done list
+ *                                                                            └─ done ─┘
+ *   done list ── deliver ──► pool
  *
  * A piece's EXIT (submitting thread) and its end (a helper) come in any order: each sets its
  * bit, and who sets the second one hands the piece on (tool_complete.c).

@@ -12,15 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FUNCTIONS(X)                                                                       \
-	X(clGetPlatformIDs)                                                                \
-	X(clGetPlatformInfo)                                                               \
-	X(clGetDeviceIDs)                                                                  \
-	X(clCreateContext)                                                                 \
-	X(clCreateCommandQueue)                                                            \
-	X(clCreateBuffer)                                                                  \
-	X(clEnqueueWriteBuffer) X(clFinish) X(clReleaseMemObject) X(clReleaseCommandQueue) \
-		X(clReleaseContext)
+/* clang-format off */
+#define FUNCTIONS(X) \
+	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clCreateContext) \
+	X(clCreateCommandQueue) X(clCreateBuffer) X(clEnqueueWriteBuffer) X(clFinish) \
+	X(clReleaseMemObject) X(clReleaseCommandQueue) X(clReleaseContext)
+/* clang-format on */
 
 #if defined(VIA_TABLE)
 #define X(f) __typeof__(&f) f##_;

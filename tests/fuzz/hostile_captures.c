@@ -2,8 +2,9 @@
 /* Mutants of captures (mutate.h) through info, report, every export, merge and recover, as a
  * user would start them, but in one process:
  *
- *   hostile_captures FIRST COUNT CAPTURE.. PARTNER       mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER
- * The first one of each CAPTURE is the capture as it is.
+ *   hostile_captures FIRST COUNT CAPTURE.. PARTNER
+ * Mutants FIRST .. FIRST + COUNT - 1, merged with PARTNER. The first one of each CAPTURE is the
+ * capture as it is.
  *
  *   -k           what fails stays: NUMBER.gputap in the current folder
  *   -t SECONDS   no more mutants after that

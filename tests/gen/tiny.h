@@ -8,11 +8,14 @@
 typedef struct tiny_queue_struct *tiny_queue;
 typedef unsigned tiny_uint;
 typedef int tiny_int;
-typedef struct { unsigned mode; size_t origin, size; } tiny_region;
+typedef struct {
+	unsigned mode;
+	size_t origin, size;
+} tiny_region;
 
 struct tiny_slots {
-	void *tiny_values, *tiny_nothing, *tiny_no_status, *tiny_gone, *tiny_out, *tiny_arrays, *tiny_list, *tiny_create,
-		*tiny_text, *tiny_texts, *tiny_region, *tiny_free;
+	void *tiny_values, *tiny_nothing, *tiny_no_status, *tiny_gone, *tiny_out, *tiny_arrays,
+		*tiny_list, *tiny_create, *tiny_text, *tiny_texts, *tiny_region, *tiny_free;
 };
 typedef struct tiny_slots tiny_table;
 

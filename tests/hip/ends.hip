@@ -2,17 +2,19 @@
 /* How processes with HIP in them end, and fork: ends WORD..
  *   kernels:N     N launches of `count` on a stream of its own, waited for; prints their sum
  *   queued:N      the same, not waited for
- *   device stream event copy   all that was launched is waited for by this way, and nothing else is done
- *   fork-before   all words behind it are done by the parent and by a child that is forked now; the parent waits for it
+ *   device stream event copy   waits in this way for all that was launched, and does nothing else
+ *   fork-before   all words behind it are done by the parent and by a child that is forked now;
+ *                 the parent waits for it
  *   fork-idle     forks a child that does nothing but _exit(7); prints that
- *   fork-look     forks a child that asks for a stream's flags, which HIP answers there too, and _exit(6)s
+ *   fork-look     forks a child that asks for a stream's flags, which HIP answers there too, and
+ *                 _exit(6)s
  *   fork-exec:N   forks a child that starts this program anew, with kernels:N
  *   fault         a kernel stores where no memory is; waits for the device
  *   abort exit _exit   these; exit without waiting for anything
  *   pause:MS      does nothing for so long
  *   kill          SIGKILL
- *   forever       launches until it is killed, and slowly when it was not killed soon; the number of those that have returned is stored in
- *                 ./tally */
+ *   forever       launches until it is killed, and slowly when it was not killed soon; stores the
+ *                 number of launches that have returned in ./tally */
 #include <hip/hip_runtime.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,13 +26,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#define MUST(call)                                                           \
-	do {                                                                 \
-		hipError_t e_ = call;                                        \
-		if (e_ != hipSuccess) {                                      \
-			fprintf(stderr, "ends: %s: %d\n", #call, (int)e_);   \
-			_exit(3);                                            \
-		}                                                            \
+#define MUST(call)                                                         \
+	do {                                                               \
+		hipError_t e_ = call;                                      \
+		if (e_ != hipSuccess) {                                    \
+			fprintf(stderr, "ends: %s: %d\n", #call, (int)e_); \
+			_exit(3);                                          \
+		}                                                          \
 	} while (0)
 
 extern "C" __global__ void count(int *sum)
@@ -111,7 +113,9 @@ static void forever()
 	tally = (uint64_t *)mmap(nullptr, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	for (prepare();; __atomic_fetch_add(tally, 1, __ATOMIC_RELEASE)) {
 		count<<<1, 64, 0, stream>>>(sum);
-		if (*tally > 5000) /* whoever kills us had no processor: not more meanwhile than can be read in a moment */
+		/* whoever kills us had no processor: not more meanwhile than can be read in a
+		 * moment */
+		if (*tally > 5000)
 			usleep(1000);
 	}
 }

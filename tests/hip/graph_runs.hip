@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-/* graph_runs KIND NODES LAUNCHES: launches a graph of NODES kernels, one behind the other, and checks that each was executed once and in its turn.
- * In the middle of the third launch, when it has rung for half of its nodes, the launching thread
- *   waits     looks at memory until the device has executed what was rung for; so it does for the next ones, too
- *   shares    waits until another thread's kernel on another stream is done; so for the next ones
- *   behind    has reserved a packet when another thread rings for the one behind it, and waits until that is done; so for the next ones
- *   indices   looks at the queue's read index until the device has taken what was rung for; so for the next ones
+/* graph_runs KIND NODES LAUNCHES: launches a graph of NODES kernels, one behind the other, and
+ * checks that each was executed once and in its turn. In the middle of the third launch, when it
+ * has rung for half of its nodes, the launching thread
+ *   waits     looks at memory until the device has executed what was rung for; also for the next
+ *   shares    waits until another thread's kernel on another stream is done; also for the next
+ *   behind    has reserved a packet when another thread rings for the one behind it, and waits
+ *             until that is done; also for the next
+ *   indices   looks at the queue's read index until the device has taken what was rung for; also
+ *             for the next
  *   forks     forks, and waits for the child, which leaves
  *   exits     ends the process, by exit()
  *   killed    ends it by SIGKILL
  *   plain     does nothing
- * host: half of the nodes come behind a function of the host's, which is called at each launch (HIP 5.2.3 calls it whether what comes before it
- * is done or not).
- * HIP rings by a function of HSA's, in whose place is one of this program. */
+ * host: half of the nodes come behind a function of the host's, which is called at each launch
+ * (HIP 5.2.3 calls it whether what comes before it is done or not). HIP rings by a function of
+ * HSA's, in whose place is one of this program. */
 #include <hip/hip_runtime.h>
 #include <hsa/hsa.h>
 
@@ -117,7 +120,8 @@ static const hsa_queue_t *queue;
 
 extern "C" uint64_t hsa_queue_add_write_index_screlease(const hsa_queue_t *q, uint64_t value)
 {
-	static auto real = (decltype(&hsa_queue_add_write_index_screlease))dlsym(RTLD_NEXT, "hsa_queue_add_write_index_screlease");
+	static auto real = (decltype(&hsa_queue_add_write_index_screlease))
+		dlsym(RTLD_NEXT, "hsa_queue_add_write_index_screlease");
 
 	uint64_t index = real(q, value);
 
@@ -137,7 +141,9 @@ extern "C" uint64_t hsa_queue_add_write_index_screlease(const hsa_queue_t *q, ui
 
 extern "C" void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value_t value)
 {
-	static auto real = (decltype(&hsa_signal_store_screlease))dlsym(RTLD_NEXT, "hsa_signal_store_screlease");
+	static auto real =
+		(decltype(&hsa_signal_store_screlease))dlsym(RTLD_NEXT,
+							     "hsa_signal_store_screlease");
 
 	real(signal, value);
 	if (launch != 3 || !queue || signal.handle != queue->doorbell_signal.handle)
@@ -146,7 +152,9 @@ extern "C" void hsa_signal_store_screlease(hsa_signal_t signal, hsa_signal_value
 	if (!is_middle(rung))
 		return;
 	if (!strcmp(kind, "indices"))
-		look_until([value] { return hsa_queue_load_read_index_scacquire(queue) > (uint64_t)value; });
+		look_until([value] {
+			return hsa_queue_load_read_index_scacquire(queue) > (uint64_t)value;
+		});
 	in_the_middle();
 }
 
@@ -162,7 +170,8 @@ int main(int argc, char **argv)
 	hipStream_t stream;
 	hipGraph_t graph;
 
-	if (!launches || hipHostMalloc((void **)&s, sizeof *s, 0) || hipStreamCreate(&stream) || hipStreamCreate(&another))
+	if (!launches || hipHostMalloc((void **)&s, sizeof *s, 0) || hipStreamCreate(&stream) ||
+	    hipStreamCreate(&another))
 		fail("usage: graph_runs KIND NODES LAUNCHES, with a device");
 	kind = argv[1];
 	nodes = (unsigned)atoi(argv[2]);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Graphs whose truth can be seen from outside: node i of a graph is a kernel of i + 1 work-groups, so that a dispatch's grid is
- * the number of its node. graphs SHAPE REPLAYS [STREAMS]; the program checks what the graph computed. Shapes:
+/* Graphs whose truth can be seen from outside: node i of a graph is a kernel of i + 1
+ * work-groups, so that a dispatch's grid is the number of its node. graphs SHAPE REPLAYS
+ * [STREAMS]; the program checks what the graph computed. Shapes:
  *   chain N   kernels one behind the other, made by hand
- *   held N    the same, but the last one waits for the host, which says when (BOOTTIME ns): before the launch, while the last one waits,
- *             20 ms later, just before it lets it go, and after its end
- *   fork      a fill, four branches of three kernels, a copy, a kernel that joins them, a copy to the host
+ *   held N    the same, but the last one waits for the host, which says when (BOOTTIME ns): before
+ *             the launch, while the last one waits, 20 ms later, just before it lets it go, and
+ *             after its end
+ *   fork      a fill, four branches of three kernels, a copy, a kernel that joins them, a copy to
+ *             the host
  *   capture   two streams captured into one graph, with a fill and a copy between
  *   child     a graph that holds another one twice, between two kernels
  *   shuffle   nodes made in another order than they depend on each other
@@ -19,13 +22,13 @@
 #include <unistd.h>
 #include <vector>
 
-#define CHECK(call)                                                                       \
-	do {                                                                              \
-		hipError_t error_ = (call);                                                    \
-		if (error_ != hipSuccess) {                                                    \
-			fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error_));         \
-			exit(1);                                                          \
-		}                                                                         \
+#define CHECK(call)                                                                    \
+	do {                                                                           \
+		hipError_t error_ = (call);                                            \
+		if (error_ != hipSuccess) {                                            \
+			fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error_)); \
+			exit(1);                                                       \
+		}                                                                      \
 	} while (0)
 
 __global__ void count(unsigned *at, unsigned node)
@@ -80,7 +83,8 @@ static hipGraphNode_t fill(hipGraph_t g, std::vector<hipGraphNode_t> after, void
 	return n;
 }
 
-static hipGraphNode_t copy(hipGraph_t g, std::vector<hipGraphNode_t> after, void *to, const void *from, size_t bytes, hipMemcpyKind kind)
+static hipGraphNode_t copy(hipGraph_t g, std::vector<hipGraphNode_t> after, void *to,
+			   const void *from, size_t bytes, hipMemcpyKind kind)
 {
 	hipGraphNode_t n;
 
@@ -133,7 +137,8 @@ static void make_capture(hipGraph_t *g)
 	CHECK(hipStreamEndCapture(a, g));
 }
 
-/* Ordinals count a child's nodes behind the node that holds it; both copies of it launch what it was made with. */
+/* Ordinals count a child's nodes behind the node that holds it; both copies of it launch what it
+ * was made with. */
 static void make_child(hipGraph_t g)
 {
 	hipGraph_t child;
@@ -219,7 +224,8 @@ static void launch_held(hipGraphExec_t exec, hipStream_t s)
 int main(int argc, char **argv)
 {
 	const char *shape = argc > 1 ? argv[1] : "chain";
-	int replays = argc > 2 ? atoi(argv[2]) : 3, streams = argc > 3 ? atoi(argv[3]) : 1, length = argc > 4 ? atoi(argv[4]) : 20;
+	int replays = argc > 2 ? atoi(argv[2]) : 3, streams = argc > 3 ? atoi(argv[3]) : 1,
+	    length = argc > 4 ? atoi(argv[4]) : 20;
 	std::vector<hipGraphNode_t> last;
 	hipGraph_t g;
 	unsigned bad = 0, got[NODES];
@@ -237,7 +243,9 @@ int main(int argc, char **argv)
 		else if (!strcmp(shape, "child"))
 			make_child(g);
 		else if (!strcmp(shape, "shuffle"))
-			make_of_edges(g, 7, {{4, 0}, {2, 0}, {0, 1}, {4, 3}, {3, 5}, {2, 5}, {1, 6}, {5, 6}});
+			make_of_edges(
+				g, 7,
+				{{4, 0}, {2, 0}, {0, 1}, {4, 3}, {3, 5}, {2, 5}, {1, 6}, {5, 6}});
 		else if (!strcmp(shape, "leaves"))
 			make_of_edges(g, 8, {{3, 1}, {5, 0}, {3, 5}, {4, 2}, {7, 6}});
 		else if (!strcmp(shape, "random"))

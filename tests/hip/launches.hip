@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Kernels launched in every way there is, with their results checked; compiled by tests/test_hip_calls.py twice: as a program, and
- * (--genco) as the module that it loads: launches MODULE. Prints the names of the calls that it makes of HIP, in order. */
+/* Kernels launched in every way there is, with their results checked; compiled by
+ * tests/test_hip_calls.py twice: as a program, and (--genco) as the module that it loads:
+ * launches MODULE. Prints the names of the calls that it makes of HIP, in order. */
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 #include <cstdio>
@@ -14,13 +15,13 @@ extern "C" __global__ void add(int *data, int value)
 }
 
 #define CALL(f, ...) (puts(#f), f(__VA_ARGS__))
-#define CHECK(call)                                                      \
-	do {                                                             \
-		hipError_t e = call;                                     \
-		if (e) {                                                 \
-			fprintf(stderr, "%s: %d\n", #call, (int)e);      \
-			exit(3);                                         \
-		}                                                        \
+#define CHECK(call)                                                 \
+	do {                                                        \
+		hipError_t e = call;                                \
+		if (e) {                                            \
+			fprintf(stderr, "%s: %d\n", #call, (int)e); \
+			exit(3);                                    \
+		}                                                   \
 	} while (0)
 
 /* What a compiler makes of <<<>>>. */
@@ -40,8 +41,10 @@ static void from_module(const char *path, int *data, hipStream_t stream)
 	if (CALL(hipModuleGetFunction, &f, module, "sub") != hipErrorNotFound)
 		exit(6);
 	CHECK(CALL(hipModuleGetFunction, &f, module, "add"));
-	CHECK(CALL(hipModuleLaunchKernel, f, N / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, args, nullptr));
-	CHECK(CALL(hipExtModuleLaunchKernel, f, N, 1, 1, BLOCK, 1, 1, 0, stream, args, nullptr, nullptr, nullptr, 0));
+	CHECK(CALL(hipModuleLaunchKernel, f, N / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, args,
+		   nullptr));
+	CHECK(CALL(hipExtModuleLaunchKernel, f, N, 1, 1, BLOCK, 1, 1, 0, stream, args, nullptr,
+		   nullptr, nullptr, 0));
 	CHECK(CALL(hipStreamSynchronize, stream));
 	CHECK(CALL(hipModuleUnload, module));
 }
@@ -77,8 +80,10 @@ int main(int argc, char **argv)
 	CHECK(CALL(hipMemsetAsync, data, 0, sizeof host, stream));
 	tell_launch();
 	add<<<N / BLOCK, BLOCK, 0, stream>>>(data, 1);
-	CHECK(CALL(hipLaunchKernel, (const void *)add, dim3(N / BLOCK), dim3(BLOCK), args, 0, stream));
-	CHECK(CALL(hipExtLaunchKernel, (const void *)add, dim3(N / BLOCK), dim3(BLOCK), args, 0, stream, nullptr, nullptr, 0));
+	CHECK(CALL(hipLaunchKernel, (const void *)add, dim3(N / BLOCK), dim3(BLOCK), args, 0,
+		   stream));
+	CHECK(CALL(hipExtLaunchKernel, (const void *)add, dim3(N / BLOCK), dim3(BLOCK), args, 0,
+		   stream, nullptr, nullptr, 0));
 	if (argc > 1)
 		from_module(argv[1], data, stream);
 	from_graph(data, stream);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Work around a pause of the recording: a kernel `gate` is launched before it and completes in it; kernels `within`, copies, a fill and a launch
- * of the graph are launched in it, more of them than a queue has places; `before` and `after` are not. Prints the numbers of both sides. */
+/* Work around a pause of the recording: a kernel `gate` is launched before it and completes in
+ * it; kernels `within`, copies, a fill and a launch of the graph are launched in it, more of
+ * them than a queue has places; `before` and `after` are not. Prints the numbers of both sides. */
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstdlib>
@@ -19,10 +20,22 @@ enum { BEFORE = 5, WITHIN = 3000, AFTER = 7, NODES = 4, BYTES = 1 << 16 };
 		}                                                            \
 	} while (0)
 
-extern "C" __global__ void before(int *sum) { atomicAdd(sum, 1); }
-extern "C" __global__ void within(int *sum) { atomicAdd(sum, 1); }
-extern "C" __global__ void after(int *sum) { atomicAdd(sum, 1); }
-extern "C" __global__ void node(int *sum) { atomicAdd(sum, 1); }
+extern "C" __global__ void before(int *sum)
+{
+	atomicAdd(sum, 1);
+}
+extern "C" __global__ void within(int *sum)
+{
+	atomicAdd(sum, 1);
+}
+extern "C" __global__ void after(int *sum)
+{
+	atomicAdd(sum, 1);
+}
+extern "C" __global__ void node(int *sum)
+{
+	atomicAdd(sum, 1);
+}
 
 extern "C" __global__ void gate(volatile int *open)
 {

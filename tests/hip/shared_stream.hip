@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* shared_stream N: two threads launch into one stream at the same time, N times a kernel of their own, N times one that both launch.
- * The grid says which launch it was: (number from 1, thread from 1). */
+/* shared_stream N: two threads launch into one stream at the same time, N times a kernel of
+ * their own, N times one that both launch. The grid says which launch it was: (number from 1,
+ * thread from 1). */
 #include <cstdio>
 #include <cstdlib>
 #include <hip/hip_runtime.h>
 #include <thread>
 
-#define MUST(call)                                       \
-	do {                                             \
-		if ((call) != hipSuccess) {              \
-			fprintf(stderr, "%s\n", #call);  \
-			exit(1);                         \
-		}                                        \
+#define MUST(call)                                      \
+	do {                                            \
+		if ((call) != hipSuccess) {             \
+			fprintf(stderr, "%s\n", #call); \
+			exit(1);                        \
+		}                                       \
 	} while (0)
 
 static unsigned *sum;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* Device work of which everything is known beforehand: truth [NAME=NUMBER]..
- *   threads=2 streams=8 launches=50   each thread has its streams and launches kernels on them in turn
+ *   threads=2 streams=8 launches=50   each thread launches kernels on its streams in turn
  *   copies=0     rounds of copies and fills on each stream, each of a size of its own
  *   graphs=0     replays of a graph of `nodes` kernels, captured from the thread's first stream
  *   nodes=8  gpus=1  rounds=1 (all of it again)
  *   cooperative=0  each so manieth launch is a cooperative one
  *   verify=1     0: kernels are not executed, so results are not looked at
- *   tally=0      1: after each launch the number of launches that have returned is stored in the file ./tally
+ *   tally=0      1: after each launch the number of launches that have returned is stored in the
+ *                file ./tally
  *   end=0        1: exit() without waiting for the device  2: _exit() so  3: abort() so
- * A kernel's number is its argument and, in digits to the base 16, its grid and its block (see shape()): thread t's stream s's
- * launch i has number (t * streams + s) * launches + i; numbers of graphs' nodes follow. Prints what it
- * found; the same each time. Statuses: 3 a call failed, 4 a result is wrong. */
+ * A kernel's number is its argument and, in digits to the base 16, its grid and its block (see
+ * shape()): thread t's stream s's launch i has number (t * streams + s) * launches + i; numbers
+ * of graphs' nodes follow. Prints what it found; the same each time. Statuses: 3 a call failed,
+ * 4 a result is wrong. */
 #include <hip/hip_runtime.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -28,22 +30,30 @@ enum { MAX_GPUS = 8, CHUNK = 1024 };
 struct option {
 	const char *name;
 	int value;
-} options[] = {{"threads", 2}, {"streams", 8}, {"launches", 50}, {"copies", 0}, {"graphs", 0}, {"nodes", 8}, {"gpus", 1},
-	       {"rounds", 1}, {"verify", 1}, {"tally", 0}, {"end", 0}, {"cooperative", 0}};
-enum { THREADS, STREAMS, LAUNCHES, COPIES, GRAPHS, NODES, GPUS, ROUNDS, VERIFY, TALLY, END, COOPERATIVE };
+} options[] = {{"threads", 2}, {"streams", 8}, {"launches", 50}, {"copies", 0},
+	       {"graphs", 0},  {"nodes", 8},   {"gpus", 1},      {"rounds", 1},
+	       {"verify", 1},  {"tally", 0},   {"end", 0},       {"cooperative", 0}};
+/* clang-format off */
+enum { THREADS, STREAMS, LAUNCHES, COPIES, GRAPHS, NODES, GPUS, ROUNDS, VERIFY, TALLY, END,
+       COOPERATIVE };
+/* clang-format on */
 
-static int opt(int which) { return options[which].value; }
+static int opt(int which)
+{
+	return options[which].value;
+}
 
-#define MUST(call)                                                            \
-	do {                                                                  \
-		hipError_t e_ = call;                                         \
-		if (e_ != hipSuccess) {                                       \
-			fprintf(stderr, "truth: %s: %d\n", #call, (int)e_);   \
-			_exit(3);                                             \
-		}                                                             \
+#define MUST(call)                                                          \
+	do {                                                                \
+		hipError_t e_ = call;                                       \
+		if (e_ != hipSuccess) {                                     \
+			fprintf(stderr, "truth: %s: %d\n", #call, (int)e_); \
+			_exit(3);                                           \
+		}                                                           \
 	} while (0)
 
-/* What kernels leave: how often each number ran; each stream's latest number; how many ran out of turn. */
+/* What kernels leave: how often each number ran; each stream's latest number; how many ran out
+ * of turn. */
 struct found {
 	unsigned *seen;
 	int *latest, *out_of_turn;
@@ -66,8 +76,9 @@ extern "C" __global__ void numbered(found f, int lane, unsigned n, int in_turn)
 		atomicAdd(f.out_of_turn, 1);
 }
 
-/* A kernel of their own, and one thread at a time: HIP 5 sets the arguments of a graph's kernels without the lock that it takes
- * for launches of the same kernel, so that they are mixed up with those of other threads, traced or not. */
+/* A kernel of their own, and one thread at a time: HIP 5 sets the arguments of a graph's kernels
+ * without the lock that it takes for launches of the same kernel, so that they are mixed up with
+ * those of other threads, traced or not. */
 static pthread_mutex_t graph_lock = PTHREAD_MUTEX_INITIALIZER;
 
 extern "C" __global__ void node(found f, unsigned n)
@@ -76,9 +87,18 @@ extern "C" __global__ void node(found f, unsigned n)
 		atomicAdd(&f.seen[n], 1u);
 }
 
-static int lanes() { return opt(THREADS) * opt(STREAMS); }
-static unsigned first_node(int thread) { return lanes() * opt(LAUNCHES) + thread * opt(NODES); }
-static unsigned numbers() { return first_node(opt(THREADS)); }
+static int lanes()
+{
+	return opt(THREADS) * opt(STREAMS);
+}
+static unsigned first_node(int thread)
+{
+	return lanes() * opt(LAUNCHES) + thread * opt(NODES);
+}
+static unsigned numbers()
+{
+	return first_node(opt(THREADS));
+}
 
 /* Number @n, lowest digit first: grid.x - 1, grid.y - 1, grid.z - 1, block.x - 1, block.y - 1. */
 static void shape(unsigned n, dim3 *grid, dim3 *block)
@@ -94,7 +114,8 @@ static void launch(found f, int lane, unsigned n, int in_turn, hipStream_t strea
 
 	shape(n, &grid, &block);
 	if (opt(COOPERATIVE) && in_turn % opt(COOPERATIVE) == 0)
-		MUST(hipLaunchCooperativeKernel((const void *)numbered, grid, block, args, 0, stream));
+		MUST(hipLaunchCooperativeKernel((const void *)numbered, grid, block, args, 0,
+						stream));
 	else
 		MUST(hipLaunchKernel((const void *)numbered, grid, block, args, 0, stream));
 	if (tally)
@@ -163,16 +184,20 @@ static void *worker(void *argument)
 		MUST(hipSetDevice((t * opt(STREAMS) + s) % opt(GPUS)));
 		MUST(hipStreamCreateWithFlags(&streams[s], hipStreamNonBlocking));
 	}
-	void (*mark)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "allocations_mark"); // tests/hip/allocations.c
+	/* Of tests/hip/allocations.c. */
+	void (*mark)(int) = (void (*)(int))dlsym(RTLD_DEFAULT, "allocations_mark");
 	for (int i = 0; i < opt(LAUNCHES); i++) {
-		if (mark && (i == opt(LAUNCHES) / 2 || i == opt(LAUNCHES) - 1)) // everything has been made by the first half
+		/* Everything has been made by the first half. */
+		if (mark && (i == opt(LAUNCHES) / 2 || i == opt(LAUNCHES) - 1))
 			mark(i < opt(LAUNCHES) - 1);
 		for (int s = 0; s < opt(STREAMS); s++) {
 			int lane = t * opt(STREAMS) + s;
 			if (opt(GPUS) > 1)
 				MUST(hipSetDevice(lane % opt(GPUS)));
-			launch(device_found[lane % opt(GPUS)], lane, lane * opt(LAUNCHES) + i, i, streams[s]);
-			if (i % CHUNK == CHUNK - 1) // HIP keeps what was launched until it is waited for
+			launch(device_found[lane % opt(GPUS)], lane, lane * opt(LAUNCHES) + i, i,
+			       streams[s]);
+			/* HIP keeps what was launched until it is waited for. */
+			if (i % CHUNK == CHUNK - 1)
 				MUST(hipStreamSynchronize(streams[s]));
 		}
 	}
@@ -208,8 +233,10 @@ static void check()
 	for (int g = 0; g < opt(GPUS); g++) {
 		int turns;
 		MUST(hipSetDevice(g));
-		MUST(hipMemcpy(one.data(), device_found[g].seen, one.size() * sizeof one[0], hipMemcpyDeviceToHost));
-		MUST(hipMemcpy(&turns, device_found[g].out_of_turn, sizeof turns, hipMemcpyDeviceToHost));
+		MUST(hipMemcpy(one.data(), device_found[g].seen, one.size() * sizeof one[0],
+			       hipMemcpyDeviceToHost));
+		MUST(hipMemcpy(&turns, device_found[g].out_of_turn, sizeof turns,
+			       hipMemcpyDeviceToHost));
 		out_of_turn += turns;
 		for (unsigned n = 0; n < numbers(); n++)
 			sum[n] += one[n];
@@ -273,12 +300,9 @@ int main(int argc, char **argv)
 	for (int round = 0; round < opt(ROUNDS); round++)
 		once();
 	switch (opt(END)) {
-	case 1:
-		exit(0);
-	case 2:
-		_exit(0);
-	case 3:
-		abort();
+	case 1: exit(0);
+	case 2: _exit(0);
+	case 3: abort();
 	}
 	check();
 	return 0;

@@ -4,10 +4,10 @@
  *   (nothing)   linked: through the PLT
  *   VIA_TABLE   linked: through a constant table of pointers (relocations of data)
  *   VIA_DLSYM   dlopen() of the library, dlsym() of each function
- * As a program it makes them once, or lets plug-ins do it: way PLUG-IN local|global|deepbind ..; as a plug-in (PLUGIN) it exports work().
- * Prints the names, in order. Among them: structs by value, a status that is none, a call that
- * fails. No kernel runs, not even one of the library's own (fills are kernels), so that any
- * device will do. */
+ * As a program it makes them once, or lets plug-ins do it: way PLUG-IN local|global|deepbind ..;
+ * as a plug-in (PLUGIN) it exports work(). Prints the names, in order. Among them: structs by
+ * value, a status that is none, a call that fails. No kernel runs, not even one of the library's
+ * own (fills are kernels), so that any device will do. */
 #define __HIP_PLATFORM_AMD__ 1
 #include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
@@ -15,16 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTIONS(X)                                                                 \
-	X(hipGetDeviceCount)                                                         \
-	X(hipSetDevice)                                                              \
-	X(hipMalloc)                                                                 \
-	X(hipMallocPitch)                                                            \
-	X(hipMemcpy)                                                                 \
-	X(hipMemsetAsync)                                                            \
-	X(hipMalloc3D) X(hipMemset3D) X(hipStreamCreate) X(hipStreamSynchronize)     \
-		X(hipStreamDestroy) X(hipMemcpy2D) X(hipFree) X(hipIpcOpenMemHandle) \
-			X(hipGetErrorName) X(hipGetStreamDeviceId) X(hipDeviceSynchronize)
+/* clang-format off */
+#define FUNCTIONS(X) \
+	X(hipMalloc3D) X(hipMemset3D) X(hipStreamCreate) X(hipStreamSynchronize) \
+	X(hipStreamDestroy) X(hipMemcpy2D) X(hipFree) X(hipIpcOpenMemHandle) \
+	X(hipGetErrorName) X(hipGetStreamDeviceId) X(hipDeviceSynchronize)
+/* clang-format on */
 
 #if defined(VIA_TABLE)
 #define X(f) __typeof__(&f) f##_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Copies and sets of all directions, from memory that is pinned and memory that is not; how much of each is printed. */
+/* Copies and sets of all directions, from memory that is pinned and memory that is not; how much
+ * of each is printed. */
 #include <hip/hip_runtime.h>
 
 #include <cstdio>

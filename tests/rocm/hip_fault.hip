@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Fifty kernels that are fine, then one that stores where nothing is: the runtime ends the program. */
+/* Fifty kernels that are fine, then one that stores where nothing is: the runtime ends the
+ * program. */
 #include <hip/hip_runtime.h>
 
-__global__ void fine(int) {}
+__global__ void fine(int)
+{
+}
 
 __global__ void wild(int *at)
 {

@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-__global__ void kernel(int) {}
+__global__ void kernel(int)
+{
+}
 
 int main()
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* hip_modules FIRST SECOND TIMES: loads the two modules in turn, runs the kernel of each, unloads it: all land on one address. */
+/* hip_modules FIRST SECOND TIMES: loads the two modules in turn, runs the kernel of each,
+ * unloads it: all land on one address. */
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -19,7 +20,8 @@ int main(int, char **argv)
 
 		MUST(hipModuleLoad(&module, argv[1 + i % 2]));
 		MUST(hipModuleGetFunction(&function, module, i % 2 ? "second" : "first"));
-		MUST(hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+		MUST(hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments,
+					   nullptr));
 		MUST(hipMemcpy(&got, out, sizeof got, hipMemcpyDeviceToHost));
 		wrong += got != 1 + i % 2;
 		MUST(hipModuleUnload(module));

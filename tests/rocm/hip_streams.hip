@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* hip_streams THREADS STREAMS LAUNCHES [no-wait]: each launch of the whole program has a grid of its own; now and then a memset. */
+/* hip_streams THREADS STREAMS LAUNCHES [no-wait]: each launch of the whole program has a grid of
+ * its own; now and then a memset. */
 #include <hip/hip_runtime.h>
 
 #include <atomic>
@@ -7,7 +8,9 @@
 #include <thread>
 #include <vector>
 
-__global__ void kernel(int) {}
+__global__ void kernel(int)
+{
+}
 
 static std::atomic<int> next{0};
 
@@ -24,10 +27,12 @@ static void launch(int streams, int launches, bool wait)
 	for (int i = 0; i < launches; i++) {
 		int n = next++;
 
-		kernel<<<dim3(n % 128 + 1, n / 128 % 128 + 1, n / 16384 + 1), dim3(1), 0, all[i % streams]>>>(n);
+		kernel<<<dim3(n % 128 + 1, n / 128 % 128 + 1, n / 16384 + 1), dim3(1), 0,
+			 all[i % streams]>>>(n);
 		if (i % 64 == 0 && hipMemsetAsync(memory, 0, 4096, all[i % streams]) != hipSuccess)
 			abort();
-		if (wait && i % 100 == 99 && hipStreamSynchronize(all[i / 100 % streams]) != hipSuccess)
+		if (wait && i % 100 == 99 &&
+		    hipStreamSynchronize(all[i / 100 % streams]) != hipSuccess)
 			abort();
 	}
 	if (!wait)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain HSA: hsa_calls [--again | --no-shutdown]. Calls with known counts and arguments: 16 of hsa_core a round behind hsa_init(),
- * hsa_shut_down() among them, and 4 of hsa_amd_ext, of which one fails. */
+/* Plain HSA: hsa_calls [--again | --no-shutdown]. Calls with known counts and arguments: 16 of
+ * hsa_core a round behind hsa_init(), hsa_shut_down() among them, and 4 of hsa_amd_ext, of which
+ * one fails. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* HSA's image and finalizer extensions: hsa_images [exported | table]. Each function once, with known arguments: those that the library
- * exports, or those that hsa_system_get_major_extension_table() gives. Says what each answered. */
+/* HSA's image and finalizer extensions: hsa_images [exported | table]. Each function once, with
+ * known arguments: those that the library exports, or those that
+ * hsa_system_get_major_extension_table() gives. Says what each answered. */
 #include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
 #include <stdio.h>

@@ -2,14 +2,17 @@
 /* ROCm 6 in small: libraries that register their tables as the real ones do. Compiled several
  * times:
  *   REGISTER  librocprofiler-register.so.0: asks whoever exports rocprofiler_set_api_table(), if
- *   there is a sign of a tool
- *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts or lengthens its table
- *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB, as ROCr 6 does. With MODERN_SCRATCH
- *             each hsa_signal_load() gives a queue scratch memory and takes it back, and says so
- *             by the table for tools. It has images, IMAGES functions of them, and a finalizer;
- *             AMD_EXT functions of AMD's
- *   RCCL      librccl.so.1: registers "rccl" at the first call, NCCL functions of it; and "rocjpeg", of which nothing is known here
- *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and counts
+ *             there is a sign of a tool
+ *   HIP       libamdhip64.so.6: registers "hip" and "hip_compiler" at the first call; ENTRIES cuts
+ *             or lengthens its table
+ *   HSA       libhsa-runtime64.so.1: registers "hsa" in hsa_init(), and then asks HSA_TOOLS_LIB,
+ *             as ROCr 6 does. With MODERN_SCRATCH each hsa_signal_load() gives a queue scratch
+ *             memory and takes it back, and says so by the table for tools. It has images, IMAGES
+ *             functions of them, and a finalizer; AMD_EXT functions of AMD's
+ *   RCCL      librccl.so.1: registers "rccl" at the first call, NCCL functions of it; and
+ *             "rocjpeg", of which nothing is known here
+ *   SDK       librocprofiler-sdk.so.1: puts a function of its own in front of hipMalloc's and
+ *             counts
  *   else      the program */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-/* Names a thread, a device (before it has a queue, by HIP's number) and a stream, and launches a kernel. "agent": the device by
- * HSA's handle instead. */
+/* Names a thread, a device (before it has a queue, by HIP's number) and a stream, and launches a
+ * kernel. "agent": the device by HSA's handle instead. */
 #include <hip/hip_runtime.h>
 #include <hsa/hsa.h>
 
 #include "compat/roctx/roctx.h"
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 static hsa_status_t name_gpu(hsa_agent_t agent, void *)
 {
 	hsa_device_type_t type;
 
-	if (hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) == HSA_STATUS_SUCCESS && type == HSA_DEVICE_TYPE_GPU)
+	if (hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) == HSA_STATUS_SUCCESS &&
+	    type == HSA_DEVICE_TYPE_GPU)
 		roctxNameHsaAgent("agent of ours", (const struct hsa_agent_s *)&agent);
 	return HSA_STATUS_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* As PyTorch does with its record of operators on: each operator is a range of ROCTx around its launches. Three launches of
- * "grow" in aten::add, two in aten::mul, one in the aten::sum that lies in it. */
+/* As PyTorch does with its record of operators on: each operator is a range of ROCTx around its
+ * launches. Three launches of "grow" in aten::add, two in aten::mul, one in the aten::sum that
+ * lies in it. */
 #include <hip/hip_runtime.h>
 
 #include "compat/roctx/roctx.h"
@@ -22,7 +23,8 @@ int main()
 
 	if (hipMalloc(&a, 64 * sizeof *a) != hipSuccess)
 		return 1;
-	roctxRangePushA("aten::add, seq = 1, op_id = 10, sizes = [[64], []], input_op_ids = ((3,0), (4,0))");
+	roctxRangePushA("aten::add, seq = 1, op_id = 10, sizes = [[64], []], input_op_ids = "
+			"((3,0), (4,0))");
 	launch(a, 3);
 	roctxRangePop();
 	roctxRangePushA("aten::mul, op_id = 11, sizes = [[64]], input_op_ids = ((10,0),)");

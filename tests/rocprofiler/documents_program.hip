@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What documents_client.cpp looks at: documents_program MODULE, which is this file compiled with --genco. It says on stderr when it executes
- * the module's kernel, so that this can be placed among what the tool says. */
+/* What documents_client.cpp looks at: documents_program MODULE, which is this file compiled with
+ * --genco. It says on stderr when it executes the module's kernel, so that this can be placed
+ * among what the tool says. */
 #include <cstdio>
 #include <cstdlib>
 #include <hip/hip_runtime.h>

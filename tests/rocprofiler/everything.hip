@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Two threads, each with a stream of its own: copies of known sizes, kernels, a graph of five kernels that is launched three times.
+// Two threads, each with a stream of its own: copies of known sizes, kernels, a graph of five
+// kernels that is launched three times.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <vector>
 
-#define DO(call)                                                                             \
-	if (hipError_t error_ = (call); error_ != hipSuccess) {                              \
-		fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error_));               \
-		exit(1);                                                                     \
+#define DO(call)                                                               \
+	if (hipError_t error_ = (call); error_ != hipSuccess) {                \
+		fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error_)); \
+		exit(1);                                                       \
 	}
 
 __global__ void add(int *values, int what)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* flushed flush|stop: 40 times, kernels are launched and waited for, then the client's buffer is flushed (stop: when its context has been
- * stopped). Are all there? Prints how often not. */
+/* flushed flush|stop: 40 times, kernels are launched and waited for, then the client's buffer is
+ * flushed (stop: when its context has been stopped). Are all there? Prints how often not. */
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstring>

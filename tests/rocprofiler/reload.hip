@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reload MODULE [TIMES]: loads, launches and unloads it, three times. reload N: so many calls that do nothing. */
+/* reload MODULE [TIMES]: loads, launches and unloads it, three times. reload N: so many calls
+ * that do nothing. */
 #include <hip/hip_runtime.h>
 #include <stdlib.h>
 
@@ -22,9 +23,11 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	for (int i = 0, n = argc > 2 ? atoi(argv[2]) : 3; i < n; i++)
-		if (hipModuleLoad(&module, argv[1]) || hipModuleGetFunction(&function, module, "again") ||
-		    hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr) || hipDeviceSynchronize() ||
-		    hipModuleUnload(module))
+		if (hipModuleLoad(&module, argv[1]) ||
+		    hipModuleGetFunction(&function, module, "again") ||
+		    hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr,
+					  nullptr) ||
+		    hipDeviceSynchronize() || hipModuleUnload(module))
 			return 1;
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* hip_soft MODE ..: what a HIP program sees of software GPUs; prints what happened, one line per step. */
+/* hip_soft MODE ..: what a HIP program sees of software GPUs; prints what happened, one line per
+ * step. */
 #include <dirent.h>
 #include <hip/hip_runtime.h>
 #include <hip/hip_cooperative_groups.h>
@@ -13,14 +14,14 @@
 #include <unistd.h>
 #include <vector>
 
-#define MUST(call) \
-	do { \
-		hipError_t error_ = (call); \
-		if (error_ != hipSuccess) { \
+#define MUST(call)                                                          \
+	do {                                                                \
+		hipError_t error_ = (call);                                 \
+		if (error_ != hipSuccess) {                                 \
 			printf("%s: %s\n", #call, hipGetErrorName(error_)); \
-			fflush(stdout); \
-			exit(1); \
-		} \
+			fflush(stdout);                                     \
+			exit(1);                                            \
+		}                                                           \
 	} while (0)
 
 __global__ void add(const int *a, const int *b, int *c, int n)
@@ -54,7 +55,7 @@ __global__ void mark(int *out, int value)
 }
 
 /* A sum that needs memory for each work-item: places are known only when it runs. */
-template<int WORDS> __global__ void spill(int *out, const int *places)
+template <int WORDS> __global__ void spill(int *out, const int *places)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
 	volatile int words[WORDS];
@@ -97,11 +98,15 @@ static void devices(int, char **)
 		char bus[32];
 		MUST(hipGetDeviceProperties(&p, i));
 		MUST(hipDeviceGetPCIBusId(bus, sizeof bus, i));
-		printf("%d: %s, %s, %zu MiB, %d units, at %s\n", i, p.name, p.gcnArchName, p.totalGlobalMem >> 20, p.multiProcessorCount, bus);
+		printf("%d: %s, %s, %zu MiB, %d units, at %s\n", i, p.name, p.gcnArchName,
+		       p.totalGlobalMem >> 20, p.multiProcessorCount, bus);
 	}
 }
 
-static bool same(const std::vector<int> &a, const std::vector<int> &b) { return a == b; }
+static bool same(const std::vector<int> &a, const std::vector<int> &b)
+{
+	return a == b;
+}
 
 /* Every way of copying and setting, with sizes that are no multiples of anything. */
 static void copies(int, char **)
@@ -125,7 +130,8 @@ static void copies(int, char **)
 	MUST(hipMemcpyAsync(b, pinned, bytes, hipMemcpyHostToDevice, 0));
 	MUST(hipMemcpyAsync(pinned, b, bytes, hipMemcpyDeviceToHost, 0));
 	MUST(hipStreamSynchronize(0));
-	printf("pinned, there and back: %s\n", memcmp(pinned, from.data(), bytes) ? "differs" : "same");
+	printf("pinned, there and back: %s\n",
+	       memcmp(pinned, from.data(), bytes) ? "differs" : "same");
 
 	MUST(hipMemset((char *)a + 5, 0x5a, 1001));
 	MUST(hipMemcpy(to.data(), a, bytes, hipMemcpyDeviceToHost));
@@ -140,11 +146,13 @@ static void copies(int, char **)
 	for (size_t i = 0; i < n; i++)
 		from[i] = (int)i;
 	MUST(hipMemset(a, 0, bytes));
-	MUST(hipMemcpy2D(a, 512, from.data(), 400, 300, 100, hipMemcpyHostToDevice)); /* 100 rows of 300 bytes */
+	/* 100 rows of 300 bytes */
+	MUST(hipMemcpy2D(a, 512, from.data(), 400, 300, 100, hipMemcpyHostToDevice));
 	MUST(hipMemcpy2D(to.data(), 400, a, 512, 300, 100, hipMemcpyDeviceToHost));
 	bool good = true;
 	for (int row = 0; row < 100; row++)
-		good = good && !memcmp((char *)to.data() + row * 400, (char *)from.data() + row * 400, 300);
+		good = good &&
+		       !memcmp((char *)to.data() + row * 400, (char *)from.data() + row * 400, 300);
 	printf("rows: %s\n", good ? "same" : "differs");
 }
 
@@ -168,7 +176,8 @@ static void kernels(int, char **)
 	printf("wrong %d\n", wrong);
 }
 
-/* A kernel on one stream waits for a kernel of the other: they run at the same time, or never end. */
+/* A kernel on one stream waits for a kernel of the other: they run at the same time, or never
+ * end. */
 static void streams(int, char **)
 {
 	hipStream_t s[2];
@@ -240,7 +249,8 @@ static void budget(int, char **)
 	int *blocks[64], n = 0;
 	hipError_t error;
 
-	MUST(hipMalloc(&blocks[0], 64)); /* HIP 7 does not survive it that no memory is left for its queues */
+	/* HIP 7 does not survive it that no memory is left for its queues */
+	MUST(hipMalloc(&blocks[0], 64));
 	MUST(hipMemset(blocks[0], 1, 64));
 	MUST(hipDeviceSynchronize());
 	MUST(hipFree(blocks[0]));
@@ -248,25 +258,27 @@ static void budget(int, char **)
 	printf("total %zu MiB\n", total >> 20);
 	while (n < 64 && (error = hipMalloc(&blocks[n], 64 << 20)) == hipSuccess)
 		n++;
-	printf("then %s, %s\n", hipGetErrorName(error), n > 10 ? "after more than 10" : "too early");
+	printf("then %s, %s\n", hipGetErrorName(error),
+	       n > 10 ? "after more than 10" : "too early");
 	MUST(hipFree(blocks[0]));
 	printf("after a free: %s\n", hipGetErrorName(hipMalloc(&blocks[0], 64 << 20)));
 	MUST(hipMemset(blocks[n - 1], 1, 64 << 20));
 	MUST(hipDeviceSynchronize());
 }
 
-/* Grids that wait for themselves, small and as large as the GPU holds; then one that is too large. */
+/* Grids that wait for themselves, small and as large as the GPU holds; then one that is too
+ * large. */
 static void cooperative(int, char **)
 {
 	int steps = 5, wrong = 0, most = 0, supported = 0, *a, *b;
-	void *arguments[] = { &a, &b, &steps };
+	void *arguments[] = {&a, &b, &steps};
 	hipDeviceProp_t properties;
 
 	MUST(hipDeviceGetAttribute(&supported, hipDeviceAttributeCooperativeLaunch, 0));
 	MUST(hipGetDeviceProperties(&properties, 0));
 	MUST(hipOccupancyMaxActiveBlocksPerMultiprocessor(&most, rotate, 128, 0));
 	most *= properties.multiProcessorCount;
-	for (int groups : { 1, 2, 7, most < 400 ? most : 400 }) {
+	for (int groups : {1, 2, 7, most < 400 ? most : 400}) {
 		int n = groups * 128;
 		std::vector<int> host(n);
 		MUST(hipMalloc(&a, n * sizeof *a));
@@ -274,7 +286,8 @@ static void cooperative(int, char **)
 		for (int i = 0; i < n; i++)
 			host[i] = i;
 		MUST(hipMemcpy(a, host.data(), n * sizeof *a, hipMemcpyHostToDevice));
-		MUST(hipLaunchCooperativeKernel((const void *)rotate, dim3(groups), dim3(128), arguments, 0, 0));
+		MUST(hipLaunchCooperativeKernel((const void *)rotate, dim3(groups), dim3(128),
+						arguments, 0, 0));
 		MUST(hipMemcpy(host.data(), b, n * sizeof *b, hipMemcpyDeviceToHost));
 		for (int i = 0; i < n; i++)
 			wrong += host[i] != (i + 128 * steps) % n + steps;
@@ -282,10 +295,13 @@ static void cooperative(int, char **)
 		MUST(hipFree(b));
 	}
 	printf("supported %d, wrong %d\n", supported, wrong);
-	printf("too large: %s\n", hipGetErrorName(hipLaunchCooperativeKernel((const void *)rotate, dim3(most + 1), dim3(128), arguments, 0, 0)));
+	printf("too large: %s\n",
+	       hipGetErrorName(hipLaunchCooperativeKernel((const void *)rotate, dim3(most + 1),
+							  dim3(128), arguments, 0, 0)));
 }
 
-/* A child computes on its parent's memory, a part of a block and a whole one; who got the handles by a pipe. */
+/* A child computes on its parent's memory, a part of a block and a whole one; who got the
+ * handles by a pipe. */
 static int import_and_add(int from)
 {
 	hipIpcMemHandle_t handles[2];
@@ -294,21 +310,24 @@ static int import_and_add(int from)
 	if (read(from, handles, sizeof handles) != sizeof handles)
 		return 1;
 	for (int i = 0; i < 2; i++) {
-		MUST(hipIpcOpenMemHandle((void **)&shared[i], handles[i], hipIpcMemLazyEnablePeerAccess));
+		MUST(hipIpcOpenMemHandle((void **)&shared[i], handles[i],
+					 hipIpcMemLazyEnablePeerAccess));
 		add<<<4, 256>>>(shared[i], shared[i], shared[i], 1000);
 	}
 	MUST(hipDeviceSynchronize());
 	for (int *p : shared)
 		MUST(hipIpcCloseMemHandle(p));
 	memset(handles, 1, sizeof handles);
-	printf("a handle that is none: %s\n", hipIpcOpenMemHandle((void **)&shared[0], handles[0], 0) == hipSuccess ? "opened" : "refused");
+	printf("a handle that is none: %s\n",
+	       hipIpcOpenMemHandle((void **)&shared[0], handles[0], 0) == hipSuccess ? "opened"
+										     : "refused");
 	fflush(stdout);
 	return 0;
 }
 
 static void share(int, char **)
 {
-	const size_t bytes[2] = { 4000, 8 << 20 };
+	const size_t bytes[2] = {4000, 8 << 20};
 	hipIpcMemHandle_t handles[2];
 	std::vector<int> host(1000);
 	int *mine[2], pipe_[2], status, wrong = 0;
@@ -325,7 +344,8 @@ static void share(int, char **)
 		MUST(hipMemcpy(mine[i], host.data(), 4000, hipMemcpyHostToDevice));
 		MUST(hipIpcGetMemHandle(&handles[i], mine[i]));
 	}
-	if (write(pipe_[1], handles, sizeof handles) != sizeof handles || waitpid(child, &status, 0) < 0)
+	if (write(pipe_[1], handles, sizeof handles) != sizeof handles ||
+	    waitpid(child, &status, 0) < 0)
 		exit(1);
 	for (int *p : mine) {
 		MUST(hipMemcpy(host.data(), p, 4000, hipMemcpyDeviceToHost));
@@ -336,11 +356,12 @@ static void share(int, char **)
 	printf("child %d, wrong %d\n", status, wrong);
 }
 
-/* hip_soft modules FIRST SECOND: two code objects in turn; the same address has another kernel each time. */
+/* hip_soft modules FIRST SECOND: two code objects in turn; the same address has another kernel
+ * each time. */
 static void modules(int argc, char **argv)
 {
 	int *out, value = 0, wrong = 0;
-	void *arguments[] = { &out };
+	void *arguments[] = {&out};
 
 	if (argc < 4)
 		exit(2);
@@ -377,7 +398,8 @@ static void managed(int, char **)
 }
 
 /* Kernels whose times a file sets: events around three of them. */
-/* Memory of the program's own, registered: a kernel, a fill and a copy reach it by its device address. */
+/* Memory of the program's own, registered: a kernel, a fill and a copy reach it by its device
+ * address. */
 static void registered(int, char **)
 {
 	const int n = 1000;
@@ -401,11 +423,12 @@ static void registered(int, char **)
 		MUST(hipFree(back));
 		MUST(hipHostUnregister(a));
 	}
-	printf("registered: %d wrong, device address %s\n", wrong, device == a ? "the same" : "another");
+	printf("registered: %d wrong, device address %s\n", wrong,
+	       device == a ? "the same" : "another");
 	free(a);
 }
 
-template<int WORDS> static void spill_once(int *out, const int *places)
+template <int WORDS> static void spill_once(int *out, const int *places)
 {
 	enum { ITEMS = 512 };
 	int got[ITEMS], wrong = 0;
@@ -492,11 +515,27 @@ static void threads(int, char **)
 	closedir(tasks);
 }
 
-static const struct { const char *name; void (*run)(int, char **); } modes[] = {
-	{ "devices", devices }, { "copies", copies }, { "kernels", kernels }, { "streams", streams }, { "peers", peers }, { "budget", budget },
-	{ "cooperative", cooperative }, { "share", share },
-	{ "modules", modules }, { "print", print }, { "managed", managed }, { "registered", registered }, { "durations", durations },
-	{ "leave", leave }, { "fault", fault }, { "threads", threads }, { "scratch", scratch },
+static const struct {
+	const char *name;
+	void (*run)(int, char **);
+} modes[] = {
+	{"devices", devices},
+	{"copies", copies},
+	{"kernels", kernels},
+	{"streams", streams},
+	{"peers", peers},
+	{"budget", budget},
+	{"cooperative", cooperative},
+	{"share", share},
+	{"modules", modules},
+	{"print", print},
+	{"managed", managed},
+	{"registered", registered},
+	{"durations", durations},
+	{"leave", leave},
+	{"fault", fault},
+	{"threads", threads},
+	{"scratch", scratch},
 };
 
 int main(int argc, char **argv)

@@ -3,7 +3,8 @@
  *
  * usage: isa_cases --texts                 the instructions, a line each, for an assembler
  *        isa_cases --claimed | --tested    names, sorted as the table is
- *        isa_cases FILE [PREFIX]           FILE has the words of each line in hexadecimal bytes; cases whose text begins so */
+ *        isa_cases FILE [PREFIX]           FILE has the words of each line in hexadecimal bytes;
+ *                                          PREFIX: cases whose text begins so */
 #include "tests/soft/isa_test.h"
 
 #include <ctype.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Instructions of soft/amdgpu/isa against a second evaluation, one at a time.
  *
- *   isa_cases --texts  ──► llvm-mc ──► isa_cases FILE: each case's words decoded, run on many states, compared
+ *   isa_cases --texts ──► llvm-mc ──► isa_cases FILE: each case decoded, run on many states,
+ *   compared
  *
  * A case is an instruction's text and what it does to a lane or to scalars, written again here
  * and not taken from gfx906.isa. Every register that the case does not name must keep its value.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* levels: the same C++ functions on the device and on the host, on many inputs; prints a line per function, and how many
- * results differ. Compiled at -O0 to -O3 by tests/test_soft_levels_hip.py; -ffp-contract=off, so that both round alike. */
+/* levels: the same C++ functions on the device and on the host, on many inputs; prints a line
+ * per function, and how many results differ. Compiled at -O0 to -O3 by
+ * tests/test_soft_levels_hip.py; -ffp-contract=off, so that both round alike. */
 #include <hip/hip_runtime.h>
 
 #include <cmath>
@@ -11,12 +12,12 @@
 #include <vector>
 
 #define BOTH __host__ __device__
-#define MUST(call) \
-	do { \
-		if ((call) != hipSuccess) { \
+#define MUST(call)                                    \
+	do {                                          \
+		if ((call) != hipSuccess) {           \
 			printf("%s failed\n", #call); \
-			exit(1); \
-		} \
+			exit(1);                      \
+		}                                     \
 	} while (0)
 
 enum { COUNT = 4096, GROUP = 256 };
@@ -31,14 +32,19 @@ struct input { /* of one work-item; edges among them */
 
 /* ---- functions ---- */
 
-BOTH static int divisor(int b) { return b ? b : 7; }
+BOTH static int divisor(int b)
+{
+	return b ? b : 7;
+}
 
 struct integers {
 	BOTH long long operator()(const input &i) const
 	{
-		int q = (int)((unsigned)i.a * (unsigned)i.b) ^ i.a >> (i.b & 31) ^ (int)(i.u << (i.v & 31));
+		int q = (int)((unsigned)i.a * (unsigned)i.b) ^ i.a >> (i.b & 31) ^
+			(int)(i.u << (i.v & 31));
 
-		return q + i.u / (i.v | 1) + i.u % (i.v | 1) + (i.b == -1 ? 0 : i.a / divisor(i.b) + i.a % divisor(i.b));
+		return q + i.u / (i.v | 1) + i.u % (i.v | 1) +
+		       (i.b == -1 ? 0 : i.a / divisor(i.b) + i.a % divisor(i.b));
 	}
 };
 
@@ -47,7 +53,8 @@ struct wide_integers {
 	{
 		unsigned long long x = (unsigned long long)i.l, y = (unsigned long long)i.m | 1;
 
-		return (long long)(x * y + x / y + x % y + (x << (i.u & 63)) + (x >> (i.v & 63)) + (unsigned long long)(i.l >> (i.u & 63))) +
+		return (long long)(x * y + x / y + x % y + (x << (i.u & 63)) + (x >> (i.v & 63)) +
+				   (unsigned long long)(i.l >> (i.u & 63))) +
 		       i.l / (i.m == -1 || !i.m ? 3 : i.m);
 	}
 };
@@ -68,7 +75,11 @@ struct narrow_integers {
 };
 
 struct floats {
-	BOTH float operator()(const input &i) const { return i.f * i.g + i.f / i.g - sqrtf(fabsf(i.f)) + fmaf(i.f, i.g, 1.5f) + (i.f < i.g ? i.f : i.g); }
+	BOTH float operator()(const input &i) const
+	{
+		return i.f * i.g + i.f / i.g - sqrtf(fabsf(i.f)) + fmaf(i.f, i.g, 1.5f) +
+		       (i.f < i.g ? i.f : i.g);
+	}
 };
 
 /* Far apart, so that quotients overflow, are denormal, or need their operands scaled on the way. */
@@ -78,7 +89,8 @@ struct quotients {
 		float x = i.f, y = i.g;
 		double r = i.d / (i.e * 1e-280) + i.d * 1e-280 / (i.e * 1e5);
 
-		return r + (double)(x * 1e25f / (y * 1e-12f)) + (double)(x * 1e-20f / (y * 1e12f)) * 1e40 + (double)(y / (x * 1e30f)) * 1e40;
+		return r + (double)(x * 1e25f / (y * 1e-12f)) +
+		       (double)(x * 1e-20f / (y * 1e12f)) * 1e40 + (double)(y / (x * 1e30f)) * 1e40;
 	}
 };
 
@@ -86,7 +98,7 @@ struct quotients {
 struct small_quotients {
 	BOTH long long operator()(const input &i) const
 	{
-		static const double by[4] = { 1e7, 1e9, 1e12, 1e15 };
+		static const double by[4] = {1e7, 1e9, 1e12, 1e15};
 		long long all = 0;
 
 		for (int n = 0; n < 4; n++) {
@@ -101,7 +113,11 @@ struct small_quotients {
 };
 
 struct doubles {
-	BOTH double operator()(const input &i) const { return i.d * i.e - i.d / i.e + sqrt(fabs(i.e)) + fma(i.d, i.e, -0.25) + floor(i.d) + rint(i.e); }
+	BOTH double operator()(const input &i) const
+	{
+		return i.d * i.e - i.d / i.e + sqrt(fabs(i.e)) + fma(i.d, i.e, -0.25) + floor(i.d) +
+		       rint(i.e);
+	}
 };
 
 struct conversions {
@@ -109,7 +125,8 @@ struct conversions {
 	{
 		float f = fminf(fmaxf(i.f, -1e9f), 1e9f);
 
-		return (double)(int)f + (float)i.l + (double)i.u + (long long)(f * 1000.0) + (float)(_Float16)(f * 1e-5f) + (unsigned)fabsf(f);
+		return (double)(int)f + (float)i.l + (double)i.u + (long long)(f * 1000.0) +
+		       (float)(_Float16)(f * 1e-5f) + (unsigned)fabsf(f);
 	}
 };
 
@@ -165,10 +182,17 @@ struct arrays { /* on the stack, by an index that is not known */
 	}
 };
 
-template <int N> BOTH static unsigned digits(unsigned x) { return x % 10 + 16 * digits<N - 1>(x / 10); }
-template <> BOTH unsigned digits<0>(unsigned) { return 0; }
+template <int N> BOTH static unsigned digits(unsigned x)
+{
+	return x % 10 + 16 * digits<N - 1>(x / 10);
+}
+template <> BOTH unsigned digits<0>(unsigned)
+{
+	return 0;
+}
 
-__attribute__((noinline)) BOTH static unsigned ackermann(unsigned m, unsigned n) /* a real recursion */
+/* a real recursion */
+__attribute__((noinline)) BOTH static unsigned ackermann(unsigned m, unsigned n)
 {
 	if (!m)
 		return n + 1;
@@ -176,13 +200,17 @@ __attribute__((noinline)) BOTH static unsigned ackermann(unsigned m, unsigned n)
 }
 
 struct calls {
-	BOTH long long operator()(const input &i) const { return digits<9>(i.u) + ackermann(i.v & 1, i.u & 7) + ackermann(2, i.v & 1); }
+	BOTH long long operator()(const input &i) const
+	{
+		return digits<9>(i.u) + ackermann(i.v & 1, i.u & 7) + ackermann(2, i.v & 1);
+	}
 };
 
 struct vectors {
 	BOTH float operator()(const input &i) const
 	{
-		float4 a = make_float4(i.f, i.g, (float)i.a, 1), b = make_float4(2, i.f, i.g, (float)i.b);
+		float4 a = make_float4(i.f, i.g, (float)i.a, 1),
+		       b = make_float4(2, i.f, i.g, (float)i.b);
 		int3 n = make_int3(i.a & 255, i.b & 255, 3);
 
 		a.x += b.y, a.y *= b.z, a.z -= b.x, a.w /= b.w + 0.5f;
@@ -195,7 +223,9 @@ struct bits {
 	{
 		unsigned long long x = (unsigned long long)i.l;
 
-		return __builtin_popcountll(x) + 100 * __builtin_clz(i.u | 1) + 10000 * __builtin_ctz(i.u | 1u << 31) + 1000000ll * __builtin_ffsll((long long)x);
+		return __builtin_popcountll(x) + 100 * __builtin_clz(i.u | 1) +
+		       10000 * __builtin_ctz(i.u | 1u << 31) +
+		       1000000ll * __builtin_ffsll((long long)x);
 	}
 };
 
@@ -213,7 +243,8 @@ template <class T> static bool same(T a, T b)
 	return !memcmp(&a, &b, sizeof a) || (a != a && b != b);
 }
 
-template <class F> static int compare(const char *name, const input *device, const std::vector<input> &in)
+template <class F>
+static int compare(const char *name, const input *device, const std::vector<input> &in)
 {
 	typedef decltype(F()(input())) result;
 	std::vector<result> got(COUNT);
@@ -307,7 +338,8 @@ static unsigned long long random64()
 
 static std::vector<input> inputs()
 {
-	static const int edges[] = {0, 1, -1, 2, 31, 32, 255, -128, 65535, 0x7fffffff, (int)0x80000000};
+	static const int edges[] = {
+		0, 1, -1, 2, 31, 32, 255, -128, 65535, 0x7fffffff, (int)0x80000000};
 	static const double numbers[] = {0, -0.0, 1, -1, 0.5, 1e-3, 3.14159, 1e6, -2.5e9, 1e-30};
 	std::vector<input> all(COUNT);
 

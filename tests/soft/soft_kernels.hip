@@ -4,7 +4,9 @@
 
 extern "C" {
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 __global__ void store_index(int *out)
 {
@@ -48,5 +50,4 @@ __global__ void trap(int *out)
 	if (!*out)
 		__builtin_trap();
 }
-
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* textures: HIP's textures and surfaces on the software GPU, each value compared with what the host makes of the same array.
+/* textures: HIP's textures and surfaces on the software GPU, each value compared with what the
+ * host makes of the same array.
  * A line per kind: how many values were compared and how many were wrong. */
 #include <hip/hip_runtime.h>
 
@@ -10,13 +11,13 @@
 #include <type_traits>
 #include <vector>
 
-#define MUST(call) \
-	do { \
-		hipError_t error_ = (call); \
-		if (error_ != hipSuccess) { \
+#define MUST(call)                                                          \
+	do {                                                                \
+		hipError_t error_ = (call);                                 \
+		if (error_ != hipSuccess) {                                 \
 			printf("%s: %s\n", #call, hipGetErrorName(error_)); \
-			exit(1); \
-		} \
+			exit(1);                                            \
+		}                                                           \
 	} while (0)
 
 enum { W = 37, H = 19, D = 5, POINTS = 1 << 12 };
@@ -39,7 +40,9 @@ static int place(hipTextureAddressMode mode, double at, int n)
 
 	switch (mode) {
 	case hipAddressModeWrap: return (int)(((i % n) + n) % n);
-	case hipAddressModeMirror: i = ((i % (2 * n)) + 2 * n) % (2 * n); return (int)(i < n ? i : 2 * n - 1 - i);
+	case hipAddressModeMirror:
+		i = ((i % (2 * n)) + 2 * n) % (2 * n);
+		return (int)(i < n ? i : 2 * n - 1 - i);
 	case hipAddressModeClamp: return (int)(i < 0 ? 0 : i >= n ? n - 1 : i);
 	default: return i < 0 || i >= n ? -1 : (int)i;
 	}
@@ -53,21 +56,25 @@ struct texture_of { /* of one channel */
 
 	float one(double x, double y, double z) const
 	{
-		int i = place(mode, x, size[0]), j = place(mode, y, size[1]), k = place(mode, z, size[2]);
+		int i = place(mode, x, size[0]), j = place(mode, y, size[1]),
+		    k = place(mode, z, size[2]);
 
-		return i < 0 || j < 0 || k < 0 ? 0 : values[((size_t)k * size[1] + j) * size[0] + i];
+		return i < 0 || j < 0 || k < 0 ? 0
+					       : values[((size_t)k * size[1] + j) * size[0] + i];
 	}
 
 	double at(const float *p, int axes) const
 	{
-		double c[3] = { 0, 0, 0 }, sum = 0;
+		double c[3] = {0, 0, 0}, sum = 0;
 
 		for (int i = 0; i < axes; i++)
-			c[i] = rint((normalized ? (double)p[i] * size[i] : p[i]) * 256) / 256 - (linear ? 0.5 : 0); /* as GPUs do */
+			/* as GPUs do */
+			c[i] = rint((normalized ? (double)p[i] * size[i] : p[i]) * 256) / 256 -
+			       (linear ? 0.5 : 0);
 		if (!linear)
 			return one(c[0], c[1], c[2]);
 		for (int corner = 0; corner < 1 << axes; corner++) {
-			double w = 1, q[3] = { 0, 0, 0 };
+			double w = 1, q[3] = {0, 0, 0};
 
 			for (int i = 0; i < axes; i++) {
 				double low = floor(c[i]);
@@ -115,7 +122,8 @@ __global__ void sample2_gradient(hipTextureObject_t t, const float *p, float *ou
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-	out[i] = tex2DGrad<float>(t, p[3 * i], p[3 * i + 1], make_float2(p[3 * i + 2], 0), make_float2(0, 1));
+	out[i] = tex2DGrad<float>(t, p[3 * i], p[3 * i + 1], make_float2(p[3 * i + 2], 0),
+				  make_float2(0, 1));
 }
 
 template <typename T> __global__ void fetch(hipTextureObject_t t, T *out, int n)
@@ -153,7 +161,8 @@ static void say(const char *what, int compared, int wrong)
 	fflush(stdout);
 }
 
-static hipTextureObject_t make_texture(const hipResourceDesc &r, hipTextureAddressMode mode, bool linear, bool normalized,
+static hipTextureObject_t make_texture(const hipResourceDesc &r, hipTextureAddressMode mode,
+				       bool linear, bool normalized,
 				       hipTextureReadMode read = hipReadModeElementType)
 {
 	hipTextureDesc d = {};
@@ -167,7 +176,8 @@ static hipTextureObject_t make_texture(const hipResourceDesc &r, hipTextureAddre
 	return t;
 }
 
-/* Points around the image, many of them at edges of elements, in float so that both sides see the same. */
+/* Points around the image, many of them at edges of elements, in float so that both sides see
+ * the same. */
 static std::vector<float> points(const int *size, bool normalized)
 {
 	std::vector<float> p(3 * POINTS);
@@ -175,13 +185,16 @@ static std::vector<float> points(const int *size, bool normalized)
 	for (size_t i = 0; i < p.size(); i++) {
 		double x = ((int)(next() % (16 * 3 * size[i % 3])) - 16 * size[i % 3]) / 16.0;
 
-		/* Device code multiplies by the size, in float: an edge itself may come out on either side. */
+		/* Device code multiplies by the size, in float: an edge itself may come out on
+		 * either side. */
 		p[i] = (float)(normalized ? (x + 1.0 / 64) / size[i % 3] : x);
 	}
 	return p;
 }
 
-template <typename K> static void compare(const char *what, K kernel, hipTextureObject_t t, const texture_of &model, int axes)
+template <typename K>
+static void compare(const char *what, K kernel, hipTextureObject_t t, const texture_of &model,
+		    int axes)
 {
 	std::vector<float> p = points(model.size, model.normalized), got(POINTS);
 	float *points, *out;
@@ -204,9 +217,10 @@ template <typename K> static void compare(const char *what, K kernel, hipTexture
 
 static void sampled(int axes)
 {
-	static const hipTextureAddressMode modes[] = { hipAddressModeWrap, hipAddressModeMirror, hipAddressModeClamp, hipAddressModeBorder };
-	static const char *const names[] = { "wrap", "mirror", "clamp", "border" };
-	const int size[3] = { W, axes > 1 ? H : 1, axes > 2 ? D : 1 };
+	static const hipTextureAddressMode modes[] = {hipAddressModeWrap, hipAddressModeMirror,
+						      hipAddressModeClamp, hipAddressModeBorder};
+	static const char *const names[] = {"wrap", "mirror", "clamp", "border"};
+	const int size[3] = {W, axes > 1 ? H : 1, axes > 2 ? D : 1};
 	hipChannelFormatDesc channel = hipCreateChannelDesc<float>();
 	std::vector<float> values((size_t)size[0] * size[1] * size[2]);
 	hipResourceDesc r = {};
@@ -226,21 +240,35 @@ static void sampled(int axes)
 		MUST(hipMemcpy3D(&c));
 	} else {
 		MUST(hipMallocArray(&array, &channel, W, axes > 1 ? H : 0, 0));
-		MUST(hipMemcpy2DToArray(array, 0, 0, values.data(), W * sizeof(float), W * sizeof(float), (size_t)size[1], hipMemcpyHostToDevice));
+		MUST(hipMemcpy2DToArray(array, 0, 0, values.data(), W * sizeof(float),
+					W * sizeof(float), (size_t)size[1], hipMemcpyHostToDevice));
 	}
 	r.resType = hipResourceTypeArray;
 	r.res.array.array = array;
 	for (int mode = 0; mode < 4; mode++)
 		for (int linear = 0; linear < 2; linear++)
-			for (int normalized = mode < 2; normalized < 2; normalized++) { /* wrap and mirror are for normalized ones */
-				texture_of model = { values, { size[0], size[1], size[2] }, modes[mode], linear != 0, normalized != 0 };
-				hipTextureObject_t t = make_texture(r, modes[mode], linear, normalized);
+			/* wrap and mirror are for normalized ones */
+			for (int normalized = mode < 2; normalized < 2; normalized++) {
+				texture_of model = {values,
+						    {size[0], size[1], size[2]},
+						    modes[mode],
+						    linear != 0,
+						    normalized != 0};
+				hipTextureObject_t t =
+					make_texture(r, modes[mode], linear, normalized);
 
-				snprintf(what, sizeof what, "%dD %s %s %s", axes, names[mode], linear ? "linear" : "nearest", normalized ? "0 to 1" : "elements");
-				compare(what, axes == 1 ? sample1 : axes == 2 ? sample2 : sample3, t, model, axes);
+				snprintf(what, sizeof what, "%dD %s %s %s", axes, names[mode],
+					 linear ? "linear" : "nearest",
+					 normalized ? "0 to 1" : "elements");
+				compare(what,
+					axes == 1   ? sample1
+					: axes == 2 ? sample2
+						    : sample3,
+					t, model, axes);
 				if (axes == 2 && mode == 2) {
 					compare("2D of a level", sample2_level, t, model, axes);
-					compare("2D with gradients", sample2_gradient, t, model, axes);
+					compare("2D with gradients", sample2_gradient, t, model,
+						axes);
 				}
 				MUST(hipDestroyTextureObject(t));
 			}
@@ -279,7 +307,8 @@ template <typename T> static void elements(const char *name)
 
 	MUST(hipMemset(out, 255, bytes.size()));
 	MUST(hipMallocArray(&array, &channel, W, H, 0));
-	MUST(hipMemcpy2DToArray(array, 0, 0, values.data(), W * sizeof(T), W * sizeof(T), H, hipMemcpyHostToDevice));
+	MUST(hipMemcpy2DToArray(array, 0, 0, values.data(), W * sizeof(T), W * sizeof(T), H,
+				hipMemcpyHostToDevice));
 	r = {};
 	r.resType = hipResourceTypeArray;
 	r.res.array.array = array;
@@ -290,7 +319,8 @@ template <typename T> static void elements(const char *name)
 	MUST(hipDestroyTextureObject(t));
 
 	MUST(hipMemset(out, 255, bytes.size()));
-	MUST(hipMemcpy2D(memory, pitch, values.data(), W * sizeof(T), W * sizeof(T), H, hipMemcpyHostToDevice));
+	MUST(hipMemcpy2D(memory, pitch, values.data(), W * sizeof(T), W * sizeof(T), H,
+			 hipMemcpyHostToDevice));
 	r = {};
 	r.resType = hipResourceTypePitch2D;
 	r.res.pitch2D.devPtr = memory;
@@ -326,10 +356,12 @@ template <typename T> static void as_floats(const char *name)
 		v = (T)next();
 	MUST(hipMalloc(&out, W * H * sizeof(float)));
 	MUST(hipMallocArray(&array, &channel, W, H, 0));
-	MUST(hipMemcpy2DToArray(array, 0, 0, values.data(), W * sizeof(T), W * sizeof(T), H, hipMemcpyHostToDevice));
+	MUST(hipMemcpy2DToArray(array, 0, 0, values.data(), W * sizeof(T), W * sizeof(T), H,
+				hipMemcpyHostToDevice));
 	r.resType = hipResourceTypeArray;
 	r.res.array.array = array;
-	hipTextureObject_t t = make_texture(r, hipAddressModeClamp, false, false, hipReadModeNormalizedFloat);
+	hipTextureObject_t t =
+		make_texture(r, hipAddressModeClamp, false, false, hipReadModeNormalizedFloat);
 	read2<float><<<dim3((W + 63) / 64, H), 64>>>(t, out);
 	MUST(hipMemcpy(got.data(), out, W * H * sizeof(float), hipMemcpyDeviceToHost));
 	for (int i = 0; i < W * H; i++)
@@ -353,14 +385,16 @@ static void surfaces()
 		v = (float)next();
 	for (auto &a : arrays)
 		MUST(hipMallocArray(&a, &channel, W, H, 0));
-	MUST(hipMemcpy2DToArray(arrays[0], 0, 0, values.data(), W * sizeof(float), W * sizeof(float), H, hipMemcpyHostToDevice));
+	MUST(hipMemcpy2DToArray(arrays[0], 0, 0, values.data(), W * sizeof(float),
+				W * sizeof(float), H, hipMemcpyHostToDevice));
 	r.resType = hipResourceTypeArray;
 	r.res.array.array = arrays[0];
 	MUST(hipCreateSurfaceObject(&from, &r));
 	r.res.array.array = arrays[1];
 	MUST(hipCreateSurfaceObject(&to, &r));
 	turn<<<dim3((W + 63) / 64, H), 64>>>(from, to);
-	MUST(hipMemcpy2DFromArray(got.data(), W * sizeof(float), arrays[1], 0, 0, W * sizeof(float), H, hipMemcpyDeviceToHost));
+	MUST(hipMemcpy2DFromArray(got.data(), W * sizeof(float), arrays[1], 0, 0, W * sizeof(float),
+				  H, hipMemcpyDeviceToHost));
 	for (int i = 0; i < W * H; i++)
 		wrong += got[i] != values[W * H - 1 - i];
 	say("surfaces", W * H, wrong);

@@ -2,7 +2,9 @@
 /* A program for tests of processes: makes OpenCL calls and begins, divides and ends in every way
  * there is.
  *
- * 	caller STEP [STEP ..]     each step is a word, its number behind a colon: calls:1000 fork exit:3
+ *	caller STEP [STEP ..]
+ *
+ * Each step is a word, its number behind a colon: calls:1000 fork exit:3
  *
  * The call is clGetPlatformInfo(): cheap, so a test can make millions. Every image prints "PID
  * CALLS" when it ends in an orderly way; `tally:FILE` makes it count in a shared file instead,

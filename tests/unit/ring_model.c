@@ -3,7 +3,8 @@
  * gt_pool_push, gt_pool_grow, gt_slot_take, gt_block_take, gt_block_link), run by writers and a
  * collector in every order of their atomic operations, with any of them dying between any two.
  *
- *   world | contexts and stacks of the actors | region: header, slots, blocks | what must come out of it |
+ *   world | contexts and stacks of the actors | region: header, slots, blocks | what must come
+ *         | out of it |
  *
  * Each atomic operation of the included sources is a point where another actor may go on. The
  * search is depth first: at each point the world is copied, one actor makes one step, and a

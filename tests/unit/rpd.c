@@ -14,7 +14,8 @@
 static struct gt_capture capture;
 static char path[128];
 
-/* Columns of the first row of @query, joined by '|'; rows by a space. Empty after a failed export. */
+/* Columns of the first row of @query, joined by '|'; rows by a space. Empty after a failed
+ * export. */
 static const char *ask(const char *query)
 {
 	static char answer[8192];

@@ -248,7 +248,7 @@ static void fork_in_the_middle(void)
 /* Tools' maps by number are copied into the child: numbers that began again would mean two
  * things in it. */
 UNIT_TEST(
-	a_forks_child_is_told_the_end_of_the_call_around_the_fork_and_counts_on_from_its_parents_numbers)
+	a_forks_child_is_told_the_end_of_the_call_around_it_and_counts_on_from_its_parents_numbers)
 {
 	struct gputap_context *ctx = context(GPUTAP_CONTEXT_DENSE);
 	int status;

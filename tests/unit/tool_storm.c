@@ -5,7 +5,9 @@
  * every end to who had the beginning and with his eight bytes, parents before children,
  * retirement last.
  *
- * 	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ..     seconds; without: 4, or 600 with GPUTAP_SLOW=1
+ *	GPUTAP_STORM=600 build-thread/tests/unit/tool_storm --no-fork ..
+ *
+ * GPUTAP_STORM: seconds; without: 4, or 600 with GPUTAP_SLOW=1.
  *
  * Most of its worth is in the ThreadSanitizer build. */
 #include <errno.h>

@@ -153,8 +153,7 @@ UNIT_TEST(work_behind_a_callback_that_jumped_out_in_a_thread_that_has_ended_is_t
 	CHECK_EQ(retirements, 3);
 }
 
-UNIT_TEST(
-	of_a_piece_whose_callback_jumped_out_in_a_thread_that_has_ended_the_others_are_told_at_the_end)
+UNIT_TEST(the_others_are_told_at_the_end_of_work_whose_callback_jumped_out_in_a_thread_that_ended)
 {
 	listen();
 	listen();

@@ -60,13 +60,17 @@ const char *unit_show_double(double value);
 const char *unit_show_string(const char *value);
 const char *unit_show_pointer(const void *value);
 
+/* clang-format off */
 #define UNIT_SHOW(v) \
-	_Generic((v), char: unit_show_signed, signed char: unit_show_signed, short: unit_show_signed,              \
-		int: unit_show_signed, long: unit_show_signed, long long: unit_show_signed,                        \
-		bool: unit_show_unsigned, unsigned char: unit_show_unsigned, unsigned short: unit_show_unsigned,   \
-		unsigned: unit_show_unsigned, unsigned long: unit_show_unsigned,                                   \
-		unsigned long long: unit_show_unsigned, float: unit_show_double, double: unit_show_double,         \
-		char *: unit_show_string, const char *: unit_show_string, default: unit_show_pointer)(v)
+	_Generic((v), char: unit_show_signed, signed char: unit_show_signed, \
+		short: unit_show_signed, int: unit_show_signed, long: unit_show_signed, \
+		long long: unit_show_signed, bool: unit_show_unsigned, \
+		unsigned char: unit_show_unsigned, unsigned short: unit_show_unsigned, \
+		unsigned: unit_show_unsigned, unsigned long: unit_show_unsigned, \
+		unsigned long long: unit_show_unsigned, float: unit_show_double, \
+		double: unit_show_double, char *: unit_show_string, \
+		const char *: unit_show_string, default: unit_show_pointer)(v)
+/* clang-format on */
 
 #define UNIT_COMPARE(a, op, b)                                                                \
 	do {                                                                                  \

@@ -2,7 +2,7 @@
 /* The instruction interpreter behind the software GPU's queues: one dispatch packet in, its
  * effects on memory out.
  *
- *   queue_aql.c ── soft_isa_run(machine, dispatch, error, stats) ──► isa/: decode, execute, every wave of the grid
+ *   queue_aql.c ── soft_isa_run(machine, dispatch, error, stats) ──► isa/: decode, execute
  *
  * The queue has read the packet, checked it (sizes not 0, kernel object inside an allocation)
  * and knows the kernel's name; the interpreter reads the 64-byte kernel descriptor at the kernel

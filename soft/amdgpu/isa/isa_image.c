@@ -3,7 +3,8 @@
  * arrays, and surfaces are accessed.
  *
  *   eight SGPRs (the resource) ─► struct soft_image: where, which size, which channels
- *   VGPRs of an address: x y z as the resource's type wants ─► element ─► up to four channels, one VGPR each
+ *   VGPRs of an address: x y z as the resource's type wants ─► element
+ *   element ─► up to four channels, one VGPR each
  *
  * How elements lie in memory is a secret of the hardware where an image is not linear; here all
  * lie row by row, with the resource's pitch, which needs no more room. Nobody else looks: the

@@ -2,7 +2,8 @@
 /* Lane loops: one vector instruction on all 64 lanes, without its operands' modifiers and
  * without the execution mask.
  *
- *   a, b, c ──► loop over 64 lanes ──► d, mask_out          a 64-bit value is two rows: low words, then high words
+ *   a, b, c ──► loop over 64 lanes ──► d, mask_out
+ *   a 64-bit value is two rows: low words, then high words
  *
  * A row is 64 words, one per lane, so that the loops are what compilers make vector instructions
  * of. They compute inactive lanes, too: whoever calls drops those. d may be one of the operands'

@@ -2,9 +2,9 @@
 /* A dispatch: its workgroups one after another, the waves of one in turns; of a cooperative
  * dispatch all of them in turns.
  *
- *   packet + kernel descriptor ─► launch ─► for each workgroup: waves made ─► turns until all have ended
+ *   packet + kernel descriptor ─► launch ─► for each workgroup: waves made ─► turns until all end
  *   turn: steps until the wave ends, waits at a barrier, sleeps, or has had its share of
- *   instructions
+ *         instructions
  *
  * A barrier opens when every wave of its workgroup that has not ended waits at it, the grid's
  * (global wave sync) when as many waves as it was set to have come. Turns make waves that wait

@@ -2,8 +2,9 @@
 /* Sampled images, which are HIP's textures, and typed buffers, which are those of linear memory
  * (tex1Dfetch).
  *
- *   four SGPRs (the sampler) ─► struct sampler: how coordinates go on beyond the image, which filter
- *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► places ─► elements ─► one, or weighted by distance ─► channels
+ *   four SGPRs (the sampler) ─► struct sampler: coordinates beyond the image, which filter
+ *   VGPRs: gradients (sample_d) x y z, level (sample_l) ─► places ─► elements
+ *   elements ─► one, or weighted by distance ─► channels
  *
  * There is one level, so gradients and levels make no difference: a sampler with one filter near
  * and another far is refused. Places are rounded to 8 bits behind the point, as hardware has

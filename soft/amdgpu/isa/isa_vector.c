@@ -2,8 +2,10 @@
 /* Vector instructions around their lane loops (isa_lanes.h): operands to rows, modifiers, what
  * is written where.
  *
- *   plain      operands are rows of registers or one scalar 64 times; result straight into the register when all lanes live
- *   modified   signs, absolute values, clamp, SDWA (bytes and words), DPP (other lanes), op_sel (halves)
+ *   plain      operands are rows of registers, or one scalar 64 times; the result goes straight
+ *              into the register when all lanes live
+ *   modified   signs, absolute values, clamp, SDWA (bytes, words), DPP (other lanes), op_sel
+ *              (halves)
  *   packed     a 16-bit loop on the low halves, then on the high ones
  *   mix        operands each a single or a half, a single multiply-add, result a single or one half
  *

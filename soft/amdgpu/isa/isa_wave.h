@@ -2,7 +2,8 @@
 /* Inside the interpreter: instructions decoded, and the state of a wave.
  *
  *   gfx906.isa ── gen/isa.py ──► struct soft_op (a row per instruction) ─┐
- *   code in memory ── isa_decode.c ──────────────────────────────────────────┴► struct soft_step ── isa_run.c ──► struct soft_wave
+ *   code in memory ── isa_decode.c ──────────────────────────────────────┴► struct soft_step
+ *   struct soft_step ── isa_run.c ──► struct soft_wave
  *
  * A step is one instruction at one address: its row, its operands looked up, its form checked.
  * Steps are kept by page of code (isa_code.c), so that an instruction is decoded once. Running

@@ -4,13 +4,15 @@
  *
  *   sdk_tool.c      tools ("clients"): found, configured, initialised, finalised
  *   sdk_context.c   contexts, and what is configured for them; made into gputap's contexts
- *   sdk_call.c      calls of the APIs          sdk_work.c    dispatches, copies
- *   sdk_inner.c     allocations, streams       sdk_range.c   ranges of ROCTx        sdk_scratch.c  scratch memory
+ *   sdk_call.c      calls of the APIs            sdk_work.c      dispatches, copies
+ *   sdk_inner.c     allocations, streams         sdk_range.c     ranges of ROCTx
+ *   sdk_scratch.c   scratch memory               sdk_object.c    code objects
  *   sdk_watch.c     host functions, streams: what has to be known before they are asked for
- *   sdk_object.c    code objects               sdk_table.c   runtimes' tables, that they have been initialised
- *   sdk_buffer.c    buffers, their threads     sdk_external.c  external correlation ids
- *   sdk_names.c     statuses, kinds, operations  sdk_args.c  arguments as text
- *   sdk_agent.c     agents, sdk_node.c: memory, caches, links of them              sdk_absent.c  what answers that it is not there
+ *   sdk_table.c     runtimes' tables, that they have been initialised
+ *   sdk_buffer.c    buffers, their threads       sdk_external.c  external correlation ids
+ *   sdk_names.c     statuses, kinds, operations  sdk_args.c      arguments as text
+ *   sdk_agent.c     agents                       sdk_node.c      their memory, caches, links
+ *   sdk_absent.c    what answers that it is not there
  *
  * One gputap context for each of a client's, one gputap tool for all. Handles are numbers that
  * are looked up in tables: nothing that a client passes is followed before it is known.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts and their services.
  *
- *   created ─► configured (checked whole, then taken over) ─► commit: a gputap context that asks for all of it ─► start ⇄ stop
+ *   created ─► configured (checked whole, then taken over)
+ *           ─► commit: a gputap context that asks for all of it ─► start ⇄ stop
  *
  * gputap is asked once for each domain, for everything of all kinds that lie in it; who of them
  * wants an operation is looked up in the callback. Committed when the client's initialize()

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of ROCTx as one thing each: from push to pop, from start to stop.
  *
- *   roctxRangePushA()  ─► ENTER, held ───── list of the thread ──────► roctxRangePop()  ─► EXIT, record, released
- *   roctxRangeStartA() ─► ENTER, held ── list of the process, by id ─► roctxRangeStop() ─► the same, in any thread
+ *   roctxRangePushA()  ─► ENTER, kept in the thread's list
+ *   roctxRangePop()    ─► EXIT, record, released
+ *   roctxRangeStartA() ─► ENTER, kept in the process's list, by id
+ *   roctxRangeStop()   ─► EXIT, record, released, in any thread
  *
  * A range has the correlation of the call that begins it, which does not retire before
  * (gputap_correlation_hold()). Marks are ranges of one call. Ranges of a thread are told apart

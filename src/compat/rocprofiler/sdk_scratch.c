@@ -3,7 +3,8 @@
  * give a queue memory for registers that do not fit, take it back, or reclaim it. Here are
  * functions for that table; the ones that were there are called behind.
  *
- *   start ─► ENTER of each active context that asks {user data, time, in the thread} .. end ─► EXIT, record
+ *   start ─► ENTER of each active context that asks {user data, time, in the thread}
+ *   end   ─► EXIT, record
  *
  * In the middle of the runtime, with its locks held: it is not asked anything. */
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Clients: found, configured, initialised, finalised.
  *
- *   found (all) ─► configured (all): "do you want to take part?" ─► initialised (all): contexts, services ─► .. ─► finalised
+ *   found (all) ─► configured (all): "do you want to take part?"
+ *               ─► initialised (all): contexts, services ─► .. ─► finalised
  *
  * Found in this order, each function once: the one that is forced; ROCP_TOOL_LIBRARIES; what
  * everybody sees; all mapped libraries. gputap starts us by the first call of a runtime;

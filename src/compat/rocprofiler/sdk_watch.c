@@ -2,8 +2,9 @@
 /* What has to be known before a client's context is started: which functions of the host stand
  * for kernels, which streams there are.
  *
- *   gputap context of our own, started once a client asks for one of both ─► functions by kernel's name
- *                                                                        └─► numbers of streams
+ *   gputap context of our own, started once a client asks for one of both
+ *     ├─► functions by kernel's name
+ *     └─► numbers of streams
  *
  * HIP registers functions in constructors of programs and libraries, before a code object is
  * loaded at all; a stream's address is used again for another one. */

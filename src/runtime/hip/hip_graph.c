@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Executable graphs: which kernel of which launch is which node.
  *
- *   hipGraphInstantiate   the graph's nodes and their order are asked of the runtime, and written down as an object
- *   hipGraphLaunch        gt_thread.graph for as long as the call takes; a cursor goes along the order
- *   a packet number is reserved   the cursor is moved over the packet before, which is written by now; the new one will be
- *                         the next kernel, copy or fill of the order: what it is, its handler
- *                         sees. Of several at a time, when they are written
+ *   hipGraphInstantiate   the graph's nodes and their order are asked of the runtime, and written
+ *                         down as an object
+ *   hipGraphLaunch        gt_thread.graph for as long as the call takes; a cursor goes along the
+ *                         order
+ *   a packet number is    the cursor is moved over the packet before, which is written by now; the
+ *   reserved              new one will be the next kernel, copy or fill of the order: what it is,
+ *                         its handler sees. Of several at a time, when they are written
  *
  * Spans (`--mode lite`): only packets that can be the launch's first or last get a signal.
  * Those are, on each queue that the launch touches, the first of the nodes without work before

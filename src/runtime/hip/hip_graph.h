@@ -2,7 +2,8 @@
 /* Graphs of HIP: what its files share.
  *
  *   hip_graph.c           executable graphs by handle; the launch; which packet is which node
- *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, asked of the runtime at instantiation
+ *   hip_graph_nodes.c     a graph's nodes and the order in which HIP submits them, asked of the
+ *                         runtime at instantiation
  *   hip_graph_segments.c  that order in HIP 7.2.x
  *   hip_graph_span.c  one record a launch */
 #ifndef GPUTAP_RUNTIME_HIP_GRAPH_H

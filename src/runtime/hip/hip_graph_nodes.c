@@ -11,12 +11,15 @@
  * Order. Branches go to queues of their own, but one thread submits all of them, in an order
  * that depends on HIP's version. Each begins with the nodes without predecessors, in the order
  * of creation, and goes on with successors in the order in which their edges were made:
- *   until 5.6     those that are one level below the node (ihipGraph::LevelOrder); a level is the length of the longest way
- *   5.7 to 6.2    those whose predecessors have all had their turn (TopologicalOrder, then enqueued in that order)
- *   6.3 to 7.1    the same, but at once: each branch as far as it goes (Graph::RunOneNode). A graph that gets one queue only is
- *                 enqueued as before: that is one without branches, where both are one order, or
- *                 all if the user says so
- *   7.2           as that; in later releases, whose library has the name of a setting, most graphs by segments (hip_graph_segments.c)
+ *   until 5.6     those that are one level below the node (ihipGraph::LevelOrder); a level is the
+ *                 length of the longest way
+ *   5.7 to 6.2    those whose predecessors have all had their turn (TopologicalOrder, then
+ *                 enqueued in that order)
+ *   6.3 to 7.1    the same, but at once: each branch as far as it goes (Graph::RunOneNode). A
+ *                 graph that gets one queue only is enqueued as before: that is one without
+ *                 branches, where both are one order, or all if the user says so
+ *   7.2           as that; in later releases, whose library has the name of a setting, most graphs
+ *                 by segments (hip_graph_segments.c)
  * That what comes is what was expected is checked at each launch, by the kernels' names and
  * grids (hip_graph.c).
  *

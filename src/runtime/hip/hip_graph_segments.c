@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of HIP 7.2.x, which cuts a graph into segments and enqueues those level by level:
  *
- *   segment   nodes one behind the other, none of which but the last has several successors and none but the first several
- *             predecessors; a child graph is one of its own. They are found along each branch,
- *             in the order of edges
- *   level     of a segment: one more than the highest of those that it waits for. Within one: as they have become ready
+ *   segment   nodes one behind the other, none of which but the last has several successors and
+ *             none but the first several predecessors; a child graph is one of its own. They are
+ *             found along each branch, in the order of edges
+ *   level     of a segment: one more than the highest of those that it waits for. Within one: as
+ *             they have become ready
  *
  * A graph of many short segments is enqueued along its branches instead, as it was before, or
  * all are if the user says so (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING: 0 never, 2 always segments). */

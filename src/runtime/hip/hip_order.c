@@ -2,7 +2,8 @@
 /* HIP's streams as orders of calls, for AMD_DIRECT_DISPATCH=0; runtime/submit_order.h says what for, and
  * the rules.
  *
- *   order: | oldest call | .. | newest |      a stream's; by its handle, and for default streams by device or thread
+ *   order: | oldest call | .. | newest |     a stream's; found by its handle, and for default
+ *                                            streams by device or thread
  *           ▲ taken by the stream's thread     ▲ pushed by the program's
  *
  * libgputap-audit.so sends the library's calls of pthread_create() here: a thread that is made

@@ -15,10 +15,10 @@
  *   hsa_handlers.c  handlers of the program's that the runtime still calls when the process ends
  *   hsa_helper.c    a thread per agent: harvests what has completed; the end of the process
  *
- *   reserve a packet number ─► write packet ─► ring doorbell ─► handler ─► slot, our signal ─► device
- *      owner[number] := HIP call                                  │ number                        │ times, signal
- *                                                                 ▼                               ▼
- *                                                        record, prefilled ◄──── helper reads both, writes it, slot is free
+ *   reserve a number ─► write packet ─► ring doorbell ─► handler ─► slot, our signal ─► device
+ *      owner[number] := HIP call                            │ number                       │
+ *                                                           ▼                              │
+ *      slot is free ◄─ helper writes the record ◄─── record, prefilled;  times, signal ◄───┘
  *
  * Completion. A packet without a completion signal gets one of ours. A packet that has one keeps
  * it: its times lie in the signal until it is used again or destroyed, and both come through us,

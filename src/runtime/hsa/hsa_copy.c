@@ -3,8 +3,9 @@
  * the times that lie in it, by the helper or, at the latest, when the signal is used again or
  * destroyed (hsa_signal.c).
  *
- *   free ─► slot ─► PENDING ─ helper ─► record ─► free       slots are taken from the low end: the helper looks no further than
- *                                                           the highest one that was ever in use
+ *   free ─► slot ─► PENDING ─ helper ─► record ─► free
+ *   slots are taken from the low end: the helper looks no further than the highest one that was
+ *   ever in use
  *
  * Times are kept by the runtime only after hsa_amd_profiling_async_copy_enable(), which is
  * called once for all; a program that switches it off has it on all the same.

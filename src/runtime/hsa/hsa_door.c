@@ -2,7 +2,8 @@
 /* HSA's tables: from the runtime's order into ours (ROCm 7.2's, whose positions are the
  * operations' numbers), registered, and the taps written back into the runtime's.
  *
- *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register() ─► changed entries back
+ *   runtime's AmdExtTable (48 entries in ROCm 5.2) ─► canonical copy (76) ─► gt_table_register()
+ *   changed entries ─► back into the runtime's
  *
  * Core and AMD's extensions there must be; of images and of a finalizer a runtime may have no
  * tables. What a program gets by hsa_system_get_major_extension_table() are the library's

@@ -2,8 +2,8 @@
 /* The queue that the program has: a copy of the runtime's, with indices, packets and a doorbell
  * of its own (hsa_ring.h).
  *
- *   page 0   amd_queue_t, a copy; and what lies behind the runtime's, by which it finds its own object: a function that takes a
- *            queue and that nobody here knows finds the real one
+ *   page 0   amd_queue_t, a copy; and what lies behind the runtime's, by which it finds its own
+ *            object: a function that takes a queue and that nobody here knows finds the real one
  *   behind   the program's packets
  *
  * It lies where devices reach it, too: a kernel that enqueues adds to the write index, writes

@@ -4,7 +4,8 @@
  * free (seen with HIP 7.2.4: SIGSEGV in exit()). So at exit(), before those run, a handler of
  * ours is put behind them, on a signal that is done, and waited for.
  *
- *   ROCr's thread: | HIP's handler | .. | ours |       exit(): our end ── waits ──► HIP's destructors ─► hsa_shut_down()
+ *   ROCr's thread: | HIP's handler | .. | ours |
+ *   exit(): our end ── waits for ours ──► HIP's destructors ─► hsa_shut_down()
  *
  * Not waited for are handlers of what has not completed: HIP sees to its own work. Nothing here
  * is needed to be right for a capture. */

@@ -2,9 +2,10 @@
 /* The helpers: a thread per device that harvests what has completed, so that no program thread
  * does; and the end of the process.
  *
- *   busy   something in flight: looks every STEP, twice as late each time that too little had completed, earlier if it was much
- *   idle   nothing in flight: naps; after a second of that, longer ones (`deep`), from which the next work wakes it, and a queue
- *          that is half full (gt_hsa_helper_hurry())
+ *   busy   something in flight: looks every STEP, twice as late each time that too little had
+ *          completed, earlier if it was much
+ *   idle   nothing in flight: naps; after a second of that, longer ones (`deep`), from which the
+ *          next work wakes it, and a queue that is half full (gt_hsa_helper_hurry())
  *
  * So what has completed is recorded some 2 ms later at most, if the helper gets a CPU: that is
  * what a SIGKILL of the program can cost. The collector counts it as unfinished. What the

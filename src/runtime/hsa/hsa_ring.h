@@ -2,9 +2,11 @@
 /* Two rings of packets: the program's, which the device does not read, and the device's, which
  * the program does not know.
  *
- *   program: reserve, write packet, ring ─► theirs[] ─ one thread at a time, in order ─► device[] ─► real doorbell
+ *   program: reserve, write packet, ring ─► theirs[] ─ one thread at a time, in order ─► device[]
  *                        ▲                    │ up to the first packet that is not written yet
- *                        └─ read index ◄──────┼──────── origin[]: how many of the program's are gone when a packet of the device's is
+ *                        │                    │                 device[] ─► real doorbell
+ *                        └─ read index ◄──────┴─ origin[]: how many of the program's packets are
+ *                                                gone when a packet of the device's is
  *
  * A packet is looked at between the two, where no device can have it, and is patched in its
  * copy. What is put between two packets moves those behind it, which the program does not see:

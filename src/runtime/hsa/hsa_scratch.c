@@ -4,9 +4,10 @@
  * of it. What is very large is taken back behind its kernel. From version 6 on ROCr calls the
  * functions of a table for tools before and after each; here are ours.
  *
- *   packet processor stops at packet N ─► alloc start ─► .. ─► alloc end ─► it goes on ─► free start ─► .. ─► free end
- *                    │                                              │
- *                    └── the slot of packet N knows its call        └── record: from start to end
+ *   packet processor stops at packet N ─► alloc start ─► .. ─► alloc end ─► it goes on
+ *                    │                                            └─ record: from start to end
+ *                    └── the slot of packet N knows its call
+ *   later ─► free start ─► .. ─► free end
  *
  * The runtime names the queue that it has, not the face, and the packet by its number there;
  * slots remember that number, so that the link to the call is certain: a packet that waits is in

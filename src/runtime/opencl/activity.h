@@ -10,7 +10,8 @@
  *   activity_callback.c   the program's callbacks, kept out of gputap's threads and locks
  *   activity_shown.c      events that a call shows to the program before it returns
  *   activity_helper.c     the thread that harvests what nobody asks about; the end of the process
- *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three lines each
+ *   activity_buffer.c _image.c _kernel.c _svm.c _other.c    wraps of the enqueue functions, three
+ *                         lines each
  *   activity_commands.c   command buffers
  *   activity_extension.c  functions that a program asks for by name
  *

@@ -2,7 +2,7 @@
 /* Command buffers (cl_khr_command_buffer). Commands are remembered when they are put in, by what
  * they are; an enqueued command buffer is one piece of device work, because the runtime gives
  * one event for all of it:
- *   name       "command buffer: advance x2, copy" (kernels by name, in the order of their first appearance)
+ *   name       "command buffer: advance x2, copy" (kernels by name, as they first appear)
  *   global[0]  number of commands
  *   replay     which launch of this command buffer it is, from 1
  * Its times are what that event says; PoCL 3.1 stamps the end of the whole, not its beginning.

@@ -3,10 +3,10 @@
  * ready, reads device clocks. And the end of the process: what has completed by then is
  * recorded, nothing is waited for.
  *
- *   busy   something in flight: looks every millisecond, less often while nothing completes. Queues of devices that are
- *          the host itself are left alone until nobody has harvested them for a while (on PoCL,
- *          100,000 small kernels took 11 % longer with a helper that took part, 5 % with one
- *          that does not)
+ *   busy   something in flight: looks every millisecond, less often while nothing completes.
+ *          Queues of devices that are the host itself are left alone until nobody has harvested
+ *          them for a while (on PoCL, 100,000 small kernels took 11 % longer with a helper that
+ *          took part, 5 % with one that does not)
  *   idle   nothing in flight: looks a few more times, then sleeps until the first enqueue wakes it
  *
  * It is started by the first command that is enqueued, with all signals blocked. Without it (no

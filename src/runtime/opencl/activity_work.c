@@ -2,8 +2,8 @@
 /* Work in flight: a list per queue, and the harvest of what has completed.
  *
  *        harvested ▼                    ▼ pushed
- *   | chunk ─────────────► chunk ─────────────► chunk |      entries in a row, in the order of submission
- *     q->head                              q->tail           a chunk that is behind goes to the spare ones
+ *   | chunk ─────────────► chunk ─────────────► chunk |   entries in a row, as they were submitted
+ *     q->head                              q->tail        a drained chunk goes to the spare ones
  *
  * An enqueue writes one entry at the tail (q->push, taken among the threads that enqueue to this
  * queue); one harvester at a time goes along from the head (q->harvest): asks the runtime,

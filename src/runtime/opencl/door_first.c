@@ -4,7 +4,7 @@
  * it. So the audit library puts the function below in front of that one function of such a
  * loader (opencl_interposed.h):
  *
- *   there is a layer by now, or the call succeeded ─► nothing: the layer door sees what there is to see
+ *   there is a layer by now, or the call succeeded ─► nothing: the layer sees what there is to see
  *   the call failed, and there is none             ─► recorded here
  *
  * Nothing is begun before it is known to be ours: the layer's own record stands where it would

@@ -42,14 +42,19 @@ static int begin(void *user)
 static void end(void *user)
 {
 	(void)user;
-	printf("%u calls, %u kernels, %u of them scale, %u copies\n", calls, kernels, named, copies);
+	printf("%u calls, %u kernels, %u of them scale, %u copies\n", calls, kernels, named,
+	       copies);
 	fflush(stdout);
 }
 
 const struct gputap_tool *gputap_tool_describe(uint32_t version)
 {
 	static const struct gputap_tool tool = {
-		.size = sizeof tool, .abi = GPUTAP_TOOL_ABI, .name = "toy counter", .start = begin, .finish = end,
+		.size = sizeof tool,
+		.abi = GPUTAP_TOOL_ABI,
+		.name = "toy counter",
+		.start = begin,
+		.finish = end,
 	};
 
 	(void)version;

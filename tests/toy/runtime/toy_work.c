@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The toy runtime's device work: what is submitted gets a token, which the library gives back at its completion. */
+/* The toy runtime's device work: what is submitted gets a token, which the library gives back at
+ * its completion. */
 #include <string.h>
 
 #include "core/emit.h"
@@ -16,7 +17,8 @@ static void completed(void *token, int status, uint64_t queued, uint64_t start, 
 
 static void observe(const struct gt_call *call, struct gt_work *w)
 {
-	gt_toy_toy_observe_fn *set = (gt_toy_toy_observe_fn *)call->table->taps[GT_TOY_INDEX_toy_observe].real;
+	gt_toy_toy_observe_fn *set =
+		(gt_toy_toy_observe_fn *)call->table->taps[GT_TOY_INDEX_toy_observe].real;
 
 	if (w)
 		set(completed, w);
@@ -31,13 +33,17 @@ static int over(struct gt_work *w, int status)
 	return status;
 }
 
-int gt_toy_wrap_toy_launch(const struct gt_call *call, void *stream, const char *kernel, unsigned blocks,
-				  unsigned threads)
+int gt_toy_wrap_toy_launch(const struct gt_call *call, void *stream, const char *kernel,
+			   unsigned blocks, unsigned threads)
 {
 	struct gt_thread *t = call->thread ? call->thread : gt_thread_own();
 	const struct gt_work_what what = {
-		.domain = GT_DOMAIN_TOY, .op = GT_DEVICE_KERNEL, .name = gt_string_id(t, kernel, strlen(kernel)),
-		.queue_handle = (uintptr_t)stream, .grid = {blocks * threads, 1, 1}, .block = {threads, 1, 1},
+		.domain = GT_DOMAIN_TOY,
+		.op = GT_DEVICE_KERNEL,
+		.name = gt_string_id(t, kernel, strlen(kernel)),
+		.queue_handle = (uintptr_t)stream,
+		.grid = {blocks * threads, 1, 1},
+		.block = {threads, 1, 1},
 	};
 	struct gt_work *w = gt_work_begin(call, &what);
 
@@ -45,11 +51,16 @@ int gt_toy_wrap_toy_launch(const struct gt_call *call, void *stream, const char 
 	return over(w, ((gt_toy_toy_launch_fn *)call->tap->real)(stream, kernel, blocks, threads));
 }
 
-int gt_toy_wrap_toy_copy(const struct gt_call *call, void *stream, void *to, const void *from, size_t size)
+int gt_toy_wrap_toy_copy(const struct gt_call *call, void *stream, void *to, const void *from,
+			 size_t size)
 {
 	const struct gt_work_what what = {
-		.domain = GT_DOMAIN_TOY, .op = GT_DEVICE_COPY, .queue_handle = (uintptr_t)stream, .bytes = size,
-		.source = (uintptr_t)from, .destination = (uintptr_t)to,
+		.domain = GT_DOMAIN_TOY,
+		.op = GT_DEVICE_COPY,
+		.queue_handle = (uintptr_t)stream,
+		.bytes = size,
+		.source = (uintptr_t)from,
+		.destination = (uintptr_t)to,
 	};
 	struct gt_work *w = gt_work_begin(call, &what);
 
