@@ -24,8 +24,8 @@ enum gt_service {
 	/* record its device work, also when the call itself is not recorded */
 	GT_SERVICE_WORK = 4,
 	GT_SERVICE_TOLD = 8, /* tell tools of it, before and after (src/tool) */
-	/* it is not recorded, but its stream's submit order has to know of it; or what it waits for is
-	 * harvested */
+	/* it is not recorded, but its stream's submit order has to know of it; or what it waits
+	 * for is harvested */
 	GT_SERVICE_ORDER = 16,
 };
 
@@ -98,13 +98,15 @@ extern struct gt_tap_options {
 	uint32_t record_args;
 	uint32_t payload_cap;
 	uint32_t choose_kernels; /* some are not to be recorded: core/kernels.h */
-	uint32_t
-		submit_orders; /* the runtime submits from threads of its own: gt_submit_order_add_call() */
+	/* the runtime submits from threads of its own: gt_submit_order_add_call() */
+	uint32_t submit_orders;
 } gt_tap_options __attribute__((visibility("hidden")));
 
 /* For taps of an `outermost` API, around calls that launch, copy or set, if
- * gt_tap_options.submit_orders. @by_pointer: @function is the host's stub, not a handle. @own: without
- * @stream it is the thread's own default stream. @blocking: a copy that returns when it is done.
+ * gt_tap_options.submit_orders.
+ * @by_pointer: @function is the host's stub, not a handle.
+ * @own: without @stream it is the thread's own default stream.
+ * @blocking: a copy that returns when it is done.
  * @plain: of a copy or set, all is known: [destination, + bytes), [source, + bytes). */
 enum gt_submit_kind {
 	GT_SUBMIT_LAUNCH,

@@ -64,7 +64,8 @@ struct gt_thread {
 	uint64_t api_bytes;
 	uint64_t api_source, api_destination;
 	uint32_t api_direction; /* as the API says it; 0: it does not */
-	/* this is a runtime's own thread, which submits what others called for (runtime/submit_order.h) */
+	/* this is a runtime's own thread, which submits what others called for
+	 * (runtime/submit_order.h) */
 	struct gt_submit_order *submit_order;
 	/* that is open in this thread (runtime/graph_nodes.h); NULL: none */
 	struct gt_graph_launch *graph;

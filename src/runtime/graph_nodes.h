@@ -78,8 +78,8 @@ void gt_graph_assign_deferred(struct gt_graph_launch *launch, bool handle) GT_WR
 void gt_graph_flush_held(struct gt_graph_launch *launch) GT_WRAP;
 
 /**
- * gt_graph_mark_end() - a packet of gputap's behind the newest one in @queue, whose end is a part of
- * the span Where the launch's last packet was not observed. It waits for all before it, and so
+ * gt_graph_mark_end() - a packet of gputap's behind the newest one in @queue, whose end is a part
+ * of the span Where the launch's last packet was not observed. It waits for all before it, and so
  * does what comes behind. Counted as lost if it cannot be.
  */
 void gt_graph_mark_end(const void *queue, const struct gt_node_ref *stamp) GT_WRAP;

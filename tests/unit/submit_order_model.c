@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Model check of orders (runtime/submit_order.h): the real functions of src/runtime/hip/hip_order.c and
- * hip_order_match.c, called in many orders by
+/* Model check of orders (runtime/submit_order.h): the real functions of
+ * src/runtime/hip/hip_order.c and hip_order_match.c, called in many orders by
  *
  *   program's threads ─ each call: push │ the runtime queues its work │ returned ─► work in the
  *                       order in which it was queued

@@ -9,11 +9,14 @@
 #include <rocprofiler-sdk/fwd.h>
 
 /* Types of the kernel driver's library, where its header is not to be had. */
+/* clang-format off */
 #if !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && \
 	__has_include(<hsakmt/hsakmttypes.h>)
 #include <hsakmt/hsakmttypes.h>
-#elif !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && __has_include(<hsakmttypes.h>)
+#elif !defined(GPUTAP_ROCPROFILER_OPAQUE) && defined(__has_include) && \
+	__has_include(<hsakmttypes.h>)
 #include <hsakmttypes.h>
+/* clang-format on */
 #else
 typedef union HsaCacheType {
 	uint32_t Value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* HIP's streams as orders of calls, for AMD_DIRECT_DISPATCH=0; runtime/submit_order.h says what for, and
- * the rules.
+/* HIP's streams as orders of calls, for AMD_DIRECT_DISPATCH=0; runtime/submit_order.h says what
+ * for, and the rules.
  *
  *   order: | oldest call | .. | newest |     a stream's; found by its handle, and for default
  *                                            streams by device or thread

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Submit orders (runtime/submit_order.h): what HIP's other files tell of streams and graphs. All but
- * gt_hip_order_configure() only if gt_tap_options.submit_orders. */
+/* Submit orders (runtime/submit_order.h): what HIP's other files tell of streams and graphs. All
+ * but gt_hip_order_configure() only if gt_tap_options.submit_orders. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_H
 #define GPUTAP_RUNTIME_HIP_ORDER_H
 

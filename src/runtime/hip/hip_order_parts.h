@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a order is made of (hip_order.c has the picture): for hip_order.c and hip_order_match.c. Both
- * with the order's lock held, where nothing else is said. */
+/* What a order is made of (hip_order.c has the picture): for hip_order.c and hip_order_match.c.
+ * Both with the order's lock held, where nothing else is said. */
 #ifndef GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 #define GPUTAP_RUNTIME_HIP_ORDER_PARTS_H
 

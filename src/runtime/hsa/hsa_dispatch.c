@@ -10,10 +10,10 @@
  * queue stands still: what the tool's function submits is handed on behind this one, what other
  * threads bring too, who wait for it no longer than ENTER_NS.
  *
- * A graph's launch (runtime/graph_nodes.h) rings for each packet that it passes over. These are held
- * back and handed on in runs: hold(). Whoever else rings, or handles packets for another reason,
- * takes them along, since all that is written goes in order; what completes a signal is not
- * held, so that nobody can wait for one that is; and the helper looks after the rest
+ * A graph's launch (runtime/graph_nodes.h) rings for each packet that it passes over. These are
+ * held back and handed on in runs: hold(). Whoever else rings, or handles packets for another
+ * reason, takes them along, since all that is written goes in order; what completes a signal is
+ * not held, so that nobody can wait for one that is; and the helper looks after the rest
  * (gt_hsa_face_look()).
  *
  * A tool's function that does not come back must not keep the queue. An exception or longjmp()
