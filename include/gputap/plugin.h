@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Read what accelerators' plug-ins record: the host's side of PrivateUse1TracingApi.h, for
+ * torch.profiler's bridge and for whoever else wants the records.
+ *
+ *   gputap_plugins_load()    finds and loads them, once a process
+ *   gputap_plugins_stacks()  functions to call for each operator
+ *   gputap_plugins_start()   a session begins        gputap_plugins_stop()  it ends
+ *   gputap_plugins_read()    its records, all of one form, on one clock
+ *   gputap_plugins_count()   what was wrong with the others
+ *
+ * Link with libgputap-plugin (pkg-config gputap-plugin); it needs libc alone, and nothing of
+ * `gputap run`. Functions return 0 or a negative errno. Descriptions begin with their size, as in
+ * gputap.h. No function prints, but for a line on stderr for each plug-in that cannot be used
+ * (gputap_plugins_opts.message takes it instead). */
+#ifndef GPUTAP_PLUGIN_H
+#define GPUTAP_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef GPUTAP_API
+#define GPUTAP_API __attribute__((visibility("default")))
+#endif
+
+struct gputap_plugins_opts {
+	size_t size;
+	/* files or folders, separated by ':'; NULL: KINETO_PLUGIN_PATH. Behind them the standard
+	 * folders are looked into: /usr/lib/kineto/plugins, /usr/local/lib/kineto/plugins,
+	 * ~/.local/lib/kineto/plugins */
+	const char *path;
+	/* one sentence for each plug-in that cannot be used; NULL: stderr */
+	void (*message)(const char *sentence, void *user);
+	void *user;
+	uint32_t flags; /* GPUTAP_PLUGINS_* */
+	uint32_t reserved;
+};
+
+enum {
+	GPUTAP_PLUGINS_NO_FOLDERS = 1, /* do not look into the standard folders */
+};
+
+/**
+ * gputap_plugins_load() - find plug-ins and load them
+ * @opts: NULL: defaults
+ * Return: how many there are now; -EINVAL (size, flags). Once a process: later calls return what
+ * the first one did. A plug-in stays loaded for as long as the process runs. Files and folders that
+ * others may write are refused; so is KINETO_PLUGIN_PATH in a program that gains privileges.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ * Source: torch RFC 177978, PrivateUse1PluginLoader.
+ */
+GPUTAP_API int gputap_plugins_load(const struct gputap_plugins_opts *opts);
+
+/* A plug-in. Texts stay. */
+struct gputap_plugin {
+	size_t size;
+	const char *path;
+	const char *name;
+	const char *vendor, *version; /* "": not told */
+	uint32_t abi;          /* of the header that it was built with: major << 16 | minor */
+	uint32_t device_count; /* 0: it does not tell */
+	uint64_t kinds;        /* bit 1 << pu1ActivityKind */
+	uint64_t groups;       /* bit 1 << enum gputap_plugin_group */
+};
+
+/* Which optional groups it has. */
+enum gputap_plugin_group {
+	GPUTAP_PLUGIN_USER = 0,
+	GPUTAP_PLUGIN_DROPS,
+	GPUTAP_PLUGIN_CLOCK,
+	GPUTAP_PLUGIN_ROWS,
+	GPUTAP_PLUGIN_ERRORS,
+	GPUTAP_PLUGIN_CONFIG,
+	GPUTAP_PLUGIN_WINDOW,
+	GPUTAP_PLUGIN_COUNTERS,
+	GPUTAP_PLUGIN_GRAPHS,
+	GPUTAP_PLUGIN_GROUP_COUNT
+};
+
+/**
+ * gputap_plugins_at() - describe one
+ * @index:  from 0; lower than what gputap_plugins_load() returned
+ * @plugin: with its size set; filled in
+ * Return: 0, -EINVAL (size), -ENOENT.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_plugins_at(uint32_t index, struct gputap_plugin *plugin);
+
+/* A plug-in's device or stream, for a row of a picture. Texts stay. */
+struct gputap_plugin_row {
+	size_t size;
+	int32_t device, stream;
+	char name[128]; /* UTF-8, without control characters, quotes and backslashes */
+	uint64_t memory_bytes, handle;
+	uint32_t stream_count; /* of a device: streams 1 to stream_count */
+	int32_t priority;
+};
+
+/**
+ * gputap_plugins_row() - the name of a device or a stream
+ * @device: from 0
+ * @stream: from 1; 0: the device itself
+ * Return: 0, -EINVAL (size), -ENOENT (no such plug-in, device or stream, or it does not tell).
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_plugins_row(uint32_t index, int32_t device, int32_t stream,
+				  struct gputap_plugin_row *row);
+
+/* A plug-in's functions for each operator: call them directly, in the operator's thread. Never
+ * NULL; what a plug-in lacks does nothing. */
+struct gputap_plugin_stacks {
+	int (*push)(uint64_t id);
+	int (*pop)(void);
+	int (*push_user)(uint64_t id);
+	int (*pop_user)(void);
+};
+
+/**
+ * gputap_plugins_stacks() - those of all plug-ins
+ * Return: as many as plug-ins are loaded, in their order; they stay. NULL: none is loaded.
+ * Thread: any.   Signal: safe after gputap_plugins_load().   Since: 0.1
+ */
+GPUTAP_API const struct gputap_plugin_stacks *gputap_plugins_stacks(void);
+
+/* Sessions -------------------------------------------------------------------- */
+
+struct gputap_plugins_session {
+	size_t size;
+	uint64_t kinds;     /* bit 1 << pu1ActivityKind; 0: all that each plug-in has */
+	const char *config; /* the user's words to the plug-ins; NULL: none */
+	uint64_t
+		memory_bytes; /* that buffers may take in all, then records are dropped; 0: 4 GiB */
+	uint32_t buffer_bytes; /* of one; 0: 1 MiB */
+	uint32_t reserved;
+};
+
+/**
+ * gputap_plugins_start() - record from now on
+ * @session: NULL: defaults
+ * Return: how many plug-ins record; -EINVAL (size), -EBUSY (a session is open), -ENOMEM. What is
+ * left of the last session is given up. A plug-in that refuses is left out; gputap_plugins_count()
+ * tells.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_plugins_start(const struct gputap_plugins_session *session);
+
+/**
+ * gputap_plugins_stop() - record no longer; what has completed is there to be read
+ * Return: 0, -EINVAL (no session is open). It waits for no device: synchronize first for what has
+ * been submitted.
+ * Thread: any.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API int gputap_plugins_stop(void);
+
+/* One completed thing: what pu1ActivityRecord says, checked and in one form. */
+struct gputap_plugin_record {
+	uint32_t plugin;        /* index of its plug-in */
+	uint32_t kind;          /* pu1ActivityKind */
+	uint64_t start, end;    /* CLOCK_REALTIME ns; end is not before start */
+	uint64_t correlation;   /* 0: none. Unique within a plug-in */
+	uint64_t external;      /* pushed operator id; 0: none */
+	uint64_t user_range;    /* pushed user id; 0: none */
+	int32_t device, stream; /* stream from 1. Calls: -1 and 0 */
+	/* UTF-8 without control characters, quotes and backslashes; never NULL, stays */
+	const char *name;
+	const char *metadata; /* "key=value" lines, UTF-8; "": none. Until the next start */
+	uint64_t bytes;
+	uint32_t grid[3], block[3];
+	uint32_t thread_id; /* calls */
+	uint32_t copy_direction;
+	uint64_t graph;
+	uint32_t replay, node;
+	uint32_t counter; /* of it, name is the counter's */
+	uint32_t status;
+	double value;
+};
+
+/**
+ * gputap_plugins_read() - the next records of the session that was stopped
+ * @records: room for @count of them
+ * Return: how many were written; 0: there are no more; -EBUSY (the session is still open). Records
+ * that make no sense are counted and left out: gputap_plugins_count(). Those of one plug-in's
+ * buffer come in the order in which it wrote them.
+ * Thread: one at a time.   Signal: not safe.   Since: 0.1
+ */
+GPUTAP_API long gputap_plugins_read(struct gputap_plugin_record *records, size_t count);
+
+/* What is counted, since a session began. Each has a name. */
+enum gputap_plugin_count {
+	GPUTAP_PLUGIN_RECORDS = 0, /* records that were read */
+	GPUTAP_PLUGIN_DROPPED,     /* that the plug-in says it dropped */
+	GPUTAP_PLUGIN_NO_BUFFER,   /* requests of buffers beyond memory_bytes */
+	GPUTAP_PLUGIN_REFUSED,     /* kinds that it refused to enable, and other failures of it */
+	/* records left out, from here on */
+	GPUTAP_PLUGIN_BAD_SIZE,    /* shorter than a record, or beyond its buffer's end */
+	GPUTAP_PLUGIN_BAD_PLACE,   /* not in the buffer, not aligned, not behind the one before */
+	GPUTAP_PLUGIN_BAD_KIND,    /* no such kind, or one that was not asked for */
+	GPUTAP_PLUGIN_BAD_TIME,    /* ends before it begins, or at 0, or not in this century */
+	GPUTAP_PLUGIN_BAD_DEVICE,  /* a device that there is not */
+	GPUTAP_PLUGIN_BAD_STREAM,  /* a stream that there is not */
+	GPUTAP_PLUGIN_BAD_COUNTER, /* a counter that there is not, or a value that is no number */
+	/* records kept, but for what was wrong in them */
+	GPUTAP_PLUGIN_NO_NAME,        /* the name is NULL or empty: "unnamed" */
+	GPUTAP_PLUGIN_BAD_NAME,       /* not UTF-8, or with characters that break JSON: replaced */
+	GPUTAP_PLUGIN_BAD_GRAPH,      /* a graph or node that there is not: 0 */
+	GPUTAP_PLUGIN_NO_CORRELATION, /* device work that names no call */
+	/* buffers */
+	GPUTAP_PLUGIN_OVERRUN,     /* written beyond its end: given up */
+	GPUTAP_PLUGIN_BAD_BUFFER,  /* completed twice, or never requested, or longer than it is */
+	GPUTAP_PLUGIN_KEPT_BUFFER, /* still with the plug-in after its pu1FlushAll(): given up */
+	GPUTAP_PLUGIN_BAD_WALK,    /* pu1GetNextRecord() failed in the middle, or goes in circles */
+	GPUTAP_PLUGIN_COUNT_COUNT
+};
+
+/**
+ * gputap_plugins_count() - how often it happened
+ * @index: plug-in; UINT32_MAX: all together
+ * @what:  enum gputap_plugin_count
+ * Return: the count; 0 also for what there is not.
+ * Thread: any.   Signal: safe.   Since: 0.1
+ */
+GPUTAP_API uint64_t gputap_plugins_count(uint32_t index, uint32_t what);
+
+/* Name of an enum gputap_plugin_count ("buffer overrun"); NULL: there is none. Thread: any.
+ * Signal: safe.   Since: 0.1 */
+GPUTAP_API const char *gputap_plugins_count_name(uint32_t what);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffers: made when a plug-in asks, read after the session.
+ *
+ *   request  ──► out list ── complete ──► completed list ──► plugin_records.c ──► freed
+ *                   └─ still there behind pu1FlushAll(): given up, and freed when it comes at last
+ *
+ * The callbacks have no context, so each plug-in gets two functions of its own. They may be called
+ * from any thread, under locks of the plug-in's: nothing is called from here. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "plugin/plugin_parts.h"
+
+enum { GUARD = 0xa7 };
+
+static struct gt_plugin *all;
+static uint32_t session_number; /* 0: none is open */
+static size_t buffer_bytes;
+static uint64_t bytes_most;
+static uint64_t bytes_now; /* atomic */
+
+void gt_plugin_buffer_free(struct gt_plugin_buffer *b)
+{
+	__atomic_fetch_sub(&bytes_now, b->bytes, __ATOMIC_RELAXED);
+	munmap(b->data, b->bytes + GT_PLUGIN_GUARD_BYTES);
+	free(b);
+}
+
+/* Pages of its own: what a plug-in writes beyond its end hits no memory of the program's at first. */
+static struct gt_plugin_buffer *make_buffer(size_t bytes)
+{
+	struct gt_plugin_buffer *b = calloc(1, sizeof *b);
+	void *data = b ? mmap(NULL, bytes + GT_PLUGIN_GUARD_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+		       : MAP_FAILED;
+
+	if (data == MAP_FAILED) {
+		free(b);
+		return NULL;
+	}
+	memset((uint8_t *)data + bytes, GUARD, GT_PLUGIN_GUARD_BYTES);
+	b->data = data;
+	b->bytes = bytes;
+	return b;
+}
+
+bool gt_plugin_buffer_is_whole(const struct gt_plugin_buffer *b)
+{
+	for (size_t i = 0; i < GT_PLUGIN_GUARD_BYTES; i++)
+		if (b->data[b->bytes + i] != GUARD)
+			return false;
+	return true;
+}
+
+static void request(struct gt_plugin *p, uint8_t **buffer, size_t *size)
+{
+	size_t bytes = buffer_bytes;
+	struct gt_plugin_buffer *b;
+
+	if (!buffer || !size)
+		return;
+	*buffer = NULL;
+	*size = 0;
+	if (__atomic_add_fetch(&bytes_now, bytes, __ATOMIC_RELAXED) > bytes_most ||
+	    !(b = make_buffer(bytes))) {
+		__atomic_fetch_sub(&bytes_now, bytes, __ATOMIC_RELAXED);
+		gt_plugin_count(p, GPUTAP_PLUGIN_NO_BUFFER);
+		return;
+	}
+	b->session = __atomic_load_n(&session_number, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&p->buffers.lock);
+	b->next = p->buffers.out;
+	p->buffers.out = b;
+	pthread_mutex_unlock(&p->buffers.lock);
+	*buffer = b->data;
+	*size = bytes;
+}
+
+static struct gt_plugin_buffer *take_out(struct gt_plugin *p, const uint8_t *data)
+{
+	for (struct gt_plugin_buffer **at = &p->buffers.out; *at; at = &(*at)->next)
+		if ((*at)->data == data) {
+			struct gt_plugin_buffer *b = *at;
+
+			*at = b->next;
+			return b;
+		}
+	return NULL;
+}
+
+static void complete(struct gt_plugin *p, const uint8_t *data, size_t size, size_t valid)
+{
+	struct gt_plugin_buffer *b, *unwanted = NULL;
+
+	pthread_mutex_lock(&p->buffers.lock);
+	b = take_out(p, data);
+	if (!b || valid > b->bytes || size != b->bytes)
+		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_BUFFER);
+	if (b && (b->session != __atomic_load_n(&session_number, __ATOMIC_RELAXED) || !valid ||
+		  valid > b->bytes)) {
+		unwanted = b;
+	} else if (b) {
+		b->valid = valid;
+		b->next = NULL;
+		*p->buffers.last = b;
+		p->buffers.last = &b->next;
+	}
+	pthread_mutex_unlock(&p->buffers.lock);
+	if (unwanted)
+		gt_plugin_buffer_free(unwanted);
+}
+
+#define EACH(do)                                                                                  \
+	do                                                                                        \
+	(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do( \
+		14) do(15)
+#define CALLBACKS(n)                                                         \
+	static void request_##n(uint8_t **buffer, size_t *size)              \
+	{                                                                    \
+		request(&all[n], buffer, size);                              \
+	}                                                                    \
+	static void complete_##n(uint8_t *buffer, size_t size, size_t valid) \
+	{                                                                    \
+		complete(&all[n], buffer, size, valid);                      \
+	}
+#define REQUEST(n)  request_##n,
+#define COMPLETE(n) complete_##n,
+EACH(CALLBACKS)
+static const pu1BufferRequestFn requests[GT_PLUGINS_MOST] = {EACH(REQUEST)};
+static const pu1BufferCompleteFn completes[GT_PLUGINS_MOST] = {EACH(COMPLETE)};
+
+pu1BufferRequestFn gt_plugin_request_of(uint32_t index)
+{
+	return requests[index];
+}
+
+pu1BufferCompleteFn gt_plugin_complete_of(uint32_t index)
+{
+	return completes[index];
+}
+
+void gt_plugin_buffers_init(struct gt_plugin *plugins, uint32_t count)
+{
+	all = plugins;
+	for (uint32_t i = 0; i < count; i++) {
+		pthread_mutex_init(&plugins[i].buffers.lock, NULL);
+		plugins[i].buffers.last = &plugins[i].buffers.first;
+	}
+}
+
+void gt_plugin_buffers_begin(uint32_t session, size_t bytes, uint64_t most)
+{
+	__atomic_store_n(&buffer_bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&bytes_most, most, __ATOMIC_RELAXED);
+	__atomic_store_n(&session_number, session, __ATOMIC_RELAXED);
+}
+
+void gt_plugin_buffers_end(struct gt_plugin *p)
+{
+	pthread_mutex_lock(&p->buffers.lock);
+	for (struct gt_plugin_buffer *b = p->buffers.out; b; b = b->next)
+		if (b->session) {
+			b->session = 0; /* of none: freed when it comes */
+			gt_plugin_count(p, GPUTAP_PLUGIN_KEPT_BUFFER);
+		}
+	pthread_mutex_unlock(&p->buffers.lock);
+}
+
+void gt_plugin_buffers_clear(struct gt_plugin *p)
+{
+	struct gt_plugin_buffer *b, *next;
+
+	pthread_mutex_lock(&p->buffers.lock);
+	b = p->buffers.first;
+	p->buffers.first = NULL;
+	p->buffers.last = &p->buffers.first;
+	pthread_mutex_unlock(&p->buffers.lock);
+	for (; b; b = next) {
+		next = b->next;
+		gt_plugin_buffer_free(b);
+	}
+	if (p->reading)
+		gt_plugin_buffer_free(p->reading);
+	p->reading = NULL;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Records out of completed buffers. The plug-in's pu1GetNextRecord() walks; nothing that it gives
+ * is believed: where a record lies, how long it is, what it says. What makes no sense is counted
+ * under a name and left out, or kept without the part that makes none. */
+#include <math.h>
+#include <string.h>
+
+#include "plugin/plugin_parts.h"
+
+/* 2000 to 2100: a time outside is of another clock, or in another unit. */
+#define CENTURY_FROM_NS UINT64_C(946684800000000000)
+#define CENTURY_TO_NS   UINT64_C(4102444800000000000)
+
+static bool is_call(uint32_t kind)
+{
+	return kind == PU1_KIND_PRIVATEUSE1_RUNTIME || kind == PU1_KIND_PRIVATEUSE1_DRIVER;
+}
+
+/* Device work, which some call has caused. */
+static bool is_work(uint32_t kind)
+{
+	return kind == PU1_KIND_CONCURRENT_KERNEL || kind == PU1_KIND_GPU_MEMCPY ||
+	       kind == PU1_KIND_GPU_MEMSET;
+}
+
+/* Take the next completed buffer. */
+static bool begin_buffer(struct gt_plugin *p)
+{
+	struct gt_plugin_buffer *b;
+
+	for (;;) {
+		pthread_mutex_lock(&p->buffers.lock);
+		b = p->buffers.first;
+		if (b) {
+			p->buffers.first = b->next;
+			if (!b->next)
+				p->buffers.last = &p->buffers.first;
+		}
+		pthread_mutex_unlock(&p->buffers.lock);
+		if (!b)
+			return false;
+		if (gt_plugin_buffer_is_whole(b))
+			break;
+		gt_plugin_count(p, GPUTAP_PLUGIN_OVERRUN);
+		gt_plugin_buffer_free(b);
+	}
+	p->reading = b;
+	p->record = NULL;
+	return true;
+}
+
+static void end_buffer(struct gt_plugin *p)
+{
+	gt_plugin_buffer_free(p->reading);
+	p->reading = NULL;
+}
+
+enum step { STEP_RECORD, STEP_SKIP, STEP_OVER };
+
+/* The next record as it lies in the buffer, copied. */
+static enum step walk(struct gt_plugin *p, pu1ActivityRecord *out)
+{
+	const struct gt_plugin_buffer *b = p->reading;
+	const pu1ActivityRecord *r = p->record;
+	const uint8_t *at;
+	pu1Result result = p->calls.next(b->data, b->valid, &r);
+	uint32_t size;
+
+	if (result == PU1_END)
+		return STEP_OVER;
+	at = (const uint8_t *)r;
+	if (result != PU1_SUCCESS || !r || (p->record && r <= p->record)) {
+		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_WALK);
+		return STEP_OVER;
+	}
+	if (at < b->data || at > b->data + b->valid || (uintptr_t)at % 8 ||
+	    (p->record && at < (const uint8_t *)p->record + PU1_RECORD_SIZE_LEAST)) {
+		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_PLACE);
+		return STEP_OVER; /* to go on from there is to read what is not ours */
+	}
+	if ((size_t)(b->data + b->valid - at) < PU1_RECORD_SIZE_LEAST) {
+		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_SIZE);
+		return STEP_OVER;
+	}
+	p->record = r;
+	size = r->size;
+	if (size < PU1_RECORD_SIZE_LEAST || size > (size_t)(b->data + b->valid - at)) {
+		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_SIZE);
+		return STEP_SKIP;
+	}
+	if (size >= sizeof *out) {
+		memcpy(out, r, sizeof *out);
+	} else {
+		memset(out, 0, sizeof *out);
+		memcpy(out, r, size);
+	}
+	return STEP_RECORD;
+}
+
+static bool is_known_device(struct gt_plugin *p, int32_t device)
+{
+	if (device < 0)
+		return false;
+	if (p->device_count >= 0 && device >= p->device_count && p->calls.rows.device_count)
+		p->device_count = p->calls.rows.device_count();
+	return p->device_count < 0 || device < p->device_count;
+}
+
+static bool is_known_stream(struct gt_plugin *p, int32_t device, int32_t stream)
+{
+	pu1DeviceRow row = {.size = sizeof row};
+
+	if (stream < 1)
+		return false;
+	if (p->device_count < 0 || device >= GT_PLUGIN_DEVICES_MOST || !p->calls.rows.device)
+		return true;
+	if ((uint32_t)stream > p->devices[device].stream_count &&
+	    p->calls.rows.device(device, &row) == PU1_SUCCESS)
+		p->devices[device].stream_count = row.stream_count;
+	return (uint32_t)stream <= p->devices[device].stream_count;
+}
+
+/* Why a record is left out; GPUTAP_PLUGIN_COUNT_COUNT: it is not. */
+static enum gputap_plugin_count fault_of(struct gt_plugin *p, const pu1ActivityRecord *r)
+{
+	if (!r->kind || r->kind >= PU1_KIND_COUNT || !(p->enabled >> r->kind & 1))
+		return GPUTAP_PLUGIN_BAD_KIND;
+	if (!r->start_time || r->end_time < r->start_time)
+		return GPUTAP_PLUGIN_BAD_TIME;
+	if (is_call(r->kind))
+		return GPUTAP_PLUGIN_COUNT_COUNT;
+	if (!is_known_device(p, r->device_id))
+		return GPUTAP_PLUGIN_BAD_DEVICE;
+	if (r->kind == PU1_KIND_COUNTER)
+		return r->counter_id && isfinite(r->value) ? GPUTAP_PLUGIN_COUNT_COUNT
+							   : GPUTAP_PLUGIN_BAD_COUNTER;
+	/* a device as a whole may wait */
+	if (r->kind == PU1_KIND_SYNCHRONIZATION && !r->stream_id)
+		return GPUTAP_PLUGIN_COUNT_COUNT;
+	return is_known_stream(p, r->device_id, r->stream_id) ? GPUTAP_PLUGIN_COUNT_COUNT
+							      : GPUTAP_PLUGIN_BAD_STREAM;
+}
+
+static bool set_times(struct gt_plugin *p, const pu1ActivityRecord *r,
+		      struct gputap_plugin_record *out)
+{
+	bool real = is_call(r->kind);
+
+	out->start = real ? r->start_time : gt_plugin_real_time(p, r->device_id, r->start_time);
+	out->end = real ? r->end_time : gt_plugin_real_time(p, r->device_id, r->end_time);
+	return out->start >= CENTURY_FROM_NS && out->end < CENTURY_TO_NS && out->end >= out->start;
+}
+
+/* Bytes that may be read at a text: to the end of the buffer that it lies in. */
+static size_t room_at(const struct gt_plugin *p, const char *text)
+{
+	const struct gt_plugin_buffer *b = p->reading;
+	const uint8_t *at = (const uint8_t *)text;
+
+	return at >= b->data && at < b->data + b->bytes ? (size_t)(b->data + b->bytes - at)
+							: SIZE_MAX;
+}
+
+static void set_texts(struct gt_plugin *p, const pu1ActivityRecord *r,
+		      struct gputap_plugin_record *out)
+{
+	enum gt_plugin_text how;
+	const char *name = r->name;
+	pu1CounterRow row = {.size = sizeof row};
+
+	if (r->kind == PU1_KIND_COUNTER && p->calls.counters.counter &&
+	    p->calls.counters.counter(r->counter_id, &row) == PU1_SUCCESS)
+		name = row.name;
+	out->name = gt_plugin_name(name, room_at(p, name), &how);
+	if (how != GT_TEXT_GOOD)
+		gt_plugin_count(p, how == GT_TEXT_NONE ? GPUTAP_PLUGIN_NO_NAME
+						       : GPUTAP_PLUGIN_BAD_NAME);
+	out->metadata = "";
+	if (!r->metadata)
+		return;
+	out->metadata = gt_plugin_lines(r->metadata, room_at(p, r->metadata), &how);
+	if (how == GT_TEXT_MENDED)
+		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_NAME);
+}
+
+static void set_graph(struct gt_plugin *p, const pu1ActivityRecord *r,
+		      struct gputap_plugin_record *out)
+{
+	pu1GraphRow row = {.size = sizeof row};
+
+	if (!r->graph_id)
+		return;
+	if (p->calls.graphs.graph && (p->calls.graphs.graph(r->graph_id, &row) != PU1_SUCCESS ||
+				      (row.node_count && r->graph_node >= row.node_count))) {
+		gt_plugin_count(p, GPUTAP_PLUGIN_BAD_GRAPH);
+		return;
+	}
+	out->graph = r->graph_id;
+	out->replay = r->graph_replay;
+	out->node = r->graph_node;
+}
+
+static bool take_record(struct gt_plugin *p, uint32_t index, const pu1ActivityRecord *r,
+			struct gputap_plugin_record *out)
+{
+	enum gputap_plugin_count fault = fault_of(p, r);
+
+	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && !set_times(p, r, out))
+		fault = GPUTAP_PLUGIN_BAD_TIME;
+	if (fault == GPUTAP_PLUGIN_COUNT_COUNT && r->kind == PU1_KIND_COUNTER &&
+	    p->calls.counters.count && r->counter_id > p->calls.counters.count())
+		fault = GPUTAP_PLUGIN_BAD_COUNTER;
+	if (fault != GPUTAP_PLUGIN_COUNT_COUNT) {
+		gt_plugin_count(p, fault);
+		return false;
+	}
+	out->plugin = index;
+	out->kind = r->kind;
+	out->correlation = r->correlation_id;
+	out->external = r->external_id;
+	out->user_range = r->user_id;
+	out->device = is_call(r->kind) ? -1 : r->device_id;
+	out->stream = is_call(r->kind) || r->kind == PU1_KIND_COUNTER ? 0 : r->stream_id;
+	out->bytes = r->bytes;
+	memcpy(out->grid, r->grid, sizeof out->grid);
+	memcpy(out->block, r->block, sizeof out->block);
+	out->thread_id = r->thread_id;
+	out->copy_direction = r->copy_direction;
+	out->graph = 0;
+	out->replay = out->node = 0;
+	out->counter = r->counter_id;
+	out->status = r->status;
+	out->value = r->value;
+	set_texts(p, r, out);
+	set_graph(p, r, out);
+	if (is_work(r->kind) && !r->correlation_id)
+		gt_plugin_count(p, GPUTAP_PLUGIN_NO_CORRELATION);
+	return true;
+}
+
+bool gt_plugin_next(struct gt_plugin *p, uint32_t index, struct gputap_plugin_record *out)
+{
+	pu1ActivityRecord r;
+
+	while (p->reading || begin_buffer(p)) {
+		switch (walk(p, &r)) {
+		case STEP_OVER: end_buffer(p); break;
+		case STEP_RECORD:
+			if (take_record(p, index, &r, out))
+				return true;
+			break;
+		case STEP_SKIP: break;
+		}
+	}
+	return false;
+}
